@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* error.h -- errors travel as values: one text, the first one wins. */
+#ifndef CPPROF_BASE_ERROR_H
+#define CPPROF_BASE_ERROR_H
+
+#include <stdbool.h>
+
+/*
+ * What went wrong, in one line without a trailing newline.  Start with
+ * `struct error error = { 0 };`.  The text names file and line or offset, and
+ * what was expected: "prof.pb: 0x1f4: varint longer than 10 bytes".  It may
+ * hold untrusted bytes (file and function names): whoever prints it cleans it.
+ */
+struct error {
+	bool is_set;
+	char text[1000];
+};
+
+/*
+ * Sets the text, unless an earlier error stands.  Always returns -1, so that
+ * `return error_set(error, ...)` reports and fails.
+ */
+int error_set(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same for want of memory. */
+int error_out_of_memory(struct error *error);
+
+#endif

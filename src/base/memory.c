@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory.c -- allocation with checked sizes, failing as a value. */
+#include "src/base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *
+memory_array(size_t n, size_t size, struct error *error)
+{
+	void *items = calloc(n ? n : 1, size ? size : 1);
+
+	if (items == NULL)
+		error_out_of_memory(error);
+	return items;
+}
+
+void *
+memory_copy(const void *items, size_t n, size_t size, struct error *error)
+{
+	void *copy = memory_array(n, size, error);
+
+	if (copy != NULL && n > 0)
+		memcpy(copy, items, n * size);
+	return copy;
+}
+
+char *
+memory_string(const char *text, struct error *error)
+{
+	return memory_copy(text, strlen(text) + 1, 1, error);
+}
+
+int
+memory_grow(void *items, size_t *capacity, size_t needed, size_t size,
+            struct error *error)
+{
+	size_t wanted = *capacity;
+	void *old, *grown;
+
+	if (needed <= *capacity)
+		return 0;
+	if (wanted < 16)
+		wanted = 16;
+	while (wanted < needed) {
+		if (wanted > SIZE_MAX / 2)
+			return error_out_of_memory(error);
+		wanted *= 2;
+	}
+	memcpy(&old, items, sizeof old);
+	grown = reallocarray(old, wanted, size);
+	if (grown == NULL)
+		return error_out_of_memory(error);
+	memcpy(items, &grown, sizeof grown);
+	*capacity = wanted;
+	return 0;
+}

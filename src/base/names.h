@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* names.h -- strings kept once each and named by a small number. */
+#ifndef CPPROF_BASE_NAMES_H
+#define CPPROF_BASE_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+struct names;
+
+#define NO_NAME UINT32_MAX
+
+/* An empty set, freed with names_free; NULL with *error set. */
+struct names *names_new(struct error *error);
+void names_free(struct names *names);
+
+/*
+ * The number of the string text[length], entered if new.  Numbers count from
+ * 0 in order of entry.  The bytes are copied and may be anything, NUL too.
+ * NO_NAME with *error set for want of memory.  Expected O(length).
+ */
+uint32_t names_add(struct names *names, const char *text, size_t length,
+                   struct error *error);
+
+/* The number of a string, or NO_NAME when it was never entered. */
+uint32_t names_find(const struct names *names, const char *text,
+                    size_t length);
+
+uint32_t names_count(const struct names *names);
+
+/*
+ * The string of a number below names_count, followed by a NUL; it lives and
+ * stays in place as long as the set.
+ */
+const char *names_text(const struct names *names, uint32_t name);
+size_t names_length(const struct names *names, uint32_t name);
+
+/*
+ * Byte order of two names, a prefix before its extensions: below, at or above
+ * zero like memcmp.
+ */
+int names_compare(const struct names *names, uint32_t a, uint32_t b);
+
+#endif
