@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bytes.h -- a bounds-checked reader of binary input.
+ *
+ * Sticky: decode straight through and ask bytes_failed once per record.  The
+ * first underflow is kept with its offset; what is read after it is zero.
+ */
+#ifndef CPPROF_BASE_BYTES_H
+#define CPPROF_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bytes {
+	const unsigned char *data;
+	size_t size;
+	size_t offset;
+	bool failed;
+};
+
+static inline struct bytes
+bytes_of(const void *data, size_t size)
+{
+	return (struct bytes){ .data = data, .size = size };
+}
+
+/* The next n bytes, or NULL, sticking, when fewer are left. */
+static inline const void *
+bytes_take(struct bytes *bytes, size_t n)
+{
+	const void *taken;
+
+	if (bytes->failed || n > bytes->size - bytes->offset) {
+		bytes->failed = true;
+		return NULL;
+	}
+	taken = bytes->data + bytes->offset;
+	bytes->offset += n;
+	return taken;
+}
+
+/* A little-endian number of n <= 8 bytes. */
+static inline uint64_t
+bytes_number(struct bytes *bytes, size_t n)
+{
+	const unsigned char *taken = bytes_take(bytes, n);
+	uint64_t number = 0;
+
+	for (size_t i = 0; taken != NULL && i < n; i++)
+		number |= (uint64_t)taken[i] << (8 * i);
+	return number;
+}
+
+static inline bool
+bytes_failed(const struct bytes *bytes)
+{
+	return bytes->failed;
+}
+
+#endif

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+libcore_a_SOURCES += \
+	src/base/arena.c src/base/arena.h \
+	src/base/bytes.h \
+	src/base/call_paths.c src/base/call_paths.h \
+	src/base/error.c src/base/error.h \
+	src/base/memory.c src/base/memory.h \
+	src/base/names.c src/base/names.h \
+	src/base/progress.c src/base/progress.h \
+	src/base/table.c src/base/table.h

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pattern.h -- which names a user means.
+ *
+ * An exact name is tried first; then `*` and `?` are globs over the whole
+ * name, and /.../ is an extended regular expression found anywhere in it
+ * (DESIGN 3a).  A pattern with neither matches only the exact name.
+ */
+#ifndef CPPROF_BASE_PATTERN_H
+#define CPPROF_BASE_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+
+struct pattern;
+
+/* Freed with pattern_free; NULL with *error set for a bad expression. */
+struct pattern *pattern_new(const char *text, struct error *error);
+void pattern_free(struct pattern *pattern);
+
+/* Whether it names more than one thing can match: a glob or an expression. */
+bool pattern_is_general(const struct pattern *pattern);
+
+bool pattern_matches(const struct pattern *pattern, const char *name,
+                     size_t length);
+
+#endif

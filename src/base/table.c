@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* table.c -- what a command answers: typed cells, no layout. */
+#include "src/base/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+void
+table_free(struct table *table)
+{
+	if (table->row_source_free != NULL)
+		table->row_source_free(table->row_source);
+	free(table->fields);
+	free(table->header);
+	free(table->footer);
+	free(table->cells);
+	arena_free(&table->arena);
+	*table = (struct table){ 0 };
+}
+
+int
+table_add_field(struct table *table, const char *key, const char *title,
+                struct cell value, struct error *error)
+{
+	if (memory_grow(&table->fields, &table->fields_capacity,
+	                table->n_fields + 1, sizeof *table->fields,
+	                error) != 0)
+		return -1;
+	table->fields[table->n_fields++] = (struct field){ key, title, value };
+	return 0;
+}
+
+static const char *
+format_text(struct table *table, struct error *error, const char *format,
+            va_list arguments)
+{
+	char *line = NULL;
+	const char *kept = NULL;
+	int length = vasprintf(&line, format, arguments);
+
+	if (length < 0) {
+		error_out_of_memory(error);
+		return NULL;
+	}
+	kept = arena_text(&table->arena, line, (size_t)length, error);
+	free(line);
+	return kept;
+}
+
+static int
+add_line(const char ***lines, size_t *n, size_t *capacity, const char *line,
+         struct error *error)
+{
+	if (line == NULL ||
+	    memory_grow(lines, capacity, *n + 1, sizeof **lines, error) != 0)
+		return -1;
+	(*lines)[(*n)++] = line;
+	return 0;
+}
+
+int
+table_add_header(struct table *table, struct error *error, const char *format,
+                 ...)
+{
+	va_list arguments;
+	const char *line;
+
+	va_start(arguments, format);
+	line = format_text(table, error, format, arguments);
+	va_end(arguments);
+	return add_line(&table->header, &table->n_header,
+	                &table->header_capacity, line, error);
+}
+
+int
+table_add_footer(struct table *table, struct error *error, const char *format,
+                 ...)
+{
+	va_list arguments;
+	const char *line;
+
+	va_start(arguments, format);
+	line = format_text(table, error, format, arguments);
+	va_end(arguments);
+	return add_line(&table->footer, &table->n_footer,
+	                &table->footer_capacity, line, error);
+}
+
+const char *
+table_text(struct table *table, struct error *error, const char *format, ...)
+{
+	va_list arguments;
+	const char *text;
+
+	va_start(arguments, format);
+	text = format_text(table, error, format, arguments);
+	va_end(arguments);
+	return text;
+}
+
+void
+table_add_column(struct table *table, const char *key, const char *title,
+                 enum cell_kind kind)
+{
+	assert(table->n_columns < TABLE_MAX_COLUMNS && table->n_rows == 0);
+	table->columns[table->n_columns++] =
+	    (struct column){ key, title, kind };
+}
+
+int
+table_add_row(struct table *table, const struct cell *cells,
+              struct error *error)
+{
+	size_t n = table->n_columns;
+
+	if (memory_grow(&table->cells, &table->cells_capacity,
+	                (table->n_rows + 1) * n, sizeof *cells, error) != 0)
+		return -1;
+	memcpy(&table->cells[table->n_rows * n], cells, n * sizeof *cells);
+	table->n_rows++;
+	return 0;
+}
+
+void
+table_get_row(const struct table *table, size_t i, struct cell *cells)
+{
+	if (table->row != NULL)
+		table->row(table, i, cells);
+	else
+		memcpy(cells, &table->cells[i * table->n_columns],
+		       table->n_columns * sizeof *cells);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* format.h -- one row for each file format; the loader asks their probes. */
+#ifndef CPPROF_FORMATS_FORMAT_H
+#define CPPROF_FORMATS_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+#include "src/base/progress.h"
+#include "src/formats/source.h"
+#include "src/profile/profile.h"
+
+struct read_options {
+	bool lenient;			/* skip and count what fits no rule */
+	const struct progress *progress;	/* may be NULL */
+};
+
+/* How sure a probe is. */
+enum { PROBE_NO = 0, PROBE_MAYBE = 1, PROBE_SURE = 2 };
+
+struct format {
+	const char *name;	/* "collapsed" */
+	const char *summary;	/* "collapsed stacks, one a line" */
+
+	/*
+	 * Looks at the first bytes (decompressed, at most 64 KiB, fewer only
+	 * at the end of the input) and says PROBE_...; never at the name.
+	 */
+	int (*probe)(const void *head, size_t size);
+
+	/*
+	 * Reads the whole source.  A profile with a tree or a graph, freed
+	 * with profile_free, or NULL with *error set, its text beginning with
+	 * source_name(source) and the line or offset.
+	 */
+	struct profile *(*read)(struct source *source,
+	                        const struct read_options *options,
+	                        struct error *error);
+};
+
+/* The formats, from formats/list.def; ends with NULL. */
+extern const struct format *const formats[];
+
+/*
+ * Reads and merges n >= 1 inputs.  Each path is a file of any known format,
+ * perhaps compressed, "-" for standard input, or a directory, which stands
+ * for all files in it named cpprofdata*, in byte order; one that holds none is
+ * an error.  The profile is the caller's; NULL with *error set.
+ */
+struct profile *load_profiles(const char *const *paths, size_t n,
+                              const struct read_options *options,
+                              struct error *error);
+
+#endif

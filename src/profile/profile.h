@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* profile.h -- what one or several runs used, and where.
+ *
+ * A profile owns one arena, its names and its tree; all of it dies with
+ * profile_free.  Readers fill it through the functions below; views look at
+ * it through a sample set (views/sample_set.h).
+ */
+#ifndef CPPROF_PROFILE_PROFILE_H
+#define CPPROF_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/arena.h"
+#include "src/base/error.h"
+#include "src/base/names.h"
+#include "src/profile/sample_tree.h"
+
+#define NO_MODULE UINT32_MAX
+#define NO_THREAD UINT32_MAX
+
+/* Something whose use only grows.  One hit stands for `interval` gticks. */
+struct resource {
+	const char *name;	/* "cpu" */
+	const char *gtick;	/* "microsecond", "fault", "byte"; "" unknown */
+	uint64_t interval;	/* gticks, at least 1 */
+};
+
+/* A file of code that was mapped while samples were taken. */
+struct module {
+	const char *path;
+	unsigned char build_id[32];
+	uint32_t build_id_size;		/* 0: unknown */
+};
+
+/* What an address resolves to at one level of its inlined chain. */
+struct location {
+	uint32_t function;	/* a name */
+	uint32_t file;		/* a name, or NO_NAME */
+	uint32_t line;		/* 0: unknown */
+};
+
+/*
+ * One program address, or one bare name where the input has no addresses.
+ * Its locations are outermost first; several where calls were inlined.
+ */
+struct frame {
+	uint64_t address;	/* virtual address inside the module's ELF file */
+	uint32_t module;	/* NO_MODULE: a bare name */
+	uint32_t first_location;
+	uint32_t n_locations;	/* at least 1 */
+};
+
+struct process {
+	uint64_t pid, parent_pid;
+	const char *program;	/* NULL where unknown */
+	const char *command;	/* whole command line, NULL where unknown */
+	const char *host;	/* NULL where unknown */
+	uint64_t start_ns, end_ns;	/* since 1970; 0 unknown */
+};
+
+struct thread {
+	uint32_t process;	/* index into processes */
+	uint64_t tid;
+	const char *name;	/* NULL where unknown */
+};
+
+/* A run of the tree's outermost nodes that one thread's samples made. */
+struct section {
+	uint32_t begin, end;	/* nodes [begin, end) */
+	uint32_t thread;	/* NO_THREAD where unknown */
+};
+
+/* A count that a reader wants shown with `info`: "dropped: no memory". */
+struct tally {
+	const char *what;
+	uint64_t count;
+};
+
+/* Calls between two functions, where the input has arcs and no stacks. */
+struct arc {
+	uint32_t caller, callee;	/* names; caller NO_NAME: from outside */
+	uint64_t calls;			/* 0 unknown */
+	uint64_t *hits;			/* [n_resources], of the calls */
+};
+
+/* Functions and arcs: all that callgrind and gmon.out know. */
+struct call_graph {
+	uint32_t n_functions, n_arcs;
+	uint32_t *functions;		/* names */
+	uint64_t **self;		/* [n_resources][n_functions] */
+	uint64_t **inclusive;		/* likewise; NULL: not in the input */
+	struct arc *arcs;
+};
+
+struct profile {
+	struct arena arena;
+	struct names *names;	/* functions and files */
+
+	struct resource *resources;
+	struct module *modules;
+	struct frame *frames;
+	struct location *locations;
+	struct process *processes;
+	struct thread *threads;
+	struct section *sections;
+	struct tally *tallies;
+	const char **warnings;	/* one line each, for the shell to print once */
+	uint32_t n_resources, n_modules, n_frames, n_locations, n_processes,
+	    n_threads, n_sections, n_tallies, n_warnings;
+	size_t resources_capacity, modules_capacity, frames_capacity,
+	    locations_capacity, processes_capacity, threads_capacity,
+	    sections_capacity, tallies_capacity, warnings_capacity;
+
+	/* Either a tree, labelled with frames, or a graph; never both. */
+	struct sample_tree *tree;
+	struct call_graph *graph;
+};
+
+/* Empty, for a reader to fill; NULL with *error set. */
+struct profile *profile_new(struct error *error);
+void profile_free(struct profile *profile);
+
+/*
+ * Each enters one thing and returns its number, UINT32_MAX with *error set for
+ * want of memory.  Texts are copied into the arena.
+ */
+uint32_t profile_add_resource(struct profile *profile, const char *name,
+                              const char *gtick, uint64_t interval,
+                              struct error *error);
+uint32_t profile_add_module(struct profile *profile, const char *path,
+                            const void *build_id, uint32_t build_id_size,
+                            struct error *error);
+uint32_t profile_add_process(struct profile *profile,
+                             const struct process *process,
+                             struct error *error);
+uint32_t profile_add_thread(struct profile *profile,
+                            const struct thread *thread, struct error *error);
+uint32_t profile_add_section(struct profile *profile, uint32_t begin,
+                             uint32_t end, uint32_t thread,
+                             struct error *error);
+
+/* A frame that is a bare name; an address with n >= 1 locations, copied. */
+uint32_t profile_add_named_frame(struct profile *profile, uint32_t function,
+                                 struct error *error);
+uint32_t profile_add_frame(struct profile *profile, uint32_t module,
+                           uint64_t address, const struct location *locations,
+                           uint32_t n, struct error *error);
+
+/* Adds to the tally of that description, which is made if new. */
+int profile_add_tally(struct profile *profile, const char *what,
+                      uint64_t count, struct error *error);
+
+int profile_warn(struct profile *profile, struct error *error,
+                 const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * The sum of n >= 1 profiles with trees: stacks, processes, modules, tallies.
+ * Resources are matched by name; those of one name must agree in gtick, and
+ * where their intervals differ the sum counts gticks (interval 1).  The
+ * inputs stay the caller's.  NULL with *error set, also when a sum would pass
+ * 64 bits.  Source: DESIGN 3.8; additivity makes every view of the sum the
+ * sum of the views.
+ */
+struct profile *profile_merge(struct profile *const *profiles, uint32_t n,
+                              struct error *error);
+
+/* What a node's name is.  Changes names, never totals. */
+enum granularity {
+	GRANULARITY_FUNCTION,	/* demangled name, across files and modules */
+	GRANULARITY_MODULE,	/* the file's last path component */
+	GRANULARITY_ADDRESS,	/* module+0xoffset; a bare name where none */
+};
+
+/*
+ * The profile's stacks as names: a tree whose labels are numbers in
+ * profile->names (names are entered as needed), equal siblings merged over
+ * all sections.  *is_own tells whether the caller must free it; false: it is
+ * profile->tree itself, where frames are names already.  NULL with *error set.
+ */
+struct sample_tree *profile_named_tree(struct profile *profile,
+                                       enum granularity granularity,
+                                       bool *is_own, struct error *error);
+
+#endif

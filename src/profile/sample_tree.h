@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sample_tree.h -- every stack seen, shared by prefix.
+ *
+ * A forest in parallel arrays, in depth-first order.  Invariants: a parent's
+ * number is smaller than its children's; the subtree of n is the range
+ * [n, end[n]); children of one parent (and roots of one section, see
+ * profile.h) have distinct labels; the sum of hits (and of samples) of one
+ * resource fits 64 bits, so that no weight can overflow.
+ */
+#ifndef CPPROF_PROFILE_SAMPLE_TREE_H
+#define CPPROF_PROFILE_SAMPLE_TREE_H
+
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/names.h"
+
+#define NO_NODE UINT32_MAX
+
+struct sample_tree {
+	uint32_t n_nodes;
+	uint32_t n_resources;
+	uint32_t deepest;	/* frames of the deepest stack */
+	uint32_t *parent;	/* [n_nodes], NO_NODE for an outermost frame */
+	uint32_t *end;		/* [n_nodes], first node behind the subtree */
+	uint32_t *label;	/* [n_nodes], a frame's or a name's number */
+	uint64_t **hits;	/* [n_resources][n_nodes], a node's own */
+	uint64_t **samples;	/* likewise, raw samples; samples[r] is NULL
+				 * where each hit is one sample */
+};
+
+void sample_tree_free(struct sample_tree *tree);
+
+/*
+ * Weight of every node: its own hits and those of all its descendants.
+ *
+ * self[n_nodes]: hits of one resource.  weight[n_nodes]: the caller's, may be
+ * self itself.  Unit: hits (intervals), not gticks.  One backward pass, O(N).
+ * Source: Hall & Goldberg 1993, section 5.3.
+ */
+void sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
+                         uint64_t *weight);
+
+/* Sum of n hits.  The invariant above says that it fits. */
+uint64_t sample_tree_total(const uint64_t *hits, uint32_t n_nodes);
+
+/*
+ * The same stacks with other labels: where node n stood there now stands the
+ * chain labels[first[label[n]]] .. labels[first[label[n] + 1] - 1], outermost
+ * first (several where calls were inlined, never none), hits on the last.
+ * Equal siblings are merged, whatever section they came from.  Freed with
+ * sample_tree_free; NULL with *error set.  O(N), one hash probe a node.
+ */
+struct sample_tree *sample_tree_relabel(const struct sample_tree *tree,
+                                        const uint32_t *first,
+                                        const uint32_t *labels,
+                                        struct error *error);
+
+/*
+ * Building.  Nodes are entered in any order; finish puts them into depth-first
+ * order and merges equal siblings.  All functions return NO_NODE or -1 or NULL
+ * with *error set for want of memory, or when a sum would pass 64 bits.
+ */
+struct tree_builder;
+
+struct tree_builder *tree_builder_new(uint32_t n_resources,
+                                      struct error *error);
+void tree_builder_free(struct tree_builder *builder);
+
+/* The child of parent (NO_NODE: a root) with this label, entered if new. */
+uint32_t tree_builder_child(struct tree_builder *builder, uint32_t parent,
+                            uint32_t label, struct error *error);
+
+/*
+ * A new child, without looking whether there is an equal one: for sorted
+ * input, where that is rare.  tree_builder_child sees the nodes made so.
+ */
+uint32_t tree_builder_append(struct tree_builder *builder, uint32_t parent,
+                             uint32_t label, struct error *error);
+
+/* Adds to the own hits and raw samples of a node. */
+int tree_builder_add(struct tree_builder *builder, uint32_t node,
+                     uint32_t resource, uint64_t hits, uint64_t samples,
+                     struct error *error);
+
+/*
+ * The tree, freed with sample_tree_free; the builder is then empty and still
+ * to be freed.  If new_number is not NULL it receives an array, the caller's
+ * to free, of the number that each entered node has in the tree.
+ */
+struct sample_tree *tree_builder_finish(struct tree_builder *builder,
+                                        uint32_t **new_number,
+                                        struct error *error);
+
+#endif

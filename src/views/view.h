@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* view.h -- every view is one function: a request in, a table out.
+ *
+ * A view takes a tree of names and the hits that count; it never asks where
+ * they came from, so a refinement is another set of hits and a granularity
+ * another tree.  Costs are stated in N nodes, D depth, F distinct names, M
+ * records.
+ */
+#ifndef CPPROF_VIEWS_VIEW_H
+#define CPPROF_VIEWS_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/names.h"
+#include "src/base/pattern.h"
+#include "src/base/table.h"
+#include "src/profile/profile.h"
+
+/* The samples that a view describes, of one resource. Borrowed. */
+struct sample_set {
+	const struct sample_tree *tree;		/* labels are names */
+	const struct names *names;
+	const struct resource *resource;
+	const uint64_t *self;		/* [n_nodes] hits, refined */
+	const uint64_t *weight;		/* [n_nodes] their sample_tree_weights */
+	uint64_t total;			/* hits of the whole run, unrefined */
+	uint64_t n_samples;		/* raw samples of the whole run */
+};
+
+/* What fractions are relative to. */
+enum percent_base { PERCENT_TOTAL, PERCENT_ROOT };
+
+struct view_request {
+	const struct sample_set *set;
+	uint32_t root;		/* a name; NO_NAME where there is none */
+	double threshold;	/* rows below this fraction are hidden; 0 none */
+	size_t limit;		/* rows at most, SIZE_MAX off */
+	size_t depth;		/* names a path may have, SIZE_MAX off */
+	enum percent_base percent;
+	const struct pattern *pattern;	/* functions, find; NULL all */
+	const uint32_t *path;		/* path: the names of one call path */
+	size_t n_path;
+};
+
+/*
+ * Fills an empty table: fields view's schema asks for (root, resource, total,
+ * denominator, hidden), text header and footer, columns, rows.  0, or -1 with
+ * *error set.  Rows may borrow the set: the table dies first.
+ */
+typedef int view_function(const struct view_request *request,
+                          struct table *table, struct error *error);
+
+view_function view_flat, view_body, view_functions, view_down, view_up,
+    view_tree, view_callers, view_callees, view_path, view_find;
+
+#endif
