@@ -103,13 +103,16 @@ table_text(struct table *table, struct error *error, const char *format, ...)
 	return text;
 }
 
-void
+struct column *
 table_add_column(struct table *table, const char *key, const char *title,
                  enum cell_kind kind)
 {
+	struct column *column = &table->columns[table->n_columns];
+
 	assert(table->n_columns < TABLE_MAX_COLUMNS && table->n_rows == 0);
-	table->columns[table->n_columns++] =
-	    (struct column){ key, title, kind };
+	*column = (struct column){ .key = key, .title = title, .kind = kind };
+	table->n_columns++;
+	return column;
 }
 
 int

@@ -91,6 +91,8 @@ struct column {
 	const char *key;	/* name in JSON, CSV and TSV: "hits" */
 	const char *title;	/* in text: "usage_fraction" */
 	enum cell_kind kind;
+	bool is_text_only;	/* TSV, CSV and JSON leave it out: another
+				 * column says the same in full */
 };
 
 /*
@@ -162,9 +164,12 @@ int table_add_footer(struct table *table, struct error *error,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Before the first row.  key and title are static or the arena's. */
-void table_add_column(struct table *table, const char *key, const char *title,
-                      enum cell_kind kind);
+/*
+ * Before the first row.  key and title are static or the arena's.  The column,
+ * for callers that set more than its kind.
+ */
+struct column *table_add_column(struct table *table, const char *key,
+                                const char *title, enum cell_kind kind);
 
 /* n_columns cells, copied; texts must live as long as the table. */
 int table_add_row(struct table *table, const struct cell *cells,
