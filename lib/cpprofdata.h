@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* cpprofdata.h -- the file that libcpprof writes and the analyser reads.
+ *
+ * A file is one header of 4096 bytes and then chunks, one after the other.
+ * A chunk is a whole number of pages: a chunk header of 64 bytes and then
+ * records of one type and one size.  All numbers are little-endian.
+ *
+ * The file is written through a shared mapping by the process that is
+ * sampled, so at every instant it is a whole profile: a record is filled in
+ * before the count that includes it is published, a chunk before the `used`
+ * that includes it.  A reader takes `used` (or the file's length, if less)
+ * and each chunk's `count` as they stand and may trust nothing else: the file
+ * may be cut short, still be growing, or be corrupt.
+ *
+ * Records of one type are numbered through the whole file: the first chunk of
+ * a type holds numbers 0 .. capacity-1, the next goes on from there, where
+ * capacity = (size - 64) / record_size.  Numbers at or above first + count in
+ * a chunk are not (yet) records.  Strings are records of one byte.
+ *
+ * doc/cpprofdata.md has the same as tables, and what a reader must check.
+ * This header needs nothing but <stdint.h> and is the only one that the
+ * collector and the analyser share.
+ */
+#ifndef CPPROFDATA_H
+#define CPPROFDATA_H
+
+#include <stdint.h>
+
+#define CPPROFDATA_MAGIC "cpprof\r\n"	/* 8 bytes, no NUL in the file */
+#define CPPROFDATA_VERSION 1
+#define CPPROFDATA_HEADER_SIZE 4096
+#define CPPROFDATA_PAGE 4096		/* chunk sizes are multiples of it */
+
+/* Files are named cpprofdata.PID, and cpprofdata.PID.1, .2, ... after exec. */
+#define CPPROFDATA_FILE_PREFIX "cpprofdata."
+
+#define CPPROFDATA_NO_NODE UINT32_MAX	/* parent of an outermost frame */
+#define CPPROFDATA_NO_MODULE UINT32_MAX	/* offset is then a bare address */
+
+/*
+ * Module of the pseudo frame that stands for the outer frames of a stack that
+ * could not be walked to its end.  It has no parent, and its offset is 0.
+ */
+#define CPPROFDATA_PARTIAL (UINT32_MAX - 1)
+
+/* A resource: something that grows.  Texts are NUL-padded. */
+struct cpprofdata_resource {
+	char name[24];		/* "cpu" */
+	char gtick[24];		/* its unit: "microsecond" */
+	uint64_t interval;	/* gticks for one hit, at least 1 */
+	uint64_t reserved;
+};
+
+#define CPPROFDATA_MAX_RESOURCES 8
+
+/*
+ * Ticks whose stack is not recorded as it should be, by reason.
+ * lost: their hits are nowhere in the trees.  deferred: no stack was taken,
+ * the hits were added to the thread's next sample.  partial: recorded below a
+ * CPPROFDATA_PARTIAL frame.  overrun: hits of recorded samples beyond the
+ * first, because several intervals passed between two ticks.
+ */
+enum cpprofdata_drop {
+	CPPROFDATA_LOST_FULL,		/* neither file nor memory could grow */
+	CPPROFDATA_LOST_AT_EXIT,	/* deferred, and the thread ended */
+	CPPROFDATA_DEFERRED_UNSAFE,	/* the collector itself was at work */
+	CPPROFDATA_DEFERRED_BACK_OFF,	/* sampling would have cost too much */
+	CPPROFDATA_PARTIAL_NO_RULES,	/* code without unwind tables */
+	CPPROFDATA_PARTIAL_BAD_RULES,	/* unwind tables not understood */
+	CPPROFDATA_PARTIAL_BAD_STACK,	/* stack not readable or not growing */
+	CPPROFDATA_PARTIAL_TOO_DEEP,	/* no memory for that many frames */
+	CPPROFDATA_OVERRUN,
+	CPPROFDATA_N_DROPS
+};
+
+#define CPPROFDATA_MAX_DROPS 16
+
+struct cpprofdata_drops {
+	uint64_t samples;
+	uint64_t hits;		/* intervals, all resources together */
+};
+
+/* header.flags */
+#define CPPROFDATA_COUNTS_RETURNS 1u	/* nodes' `returns` mean something */
+
+struct cpprofdata_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_size;		/* CPPROFDATA_HEADER_SIZE */
+	uint32_t flags;
+	uint32_t machine;		/* ELF e_machine: 62 is x86-64 */
+	uint32_t n_resources;		/* 1 .. CPPROFDATA_MAX_RESOURCES */
+	uint32_t node_size;		/* 24 + 16 * n_resources */
+	uint64_t used;			/* header and whole chunks, in bytes;
+					   published last */
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint64_t start_ns;		/* when the process, or the image it
+					   executes, began; UTC since 1970 */
+	uint64_t end_ns;		/* 0: still running, or killed */
+	uint64_t last_sample_ns;	/* 0: none yet */
+	uint32_t arguments;		/* string: first of n_arguments that
+					   follow each other */
+	uint32_t n_arguments;		/* argv[0] counts */
+	uint32_t host;			/* strings */
+	uint32_t executable;
+	uint32_t directory;		/* working directory at the start */
+	uint32_t reserved0;
+	uint64_t n_threads;		/* ever started, the first one too */
+	uint64_t n_threads_unsampled;	/* that could have no timer */
+	uint64_t n_closed;		/* modules closed so far, an epoch */
+	uint8_t reserved1[112];		/* up to 256 */
+	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
+	struct cpprofdata_resource
+	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */
+	uint8_t reserved2[3072];	/* up to 4096; zero */
+};
+
+enum cpprofdata_chunk_type {
+	CPPROFDATA_STRINGS = 1,
+	CPPROFDATA_MODULES = 2,
+	CPPROFDATA_THREADS = 3,
+	CPPROFDATA_NODES = 4	/* a reader skips types it does not know */
+};
+
+#define CPPROFDATA_CHUNK_MAGIC 0x6b637063u	/* "cpck" */
+
+struct cpprofdata_chunk {
+	uint32_t magic;
+	uint32_t type;
+	uint64_t size;		/* bytes, this header included */
+	uint64_t first;		/* number of its first record */
+	uint32_t record_size;	/* 1, or the size of the records below */
+	uint32_t owner;		/* NODES: number of the thread; else 0 */
+	uint64_t count;		/* whole records in it; published last */
+	uint64_t reserved[3];
+};
+
+/*
+ * Strings end with a NUL inside their chunk.  String number 0 is empty and
+ * stands for "not known".
+ */
+
+/* module.flags */
+#define CPPROFDATA_MODULE_MAIN 1u	/* the executable itself */
+#define CPPROFDATA_MODULE_VDSO 2u	/* the kernel's, in no file */
+
+struct cpprofdata_module {
+	uint64_t start;		/* where it is (was last) mapped, */
+	uint64_t end;		/* exclusive */
+	uint64_t bias;		/* address - bias = address in the ELF file,
+				   which is what nodes hold */
+	uint64_t opened_ns;	/* when first seen */
+	uint64_t closed_ns;	/* 0: open */
+	uint32_t path;		/* string; absolute, but for the vdso */
+	uint32_t flags;
+	uint32_t n_opened;	/* a module opened again keeps its record */
+	uint32_t build_id_size;	/* 0: none */
+	uint8_t build_id[32];	/* its first 32 bytes */
+	uint64_t reserved[5];
+};
+
+/* thread.flags */
+#define CPPROFDATA_THREAD_MAIN 1u
+
+/*
+ * A thread, or several that ran the same start routine one after another: a
+ * thread that ends leaves its record and its tree to the next.
+ */
+struct cpprofdata_thread {
+	uint32_t tid;		/* of the last of them */
+	uint32_t n_threads;	/* how many so far */
+	char name[16];		/* of the last of them, NUL-padded */
+	uint64_t start_offset;	/* start routine: as a node's address */
+	uint32_t start_module;
+	uint32_t flags;
+	uint64_t start_ns;	/* of the first */
+	uint64_t end_ns;	/* of the last; 0: running */
+	uint64_t reserved[9];
+};
+
+struct cpprofdata_count {
+	uint64_t hits;		/* intervals of the resource */
+	uint64_t samples;	/* raw samples that brought them */
+};
+
+/*
+ * A node of a thread's sample tree: one frame below one call path.  Its
+ * number is greater than its parent's.  Hits are its own, not its children's.
+ */
+struct cpprofdata_node {
+	uint32_t parent;	/* node of the same thread, or NO_NODE */
+	uint32_t module;	/* number, NO_MODULE or PARTIAL */
+	uint64_t offset;	/* an address inside the instruction: of an
+				   innermost frame the instruction's own, of
+				   a caller's the return address minus 1 */
+	uint64_t returns;	/* calls seen to return; see header.flags */
+	struct cpprofdata_count counts[];	/* n_resources of them */
+};
+
+_Static_assert(sizeof(struct cpprofdata_header) == 4096, "header size");
+_Static_assert(sizeof(struct cpprofdata_chunk) == 64, "chunk size");
+_Static_assert(sizeof(struct cpprofdata_module) == 128, "module size");
+_Static_assert(sizeof(struct cpprofdata_thread) == 128, "thread size");
+_Static_assert(sizeof(struct cpprofdata_node) == 24, "node size");
+
+#endif
