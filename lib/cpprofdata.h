@@ -109,7 +109,7 @@ struct cpprofdata_header {
 	uint64_t n_threads;		/* ever started, the first one too */
 	uint64_t n_threads_unsampled;	/* that could have no timer */
 	uint64_t n_closed;		/* modules closed so far, an epoch */
-	uint8_t reserved1[112];		/* up to 256 */
+	uint8_t reserved1[136];		/* up to 256 */
 	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
 	struct cpprofdata_resource
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */
