@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Unit tests are tests/test-MODULE.c (cmocka), whole-program tests
+# tests/*.sh; all speak TAP.  A unit test is one line in unit_tests.
+TEST_EXTENSIONS = .sh
+TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
+	$(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
+	CPPROF='$(abs_builddir)/cpprof'; export CPPROF; \
+	srcdir='$(abs_srcdir)'; export srcdir; \
+	builddir='$(abs_builddir)'; export builddir; \
+	PYTHON3='$(PYTHON3)'; export PYTHON3;
+
+unit_cflags = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
+unit_libs = $(core_libs) $(CMOCKA_LIBS)
+
+unit_tests = \
+	tests/test-base
+
+if HAVE_CMOCKA
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
+
+tests_test_base_SOURCES = tests/test-base.c
+tests_test_base_CFLAGS = $(unit_cflags)
+tests_test_base_LDADD = $(unit_libs)
+
+script_tests = \
+	tests/layers.sh
+
+check_SCRIPTS += $(script_tests)
+TESTS += $(script_tests)
+EXTRA_DIST += $(script_tests)

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-base.c -- errors, memory, names, bytes, tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/base/arena.h"
+#include "src/base/bytes.h"
+#include "src/base/call_paths.h"
+#include "src/base/memory.h"
+#include "src/base/names.h"
+#include "src/base/progress.h"
+#include "src/base/table.h"
+
+static void
+error_keeps_the_first_text(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_int_equal(error_set(&error, "line %d", 7), -1);
+	assert_int_equal(error_set(&error, "later"), -1);
+	assert_string_equal(error.text, "line 7");
+}
+
+static void
+error_cuts_a_long_text(void **state)
+{
+	struct error error = { 0 };
+	char text[5000];
+
+	(void)state;
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	error_set(&error, "%s", text);
+	assert_int_equal(strlen(error.text), sizeof error.text - 1);
+}
+
+static void
+memory_array_refuses_an_overflowing_product(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_null(memory_array(SIZE_MAX / 2, 3, &error));
+	assert_true(error.is_set);
+}
+
+static void
+memory_grow_keeps_items(void **state)
+{
+	struct error error = { 0 };
+	size_t capacity = 0;
+	int *items = NULL;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(memory_grow(&items, &capacity, (size_t)i + 1,
+		                             sizeof *items, &error), 0);
+		items[i] = i;
+	}
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(items[i], i);
+	assert_int_equal(memory_grow(&items, &capacity, SIZE_MAX,
+	                             sizeof *items, &error), -1);
+	assert_int_equal(items[999], 999);
+	free(items);
+}
+
+static void
+arena_gives_zeroed_aligned_memory(void **state)
+{
+	struct arena arena = { 0 };
+	struct error error = { 0 };
+
+	(void)state;
+	for (size_t size = 1; size < 40000; size = size * 3 / 2 + 1) {
+		char *bytes = arena_alloc(&arena, size, &error);
+
+		assert_non_null(bytes);
+		assert_int_equal((uintptr_t)bytes % _Alignof(max_align_t), 0);
+		for (size_t i = 0; i < size; i++)
+			assert_int_equal(bytes[i], 0);
+		memset(bytes, 0xff, size);
+		assert_string_equal(arena_text(&arena, "abc", 2, &error), "ab");
+	}
+	arena_free(&arena);
+}
+
+static void
+names_number_each_string_once(void **state)
+{
+	struct error error = { 0 };
+	struct names *names = names_new(&error);
+	char text[32];
+
+	(void)state;
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < 20000; i++) {
+			int length = sprintf(text, "f%u", i);
+
+			assert_int_equal(names_add(names, text,
+			                           (size_t)length, &error), i);
+		}
+	assert_int_equal(names_count(names), 20000);
+	assert_string_equal(names_text(names, 777), "f777");
+	assert_int_equal(names_find(names, "f19999", 6), 19999);
+	assert_int_equal(names_find(names, "g", 1), NO_NAME);
+	names_free(names);
+}
+
+static void
+names_hold_any_bytes(void **state)
+{
+	struct error error = { 0 };
+	struct names *names = names_new(&error);
+	uint32_t empty = names_add(names, "", 0, &error);
+	uint32_t nul = names_add(names, "a\0b", 3, &error);
+	uint32_t a = names_add(names, "a", 1, &error);
+
+	(void)state;
+	assert_int_not_equal(nul, a);
+	assert_int_equal(names_length(names, nul), 3);
+	assert_true(names_compare(names, a, nul) < 0);
+	assert_true(names_compare(names, empty, a) < 0);
+	assert_true(names_compare(names, nul, nul) == 0);
+	names_free(names);
+}
+
+static void
+bytes_stick_at_the_first_underflow(void **state)
+{
+	struct bytes bytes = bytes_of("\x01\x02\x03\x04\x05", 5);
+
+	(void)state;
+	assert_int_equal(bytes_number(&bytes, 4), 0x04030201);
+	assert_false(bytes_failed(&bytes));
+	assert_int_equal(bytes_number(&bytes, 2), 0);
+	assert_true(bytes_failed(&bytes));
+	assert_int_equal(bytes.offset, 4);
+	assert_null(bytes_take(&bytes, 1));
+}
+
+static void
+call_paths_walk_either_way(void **state)
+{
+	static const uint32_t parent[] = { NO_RECORD, 0, 1 };
+	static const uint32_t name[] = { 10, 11, 12 };
+	struct call_paths down = { .parent = parent, .name = name };
+	struct call_paths up = down;
+	uint32_t got[3];
+
+	(void)state;
+	up.is_innermost_first = true;
+	assert_int_equal(call_paths_length(&down, 2), 3);
+	call_paths_get(&down, 2, got);
+	assert_int_equal(got[0], 10);
+	assert_int_equal(got[2], 12);
+	call_paths_get(&up, 2, got);
+	assert_int_equal(got[0], 12);
+	assert_int_equal(got[2], 10);
+}
+
+static void
+table_keeps_rows_fields_and_lines(void **state)
+{
+	struct error error = { 0 };
+	struct table table = { 0 };
+	struct cell cells[2], got[2];
+
+	(void)state;
+	table_add_column(&table, "hits", "#hits", CELL_COUNT);
+	table_add_column(&table, "what", "what", CELL_TEXT);
+	for (uint64_t i = 0; i < 100; i++) {
+		cells[0] = cell_count(i);
+		cells[1] = cell_text(table_text(&table, &error, "row %d",
+		                                (int)i));
+		assert_int_equal(table_add_row(&table, cells, &error), 0);
+	}
+	assert_int_equal(table_add_field(&table, "total", NULL, cell_count(3),
+	                                 &error), 0);
+	assert_int_equal(table_add_header(&table, &error, "%s", "head"), 0);
+	assert_int_equal(table_add_footer(&table, &error, "%s", "foot"), 0);
+	table_get_row(&table, 42, got);
+	assert_int_equal(got[0].count, 42);
+	assert_string_equal(got[1].text, "row 42");
+	assert_string_equal(table.footer[0], "foot");
+	table_free(&table);
+	assert_int_equal(table.n_rows, 0);
+}
+
+static void
+progress_stops_when_asked(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_int_equal(progress_step(NULL, 1, 2, &error), 0);
+	interrupt_requested = 1;
+	assert_int_equal(progress_step(NULL, 1, 2, &error), -1);
+	interrupt_requested = 0;
+	assert_string_equal(error.text, "interrupted");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(error_keeps_the_first_text),
+		cmocka_unit_test(error_cuts_a_long_text),
+		cmocka_unit_test(memory_array_refuses_an_overflowing_product),
+		cmocka_unit_test(memory_grow_keeps_items),
+		cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+		cmocka_unit_test(names_number_each_string_once),
+		cmocka_unit_test(names_hold_any_bytes),
+		cmocka_unit_test(bytes_stick_at_the_first_underflow),
+		cmocka_unit_test(call_paths_walk_either_way),
+		cmocka_unit_test(table_keeps_rows_fields_and_lines),
+		cmocka_unit_test(progress_stops_when_asked),
+	};
+
+	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
