@@ -21,5 +21,21 @@ dist_sampledata_DATA = \
 	sample-data/process_db.cmd \
 	sample-data/process_db.folded
 
-EXTRA_DIST += \
-	sample-data/recursion/README.md
+# For the tests, and for whoever wonders about recursion.
+EXTRA_DIST += sample-data/recursion/README.md \
+	sample-data/recursion/excess.expected \
+	sample-data/recursion/excess.folded \
+	sample-data/recursion/mutual.expected \
+	sample-data/recursion/mutual.folded \
+	sample-data/recursion/nested-root.expected \
+	sample-data/recursion/nested-root.folded \
+	sample-data/recursion/period.expected \
+	sample-data/recursion/period.folded \
+	sample-data/recursion/self.expected \
+	sample-data/recursion/self.folded \
+	sample-data/recursion/shortcut.expected \
+	sample-data/recursion/shortcut.folded \
+	sample-data/recursion/through.expected \
+	sample-data/recursion/through.folded \
+	sample-data/recursion/upward.expected \
+	sample-data/recursion/upward.folded
