@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* debug_file.h -- the file that a stripped module's symbols were moved to. */
+#ifndef CPPROF_SYMBOLS_DEBUG_FILE_H
+#define CPPROF_SYMBOLS_DEBUG_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/symbols/elf_file.h"
+
+/* Where distributions install such files. */
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+
+/*
+ * Opens DIRECTORY/.build-id/xx/yyyy.debug, which must carry that build-id.
+ * Returns whether it did; *file is then to be closed.
+ */
+bool debug_file_by_build_id(struct elf_file *file, const char *directory,
+                            const unsigned char *id, size_t size);
+
+/*
+ * Opens the file that the module's .gnu_debuglink names, in the module's own
+ * directory, in .debug below it, or in DIRECTORY/own directory.  It is taken
+ * when its build-id is the module's, or, for a module without build-id, when
+ * its CRC is the one in the link.  path: where the module was opened from.
+ * Source: gdb manual, "Debugging Information in Separate Files".
+ */
+bool debug_file_by_link(struct elf_file *file, const char *directory,
+                        const struct elf_file *module, const char *path);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* demangle.c -- libiberty's demanglers, held within bounds.
+ *
+ * The C++ and Rust demanglers hand out their text piece by piece, but have no
+ * way of being told to stop; from text that doubles with every byte of the
+ * name they would not return in a lifetime.  So the callback leaves by
+ * longjmp.  That is sound because these demanglers keep their state in local
+ * arrays.  (Rust's holds one buffer of the name's length while it prints an
+ * identifier outside ASCII: at worst that is lost, once for a hostile name.)
+ * The D demangler builds one string: its back references are counted first.
+ */
+#include "src/symbols/demangle.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+#include "src/base/memory.h"
+
+enum {
+	DLANG_MAX = 1024,		/* bytes of name */
+	DLANG_REFERENCES_MAX = 16,	/* each can double the text */
+};
+
+typedef int stream_demangler(const char *, int, demangle_callbackref, void *);
+
+struct text {
+	char *bytes;
+	size_t size, capacity;
+	struct error no_memory;		/* as good a reason to give up */
+	jmp_buf give_up;
+};
+
+static void
+text_append(const char *bytes, size_t size, void *opaque)
+{
+	struct text *text = opaque;
+
+	if (size > DEMANGLED_MAX - text->size ||
+	    memory_grow(&text->bytes, &text->capacity, text->size + size + 1,
+	                1, &text->no_memory) != 0)
+		longjmp(text->give_up, 1);
+	memcpy(text->bytes + text->size, bytes, size);
+	text->size += size;
+	text->bytes[text->size] = '\0';
+}
+
+/* The text, or NULL where the name is not of this style or exceeds. */
+static char *
+demangle_stream(stream_demangler *demangler, const char *symbol)
+{
+	const int options = DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT;
+	struct text text = { 0 };
+
+	if (setjmp(text.give_up) == 0 &&
+	    demangler(symbol, options, text_append, &text) && text.size > 0)
+		return text.bytes;
+	free(text.bytes);
+	return NULL;
+}
+
+static char *
+demangle_dlang(const char *symbol)
+{
+	size_t n_references = 0;
+
+	if (strlen(symbol) > DLANG_MAX)
+		return NULL;
+	for (const char *p = symbol; *p != '\0'; p++)
+		n_references += *p == 'Q';
+	if (n_references > DLANG_REFERENCES_MAX)
+		return NULL;
+	return dlang_demangle(symbol, 0);
+}
+
+static char *
+demangle_any(const char *symbol)
+{
+	char *text = NULL;
+
+	/* Old Rust names are C++ names with a hash, so Rust is asked first. */
+	if (strncmp(symbol, "_R", 2) == 0 || strncmp(symbol, "_Z", 2) == 0)
+		text = demangle_stream(rust_demangle_callback, symbol);
+	if (text == NULL && strncmp(symbol, "_Z", 2) == 0)
+		text = demangle_stream(cplus_demangle_v3_callback, symbol);
+	if (text == NULL && strncmp(symbol, "_D", 2) == 0)
+		text = demangle_dlang(symbol);
+	if (text != NULL && strlen(text) > DEMANGLED_MAX) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+/* The length of the name without ".cold" or ".cold.N" at its end. */
+static size_t
+length_without_cold(const char *symbol, size_t length)
+{
+	size_t end = length;
+
+	while (end > 0 && symbol[end - 1] >= '0' && symbol[end - 1] <= '9')
+		end--;
+	if (end == length)
+		;
+	else if (end > 0 && symbol[end - 1] == '.')
+		end--;
+	else
+		return length;
+	if (end > 5 && memcmp(symbol + end - 5, ".cold", 5) == 0)
+		return end - 5;
+	return length;
+}
+
+char *
+demangle(const char *symbol, struct error *error)
+{
+	size_t length = strnlen(symbol, DEMANGLED_MAX + 1);
+	bool is_cut = length > DEMANGLED_MAX;
+	const char *version = memchr(symbol, '@', length);
+	char *name, *text;
+
+	if (version > symbol) {
+		length = (size_t)(version - symbol);
+		is_cut = false;
+	}
+	if (is_cut)
+		length = DEMANGLED_MAX - 3;
+	else
+		length = length_without_cold(symbol, length);
+	name = memory_array(length + 4, 1, error);
+	if (name == NULL)
+		return NULL;
+	memcpy(name, symbol, length);
+	if (is_cut)
+		memcpy(name + length, "...", 3);
+	if (length > MANGLED_MAX)
+		return name;
+	text = demangle_any(name);
+	if (text == NULL)
+		return name;
+	free(name);
+	return text;
+}

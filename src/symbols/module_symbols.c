@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* module_symbols.c -- find the files, read their tables, close them. */
+#include "src/symbols/module_symbols.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/symbols/debug_file.h"
+#include "src/symbols/demangle.h"
+#include "src/symbols/elf_file.h"
+#include "src/symbols/elf_symbols.h"
+#include "src/symbols/plt_symbols.h"
+
+struct module_symbols {
+	char *path;
+	unsigned char build_id[BUILD_ID_MAX];
+	size_t build_id_size;
+	const char *debug_directory;
+	bool is_read;
+	enum module_symbols_state state;
+	struct symbol_table *functions, *stubs;	/* NULL before reading */
+};
+
+struct module_symbols *
+module_symbols_new(const char *path, const void *build_id, size_t size,
+                   const char *debug_directory, struct error *error)
+{
+	struct module_symbols *module = memory_array(1, sizeof *module, error);
+
+	if (module == NULL)
+		return NULL;
+	module->path = memory_string(path, error);
+	if (module->path == NULL) {
+		free(module);
+		return NULL;
+	}
+	if (size > BUILD_ID_MAX)
+		size = BUILD_ID_MAX;
+	if (size > 0)
+		memcpy(module->build_id, build_id, size);
+	module->build_id_size = size;
+	module->debug_directory = debug_directory != NULL ?
+	    debug_directory : DEBUG_DIRECTORY;
+	return module;
+}
+
+static void
+forget_tables(struct module_symbols *module)
+{
+	symbol_table_free(module->functions);
+	symbol_table_free(module->stubs);
+	module->functions = module->stubs = NULL;
+}
+
+void
+module_symbols_free(struct module_symbols *module)
+{
+	if (module == NULL)
+		return;
+	forget_tables(module);
+	free(module->path);
+	free(module);
+}
+
+static bool
+is_vdso(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+
+	return strcmp(path, "[vdso]") == 0 ||
+	    strncmp(name, "linux-vdso", strlen("linux-vdso")) == 0;
+}
+
+/* Opens the module's own file if it is the build that was profiled. */
+static enum module_symbols_state
+open_own(const struct module_symbols *module, struct elf_file *file)
+{
+	enum elf_file_state state = is_vdso(module->path) ?
+	    elf_file_open_own_vdso(file) : elf_file_open(file, module->path);
+
+	if (state == ELF_FILE_MISSING)
+		return MODULE_FILE_MISSING;
+	if (state == ELF_FILE_UNREADABLE)
+		return MODULE_FILE_UNREADABLE;
+	if (module->build_id_size == 0 || elf_file_has_build_id(file,
+	        module->build_id, module->build_id_size))
+		return MODULE_SYMBOLS_READ;
+	elf_file_close(file);
+	return MODULE_FILE_DIFFERS;
+}
+
+/* own: the module's file, or NULL where it could not be used. */
+static bool
+open_debug(const struct module_symbols *module, const struct elf_file *own,
+           struct elf_file *file)
+{
+	unsigned char id[BUILD_ID_MAX];
+	const unsigned char *wanted = module->build_id;
+	size_t size = module->build_id_size;
+
+	if (size == 0 && own != NULL) {
+		size = elf_file_build_id(own, id);
+		wanted = id;
+	}
+	return debug_file_by_build_id(file, module->debug_directory, wanted,
+	                              size) ||
+	    (own != NULL && own->descriptor >= 0 &&
+	     debug_file_by_link(file, module->debug_directory, own,
+	                        module->path));
+}
+
+static bool
+is_stripped(const struct elf_file *file)
+{
+	GElf_Shdr header;
+
+	return elf_file_typed_section(file, SHT_SYMTAB, &header) == NULL;
+}
+
+static int
+add_symbols(struct module_symbols *module, const struct elf_file *own,
+            struct error *error)
+{
+	struct elf_file debug;
+
+	if (own != NULL &&
+	    (elf_symbols_add(module->functions, own, SHT_DYNSYM, error) != 0 ||
+	     elf_symbols_add(module->functions, own, SHT_SYMTAB, error) != 0))
+		return -1;
+	if ((own == NULL || is_stripped(own)) &&
+	    open_debug(module, own, &debug)) {
+		int result = elf_symbols_add(module->functions, &debug,
+		                             SHT_SYMTAB, error);
+
+		elf_file_close(&debug);
+		if (result != 0)
+			return -1;
+	}
+	return symbol_table_sort(module->functions, error);
+}
+
+static int
+add_stubs(struct module_symbols *module, const struct elf_file *own,
+          struct error *error)
+{
+	if (plt_symbols_add(module->stubs, module->functions, own,
+	                    error) != 0)
+		return -1;
+	return symbol_table_sort(module->stubs, error);
+}
+
+static int
+read_tables(struct module_symbols *module, struct error *error)
+{
+	struct elf_file file, *own;
+	int result = -1;
+
+	module->state = open_own(module, &file);
+	own = module->state == MODULE_SYMBOLS_READ ? &file : NULL;
+	module->functions = symbol_table_new(error);
+	module->stubs = symbol_table_new(error);
+	if (module->functions != NULL && module->stubs != NULL &&
+	    add_symbols(module, own, error) == 0 &&
+	    (own == NULL || add_stubs(module, own, error) == 0))
+		result = 0;
+	if (own != NULL)
+		elf_file_close(own);
+	return result;
+}
+
+int
+module_symbols_read(struct module_symbols *module,
+                    enum module_symbols_state *state, struct error *error)
+{
+	if (!module->is_read) {
+		if (read_tables(module, error) != 0) {
+			forget_tables(module);
+			return -1;
+		}
+		module->is_read = true;
+		if (symbol_table_count(module->functions) > 0 ||
+		    symbol_table_count(module->stubs) > 0)
+			module->state = MODULE_SYMBOLS_READ;
+		else if (module->state == MODULE_SYMBOLS_READ)
+			module->state = MODULE_SYMBOLS_NONE;
+	}
+	*state = module->state;
+	return 0;
+}
+
+const struct symbol *
+module_symbols_find(const struct module_symbols *module, uint64_t address)
+{
+	const struct symbol *symbol;
+
+	if (!module->is_read)
+		return NULL;
+	symbol = symbol_table_find(module->functions, address);
+	return symbol != NULL ? symbol :
+	    symbol_table_find(module->stubs, address);
+}
+
+char *
+module_symbols_name(const struct symbol *symbol, struct error *error)
+{
+	char *name = demangle(symbol->name, error);
+	char *stub;
+
+	if (name == NULL || !symbol->is_stub)
+		return name;
+	stub = memory_array(strlen(name) + sizeof "@plt", 1, error);
+	if (stub != NULL) {
+		strcpy(stub, name);
+		strcat(stub, "@plt");
+	}
+	free(name);
+	return stub;
+}

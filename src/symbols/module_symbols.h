@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* module_symbols.h -- names for the addresses of one module.
+ *
+ * An address here is always a virtual address of the ELF file: what its symbol
+ * and segment tables (p_vaddr, st_value) count in, which is the address at run
+ * time less the load bias.  For a call, ask for the return address less one:
+ * the call may be the last instruction of its function.
+ *
+ * Files are untrusted, may be absent, and may have been rebuilt since the
+ * profile was taken.  All that is an answer (the state), not an error.
+ */
+#ifndef CPPROF_SYMBOLS_MODULE_SYMBOLS_H
+#define CPPROF_SYMBOLS_MODULE_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/symbols/symbol_table.h"
+
+enum module_symbols_state {
+	MODULE_SYMBOLS_READ,	/* addresses have names */
+	MODULE_SYMBOLS_NONE,	/* the right file, but no symbols of code */
+	MODULE_FILE_MISSING,
+	MODULE_FILE_UNREADABLE,	/* no permission, or no ELF program */
+	MODULE_FILE_DIFFERS,	/* not the build that was profiled */
+};
+
+struct module_symbols;
+
+/*
+ * Symbols of the module that was mapped from `path`, or of the vdso where the
+ * path is "[vdso]" or its last component begins with "linux-vdso".
+ *
+ * build_id[size], size <= 64: the module's, copied; a file with another one or
+ * none is not used.  size 0: unknown, any file will do.  debug_directory:
+ * where separate debug files are sought besides the module's own directory,
+ * NULL for DEBUG_DIRECTORY; the text stays the caller's and in place.
+ *
+ * Nothing is opened before the first question.  Freed with
+ * module_symbols_free; NULL with *error set for want of memory.
+ */
+struct module_symbols *module_symbols_new(const char *path,
+                                          const void *build_id, size_t size,
+                                          const char *debug_directory,
+                                          struct error *error);
+void module_symbols_free(struct module_symbols *module);
+
+/*
+ * Reads the symbols unless that is done: .symtab and .dynsym of the file, of a
+ * stripped one also those of its separate debug file (which alone will do,
+ * where the file is gone but its build-id known), and PLT stubs.  0 with
+ * *state, or -1 with *error set for want of memory.
+ */
+int module_symbols_read(struct module_symbols *module,
+                        enum module_symbols_state *state,
+                        struct error *error);
+
+/*
+ * The symbol that an address belongs to, chosen as symbol_table.h says; NULL:
+ * it lies outside all of them, or there are none.  Equal symbols are equal
+ * pointers, good as long as the module.  Only after module_symbols_read.
+ */
+const struct symbol *module_symbols_find(const struct module_symbols *module,
+                                         uint64_t address);
+
+/*
+ * A symbol's demangled name (see demangle.h), with "@plt" behind it if it is a
+ * stub.  The caller frees it; NULL with *error set for want of memory.
+ */
+char *module_symbols_name(const struct symbol *symbol, struct error *error);
+
+#endif

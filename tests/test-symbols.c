@@ -1,0 +1,770 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-symbols.c -- tables made by hand; then real modules: this program, its
+ * stripped copies, libc, the vdso, and the vdso damaged in every place.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/symbols/demangle.h"
+#include "src/symbols/elf_file.h"
+#include "src/symbols/module_symbols.h"
+#include "src/symbols/symbol_table.h"
+
+/* Symbol tables */
+
+static struct symbol_table *
+table_of(const struct symbol *symbols, size_t n)
+{
+	struct error error = { 0 };
+	struct symbol_table *table = symbol_table_new(&error);
+
+	assert_non_null(table);
+	for (size_t i = 0; i < n; i++) {
+		struct symbol symbol = symbols[i];
+
+		if (symbol.limit == 0)
+			symbol.limit = 0x1000;
+		assert_int_equal(symbol_table_add(table, &symbol, &error), 0);
+	}
+	assert_int_equal(symbol_table_sort(table, &error), 0);
+	return table;
+}
+
+static const char *
+name_at(const struct symbol_table *table, uint64_t address)
+{
+	const struct symbol *symbol = symbol_table_find(table, address);
+
+	return symbol != NULL ? symbol->name : "none";
+}
+
+static void
+symbol_table_knows_nothing_outside_symbols(void **state)
+{
+	const struct symbol symbols[] = {
+		{ .start = 0x100, .size = 16, .name = "a" },
+		{ .start = 0x200, .size = 16, .name = "b" },
+	};
+	struct symbol_table *table = table_of(symbols, 2);
+
+	(void)state;
+	assert_string_equal(name_at(table, 0xff), "none");
+	assert_string_equal(name_at(table, 0x100), "a");
+	assert_string_equal(name_at(table, 0x10f), "a");
+	assert_string_equal(name_at(table, 0x110), "none");
+	assert_string_equal(name_at(table, 0x200), "b");
+	assert_string_equal(name_at(table, UINT64_MAX), "none");
+	symbol_table_free(table);
+}
+
+static void
+symbol_table_prefers_the_inner_of_nested_functions(void **state)
+{
+	const struct symbol symbols[] = {
+		{ .start = 0x100, .size = 0x100, .name = "outer" },
+		{ .start = 0x140, .size = 0x20, .name = "inner" },
+		{ .start = 0x150, .size = 0x30, .name = "across" },
+	};
+	struct symbol_table *table = table_of(symbols, 3);
+
+	(void)state;
+	assert_string_equal(name_at(table, 0x13f), "outer");
+	assert_string_equal(name_at(table, 0x140), "inner");
+	assert_string_equal(name_at(table, 0x150), "across");
+	assert_string_equal(name_at(table, 0x17f), "across");
+	assert_string_equal(name_at(table, 0x180), "outer");
+	assert_string_equal(name_at(table, 0x1ff), "outer");
+	assert_string_equal(name_at(table, 0x200), "none");
+	symbol_table_free(table);
+}
+
+static void
+symbol_table_extends_unsized_symbols_to_the_next(void **state)
+{
+	const struct symbol symbols[] = {
+		{ .start = 0x100, .name = "_init", .limit = 0x110 },
+		{ .start = 0x200, .name = "start" },
+		{ .start = 0x280, .size = 0x10, .name = "sized" },
+		{ .start = 0x300, .name = "label", .is_label = true },
+	};
+	struct symbol_table *table = table_of(symbols, 4);
+
+	(void)state;
+	assert_string_equal(name_at(table, 0x10f), "_init");
+	assert_string_equal(name_at(table, 0x110), "none");
+	assert_string_equal(name_at(table, 0x27f), "start");
+	assert_string_equal(name_at(table, 0x290), "none");
+	assert_string_equal(name_at(table, 0xfff), "label");
+	assert_string_equal(name_at(table, 0x1000), "none");
+	symbol_table_free(table);
+}
+
+static void
+symbol_table_prefers_functions_over_labels_inside_them(void **state)
+{
+	const struct symbol symbols[] = {
+		{ .start = 0x100, .size = 0x40, .name = "function" },
+		{ .start = 0x120, .name = "loop", .is_label = true },
+		{ .start = 0x100, .name = "a", .is_label = true },
+	};
+	struct symbol_table *table = table_of(symbols, 3);
+
+	(void)state;
+	assert_string_equal(name_at(table, 0x100), "function");
+	assert_string_equal(name_at(table, 0x130), "function");
+	symbol_table_free(table);
+}
+
+static void
+symbol_table_chooses_one_alias_in_any_order(void **state)
+{
+	struct symbol symbols[] = {
+		{ .start = 0x100, .size = 8, .name = "x", .is_local = true },
+		{ .start = 0x100, .size = 8, .name = "__read" },
+		{ .start = 0x100, .size = 8, .name = "read_it" },
+		{ .start = 0x100, .size = 8, .name = "reae" },
+		{ .start = 0x100, .size = 8, .name = "read" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		struct symbol first = symbols[0];
+		struct symbol_table *table = table_of(symbols, 5);
+
+		assert_string_equal(name_at(table, 0x104), "read");
+		symbol_table_free(table);
+		memmove(symbols, symbols + 1, 4 * sizeof *symbols);
+		symbols[4] = first;
+	}
+}
+
+static void
+symbol_table_bounds_sizes_by_the_section(void **state)
+{
+	const struct symbol symbols[] = {
+		{ .start = 0x100, .size = UINT64_MAX, .name = "huge" },
+		{ .start = 0x1000, .size = 8, .name = "beyond" },
+	};
+	struct symbol_table *table = table_of(symbols, 2);
+
+	(void)state;
+	assert_string_equal(name_at(table, 0xfff), "huge");
+	assert_string_equal(name_at(table, 0x1000), "none");
+	symbol_table_free(table);
+}
+
+/* Quadratic work would take hours here. */
+static void
+symbol_table_sorts_deep_nesting_fast(void **state)
+{
+	enum { N = 300000 };
+	struct error error = { 0 };
+	struct symbol_table *table = symbol_table_new(&error);
+
+	(void)state;
+	for (uint64_t i = 0; i < N; i++) {
+		struct symbol symbol = { .start = i, .size = 2 * N - 2 * i,
+			.limit = 2 * N, .name = i % 2 ? "odd" : "even" };
+
+		assert_int_equal(symbol_table_add(table, &symbol, &error), 0);
+	}
+	assert_int_equal(symbol_table_sort(table, &error), 0);
+	assert_string_equal(name_at(table, 5), "odd");
+	assert_string_equal(name_at(table, N - 1), "odd");
+	assert_string_equal(name_at(table, N + 1), "even");
+	assert_string_equal(name_at(table, 2 * N - 1), "even");
+	symbol_table_free(table);
+}
+
+/* Names */
+
+static void
+assert_demangled(const char *symbol, const char *expected)
+{
+	struct error error = { 0 };
+	char *name = demangle(symbol, &error);
+
+	assert_non_null(name);
+	assert_string_equal(name, expected);
+	free(name);
+}
+
+static void
+demangle_reads_cplusplus_rust_and_d(void **state)
+{
+	(void)state;
+	assert_demangled("_Znwm", "operator new(unsigned long)");
+	assert_demangled("_ZNK2db6record4findERKi",
+	    "db::record::find(int const&) const");
+	assert_demangled("_ZN4core3fmt5Write9write_str17h0123456789abcdefE",
+	    "core::fmt::Write::write_str");
+	assert_demangled("_RNvCs1234_7mycrate4main", "mycrate::main");
+	assert_demangled("_D3std5stdio7writelnFAyaZv",
+	    "std.stdio.writeln(immutable(char)[])");
+}
+
+static void
+demangle_leaves_other_names(void **state)
+{
+	(void)state;
+	assert_demangled("main", "main");
+	assert_demangled("_Z", "_Z");
+	assert_demangled("_Zfoo", "_Zfoo");
+	assert_demangled("_D", "_D");
+	assert_demangled("i", "i");
+	assert_demangled("", "");
+}
+
+static void
+demangle_drops_versions_and_cold_parts(void **state)
+{
+	(void)state;
+	assert_demangled("memcpy@@GLIBC_2.14", "memcpy");
+	assert_demangled("sort.cold", "sort");
+	assert_demangled("sort.cold.12", "sort");
+	assert_demangled("_Z1fi.cold", "f(int)");
+	assert_demangled("sort.constprop.0", "sort.constprop.0");
+	assert_demangled(".cold", ".cold");
+	assert_demangled("12", "12");
+}
+
+/*
+ * void f(A<T0, T0>) where each T is a pair of the one before: 30 levels would
+ * be gigabytes.
+ */
+static void
+demangle_gives_up_text_that_doubles(void **state)
+{
+	char symbol[1000] = "_Z1f1PIiiE";
+	size_t length = strlen(symbol);
+
+	(void)state;
+	assert_demangled(symbol, "f(P<int, int>)");
+	for (int level = 0; level < 30; level++) {
+		char reference[8];
+
+		/* Substitutions: P is S_, P<int, int> S0_, then one a level. */
+		snprintf(reference, sizeof reference, "S%c_",
+		    level < 10 ? '0' + level : 'A' + level - 10);
+		length += (size_t)snprintf(symbol + length,
+		    sizeof symbol - length, "S_I%s%sE", reference, reference);
+		if (level == 1)
+			assert_demangled(symbol, "f(P<int, int>, "
+			    "P<P<int, int>, P<int, int> >, "
+			    "P<P<P<int, int>, P<int, int> >, "
+			    "P<P<int, int>, P<int, int> > >)");
+	}
+	assert_demangled(symbol, symbol);
+}
+
+static void
+demangle_survives_long_names(void **state)
+{
+	static const char *const repeated[] = { "P", "I", "N1A", "S_", "1fI",
+		"Dp", "XspT_", "F", "_", "(", "Q", "G", "A1_" };
+	static const char *const heads[] = { "_Z1f", "_ZN", "_RNvC1a1bI",
+		"_D1a", "_R", "x" };
+	struct error error = { 0 };
+	char *symbol = malloc(3 * DEMANGLED_MAX);
+	char *name;
+
+	(void)state;
+	for (size_t head = 0; head < 6; head++)
+		for (size_t i = 0; i < 13; i++) {
+			size_t n = (size_t)sprintf(symbol, "%s", heads[head]);
+
+			while (n + 8 < MANGLED_MAX)
+				n += (size_t)sprintf(symbol + n, "%s",
+				                     repeated[i]);
+			name = demangle(symbol, &error);
+			assert_non_null(name);
+			free(name);
+		}
+	memset(symbol, 'x', 3 * DEMANGLED_MAX - 1);
+	symbol[3 * DEMANGLED_MAX - 1] = '\0';
+	name = demangle(symbol, &error);
+	assert_int_equal(strlen(name), DEMANGLED_MAX);
+	assert_string_equal(name + DEMANGLED_MAX - 4, "x...");
+	free(name);
+	free(symbol);
+}
+
+/* Modules.  Something of this program to look up: */
+
+int global_marker(int n);
+
+__attribute__((noinline)) static int
+static_marker(int n)
+{
+	return n + 1;
+}
+
+__attribute__((noinline)) int
+global_marker(int n)
+{
+	return static_marker(n) * 3;
+}
+
+static uint64_t
+file_address(const void *address)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	assert_int_not_equal(0, dladdr1(address, &info, (void **)&map,
+	                                RTLD_DL_LINKMAP));
+	return (uint64_t)(uintptr_t)address - map->l_addr;
+}
+
+static uint64_t
+own_address(int (*function)(int))
+{
+	return file_address((const void *)(uintptr_t)function);
+}
+
+static struct module_symbols *
+module_of(const char *path, const void *id, size_t id_size,
+          const char *debug_directory, enum module_symbols_state expected)
+{
+	struct error error = { 0 };
+	enum module_symbols_state state;
+	struct module_symbols *module = module_symbols_new(path, id, id_size,
+	    debug_directory, &error);
+
+	assert_non_null(module);
+	assert_int_equal(module_symbols_read(module, &state, &error), 0);
+	assert_int_equal(state, expected);
+	return module;
+}
+
+static void
+assert_name(const struct module_symbols *module, uint64_t address,
+            const char *expected)
+{
+	struct error error = { 0 };
+	const struct symbol *symbol = module_symbols_find(module, address);
+	char *name;
+
+	if (expected == NULL) {
+		assert_null(symbol);
+		return;
+	}
+	assert_non_null(symbol);
+	name = module_symbols_name(symbol, &error);
+	assert_string_equal(name, expected);
+	free(name);
+}
+
+static void
+module_symbols_names_own_functions(void **state)
+{
+	struct module_symbols *module = module_of("/proc/self/exe", NULL, 0,
+	    NULL, MODULE_SYMBOLS_READ);
+	uint64_t marker = own_address(static_marker);
+
+	(void)state;
+	assert_name(module, marker, "static_marker");
+	assert_name(module, marker + 1, "static_marker");
+	assert_name(module, own_address(global_marker), "global_marker");
+	assert_name(module, 1, NULL);
+	assert_name(module, UINT64_MAX, NULL);
+	module_symbols_free(module);
+}
+
+static void
+module_symbols_names_libc(void **state)
+{
+	void *libc = dlopen("libc.so.6", RTLD_NOW);
+	struct module_symbols *module;
+	void *qsort_address, *strlen_address;
+	Dl_info info;
+
+	(void)state;
+	assert_non_null(libc);
+	qsort_address = dlsym(libc, "qsort");
+	strlen_address = dlsym(libc, "__libc_start_main");
+	assert_int_not_equal(dladdr(qsort_address, &info), 0);
+	module = module_of(info.dli_fname, NULL, 0, NULL,
+	                   MODULE_SYMBOLS_READ);
+	assert_name(module, file_address(qsort_address), "qsort");
+	assert_name(module, file_address(strlen_address),
+	            "__libc_start_main");
+	module_symbols_free(module);
+	dlclose(libc);
+}
+
+static void
+module_symbols_names_the_vdso(void **state)
+{
+	const char *base = (const char *)getauxval(AT_SYSINFO_EHDR);
+	struct module_symbols *module;
+	struct elf_file file;
+	unsigned char id[BUILD_ID_MAX];
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_NOW | RTLD_NOLOAD);
+	void *address;
+	size_t size;
+
+	(void)state;
+	if (base == NULL || vdso == NULL)
+		skip();
+	address = dlsym(vdso, "__vdso_clock_gettime");
+	assert_non_null(address);
+	assert_int_equal(elf_file_open_own_vdso(&file), ELF_FILE_OPEN);
+	size = elf_file_build_id(&file, id);
+	elf_file_close(&file);
+	module = module_of("[vdso]", id, size, NULL, MODULE_SYMBOLS_READ);
+	/* clock_gettime is a weak alias of it. */
+	assert_name(module, (uint64_t)((char *)address - base),
+	            "clock_gettime");
+	module_symbols_free(module);
+	id[0] ^= 1;
+	module_symbols_free(module_of("linux-vdso.so.1", id, size, NULL,
+	                              MODULE_FILE_DIFFERS));
+	dlclose(vdso);
+}
+
+static void
+module_symbols_tells_why_there_are_none(void **state)
+{
+	const char *source = getenv("srcdir");
+	char text[PATH_MAX];
+
+	(void)state;
+	module_symbols_free(module_of("/nowhere/lib.so", "abc", 3, NULL,
+	                              MODULE_FILE_MISSING));
+	module_symbols_free(module_of("/proc/self/exe", "abc", 3, NULL,
+	                              MODULE_FILE_DIFFERS));
+	module_symbols_free(module_of("/", NULL, 0, NULL,
+	                              MODULE_FILE_UNREADABLE));
+	module_symbols_free(module_of("/dev/null", NULL, 0, NULL,
+	                              MODULE_FILE_UNREADABLE));
+	module_symbols_free(module_of("", NULL, 0, NULL,
+	                              MODULE_FILE_MISSING));
+	snprintf(text, sizeof text, "%s/tests/test-symbols.c",
+	         source != NULL ? source : ".");
+	module_symbols_free(module_of(text, NULL, 0, NULL,
+	                              MODULE_FILE_UNREADABLE));
+}
+
+/* The slot that a stub in memory jumps through, or NULL. */
+static void **
+slot_of_stub(const unsigned char *stub)
+{
+	for (size_t at = 0; at < 6; at++)
+		if (stub[at] == 0xff && stub[at + 1] == 0x25) {
+			int32_t distance;
+
+			memcpy(&distance, stub + at + 2, sizeof distance);
+			return (void **)(uintptr_t)(stub + at + 6 + distance);
+		}
+	return NULL;
+}
+
+/*
+ * Every stub of this program whose slot is filled must bear the name under
+ * which the loader would find what the slot holds.
+ */
+static void
+module_symbols_names_plt_stubs(void **state)
+{
+	static const char *const sections[] = { ".plt", ".plt.sec",
+		".plt.got" };
+	struct module_symbols *module = module_of("/proc/self/exe", NULL, 0,
+	    NULL, MODULE_SYMBOLS_READ);
+	uintptr_t bias = (uintptr_t)static_marker -
+	    own_address(static_marker);
+	struct elf_file file;
+	size_t n_named = 0, n_checked = 0;
+
+	(void)state;
+#ifndef __x86_64__
+	skip();
+#endif
+	assert_int_equal(elf_file_open(&file, "/proc/self/exe"),
+	                 ELF_FILE_OPEN);
+	for (size_t i = 0; i < 3; i++) {
+		GElf_Shdr header;
+
+		if (elf_file_named_section(&file, sections[i],
+		                           &header) == NULL)
+			continue;
+		for (uint64_t at = 0; at + 16 <= header.sh_size; at += 16) {
+			uint64_t address = header.sh_addr + at;
+			const struct symbol *symbol =
+			    module_symbols_find(module, address);
+			void **slot = slot_of_stub(
+			    (unsigned char *)(bias + address));
+
+			if (symbol == NULL)
+				continue;
+			assert_true(symbol->is_stub);
+			n_named++;
+			if (slot == NULL ||
+			    *slot != dlsym(RTLD_DEFAULT, symbol->name))
+				continue;
+			n_checked++;
+		}
+	}
+	elf_file_close(&file);
+	module_symbols_free(module);
+	assert_true(n_named >= 10);
+	assert_true(n_checked >= n_named / 2);
+}
+
+/* Stripped modules */
+
+/* Runs a command; whether it succeeded. */
+__attribute__((format(printf, 1, 2))) static bool
+run(const char *format, ...)
+{
+	char command[4 * PATH_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(command, sizeof command, format, arguments);
+	va_end(arguments);
+	return system(command) == 0;
+}
+
+/* A new directory with "own", a copy of this program without the option. */
+static void
+make_copy(char *directory, const char *objcopy_option)
+{
+	strcpy(directory, "/tmp/test-symbols.XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	if (!run("objcopy --version >/dev/null 2>&1"))
+		skip();
+	assert_true(run("objcopy %s /proc/$PPID/exe %s/own", objcopy_option,
+	                directory));
+}
+
+static void
+remove_copy(const char *directory)
+{
+	assert_true(run("rm -r %s", directory));
+}
+
+/* directory/own stripped, its symbols in directory/own.debug by link. */
+static void
+strip_copy(const char *directory)
+{
+	assert_true(run("cd %s && objcopy --only-keep-debug own own.debug && "
+	    "objcopy --strip-all --add-gnu-debuglink=own.debug own",
+	    directory));
+}
+
+static void
+assert_marker(const char *directory, const char *debug_directory,
+              const char *expected)
+{
+	char path[PATH_MAX];
+	struct module_symbols *module;
+
+	snprintf(path, sizeof path, "%s/own", directory);
+	module = module_of(path, NULL, 0, debug_directory,
+	                   MODULE_SYMBOLS_READ);
+	assert_name(module, own_address(static_marker), expected);
+	module_symbols_free(module);
+}
+
+static void
+debug_link_is_followed_if_the_build_id_agrees(void **state)
+{
+	char directory[64];
+
+	(void)state;
+	make_copy(directory, "");
+	strip_copy(directory);
+	assert_marker(directory, NULL, "static_marker");
+	assert_true(run("mkdir %s/.debug && mv %s/own.debug %s/.debug/",
+	                directory, directory, directory));
+	assert_marker(directory, NULL, "static_marker");
+	assert_true(run("objcopy --remove-section .note.gnu.build-id "
+	    "%s/.debug/own.debug 2>/dev/null", directory));
+	assert_marker(directory, NULL, NULL);
+	remove_copy(directory);
+}
+
+static void
+debug_link_is_followed_if_the_checksum_agrees(void **state)
+{
+	char directory[64], global[80];
+
+	(void)state;
+	make_copy(directory, "--remove-section .note.gnu.build-id");
+	strip_copy(directory);
+	assert_marker(directory, NULL, "static_marker");
+	assert_true(run("mkdir -p %s/global%s", directory, directory));
+	assert_true(run("mv %s/own.debug %s/global%s/", directory, directory,
+	                directory));
+	assert_marker(directory, NULL, NULL);
+	snprintf(global, sizeof global, "%s/global", directory);
+	assert_marker(directory, global, "static_marker");
+	assert_true(run("echo >>%s%s/own.debug", global, directory));
+	assert_marker(directory, global, NULL);
+	remove_copy(directory);
+}
+
+static void
+debug_file_is_found_by_build_id_alone(void **state)
+{
+	char directory[64], folder[PATH_MAX], path[PATH_MAX], hex[3];
+	unsigned char id[BUILD_ID_MAX];
+	struct elf_file file;
+	struct module_symbols *module;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(elf_file_open(&file, "/proc/self/exe"),
+	                 ELF_FILE_OPEN);
+	size = elf_file_build_id(&file, id);
+	elf_file_close(&file);
+	if (size == 0)
+		skip();
+	make_copy(directory, "--only-keep-debug");
+	snprintf(folder, sizeof folder, "%s/.build-id/%02x", directory, id[0]);
+	strcpy(path, folder);
+	strcat(path, "/");
+	for (size_t i = 1; i < size; i++) {
+		snprintf(hex, sizeof hex, "%02x", id[i]);
+		strcat(path, hex);
+	}
+	assert_true(run("mkdir -p %s && mv %s/own %s.debug", folder,
+	                directory, path));
+	module = module_of("/gone/own", id, size, directory,
+	                   MODULE_SYMBOLS_READ);
+	assert_name(module, own_address(static_marker), "static_marker");
+	module_symbols_free(module);
+	id[size - 1] ^= 1;
+	module_symbols_free(module_of("/gone/own", id, size, directory,
+	                              MODULE_FILE_MISSING));
+	remove_copy(directory);
+}
+
+/* Damaged modules */
+
+/* Reads a module and asks about many addresses; the answers do not matter. */
+static void
+read_image(const unsigned char *image, size_t size)
+{
+	char path[64];
+	struct error error = { 0 };
+	enum module_symbols_state state;
+	struct module_symbols *module;
+	int descriptor = memfd_create("module", 0);
+
+	assert_true(descriptor >= 0);
+	assert_int_equal(write(descriptor, image, size), (ssize_t)size);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+	module = module_symbols_new(path, NULL, 0, "/nowhere", &error);
+	assert_int_equal(module_symbols_read(module, &state, &error), 0);
+	for (uint64_t address = 0; address < size; address += 64) {
+		const struct symbol *symbol = module_symbols_find(module,
+		                                                  address);
+
+		if (symbol != NULL)
+			free(module_symbols_name(symbol, &error));
+	}
+	assert_false(error.is_set);
+	module_symbols_free(module);
+	close(descriptor);
+}
+
+static size_t
+vdso_image(unsigned char **image)
+{
+	const unsigned char *base =
+	    (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
+	size_t size;
+
+	if (base == NULL)
+		skip();
+	size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	*image = malloc(size);
+	memcpy(*image, base, size);
+	return size;
+}
+
+static void
+module_symbols_survives_truncation_at_every_byte(void **state)
+{
+	unsigned char *image;
+	size_t size = vdso_image(&image);
+
+	(void)state;
+	for (size_t i = 0; i < size; i++)
+		read_image(image, i);
+	free(image);
+}
+
+static void
+module_symbols_survives_damage_at_every_byte(void **state)
+{
+	unsigned char *image;
+	size_t size = vdso_image(&image);
+
+	(void)state;
+	for (size_t i = 0; i < size; i++) {
+		unsigned char byte = image[i];
+
+		image[i] = 0xff;
+		read_image(image, size);
+		image[i] = byte ^ 1;
+		read_image(image, size);
+		image[i] = byte;
+	}
+	free(image);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symbol_table_knows_nothing_outside_symbols),
+		cmocka_unit_test(
+		    symbol_table_prefers_the_inner_of_nested_functions),
+		cmocka_unit_test(
+		    symbol_table_extends_unsized_symbols_to_the_next),
+		cmocka_unit_test(
+		    symbol_table_prefers_functions_over_labels_inside_them),
+		cmocka_unit_test(symbol_table_chooses_one_alias_in_any_order),
+		cmocka_unit_test(symbol_table_bounds_sizes_by_the_section),
+		cmocka_unit_test(symbol_table_sorts_deep_nesting_fast),
+		cmocka_unit_test(demangle_reads_cplusplus_rust_and_d),
+		cmocka_unit_test(demangle_leaves_other_names),
+		cmocka_unit_test(demangle_drops_versions_and_cold_parts),
+		cmocka_unit_test(demangle_gives_up_text_that_doubles),
+		cmocka_unit_test(demangle_survives_long_names),
+		cmocka_unit_test(module_symbols_names_own_functions),
+		cmocka_unit_test(module_symbols_names_libc),
+		cmocka_unit_test(module_symbols_names_the_vdso),
+		cmocka_unit_test(module_symbols_tells_why_there_are_none),
+		cmocka_unit_test(module_symbols_names_plt_stubs),
+		cmocka_unit_test(
+		    debug_link_is_followed_if_the_build_id_agrees),
+		cmocka_unit_test(
+		    debug_link_is_followed_if_the_checksum_agrees),
+		cmocka_unit_test(debug_file_is_found_by_build_id_alone),
+		cmocka_unit_test(
+		    module_symbols_survives_truncation_at_every_byte),
+		cmocka_unit_test(module_symbols_survives_damage_at_every_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
