@@ -1,1 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# The reference part of manual.md and the man page come from the command
+# table; `make reference` writes them anew and tests/reference.sh compares.
+man1_MANS += doc/cpprof.1
+doc_DATA += README.md doc/manual.md doc/cpprofdata.md doc/performance.md
+EXTRA_DIST += doc/cpprof.1 doc/manual.md doc/cpprofdata.md doc/performance.md
+
+reference: cpprof
+	$(srcdir)/doc/make-reference $(builddir)/cpprof $(srcdir)/doc
+.PHONY: reference
+EXTRA_DIST += doc/make-reference

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Unit tests are tests/test-MODULE.c (cmocka), whole-program tests
 # tests/*.sh; all speak TAP.  A unit test is one line in unit_tests.
-TEST_EXTENSIONS = .sh
+TEST_EXTENSIONS = .sh .py
 TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
 	$(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
+PY_LOG_DRIVER = $(TEST_LOG_DRIVER)
+PY_LOG_COMPILER = $(PYTHON3)
 AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
 	CPPROF='$(abs_builddir)/cpprof'; export CPPROF; \
@@ -29,7 +31,8 @@ tests_test_base_CFLAGS = $(unit_cflags)
 tests_test_base_LDADD = $(unit_libs)
 
 script_tests = \
-	tests/layers.sh
+	tests/layers.sh \
+	tests/manual.py
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* launch.c -- runs a program with the collector in it.
+ *
+ * While the program runs this process only waits.  SIGINT and SIGQUIT come
+ * from the terminal to both, and the program decides what they mean.
+ */
+#include "src/shell/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/cpprof-environment.h"
+#include "src/base/memory.h"
+
+static volatile sig_atomic_t child;	/* 0: none */
+
+static void
+hand_on(int number)
+{
+	if (child != 0)
+		kill((pid_t)child, number);
+}
+
+/* What is changed while the program runs, and how. */
+static const struct {
+	int number;
+	void (*handler)(int);
+} signals[] = {
+	{ SIGINT, SIG_IGN },
+	{ SIGQUIT, SIG_IGN },
+	{ SIGTERM, hand_on },
+	{ SIGHUP, hand_on },
+};
+
+enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
+
+static void
+change_signals(struct sigaction saved[N_SIGNALS])
+{
+	for (int i = 0; i < N_SIGNALS; i++) {
+		struct sigaction action = { .sa_handler = signals[i].handler };
+
+		sigaction(signals[i].number, NULL, &saved[i]);
+		/* What nohup and the like ignore stays ignored. */
+		if (saved[i].sa_handler != SIG_IGN)
+			sigaction(signals[i].number, &action, NULL);
+	}
+}
+
+static void
+restore_signals(const struct sigaction saved[N_SIGNALS])
+{
+	for (int i = 0; i < N_SIGNALS; i++)
+		sigaction(signals[i].number, &saved[i], NULL);
+}
+
+/* LD_PRELOAD for the child: what the user had, then the library. */
+static char *
+preload_list(const char *library, struct error *error)
+{
+	const char *had = getenv("LD_PRELOAD");
+	char *list = NULL;
+
+	if (had == NULL || *had == '\0')
+		return memory_string(library, error);
+	if (asprintf(&list, "%s:%s", had, library) < 0) {
+		error_out_of_memory(error);
+		return NULL;
+	}
+	return list;
+}
+
+/* In the child; reports through the pipe when the program cannot start. */
+static void
+become_program(const struct launch *launch, const char *list, int report)
+{
+	int why;
+
+	if (setenv("LD_PRELOAD", list, 1) == 0 &&
+	    setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1) == 0)
+		execvp(launch->program, launch->words);
+	why = errno;
+	if (write(report, &why, sizeof why) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int
+wait_for(pid_t pid, int *status, struct error *error)
+{
+	int how;
+
+	while (waitpid(pid, &how, 0) < 0)
+		if (errno != EINTR)
+			return error_set(error, "waiting for the program: %s",
+			                 strerror(errno));
+	*status = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
+	return 0;
+}
+
+static int
+run_child(const struct launch *launch, const char *list, const int report[2],
+          int *status, struct error *error)
+{
+	struct sigaction saved[N_SIGNALS];
+	int why = 0, result;
+	ssize_t size;
+	pid_t pid;
+
+	fflush(NULL);
+	change_signals(saved);
+	pid = fork();
+	if (pid == 0) {
+		restore_signals(saved);
+		become_program(launch, list, report[1]);
+	}
+	child = pid > 0 ? pid : 0;
+	close(report[1]);
+	if (pid < 0) {
+		result = error_set(error, "%s: %s", launch->program,
+		                   strerror(errno));
+	} else {
+		do
+			size = read(report[0], &why, sizeof why);
+		while (size < 0 && errno == EINTR);
+		result = wait_for(pid, status, error);
+		if (size == (ssize_t)sizeof why)
+			result = error_set(error, "%s: %s", launch->program,
+			                   strerror(why));
+	}
+	child = 0;
+	restore_signals(saved);
+	close(report[0]);
+	return result;
+}
+
+int
+launch_program(const struct launch *launch, int *status, struct error *error)
+{
+	char *list = preload_list(launch->library, error);
+	int report[2], result = -1;
+
+	if (list == NULL)
+		return -1;
+	if (pipe2(report, O_CLOEXEC) != 0)
+		error_set(error, "pipe: %s", strerror(errno));
+	else
+		result = run_child(launch, list, report, status, error);
+	free(list);
+	return result;
+}

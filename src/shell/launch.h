@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* launch.h -- runs a program with the collector in it. */
+#ifndef CPPROF_SHELL_LAUNCH_H
+#define CPPROF_SHELL_LAUNCH_H
+
+#include "src/base/error.h"
+
+struct launch {
+	const char *library;	/* absolute path, see preload.h */
+	const char *output;	/* absolute path of an existing directory */
+	const char *program;	/* the file to execute */
+	char *const *words;	/* its arguments, words[0] the name as typed;
+				 * ends with NULL */
+};
+
+/*
+ * Runs the program as a child of this process, with this one's files, to its
+ * end.  Signals from the terminal are the child's affair meanwhile; SIGTERM
+ * and SIGHUP are handed on.  *status is what a shell would report: the exit
+ * status, or 128 + N after signal N.  0, or -1 with *error set when it could
+ * not be started.
+ */
+int launch_program(const struct launch *launch, int *status,
+                   struct error *error);
+
+#endif
