@@ -147,10 +147,11 @@ uint32_t profile_add_frame(struct profile *profile, uint32_t module,
                            uint64_t address, const struct location *locations,
                            uint32_t n, struct error *error);
 
-/* Adds to the tally of that description, which is made if new. */
+/* Adds to the tally of that description, which is made if new; 0 or -1. */
 int profile_add_tally(struct profile *profile, const char *what,
                       uint64_t count, struct error *error);
 
+/* Keeps one line to be shown once; 0 or -1. */
 int profile_warn(struct profile *profile, struct error *error,
                  const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -169,8 +170,9 @@ struct profile *profile_merge(struct profile *const *profiles, uint32_t n,
 /* What a node's name is.  Changes names, never totals. */
 enum granularity {
 	GRANULARITY_FUNCTION,	/* demangled name, across files and modules */
-	GRANULARITY_MODULE,	/* the file's last path component */
-	GRANULARITY_ADDRESS,	/* module+0xoffset; a bare name where none */
+	GRANULARITY_MODULE,	/* the file's last path component; where there
+				 * is none, the name */
+	GRANULARITY_ADDRESS,	/* module+0xoffset; likewise */
 };
 
 /*

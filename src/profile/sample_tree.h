@@ -57,9 +57,10 @@ struct sample_tree *sample_tree_relabel(const struct sample_tree *tree,
                                         struct error *error);
 
 /*
- * Building.  Nodes are entered in any order; finish puts them into depth-first
- * order and merges equal siblings.  All functions return NO_NODE or -1 or NULL
- * with *error set for want of memory, or when a sum would pass 64 bits.
+ * Building.  Nodes are entered in any order, numbered from 0; finish puts them
+ * into depth-first order, siblings in the order in which they were entered.
+ * All functions return NO_NODE or -1 or NULL with *error set for want of
+ * memory, or when a sum would pass 64 bits.
  */
 struct tree_builder;
 
@@ -67,16 +68,22 @@ struct tree_builder *tree_builder_new(uint32_t n_resources,
                                       struct error *error);
 void tree_builder_free(struct tree_builder *builder);
 
-/* The child of parent (NO_NODE: a root) with this label, entered if new. */
-uint32_t tree_builder_child(struct tree_builder *builder, uint32_t parent,
-                            uint32_t label, struct error *error);
+/* How many nodes have been entered. */
+uint32_t tree_builder_count(const struct tree_builder *builder);
 
 /*
- * A new child, without looking whether there is an equal one: for sorted
- * input, where that is rare.  tree_builder_child sees the nodes made so.
+ * Outermost frames entered from here on are not shared with those before, and
+ * nothing more may be entered below those.  Returns the number of the node
+ * that comes next, which is where the section begins in the tree, too.
  */
-uint32_t tree_builder_append(struct tree_builder *builder, uint32_t parent,
-                             uint32_t label, struct error *error);
+uint32_t tree_builder_begin_section(struct tree_builder *builder);
+
+/*
+ * The child of parent (NO_NODE: an outermost frame) with this label, entered
+ * if new.  Any label but UINT32_MAX will do.
+ */
+uint32_t tree_builder_child(struct tree_builder *builder, uint32_t parent,
+                            uint32_t label, struct error *error);
 
 /* Adds to the own hits and raw samples of a node. */
 int tree_builder_add(struct tree_builder *builder, uint32_t node,
@@ -84,9 +91,10 @@ int tree_builder_add(struct tree_builder *builder, uint32_t node,
                      struct error *error);
 
 /*
- * The tree, freed with sample_tree_free; the builder is then empty and still
- * to be freed.  If new_number is not NULL it receives an array, the caller's
- * to free, of the number that each entered node has in the tree.
+ * The tree, freed with sample_tree_free; the builder is then good for nothing
+ * but to be freed, also after a failure.  If new_number is not NULL it
+ * receives an array, the caller's to free, of the number that each entered
+ * node has in the tree.  O(N).
  */
 struct sample_tree *tree_builder_finish(struct tree_builder *builder,
                                         uint32_t **new_number,

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+libcore_a_SOURCES += \
+	src/profile/profile.c src/profile/profile.h \
+	src/profile/profile_merge.c \
+	src/profile/profile_named_tree.c \
+	src/profile/sample_tree.c src/profile/sample_tree.h \
+	src/profile/tree_builder.c

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* profile.c -- what one or several runs used, and where. */
+#include "src/profile/profile.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+struct profile *
+profile_new(struct error *error)
+{
+	struct profile *profile = memory_array(1, sizeof *profile, error);
+
+	if (profile == NULL)
+		return NULL;
+	profile->names = names_new(error);
+	if (profile->names == NULL) {
+		free(profile);
+		return NULL;
+	}
+	return profile;
+}
+
+static void
+graph_free(struct call_graph *graph, uint32_t n_resources)
+{
+	if (graph == NULL)
+		return;
+	for (uint32_t r = 0; r < n_resources; r++) {
+		if (graph->self != NULL)
+			free(graph->self[r]);
+		if (graph->inclusive != NULL)
+			free(graph->inclusive[r]);
+	}
+	for (uint32_t i = 0; graph->arcs != NULL && i < graph->n_arcs; i++)
+		free(graph->arcs[i].hits);
+	free(graph->self);
+	free(graph->inclusive);
+	free(graph->arcs);
+	free(graph->functions);
+	free(graph);
+}
+
+void
+profile_free(struct profile *profile)
+{
+	if (profile == NULL)
+		return;
+	sample_tree_free(profile->tree);
+	graph_free(profile->graph, profile->n_resources);
+	names_free(profile->names);
+	free(profile->resources);
+	free(profile->modules);
+	free(profile->frames);
+	free(profile->locations);
+	free(profile->processes);
+	free(profile->threads);
+	free(profile->sections);
+	free(profile->tallies);
+	free(profile->warnings);
+	arena_free(&profile->arena);
+	free(profile);
+}
+
+/* Room for `more` items behind the *n that an array of the profile has. */
+static int
+make_room(void *items, size_t *capacity, uint32_t n, uint32_t more,
+          size_t size, struct error *error)
+{
+	if (more >= UINT32_MAX - n)
+		return error_set(error, "more than 4,294,967,294 entries");
+	return memory_grow(items, capacity, (size_t)n + more, size, error);
+}
+
+/* Copies *text into the arena; NULL stays NULL. */
+static int
+keep_text(struct profile *profile, const char **text, struct error *error)
+{
+	if (*text == NULL)
+		return 0;
+	*text = arena_text(&profile->arena, *text, strlen(*text), error);
+	return *text != NULL ? 0 : -1;
+}
+
+uint32_t
+profile_add_resource(struct profile *profile, const char *name,
+                     const char *gtick, uint64_t interval,
+                     struct error *error)
+{
+	struct resource resource = { name, gtick, interval };
+
+	if (make_room(&profile->resources, &profile->resources_capacity,
+	              profile->n_resources, 1, sizeof resource, error) != 0 ||
+	    keep_text(profile, &resource.name, error) != 0 ||
+	    keep_text(profile, &resource.gtick, error) != 0)
+		return UINT32_MAX;
+	profile->resources[profile->n_resources] = resource;
+	return profile->n_resources++;
+}
+
+uint32_t
+profile_add_module(struct profile *profile, const char *path,
+                   const void *build_id, uint32_t build_id_size,
+                   struct error *error)
+{
+	struct module module = { .path = path };
+
+	if (build_id_size > sizeof module.build_id) {
+		error_set(error, "build-id of %u bytes, expected at most %zu",
+		          build_id_size, sizeof module.build_id);
+		return UINT32_MAX;
+	}
+	if (make_room(&profile->modules, &profile->modules_capacity,
+	              profile->n_modules, 1, sizeof module, error) != 0 ||
+	    keep_text(profile, &module.path, error) != 0)
+		return UINT32_MAX;
+	if (build_id_size > 0)
+		memcpy(module.build_id, build_id, build_id_size);
+	module.build_id_size = build_id_size;
+	profile->modules[profile->n_modules] = module;
+	return profile->n_modules++;
+}
+
+uint32_t
+profile_add_process(struct profile *profile, const struct process *process,
+                    struct error *error)
+{
+	struct process kept = *process;
+
+	if (make_room(&profile->processes, &profile->processes_capacity,
+	              profile->n_processes, 1, sizeof kept, error) != 0 ||
+	    keep_text(profile, &kept.program, error) != 0 ||
+	    keep_text(profile, &kept.command, error) != 0 ||
+	    keep_text(profile, &kept.host, error) != 0)
+		return UINT32_MAX;
+	profile->processes[profile->n_processes] = kept;
+	return profile->n_processes++;
+}
+
+uint32_t
+profile_add_thread(struct profile *profile, const struct thread *thread,
+                   struct error *error)
+{
+	struct thread kept = *thread;
+
+	if (make_room(&profile->threads, &profile->threads_capacity,
+	              profile->n_threads, 1, sizeof kept, error) != 0 ||
+	    keep_text(profile, &kept.name, error) != 0)
+		return UINT32_MAX;
+	profile->threads[profile->n_threads] = kept;
+	return profile->n_threads++;
+}
+
+uint32_t
+profile_add_section(struct profile *profile, uint32_t begin, uint32_t end,
+                    uint32_t thread, struct error *error)
+{
+	if (make_room(&profile->sections, &profile->sections_capacity,
+	              profile->n_sections, 1, sizeof *profile->sections,
+	              error) != 0)
+		return UINT32_MAX;
+	profile->sections[profile->n_sections] =
+	    (struct section){ begin, end, thread };
+	return profile->n_sections++;
+}
+
+uint32_t
+profile_add_frame(struct profile *profile, uint32_t module, uint64_t address,
+                  const struct location *locations, uint32_t n,
+                  struct error *error)
+{
+	if (make_room(&profile->frames, &profile->frames_capacity,
+	              profile->n_frames, 1, sizeof *profile->frames,
+	              error) != 0 ||
+	    make_room(&profile->locations, &profile->locations_capacity,
+	              profile->n_locations, n, sizeof *locations, error) != 0)
+		return UINT32_MAX;
+	memcpy(&profile->locations[profile->n_locations], locations,
+	       n * sizeof *locations);
+	profile->frames[profile->n_frames] = (struct frame){
+		.address = address,
+		.module = module,
+		.first_location = profile->n_locations,
+		.n_locations = n,
+	};
+	profile->n_locations += n;
+	return profile->n_frames++;
+}
+
+uint32_t
+profile_add_named_frame(struct profile *profile, uint32_t function,
+                        struct error *error)
+{
+	struct location location = { function, NO_NAME, 0 };
+
+	return profile_add_frame(profile, NO_MODULE, 0, &location, 1, error);
+}
+
+int
+profile_add_tally(struct profile *profile, const char *what, uint64_t count,
+                  struct error *error)
+{
+	struct tally tally = { what, count };
+
+	for (uint32_t i = 0; i < profile->n_tallies; i++) {
+		struct tally *known = &profile->tallies[i];
+
+		if (strcmp(known->what, what) != 0)
+			continue;
+		if (count > UINT64_MAX - known->count)
+			return error_set(error, "count of %s passes 64 bits",
+			                 what);
+		known->count += count;
+		return 0;
+	}
+	if (make_room(&profile->tallies, &profile->tallies_capacity,
+	              profile->n_tallies, 1, sizeof tally, error) != 0 ||
+	    keep_text(profile, &tally.what, error) != 0)
+		return -1;
+	profile->tallies[profile->n_tallies++] = tally;
+	return 0;
+}
+
+int
+profile_warn(struct profile *profile, struct error *error,
+             const char *format, ...)
+{
+	va_list arguments;
+	const char *kept;
+	char *text = NULL;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return error_out_of_memory(error);
+	kept = text;
+	if (make_room(&profile->warnings, &profile->warnings_capacity,
+	              profile->n_warnings, 1, sizeof kept, error) != 0 ||
+	    keep_text(profile, &kept, error) != 0) {
+		free(text);
+		return -1;
+	}
+	free(text);
+	profile->warnings[profile->n_warnings++] = kept;
+	return 0;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* profile_merge.c -- the sum of several profiles.
+ *
+ * Everything is entered anew into an empty profile: first what nodes refer to,
+ * each input keeping a map from its own numbers to the sum's, then the nodes
+ * themselves through one tree builder, which shares equal stacks.  Outermost
+ * frames of different threads stay apart, as they were.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/profile/profile.h"
+
+/* The sum while it grows. */
+struct merge {
+	struct profile *sum;
+	struct tree_builder *builder;
+	struct names *module_keys;	/* path, NUL, build-id: number of the
+					 * module in the sum */
+	struct names *frame_keys;	/* struct frame_key and locations:
+					 * number of the frame in the sum */
+	struct location *locations;	/* scratch */
+	char *key;			/* scratch */
+	size_t locations_capacity, key_capacity;
+	bool has_sections;
+};
+
+/* Numbers of one input's things in the sum. */
+struct maps {
+	uint32_t *resource, *module, *frame, *thread, *node;
+};
+
+static void
+merge_free(struct merge *merge)
+{
+	profile_free(merge->sum);
+	tree_builder_free(merge->builder);
+	names_free(merge->module_keys);
+	names_free(merge->frame_keys);
+	free(merge->locations);
+	free(merge->key);
+}
+
+static void
+maps_free(struct maps *maps)
+{
+	free(maps->resource);
+	free(maps->module);
+	free(maps->frame);
+	free(maps->thread);
+	free(maps->node);
+}
+
+static struct resource *
+find_resource(const struct profile *profile, const char *name)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (strcmp(profile->resources[r].name, name) == 0)
+			return &profile->resources[r];
+	return NULL;
+}
+
+static int
+merge_resource(struct profile *sum, const struct resource *resource,
+               struct error *error)
+{
+	struct resource *known = find_resource(sum, resource->name);
+
+	if (known == NULL) {
+		uint32_t number = profile_add_resource(sum, resource->name,
+		                                       resource->gtick,
+		                                       resource->interval,
+		                                       error);
+
+		return number != UINT32_MAX ? 0 : -1;
+	}
+	if (strcmp(known->gtick, resource->gtick) != 0)
+		return error_set(error, "cannot merge: resource %s counts "
+		                 "%s in one profile and %s in another",
+		                 known->name, known->gtick, resource->gtick);
+	if (known->interval != resource->interval)
+		known->interval = 1;
+	return 0;
+}
+
+/* All resources come first: the last input may still change an interval. */
+static int
+merge_resources(struct merge *merge, struct profile *const *profiles,
+                uint32_t n, struct error *error)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t r = 0; r < profiles[i]->n_resources; r++)
+			if (merge_resource(merge->sum,
+			                   &profiles[i]->resources[r],
+			                   error) != 0)
+				return -1;
+	return 0;
+}
+
+static int
+map_resources(struct merge *merge, const struct profile *profile,
+              uint32_t *map, struct error *error)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		const char *name = profile->resources[r].name;
+
+		if (find_resource(profile, name) != &profile->resources[r])
+			return error_set(error, "cannot merge: a profile has "
+			                 "two resources named %s", name);
+		map[r] = (uint32_t)(find_resource(merge->sum, name) -
+		                    merge->sum->resources);
+	}
+	return 0;
+}
+
+static int
+merge_module(struct merge *merge, const struct module *module,
+             uint32_t *number, struct error *error)
+{
+	size_t path_size = strlen(module->path) + 1;
+	size_t size = path_size + module->build_id_size;
+
+	if (memory_grow(&merge->key, &merge->key_capacity, size, 1,
+	                error) != 0)
+		return -1;
+	memcpy(merge->key, module->path, path_size);
+	memcpy(merge->key + path_size, module->build_id,
+	       module->build_id_size);
+	*number = names_add(merge->module_keys, merge->key, size, error);
+	if (*number == NO_NAME)
+		return -1;
+	if (*number == merge->sum->n_modules &&
+	    profile_add_module(merge->sum, module->path, module->build_id,
+	                       module->build_id_size, error) == UINT32_MAX)
+		return -1;
+	return 0;
+}
+
+static uint32_t
+copy_name(struct merge *merge, const struct profile *from, uint32_t name,
+          struct error *error)
+{
+	if (name == NO_NAME)
+		return NO_NAME;
+	return names_add(merge->sum->names, names_text(from->names, name),
+	                 names_length(from->names, name), error);
+}
+
+/* Locations of the frame, renamed, in merge->locations. */
+static int
+rename_locations(struct merge *merge, const struct profile *from,
+                 const struct frame *frame, struct error *error)
+{
+	if (memory_grow(&merge->locations, &merge->locations_capacity,
+	                frame->n_locations, sizeof *merge->locations,
+	                error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < frame->n_locations; i++) {
+		const struct location *old =
+		    &from->locations[frame->first_location + i];
+
+		merge->locations[i] = (struct location){
+			.function = copy_name(merge, from, old->function,
+			                      error),
+			.file = copy_name(merge, from, old->file, error),
+			.line = old->line,
+		};
+	}
+	return error->is_set ? -1 : 0;
+}
+
+/* The frame's identity as bytes in merge->key; its size, or 0. */
+static size_t
+make_frame_key(struct merge *merge, uint32_t module, uint64_t address,
+               uint32_t n_locations, struct error *error)
+{
+	size_t locations_size = n_locations * sizeof *merge->locations;
+	size_t size = sizeof module + sizeof address + locations_size;
+	char *at;
+
+	if (memory_grow(&merge->key, &merge->key_capacity, size, 1,
+	                error) != 0)
+		return 0;
+	at = merge->key;
+	memcpy(at, &module, sizeof module);
+	at += sizeof module;
+	memcpy(at, &address, sizeof address);
+	at += sizeof address;
+	memcpy(at, merge->locations, locations_size);
+	return size;
+}
+
+static int
+merge_frame(struct merge *merge, const struct profile *from,
+            const struct frame *frame, const uint32_t *module_map,
+            uint32_t *number, struct error *error)
+{
+	uint32_t module = frame->module;
+	size_t key_size;
+
+	if (module != NO_MODULE)
+		module = module_map[module];
+	if (rename_locations(merge, from, frame, error) != 0)
+		return -1;
+	key_size = make_frame_key(merge, module, frame->address,
+	                          frame->n_locations, error);
+	if (key_size == 0)
+		return -1;
+	*number = names_add(merge->frame_keys, merge->key, key_size, error);
+	if (*number == NO_NAME)
+		return -1;
+	if (*number == merge->sum->n_frames &&
+	    profile_add_frame(merge->sum, module, frame->address,
+	                      merge->locations, frame->n_locations,
+	                      error) == UINT32_MAX)
+		return -1;
+	return 0;
+}
+
+static int
+merge_modules_and_frames(struct merge *merge, const struct profile *from,
+                         struct maps *maps, struct error *error)
+{
+	for (uint32_t i = 0; i < from->n_modules; i++)
+		if (merge_module(merge, &from->modules[i], &maps->module[i],
+		                 error) != 0)
+			return -1;
+	for (uint32_t i = 0; i < from->n_frames; i++)
+		if (merge_frame(merge, from, &from->frames[i], maps->module,
+		                &maps->frame[i], error) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+merge_processes_and_threads(struct profile *sum, const struct profile *from,
+                            uint32_t *thread_map, struct error *error)
+{
+	uint32_t first_process = sum->n_processes;
+
+	for (uint32_t i = 0; i < from->n_processes; i++)
+		if (profile_add_process(sum, &from->processes[i], error) ==
+		    UINT32_MAX)
+			return -1;
+	for (uint32_t i = 0; i < from->n_threads; i++) {
+		struct thread thread = from->threads[i];
+
+		thread.process += first_process;
+		thread_map[i] = profile_add_thread(sum, &thread, error);
+		if (thread_map[i] == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+merge_tallies_and_warnings(struct profile *sum, const struct profile *from,
+                           struct error *error)
+{
+	for (uint32_t i = 0; i < from->n_tallies; i++)
+		if (profile_add_tally(sum, from->tallies[i].what,
+		                      from->tallies[i].count, error) != 0)
+			return -1;
+	for (uint32_t i = 0; i < from->n_warnings; i++)
+		if (profile_warn(sum, error, "%s", from->warnings[i]) != 0)
+			return -1;
+	return 0;
+}
+
+/* Hits in the sum's unit: gticks where intervals differ. */
+static int
+merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
+             const struct maps *maps, struct error *error)
+{
+	const struct sample_tree *tree = from->tree;
+
+	for (uint32_t r = 0; r < tree->n_resources; r++) {
+		const struct resource *to =
+		    &merge->sum->resources[maps->resource[r]];
+		uint64_t hits = tree->hits[r][node];
+		uint64_t samples = tree->samples[r] != NULL ?
+		                   tree->samples[r][node] : hits;
+
+		if (to->interval != from->resources[r].interval &&
+		    __builtin_mul_overflow(hits, from->resources[r].interval,
+		                           &hits))
+			return error_set(error, "cannot merge: the sum of "
+			                 "%s passes 64 bits", to->name);
+		if ((hits != 0 || samples != 0) &&
+		    tree_builder_add(merge->builder, maps->node[node],
+		                     maps->resource[r], hits, samples,
+		                     error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+merge_nodes(struct merge *merge, const struct profile *from, uint32_t begin,
+            uint32_t end, const struct maps *maps, struct error *error)
+{
+	const struct sample_tree *tree = from->tree;
+
+	for (uint32_t n = begin; n < end; n++) {
+		uint32_t parent = tree->parent[n];
+
+		if (parent != NO_NODE)
+			parent = maps->node[parent];
+		maps->node[n] = tree_builder_child(merge->builder, parent,
+		                                   maps->frame[tree->label[n]],
+		                                   error);
+		if (maps->node[n] == NO_NODE ||
+		    merge_counts(merge, from, n, maps, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+merge_section(struct merge *merge, const struct profile *from, uint32_t begin,
+              uint32_t end, uint32_t thread, const struct maps *maps,
+              struct error *error)
+{
+	uint32_t first = tree_builder_begin_section(merge->builder);
+
+	if (begin == end)
+		return 0;
+	if (merge_nodes(merge, from, begin, end, maps, error) != 0)
+		return -1;
+	if (profile_add_section(merge->sum, first,
+	                        tree_builder_count(merge->builder), thread,
+	                        error) == UINT32_MAX)
+		return -1;
+	return 0;
+}
+
+/* Nodes outside every section get sections of no thread. */
+static int
+merge_sections(struct merge *merge, const struct profile *from,
+               const struct maps *maps, struct error *error)
+{
+	uint32_t done = 0;
+
+	for (uint32_t i = 0; i < from->n_sections; i++) {
+		const struct section *section = &from->sections[i];
+		uint32_t thread = section->thread;
+
+		if (thread != NO_THREAD)
+			thread = maps->thread[thread];
+		if (merge_section(merge, from, done, section->begin, NO_THREAD,
+		                  maps, error) != 0 ||
+		    merge_section(merge, from, section->begin, section->end,
+		                  thread, maps, error) != 0)
+			return -1;
+		done = section->end;
+	}
+	return merge_section(merge, from, done, from->tree->n_nodes, NO_THREAD,
+	                     maps, error);
+}
+
+static int
+maps_alloc(struct maps *maps, const struct profile *from, struct error *error)
+{
+	maps->resource = memory_array(from->n_resources, sizeof(uint32_t),
+	                              error);
+	maps->module = memory_array(from->n_modules, sizeof(uint32_t), error);
+	maps->frame = memory_array(from->n_frames, sizeof(uint32_t), error);
+	maps->thread = memory_array(from->n_threads, sizeof(uint32_t), error);
+	maps->node = memory_array(from->tree->n_nodes, sizeof(uint32_t),
+	                          error);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+merge_one(struct merge *merge, const struct profile *from,
+          struct error *error)
+{
+	struct maps maps = { 0 };
+	int result = -1;
+
+	if (maps_alloc(&maps, from, error) == 0 &&
+	    map_resources(merge, from, maps.resource, error) == 0 &&
+	    merge_modules_and_frames(merge, from, &maps, error) == 0 &&
+	    merge_processes_and_threads(merge->sum, from, maps.thread,
+	                                error) == 0 &&
+	    merge_tallies_and_warnings(merge->sum, from, error) == 0)
+		result = merge->has_sections ?
+		         merge_sections(merge, from, &maps, error) :
+		         merge_nodes(merge, from, 0, from->tree->n_nodes,
+		                     &maps, error);
+	maps_free(&maps);
+	return result;
+}
+
+static int
+merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
+          struct error *error)
+{
+	merge->sum = profile_new(error);
+	merge->module_keys = names_new(error);
+	merge->frame_keys = names_new(error);
+	if (error->is_set ||
+	    merge_resources(merge, profiles, n, error) != 0)
+		return -1;
+	merge->builder = tree_builder_new(merge->sum->n_resources, error);
+	if (merge->builder == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (merge_one(merge, profiles[i], error) != 0)
+			return -1;
+	merge->sum->tree = tree_builder_finish(merge->builder, NULL, error);
+	return merge->sum->tree != NULL ? 0 : -1;
+}
+
+struct profile *
+profile_merge(struct profile *const *profiles, uint32_t n,
+              struct error *error)
+{
+	struct merge merge = { 0 };
+	struct profile *sum = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (profiles[i]->tree == NULL) {
+			error_set(error, "cannot merge: a profile has arcs "
+			          "and no stacks");
+			return NULL;
+		}
+		if (profiles[i]->n_sections > 0)
+			merge.has_sections = true;
+	}
+	if (merge_all(&merge, profiles, n, error) == 0) {
+		sum = merge.sum;
+		merge.sum = NULL;
+	}
+	merge_free(&merge);
+	return sum;
+}

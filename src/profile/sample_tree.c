@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sample_tree.c -- every stack seen, shared by prefix. */
+#include "src/profile/sample_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+void
+sample_tree_free(struct sample_tree *tree)
+{
+	if (tree == NULL)
+		return;
+	for (uint32_t r = 0; r < tree->n_resources; r++) {
+		if (tree->hits != NULL)
+			free(tree->hits[r]);
+		if (tree->samples != NULL)
+			free(tree->samples[r]);
+	}
+	free(tree->hits);
+	free(tree->samples);
+	free(tree->parent);
+	free(tree->end);
+	free(tree->label);
+	free(tree);
+}
+
+void
+sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
+                    uint64_t *weight)
+{
+	if (weight != self)
+		memcpy(weight, self, tree->n_nodes * sizeof *weight);
+	for (uint32_t n = tree->n_nodes; n-- > 0;) {
+		uint32_t parent = tree->parent[n];
+
+		if (parent != NO_NODE)
+			weight[parent] += weight[n];
+	}
+}
+
+uint64_t
+sample_tree_total(const uint64_t *hits, uint32_t n_nodes)
+{
+	uint64_t total = 0;
+
+	for (uint32_t n = 0; n < n_nodes; n++)
+		total += hits[n];
+	return total;
+}
+
+/* All resources of one node, wherever it has something. */
+static int
+copy_node(struct tree_builder *builder, uint32_t to,
+          const struct sample_tree *tree, uint32_t from, struct error *error)
+{
+	for (uint32_t r = 0; r < tree->n_resources; r++) {
+		uint64_t hits = tree->hits[r][from];
+		uint64_t samples = tree->samples[r] != NULL ?
+		                   tree->samples[r][from] : hits;
+
+		if ((hits != 0 || samples != 0) &&
+		    tree_builder_add(builder, to, r, hits, samples,
+		                     error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* innermost[n]: where node n of the tree stands in the builder. */
+static int
+copy_relabelled(struct tree_builder *builder, const struct sample_tree *tree,
+                const uint32_t *first, const uint32_t *labels,
+                uint32_t *innermost, struct error *error)
+{
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		uint32_t label = tree->label[n];
+		uint32_t node = NO_NODE;
+
+		if (tree->parent[n] != NO_NODE)
+			node = innermost[tree->parent[n]];
+		for (uint32_t i = first[label]; i < first[label + 1]; i++) {
+			node = tree_builder_child(builder, node, labels[i],
+			                          error);
+			if (node == NO_NODE)
+				return -1;
+		}
+		innermost[n] = node;
+		if (copy_node(builder, node, tree, n, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+struct sample_tree *
+sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
+                    const uint32_t *labels, struct error *error)
+{
+	struct tree_builder *builder;
+	struct sample_tree *relabelled = NULL;
+	uint32_t *innermost;
+
+	builder = tree_builder_new(tree->n_resources, error);
+	innermost = memory_array(tree->n_nodes, sizeof *innermost, error);
+	if (builder != NULL && innermost != NULL &&
+	    copy_relabelled(builder, tree, first, labels, innermost,
+	                    error) == 0)
+		relabelled = tree_builder_finish(builder, NULL, error);
+	free(innermost);
+	tree_builder_free(builder);
+	return relabelled;
+}
