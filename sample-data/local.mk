@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # sample-data/local.mk -- the paper's two programs, and profiles to explore.
 
 # Optimised, with no frame pointers, as most programs are that people profile;
