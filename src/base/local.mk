@@ -6,5 +6,6 @@ libcore_a_SOURCES += \
 	src/base/error.c src/base/error.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/names.c src/base/names.h \
+	src/base/pattern.c src/base/pattern.h \
 	src/base/progress.c src/base/progress.h \
 	src/base/table.c src/base/table.h

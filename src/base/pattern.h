@@ -17,6 +17,9 @@ struct pattern;
 
 /* Freed with pattern_free; NULL with *error set for a bad expression. */
 struct pattern *pattern_new(const char *text, struct error *error);
+
+/* Matches that name alone, whatever characters it has; likewise. */
+struct pattern *pattern_new_exact(const char *text, struct error *error);
 void pattern_free(struct pattern *pattern);
 
 /* Whether it names more than one thing can match: a glob or an expression. */

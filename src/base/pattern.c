@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pattern.c -- which names a user means.
+ *
+ * Globs are matched here, because fnmatch would give [ and \ a meaning that
+ * names like operator[] cannot do with.  Expressions are the C library's.
+ */
+#include "src/base/pattern.h"
+
+#include <regex.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+enum pattern_kind { PATTERN_EXACT, PATTERN_GLOB, PATTERN_EXPRESSION };
+
+struct pattern {
+	enum pattern_kind kind;
+	char *text;
+	size_t length;
+	regex_t expression;
+};
+
+static enum pattern_kind
+kind_of(const char *text, size_t length)
+{
+	if (length > 2 && text[0] == '/' && text[length - 1] == '/')
+		return PATTERN_EXPRESSION;
+	return strpbrk(text, "*?") != NULL ? PATTERN_GLOB : PATTERN_EXACT;
+}
+
+/* Compiles /.../ without its slashes. */
+static int
+compile(struct pattern *pattern, struct error *error)
+{
+	char reason[200];
+	int status;
+
+	pattern->text[pattern->length - 1] = '\0';
+	status = regcomp(&pattern->expression, pattern->text + 1,
+	                 REG_EXTENDED | REG_NOSUB);
+	pattern->text[pattern->length - 1] = '/';
+	if (status == 0)
+		return 0;
+	regerror(status, &pattern->expression, reason, sizeof reason);
+	return error_set(error, "%.100s: %s", pattern->text, reason);
+}
+
+static struct pattern *
+make(const char *text, enum pattern_kind kind, struct error *error)
+{
+	struct pattern *pattern = memory_array(1, sizeof *pattern, error);
+
+	if (pattern == NULL)
+		return NULL;
+	pattern->length = strlen(text);
+	pattern->text = memory_string(text, error);
+	pattern->kind = kind;
+	if (pattern->text == NULL ||
+	    (kind == PATTERN_EXPRESSION && compile(pattern, error) != 0)) {
+		free(pattern->text);
+		free(pattern);
+		return NULL;
+	}
+	return pattern;
+}
+
+struct pattern *
+pattern_new(const char *text, struct error *error)
+{
+	return make(text, kind_of(text, strlen(text)), error);
+}
+
+struct pattern *
+pattern_new_exact(const char *text, struct error *error)
+{
+	return make(text, PATTERN_EXACT, error);
+}
+
+void
+pattern_free(struct pattern *pattern)
+{
+	if (pattern == NULL)
+		return;
+	if (pattern->kind == PATTERN_EXPRESSION)
+		regfree(&pattern->expression);
+	free(pattern->text);
+	free(pattern);
+}
+
+bool
+pattern_is_general(const struct pattern *pattern)
+{
+	return pattern->kind != PATTERN_EXACT;
+}
+
+/* Bytes of the character at name[at]: `?` stands for one of them whole. */
+static size_t
+character_length(const char *name, size_t length, size_t at)
+{
+	size_t end = at + 1;
+
+	if ((name[at] & 0xc0) == 0xc0)
+		while (end < length && end < at + 4 &&
+		       (name[end] & 0xc0) == 0x80)
+			end++;
+	return end - at;
+}
+
+/*
+ * On a mismatch the last star takes one character more: only the last one
+ * need ever be tried again, so the time is the product of the lengths.
+ */
+static bool
+glob_matches(const char *glob, size_t n_glob, const char *name, size_t n_name)
+{
+	size_t g = 0, n = 0, star = SIZE_MAX, retry = 0;
+
+	while (n < n_name) {
+		if (g < n_glob && glob[g] == '*') {
+			star = g++;
+			retry = n;
+		} else if (g < n_glob && glob[g] == '?') {
+			n += character_length(name, n_name, n);
+			g++;
+		} else if (g < n_glob && glob[g] == name[n]) {
+			g++;
+			n++;
+		} else if (star != SIZE_MAX) {
+			retry += character_length(name, n_name, retry);
+			n = retry;
+			g = star + 1;
+		} else {
+			return false;
+		}
+	}
+	while (g < n_glob && glob[g] == '*')
+		g++;
+	return g == n_glob;
+}
+
+/* REG_STARTEND: names may hold NUL bytes. */
+static bool
+expression_matches(const struct pattern *pattern, const char *name,
+                   size_t length)
+{
+	regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)length };
+
+	return regexec(&pattern->expression, name, 1, &range,
+	               REG_STARTEND) == 0;
+}
+
+bool
+pattern_matches(const struct pattern *pattern, const char *name, size_t length)
+{
+	switch (pattern->kind) {
+	case PATTERN_GLOB:
+		return glob_matches(pattern->text, pattern->length, name,
+		                    length);
+	case PATTERN_EXPRESSION:
+		return expression_matches(pattern, name, length);
+	case PATTERN_EXACT:
+		break;
+	}
+	return length == pattern->length &&
+	    memcmp(pattern->text, name, length) == 0;
+}

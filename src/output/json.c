@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* json.c -- tables as JSON: one document on one line.
+ *
+ * {"schema": ..., "view": ..., fields, "rows": [{key: value, ...}, ...]}.
+ * Fields whose keys share what stands before their first dot are members of
+ * one object, and stand together in the table.  Strings are UTF-8 whatever
+ * the input was: a byte that is not becomes U+FFFD, and what a terminal would
+ * not just draw is \uNNNN.  Integers have all their 64 bits.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/output/number_text.h"
+#include "src/output/output.h"
+#include "src/output/path_text.h"
+#include "src/output/printable.h"
+
+struct json {
+	struct text_buffer text;
+	struct path_names path;
+};
+
+static void
+add_escaped(struct text_buffer *text, uint32_t character)
+{
+	if (character == '"' || character == '\\') {
+		text_add_char(text, '\\');
+		text_add_char(text, (char)character);
+	} else if (character == '\n') {
+		text_add_string(text, "\\n");
+	} else if (character == '\t') {
+		text_add_string(text, "\\t");
+	} else if (character < 0x10000) {
+		text_add_format(text, "\\u%04" PRIx32, character);
+	} else {
+		character -= 0x10000;
+		text_add_format(text, "\\u%04" PRIx32 "\\u%04" PRIx32,
+		                0xd800 + (character >> 10),
+		                0xdc00 + (character & 0x3ff));
+	}
+}
+
+static void
+add_string(struct text_buffer *text, const char *bytes, size_t n)
+{
+	text_add_char(text, '"');
+	for (size_t at = 0; at < n;) {
+		uint32_t character;
+		size_t length = utf8_decode(bytes + at, n - at, &character);
+
+		if (length == 0)
+			text_add_string(text, "\xef\xbf\xbd");
+		else if (character == '"' || character == '\\' ||
+		         !character_is_printable(character))
+			add_escaped(text, character);
+		else
+			text_add(text, bytes + at, length);
+		at += length == 0 ? 1 : length;
+	}
+	text_add_char(text, '"');
+}
+
+static int
+add_path(struct json *json, const struct cell *cell, struct error *error)
+{
+	struct path_names *path = &json->path;
+
+	if (path_names_get(path, cell, error) != 0)
+		return -1;
+	text_add_char(&json->text, '[');
+	for (size_t i = 0; i < path->n; i++) {
+		uint32_t name = path->path[i];
+
+		if (i > 0)
+			text_add_char(&json->text, ',');
+		add_string(&json->text, names_text(path->names, name),
+		           names_length(path->names, name));
+	}
+	text_add_char(&json->text, ']');
+	return 0;
+}
+
+static int
+add_value(struct json *json, const struct cell *cell, struct error *error)
+{
+	struct text_buffer *text = &json->text;
+
+	switch (cell->kind) {
+	case CELL_EMPTY:
+		text_add_string(text, "null");
+		break;
+	case CELL_TEXT:
+		add_string(text, cell->text, strlen(cell->text));
+		break;
+	case CELL_COUNT:
+	case CELL_HITS:
+		text_add_format(text, "%" PRIu64, cell->count);
+		break;
+	case CELL_FRACTION:
+		text_add_exact(text, cell->fraction);
+		break;
+	case CELL_FLAG:
+		text_add_string(text, cell->flag ? "true" : "false");
+		break;
+	case CELL_NAME:
+	case CELL_PATH:
+		return add_path(json, cell, error);
+	}
+	return 0;
+}
+
+static void
+add_key(struct text_buffer *text, const char *key, size_t n, bool is_first)
+{
+	if (!is_first)
+		text_add_char(text, ',');
+	add_string(text, key, n);
+	text_add_char(text, ':');
+}
+
+/* How much of the key names an object: up to its first dot, or nothing. */
+static size_t
+object_length(const char *key)
+{
+	const char *dot = strchr(key, '.');
+
+	return dot == NULL ? 0 : (size_t)(dot - key);
+}
+
+/*
+ * The name of a function is a string as a field; the path of one it is only
+ * as a cell of a row.
+ */
+static int
+add_field_value(struct json *json, const struct cell *cell,
+                struct error *error)
+{
+	if (cell->kind != CELL_NAME)
+		return add_value(json, cell, error);
+	if (path_names_get(&json->path, cell, error) != 0)
+		return -1;
+	add_string(&json->text,
+	           names_text(json->path.names, json->path.path[0]),
+	           names_length(json->path.names, json->path.path[0]));
+	return 0;
+}
+
+static int
+add_fields(struct json *json, const struct table *table, struct error *error)
+{
+	const char *object = "";
+	size_t n_object = 0;		/* 0: in none */
+
+	for (size_t i = 0; i < table->n_fields; i++) {
+		const char *key = table->fields[i].key;
+		size_t n = object_length(key);
+		bool is_same = n > 0 && n == n_object &&
+		    memcmp(object, key, n) == 0;
+
+		if (n_object > 0 && !is_same)
+			text_add_char(&json->text, '}');
+		if (n > 0 && !is_same) {
+			add_key(&json->text, key, n, false);
+			text_add_char(&json->text, '{');
+		}
+		object = key;
+		n_object = n;
+		key += n > 0 ? n + 1 : 0;
+		add_key(&json->text, key, strlen(key), n > 0 && !is_same);
+		if (add_field_value(json, &table->fields[i].value, error) != 0)
+			return -1;
+	}
+	if (n_object > 0)
+		text_add_char(&json->text, '}');
+	return 0;
+}
+
+static int
+flush(struct json *json, struct writer *writer, struct error *error)
+{
+	if (json->text.failed || json->path.word.failed)
+		return error_out_of_memory(error);
+	writer_put(writer, json->text.bytes, json->text.length);
+	text_clear(&json->text);
+	return 0;
+}
+
+static int
+add_row(struct json *json, const struct table *table, size_t row,
+        struct error *error)
+{
+	struct cell cells[TABLE_MAX_COLUMNS];
+
+	table_get_row(table, row, cells);
+	text_add_string(&json->text, row > 0 ? ",{" : "{");
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const char *key = table->columns[i].key;
+
+		add_key(&json->text, key, strlen(key), i == 0);
+		if (add_value(json, &cells[i], error) != 0)
+			return -1;
+	}
+	text_add_char(&json->text, '}');
+	return 0;
+}
+
+static int
+draw(struct json *json, const struct table *table, struct writer *writer,
+     struct error *error)
+{
+	struct text_buffer *text = &json->text;
+
+	text_add_string(text, "{\"schema\":");
+	add_string(text, table->schema, strlen(table->schema));
+	add_key(text, "view", 4, false);
+	add_string(text, table->view, strlen(table->view));
+	if (add_fields(json, table, error) != 0)
+		return -1;
+	add_key(text, "rows", 4, false);
+	text_add_char(text, '[');
+	for (size_t i = 0; i < table->n_rows; i++)
+		if (add_row(json, table, i, error) != 0 ||
+		    flush(json, writer, error) != 0 ||
+		    output_may_go_on(i, writer, error) != 0)
+			return -1;
+	text_add_string(text, "]}\n");
+	return flush(json, writer, error);
+}
+
+int
+output_json(const struct table *table, const struct layout *layout,
+            struct writer *writer, struct error *error)
+{
+	struct json json = { 0 };
+	int status;
+
+	(void)layout;
+	status = draw(&json, table, writer, error);
+	text_free(&json.text);
+	path_names_free(&json.path);
+	return status;
+}

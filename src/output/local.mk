@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+libcore_a_SOURCES += \
+	src/output/json.c \
+	src/output/number_text.c src/output/number_text.h \
+	src/output/output.c src/output/output.h \
+	src/output/path_text.c src/output/path_text.h \
+	src/output/printable.c src/output/printable.h \
+	src/output/separated.c \
+	src/output/text.c \
+	src/output/text_buffer.c src/output/text_buffer.h \
+	src/output/units.c src/output/units.h \
+	src/output/writer.c src/output/writer.h

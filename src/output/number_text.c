@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* number_text.c -- fractions in full. */
+#include "src/output/number_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void
+text_add_exact(struct text_buffer *text, double number)
+{
+	char digits[32];
+
+	if (!isfinite(number))
+		number = 0;
+	for (int precision = 1; precision <= 17; precision++) {
+		snprintf(digits, sizeof digits, "%.*g", precision, number);
+		if (strtod(digits, NULL) == number)
+			break;
+	}
+	text_add_string(text, digits);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* number_text.h -- fractions in full. */
+#ifndef CPPROF_OUTPUT_NUMBER_TEXT_H
+#define CPPROF_OUTPUT_NUMBER_TEXT_H
+
+#include "src/output/text_buffer.h"
+
+/*
+ * Adds the shortest decimal that reads back as the same double; 0 for what is
+ * no number.
+ */
+void text_add_exact(struct text_buffer *text, double number);
+
+#endif

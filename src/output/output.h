@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* output.h -- draws a table as text, TSV, CSV or JSON. */
+#ifndef CPPROF_OUTPUT_OUTPUT_H
+#define CPPROF_OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+#include "src/base/table.h"
+#include "src/output/writer.h"
+
+struct layout;
+
+/* One way to draw a table; 0, or -1 with *error set (also "interrupted"). */
+typedef int draw_function(const struct table *table,
+                          const struct layout *layout, struct writer *writer,
+                          struct error *error);
+
+struct output_format {
+	const char *name;	/* "json" */
+	draw_function *draw;
+};
+
+/* Text is the first; ends with a NULL name. */
+extern const struct output_format output_formats[];
+
+enum unit { UNIT_HITS, UNIT_GTICKS };
+
+/* How text is laid out; the other formats give every number in full. */
+struct layout {
+	int digits;		/* behind the point of fractions */
+	enum unit unit;		/* of hits */
+	size_t width;		/* of the terminal; 0: nothing is shortened */
+	bool has_color;
+};
+
+/* Formats, in order of output_formats. */
+draw_function output_text, output_tsv, output_csv, output_json;
+
+/*
+ * Called for row i by each of these: looks now and then whether the user
+ * pressed Ctrl-C or the writer failed.  0, or -1 with *error set; a writer's
+ * failure leaves *error unset: it is the owner of the writer who tells.
+ */
+int output_may_go_on(size_t i, const struct writer *writer,
+                     struct error *error);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* printable.c -- untrusted names made fit to print. */
+#include "src/output/printable.h"
+
+#include <locale.h>
+#include <string.h>
+#include <wchar.h>
+
+struct range {
+	uint32_t first, last;
+};
+
+/* Controls, and characters that reorder or hide their neighbours. */
+static const struct range unprintable[] = {
+	{ 0x0000, 0x001f },	/* C0 */
+	{ 0x007f, 0x009f },	/* DEL, C1 */
+	{ 0x00ad, 0x00ad },	/* soft hyphen */
+	{ 0x061c, 0x061c },	/* Arabic letter mark */
+	{ 0x180e, 0x180e },
+	{ 0x200b, 0x200f },	/* zero width, directional marks */
+	{ 0x2028, 0x202e },	/* separators, bidirectional overrides */
+	{ 0x2060, 0x206f },	/* word joiner, isolates */
+	{ 0xfe00, 0xfe0f },	/* variation selectors */
+	{ 0xfeff, 0xfeff },	/* byte order mark */
+	{ 0xfff0, 0xfffb },
+	{ 0xfffe, 0xffff },
+	{ 0xe0000, 0xe0fff },	/* tags */
+};
+
+size_t
+utf8_decode(const char *bytes, size_t n, uint32_t *character)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned char first = (unsigned char)bytes[0];
+	size_t length;
+	uint32_t value;
+
+	if (first < 0x80) {
+		*character = first;
+		return 1;
+	}
+	length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+	if (first < 0xc0 || first > 0xf4 || length > n)
+		return 0;
+	value = first & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+		value = value << 6 | (bytes[i] & 0x3f);
+	}
+	if (value < smallest[length] || value > 0x10ffff ||
+	    (value >= 0xd800 && value <= 0xdfff))
+		return 0;
+	*character = value;
+	return length;
+}
+
+bool
+character_is_printable(uint32_t character)
+{
+	if (character < 0x7f)
+		return character >= 0x20;
+	for (size_t i = 0; i < sizeof unprintable / sizeof *unprintable; i++)
+		if (character >= unprintable[i].first &&
+		    character <= unprintable[i].last)
+			return false;
+	return true;
+}
+
+/* How many bytes at the front are printable ASCII. */
+static size_t
+plain_run(const char *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && bytes[i] >= 0x20 && bytes[i] < 0x7f)
+		i++;
+	return i;
+}
+
+/*
+ * Length of the first character, n >= 1; *is_printable tells whether it may
+ * be printed.  A byte that is not UTF-8 stands alone.
+ */
+static size_t
+next_character(const char *bytes, size_t n, bool *is_printable)
+{
+	uint32_t character;
+	size_t length = utf8_decode(bytes, n, &character);
+
+	*is_printable = length > 0 && character_is_printable(character);
+	return length > 0 ? length : 1;
+}
+
+static void
+add_escapes(struct text_buffer *text, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		text_add_format(text, "\\x%02x", (unsigned char)bytes[i]);
+}
+
+void
+text_add_printable(struct text_buffer *text, const char *bytes, size_t n)
+{
+	while (n > 0) {
+		size_t length = plain_run(bytes, n);
+
+		if (length > 0) {
+			text_add(text, bytes, length);
+		} else {
+			bool is_printable;
+
+			length = next_character(bytes, n, &is_printable);
+			if (is_printable)
+				text_add(text, bytes, length);
+			else
+				add_escapes(text, bytes, length);
+		}
+		bytes += length;
+		n -= length;
+	}
+}
+
+static bool
+needs_bars(const char *name, size_t n)
+{
+	if (n == 0)
+		return true;
+	while (n > 0) {
+		bool is_printable;
+		size_t length = next_character(name, n, &is_printable);
+
+		if (!is_printable ||
+		    (length == 1 && strchr(" ();|#>\"'`", *name) != NULL))
+			return true;
+		name += length;
+		n -= length;
+	}
+	return false;
+}
+
+static bool
+is_hex(char c)
+{
+	return c != '\0' && strchr("0123456789abcdefABCDEF", c) != NULL;
+}
+
+/* Whether a backslash before rest[n] would be read as more than itself. */
+static bool
+backslash_acts(const char *rest, size_t n)
+{
+	return n == 0 || rest[0] == '|' ||
+	    (n >= 3 && rest[0] == 'x' && is_hex(rest[1]) && is_hex(rest[2]));
+}
+
+void
+text_add_between_bars(struct text_buffer *text, const char *name, size_t n)
+{
+	text_add_char(text, '|');
+	while (n > 0) {
+		bool is_printable;
+		size_t length = next_character(name, n, &is_printable);
+
+		if (*name == '|')
+			text_add_string(text, "\\|");
+		else if (!is_printable ||
+		         (*name == '\\' && backslash_acts(name + 1, n - 1)))
+			add_escapes(text, name, length);
+		else
+			text_add(text, name, length);
+		name += length;
+		n -= length;
+	}
+	text_add_char(text, '|');
+}
+
+void
+text_add_word(struct text_buffer *text, const char *name, size_t n)
+{
+	if (needs_bars(name, n))
+		text_add_between_bars(text, name, n);
+	else
+		text_add(text, name, n);
+}
+
+/* wcwidth wants a locale that knows more than ASCII; glibc always has one. */
+static size_t
+character_width(uint32_t character)
+{
+	static locale_t utf8;
+	locale_t before;
+	int width;
+
+	if (utf8 == (locale_t)0)
+		utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	if (utf8 == (locale_t)0)
+		return 1;
+	before = uselocale(utf8);
+	width = wcwidth((wchar_t)character);
+	uselocale(before);
+	return width < 0 ? 1 : (size_t)width;
+}
+
+size_t
+printable_width(const char *bytes, size_t n)
+{
+	size_t width = 0;
+
+	while (n > 0) {
+		size_t length = plain_run(bytes, n);
+		uint32_t character;
+
+		if (length > 0) {
+			width += length;
+		} else {
+			length = utf8_decode(bytes, n, &character);
+			width += length == 0 ? 1 : character_width(character);
+			length += length == 0;
+		}
+		bytes += length;
+		n -= length;
+	}
+	return width;
+}
+
+/* Length of the longest prefix of whole characters within `width` columns. */
+static size_t
+prefix_within(const char *bytes, size_t n, size_t width)
+{
+	size_t at = 0;
+
+	while (at < n) {
+		uint32_t character;
+		size_t length = utf8_decode(bytes + at, n - at, &character);
+		size_t columns = length == 0 ? 1 : character_width(character);
+
+		if (columns > width)
+			break;
+		width -= columns;
+		at += length == 0 ? 1 : length;
+	}
+	return at;
+}
+
+void
+text_add_elided(struct text_buffer *text, const char *bytes, size_t n,
+                size_t width)
+{
+	size_t whole = printable_width(bytes, n), head, tail, skip;
+
+	if (whole <= width) {
+		text_add(text, bytes, n);
+		return;
+	}
+	if (width < 5)
+		width = 5;
+	head = (width - 3 + 1) / 2;
+	tail = width - 3 - head;
+	text_add(text, bytes, prefix_within(bytes, n, head));
+	text_add_string(text, "...");
+	skip = prefix_within(bytes, n, whole - tail);
+	text_add(text, bytes + skip, n - skip);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* printable.h -- untrusted names made fit to print.
+ *
+ * Names come from files that others wrote.  What could steer a terminal (C0,
+ * DEL and C1 controls, bidirectional overrides, invisible characters) and
+ * what is not UTF-8 is printed byte by byte as \xNN.  Between bars the shell
+ * reads \xNN as that byte again, so what is printed can be typed.
+ */
+#ifndef CPPROF_OUTPUT_PRINTABLE_H
+#define CPPROF_OUTPUT_PRINTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/output/text_buffer.h"
+
+/*
+ * The character that bytes[n] begin with, n >= 1, and how many bytes it has;
+ * 0 when they are not UTF-8 (overlong forms and surrogates are not).
+ */
+size_t utf8_decode(const char *bytes, size_t n, uint32_t *character);
+
+/* Whether a terminal only draws it. */
+bool character_is_printable(uint32_t character);
+
+/* Adds bytes[n] with escapes for what is not printable. */
+void text_add_printable(struct text_buffer *text, const char *bytes,
+                        size_t n);
+
+/*
+ * Adds a name as the shell would read it: bare, or between bars when it is
+ * empty or holds a blank, a parenthesis, a quote, one of ; | # > or anything
+ * that is not printable.
+ */
+void text_add_word(struct text_buffer *text, const char *name, size_t n);
+
+/* Adds a name between bars whatever it holds. */
+void text_add_between_bars(struct text_buffer *text, const char *name,
+                           size_t n);
+
+/* Terminal columns that printable UTF-8 takes, in any locale. */
+size_t printable_width(const char *bytes, size_t n);
+
+/*
+ * Adds printable UTF-8, with "..." in the place of its middle when it takes
+ * more than `width` columns.
+ */
+void text_add_elided(struct text_buffer *text, const char *bytes, size_t n,
+                     size_t width);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* separated.c -- tables as TSV and CSV: keys first, then the rows.
+ *
+ * What is not printable is \xNN, so a value never holds a tab or a line's
+ * end; CSV quotes as RFC 4180 says, lines end with a line feed.  Fields
+ * beside the rows are left to JSON; a table of fields alone gives them as
+ * rows of key and value.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/output/number_text.h"
+#include "src/output/output.h"
+#include "src/output/path_text.h"
+#include "src/output/printable.h"
+
+/* What drawing one row needs. */
+struct separated {
+	char separator;
+	struct writer *writer;
+	struct text_buffer line, value;
+	struct path_names path;
+};
+
+static void
+add_value(struct separated *drawing)
+{
+	struct text_buffer *line = &drawing->line, *value = &drawing->value;
+
+	if (drawing->separator != ',' ||
+	    (memchr(value->bytes, ',', value->length) == NULL &&
+	     memchr(value->bytes, '"', value->length) == NULL)) {
+		text_add(line, value->bytes, value->length);
+		return;
+	}
+	text_add_char(line, '"');
+	for (size_t i = 0; i < value->length; i++) {
+		if (value->bytes[i] == '"')
+			text_add_char(line, '"');
+		text_add_char(line, value->bytes[i]);
+	}
+	text_add_char(line, '"');
+}
+
+static int
+make_value(struct separated *drawing, const struct cell *cell,
+           struct error *error)
+{
+	struct text_buffer *value = &drawing->value;
+
+	text_clear(value);
+	switch (cell->kind) {
+	case CELL_EMPTY:
+		break;
+	case CELL_TEXT:
+		text_add_printable(value, cell->text, strlen(cell->text));
+		break;
+	case CELL_COUNT:
+	case CELL_HITS:
+		text_add_format(value, "%" PRIu64, cell->count);
+		break;
+	case CELL_FRACTION:
+		text_add_exact(value, cell->fraction);
+		break;
+	case CELL_FLAG:
+		text_add_string(value, cell->flag ? "true" : "false");
+		break;
+	case CELL_NAME:
+	case CELL_PATH:
+		if (path_names_get(&drawing->path, cell, error) != 0)
+			return -1;
+		if (cell->kind == CELL_NAME)
+			text_add_bare_name(value, &drawing->path, 0);
+		else
+			text_add_collapsed(value, &drawing->path);
+		break;
+	}
+	return 0;
+}
+
+static int
+add_cells(struct separated *drawing, const struct cell *cells, size_t n,
+          struct error *error)
+{
+	text_clear(&drawing->line);
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			text_add_char(&drawing->line, drawing->separator);
+		if (make_value(drawing, &cells[i], error) != 0)
+			return -1;
+		if (drawing->value.length > 0)
+			add_value(drawing);
+	}
+	text_add_char(&drawing->line, '\n');
+	if (drawing->line.failed || drawing->value.failed)
+		return error_out_of_memory(error);
+	writer_put(drawing->writer, drawing->line.bytes,
+	           drawing->line.length);
+	return 0;
+}
+
+static int
+draw_fields(struct separated *drawing, const struct table *table,
+            struct error *error)
+{
+	struct cell cells[2] = { cell_text("key"), cell_text("value") };
+	int status = add_cells(drawing, cells, 2, error);
+
+	for (size_t i = 0; status == 0 && i < table->n_fields; i++) {
+		cells[0] = cell_text(table->fields[i].key);
+		cells[1] = table->fields[i].value;
+		status = add_cells(drawing, cells, 2, error);
+	}
+	return status;
+}
+
+static int
+draw_rows(struct separated *drawing, const struct table *table,
+          struct error *error)
+{
+	struct cell cells[TABLE_MAX_COLUMNS];
+	int status;
+
+	for (size_t i = 0; i < table->n_columns; i++)
+		cells[i] = cell_text(table->columns[i].key);
+	status = add_cells(drawing, cells, table->n_columns, error);
+	for (size_t i = 0; status == 0 && i < table->n_rows; i++) {
+		table_get_row(table, i, cells);
+		status = add_cells(drawing, cells, table->n_columns, error);
+		if (status == 0)
+			status = output_may_go_on(i, drawing->writer, error);
+	}
+	return status;
+}
+
+static int
+draw_separated(const struct table *table, char separator,
+               struct writer *writer, struct error *error)
+{
+	struct separated drawing = { .separator = separator,
+		                     .writer = writer };
+	int status = table->n_columns == 0
+	    ? draw_fields(&drawing, table, error)
+	    : draw_rows(&drawing, table, error);
+
+	text_free(&drawing.line);
+	text_free(&drawing.value);
+	path_names_free(&drawing.path);
+	return status;
+}
+
+int
+output_tsv(const struct table *table, const struct layout *layout,
+           struct writer *writer, struct error *error)
+{
+	(void)layout;
+	return draw_separated(table, '\t', writer, error);
+}
+
+int
+output_csv(const struct table *table, const struct layout *layout,
+           struct writer *writer, struct error *error)
+{
+	(void)layout;
+	return draw_separated(table, ',', writer, error);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text_buffer.c -- a text that grows. */
+#include "src/output/text_buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+void
+text_free(struct text_buffer *text)
+{
+	free(text->bytes);
+	*text = (struct text_buffer){ 0 };
+}
+
+void
+text_clear(struct text_buffer *text)
+{
+	text->length = 0;
+	text->failed = false;
+}
+
+/* Room for n more bytes, or NULL. */
+static char *
+reserve(struct text_buffer *text, size_t n)
+{
+	struct error error = { 0 };
+
+	if (text->failed || n > (size_t)-1 - text->length ||
+	    memory_grow(&text->bytes, &text->capacity, text->length + n, 1,
+	                &error) != 0) {
+		text->failed = true;
+		return NULL;
+	}
+	return text->bytes + text->length;
+}
+
+void
+text_add(struct text_buffer *text, const char *bytes, size_t n)
+{
+	char *end = reserve(text, n);
+
+	if (end != NULL && n > 0) {
+		memcpy(end, bytes, n);
+		text->length += n;
+	}
+}
+
+void
+text_add_string(struct text_buffer *text, const char *string)
+{
+	text_add(text, string, strlen(string));
+}
+
+void
+text_add_char(struct text_buffer *text, char c)
+{
+	text_add(text, &c, 1);
+}
+
+void
+text_add_fill(struct text_buffer *text, char c, size_t n)
+{
+	char *end = reserve(text, n);
+
+	if (end != NULL && n > 0) {
+		memset(end, c, n);
+		text->length += n;
+	}
+}
+
+void
+text_add_format(struct text_buffer *text, const char *format, ...)
+{
+	va_list arguments;
+	char *end;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	end = length < 0 ? NULL : reserve(text, (size_t)length + 1);
+	if (end == NULL) {
+		text->failed = true;
+		return;
+	}
+	va_start(arguments, format);
+	vsnprintf(end, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	text->length += (size_t)length;
+}
+
+const char *
+text_string(struct text_buffer *text)
+{
+	char *end = reserve(text, 1);
+
+	if (end == NULL)
+		return "";
+	*end = '\0';
+	return text->bytes;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text_buffer.h -- a text that grows.
+ *
+ * Sticky: when memory is short the text stops growing and `failed` is set;
+ * whoever uses the text asks once.
+ */
+#ifndef CPPROF_OUTPUT_TEXT_BUFFER_H
+#define CPPROF_OUTPUT_TEXT_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Start with `{ 0 }`.  bytes[length] is not followed by a NUL. */
+struct text_buffer {
+	char *bytes;
+	size_t length, capacity;
+	bool failed;
+};
+
+void text_free(struct text_buffer *text);
+
+/* Empties it and keeps its memory. */
+void text_clear(struct text_buffer *text);
+
+void text_add(struct text_buffer *text, const char *bytes, size_t n);
+void text_add_string(struct text_buffer *text, const char *string);
+void text_add_char(struct text_buffer *text, char c);
+void text_add_fill(struct text_buffer *text, char c, size_t n);
+void text_add_format(struct text_buffer *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The text with a NUL behind it, good until the next call; "" if it failed. */
+const char *text_string(struct text_buffer *text);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* units.c -- gticks in units that people read. */
+#include "src/output/units.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "src/output/printable.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+/* A unit and the amount, in seconds or bytes, from which on it is used. */
+struct scale {
+	long double size;
+	const char *suffix;
+};
+
+/* Largest first; the last one takes what is left. */
+static const struct scale time_scales[] = {
+	{ 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" },
+	{ 1e-3L, "ms" }, { 1e-6L, "us" }, { 1e-9L, "ns" }, { 0, NULL }
+};
+
+static const struct scale space_scales[] = {
+	{ 0x1p60L, "EiB" }, { 0x1p50L, "PiB" }, { 0x1p40L, "TiB" },
+	{ 0x1p30L, "GiB" }, { 0x1p20L, "MiB" }, { 0x1p10L, "KiB" },
+	{ 1, "B" }, { 0, NULL }
+};
+
+/* What gticks are called in profiles, and what they are worth. */
+static const struct known_gtick {
+	const char *name;
+	long double size;
+	const struct scale *scales;
+} known_gticks[] = {
+	{ "second", 1, time_scales },
+	{ "hundredth of a second", 1e-2L, time_scales },
+	{ "centisecond", 1e-2L, time_scales },
+	{ "millisecond", 1e-3L, time_scales },
+	{ "microsecond", 1e-6L, time_scales },
+	{ "nanosecond", 1e-9L, time_scales },
+	{ "byte", 1, space_scales },
+	{ "kibibyte", 0x1p10L, space_scales },
+	{ "kilobyte", 1e3L, space_scales },
+	{ NULL, 0, NULL }
+};
+
+static const struct known_gtick *
+find_gtick(const char *name)
+{
+	size_t length = strlen(name);
+	const struct known_gtick *known = known_gticks;
+
+	for (; known->name != NULL; known++)
+		if (strcmp(name, known->name) == 0 ||
+		    (length == strlen(known->name) + 1 &&
+		     name[length - 1] == 's' &&
+		     memcmp(name, known->name, length - 1) == 0))
+			break;
+	return known->name != NULL ? known : NULL;
+}
+
+/* Three significant digits, but never fewer than the integer part has. */
+static void
+add_scaled(struct text_buffer *text, long double amount,
+           const struct scale *scale)
+{
+	int decimals;
+
+	if (amount == 0) {
+		text_add_string(text, "0");
+		return;
+	}
+	while (scale[1].suffix != NULL && amount < scale->size)
+		scale++;
+	amount /= scale->size;
+	decimals = amount < 9.995L ? 2 : amount < 99.95L ? 1 : 0;
+	text_add_format(text, "%.*Lf %s", decimals, amount, scale->suffix);
+}
+
+static void
+add_number(struct text_buffer *text, wide number)
+{
+	char digits[40];
+	size_t at = sizeof digits;
+
+	do {
+		digits[--at] = (char)('0' + (int)(number % 10));
+		number /= 10;
+	} while (number > 0);
+	text_add(text, digits + at, sizeof digits - at);
+}
+
+void
+text_add_gticks(struct text_buffer *text, uint64_t hits, uint64_t interval,
+                const char *gtick)
+{
+	wide number = (wide)hits * interval;
+	const struct known_gtick *known;
+
+	if (gtick == NULL)
+		gtick = "";
+	known = find_gtick(gtick);
+	if (known != NULL) {
+		add_scaled(text, (long double)number * known->size,
+		           known->scales);
+		return;
+	}
+	add_number(text, number);
+	if (*gtick == '\0')
+		return;
+	text_add_char(text, ' ');
+	text_add_printable(text, gtick, strlen(gtick));
+	if (number != 1 && gtick[strlen(gtick) - 1] != 's')
+		text_add_char(text, 's');
+}

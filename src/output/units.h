@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* units.h -- gticks in units that people read. */
+#ifndef CPPROF_OUTPUT_UNITS_H
+#define CPPROF_OUTPUT_UNITS_H
+
+#include <stdint.h>
+
+#include "src/output/text_buffer.h"
+
+/*
+ * Adds hits * interval gticks: "12.3 ms" and "1.50 MiB" where the gtick is a
+ * known unit of time or space, else the exact number and the gtick's name,
+ * "56710 faults".  gtick may be NULL or "": then the number alone.
+ */
+void text_add_gticks(struct text_buffer *text, uint64_t hits,
+                     uint64_t interval, const char *gtick);
+
+#endif
