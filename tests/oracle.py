@@ -19,8 +19,8 @@ has no root, ROOT is "-".  VIEW is one of
     selfcheck                   compare down with the paper's tree-and-locks
                                 pseudo-code, and the invariants; status 1
 
-Each document is one line of JSON: view, root, resource, total, denominator,
-and rows of hits, fraction and path, every record (threshold 0) in cpprof's
+Each document is one line of JSON: view, root, resource (null if FILE has no
+headers), total, denominator, and rows of hits, fraction and path, every record (threshold 0) in cpprof's
 order: hits descending, then the path element by element as bytes.  The rows
 of tree are its nodes in preorder, brothers in that order, path being the
 whole stack down to the node.
@@ -50,7 +50,7 @@ class Profile:
                                   in header[2].split(";") if field.strip())
                     resources.append({"name": header[1],
                                       "gtick": fields.get("gtick"),
-                                      "interval": int(fields["interval"])})
+                                      "interval": int(fields.get("interval", 1))})
                 continue
             if not line:
                 continue
@@ -186,7 +186,8 @@ def queries(profile):
 
 
 def quoted(name):
-    if re.fullmatch(r"[A-Za-z0-9_:.]+", name):
+    """As cpprof wants it typed; before a closing bar "\\" would escape it."""
+    if re.fullmatch(r"[A-Za-z0-9_:.]+", name) or name.endswith("\\"):
         return name
     return "|" + name.replace("|", "\\|") + "|"
 
