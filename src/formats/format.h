@@ -20,7 +20,7 @@ struct read_options {
 enum { PROBE_NO = 0, PROBE_MAYBE = 1, PROBE_SURE = 2 };
 
 struct format {
-	const char *name;	/* "collapsed" */
+	const char *name;	/* "collapsed stacks", as errors call it */
 	const char *summary;	/* "collapsed stacks, one a line" */
 
 	/*

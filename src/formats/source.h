@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* source.h -- the bytes of one input, whatever it is packed in.
  *
- * A regular file is mapped; a pipe, standard input and compressed input
- * (gzip, zstd; told by their magic, not by name) are read block by block, so
- * that memory does not grow with what they unpack to.
+ * Files, pipes and standard input are read block by block, and unpacked on the
+ * way when they are gzip or zstd (told by their magic, not by name), so that
+ * memory does not grow with the input.  Nothing is mapped: a file that another
+ * process cuts short while it is read must not kill this one.
  */
 #ifndef CPPROF_FORMATS_SOURCE_H
 #define CPPROF_FORMATS_SOURCE_H
@@ -19,20 +20,25 @@ struct source;
 /* Opens a file, or standard input for "-"; NULL with *error set. */
 struct source *source_open(const char *path, struct error *error);
 
-/* Bytes in memory, which stay the caller's, under a name for errors. */
+/*
+ * Bytes in memory, perhaps packed, under a name for errors.  They stay the
+ * caller's and must live as long as the source.
+ */
 struct source *source_of_memory(const char *name, const void *data,
                                 size_t size, struct error *error);
 
 void source_close(struct source *source);
 
+/* The path; "standard input" for "-". */
 const char *source_name(const struct source *source);
 
 /*
  * The unread bytes at hand, at least `wanted` of them unless the input ends
- * before; *size says how many (0: the end).  The pointer is good until the
- * next call on this source.  A mapped file is at hand whole.  NULL with
- * *error set when reading or unpacking fails; damaged compressed input first
- * gives all that is whole, then the error.
+ * before; *size says how many (0: the end).  SIZE_MAX wants the whole input.
+ * The pointer is good until the next call on this source.  NULL with *error
+ * set when reading or unpacking fails; damaged packed input first gives all
+ * that is whole, as if the input ended there, then, when that has been skipped,
+ * the error.  Memory grows with what arrives, not with what is wanted.
  */
 const char *source_peek(struct source *source, size_t wanted, size_t *size,
                         struct error *error);
@@ -40,7 +46,7 @@ const char *source_peek(struct source *source, size_t wanted, size_t *size,
 /* Passes over n of the bytes at hand. */
 void source_skip(struct source *source, size_t n);
 
-/* Whether the input's own bytes ended where its packing did not. */
+/* Whether the input ended before its packing did; known at the end. */
 bool source_is_truncated(const struct source *source);
 
 /* Bytes of the file read so far, and its size (0 unknown), for progress. */

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+libcore_a_SOURCES += \
+	src/formats/collapsed.c \
+	src/formats/format.c src/formats/format.h src/formats/list.def \
+	src/formats/load.c \
+	src/formats/source.c src/formats/source.h

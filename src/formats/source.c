@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* source.c -- the bytes of one input, whatever it is packed in.
+ *
+ * Two buffers: what was read from the file, and behind an unpacker what the
+ * reader sees.  Without packing the bytes go to the second at once.  Blocks
+ * are small enough to stay in the processor's cache until they are parsed.
+ */
+#include "src/formats/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+
+enum {
+	BLOCK_SIZE = 1 << 20,	/* unpacked */
+	PACKED_SIZE = 256 << 10,
+};
+
+enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD };
+
+struct source {
+	char *name;
+	int fd;				/* -1: bytes in memory */
+	uint64_t size, done;
+	bool fd_ended;
+
+	enum packing packing;
+	z_stream gzip;
+	ZSTD_DStream *zstd;
+	bool inside_packing;		/* a member or frame has begun */
+	bool is_truncated;
+	struct error damage;		/* shown when all before it is read */
+
+	const char *packed;		/* read and not yet unpacked */
+	size_t n_packed;
+	char *packed_buffer;
+
+	const char *bytes;		/* unpacked and not yet skipped */
+	size_t n_bytes;
+	bool bytes_ended;
+	char *buffer;
+	size_t buffer_capacity;
+};
+
+static struct source *
+new_source(const char *name, int fd, struct error *error)
+{
+	struct source *source = memory_array(1, sizeof *source, error);
+
+	if (source == NULL)
+		return NULL;
+	source->fd = fd;
+	source->name = memory_string(name, error);
+	if (source->name == NULL) {
+		free(source);
+		return NULL;
+	}
+	return source;
+}
+
+void
+source_close(struct source *source)
+{
+	if (source == NULL)
+		return;
+	if (source->packing == PACKING_GZIP)
+		inflateEnd(&source->gzip);
+	ZSTD_freeDStream(source->zstd);
+	if (source->fd > STDIN_FILENO)
+		close(source->fd);
+	free(source->packed_buffer);
+	free(source->buffer);
+	free(source->name);
+	free(source);
+}
+
+const char *
+source_name(const struct source *source)
+{
+	return source->name;
+}
+
+bool
+source_is_truncated(const struct source *source)
+{
+	return source->is_truncated;
+}
+
+uint64_t
+source_done(const struct source *source)
+{
+	return source->done;
+}
+
+uint64_t
+source_size(const struct source *source)
+{
+	return source->size;
+}
+
+/* Up to n bytes of the file to `to`; 0 at its end, -1 with *error set. */
+static ssize_t
+read_file(struct source *source, char *to, size_t n, struct error *error)
+{
+	ssize_t got = 0;
+
+	while (!source->fd_ended && source->fd >= 0) {
+		got = read(source->fd, to, n);
+		if (got >= 0)
+			break;
+		if (errno != EINTR)
+			return error_set(error, "%s: %s", source->name,
+			                 strerror(errno));
+		if (interrupt_requested)
+			return error_set(error, "interrupted");
+	}
+	if (got == 0)
+		source->fd_ended = true;
+	source->done += (uint64_t)got;
+	return got;
+}
+
+/* More packed bytes, behind those that are left; 0 or -1. */
+static int
+read_packed(struct source *source, struct error *error)
+{
+	ssize_t got;
+
+	if (source->fd < 0)
+		return 0;
+	memmove(source->packed_buffer, source->packed, source->n_packed);
+	source->packed = source->packed_buffer;
+	got = read_file(source, source->packed_buffer + source->n_packed,
+	                PACKED_SIZE - source->n_packed, error);
+	if (got < 0)
+		return -1;
+	source->n_packed += (size_t)got;
+	return 0;
+}
+
+static int
+start_gzip(struct source *source, struct error *error)
+{
+	if (inflateInit2(&source->gzip, 16 + MAX_WBITS) != Z_OK)
+		return error_out_of_memory(error);
+	source->packing = PACKING_GZIP;
+	return 0;
+}
+
+static int
+start_zstd(struct source *source, struct error *error)
+{
+	source->zstd = ZSTD_createDStream();
+	if (source->zstd == NULL)
+		return error_out_of_memory(error);
+	source->packing = PACKING_ZSTD;
+	return 0;
+}
+
+/* zstd's magic, or one of those of its skippable frames. */
+static bool
+is_zstd(const unsigned char *head)
+{
+	return (head[0] == 0x28 || (head[0] & 0xf0) == 0x50) &&
+	       head[1] == (head[0] == 0x28 ? 0xb5 : 0x2a) &&
+	       head[2] == (head[0] == 0x28 ? 0x2f : 0x4d) &&
+	       head[3] == (head[0] == 0x28 ? 0xfd : 0x18);
+}
+
+static int
+find_packing(struct source *source, struct error *error)
+{
+	const unsigned char *head;
+
+	while (source->n_packed < 4 && source->fd >= 0 && !source->fd_ended)
+		if (read_packed(source, error) != 0)
+			return -1;
+	head = (const unsigned char *)source->packed;
+	if (source->n_packed >= 2 && head[0] == 0x1f && head[1] == 0x8b)
+		return start_gzip(source, error);
+	if (source->n_packed >= 4 && is_zstd(head))
+		return start_zstd(source, error);
+	return 0;
+}
+
+static int
+open_path(const char *path, struct error *error)
+{
+	int fd = STDIN_FILENO;
+
+	if (strcmp(path, "-") != 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		error_set(error, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+struct source *
+source_open(const char *path, struct error *error)
+{
+	int fd = open_path(path, error);
+	struct source *source;
+	struct stat status;
+
+	if (fd < 0)
+		return NULL;
+	source = new_source(fd == STDIN_FILENO ? "standard input" : path, fd,
+	                    error);
+	if (source == NULL) {
+		if (fd != STDIN_FILENO)
+			close(fd);
+		return NULL;
+	}
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		source->size = (uint64_t)status.st_size;
+	source->packed_buffer = memory_array(PACKED_SIZE, 1, error);
+	source->packed = source->packed_buffer;
+	if (source->packed_buffer == NULL ||
+	    find_packing(source, error) != 0) {
+		source_close(source);
+		return NULL;
+	}
+	return source;
+}
+
+struct source *
+source_of_memory(const char *name, const void *data, size_t size,
+                 struct error *error)
+{
+	struct source *source = new_source(name, -1, error);
+
+	if (source == NULL)
+		return NULL;
+	source->size = source->done = size;
+	source->packed = data;
+	source->n_packed = size;
+	if (find_packing(source, error) != 0) {
+		source_close(source);
+		return NULL;
+	}
+	if (source->packing == PACKING_NONE) {
+		source->bytes = data;
+		source->n_bytes = size;
+		source->bytes_ended = true;
+	}
+	return source;
+}
+
+static void
+set_damage(struct source *source, const char *what)
+{
+	error_set(&source->damage, "%s: 0x%llx: damaged: %s", source->name,
+	          (unsigned long long)(source->done - source->n_packed), what);
+}
+
+/* Each unpacks some of the packed bytes to to[n] and returns how much came. */
+static size_t
+unpack_gzip(struct source *source, char *to, size_t n)
+{
+	z_stream *gzip = &source->gzip;
+	int status;
+
+	/* Some tools pad the last member with zeros. */
+	if (!source->inside_packing && source->packed[0] == '\0') {
+		source->n_packed = 0;
+		return 0;
+	}
+	source->inside_packing = true;
+	gzip->next_in = (Bytef *)(uintptr_t)source->packed;
+	gzip->avail_in = source->n_packed < UINT32_MAX ?
+	                 (uInt)source->n_packed : UINT32_MAX;
+	gzip->next_out = (Bytef *)to;
+	gzip->avail_out = n < UINT32_MAX ? (uInt)n : UINT32_MAX;
+	status = inflate(gzip, Z_NO_FLUSH);
+	source->n_packed -= (size_t)((const char *)gzip->next_in -
+	                             source->packed);
+	source->packed = (const char *)gzip->next_in;
+	if (status == Z_STREAM_END) {
+		source->inside_packing = false;
+		inflateReset(gzip);
+	} else if (status != Z_OK && status != Z_BUF_ERROR) {
+		set_damage(source, gzip->msg != NULL ? gzip->msg : "gzip");
+	}
+	return (size_t)((char *)gzip->next_out - to);
+}
+
+static size_t
+unpack_zstd(struct source *source, char *to, size_t n)
+{
+	ZSTD_inBuffer in = { source->packed, source->n_packed, 0 };
+	ZSTD_outBuffer out = { to, n, 0 };
+	size_t status = ZSTD_decompressStream(source->zstd, &out, &in);
+
+	source->packed += in.pos;
+	source->n_packed -= in.pos;
+	if (ZSTD_isError(status))
+		set_damage(source, ZSTD_getErrorName(status));
+	else
+		source->inside_packing = status != 0;
+	return out.pos;
+}
+
+/* Some bytes to to[n]: how many, 0 at the end or at damage, or -1. */
+static ssize_t
+unpack_some(struct source *source, char *to, size_t n, struct error *error)
+{
+	size_t got = 0;
+
+	while (got == 0 && !source->damage.is_set) {
+		bool starved = source->n_packed == 0;
+
+		if (starved && read_packed(source, error) != 0)
+			return -1;
+		/* What is still inside the unpacker comes without input. */
+		if (source->n_packed == 0 && !source->inside_packing)
+			break;
+		got = source->packing == PACKING_GZIP ?
+		      unpack_gzip(source, to, n) : unpack_zstd(source, to, n);
+		if (got == 0 && starved && source->n_packed == 0 &&
+		    (source->fd < 0 || source->fd_ended)) {
+			source->is_truncated = source->inside_packing;
+			break;
+		}
+	}
+	return (ssize_t)got;
+}
+
+static ssize_t
+read_plain(struct source *source, char *to, size_t n, struct error *error)
+{
+	size_t got = source->n_packed < n ? source->n_packed : n;
+
+	if (got == 0)
+		return read_file(source, to, n, error);
+	memcpy(to, source->packed, got);
+	source->packed += got;
+	source->n_packed -= got;
+	return (ssize_t)got;
+}
+
+static bool
+has_room(const struct source *source)
+{
+	size_t used = (size_t)(source->bytes - source->buffer) +
+	              source->n_bytes;
+
+	return source->buffer_capacity - used >= BLOCK_SIZE;
+}
+
+/* Moves what is left to the front of a buffer with room behind it. */
+static int
+make_room(struct source *source, struct error *error)
+{
+	size_t needed = source->n_bytes + BLOCK_SIZE;
+
+	if (source->bytes != source->buffer)
+		memmove(source->buffer, source->bytes, source->n_bytes);
+	if (memory_grow(&source->buffer, &source->buffer_capacity, needed, 1,
+	                error) != 0)
+		return -1;
+	source->bytes = source->buffer;
+	return 0;
+}
+
+static int
+fill(struct source *source, size_t wanted, struct error *error)
+{
+	while (source->n_bytes < wanted && !source->bytes_ended) {
+		ssize_t got;
+		char *to;
+
+		if (!has_room(source) && make_room(source, error) != 0)
+			return -1;
+		to = source->buffer + (source->bytes - source->buffer) +
+		     source->n_bytes;
+		got = source->packing == PACKING_NONE ?
+		      read_plain(source, to, BLOCK_SIZE, error) :
+		      unpack_some(source, to, BLOCK_SIZE, error);
+		if (got < 0)
+			return -1;
+		source->n_bytes += (size_t)got;
+		source->bytes_ended = got == 0;
+	}
+	return 0;
+}
+
+const char *
+source_peek(struct source *source, size_t wanted, size_t *size,
+            struct error *error)
+{
+	if (fill(source, wanted, error) != 0)
+		return NULL;
+	if (source->n_bytes == 0 && source->damage.is_set) {
+		error_set(error, "%s", source->damage.text);
+		return NULL;
+	}
+	*size = source->n_bytes;
+	return source->n_bytes > 0 ? source->bytes : "";
+}
+
+void
+source_skip(struct source *source, size_t n)
+{
+	source->bytes += n;
+	source->n_bytes -= n;
+}
