@@ -70,6 +70,8 @@ enum cpprofdata_drop {
 	CPPROFDATA_PARTIAL_BAD_STACK,	/* stack not readable or not growing */
 	CPPROFDATA_PARTIAL_TOO_DEEP,	/* no memory for that many frames */
 	CPPROFDATA_OVERRUN,
+	CPPROFDATA_GUESSED,		/* whole, but through code without unwind
+					   tables, by its frame pointer */
 	CPPROFDATA_N_DROPS
 };
 

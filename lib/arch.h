@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* arch.h -- what the collector must know about the machine.
+ *
+ * A machine gives the names below; registers are numbered as its DWARF does.
+ *   ARCH_N_REGISTERS, ARCH_STACK, ARCH_FRAME, ARCH_RETURN  register numbers
+ *   ARCH_PRESERVED       set of registers that calls preserve
+ *   ARCH_ELF_MACHINE     e_machine
+ *   struct compact_rule  how most frames are left, in 64 bits
+ * and the functions declared at the end.
+ */
+#ifndef CPPROF_ARCH_H
+#define CPPROF_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__) && defined(__LP64__)
+#include "lib/arch-x86_64.h"
+#else
+#error "the collector does not know this machine yet"
+#endif
+
+struct cfi_row;
+struct readable;
+
+/* Values of registers; bit r of `known` says whether value[r] means anything. */
+struct registers {
+	uint64_t value[ARCH_N_REGISTERS];
+	uint32_t known;
+};
+
+/* Registers at a signal, from the ucontext_t.  Async-signal-safe. */
+void arch_registers(const void *context, struct registers *registers);
+
+/*
+ * The compact form of a row at an address, or one of kind COMPACT_GENERIC if
+ * it has none.  Async-signal-safe.
+ */
+struct compact_rule arch_compact(const struct cfi_row *row, uint64_t address);
+
+/*
+ * Whether the bytes before a return address are a call.  The 8 bytes before
+ * it must be readable.  Async-signal-safe.
+ */
+bool arch_follows_call(const unsigned char *return_address);
+
+/*
+ * Makes the interrupted program run a system call again that our signal cut
+ * short with EINTR and that SA_RESTART does not cover (poll, nanosleep, ...).
+ * Async-signal-safe; only from the handler, last thing.
+ */
+void arch_restart_call(void *context, struct readable *readable);
+
+#endif

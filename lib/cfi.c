@@ -1,0 +1,808 @@
+/* SPDX-License-Identifier: MIT */
+/* cfi.c -- finds the entry for an address and interprets it up to there.
+ *
+ * _dl_find_object names the module's .eh_frame_hdr without a lock; its table,
+ * sorted by address, names the frame description entry (FDE); that names its
+ * common information entry (CIE).  Both hold a program for a table that has
+ * one row for each instruction at which something changes; it is run until it
+ * passes the address.  Every read stays inside the module's mapping and the
+ * entry's own length, so bad tables give CFI_BAD, not a fault.
+ */
+#include "lib/cfi.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Bytes still to be read; the first read beyond the end makes it bad. */
+struct input {
+	const unsigned char *at, *end;
+	bool bad;
+};
+
+/* What a CIE says about its FDEs. */
+struct cie {
+	struct input program;
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t return_register;
+	uint8_t encoding;	/* of addresses, DW_EH_PE_* */
+	bool has_augmentation;
+	bool is_signal;
+};
+
+/* DW_EH_PE_*: low half the format, high half what it is relative to. */
+enum {
+	ENCODED_ABSOLUTE = 0x00,
+	ENCODED_UDATA2 = 0x02,
+	ENCODED_UDATA4 = 0x03,
+	ENCODED_UDATA8 = 0x04,
+	ENCODED_SDATA2 = 0x0a,
+	ENCODED_SDATA4 = 0x0b,
+	ENCODED_SDATA8 = 0x0c,
+	ENCODED_FORMAT = 0x0f,
+	ENCODED_PCREL = 0x10,
+	ENCODED_RELATION = 0x70,
+	ENCODED_INDIRECT = 0x80,
+	ENCODED_TABLE = 0x3b	/* data-relative, signed 4 bytes */
+};
+
+static const unsigned char *
+take(struct input *in, size_t size)
+{
+	static const unsigned char zeros[8];
+	const unsigned char *at = in->at;
+
+	if (in->bad || (size_t)(in->end - in->at) < size) {
+		in->bad = true;
+		return zeros;
+	}
+	in->at += size;
+	return at;
+}
+
+static uint64_t
+take_unsigned(struct input *in, size_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, take(in, size), size);	/* little-endian */
+	return value;
+}
+
+static int64_t
+take_signed(struct input *in, size_t size)
+{
+	unsigned shift = 64 - 8 * (unsigned)size;
+
+	return (int64_t)(take_unsigned(in, size) << shift) >> shift;
+}
+
+static uint64_t
+take_uleb(struct input *in)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	unsigned char byte;
+
+	do {
+		byte = *take(in, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	return value;
+}
+
+static int64_t
+take_sleb(struct input *in)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	unsigned char byte;
+
+	do {
+		byte = *take(in, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if ((byte & 0x40) != 0 && shift < 64)
+		value |= ~(uint64_t)0 << shift;
+	return (int64_t)value;
+}
+
+/* A number in one of the fixed formats. */
+static uint64_t
+take_format(struct input *in, uint8_t encoding)
+{
+	switch (encoding & ENCODED_FORMAT) {
+	case ENCODED_ABSOLUTE:
+	case ENCODED_UDATA8:
+	case ENCODED_SDATA8:
+		return take_unsigned(in, 8);
+	case ENCODED_UDATA4:
+		return take_unsigned(in, 4);
+	case ENCODED_SDATA4:
+		return (uint64_t)take_signed(in, 4);
+	case ENCODED_UDATA2:
+		return take_unsigned(in, 2);
+	case ENCODED_SDATA2:
+		return (uint64_t)take_signed(in, 2);
+	}
+	in->bad = true;
+	return 0;
+}
+
+/* An address, absolute or relative to where it stands. */
+static uint64_t
+take_address(struct input *in, uint8_t encoding)
+{
+	uint64_t base = (uint64_t)(uintptr_t)in->at;
+
+	if ((encoding & ENCODED_INDIRECT) != 0)
+		in->bad = true;
+	switch (encoding & ENCODED_RELATION) {
+	case 0:
+		return take_format(in, encoding);
+	case ENCODED_PCREL:
+		return base + take_format(in, encoding);
+	}
+	in->bad = true;
+	return 0;
+}
+
+/* The body of the entry at `at`, its length taken off. */
+static struct input
+open_entry(const unsigned char *at, const unsigned char *end)
+{
+	struct input in = { at, end, false };
+	uint64_t length = take_unsigned(&in, 4);
+
+	if (length == 0xffffffff)
+		length = take_unsigned(&in, 8);
+	if (length == 0 || length > (uint64_t)(in.end - in.at))
+		in.bad = true;
+	else
+		in.end = in.at + length;
+	return in;
+}
+
+/* What stands behind the letters of a 'z' augmentation. */
+static void
+parse_augmentation(struct input *in, const char *letters, struct cie *cie)
+{
+	for (; *letters != '\0' && !in->bad; letters++) {
+		switch (*letters) {
+		case 'R':
+			cie->encoding = *take(in, 1);
+			break;
+		case 'L':
+			take(in, 1);
+			break;
+		case 'P': {
+			uint8_t encoding = *take(in, 1);
+
+			take_format(in, encoding);
+			break;
+		}
+		case 'S':
+			cie->is_signal = true;
+			break;
+		case 'B':
+			break;
+		default:
+			return;		/* the length says where it ends */
+		}
+	}
+}
+
+static bool
+parse_cie(const unsigned char *at, const unsigned char *end, struct cie *cie)
+{
+	struct input in = open_entry(at, end), augmentation;
+	const char *letters;
+	uint64_t size;
+	uint8_t version;
+
+	memset(cie, 0, sizeof *cie);
+	if (take_unsigned(&in, 4) != 0)
+		return false;
+	version = *take(&in, 1);
+	if (version != 1 && version != 3)
+		return false;
+	letters = (const char *)in.at;
+	while (*take(&in, 1) != 0)
+		;
+	cie->code_align = take_uleb(&in);
+	cie->data_align = take_sleb(&in);
+	cie->return_register = version == 1 ? *take(&in, 1) : take_uleb(&in);
+	if (in.bad || (letters[0] != '\0' && letters[0] != 'z'))
+		return false;
+	if (letters[0] == 'z') {
+		cie->has_augmentation = true;
+		size = take_uleb(&in);
+		augmentation = in;
+		take(&in, size);
+		if (in.bad)
+			return false;
+		augmentation.end = in.at;
+		parse_augmentation(&augmentation, letters + 1, cie);
+		if (augmentation.bad)
+			return false;
+	}
+	cie->program = in;
+	return !in.bad && cie->return_register == ARCH_RETURN;
+}
+
+/* The state of a run through CIE's and FDE's programs. */
+struct run {
+	struct cfi_scratch *scratch;
+	const struct cie *cie;
+	uint64_t location;
+	uint64_t address;	/* run until location passes it */
+	unsigned n_remembered;
+	bool has_initial;
+};
+
+static void
+set_rule(struct run *run, uint64_t reg, enum cfi_kind kind, int64_t offset)
+{
+	struct cfi_rule *rule;
+
+	if (reg >= ARCH_N_REGISTERS)
+		return;		/* vector registers and the like */
+	rule = &run->scratch->row.rules[reg];
+	rule->kind = (uint8_t)kind;
+	rule->offset = offset;
+}
+
+static void
+set_expression(struct cfi_rule *rule, enum cfi_kind kind, struct input *in)
+{
+	uint64_t size = take_uleb(in);
+	const unsigned char *expression = take(in, size);
+
+	if (in->bad || size > UINT32_MAX) {
+		in->bad = true;
+		return;
+	}
+	rule->kind = (uint8_t)kind;
+	rule->expression = expression;
+	rule->expression_size = (uint32_t)size;
+}
+
+static void
+set_register_expression(struct run *run, enum cfi_kind kind, struct input *in)
+{
+	uint64_t reg = take_uleb(in);
+	struct cfi_rule ignored;
+
+	set_expression(reg < ARCH_N_REGISTERS ?
+	    &run->scratch->row.rules[reg] : &ignored, kind, in);
+}
+
+static void
+set_cfa(struct run *run, uint64_t reg, int64_t offset, struct input *in)
+{
+	struct cfi_rule *cfa = &run->scratch->row.cfa;
+
+	if (reg >= ARCH_N_REGISTERS) {
+		in->bad = true;
+		return;
+	}
+	cfa->kind = CFI_REGISTER;
+	cfa->reg = (uint8_t)reg;
+	cfa->offset = offset;
+}
+
+static void
+restore_rule(struct run *run, uint64_t reg)
+{
+	if (reg < ARCH_N_REGISTERS && run->has_initial)
+		run->scratch->row.rules[reg] =
+		    run->scratch->initial.rules[reg];
+}
+
+static void
+remember_state(struct run *run, struct input *in)
+{
+	if (run->n_remembered == CFI_REMEMBERED)
+		in->bad = true;
+	else
+		run->scratch->remembered[run->n_remembered++] =
+		    run->scratch->row;
+}
+
+static void
+restore_state(struct run *run, struct input *in)
+{
+	if (run->n_remembered == 0)
+		in->bad = true;
+	else
+		run->scratch->row =
+		    run->scratch->remembered[--run->n_remembered];
+}
+
+/* DW_CFA_* without an operand in the opcode itself; DWARF 5 table 7.29. */
+static void
+run_extended(struct run *run, struct input *in, uint8_t opcode)
+{
+	const int64_t align = run->cie->data_align;
+	const struct cfi_rule *cfa = &run->scratch->row.cfa;
+	uint64_t reg;
+
+	switch (opcode) {
+	case 0x00:	/* nop */
+		break;
+	case 0x01:	/* set_loc */
+		run->location = take_address(in, run->cie->encoding);
+		break;
+	case 0x02:	/* advance_loc1, 2, 4 */
+		run->location += take_unsigned(in, 1) * run->cie->code_align;
+		break;
+	case 0x03:
+		run->location += take_unsigned(in, 2) * run->cie->code_align;
+		break;
+	case 0x04:
+		run->location += take_unsigned(in, 4) * run->cie->code_align;
+		break;
+	case 0x05:	/* offset_extended */
+		reg = take_uleb(in);
+		set_rule(run, reg, CFI_OFFSET, (int64_t)take_uleb(in) * align);
+		break;
+	case 0x06:	/* restore_extended */
+		restore_rule(run, take_uleb(in));
+		break;
+	case 0x07:	/* undefined */
+		set_rule(run, take_uleb(in), CFI_UNDEFINED, 0);
+		break;
+	case 0x08:	/* same_value */
+		set_rule(run, take_uleb(in), CFI_SAME, 0);
+		break;
+	case 0x09:	/* register */
+		reg = take_uleb(in);
+		set_rule(run, reg, CFI_REGISTER, (int64_t)take_uleb(in));
+		break;
+	case 0x0a:
+		remember_state(run, in);
+		break;
+	case 0x0b:
+		restore_state(run, in);
+		break;
+	case 0x0c:	/* def_cfa */
+		reg = take_uleb(in);
+		set_cfa(run, reg, (int64_t)take_uleb(in), in);
+		break;
+	case 0x0d:	/* def_cfa_register */
+		set_cfa(run, take_uleb(in), cfa->offset, in);
+		break;
+	case 0x0e:	/* def_cfa_offset */
+		set_cfa(run, cfa->reg, (int64_t)take_uleb(in), in);
+		break;
+	case 0x0f:	/* def_cfa_expression */
+		set_expression(&run->scratch->row.cfa, CFI_VALUE_EXPRESSION,
+		    in);
+		break;
+	case 0x10:	/* expression */
+		set_register_expression(run, CFI_EXPRESSION, in);
+		break;
+	case 0x11:	/* offset_extended_sf */
+		reg = take_uleb(in);
+		set_rule(run, reg, CFI_OFFSET, take_sleb(in) * align);
+		break;
+	case 0x12:	/* def_cfa_sf */
+		reg = take_uleb(in);
+		set_cfa(run, reg, take_sleb(in) * align, in);
+		break;
+	case 0x13:	/* def_cfa_offset_sf */
+		set_cfa(run, cfa->reg, take_sleb(in) * align, in);
+		break;
+	case 0x14:	/* val_offset */
+		reg = take_uleb(in);
+		set_rule(run, reg, CFI_VALUE_OFFSET,
+		    (int64_t)take_uleb(in) * align);
+		break;
+	case 0x15:	/* val_offset_sf */
+		reg = take_uleb(in);
+		set_rule(run, reg, CFI_VALUE_OFFSET, take_sleb(in) * align);
+		break;
+	case 0x16:	/* val_expression */
+		set_register_expression(run, CFI_VALUE_EXPRESSION, in);
+		break;
+	case 0x2e:	/* GNU_args_size: the CFA already accounts for it */
+		take_uleb(in);
+		break;
+	case 0x2f:	/* GNU_negative_offset_extended */
+		reg = take_uleb(in);
+		set_rule(run, reg, CFI_OFFSET, -(int64_t)take_uleb(in) * align);
+		break;
+	default:
+		in->bad = true;
+	}
+}
+
+/* Runs a program until it ends or the location passes the address. */
+static bool
+run_program(struct run *run, struct input in)
+{
+	while (!in.bad && in.at < in.end && run->location <= run->address) {
+		uint8_t opcode = *take(&in, 1);
+		uint8_t low = opcode & 0x3f;
+
+		switch (opcode & 0xc0) {
+		case 0x40:	/* advance_loc */
+			run->location += low * run->cie->code_align;
+			break;
+		case 0x80:	/* offset */
+			set_rule(run, low, CFI_OFFSET,
+			    (int64_t)take_uleb(&in) * run->cie->data_align);
+			break;
+		case 0xc0:	/* restore */
+			restore_rule(run, low);
+			break;
+		default:
+			run_extended(run, &in, opcode);
+		}
+	}
+	return !in.bad;
+}
+
+/* The row at `address` of the FDE at `fde`, if it covers the address. */
+static enum cfi_result
+run_entry(const unsigned char *fde, const unsigned char *end,
+    const unsigned char *start, uint64_t address, struct cfi_scratch *scratch)
+{
+	struct input in = open_entry(fde, end);
+	const unsigned char *cie_at = in.at;
+	uint64_t cie_offset = take_unsigned(&in, 4), begin, size;
+	struct cie cie;
+	struct run run = { .scratch = scratch, .cie = &cie,
+	    .address = address };
+
+	if (in.bad || cie_offset == 0 ||
+	    cie_offset > (uint64_t)(cie_at - start) ||
+	    !parse_cie(cie_at - cie_offset, end, &cie))
+		return CFI_BAD;
+	begin = take_address(&in, cie.encoding);
+	size = take_format(&in, cie.encoding);
+	if (in.bad)
+		return CFI_BAD;
+	if (address < begin || address - begin >= size)
+		return CFI_NO_TABLE;
+	if (cie.has_augmentation)
+		take(&in, take_uleb(&in));
+	memset(&scratch->row, 0, sizeof scratch->row);
+	scratch->row.is_signal = cie.is_signal;
+	run.location = 0;	/* the CIE's program does not advance */
+	if (!run_program(&run, cie.program))
+		return CFI_BAD;
+	scratch->initial = scratch->row;
+	run.has_initial = true;
+	run.location = begin;
+	if (!run_program(&run, in) || scratch->row.cfa.kind == CFI_UNSPECIFIED)
+		return CFI_BAD;
+	return CFI_FOUND;
+}
+
+/* One row of .eh_frame_hdr's table, both relative to the header. */
+struct table_row {
+	int32_t address;
+	int32_t fde;
+};
+
+/* The last row at or below the address; NULL if there is none. */
+static const struct table_row *
+search_table(const struct table_row *rows, size_t n, int64_t address)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? NULL : &rows[low - 1];
+}
+
+enum cfi_result
+cfi_find(uint64_t address, struct cfi_scratch *scratch)
+{
+	struct dl_find_object object;
+	const unsigned char *header, *start, *end;
+	const struct table_row *row;
+	struct input in;
+	uint64_t n;
+
+	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0 ||
+	    object.dlfo_eh_frame == NULL)
+		return CFI_NO_TABLE;
+	header = object.dlfo_eh_frame;
+	start = object.dlfo_map_start;
+	end = object.dlfo_map_end;
+	if (header < start || header >= end)
+		return CFI_BAD;
+	in = (struct input){ header, end, false };
+	if (*take(&in, 1) != 1)		/* version */
+		return CFI_BAD;
+	take(&in, 1);			/* encoding of .eh_frame's address */
+	if (*take(&in, 1) != ENCODED_UDATA4 || *take(&in, 1) != ENCODED_TABLE)
+		return CFI_BAD;
+	take(&in, 4);			/* .eh_frame */
+	n = take_unsigned(&in, 4);
+	row = (const struct table_row *)(const void *)in.at;
+	if (in.bad || n > (uint64_t)(end - in.at) / sizeof *row)
+		return CFI_BAD;
+	row = search_table(row, n,
+	    (int64_t)(address - (uint64_t)(uintptr_t)header));
+	if (row == NULL)
+		return CFI_NO_TABLE;
+	if (row->fde > end - header || row->fde < start - header)
+		return CFI_BAD;
+	return run_entry(header + row->fde, end, start, address, scratch);
+}
+
+/* The evaluation of an expression: a stack machine. */
+struct machine {
+	uint64_t *stack;
+	unsigned depth;
+	struct readable *readable;
+	const struct registers *registers;
+	bool bad;
+};
+
+static uint64_t
+pop(struct machine *m)
+{
+	if (m->depth == 0) {
+		m->bad = true;
+		return 0;
+	}
+	return m->stack[--m->depth];
+}
+
+static void
+push(struct machine *m, uint64_t value)
+{
+	if (m->depth == sizeof ((struct cfi_scratch *)0)->stack / 8)
+		m->bad = true;
+	else
+		m->stack[m->depth++] = value;
+}
+
+static void
+push_register(struct machine *m, uint64_t reg, int64_t offset)
+{
+	if (reg >= ARCH_N_REGISTERS || !(m->registers->known >> reg & 1))
+		m->bad = true;
+	else
+		push(m, m->registers->value[reg] + (uint64_t)offset);
+}
+
+static void
+push_pick(struct machine *m, unsigned index)
+{
+	if (index >= m->depth)
+		m->bad = true;
+	else
+		push(m, m->stack[m->depth - 1 - index]);
+}
+
+static void
+push_memory(struct machine *m, uint64_t address, size_t size)
+{
+	uint64_t word = 0;
+
+	if (size > 8 || !readable_range(m->readable, address, size)) {
+		m->bad = true;
+		return;
+	}
+	memcpy(&word, (const void *)(uintptr_t)address, size);
+	push(m, word);
+}
+
+/* DW_OP_* on the two topmost values; DWARF 5 section 2.5.1.4. */
+static void
+apply_binary(struct machine *m, uint8_t op)
+{
+	uint64_t b = pop(m), a = pop(m);
+
+	switch (op) {
+	case 0x1a: push(m, a & b); break;
+	case 0x1c: push(m, a - b); break;
+	case 0x1e: push(m, a * b); break;
+	case 0x21: push(m, a | b); break;
+	case 0x22: push(m, a + b); break;
+	case 0x24: push(m, b < 64 ? a << b : 0); break;
+	case 0x25: push(m, b < 64 ? a >> b : 0); break;
+	case 0x26: push(m, (uint64_t)((int64_t)a >> (b < 64 ? b : 63))); break;
+	case 0x27: push(m, a ^ b); break;
+	case 0x29: push(m, a == b); break;
+	case 0x2a: push(m, (int64_t)a >= (int64_t)b); break;
+	case 0x2b: push(m, (int64_t)a > (int64_t)b); break;
+	case 0x2c: push(m, (int64_t)a <= (int64_t)b); break;
+	case 0x2d: push(m, (int64_t)a < (int64_t)b); break;
+	case 0x2e: push(m, a != b); break;
+	default: m->bad = true;
+	}
+}
+
+static void
+push_constant(struct machine *m, struct input *in, uint8_t op)
+{
+	switch (op) {
+	case 0x03: push(m, take_unsigned(in, 8)); break;	/* addr */
+	case 0x08: push(m, take_unsigned(in, 1)); break;	/* const1u */
+	case 0x09: push(m, (uint64_t)take_signed(in, 1)); break;
+	case 0x0a: push(m, take_unsigned(in, 2)); break;
+	case 0x0b: push(m, (uint64_t)take_signed(in, 2)); break;
+	case 0x0c: push(m, take_unsigned(in, 4)); break;
+	case 0x0d: push(m, (uint64_t)take_signed(in, 4)); break;
+	case 0x0e:
+	case 0x0f: push(m, take_unsigned(in, 8)); break;
+	case 0x10: push(m, take_uleb(in)); break;
+	case 0x11: push(m, (uint64_t)take_sleb(in)); break;
+	default: m->bad = true;
+	}
+}
+
+/* Moves within the expression: skip, and bra if the top is not zero. */
+static void
+branch(struct machine *m, struct input *in, const unsigned char *start,
+    uint8_t op)
+{
+	int64_t distance = take_signed(in, 2);
+
+	if (op == 0x28 && pop(m) == 0)
+		return;
+	if (distance < start - in->at || distance > in->end - in->at)
+		m->bad = true;
+	else
+		in->at += distance;
+}
+
+static void
+apply(struct machine *m, struct input *in, const unsigned char *start,
+    uint8_t op)
+{
+	uint64_t a, b, reg;
+
+	if (op >= 0x30 && op <= 0x4f) {			/* litN */
+		push(m, op - 0x30u);
+	} else if (op >= 0x70 && op <= 0x8f) {		/* bregN */
+		push_register(m, op - 0x70u, take_sleb(in));
+	} else if ((op >= 0x08 && op <= 0x11) || op == 0x03) {
+		push_constant(m, in, op);
+	} else switch (op) {
+	case 0x06: push_memory(m, pop(m), 8); break;	/* deref */
+	case 0x94: push_memory(m, pop(m), *take(in, 1)); break;
+	case 0x12: push_pick(m, 0); break;		/* dup */
+	case 0x13: pop(m); break;			/* drop */
+	case 0x14: push_pick(m, 1); break;		/* over */
+	case 0x15: push_pick(m, *take(in, 1)); break;
+	case 0x16:					/* swap */
+		b = pop(m);
+		a = pop(m);
+		push(m, b);
+		push(m, a);
+		break;
+	case 0x19:					/* abs */
+		a = pop(m);
+		push(m, (int64_t)a < 0 ? -a : a);
+		break;
+	case 0x1f: push(m, -pop(m)); break;		/* neg */
+	case 0x20: push(m, ~pop(m)); break;		/* not */
+	case 0x23:					/* plus_uconst */
+		a = pop(m);
+		push(m, a + take_uleb(in));
+		break;
+	case 0x28:
+	case 0x2f: branch(m, in, start, op); break;
+	case 0x92:					/* bregx */
+		reg = take_uleb(in);
+		push_register(m, reg, take_sleb(in));
+		break;
+	case 0x96: break;				/* nop */
+	default: apply_binary(m, op);
+	}
+}
+
+/* Evaluates; `initial`, if not NULL, is on the stack first (the CFA). */
+static bool
+evaluate(struct machine *m, const struct cfi_rule *rule,
+    const uint64_t *initial, uint64_t *value)
+{
+	struct input in = { rule->expression,
+	    rule->expression + rule->expression_size, false };
+	unsigned steps = 0;
+
+	m->depth = 0;
+	m->bad = false;
+	if (initial != NULL)
+		push(m, *initial);
+	while (in.at < in.end && !in.bad && !m->bad && steps++ < 1000)
+		apply(m, &in, rule->expression, *take(&in, 1));
+	if (in.at < in.end || in.bad)
+		return false;
+	*value = pop(m);
+	return !m->bad;
+}
+
+/* The caller's value of one register that has a rule. */
+static bool
+restore_register(struct machine *m, const struct cfi_rule *rule,
+    uint64_t cfa, uint64_t *value)
+{
+	switch (rule->kind) {
+	case CFI_OFFSET:
+		return readable_word(m->readable,
+		    cfa + (uint64_t)rule->offset, value);
+	case CFI_VALUE_OFFSET:
+		*value = cfa + (uint64_t)rule->offset;
+		return true;
+	case CFI_REGISTER:
+		if (rule->offset < 0 || rule->offset >= ARCH_N_REGISTERS ||
+		    !(m->registers->known >> rule->offset & 1))
+			return false;
+		*value = m->registers->value[rule->offset];
+		return true;
+	case CFI_EXPRESSION:
+		return evaluate(m, rule, &cfa, value) &&
+		    readable_word(m->readable, *value, value);
+	case CFI_VALUE_EXPRESSION:
+		return evaluate(m, rule, &cfa, value);
+	}
+	return false;
+}
+
+static bool
+find_cfa(struct machine *m, const struct cfi_rule *rule, uint64_t *cfa)
+{
+	if (rule->kind == CFI_VALUE_EXPRESSION)
+		return evaluate(m, rule, NULL, cfa);
+	if (!(m->registers->known >> rule->reg & 1))
+		return false;
+	*cfa = m->registers->value[rule->reg] + (uint64_t)rule->offset;
+	return true;
+}
+
+int
+cfi_step(struct cfi_scratch *scratch, struct readable *readable,
+    struct registers *registers, uint64_t *cfa)
+{
+	const struct cfi_row *row = &scratch->row;
+	const struct registers callee = *registers;
+	struct machine machine = { .stack = scratch->stack,
+	    .readable = readable, .registers = &callee };
+	unsigned reg;
+
+	if (row->rules[ARCH_RETURN].kind == CFI_UNDEFINED)
+		return 1;
+	if (!find_cfa(&machine, &row->cfa, cfa))
+		return -1;
+	for (reg = 0; reg < ARCH_N_REGISTERS; reg++) {
+		const struct cfi_rule *rule = &row->rules[reg];
+		bool known;
+
+		if (rule->kind == CFI_UNSPECIFIED && reg == ARCH_STACK) {
+			registers->value[reg] = *cfa;
+			known = true;
+		} else if (rule->kind == CFI_SAME ||
+		    (rule->kind == CFI_UNSPECIFIED &&
+		    (ARCH_PRESERVED >> reg & 1))) {
+			known = callee.known >> reg & 1;
+		} else {
+			known = restore_register(&machine, rule, *cfa,
+			    &registers->value[reg]);
+		}
+		registers->known = (registers->known & ~(1u << reg)) |
+		    (uint32_t)known << reg;
+	}
+	if (!(registers->known >> ARCH_RETURN & 1) ||
+	    !(registers->known >> ARCH_STACK & 1))
+		return -1;
+	return 0;
+}

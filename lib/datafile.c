@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* datafile.c -- creates, maps and grows the file; polite when it cannot.
+ *
+ * Growth is fallocate (a full disk is then an error, not a fault), a look at
+ * RLIMIT_FSIZE before it (no SIGXFSZ), and a mapping at the place reserved for
+ * it.  The one descriptor is kept high up, out of the way of programs that
+ * count on low numbers; if the program has closed it, it is opened again by
+ * name, and either way it must still be the same file.
+ */
+#include "lib/datafile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arch.h"
+#include "lib/process.h"
+
+#define RESERVED ((size_t)32 << 30)	/* address space asked for, */
+#define RESERVED_MIN ((size_t)4 << 20)	/* and least that will do */
+#define FIRST_SIZE ((size_t)12 << 10)	/* until there are samples */
+#define GROWTH_MIN ((size_t)64 << 10)
+#define GROWTH_MAX ((size_t)4 << 20)
+#define LOCK_TRIES 500
+#define MAX_EXECS 100000		/* files of one process id */
+#define N_TYPES 5
+
+/* The chunk of a shared type that is being filled. */
+static const size_t chunk_sizes[N_TYPES] = {
+	[CPPROFDATA_STRINGS] = 8192,
+	[CPPROFDATA_MODULES] = 8192,
+	[CPPROFDATA_THREADS] = 4096,
+};
+
+static struct {
+	unsigned char *base;
+	size_t reserved;
+	size_t size;		/* allocated and mapped */
+	int fd;
+	dev_t device;
+	ino_t inode;
+	bool finished;
+	uint64_t next_first[N_TYPES];
+	struct cpprofdata_chunk *filling[N_TYPES];
+	char path[PATH_MAX];
+} file = { .fd = -1 };
+
+static struct cpprofdata_header *_Atomic header;
+static atomic_flag locked = ATOMIC_FLAG_INIT;
+
+struct cpprofdata_header *
+datafile_header(void)
+{
+	return atomic_load_explicit(&header, memory_order_acquire);
+}
+
+bool
+datafile_lock(void)
+{
+	int i;
+
+	for (i = 0; i < LOCK_TRIES; i++)
+		if (!atomic_flag_test_and_set_explicit(&locked,
+		    memory_order_acquire))
+			return true;
+	return false;
+}
+
+void
+datafile_lock_wait(void)
+{
+	while (!datafile_lock())
+		sched_yield();
+}
+
+void
+datafile_unlock(void)
+{
+	atomic_flag_clear_explicit(&locked, memory_order_release);
+}
+
+void *
+datafile_at(uint64_t place)
+{
+	return file.base + place;
+}
+
+uint64_t
+datafile_place(const void *record)
+{
+	return (uint64_t)((const unsigned char *)record - file.base);
+}
+
+bool
+datafile_populate(void *address, size_t size)
+{
+	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
+
+	/* EINVAL: a kernel before 5.14; fallocate must then be enough. */
+	return madvise((void *)start, (uintptr_t)address + size - start,
+	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+}
+
+/* A descriptor far from those that programs count on; -1 keeps `fd` open. */
+static int
+move_up(int fd)
+{
+	struct rlimit limit;
+	int lowest, moved = -1;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		limit.rlim_cur = 256;
+	lowest = limit.rlim_cur > 1100 ? 1000 : (int)limit.rlim_cur * 3 / 4;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
+	if (moved < 0)
+		return fd;
+	close(fd);
+	return moved;
+}
+
+static bool
+is_ours(int fd)
+{
+	struct stat status;
+
+	return fd >= 0 && fstat(fd, &status) == 0 &&
+	    status.st_dev == file.device && status.st_ino == file.inode;
+}
+
+/* The file's descriptor, opened again if the program has closed it. */
+static int
+descriptor(void)
+{
+	int fd;
+
+	if (is_ours(file.fd))
+		return file.fd;
+	file.fd = -1;
+	fd = open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (!is_ours(fd)) {
+		close(fd);
+		return -1;
+	}
+	return file.fd = move_up(fd);
+}
+
+/* Address space without memory behind it, not copied into forked children. */
+static bool
+reserve(void)
+{
+	struct rlimit limit;
+	size_t size = RESERVED;
+	void *base;
+
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		while (size > RESERVED_MIN && size > limit.rlim_cur / 32)
+			size /= 2;
+	for (; size >= RESERVED_MIN; size /= 2) {
+		base = mmap(NULL, size, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (base == MAP_FAILED)
+			continue;
+		madvise(base, size, MADV_DONTFORK);
+		file.base = base;
+		file.reserved = size;
+		return true;
+	}
+	return false;
+}
+
+/* Makes the file `size` bytes long and maps what is new. */
+static bool
+extend(size_t size)
+{
+	struct rlimit limit;
+	unsigned char *at = file.base + file.size;
+	size_t added = size - file.size;
+	int fd = descriptor(), failed;
+
+	if (fd < 0)
+		return false;
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || size > limit.rlim_cur) {
+		errno = EFBIG;
+		return false;
+	}
+	failed = posix_fallocate(fd, (off_t)file.size, (off_t)added);
+	if (failed != 0) {
+		errno = failed;
+		return false;
+	}
+	if (mmap(at, added, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+	    fd, (off_t)file.size) == MAP_FAILED) {
+		/* The reservation may be gone at that place: put it back. */
+		mmap(at, added, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+		    MAP_NORESERVE | MAP_FIXED, -1, 0);
+		return false;
+	}
+	madvise(at, added, MADV_DONTFORK);
+	file.size = size;
+	return true;
+}
+
+/* Extends to hold at least `needed` bytes. */
+static bool
+grow(size_t needed)
+{
+	size_t step = file.size / 4 / GROWTH_MIN * GROWTH_MIN;
+	size_t size;
+
+	if (step < GROWTH_MIN)
+		step = GROWTH_MIN;
+	if (step > GROWTH_MAX)
+		step = GROWTH_MAX;
+	size = file.size + step;
+	if (size < needed)
+		size = needed;
+	if (file.finished || needed > file.reserved)
+		return false;
+	if (size > file.reserved)
+		size = file.reserved;
+	return extend(size) || (size > needed && extend(needed));
+}
+
+struct cpprofdata_chunk *
+datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
+    size_t record_size, uint32_t owner)
+{
+	struct cpprofdata_header *head = datafile_header();
+	struct cpprofdata_chunk *chunk;
+	uint64_t used, capacity;
+
+	if (head == NULL || file.finished)
+		return NULL;
+	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
+	used = head->used;
+	capacity = (size - sizeof *chunk) / record_size;
+	if (size > file.reserved ||
+	    file.next_first[type] + capacity >= CPPROFDATA_PARTIAL ||
+	    (used + size > file.size && !grow(used + size)))
+		return NULL;
+	chunk = datafile_at(used);
+	if (!datafile_populate(chunk, CPPROFDATA_PAGE))
+		return NULL;
+	chunk->magic = CPPROFDATA_CHUNK_MAGIC;
+	chunk->type = type;
+	chunk->size = size;
+	chunk->first = file.next_first[type];
+	chunk->record_size = (uint32_t)record_size;
+	chunk->owner = owner;
+	file.next_first[type] += capacity;
+	__atomic_store_n(&head->used, used + size, __ATOMIC_RELEASE);
+	return chunk;
+}
+
+void *
+datafile_add_records(enum cpprofdata_chunk_type type, size_t record_size,
+    size_t n, uint32_t *number)
+{
+	struct cpprofdata_chunk *chunk = file.filling[type];
+	const size_t size = n * record_size;
+	size_t chunk_size = chunk_sizes[type];
+	unsigned char *at;
+
+	if (chunk == NULL ||
+	    chunk->size - sizeof *chunk - chunk->count * record_size < size) {
+		if (size > chunk_size - sizeof *chunk)
+			chunk_size = size + sizeof *chunk;
+		chunk = datafile_add_chunk(type, chunk_size, record_size, 0);
+		if (chunk == NULL)
+			return NULL;
+		file.filling[type] = chunk;
+	}
+	*number = (uint32_t)(chunk->first + chunk->count);
+	at = (unsigned char *)(chunk + 1) + chunk->count * record_size;
+	return datafile_populate(at, size) ? at : NULL;
+}
+
+void
+datafile_publish(enum cpprofdata_chunk_type type, size_t n)
+{
+	struct cpprofdata_chunk *chunk = file.filling[type];
+
+	__atomic_store_n(&chunk->count, chunk->count + n, __ATOMIC_RELEASE);
+}
+
+uint32_t
+datafile_add_string(const char *text, size_t size, const char **place)
+{
+	uint32_t number;
+	char *at = datafile_add_records(CPPROFDATA_STRINGS, 1, size, &number);
+
+	if (at == NULL)
+		return 0;
+	memcpy(at, text, size);
+	datafile_publish(CPPROFDATA_STRINGS, size);
+	if (place != NULL)
+		*place = at;
+	return number;
+}
+
+void
+datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
+    uint64_t hits)
+{
+	struct cpprofdata_header *head = datafile_header();
+
+	if (head == NULL)
+		return;
+	__atomic_fetch_add(&head->drops[reason].samples, samples,
+	    __ATOMIC_RELAXED);
+	__atomic_fetch_add(&head->drops[reason].hits, hits, __ATOMIC_RELAXED);
+}
+
+/* Writes a number in decimal; returns the end. */
+static char *
+put_number(char *at, unsigned long number)
+{
+	char digits[24];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	while (n > 0)
+		*at++ = digits[--n];
+	*at = '\0';
+	return at;
+}
+
+/* Opens cpprofdata.PID, or with .1, .2, ... if earlier images took that. */
+static int
+open_new(void)
+{
+	char *end = stpcpy(stpcpy(stpcpy(file.path, process.output), "/"),
+	    CPPROFDATA_FILE_PREFIX);
+	unsigned long i;
+	int fd;
+
+	end = put_number(end, process.pid);
+	for (i = 1;; i++) {
+		fd = open(file.path,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0 || errno != EEXIST || i > MAX_EXECS)
+			return fd;
+		*end = '.';
+		put_number(end + 1, i);
+	}
+}
+
+static void
+fill_header(struct cpprofdata_header *head)
+{
+	struct cpprofdata_resource *cpu = &head->resources[0];
+
+	memcpy(head->magic, CPPROFDATA_MAGIC, sizeof head->magic);
+	head->version = CPPROFDATA_VERSION;
+	head->header_size = CPPROFDATA_HEADER_SIZE;
+	head->machine = ARCH_ELF_MACHINE;
+	head->n_resources = 1;
+	head->node_size = sizeof(struct cpprofdata_node) +
+	    sizeof(struct cpprofdata_count);
+	head->pid = process.pid;
+	head->parent_pid = process.parent_pid;
+	head->start_ns = process.start_ns;
+	strcpy(cpu->name, "cpu");
+	strcpy(cpu->gtick, "microsecond");
+	cpu->interval = process.interval_ns / 1000;
+	head->used = CPPROFDATA_HEADER_SIZE;
+}
+
+static uint32_t
+add_text(const char *text)
+{
+	return datafile_add_string(text, strlen(text) + 1, NULL);
+}
+
+static void
+fill_strings(struct cpprofdata_header *head)
+{
+	add_text("");
+	head->host = add_text(process.host);
+	head->executable = add_text(process.executable);
+	head->directory = add_text(process.directory);
+	if (process.arguments_size == 0)
+		return;
+	head->arguments = datafile_add_string(process.arguments,
+	    process.arguments_size, NULL);
+	if (head->arguments != 0)
+		head->n_arguments = process.n_arguments;
+}
+
+/* Undoes what datafile_create did, keeping errno. */
+static bool
+abandon(void)
+{
+	int saved = errno;
+
+	if (file.fd >= 0) {
+		unlink(file.path);
+		close(file.fd);
+		file.fd = -1;
+	}
+	if (file.base != NULL)
+		munmap(file.base, file.reserved);
+	file.base = NULL;
+	file.size = 0;
+	errno = saved;
+	return false;
+}
+
+bool
+datafile_create(void)
+{
+	struct cpprofdata_header *head;
+	struct stat status;
+	int fd = open_new();
+
+	if (fd < 0)
+		return false;
+	file.fd = move_up(fd);
+	if (fstat(file.fd, &status) != 0)
+		return abandon();
+	file.device = status.st_dev;
+	file.inode = status.st_ino;
+	if (!reserve() || !extend(FIRST_SIZE) ||
+	    !datafile_populate(file.base, CPPROFDATA_HEADER_SIZE))
+		return abandon();
+	head = datafile_at(0);
+	fill_header(head);
+	atomic_store_explicit(&header, head, memory_order_release);
+	fill_strings(head);
+	return true;
+}
+
+void
+datafile_finish(void)
+{
+	struct cpprofdata_header *head = datafile_header();
+	int fd;
+
+	if (head == NULL || file.finished)
+		return;
+	head->end_ns = process_now();
+	file.finished = true;
+	fd = descriptor();
+	/* Without the lock nobody goes beyond `used`, and it is not given back. */
+	if (fd >= 0 && ftruncate(fd, (off_t)head->used) == 0)
+		file.size = head->used;
+}
+
+void
+datafile_forked(void)
+{
+	if (is_ours(file.fd))
+		close(file.fd);
+	memset(&file, 0, sizeof file);
+	file.fd = -1;
+	atomic_store(&header, NULL);
+	atomic_flag_clear(&locked);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* datafile.h -- the process's cpprofdata file, mapped and growing.
+ *
+ * There is one.  It is mapped into address space that was reserved for it, so
+ * that it grows without moving and a record's address stays its address.  Who
+ * adds a chunk or a record of a shared type holds the lock; nodes of a tree
+ * are added by the tree's thread alone, into chunks of its own.
+ *
+ * All functions: async-signal-safe; any thread, unless said otherwise.
+ */
+#ifndef CPPROF_DATAFILE_H
+#define CPPROF_DATAFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/cpprofdata.h"
+
+/* The header, or NULL while there is no file. */
+struct cpprofdata_header *datafile_header(void);
+
+/*
+ * Takes the lock, or gives up after some hundred tries: the holder may be
+ * this very thread, interrupted.
+ */
+bool datafile_lock(void);
+
+/* Takes the lock; not from a handler, and with ticks held off (threads.h). */
+void datafile_lock_wait(void);
+
+void datafile_unlock(void);
+
+/*
+ * Creates the file of this process.  Lock held, no file yet.  False with errno
+ * set.
+ */
+bool datafile_create(void);
+
+/*
+ * A new chunk of at least `size` bytes, already published, count 0; NULL when
+ * there is no room.  Lock held.
+ */
+struct cpprofdata_chunk *datafile_add_chunk(enum cpprofdata_chunk_type type,
+    size_t size, size_t record_size, uint32_t owner);
+
+/*
+ * Room for n records that follow each other in one chunk, zeroed, not yet
+ * published; *number is the first one's.  NULL when there is no room.  For
+ * strings, modules and threads; lock held until datafile_publish.
+ */
+void *datafile_add_records(enum cpprofdata_chunk_type type,
+    size_t record_size, size_t n, uint32_t *number);
+
+/* Publishes the n records added last. */
+void datafile_publish(enum cpprofdata_chunk_type type, size_t n);
+
+/*
+ * A string of `size` bytes, NUL included; its number, or 0 when there is no
+ * room.  *place, unless NULL, is where it lies.  Lock held.
+ */
+uint32_t datafile_add_string(const char *text, size_t size,
+    const char **place);
+
+/* A place is an offset in the file; it takes less room than a pointer. */
+void *datafile_at(uint64_t place);
+uint64_t datafile_place(const void *record);
+
+/*
+ * Makes sure that [address, address + size) of the file is backed by memory,
+ * so that writing there cannot fault for want of disk.  False if it is not.
+ */
+bool datafile_populate(void *address, size_t size);
+
+/* Counts ticks under a reason; nothing while there is no file. */
+void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
+    uint64_t hits);
+
+/* Notes the end of the process and cuts the file; lock held. */
+void datafile_finish(void);
+
+/*
+ * In a forked child: the file is the parent's and its mapping is gone.
+ * Closes the inherited descriptor and starts without a file.
+ */
+void datafile_forked(void);
+
+#endif

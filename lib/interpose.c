@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* interpose.c -- the functions we stand before, and nothing else exported.
+ *
+ * Threads: a new one begins in our routine, which sets its sampling up.
+ * Signals: the program may do what it likes with our signal's number: it sees
+ * what it asked for, while the kernel's handler stays ours and the signal
+ * stays unblocked.  Unloading: a new epoch after dlclose.  dlopen is left
+ * alone: it looks at who calls it, and what it loads is found when sampled.
+ *
+ * If the collector is off, each does nothing but call the real one.
+ */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "lib/modules.h"
+#include "lib/real.h"
+#include "lib/sampler.h"
+#include "lib/start.h"
+#include "lib/threads.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* Whether the program believes that our signal is blocked in this thread. */
+static __thread bool believed_blocked;
+
+/*
+ * Threads.
+ */
+
+static void *
+begin_posix(void *argument)
+{
+	struct thread *thread = argument;
+
+	start_thread_sampling(thread);
+	return thread->start.posix(thread->argument);
+}
+
+static int
+begin_c11(void *argument)
+{
+	struct thread *thread = argument;
+
+	start_thread_sampling(thread);
+	return thread->start.c11(thread->argument);
+}
+
+static struct thread *
+take_state(const void *start, void *argument)
+{
+	struct thread *thread = NULL;
+
+	if (start_check_process()) {
+		threads_hold_off();
+		thread = threads_take(start, argument);
+		threads_resume();
+	}
+	return thread;
+}
+
+static void
+give_back_state(struct thread *thread)
+{
+	threads_hold_off();
+	threads_give_back(thread);
+	threads_resume();
+}
+
+EXPORTED int
+pthread_create(pthread_t *restrict id, const pthread_attr_t *restrict attr,
+    void *(*start)(void *), void *restrict argument)
+{
+	struct thread *thread = take_state((const void *)start, argument);
+	int failed;
+
+	if (thread == NULL)
+		return real()->pthread_create(id, attr, start, argument);
+	failed = real()->pthread_create(id, attr, begin_posix, thread);
+	if (failed != 0)
+		give_back_state(thread);
+	return failed;
+}
+
+EXPORTED int
+thrd_create(thrd_t *id, thrd_start_t start, void *argument)
+{
+	struct thread *thread = take_state((const void *)start, argument);
+	int result;
+
+	if (thread == NULL)
+		return real()->thrd_create(id, start, argument);
+	result = real()->thrd_create(id, begin_c11, thread);
+	if (result != thrd_success)
+		give_back_state(thread);
+	return result;
+}
+
+/*
+ * Modules.
+ */
+
+EXPORTED int
+dlclose(void *handle)
+{
+	int result = real()->dlclose(handle);
+
+	if (result == 0 && start_check_process()) {
+		threads_hold_off();
+		modules_unloaded();
+		threads_resume();
+	}
+	return result;
+}
+
+/*
+ * Actions.
+ */
+
+static bool
+is_ours(int number)
+{
+	return sampler_is_on() && number == sampler_signal();
+}
+
+/* *set, or *copy without our signal. */
+static const sigset_t *
+without_ours(const sigset_t *set, sigset_t *copy)
+{
+	if (set == NULL || !sampler_is_on() ||
+	    sigismember(set, sampler_signal()) != 1)
+		return set;
+	*copy = *set;
+	sigdelset(copy, sampler_signal());
+	return copy;
+}
+
+EXPORTED int
+sigaction(int number, const struct sigaction *restrict action,
+    struct sigaction *restrict old)
+{
+	struct sigaction copy;
+
+	if (is_ours(number)) {
+		sampler_program_action(action, old);
+		return 0;
+	}
+	if (action != NULL && sampler_is_on() &&
+	    sigismember(&action->sa_mask, sampler_signal()) == 1) {
+		copy = *action;
+		sigdelset(&copy.sa_mask, sampler_signal());
+		action = &copy;
+	}
+	return real()->sigaction(number, action, old);
+}
+
+EXPORTED __sighandler_t
+signal(int number, __sighandler_t handler)
+{
+	struct sigaction action, old;
+
+	if (!is_ours(number))
+		return real()->signal(number, handler);
+	memset(&action, 0, sizeof action);
+	action.sa_handler = handler;
+	action.sa_flags = SA_RESTART;
+	sampler_program_action(&action, &old);
+	return old.sa_handler;
+}
+
+/*
+ * Masks and waiting.
+ */
+
+static int
+change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
+    const sigset_t *set, sigset_t *old)
+{
+	const bool believed = believed_blocked;
+	bool named;
+	sigset_t copy;
+	int result;
+
+	if (!sampler_is_on())
+		return change(how, set, old);
+	named = set != NULL && sigismember(set, sampler_signal()) == 1;
+	result = change(how,
+	    how == SIG_UNBLOCK ? set : without_ours(set, &copy), old);
+	if (result != 0)
+		return result;
+	if (old != NULL && believed)
+		sigaddset(old, sampler_signal());
+	if (set != NULL && how == SIG_SETMASK)
+		believed_blocked = named;
+	else if (named)
+		believed_blocked = how == SIG_BLOCK;
+	return result;
+}
+
+EXPORTED int
+sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+	return change_mask(real()->sigprocmask, how, set, old);
+}
+
+EXPORTED int
+pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+	return change_mask(real()->pthread_sigmask, how, set, old);
+}
+
+/* A thread that waits for all signals must not be handed our ticks. */
+
+EXPORTED int
+sigwait(const sigset_t *restrict set, int *restrict number)
+{
+	sigset_t copy;
+
+	return real()->sigwait(without_ours(set, &copy), number);
+}
+
+EXPORTED int
+sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+{
+	sigset_t copy;
+
+	return real()->sigwaitinfo(without_ours(set, &copy), info);
+}
+
+EXPORTED int
+sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+    const struct timespec *restrict timeout)
+{
+	sigset_t copy;
+
+	return real()->sigtimedwait(without_ours(set, &copy), info, timeout);
+}
+
+EXPORTED int
+signalfd(int fd, const sigset_t *set, int flags)
+{
+	sigset_t copy;
+
+	return real()->signalfd(fd, without_ours(set, &copy), flags);
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# libcpprof: linked eagerly, because binding a symbol in a signal handler could
+# wait for the loader's lock, and so could finding a thread-local variable in
+# any other model; nothing visible but what lib/interpose.c exports.
+EXTRA_DIST += lib/COPYING
+
+noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h
+
+if COLLECTOR
+lib_LTLIBRARIES += libcpprof.la
+endif
+
+libcpprof_la_SOURCES = \
+	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
+	lib/cfi.c lib/cfi.h \
+	lib/datafile.c lib/datafile.h \
+	lib/interpose.c \
+	lib/modules.c lib/modules.h \
+	lib/process.c lib/process.h \
+	lib/readable.c lib/readable.h \
+	lib/real.c lib/real.h \
+	lib/sampler.c lib/sampler.h \
+	lib/start.c lib/start.h \
+	lib/threads.c lib/threads.h \
+	lib/tree.c lib/tree.h \
+	lib/unwind.c lib/unwind.h
+libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
+	-ftls-model=initial-exec
+libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now -Wl,-z,nodelete

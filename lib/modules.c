@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* modules.c -- asks the loader, without its lock, and keeps what it said.
+ *
+ * The table is append-only while the process lives: readers in handlers of
+ * other threads see an entry once n_entries includes it.  Entries are added
+ * and closed under the data file's lock.
+ */
+#include "lib/modules.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/datafile.h"
+#include "lib/process.h"
+#include "lib/unwind.h"
+
+#define MAX_MODULES 65536
+#define PAGE_BITS 12
+#define MAX_BUILD_ID 32
+
+struct entry {
+	uint64_t start, end, bias;
+	const struct link_map *map;
+	_Atomic bool open;
+	uint32_t number;
+	const char *path;		/* in the file's string */
+	struct cpprofdata_module *record;
+};
+
+/* What identifies a module whose record is looked for. */
+struct identity {
+	const char *path;
+	const unsigned char *build_id;
+	size_t build_id_size;
+	uint32_t flags;
+};
+
+static struct entry *entries;
+static _Atomic size_t n_entries;
+static _Atomic uint64_t epoch;
+
+static struct entry *
+find_open(const struct dl_find_object *object)
+{
+	size_t i = atomic_load_explicit(&n_entries, memory_order_acquire);
+
+	while (i > 0) {
+		struct entry *entry = &entries[--i];
+
+		if (entry->start == (uintptr_t)object->dlfo_map_start &&
+		    entry->map == object->dlfo_link_map &&
+		    atomic_load_explicit(&entry->open, memory_order_relaxed))
+			return entry;
+	}
+	return NULL;
+}
+
+/* The GNU build-id among the notes [at, end). */
+static bool
+find_in_notes(const unsigned char *at, const unsigned char *end,
+    struct identity *identity)
+{
+	ElfW(Nhdr) note;
+
+	while ((size_t)(end - at) >= sizeof note) {
+		size_t name_size, size;
+
+		memcpy(&note, at, sizeof note);
+		at += sizeof note;
+		name_size = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+		size = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+		if (name_size > (size_t)(end - at) ||
+		    size > (size_t)(end - at) - name_size)
+			return false;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(at, "GNU", 4) == 0) {
+			identity->build_id = at + name_size;
+			identity->build_id_size = note.n_descsz;
+			return true;
+		}
+		at += name_size + size;
+	}
+	return false;
+}
+
+/* From the program headers, which the first page of a module maps. */
+static void
+find_build_id(const struct dl_find_object *object, struct identity *identity)
+{
+	const unsigned char *start = object->dlfo_map_start;
+	const unsigned char *end = object->dlfo_map_end;
+	const ElfW(Ehdr) *elf = (const void *)start;
+	const ElfW(Phdr) *headers;
+	unsigned i;
+
+	if ((size_t)(end - start) < CPPROFDATA_PAGE ||
+	    memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf->e_phentsize != sizeof *headers ||
+	    elf->e_phoff % sizeof(uint64_t) != 0 ||
+	    elf->e_phoff > CPPROFDATA_PAGE - sizeof *headers ||
+	    elf->e_phnum > (CPPROFDATA_PAGE - elf->e_phoff) / sizeof *headers)
+		return;
+	headers = (const void *)(start + elf->e_phoff);
+	for (i = 0; i < elf->e_phnum; i++) {
+		uintptr_t at = object->dlfo_link_map->l_addr +
+		    headers[i].p_vaddr;
+
+		if (headers[i].p_type != PT_NOTE || at < (uintptr_t)start ||
+		    at > (uintptr_t)end ||
+		    headers[i].p_filesz > (uintptr_t)end - at)
+			continue;
+		if (find_in_notes((const unsigned char *)at,
+		    (const unsigned char *)at + headers[i].p_filesz, identity))
+			return;
+	}
+}
+
+/* Name, kind and build-id.  Uses a static buffer: lock held. */
+static struct identity
+identify(const struct dl_find_object *object)
+{
+	static char joined[2 * PATH_MAX];
+	struct identity identity = {
+		.path = object->dlfo_link_map->l_name,
+		.build_id = (const unsigned char *)""
+	};
+	size_t length;
+
+	if (identity.path == NULL || identity.path[0] == '\0') {
+		identity.path = process.executable;
+		identity.flags = CPPROFDATA_MODULE_MAIN;
+	} else if ((uintptr_t)object->dlfo_map_start ==
+	    getauxval(AT_SYSINFO_EHDR)) {
+		identity.flags = CPPROFDATA_MODULE_VDSO;
+	} else if (identity.path[0] != '/' &&
+	    syscall(SYS_getcwd, joined, PATH_MAX) > 0) {
+		length = strlen(joined);
+		joined[length] = '/';
+		strncpy(joined + length + 1, identity.path, PATH_MAX - 1);
+		identity.path = joined;
+	}
+	find_build_id(object, &identity);
+	if (identity.build_id_size > MAX_BUILD_ID)
+		identity.build_id_size = MAX_BUILD_ID;
+	return identity;
+}
+
+/* A closed entry of the same file, to be opened again. */
+static struct entry *
+find_closed(const struct identity *identity)
+{
+	size_t n = n_entries, i;
+
+	for (i = 0; i < n; i++) {
+		struct entry *entry = &entries[i];
+
+		if (!entry->open && strcmp(entry->path, identity->path) == 0 &&
+		    entry->record->build_id_size == identity->build_id_size &&
+		    memcmp(entry->record->build_id, identity->build_id,
+		    identity->build_id_size) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static struct entry *
+add_entry(const struct identity *identity)
+{
+	struct cpprofdata_module *record;
+	struct entry *entry;
+	const char *text = "";
+	uint32_t number, path;
+
+	if (entries == NULL) {
+		void *memory = mmap(NULL, MAX_MODULES * sizeof *entries,
+		    PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (memory == MAP_FAILED)
+			return NULL;
+		entries = memory;
+	}
+	if (n_entries == MAX_MODULES)
+		return NULL;
+	path = datafile_add_string(identity->path, strlen(identity->path) + 1,
+	    &text);
+	record = datafile_add_records(CPPROFDATA_MODULES, sizeof *record, 1,
+	    &number);
+	if (record == NULL)
+		return NULL;
+	record->path = path;
+	record->flags = identity->flags;
+	record->build_id_size = (uint32_t)identity->build_id_size;
+	memcpy(record->build_id, identity->build_id, identity->build_id_size);
+	record->opened_ns = process_now();
+	datafile_publish(CPPROFDATA_MODULES, 1);
+	entry = &entries[n_entries];
+	entry->number = number;
+	entry->record = record;
+	entry->path = text;
+	return entry;
+}
+
+/* A module met for the first time, or again.  Lock held. */
+static struct entry *
+open_module(const struct dl_find_object *object)
+{
+	struct identity identity = identify(object);
+	struct entry *entry = find_closed(&identity);
+	bool is_new = entry == NULL;
+
+	if (is_new)
+		entry = add_entry(&identity);
+	if (entry == NULL)
+		return NULL;
+	entry->start = (uintptr_t)object->dlfo_map_start;
+	entry->end = (uintptr_t)object->dlfo_map_end;
+	entry->bias = object->dlfo_link_map->l_addr;
+	entry->map = object->dlfo_link_map;
+	entry->record->start = entry->start;
+	entry->record->end = entry->end;
+	entry->record->bias = entry->bias;
+	entry->record->closed_ns = 0;
+	entry->record->n_opened++;
+	atomic_store_explicit(&entry->open, true, memory_order_release);
+	if (is_new)
+		atomic_fetch_add_explicit(&n_entries, 1, memory_order_release);
+	return entry;
+}
+
+enum modules_result
+modules_find(struct module_cache *cache, uint64_t address, uint32_t *module,
+    uint64_t *offset)
+{
+	const uint64_t page = address >> PAGE_BITS;
+	const size_t slot = page % MODULE_CACHE_SIZE;
+	struct dl_find_object object;
+	struct entry *entry;
+
+	if (cache->entries[slot].page != page) {
+		if (_dl_find_object((void *)(uintptr_t)address, &object) != 0) {
+			*module = CPPROFDATA_NO_MODULE;
+			*offset = address;
+			return MODULES_OK;
+		}
+		entry = find_open(&object);
+		if (entry == NULL) {
+			if (!datafile_lock())
+				return MODULES_BUSY;
+			entry = find_open(&object);
+			if (entry == NULL)
+				entry = open_module(&object);
+			datafile_unlock();
+		}
+		if (entry == NULL)
+			return MODULES_FULL;
+		cache->entries[slot].page = page;
+		cache->entries[slot].bias = entry->bias;
+		cache->entries[slot].number = entry->number;
+	}
+	*module = cache->entries[slot].number;
+	*offset = address - cache->entries[slot].bias;
+	return MODULES_OK;
+}
+
+bool
+modules_refresh(struct module_cache *cache)
+{
+	uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire);
+
+	if (cache->epoch == now)
+		return false;
+	memset(cache, 0, sizeof *cache);
+	cache->epoch = now;
+	return true;
+}
+
+static bool
+is_still_loaded(const struct entry *entry)
+{
+	struct dl_find_object object;
+
+	return _dl_find_object((void *)(uintptr_t)entry->start, &object) == 0 &&
+	    object.dlfo_map_start == (void *)(uintptr_t)entry->start &&
+	    object.dlfo_link_map == entry->map &&
+	    object.dlfo_link_map->l_addr == entry->bias;
+}
+
+void
+modules_unloaded(void)
+{
+	struct cpprofdata_header *head;
+	size_t i;
+
+	datafile_lock_wait();
+	head = datafile_header();
+	for (i = 0; i < n_entries; i++) {
+		struct entry *entry = &entries[i];
+
+		if (!entry->open || is_still_loaded(entry))
+			continue;
+		atomic_store(&entry->open, false);
+		entry->record->closed_ns = process_now();
+		head->n_closed++;
+	}
+	unwind_new_epoch();
+	atomic_fetch_add(&epoch, 1);
+	datafile_unlock();
+}
+
+void
+modules_forked(void)
+{
+	atomic_store(&n_entries, 0);
+	atomic_fetch_add(&epoch, 1);
+}

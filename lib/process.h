@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* process.h -- what is known of this process, and the clock.
+ *
+ * Filled in by the constructor, refreshed in a forked child; the rest of the
+ * collector only reads it.
+ */
+#ifndef CPPROF_PROCESS_H
+#define CPPROF_PROCESS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct process {
+	uint32_t pid, parent_pid;
+	uint64_t start_ns;
+	uint64_t interval_ns;
+	char output[PATH_MAX];		/* directory for the files; "": none */
+	char executable[PATH_MAX];
+	char directory[PATH_MAX];
+	char host[256];
+	char *arguments;		/* one after another, each with NUL */
+	size_t arguments_size;
+	uint32_t n_arguments;
+	uintptr_t own_start, own_end;	/* where this library is mapped */
+};
+
+extern struct process process;
+
+/*
+ * Reads environment and /proc.  False when the collector is not wanted
+ * (no output directory) or must not run (setuid); *problem then says what is
+ * wrong, or is NULL.  Once, from the constructor.
+ */
+bool process_init(const char **problem);
+
+/* In a forked child: its own ids and start.  Async-signal-safe. */
+void process_forked(void);
+
+/* UTC in ns since 1970.  Async-signal-safe. */
+uint64_t process_now(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* real.c -- looks the real functions up, once. */
+#include "lib/real.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	size_t offset;
+} functions[] = {
+	{ "pthread_create", offsetof(struct real, pthread_create) },
+	{ "thrd_create", offsetof(struct real, thrd_create) },
+	{ "dlclose", offsetof(struct real, dlclose) },
+	{ "sigaction", offsetof(struct real, sigaction) },
+	{ "signal", offsetof(struct real, signal) },
+	{ "sigprocmask", offsetof(struct real, sigprocmask) },
+	{ "pthread_sigmask", offsetof(struct real, pthread_sigmask) },
+	{ "sigwait", offsetof(struct real, sigwait) },
+	{ "sigwaitinfo", offsetof(struct real, sigwaitinfo) },
+	{ "sigtimedwait", offsetof(struct real, sigtimedwait) },
+	{ "signalfd", offsetof(struct real, signalfd) },
+};
+
+const struct real *
+real(void)
+{
+	static struct real table;
+	static _Atomic bool is_filled;
+	unsigned i;
+
+	/* Two threads that fill it at once write the same words. */
+	if (!atomic_load_explicit(&is_filled, memory_order_acquire)) {
+		for (i = 0; i < sizeof functions / sizeof *functions; i++) {
+			void *address = dlsym(RTLD_NEXT, functions[i].name);
+
+			memcpy((char *)&table + functions[i].offset, &address,
+			    sizeof address);
+		}
+		atomic_store_explicit(&is_filled, true, memory_order_release);
+	}
+	return &table;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* real.h -- the C library's own versions of the functions we stand before. */
+#ifndef CPPROF_REAL_H
+#define CPPROF_REAL_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <threads.h>
+#include <time.h>
+
+struct real {
+	int (*pthread_create)(pthread_t *, const pthread_attr_t *,
+	    void *(*)(void *), void *);
+	int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+	int (*dlclose)(void *);
+	int (*sigaction)(int, const struct sigaction *, struct sigaction *);
+	__sighandler_t (*signal)(int, __sighandler_t);
+	int (*sigprocmask)(int, const sigset_t *, sigset_t *);
+	int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
+	int (*sigwait)(const sigset_t *, int *);
+	int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
+	int (*sigtimedwait)(const sigset_t *, siginfo_t *,
+	    const struct timespec *);
+	int (*signalfd)(int, const sigset_t *, int);
+};
+
+/*
+ * All of them, looked up when first asked: other libraries' constructors call
+ * before ours runs.  After the constructor, async-signal-safe.
+ */
+const struct real *real(void);
+
+#endif

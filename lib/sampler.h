@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* sampler.h -- ticks of CPU time, each a signal, each a sample.
+ *
+ * Every thread has a timer on its own CPU clock that signals that thread.  A
+ * tick's hits are 1 + the timer's overrun: expiries are exact multiples of the
+ * interval, so the hits of a thread add up to its CPU time whatever the
+ * kernel's tick rate, without a system call.  The first expiry comes at a
+ * random point of the first interval, so that on average a thread or process
+ * shorter than an interval counts as much as it uses.
+ *
+ * The signal is SIGRTMAX - 1.  SIGPROF belongs to programs and to other
+ * profilers (some install a handler for it and die of a signal they did not
+ * ask for), real-time signals near the top hardly ever do; a timer's signal
+ * is queued in advance, so none can be lost or flood; and the highest number
+ * is delivered last, so that ours never comes between another signal and the
+ * system call that it interrupted.
+ */
+#ifndef CPPROF_SAMPLER_H
+#define CPPROF_SAMPLER_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "lib/threads.h"
+
+/* The signal, a constant of the process. */
+int sampler_signal(void);
+
+/* Whether the handler is installed: the constructor went well. */
+bool sampler_is_on(void);
+
+/* Installs the handler.  Once, from the constructor; 0, or -1 with errno. */
+int sampler_install(void);
+
+/*
+ * The calling thread's timer: made and started, stopped and freed.  False with
+ * errno set if it could not be made; the thread then runs unsampled.  Not from
+ * the handler; in a forked child, async-signal-safe.
+ */
+bool sampler_start(struct thread *thread);
+void sampler_stop(struct thread *thread);
+
+/*
+ * The program's own idea of our signal's action: as sigaction(2).  Not from
+ * the handler.
+ */
+void sampler_program_action(const struct sigaction *action,
+    struct sigaction *old);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.c -- states of threads: taken, used, given back. */
+#include "lib/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/datafile.h"
+#include "lib/process.h"
+
+/* Sampling may cost this at once before it has to pause. */
+#define FIRST_ALLOWANCE_NS 1000000
+
+__thread struct thread *thread_self;
+
+static struct thread *all, *idle;
+static atomic_flag locked = ATOMIC_FLAG_INIT;
+
+void
+threads_hold_off(void)
+{
+	struct thread *self = thread_self;
+
+	if (self != NULL)
+		self->held_off++;
+}
+
+void
+threads_resume(void)
+{
+	struct thread *self = thread_self;
+
+	if (self != NULL)
+		self->held_off--;
+}
+
+/* The lists' lock; handlers never take it. */
+static void
+lock(void)
+{
+	while (atomic_flag_test_and_set_explicit(&locked,
+	    memory_order_acquire))
+		sched_yield();
+}
+
+static void
+unlock(void)
+{
+	atomic_flag_clear_explicit(&locked, memory_order_release);
+}
+
+static struct thread *
+find_idle(const void *start)
+{
+	struct thread **link, *thread;
+
+	for (link = &idle; (thread = *link) != NULL; link = &thread->next_idle)
+		if ((const void *)thread->start.posix == start) {
+			*link = thread->next_idle;
+			return thread;
+		}
+	return NULL;
+}
+
+struct thread *
+threads_take(const void *start, void *argument)
+{
+	struct thread *thread;
+	void *memory;
+
+	lock();
+	thread = find_idle(start);
+	unlock();
+	if (thread == NULL) {
+		memory = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (memory == MAP_FAILED)
+			return NULL;
+		thread = memory;
+		memcpy(&thread->start, &start, sizeof start);
+		lock();
+		thread->next = all;
+		all = thread;
+		unlock();
+	}
+	thread->argument = argument;
+	return thread;
+}
+
+void
+threads_give_back(struct thread *thread)
+{
+	lock();
+	thread->next_idle = idle;
+	idle = thread;
+	unlock();
+}
+
+void
+threads_begin(struct thread *thread, const void *stack_end)
+{
+	thread->tid = (uint32_t)syscall(SYS_gettid);
+	thread->is_announced = false;
+	thread->held_off = 0;
+	thread->owed_hits = 0;
+	thread->allowance_ns = FIRST_ALLOWANCE_NS;
+	unwind_remember(&thread->unwinder, 0);
+	readable_init(&thread->unwinder.readable,
+	    (uintptr_t)__builtin_frame_address(0), (uintptr_t)stack_end);
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_self = thread;
+}
+
+/* A record for a state that has none, and what does not change in it. */
+static enum tree_result
+add_record(struct thread *thread)
+{
+	struct cpprofdata_thread *record;
+	uint32_t number, module = CPPROFDATA_NO_MODULE;
+	uint64_t offset = 0;
+
+	if (!thread->is_main &&
+	    modules_find(&thread->modules, (uintptr_t)thread->start.posix,
+	    &module, &offset) == MODULES_BUSY)
+		return TREE_BUSY;
+	if (!datafile_lock())
+		return TREE_BUSY;
+	record = datafile_add_records(CPPROFDATA_THREADS, sizeof *record, 1,
+	    &number);
+	if (record != NULL) {
+		record->start_module = module;
+		record->start_offset = offset;
+		record->start_ns = process_now();
+		record->flags = thread->is_main ? CPPROFDATA_THREAD_MAIN : 0;
+		record->tid = thread->tid;
+		datafile_publish(CPPROFDATA_THREADS, 1);
+		thread->record = record;
+		thread->tree.owner = number;
+	}
+	datafile_unlock();
+	return record != NULL ? TREE_OK : TREE_FULL;
+}
+
+enum tree_result
+threads_announce(struct thread *thread)
+{
+	enum tree_result result = TREE_OK;
+
+	if (thread->record == NULL)
+		result = add_record(thread);
+	if (result != TREE_OK)
+		return result;
+	thread->record->tid = thread->tid;
+	thread->record->n_threads++;
+	thread->record->end_ns = 0;
+	thread->is_announced = true;
+	threads_note_name(thread);
+	return TREE_OK;
+}
+
+void
+threads_note_name(struct thread *thread)
+{
+	char name[16] = "";
+
+	if (prctl(PR_GET_NAME, name) == 0)
+		memcpy(thread->record->name, name, sizeof name);
+}
+
+void
+threads_forked(void)
+{
+	struct thread *thread;
+
+	atomic_flag_clear(&locked);
+	idle = NULL;
+	for (thread = all; thread != NULL; thread = thread->next) {
+		tree_free(&thread->tree);
+		unwind_free(&thread->unwinder);
+		thread->record = NULL;
+		thread->is_announced = false;
+		thread->owed_hits = 0;
+		thread->has_timer = false;
+		if (thread == thread_self) {
+			thread->tid = (uint32_t)syscall(SYS_gettid);
+			continue;
+		}
+		thread->next_idle = idle;
+		idle = thread;
+	}
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.h -- what each sampled thread has, and who gets it next.
+ *
+ * A thread's state is found through thread_self, a thread-local pointer.  A
+ * thread that ends gives its state to the next one with the same start
+ * routine, so that there are never more states (and trees in the file) than
+ * were alive at once.
+ */
+#ifndef CPPROF_THREADS_H
+#define CPPROF_THREADS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "lib/cpprofdata.h"
+#include "lib/modules.h"
+#include "lib/tree.h"
+#include "lib/unwind.h"
+
+struct thread {
+	struct thread *next;		/* of all states ever made */
+	struct thread *next_idle;	/* of those without a thread */
+	union {
+		void *(*posix)(void *);
+		int (*c11)(void *);
+	} start;
+	void *argument;
+	bool is_main;
+	bool is_announced;		/* the record names this thread */
+	bool has_timer;
+	timer_t timer;
+	uint32_t tid;
+	struct cpprofdata_thread *record;	/* NULL: none in the file yet */
+	volatile sig_atomic_t held_off;	/* > 0: ticks are deferred */
+	uint64_t owed_hits;		/* of deferred ticks */
+	int64_t allowance_ns;		/* that sampling may still cost */
+	uint64_t n_samples;
+	struct tree tree;
+	struct module_cache modules;
+	struct unwinder unwinder;
+};
+
+extern __thread struct thread *thread_self;
+
+/*
+ * Ticks of the calling thread are deferred between the two; nests.  Needed
+ * around locks that the handler may also want.  Any thread.
+ */
+void threads_hold_off(void);
+void threads_resume(void);
+
+/*
+ * A state for a thread that will run `start`, an idle one's if it ran the same;
+ * NULL for want of memory.  Not from a handler.
+ */
+struct thread *threads_take(const void *start, void *argument);
+
+/* Gives a state back whose thread was not created or has ended. */
+void threads_give_back(struct thread *thread);
+
+/*
+ * First in a new thread (or in main): its stack goes up to `stack_end`.  Makes
+ * thread_self point to the state.
+ */
+void threads_begin(struct thread *thread, const void *stack_end);
+
+/*
+ * Gives the thread its record in the file, or takes over the one its state
+ * has.  Handler, or with ticks held off.
+ */
+enum tree_result threads_announce(struct thread *thread);
+
+/* Notes the thread's present name.  On that thread; async-signal-safe. */
+void threads_note_name(struct thread *thread);
+
+/*
+ * In a forked child: the other threads are gone, and no state has anything in
+ * the file.  Async-signal-safe.
+ */
+void threads_forked(void);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.c -- finds or adds a child; open addressing, doubled at half full. */
+#include "lib/tree.h"
+
+#include <sys/mman.h>
+
+#include "lib/datafile.h"
+
+#define FIRST_SLOTS ((size_t)1024)
+#define FIRST_CHUNK ((size_t)16 << 10)
+#define LAST_CHUNK ((size_t)1 << 20)
+#define POPULATE_STEP ((size_t)32 << 10)
+
+static uint32_t
+hash_key(uint32_t parent, uint32_t module, uint64_t offset)
+{
+	uint64_t h = offset + ((uint64_t)parent << 32 | module);
+
+	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
+	h = (h ^ offset) * 0xff51afd7ed558ccdu;
+	return (uint32_t)(h >> 32);
+}
+
+/* Twice as many slots, or the first. */
+static bool
+grow_slots(struct tree *tree)
+{
+	size_t n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS, i, at;
+	struct tree_slot *slots;
+
+	slots = mmap(NULL, n * sizeof *slots, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (slots == MAP_FAILED)
+		return false;
+	madvise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
+	for (i = 0; i < tree->n_slots; i++) {
+		if (tree->slots[i].place == 0)
+			continue;
+		at = tree->slots[i].hash & (n - 1);
+		while (slots[at].place != 0)
+			at = (at + 1) & (n - 1);
+		slots[at] = tree->slots[i];
+	}
+	if (tree->slots != NULL)
+		munmap(tree->slots, tree->n_slots * sizeof *slots);
+	tree->slots = slots;
+	tree->n_slots = n;
+	return true;
+}
+
+static enum tree_result
+add_chunk(struct tree *tree, size_t node_size)
+{
+	struct cpprofdata_chunk *chunk;
+	size_t size = FIRST_CHUNK;
+
+	if (tree->chunk != NULL && tree->chunk->size < LAST_CHUNK)
+		size = tree->chunk->size * 2;
+	else if (tree->chunk != NULL)
+		size = LAST_CHUNK;
+	if (!datafile_lock())
+		return TREE_BUSY;
+	chunk = datafile_add_chunk(CPPROFDATA_NODES, size, node_size,
+	    tree->owner);
+	if (chunk == NULL && size > FIRST_CHUNK)
+		chunk = datafile_add_chunk(CPPROFDATA_NODES, FIRST_CHUNK,
+		    node_size, tree->owner);
+	datafile_unlock();
+	if (chunk == NULL)
+		return TREE_FULL;
+	tree->chunk = chunk;
+	tree->capacity = (chunk->size - sizeof *chunk) / node_size;
+	tree->populated = (unsigned char *)chunk;
+	return TREE_OK;
+}
+
+/* Room for one more node: chunk, memory behind it, and a slot. */
+static enum tree_result
+make_room(struct tree *tree, size_t node_size)
+{
+	enum tree_result result;
+	unsigned char *end, *limit;
+
+	if (tree->n_nodes * 2 >= tree->n_slots && !grow_slots(tree))
+		return TREE_FULL;
+	if (tree->chunk == NULL || tree->chunk->count == tree->capacity) {
+		result = add_chunk(tree, node_size);
+		if (result != TREE_OK)
+			return result;
+	}
+	end = (unsigned char *)(tree->chunk + 1) +
+	    (tree->chunk->count + 1) * node_size;
+	if (end <= tree->populated)
+		return TREE_OK;
+	limit = (unsigned char *)tree->chunk + tree->chunk->size;
+	if ((size_t)(limit - tree->populated) > POPULATE_STEP)
+		limit = tree->populated + POPULATE_STEP;
+	if (!datafile_populate(tree->populated,
+	    (size_t)(limit - tree->populated)))
+		return TREE_FULL;
+	tree->populated = limit;
+	return TREE_OK;
+}
+
+static void
+add_node(struct tree *tree, size_t node_size, uint32_t parent,
+    uint32_t module, uint64_t offset, struct node *child)
+{
+	struct cpprofdata_chunk *chunk = tree->chunk;
+	struct cpprofdata_node *node;
+
+	node = (void *)((unsigned char *)(chunk + 1) +
+	    chunk->count * node_size);
+	node->parent = parent;
+	node->module = module;
+	node->offset = offset;
+	child->number = (uint32_t)(chunk->first + chunk->count);
+	child->place = datafile_place(node);
+	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
+	tree->n_nodes++;
+}
+
+/* The slot of a key: the one that holds it, or the empty one for it. */
+static struct tree_slot *
+find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
+    uint32_t module, uint64_t offset)
+{
+	size_t at = hash & (tree->n_slots - 1);
+
+	for (;; at = (at + 1) & (tree->n_slots - 1)) {
+		struct tree_slot *slot = &tree->slots[at];
+		const struct cpprofdata_node *node;
+
+		if (slot->place == 0)
+			return slot;
+		if (slot->hash != hash)
+			continue;
+		node = datafile_at(slot->place);
+		if (node->parent == parent && node->module == module &&
+		    node->offset == offset)
+			return slot;
+	}
+}
+
+enum tree_result
+tree_child(struct tree *tree, uint32_t parent, uint32_t module,
+    uint64_t offset, struct node *child)
+{
+	const uint32_t hash = hash_key(parent, module, offset);
+	const size_t node_size = datafile_header()->node_size;
+	struct tree_slot *slot;
+	enum tree_result result;
+
+	if (tree->slots != NULL) {
+		slot = find_slot(tree, hash, parent, module, offset);
+		if (slot->place != 0) {
+			child->number = slot->number;
+			child->place = slot->place;
+			return TREE_OK;
+		}
+	}
+	result = make_room(tree, node_size);
+	if (result != TREE_OK)
+		return result;
+	add_node(tree, node_size, parent, module, offset, child);
+	slot = find_slot(tree, hash, parent, module, offset);
+	slot->number = child->number;
+	slot->hash = hash;
+	slot->place = child->place;
+	return TREE_OK;
+}
+
+void
+tree_count(const struct node *node, unsigned resource, uint64_t hits)
+{
+	struct cpprofdata_node *record = datafile_at(node->place);
+	struct cpprofdata_count *count = &record->counts[resource];
+
+	__atomic_store_n(&count->hits, count->hits + hits, __ATOMIC_RELAXED);
+	__atomic_store_n(&count->samples, count->samples + 1,
+	    __ATOMIC_RELAXED);
+}
+
+void
+tree_free(struct tree *tree)
+{
+	if (tree->slots != NULL)
+		munmap(tree->slots, tree->n_slots * sizeof *tree->slots);
+	*tree = (struct tree){ 0 };
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind.c -- walks by compact rules, each looked up once and then cached.
+ *
+ * The cache is shared by all threads without locks: an entry is two words,
+ * the rule and the rule XOR the key, each stored whole.  A reader that sees
+ * words of two different stores gets a wrong key and so a miss.  The key holds
+ * the epoch, so that unloading code empties the cache at once.
+ */
+#include "lib/unwind.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/arch.h"
+
+#define CACHE_BITS 13
+#define MAX_FRAMES ((size_t)1 << 26)
+#define FIRST_FRAMES 512
+#define MAX_SWITCHES 256	/* of stacks, by signal frames */
+
+static struct {
+	_Atomic uint64_t check, rule;
+} cache[1u << CACHE_BITS];
+
+static _Atomic uint64_t epoch;
+
+/* Where a walk is. */
+struct walk {
+	struct unwinder *unwinder;
+	uint64_t address, sp, fp;
+	bool exact;
+	size_t candidate;	/* remembered frames not yet passed */
+	struct registers registers;	/* as far as known; see `known` */
+	const void *context;
+	bool careful;		/* all registers are followed */
+	unsigned n_switches;
+};
+
+enum step {
+	STEP_ON,
+	STEP_END,
+	STEP_NO_RULES,
+	STEP_BAD_RULES,
+	STEP_BAD_STACK,
+	STEP_CAREFULLY		/* start again with all registers */
+};
+
+static bool
+frames_reserve(struct frames *frames, size_t n)
+{
+	size_t capacity = frames->capacity != 0 ? frames->capacity :
+	    FIRST_FRAMES;
+	void *memory;
+
+	if (n <= frames->capacity)
+		return true;
+	while (capacity < n)
+		capacity *= 2;
+	if (capacity > MAX_FRAMES)
+		return false;
+	if (frames->frames == NULL)
+		memory = mmap(NULL, capacity * sizeof *frames->frames,
+		    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	else
+		memory = mremap(frames->frames,
+		    frames->capacity * sizeof *frames->frames,
+		    capacity * sizeof *frames->frames, MREMAP_MAYMOVE);
+	if (memory == MAP_FAILED)
+		return false;
+	frames->frames = memory;
+	frames->capacity = capacity;
+	return true;
+}
+
+static void
+frames_free(struct frames *frames)
+{
+	if (frames->frames != NULL)
+		munmap(frames->frames,
+		    frames->capacity * sizeof *frames->frames);
+	*frames = (struct frames){ 0 };
+}
+
+void
+unwind_free(struct unwinder *unwinder)
+{
+	frames_free(&unwinder->stack);
+	frames_free(&unwinder->fresh);
+	unwinder->n_kept = 0;
+}
+
+void
+unwind_remember(struct unwinder *unwinder, size_t n)
+{
+	if (n < unwinder->stack.n)
+		unwinder->stack.n = n;
+}
+
+void
+unwind_new_epoch(void)
+{
+	atomic_fetch_add(&epoch, 1);
+}
+
+static struct compact_rule
+look_up_rule(struct unwinder *unwinder, uint64_t address)
+{
+	struct compact_rule rule = { .kind = COMPACT_NONE };
+
+	switch (cfi_find(address, &unwinder->scratch)) {
+	case CFI_FOUND:
+		return arch_compact(&unwinder->scratch.row, address);
+	case CFI_NO_TABLE:
+		break;
+	case CFI_BAD:
+		rule.kind = COMPACT_BAD;
+		break;
+	}
+	return rule;
+}
+
+static inline struct compact_rule
+find_rule(struct unwinder *unwinder, uint64_t address)
+{
+	uint64_t key = address ^
+	    atomic_load_explicit(&epoch, memory_order_relaxed) << 48;
+	size_t i = (address * 0x9e3779b97f4a7c15u) >> (64 - CACHE_BITS);
+	uint64_t word = atomic_load_explicit(&cache[i].rule,
+	    memory_order_relaxed);
+	struct compact_rule rule;
+
+	_Static_assert(sizeof rule == sizeof word, "a rule is one word");
+	if ((atomic_load_explicit(&cache[i].check, memory_order_relaxed) ^
+	    word) == key) {
+		memcpy(&rule, &word, sizeof rule);
+		return rule;
+	}
+	rule = look_up_rule(unwinder, address);
+	/* Code that appears later may cover the address: not remembered. */
+	if (rule.kind != COMPACT_NONE) {
+		memcpy(&word, &rule, sizeof word);
+		atomic_store_explicit(&cache[i].rule, word,
+		    memory_order_relaxed);
+		atomic_store_explicit(&cache[i].check, word ^ key,
+		    memory_order_relaxed);
+	}
+	return rule;
+}
+
+/* The remembered frame that the walk has reached, or SIZE_MAX. */
+static inline size_t
+find_remembered(struct walk *walk)
+{
+	const struct frame *frames = walk->unwinder->stack.frames;
+	const struct frame *frame;
+
+	while (walk->candidate > 0) {
+		frame = &frames[walk->candidate - 1];
+		if (frame->sp < walk->sp) {
+			walk->candidate--;
+			continue;
+		}
+		if (frame->sp == walk->sp && frame->fp == walk->fp &&
+		    frame->address == walk->address)
+			return walk->candidate - 1;
+		/* Several frames can have one sp only across signals. */
+		return SIZE_MAX;
+	}
+	return SIZE_MAX;
+}
+
+/*
+ * Whether the remembered frames from `from` outwards are still the stack.  If
+ * not, the candidate becomes the next frame that may be.
+ */
+static bool
+still_holds(struct walk *walk, size_t from)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	const struct readable *readable = &unwinder->readable;
+	const struct frame *frame, *caller;
+	size_t i;
+
+	for (i = from; i > 0; i--) {
+		uint64_t word;
+
+		frame = &unwinder->stack.frames[i];
+		caller = frame - 1;
+		if ((frame->flags & FRAME_UNCHECKED) != 0 ||
+		    !readable_own(readable, caller->sp - 8))
+			break;
+		memcpy(&word, (const void *)(uintptr_t)(caller->sp - 8), 8);
+		if (word != caller->address + !(caller->flags & FRAME_EXACT))
+			break;
+		if (frame->fp_slot == 0)
+			continue;
+		if (!readable_own(readable, frame->fp_slot))
+			break;
+		memcpy(&word, (const void *)(uintptr_t)frame->fp_slot, 8);
+		if (word != caller->fp)
+			break;
+	}
+	unwinder->n_compared += from - i;
+	if (i == 0)
+		return true;
+	walk->candidate = i;
+	return false;
+}
+
+/* Takes down the present frame; its way out is filled in by the step. */
+static struct frame *
+add_frame(struct walk *walk)
+{
+	struct frames *fresh = &walk->unwinder->fresh;
+	struct frame *frame;
+
+	if (fresh->n == fresh->capacity && !frames_reserve(fresh, fresh->n + 1))
+		return NULL;
+	frame = &fresh->frames[fresh->n++];
+	frame->address = walk->address;
+	frame->sp = walk->sp;
+	frame->fp = walk->fp;
+	frame->fp_slot = 0;
+	frame->flags = walk->exact ? FRAME_EXACT : 0;
+	return frame;
+}
+
+/* The caller, whose return address lies right below its stack pointer. */
+static inline enum step
+go_to_caller(struct walk *walk, uint64_t cfa, uint64_t fp)
+{
+	uint64_t ra;
+
+	if (cfa <= walk->sp ||
+	    !readable_word(&walk->unwinder->readable, cfa - 8, &ra))
+		return STEP_BAD_STACK;
+	if (ra == 0)
+		return STEP_END;
+	walk->sp = cfa;
+	walk->fp = fp;
+	walk->address = ra - 1;
+	walk->exact = false;
+	walk->registers.known = 0;
+	return STEP_ON;
+}
+
+static inline enum step
+step_compact(struct walk *walk, struct compact_rule rule, struct frame *frame)
+{
+	struct readable *readable = &walk->unwinder->readable;
+	uint64_t cfa, fp = walk->fp;
+
+	cfa = (rule.kind == COMPACT_STACK || rule.kind == COMPACT_STACK_LOAD ?
+	    walk->sp : walk->fp) + (uint64_t)(int64_t)rule.cfa_offset;
+	if (rule.kind == COMPACT_STACK_LOAD ||
+	    rule.kind == COMPACT_FRAME_LOAD) {
+		frame->flags |= FRAME_UNCHECKED;
+		if (!readable_word(readable, cfa, &cfa))
+			return STEP_BAD_STACK;
+	}
+	if (rule.saves_frame) {
+		frame->fp_slot = cfa + (uint64_t)(int64_t)rule.frame_offset;
+		if (!readable_word(readable, frame->fp_slot, &fp))
+			return STEP_BAD_STACK;
+	}
+	return go_to_caller(walk, cfa, fp);
+}
+
+/* Stores the walk's own registers where cfi_step wants them. */
+static void
+fill_registers(struct walk *walk)
+{
+	struct registers *registers = &walk->registers;
+
+	registers->value[ARCH_STACK] = walk->sp;
+	registers->value[ARCH_FRAME] = walk->fp;
+	registers->value[ARCH_RETURN] = walk->address + !walk->exact;
+	registers->known |= 1u << ARCH_STACK | 1u << ARCH_FRAME |
+	    1u << ARCH_RETURN;
+}
+
+/* A row that is not compact: signal frames, realigned stacks, odd code. */
+static enum step
+step_generic(struct walk *walk, bool is_signal, struct frame *frame)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	uint64_t cfa = 0, sp = walk->sp;
+
+	frame->flags |= FRAME_UNCHECKED;
+	if (is_signal) {
+		/* The trampoline's first byte, where the handler returns to */
+		frame->address += !walk->exact;
+		frame->flags |= FRAME_EXACT;
+		if (++walk->n_switches > MAX_SWITCHES)
+			return STEP_BAD_STACK;
+	}
+	if (cfi_find(walk->address, &unwinder->scratch) != CFI_FOUND)
+		return STEP_BAD_RULES;
+	fill_registers(walk);
+	switch (cfi_step(&unwinder->scratch, &unwinder->readable,
+	    &walk->registers, &cfa)) {
+	case 1:
+		return STEP_END;
+	case -1:
+		return walk->careful ? STEP_BAD_STACK : STEP_CAREFULLY;
+	}
+	walk->sp = walk->registers.value[ARCH_STACK];
+	walk->fp = walk->registers.value[ARCH_FRAME];
+	if (!(walk->registers.known >> ARCH_FRAME & 1))
+		return STEP_BAD_STACK;
+	if (walk->registers.value[ARCH_RETURN] == 0)
+		return STEP_END;
+	if (!is_signal && walk->sp <= sp)
+		return STEP_BAD_STACK;
+	walk->exact = is_signal;
+	walk->address = walk->registers.value[ARCH_RETURN] - !is_signal;
+	/* Another stack may hold remembered frames further up or down. */
+	if (is_signal)
+		walk->candidate = unwinder->stack.n;
+	return STEP_ON;
+}
+
+/* Whether a word can be a return address. */
+static bool
+is_return_address(struct unwinder *unwinder, uint64_t ra)
+{
+	return readable_range(&unwinder->readable, ra - 8, 8) &&
+	    arch_follows_call((const unsigned char *)(uintptr_t)ra);
+}
+
+/*
+ * Code without tables: hand-written leaf functions keep the return address on
+ * top of the stack; most compilers at run time keep frame pointers.
+ */
+static enum step
+step_by_guess(struct walk *walk, struct frame *frame)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	uint64_t ra, fp;
+
+	unwinder->guessed = true;
+	if (walk->exact &&
+	    readable_word(&unwinder->readable, walk->sp, &ra) &&
+	    is_return_address(unwinder, ra) &&
+	    find_rule(unwinder, ra - 1).kind > COMPACT_BAD)
+		return go_to_caller(walk, walk->sp + 8, walk->fp);
+	if (walk->fp < walk->sp || walk->fp % 8 != 0 ||
+	    !readable_word(&unwinder->readable, walk->fp, &fp) ||
+	    !readable_word(&unwinder->readable, walk->fp + 8, &ra) ||
+	    (ra != 0 && !is_return_address(unwinder, ra)))
+		return STEP_NO_RULES;
+	frame->fp_slot = walk->fp;
+	return go_to_caller(walk, walk->fp + 16, fp);
+}
+
+static inline enum step
+step(struct walk *walk, struct frame *frame)
+{
+	struct compact_rule rule;
+
+	rule = find_rule(walk->unwinder, walk->address);
+	if (rule.kind >= COMPACT_STACK && !walk->careful)
+		return step_compact(walk, rule, frame);
+	switch (rule.kind) {
+	case COMPACT_NONE:
+		return step_by_guess(walk, frame);
+	case COMPACT_BAD:
+		return STEP_BAD_RULES;
+	case COMPACT_END:
+		return STEP_END;
+	}
+	return step_generic(walk, rule.kind == COMPACT_SIGNAL, frame);
+}
+
+static void
+start_walk(struct walk *walk)
+{
+	arch_registers(walk->context, &walk->registers);
+	walk->address = walk->registers.value[ARCH_RETURN];
+	walk->sp = walk->registers.value[ARCH_STACK];
+	walk->fp = walk->registers.value[ARCH_FRAME];
+	walk->exact = true;
+	walk->candidate = walk->careful ? 0 : walk->unwinder->stack.n;
+	walk->n_switches = 0;
+	walk->unwinder->fresh.n = 0;
+	walk->unwinder->guessed = false;
+}
+
+/*
+ * Goes outwards; returns how many remembered frames stand for the rest, and
+ * sets the end unless there are some.
+ */
+static size_t
+walk_out(struct walk *walk)
+{
+	static const unsigned char ends[] = {
+		[STEP_END] = UNWIND_COMPLETE,
+		[STEP_NO_RULES] = UNWIND_NO_RULES,
+		[STEP_BAD_RULES] = UNWIND_BAD_RULES,
+		[STEP_BAD_STACK] = UNWIND_BAD_STACK,
+	};
+	struct unwinder *unwinder = walk->unwinder;
+	enum step result = STEP_ON;
+
+	start_walk(walk);
+	while (result == STEP_ON) {
+		struct frame *frame;
+		size_t remembered;
+
+		remembered = find_remembered(walk);
+		if (remembered != SIZE_MAX && still_holds(walk, remembered))
+			return remembered + 1;
+		frame = add_frame(walk);
+		if (frame == NULL) {
+			unwinder->end = UNWIND_TOO_DEEP;
+			return 0;
+		}
+		result = step(walk, frame);
+		if (result == STEP_CAREFULLY) {
+			walk->careful = true;
+			start_walk(walk);
+			result = STEP_ON;
+		}
+	}
+	unwinder->end = (enum unwind_end)ends[result];
+	return 0;
+}
+
+void
+unwind(struct unwinder *unwinder, const void *context)
+{
+	struct walk walk = { .unwinder = unwinder, .context = context };
+	struct frames *stack = &unwinder->stack, *fresh = &unwinder->fresh;
+	size_t i;
+
+	unwinder->n_compared = 0;
+	readable_forget(&unwinder->readable);
+	unwinder->n_kept = walk_out(&walk);
+	unwinder->n_walked = fresh->n;
+	if (!frames_reserve(stack, unwinder->n_kept + fresh->n)) {
+		/* The innermost frames are what can be told of it. */
+		unwinder->end = UNWIND_TOO_DEEP;
+		unwinder->n_kept = 0;
+		if (fresh->n > stack->capacity)
+			fresh->n = stack->capacity;
+	}
+	stack->n = unwinder->n_kept;
+	for (i = fresh->n; i > 0; i--)
+		stack->frames[stack->n++] = fresh->frames[i - 1];
+}
