@@ -19,7 +19,9 @@ unit_cflags = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
 unit_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests = \
-	tests/test-base
+	tests/test-base \
+	tests/test-cpprofdata \
+	tests/test-symbols
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
@@ -29,6 +31,14 @@ endif
 tests_test_base_SOURCES = tests/test-base.c
 tests_test_base_CFLAGS = $(unit_cflags)
 tests_test_base_LDADD = $(unit_libs)
+
+tests_test_cpprofdata_SOURCES = tests/test-cpprofdata.c
+tests_test_cpprofdata_CFLAGS = $(unit_cflags)
+tests_test_cpprofdata_LDADD = $(unit_libs)
+
+tests_test_symbols_SOURCES = tests/test-symbols.c
+tests_test_symbols_CFLAGS = $(unit_cflags)
+tests_test_symbols_LDADD = $(unit_libs)
 
 script_tests = \
 	tests/layers.sh \

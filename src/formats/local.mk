@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
 	src/formats/collapsed.c \
+	src/formats/cpprofdata.c \
+	src/formats/cpprofdata_file.c src/formats/cpprofdata_file.h \
 	src/formats/format.c src/formats/format.h src/formats/list.def \
 	src/formats/load.c \
 	src/formats/source.c src/formats/source.h

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/symbols/address_frames.c src/symbols/address_frames.h \
 	src/symbols/debug_file.c src/symbols/debug_file.h \
 	src/symbols/demangle.c src/symbols/demangle.h \
 	src/symbols/elf_file.c src/symbols/elf_file.h \

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprofdata_file.h -- the parts of a collector's file, found and bounded.
+ *
+ * Everything that lib/cpprofdata.h and doc/cpprofdata.md ("What a reader must
+ * check", 1 to 3) let a file promise is checked here: what is found lies in
+ * the file and has been published.  What records say is not checked.
+ */
+#ifndef CPPROF_FORMATS_CPPROFDATA_FILE_H
+#define CPPROF_FORMATS_CPPROFDATA_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/cpprofdata.h"
+#include "src/base/error.h"
+#include "src/formats/source.h"
+
+/* Records of one type that lie together. */
+struct cpprofdata_run {
+	uint64_t first;		/* number of the first */
+	uint64_t n;
+	uint64_t n_before;	/* records in earlier runs of the type */
+	size_t offset;		/* where in the file */
+	uint32_t owner;
+};
+
+struct cpprofdata_runs {
+	struct cpprofdata_run *items;	/* by number */
+	size_t n, capacity;
+	uint64_t next;		/* the number behind all */
+	size_t record_size;
+};
+
+struct cpprofdata_file {
+	const char *name;	/* for messages; the source's */
+	const unsigned char *bytes;	/* likewise */
+	struct cpprofdata_header header;	/* in this machine's order */
+	struct cpprofdata_runs runs[CPPROFDATA_NODES + 1];	/* by type */
+	struct error damage;	/* why what follows was not read, if set */
+};
+
+/*
+ * Finds the parts.  A file whose header is damaged is an error; one that is
+ * cut or damaged behind it gives what comes before, and says so in `damage`.
+ * 0, to be followed by cpprofdata_file_close, or -1 with *error set.
+ */
+int cpprofdata_file_open(struct cpprofdata_file *file, struct source *source,
+                         struct error *error);
+void cpprofdata_file_close(struct cpprofdata_file *file);
+
+/* How many records of a type there are. */
+uint64_t cpprofdata_runs_count(const struct cpprofdata_runs *runs);
+
+/*
+ * The run that has record `number`, or NULL where there is no such record.
+ * O(log runs).
+ */
+const struct cpprofdata_run *
+cpprofdata_runs_find(const struct cpprofdata_runs *runs, uint64_t number);
+
+/*
+ * The string of a number, in place; at most the first *length <= max bytes of
+ * it.  The empty string where the number is no string's.
+ */
+const char *cpprofdata_string(const struct cpprofdata_file *file,
+                              uint64_t number, size_t max, size_t *length);
+
+#endif

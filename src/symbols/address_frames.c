@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* address_frames.c -- distinct addresses, named module by module.
+ *
+ * Addresses are kept once each through an open-addressing table, at most half
+ * full.  For naming they are sorted by module and address: one module's
+ * symbols are in memory at a time, and addresses of one function, which then
+ * stand together, are demangled once.
+ */
+#include "src/symbols/address_frames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/symbols/module_symbols.h"
+
+/* Module of a frame that is a bare name; its address is the name. */
+#define BARE_NAME (NO_MODULE - 1)
+
+enum { FIRST_SLOTS = 1024, WARNINGS_MAX = 10 };
+
+struct address {
+	uint64_t address;
+	uint32_t module;
+	uint32_t function;	/* a name, once that is known */
+};
+
+struct address_frames {
+	struct address *items;
+	size_t n, capacity;
+	uint32_t *slots;	/* number of an item + 1; 0: empty */
+	size_t n_slots;		/* a power of two */
+	uint32_t n_unnamed;	/* modules without symbols */
+};
+
+struct address_frames *
+address_frames_new(struct error *error)
+{
+	struct address_frames *frames = memory_array(1, sizeof *frames, error);
+
+	if (frames == NULL)
+		return NULL;
+	frames->n_slots = FIRST_SLOTS;
+	frames->slots = memory_array(FIRST_SLOTS, sizeof *frames->slots,
+	                             error);
+	if (frames->slots == NULL) {
+		free(frames);
+		return NULL;
+	}
+	return frames;
+}
+
+void
+address_frames_free(struct address_frames *frames)
+{
+	if (frames == NULL)
+		return;
+	free(frames->items);
+	free(frames->slots);
+	free(frames);
+}
+
+/* The slot that holds the address, or the empty one where it belongs. */
+static uint32_t *
+find_slot(const struct address_frames *frames, uint32_t module,
+          uint64_t address)
+{
+	const uint64_t key[2] = { address, module };
+	size_t mask = frames->n_slots - 1;
+
+	for (size_t i = XXH3_64bits(key, sizeof key) & mask;;
+	     i = (i + 1) & mask) {
+		uint32_t *slot = &frames->slots[i];
+		const struct address *known;
+
+		if (*slot == 0)
+			return slot;
+		known = &frames->items[*slot - 1];
+		if (known->address == address && known->module == module)
+			return slot;
+	}
+}
+
+static int
+grow_slots(struct address_frames *frames, struct error *error)
+{
+	uint32_t *slots = memory_array(frames->n_slots * 2, sizeof *slots,
+	                               error);
+
+	if (slots == NULL)
+		return -1;
+	free(frames->slots);
+	frames->slots = slots;
+	frames->n_slots *= 2;
+	for (size_t i = 0; i < frames->n; i++)
+		*find_slot(frames, frames->items[i].module,
+		           frames->items[i].address) = (uint32_t)i + 1;
+	return 0;
+}
+
+uint32_t
+address_frames_add(struct address_frames *frames, uint32_t module,
+                   uint64_t address, struct error *error)
+{
+	uint32_t *slot = find_slot(frames, module, address);
+
+	if (*slot != 0)
+		return *slot - 1;
+	if (frames->n >= UINT32_MAX - 1) {
+		error_set(error, "more than 4,294,967,294 addresses");
+		return UINT32_MAX;
+	}
+	if (memory_grow(&frames->items, &frames->capacity, frames->n + 1,
+	                sizeof *frames->items, error) != 0)
+		return UINT32_MAX;
+	if (frames->n >= frames->n_slots / 2) {
+		if (grow_slots(frames, error) != 0)
+			return UINT32_MAX;
+		slot = find_slot(frames, module, address);
+	}
+	frames->items[frames->n] = (struct address){ address, module,
+		NO_NAME };
+	*slot = (uint32_t)++frames->n;
+	return *slot - 1;
+}
+
+uint32_t
+address_frames_add_name(struct address_frames *frames, uint32_t name,
+                        struct error *error)
+{
+	return address_frames_add(frames, BARE_NAME, name, error);
+}
+
+/* Enters "prefix0xnumber". */
+static uint32_t
+add_number_name(struct profile *profile, const char *prefix,
+                const char *between, uint64_t number, struct error *error)
+{
+	uint32_t name = NO_NAME;
+	char *text;
+	int length = asprintf(&text, "%s%s0x%" PRIx64, prefix, between,
+	                      number);
+
+	if (length < 0) {
+		error_out_of_memory(error);
+		return NO_NAME;
+	}
+	name = names_add(profile->names, text, (size_t)length, error);
+	free(text);
+	return name;
+}
+
+static const char *
+last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static uint32_t
+add_symbol_name(struct profile *profile, const struct symbol *symbol,
+                struct error *error)
+{
+	char *text = module_symbols_name(symbol, error);
+	uint32_t name;
+
+	if (text == NULL)
+		return NO_NAME;
+	name = names_add(profile->names, text, strlen(text), error);
+	free(text);
+	return name;
+}
+
+static int
+warn_of_module(struct address_frames *frames, struct profile *profile,
+               const char *path, enum module_symbols_state state,
+               struct error *error)
+{
+	static const char *const reasons[] = {
+		[MODULE_SYMBOLS_NONE] = "has no symbols",
+		[MODULE_FILE_MISSING] = "is not there",
+		[MODULE_FILE_UNREADABLE] = "cannot be read as a program",
+		[MODULE_FILE_DIFFERS] = "is not the build that was profiled",
+	};
+
+	if (state == MODULE_SYMBOLS_READ ||
+	    frames->n_unnamed++ >= WARNINGS_MAX)
+		return 0;
+	return profile_warn(profile, error,
+	    "%s %s; its functions are shown as module+offset", path,
+	    reasons[state]);
+}
+
+/* Names the addresses sorted[n] of one module. */
+static int
+name_with(const struct module_symbols *symbols, struct profile *profile,
+          struct address **sorted, size_t n, const char *path,
+          struct error *error)
+{
+	const struct symbol *last = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct address *item = sorted[i];
+		const struct symbol *symbol = module_symbols_find(symbols,
+		    item->address);
+
+		if (symbol == NULL)
+			item->function = add_number_name(profile,
+			    last_component(path), "+", item->address, error);
+		else if (symbol == last)
+			item->function = sorted[i - 1]->function;
+		else
+			item->function = add_symbol_name(profile, symbol,
+			                                 error);
+		if (item->function == NO_NAME)
+			return -1;
+		last = symbol;
+	}
+	return 0;
+}
+
+static int
+name_module(struct address_frames *frames, struct profile *profile,
+            struct address **sorted, size_t n, const char *debug_directory,
+            struct error *error)
+{
+	const struct module *module = &profile->modules[sorted[0]->module];
+	enum module_symbols_state state;
+	struct module_symbols *symbols = module_symbols_new(module->path,
+	    module->build_id, module->build_id_size, debug_directory, error);
+	int result = -1;
+
+	if (symbols != NULL &&
+	    progress_step(NULL, 0, 0, error) == 0 &&
+	    module_symbols_read(symbols, &state, error) == 0 &&
+	    warn_of_module(frames, profile, module->path, state,
+	                   error) == 0)
+		result = name_with(symbols, profile, sorted, n, module->path,
+		                   error);
+	module_symbols_free(symbols);
+	return result;
+}
+
+static int
+name_without_module(struct profile *profile, struct address *item,
+                    struct error *error)
+{
+	if (item->module == BARE_NAME)
+		item->function = (uint32_t)item->address;
+	else
+		item->function = add_number_name(profile, "", "",
+		                                 item->address, error);
+	return item->function != NO_NAME ? 0 : -1;
+}
+
+static int
+compare_addresses(const void *left, const void *right)
+{
+	const struct address *a = *(struct address *const *)left;
+	const struct address *b = *(struct address *const *)right;
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int
+name_all(struct address_frames *frames, struct profile *profile,
+         struct address **sorted, const char *debug_directory,
+         struct error *error)
+{
+	size_t begin, end;
+
+	for (begin = 0; begin < frames->n; begin = end) {
+		uint32_t module = sorted[begin]->module;
+		int result;
+
+		end = begin + 1;
+		if (module >= BARE_NAME) {
+			result = name_without_module(profile, sorted[begin],
+			                             error);
+		} else {
+			while (end < frames->n &&
+			       sorted[end]->module == module)
+				end++;
+			result = name_module(frames, profile, sorted + begin,
+			    end - begin, debug_directory, error);
+		}
+		if (result != 0)
+			return -1;
+	}
+	if (frames->n_unnamed > WARNINGS_MAX)
+		return profile_warn(profile, error,
+		    "%u more modules are missing, unreadable or other builds",
+		    frames->n_unnamed - WARNINGS_MAX);
+	return 0;
+}
+
+static int
+enter_frames(const struct address_frames *frames, struct profile *profile,
+             struct error *error)
+{
+	for (size_t i = 0; i < frames->n; i++) {
+		const struct address *item = &frames->items[i];
+		struct location location = { item->function, NO_NAME, 0 };
+		uint32_t module = item->module;
+		uint64_t address = item->address;
+
+		if (module >= BARE_NAME) {
+			module = NO_MODULE;
+			address = 0;
+		}
+		if (profile_add_frame(profile, module, address, &location, 1,
+		                      error) == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+int
+address_frames_finish(struct address_frames *frames, struct profile *profile,
+                      const char *debug_directory, struct error *error)
+{
+	struct address **sorted = memory_array(frames->n, sizeof *sorted,
+	                                       error);
+	int result = -1;
+
+	if (sorted == NULL)
+		return -1;
+	for (size_t i = 0; i < frames->n; i++)
+		sorted[i] = &frames->items[i];
+	qsort(sorted, frames->n, sizeof(struct address *),
+	      compare_addresses);
+	if (name_all(frames, profile, sorted, debug_directory, error) == 0)
+		result = enter_frames(frames, profile, error);
+	free(sorted);
+	return result;
+}

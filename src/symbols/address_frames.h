@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* address_frames.h -- a profile's frames from program addresses.
+ *
+ * A reader enters every address it meets and gets the number of its frame;
+ * when all are known, each distinct one is looked up once, one module after
+ * the other, and the frames are entered into the profile.
+ */
+#ifndef CPPROF_SYMBOLS_ADDRESS_FRAMES_H
+#define CPPROF_SYMBOLS_ADDRESS_FRAMES_H
+
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/profile/profile.h"
+
+struct address_frames;
+
+/* An empty set, freed with address_frames_free; NULL with *error set. */
+struct address_frames *address_frames_new(struct error *error);
+void address_frames_free(struct address_frames *frames);
+
+/*
+ * The frame of an address: inside the ELF file of a module of the profile, as
+ * module_symbols.h defines it (of a caller, the return address less one), or
+ * with NO_MODULE an address of the process.  Expected O(1).  UINT32_MAX with
+ * *error set for want of memory.
+ */
+uint32_t address_frames_add(struct address_frames *frames, uint32_t module,
+                            uint64_t address, struct error *error);
+
+/* The frame that is a bare name in the profile's names; likewise. */
+uint32_t address_frames_add_name(struct address_frames *frames, uint32_t name,
+                                 struct error *error);
+
+/*
+ * Enters all frames, under the numbers that they have, into a profile that has
+ * none yet, with one location each: the symbol's demangled name; outside of
+ * every symbol "module+0xoffset"; without a module "0xaddress".
+ *
+ * A module whose file is missing, unreadable or another build gets a warning
+ * in the profile, a few of them one by one, the rest as a count.
+ * debug_directory: see module_symbols_new.  0, or -1 with *error set for want
+ * of memory or when interrupted.
+ */
+int address_frames_finish(struct address_frames *frames,
+                          struct profile *profile,
+                          const char *debug_directory, struct error *error);
+
+#endif

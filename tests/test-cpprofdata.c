@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-cpprofdata.c -- files made by hand, whole, growing, cut and damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cpprofdata.h"
+#include "src/formats/format.h"
+
+extern const struct format format_cpprofdata;
+
+enum { IMAGE_MAX = 64 * CPPROFDATA_PAGE, NODE_SIZE = 24 + 16 };
+
+/* A file in the making. */
+struct image {
+	unsigned char bytes[IMAGE_MAX];
+	size_t used;
+	uint64_t next[CPPROFDATA_NODES + 1];
+};
+
+static struct cpprofdata_header *
+header_of(struct image *image)
+{
+	return (struct cpprofdata_header *)image->bytes;
+}
+
+static void
+begin_image(struct image *image)
+{
+	struct cpprofdata_header *header = header_of(image);
+
+	memset(image, 0, sizeof *image);
+	image->used = CPPROFDATA_HEADER_SIZE;
+	memcpy(header->magic, CPPROFDATA_MAGIC, 8);
+	header->version = CPPROFDATA_VERSION;
+	header->header_size = CPPROFDATA_HEADER_SIZE;
+	header->machine = 62;
+	header->n_resources = 1;
+	header->node_size = NODE_SIZE;
+	header->used = image->used;
+	strcpy(header->resources[0].name, "cpu");
+	strcpy(header->resources[0].gtick, "microsecond");
+	header->resources[0].interval = 4000;
+	header->pid = 77;
+	header->parent_pid = 7;
+	header->start_ns = 1000;
+	header->last_sample_ns = 5000;
+}
+
+static size_t
+record_size(uint32_t type)
+{
+	return type == CPPROFDATA_STRINGS ? 1 :
+	    type == CPPROFDATA_NODES ? NODE_SIZE : 128;
+}
+
+/* A chunk of n records, one page; returns its offset. */
+static size_t
+add_chunk(struct image *image, uint32_t type, uint32_t owner,
+          const void *records, size_t n)
+{
+	size_t offset = image->used;
+	size_t room = CPPROFDATA_PAGE - sizeof(struct cpprofdata_chunk);
+	struct cpprofdata_chunk chunk = {
+		.magic = CPPROFDATA_CHUNK_MAGIC,
+		.type = type,
+		.size = CPPROFDATA_PAGE,
+		.first = image->next[type],
+		.record_size = (uint32_t)record_size(type),
+		.owner = owner,
+		.count = n,
+	};
+
+	assert_true(n * record_size(type) <= room);
+	memcpy(image->bytes + offset, &chunk, sizeof chunk);
+	memcpy(image->bytes + offset + sizeof chunk, records,
+	       n * record_size(type));
+	image->next[type] += room / record_size(type);
+	image->used += CPPROFDATA_PAGE;
+	header_of(image)->used = image->used;
+	return offset;
+}
+
+struct test_node {
+	uint32_t parent, module;
+	uint64_t offset, returns, hits, samples;
+};
+
+/* Something of this program to be sampled. */
+__attribute__((noinline)) static int
+sampled_function(int n)
+{
+	return n + 1;
+}
+
+static uint64_t
+own_address(void)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+	void *address = (void *)(uintptr_t)sampled_function;
+
+	assert_int_not_equal(0, dladdr1(address, &info, (void **)&map,
+	                                RTLD_DL_LINKMAP));
+	return (uint64_t)(uintptr_t)address - map->l_addr;
+}
+
+/* Modules: 0 this program, 1 one that is gone.  Strings and where they are: */
+static const char strings[] = "\0/proc/self/exe\0/gone/lib.so\0prog\0"
+    "two words\0host";
+enum { OWN = 1, GONE = 16, ARGUMENTS = 29, HOST = 44 };
+
+static void
+add_modules(struct image *image)
+{
+	struct cpprofdata_module modules[2] = {
+		{ .path = OWN, .flags = CPPROFDATA_MODULE_MAIN },
+		{ .path = GONE, .build_id_size = 2, .build_id = { 1, 2 } },
+	};
+
+	add_chunk(image, CPPROFDATA_MODULES, 0, modules, 2);
+}
+
+static void
+add_threads(struct image *image)
+{
+	struct cpprofdata_thread threads[2] = {
+		{ .tid = 77, .name = "prog", .flags = CPPROFDATA_THREAD_MAIN },
+		{ .tid = 78, .name = "sixteen-bytes-xx" },
+	};
+
+	add_chunk(image, CPPROFDATA_THREADS, 0, threads, 2);
+}
+
+/* Numbers of nodes go on at 100: a page has room for (4096 - 64) / 40. */
+static void
+whole_image(struct image *image)
+{
+	const struct test_node main_nodes[] = {
+		{ UINT32_MAX, 0, own_address(), 0, 0, 0 },
+		{ 0, 1, 0x1234, 0, 5, 3 },
+		{ 1, 0, own_address() + 1, 0, 2, 2 },
+		{ 0, 1, 0x1234, 0, 1, 1 },
+	};
+	const struct test_node other_nodes[] = {
+		{ UINT32_MAX, CPPROFDATA_PARTIAL, 0, 0, 0, 0 },
+		{ 100, CPPROFDATA_NO_MODULE, 0xabc, 0, 4, 4 },
+	};
+	const struct test_node more_nodes[] = { { 2, 1, 0x10, 0, 8, 8 } };
+
+	begin_image(image);
+	header_of(image)->arguments = ARGUMENTS;
+	header_of(image)->n_arguments = 2;
+	header_of(image)->host = HOST;
+	header_of(image)->executable = OWN;
+	header_of(image)->drops[CPPROFDATA_LOST_FULL].hits = 9;
+	add_chunk(image, CPPROFDATA_NODES, 0, main_nodes, 4);
+	add_chunk(image, CPPROFDATA_STRINGS, 0, strings, sizeof strings);
+	add_modules(image);
+	add_threads(image);
+	add_chunk(image, CPPROFDATA_NODES, 1, other_nodes, 2);
+	add_chunk(image, CPPROFDATA_NODES, 0, more_nodes, 1);
+}
+
+static struct profile *
+read_bytes(const void *bytes, size_t size, struct error *error)
+{
+	struct read_options options = { 0 };
+	struct source *source = source_of_memory("f", bytes, size, error);
+	struct profile *profile;
+
+	assert_non_null(source);
+	profile = format_cpprofdata.read(source, &options, error);
+	source_close(source);
+	assert_true((profile == NULL) == error->is_set);
+	return profile;
+}
+
+static struct profile *
+read_image(const struct image *image)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(image->bytes, image->used,
+	                                     &error);
+
+	assert_string_equal(error.text, "");
+	return profile;
+}
+
+static const char *
+name_of(const struct profile *profile, uint32_t node)
+{
+	const struct frame *frame = &profile->frames[profile->tree->label[node]];
+
+	return names_text(profile->names,
+	    profile->locations[frame->first_location].function);
+}
+
+/* The nodes with hits, "name<name<name hits/samples" from inside out. */
+static void
+assert_stacks(const struct profile *profile, const char *expected)
+{
+	const struct sample_tree *tree = profile->tree;
+	char text[2000] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < tree->n_nodes; i++) {
+		uint64_t hits = tree->hits[0][i];
+
+		if (hits == 0)
+			continue;
+		for (uint32_t k = i; k != NO_NODE; k = tree->parent[k])
+			n += (size_t)snprintf(text + n, sizeof text - n,
+			    "%s%s", k == i ? "" : "<", name_of(profile, k));
+		n += (size_t)snprintf(text + n, sizeof text - n,
+		    " %u/%u\n", (unsigned)hits,
+		    (unsigned)(tree->samples[0] != NULL ?
+		               tree->samples[0][i] : hits));
+	}
+	assert_string_equal(text, expected);
+}
+
+static const char whole_stacks[] =
+    "lib.so+0x1234<sampled_function 6/4\n"
+    "sampled_function<lib.so+0x1234<sampled_function 2/2\n"
+    "lib.so+0x10<sampled_function<lib.so+0x1234<sampled_function 8/8\n"
+    "0xabc<[partial] 4/4\n";
+
+static void
+cpprofdata_gives_named_stacks(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+
+	(void)state;
+	whole_image(&image);
+	profile = read_image(&image);
+	assert_stacks(profile, whole_stacks);
+	assert_int_equal(profile->tree->deepest, 4);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0], "/gone/lib.so is not there; "
+	    "its functions are shown as module+offset");
+	profile_free(profile);
+}
+
+static void
+cpprofdata_tells_of_the_run(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+
+	(void)state;
+	whole_image(&image);
+	profile = read_image(&image);
+	assert_int_equal(profile->n_resources, 1);
+	assert_string_equal(profile->resources[0].name, "cpu");
+	assert_string_equal(profile->resources[0].gtick, "microsecond");
+	assert_int_equal(profile->resources[0].interval, 4000);
+	assert_int_equal(profile->n_processes, 1);
+	assert_int_equal(profile->processes[0].pid, 77);
+	assert_int_equal(profile->processes[0].parent_pid, 7);
+	assert_string_equal(profile->processes[0].command, "prog two words");
+	assert_string_equal(profile->processes[0].host, "host");
+	assert_string_equal(profile->processes[0].program, "/proc/self/exe");
+	assert_int_equal(profile->processes[0].end_ns, 5000);
+	assert_int_equal(profile->n_modules, 2);
+	assert_string_equal(profile->modules[1].path, "/gone/lib.so");
+	assert_int_equal(profile->modules[1].build_id_size, 2);
+	assert_int_equal(profile->n_tallies, 1);
+	assert_string_equal(profile->tallies[0].what, "hits lost: no room");
+	assert_int_equal(profile->tallies[0].count, 9);
+	profile_free(profile);
+}
+
+static void
+cpprofdata_makes_each_thread_a_section(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+
+	(void)state;
+	whole_image(&image);
+	profile = read_image(&image);
+	assert_int_equal(profile->n_threads, 2);
+	assert_string_equal(profile->threads[0].name, "prog");
+	assert_string_equal(profile->threads[1].name, "sixteen-bytes-xx");
+	assert_int_equal(profile->threads[1].tid, 78);
+	assert_int_equal(profile->n_sections, 2);
+	assert_int_equal(profile->sections[0].begin, 0);
+	assert_int_equal(profile->sections[0].end, 4);
+	assert_int_equal(profile->sections[0].thread, 0);
+	assert_int_equal(profile->sections[1].begin, 4);
+	assert_int_equal(profile->sections[1].end, 6);
+	assert_int_equal(profile->sections[1].thread, 1);
+	profile_free(profile);
+}
+
+static void
+cpprofdata_reads_what_is_published_only(void **state)
+{
+	static struct image image;
+	struct cpprofdata_chunk *first = (struct cpprofdata_chunk *)
+	    (image.bytes + CPPROFDATA_HEADER_SIZE);
+	struct profile *profile;
+
+	(void)state;
+	whole_image(&image);
+	first->count = 2;
+	header_of(&image)->used -= CPPROFDATA_PAGE;
+	profile = read_image(&image);
+	assert_stacks(profile, "lib.so+0x1234<sampled_function 5/3\n"
+	                       "0xabc<[partial] 4/4\n");
+	assert_int_equal(profile->n_warnings, 1);
+	profile_free(profile);
+	header_of(&image)->used = CPPROFDATA_HEADER_SIZE;
+	profile = read_image(&image);
+	assert_int_equal(profile->tree->n_nodes, 0);
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+}
+
+static void
+cpprofdata_skips_chunks_it_does_not_know(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+	size_t offset;
+
+	(void)state;
+	whole_image(&image);
+	offset = add_chunk(&image, CPPROFDATA_NODES, 0, "", 0);
+	((struct cpprofdata_chunk *)(image.bytes + offset))->type = 99;
+	profile = read_image(&image);
+	assert_stacks(profile, whole_stacks);
+	assert_int_equal(profile->n_warnings, 1);
+	profile_free(profile);
+}
+
+/* Each of these leaves out one chunk or some nodes, and says why. */
+static void
+assert_damage(struct image *image, const char *warning, const char *stacks)
+{
+	struct profile *profile = read_image(image);
+
+	assert_stacks(profile, stacks);
+	assert_true(profile->n_warnings > 0);
+	assert_string_equal(profile->warnings[0], warning);
+	profile_free(profile);
+}
+
+static void
+cpprofdata_stops_at_a_damaged_chunk(void **state)
+{
+	static struct image image;
+	const char *const rest =
+	    "lib.so+0x1234<sampled_function 6/4\n"
+	    "sampled_function<lib.so+0x1234<sampled_function 2/2\n"
+	    "0xabc<[partial] 4/4\n";
+	struct cpprofdata_chunk *last = (struct cpprofdata_chunk *)
+	    (image.bytes + 6 * CPPROFDATA_PAGE);
+
+	(void)state;
+	whole_image(&image);
+	last->magic++;
+	assert_damage(&image, "f: 0x6000: not the start of a chunk; "
+	              "what comes before is shown", rest);
+	whole_image(&image);
+	last->size = 0;
+	assert_damage(&image, "f: 0x6000: chunk of 0 bytes, expected a "
+	    "multiple of 4096; what comes before is shown", rest);
+	whole_image(&image);
+	last->count = 101;
+	assert_damage(&image, "f: 0x6000: 101 records in a chunk for 100; "
+	    "what comes before is shown", rest);
+	whole_image(&image);
+	last->first++;
+	assert_damage(&image, "f: 0x6000: records begin with 201, expected "
+	    "200; what comes before is shown", rest);
+	whole_image(&image);
+	last->record_size++;
+	assert_damage(&image, "f: 0x6000: records of 41 bytes, expected 40; "
+	    "what comes before is shown", rest);
+}
+
+static void
+cpprofdata_leaves_out_orphans(void **state)
+{
+	static struct image image;
+	struct test_node *nodes = (struct test_node *)
+	    (image.bytes + CPPROFDATA_PAGE + sizeof(struct cpprofdata_chunk));
+	const uint32_t bad_parents[] = { 1, 2, 3, 50, 100, 101, 5000,
+		UINT32_MAX - 1 };
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		whole_image(&image);
+		nodes[1].parent = bad_parents[i];
+		assert_damage(&image, "f: 0x1068: no such parent; 3 nodes are "
+		    "left out for want of theirs",
+		    "lib.so+0x1234<sampled_function 1/1\n"
+		    "0xabc<[partial] 4/4\n");
+	}
+}
+
+static void
+cpprofdata_keeps_hits_without_module_or_thread(void **state)
+{
+	static struct image image;
+	struct test_node *nodes = (struct test_node *)
+	    (image.bytes + CPPROFDATA_PAGE + sizeof(struct cpprofdata_chunk));
+	struct cpprofdata_chunk *first = (struct cpprofdata_chunk *)
+	    (image.bytes + CPPROFDATA_HEADER_SIZE);
+	struct profile *profile;
+
+	(void)state;
+	whole_image(&image);
+	nodes[1].module = 2;
+	assert_damage(&image, "f: 1 nodes are of modules that are not in the "
+	    "file",
+	    "[unknown]<sampled_function 5/3\n"
+	    "sampled_function<[unknown]<sampled_function 2/2\n"
+	    "lib.so+0x10<sampled_function<[unknown]<sampled_function 8/8\n"
+	    "lib.so+0x1234<sampled_function 1/1\n"
+	    "0xabc<[partial] 4/4\n");
+	whole_image(&image);
+	((struct cpprofdata_chunk *)
+	    (image.bytes + 6 * CPPROFDATA_PAGE))->owner = 30;
+	first->owner = 30;
+	profile = read_image(&image);
+	assert_int_equal(profile->n_sections, 2);
+	assert_int_equal(profile->sections[1].thread, NO_THREAD);
+	profile_free(profile);
+}
+
+static void
+assert_refused(const struct image *image, size_t size, const char *message)
+{
+	struct error error = { 0 };
+
+	assert_null(read_bytes(image->bytes, size, &error));
+	assert_string_equal(error.text, message);
+}
+
+static void
+cpprofdata_refuses_a_damaged_header(void **state)
+{
+	static struct image image;
+	struct cpprofdata_header *header = header_of(&image);
+	struct test_node *nodes = (struct test_node *)
+	    (image.bytes + CPPROFDATA_PAGE + sizeof(struct cpprofdata_chunk));
+
+	(void)state;
+	whole_image(&image);
+	assert_refused(&image, 4095, "f: 0xfff: ends in the header, expected "
+	               "4096 bytes of it");
+	header->version = 2;
+	assert_refused(&image, image.used, "f: 0x8: cpprofdata version 2, "
+	               "expected 1");
+	whole_image(&image);
+	header->n_resources = 9;
+	assert_refused(&image, image.used, "f: 0x18: 9 resources, expected "
+	               "1 to 8");
+	whole_image(&image);
+	header->node_size = 56;
+	assert_refused(&image, image.used, "f: 0x1c: nodes of 56 bytes do not "
+	               "fit 1 resources");
+	whole_image(&image);
+	header->resources[0].interval = 0;
+	assert_refused(&image, image.used, "f: 0x230: interval 0, expected "
+	               "at least 1");
+	whole_image(&image);
+	nodes[1].hits = UINT64_MAX;
+	assert_refused(&image, image.used, "f: 0x1090: the sum of hits passes "
+	               "64 bits");
+}
+
+static void
+cpprofdata_is_known_by_its_magic(void **state)
+{
+	static struct image image;
+
+	(void)state;
+	whole_image(&image);
+	assert_int_equal(format_cpprofdata.probe(image.bytes, 8), PROBE_SURE);
+	assert_int_equal(format_cpprofdata.probe(image.bytes, 7), PROBE_NO);
+	assert_int_equal(format_cpprofdata.probe("cpprof 1", 8), PROBE_NO);
+}
+
+/* Without a module to read, which takes far longer than the rest. */
+static void
+small_image(struct image *image)
+{
+	whole_image(image);
+	image->bytes[2 * CPPROFDATA_PAGE + sizeof(struct cpprofdata_chunk) +
+	    OWN] = '*';
+}
+
+/* Whether a whole image has something there, and not only room. */
+static bool
+is_interesting(size_t offset)
+{
+	return offset % CPPROFDATA_PAGE < 600;
+}
+
+/* Sums only fall when a file is cut, and no byte crashes the reader. */
+static void
+cpprofdata_survives_truncation_at_every_byte(void **state)
+{
+	static struct image image;
+	uint64_t before = 0;
+
+	(void)state;
+	small_image(&image);
+	for (size_t size = 0; size <= image.used; size++) {
+		struct error error = { 0 };
+		/* A block of its own, so that sanitizers see overruns. */
+		unsigned char *copy = malloc(size + 1);
+		struct profile *profile;
+		uint64_t total;
+
+		assert_non_null(copy);
+		memcpy(copy, image.bytes, size);
+		profile = read_bytes(copy, size, &error);
+		free(copy);
+		assert_true((profile != NULL) == (size >= 4096));
+		if (profile == NULL)
+			continue;
+		total = sample_tree_total(profile->tree->hits[0],
+		                          profile->tree->n_nodes);
+		assert_true(total >= before);
+		before = total;
+		assert_true(size == image.used || profile->n_warnings > 0);
+		profile_free(profile);
+	}
+	assert_int_equal(before, 20);
+}
+
+static void
+cpprofdata_survives_damage_at_every_byte(void **state)
+{
+	static struct image image;
+
+	(void)state;
+	small_image(&image);
+	for (size_t i = 0; i < image.used; i++) {
+		const unsigned char byte = image.bytes[i];
+		const unsigned char values[] = { 0xff, byte ^ 1, 0x80 };
+
+		if (!is_interesting(i))
+			continue;
+
+		for (size_t k = 0; k < 3; k++) {
+			struct error error = { 0 };
+
+			image.bytes[i] = values[k];
+			profile_free(read_bytes(image.bytes, image.used,
+			                        &error));
+		}
+		image.bytes[i] = byte;
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpprofdata_is_known_by_its_magic),
+		cmocka_unit_test(cpprofdata_gives_named_stacks),
+		cmocka_unit_test(cpprofdata_tells_of_the_run),
+		cmocka_unit_test(cpprofdata_makes_each_thread_a_section),
+		cmocka_unit_test(cpprofdata_reads_what_is_published_only),
+		cmocka_unit_test(cpprofdata_skips_chunks_it_does_not_know),
+		cmocka_unit_test(cpprofdata_stops_at_a_damaged_chunk),
+		cmocka_unit_test(cpprofdata_leaves_out_orphans),
+		cmocka_unit_test(
+		    cpprofdata_keeps_hits_without_module_or_thread),
+		cmocka_unit_test(cpprofdata_refuses_a_damaged_header),
+		cmocka_unit_test(cpprofdata_survives_truncation_at_every_byte),
+		cmocka_unit_test(cpprofdata_survives_damage_at_every_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
