@@ -198,7 +198,8 @@ read_image(const struct image *image)
 static const char *
 name_of(const struct profile *profile, uint32_t node)
 {
-	const struct frame *frame = &profile->frames[profile->tree->label[node]];
+	uint32_t label = profile->tree->label[node];
+	const struct frame *frame = &profile->frames[label];
 
 	return names_text(profile->names,
 	    profile->locations[frame->first_location].function);

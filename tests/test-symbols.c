@@ -331,6 +331,18 @@ file_address(const void *address)
 	return (uint64_t)(uintptr_t)address - map->l_addr;
 }
 
+/* This program's file; "/proc/self/exe" would be valgrind's below it. */
+static const char *
+own_path(void)
+{
+	static char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	assert_true(length > 0);
+	path[length] = '\0';
+	return path;
+}
+
 static uint64_t
 own_address(int (*function)(int))
 {
@@ -373,7 +385,7 @@ assert_name(const struct module_symbols *module, uint64_t address,
 static void
 module_symbols_names_own_functions(void **state)
 {
-	struct module_symbols *module = module_of("/proc/self/exe", NULL, 0,
+	struct module_symbols *module = module_of(own_path(), NULL, 0,
 	    NULL, MODULE_SYMBOLS_READ);
 	uint64_t marker = own_address(static_marker);
 
@@ -447,7 +459,7 @@ module_symbols_tells_why_there_are_none(void **state)
 	(void)state;
 	module_symbols_free(module_of("/nowhere/lib.so", "abc", 3, NULL,
 	                              MODULE_FILE_MISSING));
-	module_symbols_free(module_of("/proc/self/exe", "abc", 3, NULL,
+	module_symbols_free(module_of(own_path(), "abc", 3, NULL,
 	                              MODULE_FILE_DIFFERS));
 	module_symbols_free(module_of("/", NULL, 0, NULL,
 	                              MODULE_FILE_UNREADABLE));
@@ -484,7 +496,7 @@ module_symbols_names_plt_stubs(void **state)
 {
 	static const char *const sections[] = { ".plt", ".plt.sec",
 		".plt.got" };
-	struct module_symbols *module = module_of("/proc/self/exe", NULL, 0,
+	struct module_symbols *module = module_of(own_path(), NULL, 0,
 	    NULL, MODULE_SYMBOLS_READ);
 	uintptr_t bias = (uintptr_t)static_marker -
 	    own_address(static_marker);
@@ -495,8 +507,7 @@ module_symbols_names_plt_stubs(void **state)
 #ifndef __x86_64__
 	skip();
 #endif
-	assert_int_equal(elf_file_open(&file, "/proc/self/exe"),
-	                 ELF_FILE_OPEN);
+	assert_int_equal(elf_file_open(&file, own_path()), ELF_FILE_OPEN);
 	for (size_t i = 0; i < 3; i++) {
 		GElf_Shdr header;
 
@@ -549,8 +560,8 @@ make_copy(char *directory, const char *objcopy_option)
 	assert_non_null(mkdtemp(directory));
 	if (!run("objcopy --version >/dev/null 2>&1"))
 		skip();
-	assert_true(run("objcopy %s /proc/$PPID/exe %s/own", objcopy_option,
-	                directory));
+	assert_true(run("objcopy %s '%s' %s/own 2>/dev/null",
+	                objcopy_option, own_path(), directory));
 }
 
 static void
@@ -630,8 +641,7 @@ debug_file_is_found_by_build_id_alone(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(elf_file_open(&file, "/proc/self/exe"),
-	                 ELF_FILE_OPEN);
+	assert_int_equal(elf_file_open(&file, own_path()), ELF_FILE_OPEN);
 	size = elf_file_build_id(&file, id);
 	elf_file_close(&file);
 	if (size == 0)
