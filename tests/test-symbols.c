@@ -574,7 +574,8 @@ remove_copy(const char *directory)
 static void
 strip_copy(const char *directory)
 {
-	assert_true(run("cd %s && objcopy --only-keep-debug own own.debug && "
+	assert_true(run("cd %s && exec 2>/dev/null && "
+	    "objcopy --only-keep-debug own own.debug && "
 	    "objcopy --strip-all --add-gnu-debuglink=own.debug own",
 	    directory));
 }
