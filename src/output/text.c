@@ -82,7 +82,8 @@ add_cell(struct drawing *drawing, struct text_buffer *text,
 		text_add_format(text, "%.*f", layout->digits, cell->fraction);
 		break;
 	case CELL_FLAG:
-		text_add_string(text, cell->flag ? "~" : "");
+		if (cell->flag)
+			text_add_char(text, table->pattern ? '~' : '*');
 		break;
 	case CELL_NAME:
 	case CELL_PATH:

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/apropos.c -- which commands have to do with something. */
+#include <string.h>
+
+#include "src/shell/arguments.h"
+#include "src/shell/help_text.h"
+
+static const struct argument apropos_arguments[] = {
+	{ "WORD", ARG_WORD, 0, "what to look for" },
+	ARGUMENTS_END
+};
+
+static bool
+speaks_of(const struct command *command, const char *word)
+{
+	for (const struct argument *argument = command->arguments;
+	     argument != NULL && argument->name != NULL; argument++)
+		if (strcasestr(argument->help, word) != NULL)
+			return true;
+	for (size_t i = 0; i < COMMAND_MAX_ALIASES; i++)
+		if (command->aliases[i] != NULL &&
+		    strcasestr(command->aliases[i], word) != NULL)
+			return true;
+	return strcasestr(command->name, word) != NULL ||
+	    strcasestr(command->summary, word) != NULL ||
+	    strcasestr(command->description, word) != NULL;
+}
+
+static int
+apropos_run(struct session *session, const struct arguments *arguments,
+            struct table *table, struct error *error)
+{
+	const char *word = arguments->values[0].text;
+	int status = 0;
+
+	(void)session;
+	help_start_list(table, "apropos");
+	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
+		if (speaks_of(commands[i], word))
+			status = help_add_row(commands[i], table, error);
+	if (status == 0 && table->n_rows == 0)
+		status = table_add_footer(table, error, "nothing speaks of "
+		                          "%.60s", word);
+	return status;
+}
+
+const struct command command_apropos = {
+	.name = "apropos",
+	.summary = "lists the commands whose description holds a word",
+	.description = "Upper and lower case are the same.",
+	.example = "apropos recursion",
+	.arguments = apropos_arguments,
+	.run = apropos_run,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/body.c -- what each function's own body used. */
+#include "src/shell/view_command.h"
+
+static int
+body_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	(void)arguments;
+	return view_command(session, view_body, table, error);
+}
+
+const struct command command_body = {
+	.name = "body",
+	.summary = "what each function's own body used, callees left out",
+	.description =
+	    "Lists every function by the hits of samples in which it is "
+	    "innermost, which is what prof(1) shows. A function that is low "
+	    "here may still be dear through what it calls: see functions.",
+	.example = "body",
+	.run = body_run,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/callees.c -- whom a function calls. */
+#include "src/shell/view_command.h"
+
+static const struct argument callees_arguments[] = {
+	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,
+	  "whose callees (the current root's)" },
+	ARGUMENTS_END
+};
+
+static int
+callees_run(struct session *session, const struct arguments *arguments,
+            struct table *table, struct error *error)
+{
+	return view_command_rooted(session, view_callees,
+	                           &arguments->values[0], table, error);
+}
+
+const struct command command_callees = {
+	.name = "callees",
+	.summary = "whom a function calls: paths of two that begin with it",
+	.description =
+	    "Lists the paths (FUNCTION callee) with the hits of the samples "
+	    "whose stack holds that call. See callers for the other side.",
+	.example = "callees main",
+	.arguments = callees_arguments,
+	.run = callees_run,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/callers.c -- who calls a function. */
+#include "src/shell/view_command.h"
+
+static const struct argument callers_arguments[] = {
+	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,
+	  "whose callers (the current root's)" },
+	ARGUMENTS_END
+};
+
+static int
+callers_run(struct session *session, const struct arguments *arguments,
+            struct table *table, struct error *error)
+{
+	return view_command_rooted(session, view_callers,
+	                           &arguments->values[0], table, error);
+}
+
+const struct command command_callers = {
+	.name = "callers",
+	.summary = "who calls a function: paths of two that end in it",
+	.description =
+	    "Lists the paths (caller FUNCTION) with the hits of the samples "
+	    "whose stack holds that call. See callees for the other side.",
+	.example = "callers db_get_property",
+	.arguments = callers_arguments,
+	.run = callers_run,
+};

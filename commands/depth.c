@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/depth.c -- how many names a path may have. */
+#include "src/shell/arguments.h"
+
+static const struct argument depth_arguments[] = {
+	{ "N|off", ARG_COUNT, ARG_OPTIONAL,
+	  "names at most (shows the current one)" },
+	ARGUMENTS_END
+};
+
+static const char *
+depth_get(const struct session *session, struct arena *arena,
+          struct error *error)
+{
+	if (session->settings.depth == SIZE_MAX)
+		return "off";
+	return arena_format(arena, error, "%zu", session->settings.depth);
+}
+
+static int
+depth_set(struct session *session, const struct value *value,
+          struct error *error)
+{
+	(void)error;
+	session->settings.depth = value->count;
+	session->settings.depth_is_set = true;
+	return 0;
+}
+
+const struct command command_depth = {
+	.name = "depth",
+	.summary = "how many names a path may have at most",
+	.description =
+	    "Longer paths are hidden. At first 1000, so that a recursion "
+	    "100,000 calls deep does not print paths of that length; unless "
+	    "you set it yourself, threshold 0 lifts it.",
+	.example = "depth 3",
+	.arguments = depth_arguments,
+	.get = depth_get,
+	.set = depth_set,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/find.c -- functions by name. */
+#include "src/shell/view_command.h"
+
+static const struct argument find_arguments[] = {
+	{ "PATTERN", ARG_PATTERN, 0, "a name, glob or /expression/" },
+	ARGUMENTS_END
+};
+
+static int
+find_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	return view_command_matching(session, view_find,
+	                             &arguments->values[0], table, error);
+}
+
+const struct command command_find = {
+	.name = "find",
+	.summary = "functions by name, whatever they used",
+	.description =
+	    "Lists the functions of the profile whose name fits the pattern, "
+	    "below the threshold too. * and ? stand for any characters and "
+	    "for one; an extended regular expression stands between slashes.",
+	.example = "find /^db_.*record$/",
+	.arguments = find_arguments,
+	.run = find_run,
+};

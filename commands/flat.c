@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/flat.c -- each function's own use, as gprof lists it. */
+#include "src/shell/view_command.h"
+
+static int
+flat_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	(void)arguments;
+	return view_command(session, view_flat, table, error);
+}
+
+const struct command command_flat = {
+	.name = "flat",
+	.summary = "flat profile: self, cumulative, self with descendants",
+	.description =
+	    "Lists every function by what its own body used, in the columns "
+	    "of gprof: the share of the body, the running sum of the shares, "
+	    "the hits of the body, the hits of the body and all it called, "
+	    "and the name.\n\n"
+	    "The bodies sum to the whole run.",
+	.example = "flat",
+	.run = flat_run,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/help.c -- what there is to type. */
+#include "src/shell/arguments.h"
+#include "src/shell/help_text.h"
+
+static const struct argument help_arguments[] = {
+	{ "COMMAND", ARG_COMMAND, ARG_OPTIONAL,
+	  "which one to describe (lists them all)" },
+	ARGUMENTS_END
+};
+
+static int
+help_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	const struct value *value = &arguments->values[0];
+	int status = 0;
+
+	(void)session;
+	if (value->is_given)
+		return help_describe(value->command, table, error);
+	help_start_list(table, "help");
+	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
+		status = help_add_row(commands[i], table, error);
+	if (status == 0)
+		status = table_add_footer(table, error, "A command may be "
+		                          "shortened. help COMMAND tells more.");
+	return status;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.summary = "lists the commands, or describes one with an example",
+	.description =
+	    "Unique beginnings of commands will do, here as everywhere.",
+	.example = "help up",
+	.arguments = help_arguments,
+	.run = help_run,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/history.c -- what was typed before. */
+#include "src/shell/arguments.h"
+
+static int
+history_run(struct session *session, const struct arguments *arguments,
+            struct table *table, struct error *error)
+{
+	const struct history *history = &session->history;
+
+	(void)arguments;
+	table->view = "history";
+	table->schema = "cpprof.history/1";
+	table->is_plain = true;
+	table_add_column(table, "number", "number", CELL_COUNT);
+	table_add_column(table, "command", "command", CELL_TEXT);
+	for (size_t i = 0; i < history->n; i++) {
+		struct cell cells[] = { cell_count(i + 1),
+			                cell_text(history->lines[i]) };
+
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+const struct command command_history = {
+	.name = "history",
+	.summary = "lists the lines typed at the prompt",
+	.description =
+	    "The lines are kept from run to run in "
+	    "$XDG_STATE_HOME/cpprof/history (~/.local/state where that is not "
+	    "set). The arrow keys and Ctrl-R bring them back. A script has "
+	    "none.",
+	.example = "history",
+	.run = history_run,
+};

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/info.c -- what was profiled, and how well. */
+#include <string.h>
+#include <time.h>
+
+#include "src/shell/arguments.h"
+
+/* A time since 1970 as text, in UTC so that it is the same everywhere. */
+static const char *
+time_text(struct table *table, uint64_t ns, struct error *error)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm parts;
+	char text[64];
+
+	if (gmtime_r(&seconds, &parts) == NULL ||
+	    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+		return "?";
+	return table_text(table, error, "%s", text);
+}
+
+static int
+add_text(struct table *table, const char *key, const char *title,
+         const char *text, struct error *error)
+{
+	/* In JSON what is not known is null; text leaves it out. */
+	if (text == NULL)
+		return table_add_field(table, key, NULL,
+		                       (struct cell){ .kind = CELL_EMPTY },
+		                       error);
+	return table_add_field(table, key, title, cell_text(text), error);
+}
+
+static int
+add_count(struct table *table, const char *key, const char *title,
+          uint64_t count, struct error *error)
+{
+	return table_add_field(table, key, title, cell_count(count), error);
+}
+
+/* The earliest start and the latest end of all processes, 0 unknown. */
+static void
+find_times(const struct profile *profile, uint64_t *start, uint64_t *end)
+{
+	*start = *end = 0;
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		const struct process *process = &profile->processes[i];
+
+		if (process->start_ns != 0 &&
+		    (*start == 0 || process->start_ns < *start))
+			*start = process->start_ns;
+		if (process->end_ns > *end)
+			*end = process->end_ns;
+	}
+}
+
+static int
+add_times(const struct profile *profile, struct table *table,
+          struct error *error)
+{
+	uint64_t start, end;
+	const char *start_text = NULL, *end_text = NULL;
+
+	find_times(profile, &start, &end);
+	if (start != 0)
+		start_text = time_text(table, start, error);
+	if (end != 0)
+		end_text = time_text(table, end, error);
+	if (add_text(table, "start", "start", start_text, error) != 0 ||
+	    add_text(table, "end", "end", end_text, error) != 0)
+		return -1;
+	if (start == 0 || end < start)
+		return 0;
+	return table_add_field(table, "duration", "duration in seconds",
+	                       cell_fraction((double)(end - start) / 1e9),
+	                       error);
+}
+
+/* What ran: of the first process, which started the others. */
+static int
+add_program(const struct profile *profile, struct table *table,
+            struct error *error)
+{
+	const struct process none = { 0 };
+	const struct process *process = profile->n_processes > 0
+	    ? &profile->processes[0] : &none;
+
+	if (add_text(table, "program", "program", process->program,
+	             error) != 0 ||
+	    add_text(table, "command", "command", process->command,
+	             error) != 0 ||
+	    add_text(table, "host", "host", process->host, error) != 0)
+		return -1;
+	return add_times(profile, table, error);
+}
+
+static int
+add_counts(const struct session *session, struct table *table,
+           struct error *error)
+{
+	const struct profile *profile = session->profile;
+	const struct sample_tree *tree = session->naming.tree;
+	const struct field counts[] = {
+		{ "files", "files", cell_count(session->n_files) },
+		{ "processes", "processes",
+		  cell_count(profile->n_processes) },
+		{ "threads", "threads", cell_count(profile->n_threads) },
+		{ "modules", "modules", cell_count(profile->n_modules) },
+		{ "functions", "functions",
+		  cell_count(session->naming.n_functions) },
+		{ "nodes", "nodes of the sample tree",
+		  cell_count(tree->n_nodes) },
+		{ "deepest_stack", "deepest stack",
+		  cell_count(tree->deepest) },
+	};
+
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		if (table_add_field(table, counts[i].key, counts[i].title,
+		                    counts[i].value, error) != 0)
+			return -1;
+	return 0;
+}
+
+/* "dropped: no memory" becomes the member "no memory" of "tallies". */
+static int
+add_tallies(const struct profile *profile, struct table *table,
+            struct error *error)
+{
+	for (uint32_t i = 0; i < profile->n_tallies; i++) {
+		const struct tally *tally = &profile->tallies[i];
+		const char *key = table_text(table, error, "tallies.%s",
+		                             tally->what);
+
+		if (key == NULL ||
+		    add_count(table, key, tally->what, tally->count,
+		              error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+add_resources(const struct session *session, struct table *table,
+              struct error *error)
+{
+	const struct profile *profile = session->profile;
+	const struct sample_tree *tree = session->naming.tree;
+
+	table_add_column(table, "name", "resource", CELL_TEXT);
+	table_add_column(table, "gtick", "gtick", CELL_TEXT);
+	table_add_column(table, "interval", "interval", CELL_COUNT);
+	table_add_column(table, "hits", "hits", CELL_COUNT);
+	table_add_column(table, "samples", "samples", CELL_COUNT);
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		const struct resource *resource = &profile->resources[r];
+		const uint64_t *samples = tree->samples == NULL ||
+		    tree->samples[r] == NULL
+		    ? tree->hits[r] : tree->samples[r];
+		struct cell cells[] = {
+			cell_text(resource->name),
+			cell_text(resource->gtick),
+			cell_count(resource->interval),
+			cell_count(sample_tree_total(tree->hits[r],
+			                             tree->n_nodes)),
+			cell_count(sample_tree_total(samples,
+			                             tree->n_nodes)),
+		};
+
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+info_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	(void)arguments;
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	table->view = "info";
+	table->schema = "cpprof.info/1";
+	if (add_program(session->profile, table, error) != 0 ||
+	    add_counts(session, table, error) != 0 ||
+	    add_tallies(session->profile, table, error) != 0)
+		return -1;
+	return add_resources(session, table, error);
+}
+
+const struct command command_info = {
+	.name = "info",
+	.summary = "what was profiled: program, host, time, resources, losses",
+	.description =
+	    "Shows the program and when it ran, how many processes, threads, "
+	    "modules and functions the profile has, the deepest stack, what "
+	    "the collector had to leave out, and for each resource its gtick, "
+	    "the gticks from one sample to the next, hits and samples.",
+	.example = "info",
+	.run = info_run,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/load.c -- opens profiles. */
+#include "src/shell/arguments.h"
+
+static const struct argument load_arguments[] = {
+	{ "FILE", ARG_FILE, ARG_REPEATED,
+	  "a profile in any known format, or a directory that cpprof record "
+	  "wrote" },
+	ARGUMENTS_END
+};
+
+static int
+load_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	(void)table;
+	return session_load(session, arguments->values[0].words,
+	                    arguments->values[0].n_words, error);
+}
+
+const struct command command_load = {
+	.name = "load",
+	.summary = "opens one or several profiles in place of the current one",
+	.description =
+	    "Several are added up. The format is told by what is in a file, "
+	    "not by its name; gzip and zstd are unpacked. The settings stay, "
+	    "also the resource and the root where the new profile has them.",
+	.example = "load forms.folded",
+	.arguments = load_arguments,
+	.run = load_run,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/path.c -- one call path, and what the run would be without it. */
+#include "src/shell/view_command.h"
+
+static const struct argument path_arguments[] = {
+	{ "PATH", ARG_PATH, 0, "the functions of the path, outermost first" },
+	ARGUMENTS_END
+};
+
+static int
+path_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	struct view_request request;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	request = session_request(session);
+	request.path = arguments->values[0].names;
+	request.n_path = arguments->values[0].n_names;
+	return view_path(&request, table, error);
+}
+
+const struct command command_path = {
+	.name = "path",
+	.summary = "one call path: its hits, and the run's total without them",
+	.description =
+	    "Shows exactly this path: hits, fraction, what that is in the "
+	    "resource's unit, and the new total if the path's last function "
+	    "cost nothing when it is called along the path.\n\n"
+	    "A path may be pasted as other views print it. A name that holds "
+	    "blanks or parentheses stands between bars: "
+	    "path (main |operator new(unsigned long)|)",
+	.example = "path (address_information db_get_property)",
+	.arguments = path_arguments,
+	.run = path_run,
+};

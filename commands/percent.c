@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/percent.c -- what fractions are of: the whole run or the root. */
+#include "src/shell/arguments.h"
+
+/* In the order of enum percent_base. */
+static const char *const percent_choices[] = { "total", "root", NULL };
+
+static const struct argument percent_arguments[] = {
+	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
+	  "what fractions are relative to (shows the current choice)" },
+	ARGUMENTS_END
+};
+
+static const char *
+percent_get(const struct session *session, struct arena *arena,
+            struct error *error)
+{
+	(void)arena;
+	(void)error;
+	return percent_choices[session->settings.percent];
+}
+
+static int
+percent_set(struct session *session, const struct value *value,
+            struct error *error)
+{
+	(void)error;
+	session->settings.percent = (enum percent_base)value->count;
+	return 0;
+}
+
+const struct command command_percent = {
+	.name = "percent",
+	.summary = "what fractions are of: the whole run or the root",
+	.description =
+	    "With total, a fraction is of all hits of the current resource; "
+	    "with root, of those of the root function with all it calls. "
+	    "The header of each view says which.",
+	.example = "percent root",
+	.arguments = percent_arguments,
+	.choices = percent_choices,
+	.get = percent_get,
+	.set = percent_set,
+};

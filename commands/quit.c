@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/quit.c -- leaves. */
+#include "src/shell/arguments.h"
+
+static int
+quit_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	(void)arguments;
+	(void)table;
+	(void)error;
+	session->quit_requested = true;
+	return 0;
+}
+
+const struct command command_quit = {
+	.name = "quit",
+	.aliases = { "exit", "q" },
+	.summary = "leaves cpprof; so does Ctrl-D",
+	.description = "In a script it ends all of the program, not just the "
+	    "file that holds it.",
+	.example = "quit",
+	.run = quit_run,
+};

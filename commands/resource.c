@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/resource.c -- whose use is shown. */
+#include <string.h>
+
+#include "src/output/printable.h"
+#include "src/shell/arguments.h"
+
+static const struct argument resource_arguments[] = {
+	{ "NAME", ARG_RESOURCE, ARG_OPTIONAL,
+	  "the new resource (lists them)" },
+	ARGUMENTS_END
+};
+
+static const char *
+resource_get(const struct session *session, struct arena *arena,
+             struct error *error)
+{
+	const struct resource *resource = session_resource(session);
+	struct text_buffer word = { 0 };
+	const char *copy;
+
+	if (resource == NULL)
+		return "";
+	text_add_word(&word, resource->name, strlen(resource->name));
+	copy = arena_text(arena, word.bytes, word.length, error);
+	text_free(&word);
+	return copy;
+}
+
+static int
+resource_set(struct session *session, const struct value *value,
+             struct error *error)
+{
+	return session_set_resource(session, (uint32_t)value->count, error);
+}
+
+static int
+add_resource(const struct session *session, uint32_t r, struct table *table,
+             struct error *error)
+{
+	const struct resource *resource = &session->profile->resources[r];
+	const struct sample_tree *tree = session->naming.tree;
+	struct cell cells[] = {
+		cell_flag(r == session->resource),
+		cell_count(sample_tree_total(tree->hits[r], tree->n_nodes)),
+		cell_text(resource->gtick),
+		cell_count(resource->interval),
+		cell_text(resource->name),
+	};
+
+	return table_add_row(table, cells, error);
+}
+
+static int
+resource_run(struct session *session, const struct arguments *arguments,
+             struct table *table, struct error *error)
+{
+	int status = 0;
+
+	if (arguments->values[0].is_given)
+		return resource_set(session, &arguments->values[0], error);
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	table->view = "resource";
+	table->schema = "cpprof.resources/1";
+	table_add_column(table, "current", " ", CELL_FLAG);
+	table_add_column(table, "hits", "hits", CELL_COUNT);
+	table_add_column(table, "gtick", "gtick", CELL_TEXT);
+	table_add_column(table, "interval", "interval", CELL_COUNT);
+	table_add_column(table, "name", "resource", CELL_TEXT);
+	for (uint32_t r = 0; status == 0 && r < session->profile->n_resources;
+	     r++)
+		status = add_resource(session, r, table, error);
+	return status;
+}
+
+const struct command command_resource = {
+	.name = "resource",
+	.summary = "the resource whose use is shown; lists those there are",
+	.description =
+	    "Every view is of one resource: time, page faults, bytes read. "
+	    "Where the profile has several, the one shows where a program is "
+	    "slow and another why. The unique beginning of a name will do.",
+	.example = "resource Real Time",
+	.arguments = resource_arguments,
+	.run = resource_run,
+	.get = resource_get,
+	.set = resource_set,
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/root.c -- the function that paths begin with or end in. */
+#include "src/output/printable.h"
+#include "src/shell/arguments.h"
+#include "src/shell/setting.h"
+
+extern const struct command command_root;
+
+static const struct argument root_arguments[] = {
+	{ "FUNCTION", ARG_FUNCTIONS, ARG_OPTIONAL,
+	  "the new root (shows the current one)" },
+	ARGUMENTS_END
+};
+
+static const char *
+root_get(const struct session *session, struct arena *arena,
+         struct error *error)
+{
+	struct text_buffer word = { 0 };
+	const char *name, *copy;
+	size_t length;
+
+	if (session->root == NO_NAME)
+		return "";
+	name = names_text(session->profile->names, session->root);
+	length = names_length(session->profile->names, session->root);
+	text_add_word(&word, name, length);
+	copy = arena_text(arena, word.bytes, word.length, error);
+	text_free(&word);
+	return copy;
+}
+
+static int
+root_set(struct session *session, const struct value *value,
+         struct error *error)
+{
+	const char *old;
+
+	if (value->n_names == 1)
+		return session_set_root(session, value->names[0], error);
+	old = names_text(session->profile->names, session->root);
+	return error_set(error, "%.60s fits %zu functions; the root is still "
+	                 "%.200s", value->text, value->n_names, old);
+}
+
+/* The functions that a pattern fits, for the user to choose from. */
+static int
+list_functions(const struct session *session, const struct value *value,
+               struct table *table, struct error *error)
+{
+	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
+	                                       error);
+
+	if (paths == NULL)
+		return -1;
+	*paths = (struct call_paths){ .names = session->profile->names };
+	table->view = "root";
+	table->schema = "cpprof.functions/1";
+	table->is_plain = true;
+	table_add_column(table, "path", "function", CELL_NAME);
+	for (size_t i = 0; i < value->n_names; i++) {
+		struct cell cell = cell_name(paths, value->names[i]);
+
+		if (table_add_row(table, &cell, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+root_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	const struct value *value = &arguments->values[0];
+
+	if (!value->is_given) {
+		if (session_need_profile(session, error) != 0)
+			return -1;
+		return setting_show(session, &command_root, "root", table,
+		                    error);
+	}
+	if (value->n_names > 1 &&
+	    list_functions(session, value, table, error) != 0)
+		return -1;
+	return root_set(session, value, error);
+}
+
+const struct command command_root = {
+	.name = "root",
+	.summary = "the function that paths begin with (down) or end in (up)",
+	.description =
+	    "Any function of the profile can be the root. At first it is main, "
+	    "or where there is none the outermost function with most hits.\n\n"
+	    "A pattern that fits one function chooses it. One that fits "
+	    "several lists them and leaves the root as it was; in a script "
+	    "that is an error.",
+	.example = "root db_read_record",
+	.arguments = root_arguments,
+	.run = root_run,
+	.get = root_get,
+	.set = root_set,
+};

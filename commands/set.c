@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/set.c -- changes a setting, said the long way. */
+#include "src/shell/arguments.h"
+#include "src/shell/setting.h"
+
+static const struct argument set_arguments[] = {
+	{ "NAME", ARG_SETTING, ARG_OPTIONAL, "the setting (lists them all)" },
+	{ "VALUE", ARG_REST, ARG_OPTIONAL, "its new value (shows it)" },
+	ARGUMENTS_END
+};
+
+static int
+set_run(struct session *session, const struct arguments *arguments,
+        struct table *table, struct error *error)
+{
+	const struct command *setting = arguments->values[0].command;
+	struct arguments value;
+	int status;
+
+	if (!arguments->values[1].is_given)
+		return setting_show(session, setting, "set", table, error);
+	status = arguments_parse_text(&value, session, setting,
+	                              arguments->values[1].text, error);
+	if (status == 0)
+		status = setting->set(session, &value.values[0], error);
+	arguments_free(&value);
+	return status;
+}
+
+const struct command command_set = {
+	.name = "set",
+	.summary = "changes a setting: set NAME VALUE is the same as NAME VALUE",
+	.description =
+	    "Every setting is a command of its own name, so that "
+	    "threshold 5% and set threshold 5% do the same.",
+	.example = "set threshold 5%",
+	.arguments = set_arguments,
+	.run = set_run,
+};

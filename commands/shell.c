@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/shell.c -- runs a command of the system's shell. */
+#include "src/shell/arguments.h"
+#include "src/shell/child.h"
+
+static const struct argument shell_arguments[] = {
+	{ "COMMAND", ARG_LINE, 0, "what sh runs" },
+	ARGUMENTS_END
+};
+
+static int
+shell_run(struct session *session, const struct arguments *arguments,
+          struct table *table, struct error *error)
+{
+	const char *command = arguments->values[0].text;
+	pid_t child;
+
+	(void)table;
+	if (child_start(command, session->is_interactive, NULL, &child,
+	                error) != 0)
+		return -1;
+	return child_end(command, child, error);
+}
+
+const struct command command_shell = {
+	.name = "shell",
+	.summary = "runs a command of the system's shell; !COMMAND for short",
+	.description =
+	    "The rest of the line goes to sh as it is. It fails when the "
+	    "command does.",
+	.example = "shell true",
+	.arguments = shell_arguments,
+	.run = shell_run,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/show.c -- what the settings are. */
+#include "src/shell/arguments.h"
+#include "src/shell/setting.h"
+
+static const struct argument show_arguments[] = {
+	{ "NAME", ARG_SETTING, ARG_OPTIONAL, "one setting (all of them)" },
+	ARGUMENTS_END
+};
+
+static int
+show_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	return setting_show(session, arguments->values[0].command, "show",
+	                    table, error);
+}
+
+const struct command command_show = {
+	.name = "show",
+	.summary = "shows the settings",
+	.description =
+	    "Each line is the command that would set it so: show > FILE keeps "
+	    "the settings and source FILE brings them back.",
+	.example = "show",
+	.arguments = show_arguments,
+	.run = show_run,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/source.c -- runs commands from a file. */
+#include "src/shell/arguments.h"
+#include "src/shell/script.h"
+
+static const struct argument source_arguments[] = {
+	{ "FILE", ARG_FILE, 0, "commands, one a line" },
+	ARGUMENTS_END
+};
+
+static int
+source_run(struct session *session, const struct arguments *arguments,
+           struct table *table, struct error *error)
+{
+	(void)table;
+	return script_run_file(session, arguments->values[0].words[0], error);
+}
+
+const struct command command_source = {
+	.name = "source",
+	.summary = "runs the commands in a file",
+	.description =
+	    "Empty lines and what follows a # at the start of a word are "
+	    "passed over. The first command that fails ends it, with the "
+	    "file's name and the line, unless cpprof runs with --keep-going.",
+	.example = "source demo.cmd",
+	.arguments = source_arguments,
+	.run = source_run,
+};

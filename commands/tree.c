@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/tree.c -- every stack, as it was seen. */
+#include "src/shell/view_command.h"
+
+static int
+tree_run(struct session *session, const struct arguments *arguments,
+         struct table *table, struct error *error)
+{
+	(void)arguments;
+	return view_command(session, view_tree, table, error);
+}
+
+const struct command command_tree = {
+	.name = "tree",
+	.summary = "sample tree: every stack that was seen, indented by depth",
+	.description =
+	    "Lists the sample tree from its outermost functions down, callees "
+	    "indented below their caller, dearest first. Nothing is folded or "
+	    "summed up: a function that is called from many places is spread "
+	    "over the tree, and what matters is easier seen with functions, "
+	    "up and down.\n\n"
+	    "Indentation stops growing at 40 columns; from there on the depth "
+	    "stands before the name as a number.",
+	.example = "tree",
+	.run = tree_run,
+};

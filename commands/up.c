@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/up.c -- which callers make a function expensive. */
+#include "src/shell/view_command.h"
+
+static const struct argument up_arguments[] = {
+	{ "ROOT", ARG_FUNCTION, ARG_OPTIONAL,
+	  "function the paths end in (the current root)" },
+	ARGUMENTS_END
+};
+
+static int
+up_run(struct session *session, const struct arguments *arguments,
+       struct table *table, struct error *error)
+{
+	return view_command_rooted(session, view_up, &arguments->values[0],
+	                           table, error);
+}
+
+const struct command command_up = {
+	.name = "up",
+	.summary = "upward call path profile: all paths that end in the root",
+	.description =
+	    "Lists the call paths that end in the root function, dearest "
+	    "first: which of its callers' callers make it expensive. A path "
+	    "shows the same number here as in every other view.\n\n"
+	    "A ROOT given here is for this once; root sets it for good.",
+	.example = "up db_read_record",
+	.arguments = up_arguments,
+	.run = up_run,
+};

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* main.c -- cpprof: load, run what was asked for, or wait at the prompt.
+ *
+ * Exit status: 0; 1 when a profile could not be read, a command of a script
+ * failed or the output could not be written; 2 for a wrong command line.
+ * `cpprof record` ends with the status of the program that it ran.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/output/writer.h"
+#include "src/shell/command.h"
+#include "src/shell/interpret.h"
+#include "src/shell/message.h"
+#include "src/shell/options.h"
+#include "src/shell/prompt.h"
+#include "src/shell/script.h"
+#include "src/shell/session.h"
+
+enum { EXIT_USAGE = 2 };
+
+/* Writes to standard output; the exit status. */
+static int
+print(const char *bytes, size_t n)
+{
+	int descriptor = STDOUT_FILENO;
+	int status = write_to_descriptor(&descriptor, bytes, n);
+
+	if (status != 0 && status != EPIPE)
+		message("cpprof: standard output", strerror(status));
+	return status != 0;
+}
+
+static int
+print_manual(enum manual_form form)
+{
+	struct text_buffer text = { 0 };
+	int status;
+
+	manual_add(&text, form);
+	status = print(text.bytes, text.length);
+	text_free(&text);
+	return status;
+}
+
+/* Runs the first argument as a command on the others. */
+static int
+run_command(const char *name, int argc, char **argv)
+{
+	struct session session;
+	struct error error = { 0 };
+	const struct command *command = command_lookup(name, strlen(name),
+	                                             &error);
+	int status = -1;
+
+	session_start(&session);
+	session.is_lone_command = true;
+	if (command != NULL)
+		status = interpret_words(&session, command, argv,
+		                         (size_t)argc, &error);
+	if (error.is_set)
+		message("cpprof", error.text);
+	if (session.status == 0 && status != 0)
+		session.status = 1;
+	session_end(&session);
+	return session.status;
+}
+
+/* Runs -e and -x in the order given; 0, or -1 when one failed. */
+static int
+run_actions(struct session *session, const struct options *options)
+{
+	size_t n_commands = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < options->n_actions &&
+	     !session->quit_requested && !session->output_lost; i++) {
+		const struct action *action = &options->actions[i];
+		struct error error = { 0 };
+		char place[40];
+		int done;
+
+		if (action->is_file) {
+			done = script_run_file(session, action->text, &error);
+			if (error.is_set)
+				message("cpprof", error.text);
+		} else {
+			snprintf(place, sizeof place, "-e:%zu", ++n_commands);
+			done = script_run_line(session, action->text,
+			                       strlen(action->text), place);
+		}
+		if (done != 0)
+			status = -1;
+		if (status != 0 && !session->keeps_going)
+			break;
+	}
+	return status;
+}
+
+static bool
+uses_standard_input(const struct options *options)
+{
+	for (size_t i = 0; i < options->n_files; i++)
+		if (strcmp(options->files[i], "-") == 0)
+			return true;
+	return false;
+}
+
+/* Commands from the terminal or a script; 0, or -1 when one failed. */
+static int
+run_input(struct session *session, const struct options *options)
+{
+	FILE *terminal = stdin;
+	int status = 0;
+
+	if (uses_standard_input(options))
+		terminal = fopen("/dev/tty", "r+e");
+	else if (!isatty(STDIN_FILENO))
+		return script_run(session, stdin, "<stdin>");
+	if (terminal == NULL) {
+		message("cpprof", "there is no terminal to read commands "
+		        "from; give them with -e or -x");
+		return -1;
+	}
+	prompt_run(session, terminal);
+	if (terminal != stdin)
+		fclose(terminal);
+	return status;
+}
+
+static int
+run_session(struct session *session, const struct options *options)
+{
+	struct error error = { 0 };
+	int status = 0;
+
+	session->is_quiet = options->is_quiet;
+	session->keeps_going = options->keeps_going;
+	session->is_lenient = options->is_lenient;
+	if (options->format != NULL)
+		session->settings.format = options->format;
+	if (options->n_files > 0 &&
+	    session_load(session, (const char *const *)options->files,
+	                 options->n_files, &error) != 0) {
+		message("cpprof", error.text);
+		return 1;
+	}
+	status = run_actions(session, options);
+	if (status == 0 || session->keeps_going || options->stays)
+		if ((options->n_actions == 0 || options->stays) &&
+		    !session->quit_requested && !session->output_lost &&
+		    run_input(session, options) != 0)
+			status = -1;
+	return status != 0 || session->output_lost;
+}
+
+static int
+run(const struct options *options)
+{
+	static const char version[] = "cpprof " PACKAGE_VERSION "\n";
+	struct session session;
+	int status;
+
+	if (options->wants_help)
+		return print(options_help, strlen(options_help));
+	if (options->wants_version)
+		return print(version, strlen(version));
+	if (options->manual != MANUAL_NONE)
+		return print_manual(options->manual);
+	session_start(&session);
+	status = run_session(&session, options);
+	session_end(&session);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options options;
+	struct error error = { 0 };
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	/* Whoever writes sees EPIPE. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc > 1 && strcmp(argv[1], "record") == 0)
+		return run_command("record", argc - 2, argv + 2);
+	if (options_parse(&options, argc, argv, &error) == 0) {
+		status = run(&options);
+	} else {
+		message("cpprof", error.text);
+		message("cpprof", "try cpprof --help");
+		status = EXIT_USAGE;
+	}
+	options_free(&options);
+	return status;
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* argument_kinds.c -- what each kind of argument is read and completed as. */
+#include "src/shell/argument_kinds.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/output/printable.h"
+#include "src/shell/resolve.h"
+
+enum { SHOWN = 60, MOST_DIGITS = 15, LISTED = 8 };
+
+static const struct word *
+next_word(struct reading *reading)
+{
+	return &reading->words->words[reading->at++];
+}
+
+static bool
+is_last_argument(const struct reading *reading)
+{
+	return reading->argument[1].name == NULL;
+}
+
+/* All words that are left as they were typed, in the arena. */
+static const char *
+rest_text(const struct reading *reading, size_t *length)
+{
+	const struct words *words = reading->words;
+	size_t begin = words->words[reading->at].begin;
+
+	*length = words->words[words->n - 1].end - begin;
+	return arena_text(&reading->arguments->arena, reading->line + begin,
+	                  *length, reading->error);
+}
+
+/*
+ * A function's name may be typed with its blanks and without bars where the
+ * rest of the line is that very name.
+ */
+static bool
+read_rest_as_function(struct reading *reading, struct word *word)
+{
+	size_t length;
+	const char *text;
+
+	if (!is_last_argument(reading) ||
+	    reading->words->n - reading->at < 2)
+		return false;
+	text = rest_text(reading, &length);
+	if (text == NULL ||
+	    session_find_function(reading->session, text, length) == NO_NAME)
+		return false;
+	*word = (struct word){ .text = text, .length = length };
+	reading->at = reading->words->n;
+	return true;
+}
+
+static int
+read_functions(struct reading *reading, struct value *value)
+{
+	struct word word;
+
+	if (!read_rest_as_function(reading, &word))
+		word = *next_word(reading);
+	value->text = word.text;
+	value->names = resolve_functions(reading->session, &word,
+	                                 &reading->arguments->arena,
+	                                 &value->n_names, reading->error);
+	return value->names == NULL ? -1 : 0;
+}
+
+/* Tells that a pattern fits several functions, and names the first few. */
+static int
+report_several(const struct reading *reading, const char *pattern,
+               const uint32_t *found, size_t n)
+{
+	struct names *names = reading->session->profile->names;
+	struct text_buffer text = { 0 };
+
+	for (size_t i = 0; i < n && i < LISTED; i++) {
+		text_add_string(&text, i == 0 ? "" : ", ");
+		text_add_word(&text, names_text(names, found[i]),
+		              names_length(names, found[i]));
+	}
+	error_set(reading->error, "%.*s fits %zu functions: %s%s", SHOWN,
+	          pattern, n, text_string(&text), n > LISTED ? ", ..." : "");
+	text_free(&text);
+	return -1;
+}
+
+static int
+read_function(struct reading *reading, struct value *value)
+{
+	if (read_functions(reading, value) != 0)
+		return -1;
+	if (value->n_names == 1)
+		return 0;
+	return report_several(reading, value->text, value->names,
+	                      value->n_names);
+}
+
+static int
+read_pattern(struct reading *reading, struct value *value)
+{
+	struct word word;
+
+	if (!read_rest_as_function(reading, &word))
+		word = *next_word(reading);
+	value->text = word.text;
+	value->pattern = resolve_pattern(reading->session, &word,
+	                                 reading->error);
+	return value->pattern == NULL ? -1 : 0;
+}
+
+/*
+ * One word of a path less the parentheses around the whole; the name is in
+ * *name, empty when the word was nothing else.  A name that holds parentheses
+ * itself stands between bars, but a last one may be bare: `(main f())`.
+ */
+static void
+strip_parentheses(const struct reading *reading, size_t i, size_t first,
+                  struct word *name)
+{
+	const struct words *words = reading->words;
+	const struct word *opening = &words->words[first];
+	bool has_opening = !opening->is_quoted && opening->text[0] == '(';
+
+	*name = words->words[i];
+	if (name->is_quoted || !has_opening)
+		return;
+	if (i == first) {
+		name->text++;
+		name->length--;
+	}
+	if (i + 1 == words->n && name->length > 0 &&
+	    name->text[name->length - 1] == ')')
+		name->length--;
+}
+
+static int
+add_path_name(struct reading *reading, const struct word *stripped,
+              uint32_t *path, size_t *n)
+{
+	struct arena *arena = &reading->arguments->arena;
+	struct word word = *stripped;
+	size_t n_found;
+	uint32_t *found;
+
+	word.text = arena_text(arena, word.text, word.length, reading->error);
+	if (word.text == NULL)
+		return -1;
+	found = resolve_functions(reading->session, &word, arena, &n_found,
+	                          reading->error);
+	if (found == NULL)
+		return -1;
+	if (n_found > 1)
+		return report_several(reading, word.text, found, n_found);
+	path[(*n)++] = found[0];
+	return 0;
+}
+
+static int
+read_path(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	size_t first = reading->at;
+	uint32_t *path = arena_alloc(&reading->arguments->arena,
+	                             (words->n - first) * sizeof *path,
+	                             reading->error);
+
+	if (path == NULL)
+		return -1;
+	for (; reading->at < words->n; reading->at++) {
+		struct word name;
+
+		strip_parentheses(reading, reading->at, first, &name);
+		if (name.length == 0 && !name.is_quoted)
+			continue;
+		if (add_path_name(reading, &name, path, &value->n_names) != 0)
+			return -1;
+	}
+	value->names = path;
+	if (value->n_names == 0)
+		return error_set(reading->error, "a path has at least one "
+		                 "function");
+	return 0;
+}
+
+/* A plain decimal number, perhaps with a point and an exponent. */
+static bool
+parse_number(const char *text, double *number, const char **end)
+{
+	size_t n = strspn(text, "0123456789.eE+-");
+	char *stop;
+
+	if (n == 0 || strchr("0123456789.", text[0]) == NULL)
+		return false;
+	*number = strtod(text, &stop);
+	*end = stop;
+	return stop == text + n && isfinite(*number);
+}
+
+static int
+read_fraction(struct reading *reading, struct value *value)
+{
+	const char *end;
+	double number;
+
+	value->text = next_word(reading)->text;
+	if (!parse_number(value->text, &number, &end) ||
+	    (end[0] != '\0' && strcmp(end, "%") != 0))
+		return error_set(reading->error, "%.*s is no fraction; write "
+		                 "0.01 or 1%%", SHOWN, value->text);
+	if (*end == '\0' && number >= 1)
+		return error_set(reading->error, "%.*s is not below 1; write "
+		                 "%.*s%% or %.15g", SHOWN, value->text, SHOWN,
+		                 value->text, number / 100);
+	value->fraction = *end == '%' ? number / 100 : number;
+	if (value->fraction > 1)
+		return error_set(reading->error, "%.*s is more than the "
+		                 "whole, 100%%", SHOWN, value->text);
+	return 0;
+}
+
+/* Digits alone, below SIZE_MAX. */
+static int
+parse_count(const char *text, size_t *count)
+{
+	char *end;
+	unsigned long long number;
+
+	if (strspn(text, "0123456789") != strlen(text) || *text == '\0')
+		return -1;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno != 0 || number >= SIZE_MAX)
+		return -1;
+	*count = (size_t)number;
+	return 0;
+}
+
+static int
+read_count(struct reading *reading, struct value *value)
+{
+	value->text = next_word(reading)->text;
+	if (strcmp(value->text, "off") == 0) {
+		value->count = SIZE_MAX;
+		return 0;
+	}
+	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
+		return 0;
+	return error_set(reading->error, "%.*s is neither a number from 1 on "
+	                 "nor off", SHOWN, value->text);
+}
+
+static int
+read_digits(struct reading *reading, struct value *value)
+{
+	value->text = next_word(reading)->text;
+	if (parse_count(value->text, &value->count) == 0 &&
+	    value->count <= MOST_DIGITS)
+		return 0;
+	return error_set(reading->error, "%.*s is no number from 0 to %d",
+	                 SHOWN, value->text, MOST_DIGITS);
+}
+
+static int
+report_choice(const struct reading *reading, const char *text)
+{
+	struct text_buffer known = { 0 };
+
+	for (size_t i = 0; reading->command->choices[i] != NULL; i++)
+		text_add_format(&known, "%s%s", i == 0 ? "" : ", ",
+		                reading->command->choices[i]);
+	error_set(reading->error, "%.*s is none of %s", SHOWN, text,
+	          text_string(&known));
+	text_free(&known);
+	return -1;
+}
+
+/* A choice, or its unique beginning. */
+static int
+read_choice(struct reading *reading, struct value *value)
+{
+	const char *const *choices = reading->command->choices;
+	const struct word *word = next_word(reading);
+	size_t n = 0;
+
+	value->text = word->text;
+	for (size_t i = 0; choices[i] != NULL; i++) {
+		if (strncmp(choices[i], word->text, word->length) != 0)
+			continue;
+		value->count = i;
+		n++;
+		if (strlen(choices[i]) == word->length)
+			return 0;
+	}
+	if (n == 1 && word->length > 0)
+		return 0;
+	return report_choice(reading, value->text);
+}
+
+/* A resource's name may have blanks and needs no bars for them. */
+static int
+read_resource(struct reading *reading, struct value *value)
+{
+	size_t length;
+
+	if (is_last_argument(reading) &&
+	    reading->words->n - reading->at > 1) {
+		value->text = rest_text(reading, &length);
+		reading->at = reading->words->n;
+	} else {
+		value->text = next_word(reading)->text;
+	}
+	if (value->text == NULL)
+		return -1;
+	value->count = resolve_resource(reading->session, value->text,
+	                                reading->error);
+	return value->count == UINT32_MAX ? -1 : 0;
+}
+
+/* ~/ at the front of a bare word is the home directory. */
+static const char *
+expand_home(const struct reading *reading, const struct word *word)
+{
+	const char *home = getenv("HOME");
+
+	if (word->is_quoted || strncmp(word->text, "~/", 2) != 0 ||
+	    home == NULL)
+		return word->text;
+	return arena_format(&reading->arguments->arena, reading->error,
+	                    "%s%s", home, word->text + 1);
+}
+
+/* n words in the arena, as a list that NULL ends. */
+static int
+read_list(struct reading *reading, struct value *value, size_t n,
+          bool are_files)
+{
+	const char **list = arena_alloc(&reading->arguments->arena,
+	                                (n + 1) * sizeof *list,
+	                                reading->error);
+
+	if (list == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		const struct word *word = next_word(reading);
+
+		list[i] = are_files ? expand_home(reading, word) : word->text;
+		if (list[i] == NULL)
+			return -1;
+		if (are_files && strlen(word->text) != word->length)
+			return error_set(reading->error, "a file's name "
+			                 "holds no NUL byte");
+	}
+	value->text = list[0];
+	value->words = list;
+	value->n_words = n;
+	return 0;
+}
+
+static int
+read_file(struct reading *reading, struct value *value)
+{
+	bool is_repeated = reading->argument->flags & ARG_REPEATED;
+	size_t left = reading->words->n - reading->at;
+
+	return read_list(reading, value, is_repeated ? left : 1, true);
+}
+
+static int
+read_words(struct reading *reading, struct value *value)
+{
+	return read_list(reading, value, reading->words->n - reading->at,
+	                 false);
+}
+
+static int
+read_word(struct reading *reading, struct value *value)
+{
+	value->text = next_word(reading)->text;
+	return 0;
+}
+
+static int
+read_rest(struct reading *reading, struct value *value)
+{
+	size_t length;
+
+	value->text = rest_text(reading, &length);
+	reading->at = reading->words->n;
+	return value->text == NULL ? -1 : 0;
+}
+
+static int
+read_command(struct reading *reading, struct value *value)
+{
+	const struct word *word = next_word(reading);
+
+	value->text = word->text;
+	value->command = command_lookup(word->text, word->length,
+	                              reading->error);
+	return value->command == NULL ? -1 : 0;
+}
+
+static int
+read_setting(struct reading *reading, struct value *value)
+{
+	if (read_command(reading, value) != 0)
+		return -1;
+	if (value->command->set != NULL)
+		return 0;
+	return error_set(reading->error, "%s is a command, not a setting; "
+	                 "\"show\" lists the settings",
+	                 value->command->name);
+}
+
+static void
+complete_functions(struct completion *completion,
+                   const struct session *session,
+                   const struct command *command)
+{
+	const struct naming *naming = &session->naming;
+
+	(void)command;
+	for (uint32_t i = 0; i < naming->n_functions; i++) {
+		uint32_t name = naming->functions[i];
+		const struct names *names = session->profile->names;
+
+		completion_offer(completion, names_text(names, name),
+		                 names_length(names, name));
+	}
+}
+
+static void
+complete_off(struct completion *completion, const struct session *session,
+             const struct command *command)
+{
+	(void)session;
+	(void)command;
+	completion_offer(completion, "off", 3);
+}
+
+static void
+complete_choices(struct completion *completion,
+                 const struct session *session, const struct command *command)
+{
+	(void)session;
+	for (size_t i = 0; command->choices[i] != NULL; i++)
+		completion_offer(completion, command->choices[i],
+		                 strlen(command->choices[i]));
+}
+
+static void
+complete_resources(struct completion *completion,
+                   const struct session *session,
+                   const struct command *command)
+{
+	(void)command;
+	for (uint32_t r = 0; session->profile != NULL &&
+	     r < session->profile->n_resources; r++) {
+		const char *name = session->profile->resources[r].name;
+
+		completion_offer(completion, name, strlen(name));
+	}
+}
+
+static void
+complete_files(struct completion *completion, const struct session *session,
+               const struct command *command)
+{
+	(void)session;
+	(void)command;
+	completion_offer_files(completion);
+}
+
+static void
+complete_commands(struct completion *completion,
+                  const struct session *session,
+                  const struct command *command)
+{
+	(void)session;
+	(void)command;
+	for (size_t i = 0; commands[i] != NULL; i++)
+		completion_offer(completion, commands[i]->name,
+		                 strlen(commands[i]->name));
+}
+
+static void
+complete_settings(struct completion *completion,
+                  const struct session *session,
+                  const struct command *command)
+{
+	(void)session;
+	(void)command;
+	for (size_t i = 0; commands[i] != NULL; i++)
+		if (commands[i]->set != NULL)
+			completion_offer(completion, commands[i]->name,
+			                 strlen(commands[i]->name));
+}
+
+const struct argument_kind_row argument_kinds[] = {
+	[ARG_FUNCTION] = { read_function, complete_functions },
+	[ARG_FUNCTIONS] = { read_functions, complete_functions },
+	[ARG_PATTERN] = { read_pattern, complete_functions },
+	[ARG_PATH] = { read_path, complete_functions },
+	[ARG_FRACTION] = { read_fraction, NULL },
+	[ARG_COUNT] = { read_count, complete_off },
+	[ARG_DIGITS] = { read_digits, NULL },
+	[ARG_CHOICE] = { read_choice, complete_choices },
+	[ARG_RESOURCE] = { read_resource, complete_resources },
+	[ARG_FILE] = { read_file, complete_files },
+	[ARG_COMMAND] = { read_command, complete_commands },
+	[ARG_SETTING] = { read_setting, complete_settings },
+	[ARG_WORD] = { read_word, NULL },
+	[ARG_WORDS] = { read_words, complete_files },
+	[ARG_REST] = { read_rest, NULL },
+	[ARG_LINE] = { read_word, complete_files },
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* argument_kinds.h -- what each kind of argument is read and completed as. */
+#ifndef CPPROF_SHELL_ARGUMENT_KINDS_H
+#define CPPROF_SHELL_ARGUMENT_KINDS_H
+
+#include "src/shell/arguments.h"
+#include "src/shell/complete.h"
+
+/* The place that arguments_parse has reached. */
+struct reading {
+	const struct session *session;
+	const struct command *command;
+	const struct argument *argument;
+	struct arguments *arguments;	/* for its arena */
+	const struct words *words;
+	size_t at;			/* the next word; there is one */
+	const char *line;
+	struct error *error;
+};
+
+struct argument_kind_row {
+	/* Reads one argument, moving `at` past it; 0, or -1 with *error. */
+	int (*read)(struct reading *reading, struct value *value);
+
+	/* Offers what it may be; NULL: nothing. */
+	void (*complete)(struct completion *completion,
+	                 const struct session *session,
+	                 const struct command *command);
+};
+
+/* Indexed by enum argument_kind. */
+extern const struct argument_kind_row argument_kinds[];
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* describe.c -- what the prompt tells of the session. */
+#include "src/shell/describe.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/output/printable.h"
+#include "src/output/writer.h"
+
+/* Columns that a long name may take in the prompt. */
+enum { LONGEST = 30 };
+
+static void
+add_short(struct text_buffer *text, const char *name, size_t length)
+{
+	struct text_buffer whole = { 0 };
+
+	text_add_printable(&whole, name, length);
+	text_add_elided(text, whole.bytes, whole.length, LONGEST);
+	text_free(&whole);
+}
+
+void
+describe_prompt(const struct session *session, struct text_buffer *text)
+{
+	const struct resource *resource = session_resource(session);
+
+	text_add_string(text, "(cpprof");
+	if (session->root != NO_NAME) {
+		struct names *names = session->profile->names;
+
+		text_add_char(text, ' ');
+		add_short(text, names_text(names, session->root),
+		          names_length(names, session->root));
+	}
+	if (resource != NULL) {
+		text_add_char(text, ' ');
+		add_short(text, resource->name, strlen(resource->name));
+	}
+	text_add_string(text, ") ");
+}
+
+static void
+write_text(struct text_buffer *text, int descriptor)
+{
+	write_to_descriptor(&descriptor, text->bytes, text->length);
+	text_free(text);
+}
+
+static void
+add_profile(const struct session *session, struct text_buffer *text)
+{
+	const struct profile *profile = session->profile;
+	const struct resource *resource = session_resource(session);
+	const char *program = profile->n_processes > 0
+	    ? profile->processes[0].program : NULL;
+
+	if (program == NULL)
+		program = session->files[0];
+	text_add_printable(text, program, strlen(program));
+	text_add_format(text, ": %" PRIu64 " samples of ",
+	                session->set.n_samples);
+	text_add_printable(text, resource->name, strlen(resource->name));
+	if (resource->gtick[0] != '\0') {
+		text_add_format(text, ", one every %" PRIu64 " ",
+		                resource->interval);
+		text_add_printable(text, resource->gtick,
+		                   strlen(resource->gtick));
+		text_add_string(text, resource->interval == 1 ? "" : "s");
+	}
+	if (profile->n_resources > 1)
+		text_add_format(text, "; %" PRIu32 " resources",
+		                profile->n_resources);
+	text_add_char(text, '\n');
+}
+
+void
+describe_profile(const struct session *session, int descriptor)
+{
+	struct text_buffer text = { 0 };
+
+	add_profile(session, &text);
+	write_text(&text, descriptor);
+}
+
+void
+describe_welcome(const struct session *session, int descriptor)
+{
+	struct text_buffer text = { 0 };
+
+	text_add_string(&text, "cpprof " PACKAGE_VERSION
+	                ", an interactive call path profiler\n");
+	if (session->profile != NULL)
+		add_profile(session, &text);
+	else
+		text_add_string(&text, "No profile yet: load FILE opens one, "
+		                "record PROG makes one.\n");
+	text_add_string(&text, "Try functions, root FUNCTION, up, down; help "
+	                "lists all commands, quit leaves.\n");
+	write_text(&text, descriptor);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* help_text.c -- rows of the command table, told. */
+#include "src/shell/help_text.h"
+
+#include <string.h>
+
+#include "src/output/text_buffer.h"
+#include "src/shell/arguments.h"
+
+enum { WIDTH = 72 };
+
+void
+help_start_list(struct table *table, const char *view)
+{
+	table->view = view;
+	table->schema = "cpprof.help/1";
+	table->is_plain = true;
+	table_add_column(table, "usage", "usage", CELL_TEXT);
+	table_add_column(table, "summary", "summary", CELL_TEXT);
+}
+
+static const char *
+usage_text(const struct command *command, struct table *table,
+           struct error *error)
+{
+	struct text_buffer usage = { 0 };
+	const char *copy;
+
+	text_add_usage(&usage, command);
+	copy = arena_text(&table->arena, usage.bytes, usage.length, error);
+	text_free(&usage);
+	return copy;
+}
+
+int
+help_add_row(const struct command *command, struct table *table,
+             struct error *error)
+{
+	const char *usage = usage_text(command, table, error);
+	struct cell cells[] = { cell_text(usage),
+		                cell_text(command->summary) };
+
+	return usage == NULL ? -1 : table_add_row(table, cells, error);
+}
+
+/* How much of text[length] fits a line: up to a blank where there is one. */
+static size_t
+line_length(const char *text, size_t length, size_t width)
+{
+	size_t n = width;
+
+	if (length <= width)
+		return length;
+	while (n > 0 && text[n] != ' ')
+		n--;
+	return n > 0 ? n : strcspn(text, " ");
+}
+
+int
+help_wrap(const char *paragraphs, size_t width,
+          int (*line)(void *context, const char *text, size_t length),
+          void *context)
+{
+	int status = 0;
+
+	while (status == 0 && *paragraphs != '\0') {
+		size_t left = strcspn(paragraphs, "\n"), n;
+
+		n = line_length(paragraphs, left, width);
+		status = line(context, paragraphs, n);
+		paragraphs += n;
+		if (*paragraphs == ' ' || *paragraphs == '\n')
+			paragraphs++;
+	}
+	return status;
+}
+
+struct description {
+	struct table *table;
+	struct error *error;
+};
+
+static int
+add_header_line(void *context, const char *text, size_t length)
+{
+	struct description *description = context;
+
+	return table_add_header(description->table, description->error,
+	                        "%s%.*s", length > 0 ? "  " : "", (int)length,
+	                        text);
+}
+
+static int
+add_aliases(const struct command *command, struct table *table,
+            struct error *error)
+{
+	struct text_buffer names = { 0 };
+	int status = 0;
+
+	for (size_t i = 0; i < COMMAND_MAX_ALIASES; i++)
+		if (command->aliases[i] != NULL)
+			text_add_format(&names, "%s%s", i == 0 ? "" : ", ",
+			                command->aliases[i]);
+	if (names.length > 0)
+		status = table_add_header(table, error, "also: %s",
+		                          text_string(&names));
+	text_free(&names);
+	return status;
+}
+
+/* The lines of text; JSON has the fields and rows instead. */
+static int
+add_lines(const struct command *command, const char *usage,
+          struct table *table, struct error *error)
+{
+	struct description description = { table, error };
+	const struct argument *argument = command->arguments;
+
+	if (table_add_header(table, error, "%s -- %s", usage,
+	                     command->summary) != 0 ||
+	    add_aliases(command, table, error) != 0)
+		return -1;
+	for (; argument != NULL && argument->name != NULL; argument++)
+		if (table_add_header(table, error, "  %-10s %s",
+		                     argument->name, argument->help) != 0)
+			return -1;
+	if (table_add_header(table, error, "%s", "") != 0 ||
+	    help_wrap(command->description, WIDTH, add_header_line,
+	              &description) != 0 ||
+	    table_add_header(table, error, "%s", "") != 0)
+		return -1;
+	return table_add_header(table, error, "example: %s",
+	                        command->example);
+}
+
+int
+help_describe(const struct command *command, struct table *table,
+              struct error *error)
+{
+	const char *usage = usage_text(command, table, error);
+	const struct field fields[] = {
+		{ "name", NULL, cell_text(command->name) },
+		{ "usage", NULL, cell_text(usage) },
+		{ "summary", NULL, cell_text(command->summary) },
+		{ "description", NULL, cell_text(command->description) },
+		{ "example", NULL, cell_text(command->example) },
+	};
+
+	table->view = "help";
+	table->schema = "cpprof.help/1";
+	table->is_plain = true;
+	if (usage == NULL || add_lines(command, usage, table, error) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (table_add_field(table, fields[i].key, NULL,
+		                    fields[i].value, error) != 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* history.c -- the lines typed at the prompt, kept from run to run. */
+#include "src/shell/history.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/memory.h"
+
+void
+history_free(struct history *history)
+{
+	for (size_t i = 0; i < history->n; i++)
+		free(history->lines[i]);
+	free(history->lines);
+	*history = (struct history){ 0 };
+}
+
+int
+history_add(struct history *history, const char *line, struct error *error)
+{
+	char *copy;
+
+	if (line[strspn(line, " \t")] == '\0' ||
+	    (history->n > 0 &&
+	     strcmp(history->lines[history->n - 1], line) == 0))
+		return 0;
+	if (memory_grow(&history->lines, &history->capacity, history->n + 1,
+	                sizeof *history->lines, error) != 0)
+		return -1;
+	copy = memory_string(line, error);
+	if (copy == NULL)
+		return -1;
+	history->lines[history->n++] = copy;
+	return 0;
+}
+
+/*
+ * The file's name, the caller's to free, "" when there is no home; NULL with
+ * *error set.
+ */
+static char *
+file_name(struct error *error)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char *name = NULL;
+	int length;
+
+	if (state != NULL && state[0] == '/')
+		length = asprintf(&name, "%s/cpprof/history", state);
+	else if (home != NULL && home[0] == '/')
+		length = asprintf(&name, "%s/.local/state/cpprof/history",
+		                  home);
+	else
+		return memory_string("", error);
+	if (length < 0) {
+		error_out_of_memory(error);
+		return NULL;
+	}
+	return name;
+}
+
+/* Makes the directories that a file name goes through, as mkdir -p does. */
+static void
+make_directories(char *name)
+{
+	for (char *slash = strchr(name + 1, '/'); slash != NULL;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(name, 0700);
+		*slash = '/';
+	}
+}
+
+static void
+drop_oldest(struct history *history, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(history->lines[i]);
+	history->n -= n;
+	history->n_saved -= n;
+	memmove(history->lines, history->lines + n,
+	        history->n * sizeof *history->lines);
+}
+
+/* Writes the lines anew, beside the file and then over it. */
+static void
+rewrite_file(const struct history *history, const char *name)
+{
+	char *beside = NULL;
+	FILE *file;
+
+	if (asprintf(&beside, "%s.new", name) < 0)
+		return;
+	file = fopen(beside, "we");
+	if (file != NULL) {
+		for (size_t i = 0; i < history->n; i++)
+			fprintf(file, "%s\n", history->lines[i]);
+		if (fclose(file) == 0)
+			rename(beside, name);
+	}
+	free(beside);
+}
+
+static int
+read_lines(struct history *history, FILE *file, struct error *error)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+	int status = 0;
+
+	while (status == 0 && (length = getline(&line, &size, file)) >= 0) {
+		if (length > 0 && line[length - 1] == '\n')
+			line[length - 1] = '\0';
+		status = history_add(history, line, error);
+	}
+	free(line);
+	return status;
+}
+
+int
+history_load(struct history *history, struct error *error)
+{
+	char *name = file_name(error);
+	FILE *file;
+	int status = 0;
+
+	if (name == NULL)
+		return -1;
+	file = *name != '\0' ? fopen(name, "re") : NULL;
+	if (file != NULL) {
+		status = read_lines(history, file, error);
+		fclose(file);
+	}
+	history->n_saved = history->n;
+	if (history->n > 2 * HISTORY_MOST) {
+		drop_oldest(history, history->n - HISTORY_MOST);
+		rewrite_file(history, name);
+	}
+	free(name);
+	return status;
+}
+
+int
+history_save(struct history *history, struct error *error)
+{
+	char *name = file_name(error);
+	FILE *file;
+	int status = 0;
+
+	if (name == NULL)
+		return -1;
+	if (*name != '\0' && history->n_saved < history->n) {
+		make_directories(name);
+		file = fopen(name, "ae");
+		for (size_t i = history->n_saved;
+		     file != NULL && i < history->n; i++)
+			fprintf(file, "%s\n", history->lines[i]);
+		if (file == NULL || fclose(file) != 0)
+			status = error_set(error, "%s: %s", name,
+			                   strerror(errno));
+		history->n_saved = history->n;
+	}
+	free(name);
+	return status;
+}

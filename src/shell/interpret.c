@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* interpret.c -- one command line, from its bytes to its output. */
+#include "src/shell/interpret.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/shell/arguments.h"
+#include "src/shell/setting.h"
+#include "src/shell/sink.h"
+#include "src/shell/terminal.h"
+#include "src/shell/words.h"
+
+/* Where the first word ends. */
+static size_t
+first_word_length(const char *line, size_t length)
+{
+	size_t n = 0;
+
+	while (n < length && memchr(" \t\r\n|", line[n], 5) == NULL)
+		n++;
+	return n;
+}
+
+static bool
+takes_whole_line(const struct command *command)
+{
+	return command->arguments != NULL &&
+	    command->arguments[0].kind == ARG_LINE;
+}
+
+/* Draws a table that has something to show. */
+static int
+show_table(struct session *session, const struct table *table,
+           const struct words *words, struct error *error)
+{
+	struct sink sink;
+	struct layout layout;
+	int drawn = 0, closed;
+
+	if (sink_open(&sink, session, words->redirect, words->target,
+	              error) != 0)
+		return -1;
+	layout = terminal_layout(session, sink.is_terminal);
+	if (table->view != NULL)
+		drawn = session->settings.format->draw(
+		    table, &layout, &sink.writer, error);
+	closed = sink_close(&sink, session, error);
+	return drawn != 0 && error->is_set ? -1 : closed;
+}
+
+static int
+run(struct session *session, const struct command *command,
+    const struct arguments *arguments, const struct words *words,
+    struct error *error)
+{
+	struct table table = { 0 };
+	struct error shown = { 0 };
+	int status = command->run != NULL
+	    ? command->run(session, arguments, &table, error)
+	    : setting_run(session, command, arguments, &table, error);
+
+	if (status == 0 || table.view != NULL) {
+		int drawn = show_table(session, &table, words, &shown);
+
+		if (status == 0) {
+			status = drawn;
+			if (shown.is_set)
+				error_set(error, "%s", shown.text);
+		}
+	}
+	table_free(&table);
+	return status;
+}
+
+static int
+parse_and_run(struct session *session, const struct command *command,
+              const struct words *words, const char *line,
+              struct error *error)
+{
+	struct arguments arguments;
+	int status = arguments_parse(&arguments, session, command, words, 0,
+	                             line, error);
+
+	if (status == 0)
+		status = run(session, command, &arguments, words, error);
+	arguments_free(&arguments);
+	return status;
+}
+
+static int
+interpret_command(struct session *session, const struct command *command,
+                  const char *rest, size_t length, struct error *error)
+{
+	struct words words;
+	int status;
+
+	status = takes_whole_line(command)
+	    ? words_take_whole(&words, rest, length, error)
+	    : words_split(&words, rest, length, error);
+	if (status == 0)
+		status = words_check(&words, error);
+	if (status == 0)
+		status = parse_and_run(session, command, &words, rest, error);
+	words_free(&words);
+	return status;
+}
+
+int
+interpret_line(struct session *session, const char *line, size_t length,
+               struct error *error)
+{
+	const struct command *command;
+	size_t n;
+
+	while (length > 0 && memchr(" \t\r\n", *line, 4) != NULL) {
+		line++;
+		length--;
+	}
+	if (length == 0 || *line == '#')
+		return 0;
+	if (*line == '!') {
+		command = command_lookup("shell", 5, error);
+		n = 1;
+	} else {
+		n = first_word_length(line, length);
+		if (n == 0 || *line == '>')
+			return error_set(error, "a line begins with a "
+			                 "command; try help");
+		command = command_lookup(line, n, error);
+	}
+	if (command == NULL)
+		return -1;
+	return interpret_command(session, command, line + n, length - n,
+	                         error);
+}
+
+int
+interpret_words(struct session *session, const struct command *command,
+                char *const *texts, size_t n, struct error *error)
+{
+	struct words words = { .n = n };
+	int status;
+
+	words.words = memory_array(n, sizeof *words.words, error);
+	if (words.words == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		words.words[i] = (struct word){
+			.text = texts[i],
+			.length = strlen(texts[i]),
+			.is_quoted = true,
+		};
+	status = parse_and_run(session, command, &words, "", error);
+	words_free(&words);
+	return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* options.h -- what stands behind `cpprof` on its command line. */
+#ifndef CPPROF_SHELL_OPTIONS_H
+#define CPPROF_SHELL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+#include "src/output/output.h"
+#include "src/shell/manual.h"
+
+/* One -e or -x, in the order given. */
+struct action {
+	bool is_file;
+	const char *text;
+};
+
+struct options {
+	struct action *actions;		/* [n_actions] */
+	size_t n_actions;
+	char **files;			/* [n_files], in argv */
+	size_t n_files;
+	const struct output_format *format;	/* NULL: not given */
+	bool is_quiet, stays, keeps_going, is_lenient;
+	bool wants_help, wants_version;
+	enum manual_form manual;	/* MANUAL_NONE: not wanted */
+};
+
+/*
+ * Reads argv, whose strings are borrowed; profiles are sorted behind the
+ * options.  0, or -1 with *error set.  Whatever it returns, free.
+ */
+int options_parse(struct options *options, int argc, char **argv,
+                  struct error *error);
+void options_free(struct options *options);
+
+/* What --help prints. */
+extern const char options_help[];
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session.c -- all that a command can see: the profile and the settings. */
+#include "src/shell/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/format.h"
+#include "src/shell/message.h"
+#include "src/shell/progress_line.h"
+
+enum { DEFAULT_DEPTH = 1000 };
+
+void
+session_start(struct session *session)
+{
+	*session = (struct session){
+		.settings = {
+			.threshold = 0.01,
+			.limit = SIZE_MAX,
+			.depth = DEFAULT_DEPTH,
+			.digits = 4,
+			.format = output_formats,
+			.has_pager = true,
+		},
+		.root = NO_NAME,
+	};
+}
+
+static void
+free_naming(struct naming *naming)
+{
+	if (naming->tree_is_own)
+		sample_tree_free(naming->tree);
+	free(naming->weight);
+	free(naming->functions);
+	free(naming->occurs);
+	*naming = (struct naming){ 0 };
+}
+
+static void
+free_files(char **files, size_t n)
+{
+	for (size_t i = 0; files != NULL && i < n; i++)
+		free(files[i]);
+	free(files);
+}
+
+void
+session_end(struct session *session)
+{
+	free_naming(&session->naming);
+	profile_free(session->profile);
+	free_files(session->files, session->n_files);
+	free(session->root_choice);
+	history_free(&session->history);
+}
+
+/* Which names the tree has, and how many. */
+static int
+find_functions(struct naming *naming, const struct names *names,
+               struct error *error)
+{
+	const struct sample_tree *tree = naming->tree;
+
+	naming->n_names = names_count(names);
+	naming->occurs = memory_array(naming->n_names, 1, error);
+	if (naming->occurs == NULL)
+		return -1;
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		naming->n_functions += !naming->occurs[tree->label[node]];
+		naming->occurs[tree->label[node]] = 1;
+	}
+	return 0;
+}
+
+static int
+compare_names(const void *a, const void *b, void *names)
+{
+	return names_compare(names, *(const uint32_t *)a,
+	                     *(const uint32_t *)b);
+}
+
+static int
+list_functions(struct naming *naming, struct names *names,
+               struct error *error)
+{
+	uint32_t n = 0;
+
+	naming->functions = memory_array(naming->n_functions,
+	                                 sizeof *naming->functions, error);
+	if (naming->functions == NULL)
+		return -1;
+	for (uint32_t name = 0; name < naming->n_names; name++)
+		if (naming->occurs[name])
+			naming->functions[n++] = name;
+	qsort_r(naming->functions, n, sizeof *naming->functions,
+	        compare_names, names);
+	return 0;
+}
+
+/* Names and weights of a profile; naming is empty before. */
+static int
+make_naming(struct naming *naming, struct profile *profile,
+            enum granularity granularity, uint32_t resource,
+            struct error *error)
+{
+	const struct sample_tree *tree;
+
+	if (profile->tree == NULL)
+		return error_set(error, "the profile has no stacks");
+	naming->tree = profile_named_tree(profile, granularity,
+	                                  &naming->tree_is_own, error);
+	if (naming->tree == NULL)
+		return -1;
+	tree = naming->tree;
+	naming->weight = memory_array(tree->n_nodes, sizeof *naming->weight,
+	                              error);
+	if (naming->weight == NULL ||
+	    find_functions(naming, profile->names, error) != 0 ||
+	    list_functions(naming, profile->names, error) != 0) {
+		free_naming(naming);
+		return -1;
+	}
+	sample_tree_weights(tree, tree->hits[resource], naming->weight);
+	return 0;
+}
+
+bool
+session_has_function(const struct session *session, uint32_t name)
+{
+	return name < session->naming.n_names &&
+	    session->naming.occurs[name];
+}
+
+uint32_t
+session_find_function(const struct session *session, const char *text,
+                      size_t length)
+{
+	uint32_t name;
+
+	if (session->profile == NULL)
+		return NO_NAME;
+	name = names_find(session->profile->names, text, length);
+	return session_has_function(session, name) ? name : NO_NAME;
+}
+
+/* The outermost function with most hits; of equals the first in byte order. */
+static uint32_t
+heaviest_outermost(const struct session *session)
+{
+	const struct naming *naming = &session->naming;
+	const struct sample_tree *tree = naming->tree;
+	struct error error = { 0 };
+	uint64_t *hits = memory_array(naming->n_names, sizeof *hits, &error);
+	unsigned char *is_outermost = memory_array(naming->n_names, 1, &error);
+	uint32_t best = NO_NAME;
+
+	for (uint32_t node = 0; !error.is_set && node < tree->n_nodes;
+	     node = tree->end[node]) {
+		hits[tree->label[node]] += naming->weight[node];
+		is_outermost[tree->label[node]] = 1;
+	}
+	for (uint32_t i = 0; !error.is_set && i < naming->n_functions; i++) {
+		uint32_t name = naming->functions[i];
+
+		if (is_outermost[name] &&
+		    (best == NO_NAME || hits[name] > hits[best]))
+			best = name;
+	}
+	free(hits);
+	free(is_outermost);
+	return best;
+}
+
+static uint32_t
+default_root(const struct session *session)
+{
+	uint32_t name = session_find_function(session, "main", 4);
+
+	return name != NO_NAME ? name : heaviest_outermost(session);
+}
+
+/* The user's root where the tree has it, else the default and a note. */
+static void
+choose_root(struct session *session)
+{
+	const char *choice = session->root_choice;
+	uint32_t name = NO_NAME;
+
+	if (choice != NULL)
+		name = session_find_function(session, choice, strlen(choice));
+	if (name == NO_NAME)
+		name = default_root(session);
+	if (choice != NULL && name != NO_NAME &&
+	    strcmp(choice, names_text(session->profile->names, name)) != 0)
+		session_note(session, "there is no %s here; the root is %s",
+		             choice,
+		             names_text(session->profile->names, name));
+	session->root = name;
+}
+
+/* After the names, the weights or the resource have changed. */
+static void
+make_set(struct session *session)
+{
+	const struct naming *naming = &session->naming;
+	const struct sample_tree *tree = naming->tree;
+	uint32_t resource = session->resource;
+	const uint64_t *samples = tree->samples == NULL
+	    ? NULL : tree->samples[resource];
+	uint64_t total = sample_tree_total(tree->hits[resource],
+	                                   tree->n_nodes);
+
+	session->set = (struct sample_set){
+		.tree = tree,
+		.names = session->profile->names,
+		.resource = session_resource(session),
+		.self = tree->hits[resource],
+		.weight = naming->weight,
+		.total = total,
+		.n_samples = samples == NULL
+		    ? total : sample_tree_total(samples, tree->n_nodes),
+	};
+}
+
+/* The resource of the same name, or the first. */
+static uint32_t
+same_resource(const struct session *session, const struct profile *profile)
+{
+	const struct resource *old = session_resource(session);
+
+	for (uint32_t r = 0; old != NULL && r < profile->n_resources; r++)
+		if (strcmp(profile->resources[r].name, old->name) == 0)
+			return r;
+	return 0;
+}
+
+static char **
+copy_files(const char *const *files, size_t n, struct error *error)
+{
+	char **copy = memory_array(n, sizeof *copy, error);
+
+	for (size_t i = 0; copy != NULL && i < n; i++) {
+		copy[i] = memory_string(files[i], error);
+		if (copy[i] == NULL) {
+			free_files(copy, n);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+/* Takes over a profile that was read from files, or leaves all as it was. */
+static int
+adopt(struct session *session, struct profile *profile,
+      const char *const *files, size_t n, struct error *error)
+{
+	struct naming naming = { 0 };
+	uint32_t resource = same_resource(session, profile);
+	char **copy;
+
+	if (profile->n_resources == 0)
+		return error_set(error, "the profile has no resource");
+	if (make_naming(&naming, profile, session->settings.granularity,
+	                resource, error) != 0)
+		return -1;
+	copy = copy_files(files, n, error);
+	if (copy == NULL) {
+		free_naming(&naming);
+		return -1;
+	}
+	free_naming(&session->naming);
+	profile_free(session->profile);
+	free_files(session->files, session->n_files);
+	session->naming = naming;
+	session->profile = profile;
+	session->files = copy;
+	session->n_files = n;
+	session->resource = resource;
+	make_set(session);
+	choose_root(session);
+	return 0;
+}
+
+int
+session_load(struct session *session, const char *const *files, size_t n,
+             struct error *error)
+{
+	struct progress_line line;
+	struct read_options options = { .lenient = session->is_lenient };
+	struct profile *profile;
+
+	options.progress = progress_line_start(&line, "loading");
+	profile = load_profiles(files, n, &options, error);
+	progress_line_end(&line);
+	if (profile == NULL)
+		return -1;
+	if (adopt(session, profile, files, n, error) != 0) {
+		profile_free(profile);
+		return -1;
+	}
+	for (uint32_t i = 0; i < profile->n_warnings; i++)
+		session_note(session, "%s", profile->warnings[i]);
+	return 0;
+}
+
+int
+session_reload(struct session *session, struct error *error)
+{
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	for (size_t i = 0; i < session->n_files; i++)
+		if (strcmp(session->files[i], "-") == 0)
+			return error_set(error, "the profile came from "
+			                 "standard input, which is read");
+	return session_load(session, (const char *const *)session->files,
+	                    session->n_files, error);
+}
+
+int
+session_need_profile(const struct session *session, struct error *error)
+{
+	if (session->profile != NULL)
+		return 0;
+	return error_set(error, "no profile is loaded; load one with "
+	                 "\"load FILE\", or make one with \"record PROG\"");
+}
+
+int
+session_set_granularity(struct session *session, enum granularity granularity,
+                        struct error *error)
+{
+	struct naming naming = { 0 };
+
+	if (session->profile != NULL) {
+		if (make_naming(&naming, session->profile, granularity,
+		                session->resource, error) != 0)
+			return -1;
+		free_naming(&session->naming);
+		session->naming = naming;
+	}
+	session->settings.granularity = granularity;
+	if (session->profile != NULL) {
+		make_set(session);
+		choose_root(session);
+	}
+	return 0;
+}
+
+int
+session_set_resource(struct session *session, uint32_t resource,
+                     struct error *error)
+{
+	const struct sample_tree *tree = session->naming.tree;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	session->resource = resource;
+	sample_tree_weights(tree, tree->hits[resource],
+	                    session->naming.weight);
+	make_set(session);
+	return 0;
+}
+
+int
+session_set_root(struct session *session, uint32_t name, struct error *error)
+{
+	char *choice = memory_string(names_text(session->profile->names, name),
+	                             error);
+
+	if (choice == NULL)
+		return -1;
+	free(session->root_choice);
+	session->root_choice = choice;
+	session->root = name;
+	return 0;
+}
+
+const struct resource *
+session_resource(const struct session *session)
+{
+	if (session->profile == NULL)
+		return NULL;
+	return &session->profile->resources[session->resource];
+}
+
+struct view_request
+session_request(const struct session *session)
+{
+	const struct settings *settings = &session->settings;
+	bool is_lifted = settings->threshold == 0 && !settings->depth_is_set;
+
+	return (struct view_request){
+		.set = &session->set,
+		.root = session->root,
+		.threshold = settings->threshold,
+		.limit = settings->limit,
+		.depth = is_lifted ? SIZE_MAX : settings->depth,
+		.percent = settings->percent,
+	};
+}
+
+void
+session_note(const struct session *session, const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+	int length;
+
+	(void)session;
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return;
+	message("cpprof", text);
+	free(text);
+}
