@@ -1,48 +1,71 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed.c -- collapsed stacks, one a line.
  *
- * `main;read db;parse 12`: names outermost first, a blank, a count.  Header
- * lines may come first (doc/manual.md has the grammar).  A line shares its
- * outermost frames with the line before it wherever their texts agree, so
- * that in sorted input only the ends of lines are looked at.
+ * `main;read db;parse 12`: names outermost first, a blank, a count for each
+ * resource.  A header may come first (collapsed_header.h).
+ *
+ * A line shares its outermost frames with the line before it as far as their
+ * texts agree, so that in sorted input only the ends of lines are parsed.  What
+ * is parsed goes into a batch, as numbers of names, and from there into the
+ * tree.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/collapsed_header.h"
+#include "src/formats/delimiters.h"
 #include "src/formats/format.h"
+#include "src/formats/frame_names.h"
 
-enum {
-	MAX_LINE = 256 << 20,
-	MAX_RESOURCES = 256,
+enum { MAX_LINE = 256 << 20 };
+
+_Static_assert((int)SOURCE_PADDING >= (int)FRAME_NAMES_PADDING &&
+               (int)SOURCE_PADDING >= (int)DELIMITERS_BLOCK,
+               "names and blocks may be read beyond the bytes at hand");
+
+/* A stack that is parsed and not yet in the tree. */
+struct parsed_stack {
+	uint64_t line_number;
+	uint32_t n_shared;	/* frames, with the stack before it */
+	uint32_t n_labels;	/* frames that follow these */
 };
 
-static const char expected_stack[] =
-    "expected names joined by ';', a blank and a count";
+/* Stacks, and one behind the other their labels and counts. */
+struct batch {
+	struct parsed_stack *stacks;
+	uint32_t *labels;
+	uint64_t *counts;	/* [n_stacks][n_resources] */
+	size_t n_stacks, n_labels;
+	size_t stacks_capacity, labels_capacity, counts_capacity;
+};
 
 struct reader {
 	struct source *source;
 	const struct read_options *options;
 	struct profile *profile;
-	struct tree_builder *builder;	/* NULL until the first stack */
-	struct process process;		/* texts are the profile's */
-	bool has_process;
+	struct collapsed_header header;
+	bool is_in_header;
+	struct tree_builder *builder;	/* from the first stack on */
+	struct frame_names *frame_names;
+	struct batch batch;
 
 	uint64_t line_number;
 	uint64_t n_skipped;		/* lines, when lenient */
 	struct error first_skipped;
 
 	/*
-	 * The last stack that was entered: frame i ends with the ';' before
-	 * offset frame_end[i] of its line, and is node[i] of the builder.
+	 * The line that was parsed last: its stack's length, and for each
+	 * frame where the next one begins.
 	 */
-	size_t line_length;
+	size_t last_length;
 	uint32_t depth;
-	size_t *frame_end;
-	uint32_t *node;
-	size_t frame_end_capacity, node_capacity;
+	uint32_t *next_frame;
+	size_t next_frame_capacity;
 
-	uint64_t *counts;		/* [n_resources], of this line */
+	/* The stack that was entered last: each frame's node. */
+	uint32_t *nodes;
+	size_t nodes_capacity;
 };
 
 /* Sets an error at the line that is read; returns -1. */
@@ -53,192 +76,81 @@ fail_line(const struct reader *reader, struct error *error, const char *what)
 	                 (unsigned long long)reader->line_number, what);
 }
 
-/* ---- header ---- */
+/* ---- from batch to tree ---- */
 
-/* The text behind the key when the line is "# KEY: text", or NULL. */
-static const char *
-header_value(const char *line, const char *key)
-{
-	size_t length = strlen(key);
-
-	if (strncmp(line, "# ", 2) != 0 ||
-	    strncmp(line + 2, key, length) != 0 || line[2 + length] != ':')
-		return NULL;
-	line += 2 + length + 1;
-	return line + strspn(line, " ");
-}
-
-/* Digits up to end; false when there are none, others, or too many. */
-static bool
-parse_count(const char *text, const char *end, uint64_t *count)
-{
-	uint64_t value = 0;
-
-	if (text == end)
-		return false;
-	for (; text < end; text++) {
-		unsigned digit = (unsigned)(*text - '0');
-
-		if (digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, digit, &value))
-			return false;
-	}
-	*count = value;
-	return true;
-}
-
-/* The attributes behind a resource's name: "gtick=UNIT; interval=N". */
 static int
-read_attributes(const struct reader *reader, char *text, const char **gtick,
-                uint64_t *interval, struct error *error)
+add_counts(struct reader *reader, uint32_t node, const uint64_t *counts,
+           uint64_t line_number, struct error *error)
 {
-	char *rest, *attribute;
+	for (uint32_t r = 0; r < reader->profile->n_resources; r++) {
+		struct error sum = { 0 };
 
-	for (attribute = strtok_r(text, ";", &rest); attribute != NULL;
-	     attribute = strtok_r(NULL, ";", &rest)) {
-		attribute += strspn(attribute, " ");
-		if (strncmp(attribute, "gtick=", 6) == 0)
-			*gtick = attribute + 6;
-		if (strncmp(attribute, "interval=", 9) != 0)
+		if (counts[r] == 0 ||
+		    tree_builder_add(reader->builder, node, r, counts[r],
+		                     counts[r], &sum) == 0)
 			continue;
-		attribute += 9;
-		if (!parse_count(attribute, attribute + strlen(attribute),
-		                 interval) || *interval == 0)
-			return fail_line(reader, error,
-			                 "expected interval=N, N a whole "
-			                 "number of at least 1");
+		reader->line_number = line_number;
+		return fail_line(reader, error, sum.text);
 	}
 	return 0;
 }
 
 static int
-read_resource(struct reader *reader, char *text, struct error *error)
+enter_batch(struct reader *reader, struct error *error)
 {
-	struct profile *profile = reader->profile;
-	const char *gtick = "";
-	uint64_t interval = 1;
-	char *attributes = strchr(text, ';');
+	struct batch *batch = &reader->batch;
+	uint32_t n_resources = reader->profile->n_resources;
+	const uint32_t *labels = batch->labels;
+	uint32_t *nodes = reader->nodes;
 
-	if (attributes != NULL) {
-		*attributes++ = '\0';
-		if (read_attributes(reader, attributes, &gtick, &interval,
-		                    error) != 0)
+	for (size_t i = 0; i < batch->n_stacks; i++) {
+		const struct parsed_stack *stack = &batch->stacks[i];
+		uint32_t n_shared = stack->n_shared;
+		uint32_t depth = n_shared + stack->n_labels;
+
+		if (tree_builder_chain(reader->builder, n_shared > 0 ?
+		                       nodes[n_shared - 1] : NO_NODE, labels,
+		                       stack->n_labels, nodes + n_shared,
+		                       error) != 0 ||
+		    add_counts(reader, nodes[depth - 1],
+		               batch->counts + i * n_resources,
+		               stack->line_number, error) != 0)
 			return -1;
+		labels += stack->n_labels;
 	}
-	if (*text == '\0')
-		return fail_line(reader, error,
-		                 "expected # resource: NAME; gtick=UNIT; "
-		                 "interval=N");
-	if (profile->n_resources == MAX_RESOURCES)
-		return fail_line(reader, error, "more than 256 resources");
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, text) == 0)
-			return fail_line(reader, error,
-			                 "a second resource of this name");
-	return profile_add_resource(profile, text, gtick, interval, error) !=
-	       UINT32_MAX ? 0 : -1;
-}
-
-static int
-read_version(const struct reader *reader, const char *line,
-             struct error *error)
-{
-	if (strncmp(line, "# cpprof ", 9) == 0 && strcmp(line + 9, "1") != 0)
-		return fail_line(reader, error, "expected # cpprof 1");
+	batch->n_stacks = batch->n_labels = 0;
 	return 0;
 }
 
-/* Keeps what names the process; what it does not know is a comment. */
-static int
-read_process(struct reader *reader, const char *line, struct error *error)
-{
-	static const char *const keys[] = { "program", "command", "host" };
-	const char **texts[] = { &reader->process.program,
-		                 &reader->process.command,
-		                 &reader->process.host };
+/* ---- from line to batch ---- */
 
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const char *value = header_value(line, keys[i]);
-
-		if (value == NULL)
-			continue;
-		reader->has_process = true;
-		*texts[i] = arena_text(&reader->profile->arena, value,
-		                       strlen(value), error);
-		if (*texts[i] == NULL)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-read_header(struct reader *reader, const char *text, size_t length,
-            struct error *error)
-{
-	char *line = arena_text(&reader->profile->arena, text, length, error);
-	const char *resource;
-
-	if (line == NULL)
-		return -1;
-	if (strlen(line) != length)
-		return fail_line(reader, error, "a NUL byte");
-	resource = header_value(line, "resource");
-	if (resource != NULL)
-		return read_resource(reader, line + (resource - line), error);
-	if (read_version(reader, line, error) != 0)
-		return -1;
-	return read_process(reader, line, error);
-}
-
-/* The header is over: resources are known. */
-static int
-begin_stacks(struct reader *reader, struct error *error)
-{
-	struct profile *profile = reader->profile;
-
-	if (profile->n_resources == 0 &&
-	    profile_add_resource(profile, "samples", "sample", 1, error) ==
-	    UINT32_MAX)
-		return -1;
-	if (reader->has_process &&
-	    profile_add_process(profile, &reader->process, error) ==
-	    UINT32_MAX)
-		return -1;
-	reader->counts = memory_array(profile->n_resources,
-	                              sizeof *reader->counts, error);
-	if (reader->counts == NULL)
-		return -1;
-	reader->builder = tree_builder_new(profile->n_resources, error);
-	return reader->builder != NULL ? 0 : -1;
-}
-
-/* ---- stacks ---- */
+static const char expected_stack[] =
+    "expected names joined by ';', a blank and a count";
 
 /*
- * Reads the counts at the end of the line into reader->counts; the length of
- * the stack before them, or 0 with *error set.
+ * Reads the counts at the end of the line into counts[n_resources]; the length
+ * of the stack before them, or 0 with *malformed set.
  */
 static size_t
-read_counts(struct reader *reader, const char *line, size_t length,
-            struct error *error)
+parse_counts(const struct reader *reader, const char *line, size_t length,
+             uint64_t *counts, struct error *malformed)
 {
 	for (uint32_t r = reader->profile->n_resources; r-- > 0;) {
-		const char *blank = memrchr(line, ' ', length);
+		const char *end = line + length, *blank = end;
 
-		if (blank == NULL) {
-			fail_line(reader, error, expected_stack);
+		while (blank > line && *--blank != ' ')
+			;
+		if (blank == line || *blank != ' ') {
+			fail_line(reader, malformed, expected_stack);
 			return 0;
 		}
-		if (!parse_count(blank + 1, line + length,
-		                 &reader->counts[r])) {
-			fail_line(reader, error, "expected a whole number "
+		if (!collapsed_parse_count(blank + 1, end, &counts[r])) {
+			fail_line(reader, malformed, "expected a whole number "
 			          "below 2^64 behind the last blank");
 			return 0;
 		}
 		length = (size_t)(blank - line);
 	}
-	if (length == 0)
-		fail_line(reader, error, expected_stack);
 	return length;
 }
 
@@ -246,144 +158,196 @@ read_counts(struct reader *reader, const char *line, size_t length,
 static size_t
 common_prefix(const char *a, const char *b, size_t n)
 {
+	uint64_t x[4], y[4];
 	size_t i = 0;
 
-	while (i + 8 <= n) {
-		uint64_t x, y;
-
-		memcpy(&x, a + i, 8);
-		memcpy(&y, b + i, 8);
-		if (x != y)
+	for (; i + sizeof x <= n; i += sizeof x) {
+		memcpy(x, a + i, sizeof x);
+		memcpy(y, b + i, sizeof y);
+		if (((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) |
+		     (x[3] ^ y[3])) != 0)
 			break;
-		i += 8;
 	}
 	while (i < n && a[i] == b[i])
 		i++;
 	return i;
 }
 
-/* Forgets the frames of the last stack that this line does not begin with. */
-static void
-keep_common_frames(struct reader *reader, const char *last, const char *line,
-                   size_t length)
-{
-	size_t n = length < reader->line_length ? length :
-	           reader->line_length;
-	size_t common = reader->depth > 0 ? common_prefix(last, line, n) : 0;
+/* What find_frames found. */
+enum { FRAMES_WHOLE, FRAMES_MALFORMED, FRAMES_NO_END, FRAMES_ERROR };
 
-	while (reader->depth > 0 &&
-	       reader->frame_end[reader->depth - 1] > common)
-		reader->depth--;
-}
-
-static uint32_t
-name_frame(struct reader *reader, const char *name, size_t length,
-           struct error *error)
-{
-	struct profile *profile = reader->profile;
-	uint32_t number = names_add(profile->names, name, length, error);
-
-	/* Frame i is name i, so that no tree of names need be made. */
-	if (number == profile->n_frames &&
-	    profile_add_named_frame(profile, number, error) == UINT32_MAX)
-		return NO_NAME;
-	return number;
-}
-
+/* Keeps frames that end in front of these semicolons of the block at `at`. */
 static int
-push_frame(struct reader *reader, size_t end, uint32_t node,
-           struct error *error)
+push_frames(struct reader *reader, size_t at, uint64_t semicolons,
+            struct error *error)
 {
-	uint32_t depth = reader->depth;
+	size_t depth = reader->depth;
 
-	if (memory_grow(&reader->frame_end, &reader->frame_end_capacity,
-	                (size_t)depth + 1, sizeof *reader->frame_end,
+	if (depth + DELIMITERS_BLOCK > reader->next_frame_capacity &&
+	    memory_grow(&reader->next_frame, &reader->next_frame_capacity,
+	                depth + DELIMITERS_BLOCK, sizeof *reader->next_frame,
+	                error) != 0)
+		return -1;
+	for (; semicolons != 0; semicolons &= semicolons - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(semicolons);
+
+		reader->next_frame[depth++] = (uint32_t)(at + bit + 1);
+	}
+	reader->depth = (uint32_t)depth;
+	return 0;
+}
+
+/*
+ * Pushes all frames of line[at..) but the innermost, up to the end of line,
+ * the offset of which goes to *end.  at: where a frame begins.
+ */
+static int
+find_frames(struct reader *reader, const char *line, size_t at, size_t size,
+            size_t *end, struct error *malformed, struct error *error)
+{
+	uint64_t begins = 1;	/* bit 0: a frame begins with the block */
+	bool has_empty = false;
+
+	for (; at < size; at += DELIMITERS_BLOCK) {
+		struct delimiters found = find_delimiters(line + at);
+		uint64_t before = (found.stops & -found.stops) - 1;
+		uint64_t semicolons = found.semicolons & before;
+
+		has_empty |= (semicolons & (semicolons << 1 | begins)) != 0;
+		begins = semicolons >> (DELIMITERS_BLOCK - 1);
+		if (push_frames(reader, at, semicolons, error) != 0)
+			return FRAMES_ERROR;
+		if (found.stops == 0)
+			continue;
+		at += (size_t)__builtin_ctzll(found.stops);
+		break;
+	}
+	if (at >= size)
+		return FRAMES_NO_END;
+	*end = at;
+	if (line[at] == '\0') {
+		const char *stop = memchr(line + at, '\n', size - at);
+
+		if (stop == NULL)
+			return FRAMES_NO_END;
+		*end = (size_t)(stop - line);
+		fail_line(reader, malformed, "a NUL byte");
+		return FRAMES_MALFORMED;
+	}
+	if (has_empty)
+		fail_line(reader, malformed, "an empty name in the stack");
+	return has_empty ? FRAMES_MALFORMED : FRAMES_WHOLE;
+}
+
+/* Room in the batch and on the stack of nodes for one more stack. */
+static int
+reserve_stack(struct reader *reader, size_t n_labels, struct error *error)
+{
+	struct batch *batch = &reader->batch;
+	size_t n_counts = (batch->n_stacks + 1) *
+	                  reader->profile->n_resources;
+
+	if (memory_grow(&batch->stacks, &batch->stacks_capacity,
+	                batch->n_stacks + 1, sizeof *batch->stacks,
 	                error) != 0 ||
-	    memory_grow(&reader->node, &reader->node_capacity,
-	                (size_t)depth + 1, sizeof *reader->node, error) != 0)
+	    memory_grow(&batch->labels, &batch->labels_capacity,
+	                batch->n_labels + n_labels, sizeof *batch->labels,
+	                error) != 0 ||
+	    memory_grow(&batch->counts, &batch->counts_capacity, n_counts,
+	                sizeof *batch->counts, error) != 0 ||
+	    memory_grow(&reader->nodes, &reader->nodes_capacity,
+	                reader->depth, sizeof *reader->nodes, error) != 0)
 		return -1;
-	reader->frame_end[depth] = end;
-	reader->node[depth] = node;
-	reader->depth++;
 	return 0;
 }
 
+/* Puts the frames from number n_shared on into the batch. */
 static int
-check_frames(struct reader *reader, const char *stack, size_t length,
-             struct error *error)
+name_frames(struct reader *reader, const char *line, uint32_t n_shared,
+            struct error *error)
 {
-	bool is_empty = length == 0 || stack[0] == ';' ||
-	                stack[length - 1] == ';' ||
-	                memmem(stack, length, ";;", 2) != NULL;
+	struct batch *batch = &reader->batch;
+	uint32_t *labels = batch->labels + batch->n_labels;
+	size_t begin = n_shared > 0 ? reader->next_frame[n_shared - 1] : 0;
 
-	if (is_empty)
-		return fail_line(reader, error, "an empty name in the stack");
-	if (memchr(stack, '\0', length) != NULL)
-		return fail_line(reader, error, "a NUL byte");
-	return 0;
-}
+	for (uint32_t i = n_shared; i < reader->depth; i++) {
+		size_t next = reader->next_frame[i];
 
-/* Enters line[0..length), whose frames in common are on the reader's stack. */
-static int
-enter_frames(struct reader *reader, const char *line, size_t length,
-             struct error *error)
-{
-	size_t at = 0;
-
-	if (reader->depth > 0)
-		at = reader->frame_end[reader->depth - 1];
-	while (at < length) {
-		const char *end = memchr(line + at, ';', length - at);
-		size_t stop = end != NULL ? (size_t)(end - line) : length;
-		uint32_t above = NO_NODE, node, name;
-
-		if (reader->depth > 0)
-			above = reader->node[reader->depth - 1];
-		name = name_frame(reader, line + at, stop - at, error);
-		if (name == NO_NAME)
+		*labels = frame_names_add(reader->frame_names, line + begin,
+		                          next - 1 - begin, error);
+		if (*labels++ == NO_NAME)
 			return -1;
-		node = tree_builder_child(reader->builder, above, name, error);
-		if (node == NO_NODE ||
-		    push_frame(reader, stop + 1, node, error) != 0)
-			return -1;
-		at = stop + 1;
+		begin = next;
 	}
+	batch->n_labels += reader->depth - n_shared;
 	return 0;
 }
 
+/* The line's end is known, and where all frames but the innermost end. */
 static int
-add_counts(struct reader *reader, struct error *error)
+parse_rest(struct reader *reader, const char *line, size_t length,
+           uint32_t n_shared, struct error *malformed, struct error *error)
 {
-	uint32_t node = reader->node[reader->depth - 1];
+	struct batch *batch = &reader->batch;
+	uint32_t depth = reader->depth + 1;
+	uint64_t *counts;
+	size_t begin = depth > 1 ? reader->next_frame[depth - 2] : 0;
 
-	for (uint32_t r = 0; r < reader->profile->n_resources; r++) {
-		struct error sum = { 0 };
-
-		if (reader->counts[r] != 0 &&
-		    tree_builder_add(reader->builder, node, r,
-		                     reader->counts[r], reader->counts[r],
-		                     &sum) != 0)
-			return fail_line(reader, error, sum.text);
-	}
-	return 0;
+	reader->depth = depth;
+	if (reserve_stack(reader, depth - n_shared, error) != 0)
+		return FRAMES_ERROR;
+	counts = batch->counts + batch->n_stacks *
+	         reader->profile->n_resources;
+	length = parse_counts(reader, line, length, counts, malformed);
+	if (length > 0 && length <= begin)
+		fail_line(reader, malformed, "an empty name in the stack");
+	if (malformed->is_set)
+		return FRAMES_MALFORMED;
+	reader->next_frame[depth - 1] = (uint32_t)length + 1;
+	reader->last_length = length;
+	if (name_frames(reader, line, n_shared, error) != 0)
+		return FRAMES_ERROR;
+	batch->stacks[batch->n_stacks++] = (struct parsed_stack){
+		.line_number = reader->line_number,
+		.n_shared = n_shared,
+		.n_labels = depth - n_shared,
+	};
+	return FRAMES_WHOLE;
 }
 
-/* 1: a stack was entered; 0: a malformed line, *malformed set; -1: *error. */
+/*
+ * One stack's line from line[size], which may hold more.  last: the line
+ * before, if that was parsed as a stack, else NULL.  Where it ends goes to
+ * *end.
+ */
 static int
-read_stack(struct reader *reader, const char *last, const char *line,
-           size_t length, struct error *malformed, struct error *error)
+parse_stack(struct reader *reader, const char *last, const char *line,
+            size_t size, size_t *end, struct error *malformed,
+            struct error *error)
 {
-	size_t stack_length = read_counts(reader, line, length, malformed);
+	size_t common = 0, at = 0, length;
+	uint32_t n_shared = 0;
+	int found;
 
-	if (stack_length == 0 ||
-	    check_frames(reader, line, stack_length, malformed) != 0)
-		return 0;
-	keep_common_frames(reader, last, line, stack_length);
-	reader->line_length = stack_length;
-	if (enter_frames(reader, line, stack_length, error) != 0 ||
-	    add_counts(reader, error) != 0)
-		return -1;
-	return 1;
+	if (last != NULL) {
+		common = common_prefix(last, line, size < reader->last_length ?
+		                       size : reader->last_length);
+		n_shared = reader->depth;
+	}
+	while (n_shared > 0 && reader->next_frame[n_shared - 1] > common)
+		n_shared--;
+	reader->depth = n_shared;
+	if (n_shared > 0)
+		at = reader->next_frame[n_shared - 1];
+	found = find_frames(reader, line, at, size, end, malformed, error);
+	if (found == FRAMES_NO_END)
+		reader->depth = n_shared;
+	if (found != FRAMES_WHOLE)
+		return found;
+	length = *end;
+	if (length > 0 && line[length - 1] == '\r')
+		length--;
+	return parse_rest(reader, line, length, n_shared, malformed, error);
 }
 
 /* ---- lines ---- */
@@ -400,83 +364,162 @@ reject_line(struct reader *reader, const struct error *malformed,
 	return 0;
 }
 
-/*
- * One line without its end.  *last is the line before it if that was entered
- * as a stack, else NULL; then this one.  0, or -1 with *malformed or *error
- * set.
- */
+/* The first line that is neither blank nor begins with '#' ends the header. */
 static int
-read_line(struct reader *reader, const char **last, const char *line,
-          size_t length, struct error *malformed, struct error *error)
+end_header(struct reader *reader, struct error *error)
 {
-	const char *before = *last;
-	int entered;
+	struct profile *profile = reader->profile;
 
-	*last = NULL;
-	if (before == NULL)
-		reader->depth = 0;
-	if (length > 0 && line[length - 1] == '\r')
-		length--;
-	if (length == 0)
-		return 0;
-	if (reader->builder == NULL) {
-		if (line[0] == '#')
-			return read_header(reader, line, length, error);
-		if (begin_stacks(reader, error) != 0)
-			return -1;
-	}
-	entered = read_stack(reader, before, line, length, malformed, error);
-	if (entered == 1)
-		*last = line;
-	return entered == 1 ? 0 : -1;
+	reader->is_in_header = false;
+	if (collapsed_header_end(&reader->header, profile, error) != 0)
+		return -1;
+	reader->frame_names = frame_names_new(profile, error);
+	reader->builder = tree_builder_new(profile->n_resources, error);
+	return error->is_set ? -1 : 0;
 }
 
 /*
- * The whole lines among size bytes.  *last as above.  The number of bytes
- * that they take, or -1 with *error set.
+ * The bytes that the header's lines among bytes[size] take, or -1 with *error
+ * set.
  */
 static ssize_t
-read_lines(struct reader *reader, const char **last, const char *bytes,
-           size_t size, struct error *error)
+read_header(struct reader *reader, const char *bytes, size_t size,
+            struct error *error)
 {
 	const char *line = bytes, *end;
 
 	while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
-		struct error malformed = { 0 };
+		struct error wrong = { 0 };
+		size_t length = (size_t)(end - line);
 
+		if (length > 0 && line[length - 1] == '\r')
+			length--;
+		if (length > 0 && line[0] != '#') {
+			if (end_header(reader, error) != 0)
+				return -1;
+			break;
+		}
 		reader->line_number++;
-		if (read_line(reader, last, line, (size_t)(end - line),
-		              &malformed, error) != 0 &&
-		    (error->is_set ||
-		     reject_line(reader, &malformed, error) != 0))
-			return -1;
+		if (length > 0 &&
+		    collapsed_header_line(&reader->header, reader->profile,
+		                          line, length, &wrong) != 0)
+			return fail_line(reader, error, wrong.text);
 		line = end + 1;
 	}
 	return line - bytes;
 }
 
+/* Length of the line's end when it is blank, else 0. */
+static size_t
+blank_line(const char *line, size_t size)
+{
+	if (size > 0 && line[0] == '\n')
+		return 1;
+	return size > 1 && line[0] == '\r' && line[1] == '\n' ? 2 : 0;
+}
+
 /*
- * What stands behind the last end of line.  It may have been cut anywhere:
- * in packed input that was cut it is not believed, else if it makes sense.
+ * The bytes that the whole lines among bytes[size] take, or -1 with *error
+ * set.  *last is the line before if that was parsed as a stack, else NULL;
+ * then so the last of these.
+ */
+static ssize_t
+read_stacks(struct reader *reader, const char **last, const char *bytes,
+            size_t size, struct error *error)
+{
+	const char *line = bytes, *stop = bytes + size;
+
+	while (line < stop) {
+		struct error malformed = { 0 };
+		size_t left = (size_t)(stop - line);
+		size_t end = blank_line(line, left);
+		int found;
+
+		reader->line_number++;
+		if (end > 0) {
+			*last = NULL;
+			line += end;
+			continue;
+		}
+		found = parse_stack(reader, *last, line, left, &end,
+		                    &malformed, error);
+		if (found == FRAMES_NO_END) {
+			reader->line_number--;
+			break;
+		}
+		if (found == FRAMES_ERROR ||
+		    (found == FRAMES_MALFORMED &&
+		     reject_line(reader, &malformed, error) != 0))
+			return -1;
+		*last = found == FRAMES_WHOLE ? line : NULL;
+		line += end + 1;
+	}
+	return enter_batch(reader, error) == 0 ? line - bytes : -1;
+}
+
+/* Both, as far as the header reaches. */
+static ssize_t
+read_lines(struct reader *reader, const char **last, const char *bytes,
+           size_t size, struct error *error)
+{
+	ssize_t header = 0, stacks = 0;
+
+	if (reader->is_in_header)
+		header = read_header(reader, bytes, size, error);
+	if (header >= 0 && !reader->is_in_header)
+		stacks = read_stacks(reader, last, bytes + header,
+		                     size - (size_t)header, error);
+	return header < 0 || stacks < 0 ? -1 : header + stacks;
+}
+
+/* ---- the whole input ---- */
+
+static bool
+has_stacks(const struct reader *reader)
+{
+	return reader->builder != NULL &&
+	       tree_builder_count(reader->builder) > 0;
+}
+
+/* Reads a line that lacks its end from a copy that has one. */
+static int
+read_unended_line(struct reader *reader, const char *line, size_t length,
+                  struct error *error)
+{
+	char *copy = memory_array(length + 1 + SOURCE_PADDING, 1, error);
+	const char *last = NULL;
+	ssize_t taken;
+
+	if (copy == NULL)
+		return -1;
+	memcpy(copy, line, length);
+	copy[length] = '\n';
+	taken = read_lines(reader, &last, copy, length + 1, error);
+	free(copy);
+	return taken < 0 ? -1 : 0;
+}
+
+/*
+ * What stands behind the last end of line may have been cut anywhere: in
+ * packed input that was cut it is not believed, else if it makes sense.
  */
 static int
-read_last_line(struct reader *reader, const char *last, const char *line,
-               size_t length, struct error *error)
+read_last_line(struct reader *reader, const char *line, size_t length,
+               struct error *error)
 {
-	struct error malformed = { 0 };
+	struct error wrong = { 0 };
 	bool is_cut = source_is_truncated(reader->source);
 
 	if (!is_cut && length == 0)
 		return 0;
-	reader->line_number++;
-	if (!is_cut && read_line(reader, &last, line, length, &malformed,
-	                         error) == 0)
+	if (!is_cut)
+		is_cut = read_unended_line(reader, line, length, &wrong) != 0;
+	else
+		reader->line_number++;
+	if (!is_cut)
 		return 0;
-	if (error->is_set)
-		return -1;
-	if (reader->builder == NULL || tree_builder_count(reader->builder) == 0)
-		return malformed.is_set ?
-		       error_set(error, "%s", malformed.text) : 0;
+	if (!has_stacks(reader))
+		return wrong.is_set ? error_set(error, "%s", wrong.text) : 0;
 	return profile_warn(reader->profile, error, "%s:%llu: the input is "
 	                    "cut off here; what came before was read",
 	                    source_name(reader->source),
@@ -527,11 +570,10 @@ read_source(struct reader *reader, struct error *error)
 			return -1;
 		if (!is_end)
 			continue;
-		/* Looked at only, so still in place. */
+		source_skip(reader->source, kept);
 		bytes = source_peek(reader->source, 0, &size, error);
 		if (bytes == NULL ||
-		    read_last_line(reader, kept > 0 ? bytes : NULL,
-		                   bytes + kept, size - kept, error) != 0)
+		    read_last_line(reader, bytes, size, error) != 0)
 			return -1;
 		source_skip(reader->source, size);
 		if (source_peek(reader->source, 1, &size, error) == NULL)
@@ -552,18 +594,33 @@ finish_profile(struct reader *reader, struct error *error)
 	                 (unsigned long long)reader->n_skipped,
 	                 reader->first_skipped.text) != 0)
 		return -1;
-	if (reader->builder == NULL || tree_builder_count(reader->builder) == 0)
+	if (!has_stacks(reader))
 		return error_set(error, "%s: no stacks in it",
 		                 source_name(reader->source));
 	profile->tree = tree_builder_finish(reader->builder, NULL, error);
 	return profile->tree != NULL ? 0 : -1;
 }
 
+static void
+reader_free(struct reader *reader)
+{
+	tree_builder_free(reader->builder);
+	frame_names_free(reader->frame_names);
+	profile_free(reader->profile);
+	free(reader->batch.stacks);
+	free(reader->batch.labels);
+	free(reader->batch.counts);
+	free(reader->next_frame);
+	free(reader->nodes);
+}
+
 static struct profile *
 collapsed_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
-	struct reader reader = { .source = source, .options = options };
+	struct reader reader = {
+		.source = source, .options = options, .is_in_header = true,
+	};
 	struct profile *profile = NULL;
 
 	reader.profile = profile_new(error);
@@ -572,11 +629,7 @@ collapsed_read(struct source *source, const struct read_options *options,
 		profile = reader.profile;
 		reader.profile = NULL;
 	}
-	tree_builder_free(reader.builder);
-	profile_free(reader.profile);
-	free(reader.frame_end);
-	free(reader.node);
-	free(reader.counts);
+	reader_free(&reader);
 	return profile;
 }
 
@@ -626,7 +679,7 @@ collapsed_probe(const void *head, size_t size)
 	if (stack != NULL && memchr(stack, '\0', length) == NULL) {
 		blank = memrchr(stack, ' ', length);
 		if (blank != NULL && blank > stack &&
-		    parse_count(blank + 1, stack + length, &count))
+		    collapsed_parse_count(blank + 1, stack + length, &count))
 			return PROBE_SURE;
 	}
 	return is_text(head, size) ? PROBE_MAYBE : PROBE_NO;

@@ -246,11 +246,6 @@ source_of_memory(const char *name, const void *data, size_t size,
 		source_close(source);
 		return NULL;
 	}
-	if (source->packing == PACKING_NONE) {
-		source->bytes = data;
-		source->n_bytes = size;
-		source->bytes_ended = true;
-	}
 	return source;
 }
 
@@ -352,14 +347,14 @@ has_room(const struct source *source)
 	size_t used = (size_t)(source->bytes - source->buffer) +
 	              source->n_bytes;
 
-	return source->buffer_capacity - used >= BLOCK_SIZE;
+	return source->buffer_capacity - used >= BLOCK_SIZE + SOURCE_PADDING;
 }
 
 /* Moves what is left to the front of a buffer with room behind it. */
 static int
 make_room(struct source *source, struct error *error)
 {
-	size_t needed = source->n_bytes + BLOCK_SIZE;
+	size_t needed = source->n_bytes + BLOCK_SIZE + SOURCE_PADDING;
 
 	if (source->bytes != source->buffer)
 		memmove(source->buffer, source->bytes, source->n_bytes);
@@ -396,6 +391,8 @@ const char *
 source_peek(struct source *source, size_t wanted, size_t *size,
             struct error *error)
 {
+	if (source->buffer == NULL && make_room(source, error) != 0)
+		return NULL;
 	if (fill(source, wanted, error) != 0)
 		return NULL;
 	if (source->n_bytes == 0 && source->damage.is_set) {
@@ -403,7 +400,7 @@ source_peek(struct source *source, size_t wanted, size_t *size,
 		return NULL;
 	}
 	*size = source->n_bytes;
-	return source->n_bytes > 0 ? source->bytes : "";
+	return source->bytes;
 }
 
 void

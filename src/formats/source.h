@@ -17,6 +17,9 @@
 
 struct source;
 
+/* This many bytes behind those at hand can be read, whatever they are. */
+enum { SOURCE_PADDING = 64 };
+
 /* Opens a file, or standard input for "-"; NULL with *error set. */
 struct source *source_open(const char *path, struct error *error);
 

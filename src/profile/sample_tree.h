@@ -10,6 +10,7 @@
 #ifndef CPPROF_PROFILE_SAMPLE_TREE_H
 #define CPPROF_PROFILE_SAMPLE_TREE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/error.h"
@@ -84,6 +85,16 @@ uint32_t tree_builder_begin_section(struct tree_builder *builder);
  */
 uint32_t tree_builder_child(struct tree_builder *builder, uint32_t parent,
                             uint32_t label, struct error *error);
+
+/*
+ * The same for a chain of n labels, outermost first: each label's node is the
+ * child of the one before, the first one's of parent.  Their numbers go to
+ * nodes[n].  Expected O(n); a probe only where a stack leaves one known.
+ * After a failure some of the chain may have been entered.
+ */
+int tree_builder_chain(struct tree_builder *builder, uint32_t parent,
+                       const uint32_t *labels, size_t n, uint32_t *nodes,
+                       struct error *error);
 
 /* Adds to the own hits and raw samples of a node. */
 int tree_builder_add(struct tree_builder *builder, uint32_t node,

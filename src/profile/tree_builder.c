@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tree_builder.c -- stacks in any order in, a sample tree out.
  *
- * Most nodes of a deep tree are only children, so a node names its first child
- * itself; only the children after the first are found through a hash table.
- * Its slots lie in the order of their hashes' upper bits, so that it grows by
- * one pass over the old one.  Nodes are numbered as they are entered, parents
- * before children; two passes over them give the depth-first order.
+ * Nodes are numbered as they are entered.  A stack's new frames come one after
+ * the other, so that most nodes follow their parent at once and are found
+ * there; only the others go through a hash table.  The newest node has no
+ * child at all and is not even looked at.  The table's slots lie in the order
+ * of their hashes' upper bits, so that it grows by one pass over the old one.
+ *
+ * Sorted input enters its nodes in depth-first order; then the builder's
+ * arrays become the tree's.  Else two passes find each node's place.
  */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "src/base/memory.h"
 #include "src/profile/sample_tree.h"
-
-struct node {
-	uint32_t parent;
-	uint32_t label;
-	uint32_t first_child;	/* finish: the node's number in the tree */
-	uint32_t cursor;	/* finish: nodes in the subtree, then where
-				 * the next child goes */
-};
 
 struct slot {
 	uint32_t node;		/* NO_NODE: empty */
@@ -28,36 +24,63 @@ struct slot {
 };
 
 struct tree_builder {
-	struct node *nodes;
 	uint32_t n_nodes;
-	size_t nodes_capacity;
+	uint32_t n_resources;
+	size_t capacity;	/* of all arrays by node */
+	uint32_t *parent;
+	uint32_t *label;
+	uint64_t **hits;	/* [n_resources][capacity] */
+	uint64_t **samples;	/* likewise; NULL while equal to the hits */
+	uint64_t *total_hits, *total_samples;
 	uint32_t section_begin;
-	uint32_t first_root;	/* of this section */
 
 	struct slot *slots;	/* at most half of them in use */
 	unsigned slots_bits;
-	uint32_t n_hashed;
-
-	uint32_t n_resources;
-	uint64_t **hits;	/* [n_resources][counts_capacity] */
-	uint64_t **samples;	/* likewise; NULL while equal to the hits */
-	uint64_t *total_hits, *total_samples;
-	size_t counts_capacity;	/* below this, counts are set */
+	uint32_t n_slots_used;
 };
 
-enum { FIRST_SLOTS_BITS = 10 };
+enum {
+	FIRST_CAPACITY = 1024,
+	FIRST_SLOTS_BITS = 10,
+	HUGE_PAGE = 2 << 20,
+};
+
+/*
+ * Uninitialised memory.  Large arrays ask for large pages: touching a page
+ * for the first time costs as much as parsing a few stacks.
+ */
+static void *
+allocate(size_t n, size_t size, struct error *error)
+{
+	void *items = NULL;
+	size_t n_bytes;
+
+	if (__builtin_mul_overflow(n, size, &n_bytes) ||
+	    n_bytes > SIZE_MAX / 2) {
+		error_out_of_memory(error);
+		return NULL;
+	}
+	if (n_bytes < 2 * HUGE_PAGE) {
+		items = malloc(n_bytes > 0 ? n_bytes : 1);
+	} else {
+		n_bytes = (n_bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+		items = aligned_alloc(HUGE_PAGE, n_bytes);
+		if (items != NULL)
+			madvise(items, n_bytes, MADV_HUGEPAGE);
+	}
+	if (items == NULL)
+		error_out_of_memory(error);
+	return items;
+}
 
 static struct slot *
 new_slots(unsigned bits, struct error *error)
 {
-	struct slot *slots = NULL;
+	size_t n = (size_t)1 << bits;
+	struct slot *slots = allocate(n, sizeof *slots, error);
 
-	if (bits < 40)
-		slots = malloc(sizeof *slots << bits);
-	if (slots == NULL)
-		error_out_of_memory(error);
-	else
-		memset(slots, 0xff, sizeof *slots << bits);
+	if (slots != NULL)
+		memset(slots, 0xff, n * sizeof *slots);
 	return slots;
 }
 
@@ -69,7 +92,6 @@ tree_builder_new(uint32_t n_resources, struct error *error)
 	if (builder == NULL)
 		return NULL;
 	builder->n_resources = n_resources;
-	builder->first_root = NO_NODE;
 	builder->slots_bits = FIRST_SLOTS_BITS;
 	builder->slots = new_slots(FIRST_SLOTS_BITS, error);
 	builder->hits = memory_array(n_resources, sizeof *builder->hits,
@@ -87,23 +109,26 @@ tree_builder_new(uint32_t n_resources, struct error *error)
 	return builder;
 }
 
+static void
+free_counts(uint64_t **counts, uint32_t n_resources)
+{
+	for (uint32_t r = 0; counts != NULL && r < n_resources; r++)
+		free(counts[r]);
+	free(counts);
+}
+
 void
 tree_builder_free(struct tree_builder *builder)
 {
 	if (builder == NULL)
 		return;
-	for (uint32_t r = 0; r < builder->n_resources; r++) {
-		if (builder->hits != NULL)
-			free(builder->hits[r]);
-		if (builder->samples != NULL)
-			free(builder->samples[r]);
-	}
-	free(builder->hits);
-	free(builder->samples);
+	free_counts(builder->hits, builder->n_resources);
+	free_counts(builder->samples, builder->n_resources);
 	free(builder->total_hits);
 	free(builder->total_samples);
 	free(builder->slots);
-	free(builder->nodes);
+	free(builder->parent);
+	free(builder->label);
 	free(builder);
 }
 
@@ -117,9 +142,78 @@ uint32_t
 tree_builder_begin_section(struct tree_builder *builder)
 {
 	builder->section_begin = builder->n_nodes;
-	builder->first_root = NO_NODE;
 	return builder->section_begin;
 }
+
+/* ---- arrays ---- */
+
+/* Moves an array, a pointer variable's address, to a larger place. */
+static int
+grow_array(void *items, size_t n, size_t capacity, size_t size,
+           struct error *error)
+{
+	void *old, *grown = allocate(capacity, size, error);
+
+	if (grown == NULL)
+		return -1;
+	memcpy(&old, items, sizeof old);
+	if (n > 0)
+		memcpy(grown, old, n * size);
+	memcpy(items, &grown, sizeof grown);
+	free(old);
+	return 0;
+}
+
+/*
+ * Room for `more` nodes.  A failure leaves some arrays larger than capacity
+ * says, which does no harm.
+ */
+static int
+reserve_nodes(struct tree_builder *builder, size_t more, struct error *error)
+{
+	size_t n = builder->n_nodes, capacity = builder->capacity;
+
+	if (more <= capacity - n)
+		return 0;
+	if (more >= NO_NODE - n)
+		return error_set(error, "more than 4,294,967,294 call paths");
+	if (capacity == 0)
+		capacity = FIRST_CAPACITY;
+	while (capacity - n < more)
+		capacity *= 2;
+	if (grow_array(&builder->parent, n, capacity, sizeof(uint32_t),
+	               error) != 0 ||
+	    grow_array(&builder->label, n, capacity, sizeof(uint32_t),
+	               error) != 0)
+		return -1;
+	for (uint32_t r = 0; r < builder->n_resources; r++)
+		if (grow_array(&builder->hits[r], n, capacity,
+		               sizeof(uint64_t), error) != 0 ||
+		    (builder->samples[r] != NULL &&
+		     grow_array(&builder->samples[r], n, capacity,
+		                sizeof(uint64_t), error) != 0))
+			return -1;
+	builder->capacity = capacity;
+	return 0;
+}
+
+/* A node for which there is room. */
+static uint32_t
+place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
+{
+	uint32_t node = builder->n_nodes++;
+
+	builder->parent[node] = parent;
+	builder->label[node] = label;
+	for (uint32_t r = 0; r < builder->n_resources; r++) {
+		builder->hits[r][node] = 0;
+		if (builder->samples[r] != NULL)
+			builder->samples[r][node] = 0;
+	}
+	return node;
+}
+
+/* ---- finding children ---- */
 
 static uint32_t
 hash_child(const struct tree_builder *builder, uint32_t parent,
@@ -135,6 +229,15 @@ hash_child(const struct tree_builder *builder, uint32_t parent,
 	return (uint32_t)(hash >> 32);
 }
 
+static bool
+is_child(const struct tree_builder *builder, uint32_t node, uint32_t parent,
+         uint32_t label)
+{
+	return builder->label[node] == label &&
+	       builder->parent[node] == parent &&
+	       (parent != NO_NODE || node >= builder->section_begin);
+}
+
 /* The slot of the child, or the empty one where it belongs. */
 static struct slot *
 find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
@@ -145,16 +248,10 @@ find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
 
 	for (;; i = (i + 1) & mask) {
 		struct slot *slot = &builder->slots[i];
-		const struct node *node;
 
-		if (slot->node == NO_NODE)
-			return slot;
-		if (slot->hash != hash)
-			continue;
-		node = &builder->nodes[slot->node];
-		if (node->label == label && node->parent == parent &&
-		    (parent != NO_NODE ||
-		     slot->node >= builder->section_begin))
+		if (slot->node == NO_NODE ||
+		    (slot->hash == hash &&
+		     is_child(builder, slot->node, parent, label)))
 			return slot;
 	}
 }
@@ -185,102 +282,78 @@ grow_slots(struct tree_builder *builder, struct error *error)
 	return 0;
 }
 
-/* A node that nothing points to yet. */
+/* A child that does not stand behind its parent; there is room for it. */
 static uint32_t
-new_node(struct tree_builder *builder, uint32_t parent, uint32_t label,
-         struct error *error)
-{
-	uint32_t number = builder->n_nodes;
-
-	if (number >= NO_NODE - 1) {
-		error_set(error, "more than 4,294,967,294 call paths");
-		return NO_NODE;
-	}
-	if (number >= builder->nodes_capacity &&
-	    memory_grow(&builder->nodes, &builder->nodes_capacity,
-	                (size_t)number + 1, sizeof *builder->nodes,
-	                error) != 0)
-		return NO_NODE;
-	builder->nodes[number] = (struct node){
-		.parent = parent, .label = label, .first_child = NO_NODE,
-	};
-	builder->n_nodes++;
-	return number;
-}
-
-static uint32_t
-later_child(struct tree_builder *builder, uint32_t parent, uint32_t label,
-            struct error *error)
+hashed_child(struct tree_builder *builder, uint32_t parent, uint32_t label,
+             struct error *error)
 {
 	uint32_t hash = hash_child(builder, parent, label);
 	struct slot *slot = find_slot(builder, parent, label, hash);
-	uint32_t number;
 
 	if (slot->node != NO_NODE)
 		return slot->node;
-	if (builder->n_hashed >= (size_t)1 << (builder->slots_bits - 1)) {
+	if (builder->n_slots_used >= (size_t)1 << (builder->slots_bits - 1)) {
 		if (grow_slots(builder, error) != 0)
 			return NO_NODE;
 		slot = find_slot(builder, parent, label, hash);
 	}
-	number = new_node(builder, parent, label, error);
-	if (number == NO_NODE)
-		return NO_NODE;
-	*slot = (struct slot){ .node = number, .hash = hash };
-	builder->n_hashed++;
-	return number;
+	slot->node = place_node(builder, parent, label);
+	slot->hash = hash;
+	builder->n_slots_used++;
+	return slot->node;
 }
 
 uint32_t
 tree_builder_child(struct tree_builder *builder, uint32_t parent,
                    uint32_t label, struct error *error)
 {
-	uint32_t first = builder->first_root;
+	uint32_t node;
 
-	if (parent != NO_NODE)
-		first = builder->nodes[parent].first_child;
-	if (first == NO_NODE) {
-		first = new_node(builder, parent, label, error);
-		if (parent == NO_NODE)
-			builder->first_root = first;
-		else
-			builder->nodes[parent].first_child = first;
-		return first;
-	}
-	if (builder->nodes[first].label == label)
-		return first;
-	return later_child(builder, parent, label, error);
+	return tree_builder_chain(builder, parent, &label, 1, &node, error) ==
+	       0 ? node : NO_NODE;
 }
 
-/* Zeroes the counts of the nodes that came since; counts_capacity is set. */
-static int
-grow_counts(struct tree_builder *builder, uint64_t **counts, size_t from,
-            struct error *error)
+int
+tree_builder_chain(struct tree_builder *builder, uint32_t parent,
+                   const uint32_t *labels, size_t n, uint32_t *nodes,
+                   struct error *error)
 {
-	size_t to = builder->nodes_capacity;
-	uint64_t *grown = reallocarray(*counts, to, sizeof *grown);
+	size_t i = 0;
 
-	if (grown == NULL)
-		return error_out_of_memory(error);
-	memset(grown + from, 0, (to - from) * sizeof *grown);
-	*counts = grown;
+	if (reserve_nodes(builder, n, error) != 0)
+		return -1;
+	for (; i < n; i++) {
+		uint32_t next = parent != NO_NODE ? parent + 1 :
+		                builder->section_begin;
+
+		if (next == builder->n_nodes)
+			break;
+		if (!is_child(builder, next, parent, labels[i]))
+			next = hashed_child(builder, parent, labels[i], error);
+		if (next == NO_NODE)
+			return -1;
+		nodes[i] = parent = next;
+	}
+	for (; i < n; i++)
+		nodes[i] = parent = place_node(builder, parent, labels[i]);
 	return 0;
 }
 
-static int
-cover_all_nodes(struct tree_builder *builder, struct error *error)
-{
-	size_t from = builder->counts_capacity;
+/* ---- counts ---- */
 
-	for (uint32_t r = 0; r < builder->n_resources; r++) {
-		if (grow_counts(builder, &builder->hits[r], from, error) != 0)
-			return -1;
-		if (builder->samples[r] != NULL &&
-		    grow_counts(builder, &builder->samples[r], from,
-		                error) != 0)
-			return -1;
-	}
-	builder->counts_capacity = builder->nodes_capacity;
+/* From here on samples are not hits. */
+static int
+split_samples(struct tree_builder *builder, uint32_t resource,
+              struct error *error)
+{
+	uint64_t *samples = allocate(builder->capacity, sizeof *samples,
+	                             error);
+
+	if (samples == NULL)
+		return -1;
+	memcpy(samples, builder->hits[resource],
+	       builder->n_nodes * sizeof *samples);
+	builder->samples[resource] = samples;
 	return 0;
 }
 
@@ -296,17 +369,9 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 		return error_set(error, "the sum of hits passes 64 bits");
 	if (samples > UINT64_MAX - *total_samples)
 		return error_set(error, "the sum of samples passes 64 bits");
-	if (node >= builder->counts_capacity &&
-	    cover_all_nodes(builder, error) != 0)
+	if (hits != samples && builder->samples[resource] == NULL &&
+	    split_samples(builder, resource, error) != 0)
 		return -1;
-	if (hits != samples && builder->samples[resource] == NULL) {
-		builder->samples[resource] =
-		    memory_copy(builder->hits[resource],
-		                builder->counts_capacity, sizeof(uint64_t),
-		                error);
-		if (builder->samples[resource] == NULL)
-			return -1;
-	}
 	*total_hits += hits;
 	*total_samples += samples;
 	builder->hits[resource][node] += hits;
@@ -315,76 +380,24 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 	return 0;
 }
 
-static struct sample_tree *
-new_tree(const struct tree_builder *builder, struct error *error)
-{
-	struct sample_tree *tree = memory_array(1, sizeof *tree, error);
-	uint32_t n = builder->n_nodes;
+/* ---- finishing ---- */
 
-	if (tree == NULL)
-		return NULL;
-	tree->n_nodes = n;
-	tree->n_resources = builder->n_resources;
-	tree->parent = memory_array(n, sizeof *tree->parent, error);
-	tree->end = memory_array(n, sizeof *tree->end, error);
-	tree->label = memory_array(n, sizeof *tree->label, error);
-	tree->hits = memory_array(tree->n_resources, sizeof *tree->hits,
-	                          error);
-	tree->samples = memory_array(tree->n_resources, sizeof *tree->samples,
-	                             error);
-	if (error->is_set) {
-		sample_tree_free(tree);
-		return NULL;
-	}
-	return tree;
-}
-
-/* Afterwards first_child is the number of each node in the tree. */
-static void
-place_nodes(struct tree_builder *builder, struct sample_tree *tree)
-{
-	struct node *nodes = builder->nodes;
-	uint32_t next_root = 0;
-
-	for (uint32_t n = builder->n_nodes; n-- > 0;) {
-		nodes[n].cursor++;
-		if (nodes[n].parent != NO_NODE)
-			nodes[nodes[n].parent].cursor += nodes[n].cursor;
-	}
-	for (uint32_t n = 0; n < builder->n_nodes; n++) {
-		struct node *node = &nodes[n];
-		uint32_t size = node->cursor, at;
-
-		if (node->parent == NO_NODE) {
-			at = next_root;
-			next_root += size;
-			tree->parent[at] = NO_NODE;
-		} else {
-			struct node *parent = &nodes[node->parent];
-
-			at = parent->cursor;
-			parent->cursor += size;
-			tree->parent[at] = parent->first_child;
-		}
-		tree->label[at] = node->label;
-		tree->end[at] = at + size;
-		node->cursor = at + 1;
-		node->first_child = at;
-	}
-}
-
-/* Depth-first order needs no depths: step down by one, or climb. */
+/*
+ * Frames of the deepest stack, or 0 when the nodes are not in depth-first
+ * order.  That order needs no depths: step down by one, or climb.
+ */
 static uint32_t
-find_deepest(const struct sample_tree *tree)
+find_deepest(const uint32_t *parent, uint32_t n_nodes)
 {
 	uint32_t depth = 0, deepest = 0;
 
-	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+	for (uint32_t n = 0; n < n_nodes; n++) {
 		uint32_t above = n - 1;		/* NO_NODE for n = 0 */
 
-		while (above != tree->parent[n]) {
-			above = tree->parent[above];
-			depth--;
+		for (; above != parent[n]; depth--) {
+			if (above == NO_NODE)
+				return 0;
+			above = parent[above];
 		}
 		if (++depth > deepest)
 			deepest = depth;
@@ -392,77 +405,164 @@ find_deepest(const struct sample_tree *tree)
 	return deepest;
 }
 
-static uint64_t *
-place_counts(const struct tree_builder *builder, const uint64_t *counts,
-             struct error *error)
+/* Nodes of each subtree. */
+static void
+count_subtrees(const uint32_t *parent, uint32_t n_nodes, uint32_t *size)
 {
-	uint32_t n_nodes = builder->n_nodes;
-	uint64_t *placed = memory_array(n_nodes, sizeof *placed, error);
-	size_t n_counts = builder->counts_capacity;
+	for (uint32_t n = 0; n < n_nodes; n++)
+		size[n] = 1;
+	for (uint32_t n = n_nodes; n-- > 0;)
+		if (parent[n] != NO_NODE)
+			size[parent[n]] += size[n];
+}
 
-	if (placed == NULL)
-		return NULL;
-	for (uint32_t n = 0; n < n_nodes && n < n_counts; n++)
-		placed[builder->nodes[n].first_child] = counts[n];
-	return placed;
+/*
+ * Where each node goes.  room[n]: nodes of n's subtree; afterwards nothing.
+ */
+static void
+find_places(const uint32_t *parent, uint32_t n_nodes, uint32_t *room,
+            uint32_t *place)
+{
+	uint32_t next_root = 0;
+
+	for (uint32_t n = 0; n < n_nodes; n++) {
+		uint32_t *next = parent[n] != NO_NODE ? &room[parent[n]] :
+		                 &next_root;
+
+		place[n] = *next;
+		*next += room[n];
+		room[n] = place[n] + 1;		/* its first child's place */
+	}
+}
+
+/* Moves each item of an array, a pointer variable's address, to its place. */
+static int
+permute_labels(uint32_t **items, const uint32_t *place, uint32_t n,
+               struct error *error)
+{
+	uint32_t *moved = allocate(n, sizeof *moved, error);
+
+	if (moved == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		moved[place[i]] = (*items)[i];
+	free(*items);
+	*items = moved;
+	return 0;
 }
 
 static int
-place_all_counts(struct tree_builder *builder, struct sample_tree *tree,
-                 struct error *error)
+permute_counts(uint64_t **items, const uint32_t *place, uint32_t n,
+               struct error *error)
 {
-	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		tree->hits[r] = place_counts(builder, builder->hits[r], error);
-		if (tree->hits[r] == NULL)
+	uint64_t *moved = allocate(n, sizeof *moved, error);
+
+	if (moved == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		moved[place[i]] = (*items)[i];
+	free(*items);
+	*items = moved;
+	return 0;
+}
+
+static int
+permute_nodes(struct tree_builder *builder, const uint32_t *place,
+              struct error *error)
+{
+	uint32_t n_nodes = builder->n_nodes;
+
+	for (uint32_t n = 0; n < n_nodes; n++)
+		if (builder->parent[n] != NO_NODE)
+			builder->parent[n] = place[builder->parent[n]];
+	if (permute_labels(&builder->parent, place, n_nodes, error) != 0 ||
+	    permute_labels(&builder->label, place, n_nodes, error) != 0)
+		return -1;
+	for (uint32_t r = 0; r < builder->n_resources; r++) {
+		if (permute_counts(&builder->hits[r], place, n_nodes,
+		                   error) != 0)
 			return -1;
-		free(builder->hits[r]);
-		builder->hits[r] = NULL;
-		if (builder->samples[r] == NULL)
-			continue;
-		tree->samples[r] = place_counts(builder, builder->samples[r],
-		                                error);
-		if (tree->samples[r] == NULL)
+		if (builder->samples[r] != NULL &&
+		    permute_counts(&builder->samples[r], place, n_nodes,
+		                   error) != 0)
 			return -1;
-		free(builder->samples[r]);
-		builder->samples[r] = NULL;
 	}
 	return 0;
 }
 
-static uint32_t *
-new_numbers(const struct tree_builder *builder, struct error *error)
+/* Puts the nodes into depth-first order; place[n_nodes] is filled. */
+static int
+order_nodes(struct tree_builder *builder, uint32_t *place,
+            struct error *error)
 {
-	uint32_t *numbers = memory_array(builder->n_nodes, sizeof *numbers,
-	                                 error);
+	uint32_t *room = allocate(builder->n_nodes, sizeof *room, error);
 
-	for (uint32_t n = 0; numbers != NULL && n < builder->n_nodes; n++)
-		numbers[n] = builder->nodes[n].first_child;
-	return numbers;
+	if (room == NULL)
+		return -1;
+	count_subtrees(builder->parent, builder->n_nodes, room);
+	find_places(builder->parent, builder->n_nodes, room, place);
+	free(room);
+	return permute_nodes(builder, place, error);
+}
+
+/* Takes over the builder's arrays, which are in depth-first order. */
+static struct sample_tree *
+take_tree(struct tree_builder *builder, struct error *error)
+{
+	uint32_t n_nodes = builder->n_nodes;
+	struct sample_tree *tree = memory_array(1, sizeof *tree, error);
+	uint32_t *end = allocate(n_nodes, sizeof *end, error);
+
+	if (tree == NULL || end == NULL) {
+		free(tree);
+		free(end);
+		return NULL;
+	}
+	count_subtrees(builder->parent, n_nodes, end);
+	for (uint32_t n = 0; n < n_nodes; n++)
+		end[n] += n;
+	*tree = (struct sample_tree){
+		.n_nodes = n_nodes,
+		.n_resources = builder->n_resources,
+		.deepest = find_deepest(builder->parent, n_nodes),
+		.parent = builder->parent,
+		.end = end,
+		.label = builder->label,
+		.hits = builder->hits,
+		.samples = builder->samples,
+	};
+	builder->parent = builder->label = NULL;
+	builder->hits = builder->samples = NULL;
+	return tree;
 }
 
 struct sample_tree *
 tree_builder_finish(struct tree_builder *builder, uint32_t **new_number,
                     struct error *error)
 {
-	struct sample_tree *tree;
+	uint32_t n_nodes = builder->n_nodes;
+	bool is_ordered = find_deepest(builder->parent, n_nodes) > 0;
+	struct sample_tree *tree = NULL;
+	uint32_t *place = NULL;
 
 	free(builder->slots);
 	builder->slots = NULL;
-	tree = new_tree(builder, error);
-	if (tree == NULL)
+	if (builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0)
 		return NULL;
-	place_nodes(builder, tree);
-	tree->deepest = find_deepest(tree);
-	if (place_all_counts(builder, tree, error) != 0) {
-		sample_tree_free(tree);
-		return NULL;
-	}
-	if (new_number != NULL) {
-		*new_number = new_numbers(builder, error);
-		if (*new_number == NULL) {
-			sample_tree_free(tree);
+	if (new_number != NULL || !is_ordered) {
+		place = allocate(n_nodes, sizeof *place, error);
+		if (place == NULL)
 			return NULL;
-		}
+		for (uint32_t n = 0; n < n_nodes; n++)
+			place[n] = n;
 	}
+	if (is_ordered || order_nodes(builder, place, error) == 0)
+		tree = take_tree(builder, error);
+	if (tree == NULL || new_number == NULL) {
+		free(place);
+		place = NULL;
+	}
+	if (new_number != NULL)
+		*new_number = place;
 	return tree;
 }

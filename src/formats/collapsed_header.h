@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collapsed_header.h -- what collapsed stacks may say about themselves.
+ *
+ * Lines that begin with '#' before the first stack (doc/manual.md):
+ *
+ *	# cpprof 1
+ *	# resource: NAME; gtick=UNIT; interval=N	one a column
+ *	# program: TEXT		likewise command, host
+ *
+ * All others are comments.  A line that begins as one of these and goes on
+ * otherwise is an error, lenient or not: columns guessed wrong would be
+ * numbers guessed wrong.
+ */
+#ifndef CPPROF_FORMATS_COLLAPSED_HEADER_H
+#define CPPROF_FORMATS_COLLAPSED_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/profile/profile.h"
+
+/* Start with the process's texts NULL. */
+struct collapsed_header {
+	struct process process;		/* texts live in the profile */
+	bool has_process;
+};
+
+/*
+ * Reads one line, without its end, entering resources into the profile.  0,
+ * or -1 with *error set to what was expected, without file and line.
+ */
+int collapsed_header_line(struct collapsed_header *header,
+                          struct profile *profile, const char *line,
+                          size_t length, struct error *error);
+
+/*
+ * The header is over: enters the process, and where no resource was named the
+ * one that bare counts are of, "samples".  0, or -1 with *error set.
+ */
+int collapsed_header_end(const struct collapsed_header *header,
+                         struct profile *profile, struct error *error);
+
+/* Digits of [text, end); false when there are none, others, or too many. */
+bool collapsed_parse_count(const char *text, const char *end,
+                           uint64_t *count);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* frame_names.h -- numbers of frame names, as fast as text can be read.
+ *
+ * The set of names in base/names.h is for all uses; this one is for the one
+ * loop that sees every frame of a gigabyte of text.  A name is looked at in
+ * pieces of 64 bytes, without a branch on its length: bytes behind its end are
+ * read and masked off.  Names hold no NUL, so that equal pieces, padded with
+ * NULs, are equal names.
+ */
+#ifndef CPPROF_FORMATS_FRAME_NAMES_H
+#define CPPROF_FORMATS_FRAME_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/profile/profile.h"
+
+/* This many bytes behind a name must be readable, whatever they are. */
+enum { FRAME_NAMES_PADDING = 64 };
+
+struct frame_names;
+
+/*
+ * For a profile that has neither names nor frames yet, which must outlive it.
+ * Freed with frame_names_free; NULL with *error set.
+ */
+struct frame_names *frame_names_new(struct profile *profile,
+                                    struct error *error);
+void frame_names_free(struct frame_names *frames);
+
+/*
+ * The number of the name text[length], length > 0, no NUL in it.  A new one is
+ * entered into the profile both as a name and as a frame, under the same
+ * number.  NO_NAME with *error set for want of memory.
+ */
+uint32_t frame_names_add(struct frame_names *frames, const char *text,
+                         size_t length, struct error *error);
+
+#endif
