@@ -305,6 +305,32 @@ cpprofdata_makes_each_thread_a_section(void **state)
 }
 
 static void
+cpprofdata_warns_of_a_module_once(void **state)
+{
+	static struct image image;
+	struct error error = { 0 };
+	struct read_options options = { 0 };
+
+	(void)state;
+	whole_image(&image);
+	options.modules = module_cache_new(NULL, &error);
+	assert_non_null(options.modules);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct source *source = source_of_memory("f", image.bytes,
+		    image.used, &error);
+		struct profile *profile = format_cpprofdata.read(source,
+		    &options, &error);
+
+		assert_non_null(profile);
+		assert_stacks(profile, whole_stacks);
+		assert_int_equal(profile->n_warnings, 1 - i);
+		profile_free(profile);
+		source_close(source);
+	}
+	module_cache_free(options.modules);
+}
+
+static void
 cpprofdata_reads_what_is_published_only(void **state)
 {
 	static struct image image;
@@ -577,6 +603,7 @@ main(void)
 		cmocka_unit_test(cpprofdata_gives_named_stacks),
 		cmocka_unit_test(cpprofdata_tells_of_the_run),
 		cmocka_unit_test(cpprofdata_makes_each_thread_a_section),
+		cmocka_unit_test(cpprofdata_warns_of_a_module_once),
 		cmocka_unit_test(cpprofdata_reads_what_is_published_only),
 		cmocka_unit_test(cpprofdata_skips_chunks_it_does_not_know),
 		cmocka_unit_test(cpprofdata_stops_at_a_damaged_chunk),

@@ -22,6 +22,7 @@
 
 #include "src/symbols/demangle.h"
 #include "src/symbols/elf_file.h"
+#include "src/symbols/module_cache.h"
 #include "src/symbols/module_symbols.h"
 #include "src/symbols/symbol_table.h"
 
@@ -473,6 +474,33 @@ module_symbols_tells_why_there_are_none(void **state)
 	                              MODULE_FILE_UNREADABLE));
 }
 
+static void
+module_cache_reads_each_module_once(void **state)
+{
+	struct error error = { 0 };
+	struct module_cache *cache = module_cache_new(NULL, &error);
+	const struct module_symbols *own, *gone;
+	enum module_symbols_state how;
+	bool is_first;
+
+	(void)state;
+	assert_non_null(cache);
+	own = module_cache_get(cache, own_path(), NULL, 0, &how, &is_first,
+	                       &error);
+	assert_true(is_first);
+	assert_int_equal(how, MODULE_SYMBOLS_READ);
+	gone = module_cache_get(cache, own_path(), "id", 2, &how, &is_first,
+	                        &error);
+	assert_true(is_first);
+	assert_int_equal(how, MODULE_FILE_DIFFERS);
+	assert_ptr_not_equal(own, gone);
+	assert_ptr_equal(own, module_cache_get(cache, own_path(), NULL, 0,
+	    &how, &is_first, &error));
+	assert_false(is_first);
+	assert_int_equal(how, MODULE_SYMBOLS_READ);
+	module_cache_free(cache);
+}
+
 /* The slot that a stub in memory jumps through, or NULL. */
 static void **
 slot_of_stub(const unsigned char *stub)
@@ -766,6 +794,7 @@ main(void)
 		cmocka_unit_test(module_symbols_names_libc),
 		cmocka_unit_test(module_symbols_names_the_vdso),
 		cmocka_unit_test(module_symbols_tells_why_there_are_none),
+		cmocka_unit_test(module_cache_reads_each_module_once),
 		cmocka_unit_test(module_symbols_names_plt_stubs),
 		cmocka_unit_test(
 		    debug_link_is_followed_if_the_build_id_agrees),

@@ -481,8 +481,8 @@ fill_profile(struct reader *reader, struct error *error)
 	    add_records(reader, CPPROFDATA_THREADS, add_thread, error) != 0 ||
 	    add_nodes(reader, error) != 0 ||
 	    warn_of_damage(reader, error) != 0 ||
-	    address_frames_finish(reader->frames, reader->profile, NULL,
-	                          error) != 0)
+	    address_frames_finish(reader->frames, reader->profile,
+	                          reader->options->modules, error) != 0)
 		return -1;
 	reader->profile->tree = tree_builder_finish(reader->builder, NULL,
 	                                            error);

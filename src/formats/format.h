@@ -10,10 +10,13 @@
 #include "src/base/progress.h"
 #include "src/formats/source.h"
 #include "src/profile/profile.h"
+#include "src/symbols/module_cache.h"
 
 struct read_options {
 	bool lenient;			/* skip and count what fits no rule */
 	const struct progress *progress;	/* may be NULL */
+	struct module_cache *modules;	/* symbols of earlier inputs, to be
+					 * used and added to; may be NULL */
 };
 
 /* How sure a probe is. */

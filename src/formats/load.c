@@ -202,14 +202,21 @@ struct profile *
 load_profiles(const char *const *paths, size_t n,
               const struct read_options *options, struct error *error)
 {
+	struct read_options shared = *options;
 	struct file_list files = { 0 };
 	struct profile *profile = NULL;
 	size_t i = 0;
 
+	if (options->modules == NULL)
+		shared.modules = module_cache_new(NULL, error);
+	if (shared.modules == NULL)
+		return NULL;
 	while (i < n && add_path(&files, paths[i], error) == 0)
 		i++;
 	if (i == n)
-		profile = load_files(&files, options, error);
+		profile = load_files(&files, &shared, error);
 	file_list_free(&files);
+	if (options->modules == NULL)
+		module_cache_free(shared.modules);
 	return profile;
 }

@@ -2,9 +2,9 @@
 /* address_frames.c -- distinct addresses, named module by module.
  *
  * Addresses are kept once each through an open-addressing table, at most half
- * full.  For naming they are sorted by module and address: one module's
- * symbols are in memory at a time, and addresses of one function, which then
- * stand together, are demangled once.
+ * full.  For naming they are sorted by module and address: each module is
+ * asked for once, and addresses of one function, which then stand together,
+ * are demangled once.
  */
 #include "src/symbols/address_frames.h"
 
@@ -226,24 +226,24 @@ name_with(const struct module_symbols *symbols, struct profile *profile,
 
 static int
 name_module(struct address_frames *frames, struct profile *profile,
-            struct address **sorted, size_t n, const char *debug_directory,
+            struct address **sorted, size_t n, struct module_cache *modules,
             struct error *error)
 {
 	const struct module *module = &profile->modules[sorted[0]->module];
+	const struct module_symbols *symbols;
 	enum module_symbols_state state;
-	struct module_symbols *symbols = module_symbols_new(module->path,
-	    module->build_id, module->build_id_size, debug_directory, error);
-	int result = -1;
+	bool is_first;
 
-	if (symbols != NULL &&
-	    progress_step(NULL, 0, 0, error) == 0 &&
-	    module_symbols_read(symbols, &state, error) == 0 &&
-	    warn_of_module(frames, profile, module->path, state,
-	                   error) == 0)
-		result = name_with(symbols, profile, sorted, n, module->path,
-		                   error);
-	module_symbols_free(symbols);
-	return result;
+	if (progress_step(NULL, 0, 0, error) != 0)
+		return -1;
+	symbols = module_cache_get(modules, module->path, module->build_id,
+	    module->build_id_size, &state, &is_first, error);
+	if (symbols == NULL)
+		return -1;
+	if (is_first && warn_of_module(frames, profile, module->path, state,
+	                               error) != 0)
+		return -1;
+	return name_with(symbols, profile, sorted, n, module->path, error);
 }
 
 static int
@@ -271,7 +271,7 @@ compare_addresses(const void *left, const void *right)
 
 static int
 name_all(struct address_frames *frames, struct profile *profile,
-         struct address **sorted, const char *debug_directory,
+         struct address **sorted, struct module_cache *modules,
          struct error *error)
 {
 	size_t begin, end;
@@ -289,7 +289,7 @@ name_all(struct address_frames *frames, struct profile *profile,
 			       sorted[end]->module == module)
 				end++;
 			result = name_module(frames, profile, sorted + begin,
-			    end - begin, debug_directory, error);
+			    end - begin, modules, error);
 		}
 		if (result != 0)
 			return -1;
@@ -322,9 +322,9 @@ enter_frames(const struct address_frames *frames, struct profile *profile,
 	return 0;
 }
 
-int
-address_frames_finish(struct address_frames *frames, struct profile *profile,
-                      const char *debug_directory, struct error *error)
+static int
+name_and_enter(struct address_frames *frames, struct profile *profile,
+               struct module_cache *modules, struct error *error)
 {
 	struct address **sorted = memory_array(frames->n, sizeof *sorted,
 	                                       error);
@@ -336,8 +336,25 @@ address_frames_finish(struct address_frames *frames, struct profile *profile,
 		sorted[i] = &frames->items[i];
 	qsort(sorted, frames->n, sizeof(struct address *),
 	      compare_addresses);
-	if (name_all(frames, profile, sorted, debug_directory, error) == 0)
+	if (name_all(frames, profile, sorted, modules, error) == 0)
 		result = enter_frames(frames, profile, error);
 	free(sorted);
+	return result;
+}
+
+int
+address_frames_finish(struct address_frames *frames, struct profile *profile,
+                      struct module_cache *modules, struct error *error)
+{
+	struct module_cache *own;
+	int result;
+
+	if (modules != NULL)
+		return name_and_enter(frames, profile, modules, error);
+	own = module_cache_new(NULL, error);
+	if (own == NULL)
+		return -1;
+	result = name_and_enter(frames, profile, own, error);
+	module_cache_free(own);
 	return result;
 }

@@ -12,6 +12,7 @@
 
 #include "src/base/error.h"
 #include "src/profile/profile.h"
+#include "src/symbols/module_cache.h"
 
 struct address_frames;
 
@@ -38,12 +39,13 @@ uint32_t address_frames_add_name(struct address_frames *frames, uint32_t name,
  * every symbol "module+0xoffset"; without a module "0xaddress".
  *
  * A module whose file is missing, unreadable or another build gets a warning
- * in the profile, a few of them one by one, the rest as a count.
- * debug_directory: see module_symbols_new.  0, or -1 with *error set for want
+ * in the profile, a few of them one by one, the rest as a count, unless an
+ * earlier profile had it from the same cache.  modules: where symbols are
+ * read, or NULL for a cache of this call's own.  0, or -1 with *error set for want
  * of memory or when interrupted.
  */
 int address_frames_finish(struct address_frames *frames,
                           struct profile *profile,
-                          const char *debug_directory, struct error *error);
+                          struct module_cache *modules, struct error *error);
 
 #endif

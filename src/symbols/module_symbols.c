@@ -171,6 +171,13 @@ read_tables(struct module_symbols *module, struct error *error)
 	return result;
 }
 
+size_t
+module_symbols_count(const struct module_symbols *module)
+{
+	return !module->is_read ? 0 : symbol_table_count(module->functions) +
+	    symbol_table_count(module->stubs);
+}
+
 int
 module_symbols_read(struct module_symbols *module,
                     enum module_symbols_state *state, struct error *error)
@@ -181,8 +188,7 @@ module_symbols_read(struct module_symbols *module,
 			return -1;
 		}
 		module->is_read = true;
-		if (symbol_table_count(module->functions) > 0 ||
-		    symbol_table_count(module->stubs) > 0)
+		if (module_symbols_count(module) > 0)
 			module->state = MODULE_SYMBOLS_READ;
 		else if (module->state == MODULE_SYMBOLS_READ)
 			module->state = MODULE_SYMBOLS_NONE;

@@ -56,6 +56,9 @@ int module_symbols_read(struct module_symbols *module,
                         enum module_symbols_state *state,
                         struct error *error);
 
+/* How many symbols were read. */
+size_t module_symbols_count(const struct module_symbols *module);
+
 /*
  * The symbol that an address belongs to, chosen as symbol_table.h says; NULL:
  * it lies outside all of them, or there are none.  Equal symbols are equal

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* module_cache.c -- modules by build-id and path. */
+#include "src/symbols/module_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/names.h"
+
+/* When more are held, all are let go: 64 bytes each, and their names. */
+enum { SYMBOLS_MAX = 2000000 };
+
+struct module_cache {
+	const char *debug_directory;
+	struct names *keys;		/* build-id, NUL, path */
+	struct module_symbols **modules;	/* by key; NULL: let go */
+	size_t capacity;
+	size_t n_symbols;
+};
+
+struct module_cache *
+module_cache_new(const char *debug_directory, struct error *error)
+{
+	struct module_cache *cache = memory_array(1, sizeof *cache, error);
+
+	if (cache == NULL)
+		return NULL;
+	cache->debug_directory = debug_directory;
+	cache->keys = names_new(error);
+	if (cache->keys == NULL) {
+		free(cache);
+		return NULL;
+	}
+	return cache;
+}
+
+static void
+let_go(struct module_cache *cache)
+{
+	for (uint32_t i = 0; i < names_count(cache->keys); i++) {
+		module_symbols_free(cache->modules[i]);
+		cache->modules[i] = NULL;
+	}
+	cache->n_symbols = 0;
+}
+
+void
+module_cache_free(struct module_cache *cache)
+{
+	if (cache == NULL)
+		return;
+	let_go(cache);
+	free(cache->modules);
+	names_free(cache->keys);
+	free(cache);
+}
+
+/* The number of the module's key. */
+static uint32_t
+add_key(struct module_cache *cache, const char *path, const void *build_id,
+        size_t size, bool *is_first, struct error *error)
+{
+	uint32_t n = names_count(cache->keys), number = NO_NAME;
+	size_t length = strlen(path);
+	char *key = memory_array(size + 1 + length, 1, error);
+
+	if (key == NULL)
+		return NO_NAME;
+	if (size > 0)
+		memcpy(key, build_id, size);
+	memcpy(key + size + 1, path, length);
+	if (memory_grow(&cache->modules, &cache->capacity, (size_t)n + 1,
+	                sizeof(struct module_symbols *), error) == 0) {
+		cache->modules[n] = NULL;
+		number = names_add(cache->keys, key, size + 1 + length, error);
+	}
+	free(key);
+	*is_first = number == n;
+	return number;
+}
+
+const struct module_symbols *
+module_cache_get(struct module_cache *cache, const char *path,
+                 const void *build_id, size_t size,
+                 enum module_symbols_state *state, bool *is_first,
+                 struct error *error)
+{
+	uint32_t number = add_key(cache, path, build_id, size, is_first,
+	                          error);
+	struct module_symbols *module;
+
+	if (number == NO_NAME)
+		return NULL;
+	if (cache->modules[number] == NULL) {
+		if (cache->n_symbols > SYMBOLS_MAX)
+			let_go(cache);
+		module = module_symbols_new(path, build_id, size,
+		                            cache->debug_directory, error);
+		if (module == NULL)
+			return NULL;
+		cache->modules[number] = module;
+		if (module_symbols_read(module, state, error) != 0)
+			return NULL;
+		cache->n_symbols += module_symbols_count(module);
+	}
+	module = cache->modules[number];
+	return module_symbols_read(module, state, error) == 0 ? module : NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* module_cache.h -- modules that several profiles share are read once.
+ *
+ * The processes of one run map the same libraries; so do runs that are merged.
+ */
+#ifndef CPPROF_SYMBOLS_MODULE_CACHE_H
+#define CPPROF_SYMBOLS_MODULE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+#include "src/symbols/module_symbols.h"
+
+struct module_cache;
+
+/*
+ * An empty cache, freed with module_cache_free; debug_directory as in
+ * module_symbols_new.  NULL with *error set.
+ */
+struct module_cache *module_cache_new(const char *debug_directory,
+                                      struct error *error);
+void module_cache_free(struct module_cache *cache);
+
+/*
+ * The module of that path and build-id, its symbols read, and how that went;
+ * *is_first tells whether it was never asked for before.  The cache's, and
+ * good until the next call, which may let go of modules when the symbols of
+ * all would take too much memory (some hundred MB).  NULL with *error set for
+ * want of memory.
+ */
+const struct module_symbols *
+module_cache_get(struct module_cache *cache, const char *path,
+                 const void *build_id, size_t size,
+                 enum module_symbols_state *state, bool *is_first,
+                 struct error *error);
+
+#endif
