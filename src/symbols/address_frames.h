@@ -41,8 +41,8 @@ uint32_t address_frames_add_name(struct address_frames *frames, uint32_t name,
  * A module whose file is missing, unreadable or another build gets a warning
  * in the profile, a few of them one by one, the rest as a count, unless an
  * earlier profile had it from the same cache.  modules: where symbols are
- * read, or NULL for a cache of this call's own.  0, or -1 with *error set for want
- * of memory or when interrupted.
+ * read, or NULL for a cache of this call's own.  0, or -1 with *error set for
+ * want of memory or when interrupted.
  */
 int address_frames_finish(struct address_frames *frames,
                           struct profile *profile,
