@@ -185,10 +185,10 @@ main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_CTYPE, "");
-	/* Whoever writes sees EPIPE. */
-	signal(SIGPIPE, SIG_IGN);
 	if (argc > 1 && strcmp(argv[1], "record") == 0)
 		return run_command("record", argc - 2, argv + 2);
+	/* Whoever writes sees EPIPE. */
+	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(&options, argc, argv, &error) == 0) {
 		status = run(&options);
 	} else {

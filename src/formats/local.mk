@@ -5,6 +5,7 @@ libcore_a_SOURCES += \
 	src/formats/delimiters.h \
 	src/formats/cpprofdata.c \
 	src/formats/cpprofdata_file.c src/formats/cpprofdata_file.h \
+	src/formats/cpprofdata_summary.c src/formats/cpprofdata_summary.h \
 	src/formats/format.c src/formats/format.h src/formats/list.def \
 	src/formats/frame_names.c src/formats/frame_names.h \
 	src/formats/load.c \

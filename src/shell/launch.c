@@ -82,6 +82,8 @@ become_program(const struct launch *launch, const char *list, int report)
 {
 	int why;
 
+	if (launch->resets_sigpipe)
+		signal(SIGPIPE, SIG_DFL);
 	if (setenv("LD_PRELOAD", list, 1) == 0 &&
 	    setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1) == 0)
 		execvp(launch->program, launch->words);

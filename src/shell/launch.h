@@ -3,6 +3,8 @@
 #ifndef CPPROF_SHELL_LAUNCH_H
 #define CPPROF_SHELL_LAUNCH_H
 
+#include <stdbool.h>
+
 #include "src/base/error.h"
 
 struct launch {
@@ -11,6 +13,8 @@ struct launch {
 	const char *program;	/* the file to execute */
 	char *const *words;	/* its arguments, words[0] the name as typed;
 				 * ends with NULL */
+	bool resets_sigpipe;	/* this process ignores it on its own account:
+				 * the program should not */
 };
 
 /*

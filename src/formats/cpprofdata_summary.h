@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprofdata_summary.h -- how much a recording holds, without naming it. */
+#ifndef CPPROF_FORMATS_CPPROFDATA_SUMMARY_H
+#define CPPROF_FORMATS_CPPROFDATA_SUMMARY_H
+
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+struct cpprofdata_summary {
+	uint64_t n_files;	/* one for each process, and image it ran */
+	uint64_t n_samples;	/* of all resources together */
+	uint64_t n_lost;	/* samples whose hits are nowhere */
+};
+
+/*
+ * Adds one of the collector's files to *summary.  O(bytes), resolves no
+ * symbol.  0, or -1 with *error set.
+ */
+int cpprofdata_summarise(const char *path, struct cpprofdata_summary *summary,
+                         struct error *error);
+
+#endif
