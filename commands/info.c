@@ -94,6 +94,20 @@ add_program(const struct profile *profile, struct table *table,
 	return add_times(profile, table, error);
 }
 
+/* What the collector lost for good: its tallies begin with these words. */
+static uint64_t
+count_dropped(const struct profile *profile)
+{
+	static const char lost[] = "hits lost";
+	uint64_t dropped = 0;
+
+	for (uint32_t i = 0; i < profile->n_tallies; i++)
+		if (strncmp(profile->tallies[i].what, lost,
+		            sizeof lost - 1) == 0)
+			dropped += profile->tallies[i].count;
+	return dropped;
+}
+
 static int
 add_counts(const struct session *session, struct table *table,
            struct error *error)
@@ -112,6 +126,9 @@ add_counts(const struct session *session, struct table *table,
 		  cell_count(tree->n_nodes) },
 		{ "deepest_stack", "deepest stack",
 		  cell_count(tree->deepest) },
+		{ "samples", "samples", cell_count(session->set.n_samples) },
+		{ "dropped", "hits dropped",
+		  cell_count(count_dropped(profile)) },
 	};
 
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -121,7 +138,7 @@ add_counts(const struct session *session, struct table *table,
 	return 0;
 }
 
-/* "dropped: no memory" becomes the member "no memory" of "tallies". */
+/* Each is a member of the object "tallies". */
 static int
 add_tallies(const struct profile *profile, struct table *table,
             struct error *error)

@@ -35,13 +35,19 @@ print(const char *bytes, size_t n)
 	return status != 0;
 }
 
+/* Prints what was asked for in place of a session; the exit status. */
 static int
-print_manual(enum manual_form form)
+print_text(const struct options *options)
 {
 	struct text_buffer text = { 0 };
 	int status;
 
-	manual_add(&text, form);
+	if (options->wants_help)
+		options_add_help(&text);
+	else if (options->wants_version)
+		text_add_string(&text, "cpprof " PACKAGE_VERSION "\n");
+	else
+		manual_add(&text, options->manual);
 	status = print(text.bytes, text.length);
 	text_free(&text);
 	return status;
@@ -161,16 +167,12 @@ run_session(struct session *session, const struct options *options)
 static int
 run(const struct options *options)
 {
-	static const char version[] = "cpprof " PACKAGE_VERSION "\n";
 	struct session session;
 	int status;
 
-	if (options->wants_help)
-		return print(options_help, strlen(options_help));
-	if (options->wants_version)
-		return print(version, strlen(version));
-	if (options->manual != MANUAL_NONE)
-		return print_manual(options->manual);
+	if (options->wants_help || options->wants_version ||
+	    options->manual != MANUAL_NONE)
+		return print_text(options);
 	session_start(&session);
 	status = run_session(&session, options);
 	session_end(&session);

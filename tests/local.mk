@@ -19,8 +19,12 @@ unit_cflags = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
 unit_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests = \
+	tests/test-arguments \
 	tests/test-base \
+	tests/test-commands \
 	tests/test-cpprofdata \
+	tests/test-output \
+	tests/test-pattern \
 	tests/test-symbols
 
 if HAVE_CMOCKA
@@ -40,9 +44,26 @@ tests_test_symbols_SOURCES = tests/test-symbols.c
 tests_test_symbols_CFLAGS = $(unit_cflags)
 tests_test_symbols_LDADD = $(unit_libs)
 
+tests_test_pattern_SOURCES = tests/test-pattern.c
+tests_test_pattern_CFLAGS = $(unit_cflags)
+tests_test_pattern_LDADD = $(unit_libs)
+
+tests_test_output_SOURCES = tests/test-output.c
+tests_test_output_CFLAGS = $(unit_cflags)
+tests_test_output_LDADD = $(unit_libs)
+
+tests_test_arguments_SOURCES = tests/test-arguments.c
+tests_test_arguments_CFLAGS = $(unit_cflags)
+tests_test_arguments_LDADD = $(unit_libs)
+
+tests_test_commands_SOURCES = tests/test-commands.c
+tests_test_commands_CFLAGS = $(unit_cflags)
+tests_test_commands_LDADD = $(unit_libs)
+
 script_tests = \
 	tests/layers.sh \
-	tests/manual.py
+	tests/manual.py \
+	tests/test-shell.sh
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)

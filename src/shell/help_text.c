@@ -15,32 +15,18 @@ help_start_list(struct table *table, const char *view)
 	table->view = view;
 	table->schema = "cpprof.help/1";
 	table->is_plain = true;
-	table_add_column(table, "usage", "usage", CELL_TEXT);
+	table_add_column(table, "name", "name", CELL_TEXT);
 	table_add_column(table, "summary", "summary", CELL_TEXT);
-}
-
-static const char *
-usage_text(const struct command *command, struct table *table,
-           struct error *error)
-{
-	struct text_buffer usage = { 0 };
-	const char *copy;
-
-	text_add_usage(&usage, command);
-	copy = arena_text(&table->arena, usage.bytes, usage.length, error);
-	text_free(&usage);
-	return copy;
 }
 
 int
 help_add_row(const struct command *command, struct table *table,
              struct error *error)
 {
-	const char *usage = usage_text(command, table, error);
-	struct cell cells[] = { cell_text(usage),
+	struct cell cells[] = { cell_text(command->name),
 		                cell_text(command->summary) };
 
-	return usage == NULL ? -1 : table_add_row(table, cells, error);
+	return table_add_row(table, cells, error);
 }
 
 /* How much of text[length] fits a line: up to a blank where there is one. */
@@ -131,6 +117,19 @@ add_lines(const struct command *command, const char *usage,
 		return -1;
 	return table_add_header(table, error, "example: %s",
 	                        command->example);
+}
+
+static const char *
+usage_text(const struct command *command, struct table *table,
+           struct error *error)
+{
+	struct text_buffer usage = { 0 };
+	const char *copy;
+
+	text_add_usage(&usage, command);
+	copy = arena_text(&table->arena, usage.bytes, usage.length, error);
+	text_free(&usage);
+	return copy;
 }
 
 int

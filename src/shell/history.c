@@ -22,18 +22,21 @@ history_free(struct history *history)
 int
 history_add(struct history *history, const char *line, struct error *error)
 {
+	size_t length = strlen(line);
+	const char *last = history->n > 0
+	    ? history->lines[history->n - 1] : "";
 	char *copy;
 
-	if (line[strspn(line, " \t")] == '\0' ||
-	    (history->n > 0 &&
-	     strcmp(history->lines[history->n - 1], line) == 0))
+	while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
+		length--;
+	if (strlen(last) == length && memcmp(last, line, length) == 0)
 		return 0;
 	if (memory_grow(&history->lines, &history->capacity, history->n + 1,
 	                sizeof *history->lines, error) != 0)
 		return -1;
-	copy = memory_string(line, error);
+	copy = strndup(line, length);
 	if (copy == NULL)
-		return -1;
+		return error_out_of_memory(error);
 	history->lines[history->n++] = copy;
 	return 0;
 }

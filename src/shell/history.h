@@ -18,7 +18,8 @@ struct history {
 
 void history_free(struct history *history);
 
-/* Adds a line unless it is empty or repeats the last one. */
+/* Adds a line, less the blanks behind it, unless none is left or it repeats
+ * the last one. */
 int history_add(struct history *history, const char *line,
                 struct error *error);
 

@@ -7,6 +7,7 @@
 #include "src/shell/arguments.h"
 #include "src/shell/command.h"
 #include "src/shell/help_text.h"
+#include "src/shell/options.h"
 
 enum { WIDTH = 78 };
 
@@ -158,12 +159,92 @@ add_markdown(struct text_buffer *text, const struct command *command)
 	text_add_format(text, "\nExample:\n\n    %s\n\n", command->example);
 }
 
+static const char man_head[] =
+    ".TH CPPROF 1 \"\" \"cpprof " PACKAGE_VERSION "\"\n"
+    ".SH NAME\n"
+    "cpprof \\- interactive call path profiler\n"
+    ".SH SYNOPSIS\n"
+    ".B cpprof\n"
+    "[\\fIOPTION\\fR]... [\\fIPROFILE\\fR]...\n"
+    ".br\n"
+    ".B cpprof record\n"
+    "[\\fB\\-o\\fR \\fINAME\\fR] [\\fB\\-\\-\\fR] "
+    "\\fIPROGRAM\\fR [\\fIARGUMENT\\fR]...\n"
+    ".SH DESCRIPTION\n"
+    "Samples where a program uses time and other resources, and explores\n"
+    "the samples as call paths: which chains of calls a resource goes to,\n"
+    "seen from any function downward or upward. A profile is what\n"
+    ".B cpprof record\n"
+    "wrote, or a file of collapsed stacks; several are added up, and\n"
+    "\\- is standard input.\n"
+    ".PP\n"
+    "Commands come from \\fB\\-e\\fR and \\fB\\-x\\fR, in the order "
+    "given; without them\n"
+    "from standard input, with a prompt when that is a terminal.\n"
+    ".SH OPTIONS\n";
+
+static const char man_language[] =
+    ".SH COMMAND LINES\n"
+    "Commands may be shortened. A name that holds blanks, parentheses,\n"
+    "quotes or one of ; | # > is written between bars:\n"
+    "|operator new(unsigned long)|. In it, \\e| is a bar and \\exNN a byte.\n"
+    "Where a pattern is taken, * and ? stand for any characters and for\n"
+    "one, and /.../ is an extended regular expression; a function of just\n"
+    "that name goes first. What follows a # at the start of a word is\n"
+    "passed over.\n"
+    ".PP\n"
+    "After any command, > FILE and >> FILE write its output to a file, and\n"
+    "a bar followed by a blank pipes it to a shell command; when that\n"
+    "command fails, so does the line.\n"
+    ".SH COMMANDS\n";
+
+static const char man_tail[] =
+    ".SH EXIT STATUS\n"
+    "0, or 1 when a profile could not be read, a command in a script\n"
+    "failed or output could not be written, or 2 for a wrong command line.\n"
+    ".B cpprof record\n"
+    "ends with the status of the program that it ran, 128+N after\n"
+    "signal N.\n"
+    ".SH ENVIRONMENT\n"
+    ".TP\n.B PAGER\nwhat shows output longer than the screen (less)\n"
+    ".TP\n.B NO_COLOR\nwhen set, text has no colour\n"
+    ".TP\n.B INPUTRC\nkeys at the prompt, see readline(3)\n"
+    ".SH FILES\n"
+    ".TP\n.I $XDG_STATE_HOME/cpprof/history\n"
+    "lines typed at the prompt (~/.local/state without the variable)\n"
+    ".SH SEE ALSO\n"
+    "R. J. Hall and A. J. Goldberg, Call Path Profiling of Monotonic\n"
+    "Program Resources in UNIX, USENIX Summer 1993.\n"
+    ".br\n"
+    "gprof(1), perf(1)\n";
+
+static void
+add_man_options(struct text_buffer *text)
+{
+	const struct option_row *row = option_rows;
+
+	for (; row->option != NULL; row++) {
+		text_add_string(text, ".TP\n.B ");
+		add_roff_string(text, row->option);
+		text_add_char(text, '\n');
+		add_roff_string(text, row->help);
+		text_add_char(text, '\n');
+	}
+}
+
 void
 manual_add(struct text_buffer *text, enum manual_form form)
 {
+	if (form == MANUAL_MAN) {
+		text_add_string(text, man_head);
+		add_man_options(text);
+		text_add_string(text, man_language);
+	}
 	for (size_t i = 0; commands[i] != NULL; i++)
 		if (form == MANUAL_MARKDOWN)
 			add_markdown(text, commands[i]);
 		else
 			add_man(text, commands[i]);
+	if (form == MANUAL_MAN)
+		text_add_string(text, man_tail);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* manual.h -- the reference of the commands, from their table. */
+/* manual.h -- the reference of the commands, from their table.
+ *
+ * doc/manual.md holds the one, doc/cpprof.1 is the other.
+ */
 #ifndef CPPROF_SHELL_MANUAL_H
 #define CPPROF_SHELL_MANUAL_H
 
@@ -8,7 +11,7 @@
 enum manual_form {
 	MANUAL_NONE,
 	MANUAL_MARKDOWN,	/* a section of level 3 for each command */
-	MANUAL_MAN,		/* a .TP paragraph for each, for man pages */
+	MANUAL_MAN,		/* a whole man page */
 };
 
 /* Adds the reference of all commands in the order of commands/list.def. */

@@ -8,27 +8,44 @@
 
 #include "src/base/memory.h"
 
-const char options_help[] =
+const struct option_row option_rows[] = {
+	{ "-e COMMAND", "run this command, then exit" },
+	{ "-x FILE", "run the commands in FILE, then exit" },
+	{ "-i", "go to the prompt after -e and -x" },
+	{ "-F FORMAT", "print answers as text, tsv, csv or json" },
+	{ "-q", "no banner" },
+	{ "--keep-going", "run a script on after a command that fails" },
+	{ "--lenient", "skip lines of a profile that cannot be read" },
+	{ "--help", "print this" },
+	{ "--version", "print the version" },
+	{ NULL, NULL }
+};
+
+static const char help_head[] =
     "usage: cpprof [OPTION]... [PROFILE]...\n"
-    "       cpprof record [-o NAME] [--] PROG [ARGUMENT]...\n"
+    "       cpprof record [-o NAME] [--] PROGRAM [ARGUMENT]...\n"
     "\n"
     "Explores where a program uses time and other resources, as call paths.\n"
     "A PROFILE is a file of collapsed stacks, a directory that cpprof record\n"
     "wrote, or a file in it; several are added up; - is standard input.\n"
-    "\n"
-    "  -e COMMAND          run this command, then exit\n"
-    "  -x FILE             run the commands in FILE, then exit\n"
-    "  -i                  go to the prompt after -e and -x\n"
-    "  -F FORMAT           print answers as text, tsv, csv or json\n"
-    "  -q                  no banner\n"
-    "      --keep-going    run a script on after a command that fails\n"
-    "      --lenient       skip lines of a profile that cannot be read\n"
-    "      --help          print this\n"
-    "      --version       print the version\n"
+    "\n";
+
+static const char help_tail[] =
     "\n"
     "-e and -x may be repeated and run in the order given. Without them,\n"
     "commands are read from standard input, with a prompt on a terminal;\n"
     "type help there.\n";
+
+void
+options_add_help(struct text_buffer *text)
+{
+	const struct option_row *row = option_rows;
+
+	text_add_string(text, help_head);
+	for (; row->option != NULL; row++)
+		text_add_format(text, "  %-15s %s\n", row->option, row->help);
+	text_add_string(text, help_tail);
+}
 
 enum long_option { KEEP_GOING = 256, LENIENT, HELP, VERSION, PRINT_MANUAL };
 

@@ -8,6 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/output/output.h"
+#include "src/output/text_buffer.h"
 #include "src/shell/manual.h"
 
 /* One -e or -x, in the order given. */
@@ -35,7 +36,16 @@ int options_parse(struct options *options, int argc, char **argv,
                   struct error *error);
 void options_free(struct options *options);
 
-/* What --help prints. */
-extern const char options_help[];
+/* One option as help and the man page tell it. */
+struct option_row {
+	const char *option;	/* "-e COMMAND" */
+	const char *help;
+};
+
+/* Ends with a NULL option. */
+extern const struct option_row option_rows[];
+
+/* Adds what --help prints. */
+void options_add_help(struct text_buffer *text);
 
 #endif

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-arguments.c -- command lines: words, arguments, completion. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/shell/arguments.h"
+#include "src/shell/complete.h"
+#include "src/shell/near.h"
+#include "src/shell/session.h"
+#include "src/shell/words.h"
+
+/* Splits and shows: each word, "Q:" before one from bars, then what follows. */
+static const char *
+shown(const char *line)
+{
+	static char text[500];
+	struct words words;
+	struct error error = { 0 };
+	char *end = text;
+
+	assert_int_equal(words_split(&words, line, strlen(line), &error), 0);
+	*end = '\0';
+	for (size_t i = 0; i < words.n; i++)
+		end += sprintf(end, "[%s%s]", words.words[i].is_quoted
+		               ? "Q:" : "", words.words[i].text);
+	if (words.redirect != REDIRECT_NONE)
+		end += sprintf(end, " %d:%s", words.redirect,
+		               words.target == NULL ? "-" : words.target);
+	if (words_check(&words, &error) != 0)
+		sprintf(end, " !");
+	words_free(&words);
+	return text;
+}
+
+static void
+blanks_separate_words(void **state)
+{
+	(void)state;
+	assert_string_equal(shown(""), "");
+	assert_string_equal(shown(" \t\r\n"), "");
+	assert_string_equal(shown("  a b\tc \r"), "[a][b][c]");
+}
+
+static void
+bars_quote_names(void **state)
+{
+	(void)state;
+	assert_string_equal(shown("|operator new(unsigned long)|"),
+	                    "[Q:operator new(unsigned long)]");
+	assert_string_equal(shown("|a\\|b|"), "[Q:a|b]");
+	assert_string_equal(shown("|a\\b|"), "[Q:a\\b]");
+	assert_string_equal(shown("|a\\x41\\x5c|"), "[Q:aA\\]");
+	assert_string_equal(shown("|a\\xg1|"), "[Q:a\\xg1]");
+	assert_string_equal(shown("||"), "[Q:]");
+	assert_string_equal(shown("|# > x|"), "[Q:# > x]");
+	assert_string_equal(shown("(|a b| |c d|)"),
+	                    "[(][Q:a b][Q:c d][)]");
+	assert_string_equal(shown("a|b|c"), "[a][Q:b][c]");
+	assert_string_equal(shown("|abc"), "[Q:abc] !");
+	assert_string_equal(shown("|abc\\"), "[Q:abc\\] !");
+}
+
+static void
+a_bar_and_a_blank_are_a_pipe(void **state)
+{
+	(void)state;
+	assert_string_equal(shown("up | head -3 | wc"), "[up] 3:head -3 | wc");
+	assert_string_equal(shown("up| head"), "[up] 3:head");
+	assert_string_equal(shown("up |x| | y # z "), "[up][Q:x] 3:y # z");
+	assert_string_equal(shown("up |"), "[up] 3:- !");
+	assert_string_equal(shown("up |   "), "[up] 3:- !");
+}
+
+static void
+files_and_comments_begin_words(void **state)
+{
+	(void)state;
+	assert_string_equal(shown("up > f"), "[up] 1:f");
+	assert_string_equal(shown("up >f"), "[up] 1:f");
+	assert_string_equal(shown("up >> f"), "[up] 2:f");
+	assert_string_equal(shown("up > |a b|"), "[up] 1:a b");
+	assert_string_equal(shown("up >"), "[up] 1:- !");
+	assert_string_equal(shown("a->b c#d"), "[a->b][c#d]");
+	assert_string_equal(shown("up # more > f | x"), "[up]");
+	assert_string_equal(shown("#"), "");
+}
+
+/*
+ * Any bytes: no crash, every word within the line and in order.  The bytes
+ * are those that mean something, in every order of six.
+ */
+static void
+any_line_splits(void **state)
+{
+	static const char bytes[] = "a |\\>#(\xff";
+	char line[6];
+
+	(void)state;
+	for (unsigned long n = 0; n < 1ul << 18; n++) {
+		struct words words;
+		struct error error = { 0 };
+		size_t end = 0;
+
+		for (size_t i = 0; i < 6; i++)
+			line[i] = bytes[n >> (3 * i) & 7];
+		assert_int_equal(words_split(&words, line, 6, &error), 0);
+		for (size_t i = 0; i < words.n; i++) {
+			assert_true(words.words[i].begin >= end);
+			end = words.words[i].end;
+			assert_true(words.words[i].begin < end && end <= 6);
+		}
+		words_free(&words);
+	}
+}
+
+/* A session over a profile with names that need care. */
+static const char folded[] =
+    "# cpprof 1\n"
+    "# resource: Real Time; gtick=centisecond; interval=20\n"
+    "# resource: Page Faults; gtick=fault; interval=10\n"
+    "main;operator new(unsigned long);malloc 5 1\n"
+    "main;db_read 3 1\n"
+    "main;db_write;a|b 3 1\n"
+    "main;off;/x/ 3 1\n";
+
+struct fixture {
+	struct session session;
+	char path[40];
+};
+
+static int
+set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof *fixture);
+	struct error error = { 0 };
+	const char *path = fixture->path;
+	int file;
+
+	strcpy(fixture->path, "/tmp/test-arguments.XXXXXX");
+	file = mkstemp(fixture->path);
+	if (file < 0 ||
+	    write(file, folded, sizeof folded - 1) != sizeof folded - 1)
+		return -1;
+	close(file);
+	session_start(&fixture->session);
+	*state = fixture;
+	return session_load(&fixture->session, &path, 1, &error);
+}
+
+static int
+tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	session_end(&fixture->session);
+	unlink(fixture->path);
+	free(fixture);
+	return 0;
+}
+
+/* Parses; the command's usage is that of `name`. */
+static int
+parse(struct fixture *fixture, const char *name, const char *text,
+      struct arguments *arguments, struct error *error)
+{
+	const struct command *command = command_lookup(name, strlen(name),
+	                                               error);
+
+	*error = (struct error){ 0 };
+	assert_non_null(command);
+	return arguments_parse_text(arguments, &fixture->session, command,
+	                            text, error);
+}
+
+static void
+check_names(struct fixture *fixture, const char *command, const char *text,
+            const char *expected)
+{
+	struct arguments arguments;
+	struct error error;
+	char got[200] = "";
+
+	if (parse(fixture, command, text, &arguments, &error) != 0)
+		fail_msg("%s %s: %s", command, text, error.text);
+	for (size_t i = 0; i < arguments.values[0].n_names; i++) {
+		strcat(got, names_text(fixture->session.profile->names,
+		                       arguments.values[0].names[i]));
+		strcat(got, ";");
+	}
+	assert_string_equal(got, expected);
+	arguments_free(&arguments);
+}
+
+static void
+check_error(struct fixture *fixture, const char *command, const char *text,
+            const char *expected)
+{
+	struct arguments arguments;
+	struct error error;
+
+	if (parse(fixture, command, text, &arguments, &error) == 0)
+		fail_msg("%s %s: taken", command, text);
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("%s %s: %s", command, text, error.text);
+	arguments_free(&arguments);
+}
+
+static void
+functions_are_named_exactly_or_by_pattern(void **state)
+{
+	struct fixture *fixture = *state;
+
+	check_names(fixture, "up", "main", "main;");
+	check_names(fixture, "up", "|a\\|b|", "a|b;");
+	check_names(fixture, "up", "|operator new(unsigned long)|",
+	            "operator new(unsigned long);");
+	check_names(fixture, "up", "operator new(unsigned long)",
+	            "operator new(unsigned long);");
+	check_names(fixture, "up", "/x/", "/x/;");
+	check_names(fixture, "up", "*read", "db_read;");
+	check_names(fixture, "root", "db_*", "db_read;db_write;");
+	check_error(fixture, "up", "db_*", "fits 2 functions: db_read, db_w");
+	check_error(fixture, "up", "mian", "did you mean main?");
+	check_error(fixture, "up", "|db_*|", "no function db_*");
+	check_error(fixture, "up", "zz*", "no function matches");
+	check_error(fixture, "up", "main main", "unexpected main; usage: up");
+}
+
+static void
+paths_may_be_pasted(void **state)
+{
+	struct fixture *fixture = *state;
+
+	check_names(fixture, "path", "(main db_read)", "main;db_read;");
+	check_names(fixture, "path", "main db_read", "main;db_read;");
+	check_names(fixture, "path", "( main db_read )", "main;db_read;");
+	check_names(fixture, "path",
+	            "(main |operator new(unsigned long)| malloc)",
+	            "main;operator new(unsigned long);malloc;");
+	check_names(fixture, "path", "(|operator new(unsigned long)|)",
+	            "operator new(unsigned long);");
+	check_names(fixture, "path", "(main db_w* |a\\|b|)",
+	            "main;db_write;a|b;");
+	check_error(fixture, "path", "()", "at least one");
+	check_error(fixture, "path", "", "something is missing; usage: path");
+	check_error(fixture, "path", "(main nothing_like)", "no function");
+}
+
+static void
+fractions_are_never_guessed(void **state)
+{
+	struct fixture *fixture = *state;
+	static const struct {
+		const char *text;
+		double fraction;
+	} good[] = {
+		{ "0.01", 0.01 }, { "1%", 0.01 }, { "0", 0 }, { "0.5%", 0.005 },
+		{ "1e-3", 0.001 }, { ".25", 0.25 }, { "100%", 1 },
+	};
+	static const char *const bad[] = {
+		"x", "-1", "-1%", "0x1", "nan", "inf", "1.2.3", "%", "1%%",
+		"101%", "1e999",
+	};
+
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		struct arguments arguments;
+		struct error error;
+
+		assert_int_equal(parse(fixture, "threshold", good[i].text,
+		                       &arguments, &error), 0);
+		assert_true(arguments.values[0].fraction == good[i].fraction);
+		arguments_free(&arguments);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		check_error(fixture, "threshold", bad[i], "");
+	check_error(fixture, "threshold", "1", "write 1% or 0.01");
+	check_error(fixture, "threshold", "5", "write 5% or 0.05");
+	check_error(fixture, "threshold", "2.5", "write 2.5% or 0.025");
+}
+
+static void
+counts_and_choices_are_checked(void **state)
+{
+	struct fixture *fixture = *state;
+	struct arguments arguments;
+	struct error error;
+
+	assert_int_equal(parse(fixture, "limit", "off", &arguments, &error),
+	                 0);
+	assert_true(arguments.values[0].count == SIZE_MAX);
+	arguments_free(&arguments);
+	assert_int_equal(parse(fixture, "percent", "r", &arguments, &error),
+	                 0);
+	assert_int_equal(arguments.values[0].count, 1);
+	arguments_free(&arguments);
+	check_error(fixture, "limit", "0", "neither a number");
+	check_error(fixture, "limit", "-3", "neither a number");
+	check_error(fixture, "limit", "99999999999999999999", "neither");
+	check_error(fixture, "digits", "16", "0 to 15");
+	check_error(fixture, "percent", "x", "none of total, root");
+	check_error(fixture, "color", "a", "none of auto, always, never");
+}
+
+static void
+resources_may_be_shortened(void **state)
+{
+	struct fixture *fixture = *state;
+	static const char *const page_faults[] = {
+		"Page Faults", "|Page Faults|", "page", "p"
+	};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct arguments arguments;
+		struct error error;
+
+		assert_int_equal(parse(fixture, "resource", page_faults[i],
+		                       &arguments, &error), 0);
+		assert_int_equal(arguments.values[0].count, 1);
+		arguments_free(&arguments);
+	}
+	check_error(fixture, "resource", "cpu",
+	            "has |Real Time|, |Page Faults|");
+}
+
+static void
+commands_may_be_shortened(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_string_equal(command_lookup("fun", 3, &error)->name,
+	                    "functions");
+	assert_string_equal(command_lookup("body", 4, &error)->name, "body");
+	assert_string_equal(command_lookup("body+", 5, &error)->name,
+	                    "functions");
+	assert_string_equal(command_lookup("q", 1, &error)->name, "quit");
+	assert_null(command_lookup("f", 1, &error));
+	assert_string_equal(error.text,
+	                    "\"f\" may be functions, flat, find, format");
+	error = (struct error){ 0 };
+	assert_null(command_lookup("treshold", 8, &error));
+	assert_non_null(strstr(error.text, "did you mean threshold"));
+	error = (struct error){ 0 };
+	assert_null(command_lookup("", 0, &error));
+}
+
+static void
+near_words_come_nearest_first(void **state)
+{
+	static const char *const words[] = { "zebra", "mian2", "main", "Mian",
+		                             "xmianx" };
+	struct text_buffer text = { 0 };
+	struct near near;
+
+	(void)state;
+	near_start(&near, "mian", 4);
+	for (size_t i = 0; i < 5; i++)
+		near_offer(&near, words[i], strlen(words[i]));
+	near_add(&near, &text);
+	assert_string_equal(text_string(&text),
+	                    "; did you mean Mian, mian2, main or xmianx?");
+	text_free(&text);
+}
+
+static void
+check_completion(struct fixture *fixture, const char *line, size_t begin,
+                 const char *expected)
+{
+	struct completion completion;
+	char got[300] = "";
+
+	complete_line(&completion, &fixture->session, line, strlen(line));
+	for (size_t i = 0; i < completion.n; i++) {
+		strcat(got, completion.candidates[i]);
+		strcat(got, ";");
+	}
+	if (strcmp(got, expected) != 0 || completion.begin != begin)
+		fail_msg("%s: %zu %s", line, completion.begin, got);
+	completion_free(&completion);
+}
+
+static void
+each_argument_completes_by_its_kind(void **state)
+{
+	struct fixture *fixture = *state;
+
+	check_completion(fixture, "thr", 0, "threshold;");
+	check_completion(fixture, "up db_", 3, "db_read;db_write;");
+	check_completion(fixture, "up o", 3,
+	                 "off;|operator new(unsigned long)|;");
+	check_completion(fixture, "up |oper", 4,
+	                 "operator new(unsigned long);");
+	check_completion(fixture, "up |a", 4, "a\\|b;");
+	check_completion(fixture, "path (mai", 5, "(main;");
+	check_completion(fixture, "path (main db_r", 11, "db_read;");
+	check_completion(fixture, "percent ", 8, "total;root;");
+	check_completion(fixture, "set percent r", 12, "root;");
+	check_completion(fixture, "set thr", 4, "threshold;");
+	check_completion(fixture, "resource P", 9, "|Page Faults|;");
+	check_completion(fixture, "limit o", 6, "off;");
+	check_completion(fixture, "help apr", 5, "apropos;");
+	check_completion(fixture, "up main x", 8, "");
+	check_completion(fixture, "flat | he", 0, "");
+	check_completion(fixture, "nonsense x", 9, "");
+}
+
+static void
+files_complete_behind_redirections(void **state)
+{
+	struct fixture *fixture = *state;
+	char line[100], expected[60];
+
+	sprintf(expected, "%s;", fixture->path);
+	sprintf(line, "up > %.*s", (int)strlen(fixture->path) - 2,
+	        fixture->path);
+	check_completion(fixture, line, 5, expected);
+	sprintf(line, "load %.*s", (int)strlen(fixture->path) - 2,
+	        fixture->path);
+	check_completion(fixture, line, 5, expected);
+}
+
+int
+main(void)
+{
+#define SESSION_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, \
+	                                                   tear_down)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blanks_separate_words),
+		cmocka_unit_test(bars_quote_names),
+		cmocka_unit_test(a_bar_and_a_blank_are_a_pipe),
+		cmocka_unit_test(files_and_comments_begin_words),
+		cmocka_unit_test(any_line_splits),
+		cmocka_unit_test(commands_may_be_shortened),
+		cmocka_unit_test(near_words_come_nearest_first),
+		SESSION_TEST(functions_are_named_exactly_or_by_pattern),
+		SESSION_TEST(paths_may_be_pasted),
+		SESSION_TEST(fractions_are_never_guessed),
+		SESSION_TEST(counts_and_choices_are_checked),
+		SESSION_TEST(resources_may_be_shortened),
+		SESSION_TEST(each_argument_completes_by_its_kind),
+		SESSION_TEST(files_complete_behind_redirections),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-commands.c -- the table of commands checks itself. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/shell/argument_kinds.h"
+#include "src/shell/arguments.h"
+#include "src/shell/interpret.h"
+#include "src/shell/manual.h"
+#include "src/shell/session.h"
+
+static void
+each_command_is_described(void **state)
+{
+	(void)state;
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct command *command = commands[i];
+
+		assert_non_null(command->summary);
+		assert_in_range(strlen(command->summary), 10, 66);
+		assert_int_not_equal(
+		    command->summary[strlen(command->summary) - 1], '.');
+		assert_non_null(command->description);
+		assert_in_range(strlen(command->description), 20, 2000);
+		assert_non_null(command->example);
+		assert_int_equal(strncmp(command->example, command->name,
+		                         strlen(command->name)), 0);
+		assert_true(command->run != NULL || command->set != NULL);
+		assert_int_equal(command->get == NULL, command->set == NULL);
+	}
+}
+
+/* Exact names are not shadowed: each word belongs to one command. */
+static void
+each_name_finds_its_command(void **state)
+{
+	(void)state;
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct command *command = commands[i];
+		struct error error = { 0 };
+
+		assert_ptr_equal(command_lookup(command->name,
+		                                strlen(command->name),
+		                                &error), command);
+		for (size_t j = 0; j < COMMAND_MAX_ALIASES; j++)
+			if (command->aliases[j] != NULL)
+				assert_ptr_equal(command_lookup(
+				    command->aliases[j],
+				    strlen(command->aliases[j]), &error),
+				    command);
+	}
+}
+
+static void
+check_argument(const struct command *command, const struct argument *argument)
+{
+	bool is_last = argument[1].name == NULL;
+
+	assert_non_null(argument->help);
+	assert_non_null(argument_kinds[argument->kind].read);
+	if (argument->kind == ARG_CHOICE)
+		assert_non_null(command->choices);
+	if ((argument->flags & ARG_REPEATED) || argument->kind == ARG_PATH ||
+	    argument->kind >= ARG_WORDS)
+		assert_true(is_last);
+	if (!is_last && (argument->flags & ARG_OPTIONAL))
+		assert_true(argument[1].flags & ARG_OPTIONAL);
+}
+
+static void
+each_argument_can_be_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct argument *argument = commands[i]->arguments;
+		size_t n = 0;
+
+		for (; argument != NULL && argument->name != NULL; argument++) {
+			check_argument(commands[i], argument);
+			n++;
+		}
+		assert_in_range(n, 0, COMMAND_MAX_ARGUMENTS);
+	}
+}
+
+static void
+formats_are_those_of_the_output(void **state)
+{
+	struct error error = { 0 };
+	const char *const *choices =
+	    command_lookup("format", 6, &error)->choices;
+	size_t i = 0;
+
+	(void)state;
+	for (; output_formats[i].name != NULL; i++)
+		assert_string_equal(choices[i], output_formats[i].name);
+	assert_null(choices[i]);
+}
+
+/* A session over the paper's example, in the folder of the samples. */
+static int
+set_up(void **state)
+{
+	struct session *session = calloc(1, sizeof *session);
+	struct error error = { 0 };
+	const char *source = getenv("srcdir"), *file = "forms.folded";
+
+	if ((source != NULL && chdir(source) != 0) ||
+	    chdir("sample-data") != 0)
+		return -1;
+	session_start(session);
+	*state = session;
+	return session_load(session, &file, 1, &error);
+}
+
+static int
+tear_down(void **state)
+{
+	struct session *session = *state;
+
+	session_end(session);
+	free(session);
+	return chdir("..");
+}
+
+/* What get says, set understands, and nothing changes. */
+static void
+each_setting_reads_what_it_says(void **state)
+{
+	struct session *session = *state;
+
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct command *command = commands[i];
+		struct arguments arguments;
+		struct arena arena = { 0 };
+		struct error error = { 0 };
+		const char *value;
+
+		if (command->get == NULL)
+			continue;
+		value = command->get(session, &arena, &error);
+		assert_non_null(value);
+		if (arguments_parse_text(&arguments, session, command, value,
+		                         &error) != 0 ||
+		    command->set(session, &arguments.values[0], &error) != 0)
+			fail_msg("%s %s: %s", command->name, value,
+			         error.text);
+		assert_string_equal(command->get(session, &arena, &error),
+		                    value);
+		arguments_free(&arguments);
+		arena_free(&arena);
+	}
+}
+
+/* record's wants the collector; its own tests run it. */
+static bool
+can_run_here(const struct command *command)
+{
+	return strcmp(command->name, "record") != 0;
+}
+
+static void
+each_example_runs(void **state)
+{
+	struct session *session = *state;
+	int output = dup(STDOUT_FILENO), nowhere = open("/dev/null", O_WRONLY);
+
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const char *example = commands[i]->example;
+		struct error error = { 0 };
+		int status;
+
+		if (!can_run_here(commands[i]))
+			continue;
+		fflush(stdout);
+		dup2(nowhere, STDOUT_FILENO);
+		status = interpret_line(session, example, strlen(example),
+		                        &error);
+		dup2(output, STDOUT_FILENO);
+		if (status != 0)
+			fail_msg("%s: %s", example, error.text);
+	}
+	close(output);
+	close(nowhere);
+	assert_true(session->quit_requested);
+}
+
+static void
+the_manual_has_every_command(void **state)
+{
+	(void)state;
+	for (enum manual_form form = MANUAL_MARKDOWN; form <= MANUAL_MAN;
+	     form++) {
+		struct text_buffer text = { 0 };
+
+		manual_add(&text, form);
+		for (size_t i = 0; commands[i] != NULL; i++) {
+			char heading[100];
+
+			snprintf(heading, sizeof heading,
+			         form == MANUAL_MAN ? "\n.B %s" : "### `%s",
+			         commands[i]->name);
+			assert_non_null(strstr(text_string(&text), heading));
+		}
+		text_free(&text);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_command_is_described),
+		cmocka_unit_test(each_name_finds_its_command),
+		cmocka_unit_test(each_argument_can_be_read),
+		cmocka_unit_test(formats_are_those_of_the_output),
+		cmocka_unit_test_setup_teardown(
+		    each_setting_reads_what_it_says, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_example_runs, set_up,
+		                                tear_down),
+		cmocka_unit_test(the_manual_has_every_command),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

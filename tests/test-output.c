@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-output.c -- tables as text, TSV, CSV and JSON. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/base/names.h"
+#include "src/base/progress.h"
+#include "src/output/number_text.h"
+#include "src/output/output.h"
+#include "src/output/printable.h"
+#include "src/output/units.h"
+
+/* A profile of a few names that hold what is awkward somewhere. */
+enum { MAIN, NEW, ODD, CONTROL, BAD, N_NAMES };
+
+static const char *const texts[N_NAMES] = {
+	"main", "operator new(unsigned long)", "a|b;c\"d,e",
+	"e\033[31m\xe2\x80\xaey", "f\xff\xc3\xa9"
+};
+
+struct fixture {
+	struct names *names;
+	struct call_paths paths;
+	uint32_t parent[N_NAMES], name[N_NAMES];
+	struct table table;
+	struct text_buffer out;
+	struct error error;
+};
+
+static int
+take(void *context, const char *bytes, size_t n)
+{
+	text_add(context, bytes, n);
+	return 0;
+}
+
+static int
+set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof *fixture);
+
+	fixture->names = names_new(&fixture->error);
+	for (uint32_t i = 0; i < N_NAMES; i++) {
+		names_add(fixture->names, texts[i], strlen(texts[i]),
+		          &fixture->error);
+		fixture->name[i] = i;
+		fixture->parent[i] = i == 0 ? NO_RECORD : i - 1;
+	}
+	fixture->paths = (struct call_paths){
+		fixture->names, fixture->parent, fixture->name, false
+	};
+	fixture->table.view = "down";
+	fixture->table.schema = "cpprof.test/1";
+	fixture->table.gtick = "microsecond";
+	fixture->table.interval = 1000;
+	*state = fixture;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	table_free(&fixture->table);
+	text_free(&fixture->out);
+	names_free(fixture->names);
+	free(fixture);
+	return 0;
+}
+
+/* Rows of hits, fraction and path or name. */
+static void
+add_rows(struct fixture *fixture, uint32_t first, uint32_t end, bool are_paths)
+{
+	struct table *table = &fixture->table;
+
+	table_add_column(table, "hits", "#hits", CELL_HITS);
+	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
+	table_add_column(table, "path", "call path",
+	                 are_paths ? CELL_PATH : CELL_NAME);
+	for (uint32_t i = first; i < end; i++) {
+		struct cell cells[] = {
+			cell_hits(UINT64_MAX - i), cell_fraction(1.0 / 3),
+			are_paths ? cell_path(&fixture->paths, i)
+			          : cell_name(&fixture->paths, i)
+		};
+
+		table_add_row(table, cells, &fixture->error);
+	}
+}
+
+static const char *
+draw(struct fixture *fixture, draw_function *draw_it, struct layout layout)
+{
+	static struct writer writer;
+
+	text_clear(&fixture->out);
+	writer_start(&writer, take, &fixture->out);
+	assert_int_equal(draw_it(&fixture->table, &layout, &writer,
+	                         &fixture->error), 0);
+	assert_int_equal(writer_flush(&writer), 0);
+	return text_string(&fixture->out);
+}
+
+static const struct layout plain = { .digits = 4 };
+
+static void
+text_has_the_form_of_the_paper(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add_rows(fixture, MAIN, NEW + 1, true);
+	fixture->table.pattern = "{fraction} ({path}) [{hits}]";
+	table_add_header(&fixture->table, &fixture->error, "A Title");
+	table_add_field(&fixture->table, "root", "root", cell_text("main"),
+	                &fixture->error);
+	table_add_field(&fixture->table, "total", NULL, cell_count(7),
+	                &fixture->error);
+	table_add_footer(&fixture->table, &fixture->error, "2 hidden");
+	assert_string_equal(draw(fixture, output_text, plain),
+	    "A Title\n"
+	    "root: main\n"
+	    "format: usage_fraction (call path) [#hits]\n"
+	    "-----------------------------------------------------\n"
+	    "0.3333 (main) [18446744073709551615]\n"
+	    "0.3333 (main |operator new(unsigned long)|) "
+	    "[18446744073709551614]\n"
+	    "-----------------------------------------------------\n"
+	    "2 hidden\n");
+}
+
+static void
+text_shows_functions_bare_and_controls_escaped(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add_rows(fixture, NEW, N_NAMES, false);
+	fixture->table.pattern = "{path}";
+	fixture->table.is_plain = true;
+	assert_string_equal(draw(fixture, output_text, plain),
+	    "operator new(unsigned long)\n"
+	    "a|b;c\"d,e\n"
+	    "e\\x1b[31m\\xe2\\x80\\xaey\n"
+	    "f\\xff\xc3\xa9\n");
+}
+
+static void
+text_aligns_columns_by_what_they_hold(void **state)
+{
+	struct fixture *fixture = *state;
+	struct table *table = &fixture->table;
+	struct cell first[] = { cell_text("\xc3\xa9"), cell_count(5),
+		                cell_text("x") };
+	struct cell second[] = { cell_text("abc"), cell_count(1234),
+		                 cell_text("") };
+
+	table_add_column(table, "a", "a", CELL_TEXT);
+	table_add_column(table, "b", "count", CELL_COUNT);
+	table_add_column(table, "c", "c", CELL_TEXT);
+	table_add_row(table, first, &fixture->error);
+	table_add_row(table, second, &fixture->error);
+	assert_string_equal(draw(fixture, output_text, plain),
+	    "a    count  c\n"
+	    "-----------------------------------------------------\n"
+	    "\xc3\xa9        5  x\n"
+	    "abc   1234\n"
+	    "-----------------------------------------------------\n");
+}
+
+static void
+text_shows_hits_in_units(void **state)
+{
+	struct fixture *fixture = *state;
+	struct cell cell = cell_hits(1500);
+	struct layout layout = { .unit = UNIT_GTICKS };
+
+	table_add_column(&fixture->table, "hits", "#hits", CELL_HITS);
+	table_add_row(&fixture->table, &cell, &fixture->error);
+	fixture->table.pattern = "[{hits}]";
+	assert_string_equal(draw(fixture, output_text, layout),
+	    "format: [used]\n"
+	    "-----------------------------------------------------\n"
+	    "[1.50 s]\n"
+	    "-----------------------------------------------------\n");
+	assert_non_null(strstr(draw(fixture, output_json, layout),
+	                       "\"hits\":1500"));
+}
+
+/* The longest line of a text. */
+static size_t
+widest(const char *text)
+{
+	size_t most = 0;
+
+	while (*text != '\0') {
+		size_t n = strcspn(text, "\n"), width;
+
+		width = printable_width(text, n);
+		most = width > most ? width : most;
+		text += n + (text[n] == '\n');
+	}
+	return most;
+}
+
+static void
+text_fits_a_terminal_and_keeps_the_ends_of_paths(void **state)
+{
+	struct fixture *fixture = *state;
+	const char *text;
+
+	add_rows(fixture, MAIN, N_NAMES, true);
+	fixture->table.pattern = "{fraction} ({path})";
+	fixture->table.is_plain = true;
+	for (size_t width = 30; width < 120; width++) {
+		struct layout layout = { .digits = 4, .width = width };
+
+		assert_true(widest(draw(fixture, output_text, layout)) <=
+		            width);
+	}
+	text = draw(fixture, output_text, (struct layout){ .digits = 4,
+	                                                   .width = 45 });
+	assert_non_null(strstr(text, "(main ... |a\\|b;c\"d,e|)\n"));
+	assert_null(strstr(draw(fixture, output_text, plain), "..."));
+}
+
+static void
+text_indents_up_to_forty_columns(void **state)
+{
+	struct fixture *fixture = *state;
+	struct table *table = &fixture->table;
+	const uint64_t depths[] = { 0, 1, 20, 21 };
+
+	table_add_column(table, "depth", "depth", CELL_COUNT);
+	table->indent_key = "depth";
+	table->pattern = "x";
+	table->is_plain = true;
+	for (size_t i = 0; i < 4; i++) {
+		struct cell cell = cell_count(depths[i]);
+
+		table_add_row(table, &cell, &fixture->error);
+	}
+	assert_string_equal(draw(fixture, output_text, plain),
+	    "x\n  x\n"
+	    "                                        x\n"
+	    "                                        21: x\n");
+}
+
+static void
+color_is_only_where_asked_for(void **state)
+{
+	struct fixture *fixture = *state;
+	struct layout layout = { .digits = 4, .has_color = true };
+
+	add_rows(fixture, MAIN, NEW + 1, true);
+	fixture->table.pattern = "{path}";
+	assert_null(strchr(draw(fixture, output_text, plain), '\033'));
+	assert_non_null(strchr(draw(fixture, output_text, layout), '\033'));
+	assert_null(strchr(draw(fixture, output_json, layout), '\033'));
+}
+
+static void
+csv_quotes_and_joins_paths(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add_rows(fixture, ODD, ODD + 1, true);
+	assert_string_equal(draw(fixture, output_csv, plain),
+	    "hits,fraction,path\n"
+	    "18446744073709551613,0.3333333333333333,"
+	    "\"main;operator new(unsigned long);|a\\|b;c\"\"d,e|\"\n");
+	assert_string_equal(draw(fixture, output_tsv, plain),
+	    "hits\tfraction\tpath\n"
+	    "18446744073709551613\t0.3333333333333333\t"
+	    "main;operator new(unsigned long);|a\\|b;c\"d,e|\n");
+}
+
+static void
+csv_of_fields_alone_lists_them(void **state)
+{
+	struct fixture *fixture = *state;
+
+	table_add_field(&fixture->table, "name", NULL, cell_text("a,b\n"),
+	                &fixture->error);
+	assert_string_equal(draw(fixture, output_csv, plain),
+	                    "key,value\nname,\"a,b\\x0a\"\n");
+}
+
+static void
+json_nests_fields_and_is_utf8(void **state)
+{
+	struct fixture *fixture = *state;
+	struct table *table = &fixture->table;
+
+	table_add_field(table, "root", NULL,
+	                cell_name(&fixture->paths, MAIN), &fixture->error);
+	table_add_field(table, "resource.name", NULL, cell_text("c\"p\\u"),
+	                &fixture->error);
+	table_add_field(table, "resource.interval", NULL, cell_count(20),
+	                &fixture->error);
+	table_add_field(table, "none", NULL,
+	                (struct cell){ .kind = CELL_EMPTY }, &fixture->error);
+	add_rows(fixture, BAD, BAD + 1, true);
+	assert_string_equal(draw(fixture, output_json, plain),
+	    "{\"schema\":\"cpprof.test/1\",\"view\":\"down\","
+	    "\"root\":\"main\",\"resource\":{\"name\":\"c\\\"p\\\\u\","
+	    "\"interval\":20},\"none\":null,\"rows\":["
+	    "{\"hits\":18446744073709551611,\"fraction\":0.3333333333333333,"
+	    "\"path\":[\"main\",\"operator new(unsigned long)\","
+	    "\"a|b;c\\\"d,e\",\"e\\u001b[31m\\u202ey\","
+	    "\"f\xef\xbf\xbd\xc3\xa9\"]}]}\n");
+}
+
+static void
+json_of_no_rows_is_whole(void **state)
+{
+	struct fixture *fixture = *state;
+
+	table_add_field(&fixture->table, "a.b", NULL, cell_flag(true),
+	                &fixture->error);
+	assert_string_equal(draw(fixture, output_json, plain),
+	    "{\"schema\":\"cpprof.test/1\",\"view\":\"down\","
+	    "\"a\":{\"b\":true},\"rows\":[]}\n");
+}
+
+static void
+fractions_are_exact(void **state)
+{
+	const double numbers[] = { 0, 1, 0.1, 1.0 / 3, 2.0 / 3, 1e-300,
+		                   0.68729641693811074 };
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		text_clear(&text);
+		text_add_exact(&text, numbers[i]);
+		assert_true(strtod(text_string(&text), NULL) == numbers[i]);
+	}
+	text_clear(&text);
+	text_add_exact(&text, 0.1);
+	assert_string_equal(text_string(&text), "0.1");
+	text_free(&text);
+}
+
+static void
+units_are_readable(void **state)
+{
+	static const struct {
+		uint64_t hits, interval;
+		const char *gtick, *text;
+	} cases[] = {
+		{ 0, 1, "microsecond", "0" },
+		{ 12300, 1, "microsecond", "12.3 ms" },
+		{ 999, 1, "microsecond", "999 us" },
+		{ 614, 20, "centisecond", "2.05 min" },
+		{ 614, 20, "hundredth of a second", "2.05 min" },
+		{ 25, 10, "centiseconds", "2.50 s" },
+		{ 1, 1, "nanosecond", "1.00 ns" },
+		{ 90000, 1, "second", "1.04 d" },
+		{ 1572864, 1, "byte", "1.50 MiB" },
+		{ 5671, 10, "fault", "56710 faults" },
+		{ 1, 1, "fault", "1 fault" },
+		{ 5, 2, "", "10" },
+		{ 5, 2, NULL, "10" },
+		{ 2, 1, "e\033", "2 e\\x1bs" },
+		{ UINT64_MAX, UINT64_MAX, "fault",
+		  "340282366920938463426481119284349108225 faults" },
+	};
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		text_clear(&text);
+		text_add_gticks(&text, cases[i].hits, cases[i].interval,
+		                cases[i].gtick);
+		assert_string_equal(text_string(&text), cases[i].text);
+	}
+	text_free(&text);
+}
+
+static int
+no_room(void *context, const char *bytes, size_t n)
+{
+	(void)bytes;
+	(void)n;
+	++*(int *)context;
+	return ENOSPC;
+}
+
+static void
+a_writer_fails_once_and_for_good(void **state)
+{
+	static struct writer writer;
+	int calls = 0;
+
+	(void)state;
+	writer_start(&writer, no_room, &calls);
+	writer_put(&writer, "abc", 3);
+	assert_int_equal(calls, 0);
+	assert_int_equal(writer_flush(&writer), ENOSPC);
+	writer_put(&writer, "abc", 3);
+	assert_int_equal(writer_flush(&writer), ENOSPC);
+	assert_int_equal(calls, 1);
+}
+
+static void
+drawing_stops_when_asked_to(void **state)
+{
+	struct fixture *fixture = *state;
+	static struct writer writer;
+	draw_function *const functions[] = { output_text, output_tsv,
+		                             output_csv, output_json };
+
+	add_rows(fixture, MAIN, N_NAMES, true);
+	interrupt_requested = 1;
+	for (size_t i = 0; i < 4; i++) {
+		struct error error = { 0 };
+
+		writer_start(&writer, take, &fixture->out);
+		assert_int_equal(functions[i](&fixture->table, &plain,
+		                              &writer, &error), -1);
+		assert_string_equal(error.text, "interrupted");
+	}
+	interrupt_requested = 0;
+}
+
+static void
+utf8_is_decoded_strictly(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t n, length;
+		uint32_t character;
+	} cases[] = {
+		{ "a", 1, 1, 'a' },
+		{ "\xc3\xa9", 2, 2, 0xe9 },
+		{ "\xf0\x9f\x98\x80", 4, 4, 0x1f600 },
+		{ "\xc3", 1, 0, 0 },			/* cut */
+		{ "\xc0\x80", 2, 0, 0 },		/* overlong */
+		{ "\xe0\x80\xaf", 3, 0, 0 },
+		{ "\xed\xa0\x80", 3, 0, 0 },		/* surrogate */
+		{ "\xf4\x90\x80\x80", 4, 0, 0 },	/* above 10ffff */
+		{ "\x80", 1, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint32_t character = 0;
+
+		assert_int_equal(utf8_decode(cases[i].bytes, cases[i].n,
+		                             &character), cases[i].length);
+		if (cases[i].length > 0)
+			assert_int_equal(character, cases[i].character);
+	}
+}
+
+static void
+wide_characters_take_two_columns(void **state)
+{
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	assert_int_equal(printable_width("\xe4\xb8\xad\xe6\x96\x87", 6), 4);
+	assert_int_equal(printable_width("e\xcc\x81", 3), 1);
+	text_add_elided(&text, "\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad"
+	                "\xe6\x96\x87", 12, 7);
+	assert_string_equal(text_string(&text),
+	                    "\xe4\xb8\xad...\xe6\x96\x87");
+	text_free(&text);
+}
+
+int
+main(void)
+{
+#define TABLE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, \
+	                                                 tear_down)
+	const struct CMUnitTest tests[] = {
+		TABLE_TEST(text_has_the_form_of_the_paper),
+		TABLE_TEST(text_shows_functions_bare_and_controls_escaped),
+		TABLE_TEST(text_aligns_columns_by_what_they_hold),
+		TABLE_TEST(text_shows_hits_in_units),
+		TABLE_TEST(text_fits_a_terminal_and_keeps_the_ends_of_paths),
+		TABLE_TEST(text_indents_up_to_forty_columns),
+		TABLE_TEST(color_is_only_where_asked_for),
+		TABLE_TEST(csv_quotes_and_joins_paths),
+		TABLE_TEST(csv_of_fields_alone_lists_them),
+		TABLE_TEST(json_nests_fields_and_is_utf8),
+		TABLE_TEST(json_of_no_rows_is_whole),
+		TABLE_TEST(drawing_stops_when_asked_to),
+		cmocka_unit_test(fractions_are_exact),
+		cmocka_unit_test(units_are_readable),
+		cmocka_unit_test(a_writer_fails_once_and_for_good),
+		cmocka_unit_test(utf8_is_decoded_strictly),
+		cmocka_unit_test(wide_characters_take_two_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-pattern.c -- which names a pattern means. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/base/pattern.h"
+
+static bool
+fits(const char *text, const char *name, size_t length)
+{
+	struct error error = { 0 };
+	struct pattern *pattern = pattern_new(text, &error);
+	bool matches;
+
+	assert_non_null(pattern);
+	matches = pattern_matches(pattern, name, length);
+	pattern_free(pattern);
+	return matches;
+}
+
+#define assert_fits(text, name) \
+	assert_true(fits(text, name, sizeof name - 1))
+#define assert_not_fits(text, name) \
+	assert_false(fits(text, name, sizeof name - 1))
+
+static void
+a_plain_word_is_only_itself(void **state)
+{
+	(void)state;
+	assert_fits("main", "main");
+	assert_not_fits("main", "main2");
+	assert_not_fits("main", "mai");
+	assert_not_fits("", "x");
+}
+
+static void
+globs_cover_the_whole_name(void **state)
+{
+	(void)state;
+	assert_fits("db_*", "db_read_record");
+	assert_not_fits("db_*", "adb_read");
+	assert_fits("*", "");
+	assert_fits("*record", "db_read_record");
+	assert_fits("a*b*c", "aXbXbXc");
+	assert_not_fits("a*b*c", "aXbXbX");
+	assert_fits("?", "x");
+	assert_not_fits("?", "");
+	assert_not_fits("?", "xy");
+	assert_fits("**a**", "bab");
+}
+
+static void
+a_question_mark_is_one_character_of_several_bytes(void **state)
+{
+	(void)state;
+	assert_fits("?", "\xc3\xa9");
+	assert_fits("a?b", "a\xe2\x82\xac" "b");
+	assert_not_fits("??", "\xc3\xa9");
+	assert_fits("?", "\xff");
+}
+
+static void
+brackets_and_backslashes_are_themselves(void **state)
+{
+	(void)state;
+	assert_fits("operator[]*", "operator[](int)");
+	assert_not_fits("[ab]*", "a");
+	assert_fits("a\\*", "a\\b");
+}
+
+static void
+expressions_are_found_anywhere(void **state)
+{
+	(void)state;
+	assert_fits("/read|write/", "db_write_x");
+	assert_fits("/^db_.*d$/", "db_read");
+	assert_not_fits("/^db_.*d$/", "xdb_read");
+	assert_fits("//", "//");
+	assert_not_fits("//", "x");
+}
+
+static void
+names_may_hold_nul_bytes(void **state)
+{
+	(void)state;
+	assert_fits("a*c", "a\0c");
+	assert_fits("/c$/", "a\0c");
+	assert_not_fits("/a$/", "a\0c");
+}
+
+static void
+a_bad_expression_says_what_is_wrong(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_null(pattern_new("/a(/", &error));
+	assert_non_null(strstr(error.text, "/a(/: "));
+}
+
+static void
+an_exact_pattern_has_no_wildcards(void **state)
+{
+	struct error error = { 0 };
+	struct pattern *pattern = pattern_new_exact("operator*", &error);
+
+	(void)state;
+	assert_false(pattern_is_general(pattern));
+	assert_true(pattern_matches(pattern, "operator*", 9));
+	assert_false(pattern_matches(pattern, "operator/", 9));
+	pattern_free(pattern);
+}
+
+/* The last star alone is tried again: no exponential time. */
+static void
+many_stars_take_no_time(void **state)
+{
+	char glob[201], name[5001];
+
+	(void)state;
+	for (size_t i = 0; i < 200; i++)
+		glob[i] = i % 2 ? '*' : 'a';
+	glob[200] = '\0';
+	memset(name, 'a', 5000);
+	name[4999] = 'b';
+	name[5000] = '\0';
+	assert_true(fits(glob, name, 5000));
+	glob[199] = 'c';
+	assert_false(fits(glob, name, 5000));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plain_word_is_only_itself),
+		cmocka_unit_test(globs_cover_the_whole_name),
+		cmocka_unit_test(
+		    a_question_mark_is_one_character_of_several_bytes),
+		cmocka_unit_test(brackets_and_backslashes_are_themselves),
+		cmocka_unit_test(expressions_are_found_anywhere),
+		cmocka_unit_test(names_may_hold_nul_bytes),
+		cmocka_unit_test(a_bad_expression_says_what_is_wrong),
+		cmocka_unit_test(an_exact_pattern_has_no_wildcards),
+		cmocka_unit_test(many_stars_take_no_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

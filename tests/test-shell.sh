@@ -1,0 +1,257 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# test-shell.sh -- cpprof as scripts see it: options, exit statuses,
+# redirections, messages.
+set -u
+: "${srcdir:=.}" "${CPPROF:=./cpprof}"
+forms=$srcdir/sample-data/forms.folded
+process_db=$srcdir/sample-data/process_db.folded
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+n=0
+
+# run STATUS ARGUMENT...: runs cpprof on what `in` holds, keeps out and err.
+: >"$work/in"
+run() {
+	wanted=$1
+	shift
+	"$CPPROF" "$@" <"$work/in" >"$work/out" 2>"$work/err"
+	status=$?
+	: >"$work/in"
+}
+
+# ok CLAIM CONDITION...: all conditions hold, and the status was the wanted.
+ok() {
+	n=$((n + 1))
+	claim=$1
+	shift
+	if [ "$status" -eq "$wanted" ] && "$@"; then
+		echo "ok $n - $claim"
+	else
+		echo "not ok $n - $claim"
+		echo "# status $status, wanted $wanted"
+		sed 's/^/# out: /' "$work/out" | head -20
+		sed 's/^/# err: /' "$work/err" | head -20
+	fi
+}
+
+out_is() { [ "$(cat "$work/out")" = "$1" ]; }
+err_is() { [ "$(cat "$work/err")" = "$1" ]; }
+err_has() { grep -qF -- "$1" "$work/err"; }
+out_has() { grep -qF -- "$1" "$work/out"; }
+lacks() { ! "$@"; }
+both() { "$1" "$2" && "$3" "$4"; }
+silent() { [ ! -s "$work/out" ] && [ ! -s "$work/err" ]; }
+lines() { [ "$(wc -l <"$1")" -eq "$2" ]; }
+
+# Options
+run 0 --version
+ok '--version prints one line' out_has 'cpprof '
+run 0 --help
+ok '--help tells the usage' out_has 'usage: cpprof [OPTION]'
+run 2 --nonsense
+ok 'an unknown option is a usage error' err_has 'there is no option --nonsense'
+run 2 -F yaml "$forms"
+ok 'an unknown format is a usage error' err_has 'text, tsv, csv or json'
+run 2 -e
+ok 'an option without its argument is a usage error' err_has '-e wants an'
+run 1 "$work/none.folded"
+ok 'a missing profile is an error' err_has none.folded
+run 0 "$forms"
+ok 'an empty script does nothing' silent
+run 0 "$forms" -e 'root' -e 'threshold'
+ok '-e commands run in order, after the profile too' \
+	out_is 'root  main
+threshold  0.01'
+printf 'threshold 2%%\nthreshold\n' >"$work/a.cmd"
+echo 'root db_read_record' >"$work/in"
+run 0 -e threshold -x "$work/a.cmd" -e root "$forms"
+ok '-e and -x mix, and standard input is not read' \
+	out_is 'threshold  0.01
+threshold  0.02
+root  main'
+printf 'root db_read_record\nroot\n' >"$work/in"
+run 0 -i -e root "$forms"
+ok '-i goes on with standard input' \
+	out_is 'root  main
+root  db_read_record'
+
+# Scripts
+printf '# a comment\n\n  \nthreshold 0.05 # another\nthreshold' >"$work/in"
+run 0 "$forms"
+ok 'comments, empty lines and a last line without end' \
+	out_is 'threshold  0.05'
+printf 'root\r\nthreshold\r\n' >"$work/in"
+run 0 "$forms"
+ok 'lines may end in CR LF' out_is 'root  main
+threshold  0.01'
+printf 'root\nnonsense\nthreshold\n' >"$work/in"
+run 1 "$forms"
+ok 'the first failing command ends a script' \
+	both out_is 'root  main' err_has '<stdin>:2: there is no command'
+printf 'nonsense\nroot\n' >"$work/in"
+run 1 --keep-going "$forms"
+ok '--keep-going goes on and still fails' \
+	both out_is 'root  main' err_has '<stdin>:1: '
+run 1 -e root -e nonsense -e threshold "$forms"
+ok '-e names its number' both out_is 'root  main' err_has '-e:2: there is no'
+printf 'root\n\nnonsense\n' >"$work/b.cmd"
+run 1 -x "$work/b.cmd" "$forms"
+ok 'a script names file and line' err_has "$work/b.cmd:3: there is no command"
+run 1 -e "source $work/b.cmd" -e threshold "$forms"
+ok 'a sourced script names its own line, once' lines "$work/err" 1
+ok 'and ends what sourced it' lacks out_has threshold
+run 1 -x "$work/none.cmd" "$forms"
+ok 'a script that is not there' err_has 'No such file'
+echo "source $work/c.cmd" >"$work/c.cmd"
+run 1 -x "$work/c.cmd" "$forms"
+ok 'a script that runs itself ends' err_has 'scripts inside each other'
+printf 'quit\nnonsense\n' >"$work/in"
+run 0 "$forms"
+ok 'quit ends a script' silent
+printf 'root\n\0up\n' >"$work/in"
+run 1 "$forms"
+ok 'a NUL byte is refused' err_is '<stdin>:2: a command holds no NUL byte'
+{ printf 'root '; head -c 1000000 /dev/zero | tr '\0' x; echo; } >"$work/in"
+run 1 "$forms"
+ok 'a line of a million bytes is one short error' lines "$work/err" 1
+head -c 1000000 /dev/zero | tr '\0' '|' >"$work/in"
+run 1 "$forms"
+ok 'a million bars are one short error' lines "$work/err" 1
+printf '\033[31mx\n' >"$work/in"
+run 1 "$forms"
+ok 'messages hold no control characters' err_has '\x1b[31mx'
+
+# No profile
+run 1 -e functions
+ok 'a view without a profile says how to get one' err_has 'load FILE'
+run 0 -e "load $forms" -e root
+ok 'load opens one' out_is 'root  main'
+run 1 -e "load $forms" -e "load $work/none" "$process_db"
+ok 'a failing load is an error' err_has 'none'
+printf 'load %s\nload %s/none\nroot\n' "$forms" "$work" >"$work/in"
+run 1 --keep-going
+ok 'and leaves the profile as it was' out_is 'root  main'
+"$CPPROF" - -e root <"$forms" >"$work/out" 2>"$work/err"
+status=$? wanted=0
+ok 'a profile comes from standard input' out_is 'root  main'
+"$CPPROF" - -e reload <"$forms" >"$work/out" 2>"$work/err"
+status=$? wanted=1
+ok 'and cannot be read again' err_has 'standard input'
+
+# Output
+run 0 "$forms" -e "root > $work/file" -e "threshold >> $work/file"
+ok 'output goes to files' silent
+cp "$work/file" "$work/out"
+ok 'anew or behind what is there' out_is 'root  main
+threshold  0.01'
+run 0 "$forms" -e "root > |$work/a file|"
+ok 'a file name may hold blanks' test -s "$work/a file"
+run 1 "$forms" -e "root > $work/none/file"
+ok 'a file that cannot be written' err_has 'none/file: No such'
+run 1 "$forms" -e 'root > /dev/full'
+ok 'a full disk' err_has '/dev/full: No space left'
+run 1 "$forms" -e "nonsense > $work/kept"
+ok 'a command that fails writes no file' test ! -e "$work/kept"
+run 0 "$forms" -e 'root | tr a-z A-Z'
+ok 'output goes through a pipe' out_is 'ROOT  MAIN'
+run 0 "$forms" -e 'functions | head -1' -e root
+ok 'a pipe that closes early is no error' out_has 'root  main'
+run 1 "$forms" -e 'root | false' -e threshold
+ok 'a pipe that fails is one' err_has '-e:1: false: exit status 1'
+run 1 "$forms" -e 'up > '
+ok 'a redirection to nowhere' err_has 'no file behind the >'
+run 1 "$forms" -e 'up |'
+ok 'a pipe to nowhere' err_has 'no command behind the bar'
+run 0 "$forms" -e '!echo hello | tr h H' -e 'shell echo > /dev/null'
+ok 'a shell command' out_is Hello
+run 1 "$forms" -e '!exit 3'
+ok 'a failing shell command' err_has 'exit 3: exit status 3'
+printf '!cat\nroot\n' >"$work/in"
+run 0 "$forms"
+ok 'a shell command does not read the script' out_is 'root  main'
+"$CPPROF" "$forms" -e functions -e root >/dev/full 2>"$work/err"
+status=$? wanted=1
+ok 'standard output that is full ends the program' \
+	err_is '-e:1: standard output: No space left on device'
+{ "$CPPROF" "$forms" -e '!sleep 0.2' -e functions -e functions \
+	2>"$work/err"; echo $? >"$work/status"; } | true
+status=$(cat "$work/status") wanted=1
+ok 'a reader that went away is told by the status alone' test ! -s "$work/err"
+run 0 "$forms" -e functions -e up -e tree -e 'help up' -e info
+cp "$work/out" "$work/once"
+run 0 "$forms" -e functions -e up -e tree -e 'help up' -e info
+ok 'the same input gives the same bytes' cmp -s "$work/out" "$work/once"
+ok 'and no escapes' lacks out_has "$(printf '\033')"
+
+# Settings
+run 1 "$forms" -e 'threshold 5'
+ok 'a threshold of 1 or more names both spellings' \
+	err_has '5 is not below 1; write 5% or 0.05'
+run 0 "$forms" -e 'set threshold 5%' -e 'set threshold' -e 'show threshold'
+ok 'set and show' out_is 'threshold  0.05
+threshold  0.05'
+run 1 "$forms" -e 'set up 3'
+ok 'set wants a setting' err_has 'up is a command'
+run 0 "$process_db" -e 'resource pa' -e 'root qsort' -e 'limit 3' \
+	-e 'digits 2' -e "show > $work/show.cmd"
+run 0 "$process_db" -x "$work/show.cmd" -e 'show'
+ok 'what show prints sets it again' cmp -s "$work/out" "$work/show.cmd"
+run 1 "$forms" -e 'root db_*' -e root
+ok 'a root that fits several lists them' \
+	out_is 'db_get_property
+db_read_record
+db_update_record'
+ok 'and is an error in a script' \
+	err_has 'db_* fits 3 functions; the root is still main'
+run 1 "$forms" -e 'root db_raed_record'
+ok 'a mistyped function' err_has 'did you mean db_read_record'
+run 1 "$forms" -e 'resource cpu'
+ok 'an unknown resource' err_has 'the profile has |Real Time|'
+run 0 "$forms" -e 'root envelope' -e "load $process_db" -e root
+ok 'a root that the next profile lacks' \
+	both out_is 'root  main' err_has 'there is no envelope here'
+run 0 "$process_db" -e 'resource page' -e reload -e 'show resource'
+ok 'reload keeps the resource' out_is 'resource  |Page Faults|'
+printf 'a;x 3\nb;x 3\nc 2\n' >"$work/three"
+run 0 "$work/three" -e root
+ok 'the default root has the most hits, first by name' out_is 'root  a'
+
+# JSON
+if [ -n "${PYTHON3-}" ] && [ "$PYTHON3" != no ]; then
+	printf 'm;e\033[31m\377;\342\200\256|x;a"b\\ 3\nm 18446744073709551600\n' \
+		>"$work/odd"
+	printf '%s\n' functions flat body down up tree info show help 'help up' \
+		'apropos path' resource root history 'find *' 'callees m' \
+		'threshold 0.2' 'path (m)' 'unit gticks' >"$work/in"
+	run 0 -F json "$work/odd"
+	cat >"$work/check.py" <<'END'
+import json, sys
+documents = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+assert len(documents) == 17, len(documents)
+for document in documents:
+    assert document["schema"].startswith("cpprof."), document
+    assert isinstance(document["view"], str)
+    assert isinstance(document["rows"], list)
+functions = documents[0]
+assert functions["rows"][0]["path"] == ["m"]
+assert functions["total"] == 18446744073709551603
+assert functions["rows"][0]["hits"] == 18446744073709551603
+info = documents[6]
+assert info["deepest_stack"] == 4 and info["view"] == "info"
+assert not any(c < 32 and c != 10 or c == 127
+               for c in open(sys.argv[1], "rb").read())
+END
+	ok 'JSON is one whole document for each command that shows something' \
+		"$PYTHON3" "$work/check.py" "$work/out"
+else
+	wanted=0 status=0
+	ok 'JSON documents # SKIP no python3' true
+fi
+run 1 -F json "$forms" -e nonsense
+ok 'errors are no JSON' test ! -s "$work/out"
+run 0 -F csv "$forms" -e 'threshold 0.8' -e functions
+ok 'CSV has a line of keys' out_has 'path'
+run 0 -F json "$forms" -e 'threshold 0.5' -e 'root main' -e 'format json'
+ok 'settings print nothing' silent
+echo "1..$n"
