@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* arch-x86_64.c -- x86-64: the signal context, compact rules, restarted calls. */
+/* arch-x86_64.c -- x86-64: the signal context and compact rules. */
 #include "lib/arch.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "lib/cfi.h"
@@ -131,51 +129,4 @@ arch_follows_call(const unsigned char *ra)
 	    (ra[-4] == 0xff && (ra[-3] & 0x38) == 0x10) ||
 	    (ra[-6] == 0xff && (ra[-5] & 0x38) == 0x10) ||
 	    (ra[-7] == 0xff && (ra[-6] & 0x38) == 0x10);
-}
-
-/* Calls that signal(7) says are never restarted, and may be. */
-static bool
-is_restartable(uint32_t number)
-{
-	static const uint16_t numbers[] = {
-		SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait,
-		SYS_epoll_pwait, SYS_epoll_pwait2, SYS_nanosleep,
-		SYS_clock_nanosleep, SYS_pause, SYS_rt_sigsuspend,
-		SYS_rt_sigtimedwait, SYS_semop, SYS_semtimedop, SYS_msgrcv,
-		SYS_msgsnd, SYS_accept, SYS_accept4, SYS_recvfrom, SYS_recvmsg,
-		SYS_sendto, SYS_sendmsg, SYS_futex, SYS_io_getevents,
-	};
-	unsigned i;
-
-	for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (numbers[i] == number)
-			return true;
-	return false;
-}
-
-/*
- * libc puts `mov $number,%eax` right before `syscall`; going back to the mov
- * makes the whole call again, with the arguments still in their registers.
- * Signals of lower number that are pending at the same time get their frames
- * first, so when ours is the one that sees the call's end, no other handler
- * is owed the EINTR.  What remains is a tick within the fraction of a
- * microsecond in which another handler's return hands out its own EINTR.
- */
-void
-arch_restart_call(void *context, struct readable *readable)
-{
-	greg_t *gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	const uintptr_t code = (uintptr_t)gregs[REG_RIP] - 7;
-	unsigned char bytes[7];
-	uint32_t number;
-
-	if (gregs[REG_RAX] != -EINTR ||
-	    !readable_range(readable, code, sizeof bytes))
-		return;
-	memcpy(bytes, (const void *)code, sizeof bytes);
-	if (bytes[0] != 0xb8 || bytes[5] != 0x0f || bytes[6] != 0x05)
-		return;
-	memcpy(&number, bytes + 1, sizeof number);
-	if (is_restartable(number))
-		gregs[REG_RIP] -= 7;
 }

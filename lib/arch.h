@@ -21,7 +21,6 @@
 #endif
 
 struct cfi_row;
-struct readable;
 
 /* Values of registers; bit r of `known` says whether value[r] means anything. */
 struct registers {
@@ -43,12 +42,5 @@ struct compact_rule arch_compact(const struct cfi_row *row, uint64_t address);
  * it must be readable.  Async-signal-safe.
  */
 bool arch_follows_call(const unsigned char *return_address);
-
-/*
- * Makes the interrupted program run a system call again that our signal cut
- * short with EINTR and that SA_RESTART does not cover (poll, nanosleep, ...).
- * Async-signal-safe; only from the handler, last thing.
- */
-void arch_restart_call(void *context, struct readable *readable);
 
 #endif

@@ -62,7 +62,8 @@ struct cpprofdata_resource {
  */
 enum cpprofdata_drop {
 	CPPROFDATA_LOST_FULL,		/* neither file nor memory could grow */
-	CPPROFDATA_LOST_AT_EXIT,	/* deferred, and the thread ended */
+	CPPROFDATA_LOST_AT_EXIT,	/* deferred, or no tick came any more,
+					   when the thread ended */
 	CPPROFDATA_DEFERRED_UNSAFE,	/* the collector itself was at work */
 	CPPROFDATA_DEFERRED_BACK_OFF,	/* sampling would have cost too much */
 	CPPROFDATA_PARTIAL_NO_RULES,	/* code without unwind tables */

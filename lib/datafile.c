@@ -319,6 +319,20 @@ datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 	__atomic_fetch_add(&head->drops[reason].hits, hits, __ATOMIC_RELAXED);
 }
 
+void
+datafile_count_thread(bool is_sampled)
+{
+	struct cpprofdata_header *head = datafile_header();
+
+	atomic_fetch_add(&process.n_threads, 1);
+	atomic_fetch_add(&process.n_threads_unsampled, !is_sampled);
+	if (head == NULL)
+		return;
+	__atomic_fetch_add(&head->n_threads, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&head->n_threads_unsampled, !is_sampled,
+	    __ATOMIC_RELAXED);
+}
+
 /* Writes a number in decimal; returns the end. */
 static char *
 put_number(char *at, unsigned long number)
@@ -371,6 +385,8 @@ fill_header(struct cpprofdata_header *head)
 	head->pid = process.pid;
 	head->parent_pid = process.parent_pid;
 	head->start_ns = process.start_ns;
+	head->n_threads = process.n_threads;
+	head->n_threads_unsampled = process.n_threads_unsampled;
 	strcpy(cpu->name, "cpu");
 	strcpy(cpu->gtick, "microsecond");
 	cpu->interval = process.interval_ns / 1000;

@@ -32,6 +32,11 @@ void datafile_lock_wait(void);
 void datafile_unlock(void);
 
 /*
+ * Counts a thread that has started, in the file too if there is one.
+ */
+void datafile_count_thread(bool is_sampled);
+
+/*
  * Creates the file of this process.  Lock held, no file yet.  False with errno
  * set.
  */

@@ -24,6 +24,7 @@ struct process {
 	size_t arguments_size;
 	uint32_t n_arguments;
 	uintptr_t own_start, own_end;	/* where this library is mapped */
+	_Atomic uint64_t n_threads, n_threads_unsampled;	/* so far */
 };
 
 extern struct process process;

@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lib/arch.h"
 #include "lib/datafile.h"
 #include "lib/process.h"
 #include "lib/real.h"
@@ -61,11 +60,11 @@ sampler_program_action(const struct sigaction *action, struct sigaction *old)
 }
 
 static int64_t
-monotonic_ns(void)
+clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -227,6 +226,7 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 	if (thread->allowance_ns > ALLOWANCE_MAX_NS)
 		thread->allowance_ns = ALLOWANCE_MAX_NS;
 	thread->owed_hits += expiries;
+	thread->n_expiries += expiries;
 	if (thread->held_off > 0) {
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1, expiries);
 		return;
@@ -235,7 +235,7 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1, expiries);
 		return;
 	}
-	start = monotonic_ns();
+	start = clock_ns(CLOCK_MONOTONIC);
 	switch (take_sample(thread, thread->owed_hits, expiries - 1, context)) {
 	case TREE_OK:
 		thread->owed_hits = 0;
@@ -249,7 +249,7 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 		thread->owed_hits = 0;
 		break;
 	}
-	charge(thread, monotonic_ns() - start);
+	charge(thread, clock_ns(CLOCK_MONOTONIC) - start);
 }
 
 /* Our signal number, but not from our timer: what the program wanted. */
@@ -294,7 +294,6 @@ handle(int number, siginfo_t *info, void *context)
 	} else if (thread != NULL) {
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
 		    info->si_overrun : 0), context);
-		arch_restart_call(context, &thread->unwinder.readable);
 	}
 	errno = saved;
 }
@@ -338,6 +337,7 @@ sampler_start(struct thread *thread)
 	struct sigevent event;
 	struct itimerspec when;
 	sigset_t ours;
+	uint64_t phase;
 
 	memset(&event, 0, sizeof event);
 	event.sigev_notify = SIGEV_THREAD_ID;
@@ -350,8 +350,12 @@ sampler_start(struct thread *thread)
 	sigemptyset(&ours);
 	sigaddset(&ours, sampler_signal());
 	real()->pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+	phase = random_phase(thread->tid);
+	thread->n_expiries = 0;
+	thread->first_expiry_ns = phase +
+	    (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	when.it_interval = to_timespec(process.interval_ns);
-	when.it_value = to_timespec(random_phase(thread->tid));
+	when.it_value = to_timespec(phase);
 	if (timer_settime(thread->timer, 0, &when, NULL) != 0) {
 		sampler_stop(thread);
 		return false;
@@ -365,4 +369,21 @@ sampler_stop(struct thread *thread)
 	if (thread->has_timer)
 		timer_delete(thread->timer);
 	thread->has_timer = false;
+}
+
+void
+sampler_settle(struct thread *thread)
+{
+	uint64_t now = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t expired = 0;
+
+	if (now >= thread->first_expiry_ns)
+		expired = 1 + (now - thread->first_expiry_ns) /
+		    process.interval_ns;
+	if (expired > thread->n_expiries)
+		thread->owed_hits += expired - thread->n_expiries;
+	if (thread->owed_hits > 0)
+		datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1,
+		    thread->owed_hits);
+	thread->owed_hits = 0;
 }

@@ -10,10 +10,10 @@
  *
  * The signal is SIGRTMAX - 1.  SIGPROF belongs to programs and to other
  * profilers (some install a handler for it and die of a signal they did not
- * ask for), real-time signals near the top hardly ever do; a timer's signal
- * is queued in advance, so none can be lost or flood; and the highest number
- * is delivered last, so that ours never comes between another signal and the
- * system call that it interrupted.
+ * ask for), real-time signals near the top hardly ever do, and a timer's signal
+ * is queued in advance, so that none is lost and none can flood.  It does not
+ * make system calls fail with EINTR: Linux on x86 (5.9 and later) looks at CPU
+ * timers on the way back to user space, when a call has its result.
  */
 #ifndef CPPROF_SAMPLER_H
 #define CPPROF_SAMPLER_H
@@ -39,6 +39,13 @@ int sampler_install(void);
  */
 bool sampler_start(struct thread *thread);
 void sampler_stop(struct thread *thread);
+
+/*
+ * At the thread's end: what it still owes, and the intervals since its last
+ * tick, are counted as lost.  On the thread, with no ticks or with ticks held
+ * off.
+ */
+void sampler_settle(struct thread *thread);
 
 /*
  * The program's own idea of our signal's action: as sigaction(2).  Not from

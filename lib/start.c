@@ -77,27 +77,12 @@ end_thread(void *state)
 	sampler_stop(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (thread->owed_hits > 0)
-		datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1,
-		    thread->owed_hits);
+	sampler_settle(thread);
 	if (thread->is_announced) {
 		threads_note_name(thread);
 		thread->record->end_ns = process_now();
 	}
 	threads_give_back(thread);
-}
-
-static void
-count_thread(bool is_sampled)
-{
-	struct cpprofdata_header *head = datafile_header();
-
-	if (head == NULL)
-		return;
-	__atomic_fetch_add(&head->n_threads, 1, __ATOMIC_RELAXED);
-	if (!is_sampled)
-		__atomic_fetch_add(&head->n_threads_unsampled, 1,
-		    __ATOMIC_RELAXED);
 }
 
 static void
@@ -111,7 +96,7 @@ begin_thread(struct thread *thread, const void *stack_end)
 	/* Later, descriptor 2 may be anything: the count must do. */
 	if (!ok && thread->is_main)
 		warn("no timer", errno);
-	count_thread(ok);
+	datafile_count_thread(ok);
 	errno = saved;
 }
 
@@ -142,9 +127,9 @@ set_up_child(void)
 	datafile_forked();
 	modules_forked();
 	threads_forked();
-	if (self == NULL)
-		return;
-	sampler_start(self);
+	process.n_threads = process.n_threads_unsampled = 0;
+	if (self != NULL)
+		datafile_count_thread(sampler_start(self));
 }
 
 static void
@@ -246,6 +231,8 @@ finish(void)
 	if (!sampler_is_on() || *is_same_process == 0)
 		return;
 	threads_hold_off();
+	if (thread_self != NULL)
+		sampler_settle(thread_self);
 	datafile_lock_wait();
 	datafile_finish();
 	datafile_unlock();

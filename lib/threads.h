@@ -35,6 +35,8 @@ struct thread {
 	struct cpprofdata_thread *record;	/* NULL: none in the file yet */
 	volatile sig_atomic_t held_off;	/* > 0: ticks are deferred */
 	uint64_t owed_hits;		/* of deferred ticks */
+	uint64_t first_expiry_ns;	/* on its CPU clock */
+	uint64_t n_expiries;		/* that ticks have brought */
 	int64_t allowance_ns;		/* that sampling may still cost */
 	uint64_t n_samples;
 	struct tree tree;

@@ -311,7 +311,9 @@ step_generic(struct walk *walk, bool is_signal, struct frame *frame)
 		return STEP_BAD_STACK;
 	if (walk->registers.value[ARCH_RETURN] == 0)
 		return STEP_END;
-	if (!is_signal && walk->sp <= sp)
+	/* longjmp's last instructions stand on their caller's stack pointer. */
+	if (!is_signal && (walk->sp < sp ||
+	    (walk->sp == sp && ++walk->n_switches > MAX_SWITCHES)))
 		return STEP_BAD_STACK;
 	walk->exact = is_signal;
 	walk->address = walk->registers.value[ARCH_RETURN] - !is_signal;

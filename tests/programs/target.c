@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* target.c -- a program for the collector to sample: `target MODE [NUMBER]`.
+ *
+ * Each mode does one thing that makes sampling hard, prints one line that
+ * does not depend on being sampled, and exits with a status of its own.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+extern char **environ;
+
+static long
+cpu_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static volatile unsigned sink;
+
+/* Uses that much CPU time of its thread. */
+NOINLINE void
+spin(long ms)
+{
+	long end = cpu_ms() + ms;
+	int i;
+
+	while (cpu_ms() < end)
+		for (i = 0; i < 20000; i++)
+			sink = sink * 31 + (unsigned)i;
+}
+
+NOINLINE void
+recurse(unsigned depth, long ms)
+{
+	if (depth == 0)
+		spin(ms);
+	else
+		recurse(depth - 1, ms);
+	sink++;
+}
+
+static int
+run_spin(long ms)
+{
+	spin(ms);
+	puts("spun");
+	return 3;
+}
+
+static void *
+recurse_in_thread(void *depth)
+{
+	recurse(*(unsigned *)depth, 400);
+	return NULL;
+}
+
+static int
+run_recursion(long depth)
+{
+	unsigned n = (unsigned)depth;
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 20);
+	if (pthread_create(&thread, &attr, recurse_in_thread, &n) != 0)
+		return 1;
+	pthread_join(thread, NULL);
+	puts("recursed");
+	return 0;
+}
+
+NOINLINE void *
+worker(void *argument)
+{
+	pthread_setname_np(pthread_self(), "worker");
+	spin(20);
+	return argument;
+}
+
+NOINLINE int
+worker_c11(void *argument)
+{
+	spin(40);
+	return argument == NULL;
+}
+
+static int
+run_threads(long n)
+{
+	pthread_t thread;
+	thrd_t other;
+	long i;
+
+	for (i = 0; i < n; i++) {
+		if (pthread_create(&thread, NULL, worker, NULL) != 0)
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	if (thrd_create(&other, worker_c11, NULL) != thrd_success)
+		return 1;
+	thrd_join(other, NULL);
+	puts("threads done");
+	return 0;
+}
+
+static void *
+exit_early(void *argument)
+{
+	spin(30);
+	pthread_exit(argument);
+}
+
+static void *
+be_cancelled(void *argument)
+{
+	for (;;) {
+		spin(5);
+		pthread_testcancel();
+	}
+	return argument;
+}
+
+static int
+run_ends(long unused)
+{
+	pthread_t threads[2];
+	void *result;
+
+	(void)unused;
+	pthread_create(&threads[0], NULL, exit_early, threads);
+	pthread_create(&threads[1], NULL, be_cancelled, NULL);
+	spin(60);
+	pthread_cancel(threads[1]);
+	pthread_join(threads[0], &result);
+	printf("%d", result == threads);
+	pthread_join(threads[1], &result);
+	printf("%d\n", result == PTHREAD_CANCELED);
+	return 0;
+}
+
+NOINLINE void
+in_child(void)
+{
+	spin(80);
+}
+
+static int
+run_fork(long unused)
+{
+	int status = 0;
+	pid_t child;
+
+	(void)unused;
+	spin(40);
+	child = fork();
+	if (child == 0) {
+		in_child();
+		_exit(7);
+	}
+	waitpid(child, &status, 0);
+	child = (pid_t)syscall(SYS_fork);	/* behind the library's back */
+	if (child == 0) {
+		spin(20);
+		exit(8);
+	}
+	waitpid(child, &status, 0);
+	child = vfork();
+	if (child == 0)
+		_exit(9);
+	waitpid(child, &status, 0);
+	spin(40);
+	printf("child %d\n", WEXITSTATUS(status));
+	return 0;
+}
+
+/* A fork that takes longer than the interval must still end. */
+static int
+run_big_fork(long megabytes)
+{
+	size_t size = (size_t)megabytes << 20;
+	char *memory = malloc(size);
+	int i, status = 0;
+
+	if (memory == NULL)
+		return 1;
+	memset(memory, 1, size);
+	for (i = 0; i < 5; i++) {
+		pid_t child = fork();
+
+		if (child == 0)
+			_exit(memory[size / 2]);
+		waitpid(child, &status, 0);
+	}
+	printf("big fork %d\n", WEXITSTATUS(status));
+	return 0;
+}
+
+static int
+run_exec(long unused)
+{
+	char *arguments[] = { "target", "spin", "100", NULL };
+
+	(void)unused;
+	spin(100);
+	execv("/proc/self/exe", arguments);
+	return 1;
+}
+
+static int
+run_spawn(long unused)
+{
+	char *arguments[] = { "target", "spin", "60", NULL };
+	int status = 0;
+	pid_t child;
+
+	(void)unused;
+	spin(60);
+	if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments,
+	    environ) != 0)
+		return 1;
+	waitpid(child, &status, 0);
+	spin(60);
+	printf("spawned %d\n", WEXITSTATUS(status));
+	return 0;
+}
+
+static int
+run_kill(long ms)
+{
+	spin(ms);
+	kill(getpid(), SIGKILL);
+	return 1;
+}
+
+static int
+run_block_all(long ms)
+{
+	sigset_t all, seen;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	spin(ms);
+	sigprocmask(SIG_SETMASK, NULL, &seen);
+	printf("blocked %d\n", sigismember(&seen, SIGRTMAX - 1));
+	return 0;
+}
+
+/* All actions set to the default, and then to a handler that works. */
+static volatile sig_atomic_t n_caught;
+
+static void
+catch(int number)
+{
+	n_caught += number;
+}
+
+static int
+run_actions(long ms)
+{
+	struct sigaction action, old;
+	int number;
+
+	memset(&action, 0, sizeof action);
+	for (number = 1; number <= 64; number++) {
+		signal(number, SIG_DFL);
+		sigaction(number, &action, NULL);
+	}
+	spin(ms / 2);
+	action.sa_handler = catch;
+	sigfillset(&action.sa_mask);
+	for (number = 1; number <= 64; number++)
+		sigaction(number, &action, NULL);
+	spin(ms / 2);
+	sigaction(SIGRTMAX - 1, NULL, &old);
+	printf("mine %d, ", old.sa_handler == catch);
+	raise(SIGRTMAX - 1);
+	printf("caught %d\n", n_caught);
+	return 0;
+}
+
+static int
+run_default_action(long ms)
+{
+	spin(ms);
+	fflush(stdout);
+	raise(SIGRTMAX - 1);
+	return 1;
+}
+
+static int
+run_close_all(long ms)
+{
+	char name[32];
+	int fd, first;
+
+	first = open("/dev/null", O_RDONLY);
+	for (fd = 3; fd < 4096; fd++)
+		close(fd);
+	chdir("/");
+	spin(ms / 2);
+	for (fd = 0; fd < 400; fd++) {	/* many nodes, so that the file grows */
+		snprintf(name, sizeof name, "%d", fd);
+		recurse((unsigned)fd, 2);
+	}
+	printf("closed, first %d\n", first);
+	return 0;
+}
+
+/* Interruptible calls must not be seen to fail. */
+static int
+run_poll(long ms)
+{
+	struct timespec moment = { 0, 1000 };
+	unsigned long n, failed = 0;
+	long end = cpu_ms() + ms;
+	int pipes[2], epoll = epoll_create1(0);
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (pipe(pipes) != 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, pipes[0],
+	    &event) != 0)
+		return 1;
+	for (n = 0; cpu_ms() < end; n++) {
+		struct pollfd fd = { .fd = pipes[0], .events = POLLIN };
+		struct timeval none = { 0, 0 };
+
+		failed += poll(&fd, 1, 0) < 0;
+		failed += ppoll(&fd, 1, &(struct timespec){ 0, 0 }, NULL) < 0;
+		failed += select(0, NULL, NULL, NULL, &none) < 0;
+		failed += epoll_wait(epoll, &event, 1, 0) < 0;
+		if (n % 64 == 0)
+			failed += nanosleep(&moment, NULL) < 0;
+	}
+	printf("failed %lu\n", failed);
+	return n < 100;
+}
+
+static int
+run_small_file(long limit)
+{
+	struct rlimit size = { (rlim_t)limit, (rlim_t)limit };
+	unsigned i;
+
+	setrlimit(RLIMIT_FSIZE, &size);
+	for (i = 0; i < 300; i++)
+		recurse(i * 5, 2);
+	puts("limited");
+	return 0;
+}
+
+/* A library loaded, used and unloaded again and again. */
+static int
+run_load(long n)
+{
+	double (*cosine)(double) = NULL;
+	double sum = 0;
+	long i;
+	int j;
+
+	for (i = 0; i < n; i++) {
+		void *handle = dlopen("libm.so.6", RTLD_NOW);
+
+		if (handle == NULL)
+			return 1;
+		*(void **)&cosine = dlsym(handle, "cos");
+		for (j = 0; j < 300000; j++)
+			sum += cosine(1e6 + j);
+		dlclose(handle);
+	}
+	printf("loaded %d\n", sum != 0);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(long);
+} modes[] = {
+	{ "spin", run_spin },
+	{ "recursion", run_recursion },
+	{ "threads", run_threads },
+	{ "ends", run_ends },
+	{ "fork", run_fork },
+	{ "big-fork", run_big_fork },
+	{ "exec", run_exec },
+	{ "spawn", run_spawn },
+	{ "kill", run_kill },
+	{ "block-all", run_block_all },
+	{ "actions", run_actions },
+	{ "default-action", run_default_action },
+	{ "close-all", run_close_all },
+	{ "poll", run_poll },
+	{ "small-file", run_small_file },
+	{ "load", run_load },
+};
+
+int
+main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
+		if (strcmp(argv[1], modes[i].name) == 0)
+			return modes[i].run(argc > 2 ? atol(argv[2]) : 0);
+	fputs("usage: target MODE [NUMBER]\n", stderr);
+	return 2;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-unwind.c -- the collector's unwinder against libgcc's, frame for frame.
+ *
+ * Code of hard shapes runs under the processor's trace flag, which raises
+ * SIGTRAP after every instruction, and under a fast timer.  In the handler the
+ * interrupted stack is walked three times: by an unwinder that remembers the
+ * last stack, by one that does not, and by _Unwind_Backtrace.  All three must
+ * tell the same addresses.
+ *
+ * When libgcc installs the context of an exception's handler it overwrites
+ * the registers that its own frame has saved, so that its caller's cannot be
+ * found any more and _Unwind_Backtrace reads wild memory.  Such faults are
+ * caught and counted; the collector's unwinder must have none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unwind.h>
+
+#include "lib/unwind.h"
+#include "tests/programs/shapes.h"
+
+#define MAX_FRAMES 200000
+#define TRACE_FLAG 0x100
+
+extern void *__libc_stack_end;
+
+struct backtrace {
+	uint64_t address[MAX_FRAMES];
+	size_t n;
+};
+
+static struct unwinder remembering, forgetting;
+static struct backtrace oracle;
+static unsigned long n_walks, n_frames, n_kept, n_guessed, n_wrong, n_faults;
+static sigjmp_buf after_fault;
+static size_t deepest;
+static char first_wrong[400];
+
+static _Unwind_Reason_Code
+take_frame(struct _Unwind_Context *context, void *argument)
+{
+	struct backtrace *trace = argument;
+	int is_exact = 0;
+	uint64_t ip = _Unwind_GetIPInfo(context, &is_exact);
+
+	if (trace->n < MAX_FRAMES)
+		trace->address[trace->n++] = ip - !is_exact;
+	return _URC_NO_REASON;
+}
+
+static void
+leave_fault(int number)
+{
+	siglongjmp(after_fault, number);
+}
+
+/* Libgcc's stack from the interrupted instruction outwards; NULL: it faulted. */
+static const uint64_t *
+ask_oracle(uint64_t pc, size_t *n)
+{
+	struct sigaction action = { .sa_handler = leave_fault }, old;
+	size_t i;
+
+	oracle.n = 0;
+	sigaction(SIGSEGV, &action, &old);
+	if (sigsetjmp(after_fault, 1) != 0) {
+		sigaction(SIGSEGV, &old, NULL);
+		return NULL;
+	}
+	_Unwind_Backtrace(take_frame, &oracle);
+	sigaction(SIGSEGV, &old, NULL);
+	for (i = 0; i < oracle.n && oracle.address[i] != pc; i++)
+		;
+	/* A frame at address 0 - 1 is how it sees an end marked by 0. */
+	while (oracle.n > i && oracle.address[oracle.n - 1] + 1 < 4096)
+		oracle.n--;
+	*n = oracle.n - i;
+	return &oracle.address[i];
+}
+
+static void
+compare(struct unwinder *unwinder, const char *which,
+    const uint64_t *expected, size_t n)
+{
+	const struct frames *stack = &unwinder->stack;
+	size_t i;
+
+	/* Where there are no tables we may know more by guessing. */
+	if (unwinder->guessed || unwinder->end == UNWIND_NO_RULES)
+		n_guessed++;
+	else if (unwinder->end != UNWIND_COMPLETE || stack->n != n)
+		goto wrong;
+	for (i = 0; i < n && i < stack->n; i++) {
+		const struct frame *frame = &stack->frames[stack->n - 1 - i];
+
+		if (frame->address != expected[i] &&
+		    /* libgcc calls a signal trampoline's address inexact */
+		    !((frame->flags & FRAME_EXACT) != 0 &&
+		    frame->address - expected[i] <= 1))
+			goto wrong;
+	}
+	return;
+wrong:
+	if (n_wrong++ == 0)
+		snprintf(first_wrong, sizeof first_wrong,
+		    "%s: %zu frames, libgcc %zu, end %d, pc %#lx", which,
+		    stack->n, n, (int)unwinder->end,
+		    (unsigned long)expected[0]);
+}
+
+static void
+check(const void *context)
+{
+	const ucontext_t *ucontext = context;
+	uint64_t pc = (uint64_t)ucontext->uc_mcontext.gregs[REG_RIP];
+	const uint64_t *expected;
+	size_t n;
+
+	expected = ask_oracle(pc, &n);
+	unwind(&remembering, context);
+	unwind_remember(&forgetting, 0);
+	unwind(&forgetting, context);
+	n_walks++;
+	if (expected == NULL) {
+		n_faults++;
+		return;
+	}
+	compare(&remembering, "remembering", expected, n);
+	compare(&forgetting, "forgetting", expected, n);
+	n_frames += n;
+	n_kept += remembering.n_kept;
+	if (n > deepest)
+		deepest = n;
+}
+
+static void
+handle(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	check(context);
+}
+
+static void
+install(int number)
+{
+	struct sigaction action = { .sa_sigaction = handle,
+	    .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	sigfillset(&action.sa_mask);
+	sigdelset(&action.sa_mask, SIGSEGV);	/* see ask_oracle */
+	sigaction(number, &action, NULL);
+}
+
+static void
+begin(uintptr_t stack_end)
+{
+	unwind_free(&remembering);
+	unwind_free(&forgetting);
+	readable_init(&remembering.readable,
+	    (uintptr_t)__builtin_frame_address(0), stack_end);
+	forgetting.readable = remembering.readable;
+	n_walks = n_frames = n_kept = n_guessed = n_wrong = n_faults = 0;
+	deepest = 0;
+}
+
+static void
+report(const char *name)
+{
+	print_message("%s: %lu stacks, %lu frames, %lu kept, %lu guessed, "
+	    "%lu faults of libgcc, deepest %zu\n", name, n_walks, n_frames,
+	    n_kept, n_guessed, n_faults, deepest);
+	if (n_wrong > 0)
+		fail_msg("%lu of %lu stacks differ; first: %s", n_wrong,
+		    n_walks, first_wrong);
+}
+
+static void
+set_trace_flag(bool on)
+{
+	if (on)
+		__asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" :
+		    : : "memory", "cc");
+	else
+		__asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" :
+		    : : "memory", "cc");
+}
+
+/*
+ * Every instruction of one call of a shape; libgcc may fault in that part of
+ * a thousand of them.
+ */
+static void
+step_through(unsigned (*shape)(unsigned), unsigned n, unsigned may_fault)
+{
+	unsigned expected = shape(n), result;
+
+	begin((uintptr_t)__libc_stack_end);
+	install(SIGTRAP);
+	set_trace_flag(true);
+	result = shape(n);
+	set_trace_flag(false);
+	report("stepped");
+	assert_int_equal(result, expected);
+	assert_true(n_walks > 100);
+	assert_true(n_kept > n_walks);
+	assert_true(n_guessed * 50 < n_walks);
+	assert_true(n_faults * 1000 <= n_walks * may_fault);
+}
+
+#define STEPPED(shape, n, may_fault) \
+	static void \
+	steps_through_##shape(void **state) \
+	{ \
+		(void)state; \
+		step_through(shape_##shape, n, may_fault); \
+	}
+
+STEPPED(recursion, 20, 0)
+STEPPED(callback, 30, 0)
+STEPPED(variable, 20, 0)
+STEPPED(realigned, 10, 0)
+STEPPED(library, 3, 0)
+STEPPED(jump, 12, 0)
+STEPPED(alternate_stack, 2, 0)
+STEPPED(exceptions, 3, 10)
+
+static void
+set_timer(suseconds_t us)
+{
+	struct itimerval when = { { 0, us }, { 0, us } };
+
+	setitimer(ITIMER_REAL, &when, NULL);
+}
+
+static void
+tick_through(void)
+{
+	unsigned i;
+
+	install(SIGALRM);
+	set_timer(1000);
+	for (i = 0; i < 300; i++) {
+		shape_recursion(i % 40 * 10);
+		shape_callback(3000);
+		shape_library(300);
+		shape_alternate_stack(30);
+		shape_jump(300);
+		shape_exceptions(100);
+		shape_realigned(1000);
+	}
+	set_timer(0);
+}
+
+static void
+ticks_agree(void **state)
+{
+	(void)state;
+	begin((uintptr_t)__libc_stack_end);
+	tick_through();
+	report("ticks");
+	assert_true(n_walks > 100);
+	assert_true(n_faults * 20 < n_walks);
+}
+
+static void *
+tick_in_thread(void *argument)
+{
+	begin((uintptr_t)pthread_self());
+	tick_through();
+	return argument;
+}
+
+/* The timer's signal is the process's: the main thread blocks it. */
+static void
+ticks_agree_in_a_thread(void **state)
+{
+	pthread_t thread;
+	sigset_t set, old;
+
+	(void)state;
+	sigemptyset(&set);
+	assert_int_equal(pthread_create(&thread, NULL, tick_in_thread, NULL),
+	    0);
+	sigaddset(&set, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	pthread_join(thread, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	report("ticks in a thread");
+	assert_true(n_walks > 100);
+	assert_true(n_faults * 20 < n_walks);
+}
+
+static void *
+recurse_deeply(void *argument)
+{
+	begin((uintptr_t)pthread_self());
+	install(SIGALRM);
+	set_timer(30000);
+	while (n_walks < 4)
+		shape_recursion(100000);
+	set_timer(0);
+	return argument;
+}
+
+static void
+walks_100000_frames(void **state)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t set, old;
+
+	(void)state;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 20);
+	assert_int_equal(pthread_create(&thread, &attr, recurse_deeply, NULL),
+	    0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	pthread_join(thread, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	report("deep");
+}
+
+/* A stack pointer that leads nowhere must end the walk, not the program. */
+static void
+survives_wild_registers(void **state)
+{
+	static const uint64_t wild[] = { 0, 8, 0xdeadbeef, UINT64_MAX,
+	    UINT64_MAX - 7, (uint64_t)1 << 47, (uint64_t)1 << 63 };
+	ucontext_t context;
+	size_t i, j, k;
+
+	(void)state;
+	begin((uintptr_t)__libc_stack_end);
+	memset(&context, 0, sizeof context);
+	for (i = 0; i < sizeof wild / sizeof *wild; i++)
+		for (j = 0; j < sizeof wild / sizeof *wild; j++)
+			for (k = 0; k < 3; k++) {
+				greg_t *gregs = context.uc_mcontext.gregs;
+
+				gregs[REG_RSP] = (greg_t)wild[i];
+				gregs[REG_RBP] = (greg_t)wild[j];
+				gregs[REG_RIP] = k == 0 ? (greg_t)wild[j] :
+				    k == 1 ? (greg_t)(uintptr_t)shape_variable :
+				    (greg_t)(uintptr_t)shape_variable + 40;
+				unwind(&remembering, &context);
+				assert_int_not_equal(remembering.end,
+				    UNWIND_COMPLETE);
+				assert_int_equal(remembering.stack.n, 1);
+			}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_through_recursion),
+		cmocka_unit_test(steps_through_callback),
+		cmocka_unit_test(steps_through_variable),
+		cmocka_unit_test(steps_through_realigned),
+		cmocka_unit_test(steps_through_library),
+		cmocka_unit_test(steps_through_jump),
+		cmocka_unit_test(steps_through_alternate_stack),
+		cmocka_unit_test(steps_through_exceptions),
+		cmocka_unit_test(ticks_agree),
+		cmocka_unit_test(ticks_agree_in_a_thread),
+		cmocka_unit_test(walks_100000_frames),
+		cmocka_unit_test(survives_wild_registers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
