@@ -63,6 +63,7 @@ tests_test_commands_LDADD = $(unit_libs)
 script_tests = \
 	tests/layers.sh \
 	tests/manual.py \
+	tests/test-prompt.py \
 	tests/test-shell.sh
 
 check_SCRIPTS += $(script_tests)

@@ -424,11 +424,12 @@ complete_functions(struct completion *completion,
                    const struct session *session,
                    const struct command *command)
 {
-	const struct naming *naming = &session->naming;
+	uint32_t n;
+	const uint32_t *functions = session_functions(session, &n);
 
 	(void)command;
-	for (uint32_t i = 0; i < naming->n_functions; i++) {
-		uint32_t name = naming->functions[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t name = functions[i];
 		const struct names *names = session->profile->names;
 
 		completion_offer(completion, names_text(names, name),

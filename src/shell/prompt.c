@@ -40,22 +40,33 @@ note_signal(int number)
 	else if (number == SIGTSTP)
 		stop_requested = 1;
 	else
-		end_requested = 1;
+		end_requested = interrupt_requested = 1;
 }
 
-static const int watched[] = { SIGINT, SIGWINCH, SIGTSTP, SIGTERM, SIGHUP };
+/*
+ * SIGTSTP comes first: it is caught only at the prompt, so that Ctrl-Z stops
+ * a command and a pager together.
+ */
+static const int watched[] = { SIGTSTP, SIGINT, SIGWINCH, SIGTERM, SIGHUP };
 
 enum { N_WATCHED = sizeof watched / sizeof *watched };
 
-/* Catches what is watched; old actions go to saved[N_WATCHED]. */
 static void
-catch_signals(struct sigaction *saved)
+catch_signal(int number, struct sigaction *saved)
 {
 	struct sigaction action = { .sa_handler = note_signal };
 
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < N_WATCHED; i++)
-		sigaction(watched[i], &action, &saved[i]);
+	sigaction(number, &action, saved);
+}
+
+/* Catches all but the first; old actions go to saved[N_WATCHED]. */
+static void
+catch_signals(struct sigaction *saved)
+{
+	sigaction(watched[0], NULL, &saved[0]);
+	for (size_t i = 1; i < N_WATCHED; i++)
+		catch_signal(watched[i], &saved[i]);
 }
 
 static void
@@ -163,9 +174,11 @@ static char *
 read_line(const char *prompt)
 {
 	struct pollfd input = { fileno(rl_instream), POLLIN, 0 };
+	struct sigaction stop;
 	sigset_t unblocked;
 
 	block_signals(&unblocked);
+	catch_signal(SIGTSTP, &stop);
 	typed_line = NULL;
 	line_is_ready = false;
 	interrupt_requested = 0;
@@ -181,6 +194,7 @@ read_line(const char *prompt)
 	}
 	if (!line_is_ready)
 		rl_callback_handler_remove();
+	sigaction(SIGTSTP, &stop, NULL);
 	sigprocmask(SIG_SETMASK, &unblocked, NULL);
 	return typed_line;
 }
@@ -247,7 +261,7 @@ loop(struct session *session)
 	struct text_buffer prompt = { 0 };
 	char *line;
 
-	while (!session->quit_requested) {
+	while (!session->quit_requested && !end_requested) {
 		text_clear(&prompt);
 		describe_prompt(session, &prompt);
 		line = read_line(text_string(&prompt));

@@ -15,15 +15,16 @@ static void
 report_no_function(const struct session *session, const struct word *word,
                    struct error *error)
 {
-	const struct naming *naming = &session->naming;
 	struct names *names = session->profile->names;
 	struct text_buffer text = { 0 };
+	uint32_t n;
+	const uint32_t *functions = session_functions(session, &n);
 	struct near near;
 
 	near_start(&near, word->text, word->length);
-	for (uint32_t i = 0; i < naming->n_functions; i++)
-		near_offer(&near, names_text(names, naming->functions[i]),
-		           names_length(names, naming->functions[i]));
+	for (uint32_t i = 0; i < n; i++)
+		near_offer(&near, names_text(names, functions[i]),
+		           names_length(names, functions[i]));
 	near_add(&near, &text);
 	error_set(error, "the profile has no function %.*s%s", SHOWN,
 	          word->text, text_string(&text));
@@ -35,12 +36,13 @@ static size_t
 find_matches(const struct session *session, const struct pattern *pattern,
              uint32_t *found)
 {
-	const struct naming *naming = &session->naming;
 	struct names *names = session->profile->names;
+	uint32_t n_functions;
+	const uint32_t *functions = session_functions(session, &n_functions);
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < naming->n_functions; i++) {
-		uint32_t name = naming->functions[i];
+	for (uint32_t i = 0; i < n_functions; i++) {
+		uint32_t name = functions[i];
 
 		if (!pattern_matches(pattern, names_text(names, name),
 		                     names_length(names, name)))

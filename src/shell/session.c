@@ -59,21 +59,39 @@ session_end(struct session *session)
 	history_free(&session->history);
 }
 
-/* Which names the tree has, and how many. */
-static int
-find_functions(struct naming *naming, const struct names *names,
-               struct error *error)
+/* Which names the tree has; how many. */
+static uint32_t
+find_functions(struct naming *naming)
 {
 	const struct sample_tree *tree = naming->tree;
+	uint32_t n = 0;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		n += !naming->occurs[tree->label[node]];
+		naming->occurs[tree->label[node]] = 1;
+	}
+	return n;
+}
+
+static int
+list_functions(struct naming *naming, const struct names *names,
+               struct error *error)
+{
+	struct function_list *list;
+	uint32_t n;
 
 	naming->n_names = names_count(names);
 	naming->occurs = memory_array(naming->n_names, 1, error);
 	if (naming->occurs == NULL)
 		return -1;
-	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		naming->n_functions += !naming->occurs[tree->label[node]];
-		naming->occurs[tree->label[node]] = 1;
-	}
+	n = find_functions(naming);
+	list = memory_array(1, sizeof *list + n * sizeof *list->names, error);
+	if (list == NULL)
+		return -1;
+	for (uint32_t name = 0; name < naming->n_names; name++)
+		if (naming->occurs[name])
+			list->names[list->n++] = name;
+	naming->functions = list;
 	return 0;
 }
 
@@ -84,22 +102,20 @@ compare_names(const void *a, const void *b, void *names)
 	                     *(const uint32_t *)b);
 }
 
-static int
-list_functions(struct naming *naming, struct names *names,
-               struct error *error)
+/* Sorting waits until someone asks, because loading should not. */
+const uint32_t *
+session_functions(const struct session *session, uint32_t *n)
 {
-	uint32_t n = 0;
+	struct function_list *list = session->naming.functions;
 
-	naming->functions = memory_array(naming->n_functions,
-	                                 sizeof *naming->functions, error);
-	if (naming->functions == NULL)
-		return -1;
-	for (uint32_t name = 0; name < naming->n_names; name++)
-		if (naming->occurs[name])
-			naming->functions[n++] = name;
-	qsort_r(naming->functions, n, sizeof *naming->functions,
-	        compare_names, names);
-	return 0;
+	*n = list == NULL ? 0 : list->n;
+	if (list == NULL)
+		return NULL;
+	if (!list->is_sorted)
+		qsort_r(list->names, list->n, sizeof *list->names,
+		        compare_names, session->profile->names);
+	list->is_sorted = true;
+	return list->names;
 }
 
 /* Names and weights of a profile; naming is empty before. */
@@ -120,7 +136,6 @@ make_naming(struct naming *naming, struct profile *profile,
 	naming->weight = memory_array(tree->n_nodes, sizeof *naming->weight,
 	                              error);
 	if (naming->weight == NULL ||
-	    find_functions(naming, profile->names, error) != 0 ||
 	    list_functions(naming, profile->names, error) != 0) {
 		free_naming(naming);
 		return -1;
@@ -154,25 +169,24 @@ heaviest_outermost(const struct session *session)
 {
 	const struct naming *naming = &session->naming;
 	const struct sample_tree *tree = naming->tree;
+	const struct names *names = session->profile->names;
 	struct error error = { 0 };
 	uint64_t *hits = memory_array(naming->n_names, sizeof *hits, &error);
-	unsigned char *is_outermost = memory_array(naming->n_names, 1, &error);
 	uint32_t best = NO_NAME;
 
-	for (uint32_t node = 0; !error.is_set && node < tree->n_nodes;
-	     node = tree->end[node]) {
+	if (hits == NULL)
+		return NO_NAME;
+	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node])
 		hits[tree->label[node]] += naming->weight[node];
-		is_outermost[tree->label[node]] = 1;
-	}
-	for (uint32_t i = 0; !error.is_set && i < naming->n_functions; i++) {
-		uint32_t name = naming->functions[i];
+	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node]) {
+		uint32_t name = tree->label[node];
 
-		if (is_outermost[name] &&
-		    (best == NO_NAME || hits[name] > hits[best]))
+		if (best == NO_NAME || hits[name] > hits[best] ||
+		    (hits[name] == hits[best] &&
+		     names_compare(names, name, best) < 0))
 			best = name;
 	}
 	free(hits);
-	free(is_outermost);
 	return best;
 }
 

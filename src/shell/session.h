@@ -35,14 +35,19 @@ struct settings {
 	enum color_choice color;
 };
 
+/* The names in the tree; sorted by session_functions when first asked. */
+struct function_list {
+	uint32_t n;
+	bool is_sorted;
+	uint32_t names[];
+};
+
 /* The profile's stacks as names, at one granularity. */
 struct naming {
 	struct sample_tree *tree;
 	bool tree_is_own;
 	uint64_t *weight;		/* [n_nodes], of the resource */
-	uint32_t *functions;		/* [n_functions] names in the tree, in
-					 * byte order */
-	uint32_t n_functions;
+	struct function_list *functions;
 	unsigned char *occurs;		/* [n_names] whether in the tree */
 	uint32_t n_names;
 };
@@ -104,6 +109,9 @@ int session_set_root(struct session *session, uint32_t name,
 bool session_has_function(const struct session *session, uint32_t name);
 uint32_t session_find_function(const struct session *session,
                                const char *text, size_t length);
+
+/* The *n names in the tree, in byte order. */
+const uint32_t *session_functions(const struct session *session, uint32_t *n);
 
 const struct resource *session_resource(const struct session *session);
 

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-prompt.py -- cpprof as people see it, at a terminal of its own."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import tempfile
+import termios
+import time
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
+FORMS = os.path.join(SOURCE, "sample-data/forms.folded")
+PATIENCE = 20
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
+
+
+class Terminal:
+    """A program at a terminal: type() and expect()."""
+
+    def __init__(self, *arguments, columns=80, stdin=None, **environment):
+        settings = {"TERM": "xterm", "PATH": os.environ["PATH"],
+                    "HOME": HOME, "XDG_STATE_HOME": HOME + "/state",
+                    "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8",
+                    **environment}
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+            if name in os.environ:
+                settings[name] = os.environ[name]
+        self.process, self.file = pty.fork()
+        if self.process == 0:
+            if stdin is not None:
+                os.dup2(os.open(stdin, os.O_RDONLY), 0)
+            time.sleep(0.05)    # until the size is set
+            os.execve(CPPROF, [CPPROF, *arguments], settings)
+        fcntl.ioctl(self.file, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 24, columns, 0, 0))
+        self.seen = ""          # all of it
+        self.at = 0             # what was looked at
+
+    def read(self, seconds):
+        ready, _, _ = select.select([self.file], [], [], seconds)
+        if not ready:
+            return False
+        try:
+            data = os.read(self.file, 65536)
+        except OSError:
+            return False
+        self.seen += data.decode("utf-8", "replace")
+        return bool(data)
+
+    def type(self, text):
+        os.write(self.file, text.encode())
+
+    def expect(self, text):
+        """What stands between the last expected text and this one."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            clean = ESCAPES.sub("", self.seen)
+            found = clean.find(text, self.at)
+            if found >= 0:
+                between = clean[self.at:found]
+                self.at = found + len(text)
+                return between
+            if time.monotonic() > until or not self.read(1):
+                if time.monotonic() > until or self.ended():
+                    raise AssertionError(
+                        f"no {text!r} in {clean[self.at:]!r}")
+
+    def ended(self):
+        done, self.result = os.waitpid(self.process, os.WNOHANG)
+        return done != 0
+
+    def status(self):
+        """Waits for its end; the exit status."""
+        while self.read(0.2):
+            pass
+        until = time.monotonic() + PATIENCE
+        while not self.ended():
+            if time.monotonic() > until:
+                os.kill(self.process, signal.SIGKILL)
+                raise AssertionError("it does not end")
+            self.read(0.05)
+        os.close(self.file)
+        return os.waitstatus_to_exitcode(self.result)
+
+
+PROMPT = "(cpprof main Real Time) "
+
+
+def banner_and_prompt_tell_where_one_is():
+    terminal = Terminal(FORMS)
+    banner = terminal.expect(PROMPT)
+    assert "614 samples of Real Time" in banner, banner
+    assert "help" in banner
+    terminal.type("root db_read_record\n")
+    terminal.expect("(cpprof db_read_record Real Time) ")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def q_has_no_banner():
+    terminal = Terminal("-q", FORMS)
+    assert terminal.expect(PROMPT).strip() == ""
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
+def without_a_profile_it_waits_for_one():
+    terminal = Terminal()
+    assert "load FILE" in terminal.expect("(cpprof) ")
+    terminal.type("functions\n")
+    terminal.expect("no profile is loaded")
+    terminal.expect("(cpprof) ")
+    terminal.type(f"load {FORMS}\n")
+    terminal.expect("614 samples")
+    terminal.expect(PROMPT)
+    terminal.type("q\n")
+    assert terminal.status() == 0
+
+
+def errors_do_not_end_it():
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    terminal.type("nonsense\n")
+    terminal.expect("there is no command")
+    terminal.expect(PROMPT)
+    terminal.type("root db_*\n")
+    terminal.expect("db_update_record")
+    terminal.expect("the root is still main")
+    terminal.expect(PROMPT)
+    terminal.type("\n")
+    terminal.expect(PROMPT)
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def tab_completes_commands_functions_and_quotes():
+    path = os.path.join(HOME, "odd.folded")
+    with open(path, "w") as file:
+        file.write("main;operator new(unsigned long) 1\nmain;a|b 1\n")
+    terminal = Terminal("-q", path)
+    terminal.expect("(cpprof main samples) ")
+    terminal.type("roo\toper\t\n")
+    terminal.expect("|operator new(unsigned long)|")
+    terminal.expect("(cpprof operator new(unsigned long) samples) ")
+    terminal.type("root |a\t\n")
+    terminal.expect("|a\\|b|")
+    terminal.expect("(cpprof a|b samples) ")
+    terminal.type("format j\t\n")
+    terminal.expect("format json")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def control_c_clears_the_line():
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    terminal.type("nonsense")
+    terminal.expect("nonsense")
+    terminal.type("\x03")
+    terminal.expect(PROMPT)
+    terminal.type("root\n")
+    terminal.expect("root  main")
+    terminal.expect(PROMPT)
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def control_c_stops_a_long_print():
+    path = os.path.join(HOME, "long.folded")
+    with open(path, "w") as file:
+        file.writelines(f"main;function_number_{i} 1\n"
+                        for i in range(200000))
+    terminal = Terminal("-q", path, "-i", "-e", "pager off",
+                        "-e", "threshold 0")
+    terminal.expect("(cpprof main samples) ")
+    terminal.type("functions\n")
+    terminal.expect("function_number_")
+    terminal.type("\x03")       # the terminal is full and the program waits
+    until = time.monotonic() + PATIENCE
+    while "interrupted" not in terminal.seen:
+        assert time.monotonic() < until and terminal.read(5)
+    assert "function_number_99999 " not in terminal.seen
+    terminal.at = ESCAPES.sub("", terminal.seen).find("interrupted")
+    terminal.expect("(cpprof main samples) ")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def control_z_stops_and_goes_on():
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    terminal.type("roo")
+    terminal.expect("roo")
+    terminal.type("\x1a")
+    done, status = os.waitpid(terminal.process, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    os.kill(terminal.process, signal.SIGCONT)
+    terminal.expect("roo")
+    terminal.type("t\n")
+    terminal.expect("root  main")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def history_lasts():
+    state = os.path.join(HOME, "history-test")
+    terminal = Terminal("-q", FORMS, XDG_STATE_HOME=state)
+    terminal.expect(PROMPT)
+    terminal.type("threshold 0.125\n")
+    terminal.expect(PROMPT)
+    os.kill(terminal.process, signal.SIGTERM)
+    terminal.status()
+    name = os.path.join(state, "cpprof/history")
+    with open(name) as file:
+        assert file.read() == "threshold 0.125\n"
+    assert os.stat(os.path.dirname(name)).st_mode & 0o77 == 0
+    terminal = Terminal("-q", FORMS, XDG_STATE_HOME=state)
+    terminal.expect(PROMPT)
+    terminal.type("\x1b[A")     # arrow up
+    terminal.expect("threshold 0.125")
+    terminal.type("\n")
+    terminal.expect(PROMPT)
+    terminal.type("history\n")
+    terminal.expect("1  threshold 0.125")
+    terminal.expect(PROMPT)
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
+def long_paths_fit_the_width():
+    path = os.path.join(HOME, "deep.folded")
+    with open(path, "w") as file:
+        file.write(";".join(["main"] + [f"function_{i}" for i in range(99)])
+                   + " 1\n")
+    terminal = Terminal("-q", path, "-i", "-e", "pager off", columns=60)
+    terminal.expect("samples) ")
+    terminal.type("down\n")
+    shown = terminal.expect("(cpprof main samples) ")
+    rows = [row for row in shown.split("\r\n") if row.startswith("1.0")]
+    assert len(rows) == 100, len(rows)
+    assert all(len(row) <= 60 for row in rows)
+    assert "(main function_0 ... function_98) [1]" in rows[-1], rows[-1]
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
+def pager_gets_what_is_longer_than_the_screen():
+    terminal = Terminal("-q", FORMS, PAGER="sed s/^/paged:/")
+    terminal.expect(PROMPT)
+    terminal.type("root\n")
+    assert "paged:" not in terminal.expect(PROMPT)
+    terminal.type("help\n")
+    terminal.expect("paged:functions")
+    terminal.expect("paged:quit")
+    terminal.expect(PROMPT)
+    terminal.type("pager off\nhelp\n")
+    terminal.expect("quit ")
+    terminal.expect("\r\n" + PROMPT)
+    terminal.type("history | sed s/^/piped:/\n")
+    terminal.expect("piped:")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def a_pager_that_quits_early_is_quiet():
+    terminal = Terminal("-q", FORMS, PAGER="head -n 2")
+    terminal.expect(PROMPT)
+    terminal.type("help\n")
+    shown = terminal.expect(PROMPT)
+    assert shown.count("\n") == 3, shown
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def color_is_for_terminals_that_want_it():
+    def escapes(**environment):
+        terminal = Terminal("-q", FORMS, "-e", "functions", **environment)
+        assert terminal.status() == 0
+        assert "db_read_record" in terminal.seen
+        return "\x1b" in terminal.seen
+
+    assert escapes()
+    assert not escapes(NO_COLOR="1")
+    assert not escapes(TERM="dumb")
+
+
+def pasted_lines_run_one_by_one():
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    terminal.type("\x1b[200~root\nthreshold\x1b[201~\n")
+    terminal.expect("root  main")
+    terminal.expect("threshold  0.01")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def a_profile_on_standard_input_leaves_the_terminal_for_commands():
+    terminal = Terminal("-q", "-", stdin=FORMS)
+    terminal.expect(PROMPT)
+    terminal.type("root\n")
+    terminal.expect("root  main")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+TESTS = [
+    banner_and_prompt_tell_where_one_is,
+    q_has_no_banner,
+    without_a_profile_it_waits_for_one,
+    errors_do_not_end_it,
+    tab_completes_commands_functions_and_quotes,
+    control_c_clears_the_line,
+    control_c_stops_a_long_print,
+    control_z_stops_and_goes_on,
+    history_lasts,
+    long_paths_fit_the_width,
+    pager_gets_what_is_longer_than_the_screen,
+    a_pager_that_quits_early_is_quiet,
+    color_is_for_terminals_that_want_it,
+    pasted_lines_run_one_by_one,
+    a_profile_on_standard_input_leaves_the_terminal_for_commands,
+]
+
+if __name__ == "__main__":
+    failed = 0
+    with tempfile.TemporaryDirectory() as HOME:
+        for number, test in enumerate(TESTS, 1):
+            name = test.__name__.replace("_", " ")
+            try:
+                test()
+                print(f"ok {number} - {name}")
+            except AssertionError as error:
+                failed += 1
+                print(f"not ok {number} - {name}")
+                print(f"# line {error.__traceback__.tb_next.tb_lineno}: "
+                      f"{str(error)[:2000]!r}")
+            sys.stdout.flush()
+    print(f"1..{len(TESTS)}")
+    sys.exit(failed > 0)
