@@ -27,3 +27,30 @@ libcpprof_la_SOURCES = \
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now -Wl,-z,nodelete
+
+# Tests, on code of the kind that most programs are made of.
+EXTRA_DIST += tests/test-collector.py tests/collector_file.py
+
+if COLLECTOR
+check_PROGRAMS += tests/programs/target
+TESTS += tests/test-collector.py
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test-unwind
+TESTS += tests/test-unwind
+endif
+endif
+
+shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
+
+tests_programs_target_SOURCES = tests/programs/target.c
+tests_programs_target_CFLAGS = $(shape_flags)
+
+# C++ links it, for the exceptions.
+tests_test_unwind_SOURCES = tests/test-unwind.c \
+	tests/programs/shapes.c tests/programs/shapes.h \
+	tests/programs/throws.cc \
+	lib/arch-x86_64.c lib/cfi.c lib/readable.c lib/unwind.c
+tests_test_unwind_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS)
+tests_test_unwind_CXXFLAGS = -O2 -fomit-frame-pointer
+tests_test_unwind_LDADD = $(CMOCKA_LIBS)
+tests_test_unwind_LDFLAGS = -Wl,-z,lazy

@@ -39,7 +39,7 @@ cpu_ms(void)
 static volatile unsigned sink;
 
 /* Uses that much CPU time of its thread. */
-NOINLINE void
+static NOINLINE void
 spin(long ms)
 {
 	long end = cpu_ms() + ms;
@@ -50,7 +50,7 @@ spin(long ms)
 			sink = sink * 31 + (unsigned)i;
 }
 
-NOINLINE void
+static NOINLINE void
 recurse(unsigned depth, long ms)
 {
 	if (depth == 0)
@@ -91,7 +91,7 @@ run_recursion(long depth)
 	return 0;
 }
 
-NOINLINE void *
+static NOINLINE void *
 worker(void *argument)
 {
 	pthread_setname_np(pthread_self(), "worker");
@@ -99,7 +99,7 @@ worker(void *argument)
 	return argument;
 }
 
-NOINLINE int
+static NOINLINE int
 worker_c11(void *argument)
 {
 	spin(40);
@@ -160,10 +160,11 @@ run_ends(long unused)
 	return 0;
 }
 
-NOINLINE void
+static NOINLINE void
 in_child(void)
 {
 	spin(80);
+	sink++;		/* no tail call: the frame must be there */
 }
 
 static int
@@ -220,7 +221,8 @@ run_big_fork(long megabytes)
 static int
 run_exec(long unused)
 {
-	char *arguments[] = { "target", "spin", "100", NULL };
+	static char name[] = "target", mode[] = "spin", ms[] = "100";
+	char *arguments[] = { name, mode, ms, NULL };
 
 	(void)unused;
 	spin(100);
@@ -231,7 +233,8 @@ run_exec(long unused)
 static int
 run_spawn(long unused)
 {
-	char *arguments[] = { "target", "spin", "60", NULL };
+	static char name[] = "target", mode[] = "spin", ms[] = "60";
+	char *arguments[] = { name, mode, ms, NULL };
 	int status = 0;
 	pid_t child;
 
@@ -318,7 +321,8 @@ run_close_all(long ms)
 	first = open("/dev/null", O_RDONLY);
 	for (fd = 3; fd < 4096; fd++)
 		close(fd);
-	chdir("/");
+	if (chdir("/") != 0)
+		return 1;
 	spin(ms / 2);
 	for (fd = 0; fd < 400; fd++) {	/* many nodes, so that the file grows */
 		snprintf(name, sizeof name, "%d", fd);
@@ -417,11 +421,15 @@ static const struct {
 int
 main(int argc, char **argv)
 {
+	int status;
 	size_t i;
 
 	for (i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
-		if (strcmp(argv[1], modes[i].name) == 0)
-			return modes[i].run(argc > 2 ? atol(argv[2]) : 0);
+		if (strcmp(argv[1], modes[i].name) == 0) {
+			status = modes[i].run(argc > 2 ? atol(argv[2]) : 0);
+			sink++;
+			return status;
+		}
 	fputs("usage: target MODE [NUMBER]\n", stderr);
 	return 2;
 }

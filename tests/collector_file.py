@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""collector_file.py -- the strictest reader of doc/cpprofdata.md, for tests.
+
+Independent of the analyser's: whatever the page says that must hold is
+asserted, and nothing is forgiven.
+"""
+import collections
+import os
+import struct
+import subprocess
+
+NO_NODE = NO_MODULE = 0xffffffff
+PARTIAL = 0xfffffffe
+STRINGS, MODULES, THREADS, NODES = 1, 2, 3, 4
+DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
+         'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed')
+
+Module = collections.namedtuple(
+    'Module', 'start end bias opened closed path flags n_opened build_id')
+Thread = collections.namedtuple(
+    'Thread', 'tid n_threads name start_offset start_module flags start end')
+Node = collections.namedtuple(
+    'Node', 'parent module offset returns hits samples owner')
+
+
+class Profile:
+    def __init__(self, path):
+        self.path = path
+        with open(path, 'rb') as file:
+            self.data = file.read()
+        self.modules, self.threads, self.nodes = {}, {}, {}
+        self.strings = []
+        self.read_header()
+        self.read_chunks()
+        self.check_references()
+
+    def unpack(self, format, offset):
+        return struct.unpack_from('<' + format, self.data, offset)
+
+    def read_header(self):
+        assert len(self.data) >= 4096 and self.data[:8] == b'cpprof\r\n'
+        (version, size, self.flags, self.machine, n_resources, self.node_size,
+         self.used) = self.unpack('6IQ', 8)
+        assert (version, size, n_resources) == (1, 4096, 1)
+        assert self.node_size == 24 + 16 * n_resources
+        (self.pid, self.parent, self.start, self.end, self.last_sample,
+         self.arguments_at, self.n_arguments, self.host_at, self.executable_at,
+         self.directory_at) = self.unpack('2I3Q5I', 40)
+        self.n_threads, self.n_unsampled, self.n_closed = self.unpack('3Q', 96)
+        self.drops = {}
+        for i in range(16):
+            drop = self.unpack('2Q', 256 + 16 * i)
+            if any(drop):
+                self.drops[DROPS[i]] = drop
+        name, gtick, self.interval = self.unpack('24s24sQ', 512)
+        assert name.rstrip(b'\0') == b'cpu'
+        assert gtick.rstrip(b'\0') == b'microsecond' and self.interval >= 1
+        assert not any(self.data[1024:4096])
+
+    def read_chunks(self):
+        first = collections.Counter()
+        at = 4096
+        assert 4096 <= self.used <= len(self.data)
+        while at < self.used:
+            magic, kind, size, number, record_size, owner, count = \
+                self.unpack('2I2Q2IQ', at)
+            assert magic == 0x6b637063 and size >= 4096 and size % 4096 == 0
+            assert record_size == {STRINGS: 1, MODULES: 128, THREADS: 128,
+                                   NODES: self.node_size}[kind]
+            capacity = (size - 64) // record_size
+            assert number == first[kind] and count <= capacity
+            first[kind] += capacity
+            self.read_records(kind, number, count, at + 64, owner)
+            at += size
+        assert at == self.used
+
+    def read_records(self, kind, number, count, at, owner):
+        if kind == STRINGS:
+            self.strings.append((number, self.data[at:at + count]))
+            return
+        for i in range(count):
+            if kind == MODULES:
+                m = self.unpack('5Q4I32s', at + 128 * i)
+                self.modules[number + i] = Module(*m[:8], m[9][:m[8]])
+            elif kind == THREADS:
+                t = self.unpack('2I16sQ2I2Q', at + 128 * i)
+                self.threads[number + i] = Thread(
+                    *t[:2], t[2].rstrip(b'\0').decode(), *t[3:])
+            else:
+                n = self.unpack('2I4Q', at + self.node_size * i)
+                self.nodes[number + i] = Node(*n, owner)
+
+    def check_references(self):
+        for number, node in self.nodes.items():
+            assert node.owner in self.threads
+            assert node.module in self.modules or \
+                node.module in (NO_MODULE, PARTIAL)
+            assert node.module != PARTIAL or \
+                (node.parent, node.offset) == (NO_NODE, 0)
+            if node.parent != NO_NODE:
+                assert node.parent < number
+                assert self.nodes[node.parent].owner == node.owner
+
+    def string(self, number):
+        for first, text in self.strings:
+            if first <= number < first + len(text):
+                end = text.index(b'\0', number - first)
+                return text[number - first:end].decode()
+        raise AssertionError('string %d' % number)
+
+    @property
+    def arguments(self):
+        result, at = [], self.arguments_at
+        for _ in range(self.n_arguments):
+            result.append(self.string(at))
+            at += len(result[-1].encode()) + 1
+        return result
+
+    @property
+    def hits(self):
+        return sum(node.hits for node in self.nodes.values())
+
+    @property
+    def samples(self):
+        return sum(node.samples for node in self.nodes.values())
+
+    def lost(self):
+        return sum(self.drops.get(name, (0, 0))[1]
+                   for name in ('lost-full', 'lost-at-exit'))
+
+    def depth(self):
+        depths, deepest = {}, 0
+        for number, node in sorted(self.nodes.items()):
+            depths[number] = 1 + depths.get(node.parent, 0)
+            deepest = max(deepest, depths[number])
+        return deepest
+
+    def name(self, node):
+        """The symbol of a node in the executable; else the module's name."""
+        if node.module == PARTIAL:
+            return '[partial]'
+        if node.module == NO_MODULE:
+            return '[unknown]'
+        module = self.modules[node.module]
+        path = self.string(module.path)
+        if module.flags & 1:
+            for start, end, name in symbols(path):
+                if start <= node.offset < end:
+                    return name
+        return os.path.basename(path)
+
+    def stacks(self):
+        """Hits by stack, a tuple of names, outermost first."""
+        result = collections.Counter()
+        for node in self.nodes.values():
+            if node.hits == 0:
+                continue
+            stack, at = [], node
+            while True:
+                stack.append(self.name(at))
+                if at.parent == NO_NODE:
+                    break
+                at = self.nodes[at.parent]
+            result[tuple(reversed(stack))] += node.hits
+        return result
+
+    def hits_with(self, *names):
+        """Hits of the stacks that have these names, in that order."""
+        total = 0
+        for stack, hits in self.stacks().items():
+            rest = iter(stack)
+            if all(name in rest for name in names):
+                total += hits
+        return total
+
+
+known_symbols = {}
+
+
+def symbols(path):
+    if path not in known_symbols:
+        text = subprocess.run(['nm', '-S', '--defined-only', path],
+                              capture_output=True, text=True).stdout
+        rows = [line.split() for line in text.splitlines()]
+        known_symbols[path] = [
+            (int(row[0], 16), int(row[0], 16) + int(row[1], 16), row[3])
+            for row in rows if len(row) == 4 and row[2] in 'tTwW']
+    return known_symbols[path]
