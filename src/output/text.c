@@ -105,7 +105,8 @@ column_title(const struct drawing *drawing, size_t i)
 {
 	const struct column *column = &drawing->table->columns[i];
 
-	if (column->kind == CELL_HITS &&
+	/* "#hits" counts them; other titles say whose they are. */
+	if (column->kind == CELL_HITS && column->title[0] == '#' &&
 	    drawing->layout->unit == UNIT_GTICKS)
 		return "used";
 	return column->title;

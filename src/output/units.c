@@ -9,22 +9,24 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* A unit and the amount, in seconds or bytes, from which on it is used. */
+/* A unit of time or space; it is used for amounts of so many of it or more. */
 struct scale {
-	long double size;
+	long double size;	/* in seconds or bytes */
+	int fewest;
 	const char *suffix;
 };
 
 /* Largest first; the last one takes what is left. */
 static const struct scale time_scales[] = {
-	{ 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" },
-	{ 1e-3L, "ms" }, { 1e-6L, "us" }, { 1e-9L, "ns" }, { 0, NULL }
+	{ 86400, 2, "d" }, { 3600, 2, "h" }, { 60, 10, "min" }, { 1, 1, "s" },
+	{ 1e-3L, 1, "ms" }, { 1e-6L, 1, "us" }, { 1e-9L, 1, "ns" },
+	{ 0, 0, NULL }
 };
 
 static const struct scale space_scales[] = {
-	{ 0x1p60L, "EiB" }, { 0x1p50L, "PiB" }, { 0x1p40L, "TiB" },
-	{ 0x1p30L, "GiB" }, { 0x1p20L, "MiB" }, { 0x1p10L, "KiB" },
-	{ 1, "B" }, { 0, NULL }
+	{ 0x1p60L, 1, "EiB" }, { 0x1p50L, 1, "PiB" }, { 0x1p40L, 1, "TiB" },
+	{ 0x1p30L, 1, "GiB" }, { 0x1p20L, 1, "MiB" }, { 0x1p10L, 1, "KiB" },
+	{ 1, 1, "B" }, { 0, 0, NULL }
 };
 
 /* What gticks are called in profiles, and what they are worth. */
@@ -71,7 +73,7 @@ add_scaled(struct text_buffer *text, long double amount,
 		text_add_string(text, "0");
 		return;
 	}
-	while (scale[1].suffix != NULL && amount < scale->size)
+	while (scale[1].suffix != NULL && amount < scale->size * scale->fewest)
 		scale++;
 	amount /= scale->size;
 	decimals = amount < 9.995L ? 2 : amount < 99.95L ? 1 : 0;

@@ -61,7 +61,7 @@ run(struct session *session, const struct command *command,
 	    ? command->run(session, arguments, &table, error)
 	    : setting_run(session, command, arguments, &table, error);
 
-	if (status == 0 || table.view != NULL) {
+	if (status == 0 || table.n_rows > 0) {
 		int drawn = show_table(session, &table, words, &shown);
 
 		if (status == 0) {
