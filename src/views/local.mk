@@ -1,2 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-libcore_a_SOURCES +=
+libcore_a_SOURCES += \
+	src/views/down.c \
+	src/views/flat.c \
+	src/views/functions.c \
+	src/views/heading.c src/views/heading.h \
+	src/views/measure.c src/views/measure.h \
+	src/views/neighbours.c \
+	src/views/order.c src/views/order.h \
+	src/views/path.c \
+	src/views/path_trie.c src/views/path_trie.h \
+	src/views/rows.c src/views/rows.h \
+	src/views/totals.c src/views/totals.h \
+	src/views/tree.c \
+	src/views/up.c \
+	src/views/view.h

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* down.c -- what a function's use goes into: paths that begin with it.
+ *
+ * Source: Hall & Goldberg 1993, appendix, with the recursion made a walk over
+ * preorder numbers.  The canonical path stays in place: position i holds a
+ * name and the record of the path so far.  A name n is on the path when
+ * position[n] is below the length and names n; going back to it is to shorten
+ * the length, leaving what was above.  So each node changes at most one
+ * position, which is put back when the walk leaves the node's subtree.  To
+ * pop the path instead would be quadratic on chains that go back again and
+ * again.
+ *
+ * Cost: one probe for each node below an outermost root, O(N), whatever D is;
+ * M <= N records; the rows shown are sorted in linear passes.
+ */
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/profile/large_array.h"
+#include "src/views/rows.h"
+
+static const struct view_kind down_kind = {
+	.view = "down",
+	.schema = "cpprof.paths/1",
+	.title = "Downward Call Path Profile",
+	.has_root = true,
+};
+
+struct position {
+	uint32_t name, record;
+};
+
+/* How the path was before a node that is still open. */
+struct open_node {
+	uint32_t end;		/* of its subtree */
+	uint32_t length;
+	uint32_t slot;		/* the position it overwrote, or NO_RECORD */
+	struct position position;
+	uint32_t name_position;	/* position[] of that position's new name */
+};
+
+struct walk {
+	const struct sample_set *set;
+	struct path_trie trie;
+	struct position *path;
+	uint32_t length;
+	uint32_t *position;		/* [names] */
+	struct open_node *open;
+	uint32_t n_open;
+};
+
+static int
+walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
+           struct error *error)
+{
+	const struct sample_tree *tree = set->tree;
+	uint32_t n_names = names_count(set->names);
+	size_t longest = tree->deepest < n_names ? tree->deepest : n_names;
+
+	*walk = (struct walk){ .set = set };
+	walk->path = memory_array(longest + 1, sizeof *walk->path, error);
+	walk->position = memory_array(n_names, sizeof *walk->position, error);
+	if (walk->path == NULL || walk->position == NULL ||
+	    large_array_reserve(&walk->open, (size_t)tree->deepest + 1,
+	                        sizeof *walk->open, error) != 0)
+		return -1;
+	return path_trie_begin(&walk->trie, root, tree->n_nodes, error);
+}
+
+static void
+walk_free(struct walk *walk)
+{
+	path_trie_free(&walk->trie);
+	free(walk->path);
+	free(walk->position);
+	large_array_free(walk->open);
+}
+
+static void
+close_node(struct walk *walk)
+{
+	const struct open_node *node = &walk->open[--walk->n_open];
+
+	walk->length = node->length;
+	if (node->slot == NO_RECORD)
+		return;
+	walk->position[walk->path[node->slot].name] = node->name_position;
+	walk->path[node->slot] = node->position;
+}
+
+/* The path from here on: back to the name's place, or one name longer. */
+static void
+open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
+{
+	uint32_t at = walk->position[name];
+	struct open_node *node = &walk->open[walk->n_open++];
+
+	node->end = end;
+	node->length = walk->length;
+	node->slot = NO_RECORD;
+	if (at < walk->length && walk->path[at].name == name) {
+		walk->length = at + 1;
+		return;
+	}
+	node->slot = walk->length;
+	node->position = walk->path[walk->length];
+	node->name_position = at;
+	walk->path[walk->length] = (struct position){ name, record };
+	walk->position[name] = walk->length++;
+}
+
+/* Everything below one outermost root. */
+static int
+walk_subtree(struct walk *walk, uint32_t top, struct error *error)
+{
+	const struct sample_tree *tree = walk->set->tree;
+	uint32_t end = tree->end[top];
+
+	for (uint32_t node = top; node < end; node++) {
+		uint32_t name = tree->label[node], record = 0;
+
+		while (walk->n_open > 0 &&
+		       walk->open[walk->n_open - 1].end <= node)
+			close_node(walk);
+		if (walk->length > 0)
+			record = path_trie_child(&walk->trie,
+			    walk->path[walk->length - 1].record, name, error);
+		if (record == NO_RECORD)
+			return -1;
+		path_trie_count(&walk->trie, record, node, tree->end[node],
+		                walk->set->weight[node]);
+		if (tree->end[node] > node + 1)
+			open_node(walk, name, record, tree->end[node]);
+		if ((node & 0xffff) == 0 &&
+		    progress_step(NULL, node, end, error) != 0)
+			return -1;
+	}
+	while (walk->n_open > 0)
+		close_node(walk);
+	return 0;
+}
+
+static int
+count_paths(struct walk *walk, uint32_t root, struct error *error)
+{
+	const struct sample_tree *tree = walk->set->tree;
+	uint32_t top = measure_next_node(tree, 0, root);
+
+	if (top == tree->n_nodes)
+		walk->trie.n_records = 0;
+	while (top < tree->n_nodes) {
+		if (walk_subtree(walk, top, error) != 0)
+			return -1;
+		top = measure_next_node(tree, tree->end[top], root);
+	}
+	return 0;
+}
+
+int
+view_down(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	struct measure measure = measure_of(request);
+	struct hidden hidden = { 0 };
+	struct rows rows = { 0 };
+	struct walk walk;
+	int status = -1;
+
+	if (view_need_root(request, &down_kind, error) != 0)
+		return -1;
+	if (walk_begin(&walk, request->set, request->root, error) == 0 &&
+	    count_paths(&walk, request->root, error) == 0)
+		status = rows_from_trie(&rows, &walk.trie, request, &measure,
+		                        &hidden, error);
+	walk_free(&walk);
+	if (status != 0) {
+		rows_free(&rows);
+		return -1;
+	}
+	return rows_show(&rows, request, &down_kind, &measure, &hidden, table,
+	                 error);
+}

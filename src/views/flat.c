@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* flat.c -- gprof's flat profile: bodies, dearest first, and running sums.
+ *
+ * Source: Graham, Kessler & McKusick 1982, with the true body+descendants
+ * beside each body.  Cost: one pass over the nodes, O(N), whatever D is;
+ * M <= F rows.
+ */
+#include <stdlib.h>
+
+#include "src/views/rows.h"
+#include "src/views/totals.h"
+
+static const struct view_kind flat_kind = {
+	.view = "flat",
+	.schema = "cpprof.flat/1",
+	.title = "Flat Profile",
+};
+
+/* Row i is totals[i]: those that are not kept are closed up. */
+static int
+keep_bodies(struct rows *rows, struct function_total *totals, uint32_t n,
+            uint64_t least, struct hidden *hidden, struct error *error)
+{
+	if (rows_of_functions(rows, n, error) != 0)
+		return -1;
+	rows->n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (totals[i].self < least)
+			continue;
+		totals[rows->n] = totals[i];
+		rows->name[rows->n] = totals[i].name;
+		rows->hits[rows->n++] = totals[i].self;
+	}
+	hidden->below_threshold = n - rows->n;
+	return 0;
+}
+
+static void
+add_columns(struct table *table)
+{
+	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
+	table_add_column(table, "cumulative", "cumulative", CELL_HITS);
+	table_add_column(table, "hits", "self", CELL_HITS);
+	table_add_column(table, "inclusive", "self+descendants", CELL_HITS);
+	table_add_column(table, "path", "function_name", CELL_NAME);
+}
+
+static int
+add_rows(struct table *table, const struct rows *rows, uint32_t n_rows,
+         const struct function_total *totals, const struct measure *measure,
+         const struct call_paths *paths, struct error *error)
+{
+	uint64_t cumulative = 0;
+
+	for (uint32_t i = 0; i < n_rows; i++) {
+		uint32_t row = rows->order[i];
+		uint64_t hits = rows->hits[row];
+		struct cell cells[5];
+
+		cumulative += hits;
+		cells[0] = cell_fraction(measure_fraction(measure, hits));
+		cells[1] = cell_hits(cumulative);
+		cells[2] = cell_hits(hits);
+		cells[3] = cell_hits(totals[row].inclusive);
+		cells[4] = cell_name(paths, rows->name[row]);
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+show(const struct view_request *request, struct rows *rows,
+     struct function_total *totals, uint32_t n, struct table *table,
+     struct error *error)
+{
+	struct measure measure = measure_of(request);
+	struct hidden hidden = { 0 };
+	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
+	                                       error);
+	uint32_t n_rows;
+
+	if (paths == NULL || keep_bodies(rows, totals, n, measure.least,
+	                                 &hidden, error) != 0 ||
+	    rows_sort(rows, request->set->names, error) != 0)
+		return -1;
+	paths->names = request->set->names;
+	n_rows = rows_limit(request, rows->n, &hidden);
+	if (view_describe(request, &flat_kind, &measure, &hidden, table,
+	                  error) != 0)
+		return -1;
+	add_columns(table);
+	return add_rows(table, rows, n_rows, totals, &measure, paths, error);
+}
+
+int
+view_flat(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	struct rows rows = { 0 };
+	uint32_t n;
+	struct function_total *totals = function_totals(request->set, &n,
+	                                                error);
+	int status;
+
+	if (totals == NULL)
+		return -1;
+	status = show(request, &rows, totals, n, table, error);
+	rows_free(&rows);
+	free(totals);
+	return status;
+}

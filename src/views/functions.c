@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* functions.c -- one row a function: body, functions, find.
+ *
+ * Cost: one pass over the nodes, O(N), whatever D is; M <= F rows.
+ */
+#include <stdlib.h>
+
+#include "src/views/rows.h"
+#include "src/views/totals.h"
+
+static const struct view_kind body_kind = {
+	.view = "body",
+	.schema = "cpprof.functions/1",
+	.title = "Body Function Profile",
+};
+
+static const struct view_kind functions_kind = {
+	.view = "functions",
+	.schema = "cpprof.functions/1",
+	.title = "Body+Descendants Function Profile",
+};
+
+static const struct view_kind find_kind = {
+	.view = "find",
+	.schema = "cpprof.functions/1",
+	.title = "Functions Found (Body+Descendants)",
+};
+
+static uint64_t
+body_of(const struct function_total *total)
+{
+	return total->self;
+}
+
+static uint64_t
+inclusive_of(const struct function_total *total)
+{
+	return total->inclusive;
+}
+
+static bool
+is_wanted(const struct view_request *request, uint32_t name)
+{
+	const struct names *names = request->set->names;
+
+	return request->pattern == NULL ||
+	    pattern_matches(request->pattern, names_text(names, name),
+	                    names_length(names, name));
+}
+
+static void
+keep_functions(struct rows *rows, const struct function_total *totals,
+               const struct view_request *request,
+               uint64_t (*hits_of)(const struct function_total *total),
+               uint64_t least, struct hidden *hidden)
+{
+	uint32_t n = rows->n;
+
+	rows->n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t hits = hits_of(&totals[i]);
+
+		if (!is_wanted(request, totals[i].name))
+			continue;
+		if (hits < least) {
+			hidden->below_threshold++;
+			continue;
+		}
+		rows->name[rows->n] = totals[i].name;
+		rows->hits[rows->n++] = hits;
+	}
+}
+
+static int
+show_functions(const struct view_request *request,
+               const struct view_kind *kind,
+               uint64_t (*hits_of)(const struct function_total *total),
+               struct measure measure, struct table *table,
+               struct error *error)
+{
+	struct hidden hidden = { 0 };
+	struct rows rows = { 0 };
+	uint32_t n;
+	struct function_total *totals = function_totals(request->set, &n,
+	                                                error);
+
+	if (totals == NULL)
+		return -1;
+	if (rows_of_functions(&rows, n, error) != 0) {
+		rows_free(&rows);
+		free(totals);
+		return -1;
+	}
+	keep_functions(&rows, totals, request, hits_of, measure.least,
+	               &hidden);
+	free(totals);
+	return rows_show(&rows, request, kind, &measure, &hidden, table,
+	                 error);
+}
+
+int
+view_body(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	return show_functions(request, &body_kind, body_of,
+	                      measure_of(request), table, error);
+}
+
+int
+view_functions(const struct view_request *request, struct table *table,
+               struct error *error)
+{
+	return show_functions(request, &functions_kind, inclusive_of,
+	                      measure_of(request), table, error);
+}
+
+/* All that match are wanted, however small. */
+int
+view_find(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	struct measure measure = measure_of(request);
+
+	measure.least = 0;
+	return show_functions(request, &find_kind, inclusive_of, measure,
+	                      table, error);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* heading.c -- what stands above and below the rows of every view. */
+#include "src/views/heading.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+int
+view_need_root(const struct view_request *request,
+               const struct view_kind *kind, struct error *error)
+{
+	if (request->root != NO_NAME)
+		return 0;
+	return error_set(error, "no root function: %s needs one", kind->view);
+}
+
+static int
+add_root_field(const struct view_request *request, bool has_root,
+               struct table *table, struct error *error)
+{
+	struct call_paths *paths;
+
+	if (!has_root)
+		return table_add_field(table, "root", NULL,
+		                       (struct cell){ .kind = CELL_EMPTY },
+		                       error);
+	paths = arena_alloc(&table->arena, sizeof *paths, error);
+	if (paths == NULL)
+		return -1;
+	paths->names = request->set->names;
+	return table_add_field(table, "root", NULL,
+	                       cell_name(paths, request->root), error);
+}
+
+static int
+add_fields(const struct view_request *request, const struct view_kind *kind,
+           const struct measure *measure, const struct hidden *hidden,
+           struct table *table, struct error *error)
+{
+	const struct resource *resource = request->set->resource;
+	const struct {
+		const char *key;
+		struct cell value;
+	} fields[] = {
+		{ "resource.name", cell_text(resource->name) },
+		{ "resource.gtick", cell_text(resource->gtick) },
+		{ "resource.interval", cell_count(resource->interval) },
+		{ "total", cell_count(request->set->total) },
+		{ "denominator", cell_count(measure->denominator) },
+		{ "hidden", cell_count(hidden->below_threshold +
+		    hidden->too_long + hidden->beyond_limit) },
+	};
+
+	if (add_root_field(request, kind->has_root, table, error) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (table_add_field(table, fields[i].key, NULL,
+		                    fields[i].value, error) != 0)
+			return -1;
+	return 0;
+}
+
+static const char *
+plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* "614 samples, sampled every 20 gticks" */
+static int
+add_samples_line(const struct sample_set *set, struct table *table,
+                 struct error *error)
+{
+	uint64_t interval = set->resource->interval, hits = set->total;
+	char raw[40] = "";
+
+	if (hits != set->n_samples)
+		snprintf(raw, sizeof raw, "%" PRIu64 " hit%s in ", hits,
+		         plural(hits));
+	return table_add_header(table, error, "%s%" PRIu64 " sample%s, "
+	    "sampled every %" PRIu64 " gtick%s", raw, set->n_samples,
+	    plural(set->n_samples), interval, plural(interval));
+}
+
+static int
+add_header(const struct view_request *request, const struct view_kind *kind,
+           const struct measure *measure, struct table *table,
+           struct error *error)
+{
+	const struct sample_set *set = request->set;
+	uint64_t hits = measure->denominator;
+	const char *root = request->root == NO_NAME ? NULL :
+	                   names_text(set->names, request->root);
+
+	if (table_add_header(table, error, "%s for resource: %s", kind->title,
+	                     set->resource->name) != 0)
+		return -1;
+	if (kind->has_root &&
+	    table_add_header(table, error, "root: %s", root) != 0)
+		return -1;
+	if (add_samples_line(set, table, error) != 0)
+		return -1;
+	if (request->percent == PERCENT_ROOT && root != NULL)
+		return table_add_header(table, error, "percentages of root %s "
+		    "(%" PRIu64 " hit%s)", root, hits, plural(hits));
+	return table_add_header(table, error, "percentages of the whole run "
+	    "(%" PRIu64 " hit%s)", hits, plural(hits));
+}
+
+/* "12 entries below threshold 0.01 not shown, 3 beyond limit 20" */
+static int
+add_footer(const struct view_request *request, const struct hidden *hidden,
+           struct table *table, struct error *error)
+{
+	char reasons[3][60];
+	uint64_t counts[] = { hidden->below_threshold, hidden->beyond_limit,
+		              hidden->too_long };
+	const char *line = NULL;
+
+	snprintf(reasons[0], sizeof *reasons, "below threshold %.10g",
+	         request->threshold);
+	snprintf(reasons[1], sizeof *reasons, "beyond limit %zu",
+	         request->limit);
+	snprintf(reasons[2], sizeof *reasons, "longer than %zu functions",
+	         request->depth);
+	for (int i = 0; i < 3; i++) {
+		if (counts[i] == 0)
+			continue;
+		if (line == NULL)
+			line = table_text(table, error,
+			    "%" PRIu64 " entr%s %s not shown", counts[i],
+			    counts[i] == 1 ? "y" : "ies", reasons[i]);
+		else
+			line = table_text(table, error, "%s, %" PRIu64 " %s",
+			                  line, counts[i], reasons[i]);
+		if (line == NULL)
+			return -1;
+	}
+	return line == NULL ? 0 : table_add_footer(table, error, "%s", line);
+}
+
+int
+view_describe(const struct view_request *request,
+              const struct view_kind *kind, const struct measure *measure,
+              const struct hidden *hidden, struct table *table,
+              struct error *error)
+{
+	table->view = kind->view;
+	table->schema = kind->schema;
+	table->gtick = request->set->resource->gtick;
+	table->interval = request->set->resource->interval;
+	if (add_fields(request, kind, measure, hidden, table, error) != 0 ||
+	    add_header(request, kind, measure, table, error) != 0)
+		return -1;
+	return add_footer(request, hidden, table, error);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* heading.h -- what stands above and below the rows of every view. */
+#ifndef CPPROF_VIEWS_HEADING_H
+#define CPPROF_VIEWS_HEADING_H
+
+#include <stdbool.h>
+
+#include "src/views/measure.h"
+#include "src/views/view.h"
+
+/* What a view is called. */
+struct view_kind {
+	const char *view;	/* "down" */
+	const char *schema;	/* "cpprof.paths/1" */
+	const char *title;	/* "Downward Call Path Profile" */
+	bool has_root;
+};
+
+/*
+ * Names the view in the table: the fields root, resource.name, .gtick and
+ * .interval, total, denominator and hidden; the paper's header lines; and a
+ * footer that says how many records are not shown, and why.  Does not touch
+ * columns and rows.  0, or -1 with *error set.
+ */
+int view_describe(const struct view_request *request,
+                  const struct view_kind *kind, const struct measure *measure,
+                  const struct hidden *hidden, struct table *table,
+                  struct error *error);
+
+/* 0 if the request has a root function, else -1 with *error set. */
+int view_need_root(const struct view_request *request,
+                   const struct view_kind *kind, struct error *error);
+
+#endif

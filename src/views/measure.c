@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* measure.c -- what fractions are relative to, and which rows are shown. */
+#include "src/views/measure.h"
+
+#include <float.h>
+
+uint32_t
+measure_next_node(const struct sample_tree *tree, uint32_t node,
+                  uint32_t function)
+{
+	while (node < tree->n_nodes && tree->label[node] != function)
+		node++;
+	return node;
+}
+
+uint64_t
+measure_function(const struct sample_set *set, uint32_t function)
+{
+	const struct sample_tree *tree = set->tree;
+	uint32_t node = measure_next_node(tree, 0, function);
+	uint64_t hits = 0;
+
+	while (node < tree->n_nodes) {
+		hits += set->weight[node];
+		node = measure_next_node(tree, tree->end[node], function);
+	}
+	return hits;
+}
+
+uint64_t
+measure_least(double threshold, uint64_t denominator)
+{
+	long double exact = (long double)threshold * (long double)denominator;
+	uint64_t whole;
+
+	if (!(threshold > 0))
+		return 0;
+	if (exact >= 0x1p64L)
+		return UINT64_MAX;
+	whole = (uint64_t)exact;
+	if (exact - (long double)whole <= exact * DBL_EPSILON ||
+	    whole == UINT64_MAX)
+		return whole;
+	return whole + 1;
+}
+
+struct measure
+measure_of(const struct view_request *request)
+{
+	struct measure measure = { .denominator = request->set->total };
+
+	if (request->percent == PERCENT_ROOT && request->root != NO_NAME)
+		measure.denominator = measure_function(request->set,
+		                                       request->root);
+	measure.least = measure_least(request->threshold,
+	                              measure.denominator);
+	return measure;
+}
+
+double
+measure_fraction(const struct measure *measure, uint64_t hits)
+{
+	if (measure->denominator == 0)
+		return 0;
+	return (double)hits / (double)measure->denominator;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* measure.h -- what fractions are relative to, and which rows are shown. */
+#ifndef CPPROF_VIEWS_MEASURE_H
+#define CPPROF_VIEWS_MEASURE_H
+
+#include <stdint.h>
+
+#include "src/views/view.h"
+
+struct measure {
+	uint64_t denominator;	/* hits */
+	uint64_t least;		/* rows with fewer hits are hidden */
+};
+
+/* Why records are not shown; each is counted once, the first that applies. */
+struct hidden {
+	uint64_t below_threshold, too_long, beyond_limit;
+};
+
+/* The request's.  O(1); O(N) where percentages are the root's. */
+struct measure measure_of(const struct view_request *request);
+
+/* hits as a share of the denominator; 0 of nothing. */
+double measure_fraction(const struct measure *measure, uint64_t hits);
+
+/*
+ * The smallest whole number of hits that is not below threshold * denominator.
+ * The threshold stands for the decimal that the user typed, so a product that
+ * is a whole number but for the threshold's last bit is that number: 0.07 of
+ * 100 hits is 7.
+ */
+uint64_t measure_least(double threshold, uint64_t denominator);
+
+/*
+ * Value of the path (function): hits of the stacks that contain it.  One scan
+ * of the labels, O(N).
+ */
+uint64_t measure_function(const struct sample_set *set, uint32_t function);
+
+/* The first node from `node` on with that label, or n_nodes. */
+uint32_t measure_next_node(const struct sample_tree *tree, uint32_t node,
+                           uint32_t function);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* neighbours.c -- who calls a function and whom it calls: callers, callees.
+ *
+ * These are the call paths of length two that end or begin with the function,
+ * its calls to itself included.  The value of (x y) is the hits of the stacks
+ * that contain the call x -> y (a path that short has no room for recursion
+ * to be erased), so no trie is needed: each call is a node and its parent.
+ *
+ * Cost: one pass over the nodes, O(N), whatever D is; M <= F rows.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/views/rows.h"
+
+static const struct view_kind callers_kind = {
+	.view = "callers",
+	.schema = "cpprof.paths/1",
+	.title = "Caller Profile",
+	.has_root = true,
+};
+
+static const struct view_kind callees_kind = {
+	.view = "callees",
+	.schema = "cpprof.paths/1",
+	.title = "Callee Profile",
+	.has_root = true,
+};
+
+struct neighbour {
+	uint64_t hits;
+	uint32_t until;		/* end of the last subtree added */
+	bool is_met;
+};
+
+/* The hits of each name that calls the function, or that it calls. */
+static void
+count_calls(const struct sample_set *set, uint32_t function,
+            bool wants_callers, struct neighbour *neighbours)
+{
+	const struct sample_tree *tree = set->tree;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		uint32_t parent = tree->parent[node];
+		uint32_t callee = tree->label[node], caller;
+		struct neighbour *neighbour;
+
+		if (parent == NO_NODE)
+			continue;
+		caller = tree->label[parent];
+		if ((wants_callers ? callee : caller) != function)
+			continue;
+		neighbour = &neighbours[wants_callers ? caller : callee];
+		neighbour->is_met = true;
+		if (node < neighbour->until)
+			continue;
+		neighbour->until = tree->end[node];
+		neighbour->hits += set->weight[node];
+	}
+}
+
+/* Rows are the neighbours alone: the function is the same in every path. */
+static int
+keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
+                const struct view_request *request, uint64_t least,
+                struct hidden *hidden, struct error *error)
+{
+	uint32_t n_names = names_count(request->set->names), n = 0;
+
+	for (uint32_t name = 0; name < n_names; name++)
+		n += neighbours[name].is_met;
+	if (rows_of_functions(rows, n, error) != 0)
+		return -1;
+	rows->n = 0;
+	for (uint32_t name = 0; name < n_names; name++) {
+		if (!neighbours[name].is_met)
+			continue;
+		if (neighbours[name].hits < least) {
+			hidden->below_threshold++;
+		} else if (request->depth < 2) {
+			hidden->too_long++;
+		} else {
+			rows->name[rows->n] = name;
+			rows->hits[rows->n++] = neighbours[name].hits;
+		}
+	}
+	return 0;
+}
+
+/* Record 0 is the function, record i + 1 its path with row i's name. */
+static struct call_paths *
+make_paths(const struct rows *rows, uint32_t n_rows,
+           const struct view_request *request, bool wants_callers,
+           struct table *table, struct error *error)
+{
+	size_t size = ((size_t)n_rows + 1) * sizeof(uint32_t);
+	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
+	                                       error);
+	uint32_t *parent = arena_alloc(&table->arena, size, error);
+	uint32_t *name = arena_alloc(&table->arena, size, error);
+
+	if (paths == NULL || parent == NULL || name == NULL)
+		return NULL;
+	parent[0] = NO_RECORD;
+	name[0] = request->root;
+	for (uint32_t i = 0; i < n_rows; i++)
+		name[i + 1] = rows->name[rows->order[i]];
+	*paths = (struct call_paths){
+		.names = request->set->names,
+		.parent = parent,
+		.name = name,
+		.is_innermost_first = wants_callers,
+	};
+	return paths;
+}
+
+static int
+add_rows(struct table *table, const struct rows *rows, uint32_t n_rows,
+         const struct call_paths *paths, const struct measure *measure,
+         struct error *error)
+{
+	rows_add_columns(table, true);
+	for (uint32_t i = 0; i < n_rows; i++) {
+		uint64_t hits = rows->hits[rows->order[i]];
+		struct cell cells[] = {
+			cell_hits(hits),
+			cell_fraction(measure_fraction(measure, hits)),
+			cell_path(paths, i + 1),
+		};
+
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The function's own body and total, which frame its calls. */
+static int
+describe_function(const struct view_request *request, struct table *table,
+                  struct error *error)
+{
+	const struct sample_set *set = request->set;
+	uint64_t body = 0, inclusive = measure_function(set, request->root);
+
+	for (uint32_t node = 0; node < set->tree->n_nodes; node++)
+		if (set->tree->label[node] == request->root)
+			body += set->self[node];
+	if (table_add_field(table, "body", NULL, cell_count(body),
+	                    error) != 0 ||
+	    table_add_field(table, "inclusive", NULL, cell_count(inclusive),
+	                    error) != 0)
+		return -1;
+	return table_add_header(table, error, "root's body: %" PRIu64
+	                        ", body+descendants: %" PRIu64, body,
+	                        inclusive);
+}
+
+static int
+show(const struct view_request *request, const struct view_kind *kind,
+     const struct neighbour *neighbours, struct rows *rows,
+     struct table *table, struct error *error)
+{
+	bool wants_callers = kind == &callers_kind;
+	struct measure measure = measure_of(request);
+	struct hidden hidden = { 0 };
+	struct call_paths *paths;
+	uint32_t n_rows;
+
+	if (keep_neighbours(rows, neighbours, request, measure.least, &hidden,
+	                    error) != 0 ||
+	    rows_sort(rows, request->set->names, error) != 0)
+		return -1;
+	n_rows = rows_limit(request, rows->n, &hidden);
+	paths = make_paths(rows, n_rows, request, wants_callers, table,
+	                   error);
+	if (paths == NULL ||
+	    view_describe(request, kind, &measure, &hidden, table,
+	                  error) != 0 ||
+	    describe_function(request, table, error) != 0)
+		return -1;
+	return add_rows(table, rows, n_rows, paths, &measure, error);
+}
+
+static int
+show_neighbours(const struct view_request *request,
+                const struct view_kind *kind, struct table *table,
+                struct error *error)
+{
+	uint32_t n_names = names_count(request->set->names);
+	struct neighbour *neighbours;
+	struct rows rows = { 0 };
+	int status;
+
+	if (view_need_root(request, kind, error) != 0)
+		return -1;
+	neighbours = memory_array(n_names, sizeof *neighbours, error);
+	if (neighbours == NULL)
+		return -1;
+	count_calls(request->set, request->root, kind == &callers_kind,
+	            neighbours);
+	status = show(request, kind, neighbours, &rows, table, error);
+	rows_free(&rows);
+	free(neighbours);
+	return status;
+}
+
+int
+view_callers(const struct view_request *request, struct table *table,
+             struct error *error)
+{
+	return show_neighbours(request, &callers_kind, table, error);
+}
+
+int
+view_callees(const struct view_request *request, struct table *table,
+             struct error *error)
+{
+	return show_neighbours(request, &callees_kind, table, error);
+}

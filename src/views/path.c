@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* path.c -- one call path, and what the run would be if it were free.
+ *
+ * The value of (x1 .. xk) is that of the downward profile of x1, worked out
+ * for this path alone by an automaton that is the appendix's canonical path
+ * restricted to it.  A node's state says how many names of the path its
+ * canonical path ends with, or how many it had when it left the path (a
+ * detour): from there only a return to one of those leads back.  A stack
+ * counts once, at its outermost match, below which nothing is visited.
+ *
+ * Cost: one pass over the nodes, O(N), whatever D and k are.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/profile/large_array.h"
+#include "src/views/rows.h"
+
+static const struct view_kind path_kind = {
+	.view = "path",
+	.schema = "cpprof.paths/1",
+	.title = "Call Path",
+};
+
+/* 0: the path's first name is not on the stack. */
+struct state {
+	uint32_t matched : 31;
+	uint32_t is_detour : 1;
+};
+
+struct automaton {
+	const uint32_t *path;
+	uint32_t n;
+	uint32_t *position;	/* [names] of path[0 .. n-2], from 1; else 0 */
+};
+
+static struct state
+next_state(const struct automaton *automaton, struct state state,
+           uint32_t name)
+{
+	uint32_t position = automaton->position[name];
+
+	if (!state.is_detour && automaton->path[state.matched] == name)
+		return (struct state){ state.matched + 1, false };
+	if (position != 0 && position <= state.matched)
+		return (struct state){ position, false };
+	return (struct state){ state.matched, state.matched > 0 };
+}
+
+static int
+count_hits(const struct sample_set *set, const struct automaton *automaton,
+           uint64_t *hits, struct error *error)
+{
+	const struct sample_tree *tree = set->tree;
+	struct state *states = NULL;
+	uint32_t node = 0;
+
+	if (large_array_reserve(&states, tree->n_nodes, sizeof *states,
+	                        error) != 0)
+		return -1;
+	while (node < tree->n_nodes) {
+		struct state state = { 0 };
+
+		if (tree->parent[node] != NO_NODE)
+			state = states[tree->parent[node]];
+		state = next_state(automaton, state, tree->label[node]);
+		if (state.matched == automaton->n) {
+			*hits += set->weight[node];
+			node = tree->end[node];
+		} else {
+			states[node++] = state;
+		}
+	}
+	large_array_free(states);
+	return 0;
+}
+
+/* Only the last name of a canonical path may be there already. */
+static bool
+is_canonical(const uint32_t *path, size_t n, uint32_t *position)
+{
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (position[path[i]] != 0)
+			return false;
+		position[path[i]] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static int
+value_of(const struct view_request *request, uint64_t *hits,
+         struct error *error)
+{
+	const struct sample_set *set = request->set;
+	struct automaton automaton = { .path = request->path };
+	int status = 0;
+
+	*hits = 0;
+	automaton.position = memory_array(names_count(set->names),
+	                                  sizeof *automaton.position, error);
+	if (automaton.position == NULL)
+		return -1;
+	if (is_canonical(request->path, request->n_path,
+	                 automaton.position)) {
+		automaton.n = (uint32_t)request->n_path;
+		status = count_hits(set, &automaton, hits, error);
+	}
+	free(automaton.position);
+	return status;
+}
+
+/* The one row: the path's own names, each the parent of the next. */
+static int
+add_row(const struct view_request *request, const struct measure *measure,
+        uint64_t hits, struct table *table, struct error *error)
+{
+	size_t n = request->n_path;
+	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
+	                                       error);
+	uint32_t *parent = arena_alloc(&table->arena, n * sizeof *parent,
+	                               error);
+	uint32_t *name = arena_alloc(&table->arena, n * sizeof *name, error);
+
+	if (paths == NULL || parent == NULL || name == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		parent[i] = i == 0 ? NO_RECORD : (uint32_t)i - 1;
+		name[i] = request->path[i];
+	}
+	*paths = (struct call_paths){
+		.names = request->set->names,
+		.parent = parent,
+		.name = name,
+	};
+	rows_add_columns(table, true);
+	return table_add_row(table, (struct cell[]){
+		cell_hits(hits),
+		cell_fraction(measure_fraction(measure, hits)),
+		cell_path(paths, (uint32_t)n - 1),
+	}, error);
+}
+
+/* "8440 gticks (centisecond)", or nothing where that passes 64 bits. */
+static int
+describe_gticks(const struct resource *resource, uint64_t hits,
+                struct table *table, struct error *error)
+{
+	bool has_unit = resource->gtick[0] != '\0';
+	uint64_t gticks;
+
+	if (__builtin_mul_overflow(hits, resource->interval, &gticks))
+		return 0;
+	if (table_add_field(table, "gticks", NULL, cell_count(gticks),
+	                    error) != 0)
+		return -1;
+	return table_add_footer(table, error, "%" PRIu64 " gtick%s%s%s%s",
+	                        gticks, gticks == 1 ? "" : "s",
+	                        has_unit ? " (" : "", resource->gtick,
+	                        has_unit ? ")" : "");
+}
+
+/* A saving is of the run, whatever percentages are relative to. */
+static int
+describe_saving(const struct sample_set *set, uint64_t hits,
+                struct table *table, struct error *error)
+{
+	struct measure run = { .denominator = set->total };
+	double saved = measure_fraction(&run, hits);
+	uint64_t left = set->total - hits;
+
+	if (describe_gticks(set->resource, hits, table, error) != 0 ||
+	    table_add_field(table, "saved", NULL, cell_fraction(saved),
+	                    error) != 0 ||
+	    table_add_field(table, "new_total", NULL, cell_count(left),
+	                    error) != 0)
+		return -1;
+	return table_add_footer(table, error, "free: saves %.4f of the run; "
+	                        "new total %" PRIu64 " hit%s", saved, left,
+	                        left == 1 ? "" : "s");
+}
+
+int
+view_path(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	struct measure measure = measure_of(request);
+	struct hidden hidden = { 0 };
+	uint64_t hits;
+
+	if (request->n_path == 0)
+		return error_set(error, "no call path: path needs one");
+	if (request->n_path > INT32_MAX)
+		return error_set(error, "call path of more than %d functions",
+		                 INT32_MAX);
+	if (value_of(request, &hits, error) != 0 ||
+	    view_describe(request, &path_kind, &measure, &hidden, table,
+	                  error) != 0 ||
+	    describe_saving(request->set, hits, table, error) != 0)
+		return -1;
+	return add_row(request, &measure, hits, table, error);
+}

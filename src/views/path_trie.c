@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* path_trie.c -- the records of one call path profile while it is counted.
+ *
+ * Finding a child by parent and name is the inner loop of down and up, and
+ * what it costs is cache misses.  Records are met in an order close to that
+ * of their use, so a child is first looked for in a cache line that its
+ * parent's number chooses, shared by four parents with room for eight
+ * children; lines are then read and written nearly in sequence.  Only when
+ * the line is full does the child go to a common hash table, so that a record
+ * with very many children stays at one probe each.  Nothing is ever removed:
+ * a line that is not full ends the search.
+ */
+#include "src/views/path_trie.h"
+
+#include <string.h>
+
+#include "src/profile/large_array.h"
+
+enum {
+	PARENTS_A_LINE = 4,
+	CHILDREN_A_LINE = 8,
+	FIRST_OVERFLOW = 256,
+	FIRST_RECORDS = 256,
+};
+
+struct path_slot {
+	uint32_t name;
+	uint32_t record;	/* 0: empty, since record 0 is no child */
+};
+
+struct path_line {
+	struct path_slot slots[CHILDREN_A_LINE];
+};
+
+static int
+reserve_records(struct path_trie *trie, uint32_t n, struct error *error)
+{
+	if (large_array_reserve(&trie->parent, n, sizeof *trie->parent,
+	                        error) != 0 ||
+	    large_array_reserve(&trie->name, n, sizeof *trie->name,
+	                        error) != 0 ||
+	    large_array_reserve(&trie->hits, n, sizeof *trie->hits,
+	                        error) != 0 ||
+	    large_array_reserve(&trie->until, n, sizeof *trie->until,
+	                        error) != 0 ||
+	    large_array_reserve(&trie->lines, n / PARENTS_A_LINE + 1,
+	                        sizeof *trie->lines, error) != 0)
+		return -1;
+	trie->capacity = n;
+	return 0;
+}
+
+/* The next record; its line is made with the first of its parents. */
+static uint32_t
+new_record(struct path_trie *trie, uint32_t parent, uint32_t name,
+           struct error *error)
+{
+	uint32_t record = trie->n_records;
+
+	if (record == MAX_RECORDS) {
+		error_set(error, "more than %u call paths", record);
+		return NO_RECORD;
+	}
+	if (record == trie->capacity &&
+	    reserve_records(trie, record * 2, error) != 0)
+		return NO_RECORD;
+	if (record % PARENTS_A_LINE == 0)
+		memset(&trie->lines[record / PARENTS_A_LINE], 0,
+		       sizeof *trie->lines);
+	trie->parent[record] = parent;
+	trie->name[record] = name;
+	trie->hits[record] = 0;
+	trie->until[record] = 0;
+	trie->n_records++;
+	return record;
+}
+
+static struct path_slot *
+new_slots(size_t n, struct error *error)
+{
+	struct path_slot *slots = NULL;
+
+	if (large_array_reserve(&slots, n, sizeof *slots, error) == 0)
+		memset(slots, 0, n * sizeof *slots);
+	return slots;
+}
+
+int
+path_trie_begin(struct path_trie *trie, uint32_t root, uint32_t n_expected,
+                struct error *error)
+{
+	uint32_t n = n_expected < FIRST_RECORDS ? FIRST_RECORDS :
+	             n_expected < MAX_RECORDS ? n_expected : MAX_RECORDS;
+
+	*trie = (struct path_trie){ .overflow_size = FIRST_OVERFLOW };
+	trie->overflow = new_slots(FIRST_OVERFLOW, error);
+	if (trie->overflow != NULL && reserve_records(trie, n, error) == 0 &&
+	    new_record(trie, NO_RECORD, root, error) == 0)
+		return 0;
+	path_trie_free(trie);
+	return -1;
+}
+
+void
+path_trie_free(struct path_trie *trie)
+{
+	large_array_free(trie->parent);
+	large_array_free(trie->name);
+	large_array_free(trie->hits);
+	large_array_free(trie->until);
+	large_array_free(trie->lines);
+	large_array_free(trie->overflow);
+	*trie = (struct path_trie){ 0 };
+}
+
+static size_t
+hash_child(uint32_t parent, uint32_t name)
+{
+	uint64_t key = ((uint64_t)parent << 32 | name) *
+	               UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(key ^ key >> 32);
+}
+
+static bool
+is_child(const struct path_trie *trie, const struct path_slot *slot,
+         uint32_t parent, uint32_t name)
+{
+	return slot->name == name && trie->parent[slot->record] == parent;
+}
+
+/* The overflow slot that holds the child, or the empty one for it. */
+static struct path_slot *
+find_overflow(const struct path_trie *trie, uint32_t parent, uint32_t name)
+{
+	size_t mask = trie->overflow_size - 1;
+	size_t i = hash_child(parent, name) & mask;
+
+	while (trie->overflow[i].record != 0 &&
+	       !is_child(trie, &trie->overflow[i], parent, name))
+		i = (i + 1) & mask;
+	return &trie->overflow[i];
+}
+
+static int
+grow_overflow(struct path_trie *trie, struct error *error)
+{
+	struct path_slot *old = trie->overflow;
+	size_t old_size = trie->overflow_size;
+	struct path_slot *grown = new_slots(old_size * 2, error);
+
+	if (grown == NULL)
+		return -1;
+	trie->overflow = grown;
+	trie->overflow_size = old_size * 2;
+	for (size_t i = 0; i < old_size; i++)
+		if (old[i].record != 0)
+			*find_overflow(trie, trie->parent[old[i].record],
+			               old[i].name) = old[i];
+	large_array_free(old);
+	return 0;
+}
+
+/* For a child whose line is full. */
+static uint32_t
+overflow_child(struct path_trie *trie, uint32_t parent, uint32_t name,
+               struct error *error)
+{
+	struct path_slot *slot = find_overflow(trie, parent, name);
+	uint32_t record = slot->record;
+
+	if (record != 0)
+		return record;
+	if (2 * (trie->n_overflow + 1) > trie->overflow_size) {
+		if (grow_overflow(trie, error) != 0)
+			return NO_RECORD;
+		slot = find_overflow(trie, parent, name);
+	}
+	record = new_record(trie, parent, name, error);
+	if (record != NO_RECORD) {
+		trie->n_overflow++;
+		*slot = (struct path_slot){ name, record };
+	}
+	return record;
+}
+
+static uint32_t
+line_child(struct path_trie *trie, uint32_t parent, int i, uint32_t name,
+           struct error *error)
+{
+	uint32_t record = new_record(trie, parent, name, error);
+
+	if (record != NO_RECORD)
+		trie->lines[parent / PARENTS_A_LINE].slots[i] =
+		    (struct path_slot){ name, record };
+	return record;
+}
+
+uint32_t
+path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t name,
+                struct error *error)
+{
+	const struct path_line *line = &trie->lines[parent / PARENTS_A_LINE];
+
+	for (int i = 0; i < CHILDREN_A_LINE; i++) {
+		const struct path_slot *slot = &line->slots[i];
+
+		if (slot->record == 0)
+			return line_child(trie, parent, i, name, error);
+		if (is_child(trie, slot, parent, name))
+			return slot->record;
+	}
+	return overflow_child(trie, parent, name, error);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* rows.c -- records turned into the rows of a table, in order. */
+#include "src/views/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/views/order.h"
+
+void
+rows_free(struct rows *rows)
+{
+	free(rows->name);
+	free(rows->parent);
+	free(rows->hits);
+	free(rows->order);
+	*rows = (struct rows){ 0 };
+}
+
+static uint32_t
+count_kept(const struct path_trie *trie, uint64_t least)
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < trie->n_records; r++)
+		n += trie->hits[r] >= least;
+	return n;
+}
+
+/*
+ * until[] of a record, no longer needed, becomes its row's number.  A row's
+ * length is its parent's and one; rows that are too long have no children
+ * among rows that are not.
+ */
+static void
+keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
+             uint64_t least, size_t *length)
+{
+	for (uint32_t r = 0; r < trie->n_records; r++) {
+		uint32_t parent = trie->parent[r], row = rows->n;
+
+		if (trie->hits[r] < least)
+			continue;
+		trie->until[r] = NO_RECORD;
+		if (parent != NO_RECORD) {
+			parent = trie->until[parent];
+			if (parent == NO_RECORD)
+				continue;
+			length[row] = length[parent] + 1;
+		} else {
+			length[row] = 1;
+		}
+		if (length[row] > depth)
+			continue;
+		trie->until[r] = row;
+		rows->parent[row] = parent;
+		rows->name[row] = trie->name[r];
+		rows->hits[row] = trie->hits[r];
+		rows->n++;
+	}
+}
+
+int
+rows_from_trie(struct rows *rows, const struct path_trie *trie,
+               const struct view_request *request,
+               const struct measure *measure, struct hidden *hidden,
+               struct error *error)
+{
+	uint32_t n = count_kept(trie, measure->least);
+	size_t *length = memory_array(n, sizeof *length, error);
+
+	rows->parent = memory_array(n, sizeof *rows->parent, error);
+	rows->name = memory_array(n, sizeof *rows->name, error);
+	rows->hits = memory_array(n, sizeof *rows->hits, error);
+	if (length == NULL || rows->parent == NULL || rows->name == NULL ||
+	    rows->hits == NULL) {
+		free(length);
+		return -1;
+	}
+	keep_records(rows, trie, request->depth, measure->least, length);
+	hidden->below_threshold = trie->n_records - n;
+	hidden->too_long = n - rows->n;
+	free(length);
+	return 0;
+}
+
+int
+rows_of_functions(struct rows *rows, uint32_t n, struct error *error)
+{
+	rows->n = n;
+	rows->name = memory_array(n, sizeof *rows->name, error);
+	rows->hits = memory_array(n, sizeof *rows->hits, error);
+	return rows->name == NULL || rows->hits == NULL ? -1 : 0;
+}
+
+static int
+sort_by_path(struct rows *rows, const uint32_t *rank, uint32_t n_ranks,
+             struct error *error)
+{
+	if (rows->is_innermost_first)
+		return order_by_walk(rows->order, rows->n, rows->parent, rank,
+		                     n_ranks, error);
+	if (order_ascending(rows->order, rows->n, rank, n_ranks, error) != 0)
+		return -1;
+	if (rows->parent == NULL)
+		return 0;
+	return order_preorder(rows->order, rows->n, rows->parent, error);
+}
+
+int
+rows_sort(struct rows *rows, const struct names *names, struct error *error)
+{
+	uint32_t *rank = memory_array(rows->n, sizeof *rank, error);
+	uint32_t n_ranks;
+	int status = -1;
+
+	rows->order = memory_array(rows->n, sizeof *rows->order, error);
+	if (rank != NULL && rows->order != NULL) {
+		for (uint32_t i = 0; i < rows->n; i++)
+			rows->order[i] = i;
+		n_ranks = order_rank_names(names, rows->name, rows->n, rank,
+		                           error);
+		if (n_ranks != UINT32_MAX &&
+		    sort_by_path(rows, rank, n_ranks, error) == 0)
+			status = order_descending(rows->order, rows->n,
+			                          rows->hits, error);
+	}
+	free(rank);
+	return status;
+}
+
+uint32_t
+rows_limit(const struct view_request *request, uint32_t n,
+           struct hidden *hidden)
+{
+	if (n <= request->limit)
+		return n;
+	hidden->beyond_limit = n - request->limit;
+	return (uint32_t)request->limit;
+}
+
+struct row_source {
+	struct call_paths paths;
+	struct rows rows;
+	struct measure measure;
+};
+
+static void
+get_row(const struct table *table, size_t i, struct cell *cells)
+{
+	const struct row_source *source = table->row_source;
+	uint32_t row = source->rows.order[i];
+	uint64_t hits = source->rows.hits[row];
+
+	cells[0] = cell_hits(hits);
+	cells[1] = cell_fraction(measure_fraction(&source->measure, hits));
+	if (source->rows.parent != NULL)
+		cells[2] = cell_path(&source->paths, row);
+	else
+		cells[2] = cell_name(&source->paths, source->rows.name[row]);
+}
+
+static void
+free_source(void *row_source)
+{
+	struct row_source *source = row_source;
+
+	rows_free(&source->rows);
+	free(source);
+}
+
+/* From here on the table frees the rows. */
+static int
+give_to_table(struct rows *rows, const struct names *names,
+              const struct measure *measure, struct table *table,
+              struct error *error)
+{
+	struct row_source *source = memory_array(1, sizeof *source, error);
+
+	if (source == NULL) {
+		rows_free(rows);
+		return -1;
+	}
+	source->rows = *rows;
+	source->measure = *measure;
+	source->paths = (struct call_paths){
+		.names = names,
+		.parent = rows->parent,
+		.name = rows->name,
+		.is_innermost_first = rows->is_innermost_first,
+	};
+	table->row_source = source;
+	table->row_source_free = free_source;
+	*rows = (struct rows){ 0 };
+	return 0;
+}
+
+void
+rows_add_columns(struct table *table, bool has_paths)
+{
+	table_add_column(table, "hits", "#hits", CELL_HITS);
+	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
+	if (has_paths)
+		table_add_column(table, "path", "call path", CELL_PATH);
+	else
+		table_add_column(table, "path", "function_name", CELL_NAME);
+	table->pattern = has_paths ? "{fraction} ({path}) [{hits}]" :
+	                 "{fraction} {path} [{hits}]";
+}
+
+int
+rows_show(struct rows *rows, const struct view_request *request,
+          const struct view_kind *kind, const struct measure *measure,
+          struct hidden *hidden, struct table *table, struct error *error)
+{
+	const struct names *names = request->set->names;
+	bool has_paths = rows->parent != NULL;
+	uint32_t n_rows = rows_limit(request, rows->n, hidden);
+
+	if (rows_sort(rows, names, error) != 0) {
+		rows_free(rows);
+		return -1;
+	}
+	if (give_to_table(rows, names, measure, table, error) != 0 ||
+	    view_describe(request, kind, measure, hidden, table, error) != 0)
+		return -1;
+	rows_add_columns(table, has_paths);
+	table->row = get_row;
+	table->n_rows = n_rows;
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* totals.c -- body and body+descendants of every function. */
+#include "src/views/totals.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+
+/* What belongs to one name, in one cache line. */
+struct sum {
+	uint64_t self, inclusive;
+	uint32_t until;		/* end of the last subtree added */
+	uint32_t place;		/* in the list, from 1; 0: not met */
+};
+
+static uint32_t
+add_nodes(const struct sample_set *set, struct sum *sums)
+{
+	const struct sample_tree *tree = set->tree;
+	uint32_t n = 0;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		struct sum *sum = &sums[tree->label[node]];
+
+		if (sum->place == 0)
+			sum->place = ++n;
+		sum->self += set->self[node];
+		if (node >= sum->until) {
+			sum->until = tree->end[node];
+			sum->inclusive += set->weight[node];
+		}
+	}
+	return n;
+}
+
+struct function_total *
+function_totals(const struct sample_set *set, uint32_t *n,
+                struct error *error)
+{
+	uint32_t n_names = names_count(set->names);
+	struct sum *sums = memory_array(n_names, sizeof *sums, error);
+	struct function_total *totals;
+
+	if (sums == NULL)
+		return NULL;
+	*n = add_nodes(set, sums);
+	totals = memory_array(*n, sizeof *totals, error);
+	for (uint32_t name = 0; totals != NULL && name < n_names; name++)
+		if (sums[name].place != 0)
+			totals[sums[name].place - 1] = (struct function_total){
+				name, sums[name].self, sums[name].inclusive
+			};
+	free(sums);
+	return totals;
+}

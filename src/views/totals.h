@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* totals.h -- body and body+descendants of every function. */
+#ifndef CPPROF_VIEWS_TOTALS_H
+#define CPPROF_VIEWS_TOTALS_H
+
+#include <stdint.h>
+
+#include "src/views/view.h"
+
+struct function_total {
+	uint32_t name;
+	uint64_t self;		/* hits of its body */
+	uint64_t inclusive;	/* hits of the stacks that contain it */
+};
+
+/*
+ * One item for each name that the tree holds, in order of first appearance;
+ * *n of them, the caller's to free.  A node adds its weight unless an ancestor
+ * of the same name has: in preorder, unless it lies before the end of the last
+ * subtree that was added.  Bodies sum to the total.  O(N), one pass; O(F).
+ * NULL with *error set.
+ */
+struct function_total *function_totals(const struct sample_set *set,
+                                       uint32_t *n, struct error *error);
+
+#endif

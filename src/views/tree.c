@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tree.c -- the sample tree itself, indented.
+ *
+ * Source: Hall & Goldberg 1993, section 7.2.  A node never outweighs its
+ * parent, so the nodes shown hang together.  Brothers are dearest first, then
+ * in byte order of their names.
+ *
+ * Cost: one pass over the nodes, O(N), whatever D is; the nodes shown are
+ * sorted in linear passes.
+ */
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/views/order.h"
+#include "src/views/rows.h"
+
+static const struct view_kind tree_kind = {
+	.view = "tree",
+	.schema = "cpprof.tree/1",
+	.title = "Sample Tree Profile",
+};
+
+struct shown_node {
+	uint32_t node;
+	uint32_t depth;		/* 0: an outermost frame */
+};
+
+/* The nodes shown, in preorder of the tree at first. */
+struct selection {
+	uint32_t n;
+	struct shown_node *nodes;
+	uint32_t *parent;	/* place in nodes, or UINT32_MAX */
+	uint32_t *name;
+	uint64_t *weight;
+	uint32_t *order;
+};
+
+static void
+selection_free(struct selection *selection)
+{
+	free(selection->nodes);
+	free(selection->parent);
+	free(selection->name);
+	free(selection->weight);
+	free(selection->order);
+}
+
+static int
+selection_begin(struct selection *selection, uint32_t n, struct error *error)
+{
+	*selection = (struct selection){ 0 };
+	selection->nodes = memory_array(n, sizeof *selection->nodes, error);
+	selection->parent = memory_array(n, sizeof *selection->parent, error);
+	selection->name = memory_array(n, sizeof *selection->name, error);
+	selection->weight = memory_array(n, sizeof *selection->weight, error);
+	selection->order = memory_array(n, sizeof *selection->order, error);
+	if (selection->nodes == NULL || selection->parent == NULL ||
+	    selection->name == NULL || selection->weight == NULL ||
+	    selection->order == NULL)
+		return -1;
+	return 0;
+}
+
+/*
+ * The place of the node's parent.  Its nearest ancestors are the last nodes
+ * added, so climbing from the newest costs no more than adding them did.
+ */
+static uint32_t
+find_parent(const struct selection *selection, const struct sample_tree *tree,
+            uint32_t node)
+{
+	uint32_t parent = tree->parent[node], place = selection->n - 1;
+
+	if (parent == NO_NODE)
+		return UINT32_MAX;
+	while (selection->nodes[place].node != parent)
+		place = selection->parent[place];
+	return place;
+}
+
+static void
+add_node(struct selection *selection, const struct sample_set *set,
+         uint32_t node, uint32_t parent, uint32_t depth)
+{
+	uint32_t place = selection->n++;
+
+	selection->nodes[place] = (struct shown_node){ node, depth };
+	selection->parent[place] = parent;
+	selection->name[place] = set->tree->label[node];
+	selection->weight[place] = set->weight[node];
+	selection->order[place] = place;
+}
+
+/* Counts a subtree that is too deep. */
+static void
+hide_subtree(const struct sample_set *set, uint32_t node, uint64_t least,
+             struct hidden *hidden)
+{
+	for (uint32_t end = set->tree->end[node]; node < end; node++) {
+		if (set->weight[node] < least)
+			hidden->below_threshold++;
+		else
+			hidden->too_long++;
+	}
+}
+
+static void
+select_nodes(struct selection *selection, const struct view_request *request,
+             uint64_t least, struct hidden *hidden)
+{
+	const struct sample_set *set = request->set;
+	const struct sample_tree *tree = set->tree;
+	uint32_t node = 0;
+
+	while (node < tree->n_nodes) {
+		uint32_t parent, depth = 0;
+
+		if (set->weight[node] < least) {
+			hidden->below_threshold += tree->end[node] - node;
+			node = tree->end[node];
+			continue;
+		}
+		parent = find_parent(selection, tree, node);
+		if (parent != UINT32_MAX)
+			depth = selection->nodes[parent].depth + 1;
+		if (depth < request->depth) {
+			add_node(selection, set, node, parent, depth);
+			node++;
+		} else {
+			hide_subtree(set, node, least, hidden);
+			node = tree->end[node];
+		}
+	}
+}
+
+/* Brothers by weight, then name; then parents before their children. */
+static int
+sort_nodes(struct selection *selection, const struct names *names,
+           struct error *error)
+{
+	uint32_t n = selection->n, n_ranks;
+	uint32_t *rank = memory_array(n, sizeof *rank, error);
+	int status = -1;
+
+	if (rank == NULL)
+		return -1;
+	n_ranks = order_rank_names(names, selection->name, n, rank, error);
+	if (n_ranks != UINT32_MAX &&
+	    order_ascending(selection->order, n, rank, n_ranks, error) == 0 &&
+	    order_descending(selection->order, n, selection->weight,
+	                     error) == 0)
+		status = order_preorder(selection->order, n,
+		                        selection->parent, error);
+	free(rank);
+	return status;
+}
+
+/* The tree is its own trie of paths. */
+struct row_source {
+	struct call_paths paths;
+	const uint64_t *weight;
+	struct measure measure;
+	struct shown_node nodes[];
+};
+
+static void
+get_row(const struct table *table, size_t i, struct cell *cells)
+{
+	const struct row_source *source = table->row_source;
+	uint32_t node = source->nodes[i].node;
+	uint64_t hits = source->weight[node];
+
+	cells[0] = cell_hits(hits);
+	cells[1] = cell_fraction(measure_fraction(&source->measure, hits));
+	cells[2] = cell_count(source->nodes[i].depth);
+	cells[3] = cell_path(&source->paths, node);
+	cells[4] = cell_name(&source->paths, source->paths.name[node]);
+}
+
+static int
+give_to_table(const struct selection *selection, uint32_t n_rows,
+              const struct sample_set *set, const struct measure *measure,
+              struct table *table, struct error *error)
+{
+	struct row_source *source = memory_array(1, sizeof *source +
+	    (size_t)n_rows * sizeof *source->nodes, error);
+
+	if (source == NULL)
+		return -1;
+	source->paths = (struct call_paths){
+		.names = set->names,
+		.parent = set->tree->parent,
+		.name = set->tree->label,
+	};
+	source->weight = set->weight;
+	source->measure = *measure;
+	for (uint32_t i = 0; i < n_rows; i++)
+		source->nodes[i] = selection->nodes[selection->order[i]];
+	table->row_source = source;
+	table->row_source_free = free;
+	table->row = get_row;
+	table->n_rows = n_rows;
+	return 0;
+}
+
+static void
+add_columns(struct table *table)
+{
+	table_add_column(table, "hits", "#hits", CELL_HITS);
+	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
+	table_add_column(table, "depth", "depth", CELL_COUNT);
+	table_add_column(table, "path", "call path", CELL_PATH);
+	table_add_column(table, "name", "frame_designator",
+	                 CELL_NAME)->is_text_only = true;
+	table->pattern = "{name} ({fraction}) [{hits}]";
+	table->indent_key = "depth";
+}
+
+static int
+show(const struct view_request *request, struct selection *selection,
+     struct table *table, struct error *error)
+{
+	struct measure measure = measure_of(request);
+	struct hidden hidden = { 0 };
+	uint32_t n_rows;
+
+	select_nodes(selection, request, measure.least, &hidden);
+	if (sort_nodes(selection, request->set->names, error) != 0)
+		return -1;
+	n_rows = rows_limit(request, selection->n, &hidden);
+	if (view_describe(request, &tree_kind, &measure, &hidden, table,
+	                  error) != 0)
+		return -1;
+	add_columns(table);
+	return give_to_table(selection, n_rows, request->set, &measure, table,
+	                     error);
+}
+
+int
+view_tree(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	struct selection selection;
+	int status = -1;
+
+	if (selection_begin(&selection, request->set->tree->n_nodes,
+	                    error) == 0)
+		status = show(request, &selection, table, error);
+	selection_free(&selection);
+	return status;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* up.c -- who makes a function expensive: paths that end in it.
+ *
+ * A path's number is the one that it has in the downward profile of its first
+ * function; this view selects the paths.  What a node named like the root
+ * contributes follows from its stack alone: for each name x on it the path
+ * begins with x and goes on as the path from y, y being what the last
+ * activation of x called.  (A canonical path depends on where it starts only
+ * by name, and goes through last activations.)  So the stack is kept as a
+ * list of its distinct names, the most lately activated first, each with the
+ * callee of its last activation; x stands behind its y, and one pass over the
+ * list finds the record of every name.  Moving a name to the front when a
+ * node opens is undone when it closes.
+ *
+ * Cost: O(N) to find the root's nodes, O(1) for each of their ancestors, and
+ * a probe for each distinct name above each of them; that is also the bound
+ * on records M.  Nothing else of the tree is visited.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/profile/large_array.h"
+#include "src/views/rows.h"
+
+static const struct view_kind up_kind = {
+	.view = "up",
+	.schema = "cpprof.paths/1",
+	.title = "Upward Call Path Profile",
+	.has_root = true,
+};
+
+/* A name on the stack, in a ring of names from the most lately activated. */
+struct activation {
+	uint32_t newer, older;
+	uint32_t callee;	/* name that its last activation called */
+	uint32_t record;	/* of the path that begins with it */
+	bool is_listed;
+};
+
+/* How the list was before a node that is still open. */
+struct open_node {
+	uint32_t node;
+	uint32_t newer, callee;		/* of the node's name */
+	bool was_listed;
+};
+
+struct walk {
+	const struct sample_set *set;
+	struct path_trie trie;
+	struct activation *names;	/* [n_names + 1], the last the ring's */
+	uint32_t ring;			/* head: number of the last */
+	struct open_node *open;
+	uint32_t n_open;
+	uint32_t *chain;		/* nodes about to be opened */
+	uint64_t n_steps;
+};
+
+static int
+walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
+           struct error *error)
+{
+	const struct sample_tree *tree = set->tree;
+	uint32_t n_names = names_count(set->names);
+	size_t deepest = (size_t)tree->deepest + 1;
+
+	*walk = (struct walk){ .set = set, .ring = n_names };
+	walk->names = memory_array((size_t)n_names + 1, sizeof *walk->names,
+	                           error);
+	if (walk->names == NULL ||
+	    large_array_reserve(&walk->open, deepest, sizeof *walk->open,
+	                        error) != 0 ||
+	    large_array_reserve(&walk->chain, deepest, sizeof *walk->chain,
+	                        error) != 0)
+		return -1;
+	walk->names[n_names].newer = walk->names[n_names].older = n_names;
+	return path_trie_begin(&walk->trie, root, tree->n_nodes, error);
+}
+
+static void
+walk_free(struct walk *walk)
+{
+	path_trie_free(&walk->trie);
+	free(walk->names);
+	large_array_free(walk->open);
+	large_array_free(walk->chain);
+}
+
+static void
+unlist(struct walk *walk, uint32_t name)
+{
+	struct activation *names = walk->names;
+
+	names[names[name].newer].older = names[name].older;
+	names[names[name].older].newer = names[name].newer;
+}
+
+/* Puts the name behind `newer`, the ring's head being in front of all. */
+static void
+list_behind(struct walk *walk, uint32_t newer, uint32_t name)
+{
+	struct activation *names = walk->names;
+	uint32_t older = names[newer].older;
+
+	names[name].newer = newer;
+	names[name].older = older;
+	names[newer].older = names[older].newer = name;
+}
+
+static void
+open_node(struct walk *walk, uint32_t node)
+{
+	uint32_t name = walk->set->tree->label[node];
+	struct activation *activation = &walk->names[name];
+
+	if (walk->n_open > 0) {
+		uint32_t caller = walk->open[walk->n_open - 1].node;
+
+		walk->names[walk->set->tree->label[caller]].callee = name;
+	}
+	walk->open[walk->n_open++] = (struct open_node){
+		.node = node,
+		.newer = activation->newer,
+		.callee = activation->callee,
+		.was_listed = activation->is_listed,
+	};
+	if (activation->is_listed)
+		unlist(walk, name);
+	activation->is_listed = true;
+	list_behind(walk, walk->ring, name);
+}
+
+static void
+close_node(struct walk *walk)
+{
+	const struct open_node *open = &walk->open[--walk->n_open];
+	uint32_t name = walk->set->tree->label[open->node];
+	struct activation *activation = &walk->names[name];
+
+	unlist(walk, name);
+	activation->is_listed = open->was_listed;
+	activation->callee = open->callee;
+	if (open->was_listed)
+		list_behind(walk, open->newer, name);
+}
+
+/* Makes the open nodes the ancestors of `node`. */
+static void
+open_ancestors(struct walk *walk, uint32_t node)
+{
+	const struct sample_tree *tree = walk->set->tree;
+	uint32_t ancestor = tree->parent[node], innermost, n = 0;
+
+	while (walk->n_open > 0 &&
+	       tree->end[walk->open[walk->n_open - 1].node] <= node)
+		close_node(walk);
+	innermost = walk->n_open > 0 ? walk->open[walk->n_open - 1].node :
+	            NO_NODE;
+	for (; ancestor != innermost; ancestor = tree->parent[ancestor])
+		walk->chain[n++] = ancestor;
+	while (n > 0)
+		open_node(walk, walk->chain[--n]);
+}
+
+/* Counts a node named like the root for all paths that end in it. */
+static int
+count_node(struct walk *walk, uint32_t node, struct error *error)
+{
+	struct activation *names = walk->names;
+	uint32_t innermost = names[walk->ring].older;
+	uint32_t end = walk->set->tree->end[node], record = 0;
+	uint64_t weight = walk->set->weight[node];
+
+	path_trie_count(&walk->trie, 0, node, end, weight);
+	for (uint32_t name = innermost; name != walk->ring;
+	     name = names[name].older) {
+		if (name != innermost)	/* it called the node itself */
+			record = names[names[name].callee].record;
+		record = path_trie_child(&walk->trie, record, name, error);
+		if (record == NO_RECORD)
+			return -1;
+		names[name].record = record;
+		path_trie_count(&walk->trie, record, node, end, weight);
+		if ((++walk->n_steps & 0xffff) == 0 &&
+		    progress_step(NULL, node, 0, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+count_paths(struct walk *walk, uint32_t root, struct error *error)
+{
+	const struct sample_tree *tree = walk->set->tree;
+	uint32_t node = measure_next_node(tree, 0, root);
+
+	if (node == tree->n_nodes)
+		walk->trie.n_records = 0;
+	while (node < tree->n_nodes) {
+		open_ancestors(walk, node);
+		if (count_node(walk, node, error) != 0)
+			return -1;
+		node = measure_next_node(tree, node + 1, root);
+	}
+	return 0;
+}
+
+int
+view_up(const struct view_request *request, struct table *table,
+        struct error *error)
+{
+	struct measure measure = measure_of(request);
+	struct hidden hidden = { 0 };
+	struct rows rows = { .is_innermost_first = true };
+	struct walk walk;
+	int status = -1;
+
+	if (view_need_root(request, &up_kind, error) != 0)
+		return -1;
+	if (walk_begin(&walk, request->set, request->root, error) == 0 &&
+	    count_paths(&walk, request->root, error) == 0)
+		status = rows_from_trie(&rows, &walk.trie, request, &measure,
+		                        &hidden, error);
+	walk_free(&walk);
+	if (status != 0) {
+		rows_free(&rows);
+		return -1;
+	}
+	return rows_show(&rows, request, &up_kind, &measure, &hidden, table,
+	                 error);
+}
