@@ -24,20 +24,27 @@ _Static_assert((int)SOURCE_PADDING >= (int)FRAME_NAMES_PADDING &&
                (int)SOURCE_PADDING >= (int)DELIMITERS_BLOCK,
                "names and blocks may be read beyond the bytes at hand");
 
-/* A stack that is parsed and not yet in the tree. */
-struct parsed_stack {
-	uint64_t line_number;
-	uint32_t n_shared;	/* frames, with the stack before it */
-	uint32_t n_labels;	/* frames that follow these */
-};
-
-/* Stacks, and one behind the other their labels and counts. */
+/*
+ * Stacks that are parsed and not yet in the tree.  Each continues the one
+ * before it from frame n_shared on; scattered ones, which share little with
+ * their neighbours, are whole.
+ */
 struct batch {
-	struct parsed_stack *stacks;
-	uint32_t *labels;
+	struct parsed_stack {
+		uint64_t line_number;
+		uint32_t n_shared;
+		bool is_above;	/* the first frame that is not shared comes
+				 * behind that of the stack before, in bytes */
+	} *stacks;
+	uint32_t *lengths;	/* [n_stacks], labels of each */
+	uint32_t *labels;	/* one stack's behind the other's */
 	uint64_t *counts;	/* [n_stacks][n_resources] */
+	uint32_t *innermost;	/* scratch */
 	size_t n_stacks, n_labels;
-	size_t stacks_capacity, labels_capacity, counts_capacity;
+	size_t stacks_capacity, lengths_capacity, labels_capacity,
+	    counts_capacity, innermost_capacity;
+	size_t n_frames, n_shared_frames;
+	bool is_scattered;
 };
 
 struct reader {
@@ -55,17 +62,26 @@ struct reader {
 	struct error first_skipped;
 
 	/*
-	 * The line that was parsed last: its stack's length, and for each
-	 * frame where the next one begins.
+	 * The line that was parsed last: its stack's length, and of each frame
+	 * where the next one begins and its name.
 	 */
 	size_t last_length;
 	uint32_t depth;
 	uint32_t *next_frame;
-	size_t next_frame_capacity;
+	uint32_t *labels;
+	size_t next_frame_capacity, labels_capacity;
+	bool is_last_spoilt;	/* frames behind depth were overwritten */
 
-	/* The stack that was entered last: each frame's node. */
+	/*
+	 * The stack that was entered last, unless scattered: its nodes.
+	 * is_ascending[i], i <= depth: whether the children of the first i
+	 * frames' innermost came in ascending order up to the one that is on
+	 * this stack, so that what is above that one is new.
+	 */
 	uint32_t *nodes;
-	size_t nodes_capacity;
+	bool *is_ascending;
+	size_t nodes_capacity, is_ascending_capacity;
+	bool has_nodes;		/* when all of the batch is entered */
 };
 
 /* Sets an error at the line that is read; returns -1. */
@@ -95,31 +111,71 @@ add_counts(struct reader *reader, uint32_t node, const uint64_t *counts,
 	return 0;
 }
 
+/* Enters the labels of a stack that continues the one before. */
+static int
+continue_stack(struct reader *reader, const struct parsed_stack *stack,
+               const uint32_t *labels, uint32_t n, struct error *error)
+{
+	uint32_t at = stack->n_shared;
+	uint32_t *nodes = reader->nodes;
+	bool *is_ascending = reader->is_ascending;
+	uint32_t parent = at > 0 ? nodes[at - 1] : NO_NODE;
+	uint32_t first_new = tree_builder_count(reader->builder);
+
+	is_ascending[at] &= stack->is_above;
+	if ((is_ascending[at] ?
+	     tree_builder_append(reader->builder, parent, labels, n,
+	                         nodes + at, error) :
+	     tree_builder_chain(reader->builder, parent, labels, n,
+	                        nodes + at, error)) != 0)
+		return -1;
+	for (uint32_t i = at; i < at + n; i++)
+		is_ascending[i + 1] = nodes[i] >= first_new;
+	return 0;
+}
+
+static int
+enter_continued(struct reader *reader, struct error *error)
+{
+	const struct batch *batch = &reader->batch;
+	const uint32_t *labels = batch->labels;
+
+	for (size_t i = 0; i < batch->n_stacks; i++) {
+		const struct parsed_stack *stack = &batch->stacks[i];
+		uint32_t n = batch->lengths[i];
+
+		if (continue_stack(reader, stack, labels, n, error) != 0)
+			return -1;
+		batch->innermost[i] = reader->nodes[stack->n_shared + n - 1];
+		labels += n;
+	}
+	return 0;
+}
+
 static int
 enter_batch(struct reader *reader, struct error *error)
 {
 	struct batch *batch = &reader->batch;
 	uint32_t n_resources = reader->profile->n_resources;
-	const uint32_t *labels = batch->labels;
-	uint32_t *nodes = reader->nodes;
+	int result;
 
-	for (size_t i = 0; i < batch->n_stacks; i++) {
-		const struct parsed_stack *stack = &batch->stacks[i];
-		uint32_t n_shared = stack->n_shared;
-		uint32_t depth = n_shared + stack->n_labels;
-
-		if (tree_builder_chain(reader->builder, n_shared > 0 ?
-		                       nodes[n_shared - 1] : NO_NODE, labels,
-		                       stack->n_labels, nodes + n_shared,
-		                       error) != 0 ||
-		    add_counts(reader, nodes[depth - 1],
-		               batch->counts + i * n_resources,
-		               stack->line_number, error) != 0)
-			return -1;
-		labels += stack->n_labels;
-	}
+	if (memory_grow(&batch->innermost, &batch->innermost_capacity,
+	                batch->n_stacks, sizeof *batch->innermost,
+	                error) != 0)
+		return -1;
+	result = batch->is_scattered ?
+	    tree_builder_stacks(reader->builder, batch->labels,
+	                        batch->lengths, batch->n_stacks,
+	                        batch->innermost, error) :
+	    enter_continued(reader, error);
+	for (size_t i = 0; result == 0 && i < batch->n_stacks; i++)
+		result = add_counts(reader, batch->innermost[i],
+		                    batch->counts + i * n_resources,
+		                    batch->stacks[i].line_number, error);
+	batch->is_scattered = batch->n_shared_frames < batch->n_frames / 2;
 	batch->n_stacks = batch->n_labels = 0;
-	return 0;
+	batch->n_frames = batch->n_shared_frames = 0;
+	return result;
 }
 
 /* ---- from line to batch ---- */
@@ -183,10 +239,11 @@ push_frames(struct reader *reader, size_t at, uint64_t semicolons,
 {
 	size_t depth = reader->depth;
 
-	if (depth + DELIMITERS_BLOCK > reader->next_frame_capacity &&
+	/* One more for the innermost frame. */
+	if (depth + DELIMITERS_BLOCK + 1 > reader->next_frame_capacity &&
 	    memory_grow(&reader->next_frame, &reader->next_frame_capacity,
-	                depth + DELIMITERS_BLOCK, sizeof *reader->next_frame,
-	                error) != 0)
+	                depth + DELIMITERS_BLOCK + 1,
+	                sizeof *reader->next_frame, error) != 0)
 		return -1;
 	for (; semicolons != 0; semicolons &= semicolons - 1) {
 		unsigned bit = (unsigned)__builtin_ctzll(semicolons);
@@ -239,80 +296,151 @@ find_frames(struct reader *reader, const char *line, size_t at, size_t size,
 	return has_empty ? FRAMES_MALFORMED : FRAMES_WHOLE;
 }
 
-/* Room in the batch and on the stack of nodes for one more stack. */
+/* Room for the line's frames and for one more stack in the batch. */
 static int
-reserve_stack(struct reader *reader, size_t n_labels, struct error *error)
+reserve_stack(struct reader *reader, struct error *error)
 {
 	struct batch *batch = &reader->batch;
-	size_t n_counts = (batch->n_stacks + 1) *
-	                  reader->profile->n_resources;
+	size_t depth = reader->depth, n_stacks = batch->n_stacks + 1;
+	size_t n_counts = n_stacks * reader->profile->n_resources;
 
-	if (memory_grow(&batch->stacks, &batch->stacks_capacity,
-	                batch->n_stacks + 1, sizeof *batch->stacks,
-	                error) != 0 ||
+	if (memory_grow(&batch->stacks, &batch->stacks_capacity, n_stacks,
+	                sizeof *batch->stacks, error) != 0 ||
+	    memory_grow(&batch->lengths, &batch->lengths_capacity, n_stacks,
+	                sizeof *batch->lengths, error) != 0 ||
 	    memory_grow(&batch->labels, &batch->labels_capacity,
-	                batch->n_labels + n_labels, sizeof *batch->labels,
+	                batch->n_labels + depth, sizeof *batch->labels,
 	                error) != 0 ||
 	    memory_grow(&batch->counts, &batch->counts_capacity, n_counts,
-	                sizeof *batch->counts, error) != 0 ||
-	    memory_grow(&reader->nodes, &reader->nodes_capacity,
-	                reader->depth, sizeof *reader->nodes, error) != 0)
+	                sizeof *batch->counts, error) != 0)
+		return -1;
+	if (memory_grow(&reader->labels, &reader->labels_capacity, depth,
+	                sizeof *reader->labels, error) != 0 ||
+	    memory_grow(&reader->nodes, &reader->nodes_capacity, depth,
+	                sizeof *reader->nodes, error) != 0 ||
+	    memory_grow(&reader->is_ascending, &reader->is_ascending_capacity,
+	                depth + 1, sizeof *reader->is_ascending, error) != 0)
 		return -1;
 	return 0;
 }
 
-/* Puts the frames from number n_shared on into the batch. */
+/* Names the frames from number n_shared on. */
 static int
 name_frames(struct reader *reader, const char *line, uint32_t n_shared,
             struct error *error)
 {
-	struct batch *batch = &reader->batch;
-	uint32_t *labels = batch->labels + batch->n_labels;
 	size_t begin = n_shared > 0 ? reader->next_frame[n_shared - 1] : 0;
 
 	for (uint32_t i = n_shared; i < reader->depth; i++) {
 		size_t next = reader->next_frame[i];
 
-		*labels = frame_names_add(reader->frame_names, line + begin,
-		                          next - 1 - begin, error);
-		if (*labels++ == NO_NAME)
+		reader->labels[i] = frame_names_add(reader->frame_names,
+		                                    line + begin,
+		                                    next - 1 - begin, error);
+		if (reader->labels[i] == NO_NAME)
 			return -1;
 		begin = next;
 	}
-	batch->n_labels += reader->depth - n_shared;
 	return 0;
+}
+
+/* Where a line leaves the one before it. */
+struct fork {
+	const char *last;	/* that line; NULL: nothing is known of it */
+	size_t at;		/* the first frame that is not shared begins */
+	size_t common;		/* bytes of both that agree */
+	size_t last_end;	/* end of last's frame at `at`; at if none */
+	uint32_t n_shared;	/* frames */
+};
+
+/* Whether the frame that the line forks with comes behind last's. */
+static bool
+forks_upwards(const struct reader *reader, const struct fork *fork,
+              const char *line)
+{
+	size_t end = reader->next_frame[fork->n_shared] - 1;
+	const unsigned char *a = (const unsigned char *)fork->last;
+	const unsigned char *b = (const unsigned char *)line;
+
+	if (a == NULL || reader->is_last_spoilt)
+		return false;
+	return fork->common < end && (fork->common >= fork->last_end ||
+	                              b[fork->common] > a[fork->common]);
+}
+
+static void
+put_into_batch(struct reader *reader, const struct fork *fork,
+               const char *line)
+{
+	struct batch *batch = &reader->batch;
+	bool is_continued = reader->has_nodes && !batch->is_scattered;
+	uint32_t begin = is_continued ? fork->n_shared : 0;
+	uint32_t n = reader->depth - begin;
+
+	memcpy(batch->labels + batch->n_labels, reader->labels + begin,
+	       n * sizeof *batch->labels);
+	batch->lengths[batch->n_stacks] = n;
+	batch->stacks[batch->n_stacks++] = (struct parsed_stack){
+		.line_number = reader->line_number,
+		.n_shared = begin,
+		.is_above = is_continued && forks_upwards(reader, fork, line),
+	};
+	batch->n_labels += n;
+	batch->n_frames += reader->depth;
+	batch->n_shared_frames += fork->n_shared;
+	reader->has_nodes = !batch->is_scattered;
+	reader->is_last_spoilt = false;
 }
 
 /* The line's end is known, and where all frames but the innermost end. */
 static int
-parse_rest(struct reader *reader, const char *line, size_t length,
-           uint32_t n_shared, struct error *malformed, struct error *error)
+parse_rest(struct reader *reader, const struct fork *fork, const char *line,
+           size_t length, struct error *malformed, struct error *error)
 {
 	struct batch *batch = &reader->batch;
-	uint32_t depth = reader->depth + 1;
-	uint64_t *counts;
+	uint32_t depth = ++reader->depth;
 	size_t begin = depth > 1 ? reader->next_frame[depth - 2] : 0;
 
-	reader->depth = depth;
-	if (reserve_stack(reader, depth - n_shared, error) != 0)
+	if (reserve_stack(reader, error) != 0)
 		return FRAMES_ERROR;
-	counts = batch->counts + batch->n_stacks *
-	         reader->profile->n_resources;
-	length = parse_counts(reader, line, length, counts, malformed);
+	length = parse_counts(reader, line, length, batch->counts +
+	                      batch->n_stacks * reader->profile->n_resources,
+	                      malformed);
 	if (length > 0 && length <= begin)
 		fail_line(reader, malformed, "an empty name in the stack");
 	if (malformed->is_set)
 		return FRAMES_MALFORMED;
 	reader->next_frame[depth - 1] = (uint32_t)length + 1;
 	reader->last_length = length;
-	if (name_frames(reader, line, n_shared, error) != 0)
+	if (name_frames(reader, line, fork->n_shared, error) != 0)
 		return FRAMES_ERROR;
-	batch->stacks[batch->n_stacks++] = (struct parsed_stack){
-		.line_number = reader->line_number,
-		.n_shared = n_shared,
-		.n_labels = depth - n_shared,
-	};
+	put_into_batch(reader, fork, line);
 	return FRAMES_WHOLE;
+}
+
+static struct fork
+find_fork(const struct reader *reader, const char *last, const char *line,
+          size_t size)
+{
+	struct fork fork = { .last = last };
+	uint32_t n = reader->depth;
+	size_t length = reader->last_length;
+
+	if (last == NULL)
+		return fork;
+	fork.common = common_prefix(last, line, size < length ? size : length);
+	/* The last stack's innermost frame, which lacks the ';'. */
+	if (fork.common == length && length < size && line[length] == ';')
+		fork.common++;
+	while (n > 0 && reader->next_frame[n - 1] > fork.common)
+		n--;
+	fork.n_shared = n;
+	if (n > 0)
+		fork.at = reader->next_frame[n - 1];
+	fork.last_end = fork.at;
+	if (n < reader->depth)
+		fork.last_end = reader->next_frame[n] - 1;
+	return fork;
 }
 
 /*
@@ -325,29 +453,23 @@ parse_stack(struct reader *reader, const char *last, const char *line,
             size_t size, size_t *end, struct error *malformed,
             struct error *error)
 {
-	size_t common = 0, at = 0, length;
-	uint32_t n_shared = 0;
+	struct fork fork = find_fork(reader, last, line, size);
+	size_t length;
 	int found;
 
-	if (last != NULL) {
-		common = common_prefix(last, line, size < reader->last_length ?
-		                       size : reader->last_length);
-		n_shared = reader->depth;
+	reader->depth = fork.n_shared;
+	found = find_frames(reader, line, fork.at, size, end, malformed,
+	                    error);
+	if (found == FRAMES_NO_END) {
+		reader->depth = fork.n_shared;
+		reader->is_last_spoilt = true;
 	}
-	while (n_shared > 0 && reader->next_frame[n_shared - 1] > common)
-		n_shared--;
-	reader->depth = n_shared;
-	if (n_shared > 0)
-		at = reader->next_frame[n_shared - 1];
-	found = find_frames(reader, line, at, size, end, malformed, error);
-	if (found == FRAMES_NO_END)
-		reader->depth = n_shared;
 	if (found != FRAMES_WHOLE)
 		return found;
 	length = *end;
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
-	return parse_rest(reader, line, length, n_shared, malformed, error);
+	return parse_rest(reader, &fork, line, length, malformed, error);
 }
 
 /* ---- lines ---- */
@@ -597,7 +719,7 @@ finish_profile(struct reader *reader, struct error *error)
 	if (!has_stacks(reader))
 		return error_set(error, "%s: no stacks in it",
 		                 source_name(reader->source));
-	profile->tree = tree_builder_finish(reader->builder, NULL, error);
+	profile->tree = tree_builder_finish(reader->builder, error);
 	return profile->tree != NULL ? 0 : -1;
 }
 
@@ -608,10 +730,14 @@ reader_free(struct reader *reader)
 	frame_names_free(reader->frame_names);
 	profile_free(reader->profile);
 	free(reader->batch.stacks);
+	free(reader->batch.lengths);
 	free(reader->batch.labels);
 	free(reader->batch.counts);
+	free(reader->batch.innermost);
 	free(reader->next_frame);
+	free(reader->labels);
 	free(reader->nodes);
+	free(reader->is_ascending);
 }
 
 static struct profile *

@@ -484,8 +484,7 @@ fill_profile(struct reader *reader, struct error *error)
 	    address_frames_finish(reader->frames, reader->profile,
 	                          reader->options->modules, error) != 0)
 		return -1;
-	reader->profile->tree = tree_builder_finish(reader->builder, NULL,
-	                                            error);
+	reader->profile->tree = tree_builder_finish(reader->builder, error);
 	return reader->profile->tree != NULL ? 0 : -1;
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/profile/large_array.c src/profile/large_array.h \
 	src/profile/profile.c src/profile/profile.h \
 	src/profile/profile_merge.c \
 	src/profile/profile_named_tree.c \

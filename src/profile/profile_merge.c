@@ -409,7 +409,7 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 	for (uint32_t i = 0; i < n; i++)
 		if (merge_one(merge, profiles[i], error) != 0)
 			return -1;
-	merge->sum->tree = tree_builder_finish(merge->builder, NULL, error);
+	merge->sum->tree = tree_builder_finish(merge->builder, error);
 	return merge->sum->tree != NULL ? 0 : -1;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/profile/large_array.h"
 
 void
 sample_tree_free(struct sample_tree *tree)
@@ -14,15 +15,15 @@ sample_tree_free(struct sample_tree *tree)
 		return;
 	for (uint32_t r = 0; r < tree->n_resources; r++) {
 		if (tree->hits != NULL)
-			free(tree->hits[r]);
+			large_array_free(tree->hits[r]);
 		if (tree->samples != NULL)
-			free(tree->samples[r]);
+			large_array_free(tree->samples[r]);
 	}
 	free(tree->hits);
 	free(tree->samples);
-	free(tree->parent);
-	free(tree->end);
-	free(tree->label);
+	large_array_free(tree->parent);
+	large_array_free(tree->end);
+	large_array_free(tree->label);
 	free(tree);
 }
 
@@ -106,7 +107,7 @@ sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
 	if (builder != NULL && innermost != NULL &&
 	    copy_relabelled(builder, tree, first, labels, innermost,
 	                    error) == 0)
-		relabelled = tree_builder_finish(builder, NULL, error);
+		relabelled = tree_builder_finish(builder, error);
 	free(innermost);
 	tree_builder_free(builder);
 	return relabelled;

@@ -89,12 +89,30 @@ uint32_t tree_builder_child(struct tree_builder *builder, uint32_t parent,
 /*
  * The same for a chain of n labels, outermost first: each label's node is the
  * child of the one before, the first one's of parent.  Their numbers go to
- * nodes[n].  Expected O(n); a probe only where a stack leaves one known.
+ * nodes[n].  Expected O(n); a probe only where the chain leaves what is known.
  * After a failure some of the chain may have been entered.
  */
 int tree_builder_chain(struct tree_builder *builder, uint32_t parent,
                        const uint32_t *labels, size_t n, uint32_t *nodes,
                        struct error *error);
+
+/*
+ * Likewise where the caller knows that parent has no child labels[0] yet, as
+ * readers of sorted input do: without a probe.
+ */
+int tree_builder_append(struct tree_builder *builder, uint32_t parent,
+                        const uint32_t *labels, size_t n, uint32_t *nodes,
+                        struct error *error);
+
+/*
+ * Enters n whole stacks, the labels of which stand one behind the other,
+ * lengths[i] >= 1 of them for stack i; the innermost frames' nodes go to
+ * nodes[n].  Looks for several stacks at a time, so that memory is waited for
+ * together: several times as fast as chain after chain on large trees.
+ */
+int tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
+                        const uint32_t *lengths, size_t n, uint32_t *nodes,
+                        struct error *error);
 
 /* Adds to the own hits and raw samples of a node. */
 int tree_builder_add(struct tree_builder *builder, uint32_t node,
@@ -103,12 +121,9 @@ int tree_builder_add(struct tree_builder *builder, uint32_t node,
 
 /*
  * The tree, freed with sample_tree_free; the builder is then good for nothing
- * but to be freed, also after a failure.  If new_number is not NULL it
- * receives an array, the caller's to free, of the number that each entered
- * node has in the tree.  O(N).
+ * but to be freed, also after a failure.  O(N).
  */
 struct sample_tree *tree_builder_finish(struct tree_builder *builder,
-                                        uint32_t **new_number,
                                         struct error *error);
 
 #endif

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "src/base/memory.h"
+#include "src/profile/large_array.h"
 #include "src/profile/sample_tree.h"
 
 struct slot {
@@ -37,49 +37,23 @@ struct tree_builder {
 	struct slot *slots;	/* at most half of them in use */
 	unsigned slots_bits;
 	uint32_t n_slots_used;
+	uint32_t hashed_until;	/* nodes behind may not be in them yet */
 };
 
 enum {
 	FIRST_CAPACITY = 1024,
 	FIRST_SLOTS_BITS = 10,
-	HUGE_PAGE = 2 << 20,
+	PENDING_STEP = 64,
+	N_WALKS = 16,		/* as many misses as a core has in flight */
 };
-
-/*
- * Uninitialised memory.  Large arrays ask for large pages: touching a page
- * for the first time costs as much as parsing a few stacks.
- */
-static void *
-allocate(size_t n, size_t size, struct error *error)
-{
-	void *items = NULL;
-	size_t n_bytes;
-
-	if (__builtin_mul_overflow(n, size, &n_bytes) ||
-	    n_bytes > SIZE_MAX / 2) {
-		error_out_of_memory(error);
-		return NULL;
-	}
-	if (n_bytes < 2 * HUGE_PAGE) {
-		items = malloc(n_bytes > 0 ? n_bytes : 1);
-	} else {
-		n_bytes = (n_bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
-		items = aligned_alloc(HUGE_PAGE, n_bytes);
-		if (items != NULL)
-			madvise(items, n_bytes, MADV_HUGEPAGE);
-	}
-	if (items == NULL)
-		error_out_of_memory(error);
-	return items;
-}
 
 static struct slot *
 new_slots(unsigned bits, struct error *error)
 {
 	size_t n = (size_t)1 << bits;
-	struct slot *slots = allocate(n, sizeof *slots, error);
+	struct slot *slots = NULL;
 
-	if (slots != NULL)
+	if (large_array_reserve(&slots, n, sizeof *slots, error) == 0)
 		memset(slots, 0xff, n * sizeof *slots);
 	return slots;
 }
@@ -113,7 +87,7 @@ static void
 free_counts(uint64_t **counts, uint32_t n_resources)
 {
 	for (uint32_t r = 0; counts != NULL && r < n_resources; r++)
-		free(counts[r]);
+		large_array_free(counts[r]);
 	free(counts);
 }
 
@@ -126,9 +100,9 @@ tree_builder_free(struct tree_builder *builder)
 	free_counts(builder->samples, builder->n_resources);
 	free(builder->total_hits);
 	free(builder->total_samples);
-	free(builder->slots);
-	free(builder->parent);
-	free(builder->label);
+	large_array_free(builder->slots);
+	large_array_free(builder->parent);
+	large_array_free(builder->label);
 	free(builder);
 }
 
@@ -141,28 +115,13 @@ tree_builder_count(const struct tree_builder *builder)
 uint32_t
 tree_builder_begin_section(struct tree_builder *builder)
 {
+	/* Nothing will be looked for among these any more. */
+	builder->hashed_until = builder->n_nodes;
 	builder->section_begin = builder->n_nodes;
 	return builder->section_begin;
 }
 
 /* ---- arrays ---- */
-
-/* Moves an array, a pointer variable's address, to a larger place. */
-static int
-grow_array(void *items, size_t n, size_t capacity, size_t size,
-           struct error *error)
-{
-	void *old, *grown = allocate(capacity, size, error);
-
-	if (grown == NULL)
-		return -1;
-	memcpy(&old, items, sizeof old);
-	if (n > 0)
-		memcpy(grown, old, n * size);
-	memcpy(items, &grown, sizeof grown);
-	free(old);
-	return 0;
-}
 
 /*
  * Room for `more` nodes.  A failure leaves some arrays larger than capacity
@@ -181,17 +140,17 @@ reserve_nodes(struct tree_builder *builder, size_t more, struct error *error)
 		capacity = FIRST_CAPACITY;
 	while (capacity - n < more)
 		capacity *= 2;
-	if (grow_array(&builder->parent, n, capacity, sizeof(uint32_t),
-	               error) != 0 ||
-	    grow_array(&builder->label, n, capacity, sizeof(uint32_t),
-	               error) != 0)
+	if (large_array_reserve(&builder->parent, capacity, sizeof(uint32_t),
+	                        error) != 0 ||
+	    large_array_reserve(&builder->label, capacity, sizeof(uint32_t),
+	                        error) != 0)
 		return -1;
 	for (uint32_t r = 0; r < builder->n_resources; r++)
-		if (grow_array(&builder->hits[r], n, capacity,
-		               sizeof(uint64_t), error) != 0 ||
+		if (large_array_reserve(&builder->hits[r], capacity,
+		                        sizeof(uint64_t), error) != 0 ||
 		    (builder->samples[r] != NULL &&
-		     grow_array(&builder->samples[r], n, capacity,
-		                sizeof(uint64_t), error) != 0))
+		     large_array_reserve(&builder->samples[r], capacity,
+		                         sizeof(uint64_t), error) != 0))
 			return -1;
 	builder->capacity = capacity;
 	return 0;
@@ -229,6 +188,13 @@ hash_child(const struct tree_builder *builder, uint32_t parent,
 	return (uint32_t)(hash >> 32);
 }
 
+/* Where the child that was entered right after its parent stands. */
+static uint32_t
+behind(const struct tree_builder *builder, uint32_t parent)
+{
+	return parent != NO_NODE ? parent + 1 : builder->section_begin;
+}
+
 static bool
 is_child(const struct tree_builder *builder, uint32_t node, uint32_t parent,
          uint32_t label)
@@ -256,51 +222,106 @@ find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
 	}
 }
 
-static int
-grow_slots(struct tree_builder *builder, struct error *error)
+static size_t
+first_slot(const struct tree_builder *builder, uint32_t hash)
 {
-	unsigned bits = builder->slots_bits + 1;
-	size_t n_old = (size_t)1 << builder->slots_bits;
-	size_t mask = ((size_t)1 << bits) - 1;
-	struct slot *slots = new_slots(bits, error);
+	return (size_t)((uint64_t)hash << builder->slots_bits >> 32);
+}
 
+/* Enters a node that is surely not in the table; there is room for it. */
+static void
+fill_slot(struct tree_builder *builder, uint32_t node, uint32_t hash)
+{
+	size_t mask = ((size_t)1 << builder->slots_bits) - 1;
+	size_t i = first_slot(builder, hash);
+
+	while (builder->slots[i].node != NO_NODE)
+		i = (i + 1) & mask;
+	builder->slots[i] = (struct slot){ .node = node, .hash = hash };
+	builder->n_slots_used++;
+}
+
+/* Room in the table for n more, n at most as many as it has at first. */
+static int
+reserve_slots(struct tree_builder *builder, size_t n, struct error *error)
+{
+	struct slot *old = builder->slots, *slots;
+	size_t n_old = (size_t)1 << builder->slots_bits;
+
+	if (builder->n_slots_used + n <= n_old / 2)
+		return 0;
+	slots = new_slots(builder->slots_bits + 1, error);
 	if (slots == NULL)
 		return -1;
-	for (size_t old = 0; old < n_old; old++) {
-		const struct slot *slot = &builder->slots[old];
-		size_t i = (size_t)((uint64_t)slot->hash << bits >> 32);
-
-		if (slot->node == NO_NODE)
-			continue;
-		while (slots[i].node != NO_NODE)
-			i = (i + 1) & mask;
-		slots[i] = *slot;
-	}
-	free(builder->slots);
 	builder->slots = slots;
-	builder->slots_bits = bits;
+	builder->slots_bits++;
+	builder->n_slots_used = 0;
+	for (size_t i = 0; i < n_old; i++)
+		if (old[i].node != NO_NODE)
+			fill_slot(builder, old[i].node, old[i].hash);
+	large_array_free(old);
+	return 0;
+}
+
+/* Hashes up to PENDING_STEP of the nodes that were appended since. */
+static int
+hash_some_pending(struct tree_builder *builder, struct error *error)
+{
+	struct slot pending[PENDING_STEP];
+	uint32_t node = builder->hashed_until;
+	size_t n = 0;
+
+	if (reserve_slots(builder, PENDING_STEP, error) != 0)
+		return -1;
+	for (; n < PENDING_STEP && node < builder->n_nodes; node++) {
+		uint32_t parent = builder->parent[node], hash;
+
+		if (node == behind(builder, parent))
+			continue;
+		hash = hash_child(builder, parent, builder->label[node]);
+		__builtin_prefetch(&builder->slots[first_slot(builder, hash)],
+		                   1);
+		pending[n++] = (struct slot){ .node = node, .hash = hash };
+	}
+	for (size_t i = 0; i < n; i++)
+		fill_slot(builder, pending[i].node, pending[i].hash);
+	builder->hashed_until = node;
 	return 0;
 }
 
 /* A child that does not stand behind its parent; there is room for it. */
 static uint32_t
 hashed_child(struct tree_builder *builder, uint32_t parent, uint32_t label,
-             struct error *error)
+             uint32_t hash, struct error *error)
 {
-	uint32_t hash = hash_child(builder, parent, label);
-	struct slot *slot = find_slot(builder, parent, label, hash);
+	struct slot *slot;
 
+	while (builder->hashed_until < builder->n_nodes)
+		if (hash_some_pending(builder, error) != 0)
+			return NO_NODE;
+	if (reserve_slots(builder, 1, error) != 0)
+		return NO_NODE;
+	slot = find_slot(builder, parent, label, hash);
 	if (slot->node != NO_NODE)
 		return slot->node;
-	if (builder->n_slots_used >= (size_t)1 << (builder->slots_bits - 1)) {
-		if (grow_slots(builder, error) != 0)
-			return NO_NODE;
-		slot = find_slot(builder, parent, label, hash);
-	}
 	slot->node = place_node(builder, parent, label);
 	slot->hash = hash;
 	builder->n_slots_used++;
+	builder->hashed_until = builder->n_nodes;
 	return slot->node;
+}
+
+/* Enters labels below a node that has no such child; there is room. */
+static uint32_t
+append_labels(struct tree_builder *builder, uint32_t parent,
+              const uint32_t *labels, size_t n, uint32_t *nodes)
+{
+	for (size_t i = 0; i < n; i++) {
+		parent = place_node(builder, parent, labels[i]);
+		if (nodes != NULL)
+			nodes[i] = parent;
+	}
+	return parent;
 }
 
 uint32_t
@@ -323,19 +344,131 @@ tree_builder_chain(struct tree_builder *builder, uint32_t parent,
 	if (reserve_nodes(builder, n, error) != 0)
 		return -1;
 	for (; i < n; i++) {
-		uint32_t next = parent != NO_NODE ? parent + 1 :
-		                builder->section_begin;
+		uint32_t next = behind(builder, parent);
 
 		if (next == builder->n_nodes)
 			break;
 		if (!is_child(builder, next, parent, labels[i]))
-			next = hashed_child(builder, parent, labels[i], error);
+			next = hashed_child(builder, parent, labels[i],
+			                    hash_child(builder, parent,
+			                               labels[i]), error);
 		if (next == NO_NODE)
 			return -1;
 		nodes[i] = parent = next;
 	}
-	for (; i < n; i++)
-		nodes[i] = parent = place_node(builder, parent, labels[i]);
+	append_labels(builder, parent, labels + i, n - i, nodes + i);
+	return 0;
+}
+
+int
+tree_builder_append(struct tree_builder *builder, uint32_t parent,
+                    const uint32_t *labels, size_t n, uint32_t *nodes,
+                    struct error *error)
+{
+	if (reserve_nodes(builder, n, error) != 0)
+		return -1;
+	append_labels(builder, parent, labels, n, nodes);
+	return 0;
+}
+
+/* ---- several stacks at a time ---- */
+
+/* A stack on its way into the tree, in front of a look into the table. */
+struct walk {
+	const uint32_t *labels, *end;
+	uint32_t parent;
+	uint32_t hash;		/* of labels[0] below parent */
+	uint32_t *node;		/* where the innermost node goes */
+};
+
+/* Goes on as far as children stand behind their parents; whether to the end. */
+static bool
+walk_on(struct tree_builder *builder, struct walk *walk)
+{
+	for (; walk->labels < walk->end; walk->labels++) {
+		uint32_t parent = walk->parent, label = *walk->labels;
+		uint32_t next = behind(builder, parent);
+
+		if (next == builder->n_nodes) {
+			size_t n = (size_t)(walk->end - walk->labels);
+
+			walk->parent = append_labels(builder, parent,
+			                             walk->labels, n, NULL);
+			break;
+		}
+		if (!is_child(builder, next, parent, label)) {
+			walk->hash = hash_child(builder, parent, label);
+			__builtin_prefetch(&builder->slots[first_slot(
+			    builder, walk->hash)]);
+			return false;
+		}
+		walk->parent = next;
+	}
+	*walk->node = walk->parent;
+	return true;
+}
+
+/* What the slot most likely names is asked for ahead of time. */
+static void
+prefetch_node(const struct tree_builder *builder, const struct walk *walk)
+{
+	uint32_t node = builder->slots[first_slot(builder, walk->hash)].node;
+
+	if (node != NO_NODE) {
+		__builtin_prefetch(&builder->parent[node]);
+		__builtin_prefetch(&builder->label[node]);
+	}
+}
+
+static int
+walk_step(struct tree_builder *builder, struct walk *walk,
+          struct error *error)
+{
+	uint32_t node = hashed_child(builder, walk->parent, *walk->labels,
+	                             walk->hash, error);
+
+	if (node == NO_NODE)
+		return -1;
+	walk->parent = node;
+	walk->labels++;
+	return 0;
+}
+
+int
+tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
+                    const uint32_t *lengths, size_t n, uint32_t *nodes,
+                    struct error *error)
+{
+	struct walk walks[N_WALKS];
+	size_t n_walks = 0, n_labels = 0, next = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_labels += lengths[i];
+	if (reserve_nodes(builder, n_labels, error) != 0)
+		return -1;
+	while (n_walks > 0 || next < n) {
+		while (n_walks < N_WALKS && next < n) {
+			struct walk *walk = &walks[n_walks];
+
+			*walk = (struct walk){
+				.labels = labels,
+				.end = labels + lengths[next],
+				.parent = NO_NODE,
+				.node = &nodes[next],
+			};
+			labels += lengths[next++];
+			if (!walk_on(builder, walk))
+				n_walks++;
+		}
+		for (size_t i = 0; i < n_walks; i++)
+			prefetch_node(builder, &walks[i]);
+		for (size_t i = n_walks; i-- > 0;) {
+			if (walk_step(builder, &walks[i], error) != 0)
+				return -1;
+			if (walk_on(builder, &walks[i]))
+				walks[i] = walks[--n_walks];
+		}
+	}
 	return 0;
 }
 
@@ -346,10 +479,10 @@ static int
 split_samples(struct tree_builder *builder, uint32_t resource,
               struct error *error)
 {
-	uint64_t *samples = allocate(builder->capacity, sizeof *samples,
-	                             error);
+	uint64_t *samples = NULL;
 
-	if (samples == NULL)
+	if (large_array_reserve(&samples, builder->capacity, sizeof *samples,
+	                        error) != 0)
 		return -1;
 	memcpy(samples, builder->hits[resource],
 	       builder->n_nodes * sizeof *samples);
@@ -440,13 +573,13 @@ static int
 permute_labels(uint32_t **items, const uint32_t *place, uint32_t n,
                struct error *error)
 {
-	uint32_t *moved = allocate(n, sizeof *moved, error);
+	uint32_t *moved = NULL;
 
-	if (moved == NULL)
+	if (large_array_reserve(&moved, n, sizeof *moved, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		moved[place[i]] = (*items)[i];
-	free(*items);
+	large_array_free(*items);
 	*items = moved;
 	return 0;
 }
@@ -455,13 +588,13 @@ static int
 permute_counts(uint64_t **items, const uint32_t *place, uint32_t n,
                struct error *error)
 {
-	uint64_t *moved = allocate(n, sizeof *moved, error);
+	uint64_t *moved = NULL;
 
-	if (moved == NULL)
+	if (large_array_reserve(&moved, n, sizeof *moved, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		moved[place[i]] = (*items)[i];
-	free(*items);
+	large_array_free(*items);
 	*items = moved;
 	return 0;
 }
@@ -490,32 +623,38 @@ permute_nodes(struct tree_builder *builder, const uint32_t *place,
 	return 0;
 }
 
-/* Puts the nodes into depth-first order; place[n_nodes] is filled. */
+/* Puts the nodes into depth-first order. */
 static int
-order_nodes(struct tree_builder *builder, uint32_t *place,
-            struct error *error)
+order_nodes(struct tree_builder *builder, struct error *error)
 {
-	uint32_t *room = allocate(builder->n_nodes, sizeof *room, error);
+	uint32_t n_nodes = builder->n_nodes;
+	uint32_t *room = NULL, *place = NULL;
+	int result = -1;
 
-	if (room == NULL)
-		return -1;
-	count_subtrees(builder->parent, builder->n_nodes, room);
-	find_places(builder->parent, builder->n_nodes, room, place);
-	free(room);
-	return permute_nodes(builder, place, error);
+	if (large_array_reserve(&room, n_nodes, sizeof *room, error) == 0 &&
+	    large_array_reserve(&place, n_nodes, sizeof *place, error) == 0) {
+		count_subtrees(builder->parent, n_nodes, room);
+		find_places(builder->parent, n_nodes, room, place);
+		large_array_free(room);
+		room = NULL;
+		result = permute_nodes(builder, place, error);
+	}
+	large_array_free(room);
+	large_array_free(place);
+	return result;
 }
 
 /* Takes over the builder's arrays, which are in depth-first order. */
 static struct sample_tree *
-take_tree(struct tree_builder *builder, struct error *error)
+take_tree(struct tree_builder *builder, uint32_t deepest, struct error *error)
 {
 	uint32_t n_nodes = builder->n_nodes;
 	struct sample_tree *tree = memory_array(1, sizeof *tree, error);
-	uint32_t *end = allocate(n_nodes, sizeof *end, error);
+	uint32_t *end = NULL;
 
-	if (tree == NULL || end == NULL) {
+	if (tree == NULL ||
+	    large_array_reserve(&end, n_nodes, sizeof *end, error) != 0) {
 		free(tree);
-		free(end);
 		return NULL;
 	}
 	count_subtrees(builder->parent, n_nodes, end);
@@ -524,7 +663,7 @@ take_tree(struct tree_builder *builder, struct error *error)
 	*tree = (struct sample_tree){
 		.n_nodes = n_nodes,
 		.n_resources = builder->n_resources,
-		.deepest = find_deepest(builder->parent, n_nodes),
+		.deepest = deepest,
 		.parent = builder->parent,
 		.end = end,
 		.label = builder->label,
@@ -537,32 +676,19 @@ take_tree(struct tree_builder *builder, struct error *error)
 }
 
 struct sample_tree *
-tree_builder_finish(struct tree_builder *builder, uint32_t **new_number,
-                    struct error *error)
+tree_builder_finish(struct tree_builder *builder, struct error *error)
 {
-	uint32_t n_nodes = builder->n_nodes;
-	bool is_ordered = find_deepest(builder->parent, n_nodes) > 0;
-	struct sample_tree *tree = NULL;
-	uint32_t *place = NULL;
+	uint32_t deepest;
 
-	free(builder->slots);
+	large_array_free(builder->slots);
 	builder->slots = NULL;
 	if (builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0)
 		return NULL;
-	if (new_number != NULL || !is_ordered) {
-		place = allocate(n_nodes, sizeof *place, error);
-		if (place == NULL)
+	deepest = find_deepest(builder->parent, builder->n_nodes);
+	if (deepest == 0 && builder->n_nodes > 0) {
+		if (order_nodes(builder, error) != 0)
 			return NULL;
-		for (uint32_t n = 0; n < n_nodes; n++)
-			place[n] = n;
+		deepest = find_deepest(builder->parent, builder->n_nodes);
 	}
-	if (is_ordered || order_nodes(builder, place, error) == 0)
-		tree = take_tree(builder, error);
-	if (tree == NULL || new_number == NULL) {
-		free(place);
-		place = NULL;
-	}
-	if (new_number != NULL)
-		*new_number = place;
-	return tree;
+	return take_tree(builder, deepest, error);
 }

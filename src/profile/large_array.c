@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* large_array.c -- arrays with an item a node.
+ *
+ * In front of the items stands how much memory they are in; below a few
+ * megabytes that is the heap's.
+ */
+#include "src/profile/large_array.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LARGE_PAGE = 2 << 20, FIRST_MAPPED = 2 * LARGE_PAGE };
+
+/* As large as a cache line, so that items begin on one. */
+struct header {
+	_Alignas(64) size_t size;	/* of all, this included */
+};
+
+static bool
+is_mapped(size_t size)
+{
+	return size >= FIRST_MAPPED;
+}
+
+/* Address space of that size that begins on a large page, or NULL. */
+static void *
+map_aligned(size_t size)
+{
+	char *map = mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE,
+	                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before;
+
+	if (map == MAP_FAILED)
+		return NULL;
+	before = -(uintptr_t)map & (LARGE_PAGE - 1);
+	if (before > 0)
+		munmap(map, before);
+	munmap(map + before + size, LARGE_PAGE - before);
+	madvise(map + before, size, MADV_HUGEPAGE);
+	return map + before;
+}
+
+static struct header *
+move_mapping(struct header *old, size_t size)
+{
+	void *place = map_aligned(size);
+	void *moved;
+
+	if (place == NULL)
+		return NULL;
+	moved = mremap(old, old->size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
+	               place);
+	if (moved == MAP_FAILED) {
+		munmap(place, size);
+		return NULL;
+	}
+	return moved;
+}
+
+/* The header in its new place, or NULL, the old one intact. */
+static struct header *
+resize(struct header *old, size_t size)
+{
+	struct header *moved;
+
+	if (!is_mapped(size))
+		return realloc(old, size);
+	if (old != NULL && is_mapped(old->size))
+		return move_mapping(old, size);
+	moved = map_aligned(size);
+	if (moved != NULL && old != NULL) {
+		memcpy(moved, old, old->size);
+		free(old);
+	}
+	return moved;
+}
+
+int
+large_array_reserve(void *items, size_t n, size_t size, struct error *error)
+{
+	struct header *header;
+	size_t needed;
+	void *old;
+
+	if (__builtin_mul_overflow(n, size, &needed) ||
+	    needed > SIZE_MAX / 4)
+		return error_out_of_memory(error);
+	needed += sizeof *header;
+	if (is_mapped(needed))
+		needed = (needed + LARGE_PAGE - 1) &
+		         ~(size_t)(LARGE_PAGE - 1);
+	memcpy(&old, items, sizeof old);
+	header = old != NULL ? (struct header *)old - 1 : NULL;
+	if (header != NULL && header->size >= needed)
+		return 0;
+	header = resize(header, needed);
+	if (header == NULL)
+		return error_out_of_memory(error);
+	header->size = needed;
+	header++;
+	memcpy(items, &header, sizeof header);
+	return 0;
+}
+
+void
+large_array_free(void *items)
+{
+	struct header *header;
+
+	if (items == NULL)
+		return;
+	header = (struct header *)items - 1;
+	if (is_mapped(header->size))
+		munmap(header, header->size);
+	else
+		free(header);
+}

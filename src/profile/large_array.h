@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* large_array.h -- arrays with an item a node.
+ *
+ * Touching memory for the first time costs more than parsing what goes there,
+ * above all on virtual machines.  So a large array lives in a mapping of its
+ * own, on large pages, and grows by moving that mapping: nothing is copied, no
+ * page is touched twice.
+ */
+#ifndef CPPROF_PROFILE_LARGE_ARRAY_H
+#define CPPROF_PROFILE_LARGE_ARRAY_H
+
+#include <stddef.h>
+
+#include "src/base/error.h"
+
+/*
+ * Makes room for n items of size bytes in the array *items (a pointer
+ * variable's address; NULL at first), never fewer than it has.  New items are
+ * not initialised.  0, or -1 with *error set, the array intact.
+ */
+int large_array_reserve(void *items, size_t n, size_t size,
+                        struct error *error);
+
+/* Also of NULL.  free() will not do. */
+void large_array_free(void *items);
+
+#endif
