@@ -2,8 +2,8 @@
 /* datafile.c -- creates, maps and grows the file; polite when it cannot.
  *
  * Growth is fallocate (a full disk is then an error, not a fault), a look at
- * RLIMIT_FSIZE before it (no SIGXFSZ), and a mapping at the place reserved for
- * it.  The one descriptor is kept high up, out of the way of programs that
+ * RLIMIT_FSIZE before it (no SIGXFSZ); each chunk is then mapped by itself,
+ * not to be copied into forked children.  The one descriptor is kept high up, out of the way of programs that
  * count on low numbers; if the program has closed it, it is opened again by
  * name, and either way it must still be the same file.
  */
@@ -22,8 +22,7 @@
 #include "lib/arch.h"
 #include "lib/process.h"
 
-#define RESERVED ((size_t)32 << 30)	/* address space asked for, */
-#define RESERVED_MIN ((size_t)4 << 20)	/* and least that will do */
+#define MAX_SIZE ((size_t)1 << 36)
 #define FIRST_SIZE ((size_t)12 << 10)	/* until there are samples */
 #define GROWTH_MIN ((size_t)64 << 10)
 #define GROWTH_MAX ((size_t)4 << 20)
@@ -39,9 +38,7 @@ static const size_t chunk_sizes[N_TYPES] = {
 };
 
 static struct {
-	unsigned char *base;
-	size_t reserved;
-	size_t size;		/* allocated and mapped */
+	size_t size;		/* allocated on disk */
 	int fd;
 	dev_t device;
 	ino_t inode;
@@ -83,18 +80,6 @@ void
 datafile_unlock(void)
 {
 	atomic_flag_clear_explicit(&locked, memory_order_release);
-}
-
-void *
-datafile_at(uint64_t place)
-{
-	return file.base + place;
-}
-
-uint64_t
-datafile_place(const void *record)
-{
-	return (uint64_t)((const unsigned char *)record - file.base);
 }
 
 bool
@@ -152,37 +137,11 @@ descriptor(void)
 	return file.fd = move_up(fd);
 }
 
-/* Address space without memory behind it, not copied into forked children. */
-static bool
-reserve(void)
-{
-	struct rlimit limit;
-	size_t size = RESERVED;
-	void *base;
-
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		while (size > RESERVED_MIN && size > limit.rlim_cur / 32)
-			size /= 2;
-	for (; size >= RESERVED_MIN; size /= 2) {
-		base = mmap(NULL, size, PROT_NONE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (base == MAP_FAILED)
-			continue;
-		madvise(base, size, MADV_DONTFORK);
-		file.base = base;
-		file.reserved = size;
-		return true;
-	}
-	return false;
-}
-
-/* Makes the file `size` bytes long and maps what is new. */
+/* Makes the file `size` bytes long, with disk space behind them. */
 static bool
 extend(size_t size)
 {
 	struct rlimit limit;
-	unsigned char *at = file.base + file.size;
-	size_t added = size - file.size;
 	int fd = descriptor(), failed;
 
 	if (fd < 0)
@@ -191,21 +150,34 @@ extend(size_t size)
 		errno = EFBIG;
 		return false;
 	}
-	failed = posix_fallocate(fd, (off_t)file.size, (off_t)added);
+	failed = posix_fallocate(fd, (off_t)file.size,
+	    (off_t)(size - file.size));
 	if (failed != 0) {
 		errno = failed;
 		return false;
 	}
-	if (mmap(at, added, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-	    fd, (off_t)file.size) == MAP_FAILED) {
-		/* The reservation may be gone at that place: put it back. */
-		mmap(at, added, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
-		    MAP_NORESERVE | MAP_FIXED, -1, 0);
-		return false;
-	}
-	madvise(at, added, MADV_DONTFORK);
 	file.size = size;
 	return true;
+}
+
+/* Maps a part of the file and sees to its first page; NULL with errno. */
+static void *
+map(size_t at, size_t size)
+{
+	int fd = descriptor();
+	void *memory;
+
+	if (fd < 0)
+		return NULL;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	    (off_t)at);
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (madvise(memory, size, MADV_DONTFORK) == 0 &&
+	    datafile_populate(memory, CPPROFDATA_PAGE))
+		return memory;
+	munmap(memory, size);
+	return NULL;
 }
 
 /* Extends to hold at least `needed` bytes. */
@@ -222,10 +194,8 @@ grow(size_t needed)
 	size = file.size + step;
 	if (size < needed)
 		size = needed;
-	if (file.finished || needed > file.reserved)
+	if (file.finished || needed > MAX_SIZE)
 		return false;
-	if (size > file.reserved)
-		size = file.reserved;
 	return extend(size) || (size > needed && extend(needed));
 }
 
@@ -242,12 +212,12 @@ datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
 	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
 	used = head->used;
 	capacity = (size - sizeof *chunk) / record_size;
-	if (size > file.reserved ||
+	if (size > MAX_SIZE ||
 	    file.next_first[type] + capacity >= CPPROFDATA_PARTIAL ||
 	    (used + size > file.size && !grow(used + size)))
 		return NULL;
-	chunk = datafile_at(used);
-	if (!datafile_populate(chunk, CPPROFDATA_PAGE))
+	chunk = map(used, size);
+	if (chunk == NULL)
 		return NULL;
 	chunk->magic = CPPROFDATA_CHUNK_MAGIC;
 	chunk->type = type;
@@ -425,9 +395,6 @@ abandon(void)
 		close(file.fd);
 		file.fd = -1;
 	}
-	if (file.base != NULL)
-		munmap(file.base, file.reserved);
-	file.base = NULL;
 	file.size = 0;
 	errno = saved;
 	return false;
@@ -436,7 +403,7 @@ abandon(void)
 bool
 datafile_create(void)
 {
-	struct cpprofdata_header *head;
+	struct cpprofdata_header *head = NULL;
 	struct stat status;
 	int fd = open_new();
 
@@ -447,10 +414,10 @@ datafile_create(void)
 		return abandon();
 	file.device = status.st_dev;
 	file.inode = status.st_ino;
-	if (!reserve() || !extend(FIRST_SIZE) ||
-	    !datafile_populate(file.base, CPPROFDATA_HEADER_SIZE))
+	if (extend(FIRST_SIZE))
+		head = map(0, CPPROFDATA_HEADER_SIZE);
+	if (head == NULL)
 		return abandon();
-	head = datafile_at(0);
 	fill_header(head);
 	atomic_store_explicit(&header, head, memory_order_release);
 	fill_strings(head);

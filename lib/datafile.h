@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* datafile.h -- the process's cpprofdata file, mapped and growing.
  *
- * There is one.  It is mapped into address space that was reserved for it, so
- * that it grows without moving and a record's address stays its address.  Who
- * adds a chunk or a record of a shared type holds the lock; nodes of a tree
- * are added by the tree's thread alone, into chunks of its own.
+ * There is one.  Header and chunks are mapped one by one as they are added and
+ * stay where they are, so a record's address is good as long as the process.
+ * (No address space is reserved for growth: programs set limits on theirs.)
+ * Who adds a chunk or a record of a shared type holds the lock; nodes of a
+ * tree are added by the tree's thread alone, into chunks of its own.
  *
  * All functions: async-signal-safe; any thread, unless said otherwise.
  */
@@ -67,10 +68,6 @@ void datafile_publish(enum cpprofdata_chunk_type type, size_t n);
 uint32_t datafile_add_string(const char *text, size_t size,
     const char **place);
 
-/* A place is an offset in the file; it takes less room than a pointer. */
-void *datafile_at(uint64_t place);
-uint64_t datafile_place(const void *record);
-
 /*
  * Makes sure that [address, address + size) of the file is backed by memory,
  * so that writing there cannot fault for want of disk.  False if it is not.
@@ -85,7 +82,7 @@ void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 void datafile_finish(void);
 
 /*
- * In a forked child: the file is the parent's and its mapping is gone.
+ * In a forked child: the file is the parent's and its mappings are gone.
  * Closes the inherited descriptor and starts without a file.
  */
 void datafile_forked(void);

@@ -73,7 +73,7 @@ static enum tree_result
 find_root(struct thread *thread, struct node *root)
 {
 	root->number = CPPROFDATA_NO_NODE;
-	root->place = 0;
+	root->record = NULL;
 	if (thread->unwinder.end == UNWIND_COMPLETE)
 		return TREE_OK;
 	return tree_child(&thread->tree, CPPROFDATA_NO_NODE,
@@ -116,7 +116,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 
 	if (i > 0) {
 		leaf->number = frames[i - 1].node;
-		leaf->place = frames[i - 1].node_place;
+		leaf->record = frames[i - 1].record;
 	} else {
 		result = find_root(thread, leaf);
 	}
@@ -126,7 +126,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 			break;
 		*leaf = node;
 		frames[i].node = node.number;
-		frames[i].node_place = node.place;
+		frames[i].record = node.record;
 	}
 	unwind_remember(unwinder, i);
 	if (result == TREE_OK && leaf->number == CPPROFDATA_NO_NODE)

@@ -34,10 +34,10 @@ grow_slots(struct tree *tree)
 		return false;
 	madvise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
 	for (i = 0; i < tree->n_slots; i++) {
-		if (tree->slots[i].place == 0)
+		if (tree->slots[i].record == NULL)
 			continue;
 		at = tree->slots[i].hash & (n - 1);
-		while (slots[at].place != 0)
+		while (slots[at].record != NULL)
 			at = (at + 1) & (n - 1);
 		slots[at] = tree->slots[i];
 	}
@@ -115,7 +115,7 @@ add_node(struct tree *tree, size_t node_size, uint32_t parent,
 	node->module = module;
 	node->offset = offset;
 	child->number = (uint32_t)(chunk->first + chunk->count);
-	child->place = datafile_place(node);
+	child->record = node;
 	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
 	tree->n_nodes++;
 }
@@ -131,11 +131,11 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 		struct tree_slot *slot = &tree->slots[at];
 		const struct cpprofdata_node *node;
 
-		if (slot->place == 0)
+		if (slot->record == NULL)
 			return slot;
 		if (slot->hash != hash)
 			continue;
-		node = datafile_at(slot->place);
+		node = slot->record;
 		if (node->parent == parent && node->module == module &&
 		    node->offset == offset)
 			return slot;
@@ -153,9 +153,9 @@ tree_child(struct tree *tree, uint32_t parent, uint32_t module,
 
 	if (tree->slots != NULL) {
 		slot = find_slot(tree, hash, parent, module, offset);
-		if (slot->place != 0) {
+		if (slot->record != NULL) {
 			child->number = slot->number;
-			child->place = slot->place;
+			child->record = slot->record;
 			return TREE_OK;
 		}
 	}
@@ -166,15 +166,14 @@ tree_child(struct tree *tree, uint32_t parent, uint32_t module,
 	slot = find_slot(tree, hash, parent, module, offset);
 	slot->number = child->number;
 	slot->hash = hash;
-	slot->place = child->place;
+	slot->record = child->record;
 	return TREE_OK;
 }
 
 void
 tree_count(const struct node *node, unsigned resource, uint64_t hits)
 {
-	struct cpprofdata_node *record = datafile_at(node->place);
-	struct cpprofdata_count *count = &record->counts[resource];
+	struct cpprofdata_count *count = &node->record->counts[resource];
 
 	__atomic_store_n(&count->hits, count->hits + hits, __ATOMIC_RELAXED);
 	__atomic_store_n(&count->samples, count->samples + 1,

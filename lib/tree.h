@@ -16,16 +16,16 @@
 
 #include "lib/cpprofdata.h"
 
-/* A node: its number, and where its record is in the file. */
+/* A node: its number, and its record in the mapped file. */
 struct node {
 	uint32_t number;
-	uint64_t place;
+	struct cpprofdata_node *record;
 };
 
 struct tree_slot {
 	uint32_t number;
 	uint32_t hash;
-	uint64_t place;		/* 0: empty */
+	struct cpprofdata_node *record;	/* NULL: empty */
 };
 
 struct tree {

@@ -30,8 +30,8 @@ struct frame {
 	uint64_t sp, fp;	/* in this frame */
 	uint64_t fp_slot;	/* where the caller's fp was saved; 0: unsaved */
 	uint32_t flags;
-	uint32_t node;		/* the tree's: number, and place in the file */
-	uint64_t node_place;
+	uint32_t node;		/* the tree's: number, */
+	void *record;		/* and record */
 };
 
 struct frames {

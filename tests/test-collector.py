@@ -294,7 +294,7 @@ REAL_PROGRAMS = (
               '$x{$_ % 977} .= $_ for 1..300000; print length $x{5}, "\\n";'
               'alarm 1; sleep 9']),
     ('bash', ['bash', '-c', PIPELINE]),
-    ('git', ['git', 'log', '--oneline', '--stat', '-n', '30']),
+    ('git', ['git', 'diff', '--no-index', '--stat', '@data', '@other']),
     ('gcc', ['gcc', '-O2', '-S', '-o', '-', '@source']),
     ('tar', ['sh', '-c', 'tar cf - @data | gzip -1 | gzip -t; echo $?']),
 )
@@ -304,17 +304,21 @@ def a_real_program(command, directory):
     """The same output and status, with and without."""
     data = os.path.join(directory, 'data')
     source = os.path.join(directory, 'source.c')
+    other = os.path.join(directory, 'other')
     if not os.path.exists(data):
         with open(data, 'w') as file:
             for i in range(60000):
                 file.write('%d %d line\n' % (i, i * 7919 % 60013))
+        with open(other, 'w') as file:
+            for i in range(60000):
+                file.write('%d %d line\n' % (i, i * 7919 % 60013 // 3 * 3))
         with open(source, 'w') as file:
             for i in range(150):
                 file.write('int f%d(int *p, int n) { int s = 0; for (int i = '
                            '0; i < n; i++) s += p[i] * %d + (s >> 3); return '
                            's; }\n' % (i, i))
     command = [word.replace('@data', data).replace('@source', source)
-               for word in command]
+               .replace('@other', other) for word in command]
     if shutil.which(command[0]) is None:
         raise Skip(command[0] + ' not found')
     plain = subprocess.run(command, stdin=subprocess.DEVNULL,
