@@ -79,7 +79,8 @@ arena_alloc(struct arena *arena, size_t size, struct error *error)
 
 	if (skip > arena->left)
 		skip = arena->left;
-	arena->next += skip;
+	if (skip > 0)
+		arena->next += skip;	/* never to NULL */
 	arena->left -= skip;
 	return alloc_unaligned(arena, size, error);
 }
