@@ -5,14 +5,17 @@
  * sorted by address, names the frame description entry (FDE); that names its
  * common information entry (CIE).  Both hold a program for a table that has
  * one row for each instruction at which something changes; it is run until it
- * passes the address.  Every read stays inside the module's mapping and the
- * entry's own length, so bad tables give CFI_BAD, not a fault.
+ * passes the address.  Every read stays inside the module's mapping, where it
+ * is known, and the entry's own length, so that bad tables give CFI_BAD.
  */
 #include "lib/cfi.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
+
+/* Everything that .eh_frame_hdr's table names is at most this far from it. */
+#define TABLE_REACH ((size_t)1 << 31)
 
 /* Bytes still to be read; the first read beyond the end makes it bad. */
 struct input {
@@ -523,8 +526,15 @@ cfi_find(uint64_t address, struct cfi_scratch *scratch)
 	header = object.dlfo_eh_frame;
 	start = object.dlfo_map_start;
 	end = object.dlfo_map_end;
-	if (header < start || header >= end)
-		return CFI_BAD;
+	/*
+	 * Of a program with holes between its segments we are told only the
+	 * segment with the address.  The table's offsets are of 32 bits.
+	 */
+	if (header < start || header >= end) {
+		start = (uintptr_t)header > TABLE_REACH ?
+		    header - TABLE_REACH : (const unsigned char *)1;
+		end = header + TABLE_REACH;
+	}
 	in = (struct input){ header, end, false };
 	if (*take(&in, 1) != 1)		/* version */
 		return CFI_BAD;

@@ -34,8 +34,9 @@ struct entry {
 	struct cpprofdata_module *record;
 };
 
-/* What identifies a module whose record is looked for. */
+/* What is found out about a module whose record is looked for. */
 struct identity {
+	uintptr_t start, end;
 	const char *path;
 	const unsigned char *build_id;
 	size_t build_id_size;
@@ -49,12 +50,13 @@ static _Atomic uint64_t epoch;
 static struct entry *
 find_open(const struct dl_find_object *object)
 {
+	const uintptr_t at = (uintptr_t)object->dlfo_map_start;
 	size_t i = atomic_load_explicit(&n_entries, memory_order_acquire);
 
 	while (i > 0) {
 		struct entry *entry = &entries[--i];
 
-		if (entry->start == (uintptr_t)object->dlfo_map_start &&
+		if (at >= entry->start && at < entry->end &&
 		    entry->map == object->dlfo_link_map &&
 		    atomic_load_explicit(&entry->open, memory_order_relaxed))
 			return entry;
@@ -63,7 +65,7 @@ find_open(const struct dl_find_object *object)
 }
 
 /* The GNU build-id among the notes [at, end). */
-static bool
+static void
 find_in_notes(const unsigned char *at, const unsigned char *end,
     struct identity *identity)
 {
@@ -78,47 +80,62 @@ find_in_notes(const unsigned char *at, const unsigned char *end,
 		size = ((size_t)note.n_descsz + 3) & ~(size_t)3;
 		if (name_size > (size_t)(end - at) ||
 		    size > (size_t)(end - at) - name_size)
-			return false;
+			return;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
 		    memcmp(at, "GNU", 4) == 0) {
 			identity->build_id = at + name_size;
 			identity->build_id_size = note.n_descsz;
-			return true;
+			return;
 		}
 		at += name_size + size;
 	}
-	return false;
 }
 
-/* From the program headers, which the first page of a module maps. */
+/*
+ * Finds a module's program headers, and from them its build-id and, if it is
+ * the program itself, its extent: the kernel leaves holes between a program's
+ * segments, and the loader then tells of one segment at a time.
+ */
 static void
-find_build_id(const struct dl_find_object *object, struct identity *identity)
+find_headers(const struct dl_find_object *object, struct identity *identity)
 {
-	const unsigned char *start = object->dlfo_map_start;
-	const unsigned char *end = object->dlfo_map_end;
-	const ElfW(Ehdr) *elf = (const void *)start;
-	const ElfW(Phdr) *headers;
-	unsigned i;
+	const ElfW(Ehdr) *elf = object->dlfo_map_start;
+	const uintptr_t bias = object->dlfo_link_map->l_addr;
+	const ElfW(Phdr) *headers = NULL;
+	size_t n = 0, i;
 
-	if ((size_t)(end - start) < CPPROFDATA_PAGE ||
-	    memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    elf->e_phentsize != sizeof *headers ||
-	    elf->e_phoff % sizeof(uint64_t) != 0 ||
-	    elf->e_phoff > CPPROFDATA_PAGE - sizeof *headers ||
-	    elf->e_phnum > (CPPROFDATA_PAGE - elf->e_phoff) / sizeof *headers)
-		return;
-	headers = (const void *)(start + elf->e_phoff);
-	for (i = 0; i < elf->e_phnum; i++) {
-		uintptr_t at = object->dlfo_link_map->l_addr +
-		    headers[i].p_vaddr;
+	if (identity->flags & CPPROFDATA_MODULE_MAIN) {
+		headers = (const void *)getauxval(AT_PHDR);
+		n = getauxval(AT_PHNUM);
+	} else if (identity->end - identity->start >= CPPROFDATA_PAGE &&
+	    memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0 &&
+	    elf->e_phentsize == sizeof *headers &&
+	    elf->e_phoff % sizeof(uint64_t) == 0 &&
+	    elf->e_phoff < CPPROFDATA_PAGE && elf->e_phnum <=
+	    (CPPROFDATA_PAGE - elf->e_phoff) / sizeof *headers) {
+		headers = (const void *)(identity->start + elf->e_phoff);
+		n = elf->e_phnum;
+	}
+	for (i = 0; i < n; i++) {
+		uintptr_t at = bias + headers[i].p_vaddr;
 
-		if (headers[i].p_type != PT_NOTE || at < (uintptr_t)start ||
-		    at > (uintptr_t)end ||
-		    headers[i].p_filesz > (uintptr_t)end - at)
+		if (headers[i].p_type != PT_LOAD ||
+		    !(identity->flags & CPPROFDATA_MODULE_MAIN))
 			continue;
-		if (find_in_notes((const unsigned char *)at,
-		    (const unsigned char *)at + headers[i].p_filesz, identity))
-			return;
+		if (at < identity->start)
+			identity->start = at;
+		if (at + headers[i].p_memsz > identity->end)
+			identity->end = at + headers[i].p_memsz;
+	}
+	for (i = 0; i < n && identity->build_id_size == 0; i++) {
+		uintptr_t at = bias + headers[i].p_vaddr;
+
+		if (headers[i].p_type == PT_NOTE && at >= identity->start &&
+		    at <= identity->end &&
+		    headers[i].p_filesz <= identity->end - at)
+			find_in_notes((const unsigned char *)at,
+			    (const unsigned char *)at + headers[i].p_filesz,
+			    identity);
 	}
 }
 
@@ -128,6 +145,8 @@ identify(const struct dl_find_object *object)
 {
 	static char joined[2 * PATH_MAX];
 	struct identity identity = {
+		.start = (uintptr_t)object->dlfo_map_start,
+		.end = (uintptr_t)object->dlfo_map_end,
 		.path = object->dlfo_link_map->l_name,
 		.build_id = (const unsigned char *)""
 	};
@@ -146,7 +165,7 @@ identify(const struct dl_find_object *object)
 		strncpy(joined + length + 1, identity.path, PATH_MAX - 1);
 		identity.path = joined;
 	}
-	find_build_id(object, &identity);
+	find_headers(object, &identity);
 	if (identity.build_id_size > MAX_BUILD_ID)
 		identity.build_id_size = MAX_BUILD_ID;
 	return identity;
@@ -220,8 +239,8 @@ open_module(const struct dl_find_object *object)
 		entry = add_entry(&identity);
 	if (entry == NULL)
 		return NULL;
-	entry->start = (uintptr_t)object->dlfo_map_start;
-	entry->end = (uintptr_t)object->dlfo_map_end;
+	entry->start = identity.start;
+	entry->end = identity.end;
 	entry->bias = object->dlfo_link_map->l_addr;
 	entry->map = object->dlfo_link_map;
 	entry->record->start = entry->start;
@@ -288,7 +307,6 @@ is_still_loaded(const struct entry *entry)
 	struct dl_find_object object;
 
 	return _dl_find_object((void *)(uintptr_t)entry->start, &object) == 0 &&
-	    object.dlfo_map_start == (void *)(uintptr_t)entry->start &&
 	    object.dlfo_link_map == entry->map &&
 	    object.dlfo_link_map->l_addr == entry->bias;
 }

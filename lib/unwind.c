@@ -341,6 +341,13 @@ step_by_guess(struct walk *walk, struct frame *frame)
 	struct unwinder *unwinder = walk->unwinder;
 	uint64_t ra, fp;
 
+	/* Contexts that were made up return to the start of a function. */
+	if (!walk->exact &&
+	    find_rule(unwinder, walk->address + 1).kind == COMPACT_END) {
+		frame->address++;
+		frame->flags |= FRAME_EXACT;
+		return STEP_END;
+	}
 	unwinder->guessed = true;
 	if (walk->exact &&
 	    readable_word(&unwinder->readable, walk->sp, &ra) &&
