@@ -61,6 +61,7 @@ tests_test_commands_CFLAGS = $(unit_cflags)
 tests_test_commands_LDADD = $(unit_libs)
 
 script_tests = \
+	tests/golden.sh \
 	tests/layers.sh \
 	tests/manual.py \
 	tests/test-prompt.py \
@@ -69,3 +70,9 @@ script_tests = \
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 EXTRA_DIST += $(script_tests)
+EXTRA_DIST += \
+	tests/golden/forms.cmd tests/golden/forms.out \
+	tests/golden/json.cmd tests/golden/json.out \
+	tests/golden/language.cmd tests/golden/language.out \
+	tests/golden/process_db.cmd tests/golden/process_db.out \
+	tests/golden/separated.cmd tests/golden/separated.out

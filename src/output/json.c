@@ -40,14 +40,32 @@ add_escaped(struct text_buffer *text, uint32_t character)
 	}
 }
 
+/* How many bytes at the front stand for themselves. */
+static size_t
+plain_run(const char *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && bytes[i] >= 0x20 && bytes[i] < 0x7f &&
+	       bytes[i] != '"' && bytes[i] != '\\')
+		i++;
+	return i;
+}
+
 static void
 add_string(struct text_buffer *text, const char *bytes, size_t n)
 {
 	text_add_char(text, '"');
 	for (size_t at = 0; at < n;) {
+		size_t length = plain_run(bytes + at, n - at);
 		uint32_t character;
-		size_t length = utf8_decode(bytes + at, n - at, &character);
 
+		if (length > 0) {
+			text_add(text, bytes + at, length);
+			at += length;
+			continue;
+		}
+		length = utf8_decode(bytes + at, n - at, &character);
 		if (length == 0)
 			text_add_string(text, "\xef\xbf\xbd");
 		else if (character == '"' || character == '\\' ||

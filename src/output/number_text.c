@@ -13,7 +13,8 @@ text_add_exact(struct text_buffer *text, double number)
 
 	if (!isfinite(number))
 		number = 0;
-	for (int precision = 1; precision <= 17; precision++) {
+	/* %g drops zeros, so 15 digits give 0.1 where that is exact. */
+	for (int precision = 15; precision <= 17; precision++) {
 		snprintf(digits, sizeof digits, "%.*g", precision, number);
 		if (strtod(digits, NULL) == number)
 			break;

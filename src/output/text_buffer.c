@@ -3,6 +3,7 @@
 #include "src/output/text_buffer.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +24,25 @@ text_clear(struct text_buffer *text)
 	text->failed = false;
 }
 
+static bool
+grow(struct text_buffer *text, size_t n)
+{
+	struct error error = { 0 };
+
+	if (text->failed || n > SIZE_MAX - text->length ||
+	    memory_grow(&text->bytes, &text->capacity, text->length + n, 1,
+	                &error) != 0)
+		text->failed = true;
+	return !text->failed;
+}
+
 /* Room for n more bytes, or NULL. */
 static char *
 reserve(struct text_buffer *text, size_t n)
 {
-	struct error error = { 0 };
-
-	if (text->failed || n > (size_t)-1 - text->length ||
-	    memory_grow(&text->bytes, &text->capacity, text->length + n, 1,
-	                &error) != 0) {
-		text->failed = true;
+	if ((text->failed || n > text->capacity - text->length) &&
+	    !grow(text, n))
 		return NULL;
-	}
 	return text->bytes + text->length;
 }
 

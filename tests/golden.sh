@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# golden.sh -- scripts print what they printed before.
+#
+# Each golden/NAME.cmd runs in sample-data/, on the arguments that its line
+# "# arguments: ..." gives, and prints golden/NAME.out: output, messages and
+# then the exit status.  `golden.sh --update` writes the .out files anew.
+set -u
+: "${srcdir:=.}" "${CPPROF:=./cpprof}"
+golden=$(cd "$srcdir/tests/golden" && pwd) || exit 1
+cd "$srcdir/sample-data" || exit 1
+got=$(mktemp) || exit 1
+trap 'rm -f "$got"' EXIT
+n=0
+
+for script in "$golden"/*.cmd; do
+	name=$(basename "$script" .cmd)
+	arguments=$(sed -n 's/^# arguments: //p' "$script")
+	{
+		# Several words are meant.
+		# shellcheck disable=SC2086
+		"$CPPROF" $arguments <"$script" 2>&1
+		echo "status $?"
+	} >"$got"
+	n=$((n + 1))
+	if [ "${1-}" = --update ]; then
+		cp "$got" "$golden/$name.out"
+	elif cmp -s "$got" "$golden/$name.out"; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		diff "$golden/$name.out" "$got" | head -40 | sed 's/^/# /'
+	fi
+done
+echo "1..$n"

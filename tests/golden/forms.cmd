@@ -1,0 +1,21 @@
+# arguments: forms.folded
+# Sections 4.4 and 7.2 of the paper.
+functions
+root db_read_record
+up
+threshold 10%
+up
+root main
+down
+tree
+threshold 1%
+tree
+flat
+body
+callers db_get_property
+callees address_information
+path (address_information db_get_property db_read_record)
+find db_*
+unit gticks
+digits 2
+functions

@@ -1,0 +1,8 @@
+# arguments: process_db.folded
+format csv
+functions
+down
+format tsv
+down
+info
+show
