@@ -23,8 +23,8 @@ help_run(struct session *session, const struct arguments *arguments,
 	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
 		status = help_add_row(commands[i], table, error);
 	if (status == 0)
-		status = table_add_footer(table, error, "A command may be "
-		                          "shortened. help COMMAND tells more.");
+		status = table_add_footer(table, error, "Commands may be "
+		                          "shortened. help COMMAND tells all.");
 	return status;
 }
 

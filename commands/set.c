@@ -29,7 +29,7 @@ set_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_set = {
 	.name = "set",
-	.summary = "changes a setting: set NAME VALUE is the same as NAME VALUE",
+	.summary = "changes a setting: set NAME VALUE is NAME VALUE",
 	.description =
 	    "Every setting is a command of its own name, so that "
 	    "threshold 5% and set threshold 5% do the same.",

@@ -38,7 +38,7 @@ enum argument_kind {
 	ARG_SETTING,	/* the name of a command that is a setting */
 	ARG_WORD,	/* any word */
 	ARG_WORDS,	/* all words that are left */
-	ARG_REST,	/* all that is left, as typed; redirections still work */
+	ARG_REST,	/* all that is left but redirections, as typed */
 	ARG_LINE,	/* the rest of the line, whatever it holds */
 };
 
@@ -51,7 +51,7 @@ struct argument {
 	const char *name;	/* "ROOT" */
 	enum argument_kind kind;
 	unsigned flags;
-	const char *help;	/* what it means, and what leaving it out does */
+	const char *help;	/* what it means, (what leaving it out means) */
 };
 
 #define ARGUMENTS_END { NULL, ARG_WORD, 0, NULL }

@@ -123,7 +123,8 @@ add_markdown_aliases(struct text_buffer *text, const struct command *command)
 {
 	for (size_t i = 0; i < COMMAND_MAX_ALIASES; i++)
 		if (command->aliases[i] != NULL)
-			text_add_format(text, "%s`%s`", i == 0 ? "Also: " : ", ",
+			text_add_format(text, "%s`%s`",
+			                i == 0 ? "Also: " : ", ",
 			                command->aliases[i]);
 	if (command->aliases[0] != NULL)
 		text_add_string(text, ".\n\n");
