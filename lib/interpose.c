@@ -156,18 +156,73 @@ sigaction(int number, const struct sigaction *restrict action,
 	return real()->sigaction(number, action, old);
 }
 
-EXPORTED __sighandler_t
-signal(int number, __sighandler_t handler)
+/* What the C library's headers call signal, by the standard asked for. */
+__sighandler_t bsd_signal(int, __sighandler_t);
+__sighandler_t sysv_signal(int, __sighandler_t);
+__sighandler_t __sysv_signal(int, __sighandler_t);
+__sighandler_t sigset(int, __sighandler_t);
+int sigignore(int);
+int siginterrupt(int, int);
+
+static __sighandler_t
+set_handler(__sighandler_t (*set)(int, __sighandler_t), int number,
+    __sighandler_t handler)
 {
 	struct sigaction action, old;
 
 	if (!is_ours(number))
-		return real()->signal(number, handler);
+		return set(number, handler);
 	memset(&action, 0, sizeof action);
 	action.sa_handler = handler;
 	action.sa_flags = SA_RESTART;
 	sampler_program_action(&action, &old);
 	return old.sa_handler;
+}
+
+EXPORTED __sighandler_t
+signal(int number, __sighandler_t handler)
+{
+	return set_handler(real()->signal, number, handler);
+}
+
+EXPORTED __sighandler_t
+bsd_signal(int number, __sighandler_t handler)
+{
+	return set_handler(real()->bsd_signal, number, handler);
+}
+
+EXPORTED __sighandler_t
+sysv_signal(int number, __sighandler_t handler)
+{
+	return set_handler(real()->sysv_signal, number, handler);
+}
+
+EXPORTED __sighandler_t
+__sysv_signal(int number, __sighandler_t handler)
+{
+	return set_handler(real()->strict_signal, number, handler);
+}
+
+EXPORTED __sighandler_t
+sigset(int number, __sighandler_t handler)
+{
+	return set_handler(real()->sigset, number, handler);
+}
+
+EXPORTED int
+sigignore(int number)
+{
+	if (!is_ours(number))
+		return real()->sigignore(number);
+	signal(number, SIG_IGN);
+	return 0;
+}
+
+/* Would change our action's flags. */
+EXPORTED int
+siginterrupt(int number, int interrupt)
+{
+	return is_ours(number) ? 0 : real()->siginterrupt(number, interrupt);
 }
 
 /*

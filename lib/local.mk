@@ -29,7 +29,8 @@ libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now -Wl,-z,nodelete
 
 # Tests, on code of the kind that most programs are made of.
-EXTRA_DIST += tests/test-collector.py tests/collector_file.py
+EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
+	tests/storm-collector.sh
 
 if COLLECTOR
 check_PROGRAMS += tests/programs/target
@@ -54,3 +55,13 @@ tests_test_unwind_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS)
 tests_test_unwind_CXXFLAGS = -O2 -fomit-frame-pointer
 tests_test_unwind_LDADD = $(CMOCKA_LIBS)
 tests_test_unwind_LDFLAGS = -Wl,-z,lazy
+
+EXTRA_PROGRAMS += tests/programs/storm
+tests_programs_storm_SOURCES = tests/programs/storm.cc
+tests_programs_storm_CXXFLAGS = -O2 -fomit-frame-pointer
+CLEANFILES += tests/programs/storm
+
+check-storm: libcpprof.la tests/programs/target tests/programs/storm
+	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/storm-collector.sh
+check-long: check-storm
+.PHONY: check-storm check-long

@@ -15,6 +15,12 @@ struct real {
 	int (*dlclose)(void *);
 	int (*sigaction)(int, const struct sigaction *, struct sigaction *);
 	__sighandler_t (*signal)(int, __sighandler_t);
+	__sighandler_t (*bsd_signal)(int, __sighandler_t);
+	__sighandler_t (*sysv_signal)(int, __sighandler_t);
+	__sighandler_t (*strict_signal)(int, __sighandler_t);
+	__sighandler_t (*sigset)(int, __sighandler_t);
+	int (*sigignore)(int);
+	int (*siginterrupt)(int, int);
 	int (*sigprocmask)(int, const sigset_t *, sigset_t *);
 	int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
 	int (*sigwait)(const sigset_t *, int *);

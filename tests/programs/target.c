@@ -288,6 +288,7 @@ run_actions(long ms)
 	memset(&action, 0, sizeof action);
 	for (number = 1; number <= 64; number++) {
 		signal(number, SIG_DFL);
+		sysv_signal(number, SIG_DFL);
 		sigaction(number, &action, NULL);
 	}
 	spin(ms / 2);
