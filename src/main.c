@@ -12,9 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/progress.h"
 #include "src/output/writer.h"
 #include "src/shell/command.h"
 #include "src/shell/interpret.h"
+#include "src/shell/interrupt.h"
 #include "src/shell/message.h"
 #include "src/shell/options.h"
 #include "src/shell/prompt.h"
@@ -116,12 +118,19 @@ uses_standard_input(const struct options *options)
 	return false;
 }
 
+/* Whether commands will be read from a terminal. */
+static bool
+will_prompt(const struct options *options)
+{
+	return (options->n_actions == 0 || options->stays) &&
+	    (uses_standard_input(options) || isatty(STDIN_FILENO));
+}
+
 /* Commands from the terminal or a script; 0, or -1 when one failed. */
 static int
 run_input(struct session *session, const struct options *options)
 {
 	FILE *terminal = stdin;
-	int status = 0;
 
 	if (uses_standard_input(options))
 		terminal = fopen("/dev/tty", "r+e");
@@ -135,13 +144,32 @@ run_input(struct session *session, const struct options *options)
 	prompt_run(session, terminal);
 	if (terminal != stdin)
 		fclose(terminal);
-	return status;
+	return 0;
+}
+
+/*
+ * Loads the profiles.  A load that Ctrl-C stops leads to the prompt without
+ * one; 0, or -1 when it failed.
+ */
+static int
+load(struct session *session, const struct options *options)
+{
+	struct error error = { 0 };
+
+	if (options->n_files == 0)
+		return 0;
+	if (will_prompt(options))
+		interrupt_catch();
+	if (session_load(session, (const char *const *)options->files,
+	                 options->n_files, &error) == 0)
+		return 0;
+	message("cpprof", error.text);
+	return interrupt_requested ? 0 : -1;
 }
 
 static int
 run_session(struct session *session, const struct options *options)
 {
-	struct error error = { 0 };
 	int status = 0;
 
 	session->is_quiet = options->is_quiet;
@@ -149,12 +177,9 @@ run_session(struct session *session, const struct options *options)
 	session->is_lenient = options->is_lenient;
 	if (options->format != NULL)
 		session->settings.format = options->format;
-	if (options->n_files > 0 &&
-	    session_load(session, (const char *const *)options->files,
-	                 options->n_files, &error) != 0) {
-		message("cpprof", error.text);
+	if (load(session, options) != 0)
 		return 1;
-	}
+	interrupt_requested = 0;
 	status = run_actions(session, options);
 	if (status == 0 || session->keeps_going || options->stays)
 		if ((options->n_actions == 0 || options->stays) &&

@@ -192,6 +192,33 @@ def control_c_stops_a_long_print():
     assert terminal.status() == 0
 
 
+def control_c_stops_a_load():
+    path = os.path.join(HOME, "pipe")
+    os.mkfifo(path)
+    terminal = Terminal("-q", path)
+    with open(path, "w") as profile:
+        for i in range(200000):
+            profile.write(f"main;f{i} 1\n")
+        time.sleep(0.2)
+        terminal.type("\x03")
+        try:
+            for i in range(200000):
+                profile.write(f"main;g{i} 1\n")
+            profile.flush()
+        except BrokenPipeError:
+            pass
+        terminal.expect("interrupted")
+        terminal.expect("(cpprof) ")
+        try:
+            profile.close()
+        except BrokenPipeError:
+            pass
+    terminal.type(f"load {FORMS}\n")
+    terminal.expect(PROMPT)
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
 def control_z_stops_and_goes_on():
     terminal = Terminal("-q", FORMS)
     terminal.expect(PROMPT)
@@ -318,6 +345,7 @@ TESTS = [
     tab_completes_commands_functions_and_quotes,
     control_c_clears_the_line,
     control_c_stops_a_long_print,
+    control_c_stops_a_load,
     control_z_stops_and_goes_on,
     history_lasts,
     long_paths_fit_the_width,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/output/printable.h"
+#include "src/shell/candidates.h"
 #include "src/shell/resolve.h"
 
 enum { SHOWN = 60, MOST_DIGITS = 15, LISTED = 8 };
@@ -417,91 +418,6 @@ read_setting(struct reading *reading, struct value *value)
 	return error_set(reading->error, "%s is a command, not a setting; "
 	                 "\"show\" lists the settings",
 	                 value->command->name);
-}
-
-static void
-complete_functions(struct completion *completion,
-                   const struct session *session,
-                   const struct command *command)
-{
-	uint32_t n;
-	const uint32_t *functions = session_functions(session, &n);
-
-	(void)command;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t name = functions[i];
-		const struct names *names = session->profile->names;
-
-		completion_offer(completion, names_text(names, name),
-		                 names_length(names, name));
-	}
-}
-
-static void
-complete_off(struct completion *completion, const struct session *session,
-             const struct command *command)
-{
-	(void)session;
-	(void)command;
-	completion_offer(completion, "off", 3);
-}
-
-static void
-complete_choices(struct completion *completion,
-                 const struct session *session, const struct command *command)
-{
-	(void)session;
-	for (size_t i = 0; command->choices[i] != NULL; i++)
-		completion_offer(completion, command->choices[i],
-		                 strlen(command->choices[i]));
-}
-
-static void
-complete_resources(struct completion *completion,
-                   const struct session *session,
-                   const struct command *command)
-{
-	(void)command;
-	for (uint32_t r = 0; session->profile != NULL &&
-	     r < session->profile->n_resources; r++) {
-		const char *name = session->profile->resources[r].name;
-
-		completion_offer(completion, name, strlen(name));
-	}
-}
-
-static void
-complete_files(struct completion *completion, const struct session *session,
-               const struct command *command)
-{
-	(void)session;
-	(void)command;
-	completion_offer_files(completion);
-}
-
-static void
-complete_commands(struct completion *completion,
-                  const struct session *session,
-                  const struct command *command)
-{
-	(void)session;
-	(void)command;
-	for (size_t i = 0; commands[i] != NULL; i++)
-		completion_offer(completion, commands[i]->name,
-		                 strlen(commands[i]->name));
-}
-
-static void
-complete_settings(struct completion *completion,
-                  const struct session *session,
-                  const struct command *command)
-{
-	(void)session;
-	(void)command;
-	for (size_t i = 0; commands[i] != NULL; i++)
-		if (commands[i]->set != NULL)
-			completion_offer(completion, commands[i]->name,
-			                 strlen(commands[i]->name));
 }
 
 const struct argument_kind_row argument_kinds[] = {

@@ -18,14 +18,17 @@ struct reading {
 	struct error *error;
 };
 
-struct argument_kind_row {
-	/* Reads one argument, moving `at` past it; 0, or -1 with *error. */
-	int (*read)(struct reading *reading, struct value *value);
+/* Reads one argument, moving `at` past it; 0, or -1 with *error set. */
+typedef int argument_reader(struct reading *reading, struct value *value);
 
-	/* Offers what it may be; NULL: nothing. */
-	void (*complete)(struct completion *completion,
-	                 const struct session *session,
-	                 const struct command *command);
+/* Offers what an argument may be. */
+typedef void argument_completer(struct completion *completion,
+                                const struct session *session,
+                                const struct command *command);
+
+struct argument_kind_row {
+	argument_reader *read;
+	argument_completer *complete;	/* NULL: offers nothing */
 };
 
 /* Indexed by enum argument_kind. */

@@ -4,6 +4,8 @@ libcore_a_SOURCES += \
 	src/shell/argument_kinds.h \
 	src/shell/arguments.c \
 	src/shell/arguments.h \
+	src/shell/candidates.c \
+	src/shell/candidates.h \
 	src/shell/child.c \
 	src/shell/child.h \
 	src/shell/command.c \
@@ -18,6 +20,8 @@ libcore_a_SOURCES += \
 	src/shell/history.h \
 	src/shell/interpret.c \
 	src/shell/interpret.h \
+	src/shell/interrupt.c \
+	src/shell/interrupt.h \
 	src/shell/launch.c \
 	src/shell/launch.h \
 	src/shell/manual.c \
