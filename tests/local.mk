@@ -64,12 +64,16 @@ script_tests = \
 	tests/golden.sh \
 	tests/layers.sh \
 	tests/manual.py \
+	tests/random-oracle.py \
+	tests/record.sh \
+	tests/recursion.py \
+	tests/reference.sh \
 	tests/test-prompt.py \
 	tests/test-shell.sh
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += $(script_tests)
+EXTRA_DIST += $(script_tests) tests/oracle.py tests/random-stacks.py
 EXTRA_DIST += \
 	tests/golden/forms.cmd tests/golden/forms.out \
 	tests/golden/json.cmd tests/golden/json.out \

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# record.sh -- `cpprof record` from the outside: the program's own output and
+# status, what it refuses, what it leaves, and that it opens.
+set -u
+cpprof=${CPPROF:-./cpprof} build=${builddir:-build}
+forms=$build/sample-data/forms
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+n=0
+
+# is CLAIM WANTED GOT
+is() {
+	n=$((n + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "wanted: $2" "got: $3" | sed 's/^/# /'
+	fi
+}
+
+# like CLAIM PATTERN TEXT
+like() {
+	n=$((n + 1))
+	if printf '%s\n' "$3" | grep -qE "$2"; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "wanted: $2" "got: $3" | sed 's/^/# /'
+	fi
+}
+
+ask() {
+	"$cpprof" -q -F json -e "$1" "$2"
+}
+
+if [ ! -e "$build/.libs/libcpprof.so" ]; then
+	echo '1..0 # SKIP no collector on this machine'
+	exit 0
+fi
+
+# shellcheck disable=SC2016 # the recorded shell's variables
+{
+"$forms" 0.1 >plain.out
+"$cpprof" record -o forms.cpprof -- "$forms" 0.1 >recorded.out 2>recorded.err
+is 'record passes the exit status through' 0 $?
+is 'record leaves the output as it is' "$(cat plain.out)" "$(cat recorded.out)"
+is 'record prints one line' 1 "$(wc -l <recorded.err)"
+like 'the line counts samples and says how to open them' \
+	'[0-9]+ samples of 1 process in forms.cpprof.*cpprof forms.cpprof' \
+	"$(cat recorded.err)"
+like 'the recording opens' '"resource":\{"name":"cpu","gtick":"microsecond"' \
+	"$(ask functions forms.cpprof)"
+like 'stacks are whole and named' \
+	'"main","[a-zA-Z_0-9]+","address_information","db_get_property"' \
+	"$(ask 'down main' forms.cpprof)"
+like 'info knows the program' '"program":"[^"]*forms"' \
+	"$(ask info forms.cpprof)"
+is 'the directory is the user'\''s alone' 700 "$(stat -c %a forms.cpprof)"
+is 'its files are too' 600 "$(stat -c %a forms.cpprof/*)"
+
+"$cpprof" record sh -c 'exit 7' 2>/dev/null
+is 'an exit status stays' 7 $?
+is 'the default name is the program'\''s' sh.cpprof "$(ls -d sh.cpprof)"
+"$cpprof" record sh -c 'kill -TERM $$' 2>/dev/null
+is 'a signal is 128+N' 143 $?
+is 'input goes through' data \
+	"$(echo data | "$cpprof" record cat 2>/dev/null)"
+is 'a program named by a #! line runs' hello "$(
+	printf '#!/bin/sh\necho hello\n' >script && chmod +x script &&
+		"$cpprof" record ./script 2>/dev/null)"
+
+"$cpprof" record sh -c 'sh -c "sh -c true; true"; true' 2>/dev/null
+like 'children have files of their own' '^[3-9]$' \
+	"$(find sh.cpprof -name 'cpprofdata.*' | wc -l)"
+mkdir other && touch other/precious
+"$cpprof" record -o other true 2>err
+is 'a directory of something else is refused' 1 $?
+is 'and stays' other/precious "$(ls other/*)"
+like 'and is named' 'other/precious' "$(cat err)"
+
+"$cpprof" record ./missing 2>err
+is 'a missing program fails' 1 $?
+like 'and is named' 'missing' "$(cat err)"
+printf 'int main(void) { return 0; }\n' >static.c
+if gcc -static -o static static.c 2>/dev/null; then
+	"$cpprof" record ./static 2>err
+	is 'a static program is not started' 1 $?
+	like 'and is said to be static' 'statically linked' "$(cat err)"
+fi
+"$cpprof" record --nonsense true 2>err
+is 'an unknown option fails' 1 $?
+
+# Opened while it runs, and killed.
+"$cpprof" record -o live.cpprof -- "$forms" 20 >/dev/null 2>&1 &
+waited=0
+while [ $waited -lt 100 ] && ! "$cpprof" -q -F json -e info live.cpprof \
+	2>/dev/null | grep -q '"samples":[1-9][0-9]'; do
+	sleep 0.1
+	waited=$((waited + 1))
+done
+like 'a recording opens while the program runs' '"samples":[1-9]' \
+	"$(ask info live.cpprof)"
+before=$(ask info live.cpprof | sed 's/.*"samples":\([0-9]*\).*/\1/')
+kill -KILL "$(cd live.cpprof && ls | sed 's/^cpprofdata\.//')"
+wait $! 2>/dev/null
+is 'kill -9 is told as 137' 137 $?
+after=$(ask info live.cpprof | sed 's/.*"samples":\([0-9]*\).*/\1/')
+is 'and loses no sample' yes "$([ "$after" -ge "$before" ] && echo yes)"
+}
+echo "1..$n"
