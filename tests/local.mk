@@ -25,7 +25,9 @@ unit_tests = \
 	tests/test-cpprofdata \
 	tests/test-output \
 	tests/test-pattern \
-	tests/test-symbols
+	tests/test-symbols \
+	tests/test-views \
+	tests/test-views-properties
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
@@ -59,6 +61,15 @@ tests_test_arguments_LDADD = $(unit_libs)
 tests_test_commands_SOURCES = tests/test-commands.c
 tests_test_commands_CFLAGS = $(unit_cflags)
 tests_test_commands_LDADD = $(unit_libs)
+
+tests_test_views_SOURCES = tests/test-views.c tests/view-fixture.h
+tests_test_views_CFLAGS = $(unit_cflags)
+tests_test_views_LDADD = $(unit_libs)
+
+tests_test_views_properties_SOURCES = tests/test-views-properties.c \
+	tests/view-fixture.h
+tests_test_views_properties_CFLAGS = $(unit_cflags)
+tests_test_views_properties_LDADD = $(unit_libs)
 
 script_tests = \
 	tests/golden.sh \

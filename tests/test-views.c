@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-views.c -- views of small profiles, worked out by hand or printed in
+ * the 1993 paper.
+ */
+#include "tests/view-fixture.h"
+
+#include "src/views/measure.h"
+
+/* Section 4.4 and figure 1 of the paper; the last caller is assumed. */
+static const char forms[] =
+    "main;db_update_record;db_read_record 84\n"
+    "main;envelope;address_information;db_get_property;db_read_record 85\n"
+    "main;envelope;db_get_property;db_read_record 21\n"
+    "main;form_NJ_1040;address_information;db_get_property;"
+    "db_read_record 84\n"
+    "main;form_NJ_1040;db_get_property;db_read_record 21\n"
+    "main;form_US_1040;address_information;db_get_property;"
+    "db_read_record 84\n"
+    "main;form_US_1040;db_get_property;db_read_record 22\n"
+    "main;invoice;address_information;db_get_property;db_read_record 85\n"
+    "main;invoice;db_get_property;db_read_record 22\n"
+    "main;loan_application;address_information;db_get_property;"
+    "db_read_record 84\n"
+    "main;loan_application;db_get_property;db_read_record 22\n";
+
+/* Profiles and what views of them show. */
+struct example {
+	const char *profile;
+	view_function *view;
+	const char *root;
+	const char *expected;
+};
+
+static void
+check_examples(const struct example *examples, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct fixture fixture;
+
+		fixture_begin(&fixture, examples[i].profile);
+		assert_shows(&fixture, examples[i].view, examples[i].root,
+		             examples[i].expected);
+		fixture_end(&fixture);
+	}
+}
+
+#define CHECK(examples) \
+	check_examples(examples, sizeof examples / sizeof *examples)
+
+static void
+functions_are_those_of_the_paper(void **state)
+{
+	static const struct example examples[] = {
+		{ forms, view_functions, NULL,
+		  "(db_read_record)614 (main)614 (db_get_property)530 "
+		  "(address_information)422 (invoice)107 (envelope)106 "
+		  "(form_US_1040)106 (loan_application)106 "
+		  "(form_NJ_1040)105 (db_update_record)84" },
+	};
+
+	(void)state;
+	CHECK(examples);
+}
+
+static void
+up_is_that_of_the_paper(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, forms);
+	fixture.request.limit = 5;
+	assert_shows(&fixture, view_up, "db_read_record",
+	    "(db_read_record)614 (db_get_property db_read_record)530 "
+	    "(address_information db_get_property db_read_record)422 "
+	    "(envelope address_information db_get_property "
+	    "db_read_record)85 "
+	    "(invoice address_information db_get_property "
+	    "db_read_record)85");
+	fixture_end(&fixture);
+}
+
+static void
+tree_is_that_of_the_paper(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, forms);
+	fixture.request.limit = 7;
+	assert_shows(&fixture, view_tree, NULL,
+	    "(main)614 (main invoice)107 "
+	    "(main invoice address_information)85 "
+	    "(main invoice address_information db_get_property)85 "
+	    "(main invoice address_information db_get_property "
+	    "db_read_record)85 (main invoice db_get_property)22 "
+	    "(main invoice db_get_property db_read_record)22");
+	fixture_end(&fixture);
+}
+
+static void
+a_path_without_hits_has_a_line(void **state)
+{
+	static const struct example examples[] = {
+		{ "main;uniquify_db;qsort 1820\n"
+		  "main;print_salary_list;qsort 0\n", view_down, "main",
+		  "(main)1820 (main uniquify_db)1820 "
+		  "(main uniquify_db qsort)1820 (main print_salary_list)0 "
+		  "(main print_salary_list qsort)0" },
+	};
+
+	(void)state;
+	CHECK(examples);
+}
+
+static const char self_recursion[] =
+    "main;f 1\nmain;f;f 2\nmain;f;f;f 3\nmain;f;f;f;g 4";
+static const char mutual_recursion[] =
+    "main;a 1\nmain;a;b 2\nmain;a;b;a 3\nmain;a;b;a;b 4\n"
+    "main;a;b;a;b;c 5";
+
+static void
+direct_recursion_shows_its_first_call_and_the_others(void **state)
+{
+	static const struct example examples[] = {
+		{ self_recursion, view_down, "main",
+		  "(main)10 (main f)10 (main f f)9 (main f g)4" },
+		{ self_recursion, view_down, "f", "(f)10 (f f)9 (f g)4" },
+		{ self_recursion, view_up, "g", "(f g)4 (g)4 (main f g)4" },
+		{ self_recursion, view_callers, "f", "(main f)10 (f f)9" },
+		{ self_recursion, view_callees, "f", "(f f)9 (f g)4" },
+	};
+
+	(void)state;
+	CHECK(examples);
+}
+
+static void
+mutual_recursion_returns_to_the_first_activation(void **state)
+{
+	static const struct example examples[] = {
+		{ mutual_recursion, view_down, "main",
+		  "(main)15 (main a)15 (main a b)14 (main a b a)12 "
+		  "(main a b c)5" },
+		{ mutual_recursion, view_down, "a",
+		  "(a)15 (a b)14 (a b a)12 (a b c)5" },
+		{ mutual_recursion, view_down, "b",
+		  "(b)14 (b a)12 (b a b)9 (b c)5" },
+		{ mutual_recursion, view_up, "b",
+		  "(a b)14 (b)14 (main a b)14 (b a b)9" },
+	};
+
+	(void)state;
+	CHECK(examples);
+}
+
+static void
+a_root_inside_its_own_recursion_begins_once(void **state)
+{
+	static const struct example examples[] = {
+		{ "a;b 1\na;b;a 2\na;b;a;c 3\na;c 4", view_down, "a",
+		  "(a)10 (a c)7 (a b)6 (a b a)5" },
+	};
+
+	(void)state;
+	CHECK(examples);
+}
+
+static void
+a_function_reached_through_recursion_has_its_shortest_path(void **state)
+{
+	static const char profile[] =
+	    "main;a 1\nmain;a;q 2\nmain;a;q;a 3\nmain;a;q;a;b 4\n"
+	    "main;a;b 5";
+	static const struct example examples[] = {
+		{ profile, view_down, "main",
+		  "(main)15 (main a)15 (main a b)9 (main a q)9 "
+		  "(main a q a)7" },
+		{ profile, view_up, "b",
+		  "(a b)9 (b)9 (main a b)9 (q a b)4" },
+	};
+
+	(void)state;
+	CHECK(examples);
+}
+
+static void
+a_path_counts_only_while_it_is_the_active_chain(void **state)
+{
+	static const char profile[] =
+	    "a;b;c 1\na;b;c;a 2\na;b;c;a;c 3\na;b;c;a;c;d 4\na;b;c;d 5";
+	static const struct example examples[] = {
+		{ profile, view_down, "a",
+		  "(a)15 (a b)15 (a b c)15 (a b c a)9 (a c)7 (a b c d)5 "
+		  "(a c d)4" },
+		/* From b, the second c goes back to the first. */
+		{ profile, view_up, "d",
+		  "(b c d)9 (c d)9 (d)9 (a b c d)5 (a c d)4" },
+	};
+
+	(void)state;
+	CHECK(examples);
+}
+
+static void
+rows_of_equal_hits_compare_name_by_name_as_bytes(void **state)
+{
+	/* "a\1" sorts behind "a", although "a\1 b" sorts before "a z". */
+	static const struct example examples[] = {
+		{ "m;a\1;b 1\nm;a;z 1\nm;\xff 1\nm;Z 1", view_down, "m",
+		  "(m)4 (m Z)1 (m a)1 (m a z)1 (m a\1)1 (m a\1 b)1 "
+		  "(m \xff)1" },
+		{ "a\1;b;r 1\na;z;r 1\nr 1", view_up, "r",
+		  "(r)3 (a z r)1 (a\1 b r)1 (b r)1 (z r)1" },
+		{ "m;bcdefghijk 1\nm;bcdefghij 1\nm;bcdefghijj 1", view_body,
+		  NULL, "(bcdefghij)1 (bcdefghijj)1 (bcdefghijk)1 (m)0" },
+	};
+
+	(void)state;
+	CHECK(examples);
+}
+
+static void
+flat_adds_bodies_up(void **state)
+{
+	static const uint64_t cumulative[] = { 10, 15, 16 };
+	static const uint64_t inclusive[] = { 10, 5, 16 };
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	struct cell cells[TABLE_MAX_COLUMNS];
+	char *text;
+
+	(void)state;
+	fixture_begin(&fixture, "main 1\nmain;a 10\nmain;b 5");
+	assert_int_equal(view_flat(&fixture.request, &table, &error), 0);
+	text = rows_text(&table);
+	assert_string_equal(text, "(a)10 (b)5 (main)1");
+	for (size_t i = 0; i < 3; i++) {
+		table_get_row(&table, i, cells);
+		assert_int_equal(
+		    cells[find_column(&table, "cumulative")].count,
+		    cumulative[i]);
+		assert_int_equal(
+		    cells[find_column(&table, "inclusive")].count,
+		    inclusive[i]);
+	}
+	free(text);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+flat_keeps_a_function_beside_its_total_when_others_are_hidden(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	struct cell cells[TABLE_MAX_COLUMNS];
+
+	(void)state;
+	fixture_begin(&fixture, "main;a 1\nmain;a;b 99");
+	fixture.request.threshold = 0.5;
+	assert_int_equal(view_flat(&fixture.request, &table, &error), 0);
+	assert_int_equal(table.n_rows, 1);
+	table_get_row(&table, 0, cells);
+	assert_int_equal(cells[find_column(&table, "inclusive")].count, 99);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+a_threshold_shows_what_reaches_it(void **state)
+{
+	(void)state;
+	assert_int_equal(measure_least(0.01, 600), 6);
+	assert_int_equal(measure_least(0.01, 601), 7);
+	assert_int_equal(measure_least(0.07, 100), 7);
+	assert_int_equal(measure_least(0.29, 100), 29);
+	assert_int_equal(measure_least(0.57, 100), 57);
+	assert_int_equal(measure_least(0, 600), 0);
+	assert_int_equal(measure_least(0.01, 0), 0);
+	assert_int_equal(measure_least(1, UINT64_MAX), UINT64_MAX);
+	assert_int_equal(measure_least(0.1, 1), 1);
+}
+
+static void
+what_is_hidden_is_counted_and_said(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+
+	(void)state;
+	fixture_begin(&fixture,
+	              "m;a;b;c 50\nm;x 20\nm;y 20\nm;z 5\nm;z;w 4\nm;v 1");
+	fixture.request.root = fixture_name(&fixture, "m");
+	fixture.request.threshold = 0.05;
+	fixture.request.depth = 3;
+	fixture.request.limit = 4;
+	assert_int_equal(view_down(&fixture.request, &table, &error), 0);
+	assert_int_equal(table.n_rows, 4);
+	assert_int_equal(field_count(&table, "hidden"), 5);
+	assert_int_equal(table.n_footer, 1);
+	assert_string_equal(table.footer[0],
+	    "2 entries below threshold 0.05 not shown, 2 beyond limit 4, "
+	    "1 longer than 3 functions");
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+tree_hides_and_counts_what_is_too_deep(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	char *text;
+
+	(void)state;
+	fixture_begin(&fixture, "a;b;c;d 90\na;b;c;e 1\na;x 9");
+	fixture.request.threshold = 0.05;
+	fixture.request.depth = 2;
+	assert_int_equal(view_tree(&fixture.request, &table, &error), 0);
+	text = rows_text(&table);
+	assert_string_equal(text, "(a)100 (a b)91 (a x)9");
+	assert_string_equal(table.footer[0],
+	    "1 entry below threshold 0.05 not shown, "
+	    "2 longer than 2 functions");
+	free(text);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+percentages_may_be_the_roots(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	struct cell cells[TABLE_MAX_COLUMNS];
+
+	(void)state;
+	fixture_begin(&fixture, "main;a;b 10\nmain 30");
+	fixture.request.root = fixture_name(&fixture, "a");
+	fixture.request.percent = PERCENT_ROOT;
+	assert_int_equal(view_down(&fixture.request, &table, &error), 0);
+	assert_int_equal(field_count(&table, "denominator"), 10);
+	assert_int_equal(field_count(&table, "total"), 40);
+	table_get_row(&table, 1, cells);
+	assert_float_equal(cells[find_column(&table, "fraction")].fraction,
+	                   1.0, 0);
+	assert_string_equal(table.header[3],
+	                    "percentages of root a (10 hits)");
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+/* Hits of a path written as names with blanks between. */
+static uint64_t
+value_of(struct fixture *fixture, const char *text)
+{
+	struct table table = { 0 };
+	struct error error = { 0 };
+	struct cell cells[TABLE_MAX_COLUMNS];
+	uint32_t path[16];
+	char *words = strdup(text);
+
+	fixture->request.n_path = 0;
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+		path[fixture->request.n_path++] = fixture_name(fixture, word);
+	fixture->request.path = path;
+	assert_int_equal(view_path(&fixture->request, &table, &error), 0);
+	assert_int_equal(table.n_rows, 1);
+	table_get_row(&table, 0, cells);
+	table_free(&table);
+	free(words);
+	return cells[0].count;
+}
+
+static void
+path_has_the_value_that_down_shows(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, mutual_recursion);
+	assert_int_equal(value_of(&fixture, "main"), 15);
+	assert_int_equal(value_of(&fixture, "main a b a"), 12);
+	assert_int_equal(value_of(&fixture, "main a b c"), 5);
+	assert_int_equal(value_of(&fixture, "b a b"), 9);
+	fixture_end(&fixture);
+	fixture_begin(&fixture, "a;d;b;d;b;c 1\na;b;d;b;c 2");
+	assert_int_equal(value_of(&fixture, "a b c"), 2);
+	fixture_end(&fixture);
+}
+
+static void
+a_path_that_never_occurs_has_no_hits(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, mutual_recursion);
+	assert_int_equal(value_of(&fixture, "c main"), 0);
+	assert_int_equal(value_of(&fixture, "a b a b"), 0);
+	assert_int_equal(value_of(&fixture, "nobody"), 0);
+	fixture_end(&fixture);
+}
+
+static void
+path_predicts_the_run_without_it(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	uint32_t path[2];
+
+	(void)state;
+	fixture_begin(&fixture, forms);
+	path[0] = fixture_name(&fixture, "address_information");
+	path[1] = fixture_name(&fixture, "db_get_property");
+	fixture.request.path = path;
+	fixture.request.n_path = 2;
+	assert_int_equal(view_path(&fixture.request, &table, &error), 0);
+	assert_int_equal(field_count(&table, "gticks"), 8440);
+	assert_int_equal(field_count(&table, "new_total"), 192);
+	assert_string_equal(table.footer[1],
+	    "free: saves 0.6873 of the run; new total 192 hits");
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+find_shows_the_small_and_functions_does_not(void **state)
+{
+	struct fixture fixture;
+	struct error error = { 0 };
+	struct pattern *pattern = pattern_new("f*", &error);
+
+	(void)state;
+	assert_non_null(pattern);
+	fixture_begin(&fixture, "main 1000\nmain;f1 1\nmain;f2 0\nmain;g 5");
+	fixture.request.threshold = 0.01;
+	fixture.request.pattern = pattern;
+	assert_shows(&fixture, view_find, NULL, "(f1)1 (f2)0");
+	assert_shows(&fixture, view_functions, NULL, "");
+	pattern_free(pattern);
+	fixture_end(&fixture);
+}
+
+static void
+names_that_no_stack_holds_are_not_listed(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, "a;b 1");
+	fixture_name(&fixture, "a file's name");
+	assert_shows(&fixture, view_functions, NULL, "(a)1 (b)1");
+	assert_shows(&fixture, view_body, NULL, "(b)1 (a)0");
+	assert_shows(&fixture, view_down, "a file's name", "");
+	assert_shows(&fixture, view_up, "a file's name", "");
+	fixture_end(&fixture);
+}
+
+static void
+a_run_without_hits_has_rows_and_no_fractions(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	struct cell cells[TABLE_MAX_COLUMNS];
+
+	(void)state;
+	fixture_begin(&fixture, "a;b 0");
+	fixture.request.threshold = 0.01;
+	fixture.request.root = fixture_name(&fixture, "a");
+	assert_int_equal(view_down(&fixture.request, &table, &error), 0);
+	assert_int_equal(table.n_rows, 2);
+	table_get_row(&table, 0, cells);
+	assert_true(cells[find_column(&table, "fraction")].fraction == 0);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+a_rooted_view_needs_a_root(void **state)
+{
+	static view_function *const rooted[] = {
+		view_down, view_up, view_callers, view_callees,
+	};
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, "a;b 1");
+	for (size_t i = 0; i < sizeof rooted / sizeof *rooted; i++) {
+		struct table table = { 0 };
+		struct error error = { 0 };
+
+		assert_int_equal(rooted[i](&fixture.request, &table, &error),
+		                 -1);
+		assert_memory_equal(error.text, "no root function: ", 18);
+		table_free(&table);
+	}
+	fixture_end(&fixture);
+}
+
+static void
+hits_and_samples_are_told_apart(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+
+	(void)state;
+	fixture_begin(&fixture, "a 9950");
+	fixture.set.n_samples = 812;
+	assert_int_equal(view_body(&fixture.request, &table, &error), 0);
+	assert_string_equal(table.header[0],
+	    "Body Function Profile for resource: Real Time");
+	assert_string_equal(table.header[1],
+	    "9950 hits in 812 samples, sampled every 20 gticks");
+	assert_string_equal(table.header[2],
+	    "percentages of the whole run (9950 hits)");
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+/* A stack of n frames over n_names functions in turn, folded; one hit. */
+static char *
+chain(uint32_t n, uint32_t n_names)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(file);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(file, "%sf%u", i > 0 ? ";" : "", i % n_names);
+	fprintf(file, " 1");
+	fclose(file);
+	return text;
+}
+
+static void
+deep_recursion_of_few_functions_has_few_paths(void **state)
+{
+	char *folded = chain(200000, 2);
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, folded);
+	assert_shows(&fixture, view_down, "f0",
+	             "(f0)1 (f0 f1)1 (f0 f1 f0)1");
+	assert_shows(&fixture, view_up, "f0",
+	             "(f0)1 (f0 f1 f0)1 (f1 f0)1");
+	assert_shows(&fixture, view_functions, NULL, "(f0)1 (f1)1");
+	fixture_end(&fixture);
+	free(folded);
+}
+
+static void
+a_deep_stack_of_distinct_functions_is_answered_whole(void **state)
+{
+	static view_function *const both[] = { view_down, view_up };
+	static const char *const roots[] = { "f0", "f99999" };
+	char *folded = chain(100000, 100000);
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, folded);
+	fixture.request.depth = 1000;
+	for (size_t i = 0; i < 2; i++) {
+		struct table table = { 0 };
+		struct error error = { 0 };
+
+		fixture.request.root = fixture_name(&fixture, roots[i]);
+		assert_int_equal(both[i](&fixture.request, &table, &error),
+		                 0);
+		assert_int_equal(table.n_rows, 1000);
+		assert_int_equal(field_count(&table, "hidden"), 99000);
+		table_free(&table);
+	}
+	fixture_end(&fixture);
+	free(folded);
+}
+
+/* Each x0 goes back to the start of a long path: no walk back over it. */
+static void
+going_back_over_a_long_path_is_one_step(void **state)
+{
+	enum { LENGTH = 30000 };
+	struct error error = { 0 };
+	struct table table = { 0 };
+	struct fixture fixture;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(file);
+	for (int i = 0; i < LENGTH; i++)
+		fprintf(file, "x%d;", i);
+	for (int i = 0; i < LENGTH; i++)
+		fprintf(file, "y%d;x0;z%s", i, i + 1 < LENGTH ? ";" : " 1");
+	fclose(file);
+	fixture_begin(&fixture, text);
+	fixture.request.root = fixture_name(&fixture, "x0");
+	assert_int_equal(view_down(&fixture.request, &table, &error), 0);
+	/* x0 .., then (x0 .. y0 x0), (x0 z), (x0 z y1), (x0 z y1 x0) .. */
+	assert_int_equal(table.n_rows, LENGTH + 2 + 1 + 2 * (LENGTH - 1));
+	table_free(&table);
+	fixture_end(&fixture);
+	free(text);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_those_of_the_paper),
+		cmocka_unit_test(up_is_that_of_the_paper),
+		cmocka_unit_test(tree_is_that_of_the_paper),
+		cmocka_unit_test(a_path_without_hits_has_a_line),
+		cmocka_unit_test(
+		    direct_recursion_shows_its_first_call_and_the_others),
+		cmocka_unit_test(
+		    mutual_recursion_returns_to_the_first_activation),
+		cmocka_unit_test(a_root_inside_its_own_recursion_begins_once),
+		cmocka_unit_test(
+		    a_function_reached_through_recursion_has_its_shortest_path),
+		cmocka_unit_test(
+		    a_path_counts_only_while_it_is_the_active_chain),
+		cmocka_unit_test(
+		    rows_of_equal_hits_compare_name_by_name_as_bytes),
+		cmocka_unit_test(flat_adds_bodies_up),
+		cmocka_unit_test(
+		    flat_keeps_a_function_beside_its_total_when_others_are_hidden),
+		cmocka_unit_test(a_threshold_shows_what_reaches_it),
+		cmocka_unit_test(what_is_hidden_is_counted_and_said),
+		cmocka_unit_test(tree_hides_and_counts_what_is_too_deep),
+		cmocka_unit_test(percentages_may_be_the_roots),
+		cmocka_unit_test(path_has_the_value_that_down_shows),
+		cmocka_unit_test(a_path_that_never_occurs_has_no_hits),
+		cmocka_unit_test(path_predicts_the_run_without_it),
+		cmocka_unit_test(find_shows_the_small_and_functions_does_not),
+		cmocka_unit_test(names_that_no_stack_holds_are_not_listed),
+		cmocka_unit_test(a_run_without_hits_has_rows_and_no_fractions),
+		cmocka_unit_test(a_rooted_view_needs_a_root),
+		cmocka_unit_test(hits_and_samples_are_told_apart),
+		cmocka_unit_test(deep_recursion_of_few_functions_has_few_paths),
+		cmocka_unit_test(
+		    a_deep_stack_of_distinct_functions_is_answered_whole),
+		cmocka_unit_test(going_back_over_a_long_path_is_one_step),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
