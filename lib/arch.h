@@ -22,7 +22,7 @@
 
 struct cfi_row;
 
-/* Values of registers; bit r of `known` says whether value[r] means anything. */
+/* Values of registers; bit r of `known`: whether value[r] means anything. */
 struct registers {
 	uint64_t value[ARCH_N_REGISTERS];
 	uint32_t known;

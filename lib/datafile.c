@@ -3,9 +3,10 @@
  *
  * Growth is fallocate (a full disk is then an error, not a fault), a look at
  * RLIMIT_FSIZE before it (no SIGXFSZ); each chunk is then mapped by itself,
- * not to be copied into forked children.  The one descriptor is kept high up, out of the way of programs that
- * count on low numbers; if the program has closed it, it is opened again by
- * name, and either way it must still be the same file.
+ * not to be copied into forked children.  The one descriptor is kept high up,
+ * out of the way of programs that count on low numbers; if the program has
+ * closed it, it is opened again by name, and either way it must still be the
+ * same file.
  */
 #include "lib/datafile.h"
 

@@ -12,8 +12,9 @@ endif
 
 libcpprof_la_SOURCES = \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
-	lib/cfi.c lib/cfi.h \
+	lib/cfi.c lib/cfi-step.c lib/cfi.h \
 	lib/datafile.c lib/datafile.h \
+	lib/input.h \
 	lib/interpose.c \
 	lib/modules.c lib/modules.h \
 	lib/process.c lib/process.h \
@@ -50,7 +51,7 @@ tests_programs_target_CFLAGS = $(shape_flags)
 tests_test_unwind_SOURCES = tests/test-unwind.c \
 	tests/programs/shapes.c tests/programs/shapes.h \
 	tests/programs/throws.cc \
-	lib/arch-x86_64.c lib/cfi.c lib/readable.c lib/unwind.c
+	lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/readable.c lib/unwind.c
 tests_test_unwind_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS)
 tests_test_unwind_CXXFLAGS = -O2 -fomit-frame-pointer
 tests_test_unwind_LDADD = $(CMOCKA_LIBS)

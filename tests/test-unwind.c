@@ -67,7 +67,7 @@ leave_fault(int number)
 	siglongjmp(after_fault, number);
 }
 
-/* Libgcc's stack from the interrupted instruction outwards; NULL: it faulted. */
+/* Libgcc's stack from the interrupted instruction out; NULL: it faulted. */
 static const uint64_t *
 ask_oracle(uint64_t pc, size_t *n)
 {
