@@ -7,6 +7,7 @@
 # then the exit status.  `golden.sh --update` writes the .out files anew.
 set -u
 : "${srcdir:=.}" "${CPPROF:=./cpprof}"
+CPPROF=$(realpath "$CPPROF") || exit 1
 golden=$(cd "$srcdir/tests/golden" && pwd) || exit 1
 cd "$srcdir/sample-data" || exit 1
 got=$(mktemp) || exit 1

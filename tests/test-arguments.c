@@ -339,8 +339,8 @@ commands_may_be_shortened(void **state)
 	assert_string_equal(command_lookup("fun", 3, &error)->name,
 	                    "functions");
 	assert_string_equal(command_lookup("body", 4, &error)->name, "body");
-	assert_string_equal(command_lookup("body+", 5, &error)->name,
-	                    "functions");
+	assert_string_equal(command_lookup("body+descendants", 16,
+	                                   &error)->name, "functions");
 	assert_string_equal(command_lookup("q", 1, &error)->name, "quit");
 	assert_null(command_lookup("f", 1, &error));
 	assert_string_equal(error.text,
@@ -350,6 +350,8 @@ commands_may_be_shortened(void **state)
 	assert_non_null(strstr(error.text, "did you mean threshold"));
 	error = (struct error){ 0 };
 	assert_null(command_lookup("", 0, &error));
+	error = (struct error){ 0 };
+	assert_null(command_lookup("e", 1, &error));
 }
 
 static void

@@ -51,12 +51,13 @@ static int
 report_too_many(const struct reading *reading)
 {
 	struct text_buffer usage = { 0 };
+	bool takes_any = reading->command->arguments != NULL;
 
 	text_add_usage(&usage, reading->command);
-	error_set(reading->error, "unexpected %.60s; usage: %s (a name with "
-	          "blanks goes between bars)",
+	error_set(reading->error, "unexpected %.60s; usage: %s%s",
 	          reading->words->words[reading->at].text,
-	          text_string(&usage));
+	          text_string(&usage), takes_any
+	          ? " (a name with blanks goes between bars)" : "");
 	text_free(&usage);
 	return -1;
 }

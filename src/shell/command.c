@@ -29,20 +29,18 @@ command_word(const struct command *command, size_t i)
 
 enum match { MATCH_NONE, MATCH_BEGINNING, MATCH_WHOLE };
 
+/* Aliases are not shortened: e is nobody's wish to exit. */
 static enum match
 match(const struct command *command, const char *word, size_t length)
 {
-	enum match best = MATCH_NONE;
 	const char *known;
 
-	for (size_t i = 0; (known = command_word(command, i)) != NULL; i++) {
-		if (strncmp(known, word, length) != 0)
-			continue;
-		if (strlen(known) == length)
+	for (size_t i = 0; (known = command_word(command, i)) != NULL; i++)
+		if (strlen(known) == length &&
+		    memcmp(known, word, length) == 0)
 			return MATCH_WHOLE;
-		best = MATCH_BEGINNING;
-	}
-	return best;
+	return strncmp(command->name, word, length) == 0
+	    ? MATCH_BEGINNING : MATCH_NONE;
 }
 
 static void

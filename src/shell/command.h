@@ -93,7 +93,7 @@ struct command {
 extern const struct command *const commands[];
 
 /*
- * The command of that name or alias, or of that unique beginning; NULL with
+ * The command of that name or alias, or whose name alone so begins; NULL with
  * *error set: which ones an ambiguous word may mean, or which are near an
  * unknown one.
  */

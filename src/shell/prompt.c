@@ -212,7 +212,7 @@ run_line(struct session *session, const char *line, size_t length)
 	interrupt_requested = 0;
 	session->output_lost = false;	/* the terminal may be back */
 	if (session->profile != before && !session->is_quiet)
-		describe_profile(session, STDOUT_FILENO);
+		describe_profile(session, fileno(rl_outstream));
 }
 
 /* What is pasted may be several lines. */
@@ -291,7 +291,7 @@ prompt_run(struct session *session, FILE *input)
 	set_up_readline(session, input);
 	catch_signals(saved);
 	if (!session->is_quiet)
-		describe_welcome(session, STDOUT_FILENO);
+		describe_welcome(session, fileno(rl_outstream));
 	loop(session);
 	restore_signals(saved);
 	error = (struct error){ 0 };
