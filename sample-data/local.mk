@@ -19,8 +19,11 @@ dist_sampledata_DATA = \
 	sample-data/README.md \
 	sample-data/demo.cmd \
 	sample-data/forms.folded \
+	sample-data/forms-recorded.folded \
 	sample-data/process_db.cmd \
-	sample-data/process_db.folded
+	sample-data/process_db.folded \
+	sample-data/process_db-recorded.folded
+EXTRA_DIST += sample-data/collapse.py
 
 # For the tests, and for whoever wonders about recursion.
 EXTRA_DIST += sample-data/recursion/README.md \
