@@ -31,8 +31,8 @@ add_file(const struct cpprofdata_file *file,
 	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
 
 	summary->n_files++;
-	for (int i = 0; i <= CPPROFDATA_LOST_AT_EXIT; i++)
-		summary->n_lost += file->header.drops[i].samples;
+	summary->n_lost +=
+	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++)
 			summary->n_samples += samples_of_node(

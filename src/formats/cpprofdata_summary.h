@@ -10,7 +10,7 @@
 struct cpprofdata_summary {
 	uint64_t n_files;	/* one for each process, and image it ran */
 	uint64_t n_samples;	/* of all resources together */
-	uint64_t n_lost;	/* samples whose hits are nowhere */
+	uint64_t n_lost;	/* samples that found no room */
 };
 
 /*
