@@ -184,6 +184,14 @@ run 0 "$forms" -e functions -e up -e tree -e 'help up' -e info
 ok 'the same input gives the same bytes' cmp -s "$work/out" "$work/once"
 ok 'and no escapes' lacks out_has "$(printf '\033')"
 
+if [ -e "${builddir:-.}/.libs/libcpprof.so" ]; then
+	run 0 -e "record -o $work/recorded echo hello | tr h H" -e 'info | wc -l'
+	ok 'a redirection behind record is for the program' out_has Hello
+else
+	wanted=0 status=0
+	ok 'redirection behind record # SKIP no collector' true
+fi
+
 # Settings
 run 1 "$forms" -e 'threshold 5'
 ok 'a threshold of 1 or more names both spellings' \

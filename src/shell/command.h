@@ -37,7 +37,8 @@ enum argument_kind {
 	ARG_COMMAND,	/* a command's name */
 	ARG_SETTING,	/* the name of a command that is a setting */
 	ARG_WORD,	/* any word */
-	ARG_WORDS,	/* all words that are left */
+	ARG_WORDS,	/* all words that are left, as the command of a program
+			 * that is run: a redirection is for its output */
 	ARG_REST,	/* all that is left but redirections, as typed */
 	ARG_LINE,	/* the rest of the line, whatever it holds */
 };

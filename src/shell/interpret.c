@@ -2,8 +2,10 @@
 /* interpret.c -- one command line, from its bytes to its output. */
 #include "src/shell/interpret.h"
 
-#include <stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/shell/arguments.h"
@@ -50,6 +52,40 @@ show_table(struct session *session, const struct table *table,
 	return drawn != 0 && error->is_set ? -1 : closed;
 }
 
+/* Whether it runs a program, whose output is what a redirection means. */
+static bool
+runs_program(const struct command *command)
+{
+	return command->arguments != NULL &&
+	    command->arguments[0].kind == ARG_WORDS;
+}
+
+/* Runs it with standard output being where the line says. */
+static int
+run_redirected(struct session *session, const struct command *command,
+               const struct arguments *arguments, const struct words *words,
+               struct error *error)
+{
+	struct table table = { 0 };
+	struct sink sink;
+	int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), status;
+
+	if (output < 0)
+		return error_set(error, "standard output: %s",
+		                 strerror(errno));
+	if (sink_open(&sink, session, words->redirect, words->target,
+	              error) != 0) {
+		close(output);
+		return -1;
+	}
+	dup2(sink.descriptor, STDOUT_FILENO);
+	status = command->run(session, arguments, &table, error);
+	table_free(&table);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	return sink_close(&sink, session, error) != 0 ? -1 : status;
+}
+
 static int
 run(struct session *session, const struct command *command,
     const struct arguments *arguments, const struct words *words,
@@ -57,7 +93,12 @@ run(struct session *session, const struct command *command,
 {
 	struct table table = { 0 };
 	struct error shown = { 0 };
-	int status = command->run != NULL
+	int status;
+
+	if (words->redirect != REDIRECT_NONE && runs_program(command))
+		return run_redirected(session, command, arguments, words,
+		                      error);
+	status = command->run != NULL
 	    ? command->run(session, arguments, &table, error)
 	    : setting_run(session, command, arguments, &table, error);
 

@@ -133,6 +133,7 @@ report_writing(const struct sink *sink, struct session *session, int status,
 int
 sink_close(struct sink *sink, struct session *session, struct error *error)
 {
+	struct error ignored = { 0 };
 	int status = writer_flush(&sink->writer), result = 0;
 
 	if (sink->descriptor < 0) {
@@ -146,9 +147,12 @@ sink_close(struct sink *sink, struct session *session, struct error *error)
 		status = errno;
 	if (status != 0)
 		result = report_writing(sink, session, status, error);
-	if (sink->child != 0 &&
-	    child_end(sink->target, sink->child, error) != 0 &&
-	    sink->redirect == REDIRECT_PIPE)
-		result = -1;
+	if (sink->child != 0 && sink->redirect == REDIRECT_PIPE) {
+		if (child_end(sink->target, sink->child, error) != 0)
+			result = -1;
+	} else if (sink->child != 0) {
+		/* How the pager ends is between it and the user. */
+		child_end(sink->target, sink->child, &ignored);
+	}
 	return result;
 }
