@@ -67,11 +67,11 @@ struct description {
 };
 
 static int
-add_header_line(void *context, const char *text, size_t length)
+add_description_line(void *context, const char *text, size_t length)
 {
 	struct description *description = context;
 
-	return table_add_header(description->table, description->error,
+	return table_add_footer(description->table, description->error,
 	                        "%s%.*s", length > 0 ? "  " : "", (int)length,
 	                        text);
 }
@@ -94,29 +94,41 @@ add_aliases(const struct command *command, struct table *table,
 	return status;
 }
 
-/* The lines of text; JSON has the fields and rows instead. */
+/* What text shows around the arguments; JSON has the fields instead. */
 static int
 add_lines(const struct command *command, const char *usage,
           struct table *table, struct error *error)
 {
 	struct description description = { table, error };
-	const struct argument *argument = command->arguments;
 
 	if (table_add_header(table, error, "%s -- %s", usage,
 	                     command->summary) != 0 ||
-	    add_aliases(command, table, error) != 0)
-		return -1;
-	for (; argument != NULL && argument->name != NULL; argument++)
-		if (table_add_header(table, error, "  %-10s %s",
-		                     argument->name, argument->help) != 0)
-			return -1;
-	if (table_add_header(table, error, "%s", "") != 0 ||
-	    help_wrap(command->description, WIDTH, add_header_line,
+	    add_aliases(command, table, error) != 0 ||
+	    table_add_footer(table, error, "%s", "") != 0 ||
+	    help_wrap(command->description, WIDTH, add_description_line,
 	              &description) != 0 ||
-	    table_add_header(table, error, "%s", "") != 0)
+	    table_add_footer(table, error, "%s", "") != 0)
 		return -1;
-	return table_add_header(table, error, "example: %s",
+	return table_add_footer(table, error, "example: %s",
 	                        command->example);
+}
+
+static int
+add_arguments(const struct command *command, struct table *table,
+              struct error *error)
+{
+	const struct argument *argument = command->arguments;
+
+	table_add_column(table, "argument", "argument", CELL_TEXT);
+	table_add_column(table, "help", "help", CELL_TEXT);
+	for (; argument != NULL && argument->name != NULL; argument++) {
+		struct cell cells[] = { cell_text(argument->name),
+			                cell_text(argument->help) };
+
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static const char *
@@ -148,7 +160,8 @@ help_describe(const struct command *command, struct table *table,
 	table->view = "help";
 	table->schema = "cpprof.help/1";
 	table->is_plain = true;
-	if (usage == NULL || add_lines(command, usage, table, error) != 0)
+	if (usage == NULL || add_lines(command, usage, table, error) != 0 ||
+	    add_arguments(command, table, error) != 0)
 		return -1;
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		if (table_add_field(table, fields[i].key, NULL,
