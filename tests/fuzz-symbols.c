@@ -2,7 +2,8 @@
 /* fuzz-symbols.c -- the readers of ELF files, on any bytes.
  *
  * The first byte says how far apart the addresses are that are asked about,
- * the rest is the module.  Small programs and the vdso make good seeds.
+ * the rest is the module.  Small programs, stripped and not, and the vdso make
+ * good seeds.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */
@@ -27,10 +28,10 @@ ask(struct module_symbols *module, uint64_t step)
 	if (module_symbols_read(module, &state, &error) != 0)
 		return;
 	for (uint64_t i = 0; i < QUESTIONS; i++) {
-		const struct symbol *symbol = module_symbols_find(module,
-		                                                  i * step);
+		const struct symbol *symbol;
 
-		if (symbol != NULL)
+		if (module_symbols_find(module, i * step, &symbol,
+		                        &error) == 0 && symbol != NULL)
 			free(module_symbols_name(symbol, &error));
 	}
 }

@@ -198,7 +198,7 @@ warn_of_module(struct address_frames *frames, struct profile *profile,
 
 /* Names the addresses sorted[n] of one module. */
 static int
-name_with(const struct module_symbols *symbols, struct profile *profile,
+name_with(struct module_symbols *symbols, struct profile *profile,
           struct address **sorted, size_t n, const char *path,
           struct error *error)
 {
@@ -206,14 +206,18 @@ name_with(const struct module_symbols *symbols, struct profile *profile,
 
 	for (size_t i = 0; i < n; i++) {
 		struct address *item = sorted[i];
-		const struct symbol *symbol = module_symbols_find(symbols,
-		    item->address);
+		const struct symbol *symbol;
 
-		if (symbol == NULL)
-			item->function = add_number_name(profile,
-			    last_component(path), "+", item->address, error);
-		else if (symbol == last)
+		if (module_symbols_find(symbols, item->address, &symbol,
+		                        error) != 0)
+			return -1;
+		if (symbol != NULL && symbol == last)
 			item->function = sorted[i - 1]->function;
+		else if (symbol == NULL || *symbol->name == '\0')
+			item->function = add_number_name(profile,
+			    last_component(path), "+",
+			    symbol != NULL ? symbol->start : item->address,
+			    error);
 		else
 			item->function = add_symbol_name(profile, symbol,
 			                                 error);
@@ -230,7 +234,7 @@ name_module(struct address_frames *frames, struct profile *profile,
             struct error *error)
 {
 	const struct module *module = &profile->modules[sorted[0]->module];
-	const struct module_symbols *symbols;
+	struct module_symbols *symbols;
 	enum module_symbols_state state;
 	bool is_first;
 

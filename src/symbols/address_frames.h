@@ -36,7 +36,9 @@ uint32_t address_frames_add_name(struct address_frames *frames, uint32_t name,
 /*
  * Enters all frames, under the numbers that they have, into a profile that has
  * none yet, with one location each: the symbol's demangled name; outside of
- * every symbol "module+0xoffset"; without a module "0xaddress".
+ * every symbol "module+0xoffset", the offset being where the function starts if
+ * the module's unwind tables know it, and else the address itself; without a
+ * module "0xaddress".
  *
  * A module whose file is missing, unreadable or another build gets a warning
  * in the profile, a few of them one by one, the rest as a count, unless an

@@ -17,6 +17,9 @@ struct module_cache {
 	struct module_symbols **modules;	/* by key; NULL: let go */
 	size_t capacity;
 	size_t n_symbols;
+	/* The one handed out: it may read more, counted at the next call. */
+	struct module_symbols *last;
+	size_t last_counted;	/* of its symbols, in n_symbols */
 };
 
 struct module_cache *
@@ -43,6 +46,7 @@ let_go(struct module_cache *cache)
 		cache->modules[i] = NULL;
 	}
 	cache->n_symbols = 0;
+	cache->last = NULL;
 }
 
 void
@@ -80,7 +84,19 @@ add_key(struct module_cache *cache, const char *path, const void *build_id,
 	return number;
 }
 
-const struct module_symbols *
+static void
+count_last(struct module_cache *cache)
+{
+	size_t n;
+
+	if (cache->last == NULL)
+		return;
+	n = module_symbols_count(cache->last);
+	cache->n_symbols += n - cache->last_counted;
+	cache->last_counted = n;
+}
+
+struct module_symbols *
 module_cache_get(struct module_cache *cache, const char *path,
                  const void *build_id, size_t size,
                  enum module_symbols_state *state, bool *is_first,
@@ -92,6 +108,7 @@ module_cache_get(struct module_cache *cache, const char *path,
 
 	if (number == NO_NAME)
 		return NULL;
+	count_last(cache);
 	if (cache->modules[number] == NULL) {
 		if (cache->n_symbols > SYMBOLS_MAX)
 			let_go(cache);
@@ -105,5 +122,9 @@ module_cache_get(struct module_cache *cache, const char *path,
 		cache->n_symbols += module_symbols_count(module);
 	}
 	module = cache->modules[number];
-	return module_symbols_read(module, state, error) == 0 ? module : NULL;
+	if (module_symbols_read(module, state, error) != 0)
+		return NULL;
+	cache->last = module;
+	cache->last_counted = module_symbols_count(module);
+	return module;
 }

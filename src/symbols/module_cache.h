@@ -29,10 +29,10 @@ void module_cache_free(struct module_cache *cache);
  * all would take too much memory (some hundred MB).  NULL with *error set for
  * want of memory.
  */
-const struct module_symbols *
-module_cache_get(struct module_cache *cache, const char *path,
-                 const void *build_id, size_t size,
-                 enum module_symbols_state *state, bool *is_first,
-                 struct error *error);
+struct module_symbols *module_cache_get(struct module_cache *cache,
+                                        const char *path,
+                                        const void *build_id, size_t size,
+                                        enum module_symbols_state *state,
+                                        bool *is_first, struct error *error);
 
 #endif

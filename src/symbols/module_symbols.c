@@ -11,6 +11,7 @@
 #include "src/symbols/demangle.h"
 #include "src/symbols/elf_file.h"
 #include "src/symbols/elf_symbols.h"
+#include "src/symbols/function_ranges.h"
 #include "src/symbols/plt_symbols.h"
 
 struct module_symbols {
@@ -21,6 +22,7 @@ struct module_symbols {
 	bool is_read;
 	enum module_symbols_state state;
 	struct symbol_table *functions, *stubs;	/* NULL before reading */
+	struct symbol_table *ranges;	/* NULL before they are needed */
 };
 
 struct module_symbols *
@@ -51,7 +53,8 @@ forget_tables(struct module_symbols *module)
 {
 	symbol_table_free(module->functions);
 	symbol_table_free(module->stubs);
-	module->functions = module->stubs = NULL;
+	symbol_table_free(module->ranges);
+	module->functions = module->stubs = module->ranges = NULL;
 }
 
 void
@@ -174,8 +177,13 @@ read_tables(struct module_symbols *module, struct error *error)
 size_t
 module_symbols_count(const struct module_symbols *module)
 {
-	return !module->is_read ? 0 : symbol_table_count(module->functions) +
-	    symbol_table_count(module->stubs);
+	size_t n = 0;
+
+	if (module->is_read)
+		n = symbol_table_count(module->functions) +
+		    symbol_table_count(module->stubs);
+	return module->ranges == NULL ? n :
+	    n + symbol_table_count(module->ranges);
 }
 
 int
@@ -197,16 +205,64 @@ module_symbols_read(struct module_symbols *module,
 	return 0;
 }
 
-const struct symbol *
-module_symbols_find(const struct module_symbols *module, uint64_t address)
+/* Opens the file once more: most modules never need their ranges. */
+static int
+read_ranges(struct module_symbols *module, struct error *error)
 {
-	const struct symbol *symbol;
+	struct symbol_table *ranges = symbol_table_new(error);
+	struct elf_file file;
+	int result = 0;
 
+	if (ranges == NULL)
+		return -1;
+	if (open_own(module, &file) == MODULE_SYMBOLS_READ) {
+		result = function_ranges_add(ranges, &file, error);
+		elf_file_close(&file);
+	}
+	if (result != 0 || symbol_table_sort(ranges, error) != 0) {
+		symbol_table_free(ranges);
+		return -1;
+	}
+	module->ranges = ranges;
+	return 0;
+}
+
+/*
+ * Where only its start is known, a symbol would reach over all functions that
+ * stripping has made nameless, up to the next symbol.
+ */
+static bool
+is_one_function(const struct symbol_table *ranges, uint64_t one,
+                uint64_t other)
+{
+	const struct symbol *a = symbol_table_find(ranges, one);
+	const struct symbol *b = symbol_table_find(ranges, other);
+
+	return a == b || (a != NULL && b != NULL && a->start == b->start);
+}
+
+int
+module_symbols_find(struct module_symbols *module, uint64_t address,
+                    const struct symbol **found, struct error *error)
+{
+	const struct symbol *unsized;
+
+	*found = NULL;
 	if (!module->is_read)
-		return NULL;
-	symbol = symbol_table_find(module->functions, address);
-	return symbol != NULL ? symbol :
-	    symbol_table_find(module->stubs, address);
+		return 0;
+	*found = symbol_table_find(module->functions, address);
+	if (*found != NULL && (*found)->size > 0)
+		return 0;
+	unsized = *found;
+	*found = symbol_table_find(module->stubs, address);
+	if (*found != NULL)
+		return 0;
+	if (module->ranges == NULL && read_ranges(module, error) != 0)
+		return -1;
+	*found = unsized != NULL &&
+	    is_one_function(module->ranges, unsized->start, address) ?
+	    unsized : symbol_table_find(module->ranges, address);
+	return 0;
 }
 
 char *

@@ -56,20 +56,26 @@ int module_symbols_read(struct module_symbols *module,
                         enum module_symbols_state *state,
                         struct error *error);
 
-/* How many symbols were read. */
+/* How many symbols and ranges of functions have been read so far. */
 size_t module_symbols_count(const struct module_symbols *module);
 
 /*
- * The symbol that an address belongs to, chosen as symbol_table.h says; NULL:
- * it lies outside all of them, or there are none.  Equal symbols are equal
- * pointers, good as long as the module.  Only after module_symbols_read.
+ * What an address belongs to: the symbol, chosen as symbol_table.h says, except
+ * that one without size does not reach into another function's unwind table;
+ * outside of all symbols the function as its unwind table bounds it, whose name
+ * is empty; else NULL.  Equal symbols are equal pointers, good as long as the
+ * module.  Only after module_symbols_read.
+ *
+ * Unwind tables (function_ranges.h) are read from the module's own file when
+ * first needed.  0 with *found, or -1 with *error set for want of memory.
  */
-const struct symbol *module_symbols_find(const struct module_symbols *module,
-                                         uint64_t address);
+int module_symbols_find(struct module_symbols *module, uint64_t address,
+                        const struct symbol **found, struct error *error);
 
 /*
  * A symbol's demangled name (see demangle.h), with "@plt" behind it if it is a
- * stub.  The caller frees it; NULL with *error set for want of memory.
+ * stub; empty if it is.  The caller frees it; NULL with *error set for want of
+ * memory.
  */
 char *module_symbols_name(const struct symbol *symbol, struct error *error);
 

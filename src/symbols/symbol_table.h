@@ -25,7 +25,7 @@ struct symbol {
 	uint64_t start;
 	uint64_t size;		/* bytes, 0: unknown */
 	uint64_t limit;		/* where its section ends */
-	const char *name;	/* lives as long as the table */
+	const char *name;	/* lives as long as the table; empty: unknown */
 	bool is_label;		/* code without a type, as assemblers leave */
 	bool is_local;
 	bool is_stub;		/* of the procedure linkage table */
