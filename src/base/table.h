@@ -21,7 +21,9 @@ enum cell_kind {
 	CELL_TEXT,	/* words; may be untrusted */
 	CELL_COUNT,	/* a whole number */
 	CELL_HITS,	/* hits of the table's resource, shown by `unit` */
+	CELL_GTICKS,	/* gticks of the table's resource, in readable units */
 	CELL_FRACTION,	/* a share, shown with the set digits */
+	CELL_PERCENT,	/* a share, shown as hundredths */
 	CELL_NAME,	/* one function: bare in text, a path of one in JSON */
 	CELL_PATH,	/* a call path */
 	CELL_FLAG,	/* true or false; "~" or nothing in patterns */
@@ -31,8 +33,8 @@ struct cell {
 	enum cell_kind kind;
 	union {
 		const char *text;	/* CELL_TEXT: lives as long as the table */
-		uint64_t count;		/* CELL_COUNT, CELL_HITS */
-		double fraction;
+		uint64_t count;		/* CELL_COUNT, CELL_HITS, CELL_GTICKS */
+		double fraction;	/* CELL_FRACTION, CELL_PERCENT */
 		bool flag;
 		struct {		/* CELL_NAME: record is the name */
 			const struct call_paths *paths;
@@ -57,6 +59,18 @@ static inline struct cell
 cell_hits(uint64_t hits)
 {
 	return (struct cell){ .kind = CELL_HITS, .count = hits };
+}
+
+static inline struct cell
+cell_gticks(uint64_t gticks)
+{
+	return (struct cell){ .kind = CELL_GTICKS, .count = gticks };
+}
+
+static inline struct cell
+cell_percent(double fraction)
+{
+	return (struct cell){ .kind = CELL_PERCENT, .fraction = fraction };
 }
 
 static inline struct cell

@@ -112,9 +112,11 @@ add_value(struct json *json, const struct cell *cell, struct error *error)
 		break;
 	case CELL_COUNT:
 	case CELL_HITS:
+	case CELL_GTICKS:
 		text_add_format(text, "%" PRIu64, cell->count);
 		break;
 	case CELL_FRACTION:
+	case CELL_PERCENT:
 		text_add_exact(text, cell->fraction);
 		break;
 	case CELL_FLAG:

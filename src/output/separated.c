@@ -57,9 +57,11 @@ make_value(struct separated *drawing, const struct cell *cell,
 		break;
 	case CELL_COUNT:
 	case CELL_HITS:
+	case CELL_GTICKS:
 		text_add_format(value, "%" PRIu64, cell->count);
 		break;
 	case CELL_FRACTION:
+	case CELL_PERCENT:
 		text_add_exact(value, cell->fraction);
 		break;
 	case CELL_FLAG:

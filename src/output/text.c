@@ -51,7 +51,8 @@ static bool
 is_number(enum cell_kind kind)
 {
 	return kind == CELL_COUNT || kind == CELL_HITS ||
-	    kind == CELL_FRACTION;
+	    kind == CELL_GTICKS || kind == CELL_FRACTION ||
+	    kind == CELL_PERCENT;
 }
 
 /* Adds a cell; a path or name takes at most `width` columns (0: any). */
@@ -78,8 +79,15 @@ add_cell(struct drawing *drawing, struct text_buffer *text,
 		else
 			text_add_format(text, "%" PRIu64, cell->count);
 		break;
+	case CELL_GTICKS:
+		text_add_gticks(text, cell->count, 1, table->gtick);
+		break;
 	case CELL_FRACTION:
 		text_add_format(text, "%.*f", layout->digits, cell->fraction);
+		break;
+	case CELL_PERCENT:
+		text_add_format(text, "%.*f", layout->digits < 2 ? 0 :
+		                layout->digits - 2, cell->fraction * 100);
 		break;
 	case CELL_FLAG:
 		if (cell->flag)

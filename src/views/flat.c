@@ -38,11 +38,11 @@ keep_bodies(struct rows *rows, struct function_total *totals, uint32_t n,
 static void
 add_columns(struct table *table)
 {
-	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
+	table_add_column(table, "fraction", "%", CELL_PERCENT);
 	table_add_column(table, "cumulative", "cumulative", CELL_HITS);
 	table_add_column(table, "hits", "self", CELL_HITS);
 	table_add_column(table, "inclusive", "self+descendants", CELL_HITS);
-	table_add_column(table, "path", "function_name", CELL_NAME);
+	table_add_column(table, "path", "name", CELL_NAME);
 }
 
 static int
@@ -58,7 +58,7 @@ add_rows(struct table *table, const struct rows *rows, uint32_t n_rows,
 		struct cell cells[5];
 
 		cumulative += hits;
-		cells[0] = cell_fraction(measure_fraction(measure, hits));
+		cells[0] = cell_percent(measure_fraction(measure, hits));
 		cells[1] = cell_hits(cumulative);
 		cells[2] = cell_hits(hits);
 		cells[3] = cell_hits(totals[row].inclusive);

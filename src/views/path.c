@@ -141,23 +141,17 @@ add_row(const struct view_request *request, const struct measure *measure,
 	}, error);
 }
 
-/* "8440 gticks (centisecond)", or nothing where that passes 64 bits. */
+/* What the path used, or nothing where that passes 64 bits. */
 static int
 describe_gticks(const struct resource *resource, uint64_t hits,
                 struct table *table, struct error *error)
 {
-	bool has_unit = resource->gtick[0] != '\0';
 	uint64_t gticks;
 
 	if (__builtin_mul_overflow(hits, resource->interval, &gticks))
 		return 0;
-	if (table_add_field(table, "gticks", NULL, cell_count(gticks),
-	                    error) != 0)
-		return -1;
-	return table_add_footer(table, error, "%" PRIu64 " gtick%s%s%s%s",
-	                        gticks, gticks == 1 ? "" : "s",
-	                        has_unit ? " (" : "", resource->gtick,
-	                        has_unit ? ")" : "");
+	return table_add_field(table, "gticks", "used", cell_gticks(gticks),
+	                       error);
 }
 
 /* A saving is of the run, whatever percentages are relative to. */
