@@ -21,10 +21,14 @@ unit_libs = $(core_libs) $(CMOCKA_LIBS)
 unit_tests = \
 	tests/test-arguments \
 	tests/test-base \
+	tests/test-collapsed \
 	tests/test-commands \
 	tests/test-cpprofdata \
 	tests/test-output \
 	tests/test-pattern \
+	tests/test-profile \
+	tests/test-sample-tree \
+	tests/test-source \
 	tests/test-symbols \
 	tests/test-views \
 	tests/test-views-properties
@@ -41,6 +45,22 @@ tests_test_base_LDADD = $(unit_libs)
 tests_test_cpprofdata_SOURCES = tests/test-cpprofdata.c
 tests_test_cpprofdata_CFLAGS = $(unit_cflags)
 tests_test_cpprofdata_LDADD = $(unit_libs)
+
+tests_test_collapsed_SOURCES = tests/test-collapsed.c
+tests_test_collapsed_CFLAGS = $(unit_cflags)
+tests_test_collapsed_LDADD = $(unit_libs)
+
+tests_test_profile_SOURCES = tests/test-profile.c
+tests_test_profile_CFLAGS = $(unit_cflags)
+tests_test_profile_LDADD = $(unit_libs)
+
+tests_test_sample_tree_SOURCES = tests/test-sample-tree.c
+tests_test_sample_tree_CFLAGS = $(unit_cflags)
+tests_test_sample_tree_LDADD = $(unit_libs)
+
+tests_test_source_SOURCES = tests/test-source.c
+tests_test_source_CFLAGS = $(unit_cflags)
+tests_test_source_LDADD = $(unit_libs)
 
 tests_test_symbols_SOURCES = tests/test-symbols.c
 tests_test_symbols_CFLAGS = $(unit_cflags)

@@ -122,7 +122,7 @@ continue_stack(struct reader *reader, const struct parsed_stack *stack,
 	uint32_t parent = at > 0 ? nodes[at - 1] : NO_NODE;
 	uint32_t first_new = tree_builder_count(reader->builder);
 
-	is_ascending[at] &= stack->is_above;
+	is_ascending[at] = stack->is_above && is_ascending[at];
 	if ((is_ascending[at] ?
 	     tree_builder_append(reader->builder, parent, labels, n,
 	                         nodes + at, error) :

@@ -14,9 +14,8 @@
 
 enum { LARGE_PAGE = 2 << 20, FIRST_MAPPED = 2 * LARGE_PAGE };
 
-/* As large as a cache line, so that items begin on one. */
 struct header {
-	_Alignas(64) size_t size;	/* of all, this included */
+	_Alignas(max_align_t) size_t size;	/* of all, this included */
 };
 
 static bool

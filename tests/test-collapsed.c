@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-collapsed.c -- collapsed stacks, good, bad and cut, and the loader. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "src/base/memory.h"
+#include "src/formats/delimiters.h"
+#include "src/formats/format.h"
+
+extern const struct format format_collapsed;
+
+static struct profile *
+read_bytes(const void *bytes, size_t size, bool lenient, struct error *error)
+{
+	struct read_options options = { .lenient = lenient };
+	struct source *source = source_of_memory("in", bytes, size, error);
+	struct profile *profile = format_collapsed.read(source, &options,
+	                                                error);
+
+	source_close(source);
+	assert_true((profile == NULL) == error->is_set);
+	return profile;
+}
+
+static struct profile *
+read_text(const char *text)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(text, strlen(text), false,
+	                                     &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	return profile;
+}
+
+/* Hits of one stack, UINT64_MAX where there is no such node. */
+static uint64_t
+hits_of(const struct profile *profile, uint32_t resource, const char *stack)
+{
+	const struct sample_tree *tree = profile->tree;
+
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		char text[2000] = "", longer[2000];
+
+		for (uint32_t v = n; v != NO_NODE; v = tree->parent[v]) {
+			snprintf(longer, sizeof longer, "%s%s%.1500s",
+			         names_text(profile->names, tree->label[v]),
+			         v == n ? "" : ";", text);
+			strcpy(text, longer);
+		}
+		if (strcmp(text, stack) == 0)
+			return tree->hits[resource][n];
+	}
+	return UINT64_MAX;
+}
+
+static void
+collapsed_without_header_counts_samples(void **state)
+{
+	struct profile *profile = read_text("a;b c;d 3\na 4\n");
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 1);
+	assert_string_equal(profile->resources[0].name, "samples");
+	assert_string_equal(profile->resources[0].gtick, "sample");
+	assert_int_equal(profile->resources[0].interval, 1);
+	assert_int_equal(profile->n_processes, 0);
+	assert_int_equal(hits_of(profile, 0, "a;b c;d"), 3);
+	assert_int_equal(hits_of(profile, 0, "a"), 4);
+	assert_int_equal(profile->tree->n_nodes, 3);
+	assert_int_equal(profile->tree->deepest, 3);
+	profile_free(profile);
+}
+
+static void
+collapsed_header_names_resources_and_the_process(void **state)
+{
+	struct profile *profile = read_text(
+	    "# cpprof 1\n"
+	    "# a comment\n"
+	    "# resource: Real Time; gtick=centisecond; interval=20\n"
+	    "# resource: faults; colour=red\n"
+	    "# program: forms\n"
+	    "# command: forms -x y\n"
+	    "# host: here\n"
+	    "main;#odd 5 7\n"
+	    "#odd 0 1\n");
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].name, "Real Time");
+	assert_string_equal(profile->resources[0].gtick, "centisecond");
+	assert_int_equal(profile->resources[0].interval, 20);
+	assert_string_equal(profile->resources[1].name, "faults");
+	assert_string_equal(profile->resources[1].gtick, "");
+	assert_int_equal(profile->resources[1].interval, 1);
+	assert_int_equal(profile->n_processes, 1);
+	assert_string_equal(profile->processes[0].program, "forms");
+	assert_string_equal(profile->processes[0].command, "forms -x y");
+	assert_string_equal(profile->processes[0].host, "here");
+	assert_int_equal(hits_of(profile, 0, "main;#odd"), 5);
+	assert_int_equal(hits_of(profile, 1, "main;#odd"), 7);
+	assert_int_equal(hits_of(profile, 1, "#odd"), 1);
+	profile_free(profile);
+}
+
+static void
+collapsed_stacks_add_up_in_any_order(void **state)
+{
+	struct profile *profile = read_text(
+	    "a;z 1\na;b 1\na;b;c 1\na;b(x);c 1\na;b;d 1\nb 3\na;z 1\n"
+	    "a;b 2\nb 4\na 0\na;b;c 7\na;q 0\n");
+
+	(void)state;
+	assert_int_equal(profile->tree->n_nodes, 9);
+	assert_int_equal(hits_of(profile, 0, "a;z"), 2);
+	assert_int_equal(hits_of(profile, 0, "a;b"), 3);
+	assert_int_equal(hits_of(profile, 0, "a;b;c"), 8);
+	assert_int_equal(hits_of(profile, 0, "b"), 7);
+	assert_int_equal(hits_of(profile, 0, "a;q"), 0);
+	profile_free(profile);
+}
+
+static void
+collapsed_takes_crlf_blank_lines_and_no_last_newline(void **state)
+{
+	struct profile *profile = read_text(
+	    "# resource: x\r\n\r\na;b 1\r\n\n\na;c 2\r\n\r\na;b 3");
+
+	(void)state;
+	assert_string_equal(profile->resources[0].name, "x");
+	assert_int_equal(hits_of(profile, 0, "a;b"), 4);
+	assert_int_equal(profile->tree->n_nodes, 3);
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+}
+
+static void
+collapsed_keeps_odd_names_as_they_are(void **state)
+{
+	struct profile *profile = read_text(
+	    "operator new(unsigned long);a -> b 1\n"
+	    "\033[31mred;tab\there 2\n"
+	    "x  3\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0,
+	                         "operator new(unsigned long);a -> b"), 1);
+	assert_int_equal(hits_of(profile, 0, "x "), 3);
+	profile_free(profile);
+}
+
+static void
+collapsed_names_of_all_lengths_stay_distinct(void **state)
+{
+	enum { LONGEST = 300 };
+	char *text = calloc(LONGEST * 2, LONGEST + 10), *at = text;
+	struct profile *profile;
+
+	(void)state;
+	for (int round = 0; round < 2; round++)
+		for (int n = 1; n <= LONGEST; n++) {
+			memset(at, 'x', (size_t)n);
+			at += n;
+			at += sprintf(at, " %d\n", n);
+		}
+	profile = read_text(text);
+	assert_int_equal(profile->tree->n_nodes, LONGEST);
+	for (uint32_t n = 0; n < LONGEST; n++)
+		assert_int_equal(profile->tree->hits[0][n],
+		                 2 * names_length(profile->names,
+		                                  profile->tree->label[n]));
+	profile_free(profile);
+	free(text);
+}
+
+static void
+collapsed_refuses_bad_lines_with_their_numbers(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "a 1\nb\n", "in:2: expected names joined by ';'" },
+		{ "5\n", "in:1: expected names joined by ';'" },
+		{ " 5\n", "in:1: expected names joined by ';'" },
+		{ "a 1\n\nb -3\n", "in:3: expected a whole number" },
+		{ "a 1.5\n", "in:1: expected a whole number" },
+		{ "a +1\n", "in:1: expected a whole number" },
+		{ "a 1 \n", "in:1: expected a whole number" },
+		{ "a 18446744073709551616\n",
+		  "in:1: expected a whole number below 2^64" },
+		{ "a;;b 1\n", "in:1: an empty name" },
+		{ ";a 1\n", "in:1: an empty name" },
+		{ "a; 1\n", "in:1: an empty name" },
+		{ "b;a 1\nb; 1\n", "in:2: an empty name" },
+		{ "a 18446744073709551615\nb 1\n",
+		  "in:2: the sum of hits passes 64 bits" },
+		{ "# cpprof 2\na 1\n", "in:1: expected # cpprof 1" },
+		{ "# resource: \na 1\n", "in:1: expected # resource: NAME" },
+		{ "# resource: a; interval=0\n", "in:1: expected interval=N" },
+		{ "# resource: a; interval=x\n", "in:1: expected interval=N" },
+		{ "# resource: a\n# resource: a\n",
+		  "in:2: a second resource a" },
+		{ "# resource: a\n# resource: b\nx 1\n",
+		  "in:3: expected names joined by ';'" },
+		{ "# resource: a\n# resource: b\nx y 1\n",
+		  "in:3: expected a whole number" },
+		{ "", "in: no stacks" },
+		{ "\n\r\n", "in: no stacks" },
+		{ "# cpprof 1\n# resource: a\n", "in: no stacks" },
+		{ "junk", "in:1: expected names joined by ';'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct error error = { 0 };
+
+		assert_null(read_bytes(cases[i].text, strlen(cases[i].text),
+		                       false, &error));
+		if (strncmp(error.text, cases[i].error,
+		            strlen(cases[i].error)) != 0)
+			fail_msg("%s instead of %s", error.text,
+			         cases[i].error);
+	}
+}
+
+static void
+collapsed_refuses_nul_bytes(void **state)
+{
+	static const char *const cases[] = {
+		"a;b\0c 1\n", "a 1\0\n", "\0\n", "# x\0\na 1\n",
+	};
+	static const size_t sizes[] = { 9, 5, 2, 9 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct error error = { 0 };
+
+		assert_null(read_bytes(cases[i], sizes[i], false, &error));
+		assert_string_equal(error.text, "in:1: a NUL byte");
+	}
+}
+
+static void
+collapsed_lenient_counts_and_skips_bad_lines(void **state)
+{
+	static const char text[] = "a;b 1\nnonsense\na;;b 9\na;b\0 9\na;c 2\n";
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(text, sizeof text - 1, true,
+	                                     &error);
+
+	(void)state;
+	assert_non_null(profile);
+	assert_int_equal(profile->tree->n_nodes, 3);
+	assert_int_equal(hits_of(profile, 0, "a;c"), 2);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0], "in: 3 lines skipped, the "
+	                    "first: in:2: expected names joined by ';', a "
+	                    "blank and a count");
+	profile_free(profile);
+}
+
+static void
+collapsed_cut_at_every_byte_gives_what_is_whole(void **state)
+{
+	static const char text[] =
+	    "# cpprof 1\n# resource: x; gtick=y; interval=2\n"
+	    "main;alpha;beta 12\nmain;alpha;gamma 345\nz;y 6\n";
+
+	(void)state;
+	for (size_t cut = 0; cut < sizeof text; cut++) {
+		struct error error = { 0 };
+		struct profile *profile = read_bytes(text, cut, false, &error);
+		size_t first_end = (size_t)(strstr(text, "12") - text) + 2;
+
+		if (cut >= first_end) {
+			assert_non_null(profile);
+			assert_int_equal(hits_of(profile, 0,
+			                         "main;alpha;beta"), 12);
+		}
+		profile_free(profile);
+	}
+}
+
+static void
+collapsed_warns_of_a_last_line_that_is_cut(void **state)
+{
+	struct profile *profile = read_text("a;b 1\na;c");
+
+	(void)state;
+	assert_int_equal(profile->tree->n_nodes, 2);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "in:2: the input is cut"));
+	profile_free(profile);
+}
+
+static size_t
+pack(const char *text, size_t n, char *to, size_t room)
+{
+	z_stream stream = { 0 };
+
+	assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, 31, 8,
+	                              Z_DEFAULT_STRATEGY), Z_OK);
+	stream.next_in = (Bytef *)(uintptr_t)text;
+	stream.avail_in = (uInt)n;
+	stream.next_out = (Bytef *)to;
+	stream.avail_out = (uInt)room;
+	assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&stream);
+	return room - stream.avail_out;
+}
+
+static void
+collapsed_packed_and_cut_never_believes_half_a_line(void **state)
+{
+	static const char text[] = "a;b 11\na;c 22\na;d 33\na;e 44\n";
+	char packed[1000];
+	size_t size = pack(text, sizeof text - 1, packed, sizeof packed);
+
+	(void)state;
+	for (size_t cut = 4; cut <= size; cut++) {
+		struct error error = { 0 };
+		struct profile *profile = read_bytes(packed, cut, false,
+		                                     &error);
+
+		if (profile == NULL)
+			continue;
+		assert_int_equal(profile->n_warnings, cut < size);
+		for (uint32_t n = 0; n < profile->tree->n_nodes; n++)
+			assert_int_equal(profile->tree->hits[0][n] % 11, 0);
+		profile_free(profile);
+	}
+}
+
+static void
+collapsed_holds_a_stack_of_100000_frames(void **state)
+{
+	enum { DEEP = 100000 };
+	char *text = malloc(2 * DEEP + 10);
+	struct profile *profile;
+
+	(void)state;
+	for (size_t i = 0; i < DEEP; i++) {
+		text[2 * i] = i % 2 ? 'a' : 'b';
+		text[2 * i + 1] = ';';
+	}
+	strcpy(text + 2 * DEEP - 1, " 7\n");
+	profile = read_text(text);
+	assert_int_equal(profile->tree->deepest, DEEP);
+	assert_int_equal(profile->tree->n_nodes, DEEP);
+	assert_int_equal(names_count(profile->names), 2);
+	profile_free(profile);
+	free(text);
+}
+
+static void
+collapsed_stops_when_interrupted(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	interrupt_requested = 1;
+	assert_null(read_bytes("a 1\n", 4, false, &error));
+	interrupt_requested = 0;
+	assert_string_equal(error.text, "interrupted");
+}
+
+/* Writes n bytes to a new file, whose name stays in a static buffer. */
+static const char *
+write_file(const char *directory, const char *name, const char *bytes,
+           size_t n)
+{
+	static char paths[4][300];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+	FILE *file;
+
+	snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, n, file), n);
+	assert_int_equal(fclose(file), 0);
+	return path;
+}
+
+enum { N_STACKS = 60000, STACK_SIZE = 120 };
+
+static int
+compare_stacks(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Stacks of up to 12 frames of 30 names, each with the count 3. */
+static size_t
+make_stacks(char *text, bool is_sorted)
+{
+	char (*stacks)[STACK_SIZE] = calloc(N_STACKS, STACK_SIZE);
+	size_t length = 0;
+
+	for (size_t i = 0; i < N_STACKS; i++)
+		for (int depth = 1 + rand() % 12; depth > 0; depth--)
+			sprintf(stacks[i] + strlen(stacks[i]), "%sname%d",
+			        stacks[i][0] != '\0' ? ";" : "", rand() % 30);
+	if (is_sorted)
+		qsort(stacks, N_STACKS, STACK_SIZE, compare_stacks);
+	for (size_t i = 0; i < N_STACKS; i++)
+		length += (size_t)sprintf(text + length, "%s 3\n", stacks[i]);
+	free(stacks);
+	return length;
+}
+
+static void
+load_reads_blocks_of_scattered_and_of_ordered_stacks(void **state)
+{
+	char *text = malloc(N_STACKS * (STACK_SIZE + 3));
+
+	srand(3);
+	for (int i = 0; i < 2; i++) {
+		struct error error = { 0 };
+		struct read_options options = { 0 };
+		size_t n = make_stacks(text, i);
+		const char *path = write_file(*state, "big", text, n);
+		struct profile *profile = load_profiles(&path, 1, &options,
+		                                        &error);
+		struct names *edges = names_new(&error);
+
+		assert_non_null(profile);
+		for (uint32_t v = 0; v < profile->tree->n_nodes; v++) {
+			uint32_t edge[2] = { profile->tree->parent[v],
+				             profile->tree->label[v] };
+
+			assert_int_equal(names_add(edges, (char *)edge,
+			                           sizeof edge, &error), v);
+		}
+		assert_int_equal(sample_tree_total(profile->tree->hits[0],
+		                                   profile->tree->n_nodes),
+		                 3 * N_STACKS);
+		names_free(edges);
+		profile_free(profile);
+	}
+	free(text);
+}
+
+static void
+load_merges_what_it_is_given(void **state)
+{
+	struct error error = { 0 };
+	struct read_options options = { 0 };
+	char packed[200];
+	const char *paths[2];
+	struct profile *profile;
+
+	paths[0] = write_file(*state, "plain", "a;b 1\n", 6);
+	paths[1] = write_file(*state, "packed", packed,
+	                      pack("a;c 2\n", 6, packed, sizeof packed));
+	profile = load_profiles(paths, 2, &options, &error);
+	assert_non_null(profile);
+	assert_int_equal(profile->tree->n_nodes, 3);
+	profile_free(profile);
+}
+
+static void
+load_refuses_what_is_no_profile(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *error;
+	} cases[] = {
+		{ "", 0, "the file is empty" },
+		{ "\177ELF\1\2\3\4\0\0\0", 11, "not a profile of a known" },
+		{ "\0\0\0\0", 4, "not a profile of a known format (collapsed" },
+		{ "some words\n", 11, ":1: expected a whole number" },
+	};
+	struct read_options options = { 0 };
+	struct error error = { 0 }, directory = { 0 };
+	const char *nowhere = "/nowhere/at/all";
+	const char *const here[] = { *state };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct error wrong = { 0 };
+		const char *path = write_file(*state, "bad", cases[i].bytes,
+		                              cases[i].n);
+
+		assert_null(load_profiles(&path, 1, &options, &wrong));
+		if (strstr(wrong.text, cases[i].error) == NULL)
+			fail_msg("%s", wrong.text);
+	}
+	assert_null(load_profiles(&nowhere, 1, &options, &error));
+	assert_string_equal(error.text,
+	                    "/nowhere/at/all: No such file or directory");
+	assert_null(load_profiles(here, 1, &options, &directory));
+	assert_non_null(strstr(directory.text, "a directory that is no "));
+}
+
+static void
+load_refuses_an_endless_line_in_bounded_memory(void **state)
+{
+	struct error error = { 0 };
+	struct read_options options = { 0 };
+	const char *path = write_file(*state, "endless", "a;b", 3);
+	struct rusage before, after;
+
+	/* The rest is a hole: NULs.  They are no line either. */
+	assert_int_equal(truncate(path, 1 << 30), 0);
+	getrusage(RUSAGE_SELF, &before);
+	assert_null(load_profiles(&path, 1, &options, &error));
+	getrusage(RUSAGE_SELF, &after);
+	assert_true(after.ru_maxrss < before.ru_maxrss + (1200 << 10));
+	assert_true(error.is_set);
+}
+
+static void
+delimiters_are_the_same_by_vectors_and_plainly(void **state)
+{
+	char block[DELIMITERS_BLOCK];
+
+	(void)state;
+	srand(4);
+	for (int round = 0; round < 10000; round++) {
+		struct delimiters fast, plain;
+
+		for (int i = 0; i < DELIMITERS_BLOCK; i++)
+			block[i] = ";\n\0a:<\v\273\212"[rand() % 9];
+		fast = find_delimiters(block);
+		plain = find_delimiters_plainly(block);
+		assert_true(fast.semicolons == plain.semicolons);
+		assert_true(fast.stops == plain.stops);
+	}
+}
+
+static int
+make_directory(void **state)
+{
+	static char path[] = "/tmp/test-collapsed-XXXXXX";
+
+	*state = mkdtemp(path);
+	return *state != NULL ? 0 : -1;
+}
+
+static int
+remove_directory(void **state)
+{
+	static const char *const files[] = {
+		"big", "plain", "packed", "bad", "endless",
+	};
+	char path[300];
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		snprintf(path, sizeof path, "%s/%s", (char *)*state, files[i]);
+		unlink(path);
+	}
+	return rmdir(*state);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(collapsed_without_header_counts_samples),
+		cmocka_unit_test(
+		    collapsed_header_names_resources_and_the_process),
+		cmocka_unit_test(collapsed_stacks_add_up_in_any_order),
+		cmocka_unit_test(
+		    collapsed_takes_crlf_blank_lines_and_no_last_newline),
+		cmocka_unit_test(collapsed_keeps_odd_names_as_they_are),
+		cmocka_unit_test(collapsed_names_of_all_lengths_stay_distinct),
+		cmocka_unit_test(
+		    collapsed_refuses_bad_lines_with_their_numbers),
+		cmocka_unit_test(collapsed_refuses_nul_bytes),
+		cmocka_unit_test(collapsed_lenient_counts_and_skips_bad_lines),
+		cmocka_unit_test(
+		    collapsed_cut_at_every_byte_gives_what_is_whole),
+		cmocka_unit_test(collapsed_warns_of_a_last_line_that_is_cut),
+		cmocka_unit_test(
+		    collapsed_packed_and_cut_never_believes_half_a_line),
+		cmocka_unit_test(collapsed_holds_a_stack_of_100000_frames),
+		cmocka_unit_test(collapsed_stops_when_interrupted),
+		cmocka_unit_test(
+		    load_reads_blocks_of_scattered_and_of_ordered_stacks),
+		cmocka_unit_test(load_merges_what_it_is_given),
+		cmocka_unit_test(load_refuses_what_is_no_profile),
+		cmocka_unit_test(
+		    load_refuses_an_endless_line_in_bounded_memory),
+		cmocka_unit_test(
+		    delimiters_are_the_same_by_vectors_and_plainly),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory,
+	                              remove_directory);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-profile.c -- what profiles hold, their sums, and their names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/formats/format.h"
+#include "src/profile/profile.h"
+
+extern const struct format format_collapsed;
+
+static struct profile *
+parse(const char *text)
+{
+	struct error error = { 0 };
+	struct read_options options = { 0 };
+	struct source *source = source_of_memory("text", text, strlen(text),
+	                                         &error);
+	struct profile *profile = format_collapsed.read(source, &options,
+	                                                &error);
+
+	source_close(source);
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	return profile;
+}
+
+static int
+compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* All stacks with hits of any resource, sorted, the caller's to free. */
+static char *
+collapse(struct profile *profile)
+{
+	struct error error = { 0 };
+	bool is_own;
+	struct sample_tree *tree = profile_named_tree(
+	    profile, GRANULARITY_FUNCTION, &is_own, &error);
+	char **lines = calloc(tree->n_nodes + 1, sizeof *lines);
+	char *all = calloc(1, 1000000);
+	uint32_t n_lines = 0;
+
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		char line[1000] = "", longer[1000];
+		bool has_hits = false;
+
+		for (uint32_t v = n; v != NO_NODE; v = tree->parent[v]) {
+			snprintf(longer, sizeof longer, "%s%s%.900s",
+			         names_text(profile->names, tree->label[v]),
+			         v == n ? "" : ";", line);
+			strcpy(line, longer);
+		}
+		for (uint32_t r = 0; r < tree->n_resources; r++) {
+			snprintf(longer, sizeof longer, "%.900s %llu", line,
+			         (unsigned long long)tree->hits[r][n]);
+			strcpy(line, longer);
+			has_hits |= tree->hits[r][n] != 0;
+		}
+		if (has_hits)
+			lines[n_lines++] = strdup(line);
+	}
+	qsort(lines, n_lines, sizeof *lines, compare_lines);
+	for (uint32_t i = 0; i < n_lines; i++) {
+		strcat(strcat(all, lines[i]), "\n");
+		free(lines[i]);
+	}
+	free(lines);
+	if (is_own)
+		sample_tree_free(tree);
+	return all;
+}
+
+static void
+assert_collapses_to(struct profile *profile, const char *expected)
+{
+	char *text = collapse(profile);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static struct profile *
+merge_two(struct profile *a, struct profile *b, struct error *error)
+{
+	struct profile *both[] = { a, b };
+	struct profile *sum = profile_merge(both, 2, error);
+
+	profile_free(a);
+	profile_free(b);
+	return sum;
+}
+
+static void
+profile_merge_adds_stacks(void **state)
+{
+	struct error error = { 0 };
+	struct profile *sum = merge_two(parse("a;b 1\nc 2\n"),
+	                                parse("c 3\na;d 4\na;b 5\n"), &error);
+
+	(void)state;
+	assert_non_null(sum);
+	assert_collapses_to(sum, "a;b 6\na;d 4\nc 5\n");
+	assert_null(sum->tree->samples[0]);
+	profile_free(sum);
+}
+
+static void
+profile_merge_matches_resources_by_name(void **state)
+{
+	struct error error = { 0 };
+	struct profile *sum = merge_two(
+	    parse("# resource: cpu; gtick=us; interval=10\n"
+	          "# resource: faults; gtick=fault\na 1 2\n"),
+	    parse("# resource: reads; gtick=read\n"
+	          "# resource: cpu; gtick=us; interval=10\na 4 8\n"), &error);
+
+	(void)state;
+	assert_non_null(sum);
+	assert_int_equal(sum->n_resources, 3);
+	assert_string_equal(sum->resources[0].name, "cpu");
+	assert_int_equal(sum->resources[0].interval, 10);
+	assert_collapses_to(sum, "a 9 2 4\n");
+	profile_free(sum);
+}
+
+static void
+profile_merge_counts_gticks_where_intervals_differ(void **state)
+{
+	struct error error = { 0 };
+	struct profile *sum = merge_two(
+	    parse("# resource: cpu; gtick=us; interval=10\na 2\n"),
+	    parse("# resource: cpu; gtick=us; interval=25\na;b 3\n"), &error);
+
+	(void)state;
+	assert_non_null(sum);
+	assert_int_equal(sum->resources[0].interval, 1);
+	assert_collapses_to(sum, "a 20\na;b 75\n");
+	/* Still as many samples as there were. */
+	assert_non_null(sum->tree->samples[0]);
+	assert_int_equal(sample_tree_total(sum->tree->samples[0], 2), 5);
+	profile_free(sum);
+}
+
+static void
+profile_merge_refuses_other_gticks(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_null(merge_two(parse("# resource: cpu; gtick=us\na 2\n"),
+	                      parse("# resource: cpu; gtick=cycle\na 2\n"),
+	                      &error));
+	assert_non_null(strstr(error.text, "cpu counts us in one"));
+}
+
+static void
+profile_merge_refuses_sums_over_64_bits(void **state)
+{
+	struct error error = { 0 }, again = { 0 };
+
+	(void)state;
+	assert_null(merge_two(parse("a 18446744073709551615\n"),
+	                      parse("b 1\n"), &error));
+	assert_non_null(strstr(error.text, "64 bits"));
+	assert_null(merge_two(
+	    parse("# resource: x; interval=4\na 9223372036854775807\n"),
+	    parse("# resource: x; interval=2\nb 1\n"), &again));
+	assert_non_null(strstr(again.text, "64 bits"));
+}
+
+/* One random stack's line. */
+static int
+random_line(char *line, size_t size)
+{
+	static const char *const stacks[] = {
+		"a", "a;b", "a;b;a", "b", "c;a", "a;b;c", "b c;d", "a;c",
+	};
+
+	return snprintf(line, size, "%s %d\n", stacks[rand() % 8],
+	                rand() % 50);
+}
+
+static void
+profile_merge_of_parts_is_the_whole(void **state)
+{
+	(void)state;
+	srand(2);
+	for (int round = 0; round < 100; round++) {
+		enum { PARTS = 4 };
+		char all[3000] = "";
+		struct error error = { 0 };
+		struct profile *parts[PARTS], *whole, *sum;
+		char *expected;
+
+		for (int i = 0; i < PARTS; i++) {
+			char part[1000];
+			size_t length = 0;
+
+			for (int n = 1 + rand() % 20; n > 0; n--)
+				length += (size_t)random_line(
+				    part + length, sizeof part - length);
+			strcat(all, part);
+			parts[i] = parse(part);
+		}
+		whole = parse(all);
+		sum = profile_merge(parts, PARTS, &error);
+		assert_non_null(sum);
+		expected = collapse(whole);
+		assert_collapses_to(sum, expected);
+		assert_int_equal(sum->tree->n_nodes, whole->tree->n_nodes);
+		free(expected);
+		for (int i = 0; i < PARTS; i++)
+			profile_free(parts[i]);
+		profile_free(whole);
+		profile_free(sum);
+	}
+}
+
+/* main calls an address with an inlined chain; on two threads. */
+static struct profile *
+make_threads(void)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error);
+	struct tree_builder *builder = tree_builder_new(1, &error);
+	struct process process = { .pid = 7, .program = "prog" };
+	struct thread thread = { .process = 0, .tid = 8, .name = "worker" };
+	uint32_t main_name = names_add(profile->names, "main", 4, &error);
+	uint32_t outer = names_add(profile->names, "outer", 5, &error);
+	uint32_t inner = names_add(profile->names, "inner", 5, &error);
+	struct location locations[] = {
+		{ outer, NO_NAME, 0 }, { inner, NO_NAME, 12 },
+	};
+	uint32_t module = profile_add_module(profile, "/lib/libx.so", "id", 2,
+	                                     &error);
+	uint32_t root = profile_add_named_frame(profile, main_name, &error);
+	uint32_t frame = profile_add_frame(profile, module, 0x1f4, locations,
+	                                   2, &error);
+
+	profile_add_resource(profile, "cpu", "us", 1000, &error);
+	profile_add_process(profile, &process, &error);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t begin = tree_builder_begin_section(builder);
+		uint32_t node = tree_builder_child(builder, NO_NODE, root,
+		                                   &error);
+
+		node = tree_builder_child(builder, node, frame, &error);
+		tree_builder_add(builder, node, 0, 3 + i, 1, &error);
+		profile_add_section(profile, begin,
+		                    tree_builder_count(builder),
+		                    profile_add_thread(profile, &thread,
+		                                       &error), &error);
+	}
+	profile_add_tally(profile, "dropped", 4, &error);
+	profile->tree = tree_builder_finish(builder, &error);
+	tree_builder_free(builder);
+	assert_false(error.is_set);
+	return profile;
+}
+
+static void
+profile_names_inlined_chains_over_all_threads(void **state)
+{
+	struct profile *profile = make_threads();
+
+	(void)state;
+	assert_collapses_to(profile, "main;outer;inner 7\n");
+	profile_free(profile);
+}
+
+static void
+profile_names_modules_and_addresses(void **state)
+{
+	static const char *const expected[] = {
+		[GRANULARITY_MODULE] = "libx.so",
+		[GRANULARITY_ADDRESS] = "libx.so+0x1f4",
+	};
+	struct profile *profile = make_threads();
+
+	(void)state;
+	for (int g = GRANULARITY_MODULE; g <= GRANULARITY_ADDRESS; g++) {
+		struct error error = { 0 };
+		bool is_own;
+		struct sample_tree *tree = profile_named_tree(
+		    profile, (enum granularity)g, &is_own, &error);
+
+		assert_true(is_own);
+		assert_int_equal(tree->n_nodes, 2);
+		assert_string_equal(names_text(profile->names,
+		                               tree->label[0]), "main");
+		assert_string_equal(names_text(profile->names,
+		                               tree->label[1]), expected[g]);
+		assert_int_equal(tree->hits[0][1], 7);
+		assert_int_equal(tree->samples[0][1], 2);
+		sample_tree_free(tree);
+	}
+	profile_free(profile);
+}
+
+static void
+profile_lends_its_tree_where_frames_are_names(void **state)
+{
+	struct profile *profile = parse("a;b 1\nb;c 2\n");
+	struct error error = { 0 };
+	bool is_own;
+
+	(void)state;
+	for (int g = GRANULARITY_FUNCTION; g <= GRANULARITY_ADDRESS; g++) {
+		assert_ptr_equal(profile_named_tree(profile,
+		                                    (enum granularity)g,
+		                                    &is_own, &error),
+		                 profile->tree);
+		assert_false(is_own);
+	}
+	profile_free(profile);
+}
+
+static void
+profile_merge_keeps_threads_modules_and_tallies(void **state)
+{
+	struct error error = { 0 };
+	struct profile *three[] = { make_threads(), parse("main 5\n"),
+		                    make_threads() };
+	struct profile *sum;
+
+	(void)state;
+	three[1]->resources[0].name = "cpu";
+	three[1]->resources[0].gtick = "us";
+	three[1]->resources[0].interval = 1000;
+	sum = profile_merge(three, 3, &error);
+	assert_non_null(sum);
+	assert_int_equal(sum->n_processes, 2);
+	assert_int_equal(sum->n_threads, 4);
+	assert_int_equal(sum->threads[3].process, 1);
+	assert_int_equal(sum->n_modules, 1);
+	assert_int_equal(sum->n_frames, 2);
+	assert_int_equal(sum->n_sections, 5);
+	assert_int_equal(sum->sections[2].thread, NO_THREAD);
+	assert_int_equal(sum->sections[4].end, sum->tree->n_nodes);
+	assert_int_equal(sum->n_tallies, 1);
+	assert_int_equal(sum->tallies[0].count, 8);
+	assert_collapses_to(sum, "main 5\nmain;outer;inner 14\n");
+	for (int i = 0; i < 3; i++)
+		profile_free(three[i]);
+	profile_free(sum);
+}
+
+static void
+profile_keeps_warnings_in_order(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error);
+
+	(void)state;
+	assert_int_equal(profile_warn(profile, &error, "%s %d", "one", 1), 0);
+	assert_int_equal(profile_warn(profile, &error, "two"), 0);
+	assert_int_equal(profile->n_warnings, 2);
+	assert_string_equal(profile->warnings[0], "one 1");
+	profile_free(profile);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(profile_merge_adds_stacks),
+		cmocka_unit_test(profile_merge_matches_resources_by_name),
+		cmocka_unit_test(
+		    profile_merge_counts_gticks_where_intervals_differ),
+		cmocka_unit_test(profile_merge_refuses_other_gticks),
+		cmocka_unit_test(profile_merge_refuses_sums_over_64_bits),
+		cmocka_unit_test(profile_merge_of_parts_is_the_whole),
+		cmocka_unit_test(
+		    profile_names_inlined_chains_over_all_threads),
+		cmocka_unit_test(profile_names_modules_and_addresses),
+		cmocka_unit_test(
+		    profile_lends_its_tree_where_frames_are_names),
+		cmocka_unit_test(
+		    profile_merge_keeps_threads_modules_and_tallies),
+		cmocka_unit_test(profile_keeps_warnings_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-sample-tree.c -- building, ordering, weighing and relabelling. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/base/memory.h"
+#include "src/base/names.h"
+#include "src/profile/sample_tree.h"
+
+/* Enters a stack of small labels, "121" for 1, 2, 1, with its hits. */
+static void
+enter(struct tree_builder *builder, const char *stack, uint64_t hits)
+{
+	struct error error = { 0 };
+	uint32_t node = NO_NODE;
+
+	for (; *stack != '\0'; stack++) {
+		node = tree_builder_child(builder, node,
+		                          (uint32_t)(*stack - '0'), &error);
+		assert_int_not_equal(node, NO_NODE);
+	}
+	assert_int_equal(tree_builder_add(builder, node, 0, hits, hits,
+	                                  &error), 0);
+}
+
+static struct tree_builder *
+new_builder(uint32_t n_resources)
+{
+	struct error error = { 0 };
+	struct tree_builder *builder = tree_builder_new(n_resources, &error);
+
+	assert_non_null(builder);
+	return builder;
+}
+
+static struct sample_tree *
+finish(struct tree_builder *builder)
+{
+	struct error error = { 0 };
+	struct sample_tree *tree = tree_builder_finish(builder, &error);
+
+	assert_non_null(tree);
+	tree_builder_free(builder);
+	return tree;
+}
+
+/* The invariants of sample_tree.h for a tree without sections. */
+static void
+assert_sound(const struct sample_tree *tree)
+{
+	struct error error = { 0 };
+	struct names *edges = names_new(&error);
+
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		uint32_t parent = tree->parent[n];
+		uint32_t edge[2] = { parent, tree->label[n] };
+
+		assert_true(parent == NO_NODE || parent < n);
+		assert_true(tree->end[n] > n);
+		assert_true(tree->end[n] <= (parent == NO_NODE ?
+		                             tree->n_nodes :
+		                             tree->end[parent]));
+		/* As many edges as nodes: siblings are distinct. */
+		assert_int_equal(names_add(edges, (const char *)edge,
+		                           sizeof edge, &error), n);
+	}
+	names_free(edges);
+}
+
+/* "121:3 ..." of every node with hits of resource 0, in the tree's order. */
+static char *
+describe(const struct sample_tree *tree)
+{
+	static char text[4096];
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		char stack[100] = "";
+		size_t depth = sizeof stack - 1;
+
+		if (tree->hits[0][n] == 0)
+			continue;
+		for (uint32_t v = n; v != NO_NODE; v = tree->parent[v])
+			stack[--depth] = (char)('0' + tree->label[v]);
+		length += (size_t)snprintf(text + length,
+		                           sizeof text - length, "%s:%llu ",
+		                           stack + depth,
+		                           (unsigned long long)
+		                           tree->hits[0][n]);
+	}
+	return text;
+}
+
+static void
+sample_tree_shares_common_prefixes(void **state)
+{
+	struct tree_builder *builder = new_builder(1);
+	struct sample_tree *tree;
+
+	(void)state;
+	enter(builder, "12", 1);
+	enter(builder, "123", 2);
+	enter(builder, "13", 3);
+	enter(builder, "12", 4);
+	tree = finish(builder);
+	assert_sound(tree);
+	assert_int_equal(tree->n_nodes, 4);
+	assert_int_equal(tree->deepest, 3);
+	assert_string_equal(describe(tree), "12:5 123:2 13:3 ");
+	assert_null(tree->samples[0]);
+	sample_tree_free(tree);
+}
+
+static void
+sample_tree_is_depth_first_whatever_the_order_of_input(void **state)
+{
+	struct tree_builder *builder = new_builder(1);
+	struct sample_tree *tree;
+
+	(void)state;
+	enter(builder, "12", 1);
+	enter(builder, "5", 9);
+	enter(builder, "13", 3);
+	enter(builder, "51", 8);
+	enter(builder, "124", 2);
+	tree = finish(builder);
+	assert_sound(tree);
+	assert_string_equal(describe(tree), "12:1 124:2 13:3 5:9 51:8 ");
+	sample_tree_free(tree);
+}
+
+static void
+sample_tree_of_nothing_is_empty(void **state)
+{
+	struct sample_tree *tree = finish(new_builder(2));
+
+	(void)state;
+	assert_int_equal(tree->n_nodes, 0);
+	assert_int_equal(tree->deepest, 0);
+	sample_tree_free(tree);
+}
+
+static void
+sample_tree_weights_sum_subtrees_in_place(void **state)
+{
+	struct tree_builder *builder = new_builder(1);
+	struct sample_tree *tree;
+
+	(void)state;
+	enter(builder, "12", 1);
+	enter(builder, "123", 2);
+	enter(builder, "13", 4);
+	tree = finish(builder);
+	assert_int_equal(sample_tree_total(tree->hits[0], 4), 7);
+	sample_tree_weights(tree, tree->hits[0], tree->hits[0]);
+	assert_int_equal(tree->hits[0][0], 7);
+	assert_int_equal(tree->hits[0][1], 3);
+	assert_int_equal(tree->hits[0][2], 2);
+	assert_int_equal(tree->hits[0][3], 4);
+	sample_tree_free(tree);
+}
+
+static void
+sample_tree_keeps_sections_apart(void **state)
+{
+	struct tree_builder *builder = new_builder(1);
+	struct sample_tree *tree;
+	uint32_t second;
+
+	(void)state;
+	assert_int_equal(tree_builder_begin_section(builder), 0);
+	enter(builder, "12", 1);
+	enter(builder, "3", 1);
+	enter(builder, "13", 1);
+	second = tree_builder_begin_section(builder);
+	enter(builder, "14", 2);
+	enter(builder, "3", 2);
+	enter(builder, "12", 2);
+	tree = finish(builder);
+	assert_int_equal(second, 4);
+	assert_int_equal(tree->n_nodes, 8);
+	assert_string_equal(describe(tree), "12:1 13:1 3:1 14:2 12:2 3:2 ");
+	assert_int_equal(tree->parent[second], NO_NODE);
+	sample_tree_free(tree);
+}
+
+static void
+sample_tree_refuses_sums_over_64_bits(void **state)
+{
+	struct tree_builder *builder = new_builder(1);
+	struct error error = { 0 };
+
+	(void)state;
+	enter(builder, "1", UINT64_MAX - 1);
+	enter(builder, "2", 1);
+	assert_int_equal(tree_builder_add(builder, 0, 0, 1, 1, &error), -1);
+	assert_non_null(strstr(error.text, "64 bits"));
+	tree_builder_free(builder);
+}
+
+static void
+sample_tree_keeps_samples_only_where_hits_differ(void **state)
+{
+	struct tree_builder *builder = new_builder(2);
+	struct error error = { 0 };
+	struct sample_tree *tree;
+
+	(void)state;
+	enter(builder, "1", 5);
+	enter(builder, "12", 6);
+	assert_int_equal(tree_builder_add(builder, 0, 1, 30, 2, &error), 0);
+	enter(builder, "13", 1);
+	assert_int_equal(tree_builder_add(builder, 2, 1, 7, 1, &error), 0);
+	tree = finish(builder);
+	assert_null(tree->samples[0]);
+	assert_non_null(tree->samples[1]);
+	assert_int_equal(tree->hits[1][0], 30);
+	assert_int_equal(tree->samples[1][0], 2);
+	assert_int_equal(tree->samples[1][1], 0);
+	assert_int_equal(tree->samples[1][2], 1);
+	sample_tree_free(tree);
+}
+
+static void
+sample_tree_holds_a_chain_of_two_million(void **state)
+{
+	enum { DEEP = 2000000 };
+	struct tree_builder *builder = new_builder(1);
+	struct error error = { 0 };
+	struct sample_tree *tree;
+	uint32_t node = NO_NODE;
+
+	(void)state;
+	for (uint32_t i = 0; i < DEEP; i++)
+		node = tree_builder_child(builder, node, i & 1, &error);
+	assert_int_equal(tree_builder_add(builder, node, 0, 3, 3, &error), 0);
+	tree = finish(builder);
+	assert_int_equal(tree->deepest, DEEP);
+	sample_tree_weights(tree, tree->hits[0], tree->hits[0]);
+	assert_int_equal(tree->hits[0][0], 3);
+	sample_tree_free(tree);
+}
+
+static void
+sample_tree_holds_a_million_siblings(void **state)
+{
+	enum { WIDE = 1000000 };
+	struct tree_builder *builder = new_builder(1);
+	struct error error = { 0 };
+	struct sample_tree *tree;
+	uint32_t root = tree_builder_child(builder, NO_NODE, 7, &error);
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 * WIDE; i++)
+		assert_int_equal(tree_builder_child(builder, root, i % WIDE,
+		                                    &error), 1 + i % WIDE);
+	tree = finish(builder);
+	assert_int_equal(tree->n_nodes, 1 + WIDE);
+	assert_int_equal(tree->deepest, 2);
+	sample_tree_free(tree);
+}
+
+/* A stack of up to 8 labels below 4. */
+static uint32_t
+random_stack(uint32_t *labels)
+{
+	uint32_t n = 1 + (uint32_t)(rand() % 8);
+
+	for (uint32_t i = 0; i < n; i++)
+		labels[i] = (uint32_t)(rand() % 4);
+	return n;
+}
+
+static void
+sample_tree_is_the_same_by_child_or_by_whole_stacks(void **state)
+{
+	enum { STACKS = 300 };
+
+	(void)state;
+	srand(1);
+	for (int round = 0; round < 200; round++) {
+		struct tree_builder *one = new_builder(1);
+		struct tree_builder *other = new_builder(1);
+		uint32_t labels[STACKS * 8], lengths[STACKS], at[STACKS];
+		uint32_t n = 0, seen = 0;
+		struct error error = { 0 };
+		struct sample_tree *x, *y;
+
+		for (int i = 0; i < STACKS; i++)
+			n += lengths[i] = random_stack(labels + n);
+		assert_int_equal(tree_builder_stacks(other, labels, lengths,
+		                                     STACKS, at, &error), 0);
+		for (uint32_t i = 0; i < STACKS; seen += lengths[i++]) {
+			uint32_t nodes[8];
+
+			assert_int_equal(tree_builder_chain(
+			    one, NO_NODE, labels + seen, lengths[i], nodes,
+			    &error), 0);
+			assert_int_equal(tree_builder_add(
+			    one, nodes[lengths[i] - 1], 0, i, i, &error), 0);
+			assert_int_equal(tree_builder_add(
+			    other, at[i], 0, i, i, &error), 0);
+		}
+		x = finish(one);
+		y = finish(other);
+		assert_sound(x);
+		assert_sound(y);
+		assert_int_equal(x->n_nodes, y->n_nodes);
+		assert_int_equal(x->deepest, y->deepest);
+		assert_int_equal(sample_tree_total(x->hits[0], x->n_nodes),
+		                 sample_tree_total(y->hits[0], y->n_nodes));
+		sample_tree_free(x);
+		sample_tree_free(y);
+	}
+}
+
+static void
+appended_nodes_are_found_later(void **state)
+{
+	enum { CHILDREN = 1000 };
+	struct tree_builder *builder = new_builder(1);
+	struct error error = { 0 };
+	uint32_t root = tree_builder_child(builder, NO_NODE, 0, &error);
+	uint32_t nodes[CHILDREN];
+
+	(void)state;
+	for (uint32_t label = 0; label < CHILDREN; label++)
+		assert_int_equal(tree_builder_append(builder, root, &label, 1,
+		                                     &nodes[label], &error),
+		                 0);
+	for (uint32_t label = 0; label < CHILDREN; label++)
+		assert_int_equal(tree_builder_child(builder, root, label,
+		                                    &error), nodes[label]);
+	assert_int_equal(tree_builder_count(builder), 1 + CHILDREN);
+	tree_builder_free(builder);
+}
+
+static void
+relabelling_with_the_same_labels_changes_nothing(void **state)
+{
+	uint32_t first[] = { 0, 1, 2, 3, 4, 5, 6 };
+	uint32_t labels[] = { 0, 1, 2, 3, 4, 5 };
+	struct tree_builder *builder = new_builder(1);
+	struct error error = { 0 };
+	struct sample_tree *tree, *again;
+
+	(void)state;
+	enter(builder, "12", 1);
+	enter(builder, "5", 9);
+	enter(builder, "13", 3);
+	tree = finish(builder);
+	again = sample_tree_relabel(tree, first, labels, &error);
+	assert_non_null(again);
+	assert_int_equal(again->n_nodes, tree->n_nodes);
+	assert_string_equal(describe(again), "12:1 13:3 5:9 ");
+	sample_tree_free(tree);
+	sample_tree_free(again);
+}
+
+static void
+relabelling_merges_what_becomes_equal(void **state)
+{
+	/* 2 and 3 become 7; 4 becomes the chain 8, 9. */
+	uint32_t first[] = { 0, 1, 2, 3, 4, 6 };
+	uint32_t labels[] = { 0, 1, 7, 7, 8, 9 };
+	struct tree_builder *builder = new_builder(1);
+	struct error error = { 0 };
+	struct sample_tree *tree, *again;
+
+	(void)state;
+	enter(builder, "12", 1);
+	enter(builder, "13", 2);
+	enter(builder, "134", 4);
+	enter(builder, "124", 8);
+	tree_builder_begin_section(builder);
+	enter(builder, "14", 16);
+	enter(builder, "12", 32);
+	tree = finish(builder);
+	again = sample_tree_relabel(tree, first, labels, &error);
+	assert_non_null(again);
+	assert_sound(again);
+	assert_string_equal(describe(again), "17:35 1789:12 189:16 ");
+	assert_int_equal(again->deepest, 4);
+	sample_tree_free(tree);
+	sample_tree_free(again);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sample_tree_shares_common_prefixes),
+		cmocka_unit_test(
+		    sample_tree_is_depth_first_whatever_the_order_of_input),
+		cmocka_unit_test(sample_tree_of_nothing_is_empty),
+		cmocka_unit_test(sample_tree_weights_sum_subtrees_in_place),
+		cmocka_unit_test(sample_tree_keeps_sections_apart),
+		cmocka_unit_test(sample_tree_refuses_sums_over_64_bits),
+		cmocka_unit_test(
+		    sample_tree_keeps_samples_only_where_hits_differ),
+		cmocka_unit_test(sample_tree_holds_a_chain_of_two_million),
+		cmocka_unit_test(sample_tree_holds_a_million_siblings),
+		cmocka_unit_test(
+		    sample_tree_is_the_same_by_child_or_by_whole_stacks),
+		cmocka_unit_test(appended_nodes_are_found_later),
+		cmocka_unit_test(
+		    relabelling_with_the_same_labels_changes_nothing),
+		cmocka_unit_test(relabelling_merges_what_becomes_equal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-source.c -- bytes of files, pipes and packed input. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "src/formats/source.h"
+
+enum { TEXT_SIZE = 3000000 };
+
+static char text[TEXT_SIZE];
+static char packed[TEXT_SIZE + 10000];
+
+static int
+make_text(void **state)
+{
+	uint32_t x = 1;
+
+	(void)state;
+	for (size_t i = 0; i < TEXT_SIZE; i++) {
+		x = x * 1664525 + 1013904223;
+		text[i] = "main;read_db 12\n"[x >> 28];
+	}
+	return 0;
+}
+
+/* Each packs n bytes of text and returns the size of the result. */
+static size_t
+pack_gzip(const char *from, size_t n, char *to, size_t room)
+{
+	z_stream stream = { 0 };
+
+	assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 31, 8,
+	                              Z_DEFAULT_STRATEGY), Z_OK);
+	stream.next_in = (Bytef *)(uintptr_t)from;
+	stream.avail_in = (uInt)n;
+	stream.next_out = (Bytef *)to;
+	stream.avail_out = (uInt)room;
+	assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&stream);
+	return room - stream.avail_out;
+}
+
+static size_t
+pack_zstd(const char *from, size_t n, char *to, size_t room)
+{
+	size_t size = ZSTD_compress(to, room, from, n, 3);
+
+	assert_false(ZSTD_isError(size));
+	return size;
+}
+
+/* Reads all by steps of odd sizes; the size that came, all of it as text. */
+static size_t
+read_text(struct source *source, struct error *error)
+{
+	size_t done = 0, size = 0;
+	const char *bytes;
+
+	while ((bytes = source_peek(source, 1 + done % 5000, &size, error)) &&
+	       size > 0) {
+		if (size > 7777)
+			size = 7777;
+		assert_true(done + size <= TEXT_SIZE);
+		assert_memory_equal(bytes, text + done, size);
+		source_skip(source, size);
+		done += size;
+	}
+	return done;
+}
+
+static size_t
+read_packed(size_t size, bool *is_truncated, struct error *error)
+{
+	struct source *source = source_of_memory("packed", packed, size,
+	                                         error);
+	size_t got;
+
+	assert_non_null(source);
+	got = read_text(source, error);
+	*is_truncated = source_is_truncated(source);
+	source_close(source);
+	return got;
+}
+
+static void
+source_unpacks_members_and_frames(void **state)
+{
+	size_t (*const packers[])(const char *, size_t, char *, size_t) = {
+		pack_gzip, pack_zstd,
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct error error = { 0 };
+		bool is_truncated;
+		size_t size = packers[i](text, 1000, packed, sizeof packed);
+
+		size += packers[i](text + 1000, TEXT_SIZE - 1000,
+		                   packed + size, sizeof packed - size);
+		assert_int_equal(read_packed(size, &is_truncated, &error),
+		                 TEXT_SIZE);
+		assert_false(error.is_set);
+		assert_false(is_truncated);
+	}
+}
+
+static void
+source_gives_what_is_whole_of_cut_input(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		size_t size = i == 0 ?
+		    pack_gzip(text, 3000, packed, sizeof packed) :
+		    pack_zstd(text, 3000, packed, sizeof packed);
+
+		for (size_t cut = 4; cut < size; cut++) {
+			struct error error = { 0 };
+			bool is_truncated;
+
+			assert_true(read_packed(cut, &is_truncated, &error) <=
+			            3000);
+			assert_false(error.is_set);
+			assert_true(is_truncated);
+		}
+	}
+}
+
+static void
+source_names_damage_behind_what_is_whole(void **state)
+{
+	size_t size = pack_gzip(text, 200000, packed, sizeof packed);
+	struct error error = { 0 };
+	bool is_truncated;
+
+	(void)state;
+	/* The checksum: all of the text is there, and wrong. */
+	packed[size - 6] ^= 1;
+	assert_int_equal(read_packed(size, &is_truncated, &error), 200000);
+	assert_true(error.is_set);
+	assert_non_null(strstr(error.text, "packed: 0x"));
+	assert_non_null(strstr(error.text, "damaged"));
+}
+
+static void
+source_ignores_zeros_behind_gzip(void **state)
+{
+	size_t size = pack_gzip(text, 5000, packed, sizeof packed);
+	struct error error = { 0 };
+	bool is_truncated;
+
+	(void)state;
+	memset(packed + size, 0, 512);
+	assert_int_equal(read_packed(size + 512, &is_truncated, &error), 5000);
+	assert_false(error.is_set);
+	packed[size] = 'x';
+	assert_int_equal(read_packed(size + 512, &is_truncated, &error), 5000);
+	assert_true(error.is_set);
+}
+
+static void
+source_holds_the_whole_input_when_asked(void **state)
+{
+	struct error error = { 0 };
+	size_t packed_size = pack_gzip(text, TEXT_SIZE, packed,
+	                               sizeof packed);
+	struct source *source = source_of_memory("packed", packed,
+	                                         packed_size, &error);
+	size_t size = 0;
+	const char *bytes = source_peek(source, SIZE_MAX, &size, &error);
+
+	(void)state;
+	assert_int_equal(size, TEXT_SIZE);
+	assert_memory_equal(bytes, text, TEXT_SIZE);
+	source_skip(source, size);
+	assert_non_null(source_peek(source, 1, &size, &error));
+	assert_int_equal(size, 0);
+	source_close(source);
+}
+
+static void
+source_reads_pipes_in_pieces(void **state)
+{
+	struct error error = { 0 };
+	struct source *source;
+	char path[50];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], text, 5), 5);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+	source = source_open(path, &error);
+	if (source == NULL)
+		skip();			/* no /proc */
+	assert_int_equal(source_size(source), 0);
+	assert_int_equal(write(ends[1], text + 5, 60000), 60000);
+	close(ends[1]);
+	assert_int_equal(read_text(source, &error), 60005);
+	assert_int_equal(source_done(source), 60005);
+	source_close(source);
+	close(ends[0]);
+}
+
+static void
+source_says_why_it_cannot_open(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_null(source_open("/nowhere/at/all", &error));
+	assert_string_equal(error.text,
+	                    "/nowhere/at/all: No such file or directory");
+}
+
+static void
+source_says_why_it_cannot_read(void **state)
+{
+	struct error error = { 0 };
+
+	(void)state;
+	assert_null(source_open("/", &error));
+	assert_string_equal(error.text, "/: Is a directory");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(source_unpacks_members_and_frames),
+		cmocka_unit_test(source_gives_what_is_whole_of_cut_input),
+		cmocka_unit_test(source_names_damage_behind_what_is_whole),
+		cmocka_unit_test(source_ignores_zeros_behind_gzip),
+		cmocka_unit_test(source_holds_the_whole_input_when_asked),
+		cmocka_unit_test(source_reads_pipes_in_pieces),
+		cmocka_unit_test(source_says_why_it_cannot_open),
+		cmocka_unit_test(source_says_why_it_cannot_read),
+	};
+
+	return cmocka_run_group_tests(tests, make_text, NULL);
+}
