@@ -35,13 +35,7 @@ struct path_line {
 static int
 reserve_records(struct path_trie *trie, uint32_t n, struct error *error)
 {
-	if (large_array_reserve(&trie->parent, n, sizeof *trie->parent,
-	                        error) != 0 ||
-	    large_array_reserve(&trie->name, n, sizeof *trie->name,
-	                        error) != 0 ||
-	    large_array_reserve(&trie->hits, n, sizeof *trie->hits,
-	                        error) != 0 ||
-	    large_array_reserve(&trie->until, n, sizeof *trie->until,
+	if (large_array_reserve(&trie->records, n, sizeof *trie->records,
 	                        error) != 0 ||
 	    large_array_reserve(&trie->lines, n / PARENTS_A_LINE + 1,
 	                        sizeof *trie->lines, error) != 0)
@@ -67,10 +61,9 @@ new_record(struct path_trie *trie, uint32_t parent, uint32_t name,
 	if (record % PARENTS_A_LINE == 0)
 		memset(&trie->lines[record / PARENTS_A_LINE], 0,
 		       sizeof *trie->lines);
-	trie->parent[record] = parent;
-	trie->name[record] = name;
-	trie->hits[record] = 0;
-	trie->until[record] = 0;
+	trie->records[record] = (struct path_record){
+		.parent = parent, .name = name,
+	};
 	trie->n_records++;
 	return record;
 }
@@ -104,10 +97,7 @@ path_trie_begin(struct path_trie *trie, uint32_t root, uint32_t n_expected,
 void
 path_trie_free(struct path_trie *trie)
 {
-	large_array_free(trie->parent);
-	large_array_free(trie->name);
-	large_array_free(trie->hits);
-	large_array_free(trie->until);
+	large_array_free(trie->records);
 	large_array_free(trie->lines);
 	large_array_free(trie->overflow);
 	*trie = (struct path_trie){ 0 };
@@ -126,7 +116,8 @@ static bool
 is_child(const struct path_trie *trie, const struct path_slot *slot,
          uint32_t parent, uint32_t name)
 {
-	return slot->name == name && trie->parent[slot->record] == parent;
+	return slot->name == name &&
+	    trie->records[slot->record].parent == parent;
 }
 
 /* The overflow slot that holds the child, or the empty one for it. */
@@ -155,7 +146,7 @@ grow_overflow(struct path_trie *trie, struct error *error)
 	trie->overflow_size = old_size * 2;
 	for (size_t i = 0; i < old_size; i++)
 		if (old[i].record != 0)
-			*find_overflow(trie, trie->parent[old[i].record],
+			*find_overflow(trie, trie->records[old[i].record].parent,
 			               old[i].name) = old[i];
 	large_array_free(old);
 	return 0;

@@ -15,22 +15,26 @@
 #include "src/base/call_paths.h"
 #include "src/base/error.h"
 
+/* What is touched together lies together: a record is most often one miss. */
+struct path_record {
+	uint64_t hits;
+	uint32_t until;		/* see path_trie_count; then the view's */
+	uint32_t parent;	/* NO_RECORD for record 0 */
+	uint32_t name;
+};
+
 struct path_line;
 struct path_slot;
 
 struct path_trie {
 	uint32_t n_records, capacity;
-	uint32_t *parent;	/* [n_records], NO_RECORD for record 0 */
-	uint32_t *name;		/* [n_records] */
-	uint64_t *hits;		/* [n_records] */
-	uint32_t *until;	/* [n_records], see path_trie_count */
-
+	struct path_record *records;	/* [n_records] */
 	struct path_line *lines;	/* children near their parent */
 	struct path_slot *overflow;	/* and those that found no room */
 	size_t n_overflow, overflow_size;
 };
 
-/* More records than any view may make: 36 bytes each, so 2.4 GB. */
+/* More records than any view may make: 40 bytes each, so 2.7 GB. */
 enum { MAX_RECORDS = 1 << 26 };
 
 /*
@@ -59,10 +63,12 @@ static inline void
 path_trie_count(struct path_trie *trie, uint32_t record, uint32_t node,
                 uint32_t end, uint64_t weight)
 {
-	if (node < trie->until[record])
+	struct path_record *counted = &trie->records[record];
+
+	if (node < counted->until)
 		return;
-	trie->until[record] = end;
-	trie->hits[record] += weight;
+	counted->until = end;
+	counted->hits += weight;
 }
 
 #endif

@@ -24,12 +24,12 @@ count_kept(const struct path_trie *trie, uint64_t least)
 	uint32_t n = 0;
 
 	for (uint32_t r = 0; r < trie->n_records; r++)
-		n += trie->hits[r] >= least;
+		n += trie->records[r].hits >= least;
 	return n;
 }
 
 /*
- * until[] of a record, no longer needed, becomes its row's number.  A row's
+ * A record's until, no longer needed, becomes its row's number.  A row's
  * length is its parent's and one; rows that are too long have no children
  * among rows that are not.
  */
@@ -38,13 +38,14 @@ keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
              uint64_t least, size_t *length)
 {
 	for (uint32_t r = 0; r < trie->n_records; r++) {
-		uint32_t parent = trie->parent[r], row = rows->n;
+		struct path_record *record = &trie->records[r];
+		uint32_t parent = record->parent, row = rows->n;
 
-		if (trie->hits[r] < least)
+		if (record->hits < least)
 			continue;
-		trie->until[r] = NO_RECORD;
+		record->until = NO_RECORD;
 		if (parent != NO_RECORD) {
-			parent = trie->until[parent];
+			parent = trie->records[parent].until;
 			if (parent == NO_RECORD)
 				continue;
 			length[row] = length[parent] + 1;
@@ -53,10 +54,10 @@ keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
 		}
 		if (length[row] > depth)
 			continue;
-		trie->until[r] = row;
+		record->until = row;
 		rows->parent[row] = parent;
-		rows->name[row] = trie->name[r];
-		rows->hits[row] = trie->hits[r];
+		rows->name[row] = record->name;
+		rows->hits[row] = record->hits;
 		rows->n++;
 	}
 }
