@@ -403,7 +403,7 @@ is_one_number(struct fixture *fixture, const struct profile_of_words *profile,
 
 	check(values_get(&down, word) == value &&
 	      values_get(&up, word) == value,
-	      "(r) in down and up is body+descendants (I2)", profile, root);
+	      "(r) in down and up is body+descendants", profile, root);
 	for (size_t i = 0; i < up.n; i++)
 		check(ask_path(fixture, up.list[i].word) == up.list[i].hits,
 		      "path shows what up shows", profile, root);
@@ -447,18 +447,18 @@ paths_are_canonical_and_ordered(struct fixture *fixture,
 
 		for (size_t k = 0; k + 1 < n; k++)
 			check(memchr(word, word[k], k) == NULL,
-			      "names but the last are distinct (I6)",
+			      "names but the last are distinct",
 			      profile, root);
 		word[n - 1] = '\0';
 		check(n == 1 || values_get(&down, word) >= hits,
-		      "no path passes its prefix (I7)", profile, root);
+		      "no path passes its prefix", profile, root);
 	}
 	for (size_t i = 0; i < up.n; i++) {
 		const char *word = up.list[i].word;
 
 		check(word[1] == '\0' ||
 		      values_get(&up, word + 1) >= up.list[i].hits,
-		      "no path passes its suffix (I8)", profile, root);
+		      "no path passes its suffix", profile, root);
 	}
 	free(down.list);
 	free(up.list);
@@ -484,12 +484,12 @@ leaves_share_the_root(struct fixture *fixture,
 	for (size_t i = 0; i < self.n; i++) {
 		check(self.list[i].hits <=
 		      values_get(&down, self.list[i].word),
-		      "a path's own hits are among its hits (I3)", profile,
+		      "a path's own hits are among its hits", profile,
 		      root);
 		sum += self.list[i].hits;
 	}
 	check(sum == values_get(&down, (char[]){ root, '\0' }),
-	      "paths' own hits sum to (r) (I3)", profile, root);
+	      "paths' own hits sum to (r)", profile, root);
 	free(down.list);
 	free(self.list);
 }
@@ -515,8 +515,8 @@ neighbours_are_calls(struct fixture *fixture,
 				values_add(&out, call_out, stack->hits);
 		}
 	}
-	same_rows(&callers, &in, "callers are calls (I9)", profile, root);
-	same_rows(&callees, &out, "callees are calls (I9)", profile, root);
+	same_rows(&callers, &in, "callers are calls", profile, root);
+	same_rows(&callees, &out, "callees are calls", profile, root);
 	free(callers.list);
 	free(callees.list);
 	free(in.list);
@@ -648,13 +648,13 @@ views_of_a_sum_are_sums_of_views(void **state)
 			for (size_t i = 0; i < part.n; i++) {
 				check(part.list[i].hits <= values_get(&whole,
 				          part.list[i].word),
-				      "more samples, no fewer hits (I22)",
+				      "more samples, no fewer hits",
 				      &both, root);
 				values_add(&sum, part.list[i].word,
 				           part.list[i].hits);
 			}
 			check(values_equal(&sum, &whole),
-			      "a sum's view is the views' sum (I10)", &both,
+			      "a sum's view is the views' sum", &both,
 			      root);
 			free(sum.list);
 			free(part.list);
@@ -677,7 +677,7 @@ bodies_sum_to_the_total(void **state)
 		for (size_t i = 0; i < bodies.n; i++)
 			sum += bodies.list[i].hits;
 		check(sum == total_of(&profile),
-		      "bodies sum to the total (I1)", &profile, '-');
+		      "bodies sum to the total", &profile, '-');
 		free(bodies.list);
 	}
 }
@@ -773,7 +773,7 @@ a_frame_twice_changes_only_calls_to_itself(void **state)
 		before = without_stutters(&profile);
 		after = without_stutters(&other);
 		check(values_equal(&before, &after),
-		      "x x for x changes only paths that end so (I13)",
+		      "x x for x changes only paths that end so",
 		      &profile, '-');
 		free(before.list);
 		free(after.list);
@@ -805,7 +805,7 @@ three_turns_of_recursion_are_as_two(void **state)
 				                           root);
 
 				check(values_equal(&a, &b),
-				      "w w w has the paths of w w (I19)",
+				      "w w w has the paths of w w",
 				      &two, root);
 				free(a.list);
 				free(b.list);
@@ -838,7 +838,7 @@ other_names_give_the_same_paths(void **state)
 					*c = (char)('a' + (*c - 'a' +
 					    (int)shift) % MOST_NAMES);
 			check(values_equal(&a, &b),
-			      "renaming commutes with up (I14)", &profile,
+			      "renaming commutes with up", &profile,
 			      root);
 			free(a.list);
 			free(b.list);
@@ -871,10 +871,10 @@ a_group_has_the_bodies_of_its_functions(void **state)
 		check(values_get(&coarse_bodies, "a") ==
 		      values_get(&fine_bodies, "a") +
 		      values_get(&fine_bodies, "b"),
-		      "a group's body is the sum of bodies (I15)", &profile,
+		      "a group's body is the sum of bodies", &profile,
 		      '-');
 		check(group >= a && group >= b && group <= a + b,
-		      "a group is between its most and its sum (I16)",
+		      "a group is between its most and its sum",
 		      &profile, '-');
 		free(fine.list);
 		free(fine_bodies.list);
@@ -905,9 +905,10 @@ a_piece_of_a_stack_has_no_other_paths(void **state)
 			struct values some = ask_once(&piece, view_up, root);
 
 			for (size_t i = 0; i < some.n; i++)
-				check(values_find(&all, some.list[i].word) !=
-				      NULL, "a cut stack invents no path "
-				      "(I18)", &profile, root);
+				check(values_find(&all,
+				                  some.list[i].word) != NULL,
+				      "a cut stack invents no path", &profile,
+				      root);
 			free(all.list);
 			free(some.list);
 		}

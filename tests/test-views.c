@@ -5,6 +5,7 @@
 #include "tests/view-fixture.h"
 
 #include "src/views/measure.h"
+#include "src/views/path_trie.h"
 
 /* Section 4.4 and figure 1 of the paper; the last caller is assumed. */
 static const char forms[] =
@@ -251,7 +252,7 @@ flat_adds_bodies_up(void **state)
 }
 
 static void
-flat_keeps_a_function_beside_its_total_when_others_are_hidden(void **state)
+flat_keeps_each_function_beside_its_own_total(void **state)
 {
 	struct fixture fixture;
 	struct table table = { 0 };
@@ -616,6 +617,38 @@ going_back_over_a_long_path_is_one_step(void **state)
 	free(text);
 }
 
+static void
+too_many_paths_are_an_error(void **state)
+{
+	struct error error = { 0 };
+	struct path_trie trie;
+
+	(void)state;
+	assert_int_equal(path_trie_begin(&trie, 0, 1, &error), 0);
+	trie.n_records = MAX_RECORDS;
+	assert_int_equal(path_trie_child(&trie, 0, 1, &error), NO_RECORD);
+	assert_string_equal(error.text,
+	    "more than 67108864 call paths: too many to count");
+	path_trie_free(&trie);
+}
+
+/* Far more children than a line of the trie holds, and a second visit. */
+static void
+a_function_may_call_very_many(void **state)
+{
+	struct error error = { 0 };
+	struct path_trie trie;
+
+	(void)state;
+	assert_int_equal(path_trie_begin(&trie, 0, 1, &error), 0);
+	for (int visit = 0; visit < 2; visit++)
+		for (uint32_t name = 0; name < 100000; name++)
+			assert_int_equal(path_trie_child(&trie, 0, name,
+			                                 &error), name + 1);
+	assert_int_equal(trie.n_records, 100001);
+	path_trie_free(&trie);
+}
+
 int
 main(void)
 {
@@ -637,7 +670,7 @@ main(void)
 		    rows_of_equal_hits_compare_name_by_name_as_bytes),
 		cmocka_unit_test(flat_adds_bodies_up),
 		cmocka_unit_test(
-		    flat_keeps_a_function_beside_its_total_when_others_are_hidden),
+		    flat_keeps_each_function_beside_its_own_total),
 		cmocka_unit_test(a_threshold_shows_what_reaches_it),
 		cmocka_unit_test(what_is_hidden_is_counted_and_said),
 		cmocka_unit_test(tree_hides_and_counts_what_is_too_deep),
@@ -654,6 +687,8 @@ main(void)
 		cmocka_unit_test(
 		    a_deep_stack_of_distinct_functions_is_answered_whole),
 		cmocka_unit_test(going_back_over_a_long_path_is_one_step),
+		cmocka_unit_test(too_many_paths_are_an_error),
+		cmocka_unit_test(a_function_may_call_very_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

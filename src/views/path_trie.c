@@ -52,7 +52,8 @@ new_record(struct path_trie *trie, uint32_t parent, uint32_t name,
 	uint32_t record = trie->n_records;
 
 	if (record == MAX_RECORDS) {
-		error_set(error, "more than %u call paths", record);
+		error_set(error, "more than %u call paths: too many to "
+		          "count", record);
 		return NO_RECORD;
 	}
 	if (record == trie->capacity &&
@@ -144,10 +145,13 @@ grow_overflow(struct path_trie *trie, struct error *error)
 		return -1;
 	trie->overflow = grown;
 	trie->overflow_size = old_size * 2;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i].record != 0)
-			*find_overflow(trie, trie->records[old[i].record].parent,
+	for (size_t i = 0; i < old_size; i++) {
+		uint32_t record = old[i].record;
+
+		if (record != 0)
+			*find_overflow(trie, trie->records[record].parent,
 			               old[i].name) = old[i];
+	}
 	large_array_free(old);
 	return 0;
 }

@@ -34,7 +34,10 @@ struct path_trie {
 	size_t n_overflow, overflow_size;
 };
 
-/* More records than any view may make: 40 bytes each, so 2.7 GB. */
+/*
+ * What a view makes at most, at 40 bytes each.  Downward a tree of more nodes,
+ * upward one that repeats the root below very many names can ask for more.
+ */
 enum { MAX_RECORDS = 1 << 26 };
 
 /*

@@ -30,10 +30,9 @@ void rows_free(struct rows *rows);
 
 /*
  * Copies from the trie all records that are at least measure->least and no
- * longer than request->depth, and counts the others.  What is kept is closed
- * under dropping a path's newest name, since values only fall with length
- * (notes on I7 and I8: a path's value is at most its prefix's and its
- * suffix's).  O(records).
+ * longer than request->depth, and counts the others.  A path's value is at most
+ * that of the same path without its first or its last name, so a record that
+ * is kept has its parent kept.  O(records).
  */
 int rows_from_trie(struct rows *rows, const struct path_trie *trie,
                    const struct view_request *request,

@@ -25,7 +25,7 @@ struct sample_set {
 	const struct names *names;
 	const struct resource *resource;
 	const uint64_t *self;		/* [n_nodes] hits, refined */
-	const uint64_t *weight;		/* [n_nodes] their sample_tree_weights */
+	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
 	uint64_t total;			/* hits of the whole run, unrefined */
 	uint64_t n_samples;		/* raw samples of the whole run */
 };
@@ -36,7 +36,7 @@ enum percent_base { PERCENT_TOTAL, PERCENT_ROOT };
 struct view_request {
 	const struct sample_set *set;
 	uint32_t root;		/* a name; NO_NAME where there is none */
-	double threshold;	/* rows below this fraction are hidden; 0 none */
+	double threshold;	/* rows below this fraction are hidden */
 	size_t limit;		/* rows at most, SIZE_MAX off */
 	size_t depth;		/* names a path may have, SIZE_MAX off */
 	enum percent_base percent;
@@ -46,9 +46,18 @@ struct view_request {
 };
 
 /*
- * Fills an empty table: fields view's schema asks for (root, resource, total,
- * denominator, hidden), text header and footer, columns, rows.  0, or -1 with
- * *error set.  Rows may borrow the set: the table dies first.
+ * Fills an empty table: fields root (null where the view has none),
+ * resource.name, .gtick and .interval, total, denominator and hidden (records
+ * not shown, exactly); text header and footer; columns, of which every view
+ * has hits, fraction and path; rows.  0, or -1 with *error set: no root
+ * where a view needs one, interrupted, more call paths than path_trie.h
+ * allows, want of memory.  The table is then to be freed all the same.  Rows
+ * borrow the set and the request's names: the table dies first.
+ *
+ * A record is hidden below the threshold, else when longer than depth, else
+ * beyond the limit.  find knows no threshold; path shows its one row always;
+ * the names of tree's rows count as a path's length.  Each view's file says
+ * what it costs.
  */
 typedef int view_function(const struct view_request *request,
                           struct table *table, struct error *error);
