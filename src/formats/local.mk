@@ -2,6 +2,7 @@
 libcore_a_SOURCES += \
 	src/formats/collapsed.c \
 	src/formats/collapsed_header.c src/formats/collapsed_header.h \
+	src/formats/collapsed_stack.c src/formats/collapsed_stack.h \
 	src/formats/delimiters.h \
 	src/formats/cpprofdata.c \
 	src/formats/cpprofdata_file.c src/formats/cpprofdata_file.h \
@@ -9,4 +10,6 @@ libcore_a_SOURCES += \
 	src/formats/format.c src/formats/format.h src/formats/list.def \
 	src/formats/frame_names.c src/formats/frame_names.h \
 	src/formats/load.c \
-	src/formats/source.c src/formats/source.h
+	src/formats/source.c src/formats/source.h \
+	src/formats/stack_writer.c src/formats/stack_writer.h \
+	src/formats/worker.c src/formats/worker.h

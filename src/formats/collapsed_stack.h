@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collapsed_stack.h -- lines of collapsed stacks, parsed into batches.
+ *
+ * A line shares its outermost frames with the line before it as far as their
+ * texts agree, so that in sorted input only the ends of lines are parsed.
+ */
+#ifndef CPPROF_FORMATS_COLLAPSED_STACK_H
+#define CPPROF_FORMATS_COLLAPSED_STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/formats/stack_writer.h"
+#include "src/profile/profile.h"
+
+struct stack_parser;
+
+/*
+ * For a profile whose resources are known and which has no names yet; the
+ * profile must outlive it.  Freed with stack_parser_free; NULL with *error
+ * set.
+ */
+struct stack_parser *stack_parser_new(struct profile *profile,
+                                      struct error *error);
+void stack_parser_free(struct stack_parser *parser);
+
+enum {
+	STACK_PARSED,		/* it is in the batch */
+	STACK_MALFORMED,	/* *malformed says what was expected */
+	STACK_UNENDED,		/* there is no end of line */
+	STACK_FAILED,		/* want of memory: *error */
+};
+
+/*
+ * Parses the line at the front of line[size], behind which SOURCE_PADDING
+ * bytes can be read.  Where it ends, unless unended, goes to *end.  last: the
+ * line that was parsed just before, still in memory, or NULL where there was
+ * none or other lines came between.
+ */
+int stack_parser_line(struct stack_parser *parser, struct stack_batch *batch,
+                      uint64_t line_number, const char *last,
+                      const char *line, size_t size, size_t *end,
+                      struct error *malformed, struct error *error);
+
+#endif
