@@ -32,8 +32,9 @@ const struct command command_depth = {
 	.summary = "how many names a path may have at most",
 	.description =
 	    "Longer paths are hidden. At first 1000, so that a recursion "
-	    "100,000 calls deep does not print paths of that length; unless "
-	    "you set it yourself, threshold 0 lifts it.",
+	    "100,000 calls deep does not print paths of that length. Unless "
+	    "you set it yourself, threshold 0 lifts it, and tree as text, "
+	    "which prints no paths, has none.",
 	.example = "depth 3",
 	.arguments = depth_arguments,
 	.get = depth_get,

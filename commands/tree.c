@@ -6,8 +6,17 @@ static int
 tree_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
 {
+	const struct settings *settings = &session->settings;
+	struct view_request request;
+
 	(void)arguments;
-	return view_command(session, view_tree, table, error);
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	request = session_request(session);
+	/* A row of text is one name: no path grows with the stack. */
+	if (settings->format->draw == output_text && !settings->depth_is_set)
+		request.depth = SIZE_MAX;
+	return view_tree(&request, table, error);
 }
 
 const struct command command_tree = {
