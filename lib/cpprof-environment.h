@@ -30,6 +30,14 @@
 #define CPPROF_INTERVAL_MIN 100
 #define CPPROF_INTERVAL_MAX 10000000
 
+/*
+ * Process id, decimal, of who started the program: only to its own child does
+ * the library say on stderr why it cannot sample.  Children of the program may
+ * run in places or with rights with which they cannot write, and what they
+ * print there is not ours to spoil.  Without the variable all are told.
+ */
+#define CPPROF_ENVIRONMENT_LAUNCHER "CPPROF_LAUNCHER"
+
 /* The library's file name, to look for beside the program or in libdir. */
 #define CPPROF_LIBRARY "libcpprof.so"
 

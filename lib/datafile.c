@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +27,7 @@
 #define GROWTH_MIN ((size_t)64 << 10)
 #define GROWTH_MAX ((size_t)4 << 20)
 #define LOCK_TRIES 500
+#define LONG_WAITS 1000			/* of process_pause */
 #define MAX_EXECS 100000		/* files of one process id */
 #define N_TYPES 5
 
@@ -43,7 +43,6 @@ static struct {
 	int fd;
 	dev_t device;
 	ino_t inode;
-	bool finished;
 	uint64_t next_first[N_TYPES];
 	struct cpprofdata_chunk *filling[N_TYPES];
 	char path[PATH_MAX];
@@ -70,11 +69,24 @@ datafile_lock(void)
 	return false;
 }
 
+bool
+datafile_lock_patiently(void)
+{
+	int i;
+
+	for (i = 0; i < LONG_WAITS; i++) {
+		if (datafile_lock())
+			return true;
+		process_pause();
+	}
+	return false;
+}
+
 void
 datafile_lock_wait(void)
 {
-	while (!datafile_lock())
-		sched_yield();
+	while (!datafile_lock_patiently())
+		;
 }
 
 void
@@ -151,8 +163,10 @@ extend(size_t size)
 		errno = EFBIG;
 		return false;
 	}
-	failed = posix_fallocate(fd, (off_t)file.size,
-	    (off_t)(size - file.size));
+	do
+		failed = posix_fallocate(fd, (off_t)file.size,
+		    (off_t)(size - file.size));
+	while (failed == EINTR);
 	if (failed != 0) {
 		errno = failed;
 		return false;
@@ -195,7 +209,7 @@ grow(size_t needed)
 	size = file.size + step;
 	if (size < needed)
 		size = needed;
-	if (file.finished || needed > MAX_SIZE)
+	if (needed > MAX_SIZE)
 		return false;
 	return extend(size) || (size > needed && extend(needed));
 }
@@ -208,7 +222,7 @@ datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
 	struct cpprofdata_chunk *chunk;
 	uint64_t used, capacity;
 
-	if (head == NULL || file.finished)
+	if (head == NULL)
 		return NULL;
 	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
 	used = head->used;
@@ -431,12 +445,11 @@ datafile_finish(void)
 	struct cpprofdata_header *head = datafile_header();
 	int fd;
 
-	if (head == NULL || file.finished)
+	if (head == NULL)
 		return;
 	head->end_ns = process_now();
-	file.finished = true;
 	fd = descriptor();
-	/* Without the lock nobody goes beyond `used`, and it is not given back. */
+	/* Without the lock nobody goes beyond `used`. */
 	if (fd >= 0 && ftruncate(fd, (off_t)head->used) == 0)
 		file.size = head->used;
 }

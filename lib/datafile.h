@@ -27,7 +27,11 @@ struct cpprofdata_header *datafile_header(void);
  */
 bool datafile_lock(void);
 
-/* Takes the lock; not from a handler, and with ticks held off (threads.h). */
+/*
+ * Takes the lock, at once or after a while; not from a handler, and with ticks
+ * held off (threads.h).  The first gives up after a tenth of a second.
+ */
+bool datafile_lock_patiently(void);
 void datafile_lock_wait(void);
 
 void datafile_unlock(void);
@@ -78,7 +82,8 @@ bool datafile_populate(void *address, size_t size);
 void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits);
 
-/* Notes the end of the process and cuts the file; lock held. */
+/* Notes the end of the process and cuts the file; it can still grow.  Lock
+ * held. */
 void datafile_finish(void);
 
 /*

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # libcpprof: linked eagerly, because binding a symbol in a signal handler could
 # wait for the loader's lock, and so could finding a thread-local variable in
-# any other model; nothing visible but what lib/interpose.c exports.
+# any other model; begun before all other libraries (see lib/start.c); nothing
+# visible but what lib/interpose.c exports.
 EXTRA_DIST += lib/COPYING
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h
@@ -27,7 +28,8 @@ libcpprof_la_SOURCES = \
 	lib/unwind.c lib/unwind.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
-libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now -Wl,-z,nodelete
+libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
+	-Wl,-z,nodelete -Wl,-z,initfirst
 
 # Tests, on code of the kind that most programs are made of.
 EXTRA_DIST += tests/test-collector.py tests/collector_file.py \

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,14 @@ process_now(void)
 }
 
 void
+process_pause(void)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+
+	syscall(SYS_nanosleep, &pause, NULL);
+}
+
+void
 process_forked(void)
 {
 	process.pid = (uint32_t)getpid();
@@ -35,10 +44,57 @@ process_forked(void)
 	process.start_ns = process_now();
 }
 
-static bool
-read_interval(void)
+static const char *
+find_variable(char **environment, const char *name)
 {
-	const char *text = getenv(CPPROF_ENVIRONMENT_INTERVAL);
+	const size_t size = strlen(name);
+
+	for (; *environment != NULL; environment++)
+		if (strncmp(*environment, name, size) == 0 &&
+		    (*environment)[size] == '=')
+			return *environment + size + 1;
+	return NULL;
+}
+
+/* The text of a file in /proc, as far as it fits; "" if there is none. */
+static void
+read_file(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 0;
+
+	if (fd >= 0) {
+		n = read(fd, text, size - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+}
+
+/* Whether a tracer (gdb, strace) or valgrind watches the process. */
+static bool
+is_watched(char **environment)
+{
+	const char *preloaded = find_variable(environment, "LD_PRELOAD");
+	char status[1024];
+	const char *tracer;
+
+	if (preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL)
+		return true;
+	read_file("/proc/self/status", status, sizeof status);
+	tracer = strstr(status, "\nTracerPid:\t");
+	return tracer != NULL && tracer[12] >= '1' && tracer[12] <= '9';
+}
+
+static bool
+is_told(const char *launcher)
+{
+	return launcher == NULL ||
+	    strtoul(launcher, NULL, 10) == (unsigned long)getppid();
+}
+
+static bool
+read_interval(const char *text)
+{
 	unsigned long interval = CPPROF_INTERVAL_DEFAULT;
 	char *end;
 
@@ -100,19 +156,24 @@ find_own_mapping(void)
 }
 
 bool
-process_init(const char **problem)
+process_init(char **environment, const char **problem)
 {
-	const char *output = getenv(CPPROF_ENVIRONMENT_OUTPUT);
+	const char *output = find_variable(environment,
+	    CPPROF_ENVIRONMENT_OUTPUT);
 
 	*problem = NULL;
-	if (output == NULL || *output == '\0' || getauxval(AT_SECURE) != 0)
+	if (output == NULL || *output == '\0' || getauxval(AT_SECURE) != 0 ||
+	    is_watched(environment))
 		return false;
+	process.may_speak = is_told(find_variable(environment,
+	    CPPROF_ENVIRONMENT_LAUNCHER));
 	if (*output != '/' || strlen(output) >= sizeof process.output - 64) {
 		*problem = CPPROF_ENVIRONMENT_OUTPUT
 		    " is not a usable absolute path";
 		return false;
 	}
-	if (!read_interval()) {
+	if (!read_interval(find_variable(environment,
+	    CPPROF_ENVIRONMENT_INTERVAL))) {
 		*problem = CPPROF_ENVIRONMENT_INTERVAL
 		    " is not a usable number of microseconds";
 		return false;

@@ -23,6 +23,7 @@ struct process {
 	char *arguments;		/* one after another, each with NUL */
 	size_t arguments_size;
 	uint32_t n_arguments;
+	bool may_speak;			/* on stderr, when it cannot sample */
 	uintptr_t own_start, own_end;	/* where this library is mapped */
 	_Atomic uint64_t n_threads, n_threads_unsampled;	/* so far */
 };
@@ -30,16 +31,24 @@ struct process {
 extern struct process process;
 
 /*
- * Reads environment and /proc.  False when the collector is not wanted
- * (no output directory) or must not run (setuid); *problem then says what is
+ * Reads the environment, the strings after argv, and /proc: the C library may
+ * not know them yet.  False when the collector is not wanted (no output
+ * directory), must not run (setuid), or had better not: a debugger, a tracer
+ * or valgrind would show the user every tick.  *problem then says what is
  * wrong, or is NULL.  Once, from the constructor.
  */
-bool process_init(const char **problem);
+bool process_init(char **environment, const char **problem);
 
 /* In a forked child: its own ids and start.  Async-signal-safe. */
 void process_forked(void);
 
 /* UTC in ns since 1970.  Async-signal-safe. */
 uint64_t process_now(void);
+
+/*
+ * Lets others run, also those of lower priority: for who waits for a lock.
+ * Async-signal-safe, and no cancellation point.
+ */
+void process_pause(void);
 
 #endif

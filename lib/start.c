@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* start.c -- the constructor, the destructor, forks, and threads' ends.
  *
+ * The constructor is told to the linker as the first of all (initfirst), so
+ * that threads and time of other libraries' constructors are sampled too.  The
+ * C library's own has not run then: its environment, for one, is not there.
+ * For the same reason the end is the last of all exit handlers.
+ *
  * The library speaks at most once, on stderr, when it cannot sample; then it
  * stays out of the way.
  *
@@ -27,6 +32,7 @@
 #include "lib/sampler.h"
 
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
+extern int __cxa_atexit(void (*)(void *), void *, void *);
 
 static volatile uint32_t *is_same_process;	/* wiped to 0 in children */
 static pthread_key_t end_key;
@@ -40,7 +46,7 @@ warn(const char *what, int error)
 	char line[512];
 	char *at = line, *const end = line + sizeof line - 1;
 
-	if (has_warned)
+	if (has_warned || !process.may_speak)
 		return;
 	has_warned = true;
 	at = stpncpy(at, "cpprof: not sampling: ", (size_t)(end - at));
@@ -65,15 +71,27 @@ our_signal(void)
 }
 
 /*
+ * Whether the collector's memory and timers are this process's own: not those
+ * of the parent of a vfork, and not a copy that has not been set up yet.
+ */
+static bool
+is_own_process(void)
+{
+	return *is_same_process != 0 && (uint32_t)getpid() == process.pid;
+}
+
+/*
  * Threads.
  */
 
-/* Runs in a thread that returns, exits or is cancelled. */
+/* Runs in a thread that returns, exits or is cancelled, or ends the process. */
 static void
 end_thread(void *state)
 {
 	struct thread *thread = state;
 
+	if (!is_own_process())
+		return;
 	sampler_stop(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -200,20 +218,43 @@ make_file(void)
 	return ok;
 }
 
+/*
+ * The last of the exit handlers, after all destructors.  Threads that still
+ * run are sampled until the process is gone.  (A handler of the program that
+ * calls exit may have interrupted who holds the lock.)
+ */
+static void
+finish(void *unused)
+{
+	struct thread *self = thread_self;
+
+	(void)unused;
+	if (!is_own_process())
+		return;
+	if (self != NULL)
+		end_thread(self);
+	if (datafile_lock_patiently()) {
+		datafile_finish();
+		datafile_unlock();
+	}
+}
+
 __attribute__((constructor)) static void
-start(void)
+start(int argc, char **argv, char **environment)
 {
 	int saved = errno;
 	const char *problem;
 	struct thread *thread;
 
+	(void)argc, (void)argv;
 	real();
-	if (!process_init(&problem)) {
+	if (!process_init(environment, &problem)) {
 		if (problem != NULL)
 			warn(problem, 0);
 	} else if (!make_file()) {
 		warn(process.output, errno);
 	} else if (!watch_forks() ||
+	    __cxa_atexit(finish, NULL, NULL) != 0 ||
 	    pthread_key_create(&end_key, end_thread) != 0 ||
 	    (thread = threads_take(NULL, NULL)) == NULL ||
 	    sampler_install() != 0) {
@@ -223,18 +264,4 @@ start(void)
 		begin_thread(thread, __libc_stack_end);
 	}
 	errno = saved;
-}
-
-__attribute__((destructor)) static void
-finish(void)
-{
-	if (!sampler_is_on() || *is_same_process == 0)
-		return;
-	threads_hold_off();
-	if (thread_self != NULL)
-		sampler_settle(thread_self);
-	datafile_lock_wait();
-	datafile_finish();
-	datafile_unlock();
-	threads_resume();
 }

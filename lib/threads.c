@@ -3,7 +3,6 @@
 #include "lib/threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,7 +45,7 @@ lock(void)
 {
 	while (atomic_flag_test_and_set_explicit(&locked,
 	    memory_order_acquire))
-		sched_yield();
+		process_pause();
 }
 
 static void
