@@ -4,12 +4,14 @@
  * Threads: a new one begins in our routine, which sets its sampling up.
  * Signals: the program may do what it likes with our signal's number: it sees
  * what it asked for, while the kernel's handler stays ours and the signal
- * stays unblocked.  Unloading: a new epoch after dlclose.  dlopen is left
- * alone: it looks at who calls it, and what it loads is found when sampled.
+ * stays unblocked (but see sampler_believed_blocked).  Unloading: a new epoch
+ * after dlclose.  dlopen is left alone: it looks at who calls it, and what it
+ * loads is found when sampled.
  *
  * If the collector is off, each does nothing but call the real one.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -22,9 +24,6 @@
 #include "lib/threads.h"
 
 #define EXPORTED __attribute__((visibility("default")))
-
-/* Whether the program believes that our signal is blocked in this thread. */
-static __thread bool believed_blocked;
 
 /*
  * Threads.
@@ -170,7 +169,7 @@ set_handler(__sighandler_t (*set)(int, __sighandler_t), int number,
 {
 	struct sigaction action, old;
 
-	if (!is_ours(number))
+	if (!is_ours(number) || handler == SIG_HOLD)
 		return set(number, handler);
 	memset(&action, 0, sizeof action);
 	action.sa_handler = handler;
@@ -233,7 +232,7 @@ static int
 change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
     const sigset_t *set, sigset_t *old)
 {
-	const bool believed = believed_blocked;
+	const bool believed = sampler_believed_blocked;
 	bool named;
 	sigset_t copy;
 	int result;
@@ -241,16 +240,18 @@ change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
 	if (!sampler_is_on())
 		return change(how, set, old);
 	named = set != NULL && sigismember(set, sampler_signal()) == 1;
-	result = change(how,
-	    how == SIG_UNBLOCK ? set : without_ours(set, &copy), old);
-	if (result != 0)
-		return result;
-	if (old != NULL && believed)
-		sigaddset(old, sampler_signal());
+	/* Before the change: a signal that is unblocked comes during it. */
 	if (set != NULL && how == SIG_SETMASK)
-		believed_blocked = named;
+		sampler_believed_blocked = named;
 	else if (named)
-		believed_blocked = how == SIG_BLOCK;
+		sampler_believed_blocked = how == SIG_BLOCK;
+	if (how != SIG_UNBLOCK && !sampler_has_yielded())
+		set = without_ours(set, &copy);
+	result = change(how, set, old);
+	if (result != 0)
+		sampler_believed_blocked = believed;
+	else if (old != NULL && believed)
+		sigaddset(old, sampler_signal());
 	return result;
 }
 
@@ -267,13 +268,28 @@ pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 }
 
 /* A thread that waits for all signals must not be handed our ticks. */
+static const sigset_t *
+waitable(const sigset_t *set, sigset_t *copy)
+{
+	return sampler_has_yielded() ? set : without_ours(set, copy);
+}
 
 EXPORTED int
 sigwait(const sigset_t *restrict set, int *restrict number)
 {
 	sigset_t copy;
+	int result;
 
-	return real()->sigwait(without_ours(set, &copy), number);
+	if (!sampler_is_on())
+		return real()->sigwait(set, number);
+	/* What interrupts it may be the signal waited for, held back. */
+	do
+		result = real()->sigwaitinfo(waitable(set, &copy), NULL);
+	while (result < 0 && errno == EINTR);
+	if (result < 0)
+		return errno;
+	*number = result;
+	return 0;
 }
 
 EXPORTED int
@@ -281,7 +297,7 @@ sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
 	sigset_t copy;
 
-	return real()->sigwaitinfo(without_ours(set, &copy), info);
+	return real()->sigwaitinfo(waitable(set, &copy), info);
 }
 
 EXPORTED int
@@ -290,7 +306,7 @@ sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
 {
 	sigset_t copy;
 
-	return real()->sigtimedwait(without_ours(set, &copy), info, timeout);
+	return real()->sigtimedwait(waitable(set, &copy), info, timeout);
 }
 
 EXPORTED int
@@ -298,5 +314,5 @@ signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t copy;
 
-	return real()->signalfd(fd, without_ours(set, &copy), flags);
+	return real()->signalfd(fd, waitable(set, &copy), flags);
 }

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "lib/datafile.h"
@@ -35,6 +36,8 @@
 static const char timer_mark;	/* its address marks our timers' signals */
 static bool is_on;
 static struct sigaction program_action;	/* what the program asked for */
+__thread volatile bool sampler_believed_blocked;
+static __thread bool has_yielded;
 
 int
 sampler_signal(void)
@@ -46,6 +49,12 @@ bool
 sampler_is_on(void)
 {
 	return is_on;
+}
+
+bool
+sampler_has_yielded(void)
+{
+	return has_yielded;
 }
 
 void
@@ -252,11 +261,26 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 	charge(thread, clock_ns(CLOCK_MONOTONIC) - start);
 }
 
+/* The program's, who has it blocked: pending again when the handler returns. */
+static void
+hold_back(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+
+	has_yielded = true;
+	if (thread_self != NULL)
+		sampler_stop(thread_self);
+	sigaddset(&interrupted->uc_sigmask, number);
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number,
+	    info);
+}
+
 /* Our signal number, but not from our timer: what the program wanted. */
 static void
 run_program_action(int number, siginfo_t *info, void *context)
 {
 	struct sigaction action = program_action, standard;
+	const ucontext_t *interrupted = context;
 	sigset_t mask, saved;
 
 	if ((action.sa_flags & SA_SIGINFO) == 0 &&
@@ -273,7 +297,7 @@ run_program_action(int number, siginfo_t *info, void *context)
 	}
 	if ((action.sa_flags & SA_RESETHAND) != 0)
 		program_action.sa_handler = SIG_DFL;
-	mask = action.sa_mask;
+	sigorset(&mask, &action.sa_mask, &interrupted->uc_sigmask);
 	sigaddset(&mask, number);
 	real()->pthread_sigmask(SIG_SETMASK, &mask, &saved);
 	if ((action.sa_flags & SA_SIGINFO) != 0)
@@ -290,7 +314,10 @@ handle(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	if (info->si_code != SI_TIMER || info->si_ptr != &timer_mark) {
-		run_program_action(number, info, context);
+		if (sampler_believed_blocked)
+			hold_back(number, info, context);
+		else
+			run_program_action(number, info, context);
 	} else if (thread != NULL) {
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
 		    info->si_overrun : 0), context);

@@ -48,6 +48,15 @@ void sampler_stop(struct thread *thread);
 void sampler_settle(struct thread *thread);
 
 /*
+ * Whether the program believes that our signal is blocked in this thread.  It
+ * is not, until one comes that the program sent: that one is then held back by
+ * the kernel as the program wants, and the thread is not sampled any more
+ * (sampler_has_yielded).
+ */
+extern __thread volatile bool sampler_believed_blocked;
+bool sampler_has_yielded(void);
+
+/*
  * The program's own idea of our signal's action: as sigaction(2).  Not from
  * the handler.
  */
