@@ -56,9 +56,10 @@ find_open(const struct dl_find_object *object)
 	while (i > 0) {
 		struct entry *entry = &entries[--i];
 
-		if (at >= entry->start && at < entry->end &&
-		    entry->map == object->dlfo_link_map &&
-		    atomic_load_explicit(&entry->open, memory_order_relaxed))
+		/* What `open` vouches for is read after it. */
+		if (atomic_load_explicit(&entry->open, memory_order_acquire) &&
+		    at >= entry->start && at < entry->end &&
+		    entry->map == object->dlfo_link_map)
 			return entry;
 	}
 	return NULL;
@@ -263,7 +264,8 @@ modules_find(struct module_cache *cache, uint64_t address, uint32_t *module,
 	struct dl_find_object object;
 	struct entry *entry;
 
-	if (cache->entries[slot].page != page) {
+	/* Page 0, of calls through null pointers, marks empty slots. */
+	if (cache->entries[slot].page != page || page == 0) {
 		if (_dl_find_object((void *)(uintptr_t)address, &object) != 0) {
 			*module = CPPROFDATA_NO_MODULE;
 			*offset = address;

@@ -26,7 +26,7 @@ static bool
 grow_slots(struct tree *tree)
 {
 	size_t n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS, i, at;
-	struct tree_slot *slots;
+	struct tree_slot *slots, *old = tree->slots;
 
 	slots = mmap(NULL, n * sizeof *slots, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -34,16 +34,17 @@ grow_slots(struct tree *tree)
 		return false;
 	madvise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
 	for (i = 0; i < tree->n_slots; i++) {
-		if (tree->slots[i].record == NULL)
+		if (old[i].record == NULL)
 			continue;
-		at = tree->slots[i].hash & (n - 1);
+		at = old[i].hash & (n - 1);
 		while (slots[at].record != NULL)
 			at = (at + 1) & (n - 1);
-		slots[at] = tree->slots[i];
+		slots[at] = old[i];
 	}
-	if (tree->slots != NULL)
-		munmap(tree->slots, tree->n_slots * sizeof *slots);
+	/* A child that is forked between must not free the old ones again. */
 	tree->slots = slots;
+	if (old != NULL)
+		munmap(old, tree->n_slots * sizeof *old);
 	tree->n_slots = n;
 	return true;
 }

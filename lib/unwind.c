@@ -51,6 +51,7 @@ frames_reserve(struct frames *frames, size_t n)
 {
 	size_t capacity = frames->capacity != 0 ? frames->capacity :
 	    FIRST_FRAMES;
+	struct frame *old = frames->frames;
 	void *memory;
 
 	if (n <= frames->capacity)
@@ -59,16 +60,17 @@ frames_reserve(struct frames *frames, size_t n)
 		capacity *= 2;
 	if (capacity > MAX_FRAMES)
 		return false;
-	if (frames->frames == NULL)
-		memory = mmap(NULL, capacity * sizeof *frames->frames,
+	/* A child that is forked meanwhile must not free what has moved. */
+	frames->frames = NULL;
+	if (old == NULL)
+		memory = mmap(NULL, capacity * sizeof *old,
 		    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	else
-		memory = mremap(frames->frames,
-		    frames->capacity * sizeof *frames->frames,
-		    capacity * sizeof *frames->frames, MREMAP_MAYMOVE);
+		memory = mremap(old, frames->capacity * sizeof *old,
+		    capacity * sizeof *old, MREMAP_MAYMOVE);
+	frames->frames = memory != MAP_FAILED ? memory : old;
 	if (memory == MAP_FAILED)
 		return false;
-	frames->frames = memory;
 	frames->capacity = capacity;
 	return true;
 }
@@ -348,6 +350,11 @@ step_by_guess(struct walk *walk, struct frame *frame)
 		frame->flags |= FRAME_EXACT;
 		return STEP_END;
 	}
+	/* The loader's start, which calls constructors; psABI 3.4.1. */
+	if (!walk->exact && walk->fp == 0 &&
+	    walk->sp >= unwinder->readable.high - READABLE_PAGE &&
+	    walk->sp < unwinder->readable.high)
+		return STEP_END;
 	unwinder->guessed = true;
 	if (walk->exact &&
 	    readable_word(&unwinder->readable, walk->sp, &ra) &&
