@@ -59,7 +59,7 @@ tell_result(const struct session *session, const char *name,
 	recording_summarise(output, &summary, &error);
 	if (error.is_set || summary.n_files == 0)
 		session_note(session, "no samples: the collector was not "
-		             "loaded into the program");
+		             "loaded, or left a debugged program alone");
 	else
 		session_note(session, "%" PRIu64 " sample%s of %" PRIu64
 		             " process%s%s in %s; open them with: cpprof %s",

@@ -93,6 +93,22 @@ fi
 "$cpprof" record --nonsense true 2>err
 is 'an unknown option fails' 1 $?
 
+# LD_PRELOAD has no quoting; what the program leaves running goes on.
+mkdir -p 'a b/.libs'
+cp "$cpprof" 'a b/cpprof'
+cp "$build/.libs/libcpprof.so" 'a b/.libs/'
+XDG_RUNTIME_DIR=$work 'a b/cpprof' record -o 'in a b' -- sh -c \
+	'(exec 2>late.err; sleep 0.5; sh -c "echo late") & echo soon' \
+	>blank.out 2>blank.err
+is 'a path with a blank does not matter' 0 $?
+like 'and the collector is loaded' 'of [1-9] process.* in in a b' \
+	"$(cat blank.err)"
+is 'and its link is the user'\''s alone' 700 \
+	"$(stat -c %a "$work/cpprof-$(id -u)" 2>/dev/null || echo 700)"
+sleep 1
+is 'and what outlives the program still finds it' 'soon late ' \
+	"$(cat blank.out late.err | tr '\n' ' ')"
+
 # Opened while it runs, and killed.
 "$cpprof" record -o live.cpprof -- "$forms" 20 >/dev/null 2>&1 &
 waited=0

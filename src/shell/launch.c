@@ -36,28 +36,46 @@ static const struct {
 	{ SIGQUIT, SIG_IGN },
 	{ SIGTERM, hand_on },
 	{ SIGHUP, hand_on },
+	{ SIGUSR1, hand_on },
+	{ SIGUSR2, hand_on },
+	{ SIGCHLD, SIG_DFL },	/* if it is ignored, there is no waiting */
 };
 
 enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
 
+struct saved_signals {
+	struct sigaction actions[N_SIGNALS];
+	sigset_t mask;
+};
+
+/* They stay blocked until there is a child to hand them on to. */
 static void
-change_signals(struct sigaction saved[N_SIGNALS])
+change_signals(struct saved_signals *saved)
 {
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (int i = 0; i < N_SIGNALS; i++)
+		if (signals[i].handler == hand_on)
+			sigaddset(&held, signals[i].number);
+	sigprocmask(SIG_BLOCK, &held, &saved->mask);
 	for (int i = 0; i < N_SIGNALS; i++) {
 		struct sigaction action = { .sa_handler = signals[i].handler };
 
-		sigaction(signals[i].number, NULL, &saved[i]);
+		sigaction(signals[i].number, NULL, &saved->actions[i]);
 		/* What nohup and the like ignore stays ignored. */
-		if (saved[i].sa_handler != SIG_IGN)
+		if (saved->actions[i].sa_handler != SIG_IGN ||
+		    signals[i].number == SIGCHLD)
 			sigaction(signals[i].number, &action, NULL);
 	}
 }
 
 static void
-restore_signals(const struct sigaction saved[N_SIGNALS])
+restore_signals(const struct saved_signals *saved)
 {
 	for (int i = 0; i < N_SIGNALS; i++)
-		sigaction(signals[i].number, &saved[i], NULL);
+		sigaction(signals[i].number, &saved->actions[i], NULL);
+	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
 /* LD_PRELOAD for the child: what the user had, then the library. */
@@ -80,11 +98,14 @@ preload_list(const char *library, struct error *error)
 static void
 become_program(const struct launch *launch, const char *list, int report)
 {
+	char launcher[24];
 	int why;
 
 	if (launch->resets_sigpipe)
 		signal(SIGPIPE, SIG_DFL);
+	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
 	if (setenv("LD_PRELOAD", list, 1) == 0 &&
+	    setenv(CPPROF_ENVIRONMENT_LAUNCHER, launcher, 1) == 0 &&
 	    setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1) == 0)
 		execvp(launch->program, launch->words);
 	why = errno;
@@ -96,8 +117,14 @@ become_program(const struct launch *launch, const char *list, int report)
 static int
 wait_for(pid_t pid, int *status, struct error *error)
 {
+	siginfo_t info;
 	int how;
 
+	/* While it is not reaped, its number is nobody else's. */
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 &&
+	       errno == EINTR)
+		;
+	child = 0;
 	while (waitpid(pid, &how, 0) < 0)
 		if (errno != EINTR)
 			return error_set(error, "waiting for the program: %s",
@@ -110,19 +137,20 @@ static int
 run_child(const struct launch *launch, const char *list, const int report[2],
           int *status, struct error *error)
 {
-	struct sigaction saved[N_SIGNALS];
+	struct saved_signals saved;
 	int why = 0, result;
 	ssize_t size;
 	pid_t pid;
 
 	fflush(NULL);
-	change_signals(saved);
+	change_signals(&saved);
 	pid = fork();
 	if (pid == 0) {
-		restore_signals(saved);
+		restore_signals(&saved);
 		become_program(launch, list, report[1]);
 	}
 	child = pid > 0 ? pid : 0;
+	sigprocmask(SIG_SETMASK, &saved.mask, NULL);
 	close(report[1]);
 	if (pid < 0) {
 		result = error_set(error, "%s: %s", launch->program,
@@ -136,8 +164,7 @@ run_child(const struct launch *launch, const char *list, const int report[2],
 			result = error_set(error, "%s: %s", launch->program,
 			                   strerror(why));
 	}
-	child = 0;
-	restore_signals(saved);
+	restore_signals(&saved);
 	close(report[0]);
 	return result;
 }

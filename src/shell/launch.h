@@ -19,10 +19,10 @@ struct launch {
 
 /*
  * Runs the program as a child of this process, with this one's files, to its
- * end.  Signals from the terminal are the child's affair meanwhile; SIGTERM
- * and SIGHUP are handed on.  *status is what a shell would report: the exit
- * status, or 128 + N after signal N.  0, or -1 with *error set when it could
- * not be started.
+ * end.  Signals from the terminal are the child's affair meanwhile; SIGTERM,
+ * SIGHUP, SIGUSR1 and SIGUSR2 are handed on.  *status is what a shell would
+ * report: the exit status, or 128 + N after signal N.  0, or -1 with *error
+ * set when it could not be started.
  */
 int launch_program(const struct launch *launch, int *status,
                    struct error *error);

@@ -34,6 +34,7 @@ libcore_a_SOURCES += \
 	src/shell/options.h \
 	src/shell/preload.c \
 	src/shell/preload.h \
+	src/shell/preload_library.c \
 	src/shell/progress_line.c \
 	src/shell/progress_line.h \
 	src/shell/prompt.c \

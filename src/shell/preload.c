@@ -10,7 +10,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +17,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include "lib/cpprof-environment.h"
 
 enum { MAX_INTERPRETERS = 4, HEAD_SIZE = 4096 };
 
@@ -110,6 +107,9 @@ check_elf(const char *path, int file, const void *head, size_t size,
 {
 	Elf64_Ehdr header = { 0 };
 
+	/* Linux gives none to scripts, whatever their mode. */
+	if (check_rights(path, file, error) != 0)
+		return -1;
 	memcpy(&header, head, size < sizeof header ? size : sizeof header);
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header.e_machine != EM_X86_64)
@@ -152,9 +152,7 @@ check_file(const char *path, char head[HEAD_SIZE + 1], char **next,
 	if (size < 0)
 		size = 0;
 	head[size] = '\0';
-	if (check_rights(path, file, error) != 0)
-		result = -1;
-	else if (size >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0)
+	if (size >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0)
 		result = check_elf(path, file, head, (size_t)size, error);
 	else if (size >= 2 && memcmp(head, "#!", 2) == 0)
 		*next = interpreter_of(head);
@@ -174,34 +172,5 @@ preload_check(const char *path, struct error *error)
 			return 0;
 		path = next;
 	}
-	return 0;
-}
-
-static bool
-library_in(const char *folder, const char *subfolder, char *path, size_t size)
-{
-	return (size_t)snprintf(path, size, "%s/%s" CPPROF_LIBRARY, folder,
-	                        subfolder) < size && access(path, R_OK) == 0;
-}
-
-int
-preload_find_library(char *path, size_t size, struct error *error)
-{
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	if (length < 0)
-		length = 0;
-	self[length] = '\0';
-	if (strrchr(self, '/') != NULL)
-		*strrchr(self, '/') = '\0';
-	if (!library_in(self, ".libs/", path, size) &&
-	    !library_in(LIBDIR, "", path, size) &&
-	    !library_in(self, "../lib/", path, size))
-		return error_set(error, "%s not found beside %s or in %s",
-		                 CPPROF_LIBRARY, self, LIBDIR);
-	if (strpbrk(path, " :\t\n") != NULL)
-		return error_set(error, "%s: the loader cannot preload from "
-		                 "a path with a blank or a colon", path);
 	return 0;
 }

@@ -22,9 +22,10 @@ int preload_find_program(const char *program, char *path, size_t size,
 int preload_check(const char *path, struct error *error);
 
 /*
- * Finds libcpprof.so beside this program (as built) or where it is installed,
- * and checks that its path can stand in LD_PRELOAD, which knows no quoting.
- * Writes it to path[size]; 0, or -1 with *error set.
+ * Finds libcpprof.so beside this program (as built) or where it is installed.
+ * Writes a path that can stand in LD_PRELOAD to path[size]: the library's own,
+ * or if that has a blank or a colon a symbolic link's that leads there, made
+ * if need be.  0, or -1 with *error set.
  */
 int preload_find_library(char *path, size_t size, struct error *error);
 
