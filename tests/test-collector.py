@@ -5,6 +5,7 @@ Each case starts a program with the library preloaded and looks at what came
 out of it: the program must not have noticed, and the profile must hold what
 the program did.  Speaks TAP.
 """
+import math
 import os
 import shutil
 import stat
@@ -77,6 +78,68 @@ def spinning_is_sampled():
     assert profile.end > profile.last_sample > profile.start
     assert len(profile.data) == profile.used
     assert [thread.flags for thread in profile.threads.values()] == [1]
+
+
+def call_paths_have_their_shares():
+    run = target('shares', 2000)
+    assert (run.status, run.out) == (0, b'shared\n')
+    profile = run.one()
+    assert profile.hits > 400
+    for share in (10, 20, 30, 40):
+        hits = profile.hits_with('run_shares', 'share_%d' % share, 'work')
+        expected = profile.hits * share / 100
+        deviation = math.sqrt(expected * (1 - share / 100))
+        assert abs(hits - expected) <= 4.5 * deviation, (share, hits, expected)
+
+
+CONSTRUCTED = '''
+#include <pthread.h>
+#include <time.h>
+static volatile unsigned sink;
+void spin_early(void)
+{
+    struct timespec now;
+    do {
+        for (int i = 0; i < 20000; i++)
+            sink += i;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while (now.tv_nsec < 200000000 && now.tv_sec == 0);
+}
+static void *run(void *argument) { spin_early(); return argument; }
+static pthread_t thread;
+__attribute__((constructor)) static void begin(void)
+{
+    pthread_create(&thread, 0, run, 0);
+    spin_early();
+}
+__attribute__((destructor)) static void end(void)
+{
+    clock_t start = clock();
+    while (clock() - start < CLOCKS_PER_SEC / 5)
+        sink++;
+}
+void join(void) { pthread_join(thread, 0); }
+'''
+
+
+def constructors_and_destructors_are_sampled():
+    with tempfile.TemporaryDirectory() as directory:
+        library = os.path.join(directory, 'libearly.so')
+        program = os.path.join(directory, 'early')
+        for name, text, more in (
+                (library, CONSTRUCTED, ['-shared', '-fPIC']),
+                (program, 'void join(void); int main(void) { join(); }',
+                 [library])):
+            if subprocess.run(['cc', '-O2', '-x', 'c', '-o', name, '-', '-x',
+                               'none', *more], input=text.encode(),
+                              capture_output=True).returncode != 0:
+                raise Skip('no C compiler')
+        run = Run(program)
+    assert (run.status, run.err) == (0, b'')
+    profile = run.one()
+    assert profile.n_threads == 2 and profile.n_unsampled == 0
+    about(profile.hits, 600, profile)
+    assert not any(stack[0] == '[partial]' for stack in profile.stacks())
 
 
 def the_interval_is_obeyed():
@@ -221,6 +284,22 @@ def our_signal_from_elsewhere_acts_as_without_us():
     assert run.one().hits > 0
 
 
+def a_blocked_signal_waits_as_without_us():
+    run = target('blocked-signal', 30)
+    assert (run.status, run.out) == \
+        (0, b'pending 1, got 63 with 7, caught 0 then 63\n'), run.out
+
+
+def debugged_programs_are_left_alone():
+    if shutil.which('gdb') is None:
+        raise Skip('gdb not found')
+    run = Run('gdb', '-q', '-batch', '-nx', '-ex', 'set confirm off', '-ex',
+              'run', '--args', TARGET, 'spin', '100')
+    assert b'exited with code 03' in run.out, (run.out, run.err)
+    assert b'SIG63' not in run.out
+    assert not any(p.arguments[0] == TARGET for p in run.profiles)
+
+
 def closed_descriptors_do_not_matter():
     run = target('close-all', 100)
     assert (run.status, run.out) == (0, b'closed, first 3\n')
@@ -259,6 +338,8 @@ def an_unusable_directory_costs_one_line():
     run = target('spin', 20, directory=False)
     assert (run.status, run.out) == (3, b'spun\n')
     assert run.err.count(b'\n') == 1 and run.err.startswith(b'cpprof: ')
+    run = target('spin', 20, directory=False, CPPROF_LAUNCHER='1')
+    assert (run.status, run.out, run.err) == (3, b'spun\n', b'')
     run = target('spin', 20, CPPROF_INTERVAL='nonsense')
     assert (run.status, run.out) == (3, b'spun\n')
     assert run.err.count(b'\n') == 1 and not run.profiles
@@ -335,6 +416,8 @@ def a_real_program(command, directory):
 
 CASES = (
     spinning_is_sampled,
+    call_paths_have_their_shares,
+    constructors_and_destructors_are_sampled,
     the_interval_is_obeyed,
     deep_recursion_is_whole,
     threads_in_turn_share_a_tree,
@@ -349,6 +432,8 @@ CASES = (
     blocking_all_signals_does_not_stop_it,
     the_program_may_use_every_signal,
     our_signal_from_elsewhere_acts_as_without_us,
+    a_blocked_signal_waits_as_without_us,
+    debugged_programs_are_left_alone,
     closed_descriptors_do_not_matter,
     calls_are_not_interrupted,
     a_file_size_limit_is_kept,

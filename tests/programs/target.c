@@ -313,6 +313,92 @@ run_default_action(long ms)
 	return 1;
 }
 
+/* A signal that is blocked waits, and can be waited for; then it is caught. */
+static int
+run_blocked_signal(long ms)
+{
+	const union sigval value = { .sival_int = 7 };
+	struct timespec timeout = { 0, 100000000 };
+	sigset_t all, pending;
+	siginfo_t info;
+	int early, got;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	sigqueue(getpid(), SIGRTMAX - 1, value);
+	spin(ms);
+	sigpending(&pending);
+	got = sigtimedwait(&all, &info, &timeout);
+	printf("pending %d, got %d with %d, ", sigismember(&pending,
+	    SIGRTMAX - 1), got, info.si_value.sival_int);
+	signal(SIGRTMAX - 1, catch);
+	raise(SIGRTMAX - 1);
+	early = n_caught;
+	sigprocmask(SIG_UNBLOCK, &all, NULL);
+	printf("caught %d then %d\n", early, n_caught);
+	return 0;
+}
+
+/*
+ * Four call paths to one function, which does 10, 20, 30 and 40 % of its work
+ * for them, in small pieces in no regular order.
+ */
+static NOINLINE void
+work(unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		sink = sink * 31 + i;
+}
+
+static NOINLINE void
+share_10(void)
+{
+	work(5000);
+	sink++;
+}
+
+static NOINLINE void
+share_20(void)
+{
+	work(10000);
+	sink++;
+}
+
+static NOINLINE void
+share_30(void)
+{
+	work(15000);
+	sink++;
+}
+
+static NOINLINE void
+share_40(void)
+{
+	work(20000);
+	sink++;
+}
+
+static int
+run_shares(long ms)
+{
+	static void (*const shares[])(void) = { share_10, share_20, share_30,
+	    share_40 };
+	long end = cpu_ms() + ms;
+	unsigned random = 1;
+	int i;
+
+	/* Each as often as the others, from a random one on. */
+	while (cpu_ms() < end) {
+		random = random * 1103515245 + 12345;
+		for (i = 0; i < 4; i++)
+			shares[((random >> 16) + (unsigned)i) % 4]();
+	}
+	puts("shared");
+	return 0;
+}
+
 static int
 run_close_all(long ms)
 {
@@ -413,6 +499,8 @@ static const struct {
 	{ "block-all", run_block_all },
 	{ "actions", run_actions },
 	{ "default-action", run_default_action },
+	{ "blocked-signal", run_blocked_signal },
+	{ "shares", run_shares },
 	{ "close-all", run_close_all },
 	{ "poll", run_poll },
 	{ "small-file", run_small_file },
