@@ -276,7 +276,8 @@ cpprofdata_tells_of_the_run(void **state)
 	assert_string_equal(profile->modules[1].path, "/gone/lib.so");
 	assert_int_equal(profile->modules[1].build_id_size, 2);
 	assert_int_equal(profile->n_tallies, 1);
-	assert_string_equal(profile->tallies[0].what, "hits lost: no room");
+	assert_string_equal(profile->tallies[0].what, 
+	    "hits lost: no room to store them");
 	assert_int_equal(profile->tallies[0].count, 9);
 	profile_free(profile);
 }

@@ -154,7 +154,10 @@ add_resources(struct reader *reader, struct error *error)
 	return 0;
 }
 
-/* A drop's part that tells most: hits, or samples. */
+/*
+ * What `info` tells of each reason, of its hits or of its samples, whichever
+ * says more.  "hits lost" are in no tree; all others are.
+ */
 static int
 add_drops(struct reader *reader, struct error *error)
 {
@@ -162,25 +165,27 @@ add_drops(struct reader *reader, struct error *error)
 		const char *what;
 		bool is_hits;
 	} drops[CPPROFDATA_MAX_DROPS] = {
-		[CPPROFDATA_LOST_FULL] = { "hits lost: no room", true },
+		[CPPROFDATA_LOST_FULL] =
+		    { "hits lost: no room to store them", true },
 		[CPPROFDATA_LOST_AT_EXIT] =
-		    { "hits lost: the thread ended", true },
+		    { "hits lost: thread ended before they were taken", true },
 		[CPPROFDATA_DEFERRED_UNSAFE] =
-		    { "samples deferred: collector at work", false },
+		    { "samples taken late: collector was busy", false },
 		[CPPROFDATA_DEFERRED_BACK_OFF] =
-		    { "samples deferred: too costly", false },
+		    { "samples taken late: to keep sampling cheap", false },
 		[CPPROFDATA_PARTIAL_NO_RULES] =
-		    { "samples partial: no unwind tables", false },
+		    { "stacks cut short: code without unwind tables", false },
 		[CPPROFDATA_PARTIAL_BAD_RULES] =
-		    { "samples partial: bad unwind tables", false },
+		    { "stacks cut short: odd unwind tables", false },
 		[CPPROFDATA_PARTIAL_BAD_STACK] =
-		    { "samples partial: bad stack", false },
+		    { "stacks cut short: unreadable stack memory", false },
 		[CPPROFDATA_PARTIAL_TOO_DEEP] =
-		    { "samples partial: too deep", false },
+		    { "stacks cut short: too deep for memory", false },
 		[CPPROFDATA_OVERRUN] =
-		    { "hits of intervals without a tick", true },
+		    { "hits counted with the next sample", true },
 		[CPPROFDATA_GUESSED] =
-		    { "samples guessed: no unwind tables", false },
+		    { "stacks partly guessed: code without unwind tables",
+		      false },
 	};
 	const struct cpprofdata_header *header = &reader->file.header;
 
@@ -189,7 +194,7 @@ add_drops(struct reader *reader, struct error *error)
 		    header->drops[i].samples;
 		/* A newer collector may know a reason that this does not. */
 		const char *what = drops[i].what != NULL ? drops[i].what :
-		    "samples dropped for another reason";
+		    "samples marked for a reason not known here";
 
 		if (count > 0 && profile_add_tally(reader->profile, what,
 		                                   count, error) != 0)
@@ -199,7 +204,8 @@ add_drops(struct reader *reader, struct error *error)
 	        "threads started", header->n_threads, error) != 0)
 		return -1;
 	if (header->n_threads_unsampled > 0 &&
-	    profile_add_tally(reader->profile, "threads without a timer",
+	    profile_add_tally(reader->profile,
+	                      "threads not sampled: no timer to be had",
 	                      header->n_threads_unsampled, error) != 0)
 		return -1;
 	return 0;

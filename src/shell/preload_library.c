@@ -54,7 +54,7 @@ is_preloadable(const char *path)
 	return strpbrk(path, " :\t\n") == NULL;
 }
 
-/* A directory that nobody else can write to, made if need be; its descriptor. */
+/* Opens a directory that nobody else can write to, made if need be. */
 static int
 open_own_folder(char *path, size_t size, struct error *error)
 {
