@@ -10,3 +10,12 @@ noinst_PROGRAMS += bench/bench-views
 bench_bench_views_SOURCES = bench/bench-views.c
 bench_bench_views_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 bench_bench_views_LDADD = $(core_libs)
+
+# The collector's own cost: `make bench-collector`, or with PAIRS=20.
+EXTRA_DIST += bench/collector.py bench/programs/allocate.c \
+	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc
+
+bench-collector: all
+	CPPROF='$(abs_builddir)/cpprof' $(PYTHON3) $(srcdir)/bench/collector.py \
+		-n $${PAIRS:-7}
+.PHONY: bench-collector

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* calls.c -- a binary tree of calls, 29 deep: stacks that always change. */
+#include <stdio.h>
+
+static volatile unsigned sink;
+
+__attribute__((noinline, noclone)) static unsigned
+visit(unsigned depth, unsigned seed)
+{
+	unsigned left, right;
+
+	if (depth == 0)
+		return seed * 2654435761u;
+	left = visit(depth - 1, seed * 2);
+	right = depth > 1 ? visit(depth - 2, seed * 2 + 1) : seed;
+	return left ^ right;
+}
+
+int
+main(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 400; i++)
+		sink += visit(29, i);
+	printf("%u\n", sink);
+	return 0;
+}
