@@ -43,13 +43,12 @@ fail_line(const struct reader *reader, struct error *error, const char *what)
 
 /* A line that fits no rule: skipped when lenient, else the load's error. */
 static int
-reject_line(struct reader *reader, const struct error *malformed,
-            struct error *error)
+reject_line(struct reader *reader, const char *what, struct error *error)
 {
 	if (!reader->options->lenient)
-		return error_set(error, "%s", malformed->text);
+		return fail_line(reader, error, what);
 	if (reader->n_skipped++ == 0)
-		reader->first_skipped = *malformed;
+		fail_line(reader, &reader->first_skipped, what);
 	return 0;
 }
 
@@ -115,12 +114,14 @@ static int
 read_stack(struct reader *reader, const char **last, const char *line,
            size_t size, size_t *end, struct error *error)
 {
-	struct error malformed = { 0 }, placed = { 0 };
-	int found = stack_parser_line(reader->parser,
-	                              stack_writer_batch(reader->writer),
-	                              reader->line_number, *last, line, size,
-	                              end, &malformed, error);
+	struct error malformed;
+	int found;
 
+	malformed.is_set = false;	/* its text need not be zeroed */
+	found = stack_parser_line(reader->parser,
+	                          stack_writer_batch(reader->writer),
+	                          reader->line_number, *last, line, size, end,
+	                          &malformed, error);
 	if (found == STACK_UNENDED)
 		return 0;
 	*last = found == STACK_PARSED ? line : NULL;
@@ -128,8 +129,7 @@ read_stack(struct reader *reader, const char **last, const char *line,
 		return 1;
 	if (found == STACK_FAILED)
 		return -1;
-	fail_line(reader, &placed, malformed.text);
-	return reject_line(reader, &placed, error) == 0 ? 1 : -1;
+	return reject_line(reader, malformed.text, error) == 0 ? 1 : -1;
 }
 
 /*

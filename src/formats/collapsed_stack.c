@@ -94,19 +94,16 @@ parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
 static size_t
 common_prefix(const char *a, const char *b, size_t n)
 {
-	uint64_t x[4], y[4];
-	size_t i = 0;
+	for (size_t i = 0; i < n; i += DELIMITERS_BLOCK) {
+		uint64_t differ = find_differences(a + i, b + i);
+		size_t common = i;
 
-	for (; i + sizeof x <= n; i += sizeof x) {
-		memcpy(x, a + i, sizeof x);
-		memcpy(y, b + i, sizeof y);
-		if (((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) |
-		     (x[3] ^ y[3])) != 0)
-			break;
+		if (differ == 0)
+			continue;
+		common += (size_t)__builtin_ctzll(differ);
+		return common < n ? common : n;
 	}
-	while (i < n && a[i] == b[i])
-		i++;
-	return i;
+	return n;
 }
 
 /* Keeps frames that end in front of these semicolons of the block at `at`. */

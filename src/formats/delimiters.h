@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* delimiters.h -- where a line of collapsed stacks has its delimiters.
+/* delimiters.h -- where lines of collapsed stacks end and differ.
  *
  * Sixty-four bytes at a time, as sets of bits, so that finding the ends of
  * frames costs no branch a byte.
@@ -42,6 +42,7 @@ find_delimiters(const char *block)
 #ifdef __SSE2__
 	struct delimiters found = { 0 };
 
+#pragma GCC unroll 4
 	for (int i = 0; i < DELIMITERS_BLOCK; i += 16) {
 		__m128i bytes = _mm_loadu_si128((const void *)(block + i));
 		__m128i semicolons =
@@ -58,6 +59,46 @@ find_delimiters(const char *block)
 	return found;
 #else
 	return find_delimiters_plainly(block);
+#endif
+}
+
+/* Where two blocks differ, one byte after the other. */
+static inline uint64_t
+find_differences_plainly(const char *a, const char *b)
+{
+	uint64_t found = 0;
+
+	for (int i = 0; i < DELIMITERS_BLOCK; i++)
+		found |= (uint64_t)(a[i] != b[i]) << i;
+	return found;
+}
+
+/* The same by vectors. */
+static inline uint64_t
+find_differences(const char *a, const char *b)
+{
+#ifdef __SSE2__
+	__m128i equal[4], all;
+	uint64_t found = 0;
+
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++) {
+		__m128i x = _mm_loadu_si128((const void *)(a + 16 * i));
+		__m128i y = _mm_loadu_si128((const void *)(b + 16 * i));
+
+		equal[i] = _mm_cmpeq_epi8(x, y);
+	}
+	all = _mm_and_si128(_mm_and_si128(equal[0], equal[1]),
+	                    _mm_and_si128(equal[2], equal[3]));
+	if (_mm_movemask_epi8(all) == 0xffff)
+		return 0;
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++)
+		found |= (uint64_t)(unsigned)_mm_movemask_epi8(equal[i]) <<
+		         (16 * i);
+	return ~found;
+#else
+	return find_differences_plainly(a, b);
 #endif
 }
 

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "src/base/arena.h"
 #include "src/base/memory.h"
 
@@ -58,22 +62,17 @@ frame_names_free(struct frame_names *frames)
 	free(frames);
 }
 
-/* The first n <= 64 bytes of text, which has 64 that can be read. */
-static inline struct piece
-load_piece(const char *text, size_t n)
+/* 64 bytes of which the first n belong to a name: ones, then zeros. */
+static inline const char *
+mask_of(size_t n)
 {
-	static const unsigned char masks[2 * PIECE] = {
-#define EIGHT 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+#define EIGHT -1, -1, -1, -1, -1, -1, -1, -1
+	static const char masks[2 * PIECE] = {
 		EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT,
-#undef EIGHT
 	};
-	struct piece piece, mask;
+#undef EIGHT
 
-	memcpy(&piece, text, sizeof piece);
-	memcpy(&mask, masks + PIECE - n, sizeof mask);
-	for (int i = 0; i < WORDS; i++)
-		piece.words[i] &= mask.words[i];
-	return piece;
+	return masks + PIECE - (n < PIECE ? n : PIECE);
 }
 
 static inline uint64_t
@@ -84,58 +83,134 @@ fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Multiply and fold, as wyhash does; the numbers are pi's digits. */
-static inline uint64_t
-hash_piece(const struct piece *piece, uint64_t seed)
-{
-	const uint64_t *w = piece->words;
+/* The digits of pi. */
+static const uint64_t keys[WORDS] = {
+	0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0,
+	0x082efa98ec4e6c89, 0x452821e638d01377, 0xbe5466cf34e90c6c,
+	0xc0ac29b7c97c50dd, 0x3f84d5b5b5470917,
+};
 
-	seed ^= fold(w[0] ^ 0x243f6a8885a308d3, w[1] ^ 0x13198a2e03707344);
-	seed += fold(w[2] ^ 0xa4093822299f31d0, w[3] ^ 0x082efa98ec4e6c89);
-	seed ^= fold(w[4] ^ 0x452821e638d01377, w[5] ^ 0xbe5466cf34e90c6c);
-	seed += fold(w[6] ^ 0xc0ac29b7c97c50dd, w[7] ^ 0x3f84d5b5b5470917);
-	return seed * 0x9e3779b97f4a7c15;
+#ifdef __SSE2__
+/* In registers, zeros behind the name. */
+struct loaded {
+	__m128i parts[4];
+};
+
+static inline struct loaded
+load_piece(const char *text, size_t n)
+{
+	const char *mask = mask_of(n);
+	struct loaded piece;
+
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++)
+		piece.parts[i] = _mm_and_si128(
+		    _mm_loadu_si128((const void *)(text + 16 * i)),
+		    _mm_loadu_si128((const void *)(mask + 16 * i)));
+	return piece;
+}
+
+/* As XXH3 accumulates: the product of each word's halves, and the word. */
+static inline uint64_t
+hash_piece(struct loaded piece, uint64_t seed)
+{
+	__m128i sum = _mm_setzero_si128();
+
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++) {
+		__m128i part = piece.parts[i];
+		__m128i keyed = _mm_xor_si128(part, _mm_loadu_si128(
+		    (const void *)(keys + 2 * i)));
+		__m128i swapped = _mm_shuffle_epi32(keyed, 0xb1);
+
+		sum = _mm_add_epi64(sum, _mm_mul_epu32(keyed, swapped));
+		sum = _mm_add_epi64(_mm_shuffle_epi32(sum, 0x4e), part);
+	}
+	return fold((uint64_t)_mm_cvtsi128_si64(sum) ^ seed ^ keys[1],
+	            (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(sum, sum)) ^
+	            keys[0]);
 }
 
 static inline bool
-pieces_equal(const struct piece *a, const struct piece *b)
+piece_is(const struct piece *known, struct loaded piece)
 {
-	uint64_t difference = 0;
+	__m128i equal = _mm_set1_epi8(-1);
+
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++)
+		equal = _mm_and_si128(equal, _mm_cmpeq_epi8(piece.parts[i],
+		    _mm_loadu_si128((const void *)(known->words + 2 * i))));
+	return _mm_movemask_epi8(equal) == 0xffff;
+}
+#else
+/* Words are masked as they are read. */
+struct loaded {
+	const char *text, *mask;
+};
+
+static inline struct loaded
+load_piece(const char *text, size_t n)
+{
+	return (struct loaded){ text, mask_of(n) };
+}
+
+static inline uint64_t
+word(struct loaded piece, int i)
+{
+	uint64_t bytes, mask;
+
+	memcpy(&bytes, piece.text + 8 * i, sizeof bytes);
+	memcpy(&mask, piece.mask + 8 * i, sizeof mask);
+	return bytes & mask;
+}
+
+/* Multiply and fold, as wyhash does. */
+static inline uint64_t
+hash_piece(struct loaded piece, uint64_t seed)
+{
+	uint64_t sum = seed;
+
+	for (int i = 0; i < WORDS; i += 2)
+		sum = (sum ^ fold(word(piece, i) ^ keys[i],
+		                  word(piece, i + 1) ^ keys[i + 1])) *
+		      0x9e3779b97f4a7c15;
+	return sum;
+}
+
+static inline bool
+piece_is(const struct piece *known, struct loaded piece)
+{
+	uint64_t differ = 0;
 
 	for (int i = 0; i < WORDS; i++)
-		difference |= a->words[i] ^ b->words[i];
-	return difference == 0;
+		differ |= known->words[i] ^ word(piece, i);
+	return differ == 0;
 }
+#endif
 
 static uint64_t
 hash_rest(const char *text, size_t length, uint64_t hash)
 {
 	while (length > PIECE) {
-		struct piece piece;
-
 		text += PIECE;
 		length -= PIECE;
-		piece = load_piece(text, length < PIECE ? length : PIECE);
-		hash = hash_piece(&piece, hash);
+		hash = hash_piece(load_piece(text, length), hash);
 	}
 	return hash;
 }
 
 /* Whether the pieces behind the first are those of text, too. */
 static bool
-rest_equal(const struct piece *pieces, const char *text, size_t length)
+rest_is(const struct piece *known, const char *text, size_t length)
 {
 	while (length > PIECE) {
-		struct piece piece;
-
 		text += PIECE;
 		length -= PIECE;
-		piece = load_piece(text, length < PIECE ? length : PIECE);
-		if (!pieces_equal(++pieces, &piece))
+		if (!piece_is(++known, load_piece(text, length)))
 			return false;
 	}
 	/* A longer name would go on in a full piece's successor. */
-	return length < PIECE || pieces[1].words[0] == 0;
+	return length < PIECE || known[1].words[0] == 0;
 }
 
 static int
@@ -203,22 +278,23 @@ uint32_t
 frame_names_add(struct frame_names *frames, const char *text, size_t length,
                 struct error *error)
 {
-	struct piece piece = load_piece(text, length < PIECE ? length : PIECE);
-	uint64_t hash64 = hash_rest(text, length, hash_piece(&piece, length));
-	uint32_t hash = (uint32_t)(hash64 >> 32);
+	struct loaded first = load_piece(text, length);
+	uint64_t hash64 = hash_piece(first, length);
 	size_t mask = ((size_t)1 << frames->slots_bits) - 1;
-	size_t i = (size_t)(hash64 >> (64 - frames->slots_bits));
+	uint32_t hash;
 
-	for (;; i = (i + 1) & mask) {
+	if (length > PIECE)
+		hash64 = hash_rest(text, length, hash64);
+	hash = (uint32_t)(hash64 >> 32);
+	for (size_t i = (size_t)(hash64 >> (64 - frames->slots_bits));;
+	     i = (i + 1) & mask) {
 		struct slot *slot = &frames->slots[i];
 
 		if (slot->pieces == NULL)
 			return enter_name(frames, slot, text, length, hash,
 			                  error);
-		if (slot->hash == hash &&
-		    pieces_equal(slot->pieces, &piece) &&
-		    (length < PIECE ||
-		     rest_equal(slot->pieces, text, length)))
+		if (slot->hash == hash && piece_is(slot->pieces, first) &&
+		    (length < PIECE || rest_is(slot->pieces, text, length)))
 			return slot->number;
 	}
 }

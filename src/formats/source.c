@@ -4,6 +4,10 @@
  * Two buffers: what was read from the file, and behind an unpacker what the
  * reader sees.  Without packing the bytes go to the second at once.  Blocks
  * are small enough to stay in the processor's cache until they are parsed.
+ *
+ * While one block of a file is parsed a worker gets the next one ready in a
+ * third buffer.  Not so for pipes and terminals: they might never give it, and
+ * a worker that waits for them could not be stopped.
  */
 #include "src/formats/source.h"
 
@@ -18,11 +22,14 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/formats/worker.h"
 
 enum {
 	BLOCK_SIZE = 1 << 20,	/* unpacked */
 	PACKED_SIZE = 256 << 10,
 	PAGE_SIZE = 4096,
+	FRONT_SIZE = 16 * PAGE_SIZE,
+	AHEAD_SIZE = FRONT_SIZE + BLOCK_SIZE + PAGE_SIZE,
 };
 
 enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD };
@@ -49,6 +56,18 @@ struct source {
 	bool bytes_ended;
 	char *buffer;
 	size_t buffer_capacity;
+
+	/*
+	 * The block that comes next, behind FRONT_SIZE bytes for what is left
+	 * of the one before.  While is_ahead the worker owns all above but
+	 * what is about bytes and buffer.
+	 */
+	struct worker *worker;
+	bool is_ahead;
+	char *ahead;
+	ssize_t n_ahead;
+	struct error ahead_error;
+	uint64_t done_before;		/* `done` without what is ahead */
 };
 
 static struct source *
@@ -72,6 +91,8 @@ source_close(struct source *source)
 {
 	if (source == NULL)
 		return;
+	worker_free(source->worker);
+	free(source->ahead);
 	if (source->packing == PACKING_GZIP)
 		inflateEnd(&source->gzip);
 	ZSTD_freeDStream(source->zstd);
@@ -98,7 +119,7 @@ source_is_truncated(const struct source *source)
 uint64_t
 source_done(const struct source *source)
 {
-	return source->done;
+	return source->is_ahead ? source->done_before : source->done;
 }
 
 uint64_t
@@ -362,12 +383,14 @@ make_room(struct source *source, struct error *error)
 	char *old = source->buffer, *front;
 
 	if (source->buffer_capacity < needed) {
-		source->buffer = memory_array(2, needed, error);
-		if (source->buffer == NULL) {
-			source->buffer = old;
-			return -1;
-		}
-		source->buffer_capacity = 2 * needed;
+		size_t size = (2 * needed + PAGE_SIZE - 1) &
+		              ~(size_t)(PAGE_SIZE - 1);
+		char *larger = aligned_alloc(PAGE_SIZE, size);
+
+		if (larger == NULL)
+			return error_out_of_memory(error);
+		source->buffer = larger;
+		source->buffer_capacity = size;
 	}
 	front = source->buffer + (-((uintptr_t)source->buffer +
 	                            source->n_bytes) & (PAGE_SIZE - 1));
@@ -379,25 +402,93 @@ make_room(struct source *source, struct error *error)
 	return 0;
 }
 
+static ssize_t
+read_block(struct source *source, char *to, struct error *error)
+{
+	return source->packing == PACKING_NONE ?
+	       read_plain(source, to, BLOCK_SIZE, error) :
+	       unpack_some(source, to, BLOCK_SIZE, error);
+}
+
+static void
+read_ahead(void *context)
+{
+	struct source *source = context;
+
+	source->n_ahead = read_block(source, source->ahead + FRONT_SIZE,
+	                             &source->ahead_error);
+}
+
+/* Has the next block got ready, if this is a file of more than one. */
+static int
+start_ahead(struct source *source, struct error *error)
+{
+	if (source->size <= BLOCK_SIZE || source->fd < 0)
+		return 0;
+	if (source->ahead == NULL) {
+		source->ahead = aligned_alloc(PAGE_SIZE, AHEAD_SIZE);
+		if (source->ahead == NULL)
+			return error_out_of_memory(error);
+		source->worker = worker_new();
+	}
+	source->done_before = source->done;
+	source->is_ahead = true;
+	worker_start(source->worker, read_ahead, source);
+	return 0;
+}
+
+/*
+ * Puts the block that was read ahead behind what is left: by exchanging the
+ * buffers, or where too much is left by copying.  How many bytes, or -1.
+ */
+static ssize_t
+take_ahead(struct source *source, struct error *error)
+{
+	char *block = source->ahead + FRONT_SIZE, *old = source->buffer;
+	size_t left = source->n_bytes;
+
+	worker_wait(source->worker);
+	source->is_ahead = false;
+	if (source->ahead_error.is_set)
+		return error_set(error, "%s", source->ahead_error.text);
+	if (left > FRONT_SIZE || source->buffer_capacity < AHEAD_SIZE) {
+		if (room_left(source) < BLOCK_SIZE &&
+		    make_room(source, error) != 0)
+			return -1;
+		memcpy(source->buffer + (source->bytes - source->buffer) +
+		       left, block, (size_t)source->n_ahead);
+		return source->n_ahead;
+	}
+	memcpy(block - left, source->bytes, left);
+	source->bytes = block - left;
+	source->buffer = source->ahead;
+	source->buffer_capacity = AHEAD_SIZE;
+	source->ahead = old;
+	return source->n_ahead;
+}
+
 static int
 fill(struct source *source, size_t wanted, struct error *error)
 {
 	while (source->n_bytes < wanted && !source->bytes_ended) {
 		ssize_t got;
-		char *to;
 
-		if (room_left(source) < BLOCK_SIZE &&
-		    make_room(source, error) != 0)
-			return -1;
-		to = source->buffer + (source->bytes - source->buffer) +
-		     source->n_bytes;
-		got = source->packing == PACKING_NONE ?
-		      read_plain(source, to, BLOCK_SIZE, error) :
-		      unpack_some(source, to, BLOCK_SIZE, error);
+		if (source->is_ahead) {
+			got = take_ahead(source, error);
+		} else {
+			if (room_left(source) < BLOCK_SIZE &&
+			    make_room(source, error) != 0)
+				return -1;
+			got = read_block(source, source->buffer +
+			                 (source->bytes - source->buffer) +
+			                 source->n_bytes, error);
+		}
 		if (got < 0)
 			return -1;
 		source->n_bytes += (size_t)got;
 		source->bytes_ended = got == 0;
+		if (got > 0 && start_ahead(source, error) != 0)
+			return -1;
 	}
 	return 0;
 }
@@ -410,7 +501,8 @@ source_peek(struct source *source, size_t wanted, size_t *size,
 		return NULL;
 	if (fill(source, wanted, error) != 0)
 		return NULL;
-	if (source->n_bytes == 0 && source->damage.is_set) {
+	if (source->n_bytes == 0 && source->bytes_ended &&
+	    source->damage.is_set) {
 		error_set(error, "%s", source->damage.text);
 		return NULL;
 	}

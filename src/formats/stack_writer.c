@@ -112,8 +112,9 @@ add_counts(struct stack_writer *writer, size_t stack)
 	uint32_t node = writer->innermost[stack];
 
 	for (uint32_t r = 0; r < writer->n_resources; r++) {
-		struct error sum = { 0 };
+		struct error sum;
 
+		sum.is_set = false;	/* its text need not be zeroed */
 		if (counts[r] != 0 &&
 		    tree_builder_add(writer->builder, node, r, counts[r],
 		                     counts[r], &sum) != 0)
