@@ -9,8 +9,11 @@
 void *
 memory_array(size_t n, size_t size, struct error *error)
 {
-	void *items = calloc(n ? n : 1, size ? size : 1);
+	void *items = NULL;
+	size_t bytes;
 
+	if (!__builtin_mul_overflow(n, size, &bytes))
+		items = calloc(1, bytes ? bytes : 1);
 	if (items == NULL)
 		error_out_of_memory(error);
 	return items;
