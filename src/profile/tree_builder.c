@@ -516,25 +516,27 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 /* ---- finishing ---- */
 
 /*
- * Frames of the deepest stack, or 0 when the nodes are not in depth-first
- * order.  That order needs no depths: step down by one, or climb.
+ * The ends of all subtrees; frames of the deepest stack, or 0 when the nodes
+ * are not in depth-first order.  That order needs no depths: step down by one,
+ * or climb, out of subtrees that end here.
  */
 static uint32_t
-find_deepest(const uint32_t *parent, uint32_t n_nodes)
+find_ends(const uint32_t *parent, uint32_t n_nodes, uint32_t *end)
 {
-	uint32_t depth = 0, deepest = 0;
+	uint32_t depth = 0, deepest = 0, above = NO_NODE;
 
-	for (uint32_t n = 0; n < n_nodes; n++) {
-		uint32_t above = n - 1;		/* NO_NODE for n = 0 */
-
+	for (uint32_t n = 0; n < n_nodes; above = n++) {
 		for (; above != parent[n]; depth--) {
 			if (above == NO_NODE)
 				return 0;
+			end[above] = n;
 			above = parent[above];
 		}
 		if (++depth > deepest)
 			deepest = depth;
 	}
+	for (; above != NO_NODE; above = parent[above])
+		end[above] = n_nodes;
 	return deepest;
 }
 
@@ -623,72 +625,63 @@ permute_nodes(struct tree_builder *builder, const uint32_t *place,
 	return 0;
 }
 
-/* Puts the nodes into depth-first order. */
+/* Puts the nodes into depth-first order; scratch[n_nodes]. */
 static int
-order_nodes(struct tree_builder *builder, struct error *error)
+order_nodes(struct tree_builder *builder, uint32_t *scratch,
+            struct error *error)
 {
 	uint32_t n_nodes = builder->n_nodes;
-	uint32_t *room = NULL, *place = NULL;
-	int result = -1;
+	uint32_t *place = NULL;
+	int result;
 
-	if (large_array_reserve(&room, n_nodes, sizeof *room, error) == 0 &&
-	    large_array_reserve(&place, n_nodes, sizeof *place, error) == 0) {
-		count_subtrees(builder->parent, n_nodes, room);
-		find_places(builder->parent, n_nodes, room, place);
-		large_array_free(room);
-		room = NULL;
-		result = permute_nodes(builder, place, error);
-	}
-	large_array_free(room);
+	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
+		return -1;
+	count_subtrees(builder->parent, n_nodes, scratch);
+	find_places(builder->parent, n_nodes, scratch, place);
+	result = permute_nodes(builder, place, error);
 	large_array_free(place);
 	return result;
 }
 
-/* Takes over the builder's arrays, which are in depth-first order. */
-static struct sample_tree *
-take_tree(struct tree_builder *builder, uint32_t deepest, struct error *error)
+/* Moves the nodes into a tree that has nothing yet but room for the ends. */
+static int
+fill_tree(struct tree_builder *builder, struct sample_tree *tree,
+          struct error *error)
 {
-	uint32_t n_nodes = builder->n_nodes;
-	struct sample_tree *tree = memory_array(1, sizeof *tree, error);
-	uint32_t *end = NULL;
+	uint32_t n_nodes = builder->n_nodes, *end = tree->end;
 
-	if (tree == NULL ||
-	    large_array_reserve(&end, n_nodes, sizeof *end, error) != 0) {
-		free(tree);
-		return NULL;
+	tree->deepest = find_ends(builder->parent, n_nodes, end);
+	if (tree->deepest == 0 && n_nodes > 0) {
+		if (order_nodes(builder, end, error) != 0)
+			return -1;
+		tree->deepest = find_ends(builder->parent, n_nodes, end);
 	}
-	count_subtrees(builder->parent, n_nodes, end);
-	for (uint32_t n = 0; n < n_nodes; n++)
-		end[n] += n;
-	*tree = (struct sample_tree){
-		.n_nodes = n_nodes,
-		.n_resources = builder->n_resources,
-		.deepest = deepest,
-		.parent = builder->parent,
-		.end = end,
-		.label = builder->label,
-		.hits = builder->hits,
-		.samples = builder->samples,
-	};
+	tree->n_nodes = n_nodes;
+	tree->n_resources = builder->n_resources;
+	tree->parent = builder->parent;
+	tree->label = builder->label;
+	tree->hits = builder->hits;
+	tree->samples = builder->samples;
 	builder->parent = builder->label = NULL;
 	builder->hits = builder->samples = NULL;
-	return tree;
+	return 0;
 }
 
 struct sample_tree *
 tree_builder_finish(struct tree_builder *builder, struct error *error)
 {
-	uint32_t deepest;
+	struct sample_tree *tree = memory_array(1, sizeof *tree, error);
 
 	large_array_free(builder->slots);
 	builder->slots = NULL;
-	if (builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0)
+	if (tree == NULL)
 		return NULL;
-	deepest = find_deepest(builder->parent, builder->n_nodes);
-	if (deepest == 0 && builder->n_nodes > 0) {
-		if (order_nodes(builder, error) != 0)
-			return NULL;
-		deepest = find_deepest(builder->parent, builder->n_nodes);
+	if ((builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0) ||
+	    large_array_reserve(&tree->end, builder->n_nodes,
+	                        sizeof *tree->end, error) != 0 ||
+	    fill_tree(builder, tree, error) != 0) {
+		sample_tree_free(tree);
+		return NULL;
 	}
-	return take_tree(builder, deepest, error);
+	return tree;
 }
