@@ -23,7 +23,8 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
 class Terminal:
     """A program at a terminal: type() and expect()."""
 
-    def __init__(self, *arguments, columns=80, stdin=None, **environment):
+    def __init__(self, *arguments, columns=80, rows=24, stdin=None,
+                 **environment):
         settings = {"TERM": "xterm", "PATH": os.environ["PATH"],
                     "HOME": HOME, "XDG_STATE_HOME": HOME + "/state",
                     "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8",
@@ -38,7 +39,7 @@ class Terminal:
             time.sleep(0.05)    # until the size is set
             os.execve(CPPROF, [CPPROF, *arguments], settings)
         fcntl.ioctl(self.file, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", 24, columns, 0, 0))
+                    struct.pack("HHHH", rows, columns, 0, 0))
         self.seen = ""          # all of it
         self.at = 0             # what was looked at
 
@@ -157,6 +158,52 @@ def tab_completes_commands_functions_and_quotes():
     assert terminal.status() == 0
 
 
+def tab_completes_files_behind_redirections_and_for_the_shell():
+    folder = os.path.join(HOME, "files")
+    os.mkdir(folder)
+    for name in ("a file", "target"):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write("inside\n")
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    for typed, shown in ((f"root > {folder}/t", "/target "),
+                         (f"root >{folder}/t", "/target "),
+                         (f"root >> {folder}/a", "/a file|"),
+                         (f"!cat {folder}/a", "/a\\ file "),
+                         (f"shell cat {folder}/t", "/target ")):
+        terminal.type(typed + "\t")
+        terminal.expect(typed.split("/")[0])
+        terminal.expect(shown)
+        terminal.type("\x15")
+    terminal.type(f"!cat {folder}/a\t\n")
+    terminal.expect("inside")
+    terminal.expect(PROMPT)
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def many_candidates_are_asked_about():
+    path = os.path.join(HOME, "many.folded")
+    with open(path, "w") as file:
+        file.writelines(f"main;function_{i} 1\n" for i in range(3000))
+    terminal = Terminal("-q", path)
+    terminal.expect("(cpprof main samples) ")
+    terminal.type("root function_\t\t")
+    terminal.expect("Display all 3000 possibilities? (y or n)")
+    terminal.type("n")
+    assert "function_1" not in terminal.expect("root function_")
+    terminal.type("\t")
+    terminal.expect("Display all 3000 possibilities? (y or n)")
+    terminal.type("y")
+    terminal.expect("--More--")
+    terminal.type("\x03")
+    terminal.expect("(cpprof main samples) ")
+    terminal.type("root\n")
+    terminal.expect("root  main")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
 def control_c_clears_the_line():
     terminal = Terminal("-q", FORMS)
     terminal.expect(PROMPT)
@@ -188,6 +235,35 @@ def control_c_stops_a_long_print():
     assert "function_number_99999 " not in terminal.seen
     terminal.at = ESCAPES.sub("", terminal.seen).find("interrupted")
     terminal.expect("(cpprof main samples) ")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def control_c_ends_all_that_was_pasted():
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    terminal.type("\x1b[200~!sleep 20\nthreshold\nroot\x1b[201~\n")
+    terminal.expect("\rroot\r\n")
+    time.sleep(0.3)
+    terminal.type("\x03")
+    assert "threshold  0.01" not in terminal.expect(PROMPT)
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def control_backslash_ends_what_is_run_alone():
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    terminal.type("!exec sleep 20\n")
+    terminal.expect("20\r\n")
+    time.sleep(0.3)
+    terminal.type("\x1c")
+    terminal.expect("ended by signal 3")
+    terminal.expect(PROMPT)
+    terminal.type("\x1c")
+    time.sleep(0.1)
+    terminal.type("root\n")
+    terminal.expect("root  main")
     terminal.type("quit\n")
     assert terminal.status() == 0
 
@@ -240,6 +316,9 @@ def history_lasts():
     terminal = Terminal("-q", FORMS, XDG_STATE_HOME=state)
     terminal.expect(PROMPT)
     terminal.type("threshold 0.125\n")
+    terminal.expect(PROMPT)
+    terminal.type("\n  \n")     # not worth keeping
+    terminal.expect(PROMPT)
     terminal.expect(PROMPT)
     os.kill(terminal.process, signal.SIGTERM)
     terminal.status()
@@ -296,6 +375,63 @@ def pager_gets_what_is_longer_than_the_screen():
     assert terminal.status() == 0
 
 
+def lines_that_wrap_count_as_several():
+    def is_paged(columns):
+        terminal = Terminal("-q", FORMS, PAGER="sed s/^/paged:/",
+                            columns=columns)
+        terminal.expect(PROMPT)
+        terminal.type("help threshold\n")
+        paged = "paged:" in terminal.expect(PROMPT)
+        terminal.type("quit\n")
+        assert terminal.status() == 0
+        return paged
+
+    assert not is_paged(80)
+    assert is_paged(20)
+
+
+def a_pager_that_is_missing_hides_nothing():
+    terminal = Terminal("-q", FORMS, PAGER="no-such-pager -x")
+    terminal.expect(PROMPT)
+    terminal.type("help\n")
+    terminal.expect("PAGER: no-such-pager: no such program in PATH")
+    terminal.expect("quit ")
+    terminal.expect(PROMPT)
+    terminal.type("root\n")
+    assert "PAGER" not in terminal.expect(PROMPT)
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def without_less_more_will_do():
+    folder = os.path.join(HOME, "bin")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "more"), "w") as file:
+        file.write("#!/bin/sh\necho more is here\n")
+    os.chmod(file.name, 0o755)
+    for name in ("more", None):
+        terminal = Terminal("-q", FORMS, PATH=folder)
+        terminal.expect(PROMPT)
+        terminal.type("help\n")
+        terminal.expect("more is here" if name else "quit ")
+        terminal.expect(PROMPT)
+        terminal.type("quit\n")
+        assert terminal.status() == 0
+        if name:
+            os.unlink(file.name)
+
+
+def a_dumb_terminal_gets_plain_text():
+    terminal = Terminal("-q", FORMS, TERM="dumb")
+    terminal.expect(PROMPT)
+    terminal.type("help\n")
+    terminal.expect("quit ")
+    terminal.expect(PROMPT)
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+    assert "\x1b" not in terminal.seen, terminal.seen
+
+
 def a_pager_that_quits_early_is_quiet():
     terminal = Terminal("-q", FORMS, PAGER="head -n 2")
     terminal.expect(PROMPT)
@@ -343,13 +479,21 @@ TESTS = [
     without_a_profile_it_waits_for_one,
     errors_do_not_end_it,
     tab_completes_commands_functions_and_quotes,
+    tab_completes_files_behind_redirections_and_for_the_shell,
+    many_candidates_are_asked_about,
     control_c_clears_the_line,
     control_c_stops_a_long_print,
+    control_c_ends_all_that_was_pasted,
+    control_backslash_ends_what_is_run_alone,
     control_c_stops_a_load,
     control_z_stops_and_goes_on,
     history_lasts,
     long_paths_fit_the_width,
     pager_gets_what_is_longer_than_the_screen,
+    lines_that_wrap_count_as_several,
+    a_pager_that_is_missing_hides_nothing,
+    without_less_more_will_do,
+    a_dumb_terminal_gets_plain_text,
     a_pager_that_quits_early_is_quiet,
     color_is_for_terminals_that_want_it,
     pasted_lines_run_one_by_one,

@@ -26,11 +26,31 @@ completion_free(struct completion *completion)
 	arena_free(&completion->arena);
 }
 
+/* As sh reads it: a backslash before what might mean something to it. */
+static void
+add_for_sh(struct text_buffer *typed, const char *text, size_t length)
+{
+	static const char plain[] = "+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVW"
+	    "XYZ_abcdefghijklmnopqrstuvwxyz~";
+
+	for (size_t i = 0; i < length; i++) {
+		bool is_ascii = (unsigned char)text[i] < 0x80;
+
+		if (is_ascii && strchr(plain, text[i]) == NULL)
+			text_add_char(typed, '\\');
+		text_add_char(typed, text[i]);
+	}
+}
+
 /* As it is typed: quoted where needed, or as goes between open bars. */
 static void
 add_typed(const struct completion *completion, struct text_buffer *typed,
           const char *text, size_t length)
 {
+	if (completion->is_for_sh) {
+		add_for_sh(typed, text, length);
+		return;
+	}
 	if (!completion->is_open) {
 		text_add_word(typed, text, length);
 		return;
@@ -171,8 +191,10 @@ complete_argument(struct completion *completion,
                   size_t index)
 {
 	struct error error = { 0 };
-	const struct command *command = command_lookup(
-	    words->words[0].text, words->words[0].length, &error);
+	const struct word *first = &words->words[0];
+	const struct command *command = first->text[0] == '!'
+	    ? command_lookup("shell", 5, &error)
+	    : command_lookup(first->text, first->length, &error);
 	const struct argument *argument;
 
 	if (command == NULL)
@@ -193,6 +215,7 @@ complete_argument(struct completion *completion,
 		completion->prefix++;
 		completion->prefix_length--;
 	}
+	completion->is_for_sh = argument->kind == ARG_LINE;
 	argument_kinds[argument->kind].complete(completion, session, command);
 }
 

@@ -22,6 +22,7 @@ struct completion {
 	bool opens_path;	/* a parenthesis stands before the name */
 	size_t begin;		/* where in the line they belong */
 	bool is_file;		/* they are names of files */
+	bool is_for_sh;		/* sh reads the line, so it quotes */
 	const char **candidates;	/* [n] */
 	size_t n, capacity;
 	struct arena arena;

@@ -29,7 +29,8 @@ history_add(struct history *history, const char *line, struct error *error)
 
 	while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
 		length--;
-	if (strlen(last) == length && memcmp(last, line, length) == 0)
+	if (length == 0 ||
+	    (strlen(last) == length && memcmp(last, line, length) == 0))
 		return 0;
 	if (memory_grow(&history->lines, &history->capacity, history->n + 1,
 	                sizeof *history->lines, error) != 0)

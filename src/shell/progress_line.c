@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress_line.c -- how far long work is, on a terminal. */
+/* progress_line.c -- how far long work is, on a terminal.
+ *
+ * Blanks erase what was there: a dumb terminal knows no escapes.
+ */
 #include "src/shell/progress_line.h"
 
 #include <stdio.h>
@@ -7,6 +10,8 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
+
+enum { WIDTH = 36 };
 
 static uint64_t
 now_ns(void)
@@ -22,6 +27,7 @@ show(void *context, uint64_t done, uint64_t total)
 {
 	struct progress_line *line = context;
 	uint64_t now = now_ns();
+	char text[WIDTH + 1];
 
 	if (now - line->start_ns < SECOND ||
 	    now - line->shown_ns < SECOND / 10)
@@ -29,12 +35,13 @@ show(void *context, uint64_t done, uint64_t total)
 	line->shown_ns = now;
 	line->is_shown = true;
 	if (total > 0 && done <= total)
-		fprintf(stderr, "\r%s: %2.0f%% of %.0f MB\033[K", line->what,
-		        100.0 * (double)done / (double)total,
-		        (double)total / 1e6);
+		snprintf(text, sizeof text, "%s: %2.0f%% of %.0f MB",
+		         line->what, 100.0 * (double)done / (double)total,
+		         (double)total / 1e6);
 	else
-		fprintf(stderr, "\r%s: %.0f MB\033[K", line->what,
-		        (double)done / 1e6);
+		snprintf(text, sizeof text, "%s: %.0f MB", line->what,
+		         (double)done / 1e6);
+	fprintf(stderr, "\r%-*s", WIDTH, text);
 	fflush(stderr);
 }
 
@@ -53,6 +60,6 @@ void
 progress_line_end(struct progress_line *line)
 {
 	if (line->is_shown)
-		fputs("\r\033[K", stderr);
+		fprintf(stderr, "\r%-*s\r", WIDTH, "");
 	line->is_shown = false;
 }

@@ -4,7 +4,8 @@
  * Readline's callback interface, so that waiting is ours: signals are blocked
  * but while ppoll waits, and what they mean is done behind it, never inside
  * readline.  Ctrl-C then clears the line, Ctrl-Z leaves the terminal as it
- * was found, and SIGTERM and SIGHUP end the loop as Ctrl-D does.
+ * was found, and SIGTERM and SIGHUP end the loop as Ctrl-D does.  SIGQUIT
+ * (Ctrl-\) is for the programs that we run; here it does nothing.
  */
 #include "src/shell/prompt.h"
 
@@ -30,6 +31,9 @@ static char *typed_line;
 static bool line_is_ready;
 static volatile sig_atomic_t window_changed, stop_requested, end_requested;
 
+/* The signal mask while waiting. */
+static sigset_t unblocked;
+
 static void
 note_signal(int number)
 {
@@ -39,7 +43,7 @@ note_signal(int number)
 		window_changed = 1;
 	else if (number == SIGTSTP)
 		stop_requested = 1;
-	else
+	else if (number != SIGQUIT)
 		end_requested = interrupt_requested = 1;
 }
 
@@ -47,7 +51,9 @@ note_signal(int number)
  * SIGTSTP comes first: it is caught only at the prompt, so that Ctrl-Z stops
  * a command and a pager together.
  */
-static const int watched[] = { SIGTSTP, SIGINT, SIGWINCH, SIGTERM, SIGHUP };
+static const int watched[] = {
+	SIGTSTP, SIGINT, SIGQUIT, SIGWINCH, SIGTERM, SIGHUP
+};
 
 enum { N_WATCHED = sizeof watched / sizeof *watched };
 
@@ -76,30 +82,85 @@ restore_signals(const struct sigaction *saved)
 		sigaction(watched[i], &saved[i], NULL);
 }
 
-/* Blocks what is watched; the mask before goes to *before. */
+/* Blocks what is watched. */
 static void
-block_signals(sigset_t *before)
+block_signals(void)
 {
 	sigset_t blocked;
 
 	sigemptyset(&blocked);
 	for (size_t i = 0; i < N_WATCHED; i++)
 		sigaddset(&blocked, watched[i]);
-	sigprocmask(SIG_BLOCK, &blocked, before);
+	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+}
+
+/* A key; the one that makes readline give up when there was Ctrl-C. */
+static int
+wait_for_key(FILE *stream)
+{
+	struct pollfd input = { fileno(stream), POLLIN, 0 };
+
+	while (ppoll(&input, 1, NULL, &unblocked) < 0 && errno == EINTR)
+		if (interrupt_requested || end_requested) {
+			/* list_matches, left by a jump, does not. */
+			RL_SETSTATE(RL_STATE_CALLBACK);
+			return ABORT_CHAR;
+		}
+	return rl_getc(stream);
+}
+
+static bool
+wants_to_see(int n)
+{
+	int key;
+
+	if (rl_completion_query_items <= 0 || n < rl_completion_query_items)
+		return true;
+	rl_crlf();
+	fprintf(rl_outstream, "Display all %d possibilities? (y or n)", n);
+	fflush(rl_outstream);
+	key = rl_read_key();
+	if (key == 'y' || key == 'Y' || key == ' ')
+		return true;
+	rl_crlf();
+	return false;
+}
+
+/*
+ * Readline itself neither asks nor pages below the callback interface, since
+ * both wait for a key.  wait_for_key may be waited for.
+ */
+static void
+list_matches(char **matches, int n, int longest)
+{
+	if (wants_to_see(n)) {
+		RL_UNSETSTATE(RL_STATE_CALLBACK);
+		rl_display_match_list(matches, n, longest);
+		RL_SETSTATE(RL_STATE_CALLBACK);
+	}
+	rl_forced_update_display();
 }
 
 static struct completion completion;
+
+/* The > of a redirection, when a file's name stands right behind it. */
+static const char *lead;
+static size_t lead_length;
 
 static char *
 next_candidate(const char *text, int state)
 {
 	static size_t next;
+	char *candidate = NULL;
 
 	(void)text;
 	if (state == 0)
 		next = 0;
-	return next < completion.n ? strdup(completion.candidates[next++])
-	                           : NULL;
+	if (next < completion.n &&
+	    asprintf(&candidate, "%.*s%s", (int)lead_length, lead,
+	             completion.candidates[next++]) < 0)
+		return NULL;
+	return candidate;
 }
 
 static char **
@@ -111,7 +172,10 @@ attempt_completion(const char *text, int start, int end)
 	rl_attempted_completion_over = 1;
 	complete_line(&completion, current_session, rl_line_buffer,
 	              (size_t)end);
-	if (completion.n > 0 && completion.begin == (size_t)start)
+	lead = rl_line_buffer + start;
+	lead_length = completion.begin - (size_t)start;
+	if (completion.n > 0 && completion.begin >= (size_t)start &&
+	    strspn(lead, ">") >= lead_length)
 		matches = rl_completion_matches(text, next_candidate);
 	first = completion.n > 0 ? completion.candidates[0] : "";
 	if (completion.n == 1 && completion.is_file && *first != '\0' &&
@@ -152,6 +216,7 @@ stop_and_go_on(void)
 	raise(SIGSTOP);
 	rl_prep_terminal(1);
 	rl_forced_update_display();
+	window_changed = 1;	/* while we did not look, perhaps */
 }
 
 static void
@@ -159,10 +224,10 @@ handle_signals(void)
 {
 	if (interrupt_requested)
 		clear_line();
-	if (window_changed)
-		rl_resize_terminal();
 	if (stop_requested)
 		stop_and_go_on();
+	if (window_changed)
+		rl_resize_terminal();
 	interrupt_requested = window_changed = stop_requested = 0;
 }
 
@@ -175,20 +240,18 @@ read_line(const char *prompt)
 {
 	struct pollfd input = { fileno(rl_instream), POLLIN, 0 };
 	struct sigaction stop;
-	sigset_t unblocked;
+	int ready = 0;
 
-	block_signals(&unblocked);
+	block_signals();
 	catch_signal(SIGTSTP, &stop);
 	typed_line = NULL;
 	line_is_ready = false;
 	interrupt_requested = 0;
 	rl_callback_handler_install(prompt, take_line);
-	while (!line_is_ready && !end_requested) {
-		int ready = ppoll(&input, 1, NULL, &unblocked);
-
-		if (ready < 0 && errno != EINTR)
-			break;
+	while (!line_is_ready && !end_requested &&
+	       (ready >= 0 || errno == EINTR)) {
 		handle_signals();
+		ready = ppoll(&input, 1, NULL, &unblocked);
 		if (ready > 0)
 			rl_callback_read_char();
 	}
@@ -199,30 +262,36 @@ read_line(const char *prompt)
 	return typed_line;
 }
 
-static void
+/* Whether it came to its end: false after Ctrl-C. */
+static bool
 run_line(struct session *session, const char *line, size_t length)
 {
 	struct error error = { 0 };
 	const struct profile *before = session->profile;
+	bool was_interrupted;
 
 	interrupt_requested = 0;
 	if (interpret_line(session, line, length, &error) != 0 &&
 	    error.is_set)
 		message(NULL, error.text);
+	was_interrupted = interrupt_requested != 0;
 	interrupt_requested = 0;
 	session->output_lost = false;	/* the terminal may be back */
 	if (session->profile != before && !session->is_quiet)
 		describe_profile(session, fileno(rl_outstream));
+	return !was_interrupted;
 }
 
-/* What is pasted may be several lines. */
+/* What is pasted may be several lines; Ctrl-C ends them all. */
 static void
 run_lines(struct session *session, const char *lines)
 {
-	while (*lines != '\0' && !session->quit_requested) {
+	bool goes_on = true;
+
+	while (goes_on && *lines != '\0' && !session->quit_requested) {
 		size_t length = strcspn(lines, "\n");
 
-		run_line(session, lines, length);
+		goes_on = run_line(session, lines, length);
 		lines += length + (lines[length] == '\n');
 	}
 }
@@ -246,7 +315,9 @@ set_up_readline(const struct session *session, FILE *input)
 	rl_outstream = isatty(STDOUT_FILENO) ? stdout : stderr;
 	rl_catch_signals = 0;
 	rl_catch_sigwinch = 0;
+	rl_getc_function = wait_for_key;
 	rl_attempted_completion_function = attempt_completion;
+	rl_completion_display_matches_hook = list_matches;
 	rl_completer_word_break_characters = " \t";
 	rl_completer_quote_characters = "|";
 	using_history();

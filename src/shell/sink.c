@@ -1,48 +1,85 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sink.c -- where a command's output goes. */
+/* sink.c -- where a command's output goes.
+ *
+ * The pager is $PAGER, else less, else more: a bare system has no less.  One
+ * that is not there is no reason to show nothing.
+ */
 #include "src/shell/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/shell/child.h"
+#include "src/shell/message.h"
+#include "src/shell/preload.h"
 #include "src/shell/terminal.h"
 
-/* LESS=FRX, unless the user has a LESS, is what git does too. */
+/*
+ * Whether sh would find the program that a command begins with, or -1 with
+ * *error set.  What only sh understands is left to it.
+ */
+static int
+check_program(const char *command, struct error *error)
+{
+	char program[NAME_MAX], path[PATH_MAX];
+	size_t n = strcspn(command, " \t");
+
+	if (strcspn(command, "=$`'\"\\~*?[]{}()<>|;&!\n") < n ||
+	    n >= sizeof program)
+		return 0;
+	memcpy(program, command, n);
+	program[n] = '\0';
+	return preload_find_program(program, path, sizeof path, error);
+}
+
 static const char *
 pager_command(void)
 {
 	const char *pager = getenv("PAGER");
+	struct error error = { 0 };
 
-	setenv("LESS", "FRX", 0);
-	return pager == NULL ? "less" : pager;
+	if (pager != NULL)
+		return pager;
+	return check_program("less", &error) == 0 ? "less" : "more";
+}
+
+/* Without a word from the user, a dumb terminal scrolls. */
+static bool
+wants_pager(void)
+{
+	const char *pager = getenv("PAGER");
+
+	return pager == NULL ? !terminal_is_dumb()
+	    : *pager != '\0' && strcmp(pager, "cat") != 0;
 }
 
 static bool
 has_pager(const struct session *session)
 {
-	const char *pager = pager_command();
-
 	return session->is_interactive && session->settings.has_pager &&
-	    terminal_is_output() && *pager != '\0' &&
-	    strcmp(pager, "cat") != 0;
+	    terminal_is_output() && wants_pager();
 }
 
-/* A pager that does not start is no reason to show nothing. */
+/* LESS=FRX, unless the user has a LESS, is what git does too. */
 static void
 start_pager(struct sink *sink)
 {
 	struct error error = { 0 };
 
+	setenv("LESS", "FRX", 0);
 	sink->target = pager_command();
-	if (child_start(sink->target, true, &sink->descriptor, &sink->child,
-	                &error) != 0) {
-		sink->descriptor = STDOUT_FILENO;
-		sink->child = 0;
-	}
+	if (check_program(sink->target, &error) == 0 &&
+	    child_start(sink->target, true, &sink->descriptor, &sink->child,
+	                &error) == 0)
+		return;
+	sink->descriptor = STDOUT_FILENO;
+	sink->child = 0;
+	if (getenv("PAGER") != NULL)
+		message("PAGER", error.text);
 }
 
 static int
@@ -55,6 +92,24 @@ release_held(struct sink *sink)
 	return status;
 }
 
+/* Counts the lines that a byte ends, a full one among them. */
+static void
+take_byte(struct sink *sink, unsigned char byte)
+{
+	bool is_drawn = !sink->in_escape && byte >= ' ' &&
+	    (byte & 0xc0) != 0x80;
+
+	if (byte == '\033')
+		sink->in_escape = true;
+	else if (byte == 'm')
+		sink->in_escape = false;
+	if (byte == '\n' || (is_drawn && sink->column == sink->columns)) {
+		sink->lines_left--;
+		sink->column = 0;
+	}
+	sink->column += is_drawn;
+}
+
 /* Holds the output back until it is longer than the screen. */
 static int
 write_to_screen(void *context, const char *bytes, size_t n)
@@ -64,7 +119,7 @@ write_to_screen(void *context, const char *bytes, size_t n)
 
 	if (sink->descriptor < 0) {
 		for (size_t i = 0; i < n && sink->lines_left > 0; i++)
-			sink->lines_left -= bytes[i] == '\n';
+			take_byte(sink, (unsigned char)bytes[i]);
 		if (sink->lines_left > 0) {
 			text_add(&sink->held, bytes, n);
 			return sink->held.failed ? ENOMEM : 0;
@@ -95,19 +150,19 @@ int
 sink_open(struct sink *sink, const struct session *session,
           enum redirect redirect, const char *target, struct error *error)
 {
-	size_t columns;
-
 	sink->redirect = redirect;
 	sink->target = target;
 	sink->child = 0;
 	sink->descriptor = STDOUT_FILENO;
 	sink->held = (struct text_buffer){ 0 };
+	sink->column = 0;
+	sink->in_escape = false;
 	sink->is_terminal = redirect == REDIRECT_NONE && terminal_is_output();
 	writer_start(&sink->writer, write_to_descriptor, &sink->descriptor);
 	if (redirect != REDIRECT_NONE)
 		return open_target(sink, error);
 	if (has_pager(session)) {
-		terminal_size(&columns, &sink->lines_left);
+		terminal_size(&sink->columns, &sink->lines_left);
 		sink->descriptor = -1;
 		writer_start(&sink->writer, write_to_screen, sink);
 	}

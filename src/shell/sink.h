@@ -26,7 +26,9 @@ struct sink {
 	int descriptor;			/* -1: the pager has not been needed */
 	pid_t child;			/* 0: none */
 	struct text_buffer held;	/* what fits the screen so far */
-	size_t lines_left;
+	size_t columns, lines_left;	/* of the screen */
+	size_t column;			/* where the last byte held ended */
+	bool in_escape;			/* in one that sets a colour */
 };
 
 /* Opens it; 0, or -1 with *error set.  Once open, close it. */

@@ -28,15 +28,23 @@ terminal_size(size_t *columns, size_t *lines)
 		*lines = size.ws_row;
 }
 
+bool
+terminal_is_dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	return term == NULL || *term == '\0' || strcmp(term, "dumb") == 0;
+}
+
 static bool
 wants_color(const struct session *session, bool to_terminal)
 {
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
 
 	if (session->settings.color != COLOR_AUTO)
 		return session->settings.color == COLOR_ALWAYS;
 	return to_terminal && (no_color == NULL || *no_color == '\0') &&
-	    term != NULL && *term != '\0' && strcmp(term, "dumb") != 0;
+	    !terminal_is_dumb();
 }
 
 struct layout

@@ -12,6 +12,9 @@
 /* Whether standard output is one. */
 bool terminal_is_output(void);
 
+/* Whether it only scrolls: no colour, no cursor to move. */
+bool terminal_is_dumb(void);
+
 /* Its size in columns and lines; 80 by 24 where it does not tell. */
 void terminal_size(size_t *columns, size_t *lines);
 
