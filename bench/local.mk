@@ -11,6 +11,22 @@ bench_bench_views_SOURCES = bench/bench-views.c
 bench_bench_views_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 bench_bench_views_LDADD = $(core_libs)
 
+noinst_PROGRAMS += bench/scan
+bench_scan_SOURCES = bench/scan.c
+bench_scan_CFLAGS = $(AM_CFLAGS)
+
+noinst_PROGRAMS += bench/bench-load
+bench_bench_load_SOURCES = bench/bench-load.c
+bench_bench_load_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
+bench_bench_load_LDADD = $(core_libs)
+
+# Loads and views; bench/run.sh says what BENCH_DIR and the like are for.
+EXTRA_DIST += bench/run.sh
+bench: all
+	bash $(srcdir)/bench/run.sh bench
+	bench/bench-views
+.PHONY: bench
+
 # The collector's own cost: `make bench-collector`, or with PAIRS=20.
 EXTRA_DIST += bench/collector.py bench/programs/allocate.c \
 	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc
