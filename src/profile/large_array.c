@@ -12,7 +12,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LARGE_PAGE = 2 << 20, FIRST_MAPPED = 2 * LARGE_PAGE };
+/*
+ * Pages that are not touched cost nothing, so a mapping begins with room for
+ * most profiles and is rarely moved.
+ */
+enum {
+	LARGE_PAGE = 2 << 20,
+	FIRST_MAPPED = 2 * LARGE_PAGE,
+	LEAST_MAPPED = 32 * LARGE_PAGE,
+};
 
 struct header {
 	_Alignas(max_align_t) size_t size;	/* of all, this included */
@@ -88,6 +96,8 @@ large_array_reserve(void *items, size_t n, size_t size, struct error *error)
 	    needed > SIZE_MAX / 4)
 		return error_out_of_memory(error);
 	needed += sizeof *header;
+	if (is_mapped(needed) && needed < LEAST_MAPPED)
+		needed = LEAST_MAPPED;
 	if (is_mapped(needed))
 		needed = (needed + LARGE_PAGE - 1) &
 		         ~(size_t)(LARGE_PAGE - 1);
