@@ -320,6 +320,9 @@ def history_lasts():
     terminal.type("\n  \n")     # not worth keeping
     terminal.expect(PROMPT)
     terminal.expect(PROMPT)
+    terminal.type("\x1b[200~" + "x" * 20000 + "\x1b[201~\n")
+    terminal.expect("there is no command")
+    terminal.expect(PROMPT)
     os.kill(terminal.process, signal.SIGTERM)
     terminal.status()
     name = os.path.join(state, "cpprof/history")
@@ -337,6 +340,23 @@ def history_lasts():
     terminal.expect(PROMPT)
     terminal.type("\x04")
     assert terminal.status() == 0
+
+
+def a_home_that_takes_no_history_is_told_once():
+    for state, why in (("/proc/none", "No such file or directory"),
+                       (FORMS, "Not a directory"),
+                       ("/proc/self/task", "No such file or directory")):
+        terminal = Terminal("-q", FORMS, XDG_STATE_HOME=state)
+        terminal.expect(PROMPT)
+        terminal.type("root\nquit\n")
+        terminal.expect(f"{state}/cpprof/history: {why}\r\n")
+        assert terminal.status() == 0
+    terminal = Terminal("-q", FORMS, XDG_STATE_HOME="", HOME="")
+    terminal.expect(PROMPT)
+    terminal.type("root\nquit\n")
+    terminal.expect("root  main\r\n" + PROMPT + "quit\r\n")
+    assert terminal.status() == 0
+    assert "istory" not in terminal.seen
 
 
 def long_paths_fit_the_width():
@@ -488,6 +508,7 @@ TESTS = [
     control_c_stops_a_load,
     control_z_stops_and_goes_on,
     history_lasts,
+    a_home_that_takes_no_history_is_told_once,
     long_paths_fit_the_width,
     pager_gets_what_is_longer_than_the_screen,
     lines_that_wrap_count_as_several,

@@ -29,7 +29,7 @@ history_add(struct history *history, const char *line, struct error *error)
 
 	while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
 		length--;
-	if (length == 0 ||
+	if (length == 0 || length > HISTORY_LONGEST ||
 	    (strlen(last) == length && memcmp(last, line, length) == 0))
 		return 0;
 	if (memory_grow(&history->lines, &history->capacity, history->n + 1,
@@ -67,16 +67,38 @@ file_name(struct error *error)
 	return name;
 }
 
-/* Makes the directories that a file name goes through, as mkdir -p does. */
-static void
+/*
+ * Makes the directories that a file name goes through, as mkdir -p does; the
+ * errno of the first that is missing still, or 0.
+ */
+static int
 make_directories(char *name)
 {
+	int why = 0;
+
 	for (char *slash = strchr(name + 1, '/'); slash != NULL;
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(name, 0700);
+		if (mkdir(name, 0700) == 0 || errno == EEXIST)
+			why = 0;
+		else if (why == 0)
+			why = errno;
 		*slash = '/';
 	}
+	return why;
+}
+
+/* Opens the file to add to it, or sets *error. */
+static FILE *
+open_to_append(char *name, struct error *error)
+{
+	int why = make_directories(name);
+	FILE *file = fopen(name, "ae");
+
+	if (file == NULL)
+		error_set(error, "%s: %s", name,
+		          strerror(why != 0 ? why : errno));
+	return file;
 }
 
 static void
@@ -159,14 +181,13 @@ history_save(struct history *history, struct error *error)
 	if (name == NULL)
 		return -1;
 	if (*name != '\0' && history->n_saved < history->n) {
-		make_directories(name);
-		file = fopen(name, "ae");
+		file = open_to_append(name, error);
 		for (size_t i = history->n_saved;
 		     file != NULL && i < history->n; i++)
 			fprintf(file, "%s\n", history->lines[i]);
-		if (file == NULL || fclose(file) != 0)
-			status = error_set(error, "%s: %s", name,
-			                   strerror(errno));
+		if (file != NULL && fclose(file) != 0)
+			error_set(error, "%s: %s", name, strerror(errno));
+		status = error->is_set ? -1 : 0;
 		history->n_saved = history->n;
 	}
 	free(name);

@@ -7,7 +7,7 @@
 
 #include "src/base/error.h"
 
-enum { HISTORY_MOST = 1000 };
+enum { HISTORY_MOST = 1000, HISTORY_LONGEST = 16 * 1024 };
 
 /* Start with `{ 0 }`. */
 struct history {
@@ -18,8 +18,8 @@ struct history {
 
 void history_free(struct history *history);
 
-/* Adds a line, less the blanks behind it, unless none is left or it repeats
- * the last one. */
+/* Adds a line, less the blanks behind it, unless none is left, it repeats the
+ * last one or has more than HISTORY_LONGEST bytes. */
 int history_add(struct history *history, const char *line,
                 struct error *error);
 
