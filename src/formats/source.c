@@ -486,6 +486,9 @@ fill(struct source *source, size_t wanted, struct error *error)
 		if (got < 0)
 			return -1;
 		source->n_bytes += (size_t)got;
+		/* Whoever looks at whole blocks looks behind the end too. */
+		memset(source->buffer + (source->bytes - source->buffer) +
+		       source->n_bytes, 0, SOURCE_PADDING);
 		source->bytes_ended = got == 0;
 		if (got > 0 && start_ahead(source, error) != 0)
 			return -1;
