@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "lib/cpprof-environment.h"
-#include "src/base/memory.h"
 
 static volatile sig_atomic_t child;	/* 0: none */
 
@@ -78,35 +77,50 @@ restore_signals(const struct saved_signals *saved)
 	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-/* LD_PRELOAD for the child: what the user had, then the library. */
-static char *
-preload_list(const char *library, struct error *error)
+/* Adds to a list in the environment, behind what the user had. */
+static int
+append_variable(const char *name, const char *word)
 {
-	const char *had = getenv("LD_PRELOAD");
-	char *list = NULL;
+	const char *had = getenv(name);
+	char *list;
+	int result;
 
 	if (had == NULL || *had == '\0')
-		return memory_string(library, error);
-	if (asprintf(&list, "%s:%s", had, library) < 0) {
-		error_out_of_memory(error);
-		return NULL;
-	}
-	return list;
+		return setenv(name, word, 1);
+	if (asprintf(&list, "%s:%s", had, word) < 0)
+		return -1;
+	result = setenv(name, list, 1);
+	free(list);
+	return result;
+}
+
+/*
+ * What makes the library be loaded and tells it what to do.  AddressSanitizer
+ * refuses to run behind any preloaded library, for fear that it takes its
+ * functions' place; this one does not.
+ */
+static int
+set_environment(const struct launch *launch)
+{
+	char launcher[24];
+
+	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
+	if (append_variable("LD_PRELOAD", launch->library) != 0 ||
+	    append_variable("ASAN_OPTIONS", "verify_asan_link_order=0") != 0 ||
+	    setenv(CPPROF_ENVIRONMENT_LAUNCHER, launcher, 1) != 0)
+		return -1;
+	return setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1);
 }
 
 /* In the child; reports through the pipe when the program cannot start. */
 static void
-become_program(const struct launch *launch, const char *list, int report)
+become_program(const struct launch *launch, int report)
 {
-	char launcher[24];
 	int why;
 
 	if (launch->resets_sigpipe)
 		signal(SIGPIPE, SIG_DFL);
-	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
-	if (setenv("LD_PRELOAD", list, 1) == 0 &&
-	    setenv(CPPROF_ENVIRONMENT_LAUNCHER, launcher, 1) == 0 &&
-	    setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1) == 0)
+	if (set_environment(launch) == 0)
 		execvp(launch->program, launch->words);
 	why = errno;
 	if (write(report, &why, sizeof why) < 0)
@@ -134,8 +148,8 @@ wait_for(pid_t pid, int *status, struct error *error)
 }
 
 static int
-run_child(const struct launch *launch, const char *list, const int report[2],
-          int *status, struct error *error)
+run_child(const struct launch *launch, const int report[2], int *status,
+          struct error *error)
 {
 	struct saved_signals saved;
 	int why = 0, result;
@@ -147,7 +161,7 @@ run_child(const struct launch *launch, const char *list, const int report[2],
 	pid = fork();
 	if (pid == 0) {
 		restore_signals(&saved);
-		become_program(launch, list, report[1]);
+		become_program(launch, report[1]);
 	}
 	child = pid > 0 ? pid : 0;
 	sigprocmask(SIG_SETMASK, &saved.mask, NULL);
@@ -172,15 +186,9 @@ run_child(const struct launch *launch, const char *list, const int report[2],
 int
 launch_program(const struct launch *launch, int *status, struct error *error)
 {
-	char *list = preload_list(launch->library, error);
-	int report[2], result = -1;
+	int report[2];
 
-	if (list == NULL)
-		return -1;
 	if (pipe2(report, O_CLOEXEC) != 0)
-		error_set(error, "pipe: %s", strerror(errno));
-	else
-		result = run_child(launch, list, report, status, error);
-	free(list);
-	return result;
+		return error_set(error, "pipe: %s", strerror(errno));
+	return run_child(launch, report, status, error);
 }
