@@ -5,10 +5,10 @@
  * out of it half way; it takes no lock it cannot give up on, allocates only by
  * mmap, and leaves errno as it was.
  *
- * Budget: each interval of CPU time earns a hundredth of itself; each sample
- * costs what it took.  While a thread is in debt its ticks are deferred: no
- * stack is taken, and their hits go to the next sample.  So even stacks of
- * 100,000 frames cost a hundredth, at fewer samples of more hits each.
+ * Budget: each interval of CPU time earns half a percent of itself; each
+ * sample costs what it took.  While a thread is in debt its ticks are deferred:
+ * no stack is taken, and their hits go to the next sample.  So even stacks of
+ * 100,000 frames cost half a percent, at fewer samples of more hits each.
  */
 #include "lib/sampler.h"
 
@@ -27,7 +27,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-#define BUDGET_PART 100			/* of CPU time, for sampling */
+#define BUDGET_PART 200			/* of CPU time, for sampling */
 #define ALLOWANCE_MAX_NS 1000000
 #define ALLOWANCE_MIN_NS (-2000000)	/* debt beyond it is forgiven */
 /* Time beyond this in a handler that did n things was another's. */
