@@ -310,8 +310,8 @@ recurse_deeply(void *argument)
 	begin((uintptr_t)pthread_self());
 	install(SIGALRM);
 	set_timer(30000);
-	while (n_walks < 4)
-		shape_recursion(100000);
+	while (n_walks < 4 || deepest < 100000)
+		shape_recursion(150000);
 	set_timer(0);
 	return argument;
 }
@@ -325,7 +325,7 @@ walks_100000_frames(void **state)
 
 	(void)state;
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 64 << 20);
+	pthread_attr_setstacksize(&attr, 128 << 20);
 	assert_int_equal(pthread_create(&thread, &attr, recurse_deeply, NULL),
 	    0);
 	sigemptyset(&set);
