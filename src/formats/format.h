@@ -49,7 +49,9 @@ extern const struct format *const formats[];
  * Reads and merges n >= 1 inputs.  Each path is a file of any known format,
  * perhaps compressed, "-" for standard input, or a directory, which stands
  * for all files in it named cpprofdata*, in byte order; one that holds none is
- * an error.  The profile is the caller's; NULL with *error set.
+ * an error.  Of the files in directories those that cannot be read are left
+ * out with a warning, unless nothing is left.  The profile is the caller's;
+ * NULL with *error set.
  */
 struct profile *load_profiles(const char *const *paths, size_t n,
                               const struct read_options *options,

@@ -2,7 +2,10 @@
 /* load.c -- from paths to one profile.
  *
  * Directories become the files in them, each file is read by the format that
- * is most sure of it, and what was read is merged.
+ * is most sure of it, and what was read is merged.  A file that was named must
+ * be whole enough to be read; one that was found in a directory is left out
+ * with a warning, so that one process that died early does not take the
+ * profiles of all others with it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,39 +20,55 @@
 
 enum { PROBED_SIZE = 64 << 10 };
 
+struct file {
+	char *path;
+	bool was_found;		/* in a directory, not named */
+};
+
 /* The files to read; the texts are the list's own. */
 struct file_list {
-	char **paths;
+	struct file *files;
 	size_t n, capacity;
+};
+
+/* What was read of them. */
+struct loaded {
+	struct profile **profiles;
+	uint32_t n;
+	struct error *left_out;		/* why, of files that were found */
+	size_t n_left_out, left_out_capacity;
 };
 
 static void
 file_list_free(struct file_list *files)
 {
 	for (size_t i = 0; i < files->n; i++)
-		free(files->paths[i]);
-	free(files->paths);
+		free(files->files[i].path);
+	free(files->files);
 }
 
 /* Takes over path, which may be NULL for want of memory. */
 static int
-file_list_add(struct file_list *files, char *path, struct error *error)
+file_list_add(struct file_list *files, char *path, bool was_found,
+              struct error *error)
 {
 	if (path == NULL)
 		return error_out_of_memory(error);
-	if (memory_grow(&files->paths, &files->capacity, files->n + 1,
-	                sizeof *files->paths, error) != 0) {
+	if (memory_grow(&files->files, &files->capacity, files->n + 1,
+	                sizeof *files->files, error) != 0) {
 		free(path);
 		return -1;
 	}
-	files->paths[files->n++] = path;
+	files->files[files->n++] = (struct file){ path, was_found };
 	return 0;
 }
 
 static int
-compare_paths(const void *a, const void *b)
+compare_files(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	const struct file *left = a, *right = b;
+
+	return strcmp(left->path, right->path);
 }
 
 static int
@@ -65,7 +84,7 @@ add_entries(struct file_list *files, const char *path, DIR *directory,
 			continue;
 		if (asprintf(&name, "%s/%s", path, entry->d_name) < 0)
 			name = NULL;
-		if (file_list_add(files, name, error) != 0)
+		if (file_list_add(files, name, true, error) != 0)
 			return -1;
 	}
 	if (errno != 0)
@@ -89,20 +108,33 @@ add_directory(struct file_list *files, const char *path, struct error *error)
 	if (files->n == first)
 		return error_set(error, "%s: a directory that is no profile "
 		                 "(no file cpprofdata* in it)", path);
-	qsort(files->paths + first, files->n - first, sizeof *files->paths,
-	      compare_paths);
+	qsort(files->files + first, files->n - first, sizeof *files->files,
+	      compare_files);
 	return 0;
+}
+
+static bool
+has_standard_input(const struct file_list *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		if (strcmp(files->files[i].path, "-") == 0)
+			return true;
+	return false;
 }
 
 static int
 add_path(struct file_list *files, const char *path, struct error *error)
 {
+	bool is_standard_input = strcmp(path, "-") == 0;
 	struct stat status;
 
-	if (strcmp(path, "-") != 0 && stat(path, &status) == 0 &&
+	if (is_standard_input && has_standard_input(files))
+		return error_set(error, "standard input can be read only "
+		                 "once");
+	if (!is_standard_input && stat(path, &status) == 0 &&
 	    S_ISDIR(status.st_mode))
 		return add_directory(files, path, error);
-	return file_list_add(files, strdup(path), error);
+	return file_list_add(files, strdup(path), false, error);
 }
 
 static int
@@ -135,8 +167,9 @@ find_format(struct source *source, struct error *error)
 	if (head == NULL)
 		return NULL;
 	if (size == 0) {
-		error_set(error, "%s: the file is empty",
-		          source_name(source));
+		error_set(error, source_is_truncated(source) ?
+		          "%s: cut off before its first line" :
+		          "%s: the file is empty", source_name(source));
 		return NULL;
 	}
 	if (size > PROBED_SIZE)
@@ -171,30 +204,87 @@ load_file(const char *path, const struct read_options *options,
 	return profile;
 }
 
+static void
+loaded_free(struct loaded *loaded)
+{
+	while (loaded->n > 0)
+		profile_free(loaded->profiles[--loaded->n]);
+	free(loaded->profiles);
+	free(loaded->left_out);
+}
+
+/* A pipe that lies in a directory must not make us wait for a writer. */
+static bool
+is_odd(const struct file *file)
+{
+	struct stat status;
+
+	return file->was_found && stat(file->path, &status) == 0 &&
+	    !S_ISREG(status.st_mode);
+}
+
+static int
+load_one(struct loaded *loaded, const struct file *file,
+         const struct read_options *options, struct error *error)
+{
+	struct error why = { 0 };
+	struct profile *profile = NULL;
+
+	if (is_odd(file))
+		error_set(&why, "%s: not a regular file", file->path);
+	else
+		profile = load_file(file->path, options, &why);
+	if (profile != NULL) {
+		loaded->profiles[loaded->n++] = profile;
+		return 0;
+	}
+	if (!file->was_found || interrupt_requested)
+		return error_set(error, "%s", why.text);
+	if (memory_grow(&loaded->left_out, &loaded->left_out_capacity,
+	                loaded->n_left_out + 1, sizeof why, error) != 0)
+		return -1;
+	loaded->left_out[loaded->n_left_out++] = why;
+	return 0;
+}
+
+/* What was read as one profile, which is then the caller's. */
+static struct profile *
+sum_up(struct loaded *loaded, struct error *error)
+{
+	struct profile *sum;
+
+	if (loaded->n == 0) {
+		error_set(error, "%s", loaded->left_out[0].text);
+		return NULL;
+	}
+	sum = loaded->n == 1 ? loaded->profiles[--loaded->n] :
+	      profile_merge(loaded->profiles, loaded->n, error);
+	for (size_t i = 0; sum != NULL && i < loaded->n_left_out; i++)
+		if (profile_warn(sum, error, "%s (left out)",
+		                 loaded->left_out[i].text) != 0) {
+			profile_free(sum);
+			sum = NULL;
+		}
+	return sum;
+}
+
 static struct profile *
 load_files(const struct file_list *files, const struct read_options *options,
            struct error *error)
 {
-	struct profile **profiles = memory_array(files->n, sizeof *profiles,
-	                                         error);
+	struct loaded loaded = { 0 };
 	struct profile *sum = NULL;
-	size_t n = 0;
+	size_t i = 0;
 
-	if (profiles == NULL)
+	loaded.profiles = memory_array(files->n, sizeof sum, error);
+	if (loaded.profiles == NULL)
 		return NULL;
-	while (n < files->n) {
-		profiles[n] = load_file(files->paths[n], options, error);
-		if (profiles[n] == NULL)
-			break;
-		n++;
-	}
-	if (!error->is_set && n == 1)
-		sum = profiles[--n];
-	else if (!error->is_set)
-		sum = profile_merge(profiles, (uint32_t)n, error);
-	while (n > 0)
-		profile_free(profiles[--n]);
-	free(profiles);
+	while (i < files->n &&
+	       load_one(&loaded, &files->files[i], options, error) == 0)
+		i++;
+	if (i == files->n)
+		sum = sum_up(&loaded, error);
+	loaded_free(&loaded);
 	return sum;
 }
 
