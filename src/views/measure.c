@@ -54,6 +54,9 @@ measure_of(const struct view_request *request)
 		                                       request->root);
 	measure.least = measure_least(request->threshold,
 	                              measure.denominator);
+	/* Shares of nothing are 0, which is below any threshold. */
+	if (measure.denominator == 0 && request->threshold > 0)
+		measure.least = UINT64_MAX;
 	return measure;
 }
 
