@@ -76,22 +76,23 @@ add_times(const struct profile *profile, struct table *table,
 	                       error);
 }
 
-/* What ran: of the first process, which started the others. */
+/* What ran: the first process, which started the others. */
 static int
-add_program(const struct profile *profile, struct table *table,
+add_program(const struct session *session, struct table *table,
             struct error *error)
 {
 	const struct process none = { 0 };
-	const struct process *process = profile->n_processes > 0
-	    ? &profile->processes[0] : &none;
+	const struct process *process = session_first_process(session);
 
+	if (process == NULL)
+		process = &none;
 	if (add_text(table, "program", "program", process->program,
 	             error) != 0 ||
 	    add_text(table, "command", "command", process->command,
 	             error) != 0 ||
 	    add_text(table, "host", "host", process->host, error) != 0)
 		return -1;
-	return add_times(profile, table, error);
+	return add_times(session->profile, table, error);
 }
 
 /* What the collector lost for good: its tallies begin with these words. */
@@ -198,7 +199,7 @@ info_run(struct session *session, const struct arguments *arguments,
 		return -1;
 	table->view = "info";
 	table->schema = "cpprof.info/1";
-	if (add_program(session->profile, table, error) != 0 ||
+	if (add_program(session, table, error) != 0 ||
 	    add_counts(session, table, error) != 0 ||
 	    add_tallies(session->profile, table, error) != 0)
 		return -1;

@@ -53,8 +53,8 @@ add_profile(const struct session *session, struct text_buffer *text)
 {
 	const struct profile *profile = session->profile;
 	const struct resource *resource = session_resource(session);
-	const char *program = profile->n_processes > 0
-	    ? profile->processes[0].program : NULL;
+	const struct process *process = session_first_process(session);
+	const char *program = process != NULL ? process->program : NULL;
 
 	if (program == NULL)
 		program = session->files[0];

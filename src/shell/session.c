@@ -402,6 +402,22 @@ session_resource(const struct session *session)
 	return &session->profile->resources[session->resource];
 }
 
+const struct process *
+session_first_process(const struct session *session)
+{
+	const struct profile *profile = session->profile;
+	const struct process *first = NULL;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		const struct process *process = &profile->processes[i];
+
+		if (first == NULL || (process->start_ns != 0 &&
+		                      process->start_ns < first->start_ns))
+			first = process;
+	}
+	return first;
+}
+
 struct view_request
 session_request(const struct session *session)
 {

@@ -116,6 +116,12 @@ const uint32_t *session_functions(const struct session *session, uint32_t *n);
 const struct resource *session_resource(const struct session *session);
 
 /*
+ * The process that began first, and so started the others of a recording,
+ * whatever the order of their files; NULL where none is known.
+ */
+const struct process *session_first_process(const struct session *session);
+
+/*
  * What a view needs with the current root and settings.  It borrows from the
  * session, until that loads or switches something.
  */
