@@ -141,6 +141,18 @@ strip_parentheses(const struct reading *reading, size_t i, size_t first,
 		name->length--;
 }
 
+/* A path that opens with a parenthesis closes with one. */
+static bool
+is_balanced(const struct words *words, size_t first)
+{
+	const struct word *opening = &words->words[first];
+	const struct word *last = &words->words[words->n - 1];
+
+	if (opening->is_quoted || opening->text[0] != '(')
+		return true;
+	return !last->is_quoted && last->text[last->length - 1] == ')';
+}
+
 static int
 add_path_name(struct reading *reading, const struct word *stripped,
               uint32_t *path, size_t *n)
@@ -174,6 +186,9 @@ read_path(struct reading *reading, struct value *value)
 
 	if (path == NULL)
 		return -1;
+	if (!is_balanced(words, first))
+		return error_set(reading->error, "a path that begins with ( "
+		                 "ends with )");
 	for (; reading->at < words->n; reading->at++) {
 		struct word name;
 

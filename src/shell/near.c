@@ -79,7 +79,8 @@ rate(const struct near *near, const char *text, size_t length)
 		return FAR;
 	if (longer <= LONGEST && difference <= most)
 		edits = distance(near->wanted, n, text, length);
-	if (edits > most)
+	/* A word of which nothing is left is not near. */
+	if (edits > most || edits >= longer)
 		edits = FAR;
 	if (n >= 3 && edits > HOLDS && holds(text, length, near->wanted, n))
 		edits = HOLDS;

@@ -11,24 +11,24 @@
 /* Enough of a word for an error to name it. */
 enum { SHOWN = 80 };
 
-static void
-report_no_function(const struct session *session, const struct word *word,
-                   struct error *error)
+void
+resolve_report_unknown(const struct session *session, const char *text,
+                       size_t length, struct error *error)
 {
 	struct names *names = session->profile->names;
-	struct text_buffer text = { 0 };
+	struct text_buffer near_ones = { 0 };
 	uint32_t n;
 	const uint32_t *functions = session_functions(session, &n);
 	struct near near;
 
-	near_start(&near, word->text, word->length);
+	near_start(&near, text, length);
 	for (uint32_t i = 0; i < n; i++)
 		near_offer(&near, names_text(names, functions[i]),
 		           names_length(names, functions[i]));
-	near_add(&near, &text);
-	error_set(error, "the profile has no function %.*s%s", SHOWN,
-	          word->text, text_string(&text));
-	text_free(&text);
+	near_add(&near, &near_ones);
+	error_set(error, "the profile has no function %.*s%s", SHOWN, text,
+	          text_string(&near_ones));
+	text_free(&near_ones);
 }
 
 /* The functions that fit, counted; written to found unless that is NULL. */
@@ -70,7 +70,8 @@ match_functions(const struct session *session, const struct word *word,
 		error_set(error, "no function matches %.*s", SHOWN,
 		          word->text);
 	else
-		report_no_function(session, word, error);
+		resolve_report_unknown(session, word->text, word->length,
+		                       error);
 	if (found != NULL)
 		find_matches(session, pattern, found);
 	pattern_free(pattern);
@@ -87,7 +88,8 @@ resolve_functions(const struct session *session, const struct word *word,
 		return NULL;
 	name = session_find_function(session, word->text, word->length);
 	if (name == NO_NAME && word->is_quoted)
-		report_no_function(session, word, error);
+		resolve_report_unknown(session, word->text, word->length,
+		                       error);
 	if (name == NO_NAME)
 		return word->is_quoted ? NULL
 		    : match_functions(session, word, arena, n, error);

@@ -20,6 +20,10 @@ uint32_t *resolve_functions(const struct session *session,
                             const struct word *word, struct arena *arena,
                             size_t *n, struct error *error);
 
+/* Sets *error: the profile has no such function; names near ones. */
+void resolve_report_unknown(const struct session *session, const char *text,
+                            size_t length, struct error *error);
+
 /*
  * A pattern for the word: that very name when it was between bars or the
  * profile has it, else a glob or expression.  pattern_free; NULL with *error.

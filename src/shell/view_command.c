@@ -2,6 +2,24 @@
 /* view_command.c -- what commands that show a view have in common. */
 #include "src/shell/view_command.h"
 
+#include <string.h>
+
+#include "src/shell/resolve.h"
+
+/* A name that is no pattern and fits nothing was perhaps mistyped. */
+static void
+note_unknown(const struct session *session, const struct value *pattern)
+{
+	size_t length = strlen(pattern->text);
+	struct error unknown = { 0 };
+
+	if (pattern_is_general(pattern->pattern) ||
+	    session_find_function(session, pattern->text, length) != NO_NAME)
+		return;
+	resolve_report_unknown(session, pattern->text, length, &unknown);
+	session_note(session, "%s", unknown.text);
+}
+
 int
 view_command_rooted(struct session *session, view_function *view,
                     const struct value *root, struct table *table,
@@ -34,7 +52,9 @@ view_command_matching(struct session *session, view_function *view,
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	request = session_request(session);
-	if (pattern->is_given)
+	if (pattern->is_given) {
 		request.pattern = pattern->pattern;
+		note_unknown(session, pattern);
+	}
 	return view(&request, table, error);
 }

@@ -116,14 +116,27 @@ add_quoted(struct splitter *splitter)
 	return add_word(splitter, text, n, true, begin);
 }
 
+/* Whether what stands here up to the next blank is /.../, bars and all. */
+static bool
+is_expression(const struct splitter *splitter)
+{
+	const char *text = splitter->line + splitter->at;
+	size_t left = splitter->length - splitter->at, n = 0;
+
+	while (n < left && !is_blank(text[n]))
+		n++;
+	return n > 2 && text[0] == '/' && text[n - 1] == '/';
+}
+
 static int
 add_bare(struct splitter *splitter)
 {
 	size_t begin = splitter->at;
+	bool has_bars = is_expression(splitter);
 	const char *text;
 
 	while (!at_end(splitter) && !is_blank(splitter->line[splitter->at]) &&
-	       splitter->line[splitter->at] != '|')
+	       (has_bars || splitter->line[splitter->at] != '|'))
 		splitter->at++;
 	text = arena_text(&splitter->words->arena, splitter->line + begin,
 	                  splitter->at - begin, splitter->error);
@@ -139,6 +152,7 @@ set_pipe(struct splitter *splitter)
 	struct words *words = splitter->words;
 	size_t end = splitter->length;
 
+	words->is_redirected_twice |= words->redirect != REDIRECT_NONE;
 	splitter->at++;
 	skip_blanks(splitter);
 	while (end > splitter->at && is_blank(splitter->line[end - 1]))
@@ -160,6 +174,7 @@ set_file(struct splitter *splitter)
 	struct words *words = splitter->words;
 	size_t n = words->n;
 
+	words->is_redirected_twice |= words->redirect != REDIRECT_NONE;
 	words->redirect = REDIRECT_FILE;
 	splitter->at++;
 	if (!at_end(splitter) && splitter->line[splitter->at] == '>') {
@@ -240,6 +255,9 @@ words_check(const struct words *words, struct error *error)
 		                 "it; a pipe's bar is followed by a blank");
 	if (words->redirect == REDIRECT_PIPE && words->target == NULL)
 		return error_set(error, "there is no command behind the bar");
+	if (words->is_redirected_twice)
+		return error_set(error, "output goes to one place: one file, "
+		                 "or one command");
 	if (words->redirect != REDIRECT_NONE && words->target == NULL)
 		return error_set(error, "there is no file behind the %s",
 		                 words->redirect == REDIRECT_APPEND

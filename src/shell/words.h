@@ -5,8 +5,9 @@
  * it holds: \| in it is a bar, \xNN the byte of that number, and any other
  * backslash itself.  A bar followed by a blank (or nothing) is a pipe to a
  * shell command; any other bar opens a name, also right behind other
- * characters.  `>`, `>>` and `#` act at the start of a word: the first two
- * name a file to write, the last one begins a comment.
+ * characters, but for those of an expression: /(get|read)_record/ is one
+ * word.  `>`, `>>` and `#` act at the start of a word: the first two name a
+ * file to write, the last one begins a comment.
  */
 #ifndef CPPROF_SHELL_WORDS_H
 #define CPPROF_SHELL_WORDS_H
@@ -33,6 +34,7 @@ struct words {
 	enum redirect redirect;
 	const char *target;	/* file or shell command; NULL: missing */
 	bool is_open;		/* the line ends inside bars */
+	bool is_redirected_twice;
 };
 
 /*
