@@ -145,8 +145,7 @@ text_add_bare_name(struct text_buffer *text, struct path_names *path,
 static bool
 needs_bars_collapsed(const char *name, size_t n)
 {
-	if (n == 0 || memchr(name, ';', n) != NULL ||
-	    memchr(name, '|', n) != NULL)
+	if (n == 0 || *name == '|' || memchr(name, ';', n) != NULL)
 		return true;
 	while (n > 0) {
 		uint32_t character;

@@ -39,7 +39,8 @@ void text_add_bare_name(struct text_buffer *text, struct path_names *path,
 
 /*
  * Adds the names as collapsed stacks have them, joined by semicolons; a name
- * that holds one, a bar, or what is not printable is between bars.
+ * that holds one, begins with a bar, or holds what is not printable is between
+ * bars.
  */
 void text_add_collapsed(struct text_buffer *text,
                         const struct path_names *path);

@@ -156,6 +156,8 @@ backslash_acts(const char *rest, size_t n)
 void
 text_add_between_bars(struct text_buffer *text, const char *name, size_t n)
 {
+	const char *first = name;
+
 	text_add_char(text, '|');
 	while (n > 0) {
 		bool is_printable;
@@ -163,7 +165,7 @@ text_add_between_bars(struct text_buffer *text, const char *name, size_t n)
 
 		if (*name == '|')
 			text_add_string(text, "\\|");
-		else if (!is_printable ||
+		else if (!is_printable || (*name == ' ' && name == first) ||
 		         (*name == '\\' && backslash_acts(name + 1, n - 1)))
 			add_escapes(text, name, length);
 		else

@@ -35,7 +35,10 @@ void text_add_printable(struct text_buffer *text, const char *bytes,
  */
 void text_add_word(struct text_buffer *text, const char *name, size_t n);
 
-/* Adds a name between bars whatever it holds. */
+/*
+ * Adds a name between bars whatever it holds.  A blank in front is \x20: a bar
+ * followed by a blank would be a pipe.
+ */
 void text_add_between_bars(struct text_buffer *text, const char *name,
                            size_t n);
 

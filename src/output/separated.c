@@ -71,10 +71,7 @@ make_value(struct separated *drawing, const struct cell *cell,
 	case CELL_PATH:
 		if (path_names_get(&drawing->path, cell, error) != 0)
 			return -1;
-		if (cell->kind == CELL_NAME)
-			text_add_bare_name(value, &drawing->path, 0);
-		else
-			text_add_collapsed(value, &drawing->path);
+		text_add_collapsed(value, &drawing->path);
 		break;
 	}
 	return 0;
