@@ -11,15 +11,15 @@ __extension__ typedef unsigned __int128 wide;
 
 /* A unit of time or space; it is used for amounts of so many of it or more. */
 struct scale {
-	long double size;	/* in seconds or bytes */
+	long double size;	/* in nanoseconds or bytes, so that it is whole */
 	int fewest;
 	const char *suffix;
 };
 
 /* Largest first; the last one takes what is left. */
 static const struct scale time_scales[] = {
-	{ 86400, 2, "d" }, { 3600, 2, "h" }, { 60, 10, "min" }, { 1, 1, "s" },
-	{ 1e-3L, 1, "ms" }, { 1e-6L, 1, "us" }, { 1e-9L, 1, "ns" },
+	{ 86400e9L, 2, "d" }, { 3600e9L, 2, "h" }, { 60e9L, 10, "min" },
+	{ 1e9L, 1, "s" }, { 1e6L, 1, "ms" }, { 1e3L, 1, "us" }, { 1, 1, "ns" },
 	{ 0, 0, NULL }
 };
 
@@ -35,15 +35,28 @@ static const struct known_gtick {
 	long double size;
 	const struct scale *scales;
 } known_gticks[] = {
-	{ "second", 1, time_scales },
-	{ "hundredth of a second", 1e-2L, time_scales },
-	{ "centisecond", 1e-2L, time_scales },
-	{ "millisecond", 1e-3L, time_scales },
-	{ "microsecond", 1e-6L, time_scales },
-	{ "nanosecond", 1e-9L, time_scales },
+	{ "second", 1e9L, time_scales },
+	{ "hundredth of a second", 1e7L, time_scales },
+	{ "centisecond", 1e7L, time_scales },
+	{ "millisecond", 1e6L, time_scales },
+	{ "microsecond", 1e3L, time_scales },
+	{ "nanosecond", 1, time_scales },
+	{ "s", 1e9L, time_scales },
+	{ "sec", 1e9L, time_scales },
+	{ "ms", 1e6L, time_scales },
+	{ "msec", 1e6L, time_scales },
+	{ "us", 1e3L, time_scales },
+	{ "usec", 1e3L, time_scales },
+	{ "\302\265s", 1e3L, time_scales },	/* micro sign */
+	{ "\316\274s", 1e3L, time_scales },	/* Greek mu */
+	{ "ns", 1, time_scales },
+	{ "nsec", 1, time_scales },
 	{ "byte", 1, space_scales },
+	{ "B", 1, space_scales },
 	{ "kibibyte", 0x1p10L, space_scales },
+	{ "KiB", 0x1p10L, space_scales },
 	{ "kilobyte", 1e3L, space_scales },
+	{ "kB", 1e3L, space_scales },
 	{ NULL, 0, NULL }
 };
 
@@ -73,7 +86,9 @@ add_scaled(struct text_buffer *text, long double amount,
 		text_add_string(text, "0");
 		return;
 	}
-	while (scale[1].suffix != NULL && amount < scale->size * scale->fewest)
+	/* What would be rounded up to the larger unit is shown in it. */
+	while (scale[1].suffix != NULL &&
+	       amount < 0.9995L * scale->size * scale->fewest)
 		scale++;
 	amount /= scale->size;
 	decimals = amount < 9.995L ? 2 : amount < 99.95L ? 1 : 0;
