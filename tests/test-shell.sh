@@ -138,6 +138,28 @@ ok 'a profile comes from standard input' out_is 'root  main'
 "$CPPROF" - -e reload <"$forms" >"$work/out" 2>"$work/err"
 status=$? wanted=1
 ok 'and cannot be read again' err_has 'standard input'
+"$CPPROF" - - -e root <"$forms" >"$work/out" 2>"$work/err"
+status=$? wanted=1
+ok 'nor twice at once' err_is 'cpprof: standard input can be read only once'
+gzip -c "$forms" | head -c 12 >"$work/cut.gz"
+run 1 "$work/cut.gz"
+ok 'a packed file that is cut off at once is not called empty' \
+	err_has 'cut.gz: cut off before its first line'
+mkdir "$work/some" "$work/bad"
+cp "$forms" "$work/some/cpprofdata.1"
+: >"$work/some/cpprofdata.2"
+mkfifo "$work/some/cpprofdata.3"
+run 0 "$work/some" -e root
+ok 'a directory is read without the files in it that are none' \
+	both out_is 'root  main' err_is \
+	"cpprof: $work/some/cpprofdata.2: the file is empty (left out)
+cpprof: $work/some/cpprofdata.3: not a regular file (left out)"
+: >"$work/bad/cpprofdata.1"
+run 1 "$work/bad" -e root
+ok 'unless nothing is left' err_is \
+	"cpprof: $work/bad/cpprofdata.1: the file is empty"
+run 1 "$work/some/cpprofdata.1" "$work/some/cpprofdata.2" -e root
+ok 'a file that was named must be whole' err_has 'cpprofdata.2: the file is'
 
 # Output
 run 0 "$forms" -e "root > $work/file" -e "threshold >> $work/file"
@@ -161,6 +183,10 @@ run 1 "$forms" -e 'root | false' -e threshold
 ok 'a pipe that fails is one' err_has '-e:1: false: exit status 1'
 run 1 "$forms" -e 'up > '
 ok 'a redirection to nowhere' err_has 'no file behind the >'
+run 1 "$forms" -e "root > $work/first > $work/second"
+ok 'two redirections' both err_has 'one place' test ! -e "$work/second"
+run 1 "$forms" -e "root > $work/first | cat"
+ok 'a file and a pipe' both err_has 'one place' test ! -e "$work/first"
 run 1 "$forms" -e 'up |'
 ok 'a pipe to nowhere' err_has 'no command behind the bar'
 run 0 "$forms" -e '!echo hello | tr h H' -e 'shell echo > /dev/null'
@@ -187,6 +213,13 @@ ok 'and no escapes' lacks out_has "$(printf '\033')"
 if [ -e "${builddir:-.}/.libs/libcpprof.so" ]; then
 	run 0 -e "record -o $work/recorded echo hello | tr h H" -e 'info | wc -l'
 	ok 'a redirection behind record is for the program' out_has Hello
+	run 0 record -o "$work/family" sh -c 'env true; exit 0'
+	for order in '' -r; do
+		# shellcheck disable=SC2012,SC2046 # names of our own making
+		run 0 -e info $(ls $order "$work"/family/*)
+		ok "info names the program that began first $order" \
+			out_has "$(realpath "$(command -v sh)")"
+	done
 else
 	wanted=0 status=0
 	ok 'redirection behind record # SKIP no collector' true
@@ -216,6 +249,19 @@ run 1 "$forms" -e 'root db_raed_record'
 ok 'a mistyped function' err_has 'did you mean db_read_record'
 run 1 "$forms" -e 'resource cpu'
 ok 'an unknown resource' err_has 'the profile has |Real Time|'
+run 1 "$forms" -e e
+ok 'a word of which nothing is left is not near' lacks err_has 'did you mean'
+run 0 "$forms" -e 'find db_raed_record' -e 'functions db_*' -e 'find db_x*'
+ok 'a name that a search does not find is perhaps mistyped' err_is \
+	'cpprof: the profile has no function db_raed_record; did you mean db_read_record or db_update_record?'
+run 0 "$forms" -F csv -e 'find /^db_(get|read)_/'
+ok 'an expression holds bars' out_is 'hits,fraction,path
+614,1,db_read_record
+530,0.8631921824104235,db_get_property'
+run 1 "$forms" -e 'path (main invoice'
+ok 'a path that is not closed' err_has 'begins with ( ends with )'
+run 1 "$forms" -e 'path (main) invoice'
+ok 'a path that is closed too early' err_has 'begins with ( ends with )'
 run 0 "$forms" -e 'root envelope' -e "load $process_db" -e root
 ok 'a root that the next profile lacks' \
 	both out_is 'root  main' err_has 'there is no envelope here'
@@ -224,6 +270,23 @@ ok 'reload keeps the resource' out_is 'resource  |Page Faults|'
 printf 'a;x 3\nb;x 3\nc 2\n' >"$work/three"
 run 0 "$work/three" -e root
 ok 'the default root has the most hits, first by name' out_is 'root  a'
+printf '# resource: x; gtick=us; interval=1\n# resource: y; gtick=f; interval=1
+a;b 0 5\na 0 0\n' >"$work/zero"
+run 0 "$work/zero" -F csv -e down -e 'threshold 0' -e down
+ok 'shares of nothing are below any threshold but 0' \
+	out_is 'hits,fraction,path
+hits,fraction,path
+0,0,a
+0,0,a;b'
+printf 'm; lead;a|b;|c;y,z 1\n' >"$work/names"
+run 0 "$work/names" -F csv -e 'down' -e 'path (m |\x20lead|)'
+ok 'names in CSV are those of collapsed stacks' \
+	out_has '1,1,"m; lead;a|b;|\|c|;y,z"'
+run 0 "$work/names" -e 'functions' -F csv
+ok 'also alone' both out_has '1,1,a|b' out_has '1,1,|\|c|'
+run 0 "$work/names" -e 'down'
+ok 'no path begins a pipe when it is pasted' \
+	out_has '(m |\x20lead| |a\|b| |\|c| y,z)'
 
 # JSON
 if [ -n "${PYTHON3-}" ] && [ "$PYTHON3" != no ]; then
