@@ -455,7 +455,7 @@ run_small_file(long limit)
 
 	setrlimit(RLIMIT_FSIZE, &size);
 	for (i = 0; i < 300; i++)
-		recurse(i * 5, 2);
+		recurse(i * 20, 2);
 	puts("limited");
 	return 0;
 }
