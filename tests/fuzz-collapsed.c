@@ -84,18 +84,17 @@ read_all(struct source *source, bool lenient, struct error *error)
 	return profile;
 }
 
-/* The input from a pipe of packets, so that every read is a short one. */
+/* The input from a pipe of packets: every read gives only a part of it. */
 static struct source *
 open_pipe(const uint8_t *data, size_t size, struct error *error)
 {
-	size_t step = size / 200 + 1;
+	size_t step = size / 15 + 1;	/* a pipe holds 16 packets */
 	char path[50];
 	struct source *source;
 	int ends[2];
 
 	if (pipe2(ends, O_DIRECT | O_NONBLOCK) != 0)
 		return NULL;
-	fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
 	for (size_t at = 0; at < size; at += step) {
 		size_t n = size - at < step ? size - at : step;
 

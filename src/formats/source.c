@@ -383,7 +383,8 @@ make_room(struct source *source, struct error *error)
 	char *old = source->buffer, *front;
 
 	if (source->buffer_capacity < needed) {
-		size_t size = (2 * needed + PAGE_SIZE - 1) &
+		size_t size = old == NULL ? AHEAD_SIZE :
+		              (2 * needed + PAGE_SIZE - 1) &
 		              ~(size_t)(PAGE_SIZE - 1);
 		char *larger = aligned_alloc(PAGE_SIZE, size);
 

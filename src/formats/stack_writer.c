@@ -14,10 +14,12 @@
 #include "src/base/memory.h"
 #include "src/formats/worker.h"
 
+enum { WORTH_A_WORKER = 10000 };	/* labels in a batch */
+
 struct stack_writer {
 	const char *name;
 	uint32_t n_resources;
-	struct worker *worker;
+	struct worker *worker;	/* NULL: batches are entered at once */
 	struct stack_batch batches[2];
 	unsigned filling;	/* the batch that is being filled */
 
@@ -49,7 +51,6 @@ stack_writer_new(const char *name, uint32_t n_resources, struct error *error)
 		free(writer);
 		return NULL;
 	}
-	writer->worker = worker_new();
 	return writer;
 }
 
@@ -221,6 +222,8 @@ stack_writer_enter(struct stack_writer *writer, struct error *error)
 	next->n_frames = next->n_shared_frames = 0;
 	next->is_scattered = batch->n_shared_frames < batch->n_frames / 2;
 	writer->entering = batch;
+	if (writer->worker == NULL && batch->n_labels > WORTH_A_WORKER)
+		writer->worker = worker_new();
 	worker_start(writer->worker, enter_batch, writer);
 	return 0;
 }

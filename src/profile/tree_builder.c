@@ -570,24 +570,21 @@ find_places(const uint32_t *parent, uint32_t n_nodes, uint32_t *room,
 	}
 }
 
-/* Moves each item of an array, a pointer variable's address, to its place. */
-static int
-permute_labels(uint32_t **items, const uint32_t *place, uint32_t n,
-               struct error *error)
+/* Moves labels to their places; *spare is exchanged for where they were. */
+static void
+permute_labels(uint32_t **labels, uint32_t **spare, const uint32_t *place,
+               uint32_t n)
 {
-	uint32_t *moved = NULL;
+	uint32_t *moved = *spare;
 
-	if (large_array_reserve(&moved, n, sizeof *moved, error) != 0)
-		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		moved[place[i]] = (*items)[i];
-	large_array_free(*items);
-	*items = moved;
-	return 0;
+		moved[place[i]] = (*labels)[i];
+	*spare = *labels;
+	*labels = moved;
 }
 
 static int
-permute_counts(uint64_t **items, const uint32_t *place, uint32_t n,
+permute_counts(uint64_t **counts, const uint32_t *place, uint32_t n,
                struct error *error)
 {
 	uint64_t *moved = NULL;
@@ -595,24 +592,23 @@ permute_counts(uint64_t **items, const uint32_t *place, uint32_t n,
 	if (large_array_reserve(&moved, n, sizeof *moved, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		moved[place[i]] = (*items)[i];
-	large_array_free(*items);
-	*items = moved;
+		moved[place[i]] = (*counts)[i];
+	large_array_free(*counts);
+	*counts = moved;
 	return 0;
 }
 
 static int
-permute_nodes(struct tree_builder *builder, const uint32_t *place,
-              struct error *error)
+permute_nodes(struct tree_builder *builder, uint32_t **spare,
+              const uint32_t *place, struct error *error)
 {
 	uint32_t n_nodes = builder->n_nodes;
 
 	for (uint32_t n = 0; n < n_nodes; n++)
 		if (builder->parent[n] != NO_NODE)
 			builder->parent[n] = place[builder->parent[n]];
-	if (permute_labels(&builder->parent, place, n_nodes, error) != 0 ||
-	    permute_labels(&builder->label, place, n_nodes, error) != 0)
-		return -1;
+	permute_labels(&builder->parent, spare, place, n_nodes);
+	permute_labels(&builder->label, spare, place, n_nodes);
 	for (uint32_t r = 0; r < builder->n_resources; r++) {
 		if (permute_counts(&builder->hits[r], place, n_nodes,
 		                   error) != 0)
@@ -625,9 +621,9 @@ permute_nodes(struct tree_builder *builder, const uint32_t *place,
 	return 0;
 }
 
-/* Puts the nodes into depth-first order; scratch[n_nodes]. */
+/* Puts the nodes into depth-first order; *spare has room for them. */
 static int
-order_nodes(struct tree_builder *builder, uint32_t *scratch,
+order_nodes(struct tree_builder *builder, uint32_t **spare,
             struct error *error)
 {
 	uint32_t n_nodes = builder->n_nodes;
@@ -636,9 +632,9 @@ order_nodes(struct tree_builder *builder, uint32_t *scratch,
 
 	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
 		return -1;
-	count_subtrees(builder->parent, n_nodes, scratch);
-	find_places(builder->parent, n_nodes, scratch, place);
-	result = permute_nodes(builder, place, error);
+	count_subtrees(builder->parent, n_nodes, *spare);
+	find_places(builder->parent, n_nodes, *spare, place);
+	result = permute_nodes(builder, spare, place, error);
 	large_array_free(place);
 	return result;
 }
@@ -648,13 +644,14 @@ static int
 fill_tree(struct tree_builder *builder, struct sample_tree *tree,
           struct error *error)
 {
-	uint32_t n_nodes = builder->n_nodes, *end = tree->end;
+	uint32_t n_nodes = builder->n_nodes;
 
-	tree->deepest = find_ends(builder->parent, n_nodes, end);
+	tree->deepest = find_ends(builder->parent, n_nodes, tree->end);
 	if (tree->deepest == 0 && n_nodes > 0) {
-		if (order_nodes(builder, end, error) != 0)
+		if (order_nodes(builder, &tree->end, error) != 0)
 			return -1;
-		tree->deepest = find_ends(builder->parent, n_nodes, end);
+		tree->deepest = find_ends(builder->parent, n_nodes,
+		                          tree->end);
 	}
 	tree->n_nodes = n_nodes;
 	tree->n_resources = builder->n_resources;
