@@ -49,6 +49,9 @@ tests_test_cpprofdata_LDADD = $(unit_libs)
 tests_test_collapsed_SOURCES = tests/test-collapsed.c
 tests_test_collapsed_CFLAGS = $(unit_cflags)
 tests_test_collapsed_LDADD = $(unit_libs)
+# So that it can have any allocation fail.
+tests_test_collapsed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc \
+	-Wl,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc
 
 tests_test_profile_SOURCES = tests/test-profile.c
 tests_test_profile_CFLAGS = $(unit_cflags)
@@ -111,3 +114,10 @@ EXTRA_DIST += \
 	tests/golden/language.cmd tests/golden/language.out \
 	tests/golden/process_db.cmd tests/golden/process_db.out \
 	tests/golden/separated.cmd tests/golden/separated.out
+
+# Not part of check: each reader's fuzz target for ten minutes (clang).
+EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
+	tests/fuzz-symbols.c
+fuzz:
+	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
+.PHONY: fuzz

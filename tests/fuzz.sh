@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# fuzz.sh [SECONDS [TARGET...]] -- runs each reader's fuzz target for a while.
+#
+# Needs clang with libFuzzer.  Builds in ./fuzz, with ASan and UBSan; inputs
+# that were found stay in fuzz/corpus-TARGET, those that fail in fuzz/.
+set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
+seconds=${1:-600}
+[ $# -gt 0 ] && shift
+[ $# -gt 0 ] || set -- collapsed cpprofdata symbols
+mkdir -p fuzz
+cd fuzz
+
+for target; do
+	mkdir -p "corpus-$target"
+	# shellcheck disable=SC2046 # flags
+	clang -std=gnu11 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 \
+		-fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all -I"$source" \
+		-o "fuzz-$target" "$source/tests/fuzz-$target.c" \
+		"$source"/src/base/*.c "$source"/src/profile/*.c \
+		"$source"/src/formats/*.c "$source"/src/symbols/*.c \
+		$(pkg-config --cflags --libs libelf zlib libzstd libxxhash) \
+		-liberty
+	case $target in
+	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
+	symbols)	# one byte, then a module
+		echo 'int main(void) { return 0; }' | clang -s -o program -x c -
+		{ printf '\001' && cat program; } >"corpus-$target/program"
+		;;
+	esac
+	"./fuzz-$target" -max_total_time="$seconds" -timeout=20 -max_len=20000 \
+		-rss_limit_mb=2048 -print_final_stats=1 "corpus-$target" \
+		2>&1 | tail -n 12
+done
