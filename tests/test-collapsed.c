@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-collapsed.c -- collapsed stacks, good, bad and cut, and the loader. */
-#include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,6 +21,59 @@
 #include "src/formats/format.h"
 
 extern const struct format format_collapsed;
+
+/*
+ * Linked with --wrap: of the program's allocations the one that brings this
+ * to 0 fails, and all behind it, as when memory is gone.
+ */
+static long allocations_left = LONG_MAX;
+
+static bool
+may_allocate(void)
+{
+	return __atomic_sub_fetch(&allocations_left, 1, __ATOMIC_RELAXED) > 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t n, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t n, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *
+__wrap_malloc(size_t size)
+{
+	return may_allocate() ? __real_malloc(size) : NULL;
+}
+
+void *
+__wrap_calloc(size_t n, size_t size)
+{
+	return may_allocate() ? __real_calloc(n, size) : NULL;
+}
+
+void *
+__wrap_realloc(void *old, size_t size)
+{
+	return may_allocate() ? __real_realloc(old, size) : NULL;
+}
+
+void *
+__wrap_reallocarray(void *old, size_t n, size_t size)
+{
+	return may_allocate() ? __real_reallocarray(old, n, size) : NULL;
+}
+
+void *
+__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
+}
 
 static struct profile *
 read_bytes(const void *bytes, size_t size, bool lenient, struct error *error)
@@ -526,9 +579,40 @@ load_refuses_an_endless_line_in_bounded_memory(void **state)
 }
 
 static void
+load_says_so_whenever_memory_is_short(void **state)
+{
+	static const char first[] =
+	    "# resource: x\n# program: p\na;b 1\na;c 2\nb 3\na;b 3\n"
+	    "nonsense\na;b;c;d 1\ncut";
+	static const char second[] = "# resource: x\na;b 1\n";
+	const char *const paths[] = {
+		write_file(*state, "plain", first, sizeof first - 1),
+		write_file(*state, "bad", second, sizeof second - 1),
+	};
+	bool is_loaded = false;
+	long n = 0;
+
+	while (!is_loaded) {
+		struct read_options options = { .lenient = true };
+		struct error error = { 0 };
+		struct profile *profile;
+
+		allocations_left = ++n;
+		profile = load_profiles(paths, 2, &options, &error);
+		is_loaded = allocations_left > 0;
+		allocations_left = LONG_MAX;
+		assert_true((profile == NULL) == error.is_set);
+		if (profile == NULL)
+			assert_non_null(strstr(error.text, "out of memory"));
+		profile_free(profile);
+	}
+	assert_true(n > 50);
+}
+
+static void
 delimiters_are_the_same_by_vectors_and_plainly(void **state)
 {
-	char block[DELIMITERS_BLOCK];
+	char block[DELIMITERS_BLOCK], other[DELIMITERS_BLOCK];
 
 	(void)state;
 	srand(4);
@@ -537,6 +621,11 @@ delimiters_are_the_same_by_vectors_and_plainly(void **state)
 
 		for (int i = 0; i < DELIMITERS_BLOCK; i++)
 			block[i] = ";\n\0a:<\v\273\212"[rand() % 9];
+		memcpy(other, block, sizeof other);
+		for (int i = rand() % 4; i > 0; i--)
+			other[rand() % DELIMITERS_BLOCK] ^= 1;
+		assert_true(find_differences(block, other) ==
+		            find_differences_plainly(block, other));
 		fast = find_delimiters(block);
 		plain = find_delimiters_plainly(block);
 		assert_true(fast.semicolons == plain.semicolons);
@@ -597,6 +686,7 @@ main(void)
 		cmocka_unit_test(load_refuses_what_is_no_profile),
 		cmocka_unit_test(
 		    load_refuses_an_endless_line_in_bounded_memory),
+		cmocka_unit_test(load_says_so_whenever_memory_is_short),
 		cmocka_unit_test(
 		    delimiters_are_the_same_by_vectors_and_plainly),
 	};
