@@ -267,7 +267,7 @@ read_block(struct reader *reader, const char *bytes, size_t size,
 		                 "a line longer than 256 MiB");
 	}
 	*kept = last != NULL ? (size_t)(next - last) : 0;
-	*wanted = *kept + 2 * left + 1;
+	*wanted = *kept + 1 + (left < MAX_LINE / 2 ? 2 * left : MAX_LINE);
 	source_skip(reader->source, (size_t)(next - bytes) - *kept);
 	return progress_step(reader->options->progress,
 	                     source_done(reader->source),

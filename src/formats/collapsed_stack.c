@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed_stack.c -- lines of collapsed stacks, parsed into batches.
  *
- * Of the line before only the ends of its frames and their names' numbers are
- * kept.  Its text is compared, from the front, sixty-four bytes at a time what
- * follows is looked through for delimiters, and what stands between them is
- * named.
+ * Of the line before its text is still at hand; the ends of its frames and the
+ * numbers of their names are kept.  A line is compared with it from the front;
+ * behind the last frame that agrees, delimiters are looked for, and what stands
+ * between them is named.
  */
 #include "src/formats/collapsed_stack.h"
 
@@ -133,8 +133,9 @@ push_frames(struct stack_parser *parser, size_t at, uint64_t semicolons,
  * the offset of which goes to *end.  at: where a frame begins.
  */
 static int
-find_frames(struct stack_parser *parser, const char *line, size_t at, size_t size,
-            size_t *end, struct error *malformed, struct error *error)
+find_frames(struct stack_parser *parser, const char *line, size_t at,
+            size_t size, size_t *end, struct error *malformed,
+            struct error *error)
 {
 	uint64_t begins = 1;	/* bit 0: a frame begins with the block */
 	bool has_empty = false;

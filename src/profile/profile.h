@@ -45,7 +45,7 @@ struct location {
  * Its locations are outermost first; several where calls were inlined.
  */
 struct frame {
-	uint64_t address;	/* virtual address inside the module's ELF file */
+	uint64_t address;	/* virtual, inside the module's ELF file */
 	uint32_t module;	/* NO_MODULE: a bare name */
 	uint32_t first_location;
 	uint32_t n_locations;	/* at least 1 */
@@ -71,7 +71,7 @@ struct section {
 	uint32_t thread;	/* NO_THREAD where unknown */
 };
 
-/* A count that a reader wants shown with `info`: "dropped: no memory". */
+/* A count that a reader wants shown by `info`: "dropped: no memory". */
 struct tally {
 	const char *what;
 	uint64_t count;
@@ -79,7 +79,7 @@ struct tally {
 
 /* Calls between two functions, where the input has arcs and no stacks. */
 struct arc {
-	uint32_t caller, callee;	/* names; caller NO_NAME: from outside */
+	uint32_t caller, callee;	/* names; caller may be NO_NAME */
 	uint64_t calls;			/* 0 unknown */
 	uint64_t *hits;			/* [n_resources], of the calls */
 };
