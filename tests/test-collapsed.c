@@ -262,6 +262,8 @@ collapsed_refuses_bad_lines_with_their_numbers(void **state)
 		{ "b;a 1\nb; 1\n", "in:2: an empty name" },
 		{ "a 18446744073709551615\nb 1\n",
 		  "in:2: the sum of hits passes 64 bits" },
+		{ "a 18446744073709551615\nb 1",
+		  "in:2: the sum of hits passes 64 bits" },
 		{ "# cpprof 2\na 1\n", "in:1: expected # cpprof 1" },
 		{ "# resource: \na 1\n", "in:1: expected # resource: NAME" },
 		{ "# resource: a; interval=0\n", "in:1: expected interval=N" },

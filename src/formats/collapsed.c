@@ -29,6 +29,8 @@ struct reader {
 	uint64_t line_number;
 	uint64_t n_skipped;		/* lines, when lenient */
 	struct error first_skipped;
+	bool is_unended;		/* the line lacks its end, so that */
+	struct error cut;		/* what is wrong with it goes here */
 };
 
 /* Sets an error at the line that is read; returns -1. */
@@ -41,10 +43,14 @@ fail_line(const struct reader *reader, struct error *error, const char *what)
 
 /* ---- lines ---- */
 
-/* A line that fits no rule: skipped when lenient, else the load's error. */
+/* A line that fits no rule: cut, skipped when lenient, or the load's error. */
 static int
 reject_line(struct reader *reader, const char *what, struct error *error)
 {
+	if (reader->is_unended) {
+		fail_line(reader, &reader->cut, what);
+		return 0;
+	}
 	if (!reader->options->lenient)
 		return fail_line(reader, error, what);
 	if (reader->n_skipped++ == 0)
@@ -206,6 +212,7 @@ read_unended_line(struct reader *reader, const char *line, size_t length,
 
 	if (copy == NULL)
 		return -1;
+	reader->is_unended = true;
 	memcpy(copy, line, length);
 	copy[length] = '\n';
 	taken = read_lines(reader, &last, copy, length + 1, error);
@@ -221,23 +228,24 @@ static int
 read_last_line(struct reader *reader, const char *line, size_t length,
                struct error *error)
 {
-	struct error wrong = { 0 };
 	bool is_cut = source_is_truncated(reader->source);
 	int result;
 
-	if (!is_cut && length == 0)
-		return 0;
-	if (!is_cut)
-		is_cut = read_unended_line(reader, line, length, &wrong) != 0;
-	else
+	if (is_cut) {
 		reader->line_number++;
+	} else if (length > 0) {
+		if (read_unended_line(reader, line, length, error) != 0)
+			return -1;
+		is_cut = reader->cut.is_set;
+	}
 	if (!is_cut)
 		return 0;
 	result = has_stacks(reader, error);
 	if (result < 0)
 		return -1;
 	if (result == 0)
-		return wrong.is_set ? error_set(error, "%s", wrong.text) : 0;
+		return reader->cut.is_set ?
+		       error_set(error, "%s", reader->cut.text) : 0;
 	return profile_warn(reader->profile, error, "%s:%llu: the input is "
 	                    "cut off here; what came before was read",
 	                    source_name(reader->source),
