@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start.c -- the constructor, the destructor, forks, and threads' ends.
+/* start.c -- begin and end of the process, forks, and threads' ends.
  *
  * The constructor is told to the linker as the first of all (initfirst), so
  * that threads and time of other libraries' constructors are sampled too.  The
@@ -84,14 +84,10 @@ is_own_process(void)
  * Threads.
  */
 
-/* Runs in a thread that returns, exits or is cancelled, or ends the process. */
+/* On the thread: its last tick has come. */
 static void
-end_thread(void *state)
+end_sampling(struct thread *thread)
 {
-	struct thread *thread = state;
-
-	if (!is_own_process())
-		return;
 	sampler_stop(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -100,7 +96,16 @@ end_thread(void *state)
 		threads_note_name(thread);
 		thread->record->end_ns = process_now();
 	}
-	threads_give_back(thread);
+}
+
+/* Runs in a thread that returns, exits or is cancelled. */
+static void
+end_thread(void *state)
+{
+	if (!is_own_process())
+		return;
+	end_sampling(state);
+	threads_give_back(state);
 }
 
 static void
@@ -221,7 +226,7 @@ make_file(void)
 /*
  * The last of the exit handlers, after all destructors.  Threads that still
  * run are sampled until the process is gone.  (A handler of the program that
- * calls exit may have interrupted who holds the lock.)
+ * calls exit may have interrupted who holds a lock.)
  */
 static void
 finish(void *unused)
@@ -232,7 +237,7 @@ finish(void *unused)
 	if (!is_own_process())
 		return;
 	if (self != NULL)
-		end_thread(self);
+		end_sampling(self);
 	if (datafile_lock_patiently()) {
 		datafile_finish();
 		datafile_unlock();
