@@ -129,8 +129,30 @@ profile_merge_matches_resources_by_name(void **state)
 	assert_int_equal(sum->n_resources, 3);
 	assert_string_equal(sum->resources[0].name, "cpu");
 	assert_int_equal(sum->resources[0].interval, 10);
-	assert_collapses_to(sum, "a 9 2 4\n");
+	assert_string_equal(sum->resources[1].name, "reads");
+	assert_collapses_to(sum, "a 9 4 2\n");
 	profile_free(sum);
+}
+
+static void
+profile_merge_orders_resources_whatever_comes_first(void **state)
+{
+	static const char *const texts[] = {
+		"# resource: x; gtick=u\na 1\n",
+		"# resource: y; gtick=v\nb 2\n",
+	};
+
+	(void)state;
+	for (int first = 0; first < 2; first++) {
+		struct error error = { 0 };
+		struct profile *sum = merge_two(parse(texts[first]),
+		                                parse(texts[!first]), &error);
+
+		assert_non_null(sum);
+		assert_string_equal(sum->resources[0].name, "x");
+		assert_string_equal(sum->resources[1].name, "y");
+		profile_free(sum);
+	}
 }
 
 static void
@@ -375,6 +397,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(profile_merge_adds_stacks),
 		cmocka_unit_test(profile_merge_matches_resources_by_name),
+		cmocka_unit_test(
+		    profile_merge_orders_resources_whatever_comes_first),
 		cmocka_unit_test(
 		    profile_merge_counts_gticks_where_intervals_differ),
 		cmocka_unit_test(profile_merge_refuses_other_gticks),

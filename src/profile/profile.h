@@ -159,7 +159,8 @@ int profile_warn(struct profile *profile, struct error *error,
 /*
  * The sum of n >= 1 profiles with trees: stacks, processes, modules, tallies.
  * Resources are matched by name; those of one name must agree in gtick, and
- * where their intervals differ the sum counts gticks (interval 1).  The
+ * where their intervals differ the sum counts gticks (interval 1).  Those that
+ * most inputs have come first, so that the order of inputs means nothing.  The
  * inputs stay the caller's.  NULL with *error set, also when a sum would pass
  * 64 bits.  Source: DESIGN 3.8; additivity makes every view of the sum the
  * sum of the views.

@@ -84,6 +84,49 @@ merge_resource(struct profile *sum, const struct resource *resource,
 	return 0;
 }
 
+struct inputs {
+	struct profile *const *profiles;
+	uint32_t n;
+};
+
+/* In how many inputs a resource is, and its first column in any of them. */
+static uint32_t
+count_inputs(const struct inputs *inputs, const char *name, uint32_t *column)
+{
+	uint32_t n_with = 0;
+
+	*column = UINT32_MAX;
+	for (uint32_t i = 0; i < inputs->n; i++) {
+		const struct profile *profile = inputs->profiles[i];
+		const struct resource *found = find_resource(profile, name);
+		uint32_t at;
+
+		if (found == NULL)
+			continue;
+		n_with++;
+		at = (uint32_t)(found - profile->resources);
+		if (at < *column)
+			*column = at;
+	}
+	return n_with;
+}
+
+/* What most inputs have comes first, whatever order they are named in. */
+static int
+compare_resources(const void *a, const void *b, void *context)
+{
+	const struct resource *x = a, *y = b;
+	uint32_t x_column, y_column;
+	uint32_t n_x = count_inputs(context, x->name, &x_column);
+	uint32_t n_y = count_inputs(context, y->name, &y_column);
+
+	if (n_x != n_y)
+		return n_x < n_y ? 1 : -1;
+	if (x_column != y_column)
+		return x_column < y_column ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
 /* All resources come first: the last input may still change an interval. */
 static int
 merge_resources(struct merge *merge, struct profile *const *profiles,
@@ -95,6 +138,9 @@ merge_resources(struct merge *merge, struct profile *const *profiles,
 			                   &profiles[i]->resources[r],
 			                   error) != 0)
 				return -1;
+	qsort_r(merge->sum->resources, merge->sum->n_resources,
+	        sizeof *merge->sum->resources, compare_resources,
+	        &(struct inputs){ profiles, n });
 	return 0;
 }
 
