@@ -286,9 +286,10 @@ unpack_gzip(struct source *source, char *to, size_t n)
 	int status;
 
 	/* Some tools pad the last member with zeros. */
-	if (!source->inside_packing && source->packed[0] == '\0') {
-		source->n_packed = 0;
-		return 0;
+	while (!source->inside_packing && *source->packed == '\0') {
+		source->packed++;
+		if (--source->n_packed == 0)
+			return 0;
 	}
 	source->inside_packing = true;
 	gzip->next_in = (Bytef *)(uintptr_t)source->packed;
