@@ -7,6 +7,7 @@
 
 #include "src/shell/arguments.h"
 #include "src/shell/launch.h"
+#include "src/shell/options.h"
 #include "src/shell/preload.h"
 #include "src/shell/recording.h"
 
@@ -103,8 +104,11 @@ record_run(struct session *session, const struct arguments *arguments,
 	                                   error);
 
 	(void)table;
-	if (words == NULL)
+	if (words == NULL) {
+		if (session->is_lone_command)
+			session->status = EXIT_USAGE;
 		return -1;
+	}
 	if (name == NULL) {
 		base = strrchr(words[0], '/');
 		snprintf(default_name, sizeof default_name, "%s.cpprof",
@@ -127,6 +131,10 @@ const struct command command_record = {
 	    "writes a directory with one file for each process. At the prompt "
 	    "the recording is then loaded. As `cpprof record ...` it ends with "
 	    "the program's exit status, 128+N after signal N.\n\n"
+	    "The program's words are read like any others: at the prompt, one "
+	    "that holds blanks stands between bars, as in record sh -c |sleep "
+	    "1; sort big|. Where > FILE or a pipe stands behind them, the "
+	    "program's output goes there.\n\n"
 	    "The program's input, output and signals are its own; Ctrl-C ends "
 	    "it as it would without us, and what was sampled is kept. An "
 	    "earlier recording of the same name is replaced. Programs that are "

@@ -23,8 +23,6 @@
 #include "src/shell/script.h"
 #include "src/shell/session.h"
 
-enum { EXIT_USAGE = 2 };
-
 /* Writes to standard output; the exit status. */
 static int
 print(const char *bytes, size_t n)
@@ -73,7 +71,7 @@ run_command(const char *name, int argc, char **argv)
 	if (error.is_set)
 		message("cpprof", error.text);
 	if (session.status == 0 && status != 0)
-		session.status = 1;
+		session.status = argc == 0 ? EXIT_USAGE : 1;
 	session_end(&session);
 	return session.status;
 }

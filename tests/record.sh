@@ -91,7 +91,13 @@ if gcc -static -o static static.c 2>/dev/null; then
 	like 'and is said to be static' 'statically linked' "$(cat err)"
 fi
 "$cpprof" record --nonsense true 2>err
-is 'an unknown option fails' 1 $?
+is 'an unknown option is a usage error' 2 $?
+"$cpprof" record 2>err
+is 'and so is no program' 2 $?
+"$cpprof" record -o 2>err
+is 'or no name' 2 $?
+"$cpprof" -e 'record --nonsense' 2>err
+is 'but a script fails as by any command' 1 $?
 
 # LD_PRELOAD has no quoting; what the program leaves running goes on.
 mkdir -p 'a b/.libs'

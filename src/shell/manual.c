@@ -207,7 +207,7 @@ static const char man_tail[] =
     "ends with the status of the program that it ran, 128+N after\n"
     "signal N.\n"
     ".SH ENVIRONMENT\n"
-    ".TP\n.B PAGER\nwhat shows output longer than the screen (less)\n"
+    ".TP\n.B PAGER\nwhat shows output longer than the screen (less, or more)\n"
     ".TP\n.B NO_COLOR\nwhen set, text has no colour\n"
     ".TP\n.B INPUTRC\nkeys at the prompt, see readline(3)\n"
     ".SH FILES\n"

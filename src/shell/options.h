@@ -11,6 +11,9 @@
 #include "src/output/text_buffer.h"
 #include "src/shell/manual.h"
 
+/* The exit status after a command line that is wrong. */
+enum { EXIT_USAGE = 2 };
+
 /* One -e or -x, in the order given. */
 struct action {
 	bool is_file;
