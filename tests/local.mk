@@ -4,6 +4,7 @@
 TEST_EXTENSIONS = .sh .py
 TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
 	$(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = $(TEST_LOG_DRIVER)
 SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_DRIVER = $(TEST_LOG_DRIVER)
