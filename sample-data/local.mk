@@ -17,16 +17,19 @@ sample_data_process_db_LDADD =
 sampledatadir = $(pkgdatadir)/sample-data
 dist_sampledata_DATA = \
 	sample-data/README.md \
+	sample-data/collapse.py \
 	sample-data/demo.cmd \
+	sample-data/forms.c \
 	sample-data/forms.folded \
 	sample-data/forms-recorded.folded \
+	sample-data/process_db.c \
 	sample-data/process_db.cmd \
 	sample-data/process_db.folded \
 	sample-data/process_db-recorded.folded
-EXTRA_DIST += sample-data/collapse.py
 
 # For the tests, and for whoever wonders about recursion.
-EXTRA_DIST += sample-data/recursion/README.md \
+recursiondatadir = $(sampledatadir)/recursion
+dist_recursiondata_DATA = sample-data/recursion/README.md \
 	sample-data/recursion/excess.expected \
 	sample-data/recursion/excess.folded \
 	sample-data/recursion/mutual.expected \
