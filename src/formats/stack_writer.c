@@ -33,8 +33,9 @@ struct stack_writer {
 	 */
 	uint32_t *nodes;
 	bool *is_ascending;
+	size_t path_capacity;	/* of both of these */
 	uint32_t *innermost;	/* of each stack of the batch */
-	size_t nodes_capacity, is_ascending_capacity, innermost_capacity;
+	size_t innermost_capacity;
 };
 
 struct stack_writer *
@@ -90,6 +91,10 @@ stack_batch_reserve(struct stack_batch *batch, size_t n_labels,
 {
 	size_t n = batch->n_stacks + 1;
 
+	if (n <= batch->stacks_capacity && n <= batch->lengths_capacity &&
+	    batch->n_labels + n_labels <= batch->labels_capacity &&
+	    n * n_resources <= batch->counts_capacity)
+		return 0;
 	if (memory_grow(&batch->stacks, &batch->stacks_capacity, n,
 	                sizeof *batch->stacks, error) != 0 ||
 	    memory_grow(&batch->lengths, &batch->lengths_capacity, n,
@@ -127,6 +132,22 @@ add_counts(struct stack_writer *writer, size_t stack)
 	return 0;
 }
 
+static int
+grow_path(struct stack_writer *writer, size_t needed)
+{
+	size_t capacity = writer->path_capacity;
+
+	if (memory_grow(&writer->nodes, &capacity, needed,
+	                sizeof *writer->nodes, &writer->error) != 0)
+		return -1;
+	capacity = writer->path_capacity;
+	if (memory_grow(&writer->is_ascending, &capacity, needed,
+	                sizeof *writer->is_ascending, &writer->error) != 0)
+		return -1;
+	writer->path_capacity = capacity;
+	return 0;
+}
+
 /* Enters the n labels of a stack that continues the one before. */
 static int
 continue_stack(struct stack_writer *writer, const struct parsed_stack *stack,
@@ -138,11 +159,8 @@ continue_stack(struct stack_writer *writer, const struct parsed_stack *stack,
 	bool *is_ascending;
 	int result;
 
-	if (memory_grow(&writer->nodes, &writer->nodes_capacity,
-	                (size_t)at + n, sizeof *nodes, &writer->error) != 0 ||
-	    memory_grow(&writer->is_ascending, &writer->is_ascending_capacity,
-	                (size_t)at + n + 1, sizeof *is_ascending,
-	                &writer->error) != 0)
+	if ((size_t)at + n >= writer->path_capacity &&
+	    grow_path(writer, (size_t)at + n + 1) != 0)
 		return -1;
 	nodes = writer->nodes;
 	is_ascending = writer->is_ascending;
