@@ -570,71 +570,112 @@ find_places(const uint32_t *parent, uint32_t n_nodes, uint32_t *room,
 	}
 }
 
-/* Moves labels to their places; *spare is exchanged for where they were. */
-static void
-permute_labels(uint32_t **labels, uint32_t **spare, const uint32_t *place,
-               uint32_t n)
-{
-	uint32_t *moved = *spare;
-
-	for (uint32_t i = 0; i < n; i++)
-		moved[place[i]] = (*labels)[i];
-	*spare = *labels;
-	*labels = moved;
-}
-
-static int
-permute_counts(uint64_t **counts, const uint32_t *place, uint32_t n,
-               struct error *error)
-{
-	uint64_t *moved = NULL;
-
-	if (large_array_reserve(&moved, n, sizeof *moved, error) != 0)
-		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		moved[place[i]] = (*counts)[i];
-	large_array_free(*counts);
-	*counts = moved;
-	return 0;
-}
+/*
+ * Runs of nodes that change places among themselves.  In input that is nearly
+ * sorted they are few and short, and all other nodes stay where they are.
+ */
+struct runs {
+	struct run {
+		uint32_t begin, end;
+	} *runs;
+	size_t n, capacity;
+	size_t longest;
+};
 
 static int
-permute_nodes(struct tree_builder *builder, uint32_t **spare,
-              const uint32_t *place, struct error *error)
+find_runs(const uint32_t *place, uint32_t n_nodes, struct runs *runs,
+          struct error *error)
 {
-	uint32_t n_nodes = builder->n_nodes;
+	for (uint32_t n = 0; n < n_nodes; n++) {
+		uint32_t begin = n, last = place[n];
 
-	for (uint32_t n = 0; n < n_nodes; n++)
-		if (builder->parent[n] != NO_NODE)
-			builder->parent[n] = place[builder->parent[n]];
-	permute_labels(&builder->parent, spare, place, n_nodes);
-	permute_labels(&builder->label, spare, place, n_nodes);
-	for (uint32_t r = 0; r < builder->n_resources; r++) {
-		if (permute_counts(&builder->hits[r], place, n_nodes,
-		                   error) != 0)
+		if (last == n)
+			continue;
+		while (++n <= last)
+			if (place[n] > last)
+				last = place[n];
+		if (memory_grow(&runs->runs, &runs->capacity, runs->n + 1,
+		                sizeof *runs->runs, error) != 0)
 			return -1;
-		if (builder->samples[r] != NULL &&
-		    permute_counts(&builder->samples[r], place, n_nodes,
-		                   error) != 0)
-			return -1;
+		runs->runs[runs->n++] = (struct run){ begin, n };
+		if (n - begin > runs->longest)
+			runs->longest = n - begin;
+		n--;
 	}
 	return 0;
 }
 
-/* Puts the nodes into depth-first order; *spare has room for them. */
+/* Each moves the items of all runs to their places; spare: room for one. */
+static void
+permute_labels(uint32_t *labels, const uint32_t *place,
+               const struct runs *runs, uint32_t *spare)
+{
+	for (size_t r = 0; r < runs->n; r++) {
+		const struct run *run = &runs->runs[r];
+		uint32_t n = run->end - run->begin;
+
+		memcpy(spare, labels + run->begin, n * sizeof *spare);
+		for (uint32_t i = 0; i < n; i++)
+			labels[place[run->begin + i]] = spare[i];
+	}
+}
+
+static void
+permute_counts(uint64_t *counts, const uint32_t *place,
+               const struct runs *runs, uint64_t *spare)
+{
+	for (size_t r = 0; r < runs->n; r++) {
+		const struct run *run = &runs->runs[r];
+		uint32_t n = run->end - run->begin;
+
+		memcpy(spare, counts + run->begin, n * sizeof *spare);
+		for (uint32_t i = 0; i < n; i++)
+			counts[place[run->begin + i]] = spare[i];
+	}
+}
+
+/* spare: room for the longest run of counts. */
+static void
+permute_nodes(struct tree_builder *builder, const uint32_t *place,
+              const struct runs *runs, uint64_t *spare)
+{
+	uint32_t *parent = builder->parent;
+
+	for (uint32_t n = 0; n < builder->n_nodes; n++)
+		if (parent[n] != NO_NODE)
+			parent[n] = place[parent[n]];
+	permute_labels(parent, place, runs, (uint32_t *)spare);
+	permute_labels(builder->label, place, runs, (uint32_t *)spare);
+	for (uint32_t r = 0; r < builder->n_resources; r++) {
+		permute_counts(builder->hits[r], place, runs, spare);
+		if (builder->samples[r] != NULL)
+			permute_counts(builder->samples[r], place, runs,
+			               spare);
+	}
+}
+
+/* Puts the nodes into depth-first order; scratch[n_nodes]. */
 static int
-order_nodes(struct tree_builder *builder, uint32_t **spare,
+order_nodes(struct tree_builder *builder, uint32_t *scratch,
             struct error *error)
 {
-	uint32_t n_nodes = builder->n_nodes;
-	uint32_t *place = NULL;
-	int result;
+	uint32_t n_nodes = builder->n_nodes, *place = NULL;
+	struct runs runs = { 0 };
+	uint64_t *spare = NULL;
+	int result = -1;
 
 	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
 		return -1;
-	count_subtrees(builder->parent, n_nodes, *spare);
-	find_places(builder->parent, n_nodes, *spare, place);
-	result = permute_nodes(builder, spare, place, error);
+	count_subtrees(builder->parent, n_nodes, scratch);
+	find_places(builder->parent, n_nodes, scratch, place);
+	if (find_runs(place, n_nodes, &runs, error) == 0 &&
+	    large_array_reserve(&spare, runs.longest, sizeof *spare,
+	                        error) == 0) {
+		permute_nodes(builder, place, &runs, spare);
+		result = 0;
+	}
+	free(runs.runs);
+	large_array_free(spare);
 	large_array_free(place);
 	return result;
 }
@@ -648,7 +689,7 @@ fill_tree(struct tree_builder *builder, struct sample_tree *tree,
 
 	tree->deepest = find_ends(builder->parent, n_nodes, tree->end);
 	if (tree->deepest == 0 && n_nodes > 0) {
-		if (order_nodes(builder, &tree->end, error) != 0)
+		if (order_nodes(builder, tree->end, error) != 0)
 			return -1;
 		tree->deepest = find_ends(builder->parent, n_nodes,
 		                          tree->end);
