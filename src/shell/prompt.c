@@ -94,18 +94,18 @@ block_signals(void)
 	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
 }
 
-/* A key; the one that makes readline give up when there was Ctrl-C. */
+/*
+ * A key.  After Ctrl-C the answer to what is asked while matches are listed;
+ * anywhere else the line is cleared, and the key with it.
+ */
 static int
 wait_for_key(FILE *stream)
 {
 	struct pollfd input = { fileno(stream), POLLIN, 0 };
 
 	while (ppoll(&input, 1, NULL, &unblocked) < 0 && errno == EINTR)
-		if (interrupt_requested || end_requested) {
-			/* list_matches, left by a jump, does not. */
-			RL_SETSTATE(RL_STATE_CALLBACK);
-			return ABORT_CHAR;
-		}
+		if (interrupt_requested || end_requested)
+			return 'n';
 	return rl_getc(stream);
 }
 
