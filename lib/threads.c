@@ -185,6 +185,8 @@ threads_forked(void)
 		thread->record = NULL;
 		thread->is_announced = false;
 		thread->owed_hits = 0;
+		/* The parent's debt would leave a short child unseen. */
+		thread->allowance_ns = FIRST_ALLOWANCE_NS;
 		thread->has_timer = false;
 		if (thread == thread_self) {
 			thread->tid = (uint32_t)syscall(SYS_gettid);
