@@ -8,7 +8,10 @@
  * Budget: each interval of CPU time earns half a percent of itself; each
  * sample costs what it took.  While a thread is in debt its ticks are deferred:
  * no stack is taken, and their hits go to the next sample.  So even stacks of
- * 100,000 frames cost half a percent, at fewer samples of more hits each.
+ * 100,000 frames cost half a percent, at fewer samples of more hits each.  A
+ * sample of few frames costs no more than its tick has earned: on a busy
+ * machine its time is mostly others', and deferring ticks for that would only
+ * distort the shares.
  */
 #include "lib/sampler.h"
 
@@ -30,6 +33,7 @@
 #define BUDGET_PART 200			/* of CPU time, for sampling */
 #define ALLOWANCE_MAX_NS 1000000
 #define ALLOWANCE_MIN_NS (-2000000)	/* debt beyond it is forgiven */
+#define FEW_FRAMES 256
 /* Time beyond this in a handler that did n things was another's. */
 #define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
 
@@ -217,7 +221,10 @@ static void
 charge(struct thread *thread, int64_t elapsed_ns)
 {
 	const struct unwinder *unwinder = &thread->unwinder;
-	int64_t most = COST_MAX_NS(unwinder->n_walked + unwinder->n_compared);
+	uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
+	int64_t most = n_frames <= FEW_FRAMES ?
+	    (int64_t)(process.interval_ns / BUDGET_PART) :
+	    COST_MAX_NS(n_frames);
 
 	thread->allowance_ns -= elapsed_ns < most ? elapsed_ns : most;
 	if (thread->allowance_ns < ALLOWANCE_MIN_NS)
