@@ -448,6 +448,17 @@ CASES = (
 )
 
 
+def attempt(case):
+    """Shares are counted in ticks, which a busy machine hands out unevenly:
+    a claim is broken when it fails three times."""
+    for _ in range(2):
+        try:
+            return case()
+        except AssertionError:
+            time.sleep(1)
+    return case()
+
+
 def main():
     if not os.path.exists(LIBRARY):
         print('1..0 # SKIP no collector on this machine')
@@ -463,7 +474,7 @@ def main():
     print('1..%d' % len(cases))
     for i, (name, case) in enumerate(cases, 1):
         try:
-            case()
+            attempt(case)
             print('ok %d - %s' % (i, name), flush=True)
         except Skip as reason:
             print('ok %d - %s # SKIP %s' % (i, name, reason), flush=True)
