@@ -171,26 +171,6 @@ find_frames(struct stack_parser *parser, const char *line, size_t at,
 	return has_empty ? STACK_MALFORMED : STACK_PARSED;
 }
 
-/* Names the frames from number n_shared on. */
-static int
-name_frames(struct stack_parser *parser, const char *line, uint32_t n_shared,
-            struct error *error)
-{
-	size_t begin = n_shared > 0 ? parser->next_frame[n_shared - 1] : 0;
-
-	for (uint32_t i = n_shared; i < parser->depth; i++) {
-		size_t next = parser->next_frame[i];
-
-		parser->labels[i] = frame_names_add(parser->frame_names,
-		                                    line + begin,
-		                                    next - 1 - begin, error);
-		if (parser->labels[i] == NO_NAME)
-			return -1;
-		begin = next;
-	}
-	return 0;
-}
-
 /* Where a line leaves the one before it. */
 struct fork {
 	const char *last;	/* that line; NULL: nothing is known of it */
@@ -262,7 +242,10 @@ finish_line(struct stack_parser *parser, struct stack_batch *batch,
 		return STACK_MALFORMED;
 	parser->next_frame[depth - 1] = (uint32_t)length + 1;
 	parser->last_length = length;
-	return name_frames(parser, line, fork->n_shared, error) == 0 ?
+	return frame_names_add(parser->frame_names, line, fork->at,
+	                       parser->next_frame + fork->n_shared,
+	                       depth - fork->n_shared,
+	                       parser->labels + fork->n_shared, error) == 0 ?
 	       STACK_PARSED : STACK_FAILED;
 }
 

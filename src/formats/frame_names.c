@@ -274,9 +274,9 @@ enter_name(struct frame_names *frames, struct slot *slot, const char *text,
 	return number;
 }
 
-uint32_t
-frame_names_add(struct frame_names *frames, const char *text, size_t length,
-                struct error *error)
+static inline uint32_t
+add_name(struct frame_names *frames, const char *text, size_t length,
+         struct error *error)
 {
 	struct loaded first = load_piece(text, length);
 	uint64_t hash64 = hash_piece(first, length);
@@ -297,4 +297,19 @@ frame_names_add(struct frame_names *frames, const char *text, size_t length,
 		    (length < PIECE || rest_is(slot->pieces, text, length)))
 			return slot->number;
 	}
+}
+
+int
+frame_names_add(struct frame_names *frames, const char *line, size_t begin,
+                const uint32_t *next, size_t n, uint32_t *numbers,
+                struct error *error)
+{
+	for (size_t i = 0; i < n; i++) {
+		numbers[i] = add_name(frames, line + begin,
+		                      next[i] - 1 - begin, error);
+		if (numbers[i] == NO_NAME)
+			return -1;
+		begin = next[i];
+	}
+	return 0;
 }

@@ -30,11 +30,14 @@ struct frame_names *frame_names_new(struct profile *profile,
 void frame_names_free(struct frame_names *frames);
 
 /*
- * The number of the name text[length], length > 0, no NUL in it.  A new one is
+ * The numbers of n names that stand in a line one behind the other, with a
+ * byte between them: the first from line[begin] on, and behind name i the next
+ * one from line[next[i]] on.  None is empty or has a NUL.  A new name is
  * entered into the profile both as a name and as a frame, under the same
- * number.  NO_NAME with *error set for want of memory.
+ * number.  0, or -1 with *error set for want of memory.
  */
-uint32_t frame_names_add(struct frame_names *frames, const char *text,
-                         size_t length, struct error *error);
+int frame_names_add(struct frame_names *frames, const char *line, size_t begin,
+                    const uint32_t *next, size_t n, uint32_t *numbers,
+                    struct error *error);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * Two buffers: what was read from the file, and behind an unpacker what the
  * reader sees.  Without packing the bytes go to the second at once.  Blocks
- * are small enough to stay in the processor's cache until they are parsed.
+ * are small enough to stay in the processor's last cache until they are parsed,
+ * and large enough that waiting for a worker costs little.
  *
  * While one block of a file is parsed a worker gets the next one ready in a
  * third buffer.  Not so for pipes and terminals: they might never give it, and
@@ -25,7 +26,7 @@
 #include "src/formats/worker.h"
 
 enum {
-	BLOCK_SIZE = 1 << 20,	/* unpacked */
+	BLOCK_SIZE = 4 << 20,	/* unpacked */
 	PACKED_SIZE = 256 << 10,
 	PAGE_SIZE = 4096,
 	FRONT_SIZE = 16 * PAGE_SIZE,

@@ -212,6 +212,7 @@ enter_batch(void *context)
 	    enter_continued(writer);
 	for (size_t i = 0; result == 0 && i < batch->n_stacks; i++)
 		result = add_counts(writer, i);
+	tree_builder_settle(writer->builder);
 }
 
 /* ---- what the reader sees ---- */

@@ -120,6 +120,13 @@ int tree_builder_add(struct tree_builder *builder, uint32_t node,
                      struct error *error);
 
 /*
+ * Does what of tree_builder_finish can be done by now, for which a thread that
+ * enters nodes while another one reads may have more time.  O(nodes entered
+ * since the last call).
+ */
+void tree_builder_settle(struct tree_builder *builder);
+
+/*
  * The tree, freed with sample_tree_free; the builder is then good for nothing
  * but to be freed, also after a failure.  O(N).
  */

@@ -34,6 +34,15 @@ struct tree_builder {
 	uint64_t *total_hits, *total_samples;
 	uint32_t section_begin;
 
+	/*
+	 * How far the nodes are known to be in depth-first order: up to
+	 * settled, the newest of these `depth` deep; ends but of the subtrees
+	 * that it is in.  is_mixed: the node behind is out of order.
+	 */
+	uint32_t *end;
+	uint32_t settled, depth, deepest;
+	bool is_mixed;
+
 	struct slot *slots;	/* at most half of them in use */
 	unsigned slots_bits;
 	uint32_t n_slots_used;
@@ -103,6 +112,7 @@ tree_builder_free(struct tree_builder *builder)
 	large_array_free(builder->slots);
 	large_array_free(builder->parent);
 	large_array_free(builder->label);
+	large_array_free(builder->end);
 	free(builder);
 }
 
@@ -143,6 +153,8 @@ reserve_nodes(struct tree_builder *builder, size_t more, struct error *error)
 	if (large_array_reserve(&builder->parent, capacity, sizeof(uint32_t),
 	                        error) != 0 ||
 	    large_array_reserve(&builder->label, capacity, sizeof(uint32_t),
+	                        error) != 0 ||
+	    large_array_reserve(&builder->end, capacity, sizeof(uint32_t),
 	                        error) != 0)
 		return -1;
 	for (uint32_t r = 0; r < builder->n_resources; r++)
@@ -516,28 +528,41 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 /* ---- finishing ---- */
 
 /*
- * The ends of all subtrees; frames of the deepest stack, or 0 when the nodes
- * are not in depth-first order.  That order needs no depths: step down by one,
- * or climb, out of subtrees that end here.
+ * Depth-first order needs no depths: step down by one, or climb, out of
+ * subtrees that end here.
  */
-static uint32_t
-find_ends(const uint32_t *parent, uint32_t n_nodes, uint32_t *end)
+void
+tree_builder_settle(struct tree_builder *builder)
 {
-	uint32_t depth = 0, deepest = 0, above = NO_NODE;
+	const uint32_t *parent = builder->parent;
+	uint32_t n = builder->settled, depth = builder->depth;
 
-	for (uint32_t n = 0; n < n_nodes; above = n++) {
-		for (; above != parent[n]; depth--) {
-			if (above == NO_NODE)
-				return 0;
-			end[above] = n;
+	for (; n < builder->n_nodes && !builder->is_mixed; n++) {
+		uint32_t above = n - 1;		/* NO_NODE for n = 0 */
+
+		for (; above != parent[n] && above != NO_NODE; depth--) {
+			builder->end[above] = n;
 			above = parent[above];
 		}
-		if (++depth > deepest)
-			deepest = depth;
+		if (above != parent[n]) {
+			builder->is_mixed = true;
+			break;
+		}
+		if (++depth > builder->deepest)
+			builder->deepest = depth;
 	}
-	for (; above != NO_NODE; above = parent[above])
-		end[above] = n_nodes;
-	return deepest;
+	builder->settled = n;
+	builder->depth = depth;
+}
+
+/* All nodes are settled and no more will come. */
+static void
+end_open_subtrees(struct tree_builder *builder)
+{
+	uint32_t node = builder->n_nodes - 1;	/* NO_NODE if there is none */
+
+	for (; node != NO_NODE; node = builder->parent[node])
+		builder->end[node] = builder->n_nodes;
 }
 
 /* Nodes of each subtree. */
@@ -680,46 +705,38 @@ order_nodes(struct tree_builder *builder, uint32_t *scratch,
 	return result;
 }
 
-/* Moves the nodes into a tree that has nothing yet but room for the ends. */
-static int
-fill_tree(struct tree_builder *builder, struct sample_tree *tree,
-          struct error *error)
-{
-	uint32_t n_nodes = builder->n_nodes;
-
-	tree->deepest = find_ends(builder->parent, n_nodes, tree->end);
-	if (tree->deepest == 0 && n_nodes > 0) {
-		if (order_nodes(builder, tree->end, error) != 0)
-			return -1;
-		tree->deepest = find_ends(builder->parent, n_nodes,
-		                          tree->end);
-	}
-	tree->n_nodes = n_nodes;
-	tree->n_resources = builder->n_resources;
-	tree->parent = builder->parent;
-	tree->label = builder->label;
-	tree->hits = builder->hits;
-	tree->samples = builder->samples;
-	builder->parent = builder->label = NULL;
-	builder->hits = builder->samples = NULL;
-	return 0;
-}
-
 struct sample_tree *
 tree_builder_finish(struct tree_builder *builder, struct error *error)
 {
-	struct sample_tree *tree = memory_array(1, sizeof *tree, error);
+	struct sample_tree *tree;
 
 	large_array_free(builder->slots);
 	builder->slots = NULL;
+	if (builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0)
+		return NULL;
+	tree_builder_settle(builder);
+	if (builder->is_mixed) {
+		if (order_nodes(builder, builder->end, error) != 0)
+			return NULL;
+		builder->settled = builder->depth = builder->deepest = 0;
+		builder->is_mixed = false;
+		tree_builder_settle(builder);
+	}
+	end_open_subtrees(builder);
+	tree = memory_array(1, sizeof *tree, error);
 	if (tree == NULL)
 		return NULL;
-	if ((builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0) ||
-	    large_array_reserve(&tree->end, builder->n_nodes,
-	                        sizeof *tree->end, error) != 0 ||
-	    fill_tree(builder, tree, error) != 0) {
-		sample_tree_free(tree);
-		return NULL;
-	}
+	*tree = (struct sample_tree){
+		.n_nodes = builder->n_nodes,
+		.n_resources = builder->n_resources,
+		.deepest = builder->deepest,
+		.parent = builder->parent,
+		.end = builder->end,
+		.label = builder->label,
+		.hits = builder->hits,
+		.samples = builder->samples,
+	};
+	builder->parent = builder->end = builder->label = NULL;
+	builder->hits = builder->samples = NULL;
 	return tree;
 }
