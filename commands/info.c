@@ -199,6 +199,7 @@ info_run(struct session *session, const struct arguments *arguments,
 		return -1;
 	table->view = "info";
 	table->schema = "cpprof.info/1";
+	table->rows_key = "resources";
 	if (add_program(session, table, error) != 0 ||
 	    add_counts(session, table, error) != 0 ||
 	    add_tallies(session->profile, table, error) != 0)

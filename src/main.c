@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/progress.h"
-#include "src/output/writer.h"
+#include "src/base/writer.h"
 #include "src/shell/command.h"
 #include "src/shell/interpret.h"
 #include "src/shell/interrupt.h"

@@ -283,6 +283,42 @@ csv_quotes_and_joins_paths(void **state)
 }
 
 static void
+csv_of_fields_and_rows_is_one_list(void **state)
+{
+	struct fixture *fixture = *state;
+	struct table *table = &fixture->table;
+	struct cell cells[] = { cell_text("cpu, all"), cell_count(7),
+		                cell_text("x") };
+
+	table->rows_key = "resources";
+	table_add_field(table, "files", "files", cell_count(2),
+	                &fixture->error);
+	table_add_column(table, "name", "resource", CELL_TEXT);
+	table_add_column(table, "hits", "hits", CELL_COUNT);
+	table_add_column(table, "note", "note", CELL_TEXT);
+	table_add_row(table, cells, &fixture->error);
+	assert_string_equal(draw(fixture, output_csv, plain),
+	    "key,value\nfiles,2\n"
+	    "\"resources.cpu, all.hits\",7\n"
+	    "\"resources.cpu, all.note\",x\n");
+}
+
+static void
+what_is_for_text_is_in_text_only(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add_rows(fixture, MAIN, NEW, true);
+	fixture->table.columns[1].is_text_only = true;
+	assert_string_equal(draw(fixture, output_csv, plain),
+	    "hits,path\n18446744073709551615,main\n");
+	assert_string_equal(draw(fixture, output_tsv, plain),
+	    "hits\tpath\n18446744073709551615\tmain\n");
+	assert_null(strstr(draw(fixture, output_json, plain), "fraction"));
+	assert_non_null(strstr(draw(fixture, output_text, plain), "0.3333"));
+}
+
+static void
 csv_of_fields_alone_lists_them(void **state)
 {
 	struct fixture *fixture = *state;
@@ -499,6 +535,8 @@ main(void)
 		TABLE_TEST(color_is_only_where_asked_for),
 		TABLE_TEST(csv_quotes_and_joins_paths),
 		TABLE_TEST(csv_of_fields_alone_lists_them),
+		TABLE_TEST(csv_of_fields_and_rows_is_one_list),
+		TABLE_TEST(what_is_for_text_is_in_text_only),
 		TABLE_TEST(json_nests_fields_and_is_utf8),
 		TABLE_TEST(json_of_no_rows_is_whole),
 		TABLE_TEST(drawing_stops_when_asked_to),

@@ -426,9 +426,64 @@ path_predicts_the_run_without_it(void **state)
 	assert_int_equal(view_path(&fixture.request, &table, &error), 0);
 	assert_int_equal(field_count(&table, "gticks"), 8440);
 	assert_int_equal(field_count(&table, "new_total"), 192);
-	assert_int_equal(table.n_footer, 1);
-	assert_string_equal(table.footer[0],
-	    "free: saves 0.6873 of the run; new total 192 hits");
+	assert_int_equal(field_cell(&table, "new_total").kind, CELL_HITS);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+gticks_over_64_bits_are_null(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	uint32_t path;
+
+	(void)state;
+	fixture_begin(&fixture, "a 9223372036854775808");
+	path = fixture_name(&fixture, "a");
+	fixture.request.path = &path;
+	fixture.request.n_path = 1;
+	assert_int_equal(view_path(&fixture.request, &table, &error), 0);
+	assert_int_equal(field_cell(&table, "gticks").kind, CELL_EMPTY);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+calls_are_framed_by_hits_that_follow_the_unit(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+
+	(void)state;
+	fixture_begin(&fixture, "a 1\na;b 2\na;b;c 4");
+	fixture.request.root = fixture_name(&fixture, "b");
+	assert_int_equal(view_callers(&fixture.request, &table, &error), 0);
+	assert_int_equal(field_cell(&table, "body").kind, CELL_HITS);
+	assert_int_equal(field_count(&table, "body"), 2);
+	assert_int_equal(field_cell(&table, "inclusive").kind, CELL_HITS);
+	assert_int_equal(field_count(&table, "inclusive"), 6);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+static void
+a_root_with_a_nul_is_named_whole(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+
+	(void)state;
+	fixture_begin(&fixture, "a 1");
+	fixture.request.root = names_add(fixture.names, "b\0c", 3, &error);
+	fixture.request.percent = PERCENT_ROOT;
+	assert_int_equal(view_down(&fixture.request, &table, &error), 0);
+	assert_string_equal(table.header[1], "root: b\\x00c");
+	assert_string_equal(table.header[3],
+	                    "percentages of root b\\x00c (0 hits)");
 	table_free(&table);
 	fixture_end(&fixture);
 }
@@ -683,6 +738,9 @@ main(void)
 		cmocka_unit_test(path_has_the_value_that_down_shows),
 		cmocka_unit_test(a_path_that_never_occurs_has_no_hits),
 		cmocka_unit_test(path_predicts_the_run_without_it),
+		cmocka_unit_test(gticks_over_64_bits_are_null),
+		cmocka_unit_test(calls_are_framed_by_hits_that_follow_the_unit),
+		cmocka_unit_test(a_root_with_a_nul_is_named_whole),
 		cmocka_unit_test(find_shows_the_small_and_functions_does_not),
 		cmocka_unit_test(names_that_no_stack_holds_are_not_listed),
 		cmocka_unit_test(a_run_without_hits_has_rows_and_no_fractions),

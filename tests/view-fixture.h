@@ -128,14 +128,20 @@ find_column(const struct table *table, const char *key)
 	return i;
 }
 
-static inline uint64_t
-field_count(const struct table *table, const char *key)
+static inline struct cell
+field_cell(const struct table *table, const char *key)
 {
 	for (size_t i = 0; i < table->n_fields; i++)
 		if (strcmp(table->fields[i].key, key) == 0)
-			return table->fields[i].value.count;
+			return table->fields[i].value;
 	fail_msg("no field %s", key);
-	return 0;
+	return (struct cell){ .kind = CELL_EMPTY };
+}
+
+static inline uint64_t
+field_count(const struct table *table, const char *key)
+{
+	return field_cell(table, key).count;
 }
 
 /* Writes the cell's names with a separator between; the caller frees. */

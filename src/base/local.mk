@@ -4,8 +4,12 @@ libcore_a_SOURCES += \
 	src/base/bytes.h \
 	src/base/call_paths.c src/base/call_paths.h \
 	src/base/error.c src/base/error.h \
+	src/base/json_string.c src/base/json_string.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/names.c src/base/names.h \
 	src/base/pattern.c src/base/pattern.h \
 	src/base/progress.c src/base/progress.h \
-	src/base/table.c src/base/table.h
+	src/base/table.c src/base/table.h \
+	src/base/text_buffer.c src/base/text_buffer.h \
+	src/base/utf8.c src/base/utf8.h \
+	src/base/writer.c src/base/writer.h

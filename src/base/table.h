@@ -149,6 +149,14 @@ struct table {
 	/* Key of a CELL_COUNT column that indents rows in text, or NULL. */
 	const char *indent_key;
 
+	/*
+	 * Not NULL where the table is about its fields as much as its rows.
+	 * TSV and CSV then are one list of key and value: the fields, and
+	 * cells as "ROWS_KEY.ROW.COLUMN", a row's first cell, a CELL_TEXT,
+	 * being its name.
+	 */
+	const char *rows_key;
+
 	/* For CELL_HITS: what a hit is. */
 	const char *gtick;
 	uint64_t interval;

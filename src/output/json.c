@@ -3,80 +3,21 @@
  *
  * {"schema": ..., "view": ..., fields, "rows": [{key: value, ...}, ...]}.
  * Fields whose keys share what stands before their first dot are members of
- * one object, and stand together in the table.  Strings are UTF-8 whatever
- * the input was: a byte that is not becomes U+FFFD, and what a terminal would
- * not just draw is \uNNNN.  Integers have all their 64 bits.
+ * one object, and stand together in the table.  Integers have all their 64
+ * bits.
  */
 #include <inttypes.h>
 #include <string.h>
 
+#include "src/base/json_string.h"
 #include "src/output/number_text.h"
 #include "src/output/output.h"
 #include "src/output/path_text.h"
-#include "src/output/printable.h"
 
 struct json {
 	struct text_buffer text;
 	struct path_names path;
 };
-
-static void
-add_escaped(struct text_buffer *text, uint32_t character)
-{
-	if (character == '"' || character == '\\') {
-		text_add_char(text, '\\');
-		text_add_char(text, (char)character);
-	} else if (character == '\n') {
-		text_add_string(text, "\\n");
-	} else if (character == '\t') {
-		text_add_string(text, "\\t");
-	} else if (character < 0x10000) {
-		text_add_format(text, "\\u%04" PRIx32, character);
-	} else {
-		character -= 0x10000;
-		text_add_format(text, "\\u%04" PRIx32 "\\u%04" PRIx32,
-		                0xd800 + (character >> 10),
-		                0xdc00 + (character & 0x3ff));
-	}
-}
-
-/* How many bytes at the front stand for themselves. */
-static size_t
-plain_run(const char *bytes, size_t n)
-{
-	size_t i = 0;
-
-	while (i < n && bytes[i] >= 0x20 && bytes[i] < 0x7f &&
-	       bytes[i] != '"' && bytes[i] != '\\')
-		i++;
-	return i;
-}
-
-static void
-add_string(struct text_buffer *text, const char *bytes, size_t n)
-{
-	text_add_char(text, '"');
-	for (size_t at = 0; at < n;) {
-		size_t length = plain_run(bytes + at, n - at);
-		uint32_t character;
-
-		if (length > 0) {
-			text_add(text, bytes + at, length);
-			at += length;
-			continue;
-		}
-		length = utf8_decode(bytes + at, n - at, &character);
-		if (length == 0)
-			text_add_string(text, "\xef\xbf\xbd");
-		else if (character == '"' || character == '\\' ||
-		         !character_is_printable(character))
-			add_escaped(text, character);
-		else
-			text_add(text, bytes + at, length);
-		at += length == 0 ? 1 : length;
-	}
-	text_add_char(text, '"');
-}
 
 static int
 add_path(struct json *json, const struct cell *cell, struct error *error)
@@ -91,8 +32,9 @@ add_path(struct json *json, const struct cell *cell, struct error *error)
 
 		if (i > 0)
 			text_add_char(&json->text, ',');
-		add_string(&json->text, names_text(path->names, name),
-		           names_length(path->names, name));
+		text_add_json_string(&json->text,
+		                     names_text(path->names, name),
+		                     names_length(path->names, name));
 	}
 	text_add_char(&json->text, ']');
 	return 0;
@@ -108,7 +50,7 @@ add_value(struct json *json, const struct cell *cell, struct error *error)
 		text_add_string(text, "null");
 		break;
 	case CELL_TEXT:
-		add_string(text, cell->text, strlen(cell->text));
+		text_add_json_string(text, cell->text, strlen(cell->text));
 		break;
 	case CELL_COUNT:
 	case CELL_HITS:
@@ -134,7 +76,7 @@ add_key(struct text_buffer *text, const char *key, size_t n, bool is_first)
 {
 	if (!is_first)
 		text_add_char(text, ',');
-	add_string(text, key, n);
+	text_add_json_string(text, key, n);
 	text_add_char(text, ':');
 }
 
@@ -155,13 +97,15 @@ static int
 add_field_value(struct json *json, const struct cell *cell,
                 struct error *error)
 {
+	uint32_t name;
+
 	if (cell->kind != CELL_NAME)
 		return add_value(json, cell, error);
 	if (path_names_get(&json->path, cell, error) != 0)
 		return -1;
-	add_string(&json->text,
-	           names_text(json->path.names, json->path.path[0]),
-	           names_length(json->path.names, json->path.path[0]));
+	name = json->path.path[0];
+	text_add_json_string(&json->text, names_text(json->path.names, name),
+	                     names_length(json->path.names, name));
 	return 0;
 }
 
@@ -211,12 +155,17 @@ add_row(struct json *json, const struct table *table, size_t row,
 {
 	struct cell cells[TABLE_MAX_COLUMNS];
 
+	bool is_first = true;
+
 	table_get_row(table, row, cells);
 	text_add_string(&json->text, row > 0 ? ",{" : "{");
 	for (size_t i = 0; i < table->n_columns; i++) {
 		const char *key = table->columns[i].key;
 
-		add_key(&json->text, key, strlen(key), i == 0);
+		if (table->columns[i].is_text_only)
+			continue;
+		add_key(&json->text, key, strlen(key), is_first);
+		is_first = false;
 		if (add_value(json, &cells[i], error) != 0)
 			return -1;
 	}
@@ -231,9 +180,9 @@ draw(struct json *json, const struct table *table, struct writer *writer,
 	struct text_buffer *text = &json->text;
 
 	text_add_string(text, "{\"schema\":");
-	add_string(text, table->schema, strlen(table->schema));
+	text_add_json_string(text, table->schema, strlen(table->schema));
 	add_key(text, "view", 4, false);
-	add_string(text, table->view, strlen(table->view));
+	text_add_json_string(text, table->view, strlen(table->view));
 	if (add_fields(json, table, error) != 0)
 		return -1;
 	add_key(text, "rows", 4, false);

@@ -7,6 +7,4 @@ libcore_a_SOURCES += \
 	src/output/printable.c src/output/printable.h \
 	src/output/separated.c \
 	src/output/text.c \
-	src/output/text_buffer.c src/output/text_buffer.h \
-	src/output/units.c src/output/units.h \
-	src/output/writer.c src/output/writer.h
+	src/output/units.c src/output/units.h

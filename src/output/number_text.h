@@ -3,7 +3,7 @@
 #ifndef CPPROF_OUTPUT_NUMBER_TEXT_H
 #define CPPROF_OUTPUT_NUMBER_TEXT_H
 
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 
 /*
  * Adds the shortest decimal that reads back as the same double; 0 for what is

@@ -8,7 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/base/table.h"
-#include "src/output/writer.h"
+#include "src/base/writer.h"
 
 struct layout;
 

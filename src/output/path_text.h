@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "src/base/table.h"
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 
 /* Start with `{ 0 }`; reused from cell to cell. */
 struct path_names {

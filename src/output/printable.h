@@ -13,16 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/output/text_buffer.h"
-
-/*
- * The character that bytes[n] begin with, n >= 1, and how many bytes it has;
- * 0 when they are not UTF-8 (overlong forms and surrogates are not).
- */
-size_t utf8_decode(const char *bytes, size_t n, uint32_t *character);
-
-/* Whether a terminal only draws it. */
-bool character_is_printable(uint32_t character);
+#include "src/base/text_buffer.h"
+#include "src/base/utf8.h"
 
 /* Adds bytes[n] with escapes for what is not printable. */
 void text_add_printable(struct text_buffer *text, const char *bytes,

@@ -3,8 +3,8 @@
  *
  * What is not printable is \xNN, so a value never holds a tab or a line's
  * end; CSV quotes as RFC 4180 says, lines end with a line feed.  Fields
- * beside the rows are left to JSON; a table of fields alone gives them as
- * rows of key and value.
+ * beside the rows are left to JSON, unless the table is about them: it then
+ * becomes one list of key and value.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -99,18 +99,61 @@ add_cells(struct separated *drawing, const struct cell *cells, size_t n,
 }
 
 static int
-draw_fields(struct separated *drawing, const struct table *table,
-            struct error *error)
+add_pair(struct separated *drawing, const char *key, struct cell value,
+         struct error *error)
 {
-	struct cell cells[2] = { cell_text("key"), cell_text("value") };
-	int status = add_cells(drawing, cells, 2, error);
+	struct cell cells[] = { cell_text(key), value };
 
-	for (size_t i = 0; status == 0 && i < table->n_fields; i++) {
-		cells[0] = cell_text(table->fields[i].key);
-		cells[1] = table->fields[i].value;
-		status = add_cells(drawing, cells, 2, error);
+	return add_cells(drawing, cells, 2, error);
+}
+
+/* The cells behind the first, which names the row: "resources.cpu.hits". */
+static int
+add_row_as_pairs(struct separated *drawing, const struct table *table,
+                 const struct cell *cells, struct error *error)
+{
+	struct text_buffer key = { 0 };
+	int status = 0;
+
+	for (size_t i = 1; status == 0 && i < table->n_columns; i++) {
+		text_clear(&key);
+		text_add_format(&key, "%s.%s.%s", table->rows_key,
+		                cells[0].text, table->columns[i].key);
+		status = add_pair(drawing, text_string(&key), cells[i], error);
+	}
+	text_free(&key);
+	return status;
+}
+
+static int
+draw_pairs(struct separated *drawing, const struct table *table,
+           struct error *error)
+{
+	struct cell cells[TABLE_MAX_COLUMNS];
+	int status = add_pair(drawing, "key", cell_text("value"), error);
+
+	for (size_t i = 0; status == 0 && i < table->n_fields; i++)
+		status = add_pair(drawing, table->fields[i].key,
+		                  table->fields[i].value, error);
+	for (size_t i = 0; status == 0 && i < table->n_rows; i++) {
+		table_get_row(table, i, cells);
+		status = add_row_as_pairs(drawing, table, cells, error);
 	}
 	return status;
+}
+
+/* The cells of one row, or the keys of all, less what is for text. */
+static int
+add_row(struct separated *drawing, const struct table *table,
+        const struct cell *cells, struct error *error)
+{
+	struct cell kept[TABLE_MAX_COLUMNS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (!table->columns[i].is_text_only)
+			kept[n++] = cells[i];
+	return add_cells(drawing, kept, n, error);
 }
 
 static int
@@ -122,10 +165,10 @@ draw_rows(struct separated *drawing, const struct table *table,
 
 	for (size_t i = 0; i < table->n_columns; i++)
 		cells[i] = cell_text(table->columns[i].key);
-	status = add_cells(drawing, cells, table->n_columns, error);
+	status = add_row(drawing, table, cells, error);
 	for (size_t i = 0; status == 0 && i < table->n_rows; i++) {
 		table_get_row(table, i, cells);
-		status = add_cells(drawing, cells, table->n_columns, error);
+		status = add_row(drawing, table, cells, error);
 		if (status == 0)
 			status = output_may_go_on(i, drawing->writer, error);
 	}
@@ -138,8 +181,8 @@ draw_separated(const struct table *table, char separator,
 {
 	struct separated drawing = { .separator = separator,
 		                     .writer = writer };
-	int status = table->n_columns == 0
-	    ? draw_fields(&drawing, table, error)
+	int status = table->n_columns == 0 || table->rows_key != NULL
+	    ? draw_pairs(&drawing, table, error)
 	    : draw_rows(&drawing, table, error);
 
 	text_free(&drawing.line);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 
 /*
  * Adds hits * interval gticks: "12.3 ms" and "1.50 MiB" where the gtick is a

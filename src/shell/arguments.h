@@ -10,7 +10,7 @@
 #include "src/base/arena.h"
 #include "src/base/error.h"
 #include "src/base/pattern.h"
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/command.h"
 #include "src/shell/session.h"
 #include "src/shell/words.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/output/printable.h"
-#include "src/output/writer.h"
+#include "src/base/writer.h"
 
 /* Columns that a long name may take in the prompt. */
 enum { LONGEST = 30 };

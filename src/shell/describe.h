@@ -3,7 +3,7 @@
 #ifndef CPPROF_SHELL_DESCRIBE_H
 #define CPPROF_SHELL_DESCRIBE_H
 
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/session.h"
 
 /* Adds "(cpprof main cpu) ". */

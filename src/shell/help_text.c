@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/arguments.h"
 
 enum { WIDTH = 72 };
@@ -159,6 +159,7 @@ help_describe(const struct command *command, struct table *table,
 
 	table->view = "help";
 	table->schema = "cpprof.help/1";
+	table->rows_key = "arguments";
 	table->is_plain = true;
 	if (usage == NULL || add_lines(command, usage, table, error) != 0 ||
 	    add_arguments(command, table, error) != 0)

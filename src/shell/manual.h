@@ -6,7 +6,7 @@
 #ifndef CPPROF_SHELL_MANUAL_H
 #define CPPROF_SHELL_MANUAL_H
 
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 
 enum manual_form {
 	MANUAL_NONE,

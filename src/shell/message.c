@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "src/output/printable.h"
-#include "src/output/writer.h"
+#include "src/base/writer.h"
 
 void
 message(const char *where, const char *text)

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 
 enum { NEAR_MOST = 5 };
 

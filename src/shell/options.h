@@ -8,7 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/output/output.h"
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 #include "src/shell/manual.h"
 
 /* The exit status after a command line that is wrong. */

@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 #include "src/base/error.h"
-#include "src/output/text_buffer.h"
-#include "src/output/writer.h"
+#include "src/base/text_buffer.h"
+#include "src/base/writer.h"
 #include "src/shell/session.h"
 #include "src/shell/words.h"
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 int
 view_need_root(const struct view_request *request,
@@ -82,6 +83,27 @@ add_samples_line(const struct sample_set *set, struct table *table,
 	    plural(set->n_samples), interval, plural(interval));
 }
 
+/* The name as lines hold it: whole, though it may hold NULs. */
+static const char *
+name_for_line(const struct names *names, uint32_t name, struct table *table,
+              struct error *error)
+{
+	size_t length = names_length(names, name);
+	const char *text = names_text(names, name);
+	char *line, *to;
+
+	if (memchr(text, '\0', length) == NULL)
+		return text;
+	to = line = arena_alloc(&table->arena, 4 * length + 1, error);
+	for (size_t i = 0; line != NULL && i < length; i++) {
+		if (text[i] == '\0')
+			to = stpcpy(to, "\\x00");
+		else
+			*to++ = text[i];
+	}
+	return line;
+}
+
 static int
 add_header(const struct view_request *request, const struct view_kind *kind,
            const struct measure *measure, struct table *table,
@@ -89,9 +111,13 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 {
 	const struct sample_set *set = request->set;
 	uint64_t hits = measure->denominator;
-	const char *root = request->root == NO_NAME ? NULL :
-	                   names_text(set->names, request->root);
+	const char *root = NULL;
 
+	if (request->root != NO_NAME) {
+		root = name_for_line(set->names, request->root, table, error);
+		if (root == NULL)
+			return -1;
+	}
 	if (table_add_header(table, error, "%s for resource: %s", kind->title,
 	                     set->resource->name) != 0)
 		return -1;

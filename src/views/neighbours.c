@@ -8,7 +8,6 @@
  *
  * Cost: one pass over the nodes, O(N), whatever D is; M <= F rows.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
@@ -146,14 +145,11 @@ describe_function(const struct view_request *request, struct table *table,
 	for (uint32_t node = 0; node < set->tree->n_nodes; node++)
 		if (set->tree->label[node] == request->root)
 			body += set->self[node];
-	if (table_add_field(table, "body", NULL, cell_count(body),
-	                    error) != 0 ||
-	    table_add_field(table, "inclusive", NULL, cell_count(inclusive),
+	if (table_add_field(table, "body", "root's body", cell_hits(body),
 	                    error) != 0)
 		return -1;
-	return table_add_header(table, error, "root's body: %" PRIu64
-	                        ", body+descendants: %" PRIu64, body,
-	                        inclusive);
+	return table_add_field(table, "inclusive", "root's body+descendants",
+	                       cell_hits(inclusive), error);
 }
 
 static int

@@ -10,7 +10,6 @@
  *
  * Cost: one pass over the nodes, O(N), whatever D and k are.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
@@ -141,7 +140,7 @@ add_row(const struct view_request *request, const struct measure *measure,
 	}, error);
 }
 
-/* What the path used, or nothing where that passes 64 bits. */
+/* What the path used; null where that passes 64 bits. */
 static int
 describe_gticks(const struct resource *resource, uint64_t hits,
                 struct table *table, struct error *error)
@@ -149,7 +148,9 @@ describe_gticks(const struct resource *resource, uint64_t hits,
 	uint64_t gticks;
 
 	if (__builtin_mul_overflow(hits, resource->interval, &gticks))
-		return 0;
+		return table_add_field(table, "gticks", NULL,
+		                       (struct cell){ .kind = CELL_EMPTY },
+		                       error);
 	return table_add_field(table, "gticks", "used", cell_gticks(gticks),
 	                       error);
 }
@@ -161,17 +162,13 @@ describe_saving(const struct sample_set *set, uint64_t hits,
 {
 	struct measure run = { .denominator = set->total };
 	double saved = measure_fraction(&run, hits);
-	uint64_t left = set->total - hits;
 
 	if (describe_gticks(set->resource, hits, table, error) != 0 ||
-	    table_add_field(table, "saved", NULL, cell_fraction(saved),
-	                    error) != 0 ||
-	    table_add_field(table, "new_total", NULL, cell_count(left),
-	                    error) != 0)
+	    table_add_field(table, "saved", "share of the run saved if free",
+	                    cell_fraction(saved), error) != 0)
 		return -1;
-	return table_add_footer(table, error, "free: saves %.4f of the run; "
-	                        "new total %" PRIu64 " hit%s", saved, left,
-	                        left == 1 ? "" : "s");
+	return table_add_field(table, "new_total", "new total if free",
+	                       cell_hits(set->total - hits), error);
 }
 
 int

@@ -4,8 +4,8 @@
  * Sticky: when memory is short the text stops growing and `failed` is set;
  * whoever uses the text asks once.
  */
-#ifndef CPPROF_OUTPUT_TEXT_BUFFER_H
-#define CPPROF_OUTPUT_TEXT_BUFFER_H
+#ifndef CPPROF_BASE_TEXT_BUFFER_H
+#define CPPROF_BASE_TEXT_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * Sticky: after the first failure nothing more is written, and writer_error
  * says why.
  */
-#ifndef CPPROF_OUTPUT_WRITER_H
-#define CPPROF_OUTPUT_WRITER_H
+#ifndef CPPROF_BASE_WRITER_H
+#define CPPROF_BASE_WRITER_H
 
 #include <stddef.h>
 

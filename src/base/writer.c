@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* writer.c -- buffered output to wherever it goes. */
-#include "src/output/writer.h"
+#include "src/base/writer.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text_buffer.c -- a text that grows. */
-#include "src/output/text_buffer.h"
+#include "src/base/text_buffer.h"
 
 #include <stdarg.h>
 #include <stdint.h>
