@@ -30,6 +30,7 @@ libcore_a_SOURCES += commands/list.def \
 	commands/shell.c \
 	commands/show.c \
 	commands/source.c \
+	commands/symfs.c \
 	commands/threshold.c \
 	commands/tree.c \
 	commands/unit.c \

@@ -168,11 +168,17 @@ load(struct session *session, const struct options *options)
 static int
 run_session(struct session *session, const struct options *options)
 {
+	struct error error = { 0 };
 	int status = 0;
 
 	session->is_quiet = options->is_quiet;
 	session->keeps_going = options->keeps_going;
 	session->is_lenient = options->is_lenient;
+	if (options->symfs != NULL &&
+	    session_set_symfs(session, options->symfs, &error) != 0) {
+		message("cpprof", error.text);
+		return 1;
+	}
 	if (options->format != NULL)
 		session->settings.format = options->format;
 	if (load(session, options) != 0)

@@ -39,6 +39,7 @@ ask(struct module_symbols *module, uint64_t step)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const struct symbol_search nowhere = { .debug_directory = "/nowhere" };
 	struct error error = { 0 };
 	struct module_symbols *module;
 	char path[64];
@@ -50,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (write(file, data + 1, size - 1) != (ssize_t)size - 1)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	module = module_symbols_new(path, NULL, 0, "/nowhere", &error);
+	module = module_symbols_new(path, NULL, 0, &nowhere, &error);
 	ask(module, data[0] + 1);
 	module_symbols_free(module);
 	close(file);

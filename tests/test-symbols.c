@@ -358,8 +358,9 @@ module_of(const char *path, const void *id, size_t id_size,
 {
 	struct error error = { 0 };
 	enum module_symbols_state state;
+	struct symbol_search search = { .debug_directory = debug_directory };
 	struct module_symbols *module = module_symbols_new(path, id, id_size,
-	    debug_directory, &error);
+	    &search, &error);
 
 	assert_non_null(module);
 	assert_int_equal(module_symbols_read(module, &state, &error), 0);
@@ -461,7 +462,7 @@ module_symbols_names_the_vdso(void **state)
 	module_symbols_free(module);
 	id[0] ^= 1;
 	module_symbols_free(module_of("linux-vdso.so.1", id, size, NULL,
-	                              MODULE_FILE_DIFFERS));
+	                              MODULE_SYMBOLS_DIFFER));
 	dlclose(vdso);
 }
 
@@ -473,19 +474,19 @@ module_symbols_tells_why_there_are_none(void **state)
 
 	(void)state;
 	module_symbols_free(module_of("/nowhere/lib.so", "abc", 3, NULL,
-	                              MODULE_FILE_MISSING));
+	                              MODULE_SYMBOLS_MISSING));
 	module_symbols_free(module_of(own_path(), "abc", 3, NULL,
-	                              MODULE_FILE_DIFFERS));
+	                              MODULE_SYMBOLS_DIFFER));
 	module_symbols_free(module_of("/", NULL, 0, NULL,
-	                              MODULE_FILE_UNREADABLE));
+	                              MODULE_SYMBOLS_UNREADABLE));
 	module_symbols_free(module_of("/dev/null", NULL, 0, NULL,
-	                              MODULE_FILE_UNREADABLE));
+	                              MODULE_SYMBOLS_UNREADABLE));
 	module_symbols_free(module_of("", NULL, 0, NULL,
-	                              MODULE_FILE_MISSING));
+	                              MODULE_SYMBOLS_MISSING));
 	snprintf(text, sizeof text, "%s/tests/test-symbols.c",
 	         source != NULL ? source : ".");
 	module_symbols_free(module_of(text, NULL, 0, NULL,
-	                              MODULE_FILE_UNREADABLE));
+	                              MODULE_SYMBOLS_UNREADABLE));
 }
 
 static void
@@ -506,7 +507,7 @@ module_cache_reads_each_module_once(void **state)
 	gone = module_cache_get(cache, own_path(), "id", 2, &how, &is_first,
 	                        &error);
 	assert_true(is_first);
-	assert_int_equal(how, MODULE_FILE_DIFFERS);
+	assert_int_equal(how, MODULE_SYMBOLS_DIFFER);
 	assert_ptr_not_equal(own, gone);
 	assert_ptr_equal(own, module_cache_get(cache, own_path(), NULL, 0,
 	    &how, &is_first, &error));
@@ -685,6 +686,42 @@ debug_link_is_followed_if_the_checksum_agrees(void **state)
 	remove_copy(directory);
 }
 
+/* As on another machine: program and debug file lie below a directory. */
+static void
+modules_are_sought_below_a_root_first(void **state)
+{
+	struct error error = { 0 };
+	struct symbol_search search = { .debug_directory = "/debug" };
+	enum module_symbols_state answer;
+	struct module_symbols *module;
+	char directory[64];
+
+	(void)state;
+	make_copy(directory, "");
+	strip_copy(directory);
+	assert_true(run("cd %s && mkdir -p bin debug/bin && mv own bin/ && "
+	    "mv own.debug debug/bin/", directory));
+	search.root = directory;
+	module = module_symbols_new("/bin/own", NULL, 0, &search, &error);
+	assert_int_equal(module_symbols_read(module, &answer, &error), 0);
+	assert_int_equal(answer, MODULE_SYMBOLS_READ);
+	assert_name(module, own_address(static_marker), "static_marker");
+	module_symbols_free(module);
+	assert_true(run("mv %s/bin/own %s/", directory, directory));
+	module = module_symbols_new("/elsewhere/own", NULL, 0, &search,
+	                            &error);
+	assert_int_equal(module_symbols_read(module, &answer, &error), 0);
+	assert_int_equal(answer, MODULE_SYMBOLS_READ);
+	module_symbols_free(module);
+	assert_true(run("echo no program >%s/own", directory));
+	module = module_symbols_new("/elsewhere/own", NULL, 0, &search,
+	                            &error);
+	assert_int_equal(module_symbols_read(module, &answer, &error), 0);
+	assert_int_equal(answer, MODULE_SYMBOLS_UNREADABLE);
+	module_symbols_free(module);
+	remove_copy(directory);
+}
+
 static void
 debug_file_is_found_by_build_id_alone(void **state)
 {
@@ -716,7 +753,7 @@ debug_file_is_found_by_build_id_alone(void **state)
 	module_symbols_free(module);
 	id[size - 1] ^= 1;
 	module_symbols_free(module_of("/gone/own", id, size, directory,
-	                              MODULE_FILE_MISSING));
+	                              MODULE_SYMBOLS_MISSING));
 	remove_copy(directory);
 }
 
@@ -1014,6 +1051,7 @@ symbols_without_size_end_where_other_functions_start(void **state)
 static void
 read_image(const unsigned char *image, size_t size)
 {
+	const struct symbol_search nowhere = { .debug_directory = "/nowhere" };
 	char path[64];
 	struct error error = { 0 };
 	enum module_symbols_state state;
@@ -1023,7 +1061,7 @@ read_image(const unsigned char *image, size_t size)
 	assert_true(descriptor >= 0);
 	assert_int_equal(write(descriptor, image, size), (ssize_t)size);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-	module = module_symbols_new(path, NULL, 0, "/nowhere", &error);
+	module = module_symbols_new(path, NULL, 0, &nowhere, &error);
 	assert_int_equal(module_symbols_read(module, &state, &error), 0);
 	for (uint64_t address = 0; address < size; address += 64) {
 		const struct symbol *symbol = symbol_at(module, address);
@@ -1113,6 +1151,7 @@ main(void)
 		cmocka_unit_test(
 		    debug_link_is_followed_if_the_checksum_agrees),
 		cmocka_unit_test(debug_file_is_found_by_build_id_alone),
+		cmocka_unit_test(modules_are_sought_below_a_root_first),
 		cmocka_unit_test(
 		    function_ranges_agree_with_libgcc_all_over_libc),
 		cmocka_unit_test(function_ranges_reads_every_known_form),

@@ -15,6 +15,8 @@
 struct read_options {
 	bool lenient;			/* skip and count what fits no rule */
 	const struct progress *progress;	/* may be NULL */
+	const char *symfs;		/* where modules are sought first, see
+					 * symbols/debug_file.h; may be NULL */
 	struct module_cache *modules;	/* symbols of earlier inputs, to be
 					 * used and added to; may be NULL */
 };

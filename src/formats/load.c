@@ -292,13 +292,14 @@ struct profile *
 load_profiles(const char *const *paths, size_t n,
               const struct read_options *options, struct error *error)
 {
+	const struct symbol_search search = { .root = options->symfs };
 	struct read_options shared = *options;
 	struct file_list files = { 0 };
 	struct profile *profile = NULL;
 	size_t i = 0;
 
 	if (options->modules == NULL)
-		shared.modules = module_cache_new(NULL, error);
+		shared.modules = module_cache_new(&search, error);
 	if (shared.modules == NULL)
 		return NULL;
 	while (i < n && add_path(&files, paths[i], error) == 0)

@@ -15,6 +15,7 @@ const struct option_row option_rows[] = {
 	{ "-F FORMAT", "print answers as text, tsv, csv or json" },
 	{ "-q", "no banner" },
 	{ "--keep-going", "run a script on after a command that fails" },
+	{ "--symfs DIR", "look for programs and debug files below DIR first" },
 	{ "--lenient", "skip lines of a profile that cannot be read" },
 	{ "--help", "print this" },
 	{ "--version", "print the version" },
@@ -47,11 +48,14 @@ options_add_help(struct text_buffer *text)
 	text_add_string(text, help_tail);
 }
 
-enum long_option { KEEP_GOING = 256, LENIENT, HELP, VERSION, PRINT_MANUAL };
+enum long_option {
+	KEEP_GOING = 256, LENIENT, SYMFS, HELP, VERSION, PRINT_MANUAL
+};
 
 static const struct option long_options[] = {
 	{ "keep-going", no_argument, NULL, KEEP_GOING },
 	{ "lenient", no_argument, NULL, LENIENT },
+	{ "symfs", required_argument, NULL, SYMFS },
 	{ "help", no_argument, NULL, HELP },
 	{ "version", no_argument, NULL, VERSION },
 	{ "print-manual", required_argument, NULL, PRINT_MANUAL },
@@ -106,6 +110,9 @@ take_option(struct options *options, int option, char **argv,
 		return 0;
 	case LENIENT:
 		options->is_lenient = true;
+		return 0;
+	case SYMFS:
+		options->symfs = optarg;
 		return 0;
 	case HELP:
 		options->wants_help = true;

@@ -28,6 +28,7 @@ struct options {
 	const struct output_format *format;	/* NULL: not given */
 	bool is_quiet, stays, keeps_going, is_lenient;
 	bool wants_help, wants_version;
+	const char *symfs;		/* NULL: not given */
 	enum manual_form manual;	/* MANUAL_NONE: not wanted */
 };
 

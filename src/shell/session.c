@@ -56,6 +56,7 @@ session_end(struct session *session)
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
 	free(session->root_choice);
+	free(session->symfs);
 	history_free(&session->history);
 }
 
@@ -305,7 +306,10 @@ session_load(struct session *session, const char *const *files, size_t n,
              struct error *error)
 {
 	struct progress_line line;
-	struct read_options options = { .lenient = session->is_lenient };
+	struct read_options options = {
+		.lenient = session->is_lenient,
+		.symfs = session->symfs,
+	};
 	struct profile *profile;
 
 	options.progress = progress_line_start(&line, "loading");
@@ -377,6 +381,22 @@ session_set_resource(struct session *session, uint32_t resource,
 	sample_tree_weights(tree, tree->hits[resource],
 	                    session->naming.weight);
 	make_set(session);
+	return 0;
+}
+
+int
+session_set_symfs(struct session *session, const char *directory,
+                  struct error *error)
+{
+	char *copy = NULL;
+
+	if (strcmp(directory, "/") != 0) {
+		copy = memory_string(directory, error);
+		if (copy == NULL)
+			return -1;
+	}
+	free(session->symfs);
+	session->symfs = copy;
 	return 0;
 }
 

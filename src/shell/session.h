@@ -64,6 +64,9 @@ struct session {
 	uint32_t root;			/* a name, or NO_NAME */
 	char *root_choice;		/* the user's, NULL: the default */
 
+	char *symfs;			/* where modules are sought first;
+					 * NULL: only where they were */
+
 	/* From the command line. */
 	bool is_lenient, keeps_going, is_quiet;
 
@@ -100,6 +103,12 @@ int session_set_granularity(struct session *session,
 /* resource: an index below profile->n_resources. */
 int session_set_resource(struct session *session, uint32_t resource,
                          struct error *error);
+
+/*
+ * Where modules are sought first, from the next load on; "/": nowhere else.
+ */
+int session_set_symfs(struct session *session, const char *directory,
+                      struct error *error);
 
 /* A name that occurs in the tree. */
 int session_set_root(struct session *session, uint32_t name,

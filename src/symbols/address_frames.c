@@ -183,9 +183,9 @@ warn_of_module(struct address_frames *frames, struct profile *profile,
 {
 	static const char *const reasons[] = {
 		[MODULE_SYMBOLS_NONE] = "has no symbols",
-		[MODULE_FILE_MISSING] = "is not there",
-		[MODULE_FILE_UNREADABLE] = "cannot be read as a program",
-		[MODULE_FILE_DIFFERS] = "is not the build that was profiled",
+		[MODULE_SYMBOLS_MISSING] = "is not there",
+		[MODULE_SYMBOLS_UNREADABLE] = "cannot be read as a program",
+		[MODULE_SYMBOLS_DIFFER] = "is not the build that was profiled",
 	};
 
 	if (state == MODULE_SYMBOLS_READ ||

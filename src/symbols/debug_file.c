@@ -3,6 +3,7 @@
 #include "src/symbols/debug_file.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,19 +12,25 @@
 
 #include <zlib.h>
 
-bool
-debug_file_by_build_id(struct elf_file *file, const char *directory,
-                       const unsigned char *id, size_t size)
+static const char *
+debug_directory(const struct symbol_search *search)
+{
+	return search->debug_directory != NULL ? search->debug_directory :
+	    DEBUG_DIRECTORY;
+}
+
+/* Opens root/directory/.build-id/xx/yyyy.debug. */
+static bool
+open_by_build_id(struct elf_file *file, const char *root,
+                 const char *directory, const unsigned char *id, size_t size)
 {
 	char hex[2 * BUILD_ID_MAX + 1], path[PATH_MAX];
 	int length;
 
-	if (size < 2 || size > BUILD_ID_MAX)
-		return false;
 	for (size_t i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	length = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug",
-	                  directory, hex, hex + 2);
+	length = snprintf(path, sizeof path, "%s%s/.build-id/%.2s/%s.debug",
+	                  root, directory, hex, hex + 2);
 	if (length >= (int)sizeof path ||
 	    elf_file_open(file, path) != ELF_FILE_OPEN)
 		return false;
@@ -31,6 +38,20 @@ debug_file_by_build_id(struct elf_file *file, const char *directory,
 		return true;
 	elf_file_close(file);
 	return false;
+}
+
+bool
+debug_file_by_build_id(struct elf_file *file,
+                       const struct symbol_search *search,
+                       const unsigned char *id, size_t size)
+{
+	const char *directory = debug_directory(search);
+
+	if (size < 2 || size > BUILD_ID_MAX)
+		return false;
+	return (search->root != NULL &&
+	        open_by_build_id(file, search->root, directory, id, size)) ||
+	    open_by_build_id(file, "", directory, id, size);
 }
 
 /* The name and checksum in a module's link; the name is a bare file name. */
@@ -77,14 +98,22 @@ has_checksum(const struct elf_file *file, uint32_t wanted)
 	return n == 0 && checksum == wanted;
 }
 
-static bool
-open_if_same(struct elf_file *file, const char *path,
-             const struct elf_file *module, uint32_t checksum)
+/* Opens the file of that path if it belongs to the module. */
+__attribute__((format(printf, 4, 5))) static bool
+open_if_same(struct elf_file *file, const struct elf_file *module,
+             uint32_t checksum, const char *format, ...)
 {
 	unsigned char id[BUILD_ID_MAX];
 	size_t size = elf_file_build_id(module, id);
+	char path[PATH_MAX];
+	va_list arguments;
+	int length;
 
-	if (elf_file_open(file, path) != ELF_FILE_OPEN)
+	va_start(arguments, format);
+	length = vsnprintf(path, sizeof path, format, arguments);
+	va_end(arguments);
+	if (length < 0 || length >= (int)sizeof path ||
+	    elf_file_open(file, path) != ELF_FILE_OPEN)
 		return false;
 	if (size > 0 ? elf_file_has_build_id(file, id, size) :
 	    has_checksum(file, checksum))
@@ -93,29 +122,49 @@ open_if_same(struct elf_file *file, const char *path,
 	return false;
 }
 
+/*
+ * The directory in which a file really is (a library's name is often a link),
+ * the caller's; *below_root is its part behind the root, if that is there.
+ */
+static char *
+directory_of(const char *path, const char *root, const char **below_root)
+{
+	char *own = realpath(path, NULL);
+	char *real_root = root != NULL ? realpath(root, NULL) : NULL;
+	size_t length = real_root != NULL ? strlen(real_root) : 0;
+
+	*below_root = NULL;
+	if (own != NULL) {
+		*strrchr(own, '/') = '\0';
+		if (length > 1 && strncmp(own, real_root, length) == 0 &&
+		    (own[length] == '/' || own[length] == '\0'))
+			*below_root = own + length;
+	}
+	free(real_root);
+	return own;
+}
+
 bool
-debug_file_by_link(struct elf_file *file, const char *directory,
+debug_file_by_link(struct elf_file *file, const struct symbol_search *search,
                    const struct elf_file *module, const char *path)
 {
-	const char *name;
-	char *own, candidate[PATH_MAX];
+	const char *name, *below_root, *directory = debug_directory(search);
+	char *own;
 	uint32_t checksum;
-	bool found = false;
+	bool found;
 
 	if (!link_of(module, &name, &checksum))
 		return false;
-	own = realpath(path, NULL);	/* a library's name is often a link */
+	own = directory_of(path, search->root, &below_root);
 	if (own == NULL)
 		return false;
-	*strrchr(own, '/') = '\0';
-	for (int i = 0; i < 3 && !found; i++) {
-		int length = snprintf(candidate, sizeof candidate,
-		    "%s%s%s/%s", i == 2 ? directory : "", own,
-		    i == 1 ? "/.debug" : "", name);
-
-		found = length < (int)sizeof candidate &&
-		    open_if_same(file, candidate, module, checksum);
-	}
+	found = open_if_same(file, module, checksum, "%s/%s", own, name) ||
+	    open_if_same(file, module, checksum, "%s/.debug/%s", own, name) ||
+	    (below_root != NULL &&
+	     open_if_same(file, module, checksum, "%s%s%s/%s", search->root,
+	                  directory, below_root, name)) ||
+	    open_if_same(file, module, checksum, "%s%s/%s", directory,
+	                 below_root != NULL ? below_root : own, name);
 	free(own);
 	return found;
 }

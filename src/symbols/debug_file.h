@@ -11,21 +11,33 @@
 /* Where distributions install such files. */
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
+/* Where modules and their debug files are sought.  The texts are borrowed. */
+struct symbol_search {
+	const char *root;		/* a directory that holds a copy of
+					 * another machine's files and is asked
+					 * first; NULL: none */
+	const char *debug_directory;	/* NULL: DEBUG_DIRECTORY */
+};
+
 /*
- * Opens DIRECTORY/.build-id/xx/yyyy.debug, which must carry that build-id.
- * Returns whether it did; *file is then to be closed.
+ * Opens .build-id/xx/yyyy.debug below the debug directory (below the root's
+ * first), which must carry that build-id.  Returns whether it did; *file is
+ * then to be closed.
  */
-bool debug_file_by_build_id(struct elf_file *file, const char *directory,
+bool debug_file_by_build_id(struct elf_file *file,
+                            const struct symbol_search *search,
                             const unsigned char *id, size_t size);
 
 /*
  * Opens the file that the module's .gnu_debuglink names, in the module's own
- * directory, in .debug below it, or in DIRECTORY/own directory.  It is taken
- * when its build-id is the module's, or, for a module without build-id, when
- * its CRC is the one in the link.  path: where the module was opened from.
+ * directory, in .debug below it, or in the debug directory's copy of the own
+ * directory.  It is taken when its build-id is the module's, or, for a module
+ * without build-id, when its CRC is the one in the link.  path: where the
+ * module was opened from.
  * Source: gdb manual, "Debugging Information in Separate Files".
  */
-bool debug_file_by_link(struct elf_file *file, const char *directory,
+bool debug_file_by_link(struct elf_file *file,
+                        const struct symbol_search *search,
                         const struct elf_file *module, const char *path);
 
 #endif

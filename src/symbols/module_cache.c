@@ -12,7 +12,7 @@
 enum { SYMBOLS_MAX = 2000000 };
 
 struct module_cache {
-	const char *debug_directory;
+	struct symbol_search search;
 	struct names *keys;		/* build-id, NUL, path */
 	struct module_symbols **modules;	/* by key; NULL: let go */
 	size_t capacity;
@@ -23,13 +23,14 @@ struct module_cache {
 };
 
 struct module_cache *
-module_cache_new(const char *debug_directory, struct error *error)
+module_cache_new(const struct symbol_search *search, struct error *error)
 {
 	struct module_cache *cache = memory_array(1, sizeof *cache, error);
 
 	if (cache == NULL)
 		return NULL;
-	cache->debug_directory = debug_directory;
+	if (search != NULL)
+		cache->search = *search;
 	cache->keys = names_new(error);
 	if (cache->keys == NULL) {
 		free(cache);
@@ -113,7 +114,7 @@ module_cache_get(struct module_cache *cache, const char *path,
 		if (cache->n_symbols > SYMBOLS_MAX)
 			let_go(cache);
 		module = module_symbols_new(path, build_id, size,
-		                            cache->debug_directory, error);
+		                            &cache->search, error);
 		if (module == NULL)
 			return NULL;
 		cache->modules[number] = module;

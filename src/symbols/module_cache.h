@@ -15,10 +15,10 @@
 struct module_cache;
 
 /*
- * An empty cache, freed with module_cache_free; debug_directory as in
+ * An empty cache, freed with module_cache_free; search as in
  * module_symbols_new.  NULL with *error set.
  */
-struct module_cache *module_cache_new(const char *debug_directory,
+struct module_cache *module_cache_new(const struct symbol_search *search,
                                       struct error *error);
 void module_cache_free(struct module_cache *cache);
 

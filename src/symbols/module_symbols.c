@@ -7,18 +7,18 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/debug_file.h"
 #include "src/symbols/demangle.h"
 #include "src/symbols/elf_file.h"
 #include "src/symbols/elf_symbols.h"
 #include "src/symbols/function_ranges.h"
+#include "src/symbols/module_file.h"
 #include "src/symbols/plt_symbols.h"
 
 struct module_symbols {
 	char *path;
 	unsigned char build_id[BUILD_ID_MAX];
 	size_t build_id_size;
-	const char *debug_directory;
+	struct symbol_search search;
 	bool is_read;
 	enum module_symbols_state state;
 	struct symbol_table *functions, *stubs;	/* NULL before reading */
@@ -27,7 +27,7 @@ struct module_symbols {
 
 struct module_symbols *
 module_symbols_new(const char *path, const void *build_id, size_t size,
-                   const char *debug_directory, struct error *error)
+                   const struct symbol_search *search, struct error *error)
 {
 	struct module_symbols *module = memory_array(1, sizeof *module, error);
 
@@ -43,8 +43,8 @@ module_symbols_new(const char *path, const void *build_id, size_t size,
 	if (size > 0)
 		memcpy(module->build_id, build_id, size);
 	module->build_id_size = size;
-	module->debug_directory = debug_directory != NULL ?
-	    debug_directory : DEBUG_DIRECTORY;
+	if (search != NULL)
+		module->search = *search;
 	return module;
 }
 
@@ -67,52 +67,30 @@ module_symbols_free(struct module_symbols *module)
 	free(module);
 }
 
-static bool
-is_vdso(const char *path)
+static struct module_file
+file_of(const struct module_symbols *module)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash != NULL ? slash + 1 : path;
-
-	return strcmp(path, "[vdso]") == 0 ||
-	    strncmp(name, "linux-vdso", strlen("linux-vdso")) == 0;
+	return (struct module_file){
+		.path = module->path,
+		.build_id = module->build_id,
+		.build_id_size = module->build_id_size,
+		.search = module->search,
+	};
 }
 
 /* Opens the module's own file if it is the build that was profiled. */
 static enum module_symbols_state
 open_own(const struct module_symbols *module, struct elf_file *file)
 {
-	enum elf_file_state state = is_vdso(module->path) ?
-	    elf_file_open_own_vdso(file) : elf_file_open(file, module->path);
+	static const enum module_symbols_state states[] = {
+		[MODULE_FILE_OPEN] = MODULE_SYMBOLS_READ,
+		[MODULE_FILE_MISSING] = MODULE_SYMBOLS_MISSING,
+		[MODULE_FILE_UNREADABLE] = MODULE_SYMBOLS_UNREADABLE,
+		[MODULE_FILE_DIFFERS] = MODULE_SYMBOLS_DIFFER,
+	};
+	const struct module_file wanted = file_of(module);
 
-	if (state == ELF_FILE_MISSING)
-		return MODULE_FILE_MISSING;
-	if (state == ELF_FILE_UNREADABLE)
-		return MODULE_FILE_UNREADABLE;
-	if (module->build_id_size == 0 || elf_file_has_build_id(file,
-	        module->build_id, module->build_id_size))
-		return MODULE_SYMBOLS_READ;
-	elf_file_close(file);
-	return MODULE_FILE_DIFFERS;
-}
-
-/* own: the module's file, or NULL where it could not be used. */
-static bool
-open_debug(const struct module_symbols *module, const struct elf_file *own,
-           struct elf_file *file)
-{
-	unsigned char id[BUILD_ID_MAX];
-	const unsigned char *wanted = module->build_id;
-	size_t size = module->build_id_size;
-
-	if (size == 0 && own != NULL) {
-		size = elf_file_build_id(own, id);
-		wanted = id;
-	}
-	return debug_file_by_build_id(file, module->debug_directory, wanted,
-	                              size) ||
-	    (own != NULL && own->descriptor >= 0 &&
-	     debug_file_by_link(file, module->debug_directory, own,
-	                        module->path));
+	return states[module_file_open(&wanted, file)];
 }
 
 static bool
@@ -127,6 +105,7 @@ static int
 add_symbols(struct module_symbols *module, const struct elf_file *own,
             struct error *error)
 {
+	const struct module_file wanted = file_of(module);
 	struct elf_file debug;
 
 	if (own != NULL &&
@@ -134,7 +113,7 @@ add_symbols(struct module_symbols *module, const struct elf_file *own,
 	     elf_symbols_add(module->functions, own, SHT_SYMTAB, error) != 0))
 		return -1;
 	if ((own == NULL || is_stripped(own)) &&
-	    open_debug(module, own, &debug)) {
+	    module_file_open_debug(&wanted, own, &debug)) {
 		int result = elf_symbols_add(module->functions, &debug,
 		                             SHT_SYMTAB, error);
 

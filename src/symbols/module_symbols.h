@@ -16,33 +16,30 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/symbols/debug_file.h"
 #include "src/symbols/symbol_table.h"
 
 enum module_symbols_state {
 	MODULE_SYMBOLS_READ,	/* addresses have names */
 	MODULE_SYMBOLS_NONE,	/* the right file, but no symbols of code */
-	MODULE_FILE_MISSING,
-	MODULE_FILE_UNREADABLE,	/* no permission, or no ELF program */
-	MODULE_FILE_DIFFERS,	/* not the build that was profiled */
+	MODULE_SYMBOLS_MISSING,		/* as the states of module_file.h */
+	MODULE_SYMBOLS_UNREADABLE,
+	MODULE_SYMBOLS_DIFFER,
 };
 
 struct module_symbols;
 
 /*
- * Symbols of the module that was mapped from `path`, or of the vdso where the
- * path is "[vdso]" or its last component begins with "linux-vdso".
- *
- * build_id[size], size <= 64: the module's, copied; a file with another one or
- * none is not used.  size 0: unknown, any file will do.  debug_directory:
- * where separate debug files are sought besides the module's own directory,
- * NULL for DEBUG_DIRECTORY; the text stays the caller's and in place.
+ * Symbols of a module, sought as module_file.h says; build_id[size], size <= 64,
+ * is copied, and so are the path and the search, whose texts stay the caller's
+ * and in place; NULL for no root and DEBUG_DIRECTORY.
  *
  * Nothing is opened before the first question.  Freed with
  * module_symbols_free; NULL with *error set for want of memory.
  */
 struct module_symbols *module_symbols_new(const char *path,
                                           const void *build_id, size_t size,
-                                          const char *debug_directory,
+                                          const struct symbol_search *search,
                                           struct error *error);
 void module_symbols_free(struct module_symbols *module);
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/symfs.c -- where programs and their debug files are sought. */
+#include <string.h>
+
+#include "src/output/printable.h"
+#include "src/shell/arguments.h"
+
+static const struct argument symfs_arguments[] = {
+	{ "DIR", ARG_FILE, ARG_OPTIONAL,
+	  "the directory that is asked first (shows the current one)" },
+	ARGUMENTS_END
+};
+
+static const char *
+symfs_get(const struct session *session, struct arena *arena,
+          struct error *error)
+{
+	struct text_buffer word = { 0 };
+	const char *copy;
+
+	if (session->symfs == NULL)
+		return "/";
+	text_add_word(&word, session->symfs, strlen(session->symfs));
+	copy = arena_text(arena, word.bytes, word.length, error);
+	text_free(&word);
+	return copy;
+}
+
+static int
+symfs_set(struct session *session, const struct value *value,
+          struct error *error)
+{
+	return session_set_symfs(session, value->words[0], error);
+}
+
+const struct command command_symfs = {
+	.name = "symfs",
+	.summary = "where programs and their debug files are sought first",
+	.description =
+	    "For profiles of another machine or of an earlier build: a "
+	    "program or library is sought below DIR under its whole path, "
+	    "then right in DIR under its name, then where it was when it "
+	    "ran; debug files below DIR/usr/lib/debug, then "
+	    "/usr/lib/debug. A file with another build-id than the one "
+	    "profiled is never used. Takes effect with the next load or "
+	    "reload; symfs / is this machine alone.\n\n"
+	    "The option --symfs DIR does the same before the first load.",
+	.example = "symfs /",
+	.arguments = symfs_arguments,
+	.get = symfs_get,
+	.set = symfs_set,
+};
