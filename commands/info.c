@@ -116,7 +116,7 @@ add_counts(const struct session *session, struct table *table,
 	const struct profile *profile = session->profile;
 	const struct sample_tree *tree = session->naming.tree;
 	const struct field counts[] = {
-		{ "files", "files", cell_count(session->n_files) },
+		{ "files", "files", cell_count(profile->n_files) },
 		{ "processes", "processes",
 		  cell_count(profile->n_processes) },
 		{ "threads", "threads", cell_count(profile->n_threads) },

@@ -303,7 +303,9 @@ counts_and_choices_are_checked(void **state)
 	arguments_free(&arguments);
 	check_error(fixture, "limit", "0", "neither a number");
 	check_error(fixture, "limit", "-3", "neither a number");
-	check_error(fixture, "limit", "99999999999999999999", "neither");
+	check_error(fixture, "limit", "99999999999999999999", "write off");
+	check_error(fixture, "limit", "18446744073709551615", "write off");
+	check_error(fixture, "limit", "00", "neither a number");
 	check_error(fixture, "digits", "16", "0 to 15");
 	check_error(fixture, "percent", "x", "none of total, root");
 	check_error(fixture, "color", "a", "none of auto, always, never");

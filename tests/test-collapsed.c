@@ -401,6 +401,75 @@ collapsed_packed_and_cut_never_believes_half_a_line(void **state)
 	}
 }
 
+/* What a load says of packed text that is damaged. */
+static void
+check_damaged(const char *packed, size_t size, uint64_t total)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(packed, size, false, &error);
+
+	if (profile == NULL) {
+		if (strstr(error.text, "damaged") == NULL &&
+		    strstr(error.text, "cut short") == NULL)
+			fail_msg("%s", error.text);
+	} else if (profile->n_warnings == 0) {
+		assert_int_equal(sample_tree_total(profile->tree->hits[0],
+		                                   profile->tree->n_nodes),
+		                 total);
+	} else {
+		assert_int_equal(profile->n_warnings, 1);
+		assert_non_null(strstr(profile->warnings[0],
+		                       "the input is cut off here"));
+	}
+	profile_free(profile);
+}
+
+static void
+collapsed_packed_and_damaged_never_blames_a_line(void **state)
+{
+	enum { N_LINES = 300, MAGIC = 3 };
+	char text[N_LINES * 40], packed[sizeof text];
+	size_t length = 0, size;
+
+	(void)state;
+	for (int i = 0; i < N_LINES; i++)
+		length += (size_t)sprintf(text + length, "main;f%d;g%d 10\n",
+		                          i * i % 97, i * 31 % 89);
+	size = pack(text, length, packed, sizeof packed);
+	for (size_t i = MAGIC; i < size; i++)
+		for (int bit = 0; bit < 8; bit += 3) {
+			packed[i] ^= (char)(1 << bit);
+			check_damaged(packed, size, 10 * N_LINES);
+			packed[i] ^= (char)(1 << bit);
+		}
+}
+
+static void
+collapsed_packed_and_damaged_keeps_what_came_before(void **state)
+{
+	enum { SIZE = 1 << 20 };
+	char *text = malloc(SIZE + 40), *packed = malloc(SIZE);
+	struct error error = { 0 };
+	struct profile *profile;
+	size_t length = 0, size;
+
+	(void)state;
+	for (unsigned i = 0; length < SIZE; i++)
+		length += (size_t)sprintf(text + length, "main;f%u;g%u 10\n",
+		                          i * 7919 % 9973, i);
+	size = pack(text, length, packed, SIZE);
+	memset(packed + size / 2, 0xff, 8);
+	profile = read_bytes(packed, size, false, &error);
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	assert_true(profile->tree->n_nodes > 10000);
+	assert_non_null(strstr(profile->warnings[0],
+	                       "(compressed data: 0x"));
+	profile_free(profile);
+	free(packed);
+	free(text);
+}
+
 static void
 collapsed_holds_a_stack_of_100000_frames(void **state)
 {
@@ -526,6 +595,7 @@ load_merges_what_it_is_given(void **state)
 	profile = load_profiles(paths, 2, &options, &error);
 	assert_non_null(profile);
 	assert_int_equal(profile->tree->n_nodes, 3);
+	assert_int_equal(profile->n_files, 2);
 	profile_free(profile);
 }
 
@@ -538,8 +608,9 @@ load_refuses_what_is_no_profile(void **state)
 		const char *error;
 	} cases[] = {
 		{ "", 0, "the file is empty" },
-		{ "\177ELF\1\2\3\4\0\0\0", 11, "not a profile of a known" },
+		{ "\177ELF\1\2\3\4\0\0\0", 11, "bad: 0x4: a byte 0x01" },
 		{ "\0\0\0\0", 4, "not a profile of a known format (collapsed" },
+		{ "a;b\0c 4\nd 1\n", 12, "bad: 0x3: a byte 0x00, so not text" },
 		{ "some words\n", 11, ":1: expected a whole number" },
 	};
 	struct read_options options = { 0 };
@@ -680,6 +751,9 @@ main(void)
 		cmocka_unit_test(collapsed_warns_of_a_last_line_that_is_cut),
 		cmocka_unit_test(
 		    collapsed_packed_and_cut_never_believes_half_a_line),
+		cmocka_unit_test(collapsed_packed_and_damaged_never_blames_a_line),
+		cmocka_unit_test(
+		    collapsed_packed_and_damaged_keeps_what_came_before),
 		cmocka_unit_test(collapsed_holds_a_stack_of_100000_frames),
 		cmocka_unit_test(collapsed_stops_when_interrupted),
 		cmocka_unit_test(

@@ -431,8 +431,8 @@ cpprofdata_leaves_out_orphans(void **state)
 	for (size_t i = 0; i < 8; i++) {
 		whole_image(&image);
 		nodes[1].parent = bad_parents[i];
-		assert_damage(&image, "f: 0x1068: no such parent; 3 nodes are "
-		    "left out for want of theirs",
+		assert_damage(&image, "f: 0x1068: no such parent; left out "
+		    "for want of theirs: 3 nodes",
 		    "lib.so+0x1234<sampled_function 1/1\n"
 		    "0xabc<[partial] 4/4\n");
 	}
@@ -451,8 +451,8 @@ cpprofdata_keeps_hits_without_module_or_thread(void **state)
 	(void)state;
 	whole_image(&image);
 	nodes[1].module = 2;
-	assert_damage(&image, "f: 1 nodes are of modules that are not in the "
-	    "file",
+	assert_damage(&image, "f: modules that are not in the file have 1 "
+	    "node",
 	    "[unknown]<sampled_function 5/3\n"
 	    "sampled_function<[unknown]<sampled_function 2/2\n"
 	    "lib.so+0x10<sampled_function<[unknown]<sampled_function 8/8\n"

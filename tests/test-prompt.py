@@ -104,6 +104,17 @@ def banner_and_prompt_tell_where_one_is():
     assert terminal.status() == 0
 
 
+def banner_of_bare_counts_names_no_unit():
+    path = os.path.join(HOME, "bare.folded")
+    with open(path, "w") as file:
+        file.write("main;a 2\nmain;b 1\n")
+    terminal = Terminal(path)
+    banner = terminal.expect("(cpprof main samples) ")
+    assert "bare.folded: 3 samples\r\n" in banner, banner
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
 def q_has_no_banner():
     terminal = Terminal("-q", FORMS)
     assert terminal.expect(PROMPT).strip() == ""
@@ -495,6 +506,7 @@ def a_profile_on_standard_input_leaves_the_terminal_for_commands():
 
 TESTS = [
     banner_and_prompt_tell_where_one_is,
+    banner_of_bare_counts_names_no_unit,
     q_has_no_banner,
     without_a_profile_it_waits_for_one,
     errors_do_not_end_it,

@@ -220,6 +220,10 @@ if [ -e "${builddir:-.}/.libs/libcpprof.so" ]; then
 		ok "info names the program that began first $order" \
 			out_has "$(realpath "$(command -v sh)")"
 	done
+	run 0 "$work/family" -e info
+	# shellcheck disable=SC2012 # likewise
+	ok 'info counts the files of a directory' \
+		out_has "files: $(ls "$work"/family | wc -l)"
 else
 	wanted=0 status=0
 	ok 'redirection behind record # SKIP no collector' true

@@ -31,12 +31,14 @@ struct reader {
 	struct error first_skipped;
 	bool is_unended;		/* the line lacks its end, so that */
 	struct error cut;		/* what is wrong with it goes here */
+	bool is_malformed;		/* a line is why reading failed */
 };
 
 /* Sets an error at the line that is read; returns -1. */
 static int
-fail_line(const struct reader *reader, struct error *error, const char *what)
+fail_line(struct reader *reader, struct error *error, const char *what)
 {
+	reader->is_malformed = true;
 	return error_set(error, "%s:%llu: %s", source_name(reader->source),
 	                 (unsigned long long)reader->line_number, what);
 }
@@ -220,6 +222,41 @@ read_unended_line(struct reader *reader, const char *line, size_t length,
 	return taken < 0 ? -1 : 0;
 }
 
+static int
+set_no_stacks(const struct source *source, struct error *error)
+{
+	const char *damage = source_damage(source);
+
+	if (damage == NULL)
+		return error_set(error, "%s: no stacks in it",
+		                 source_name(source));
+	return error_set(error, "%s: %s; no stacks before that",
+	                 source_name(source), damage);
+}
+
+/* What was read is kept, if there is any of it; else *wrong is the error. */
+static int
+end_at_cut(struct reader *reader, const struct error *wrong,
+           struct error *error)
+{
+	const char *damage = source_damage(reader->source);
+	int result = has_stacks(reader, error);
+
+	if (result < 0)
+		return -1;
+	if (result == 0)
+		return wrong->is_set && damage == NULL ?
+		       error_set(error, "%s", wrong->text) :
+		       set_no_stacks(reader->source, error);
+	return profile_warn(reader->profile, error, "%s:%llu: the input is "
+	                    "cut off here%s%s%s; what came before was read",
+	                    source_name(reader->source),
+	                    (unsigned long long)reader->line_number,
+	                    damage != NULL ? " (compressed data: " : "",
+	                    damage != NULL ? damage : "",
+	                    damage != NULL ? ")" : "");
+}
+
 /*
  * What stands behind the last end of line may have been cut anywhere: in
  * packed input that was cut it is not believed, else if it makes sense.
@@ -229,7 +266,6 @@ read_last_line(struct reader *reader, const char *line, size_t length,
                struct error *error)
 {
 	bool is_cut = source_is_truncated(reader->source);
-	int result;
 
 	if (is_cut) {
 		reader->line_number++;
@@ -238,18 +274,44 @@ read_last_line(struct reader *reader, const char *line, size_t length,
 			return -1;
 		is_cut = reader->cut.is_set;
 	}
-	if (!is_cut)
-		return 0;
-	result = has_stacks(reader, error);
-	if (result < 0)
+	return is_cut ? end_at_cut(reader, &reader->cut, error) : 0;
+}
+
+/* Passes over all that is left; 0, or -1 with *error set. */
+static int
+read_to_end(struct source *source, struct error *error)
+{
+	size_t size;
+
+	while (source_peek(source, 1, &size, error) != NULL && size > 0) {
+		source_skip(source, size);
+		if (progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+	}
+	return error->is_set ? -1 : 0;
+}
+
+/*
+ * A line may be malformed because packed input is damaged, which is often not
+ * found out before some more of it: then that is what is wrong.
+ */
+static int
+end_at_malformed(struct reader *reader, const struct error *wrong,
+                 struct error *error)
+{
+	struct source *source = reader->source;
+	struct error failed = { 0 };
+
+	if (!reader->is_malformed || !source_is_packed(source))
+		return error_set(error, "%s", wrong->text);
+	if (read_to_end(source, &failed) != 0 && source_damage(source) == NULL)
+		return error_set(error, "%s", failed.text);
+	if (source_damage(source) == NULL)
+		return error_set(error, "%s", wrong->text);
+	if (reader->writer != NULL &&
+	    stack_writer_enter(reader->writer, error) != 0)
 		return -1;
-	if (result == 0)
-		return reader->cut.is_set ?
-		       error_set(error, "%s", reader->cut.text) : 0;
-	return profile_warn(reader->profile, error, "%s:%llu: the input is "
-	                    "cut off here; what came before was read",
-	                    source_name(reader->source),
-	                    (unsigned long long)reader->line_number);
+	return end_at_cut(reader, wrong, error);
 }
 
 /*
@@ -282,31 +344,40 @@ read_block(struct reader *reader, const char *bytes, size_t size,
 	                     source_size(reader->source), error);
 }
 
+/* All but what stands behind the last end of line. */
+static int
+read_blocks(struct reader *reader, struct error *error)
+{
+	size_t kept = 0, wanted = 1, size = 1;
+
+	for (bool is_end = false; !is_end;) {
+		const char *bytes = source_peek(reader->source, wanted, &size,
+		                                error);
+
+		is_end = size < wanted;
+		if (bytes == NULL ||
+		    read_block(reader, bytes, size, &kept, &wanted,
+		               error) != 0)
+			return -1;
+	}
+	source_skip(reader->source, kept);
+	return 0;
+}
+
 static int
 read_source(struct reader *reader, struct error *error)
 {
-	size_t kept = 0, wanted = 1, size;
+	struct error wrong = { 0 };
 	const char *bytes;
+	size_t size;
 
-	while ((bytes = source_peek(reader->source, wanted, &size, error))) {
-		bool is_end = size < wanted;
-
-		if (read_block(reader, bytes, size, &kept, &wanted,
-		               error) != 0)
-			return -1;
-		if (!is_end)
-			continue;
-		source_skip(reader->source, kept);
-		bytes = source_peek(reader->source, 0, &size, error);
-		if (bytes == NULL ||
-		    read_last_line(reader, bytes, size, error) != 0)
-			return -1;
-		source_skip(reader->source, size);
-		if (source_peek(reader->source, 1, &size, error) == NULL)
-			return -1;
-		return 0;
-	}
-	return -1;
+	if (read_blocks(reader, &wrong) != 0)
+		return end_at_malformed(reader, &wrong, error);
+	bytes = source_peek(reader->source, 0, &size, error);
+	if (bytes == NULL || read_last_line(reader, bytes, size, error) != 0)
+		return -1;
+	source_skip(reader->source, size);
+	return source_peek(reader->source, 1, &size, error) != NULL ? 0 : -1;
 }
 
 static int
@@ -316,17 +387,17 @@ finish_profile(struct reader *reader, struct error *error)
 	int result;
 
 	if (reader->n_skipped > 0 &&
-	    profile_warn(profile, error, "%s: %llu lines skipped, the first: "
+	    profile_warn(profile, error, "%s: %llu line%s skipped, the first: "
 	                 "%s", source_name(reader->source),
 	                 (unsigned long long)reader->n_skipped,
+	                 reader->n_skipped == 1 ? "" : "s",
 	                 reader->first_skipped.text) != 0)
 		return -1;
 	result = has_stacks(reader, error);
 	if (result < 0)
 		return -1;
 	if (result == 0)
-		return error_set(error, "%s: no stacks in it",
-		                 source_name(reader->source));
+		return set_no_stacks(reader->source, error);
 	profile->tree = stack_writer_finish(reader->writer, error);
 	return profile->tree != NULL ? 0 : -1;
 }

@@ -460,14 +460,14 @@ warn_of_damage(struct reader *reader, struct error *error)
 		return -1;
 	if (reader->n_left_out > 0 &&
 	    profile_warn(reader->profile, error,
-	        "%s: 0x%zx: no such parent; %" PRIu64
-	        " nodes are left out for want of theirs", file->name,
-	        reader->first_left_out, reader->n_left_out) != 0)
+	        "%s: 0x%zx: no such parent; left out for want of theirs: %"
+	        PRIu64 " node%s", file->name, reader->first_left_out,
+	        reader->n_left_out, reader->n_left_out == 1 ? "" : "s") != 0)
 		return -1;
 	if (reader->n_unknown > 0 &&
-	    profile_warn(reader->profile, error, "%s: %" PRIu64
-	        " nodes are of modules that are not in the file", file->name,
-	        reader->n_unknown) != 0)
+	    profile_warn(reader->profile, error, "%s: modules that are not "
+	        "in the file have %" PRIu64 " node%s", file->name,
+	        reader->n_unknown, reader->n_unknown == 1 ? "" : "s") != 0)
 		return -1;
 	return 0;
 }

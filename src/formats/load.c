@@ -137,11 +137,25 @@ add_path(struct file_list *files, const char *path, struct error *error)
 	return file_list_add(files, strdup(path), false, error);
 }
 
+/* Where the first byte is that no text holds, or size. */
+static size_t
+find_binary(const char *head, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && ((unsigned char)head[i] >= ' ' ||
+	                    memchr("\t\n\r\033", head[i], 4) != NULL))
+		i++;
+	return i;
+}
+
+/* A byte that is not text is most often what is wrong. */
 static int
-set_unknown_format(const struct source *source, struct error *error)
+set_unknown_format(const struct source *source, const char *head, size_t size,
+                   struct error *error)
 {
 	char known[500] = "";
-	size_t length = 0;
+	size_t length = 0, binary = find_binary(head, size);
 
 	for (size_t i = 0; formats[i] != NULL; i++) {
 		int more = snprintf(known + length, sizeof known - length,
@@ -152,8 +166,13 @@ set_unknown_format(const struct source *source, struct error *error)
 			break;
 		length += (size_t)more;
 	}
-	return error_set(error, "%s: not a profile of a known format (%s)",
-	                 source_name(source), known);
+	if (binary == size)
+		return error_set(error, "%s: not a profile of a known format "
+		                 "(%s)", source_name(source), known);
+	return error_set(error, "%s: 0x%zx: a byte 0x%02x, so not text, and "
+	                 "not a profile of a known format (%s)",
+	                 source_name(source), binary,
+	                 (unsigned char)head[binary], known);
 }
 
 static const struct format *
@@ -183,8 +202,19 @@ find_format(struct source *source, struct error *error)
 		}
 	}
 	if (best == NULL)
-		set_unknown_format(source, error);
+		set_unknown_format(source, head, size, error);
 	return best;
+}
+
+static int
+set_origin(struct profile *profile, const struct source *source,
+           struct error *error)
+{
+	const char *name = source_name(source);
+
+	profile->n_files = 1;
+	profile->name = arena_text(&profile->arena, name, strlen(name), error);
+	return profile->name != NULL ? 0 : -1;
 }
 
 static struct profile *
@@ -200,6 +230,10 @@ load_file(const char *path, const struct read_options *options,
 	format = find_format(source, error);
 	if (format != NULL)
 		profile = format->read(source, options, error);
+	if (profile != NULL && set_origin(profile, source, error) != 0) {
+		profile_free(profile);
+		profile = NULL;
+	}
 	source_close(source);
 	return profile;
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
@@ -46,7 +47,7 @@ struct source {
 	ZSTD_DStream *zstd;
 	bool inside_packing;		/* a member or frame has begun */
 	bool is_truncated;
-	struct error damage;		/* shown when all before it is read */
+	struct error damage;		/* of the packing, without the name */
 
 	const char *packed;		/* read and not yet unpacked */
 	size_t n_packed;
@@ -115,6 +116,20 @@ bool
 source_is_truncated(const struct source *source)
 {
 	return source->is_truncated;
+}
+
+const char *
+source_damage(const struct source *source)
+{
+	if (source->damage.is_set)
+		return source->damage.text;
+	return source->is_truncated ? "cut short" : NULL;
+}
+
+bool
+source_is_packed(const struct source *source)
+{
+	return source->packing != PACKING_NONE;
 }
 
 uint64_t
@@ -272,11 +287,38 @@ source_of_memory(const char *name, const void *data, size_t size,
 	return source;
 }
 
+/*
+ * Inside packed data damage is like a cut.  Where the data ended and its
+ * checksum is wrong, or something else follows, nothing says what is whole.
+ */
 static void
-set_damage(struct source *source, const char *what)
+set_damage(struct source *source, const char *what, bool is_inside)
 {
-	error_set(&source->damage, "%s: 0x%llx: damaged: %s", source->name,
+	error_set(&source->damage, "0x%llx: damaged: %s",
 	          (unsigned long long)(source->done - source->n_packed), what);
+	source->is_truncated = is_inside;
+}
+
+static void
+set_gzip_damage(struct source *source)
+{
+	const char *what = source->gzip.msg;
+
+	if (what == NULL)
+		what = "gzip";
+	set_damage(source, what, source->gzip.total_out > 0 &&
+	           strcmp(what, "incorrect data check") != 0 &&
+	           strcmp(what, "incorrect length check") != 0);
+}
+
+static void
+set_zstd_damage(struct source *source, size_t status)
+{
+	ZSTD_ErrorCode code = ZSTD_getErrorCode(status);
+
+	set_damage(source, ZSTD_getErrorName(status),
+	           code != ZSTD_error_checksum_wrong &&
+	           code != ZSTD_error_prefix_unknown);
 }
 
 /* Each unpacks some of the packed bytes to to[n] and returns how much came. */
@@ -306,7 +348,7 @@ unpack_gzip(struct source *source, char *to, size_t n)
 		source->inside_packing = false;
 		inflateReset(gzip);
 	} else if (status != Z_OK && status != Z_BUF_ERROR) {
-		set_damage(source, gzip->msg != NULL ? gzip->msg : "gzip");
+		set_gzip_damage(source);
 	}
 	return (size_t)((char *)gzip->next_out - to);
 }
@@ -321,7 +363,7 @@ unpack_zstd(struct source *source, char *to, size_t n)
 	source->packed += in.pos;
 	source->n_packed -= in.pos;
 	if (ZSTD_isError(status))
-		set_damage(source, ZSTD_getErrorName(status));
+		set_zstd_damage(source, status);
 	else
 		source->inside_packing = status != 0;
 	return out.pos;
@@ -508,8 +550,8 @@ source_peek(struct source *source, size_t wanted, size_t *size,
 	if (fill(source, wanted, error) != 0)
 		return NULL;
 	if (source->n_bytes == 0 && source->bytes_ended &&
-	    source->damage.is_set) {
-		error_set(error, "%s", source->damage.text);
+	    source->damage.is_set && !source->is_truncated) {
+		error_set(error, "%s: %s", source->name, source->damage.text);
 		return NULL;
 	}
 	*size = source->n_bytes;

@@ -39,9 +39,10 @@ const char *source_name(const struct source *source);
  * The unread bytes at hand, at least `wanted` of them unless the input ends
  * before; *size says how many (0: the end).  SIZE_MAX wants the whole input.
  * The pointer is good until the next call on this source.  NULL with *error
- * set when reading or unpacking fails; damaged packed input first gives all
- * that is whole, as if the input ended there, then, when that has been skipped,
- * the error.  Memory grows with what arrives, not with what is wanted.
+ * set when reading or unpacking fails.  Packed input that is damaged ends there,
+ * as if it were cut; where it is whole by its form and wrong by its checksum,
+ * the error comes when all has been skipped.  Memory grows with what arrives,
+ * not with what is wanted.
  */
 const char *source_peek(struct source *source, size_t wanted, size_t *size,
                         struct error *error);
@@ -49,8 +50,15 @@ const char *source_peek(struct source *source, size_t wanted, size_t *size,
 /* Passes over n of the bytes at hand. */
 void source_skip(struct source *source, size_t n);
 
-/* Whether the input ended before its packing did; known at the end. */
+/*
+ * Whether the input ended before its packing did, or is damaged inside it; what
+ * is wrong with the packing, or NULL.  Known at the end.
+ */
 bool source_is_truncated(const struct source *source);
+const char *source_damage(const struct source *source);
+
+/* Whether bytes may be wrong because the packing is damaged further on. */
+bool source_is_packed(const struct source *source);
 
 /* Bytes of the file read so far, and its size (0 unknown), for progress. */
 uint64_t source_done(const struct source *source);

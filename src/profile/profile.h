@@ -96,6 +96,8 @@ struct call_graph {
 struct profile {
 	struct arena arena;
 	struct names *names;	/* functions and files */
+	const char *name;	/* of its file, for messages; NULL: a sum */
+	uint32_t n_files;	/* that it was read from */
 
 	struct resource *resources;
 	struct module *modules;

@@ -61,8 +61,38 @@ find_resource(const struct profile *profile, const char *name)
 	return NULL;
 }
 
+struct inputs {
+	struct profile *const *profiles;
+	uint32_t n;
+};
+
+static const char *
+name_of(const struct profile *profile)
+{
+	return profile->name != NULL ? profile->name : "a profile";
+}
+
+/* One of profile's resources has another gtick than the first of its name. */
 static int
-merge_resource(struct profile *sum, const struct resource *resource,
+set_disagreement(const struct inputs *inputs, const struct profile *profile,
+                 const struct resource *resource, struct error *error)
+{
+	const struct resource *first = NULL;
+	uint32_t i = 0;
+
+	while (i < inputs->n &&
+	       (first = find_resource(inputs->profiles[i],
+	                              resource->name)) == NULL)
+		i++;
+	return error_set(error, "%s: cannot merge: resource %s counts \"%s\", "
+	                 "but \"%s\" in %s", name_of(profile),
+	                 resource->name, resource->gtick, first->gtick,
+	                 name_of(inputs->profiles[i]));
+}
+
+static int
+merge_resource(struct profile *sum, const struct inputs *inputs,
+               const struct profile *from, const struct resource *resource,
                struct error *error)
 {
 	struct resource *known = find_resource(sum, resource->name);
@@ -76,18 +106,11 @@ merge_resource(struct profile *sum, const struct resource *resource,
 		return number != UINT32_MAX ? 0 : -1;
 	}
 	if (strcmp(known->gtick, resource->gtick) != 0)
-		return error_set(error, "cannot merge: resource %s counts "
-		                 "%s in one profile and %s in another",
-		                 known->name, known->gtick, resource->gtick);
+		return set_disagreement(inputs, from, resource, error);
 	if (known->interval != resource->interval)
 		known->interval = 1;
 	return 0;
 }
-
-struct inputs {
-	struct profile *const *profiles;
-	uint32_t n;
-};
 
 /* In how many inputs a resource is, and its first column in any of them. */
 static uint32_t
@@ -129,18 +152,21 @@ compare_resources(const void *a, const void *b, void *context)
 
 /* All resources come first: the last input may still change an interval. */
 static int
-merge_resources(struct merge *merge, struct profile *const *profiles,
-                uint32_t n, struct error *error)
+merge_resources(struct merge *merge, struct inputs *inputs,
+                struct error *error)
 {
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t r = 0; r < profiles[i]->n_resources; r++)
-			if (merge_resource(merge->sum,
-			                   &profiles[i]->resources[r],
-			                   error) != 0)
+	struct profile *sum = merge->sum;
+
+	for (uint32_t i = 0; i < inputs->n; i++) {
+		const struct profile *from = inputs->profiles[i];
+
+		for (uint32_t r = 0; r < from->n_resources; r++)
+			if (merge_resource(sum, inputs, from,
+			                   &from->resources[r], error) != 0)
 				return -1;
-	qsort_r(merge->sum->resources, merge->sum->n_resources,
-	        sizeof *merge->sum->resources, compare_resources,
-	        &(struct inputs){ profiles, n });
+	}
+	qsort_r(sum->resources, sum->n_resources, sizeof *sum->resources,
+	        compare_resources, inputs);
 	return 0;
 }
 
@@ -152,8 +178,8 @@ map_resources(struct merge *merge, const struct profile *profile,
 		const char *name = profile->resources[r].name;
 
 		if (find_resource(profile, name) != &profile->resources[r])
-			return error_set(error, "cannot merge: a profile has "
-			                 "two resources named %s", name);
+			return error_set(error, "two resources named %s",
+			                 name);
 		map[r] = (uint32_t)(find_resource(merge->sum, name) -
 		                    merge->sum->resources);
 	}
@@ -331,8 +357,8 @@ merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
 		if (to->interval != from->resources[r].interval &&
 		    __builtin_mul_overflow(hits, from->resources[r].interval,
 		                           &hits))
-			return error_set(error, "cannot merge: the sum of "
-			                 "%s passes 64 bits", to->name);
+			return error_set(error, "the sum of %s passes 64 "
+			                 "bits", to->name);
 		if ((hits != 0 || samples != 0) &&
 		    tree_builder_add(merge->builder, maps->node[node],
 		                     maps->resource[r], hits, samples,
@@ -447,14 +473,20 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 	merge->module_keys = names_new(error);
 	merge->frame_keys = names_new(error);
 	if (error->is_set ||
-	    merge_resources(merge, profiles, n, error) != 0)
+	    merge_resources(merge, &(struct inputs){ profiles, n },
+	                    error) != 0)
 		return -1;
 	merge->builder = tree_builder_new(merge->sum->n_resources, error);
 	if (merge->builder == NULL)
 		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		if (merge_one(merge, profiles[i], error) != 0)
-			return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		struct error why = { 0 };
+
+		if (merge_one(merge, profiles[i], &why) != 0)
+			return error_set(error, "%s: cannot merge: %s",
+			                 name_of(profiles[i]), why.text);
+		merge->sum->n_files += profiles[i]->n_files;
+	}
 	merge->sum->tree = tree_builder_finish(merge->builder, error);
 	return merge->sum->tree != NULL ? 0 : -1;
 }
@@ -468,8 +500,8 @@ profile_merge(struct profile *const *profiles, uint32_t n,
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (profiles[i]->tree == NULL) {
-			error_set(error, "cannot merge: a profile has arcs "
-			          "and no stacks");
+			error_set(error, "%s: cannot merge: arcs and no "
+			          "stacks", name_of(profiles[i]));
 			return NULL;
 		}
 		if (profiles[i]->n_sections > 0)

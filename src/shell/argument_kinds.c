@@ -241,6 +241,12 @@ read_fraction(struct reading *reading, struct value *value)
 	return 0;
 }
 
+static bool
+is_whole_number(const char *text)
+{
+	return *text != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
 /* Digits alone, below SIZE_MAX. */
 static int
 parse_count(const char *text, size_t *count)
@@ -248,7 +254,7 @@ parse_count(const char *text, size_t *count)
 	char *end;
 	unsigned long long number;
 
-	if (strspn(text, "0123456789") != strlen(text) || *text == '\0')
+	if (!is_whole_number(text))
 		return -1;
 	errno = 0;
 	number = strtoull(text, &end, 10);
@@ -268,6 +274,11 @@ read_count(struct reading *reading, struct value *value)
 	}
 	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
 		return 0;
+	if (is_whole_number(value->text) &&
+	    strspn(value->text, "0") < strlen(value->text))
+		return error_set(reading->error, "%.*s is more than can be "
+		                 "counted; write off for no limit", SHOWN,
+		                 value->text);
 	return error_set(reading->error, "%.*s is neither a number from 1 on "
 	                 "nor off", SHOWN, value->text);
 }

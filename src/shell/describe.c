@@ -59,10 +59,17 @@ add_profile(const struct session *session, struct text_buffer *text)
 	if (program == NULL)
 		program = session->files[0];
 	text_add_printable(text, program, strlen(program));
-	text_add_format(text, ": %" PRIu64 " samples of ",
-	                session->set.n_samples);
-	text_add_printable(text, resource->name, strlen(resource->name));
-	if (resource->gtick[0] != '\0') {
+	text_add_format(text, ": %" PRIu64 " sample%s",
+	                session->set.n_samples,
+	                session->set.n_samples == 1 ? "" : "s");
+	/* Bare counts are no resource that has a name. */
+	if (strcmp(resource->name, "samples") != 0) {
+		text_add_string(text, " of ");
+		text_add_printable(text, resource->name,
+		                   strlen(resource->name));
+	}
+	if (resource->gtick[0] != '\0' &&
+	    strcmp(resource->gtick, "sample") != 0) {
 		text_add_format(text, ", one every %" PRIu64 " ",
 		                resource->interval);
 		text_add_printable(text, resource->gtick,
