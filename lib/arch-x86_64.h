@@ -4,6 +4,8 @@
 #define CPPROF_ARCH_X86_64_H
 
 #include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
 
 #define ARCH_ELF_MACHINE 62
 #define ARCH_N_REGISTERS 17	/* rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip */
@@ -36,5 +38,29 @@ struct compact_rule {
 	int64_t frame_offset : 27;
 	int64_t cfa_offset : 32;
 };
+
+/* Inline, so that the frame is the caller's; its address is taken at once. */
+static inline __attribute__((always_inline)) void
+arch_here(ucontext_t *context)
+{
+	greg_t *const r = context->uc_mcontext.gregs;
+
+	memset(r, 0, sizeof context->uc_mcontext.gregs);
+	__asm__ volatile (
+	    "movq %%rsp, %c[rsp](%[r])\n\t"
+	    "movq %%rbp, %c[rbp](%[r])\n\t"
+	    "movq %%rbx, %c[rbx](%[r])\n\t"
+	    "movq %%r12, %c[r12](%[r])\n\t"
+	    "movq %%r13, %c[r13](%[r])\n\t"
+	    "movq %%r14, %c[r14](%[r])\n\t"
+	    "movq %%r15, %c[r15](%[r])\n\t"
+	    "leaq 0f(%%rip), %%rdx\n"
+	    "0:\tmovq %%rdx, %c[rip](%[r])"
+	    : : [r] "a" (r), [rsp] "i" (8 * REG_RSP), [rbp] "i" (8 * REG_RBP),
+	    [rbx] "i" (8 * REG_RBX), [r12] "i" (8 * REG_R12),
+	    [r13] "i" (8 * REG_R13), [r14] "i" (8 * REG_R14),
+	    [r15] "i" (8 * REG_R15), [rip] "i" (8 * REG_RIP)
+	    : "rdx", "memory");
+}
 
 #endif

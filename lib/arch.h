@@ -6,6 +6,9 @@
  *   ARCH_PRESERVED       set of registers that calls preserve
  *   ARCH_ELF_MACHINE     e_machine
  *   struct compact_rule  how most frames are left, in 64 bits
+ *   arch_here(context)   fills in a ucontext_t's registers as a signal at this
+ *                        point would find them; only those that calls
+ *                        preserve, the others are 0.  Async-signal-safe.
  * and the functions declared at the end.
  */
 #ifndef CPPROF_ARCH_H

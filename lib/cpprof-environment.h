@@ -16,19 +16,25 @@
 #define CPPROF_ENVIRONMENT_OUTPUT "CPPROF_OUTPUT"
 
 /*
- * Microseconds of CPU time for one hit, decimal, within the bounds below.
- * Without it CPPROF_INTERVAL_DEFAULT.
+ * What to sample: names of lib/resources.def, each perhaps with an interval in
+ * gticks, decimal: "cpu:1000,page-faults".  Without it, CPU time.
  */
-#define CPPROF_ENVIRONMENT_INTERVAL "CPPROF_INTERVAL"
+#define CPPROF_ENVIRONMENT_RESOURCES "CPPROF_RESOURCES"
+
+/* If set, intervals are randomised where they can be. */
+#define CPPROF_ENVIRONMENT_RANDOM "CPPROF_RANDOM"
 
 /*
- * 4 ms is one tick of a kernel of 250 Hz.  Thread CPU timers are looked at
- * only at ticks, so a shorter interval gives no more samples there, but hits
- * of finer weight.
+ * If set, only the program that the launcher started is sampled, not the
+ * processes that it starts.
  */
-#define CPPROF_INTERVAL_DEFAULT 4000
-#define CPPROF_INTERVAL_MIN 100
-#define CPPROF_INTERVAL_MAX 10000000
+#define CPPROF_ENVIRONMENT_ALONE "CPPROF_ALONE"
+
+/* If set, calls are seen to return, and nodes' `returns` are counted. */
+#define CPPROF_ENVIRONMENT_RETURNS "CPPROF_RETURNS"
+
+/* Bytes that a process's file may grow to, decimal. */
+#define CPPROF_ENVIRONMENT_MAX_SIZE "CPPROF_MAX_SIZE"
 
 /*
  * Process id, decimal, of who started the program: only to its own child does

@@ -48,8 +48,14 @@ struct cpprofdata_resource {
 	char name[24];		/* "cpu" */
 	char gtick[24];		/* its unit: "microsecond" */
 	uint64_t interval;	/* gticks for one hit, at least 1 */
-	uint64_t reserved;
+	uint32_t source;	/* string: where its gticks come from */
+	uint32_t flags;
 };
+
+/* resource.flags */
+#define CPPROFDATA_COARSE 1u	/* charged to where the thread's next tick of
+				   CPU time found it */
+#define CPPROFDATA_RANDOM 2u	/* intervals are randomised */
 
 #define CPPROFDATA_MAX_RESOURCES 8
 
@@ -112,7 +118,10 @@ struct cpprofdata_header {
 	uint64_t n_threads;		/* ever started, the first one too */
 	uint64_t n_threads_unsampled;	/* that could have no timer */
 	uint64_t n_closed;		/* modules closed so far, an epoch */
-	uint8_t reserved1[136];		/* up to 256 */
+	uint64_t sampling_ns;		/* wall-clock time in samples */
+	uint64_t cpu_ns;		/* CPU time of the process, as of some
+					   late sample or the end */
+	uint8_t reserved1[120];		/* up to 256 */
 	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
 	struct cpprofdata_resource
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */

@@ -21,6 +21,7 @@
 
 #include "lib/arch.h"
 #include "lib/process.h"
+#include "lib/resource.h"
 
 #define MAX_SIZE ((size_t)1 << 36)
 #define FIRST_SIZE ((size_t)12 << 10)	/* until there are samples */
@@ -305,6 +306,15 @@ datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 }
 
 void
+datafile_count_time(uint64_t ns)
+{
+	struct cpprofdata_header *head = datafile_header();
+
+	if (head != NULL)
+		__atomic_fetch_add(&head->sampling_ns, ns, __ATOMIC_RELAXED);
+}
+
+void
 datafile_count_thread(bool is_sampled)
 {
 	struct cpprofdata_header *head = datafile_header();
@@ -356,25 +366,36 @@ open_new(void)
 }
 
 static void
+fill_resources(struct cpprofdata_header *head)
+{
+	unsigned i;
+
+	head->n_resources = resources.n;
+	head->node_size = (uint32_t)(sizeof(struct cpprofdata_node) +
+	    resources.n * sizeof(struct cpprofdata_count));
+	for (i = 0; i < resources.n; i++) {
+		const struct resource *from = &resources.columns[i];
+		struct cpprofdata_resource *to = &head->resources[i];
+
+		stpncpy(to->name, from->row->name, sizeof to->name - 1);
+		stpncpy(to->gtick, from->row->gtick, sizeof to->gtick - 1);
+		to->interval = from->interval;
+	}
+}
+
+static void
 fill_header(struct cpprofdata_header *head)
 {
-	struct cpprofdata_resource *cpu = &head->resources[0];
-
 	memcpy(head->magic, CPPROFDATA_MAGIC, sizeof head->magic);
 	head->version = CPPROFDATA_VERSION;
 	head->header_size = CPPROFDATA_HEADER_SIZE;
 	head->machine = ARCH_ELF_MACHINE;
-	head->n_resources = 1;
-	head->node_size = sizeof(struct cpprofdata_node) +
-	    sizeof(struct cpprofdata_count);
+	fill_resources(head);
 	head->pid = process.pid;
 	head->parent_pid = process.parent_pid;
 	head->start_ns = process.start_ns;
 	head->n_threads = process.n_threads;
 	head->n_threads_unsampled = process.n_threads_unsampled;
-	strcpy(cpu->name, "cpu");
-	strcpy(cpu->gtick, "microsecond");
-	cpu->interval = process.interval_ns / 1000;
 	head->used = CPPROFDATA_HEADER_SIZE;
 }
 
@@ -397,6 +418,23 @@ fill_strings(struct cpprofdata_header *head)
 	    process.arguments_size, NULL);
 	if (head->arguments != 0)
 		head->n_arguments = process.n_arguments;
+}
+
+/* After the other strings: those are worth more where there is little room. */
+static void
+fill_sources(struct cpprofdata_header *head)
+{
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++) {
+		const struct source *source = resources.columns[i].source;
+
+		head->resources[i].source = add_text(source->name);
+		if (source->is_coarse)
+			head->resources[i].flags |= CPPROFDATA_COARSE;
+		if (resources.is_random && source->can_be_random)
+			head->resources[i].flags |= CPPROFDATA_RANDOM;
+	}
 }
 
 /* Undoes what datafile_create did, keeping errno. */
@@ -436,6 +474,7 @@ datafile_create(void)
 	fill_header(head);
 	atomic_store_explicit(&header, head, memory_order_release);
 	fill_strings(head);
+	fill_sources(head);
 	return true;
 }
 

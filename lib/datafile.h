@@ -82,6 +82,9 @@ bool datafile_populate(void *address, size_t size);
 void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits);
 
+/* Adds to the time that samples have taken; nothing while there is no file. */
+void datafile_count_time(uint64_t ns);
+
 /* Notes the end of the process and cuts the file; it can still grow.  Lock
  * held. */
 void datafile_finish(void);

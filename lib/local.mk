@@ -17,11 +17,16 @@ libcpprof_la_SOURCES = \
 	lib/datafile.c lib/datafile.h \
 	lib/input.h \
 	lib/interpose.c \
+	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
 	lib/process.c lib/process.h \
 	lib/readable.c lib/readable.h \
 	lib/real.c lib/real.h \
+	lib/resource.c lib/resource.h lib/resources.def \
+	lib/sample.c lib/sample.h \
 	lib/sampler.c lib/sampler.h \
+	lib/source.h \
+	lib/source-timer.c lib/source-timer.h \
 	lib/start.c lib/start.h \
 	lib/threads.c lib/threads.h \
 	lib/tree.c lib/tree.h \
@@ -39,8 +44,8 @@ if COLLECTOR
 check_PROGRAMS += tests/programs/target
 TESTS += tests/test-collector.py
 if HAVE_CMOCKA
-check_PROGRAMS += tests/test-unwind
-TESTS += tests/test-unwind
+check_PROGRAMS += tests/test-meter tests/test-unwind
+TESTS += tests/test-meter tests/test-unwind
 endif
 endif
 
@@ -48,6 +53,10 @@ shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
 tests_programs_target_SOURCES = tests/programs/target.c
 tests_programs_target_CFLAGS = $(shape_flags)
+
+tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c
+tests_test_meter_CFLAGS = $(unit_cflags)
+tests_test_meter_LDADD = $(CMOCKA_LIBS)
 
 # C++ links it, for the exceptions.
 tests_test_unwind_SOURCES = tests/test-unwind.c \

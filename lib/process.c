@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/cpprof-environment.h"
+#include "lib/resource.h"
 
 #define MAX_ARGUMENTS_SIZE 32768	/* a longer command line is cut */
 
@@ -92,23 +93,6 @@ is_told(const char *launcher)
 	    strtoul(launcher, NULL, 10) == (unsigned long)getppid();
 }
 
-static bool
-read_interval(const char *text)
-{
-	unsigned long interval = CPPROF_INTERVAL_DEFAULT;
-	char *end;
-
-	if (text != NULL) {
-		interval = strtoul(text, &end, 10);
-		if (end == text || *end != '\0' ||
-		    interval < CPPROF_INTERVAL_MIN ||
-		    interval > CPPROF_INTERVAL_MAX)
-			return false;
-	}
-	process.interval_ns = interval * 1000;
-	return true;
-}
-
 /* The command line, as the kernel has it, into memory of its own. */
 static void
 read_arguments(void)
@@ -172,12 +156,11 @@ process_init(char **environment, const char **problem)
 		    " is not a usable absolute path";
 		return false;
 	}
-	if (!read_interval(find_variable(environment,
-	    CPPROF_ENVIRONMENT_INTERVAL))) {
-		*problem = CPPROF_ENVIRONMENT_INTERVAL
-		    " is not a usable number of microseconds";
+	if (!resources_choose(find_variable(environment,
+	    CPPROF_ENVIRONMENT_RESOURCES),
+	    find_variable(environment, CPPROF_ENVIRONMENT_RANDOM) != NULL,
+	    problem))
 		return false;
-	}
 	strcpy(process.output, output);
 	process_forked();
 	read_arguments();

@@ -15,7 +15,6 @@
 struct process {
 	uint32_t pid, parent_pid;
 	uint64_t start_ns;
-	uint64_t interval_ns;
 	char output[PATH_MAX];		/* directory for the files; "": none */
 	char executable[PATH_MAX];
 	char directory[PATH_MAX];

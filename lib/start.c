@@ -70,12 +70,8 @@ our_signal(void)
 	return set;
 }
 
-/*
- * Whether the collector's memory and timers are this process's own: not those
- * of the parent of a vfork, and not a copy that has not been set up yet.
- */
-static bool
-is_own_process(void)
+bool
+start_is_own_process(void)
 {
 	return *is_same_process != 0 && (uint32_t)getpid() == process.pid;
 }
@@ -91,7 +87,7 @@ end_sampling(struct thread *thread)
 	sampler_stop(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	sampler_settle(thread);
+	resources_settle(thread);
 	if (thread->is_announced) {
 		threads_note_name(thread);
 		thread->record->end_ns = process_now();
@@ -102,7 +98,7 @@ end_sampling(struct thread *thread)
 static void
 end_thread(void *state)
 {
-	if (!is_own_process())
+	if (!start_is_own_process())
 		return;
 	end_sampling(state);
 	threads_give_back(state);
@@ -234,7 +230,7 @@ finish(void *unused)
 	struct thread *self = thread_self;
 
 	(void)unused;
-	if (!is_own_process())
+	if (!start_is_own_process())
 		return;
 	if (self != NULL)
 		end_sampling(self);

@@ -14,6 +14,13 @@
  */
 bool start_check_process(void);
 
+/*
+ * Whether the collector's memory and timers are this process's own: not those
+ * of the parent of a vfork, and not a copy that has not been set up yet.
+ * Async-signal-safe.
+ */
+bool start_is_own_process(void);
+
 /* First thing in a thread that has a state: begins it and starts its timer. */
 void start_thread_sampling(struct thread *thread);
 

@@ -107,7 +107,7 @@ threads_begin(struct thread *thread, const void *stack_end)
 	thread->tid = (uint32_t)syscall(SYS_gettid);
 	thread->is_announced = false;
 	thread->held_off = 0;
-	thread->owed_hits = 0;
+	thread->is_sampling = false;
 	thread->allowance_ns = FIRST_ALLOWANCE_NS;
 	unwind_remember(&thread->unwinder, 0);
 	readable_init(&thread->unwinder.readable,
@@ -184,7 +184,6 @@ threads_forked(void)
 		unwind_free(&thread->unwinder);
 		thread->record = NULL;
 		thread->is_announced = false;
-		thread->owed_hits = 0;
 		/* The parent's debt would leave a short child unseen. */
 		thread->allowance_ns = FIRST_ALLOWANCE_NS;
 		thread->has_timer = false;

@@ -16,6 +16,7 @@
 
 #include "lib/cpprofdata.h"
 #include "lib/modules.h"
+#include "lib/resource.h"
 #include "lib/tree.h"
 #include "lib/unwind.h"
 
@@ -34,10 +35,13 @@ struct thread {
 	uint32_t tid;
 	struct cpprofdata_thread *record;	/* NULL: none in the file yet */
 	volatile sig_atomic_t held_off;	/* > 0: ticks are deferred */
-	uint64_t owed_hits;		/* of deferred ticks */
+	volatile bool is_sampling;	/* what it spends now is not the
+					   program's */
+	struct account accounts[CPPROFDATA_MAX_RESOURCES];	/* by column */
 	uint64_t first_expiry_ns;	/* on its CPU clock */
 	uint64_t n_expiries;		/* that ticks have brought */
 	int64_t allowance_ns;		/* that sampling may still cost */
+	uint64_t last_here_ns;		/* monotonic: see sample_take_here */
 	uint64_t n_samples;
 	struct tree tree;
 	struct module_cache modules;

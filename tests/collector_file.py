@@ -5,6 +5,7 @@ Independent of the analyser's: whatever the page says that must hold is
 asserted, and nothing is forgiven.
 """
 import collections
+import copy
 import os
 import struct
 import subprocess
@@ -20,7 +21,9 @@ Module = collections.namedtuple(
 Thread = collections.namedtuple(
     'Thread', 'tid n_threads name start_offset start_module flags start end')
 Node = collections.namedtuple(
-    'Node', 'parent module offset returns hits samples owner')
+    'Node', 'parent module offset returns counts owner hits samples')
+Resource = collections.namedtuple(
+    'Resource', 'name gtick interval source is_coarse is_random')
 
 
 class Profile:
@@ -33,6 +36,27 @@ class Profile:
         self.read_header()
         self.read_chunks()
         self.check_references()
+        self.resources = []
+        for name, gtick, interval, source, flags in self.raw_resources:
+            assert interval >= 1 and flags < 4
+            self.resources.append(Resource(
+                name.rstrip(b'\0').decode(), gtick.rstrip(b'\0').decode(),
+                interval, self.string(source), flags & 1 != 0,
+                flags & 2 != 0))
+        self.select(0)
+
+    def select(self, column):
+        self.interval = self.resources[column].interval
+        self.nodes = {
+            number: node._replace(hits=node.counts[2 * column],
+                                  samples=node.counts[2 * column + 1])
+            for number, node in self.nodes.items()}
+
+    def of(self, name):
+        """The same profile, its hits and samples those of a resource."""
+        other = copy.copy(self)
+        other.select([r.name for r in self.resources].index(name))
+        return other
 
     def unpack(self, format, offset):
         return struct.unpack_from('<' + format, self.data, offset)
@@ -41,20 +65,22 @@ class Profile:
         assert len(self.data) >= 4096 and self.data[:8] == b'cpprof\r\n'
         (version, size, self.flags, self.machine, n_resources, self.node_size,
          self.used) = self.unpack('6IQ', 8)
-        assert (version, size, n_resources) == (1, 4096, 1)
+        assert (version, size) == (1, 4096) and 1 <= n_resources <= 8
         assert self.node_size == 24 + 16 * n_resources
         (self.pid, self.parent, self.start, self.end, self.last_sample,
          self.arguments_at, self.n_arguments, self.host_at, self.executable_at,
          self.directory_at) = self.unpack('2I3Q5I', 40)
-        self.n_threads, self.n_unsampled, self.n_closed = self.unpack('3Q', 96)
+        (self.n_threads, self.n_unsampled, self.n_closed, self.sampling_ns,
+         self.cpu_ns) = self.unpack('5Q', 96)
+        assert not any(self.data[136:256])
         self.drops = {}
         for i in range(16):
             drop = self.unpack('2Q', 256 + 16 * i)
             if any(drop):
                 self.drops[DROPS[i]] = drop
-        name, gtick, self.interval = self.unpack('24s24sQ', 512)
-        assert name.rstrip(b'\0') == b'cpu'
-        assert gtick.rstrip(b'\0') == b'microsecond' and self.interval >= 1
+        self.raw_resources = [self.unpack('24s24sQ2I', 512 + 64 * i)
+                              for i in range(n_resources)]
+        assert not any(self.data[512 + 64 * n_resources:1024])
         assert not any(self.data[1024:4096])
 
     def read_chunks(self):
@@ -87,8 +113,9 @@ class Profile:
                 self.threads[number + i] = Thread(
                     *t[:2], t[2].rstrip(b'\0').decode(), *t[3:])
             else:
-                n = self.unpack('2I4Q', at + self.node_size * i)
-                self.nodes[number + i] = Node(*n, owner)
+                n = self.unpack('2I%dQ' % (2 + 2 * len(self.raw_resources)),
+                                at + self.node_size * i)
+                self.nodes[number + i] = Node(*n[:4], n[4:], owner, 0, 0)
 
     def check_references(self):
         for number, node in self.nodes.items():

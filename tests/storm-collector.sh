@@ -15,7 +15,7 @@ while [ $i -lt "$n" ]; do
 	i=$((i + 1))
 	output=$(mktemp -d)
 	got=$(LD_PRELOAD=$library CPPROF_OUTPUT=$output \
-	    CPPROF_INTERVAL=1000 timeout -s KILL 300 "$storm")
+	    CPPROF_RESOURCES=cpu:1000 timeout -s KILL 300 "$storm")
 	[ "$got" = "$expected" ] || {
 		echo "storm $i: '$got', not '$expected'"
 		failed=$((failed + 1))

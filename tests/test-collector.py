@@ -144,11 +144,11 @@ def constructors_and_destructors_are_sampled():
 
 
 def the_interval_is_obeyed():
-    profile = target('spin', 300, CPPROF_INTERVAL='20000').one()
+    profile = target('spin', 300, CPPROF_RESOURCES='cpu:20000').one()
     assert profile.interval == 20000
     about(profile.hits, 300, profile)
     assert profile.samples <= 20
-    profile = target('spin', 300, CPPROF_INTERVAL='1000').one()
+    profile = target('spin', 300, CPPROF_RESOURCES='cpu:1000').one()
     about(profile.hits, 300, profile)
     assert profile.samples < profile.hits or profile.hits > 200
 
@@ -249,7 +249,7 @@ def kills_at_any_time_leave_a_profile():
         child = subprocess.Popen(
             [TARGET, 'close-all', '5000'], stdout=subprocess.DEVNULL,
             env=dict(os.environ, CPPROF_OUTPUT=directory,
-                     CPPROF_INTERVAL='1000', **PRELOAD))
+                     CPPROF_RESOURCES='cpu:1000', **PRELOAD))
         time.sleep(0.003 + 0.004 * i)
         for name in os.listdir(directory):  # while it runs
             path = os.path.join(directory, name)
@@ -341,7 +341,7 @@ def an_unusable_directory_costs_one_line():
     assert run.err.count(b'\n') == 1 and run.err.startswith(b'cpprof: ')
     run = target('spin', 20, directory=False, CPPROF_LAUNCHER='1')
     assert (run.status, run.out, run.err) == (3, b'spun\n', b'')
-    run = target('spin', 20, CPPROF_INTERVAL='nonsense')
+    run = target('spin', 20, CPPROF_RESOURCES='cpu:nonsense')
     assert (run.status, run.out) == (3, b'spun\n')
     assert run.err.count(b'\n') == 1 and not run.profiles
 

@@ -34,7 +34,7 @@ swap_header(struct cpprofdata_header *h)
 		&h->executable, &h->directory };
 	uint64_t *const longs[] = { &h->start_ns, &h->end_ns,
 		&h->last_sample_ns, &h->n_threads, &h->n_threads_unsampled,
-		&h->n_closed };
+		&h->n_closed, &h->sampling_ns, &h->cpu_ns };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		*words[i] = le32toh(*words[i]);
@@ -44,8 +44,13 @@ swap_header(struct cpprofdata_header *h)
 		h->drops[i].samples = le64toh(h->drops[i].samples);
 		h->drops[i].hits = le64toh(h->drops[i].hits);
 	}
-	for (size_t i = 0; i < CPPROFDATA_MAX_RESOURCES; i++)
-		h->resources[i].interval = le64toh(h->resources[i].interval);
+	for (size_t i = 0; i < CPPROFDATA_MAX_RESOURCES; i++) {
+		struct cpprofdata_resource *resource = &h->resources[i];
+
+		resource->interval = le64toh(resource->interval);
+		resource->source = le32toh(resource->source);
+		resource->flags = le32toh(resource->flags);
+	}
 }
 
 static int

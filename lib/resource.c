@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* resource.c -- which resources there are, which are sampled, and accounts. */
+#include "lib/resource.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "lib/datafile.h"
+#include "lib/process.h"
+#include "lib/sample.h"
+#include "lib/source-timer.h"
+#include "lib/start.h"
+#include "lib/threads.h"
+
+#define TICK_NS 4000000		/* of what is only looked at at ticks */
+
+struct resources resources;
+
+/* Where each comes from, best first. */
+static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
+	[RESOURCE_CPU] = { &source_timer },
+};
+
+static const struct resource_row rows[RESOURCE_N] = {
+#define RESOURCE(id, name, gtick, interval, least, summary) \
+	{ name, gtick, interval, least, sources[RESOURCE_##id] },
+#include "lib/resources.def"
+#undef RESOURCE
+};
+
+/* Reads decimal digits; the end of them, or NULL if there is no such number. */
+static const char *
+read_number(const char *text, uint64_t *number)
+{
+	*number = 0;
+	if (*text < '0' || *text > '9')
+		return NULL;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (*number > RESOURCE_INTERVAL_MAX)
+			return NULL;
+		*number = *number * 10 + (uint64_t)(*text - '0');
+	}
+	return *number <= RESOURCE_INTERVAL_MAX ? text : NULL;
+}
+
+static const struct source *
+find_source(const struct resource_row *row, const char **why)
+{
+	unsigned i;
+
+	*why = "no source for the resource";
+	for (i = 0; row->sources[i] != NULL; i++)
+		if (row->sources[i]->probe == NULL ||
+		    row->sources[i]->probe(row, why))
+			return row->sources[i];
+	return NULL;
+}
+
+/* Gives a resource the next column; NULL, or what is wrong. */
+static const char *
+add_column(enum resource_id id, uint64_t interval)
+{
+	struct resource *column = &resources.columns[resources.n];
+	const char *why;
+
+	if (resources.place[id] != 0)
+		return "a resource is named twice";
+	if (resources.n == CPPROFDATA_MAX_RESOURCES)
+		return "too many resources";
+	column->row = &rows[id];
+	column->interval = interval != 0 ? interval : rows[id].interval;
+	if (column->interval < rows[id].least)
+		return "an interval is too short";
+	column->source = find_source(&rows[id], &why);
+	if (column->source == NULL)
+		return why;
+	resources.place[id] = (unsigned char)++resources.n;
+	if (column->source == &source_timer)
+		resources.tick_ns = column->interval * 1000;
+	else if (column->source->needs_ticks && resources.tick_ns == 0)
+		resources.tick_ns = TICK_NS;
+	return NULL;
+}
+
+static enum resource_id
+find_row(const char *name, size_t length)
+{
+	unsigned id;
+
+	for (id = 0; id < RESOURCE_N; id++)
+		if (strlen(rows[id].name) == length &&
+		    memcmp(rows[id].name, name, length) == 0)
+			break;
+	return (enum resource_id)id;
+}
+
+bool
+resources_choose(const char *text, bool is_random, const char **problem)
+{
+	enum resource_id id;
+	uint64_t interval;
+	size_t length;
+
+	resources.is_random = is_random;
+	for (text = text != NULL ? text : "cpu"; text != NULL;) {
+		length = strcspn(text, ":,");
+		id = find_row(text, length);
+		text += length;
+		interval = 0;
+		if (*text == ':')
+			text = read_number(text + 1, &interval);
+		*problem = id == RESOURCE_N ? "no such resource" :
+		    text == NULL || (*text != ',' && *text != '\0') ?
+		    "not an interval in gticks" : add_column(id, interval);
+		if (*problem != NULL)
+			return false;
+		text = *text == ',' ? text + 1 : NULL;
+	}
+	return true;
+}
+
+bool
+resources_start(struct thread *thread)
+{
+	const bool is_random = resources.is_random;
+	uint64_t seed = process_now() + ((uint64_t)thread->tid << 40);
+	bool ok = timer_start(thread);
+	int saved = errno;
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++) {
+		struct account *account = &thread->accounts[i];
+		const struct resource *resource = &resources.columns[i];
+
+		meter_start(&account->meter, resource->interval,
+		    is_random && resource->source->can_be_random, seed + i);
+		account->owed = 0;
+		if (resource->source->start != NULL &&
+		    !resource->source->start(thread, i)) {
+			saved = errno;
+			ok = false;
+		}
+	}
+	errno = saved;
+	return ok;
+}
+
+void
+resources_stop(struct thread *thread)
+{
+	unsigned i;
+
+	timer_stop(thread);
+	for (i = 0; i < resources.n; i++)
+		if (resources.columns[i].source->stop != NULL)
+			resources.columns[i].source->stop(thread, i);
+}
+
+/* Asks the sources of counts; the set of columns that owe something. */
+uint32_t
+resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits)
+{
+	uint32_t columns = 0;
+	unsigned i;
+
+	*hits = 0;
+	for (i = 0; i < resources.n; i++) {
+		const struct source *source = resources.columns[i].source;
+		uint64_t n;
+
+		if (!source->needs_ticks)
+			continue;
+		n = source->hits(thread, i, expiries);
+		thread->accounts[i].owed += n;
+		*hits += n;
+		if (thread->accounts[i].owed > 0)
+			columns |= 1u << i;
+	}
+	return columns;
+}
+
+void
+resources_settle(struct thread *thread)
+{
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++) {
+		const struct source *source = resources.columns[i].source;
+		struct account *account = &thread->accounts[i];
+
+		if (source->hits != NULL)
+			account->owed += source->hits(thread, i, 0);
+		if (account->owed > 0)
+			datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1,
+			    account->owed);
+		account->owed = 0;
+	}
+}
+
+/* An interval has passed, perhaps several. */
+static __attribute__((noinline)) void
+spend_on(struct thread *thread, unsigned column, uint64_t gticks)
+{
+	struct account *account = &thread->accounts[column];
+	int saved = errno;
+	uint64_t hits = meter_cross(&account->meter, gticks);
+
+	/* A vfork child's are not the parent's, whose memory this is. */
+	if (hits > 0 && start_check_process() && start_is_own_process()) {
+		account->owed += hits;
+		sample_take_here(thread, 1u << column, hits);
+	}
+	errno = saved;
+}
+
+void
+resource_spend_column(unsigned column, uint64_t gticks)
+{
+	struct thread *thread = thread_self;
+	struct meter *meter;
+
+	if (thread == NULL || thread->is_sampling)
+		return;
+	meter = &thread->accounts[column].meter;
+	if (gticks < meter->left)
+		meter->left -= gticks;
+	else
+		spend_on(thread, column, gticks);
+}

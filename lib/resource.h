@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* resource.h -- the resources that this process samples.
+ *
+ * lib/resources.def lists what there is; CPPROF_RESOURCES in the environment
+ * chooses some, each with an interval.  A chosen resource has a column: its
+ * place in the file's header and in every node's counts.  A thread has a meter
+ * for each column (lib/meter.h) and owes it the hits that are in no sample
+ * yet.
+ *
+ * Who stands before a function of the C library spends, after the real one has
+ * done its work:
+ *
+ *	EXPORTED void *
+ *	malloc(size_t size)
+ *	{
+ *		void *block = real()->malloc(size);
+ *
+ *		resource_spend(RESOURCE_ALLOC_BYTES, size);
+ *		return block;
+ *	}
+ *
+ * Nothing is sampled then but every interval-th gtick, and what is not asked
+ * for costs one load and a jump.  The sample is of the stack at the call, the
+ * program's caller of the wrapper innermost: frames of this library never
+ * show.  What the collector itself spends while it takes a sample does not
+ * count; what is spent while ticks are held off does, and is sampled later
+ * (owed).  errno is preserved.
+ */
+#ifndef CPPROF_RESOURCE_H
+#define CPPROF_RESOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/cpprofdata.h"
+#include "lib/meter.h"
+#include "lib/source.h"
+
+enum resource_id {
+#define RESOURCE(id, name, gtick, interval, least, summary) RESOURCE_##id,
+#include "lib/resources.def"
+#undef RESOURCE
+	RESOURCE_N
+};
+
+#define RESOURCE_SOURCES_MAX 4	/* the NULL behind them included */
+#define RESOURCE_INTERVAL_MAX ((uint64_t)1 << 40)
+
+/* A resource there is. */
+struct resource_row {
+	const char *name, *gtick;	/* at most 23 bytes each */
+	uint64_t interval, least;	/* default and smallest, in gticks */
+	const struct source *const *sources;	/* best first; ends with NULL */
+};
+
+/* A resource that is sampled. */
+struct resource {
+	const struct resource_row *row;
+	const struct source *source;
+	uint64_t interval;
+};
+
+/*
+ * Set up by the constructor, before there is a second thread; read-only then.
+ * place[id]: column + 1, or 0 where the resource is not sampled.
+ */
+extern struct resources {
+	struct resource columns[CPPROFDATA_MAX_RESOURCES];
+	unsigned n;
+	bool is_random;			/* intervals, where they can be */
+	uint64_t tick_ns;		/* of CPU time; 0: no ticks needed */
+	unsigned char place[RESOURCE_N];
+} resources;
+
+/* A thread's part of a column. */
+struct account {
+	struct meter meter;
+	uint64_t owed;		/* hits that are in no sample yet */
+	uint64_t seen;		/* what the source counted so far */
+};
+
+/*
+ * Reads "NAME:INTERVAL,NAME:INTERVAL,...", an interval being a decimal number
+ * of gticks and optional; NULL is "cpu".  False with *problem set.  Once, from
+ * the constructor.
+ */
+bool resources_choose(const char *text, bool is_random, const char **problem);
+
+static inline bool
+resource_is_wanted(enum resource_id id)
+{
+	return __builtin_expect(resources.place[id] != 0, 0);
+}
+
+/*
+ * The calling thread has spent gticks of a column's resource here.
+ * Async-signal-safe; on a thread that is not sampled nothing happens.
+ */
+void resource_spend_column(unsigned column, uint64_t gticks);
+
+/* The same for a resource that may not have been asked for. */
+static inline void
+resource_spend(enum resource_id id, uint64_t gticks)
+{
+	if (resource_is_wanted(id))
+		resource_spend_column(resources.place[id] - 1u, gticks);
+}
+
+/* Begins and ends a thread's accounts, on that thread; false: errno says why a
+ * source could not start, the others have. */
+bool resources_start(struct thread *thread);
+void resources_stop(struct thread *thread);
+
+/*
+ * What the sources have counted since the last tick goes to what the thread
+ * owes.  Returns the set of columns that owe something, *hits the new hits.
+ * Handler.
+ */
+uint32_t resources_tick(struct thread *thread, uint64_t expiries,
+    uint64_t *hits);
+
+/*
+ * At the thread's end: what it owes, and has spent since its last tick, is
+ * counted as lost.  On the thread, with no ticks or with ticks held off.
+ */
+void resources_settle(struct thread *thread);
+
+#endif

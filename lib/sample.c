@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* sample.c -- from registers to counts in the tree, within a budget.
+ *
+ * Takes no lock that it cannot give up on, allocates only by mmap, and leaves
+ * errno as it was.
+ *
+ * Budget: time earns half a percent of itself (a tick the CPU time that it
+ * stands for, other samples what has passed since the last); each sample costs
+ * what it took.  While a thread is in debt its samples are deferred: no stack
+ * is taken, and their hits go to the next one.  So even stacks of 100,000
+ * frames cost half a percent, at fewer samples of more hits each.  A sample of
+ * few frames costs no more than it has earned: on a busy machine its time is
+ * mostly others', and deferring for that would only distort the shares.
+ */
+#include "lib/sample.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "lib/arch.h"
+#include "lib/datafile.h"
+#include "lib/process.h"
+
+#define BUDGET_PART 200			/* of the time, for sampling */
+#define ALLOWANCE_MAX_NS 1000000
+#define ALLOWANCE_MIN_NS (-2000000)	/* debt beyond it is forgiven */
+#define FEW_FRAMES 256
+/* Time beyond this in a handler that did n things was another's. */
+#define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
+
+static int64_t
+clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The node below which a stack's outermost frame hangs. */
+static enum tree_result
+find_root(struct thread *thread, struct node *root)
+{
+	root->number = CPPROFDATA_NO_NODE;
+	root->record = NULL;
+	if (thread->unwinder.end == UNWIND_COMPLETE)
+		return TREE_OK;
+	return tree_child(&thread->tree, CPPROFDATA_NO_NODE,
+	    CPPROFDATA_PARTIAL, 0, root);
+}
+
+/* The child for a frame; the parent itself for a frame of this library. */
+static enum tree_result
+insert_frame(struct thread *thread, const struct node *parent,
+    struct frame *frame, struct node *child)
+{
+	uint32_t module;
+	uint64_t offset;
+
+	*child = *parent;
+	if (frame->address >= process.own_start &&
+	    frame->address < process.own_end)
+		return TREE_OK;
+	switch (modules_find(&thread->modules, frame->address, &module,
+	    &offset)) {
+	case MODULES_BUSY:
+		return TREE_BUSY;
+	case MODULES_FULL:
+		return TREE_FULL;
+	case MODULES_OK:
+		break;
+	}
+	return tree_child(&thread->tree, parent->number, module, offset, child);
+}
+
+/* Enters the unwinder's new frames; *leaf is the innermost frame's node. */
+static enum tree_result
+insert_stack(struct thread *thread, struct node *leaf)
+{
+	struct unwinder *unwinder = &thread->unwinder;
+	struct frame *frames = unwinder->stack.frames;
+	enum tree_result result = TREE_OK;
+	struct node node;
+	size_t i = unwinder->n_kept;
+
+	if (i > 0) {
+		leaf->number = frames[i - 1].node;
+		leaf->record = frames[i - 1].record;
+	} else {
+		result = find_root(thread, leaf);
+	}
+	for (; i < unwinder->stack.n && result == TREE_OK; i++) {
+		result = insert_frame(thread, leaf, &frames[i], &node);
+		if (result != TREE_OK)
+			break;
+		*leaf = node;
+		frames[i].node = node.number;
+		frames[i].record = node.record;
+	}
+	unwind_remember(unwinder, i);
+	if (result == TREE_OK && leaf->number == CPPROFDATA_NO_NODE)
+		result = TREE_BUSY;	/* nothing but frames of our own */
+	return result;
+}
+
+static void
+count_drops(const struct unwinder *unwinder, uint64_t hits, uint64_t overrun)
+{
+	static const unsigned char reasons[] = {
+		[UNWIND_NO_RULES] = CPPROFDATA_PARTIAL_NO_RULES,
+		[UNWIND_BAD_RULES] = CPPROFDATA_PARTIAL_BAD_RULES,
+		[UNWIND_BAD_STACK] = CPPROFDATA_PARTIAL_BAD_STACK,
+		[UNWIND_TOO_DEEP] = CPPROFDATA_PARTIAL_TOO_DEEP,
+	};
+
+	if (unwinder->end != UNWIND_COMPLETE)
+		datafile_count_drop(reasons[unwinder->end], 1, hits);
+	else if (unwinder->guessed)
+		datafile_count_drop(CPPROFDATA_GUESSED, 1, hits);
+	if (overrun > 0)
+		datafile_count_drop(CPPROFDATA_OVERRUN, 1, overrun);
+}
+
+/* A forked child's file is made by its first tick. */
+static bool
+make_file(void)
+{
+	static bool has_failed;
+	static uint32_t failed_pid;
+	bool ok;
+
+	if (has_failed && failed_pid == process.pid)
+		return false;
+	if (!datafile_lock())
+		return false;
+	ok = datafile_header() != NULL || datafile_create();
+	if (!ok) {
+		has_failed = true;
+		failed_pid = process.pid;
+	}
+	datafile_unlock();
+	return ok;
+}
+
+/* Everything that the thread owes of these columns, to one node. */
+static void
+pay(struct thread *thread, uint32_t columns, const struct node *leaf,
+    uint64_t *hits)
+{
+	unsigned column;
+
+	*hits = 0;
+	for (column = 0; column < resources.n; column++) {
+		struct account *account = &thread->accounts[column];
+
+		if ((columns >> column & 1) == 0 || account->owed == 0)
+			continue;
+		if (leaf != NULL)
+			tree_count(leaf, column, account->owed);
+		*hits += account->owed;
+		account->owed = 0;
+	}
+}
+
+static enum tree_result
+take(struct thread *thread, const struct occasion *occasion,
+    const void *context)
+{
+	enum tree_result result;
+	struct node leaf;
+	uint64_t hits;
+
+	if (datafile_header() == NULL && !make_file())
+		return TREE_FULL;
+	if (modules_refresh(&thread->modules))
+		unwind_remember(&thread->unwinder, 0);
+	if (!thread->is_announced) {
+		result = threads_announce(thread);
+		if (result != TREE_OK)
+			return result;
+	}
+	unwind(&thread->unwinder, context);
+	result = insert_stack(thread, &leaf);
+	if (result != TREE_OK)
+		return result;
+	pay(thread, occasion->columns, &leaf, &hits);
+	count_drops(&thread->unwinder, hits, occasion->overrun);
+	/* Names change; once in a while is often enough. */
+	thread->n_samples++;
+	if ((thread->n_samples & (thread->n_samples - 1)) == 0)
+		threads_note_name(thread);
+	datafile_header()->last_sample_ns = process_now();
+	return TREE_OK;
+}
+
+static void
+earn(struct thread *thread, uint64_t time_ns)
+{
+	thread->allowance_ns += (int64_t)(time_ns / BUDGET_PART);
+	if (thread->allowance_ns > ALLOWANCE_MAX_NS)
+		thread->allowance_ns = ALLOWANCE_MAX_NS;
+}
+
+/* Charges a sample's time to the thread's allowance. */
+static void
+charge(struct thread *thread, int64_t elapsed_ns, uint64_t time_ns)
+{
+	const struct unwinder *unwinder = &thread->unwinder;
+	uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
+	int64_t most = n_frames <= FEW_FRAMES ?
+	    (int64_t)(time_ns / BUDGET_PART) : COST_MAX_NS(n_frames);
+
+	thread->allowance_ns -= elapsed_ns < most ? elapsed_ns : most;
+	if (thread->allowance_ns < ALLOWANCE_MIN_NS)
+		thread->allowance_ns = ALLOWANCE_MIN_NS;
+}
+
+/* Takes it, or says why not. */
+static void
+try(struct thread *thread, const struct occasion *occasion,
+    const void *context)
+{
+	uint64_t lost;
+
+	switch (take(thread, occasion, context)) {
+	case TREE_OK:
+		break;
+	case TREE_BUSY:
+		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
+		    occasion->hits);
+		break;
+	case TREE_FULL:
+		pay(thread, occasion->columns, NULL, &lost);
+		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
+		break;
+	}
+}
+
+/* Whether one may be taken now, after earning what it stands for. */
+static bool
+may_take(struct thread *thread, const struct occasion *occasion)
+{
+	earn(thread, occasion->time_ns);
+	if (thread->held_off > 0)
+		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
+		    occasion->hits);
+	else if (thread->allowance_ns < 0)
+		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
+		    occasion->hits);
+	else
+		return true;
+	return false;
+}
+
+static void
+take_and_charge(struct thread *thread, const struct occasion *occasion,
+    const void *context)
+{
+	int64_t start = clock_ns(CLOCK_MONOTONIC), elapsed;
+
+	thread->is_sampling = true;
+	try(thread, occasion, context);
+	elapsed = clock_ns(CLOCK_MONOTONIC) - start;
+	datafile_count_time((uint64_t)elapsed);
+	charge(thread, elapsed, occasion->time_ns);
+	thread->is_sampling = false;
+}
+
+void
+sample_take(struct thread *thread, const struct occasion *occasion,
+    const void *context)
+{
+	if (may_take(thread, occasion))
+		take_and_charge(thread, occasion, context);
+}
+
+/*
+ * Signals are blocked, as they are in the handler, since a handler of the
+ * program could jump out of here; by the kernel's own call, which leaves none
+ * out.
+ */
+void
+sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits)
+{
+	const uint64_t all = ~(uint64_t)0;
+	struct occasion occasion = { .columns = columns, .hits = hits };
+	uint64_t mask, now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	ucontext_t here;
+
+	occasion.time_ns = now - thread->last_here_ns;
+	thread->last_here_ns = now;
+	if (!may_take(thread, &occasion) ||
+	    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask,
+	    sizeof all) != 0)
+		return;
+	arch_here(&here);
+	take_and_charge(thread, &occasion, &here);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* sample.h -- a stack, taken and entered into the thread's tree.
+ *
+ * A sample is of one or several resources: all hits that the thread owes for
+ * them go to the innermost frame's node.  When none can be taken now (the
+ * collector is at work in this thread, or sampling has cost too much) they
+ * stay owed.
+ */
+#ifndef CPPROF_SAMPLE_H
+#define CPPROF_SAMPLE_H
+
+#include <stdint.h>
+
+#include "lib/threads.h"
+
+struct occasion {
+	uint32_t columns;	/* set of the resources it is for */
+	uint64_t hits;		/* that it has brought, already owed */
+	uint64_t overrun;	/* of these, that came too late */
+	uint64_t time_ns;	/* that it stands for: what it may cost */
+};
+
+/*
+ * Takes one of the stack that a signal has interrupted (a ucontext_t).  In the
+ * handler, with all signals blocked.
+ */
+void sample_take(struct thread *thread, const struct occasion *occasion,
+    const void *context);
+
+/*
+ * Takes one of the calling thread's own stack, as if the caller of the library
+ * had been interrupted at its call.  Async-signal-safe; blocks signals
+ * meanwhile.  May change errno.
+ */
+void sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-meter.c -- the collector's generalised interval timer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lib/meter.h"
+
+enum { INTERVAL = 100 };
+
+/* The square root, rounded up. */
+static uint64_t
+root(uint64_t n)
+{
+	uint64_t r = 0;
+
+	while (r * r < n)
+		r++;
+	return r;
+}
+
+/* Fixed ones are never off by more than one, however the gticks come. */
+static void
+meter_counts_every_gtick(void **state)
+{
+	static const uint64_t steps[] = { 1, 3, 99, 100, 101, 250, 12345,
+		(uint64_t)1 << 35 };
+
+	(void)state;
+	for (int is_random = 0; is_random < 2; is_random++) {
+		for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+			uint64_t expected = steps[i] * 5000 / INTERVAL;
+			uint64_t slack = is_random ?
+			    5 * root(expected / 3) + 1 : 0;
+			struct meter meter;
+			uint64_t hits = 0;
+
+			meter_start(&meter, INTERVAL, is_random, i);
+			for (int k = 0; k < 5000; k++)
+				hits += meter_spend(&meter, steps[i]);
+			assert_in_range(hits, expected - slack,
+			                expected + slack + 1);
+		}
+	}
+}
+
+static void
+meter_may_have_an_interval_of_one(void **state)
+{
+	(void)state;
+	for (int is_random = 0; is_random < 2; is_random++) {
+		struct meter meter;
+
+		meter_start(&meter, 1, is_random, 7);
+		assert_int_equal(meter_spend(&meter, 0), 0);
+		assert_int_equal(meter_spend(&meter, 1), 1);
+		assert_int_equal(meter_spend(&meter, 17), 17);
+		assert_int_equal(meter_spend(&meter, UINT64_MAX), UINT64_MAX);
+	}
+}
+
+/* A thread that spends a tenth of an interval is seen once in ten. */
+static void
+meter_begins_anywhere(void **state)
+{
+	(void)state;
+	for (int is_random = 0; is_random < 2; is_random++) {
+		uint64_t hits = 0;
+
+		for (uint64_t seed = 0; seed < 20000; seed++) {
+			struct meter meter;
+
+			meter_start(&meter, INTERVAL, is_random, seed);
+			hits += meter_spend(&meter, INTERVAL / 10);
+		}
+		assert_in_range(hits, 1800, 2200);
+	}
+}
+
+/*
+ * A program that spends one gtick in `cheap` and 99 in `dear`, over and over,
+ * is in step with an interval of 100: fixed ones give all hits to one of them,
+ * random ones to each its share.
+ */
+static void
+meter_is_unbiased_when_random(void **state)
+{
+	uint64_t cheap = 0, dear = 0;
+	struct meter meter;
+
+	(void)state;
+	meter_start(&meter, INTERVAL, false, 3);
+	for (int i = 0; i < 100000; i++) {
+		cheap += meter_spend(&meter, 1);
+		dear += meter_spend(&meter, INTERVAL - 1);
+	}
+	assert_true(cheap == 0 || dear == 0);
+	assert_int_equal(cheap + dear, 100000);
+	cheap = dear = 0;
+	meter_start(&meter, INTERVAL, true, 3);
+	for (int i = 0; i < 1000000; i++) {
+		cheap += meter_spend(&meter, 1);
+		dear += meter_spend(&meter, INTERVAL - 1);
+	}
+	assert_in_range(cheap + dear, 1000000 - 2900, 1000000 + 2900);
+	/* 10,000 expected; five standard deviations of 100. */
+	assert_in_range(cheap, 9500, 10500);
+}
+
+/* Two that spend much at once share as they spend, too. */
+static void
+meter_shares_large_expenses(void **state)
+{
+	uint64_t small = 0, large = 0;
+	struct meter meter;
+
+	(void)state;
+	meter_start(&meter, INTERVAL, true, 11);
+	for (int i = 0; i < 300000; i++) {
+		small += meter_spend(&meter, INTERVAL / 2);
+		large += meter_spend(&meter, INTERVAL * 3 / 2);
+	}
+	assert_in_range(small, 150000 - 2500, 150000 + 2500);
+	assert_in_range(small + large, 600000 - 2300, 600000 + 2300);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(meter_counts_every_gtick),
+		cmocka_unit_test(meter_may_have_an_interval_of_one),
+		cmocka_unit_test(meter_begins_anywhere),
+		cmocka_unit_test(meter_is_unbiased_when_random),
+		cmocka_unit_test(meter_shares_large_expenses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
