@@ -29,12 +29,15 @@ unit_tests = \
 	tests/test-collapsed \
 	tests/test-commands \
 	tests/test-cpprofdata \
+	tests/test-demangle \
+	tests/test-function-ranges \
+	tests/test-module-symbols \
 	tests/test-output \
 	tests/test-pattern \
 	tests/test-profile \
 	tests/test-sample-tree \
 	tests/test-source \
-	tests/test-symbols \
+	tests/test-symbol-table \
 	tests/test-views \
 	tests/test-views-properties
 
@@ -70,9 +73,23 @@ tests_test_source_SOURCES = tests/test-source.c
 tests_test_source_CFLAGS = $(unit_cflags)
 tests_test_source_LDADD = $(unit_libs)
 
-tests_test_symbols_SOURCES = tests/test-symbols.c
-tests_test_symbols_CFLAGS = $(unit_cflags)
-tests_test_symbols_LDADD = $(unit_libs)
+tests_test_demangle_SOURCES = tests/test-demangle.c
+tests_test_demangle_CFLAGS = $(unit_cflags)
+tests_test_demangle_LDADD = $(unit_libs)
+
+tests_test_function_ranges_SOURCES = tests/test-function-ranges.c \
+	tests/module-fixture.h
+tests_test_function_ranges_CFLAGS = $(unit_cflags)
+tests_test_function_ranges_LDADD = $(unit_libs)
+
+tests_test_module_symbols_SOURCES = tests/test-module-symbols.c \
+	tests/module-fixture.h
+tests_test_module_symbols_CFLAGS = $(unit_cflags)
+tests_test_module_symbols_LDADD = $(unit_libs)
+
+tests_test_symbol_table_SOURCES = tests/test-symbol-table.c
+tests_test_symbol_table_CFLAGS = $(unit_cflags)
+tests_test_symbol_table_LDADD = $(unit_libs)
 
 tests_test_pattern_SOURCES = tests/test-pattern.c
 tests_test_pattern_CFLAGS = $(unit_cflags)

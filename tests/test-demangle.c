@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-demangle.c -- names as people wrote them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/symbols/demangle.h"
+
+static void
+assert_demangled(const char *symbol, const char *expected)
+{
+	struct error error = { 0 };
+	char *name = demangle(symbol, &error);
+
+	assert_non_null(name);
+	assert_string_equal(name, expected);
+	free(name);
+}
+
+static void
+demangle_reads_cplusplus_rust_and_d(void **state)
+{
+	(void)state;
+	assert_demangled("_Znwm", "operator new(unsigned long)");
+	assert_demangled("_ZNK2db6record4findERKi",
+	    "db::record::find(int const&) const");
+	assert_demangled("_ZN4core3fmt5Write9write_str17h0123456789abcdefE",
+	    "core::fmt::Write::write_str");
+	assert_demangled("_RNvCs1234_7mycrate4main", "mycrate::main");
+	assert_demangled("_D3std5stdio7writelnFAyaZv",
+	    "std.stdio.writeln(immutable(char)[])");
+}
+
+static void
+demangle_leaves_other_names(void **state)
+{
+	(void)state;
+	assert_demangled("main", "main");
+	assert_demangled("_Z", "_Z");
+	assert_demangled("_Zfoo", "_Zfoo");
+	assert_demangled("_D", "_D");
+	assert_demangled("i", "i");
+	assert_demangled("", "");
+}
+
+static void
+demangle_drops_versions_and_cold_parts(void **state)
+{
+	(void)state;
+	assert_demangled("memcpy@@GLIBC_2.14", "memcpy");
+	assert_demangled("sort.cold", "sort");
+	assert_demangled("sort.cold.12", "sort");
+	assert_demangled("_Z1fi.cold", "f(int)");
+	assert_demangled("sort.constprop.0", "sort.constprop.0");
+	assert_demangled(".cold", ".cold");
+	assert_demangled("12", "12");
+}
+
+/*
+ * void f(A<T0, T0>) where each T is a pair of the one before: 30 levels would
+ * be gigabytes.
+ */
+static void
+demangle_gives_up_text_that_doubles(void **state)
+{
+	char symbol[1000] = "_Z1f1PIiiE";
+	size_t length = strlen(symbol);
+
+	(void)state;
+	assert_demangled(symbol, "f(P<int, int>)");
+	for (int level = 0; level < 30; level++) {
+		char reference[8];
+
+		/* Substitutions: P is S_, P<int, int> S0_, then one a level. */
+		snprintf(reference, sizeof reference, "S%c_",
+		    level < 10 ? '0' + level : 'A' + level - 10);
+		length += (size_t)snprintf(symbol + length,
+		    sizeof symbol - length, "S_I%s%sE", reference, reference);
+		if (level == 1)
+			assert_demangled(symbol, "f(P<int, int>, "
+			    "P<P<int, int>, P<int, int> >, "
+			    "P<P<P<int, int>, P<int, int> >, "
+			    "P<P<int, int>, P<int, int> > >)");
+	}
+	assert_demangled(symbol, symbol);
+}
+
+static void
+demangle_survives_long_names(void **state)
+{
+	static const char *const repeated[] = { "P", "I", "N1A", "S_", "1fI",
+		"Dp", "XspT_", "F", "_", "(", "Q", "G", "A1_" };
+	static const char *const heads[] = { "_Z1f", "_ZN", "_RNvC1a1bI",
+		"_D1a", "_R", "x" };
+	struct error error = { 0 };
+	char *symbol = malloc(3 * DEMANGLED_MAX);
+	char *name;
+
+	(void)state;
+	for (size_t head = 0; head < 6; head++)
+		for (size_t i = 0; i < 13; i++) {
+			size_t n = (size_t)sprintf(symbol, "%s", heads[head]);
+
+			while (n + 8 < MANGLED_MAX)
+				n += (size_t)sprintf(symbol + n, "%s",
+				                     repeated[i]);
+			name = demangle(symbol, &error);
+			assert_non_null(name);
+			free(name);
+		}
+	memset(symbol, 'x', 3 * DEMANGLED_MAX - 1);
+	symbol[3 * DEMANGLED_MAX - 1] = '\0';
+	name = demangle(symbol, &error);
+	assert_int_equal(strlen(name), DEMANGLED_MAX);
+	assert_string_equal(name + DEMANGLED_MAX - 4, "x...");
+	free(name);
+	free(symbol);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(demangle_reads_cplusplus_rust_and_d),
+		cmocka_unit_test(demangle_leaves_other_names),
+		cmocka_unit_test(demangle_drops_versions_and_cold_parts),
+		cmocka_unit_test(demangle_gives_up_text_that_doubles),
+		cmocka_unit_test(demangle_survives_long_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
