@@ -313,14 +313,14 @@ time_views(const char *what, const struct sample_tree *tree,
 static void
 time_profile(const char *path, struct error *error)
 {
+	const struct naming_rule rule = { GRANULARITY_FUNCTION, INLINES_AUTO };
 	struct read_options options = { 0 };
 	struct profile *profile = load_profiles(&path, 1, &options, error);
 	struct sample_tree *tree = NULL;
 	bool is_own = false;
 
 	if (profile != NULL)
-		tree = profile_named_tree(profile, GRANULARITY_FUNCTION,
-		                          &is_own, error);
+		tree = profile_named_tree(profile, &rule, &is_own, error);
 	if (tree == NULL)
 		die(error);
 	time_views(path, tree, profile->names, error);

@@ -16,6 +16,7 @@ libcore_a_SOURCES += commands/list.def \
 	commands/help.c \
 	commands/history.c \
 	commands/info.c \
+	commands/inlines.c \
 	commands/limit.c \
 	commands/load.c \
 	commands/pager.c \

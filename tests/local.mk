@@ -32,6 +32,7 @@ unit_tests = \
 	tests/test-demangle \
 	tests/test-function-ranges \
 	tests/test-module-symbols \
+	tests/test-naming \
 	tests/test-output \
 	tests/test-pattern \
 	tests/test-profile \
@@ -94,6 +95,10 @@ tests_test_symbol_table_LDADD = $(unit_libs)
 tests_test_pattern_SOURCES = tests/test-pattern.c
 tests_test_pattern_CFLAGS = $(unit_cflags)
 tests_test_pattern_LDADD = $(unit_libs)
+
+tests_test_naming_SOURCES = tests/test-naming.c
+tests_test_naming_CFLAGS = $(unit_cflags)
+tests_test_naming_LDADD = $(unit_libs)
 
 tests_test_output_SOURCES = tests/test-output.c
 tests_test_output_CFLAGS = $(unit_cflags)

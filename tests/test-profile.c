@@ -43,9 +43,10 @@ static char *
 collapse(struct profile *profile)
 {
 	struct error error = { 0 };
+	const struct naming_rule rule = { GRANULARITY_FUNCTION, INLINES_AUTO };
 	bool is_own;
-	struct sample_tree *tree = profile_named_tree(
-	    profile, GRANULARITY_FUNCTION, &is_own, &error);
+	struct sample_tree *tree = profile_named_tree(profile, &rule, &is_own,
+	                                              &error);
 	char **lines = calloc(tree->n_nodes + 1, sizeof *lines);
 	char *all = calloc(1, 1000000);
 	uint32_t n_lines = 0;
@@ -315,11 +316,15 @@ profile_names_modules_and_addresses(void **state)
 
 	(void)state;
 	for (int g = GRANULARITY_MODULE; g <= GRANULARITY_ADDRESS; g++) {
+		const struct naming_rule rule = { (enum granularity)g,
+			INLINES_AUTO };
 		struct error error = { 0 };
 		bool is_own;
-		struct sample_tree *tree = profile_named_tree(
-		    profile, (enum granularity)g, &is_own, &error);
+		struct sample_tree *tree;
 
+		if (expected[g] == NULL)
+			continue;
+		tree = profile_named_tree(profile, &rule, &is_own, &error);
 		assert_true(is_own);
 		assert_int_equal(tree->n_nodes, 2);
 		assert_string_equal(names_text(profile->names,
@@ -342,9 +347,11 @@ profile_lends_its_tree_where_frames_are_names(void **state)
 
 	(void)state;
 	for (int g = GRANULARITY_FUNCTION; g <= GRANULARITY_ADDRESS; g++) {
-		assert_ptr_equal(profile_named_tree(profile,
-		                                    (enum granularity)g,
-		                                    &is_own, &error),
+		const struct naming_rule rule = { (enum granularity)g,
+			INLINES_AUTO };
+
+		assert_ptr_equal(profile_named_tree(profile, &rule, &is_own,
+		                                    &error),
 		                 profile->tree);
 		assert_false(is_own);
 	}

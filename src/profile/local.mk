@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/profile/frame_labels.c src/profile/frame_labels.h \
 	src/profile/large_array.c src/profile/large_array.h \
 	src/profile/profile.c src/profile/profile.h \
 	src/profile/profile_merge.c \
 	src/profile/profile_named_tree.c \
 	src/profile/sample_tree.c src/profile/sample_tree.h \
+	src/profile/short_paths.c src/profile/short_paths.h \
 	src/profile/tree_builder.c

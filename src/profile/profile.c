@@ -167,6 +167,19 @@ profile_add_section(struct profile *profile, uint32_t begin, uint32_t end,
 	return profile->n_sections++;
 }
 
+static int
+add_locations(struct profile *profile, const struct location *locations,
+              uint32_t n, struct error *error)
+{
+	if (make_room(&profile->locations, &profile->locations_capacity,
+	              profile->n_locations, n, sizeof *locations, error) != 0)
+		return -1;
+	memcpy(&profile->locations[profile->n_locations], locations,
+	       n * sizeof *locations);
+	profile->n_locations += n;
+	return 0;
+}
+
 uint32_t
 profile_add_frame(struct profile *profile, uint32_t module, uint64_t address,
                   const struct location *locations, uint32_t n,
@@ -175,19 +188,29 @@ profile_add_frame(struct profile *profile, uint32_t module, uint64_t address,
 	if (make_room(&profile->frames, &profile->frames_capacity,
 	              profile->n_frames, 1, sizeof *profile->frames,
 	              error) != 0 ||
-	    make_room(&profile->locations, &profile->locations_capacity,
-	              profile->n_locations, n, sizeof *locations, error) != 0)
+	    add_locations(profile, locations, n, error) != 0)
 		return UINT32_MAX;
-	memcpy(&profile->locations[profile->n_locations], locations,
-	       n * sizeof *locations);
 	profile->frames[profile->n_frames] = (struct frame){
 		.address = address,
 		.module = module,
-		.first_location = profile->n_locations,
+		.first_location = profile->n_locations - n,
 		.n_locations = n,
+		.function_offset = NO_OFFSET,
 	};
-	profile->n_locations += n;
 	return profile->n_frames++;
+}
+
+int
+profile_set_debug_lines(struct profile *profile, uint32_t frame,
+                        const struct location *locations, uint32_t n,
+                        struct error *error)
+{
+	if (add_locations(profile, locations, n, error) != 0)
+		return -1;
+	profile->frames[frame].first_location = profile->n_locations - n;
+	profile->frames[frame].n_locations = n;
+	profile->frames[frame].has_debug_lines = true;
+	return 0;
 }
 
 uint32_t

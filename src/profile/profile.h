@@ -18,6 +18,7 @@
 
 #define NO_MODULE UINT32_MAX
 #define NO_THREAD UINT32_MAX
+#define NO_OFFSET UINT32_MAX
 
 /* Something whose use only grows.  One hit stands for `interval` gticks. */
 struct resource {
@@ -33,7 +34,10 @@ struct module {
 	uint32_t build_id_size;		/* 0: unknown */
 };
 
-/* What an address resolves to at one level of its inlined chain. */
+/*
+ * What an address resolves to at one level of its inlined chain: the line of
+ * the innermost is the address's, of the others that of the inlined call.
+ */
 struct location {
 	uint32_t function;	/* a name */
 	uint32_t file;		/* a name, or NO_NAME */
@@ -49,6 +53,11 @@ struct frame {
 	uint32_t module;	/* NO_MODULE: a bare name */
 	uint32_t first_location;
 	uint32_t n_locations;	/* at least 1 */
+	uint32_t function_offset;	/* bytes from where the outermost
+					 * location's function starts, or
+					 * NO_OFFSET */
+	bool has_debug_lines;	/* its lines and inlined locations are from
+				 * debug information, not from the input */
 };
 
 struct process {
@@ -149,6 +158,11 @@ uint32_t profile_add_frame(struct profile *profile, uint32_t module,
                            uint64_t address, const struct location *locations,
                            uint32_t n, struct error *error);
 
+/* Gives a frame other locations, n >= 1, from debug information; 0 or -1. */
+int profile_set_debug_lines(struct profile *profile, uint32_t frame,
+                            const struct location *locations, uint32_t n,
+                            struct error *error);
+
 /* Adds to the tally of that description, which is made if new; 0 or -1. */
 int profile_add_tally(struct profile *profile, const char *what,
                       uint64_t count, struct error *error);
@@ -170,12 +184,32 @@ int profile_warn(struct profile *profile, struct error *error,
 struct profile *profile_merge(struct profile *const *profiles, uint32_t n,
                               struct error *error);
 
-/* What a node's name is.  Changes names, never totals. */
+/*
+ * What a node's name is.  Changes names, never totals.  Where a frame does not
+ * have what is asked for, it has the name in brackets.
+ */
 enum granularity {
 	GRANULARITY_FUNCTION,	/* demangled name, across files and modules */
-	GRANULARITY_MODULE,	/* the file's last path component; where there
-				 * is none, the name */
-	GRANULARITY_ADDRESS,	/* module+0xoffset; likewise */
+	GRANULARITY_MODULE,	/* the file's last path component (function) */
+	GRANULARITY_FILE,	/* source file (module, function), its path as
+				 * short_paths.h cuts it */
+	GRANULARITY_LINE,	/* file:line (function) */
+	GRANULARITY_CALLSITE,	/* a frame that calls: function:line, else
+				 * function+0xoffset (function); of one that
+				 * does not: function */
+	GRANULARITY_ADDRESS,	/* module+0xaddress (function) */
+};
+
+/* Which inlined calls are steps of a path. */
+enum inlines {
+	INLINES_AUTO,		/* those that the input itself names */
+	INLINES_ON,		/* those of debug information as well */
+	INLINES_OFF,		/* none */
+};
+
+struct naming_rule {
+	enum granularity granularity;
+	enum inlines inlines;
 };
 
 /*
@@ -185,7 +219,7 @@ enum granularity {
  * profile->tree itself, where frames are names already.  NULL with *error set.
  */
 struct sample_tree *profile_named_tree(struct profile *profile,
-                                       enum granularity granularity,
+                                       const struct naming_rule *rule,
                                        bool *is_own, struct error *error);
 
 #endif

@@ -282,11 +282,14 @@ merge_frame(struct merge *merge, const struct profile *from,
 	*number = names_add(merge->frame_keys, merge->key, key_size, error);
 	if (*number == NO_NAME)
 		return -1;
-	if (*number == merge->sum->n_frames &&
-	    profile_add_frame(merge->sum, module, frame->address,
+	if (*number < merge->sum->n_frames)
+		return 0;
+	if (profile_add_frame(merge->sum, module, frame->address,
 	                      merge->locations, frame->n_locations,
 	                      error) == UINT32_MAX)
 		return -1;
+	merge->sum->frames[*number].function_offset = frame->function_offset;
+	merge->sum->frames[*number].has_debug_lines = frame->has_debug_lines;
 	return 0;
 }
 

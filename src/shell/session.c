@@ -122,15 +122,15 @@ session_functions(const struct session *session, uint32_t *n)
 /* Names and weights of a profile; naming is empty before. */
 static int
 make_naming(struct naming *naming, struct profile *profile,
-            enum granularity granularity, uint32_t resource,
+            const struct naming_rule *rule, uint32_t resource,
             struct error *error)
 {
 	const struct sample_tree *tree;
 
 	if (profile->tree == NULL)
 		return error_set(error, "the profile has no stacks");
-	naming->tree = profile_named_tree(profile, granularity,
-	                                  &naming->tree_is_own, error);
+	naming->tree = profile_named_tree(profile, rule, &naming->tree_is_own,
+	                                  error);
 	if (naming->tree == NULL)
 		return -1;
 	tree = naming->tree;
@@ -191,12 +191,44 @@ heaviest_outermost(const struct session *session)
 	return best;
 }
 
-static uint32_t
-default_root(const struct session *session)
+/* Whether a name is "function:line" or "function+0xoffset". */
+static bool
+is_site_of(const char *name, const char *function, size_t length)
 {
-	uint32_t name = session_find_function(session, "main", 4);
+	if (strncmp(name, function, length) != 0)
+		return false;
+	name += length;
+	if (*name == ':')
+		return name[1] != '\0' &&
+		    name[1 + strspn(name + 1, "0123456789")] == '\0';
+	return strncmp(name, "+0x", 3) == 0;
+}
 
-	return name != NO_NAME ? name : heaviest_outermost(session);
+/*
+ * By call site, a function that calls has other names where it does so, and
+ * its own is no root for what happens in it.
+ */
+static bool
+is_split(const struct session *session, const char *function)
+{
+	const struct function_list *list = session->naming.functions;
+	const struct names *names = session->profile->names;
+	size_t length = strlen(function);
+
+	if (session->settings.naming.granularity != GRANULARITY_CALLSITE)
+		return false;
+	for (uint32_t i = 0; i < list->n; i++)
+		if (is_site_of(names_text(names, list->names[i]), function,
+		               length))
+			return true;
+	return false;
+}
+
+static uint32_t
+find_root(const struct session *session, const char *function)
+{
+	return is_split(session, function) ? NO_NAME :
+	    session_find_function(session, function, strlen(function));
 }
 
 /* The user's root where the tree has it, else the default and a note. */
@@ -207,15 +239,19 @@ choose_root(struct session *session)
 	uint32_t name = NO_NAME;
 
 	if (choice != NULL)
-		name = session_find_function(session, choice, strlen(choice));
+		name = find_root(session, choice);
 	if (name == NO_NAME)
-		name = default_root(session);
-	if (choice != NULL && name != NO_NAME &&
-	    strcmp(choice, names_text(session->profile->names, name)) != 0)
-		session_note(session, "there is no %s here; the root is %s",
-		             choice,
-		             names_text(session->profile->names, name));
+		name = find_root(session, "main");
+	if (name == NO_NAME)
+		name = heaviest_outermost(session);
 	session->root = name;
+	if (choice == NULL || name == NO_NAME ||
+	    strcmp(choice, names_text(session->profile->names, name)) == 0)
+		return;
+	session_note(session, is_split(session, choice) ?
+	             "%s stands here for each of its calls; the root is %s" :
+	             "there is no %s here; the root is %s", choice,
+	             names_text(session->profile->names, name));
 }
 
 /* After the names, the weights or the resource have changed. */
@@ -280,8 +316,8 @@ adopt(struct session *session, struct profile *profile,
 
 	if (profile->n_resources == 0)
 		return error_set(error, "the profile has no resource");
-	if (make_naming(&naming, profile, session->settings.granularity,
-	                resource, error) != 0)
+	if (make_naming(&naming, profile, &session->settings.naming, resource,
+	                error) != 0)
 		return -1;
 	copy = copy_files(files, n, error);
 	if (copy == NULL) {
@@ -349,19 +385,19 @@ session_need_profile(const struct session *session, struct error *error)
 }
 
 int
-session_set_granularity(struct session *session, enum granularity granularity,
-                        struct error *error)
+session_set_naming(struct session *session, const struct naming_rule *rule,
+                   struct error *error)
 {
 	struct naming naming = { 0 };
 
 	if (session->profile != NULL) {
-		if (make_naming(&naming, session->profile, granularity,
+		if (make_naming(&naming, session->profile, rule,
 		                session->resource, error) != 0)
 			return -1;
 		free_naming(&session->naming);
 		session->naming = naming;
 	}
-	session->settings.granularity = granularity;
+	session->settings.naming = *rule;
 	if (session->profile != NULL) {
 		make_set(session);
 		choose_root(session);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* session.h -- all that a command can see: the profile and the settings.
  *
- * The session owns the profile, the tree of names at the current granularity
+ * The session owns the profile, the tree of names by the current naming rule
  * and the weights of the current resource.  Loading and switching either
  * succeed whole or change nothing.
  */
@@ -28,7 +28,7 @@ struct settings {
 					 * not lift it */
 	enum percent_base percent;
 	int digits;
-	enum granularity granularity;
+	struct naming_rule naming;
 	const struct output_format *format;
 	enum unit unit;
 	bool has_pager;
@@ -96,9 +96,8 @@ int session_reload(struct session *session, struct error *error);
 /* 0, or -1 with *error set where no profile is loaded. */
 int session_need_profile(const struct session *session, struct error *error);
 
-int session_set_granularity(struct session *session,
-                            enum granularity granularity,
-                            struct error *error);
+int session_set_naming(struct session *session,
+                       const struct naming_rule *rule, struct error *error);
 
 /* resource: an index below profile->n_resources. */
 int session_set_resource(struct session *session, uint32_t resource,

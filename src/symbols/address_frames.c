@@ -27,6 +27,7 @@ struct address {
 	uint64_t address;
 	uint32_t module;
 	uint32_t function;	/* a name, once that is known */
+	uint32_t offset;	/* into the function, or NO_OFFSET */
 };
 
 struct address_frames {
@@ -123,7 +124,7 @@ address_frames_add(struct address_frames *frames, uint32_t module,
 		slot = find_slot(frames, module, address);
 	}
 	frames->items[frames->n] = (struct address){ address, module,
-		NO_NAME };
+		NO_NAME, NO_OFFSET };
 	*slot = (uint32_t)++frames->n;
 	return *slot - 1;
 }
@@ -196,6 +197,14 @@ warn_of_module(struct address_frames *frames, struct profile *profile,
 	    reasons[state]);
 }
 
+static uint32_t
+offset_in(const struct symbol *symbol, uint64_t address)
+{
+	if (symbol == NULL || address - symbol->start >= NO_OFFSET)
+		return NO_OFFSET;
+	return (uint32_t)(address - symbol->start);
+}
+
 /* Names the addresses sorted[n] of one module. */
 static int
 name_with(struct module_symbols *symbols, struct profile *profile,
@@ -223,6 +232,7 @@ name_with(struct module_symbols *symbols, struct profile *profile,
 			                                 error);
 		if (item->function == NO_NAME)
 			return -1;
+		item->offset = offset_in(symbol, item->address);
 		last = symbol;
 	}
 	return 0;
@@ -322,6 +332,7 @@ enter_frames(const struct address_frames *frames, struct profile *profile,
 		if (profile_add_frame(profile, module, address, &location, 1,
 		                      error) == UINT32_MAX)
 			return -1;
+		profile->frames[i].function_offset = item->offset;
 	}
 	return 0;
 }

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* frame_labels.c -- the names that a frame stands for.
+ *
+ * By module and by address a frame is one step, whatever was inlined there; by
+ * all others each of its locations is one.
+ */
+#include "src/profile/frame_labels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/profile/short_paths.h"
+
+struct labelling {
+	struct profile *profile;
+	const struct naming_rule *rule;
+	const char **paths;	/* short ones, by file; NULL: not needed */
+	bool *calls;		/* [n_frames] whether it calls another */
+};
+
+uint32_t
+frame_shown_locations(const struct frame *frame, enum inlines inlines)
+{
+	if (inlines == INLINES_OFF ||
+	    (inlines == INLINES_AUTO && frame->has_debug_lines))
+		return 1;
+	return frame->n_locations;
+}
+
+/* Enters the text, which it frees; length < 0: there was no memory for it. */
+static uint32_t
+enter(struct profile *profile, char *text, int length, struct error *error)
+{
+	uint32_t name;
+
+	if (length < 0) {
+		error_out_of_memory(error);
+		return NO_NAME;
+	}
+	name = names_add(profile->names, text, (size_t)length, error);
+	free(text);
+	return name;
+}
+
+static const char *
+module_name(const struct profile *profile, uint32_t module)
+{
+	const char *path = profile->modules[module].path;
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static uint32_t
+name_of_module(struct profile *profile, uint32_t module, struct error *error)
+{
+	const char *name = module_name(profile, module);
+
+	return names_add(profile->names, name, strlen(name), error);
+}
+
+static uint32_t
+name_of_address(struct profile *profile, const struct frame *frame,
+                struct error *error)
+{
+	char *text;
+	int length = asprintf(&text, "%s+0x%" PRIx64,
+	    module_name(profile, frame->module), frame->address);
+
+	return enter(profile, text, length, error);
+}
+
+static uint32_t
+name_of_file(const struct labelling *labelling, const struct frame *frame,
+             const struct location *location, struct error *error)
+{
+	struct profile *profile = labelling->profile;
+	const char *path;
+
+	if (location->file == NO_NAME)
+		return frame->module == NO_MODULE ? location->function :
+		    name_of_module(profile, frame->module, error);
+	path = labelling->paths[location->file];
+	return names_add(profile->names, path, strlen(path), error);
+}
+
+static uint32_t
+name_of_line(const struct labelling *labelling,
+             const struct location *location, struct error *error)
+{
+	char *text;
+	int length;
+
+	if (location->file == NO_NAME || location->line == 0)
+		return location->function;
+	length = asprintf(&text, "%s:%" PRIu32,
+	                  labelling->paths[location->file], location->line);
+	return enter(labelling->profile, text, length, error);
+}
+
+/* Of a location that calls; is_outermost: the frame's own function. */
+static uint32_t
+name_of_site(struct profile *profile, const struct frame *frame,
+             const struct location *location, bool is_outermost,
+             struct error *error)
+{
+	const char *function = names_text(profile->names, location->function);
+	char *text;
+	int length;
+
+	if (location->line != 0)
+		length = asprintf(&text, "%s:%" PRIu32, function,
+		                  location->line);
+	else if (is_outermost && frame->function_offset != NO_OFFSET)
+		length = asprintf(&text, "%s+0x%" PRIx32, function,
+		                  frame->function_offset);
+	else
+		return location->function;
+	return enter(profile, text, length, error);
+}
+
+/* The name of the k-th of n shown locations. */
+static uint32_t
+name_of_location(const struct labelling *labelling, uint32_t number,
+                 uint32_t k, uint32_t n, struct error *error)
+{
+	struct profile *profile = labelling->profile;
+	const struct frame *frame = &profile->frames[number];
+	const struct location *location =
+	    &profile->locations[frame->first_location + k];
+
+	switch (labelling->rule->granularity) {
+	case GRANULARITY_FILE:
+		return name_of_file(labelling, frame, location, error);
+	case GRANULARITY_LINE:
+		return name_of_line(labelling, location, error);
+	case GRANULARITY_CALLSITE:
+		if (k + 1 < n || labelling->calls[number])
+			return name_of_site(profile, frame, location, k == 0,
+			                    error);
+		return location->function;
+	default:
+		return location->function;
+	}
+}
+
+/* Whether a frame is one step, and then its name. */
+static bool
+name_as_one(const struct labelling *labelling, const struct frame *frame,
+            uint32_t *name, struct error *error)
+{
+	if (frame->module == NO_MODULE)
+		return false;
+	if (labelling->rule->granularity == GRANULARITY_MODULE)
+		*name = name_of_module(labelling->profile, frame->module,
+		                       error);
+	else if (labelling->rule->granularity == GRANULARITY_ADDRESS)
+		*name = name_of_address(labelling->profile, frame, error);
+	else
+		return false;
+	return true;
+}
+
+static int
+fill(const struct labelling *labelling, struct frame_labels *labels,
+     struct error *error)
+{
+	const struct profile *profile = labelling->profile;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+		uint32_t n_shown = frame_shown_locations(frame,
+		    labelling->rule->inlines);
+
+		labels->first[i] = n;
+		if (name_as_one(labelling, frame, &labels->labels[n],
+		                error)) {
+			n++;
+			if (error->is_set)
+				return -1;
+			continue;
+		}
+		for (uint32_t k = 0; k < n_shown; k++) {
+			labels->labels[n] = name_of_location(labelling, i, k,
+			                                     n_shown, error);
+			if (labels->labels[n++] == NO_NAME)
+				return -1;
+		}
+	}
+	labels->first[profile->n_frames] = n;
+	return 0;
+}
+
+static void
+find_calls(const struct profile *profile, bool *calls)
+{
+	const struct sample_tree *tree = profile->tree;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if (tree->end[node] > node + 1)
+			calls[tree->label[node]] = true;
+}
+
+/* What the rule needs beside the frames. */
+static int
+prepare(struct labelling *labelling, struct error *error)
+{
+	const struct profile *profile = labelling->profile;
+	enum granularity granularity = labelling->rule->granularity;
+
+	if (granularity == GRANULARITY_FILE ||
+	    granularity == GRANULARITY_LINE) {
+		labelling->paths = short_paths_new(profile, error);
+		return labelling->paths != NULL ? 0 : -1;
+	}
+	if (granularity != GRANULARITY_CALLSITE)
+		return 0;
+	labelling->calls = memory_array(profile->n_frames,
+	                                sizeof *labelling->calls, error);
+	if (labelling->calls == NULL)
+		return -1;
+	find_calls(profile, labelling->calls);
+	return 0;
+}
+
+static size_t
+count_locations(const struct profile *profile)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		n += profile->frames[i].n_locations;
+	return n;
+}
+
+int
+frame_labels_make(struct frame_labels *labels, struct profile *profile,
+                  const struct naming_rule *rule, struct error *error)
+{
+	struct labelling labelling = { .profile = profile, .rule = rule };
+	int result = -1;
+
+	labels->first = memory_array((size_t)profile->n_frames + 1,
+	                             sizeof *labels->first, error);
+	labels->labels = memory_array(count_locations(profile),
+	                              sizeof *labels->labels, error);
+	if (labels->first != NULL && labels->labels != NULL &&
+	    prepare(&labelling, error) == 0)
+		result = fill(&labelling, labels, error);
+	free(labelling.paths);
+	free(labelling.calls);
+	return result;
+}
+
+void
+frame_labels_free(struct frame_labels *labels)
+{
+	free(labels->first);
+	free(labels->labels);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* short_paths.c -- source files by as little of their paths as tells them
+ * apart.
+ *
+ * Sorted by their bytes from the last to the first, the paths that share most
+ * of their end with a path stand beside it.
+ */
+#include "src/profile/short_paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+/* How many bytes two paths have in common at their ends. */
+static size_t
+common_end(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t n = 0;
+
+	while (n < a_length && n < b_length &&
+	       a[a_length - 1 - n] == b[b_length - 1 - n])
+		n++;
+	return n;
+}
+
+static int
+compare_from_end(const void *left, const void *right)
+{
+	const char *a = *(const char *const *)left;
+	const char *b = *(const char *const *)right;
+	size_t a_length = strlen(a), b_length = strlen(b);
+	size_t n = common_end(a, a_length, b, b_length);
+
+	if (n == a_length || n == b_length)
+		return n < b_length ? -1 : n < a_length;
+	return (unsigned char)a[a_length - 1 - n] <
+	    (unsigned char)b[b_length - 1 - n] ? -1 : 1;
+}
+
+/* The shortest end of whole components that is longer than `shared`. */
+static const char *
+end_beyond(const char *path, size_t shared)
+{
+	size_t at = strlen(path);
+
+	at = at > shared ? at - shared - 1 : 0;
+	while (at > 0 && path[at - 1] != '/')
+		at--;
+	return path + at;
+}
+
+static size_t
+shared_with(const char *path, const char *other)
+{
+	return common_end(path, strlen(path), other, strlen(other));
+}
+
+/* Fills files[] with the distinct files of the locations; how many. */
+static size_t
+collect(const struct profile *profile, const char **paths,
+        uint32_t *files)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < profile->n_locations; i++) {
+		uint32_t file = profile->locations[i].file;
+
+		if (file == NO_NAME || paths[file] != NULL)
+			continue;
+		paths[file] = names_text(profile->names, file);
+		files[n++] = file;
+	}
+	return n;
+}
+
+static int
+shorten(const char **paths, const uint32_t *files, size_t n,
+        struct error *error)
+{
+	const char **sorted = memory_array(n, sizeof *sorted, error);
+
+	if (sorted == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = paths[files[i]];
+	qsort(sorted, n, sizeof *sorted, compare_from_end);
+	for (size_t i = 0; i < n; i++) {
+		const char **found = bsearch(&paths[files[i]], sorted, n,
+		    sizeof *sorted, compare_from_end);
+		const char *path = *found;
+		size_t shared = 0;
+
+		if (found > sorted)
+			shared = shared_with(path, found[-1]);
+		if (found + 1 < sorted + n && shared_with(path, found[1]) >
+		    shared)
+			shared = shared_with(path, found[1]);
+		paths[files[i]] = end_beyond(path, shared);
+	}
+	free(sorted);
+	return 0;
+}
+
+const char **
+short_paths_new(const struct profile *profile, struct error *error)
+{
+	const char **paths = memory_array(names_count(profile->names),
+	                                  sizeof *paths, error);
+	uint32_t *files = memory_array(names_count(profile->names),
+	                               sizeof *files, error);
+	int result = -1;
+
+	if (paths != NULL && files != NULL)
+		result = shorten(paths, files, collect(profile, paths, files),
+		                 error);
+	free(files);
+	if (result == 0)
+		return paths;
+	free(paths);
+	return NULL;
+}
