@@ -2,8 +2,11 @@
 # The reference part of manual.md and the man page come from the command
 # table; `make reference` writes them anew and tests/reference.sh compares.
 man1_MANS += doc/cpprof.1
+if COLLECTOR
+man3_MANS += doc/libcpprof.3
+endif
 doc_DATA += README.md doc/manual.md doc/cpprofdata.md doc/performance.md
-EXTRA_DIST += doc/cpprof.1 doc/manual.md doc/cpprofdata.md doc/performance.md
+EXTRA_DIST += doc/cpprof.1 doc/libcpprof.3 doc/manual.md doc/cpprofdata.md doc/performance.md
 
 reference: cpprof
 	$(srcdir)/doc/make-reference $(builddir)/cpprof $(srcdir)/doc

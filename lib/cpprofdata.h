@@ -39,9 +39,17 @@
 
 /*
  * Module of the pseudo frame that stands for the outer frames of a stack that
- * could not be walked to its end.  It has no parent, and its offset is 0.
+ * could not be walked to its end.  It has no parent but a phase, and its
+ * offset is 0.
  */
 #define CPPROFDATA_PARTIAL (UINT32_MAX - 1)
+
+/*
+ * Module of the pseudo frame of a phase, under which the program itself has
+ * put the stack.  It has no parent, and its offset is the number of a string:
+ * the phase's name.  A CPPROFDATA_PARTIAL frame may stand below it.
+ */
+#define CPPROFDATA_PHASE (UINT32_MAX - 2)
 
 /* A resource: something that grows.  Texts are NUL-padded. */
 struct cpprofdata_resource {
@@ -202,7 +210,7 @@ struct cpprofdata_count {
  */
 struct cpprofdata_node {
 	uint32_t parent;	/* node of the same thread, or NO_NODE */
-	uint32_t module;	/* number, NO_MODULE or PARTIAL */
+	uint32_t module;	/* number, NO_MODULE, PARTIAL or PHASE */
 	uint64_t offset;	/* an address inside the instruction: of an
 				   innermost frame the instruction's own, of
 				   a caller's the return address minus 1 */

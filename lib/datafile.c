@@ -229,7 +229,7 @@ datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
 	used = head->used;
 	capacity = (size - sizeof *chunk) / record_size;
 	if (size > MAX_SIZE ||
-	    file.next_first[type] + capacity >= CPPROFDATA_PARTIAL ||
+	    file.next_first[type] + capacity >= CPPROFDATA_PHASE ||
 	    (used + size > file.size && !grow(used + size)))
 		return NULL;
 	chunk = map(used, size);
@@ -491,6 +491,15 @@ datafile_finish(void)
 	/* Without the lock nobody goes beyond `used`. */
 	if (fd >= 0 && ftruncate(fd, (off_t)head->used) == 0)
 		file.size = head->used;
+}
+
+void
+datafile_resume(void)
+{
+	struct cpprofdata_header *head = datafile_header();
+
+	if (head != NULL)
+		head->end_ns = 0;
 }
 
 void

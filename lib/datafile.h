@@ -89,6 +89,9 @@ void datafile_count_time(uint64_t ns);
  * held. */
 void datafile_finish(void);
 
+/* Takes back that the process has ended.  Not from a handler. */
+void datafile_resume(void);
+
 /*
  * In a forked child: the file is the parent's and its mappings are gone.
  * Closes the inherited descriptor and starts without a file.

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
+#include "lib/control.h"
 #include "lib/modules.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
@@ -52,7 +53,7 @@ take_state(const void *start, void *argument)
 {
 	struct thread *thread = NULL;
 
-	if (start_check_process()) {
+	if (start_check_process() && !control_is_stopped()) {
 		threads_hold_off();
 		thread = threads_take(start, argument);
 		threads_resume();

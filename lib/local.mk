@@ -9,16 +9,21 @@ noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h
 
 if COLLECTOR
 lib_LTLIBRARIES += libcpprof.la
+include_HEADERS += lib/cpprof.h
+pkgconfig_DATA += lib/libcpprof.pc
 endif
 
 libcpprof_la_SOURCES = \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
 	lib/cfi.c lib/cfi-step.c lib/cfi.h \
+	lib/control.c lib/control.h lib/cpprof.h \
 	lib/datafile.c lib/datafile.h \
 	lib/input.h \
 	lib/interpose.c \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
+	lib/output.c lib/output.h \
+	lib/phase.c lib/phase.h \
 	lib/process.c lib/process.h \
 	lib/readable.c lib/readable.h \
 	lib/real.c lib/real.h \
@@ -37,12 +42,13 @@ libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst
 
 # Tests, on code of the kind that most programs are made of.
+EXTRA_DIST += tests/linked.py tests/programs/linked.c
 EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
 	tests/storm-collector.sh
 
 if COLLECTOR
 check_PROGRAMS += tests/programs/target
-TESTS += tests/test-collector.py
+TESTS += tests/test-collector.py tests/linked.py
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test-meter tests/test-unwind
 TESTS += tests/test-meter tests/test-unwind

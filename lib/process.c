@@ -140,15 +140,20 @@ find_own_mapping(void)
 }
 
 bool
-process_init(char **environment, const char **problem)
+process_init(char **environment, const char *output, const char **problem)
 {
-	const char *output = find_variable(environment,
-	    CPPROF_ENVIRONMENT_OUTPUT);
-
 	*problem = NULL;
-	if (output == NULL || *output == '\0' || getauxval(AT_SECURE) != 0 ||
-	    is_watched(environment))
+	if (output == NULL)
+		output = find_variable(environment, CPPROF_ENVIRONMENT_OUTPUT);
+	if (output == NULL || *output == '\0')
 		return false;
+	errno = EPERM;
+	if (getauxval(AT_SECURE) != 0)
+		return false;
+	errno = EBUSY;
+	if (is_watched(environment))
+		return false;
+	errno = EINVAL;
 	process.may_speak = is_told(find_variable(environment,
 	    CPPROF_ENVIRONMENT_LAUNCHER));
 	if (*output != '/' || strlen(output) >= sizeof process.output - 64) {
@@ -161,6 +166,7 @@ process_init(char **environment, const char **problem)
 	    find_variable(environment, CPPROF_ENVIRONMENT_RANDOM) != NULL,
 	    problem))
 		return false;
+	errno = 0;
 	strcpy(process.output, output);
 	process_forked();
 	read_arguments();

@@ -36,7 +36,8 @@ extern struct process process;
  * or valgrind would show the user every tick.  *problem then says what is
  * wrong, or is NULL.  Once, from the constructor.
  */
-bool process_init(char **environment, const char **problem);
+bool process_init(char **environment, const char *output,
+    const char **problem);
 
 /* In a forked child: its own ids and start.  Async-signal-safe. */
 void process_forked(void);

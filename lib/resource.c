@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lib/control.h"
 #include "lib/datafile.h"
 #include "lib/process.h"
 #include "lib/sample.h"
@@ -102,6 +103,7 @@ resources_choose(const char *text, bool is_random, const char **problem)
 	uint64_t interval;
 	size_t length;
 
+	memset(&resources, 0, sizeof resources);
 	resources.is_random = is_random;
 	for (text = text != NULL ? text : "cpu"; text != NULL;) {
 		length = strcspn(text, ":,");
@@ -180,22 +182,59 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits)
 	return columns;
 }
 
-void
-resources_settle(struct thread *thread)
+/* What was spent since the last tick is owed, too; the columns that owe. */
+static uint32_t
+add_last_hits(struct thread *thread, uint64_t *hits)
 {
+	uint32_t columns = 0;
 	unsigned i;
 
+	*hits = 0;
 	for (i = 0; i < resources.n; i++) {
 		const struct source *source = resources.columns[i].source;
 		struct account *account = &thread->accounts[i];
 
 		if (source->hits != NULL)
 			account->owed += source->hits(thread, i, 0);
+		*hits += account->owed;
+		if (account->owed > 0)
+			columns |= 1u << i;
+	}
+	return columns;
+}
+
+void
+resources_take_rest(struct thread *thread)
+{
+	uint64_t hits;
+	uint32_t columns = add_last_hits(thread, &hits);
+
+	if (columns != 0)
+		sample_take_here(thread, columns, hits);
+}
+
+void
+resources_forget(struct thread *thread)
+{
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++) {
+		struct account *account = &thread->accounts[i];
+
 		if (account->owed > 0)
 			datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1,
 			    account->owed);
 		account->owed = 0;
 	}
+}
+
+void
+resources_settle(struct thread *thread)
+{
+	uint64_t hits;
+
+	add_last_hits(thread, &hits);
+	resources_forget(thread);
 }
 
 /* An interval has passed, perhaps several. */
@@ -207,7 +246,8 @@ spend_on(struct thread *thread, unsigned column, uint64_t gticks)
 	uint64_t hits = meter_cross(&account->meter, gticks);
 
 	/* A vfork child's are not the parent's, whose memory this is. */
-	if (hits > 0 && start_check_process() && start_is_own_process()) {
+	if (hits > 0 && !control_is_stopped() && start_check_process() &&
+	    start_is_own_process()) {
 		account->owed += hits;
 		sample_take_here(thread, 1u << column, hits);
 	}

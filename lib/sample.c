@@ -22,6 +22,7 @@
 
 #include "lib/arch.h"
 #include "lib/datafile.h"
+#include "lib/phase.h"
 #include "lib/process.h"
 
 #define BUDGET_PART 200			/* of the time, for sampling */
@@ -44,12 +45,15 @@ clock_ns(clockid_t clock)
 static enum tree_result
 find_root(struct thread *thread, struct node *root)
 {
-	root->number = CPPROFDATA_NO_NODE;
-	root->record = NULL;
-	if (thread->unwinder.end == UNWIND_COMPLETE)
-		return TREE_OK;
-	return tree_child(&thread->tree, CPPROFDATA_NO_NODE,
-	    CPPROFDATA_PARTIAL, 0, root);
+	enum tree_result result;
+	struct node phase;
+
+	result = phase_node(&thread->tree, thread->phase, &phase);
+	*root = phase;
+	if (result != TREE_OK || thread->unwinder.end == UNWIND_COMPLETE)
+		return result;
+	return tree_child(&thread->tree, phase.number, CPPROFDATA_PARTIAL, 0,
+	    root);
 }
 
 /* The child for a frame; the parent itself for a frame of this library. */
@@ -175,7 +179,8 @@ take(struct thread *thread, const struct occasion *occasion,
 
 	if (datafile_header() == NULL && !make_file())
 		return TREE_FULL;
-	if (modules_refresh(&thread->modules))
+	if (modules_refresh(&thread->modules) |
+	    phase_refresh(&thread->phase))
 		unwind_remember(&thread->unwinder, 0);
 	if (!thread->is_announced) {
 		result = threads_announce(thread);

@@ -12,9 +12,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "lib/control.h"
 #include "lib/real.h"
 #include "lib/sample.h"
 #include "lib/source-timer.h"
+#include "lib/start.h"
 
 static bool is_on;
 static struct sigaction program_action;	/* what the program asked for */
@@ -59,6 +61,10 @@ tick(struct thread *thread, uint64_t expiries, const void *context)
 		.time_ns = expiries * resources.tick_ns,
 	};
 
+	if (control_is_stopped()) {
+		start_put_to_sleep(thread);
+		return;
+	}
 	occasion.columns = resources_tick(thread, expiries, &occasion.hits);
 	thread->n_expiries += expiries;
 	if (occasion.columns != 0)
@@ -114,9 +120,13 @@ run_program_action(int number, siginfo_t *info, void *context)
 static void
 handle(int number, siginfo_t *info, void *context)
 {
-	struct thread *thread = thread_self;
-	int saved = errno;
+	struct thread *thread;
+	int saved;
 
+	if (control_wake(info, context))
+		return;
+	thread = thread_self;
+	saved = errno;
 	if (!timer_sent(info)) {
 		if (sampler_believed_blocked)
 			hold_back(number, info, context);

@@ -20,19 +20,27 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/arch.h"
+#include "lib/control.h"
 #include "lib/datafile.h"
 #include "lib/modules.h"
+#include "lib/phase.h"
 #include "lib/process.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
 
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
 extern int __cxa_atexit(void (*)(void *), void *, void *);
+
+#define LONGEST_STACK ((uintptr_t)64 << 20)	/* that is looked through */
+#define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
 static volatile uint32_t *is_same_process;	/* wiped to 0 in children */
 static pthread_key_t end_key;
@@ -98,20 +106,29 @@ end_sampling(struct thread *thread)
 static void
 end_thread(void *state)
 {
+	struct thread *thread = state;
+
 	if (!start_is_own_process())
 		return;
-	end_sampling(state);
-	threads_give_back(state);
+	if (thread->stage == THREAD_RUNNING)
+		end_sampling(thread);
+	threads_give_back(thread);
 }
 
+/*
+ * Begins to sample this thread, which runs on its own stack between the two.
+ * May be in the handler: then there may be no key for its end.
+ */
 static void
-begin_thread(struct thread *thread, const void *stack_end)
+begin_thread(struct thread *thread, const void *stack, const void *stack_end,
+    bool has_key)
 {
 	int saved = errno;
 	bool ok;
 
-	threads_begin(thread, stack_end);
-	ok = pthread_setspecific(end_key, thread) == 0 && sampler_start(thread);
+	threads_begin(thread, stack, stack_end);
+	ok = (!has_key || pthread_setspecific(end_key, thread) == 0) &&
+	    sampler_start(thread);
 	/* Later, descriptor 2 may be anything: the count must do. */
 	if (!ok && thread->is_main)
 		warn("no timer", errno);
@@ -128,7 +145,94 @@ start_thread_sampling(struct thread *thread)
 
 	if (above < here || above - here > 1 << 20)
 		above = here;
-	begin_thread(thread, (const void *)above);
+	begin_thread(thread, (const void *)here, (const void *)above, true);
+}
+
+/*
+ * Where the thread's own stack ends, if the kernel says that all from `stack`
+ * up to there is one; else `stack` itself: it may run on another.
+ */
+static uintptr_t
+find_stack_end(uintptr_t stack, bool is_main)
+{
+	uintptr_t end = is_main ? (uintptr_t)__libc_stack_end :
+	    (uintptr_t)pthread_self();
+	struct readable found;
+
+	readable_init(&found, end, end);
+	if (stack > end || end - stack > LONGEST_STACK ||
+	    !readable_range(&found, stack, end - stack))
+		return stack;
+	return end;
+}
+
+/* On the thread, which runs on `stack`; in the handler there may be no key. */
+static void
+begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
+{
+	uintptr_t end;
+
+	if (thread->has_begun) {
+		threads_resume_sampling(thread);
+		sampler_start(thread);
+		return;
+	}
+	thread->is_main = (uint32_t)syscall(SYS_gettid) == process.pid;
+	end = find_stack_end(stack, thread->is_main);
+	begin_thread(thread, (const void *)stack, (const void *)end, has_key);
+}
+
+static uintptr_t
+stack_of(const void *context)
+{
+	struct registers registers;
+
+	arch_registers(context, &registers);
+	return registers.value[ARCH_STACK];
+}
+
+void
+start_woken_thread(struct thread *thread, const void *context)
+{
+	/* The first keys' values lie in the thread's own descriptor. */
+	const bool has_key = end_key < KEYS_IN_PLACE;
+
+	if (thread_self == NULL)
+		begin_or_resume(thread, stack_of(context), has_key);
+	else
+		thread->stage = THREAD_HELD;
+}
+
+bool
+start_calling_thread(void)
+{
+	struct thread *thread;
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->tid == tid && thread->stage == THREAD_ASLEEP)
+			break;
+	if (thread == NULL)
+		thread = threads_take(NULL, NULL);
+	if (thread == NULL)
+		return false;
+	begin_or_resume(thread, (uintptr_t)__builtin_frame_address(0), true);
+	return true;
+}
+
+void
+start_put_to_sleep(struct thread *thread)
+{
+	enum thread_stage asleep = THREAD_ASLEEP;
+
+	sampler_stop(thread);
+	resources_forget(thread);
+	thread_self = NULL;
+	thread->stage = THREAD_ASLEEP;
+	/* Meant to go on again meanwhile, and nobody will tell? */
+	if (!control_is_stopped() && atomic_compare_exchange_strong(
+	    &thread->stage, &asleep, THREAD_RUNNING))
+		begin_or_resume(thread, 0, true);
 }
 
 /*
@@ -142,12 +246,14 @@ set_up_child(void)
 	struct thread *self = thread_self;
 
 	*is_same_process = 1;
+	control_forked();
 	process_forked();
 	datafile_forked();
 	modules_forked();
+	phase_forked();
 	threads_forked();
 	process.n_threads = process.n_threads_unsampled = 0;
-	if (self != NULL)
+	if (self != NULL && !control_is_stopped())
 		datafile_count_thread(sampler_start(self));
 }
 
@@ -196,9 +302,12 @@ start_check_process(void)
 static bool
 watch_forks(void)
 {
-	void *page = mmap(NULL, CPPROFDATA_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *page;
 
+	if (is_same_process != NULL)
+		return true;
+	page = mmap(NULL, CPPROFDATA_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED ||
 	    madvise(page, CPPROFDATA_PAGE, MADV_WIPEONFORK) != 0)
 		return false;
@@ -240,29 +349,35 @@ finish(void *unused)
 	}
 }
 
+bool
+start_process(char **environment, const char *output, const char **problem)
+{
+	static bool has_key;
+
+	errno = 0;
+	if (!process_init(environment, output, problem))
+		return false;
+	*problem = process.output;
+	if (!make_file())
+		return false;
+	*problem = "cannot set up";
+	if (!watch_forks() || __cxa_atexit(finish, NULL, NULL) != 0)
+		return false;
+	if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
+		return false;
+	has_key = true;
+	return sampler_install() == 0 && start_calling_thread();
+}
+
 __attribute__((constructor)) static void
 start(int argc, char **argv, char **environment)
 {
 	int saved = errno;
 	const char *problem;
-	struct thread *thread;
 
 	(void)argc, (void)argv;
 	real();
-	if (!process_init(environment, &problem)) {
-		if (problem != NULL)
-			warn(problem, 0);
-	} else if (!make_file()) {
-		warn(process.output, errno);
-	} else if (!watch_forks() ||
-	    __cxa_atexit(finish, NULL, NULL) != 0 ||
-	    pthread_key_create(&end_key, end_thread) != 0 ||
-	    (thread = threads_take(NULL, NULL)) == NULL ||
-	    sampler_install() != 0) {
-		warn("cannot set up", errno);
-	} else {
-		thread->is_main = true;
-		begin_thread(thread, __libc_stack_end);
-	}
+	if (!start_process(environment, NULL, &problem) && problem != NULL)
+		warn(problem, errno);
 	errno = saved;
 }

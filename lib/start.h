@@ -21,7 +21,28 @@ bool start_check_process(void);
  */
 bool start_is_own_process(void);
 
+/*
+ * Begins to sample this process: its file, and the calling thread.  With the
+ * environment's settings; `output` is the absolute path of an existing
+ * directory, or NULL: the environment's.  False with errno set; *problem is
+ * what to tell the user, NULL if nothing.  Not from a handler.
+ */
+bool start_process(char **environment, const char *output,
+    const char **problem);
+
 /* First thing in a thread that has a state: begins it and starts its timer. */
 void start_thread_sampling(struct thread *thread);
+
+/* Samples the calling thread, which is not sampled yet or sleeps. */
+bool start_calling_thread(void);
+
+/* The same for the interrupted thread, with that state.  In the handler. */
+void start_woken_thread(struct thread *thread, const void *context);
+
+/*
+ * Samples the calling thread no more until it is woken, which control.h tells
+ * to.  Its timers are gone.  Also in the handler.
+ */
+void start_put_to_sleep(struct thread *thread);
 
 #endif

@@ -18,7 +18,9 @@
 
 __thread struct thread *thread_self;
 
-static struct thread *all, *idle;
+static struct thread *_Atomic all;
+static struct thread *idle;
+static __thread char given_name[16];	/* by the program; "": none */
 static atomic_flag locked = ATOMIC_FLAG_INIT;
 
 void
@@ -95,14 +97,22 @@ threads_take(const void *start, void *argument)
 void
 threads_give_back(struct thread *thread)
 {
+	thread->has_begun = false;
+	thread->stage = THREAD_IDLE;
 	lock();
 	thread->next_idle = idle;
 	idle = thread;
 	unlock();
 }
 
+struct thread *
+threads_all(void)
+{
+	return atomic_load_explicit(&all, memory_order_acquire);
+}
+
 void
-threads_begin(struct thread *thread, const void *stack_end)
+threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 {
 	thread->tid = (uint32_t)syscall(SYS_gettid);
 	thread->is_announced = false;
@@ -110,8 +120,22 @@ threads_begin(struct thread *thread, const void *stack_end)
 	thread->is_sampling = false;
 	thread->allowance_ns = FIRST_ALLOWANCE_NS;
 	unwind_remember(&thread->unwinder, 0);
-	readable_init(&thread->unwinder.readable,
-	    (uintptr_t)__builtin_frame_address(0), (uintptr_t)stack_end);
+	readable_init(&thread->unwinder.readable, (uintptr_t)stack,
+	    (uintptr_t)stack_end);
+	thread->has_begun = true;
+	thread->stage = THREAD_RUNNING;
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_self = thread;
+}
+
+void
+threads_resume_sampling(struct thread *thread)
+{
+	thread->held_off = 0;
+	thread->is_sampling = false;
+	thread->allowance_ns = FIRST_ALLOWANCE_NS;
+	unwind_remember(&thread->unwinder, 0);
+	thread->stage = THREAD_RUNNING;
 	atomic_signal_fence(memory_order_seq_cst);
 	thread_self = thread;
 }
@@ -166,10 +190,28 @@ threads_announce(struct thread *thread)
 void
 threads_note_name(struct thread *thread)
 {
-	char name[16] = "";
+	char name[sizeof given_name] = "";
 
-	if (prctl(PR_GET_NAME, name) == 0)
-		memcpy(thread->record->name, name, sizeof name);
+	if (given_name[0] != '\0')
+		memcpy(name, given_name, sizeof name);
+	else if (prctl(PR_GET_NAME, name) != 0)
+		return;
+	memcpy(thread->record->name, name, sizeof name);
+}
+
+void
+threads_name(const char *name)
+{
+	struct thread *self;
+
+	threads_hold_off();
+	memset(given_name, 0, sizeof given_name);
+	if (name != NULL)
+		strncpy(given_name, name, sizeof given_name - 1);
+	self = thread_self;
+	if (self != NULL && self->is_announced)
+		threads_note_name(self);
+	threads_resume();
 }
 
 void
@@ -187,6 +229,8 @@ threads_forked(void)
 		/* The parent's debt would leave a short child unseen. */
 		thread->allowance_ns = FIRST_ALLOWANCE_NS;
 		thread->has_timer = false;
+		thread->stage = thread == thread_self ? THREAD_RUNNING :
+		    THREAD_IDLE;
 		if (thread == thread_self) {
 			thread->tid = (uint32_t)syscall(SYS_gettid);
 			continue;

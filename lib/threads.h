@@ -20,6 +20,18 @@
 #include "lib/tree.h"
 #include "lib/unwind.h"
 
+/*
+ * Only the first and the last step are taken by other threads than the state's
+ * own, each while the thread does nothing with it.
+ */
+enum thread_stage {
+	THREAD_IDLE,		/* nobody's, or its thread has not begun */
+	THREAD_TO_BE_WOKEN,	/* by a timer: control.c */
+	THREAD_RUNNING,		/* sampled; thread_self points to it */
+	THREAD_ASLEEP,		/* not sampled for now */
+	THREAD_HELD		/* in the hands of control.c */
+};
+
 struct thread {
 	struct thread *next;		/* of all states ever made */
 	struct thread *next_idle;	/* of those without a thread */
@@ -28,6 +40,8 @@ struct thread {
 		int (*c11)(void *);
 	} start;
 	void *argument;
+	_Atomic enum thread_stage stage;
+	bool has_begun;			/* its thread has been sampled */
 	bool is_main;
 	bool is_announced;		/* the record names this thread */
 	bool has_timer;
@@ -43,6 +57,7 @@ struct thread {
 	int64_t allowance_ns;		/* that sampling may still cost */
 	uint64_t last_here_ns;		/* monotonic: see sample_take_here */
 	uint64_t n_samples;
+	uint32_t phase;			/* the tree's nodes are kept for */
 	struct tree tree;
 	struct module_cache modules;
 	struct unwinder unwinder;
@@ -66,11 +81,27 @@ struct thread *threads_take(const void *start, void *argument);
 /* Gives a state back whose thread was not created or has ended. */
 void threads_give_back(struct thread *thread);
 
+/* All states there are; a handler may follow their `next`, too. */
+struct thread *threads_all(void);
+
 /*
- * First in a new thread (or in main): its stack goes up to `stack_end`.  Makes
- * thread_self point to the state.
+ * First in a thread that is to be sampled, whose stack is at `stack` now and
+ * goes up to `stack_end`.  Makes thread_self point to the state.
+ * Async-signal-safe.
  */
-void threads_begin(struct thread *thread, const void *stack_end);
+void threads_begin(struct thread *thread, const void *stack,
+    const void *stack_end);
+
+/*
+ * The calling thread, which slept, is sampled again.  Async-signal-safe.
+ */
+void threads_resume_sampling(struct thread *thread);
+
+/*
+ * Names the calling thread, whether it is sampled or not; NULL: as the system
+ * does.
+ */
+void threads_name(const char *name);
 
 /*
  * Gives the thread its record in the file, or takes over the one its state
@@ -78,7 +109,7 @@ void threads_begin(struct thread *thread, const void *stack_end);
  */
 enum tree_result threads_announce(struct thread *thread);
 
-/* Notes the thread's present name.  On that thread; async-signal-safe. */
+/* Notes the thread's present name in its record.  On that thread; async-signal-safe. */
 void threads_note_name(struct thread *thread);
 
 /*

@@ -22,6 +22,7 @@ dist_sampledata_DATA = \
 	sample-data/forms.c \
 	sample-data/forms.folded \
 	sample-data/forms-recorded.folded \
+	sample-data/phases.c \
 	sample-data/process_db.c \
 	sample-data/process_db.cmd \
 	sample-data/process_db.folded \

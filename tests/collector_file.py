@@ -11,7 +11,7 @@ import struct
 import subprocess
 
 NO_NODE = NO_MODULE = 0xffffffff
-PARTIAL = 0xfffffffe
+PARTIAL, PHASE = 0xfffffffe, 0xfffffffd
 STRINGS, MODULES, THREADS, NODES = 1, 2, 3, 4
 DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
          'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed')
@@ -121,9 +121,13 @@ class Profile:
         for number, node in self.nodes.items():
             assert node.owner in self.threads
             assert node.module in self.modules or \
-                node.module in (NO_MODULE, PARTIAL)
-            assert node.module != PARTIAL or \
-                (node.parent, node.offset) == (NO_NODE, 0)
+                node.module in (NO_MODULE, PARTIAL, PHASE)
+            if node.module == PARTIAL:
+                assert node.offset == 0 and (
+                    node.parent == NO_NODE or
+                    self.nodes[node.parent].module == PHASE)
+            if node.module == PHASE:
+                assert node.parent == NO_NODE and self.string(node.offset)
             if node.parent != NO_NODE:
                 assert node.parent < number
                 assert self.nodes[node.parent].owner == node.owner
@@ -168,6 +172,8 @@ class Profile:
             return '[partial]'
         if node.module == NO_MODULE:
             return '[unknown]'
+        if node.module == PHASE:
+            return '[%s]' % self.string(node.offset)
         module = self.modules[node.module]
         path = self.string(module.path)
         if module.flags & 1:

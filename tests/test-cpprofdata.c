@@ -306,6 +306,29 @@ cpprofdata_makes_each_thread_a_section(void **state)
 }
 
 static void
+cpprofdata_names_phases(void **state)
+{
+	static struct image image;
+	const struct test_node nodes[] = {
+		{ UINT32_MAX, CPPROFDATA_PHASE, HOST, 0, 1, 1 },
+		{ 0, CPPROFDATA_NO_MODULE, 0xabc, 0, 2, 2 },
+		{ 0, CPPROFDATA_PARTIAL, 0, 0, 3, 3 },
+		{ UINT32_MAX, CPPROFDATA_PHASE, 5000, 0, 4, 4 },
+	};
+	struct profile *profile;
+
+	(void)state;
+	begin_image(&image);
+	add_chunk(&image, CPPROFDATA_STRINGS, 0, strings, sizeof strings);
+	add_threads(&image);
+	add_chunk(&image, CPPROFDATA_NODES, 0, nodes, 4);
+	profile = read_image(&image);
+	assert_stacks(profile, "[host] 1/1\n0xabc<[host] 2/2\n"
+	    "[partial]<[host] 3/3\n[unknown] 4/4\n");
+	profile_free(profile);
+}
+
+static void
 cpprofdata_warns_of_a_module_once(void **state)
 {
 	static struct image image;
@@ -604,6 +627,7 @@ main(void)
 		cmocka_unit_test(cpprofdata_gives_named_stacks),
 		cmocka_unit_test(cpprofdata_tells_of_the_run),
 		cmocka_unit_test(cpprofdata_makes_each_thread_a_section),
+		cmocka_unit_test(cpprofdata_names_phases),
 		cmocka_unit_test(cpprofdata_warns_of_a_module_once),
 		cmocka_unit_test(cpprofdata_reads_what_is_published_only),
 		cmocka_unit_test(cpprofdata_skips_chunks_it_does_not_know),

@@ -16,6 +16,7 @@
  */
 #include <endian.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@
 
 enum {
 	TEXT_MAX = 4096,		/* bytes of a path or another text */
+	PHASE_MAX = 255,		/* of a phase's name */
 	COMMAND_MAX = 65536,
 	NODES_A_STEP = 65536,		/* between two looks at Ctrl-C */
 };
@@ -290,6 +292,21 @@ named_frame(struct reader *reader, const char *text, struct error *error)
 	    address_frames_add_name(reader->frames, name, error);
 }
 
+/* A phase is no function, so its name stands in brackets. */
+static uint32_t
+phase_frame(struct reader *reader, uint64_t string, struct error *error)
+{
+	char text[PHASE_MAX + 3];
+	size_t length;
+	const char *name = cpprofdata_string(&reader->file, string, PHASE_MAX,
+	                                     &length);
+
+	if (length == 0)
+		return named_frame(reader, "[unknown]", error);
+	snprintf(text, sizeof text, "[%.*s]", (int)length, name);
+	return named_frame(reader, text, error);
+}
+
 static uint32_t
 frame_of(struct reader *reader, const struct cpprofdata_node *node,
          struct error *error)
@@ -298,6 +315,8 @@ frame_of(struct reader *reader, const struct cpprofdata_node *node,
 
 	if (number == CPPROFDATA_PARTIAL)
 		return named_frame(reader, "[partial]", error);
+	if (number == CPPROFDATA_PHASE)
+		return phase_frame(reader, le64toh(node->offset), error);
 	if (number != CPPROFDATA_NO_MODULE) {
 		module = index_of(&reader->file.runs[CPPROFDATA_MODULES],
 		                  number);

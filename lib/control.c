@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* control.c -- sampling started and stopped by the program itself.
+ *
+ * Each thread makes, arms and frees its own timers, so others are asked to:
+ * a thread that should begin gets a timer on its CPU clock that goes off once,
+ * at once when it next runs, and never interrupts one that sleeps.  A thread
+ * that should stop sees it at its next tick.
+ *
+ * A thread's state is found by its id then, because thread_self is not set.
+ * States are only ever added, at the head of a list, so that a handler may
+ * walk it.  Who takes the stage TO_BE_WOKEN from a state has it for itself.
+ */
+#include "lib/control.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/cpprof-environment.h"
+#include "lib/cpprof.h"
+#include "lib/datafile.h"
+#include "lib/output.h"
+#include "lib/phase.h"
+#include "lib/process.h"
+#include "lib/sampler.h"
+#include "lib/start.h"
+#include "lib/threads.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+static const char wake_mark;	/* its address marks the waking timers */
+static _Atomic bool is_stopped;
+static atomic_flag locked = ATOMIC_FLAG_INIT;
+
+bool
+control_is_stopped(void)
+{
+	return atomic_load_explicit(&is_stopped, memory_order_acquire);
+}
+
+/* Handlers never take it. */
+static void
+lock(void)
+{
+	while (atomic_flag_test_and_set_explicit(&locked,
+	    memory_order_acquire))
+		process_pause();
+}
+
+static void
+unlock(void)
+{
+	atomic_flag_clear_explicit(&locked, memory_order_release);
+}
+
+void
+control_forked(void)
+{
+	atomic_flag_clear(&locked);
+}
+
+/*
+ * Waking.
+ */
+
+/* The clock of a thread's CPU time, as the kernel numbers it. */
+static clockid_t
+cpu_clock(pid_t tid)
+{
+	return (clockid_t)(~(unsigned)tid << 3 | 6);
+}
+
+static bool
+arm_wake(struct thread *thread)
+{
+	const struct itimerspec soon = { .it_value.tv_nsec = 1 };
+	struct sigevent event;
+
+	memset(&event, 0, sizeof event);
+	event.sigev_notify = SIGEV_THREAD_ID;
+	event.sigev_signo = sampler_signal();
+	event.sigev_value.sival_ptr = (void *)&wake_mark;
+	event.sigev_notify_thread_id = (pid_t)thread->tid;
+	if (timer_create(cpu_clock((pid_t)thread->tid), &event,
+	    &thread->timer) != 0)
+		return false;
+	thread->stage = THREAD_TO_BE_WOKEN;
+	if (timer_settime(thread->timer, 0, &soon, NULL) == 0)
+		return true;
+	timer_delete(thread->timer);
+	return false;
+}
+
+/* Whether it still is to be woken, and then no more by its timer. */
+static bool
+take_wake(struct thread *thread, enum thread_stage next)
+{
+	enum thread_stage expected = THREAD_TO_BE_WOKEN;
+
+	if (!atomic_compare_exchange_strong(&thread->stage, &expected, next))
+		return false;
+	timer_delete(thread->timer);
+	return true;
+}
+
+bool
+control_wake(const siginfo_t *info, const void *context)
+{
+	struct thread *thread;
+	uint32_t tid;
+
+	if (info->si_code != SI_TIMER || info->si_ptr != &wake_mark)
+		return false;
+	tid = (uint32_t)syscall(SYS_gettid);
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->tid == tid &&
+		    take_wake(thread, THREAD_RUNNING)) {
+			start_woken_thread(thread, context);
+			break;
+		}
+	return true;
+}
+
+/* Takes hold of the thread's state, or a new one; NULL: it needs no waking. */
+static struct thread *
+find_sleeper(uint32_t tid)
+{
+	struct thread *thread;
+	enum thread_stage asleep;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next) {
+		if (thread->tid != tid)
+			continue;
+		asleep = THREAD_ASLEEP;
+		if (atomic_compare_exchange_strong(&thread->stage, &asleep,
+		    THREAD_HELD))
+			return thread;
+		if (asleep != THREAD_IDLE)
+			return NULL;
+	}
+	thread = threads_take(NULL, NULL);
+	if (thread != NULL)
+		thread->stage = THREAD_HELD;
+	return thread;
+}
+
+/* Those that have not run since they were to be woken, and strays. */
+static void
+forget_sleepers(void)
+{
+	struct thread *thread;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->stage == THREAD_HELD ||
+		    (!thread->has_begun && take_wake(thread, THREAD_HELD)))
+			threads_give_back(thread);
+		else
+			take_wake(thread, THREAD_ASLEEP);
+}
+
+/* Has all threads but this one begin, unless they have or are about to. */
+static void
+wake_others(void)
+{
+	const uint32_t self = (uint32_t)syscall(SYS_gettid);
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *entry;
+	struct thread *thread;
+
+	while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+		if (tid == 0 || tid == self ||
+		    (thread = find_sleeper(tid)) == NULL)
+			continue;
+		thread->tid = tid;
+		if (arm_wake(thread))
+			continue;
+		if (thread->has_begun)
+			thread->stage = THREAD_ASLEEP;
+		else
+			threads_give_back(thread);
+	}
+	if (tasks != NULL)
+		closedir(tasks);
+}
+
+/*
+ * The interface.
+ */
+
+static bool
+begin(const char *directory)
+{
+	char path[PATH_MAX];
+	const char *problem;
+
+	if (directory == NULL)
+		directory = getenv(CPPROF_ENVIRONMENT_OUTPUT);
+	if (!output_prepare(directory, path, sizeof path) ||
+	    !start_process(environ, path, &problem))
+		return false;
+	wake_others();
+	return true;
+}
+
+EXPORTED int
+cpprof_start(const char *directory)
+{
+	bool ok = true;
+
+	lock();
+	if (!start_check_process()) {
+		ok = begin(directory);
+	} else if (control_is_stopped()) {
+		datafile_resume();
+		atomic_store(&is_stopped, false);
+		ok = start_calling_thread();
+		wake_others();
+	}
+	unlock();
+	return ok ? 0 : -1;
+}
+
+EXPORTED void
+cpprof_stop(void)
+{
+	struct thread *self;
+
+	lock();
+	if (start_check_process() && !control_is_stopped()) {
+		self = thread_self;
+		if (self != NULL) {
+			sampler_stop(self);
+			resources_take_rest(self);
+		}
+		atomic_store(&is_stopped, true);
+		if (thread_self != NULL)
+			start_put_to_sleep(self);
+		forget_sleepers();
+		datafile_lock_wait();
+		datafile_finish();
+		datafile_unlock();
+	}
+	unlock();
+}
+
+EXPORTED int
+cpprof_phase(const char *name)
+{
+	return phase_set(name) ? 0 : -1;
+}
+
+EXPORTED void
+cpprof_name_thread(const char *name)
+{
+	threads_name(name);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* phase.c -- names of phases, kept for good, and which is the current one.
+ *
+ * Phase 0 is none.  A name gets its string in the file with the first sample
+ * that needs it: the file of a forked child is made by its first tick.
+ */
+#include "lib/phase.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "lib/datafile.h"
+#include "lib/process.h"
+
+#define MAX_PHASES 1024
+#define NAME_SIZE 64
+
+static struct {
+	char name[NAME_SIZE];
+	_Atomic uint32_t string;	/* 0: not in the file */
+} phases[MAX_PHASES];
+
+static uint32_t n_phases = 1;
+static _Atomic uint32_t current;
+static atomic_flag locked = ATOMIC_FLAG_INIT;
+
+/* The number of a name, new or known; 0 when there is no room.  Lock held. */
+static uint32_t
+find_or_add(const char *name)
+{
+	uint32_t i;
+
+	for (i = 1; i < n_phases; i++)
+		if (strncmp(phases[i].name, name, NAME_SIZE - 1) == 0)
+			return i;
+	if (n_phases == MAX_PHASES)
+		return 0;
+	strncpy(phases[i].name, name, NAME_SIZE - 1);
+	n_phases++;
+	return i;
+}
+
+bool
+phase_set(const char *name)
+{
+	uint32_t phase = 0;
+
+	if (name != NULL && *name != '\0') {
+		while (atomic_flag_test_and_set_explicit(&locked,
+		    memory_order_acquire))
+			process_pause();
+		phase = find_or_add(name);
+		atomic_flag_clear_explicit(&locked, memory_order_release);
+		if (phase == 0) {
+			errno = ENOSPC;
+			return false;
+		}
+	}
+	atomic_store_explicit(&current, phase, memory_order_release);
+	return true;
+}
+
+bool
+phase_refresh(uint32_t *phase)
+{
+	uint32_t now = atomic_load_explicit(&current, memory_order_acquire);
+
+	if (*phase == now)
+		return false;
+	*phase = now;
+	return true;
+}
+
+/* The string of a phase's name, put into the file if need be. */
+static enum tree_result
+find_string(uint32_t phase, uint32_t *string)
+{
+	const char *name = phases[phase].name;
+
+	*string = phases[phase].string;
+	if (*string != 0)
+		return TREE_OK;
+	if (!datafile_lock())
+		return TREE_BUSY;
+	if (phases[phase].string == 0)
+		phases[phase].string = datafile_add_string(name,
+		    strlen(name) + 1, NULL);
+	*string = phases[phase].string;
+	datafile_unlock();
+	return *string != 0 ? TREE_OK : TREE_FULL;
+}
+
+enum tree_result
+phase_node(struct tree *tree, uint32_t phase, struct node *node)
+{
+	enum tree_result result;
+	uint32_t string;
+
+	node->number = CPPROFDATA_NO_NODE;
+	node->record = NULL;
+	if (phase == 0)
+		return TREE_OK;
+	result = find_string(phase, &string);
+	if (result != TREE_OK)
+		return result;
+	return tree_child(tree, CPPROFDATA_NO_NODE, CPPROFDATA_PHASE, string,
+	    node);
+}
+
+void
+phase_forked(void)
+{
+	uint32_t i;
+
+	atomic_flag_clear(&locked);
+	for (i = 0; i < n_phases; i++)
+		phases[i].string = 0;
+}

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""linked.py -- a program linked with the installed library, as users build it.
+
+The library, its header and its pkg-config file are installed into a directory
+of their own; tests/programs/linked.c is built against them, run with and
+without `cpprof record`, and its recordings are looked at.  Speaks TAP.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from collector_file import Profile  # noqa: E402
+
+SOURCE = os.environ.get('srcdir', '.')
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+CPPROF = os.environ.get('CPPROF', os.path.join(BUILD, 'cpprof'))
+
+
+class Skip(Exception):
+    pass
+
+
+def environment(**more):
+    """Nothing of a make or a recording around this one."""
+    return dict({name: value for name, value in os.environ.items()
+                 if not name.startswith(('MAKE', 'MFLAGS', 'CPPROF_'))},
+                **more)
+
+
+def run(*command, **keywords):
+    result = subprocess.run(command, stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=60,
+                            **keywords)
+    assert result.returncode == 0, (command, result.returncode,
+                                    result.stdout, result.stderr)
+    return result.stdout.strip()
+
+
+class Linked:
+    """The program, built in a directory of its own."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        root = os.path.join(directory, 'root')
+        run('make', '-s', '-C', BUILD, 'DESTDIR=' + root,
+            'install-libLTLIBRARIES', 'install-includeHEADERS',
+            'install-pkgconfigDATA', env=environment())
+        found = subprocess.run(['find', root, '-name', 'libcpprof.pc'],
+                               capture_output=True, text=True).stdout.strip()
+        self.pkgconfig = os.path.dirname(found)
+        self.libraries = os.path.dirname(self.pkgconfig)
+        self.root = root
+        self.program = self.build(
+            os.path.join(SOURCE, 'tests', 'programs', 'linked.c'), 'linked')
+
+    def build(self, source, name, *flags, compiler='cc'):
+        if shutil.which(compiler) is None or not shutil.which('pkg-config'):
+            raise Skip('no compiler or pkg-config')
+        words = run('pkg-config', '--cflags', '--libs', 'libcpprof',
+                    env=environment(PKG_CONFIG_PATH=self.pkgconfig,
+                                    PKG_CONFIG_SYSROOT_DIR=self.root)).split()
+        program = os.path.join(self.directory, name)
+        run(compiler, '-O2', '-g', '-Wall', '-Wextra', '-Werror',
+            '-D_GNU_SOURCE', *flags, '-o', program, source, *words)
+        return program
+
+    def run(self, mode, *arguments, prefix=(), **more):
+        """Runs in a new directory; what it printed, and its recordings."""
+        place = tempfile.mkdtemp(dir=self.directory)
+        out = run(*prefix, self.program, mode, *arguments, cwd=place,
+                  env=environment(LD_LIBRARY_PATH=self.libraries, **more))
+        return out, place
+
+    def profile(self, place, name='linked.cpprof'):
+        files = os.listdir(os.path.join(place, name))
+        assert len(files) == 1, files
+        return Profile(os.path.join(place, name, files[0]))
+
+
+def about(profile, hits, ms):
+    found = (hits + profile.lost()) * profile.interval / 1000
+    assert ms * 0.8 - 16 <= found <= ms * 1.6 + 50, (hits, found, ms)
+
+
+def only_what_is_started_is_sampled(linked):
+    out, place = linked.run('phases')
+    assert out == 'phases'
+    profile = linked.profile(place)
+    assert profile.hits_with('before') == profile.hits_with('between') == 0
+    about(profile, profile.hits_with('run_phases', 'during'), 480)
+    assert profile.end > 0 and len(profile.data) == profile.used
+
+
+def a_phase_is_the_outermost_frame(linked):
+    profile = linked.profile(linked.run('phases')[1])
+    stacks = profile.stacks()
+    phases = {stack[0] for stack in stacks if stack[0].startswith('[')}
+    assert phases == {'[load]', '[solve; fast]'}, phases
+    about(profile, profile.hits_with('[load]', 'run_phases', 'during'), 60)
+    about(profile, profile.hits_with('[solve; fast]', 'run_phases', 'spin'),
+          120)
+    plain = sum(hits for stack, hits in stacks.items()
+                if not stack[0].startswith('['))
+    about(profile, plain, 300)
+
+
+def the_views_show_phases(linked):
+    place = linked.run('phases')[1]
+    out = run(CPPROF, '-q', '-e', 'functions', '-e',
+              'down |[solve; fast]|', 'linked.cpprof', cwd=place,
+              env=environment())
+    assert re.search(r'^0\.\d+ \|?\[load\]\|? \[\d+\]$', out, re.M), out
+    assert re.search(r'\[solve; fast\]\|? .*run_phases during spin\)', out), out
+
+
+def running_threads_are_sampled_too(linked):
+    out, place = linked.run('threads')
+    assert out == 'threads'
+    profile = linked.profile(place)
+    assert profile.hits_with('before') == profile.hits_with('between') == 0
+    about(profile, profile.hits_with('early_thread', 'during'), 1200)
+    about(profile, profile.hits_with('late_thread', 'during'), 200)
+    about(profile, profile.hits_with('run_threads', 'during'), 300)
+    assert 'early bird of t' in [thread.name for thread
+                                 in profile.threads.values()]
+    assert profile.n_unsampled == 0
+    assert not any(stack[0] == '[partial]' for stack in profile.stacks())
+
+
+def forked_children_go_on(linked):
+    out, place = linked.run('fork')
+    assert out == 'fork 4'
+    folder = os.path.join(place, 'linked.cpprof')
+    profiles = [Profile(os.path.join(folder, name))
+                for name in os.listdir(folder)]
+    assert len(profiles) == 2
+    child = [p for p in profiles if p.hits_with('[child]')]
+    parent = [p for p in profiles if p.hits_with('[parent]')]
+    assert len(child) == len(parent) == 1 and child != parent
+    about(child[0], child[0].hits_with('[child]', 'during'), 200)
+    about(parent[0], parent[0].hits_with('[parent]', 'during'), 100)
+    assert child[0].hits_with('between') == 0
+
+
+def without_a_start_nothing_happens(linked):
+    out, place = linked.run('never')
+    assert out == 'never' and os.listdir(place) == []
+
+
+def starting_often_is_cheap_and_names_are_bounded(linked):
+    out, place = linked.run('many')
+    assert out == 'many 977 1', out
+    profile = linked.profile(place)
+    about(profile, profile.hits, 200)
+    assert profile.n_threads == 1 and len(profile.data) < 100000
+
+
+def a_recording_is_replaced_and_nothing_else(linked):
+    out, place = linked.run('phases', 'mine')
+    first = os.listdir(os.path.join(place, 'mine'))
+    assert os.stat(os.path.join(place, 'mine')).st_mode & 0o777 == 0o700
+    run(linked.program, 'phases', 'mine', cwd=place,
+        env=environment(LD_LIBRARY_PATH=linked.libraries))
+    second = os.listdir(os.path.join(place, 'mine'))
+    assert len(second) == 1 and first != second
+    for name in ('mine/precious', 'file'):
+        with open(os.path.join(place, name), 'w'):
+            pass
+    for name, reason in (('mine', 'ENOTEMPTY'), ('file', 'ENOTDIR'),
+                         ('none/none', 'ENOENT')):
+        out = run(linked.program, 'refused', name, cwd=place,
+                  env=environment(LD_LIBRARY_PATH=linked.libraries))
+        assert out == '-1 ' + reason, out
+    assert sorted(os.listdir(os.path.join(place, 'mine'))) == \
+        sorted(second + ['precious'])
+
+
+def record_keeps_its_recording(linked):
+    out, place = linked.run('phases', prefix=(CPPROF, 'record', '-o', 'r'))
+    assert out == 'phases' and os.listdir(place) == ['r']
+    profile = linked.profile(place, 'r')
+    about(profile, profile.hits_with('before'), 100)
+    about(profile, profile.hits_with('[load]', 'run_phases', 'during'), 60)
+    assert profile.hits_with('between') == 0
+
+
+def the_header_is_good_c_and_c_plus_plus(linked):
+    with tempfile.TemporaryDirectory() as place:
+        for compiler, suffix, flags in (
+                ('cc', '.c', ['-std=c99', '-pedantic']),
+                ('c++', '.cc', ['-std=c++11', '-pedantic'])):
+            source = os.path.join(place, 'header' + suffix)
+            with open(source, 'w') as file:
+                file.write('#include <cpprof.h>\nint main() '
+                           '{ cpprof_stop(); return 0; }\n')
+            linked.build(source, 'header', *flags, compiler=compiler)
+
+
+def the_example_works(linked):
+    program = linked.build(
+        os.path.join(SOURCE, 'sample-data', 'phases.c'), 'phases')
+    place = tempfile.mkdtemp(dir=linked.directory)
+    out = run(program, cwd=place,
+              env=environment(LD_LIBRARY_PATH=linked.libraries))
+    assert re.fullmatch(r'from \d+ to \d+', out), out
+    profile = linked.profile(place, 'phases.cpprof')
+    random, ordered = (profile.hits_with(phase, 'main') for phase in
+                       ('[random]', '[sorted]'))
+    assert random > ordered > 0
+    assert random + ordered == profile.hits_with('main')
+
+
+CASES = (
+    only_what_is_started_is_sampled,
+    a_phase_is_the_outermost_frame,
+    the_views_show_phases,
+    running_threads_are_sampled_too,
+    forked_children_go_on,
+    without_a_start_nothing_happens,
+    starting_often_is_cheap_and_names_are_bounded,
+    a_recording_is_replaced_and_nothing_else,
+    record_keeps_its_recording,
+    the_header_is_good_c_and_c_plus_plus,
+    the_example_works,
+)
+
+
+def attempt(case, linked):
+    """Shares are counted in ticks: a claim is broken when it fails thrice."""
+    for _ in range(2):
+        try:
+            return case(linked)
+        except AssertionError:
+            time.sleep(1)
+    return case(linked)
+
+
+def main():
+    if not os.path.exists(os.path.join(BUILD, '.libs', 'libcpprof.so')):
+        print('1..0 # SKIP no collector on this machine')
+        return 0
+    directory = tempfile.mkdtemp(prefix='cpprof-test-')
+    try:
+        linked = Linked(directory)
+    except Skip as reason:
+        print('1..0 # SKIP %s' % reason)
+        return 0
+    wanted = sys.argv[1:]
+    cases = [c for c in CASES if not wanted or c.__name__ in wanted]
+    print('1..%d' % len(cases))
+    for i, case in enumerate(cases, 1):
+        try:
+            attempt(case, linked)
+            print('ok %d - %s' % (i, case.__name__), flush=True)
+        except Skip as reason:
+            print('ok %d - %s # SKIP %s' % (i, case.__name__, reason))
+        except Exception:
+            print('not ok %d - %s' % (i, case.__name__))
+            for line in traceback.format_exc().splitlines():
+                print('# ' + line, flush=True)
+    shutil.rmtree(directory)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

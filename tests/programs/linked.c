@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* linked.c -- a program that is linked with libcpprof: `linked MODE [NAME]`.
+ *
+ * It is built as a user's would be, against the installed header and library,
+ * and prints one line that does not depend on being sampled.
+ */
+#include <cpprof.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile unsigned sink;
+
+static NOINLINE void
+spin(long ms)
+{
+	struct timespec now;
+	long end = -1, i;
+
+	do {
+		for (i = 0; i < 20000; i++)
+			sink = sink * 31 + (unsigned)i;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+		if (end < 0)
+			end = now.tv_sec * 1000 + now.tv_nsec / 1000000 + ms;
+	} while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < end);
+}
+
+static NOINLINE void
+before(void)
+{
+	spin(100);
+	sink++;
+}
+
+static NOINLINE void
+between(void)
+{
+	spin(100);
+	sink++;
+}
+
+static NOINLINE void
+during(long ms)
+{
+	spin(ms);
+	sink++;
+}
+
+static int
+run_phases(const char *name)
+{
+	int i;
+
+	before();
+	if (cpprof_start(name) != 0)
+		return 1;
+	during(100);
+	for (i = 0; i < 3; i++) {
+		cpprof_phase("load");
+		during(20);
+		cpprof_phase("solve; fast");
+		during(40);
+	}
+	cpprof_phase(NULL);
+	during(100);
+	cpprof_stop();
+	between();
+	if (cpprof_start(name) != 0)
+		return 1;
+	during(100);
+	cpprof_stop();
+	between();
+	puts("phases");
+	return 0;
+}
+
+static int stage;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void
+set_stage(int next)
+{
+	pthread_mutex_lock(&mutex);
+	stage = next;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void
+wait_for_stage(int wanted)
+{
+	pthread_mutex_lock(&mutex);
+	while (stage < wanted)
+		pthread_cond_wait(&changed, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+/* Alive before sampling begins, and when it is stopped and goes on. */
+static NOINLINE void *
+early_thread(void *argument)
+{
+	cpprof_name_thread("early bird of them all");
+	before();
+	wait_for_stage(1);
+	during(200);
+	wait_for_stage(2);
+	between();
+	wait_for_stage(3);
+	during(200);
+	return argument;
+}
+
+static NOINLINE void *
+late_thread(void *argument)
+{
+	during(200);
+	return argument;
+}
+
+static int
+run_threads(const char *name)
+{
+	pthread_t threads[4];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, early_thread, NULL);
+	before();
+	if (cpprof_start(name) != 0)
+		return 1;
+	set_stage(1);
+	pthread_create(&threads[3], NULL, late_thread, NULL);
+	pthread_join(threads[3], NULL);
+	during(300);
+	cpprof_stop();
+	set_stage(2);
+	pthread_create(&threads[3], NULL, late_thread, NULL);
+	between();
+	if (cpprof_start(name) != 0)
+		return 1;
+	set_stage(3);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	puts("threads");
+	return 0;
+}
+
+static int
+run_fork(const char *name)
+{
+	int status = 0;
+	pid_t child;
+
+	if (cpprof_start(name) != 0)
+		return 1;
+	cpprof_phase("parent");
+	child = fork();
+	if (child == 0) {
+		cpprof_phase("child");
+		during(100);
+		cpprof_stop();
+		between();
+		cpprof_start(name);
+		during(100);
+		_exit(4);
+	}
+	during(100);
+	waitpid(child, &status, 0);
+	printf("fork %d\n", WEXITSTATUS(status));
+	return 0;
+}
+
+/* Nothing but calls that must not do anything. */
+static int
+run_never(const char *name)
+{
+	(void)name;
+	cpprof_stop();
+	cpprof_phase("unseen");
+	cpprof_name_thread("unseen");
+	during(100);
+	cpprof_stop();
+	puts("never");
+	return 0;
+}
+
+static int
+run_many(const char *name)
+{
+	int i, failed = 0;
+	char phase[100];
+
+	for (i = 0; i < 200; i++) {
+		failed += cpprof_start(name) != 0;
+		during(1);
+		cpprof_stop();
+	}
+	for (i = 0; i < 2000; i++) {
+		snprintf(phase, sizeof phase, "%d", i);
+		failed += cpprof_phase(phase) != 0;
+	}
+	printf("many %d %d\n", failed, errno == ENOSPC);
+	return 0;
+}
+
+static int
+run_refused(const char *name)
+{
+	int result = cpprof_start(name);
+
+	printf("%d %s\n", result, strerrorname_np(errno));
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const char *);
+} modes[] = {
+	{ "phases", run_phases },
+	{ "threads", run_threads },
+	{ "fork", run_fork },
+	{ "never", run_never },
+	{ "many", run_many },
+	{ "refused", run_refused },
+};
+
+int
+main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
+		if (strcmp(argv[1], modes[i].name) == 0)
+			return modes[i].run(argc > 2 ? argv[2] : NULL);
+	return 2;
+}
