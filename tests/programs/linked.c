@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define N_EARLY 3
 #define NOINLINE __attribute__((noinline, noclone))
 
 static volatile unsigned sink;
@@ -82,7 +83,8 @@ run_phases(const char *name)
 	return 0;
 }
 
-static int stage;
+/* What has been reached, by the main thread and by all early ones together. */
+static int stage, n_waiting;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
@@ -91,6 +93,7 @@ set_stage(int next)
 {
 	pthread_mutex_lock(&mutex);
 	stage = next;
+	n_waiting = 0;
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&mutex);
 }
@@ -99,7 +102,18 @@ static void
 wait_for_stage(int wanted)
 {
 	pthread_mutex_lock(&mutex);
+	n_waiting++;
+	pthread_cond_broadcast(&changed);
 	while (stage < wanted)
+		pthread_cond_wait(&changed, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void
+wait_for_early_threads(void)
+{
+	pthread_mutex_lock(&mutex);
+	while (n_waiting < N_EARLY)
 		pthread_cond_wait(&changed, &mutex);
 	pthread_mutex_unlock(&mutex);
 }
@@ -126,29 +140,40 @@ late_thread(void *argument)
 	return argument;
 }
 
+static NOINLINE void *
+unseen_thread(void *argument)
+{
+	before();
+	return argument;
+}
+
 static int
 run_threads(const char *name)
 {
-	pthread_t threads[4];
+	pthread_t threads[N_EARLY + 1], *late = &threads[N_EARLY];
 	int i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < N_EARLY; i++)
 		pthread_create(&threads[i], NULL, early_thread, NULL);
 	before();
+	wait_for_early_threads();
 	if (cpprof_start(name) != 0)
 		return 1;
 	set_stage(1);
-	pthread_create(&threads[3], NULL, late_thread, NULL);
-	pthread_join(threads[3], NULL);
+	pthread_create(late, NULL, late_thread, NULL);
+	pthread_join(*late, NULL);
 	during(300);
+	wait_for_early_threads();
 	cpprof_stop();
 	set_stage(2);
-	pthread_create(&threads[3], NULL, late_thread, NULL);
+	pthread_create(late, NULL, unseen_thread, NULL);
 	between();
+	pthread_join(*late, NULL);
+	wait_for_early_threads();
 	if (cpprof_start(name) != 0)
 		return 1;
 	set_stage(3);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < N_EARLY; i++)
 		pthread_join(threads[i], NULL);
 	puts("threads");
 	return 0;
