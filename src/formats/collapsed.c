@@ -3,198 +3,20 @@
  *
  * `main;read db;parse 12`: names outermost first, a blank, a count for each
  * resource.  A header may come first (collapsed_header.h).  Block by block,
- * lines are parsed (collapsed_stack.h) while those of the block before go into
+ * lines are parsed (collapsed_lines.h) while those of the block before go into
  * the tree (stack_writer.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/collapsed_header.h"
-#include "src/formats/collapsed_stack.h"
-#include "src/formats/format.h"
-#include "src/formats/stack_writer.h"
+#include "src/formats/collapsed_lines.h"
 
 enum { MAX_LINE = 256 << 20 };
 
-struct reader {
-	struct source *source;
-	const struct read_options *options;
-	struct profile *profile;
-	struct collapsed_header header;
-	/* NULL before the first stack. */
-	struct stack_parser *parser;
-	struct stack_writer *writer;
-
-	uint64_t line_number;
-	uint64_t n_skipped;		/* lines, when lenient */
-	struct error first_skipped;
-	bool is_unended;		/* the line lacks its end, so that */
-	struct error cut;		/* what is wrong with it goes here */
-	bool is_malformed;		/* a line is why reading failed */
-};
-
-/* Sets an error at the line that is read; returns -1. */
-static int
-fail_line(struct reader *reader, struct error *error, const char *what)
-{
-	reader->is_malformed = true;
-	return error_set(error, "%s:%llu: %s", source_name(reader->source),
-	                 (unsigned long long)reader->line_number, what);
-}
-
-/* ---- lines ---- */
-
-/* A line that fits no rule: cut, skipped when lenient, or the load's error. */
-static int
-reject_line(struct reader *reader, const char *what, struct error *error)
-{
-	if (reader->is_unended) {
-		fail_line(reader, &reader->cut, what);
-		return 0;
-	}
-	if (!reader->options->lenient)
-		return fail_line(reader, error, what);
-	if (reader->n_skipped++ == 0)
-		fail_line(reader, &reader->first_skipped, what);
-	return 0;
-}
-
-/* The first line that is neither blank nor begins with '#' ends the header. */
-static int
-end_header(struct reader *reader, struct error *error)
-{
-	struct profile *profile = reader->profile;
-
-	if (collapsed_header_end(&reader->header, profile, error) != 0)
-		return -1;
-	reader->writer = stack_writer_new(source_name(reader->source),
-	                                  profile->n_resources, error);
-	reader->parser = stack_parser_new(profile, error);
-	return reader->writer != NULL && reader->parser != NULL ? 0 : -1;
-}
-
-/*
- * The bytes that the header's lines among bytes[size] take, or -1 with *error
- * set.
- */
-static ssize_t
-read_header(struct reader *reader, const char *bytes, size_t size,
-            struct error *error)
-{
-	const char *line = bytes, *end;
-
-	while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
-		struct error wrong = { 0 };
-		size_t length = (size_t)(end - line);
-
-		if (length > 0 && line[length - 1] == '\r')
-			length--;
-		if (length > 0 && line[0] != '#') {
-			if (end_header(reader, error) != 0)
-				return -1;
-			break;
-		}
-		reader->line_number++;
-		if (length > 0 &&
-		    collapsed_header_line(&reader->header, reader->profile,
-		                          line, length, &wrong) != 0)
-			return fail_line(reader, error, wrong.text);
-		line = end + 1;
-	}
-	return line - bytes;
-}
-
-/* Length of the line's end when it is blank, else 0. */
-static size_t
-blank_line(const char *line, size_t size)
-{
-	if (size > 0 && line[0] == '\n')
-		return 1;
-	return size > 1 && line[0] == '\r' && line[1] == '\n' ? 2 : 0;
-}
-
-/*
- * Parses one line, which ends at *end, into the batch.  *last as below.  1, 0
- * where there is no end of line, or -1 with *error set.
- */
-static int
-read_stack(struct reader *reader, const char **last, const char *line,
-           size_t size, size_t *end, struct error *error)
-{
-	struct error malformed;
-	int found;
-
-	malformed.is_set = false;	/* its text need not be zeroed */
-	found = stack_parser_line(reader->parser,
-	                          stack_writer_batch(reader->writer),
-	                          reader->line_number, *last, line, size, end,
-	                          &malformed, error);
-	if (found == STACK_UNENDED)
-		return 0;
-	*last = found == STACK_PARSED ? line : NULL;
-	if (found == STACK_PARSED)
-		return 1;
-	if (found == STACK_FAILED)
-		return -1;
-	return reject_line(reader, malformed.text, error) == 0 ? 1 : -1;
-}
-
-/*
- * The bytes that the whole lines among bytes[size] take, or -1 with *error
- * set.  *last is the line before if that was parsed as a stack, else NULL;
- * then so the last of these.
- */
-static ssize_t
-read_stacks(struct reader *reader, const char **last, const char *bytes,
-            size_t size, struct error *error)
-{
-	const char *line = bytes, *stop = bytes + size;
-
-	while (line < stop) {
-		size_t left = (size_t)(stop - line), end = 0;
-		size_t blank = blank_line(line, left);
-		int result;
-
-		reader->line_number++;
-		if (blank > 0) {
-			*last = NULL;
-			line += blank;
-			continue;
-		}
-		result = read_stack(reader, last, line, left, &end, error);
-		if (result < 0)
-			return -1;
-		if (result == 0) {
-			reader->line_number--;
-			break;
-		}
-		line += end + 1;
-	}
-	return stack_writer_enter(reader->writer, error) == 0 ?
-	       line - bytes : -1;
-}
-
-/* Both, as far as the header reaches. */
-static ssize_t
-read_lines(struct reader *reader, const char **last, const char *bytes,
-           size_t size, struct error *error)
-{
-	ssize_t header = 0, stacks = 0;
-
-	if (reader->writer == NULL)
-		header = read_header(reader, bytes, size, error);
-	if (header >= 0 && reader->writer != NULL)
-		stacks = read_stacks(reader, last, bytes + header,
-		                     size - (size_t)header, error);
-	return header < 0 || stacks < 0 ? -1 : header + stacks;
-}
-
-/* ---- the whole input ---- */
-
 /* Waits for what was parsed: 1, 0 where there are none, -1 *error set. */
 static int
-has_stacks(const struct reader *reader, struct error *error)
+has_stacks(const struct collapsed_reader *reader, struct error *error)
 {
 	if (reader->writer == NULL)
 		return 0;
@@ -205,8 +27,8 @@ has_stacks(const struct reader *reader, struct error *error)
 
 /* Reads a line that lacks its end from a copy that has one. */
 static int
-read_unended_line(struct reader *reader, const char *line, size_t length,
-                  struct error *error)
+read_unended_line(struct collapsed_reader *reader, const char *line,
+                  size_t length, struct error *error)
 {
 	char *copy = memory_array(length + 1 + SOURCE_PADDING, 1, error);
 	const char *last = NULL;
@@ -217,7 +39,7 @@ read_unended_line(struct reader *reader, const char *line, size_t length,
 	reader->is_unended = true;
 	memcpy(copy, line, length);
 	copy[length] = '\n';
-	taken = read_lines(reader, &last, copy, length + 1, error);
+	taken = collapsed_read_lines(reader, &last, copy, length + 1, error);
 	free(copy);
 	return taken < 0 ? -1 : 0;
 }
@@ -236,7 +58,7 @@ set_no_stacks(const struct source *source, struct error *error)
 
 /* What was read is kept, if there is any of it; else *wrong is the error. */
 static int
-end_at_cut(struct reader *reader, const struct error *wrong,
+end_at_cut(struct collapsed_reader *reader, const struct error *wrong,
            struct error *error)
 {
 	const char *damage = source_damage(reader->source);
@@ -262,8 +84,8 @@ end_at_cut(struct reader *reader, const struct error *wrong,
  * packed input that was cut it is not believed, else if it makes sense.
  */
 static int
-read_last_line(struct reader *reader, const char *line, size_t length,
-               struct error *error)
+read_last_line(struct collapsed_reader *reader, const char *line,
+               size_t length, struct error *error)
 {
 	bool is_cut = source_is_truncated(reader->source);
 
@@ -296,7 +118,7 @@ read_to_end(struct source *source, struct error *error)
  * found out before some more of it: then that is what is wrong.
  */
 static int
-end_at_malformed(struct reader *reader, const struct error *wrong,
+end_at_malformed(struct collapsed_reader *reader, const struct error *wrong,
                  struct error *error)
 {
 	struct source *source = reader->source;
@@ -320,12 +142,12 @@ end_at_malformed(struct reader *reader, const struct error *wrong,
  * look at the source.
  */
 static int
-read_block(struct reader *reader, const char *bytes, size_t size,
+read_block(struct collapsed_reader *reader, const char *bytes, size_t size,
            size_t *kept, size_t *wanted, struct error *error)
 {
 	const char *last = *kept > 0 ? bytes : NULL;
-	ssize_t taken = read_lines(reader, &last, bytes + *kept, size - *kept,
-	                           error);
+	ssize_t taken = collapsed_read_lines(reader, &last, bytes + *kept,
+	                                     size - *kept, error);
 	const char *next = bytes + *kept + taken;
 	size_t left = size - *kept - (size_t)taken;
 
@@ -333,7 +155,7 @@ read_block(struct reader *reader, const char *bytes, size_t size,
 		return -1;
 	if (left > MAX_LINE) {
 		reader->line_number++;
-		return fail_line(reader, error,
+		return collapsed_fail_line(reader, error,
 		                 "a line longer than 256 MiB");
 	}
 	*kept = last != NULL ? (size_t)(next - last) : 0;
@@ -346,7 +168,7 @@ read_block(struct reader *reader, const char *bytes, size_t size,
 
 /* All but what stands behind the last end of line. */
 static int
-read_blocks(struct reader *reader, struct error *error)
+read_blocks(struct collapsed_reader *reader, struct error *error)
 {
 	size_t kept = 0, wanted = 1, size = 1;
 
@@ -365,7 +187,7 @@ read_blocks(struct reader *reader, struct error *error)
 }
 
 static int
-read_source(struct reader *reader, struct error *error)
+read_source(struct collapsed_reader *reader, struct error *error)
 {
 	struct error wrong = { 0 };
 	const char *bytes;
@@ -381,7 +203,7 @@ read_source(struct reader *reader, struct error *error)
 }
 
 static int
-finish_profile(struct reader *reader, struct error *error)
+finish_profile(struct collapsed_reader *reader, struct error *error)
 {
 	struct profile *profile = reader->profile;
 	int result;
@@ -403,7 +225,7 @@ finish_profile(struct reader *reader, struct error *error)
 }
 
 static void
-reader_free(struct reader *reader)
+reader_free(struct collapsed_reader *reader)
 {
 	stack_writer_free(reader->writer);
 	stack_parser_free(reader->parser);
@@ -414,7 +236,8 @@ static struct profile *
 collapsed_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
-	struct reader reader = { .source = source, .options = options };
+	struct collapsed_reader reader = { .source = source,
+		                           .options = options };
 	struct profile *profile = NULL;
 
 	reader.profile = profile_new(error);

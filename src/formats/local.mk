@@ -2,6 +2,7 @@
 libcore_a_SOURCES += \
 	src/formats/collapsed.c \
 	src/formats/collapsed_header.c src/formats/collapsed_header.h \
+	src/formats/collapsed_lines.c src/formats/collapsed_lines.h \
 	src/formats/collapsed_stack.c src/formats/collapsed_stack.h \
 	src/formats/delimiters.h \
 	src/formats/cpprofdata.c \

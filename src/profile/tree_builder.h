@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tree_builder.h -- what the parts of the tree builder share; theirs alone.
+ *
+ * tree_builder.c keeps the arrays, tree_children.c finds and enters nodes,
+ * tree_order.c puts them into depth-first order.
+ */
+#ifndef CPPROF_PROFILE_TREE_BUILDER_H
+#define CPPROF_PROFILE_TREE_BUILDER_H
+
+#include <stdbool.h>
+
+#include "src/profile/large_array.h"
+#include "src/profile/sample_tree.h"
+
+struct slot {
+	uint32_t node;		/* NO_NODE: empty */
+	uint32_t hash;
+};
+
+struct tree_builder {
+	uint32_t n_nodes;
+	uint32_t n_resources;
+	size_t capacity;	/* of all arrays by node */
+	uint32_t *parent;
+	uint32_t *label;
+	uint64_t **hits;	/* [n_resources][capacity] */
+	uint64_t **samples;	/* likewise; NULL while equal to the hits */
+	uint64_t *total_hits, *total_samples;
+	uint32_t section_begin;
+
+	/*
+	 * How far the nodes are known to be in depth-first order: up to
+	 * settled, the newest of these `depth` deep; ends but of the subtrees
+	 * that it is in.  is_mixed: the node behind is out of order.
+	 */
+	uint32_t *end;
+	uint32_t settled, depth, deepest;
+	bool is_mixed;
+
+	struct slot *slots;	/* at most half of them in use */
+	unsigned slots_bits;
+	uint32_t n_slots_used;
+	uint32_t hashed_until;	/* nodes behind may not be in them yet */
+};
+
+enum { FIRST_SLOTS_BITS = 10 };
+
+/* 1 << bits empty slots; NULL with *error set. */
+struct slot *tree_builder_new_slots(unsigned bits, struct error *error);
+
+/*
+ * Room for `more` nodes, of which there is too little.  A failure leaves some
+ * arrays larger than capacity says, which does no harm.
+ */
+int tree_builder_grow(struct tree_builder *builder, size_t more,
+                      struct error *error);
+
+/* Room for `more` nodes; 0, or -1 with *error set. */
+static inline int
+reserve_nodes(struct tree_builder *builder, size_t more, struct error *error)
+{
+	if (more <= builder->capacity - builder->n_nodes)
+		return 0;
+	return tree_builder_grow(builder, more, error);
+}
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tree_children.c -- nodes found by their parent and label, or entered.
+ *
+ * A stack's new frames come one after the other, so that most nodes follow
+ * their parent at once and are found there; only the others go through a hash
+ * table.  The newest node has no child at all and is not even looked at.  The
+ * table's slots lie in the order of their hashes' upper bits, so that it grows
+ * by one pass over the old one.
+ */
+#include "src/profile/tree_builder.h"
+
+enum {
+	PENDING_STEP = 64,
+	N_WALKS = 16,		/* as many misses as a core has in flight */
+};
+
+uint32_t
+tree_builder_begin_section(struct tree_builder *builder)
+{
+	/* Nothing will be looked for among these any more. */
+	builder->hashed_until = builder->n_nodes;
+	builder->section_begin = builder->n_nodes;
+	return builder->section_begin;
+}
+
+/* A node for which there is room. */
+static uint32_t
+place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
+{
+	uint32_t node = builder->n_nodes++;
+
+	builder->parent[node] = parent;
+	builder->label[node] = label;
+	for (uint32_t r = 0; r < builder->n_resources; r++) {
+		builder->hits[r][node] = 0;
+		if (builder->samples[r] != NULL)
+			builder->samples[r][node] = 0;
+	}
+	return node;
+}
+
+static uint32_t
+hash_child(const struct tree_builder *builder, uint32_t parent,
+           uint32_t label)
+{
+	uint64_t hash;
+
+	/* Roots of many sections are alike: spread them. */
+	if (parent == NO_NODE)
+		parent = ~builder->section_begin;
+	hash = ((uint64_t)parent << 32 | label) * 0x9e3779b97f4a7c15;
+	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93;
+	return (uint32_t)(hash >> 32);
+}
+
+/* Where the child that was entered right after its parent stands. */
+static uint32_t
+behind(const struct tree_builder *builder, uint32_t parent)
+{
+	return parent != NO_NODE ? parent + 1 : builder->section_begin;
+}
+
+static bool
+is_child(const struct tree_builder *builder, uint32_t node, uint32_t parent,
+         uint32_t label)
+{
+	return builder->label[node] == label &&
+	       builder->parent[node] == parent &&
+	       (parent != NO_NODE || node >= builder->section_begin);
+}
+
+/* The slot of the child, or the empty one where it belongs. */
+static struct slot *
+find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
+          uint32_t hash)
+{
+	size_t mask = ((size_t)1 << builder->slots_bits) - 1;
+	size_t i = (size_t)((uint64_t)hash << builder->slots_bits >> 32);
+
+	for (;; i = (i + 1) & mask) {
+		struct slot *slot = &builder->slots[i];
+
+		if (slot->node == NO_NODE ||
+		    (slot->hash == hash &&
+		     is_child(builder, slot->node, parent, label)))
+			return slot;
+	}
+}
+
+static size_t
+first_slot(const struct tree_builder *builder, uint32_t hash)
+{
+	return (size_t)((uint64_t)hash << builder->slots_bits >> 32);
+}
+
+/* Enters a node that is surely not in the table; there is room for it. */
+static void
+fill_slot(struct tree_builder *builder, uint32_t node, uint32_t hash)
+{
+	size_t mask = ((size_t)1 << builder->slots_bits) - 1;
+	size_t i = first_slot(builder, hash);
+
+	while (builder->slots[i].node != NO_NODE)
+		i = (i + 1) & mask;
+	builder->slots[i] = (struct slot){ .node = node, .hash = hash };
+	builder->n_slots_used++;
+}
+
+/* Room in the table for n more, n at most as many as it has at first. */
+static int
+reserve_slots(struct tree_builder *builder, size_t n, struct error *error)
+{
+	struct slot *old = builder->slots, *slots;
+	size_t n_old = (size_t)1 << builder->slots_bits;
+
+	if (builder->n_slots_used + n <= n_old / 2)
+		return 0;
+	slots = tree_builder_new_slots(builder->slots_bits + 1, error);
+	if (slots == NULL)
+		return -1;
+	builder->slots = slots;
+	builder->slots_bits++;
+	builder->n_slots_used = 0;
+	for (size_t i = 0; i < n_old; i++)
+		if (old[i].node != NO_NODE)
+			fill_slot(builder, old[i].node, old[i].hash);
+	large_array_free(old);
+	return 0;
+}
+
+/* Hashes up to PENDING_STEP of the nodes that were appended since. */
+static int
+hash_some_pending(struct tree_builder *builder, struct error *error)
+{
+	struct slot pending[PENDING_STEP];
+	uint32_t node = builder->hashed_until;
+	size_t n = 0;
+
+	if (reserve_slots(builder, PENDING_STEP, error) != 0)
+		return -1;
+	for (; n < PENDING_STEP && node < builder->n_nodes; node++) {
+		uint32_t parent = builder->parent[node], hash;
+
+		if (node == behind(builder, parent))
+			continue;
+		hash = hash_child(builder, parent, builder->label[node]);
+		__builtin_prefetch(&builder->slots[first_slot(builder, hash)],
+		                   1);
+		pending[n++] = (struct slot){ .node = node, .hash = hash };
+	}
+	for (size_t i = 0; i < n; i++)
+		fill_slot(builder, pending[i].node, pending[i].hash);
+	builder->hashed_until = node;
+	return 0;
+}
+
+/* A child that does not stand behind its parent; there is room for it. */
+static uint32_t
+hashed_child(struct tree_builder *builder, uint32_t parent, uint32_t label,
+             uint32_t hash, struct error *error)
+{
+	struct slot *slot;
+
+	while (builder->hashed_until < builder->n_nodes)
+		if (hash_some_pending(builder, error) != 0)
+			return NO_NODE;
+	if (reserve_slots(builder, 1, error) != 0)
+		return NO_NODE;
+	slot = find_slot(builder, parent, label, hash);
+	if (slot->node != NO_NODE)
+		return slot->node;
+	slot->node = place_node(builder, parent, label);
+	slot->hash = hash;
+	builder->n_slots_used++;
+	builder->hashed_until = builder->n_nodes;
+	return slot->node;
+}
+
+/* Enters labels below a node that has no such child; there is room. */
+static uint32_t
+append_labels(struct tree_builder *builder, uint32_t parent,
+              const uint32_t *labels, size_t n, uint32_t *nodes)
+{
+	for (size_t i = 0; i < n; i++) {
+		parent = place_node(builder, parent, labels[i]);
+		if (nodes != NULL)
+			nodes[i] = parent;
+	}
+	return parent;
+}
+
+uint32_t
+tree_builder_child(struct tree_builder *builder, uint32_t parent,
+                   uint32_t label, struct error *error)
+{
+	uint32_t node;
+
+	return tree_builder_chain(builder, parent, &label, 1, &node, error) ==
+	       0 ? node : NO_NODE;
+}
+
+int
+tree_builder_chain(struct tree_builder *builder, uint32_t parent,
+                   const uint32_t *labels, size_t n, uint32_t *nodes,
+                   struct error *error)
+{
+	size_t i = 0;
+
+	if (reserve_nodes(builder, n, error) != 0)
+		return -1;
+	for (; i < n; i++) {
+		uint32_t next = behind(builder, parent);
+
+		if (next == builder->n_nodes)
+			break;
+		if (!is_child(builder, next, parent, labels[i]))
+			next = hashed_child(builder, parent, labels[i],
+			                    hash_child(builder, parent,
+			                               labels[i]), error);
+		if (next == NO_NODE)
+			return -1;
+		nodes[i] = parent = next;
+	}
+	append_labels(builder, parent, labels + i, n - i, nodes + i);
+	return 0;
+}
+
+int
+tree_builder_append(struct tree_builder *builder, uint32_t parent,
+                    const uint32_t *labels, size_t n, uint32_t *nodes,
+                    struct error *error)
+{
+	if (reserve_nodes(builder, n, error) != 0)
+		return -1;
+	append_labels(builder, parent, labels, n, nodes);
+	return 0;
+}
+
+/* ---- several stacks at a time ---- */
+
+/* A stack on its way into the tree, in front of a look into the table. */
+struct walk {
+	const uint32_t *labels, *end;
+	uint32_t parent;
+	uint32_t hash;		/* of labels[0] below parent */
+	uint32_t *node;		/* where the innermost node goes */
+};
+
+/* Goes on as far as children stand behind their parents; whether to the end. */
+static bool
+walk_on(struct tree_builder *builder, struct walk *walk)
+{
+	for (; walk->labels < walk->end; walk->labels++) {
+		uint32_t parent = walk->parent, label = *walk->labels;
+		uint32_t next = behind(builder, parent);
+
+		if (next == builder->n_nodes) {
+			size_t n = (size_t)(walk->end - walk->labels);
+
+			walk->parent = append_labels(builder, parent,
+			                             walk->labels, n, NULL);
+			break;
+		}
+		if (!is_child(builder, next, parent, label)) {
+			walk->hash = hash_child(builder, parent, label);
+			__builtin_prefetch(&builder->slots[first_slot(
+			    builder, walk->hash)]);
+			return false;
+		}
+		walk->parent = next;
+	}
+	*walk->node = walk->parent;
+	return true;
+}
+
+/* What the slot most likely names is asked for ahead of time. */
+static void
+prefetch_node(const struct tree_builder *builder, const struct walk *walk)
+{
+	uint32_t node = builder->slots[first_slot(builder, walk->hash)].node;
+
+	if (node != NO_NODE) {
+		__builtin_prefetch(&builder->parent[node]);
+		__builtin_prefetch(&builder->label[node]);
+	}
+}
+
+static int
+walk_step(struct tree_builder *builder, struct walk *walk,
+          struct error *error)
+{
+	uint32_t node = hashed_child(builder, walk->parent, *walk->labels,
+	                             walk->hash, error);
+
+	if (node == NO_NODE)
+		return -1;
+	walk->parent = node;
+	walk->labels++;
+	return 0;
+}
+
+int
+tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
+                    const uint32_t *lengths, size_t n, uint32_t *nodes,
+                    struct error *error)
+{
+	struct walk walks[N_WALKS];
+	size_t n_walks = 0, n_labels = 0, next = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_labels += lengths[i];
+	if (reserve_nodes(builder, n_labels, error) != 0)
+		return -1;
+	while (n_walks > 0 || next < n) {
+		while (n_walks < N_WALKS && next < n) {
+			struct walk *walk = &walks[n_walks];
+
+			*walk = (struct walk){
+				.labels = labels,
+				.end = labels + lengths[next],
+				.parent = NO_NODE,
+				.node = &nodes[next],
+			};
+			labels += lengths[next++];
+			if (!walk_on(builder, walk))
+				n_walks++;
+		}
+		for (size_t i = 0; i < n_walks; i++)
+			prefetch_node(builder, &walks[i]);
+		for (size_t i = n_walks; i-- > 0;) {
+			if (walk_step(builder, &walks[i], error) != 0)
+				return -1;
+			if (walk_on(builder, &walks[i]))
+				walks[i] = walks[--n_walks];
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tree_order.c -- nodes in the order they came, in depth-first order.
+ *
+ * Sorted input enters its nodes in depth-first order; then the builder's
+ * arrays become the tree's.  Else two passes find each node's place.
+ */
+#include "src/profile/tree_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+/*
+ * Depth-first order needs no depths: step down by one, or climb, out of
+ * subtrees that end here.
+ */
+void
+tree_builder_settle(struct tree_builder *builder)
+{
+	const uint32_t *parent = builder->parent;
+	uint32_t n = builder->settled, depth = builder->depth;
+
+	for (; n < builder->n_nodes && !builder->is_mixed; n++) {
+		uint32_t above = n - 1;		/* NO_NODE for n = 0 */
+
+		for (; above != parent[n] && above != NO_NODE; depth--) {
+			builder->end[above] = n;
+			above = parent[above];
+		}
+		if (above != parent[n]) {
+			builder->is_mixed = true;
+			break;
+		}
+		if (++depth > builder->deepest)
+			builder->deepest = depth;
+	}
+	builder->settled = n;
+	builder->depth = depth;
+}
+
+/* All nodes are settled and no more will come. */
+static void
+end_open_subtrees(struct tree_builder *builder)
+{
+	uint32_t node = builder->n_nodes - 1;	/* NO_NODE if there is none */
+
+	for (; node != NO_NODE; node = builder->parent[node])
+		builder->end[node] = builder->n_nodes;
+}
+
+/* Nodes of each subtree. */
+static void
+count_subtrees(const uint32_t *parent, uint32_t n_nodes, uint32_t *size)
+{
+	for (uint32_t n = 0; n < n_nodes; n++)
+		size[n] = 1;
+	for (uint32_t n = n_nodes; n-- > 0;)
+		if (parent[n] != NO_NODE)
+			size[parent[n]] += size[n];
+}
+
+/*
+ * Where each node goes.  room[n]: nodes of n's subtree; afterwards nothing.
+ */
+static void
+find_places(const uint32_t *parent, uint32_t n_nodes, uint32_t *room,
+            uint32_t *place)
+{
+	uint32_t next_root = 0;
+
+	for (uint32_t n = 0; n < n_nodes; n++) {
+		uint32_t *next = parent[n] != NO_NODE ? &room[parent[n]] :
+		                 &next_root;
+
+		place[n] = *next;
+		*next += room[n];
+		room[n] = place[n] + 1;		/* its first child's place */
+	}
+}
+
+/*
+ * Runs of nodes that change places among themselves.  In input that is nearly
+ * sorted they are few and short, and all other nodes stay where they are.
+ */
+struct runs {
+	struct run {
+		uint32_t begin, end;
+	} *runs;
+	size_t n, capacity;
+	size_t longest;
+};
+
+static int
+find_runs(const uint32_t *place, uint32_t n_nodes, struct runs *runs,
+          struct error *error)
+{
+	for (uint32_t n = 0; n < n_nodes; n++) {
+		uint32_t begin = n, last = place[n];
+
+		if (last == n)
+			continue;
+		while (++n <= last)
+			if (place[n] > last)
+				last = place[n];
+		if (memory_grow(&runs->runs, &runs->capacity, runs->n + 1,
+		                sizeof *runs->runs, error) != 0)
+			return -1;
+		runs->runs[runs->n++] = (struct run){ begin, n };
+		if (n - begin > runs->longest)
+			runs->longest = n - begin;
+		n--;
+	}
+	return 0;
+}
+
+/* Each moves the items of all runs to their places; spare: room for one. */
+static void
+permute_labels(uint32_t *labels, const uint32_t *place,
+               const struct runs *runs, uint32_t *spare)
+{
+	for (size_t r = 0; r < runs->n; r++) {
+		const struct run *run = &runs->runs[r];
+		uint32_t n = run->end - run->begin;
+
+		memcpy(spare, labels + run->begin, n * sizeof *spare);
+		for (uint32_t i = 0; i < n; i++)
+			labels[place[run->begin + i]] = spare[i];
+	}
+}
+
+static void
+permute_counts(uint64_t *counts, const uint32_t *place,
+               const struct runs *runs, uint64_t *spare)
+{
+	for (size_t r = 0; r < runs->n; r++) {
+		const struct run *run = &runs->runs[r];
+		uint32_t n = run->end - run->begin;
+
+		memcpy(spare, counts + run->begin, n * sizeof *spare);
+		for (uint32_t i = 0; i < n; i++)
+			counts[place[run->begin + i]] = spare[i];
+	}
+}
+
+/* spare: room for the longest run of counts. */
+static void
+permute_nodes(struct tree_builder *builder, const uint32_t *place,
+              const struct runs *runs, uint64_t *spare)
+{
+	uint32_t *parent = builder->parent;
+
+	for (uint32_t n = 0; n < builder->n_nodes; n++)
+		if (parent[n] != NO_NODE)
+			parent[n] = place[parent[n]];
+	permute_labels(parent, place, runs, (uint32_t *)spare);
+	permute_labels(builder->label, place, runs, (uint32_t *)spare);
+	for (uint32_t r = 0; r < builder->n_resources; r++) {
+		permute_counts(builder->hits[r], place, runs, spare);
+		if (builder->samples[r] != NULL)
+			permute_counts(builder->samples[r], place, runs,
+			               spare);
+	}
+}
+
+/* Puts the nodes into depth-first order; scratch[n_nodes]. */
+static int
+order_nodes(struct tree_builder *builder, uint32_t *scratch,
+            struct error *error)
+{
+	uint32_t n_nodes = builder->n_nodes, *place = NULL;
+	struct runs runs = { 0 };
+	uint64_t *spare = NULL;
+	int result = -1;
+
+	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
+		return -1;
+	count_subtrees(builder->parent, n_nodes, scratch);
+	find_places(builder->parent, n_nodes, scratch, place);
+	if (find_runs(place, n_nodes, &runs, error) == 0 &&
+	    large_array_reserve(&spare, runs.longest, sizeof *spare,
+	                        error) == 0) {
+		permute_nodes(builder, place, &runs, spare);
+		result = 0;
+	}
+	free(runs.runs);
+	large_array_free(spare);
+	large_array_free(place);
+	return result;
+}
+
+struct sample_tree *
+tree_builder_finish(struct tree_builder *builder, struct error *error)
+{
+	struct sample_tree *tree;
+
+	large_array_free(builder->slots);
+	builder->slots = NULL;
+	if (builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0)
+		return NULL;
+	tree_builder_settle(builder);
+	if (builder->is_mixed) {
+		if (order_nodes(builder, builder->end, error) != 0)
+			return NULL;
+		builder->settled = builder->depth = builder->deepest = 0;
+		builder->is_mixed = false;
+		tree_builder_settle(builder);
+	}
+	end_open_subtrees(builder);
+	tree = memory_array(1, sizeof *tree, error);
+	if (tree == NULL)
+		return NULL;
+	*tree = (struct sample_tree){
+		.n_nodes = builder->n_nodes,
+		.n_resources = builder->n_resources,
+		.deepest = builder->deepest,
+		.parent = builder->parent,
+		.end = builder->end,
+		.label = builder->label,
+		.hits = builder->hits,
+		.samples = builder->samples,
+	};
+	builder->parent = builder->end = builder->label = NULL;
+	builder->hits = builder->samples = NULL;
+	return tree;
+}
