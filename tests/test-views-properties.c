@@ -14,12 +14,14 @@
 #include "src/base/memory.h"
 
 enum {
-	SEEDS = 3000,
+	SEEDS = 3000,		/* CPPROF_SEEDS sets fewer, for valgrind */
 	MOST_NAMES = 6,
 	MOST_STACKS = 14,
 	MOST_DEPTH = 12,
 	LONGEST = 64,		/* of words; some claims lengthen stacks */
 };
+
+static uint64_t n_seeds = SEEDS;
 
 struct stack {
 	char word[LONGEST];
@@ -344,9 +346,9 @@ ask_path(struct fixture *fixture, const char *word)
 static void
 for_all(void (*claim)(struct fixture *fixture,
                       const struct profile_of_words *profile, char root),
-        uint64_t n_seeds)
+        uint64_t n)
 {
-	for (uint64_t s = 1; s <= n_seeds; s++) {
+	for (uint64_t s = 1; s <= n; s++) {
 		struct profile_of_words profile;
 		struct fixture fixture;
 
@@ -609,7 +611,7 @@ static void
 order_of_input_changes_nothing(void **state)
 {
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS / 3; s++) {
+	for (uint64_t s = 1; s <= n_seeds / 3; s++) {
 		struct profile_of_words profile, other;
 
 		random_profile(&profile, s);
@@ -631,11 +633,11 @@ views_of_a_sum_are_sums_of_views(void **state)
 	};
 
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS / 3; s++) {
+	for (uint64_t s = 1; s <= n_seeds / 3; s++) {
 		struct profile_of_words a, b, both;
 		size_t v = s % (sizeof views / sizeof *views);
 
-		random_profile(&a, s + SEEDS);
+		random_profile(&a, s + n_seeds);
 		random_profile(&b, s);
 		both = a;
 		memcpy(&both.stacks[a.n], b.stacks, b.n * sizeof *b.stacks);
@@ -667,7 +669,7 @@ static void
 bodies_sum_to_the_total(void **state)
 {
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS; s++) {
+	for (uint64_t s = 1; s <= n_seeds; s++) {
 		struct profile_of_words profile;
 		struct values bodies;
 		uint64_t sum = 0;
@@ -686,7 +688,7 @@ static void
 tree_nodes_weigh_their_stacks(void **state)
 {
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS; s++) {
+	for (uint64_t s = 1; s <= n_seeds; s++) {
 		struct profile_of_words profile;
 		struct values nodes, wanted = { 0 };
 
@@ -759,7 +761,7 @@ static void
 a_frame_twice_changes_only_calls_to_itself(void **state)
 {
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS / 3; s++) {
+	for (uint64_t s = 1; s <= n_seeds / 3; s++) {
 		struct profile_of_words profile, other;
 		struct values before, after;
 		struct stack *stack;
@@ -784,7 +786,7 @@ static void
 three_turns_of_recursion_are_as_two(void **state)
 {
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS; s++) {
+	for (uint64_t s = 1; s <= n_seeds; s++) {
 		struct profile_of_words two, many;
 		size_t i, from, to, length;
 		static view_function *const views[] = { view_down, view_up };
@@ -817,7 +819,7 @@ static void
 other_names_give_the_same_paths(void **state)
 {
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS / 3; s++) {
+	for (uint64_t s = 1; s <= n_seeds / 3; s++) {
 		struct profile_of_words profile, other;
 		uint64_t shift = 1 + draw(MOST_NAMES - 1);
 
@@ -850,7 +852,7 @@ static void
 a_group_has_the_bodies_of_its_functions(void **state)
 {
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS; s++) {
+	for (uint64_t s = 1; s <= n_seeds; s++) {
 		struct profile_of_words profile, grouped;
 		struct values fine, fine_bodies, coarse, coarse_bodies;
 		uint64_t a, b, group;
@@ -887,7 +889,7 @@ static void
 a_piece_of_a_stack_has_no_other_paths(void **state)
 {
 	(void)state;
-	for (uint64_t s = 1; s <= SEEDS; s++) {
+	for (uint64_t s = 1; s <= n_seeds; s++) {
 		struct profile_of_words profile, piece;
 		char *word;
 		size_t length, from;
@@ -919,49 +921,49 @@ static void
 down_and_up_are_the_oracles(void **state)
 {
 	(void)state;
-	for_all(matches_oracle, SEEDS);
+	for_all(matches_oracle, n_seeds);
 }
 
 static void
 a_path_has_one_number_everywhere(void **state)
 {
 	(void)state;
-	for_all(is_one_number, SEEDS / 3);
+	for_all(is_one_number, n_seeds / 3);
 }
 
 static void
 path_is_the_oracles_for_any_word(void **state)
 {
 	(void)state;
-	for_all(path_of_any_word, SEEDS);
+	for_all(path_of_any_word, n_seeds);
 }
 
 static void
 paths_fall_with_length(void **state)
 {
 	(void)state;
-	for_all(paths_are_canonical_and_ordered, SEEDS);
+	for_all(paths_are_canonical_and_ordered, n_seeds);
 }
 
 static void
 own_hits_of_paths_sum_to_the_root(void **state)
 {
 	(void)state;
-	for_all(leaves_share_the_root, SEEDS / 3);
+	for_all(leaves_share_the_root, n_seeds / 3);
 }
 
 static void
 callers_and_callees_are_calls(void **state)
 {
 	(void)state;
-	for_all(neighbours_are_calls, SEEDS);
+	for_all(neighbours_are_calls, n_seeds);
 }
 
 static void
 rows_and_hidden_are_all_rows(void **state)
 {
 	(void)state;
-	for_all(threshold_hides_the_rest, SEEDS / 3);
+	for_all(threshold_hides_the_rest, n_seeds / 3);
 }
 
 int
@@ -985,6 +987,9 @@ main(void)
 		cmocka_unit_test(a_group_has_the_bodies_of_its_functions),
 		cmocka_unit_test(a_piece_of_a_stack_has_no_other_paths),
 	};
+	const char *seeds = getenv("CPPROF_SEEDS");
 
+	if (seeds != NULL)
+		n_seeds = strtoull(seeds, NULL, 10);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
