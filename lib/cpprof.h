@@ -63,6 +63,27 @@ int cpprof_phase(const char *name);
  */
 void cpprof_name_thread(const char *name);
 
+/*
+ * Declares a resource of the program's own, beside those that are sampled
+ * anyway: its name, the unit that it is counted in (its gtick), and how many of
+ * these make one sample.  Returns its number for cpprof_spend.  At most
+ * CPPROF_RESOURCES_MAX, before sampling is started; where that is on from the
+ * beginning, at any time.  Names are at most 23 bytes long.
+ *
+ * EBUSY: sampling has been started.  EEXIST: there is a resource of that name.
+ * ENOSPC: too many.
+ */
+#define CPPROF_RESOURCES_MAX 3
+int cpprof_resource(const char *name, const char *gtick, uint64_t interval);
+
+/*
+ * The calling thread has used so many gticks of a resource here.  Each
+ * interval-th gtick is a sample of the stack of the caller.  Cheap: a few
+ * nanoseconds when no sample is due, less when sampling is off.  Nothing
+ * happens if the resource is a failed cpprof_resource's -1.
+ */
+void cpprof_spend(int resource, uint64_t gticks);
+
 #ifdef __cplusplus
 }
 #endif

@@ -51,7 +51,10 @@
  */
 #define CPPROFDATA_PHASE (UINT32_MAX - 2)
 
-/* A resource: something that grows.  Texts are NUL-padded. */
+/*
+ * A resource: something that grows.  Texts are NUL-padded.  The last ones may
+ * have no name: kept for resources of the program's own, and not taken.
+ */
 struct cpprofdata_resource {
 	char name[24];		/* "cpu" */
 	char gtick[24];		/* its unit: "microsecond" */

@@ -22,6 +22,7 @@ libcpprof_la_SOURCES = \
 	lib/interpose.c \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
+	lib/own-resource.c lib/own-resource.h \
 	lib/output.c lib/output.h \
 	lib/phase.c lib/phase.h \
 	lib/process.c lib/process.h \

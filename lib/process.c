@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/cpprof-environment.h"
+#include "lib/own-resource.h"
 #include "lib/resource.h"
 
 #define MAX_ARGUMENTS_SIZE 32768	/* a longer command line is cut */
@@ -142,6 +143,8 @@ find_own_mapping(void)
 bool
 process_init(char **environment, const char *output, const char **problem)
 {
+	const bool is_from_environment = output == NULL;
+
 	*problem = NULL;
 	if (output == NULL)
 		output = find_variable(environment, CPPROF_ENVIRONMENT_OUTPUT);
@@ -166,6 +169,7 @@ process_init(char **environment, const char *output, const char **problem)
 	    find_variable(environment, CPPROF_ENVIRONMENT_RANDOM) != NULL,
 	    problem))
 		return false;
+	own_resources_add(is_from_environment && own_resources_are_likely());
 	errno = 0;
 	strcpy(process.output, output);
 	process_forked();

@@ -97,6 +97,12 @@ find_row(const char *name, size_t length)
 }
 
 bool
+resource_exists(const char *name)
+{
+	return find_row(name, strlen(name)) != RESOURCE_N;
+}
+
+bool
 resources_choose(const char *text, bool is_random, const char **problem)
 {
 	enum resource_id id;

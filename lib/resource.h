@@ -86,6 +86,9 @@ struct account {
  */
 bool resources_choose(const char *text, bool is_random, const char **problem);
 
+/* Whether there is a resource of that name, sampled or not. */
+bool resource_exists(const char *name);
+
 static inline bool
 resource_is_wanted(enum resource_id id)
 {

@@ -38,6 +38,8 @@ class Profile:
         self.check_references()
         self.resources = []
         for name, gtick, interval, source, flags in self.raw_resources:
+            if not name.rstrip(b'\0'):  # kept for the program, not taken
+                continue
             assert interval >= 1 and flags < 4
             self.resources.append(Resource(
                 name.rstrip(b'\0').decode(), gtick.rstrip(b'\0').decode(),

@@ -148,6 +148,33 @@ def forked_children_go_on(linked):
     assert child[0].hits_with('between') == 0
 
 
+def the_program_has_resources_of_its_own(linked):
+    out, place = linked.run('resources')
+    assert out == '-1 -1 -1', out
+    profile = linked.profile(place)
+    assert [(r.name, r.gtick, r.interval) for r in profile.resources] == [
+        ('cpu', 'microsecond', 4000), ('requests', 'request', 10)]
+    requests = profile.of('requests')
+    assert 1498 <= requests.hits <= 1502, requests.hits
+    assert 899 <= requests.hits_with('run_resources', 'serve_more',
+                                     'serve') <= 901
+    assert 299 <= requests.hits_with('serve_in_thread') <= 301
+    # Under record sampling is on before there is anything to declare.
+    out, place = linked.run('resources',
+                            prefix=(CPPROF, 'record', '-o', 'r'))
+    assert out == '-1 -1 1', out
+    profile = linked.profile(place, 'r')
+    assert [(r.name, r.gtick, r.interval) for r in profile.resources] == [
+        ('cpu', 'microsecond', 4000), ('requests', 'request', 10),
+        ('bytes sent', 'byte', 100)]
+    assert 1798 <= profile.of('requests').hits <= 1802
+    assert 122 <= profile.of('bytes sent').hits <= 124
+    out = run(CPPROF, '-q', '-e', 'resource', 'r', cwd=place,
+              env=environment())
+    assert re.search(r'request +10 +requests', out), out
+    assert len(out.splitlines()) == 6, out
+
+
 def without_a_start_nothing_happens(linked):
     out, place = linked.run('never')
     assert out == 'never' and os.listdir(place) == []
@@ -222,6 +249,7 @@ CASES = (
     the_views_show_phases,
     running_threads_are_sampled_too,
     forked_children_go_on,
+    the_program_has_resources_of_its_own,
     without_a_start_nothing_happens,
     starting_often_is_cheap_and_names_are_bounded,
     a_recording_is_replaced_and_nothing_else,

@@ -328,6 +328,29 @@ cpprofdata_names_phases(void **state)
 	profile_free(profile);
 }
 
+/* Columns that were kept for the program and not taken have no name. */
+static void
+cpprofdata_ignores_resources_without_a_name(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+	struct error error = { 0 };
+
+	(void)state;
+	begin_image(&image);
+	add_threads(&image);
+	header_of(&image)->n_resources = 3;
+	header_of(&image)->node_size = 24 + 3 * 16;
+	header_of(&image)->resources[1].interval = 1;
+	header_of(&image)->resources[2].interval = 1;
+	profile = read_image(&image);
+	assert_int_equal(profile->n_resources, 1);
+	profile_free(profile);
+	header_of(&image)->resources[0].name[0] = '\0';
+	assert_null(read_bytes(image.bytes, image.used, &error));
+	assert_string_equal(error.text, "f: 0x200: no resource has a name");
+}
+
 static void
 cpprofdata_warns_of_a_module_once(void **state)
 {
@@ -628,6 +651,7 @@ main(void)
 		cmocka_unit_test(cpprofdata_tells_of_the_run),
 		cmocka_unit_test(cpprofdata_makes_each_thread_a_section),
 		cmocka_unit_test(cpprofdata_names_phases),
+		cmocka_unit_test(cpprofdata_ignores_resources_without_a_name),
 		cmocka_unit_test(cpprofdata_warns_of_a_module_once),
 		cmocka_unit_test(cpprofdata_reads_what_is_published_only),
 		cmocka_unit_test(cpprofdata_skips_chunks_it_does_not_know),

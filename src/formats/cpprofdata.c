@@ -134,7 +134,7 @@ add_resources(struct reader *reader, struct error *error)
 {
 	const struct cpprofdata_header *header = &reader->file.header;
 
-	for (uint32_t i = 0; i < header->n_resources; i++) {
+	for (uint32_t i = 0; i < reader->file.n_named; i++) {
 		const struct cpprofdata_resource *raw = &header->resources[i];
 		char name[sizeof raw->name + 1] = "";
 		char gtick[sizeof raw->gtick + 1] = "";
@@ -351,7 +351,7 @@ static int
 add_counts(struct reader *reader, uint32_t built, const unsigned char *bytes,
            struct error *error)
 {
-	for (uint32_t r = 0; r < reader->file.header.n_resources; r++) {
+	for (uint32_t r = 0; r < reader->file.n_named; r++) {
 		struct cpprofdata_count count;
 		uint64_t hits, samples;
 
@@ -494,8 +494,7 @@ warn_of_damage(struct reader *reader, struct error *error)
 static int
 fill_profile(struct reader *reader, struct error *error)
 {
-	reader->builder = tree_builder_new(reader->file.header.n_resources,
-	                                   error);
+	reader->builder = tree_builder_new(reader->file.n_named, error);
 	reader->frames = address_frames_new(error);
 	if (reader->builder == NULL || reader->frames == NULL)
 		return -1;

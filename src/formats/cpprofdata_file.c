@@ -86,6 +86,10 @@ check_header(const struct cpprofdata_file *file, struct error *error)
 			    file->name,
 			    offsetof(struct cpprofdata_header,
 			             resources[i].interval));
+	if (header->resources[0].name[0] == '\0')
+		return error_set(error, "%s: 0x%zx: no resource has a name",
+		    file->name,
+		    offsetof(struct cpprofdata_header, resources[0].name));
 	return 0;
 }
 
@@ -108,6 +112,10 @@ read_header(struct cpprofdata_file *file, struct source *source,
 	    offsetof(struct cpprofdata_header, used));
 	memcpy(&file->header, bytes, sizeof file->header);
 	swap_header(&file->header);
+	while (file->n_named < file->header.n_resources &&
+	       file->n_named < CPPROFDATA_MAX_RESOURCES &&
+	       file->header.resources[file->n_named].name[0] != '\0')
+		file->n_named++;
 	file->header.used = used;
 	return check_header(file, error);
 }

@@ -35,6 +35,8 @@ struct cpprofdata_file {
 	const char *name;	/* for messages; the source's */
 	const unsigned char *bytes;	/* likewise */
 	struct cpprofdata_header header;	/* in this machine's order */
+	uint32_t n_named;	/* resources up to the first without a name:
+				 * that and those behind it count nothing */
 	struct cpprofdata_runs runs[CPPROFDATA_NODES + 1];	/* by type */
 	struct error damage;	/* why what follows was not read, if set */
 };

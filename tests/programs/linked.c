@@ -204,6 +204,55 @@ run_fork(const char *name)
 	return 0;
 }
 
+static NOINLINE void
+serve(int requests, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		cpprof_spend(requests, 3);
+	sink++;
+}
+
+static NOINLINE void
+serve_more(int requests, int n)
+{
+	serve(requests, n);
+	sink++;
+}
+
+static NOINLINE void *
+serve_in_thread(void *requests)
+{
+	serve(*(int *)requests, 1000);
+	return NULL;
+}
+
+static int
+run_resources(const char *name)
+{
+	int requests = cpprof_resource("requests", "request", 10), bytes;
+	pthread_t thread;
+
+	serve(requests, 1000);
+	printf("%d", cpprof_resource("requests", "request", 10));
+	printf(" %d", cpprof_resource("cpu", "request", 10));
+	if (cpprof_start(name) != 0)
+		return 1;
+	serve(requests, 1000);
+	serve_more(requests, 3000);
+	pthread_create(&thread, NULL, serve_in_thread, &requests);
+	pthread_join(thread, NULL);
+	bytes = cpprof_resource("bytes sent", "byte", 100);
+	cpprof_spend(bytes, 12345);
+	cpprof_spend(-1, 12345);
+	during(50);
+	cpprof_stop();
+	serve(requests, 1000);
+	printf(" %d\n", bytes);
+	return 0;
+}
+
 /* Nothing but calls that must not do anything. */
 static int
 run_never(const char *name)
@@ -253,6 +302,7 @@ static const struct {
 	{ "phases", run_phases },
 	{ "threads", run_threads },
 	{ "fork", run_fork },
+	{ "resources", run_resources },
 	{ "never", run_never },
 	{ "many", run_many },
 	{ "refused", run_refused },
