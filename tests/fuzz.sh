@@ -8,7 +8,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- collapsed cpprofdata symbols
+[ $# -gt 0 ] || set -- collapsed cpprofdata pprof symbols
 mkdir -p fuzz
 cd fuzz
 
@@ -25,6 +25,11 @@ for target; do
 		-liberty
 	case $target in
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
+	pprof)
+		for profile in "$source"/tests/data/go/*.gz; do
+			gzip -dc "$profile" >"corpus-pprof/$(basename "$profile")"
+		done
+		;;
 	symbols)	# one byte, then a module
 		echo 'int main(void) { return 0; }' | clang -s -o program -x c -
 		{ printf '\001' && cat program; } >"corpus-$target/program"

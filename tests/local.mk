@@ -35,6 +35,7 @@ unit_tests = \
 	tests/test-naming \
 	tests/test-output \
 	tests/test-pattern \
+	tests/test-pprof \
 	tests/test-profile \
 	tests/test-sample-tree \
 	tests/test-source \
@@ -61,6 +62,10 @@ tests_test_collapsed_LDADD = $(unit_libs)
 # So that it can have any allocation fail.
 tests_test_collapsed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc \
 	-Wl,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc
+
+tests_test_pprof_SOURCES = tests/test-pprof.c tests/reader-fixture.h
+tests_test_pprof_CFLAGS = $(unit_cflags)
+tests_test_pprof_LDADD = $(unit_libs)
 
 tests_test_profile_SOURCES = tests/test-profile.c
 tests_test_profile_CFLAGS = $(unit_cflags)
@@ -125,6 +130,7 @@ script_tests = \
 	tests/golden.sh \
 	tests/layers.sh \
 	tests/manual.py \
+	tests/other-tools.py \
 	tests/random-oracle.py \
 	tests/record.sh \
 	tests/recursion.py \
@@ -147,7 +153,15 @@ tests/test-collector.log: $(filter-out tests/test-collector.log,$(TEST_LOGS))
 
 # Not part of check: each reader's fuzz target for ten minutes (clang).
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
+	tests/fuzz-pprof.c \
 	tests/fuzz-symbols.c
 fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
 .PHONY: fuzz
+
+# Profiles of other tools, with what these print; made as their sources say.
+EXTRA_DIST += \
+	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \
+	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \
+	tests/data/go/heap.alloc_space.top-cum.txt \
+	tests/data/go/heap.top-cum.txt tests/data/go/work.go

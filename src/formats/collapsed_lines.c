@@ -45,7 +45,8 @@ end_header(struct collapsed_reader *reader, struct error *error)
 	if (collapsed_header_end(&reader->header, profile, error) != 0)
 		return -1;
 	reader->writer = stack_writer_new(source_name(reader->source),
-	                                  profile->n_resources, error);
+	                                  STACK_LINES, profile->n_resources,
+	                                  error);
 	reader->parser = stack_parser_new(profile, error);
 	return reader->writer != NULL && reader->parser != NULL ? 0 : -1;
 }

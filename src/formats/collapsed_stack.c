@@ -208,7 +208,7 @@ put_into_batch(struct stack_parser *parser, struct stack_batch *batch,
 	       n * sizeof *batch->labels);
 	batch->lengths[batch->n_stacks] = n;
 	batch->stacks[batch->n_stacks++] = (struct parsed_stack){
-		.line_number = line_number,
+		.position = line_number,
 		.n_shared = begin,
 		.is_above = is_continued && forks_upwards(parser, fork, line),
 	};

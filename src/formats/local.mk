@@ -10,7 +10,16 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata_summary.c src/formats/cpprofdata_summary.h \
 	src/formats/format.c src/formats/format.h src/formats/list.def \
 	src/formats/frame_names.c src/formats/frame_names.h \
+	src/formats/id_table.c src/formats/id_table.h \
 	src/formats/load.c \
+	src/formats/pprof.c \
+	src/formats/pprof_frames.c src/formats/pprof_frames.h \
+	src/formats/pprof_profile.c src/formats/pprof_profile.h \
+	src/formats/pprof_samples.c src/formats/pprof_samples.h \
+	src/formats/pprof_tables.c src/formats/pprof_tables.h \
+	src/formats/protobuf.h \
 	src/formats/source.c src/formats/source.h \
+	src/formats/stack_feed.c src/formats/stack_feed.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
+	src/formats/thread_sections.c src/formats/thread_sections.h \
 	src/formats/worker.c src/formats/worker.h

@@ -468,7 +468,10 @@ read_ahead(void *context)
 static int
 start_ahead(struct source *source, struct error *error)
 {
-	if (source->size <= BLOCK_SIZE || source->fd < 0)
+	uint64_t block = source->packing == PACKING_NONE ? BLOCK_SIZE :
+	                 PACKED_SIZE;
+
+	if (source->size <= block || source->fd < 0)
 		return 0;
 	if (source->ahead == NULL) {
 		source->ahead = aligned_alloc(PAGE_SIZE, AHEAD_SIZE);

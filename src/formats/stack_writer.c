@@ -18,6 +18,7 @@ enum { WORTH_A_WORKER = 10000 };	/* labels in a batch */
 
 struct stack_writer {
 	const char *name;
+	enum stack_positions positions;
 	uint32_t n_resources;
 	struct worker *worker;	/* NULL: batches are entered at once */
 	struct stack_batch batches[2];
@@ -39,13 +40,15 @@ struct stack_writer {
 };
 
 struct stack_writer *
-stack_writer_new(const char *name, uint32_t n_resources, struct error *error)
+stack_writer_new(const char *name, enum stack_positions positions,
+                 uint32_t n_resources, struct error *error)
 {
 	struct stack_writer *writer = memory_array(1, sizeof *writer, error);
 
 	if (writer == NULL)
 		return NULL;
 	writer->name = name;
+	writer->positions = positions;
 	writer->n_resources = n_resources;
 	writer->builder = tree_builder_new(n_resources, error);
 	if (writer->builder == NULL) {
@@ -116,6 +119,7 @@ add_counts(struct stack_writer *writer, size_t stack)
 	const struct stack_batch *batch = writer->entering;
 	const uint64_t *counts = batch->counts + stack * writer->n_resources;
 	uint32_t node = writer->innermost[stack];
+	uint32_t n_samples = batch->stacks[stack].n_samples;
 
 	for (uint32_t r = 0; r < writer->n_resources; r++) {
 		struct error sum;
@@ -123,11 +127,13 @@ add_counts(struct stack_writer *writer, size_t stack)
 		sum.is_set = false;	/* its text need not be zeroed */
 		if (counts[r] != 0 &&
 		    tree_builder_add(writer->builder, node, r, counts[r],
-		                     counts[r], &sum) != 0)
-			return error_set(&writer->error, "%s:%llu: %s",
-			                 writer->name, (unsigned long long)
-			                 batch->stacks[stack].line_number,
-			                 sum.text);
+		                     n_samples > 0 ? n_samples : counts[r],
+		                     &sum) != 0)
+			return error_set(&writer->error,
+			    writer->positions == STACK_LINES ?
+			        "%s:%llu: %s" : "%s: 0x%llx: %s",
+			    writer->name, (unsigned long long)
+			    batch->stacks[stack].position, sum.text);
 	}
 	return 0;
 }

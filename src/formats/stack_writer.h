@@ -20,8 +20,9 @@
  */
 struct stack_batch {
 	struct parsed_stack {
-		uint64_t line_number;
+		uint64_t position;	/* line or offset, for errors */
 		uint32_t n_shared;
+		uint32_t n_samples;	/* raw; 0: each hit is one */
 		bool is_above;	/* the first frame that is not shared comes
 				 * behind that of the stack before, in bytes */
 	} *stacks;
@@ -37,11 +38,16 @@ struct stack_batch {
 
 struct stack_writer;
 
+/* How errors say where a stack stands. */
+enum stack_positions { STACK_LINES, STACK_OFFSETS };
+
 /*
  * Freed with stack_writer_free; NULL with *error set.  name: of the input, for
  * errors, the caller's.
  */
-struct stack_writer *stack_writer_new(const char *name, uint32_t n_resources,
+struct stack_writer *stack_writer_new(const char *name,
+                                      enum stack_positions positions,
+                                      uint32_t n_resources,
                                       struct error *error);
 void stack_writer_free(struct stack_writer *writer);
 

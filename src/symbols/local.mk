@@ -8,6 +8,7 @@ libcore_a_SOURCES += \
 	src/symbols/function_ranges.c src/symbols/function_ranges.h \
 	src/symbols/module_file.c src/symbols/module_file.h \
 	src/symbols/module_cache.c src/symbols/module_cache.h \
+	src/symbols/module_segments.c src/symbols/module_segments.h \
 	src/symbols/module_symbols.c src/symbols/module_symbols.h \
 	src/symbols/plt_symbols.c src/symbols/plt_symbols.h \
 	src/symbols/symbol_table.c src/symbols/symbol_table.h

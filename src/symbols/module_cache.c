@@ -7,6 +7,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
+#include "src/symbols/module_segments.h"
 
 /* When more are held, all are let go: 64 bytes each, and their names. */
 enum { SYMBOLS_MAX = 2000000 };
@@ -128,4 +129,19 @@ module_cache_get(struct module_cache *cache, const char *path,
 	cache->last = module;
 	cache->last_counted = module_symbols_count(module);
 	return module;
+}
+
+uint64_t
+module_cache_address(const struct module_cache *cache, const char *path,
+                     const void *build_id, size_t size, uint64_t offset)
+{
+	struct module_file module = {
+		.path = path,
+		.build_id = build_id,
+		.build_id_size = size,
+	};
+
+	if (cache != NULL)
+		module.search = cache->search;
+	return module_address_of_offset(&module, offset);
 }

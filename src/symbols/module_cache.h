@@ -35,4 +35,15 @@ struct module_symbols *module_cache_get(struct module_cache *cache,
                                         enum module_symbols_state *state,
                                         bool *is_first, struct error *error);
 
+/*
+ * The virtual address, as module_symbols.h defines it, of the byte at an
+ * offset of a module's file, which is all that is known of code that was mapped
+ * from there; the offset itself where there is no such file or byte.  cache:
+ * says where files are sought, may be NULL.  Opens the file: to be asked once a
+ * mapping.
+ */
+uint64_t module_cache_address(const struct module_cache *cache,
+                              const char *path, const void *build_id,
+                              size_t size, uint64_t offset);
+
 #endif

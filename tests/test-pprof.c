@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-pprof.c -- profiles made by hand, good, odd, damaged and cut. */
+#include "tests/reader-fixture.h"
+
+#include <zlib.h>
+
+extern const struct format format_pprof;
+
+/* ---- writing protobufs ---- */
+
+static void
+put_varint(struct buffer *buffer, uint64_t value)
+{
+	do {
+		buffer_number(buffer, (value & 0x7f) |
+		              (value > 0x7f ? 0x80 : 0), 1);
+		value >>= 7;
+	} while (value > 0);
+}
+
+static void
+put_number(struct buffer *buffer, uint32_t field, uint64_t value)
+{
+	put_varint(buffer, field << 3);
+	put_varint(buffer, value);
+}
+
+static void
+put_bytes(struct buffer *buffer, uint32_t field, const void *bytes, size_t n)
+{
+	put_varint(buffer, field << 3 | 2);
+	put_varint(buffer, n);
+	buffer_add(buffer, bytes, n);
+}
+
+/* A message of numbers: field, value pairs up to field 0. */
+static void
+put_message(struct buffer *buffer, uint32_t field, const uint64_t *pairs)
+{
+	struct buffer message = { .n = 0 };
+
+	for (; *pairs != 0; pairs += 2)
+		put_number(&message, (uint32_t)pairs[0], pairs[1]);
+	put_bytes(buffer, field, message.bytes, message.n);
+}
+
+#define MESSAGE(buffer, field, ...) \
+	put_message(buffer, field, (const uint64_t[]){ __VA_ARGS__, 0 })
+
+/* ---- pieces of profiles ---- */
+
+enum { TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, TIME = 9,
+       DURATION = 10, DEFAULT = 14 };
+
+/* Strings by number; 0 is empty. */
+enum { S_NONE, S_SAMPLES, S_COUNT, S_CPU, S_NANOSECONDS, S_MAIN, S_WORK,
+       S_INLINED, S_FILE, S_PATH, S_THREAD, S_ONE, S_TWO, S_MANGLED, S_ID,
+       S_OTHER, S_BYTES };
+
+static const char *const strings[] = { "", "samples", "count", "cpu",
+	"nanoseconds", "main", "work", "inlined", "work.c", "/gone/prog",
+	"thread", "one", "two", "_ZN1a1bEi", "0a0b", "other", "bytes", NULL };
+
+static void
+put_strings(struct buffer *buffer)
+{
+	for (size_t i = 0; strings[i] != NULL; i++)
+		put_bytes(buffer, STRING, strings[i], strlen(strings[i]));
+}
+
+static void
+put_types(struct buffer *buffer)
+{
+	MESSAGE(buffer, TYPE, 1, S_SAMPLES, 2, S_COUNT);
+	MESSAGE(buffer, TYPE, 1, S_CPU, 2, S_NANOSECONDS);
+}
+
+/* A sample of packed locations, ended by 0, innermost first; thread 0: none. */
+static void
+put_sample(struct buffer *buffer, const uint64_t *ids, uint64_t count,
+           uint64_t thread)
+{
+	struct buffer message = { .n = 0 }, packed = { .n = 0 };
+
+	for (; *ids != 0; ids++)
+		put_varint(&packed, *ids);
+	put_bytes(&message, 1, packed.bytes, packed.n);
+	packed.n = 0;
+	put_varint(&packed, count);
+	put_varint(&packed, count * 10);
+	put_bytes(&message, 2, packed.bytes, packed.n);
+	if (thread != 0)
+		MESSAGE(&message, 3, 1, S_THREAD, 2, thread);
+	put_bytes(buffer, SAMPLE, message.bytes, message.n);
+}
+
+#define IDS(...) ((const uint64_t[]){ __VA_ARGS__, 0 })
+
+/* Location `id` with lines of functions, innermost first. */
+static void
+put_location(struct buffer *buffer, uint64_t id, uint64_t mapping,
+             const uint64_t *functions)
+{
+	struct buffer message = { .n = 0 };
+
+	put_number(&message, 1, id);
+	put_number(&message, 2, mapping);
+	put_number(&message, 3, 0x401000 + id);
+	for (; *functions != 0; functions++)
+		MESSAGE(&message, 4, 1, *functions, 2, 10 + *functions);
+	put_bytes(buffer, LOCATION, message.bytes, message.n);
+}
+
+/* Locations 1 main, 2 work with something inlined, 3 C++, 4 only an address. */
+static void
+put_tables(struct buffer *buffer)
+{
+	MESSAGE(buffer, MAPPING, 1, 1, 2, 0x401000, 3, 0x409000, 4, 0x1000,
+	        5, S_PATH, 6, S_ID);
+	put_location(buffer, 1, 1, IDS(1));
+	put_location(buffer, 2, 1, IDS(3, 2));
+	put_location(buffer, 3, 0, IDS(4));
+	put_location(buffer, 4, 1, (const uint64_t[]){ 0 });
+	MESSAGE(buffer, FUNCTION, 1, 1, 2, S_MAIN, 4, S_FILE);
+	MESSAGE(buffer, FUNCTION, 1, 2, 2, S_WORK, 4, S_FILE);
+	MESSAGE(buffer, FUNCTION, 1, 3, 2, S_INLINED);
+	MESSAGE(buffer, FUNCTION, 1, 4, 3, S_MANGLED);
+}
+
+static void
+put_profile(struct buffer *buffer)
+{
+	put_types(buffer);
+	put_sample(buffer, IDS(2, 1), 3, S_ONE);
+	put_sample(buffer, IDS(3, 2, 1), 4, S_TWO);
+	put_sample(buffer, IDS(4, 1), 1, S_ONE);
+	put_sample(buffer, IDS(1), 2, 0);
+	put_tables(buffer);
+	put_strings(buffer);
+	put_number(buffer, TIME, 1000);
+	put_number(buffer, DURATION, 500);
+}
+
+static struct profile *
+read_buffer(const struct buffer *buffer)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_memory(&format_pprof, buffer->bytes,
+	                                      buffer->n, &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	check_tree(profile);
+	return profile;
+}
+
+static void
+expect_error(const struct buffer *buffer, const char *expected)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_memory(&format_pprof, buffer->bytes,
+	                                      buffer->n, &error);
+
+	assert_null(profile);
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+}
+
+/* ---- tests ---- */
+
+static void
+pprof_gives_stacks_resources_and_the_process(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_profile(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].name, "cpu");
+	assert_string_equal(profile->resources[0].gtick, "nanosecond");
+	assert_string_equal(profile->resources[1].name, "samples");
+	assert_string_equal(profile->resources[1].gtick, "");
+	assert_int_equal(hits_of(profile, 0, "main;work|inlined"), 30);
+	assert_int_equal(hits_of(profile, 1, "main;work|inlined"), 3);
+	assert_int_equal(hits_of(profile, 0, "main;work|inlined;a::b(int)"),
+	                 40);
+	assert_int_equal(hits_of(profile, 1, "main;prog+0x1004"), 1);
+	assert_int_equal(hits_of(profile, 1, "main"), 2);
+	assert_string_equal(profile->processes[0].program, "/gone/prog");
+	assert_int_equal(profile->processes[0].end_ns, 1500);
+	assert_int_equal(profile->n_warnings, 1);	/* the module is gone */
+	profile_free(profile);
+}
+
+static void
+pprof_frames_keep_modules_addresses_files_and_lines(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+	bool is_there = false;
+
+	(void)state;
+	put_profile(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_modules, 1);
+	assert_int_equal(profile->modules[0].build_id_size, 2);
+	assert_int_equal(profile->modules[0].build_id[1], 0x0b);
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+		const struct location *l = &profile->locations[
+		    frame->first_location];
+
+		if (frame->n_locations != 2)
+			continue;
+		is_there = true;
+		assert_int_equal(frame->address, 0x1002);
+		assert_int_equal(frame->module, 0);
+		assert_int_equal(l[0].line, 12);
+		assert_string_equal(names_text(profile->names, l[0].file),
+		                    "work.c");
+		assert_int_equal(l[1].line, 13);
+		assert_int_equal(l[1].file, NO_NAME);
+	}
+	assert_true(is_there);
+	profile_free(profile);
+}
+
+static void
+pprof_labels_of_threads_become_sections(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_profile(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_threads, 2);
+	assert_string_equal(profile->threads[0].name, "one");
+	assert_string_equal(profile->threads[1].name, "two");
+	assert_int_equal(profile->n_sections, 3);
+	assert_int_equal(profile->sections[2].thread, NO_THREAD);
+	assert_int_equal(profile->sections[2].end, profile->tree->n_nodes);
+	profile_free(profile);
+}
+
+static void
+pprof_without_threads_has_no_sections(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_types(&buffer);
+	put_sample(&buffer, IDS(1), 3, 0);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_sections, 0);
+	assert_int_equal(profile->tree->n_nodes, 1);
+	assert_int_equal(profile->tree->deepest, 1);
+	profile_free(profile);
+}
+
+static void
+pprof_default_type_comes_first(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_profile(&buffer);
+	put_number(&buffer, DEFAULT, S_SAMPLES);
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].name, "samples");
+	assert_int_equal(hits_of(profile, 0, "main"), 2);
+	assert_int_equal(hits_of(profile, 1, "main"), 20);
+	profile_free(profile);
+}
+
+/* Raw samples of all nodes. */
+static uint64_t
+raw_samples(const struct profile *profile, uint32_t r)
+{
+	const uint64_t *samples = profile->tree->samples[r];
+
+	return sample_tree_total(samples != NULL ? samples :
+	                         profile->tree->hits[r],
+	                         profile->tree->n_nodes);
+}
+
+static void
+pprof_raw_samples_are_what_the_file_counts(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_profile(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(raw_samples(profile, 0), 10);
+	assert_int_equal(raw_samples(profile, 1), 10);
+	profile_free(profile);
+
+	buffer.n = 0;			/* one type: records are counted */
+	MESSAGE(&buffer, TYPE, 1, S_OTHER, 2, S_BYTES);
+	MESSAGE(&buffer, SAMPLE, 1, 1, 2, 500);
+	MESSAGE(&buffer, SAMPLE, 1, 1, 2, 300);
+	MESSAGE(&buffer, SAMPLE, 1, 2, 1, 1, 2, 0);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].gtick, "byte");
+	assert_int_equal(hits_of(profile, 0, "main"), 800);
+	assert_int_equal(hits_of(profile, 0, "main;work|inlined"), 0);
+	assert_int_equal(raw_samples(profile, 0), 2);
+	profile_free(profile);
+}
+
+static void
+pprof_takes_any_order_of_fields_and_ids_of_any_size(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	const uint64_t big = 0xffffffff81000000;
+	struct profile *profile;
+
+	(void)state;
+	put_strings(&buffer);
+	put_tables(&buffer);
+	put_location(&buffer, big, 0, IDS(2));
+	put_sample(&buffer, IDS(big, 1), 3, 0);
+	put_sample(&buffer, IDS(2, big, 1), 4, 0);
+	put_types(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 1, "main;work"), 3);
+	assert_int_equal(hits_of(profile, 1, "main;work;work|inlined"), 4);
+	profile_free(profile);
+}
+
+static void
+pprof_locations_of_one_address_stay_apart_in_the_tree(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_types(&buffer);
+	put_sample(&buffer, IDS(5), 1, 0);
+	put_sample(&buffer, IDS(6), 2, 0);
+	MESSAGE(&buffer, LOCATION, 1, 5, 3, 0x77);
+	MESSAGE(&buffer, LOCATION, 1, 6, 3, 0x77);
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->tree->n_nodes, 2);
+	assert_int_not_equal(profile->tree->label[0],
+	                     profile->tree->label[1]);
+	assert_int_equal(hits_of(profile, 1, "0x77"), 3);
+	profile_free(profile);
+}
+
+static void
+pprof_samples_without_a_stack_count(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_types(&buffer);
+	put_sample(&buffer, (const uint64_t[]){ 0 }, 3, 0);
+	put_sample(&buffer, IDS(1), 1, 0);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 1, "[no stack]"), 3);
+	profile_free(profile);
+}
+
+static void
+pprof_types_of_one_name_are_told_apart(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	MESSAGE(&buffer, TYPE, 1, S_CPU, 2, S_COUNT);
+	MESSAGE(&buffer, TYPE, 1, S_CPU, 2, S_NANOSECONDS);
+	put_sample(&buffer, IDS(1), 1, 0);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].name, "cpu-2");
+	assert_string_equal(profile->resources[0].gtick, "nanosecond");
+	assert_string_equal(profile->resources[1].name, "cpu");
+	profile_free(profile);
+}
+
+static void
+pprof_refuses_what_does_not_fit_with_its_offset(void **state)
+{
+	struct buffer good = { .n = 0 }, buffer;
+
+	(void)state;
+	put_types(&good);
+	put_sample(&good, IDS(1), 1, 0);
+	assert_int_equal(good.n, 0x15);
+
+	buffer = good;
+	MESSAGE(&buffer, SAMPLE, 1, 1, 2, 1);
+	expect_error(&buffer, "in: 0x15: a sample of 1 values, expected 2");
+
+	buffer = good;
+	put_sample(&buffer, IDS(1), (uint64_t)-1, 0);
+	expect_error(&buffer, "in: 0x15: a negative value");
+
+	buffer = good;
+	put_sample(&buffer, IDS(1), INT64_MAX, 0);
+	expect_error(&buffer, "in: 0x15: a negative value");
+
+	buffer = good;
+	MESSAGE(&buffer, SAMPLE, 1, 0, 2, 1, 2, 1);
+	expect_error(&buffer, "in: 0x15: location 0");
+
+	buffer = good;
+	buffer_add(&buffer, "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1",
+	           12);
+	expect_error(&buffer, "in: 0x15: expected a field of a profile");
+
+	buffer = good;
+	buffer_add(&buffer, "\x22\x02\x08\xff", 4);
+	expect_error(&buffer, "in: 0x15: expected a location");
+
+	buffer = good;
+	buffer_add(&buffer, "\x32\xff\xff\xff\xff\x7f", 6);
+	expect_error(&buffer, "in: 0x15: a field of more than 256 MiB");
+
+	buffer = good;
+	put_strings(&buffer);
+	expect_error(&buffer, "location 1 or its name is not there");
+
+	buffer.n = 0;
+	put_types(&buffer);
+	put_strings(&buffer);
+	expect_error(&buffer, "in: no samples in it");
+
+	buffer.n = 0;
+	MESSAGE(&buffer, TYPE, 1, S_CPU, 2, S_COUNT);
+	put_sample(&buffer, IDS(1), 1, 0);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	expect_error(&buffer, "samples of 2 values, but 1 sample types");
+}
+
+static void
+pprof_refuses_sums_over_64_bits(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+
+	(void)state;
+	MESSAGE(&buffer, TYPE, 1, S_CPU, 2, S_COUNT);
+	for (int i = 0; i < 3; i++)
+		MESSAGE(&buffer, SAMPLE, 1, 1, 2, INT64_MAX);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	expect_error(&buffer, "the sum of hits passes 64 bits");
+}
+
+static void
+pprof_is_told_by_its_contents(void **state)
+{
+	static const char *const others[] = { "", "\n", "\n\n\n\n", "a;b 1\n",
+		"# cpprof 1\n", "\n\x02hi", "\x1f\x8b" };
+	struct buffer buffer = { .n = 0 };
+
+	(void)state;
+	put_profile(&buffer);
+	assert_int_equal(format_pprof.probe(buffer.bytes, buffer.n),
+	                 PROBE_SURE);
+	assert_int_equal(format_pprof.probe(buffer.bytes, 20), PROBE_SURE);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_int_equal(format_pprof.probe(others[i],
+		                                    strlen(others[i])),
+		                 PROBE_NO);
+}
+
+static void
+pprof_cut_keeps_the_samples_that_are_whole(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct error error = { 0 };
+	struct profile *profile;
+	size_t all;
+
+	(void)state;
+	put_profile(&buffer);
+	all = buffer.n;
+	cut_at_every_byte(&format_pprof, buffer.bytes, buffer.n);
+	/* In the strings: some names are there, others are not. */
+	profile = read_memory(&format_pprof, buffer.bytes, all > 115 ? all - 115 : 0,
+	                      &error);
+	assert_non_null(profile);
+	assert_non_null(strstr(profile->warnings[0], "the input is cut off"));
+	assert_int_equal(hits_of(profile, 1, "[function 1]"), 2);
+	profile_free(profile);
+}
+
+static size_t
+pack(const struct buffer *buffer, void *to, size_t room)
+{
+	z_stream stream = { 0 };
+
+	assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, 31, 8,
+	                              Z_DEFAULT_STRATEGY), Z_OK);
+	stream.next_in = (Bytef *)(uintptr_t)buffer->bytes;
+	stream.avail_in = (uInt)buffer->n;
+	stream.next_out = to;
+	stream.avail_out = (uInt)room;
+	assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&stream);
+	return room - stream.avail_out;
+}
+
+static void
+pprof_packed_and_cut_keeps_what_is_whole(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	char packed[4096];
+	size_t size;
+
+	(void)state;
+	put_profile(&buffer);
+	size = pack(&buffer, packed, sizeof packed);
+	for (size_t cut = 4; cut <= size; cut++) {
+		struct read_options options = { 0 };
+		struct error error = { 0 };
+		struct source *source = source_of_memory("in", packed, cut,
+		                                         &error);
+		struct profile *profile = format_pprof.read(source, &options,
+		                                            &error);
+
+		assert_int_equal(profile == NULL, error.is_set);
+		if (profile != NULL) {
+			check_tree(profile);
+			assert_int_equal(cut < size, strstr(
+			    profile->warnings[0], "cut off") != NULL);
+		}
+		profile_free(profile);
+		source_close(source);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pprof_gives_stacks_resources_and_the_process),
+		cmocka_unit_test(
+		    pprof_frames_keep_modules_addresses_files_and_lines),
+		cmocka_unit_test(pprof_labels_of_threads_become_sections),
+		cmocka_unit_test(pprof_without_threads_has_no_sections),
+		cmocka_unit_test(pprof_default_type_comes_first),
+		cmocka_unit_test(pprof_raw_samples_are_what_the_file_counts),
+		cmocka_unit_test(
+		    pprof_takes_any_order_of_fields_and_ids_of_any_size),
+		cmocka_unit_test(
+		    pprof_locations_of_one_address_stay_apart_in_the_tree),
+		cmocka_unit_test(pprof_samples_without_a_stack_count),
+		cmocka_unit_test(pprof_types_of_one_name_are_told_apart),
+		cmocka_unit_test(
+		    pprof_refuses_what_does_not_fit_with_its_offset),
+		cmocka_unit_test(pprof_refuses_sums_over_64_bits),
+		cmocka_unit_test(pprof_is_told_by_its_contents),
+		cmocka_unit_test(pprof_cut_keeps_the_samples_that_are_whole),
+		cmocka_unit_test(pprof_packed_and_cut_keeps_what_is_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
