@@ -4,142 +4,240 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/shell/arguments.h"
 #include "src/shell/launch.h"
+#include "src/shell/offers.h"
 #include "src/shell/options.h"
 #include "src/shell/preload.h"
+#include "src/shell/record_options.h"
 #include "src/shell/recording.h"
 
 static const struct argument record_arguments[] = {
-	{ "[-o NAME] [--] PROGRAM ARGUMENTS", ARG_WORDS, 0,
-	  "what to run; -o names the directory to write (PROGRAM.cpprof)" },
+	{ "[OPTIONS] [--] PROGRAM ARGUMENTS", ARG_WORDS, 0,
+	  "what to run, behind the options below" },
 	ARGUMENTS_END
 };
-
-/* Reads the options; the words from the program on, or NULL. */
-static char *const *
-parse_options(const struct value *words, const char **name,
-              struct error *error)
-{
-	char *const *word = (char *const *)words->words;
-
-	for (; *word != NULL && **word == '-'; word++) {
-		if (strcmp(*word, "--") == 0) {
-			word++;
-			break;
-		}
-		if (strncmp(*word, "-o", 2) != 0) {
-			error_set(error, "no option %s: expected "
-			          "[-o NAME] [--] PROGRAM [ARGUMENTS]", *word);
-			return NULL;
-		}
-		*name = *word + 2;
-		if (**name == '\0' && *++word != NULL)
-			*name = *word;
-		if (**name == '\0') {
-			error_set(error, "-o: expected a directory's name");
-			return NULL;
-		}
-	}
-	if (*word == NULL) {
-		error_set(error, "expected a program to run");
-		return NULL;
-	}
-	return word;
-}
 
 /* What became of it, on one line of standard error. */
 static void
 tell_result(const struct session *session, const char *name,
-            const char *output)
+            const char *output, bool opens)
 {
 	struct cpprofdata_summary summary = { 0 };
 	struct error error = { 0 };
+	char status[48] = "";
 
+	if (opens && session->status != 0)
+		snprintf(status, sizeof status, "exit status %d; ",
+		         session->status);
 	recording_summarise(output, &summary, &error);
 	if (error.is_set || summary.n_files == 0)
-		session_note(session, "no samples: the collector was not "
-		             "loaded, or left a debugged program alone");
+		session_note(session, "%sno samples: the collector was not "
+		             "loaded, or left a debugged program alone",
+		             status);
 	else
-		session_note(session, "%" PRIu64 " sample%s of %" PRIu64
-		             " process%s%s in %s; open them with: cpprof %s",
+		session_note(session, "%s%" PRIu64 " sample%s of %" PRIu64
+		             " process%s%s in %s%s%s", status,
 		             summary.n_samples,
 		             summary.n_samples == 1 ? "" : "s",
 		             summary.n_files, summary.n_files == 1 ? "" : "es",
 		             summary.n_lost > 0 ? " (some lost, see info)" : "",
-		             name, name);
+		             name, opens ? "" : "; open them with: cpprof ",
+		             opens ? "" : name);
+}
+
+/* Says no to what cannot be had, and names what is not the best there is. */
+static int
+check_offers(const struct session *session, const struct offers *offers,
+             bool is_random, struct error *error)
+{
+	for (size_t i = 0; i < offers->n; i++) {
+		const struct offer *offer = &offers->items[i];
+
+		if (*offer->source == '\0')
+			return error_set(error, "%s cannot be recorded here: "
+			                 "%s", offer->name, offer->why);
+		if (is_random && !offer->can_be_random)
+			return error_set(error, "--random: the intervals of %s "
+			    "cannot be randomised: its source is the %s%s%s",
+			    offer->name, offer->source,
+			    *offer->why != '\0' ? ", since " : "", offer->why);
+		if (*offer->why != '\0')
+			session_note(session, "%s: from the %s, since %s",
+			             offer->name, offer->source, offer->why);
+	}
+	return 0;
 }
 
 static int
-record(struct session *session, const char *name, char *const *words,
-       struct error *error)
+check_resources(const struct session *session, const char *library,
+                const char *resources, bool is_random, struct error *error)
 {
-	char program[PATH_MAX], library[PATH_MAX], output[PATH_MAX];
+	struct offers offers;
+	int result = offers_ask(&offers, library, resources, is_random, error);
+
+	if (result == 0)
+		result = check_offers(session, &offers, is_random, error);
+	offers_free(&offers);
+	return result;
+}
+
+static int
+run_program(struct session *session, const struct record_options *options,
+            const char *name, const char *resources, char output[PATH_MAX],
+            struct error *error)
+{
+	char program[PATH_MAX], library[PATH_MAX];
 	struct launch launch = {
 		.library = library,
 		.output = output,
+		.resources = resources,
+		.is_random = options->is_random,
+		.is_alone = options->is_alone,
+		.counts_returns = options->counts_returns,
+		.max_size = options->max_size,
 		.program = program,
-		.words = words,
+		.words = options->program,
 		.resets_sigpipe = !session->is_lone_command,
 	};
 
-	if (preload_find_program(words[0], program, sizeof program, error) ||
+	if (preload_find_program(*options->program, program, sizeof program,
+	                         error) != 0 ||
 	    preload_check(program, error) != 0 ||
 	    preload_find_library(library, sizeof library, error) != 0 ||
-	    recording_prepare(name, output, sizeof output, error) != 0 ||
-	    launch_program(&launch, &session->status, error) != 0)
+	    check_resources(session, library, resources, options->is_random,
+	                    error) != 0 ||
+	    recording_prepare(name, output, PATH_MAX, error) != 0)
 		return -1;
-	tell_result(session, name, output);
-	return 0;
+	return launch_program(&launch, &session->status, error);
+}
+
+static int
+record(struct session *session, const struct record_options *options,
+       struct error *error)
+{
+	char default_name[NAME_MAX + sizeof ".cpprof"], output[PATH_MAX];
+	const char *name = options->name, *base;
+	struct text_buffer resources = { 0 };
+	bool opens = !session->is_lone_command ||
+	    (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+	int result;
+
+	if (name == NULL) {
+		base = strrchr(*options->program, '/');
+		snprintf(default_name, sizeof default_name, "%s.cpprof",
+		         base != NULL ? base + 1 : *options->program);
+		name = default_name;
+	}
+	record_options_add_resources(options, &resources);
+	result = run_program(session, options, name, text_string(&resources),
+	                     output, error);
+	text_free(&resources);
+	if (result != 0)
+		return -1;
+	tell_result(session, name, output, opens);
+	session->stays = opens;
+	return opens ? session_load(session, &name, 1, error) : 0;
+}
+
+static int
+add_offer(const struct offer *offer, struct table *table, struct error *error)
+{
+	const struct resource_kind *kind = resource_kind_find(offer->name,
+	    strlen(offer->name), error);
+	struct cell cells[6];
+
+	if (kind == NULL)
+		return -1;
+	cells[0] = cell_text(kind->name);
+	cells[1] = cell_text(kind->gtick);
+	cells[2] = cell_count(kind->interval);
+	cells[3] = cell_text(table_text(table, error, "%s",
+	                                *offer->source != '\0' ?
+	                                offer->source : "not here"));
+	cells[4] = cell_text(table_text(table, error, "%s", offer->why));
+	cells[5] = cell_text(kind->summary);
+	if (cells[3].text == NULL || cells[4].text == NULL)
+		return -1;
+	return table_add_row(table, cells, error);
+}
+
+static int
+list(struct table *table, struct error *error)
+{
+	char library[PATH_MAX];
+	struct offers offers = { 0 };
+	int result = preload_find_library(library, sizeof library, error);
+
+	table->view = "record";
+	table->schema = "cpprof.offers/1";
+	table_add_column(table, "name", "resource", CELL_TEXT);
+	table_add_column(table, "gtick", "gtick", CELL_TEXT);
+	table_add_column(table, "interval", "interval", CELL_COUNT);
+	table_add_column(table, "source", "source", CELL_TEXT);
+	table_add_column(table, "why", "why not better", CELL_TEXT);
+	table_add_column(table, "summary", "what it is", CELL_TEXT);
+	if (result == 0)
+		result = offers_ask(&offers, library, NULL, false, error);
+	for (size_t i = 0; result == 0 && i < offers.n; i++)
+		result = add_offer(&offers.items[i], table, error);
+	offers_free(&offers);
+	return result;
 }
 
 static int
 record_run(struct session *session, const struct arguments *arguments,
            struct table *table, struct error *error)
 {
-	char default_name[NAME_MAX + sizeof ".cpprof"];
-	const char *name = NULL, *base;
-	char *const *words = parse_options(&arguments->values[0], &name,
-	                                   error);
+	struct record_options options;
 
-	(void)table;
-	if (words == NULL) {
+	if (record_options_parse(&options,
+	        (char *const *)arguments->values[0].words, error) != 0) {
 		if (session->is_lone_command)
 			session->status = EXIT_USAGE;
 		return -1;
 	}
-	if (name == NULL) {
-		base = strrchr(words[0], '/');
-		snprintf(default_name, sizeof default_name, "%s.cpprof",
-		         base != NULL ? base + 1 : words[0]);
-		name = default_name;
-	}
-	if (record(session, name, words, error) != 0)
-		return -1;
-	if (session->is_lone_command)
-		return 0;
-	return session_load(session, &name, 1, error);
+	if (options.wants_list)
+		return list(table, error);
+	return record(session, &options, error);
 }
 
 const struct command command_record = {
 	.name = "record",
-	.summary = "run a program and sample the CPU time that it uses",
+	.summary = "run a program and sample the CPU time or whatever it uses",
 	.description =
-	    "Runs the program with the collector preloaded, samples the CPU "
-	    "time of all its threads and of the processes that it starts, and "
-	    "writes a directory with one file for each process. At the prompt "
-	    "the recording is then loaded. As `cpprof record ...` it ends with "
+	    "Runs the program with the collector preloaded, samples what all "
+	    "its threads and the processes that it starts use, and writes a "
+	    "directory with one file for each process. On a terminal the "
+	    "recording is then loaded. Elsewhere `cpprof record ...` ends with "
 	    "the program's exit status, 128+N after signal N.\n\n"
+	    "-r RESOURCE[:INTERVAL]: what to sample, cpu if nothing else is "
+	    "asked for; several give one tree with counts of each. The "
+	    "interval from one sample to the next is a number of gticks or has "
+	    "a unit: -r cpu:1ms -r alloc-bytes:512K -r page-faults:10.\n\n"
+	    "-F HZ: the same for time, as samples per second.\n\n"
+	    "-o NAME: the directory to write, PROGRAM.cpprof if not given. An "
+	    "earlier recording of that name is replaced.\n\n"
+	    "--list: shows every resource, where it comes from on this machine "
+	    "and why not from a better source; runs nothing.\n\n"
+	    "--no-children: samples the program alone, not the processes that "
+	    "it starts.\n\n"
+	    "--random: draws intervals at random, so that a program whose "
+	    "period is the interval's gets its true shares.\n\n"
+	    "--returns: counts how often calls return, so that views show how "
+	    "often each path was walked.\n\n"
+	    "--max-size BYTES: of a process's file; what finds no room there "
+	    "is counted as lost.\n\n"
 	    "The program's words are read like any others: at the prompt, one "
 	    "that holds blanks stands between bars, as in record sh -c |sleep "
 	    "1; sort big|. Where > FILE or a pipe stands behind them, the "
 	    "program's output goes there.\n\n"
 	    "The program's input, output and signals are its own; Ctrl-C ends "
-	    "it as it would without us, and what was sampled is kept. An "
-	    "earlier recording of the same name is replaced. Programs that are "
-	    "statically linked, or run with other rights than the caller's, "
-	    "cannot be sampled, and are not started.",
+	    "it as it would without us, and what was sampled is kept. Programs "
+	    "that are statically linked, or run with other rights than the "
+	    "caller's, cannot be sampled, and are not started.",
 	.example = "record sort /etc/services > /dev/null",
 	.arguments = record_arguments,
 	.run = record_run,

@@ -44,6 +44,12 @@
  */
 #define CPPROF_ENVIRONMENT_LAUNCHER "CPPROF_LAUNCHER"
 
+/*
+ * If set, the library samples nothing: it says which of the resources can be
+ * had here (lib/offer.h), and ends the process.
+ */
+#define CPPROF_ENVIRONMENT_OFFER "CPPROF_OFFER"
+
 /* The library's file name, to look for beside the program or in libdir. */
 #define CPPROF_LIBRARY "libcpprof.so"
 

@@ -23,7 +23,6 @@
 #include "lib/process.h"
 #include "lib/resource.h"
 
-#define MAX_SIZE ((size_t)1 << 36)
 #define FIRST_SIZE ((size_t)12 << 10)	/* until there are samples */
 #define GROWTH_MIN ((size_t)64 << 10)
 #define GROWTH_MAX ((size_t)4 << 20)
@@ -210,8 +209,10 @@ grow(size_t needed)
 	size = file.size + step;
 	if (size < needed)
 		size = needed;
-	if (needed > MAX_SIZE)
+	if (needed > process.max_size)
 		return false;
+	if (size > process.max_size)
+		size = needed;
 	return extend(size) || (size > needed && extend(needed));
 }
 
@@ -228,7 +229,7 @@ datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
 	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
 	used = head->used;
 	capacity = (size - sizeof *chunk) / record_size;
-	if (size > MAX_SIZE ||
+	if (size > PROCESS_MAX_SIZE ||
 	    file.next_first[type] + capacity >= CPPROFDATA_PHASE ||
 	    (used + size > file.size && !grow(used + size)))
 		return NULL;

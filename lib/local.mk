@@ -5,7 +5,8 @@
 # visible but what lib/interpose.c exports.
 EXTRA_DIST += lib/COPYING
 
-noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h
+noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
+	lib/resources.def
 
 if COLLECTOR
 lib_LTLIBRARIES += libcpprof.la
@@ -22,6 +23,7 @@ libcpprof_la_SOURCES = \
 	lib/interpose.c \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
+	lib/offer.c lib/offer.h \
 	lib/own-resource.c lib/own-resource.h \
 	lib/output.c lib/output.h \
 	lib/phase.c lib/phase.h \

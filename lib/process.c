@@ -46,8 +46,8 @@ process_forked(void)
 	process.start_ns = process_now();
 }
 
-static const char *
-find_variable(char **environment, const char *name)
+const char *
+process_variable(char **environment, const char *name)
 {
 	const size_t size = strlen(name);
 
@@ -76,7 +76,7 @@ read_file(const char *path, char *text, size_t size)
 static bool
 is_watched(char **environment)
 {
-	const char *preloaded = find_variable(environment, "LD_PRELOAD");
+	const char *preloaded = process_variable(environment, "LD_PRELOAD");
 	char status[1024];
 	const char *tracer;
 
@@ -87,11 +87,26 @@ is_watched(char **environment)
 	return tracer != NULL && tracer[12] >= '1' && tracer[12] <= '9';
 }
 
+/* Whether the launcher has started this process, or nobody has. */
 static bool
-is_told(const char *launcher)
+is_launched(const char *launcher)
 {
 	return launcher == NULL ||
 	    strtoul(launcher, NULL, 10) == (unsigned long)getppid();
+}
+
+static bool
+read_size(const char *text)
+{
+	char *end;
+
+	process.max_size = PROCESS_MAX_SIZE;
+	if (text == NULL)
+		return true;
+	process.max_size = strtoull(text, &end, 10);
+	if (process.max_size > PROCESS_MAX_SIZE)
+		process.max_size = PROCESS_MAX_SIZE;
+	return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
 /* The command line, as the kernel has it, into memory of its own. */
@@ -147,7 +162,8 @@ process_init(char **environment, const char *output, const char **problem)
 
 	*problem = NULL;
 	if (output == NULL)
-		output = find_variable(environment, CPPROF_ENVIRONMENT_OUTPUT);
+		output = process_variable(environment,
+		    CPPROF_ENVIRONMENT_OUTPUT);
 	if (output == NULL || *output == '\0')
 		return false;
 	errno = EPERM;
@@ -157,18 +173,28 @@ process_init(char **environment, const char *output, const char **problem)
 	if (is_watched(environment))
 		return false;
 	errno = EINVAL;
-	process.may_speak = is_told(find_variable(environment,
+	process.may_speak = is_launched(process_variable(environment,
 	    CPPROF_ENVIRONMENT_LAUNCHER));
+	process.is_alone = process_variable(environment,
+	    CPPROF_ENVIRONMENT_ALONE) != NULL;
+	if (process.is_alone && !process.may_speak)
+		return false;
 	if (*output != '/' || strlen(output) >= sizeof process.output - 64) {
 		*problem = CPPROF_ENVIRONMENT_OUTPUT
 		    " is not a usable absolute path";
 		return false;
 	}
-	if (!resources_choose(find_variable(environment,
+	if (!resources_choose(process_variable(environment,
 	    CPPROF_ENVIRONMENT_RESOURCES),
-	    find_variable(environment, CPPROF_ENVIRONMENT_RANDOM) != NULL,
+	    process_variable(environment, CPPROF_ENVIRONMENT_RANDOM) != NULL,
 	    problem))
 		return false;
+	if (!read_size(process_variable(environment,
+	    CPPROF_ENVIRONMENT_MAX_SIZE))) {
+		*problem = CPPROF_ENVIRONMENT_MAX_SIZE
+		    " is not a usable number of bytes";
+		return false;
+	}
 	own_resources_add(is_from_environment && own_resources_are_likely());
 	errno = 0;
 	strcpy(process.output, output);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* of a file, in any case */
+
 struct process {
 	uint32_t pid, parent_pid;
 	uint64_t start_ns;
@@ -23,6 +25,8 @@ struct process {
 	size_t arguments_size;
 	uint32_t n_arguments;
 	bool may_speak;			/* on stderr, when it cannot sample */
+	bool is_alone;			/* forked children are not sampled */
+	uint64_t max_size;		/* of the file */
 	uintptr_t own_start, own_end;	/* where this library is mapped */
 	_Atomic uint64_t n_threads, n_threads_unsampled;	/* so far */
 };
@@ -38,6 +42,9 @@ extern struct process process;
  */
 bool process_init(char **environment, const char *output,
     const char **problem);
+
+/* The value of a variable of the environment, or NULL. */
+const char *process_variable(char **environment, const char *name);
 
 /* In a forked child: its own ids and start.  Async-signal-safe. */
 void process_forked(void);

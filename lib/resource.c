@@ -23,7 +23,7 @@ static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_CPU] = { &source_timer },
 };
 
-static const struct resource_row rows[RESOURCE_N] = {
+const struct resource_row resource_rows[RESOURCE_N] = {
 #define RESOURCE(id, name, gtick, interval, least, summary) \
 	{ name, gtick, interval, least, sources[RESOURCE_##id] },
 #include "lib/resources.def"
@@ -45,16 +45,21 @@ read_number(const char *text, uint64_t *number)
 	return *number <= RESOURCE_INTERVAL_MAX ? text : NULL;
 }
 
-static const struct source *
-find_source(const struct resource_row *row, const char **why)
+const struct source *
+resources_find_source(const struct resource_row *row, uint64_t interval,
+    const char **why)
 {
+	const char *against = "";
 	unsigned i;
 
-	*why = "no source for the resource";
-	for (i = 0; row->sources[i] != NULL; i++)
+	*why = row->sources[0] != NULL ? "" : "no source of it is known here";
+	for (i = 0; row->sources[i] != NULL; i++) {
 		if (row->sources[i]->probe == NULL ||
-		    row->sources[i]->probe(row, why))
+		    row->sources[i]->probe(row, interval, &against))
 			return row->sources[i];
+		if (**why == '\0')
+			*why = against;
+	}
 	return NULL;
 }
 
@@ -69,11 +74,12 @@ add_column(enum resource_id id, uint64_t interval)
 		return "a resource is named twice";
 	if (resources.n == CPPROFDATA_MAX_RESOURCES)
 		return "too many resources";
-	column->row = &rows[id];
-	column->interval = interval != 0 ? interval : rows[id].interval;
-	if (column->interval < rows[id].least)
+	column->row = &resource_rows[id];
+	column->interval = interval != 0 ? interval : column->row->interval;
+	if (column->interval < column->row->least)
 		return "an interval is too short";
-	column->source = find_source(&rows[id], &why);
+	column->source = resources_find_source(column->row, column->interval,
+	    &why);
 	if (column->source == NULL)
 		return why;
 	resources.place[id] = (unsigned char)++resources.n;
@@ -90,10 +96,28 @@ find_row(const char *name, size_t length)
 	unsigned id;
 
 	for (id = 0; id < RESOURCE_N; id++)
-		if (strlen(rows[id].name) == length &&
-		    memcmp(rows[id].name, name, length) == 0)
+		if (strlen(resource_rows[id].name) == length &&
+		    memcmp(resource_rows[id].name, name, length) == 0)
 			break;
 	return (enum resource_id)id;
+}
+
+const char *
+resources_next(const char **text, enum resource_id *id, uint64_t *interval)
+{
+	size_t length = strcspn(*text, ":,");
+	const char *at = *text + length;
+
+	*interval = 0;
+	*id = find_row(*text, length);
+	if (*id == RESOURCE_N)
+		return "no such resource";
+	if (*at == ':')
+		at = read_number(at + 1, interval);
+	if (at == NULL || (*at != ',' && *at != '\0'))
+		return "not an interval in gticks";
+	*text = *at == ',' ? at + 1 : NULL;
+	return NULL;
 }
 
 bool
@@ -107,23 +131,17 @@ resources_choose(const char *text, bool is_random, const char **problem)
 {
 	enum resource_id id;
 	uint64_t interval;
-	size_t length;
 
 	memset(&resources, 0, sizeof resources);
 	resources.is_random = is_random;
-	for (text = text != NULL ? text : "cpu"; text != NULL;) {
-		length = strcspn(text, ":,");
-		id = find_row(text, length);
-		text += length;
-		interval = 0;
-		if (*text == ':')
-			text = read_number(text + 1, &interval);
-		*problem = id == RESOURCE_N ? "no such resource" :
-		    text == NULL || (*text != ',' && *text != '\0') ?
-		    "not an interval in gticks" : add_column(id, interval);
+	if (text == NULL)
+		text = resource_rows[RESOURCE_CPU].name;
+	while (text != NULL) {
+		*problem = resources_next(&text, &id, &interval);
+		if (*problem == NULL)
+			*problem = add_column(id, interval);
 		if (*problem != NULL)
 			return false;
-		text = *text == ',' ? text + 1 : NULL;
 	}
 	return true;
 }
@@ -165,7 +183,6 @@ resources_stop(struct thread *thread)
 			resources.columns[i].source->stop(thread, i);
 }
 
-/* Asks the sources of counts; the set of columns that owe something. */
 uint32_t
 resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits)
 {

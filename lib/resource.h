@@ -81,10 +81,27 @@ struct account {
 
 /*
  * Reads "NAME:INTERVAL,NAME:INTERVAL,...", an interval being a decimal number
- * of gticks and optional; NULL is "cpu".  False with *problem set.  Once, from
- * the constructor.
+ * of gticks and optional, and gives each a column; NULL is "cpu".  False with
+ * *problem set.  Once, from the constructor.
  */
 bool resources_choose(const char *text, bool is_random, const char **problem);
+
+/*
+ * The first of a row's sources that can be used for an interval, or NULL; *why
+ * is what speaks against the first of all, "" if nothing does.
+ */
+const struct source *resources_find_source(const struct resource_row *row,
+    uint64_t interval, const char **why);
+
+/* Every resource there is, by id. */
+extern const struct resource_row resource_rows[RESOURCE_N];
+
+/*
+ * Reads the next of such a list, cutting it off; 0 for the interval where none
+ * is given.  NULL, or what is wrong.
+ */
+const char *resources_next(const char **text, enum resource_id *id,
+    uint64_t *interval);
 
 /* Whether there is a resource of that name, sampled or not. */
 bool resource_exists(const char *name);

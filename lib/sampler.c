@@ -154,6 +154,21 @@ sampler_install(void)
 	return 0;
 }
 
+void
+sampler_uninstall(void)
+{
+	sigset_t ours;
+
+	if (!is_on)
+		return;
+	is_on = false;
+	real()->sigaction(sampler_signal(), &program_action, NULL);
+	sigemptyset(&ours);
+	sigaddset(&ours, sampler_signal());
+	if (sampler_believed_blocked)
+		real()->pthread_sigmask(SIG_BLOCK, &ours, NULL);
+}
+
 bool
 sampler_start(struct thread *thread)
 {

@@ -23,6 +23,12 @@ bool sampler_is_on(void);
 int sampler_install(void);
 
 /*
+ * Gives the signal back to the program, for good.  In a forked child, which
+ * has one thread.  Async-signal-safe.
+ */
+void sampler_uninstall(void);
+
+/*
  * What samples the calling thread (lib/resource.h): started, stopped and freed.
  * False with errno set if something could not start; the thread then runs
  * unsampled in that.  Not from the handler; in a forked child,

@@ -25,10 +25,12 @@ struct source {
 	const char *name;
 
 	/*
-	 * Whether it can work here; if not, *why says why not ("the kernel
-	 * forbids perf events").  Once, in the constructor; NULL: always.
+	 * Whether it can work here and is the one to use for that interval; if
+	 * not, *why says why not ("the kernel forbids perf events"), "" where
+	 * another is as good.  Once, in the constructor; NULL: always.
 	 */
-	bool (*probe)(const struct resource_row *row, const char **why);
+	bool (*probe)(const struct resource_row *row, uint64_t interval,
+	    const char **why);
 
 	/*
 	 * The calling thread's part of it, for the resource in `column`; false

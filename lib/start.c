@@ -23,14 +23,17 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/arch.h"
 #include "lib/control.h"
+#include "lib/cpprof-environment.h"
 #include "lib/datafile.h"
 #include "lib/modules.h"
+#include "lib/offer.h"
 #include "lib/phase.h"
 #include "lib/process.h"
 #include "lib/real.h"
@@ -253,7 +256,10 @@ set_up_child(void)
 	phase_forked();
 	threads_forked();
 	process.n_threads = process.n_threads_unsampled = 0;
-	if (self != NULL && !control_is_stopped())
+	if (process.is_alone) {
+		thread_self = NULL;
+		sampler_uninstall();
+	} else if (self != NULL && !control_is_stopped())
 		datafile_count_thread(sampler_start(self));
 }
 
@@ -271,7 +277,8 @@ after_fork(void)
 {
 	sigset_t ours = our_signal();
 
-	if (was_unblocked)
+	if (was_unblocked &&
+	    (sampler_is_on() || !sampler_believed_blocked))
 		real()->pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
@@ -377,6 +384,12 @@ start(int argc, char **argv, char **environment)
 
 	(void)argc, (void)argv;
 	real();
+	if (process_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
+	    getauxval(AT_SECURE) == 0)
+		_exit(offer_resources(process_variable(environment,
+		    CPPROF_ENVIRONMENT_RESOURCES),
+		    process_variable(environment,
+		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
 	if (!start_process(environment, NULL, &problem) && problem != NULL)
 		warn(problem, errno);
 	errno = saved;

@@ -72,6 +72,12 @@ run_command(const char *name, int argc, char **argv)
 		message("cpprof", error.text);
 	if (session.status == 0 && status != 0)
 		session.status = argc == 0 ? EXIT_USAGE : 1;
+	if (status == 0 && session.stays) {
+		session.is_lone_command = false;
+		signal(SIGPIPE, SIG_IGN);
+		prompt_run(&session, stdin);
+		session.status = session.output_lost;
+	}
 	session_end(&session);
 	return session.status;
 }

@@ -96,8 +96,49 @@ is 'an unknown option is a usage error' 2 $?
 is 'and so is no program' 2 $?
 "$cpprof" record -o 2>err
 is 'or no name' 2 $?
+for wrong in '-r cpux' '-r cpu:1' '-r cpu:1q' '-r cpu:' '-r cpu:-5ms' \
+	'-r cpu:1e9s' '-r cpu -r cpu' '-F 0' '-F 10x' '-F 9 -r page-faults' \
+	'--max-size=0' '--max-size x' '--random=1'; do
+	# shellcheck disable=SC2086 # options
+	"$cpprof" record $wrong true 2>err
+	is "$wrong is a usage error" 2 $?
+done
+"$cpprof" record -r page-fault true 2>err
+like 'a resource that is nearly one is told' \
+	'no resource page-fault .*did you mean page-faults' "$(cat err)"
+"$cpprof" record --radom true 2>err
+like 'and an option' 'no option --radom .*did you mean --random' "$(cat err)"
+is 'no recording was begun' '' "$(ls -d true.cpprof 2>/dev/null)"
 "$cpprof" -e 'record --nonsense' 2>err
 is 'but a script fails as by any command' 1 $?
+
+# The resources.
+"$cpprof" record --list >list.out
+is 'record --list has a row for each' "$(grep -c '^RESOURCE(' \
+	"$srcdir/lib/resources.def")" "$(($(wc -l <list.out) - 3))"
+like 'with where it comes from' '^cpu +microsecond +4000  thread CPU timer' \
+	"$(cat list.out)"
+"$cpprof" -F json -e 'record --list' >list.out
+like 'also as JSON' '"name":"cpu","gtick":"microsecond","interval":4000' \
+	"$(cat list.out)"
+"$cpprof" -e 'record --list > list.out'
+like 'and into a file' '^cpu ' "$(cat list.out)"
+"$cpprof" record -F 500 -o rate.cpprof -- "$forms" 0.1 >/dev/null 2>&1
+like '-F is an interval' '"name":"cpu".*"interval":2000' \
+	"$(ask info rate.cpprof)"
+"$cpprof" record -r cpu:8ms -o rate.cpprof -- "$forms" 0.1 >/dev/null 2>&1
+like 'and so is one with a unit' '"name":"cpu".*"interval":8000' \
+	"$(ask info rate.cpprof)"
+"$cpprof" record --no-children -o alone.cpprof -- sh -c \
+	'(i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done); sh -c true' \
+	2>/dev/null
+is '--no-children leaves one file' 1 \
+	"$(find alone.cpprof -name 'cpprofdata.*' | wc -l)"
+"$cpprof" record --max-size=20K -o small.cpprof -- "$forms" 0.3 \
+	>/dev/null 2>&1
+like '--max-size is kept' '^[0-9]+$' \
+	"$(find small.cpprof -name 'cpprofdata.*' -size -21k -printf '%s\n')"
+like 'and what found no room is counted' 'no room' "$(ask info small.cpprof)"
 
 # LD_PRELOAD has no quoting; what the program leaves running goes on.
 mkdir -p 'a b/.libs'

@@ -504,6 +504,44 @@ def a_profile_on_standard_input_leaves_the_terminal_for_commands():
     assert terminal.status() == 0
 
 
+def has_collector():
+    return os.path.exists(os.path.join(os.path.dirname(CPPROF), ".libs",
+                                       "libcpprof.so"))
+
+
+def record_ends_at_the_prompt():
+    if not has_collector():
+        return
+    output = os.path.join(HOME, "one.cpprof")
+    terminal = Terminal("record", "-o", output, "sh", "-c",
+                        "i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done;"
+                        "echo done; exit 3")
+    terminal.expect("done")
+    terminal.expect("exit status 3; ")
+    terminal.expect(" cpu) ")
+    terminal.type("resource\n")
+    terminal.expect("microsecond      4000  cpu")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def control_c_ends_a_recording_and_keeps_it():
+    if not has_collector():
+        return
+    output = os.path.join(HOME, "two.cpprof")
+    terminal = Terminal("record", "-o", output, "sh", "-c",
+                        "echo begun; while :; do :; done")
+    terminal.expect("begun")
+    time.sleep(0.5)
+    terminal.type("\x03")
+    terminal.expect("exit status 130; ")
+    terminal.expect(" cpu) ")
+    terminal.type("resource\n")
+    terminal.expect("microsecond      4000  cpu")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
 TESTS = [
     banner_and_prompt_tell_where_one_is,
     banner_of_bare_counts_names_no_unit,
@@ -531,6 +569,8 @@ TESTS = [
     color_is_for_terminals_that_want_it,
     pasted_lines_run_one_by_one,
     a_profile_on_standard_input_leaves_the_terminal_for_commands,
+    record_ends_at_the_prompt,
+    control_c_ends_a_recording_and_keeps_it,
 ]
 
 def has_terminals():

@@ -67,6 +67,7 @@ run_redirected(struct session *session, const struct command *command,
                struct error *error)
 {
 	struct table table = { 0 };
+	struct layout layout;
 	struct sink sink;
 	int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), status;
 
@@ -80,9 +81,14 @@ run_redirected(struct session *session, const struct command *command,
 	}
 	dup2(sink.descriptor, STDOUT_FILENO);
 	status = command->run(session, arguments, &table, error);
-	table_free(&table);
 	dup2(output, STDOUT_FILENO);
 	close(output);
+	if (status == 0 && table.view != NULL) {
+		layout = terminal_layout(session, sink.is_terminal);
+		status = session->settings.format->draw(&table, &layout,
+		                                        &sink.writer, error);
+	}
+	table_free(&table);
 	return sink_close(&sink, session, error) != 0 ? -1 : status;
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,19 @@ append_variable(const char *name, const char *word)
 	return result;
 }
 
+/* Sets a variable, or with NULL takes it away. */
+static int
+set_variable(const char *name, const char *value)
+{
+	return value != NULL ? setenv(name, value, 1) : unsetenv(name);
+}
+
+static int
+set_flag(const char *name, bool is_set)
+{
+	return set_variable(name, is_set ? "1" : NULL);
+}
+
 /*
  * What makes the library be loaded and tells it what to do.  AddressSanitizer
  * refuses to run behind any preloaded library, for fear that it takes its
@@ -102,12 +116,20 @@ append_variable(const char *name, const char *word)
 static int
 set_environment(const struct launch *launch)
 {
-	char launcher[24];
+	char launcher[24], size[24];
 
 	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
+	snprintf(size, sizeof size, "%" PRIu64, launch->max_size);
 	if (append_variable("LD_PRELOAD", launch->library) != 0 ||
 	    append_variable("ASAN_OPTIONS", "verify_asan_link_order=0") != 0 ||
-	    setenv(CPPROF_ENVIRONMENT_LAUNCHER, launcher, 1) != 0)
+	    setenv(CPPROF_ENVIRONMENT_LAUNCHER, launcher, 1) != 0 ||
+	    setenv(CPPROF_ENVIRONMENT_RESOURCES, launch->resources, 1) != 0 ||
+	    set_flag(CPPROF_ENVIRONMENT_RANDOM, launch->is_random) != 0 ||
+	    set_flag(CPPROF_ENVIRONMENT_ALONE, launch->is_alone) != 0 ||
+	    set_flag(CPPROF_ENVIRONMENT_RETURNS,
+	             launch->counts_returns) != 0 ||
+	    set_variable(CPPROF_ENVIRONMENT_MAX_SIZE,
+	                 launch->max_size != 0 ? size : NULL) != 0)
 		return -1;
 	return setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1);
 }

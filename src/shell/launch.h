@@ -4,12 +4,16 @@
 #define CPPROF_SHELL_LAUNCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "src/base/error.h"
 
 struct launch {
 	const char *library;	/* absolute path, see preload.h */
 	const char *output;	/* absolute path of an existing directory */
+	const char *resources;	/* as CPPROF_RESOURCES has them */
+	bool is_random, is_alone, counts_returns;
+	uint64_t max_size;	/* 0: no limit */
 	const char *program;	/* the file to execute */
 	char *const *words;	/* its arguments, words[0] the name as typed;
 				 * ends with NULL */

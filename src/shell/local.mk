@@ -30,6 +30,8 @@ libcore_a_SOURCES += \
 	src/shell/message.h \
 	src/shell/near.c \
 	src/shell/near.h \
+	src/shell/offers.c \
+	src/shell/offers.h \
 	src/shell/options.c \
 	src/shell/options.h \
 	src/shell/preload.c \
@@ -39,10 +41,14 @@ libcore_a_SOURCES += \
 	src/shell/progress_line.h \
 	src/shell/prompt.c \
 	src/shell/prompt.h \
+	src/shell/record_options.c \
+	src/shell/record_options.h \
 	src/shell/recording.c \
 	src/shell/recording.h \
 	src/shell/resolve.c \
 	src/shell/resolve.h \
+	src/shell/resource_kinds.c \
+	src/shell/resource_kinds.h \
 	src/shell/script.c \
 	src/shell/script.h \
 	src/shell/session.c \

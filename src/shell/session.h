@@ -77,6 +77,7 @@ struct session {
 
 	bool quit_requested;
 	bool output_lost;		/* standard output failed: stop */
+	bool stays;			/* the lone command leads to the prompt */
 	int status;			/* what the lone command exits with */
 };
 

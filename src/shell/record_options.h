@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* record_options.h -- what stands before the program behind `record`. */
+#ifndef CPPROF_SHELL_RECORD_OPTIONS_H
+#define CPPROF_SHELL_RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/cpprofdata.h"
+#include "src/base/error.h"
+#include "src/base/text_buffer.h"
+#include "src/shell/resource_kinds.h"
+
+struct record_options {
+	const char *name;	/* directory; NULL: by the program's name */
+	struct chosen_resource {
+		const struct resource_kind *kind;
+		uint64_t interval;	/* 0: not given */
+	} resources[CPPROFDATA_MAX_RESOURCES];
+	size_t n_resources;	/* 0: the collector's default */
+	bool is_random;
+	bool is_alone;		/* children are not sampled */
+	bool counts_returns;
+	uint64_t max_size;	/* of a file; 0: no limit */
+	bool wants_list;
+	char *const *program;	/* its words; ends with NULL.  NULL only where
+				 * the list is wanted */
+};
+
+/*
+ * Reads words, which end with NULL and are borrowed.  0, or -1 with *error
+ * set.
+ */
+int record_options_parse(struct record_options *options, char *const *words,
+                         struct error *error);
+
+/* Adds the resources as the collector takes them: "cpu:1000,page-faults". */
+void record_options_add_resources(const struct record_options *options,
+                                  struct text_buffer *text);
+
+#endif
