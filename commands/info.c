@@ -109,6 +109,19 @@ count_dropped(const struct profile *profile)
 	return dropped;
 }
 
+/* Told only where there are some. */
+static int
+add_running(const struct profile *profile, struct table *table,
+            struct error *error)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		n += profile->processes[i].is_running;
+	return add_count(table, "running",
+	                 n > 0 ? "processes still running" : NULL, n, error);
+}
+
 static int
 add_counts(const struct session *session, struct table *table,
            struct error *error)
@@ -201,6 +214,7 @@ info_run(struct session *session, const struct arguments *arguments,
 	table->schema = "cpprof.info/1";
 	table->rows_key = "resources";
 	if (add_program(session, table, error) != 0 ||
+	    add_running(session->profile, table, error) != 0 ||
 	    add_counts(session, table, error) != 0 ||
 	    add_tallies(session->profile, table, error) != 0)
 		return -1;

@@ -25,6 +25,7 @@ libcore_a_SOURCES += commands/list.def \
 	commands/quit.c \
 	commands/record.c \
 	commands/reload.c \
+	commands/watch.c \
 	commands/resource.c \
 	commands/root.c \
 	commands/set.c \

@@ -45,13 +45,13 @@ libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst
 
 # Tests, on code of the kind that most programs are made of.
-EXTRA_DIST += tests/linked.py tests/programs/linked.c
+EXTRA_DIST += tests/live.py tests/linked.py tests/programs/linked.c
 EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
 	tests/storm-collector.sh
 
 if COLLECTOR
 check_PROGRAMS += tests/programs/target
-TESTS += tests/test-collector.py tests/linked.py
+TESTS += tests/test-collector.py tests/linked.py tests/live.py
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test-meter tests/test-unwind
 TESTS += tests/test-meter tests/test-unwind

@@ -140,7 +140,7 @@ script_tests = \
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += $(script_tests) tests/oracle.py tests/random-stacks.py
+EXTRA_DIST += $(script_tests) tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/forms.cmd tests/golden/forms.out \
 	tests/golden/json.cmd tests/golden/json.out \

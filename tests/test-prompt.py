@@ -1,93 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """test-prompt.py -- cpprof as people see it, at a terminal of its own."""
-import fcntl
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import sys
 import tempfile
-import termios
 import time
 
-CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from terminal import CPPROF, ESCAPES, PATIENCE, Terminal, has_terminals  # noqa: E402
+
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
 FORMS = os.path.join(SOURCE, "sample-data/forms.folded")
-PATIENCE = 20
-ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
-
-
-class Terminal:
-    """A program at a terminal: type() and expect()."""
-
-    def __init__(self, *arguments, columns=80, rows=24, stdin=None,
-                 **environment):
-        settings = {"TERM": "xterm", "PATH": os.environ["PATH"],
-                    "HOME": HOME, "XDG_STATE_HOME": HOME + "/state",
-                    "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8",
-                    **environment}
-        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
-            if name in os.environ:
-                settings[name] = os.environ[name]
-        self.process, self.file = pty.fork()
-        if self.process == 0:
-            if stdin is not None:
-                os.dup2(os.open(stdin, os.O_RDONLY), 0)
-            time.sleep(0.05)    # until the size is set
-            os.execve(CPPROF, [CPPROF, *arguments], settings)
-        fcntl.ioctl(self.file, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", rows, columns, 0, 0))
-        self.seen = ""          # all of it
-        self.at = 0             # what was looked at
-
-    def read(self, seconds):
-        ready, _, _ = select.select([self.file], [], [], seconds)
-        if not ready:
-            return False
-        try:
-            data = os.read(self.file, 65536)
-        except OSError:
-            return False
-        self.seen += data.decode("utf-8", "replace")
-        return bool(data)
-
-    def type(self, text):
-        os.write(self.file, text.encode())
-
-    def expect(self, text):
-        """What stands between the last expected text and this one."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            clean = ESCAPES.sub("", self.seen)
-            found = clean.find(text, self.at)
-            if found >= 0:
-                between = clean[self.at:found]
-                self.at = found + len(text)
-                return between
-            if time.monotonic() > until or not self.read(1):
-                if time.monotonic() > until or self.ended():
-                    raise AssertionError(
-                        f"no {text!r} in {clean[self.at:]!r}")
-
-    def ended(self):
-        done, self.result = os.waitpid(self.process, os.WNOHANG)
-        return done != 0
-
-    def status(self):
-        """Waits for its end; the exit status."""
-        while self.read(0.2):
-            pass
-        until = time.monotonic() + PATIENCE
-        while not self.ended():
-            if time.monotonic() > until:
-                os.kill(self.process, signal.SIGKILL)
-                raise AssertionError("it does not end")
-            self.read(0.05)
-        os.close(self.file)
-        return os.waitstatus_to_exitcode(self.result)
 
 
 PROMPT = "(cpprof main Real Time) "
@@ -573,14 +498,6 @@ TESTS = [
     control_c_ends_a_recording_and_keeps_it,
 ]
 
-def has_terminals():
-    try:
-        for end in pty.openpty():
-            os.close(end)
-    except OSError:
-        return False
-    return True
-
 
 if __name__ == "__main__":
     if not has_terminals():
@@ -588,6 +505,7 @@ if __name__ == "__main__":
         sys.exit()
     failed = 0
     with tempfile.TemporaryDirectory() as HOME:
+        Terminal.home = HOME
         for number, test in enumerate(TESTS, 1):
             name = test.__name__.replace("_", " ")
             try:

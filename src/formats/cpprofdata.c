@@ -23,6 +23,7 @@
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata_file.h"
+#include "src/formats/cpprofdata_writer.h"
 #include "src/formats/format.h"
 #include "src/symbols/address_frames.h"
 
@@ -117,6 +118,9 @@ add_process(struct reader *reader, struct error *error)
 			/* Killed or running: as far as is known. */
 			.end_ns = header->end_ns != 0 ? header->end_ns :
 			    header->last_sample_ns,
+			.is_running = header->end_ns == 0 &&
+			    cpprofdata_is_written_by(reader->file.name,
+			                             header->pid),
 		};
 
 		if (profile_add_process(reader->profile, &process,

@@ -8,6 +8,7 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata.c \
 	src/formats/cpprofdata_file.c src/formats/cpprofdata_file.h \
 	src/formats/cpprofdata_summary.c src/formats/cpprofdata_summary.h \
+	src/formats/cpprofdata_writer.c src/formats/cpprofdata_writer.h \
 	src/formats/format.c src/formats/format.h src/formats/list.def \
 	src/formats/frame_names.c src/formats/frame_names.h \
 	src/formats/id_table.c src/formats/id_table.h \

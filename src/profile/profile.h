@@ -66,6 +66,7 @@ struct process {
 	const char *command;	/* whole command line, NULL where unknown */
 	const char *host;	/* NULL where unknown */
 	uint64_t start_ns, end_ns;	/* since 1970; 0 unknown */
+	bool is_running;	/* the profile may yet grow */
 };
 
 struct thread {

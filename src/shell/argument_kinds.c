@@ -463,4 +463,5 @@ const struct argument_kind_row argument_kinds[] = {
 	[ARG_WORDS] = { read_words, complete_files },
 	[ARG_REST] = { read_rest, NULL },
 	[ARG_LINE] = { read_word, complete_files },
+	[ARG_COMMAND_LINE] = { read_word, complete_commands },
 };

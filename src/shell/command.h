@@ -41,6 +41,8 @@ enum argument_kind {
 			 * that is run: a redirection is for its output */
 	ARG_REST,	/* all that is left but redirections, as typed */
 	ARG_LINE,	/* the rest of the line, whatever it holds */
+	ARG_COMMAND_LINE,	/* the same, for a command of ours, which a
+			 * number may precede */
 };
 
 enum argument_flags {

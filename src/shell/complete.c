@@ -177,12 +177,40 @@ argument_at(const struct command *command, size_t index)
 		bool takes_all = (argument->flags & ARG_REPEATED) ||
 		    argument->kind == ARG_PATH ||
 		    argument->kind == ARG_WORDS ||
-		    argument->kind == ARG_LINE;
+		    argument->kind == ARG_LINE ||
+		    argument->kind == ARG_COMMAND_LINE;
 
 		if (!takes_all)
 			argument++;
 	}
 	return argument->name != NULL ? argument : NULL;
+}
+
+/*
+ * The word that a line's command is, and *index, counted from there, of another
+ * that stands behind it.  Behind watch there is the command watched, and what
+ * is completed is its.
+ */
+static const struct word *
+inner_command(const struct words *words, size_t *index)
+{
+	const struct word *first = words->words;
+	struct error error = { 0 };
+	const struct command *command;
+
+	for (;;) {
+		size_t n;
+
+		command = command_lookup(first->text, first->length, &error);
+		if (*index < 2 || command == NULL || command->arguments == NULL ||
+		    command->arguments[0].kind != ARG_COMMAND_LINE)
+			return first;
+		n = 1 + (strspn(first[1].text, "0123456789.") > 0);
+		if (*index <= n)
+			return first;
+		first += n;
+		*index -= n;
+	}
 }
 
 static void
@@ -191,7 +219,7 @@ complete_argument(struct completion *completion,
                   size_t index)
 {
 	struct error error = { 0 };
-	const struct word *first = &words->words[0];
+	const struct word *first = inner_command(words, &index);
 	const struct command *command = first->text[0] == '!'
 	    ? command_lookup("shell", 5, &error)
 	    : command_lookup(first->text, first->length, &error);
@@ -202,8 +230,8 @@ complete_argument(struct completion *completion,
 	argument = argument_at(command, index - 1);
 	if (argument != NULL && argument->kind == ARG_REST) {
 		/* set NAME VALUE: as the setting's own command. */
-		command = command_lookup(words->words[1].text,
-		                       words->words[1].length, &error);
+		command = command_lookup(first[1].text, first[1].length,
+		                         &error);
 		argument = command == NULL ? NULL
 		    : argument_at(command, index - 2);
 	}

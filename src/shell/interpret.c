@@ -29,7 +29,8 @@ static bool
 takes_whole_line(const struct command *command)
 {
 	return command->arguments != NULL &&
-	    command->arguments[0].kind == ARG_LINE;
+	    (command->arguments[0].kind == ARG_LINE ||
+	     command->arguments[0].kind == ARG_COMMAND_LINE);
 }
 
 /* Draws a table that has something to show. */

@@ -277,8 +277,11 @@ run_line(struct session *session, const char *line, size_t length)
 	was_interrupted = interrupt_requested != 0;
 	interrupt_requested = 0;
 	session->output_lost = false;	/* the terminal may be back */
-	if (session->profile != before && !session->is_quiet)
+	if (session->profile != before && !session->is_quiet) {
+		if (was_interrupted)
+			fputc('\n', rl_outstream);	/* behind the ^C */
 		describe_profile(session, fileno(rl_outstream));
+	}
 	return !was_interrupted;
 }
 

@@ -72,6 +72,7 @@ struct session {
 
 	bool is_lone_command;		/* `cpprof record`: nothing follows */
 	bool is_interactive;		/* commands come from the prompt */
+	bool is_watching;		/* output is drawn again and again */
 	struct history history;
 	unsigned script_depth;		/* scripts that run scripts */
 

@@ -64,6 +64,14 @@ has_pager(const struct session *session)
 	    terminal_is_output() && wants_pager();
 }
 
+/* Whether what is watched is drawn in one place. */
+static bool
+takes_screen(const struct session *session)
+{
+	return session->is_watching && terminal_is_output() &&
+	    !terminal_is_dumb();
+}
+
 /* LESS=FRX, unless the user has a LESS, is what git does too. */
 static void
 start_pager(struct sink *sink)
@@ -118,9 +126,13 @@ write_to_screen(void *context, const char *bytes, size_t n)
 	int status = 0;
 
 	if (sink->descriptor < 0) {
-		for (size_t i = 0; i < n && sink->lines_left > 0; i++)
+		size_t i;
+
+		for (i = 0; i < n && sink->lines_left > 0; i++)
 			take_byte(sink, (unsigned char)bytes[i]);
-		if (sink->lines_left > 0) {
+		if (sink->is_cut)
+			n = i;
+		if (sink->lines_left > 0 || sink->is_cut) {
 			text_add(&sink->held, bytes, n);
 			return sink->held.failed ? ENOMEM : 0;
 		}
@@ -161,8 +173,12 @@ sink_open(struct sink *sink, const struct session *session,
 	writer_start(&sink->writer, write_to_descriptor, &sink->descriptor);
 	if (redirect != REDIRECT_NONE)
 		return open_target(sink, error);
-	if (has_pager(session)) {
+	sink->is_cut = redirect == REDIRECT_NONE && takes_screen(session);
+	if (sink->is_cut || has_pager(session)) {
 		terminal_size(&sink->columns, &sink->lines_left);
+		/* The last line is for the cursor. */
+		if (sink->is_cut && sink->lines_left > 1)
+			sink->lines_left--;
 		sink->descriptor = -1;
 		writer_start(&sink->writer, write_to_screen, sink);
 	}
@@ -183,6 +199,19 @@ report_writing(const struct sink *sink, struct session *session, int status,
 	return error_set(error, "%.200s: %s",
 	                 is_output ? "standard output" : sink->target,
 	                 strerror(status));
+}
+
+int
+sink_begin_again(struct session *session, bool is_first, struct error *error)
+{
+	const char *text = takes_screen(session) ? "\033[H\033[J" :
+	    is_first || session->settings.format != output_formats ? "" : "\n";
+	struct sink sink = { .descriptor = STDOUT_FILENO };
+	int status = write_to_descriptor(&sink.descriptor, text,
+	                                 strlen(text));
+
+	return status == 0 ? 0
+	    : report_writing(&sink, session, status, error);
 }
 
 int

@@ -29,7 +29,15 @@ struct sink {
 	size_t columns, lines_left;	/* of the screen */
 	size_t column;			/* where the last byte held ended */
 	bool in_escape;			/* in one that sets a colour */
+	bool is_cut;			/* at the end of the screen */
 };
+
+/*
+ * Before what session->is_watching repeats is shown, perhaps again: clears a
+ * terminal, or separates texts.  0, or -1 as sink_close.
+ */
+int sink_begin_again(struct session *session, bool is_first,
+                     struct error *error);
 
 /* Opens it; 0, or -1 with *error set.  Once open, close it. */
 int sink_open(struct sink *sink, const struct session *session,

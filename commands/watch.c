@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/watch.c -- repeats a command while the profile grows. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/progress.h"
+#include "src/shell/arguments.h"
+#include "src/shell/interpret.h"
+#include "src/shell/sink.h"
+
+enum { DEFAULT_SECONDS = 2, MAX_SECONDS = 86400 };
+
+static const struct argument watch_arguments[] = {
+	{ "[SECONDS] COMMAND", ARG_COMMAND_LINE, 0,
+	  "what to repeat, and how often (every 2 seconds)" },
+	ARGUMENTS_END
+};
+
+/* The command behind the seconds, if the text begins with any; or NULL. */
+static const char *
+read_seconds(const char *text, double *seconds, struct error *error)
+{
+	char *end;
+
+	*seconds = DEFAULT_SECONDS;
+	if (strchr("0123456789.", *text) == NULL)
+		return text;
+	*seconds = strtod(text, &end);
+	end += strspn(end, " \t");
+	if (*end != '\0' && end[-1] != ' ' && end[-1] != '\t')
+		return text;		/* no number: no command either */
+	if (!(*seconds > 0) || *seconds > MAX_SECONDS) {
+		error_set(error, "%.*s: expected seconds, more than 0",
+		          (int)strcspn(text, " \t"), text);
+		return NULL;
+	}
+	if (*end == '\0') {
+		error_set(error, "expected a command to repeat");
+		return NULL;
+	}
+	return end;
+}
+
+static bool
+is_growing(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		if (profile->processes[i].is_running)
+			return true;
+	return false;
+}
+
+/* Until Ctrl-C; then false. */
+static bool
+wait_for(double seconds)
+{
+	struct timespec time = { .tv_sec = (time_t)seconds };
+
+	time.tv_nsec = (long)((seconds - floor(seconds)) * 1e9);
+	while (!interrupt_requested && nanosleep(&time, &time) != 0 &&
+	       errno == EINTR)
+		;
+	return !interrupt_requested;
+}
+
+static int
+repeat(struct session *session, const char *command, double seconds,
+       struct error *error)
+{
+	for (unsigned n = 0;; n++) {
+		if (sink_begin_again(session, n == 0, error) != 0 ||
+		    interpret_line(session, command, strlen(command),
+		                   error) != 0)
+			return -1;
+		if (!is_growing(session->profile)) {
+			session_note(session, n == 0
+			    ? "no program that is running writes this profile"
+			    : "the program has ended");
+			return 0;
+		}
+		if (!wait_for(seconds))
+			return 0;
+		if (session_reload(session, error) != 0)
+			return -1;
+	}
+}
+
+static int
+watch_run(struct session *session, const struct arguments *arguments,
+          struct table *table, struct error *error)
+{
+	const char *command;
+	double seconds;
+	int status;
+
+	(void)table;
+	command = read_seconds(arguments->values[0].text, &seconds, error);
+	if (command == NULL || session_need_profile(session, error) != 0)
+		return -1;
+	if (session->is_watching)
+		return error_set(error, "watch is being watched");
+	session->is_watching = true;
+	status = repeat(session, command, seconds, error);
+	session->is_watching = false;
+	if (!interrupt_requested)
+		return status;
+	*error = (struct error){ 0 };	/* is how it is meant to end */
+	return 0;
+}
+
+const struct command command_watch = {
+	.name = "watch",
+	.summary = "repeats a command while the program runs",
+	.description =
+	    "For the profile of a program that is still running: shows the "
+	    "command's output, reads the files again after some seconds, and "
+	    "shows it anew, until the program has ended or Ctrl-C is typed. "
+	    "On a terminal each output takes the place of the last one and is "
+	    "cut where the screen ends; elsewhere an empty line comes between "
+	    "them.",
+	.example = "watch 1 functions",
+	.arguments = watch_arguments,
+	.run = watch_run,
+};

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""live.py -- profiles that are looked at while they are being written.
+
+A program runs under `cpprof record`; info says that it does, reload shows what
+has come since, and watch follows it to its end, on a terminal and elsewhere.
+Speaks TAP.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from terminal import PATIENCE, Terminal, has_terminals  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+TARGET = os.path.join(BUILD, 'tests', 'programs', 'target')
+CLEAR = '\x1b[H\x1b[J'
+
+
+class Recording:
+    """target, spinning for some seconds under the collector."""
+
+    def __init__(self, ms):
+        self.directory = tempfile.TemporaryDirectory(prefix='cpprof-test-')
+        self.path = os.path.join(self.directory.name, 'p')
+        self.process = subprocess.Popen(
+            [CPPROF, 'record', '-o', self.path, TARGET, 'spin', str(ms)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+
+    def __enter__(self):
+        until = time.monotonic() + PATIENCE
+        while self.samples() < 5:
+            assert time.monotonic() < until, 'no samples'
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, *unused):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)    # handed on
+        self.process.wait()
+        self.directory.cleanup()
+
+    def info(self):
+        result = subprocess.run([CPPROF, '-q', '-F', 'json', '-e', 'info',
+                                 self.path], capture_output=True)
+        return json.loads(result.stdout) if result.returncode == 0 else None
+
+    def samples(self):
+        try:
+            return (self.info() or {'samples': 0})['samples']
+        except ValueError:
+            return 0
+
+
+def run(*arguments, **keywords):
+    return subprocess.run([CPPROF, '-q', *arguments], capture_output=True,
+                          text=True, timeout=60, stdin=subprocess.DEVNULL,
+                          **keywords)
+
+
+def counts(text):
+    return [int(n) for n in re.findall(r' spin \[(\d+)\]', text)]
+
+
+def info_says_that_it_runs():
+    with Recording(60000) as recording:
+        assert recording.info()['running'] == 1
+        text = run('-e', 'info', recording.path).stdout
+        assert 'processes still running: 1\n' in text, text
+        recording.process.send_signal(signal.SIGTERM)
+        recording.process.wait()
+        assert recording.info()['running'] == 0
+        assert 'running' not in run('-e', 'info', recording.path).stdout
+
+
+def one_that_was_killed_does_not_run():
+    with Recording(60000) as recording:
+        pid = os.listdir(recording.path)[0].split('.')[1]
+        os.kill(int(pid), signal.SIGKILL)
+        recording.process.wait()
+        assert recording.info()['running'] == 0
+
+
+def reload_shows_the_growth():
+    with Recording(60000) as recording:
+        out = run('-F', 'json', '-e', 'info', '-e', 'shell sleep 0.5', '-e',
+                  'reload', '-e', 'info', recording.path).stdout
+        first, second = (json.loads(line)['samples']
+                         for line in out.splitlines())
+        assert second > first > 0, (first, second)
+
+
+def watch_follows_to_the_end():
+    with Recording(1500) as recording:
+        result = run('-e', 'watch 0.2 functions spin', recording.path)
+        assert result.returncode == 0, result.stderr
+        parts = result.stdout.split('\n\n')
+        hits = counts(result.stdout)
+        assert len(hits) == len(parts) >= 2, result.stdout
+        assert hits == sorted(hits) and hits[-1] > hits[0], hits
+        assert result.stderr == 'cpprof: the program has ended\n'
+        result = run('-e', 'watch 0.2 functions spin', recording.path)
+        assert counts(result.stdout) == hits[-1:]
+        assert 'no program that is running' in result.stderr
+
+
+def watch_gives_one_json_document_a_line():
+    with Recording(1000) as recording:
+        result = run('-F', 'json', '-e', 'watch .2 functions spin',
+                     recording.path)
+        lines = result.stdout.splitlines()
+        assert len(lines) > 1
+        assert all(json.loads(line)['view'] == 'functions' for line in lines)
+
+
+def watch_says_what_it_wants():
+    profile = os.path.join(os.environ.get('srcdir', '.'), 'sample-data',
+                           'forms.folded')
+    for command, why in (
+            ('watch', 'expected|argument|COMMAND'),
+            ('watch 5', 'expected a command'),
+            ('watch 0 functions', 'expected seconds, more than 0'),
+            ('watch 1e9 functions', 'expected seconds'),
+            ('watch watch functions', 'watch is being watched'),
+            ('watch 1x functions', '1x'),
+            ('watch nonsense', 'nonsense')):
+        result = run('-e', command, profile)
+        assert result.returncode == 1, (command, result)
+        assert re.search(why, result.stderr), (command, result.stderr)
+    assert run('-e', 'watch functions').returncode == 1    # no profile
+
+
+def at_a_terminal_it_draws_in_one_place():
+    with Recording(60000) as recording:
+        terminal = Terminal('-q', recording.path, columns=70, rows=12)
+        terminal.expect('(cpprof main cpu) ')
+        terminal.type('threshold 0\nwatch 0.2 tree\n')
+        for _ in range(3):
+            terminal.expect('Sample Tree Profile')
+        drawn = terminal.seen.split(CLEAR)[1:-1]
+        assert len(drawn) >= 2
+        assert all(part.count('\n') <= 11 for part in drawn), drawn
+        terminal.type('\x03')
+        terminal.expect('(cpprof main cpu) ')
+        terminal.type('functions spin\n')       # the prompt is whole again
+        terminal.expect('spin [')
+        terminal.type('quit\n')
+        assert terminal.status() == 0
+        assert recording.process.poll() is None
+
+
+def tab_completes_what_is_watched():
+    with Recording(60000) as recording:
+        terminal = Terminal('-q', recording.path)
+        terminal.expect('(cpprof main cpu) ')
+        terminal.type('watch 0.5 func\t run_s\t\n')
+        terminal.expect('watch 0.5 functions  run_spin')
+        terminal.expect('run_spin [')
+        terminal.type('\x03quit\n')
+        assert terminal.status() == 0
+
+
+CASES = [
+    info_says_that_it_runs,
+    one_that_was_killed_does_not_run,
+    reload_shows_the_growth,
+    watch_follows_to_the_end,
+    watch_gives_one_json_document_a_line,
+    watch_says_what_it_wants,
+]
+AT_TERMINALS = [
+    at_a_terminal_it_draws_in_one_place,
+    tab_completes_what_is_watched,
+]
+
+
+def main():
+    if not os.path.exists(os.path.join(BUILD, '.libs', 'libcpprof.so')):
+        print('1..0 # SKIP no collector on this machine')
+        return
+    cases = CASES + (AT_TERMINALS if has_terminals() else [])
+    print('1..%d' % len(cases))
+    with tempfile.TemporaryDirectory() as home:
+        Terminal.home = home
+        for number, case in enumerate(cases, 1):
+            try:
+                case()
+                print('ok %d - %s' % (number, case.__name__))
+            except Exception as error:
+                print('not ok %d - %s' % (number, case.__name__))
+                print('# line %d: %.2000r' % (
+                    error.__traceback__.tb_next.tb_lineno, error))
+            sys.stdout.flush()
+
+
+main()

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""terminal.py -- cpprof at a pseudo-terminal, for tests."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+PATIENCE = 20
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
+
+
+def has_terminals():
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
+
+
+class Terminal:
+    """A program at a terminal: type() and expect()."""
+
+    home = "/nonexistent"       # the user's directory
+
+    def __init__(self, *arguments, columns=80, rows=24, stdin=None,
+                 **environment):
+        settings = {"TERM": "xterm", "PATH": os.environ["PATH"],
+                    "HOME": self.home,
+                    "XDG_STATE_HOME": self.home + "/state",
+                    "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8",
+                    **environment}
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+            if name in os.environ:
+                settings[name] = os.environ[name]
+        self.process, self.file = pty.fork()
+        if self.process == 0:
+            if stdin is not None:
+                os.dup2(os.open(stdin, os.O_RDONLY), 0)
+            time.sleep(0.05)    # until the size is set
+            os.execve(CPPROF, [CPPROF, *arguments], settings)
+        fcntl.ioctl(self.file, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, columns, 0, 0))
+        self.seen = ""          # all of it
+        self.at = 0             # what was looked at
+
+    def read(self, seconds):
+        ready, _, _ = select.select([self.file], [], [], seconds)
+        if not ready:
+            return False
+        try:
+            data = os.read(self.file, 65536)
+        except OSError:
+            return False
+        self.seen += data.decode("utf-8", "replace")
+        return bool(data)
+
+    def type(self, text):
+        os.write(self.file, text.encode())
+
+    def expect(self, text):
+        """What stands between the last expected text and this one."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            clean = ESCAPES.sub("", self.seen)
+            found = clean.find(text, self.at)
+            if found >= 0:
+                between = clean[self.at:found]
+                self.at = found + len(text)
+                return between
+            if time.monotonic() > until or not self.read(1):
+                if time.monotonic() > until or self.ended():
+                    raise AssertionError(
+                        f"no {text!r} in {clean[self.at:]!r}")
+
+    def ended(self):
+        done, self.result = os.waitpid(self.process, os.WNOHANG)
+        return done != 0
+
+    def status(self):
+        """Waits for its end; the exit status."""
+        while self.read(0.2):
+            pass
+        until = time.monotonic() + PATIENCE
+        while not self.ended():
+            if time.monotonic() > until:
+                os.kill(self.process, signal.SIGKILL)
+                raise AssertionError("it does not end")
+            self.read(0.05)
+        os.close(self.file)
+        return os.waitstatus_to_exitcode(self.result)
