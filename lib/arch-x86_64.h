@@ -63,4 +63,17 @@ arch_here(ucontext_t *context)
 	    : "rdx", "memory");
 }
 
+/* A system call made here, not in the C library; its result or -errno. */
+static inline __attribute__((always_inline)) long
+arch_system_call(long number, long a, long b, long c, long d)
+{
+	register long r10 __asm__("r10") = d;
+	long result;
+
+	__asm__ volatile ("syscall" : "=a" (result)
+	    : "a" (number), "D" (a), "S" (b), "d" (c), "r" (r10)
+	    : "rcx", "r11", "memory");
+	return result;
+}
+
 #endif

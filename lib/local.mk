@@ -16,11 +16,16 @@ endif
 
 libcpprof_la_SOURCES = \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
+	lib/bytes.c lib/bytes.h \
 	lib/cfi.c lib/cfi-step.c lib/cfi.h \
 	lib/control.c lib/control.h lib/cpprof.h \
 	lib/datafile.c lib/datafile.h \
 	lib/input.h \
 	lib/interpose.c \
+	lib/interpose-blocking.c lib/interpose-blocking.def \
+	lib/interpose-io.c lib/interpose-io.def lib/io.h \
+	lib/interpose-memory.c \
+	lib/interpose-stdio.c lib/interpose-stdio.def \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
 	lib/offer.c lib/offer.h \
@@ -38,7 +43,8 @@ libcpprof_la_SOURCES = \
 	lib/start.c lib/start.h \
 	lib/threads.c lib/threads.h \
 	lib/tree.c lib/tree.h \
-	lib/unwind.c lib/unwind.h
+	lib/unwind.c lib/unwind.h \
+	lib/wrapped.c lib/wrapped.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
@@ -62,6 +68,15 @@ shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
 tests_programs_target_SOURCES = tests/programs/target.c
 tests_programs_target_CFLAGS = $(shape_flags)
+
+# Resources of library calls.
+EXTRA_DIST += tests/test-wrappers.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/spender
+TESTS += tests/test-wrappers.py
+endif
+tests_programs_spender_SOURCES = tests/programs/spender.c
+tests_programs_spender_CFLAGS = $(shape_flags)
 
 tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)

@@ -175,5 +175,5 @@ cpprof_spend(int resource, uint64_t gticks)
 	if (column >= resources.n)
 		return;
 	check_meter(self, column);
-	resource_spend_column(column, gticks);
+	resource_spend_column(column, gticks, NULL);
 }

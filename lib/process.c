@@ -184,6 +184,7 @@ process_init(char **environment, const char *output, const char **problem)
 		    " is not a usable absolute path";
 		return false;
 	}
+	find_own_mapping();
 	if (!resources_choose(process_variable(environment,
 	    CPPROF_ENVIRONMENT_RESOURCES),
 	    process_variable(environment, CPPROF_ENVIRONMENT_RANDOM) != NULL,
@@ -201,7 +202,6 @@ process_init(char **environment, const char *output, const char **problem)
 	process_forked();
 	read_arguments();
 	read_executable();
-	find_own_mapping();
 	if (gethostname(process.host, sizeof process.host - 1) != 0)
 		process.host[0] = '\0';
 	if (getcwd(process.directory, sizeof process.directory) == NULL)

@@ -13,6 +13,7 @@
 #include "lib/source-timer.h"
 #include "lib/start.h"
 #include "lib/threads.h"
+#include "lib/wrapped.h"
 
 #define TICK_NS 4000000		/* of what is only looked at at ticks */
 
@@ -21,6 +22,12 @@ struct resources resources;
 /* Where each comes from, best first. */
 static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_CPU] = { &source_timer },
+	[RESOURCE_REAL] = { &source_wall },
+	[RESOURCE_BYTES_READ] = { &source_bytes, &source_bytes_seen },
+	[RESOURCE_BYTES_WRITTEN] = { &source_bytes, &source_bytes_seen },
+	[RESOURCE_IO_TIME] = { &source_io_time },
+	[RESOURCE_ALLOC_BYTES] = { &source_memory },
+	[RESOURCE_ALLOCS] = { &source_memory },
 };
 
 const struct resource_row resource_rows[RESOURCE_N] = {
@@ -233,7 +240,7 @@ resources_take_rest(struct thread *thread)
 	uint32_t columns = add_last_hits(thread, &hits);
 
 	if (columns != 0)
-		sample_take_here(thread, columns, hits);
+		sample_take_here(thread, columns, hits, NULL);
 }
 
 void
@@ -262,7 +269,8 @@ resources_settle(struct thread *thread)
 
 /* An interval has passed, perhaps several. */
 static __attribute__((noinline)) void
-spend_on(struct thread *thread, unsigned column, uint64_t gticks)
+spend_on(struct thread *thread, unsigned column, uint64_t gticks,
+    const void *function)
 {
 	struct account *account = &thread->accounts[column];
 	int saved = errno;
@@ -272,13 +280,13 @@ spend_on(struct thread *thread, unsigned column, uint64_t gticks)
 	if (hits > 0 && !control_is_stopped() && start_check_process() &&
 	    start_is_own_process()) {
 		account->owed += hits;
-		sample_take_here(thread, 1u << column, hits);
+		sample_take_here(thread, 1u << column, hits, function);
 	}
 	errno = saved;
 }
 
 void
-resource_spend_column(unsigned column, uint64_t gticks)
+resource_spend_column(unsigned column, uint64_t gticks, const void *function)
 {
 	struct thread *thread = thread_self;
 	struct meter *meter;
@@ -289,5 +297,5 @@ resource_spend_column(unsigned column, uint64_t gticks)
 	if (gticks < meter->left)
 		meter->left -= gticks;
 	else
-		spend_on(thread, column, gticks);
+		spend_on(thread, column, gticks, function);
 }

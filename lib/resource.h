@@ -30,6 +30,7 @@
 #define CPPROF_RESOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/cpprofdata.h"
@@ -116,14 +117,25 @@ resource_is_wanted(enum resource_id id)
  * The calling thread has spent gticks of a column's resource here.
  * Async-signal-safe; on a thread that is not sampled nothing happens.
  */
-void resource_spend_column(unsigned column, uint64_t gticks);
+void resource_spend_column(unsigned column, uint64_t gticks,
+    const void *function);
 
-/* The same for a resource that may not have been asked for. */
+/*
+ * The same for a resource that may not have been asked for.  The sample shows
+ * the function that was called (the real one) as the innermost frame.
+ */
+static inline void
+resource_spend_in(enum resource_id id, uint64_t gticks, const void *function)
+{
+	if (resource_is_wanted(id))
+		resource_spend_column(resources.place[id] - 1u, gticks,
+		    function);
+}
+
 static inline void
 resource_spend(enum resource_id id, uint64_t gticks)
 {
-	if (resource_is_wanted(id))
-		resource_spend_column(resources.place[id] - 1u, gticks);
+	resource_spend_in(id, gticks, NULL);
 }
 
 /* Begins and ends a thread's accounts, on that thread; false: errno says why a

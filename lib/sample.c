@@ -59,16 +59,16 @@ find_root(struct thread *thread, struct node *root)
 /* The child for a frame; the parent itself for a frame of this library. */
 static enum tree_result
 insert_frame(struct thread *thread, const struct node *parent,
-    struct frame *frame, struct node *child)
+    uint64_t address, struct node *child)
 {
 	uint32_t module;
 	uint64_t offset;
 
 	*child = *parent;
-	if (frame->address >= process.own_start &&
-	    frame->address < process.own_end)
+	if (address >= process.own_start &&
+	    address < process.own_end)
 		return TREE_OK;
-	switch (modules_find(&thread->modules, frame->address, &module,
+	switch (modules_find(&thread->modules, address, &module,
 	    &offset)) {
 	case MODULES_BUSY:
 		return TREE_BUSY;
@@ -97,7 +97,8 @@ insert_stack(struct thread *thread, struct node *leaf)
 		result = find_root(thread, leaf);
 	}
 	for (; i < unwinder->stack.n && result == TREE_OK; i++) {
-		result = insert_frame(thread, leaf, &frames[i], &node);
+		result = insert_frame(thread, leaf, frames[i].address,
+		    &node);
 		if (result != TREE_OK)
 			break;
 		*leaf = node;
@@ -189,6 +190,9 @@ take(struct thread *thread, const struct occasion *occasion,
 	}
 	unwind(&thread->unwinder, context);
 	result = insert_stack(thread, &leaf);
+	if (result == TREE_OK && occasion->function != NULL)
+		result = insert_frame(thread, &leaf,
+		    (uintptr_t)occasion->function, &leaf);
 	if (result != TREE_OK)
 		return result;
 	pay(thread, occasion->columns, &leaf, &hits);
@@ -288,20 +292,24 @@ sample_take(struct thread *thread, const struct occasion *occasion,
  * out.
  */
 void
-sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits)
+sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
+    const void *function)
 {
 	const uint64_t all = ~(uint64_t)0;
-	struct occasion occasion = { .columns = columns, .hits = hits };
+	struct occasion occasion = { .columns = columns, .hits = hits,
+	    .function = function };
 	uint64_t mask, now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
 	ucontext_t here;
 
 	occasion.time_ns = now - thread->last_here_ns;
 	thread->last_here_ns = now;
 	if (!may_take(thread, &occasion) ||
-	    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask,
-	    sizeof all) != 0)
+	    arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
+	    (long)&mask, sizeof all) != 0)
 		return;
 	arch_here(&here);
 	take_and_charge(thread, &occasion, &here);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+	/* A tick that comes now finds this library's code on top. */
+	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+	    sizeof mask);
 }

@@ -18,6 +18,7 @@ struct occasion {
 	uint64_t hits;		/* that it has brought, already owed */
 	uint64_t overrun;	/* of these, that came too late */
 	uint64_t time_ns;	/* that it stands for: what it may cost */
+	const void *function;	/* called by the stack; NULL: none */
 };
 
 /*
@@ -32,6 +33,7 @@ void sample_take(struct thread *thread, const struct occasion *occasion,
  * had been interrupted at its call.  Async-signal-safe; blocks signals
  * meanwhile.  May change errno.
  */
-void sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits);
+void sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
+    const void *function);
 
 #endif

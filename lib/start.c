@@ -38,6 +38,7 @@
 #include "lib/process.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
+#include "lib/wrapped.h"
 
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
 extern int __cxa_atexit(void (*)(void *), void *, void *);
@@ -373,7 +374,10 @@ start_process(char **environment, const char *output, const char **problem)
 	if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
 		return false;
 	has_key = true;
-	return sampler_install() == 0 && start_calling_thread();
+	if (sampler_install() != 0)
+		return false;
+	wrapped_begin(true);
+	return start_calling_thread();
 }
 
 __attribute__((constructor)) static void
@@ -392,5 +396,6 @@ start(int argc, char **argv, char **environment)
 		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
 	if (!start_process(environment, NULL, &problem) && problem != NULL)
 		warn(problem, errno);
+	wrapped_begin(sampler_is_on());
 	errno = saved;
 }

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* interpose-blocking.c -- calls that wait: `real`.
+ *
+ * The time in them is charged to their callers when they return; see
+ * lib/wrapped.c for the time in between.  (The calls that wait for signals are
+ * in lib/interpose.c, those that read and write in lib/interpose-io.c.)
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/wrapped.h"
+
+/* Those that no header declares, or only under conditions. */
+int __poll(struct pollfd *, nfds_t, int);
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *,
+    const sigset_t *, size_t);
+int __select(int, fd_set *, fd_set *, fd_set *, struct timeval *);
+int __nanosleep(const struct timespec *, struct timespec *);
+int __sigsuspend(const sigset_t *);
+pid_t __wait(int *);
+pid_t __waitpid(pid_t, int *, int);
+int __connect(int, __CONST_SOCKADDR_ARG, socklen_t);
+
+/* <unistd.h> has it with an ellipsis; so many arguments it takes at most. */
+EXPORTED long system_call(long, long, long, long, long, long, long)
+    __asm__("syscall");
+
+static struct {
+#define BLOCKING(type, name, parameters, arguments) __typeof__(name) *name;
+#include "lib/interpose-blocking.def"
+#undef BLOCKING
+	__typeof__(system_call) *syscall;
+	__typeof__(pthread_mutex_lock) *pthread_mutex_lock;
+	__typeof__(pthread_mutex_trylock) *pthread_mutex_trylock;
+	__typeof__(pthread_rwlock_rdlock) *pthread_rwlock_rdlock;
+	__typeof__(pthread_rwlock_tryrdlock) *pthread_rwlock_tryrdlock;
+	__typeof__(pthread_rwlock_wrlock) *pthread_rwlock_wrlock;
+	__typeof__(pthread_rwlock_trywrlock) *pthread_rwlock_trywrlock;
+	__typeof__(mtx_lock) *mtx_lock;
+	__typeof__(mtx_trylock) *mtx_trylock;
+} next;
+
+static const struct next_function functions[] = {
+#define BLOCKING(type, name, parameters, arguments) { #name, &next.name },
+#include "lib/interpose-blocking.def"
+#undef BLOCKING
+	{ "syscall", &next.syscall },
+	{ "pthread_mutex_lock", &next.pthread_mutex_lock },
+	{ "pthread_mutex_trylock", &next.pthread_mutex_trylock },
+	{ "pthread_rwlock_rdlock", &next.pthread_rwlock_rdlock },
+	{ "pthread_rwlock_tryrdlock", &next.pthread_rwlock_tryrdlock },
+	{ "pthread_rwlock_wrlock", &next.pthread_rwlock_wrlock },
+	{ "pthread_rwlock_trywrlock", &next.pthread_rwlock_trywrlock },
+	{ "mtx_lock", &next.mtx_lock },
+	{ "mtx_trylock", &next.mtx_trylock },
+};
+
+static enum gate gate;
+
+static bool
+pass(const void *return_address)
+{
+	return wrapped_pass(gate, functions,
+	    sizeof functions / sizeof *functions, return_address);
+}
+
+#define IS_MEASURED \
+	(!GATE_IS_CLOSED(gate) && pass(__builtin_return_address(0)))
+
+#define BLOCKING(type, name, parameters, arguments)			\
+EXPORTED type								\
+name parameters								\
+{									\
+	struct wrapped_call call;					\
+	type result;							\
+									\
+	if (!IS_MEASURED)						\
+		return next.name arguments;				\
+	wrapped_enter(&call, (const void *)next.name);			\
+	result = next.name arguments;					\
+	wrapped_leave(&call);						\
+	return result;							\
+}
+#include "lib/interpose-blocking.def"
+#undef BLOCKING
+
+/*
+ * Locks that are mostly free: only one that is not is worth the clock.  What a
+ * try gets, or fails with for another reason, the lock would too.
+ */
+#define LOCK(type, name, try_name, busy)				\
+EXPORTED int								\
+name(type *lock)							\
+{									\
+	struct wrapped_call call;					\
+	int result;							\
+									\
+	if (!IS_MEASURED)						\
+		return next.name(lock);					\
+	result = next.try_name(lock);					\
+	if (result != (busy))						\
+		return result;						\
+	wrapped_enter(&call, (const void *)next.name);			\
+	result = next.name(lock);					\
+	wrapped_leave(&call);						\
+	return result;							\
+}
+LOCK(pthread_mutex_t, pthread_mutex_lock, pthread_mutex_trylock, EBUSY)
+LOCK(pthread_rwlock_t, pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY)
+LOCK(pthread_rwlock_t, pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY)
+LOCK(mtx_t, mtx_lock, mtx_trylock, thrd_busy)
+
+long
+system_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	struct wrapped_call call;
+	long result;
+
+	if (!IS_MEASURED)
+		return next.syscall(number, a, b, c, d, e, f);
+	wrapped_enter(&call, (const void *)next.syscall);
+	result = next.syscall(number, a, b, c, d, e, f);
+	wrapped_leave(&call);
+	return result;
+}
+
+void
+blocking_begin(bool is_sampled)
+{
+	wrapped_look_up(functions, sizeof functions / sizeof *functions);
+	gate = is_sampled && resource_is_wanted(RESOURCE_REAL) ? GATE_OPEN :
+	    GATE_CLOSED;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* interpose-io.c -- calls that read and write: bytes, and the time in them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "lib/bytes.h"
+#include "lib/io.h"
+#include "lib/wrapped.h"
+
+enum kind {
+	IO_READ,
+	IO_WRITE,
+	IO_RECEIVE,	/* not in the kernel's count of bytes */
+	IO_SEND,
+	IO_COPY,	/* reads and writes */
+	IO_MOVE		/* pages change hands: nothing is read or written */
+};
+
+/* Those that no header declares, or only under conditions. */
+ssize_t __read(int, void *, size_t);
+ssize_t __read_chk(int, void *, size_t, size_t);
+ssize_t __pread64(int, void *, size_t, off64_t);
+ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
+ssize_t __write(int, const void *, size_t);
+ssize_t __pwrite64(int, const void *, size_t, off64_t);
+ssize_t __recv_chk(int, void *, size_t, size_t, int);
+ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, __SOCKADDR_ARG,
+    socklen_t *);
+ssize_t __send(int, const void *, size_t, int);
+
+static struct {
+#define IO(kind, name, parameters, arguments) __typeof__(name) *name;
+#include "lib/interpose-io.def"
+#undef IO
+	__typeof__(recvmmsg) *recvmmsg;
+	__typeof__(sendmmsg) *sendmmsg;
+} next;
+
+static const struct next_function functions[] = {
+#define IO(kind, name, parameters, arguments) { #name, &next.name },
+#include "lib/interpose-io.def"
+#undef IO
+	{ "recvmmsg", &next.recvmmsg },
+	{ "sendmmsg", &next.sendmmsg },
+};
+
+static enum gate gate;
+
+static bool
+enter(struct wrapped_call *call, const void *function,
+    const void *return_address)
+{
+	if (!wrapped_pass(gate, functions,
+	    sizeof functions / sizeof *functions, return_address))
+		return false;
+	wrapped_enter(call, function);
+	return true;
+}
+
+static void
+spend_time(const struct wrapped_call *call)
+{
+	static __thread uint64_t rest_ns;	/* whole microseconds count */
+	uint64_t sum = rest_ns + wrapped_elapsed(call);
+
+	rest_ns = sum % 1000;
+	resource_spend_in(RESOURCE_IO_TIME, sum / 1000, call->function);
+}
+
+void
+io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
+    bool is_in_kernels)
+{
+	int saved = errno;
+
+	if (resource_is_wanted(RESOURCE_IO_TIME))
+		spend_time(call);
+	if (n_read > 0)
+		bytes_spend(BYTES_READ, n_read, is_in_kernels, call->function);
+	if (n_written > 0)
+		bytes_spend(BYTES_WRITTEN, n_written, is_in_kernels,
+		    call->function);
+	wrapped_leave(call);
+	errno = saved;
+}
+
+static void
+leave(struct wrapped_call *call, enum kind kind, ssize_t result)
+{
+	const uint64_t n = result > 0 ? (uint64_t)result : 0;
+
+	io_leave(call,
+	    kind == IO_READ || kind == IO_RECEIVE || kind == IO_COPY ? n : 0,
+	    kind == IO_WRITE || kind == IO_SEND || kind == IO_COPY ? n : 0,
+	    kind != IO_RECEIVE && kind != IO_SEND);
+}
+
+#define IO(kind, name, parameters, arguments)				\
+EXPORTED ssize_t							\
+name parameters								\
+{									\
+	struct wrapped_call call;					\
+	ssize_t result;							\
+									\
+	if (GATE_IS_CLOSED(gate) || !enter(&call,			\
+	    (const void *)next.name, __builtin_return_address(0)))	\
+		return next.name arguments;				\
+	result = next.name arguments;					\
+	leave(&call, IO_##kind, result);				\
+	return result;							\
+}
+#include "lib/interpose-io.def"
+#undef IO
+
+static uint64_t
+sum_of(const struct mmsghdr *messages, int n)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		sum += messages[i].msg_len;
+	return sum;
+}
+
+EXPORTED int
+recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags,
+    struct timespec *timeout)
+{
+	struct wrapped_call call;
+	int result;
+
+	if (GATE_IS_CLOSED(gate) || !enter(&call,
+	    (const void *)next.recvmmsg, __builtin_return_address(0)))
+		return next.recvmmsg(fd, messages, n, flags, timeout);
+	result = next.recvmmsg(fd, messages, n, flags, timeout);
+	io_leave(&call, sum_of(messages, result), 0, false);
+	return result;
+}
+
+EXPORTED int
+sendmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags)
+{
+	struct wrapped_call call;
+	int result;
+
+	if (GATE_IS_CLOSED(gate) || !enter(&call,
+	    (const void *)next.sendmmsg, __builtin_return_address(0)))
+		return next.sendmmsg(fd, messages, n, flags);
+	result = next.sendmmsg(fd, messages, n, flags);
+	io_leave(&call, 0, sum_of(messages, result), false);
+	return result;
+}
+
+const struct source source_io_time = {
+	.name = "library calls",
+	.can_be_random = true,
+};
+
+bool
+io_is_wanted(void)
+{
+	return resource_is_wanted(RESOURCE_BYTES_READ) ||
+	    resource_is_wanted(RESOURCE_BYTES_WRITTEN) ||
+	    resource_is_wanted(RESOURCE_IO_TIME) ||
+	    resource_is_wanted(RESOURCE_REAL);
+}
+
+void
+io_begin(bool is_sampled)
+{
+	wrapped_look_up(functions, sizeof functions / sizeof *functions);
+	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapped.c -- looking up, and the time in calls and between them.
+ *
+ * The wall time of a thread is cut in two.  Time in a measured call is charged
+ * where the call was made, when it ends.  The rest is gathered and charged at
+ * the next tick of CPU time outside such a call, to the stack that the tick
+ * finds: so it goes to stacks as CPU time does, and with it goes what the
+ * thread waited for a processor, or blocked in calls that nobody measures.
+ */
+#include "lib/wrapped.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/source.h"
+#include "lib/threads.h"
+
+static __thread struct wrapped_call *current;
+static __thread struct {
+	uint64_t mark_ns;	/* up to here all is charged or gathered */
+	uint64_t gathered_ns;
+	uint64_t rest_ns;	/* charged as whole microseconds */
+} wall;
+
+void
+wrapped_look_up(const struct next_function *functions, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		void *address = dlsym(RTLD_NEXT, functions[i].name);
+
+		memcpy(functions[i].place, &address, sizeof address);
+	}
+}
+
+bool
+wrapped_pass(enum gate gate, const struct next_function *functions, size_t n,
+    const void *return_address)
+{
+	if (gate == GATE_UNSET)
+		wrapped_look_up(functions, n);
+	return gate == GATE_OPEN && thread_self != NULL &&
+	    (uintptr_t)return_address - process.own_start >=
+	    process.own_end - process.own_start;
+}
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * The call that this thread is in.  One that was jumped out of is left behind
+ * further down the stack (which grows downwards) than who asks.
+ */
+static struct wrapped_call *
+live_call(const void *frame)
+{
+	return (uintptr_t)current > (uintptr_t)frame ? current : NULL;
+}
+
+bool
+wrapped_is_inside(void)
+{
+	return live_call(__builtin_frame_address(0)) != NULL;
+}
+
+/* Whole microseconds of ns, and of what was left over before. */
+static uint64_t
+microseconds(uint64_t ns)
+{
+	uint64_t sum = wall.rest_ns + ns;
+
+	wall.rest_ns = sum % 1000;
+	return sum / 1000;
+}
+
+void
+wrapped_enter(struct wrapped_call *call, const void *function)
+{
+	call->function = function;
+	call->outer = live_call(call);
+	if (call->outer != NULL)
+		return;
+	/* From here on ticks leave `wall` alone. */
+	current = call;
+	atomic_signal_fence(memory_order_seq_cst);
+	call->start_ns = now_ns();
+	if (resource_is_wanted(RESOURCE_REAL)) {
+		wall.gathered_ns += call->start_ns - wall.mark_ns;
+		wall.mark_ns = call->start_ns;
+	}
+}
+
+void
+wrapped_leave(struct wrapped_call *call)
+{
+	int saved = errno;
+	uint64_t now, spent;
+
+	if (call->outer != NULL)
+		return;
+	if (resource_is_wanted(RESOURCE_REAL)) {
+		now = now_ns();
+		spent = now - wall.mark_ns;
+		wall.mark_ns = now;
+		resource_spend_in(RESOURCE_REAL, microseconds(spent),
+		    call->function);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	current = NULL;
+	errno = saved;
+}
+
+uint64_t
+wrapped_elapsed(const struct wrapped_call *call)
+{
+	return call->outer == NULL ? now_ns() - call->start_ns : 0;
+}
+
+/*
+ * The source.
+ */
+
+static bool
+start_wall(struct thread *thread, unsigned column)
+{
+	(void)thread, (void)column;
+	memset(&wall, 0, sizeof wall);
+	wall.mark_ns = now_ns();
+	return true;
+}
+
+static uint64_t
+wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	uint64_t now, spent;
+
+	if (expiries > 0 && wrapped_is_inside())
+		return 0;
+	now = now_ns();
+	spent = wall.gathered_ns + now - wall.mark_ns;
+	wall.mark_ns = now;
+	wall.gathered_ns = 0;
+	return meter_spend(&thread->accounts[column].meter,
+	    microseconds(spent));
+}
+
+const struct source source_wall = {
+	.name = "blocking calls, and ticks of CPU time",
+	.start = start_wall,
+	.hits = wall_hits,
+	.needs_ticks = true,
+};
+
+void
+wrapped_begin(bool is_sampled)
+{
+	memory_begin(is_sampled);
+	io_begin(is_sampled);
+	stdio_begin(is_sampled);
+	blocking_begin(is_sampled);
+}

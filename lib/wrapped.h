@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapped.h -- what the functions that stand before library calls share.
+ *
+ * Each group of them (memory, I/O, standard I/O, blocking calls) has a gate.
+ * It is closed unless a resource that the group measures is wanted, and then a
+ * wrapper costs one predictable branch and a jump to the real function.  Until
+ * the constructor has run it is unset: the first call looks the real functions
+ * up, which neither allocates nor waits, since the C library has all of them.
+ *
+ * Behind an open gate a wrapper measures its call and spends on the calling
+ * thread.  The sample's innermost frame is the real function, as it is in a
+ * sample of CPU time.  A wrapper holds nothing while the real function runs:
+ * that may be cancelled, or left by a jump out of a signal handler, and then
+ * only this call goes uncounted.  errno is the real function's.
+ */
+#ifndef CPPROF_WRAPPED_H
+#define CPPROF_WRAPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/process.h"
+#include "lib/resource.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum gate {
+	GATE_UNSET,
+	GATE_CLOSED,
+	GATE_OPEN
+};
+
+/* First in a wrapper: whether to do nothing but call the real function. */
+#define GATE_IS_CLOSED(gate) __builtin_expect((gate) == GATE_CLOSED, 1)
+
+/* A function of the libraries after this one, and where to put its address. */
+struct next_function {
+	const char *name;
+	void *place;
+};
+
+void wrapped_look_up(const struct next_function *functions, size_t n);
+
+/*
+ * Whether the call is the program's, on a thread that is sampled, and the gate
+ * is open.  Looks the functions up if it is unset.
+ */
+bool wrapped_pass(enum gate gate, const struct next_function *functions,
+    size_t n, const void *return_address);
+
+/*
+ * A call being measured: a variable of the wrapper.
+ */
+struct wrapped_call {
+	const void *function;		/* the real one */
+	struct wrapped_call *outer;	/* that has called this one, or NULL */
+	uint64_t start_ns;
+};
+
+/*
+ * Around the real call, for `real` (all of the time in it is charged at its
+ * end) and `io-time`.  Of calls within calls the outermost is measured.
+ */
+void wrapped_enter(struct wrapped_call *call, const void *function);
+void wrapped_leave(struct wrapped_call *call);
+
+/* Nanoseconds in the call up to now; 0 when it is within another. */
+uint64_t wrapped_elapsed(const struct wrapped_call *call);
+
+/* Whether the calling thread is in a measured call, seen from above it. */
+bool wrapped_is_inside(void);
+
+/*
+ * From the constructor, when resources are chosen: the gates of what is wanted
+ * are opened and the others closed.  Not sampled: all are closed.
+ */
+extern const struct source source_wall, source_bytes, source_bytes_seen,
+    source_io_time, source_memory;
+
+void wrapped_begin(bool is_sampled);
+void memory_begin(bool is_sampled);
+void io_begin(bool is_sampled);
+void stdio_begin(bool is_sampled);
+void blocking_begin(bool is_sampled);
+
+#endif

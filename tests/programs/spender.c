@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* spender.c -- spends known amounts of resources in named functions.
+ *
+ *	spender MODE ARGUMENT
+ * What tests/test-wrappers.py looks for in the profile is spent in functions
+ * of its own; each mode prints what shows that nothing else has changed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Its frame is there when its last call is made. */
+#define NOINLINE __attribute__((noipa, optimize("no-optimize-sibling-calls")))
+
+static NOINLINE void
+keep(void *block)
+{
+	__asm__ volatile ("" : : "r" (block) : "memory");
+	free(block);
+}
+
+/*
+ * Memory: `n` blocks of 100 bytes by each function.
+ */
+
+static NOINLINE void
+by_malloc(long n)
+{
+	while (n-- > 0)
+		keep(malloc(100));
+}
+
+static NOINLINE void
+by_calloc(long n)
+{
+	while (n-- > 0)
+		keep(calloc(10, 10));
+}
+
+static NOINLINE void
+by_realloc(long n)
+{
+	while (n-- > 0)
+		keep(realloc(NULL, 100));
+}
+
+static NOINLINE void
+by_reallocarray(long n)
+{
+	while (n-- > 0)
+		keep(reallocarray(NULL, 25, 4));
+}
+
+static NOINLINE void
+by_aligned(long n)
+{
+	void *block;
+
+	for (; n > 0; n -= 4) {
+		keep(memalign(64, 100));
+		keep(aligned_alloc(64, 100));
+		keep(valloc(100));
+		if (posix_memalign(&block, 64, 100) == 0)
+			keep(block);
+	}
+}
+
+static NOINLINE void
+by_strdup(long n)
+{
+	char text[100];
+
+	memset(text, 'x', sizeof text);
+	text[99] = '\0';
+	while (n-- > 0)
+		keep(strdup(text));
+}
+
+static NOINLINE void
+by_mmap(long n)
+{
+	void *block = mmap(NULL, (size_t)n * 100, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(block, (size_t)n * 100);
+	block = mmap(NULL, (size_t)n * 100, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);	/* counts nothing */
+	munmap(block, (size_t)n * 100);
+}
+
+static int
+run_memory(long n)
+{
+	by_malloc(n);
+	by_calloc(n);
+	by_realloc(n);
+	by_reallocarray(n);
+	by_aligned(n);
+	by_strdup(n);
+	by_mmap(n);
+	printf("failed %d\n", malloc(PTRDIFF_MAX) == NULL);
+	return 0;
+}
+
+/* As fast as can be, for timing. */
+static int
+run_malloc(long n)
+{
+	struct timespec start, end;
+	long i;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (i = 0; i < n; i++) {
+		void *block = malloc(32);
+
+		__asm__ volatile ("" : : "r" (block) : "memory");
+		free(block);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	printf("%.2f ns\n", ((double)(end.tv_sec - start.tv_sec) * 1e9 +
+	    (double)(end.tv_nsec - start.tv_nsec)) / (double)n);
+	return 0;
+}
+
+/*
+ * Bytes: `n` KiB by each function.
+ */
+
+static char buffer[1 << 16];
+
+static NOINLINE void
+by_read(int fd, long n)
+{
+	while (n-- > 0)
+		if (read(fd, buffer, 1024) != 1024)
+			abort();
+}
+
+static NOINLINE void
+by_pread(int fd, long n)
+{
+	while (n-- > 0)
+		if (pread(fd, buffer, 1024, 0) != 1024)
+			abort();
+}
+
+static NOINLINE void
+by_readv(int fd, long n)
+{
+	struct iovec parts[2] = { { buffer, 1000 }, { buffer + 1000, 24 } };
+
+	while (n-- > 0)
+		if (readv(fd, parts, 2) != 1024)
+			abort();
+}
+
+static NOINLINE void
+by_fread(FILE *file, long n)
+{
+	for (n *= 8; n > 0; n--)
+		if (fread(buffer, 1, 128, file) != 128)
+			abort();
+}
+
+static NOINLINE void
+by_fgets(FILE *file, long n)
+{
+	for (n *= 16; n > 0; n--)	/* lines of 64 bytes */
+		if (fgets(buffer, 4096, file) == NULL)
+			abort();
+}
+
+static NOINLINE void
+by_getline(FILE *file, long n)
+{
+	char *line = NULL;
+	size_t size = 0;
+
+	for (n *= 16; n > 0; n--)
+		if (getline(&line, &size, file) != 64)
+			abort();
+	free(line);
+}
+
+static NOINLINE void
+by_getc(FILE *file, long n)
+{
+	for (n *= 1024; n > 0; n--)
+		if (getc(file) == EOF)
+			abort();
+}
+
+static NOINLINE void
+by_fscanf(FILE *file, long n)
+{
+	for (n *= 16; n > 0; n--)
+		if (fscanf(file, "%99s", buffer) != 1)
+			abort();
+}
+
+static NOINLINE void
+by_write(int fd, long n)
+{
+	while (n-- > 0)
+		if (write(fd, buffer, 1024) != 1024)
+			abort();
+}
+
+/* Which nobody stands before. */
+static NOINLINE void
+by_system_call(int fd, long n)
+{
+	while (n-- > 0)
+		if (syscall(SYS_write, fd, buffer, 1024) != 1024)
+			abort();
+}
+
+static NOINLINE void
+by_pwritev(int fd, long n)
+{
+	struct iovec parts[2] = { { buffer, 1000 }, { buffer + 1000, 24 } };
+
+	while (n-- > 0)
+		if (pwritev(fd, parts, 2, 0) != 1024)
+			abort();
+}
+
+static NOINLINE void
+by_fwrite(FILE *file, long n)
+{
+	for (n *= 8; n > 0; n--)
+		if (fwrite(buffer, 1, 128, file) != 128)
+			abort();
+	fflush(file);
+}
+
+static NOINLINE void
+by_fprintf(FILE *file, long n)
+{
+	for (n *= 64; n > 0; n--)
+		fprintf(file, "%015ld\n", n);
+	fflush(file);
+}
+
+static NOINLINE void
+by_putc(FILE *file, long n)
+{
+	for (n *= 1024; n > 0; n--)
+		putc('x', file);
+	fflush(file);
+}
+
+static NOINLINE void
+by_fclose(FILE *file, long n)
+{
+	setvbuf(file, NULL, _IOFBF, (size_t)n * 1024 + 1024);
+	while (n-- > 0)
+		fwrite(buffer, 1, 1024, file);
+	fclose(file);
+}
+
+static NOINLINE void
+by_sendfile(int out, int in, long n)
+{
+	off_t at = 0;
+
+	while (n-- > 0)
+		if (sendfile(out, in, &at, 1024) != 1024)
+			abort();
+}
+
+/* The kernel's count of bytes read and written, up to before this call. */
+static void
+kernel_counts(unsigned long counts[2])
+{
+	char text[512];
+	int fd = open("/proc/thread-self/io", O_RDONLY);
+	long n = syscall(SYS_read, fd, text, sizeof text - 1);
+
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "rchar: %lu wchar: %lu", &counts[0], &counts[1]) != 2)
+		abort();
+}
+
+static FILE *
+lines(const char *name, const char *mode)
+{
+	FILE *file = fopen(name, mode);
+
+	if (file == NULL)
+		abort();
+	return file;
+}
+
+static int
+run_bytes(long n)
+{
+	unsigned long before[2], after[2];
+	char name[] = "/tmp/cpprof-spender-XXXXXX";
+	int fd = mkstemp(name), zero = open("/dev/zero", O_RDONLY);
+	int null = open("/dev/null", O_WRONLY);
+	FILE *file;
+	size_t i;
+
+	kernel_counts(before);
+	by_read(zero, n);
+	by_pread(zero, n);
+	by_readv(zero, n);
+	for (i = 0; i < sizeof buffer; i++)
+		buffer[i] = i % 64 == 63 ? '\n' : 'x';
+	by_write(fd, n);
+	by_pwritev(fd, n);
+	by_system_call(fd, n);
+	by_sendfile(null, fd, n);
+	file = lines(name, "r");
+	by_fread(file, n);
+	rewind(file);
+	by_fgets(file, n);
+	rewind(file);
+	by_getline(file, n);
+	rewind(file);
+	by_getc(file, n);
+	rewind(file);
+	by_fscanf(file, n);
+	fclose(file);
+	file = lines(name, "w");
+	by_fwrite(file, n);
+	by_fprintf(file, n);
+	by_putc(file, n);
+	fclose(file);
+	by_fclose(lines(name, "w"), n);
+	kernel_counts(after);
+	unlink(name);
+	printf("read %lu written %lu\n", after[0] - before[0],
+	    after[1] - before[1]);
+	return 0;
+}
+
+/* There and back: of the bytes of these calls the kernel keeps no count. */
+static int
+run_sockets(long n)
+{
+	struct iovec part = { buffer, 1024 };
+	struct mmsghdr messages[2] = {
+		{ .msg_hdr = { .msg_iov = &part, .msg_iovlen = 1 } },
+		{ .msg_hdr = { .msg_iov = &part, .msg_iovlen = 1 } },
+	};
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds) != 0)
+		return 1;
+	for (; n > 0; n--)
+		if (send(fds[0], buffer, 1024, 0) != 1024 ||
+		    recv(fds[1], buffer, sizeof buffer, 0) != 1024 ||
+		    sendmmsg(fds[0], messages, 2, 0) != 2 ||
+		    recvmmsg(fds[1], messages, 2, 0, NULL) != 2)
+			return 1;
+	puts("received");
+	return 0;
+}
+
+/*
+ * Wall time: `ms` in each function.
+ */
+
+static struct timespec
+in(long ms)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_nsec += ms % 1000 * 1000000;
+	now.tv_sec += ms / 1000 + now.tv_nsec / 1000000000;
+	now.tv_nsec %= 1000000000;
+	return now;
+}
+
+static NOINLINE void
+by_usleep(long ms)
+{
+	long i;
+
+	for (i = 0; i < 10; i++)
+		usleep((useconds_t)ms * 100);
+}
+
+static NOINLINE void
+by_poll(long ms)
+{
+	if (poll(NULL, 0, (int)ms) != 0)
+		abort();
+}
+
+static NOINLINE void
+by_epoll(long ms)
+{
+	struct epoll_event event;
+	int fd = epoll_create1(0);
+
+	if (epoll_wait(fd, &event, 1, (int)ms) != 0)
+		abort();
+	close(fd);
+}
+
+static NOINLINE void
+by_condition(long ms)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+	struct timespec until = in(ms);
+
+	pthread_mutex_lock(&mutex);
+	if (pthread_cond_timedwait(&condition, &mutex, &until) != ETIMEDOUT)
+		abort();
+	pthread_mutex_unlock(&mutex);
+}
+
+static NOINLINE void
+by_semaphore(long ms)
+{
+	struct timespec until = in(ms);
+	sem_t semaphore;
+
+	sem_init(&semaphore, 0, 0);
+	if (sem_timedwait(&semaphore, &until) != -1 || errno != ETIMEDOUT)
+		abort();
+}
+
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+static void *
+hold(void *argument)
+{
+	pthread_mutex_lock(&held);
+	sem_post(argument);
+	usleep(300000);
+	pthread_mutex_unlock(&held);
+	return NULL;
+}
+
+static NOINLINE void
+by_mutex(void)
+{
+	pthread_mutex_lock(&held);
+	pthread_mutex_unlock(&held);
+}
+
+static NOINLINE void
+by_pipe(long ms)
+{
+	int fds[2], status;
+	pid_t child;
+
+	if (pipe(fds) != 0)
+		abort();
+	child = fork();
+	if (child == 0) {
+		usleep((useconds_t)ms * 1000);
+		if (write(fds[1], "x", 1) != 1)
+			_exit(1);
+		_exit(0);
+	}
+	if (read(fds[0], buffer, 1) != 1)
+		abort();
+	waitpid(child, &status, 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static NOINLINE void
+by_work(long ms)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - start.tv_sec) * 1000 +
+	    (now.tv_nsec - start.tv_nsec) / 1000000 < ms);
+}
+
+static int
+run_real(long ms)
+{
+	pthread_t thread;
+	sem_t is_held;
+
+	by_usleep(ms);
+	by_poll(ms);
+	by_epoll(ms);
+	by_condition(ms);
+	by_semaphore(ms);
+	by_pipe(ms);
+	by_work(ms);
+	sem_init(&is_held, 0, 0);
+	pthread_create(&thread, NULL, hold, &is_held);
+	while (sem_wait(&is_held) != 0)
+		;
+	by_mutex();
+	pthread_join(thread, NULL);
+	puts("waited");
+	return 0;
+}
+
+/*
+ * What must stay as it is.
+ */
+
+static void
+on_alarm(int number)
+{
+	(void)number;
+}
+
+/* The program's own signals still interrupt its calls. */
+static int
+run_interrupted(long ms)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval timer = { .it_value = { 0, ms * 1000 } };
+	struct timespec second = { 1, 0 };
+	int fds[2], n = 0;
+
+	sigaction(SIGALRM, &action, NULL);
+	if (pipe(fds) != 0)
+		return 1;
+	setitimer(ITIMER_REAL, &timer, NULL);
+	n += read(fds[0], buffer, 1) == -1 && errno == EINTR;
+	setitimer(ITIMER_REAL, &timer, NULL);
+	n += poll(NULL, 0, 1000) == -1 && errno == EINTR;
+	setitimer(ITIMER_REAL, &timer, NULL);
+	n += nanosleep(&second, NULL) == -1 && errno == EINTR;
+	setitimer(ITIMER_REAL, &timer, NULL);
+	n += clock_nanosleep(CLOCK_MONOTONIC, 0, &second, NULL) == EINTR;
+	errno = 77;
+	keep(malloc(100));
+	n += errno == 77;
+	printf("interrupted %d\n", n);
+	return 0;
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int ends[2];
+
+static void
+unlock(void *argument)
+{
+	pthread_mutex_unlock(argument);
+}
+
+static void *
+wait_in_condition(void *argument)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cleanup_push(unlock, &mutex);
+	for (;;)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_cleanup_pop(1);
+	return argument;
+}
+
+static void *
+wait_in_read(void *argument)
+{
+	while (read(ends[0], buffer, 1) >= 0)
+		;
+	return argument;
+}
+
+static void *
+wait_in_sleep(void *argument)
+{
+	for (;;)
+		sleep(100);
+	return argument;
+}
+
+static void *
+wait_in_getc(void *argument)
+{
+	FILE *file = fdopen(ends[0], "r");
+
+	while (getc(file) != EOF)
+		;
+	return argument;
+}
+
+/* Threads are cancelled in calls, and leave no lock behind. */
+static int
+run_cancelled(long n)
+{
+	void *(*const waits[])(void *) = { wait_in_condition, wait_in_read,
+	    wait_in_sleep, wait_in_getc };
+	unsigned i, cancelled = 0;
+	pthread_t threads[4];
+	void *result;
+
+	if (pipe(ends) != 0)
+		return 1;
+	for (; n > 0; n--) {
+		for (i = 0; i < 4; i++)
+			pthread_create(&threads[i], NULL, waits[i], NULL);
+		usleep(2000);
+		for (i = 0; i < 4; i++)
+			pthread_cancel(threads[i]);
+		for (i = 0; i < 4; i++) {
+			pthread_join(threads[i], &result);
+			cancelled += result == PTHREAD_CANCELED;
+		}
+		cancelled += pthread_mutex_trylock(&mutex) == 0;
+		pthread_mutex_unlock(&mutex);
+	}
+	printf("cancelled %u\n", cancelled);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(long);
+} modes[] = {
+	{ "memory", run_memory },
+	{ "malloc", run_malloc },
+	{ "bytes", run_bytes },
+	{ "sockets", run_sockets },
+	{ "real", run_real },
+	{ "interrupted", run_interrupted },
+	{ "cancelled", run_cancelled },
+};
+
+int
+main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; argc > 2 && i < sizeof modes / sizeof *modes; i++)
+		if (strcmp(argv[1], modes[i].name) == 0)
+			return modes[i].run(atol(argv[2]));
+	fputs("spender: MODE NUMBER\n", stderr);
+	return 2;
+}

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-wrappers.py -- resources that come from functions we stand before.
+
+What tests/programs/spender.c spends is known, or counted by the kernel too;
+the profile must say the same, and the program must not notice.  Speaks TAP.
+"""
+import importlib
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+collector = importlib.import_module('test-collector')
+Run, Skip = collector.Run, collector.Skip
+
+SPENDER = os.environ.get('CPPROF_SPENDER', os.path.join(
+    collector.BUILD, 'tests', 'programs', 'spender'))
+
+
+def spend(resources, mode, argument, **keywords):
+    return Run(SPENDER, mode, str(argument), CPPROF_RESOURCES=resources,
+               **keywords)
+
+
+def gticks(profile, *names):
+    return profile.hits_with(*names) * profile.interval
+
+
+def close(found, expected, most_off):
+    assert abs(found - expected) <= most_off, (found, expected)
+
+
+def allocations_are_counted_where_they_are_made():
+    n = 4000
+    run = spend('allocs:1,alloc-bytes:1000', 'memory', n)
+    assert (run.status, run.out) == (0, b'failed 1\n')
+    counts, sizes = run.one().of('allocs'), run.one().of('alloc-bytes')
+    for name in ('by_malloc', 'by_calloc', 'by_realloc', 'by_reallocarray',
+                 'by_aligned', 'by_strdup'):
+        assert gticks(counts, 'run_memory', name) == n, name
+        close(gticks(sizes, 'run_memory', name), n * 100, 1000)
+    assert gticks(counts, 'run_memory', 'by_mmap') == 1
+    close(gticks(sizes, 'run_memory', 'by_mmap'), n * 100, 1000)
+    # The real function is the innermost frame.
+    assert gticks(counts, 'by_malloc', 'libc.so.6') == n
+
+
+def random_intervals_count_as_much():
+    run = spend('alloc-bytes:5000', 'memory', 20000, CPPROF_RANDOM='1')
+    assert run.status == 0
+    profile = run.one()
+    assert profile.resources[0].is_random
+    for name in ('by_malloc', 'by_calloc', 'by_strdup'):
+        close(gticks(profile, 'run_memory', name), 2000000, 2000000 * 0.2)
+
+
+def operator_new_counts_once():
+    source = ('#include <vector>\n'
+              'int main() { for (int i = 0; i < 5000; i++) {'
+              'std::vector<char> v(100); asm volatile("" :: "r"(v.data())); '
+              '} }\n')
+    with collector.tempfile.TemporaryDirectory() as directory:
+        program = os.path.join(directory, 'new')
+        if subprocess.run(['c++', '-O2', '-o', program, '-x', 'c++', '-'],
+                          input=source.encode(),
+                          capture_output=True).returncode != 0:
+            raise Skip('no C++ compiler')
+        run = Run(program, CPPROF_RESOURCES='allocs:1,alloc-bytes:1')
+        found = gticks(run.one().of('allocs'), 'main')
+        assert found == 5000, found
+        assert gticks(run.one().of('alloc-bytes'), 'main') == 500000
+
+
+def bytes_are_those_that_the_kernel_counts():
+    n = 200
+    run = spend('bytes-read:16,bytes-written:16', 'bytes', n)
+    assert run.status == 0, run.err
+    totals = [int(x) for x in re.findall(rb'\d+', run.out)]
+    size = n * 1024
+    for resource, total, names in (
+            ('bytes-read', totals[0],
+             {'by_read': 1, 'by_pread': 1, 'by_readv': 1, 'by_sendfile': 1,
+              'by_fread': 1, 'by_fgets': 1, 'by_getline': 1, 'by_getc': 1}),
+            ('bytes-written', totals[1],
+             {'by_write': 1, 'by_pwritev': 1, 'by_sendfile': 1,
+              'by_fwrite': 1, 'by_fprintf': 1, 'by_putc': 1,
+              'by_fclose': 1})):
+        profile = run.one().of(resource)
+        for name, times in names.items():
+            # What a stream reads ahead is read by who comes first.
+            close(gticks(profile, 'run_bytes', name), size * times, 4200)
+        found = profile.hits * profile.interval
+        lost = run.one().lost() * 16
+        assert total - 64 <= found + lost and found <= total + 4096, \
+            (resource, total, found, lost)
+
+
+def bytes_of_sockets_are_counted():
+    run = spend('bytes-read:16,bytes-written:16', 'sockets', 500)
+    assert (run.status, run.out) == (0, b'received\n')
+    for name in ('bytes-read', 'bytes-written'):
+        close(gticks(run.one().of(name), 'run_sockets'), 500 * 3 * 1024, 32)
+
+
+def wall_time_goes_where_a_thread_waits():
+    ms = 200
+    run = spend('real:1000', 'real', ms)
+    assert (run.status, run.out) == (0, b'waited\n')
+    profile = [p for p in run.profiles if p.hits_with('by_mutex')][0]
+    for name in ('by_usleep', 'by_poll', 'by_epoll', 'by_condition',
+                 'by_semaphore', 'by_pipe', 'by_work'):
+        found = gticks(profile, 'run_real', name) / 1000
+        assert ms * 0.9 - 6 <= found <= ms * 1.3 + 30, (name, found)
+    found = gticks(profile, 'run_real', 'by_mutex') / 1000
+    assert 250 <= found <= 400, found
+    found = gticks(profile, 'hold') / 1000
+    assert 290 <= found <= 400, found
+    assert profile.hits_with('run_real', 'by_poll', 'libc.so.6') > 0
+
+
+def time_in_calls_is_io_time():
+    run = spend('io-time:10,real:1000', 'real', 150)
+    assert (run.status, run.out) == (0, b'waited\n')
+    profile = [p for p in run.profiles if p.of('real').hits_with('by_mutex')]
+    profile = profile[0].of('io-time')
+    close(gticks(profile, 'run_real', 'by_pipe') / 1000, 150, 50)
+    assert gticks(profile, 'by_poll') == 0
+
+
+EVERYTHING = ('cpu:100,alloc-bytes:64,allocs:1,bytes-read:1,bytes-written:1,'
+              'io-time:1,real:100')
+
+
+def calls_are_interrupted_as_without_us():
+    for resources in ('real:100', EVERYTHING):
+        run = spend(resources, 'interrupted', 50)
+        assert (run.status, run.out) == (0, b'interrupted 5\n'), run.out
+
+
+def threads_are_cancelled_in_calls():
+    for resources in ('cpu', EVERYTHING):
+        run = spend(resources, 'cancelled', 20)
+        assert (run.status, run.out) == (0, b'cancelled 100\n'), run.out
+
+
+CASES = (
+    allocations_are_counted_where_they_are_made,
+    random_intervals_count_as_much,
+    operator_new_counts_once,
+    bytes_are_those_that_the_kernel_counts,
+    bytes_of_sockets_are_counted,
+    wall_time_goes_where_a_thread_waits,
+    time_in_calls_is_io_time,
+    calls_are_interrupted_as_without_us,
+    threads_are_cancelled_in_calls,
+)
+
+if __name__ == '__main__':
+    collector.CASES = CASES
+    collector.REAL_PROGRAMS = ()
+    sys.exit(collector.main())
