@@ -124,11 +124,11 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 }
 
 static bool
-probe(const struct resource_row *row, const char **why)
+probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	uint64_t counts[BYTES_DIRECTIONS];
 
-	(void)row;
+	(void)row, (void)interval;
 	*why = "the kernel does not tell a thread's bytes";
 	return ask_kernel(counts);
 }

@@ -229,15 +229,24 @@ mremap_always(void *old, size_t old_size, size_t size, int flags,
 	return block;
 }
 
-/* A program with an allocator of its own does not call ours. */
 static bool
-probe(const struct resource_row *row, const char **why)
+is_ours(const char *name)
 {
-	const uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
+	const uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, name);
 
-	(void)row;
-	*why = "the program brings its own malloc";
 	return found >= process.own_start && found < process.own_end;
+}
+
+/*
+ * A program that has an allocator of its own built in does not call ours.  (If
+ * none of our functions is called, this process only asks what there is.)
+ */
+static bool
+probe(const struct resource_row *row, uint64_t interval, const char **why)
+{
+	(void)row, (void)interval;
+	*why = "the program brings its own malloc";
+	return is_ours("malloc") || !is_ours("mmap");
 }
 
 const struct source source_memory = {
