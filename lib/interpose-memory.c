@@ -255,6 +255,11 @@ const struct source source_memory = {
 	.can_be_random = true,
 };
 
+const struct source source_mappings = {
+	.name = "library calls, mmap only",
+	.can_be_random = true,
+};
+
 void
 memory_begin(bool is_sampled)
 {

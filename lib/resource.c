@@ -26,8 +26,8 @@ static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_BYTES_READ] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_BYTES_WRITTEN] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_IO_TIME] = { &source_io_time },
-	[RESOURCE_ALLOC_BYTES] = { &source_memory },
-	[RESOURCE_ALLOCS] = { &source_memory },
+	[RESOURCE_ALLOC_BYTES] = { &source_memory, &source_mappings },
+	[RESOURCE_ALLOCS] = { &source_memory, &source_mappings },
 };
 
 const struct resource_row resource_rows[RESOURCE_N] = {

@@ -76,7 +76,7 @@ bool wrapped_is_inside(void);
  * are opened and the others closed.  Not sampled: all are closed.
  */
 extern const struct source source_wall, source_bytes, source_bytes_seen,
-    source_io_time, source_memory;
+    source_io_time, source_memory, source_mappings;
 
 void wrapped_begin(bool is_sampled);
 void memory_begin(bool is_sampled);

@@ -72,6 +72,38 @@ def operator_new_counts_once():
         assert gticks(run.one().of('alloc-bytes'), 'main') == 500000
 
 
+OWN_MALLOC = '''
+#include <stdio.h>
+#include <sys/mman.h>
+void *malloc(unsigned long size)
+{
+    static char pool[1 << 20];
+    static unsigned long at;
+    return pool + (at += (size + 31) & ~15ul) - size;
+}
+void free(void *block) { (void)block; }
+int main(void)
+{
+    for (int i = 0; i < 10; i++)
+        mmap(0, 5000, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return puts("own") < 0;
+}
+'''
+
+
+def a_program_s_own_malloc_is_left_alone():
+    with collector.tempfile.TemporaryDirectory() as directory:
+        program = os.path.join(directory, 'own')
+        if subprocess.run(['cc', '-O1', '-fno-builtin', '-o', program, '-x',
+                           'c', '-'], input=OWN_MALLOC.encode(),
+                          capture_output=True).returncode != 0:
+            raise Skip('no C compiler')
+        run = Run(program, CPPROF_RESOURCES='alloc-bytes:1')
+        assert (run.status, run.out, run.err) == (0, b'own\n', b'')
+        assert run.one().resources[0].source == 'library calls, mmap only'
+        assert gticks(run.one(), 'main') == 50000
+
+
 def bytes_are_those_that_the_kernel_counts():
     n = 200
     run = spend('bytes-read:16,bytes-written:16', 'bytes', n)
@@ -148,6 +180,7 @@ CASES = (
     allocations_are_counted_where_they_are_made,
     random_intervals_count_as_much,
     operator_new_counts_once,
+    a_program_s_own_malloc_is_left_alone,
     bytes_are_those_that_the_kernel_counts,
     bytes_of_sockets_are_counted,
     wall_time_goes_where_a_thread_waits,
