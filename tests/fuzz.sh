@@ -21,7 +21,7 @@ for target; do
 		-o "fuzz-$target" "$source/tests/fuzz-$target.c" \
 		"$source"/src/base/*.c "$source"/src/profile/*.c \
 		"$source"/src/formats/*.c "$source"/src/symbols/*.c \
-		$(pkg-config --cflags --libs libelf zlib libzstd libxxhash) \
+		$(pkg-config --cflags --libs libdw libelf zlib libzstd libxxhash) \
 		-liberty
 	case $target in
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;

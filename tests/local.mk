@@ -29,6 +29,7 @@ unit_tests = \
 	tests/test-collapsed \
 	tests/test-commands \
 	tests/test-cpprofdata \
+	tests/test-debug-lines \
 	tests/test-demangle \
 	tests/test-function-ranges \
 	tests/test-module-symbols \
@@ -78,6 +79,12 @@ tests_test_sample_tree_LDADD = $(unit_libs)
 tests_test_source_SOURCES = tests/test-source.c
 tests_test_source_CFLAGS = $(unit_cflags)
 tests_test_source_LDADD = $(unit_libs)
+
+tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
+	tests/module-fixture.h
+tests_test_debug_lines_CFLAGS = $(unit_cflags)
+tests_test_debug_lines_LDADD = $(unit_libs)
+EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc
 
 tests_test_demangle_SOURCES = tests/test-demangle.c
 tests_test_demangle_CFLAGS = $(unit_cflags)

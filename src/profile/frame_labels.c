@@ -45,19 +45,10 @@ enter(struct profile *profile, char *text, int length, struct error *error)
 	return name;
 }
 
-static const char *
-module_name(const struct profile *profile, uint32_t module)
-{
-	const char *path = profile->modules[module].path;
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 static uint32_t
 name_of_module(struct profile *profile, uint32_t module, struct error *error)
 {
-	const char *name = module_name(profile, module);
+	const char *name = profile_module_name(profile, module);
 
 	return names_add(profile->names, name, strlen(name), error);
 }
@@ -68,7 +59,7 @@ name_of_address(struct profile *profile, const struct frame *frame,
 {
 	char *text;
 	int length = asprintf(&text, "%s+0x%" PRIx64,
-	    module_name(profile, frame->module), frame->address);
+	    profile_module_name(profile, frame->module), frame->address);
 
 	return enter(profile, text, length, error);
 }

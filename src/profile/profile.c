@@ -124,6 +124,15 @@ profile_add_module(struct profile *profile, const char *path,
 	return profile->n_modules++;
 }
 
+const char *
+profile_module_name(const struct profile *profile, uint32_t module)
+{
+	const char *path = profile->modules[module].path;
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
 uint32_t
 profile_add_process(struct profile *profile, const struct process *process,
                     struct error *error)

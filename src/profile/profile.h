@@ -159,6 +159,10 @@ uint32_t profile_add_frame(struct profile *profile, uint32_t module,
                            uint64_t address, const struct location *locations,
                            uint32_t n, struct error *error);
 
+/* The last component of a module's path. */
+const char *profile_module_name(const struct profile *profile,
+                                uint32_t module);
+
 /* Gives a frame other locations, n >= 1, from debug information; 0 or -1. */
 int profile_set_debug_lines(struct profile *profile, uint32_t frame,
                             const struct location *locations, uint32_t n,

@@ -56,6 +56,7 @@ session_end(struct session *session)
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
 	free(session->root_choice);
+	address_lines_free(session->lines);
 	free(session->symfs);
 	history_free(&session->history);
 }
@@ -305,6 +306,39 @@ copy_files(const char *const *files, size_t n, struct error *error)
 	return copy;
 }
 
+static bool
+needs_lines(const struct naming_rule *rule)
+{
+	return rule->inlines == INLINES_ON ||
+	    rule->granularity == GRANULARITY_FILE ||
+	    rule->granularity == GRANULARITY_LINE ||
+	    rule->granularity == GRANULARITY_CALLSITE;
+}
+
+/* Reads the debug information that the rule needs, and tells its warnings. */
+static int
+read_lines(struct session *session, struct profile *profile,
+           const struct naming_rule *rule, struct error *error)
+{
+	const struct symbol_search search = { .root = session->symfs };
+	uint32_t n_before = profile->n_warnings;
+	struct progress_line line;
+	int result;
+
+	if (!needs_lines(rule))
+		return 0;
+	if (session->lines == NULL)
+		session->lines = address_lines_new(&search, error);
+	if (session->lines == NULL)
+		return -1;
+	result = address_lines_apply(session->lines, profile,
+	    progress_line_start(&line, "debug information"), error);
+	progress_line_end(&line);
+	for (uint32_t i = n_before; i < profile->n_warnings; i++)
+		session_note(session, "%s", profile->warnings[i]);
+	return result;
+}
+
 /* Takes over a profile that was read from files, or leaves all as it was. */
 static int
 adopt(struct session *session, struct profile *profile,
@@ -316,7 +350,9 @@ adopt(struct session *session, struct profile *profile,
 
 	if (profile->n_resources == 0)
 		return error_set(error, "the profile has no resource");
-	if (make_naming(&naming, profile, &session->settings.naming, resource,
+	if (read_lines(session, profile, &session->settings.naming,
+	               error) != 0 ||
+	    make_naming(&naming, profile, &session->settings.naming, resource,
 	                error) != 0)
 		return -1;
 	copy = copy_files(files, n, error);
@@ -347,17 +383,19 @@ session_load(struct session *session, const char *const *files, size_t n,
 		.symfs = session->symfs,
 	};
 	struct profile *profile;
+	uint32_t n_warnings;
 
 	options.progress = progress_line_start(&line, "loading");
 	profile = load_profiles(files, n, &options, error);
 	progress_line_end(&line);
 	if (profile == NULL)
 		return -1;
+	n_warnings = profile->n_warnings;	/* adopting tells its own */
 	if (adopt(session, profile, files, n, error) != 0) {
 		profile_free(profile);
 		return -1;
 	}
-	for (uint32_t i = 0; i < profile->n_warnings; i++)
+	for (uint32_t i = 0; i < n_warnings; i++)
 		session_note(session, "%s", profile->warnings[i]);
 	return 0;
 }
@@ -391,7 +429,8 @@ session_set_naming(struct session *session, const struct naming_rule *rule,
 	struct naming naming = { 0 };
 
 	if (session->profile != NULL) {
-		if (make_naming(&naming, session->profile, rule,
+		if (read_lines(session, session->profile, rule, error) != 0 ||
+		    make_naming(&naming, session->profile, rule,
 		                session->resource, error) != 0)
 			return -1;
 		free_naming(&session->naming);
@@ -433,6 +472,8 @@ session_set_symfs(struct session *session, const char *directory,
 	}
 	free(session->symfs);
 	session->symfs = copy;
+	address_lines_free(session->lines);
+	session->lines = NULL;
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "src/output/output.h"
 #include "src/profile/profile.h"
 #include "src/shell/history.h"
+#include "src/symbols/address_lines.h"
 #include "src/views/view.h"
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -64,6 +65,8 @@ struct session {
 	uint32_t root;			/* a name, or NO_NAME */
 	char *root_choice;		/* the user's, NULL: the default */
 
+	struct address_lines *lines;	/* what has been read of debug
+					 * information; NULL: nothing */
 	char *symfs;			/* where modules are sought first;
 					 * NULL: only where they were */
 
@@ -98,6 +101,10 @@ int session_reload(struct session *session, struct error *error);
 /* 0, or -1 with *error set where no profile is loaded. */
 int session_need_profile(const struct session *session, struct error *error);
 
+/*
+ * Other names for the same stacks; reads debug information if these want it
+ * and the profile does not have it yet.
+ */
 int session_set_naming(struct session *session,
                        const struct naming_rule *rule, struct error *error);
 

@@ -155,14 +155,6 @@ add_number_name(struct profile *profile, const char *prefix,
 	return name;
 }
 
-static const char *
-last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 static uint32_t
 add_symbol_name(struct profile *profile, const struct symbol *symbol,
                 struct error *error)
@@ -208,8 +200,7 @@ offset_in(const struct symbol *symbol, uint64_t address)
 /* Names the addresses sorted[n] of one module. */
 static int
 name_with(struct module_symbols *symbols, struct profile *profile,
-          struct address **sorted, size_t n, const char *path,
-          struct error *error)
+          struct address **sorted, size_t n, struct error *error)
 {
 	const struct symbol *last = NULL;
 
@@ -224,7 +215,7 @@ name_with(struct module_symbols *symbols, struct profile *profile,
 			item->function = sorted[i - 1]->function;
 		else if (symbol == NULL || *symbol->name == '\0')
 			item->function = add_number_name(profile,
-			    last_component(path), "+",
+			    profile_module_name(profile, item->module), "+",
 			    symbol != NULL ? symbol->start : item->address,
 			    error);
 		else
@@ -257,7 +248,7 @@ name_module(struct address_frames *frames, struct profile *profile,
 	if (is_first && warn_of_module(frames, profile, module->path, state,
 	                               error) != 0)
 		return -1;
-	return name_with(symbols, profile, sorted, n, module->path, error);
+	return name_with(symbols, profile, sorted, n, error);
 }
 
 static int

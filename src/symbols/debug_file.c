@@ -168,3 +168,46 @@ debug_file_by_link(struct elf_file *file, const struct symbol_search *search,
 	free(own);
 	return found;
 }
+
+static bool
+open_with_build_id(struct elf_file *file, const char *directory,
+                   const char *name, const unsigned char *id, size_t size)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+
+	if (length < 0 || length >= (int)sizeof path ||
+	    elf_file_open(file, path) != ELF_FILE_OPEN)
+		return false;
+	if (elf_file_has_build_id(file, id, size))
+		return true;
+	elf_file_close(file);
+	return false;
+}
+
+bool
+debug_file_supplement(struct elf_file *supplement,
+                      const struct symbol_search *search,
+                      const struct elf_file *file, const char *name,
+                      const unsigned char *id, size_t size)
+{
+	const char *ignored;
+	char link[40], *own;
+	bool found;
+
+	if (debug_file_by_build_id(supplement, search, id, size))
+		return true;
+	if (*name == '/')
+		return (search->root != NULL &&
+		        open_with_build_id(supplement, search->root, name, id,
+		                           size)) ||
+		    open_with_build_id(supplement, "", name, id, size);
+	if (file->descriptor < 0)
+		return false;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", file->descriptor);
+	own = directory_of(link, NULL, &ignored);
+	found = own != NULL &&
+	    open_with_build_id(supplement, own, name, id, size);
+	free(own);
+	return found;
+}

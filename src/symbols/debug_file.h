@@ -40,4 +40,14 @@ bool debug_file_by_link(struct elf_file *file,
                         const struct symbol_search *search,
                         const struct elf_file *module, const char *path);
 
+/*
+ * Opens the file that several debug files share (dwz makes such), by its
+ * build-id or else by name, absolute or from the directory of `file`, which
+ * names it.
+ */
+bool debug_file_supplement(struct elf_file *supplement,
+                           const struct symbol_search *search,
+                           const struct elf_file *file, const char *name,
+                           const unsigned char *id, size_t size);
+
 #endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* debug_lines.h -- source lines and inlined calls of a module's addresses.
+ *
+ * DWARF 2 to 5, also compressed, also with a supplementary file (dwz); of split
+ * units (.dwo) only the lines.
+ */
+#ifndef CPPROF_SYMBOLS_DEBUG_LINES_H
+#define CPPROF_SYMBOLS_DEBUG_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/progress.h"
+#include "src/symbols/debug_file.h"
+#include "src/symbols/elf_file.h"
+
+/* One level of what stands at an address. */
+struct debug_location {
+	const char *function;	/* a linker's or a plain name; NULL: unknown,
+				 * and for the outermost, which has a symbol */
+	const char *file;	/* NULL unknown */
+	const char *directory;	/* what a relative file starts from, or NULL */
+	uint32_t line;		/* 0 unknown; of all but the innermost that of
+				 * the call which was inlined */
+};
+
+enum debug_lines_state {
+	DEBUG_LINES_READ,
+	DEBUG_LINES_NONE,	/* there is no debug information */
+	DEBUG_LINES_DAMAGED,
+	DEBUG_LINES_INCOMPLETE,	/* the supplementary file is not there */
+};
+
+struct debug_lines_request {
+	const uint64_t *addresses;	/* [n], ascending */
+	size_t n;
+
+	/*
+	 * Called once for each address that something is known of, with its
+	 * index and its chain, outermost first; the texts live until it
+	 * returns.  0, or -1 with *error set, which ends the reading.
+	 */
+	int (*found)(void *context, size_t which,
+	             const struct debug_location *chain, size_t n,
+	             struct error *error);
+	void *context;
+	const struct progress *progress;	/* may be NULL */
+};
+
+/* Whether a file has debug information. */
+bool debug_lines_exist(const struct elf_file *file);
+
+/*
+ * Reads what the file knows of the addresses.  search: where a supplementary
+ * file is looked for.  Time O(units + bytes of those that hold an address),
+ * memory O(bytes of the debug information + lines of a few units).  What has
+ * been found of a damaged file is not to be trusted.  0 with *state, or -1
+ * with *error set for want of memory or when interrupted.
+ */
+int debug_lines_read(const struct elf_file *file,
+                     const struct symbol_search *search,
+                     const struct debug_lines_request *request,
+                     enum debug_lines_state *state, struct error *error);
+
+#endif
