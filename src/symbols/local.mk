@@ -8,11 +8,11 @@ libcore_a_SOURCES += \
 	src/symbols/elf_file.c src/symbols/elf_file.h \
 	src/symbols/elf_symbols.c src/symbols/elf_symbols.h \
 	src/symbols/function_ranges.c src/symbols/function_ranges.h \
-	src/symbols/module_file.c src/symbols/module_file.h \
 	src/symbols/inlined_calls.c src/symbols/inlined_calls.h \
 	src/symbols/module_cache.c src/symbols/module_cache.h \
-	src/symbols/module_segments.c src/symbols/module_segments.h \
+	src/symbols/module_file.c src/symbols/module_file.h \
 	src/symbols/module_lines.c src/symbols/module_lines.h \
+	src/symbols/module_segments.c src/symbols/module_segments.h \
 	src/symbols/module_symbols.c src/symbols/module_symbols.h \
 	src/symbols/plt_symbols.c src/symbols/plt_symbols.h \
 	src/symbols/source_path.c src/symbols/source_path.h \
