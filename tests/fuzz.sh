@@ -8,7 +8,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- collapsed cpprofdata pprof symbols
+[ $# -gt 0 ] || set -- collapsed cpprofdata perfscript pprof symbols
 mkdir -p fuzz
 cd fuzz
 
@@ -25,6 +25,7 @@ for target; do
 		-liberty
 	case $target in
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
+	perfscript) cp "$source"/tests/data/perf/*.script "corpus-$target/" ;;
 	pprof)
 		for profile in "$source"/tests/data/go/*.gz; do
 			gzip -dc "$profile" >"corpus-pprof/$(basename "$profile")"

@@ -36,6 +36,7 @@ unit_tests = \
 	tests/test-naming \
 	tests/test-output \
 	tests/test-pattern \
+	tests/test-perf-script \
 	tests/test-pprof \
 	tests/test-profile \
 	tests/test-sample-tree \
@@ -63,6 +64,11 @@ tests_test_collapsed_LDADD = $(unit_libs)
 # So that it can have any allocation fail.
 tests_test_collapsed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc \
 	-Wl,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc
+
+tests_test_perf_script_SOURCES = tests/test-perf-script.c \
+	tests/reader-fixture.h
+tests_test_perf_script_CFLAGS = $(unit_cflags)
+tests_test_perf_script_LDADD = $(unit_libs)
 
 tests_test_pprof_SOURCES = tests/test-pprof.c tests/reader-fixture.h
 tests_test_pprof_CFLAGS = $(unit_cflags)
@@ -160,7 +166,7 @@ tests/test-collector.log: $(filter-out tests/test-collector.log,$(TEST_LOGS))
 
 # Not part of check: each reader's fuzz target for ten minutes (clang).
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
-	tests/fuzz-pprof.c \
+	tests/fuzz-perfscript.c tests/fuzz-pprof.c \
 	tests/fuzz-symbols.c
 fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
@@ -171,4 +177,6 @@ EXTRA_DIST += \
 	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \
 	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \
 	tests/data/go/heap.alloc_space.top-cum.txt \
-	tests/data/go/heap.top-cum.txt tests/data/go/work.go
+	tests/data/go/heap.top-cum.txt tests/data/go/work.go \
+	tests/data/perf/rec.c tests/data/perf/rec.children.txt \
+	tests/data/perf/rec.script tests/data/perf/rec.self.txt

@@ -92,6 +92,127 @@ def compare_go(oracle):
     return differences
 
 
+# ---- perf report ----
+
+def perf_sections(path):
+    """(event, total, rows) of `perf report -t TAB`, rows as lists of cells."""
+    event = total = None
+    rows = []
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            header = re.match(r"# Samples: .* of event '(.*)'", line)
+            if header:
+                if rows:
+                    yield event, total, rows
+                event, rows = header[1], []
+            count = re.match(r"# Event count \(approx.\): (\d+)", line)
+            if count:
+                total = int(count[1])
+            if line[0] not in "#\n":
+                rows.append([cell.strip() for cell in line.split("\t")])
+    if rows:
+        yield event, total, rows
+
+
+def bare(name):
+    """A C++ name as perf writes it, without what it is called with."""
+    depth = 0
+    text = re.sub(r"\(anonymous namespace\)", "\1", name)
+    text = text.replace("operator()", "\2")
+    out = ""
+    for i, letter in enumerate(text):
+        if letter in "(<" and not text[:i].endswith("operator"):
+            depth += letter == "("
+        if depth == 0:
+            out += letter
+        if letter == ")" and depth > 0:
+            depth -= 1
+    out = re.sub(r"( const)?( \[clone .*\])?$", "", out)
+    return out.replace("\1", "(anonymous namespace)").replace(
+        "\2", "operator()")
+
+
+def by_bare_name(hits):
+    """{name: hits} with names as perf writes them, addresses apart."""
+    summed = {}
+    for name, n in hits.items():
+        if re.search(r"\+0x[0-9a-f]+$|^0x[0-9a-f]+$", name):
+            name = "[unknown]"
+        summed[bare(name)] = summed.get(bare(name), 0) + n
+    return summed
+
+
+def perf_name(cell):
+    """The symbol of "[.] symbol"; addresses stand for unknown ones."""
+    name = cell.split("] ", 1)[1]
+    return bare("[unknown]" if re.match(r"0x[0-9a-f]+$|[0-9a-f]{16}$", name)
+                else name)
+
+
+def compare_perf_self(oracle, profile):
+    """What differs from `perf report -F overhead,period,...,sym`."""
+    differences = []
+    for event, total, rows in perf_sections(oracle):
+        wanted = {}
+        for row in rows:
+            name = perf_name(row[-1])
+            wanted[name] = wanted.get(name, 0) + int(row[1])
+        got = by_bare_name(numbers(profile, "body", "resource " + event))
+        got = {name: n for name, n in got.items() if n}
+        lost = got.pop("[no stack]", 0)     # perf script leaves some out
+        for name in wanted:
+            if 0 < wanted[name] - got.get(name, 0) <= lost:
+                lost -= wanted[name] - got.get(name, 0)
+                got[name] = wanted[name]
+        if sum(got.values()) != total:
+            differences.append(f"{event}: {sum(got.values())} in all, "
+                               f"expected {total}")
+        differences += [f"{event}: {name}: {got.get(name, 0)}, expected "
+                        f"{wanted.get(name, 0)}"
+                        for name in sorted({*got, *wanted})
+                        if got.get(name, 0) != wanted.get(name, 0)]
+    return differences or ([] if total else ["nothing was compared"])
+
+
+def compare_perf_children(oracle, profile):
+    """What differs from `perf report --children`: shares of functions."""
+    differences = []
+    seen = 0
+    for event, total, rows in perf_sections(oracle):
+        got = by_bare_name(numbers(profile, "functions", "resource " + event))
+        wanted = {}
+        for row in rows:
+            seen += row[0] == "N/A"     # perf cannot tell, of pipes
+            if row[0] != "N/A":
+                wanted.setdefault(perf_name(row[-1]), []).append(
+                    float(row[0].rstrip("%")))
+        wanted.pop("[unknown]", None)   # perf tells these apart by address
+        for name, shares in wanted.items():
+            seen += 1
+            share = 100 * got.get(name, 0) / total
+            # Overloaded functions have a row each, and may call each other.
+            if not max(shares) - 0.0051 <= share <= \
+                    sum(shares) + 0.0051 * len(shares):
+                differences.append(f"{event}: {name}: {share:.4f}%, expected "
+                                   f"{shares}")
+    return differences if seen else ["nothing was compared"]
+
+
+def compare_perf(folder, claims):
+    for oracle in sorted(glob.glob(os.path.join(folder, "*.self.txt"))):
+        stem = oracle[:-len(".self.txt")]
+        children = stem + ".children.txt"
+        for profile in stem + ".script", stem + ".data":
+            if not os.path.exists(profile):
+                continue
+            name = os.path.basename(profile)
+            claims.make("as perf report: self of " + name,
+                        compare_perf_self(oracle, profile))
+            if os.path.exists(children):
+                claims.make("as perf report: children of " + name,
+                            compare_perf_children(children, profile))
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
     claims = Claims()
@@ -99,6 +220,7 @@ def main():
                                                 "*.top-cum.txt"))):
         claims.make("as go tool pprof: " + os.path.basename(oracle),
                     compare_go(oracle))
+    compare_perf(os.path.join(folder, "perf"), claims)
     print(f"1..{claims.n}")
 
 

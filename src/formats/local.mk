@@ -13,6 +13,10 @@ libcore_a_SOURCES += \
 	src/formats/frame_names.c src/formats/frame_names.h \
 	src/formats/id_table.c src/formats/id_table.h \
 	src/formats/load.c \
+	src/formats/perf_event.c src/formats/perf_event.h \
+	src/formats/perf_script.c \
+	src/formats/perf_script_frames.c src/formats/perf_script_frames.h \
+	src/formats/perf_script_line.c src/formats/perf_script_line.h \
 	src/formats/pprof.c \
 	src/formats/pprof_frames.c src/formats/pprof_frames.h \
 	src/formats/pprof_profile.c src/formats/pprof_profile.h \

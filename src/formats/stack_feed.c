@@ -52,6 +52,15 @@ stack_feed_free(struct stack_feed *feed)
 	free(feed);
 }
 
+int
+stack_feed_add_resource(struct stack_feed *feed, struct error *error)
+{
+	if (stack_writer_add_resource(feed->writer, error) != 0)
+		return -1;
+	feed->n_resources++;
+	return 0;
+}
+
 uint32_t *
 stack_feed_room(struct stack_feed *feed, size_t n, struct error *error)
 {
@@ -71,9 +80,13 @@ stack_feed_room(struct stack_feed *feed, size_t n, struct error *error)
 static size_t
 count_shared(const struct stack_feed *feed, size_t n)
 {
-	const uint32_t *a = feed->room + n, *b = feed->last + feed->n_last;
 	size_t most = n < feed->n_last ? n : feed->n_last, shared = 0;
+	const uint32_t *a, *b;
 
+	if (most == 0)
+		return 0;
+	a = feed->room + n;
+	b = feed->last + feed->n_last;
 	while (shared < most && *--a == *--b)
 		shared++;
 	return shared;

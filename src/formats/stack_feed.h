@@ -21,6 +21,9 @@ struct stack_feed *stack_feed_new(const char *name,
                                   uint32_t n_resources, struct error *error);
 void stack_feed_free(struct stack_feed *feed);
 
+/* One resource more, the last; 0, or -1 with *error set. */
+int stack_feed_add_resource(struct stack_feed *feed, struct error *error);
+
 /*
  * Room for n labels, for the caller to fill, innermost frame first; what was
  * filled in since the last push stays.  NULL with *error set.

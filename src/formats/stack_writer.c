@@ -253,6 +253,17 @@ stack_writer_enter(struct stack_writer *writer, struct error *error)
 	return 0;
 }
 
+int
+stack_writer_add_resource(struct stack_writer *writer, struct error *error)
+{
+	if (stack_writer_enter(writer, error) != 0 ||
+	    stack_writer_wait(writer, error) != 0 ||
+	    tree_builder_add_resource(writer->builder, error) != 0)
+		return -1;
+	writer->n_resources++;
+	return 0;
+}
+
 bool
 stack_writer_has_stacks(const struct stack_writer *writer)
 {

@@ -51,6 +51,10 @@ struct stack_writer *stack_writer_new(const char *name,
                                       struct error *error);
 void stack_writer_free(struct stack_writer *writer);
 
+/* One resource more, the last; enters what is in the batch first; 0 or -1. */
+int stack_writer_add_resource(struct stack_writer *writer,
+                              struct error *error);
+
 /* The empty batch to be filled next, the writer's. */
 struct stack_batch *stack_writer_batch(struct stack_writer *writer);
 

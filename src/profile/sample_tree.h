@@ -114,6 +114,10 @@ int tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
                         const uint32_t *lengths, size_t n, uint32_t *nodes,
                         struct error *error);
 
+/* One resource more, the last, of which no node has hits so far. */
+int tree_builder_add_resource(struct tree_builder *builder,
+                              struct error *error);
+
 /* Adds to the own hits and raw samples of a node. */
 int tree_builder_add(struct tree_builder *builder, uint32_t node,
                      uint32_t resource, uint64_t hits, uint64_t samples,

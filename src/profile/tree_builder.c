@@ -108,6 +108,43 @@ tree_builder_grow(struct tree_builder *builder, size_t more,
 	return 0;
 }
 
+/* One more item of size bytes, zeroed, in the array *items of n; 0 or -1. */
+static int
+extend(void *items, size_t n, size_t size, struct error *error)
+{
+	size_t capacity = n;
+	char *bytes;
+
+	if (memory_grow(items, &capacity, n + 1, size, error) != 0)
+		return -1;
+	memcpy(&bytes, items, sizeof bytes);
+	memset(bytes + n * size, 0, size);
+	return 0;
+}
+
+int
+tree_builder_add_resource(struct tree_builder *builder, struct error *error)
+{
+	uint32_t n = builder->n_resources;
+	size_t capacity = builder->capacity;
+
+	if (extend(&builder->hits, n, sizeof *builder->hits, error) != 0 ||
+	    extend(&builder->samples, n, sizeof *builder->samples,
+	           error) != 0 ||
+	    extend(&builder->total_hits, n, sizeof(uint64_t), error) != 0 ||
+	    extend(&builder->total_samples, n, sizeof(uint64_t), error) != 0)
+		return -1;
+	if (capacity > 0) {
+		if (large_array_reserve(&builder->hits[n], capacity,
+		                        sizeof(uint64_t), error) != 0)
+			return -1;
+		memset(builder->hits[n], 0,
+		       builder->n_nodes * sizeof(uint64_t));
+	}
+	builder->n_resources++;
+	return 0;
+}
+
 /* From here on samples are not hits. */
 static int
 split_samples(struct tree_builder *builder, uint32_t resource,

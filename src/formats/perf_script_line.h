@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* perf_script_line.h -- lines of what perf script prints.
+ *
+ * There is no grammar; commands hold blanks, symbols blanks, brackets and
+ * semicolons, and perf script -F leaves fields out.
+ * Source: perf-script(1), tools/perf/builtin-script.c (linux 6.1).
+ */
+#ifndef CPPROF_FORMATS_PERF_SCRIPT_LINE_H
+#define CPPROF_FORMATS_PERF_SCRIPT_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A part of a line, in place. */
+struct perf_text {
+	const char *text;
+	size_t length;
+};
+
+/*
+ * "COMM [PID/]TID [[CPU]] [TIME:] [PERIOD] [EVENT:] [REST]", the first line of
+ * a sample.
+ */
+struct perf_script_header {
+	struct perf_text comm;
+	struct perf_text event;		/* empty: not printed */
+	struct perf_text rest;		/* a frame, or an event's arguments */
+	uint64_t pid, tid;		/* pid 0: not printed */
+	uint64_t period;		/* 1 where not printed */
+	bool has_time;
+};
+
+/* "\t    ADDRESS SYMBOL+0xOFFSET (OBJECT)". */
+struct perf_script_frame {
+	uint64_t address;
+	bool has_address;
+	struct perf_text symbol;	/* without the offset; never empty */
+	struct perf_text object;	/* empty: not printed */
+};
+
+/* Each says whether the line is one, and sets what it gets. */
+bool perf_script_read_header(const char *line, size_t length,
+                             struct perf_script_header *header);
+bool perf_script_read_frame(const char *line, size_t length,
+                            struct perf_script_frame *frame);
+
+#endif

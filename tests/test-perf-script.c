@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-perf-script.c -- what perf script prints, and what breaks others. */
+#include "tests/reader-fixture.h"
+
+#include "src/formats/perf_script_line.h"
+
+extern const struct format format_perf_script;
+
+static struct profile *
+read_text(const char *text)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_memory(&format_perf_script, text,
+	                                      strlen(text), &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	check_tree(profile);
+	return profile;
+}
+
+static const char good[] =
+    "# captured on: some day\n"
+    "prog 7 [001]  1.000001:     500250 cpu-clock: \n"
+    "\t            1100 leaf+0x10 (/gone/prog)\n"
+    "\t            1200 main+0x20 (/gone/prog)\n"
+    "\n"
+    "prog 7  1.000002:     500250 cpu-clock: \n"
+    "\tffffffff815d5581 sys_read+0xd1 ([kernel.kallsyms])\n"
+    "\t            1110 leaf+0x20 (/gone/prog)\n"
+    "\t            1200 main+0x20 (/gone/prog)\n"
+    "\n"
+    "other 9  1.000003:         10 page-faults: \n"
+    "\t            1200 main+0x20 (/gone/prog)\n"
+    "\n";
+
+static void
+perf_script_events_are_resources_of_periods(void **state)
+{
+	struct profile *profile = read_text(good);
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].name, "cpu-clock");
+	assert_string_equal(profile->resources[0].gtick, "nanosecond");
+	assert_string_equal(profile->resources[1].gtick, "fault");
+	assert_int_equal(hits_of(profile, 0, "main;leaf"), 500250);
+	assert_int_equal(hits_of(profile, 0, "main;leaf;sys_read"), 500250);
+	assert_int_equal(hits_of(profile, 1, "main"), 10);
+	assert_int_equal(sample_tree_total(profile->tree->samples[0],
+	                                   profile->tree->n_nodes), 2);
+	profile_free(profile);
+}
+
+static void
+perf_script_threads_are_sections(void **state)
+{
+	struct profile *profile = read_text(good);
+
+	(void)state;
+	assert_int_equal(profile->n_threads, 2);
+	assert_string_equal(profile->threads[0].name, "prog");
+	assert_int_equal(profile->threads[0].tid, 7);
+	assert_int_equal(profile->n_sections, 2);
+	assert_int_equal(profile->sections[1].thread, 1);
+	profile_free(profile);
+}
+
+static void
+perf_script_frames_know_modules_and_addresses(void **state)
+{
+	struct profile *profile = read_text(good);
+
+	(void)state;
+	assert_int_equal(profile->n_modules, 2);
+	assert_string_equal(profile->modules[0].path, "/gone/prog");
+	assert_int_equal(profile->frames[0].module, 0);
+	assert_int_equal(profile->frames[0].address, 0x1100);
+	profile_free(profile);
+}
+
+/* What a frame's line says, "ADDRESS|SYMBOL|OBJECT", or "none". */
+static void
+expect_frame(const char *line, const char *expected)
+{
+	struct perf_script_frame frame;
+	char text[500] = "none";
+
+	if (perf_script_read_frame(line, strlen(line), &frame))
+		snprintf(text, sizeof text, "%llx|%.*s|%.*s",
+		         frame.has_address ?
+		             (unsigned long long)frame.address : 0ULL,
+		         (int)frame.symbol.length, frame.symbol.text,
+		         (int)frame.object.length, frame.object.text);
+	assert_string_equal(text, expected);
+}
+
+static void
+perf_script_reads_odd_symbols(void **state)
+{
+	(void)state;
+	expect_frame("\t    1100 leaf+0x10 (/p)", "1100|leaf|/p");
+	expect_frame("\t    1100 operator new (/p)", "1100|operator new|/p");
+	expect_frame("\t    1100 f(int, (*)(char))+0x1 (/p)",
+	             "1100|f(int, (*)(char))|/p");
+	expect_frame("\t    1100 Lfoo;::bar;baz+0x1 (/tmp/perf-7.map)",
+	             "1100|Lfoo;::bar;baz|/tmp/perf-7.map");
+	expect_frame("\t    1100 JS:~f node:internal/x:1003:24+0xab (/m)",
+	             "1100|JS:~f node:internal/x:1003:24|/m");
+	expect_frame("\t    1100 unary+0x87 (inlined)", "1100|unary|inlined");
+	expect_frame("\t    1100 f (/tmp/x (deleted))",
+	             "1100|f|/tmp/x (deleted)");
+	expect_frame("\t    1100 [unknown] ([unknown])",
+	             "1100|[unknown]|[unknown]");
+	expect_frame("\t       0 [unknown] ([unknown])",
+	             "0|[unknown]|[unknown]");
+	expect_frame("\t    1100 a+0x2+0x1 (/p)", "1100|a+0x2|/p");
+	expect_frame("\t    add (/p)", "0|add|/p");
+	expect_frame("\t    1100", "1100|[unknown]|");
+	expect_frame("\t    1100  (/p)", "1100|[unknown]|/p");
+	expect_frame("\t    ", "none");
+}
+
+/* What a header says, "COMM|PID/TID|PERIOD|EVENT|REST", or "none". */
+static void
+expect_header(const char *line, const char *expected)
+{
+	struct perf_script_header h;
+	char text[500] = "none";
+
+	if (perf_script_read_header(line, strlen(line), &h))
+		snprintf(text, sizeof text, "%.*s|%llu/%llu|%llu|%.*s|%.*s",
+		         (int)h.comm.length, h.comm.text,
+		         (unsigned long long)h.pid, (unsigned long long)h.tid,
+		         (unsigned long long)h.period, (int)h.event.length,
+		         h.event.text, (int)h.rest.length, h.rest.text);
+	assert_string_equal(text, expected);
+}
+
+static void
+perf_script_reads_odd_commands_and_fields(void **state)
+{
+	(void)state;
+	expect_header("prog 7  1.5:   3 cycles: ", "prog|0/7|3|cycles| ");
+	expect_header("prog 7/8 [003] 1.5:   3 cycles:u: ",
+	              "prog|7/8|3|cycles:u| ");
+	expect_header("   two words 7  1.5:   3 cycles:", "two words|0/7|3|cycles|");
+	expect_header("a 12 b 7  1.5:   3 cycles:", "a 12 b|0/7|3|cycles|");
+	expect_header(":-1 -1 7 1.5: cycles:", ":-1 -1|0/7|1|cycles|");
+	expect_header("p 7 1.5: sched:sched_switch: prev_comm=x: 3",
+	              "p|0/7|1|sched:sched_switch| prev_comm=x: 3");
+	expect_header("p 7 1.5: 2 cpu/event=0x3c/u:  1f00 f (/p)",
+	              "p|0/7|2|cpu/event=0x3c/u|  1f00 f (/p)");
+	expect_header("p 7 cycles: ", "p|0/7|1|cycles| ");
+	expect_header("p 7 1.5: ", "p|0/7|1||");
+	expect_header("p 99999999999999999999 1.5: ", "none");
+	expect_header("main;a;b 12", "none");
+	expect_header("a 1", "none");
+	expect_header("", "none");
+}
+
+static void
+perf_script_without_stacks_stands_on_one_line(void **state)
+{
+	struct profile *profile = read_text(
+	    "  prog 7 1.5: 10 cycles:  7f0000001100 f+0x1 (/gone)\n"
+	    "  prog 7 1.6: 20 cycles:  7f0000001200 g+0x1 (/gone)\n"
+	    "  prog 7 1.7: sched:x: pid=4 (me)\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 10);
+	assert_int_equal(hits_of(profile, 0, "g"), 20);
+	assert_int_equal(hits_of(profile, 1, "[no stack]"), 1);
+	assert_int_equal(profile->n_modules, 0);
+	profile_free(profile);
+}
+
+static void
+perf_script_passes_over_source_lines(void **state)
+{
+	struct profile *profile = read_text(
+	    "prog 7 1.5: 10 cycles: \n"
+	    "\t    1100 f+0x1 (/gone)\n"
+	    "  some file.c:17\n"
+	    "\t    1200 main+0x1 (/gone)\n"
+	    "  some file.c:170\n\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "main;f"), 10);
+	profile_free(profile);
+}
+
+static void
+expect_error(const char *text, const char *expected)
+{
+	struct error error = { 0 };
+
+	assert_null(read_memory(&format_perf_script, text, strlen(text),
+	                        &error));
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+}
+
+static void
+perf_script_refuses_bad_lines_with_their_numbers(void **state)
+{
+	(void)state;
+	expect_error("p 7 1.5: cycles:\n\t1100 f (/p)\n\nwhat is this\n",
+	             "in:4: expected a sample");
+	expect_error("p 7 1.5: cycles:\n\t \n", "in:2: expected a frame");
+	expect_error("\t1100 f (/p)\n", "in:1: expected a sample");
+	expect_error("# nothing\n", "in: no samples in it");
+	expect_error("p 7 1.5: 18446744073709551615 c:\n\n"
+	             "p 7 1.5: 2 c:\n\n", "in:3: the sum of hits");
+}
+
+static void
+perf_script_lenient_skips_bad_lines(void **state)
+{
+	static const char text[] = "what is this\n"
+	    "p 7 1.5: cycles:\n\t \n\t1100 f (/p)\n\n";
+	struct read_options options = { .lenient = true };
+	struct error error = { 0 };
+	struct source *source = source_of_memory("in", text, sizeof text - 1,
+	                                         &error);
+	struct profile *profile = format_perf_script.read(source, &options,
+	                                                  &error);
+
+	(void)state;
+	assert_non_null(profile);
+	assert_int_equal(hits_of(profile, 0, "f"), 1);
+	assert_non_null(strstr(profile->warnings[0], "2 lines skipped"));
+	profile_free(profile);
+	source_close(source);
+}
+
+static void
+perf_script_cut_at_every_byte_gives_whole_samples(void **state)
+{
+	(void)state;
+	for (size_t cut = 0; cut < sizeof good; cut++) {
+		struct error error = { 0 };
+		struct profile *profile = read_memory(&format_perf_script,
+		                                      good, cut, &error);
+		const char *second = strstr(good, "\n\n") + 2;
+
+		assert_int_equal(profile == NULL, error.is_set);
+		if (good + cut > second) {
+			assert_non_null(profile);
+			assert_int_equal(hits_of(profile, 0, "main;leaf"),
+			                 500250);
+		}
+		if (profile != NULL)
+			check_tree(profile);
+		profile_free(profile);
+	}
+}
+
+static void
+perf_script_is_told_by_its_contents(void **state)
+{
+	static const char *const others[] = { "", "\n", "a;b 1\n", "# x\n",
+		"main 3 1\n", "# cpprof 1\na b: 3\n" };
+
+	(void)state;
+	assert_int_equal(format_perf_script.probe(good, sizeof good - 1),
+	                 PROBE_SURE);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_int_equal(format_perf_script.probe(others[i],
+		    strlen(others[i])), PROBE_NO);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(perf_script_events_are_resources_of_periods),
+		cmocka_unit_test(perf_script_threads_are_sections),
+		cmocka_unit_test(
+		    perf_script_frames_know_modules_and_addresses),
+		cmocka_unit_test(perf_script_reads_odd_symbols),
+		cmocka_unit_test(perf_script_reads_odd_commands_and_fields),
+		cmocka_unit_test(
+		    perf_script_without_stacks_stands_on_one_line),
+		cmocka_unit_test(perf_script_passes_over_source_lines),
+		cmocka_unit_test(
+		    perf_script_refuses_bad_lines_with_their_numbers),
+		cmocka_unit_test(perf_script_lenient_skips_bad_lines),
+		cmocka_unit_test(
+		    perf_script_cut_at_every_byte_gives_whole_samples),
+		cmocka_unit_test(perf_script_is_told_by_its_contents),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
