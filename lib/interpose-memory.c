@@ -11,7 +11,6 @@
  * outermost of the functions here counts.  Blocks are the real allocator's, so
  * free needs no version of ours.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -229,24 +228,13 @@ mremap_always(void *old, size_t old_size, size_t size, int flags,
 	return block;
 }
 
-static bool
-is_ours(const char *name)
-{
-	const uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, name);
-
-	return found >= process.own_start && found < process.own_end;
-}
-
-/*
- * A program that has an allocator of its own built in does not call ours.  (If
- * none of our functions is called, this process only asks what there is.)
- */
+/* A program that has an allocator of its own built in does not call ours. */
 static bool
 probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	(void)row, (void)interval;
 	*why = "the program brings its own malloc";
-	return is_ours("malloc") || !is_ours("mmap");
+	return wrapped_is_ours("malloc") || !wrapped_is_preloaded();
 }
 
 const struct source source_memory = {

@@ -17,12 +17,14 @@ endif
 libcpprof_la_SOURCES = \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
 	lib/bytes.c lib/bytes.h \
+	lib/calls-x86_64.S \
 	lib/cfi.c lib/cfi-step.c lib/cfi.h \
 	lib/control.c lib/control.h lib/cpprof.h \
 	lib/datafile.c lib/datafile.h \
 	lib/input.h \
 	lib/interpose.c \
 	lib/interpose-blocking.c lib/interpose-blocking.def \
+	lib/interpose-calls.c \
 	lib/interpose-io.c lib/interpose-io.def lib/io.h \
 	lib/interpose-memory.c \
 	lib/interpose-stdio.c lib/interpose-stdio.def \

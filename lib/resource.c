@@ -26,6 +26,7 @@ static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_BYTES_READ] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_BYTES_WRITTEN] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_IO_TIME] = { &source_io_time },
+	[RESOURCE_CALLS] = { &source_calls, &source_no_calls },
 	[RESOURCE_ALLOC_BYTES] = { &source_memory, &source_mappings },
 	[RESOURCE_ALLOCS] = { &source_memory, &source_mappings },
 };

@@ -38,6 +38,20 @@ wrapped_look_up(const struct next_function *functions, size_t n)
 }
 
 bool
+wrapped_is_ours(const char *name)
+{
+	const uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, name);
+
+	return found >= process.own_start && found < process.own_end;
+}
+
+bool
+wrapped_is_preloaded(void)
+{
+	return wrapped_is_ours("vmsplice");
+}
+
+bool
 wrapped_pass(enum gate gate, const struct next_function *functions, size_t n,
     const void *return_address)
 {
@@ -165,6 +179,7 @@ void
 wrapped_begin(bool is_sampled)
 {
 	memory_begin(is_sampled);
+	calls_begin(is_sampled);
 	io_begin(is_sampled);
 	stdio_begin(is_sampled);
 	blocking_begin(is_sampled);

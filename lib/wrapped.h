@@ -43,6 +43,13 @@ struct next_function {
 void wrapped_look_up(const struct next_function *functions, size_t n);
 
 /*
+ * Whether the program's calls of a function come here; and of any at all: not
+ * in a process that only asks what resources there are.
+ */
+bool wrapped_is_ours(const char *name);
+bool wrapped_is_preloaded(void);
+
+/*
  * Whether the call is the program's, on a thread that is sampled, and the gate
  * is open.  Looks the functions up if it is unset.
  */
@@ -76,10 +83,12 @@ bool wrapped_is_inside(void);
  * are opened and the others closed.  Not sampled: all are closed.
  */
 extern const struct source source_wall, source_bytes, source_bytes_seen,
-    source_io_time, source_memory, source_mappings;
+    source_io_time, source_memory, source_mappings, source_calls,
+    source_no_calls;
 
 void wrapped_begin(bool is_sampled);
 void memory_begin(bool is_sampled);
+void calls_begin(bool is_sampled);
 void io_begin(bool is_sampled);
 void stdio_begin(bool is_sampled);
 void blocking_begin(bool is_sampled);

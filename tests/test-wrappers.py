@@ -164,6 +164,107 @@ EVERYTHING = ('cpu:100,alloc-bytes:64,allocs:1,bytes-read:1,bytes-written:1,'
               'io-time:1,real:100')
 
 
+CALLS = '''
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <pthread.h>
+typedef double vector __attribute__((vector_size(32)));
+#define NOINLINE __attribute__((noipa))
+NOINLINE long integers(long a, long b, long c, long d, long e, long f, long g)
+{ return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g; }
+NOINLINE double doubles(double a, double b, double c, double d, double e)
+{ return a + 2 * b + 3 * c + 4 * d + 5 * e; }
+NOINLINE vector vectors(vector a, vector b) { return a + 3 * b; }
+NOINLINE double variable(int n, ...)
+{
+    va_list values;
+    double sum = 0;
+    va_start(values, n);
+    while (n-- > 0)
+        sum += va_arg(values, double);
+    va_end(values);
+    return sum;
+}
+static NOINLINE void *thread(void *n)
+{
+    long sum = 0;
+    for (long i = 0; i < *(long *)n; i++) {
+        sum += integers(i, 1, 2, 3, 4, 5, 6) - i != 112;
+        sum += doubles(i, 1, 2, 3, 4) - i != 40;
+        sum += vectors((vector){i, 1, 2, 3}, (vector){1, 2, 3, 4})[3] != 15;
+        sum += variable(3, 1.0 * i, 2.0, 3.5) - i != 5.5;
+    }
+    return (void *)sum;
+}
+int main(int argc, char **argv)
+{
+    long n = atol(argv[1]);
+    pthread_t other;
+    void *wrong;
+    int outer(int x) { return x + argc; }   /* by a static chain */
+    int (*volatile chained)(int) = outer;
+    pthread_create(&other, 0, thread, &n);
+    for (long i = 0; i < n; i++)
+        if (chained(5) != 7)
+            abort();
+    pthread_join(other, &wrong);
+    printf("wrong %ld\\n", (long)wrong);
+}
+'''
+
+
+def calls_are_counted(*flags):
+    n = 5000
+    with collector.tempfile.TemporaryDirectory() as directory:
+        program = os.path.join(directory, 'calls')
+        if subprocess.run(['cc', '-O2', '-mavx2', *flags, '-o', program, '-x',
+                           'c', '-', '-pthread'], input=CALLS.encode(),
+                          capture_output=True).returncode != 0:
+            raise Skip('no C compiler for it')
+        here = os.getcwd()
+        os.chdir(directory)  # for gmon.out
+        try:
+            for interval, how in ((1, {}), (100, {'CPPROF_RANDOM': '1'})):
+                run = Run(program, str(n), CPPROF_RESOURCES='calls:%d'
+                          % interval, **how)
+                assert (run.status, run.out) == (0, b'wrong 0\n'), run.out
+                assert ('gmon.out' in os.listdir('.')) == ('-pg' in flags)
+                counts = run.one()
+                if interval == 1:
+                    for name in ('integers', 'doubles', 'vectors',
+                                 'variable'):
+                        found = gticks(counts, 'thread', name)
+                        assert found == n, (name, found)
+                    assert counts.hits == 5 * n + 2, counts.hits
+                else:
+                    for found, expected in (
+                            (gticks(counts), 5 * n),
+                            (gticks(counts, 'thread', 'doubles'), n)):
+                        close(found, expected,
+                              5 * (expected * interval) ** 0.5)
+        finally:
+            os.chdir(here)
+
+
+def calls_are_counted_by_mcount():
+    calls_are_counted('-pg')
+
+
+def calls_are_counted_by_fentry():
+    calls_are_counted('-pg', '-mfentry')
+
+
+def calls_are_counted_by_instrumentation():
+    calls_are_counted('-finstrument-functions')
+
+
+def a_program_that_tells_no_calls_says_so():
+    run = spend('calls:1', 'malloc', 1000)
+    assert run.status == 0 and run.one().hits == 0
+    assert run.one().resources[0].source.startswith('none was built')
+
+
 def calls_are_interrupted_as_without_us():
     for resources in ('real:100', EVERYTHING):
         run = spend(resources, 'interrupted', 50)
@@ -185,6 +286,10 @@ CASES = (
     bytes_of_sockets_are_counted,
     wall_time_goes_where_a_thread_waits,
     time_in_calls_is_io_time,
+    calls_are_counted_by_mcount,
+    calls_are_counted_by_fentry,
+    calls_are_counted_by_instrumentation,
+    a_program_that_tells_no_calls_says_so,
     calls_are_interrupted_as_without_us,
     threads_are_cancelled_in_calls,
 )
