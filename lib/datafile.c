@@ -105,23 +105,6 @@ datafile_populate(void *address, size_t size)
 	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
 }
 
-/* A descriptor far from those that programs count on; -1 keeps `fd` open. */
-static int
-move_up(int fd)
-{
-	struct rlimit limit;
-	int lowest, moved = -1;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		limit.rlim_cur = 256;
-	lowest = limit.rlim_cur > 1100 ? 1000 : (int)limit.rlim_cur * 3 / 4;
-	moved = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
-	if (moved < 0)
-		return fd;
-	close(fd);
-	return moved;
-}
-
 static bool
 is_ours(int fd)
 {
@@ -147,7 +130,7 @@ descriptor(void)
 		close(fd);
 		return -1;
 	}
-	return file.fd = move_up(fd);
+	return file.fd = process_move_up(fd);
 }
 
 /* Makes the file `size` bytes long, with disk space behind them. */
@@ -463,7 +446,7 @@ datafile_create(void)
 
 	if (fd < 0)
 		return false;
-	file.fd = move_up(fd);
+	file.fd = process_move_up(fd);
 	if (fstat(file.fd, &status) != 0)
 		return abandon();
 	file.device = status.st_dev;

@@ -2,9 +2,9 @@
 /* interpose.c -- the functions we stand before, and nothing else exported.
  *
  * Threads: a new one begins in our routine, which sets its sampling up.
- * Signals: the program may do what it likes with our signal's number: it sees
- * what it asked for, while the kernel's handler stays ours and the signal
- * stays unblocked (but see sampler_believed_blocked).  Unloading: a new epoch
+ * Signals: the program may do what it likes with our signals' numbers: it sees
+ * what it asked for, while the kernel's handlers stay ours and the signals
+ * stay unblocked (but see sampler_is_believed_blocked).  Unloading: a new epoch
  * after dlclose.  dlopen is left alone: it looks at who calls it, and what it
  * loads is found when sampled.
  *
@@ -119,21 +119,20 @@ dlclose(void *handle)
  * Actions.
  */
 
-static bool
-is_ours(int number)
-{
-	return sampler_is_on() && number == sampler_signal();
-}
-
-/* *set, or *copy without our signal. */
+/* *set, or *copy without our signals. */
 static const sigset_t *
 without_ours(const sigset_t *set, sigset_t *copy)
 {
-	if (set == NULL || !sampler_is_on() ||
-	    sigismember(set, sampler_signal()) != 1)
+	sigset_t ours;
+	int number;
+
+	if (set == NULL || !sampler_is_on())
 		return set;
 	*copy = *set;
-	sigdelset(copy, sampler_signal());
+	sampler_signals(&ours);
+	for (number = 1; number < NSIG; number++)
+		if (sigismember(&ours, number) == 1)
+			sigdelset(copy, number);
 	return copy;
 }
 
@@ -143,14 +142,13 @@ sigaction(int number, const struct sigaction *restrict action,
 {
 	struct sigaction copy;
 
-	if (is_ours(number)) {
-		sampler_program_action(action, old);
+	if (sampler_takes(number)) {
+		sampler_program_action(number, action, old);
 		return 0;
 	}
-	if (action != NULL && sampler_is_on() &&
-	    sigismember(&action->sa_mask, sampler_signal()) == 1) {
+	if (action != NULL && sampler_is_on()) {
 		copy = *action;
-		sigdelset(&copy.sa_mask, sampler_signal());
+		without_ours(&action->sa_mask, &copy.sa_mask);
 		action = &copy;
 	}
 	return real()->sigaction(number, action, old);
@@ -170,12 +168,12 @@ set_handler(__sighandler_t (*set)(int, __sighandler_t), int number,
 {
 	struct sigaction action, old;
 
-	if (!is_ours(number) || handler == SIG_HOLD)
+	if (!sampler_takes(number) || handler == SIG_HOLD)
 		return set(number, handler);
 	memset(&action, 0, sizeof action);
 	action.sa_handler = handler;
 	action.sa_flags = SA_RESTART;
-	sampler_program_action(&action, &old);
+	sampler_program_action(number, &action, &old);
 	return old.sa_handler;
 }
 
@@ -212,7 +210,7 @@ sigset(int number, __sighandler_t handler)
 EXPORTED int
 sigignore(int number)
 {
-	if (!is_ours(number))
+	if (!sampler_takes(number))
 		return real()->sigignore(number);
 	signal(number, SIG_IGN);
 	return 0;
@@ -222,37 +220,56 @@ sigignore(int number)
 EXPORTED int
 siginterrupt(int number, int interrupt)
 {
-	return is_ours(number) ? 0 : real()->siginterrupt(number, interrupt);
+	return sampler_takes(number) ? 0 : real()->siginterrupt(number, interrupt);
 }
 
 /*
  * Masks and waiting.
  */
 
+/*
+ * What the program will believe of a signal of ours after a change of its
+ * mask.
+ */
+static bool
+belief_after(int number, int how, const sigset_t *set)
+{
+	const bool named = set != NULL && sigismember(set, number) == 1;
+
+	if (set != NULL && how == SIG_SETMASK)
+		return named;
+	return named ? how == SIG_BLOCK : sampler_is_believed_blocked(number);
+}
+
 static int
 change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
     const sigset_t *set, sigset_t *old)
 {
-	const bool believed = sampler_believed_blocked;
-	bool named;
+	static const int traps = SIGTRAP;
+	const int ticks = sampler_signal();
+	const bool ticks_were = sampler_is_believed_blocked(ticks);
+	const bool traps_were = sampler_is_believed_blocked(traps);
 	sigset_t copy;
 	int result;
 
 	if (!sampler_is_on())
 		return change(how, set, old);
-	named = set != NULL && sigismember(set, sampler_signal()) == 1;
 	/* Before the change: a signal that is unblocked comes during it. */
-	if (set != NULL && how == SIG_SETMASK)
-		sampler_believed_blocked = named;
-	else if (named)
-		sampler_believed_blocked = how == SIG_BLOCK;
+	sampler_believe_blocked(ticks, belief_after(ticks, how, set));
+	if (sampler_takes(traps))
+		sampler_believe_blocked(traps, belief_after(traps, how, set));
 	if (how != SIG_UNBLOCK && !sampler_has_yielded())
 		set = without_ours(set, &copy);
 	result = change(how, set, old);
-	if (result != 0)
-		sampler_believed_blocked = believed;
-	else if (old != NULL && believed)
-		sigaddset(old, sampler_signal());
+	if (result != 0) {
+		sampler_believe_blocked(ticks, ticks_were);
+		sampler_believe_blocked(traps, traps_were);
+	} else if (old != NULL) {
+		if (ticks_were)
+			sigaddset(old, ticks);
+		if (traps_were)
+			sigaddset(old, traps);
+	}
 	return result;
 }
 

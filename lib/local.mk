@@ -41,6 +41,8 @@ libcpprof_la_SOURCES = \
 	lib/sample.c lib/sample.h \
 	lib/sampler.c lib/sampler.h \
 	lib/source.h \
+	lib/source-perf.c lib/source-perf.h \
+	lib/source-usage.c lib/source-usage.h \
 	lib/source-timer.c lib/source-timer.h \
 	lib/start.c lib/start.h \
 	lib/threads.c lib/threads.h \

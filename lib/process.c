@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,22 @@ process_pause(void)
 	const struct timespec pause = { .tv_nsec = 100000 };
 
 	syscall(SYS_nanosleep, &pause, NULL);
+}
+
+int
+process_move_up(int fd)
+{
+	struct rlimit limit;
+	int lowest, moved = -1;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		limit.rlim_cur = 256;
+	lowest = limit.rlim_cur > 1100 ? 1000 : (int)limit.rlim_cur * 3 / 4;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
+	if (moved < 0)
+		return fd;
+	close(fd);
+	return moved;
 }
 
 void

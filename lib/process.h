@@ -49,6 +49,12 @@ const char *process_variable(char **environment, const char *name);
 /* In a forked child: its own ids and start.  Async-signal-safe. */
 void process_forked(void);
 
+/*
+ * A descriptor far from those that programs count on, in place of `fd`, which
+ * stays if there is none.  Closed at exec.  Async-signal-safe.
+ */
+int process_move_up(int fd);
+
 /* UTC in ns since 1970.  Async-signal-safe. */
 uint64_t process_now(void);
 

@@ -10,7 +10,9 @@
 #include "lib/datafile.h"
 #include "lib/process.h"
 #include "lib/sample.h"
+#include "lib/source-perf.h"
 #include "lib/source-timer.h"
+#include "lib/source-usage.h"
 #include "lib/start.h"
 #include "lib/threads.h"
 #include "lib/wrapped.h"
@@ -21,14 +23,28 @@ struct resources resources;
 
 /* Where each comes from, best first. */
 static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
-	[RESOURCE_CPU] = { &source_timer },
+	[RESOURCE_CPU] = { &source_perf_clock, &source_timer },
+	[RESOURCE_USER] = { &source_user },
+	[RESOURCE_SYSTEM] = { &source_system },
 	[RESOURCE_REAL] = { &source_wall },
+	[RESOURCE_PAGE_FAULTS] = { &source_perf_faults, &source_page_faults },
+	[RESOURCE_MAJOR_FAULTS] = { &source_perf_major_faults,
+	    &source_major_faults },
+	[RESOURCE_MINOR_FAULTS] = { &source_perf_minor_faults,
+	    &source_minor_faults },
+	[RESOURCE_CONTEXT_SWITCHES] = { &source_perf_switches,
+	    &source_context_switches },
+	[RESOURCE_SYSCALLS] = { &source_perf_syscalls },
 	[RESOURCE_BYTES_READ] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_BYTES_WRITTEN] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_IO_TIME] = { &source_io_time },
 	[RESOURCE_CALLS] = { &source_calls, &source_no_calls },
 	[RESOURCE_ALLOC_BYTES] = { &source_memory, &source_mappings },
 	[RESOURCE_ALLOCS] = { &source_memory, &source_mappings },
+	[RESOURCE_CYCLES] = { &source_perf_cycles },
+	[RESOURCE_INSTRUCTIONS] = { &source_perf_instructions },
+	[RESOURCE_CACHE_MISSES] = { &source_perf_cache_misses },
+	[RESOURCE_BRANCH_MISSES] = { &source_perf_branch_misses },
 };
 
 const struct resource_row resource_rows[RESOURCE_N] = {
@@ -93,8 +109,6 @@ add_column(enum resource_id id, uint64_t interval)
 	resources.place[id] = (unsigned char)++resources.n;
 	if (column->source == &source_timer)
 		resources.tick_ns = column->interval * 1000;
-	else if (column->source->needs_ticks && resources.tick_ns == 0)
-		resources.tick_ns = TICK_NS;
 	return NULL;
 }
 
@@ -142,6 +156,7 @@ resources_choose(const char *text, bool is_random, const char **problem)
 
 	memset(&resources, 0, sizeof resources);
 	resources.is_random = is_random;
+	resources.tick_ns = TICK_NS;
 	if (text == NULL)
 		text = resource_rows[RESOURCE_CPU].name;
 	while (text != NULL) {
@@ -157,24 +172,29 @@ resources_choose(const char *text, bool is_random, const char **problem)
 bool
 resources_start(struct thread *thread)
 {
-	const bool is_random = resources.is_random;
 	uint64_t seed = process_now() + ((uint64_t)thread->tid << 40);
-	bool ok = timer_start(thread);
+	bool ok = true, needs_ticks = false;
 	int saved = errno;
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->accounts[i];
 		const struct resource *resource = &resources.columns[i];
+		const struct source *source = resource->source;
 
 		meter_start(&account->meter, resource->interval,
-		    is_random && resource->source->can_be_random, seed + i);
+		    resources.is_random && source->can_be_random, seed + i);
 		account->owed = 0;
-		if (resource->source->start != NULL &&
-		    !resource->source->start(thread, i)) {
+		account->needs_ticks = source->needs_ticks;
+		if (source->start != NULL && !source->start(thread, i)) {
 			saved = errno;
 			ok = false;
 		}
+		needs_ticks |= account->needs_ticks;
+	}
+	if (needs_ticks && !timer_start(thread)) {
+		saved = errno;
+		ok = false;
 	}
 	errno = saved;
 	return ok;
@@ -202,7 +222,7 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits)
 		const struct source *source = resources.columns[i].source;
 		uint64_t n;
 
-		if (!source->needs_ticks)
+		if (!thread->accounts[i].needs_ticks)
 			continue;
 		n = source->hits(thread, i, expiries);
 		thread->accounts[i].owed += n;

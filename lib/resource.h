@@ -69,7 +69,7 @@ extern struct resources {
 	struct resource columns[CPPROFDATA_MAX_RESOURCES];
 	unsigned n;
 	bool is_random;			/* intervals, where they can be */
-	uint64_t tick_ns;		/* of CPU time; 0: no ticks needed */
+	uint64_t tick_ns;		/* of CPU time */
 	unsigned char place[RESOURCE_N];
 } resources;
 
@@ -78,6 +78,13 @@ struct account {
 	struct meter meter;
 	uint64_t owed;		/* hits that are in no sample yet */
 	uint64_t seen;		/* what the source counted so far */
+	bool needs_ticks;	/* whether the source as such does or not */
+
+	/* Of perf events (source-perf.c): */
+	int fd;			/* -1: none any more */
+	uint64_t event_id;	/* by which it is known to be ours still */
+	uint64_t period;	/* gticks to its next trap */
+	void *page;		/* NULL: none */
 };
 
 /*

@@ -286,6 +286,16 @@ sample_take(struct thread *thread, const struct occasion *occasion,
 		take_and_charge(thread, occasion, context);
 }
 
+uint64_t
+sample_time_passed(struct thread *thread)
+{
+	const uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	const uint64_t passed = now - thread->last_asked_ns;
+
+	thread->last_asked_ns = now;
+	return passed;
+}
+
 /*
  * Signals are blocked, as they are in the handler, since a handler of the
  * program could jump out of here; by the kernel's own call, which leaves none
@@ -298,11 +308,10 @@ sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
 	const uint64_t all = ~(uint64_t)0;
 	struct occasion occasion = { .columns = columns, .hits = hits,
 	    .function = function };
-	uint64_t mask, now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	uint64_t mask;
 	ucontext_t here;
 
-	occasion.time_ns = now - thread->last_here_ns;
-	thread->last_here_ns = now;
+	occasion.time_ns = sample_time_passed(thread);
 	if (!may_take(thread, &occasion) ||
 	    arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
 	    (long)&mask, sizeof all) != 0)

@@ -28,6 +28,9 @@ struct occasion {
 void sample_take(struct thread *thread, const struct occasion *occasion,
     const void *context);
 
+/* Wall-clock time since this was asked last. */
+uint64_t sample_time_passed(struct thread *thread);
+
 /*
  * Takes one of the calling thread's own stack, as if the caller of the library
  * had been interrupted at its call.  Async-signal-safe; blocks signals

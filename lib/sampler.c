@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.c -- the signal handler, and the program's own use of the signal.
+/* sampler.c -- the signal handlers, and the program's own use of the signals.
  *
- * In the handler all signals are blocked, so that no other handler can jump
+ * In a handler all signals are blocked, so that no other handler can jump
  * out of it half way; it leaves errno as it was.
  */
 #include "lib/sampler.h"
@@ -15,12 +15,15 @@
 #include "lib/control.h"
 #include "lib/real.h"
 #include "lib/sample.h"
+#include "lib/source-perf.h"
 #include "lib/source-timer.h"
 #include "lib/start.h"
 
-static bool is_on;
-static struct sigaction program_action;	/* what the program asked for */
-__thread volatile bool sampler_believed_blocked;
+enum { TICKS, TRAPS, N_SIGNALS };
+
+static bool is_on, takes_traps;
+static struct sigaction program_actions[N_SIGNALS];	/* as it asked for */
+static __thread volatile bool believed_blocked[N_SIGNALS];
 static __thread bool has_yielded;
 
 int
@@ -36,18 +39,66 @@ sampler_is_on(void)
 }
 
 bool
+sampler_takes(int number)
+{
+	return is_on && (number == sampler_signal() ||
+	    (takes_traps && number == SIGTRAP));
+}
+
+void
+sampler_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, sampler_signal());
+	if (takes_traps)
+		sigaddset(set, SIGTRAP);
+}
+
+static int
+index_of(int number)
+{
+	return number == SIGTRAP ? TRAPS : TICKS;
+}
+
+void
+sampler_unblocked_signals(sigset_t *set)
+{
+	sampler_signals(set);
+	if (is_on)
+		return;
+	if (believed_blocked[TICKS])
+		sigdelset(set, sampler_signal());
+	if (believed_blocked[TRAPS])
+		sigdelset(set, SIGTRAP);
+}
+
+bool
+sampler_is_believed_blocked(int number)
+{
+	return believed_blocked[index_of(number)];
+}
+
+void
+sampler_believe_blocked(int number, bool is_blocked)
+{
+	believed_blocked[index_of(number)] = is_blocked;
+}
+
+bool
 sampler_has_yielded(void)
 {
 	return has_yielded;
 }
 
 void
-sampler_program_action(const struct sigaction *action, struct sigaction *old)
+sampler_program_action(int number, const struct sigaction *action,
+    struct sigaction *old)
 {
-	struct sigaction previous = program_action;
+	struct sigaction *kept = &program_actions[index_of(number)];
+	struct sigaction previous = *kept;
 
 	if (action != NULL)
-		program_action = *action;
+		*kept = *action;
 	if (old != NULL)
 		*old = previous;
 }
@@ -85,36 +136,102 @@ hold_back(int number, siginfo_t *info, void *context)
 	    info);
 }
 
-/* Our signal number, but not from our timer: what the program wanted. */
+/* Delivered, and deadly unless it is ignored, when this handler returns. */
+static void
+act_by_default(int number)
+{
+	struct sigaction standard;
+
+	memset(&standard, 0, sizeof standard);
+	standard.sa_handler = SIG_DFL;
+	real()->sigaction(number, &standard, NULL);
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+}
+
+/* A signal of our number, but not ours: what the program wanted. */
 static void
 run_program_action(int number, siginfo_t *info, void *context)
 {
-	struct sigaction action = program_action, standard;
+	struct sigaction *kept = &program_actions[index_of(number)];
+	struct sigaction action = *kept;
 	const ucontext_t *interrupted = context;
+	const bool is_plain = (action.sa_flags & SA_SIGINFO) == 0;
 	sigset_t mask, saved;
 
-	if ((action.sa_flags & SA_SIGINFO) == 0 &&
-	    action.sa_handler == SIG_IGN)
+	if (is_plain && action.sa_handler == SIG_IGN)
 		return;
-	if ((action.sa_flags & SA_SIGINFO) == 0 &&
-	    action.sa_handler == SIG_DFL) {
-		/* Delivered, and deadly, when this handler returns. */
-		memset(&standard, 0, sizeof standard);
-		standard.sa_handler = SIG_DFL;
-		real()->sigaction(number, &standard, NULL);
-		syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+	if (is_plain && action.sa_handler == SIG_DFL) {
+		act_by_default(number);
 		return;
 	}
 	if ((action.sa_flags & SA_RESETHAND) != 0)
-		program_action.sa_handler = SIG_DFL;
+		kept->sa_handler = SIG_DFL;
 	sigorset(&mask, &action.sa_mask, &interrupted->uc_sigmask);
 	sigaddset(&mask, number);
 	real()->pthread_sigmask(SIG_SETMASK, &mask, &saved);
-	if ((action.sa_flags & SA_SIGINFO) != 0)
+	if (!is_plain)
 		action.sa_sigaction(number, info, context);
 	else
 		action.sa_handler(number);
 	real()->pthread_sigmask(SIG_SETMASK, &saved, NULL);
+}
+
+/*
+ * A trap that an instruction of the program brought kills it if blocked or
+ * ignored: it cannot wait.
+ */
+static bool
+is_forced(int number, const siginfo_t *info)
+{
+	const struct sigaction *action = &program_actions[TRAPS];
+
+	return number == SIGTRAP && info->si_code > 0 &&
+	    (believed_blocked[TRAPS] ||
+	    ((action->sa_flags & SA_SIGINFO) == 0 &&
+	    action->sa_handler == SIG_IGN));
+}
+
+static void
+hand_on(int number, siginfo_t *info, void *context)
+{
+	if (is_forced(number, info))
+		act_by_default(number);
+	else if (believed_blocked[index_of(number)])
+		hold_back(number, info, context);
+	else
+		run_program_action(number, info, context);
+}
+
+/* An event has counted to its end; see source-perf.h. */
+static void
+take_trap(unsigned column, const void *context)
+{
+	struct thread *thread = thread_self;
+	struct account *account;
+	struct occasion occasion = { .columns = 1u << column };
+
+	if (thread == NULL || control_is_stopped())
+		return;
+	account = &thread->accounts[column];
+	occasion.hits = perf_trap(thread, column);
+	if (occasion.hits == 0)
+		return;
+	account->owed += occasion.hits;
+	occasion.overrun = occasion.hits - 1;
+	occasion.time_ns = sample_time_passed(thread);
+	sample_take(thread, &occasion, context);
+}
+
+static void
+handle_trap(int number, siginfo_t *info, void *context)
+{
+	const int column = perf_sender(info), saved = errno;
+
+	if (column < 0)
+		hand_on(number, info, context);
+	else
+		take_trap((unsigned)column, context);
+	errno = saved;
 }
 
 static void
@@ -127,46 +244,60 @@ handle(int number, siginfo_t *info, void *context)
 		return;
 	thread = thread_self;
 	saved = errno;
-	if (!timer_sent(info)) {
-		if (sampler_believed_blocked)
-			hold_back(number, info, context);
-		else
-			run_program_action(number, info, context);
-	} else if (thread != NULL) {
+	if (!timer_sent(info))
+		hand_on(number, info, context);
+	else if (thread != NULL)
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
 		    info->si_overrun : 0), context);
-	}
 	errno = saved;
+}
+
+static bool
+install(int number, void (*handler)(int, siginfo_t *, void *))
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof action);
+	action.sa_sigaction = handler;
+	action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	sigfillset(&action.sa_mask);
+	return real()->sigaction(number, &action,
+	    &program_actions[index_of(number)]) == 0;
 }
 
 int
 sampler_install(void)
 {
-	struct sigaction action;
-
-	memset(&action, 0, sizeof action);
-	action.sa_sigaction = handle;
-	action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-	sigfillset(&action.sa_mask);
-	if (real()->sigaction(sampler_signal(), &action, &program_action) != 0)
+	if (!install(sampler_signal(), handle))
+		return -1;
+	takes_traps = perf_is_used();
+	if (takes_traps && !install(SIGTRAP, handle_trap))
 		return -1;
 	is_on = true;
 	return 0;
 }
 
+static void
+give_back(int number)
+{
+	sigset_t set;
+
+	real()->sigaction(number, &program_actions[index_of(number)], NULL);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	if (believed_blocked[index_of(number)])
+		real()->pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 void
 sampler_uninstall(void)
 {
-	sigset_t ours;
-
 	if (!is_on)
 		return;
 	is_on = false;
-	real()->sigaction(sampler_signal(), &program_action, NULL);
-	sigemptyset(&ours);
-	sigaddset(&ours, sampler_signal());
-	if (sampler_believed_blocked)
-		real()->pthread_sigmask(SIG_BLOCK, &ours, NULL);
+	give_back(sampler_signal());
+	if (takes_traps)
+		give_back(SIGTRAP);
 }
 
 bool
@@ -174,8 +305,7 @@ sampler_start(struct thread *thread)
 {
 	sigset_t ours;
 
-	sigemptyset(&ours);
-	sigaddset(&ours, sampler_signal());
+	sampler_signals(&ours);
 	real()->pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
 	return resources_start(thread);
 }

@@ -45,8 +45,6 @@ timer_start(struct thread *thread)
 	struct itimerspec when;
 	uint64_t phase;
 
-	if (resources.tick_ns == 0)
-		return true;
 	memset(&event, 0, sizeof event);
 	event.sigev_notify = SIGEV_THREAD_ID;
 	event.sigev_signo = sampler_signal();

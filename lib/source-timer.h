@@ -23,8 +23,8 @@
 extern const struct source source_timer;
 
 /*
- * The calling thread's timer: made and started if resources.tick_ns asks for
- * one; stopped and freed.  False with errno set if it could not be made.  Not
+ * The calling thread's timer, of resources.tick_ns: made and started; stopped
+ * and freed.  False with errno set if it could not be made.  Not
  * from the handler; in a forked child, async-signal-safe.
  */
 bool timer_start(struct thread *thread);

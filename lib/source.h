@@ -52,6 +52,12 @@ struct source {
 	bool is_coarse;		/* charges to where a tick found the thread,
 				   not to where it was spent: a fallback */
 	bool can_be_random;	/* intervals can be randomised */
+
+	/* The sources' own: what the kernel counts (enum usage, 0: nothing),
+	 * and which perf event it is. */
+	unsigned usage;
+	uint32_t event_type;
+	uint64_t event;
 };
 
 #endif

@@ -72,16 +72,6 @@ warn(const char *what, int error)
 		return;		/* nobody to tell */
 }
 
-static sigset_t
-our_signal(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, sampler_signal());
-	return set;
-}
-
 bool
 start_is_own_process(void)
 {
@@ -267,8 +257,9 @@ set_up_child(void)
 static void
 before_fork(void)
 {
-	sigset_t ours = our_signal(), old;
+	sigset_t ours, old;
 
+	sampler_signals(&ours);
 	real()->pthread_sigmask(SIG_BLOCK, &ours, &old);
 	was_unblocked = sigismember(&old, sampler_signal()) == 0;
 }
@@ -276,10 +267,10 @@ before_fork(void)
 static void
 after_fork(void)
 {
-	sigset_t ours = our_signal();
+	sigset_t ours;
 
-	if (was_unblocked &&
-	    (sampler_is_on() || !sampler_believed_blocked))
+	sampler_unblocked_signals(&ours);
+	if (was_unblocked)
 		real()->pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 

@@ -12,6 +12,7 @@
 
 #include "lib/datafile.h"
 #include "lib/process.h"
+#include "lib/source-perf.h"
 
 /* Sampling may cost this at once before it has to pause. */
 #define FIRST_ALLOWANCE_NS 1000000
@@ -226,6 +227,7 @@ threads_forked(void)
 		unwind_free(&thread->unwinder);
 		thread->record = NULL;
 		thread->is_announced = false;
+		perf_forked(thread);
 		/* The parent's debt would leave a short child unseen. */
 		thread->allowance_ns = FIRST_ALLOWANCE_NS;
 		thread->has_timer = false;

@@ -55,7 +55,7 @@ struct thread {
 	uint64_t first_expiry_ns;	/* on its CPU clock */
 	uint64_t n_expiries;		/* that ticks have brought */
 	int64_t allowance_ns;		/* that sampling may still cost */
-	uint64_t last_here_ns;		/* monotonic: see sample_take_here */
+	uint64_t last_asked_ns;		/* monotonic: see sample_time_passed */
 	uint64_t n_samples;
 	uint32_t phase;			/* the tree's nodes are kept for */
 	struct tree tree;

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* source-perf.c -- opens, counts and closes perf events. */
+#include "lib/source-perf.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cpprofdata.h"
+#include "lib/process.h"
+#include "lib/resource.h"
+#include "lib/source-usage.h"
+#include "lib/threads.h"
+
+#ifndef TRAP_PERF
+#define TRAP_PERF 6
+#endif
+
+#define LONG_INTERVAL_US 4000	/* for which ticks are always enough */
+
+/* What the kernel tells of such a signal; newer C libraries know it. */
+struct trap_info {
+	int number, error, code;
+	void *address;
+	unsigned long data;
+};
+
+static const char mark;		/* its address marks our events' signals */
+
+static uint64_t
+to_data(unsigned column)
+{
+	return (uint64_t)(uintptr_t)&mark << 8 | column;
+}
+
+int
+perf_sender(const siginfo_t *info)
+{
+	struct trap_info trap;
+	unsigned column;
+
+	memcpy(&trap, info, sizeof trap);
+	column = trap.data & 255;
+	return trap.code == TRAP_PERF && trap.data == to_data(column) ?
+	    (int)column : -1;
+}
+
+/*
+ * Opening.
+ */
+
+/* Decimal digits from a file, or 0. */
+static uint64_t
+read_number(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char digits[24];
+	uint64_t number = 0;
+	ssize_t n = 0, i;
+
+	if (fd >= 0) {
+		n = read(fd, digits, sizeof digits);
+		close(fd);
+	}
+	for (i = 0; i < n && digits[i] >= '0' && digits[i] <= '9'; i++)
+		number = number * 10 + (uint64_t)(digits[i] - '0');
+	return number;
+}
+
+/* The number of the tracepoint that every system call passes, or 0. */
+static uint64_t
+syscall_tracepoint(void)
+{
+	static uint64_t number;
+
+	if (number == 0)
+		number = read_number("/sys/kernel/tracing/events/"
+		    "raw_syscalls/sys_enter/id");
+	if (number == 0)
+		number = read_number("/sys/kernel/debug/tracing/events/"
+		    "raw_syscalls/sys_enter/id");
+	return number;
+}
+
+static int
+open_event(const struct source *source, uint64_t period, unsigned column,
+    bool excludes_kernel)
+{
+	struct perf_event_attr attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.size = sizeof attr;
+	attr.type = source->event_type;
+	attr.config = source->event;
+	if (attr.type == PERF_TYPE_TRACEPOINT)
+		attr.config = syscall_tracepoint();
+	attr.sample_period = period;
+	attr.exclude_kernel = excludes_kernel;
+	attr.exclude_hv = excludes_kernel;
+	attr.sigtrap = 1;
+	attr.remove_on_exec = 1;
+	attr.sig_data = to_data(column);
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+	    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The same, and without the kernel if that must be; *had_to. */
+static int
+open_allowed(const struct source *source, uint64_t period, unsigned column,
+    bool *had_to)
+{
+	int fd = -1;
+
+	*had_to = false;
+	if (source->event_type != PERF_TYPE_HARDWARE)
+		fd = open_event(source, period, column, false);
+	else
+		errno = EACCES;
+	if (fd < 0 && (errno == EACCES || errno == EPERM) &&
+	    source->usage != USAGE_CONTEXT_SWITCHES) {
+		*had_to = true;
+		fd = open_event(source, period, column, true);
+	}
+	return fd;
+}
+
+static const char *
+explain(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return "the kernel forbids perf events "
+		    "(kernel.perf_event_paranoid, seccomp)";
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return "this machine has no such event";
+	case EINVAL:
+	case E2BIG:
+		return "this kernel's perf events cannot trap "
+		    "(Linux 5.13 and later can)";
+	case ENOSYS:
+		return "this kernel has no perf events";
+	}
+	return "no perf event could be opened";
+}
+
+/* Go's runtime takes SIGTRAP from the kernel's hands, and dies of it. */
+static int
+has_go_note(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const ElfW(Phdr) *header = info->dlpi_phdr;
+	const ElfW(Nhdr) *note;
+	ElfW(Half) i;
+
+	(void)size, (void)unused;
+	for (i = 0; i < info->dlpi_phnum; i++, header++) {
+		note = (const void *)(info->dlpi_addr + header->p_vaddr);
+		if (header->p_type == PT_NOTE &&
+		    header->p_filesz >= sizeof *note + 4 &&
+		    note->n_namesz == 4 && memcmp(note + 1, "Go", 3) == 0)
+			return 1;
+	}
+	return -1;		/* the program itself was all */
+}
+
+/* Whether such an event can be had in this process. */
+static bool
+can_open(const struct source *source, uint64_t interval, const char **why)
+{
+	bool had_to;
+	int fd;
+
+	if (dl_iterate_phdr(has_go_note, NULL) == 1) {
+		*why = "Go programs keep SIGTRAP to themselves";
+		return false;
+	}
+	if (source->event_type == PERF_TYPE_TRACEPOINT &&
+	    syscall_tracepoint() == 0) {
+		*why = "the kernel's tracing (tracefs) is not to be had";
+		return false;
+	}
+	fd = open_allowed(source, interval, 0, &had_to);
+	if (fd < 0) {
+		*why = explain(errno);
+		return false;
+	}
+	close(fd);
+	return true;
+}
+
+/* One row has one such source. */
+static bool
+probe(const struct resource_row *row, uint64_t interval, const char **why)
+{
+	unsigned i = 0;
+
+	while (row->sources[i]->probe != probe)
+		i++;
+	return can_open(row->sources[i], interval, why);
+}
+
+/* The timer is as good and cheaper where ticks come often enough. */
+static bool
+probe_clock(const struct resource_row *row, uint64_t interval,
+    const char **why)
+{
+	struct timespec tick;
+
+	(void)row;
+	*why = "";
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	if (!resources.is_random && (interval >= LONG_INTERVAL_US ||
+	    (tick.tv_sec == 0 &&
+	    interval * 1000 >= (uint64_t)tick.tv_nsec)))
+		return false;
+	return can_open(&source_perf_clock, interval * 1000, why);
+}
+
+/*
+ * A thread's event.
+ */
+
+static bool
+is_ours(const struct account *account)
+{
+	uint64_t id;
+
+	return account->fd >= 0 &&
+	    ioctl(account->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+	    id == account->event_id;
+}
+
+static void
+close_descriptor(struct account *account)
+{
+	if (is_ours(account))
+		close(account->fd);
+	account->fd = -1;
+}
+
+/* What an event counts in a gtick. */
+static uint64_t
+scale(const struct source *source)
+{
+	return source->usage == USAGE_CPU ? 1000 : 1;
+}
+
+static bool
+start(struct thread *thread, unsigned column)
+{
+	const struct source *source = resources.columns[column].source;
+	struct account *account = &thread->accounts[column];
+	bool had_to = false;
+	int fd;
+
+	/* The first interval is what is left of one that is under way. */
+	account->period = account->meter.left;
+	fd = open_allowed(source, account->period * scale(source), column,
+	    &had_to);
+	account->needs_ticks = (fd < 0 || had_to) && source->usage != 0;
+	if (source->usage != 0)
+		usage_start(thread, column);
+	account->fd = -1;
+	account->page = NULL;
+	if (fd < 0)
+		return source->usage != 0;
+	account->fd = process_move_up(fd);
+	ioctl(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
+	account->page = mmap(NULL, CPPROFDATA_PAGE, PROT_READ, MAP_SHARED,
+	    account->fd, 0);
+	if (account->page == MAP_FAILED)
+		account->page = NULL;
+	return true;
+}
+
+static void
+stop(struct thread *thread, unsigned column)
+{
+	struct account *account = &thread->accounts[column];
+
+	if (account->page != NULL)
+		munmap(account->page, CPPROFDATA_PAGE);
+	account->page = NULL;
+	close_descriptor(account);
+}
+
+/* Has the next trap come at the meter's next boundary. */
+static void
+set_period(struct account *account, const struct source *source)
+{
+	const bool is_random = account->meter.random != 0;
+	uint64_t period = is_random ? account->meter.left :
+	    account->meter.interval, number = period * scale(source);
+
+	if (account->fd < 0 || (period == account->period && !is_random))
+		return;
+	if (is_ours(account) &&
+	    ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &number) == 0)
+		account->period = period;
+	if (!is_random && account->page != NULL)
+		close_descriptor(account);
+}
+
+/*
+ * What no usage counts is known by its traps alone: each is a period, of
+ * system calls one less, since the handler's return is one of ours.
+ */
+uint64_t
+perf_trap(struct thread *thread, unsigned column)
+{
+	const struct source *source = resources.columns[column].source;
+	struct account *account = &thread->accounts[column];
+	uint64_t spent = account->period, hits;
+
+	if (source->event_type == PERF_TYPE_TRACEPOINT && spent > 1)
+		spent--;
+	if (source->usage != 0)
+		hits = usage_hits(thread, column, 1);
+	else
+		hits = meter_spend(&account->meter, spent);
+	set_period(account, source);
+	return hits;
+}
+
+/* At ticks, and at the end. */
+static uint64_t
+hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	const struct source *source = resources.columns[column].source;
+
+	return source->usage != 0 ? usage_hits(thread, column, expiries) : 0;
+}
+
+bool
+perf_is_used(void)
+{
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++)
+		if (resources.columns[i].source->start == start)
+			return true;
+	return false;
+}
+
+void
+perf_forked(struct thread *thread)
+{
+	unsigned i;
+
+	/* The pages are not there in a child. */
+	for (i = 0; i < resources.n; i++) {
+		struct account *account = &thread->accounts[i];
+
+		if (resources.columns[i].source->start != start)
+			continue;
+		close_descriptor(account);
+		account->page = NULL;
+	}
+}
+
+#define PERF_EVENT(probe_) \
+	.name = "perf event", \
+	.probe = probe_, \
+	.start = start, \
+	.stop = stop, \
+	.hits = hits, \
+	.can_be_random = true
+#define SOFTWARE(number) \
+	.event_type = PERF_TYPE_SOFTWARE, .event = PERF_COUNT_SW_##number
+#define HARDWARE(number) \
+	.event_type = PERF_TYPE_HARDWARE, .event = PERF_COUNT_HW_##number
+
+const struct source source_perf_clock = {
+	PERF_EVENT(probe_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU
+};
+const struct source source_perf_faults = {
+	PERF_EVENT(probe), SOFTWARE(PAGE_FAULTS), .usage = USAGE_PAGE_FAULTS
+};
+const struct source source_perf_major_faults = {
+	PERF_EVENT(probe), SOFTWARE(PAGE_FAULTS_MAJ), .usage = USAGE_MAJOR_FAULTS
+};
+const struct source source_perf_minor_faults = {
+	PERF_EVENT(probe), SOFTWARE(PAGE_FAULTS_MIN), .usage = USAGE_MINOR_FAULTS
+};
+const struct source source_perf_switches = {
+	PERF_EVENT(probe), SOFTWARE(CONTEXT_SWITCHES),
+	.usage = USAGE_CONTEXT_SWITCHES
+};
+const struct source source_perf_syscalls = {
+	PERF_EVENT(probe), .event_type = PERF_TYPE_TRACEPOINT
+};
+const struct source source_perf_cycles = {
+	PERF_EVENT(probe), HARDWARE(CPU_CYCLES)
+};
+const struct source source_perf_instructions = {
+	PERF_EVENT(probe), HARDWARE(INSTRUCTIONS)
+};
+const struct source source_perf_cache_misses = {
+	PERF_EVENT(probe), HARDWARE(CACHE_MISSES)
+};
+const struct source source_perf_branch_misses = {
+	PERF_EVENT(probe), HARDWARE(BRANCH_MISSES)
+};

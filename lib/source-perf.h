@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* source-perf.h -- the kernel's perf events, each interval a trap.
+ *
+ * An event counts in one thread, and each time it has counted an interval the
+ * thread gets a SIGTRAP (attr.sigtrap, Linux 5.13) on its way back to user
+ * space: at the very instruction, or at the end of the system call or the wait
+ * that brought it, and never by cutting a call short.  The program's own use
+ * of SIGTRAP is kept (sampler.h).
+ *
+ * What the kernel counts for the thread anyway (time, faults, switches) is
+ * asked for at each trap, so that totals are exact whatever traps are lost.
+ *
+ * An event's page is mapped and its descriptor closed as soon as it is not
+ * needed any more: the mapping keeps the event alive, the program may close
+ * what it likes, and a forked child inherits neither.  It goes at exec.
+ */
+#ifndef CPPROF_SOURCE_PERF_H
+#define CPPROF_SOURCE_PERF_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/source.h"
+
+extern const struct source source_perf_clock, source_perf_faults,
+    source_perf_major_faults, source_perf_minor_faults, source_perf_switches,
+    source_perf_syscalls, source_perf_cycles, source_perf_instructions,
+    source_perf_cache_misses, source_perf_branch_misses;
+
+/* Whether a resource that is sampled comes from such events. */
+bool perf_is_used(void);
+
+/* The column whose event has sent a SIGTRAP, or -1.  Async-signal-safe. */
+int perf_sender(const siginfo_t *info);
+
+/*
+ * Hits that a trap of that column has brought, and the event set to its next
+ * interval.  Handler.
+ */
+uint64_t perf_trap(struct thread *thread, unsigned column);
+
+/* In a forked child: the parent's events are not ours.  Async-signal-safe. */
+void perf_forked(struct thread *thread);
+
+#endif
