@@ -128,6 +128,7 @@ add_counts(const struct session *session, struct table *table,
 {
 	const struct profile *profile = session->profile;
 	const struct sample_tree *tree = session->naming.tree;
+	const struct call_graph *graph = profile->graph;
 	const struct field counts[] = {
 		{ "files", "files", cell_count(profile->n_files) },
 		{ "processes", "processes",
@@ -136,10 +137,12 @@ add_counts(const struct session *session, struct table *table,
 		{ "modules", "modules", cell_count(profile->n_modules) },
 		{ "functions", "functions",
 		  cell_count(session->naming.functions->n) },
-		{ "nodes", "nodes of the sample tree",
-		  cell_count(tree->n_nodes) },
-		{ "deepest_stack", "deepest stack",
-		  cell_count(tree->deepest) },
+		{ "nodes", tree != NULL ? "nodes of the sample tree" :
+		  "nodes of the call graph",
+		  cell_count(tree != NULL ? tree->n_nodes :
+		             graph->n_nodes) },
+		{ "deepest_stack", tree != NULL ? "deepest stack" : NULL,
+		  cell_count(tree != NULL ? tree->deepest : 0) },
 		{ "samples", "samples", cell_count(session->set.n_samples) },
 		{ "dropped", "hits dropped",
 		  cell_count(count_dropped(profile)) },
@@ -175,7 +178,6 @@ add_resources(const struct session *session, struct table *table,
               struct error *error)
 {
 	const struct profile *profile = session->profile;
-	const struct sample_tree *tree = session->naming.tree;
 
 	table_add_column(table, "name", "resource", CELL_TEXT);
 	table_add_column(table, "gtick", "gtick", CELL_TEXT);
@@ -184,17 +186,13 @@ add_resources(const struct session *session, struct table *table,
 	table_add_column(table, "samples", "samples", CELL_COUNT);
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
-		const uint64_t *samples = tree->samples == NULL ||
-		    tree->samples[r] == NULL
-		    ? tree->hits[r] : tree->samples[r];
+		uint64_t samples, hits = session_hits(session, r, &samples);
 		struct cell cells[] = {
 			cell_text(resource->name),
 			cell_text(resource->gtick),
 			cell_count(resource->interval),
-			cell_count(sample_tree_total(tree->hits[r],
-			                             tree->n_nodes)),
-			cell_count(sample_tree_total(samples,
-			                             tree->n_nodes)),
+			cell_count(hits),
+			cell_count(samples),
 		};
 
 		if (table_add_row(table, cells, error) != 0)

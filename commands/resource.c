@@ -39,10 +39,10 @@ add_resource(const struct session *session, uint32_t r, struct table *table,
              struct error *error)
 {
 	const struct resource *resource = &session->profile->resources[r];
-	const struct sample_tree *tree = session->naming.tree;
+	uint64_t samples, hits = session_hits(session, r, &samples);
 	struct cell cells[] = {
 		cell_flag(r == session->resource),
-		cell_count(sample_tree_total(tree->hits[r], tree->n_nodes)),
+		cell_count(hits),
 		cell_text(resource->gtick),
 		cell_count(resource->interval),
 		cell_text(resource->name),

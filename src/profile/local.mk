@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/profile/call_flow.c src/profile/call_flow.h \
+	src/profile/call_graph.c src/profile/call_graph.h \
+	src/profile/components.c src/profile/components.h \
+	src/profile/flow_calls.c src/profile/flow_hits.c \
+	src/profile/flow_rules.h \
 	src/profile/frame_labels.c src/profile/frame_labels.h \
 	src/profile/large_array.c src/profile/large_array.h \
 	src/profile/profile.c src/profile/profile.h \

@@ -24,33 +24,13 @@ profile_new(struct error *error)
 	return profile;
 }
 
-static void
-graph_free(struct call_graph *graph, uint32_t n_resources)
-{
-	if (graph == NULL)
-		return;
-	for (uint32_t r = 0; r < n_resources; r++) {
-		if (graph->self != NULL)
-			free(graph->self[r]);
-		if (graph->inclusive != NULL)
-			free(graph->inclusive[r]);
-	}
-	for (uint32_t i = 0; graph->arcs != NULL && i < graph->n_arcs; i++)
-		free(graph->arcs[i].hits);
-	free(graph->self);
-	free(graph->inclusive);
-	free(graph->arcs);
-	free(graph->functions);
-	free(graph);
-}
-
 void
 profile_free(struct profile *profile)
 {
 	if (profile == NULL)
 		return;
 	sample_tree_free(profile->tree);
-	graph_free(profile->graph, profile->n_resources);
+	call_graph_free(profile->graph);
 	names_free(profile->names);
 	free(profile->resources);
 	free(profile->modules);

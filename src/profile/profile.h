@@ -14,6 +14,7 @@
 #include "src/base/arena.h"
 #include "src/base/error.h"
 #include "src/base/names.h"
+#include "src/profile/call_graph.h"
 #include "src/profile/sample_tree.h"
 
 #define NO_MODULE UINT32_MAX
@@ -85,22 +86,6 @@ struct section {
 struct tally {
 	const char *what;
 	uint64_t count;
-};
-
-/* Calls between two functions, where the input has arcs and no stacks. */
-struct arc {
-	uint32_t caller, callee;	/* names; caller may be NO_NAME */
-	uint64_t calls;			/* 0 unknown */
-	uint64_t *hits;			/* [n_resources], of the calls */
-};
-
-/* Functions and arcs: all that callgrind and gmon.out know. */
-struct call_graph {
-	uint32_t n_functions, n_arcs;
-	uint32_t *functions;		/* names */
-	uint64_t **self;		/* [n_resources][n_functions] */
-	uint64_t **inclusive;		/* likewise; NULL: not in the input */
-	struct arc *arcs;
 };
 
 struct profile {
@@ -178,7 +163,8 @@ int profile_warn(struct profile *profile, struct error *error,
     __attribute__((format(printf, 3, 4)));
 
 /*
- * The sum of n >= 1 profiles with trees: stacks, processes, modules, tallies.
+ * The sum of n >= 1 profiles, all with trees or all with graphs: stacks or
+ * arcs, processes, modules, tallies.
  * Resources are matched by name; those of one name must agree in gtick, and
  * where their intervals differ the sum counts gticks (interval 1).  Those that
  * most inputs have come first, so that the order of inputs means nothing.  The

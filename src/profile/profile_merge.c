@@ -4,7 +4,8 @@
  * Everything is entered anew into an empty profile: first what nodes refer to,
  * each input keeping a map from its own numbers to the sum's, then the nodes
  * themselves through one tree builder, which shares equal stacks.  Outermost
- * frames of different threads stay apart, as they were.
+ * frames of different threads stay apart, as they were.  Where the inputs have
+ * graphs, call_graph.h does the latter part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 /* The sum while it grows. */
 struct merge {
 	struct profile *sum;
-	struct tree_builder *builder;
+	struct tree_builder *builder;		/* or */
+	struct call_graph_sum *graph;
 	struct names *module_keys;	/* path, NUL, build-id: number of the
 					 * module in the sum */
 	struct names *frame_keys;	/* struct frame_key and locations:
@@ -36,6 +38,7 @@ merge_free(struct merge *merge)
 {
 	profile_free(merge->sum);
 	tree_builder_free(merge->builder);
+	call_graph_sum_free(merge->graph);
 	names_free(merge->module_keys);
 	names_free(merge->frame_keys);
 	free(merge->locations);
@@ -442,9 +445,41 @@ maps_alloc(struct maps *maps, const struct profile *from, struct error *error)
 	maps->module = memory_array(from->n_modules, sizeof(uint32_t), error);
 	maps->frame = memory_array(from->n_frames, sizeof(uint32_t), error);
 	maps->thread = memory_array(from->n_threads, sizeof(uint32_t), error);
-	maps->node = memory_array(from->tree->n_nodes, sizeof(uint32_t),
+	maps->node = memory_array(from->tree == NULL ? 0 :
+	                          from->tree->n_nodes, sizeof(uint32_t),
 	                          error);
 	return error->is_set ? -1 : 0;
+}
+
+static int
+merge_graph(struct merge *merge, const struct profile *from,
+            const uint32_t *resource_map, struct error *error)
+{
+	uint64_t *factor = memory_array(from->n_resources, sizeof *factor,
+	                                error);
+	int result;
+
+	if (factor == NULL)
+		return -1;
+	for (uint32_t r = 0; r < from->n_resources; r++) {
+		uint64_t interval = from->resources[r].interval;
+
+		factor[r] = interval == merge->sum->resources[
+		    resource_map[r]].interval ? 1 : interval;
+	}
+	result = call_graph_sum_add(merge->graph, from->graph, from->names,
+	                            resource_map, factor, error);
+	free(factor);
+	return result;
+}
+
+static int
+merge_stacks(struct merge *merge, const struct profile *from,
+             const struct maps *maps, struct error *error)
+{
+	if (merge->has_sections)
+		return merge_sections(merge, from, maps, error);
+	return merge_nodes(merge, from, 0, from->tree->n_nodes, maps, error);
 }
 
 static int
@@ -460,12 +495,36 @@ merge_one(struct merge *merge, const struct profile *from,
 	    merge_processes_and_threads(merge->sum, from, maps.thread,
 	                                error) == 0 &&
 	    merge_tallies_and_warnings(merge->sum, from, error) == 0)
-		result = merge->has_sections ?
-		         merge_sections(merge, from, &maps, error) :
-		         merge_nodes(merge, from, 0, from->tree->n_nodes,
-		                     &maps, error);
+		result = merge->graph != NULL ?
+		         merge_graph(merge, from, maps.resource, error) :
+		         merge_stacks(merge, from, &maps, error);
 	maps_free(&maps);
 	return result;
+}
+
+/* What takes the nodes of a sum that has all its resources. */
+static int
+begin_nodes(struct merge *merge, bool is_graph, struct error *error)
+{
+	uint32_t n = merge->sum->n_resources;
+
+	if (!is_graph) {
+		merge->builder = tree_builder_new(n, error);
+		return merge->builder != NULL ? 0 : -1;
+	}
+	merge->graph = call_graph_sum_new(merge->sum->names, n, error);
+	return merge->graph != NULL ? 0 : -1;
+}
+
+static int
+finish_nodes(struct merge *merge, struct error *error)
+{
+	if (merge->graph != NULL) {
+		merge->sum->graph = call_graph_sum_take(merge->graph);
+		return 0;
+	}
+	merge->sum->tree = tree_builder_finish(merge->builder, error);
+	return merge->sum->tree != NULL ? 0 : -1;
 }
 
 static int
@@ -477,10 +536,8 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 	merge->frame_keys = names_new(error);
 	if (error->is_set ||
 	    merge_resources(merge, &(struct inputs){ profiles, n },
-	                    error) != 0)
-		return -1;
-	merge->builder = tree_builder_new(merge->sum->n_resources, error);
-	if (merge->builder == NULL)
+	                    error) != 0 ||
+	    begin_nodes(merge, profiles[0]->graph != NULL, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct error why = { 0 };
@@ -490,8 +547,34 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 			                 name_of(profiles[i]), why.text);
 		merge->sum->n_files += profiles[i]->n_files;
 	}
-	merge->sum->tree = tree_builder_finish(merge->builder, error);
-	return merge->sum->tree != NULL ? 0 : -1;
+	return finish_nodes(merge, error);
+}
+
+/* Stacks, arcs with costs and arcs without do not add up. */
+static int
+check_kinds(struct profile *const *profiles, uint32_t n, struct error *error)
+{
+	const struct call_graph *first = profiles[0]->graph;
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct call_graph *graph = profiles[i]->graph;
+		const char *name = name_of(profiles[i]);
+
+		if (first == NULL && graph != NULL)
+			return error_set(error, "%s: cannot merge: calls "
+			                 "without stacks, the others have "
+			                 "stacks", name);
+		if (first != NULL && graph == NULL)
+			return error_set(error, "%s: cannot merge: stacks, "
+			                 "the others have calls without "
+			                 "stacks", name);
+		if (graph != NULL && graph->has_hits != first->has_hits &&
+		    graph->n_arcs > 0 && first->n_arcs > 0)
+			return error_set(error, "%s: cannot merge: some have "
+			                 "what calls used, others only how "
+			                 "many there were", name);
+	}
+	return 0;
 }
 
 struct profile *
@@ -501,15 +584,11 @@ profile_merge(struct profile *const *profiles, uint32_t n,
 	struct merge merge = { 0 };
 	struct profile *sum = NULL;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (profiles[i]->tree == NULL) {
-			error_set(error, "%s: cannot merge: arcs and no "
-			          "stacks", name_of(profiles[i]));
-			return NULL;
-		}
+	if (check_kinds(profiles, n, error) != 0)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
 		if (profiles[i]->n_sections > 0)
 			merge.has_sections = true;
-	}
 	if (merge_all(&merge, profiles, n, error) == 0) {
 		sum = merge.sum;
 		merge.sum = NULL;

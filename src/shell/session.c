@@ -35,6 +35,7 @@ free_naming(struct naming *naming)
 {
 	if (naming->tree_is_own)
 		sample_tree_free(naming->tree);
+	call_flow_free(naming->flow);
 	free(naming->weight);
 	free(naming->functions);
 	free(naming->occurs);
@@ -61,13 +62,19 @@ session_end(struct session *session)
 	history_free(&session->history);
 }
 
-/* Which names the tree has; how many. */
+/* Which names the tree or the flow has; how many. */
 static uint32_t
 find_functions(struct naming *naming)
 {
 	const struct sample_tree *tree = naming->tree;
 	uint32_t n = 0;
 
+	for (uint32_t name = 0; tree == NULL && name < naming->n_names;
+	     name++)
+		n += naming->occurs[name] =
+		    naming->flow->functions[name].occurs;
+	if (tree == NULL)
+		return n;
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		n += !naming->occurs[tree->label[node]];
 		naming->occurs[tree->label[node]] = 1;
@@ -120,6 +127,21 @@ session_functions(const struct session *session, uint32_t *n)
 	return list->names;
 }
 
+static int
+make_flow(struct naming *naming, const struct profile *profile,
+          uint32_t resource, struct error *error)
+{
+	naming->flow = call_flow_new(profile->graph,
+	                             names_count(profile->names), resource,
+	                             false, error);
+	if (naming->flow == NULL ||
+	    list_functions(naming, profile->names, error) != 0) {
+		free_naming(naming);
+		return -1;
+	}
+	return 0;
+}
+
 /* Names and weights of a profile; naming is empty before. */
 static int
 make_naming(struct naming *naming, struct profile *profile,
@@ -128,8 +150,8 @@ make_naming(struct naming *naming, struct profile *profile,
 {
 	const struct sample_tree *tree;
 
-	if (profile->tree == NULL)
-		return error_set(error, "the profile has no stacks");
+	if (profile->graph != NULL)
+		return make_flow(naming, profile, resource, error);
 	naming->tree = profile_named_tree(profile, rule, &naming->tree_is_own,
 	                                  error);
 	if (naming->tree == NULL)
@@ -165,6 +187,40 @@ session_find_function(const struct session *session, const char *text,
 	return session_has_function(session, name) ? name : NO_NAME;
 }
 
+/*
+ * The function with most hits of those that nobody calls, else of all; of
+ * equals the first in byte order.
+ */
+static uint32_t
+heaviest_of_flow(const struct session *session)
+{
+	const struct call_flow *flow = session->naming.flow;
+	const struct names *names = session->profile->names;
+	uint32_t best = NO_NAME;
+
+	for (uint32_t name = 0; name < flow->n_names; name++) {
+		const struct flow_function *function = &flow->functions[name];
+		long double more;
+
+		if (!function->occurs)
+			continue;
+		if (best == NO_NAME) {
+			best = name;
+			continue;
+		}
+		if (function->is_called != flow->functions[best].is_called) {
+			if (!function->is_called)
+				best = name;
+			continue;
+		}
+		more = function->inclusive - flow->functions[best].inclusive;
+		if (more > 0 || (more == 0 &&
+		                 names_compare(names, name, best) < 0))
+			best = name;
+	}
+	return best;
+}
+
 /* The outermost function with most hits; of equals the first in byte order. */
 static uint32_t
 heaviest_outermost(const struct session *session)
@@ -173,9 +229,12 @@ heaviest_outermost(const struct session *session)
 	const struct sample_tree *tree = naming->tree;
 	const struct names *names = session->profile->names;
 	struct error error = { 0 };
-	uint64_t *hits = memory_array(naming->n_names, sizeof *hits, &error);
+	uint64_t *hits;
 	uint32_t best = NO_NAME;
 
+	if (tree == NULL)
+		return heaviest_of_flow(session);
+	hits = memory_array(naming->n_names, sizeof *hits, &error);
 	if (hits == NULL)
 		return NO_NAME;
 	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node])
@@ -262,11 +321,21 @@ make_set(struct session *session)
 	const struct naming *naming = &session->naming;
 	const struct sample_tree *tree = naming->tree;
 	uint32_t resource = session->resource;
-	const uint64_t *samples = tree->samples == NULL
-	    ? NULL : tree->samples[resource];
-	uint64_t total = sample_tree_total(tree->hits[resource],
-	                                   tree->n_nodes);
+	const uint64_t *samples;
+	uint64_t total;
 
+	if (tree == NULL) {
+		session->set = (struct sample_set){
+			.flow = naming->flow,
+			.names = session->profile->names,
+			.resource = session_resource(session),
+			.total = naming->flow->total,
+			.n_samples = naming->flow->total,
+		};
+		return;
+	}
+	samples = tree->samples == NULL ? NULL : tree->samples[resource];
+	total = sample_tree_total(tree->hits[resource], tree->n_nodes);
 	session->set = (struct sample_set){
 		.tree = tree,
 		.names = session->profile->names,
@@ -428,6 +497,11 @@ session_set_naming(struct session *session, const struct naming_rule *rule,
 {
 	struct naming naming = { 0 };
 
+	if (session->profile != NULL && session->profile->graph != NULL &&
+	    rule->granularity != GRANULARITY_FUNCTION)
+		return error_set(error, "the profile has calls between "
+		                 "functions and no stacks: its granularity "
+		                 "is function");
 	if (session->profile != NULL) {
 		if (read_lines(session, session->profile, rule, error) != 0 ||
 		    make_naming(&naming, session->profile, rule,
@@ -449,9 +523,21 @@ session_set_resource(struct session *session, uint32_t resource,
                      struct error *error)
 {
 	const struct sample_tree *tree = session->naming.tree;
+	struct naming naming = { 0 };
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
+	if (tree == NULL) {
+		if (make_naming(&naming, session->profile,
+		                &session->settings.naming, resource,
+		                error) != 0)
+			return -1;
+		free_naming(&session->naming);
+		session->naming = naming;
+		session->resource = resource;
+		make_set(session);
+		return 0;
+	}
 	session->resource = resource;
 	sample_tree_weights(tree, tree->hits[resource],
 	                    session->naming.weight);

@@ -43,11 +43,15 @@ struct function_list {
 	uint32_t names[];
 };
 
-/* The profile's stacks as names, at one granularity. */
+/*
+ * The profile's stacks as names, at one granularity; or, where it has none,
+ * its calls.
+ */
 struct naming {
-	struct sample_tree *tree;
+	struct sample_tree *tree;	/* NULL: a flow */
 	bool tree_is_own;
 	uint64_t *weight;		/* [n_nodes], of the resource */
+	struct call_flow *flow;		/* of the resource */
 	struct function_list *functions;
 	unsigned char *occurs;		/* [n_names] whether in the tree */
 	uint32_t n_names;
@@ -131,6 +135,10 @@ uint32_t session_find_function(const struct session *session,
 const uint32_t *session_functions(const struct session *session, uint32_t *n);
 
 const struct resource *session_resource(const struct session *session);
+
+/* All hits of one of the profile's resources, and the samples they came in. */
+uint64_t session_hits(const struct session *session, uint32_t resource,
+                      uint64_t *samples);
 
 /*
  * The process that began first, and so started the others of a recording,

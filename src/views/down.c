@@ -18,6 +18,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/large_array.h"
+#include "src/views/flow_paths.h"
 #include "src/views/rows.h"
 
 static const struct view_kind down_kind = {
@@ -157,6 +158,23 @@ count_paths(struct walk *walk, uint32_t root, struct error *error)
 	return 0;
 }
 
+/* The rows of a tree. */
+static int
+count_rows(struct rows *rows, const struct view_request *request,
+           const struct measure *measure, struct hidden *hidden,
+           struct error *error)
+{
+	struct walk walk;
+	int status = -1;
+
+	if (walk_begin(&walk, request->set, request->root, error) == 0 &&
+	    count_paths(&walk, request->root, error) == 0)
+		status = rows_from_trie(rows, &walk.trie, request, measure,
+		                        hidden, error);
+	walk_free(&walk);
+	return status;
+}
+
 int
 view_down(const struct view_request *request, struct table *table,
           struct error *error)
@@ -164,16 +182,13 @@ view_down(const struct view_request *request, struct table *table,
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
 	struct rows rows = { 0 };
-	struct walk walk;
-	int status = -1;
+	int status;
 
 	if (view_need_root(request, &down_kind, error) != 0)
 		return -1;
-	if (walk_begin(&walk, request->set, request->root, error) == 0 &&
-	    count_paths(&walk, request->root, error) == 0)
-		status = rows_from_trie(&rows, &walk.trie, request, &measure,
-		                        &hidden, error);
-	walk_free(&walk);
+	status = request->set->flow != NULL ?
+	    flow_paths_down(&rows, request, &measure, &hidden, error) :
+	    count_rows(&rows, request, &measure, &hidden, error);
 	if (status != 0) {
 		rows_free(&rows);
 		return -1;

@@ -18,10 +18,11 @@ static const struct view_kind flat_kind = {
 
 /* Row i is totals[i]: those that are not kept are closed up. */
 static int
-keep_bodies(struct rows *rows, struct function_total *totals, uint32_t n,
-            uint64_t least, struct hidden *hidden, struct error *error)
+keep_bodies(struct rows *rows, const struct view_request *request,
+            struct function_total *totals, uint32_t n, uint64_t least,
+            struct hidden *hidden, struct error *error)
 {
-	if (rows_of_functions(rows, n, error) != 0)
+	if (rows_of_functions(rows, request->set, n, error) != 0)
 		return -1;
 	rows->n = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -80,8 +81,9 @@ show(const struct view_request *request, struct rows *rows,
 	                                       error);
 	uint32_t n_rows;
 
-	if (paths == NULL || keep_bodies(rows, totals, n, measure.least,
-	                                 &hidden, error) != 0 ||
+	if (paths == NULL || keep_bodies(rows, request, totals, n,
+	                                 measure.least, &hidden,
+	                                 error) != 0 ||
 	    rows_sort(rows, request->set->names, error) != 0)
 		return -1;
 	paths->names = request->set->names;

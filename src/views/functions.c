@@ -67,6 +67,9 @@ keep_functions(struct rows *rows, const struct function_total *totals,
 			continue;
 		}
 		rows->name[rows->n] = totals[i].name;
+		if (rows->is_estimated != NULL)
+			rows->is_estimated[rows->n] = totals[i].is_estimated &&
+			                              hits_of != body_of;
 		rows->hits[rows->n++] = hits;
 	}
 }
@@ -86,7 +89,7 @@ show_functions(const struct view_request *request,
 
 	if (totals == NULL)
 		return -1;
-	if (rows_of_functions(&rows, n, error) != 0) {
+	if (rows_of_functions(&rows, request->set, n, error) != 0) {
 		rows_free(&rows);
 		free(totals);
 		return -1;

@@ -67,6 +67,18 @@ plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* There are no stacks; it is said what may be an estimate. */
+static int
+add_calls_line(const struct sample_set *set, struct table *table,
+               struct error *error)
+{
+	uint64_t interval = set->resource->interval, hits = set->total;
+
+	return table_add_header(table, error, "%" PRIu64 " hit%s of %" PRIu64
+	    " gtick%s, in calls without stacks; ~ marks estimates", hits,
+	    plural(hits), interval, plural(interval));
+}
+
 /* "614 samples, sampled every 20 gticks" */
 static int
 add_samples_line(const struct sample_set *set, struct table *table,
@@ -75,6 +87,8 @@ add_samples_line(const struct sample_set *set, struct table *table,
 	uint64_t interval = set->resource->interval, hits = set->total;
 	char raw[40] = "";
 
+	if (set->flow != NULL)
+		return add_calls_line(set, table, error);
 	if (hits != set->n_samples)
 		snprintf(raw, sizeof raw, "%" PRIu64 " hit%s in ", hits,
 		         plural(hits));

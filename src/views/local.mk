@@ -2,6 +2,7 @@
 libcore_a_SOURCES += \
 	src/views/down.c \
 	src/views/flat.c \
+	src/views/flow_paths.c src/views/flow_paths.h \
 	src/views/functions.c \
 	src/views/heading.c src/views/heading.h \
 	src/views/measure.c src/views/measure.h \

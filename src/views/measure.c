@@ -14,12 +14,24 @@ measure_next_node(const struct sample_tree *tree, uint32_t node,
 }
 
 uint64_t
+measure_hits(long double hits)
+{
+	if (hits >= 0x1p64L)
+		return UINT64_MAX;
+	return (uint64_t)(hits + 0.5L);
+}
+
+uint64_t
 measure_function(const struct sample_set *set, uint32_t function)
 {
 	const struct sample_tree *tree = set->tree;
-	uint32_t node = measure_next_node(tree, 0, function);
 	uint64_t hits = 0;
+	uint32_t node;
 
+	if (set->flow != NULL)
+		return function < set->flow->n_names ? measure_hits(
+		    set->flow->functions[function].inclusive) : 0;
+	node = measure_next_node(tree, 0, function);
 	while (node < tree->n_nodes) {
 		hits += set->weight[node];
 		node = measure_next_node(tree, tree->end[node], function);

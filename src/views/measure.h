@@ -31,6 +31,9 @@ double measure_fraction(const struct measure *measure, uint64_t hits);
  */
 uint64_t measure_least(double threshold, uint64_t denominator);
 
+/* Hits of a flow as they are shown: whole ones. */
+uint64_t measure_hits(long double hits);
+
 /*
  * Value of the path (function): hits of the stacks that contain it.  One scan
  * of the labels, O(N).

@@ -31,6 +31,7 @@ struct neighbour {
 	uint64_t hits;
 	uint32_t until;		/* end of the last subtree added */
 	bool is_met;
+	bool is_estimated;	/* never of a tree */
 };
 
 /* The hits of each name that calls the function, or that it calls. */
@@ -59,6 +60,36 @@ count_calls(const struct sample_set *set, uint32_t function,
 	}
 }
 
+/*
+ * The same of a flow.  Where vertices of one name add up, rounding waits for
+ * the sum.
+ */
+static int
+count_flow(const struct call_flow *flow, uint32_t function,
+           bool wants_callers, struct neighbour *neighbours,
+           struct error *error)
+{
+	long double *sums = memory_array(flow->n_names, sizeof *sums, error);
+
+	if (sums == NULL)
+		return -1;
+	for (uint32_t i = 0; i < flow->n_arcs; i++) {
+		const struct flow_arc *arc = &flow->arcs[i];
+		uint32_t caller = flow->vertices[arc->caller].name;
+		uint32_t callee = flow->vertices[arc->callee].name;
+		uint32_t name = wants_callers ? caller : callee;
+
+		if ((wants_callers ? callee : caller) != function)
+			continue;
+		sums[name] += arc->hits;
+		neighbours[name].is_met = true;
+		neighbours[name].is_estimated |= arc->is_estimated;
+		neighbours[name].hits = measure_hits(sums[name]);
+	}
+	free(sums);
+	return 0;
+}
+
 /* Rows are the neighbours alone: the function is the same in every path. */
 static int
 keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
@@ -69,7 +100,7 @@ keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
 
 	for (uint32_t name = 0; name < n_names; name++)
 		n += neighbours[name].is_met;
-	if (rows_of_functions(rows, n, error) != 0)
+	if (rows_of_functions(rows, request->set, n, error) != 0)
 		return -1;
 	rows->n = 0;
 	for (uint32_t name = 0; name < n_names; name++) {
@@ -81,6 +112,9 @@ keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
 			hidden->too_long++;
 		} else {
 			rows->name[rows->n] = name;
+			if (rows->is_estimated != NULL)
+				rows->is_estimated[rows->n] =
+				    neighbours[name].is_estimated;
 			rows->hits[rows->n++] = neighbours[name].hits;
 		}
 	}
@@ -115,17 +149,21 @@ make_paths(const struct rows *rows, uint32_t n_rows,
 }
 
 static int
-add_rows(struct table *table, const struct rows *rows, uint32_t n_rows,
+add_rows(struct table *table, const struct sample_set *set,
+         const struct rows *rows, uint32_t n_rows,
          const struct call_paths *paths, const struct measure *measure,
          struct error *error)
 {
-	rows_add_columns(table, true);
+	rows_add_columns(table, set, true);
 	for (uint32_t i = 0; i < n_rows; i++) {
-		uint64_t hits = rows->hits[rows->order[i]];
+		uint32_t row = rows->order[i];
+		uint64_t hits = rows->hits[row];
 		struct cell cells[] = {
 			cell_hits(hits),
 			cell_fraction(measure_fraction(measure, hits)),
 			cell_path(paths, i + 1),
+			cell_flag(rows->is_estimated != NULL &&
+			          rows->is_estimated[row]),
 		};
 
 		if (table_add_row(table, cells, error) != 0)
@@ -134,21 +172,36 @@ add_rows(struct table *table, const struct rows *rows, uint32_t n_rows,
 	return 0;
 }
 
+static uint64_t
+body_of(const struct sample_set *set, uint32_t function)
+{
+	uint64_t body = 0;
+
+	if (set->flow != NULL)
+		return set->flow->functions[function].self;
+	for (uint32_t node = 0; node < set->tree->n_nodes; node++)
+		if (set->tree->label[node] == function)
+			body += set->self[node];
+	return body;
+}
+
 /* The function's own body and total, which frame its calls. */
 static int
 describe_function(const struct view_request *request, struct table *table,
                   struct error *error)
 {
 	const struct sample_set *set = request->set;
-	uint64_t body = 0, inclusive = measure_function(set, request->root);
+	uint64_t inclusive = measure_function(set, request->root);
+	uint64_t body = body_of(set, request->root);
+	bool is_estimated = set->flow != NULL &&
+	    set->flow->functions[request->root].is_estimated;
 
-	for (uint32_t node = 0; node < set->tree->n_nodes; node++)
-		if (set->tree->label[node] == request->root)
-			body += set->self[node];
 	if (table_add_field(table, "body", "root's body", cell_hits(body),
 	                    error) != 0)
 		return -1;
-	return table_add_field(table, "inclusive", "root's body+descendants",
+	return table_add_field(table, "inclusive", is_estimated ?
+	                       "root's body+descendants, estimated" :
+	                       "root's body+descendants",
 	                       cell_hits(inclusive), error);
 }
 
@@ -175,7 +228,8 @@ show(const struct view_request *request, const struct view_kind *kind,
 	                  error) != 0 ||
 	    describe_function(request, table, error) != 0)
 		return -1;
-	return add_rows(table, rows, n_rows, paths, &measure, error);
+	return add_rows(table, request->set, rows, n_rows, paths, &measure,
+	                error);
 }
 
 static int
@@ -186,16 +240,21 @@ show_neighbours(const struct view_request *request,
 	uint32_t n_names = names_count(request->set->names);
 	struct neighbour *neighbours;
 	struct rows rows = { 0 };
-	int status;
+	int status = 0;
 
 	if (view_need_root(request, kind, error) != 0)
 		return -1;
 	neighbours = memory_array(n_names, sizeof *neighbours, error);
 	if (neighbours == NULL)
 		return -1;
-	count_calls(request->set, request->root, kind == &callers_kind,
-	            neighbours);
-	status = show(request, kind, neighbours, &rows, table, error);
+	if (request->set->flow != NULL)
+		status = count_flow(request->set->flow, request->root,
+		                    kind == &callers_kind, neighbours, error);
+	else
+		count_calls(request->set, request->root,
+		            kind == &callers_kind, neighbours);
+	if (status == 0)
+		status = show(request, kind, neighbours, &rows, table, error);
 	rows_free(&rows);
 	free(neighbours);
 	return status;

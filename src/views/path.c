@@ -14,6 +14,7 @@
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
+#include "src/views/flow_paths.h"
 #include "src/views/rows.h"
 
 static const struct view_kind path_kind = {
@@ -32,6 +33,11 @@ struct automaton {
 	const uint32_t *path;
 	uint32_t n;
 	uint32_t *position;	/* [names] of path[0 .. n-2], from 1; else 0 */
+};
+
+struct value {
+	uint64_t hits;
+	bool is_estimated;
 };
 
 static struct state
@@ -88,14 +94,28 @@ is_canonical(const uint32_t *path, size_t n, uint32_t *position)
 }
 
 static int
-value_of(const struct view_request *request, uint64_t *hits,
+count_path(const struct view_request *request,
+           const struct automaton *automaton, struct value *value,
+           struct error *error)
+{
+	const struct sample_set *set = request->set;
+
+	if (set->flow != NULL)
+		return flow_path_value(set->flow, request->path,
+		                       request->n_path, &value->hits,
+		                       &value->is_estimated, error);
+	return count_hits(set, automaton, &value->hits, error);
+}
+
+static int
+value_of(const struct view_request *request, struct value *value,
          struct error *error)
 {
 	const struct sample_set *set = request->set;
 	struct automaton automaton = { .path = request->path };
 	int status = 0;
 
-	*hits = 0;
+	*value = (struct value){ 0 };
 	automaton.position = memory_array(names_count(set->names),
 	                                  sizeof *automaton.position, error);
 	if (automaton.position == NULL)
@@ -103,7 +123,7 @@ value_of(const struct view_request *request, uint64_t *hits,
 	if (is_canonical(request->path, request->n_path,
 	                 automaton.position)) {
 		automaton.n = (uint32_t)request->n_path;
-		status = count_hits(set, &automaton, hits, error);
+		status = count_path(request, &automaton, value, error);
 	}
 	free(automaton.position);
 	return status;
@@ -112,7 +132,7 @@ value_of(const struct view_request *request, uint64_t *hits,
 /* The one row: the path's own names, each the parent of the next. */
 static int
 add_row(const struct view_request *request, const struct measure *measure,
-        uint64_t hits, struct table *table, struct error *error)
+        const struct value *value, struct table *table, struct error *error)
 {
 	size_t n = request->n_path;
 	struct call_paths *paths = arena_alloc(&table->arena, sizeof *paths,
@@ -132,11 +152,12 @@ add_row(const struct view_request *request, const struct measure *measure,
 		.parent = parent,
 		.name = name,
 	};
-	rows_add_columns(table, true);
+	rows_add_columns(table, request->set, true);
 	return table_add_row(table, (struct cell[]){
-		cell_hits(hits),
-		cell_fraction(measure_fraction(measure, hits)),
+		cell_hits(value->hits),
+		cell_fraction(measure_fraction(measure, value->hits)),
 		cell_path(paths, (uint32_t)n - 1),
+		cell_flag(value->is_estimated),	/* of a flow */
 	}, error);
 }
 
@@ -157,18 +178,23 @@ describe_gticks(const struct resource *resource, uint64_t hits,
 
 /* A saving is of the run, whatever percentages are relative to. */
 static int
-describe_saving(const struct sample_set *set, uint64_t hits,
+describe_saving(const struct sample_set *set, const struct value *value,
                 struct table *table, struct error *error)
 {
 	struct measure run = { .denominator = set->total };
+	uint64_t hits = value->hits;
 	double saved = measure_fraction(&run, hits);
+	uint64_t left = hits < set->total ? set->total - hits : 0;
 
 	if (describe_gticks(set->resource, hits, table, error) != 0 ||
-	    table_add_field(table, "saved", "share of the run saved if free",
+	    table_add_field(table, "saved", value->is_estimated ?
+	                    "estimated share of the run saved if free" :
+	                    "share of the run saved if free",
 	                    cell_fraction(saved), error) != 0)
 		return -1;
-	return table_add_field(table, "new_total", "new total if free",
-	                       cell_hits(set->total - hits), error);
+	return table_add_field(table, "new_total", value->is_estimated ?
+	                       "estimated new total if free" :
+	                       "new total if free", cell_hits(left), error);
 }
 
 int
@@ -177,17 +203,17 @@ view_path(const struct view_request *request, struct table *table,
 {
 	struct measure measure = measure_of(request);
 	struct hidden hidden = { 0 };
-	uint64_t hits;
+	struct value value;
 
 	if (request->n_path == 0)
 		return error_set(error, "no call path: path needs one");
 	if (request->n_path > INT32_MAX)
 		return error_set(error, "call path of more than %d functions",
 		                 INT32_MAX);
-	if (value_of(request, &hits, error) != 0 ||
+	if (value_of(request, &value, error) != 0 ||
 	    view_describe(request, &path_kind, &measure, &hidden, table,
 	                  error) != 0 ||
-	    describe_saving(request->set, hits, table, error) != 0)
+	    describe_saving(request->set, &value, table, error) != 0)
 		return -1;
-	return add_row(request, &measure, hits, table, error);
+	return add_row(request, &measure, &value, table, error);
 }

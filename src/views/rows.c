@@ -14,6 +14,7 @@ rows_free(struct rows *rows)
 	free(rows->name);
 	free(rows->parent);
 	free(rows->hits);
+	free(rows->is_estimated);
 	free(rows->order);
 	*rows = (struct rows){ 0 };
 }
@@ -87,9 +88,17 @@ rows_from_trie(struct rows *rows, const struct path_trie *trie,
 }
 
 int
-rows_of_functions(struct rows *rows, uint32_t n, struct error *error)
+rows_of_functions(struct rows *rows, const struct sample_set *set, uint32_t n,
+                  struct error *error)
 {
 	rows->n = n;
+	if (set->flow != NULL) {
+		rows->is_estimated = memory_array(n,
+		                                  sizeof *rows->is_estimated,
+		                                  error);
+		if (rows->is_estimated == NULL)
+			return -1;
+	}
 	rows->name = memory_array(n, sizeof *rows->name, error);
 	rows->hits = memory_array(n, sizeof *rows->hits, error);
 	return rows->name == NULL || rows->hits == NULL ? -1 : 0;
@@ -160,6 +169,8 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 		cells[2] = cell_path(&source->paths, row);
 	else
 		cells[2] = cell_name(&source->paths, source->rows.name[row]);
+	if (source->rows.is_estimated != NULL)
+		cells[3] = cell_flag(source->rows.is_estimated[row]);
 }
 
 static void
@@ -198,7 +209,8 @@ give_to_table(struct rows *rows, const struct names *names,
 }
 
 void
-rows_add_columns(struct table *table, bool has_paths)
+rows_add_columns(struct table *table, const struct sample_set *set,
+                 bool has_paths)
 {
 	table_add_column(table, "hits", "#hits", CELL_HITS);
 	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
@@ -206,8 +218,15 @@ rows_add_columns(struct table *table, bool has_paths)
 		table_add_column(table, "path", "call path", CELL_PATH);
 	else
 		table_add_column(table, "path", "function_name", CELL_NAME);
-	table->pattern = has_paths ? "{fraction} ({path}) [{hits}]" :
-	                 "{fraction} {path} [{hits}]";
+	if (set->flow == NULL) {
+		table->pattern = has_paths ? "{fraction} ({path}) [{hits}]" :
+		                 "{fraction} {path} [{hits}]";
+		return;
+	}
+	table_add_column(table, "estimated", "~", CELL_FLAG);
+	table->pattern = has_paths ?
+	    "{estimated}{fraction} ({path}) [{estimated}{hits}]" :
+	    "{estimated}{fraction} {path} [{estimated}{hits}]";
 }
 
 int
@@ -226,7 +245,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 	if (give_to_table(rows, names, measure, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
 		return -1;
-	rows_add_columns(table, has_paths);
+	rows_add_columns(table, request->set, has_paths);
 	table->row = get_row;
 	table->n_rows = n_rows;
 	return 0;

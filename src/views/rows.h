@@ -22,6 +22,7 @@ struct rows {
 	uint32_t *name;		/* [n] */
 	uint32_t *parent;	/* [n], or NULL: rows are functions */
 	uint64_t *hits;		/* [n] */
+	bool *is_estimated;	/* [n], or NULL: nothing is */
 	uint32_t *order;	/* [n], as they are shown; NULL before */
 	bool is_innermost_first;	/* as in call_paths */
 };
@@ -39,8 +40,9 @@ int rows_from_trie(struct rows *rows, const struct path_trie *trie,
                    const struct measure *measure, struct hidden *hidden,
                    struct error *error);
 
-/* Room for n functions, to be filled in. */
-int rows_of_functions(struct rows *rows, uint32_t n, struct error *error);
+/* Room for n functions of the set, to be filled in. */
+int rows_of_functions(struct rows *rows, const struct sample_set *set,
+                      uint32_t n, struct error *error);
 
 /* Fills rows->order: hits descending, then names as bytes. */
 int rows_sort(struct rows *rows, const struct names *names,
@@ -50,8 +52,12 @@ int rows_sort(struct rows *rows, const struct names *names,
 uint32_t rows_limit(const struct view_request *request, uint32_t n,
                     struct hidden *hidden);
 
-/* Columns hits, fraction, path, and the pattern of paths or of functions. */
-void rows_add_columns(struct table *table, bool has_paths);
+/*
+ * Columns hits, fraction, path, of a flow also estimated, and the pattern of
+ * paths or of functions.
+ */
+void rows_add_columns(struct table *table, const struct sample_set *set,
+                      bool has_paths);
 
 /*
  * Sorts the rows, cuts them at the limit, and makes them the table's, with all

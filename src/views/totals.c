@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/views/measure.h"
 
 /* What belongs to one name, in one cache line. */
 struct sum {
@@ -33,9 +34,8 @@ add_nodes(const struct sample_set *set, struct sum *sums)
 	return n;
 }
 
-struct function_total *
-function_totals(const struct sample_set *set, uint32_t *n,
-                struct error *error)
+static struct function_total *
+tree_totals(const struct sample_set *set, uint32_t *n, struct error *error)
 {
 	uint32_t n_names = names_count(set->names);
 	struct sum *sums = memory_array(n_names, sizeof *sums, error);
@@ -48,8 +48,46 @@ function_totals(const struct sample_set *set, uint32_t *n,
 	for (uint32_t name = 0; totals != NULL && name < n_names; name++)
 		if (sums[name].place != 0)
 			totals[sums[name].place - 1] = (struct function_total){
-				name, sums[name].self, sums[name].inclusive
+				.name = name,
+				.self = sums[name].self,
+				.inclusive = sums[name].inclusive,
 			};
 	free(sums);
 	return totals;
+}
+
+static struct function_total *
+flow_totals(const struct call_flow *flow, uint32_t *n, struct error *error)
+{
+	struct function_total *totals = memory_array(flow->n_names,
+	                                             sizeof *totals, error);
+
+	*n = 0;
+	for (uint32_t i = 0; totals != NULL && i < flow->n_names; i++) {
+		const struct flow_function *function = &flow->functions[i];
+		uint64_t calls;
+
+		if (!function->occurs)
+			continue;
+		if (__builtin_add_overflow(function->calls,
+		                           function->self_calls, &calls))
+			calls = UINT64_MAX;
+		totals[(*n)++] = (struct function_total){
+			.name = i,
+			.self = function->self,
+			.inclusive = measure_hits(function->inclusive),
+			.is_estimated = function->is_estimated,
+			.calls = calls,
+		};
+	}
+	return totals;
+}
+
+struct function_total *
+function_totals(const struct sample_set *set, uint32_t *n,
+                struct error *error)
+{
+	if (set->flow != NULL)
+		return flow_totals(set->flow, n, error);
+	return tree_totals(set, n, error);
 }

@@ -3,6 +3,7 @@
 #ifndef CPPROF_VIEWS_TOTALS_H
 #define CPPROF_VIEWS_TOTALS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/views/view.h"
@@ -11,6 +12,8 @@ struct function_total {
 	uint32_t name;
 	uint64_t self;		/* hits of its body */
 	uint64_t inclusive;	/* hits of the stacks that contain it */
+	bool is_estimated;	/* inclusive is; never of a tree */
+	uint64_t calls;		/* of it, by itself too; 0 unknown */
 };
 
 /*
@@ -18,7 +21,8 @@ struct function_total {
  * *n of them, the caller's to free.  A node adds its weight unless an ancestor
  * of the same name has: in preorder, unless it lies before the end of the last
  * subtree that was added.  Bodies sum to the total.  O(N), one pass; O(F).
- * NULL with *error set.
+ * Of a flow, the functions in order of their names' numbers.  NULL with *error
+ * set.
  */
 struct function_total *function_totals(const struct sample_set *set,
                                        uint32_t *n, struct error *error);

@@ -243,6 +243,9 @@ view_tree(const struct view_request *request, struct table *table,
 	struct selection selection;
 	int status = -1;
 
+	if (request->set->flow != NULL)
+		return error_set(error, "tree: the profile has calls between "
+		                 "functions and no stacks");
 	if (selection_begin(&selection, request->set->tree->n_nodes,
 	                    error) == 0)
 		status = show(request, &selection, table, error);

@@ -17,11 +17,16 @@
 #include "src/base/names.h"
 #include "src/base/pattern.h"
 #include "src/base/table.h"
+#include "src/profile/call_flow.h"
 #include "src/profile/profile.h"
 
-/* The samples that a view describes, of one resource. Borrowed. */
+/*
+ * The samples that a view describes, of one resource. Borrowed.  Either a tree
+ * with its hits, or, where the input has no stacks, a flow.
+ */
 struct sample_set {
 	const struct sample_tree *tree;		/* labels are names */
+	const struct call_flow *flow;		/* NULL: a tree */
 	const struct names *names;
 	const struct resource *resource;
 	const uint64_t *self;		/* [n_nodes] hits, refined */
@@ -58,6 +63,10 @@ struct view_request {
  * beyond the limit.  find knows no threshold; path shows its one row always;
  * the names of tree's rows count as a path's length.  Each view's file says
  * what it costs.
+ *
+ * Of a flow, rows have the column estimated as well: whether hits is not what
+ * was measured but what gprof's rule makes of it.  Of hidden paths those are
+ * counted that extend a path shown, not the extensions of these.
  */
 typedef int view_function(const struct view_request *request,
                           struct table *table, struct error *error);

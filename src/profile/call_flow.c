@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* call_flow.c -- what functions and calls used, each hit counted once.
+ *
+ * Here are found: which functions are on cycles, which vertices stand for
+ * which nodes, and which arcs for which calls.  The numbers are flow_hits.c's
+ * or flow_calls.c's.
+ */
+#include "src/profile/call_flow.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/profile/components.h"
+#include "src/profile/flow_rules.h"
+
+void
+call_flow_free(struct call_flow *flow)
+{
+	if (flow == NULL)
+		return;
+	free(flow->functions);
+	free(flow->vertices);
+	free(flow->first_vertex);
+	free(flow->arcs);
+	free(flow->first_out);
+	free(flow->in);
+	free(flow->first_in);
+	free(flow);
+}
+
+static void
+making_end(struct flow_making *making)
+{
+	free(making->vertex);
+	free(making->arc);
+	free(making->n_members);
+	free(making->cycle_total);
+}
+
+static uint32_t
+caller_name(const struct call_graph *graph, uint32_t arc)
+{
+	return graph->nodes[graph->arcs[arc].caller].name;
+}
+
+static uint32_t
+callee_name(const struct call_graph *graph, uint32_t arc)
+{
+	return graph->nodes[graph->arcs[arc].callee].name;
+}
+
+/* Turns counts into the places where runs begin: first[n + 1]. */
+static void
+add_up(uint32_t *first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		first[i + 1] += first[i];
+}
+
+/* Counts of calls stop at the highest number. */
+static void
+add_calls(uint64_t *sum, uint64_t calls)
+{
+	if (__builtin_add_overflow(*sum, calls, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Leaves static arcs out unless they are wanted; who calls or is called
+ * occurs. */
+static void
+choose_arcs(struct flow_making *making, bool with_static)
+{
+	const struct call_graph *graph = making->graph;
+	struct call_flow *flow = making->flow;
+
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		const struct call_arc *arc = &graph->arcs[i];
+		bool is_static = arc->calls == 0 && !graph->has_hits;
+		uint32_t caller = caller_name(graph, i);
+		uint32_t callee = callee_name(graph, i);
+		struct flow_function *function = &flow->functions[callee];
+
+		making->arc[i] = is_static && !with_static ? UINT32_MAX : 0;
+		if (is_static)
+			continue;
+		flow->has_calls |= arc->calls > 0;
+		flow->functions[caller].occurs = function->occurs = true;
+		function->is_called |= caller != callee;
+		add_calls(caller == callee ? &function->self_calls :
+		          &function->calls, arc->calls);
+	}
+}
+
+static void
+add_bodies(struct flow_making *making)
+{
+	const struct call_graph *graph = making->graph;
+	struct call_flow *flow = making->flow;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		const struct call_node *node = &graph->nodes[i];
+		struct flow_function *function = &flow->functions[node->name];
+		const uint64_t *self = call_graph_self(graph, i);
+
+		function->self += self[making->resource];
+		for (uint32_t r = 0; r < graph->n_resources; r++)
+			function->occurs |= self[r] != 0;
+		making->has_levels |= node->level > 1;
+	}
+}
+
+/* Arcs between names, as components_find wants them. */
+static int
+find_cycles_of(struct flow_making *making, uint32_t *first, uint32_t *next,
+               uint32_t *component, struct error *error)
+{
+	const struct call_graph *graph = making->graph;
+	struct call_flow *flow = making->flow;
+	uint32_t n = flow->n_names;
+
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		if (making->arc[i] != UINT32_MAX)
+			first[caller_name(graph, i) + 1]++;
+	add_up(first, n + 1);
+	for (uint32_t i = graph->n_arcs; i-- > 0;)
+		if (making->arc[i] != UINT32_MAX)
+			next[--first[caller_name(graph, i) + 1]] =
+			    callee_name(graph, i);
+	/* first[v + 1] is now where v's run begins. */
+	flow->n_cycles = components_find(n, first + 1, next, component,
+	                                 error);
+	return flow->n_cycles != UINT32_MAX ? 0 : -1;
+}
+
+static int
+find_cycles(struct flow_making *making, struct error *error)
+{
+	const struct call_graph *graph = making->graph;
+	uint32_t n = making->flow->n_names;
+	uint32_t *first = memory_array((size_t)n + 2, sizeof *first, error);
+	uint32_t *next = memory_array(graph->n_arcs, sizeof *next, error);
+	uint32_t *component = memory_array(n, sizeof *component, error);
+	int status = -1;
+
+	if (first != NULL && next != NULL && component != NULL) {
+		status = find_cycles_of(making, first, next, component,
+		                        error);
+		for (uint32_t name = 0; status == 0 && name < n; name++)
+			making->flow->functions[name].cycle =
+			    component[name];
+	}
+	free(first);
+	free(next);
+	free(component);
+	return status;
+}
+
+static int
+mark_cycles(struct flow_making *making, struct error *error)
+{
+	const struct call_graph *graph = making->graph;
+	struct call_flow *flow = making->flow;
+
+	making->n_members = memory_array(flow->n_cycles,
+	                                 sizeof *making->n_members, error);
+	making->cycle_total = memory_array(flow->n_cycles,
+	                                   sizeof *making->cycle_total,
+	                                   error);
+	if (making->n_members == NULL || making->cycle_total == NULL)
+		return -1;
+	for (uint32_t i = 0; i < flow->n_names; i++)
+		making->n_members[flow->functions[i].cycle]++;
+	for (uint32_t i = 0; i < flow->n_names; i++) {
+		struct flow_function *function = &flow->functions[i];
+
+		function->is_in_cycle =
+		    making->n_members[function->cycle] > 1;
+		function->is_recursive = function->is_in_cycle;
+	}
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		if (making->arc[i] != UINT32_MAX &&
+		    caller_name(graph, i) == callee_name(graph, i))
+			flow->functions[callee_name(graph, i)].is_recursive =
+			    true;
+	return 0;
+}
+
+/* One vertex a node, or one for all nodes of a recursive function. */
+static int
+make_vertices(struct flow_making *making, struct error *error)
+{
+	const struct call_graph *graph = making->graph;
+	struct call_flow *flow = making->flow;
+	uint32_t *first = memory_array((size_t)flow->n_names + 1,
+	                               sizeof *first, error);
+	uint32_t *used = memory_array(flow->n_names, sizeof *used, error);
+
+	flow->first_vertex = first;
+	if (first != NULL && used != NULL) {
+		for (uint32_t i = 0; i < graph->n_nodes; i++) {
+			uint32_t name = graph->nodes[i].name;
+
+			if (first[name + 1] == 0 ||
+			    !flow->functions[name].is_recursive)
+				first[name + 1]++;
+		}
+		add_up(first, flow->n_names);
+		for (uint32_t i = 0; i < graph->n_nodes; i++) {
+			uint32_t name = graph->nodes[i].name;
+
+			making->vertex[i] = first[name] + used[name];
+			used[name] += !flow->functions[name].is_recursive;
+		}
+		flow->n_vertices = first[flow->n_names];
+		flow->vertices = memory_array(flow->n_vertices,
+		                              sizeof *flow->vertices, error);
+	}
+	free(used);
+	if (error->is_set)
+		return -1;
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		flow->vertices[making->vertex[i]].name = graph->nodes[i].name;
+	return 0;
+}
+
+/* The graph's arcs in the order of their callers' vertices. */
+static uint32_t *
+sort_by_caller(const struct flow_making *making, uint32_t *n,
+               struct error *error)
+{
+	const struct call_graph *graph = making->graph;
+	uint32_t *first = memory_array((size_t)making->flow->n_vertices + 1,
+	                               sizeof *first, error);
+	uint32_t *sorted = memory_array(graph->n_arcs, sizeof *sorted, error);
+
+	*n = 0;
+	if (first == NULL || sorted == NULL) {
+		free(first);
+		free(sorted);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		first[making->vertex[graph->arcs[i].caller] + 1]++;
+	add_up(first, making->flow->n_vertices);
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		uint32_t *at = &first[making->vertex[graph->arcs[i].caller]];
+
+		sorted[(*at)++] = i;
+	}
+	*n = graph->n_arcs;
+	free(first);
+	return sorted;
+}
+
+/* Arcs that lead between the same two vertices become one. */
+static void
+join_arcs(struct flow_making *making, const uint32_t *sorted, uint32_t n,
+          uint32_t *last)
+{
+	const struct call_graph *graph = making->graph;
+	struct call_flow *flow = making->flow;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct call_arc *arc = &graph->arcs[sorted[i]];
+		uint32_t caller = making->vertex[arc->caller];
+		uint32_t callee = making->vertex[arc->callee];
+		uint32_t known = last[callee];
+
+		if (making->arc[sorted[i]] == UINT32_MAX)
+			continue;
+		if (known == 0 || flow->arcs[known - 1].caller != caller) {
+			flow->arcs[flow->n_arcs++] = (struct flow_arc){
+				.caller = caller, .callee = callee,
+			};
+			last[callee] = known = flow->n_arcs;
+			flow->first_out[caller + 1]++;
+		}
+		making->arc[sorted[i]] = known - 1;
+		add_calls(&flow->arcs[known - 1].calls, arc->calls);
+	}
+	add_up(flow->first_out, flow->n_vertices);
+}
+
+static void
+sort_by_callee(struct call_flow *flow)
+{
+	for (uint32_t i = 0; i < flow->n_arcs; i++)
+		flow->first_in[flow->arcs[i].callee + 1]++;
+	add_up(flow->first_in, flow->n_vertices);
+	for (uint32_t i = flow->n_arcs; i-- > 0;)
+		flow->in[--flow->first_in[flow->arcs[i].callee + 1]] = i;
+	/* The runs' places have moved by one. */
+	for (uint32_t v = 0; v < flow->n_vertices; v++)
+		flow->first_in[v] = flow->first_in[v + 1];
+	flow->first_in[flow->n_vertices] = flow->n_arcs;
+}
+
+static int
+make_arcs(struct flow_making *making, struct error *error)
+{
+	struct call_flow *flow = making->flow;
+	uint32_t n_arcs = making->graph->n_arcs, n;
+	size_t places = (size_t)flow->n_vertices + 1;
+	uint32_t *sorted = sort_by_caller(making, &n, error);
+	uint32_t *last = memory_array(flow->n_vertices, sizeof *last, error);
+	int status = -1;
+
+	flow->arcs = memory_array(n_arcs, sizeof *flow->arcs, error);
+	flow->in = memory_array(n_arcs, sizeof *flow->in, error);
+	flow->first_out = memory_array(places, sizeof *flow->first_out,
+	                               error);
+	flow->first_in = memory_array(places, sizeof *flow->first_in, error);
+	if (!error->is_set) {
+		join_arcs(making, sorted, n, last);
+		sort_by_callee(flow);
+		status = 0;
+	}
+	free(sorted);
+	free(last);
+	return status;
+}
+
+/* What shares are taken of: no less than what comes in and what goes out. */
+static void
+find_totals(struct call_flow *flow)
+{
+	for (uint32_t v = 0; v < flow->n_vertices; v++) {
+		struct flow_vertex *vertex = &flow->vertices[v];
+		long double in = 0, out = 0;
+
+		for (uint32_t i = flow->first_in[v];
+		     i < flow->first_in[v + 1]; i++)
+			in += flow->arcs[flow->in[i]].hits;
+		for (uint32_t i = flow->first_out[v];
+		     i < flow->first_out[v + 1]; i++)
+			out += flow->arcs[i].hits;
+		vertex->total = vertex->inclusive;
+		if (vertex->total < in)
+			vertex->total = in;
+		if (vertex->total < out)
+			vertex->total = out;
+	}
+}
+
+static int
+make_flow(struct flow_making *making, bool with_static, struct error *error)
+{
+	const struct call_graph *graph = making->graph;
+	struct call_flow *flow = making->flow;
+
+	flow->functions = memory_array(flow->n_names, sizeof *flow->functions,
+	                               error);
+	making->vertex = memory_array(graph->n_nodes, sizeof *making->vertex,
+	                              error);
+	making->arc = memory_array(graph->n_arcs, sizeof *making->arc, error);
+	if (error->is_set || call_graph_total(graph, making->resource,
+	                                      &flow->total, error) != 0)
+		return -1;
+	flow->has_hits = graph->has_hits;
+	choose_arcs(making, with_static);
+	add_bodies(making);
+	if (find_cycles(making, error) != 0 ||
+	    mark_cycles(making, error) != 0 ||
+	    make_vertices(making, error) != 0 ||
+	    make_arcs(making, error) != 0)
+		return -1;
+	if ((graph->has_hits ? flow_from_hits(making, error) :
+	     flow_from_calls(making, error)) != 0)
+		return -1;
+	find_totals(flow);
+	return 0;
+}
+
+struct call_flow *
+call_flow_new(const struct call_graph *graph, uint32_t n_names,
+              uint32_t resource, bool with_static, struct error *error)
+{
+	struct flow_making making = { .graph = graph, .resource = resource };
+	int status;
+
+	making.flow = memory_array(1, sizeof *making.flow, error);
+	if (making.flow == NULL)
+		return NULL;
+	making.flow->n_names = n_names;
+	status = make_flow(&making, with_static, error);
+	making_end(&making);
+	if (status == 0)
+		return making.flow;
+	call_flow_free(making.flow);
+	return NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* components.c -- Tarjan's algorithm with its two stacks as arrays. */
+#include "src/profile/components.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+
+#define NO_COMPONENT UINT32_MAX
+
+struct search {
+	const uint32_t *first, *next;
+	uint32_t *component;
+	uint32_t *order;	/* when it was reached, from 1; 0: not yet */
+	uint32_t *low;		/* the earliest reached from it */
+	uint32_t *at;		/* the next of its arcs to follow */
+	uint32_t *path, n_path;		/* from the start to where we are */
+	uint32_t *open, n_open;		/* reached and in no component */
+	uint32_t n_reached, n_components;
+};
+
+static int
+search_begin(struct search *search, uint32_t n, struct error *error)
+{
+	search->order = memory_array(n, sizeof *search->order, error);
+	search->low = memory_array(n, sizeof *search->low, error);
+	search->at = memory_array(n, sizeof *search->at, error);
+	search->path = memory_array(n, sizeof *search->path, error);
+	search->open = memory_array(n, sizeof *search->open, error);
+	return error->is_set ? -1 : 0;
+}
+
+static void
+search_end(struct search *search)
+{
+	free(search->order);
+	free(search->low);
+	free(search->at);
+	free(search->path);
+	free(search->open);
+}
+
+static void
+enter(struct search *search, uint32_t vertex)
+{
+	search->order[vertex] = search->low[vertex] = ++search->n_reached;
+	search->at[vertex] = search->first[vertex];
+	search->component[vertex] = NO_COMPONENT;
+	search->path[search->n_path++] = vertex;
+	search->open[search->n_open++] = vertex;
+}
+
+/* The vertex is the earliest of its component: the open ones above are it. */
+static void
+close_component(struct search *search, uint32_t vertex)
+{
+	uint32_t last;
+
+	do {
+		last = search->open[--search->n_open];
+		search->component[last] = search->n_components;
+	} while (last != vertex);
+	search->n_components++;
+}
+
+static void
+leave(struct search *search)
+{
+	uint32_t vertex = search->path[--search->n_path];
+
+	if (search->low[vertex] == search->order[vertex])
+		close_component(search, vertex);
+	if (search->n_path > 0) {
+		uint32_t *low = &search->low[
+		    search->path[search->n_path - 1]];
+
+		if (search->low[vertex] < *low)
+			*low = search->low[vertex];
+	}
+}
+
+static void
+search_from(struct search *search, uint32_t start)
+{
+	enter(search, start);
+	while (search->n_path > 0) {
+		uint32_t vertex = search->path[search->n_path - 1], to;
+
+		if (search->at[vertex] == search->first[vertex + 1]) {
+			leave(search);
+			continue;
+		}
+		to = search->next[search->at[vertex]++];
+		if (search->order[to] == 0)
+			enter(search, to);
+		else if (search->component[to] == NO_COMPONENT &&
+		         search->order[to] < search->low[vertex])
+			search->low[vertex] = search->order[to];
+	}
+}
+
+uint32_t
+components_find(uint32_t n, const uint32_t *first, const uint32_t *next,
+                uint32_t *component, struct error *error)
+{
+	struct search search = { .first = first, .next = next,
+		                 .component = component };
+	uint32_t n_components = UINT32_MAX;
+
+	if (search_begin(&search, n, error) == 0) {
+		for (uint32_t vertex = 0; vertex < n; vertex++)
+			if (search.order[vertex] == 0)
+				search_from(&search, vertex);
+		n_components = search.n_components;
+	}
+	search_end(&search);
+	return n_components;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* flow_calls.c -- what is below each call, where only calls are counted.
+ *
+ * gprof's rule: what a function used with all below it is charged to those who
+ * call it, in proportion to their calls; a cycle is charged as one function,
+ * calls inside it carry nothing.  Members of a cycle have their own hits and
+ * what they called outside of it.
+ *
+ * Source: Graham, Kessler & McKusick 1982, section 4.  Cycles are numbered so
+ * that callees come first; so each is whole before it is charged on.
+ */
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/profile/flow_rules.h"
+
+struct calls_making {
+	struct flow_making *making;
+	uint64_t *calls;	/* [n_cycles] from outside of it */
+	bool *is_estimated;	/* [n_cycles] its total is */
+	uint32_t *first;	/* [n_cycles + 1] vertices by cycle */
+	uint32_t *members;
+};
+
+static struct flow_function *
+function_at(const struct calls_making *calls, uint32_t vertex)
+{
+	struct call_flow *flow = calls->making->flow;
+
+	return &flow->functions[flow->vertices[vertex].name];
+}
+
+static void
+sort_members(struct calls_making *calls)
+{
+	const struct call_flow *flow = calls->making->flow;
+	uint32_t *first = calls->first;
+
+	for (uint32_t v = 0; v < flow->n_vertices; v++)
+		first[function_at(calls, v)->cycle + 1]++;
+	for (uint32_t i = 0; i < flow->n_cycles; i++)
+		first[i + 1] += first[i];
+	for (uint32_t v = flow->n_vertices; v-- > 0;)
+		calls->members[--first[function_at(calls, v)->cycle + 1]] = v;
+	for (uint32_t i = 0; i < flow->n_cycles; i++)
+		first[i] = first[i + 1];
+	first[flow->n_cycles] = flow->n_vertices;
+}
+
+/* Calls into each cycle from outside, and own hits. */
+static void
+sum_cycles(struct calls_making *calls)
+{
+	struct flow_making *making = calls->making;
+	const struct call_flow *flow = making->flow;
+	const struct call_graph *graph = making->graph;
+
+	for (uint32_t i = 0; i < flow->n_arcs; i++) {
+		const struct flow_arc *arc = &flow->arcs[i];
+		uint32_t to = function_at(calls, arc->callee)->cycle;
+
+		if (function_at(calls, arc->caller)->cycle != to &&
+		    __builtin_add_overflow(calls->calls[to], arc->calls,
+		                           &calls->calls[to]))
+			calls->calls[to] = UINT64_MAX;
+	}
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		uint32_t vertex = making->vertex[i];
+		long double self = (long double)
+		    call_graph_self(graph, i)[making->resource];
+
+		flow->vertices[vertex].inclusive += self;
+		making->cycle_total[function_at(calls, vertex)->cycle] += self;
+	}
+}
+
+/* Charges an arc with its share of what its callee's cycle used. */
+static void
+charge(struct calls_making *calls, struct flow_arc *arc)
+{
+	struct flow_making *making = calls->making;
+	struct flow_function *caller = function_at(calls, arc->caller);
+	uint32_t from = caller->cycle;
+	uint32_t to = function_at(calls, arc->callee)->cycle;
+
+	if (from == to) {
+		arc->is_estimated = arc->calls > 0;
+		return;
+	}
+	if (arc->calls == 0 || making->cycle_total[to] == 0)
+		return;
+	arc->hits = making->cycle_total[to] * (long double)arc->calls /
+	            (long double)calls->calls[to];
+	arc->is_estimated = calls->is_estimated[to] ||
+	                    arc->calls != calls->calls[to];
+	making->flow->vertices[arc->caller].inclusive += arc->hits;
+	making->cycle_total[from] += arc->hits;
+	calls->is_estimated[from] |= arc->is_estimated;
+	caller->is_estimated |= arc->is_estimated;
+}
+
+static void
+charge_all(struct calls_making *calls)
+{
+	struct call_flow *flow = calls->making->flow;
+
+	for (uint32_t i = 0; i < flow->n_vertices; i++) {
+		uint32_t v = calls->members[i];
+
+		for (uint32_t k = flow->first_out[v];
+		     k < flow->first_out[v + 1]; k++)
+			charge(calls, &flow->arcs[k]);
+	}
+}
+
+static void
+set_functions(struct calls_making *calls)
+{
+	struct call_flow *flow = calls->making->flow;
+
+	for (uint32_t v = 0; v < flow->n_vertices; v++) {
+		struct flow_function *function = function_at(calls, v);
+
+		function->inclusive += flow->vertices[v].inclusive;
+		/* What other members used on its behalf is not known. */
+		function->is_estimated |= function->is_in_cycle;
+	}
+}
+
+int
+flow_from_calls(struct flow_making *making, struct error *error)
+{
+	struct calls_making calls = { .making = making };
+	uint32_t n = making->flow->n_cycles;
+
+	calls.calls = memory_array(n, sizeof *calls.calls, error);
+	calls.is_estimated = memory_array(n, sizeof *calls.is_estimated,
+	                                  error);
+	calls.first = memory_array((size_t)n + 1, sizeof *calls.first, error);
+	calls.members = memory_array(making->flow->n_vertices,
+	                             sizeof *calls.members, error);
+	if (!error->is_set) {
+		sort_members(&calls);
+		sum_cycles(&calls);
+		charge_all(&calls);
+		set_functions(&calls);
+	}
+	free(calls.calls);
+	free(calls.is_estimated);
+	free(calls.first);
+	free(calls.members);
+	return error->is_set ? -1 : 0;
+}

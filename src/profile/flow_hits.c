@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* flow_hits.c -- each hit counted once, where arcs carry hits.
+ *
+ * The hits of an arc are the sum over its calls, each with all below it; so a
+ * call below a call between the same two nodes is in it twice.  Levels tell
+ * which are: an activation on level 1 is the outermost of its function, with
+ * no other one above it.  Hence, if f and g are names and each of these
+ * statements is about one function in one file,
+ * - body+descendants of f are the own hits of f on level 1 and those of all
+ *   arcs out of it: these activations are never nested;
+ * - a call from f to g where either is on level 1 has no call from f to g
+ *   above it, so these add up; of calls where both are below themselves it is
+ *   not known, unless the callers that the input gives with the node tell.
+ * A function that only calls itself needs no levels: whatever it calls cannot
+ * lead back, so arcs out of it are never nested either.
+ */
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/profile/flow_rules.h"
+
+/* How far up only callers are followed. */
+enum { FOLLOWED_MAX = 64 };
+
+#define SEVERAL (UINT32_MAX - 1)
+
+struct hits_making {
+	struct flow_making *making;
+	long double *out;	/* [n_nodes] own hits and arcs out */
+	uint32_t *only_caller;	/* [n_nodes] a node; NO_NODE or SEVERAL */
+	uint32_t *home;		/* [n_names] of what counts on level 1 */
+	bool *has_homes;	/* [n_names] several of them */
+	long double *doubtful;	/* [flow->n_arcs] hits of calls that may be
+				 * nested */
+};
+
+#define NO_CALLER UINT32_MAX
+#define NO_HOME (UINT32_MAX - 1)
+
+static const struct call_node *
+node_of(const struct hits_making *hits, uint32_t node)
+{
+	return &hits->making->graph->nodes[node];
+}
+
+static struct flow_function *
+function_of(const struct hits_making *hits, uint32_t node)
+{
+	return &hits->making->flow->functions[node_of(hits, node)->name];
+}
+
+static long double
+arc_hits(const struct hits_making *hits, uint32_t arc)
+{
+	const struct flow_making *making = hits->making;
+
+	return (long double)
+	    call_graph_hits(making->graph, arc)[making->resource];
+}
+
+static void
+sum_nodes(struct hits_making *hits)
+{
+	const struct call_graph *graph = hits->making->graph;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		hits->only_caller[i] = NO_CALLER;
+		hits->out[i] = (long double)
+		    call_graph_self(graph, i)[hits->making->resource];
+	}
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		const struct call_arc *arc = &graph->arcs[i];
+		uint32_t *only = &hits->only_caller[arc->callee];
+
+		hits->out[arc->caller] += arc_hits(hits, i);
+		if (arc->caller != arc->callee)
+			*only = *only == NO_CALLER || *only == arc->caller ?
+			        arc->caller : SEVERAL;
+	}
+}
+
+/* Whether the function surely is on the stack above the node already. */
+static bool
+is_below_itself(const struct hits_making *hits, uint32_t node)
+{
+	const struct call_graph *graph = hits->making->graph;
+	const struct call_node *below = node_of(hits, node);
+	uint32_t above = node;
+
+	for (uint32_t i = 0; i < below->n_callers; i++)
+		if (graph->callers[below->first_caller + i] == below->name)
+			return true;
+	for (int i = 0; i < FOLLOWED_MAX; i++) {
+		above = hits->only_caller[above];
+		if (above == NO_CALLER || above == SEVERAL)
+			return false;
+		if (node_of(hits, above)->name == below->name)
+			return true;
+	}
+	return false;
+}
+
+/* What a cycle used: own hits and arcs out of it, which are not nested. */
+static void
+sum_cycles(struct hits_making *hits)
+{
+	struct flow_making *making = hits->making;
+	const struct call_graph *graph = making->graph;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		making->cycle_total[function_of(hits, i)->cycle] +=
+		    (long double)call_graph_self(graph, i)[making->resource];
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		uint32_t from = function_of(hits, graph->arcs[i].caller)->cycle;
+		uint32_t to = function_of(hits, graph->arcs[i].callee)->cycle;
+
+		if (from != to)
+			making->cycle_total[from] += arc_hits(hits, i);
+	}
+}
+
+/* A function that is in no cycle is one by itself, and that is its total. */
+static void
+set_lone_functions(struct hits_making *hits)
+{
+	struct flow_making *making = hits->making;
+	const struct call_graph *graph = making->graph;
+
+	for (uint32_t i = 0; i < making->flow->n_names; i++) {
+		struct flow_function *function = &making->flow->functions[i];
+
+		if (!function->is_in_cycle)
+			function->inclusive =
+			    making->cycle_total[function->cycle];
+		/* Without calls it is only known to be no less. */
+		function->is_estimated = graph->n_arcs == 0;
+	}
+}
+
+/* Members of cycles: level 1, where that means something. */
+static void
+add_outermost(struct hits_making *hits)
+{
+	const struct call_graph *graph = hits->making->graph;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		struct flow_function *function = function_of(hits, i);
+		const struct call_node *node = &graph->nodes[i];
+		uint32_t *home = &hits->home[node->name];
+
+		if (!function->is_in_cycle ||
+		    (hits->making->has_levels && node->level > 1) ||
+		    is_below_itself(hits, i))
+			continue;
+		function->inclusive += hits->out[i];
+		if (*home != NO_HOME && *home != node->home)
+			hits->has_homes[node->name] = true;
+		*home = node->home;
+	}
+}
+
+/* The only way into a cycle has all of it below. */
+static void
+find_entries(const struct hits_making *hits, uint32_t *entry)
+{
+	const struct call_graph *graph = hits->making->graph;
+
+	for (uint32_t i = 0; i < hits->making->flow->n_cycles; i++)
+		entry[i] = NO_CALLER;
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		uint32_t to = graph->arcs[i].callee;
+		uint32_t cycle = function_of(hits, to)->cycle;
+		uint32_t name = node_of(hits, to)->name;
+
+		if (function_of(hits, graph->arcs[i].caller)->cycle == cycle)
+			continue;
+		entry[cycle] = entry[cycle] == NO_CALLER ||
+		               entry[cycle] == name ? name : SEVERAL;
+	}
+}
+
+static int
+finish_cycles(struct hits_making *hits, struct error *error)
+{
+	struct flow_making *making = hits->making;
+	struct call_flow *flow = making->flow;
+	uint32_t *entry = memory_array(flow->n_cycles, sizeof *entry, error);
+
+	if (entry == NULL)
+		return -1;
+	find_entries(hits, entry);
+	for (uint32_t i = 0; i < flow->n_names; i++) {
+		struct flow_function *function = &flow->functions[i];
+		long double most = making->cycle_total[function->cycle];
+
+		if (!function->is_in_cycle)
+			continue;
+		function->is_estimated = !making->has_levels ||
+		                         hits->has_homes[i];
+		if (function->inclusive < most)
+			continue;
+		/* As much as can be, by more than one way to count. */
+		function->is_estimated &= entry[function->cycle] != i;
+		function->inclusive = most;
+	}
+	free(entry);
+	return 0;
+}
+
+static void
+set_vertices(struct hits_making *hits)
+{
+	struct flow_making *making = hits->making;
+	struct call_flow *flow = making->flow;
+
+	for (uint32_t i = 0; i < making->graph->n_nodes; i++) {
+		const struct flow_function *function = function_of(hits, i);
+
+		flow->vertices[making->vertex[i]].inclusive =
+		    function->is_recursive ? function->inclusive :
+		    hits->out[i];
+	}
+}
+
+/* Whether no other activation of the node's function is above this one. */
+static bool
+is_outermost(const struct hits_making *hits, uint32_t node)
+{
+	const struct flow_function *function = function_of(hits, node);
+
+	if (!function->is_recursive)
+		return true;
+	return hits->making->has_levels && node_of(hits, node)->level == 1 &&
+	    !hits->has_homes[node_of(hits, node)->name];
+}
+
+/* Whether the callers known of a node show the same call above. */
+static bool
+is_nested(const struct hits_making *hits, uint32_t caller, uint32_t callee)
+{
+	const struct call_graph *graph = hits->making->graph;
+	const struct call_node *node = node_of(hits, callee);
+	const uint32_t *callers = graph->callers + node->first_caller;
+
+	for (uint32_t i = 0; i + 1 < node->n_callers; i++)
+		if (callers[i] == node->name &&
+		    callers[i + 1] == node_of(hits, caller)->name)
+			return true;
+	return false;
+}
+
+static void
+add_arcs(struct hits_making *hits)
+{
+	const struct flow_making *making = hits->making;
+
+	for (uint32_t i = 0; i < making->graph->n_arcs; i++) {
+		const struct call_arc *arc = &making->graph->arcs[i];
+		uint32_t to = making->arc[i];
+
+		if (arc->caller != arc->callee &&
+		    (is_outermost(hits, arc->caller) ||
+		     is_outermost(hits, arc->callee)))
+			making->flow->arcs[to].hits += arc_hits(hits, i);
+		else if (!is_nested(hits, arc->caller, arc->callee))
+			hits->doubtful[to] += arc_hits(hits, i);
+	}
+}
+
+/* What may be nested counts as long as there is room for it. */
+static void
+add_doubtful(struct hits_making *hits)
+{
+	struct call_flow *flow = hits->making->flow;
+
+	for (uint32_t i = 0; i < flow->n_arcs; i++) {
+		struct flow_arc *arc = &flow->arcs[i];
+		const struct flow_vertex *caller, *callee;
+		long double most;
+
+		if (hits->doubtful[i] == 0)
+			continue;
+		caller = &flow->vertices[arc->caller];
+		callee = &flow->vertices[arc->callee];
+		most = caller->inclusive < callee->inclusive ?
+		       caller->inclusive : callee->inclusive;
+		if (arc->hits >= most)
+			continue;
+		arc->is_estimated = true;
+		arc->hits += hits->doubtful[i];
+		if (arc->hits > most)
+			arc->hits = most;
+	}
+}
+
+static int
+hits_begin(struct hits_making *hits, struct error *error)
+{
+	const struct flow_making *making = hits->making;
+	const struct call_flow *flow = making->flow;
+	uint32_t n_nodes = making->graph->n_nodes;
+
+	hits->out = memory_array(n_nodes, sizeof *hits->out, error);
+	hits->only_caller = memory_array(n_nodes, sizeof *hits->only_caller,
+	                                 error);
+	hits->home = memory_array(flow->n_names, sizeof *hits->home, error);
+	hits->has_homes = memory_array(flow->n_names, sizeof *hits->has_homes,
+	                               error);
+	hits->doubtful = memory_array(flow->n_arcs, sizeof *hits->doubtful,
+	                              error);
+	for (uint32_t i = 0; hits->home != NULL && i < flow->n_names; i++)
+		hits->home[i] = NO_HOME;
+	return error->is_set ? -1 : 0;
+}
+
+static void
+hits_end(struct hits_making *hits)
+{
+	free(hits->out);
+	free(hits->only_caller);
+	free(hits->home);
+	free(hits->has_homes);
+	free(hits->doubtful);
+}
+
+int
+flow_from_hits(struct flow_making *making, struct error *error)
+{
+	struct hits_making hits = { .making = making };
+	int status = hits_begin(&hits, error);
+
+	if (status == 0) {
+		sum_nodes(&hits);
+		sum_cycles(&hits);
+		set_lone_functions(&hits);
+		add_outermost(&hits);
+		status = finish_cycles(&hits, error);
+	}
+	if (status == 0) {
+		set_vertices(&hits);
+		add_arcs(&hits);
+		add_doubtful(&hits);
+	}
+	hits_end(&hits);
+	return status;
+}

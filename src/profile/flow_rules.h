@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* flow_rules.h -- between call_flow.c and the two ways to fill it in. */
+#ifndef CPPROF_PROFILE_FLOW_RULES_H
+#define CPPROF_PROFILE_FLOW_RULES_H
+
+#include "src/profile/call_flow.h"
+
+/* A flow while it is worked out: its structure is there, its numbers not. */
+struct flow_making {
+	const struct call_graph *graph;
+	uint32_t resource;
+	struct call_flow *flow;
+	bool has_levels;	/* recursion is told apart by levels */
+	uint32_t *vertex;	/* [n_nodes] */
+	uint32_t *arc;		/* [graph->n_arcs] the flow's, or UINT32_MAX
+				 * where it is left out */
+	/* Of cycles, by flow_function.cycle; a lone function is one, too. */
+	uint32_t *n_members;
+	long double *cycle_total;
+};
+
+/*
+ * Sets inclusive of functions and vertices, and hits of arcs, with what of it
+ * is an estimate.  From the hits that arcs carry, or from their number alone.
+ * 0, or -1 with *error set for want of memory.
+ */
+int flow_from_hits(struct flow_making *making, struct error *error);
+int flow_from_calls(struct flow_making *making, struct error *error);
+
+#endif
