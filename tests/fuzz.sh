@@ -8,7 +8,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- collapsed cpprofdata perfscript pprof symbols
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata perfscript pprof symbols
 mkdir -p fuzz
 cd fuzz
 
@@ -24,6 +24,11 @@ for target; do
 		$(pkg-config --cflags --libs libdw libelf zlib libzstd libxxhash) \
 		-liberty
 	case $target in
+	callgrind)
+		for file in "$source"/tests/data/callgrind/*.out.gz; do
+			gzip -dc "$file" | head -c 6000 \
+				>"corpus-$target/$(basename "$file" .gz)"
+		done ;;
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
 	perfscript) cp "$source"/tests/data/perf/*.script "corpus-$target/" ;;
 	pprof)

@@ -26,6 +26,7 @@ unit_libs = $(core_libs) $(CMOCKA_LIBS)
 unit_tests = \
 	tests/test-arguments \
 	tests/test-base \
+	tests/test-callgrind \
 	tests/test-collapsed \
 	tests/test-commands \
 	tests/test-cpprofdata \
@@ -53,6 +54,10 @@ endif
 tests_test_base_SOURCES = tests/test-base.c
 tests_test_base_CFLAGS = $(unit_cflags)
 tests_test_base_LDADD = $(unit_libs)
+
+tests_test_callgrind_SOURCES = tests/test-callgrind.c
+tests_test_callgrind_CFLAGS = $(unit_cflags)
+tests_test_callgrind_LDADD = $(unit_libs)
 
 tests_test_cpprofdata_SOURCES = tests/test-cpprofdata.c
 tests_test_cpprofdata_CFLAGS = $(unit_cflags)
@@ -140,10 +145,12 @@ tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
 script_tests = \
+	tests/callgrind.py \
 	tests/golden.sh \
 	tests/layers.sh \
 	tests/manual.py \
 	tests/other-tools.py \
+	tests/random-calls.py \
 	tests/random-oracle.py \
 	tests/record.sh \
 	tests/recursion.py \
@@ -165,6 +172,28 @@ EXTRA_DIST += \
 tests/test-collector.log: $(filter-out tests/test-collector.log,$(TEST_LOGS))
 
 # Not part of check: each reader's fuzz target for ten minutes (clang).
+callgrind_data = tests/data/callgrind
+EXTRA_DIST += \
+	$(callgrind_data)/cache.out.gz \
+	$(callgrind_data)/cache.out.exclusive.txt.gz \
+	$(callgrind_data)/cache.out.inclusive.txt.gz \
+	$(callgrind_data)/cachegrind.out.gz \
+	$(callgrind_data)/cachegrind.out.exclusive.txt.gz \
+	$(callgrind_data)/callers.out.gz \
+	$(callgrind_data)/callers.out.exclusive.txt.gz \
+	$(callgrind_data)/callers.out.inclusive.txt.gz \
+	$(callgrind_data)/instr.out.gz \
+	$(callgrind_data)/instr.out.exclusive.txt.gz \
+	$(callgrind_data)/instr.out.inclusive.txt.gz \
+	$(callgrind_data)/parts.out.gz \
+	$(callgrind_data)/recs.out.gz \
+	$(callgrind_data)/recs.out.exclusive.txt.gz \
+	$(callgrind_data)/recs.out.inclusive.txt.gz \
+	$(callgrind_data)/uncompressed.out.gz \
+	$(callgrind_data)/uncompressed.out.exclusive.txt.gz \
+	$(callgrind_data)/uncompressed.out.inclusive.txt.gz
+
+EXTRA_DIST += tests/fuzz-callgrind.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-perfscript.c tests/fuzz-pprof.c \
 	tests/fuzz-symbols.c

@@ -320,25 +320,19 @@ make_arcs(struct flow_making *making, struct error *error)
 	return status;
 }
 
-/* What shares are taken of: no less than what comes in and what goes out. */
+/* No arc is more than what its shares are taken of. */
 static void
-find_totals(struct call_flow *flow)
+raise_totals(struct call_flow *flow)
 {
-	for (uint32_t v = 0; v < flow->n_vertices; v++) {
-		struct flow_vertex *vertex = &flow->vertices[v];
-		long double in = 0, out = 0;
+	for (uint32_t i = 0; i < flow->n_arcs; i++) {
+		const struct flow_arc *arc = &flow->arcs[i];
+		struct flow_vertex *caller = &flow->vertices[arc->caller];
+		struct flow_vertex *callee = &flow->vertices[arc->callee];
 
-		for (uint32_t i = flow->first_in[v];
-		     i < flow->first_in[v + 1]; i++)
-			in += flow->arcs[flow->in[i]].hits;
-		for (uint32_t i = flow->first_out[v];
-		     i < flow->first_out[v + 1]; i++)
-			out += flow->arcs[i].hits;
-		vertex->total = vertex->inclusive;
-		if (vertex->total < in)
-			vertex->total = in;
-		if (vertex->total < out)
-			vertex->total = out;
+		if (caller->total < arc->hits)
+			caller->total = arc->hits;
+		if (callee->total < arc->hits)
+			callee->total = arc->hits;
 	}
 }
 
@@ -353,9 +347,9 @@ make_flow(struct flow_making *making, bool with_static, struct error *error)
 	making->vertex = memory_array(graph->n_nodes, sizeof *making->vertex,
 	                              error);
 	making->arc = memory_array(graph->n_arcs, sizeof *making->arc, error);
-	if (error->is_set || call_graph_total(graph, making->resource,
-	                                      &flow->total, error) != 0)
+	if (error->is_set)
 		return -1;
+	flow->total = call_graph_total(graph, making->resource);
 	flow->has_hits = graph->has_hits;
 	choose_arcs(making, with_static);
 	add_bodies(making);
@@ -367,7 +361,7 @@ make_flow(struct flow_making *making, bool with_static, struct error *error)
 	if ((graph->has_hits ? flow_from_hits(making, error) :
 	     flow_from_calls(making, error)) != 0)
 		return -1;
-	find_totals(flow);
+	raise_totals(flow);
 	return 0;
 }
 

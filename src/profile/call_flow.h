@@ -41,9 +41,9 @@ struct flow_function {
 struct flow_vertex {
 	uint32_t name;
 	long double inclusive;
-	long double total;	/* inclusive, or the sum of what comes in or
-				 * goes out where recursion makes that more:
-				 * what shares of its arcs are taken of */
+	long double total;	/* what shares of its arcs are taken of:
+				 * inclusive, or where calls alone are known
+				 * what its cycle used; no less than any arc */
 };
 
 struct flow_arc {

@@ -101,6 +101,18 @@ call_graph_add_node(struct call_graph *graph, struct call_node node,
 	return graph->n_nodes++;
 }
 
+int
+call_graph_set_node(struct call_graph *graph, uint32_t number,
+                    struct call_node node, const uint32_t *callers,
+                    struct error *error)
+{
+	node.first_caller = graph->n_callers;
+	if (add_callers(graph, callers, node.n_callers, error) != 0)
+		return -1;
+	graph->nodes[number] = node;
+	return 0;
+}
+
 static struct arc_slot *
 find_slot(struct arc_slot *slots, size_t n_slots, uint32_t caller,
           uint32_t callee)
@@ -165,16 +177,28 @@ call_graph_arc(struct call_graph *graph, uint32_t caller, uint32_t callee,
 	return graph->n_arcs - 1;
 }
 
-int
-call_graph_total(const struct call_graph *graph, uint32_t resource,
-                 uint64_t *total, struct error *error)
+uint64_t
+call_graph_total(const struct call_graph *graph, uint32_t resource)
 {
-	*total = 0;
+	uint64_t total = 0;
+
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
-		if (__builtin_add_overflow(*total,
-		        call_graph_self(graph, i)[resource], total))
-			return error_set(error, "the sum of all functions "
-			                 "passes 64 bits");
+		total += call_graph_self(graph, i)[resource];
+	return total;
+}
+
+int
+call_graph_check(const struct call_graph *graph, struct error *error)
+{
+	for (uint32_t r = 0; r < graph->n_resources; r++) {
+		uint64_t total = 0;
+
+		for (uint32_t i = 0; i < graph->n_nodes; i++)
+			if (__builtin_add_overflow(total,
+			        call_graph_self(graph, i)[r], &total))
+				return error_set(error, "the sum of all "
+				                 "functions passes 64 bits");
+	}
 	return 0;
 }
 
@@ -219,10 +243,12 @@ call_graph_sum_free(struct call_graph_sum *sum)
 }
 
 struct call_graph *
-call_graph_sum_take(struct call_graph_sum *sum)
+call_graph_sum_take(struct call_graph_sum *sum, struct error *error)
 {
 	struct call_graph *graph = sum->graph;
 
+	if (call_graph_check(graph, error) != 0)
+		return NULL;
 	sum->graph = NULL;
 	return graph;
 }
@@ -274,8 +300,7 @@ add_counts(uint64_t *to, const uint64_t *from, uint32_t n,
 
 		if (__builtin_mul_overflow(from[r], factor[r], &more) ||
 		    __builtin_add_overflow(*sum, more, sum))
-			return error_set(error, "cannot merge: a sum passes "
-			                 "64 bits");
+			return error_set(error, "a sum passes 64 bits");
 	}
 	return 0;
 }
@@ -295,8 +320,7 @@ add_arcs(struct call_graph_sum *sum, const struct call_graph *graph,
 			return -1;
 		calls = &sum->graph->arcs[to].calls;
 		if (__builtin_add_overflow(*calls, arc->calls, calls))
-			return error_set(error, "cannot merge: calls pass "
-			                 "64 bits");
+			return error_set(error, "calls pass 64 bits");
 		if (add_counts(call_graph_hits(sum->graph, to),
 		               call_graph_hits(graph, i), graph->n_resources,
 		               resource_map, factor, error) != 0)

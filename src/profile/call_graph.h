@@ -65,6 +65,11 @@ void call_graph_free(struct call_graph *graph);
 uint32_t call_graph_add_node(struct call_graph *graph, struct call_node node,
                              const uint32_t *callers, struct error *error);
 
+/* Describes a node anew, callers as above; 0, or -1 with *error set. */
+int call_graph_set_node(struct call_graph *graph, uint32_t number,
+                        struct call_node node, const uint32_t *callers,
+                        struct error *error);
+
 /*
  * The arc between two nodes, entered if new, with no hits and no calls.
  * UINT32_MAX with *error set for want of memory.
@@ -85,9 +90,14 @@ call_graph_hits(const struct call_graph *graph, uint32_t arc)
 	return graph->hits + (size_t)arc * graph->n_resources;
 }
 
-/* Own hits of all nodes; 0, or -1 with *error set when they pass 64 bits. */
-int call_graph_total(const struct call_graph *graph, uint32_t resource,
-                     uint64_t *total, struct error *error);
+/*
+ * Every graph is to be checked once it is filled: own hits of all nodes, of
+ * each resource, must fit 64 bits.  0, or -1 with *error set.
+ */
+int call_graph_check(const struct call_graph *graph, struct error *error);
+
+/* Own hits of all nodes of a graph that was checked. */
+uint64_t call_graph_total(const struct call_graph *graph, uint32_t resource);
 
 /*
  * The sum of graphs.  Nodes that agree in all that describes them are one;
@@ -111,7 +121,11 @@ int call_graph_sum_add(struct call_graph_sum *sum,
                        const uint32_t *resource_map, const uint64_t *factor,
                        struct error *error);
 
-/* The sum, the caller's; the rest is still to be freed. */
-struct call_graph *call_graph_sum_take(struct call_graph_sum *sum);
+/*
+ * The sum, checked and the caller's; the rest is still to be freed.  NULL with
+ * *error set.
+ */
+struct call_graph *call_graph_sum_take(struct call_graph_sum *sum,
+                                       struct error *error);
 
 #endif

@@ -122,6 +122,9 @@ set_functions(struct calls_making *calls)
 		struct flow_function *function = function_at(calls, v);
 
 		function->inclusive += flow->vertices[v].inclusive;
+		flow->vertices[v].total = function->is_in_cycle ?
+		    calls->making->cycle_total[function->cycle] :
+		    flow->vertices[v].inclusive;
 		/* What other members used on its behalf is not known. */
 		function->is_estimated |= function->is_in_cycle;
 	}

@@ -68,15 +68,36 @@ sum_nodes(struct hits_making *hits)
 		hits->out[i] = (long double)
 		    call_graph_self(graph, i)[hits->making->resource];
 	}
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		hits->out[graph->arcs[i].caller] += arc_hits(hits, i);
+}
+
+/*
+ * A node that used more than its calls did was not always called: a program or
+ * a thread began there.
+ */
+static int
+find_only_callers(struct hits_making *hits, struct error *error)
+{
+	const struct call_graph *graph = hits->making->graph;
+	long double *in = memory_array(graph->n_nodes, sizeof *in, error);
+
+	if (in == NULL)
+		return -1;
 	for (uint32_t i = 0; i < graph->n_arcs; i++) {
 		const struct call_arc *arc = &graph->arcs[i];
 		uint32_t *only = &hits->only_caller[arc->callee];
 
-		hits->out[arc->caller] += arc_hits(hits, i);
+		in[arc->callee] += arc_hits(hits, i);
 		if (arc->caller != arc->callee)
 			*only = *only == NO_CALLER || *only == arc->caller ?
 			        arc->caller : SEVERAL;
 	}
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		if (in[i] != hits->out[i])
+			hits->only_caller[i] = SEVERAL;
+	free(in);
+	return 0;
 }
 
 /* Whether the function surely is on the stack above the node already. */
@@ -215,10 +236,12 @@ set_vertices(struct hits_making *hits)
 
 	for (uint32_t i = 0; i < making->graph->n_nodes; i++) {
 		const struct flow_function *function = function_of(hits, i);
+		struct flow_vertex *vertex =
+		    &flow->vertices[making->vertex[i]];
 
-		flow->vertices[making->vertex[i]].inclusive =
-		    function->is_recursive ? function->inclusive :
-		    hits->out[i];
+		vertex->inclusive = function->is_recursive ?
+		                    function->inclusive : hits->out[i];
+		vertex->total = vertex->inclusive;
 	}
 }
 
@@ -331,6 +354,9 @@ flow_from_hits(struct flow_making *making, struct error *error)
 
 	if (status == 0) {
 		sum_nodes(&hits);
+		status = find_only_callers(&hits, error);
+	}
+	if (status == 0) {
 		sum_cycles(&hits);
 		set_lone_functions(&hits);
 		add_outermost(&hits);

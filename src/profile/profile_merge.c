@@ -520,8 +520,8 @@ static int
 finish_nodes(struct merge *merge, struct error *error)
 {
 	if (merge->graph != NULL) {
-		merge->sum->graph = call_graph_sum_take(merge->graph);
-		return 0;
+		merge->sum->graph = call_graph_sum_take(merge->graph, error);
+		return merge->sum->graph != NULL ? 0 : -1;
 	}
 	merge->sum->tree = tree_builder_finish(merge->builder, error);
 	return merge->sum->tree != NULL ? 0 : -1;

@@ -314,38 +314,42 @@ choose_root(struct session *session)
 	             names_text(session->profile->names, name));
 }
 
+uint64_t
+session_hits(const struct session *session, uint32_t resource,
+             uint64_t *samples)
+{
+	const struct sample_tree *tree = session->naming.tree;
+	uint64_t hits;
+
+	if (tree == NULL) {
+		*samples = call_graph_total(session->profile->graph, resource);
+		return *samples;
+	}
+	hits = sample_tree_total(tree->hits[resource], tree->n_nodes);
+	*samples = tree->samples == NULL || tree->samples[resource] == NULL ?
+	    hits : sample_tree_total(tree->samples[resource], tree->n_nodes);
+	return hits;
+}
+
 /* After the names, the weights or the resource have changed. */
 static void
 make_set(struct session *session)
 {
 	const struct naming *naming = &session->naming;
 	const struct sample_tree *tree = naming->tree;
-	uint32_t resource = session->resource;
-	const uint64_t *samples;
-	uint64_t total;
+	struct sample_set *set = &session->set;
 
-	if (tree == NULL) {
-		session->set = (struct sample_set){
-			.flow = naming->flow,
-			.names = session->profile->names,
-			.resource = session_resource(session),
-			.total = naming->flow->total,
-			.n_samples = naming->flow->total,
-		};
-		return;
-	}
-	samples = tree->samples == NULL ? NULL : tree->samples[resource];
-	total = sample_tree_total(tree->hits[resource], tree->n_nodes);
-	session->set = (struct sample_set){
+	*set = (struct sample_set){
 		.tree = tree,
+		.flow = naming->flow,
 		.names = session->profile->names,
 		.resource = session_resource(session),
-		.self = tree->hits[resource],
 		.weight = naming->weight,
-		.total = total,
-		.n_samples = samples == NULL
-		    ? total : sample_tree_total(samples, tree->n_nodes),
 	};
+	if (tree != NULL)
+		set->self = tree->hits[session->resource];
+	set->total = session_hits(session, session->resource,
+	                          &set->n_samples);
 }
 
 /* The resource of the same name, or the first. */

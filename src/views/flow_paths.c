@@ -2,9 +2,8 @@
 /* flow_paths.c -- call paths where the input has calls and no stacks.
  *
  * Records are searched breadth first.  Each keeps its amounts: how much of it
- * passes through which vertices of its newest name.  Since shares sum to one
- * at most, the records of one length that reach a threshold are no more than
- * its inverse.
+ * passes through which vertices of its newest name.  A search that would make
+ * too many starts again with a higher least number of hits.
  *
  * Upward, amounts say the same from the other end; the value shown is then
  * worked out from the outermost name on, so that it is that of the downward
@@ -53,6 +52,7 @@ struct search {
 	struct amounts reached;	/* by one more call */
 	uint32_t *path;		/* scratch: one path, outermost first */
 	size_t path_capacity;
+	bool is_full;		/* there is no room for what comes */
 };
 
 static int
@@ -81,9 +81,6 @@ search_end(struct search *search)
 static int
 add_amount(struct amounts *amounts, struct amount amount, struct error *error)
 {
-	if (amounts->n == MAX_FLOW_AMOUNTS)
-		return error_set(error, "too many ways through the calls; "
-		                 "raise the threshold or lower the depth");
 	if (memory_grow(&amounts->items, &amounts->capacity, amounts->n + 1,
 	                sizeof amount, error) != 0)
 		return -1;
@@ -270,10 +267,10 @@ add_record(struct search *search, struct flow_record record,
 {
 	record.first_amount = search->amounts.n;
 	record.n_amounts = n;
-	if (search->n_records == MAX_FLOW_RECORDS)
-		return error_set(error, "more than %d call paths; raise the "
-		                 "threshold or lower the depth",
-		                 MAX_FLOW_RECORDS);
+	search->is_full = search->n_records >= MAX_FLOW_RECORDS ||
+	                  search->amounts.n > MAX_FLOW_AMOUNTS;
+	if (search->is_full)
+		return 0;
 	if (memory_grow(&search->records, &search->records_capacity,
 	                (size_t)search->n_records + 1, sizeof record,
 	                error) != 0)
@@ -397,7 +394,7 @@ extend_all(struct search *search, const struct limits *limits,
 	return 0;
 }
 
-/* Record 0, and from each the longer ones. */
+/* Record 0, and from each the longer ones, until there is no room. */
 static int
 find_paths(struct search *search, const struct limits *limits,
            struct error *error)
@@ -417,12 +414,35 @@ find_paths(struct search *search, const struct limits *limits,
 			.hits = measure_hits(function->inclusive),
 		}, all.items, all.n, error);
 	free(all.items);
-	for (uint32_t i = 0; status == 0 && i < search->n_records; i++) {
+	for (uint32_t i = 0; status == 0 && !search->is_full &&
+	     i < search->n_records; i++) {
 		status = extend_all(search, limits, i, error);
 		if (status == 0 && (i & 0xfff) == 0xfff)
 			status = progress_step(NULL, i, 0, error);
 	}
 	return status;
+}
+
+/* The same with as few hits as there is room for. */
+static int
+find_most_paths(struct search *search, struct limits *limits,
+                struct error *error)
+{
+	struct hidden before = *limits->hidden;
+
+	while (find_paths(search, limits, error) == 0) {
+		if (!search->is_full)
+			return 0;
+		search->is_full = false;
+		search->n_records = 0;
+		search->amounts.n = 0;
+		memset(search->mark, 0,
+		       search->flow->n_names * sizeof *search->mark);
+		limits->least = limits->least < 2 ? 2 : limits->least * 2;
+		*limits->hidden = before;
+		limits->hidden->least_searched = limits->least;
+	}
+	return -1;
 }
 
 /* The first record alone may be below the threshold, or too long. */
@@ -464,7 +484,7 @@ search_paths(bool is_up, struct rows *rows, const struct view_request *request,
 	int status = search_begin(&search, request->set->flow, error);
 
 	if (status == 0)
-		status = find_paths(&search, &limits, error);
+		status = find_most_paths(&search, &limits, error);
 	if (status == 0)
 		status = make_rows(&search, &limits, rows, error);
 	search_end(&search);

@@ -9,7 +9,9 @@
  *
  *	hits(v1 v2) * hits(v2 v3)/total(v2) * .. * hits(vk-1 vk)/total(vk-1)
  *
- * which is the same from either end, and never grows as a path does.  So paths
+ * which is the same from either end, and never grows as a path does.  Shares of
+ * what is below a function can sum to more than one: where it recurs, a stack
+ * passes through several of its calls, as it belongs to several paths.  Paths
  * of one and two are what the flow says; longer ones are estimates, but for
  * those whose every inner vertex is only ever reached along the path: these
  * terms are exact, which is how callers that callgrind tells apart become
@@ -20,9 +22,11 @@
 
 #include "src/views/rows.h"
 
-/* What a view makes at most; shares of many recursive functions could go on
- * for very long at a threshold of 0. */
-enum { MAX_FLOW_RECORDS = 1 << 20, MAX_FLOW_AMOUNTS = 1 << 23 };
+/*
+ * What a search makes at most.  Functions that all call each other have more
+ * paths than can be counted; then only the largest are searched for.
+ */
+enum { MAX_FLOW_RECORDS = 1 << 17, MAX_FLOW_AMOUNTS = 1 << 22 };
 
 /* The value of path[n], n >= 1; 0, or -1 with *error set. */
 int flow_path_value(const struct call_flow *flow, const uint32_t *path,
@@ -31,8 +35,9 @@ int flow_path_value(const struct call_flow *flow, const uint32_t *path,
 
 /*
  * All canonical paths that begin with the request's root, or end in it, down to
- * the threshold; estimates below half a hit end there in any case.  0, or -1
- * with *error set: interrupted, too many paths, want of memory.
+ * the threshold, or to what there is room for, which hidden->least_searched
+ * then says; estimates below half a hit end there in any case.  0, or -1 with
+ * *error set: interrupted, want of memory.
  */
 int flow_paths_down(struct rows *rows, const struct view_request *request,
                     const struct measure *measure, struct hidden *hidden,

@@ -50,11 +50,15 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
 		{ "denominator", cell_count(measure->denominator) },
 		{ "hidden", cell_count(hidden->below_threshold +
 		    hidden->too_long + hidden->beyond_limit) },
+		{ "least_searched", cell_count(hidden->least_searched) },
 	};
+	size_t n = sizeof fields / sizeof *fields;
 
 	if (add_root_field(request, kind->has_root, table, error) != 0)
 		return -1;
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+	if (hidden->least_searched == 0)
+		n--;
+	for (size_t i = 0; i < n; i++)
 		if (table_add_field(table, fields[i].key, NULL,
 		                    fields[i].value, error) != 0)
 			return -1;
@@ -176,7 +180,12 @@ add_footer(const struct view_request *request, const struct hidden *hidden,
 		if (line == NULL)
 			return -1;
 	}
-	return line == NULL ? 0 : table_add_footer(table, error, "%s", line);
+	if (line != NULL && table_add_footer(table, error, "%s", line) != 0)
+		return -1;
+	return hidden->least_searched == 0 ? 0 :
+	    table_add_footer(table, error, "there are too many paths: only "
+	                     "those of %" PRIu64 " hits and more were looked "
+	                     "for", hidden->least_searched);
 }
 
 int

@@ -15,6 +15,8 @@ struct measure {
 /* Why records are not shown; each is counted once, the first that applies. */
 struct hidden {
 	uint64_t below_threshold, too_long, beyond_limit;
+	uint64_t least_searched;	/* paths of fewer hits were not looked
+					 * for, being too many; 0: all were */
 };
 
 /* The request's.  O(1); O(N) where percentages are the root's. */

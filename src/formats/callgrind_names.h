@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* callgrind_names.h -- functions, files and objects of a callgrind file.
+ *
+ * "fn=(12) parse" says what (12) means from here on, "fn=(12)" uses it, and
+ * "fn=parse" does without.  Functions, files and objects number apart.  What a
+ * number means may change with the next part of a file.
+ *
+ * A function is a node of the graph while the file is read, under its whole
+ * text and the file and object it is defined in.  Callgrind writes into that
+ * text what it tells apart: "parse'2" is parse below itself, and with
+ * --separate-callers "parse'2'main'(below main)" is that called along (main
+ * parse), innermost first.  All texts must be known to tell such a text from
+ * names that hold an apostrophe, so it is taken apart in the end.
+ */
+#ifndef CPPROF_FORMATS_CALLGRIND_NAMES_H
+#define CPPROF_FORMATS_CALLGRIND_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/profile/profile.h"
+
+struct callgrind_names;
+
+/* What a line can name. */
+enum callgrind_kind { CALLGRIND_OBJECT, CALLGRIND_FILE, CALLGRIND_FUNCTION };
+
+/* Freed with callgrind_names_free; NULL with *error set. */
+struct callgrind_names *callgrind_names_new(struct error *error);
+void callgrind_names_free(struct callgrind_names *names);
+
+/*
+ * The number of the object or file that text[length], what stands behind the
+ * '=', names.  NO_NAME with *error set for want of memory or for a number that
+ * means nothing, without file and line.
+ */
+uint32_t callgrind_names_add(struct callgrind_names *names,
+                             enum callgrind_kind kind, const char *text,
+                             size_t length, struct error *error);
+
+/*
+ * The node of the function that it names, which if it is new is defined in
+ * that file and object (NO_NAME: unknown).  UINT32_MAX likewise.
+ */
+uint32_t callgrind_names_node(struct callgrind_names *names,
+                              struct call_graph *graph, uint32_t object,
+                              uint32_t file, const char *text, size_t length,
+                              struct error *error);
+
+/*
+ * Gives all nodes their names, levels and callers, entered into the profile,
+ * and enters the objects as its modules.  has_contexts: whether texts are taken
+ * apart, as only callgrind's own are.  0, or -1 with *error set.
+ */
+int callgrind_names_finish(struct callgrind_names *names,
+                           struct profile *profile, bool has_contexts,
+                           struct error *error);
+
+#endif

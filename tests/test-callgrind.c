@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-callgrind.c -- the reader of callgrind's files, from texts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "src/formats/format.h"
+
+extern const struct format format_callgrind;
+
+/* The specification's own example. */
+static const char example[] =
+    "events: Instructions\n"
+    "\n"
+    "fl=file1.c\n"
+    "fn=main\n"
+    "16 20\n"
+    "cfn=func1\n"
+    "calls=1 50\n"
+    "16 400\n"
+    "cfl=file2.c\n"
+    "cfn=func2\n"
+    "calls=3 20\n"
+    "16 400\n"
+    "\n"
+    "fn=func1\n"
+    "51 100\n"
+    "cfl=file2.c\n"
+    "cfn=func2\n"
+    "calls=2 20\n"
+    "51 300\n"
+    "\n"
+    "fl=file2.c\n"
+    "fn=func2\n"
+    "20 700\n";
+
+static struct profile *
+read_bytes(const char *text, size_t size, bool lenient, struct error *error)
+{
+	struct read_options options = { .lenient = lenient };
+	struct source *source = source_of_memory("cg", text, size, error);
+	struct profile *profile;
+
+	assert_non_null(source);
+	profile = format_callgrind.read(source, &options, error);
+	source_close(source);
+	assert_int_equal(profile == NULL, error->is_set);
+	return profile;
+}
+
+static struct profile *
+read_text(const char *text)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(text, strlen(text), false,
+	                                     &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	return profile;
+}
+
+static void
+assert_rejected(const char *text, const char *why)
+{
+	struct error error = { 0 };
+
+	assert_null(read_bytes(text, strlen(text), false, &error));
+	assert_string_equal(error.text, why);
+}
+
+/* "main/1<caller" for the node's name, level above 1 and callers. */
+static const char *
+node_text(const struct profile *profile, uint32_t number)
+{
+	static char texts[2][200];
+	static int turn;
+	const struct call_graph *graph = profile->graph;
+	const struct call_node *node = &graph->nodes[number];
+	char *text = texts[turn ^= 1];
+	int n = snprintf(text, 200, "%s", names_text(profile->names,
+	                                             node->name));
+
+	if (node->level > 1)
+		n += snprintf(text + n, 200 - (size_t)n, "/%u", node->level);
+	for (uint32_t i = 0; i < node->n_callers; i++)
+		n += snprintf(text + n, 200 - (size_t)n, "<%s",
+		              names_text(profile->names, graph->callers[
+		                  node->first_caller + i]));
+	return text;
+}
+
+/* "main 20; func1 100; main>func1 1:400; " of one resource. */
+static void
+assert_graph(const struct profile *profile, uint32_t resource,
+             const char *expected)
+{
+	const struct call_graph *graph = profile->graph;
+	char text[2000] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s %llu; ",
+		    node_text(profile, i), (unsigned long long)
+		    call_graph_self(graph, i)[resource]);
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n,
+		    "%s>%s %llu:%llu; ",
+		    node_text(profile, graph->arcs[i].caller),
+		    node_text(profile, graph->arcs[i].callee),
+		    (unsigned long long)graph->arcs[i].calls,
+		    (unsigned long long)call_graph_hits(graph, i)[resource]);
+	assert_string_equal(text, expected);
+}
+
+static void
+assert_reads(const char *text, const char *expected)
+{
+	struct profile *profile = read_text(text);
+
+	assert_graph(profile, 0, expected);
+	profile_free(profile);
+}
+
+static const char example_graph[] =
+    "main 20; func1 100; func2 700; "
+    "main>func1 1:400; main>func2 3:400; func1>func2 2:300; ";
+
+static void
+example_of_the_specification(void **state)
+{
+	struct profile *profile = read_text(example);
+
+	(void)state;
+	/* "cfl=" holds for one call: func2 of file2.c is one function. */
+	assert_graph(profile, 0, example_graph);
+	assert_string_equal(profile->resources[0].name, "Instructions");
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+}
+
+static void
+names_are_compressed(void **state)
+{
+	(void)state;
+	assert_reads("# callgrind format\n"
+	             "events: Instructions\n"
+	             "fl=(1) file1.c\nfl=(2) file2.c\n"
+	             "fn=(1) main\nfn=(2) func1\nfn=(3) func2\n"
+	             "fl=(1)\nfn=(1)\n16 20\n"
+	             "cfn=(2)\ncalls=1 50\n16 400\n"
+	             "cfl=(2)\ncfn=(3)\ncalls=3 20\n16 400\n"
+	             "fn=(2)\n51 100\n"
+	             "cfi=(2)\ncfn=(3)\ncalls=2 20\n51 300\n"
+	             "fl=(2)\nfn=(3)\n20 700\n", example_graph);
+}
+
+static void
+positions_are_read_over(void **state)
+{
+	(void)state;
+	assert_reads("positions: instr line\nevents: A B\nfn=f\n"
+	             "0x80001234 90 1 7\n+3 * 5\n-1 +1 0x1F\n* -2\n"
+	             "jcnd=1/2 +3 0\n* 0\njump=4 0x10 2\n+1 *\n"
+	             "jfi=(1) other.c\njfn=(9) g\njump=1 1 1\n* *\n",
+	             "f 37; ");
+}
+
+static void
+missing_costs_are_zero(void **state)
+{
+	struct profile *profile = read_text(
+	    "events: A B C\nfn=f\n15 90 14 2\n16 20 12\n17\n18 . 1 .\r\n");
+
+	(void)state;
+	assert_graph(profile, 0, "f 110; ");
+	assert_graph(profile, 1, "f 27; ");
+	assert_graph(profile, 2, "f 2; ");
+	profile_free(profile);
+}
+
+static void
+events_are_reckoned(void **state)
+{
+	struct profile *profile = read_text(
+	    "event: Ir : Instruction Fetch\n"
+	    "event: Sum = Ir + 3 Dr : Both\n"
+	    "event: Twice = 2*Sum\n"
+	    "event: Other = Ir + Nothing\n"
+	    "events: Ir Dr\n"
+	    "fn=f\n1 10 1\ncfn=g\ncalls=1 1\n1 5 2\nfn=g\n1 5 2\n");
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 4);
+	assert_string_equal(profile->resources[0].gtick, "instruction");
+	assert_string_equal(profile->resources[2].name, "Sum");
+	assert_string_equal(profile->resources[2].gtick, "Both");
+	assert_graph(profile, 2, "f 13; g 11; f>g 1:11; ");
+	assert_graph(profile, 3, "f 26; g 22; f>g 1:22; ");
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0], "event Other = Ir + Nothing "
+	                    "is of events that the file does not have");
+	profile_free(profile);
+}
+
+static void
+parts_add_up(void **state)
+{
+	struct profile *profile = read_text(
+	    "version: 1\ncreator: callgrind-3.19.0\npid: 7\n"
+	    "cmd: ./prog a\npart: 1\nthread: 1\nevents: A B\n"
+	    "summary: 3 30\nfn=(1) f\n1 3 30\ntotals: 3 30\n"
+	    "part: 2\nthread: 2\npositions: line\nevents: B A\n"
+	    "fn=(1) f\n1 40 4\nfn=(2) f\n1 1\ntotals: 41 4\n");
+
+	(void)state;
+	assert_graph(profile, 0, "f 7; ");
+	assert_graph(profile, 1, "f 71; ");
+	assert_int_equal(profile->n_processes, 1);
+	assert_int_equal(profile->n_threads, 2);
+	assert_string_equal(profile->processes[0].program, "./prog");
+	assert_string_equal(profile->processes[0].command, "./prog a");
+	profile_free(profile);
+}
+
+static void
+levels_and_callers_are_taken_apart(void **state)
+{
+	(void)state;
+	assert_reads("creator: callgrind-3.19.0\nevents: Ir\n"
+	             "fn=main\n1 1\n"
+	             "cfn=f'main\ncalls=1 1\n1 9\n"
+	             "fn=f'main\n1 2\ncfn=f'2'f'main\ncalls=1 1\n1 7\n"
+	             "fn=f'2'f'main\n1 7\n"
+	             "fn=foldl'\n1 1\n"
+	             "fn=main::'lambda'(int)\n1 1\ntotals: 12\n",
+	             "main 1; f<main 2; f/2<f<main 7; foldl' 1; "
+	             "main::'lambda'(int) 1; "
+	             "main>f<main 1:9; f<main>f/2<f<main 1:7; ");
+	/* Others may mean anything by an apostrophe. */
+	assert_reads("events: Ir\nfn=f'2\n1 1\n", "f'2 1; ");
+}
+
+static void
+functions_of_one_name_stay_apart(void **state)
+{
+	struct profile *profile = read_text(
+	    "events: Ir\nob=a\nfl=x.c\nfn=f\n1 1\nfl=y.c\nfn=f\n1 2\n"
+	    "cob=b\ncfi=y.c\ncfn=f\ncalls=1 1\n1 4\nob=b\nfn=f\n1 4\n");
+
+	(void)state;
+	assert_graph(profile, 0, "f 1; f 2; f 4; f>f 1:4; ");
+	assert_string_equal(names_text(profile->names,
+	                               profile->graph->nodes[2].home),
+	                    "b:y.c");
+	profile_free(profile);
+}
+
+static void
+old_spellings_are_known(void **state)
+{
+	(void)state;
+	assert_reads("cmd: x\ntimeframe (BB): 1 - 2\narch: arm\n"
+	             "events: A\nfl=a.c\nfn=f\nfi=b.h\n1 1\nfe=a.c\n1 1\n"
+	             "cfn=g\nrcalls=5 1\n1 3\n", "f 2; g 0; f>g 5:3; ");
+}
+
+static void
+costs_without_function_are_kept(void **state)
+{
+	(void)state;
+	assert_reads("events: A\n1 5\n", "??? 5; ");
+}
+
+static void
+errors_name_their_line(void **state)
+{
+	(void)state;
+	assert_rejected("", "cg: no costs in it");
+	assert_rejected("fn=f\n1 5\n", "cg:1: expected a line \"events:\" "
+	                "before the first cost");
+	assert_rejected("version: 2\n", "cg:1: expected version 1 of the "
+	                "format");
+	assert_rejected("events: A A\n", "cg:1: event A stands there twice");
+	assert_rejected("events: A\nfn=f\n1 x\n",
+	                "cg:3: expected a number of 64 bits as cost");
+	assert_rejected("events: A\nfn=f\n1 2 3\n",
+	                "cg:3: more costs than events");
+	assert_rejected("events: A\nfn=f\n1 18446744073709551616\n",
+	                "cg:3: expected a number of 64 bits as cost");
+	assert_rejected("events: A\nfn=f\n1 0xfffffffffffffffff\n",
+	                "cg:3: expected a number of 64 bits as cost");
+	assert_rejected("events: A\nfn=f\n1 18446744073709551615\n1 1\n",
+	                "cg:4: the sum of costs passes 64 bits");
+	assert_rejected("events: A\nfn=f\n1 18446744073709551615\nfn=g\n"
+	                "1 1\n", "cg: the sum of all functions passes 64 "
+	                "bits");
+	assert_rejected("positions: instr line\nevents: A\nfn=f\n1\n",
+	                "cg:4: expected positions before the costs");
+	assert_rejected("events: A\nfn=f\n+ 1\n",
+	                "cg:3: expected a position before the costs");
+	assert_rejected("events: A\nfn=(3)\n", "cg:2: (3) has no name yet");
+	assert_rejected("events: A\nfn=f\ncalls=1 1\n",
+	                "cg:3: calls of no function; expected cfn= before");
+	assert_rejected("events: A\nfn=f\ncfn=g\ncalls=x\n",
+	                "cg:4: expected a number of calls");
+	assert_rejected("events: A\nfn=f\nhello\n",
+	                "cg:3: expected a cost, a name or a head");
+	assert_rejected("events: A\nfn=f\n1 1\nevents: A B\n",
+	                "cg:4: event B is not among those of the first part");
+}
+
+static void
+lenient_skips_and_counts(void **state)
+{
+	static const char text[] = "events: A\nfn=f\n1 1\nhello\n1 1 1\n1 2\n";
+	struct error error = { 0 };
+	struct profile *profile = read_bytes(text, sizeof text - 1, true,
+	                                     &error);
+
+	(void)state;
+	assert_non_null(profile);
+	assert_int_equal(profile->n_warnings, 2);
+	assert_string_equal(profile->warnings[0], "cg: 2 lines skipped, the "
+	                    "first: cg:4: expected a cost, a name or a head");
+	profile_free(profile);
+}
+
+/* Cut anywhere, the file gives its whole lines, and says so. */
+static void
+every_truncation_is_an_answer(void **state)
+{
+	uint64_t most = 0;
+
+	(void)state;
+	for (size_t size = 0; size < sizeof example - 1; size++) {
+		struct error error = { 0 };
+		struct profile *profile = read_bytes(example, size, false,
+		                                     &error);
+		uint64_t total;
+
+		if (profile == NULL)
+			continue;
+		total = call_graph_total(profile->graph, 0);
+		assert_true(total >= most && total <= 820);
+		assert_true(example[size - 1] == '\n' ||
+		            (profile->n_warnings > 0 &&
+		             strstr(profile->warnings[0], "cut off in")));
+		most = total;
+		profile_free(profile);
+	}
+	assert_int_equal(most, 120);
+}
+
+static void
+cut_callgrind_lacks_its_totals(void **state)
+{
+	struct profile *profile = read_text(
+	    "creator: callgrind-3.19.0\nevents: A\nfn=f\n1 1\n");
+
+	(void)state;
+	assert_string_equal(profile->warnings[0], "cg:4: the input is cut off "
+	                    "behind this line; what came before was read");
+	profile_free(profile);
+}
+
+static void
+probe_asks_for_events(void **state)
+{
+	static const char folded[] = "main: x 1\nevents: 3\n";
+
+	(void)state;
+	assert_int_equal(format_callgrind.probe(example, sizeof example - 1),
+	                 PROBE_SURE);
+	assert_int_equal(format_callgrind.probe("desc: a 1\ncmd: b\n\n"
+	                                        "events: Ir\n", 29),
+	                 PROBE_SURE);
+	assert_int_equal(format_callgrind.probe("main;f 1\nevents: A\n", 19),
+	                 PROBE_NO);
+	assert_int_equal(format_callgrind.probe(folded, 9), PROBE_MAYBE);
+}
+
+static void
+graphs_merge(void **state)
+{
+	struct error error = { 0 };
+	struct profile *parts[2] = { read_text(example), read_text(
+	    "events: Bytes Instructions\nfl=file2.c\nfn=func2\n1 5 6\n"
+	    "fn=new\n1 7 8\n") };
+	struct profile *sum = profile_merge(parts, 2, &error);
+
+	(void)state;
+	assert_non_null(sum);
+	assert_string_equal(sum->resources[0].name, "Instructions");
+	assert_graph(sum, 0, "main 20; func1 100; func2 706; new 8; "
+	             "main>func1 1:400; main>func2 3:400; func1>func2 2:300; ");
+	assert_graph(sum, 1, "main 0; func1 0; func2 5; new 7; "
+	             "main>func1 1:0; main>func2 3:0; func1>func2 2:0; ");
+	profile_free(sum);
+	profile_free(parts[0]);
+	profile_free(parts[1]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(example_of_the_specification),
+		cmocka_unit_test(names_are_compressed),
+		cmocka_unit_test(positions_are_read_over),
+		cmocka_unit_test(missing_costs_are_zero),
+		cmocka_unit_test(events_are_reckoned),
+		cmocka_unit_test(parts_add_up),
+		cmocka_unit_test(levels_and_callers_are_taken_apart),
+		cmocka_unit_test(functions_of_one_name_stay_apart),
+		cmocka_unit_test(old_spellings_are_known),
+		cmocka_unit_test(costs_without_function_are_kept),
+		cmocka_unit_test(errors_name_their_line),
+		cmocka_unit_test(lenient_skips_and_counts),
+		cmocka_unit_test(every_truncation_is_an_answer),
+		cmocka_unit_test(cut_callgrind_lacks_its_totals),
+		cmocka_unit_test(probe_asks_for_events),
+		cmocka_unit_test(graphs_merge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
