@@ -8,7 +8,8 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata perfscript pprof symbols
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata lines perfscript pprof \
+	symbols
 mkdir -p fuzz
 cd fuzz
 
@@ -30,6 +31,18 @@ for target; do
 				>"corpus-$target/$(basename "$file" .gz)"
 		done ;;
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
+	lines)
+		for form in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz'; do
+			# Nothing but code, near address 0, and what is said
+			# of it.
+			# shellcheck disable=SC2086 # flags
+			clang $form -O2 -nostdlib -static -e main \
+				-fno-asynchronous-unwind-tables \
+				-Wl,--build-id=none,-z,noseparate-code \
+				-Wl,-Ttext=0x1000 -o "corpus-$target/form$form" \
+				"$source/tests/programs/inlines.c"
+		done
+		;;
 	perfscript) cp "$source"/tests/data/perf/*.script "corpus-$target/" ;;
 	pprof)
 		for profile in "$source"/tests/data/go/*.gz; do

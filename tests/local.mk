@@ -24,6 +24,7 @@ unit_cflags = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
 unit_libs = $(core_libs) $(CMOCKA_LIBS)
 
 unit_tests = \
+	tests/test-address-lines \
 	tests/test-arguments \
 	tests/test-base \
 	tests/test-callgrind \
@@ -50,6 +51,11 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
+
+tests_test_address_lines_SOURCES = tests/test-address-lines.c \
+	tests/module-fixture.h
+tests_test_address_lines_CFLAGS = $(unit_cflags)
+tests_test_address_lines_LDADD = $(unit_libs)
 
 tests_test_base_SOURCES = tests/test-base.c
 tests_test_base_CFLAGS = $(unit_cflags)

@@ -207,7 +207,7 @@ warn_of_module(struct applying *applying, uint32_t module,
 		    "the debug information of %s refers to a file that is "
 		    "not there; no line or inlined call of it is shown",
 		    path);
-	if (state == DEBUG_LINES_NONE && *path != '[') {
+	if (state == DEBUG_LINES_NONE && *path == '/') {
 		if (applying->n_without < MODULES_NAMED)
 			applying->without[applying->n_without] = module;
 		applying->n_without++;

@@ -19,20 +19,20 @@ debug_directory(const struct symbol_search *search)
 	    DEBUG_DIRECTORY;
 }
 
-/* Opens root/directory/.build-id/xx/yyyy.debug. */
-static bool
-open_by_build_id(struct elf_file *file, const char *root,
-                 const char *directory, const unsigned char *id, size_t size)
+/* Opens the file of that path if it has the build-id. */
+__attribute__((format(printf, 4, 5))) static bool
+open_with_build_id(struct elf_file *file, const unsigned char *id, size_t size,
+                   const char *format, ...)
 {
-	char hex[2 * BUILD_ID_MAX + 1], path[PATH_MAX];
+	char path[PATH_MAX];
+	va_list arguments;
 	int length;
 
-	for (size_t i = 0; i < size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	length = snprintf(path, sizeof path, "%s%s/.build-id/%.2s/%s.debug",
-	                  root, directory, hex, hex + 2);
-	if (length >= (int)sizeof path ||
-	    elf_file_open(file, path) != ELF_FILE_OPEN)
+	va_start(arguments, format);
+	length = vsnprintf(path, sizeof path, format, arguments);
+	va_end(arguments);
+	if (length < 0 || length >= (int)sizeof path ||
+	    elf_file_open_any(file, path) != ELF_FILE_OPEN)
 		return false;
 	if (elf_file_has_build_id(file, id, size))
 		return true;
@@ -46,12 +46,18 @@ debug_file_by_build_id(struct elf_file *file,
                        const unsigned char *id, size_t size)
 {
 	const char *directory = debug_directory(search);
+	char hex[2 * BUILD_ID_MAX + 1];
 
 	if (size < 2 || size > BUILD_ID_MAX)
 		return false;
+	for (size_t i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
 	return (search->root != NULL &&
-	        open_by_build_id(file, search->root, directory, id, size)) ||
-	    open_by_build_id(file, "", directory, id, size);
+	        open_with_build_id(file, id, size,
+	            "%s%s/.build-id/%.2s/%s.debug", search->root, directory,
+	            hex, hex + 2)) ||
+	    open_with_build_id(file, id, size, "%s/.build-id/%.2s/%s.debug",
+	                       directory, hex, hex + 2);
 }
 
 /* The name and checksum in a module's link; the name is a bare file name. */
@@ -169,22 +175,6 @@ debug_file_by_link(struct elf_file *file, const struct symbol_search *search,
 	return found;
 }
 
-static bool
-open_with_build_id(struct elf_file *file, const char *directory,
-                   const char *name, const unsigned char *id, size_t size)
-{
-	char path[PATH_MAX];
-	int length = snprintf(path, sizeof path, "%s/%s", directory, name);
-
-	if (length < 0 || length >= (int)sizeof path ||
-	    elf_file_open(file, path) != ELF_FILE_OPEN)
-		return false;
-	if (elf_file_has_build_id(file, id, size))
-		return true;
-	elf_file_close(file);
-	return false;
-}
-
 bool
 debug_file_supplement(struct elf_file *supplement,
                       const struct symbol_search *search,
@@ -199,15 +189,15 @@ debug_file_supplement(struct elf_file *supplement,
 		return true;
 	if (*name == '/')
 		return (search->root != NULL &&
-		        open_with_build_id(supplement, search->root, name, id,
-		                           size)) ||
-		    open_with_build_id(supplement, "", name, id, size);
+		        open_with_build_id(supplement, id, size, "%s%s",
+		                           search->root, name)) ||
+		    open_with_build_id(supplement, id, size, "%s", name);
 	if (file->descriptor < 0)
 		return false;
 	snprintf(link, sizeof link, "/proc/self/fd/%d", file->descriptor);
 	own = directory_of(link, NULL, &ignored);
 	found = own != NULL &&
-	    open_with_build_id(supplement, own, name, id, size);
+	    open_with_build_id(supplement, id, size, "%s/%s", own, name);
 	free(own);
 	return found;
 }

@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* debug_lines.c -- source lines and inlined calls of a module's addresses.
+/* debug_lines.c -- debug information, read in a process of its own.
  *
- * First each address is given to the compilation unit whose ranges hold it,
- * then each unit that got some is read once, with all of its addresses.  libdw
- * keeps the line tables that it has read, so after LINES_KEPT of them it is
- * begun anew.
+ * The process reports through a pipe, in messages that begin with a kind and
+ * end with texts.  It has limits of memory and time, prints nothing, and counts
+ * as having met a damaged file when it does not say how it ended.
  */
 #include "src/symbols/debug_lines.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/inlined_calls.h"
-
-#define NO_UNIT UINT64_MAX
+#include "src/base/progress.h"
+#include "src/symbols/debug_units.h"
 
 enum {
-	LINES_KEPT = 2000000,		/* about 100 bytes each */
-	STEPS_A_BYTE = 64,		/* sections may be compressed */
-	STEPS_AT_LEAST = 1000000,
-	CHAIN_MAX = 256,
+	TEXT_MAX = 1 << 16,		/* bytes of a name or path */
+	SECONDS_AT_LEAST = 60,		/* and one more for each MiB of file */
+	BYTES_AT_LEAST = 1 << 30,
+	BYTES_A_BYTE = 32,		/* of the file, which may be compressed */
 };
 
-/* An address and the unit that it belongs to. */
-struct owned {
-	uint64_t unit;		/* its entry's offset, or NO_UNIT */
-	size_t which;
+enum message_kind { MESSAGE_FOUND, MESSAGE_PROGRESS, MESSAGE_END };
+
+struct message {
+	uint64_t kind;
+	uint64_t a;	/* which address; done; the state */
+	uint64_t b;	/* levels that follow; total */
 };
 
-struct reading {
-	const struct elf_file *file;
-	const struct debug_lines_request *request;
-	struct debug_walk walk;
-	Dwarf *dwarf;
-	Dwarf *supplement;		/* NULL: none */
-	struct elf_file supplement_file;
-	size_t n_lines;			/* read since libdw was begun */
-	struct owned *owned;		/* [request->n] */
-	uint64_t *addresses;		/* [request->n], room for a unit's */
-	struct debug_location chain[CHAIN_MAX];
+/* The three texts of a level follow, TEXT_NONE: not there. */
+struct level_message {
+	uint32_t line;
+	uint32_t lengths[3];	/* function, file, directory */
 };
+
+#define TEXT_NONE UINT32_MAX
 
 bool
 debug_lines_exist(const struct elf_file *file)
@@ -54,289 +55,255 @@ debug_lines_exist(const struct elf_file *file)
 	    elf_file_named_section(file, ".zdebug_info", &header) != NULL;
 }
 
+/* In the process that reads */
+
+static int
+write_message(FILE *pipe, enum message_kind kind, uint64_t a, uint64_t b)
+{
+	const struct message message = { kind, a, b };
+
+	return fwrite(&message, sizeof message, 1, pipe) == 1 ? 0 : -1;
+}
+
+/* A text that is too long to be true is not there. */
 static void
-close_dwarf(struct reading *reading)
+write_level(FILE *pipe, const struct debug_location *location)
 {
-	dwarf_end(reading->dwarf);
-	reading->dwarf = NULL;
-}
+	const char *const texts[] = { location->function, location->file,
+		location->directory };
+	struct level_message level = { .line = location->line };
 
-/* libdw would by itself open whatever file a module names. */
-static int
-open_supplement(struct reading *reading, const struct symbol_search *search)
-{
-	const char *name;
-	const void *id;
-	ssize_t size = dwelf_dwarf_gnu_debugaltlink(reading->dwarf, &name,
-	                                            &id);
+	for (int i = 0; i < 3; i++) {
+		size_t length = texts[i] == NULL ? TEXT_MAX :
+		    strnlen(texts[i], TEXT_MAX);
 
-	if (size == 0)
-		return 0;
-	if (size < 0 || !debug_file_supplement(&reading->supplement_file,
-	        search, reading->file, name, id, (size_t)size))
-		return -1;
-	reading->supplement = dwarf_begin_elf(reading->supplement_file.elf,
-	                                      DWARF_C_READ, NULL);
-	if (reading->supplement != NULL)
-		return 0;
-	elf_file_close(&reading->supplement_file);
-	return -1;
-}
-
-static int
-open_dwarf(struct reading *reading)
-{
-	reading->dwarf = dwarf_begin_elf(reading->file->elf, DWARF_C_READ,
-	                                 NULL);
-	if (reading->dwarf == NULL)
-		return -1;
-	if (reading->supplement != NULL)
-		dwarf_setalt(reading->dwarf, reading->supplement);
-	reading->n_lines = 0;
-	return 0;
-}
-
-/* The first of the addresses that is not below. */
-static size_t
-first_at(const struct debug_lines_request *request, uint64_t address)
-{
-	size_t low = 0, high = request->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (request->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
+		level.lengths[i] = length < TEXT_MAX ? (uint32_t)length :
+		    TEXT_NONE;
 	}
-	return low;
+	fwrite(&level, sizeof level, 1, pipe);
+	for (int i = 0; i < 3; i++)
+		if (level.lengths[i] != TEXT_NONE)
+			fwrite(texts[i], 1, level.lengths[i], pipe);
 }
 
-/* Gives a unit the addresses in its ranges that no other unit has. */
 static int
-give_unit(struct reading *reading, Dwarf_Die *unit, struct error *error)
+write_found(void *context, size_t which, const struct debug_location *chain,
+            size_t n, struct error *error)
 {
-	const struct debug_lines_request *request = reading->request;
-	Dwarf_Addr base, low, high;
-	ptrdiff_t at = 0;
+	FILE *pipe = context;
 
-	while ((at = dwarf_ranges(unit, at, &base, &low, &high)) > 0) {
-		if (debug_walk_step(&reading->walk, error) != 0)
-			return -1;
-		if (low == 0)		/* dropped by the linker */
+	write_message(pipe, MESSAGE_FOUND, which, n);
+	for (size_t i = 0; i < n; i++)
+		write_level(pipe, &chain[i]);
+	return ferror(pipe) ? error_set(error, "nobody listens") : 0;
+}
+
+static void
+write_progress(void *context, uint64_t done, uint64_t total)
+{
+	write_message(context, MESSAGE_PROGRESS, done, total);
+	fflush(context);
+}
+
+/* What this process has now, in bytes. */
+static uint64_t
+address_space(void)
+{
+	unsigned long long n_pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file == NULL)
+		return UINT64_MAX / 2;
+	if (fscanf(file, "%llu", &n_pages) != 1)
+		n_pages = UINT64_MAX / 2 / 4096;
+	fclose(file);
+	return n_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+limit(int resource, uint64_t most)
+{
+	struct rlimit limits;
+
+	if (getrlimit(resource, &limits) == 0 && limits.rlim_max > most)
+		setrlimit(resource, &(struct rlimit){ most, most });
+}
+
+/* So that neither a damaged file nor the library's last words do harm. */
+static void
+be_modest(const struct elf_file *file)
+{
+	struct stat status = { 0 };
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (file->descriptor >= 0)
+		fstat(file->descriptor, &status);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_CPU, SECONDS_AT_LEAST + ((uint64_t)status.st_size >> 20));
+#ifndef __SANITIZE_ADDRESS__	/* which takes much for itself */
+	limit(RLIMIT_AS, address_space() + BYTES_AT_LEAST +
+	      BYTES_A_BYTE * (uint64_t)status.st_size);
+#endif
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_IGN);
+	if (nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+}
+
+_Noreturn static void
+read_and_exit(int descriptor, const struct elf_file *file,
+              const struct symbol_search *search,
+              const struct debug_lines_request *request)
+{
+	struct error error = { 0 };
+	FILE *pipe = fdopen(descriptor, "w");
+	struct progress progress = { write_progress, pipe };
+	struct debug_lines_request own = *request;
+	enum debug_lines_state state;
+
+	if (pipe == NULL)
+		_exit(1);
+	own.found = write_found;
+	own.context = pipe;
+	own.progress = request->progress != NULL ? &progress : NULL;
+	be_modest(file);
+	if (debug_units_read(file, search, &own, &state, &error) == 0)
+		write_message(pipe, MESSAGE_END, state, 0);
+	_exit(fflush(pipe) != 0);
+}
+
+/* In the process that asks */
+
+/* What comes through the pipe. */
+struct listening {
+	const struct debug_lines_request *request;
+	int descriptor;
+	size_t at, n;			/* in the buffer */
+	char buffer[1 << 16];
+	struct debug_location chain[DEBUG_CHAIN_MAX];
+	char texts[DEBUG_CHAIN_MAX][3][TEXT_MAX];
+};
+
+/* Waits for more in the buffer; false at the end or when interrupted. */
+static bool
+listen_more(struct listening *listening)
+{
+	ssize_t n;
+
+	do
+		n = read(listening->descriptor, listening->buffer,
+		         sizeof listening->buffer);
+	while (n < 0 && errno == EINTR && !interrupt_requested);
+	listening->at = 0;
+	listening->n = n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+static bool
+listen_bytes(struct listening *listening, void *bytes, size_t size)
+{
+	while (size > 0) {
+		size_t n = listening->n - listening->at;
+
+		if (n == 0 && !listen_more(listening))
+			return false;
+		n = listening->n - listening->at;
+		if (n > size)
+			n = size;
+		memcpy(bytes, listening->buffer + listening->at, n);
+		listening->at += n;
+		bytes = (char *)bytes + n;
+		size -= n;
+	}
+	return true;
+}
+
+static bool
+hear_level(struct listening *listening, struct debug_location *location,
+           char (*texts)[TEXT_MAX])
+{
+	const char *heard[3] = { NULL, NULL, NULL };
+	struct level_message level;
+
+	if (!listen_bytes(listening, &level, sizeof level))
+		return false;
+	for (int i = 0; i < 3; i++) {
+		if (level.lengths[i] == TEXT_NONE)
 			continue;
-		for (size_t i = first_at(request, low);
-		     i < request->n && request->addresses[i] < high; i++) {
-			if (reading->owned[i].unit == NO_UNIT)
-				reading->owned[i].unit =
-				    dwarf_dieoffset(unit);
-			if (debug_walk_step(&reading->walk, error) != 0)
-				return -1;
-		}
+		if (level.lengths[i] >= TEXT_MAX ||
+		    !listen_bytes(listening, texts[i], level.lengths[i]))
+			return false;
+		texts[i][level.lengths[i]] = '\0';
+		heard[i] = texts[i];
 	}
-	return 0;
+	*location = (struct debug_location){ heard[0], heard[1], heard[2],
+		level.line };
+	return true;
 }
 
+/* 0; -1: with *error set, or the message makes no sense. */
 static int
-give_units(struct reading *reading, struct error *error)
+hear_found(struct listening *listening, const struct message *message,
+           struct error *error)
 {
-	Dwarf_CU *unit = NULL;
-	Dwarf_Half version;
-	uint8_t type;
-	Dwarf_Die die;
-	int result;
+	const struct debug_lines_request *request = listening->request;
 
-	/* The last NULL: a split unit's file is not to be opened. */
-	while ((result = dwarf_get_units(reading->dwarf, unit, &unit, &version,
-	                                 &type, &die, NULL)) == 0) {
-		if (debug_walk_step(&reading->walk, error) != 0)
+	if (message->a >= request->n || message->b == 0 ||
+	    message->b > DEBUG_CHAIN_MAX)
+		return -1;
+	for (uint64_t i = 0; i < message->b; i++)
+		if (!hear_level(listening, &listening->chain[i],
+		                listening->texts[i]))
 			return -1;
-		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
-		    give_unit(reading, &die, error) != 0)
-			return -1;
-	}
-	return result < 0 ? -1 : 0;
+	return request->found(request->context, message->a, listening->chain,
+	                      message->b, error);
 }
 
+/* Until the end, or as long as all goes well. */
 static void
-set_line(struct debug_location *location, Dwarf_Line *line)
-{
-	int number;
-
-	location->file = dwarf_linesrc(line, NULL, NULL);
-	location->line = dwarf_lineno(line, &number) == 0 && number > 0 ?
-	    (uint32_t)number : 0;
-}
-
-static const char *
-directory_of(Dwarf_Die *unit)
-{
-	Dwarf_Attribute attribute;
-
-	return dwarf_attr(unit, DW_AT_comp_dir, &attribute) != NULL ?
-	    dwarf_formstring(&attribute) : NULL;
-}
-
-/* Hands out what is known of an address. */
-static int
-report(struct reading *reading, Dwarf_Die *unit, const struct owned *owned,
-       const struct inlined_calls *calls, uint32_t innermost,
+hear_all(struct listening *listening, enum debug_lines_state *state,
        struct error *error)
 {
-	const char *directory = directory_of(unit);
-	const struct debug_lines_request *request = reading->request;
-	Dwarf_Line *line = dwarf_getsrc_die(unit,
-	    request->addresses[owned->which]);
-	struct debug_location *chain = reading->chain;
-	size_t n = CHAIN_MAX - 1;	/* from the innermost outwards */
+	struct message message;
 
-	chain[n] = (struct debug_location){ .directory = directory };
-	if (line != NULL)
-		set_line(&chain[n], line);
-	for (uint32_t i = innermost; i != NO_CALL && n > 0;
-	     i = calls->calls[i].outer, n--) {
-		chain[n].function = calls->calls[i].function;
-		chain[n - 1] = (struct debug_location){
-			.file = calls->calls[i].file,
-			.directory = directory,
-			.line = calls->calls[i].line,
-		};
+	while (listen_bytes(listening, &message, sizeof message)) {
+		if (message.kind == MESSAGE_END) {
+			if (message.a <= DEBUG_LINES_INCOMPLETE)
+				*state = (enum debug_lines_state)message.a;
+			return;
+		}
+		if (message.kind == MESSAGE_PROGRESS ?
+		    progress_step(listening->request->progress, message.a,
+		                  message.b, error) != 0 :
+		    hear_found(listening, &message, error) != 0)
+			return;
 	}
-	if (n == CHAIN_MAX - 1 && line == NULL)
+	progress_step(NULL, 0, 0, error);
+}
+
+static int
+start(int *descriptor, pid_t *reader, const struct elf_file *file,
+      const struct symbol_search *search,
+      const struct debug_lines_request *request, struct error *error)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return error_set(error, "no pipe: %s", strerror(errno));
+	*reader = fork();
+	if (*reader == 0) {
+		close(ends[0]);
+		read_and_exit(ends[1], file, search, request);
+	}
+	close(ends[1]);
+	if (*reader > 0) {
+		*descriptor = ends[0];
 		return 0;
-	return request->found(request->context, owned->which, chain + n,
-	                      CHAIN_MAX - n, error);
-}
-
-static int
-read_lines(struct reading *reading, Dwarf_Die *unit)
-{
-	Dwarf_Lines *lines;
-	size_t n;
-
-	if (!dwarf_hasattr(unit, DW_AT_stmt_list))
-		return 0;
-	if (dwarf_getsrclines(unit, &lines, &n) != 0)
-		return -1;
-	reading->n_lines += n;
-	return 0;
-}
-
-/* Reads the unit that owned[n] belong to. */
-static int
-read_unit(struct reading *reading, const struct owned *owned, size_t n,
-          struct error *error)
-{
-	struct inlined_calls calls;
-	Dwarf_Die unit;
-	int result = -1;
-
-	if (reading->n_lines > LINES_KEPT) {
-		close_dwarf(reading);
-		if (open_dwarf(reading) != 0)
-			return -1;
 	}
-	if (dwarf_offdie(reading->dwarf, owned->unit, &unit) == NULL ||
-	    read_lines(reading, &unit) != 0)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		reading->addresses[i] =
-		    reading->request->addresses[owned[i].which];
-	if (inlined_calls_find(&calls, &unit, reading->addresses, n,
-	                       &reading->walk, error) == 0) {
-		result = 0;
-		for (size_t i = 0; result == 0 && i < n; i++)
-			result = report(reading, &unit, &owned[i], &calls,
-			                calls.innermost[i], error);
-	}
-	inlined_calls_free(&calls);
-	return result;
-}
-
-static int
-compare_owned(const void *left, const void *right)
-{
-	const struct owned *a = left, *b = right;
-
-	if (a->unit != b->unit)
-		return a->unit < b->unit ? -1 : 1;
-	return a->which < b->which ? -1 : a->which > b->which;
-}
-
-static int
-read_units(struct reading *reading, struct error *error)
-{
-	struct owned *owned = reading->owned;
-	size_t n = reading->request->n, begin, end;
-
-	qsort(owned, n, sizeof *owned, compare_owned);
-	while (n > 0 && owned[n - 1].unit == NO_UNIT)
-		n--;
-	reading->walk.total = n > 0 ? owned[n - 1].unit : 0;
-	for (begin = 0; begin < n; begin = end) {
-		for (end = begin + 1; end < n &&
-		     owned[end].unit == owned[begin].unit; end++)
-			;
-		reading->walk.done = owned[begin].unit;
-		if (read_unit(reading, owned + begin, end - begin,
-		              error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-start(struct reading *reading, struct error *error)
-{
-	size_t n = reading->request->n;
-	struct stat status;
-	uint64_t size = 0;
-
-	if (reading->file->descriptor >= 0 &&
-	    fstat(reading->file->descriptor, &status) == 0)
-		size = (uint64_t)status.st_size;
-	reading->walk.steps_left = STEPS_AT_LEAST + STEPS_A_BYTE * size;
-	reading->walk.progress = reading->request->progress;
-	reading->owned = memory_array(n, sizeof *reading->owned, error);
-	reading->addresses = memory_array(n, sizeof *reading->addresses,
-	                                  error);
-	if (reading->owned == NULL || reading->addresses == NULL)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		reading->owned[i] = (struct owned){ NO_UNIT, i };
-	return 0;
-}
-
-static void
-end(struct reading *reading)
-{
-	if (reading->dwarf != NULL)
-		close_dwarf(reading);
-	if (reading->supplement != NULL) {
-		dwarf_end(reading->supplement);
-		elf_file_close(&reading->supplement_file);
-	}
-	free(reading->owned);
-	free(reading->addresses);
-	free(reading);
-}
-
-static enum debug_lines_state
-read_all(struct reading *reading, const struct symbol_search *search,
-         struct error *error)
-{
-	if (!debug_lines_exist(reading->file))
-		return DEBUG_LINES_NONE;
-	if (open_dwarf(reading) != 0)
-		return DEBUG_LINES_DAMAGED;
-	if (open_supplement(reading, search) != 0)
-		return DEBUG_LINES_INCOMPLETE;
-	if (reading->supplement != NULL)
-		dwarf_setalt(reading->dwarf, reading->supplement);
-	return give_units(reading, error) == 0 &&
-	    read_units(reading, error) == 0 ?
-	    DEBUG_LINES_READ : DEBUG_LINES_DAMAGED;
+	error_set(error, "no process to read debug information: %s",
+	          strerror(errno));
+	close(ends[0]);
+	return -1;
 }
 
 int
@@ -345,14 +312,25 @@ debug_lines_read(const struct elf_file *file,
                  const struct debug_lines_request *request,
                  enum debug_lines_state *state, struct error *error)
 {
-	struct reading *reading = memory_array(1, sizeof *reading, error);
+	struct listening *listening;
+	pid_t reader = -1;
 
-	if (reading == NULL)
+	*state = DEBUG_LINES_NONE;
+	if (!debug_lines_exist(file))
+		return 0;
+	listening = memory_array(1, sizeof *listening, error);
+	if (listening == NULL)
 		return -1;
-	reading->file = file;
-	reading->request = request;
-	if (start(reading, error) == 0)
-		*state = read_all(reading, search, error);
-	end(reading);
+	listening->request = request;
+	if (start(&listening->descriptor, &reader, file, search, request,
+	          error) == 0) {
+		*state = DEBUG_LINES_DAMAGED;	/* unless it says otherwise */
+		hear_all(listening, state, error);
+		close(listening->descriptor);
+		kill(reader, SIGKILL);
+		while (waitpid(reader, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	free(listening);
 	return error->is_set ? -1 : 0;
 }

@@ -2,7 +2,8 @@
 /* debug_lines.h -- source lines and inlined calls of a module's addresses.
  *
  * DWARF 2 to 5, also compressed, also with a supplementary file (dwz); of split
- * units (.dwo) only the lines.
+ * units (.dwo) only the lines.  The file is read in a process of its own, so
+ * that one which is damaged takes nothing else with it.
  */
 #ifndef CPPROF_SYMBOLS_DEBUG_LINES_H
 #define CPPROF_SYMBOLS_DEBUG_LINES_H
@@ -15,6 +16,8 @@
 #include "src/base/progress.h"
 #include "src/symbols/debug_file.h"
 #include "src/symbols/elf_file.h"
+
+enum { DEBUG_CHAIN_MAX = 256 };	/* levels; more are cut off outside */
 
 /* One level of what stands at an address. */
 struct debug_location {
@@ -55,8 +58,8 @@ bool debug_lines_exist(const struct elf_file *file);
 /*
  * Reads what the file knows of the addresses.  search: where a supplementary
  * file is looked for.  Time O(units + bytes of those that hold an address),
- * memory O(bytes of the debug information + lines of a few units).  What has
- * been found of a damaged file is not to be trusted.  0 with *state, or -1
+ * memory, of the other process, O(bytes of the debug information + lines of a few
+ * units).  What has been found of a damaged file is not to be trusted.  0 with *state, or -1
  * with *error set for want of memory or when interrupted.
  */
 int debug_lines_read(const struct elf_file *file,

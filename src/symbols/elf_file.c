@@ -41,7 +41,7 @@ open_regular(const char *path, int *descriptor)
 }
 
 enum elf_file_state
-elf_file_open(struct elf_file *file, const char *path)
+elf_file_open_any(struct elf_file *file, const char *path)
 {
 	enum elf_file_state state;
 
@@ -50,8 +50,19 @@ elf_file_open(struct elf_file *file, const char *path)
 	if (state != ELF_FILE_OPEN)
 		return state;
 	file->elf = elf_begin(file->descriptor, ELF_C_READ, NULL);
-	if (file->elf != NULL && is_program(file->elf))
+	if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF)
 		return ELF_FILE_OPEN;
+	elf_file_close(file);
+	return ELF_FILE_UNREADABLE;
+}
+
+enum elf_file_state
+elf_file_open(struct elf_file *file, const char *path)
+{
+	enum elf_file_state state = elf_file_open_any(file, path);
+
+	if (state != ELF_FILE_OPEN || is_program(file->elf))
+		return state;
 	elf_file_close(file);
 	return ELF_FILE_UNREADABLE;
 }

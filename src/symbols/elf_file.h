@@ -32,6 +32,10 @@ enum elf_file_state {
  */
 enum elf_file_state elf_file_open(struct elf_file *file, const char *path);
 
+/* The same of any ELF file: what dwz makes calls itself relocatable. */
+enum elf_file_state elf_file_open_any(struct elf_file *file,
+                                      const char *path);
+
 /* The vdso that the kernel mapped into this very process, likewise. */
 enum elf_file_state elf_file_open_own_vdso(struct elf_file *file);
 

@@ -4,6 +4,7 @@ libcore_a_SOURCES += \
 	src/symbols/address_lines.c src/symbols/address_lines.h \
 	src/symbols/debug_file.c src/symbols/debug_file.h \
 	src/symbols/debug_lines.c src/symbols/debug_lines.h \
+	src/symbols/debug_units.c src/symbols/debug_units.h \
 	src/symbols/demangle.c src/symbols/demangle.h \
 	src/symbols/elf_file.c src/symbols/elf_file.h \
 	src/symbols/elf_symbols.c src/symbols/elf_symbols.h \

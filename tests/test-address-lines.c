@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-address-lines.c -- what debug information gives to a profile, wherever
+ * it lies and whatever state it is in.
+ */
+#include "tests/module-fixture.h"
+
+#include <sys/mman.h>
+
+#include "src/base/progress.h"
+#include "src/symbols/address_frames.h"
+#include "src/symbols/address_lines.h"
+#include "src/symbols/elf_file.h"
+
+enum { STEP = 5, TEXT_MAX = 1 << 20 };
+
+/* A directory with "program", compiled of tests/programs/SOURCE. */
+static void
+make_program(char *directory, const char *command, const char *source)
+{
+	strcpy(directory, "/tmp/test-lines.XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	if (!run("%.10s --version >/dev/null 2>&1", command) ||
+	    !run("objcopy --version >/dev/null 2>&1"))
+		skip();
+	assert_true(run("%s -o %s/program %s/tests/programs/%s 2>/dev/null",
+	                command, directory, getenv("srcdir"), source));
+}
+
+/* Each STEP-th address of the code is a stack of its own, with one hit. */
+static struct profile *
+profile_of(const char *code, const char *path, const void *id, uint32_t size)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error);
+	struct tree_builder *builder = tree_builder_new(1, &error);
+	struct address_frames *frames = address_frames_new(&error);
+	struct elf_file file;
+	GElf_Shdr text;
+
+	profile_add_resource(profile, "cpu", "us", 1, &error);
+	profile_add_module(profile, path, id, size, &error);
+	assert_int_equal(elf_file_open(&file, code), ELF_FILE_OPEN);
+	assert_non_null(elf_file_named_section(&file, ".text", &text));
+	elf_file_close(&file);
+	for (uint64_t at = 0; at < text.sh_size; at += STEP) {
+		uint32_t frame = address_frames_add(frames, 0,
+		    text.sh_addr + at, &error);
+		uint32_t node = tree_builder_child(builder, NO_NODE, frame,
+		                                   &error);
+
+		tree_builder_add(builder, node, 0, 1, 1, &error);
+	}
+	profile->tree = tree_builder_finish(builder, &error);
+	assert_int_equal(address_frames_finish(frames, profile, NULL, &error),
+	                 0);
+	address_frames_free(frames);
+	tree_builder_free(builder);
+	profile->n_warnings = 0;	/* of symbols */
+	return profile;
+}
+
+static struct address_lines *
+new_lines(const struct symbol_search *search)
+{
+	struct error error = { 0 };
+	struct address_lines *lines = address_lines_new(search, &error);
+
+	assert_non_null(lines);
+	return lines;
+}
+
+static void
+apply(struct address_lines *lines, struct profile *profile)
+{
+	struct error error = { 0 };
+
+	if (address_lines_apply(lines, profile, NULL, &error) != 0)
+		fail_msg("%s", error.text);
+}
+
+/* All frames with lines, "function file:line < ..." each; to be freed. */
+static char *
+describe(const struct profile *profile)
+{
+	char *text = calloc(1, TEXT_MAX), *end = text;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		if (!frame->has_debug_lines)
+			continue;
+		for (uint32_t k = 0; k < frame->n_locations; k++) {
+			const struct location *at =
+			    &profile->locations[frame->first_location + k];
+
+			end += snprintf(end, 2000, "%s %s:%u < ",
+			    names_text(profile->names, at->function),
+			    at->file == NO_NAME ? "?" :
+			    names_text(profile->names, at->file), at->line);
+			assert_true(end < text + TEXT_MAX - 4000);
+		}
+		end += sprintf(end, "%llx\n",
+		               (unsigned long long)frame->address);
+	}
+	return text;
+}
+
+static uint32_t
+count_with_lines(const struct profile *profile)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		n += profile->frames[i].has_debug_lines;
+	return n;
+}
+
+/* The description of the program in the directory, with its own file. */
+static char *
+expected_of(const char *directory)
+{
+	struct address_lines *lines = new_lines(NULL);
+	char path[80], *text;
+	struct profile *profile;
+
+	snprintf(path, sizeof path, "%s/program", directory);
+	profile = profile_of(path, path, NULL, 0);
+	apply(lines, profile);
+	assert_true(count_with_lines(profile) > profile->n_frames / 2);
+	assert_int_equal(profile->n_warnings, 0);
+	text = describe(profile);
+	profile_free(profile);
+	address_lines_free(lines);
+	return text;
+}
+
+/* Says where the first difference is, not all of the texts. */
+static void
+assert_same_lines(const char *text, const char *expected)
+{
+	while (*text != '\0' || *expected != '\0') {
+		size_t n = strcspn(text, "\n"), m = strcspn(expected, "\n");
+
+		if (n != m || memcmp(text, expected, n) != 0)
+			fail_msg("%.*s\n--- expected:\n%.*s", (int)n, text,
+			         (int)m, expected);
+		text += n + (text[n] != '\0');
+		expected += m + (expected[m] != '\0');
+	}
+}
+
+/* That the program gives the expected lines, found by this search. */
+static void
+assert_described(const char *code, const char *path, const void *id,
+                 uint32_t id_size, const struct symbol_search *search,
+                 const char *expected)
+{
+	struct address_lines *lines = new_lines(search);
+	struct profile *profile = profile_of(code, path, id, id_size);
+	char *text;
+
+	apply(lines, profile);
+	text = describe(profile);
+	assert_same_lines(text, expected);
+	free(text);
+	profile_free(profile);
+	address_lines_free(lines);
+}
+
+static void
+lines_come_from_wherever_debug_information_lies(void **state)
+{
+	char directory[64], path[80], folder[100], *expected;
+	unsigned char id[BUILD_ID_MAX];
+	struct symbol_search search = { 0 };
+	struct elf_file file;
+	size_t size;
+
+	(void)state;
+	make_program(directory, "c++ -O2 -g", "inlines.cc");
+	expected = expected_of(directory);
+	snprintf(path, sizeof path, "%s/program", directory);
+	assert_int_equal(elf_file_open(&file, path), ELF_FILE_OPEN);
+	size = elf_file_build_id(&file, id);
+	elf_file_close(&file);
+
+	/* The symbols stay, so that the names do. */
+	assert_true(run("cd %s && objcopy --only-keep-debug program x.debug && "
+	    "objcopy --strip-debug --add-gnu-debuglink=x.debug program",
+	    directory));
+	assert_described(path, path, id, (uint32_t)size, NULL, expected);
+	if (size > 0) {
+		snprintf(folder, sizeof folder, "%s/usr/lib/debug/.build-id/"
+		         "%02x", directory, id[0]);
+		assert_true(run("mkdir -p %s && cd %s && mv %s/x.debug "
+		    "$(readelf -n %s | sed -n 's/.*Build ID: ..//p').debug",
+		    folder, folder, directory, path));
+		search.root = directory;
+		assert_described(path, path, id, (uint32_t)size, &search,
+		                 expected);
+		assert_described(path, path, id, (uint32_t)size, NULL, "");
+	}
+	free(expected);
+	remove_copy(directory);
+}
+
+static void
+lines_of_another_build_are_not_used(void **state)
+{
+	char directory[64], path[80];
+	struct address_lines *lines = new_lines(NULL);
+	struct profile *profile;
+
+	(void)state;
+	make_program(directory, "cc -O2 -g", "inlines.c");
+	snprintf(path, sizeof path, "%s/program", directory);
+	profile = profile_of(path, path, "another", 7);
+	apply(lines, profile);
+	assert_int_equal(count_with_lines(profile), 0);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0], "no debug information for "
+	    "program: no lines or inlined calls there");
+	profile_free(profile);
+	address_lines_free(lines);
+	remove_copy(directory);
+}
+
+static void
+lines_are_read_once(void **state)
+{
+	char directory[64], path[80], *first, *second;
+	struct address_lines *lines = new_lines(NULL);
+	struct profile *a, *b;
+
+	(void)state;
+	make_program(directory, "c++ -O2 -g", "inlines.cc");
+	snprintf(path, sizeof path, "%s/program", directory);
+	a = profile_of(path, path, NULL, 0);
+	b = profile_of(path, path, NULL, 0);
+	apply(lines, a);
+	first = describe(a);
+	remove_copy(directory);
+	apply(lines, a);
+	apply(lines, b);
+	second = describe(b);
+	assert_same_lines(first, second);
+	assert_int_equal(a->n_warnings + b->n_warnings, 0);
+	free(first);
+	free(second);
+	profile_free(a);
+	profile_free(b);
+	address_lines_free(lines);
+}
+
+static void
+functions_keep_their_names_and_hits(void **state)
+{
+	char directory[64], path[80];
+	struct address_lines *lines = new_lines(NULL);
+	struct profile *profile, *without;
+	uint32_t n_inlined = 0;
+
+	(void)state;
+	make_program(directory, "c++ -O2 -g", "inlines.cc");
+	snprintf(path, sizeof path, "%s/program", directory);
+	profile = profile_of(path, path, NULL, 0);
+	without = profile_of(path, path, NULL, 0);
+	apply(lines, profile);
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		assert_string_equal(
+		    names_text(profile->names, profile->locations[
+		        frame->first_location].function),
+		    names_text(without->names, without->locations[
+		        without->frames[i].first_location].function));
+		n_inlined += frame->n_locations > 1;
+	}
+	assert_true(n_inlined > profile->n_frames / 4);
+	profile_free(profile);
+	profile_free(without);
+	address_lines_free(lines);
+	remove_copy(directory);
+}
+
+static void
+interrupted_reading_can_be_done_again(void **state)
+{
+	char directory[64], path[80];
+	struct address_lines *lines = new_lines(NULL);
+	struct error error = { 0 }, none = { 0 };
+	struct profile *profile;
+
+	(void)state;
+	make_program(directory, "cc -O2 -g", "inlines.c");
+	snprintf(path, sizeof path, "%s/program", directory);
+	profile = profile_of(path, path, NULL, 0);
+	interrupt_requested = 1;
+	assert_int_equal(address_lines_apply(lines, profile, NULL, &error),
+	                 -1);
+	assert_string_equal(error.text, "interrupted");
+	interrupt_requested = 0;
+	assert_int_equal(address_lines_apply(lines, profile, NULL, &none), 0);
+	assert_true(count_with_lines(profile) > 0);
+	profile_free(profile);
+	address_lines_free(lines);
+	remove_copy(directory);
+}
+
+/* Supplementary files */
+
+static void
+lines_come_from_a_shared_supplementary_file(void **state)
+{
+	char directory[64], path[80], *expected;
+	struct profile *profile;
+	struct address_lines *lines = new_lines(NULL);
+
+	(void)state;
+	if (!run("dwz --version >/dev/null 2>&1"))
+		skip();
+	make_program(directory, "c++ -O2 -gdwarf-4", "inlines.cc");
+	expected = expected_of(directory);
+	snprintf(path, sizeof path, "%s/program", directory);
+	assert_true(run("cd %s && cp program other && "
+	    "dwz -m common -r program other", directory));
+	assert_described(path, path, NULL, 0, NULL, expected);
+	assert_true(run("mv %s/common %s/gone", directory, directory));
+	profile = profile_of(path, path, NULL, 0);
+	apply(lines, profile);
+	assert_int_equal(count_with_lines(profile), 0);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "refers to a file"));
+	profile_free(profile);
+	address_lines_free(lines);
+	free(expected);
+	remove_copy(directory);
+}
+
+/* Damaged modules */
+
+/* A small program that is all code and debug information. */
+static size_t
+read_small_program(unsigned char **image)
+{
+	char directory[64], path[80];
+	size_t size;
+	FILE *file;
+
+	make_program(directory, "cc -O2 -g -nostdlib -static -no-pie "
+	    "-fno-asynchronous-unwind-tables -Wl,--build-id=none,-e,main",
+	    "inlines.c");
+	snprintf(path, sizeof path, "%s/program", directory);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	*image = malloc(1 << 20);
+	size = fread(*image, 1, 1 << 20, file);
+	fclose(file);
+	remove_copy(directory);
+	return size;
+}
+
+/* Reads lines of an image; the warnings, or UINT32_MAX without any line. */
+static uint32_t
+warnings_of_image(const unsigned char *image, size_t size)
+{
+	const uint64_t base = 0x401000;
+	struct address_lines *lines = new_lines(NULL);
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error);
+	struct location nothing = { names_add(profile->names, "f", 1, &error),
+		NO_NAME, 0 };
+	int descriptor = memfd_create("module", 0);
+	uint32_t result;
+	char path[64];
+
+	assert_int_equal(write(descriptor, image, size), (ssize_t)size);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+	profile_add_module(profile, path, NULL, 0, &error);
+	for (uint64_t at = base; at < base + 0x300; at += STEP)
+		profile_add_frame(profile, 0, at, &nothing, 1, &error);
+	apply(lines, profile);
+	result = profile->n_warnings > 0 || count_with_lines(profile) > 0 ?
+	    profile->n_warnings : UINT32_MAX;
+	profile_free(profile);
+	address_lines_free(lines);
+	close(descriptor);
+	return result;
+}
+
+static void
+a_file_that_is_cut_does_no_harm(void **state)
+{
+	enum { CUTS = 400 };
+	unsigned char *image;
+	size_t size = read_small_program(&image);
+
+	(void)state;
+	assert_int_equal(warnings_of_image(image, size), 0);
+	for (size_t i = 0; i < CUTS; i++)
+		assert_int_equal(warnings_of_image(image, size * i / CUTS), 1);
+	free(image);
+}
+
+/* Of all places, many: each costs a process. */
+static void
+a_damaged_file_does_no_harm(void **state)
+{
+	static const unsigned char values[] = { 0x00, 0x7f, 0x80, 0xff };
+	enum { PLACES = 400 };
+	unsigned char *image;
+	size_t size = read_small_program(&image);
+
+	(void)state;
+	for (size_t i = 0; i < PLACES; i++) {
+		size_t at = size * i / PLACES;
+		unsigned char before = image[at];
+
+		image[at] = values[i % 4];
+		assert_in_range(warnings_of_image(image, size) + 1, 0, 2);
+		image[at] = before;
+	}
+	free(image);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+		    lines_come_from_wherever_debug_information_lies),
+		cmocka_unit_test(lines_of_another_build_are_not_used),
+		cmocka_unit_test(lines_are_read_once),
+		cmocka_unit_test(functions_keep_their_names_and_hits),
+		cmocka_unit_test(interrupted_reading_can_be_done_again),
+		cmocka_unit_test(lines_come_from_a_shared_supplementary_file),
+		cmocka_unit_test(a_file_that_is_cut_does_no_harm),
+		cmocka_unit_test(a_damaged_file_does_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
