@@ -119,6 +119,8 @@ control_wake(const siginfo_t *info, const void *context)
 
 	if (info->si_code != SI_TIMER || info->si_ptr != &wake_mark)
 		return false;
+	if (!sampler_is_on())
+		return true;
 	tid = (uint32_t)syscall(SYS_gettid);
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->tid == tid &&
@@ -212,6 +214,46 @@ begin(const char *directory)
 	return true;
 }
 
+/* The calling thread's own sampling, and those that are to be woken. */
+static void
+stop_here(void)
+{
+	struct thread *self = thread_self;
+
+	if (self != NULL) {
+		sampler_stop(self);
+		resources_take_rest(self);
+	}
+	atomic_store(&is_stopped, true);
+	if (thread_self != NULL)
+		start_put_to_sleep(self);
+	forget_sleepers();
+}
+
+static void
+complete_file(void)
+{
+	datafile_lock_wait();
+	datafile_finish();
+	datafile_unlock();
+}
+
+void
+control_end(void)
+{
+	struct thread *thread;
+
+	lock();
+	stop_here();
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->stage == THREAD_RUNNING && thread->has_timer)
+			timer_delete(thread->timer);
+	datafile_flag(CPPROFDATA_CONFINED);
+	complete_file();
+	sampler_give_up();
+	unlock();
+}
+
 EXPORTED int
 cpprof_start(const char *directory)
 {
@@ -233,22 +275,10 @@ cpprof_start(const char *directory)
 EXPORTED void
 cpprof_stop(void)
 {
-	struct thread *self;
-
 	lock();
 	if (start_check_process() && !control_is_stopped()) {
-		self = thread_self;
-		if (self != NULL) {
-			sampler_stop(self);
-			resources_take_rest(self);
-		}
-		atomic_store(&is_stopped, true);
-		if (thread_self != NULL)
-			start_put_to_sleep(self);
-		forget_sleepers();
-		datafile_lock_wait();
-		datafile_finish();
-		datafile_unlock();
+		stop_here();
+		complete_file();
 	}
 	unlock();
 }

@@ -16,6 +16,12 @@ bool control_is_stopped(void);
  */
 bool control_wake(const siginfo_t *info, const void *context);
 
+/*
+ * Completes the recording and ends sampling for good, in all threads.  Not from
+ * the handler.
+ */
+void control_end(void);
+
 /* In a forked child: no other thread is to be woken.  Async-signal-safe. */
 void control_forked(void);
 

@@ -102,6 +102,8 @@ struct cpprofdata_drops {
 
 /* header.flags */
 #define CPPROFDATA_COUNTS_RETURNS 1u	/* nodes' `returns` mean something */
+#define CPPROFDATA_CONFINED 2u	/* the program forbade itself system calls that
+				   sampling needs, which ended there */
 
 struct cpprofdata_header {
 	char magic[8];

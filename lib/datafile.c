@@ -478,6 +478,15 @@ datafile_finish(void)
 }
 
 void
+datafile_flag(uint32_t flag)
+{
+	struct cpprofdata_header *head = datafile_header();
+
+	if (head != NULL)
+		head->flags |= flag;
+}
+
+void
 datafile_resume(void)
 {
 	struct cpprofdata_header *head = datafile_header();

@@ -89,6 +89,9 @@ void datafile_count_time(uint64_t ns);
  * held. */
 void datafile_finish(void);
 
+/* Sets one of header.flags; nothing while there is no file. */
+void datafile_flag(uint32_t flag);
+
 /* Takes back that the process has ended.  Not from a handler. */
 void datafile_resume(void);
 

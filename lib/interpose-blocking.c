@@ -21,11 +21,13 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/confine.h"
 #include "lib/wrapped.h"
 
 /* Those that no header declares, or only under conditions. */
@@ -135,6 +137,9 @@ system_call(long number, long a, long b, long c, long d, long e, long f)
 	struct wrapped_call call;
 	long result;
 
+	if (number == SYS_seccomp)
+		confine_expect((unsigned long)a, (unsigned long)b,
+		    (const void *)c);
 	if (!IS_MEASURED)
 		return next.syscall(number, a, b, c, d, e, f);
 	wrapped_enter(&call, (const void *)next.syscall);

@@ -17,12 +17,16 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
+#include "lib/action.h"
 #include "lib/control.h"
 #include "lib/modules.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
 #include "lib/start.h"
 #include "lib/threads.h"
+
+#define SMALL_STACK ((size_t)128 << 10)
+#define STACK_OF_TICKS ((size_t)16 << 10)
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -69,16 +73,37 @@ give_back_state(struct thread *thread)
 	threads_resume();
 }
 
+/*
+ * The attributes with room for a tick on the stack, where the program has made
+ * that as small as it can be.  The copy shares what the original points to.
+ */
+static const pthread_attr_t *
+with_room(const pthread_attr_t *attr, pthread_attr_t *copy)
+{
+	void *start;
+	size_t size;
+
+	/* Where a stack has not been given, it ends at address 0. */
+	if (attr == NULL || pthread_attr_getstack(attr, &start, &size) != 0 ||
+	    (uintptr_t)start + size != 0 || size == 0 || size >= SMALL_STACK)
+		return attr;
+	memcpy(copy, attr, sizeof *copy);
+	return pthread_attr_setstacksize(copy, size + STACK_OF_TICKS) == 0 ?
+	    copy : attr;
+}
+
 EXPORTED int
 pthread_create(pthread_t *restrict id, const pthread_attr_t *restrict attr,
     void *(*start)(void *), void *restrict argument)
 {
 	struct thread *thread = take_state((const void *)start, argument);
+	pthread_attr_t roomy;
 	int failed;
 
 	if (thread == NULL)
 		return real()->pthread_create(id, attr, start, argument);
-	failed = real()->pthread_create(id, attr, begin_posix, thread);
+	failed = real()->pthread_create(id, with_room(attr, &roomy),
+	    begin_posix, thread);
 	if (failed != 0)
 		give_back_state(thread);
 	return failed;
@@ -141,17 +166,24 @@ sigaction(int number, const struct sigaction *restrict action,
     struct sigaction *restrict old)
 {
 	struct sigaction copy;
+	int result;
 
 	if (sampler_takes(number)) {
 		sampler_program_action(number, action, old);
 		return 0;
 	}
-	if (action != NULL && sampler_is_on()) {
-		copy = *action;
-		without_ours(&action->sa_mask, &copy.sa_mask);
-		action = &copy;
-	}
-	return real()->sigaction(number, action, old);
+	result = real()->sigaction(number, action_adapt(action, &copy), old);
+	if (result == 0)
+		action_note(number, action, old);
+	return result;
+}
+
+EXPORTED int
+sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
+{
+	if (stack != NULL && (stack->ss_flags & SS_DISABLE) == 0)
+		action_fit_stack(stack->ss_size);
+	return real()->sigaltstack(stack, old);
 }
 
 /* What the C library's headers call signal, by the standard asked for. */
@@ -167,10 +199,15 @@ set_handler(__sighandler_t (*set)(int, __sighandler_t), int number,
     __sighandler_t handler)
 {
 	struct sigaction action, old;
+	__sighandler_t before;
 
-	if (!sampler_takes(number) || handler == SIG_HOLD)
-		return set(number, handler);
 	memset(&action, 0, sizeof action);
+	if (!sampler_takes(number) || handler == SIG_HOLD) {
+		before = set(number, handler);
+		if (before != SIG_ERR && handler != SIG_HOLD)
+			action_note(number, &action, NULL);
+		return before;
+	}
 	action.sa_handler = handler;
 	action.sa_flags = SA_RESTART;
 	sampler_program_action(number, &action, &old);

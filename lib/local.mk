@@ -15,10 +15,12 @@ pkgconfig_DATA += lib/libcpprof.pc
 endif
 
 libcpprof_la_SOURCES = \
+	lib/action.c lib/action.h \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
 	lib/bytes.c lib/bytes.h \
 	lib/calls-x86_64.S \
 	lib/cfi.c lib/cfi-step.c lib/cfi.h \
+	lib/confine.c lib/confine.h \
 	lib/control.c lib/control.h lib/cpprof.h \
 	lib/datafile.c lib/datafile.h \
 	lib/input.h \
@@ -55,13 +57,14 @@ libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst
 
 # Tests, on code of the kind that most programs are made of.
-EXTRA_DIST += tests/live.py tests/linked.py tests/programs/linked.c
+EXTRA_DIST += tests/undisturbed.py tests/live.py tests/linked.py tests/programs/linked.c
 EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
 	tests/storm-collector.sh
 
 if COLLECTOR
-check_PROGRAMS += tests/programs/target
-TESTS += tests/test-collector.py tests/linked.py tests/live.py
+check_PROGRAMS += tests/programs/target tests/programs/hostile
+TESTS += tests/test-collector.py tests/linked.py tests/live.py \
+	tests/undisturbed.py
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test-meter tests/test-unwind
 TESTS += tests/test-meter tests/test-unwind
@@ -69,6 +72,9 @@ endif
 endif
 
 shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
+
+tests_programs_hostile_SOURCES = tests/programs/hostile.c
+tests_programs_hostile_CFLAGS = $(shape_flags)
 
 tests_programs_target_SOURCES = tests/programs/target.c
 tests_programs_target_CFLAGS = $(shape_flags)

@@ -20,9 +20,11 @@ struct real {
 	__sighandler_t (*strict_signal)(int, __sighandler_t);
 	__sighandler_t (*sigset)(int, __sighandler_t);
 	int (*sigignore)(int);
+	int (*sigaltstack)(const stack_t *, stack_t *);
 	int (*siginterrupt)(int, int);
 	int (*sigprocmask)(int, const sigset_t *, sigset_t *);
 	int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
+	int (*prctl)(int, ...);
 	int (*sigwait)(const sigset_t *, int *);
 	int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
 	int (*sigtimedwait)(const sigset_t *, siginfo_t *,

@@ -12,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "lib/action.h"
 #include "lib/control.h"
 #include "lib/real.h"
 #include "lib/sample.h"
@@ -210,7 +211,7 @@ take_trap(unsigned column, const void *context)
 	struct account *account;
 	struct occasion occasion = { .columns = 1u << column };
 
-	if (thread == NULL || control_is_stopped())
+	if (thread == NULL || !is_on || control_is_stopped())
 		return;
 	account = &thread->accounts[column];
 	occasion.hits = perf_trap(thread, column);
@@ -246,35 +247,56 @@ handle(int number, siginfo_t *info, void *context)
 	saved = errno;
 	if (!timer_sent(info))
 		hand_on(number, info, context);
-	else if (thread != NULL)
+	else if (thread != NULL && is_on)
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
 		    info->si_overrun : 0), context);
 	errno = saved;
 }
 
 static bool
-install(int number, void (*handler)(int, siginfo_t *, void *))
+install(int number, void (*handler)(int, siginfo_t *, void *), int more_flags,
+    struct sigaction *old)
 {
 	struct sigaction action;
 
 	memset(&action, 0, sizeof action);
 	action.sa_sigaction = handler;
-	action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	action.sa_flags = SA_SIGINFO | SA_RESTART | more_flags;
 	sigfillset(&action.sa_mask);
-	return real()->sigaction(number, &action,
-	    &program_actions[index_of(number)]) == 0;
+	return real()->sigaction(number, &action, old) == 0;
 }
 
 int
 sampler_install(void)
 {
-	if (!install(sampler_signal(), handle))
+	stack_t stack;
+
+	if (!install(sampler_signal(), handle, SA_ONSTACK,
+	    &program_actions[TICKS]))
 		return -1;
 	takes_traps = perf_is_used();
-	if (takes_traps && !install(SIGTRAP, handle_trap))
+	if (takes_traps && !install(SIGTRAP, handle_trap, SA_ONSTACK,
+	    &program_actions[TRAPS]))
 		return -1;
 	is_on = true;
+	if (real()->sigaltstack(NULL, &stack) == 0 &&
+	    (stack.ss_flags & SS_DISABLE) == 0)
+		action_fit_stack(stack.ss_size);
 	return 0;
+}
+
+void
+sampler_give_up(void)
+{
+	is_on = false;
+}
+
+void
+sampler_avoid_alternate_stack(void)
+{
+	install(sampler_signal(), handle, 0, NULL);
+	if (takes_traps)
+		install(SIGTRAP, handle_trap, 0, NULL);
 }
 
 static void

@@ -32,6 +32,15 @@ bool sampler_is_on(void);
 int sampler_install(void);
 
 /*
+ * The handler stays, for signals that are on their way, and does nothing;
+ * sampler_is_on is false.
+ */
+void sampler_give_up(void);
+
+/* From now on the handler runs on the stack that it interrupts. */
+void sampler_avoid_alternate_stack(void);
+
+/*
  * Gives the signals back to the program, for good.  In a forked child, which
  * has one thread.  Async-signal-safe.
  */

@@ -102,7 +102,7 @@ end_thread(void *state)
 {
 	struct thread *thread = state;
 
-	if (!start_is_own_process())
+	if (!sampler_is_on() || !start_is_own_process())
 		return;
 	if (thread->stage == THREAD_RUNNING)
 		end_sampling(thread);
@@ -259,6 +259,9 @@ before_fork(void)
 {
 	sigset_t ours, old;
 
+	was_unblocked = false;
+	if (!sampler_is_on())
+		return;
 	sampler_signals(&ours);
 	real()->pthread_sigmask(SIG_BLOCK, &ours, &old);
 	was_unblocked = sigismember(&old, sampler_signal()) == 0;
@@ -279,6 +282,8 @@ after_fork_in_child(void)
 {
 	int saved = errno;
 
+	if (!sampler_is_on())
+		return;
 	set_up_child();
 	after_fork();
 	errno = saved;
@@ -338,7 +343,7 @@ finish(void *unused)
 	struct thread *self = thread_self;
 
 	(void)unused;
-	if (!start_is_own_process())
+	if (!sampler_is_on() || !start_is_own_process())
 		return;
 	if (self != NULL)
 		end_sampling(self);

@@ -209,6 +209,11 @@ add_drops(struct reader *reader, struct error *error)
 	if (header->n_threads > 0 && profile_add_tally(reader->profile,
 	        "threads started", header->n_threads, error) != 0)
 		return -1;
+	if ((header->flags & CPPROFDATA_CONFINED) != 0 &&
+	    profile_add_tally(reader->profile, "processes not sampled to the "
+	                      "end: they forbade themselves system calls", 1,
+	                      error) != 0)
+		return -1;
 	if (header->n_threads_unsampled > 0 &&
 	    profile_add_tally(reader->profile,
 	                      "threads not sampled: no timer to be had",

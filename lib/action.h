@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* action.h -- actions of the program's own signals, and the stacks for them.
+ *
+ * A tick needs some stack.  Where that is short, in a handler of the program
+ * on a small alternate stack, ticks wait; the program must not see that in the
+ * masks that it gave its actions.
+ */
+#ifndef CPPROF_ACTION_H
+#define CPPROF_ACTION_H
+
+#include <signal.h>
+#include <stddef.h>
+
+/*
+ * What the kernel should be told instead of `action`: itself, or *copy with
+ * our signal in or out of its mask.  Any thread; async-signal-safe.
+ */
+const struct sigaction *action_adapt(const struct sigaction *action,
+    struct sigaction *copy);
+
+/*
+ * After the kernel has taken it (NULL: nothing new): *old, unless NULL, is what
+ * the program set before.  Any thread; async-signal-safe.
+ */
+void action_note(int number, const struct sigaction *action,
+    struct sigaction *old);
+
+/* The program is about to have an alternate stack of that size. */
+void action_fit_stack(size_t size);
+
+#endif

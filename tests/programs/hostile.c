@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* hostile.c -- a program that uses what the collector uses: `hostile MODE`.
+ *
+ * Each mode does with signals, stacks, descriptors, rights and processes what
+ * programs may do, and prints what it saw of it.  Sampled or not, the output
+ * must be the same.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define OURS (SIGRTMAX - 1)	/* which is the collector's, too */
+
+extern char **environ;
+static volatile unsigned sink;
+static volatile sig_atomic_t n_caught;
+
+static NOINLINE void
+spin(long ms)
+{
+	struct timespec now;
+	long start = -1, at;
+	int i;
+
+	do {
+		for (i = 0; i < 20000; i++)
+			sink = sink * 31 + (unsigned)i;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+		at = now.tv_sec * 1000 + now.tv_nsec / 1000000;
+		if (start < 0)
+			start = at;
+	} while (at < start + ms);
+}
+
+/* New call paths, so that the file grows. */
+static NOINLINE void
+recurse(unsigned depth, long ms)
+{
+	if (depth == 0)
+		spin(ms);
+	else
+		recurse(depth - 1, ms);
+	sink++;
+}
+
+static NOINLINE void
+grow(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 40; i++)
+		recurse(i * 25, 3);
+}
+
+static void
+count(int number)
+{
+	(void)number;
+	n_caught++;
+}
+
+static void
+handle(int number, void (*handler)(int), int flags)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof action);
+	action.sa_handler = handler;
+	action.sa_flags = flags;
+	sigaction(number, &action, NULL);
+}
+
+/* Uses most of a small stack. */
+static void
+use_stack(int number)
+{
+	volatile char used[1800];
+
+	memset((char *)used, number, sizeof used);
+	spin(60);
+	n_caught += used[17];
+}
+
+static int
+on_alternate_stack(size_t size, bool before)
+{
+	stack_t stack = { .ss_sp = malloc(size), .ss_size = size };
+	struct sigaction seen;
+
+	if (before)
+		handle(SIGUSR1, use_stack, SA_ONSTACK);
+	printf("%d ", sigaltstack(&stack, NULL));
+	if (!before)
+		handle(SIGUSR1, use_stack, SA_ONSTACK);
+	raise(SIGUSR1);
+	spin(50);
+	sigaction(SIGUSR1, NULL, &seen);
+	printf("caught %d, mask %d\n", n_caught,
+	    sigismember(&seen.sa_mask, OURS));
+	return 0;
+}
+
+static int
+run_small_alternate_stack(void)
+{
+	return on_alternate_stack(8192, false);
+}
+
+static int
+run_later_alternate_stack(void)
+{
+	return on_alternate_stack(8192, true);
+}
+
+/* Too small for any signal: but none comes that asks for it. */
+static int
+run_tiny_alternate_stack(void)
+{
+	size_t size = 2048;
+	stack_t stack = { .ss_sp = malloc(size), .ss_size = size };
+
+	printf("%d\n", sigaltstack(&stack, NULL));
+	handle(SIGUSR1, use_stack, 0);
+	raise(SIGUSR1);
+	spin(50);
+	return n_caught;
+}
+
+static void *
+fill_stack(void *argument)
+{
+	volatile char used[7000];
+
+	memset((char *)used, 1, sizeof used);
+	spin(60);
+	sink += (unsigned)used[77];
+	return argument;
+}
+
+static int
+run_tiny_stacks(void)
+{
+	pthread_t threads[4];
+	pthread_attr_t attr;
+	int i;
+
+	pthread_attr_init(&attr);
+	printf("%d\n", pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN));
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], &attr, fill_stack, NULL);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+/* What the program sets it sees again. */
+static int
+run_views(void)
+{
+	struct sigaction action, old;
+	sigset_t mask, seen;
+	int number, wrong = 0;
+
+	memset(&action, 0, sizeof action);
+	for (number = 1; number < 65; number++) {
+		if (number == SIGKILL || number == SIGSTOP ||
+		    number == 32 || number == 33)
+			continue;
+		action.sa_handler = count;
+		action.sa_flags = SA_RESTART;
+		sigfillset(&action.sa_mask);
+		sigaction(number, &action, NULL);
+		spin(1);
+		sigemptyset(&action.sa_mask);
+		sigaction(number, &action, &old);
+		wrong += old.sa_handler != count ||
+		    sigismember(&old.sa_mask, OURS) != 1;
+		sigaction(number, NULL, &old);
+		wrong += sigismember(&old.sa_mask, OURS) != 0;
+		signal(number, SIG_DFL);
+	}
+	sigemptyset(&mask);
+	sigaddset(&mask, OURS);
+	sigprocmask(SIG_BLOCK, &mask, &seen);
+	wrong += sigismember(&seen, OURS) != 0;
+	spin(20);
+	sigprocmask(SIG_SETMASK, NULL, &seen);
+	wrong += sigismember(&seen, OURS) != 1;
+	sigpending(&seen);
+	wrong += sigismember(&seen, OURS) != 0;
+	pthread_sigmask(SIG_UNBLOCK, &mask, &seen);
+	wrong += sigismember(&seen, OURS) != 1;
+	printf("wrong %d\n", wrong);
+	return 0;
+}
+
+/* A thread that takes all signals must not be handed the collector's. */
+static int
+run_waiting(void)
+{
+	struct timespec timeout = { 0, 30000000 };
+	struct signalfd_siginfo info;
+	sigset_t all;
+	int fd, number, i;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
+	spin(40);
+	printf("%d ", read(fd, &info, sizeof info) < 0 && errno == EAGAIN);
+	for (i = 0; i < 5; i++) {
+		spin(10);
+		printf("%d ", sigtimedwait(&all, NULL, &timeout));
+	}
+	kill(getpid(), SIGUSR2);
+	sigwait(&all, &number);
+	printf("%d\n", number == SIGUSR2);
+	return 0;
+}
+
+static int
+run_interval_timers(void)
+{
+	struct itimerval ten = { { 0, 10000 }, { 0, 10000 } }, seen;
+	struct itimerval none = { { 0, 0 }, { 0, 0 } };
+
+	handle(SIGPROF, count, SA_RESTART);
+	setitimer(ITIMER_PROF, &ten, NULL);
+	spin(300);
+	getitimer(ITIMER_PROF, &seen);
+	setitimer(ITIMER_PROF, &none, NULL);
+	printf("prof %d, every %ld\n", n_caught >= 15 && n_caught <= 90,
+	    (long)seen.it_interval.tv_usec);
+	n_caught = 0;
+	handle(SIGALRM, count, 0);
+	setitimer(ITIMER_REAL, &ten, NULL);
+	while (n_caught < 5)
+		pause();
+	setitimer(ITIMER_REAL, &none, NULL);
+	puts("real 5");
+	return 0;
+}
+
+static volatile sig_atomic_t values;
+
+static void
+take_value(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)context;
+	values += info->si_code == SI_TIMER ? info->si_value.sival_int : 1000;
+}
+
+/* Timers of its own, that send the collector's signal. */
+static int
+run_own_timers(void)
+{
+	struct itimerspec when = { { 0, 5000000 }, { 0, 5000000 } };
+	struct sigevent event;
+	struct sigaction action;
+	timer_t timer;
+
+	memset(&event, 0, sizeof event);
+	event.sigev_notify = SIGEV_SIGNAL;
+	event.sigev_signo = OURS;
+	event.sigev_value.sival_int = 3;
+	memset(&action, 0, sizeof action);
+	action.sa_sigaction = take_value;
+	action.sa_flags = SA_SIGINFO;
+	sigaction(OURS, &action, NULL);
+	printf("%d ", timer_create(CLOCK_MONOTONIC, &event, &timer));
+	timer_settime(timer, 0, &when, NULL);
+	while (values < 30)
+		spin(1);
+	timer_delete(timer);
+	printf("%d\n", values >= 30 && values < 600);
+	return 0;
+}
+
+/* Jumps out of handlers, with the mask that was saved. */
+static sigjmp_buf out;
+
+static void
+jump(int number)
+{
+	siglongjmp(out, number);
+}
+
+static int
+run_jumps(void)
+{
+	struct itimerval tick = { { 0, 2000 }, { 0, 2000 } };
+	struct itimerval none = { { 0, 0 }, { 0, 0 } };
+	volatile int n = 0;
+
+	handle(SIGVTALRM, jump, 0);
+	setitimer(ITIMER_VIRTUAL, &tick, NULL);
+	while (n < 20) {
+		if (sigsetjmp(out, 1) == 0)
+			for (;;)
+				recurse(20, 1);
+		n++;
+	}
+	setitimer(ITIMER_VIRTUAL, &none, NULL);
+	printf("jumped %d\n", n);
+	return 0;
+}
+
+static int
+n_descriptors(void)
+{
+	DIR *list = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (list != NULL && readdir(list) != NULL)
+		n++;
+	closedir(list);
+	return n;
+}
+
+static int
+run_descriptors(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	printf("%d ", fd);
+	spin(20);
+	printf("%d ", close_range(3, ~0u, 0));
+	printf("%d ", n_descriptors());
+	printf("%d ", open("/dev/null", O_RDONLY));
+	grow();
+	closefrom(3);
+	grow();
+	printf("%d\n", open("/dev/null", O_RDONLY));
+	return 0;
+}
+
+/* Lower than what is open, and none to spare. */
+static int
+run_no_descriptors(void)
+{
+	struct rlimit limit;
+	int fd, n = 0;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = 16;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	closefrom(3);
+	while ((fd = open("/dev/null", O_RDONLY)) >= 0)
+		n++;
+	grow();
+	printf("%d %d\n", n, errno == EMFILE);
+	return 0;
+}
+
+static int
+run_vanished_folder(void)
+{
+	char name[] = "/tmp/cpprof-hostile-XXXXXX";
+
+	if (mkdtemp(name) == NULL || chdir(name) != 0 || rmdir(name) != 0)
+		return 1;
+	grow();
+	closefrom(3);
+	grow();
+	puts("gone");
+	return 0;
+}
+
+static void *
+spin_in_thread(void *ms)
+{
+	spin(*(const long *)ms);
+	return NULL;
+}
+
+static int
+run_setuid(void)
+{
+	long ms = 100;
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, spin_in_thread, &ms);
+	spin(20);
+	if (getuid() == 0)
+		printf("%d %d\n", setgid(65534), setuid(65534));
+	grow();
+	closefrom(3);
+	grow();
+	pthread_join(thread, NULL);
+	printf("%d\n", (int)getuid());
+	return 0;
+}
+
+static int
+child_of(pid_t child)
+{
+	int status = 0;
+
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int
+in_new_process(void *argument)
+{
+	long ms = 5;
+
+	if (argument != NULL)
+		spin(ms);
+	_exit(9);
+}
+
+/* Every way to have a child. */
+static int
+run_children(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	char *const words[] = { (char *)"true", NULL };
+	char *top = stack + sizeof stack;
+	volatile int i;
+	pid_t child;
+
+	for (i = 0; i < 20; i++) {
+		child = fork();
+		if (child == 0) {
+			spin(i % 5);
+			exit(i % 2);
+		}
+		spin(2);
+		printf("%d", child_of(child));
+		child = vfork();
+		if (child == 0) {
+			execv("/bin/true", words);
+			_exit(5);
+		}
+		printf("%d", child_of(child));
+		child = vfork();
+		if (child == 0)
+			_exit(6);
+		printf("%d", child_of(child));
+		if (posix_spawn(&child, "/bin/true", NULL, NULL, words,
+		    environ) == 0)
+			printf("%d", child_of(child));
+		child = clone(in_new_process, top,
+		    CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+		printf("%d", child_of(child));
+		child = clone(in_new_process, top, SIGCHLD, stack);
+		printf("%d", child_of(child));
+		child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL,
+		    NULL);
+		if (child == 0) {
+			spin(5);
+			exit(7);
+		}
+		printf("%d\n", child_of(child));
+		fflush(stdout);
+	}
+	return system("exit 3") / 256;
+}
+
+/* Threads that the C library does not know. */
+static volatile int raw_done;
+
+static int
+raw_thread(void *argument)
+{
+	volatile unsigned n = 0;
+
+	(void)argument;
+	while (n < 100000000)
+		n++;
+	raw_done = 1;
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+static int
+run_raw_thread(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+	    CLONE_THREAD | CLONE_SYSVSEM;
+
+	spin(20);
+	printf("%d\n", clone(raw_thread, stack + sizeof stack, flags,
+	    NULL) > 0);
+	while (!raw_done)
+		spin(5);
+	spin(20);
+	return 0;
+}
+
+/* Only what a careful program would let itself do. */
+static int
+forbid_all_but_little(unsigned action)
+{
+	static const int allowed[] = { SYS_read, SYS_write, SYS_exit,
+	    SYS_exit_group, SYS_rt_sigreturn, SYS_fstat, SYS_newfstatat,
+	    SYS_brk };
+	enum { N = sizeof allowed / sizeof *allowed };
+	struct sock_filter code[2 * N + 2], *at = code;
+	struct sock_fprog program = { .filter = code };
+	size_t i;
+
+	*at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, nr));
+	for (i = 0; i < N; i++) {
+		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+		    (unsigned)allowed[i], 0, 1);
+		*at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+		    SECCOMP_RET_ALLOW);
+	}
+	*at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+	program.len = (unsigned short)(at - code);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
+}
+
+static NOINLINE void
+spin_free(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 200000000; i++)
+		sink = sink * 31 + i;
+}
+
+static int
+run_filter(void)
+{
+	spin(50);
+	puts("filtered");
+	fflush(stdout);
+	if (forbid_all_but_little(SECCOMP_RET_KILL_PROCESS) != 0)
+		return 1;
+	spin_free();
+	puts("alive");
+	return 0;
+}
+
+static void
+not_allowed(int number)
+{
+	(void)number;
+	n_caught++;
+}
+
+/* One that would tell the program of each call. */
+static int
+run_trapping_filter(void)
+{
+	handle(SIGSYS, not_allowed, 0);
+	spin(50);
+	if (forbid_all_but_little(SECCOMP_RET_TRAP) != 0)
+		return 1;
+	spin_free();
+	printf("trapped %d\n", n_caught);
+	return 0;
+}
+
+/* One in which the collector can go on. */
+static int
+run_mild_filter(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+		return 1;
+	spin(200);
+	puts("mild");
+	return 0;
+}
+
+static int
+run_strict(void)
+{
+	static const char line[] = "strict\n";
+
+	spin(50);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+		return 1;
+	spin_free();
+	if (write(1, line, sizeof line - 1) < 0)
+		return 1;
+	syscall(SYS_exit, 4);
+	return 0;
+}
+
+/* Ends, after work that must not be lost with it. */
+static int
+end_kill(void)
+{
+	spin(200);
+	return kill(getpid(), SIGKILL);
+}
+
+static int
+end_abort(void)
+{
+	spin(200);
+	abort();
+}
+
+static int
+end_exit(void)
+{
+	spin(200);
+	_exit(5);
+}
+
+static int
+end_quickly(void)
+{
+	spin(200);
+	quick_exit(6);
+}
+
+static int
+end_group(void)
+{
+	spin(200);
+	return (int)syscall(SYS_exit_group, 7);
+}
+
+static int
+end_trap(void)
+{
+	spin(200);
+	__builtin_trap();
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} modes[] = {
+	{ "small-alternate-stack", run_small_alternate_stack },
+	{ "later-alternate-stack", run_later_alternate_stack },
+	{ "tiny-alternate-stack", run_tiny_alternate_stack },
+	{ "tiny-stacks", run_tiny_stacks },
+	{ "views", run_views },
+	{ "waiting", run_waiting },
+	{ "interval-timers", run_interval_timers },
+	{ "own-timers", run_own_timers },
+	{ "jumps", run_jumps },
+	{ "descriptors", run_descriptors },
+	{ "no-descriptors", run_no_descriptors },
+	{ "vanished-folder", run_vanished_folder },
+	{ "setuid", run_setuid },
+	{ "children", run_children },
+	{ "raw-thread", run_raw_thread },
+	{ "filter", run_filter },
+	{ "trapping-filter", run_trapping_filter },
+	{ "mild-filter", run_mild_filter },
+	{ "strict", run_strict },
+	{ "end-kill", end_kill },
+	{ "end-abort", end_abort },
+	{ "end-_exit", end_exit },
+	{ "end-quick_exit", end_quickly },
+	{ "end-exit-group", end_group },
+	{ "end-trap", end_trap },
+};
+
+int
+main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof modes / sizeof *modes; i++)
+		if (argc > 1 && strcmp(argv[1], modes[i].name) == 0)
+			return modes[i].run();
+	for (i = 0; i < sizeof modes / sizeof *modes; i++)
+		puts(modes[i].name);
+	return argc > 1 ? 2 : 0;
+}

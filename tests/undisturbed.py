@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""undisturbed.py -- programs that use what the collector uses do not notice.
+
+tests/programs/hostile.c says in each of its modes what it saw of its signals,
+stacks, descriptors, rights and children.  It must say the same, and end in the
+same way, with and without the collector, whose file must be whole.  Speaks TAP.
+"""
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from collector_file import Profile  # noqa: E402
+
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
+TARGET = os.path.join(BUILD, 'tests', 'programs', 'target')
+CONFINED = 2
+
+
+def run(command, directory=None, before=None, **more):
+    """Status, output and messages."""
+    environment = dict(os.environ, LC_ALL='C', **more)
+    if directory is not None:
+        environment.update(LD_PRELOAD=LIBRARY, CPPROF_OUTPUT=directory)
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, env=environment,
+                            capture_output=True, timeout=120,
+                            preexec_fn=before)
+    return result.returncode, result.stdout, result.stderr
+
+
+def profiles(directory):
+    return [Profile(os.path.join(directory, name))
+            for name in sorted(os.listdir(directory))]
+
+
+def sampled(command, **keywords):
+    """What it did under the collector, and its profiles."""
+    directory = tempfile.mkdtemp(prefix='cpprof-test-')
+    os.chmod(directory, 0o777)
+    try:
+        return run(command, directory, **keywords), profiles(directory)
+    finally:
+        shutil.rmtree(directory)
+
+
+def mode_is_undisturbed(mode):
+    plain = run([HOSTILE, mode])
+    for interval in (100, 1000, 4000):
+        got, found = sampled([HOSTILE, mode],
+                             CPPROF_RESOURCES='cpu:%d' % interval)
+        assert got == plain, (interval, got, plain)
+        assert found
+        assert sum(profile.hits + profile.lost() for profile in found) > 0
+
+
+def confined_programs_end_their_recording():
+    for mode in ('filter', 'trapping-filter', 'strict'):
+        _, found = sampled([HOSTILE, mode])
+        assert found[0].flags & CONFINED and found[0].end > 0, mode
+        assert found[0].hits_with('spin_free') == 0
+    _, found = sampled([HOSTILE, 'mild-filter'])
+    assert not found[0].flags & CONFINED
+    assert found[0].hits_with('run_mild_filter', 'spin') > 30
+
+
+def limited(what, amount):
+    return lambda: resource.setrlimit(what, (amount, amount))
+
+
+def a_file_size_limit_kills_nothing():
+    for amount in (0, 4096, 12288, 20000, 100000):
+        before = limited(resource.RLIMIT_FSIZE, amount)
+        plain = run([TARGET, 'close-all', '100'], before=before)
+        (status, out, err), found = sampled([TARGET, 'close-all', '100'],
+                                            before=before)
+        assert (status, out) == plain[:2], (amount, status, out)
+        assert err.count(b'\n') <= 1, err
+        for profile in found:
+            assert len(profile.data) <= max(amount, 4096)
+            assert amount > 60000 or 'lost-full' in profile.drops
+
+
+def the_size_asked_for_is_kept():
+    for size in (12288, 28672, 65536):
+        (status, out, err), found = sampled(
+            [TARGET, 'close-all', '100'], CPPROF_MAX_SIZE=str(size))
+        assert (status, out, err) == (0, b'closed, first 3\n', b''), err
+        assert len(found) == 1 and len(found[0].data) <= size
+        assert size > 30000 or found[0].drops['lost-full'][1] > 0
+
+
+def a_directory_that_cannot_be_written_costs_one_line():
+    for directory in ('/nonexistent', '/proc', '/dev/null', '/' + 'x' * 5000,
+                      'relative'):
+        status, out, err = run([TARGET, 'spin', '20'], directory)
+        assert (status, out) == (3, b'spun\n'), directory
+        assert err.count(b'\n') == 1 and err.startswith(b'cpprof: '), err
+
+
+def without_a_descriptor_to_spare_it_runs():
+    status, out, err = run([TARGET, 'spin', '50'],
+                           tempfile.gettempdir() + '/nonexistent',
+                           before=limited(resource.RLIMIT_NOFILE, 3))
+    assert status in (3, 127), (status, err)     # the loader needs one too
+    (status, out, err), found = sampled(
+        [HOSTILE, 'no-descriptors'],
+        before=limited(resource.RLIMIT_NOFILE, 24))
+    assert status == 0 and out == b'13 1\n' and err == b'', (out, err)
+
+
+def timers_that_are_refused_are_counted():
+    (status, out, err), found = sampled(
+        [TARGET, 'threads', '5'],
+        before=limited(resource.RLIMIT_SIGPENDING, 0))
+    assert (status, out) == (0, b'threads done\n')
+    assert err.count(b'\n') == 1 and b'no timer' in err, err
+    assert found[0].n_unsampled == found[0].n_threads == 7
+
+
+FULL_DISK = '''
+mount -t tmpfs -o size=%s tmpfs "$1" || exit 99
+status=0
+LD_PRELOAD=%s CPPROF_OUTPUT="$1" "$2" close-all 200 || status=$?
+cp -r "$1" "$3"
+exit $status
+'''
+
+
+def a_full_disk_is_no_bus_error():
+    # The last has room for the file's beginning, not for all of it.
+    for size in ('4k', '12k', '24k', '40k', '80k'):
+        with tempfile.TemporaryDirectory() as place:
+            copy = os.path.join(place, 'copy')
+            disk = os.path.join(place, 'disk')
+            os.mkdir(disk)
+            status, out, err = run(
+                ['unshare', '-m', 'sh', '-c', FULL_DISK % (size, LIBRARY),
+                 'sh', disk, TARGET, copy])
+            if status == 99 or b'unshare' in err:
+                return 'no tmpfs to be had'
+            assert (status, out) == (0, b'closed, first 3\n'), (size, status)
+            assert err.count(b'\n') <= 1, err
+            for profile in profiles(copy):
+                assert size > '3' or profile.drops['lost-full'][1] > 0
+    return None
+
+
+def nothing_is_written_through_links():
+    """A link of the file's name, planted by somebody, is not followed."""
+    with tempfile.TemporaryDirectory() as place:
+        victim = os.path.join(place, 'victim')
+        with open(victim, 'w') as file:
+            file.write('precious')
+        directory = os.path.join(place, 'd')
+        os.mkdir(directory)
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.read(read, 1)
+            os.environ.update(LD_PRELOAD=LIBRARY, CPPROF_OUTPUT=directory)
+            os.dup2(os.open('/dev/null', os.O_WRONLY), 1)
+            os.execv(TARGET, [TARGET, 'spin', '100'])
+        os.symlink(victim, os.path.join(directory, 'cpprofdata.%d' % pid))
+        os.write(write, b'x')
+        os.waitpid(pid, 0)
+        os.close(read)
+        os.close(write)
+        with open(victim) as file:
+            assert file.read() == 'precious'
+        names = sorted(os.listdir(directory))
+        assert names == ['cpprofdata.%d' % pid, 'cpprofdata.%d.1' % pid]
+        path = os.path.join(directory, names[1])
+        assert os.stat(path).st_mode & 0o7777 == 0o600
+        assert Profile(path).hits > 10
+
+
+def every_end_keeps_what_was_sampled():
+    for how, status in (('kill', -signal.SIGKILL), ('abort', -signal.SIGABRT),
+                        ('_exit', 5), ('quick_exit', 6),
+                        ('exit-group', 7), ('trap', -signal.SIGILL)):
+        (got, _, _), found = sampled([HOSTILE, 'end-' + how],
+                                     before=limited(resource.RLIMIT_CORE, 0))
+        assert got == status, (how, got)
+        hits = found[0].hits_with('spin') + found[0].lost()
+        assert hits >= 45, (how, hits)  # 200 ms, every 4
+
+
+def main():
+    if not os.path.exists(LIBRARY):
+        print('1..0 # SKIP no collector on this machine')
+        return
+    cases = [(mode + '_is_undisturbed',
+              lambda mode=mode: mode_is_undisturbed(mode))
+             for mode in run([HOSTILE])[1].decode().split()
+             if not mode.startswith('end-')]
+    cases += [(case.__name__, case) for case in (
+        confined_programs_end_their_recording,
+        a_file_size_limit_kills_nothing,
+        the_size_asked_for_is_kept,
+        a_directory_that_cannot_be_written_costs_one_line,
+        without_a_descriptor_to_spare_it_runs,
+        timers_that_are_refused_are_counted,
+        a_full_disk_is_no_bus_error,
+        nothing_is_written_through_links,
+        every_end_keeps_what_was_sampled)]
+    wanted = sys.argv[1:]
+    cases = [case for case in cases if not wanted or case[0] in wanted]
+    print('1..%d' % len(cases))
+    for number, (name, case) in enumerate(cases, 1):
+        try:
+            skipped = case()
+            print('ok %d - %s%s' % (number, name, '' if not skipped else
+                                    ' # SKIP ' + skipped), flush=True)
+        except Exception:
+            print('not ok %d - %s' % (number, name))
+            for line in traceback.format_exc().splitlines():
+                print('# ' + line, flush=True)
+
+
+main()
