@@ -23,6 +23,8 @@ libcpprof_la_SOURCES = \
 	lib/confine.c lib/confine.h \
 	lib/control.c lib/control.h lib/cpprof.h \
 	lib/datafile.c lib/datafile.h \
+	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
+	lib/dispatch-x86_64.S \
 	lib/input.h \
 	lib/interpose.c \
 	lib/interpose-blocking.c lib/interpose-blocking.def \
@@ -40,6 +42,7 @@ libcpprof_la_SOURCES = \
 	lib/readable.c lib/readable.h \
 	lib/real.c lib/real.h \
 	lib/resource.c lib/resource.h lib/resources.def \
+	lib/restorer-x86_64.S \
 	lib/sample.c lib/sample.h \
 	lib/sampler.c lib/sampler.h \
 	lib/source.h \

@@ -34,7 +34,7 @@ static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	    &source_minor_faults },
 	[RESOURCE_CONTEXT_SWITCHES] = { &source_perf_switches,
 	    &source_context_switches },
-	[RESOURCE_SYSCALLS] = { &source_perf_syscalls },
+	[RESOURCE_SYSCALLS] = { &source_perf_syscalls, &source_dispatch },
 	[RESOURCE_BYTES_READ] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_BYTES_WRITTEN] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_IO_TIME] = { &source_io_time },

@@ -22,6 +22,7 @@
 
 #include "lib/arch.h"
 #include "lib/datafile.h"
+#include "lib/dispatch.h"
 #include "lib/phase.h"
 #include "lib/process.h"
 
@@ -269,6 +270,7 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
     const void *context)
 {
 	int64_t start = clock_ns(CLOCK_MONOTONIC), elapsed;
+	unsigned char dispatch = dispatch_pause();
 
 	thread->is_sampling = true;
 	try(thread, occasion, context);
@@ -276,6 +278,7 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	datafile_count_time((uint64_t)elapsed);
 	charge(thread, elapsed, occasion->time_ns);
 	thread->is_sampling = false;
+	dispatch_resume(dispatch);
 }
 
 void
@@ -301,24 +304,50 @@ sample_time_passed(struct thread *thread)
  * program could jump out of here; by the kernel's own call, which leaves none
  * out.
  */
+static bool
+block_signals(uint64_t *mask)
+{
+	const uint64_t all = ~(uint64_t)0;
+
+	return arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
+	    (long)mask, sizeof all) == 0;
+}
+
+/* A tick that comes now finds this library's code on top. */
+static void
+restore_signals(uint64_t mask)
+{
+	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+	    sizeof mask);
+}
+
 void
 sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
     const void *function)
 {
-	const uint64_t all = ~(uint64_t)0;
 	struct occasion occasion = { .columns = columns, .hits = hits,
 	    .function = function };
 	uint64_t mask;
 	ucontext_t here;
 
 	occasion.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &occasion) ||
-	    arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
-	    (long)&mask, sizeof all) != 0)
+	if (!may_take(thread, &occasion) || !block_signals(&mask))
 		return;
 	arch_here(&here);
 	take_and_charge(thread, &occasion, &here);
-	/* A tick that comes now finds this library's code on top. */
-	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
-	    sizeof mask);
+	restore_signals(mask);
+}
+
+void
+sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
+    const void *context)
+{
+	struct occasion occasion = { .columns = columns, .hits = hits };
+	uint64_t mask;
+
+	occasion.time_ns = sample_time_passed(thread);
+	if (!may_take(thread, &occasion) || !block_signals(&mask))
+		return;
+	take_and_charge(thread, &occasion, context);
+	restore_signals(mask);
 }

@@ -39,4 +39,11 @@ uint64_t sample_time_passed(struct thread *thread);
 void sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
     const void *function);
 
+/*
+ * The same of the stack that a signal has interrupted (a ucontext_t), in a
+ * handler that blocks no signals.
+ */
+void sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
+    const void *context);
+
 #endif

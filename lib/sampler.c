@@ -14,6 +14,7 @@
 
 #include "lib/action.h"
 #include "lib/control.h"
+#include "lib/dispatch.h"
 #include "lib/real.h"
 #include "lib/sample.h"
 #include "lib/source-perf.h"
@@ -228,11 +229,13 @@ handle_trap(int number, siginfo_t *info, void *context)
 {
 	const int column = perf_sender(info), saved = errno;
 
+	dispatch_pause();
 	if (column < 0)
 		hand_on(number, info, context);
 	else
 		take_trap((unsigned)column, context);
 	errno = saved;
+	dispatch_again();
 }
 
 static void
@@ -243,6 +246,7 @@ handle(int number, siginfo_t *info, void *context)
 
 	if (control_wake(info, context))
 		return;
+	dispatch_pause();
 	thread = thread_self;
 	saved = errno;
 	if (!timer_sent(info))
@@ -251,6 +255,7 @@ handle(int number, siginfo_t *info, void *context)
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
 		    info->si_overrun : 0), context);
 	errno = saved;
+	dispatch_again();
 }
 
 static bool
@@ -263,6 +268,7 @@ install(int number, void (*handler)(int, siginfo_t *, void *), int more_flags,
 	action.sa_sigaction = handler;
 	action.sa_flags = SA_SIGINFO | SA_RESTART | more_flags;
 	sigfillset(&action.sa_mask);
+	sigdelset(&action.sa_mask, SIGSYS);	/* lib/dispatch.h */
 	return real()->sigaction(number, &action, old) == 0;
 }
 

@@ -84,7 +84,7 @@ bool wrapped_is_inside(void);
  */
 extern const struct source source_wall, source_bytes, source_bytes_seen,
     source_io_time, source_memory, source_mappings, source_calls,
-    source_no_calls;
+    source_no_calls, source_dispatch;
 
 void wrapped_begin(bool is_sampled);
 void memory_begin(bool is_sampled);

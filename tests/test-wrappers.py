@@ -160,6 +160,38 @@ def time_in_calls_is_io_time():
     assert gticks(profile, 'by_poll') == 0
 
 
+def system_calls_are_counted():
+    n = 3000
+    for resources in ('syscalls:1', 'syscalls:1,cpu'):
+        run = spend(resources, 'calls', n)
+        assert (run.status, run.out) == (0, b'good 10\n'), (run.status,
+                                                            run.out)
+        parent = [p.of('syscalls') for p in run.profiles
+                  if p.of('syscalls').hits_with('in_the_middle')]
+        assert gticks(parent[0], 'run_calls', 'in_the_middle', 'ask') == n
+        assert gticks(parent[0], 'in_thread', 'ask') == n
+        assert [p for p in run.profiles if p.parent == parent[0].pid and
+                gticks(p.of('syscalls'), 'run_calls', 'ask') == n]
+        assert not parent[0].hits_with('[partial]')
+
+
+def system_calls_are_those_that_strace_counts():
+    if collector.shutil.which('strace') is None:
+        raise Skip('strace not found')
+    traced = subprocess.run(
+        ['strace', '-f', '-c', '-U', 'name,calls', SPENDER, 'bytes', '100'],
+        capture_output=True, text=True)
+    total = re.search(r'^total\s+(\d+)$', traced.stderr, re.M)
+    if traced.returncode != 0 or not total:
+        raise Skip('strace does not work here')
+    expected = int(total.group(1))
+    run = spend('syscalls:10', 'bytes', 100)
+    assert run.status == 0
+    # Loading the program comes before it is sampled.
+    found = gticks(run.one())
+    assert expected - 150 <= found <= expected + 10, (found, expected)
+
+
 EVERYTHING = ('cpu:100,alloc-bytes:64,allocs:1,bytes-read:1,bytes-written:1,'
               'io-time:1,real:100')
 
@@ -290,6 +322,8 @@ CASES = (
     calls_are_counted_by_fentry,
     calls_are_counted_by_instrumentation,
     a_program_that_tells_no_calls_says_so,
+    system_calls_are_counted,
+    system_calls_are_those_that_strace_counts,
     calls_are_interrupted_as_without_us,
     threads_are_cancelled_in_calls,
 )

@@ -522,6 +522,111 @@ run_real(long ms)
 }
 
 /*
+ * System calls: `n` by each function.
+ */
+
+static NOINLINE void
+ask(long n)
+{
+	while (n-- > 0)
+		getppid();
+}
+
+static NOINLINE void
+in_the_middle(long n)
+{
+	ask(n);
+}
+
+static void *
+in_thread(void *n)
+{
+	ask(*(long *)n);
+	return NULL;
+}
+
+static volatile sig_atomic_t n_caught, n_system;
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	getppid();	/* where SIGSYS may be thought to be blocked */
+	n_caught++;
+}
+
+static void
+on_system(int number)
+{
+	(void)number;
+	n_system++;
+}
+
+/* All that is done with masks and actions; the number of what went well. */
+static int
+use_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal }, old;
+	sigset_t all, none, mask;
+	int n = 0;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	action.sa_mask = all;
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	n += n_caught == 1;
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	raise(SIGUSR1);
+	getppid();
+	sigpending(&mask);
+	n += sigismember(&mask, SIGUSR1) == 1 && n_caught == 1;
+	mask = all;
+	sigdelset(&mask, SIGUSR1);
+	n += sigsuspend(&mask) == -1 && errno == EINTR && n_caught == 2;
+	raise(SIGUSR1);
+	n += ppoll(NULL, 0, NULL, &mask) == -1 && n_caught == 3;
+	raise(SIGUSR1);
+	n += pselect(0, NULL, NULL, NULL, NULL, &mask) == -1 && n_caught == 4;
+	sigprocmask(SIG_SETMASK, &none, &mask);
+	n += sigismember(&mask, SIGUSR2) == 1;
+	action.sa_handler = on_system;
+	sigaction(SIGSYS, &action, NULL);
+	raise(SIGSYS);
+	sigaction(SIGSYS, NULL, &old);
+	n += n_system == 1 && old.sa_handler == on_system;
+	return n;
+}
+
+static int
+run_calls(long n)
+{
+	int status = 0, good;
+	pthread_t thread;
+	pid_t child;
+
+	in_the_middle(n);
+	pthread_create(&thread, NULL, in_thread, &n);
+	pthread_join(thread, NULL);
+	good = use_signals();
+	child = fork();
+	if (child == 0) {
+		ask(n);
+		_exit(7);
+	}
+	good += waitpid(child, &status, 0) == child &&
+	    WEXITSTATUS(status) == 7;
+	child = vfork();
+	if (child == 0)
+		_exit(8);
+	good += waitpid(child, &status, 0) == child &&
+	    WEXITSTATUS(status) == 8;
+	good += system("exit 9") >> 8 == 9;
+	printf("good %d\n", good);
+	return 0;
+}
+
+/*
  * What must stay as it is.
  */
 
@@ -643,6 +748,7 @@ static const struct {
 	{ "bytes", run_bytes },
 	{ "sockets", run_sockets },
 	{ "real", run_real },
+	{ "calls", run_calls },
 	{ "interrupted", run_interrupted },
 	{ "cancelled", run_cancelled },
 };

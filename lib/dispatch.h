@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatch.h -- system calls, stopped on their way: syscall user dispatch.
+ *
+ * A thread that is dispatched gets a SIGSYS for each system call that it makes
+ * outside this library.  Its handler counts the call and has it made by a stub
+ * of ours (lib/dispatch-x86_64.S).  SIGSYS is then never blocked: the kernel
+ * would end the process.
+ */
+#ifndef CPPROF_DISPATCH_H
+#define CPPROF_DISPATCH_H
+
+#include <stdbool.h>
+
+/*
+ * Around the collector's own work, on this thread: its calls are let through.
+ * Returns what to give to dispatch_resume.  Async-signal-safe.
+ */
+unsigned char dispatch_pause(void);
+void dispatch_resume(unsigned char state);
+
+/* At a tick: calls are stopped again, if for want of a stub they were not. */
+void dispatch_again(void);
+
+#endif
