@@ -32,6 +32,7 @@ libcpprof_la_SOURCES = \
 	lib/interpose-io.c lib/interpose-io.def lib/io.h \
 	lib/interpose-memory.c \
 	lib/interpose-stdio.c lib/interpose-stdio.def \
+	lib/interpose-exec.c \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
 	lib/offer.c lib/offer.h \
@@ -90,6 +91,15 @@ TESTS += tests/test-wrappers.py
 endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
+
+# Resources that the kernel counts.
+EXTRA_DIST += tests/test-resources.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/consumer
+TESTS += tests/test-resources.py
+endif
+tests_programs_consumer_SOURCES = tests/programs/consumer.c
+tests_programs_consumer_CFLAGS = $(shape_flags)
 
 tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)

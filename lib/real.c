@@ -31,6 +31,10 @@ static const struct {
 	{ "sigwaitinfo", offsetof(struct real, sigwaitinfo) },
 	{ "sigtimedwait", offsetof(struct real, sigtimedwait) },
 	{ "signalfd", offsetof(struct real, signalfd) },
+	{ "execve", offsetof(struct real, execve) },
+	{ "execvpe", offsetof(struct real, execvpe) },
+	{ "fexecve", offsetof(struct real, fexecve) },
+	{ "execveat", offsetof(struct real, execveat) },
 };
 
 const struct real *

@@ -30,6 +30,10 @@ struct real {
 	int (*sigtimedwait)(const sigset_t *, siginfo_t *,
 	    const struct timespec *);
 	int (*signalfd)(int, const sigset_t *, int);
+	int (*execve)(const char *, char *const *, char *const *);
+	int (*execvpe)(const char *, char *const *, char *const *);
+	int (*fexecve)(int, char *const *, char *const *);
+	int (*execveat)(int, const char *, char *const *, char *const *, int);
 };
 
 /*

@@ -209,17 +209,13 @@ static void
 take_trap(unsigned column, const void *context)
 {
 	struct thread *thread = thread_self;
-	struct account *account;
-	struct occasion occasion = { .columns = 1u << column };
+	struct occasion occasion = { .columns = 0 };
 
 	if (thread == NULL || !is_on || control_is_stopped())
 		return;
-	account = &thread->accounts[column];
-	occasion.hits = perf_trap(thread, column);
+	occasion.columns = perf_trap(thread, column, &occasion.hits);
 	if (occasion.hits == 0)
 		return;
-	account->owed += occasion.hits;
-	occasion.overrun = occasion.hits - 1;
 	occasion.time_ns = sample_time_passed(thread);
 	sample_take(thread, &occasion, context);
 }

@@ -255,8 +255,9 @@ scale(const struct source *source)
 	return source->usage == USAGE_CPU ? 1000 : 1;
 }
 
+/* Opens the event; whether it is there, and counts all that it should. */
 static bool
-start(struct thread *thread, unsigned column)
+arm(struct thread *thread, unsigned column)
 {
 	const struct source *source = resources.columns[column].source;
 	struct account *account = &thread->accounts[column];
@@ -267,20 +268,31 @@ start(struct thread *thread, unsigned column)
 	account->period = account->meter.left;
 	fd = open_allowed(source, account->period * scale(source), column,
 	    &had_to);
-	account->needs_ticks = (fd < 0 || had_to) && source->usage != 0;
-	if (source->usage != 0)
-		usage_start(thread, column);
 	account->fd = -1;
 	account->page = NULL;
 	if (fd < 0)
-		return source->usage != 0;
+		return false;
 	account->fd = process_move_up(fd);
 	ioctl(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
 	account->page = mmap(NULL, CPPROFDATA_PAGE, PROT_READ, MAP_SHARED,
 	    account->fd, 0);
 	if (account->page == MAP_FAILED)
 		account->page = NULL;
-	return true;
+	return !had_to || source->event_type == PERF_TYPE_HARDWARE;
+}
+
+/* What the kernel counts anyway can be looked at at ticks, too. */
+static bool
+start(struct thread *thread, unsigned column)
+{
+	const bool is_counted = resources.columns[column].source->usage != 0;
+	bool ok;
+
+	if (is_counted)
+		usage_start(thread, column);
+	ok = arm(thread, column);
+	thread->accounts[column].needs_ticks = is_counted && !ok;
+	return is_counted || ok;
 }
 
 static void
@@ -312,15 +324,15 @@ set_period(struct account *account, const struct source *source)
 }
 
 /*
- * What no usage counts is known by its traps alone: each is a period, of
+ * What no usage counts is known by its own traps alone: each is a period, of
  * system calls one less, since the handler's return is one of ours.
  */
-uint64_t
-perf_trap(struct thread *thread, unsigned column)
+static uint64_t
+count(struct thread *thread, unsigned column, bool is_own_trap)
 {
 	const struct source *source = resources.columns[column].source;
 	struct account *account = &thread->accounts[column];
-	uint64_t spent = account->period, hits;
+	uint64_t spent = is_own_trap ? account->period : 0, hits;
 
 	if (source->event_type == PERF_TYPE_TRACEPOINT && spent > 1)
 		spent--;
@@ -328,8 +340,27 @@ perf_trap(struct thread *thread, unsigned column)
 		hits = usage_hits(thread, column, 1);
 	else
 		hits = meter_spend(&account->meter, spent);
-	set_period(account, source);
+	if (hits > 0 || is_own_trap)
+		set_period(account, source);
+	account->owed += hits;
 	return hits;
+}
+
+uint32_t
+perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
+{
+	uint32_t columns = 0;
+	unsigned i;
+
+	*hits = 0;
+	for (i = 0; i < resources.n; i++) {
+		if (resources.columns[i].source->start != start)
+			continue;
+		*hits += count(thread, i, i == column);
+		if (thread->accounts[i].owed > 0)
+			columns |= 1u << i;
+	}
+	return columns;
 }
 
 /* At ticks, and at the end. */
@@ -339,6 +370,26 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 	const struct source *source = resources.columns[column].source;
 
 	return source->usage != 0 ? usage_hits(thread, column, expiries) : 0;
+}
+
+void
+perf_pause(struct thread *thread)
+{
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++)
+		if (resources.columns[i].source->start == start)
+			stop(thread, i);
+}
+
+void
+perf_go_on(struct thread *thread)
+{
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++)
+		if (resources.columns[i].source->start == start)
+			arm(thread, i);
 }
 
 bool

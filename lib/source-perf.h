@@ -35,10 +35,19 @@ bool perf_is_used(void);
 int perf_sender(const siginfo_t *info);
 
 /*
- * Hits that a trap of that column has brought, and the event set to its next
- * interval.  Handler.
+ * What a trap of that column has brought goes to what the thread owes, and the
+ * event is set to its next interval.  So is what traps of other columns would
+ * have brought that came at the same time: SIGTRAP does not queue.  Returns the
+ * set of columns that owe something, *hits the new hits.  Handler.
  */
-uint64_t perf_trap(struct thread *thread, unsigned column);
+uint32_t perf_trap(struct thread *thread, unsigned column, uint64_t *hits);
+
+/*
+ * Takes the calling thread's events away, and brings them back.
+ * Async-signal-safe.
+ */
+void perf_pause(struct thread *thread);
+void perf_go_on(struct thread *thread);
 
 /* In a forked child: the parent's events are not ours.  Async-signal-safe. */
 void perf_forked(struct thread *thread);

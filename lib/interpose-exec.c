@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* interpose-exec.c -- calls that replace the program.
+ *
+ * An event that comes to its end inside the call would send its SIGTRAP to the
+ * new program, which knows nothing of it and dies.  So the thread's events go
+ * first, and come back if the call fails.  A child of vfork has none of its
+ * own, and its parent's are left alone.
+ */
+#include <alloca.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "lib/real.h"
+#include "lib/source-perf.h"
+#include "lib/start.h"
+#include "lib/threads.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+extern char **environ;
+
+/* The thread whose events are gone until the call fails, or NULL. */
+static struct thread *
+set_aside(void)
+{
+	struct thread *self = thread_self;
+
+	if (self == NULL || !start_check_process() ||
+	    !start_is_own_process())
+		return NULL;
+	perf_pause(self);
+	return self;
+}
+
+static int
+failed(struct thread *self)
+{
+	int saved = errno;
+
+	if (self != NULL)
+		perf_go_on(self);
+	errno = saved;
+	return -1;
+}
+
+EXPORTED int
+execve(const char *path, char *const words[], char *const variables[])
+{
+	struct thread *self = set_aside();
+
+	real()->execve(path, words, variables);
+	return failed(self);
+}
+
+EXPORTED int
+execv(const char *path, char *const words[])
+{
+	return execve(path, words, environ);
+}
+
+EXPORTED int
+execvpe(const char *file, char *const words[], char *const variables[])
+{
+	struct thread *self = set_aside();
+
+	real()->execvpe(file, words, variables);
+	return failed(self);
+}
+
+EXPORTED int
+execvp(const char *file, char *const words[])
+{
+	return execvpe(file, words, environ);
+}
+
+EXPORTED int
+fexecve(int fd, char *const words[], char *const variables[])
+{
+	struct thread *self = set_aside();
+
+	real()->fexecve(fd, words, variables);
+	return failed(self);
+}
+
+EXPORTED int
+execveat(int folder, const char *path, char *const words[],
+    char *const variables[], int flags)
+{
+	struct thread *self = set_aside();
+
+	real()->execveat(folder, path, words, variables, flags);
+	return failed(self);
+}
+
+/* How many words there are, the NULL behind them left out. */
+static size_t
+count(const char *first, va_list list)
+{
+	size_t n = first != NULL;
+
+	while (n > 0 && va_arg(list, char *) != NULL)
+		n++;
+	return n;
+}
+
+/* words[n + 1]: the first, and what follows it. */
+static void
+collect(const char *first, va_list list, char **words, size_t n)
+{
+	size_t i;
+
+	words[0] = (char *)(uintptr_t)first;
+	for (i = 1; i <= n; i++)
+		words[i] = va_arg(list, char *);
+}
+
+/*
+ * The words as an array, on the stack since memory may be short; `list` is
+ * left behind them.
+ */
+#define COLLECT(first, words, list) \
+	do { \
+		size_t n_; \
+		\
+		va_start(list, first); \
+		n_ = count(first, list); \
+		va_end(list); \
+		words = alloca((n_ + 1) * sizeof *words); \
+		va_start(list, first); \
+		collect(first, list, words, n_); \
+	} while (0)
+
+EXPORTED int
+execl(const char *path, const char *first, ...)
+{
+	char **words;
+	va_list list;
+
+	COLLECT(first, words, list);
+	va_end(list);
+	return execve(path, words, environ);
+}
+
+EXPORTED int
+execlp(const char *file, const char *first, ...)
+{
+	char **words;
+	va_list list;
+
+	COLLECT(first, words, list);
+	va_end(list);
+	return execvpe(file, words, environ);
+}
+
+EXPORTED int
+execle(const char *path, const char *first, ...)
+{
+	char **words, *const *variables;
+	va_list list;
+
+	COLLECT(first, words, list);
+	variables = va_arg(list, char *const *);
+	va_end(list);
+	return execve(path, words, variables);
+}

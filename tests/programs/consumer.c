@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* consumer.c -- uses up what the kernel counts: `consumer MODE [NUMBER]`.
+ *
+ * Each mode spends a known amount of something along two paths, and prints
+ * what the kernel says that the process has used, one number of each, on
+ * standard error.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define PAGE 4096
+
+static volatile unsigned sink;
+
+static void
+print_usage(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	fprintf(stderr, "%ld %ld %ld %ld %ld\n", usage.ru_minflt,
+	    usage.ru_majflt, usage.ru_nvcsw + usage.ru_nivcsw,
+	    usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec,
+	    usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec);
+}
+
+/* That many page faults, one for each page. */
+static NOINLINE void
+touch(size_t pages)
+{
+	char *memory = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+
+	madvise(memory, pages * PAGE, MADV_NOHUGEPAGE);
+	for (i = 0; i < pages; i++)
+		((volatile char *)memory)[i * PAGE] = 1;
+	munmap(memory, pages * PAGE);
+}
+
+static NOINLINE void
+touch_few(void)
+{
+	touch(100);
+	sink++;
+}
+
+static NOINLINE void
+touch_many(void)
+{
+	touch(300);
+	sink++;
+}
+
+static int
+run_faults(long n)
+{
+	while (n-- > 0) {
+		touch_few();
+		touch_many();
+	}
+	return 0;
+}
+
+static NOINLINE void
+touch_one(volatile char *at)
+{
+	*at = 1;
+}
+
+static NOINLINE void
+touch_rest(volatile char *at, unsigned n)
+{
+	while (n-- > 0)
+		at[n * PAGE] = 1;
+}
+
+/* In turn one fault here and 49 there: a period of 50. */
+static int
+run_period(long n)
+{
+	while (n-- > 0) {
+		char *memory = mmap(NULL, 5000 * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		unsigned i;
+
+		madvise(memory, 5000 * PAGE, MADV_NOHUGEPAGE);
+		for (i = 0; i < 5000; i += 50) {
+			touch_one(memory + i * PAGE);
+			touch_rest(memory + (i + 1) * PAGE, 49);
+		}
+		munmap(memory, 5000 * PAGE);
+	}
+	return 0;
+}
+
+/* Pages of a file that are in no memory. */
+static int
+run_major(long pages)
+{
+	char name[] = "consumer-XXXXXX", page[PAGE] = "";
+	int fd = mkstemp(name);
+	char *memory;
+	long i;
+
+	unlink(name);
+	for (i = 0; i < pages; i++)
+		if (write(fd, page, sizeof page) != sizeof page)
+			return 1;
+	fsync(fd);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	memory = mmap(NULL, (size_t)pages * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	madvise(memory, (size_t)pages * PAGE, MADV_RANDOM);
+	for (i = 0; i < pages; i++)
+		sink += ((volatile unsigned char *)memory)[i * PAGE];
+	return 0;
+}
+
+static NOINLINE void
+nap(void)
+{
+	struct timespec while_ = { .tv_nsec = 1000 };
+
+	nanosleep(&while_, NULL);
+	sink++;
+}
+
+static NOINLINE void
+nap_once(void)
+{
+	nap();
+	sink++;
+}
+
+static NOINLINE void
+nap_thrice(void)
+{
+	nap();
+	nap();
+	nap();
+	sink++;
+}
+
+static int
+run_naps(long n)
+{
+	while (n-- > 0) {
+		nap_once();
+		nap_thrice();
+	}
+	return 0;
+}
+
+static long
+cpu_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static NOINLINE void
+think(long ms)
+{
+	long end = cpu_ms() + ms;
+	int i;
+
+	while (cpu_ms() < end)
+		for (i = 0; i < 200000; i++)
+			sink = sink * 31 + (unsigned)i;
+}
+
+static NOINLINE void
+toil(long ms)
+{
+	static char buffer[1 << 18];
+	long end = cpu_ms() + ms;
+	int fd = open("/dev/zero", O_RDONLY);
+
+	while (cpu_ms() < end && read(fd, buffer, sizeof buffer) > 0)
+		sink++;
+	close(fd);
+}
+
+/* In turn CPU time here, and three times as much in the kernel. */
+static int
+run_modes(long n)
+{
+	while (n-- > 0) {
+		think(10);
+		toil(30);
+	}
+	return 0;
+}
+
+static NOINLINE void
+call_once(void)
+{
+	syscall(SYS_getppid);
+	sink++;
+}
+
+static NOINLINE void
+call_thrice(void)
+{
+	syscall(SYS_getppid);
+	syscall(SYS_getppid);
+	syscall(SYS_getppid);
+	sink++;
+}
+
+static int
+run_calls(long n)
+{
+	while (n-- > 0) {
+		call_once();
+		call_thrice();
+	}
+	return 0;
+}
+
+/* Closes every descriptor but the standard ones, and goes on. */
+static int
+run_close(long n)
+{
+	closefrom(3);
+	run_faults(n);
+	return open("/dev/null", O_RDONLY) - 3;
+}
+
+static void *
+fault_in_thread(void *n)
+{
+	run_faults(*(long *)n);
+	return n;
+}
+
+/* One after the other, so that the order of faults is nobody's choice. */
+static int
+run_threads(long n)
+{
+	pthread_t thread;
+	long i, faults = 1;
+
+	for (i = 0; i < n; i++) {
+		if (pthread_create(&thread, NULL, fault_in_thread, &faults))
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	return 0;
+}
+
+static int
+run_fork(long n)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		run_faults(n);
+		_exit(7);
+	}
+	run_faults(n);
+	if (waitpid(child, &status, 0) != child)
+		return 1;
+	return WEXITSTATUS(status) - 7;
+}
+
+/* Replaces itself, having just failed to. */
+static int
+run_exec(long n)
+{
+	const char *program = getenv("CONSUMER_EXEC");
+
+	run_faults(n);
+	execl("/nonexistent/program", "program", (char *)NULL);
+	run_faults(n);
+	execlp(program, program, "one", "two", (char *)NULL);
+	return errno;
+}
+
+static volatile sig_atomic_t n_traps, last_code;
+
+static void
+trapped(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)context;
+	n_traps++;
+	last_code = info->si_code;
+}
+
+static void
+trap(void)
+{
+#if defined(__x86_64__)
+	__asm__ volatile ("int3");
+#else
+	raise(SIGTRAP);
+#endif
+}
+
+/* The program's own traps, while ours come. */
+static int
+run_traps(long n)
+{
+	struct sigaction action = { .sa_flags = SA_SIGINFO }, seen;
+	sigset_t set, old, pending;
+
+	run_faults(n);
+	sigaction(SIGTRAP, NULL, &seen);
+	printf("default %d\n", seen.sa_handler == SIG_DFL);
+	action.sa_sigaction = trapped;
+	sigaction(SIGTRAP, &action, NULL);
+	trap();
+	printf("int3 %d %d\n", (int)n_traps, last_code > 0);
+	raise(SIGTRAP);
+	printf("raise %d %d\n", (int)n_traps, last_code <= 0);
+	run_faults(n);
+	sigfillset(&set);
+	sigprocmask(SIG_SETMASK, &set, &old);
+	run_faults(n);
+	sigpending(&pending);
+	printf("none %d\n", sigismember(&pending, SIGTRAP));
+	raise(SIGTRAP);
+	sigpending(&pending);
+	printf("blocked %d %d\n", (int)n_traps,
+	    sigismember(&pending, SIGTRAP));
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	printf("mask %d %d\n", sigismember(&set, SIGTRAP),
+	    sigismember(&old, SIGTRAP));
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	printf("unblocked %d\n", (int)n_traps);
+	signal(SIGTRAP, SIG_IGN);
+	raise(SIGTRAP);
+	printf("ignored %d\n", (int)n_traps);
+	fflush(stdout);
+	trap();
+	puts("not reached");
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(long);
+} modes[] = {
+	{ "faults", run_faults },
+	{ "period", run_period },
+	{ "major", run_major },
+	{ "naps", run_naps },
+	{ "modes", run_modes },
+	{ "calls", run_calls },
+	{ "close", run_close },
+	{ "threads", run_threads },
+	{ "fork", run_fork },
+	{ "exec", run_exec },
+	{ "traps", run_traps },
+};
+
+int
+main(int argc, char **argv)
+{
+	size_t i;
+	int status;
+
+	for (i = 0; i < sizeof modes / sizeof *modes && argc > 2; i++) {
+		if (strcmp(modes[i].name, argv[1]) != 0)
+			continue;
+		status = modes[i].run(atol(argv[2]));
+		print_usage();
+		return status;
+	}
+	fprintf(stderr, "usage: consumer MODE NUMBER\n");
+	return 2;
+}

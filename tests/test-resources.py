@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-resources.py -- resources that the kernel counts.
+
+tests/programs/consumer.c uses known amounts along known paths, and says what
+the kernel counted; the profile must say the same, from perf events and, where
+a filter forbids those, from the counts at ticks.  Speaks TAP.
+"""
+import ctypes
+import importlib
+import math
+import os
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+collector = importlib.import_module('test-collector')
+Run, Skip = collector.Run, collector.Skip
+
+CONSUMER = os.environ.get('CPPROF_CONSUMER', os.path.join(
+    collector.BUILD, 'tests', 'programs', 'consumer'))
+PROCESS_DB = os.path.join(collector.BUILD, 'sample-data', 'process_db')
+
+
+def consume(resources, mode, argument, **keywords):
+    run = Run(CONSUMER, mode, str(argument), CPPROF_RESOURCES=resources,
+              **keywords)
+    words = run.err.split()
+    run.usage = dict(zip(('minor', 'major', 'switches', 'user', 'system'),
+                         map(int, words[-5:]))) if len(words) >= 5 else {}
+    return run
+
+
+def offered(resource, **environment):
+    """What the collector says that it would take a resource from."""
+    out = subprocess.run(
+        [CONSUMER], capture_output=True, text=True,
+        env=dict(os.environ, CPPROF_OFFER='1', CPPROF_RESOURCES=resource,
+                 **collector.PRELOAD, **environment)).stdout
+    return out.split('\t')[1]
+
+
+def need_events(resource='page-faults'):
+    if offered(resource) != 'perf event':
+        raise Skip('no perf events for ' + resource)
+
+
+def forbid_events():
+    """A filter with which perf_event_open fails."""
+    def instruction(code, jt, jf, k):
+        return struct.pack('HBBI', code, jt, jf, k)
+    program = b''.join((
+        instruction(0x20, 0, 0, 0),             # load the call's number
+        instruction(0x15, 0, 1, 298),           # perf_event_open?
+        instruction(0x06, 0, 0, 0x00050001),    # then EPERM
+        instruction(0x06, 0, 0, 0x7fff0000)))   # else go on
+    keep = ctypes.create_string_buffer(program)
+    header = struct.pack('HxxxxxxP', 4, ctypes.addressof(keep))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, header) != 0:
+        os._exit(99)
+
+
+def gticks(profile, *names):
+    return profile.hits_with(*names) * profile.interval
+
+
+def total(profile):
+    return (profile.hits + profile.lost()) * profile.interval
+
+
+def close(found, expected, most_off):
+    assert abs(found - expected) <= most_off, (found, expected)
+
+
+def faults_are_where_they_happen():
+    need_events()
+    run = consume('page-faults:10', 'faults', 100)
+    assert run.status == 0
+    profile = run.one()
+    resource = profile.resources[0]
+    assert (resource.gtick, resource.interval) == ('fault', 10)
+    assert resource.source == 'perf event' and not resource.is_coarse
+    close(gticks(profile, 'touch_few', 'touch'), 100 * 100, 130)
+    close(gticks(profile, 'touch_many', 'touch'), 100 * 300, 130)
+    close(total(profile), run.usage['minor'] + run.usage['major'], 600)
+    assert profile.samples >= 0.95 * profile.hits
+
+
+def faults_of_both_kinds_add_up():
+    need_events()
+    run = consume('page-faults:1,minor-faults:1,major-faults:1', 'major', 400)
+    assert run.status == 0
+    profile = run.one()
+    hits = {name: profile.of(name).hits
+            for name in ('page-faults', 'minor-faults', 'major-faults')}
+    close(hits['page-faults'], hits['minor-faults'] + hits['major-faults'], 5)
+    close(hits['major-faults'], run.usage['major'], 30)
+    if run.usage['major'] < 200:
+        raise Skip('files here are in memory')
+    close(profile.of('major-faults').hits_with('run_major'), 400, 40)
+
+
+def switches_are_where_a_thread_waits():
+    need_events('context-switches')
+    run = consume('context-switches:1', 'naps', 200)
+    assert run.status == 0
+    profile = run.one()
+    once = profile.hits_with('nap_once', 'nap')
+    thrice = profile.hits_with('nap_thrice', 'nap')
+    assert 200 <= once <= 200 + run.usage['switches'] - 800 + 5, once
+    assert 600 <= thrice <= 600 + run.usage['switches'] - 800 + 5, thrice
+    close(profile.hits, run.usage['switches'], 10)
+
+
+def time_in_and_out_of_the_kernel_is_split():
+    run = consume('user,system,cpu', 'modes', 40)
+    assert run.status == 0
+    profile = run.one()
+    for name in ('user', 'system'):
+        part = profile.of(name)
+        close(part.hits * part.interval, run.usage[name], 50000)
+    cpu = profile.of('cpu')
+    close(cpu.hits, profile.of('user').hits + profile.of('system').hits, 25)
+    system = profile.of('system')
+    assert system.hits_with('toil') >= 0.8 * system.hits
+    user = profile.of('user')
+    assert user.hits_with('think') >= 0.6 * user.hits
+
+
+def time_is_sampled_between_ticks():
+    need_events('cpu:500')
+    run = collector.target('spin', 500, CPPROF_RESOURCES='cpu:500')
+    profile = run.one()
+    assert profile.resources[0].source == 'perf event'
+    collector.about(profile.hits_with('main', 'run_spin', 'spin'), 500,
+                    profile)
+    assert profile.samples >= 0.7 * profile.hits, \
+        (profile.samples, profile.hits)
+
+
+def shares_hold(profile):
+    for share in (10, 20, 30, 40):
+        hits = profile.hits_with('run_shares', 'share_%d' % share, 'work')
+        expected = profile.hits * share / 100
+        deviation = math.sqrt(expected * (1 - share / 100))
+        assert abs(hits - expected) <= 4.5 * deviation, (share, hits, expected)
+
+
+def shares_hold_between_ticks():
+    need_events('cpu:1000')
+    run = collector.target('shares', 1500, CPPROF_RESOURCES='cpu:1000')
+    assert run.one().samples > 1000
+    shares_hold(run.one())
+
+
+def shares_hold_with_random_intervals():
+    need_events('cpu:1000')
+    run = collector.target('shares', 1500, CPPROF_RESOURCES='cpu:1000',
+                           CPPROF_RANDOM='1')
+    assert run.one().resources[0].is_random
+    collector.about(run.one().hits, 1500, run.one())
+    shares_hold(run.one())
+
+
+def random_intervals_do_not_keep_step():
+    """One fault of fifty: an interval of fifty gives all hits to one side."""
+    need_events()
+    fixed = consume('page-faults:50', 'period', 20).one()
+    one, rest = (fixed.hits_with(name) for name in ('touch_one', 'touch_rest'))
+    assert min(one, rest) <= 0.2 * max(one, rest), (one, rest)
+    run = consume('page-faults:50', 'period', 60, CPPROF_RANDOM='1')
+    profile = run.one()
+    one, rest = (profile.hits_with(name)
+                 for name in ('touch_one', 'touch_rest'))
+    # 6,000 intervals; a fiftieth of them, within five deviations.
+    close(one + rest, 6000, 5 * math.sqrt(6000 / 3) + 10)
+    close(one, 120, 5 * math.sqrt(120))
+
+
+def without_events_ticks_count():
+    run = consume('page-faults:10,context-switches:1,cpu:1000', 'faults',
+                  400, before=forbid_events)
+    assert run.status == 0
+    profile = run.one()
+    faults = profile.of('page-faults')
+    for resource in profile.resources[:2]:
+        assert resource.is_coarse
+        assert resource.source == "kernel's count at each tick"
+    assert profile.resources[2].source == 'thread CPU timer'
+    close(faults.hits * 10, run.usage['minor'] + run.usage['major'], 10000)
+    assert faults.hits_with('touch') >= 0.5 * faults.hits
+
+
+def system_calls_are_counted_by_the_tracepoint():
+    need_events('syscalls')
+    run = consume('syscalls:10', 'calls', 20000)
+    assert run.status == 0
+    profile = run.one()
+    close(gticks(profile, 'call_once'), 20000, 1000)
+    close(gticks(profile, 'call_thrice'), 60000, 1000)
+
+
+def what_is_not_there_is_not_recorded():
+    for name in ('cycles', 'instructions', 'cache-misses', 'branch-misses'):
+        if offered(name) != '':
+            run = consume(name, 'modes', 5)
+            assert run.one().hits > 0
+            continue
+        run = consume(name, 'faults', 1)
+        assert run.status == 0 and not run.profiles
+        assert b'cpprof: not sampling: ' in run.err
+
+
+def closed_descriptors_do_not_stop_events():
+    need_events()
+    run = consume('page-faults:10', 'close', 100)
+    assert run.status == 0
+    close(gticks(run.one(), 'run_close', 'touch'), 40000, 200)
+    run = consume('page-faults:10', 'close', 100, CPPROF_RANDOM='1')
+    assert run.status == 0
+    close(gticks(run.one(), 'run_close', 'touch'), 40000, 4000)
+
+
+def short_threads_count_as_much_as_they_use():
+    """400 faults each, an interval of 1000: two of five are seen."""
+    need_events()
+    run = consume('page-faults:1000', 'threads', 300)
+    assert run.status == 0
+    close(gticks(run.one(), 'fault_in_thread'), 300 * 400, 45000)
+
+
+def children_count_their_own():
+    need_events()
+    run = consume('page-faults:10', 'fork', 50)
+    assert run.status == 0 and len(run.profiles) == 2
+    for profile in run.profiles:
+        close(gticks(profile, 'run_fork', 'touch'), 20000, 400)
+
+
+def exec_takes_no_trap_along():
+    need_events()
+    with collector.tempfile.TemporaryDirectory() as directory:
+        program = os.path.join(directory, 'static')
+        if subprocess.run(['cc', '-static', '-o', program, '-x', 'c', '-'],
+                          input=b'int main(int n) { return n + 40; }',
+                          capture_output=True).returncode != 0:
+            raise Skip('no static libc')
+        for resources in ('page-faults:1', 'context-switches:1', 'cpu:100'):
+            for _ in range(20):
+                run = consume(resources, 'exec', 5, CONSUMER_EXEC=program)
+                assert run.status == 43, (resources, run.status)
+        profile = consume('page-faults:1', 'exec', 5,
+                          CONSUMER_EXEC=program).one()
+        close(gticks(profile, 'run_exec', 'touch'), 4000, 400)
+
+
+def the_program_keeps_its_own_traps():
+    plain = subprocess.run([CONSUMER, 'traps', '5'], capture_output=True)
+    assert b'not reached' not in plain.stdout and plain.returncode == -5
+    for resources in ('page-faults:3', 'page-faults:100,cpu:200', 'cpu'):
+        run = consume(resources, 'traps', 5)
+        assert (run.status, run.out) == (plain.returncode, plain.stdout), \
+            (resources, run.status, run.out)
+
+
+def the_first_sort_faults_and_the_second_does_not():
+    """As the paper of 1993 found it, section 4."""
+    need_events()
+    run = Run(PROCESS_DB, CPPROF_RESOURCES='cpu,page-faults:10')
+    assert run.status == 0, run.err
+    faults = run.one().of('page-faults')
+    first = faults.hits_with('uniquify_db', 'quick_sort')
+    second = faults.hits_with('print_salary_list', 'quick_sort')
+    assert first >= 100 and second <= 0.02 * first, (first, second)
+
+
+CASES = (
+    faults_are_where_they_happen,
+    faults_of_both_kinds_add_up,
+    switches_are_where_a_thread_waits,
+    time_in_and_out_of_the_kernel_is_split,
+    time_is_sampled_between_ticks,
+    shares_hold_between_ticks,
+    shares_hold_with_random_intervals,
+    random_intervals_do_not_keep_step,
+    without_events_ticks_count,
+    system_calls_are_counted_by_the_tracepoint,
+    what_is_not_there_is_not_recorded,
+    closed_descriptors_do_not_stop_events,
+    short_threads_count_as_much_as_they_use,
+    children_count_their_own,
+    exec_takes_no_trap_along,
+    the_program_keeps_its_own_traps,
+    the_first_sort_faults_and_the_second_does_not,
+)
+
+if __name__ == '__main__':
+    collector.CASES = CASES
+    collector.REAL_PROGRAMS = ()
+    sys.exit(collector.main())
