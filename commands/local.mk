@@ -8,6 +8,7 @@ libcore_a_SOURCES += commands/list.def \
 	commands/depth.c \
 	commands/digits.c \
 	commands/down.c \
+	commands/export.c \
 	commands/find.c \
 	commands/flat.c \
 	commands/format.c \

@@ -33,6 +33,7 @@ unit_tests = \
 	tests/test-cpprofdata \
 	tests/test-debug-lines \
 	tests/test-demangle \
+	tests/test-export \
 	tests/test-function-ranges \
 	tests/test-module-symbols \
 	tests/test-naming \
@@ -107,6 +108,10 @@ tests_test_demangle_SOURCES = tests/test-demangle.c
 tests_test_demangle_CFLAGS = $(unit_cflags)
 tests_test_demangle_LDADD = $(unit_libs)
 
+tests_test_export_SOURCES = tests/test-export.c tests/reader-fixture.h
+tests_test_export_CFLAGS = $(unit_cflags)
+tests_test_export_LDADD = $(unit_libs)
+
 tests_test_function_ranges_SOURCES = tests/test-function-ranges.c \
 	tests/module-fixture.h
 tests_test_function_ranges_CFLAGS = $(unit_cflags)
@@ -152,6 +157,7 @@ tests_test_views_properties_LDADD = $(unit_libs)
 
 script_tests = \
 	tests/callgrind.py \
+	tests/export.py \
 	tests/golden.sh \
 	tests/layers.sh \
 	tests/manual.py \
@@ -168,6 +174,7 @@ check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 EXTRA_DIST += $(script_tests) tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
+	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/forms.cmd tests/golden/forms.out \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \

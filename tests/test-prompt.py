@@ -18,6 +18,20 @@ FORMS = os.path.join(SOURCE, "sample-data/forms.folded")
 PROMPT = "(cpprof main Real Time) "
 
 
+def export_completes_formats_and_spares_the_terminal():
+    path = os.path.join(HOME, "exported")
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    terminal.type("expo\tpp\t\n")
+    terminal.expect("not for a terminal")
+    terminal.type(f"export cpprof-t\t{path}\n")
+    terminal.expect(PROMPT)
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+    with open(path) as file:
+        assert file.readline() == "# cpprof 1\n"
+
+
 def banner_and_prompt_tell_where_one_is():
     terminal = Terminal(FORMS)
     banner = terminal.expect(PROMPT)
@@ -468,6 +482,7 @@ def control_c_ends_a_recording_and_keeps_it():
 
 
 TESTS = [
+    export_completes_formats_and_spares_the_terminal,
     banner_and_prompt_tell_where_one_is,
     banner_of_bare_counts_names_no_unit,
     q_has_no_banner,

@@ -292,6 +292,25 @@ run 0 "$work/names" -e 'down'
 ok 'no path begins a pipe when it is pasted' \
 	out_has '(m |\x20lead| |a\|b| |\|c| y,z)'
 
+# Export
+run 0 "$forms" -e "export cpprof-text $work/out.folded" -e 'format csv' \
+	-e "export collapsed > $work/bare.folded"
+ok 'export writes a file, named or behind >' \
+	cmp -s "$work/out.folded" "$forms"
+ok 'and > of export leaves the format of answers alone' \
+	grep -qx 'main;db_update_record;db_read_record 84' "$work/bare.folded"
+run 1 "$forms" -e 'export collapsed /dev/full'
+ok 'export tells of a full disk' err_has '/dev/full: No space left'
+run 1 "$forms" -e 'export pprof > /dev/full'
+ok 'and where > says' err_has '/dev/full: No space left'
+run 0 "$forms" -e 'export speedscope | head -c 1'
+ok 'a reader of export may stop' out_has '{'
+run 1 -e 'export pprof'
+ok 'export needs a profile' err_has 'no profile is loaded'
+run 1 "$forms" -e 'export cpprofdata'
+ok 'export of names as addresses says what would do' \
+	err_has 'cpprof-text holds names'
+
 # JSON
 if [ -n "${PYTHON3-}" ] && [ "$PYTHON3" != no ]; then
 	printf 'm;e\033[31m\377;\342\200\256|x;a"b\\ 3\nm 18446744073709551600\n' \

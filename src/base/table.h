@@ -15,6 +15,7 @@
 #include "src/base/arena.h"
 #include "src/base/call_paths.h"
 #include "src/base/error.h"
+#include "src/base/writer.h"
 
 enum cell_kind {
 	CELL_EMPTY,	/* nothing; null in JSON */
@@ -160,6 +161,16 @@ struct table {
 	/* For CELL_HITS: what a hit is. */
 	const char *gtick;
 	uint64_t interval;
+
+	/*
+	 * Not NULL where the answer is a file's bytes and nothing else is set:
+	 * writes them, whatever the format of answers.  0, or -1 with *error
+	 * set; with *error unset where it is the writer that failed.
+	 */
+	int (*write)(void *write_source, struct writer *writer,
+	             struct error *error);
+	void *write_source;		/* the arena's */
+	bool is_binary;			/* a terminal is no place for them */
 
 	size_t n_rows;
 	/*

@@ -9,12 +9,20 @@ libcore_a_SOURCES += \
 	src/formats/collapsed_stack.c src/formats/collapsed_stack.h \
 	src/formats/delimiters.h \
 	src/formats/cpprofdata.c \
+	src/formats/export_callgrind.c \
+	src/formats/export_collapsed.c \
+	src/formats/export_cpprofdata.c \
+	src/formats/export_pprof.c \
+	src/formats/export_speedscope.c \
+	src/formats/exporter.c src/formats/exporter.h \
+	src/formats/exporters.def \
 	src/formats/cpprofdata_file.c src/formats/cpprofdata_file.h \
 	src/formats/cpprofdata_summary.c src/formats/cpprofdata_summary.h \
 	src/formats/cpprofdata_writer.c src/formats/cpprofdata_writer.h \
 	src/formats/format.c src/formats/format.h src/formats/list.def \
 	src/formats/frame_names.c src/formats/frame_names.h \
 	src/formats/id_table.c src/formats/id_table.h \
+	src/formats/gzip_output.c src/formats/gzip_output.h \
 	src/formats/load.c \
 	src/formats/perf_event.c src/formats/perf_event.h \
 	src/formats/perf_script.c \
@@ -26,6 +34,7 @@ libcore_a_SOURCES += \
 	src/formats/pprof_samples.c src/formats/pprof_samples.h \
 	src/formats/pprof_tables.c src/formats/pprof_tables.h \
 	src/formats/protobuf.h \
+	src/formats/protobuf_output.h \
 	src/formats/source.c src/formats/source.h \
 	src/formats/stack_feed.c src/formats/stack_feed.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \

@@ -217,6 +217,14 @@ fill_location(struct maker *maker, const struct pprof_line *line,
 
 /* ---- frames ---- */
 
+/* A mapping that stands for none: addresses are the module's already. */
+static bool
+is_whole_space(const struct pprof_mapping *mapping)
+{
+	return mapping->start == 0 && mapping->offset == 0 &&
+	       mapping->limit == UINT64_MAX;
+}
+
 /* Where a location's address lies in its module, which goes to *module. */
 static uint64_t
 address_in_module(struct maker *maker, const struct pprof_location *location,
@@ -235,7 +243,8 @@ address_in_module(struct maker *maker, const struct pprof_location *location,
 	mapping = &maker->tables->mappings[number];
 	mapped = &maker->mapped[number];
 	*module = mapped->module;
-	if (mapped->module == NO_MODULE || location->address < mapping->start)
+	if (mapped->module == NO_MODULE ||
+	    location->address < mapping->start || is_whole_space(mapping))
 		return location->address;
 	offset = location->address - mapping->start + mapping->offset;
 	if (!mapped->has_bias) {

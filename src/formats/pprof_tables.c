@@ -90,8 +90,8 @@ add_mapping(struct pprof_tables *tables, const struct protobuf_field *field,
 {
 	struct pprof_mapping mapping = { 0 };
 	uint64_t id = 0;
-	uint64_t *const values[] = { NULL, &id, &mapping.start, NULL,
-		&mapping.offset, &mapping.path, &mapping.build_id };
+	uint64_t *const values[] = { NULL, &id, &mapping.start,
+		&mapping.limit, &mapping.offset, &mapping.path, &mapping.build_id };
 	uint32_t number;
 
 	if (read_numbers(field, values, 7, "mapping", error) != 0)

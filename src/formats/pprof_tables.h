@@ -39,7 +39,7 @@ struct pprof_type {
 };
 
 struct pprof_mapping {
-	uint64_t start, offset, path, build_id;
+	uint64_t start, limit, offset, path, build_id;
 };
 
 struct pprof_line {

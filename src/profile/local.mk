@@ -12,6 +12,7 @@ libcore_a_SOURCES += \
 	src/profile/profile_named_tree.c \
 	src/profile/sample_tree.c src/profile/sample_tree.h \
 	src/profile/short_paths.c src/profile/short_paths.h \
+	src/profile/stack_walk.h \
 	src/profile/tree_builder.c src/profile/tree_builder.h \
 	src/profile/tree_children.c \
 	src/profile/tree_order.c

@@ -33,22 +33,36 @@ takes_whole_line(const struct command *command)
 	     command->arguments[0].kind == ARG_COMMAND_LINE);
 }
 
-/* Draws a table that has something to show. */
+/* Draws a table that has something to show, or writes what it stands for. */
+static int
+draw_table(const struct session *session, const struct table *table,
+           struct sink *sink, struct error *error)
+{
+	struct layout layout = terminal_layout(session, sink->is_terminal);
+
+	if (table->write != NULL && table->is_binary && sink->is_terminal)
+		return error_set(error, "these bytes are not for a terminal; "
+		                 "name a file");
+	if (table->write != NULL)
+		return table->write(table->write_source, &sink->writer,
+		                    error);
+	if (table->view == NULL)
+		return 0;
+	return session->settings.format->draw(table, &layout, &sink->writer,
+	                                      error);
+}
+
 static int
 show_table(struct session *session, const struct table *table,
            const struct words *words, struct error *error)
 {
 	struct sink sink;
-	struct layout layout;
-	int drawn = 0, closed;
+	int drawn, closed;
 
 	if (sink_open(&sink, session, words->redirect, words->target,
 	              error) != 0)
 		return -1;
-	layout = terminal_layout(session, sink.is_terminal);
-	if (table->view != NULL)
-		drawn = session->settings.format->draw(
-		    table, &layout, &sink.writer, error);
+	drawn = draw_table(session, table, &sink, error);
 	closed = sink_close(&sink, session, error);
 	return drawn != 0 && error->is_set ? -1 : closed;
 }

@@ -388,18 +388,16 @@ needs_lines(const struct naming_rule *rule)
 	    rule->granularity == GRANULARITY_CALLSITE;
 }
 
-/* Reads the debug information that the rule needs, and tells its warnings. */
+/* Reads debug information and tells its warnings. */
 static int
 read_lines(struct session *session, struct profile *profile,
-           const struct naming_rule *rule, struct error *error)
+           struct error *error)
 {
 	const struct symbol_search search = { .root = session->symfs };
 	uint32_t n_before = profile->n_warnings;
 	struct progress_line line;
 	int result;
 
-	if (!needs_lines(rule))
-		return 0;
 	if (session->lines == NULL)
 		session->lines = address_lines_new(&search, error);
 	if (session->lines == NULL)
@@ -423,8 +421,8 @@ adopt(struct session *session, struct profile *profile,
 
 	if (profile->n_resources == 0)
 		return error_set(error, "the profile has no resource");
-	if (read_lines(session, profile, &session->settings.naming,
-	               error) != 0 ||
+	if ((needs_lines(&session->settings.naming) &&
+	     read_lines(session, profile, error) != 0) ||
 	    make_naming(&naming, profile, &session->settings.naming, resource,
 	                error) != 0)
 		return -1;
@@ -496,6 +494,12 @@ session_need_profile(const struct session *session, struct error *error)
 }
 
 int
+session_read_lines(struct session *session, struct error *error)
+{
+	return read_lines(session, session->profile, error);
+}
+
+int
 session_set_naming(struct session *session, const struct naming_rule *rule,
                    struct error *error)
 {
@@ -507,7 +511,8 @@ session_set_naming(struct session *session, const struct naming_rule *rule,
 		                 "functions and no stacks: its granularity "
 		                 "is function");
 	if (session->profile != NULL) {
-		if (read_lines(session, session->profile, rule, error) != 0 ||
+		if ((needs_lines(rule) && session_read_lines(session,
+		                                             error) != 0) ||
 		    make_naming(&naming, session->profile, rule,
 		                session->resource, error) != 0)
 			return -1;

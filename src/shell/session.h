@@ -106,6 +106,12 @@ int session_reload(struct session *session, struct error *error);
 int session_need_profile(const struct session *session, struct error *error);
 
 /*
+ * Gives the profile's addresses the lines that debug information knows, which
+ * names that are in use do not change.  0, or -1 with *error set.
+ */
+int session_read_lines(struct session *session, struct error *error);
+
+/*
  * Other names for the same stacks; reads debug information if these want it
  * and the profile does not have it yet.
  */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/export.c -- the profile as a file for other tools. */
+#include <inttypes.h>
+
+#include "src/formats/exporter.h"
+#include "src/shell/arguments.h"
+#include "src/shell/sink.h"
+
+static const struct argument export_arguments[] = {
+	{ "FORMAT", ARG_CHOICE, 0, "what to write" },
+	{ "FILE", ARG_FILE, ARG_OPTIONAL,
+	  "where to (standard output, or where > or | says)" },
+	ARGUMENTS_END
+};
+
+/* What is written, until it is. */
+struct export {
+	struct session *session;
+	size_t format;		/* index into exporters */
+};
+
+/* Says in one line what a reader of the file will not find. */
+static void
+note_losses(const struct export *export, const struct export_source *source,
+            uint64_t n_changed)
+{
+	struct text_buffer losses = { 0 };
+
+	exporter_add_losses(&losses, exporters[export->format], source);
+	if (n_changed > 0)
+		text_add_format(&losses, "%s%" PRIu64 " name%s as %s",
+		                losses.length > 0 ? ", " : "", n_changed,
+		                n_changed == 1 ? "" : "s",
+		                n_changed == 1 ? "it is" : "they are");
+	if (losses.length > 0)
+		session_note(export->session, "%s does not hold: %s",
+		             exporter_names[export->format],
+		             text_string(&losses));
+	text_free(&losses);
+}
+
+static int
+write_export(void *write_source, struct writer *writer, struct error *error)
+{
+	const struct export *export = write_source;
+	const struct session *session = export->session;
+	struct export_source source = {
+		.profile = session->profile,
+		.named = session->naming.tree,
+		.inlines = session->settings.naming.inlines,
+		.resource = session->resource,
+	};
+	uint64_t n_changed;
+
+	if (exporters[export->format]->write(&source, writer, &n_changed,
+	                                     error) != 0)
+		return -1;
+	note_losses(export, &source, n_changed);
+	return 0;
+}
+
+/* As `export FORMAT > FILE` does. */
+static int
+write_file(struct export *export, const char *file, struct error *error)
+{
+	struct sink sink;
+	int written, closed;
+
+	if (sink_open(&sink, export->session, REDIRECT_FILE, file, error) != 0)
+		return -1;
+	written = write_export(export, &sink.writer, error);
+	closed = sink_close(&sink, export->session, error);
+	return written != 0 && error->is_set ? -1 : closed;
+}
+
+static int
+export_run(struct session *session, const struct arguments *arguments,
+           struct table *table, struct error *error)
+{
+	const struct value *file = &arguments->values[1];
+	struct export export = { session, arguments->values[0].count };
+	struct export *kept;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	if (exporters[export.format]->carries & EXPORT_LINES &&
+	    session_read_lines(session, error) != 0)
+		return -1;
+	if (file->is_given)
+		return write_file(&export, file->words[0], error);
+	kept = arena_alloc(&table->arena, sizeof *kept, error);
+	if (kept == NULL)
+		return -1;
+	*kept = export;
+	table->write = write_export;
+	table->write_source = kept;
+	table->is_binary = exporters[export.format]->is_binary;
+	return 0;
+}
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "writes the profile as a file for other tools",
+	.description =
+	    "collapsed is stacks of names, each with its hits of the current "
+	    "resource, as flame graph tools read them. cpprof-text is the same "
+	    "with all resources and a header. speedscope is JSON. These three "
+	    "hold the stacks as the views name them: granularity and inlines "
+	    "count.\n\n"
+	    "pprof is for go tool pprof and what else reads profile.proto, "
+	    "callgrind for KCachegrind and callgrind_annotate. They hold "
+	    "functions with their files and lines, pprof addresses and modules "
+	    "too; of the settings only inlines counts. cpprofdata is what "
+	    "record writes: addresses.\n\n"
+	    "A file holds all of the profile, whatever root, threshold and "
+	    "limit are. What its format has no place for is told in one "
+	    "line.",
+	.example = "export collapsed | head -1",
+	.arguments = export_arguments,
+	.choices = exporter_names,
+	.run = export_run,
+};

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* export_cpprofdata.c -- the collector's format (lib/cpprofdata.h).
+ *
+ * What was recorded by several processes becomes one file, which says of the
+ * first what it ran.  Nodes are addresses: names are looked up again by who
+ * reads it, so stacks of mere names are refused.
+ *
+ * The size of every chunk is known before the first byte is written: strings,
+ * modules, threads, and a chunk of nodes for each thread's tree.
+ */
+#include <endian.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cpprofdata.h"
+#include "src/base/memory.h"
+#include "src/formats/exporter.h"
+
+/* What a frame is in a node. */
+struct code {
+	uint32_t module;
+	uint64_t offset;
+	bool is_name;		/* and so nothing that a node can hold */
+};
+
+/* A run of nodes, and where its chunk's numbers begin. */
+struct piece {
+	uint32_t begin, end;	/* nodes of the tree */
+	uint32_t owner;
+	uint64_t first;
+};
+
+struct recording {
+	const struct export_source *source;
+	struct writer *writer;
+	struct text_buffer strings;
+	uint32_t *module_path;		/* [n_modules] strings */
+	struct code *codes;		/* [n_frames] */
+	struct piece *pieces;
+	size_t n_pieces, pieces_capacity;
+	uint64_t used;			/* of the file, in bytes */
+	struct cpprofdata_header header;
+};
+
+static void
+put(struct recording *recording, const void *bytes, size_t n)
+{
+	writer_put(recording->writer, bytes, n);
+}
+
+/* ---- strings ---- */
+
+/* The number of a text, which is entered; 0 for none. */
+static uint32_t
+add_string(struct recording *recording, const char *text, size_t length)
+{
+	uint32_t number = (uint32_t)recording->strings.length;
+
+	if (length == 0)
+		return 0;
+	text_add(&recording->strings, text, length);
+	text_add_char(&recording->strings, '\0');
+	return number;
+}
+
+static uint32_t
+add_text(struct recording *recording, const char *text)
+{
+	return text == NULL ? 0 : add_string(recording, text, strlen(text));
+}
+
+/* ---- frames ---- */
+
+/* Frames without a module: an address, or what a reader of the format made. */
+static struct code
+code_of_bare(struct recording *recording, const struct frame *frame)
+{
+	const struct profile *profile = recording->source->profile;
+	uint32_t name = profile->locations[frame->first_location].function;
+	const char *text = names_text(profile->names, name);
+	size_t length = names_length(profile->names, name);
+
+	if (frame->address != 0 || strcmp(text, "0x0") == 0)
+		return (struct code){ CPPROFDATA_NO_MODULE, frame->address,
+			              false };
+	if (strcmp(text, "[partial]") == 0)
+		return (struct code){ CPPROFDATA_PARTIAL, 0, false };
+	if (length > 2 && text[0] == '[' && text[length - 1] == ']')
+		return (struct code){ CPPROFDATA_PHASE,
+			add_string(recording, text + 1, length - 2), false };
+	return (struct code){ .is_name = true };
+}
+
+static int
+find_codes(struct recording *recording, struct error *error)
+{
+	const struct profile *profile = recording->source->profile;
+
+	recording->codes = memory_array(profile->n_frames,
+	                                sizeof *recording->codes, error);
+	if (recording->codes == NULL)
+		return -1;
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		if (frame->module == NO_MODULE)
+			recording->codes[i] = code_of_bare(recording, frame);
+		else
+			recording->codes[i] = (struct code){
+				frame->module, frame->address, false
+			};
+	}
+	return 0;
+}
+
+/* A phase's frame is outermost; others that are names are nowhere. */
+static int
+check_nodes(const struct recording *recording, struct error *error)
+{
+	const struct profile *profile = recording->source->profile;
+	const struct sample_tree *tree = profile->tree;
+
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		const struct frame *frame = &profile->frames[tree->label[n]];
+		const struct code *code = &recording->codes[tree->label[n]];
+
+		if (!code->is_name && (code->module != CPPROFDATA_PHASE ||
+		                       tree->parent[n] == NO_NODE))
+			continue;
+		return error_set(error, "cpprofdata holds addresses, and %s "
+		    "is only a name; cpprof-text holds names",
+		    names_text(profile->names, profile->locations[
+		        frame->first_location].function));
+	}
+	return 0;
+}
+
+/* ---- chunks ---- */
+
+static uint64_t
+chunk_size(uint64_t n, size_t record_size)
+{
+	uint64_t size = sizeof(struct cpprofdata_chunk) + n * record_size;
+
+	return (size + CPPROFDATA_PAGE - 1) / CPPROFDATA_PAGE *
+	       CPPROFDATA_PAGE;
+}
+
+static size_t
+node_size(const struct recording *recording)
+{
+	return sizeof(struct cpprofdata_node) +
+	    recording->source->profile->n_resources *
+	    sizeof(struct cpprofdata_count);
+}
+
+static int
+add_piece(struct recording *recording, uint32_t begin, uint32_t end,
+          uint32_t owner, struct error *error)
+{
+	struct piece *last = recording->pieces + recording->n_pieces - 1;
+	size_t size = node_size(recording);
+	uint64_t first = 0;
+
+	if (begin == end)
+		return 0;
+	if (recording->n_pieces > 0)
+		first = last->first + (chunk_size(last->end - last->begin,
+		    size) - sizeof(struct cpprofdata_chunk)) / size;
+	if (memory_grow(&recording->pieces, &recording->pieces_capacity,
+	                recording->n_pieces + 1, sizeof *last, error) != 0)
+		return -1;
+	recording->pieces[recording->n_pieces++] = (struct piece){
+		begin, end, owner, first
+	};
+	recording->used += chunk_size(end - begin, size);
+	/* The last three numbers mean something else. */
+	if (first + (end - begin) > CPPROFDATA_PHASE)
+		return error_set(error, "more nodes than cpprofdata can "
+		                 "number");
+	return 0;
+}
+
+/* Nodes outside every section belong to a thread that is not there. */
+static int
+add_pieces(struct recording *recording, struct error *error)
+{
+	const struct profile *profile = recording->source->profile;
+	uint32_t done = 0, nobody = UINT32_MAX;
+
+	for (uint32_t i = 0; i < profile->n_sections; i++) {
+		const struct section *section = &profile->sections[i];
+		uint32_t owner = section->thread != NO_THREAD ?
+		    section->thread : nobody--;
+
+		if (add_piece(recording, done, section->begin, nobody--,
+		              error) != 0 ||
+		    add_piece(recording, section->begin, section->end, owner,
+		              error) != 0)
+			return -1;
+		done = section->end;
+	}
+	return add_piece(recording, done, profile->tree->n_nodes, nobody,
+	                 error);
+}
+
+static void
+write_chunk_header(struct recording *recording, uint32_t type,
+                   uint64_t first, uint64_t n, size_t record_size,
+                   uint32_t owner)
+{
+	struct cpprofdata_chunk chunk = {
+		.magic = htole32(CPPROFDATA_CHUNK_MAGIC),
+		.type = htole32(type),
+		.size = htole64(chunk_size(n, record_size)),
+		.first = htole64(first),
+		.record_size = htole32((uint32_t)record_size),
+		.owner = htole32(owner),
+		.count = htole64(n),
+	};
+
+	put(recording, &chunk, sizeof chunk);
+}
+
+/* Zeros up to the end of the chunk's last page. */
+static void
+write_chunk_end(struct recording *recording, uint64_t n, size_t record_size)
+{
+	static const char zeros[CPPROFDATA_PAGE];
+
+	put(recording, zeros, chunk_size(n, record_size) -
+	    sizeof(struct cpprofdata_chunk) - n * record_size);
+}
+
+/* ---- records ---- */
+
+static void
+write_strings(struct recording *recording)
+{
+	size_t n = recording->strings.length;
+
+	write_chunk_header(recording, CPPROFDATA_STRINGS, 0, n, 1, 0);
+	put(recording, recording->strings.bytes, n);
+	write_chunk_end(recording, n, 1);
+}
+
+static void
+write_modules(struct recording *recording)
+{
+	const struct profile *profile = recording->source->profile;
+	uint32_t n = profile->n_modules;
+
+	write_chunk_header(recording, CPPROFDATA_MODULES, 0, n,
+	                   sizeof(struct cpprofdata_module), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct module *module = &profile->modules[i];
+		struct cpprofdata_module record = {
+			.path = htole32(recording->module_path[i]),
+			.n_opened = htole32(1),
+			.build_id_size = htole32(module->build_id_size),
+		};
+
+		memcpy(record.build_id, module->build_id,
+		       sizeof record.build_id);
+		put(recording, &record, sizeof record);
+	}
+	write_chunk_end(recording, n, sizeof(struct cpprofdata_module));
+}
+
+static void
+write_threads(struct recording *recording)
+{
+	const struct profile *profile = recording->source->profile;
+	uint32_t n = profile->n_threads;
+
+	write_chunk_header(recording, CPPROFDATA_THREADS, 0, n,
+	                   sizeof(struct cpprofdata_thread), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread *thread = &profile->threads[i];
+		struct cpprofdata_thread record = {
+			.tid = htole32((uint32_t)thread->tid),
+			.n_threads = htole32(1),
+			.start_module = htole32(CPPROFDATA_NO_MODULE),
+		};
+
+		if (thread->name != NULL)
+			memcpy(record.name, thread->name, strnlen(thread->name,
+			       sizeof record.name));
+		put(recording, &record, sizeof record);
+	}
+	write_chunk_end(recording, n, sizeof(struct cpprofdata_thread));
+}
+
+static void
+write_node(struct recording *recording, const struct piece *piece,
+           uint32_t node)
+{
+	const struct sample_tree *tree = recording->source->profile->tree;
+	const struct code *code = &recording->codes[tree->label[node]];
+	uint32_t parent = tree->parent[node];
+	struct cpprofdata_node record = {
+		.parent = htole32(parent == NO_NODE ? CPPROFDATA_NO_NODE :
+		    (uint32_t)(piece->first + parent - piece->begin)),
+		.module = htole32(code->module),
+		.offset = htole64(code->offset),
+	};
+
+	put(recording, &record, sizeof record);
+	for (uint32_t r = 0; r < tree->n_resources; r++) {
+		uint64_t hits = tree->hits[r][node];
+		struct cpprofdata_count count = {
+			.hits = htole64(hits),
+			.samples = htole64(tree->samples[r] != NULL ?
+			                   tree->samples[r][node] : hits),
+		};
+
+		put(recording, &count, sizeof count);
+	}
+}
+
+static int
+write_pieces(struct recording *recording, struct error *error)
+{
+	for (size_t i = 0; i < recording->n_pieces; i++) {
+		const struct piece *piece = &recording->pieces[i];
+		uint32_t n = piece->end - piece->begin;
+
+		write_chunk_header(recording, CPPROFDATA_NODES, piece->first,
+		                   n, node_size(recording), piece->owner);
+		for (uint32_t node = piece->begin; node < piece->end; node++) {
+			write_node(recording, piece, node);
+			if (export_may_go_on(node, recording->writer,
+			                     error) != 0)
+				return -1;
+		}
+		write_chunk_end(recording, n, node_size(recording));
+	}
+	return 0;
+}
+
+/* ---- the header ---- */
+
+static int
+set_resource(struct recording *recording, uint32_t r, struct error *error)
+{
+	const struct resource *resource =
+	    &recording->source->profile->resources[r];
+	struct cpprofdata_resource *record = &recording->header.resources[r];
+	size_t name = strlen(resource->name), gtick = strlen(resource->gtick);
+
+	if (name > sizeof record->name || gtick > sizeof record->gtick)
+		return error_set(error, "%s: cpprofdata has %zu bytes for the "
+		    "name of a resource and for that of its gtick",
+		    resource->name, sizeof record->name);
+	memcpy(record->name, resource->name, name);
+	memcpy(record->gtick, resource->gtick, gtick);
+	record->interval = htole64(resource->interval);
+	return 0;
+}
+
+static void
+set_process(struct recording *recording)
+{
+	const struct profile *profile = recording->source->profile;
+	struct cpprofdata_header *header = &recording->header;
+	const struct process *process = profile->processes;
+
+	if (profile->n_processes == 0)
+		return;
+	header->pid = htole32((uint32_t)process->pid);
+	header->parent_pid = htole32((uint32_t)process->parent_pid);
+	header->start_ns = htole64(process->start_ns);
+	header->end_ns = header->last_sample_ns = htole64(process->end_ns);
+	header->arguments = htole32(add_text(recording, process->command));
+	header->n_arguments = htole32(process->command != NULL);
+	header->host = htole32(add_text(recording, process->host));
+	header->executable = htole32(add_text(recording, process->program));
+}
+
+static int
+set_header(struct recording *recording, struct error *error)
+{
+	enum { X86_64 = 62 };
+	const struct profile *profile = recording->source->profile;
+	struct cpprofdata_header *header = &recording->header;
+
+	if (profile->n_resources > CPPROFDATA_MAX_RESOURCES)
+		return error_set(error, "cpprofdata has at most %d resources, "
+		    "and the profile %u", CPPROFDATA_MAX_RESOURCES,
+		    profile->n_resources);
+	memcpy(header->magic, CPPROFDATA_MAGIC, sizeof header->magic);
+	header->version = htole32(CPPROFDATA_VERSION);
+	header->header_size = htole32(CPPROFDATA_HEADER_SIZE);
+	header->machine = htole32(X86_64);
+	header->n_resources = htole32(profile->n_resources);
+	header->node_size = htole32((uint32_t)node_size(recording));
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (set_resource(recording, r, error) != 0)
+			return -1;
+	set_process(recording);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+/* All that must be known before the first byte. */
+static int
+prepare(struct recording *recording, struct error *error)
+{
+	const struct profile *profile = recording->source->profile;
+
+	text_add_char(&recording->strings, '\0');
+	recording->module_path = memory_array(profile->n_modules,
+	    sizeof *recording->module_path, error);
+	if (recording->module_path == NULL ||
+	    set_header(recording, error) != 0 ||
+	    find_codes(recording, error) != 0 ||
+	    check_nodes(recording, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < profile->n_modules; i++)
+		recording->module_path[i] = add_text(recording,
+		    profile->modules[i].path);
+	if (recording->strings.failed)
+		return error_out_of_memory(error);
+	if (recording->strings.length > UINT32_MAX)
+		return error_set(error, "more text than cpprofdata can "
+		                 "number");
+	recording->used = CPPROFDATA_HEADER_SIZE +
+	    chunk_size(recording->strings.length, 1) +
+	    chunk_size(profile->n_modules, sizeof(struct cpprofdata_module)) +
+	    chunk_size(profile->n_threads, sizeof(struct cpprofdata_thread));
+	if (add_pieces(recording, error) != 0)
+		return -1;
+	recording->header.used = htole64(recording->used);
+	return 0;
+}
+
+static int
+cpprofdata_write(const struct export_source *source, struct writer *writer,
+                 uint64_t *n_changed, struct error *error)
+{
+	struct recording *recording = memory_array(1, sizeof *recording,
+	                                           error);
+	int result = -1;
+
+	*n_changed = 0;
+	if (recording == NULL)
+		return -1;
+	recording->source = source;
+	recording->writer = writer;
+	if (prepare(recording, error) == 0) {
+		put(recording, &recording->header, sizeof recording->header);
+		write_strings(recording);
+		write_modules(recording);
+		write_threads(recording);
+		result = write_pieces(recording, error);
+	}
+	text_free(&recording->strings);
+	free(recording->module_path);
+	free(recording->codes);
+	free(recording->pieces);
+	free(recording);
+	return result;
+}
+
+const struct exporter exporter_cpprofdata = {
+	.summary = "addresses, as `cpprof record` writes them",
+	.is_binary = true,
+	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
+	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES |
+	    EXPORT_THREADS,
+	.write = cpprofdata_write,
+};

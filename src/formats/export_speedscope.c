@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* export_speedscope.c -- speedscope's JSON: sampled stacks, a profile for each
+ * resource.
+ *
+ * {"$schema", "shared": {"frames": [{"name"}, ...]}, "profiles": [{"type":
+ * "sampled", "name", "unit", "startValue", "endValue", "samples": [[frame,
+ * ...], ...], "weights": [...]}, ...], ...}.  Frames are names; weights are
+ * time or bytes where the gtick is a unit that the format has, else gticks.
+ * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json_string.h"
+#include "src/base/memory.h"
+#include "src/formats/exporter.h"
+#include "src/profile/stack_walk.h"
+
+struct scoping {
+	const struct export_source *source;
+	struct writer *writer;
+	struct text_buffer text;
+	uint32_t *frame;		/* [names], UINT32_MAX: none */
+};
+
+/* Units of the format, and how many of them a gtick is. */
+static const struct scope_unit {
+	const char *gtick, *unit;
+	uint64_t factor;
+} scope_units[] = {
+	{ "nanosecond", "nanoseconds", 1 },
+	{ "microsecond", "microseconds", 1 },
+	{ "millisecond", "milliseconds", 1 },
+	{ "centisecond", "milliseconds", 10 },
+	{ "hundredth of a second", "milliseconds", 10 },
+	{ "second", "seconds", 1 },
+	{ "byte", "bytes", 1 },
+	{ NULL, "none", 1 }
+};
+
+static const struct scope_unit *
+find_unit(const struct resource *resource)
+{
+	const struct scope_unit *unit = scope_units;
+
+	while (unit->gtick != NULL &&
+	       strcmp(unit->gtick, resource->gtick) != 0)
+		unit++;
+	return unit;
+}
+
+static int
+weigh(const struct resource *resource, uint64_t hits, uint64_t *weight,
+      struct error *error)
+{
+	const struct scope_unit *unit = find_unit(resource);
+
+	if (export_gticks(resource, hits, UINT64_MAX / unit->factor, weight,
+	                  error) != 0)
+		return -1;
+	*weight *= unit->factor;
+	return 0;
+}
+
+static int
+flush(struct scoping *scoping, struct error *error)
+{
+	return export_flush(&scoping->text, scoping->writer, error);
+}
+
+/* Each name of the tree once, in order of first appearance. */
+static int
+write_frames(struct scoping *scoping, struct error *error)
+{
+	const struct sample_tree *tree = scoping->source->named;
+	const struct names *names = scoping->source->profile->names;
+	uint32_t n_frames = 0;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		uint32_t name = tree->label[node];
+
+		if (scoping->frame[name] != UINT32_MAX)
+			continue;
+		scoping->frame[name] = n_frames++;
+		text_add_string(&scoping->text, n_frames > 1 ? ",{\"name\":" :
+		                "{\"name\":");
+		text_add_json_string(&scoping->text, names_text(names, name),
+		                     names_length(names, name));
+		text_add_char(&scoping->text, '}');
+		if (flush(scoping, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+add_stack(struct scoping *scoping, const struct stack_walk *walk)
+{
+	for (uint32_t i = 0; i < walk->depth; i++)
+		text_add_format(&scoping->text, "%c%" PRIu32,
+		    i == 0 ? '[' : ',',
+		    scoping->frame[walk->tree->label[walk->nodes[i]]]);
+	text_add_char(&scoping->text, ']');
+}
+
+static int
+write_samples(struct scoping *scoping, uint32_t r, struct error *error)
+{
+	const struct sample_tree *tree = scoping->source->named;
+	struct stack_walk walk = { .tree = tree };
+	const char *separator = "";
+	int result = stack_walk_begin(&walk, error);
+
+	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
+		stack_walk_to(&walk, n);
+		if (tree->hits[r][n] > 0) {
+			text_add_string(&scoping->text, separator);
+			separator = ",";
+			add_stack(scoping, &walk);
+			result = flush(scoping, error);
+		}
+		if (result == 0)
+			result = export_may_go_on(n, scoping->writer, error);
+	}
+	free(walk.nodes);
+	return result;
+}
+
+static int
+write_weights(struct scoping *scoping, uint32_t r, struct error *error)
+{
+	const struct sample_tree *tree = scoping->source->named;
+	const struct resource *resource =
+	    &scoping->source->profile->resources[r];
+	const char *separator = "";
+
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		uint64_t weight;
+
+		if (tree->hits[r][n] == 0)
+			continue;
+		if (weigh(resource, tree->hits[r][n], &weight, error) != 0)
+			return -1;
+		text_add_format(&scoping->text, "%s%" PRIu64, separator,
+		                weight);
+		separator = ",";
+		if (flush(scoping, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+write_profile(struct scoping *scoping, uint32_t r, struct error *error)
+{
+	const struct sample_tree *tree = scoping->source->named;
+	const struct resource *resource =
+	    &scoping->source->profile->resources[r];
+	uint64_t total;
+
+	if (weigh(resource, sample_tree_total(tree->hits[r], tree->n_nodes),
+	          &total, error) != 0)
+		return -1;
+	text_add_format(&scoping->text, "%s{\"type\":\"sampled\",\"name\":",
+	                r > 0 ? "," : "");
+	text_add_json_string(&scoping->text, resource->name,
+	                     strlen(resource->name));
+	text_add_format(&scoping->text, ",\"unit\":\"%s\",\"startValue\":0,"
+	                "\"endValue\":%" PRIu64 ",\"samples\":[",
+	                find_unit(resource)->unit, total);
+	if (flush(scoping, error) != 0 ||
+	    write_samples(scoping, r, error) != 0)
+		return -1;
+	text_add_string(&scoping->text, "],\"weights\":[");
+	if (write_weights(scoping, r, error) != 0)
+		return -1;
+	text_add_string(&scoping->text, "]}");
+	return flush(scoping, error);
+}
+
+static int
+write_document(struct scoping *scoping, struct error *error)
+{
+	const struct export_source *source = scoping->source;
+	const struct profile *profile = source->profile;
+	const char *program = profile->n_processes > 0 ?
+	    profile->processes[0].program : NULL;
+
+	text_add_string(&scoping->text, "{\"$schema\":\"https://www.speedscope"
+	    ".app/file-format-schema.json\",\"exporter\":\"cpprof\"");
+	if (program != NULL) {
+		text_add_string(&scoping->text, ",\"name\":");
+		text_add_json_string(&scoping->text, program, strlen(program));
+	}
+	text_add_format(&scoping->text, ",\"activeProfileIndex\":%" PRIu32
+	                ",\"shared\":{\"frames\":[", source->resource);
+	if (write_frames(scoping, error) != 0)
+		return -1;
+	text_add_string(&scoping->text, "]},\"profiles\":[");
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (write_profile(scoping, r, error) != 0)
+			return -1;
+	text_add_string(&scoping->text, "]}\n");
+	return flush(scoping, error);
+}
+
+static int
+speedscope_write(const struct export_source *source, struct writer *writer,
+                 uint64_t *n_changed, struct error *error)
+{
+	struct scoping scoping = { .source = source, .writer = writer };
+	size_t n_names = names_count(source->profile->names);
+	int result = -1;
+
+	*n_changed = 0;
+	scoping.frame = memory_array(n_names, sizeof *scoping.frame, error);
+	if (scoping.frame != NULL) {
+		memset(scoping.frame, 0xff, n_names * sizeof *scoping.frame);
+		result = write_document(&scoping, error);
+	}
+	free(scoping.frame);
+	text_free(&scoping.text);
+	return result;
+}
+
+const struct exporter exporter_speedscope = {
+	.summary = "JSON for speedscope, a profile for each resource",
+	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_PATHS |
+	    EXPORT_NAMES,
+	.write = speedscope_write,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* exporter.c -- the table of formats to write, and what each leaves out. */
+#include "src/formats/exporter.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/progress.h"
+
+enum { NODES_A_STEP = 4096 };
+
+#define EXPORTER(row, name) extern const struct exporter exporter_##row;
+#include "src/formats/exporters.def"
+#undef EXPORTER
+
+const struct exporter *const exporters[] = {
+#define EXPORTER(row, name) &exporter_##row,
+#include "src/formats/exporters.def"
+#undef EXPORTER
+	NULL
+};
+
+const char *const exporter_names[] = {
+#define EXPORTER(row, name) name,
+#include "src/formats/exporters.def"
+#undef EXPORTER
+	NULL
+};
+
+static bool
+has_units(const struct profile *profile)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		const struct resource *resource = &profile->resources[r];
+
+		if (resource->interval != 1 || (*resource->gtick != '\0' &&
+		    strcmp(resource->gtick, "sample") != 0))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_samples(const struct profile *profile)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (profile->tree->samples[r] != NULL)
+			return true;
+	return false;
+}
+
+static bool
+has_lines(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		if (profile->locations[i].file != NO_NAME ||
+		    profile->locations[i].line != 0)
+			return true;
+	return false;
+}
+
+static unsigned
+find_contents(const struct profile *profile)
+{
+	bool has_several = profile->n_resources > 1;
+	unsigned samples = has_several ? EXPORT_SAMPLES_EACH : EXPORT_SAMPLES;
+
+	return (has_several ? EXPORT_RESOURCES : 0) |
+	    (has_units(profile) ? EXPORT_UNITS : 0) |
+	    (has_samples(profile) ? samples : 0) |
+	    (profile->tree->deepest > 2 ? EXPORT_PATHS : 0) |
+	    (profile->n_modules > 0 ? EXPORT_ADDRESSES | EXPORT_NAMES : 0) |
+	    (has_lines(profile) ? EXPORT_LINES : 0) |
+	    (profile->n_sections > 1 ? EXPORT_THREADS : 0) |
+	    (profile->n_processes > 1 ? EXPORT_PROCESSES : 0) |
+	    (profile->n_tallies > 0 ? EXPORT_TALLIES : 0);
+}
+
+void
+exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
+                    const struct export_source *source)
+{
+	static const struct {
+		unsigned content;
+		const char *what;
+	} contents[] = {
+		{ EXPORT_RESOURCES, "other resources" },
+		{ EXPORT_UNITS, "gticks and intervals" },
+		{ EXPORT_SAMPLES | EXPORT_SAMPLES_EACH, "raw samples" },
+		{ EXPORT_PATHS, "call paths of more than two functions" },
+		{ EXPORT_ADDRESSES, "addresses" },
+		{ EXPORT_NAMES, "names (they are looked up again)" },
+		{ EXPORT_LINES, "files and lines" },
+		{ EXPORT_THREADS, "threads" },
+		{ EXPORT_PROCESSES, "processes but the first" },
+		{ EXPORT_TALLIES, "what the collector counted beside" },
+	};
+	unsigned lost = find_contents(source->profile) & ~exporter->carries;
+	const char *separator = "";
+
+	for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+		if ((lost & contents[i].content) == 0)
+			continue;
+		text_add_format(text, "%s%s", separator, contents[i].what);
+		separator = ", ";
+	}
+}
+
+int
+export_may_go_on(uint32_t n, const struct writer *writer, struct error *error)
+{
+	if (n % NODES_A_STEP != 0)
+		return 0;
+	if (writer->error != 0)
+		return -1;
+	return progress_step(NULL, 0, 0, error);
+}
+
+int
+export_gticks(const struct resource *resource, uint64_t hits, uint64_t most,
+              uint64_t *gticks, struct error *error)
+{
+	if (!__builtin_mul_overflow(hits, resource->interval, gticks) &&
+	    *gticks <= most)
+		return 0;
+	return error_set(error, "%s: more than the format's %" PRIu64
+	                 " gticks", resource->name, most);
+}
+
+int
+export_flush(struct text_buffer *text, struct writer *writer,
+             struct error *error)
+{
+	if (text->failed)
+		return error_out_of_memory(error);
+	writer_put(writer, text->bytes, text->length);
+	text_clear(text);
+	return 0;
+}

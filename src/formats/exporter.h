@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* exporter.h -- one row for each file format that profiles are written in.
+ *
+ * A new one is a file export_<row>.c and a line in exporters.def: the command
+ * and its completion read the table.
+ */
+#ifndef CPPROF_FORMATS_EXPORTER_H
+#define CPPROF_FORMATS_EXPORTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/text_buffer.h"
+#include "src/base/writer.h"
+#include "src/profile/profile.h"
+
+/*
+ * What is written, borrowed.  Formats of names write the named stacks; formats
+ * of addresses write the profile's frames, and no names but functions'.
+ */
+struct export_source {
+	const struct profile *profile;		/* has a tree */
+	const struct sample_tree *named;	/* its stacks as views name
+						 * them; labels are names */
+	enum inlines inlines;	/* which locations of a frame count */
+	uint32_t resource;	/* the current one */
+};
+
+/* What a profile may have and a format may not hold. */
+enum export_content {
+	EXPORT_RESOURCES = 1 << 0,	/* more than the current one */
+	EXPORT_UNITS = 1 << 1,		/* gticks and intervals */
+	EXPORT_SAMPLES = 1 << 2,	/* raw samples, of one resource */
+	EXPORT_SAMPLES_EACH = 1 << 3,	/* raw samples, of each of several */
+	EXPORT_PATHS = 1 << 4,		/* call paths of more than two */
+	EXPORT_ADDRESSES = 1 << 5,	/* modules and addresses in them */
+	EXPORT_LINES = 1 << 6,		/* source files and lines */
+	EXPORT_THREADS = 1 << 7,	/* more than one */
+	EXPORT_PROCESSES = 1 << 8,	/* more than one */
+	EXPORT_TALLIES = 1 << 9,	/* what the collector counted */
+	EXPORT_NAMES = 1 << 10,		/* of functions that have an address */
+};
+
+struct exporter {
+	const char *summary;		/* "one resource, for flame graphs" */
+	bool is_binary;			/* not for a terminal */
+	unsigned carries;		/* enum export_content */
+
+	/*
+	 * Writes the whole profile, streaming, in time and bytes of the
+	 * format's own size.  *n_changed: names that the format cannot hold as
+	 * they are.  0, or -1 with *error set; with *error unset where it is
+	 * the writer that failed.
+	 */
+	int (*write)(const struct export_source *source,
+	             struct writer *writer, uint64_t *n_changed,
+	             struct error *error);
+};
+
+/* In the order of exporters.def; names end with NULL. */
+extern const struct exporter *const exporters[];
+extern const char *const exporter_names[];
+
+/*
+ * Adds what the profile has and the format does not hold, "threads, addresses";
+ * nothing where it holds all.
+ */
+void exporter_add_losses(struct text_buffer *text,
+                         const struct exporter *exporter,
+                         const struct export_source *source);
+
+/*
+ * Called for node n by each exporter: looks now and then whether the user
+ * pressed Ctrl-C or the writer failed.  0, or -1, *error as above.
+ */
+int export_may_go_on(uint32_t n, const struct writer *writer,
+                     struct error *error);
+
+/* Hits in gticks; 0, or -1 with *error set where that passes `most`. */
+int export_gticks(const struct resource *resource, uint64_t hits,
+                  uint64_t most, uint64_t *gticks, struct error *error);
+
+/* Hands the text to the writer and empties it; 0, or -1 with *error set. */
+int export_flush(struct text_buffer *text, struct writer *writer,
+                 struct error *error);
+
+#endif

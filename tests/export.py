@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is exported reads back as it was, and other tools read it likewise.
+
+Random profiles, heavily recursive and with odd names, and the samples.  What
+needs a tool that is not installed is skipped.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+N_RANDOM = 25
+VIEWS = ["threshold 0", "functions", "flat", "down", "up", "tree", "info"]
+
+
+class Claims:
+    """TAP, a line for each claim."""
+    n = 0
+
+    def make(self, claim, check, *arguments):
+        self.n += 1
+        try:
+            check(*arguments)
+        except (AssertionError, subprocess.CalledProcessError) as wrong:
+            print(f"not ok {self.n} - {claim}")
+            print("#", "\n# ".join(str(wrong).splitlines()[:20]))
+        else:
+            print(f"ok {self.n} - {claim}")
+
+    def skip(self, claim, why):
+        self.n += 1
+        print(f"ok {self.n} - {claim} # SKIP {why}")
+
+
+def run(*arguments):
+    return subprocess.run(arguments, stdin=subprocess.DEVNULL, check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True).stdout
+
+
+def answers(profile, *commands):
+    """The documents that commands print."""
+    arguments = [CPPROF, "-q", "-F", "json"]
+    for command in commands:
+        arguments += ["-e", command]
+    return [json.loads(line)
+            for line in run(*arguments, profile).splitlines()]
+
+
+def resources(profile):
+    return answers(profile, "resource")[0]["rows"]
+
+
+def export(profile, form, resource=None):
+    path = os.path.join(WORK, "exported." + form)
+    commands = [] if resource is None else ["-e", f"resource |{resource}|"]
+    run(CPPROF, "-q", *commands, "-e", f"export {form} {path}", profile)
+    return path
+
+
+# ---- our own readers ----
+
+def text_comes_back(profile):
+    back = export(profile, "cpprof-text")
+    for resource in resources(profile):
+        commands = [f"resource |{resource['name']}|", *VIEWS]
+        assert answers(profile, *commands) == answers(back, *commands)
+
+
+def rows(profile, resource, view):
+    """[(path, gticks)]: pprof has no intervals."""
+    document = answers(profile, f"resource |{resource}|", "threshold 0",
+                       view)[-1]
+    interval = document["resource"]["interval"]
+    return [(row["path"], row["hits"] * interval) for row in document["rows"]]
+
+
+def pprof_comes_back(profile):
+    for resource in resources(profile):
+        name = resource["name"]
+        back = export(profile, "pprof", name)
+        for view in ("functions", "flat", "tree"):
+            assert rows(profile, name, view) == rows(back, name, view), view
+
+
+# ---- callgrind ----
+
+def read_callgrind(path):
+    """{event: (total, {function: self}, {(caller, callee): hits})}."""
+    names, function, callee = {}, None, None
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        lines = file.read().split("\n")
+    events = next(line for line in lines
+                  if line.startswith("events:")).split()[1:]
+    summary = next(line for line in lines if line.startswith("summary:"))
+    own = [{} for _ in events]
+    arcs = [{} for _ in events]
+    for line in lines[lines.index(summary) + 1:]:
+        key, _, value = line.partition("=")
+        if key in ("fn", "cfn"):
+            number, _, name = value.partition(" ")
+            name = names.setdefault(number, name)
+            function, callee = ((name, None) if key == "fn" else
+                                (function, name))
+        elif line and line[0].isdigit():
+            costs = map(int, line.split()[1:])
+            for table, cost in zip(own if callee is None else arcs, costs):
+                at = function if callee is None else (function, callee)
+                table[at] = table.get(at, 0) + cost
+            callee = None
+        else:
+            assert key in ("", "fl", "cfi", "ob", "cob", "calls"), line
+            assert key != "calls" or value == "0 0"
+    totals = map(int, summary.split()[1:])
+    return {event: parts for event, *parts
+            in zip(events, totals, own, arcs)}
+
+
+def callgrind_has_bodies_and_outermost_calls(profile):
+    events = read_callgrind(export(profile, "callgrind"))
+    for resource, parts in zip(resources(profile), events.values()):
+        total, own, arcs = parts
+        setting = f"resource |{resource['name']}|"
+        bodies, functions = answers(profile, setting, "threshold 0", "body",
+                                    "functions")
+        assert total == sum(own.values()) == bodies["total"]
+        assert own == {row["path"][0]: row["hits"] for row in bodies["rows"]}
+        for row in functions["rows"]:
+            name, = row["path"]
+            called = sum(hits for (_, callee), hits in arcs.items()
+                         if callee == name)
+            outermost = sum(
+                node["hits"] for node in
+                answers(profile, setting, "threshold 0", "tree")[0]["rows"]
+                if node["path"] == [name])
+            assert called + outermost == row["hits"], (name, called)
+
+
+def annotate_agrees(profile):
+    """Without recursion callgrind_annotate's inclusive figures are ours."""
+    path = export(profile, "callgrind")
+    text = run("callgrind_annotate", "--inclusive=yes", "--threshold=100",
+               path)
+    theirs = {}
+    for line in text.splitlines():
+        found = re.match(r"\s*([\d,]+) \([ \d.]+%\).*? \?\?\?:(.*)$", line)
+        if found:
+            theirs[found[2]] = int(found[1].replace(",", ""))
+        elif "PROGRAM TOTALS" in line:
+            total = int(line.split()[0].replace(",", ""))
+    document, = answers(profile, "threshold 0", "functions")[-1:]
+    assert total == document["total"]
+    ours = {row["path"][0]: row["hits"] for row in document["rows"]
+            if row["hits"] > 0}
+    assert theirs == {name: ours[name] for name in theirs}, theirs
+    assert len(theirs) > 5, text
+
+
+# ---- others ----
+
+def speedscope_is_as_specified(profile):
+    with open(export(profile, "speedscope"), encoding="utf-8") as file:
+        document = json.load(file)
+    assert document["$schema"] == \
+        "https://www.speedscope.app/file-format-schema.json"
+    frames = document["shared"]["frames"]
+    assert all(isinstance(frame["name"], str) for frame in frames)
+    assert document["activeProfileIndex"] < len(document["profiles"])
+    for resource, part in zip(resources(profile), document["profiles"]):
+        assert set(part) == {"type", "name", "unit", "startValue",
+                             "endValue", "samples", "weights"}
+        assert part["type"] == "sampled"
+        assert part["name"] == resource["name"]
+        assert part["unit"] in ("none", "nanoseconds", "microseconds",
+                                "milliseconds", "seconds", "bytes")
+        factor = 10 if resource["gtick"] == "centisecond" else 1
+        assert part["startValue"] == 0
+        assert part["endValue"] == sum(part["weights"]) == \
+            resource["hits"] * resource["interval"] * factor
+        assert len(part["samples"]) == len(part["weights"])
+        assert all(0 <= frame < len(frames)
+                   for stack in part["samples"] for frame in stack)
+
+
+def go_agrees(profile):
+    for resource in resources(profile):
+        path = export(profile, "pprof", resource["name"])
+        text = run("go", "tool", "pprof", "-raw", path)
+        header = text[text.index("Samples:\n"):].split("\n", 2)[1]
+        column = [kind.partition("/")[0].replace(" ", "")
+                  for kind in re.findall(r"\S.*?/\S+", header)]
+        text = run("go", "tool", "pprof", "-top", "-cum", "-nodecount=100000",
+                   "-nodefraction=0", path)
+        assert f"Type: {resource['name']}" in text, (column, text)
+        total = resource["hits"] * resource["interval"]
+        assert re.search(rf"{total}\S* total", text), text[:300]
+
+
+def main():
+    claims = Claims()
+    profiles = [os.path.join(HERE, "../sample-data/forms.folded"),
+                os.path.join(HERE, "../sample-data/process_db.folded")]
+    samples = list(profiles)
+    for seed in range(N_RANDOM):
+        path = os.path.join(WORK, f"random{seed}.folded")
+        with open(path, "w", encoding="utf-8") as file:
+            subprocess.run([sys.executable,
+                            os.path.join(HERE, "random-stacks.py"),
+                            str(seed), "20", "5", "12"],
+                           stdout=file, check=True)
+        profiles.append(path)
+    for check in (text_comes_back, pprof_comes_back,
+                  callgrind_has_bodies_and_outermost_calls,
+                  speedscope_is_as_specified):
+        for path in profiles:
+            claims.make(f"{check.__name__}: {os.path.basename(path)}", check,
+                        path)
+    for tool, check in (("callgrind_annotate", annotate_agrees),
+                        ("go", go_agrees)):
+        for path in samples:
+            claim = f"{check.__name__}: {os.path.basename(path)}"
+            if shutil.which(tool):
+                claims.make(claim, check, path)
+            else:
+                claims.skip(claim, f"no {tool}")
+    print(f"1..{claims.n}")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as WORK:
+        main()
