@@ -581,20 +581,24 @@ speedscope_has_frames_and_a_profile_for_each_resource(void **state)
 	    "\"samples\":[[0,1,0]],\"weights\":[7]}]}\n");
 }
 
-/* The second f bears nothing in the arc to it: its hits are the first's. */
+/* What f used with all below it is 11, by calls to g and by its own hits. */
 static void
-callgrind_counts_a_recursion_at_its_outermost_call(void **state)
+callgrind_tells_recursion_by_levels(void **state)
 {
 	(void)state;
 	assert_exported(&exporter_callgrind, "f;f;g;f 8\nf 1\nf;g 2\n",
-	    "# callgrind format\nversion: 1\ncreator: cpprof\n"
+	    "# callgrind format\nversion: 1\n"
+	    "creator: cpprof (names as callgrind's)\n"
 	    "positions: line\nevent: samples : samples, 1 sample each\n"
 	    "events: samples\nsummary: 11\n"
-	    "\nfl=(3) ???\nfn=(1) f\n0 9\n"
-	    "cfi=(3)\ncfn=(1)\ncalls=0 0\n0 0\n"
-	    "cfi=(3)\ncfn=(2) g\ncalls=0 0\n0 10\n"
-	    "\nfl=(3)\nfn=(2)\n0 2\n"
-	    "cfi=(3)\ncfn=(1)\ncalls=0 0\n0 0\n");
+	    "\nfl=(3) ???\nfn=(1) f\n0 1\n"
+	    "cfi=(3)\ncfn=(2) f'2\ncalls=0 0\n0 8\n"
+	    "cfi=(3)\ncfn=(3) g\ncalls=0 0\n0 2\n"
+	    "\nfl=(3)\nfn=(2)\n0 8\n"
+	    "cfi=(3)\ncfn=(3)\ncalls=0 0\n0 8\n"
+	    "\nfl=(3)\nfn=(3)\n0 2\n"
+	    "cfi=(3)\ncfn=(2)\ncalls=0 0\n0 8\n"
+	    "\ntotals: 11\n");
 }
 
 /* ---- what cannot be ---- */
@@ -693,7 +697,7 @@ main(void)
 		cmocka_unit_test(
 		    speedscope_has_frames_and_a_profile_for_each_resource),
 		cmocka_unit_test(
-		    callgrind_counts_a_recursion_at_its_outermost_call),
+		    callgrind_tells_recursion_by_levels),
 		cmocka_unit_test(what_a_format_has_no_number_for_is_refused),
 		cmocka_unit_test(a_full_disk_is_the_writers_to_tell),
 		cmocka_unit_test(

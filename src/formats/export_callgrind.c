@@ -3,10 +3,12 @@
  *
  * Functions with the hits of their own lines, and arcs between them with the
  * hits that were spent in the calls; how often calls happened no sample knows,
- * and `calls=0` says so.  As callgrind has it, what a call costs is counted
- * for the outermost activation of the function that is called, and arcs inside
- * a recursion bear nothing: so the arcs to a function sum to its inclusive
- * hits.
+ * and `calls=0` says so.
+ *
+ * Recursion is told as callgrind --separate-recs=2 tells it: a function's
+ * activations below itself are a function of their own, named f'2.  So f is
+ * never below itself, and both the arcs to it, and its own hits with the arcs
+ * from it, sum to its inclusive hits; of f'2 some count twice.
  *
  * Time O(resources times nodes), memory O(arcs).
  * Source: Valgrind's manual, "Callgrind Format Specification".
@@ -27,6 +29,7 @@
 /* What the format tells functions by. */
 struct function_key {
 	uint32_t module, file, name;
+	uint32_t level;		/* 1: outermost activations, 2: all others */
 };
 
 /* Hits of a function's line: its own, or spent in calls from there. */
@@ -38,6 +41,13 @@ struct cost_key {
 
 /* A location of a frame. */
 struct place {
+	uint32_t outermost;	/* the function, by its level */
+	uint32_t inner;
+	uint32_t line;
+};
+
+/* Where something is called from. */
+struct caller {
 	uint32_t function, line;
 };
 
@@ -50,7 +60,10 @@ struct annotating {
 	size_t hits_capacity;
 
 	struct place *places;		/* [n_locations] */
-	uint32_t *n_active;		/* [functions] on the stack */
+	uint32_t *n_active;		/* [functions], by outermost: on the
+					 * stack */
+	struct caller *callers;		/* [deepest] innermost of each frame
+					 * on the stack */
 	uint64_t *weight;		/* [n_nodes] of one resource */
 
 	struct text_buffer text;
@@ -62,6 +75,18 @@ enum { DEFINED_FUNCTION = 1, DEFINED_FILE = 2, DEFINED_OBJECT = 4 };
 
 /* ---- places ---- */
 
+static uint32_t
+add_function_key(struct annotating *annotating, const struct frame *frame,
+                 const struct location *location, uint32_t level,
+                 struct error *error)
+{
+	struct function_key key = { frame->module, location->file,
+		location->function, level };
+
+	return names_add(annotating->functions, (const char *)&key,
+	                 sizeof key, error);
+}
+
 static int
 find_places(struct annotating *annotating, struct error *error)
 {
@@ -72,21 +97,18 @@ find_places(struct annotating *annotating, struct error *error)
 
 		for (uint32_t i = 0; i < frame->n_locations; i++) {
 			uint32_t at = frame->first_location + i;
-			const struct location *location =
-			    &profile->locations[at];
-			struct function_key key = { frame->module,
-				location->file, location->function };
-			uint32_t number = names_add(annotating->functions,
-			    (const char *)&key, sizeof key, error);
+			struct location *location = &profile->locations[at];
 
-			if (number == NO_NAME)
-				return -1;
 			annotating->places[at] = (struct place){
-				number, location->line
+				add_function_key(annotating, frame, location,
+				                 1, error),
+				add_function_key(annotating, frame, location,
+				                 2, error),
+				location->line
 			};
 		}
 	}
-	return 0;
+	return error->is_set ? -1 : 0;
 }
 
 /* The places that a frame stands for, outermost first; *n of them. */
@@ -104,14 +126,15 @@ places_of(const struct annotating *annotating, uint32_t label, uint32_t *n)
 
 static int
 add_cost(struct annotating *annotating, uint32_t resource,
-         const struct place *place, uint32_t callee, uint64_t hits,
+         const struct caller *caller, uint32_t callee, uint64_t hits,
          struct error *error)
 {
-	struct cost_key key = { place->function, place->line, callee };
+	struct cost_key key = { caller->function, caller->line, callee };
 	uint32_t n_resources = annotating->source->profile->n_resources;
 	uint32_t n = names_count(annotating->costs);
 	uint32_t number = names_add(annotating->costs, (const char *)&key,
 	                            sizeof key, error);
+	uint64_t *count;
 
 	if (number == NO_NAME ||
 	    memory_grow(&annotating->hits, &annotating->hits_capacity,
@@ -121,49 +144,55 @@ add_cost(struct annotating *annotating, uint32_t resource,
 	if (number == n)
 		memset(&annotating->hits[(size_t)n * n_resources], 0,
 		       n_resources * sizeof *annotating->hits);
-	annotating->hits[(size_t)number * n_resources + resource] += hits;
+	count = &annotating->hits[(size_t)number * n_resources + resource];
+	if (__builtin_add_overflow(*count, hits, count))
+		return error_set(error, "the hits of recursive calls pass 64 "
+		                 "bits");
 	return 0;
 }
 
-/* The frame's functions come onto the stack, or leave it. */
+/* The functions of a node's frame leave the stack. */
 static void
-activate(struct annotating *annotating, uint32_t node, uint32_t by)
+leave(struct annotating *annotating, uint32_t node)
 {
 	uint32_t n;
 	const struct place *places = places_of(annotating,
 	    annotating->source->profile->tree->label[node], &n);
 
 	while (n-- > 0)
-		annotating->n_active[places[n].function] += by;
+		annotating->n_active[places[n].outermost]--;
 }
 
-/* The call of each of a node's functions, then what the innermost used. */
+/*
+ * The call of each of the functions of the node that was walked to, then what
+ * the innermost used itself.
+ */
 static int
-add_node(struct annotating *annotating, uint32_t resource, uint32_t node,
-         struct error *error)
+add_node(struct annotating *annotating, uint32_t resource,
+         const struct stack_walk *walk, struct error *error)
 {
-	const struct sample_tree *tree = annotating->source->profile->tree;
-	uint32_t parent = tree->parent[node], n, n_above;
-	const struct place *places = places_of(annotating, tree->label[node],
-	                                       &n);
-	const struct place *caller = NULL;
+	uint32_t node = walk->nodes[walk->depth - 1], n;
+	const struct place *places = places_of(annotating,
+	                                       walk->tree->label[node], &n);
+	struct caller *caller = walk->depth > 1 ?
+	    &annotating->callers[walk->depth - 2] : NULL;
+	struct caller *own = &annotating->callers[walk->depth - 1];
 
-	if (parent != NO_NODE) {
-		caller = places_of(annotating, tree->label[parent], &n_above);
-		caller += n_above - 1;
-	}
-	for (uint32_t i = 0; i < n; caller = &places[i++]) {
-		uint32_t function = places[i].function;
-		bool is_outermost = annotating->n_active[function]++ == 0;
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_inner =
+		    annotating->n_active[places[i].outermost]++ > 0;
+		uint32_t function = is_inner ? places[i].inner :
+		                    places[i].outermost;
 
 		if (caller != NULL &&
 		    add_cost(annotating, resource, caller, function,
-		             is_outermost ? annotating->weight[node] : 0,
-		             error) != 0)
+		             annotating->weight[node], error) != 0)
 			return -1;
+		*own = (struct caller){ function, places[i].line };
+		caller = own;
 	}
-	return add_cost(annotating, resource, caller, NO_FUNCTION,
-	                tree->hits[resource][node], error);
+	return add_cost(annotating, resource, own, NO_FUNCTION,
+	                walk->tree->hits[resource][node], error);
 }
 
 static int
@@ -179,16 +208,15 @@ add_resource(struct annotating *annotating, uint32_t resource,
 		uint32_t parent = tree->parent[n];
 
 		while (walk.depth > 0 && walk.nodes[walk.depth - 1] != parent)
-			activate(annotating, walk.nodes[--walk.depth],
-			         UINT32_MAX);
+			leave(annotating, walk.nodes[--walk.depth]);
 		stack_walk_to(&walk, n);
-		result = add_node(annotating, resource, n, error);
+		result = add_node(annotating, resource, &walk, error);
 		if (result == 0)
 			result = export_may_go_on(n, annotating->writer,
 			                          error);
 	}
 	while (walk.depth > 0)
-		activate(annotating, walk.nodes[--walk.depth], UINT32_MAX);
+		leave(annotating, walk.nodes[--walk.depth]);
 	free(walk.nodes);
 	return result;
 }
@@ -208,7 +236,10 @@ add_costs(struct annotating *annotating, struct error *error)
 	annotating->n_active = memory_array(
 	    names_count(annotating->functions),
 	    sizeof *annotating->n_active, error);
-	if (annotating->n_active == NULL)
+	annotating->callers = memory_array(profile->tree->deepest,
+	                                   sizeof *annotating->callers,
+	                                   error);
+	if (annotating->n_active == NULL || annotating->callers == NULL)
 		return -1;
 	for (uint32_t r = 0; r < profile->n_resources; r++)
 		if (add_resource(annotating, r, error) != 0)
@@ -243,7 +274,8 @@ add_text(struct text_buffer *text, const char *bytes, size_t n)
 /* "(12) name" when a number of its kind is first used, then "(12)". */
 static void
 add_reference(struct annotating *annotating, const char *key, uint32_t number,
-              unsigned char kind, const char *text, size_t length)
+              unsigned char kind, const char *text, size_t length,
+              const char *suffix)
 {
 	bool is_whole = true;
 
@@ -253,6 +285,7 @@ add_reference(struct annotating *annotating, const char *key, uint32_t number,
 		annotating->defined[number] |= kind;
 		text_add_char(&annotating->text, ' ');
 		is_whole = add_text(&annotating->text, text, length);
+		text_add_string(&annotating->text, suffix);
 	}
 	text_add_char(&annotating->text, '\n');
 	annotating->n_changed += !is_whole;
@@ -273,20 +306,21 @@ add_function(struct annotating *annotating, uint32_t function, bool is_callee)
 
 		add_reference(annotating, is_callee ? "cob" : "ob",
 		              is_known ? key.module : profile->n_modules,
-		              DEFINED_OBJECT, path, strlen(path));
+		              DEFINED_OBJECT, path, strlen(path), "");
 	}
 	if (key.file != NO_NAME)
 		add_reference(annotating, is_callee ? "cfi" : "fl", key.file,
 		              DEFINED_FILE,
 		              names_text(profile->names, key.file),
-		              names_length(profile->names, key.file));
+		              names_length(profile->names, key.file), "");
 	else
 		add_reference(annotating, is_callee ? "cfi" : "fl",
 		              names_count(profile->names), DEFINED_FILE,
-		              "???", 3);
+		              "???", 3, "");
 	add_reference(annotating, is_callee ? "cfn" : "fn", function,
 	              DEFINED_FUNCTION, names_text(profile->names, key.name),
-	              names_length(profile->names, key.name));
+	              names_length(profile->names, key.name),
+	              key.level > 1 ? "'2" : "");
 }
 
 static void
@@ -418,6 +452,19 @@ add_event_names(struct annotating *annotating)
 	}
 }
 
+static void
+add_totals(struct annotating *annotating, const char *key)
+{
+	const struct profile *profile = annotating->source->profile;
+
+	text_add_format(&annotating->text, "%s:", key);
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		text_add_format(&annotating->text, " %" PRIu64,
+		    sample_tree_total(profile->tree->hits[r],
+		                      profile->tree->n_nodes));
+	text_add_char(&annotating->text, '\n');
+}
+
 static int
 write_header(struct annotating *annotating, struct error *error)
 {
@@ -425,7 +472,7 @@ write_header(struct annotating *annotating, struct error *error)
 	struct text_buffer *text = &annotating->text;
 
 	text_add_string(text, "# callgrind format\nversion: 1\n"
-	                "creator: cpprof\n");
+	                "creator: cpprof (names as callgrind's)\n");
 	if (profile->n_processes > 0) {
 		const struct process *process = &profile->processes[0];
 		const char *command = process->command != NULL ?
@@ -442,11 +489,8 @@ write_header(struct annotating *annotating, struct error *error)
 	}
 	text_add_string(text, "positions: line\n");
 	add_event_names(annotating);
-	text_add_string(text, "\nsummary:");
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		text_add_format(text, " %" PRIu64, sample_tree_total(
-		    profile->tree->hits[r], profile->tree->n_nodes));
 	text_add_char(text, '\n');
+	add_totals(annotating, "summary");
 	return flush(annotating, error);
 }
 
@@ -467,9 +511,12 @@ write_file(struct annotating *annotating, struct error *error)
 	    names_count(annotating->functions) + 1;
 	annotating->defined = memory_array(n_defined, 1, error);
 	if (annotating->defined == NULL ||
-	    write_header(annotating, error) != 0)
+	    write_header(annotating, error) != 0 ||
+	    write_costs(annotating, error) != 0)
 		return -1;
-	return write_costs(annotating, error);
+	text_add_char(&annotating->text, '\n');
+	add_totals(annotating, "totals");
+	return flush(annotating, error);
 }
 
 static int
@@ -485,6 +532,7 @@ callgrind_write(const struct export_source *source, struct writer *writer,
 	free(annotating.hits);
 	free(annotating.places);
 	free(annotating.n_active);
+	free(annotating.callers);
 	free(annotating.weight);
 	free(annotating.defined);
 	text_free(&annotating.text);
