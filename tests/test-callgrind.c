@@ -239,9 +239,10 @@ levels_and_callers_are_taken_apart(void **state)
 	             "fn=f'main\n1 2\ncfn=f'2'f'main\ncalls=1 1\n1 7\n"
 	             "fn=f'2'f'main\n1 7\n"
 	             "fn=foldl'\n1 1\n"
-	             "fn=main::'lambda'(int)\n1 1\ntotals: 12\n",
+	             "fn=main::'lambda'(int)\n1 1\n"
+	             "fn=main::'lambda'(int)'2\n1 3\ntotals: 15\n",
 	             "main 1; f<main 2; f/2<f<main 7; foldl' 1; "
-	             "main::'lambda'(int) 1; "
+	             "main::'lambda'(int) 1; main::'lambda'(int)/2 3; "
 	             "main>f<main 1:9; f<main>f/2<f<main 1:7; ");
 	/* Others may mean anything by an apostrophe. */
 	assert_reads("events: Ir\nfn=f'2\n1 1\n", "f'2 1; ");

@@ -309,6 +309,20 @@ take_apart(struct finish *finish, const char *text, size_t length,
 	return 1;
 }
 
+/* The length of a name that holds quotes itself, less the level behind it. */
+static size_t
+strip_level(const char *text, size_t length, uint32_t *level)
+{
+	const char *quote = memrchr(text, '\'', length);
+	size_t n = (size_t)(quote - text);
+
+	*level = read_level(quote + 1, length - n - 1);
+	if (*level > 0 && n > 0)
+		return n;
+	*level = 1;
+	return length;
+}
+
 /* "object:file" as one name; NO_NAME where neither is known. */
 static uint32_t
 home_of(struct finish *finish, uint32_t node, struct error *error)
@@ -344,14 +358,17 @@ finish_node(struct finish *finish, uint32_t number, bool has_contexts,
 	uint32_t whole = graph->nodes[number].name;
 	const char *text = names_text(texts, whole);
 	size_t length = names_length(texts, whole);
+	bool has_parts = has_contexts && memchr(text, '\'', length) != NULL;
 	int result = 0;
 
-	if (has_contexts && memchr(text, '\'', length) != NULL)
+	if (has_parts)
 		result = take_apart(finish, text, length, &node, error);
 	if (result < 0)
 		return -1;
 	if (result == 0) {
 		node = (struct call_node){ .level = 1 };
+		if (has_parts)
+			length = strip_level(text, length, &node.level);
 		node.name = names_add(finish->profile->names, text, length,
 		                      error);
 	}
