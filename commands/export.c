@@ -83,6 +83,10 @@ export_run(struct session *session, const struct arguments *arguments,
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
+	if (session->profile->tree == NULL)
+		return error_set(error, "this profile has calls and no "
+		                 "stacks, which are what %s holds",
+		                 exporter_names[export.format]);
 	if (exporters[export.format]->carries & EXPORT_LINES &&
 	    session_read_lines(session, error) != 0)
 		return -1;

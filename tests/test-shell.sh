@@ -311,6 +311,10 @@ run 1 "$forms" -e 'export cpprofdata'
 ok 'export of names as addresses says what would do' \
 	err_has 'cpprof-text holds names'
 
+printf 'events: Ir\nfn=f\n1 2\n' >"$work/calls.out"
+run 1 "$work/calls.out" -e 'export pprof'
+ok 'export of stacks where there are none is an error' err_has 'no stacks'
+
 # JSON
 if [ -n "${PYTHON3-}" ] && [ "$PYTHON3" != no ]; then
 	printf 'm;e\033[31m\377;\342\200\256|x;a"b\\ 3\nm 18446744073709551600\n' \
