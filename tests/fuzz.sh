@@ -8,8 +8,8 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata lines perfscript pprof \
-	symbols
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata lines perfdata \
+	perfscript pprof symbols
 mkdir -p fuzz
 cd fuzz
 
@@ -43,6 +43,7 @@ for target; do
 				"$source/tests/programs/inlines.c"
 		done
 		;;
+	perfdata) cp "$source"/tests/data/perf/*.data "corpus-$target/" ;;
 	perfscript) cp "$source"/tests/data/perf/*.script "corpus-$target/" ;;
 	pprof)
 		for profile in "$source"/tests/data/go/*.gz; do

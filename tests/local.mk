@@ -39,6 +39,7 @@ unit_tests = \
 	tests/test-naming \
 	tests/test-output \
 	tests/test-pattern \
+	tests/test-perf-data \
 	tests/test-perf-script \
 	tests/test-pprof \
 	tests/test-profile \
@@ -76,6 +77,11 @@ tests_test_collapsed_LDADD = $(unit_libs)
 # So that it can have any allocation fail.
 tests_test_collapsed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc \
 	-Wl,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc
+
+tests_test_perf_data_SOURCES = tests/test-perf-data.c \
+	tests/reader-fixture.h
+tests_test_perf_data_CFLAGS = $(unit_cflags)
+tests_test_perf_data_LDADD = $(unit_libs)
 
 tests_test_perf_script_SOURCES = tests/test-perf-script.c \
 	tests/reader-fixture.h
@@ -208,7 +214,7 @@ EXTRA_DIST += \
 
 EXTRA_DIST += tests/fuzz-callgrind.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
-	tests/fuzz-perfscript.c tests/fuzz-pprof.c \
+	tests/fuzz-perfdata.c tests/fuzz-perfscript.c tests/fuzz-pprof.c \
 	tests/fuzz-symbols.c
 fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
@@ -220,5 +226,6 @@ EXTRA_DIST += \
 	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \
 	tests/data/go/heap.alloc_space.top-cum.txt \
 	tests/data/go/heap.top-cum.txt tests/data/go/work.go \
+	tests/data/perf/rec tests/data/perf/rec.data \
 	tests/data/perf/rec.c tests/data/perf/rec.children.txt \
 	tests/data/perf/rec.script tests/data/perf/rec.self.txt

@@ -30,8 +30,9 @@ class Claims:
 
 
 def numbers(profile, view, *commands):
-    """{name: hits} of a view."""
-    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
+    """{name: hits} of a view; programs are sought beside the profile."""
+    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
+                 "--symfs", os.path.dirname(profile)]
     for command in (*commands, view):
         arguments += ["-e", command]
     answer = subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
@@ -149,7 +150,20 @@ def perf_name(cell):
                 else name)
 
 
-def compare_perf_self(oracle, profile):
+def own_functions(stem):
+    """Functions of the recorded program: those of libraries may be others.
+
+    None where the program is not beside the profile: then all are compared.
+    """
+    if not os.path.exists(stem):
+        return None
+    name = re.escape(os.path.basename(stem))
+    with open(stem + ".script", encoding="utf-8") as lines:
+        return set(re.findall(r"^\s+[0-9a-f]+ (\w+)\+0x.*/" + name +
+                              r"\)$", lines.read(), re.M))
+
+
+def compare_perf_self(oracle, profile, only):
     """What differs from `perf report -F overhead,period,...,sym`."""
     differences = []
     for event, total, rows in perf_sections(oracle):
@@ -170,11 +184,11 @@ def compare_perf_self(oracle, profile):
         differences += [f"{event}: {name}: {got.get(name, 0)}, expected "
                         f"{wanted.get(name, 0)}"
                         for name in sorted({*got, *wanted})
-                        if got.get(name, 0) != wanted.get(name, 0)]
+                        if (only is None or name in only) and got.get(name, 0) != wanted.get(name, 0)]
     return differences or ([] if total else ["nothing was compared"])
 
 
-def compare_perf_children(oracle, profile):
+def compare_perf_children(oracle, profile, only):
     """What differs from `perf report --children`: shares of functions."""
     differences = []
     seen = 0
@@ -188,6 +202,8 @@ def compare_perf_children(oracle, profile):
                     float(row[0].rstrip("%")))
         wanted.pop("[unknown]", None)   # perf tells these apart by address
         for name, shares in wanted.items():
+            if only is not None and name not in only:
+                continue
             seen += 1
             share = 100 * got.get(name, 0) / total
             # Overloaded functions have a row each, and may call each other.
@@ -206,11 +222,14 @@ def compare_perf(folder, claims):
             if not os.path.exists(profile):
                 continue
             name = os.path.basename(profile)
+            only = None
+            if profile.endswith(".data"):
+                only = own_functions(stem)
             claims.make("as perf report: self of " + name,
-                        compare_perf_self(oracle, profile))
+                        compare_perf_self(oracle, profile, only))
             if os.path.exists(children):
                 claims.make("as perf report: children of " + name,
-                            compare_perf_children(children, profile))
+                            compare_perf_children(children, profile, only))
 
 
 def main():

@@ -37,12 +37,15 @@ buffer_number(struct buffer *buffer, uint64_t number, size_t n)
 	buffer_add(buffer, &number, n);
 }
 
+/* Symbols that many reads of one test share; NULL: none. */
+static struct module_cache *shared_modules;
+
 /* What a format reads of bytes, which lie in memory of just their size. */
 static inline struct profile *
 read_memory(const struct format *format, const void *bytes, size_t n,
             struct error *error)
 {
-	struct read_options options = { 0 };
+	struct read_options options = { .modules = shared_modules };
 	char *exact = malloc(n > 0 ? n : 1);
 	struct profile *profile;
 	struct source *source;

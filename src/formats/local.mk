@@ -25,6 +25,15 @@ libcore_a_SOURCES += \
 	src/formats/gzip_output.c src/formats/gzip_output.h \
 	src/formats/load.c \
 	src/formats/perf_event.c src/formats/perf_event.h \
+	src/formats/perf_data.c \
+	src/formats/perf_events.c src/formats/perf_events.h \
+	src/formats/perf_features.c src/formats/perf_features.h \
+	src/formats/perf_frames.c src/formats/perf_frames.h \
+	src/formats/perf_queue.c src/formats/perf_queue.h \
+	src/formats/perf_records.h \
+	src/formats/perf_session.c src/formats/perf_session.h \
+	src/formats/perf_spaces.c src/formats/perf_spaces.h \
+	src/formats/perf_unpacker.c src/formats/perf_unpacker.h \
 	src/formats/perf_script.c \
 	src/formats/perf_script_frames.c src/formats/perf_script_frames.h \
 	src/formats/perf_script_line.c src/formats/perf_script_line.h \

@@ -182,8 +182,7 @@ set_samples(const struct filler *filler, struct error *error)
 	const uint64_t *counts = counting < tree->n_resources ?
 	    tree->hits[counting] : NULL;
 
-	tree->n_resources = profile->n_resources;
-	for (uint32_t r = 0; r < tree->n_resources; r++) {
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		if (r == counting)
 			continue;
 		tree->samples[r] = copy_samples(tree->hits[r], counts,
@@ -191,8 +190,7 @@ set_samples(const struct filler *filler, struct error *error)
 		if (tree->samples[r] == NULL)
 			break;
 	}
-	if (filler->samples->counts_records)
-		large_array_free(tree->hits[tree->n_resources]);
+	sample_tree_keep_resources(tree, profile->n_resources);
 	return error->is_set ? -1 : 0;
 }
 

@@ -28,6 +28,18 @@ sample_tree_free(struct sample_tree *tree)
 }
 
 void
+sample_tree_keep_resources(struct sample_tree *tree, uint32_t n)
+{
+	while (tree->n_resources > n) {
+		uint32_t last = --tree->n_resources;
+
+		large_array_free(tree->hits[last]);
+		if (tree->samples != NULL)
+			large_array_free(tree->samples[last]);
+	}
+}
+
+void
 sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
                     uint64_t *weight)
 {

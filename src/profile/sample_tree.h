@@ -32,6 +32,9 @@ struct sample_tree {
 
 void sample_tree_free(struct sample_tree *tree);
 
+/* Keeps the first n resources alone, n at most as many as there are. */
+void sample_tree_keep_resources(struct sample_tree *tree, uint32_t n);
+
 /*
  * Weight of every node: its own hits and those of all its descendants.
  *

@@ -155,6 +155,22 @@ add_number_name(struct profile *profile, const char *prefix,
 	return name;
 }
 
+/*
+ * The name of an address outside of all symbols that are there: of the kernel
+ * and the like, which stand in brackets and have no file, the module's own.
+ */
+static uint32_t
+add_nameless(struct profile *profile, uint32_t module, uint64_t address,
+             struct module_symbols *symbols, struct error *error)
+{
+	const char *path = profile->modules[module].path;
+
+	if (path[0] == '[' && module_symbols_count(symbols) == 0)
+		return names_add(profile->names, path, strlen(path), error);
+	return add_number_name(profile, profile_module_name(profile, module),
+	                       "+", address, error);
+}
+
 static uint32_t
 add_symbol_name(struct profile *profile, const struct symbol *symbol,
                 struct error *error)
@@ -184,6 +200,9 @@ warn_of_module(struct address_frames *frames, struct profile *profile,
 	if (state == MODULE_SYMBOLS_READ ||
 	    frames->n_unnamed++ >= WARNINGS_MAX)
 		return 0;
+	if (path[0] == '[')
+		return profile_warn(profile, error, "%s: no symbols are "
+		    "known; its functions are shown as %s", path, path);
 	return profile_warn(profile, error,
 	    "%s %s; its functions are shown as module+offset", path,
 	    reasons[state]);
@@ -214,10 +233,9 @@ name_with(struct module_symbols *symbols, struct profile *profile,
 		if (symbol != NULL && symbol == last)
 			item->function = sorted[i - 1]->function;
 		else if (symbol == NULL || *symbol->name == '\0')
-			item->function = add_number_name(profile,
-			    profile_module_name(profile, item->module), "+",
+			item->function = add_nameless(profile, item->module,
 			    symbol != NULL ? symbol->start : item->address,
-			    error);
+			    symbols, error);
 		else
 			item->function = add_symbol_name(profile, symbol,
 			                                 error);

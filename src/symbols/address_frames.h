@@ -38,7 +38,8 @@ uint32_t address_frames_add_name(struct address_frames *frames, uint32_t name,
  * none yet, with one location each: the symbol's demangled name; outside of
  * every symbol "module+0xoffset", the offset being where the function starts if
  * the module's unwind tables know it, and else the address itself; without a
- * module "0xaddress".
+ * module "0xaddress".  Of a module in brackets, "[kernel]", that has no symbols
+ * the name is the module's.
  *
  * A module whose file is missing, unreadable or another build gets a warning
  * in the profile, a few of them one by one, the rest as a count, unless an

@@ -131,17 +131,23 @@ module_cache_get(struct module_cache *cache, const char *path,
 	return module;
 }
 
+struct symbol_search
+module_cache_search(const struct module_cache *cache)
+{
+	return cache != NULL ? cache->search : (struct symbol_search){ NULL,
+		NULL };
+}
+
 uint64_t
 module_cache_address(const struct module_cache *cache, const char *path,
                      const void *build_id, size_t size, uint64_t offset)
 {
-	struct module_file module = {
+	const struct module_file module = {
 		.path = path,
 		.build_id = build_id,
 		.build_id_size = size,
+		.search = module_cache_search(cache),
 	};
 
-	if (cache != NULL)
-		module.search = cache->search;
 	return module_address_of_offset(&module, offset);
 }

@@ -35,6 +35,9 @@ struct module_symbols *module_cache_get(struct module_cache *cache,
                                         enum module_symbols_state *state,
                                         bool *is_first, struct error *error);
 
+/* Where the cache seeks files; of NULL nowhere in particular. */
+struct symbol_search module_cache_search(const struct module_cache *cache);
+
 /*
  * The virtual address, as module_symbols.h defines it, of the byte at an
  * offset of a module's file, which is all that is known of code that was mapped

@@ -11,6 +11,7 @@
 #include "src/symbols/elf_file.h"
 #include "src/symbols/elf_symbols.h"
 #include "src/symbols/function_ranges.h"
+#include "src/symbols/kernel_symbols.h"
 #include "src/symbols/module_file.h"
 #include "src/symbols/plt_symbols.h"
 
@@ -78,16 +79,17 @@ file_of(const struct module_symbols *module)
 	};
 }
 
+static const enum module_symbols_state states[] = {
+	[MODULE_FILE_OPEN] = MODULE_SYMBOLS_READ,
+	[MODULE_FILE_MISSING] = MODULE_SYMBOLS_MISSING,
+	[MODULE_FILE_UNREADABLE] = MODULE_SYMBOLS_UNREADABLE,
+	[MODULE_FILE_DIFFERS] = MODULE_SYMBOLS_DIFFER,
+};
+
 /* Opens the module's own file if it is the build that was profiled. */
 static enum module_symbols_state
 open_own(const struct module_symbols *module, struct elf_file *file)
 {
-	static const enum module_symbols_state states[] = {
-		[MODULE_FILE_OPEN] = MODULE_SYMBOLS_READ,
-		[MODULE_FILE_MISSING] = MODULE_SYMBOLS_MISSING,
-		[MODULE_FILE_UNREADABLE] = MODULE_SYMBOLS_UNREADABLE,
-		[MODULE_FILE_DIFFERS] = MODULE_SYMBOLS_DIFFER,
-	};
 	const struct module_file wanted = file_of(module);
 
 	return states[module_file_open(&wanted, file)];
@@ -135,17 +137,33 @@ add_stubs(struct module_symbols *module, const struct elf_file *own,
 }
 
 static int
+read_kernel(struct module_symbols *module, struct error *error)
+{
+	const struct module_file wanted = file_of(module);
+	enum module_file_state state;
+
+	if (kernel_symbols_add(module->functions, &wanted, &state,
+	                       error) != 0)
+		return -1;
+	module->state = states[state];
+	return symbol_table_sort(module->functions, error);
+}
+
+static int
 read_tables(struct module_symbols *module, struct error *error)
 {
 	struct elf_file file, *own;
 	int result = -1;
 
-	module->state = open_own(module, &file);
-	own = module->state == MODULE_SYMBOLS_READ ? &file : NULL;
 	module->functions = symbol_table_new(error);
 	module->stubs = symbol_table_new(error);
-	if (module->functions != NULL && module->stubs != NULL &&
-	    add_symbols(module, own, error) == 0 &&
+	if (module->functions == NULL || module->stubs == NULL)
+		return -1;
+	if (is_kernel_path(module->path))
+		return read_kernel(module, error);
+	module->state = open_own(module, &file);
+	own = module->state == MODULE_SYMBOLS_READ ? &file : NULL;
+	if (add_symbols(module, own, error) == 0 &&
 	    (own == NULL || add_stubs(module, own, error) == 0))
 		result = 0;
 	if (own != NULL)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* perf_records.h -- numbers of the perf.data format that are used here.
+ *
+ * All little-endian.
+ * Source: linux 6.1, include/uapi/linux/perf_event.h and
+ * tools/perf/Documentation/perf.data-file-format.txt.
+ */
+#ifndef CPPROF_FORMATS_PERF_RECORDS_H
+#define CPPROF_FORMATS_PERF_RECORDS_H
+
+#include <stdint.h>
+
+/* Every record begins so. */
+enum { PERF_HEADER_SIZE = 8, PERF_RECORD_SIZE_MAX = 65535 };
+
+struct perf_record {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t size;			/* with these eight bytes */
+	const unsigned char *bytes;	/* [size] */
+	uint64_t offset;		/* in the file, for errors */
+};
+
+/* The record at a place where there are at least PERF_HEADER_SIZE bytes. */
+static inline struct perf_record
+perf_record_at(const unsigned char *bytes, uint64_t offset)
+{
+	return (struct perf_record){
+		.type = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 |
+		        (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24,
+		.misc = (uint16_t)(bytes[4] | bytes[5] << 8),
+		.size = (uint16_t)(bytes[6] | bytes[7] << 8),
+		.bytes = bytes,
+		.offset = offset,
+	};
+}
+
+/* Types: of the kernel, and from 64 on of perf itself. */
+enum {
+	PERF_MMAP = 1,
+	PERF_LOST = 2,
+	PERF_COMM = 3,
+	PERF_EXIT = 4,
+	PERF_FORK = 7,
+	PERF_SAMPLE = 9,
+	PERF_MMAP2 = 10,
+	PERF_LOST_SAMPLES = 13,
+	PERF_KERNEL_END = 64,
+	PERF_ATTR = 64,
+	PERF_TRACING_DATA = 66,
+	PERF_BUILD_ID = 67,
+	PERF_FINISHED_ROUND = 68,
+	PERF_AUXTRACE = 71,
+	PERF_EVENT_UPDATE = 78,
+	PERF_FEATURE = 80,
+	PERF_COMPRESSED = 81,
+	PERF_COMPRESSED2 = 83,
+};
+
+/* misc: where the processor was, and flags of some types. */
+enum {
+	PERF_MODE_MASK = 7,
+	PERF_MODE_KERNEL = 1,
+	PERF_MODE_USER = 2,
+	PERF_MISC_COMM_EXEC = 1 << 13,
+	PERF_MISC_MMAP_DATA = 1 << 13,
+	PERF_MISC_MMAP_BUILD_ID = 1 << 14,
+	PERF_MISC_BUILD_ID_SIZE = 1 << 15,
+};
+
+/* In call chains: what comes next is of ... */
+#define PERF_CONTEXT_MAX ((uint64_t)-4095)	/* none is below */
+#define PERF_CONTEXT_KERNEL ((uint64_t)-128)
+#define PERF_CONTEXT_USER ((uint64_t)-512)
+
+/* What a sample holds, in this order but for the first. */
+enum {
+	PERF_SAMPLE_IDENTIFIER = 1 << 16,
+	PERF_SAMPLE_IP = 1 << 0,
+	PERF_SAMPLE_TID = 1 << 1,
+	PERF_SAMPLE_TIME = 1 << 2,
+	PERF_SAMPLE_ADDR = 1 << 3,
+	PERF_SAMPLE_ID = 1 << 6,
+	PERF_SAMPLE_STREAM_ID = 1 << 9,
+	PERF_SAMPLE_CPU = 1 << 7,
+	PERF_SAMPLE_PERIOD = 1 << 8,
+	PERF_SAMPLE_READ = 1 << 4,
+	PERF_SAMPLE_CALLCHAIN = 1 << 5,
+	PERF_SAMPLE_RAW = 1 << 10,
+	PERF_SAMPLE_BRANCH_STACK = 1 << 11,
+	PERF_SAMPLE_REGS_USER = 1 << 12,
+	PERF_SAMPLE_STACK_USER = 1 << 13,
+};
+
+/* Of perf_event_attr. */
+enum {
+	PERF_ATTR_SIZE_MIN = 64,	/* the first version's */
+	PERF_ATTR_SIZE_MAX = 4096,	/* that one believes */
+	PERF_ATTR_FREQ = 1 << 10,
+	PERF_ATTR_SAMPLE_ID_ALL = 1 << 18,
+	PERF_BRANCH_HW_INDEX = 1 << 17,
+	PERF_READ_TIME_ENABLED = 1 << 0,
+	PERF_READ_TIME_RUNNING = 1 << 1,
+	PERF_READ_ID = 1 << 2,
+	PERF_READ_GROUP = 1 << 3,
+	PERF_READ_LOST = 1 << 4,
+};
+
+/* Sections behind the data of a file. */
+enum {
+	PERF_FEATURE_BUILD_ID = 2,
+	PERF_FEATURE_HOSTNAME = 3,
+	PERF_FEATURE_RELEASE = 4,
+	PERF_FEATURE_COMMAND = 11,
+	PERF_FEATURE_EVENTS = 12,
+	PERF_FEATURES = 256,
+};
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernel_symbols.c -- names for the kernel's own addresses.
+ *
+ * A symbol a line, of a loadable module a tab and "[name]" behind it, sorted by
+ * nothing, sizes unknown.  Where the kernel hides addresses they are all zero.
+ */
+#include "src/symbols/kernel_symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "src/base/memory.h"
+
+enum { BLOCK = 1 << 20, TEXT_MAX = 1 << 28, ID_SIZE = 20 };
+
+bool
+is_kernel_path(const char *path)
+{
+	return strcmp(path, KERNEL_PATH) == 0;
+}
+
+/* Where the kernel that runs keeps its build-id: a note like any other. */
+size_t
+kernel_build_id(const char *release, unsigned char *id, size_t max)
+{
+	static const unsigned char head[] = { 4, 0, 0, 0, 20, 0, 0, 0,
+		3, 0, 0, 0, 'G', 'N', 'U', 0 };
+	FILE *file = fopen("/sys/kernel/notes", "re");
+	unsigned char notes[4096];
+	const unsigned char *note;
+	struct utsname running;
+	size_t n;
+
+	if (file == NULL)
+		return 0;
+	n = fread(notes, 1, sizeof notes, file);
+	fclose(file);
+	note = memmem(notes, n, head, sizeof head);
+	if (note == NULL || max < ID_SIZE ||
+	    (size_t)(notes + n - note) < sizeof head + ID_SIZE ||
+	    (release != NULL && (uname(&running) != 0 ||
+	                         strcmp(running.release, release) != 0)))
+		return 0;
+	memcpy(id, note + sizeof head, ID_SIZE);
+	return ID_SIZE;
+}
+
+static bool
+is_running(const struct module_file *module)
+{
+	unsigned char id[ID_SIZE];
+	size_t size = kernel_build_id(NULL, id, sizeof id);
+
+	return size > 0 && size == module->build_id_size &&
+	    memcmp(id, module->build_id, size) == 0;
+}
+
+/* "ffffffff81000000 T _text"; whether it is code, of which *symbol is set. */
+static bool
+read_line(const char *line, struct symbol *symbol)
+{
+	char *end;
+
+	*symbol = (struct symbol){ .limit = UINT64_MAX };
+	symbol->start = strtoull(line, &end, 16);
+	if (symbol->start == 0 || end[0] != ' ' || end[1] == '\0' ||
+	    strchr("tTwW", end[1]) == NULL || end[2] != ' ')
+		return false;
+	symbol->is_local = end[1] == 't';
+	symbol->name = end + 3;
+	return true;
+}
+
+/* Where the text begins, 0 if that is not told. */
+static uint64_t
+find_base(const char *line, const char *end)
+{
+	struct symbol symbol;
+
+	for (; line < end; line += strlen(line) + 1)
+		if (read_line(line, &symbol) &&
+		    strcmp(symbol.name, "_text") == 0)
+			return symbol.start;
+	return 0;
+}
+
+/* Lines, each ended by a NUL as what stands behind a tab is. */
+static int
+add_text(struct symbol_table *table, char *text, size_t size,
+         struct error *error)
+{
+	const char *line, *end;
+	uint64_t base;
+	int result = 0;
+
+	for (size_t i = 0; i < size; i++)
+		if (text[i] == '\n' || text[i] == '\t')
+			text[i] = '\0';
+	line = symbol_table_keep(table, text, size, error);
+	if (line == NULL)
+		return -1;
+	end = line + size;
+	base = find_base(line, end);
+	for (; base != 0 && result == 0 && line < end;
+	     line += strlen(line) + 1) {
+		struct symbol symbol;
+
+		if (!read_line(line, &symbol))
+			continue;
+		symbol.start -= base;
+		result = symbol_table_add(table, &symbol, error);
+	}
+	return result;
+}
+
+static int
+add_file(struct symbol_table *table, FILE *file, struct error *error)
+{
+	char *text = NULL;
+	size_t size = 0, capacity = 0, n;
+	int result;
+
+	do {
+		if (memory_grow(&text, &capacity, size + BLOCK, 1,
+		                error) != 0) {
+			free(text);
+			return -1;
+		}
+		n = fread(text + size, 1, BLOCK, file);
+		size += n;
+	} while (n > 0 && size < TEXT_MAX);
+	result = add_text(table, text, size, error);
+	free(text);
+	return result;
+}
+
+/* Opens what is below the root, else what is this machine's. */
+static FILE *
+open_symbols(const struct module_file *module, enum module_file_state *state)
+{
+	FILE *file = NULL;
+	char *path;
+
+	*state = MODULE_FILE_OPEN;
+	if (module->search.root != NULL &&
+	    asprintf(&path, "%s/proc/kallsyms", module->search.root) >= 0) {
+		file = fopen(path, "re");
+		free(path);
+	}
+	if (file != NULL)
+		return file;
+	if (!is_running(module)) {
+		*state = MODULE_FILE_DIFFERS;
+		return NULL;
+	}
+	file = fopen("/proc/kallsyms", "re");
+	if (file == NULL)
+		*state = MODULE_FILE_UNREADABLE;
+	return file;
+}
+
+int
+kernel_symbols_add(struct symbol_table *table,
+                   const struct module_file *module,
+                   enum module_file_state *state, struct error *error)
+{
+	FILE *file = open_symbols(module, state);
+	int result;
+
+	if (file == NULL)
+		return 0;
+	result = add_file(table, file, error);
+	fclose(file);
+	return result;
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-perf-data.c -- pipes made by hand, and a file that perf made. */
+#include "tests/reader-fixture.h"
+
+#include <unistd.h>
+#include <zstd.h>
+
+#include "src/formats/perf_records.h"
+
+extern const struct format format_perf_data;
+
+enum {
+	TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	       PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
+};
+
+/* ---- writing records ---- */
+
+static size_t
+begin_record(struct buffer *buffer, uint32_t type, uint16_t misc)
+{
+	size_t begin = buffer->n;
+
+	buffer_number(buffer, type, 4);
+	buffer_number(buffer, misc, 2);
+	buffer_number(buffer, 0, 2);
+	return begin;
+}
+
+static void
+end_record(struct buffer *buffer, size_t begin)
+{
+	uint16_t size = (uint16_t)(buffer->n - begin);
+
+	memcpy(buffer->bytes + begin + 6, &size, sizeof size);
+}
+
+/* What every record but samples ends in: pid, tid, time, id. */
+static void
+put_trailer(struct buffer *buffer, uint64_t time)
+{
+	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, time, 8);
+	buffer_number(buffer, 0, 8);
+}
+
+static void
+put_text(struct buffer *buffer, const char *text)
+{
+	size_t n = (strlen(text) + 8) & ~(size_t)7;
+
+	buffer_add(buffer, text, strlen(text));
+	for (size_t i = strlen(text); i < n; i++)
+		buffer_number(buffer, 0, 1);
+}
+
+static void
+put_event(struct buffer *buffer, uint64_t config, uint64_t id)
+{
+	size_t begin = begin_record(buffer, PERF_ATTR, 0);
+
+	buffer_number(buffer, 1, 4);		/* software */
+	buffer_number(buffer, 64, 4);
+	buffer_number(buffer, config, 8);
+	buffer_number(buffer, 77, 8);
+	buffer_number(buffer, TYPE, 8);
+	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, PERF_ATTR_SAMPLE_ID_ALL, 8);
+	for (int i = 0; i < 2; i++)
+		buffer_number(buffer, 0, 8);
+	buffer_number(buffer, id, 8);
+	end_record(buffer, begin);
+}
+
+static void
+put_map(struct buffer *buffer, uint32_t pid, uint64_t start, uint64_t size,
+        const char *path, uint64_t time)
+{
+	size_t begin = begin_record(buffer, PERF_MMAP, PERF_MODE_USER);
+
+	buffer_number(buffer, pid, 4);
+	buffer_number(buffer, pid, 4);
+	buffer_number(buffer, start, 8);
+	buffer_number(buffer, size, 8);
+	buffer_number(buffer, 0x1000, 8);
+	put_text(buffer, path);
+	put_trailer(buffer, time);
+	end_record(buffer, begin);
+}
+
+static void
+put_command(struct buffer *buffer, uint32_t pid, uint16_t misc,
+            const char *name, uint64_t time)
+{
+	size_t begin = begin_record(buffer, PERF_COMM, misc);
+
+	buffer_number(buffer, pid, 4);
+	buffer_number(buffer, pid, 4);
+	put_text(buffer, name);
+	put_trailer(buffer, time);
+	end_record(buffer, begin);
+}
+
+static void
+put_fork(struct buffer *buffer, uint32_t pid, uint32_t parent, uint64_t time)
+{
+	size_t begin = begin_record(buffer, PERF_FORK, 0);
+
+	buffer_number(buffer, pid, 4);
+	buffer_number(buffer, parent, 4);
+	buffer_number(buffer, pid, 4);
+	buffer_number(buffer, parent, 4);
+	buffer_number(buffer, time, 8);
+	put_trailer(buffer, time);
+	end_record(buffer, begin);
+}
+
+/* chain: innermost first, up to 0. */
+static void
+put_sample(struct buffer *buffer, uint64_t id, uint32_t pid,
+           const uint64_t *chain, uint64_t time)
+{
+	size_t begin = begin_record(buffer, PERF_SAMPLE, PERF_MODE_USER);
+	size_t n = 0;
+
+	while (chain[n] != 0)
+		n++;
+	buffer_number(buffer, id, 8);
+	buffer_number(buffer, chain[0], 8);
+	buffer_number(buffer, pid, 4);
+	buffer_number(buffer, pid, 4);
+	buffer_number(buffer, time, 8);
+	buffer_number(buffer, 10, 8);
+	buffer_number(buffer, n, 8);
+	for (size_t i = 0; i < n; i++)
+		buffer_number(buffer, chain[i], 8);
+	end_record(buffer, begin);
+}
+
+#define CHAIN(...) ((const uint64_t[]){ __VA_ARGS__, 0 })
+
+static void
+put_round(struct buffer *buffer)
+{
+	end_record(buffer, begin_record(buffer, PERF_FINISHED_ROUND, 0));
+}
+
+static void
+begin_pipe(struct buffer *buffer)
+{
+	buffer->n = 0;
+	buffer_add(buffer, "PERFILE2", 8);
+	buffer_number(buffer, 16, 8);
+	put_event(buffer, 0, 5);
+}
+
+static struct profile *
+read_buffer(const struct buffer *buffer)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_memory(&format_perf_data,
+	                                      buffer->bytes, buffer->n,
+	                                      &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	check_tree(profile);
+	return profile;
+}
+
+/* ---- tests of pipes ---- */
+
+static void
+perf_data_names_frames_by_their_mappings(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_command(&buffer, 7, 0, "prog", 1);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/prog", 2);
+	put_sample(&buffer, 5, 7, CHAIN(PERF_CONTEXT_USER, 0x400010, 0x400021,
+	                                0x99), 3);
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].name, "cpu-clock");
+	/* Callers are where they call, which is before they return to. */
+	assert_int_equal(hits_of(profile, 0,
+	    "[unknown];prog+0x1020;prog+0x1010"), 10);
+	assert_int_equal(profile->n_threads, 1);
+	assert_string_equal(profile->threads[0].name, "prog");
+	assert_int_equal(profile->processes[0].pid, 7);
+	profile_free(profile);
+}
+
+static void
+perf_data_takes_records_in_the_order_of_time(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 30);
+	put_round(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/b", 20);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 10);
+	put_round(&buffer);
+	put_round(&buffer);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 40);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 10);
+	assert_int_equal(hits_of(profile, 0, "b+0x1010"), 20);
+	profile_free(profile);
+}
+
+static void
+perf_data_children_begin_with_their_parents_mappings(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_command(&buffer, 7, 0, "sh", 1);
+	put_map(&buffer, 7, 0x400000, 0x3000, "/gone/sh", 1);
+	put_fork(&buffer, 8, 7, 2);
+	put_sample(&buffer, 5, 8, CHAIN(0x400010), 3);
+	put_command(&buffer, 8, PERF_MISC_COMM_EXEC, "ls", 4);
+	put_map(&buffer, 8, 0x401000, 0x1000, "/gone/ls", 5);
+	put_sample(&buffer, 5, 8, CHAIN(0x401010), 6);
+	put_sample(&buffer, 5, 8, CHAIN(0x400010), 6);
+	put_sample(&buffer, 5, 7, CHAIN(0x401010), 7);
+	put_map(&buffer, 7, 0x401000, 0x1000, "/gone/lib", 8);
+	put_sample(&buffer, 5, 7, CHAIN(0x402020), 9);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "sh+0x1010"), 10);
+	assert_int_equal(hits_of(profile, 0, "ls+0x1010"), 10);
+	assert_int_equal(hits_of(profile, 0, "sh+0x2010"), 10);
+	assert_int_equal(hits_of(profile, 0, "sh+0x3020"), 10);
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	assert_int_equal(profile->n_processes, 2);
+	assert_int_equal(profile->n_threads, 3);
+	assert_string_equal(profile->threads[0].name, "sh");
+	assert_string_equal(profile->threads[1].name, "ls");
+	assert_int_equal(profile->processes[0].parent_pid, 7);
+	profile_free(profile);
+}
+
+static void
+perf_data_events_are_resources_and_idle_ones_are_not(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_event(&buffer, 9, 6);		/* dummy */
+	put_event(&buffer, 2, 4);
+	put_sample(&buffer, 4, 7, CHAIN(0x10), 1);
+	put_sample(&buffer, 4, 7, CHAIN(0x10), 2);
+	put_sample(&buffer, 5, 7, CHAIN(0x10), 3);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].name, "cpu-clock");
+	assert_string_equal(profile->resources[1].name, "page-faults");
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	assert_int_equal(hits_of(profile, 1, "[unknown]"), 20);
+	assert_int_equal(profile->tree->samples[1][0], 2);
+	profile_free(profile);
+}
+
+static void
+perf_data_counts_what_was_lost(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+	size_t begin;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_sample(&buffer, 5, 7, CHAIN(0x10), 1);
+	begin = begin_record(&buffer, PERF_LOST, 0);
+	buffer_number(&buffer, 5, 8);
+	buffer_number(&buffer, 33, 8);
+	put_trailer(&buffer, 2);
+	end_record(&buffer, begin);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_tallies, 1);
+	assert_int_equal(profile->tallies[0].count, 33);
+	profile_free(profile);
+}
+
+static void
+perf_data_unpacks_records_that_are_cut_anywhere(void **state)
+{
+	struct buffer buffer, plain = { .n = 0 };
+	char packed[4096];
+	struct profile *profile;
+	size_t n;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&plain, 7, 0x400000, 0x1000, "/gone/a", 1);
+	for (uint64_t i = 0; i < 100; i++)
+		put_sample(&plain, 5, 7, CHAIN(0x400010 + i % 3), 2 + i);
+	n = ZSTD_compress(packed, sizeof packed, plain.bytes, plain.n, 1);
+	assert_false(ZSTD_isError(n));
+	for (size_t i = 0; i < n; i += 7) {
+		size_t begin = begin_record(&buffer, PERF_COMPRESSED, 0);
+
+		buffer_add(&buffer, packed + i, n - i < 7 ? n - i : 7);
+		end_record(&buffer, begin);
+	}
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 340);
+	assert_int_equal(hits_of(profile, 0, "a+0x1012"), 330);
+	profile_free(profile);
+}
+
+static void
+perf_data_asks_the_map_that_a_runtime_wrote(void **state)
+{
+	char root[] = "/tmp/test-perf-data-XXXXXX", path[100];
+	struct symbol_search search = { .root = root };
+	struct error error = { 0 };
+	struct buffer buffer;
+	struct profile *profile;
+	FILE *map;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof path, "%s/perf-7.map", root);
+	map = fopen(path, "w");
+	fputs("1000 20 one;of (two)\nzz\n1020 10 other\n1000 10 newer\n", map);
+	fclose(map);
+	shared_modules = module_cache_new(&search, &error);
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x1000, 0x1000, "//anon", 1);
+	put_sample(&buffer, 5, 7, CHAIN(0x1005), 2);
+	put_sample(&buffer, 5, 7, CHAIN(0x1025), 3);
+	put_sample(&buffer, 5, 7, CHAIN(0x1030), 4);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "newer"), 10);
+	assert_int_equal(hits_of(profile, 0, "other"), 10);
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	profile_free(profile);
+	module_cache_free(shared_modules);
+	shared_modules = NULL;
+	unlink(path);
+	rmdir(root);
+}
+
+static void
+expect_error(const struct buffer *buffer, const char *expected)
+{
+	struct error error = { 0 };
+
+	assert_null(read_memory(&format_perf_data, buffer->bytes, buffer->n,
+	                        &error));
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+}
+
+static void
+perf_data_refuses_what_does_not_fit_with_its_offset(void **state)
+{
+	struct buffer buffer;
+	size_t begin;
+
+	(void)state;
+	begin_pipe(&buffer);
+	expect_error(&buffer, "in: no samples in it");
+	put_sample(&buffer, 5, 7, CHAIN(0x10), 1);
+	begin = buffer.n;
+	put_event(&buffer, 1, 8);
+	put_sample(&buffer, 99, 7, CHAIN(0x10), 1);
+	expect_error(&buffer, "a sample of no event in the file");
+
+	buffer.n = begin;
+	buffer_number(&buffer, PERF_SAMPLE, 6);
+	buffer_number(&buffer, 7, 2);
+	expect_error(&buffer, "in: 0xa0: expected a record of 8 bytes");
+
+	buffer.n = begin;
+	begin = begin_record(&buffer, PERF_SAMPLE, 0);
+	for (int i = 0; i < 6; i++)
+		buffer_number(&buffer, 1, 8);
+	end_record(&buffer, begin);
+	expect_error(&buffer, "in: 0xa0: a sample that is shorter");
+
+	buffer.n = begin;
+	end_record(&buffer, begin_record(&buffer, PERF_MMAP, 0));
+	expect_error(&buffer, "in: 0xa0: expected a mapping");
+
+	buffer.n = 0;
+	buffer_add(&buffer, "2ELIFREP\0\0\0\0\0\0\0\0", 16);
+	expect_error(&buffer, "in: 0x0: of a big-endian machine");
+	buffer.n = 0;
+	buffer_add(&buffer, "PERFILE2\1\0\0\0\0\0\0\0", 16);
+	expect_error(&buffer, "in: 0x8: expected the header");
+}
+
+static void
+perf_data_cut_at_every_byte_keeps_what_is_whole(void **state)
+{
+	struct buffer buffer;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_command(&buffer, 7, 0, "prog", 1);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/prog", 2);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010, 0x400021), 3);
+	put_round(&buffer);
+	put_fork(&buffer, 8, 7, 4);
+	put_sample(&buffer, 5, 8, CHAIN(0x400010, 0x400021), 5);
+	cut_at_every_byte(&format_perf_data, buffer.bytes, buffer.n);
+}
+
+/* ---- a file ---- */
+
+static void
+perf_data_file_cut_at_every_byte_keeps_what_is_whole(void **state)
+{
+	const char *source = getenv("srcdir");
+	struct buffer buffer = { .n = 0 };
+	struct error error = { 0 };
+	struct profile *profile;
+	char path[500];
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/tests/data/perf/rec.data",
+	         source != NULL ? source : ".");
+	file = fopen(path, "r");
+	if (file == NULL)
+		skip();
+	buffer.n = fread(buffer.bytes, 1, sizeof buffer.bytes, file);
+	fclose(file);
+	shared_modules = module_cache_new(NULL, &error);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].name, "cpu-clock:u");
+	assert_int_equal(sample_tree_total(profile->tree->samples[0],
+	                                   profile->tree->n_nodes), 21);
+	assert_non_null(profile->processes[0].host);
+	profile_free(profile);
+	cut_at_every_byte(&format_perf_data, buffer.bytes, buffer.n);
+	module_cache_free(shared_modules);
+	shared_modules = NULL;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(perf_data_names_frames_by_their_mappings),
+		cmocka_unit_test(perf_data_takes_records_in_the_order_of_time),
+		cmocka_unit_test(
+		    perf_data_children_begin_with_their_parents_mappings),
+		cmocka_unit_test(
+		    perf_data_events_are_resources_and_idle_ones_are_not),
+		cmocka_unit_test(perf_data_counts_what_was_lost),
+		cmocka_unit_test(
+		    perf_data_unpacks_records_that_are_cut_anywhere),
+		cmocka_unit_test(perf_data_asks_the_map_that_a_runtime_wrote),
+		cmocka_unit_test(
+		    perf_data_refuses_what_does_not_fit_with_its_offset),
+		cmocka_unit_test(
+		    perf_data_cut_at_every_byte_keeps_what_is_whole),
+		cmocka_unit_test(
+		    perf_data_file_cut_at_every_byte_keeps_what_is_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
