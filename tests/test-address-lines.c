@@ -283,6 +283,29 @@ functions_keep_their_names_and_hits(void **state)
 	remove_copy(directory);
 }
 
+/* Those that are local to the file have no linker's name of their own. */
+static void
+inlined_functions_have_whole_names(void **state)
+{
+	char directory[64], *text;
+
+	(void)state;
+	make_program(directory, "c++ -O2 -g", "inlines.cc");
+	text = expected_of(directory);
+	remove_copy(directory);
+	assert_non_null(strstr(text, " records::seen(unsigned long) /"));
+	assert_non_null(strstr(text, " (anonymous namespace)::hidden /"));
+	assert_non_null(strstr(text, " (anonymous namespace)::doubler<int>::"
+	                             "twice /"));
+	assert_non_null(strstr(text, "::{lambda}::operator() /"));
+	assert_null(strstr(text, " hidden /"));
+	assert_null(strstr(text, "< operator()"));
+	/* As its symbol, which it has for the pointer. */
+	assert_non_null(strstr(text, "< copied(int) /"));
+	assert_null(strstr(text, "< copied /"));
+	free(text);
+}
+
 static void
 interrupted_reading_can_be_done_again(void **state)
 {
@@ -432,6 +455,7 @@ main(void)
 		cmocka_unit_test(lines_of_another_build_are_not_used),
 		cmocka_unit_test(lines_are_read_once),
 		cmocka_unit_test(functions_keep_their_names_and_hits),
+		cmocka_unit_test(inlined_functions_have_whole_names),
 		cmocka_unit_test(interrupted_reading_can_be_done_again),
 		cmocka_unit_test(lines_come_from_a_shared_supplementary_file),
 		cmocka_unit_test(a_file_that_is_cut_does_no_harm),

@@ -169,26 +169,45 @@ ask_addr2line(struct answers *theirs, const char *path, const char *directory)
 	assert_int_equal(pclose(file), 0);
 }
 
-/* The place of the innermost level and all that follows. */
-static const char *
-behind_first_function(const char *text)
+/* One level: theirs may lack the scope of functions without linkage. */
+static bool
+is_same_level(const char *ours, size_t n, const char *theirs, size_t m)
 {
-	const char *at = text + strcspn(text, "\n");
+	return n >= m && memcmp(ours + n - m, theirs, m) == 0 &&
+	    (n == m || (n >= m + 2 && memcmp(ours + n - m - 2, "::", 2) == 0));
+}
 
-	while (at > text && *at != ' ')
-		at--;
-	return at;
+/* Without the function. */
+static bool
+is_same_place(const char *ours, size_t n, const char *theirs, size_t m)
+{
+	const char *mine = memrchr(ours, ' ', n);
+	const char *other = memrchr(theirs, ' ', m);
+
+	return ours + n - mine == theirs + m - other &&
+	    memcmp(mine, other, (size_t)(ours + n - mine)) == 0;
 }
 
 static bool
 agree(const char *ours, const char *theirs, bool is_strict)
 {
+	bool is_first = true;
+
 	/* Of code without lines they may know the file's name. */
 	if (*ours == '\0')
 		return strstr(theirs, ":0\n") != NULL;
-	return strcmp(ours, theirs) == 0 ||
-	    (!is_strict && strcmp(behind_first_function(ours),
-	                          behind_first_function(theirs)) == 0);
+	while (*ours != '\0' && *theirs != '\0') {
+		size_t n = strcspn(ours, "\n"), m = strcspn(theirs, "\n");
+
+		if (!is_same_level(ours, n, theirs, m) &&
+		    (is_strict || !is_first ||
+		     !is_same_place(ours, n, theirs, m)))
+			return false;
+		is_first = false;
+		ours += n + 1;
+		theirs += m + 1;
+	}
+	return *ours == *theirs;
 }
 
 /* Compares us with addr2line at each step-th address of a file's code. */

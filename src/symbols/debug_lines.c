@@ -40,6 +40,7 @@ struct message {
 
 /* The three texts of a level follow, TEXT_NONE: not there. */
 struct level_message {
+	uint64_t copy;
 	uint32_t line;
 	uint32_t lengths[3];	/* function, file, directory */
 };
@@ -71,7 +72,10 @@ write_level(FILE *pipe, const struct debug_location *location)
 {
 	const char *const texts[] = { location->function, location->file,
 		location->directory };
-	struct level_message level = { .line = location->line };
+	struct level_message level = {
+		.copy = location->copy,
+		.line = location->line,
+	};
 
 	for (int i = 0; i < 3; i++) {
 		size_t length = texts[i] == NULL ? TEXT_MAX :
@@ -236,8 +240,8 @@ hear_level(struct listening *listening, struct debug_location *location,
 		texts[i][level.lengths[i]] = '\0';
 		heard[i] = texts[i];
 	}
-	*location = (struct debug_location){ heard[0], heard[1], heard[2],
-		level.line };
+	*location = (struct debug_location){ heard[0], level.copy, heard[1],
+		heard[2], level.line };
 	return true;
 }
 

@@ -21,8 +21,11 @@ enum { DEBUG_CHAIN_MAX = 256 };	/* levels; more are cut off outside */
 
 /* One level of what stands at an address. */
 struct debug_location {
-	const char *function;	/* a linker's or a plain name; NULL: unknown,
-				 * and for the outermost, which has a symbol */
+	const char *function;	/* the linker's name, or one with its scope;
+				 * NULL: unknown, and for the outermost, which
+				 * has a symbol */
+	uint64_t copy;		/* an address the symbol of which is the whole
+				 * name; 0: there is none, or no need */
 	const char *file;	/* NULL unknown */
 	const char *directory;	/* what a relative file starts from, or NULL */
 	uint32_t line;		/* 0 unknown; of all but the innermost that of

@@ -187,6 +187,7 @@ report(struct reading *reading, Dwarf_Die *unit, const struct owned *owned,
 	for (uint32_t i = innermost; i != NO_CALL && n > 0;
 	     i = calls->calls[i].outer, n--) {
 		chain[n].function = calls->calls[i].function;
+		chain[n].copy = calls->calls[i].copy;
 		chain[n - 1] = (struct debug_location){
 			.file = calls->calls[i].file,
 			.directory = directory,

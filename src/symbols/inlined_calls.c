@@ -2,10 +2,9 @@
 /* inlined_calls.c -- which calls were inlined where an address is.
  *
  * The entries of a compilation unit form a tree: functions, in them blocks and
- * inlined calls, in these again.  It is walked with a stack of its own, at most
- * DEPTH_MAX deep, and only into functions and calls whose ranges hold an
- * address that was asked for; each such call is entered below the call around
- * it.  Siblings only ever lie further on, so that a walk ends.
+ * inlined calls, in these again.  The walk goes only into functions and calls
+ * whose ranges hold an address that was asked for; each such call is entered
+ * below the call around it.
  */
 #include "src/symbols/inlined_calls.h"
 
@@ -14,18 +13,9 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/symbols/plain_functions.h"
 
-enum {
-	DEPTH_MAX = 256,
-	ORIGINS_MAX = 16,	/* entries that refer to one another */
-	STEPS_A_LOOK = 4096,	/* between two looks at Ctrl-C */
-};
-
-/* One entry that is looked into, its children are next. */
-struct level {
-	Dwarf_Die die;		/* the child */
-	uint32_t call;		/* the innermost call around it */
-};
+enum { ORIGINS_MAX = 16 };	/* entries that refer to one another */
 
 struct finding {
 	struct inlined_calls *calls;
@@ -36,20 +26,9 @@ struct finding {
 	bool is_thorough;	/* look for functions inside others, too */
 	Dwarf_Files *files;
 	size_t n_files;
-	struct level levels[DEPTH_MAX];
-	size_t depth;
+	struct plain_function *plain;
+	size_t n_plain, plain_capacity;
 };
-
-int
-debug_walk_step(struct debug_walk *walk, struct error *error)
-{
-	if (walk->steps_left == 0)
-		return -1;
-	walk->steps_left--;
-	if (walk->n_steps++ % STEPS_A_LOOK != 0)
-		return 0;
-	return progress_step(walk->progress, walk->done, walk->total, error);
-}
 
 /* The first of the addresses that is not below. */
 static size_t
@@ -118,56 +97,55 @@ number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
 }
 
 static const char *
-text_of(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute attribute;
-
-	return dwarf_attr(die, name, &attribute) != NULL ?
-	    dwarf_formstring(&attribute) : NULL;
-}
-
-/* The entry that one refers to as what it is a copy or a definition of. */
-static bool
-find_origin(Dwarf_Die *die)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die origin;
-
-	if ((dwarf_attr(die, DW_AT_abstract_origin, &attribute) == NULL &&
-	     dwarf_attr(die, DW_AT_specification, &attribute) == NULL) ||
-	    dwarf_formref_die(&attribute, &origin) == NULL)
-		return false;
-	*die = origin;
-	return true;
-}
-
-/* The linker's name of what was inlined, else the programmer's. */
-static const char *
-function_of(Dwarf_Die *die)
-{
-	Dwarf_Die origin = *die;
-	const char *name = NULL;
-
-	for (int i = 0; i < ORIGINS_MAX; i++) {
-		const char *linkage = text_of(&origin, DW_AT_linkage_name);
-
-		if (linkage == NULL)
-			linkage = text_of(&origin, DW_AT_MIPS_linkage_name);
-		if (linkage != NULL)
-			return linkage;
-		if (name == NULL)
-			name = text_of(&origin, DW_AT_name);
-		if (!find_origin(&origin))
-			break;
-	}
-	return name;
-}
-
-static const char *
 file_of(const struct finding *finding, uint32_t number)
 {
 	return number < finding->n_files ?
 	    dwarf_filesrc(finding->files, number, NULL, NULL) : NULL;
+}
+
+/*
+ * The linker's name of what was inlined; else *plain has the programmer's, if
+ * there is one.
+ */
+static const char *
+linkage_of(Dwarf_Die *die, struct plain_function *plain)
+{
+	Dwarf_Die origin = *die;
+
+	*plain = (struct plain_function){ 0 };
+	for (int i = 0; i < ORIGINS_MAX && debug_origin(&origin); i++) {
+		const char *linkage = debug_text(&origin, DW_AT_linkage_name);
+
+		if (linkage == NULL)
+			linkage = debug_text(&origin,
+			                     DW_AT_MIPS_linkage_name);
+		if (linkage != NULL)
+			return linkage;
+		if (i == 0)
+			plain->origin = origin;
+		plain->declaration = origin;
+		if (plain->name == NULL)
+			plain->name = debug_text(&origin, DW_AT_name);
+	}
+	return NULL;
+}
+
+static int
+set_function(struct finding *finding, struct inlined_call *call,
+             Dwarf_Die *die, struct error *error)
+{
+	struct plain_function plain;
+
+	call->function = linkage_of(die, &plain);
+	if (call->function != NULL || plain.name == NULL)
+		return 0;
+	call->function = plain.name;
+	call->origin = plain.origin;
+	if (memory_grow(&finding->plain, &finding->plain_capacity,
+	                finding->n_plain + 1, sizeof plain, error) != 0)
+		return -1;
+	finding->plain[finding->n_plain++] = plain;
+	return 0;
 }
 
 /* *call: the new one, or NO_CALL where it holds no address. */
@@ -182,39 +160,36 @@ enter_call(struct finding *finding, Dwarf_Die *die, uint32_t outer,
 	if (memory_grow(&calls->calls, &calls->capacity, calls->n + 1,
 	                sizeof *calls->calls, error) != 0)
 		return -1;
-	calls->calls[calls->n].outer = outer;
+	calls->calls[calls->n] = (struct inlined_call){ .outer = outer };
 	if (mark(finding, die, (uint32_t)calls->n, &n_marked, &n_ranges,
 	         error) != 0)
 		return -1;
 	if (n_marked == 0)
 		return 0;
-	calls->calls[calls->n] = (struct inlined_call){
-		.outer = outer,
-		.line = number_of(die, DW_AT_call_line, 0),
-		.file = file_of(finding, number_of(die, DW_AT_call_file,
-		                                   UINT32_MAX)),
-		.function = function_of(die),
-	};
+	calls->calls[calls->n].line = number_of(die, DW_AT_call_line, 0);
+	calls->calls[calls->n].file = file_of(finding,
+	    number_of(die, DW_AT_call_file, UINT32_MAX));
 	*call = (uint32_t)calls->n++;
-	return 0;
+	return set_function(finding, &calls->calls[*call], die, error);
 }
 
-/* Whether to look into an entry; *call: the innermost call in it. */
+/* within: the innermost call around the entry. */
 static int
-visit(struct finding *finding, Dwarf_Die *die, bool *enters, uint32_t *call,
+visit(void *context, struct debug_walk *walk, bool *enters, uint32_t *within,
       struct error *error)
 {
+	struct finding *finding = context;
+	Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
+	uint32_t outer = *within;
 	size_t n_marked, n_ranges;
-	uint32_t outer = *call;
 
-	*enters = false;
 	switch (dwarf_tag(die)) {
 	case DW_TAG_namespace:
 	case DW_TAG_module:
 		*enters = true;
 		return 0;
 	case DW_TAG_subprogram:
-		*call = NO_CALL;
+		*within = NO_CALL;
 		/* fall through */
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
@@ -226,11 +201,11 @@ visit(struct finding *finding, Dwarf_Die *die, bool *enters, uint32_t *call,
 		    (n_ranges == 0 && dwarf_tag(die) != DW_TAG_subprogram);
 		return 0;
 	case DW_TAG_inlined_subroutine:
-		if (enter_call(finding, die, outer, call, error) != 0)
+		if (enter_call(finding, die, outer, within, error) != 0)
 			return -1;
-		*enters = *call != NO_CALL || finding->is_thorough;
-		if (*call == NO_CALL)
-			*call = outer;
+		*enters = *within != NO_CALL || finding->is_thorough;
+		if (*within == NO_CALL)
+			*within = outer;
 		return 0;
 	default:
 		*enters = finding->is_thorough;
@@ -238,67 +213,15 @@ visit(struct finding *finding, Dwarf_Die *die, bool *enters, uint32_t *call,
 	}
 }
 
-/* Goes on to the next entry that was not looked into; 0 at the end, too. */
-static int
-advance(struct finding *finding)
-{
-	while (finding->depth > 0) {
-		Dwarf_Die *die = &finding->levels[finding->depth - 1].die;
-		int result = dwarf_siblingof(die, die);
-
-		if (result <= 0)
-			return result;
-		finding->depth--;
-	}
-	return 0;
-}
-
-/* Puts the first child of an entry on the stack, if it has any. */
-static int
-enter(struct finding *finding, Dwarf_Die *die, uint32_t call, bool *entered)
-{
-	struct level *level = &finding->levels[finding->depth];
-	int result;
-
-	*entered = false;
-	if (finding->depth == DEPTH_MAX)
-		return 0;
-	result = dwarf_child(die, &level->die);
-	if (result != 0)
-		return result < 0 ? -1 : 0;
-	level->call = call;
-	finding->depth++;
-	*entered = true;
-	return 0;
-}
-
 static int
 walk_unit(struct finding *finding, Dwarf_Die *unit, struct error *error)
 {
-	bool entered;
-
 	for (size_t i = 0; i < finding->n; i++)
 		finding->calls->innermost[i] = NO_CALL;
 	finding->calls->n = 0;
-	finding->depth = 0;
-	if (enter(finding, unit, NO_CALL, &entered) != 0)
-		return -1;
-	while (finding->depth > 0) {
-		struct level *level = &finding->levels[finding->depth - 1];
-		uint32_t call = level->call;
-		bool enters;
-
-		if (debug_walk_step(finding->walk, error) != 0 ||
-		    visit(finding, &level->die, &enters, &call, error) != 0)
-			return -1;
-		entered = false;
-		if (enters &&
-		    enter(finding, &level->die, call, &entered) != 0)
-			return -1;
-		if (!entered && advance(finding) != 0)
-			return -1;
-	}
-	return 0;
+	finding->n_plain = 0;
+	return debug_walk_unit(finding->walk, unit, NO_CALL, visit, finding,
+	                       error);
 }
 
 static bool
@@ -310,35 +233,86 @@ all_found(const struct finding *finding)
 	return true;
 }
 
+/* In C the linker's name is the programmer's. */
+static bool
+has_scopes(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Gives the calls of plain functions what else is known of these. */
+static int
+complete_plain(struct finding *finding, struct error *error)
+{
+	struct inlined_calls *calls = finding->calls;
+
+	finding->n_plain = plain_functions_unite(finding->plain,
+	                                         finding->n_plain);
+	if (plain_functions_complete(finding->plain, finding->n_plain,
+	                             &calls->arena, finding->walk,
+	                             error) != 0)
+		return -1;
+	for (size_t i = 0; i < calls->n; i++) {
+		struct inlined_call *call = &calls->calls[i];
+		const struct plain_function *function;
+
+		if (call->origin.addr == NULL)
+			continue;
+		function = plain_functions_find(finding->plain,
+		    finding->n_plain, &call->origin);
+		if (function == NULL)
+			continue;
+		call->function = function->name;
+		call->copy = function->copy;
+	}
+	return 0;
+}
+
+static int
+find_all(struct finding *finding, Dwarf_Die *unit, struct error *error)
+{
+	if (dwarf_getsrcfiles(unit, &finding->files, &finding->n_files) != 0)
+		finding->n_files = 0;
+	if (walk_unit(finding, unit, error) != 0)
+		return -1;
+	if (!all_found(finding)) {
+		finding->is_thorough = true;
+		if (walk_unit(finding, unit, error) != 0)
+			return -1;
+	}
+	if (finding->n_plain == 0 || !has_scopes(unit))
+		return 0;
+	return complete_plain(finding, error);
+}
+
 int
 inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
                    const uint64_t *addresses, size_t n,
                    struct debug_walk *walk, struct error *error)
 {
-	struct finding *finding = memory_array(1, sizeof *finding, error);
+	struct finding finding = {
+		.calls = calls,
+		.walk = walk,
+		.addresses = addresses,
+		.n = n,
+	};
 	int result = -1;
 
 	*calls = (struct inlined_calls){ 0 };
 	calls->innermost = memory_array(n, sizeof *calls->innermost, error);
-	if (finding == NULL || calls->innermost == NULL) {
-		free(finding);
-		return -1;
-	}
-	finding->calls = calls;
-	finding->walk = walk;
-	finding->addresses = addresses;
-	finding->n = n;
-	finding->is_found = memory_array(n, sizeof *finding->is_found, error);
-	if (dwarf_getsrcfiles(unit, &finding->files, &finding->n_files) != 0)
-		finding->n_files = 0;
-	if (finding->is_found != NULL)
-		result = walk_unit(finding, unit, error);
-	if (result == 0 && !all_found(finding)) {
-		finding->is_thorough = true;
-		result = walk_unit(finding, unit, error);
-	}
-	free(finding->is_found);
-	free(finding);
+	finding.is_found = memory_array(n, sizeof *finding.is_found, error);
+	if (calls->innermost != NULL && finding.is_found != NULL)
+		result = find_all(&finding, unit, error);
+	free(finding.is_found);
+	free(finding.plain);
 	return result;
 }
 
@@ -347,4 +321,5 @@ inlined_calls_free(struct inlined_calls *calls)
 {
 	free(calls->calls);
 	free(calls->innermost);
+	arena_free(&calls->arena);
 }

@@ -8,40 +8,32 @@
 
 #include <elfutils/libdw.h>
 
+#include "src/base/arena.h"
 #include "src/base/error.h"
-#include "src/base/progress.h"
+#include "src/symbols/debug_walk.h"
 
 #define NO_CALL UINT32_MAX
 
-/* One place into which a function was copied.  Texts are libdw's. */
+/* One place into which a function was copied.  Texts are libdw's or calls'. */
 struct inlined_call {
 	uint32_t outer;		/* the call around it, a smaller index, or
 				 * NO_CALL */
 	uint32_t line;		/* of the call, 0 unknown */
 	const char *file;	/* likewise, NULL unknown */
 	const char *function;	/* what was inlined, as the linker names it or
-				 * else the programmer, NULL unknown */
+				 * else with its scope, NULL unknown */
+	uint64_t copy;		/* where that was not inlined, if its name is
+				 * not the linker's and there is such a place;
+				 * else 0 */
+	Dwarf_Die origin;	/* what was inlined */
 };
 
 struct inlined_calls {
 	struct inlined_call *calls;
 	size_t n, capacity;
 	uint32_t *innermost;	/* [n_addresses] a call or NO_CALL */
+	struct arena arena;
 };
-
-/* How much a walk over debug information may still do. */
-struct debug_walk {
-	uint64_t steps_left;	/* entries and ranges */
-	uint64_t n_steps;
-	const struct progress *progress;	/* may be NULL */
-	uint64_t done, total;			/* to be reported */
-};
-
-/*
- * Counts a step.  0, or -1: with *error set when interrupted, else the steps
- * are used up, as only damaged files do.
- */
-int debug_walk_step(struct debug_walk *walk, struct error *error);
 
 /*
  * The inlined calls at the addresses[n], sorted, that belong to a compilation

@@ -5,6 +5,7 @@ libcore_a_SOURCES += \
 	src/symbols/debug_file.c src/symbols/debug_file.h \
 	src/symbols/debug_lines.c src/symbols/debug_lines.h \
 	src/symbols/debug_units.c src/symbols/debug_units.h \
+	src/symbols/debug_walk.c src/symbols/debug_walk.h \
 	src/symbols/demangle.c src/symbols/demangle.h \
 	src/symbols/elf_file.c src/symbols/elf_file.h \
 	src/symbols/elf_symbols.c src/symbols/elf_symbols.h \
@@ -17,6 +18,7 @@ libcore_a_SOURCES += \
 	src/symbols/module_lines.c src/symbols/module_lines.h \
 	src/symbols/module_segments.c src/symbols/module_segments.h \
 	src/symbols/module_symbols.c src/symbols/module_symbols.h \
+	src/symbols/plain_functions.c src/symbols/plain_functions.h \
 	src/symbols/plt_symbols.c src/symbols/plt_symbols.h \
 	src/symbols/source_path.c src/symbols/source_path.h \
 	src/symbols/symbol_table.c src/symbols/symbol_table.h

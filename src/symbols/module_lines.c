@@ -8,10 +8,13 @@
 
 #include "src/base/memory.h"
 #include "src/symbols/demangle.h"
+#include "src/symbols/module_symbols.h"
 #include "src/symbols/source_path.h"
 
 struct asking {
 	struct module_lines *lines;
+	const struct module_file *module;
+	struct module_symbols *symbols;		/* NULL: not needed so far */
 	struct names *names;
 	struct known_address *new;	/* [n] those asked for */
 };
@@ -42,20 +45,48 @@ module_lines_find(const struct module_lines *lines, uint64_t address)
 	               compare_addresses);
 }
 
-/* *name: NO_NAME for NULL. */
+/* The module's symbol there, if it has one with a name. */
 static int
-add_function(struct names *names, const char *symbol, uint32_t *name,
-             struct error *error)
+find_symbol(struct asking *asking, uint64_t address,
+            const struct symbol **symbol, struct error *error)
 {
+	const struct module_file *module = asking->module;
+	enum module_symbols_state state;
+
+	*symbol = NULL;
+	if (asking->symbols == NULL)
+		asking->symbols = module_symbols_new(module->path,
+		    module->build_id, module->build_id_size, &module->search,
+		    error);
+	if (asking->symbols == NULL ||
+	    module_symbols_read(asking->symbols, &state, error) != 0 ||
+	    module_symbols_find(asking->symbols, address, symbol,
+	                        error) != 0)
+		return -1;
+	if (*symbol != NULL && *(*symbol)->name == '\0')
+		*symbol = NULL;
+	return 0;
+}
+
+/* *name: NO_NAME for a function that is not known. */
+static int
+add_function(struct asking *asking, const struct debug_location *location,
+             uint32_t *name, struct error *error)
+{
+	const struct symbol *symbol = NULL;
 	char *text;
 
 	*name = NO_NAME;
-	if (symbol == NULL)
+	if (location->function == NULL)
 		return 0;
-	text = demangle(symbol, error);
+	if (location->copy != 0 &&
+	    find_symbol(asking, location->copy, &symbol, error) != 0)
+		return -1;
+	text = symbol != NULL ? module_symbols_name(symbol, error) :
+	    demangle(location->function, error);
 	if (text == NULL)
 		return -1;
-	*name = names_add(names, text, strlen(text), error);
+	*name = names_add(asking->names, text, strlen(text), error);
 	free(text);
 	return *name != NO_NAME ? 0 : -1;
 }
@@ -97,8 +128,8 @@ take(void *context, size_t which, const struct debug_location *chain, size_t n,
 		    &lines->locations[lines->n_locations++];
 
 		location->line = chain[i].line;
-		if (add_function(asking->names, chain[i].function,
-		                 &location->function, error) != 0 ||
+		if (add_function(asking, &chain[i], &location->function,
+		                 error) != 0 ||
 		    add_file(asking->names, &chain[i], &location->file,
 		             error) != 0)
 			return -1;
@@ -126,8 +157,7 @@ open_file(const struct module_file *module, struct elf_file *file)
 }
 
 static int
-read_file(struct asking *asking, const struct module_file *module,
-          const uint64_t *addresses, size_t n,
+read_file(struct asking *asking, const uint64_t *addresses, size_t n,
           const struct progress *progress, struct error *error)
 {
 	const struct debug_lines_request request = {
@@ -141,9 +171,9 @@ read_file(struct asking *asking, const struct module_file *module,
 	int result;
 
 	asking->lines->state = DEBUG_LINES_NONE;
-	if (!open_file(module, &file))
+	if (!open_file(asking->module, &file))
 		return 0;
-	result = debug_lines_read(&file, &module->search, &request,
+	result = debug_lines_read(&file, &asking->module->search, &request,
 	                          &asking->lines->state, error);
 	elf_file_close(&file);
 	return result;
@@ -168,7 +198,11 @@ module_lines_ask(struct module_lines *lines, const struct module_file *module,
                  const uint64_t *addresses, size_t n, struct names *names,
                  const struct progress *progress, struct error *error)
 {
-	struct asking asking = { .lines = lines, .names = names };
+	struct asking asking = {
+		.lines = lines,
+		.module = module,
+		.names = names,
+	};
 	size_t n_before = lines->n_locations;
 	int result;
 
@@ -177,7 +211,7 @@ module_lines_ask(struct module_lines *lines, const struct module_file *module,
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		asking.new[i].address = addresses[i];
-	result = read_file(&asking, module, addresses, n, progress, error);
+	result = read_file(&asking, addresses, n, progress, error);
 	if (result != 0 || lines->state != DEBUG_LINES_READ) {
 		lines->n_locations = n_before;
 		for (size_t i = 0; i < n; i++)
@@ -185,6 +219,7 @@ module_lines_ask(struct module_lines *lines, const struct module_file *module,
 	}
 	if (result == 0)
 		result = enter(lines, asking.new, n, error);
+	module_symbols_free(asking.symbols);
 	free(asking.new);
 	return result;
 }

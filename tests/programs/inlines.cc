@@ -51,6 +51,16 @@ struct record {
 
 } // namespace records
 
+/* Inlined where it is called, and there for the pointer. */
+static inline int
+copied(int n)
+{
+	return sum_of_sources(n + 1) * 5;
+}
+
+extern int (*volatile pointer)(int);
+int (*volatile pointer)(int) = copied;
+
 __attribute__((noinline)) static int
 work(int n, const char *text)
 {
@@ -59,7 +69,7 @@ work(int n, const char *text)
 
 	for (int i = 0; i < n; i++) {
 		sum += records::record(i).plus(text);
-		sum += number.twice(i);
+		sum += number.twice(i) + copied(i);
 	}
 	return sum;
 }
