@@ -43,7 +43,8 @@ const struct command command_symfs = {
 	    "ran; debug files below DIR/usr/lib/debug, then "
 	    "/usr/lib/debug. A file with another build-id than the one "
 	    "profiled is never used. Takes effect with the next load or "
-	    "reload; symfs / is this machine alone.\n\n"
+	    "reload, and where lines are read from now on; symfs / is this "
+	    "machine alone.\n\n"
 	    "The option --symfs DIR does the same before the first load.",
 	.example = "symfs /",
 	.arguments = symfs_arguments,

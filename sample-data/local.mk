@@ -26,7 +26,9 @@ dist_sampledata_DATA = \
 	sample-data/process_db.c \
 	sample-data/process_db.cmd \
 	sample-data/process_db.folded \
-	sample-data/process_db-recorded.folded
+	sample-data/process_db-recorded.folded \
+	sample-data/sites.c \
+	sample-data/sites.pb.gz
 
 # For the tests, and for whoever wonders about recursion.
 recursiondatadir = $(sampledatadir)/recursion

@@ -108,7 +108,8 @@ tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 	tests/module-fixture.h
 tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
-EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc
+EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
+	tests/fuzz-lines.c
 
 tests_test_demangle_SOURCES = tests/test-demangle.c
 tests_test_demangle_CFLAGS = $(unit_cflags)
@@ -166,6 +167,7 @@ script_tests = \
 	tests/export.py \
 	tests/golden.sh \
 	tests/layers.sh \
+	tests/lines.py \
 	tests/manual.py \
 	tests/other-tools.py \
 	tests/random-calls.py \

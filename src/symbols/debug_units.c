@@ -20,7 +20,7 @@
 #define NO_UNIT UINT64_MAX
 
 enum {
-	LINES_KEPT = 2000000,		/* about 100 bytes each */
+	LINES_KEPT = 300000,		/* about 100 bytes each */
 	STEPS_A_BYTE = 64,		/* sections may be compressed */
 	STEPS_AT_LEAST = 1000000,
 };

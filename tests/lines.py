@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lines, call sites and inlined calls of a program that is recorded here."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+BUILD = os.path.abspath(os.environ.get("builddir", "."))
+SOURCE = os.path.join(os.environ.get("srcdir", "."), "sample-data",
+                      "sites.c")
+GRANULARITIES = ("function", "module", "file", "line", "callsite", "address")
+number = 0
+
+
+def check(claim, is_true, *why):
+    global number
+    number += 1
+    print("ok" if is_true else "not ok", number, "-", claim)
+    if not is_true:
+        for line in why:
+            print("#", line)
+
+
+def ask(profile, *commands, options=()):
+    """The rows of the last command, by path, and what was noted."""
+    words = [CPPROF, "-q", *options, "-e", "threshold 0", "-e", "format json"]
+    for command in commands:
+        words += ["-e", command]
+    answer = subprocess.run(words + [profile], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, check=True)
+    last = json.loads(answer.stdout.splitlines()[-1])
+    return ({tuple(row["path"]): row["hits"] for row in last["rows"]},
+            last["total"], answer.stderr)
+
+
+def check_totals(profile):
+    functions, total, _ = ask(profile, "functions")
+    for inlines in ("auto", "on", "off"):
+        for granularity in GRANULARITIES:
+            body, whole, _ = ask(profile, "inlines " + inlines,
+                                 "granularity " + granularity, "body")
+            check(f"bodies by {granularity}, inlines {inlines}, sum up",
+                  sum(body.values()) == whole == total, body)
+        now, _, _ = ask(profile, "inlines " + inlines, "functions")
+        check(f"functions have the same hits with inlines {inlines}",
+              all(now[name] == functions[name] for name in functions))
+
+
+def check_names(profile):
+    body, _, _ = ask(profile, "inlines on", "body")
+    check("an inlined function stands for itself",
+          body.get(("mix",), 0) > 0, body)
+    body, _, _ = ask(profile, "body")
+    check("by default it does not", ("mix",) not in body, body)
+    body, _, _ = ask(profile, "inlines on", "granularity line", "body")
+    check("lines are those of the source", ("sites.c:19",) in body, body)
+    body, _, _ = ask(profile, "granularity file", "body")
+    check("files have short names", ("sites.c",) in body, body)
+
+
+def check_sites(profile):
+    functions, _, _ = ask(profile, "functions")
+    own, _, _ = ask(profile, "body")
+    own = {name: hits for name, hits in own.items() if hits}
+    sites, _, _ = ask(profile, "granularity callsite", "functions")
+    body, _, _ = ask(profile, "granularity callsite", "body")
+    body = {name: hits for name, hits in body.items() if hits}
+    check("call sites are told apart",
+          ("copy_record:35",) in sites and ("copy_record:36",) in sites,
+          sites)
+    check("they add up to their function",
+          sum(hits for name, hits in sites.items()
+              if name[0].startswith("copy_record")) ==
+          functions[("copy_record",)],
+          sites)
+    check("a function's own time stays under its name", body == own, body)
+    paths, _, _ = ask(profile, "inlines on", "granularity callsite",
+                      "root copy_record:35", "down")
+    check("a path goes through them",
+          ("copy_record:35", "checksum:28", "mix") in paths, paths)
+
+
+def check_offsets(profile, program):
+    subprocess.run(["objcopy", "--strip-debug", program], check=True)
+    sites, _, notes = ask(profile, "granularity callsite", "functions")
+    calls = [name for name, in sites if name.startswith("copy_record+0x")]
+    check("without lines, call sites are offsets", len(calls) >= 2, sites)
+    check("it is said, once, that there are no lines",
+          notes.count("no debug information for") == 1 and "sites" in notes,
+          notes)
+
+
+def check_elsewhere(profile, program):
+    """The program with its lines is in another directory."""
+    shutil.rmtree("root", ignore_errors=True)
+    os.makedirs("root" + os.path.dirname(os.path.abspath(program)))
+    shutil.copy("whole", "root" + os.path.abspath(program))
+    body, _, _ = ask(profile, "granularity file", "body",
+                     options=("--symfs", "root"))
+    check("--symfs finds it", ("sites.c",) in body, body)
+    body, _, _ = ask(profile, "symfs root", "granularity file", "body")
+    check("symfs does so when lines are read", ("sites.c",) in body, body)
+
+
+def check_damage(profile, program):
+    """Debug information that is damaged, and when that is noticed."""
+    with open("zeros", "wb") as zeros:
+        zeros.write(b"\xff" * 4000)
+    shutil.copy("whole", program)
+    subprocess.run(["objcopy", "--update-section", ".debug_info=zeros",
+                    program], check=True, stderr=subprocess.DEVNULL)
+    functions, _, notes = ask(profile, "functions")
+    check("a profile is loaded without its debug information",
+          "damaged" not in notes, notes)
+    lines, _, notes = ask(profile, "granularity line", "inlines on",
+                          "granularity function", "functions")
+    check("damage is said once", notes.count("is damaged") == 1, notes)
+    check("and leaves the symbols", lines == functions, lines)
+
+
+def main():
+    if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so")) or
+            not shutil.which("cc") or not shutil.which("objcopy")):
+        print("1..0 # SKIP no collector, compiler or objcopy")
+        return
+    source = os.path.abspath(SOURCE)
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        subprocess.run(["cc", "-O2", "-g", "-o", "sites", source], check=True)
+        shutil.copy("sites", "whole")
+        subprocess.run([CPPROF, "record", "-o", "profile", "--", "./sites",
+                        "10000"], check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        check_totals("profile")
+        check_names("profile")
+        check_sites("profile")
+        check_offsets("profile", "sites")
+        check_elsewhere("profile", "sites")
+        check_damage("profile", "sites")
+        os.chdir("/")
+    print(f"1..{number}")
+
+
+main()
