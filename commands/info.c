@@ -122,6 +122,34 @@ add_running(const struct profile *profile, struct table *table,
 	                 n > 0 ? "processes still running" : NULL, n, error);
 }
 
+/*
+ * What sampling cost, where the collector says so: a share of the CPU time of
+ * the processes of which that is known.
+ */
+static int
+add_cost(const struct profile *profile, struct table *table,
+         struct error *error)
+{
+	double cpu_ns = 0, sampling_ns = 0;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		const struct process *process = &profile->processes[i];
+
+		if (process->cpu_ns == 0)
+			continue;
+		cpu_ns += (double)process->cpu_ns;
+		sampling_ns += (double)process->sampling_ns;
+	}
+	if (cpu_ns == 0)
+		return 0;
+	if (table_add_field(table, "cpu_seconds", "CPU time in seconds",
+	                    cell_fraction(cpu_ns / 1e9), error) != 0)
+		return -1;
+	return table_add_field(table, "sampling_share",
+	                       "share of it that sampling took",
+	                       cell_fraction(sampling_ns / cpu_ns), error);
+}
+
 static int
 add_counts(const struct session *session, struct table *table,
            struct error *error)
@@ -173,6 +201,15 @@ add_tallies(const struct profile *profile, struct table *table,
 	return 0;
 }
 
+static bool
+has_sources(const struct profile *profile)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (profile->resources[r].source != NULL)
+			return true;
+	return false;
+}
+
 static int
 add_resources(const struct session *session, struct table *table,
               struct error *error)
@@ -184,6 +221,8 @@ add_resources(const struct session *session, struct table *table,
 	table_add_column(table, "interval", "interval", CELL_COUNT);
 	table_add_column(table, "hits", "hits", CELL_COUNT);
 	table_add_column(table, "samples", "samples", CELL_COUNT);
+	if (has_sources(profile))
+		table_add_column(table, "source", "source", CELL_TEXT);
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
 		uint64_t samples, hits = session_hits(session, r, &samples);
@@ -193,6 +232,8 @@ add_resources(const struct session *session, struct table *table,
 			cell_count(resource->interval),
 			cell_count(hits),
 			cell_count(samples),
+			cell_text(resource->source != NULL ?
+			          resource->source : ""),
 		};
 
 		if (table_add_row(table, cells, error) != 0)
@@ -213,6 +254,7 @@ info_run(struct session *session, const struct arguments *arguments,
 	table->rows_key = "resources";
 	if (add_program(session, table, error) != 0 ||
 	    add_running(session->profile, table, error) != 0 ||
+	    add_cost(session->profile, table, error) != 0 ||
 	    add_counts(session, table, error) != 0 ||
 	    add_tallies(session->profile, table, error) != 0)
 		return -1;
@@ -226,7 +268,9 @@ const struct command command_info = {
 	    "Shows the program and when it ran, how many processes, threads, "
 	    "modules and functions the profile has, the deepest stack, what "
 	    "the collector had to leave out, and for each resource its gtick, "
-	    "the gticks from one sample to the next, hits and samples.",
+	    "the gticks from one sample to the next, hits and samples. Of a "
+	    "recording it also tells what sampling cost, and for each resource "
+	    "how it was counted.",
 	.example = "info",
 	.run = info_run,
 };

@@ -299,6 +299,16 @@ datafile_count_time(uint64_t ns)
 }
 
 void
+datafile_note_cpu_time(void)
+{
+	struct cpprofdata_header *head = datafile_header();
+
+	if (head != NULL)
+		__atomic_store_n(&head->cpu_ns, process_cpu_time(),
+		    __ATOMIC_RELAXED);
+}
+
+void
 datafile_count_thread(bool is_sampled)
 {
 	struct cpprofdata_header *head = datafile_header();
@@ -470,6 +480,7 @@ datafile_finish(void)
 
 	if (head == NULL)
 		return;
+	datafile_note_cpu_time();
 	head->end_ns = process_now();
 	fd = descriptor();
 	/* Without the lock nobody goes beyond `used`. */

@@ -85,6 +85,9 @@ void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 /* Adds to the time that samples have taken; nothing while there is no file. */
 void datafile_count_time(uint64_t ns);
 
+/* Notes the CPU time of the process so far; nothing while there is no file. */
+void datafile_note_cpu_time(void);
+
 /* Notes the end of the process and cuts the file; it can still grow.  Lock
  * held. */
 void datafile_finish(void);

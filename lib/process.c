@@ -31,6 +31,17 @@ process_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+uint64_t
+process_cpu_time(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) != 0)
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec -
+	    process.start_cpu_ns;
+}
+
 void
 process_pause(void)
 {
@@ -61,6 +72,8 @@ process_forked(void)
 	process.pid = (uint32_t)getpid();
 	process.parent_pid = (uint32_t)getppid();
 	process.start_ns = process_now();
+	process.start_cpu_ns = 0;
+	process.start_cpu_ns = process_cpu_time();
 }
 
 const char *

@@ -17,6 +17,7 @@
 struct process {
 	uint32_t pid, parent_pid;
 	uint64_t start_ns;
+	uint64_t start_cpu_ns;		/* CPU time used before it */
 	char output[PATH_MAX];		/* directory for the files; "": none */
 	char executable[PATH_MAX];
 	char directory[PATH_MAX];
@@ -57,6 +58,9 @@ int process_move_up(int fd);
 
 /* UTC in ns since 1970.  Async-signal-safe. */
 uint64_t process_now(void);
+
+/* CPU time of the process since its start.  Async-signal-safe. */
+uint64_t process_cpu_time(void);
 
 /*
  * Lets others run, also those of lower priority: for who waits for a lock.

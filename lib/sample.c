@@ -30,6 +30,7 @@
 #define ALLOWANCE_MAX_NS 1000000
 #define ALLOWANCE_MIN_NS (-2000000)	/* debt beyond it is forgiven */
 #define FEW_FRAMES 256
+#define NOTE_EVERY 1024		/* samples, what changes slowly */
 /* Time beyond this in a handler that did n things was another's. */
 #define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
 
@@ -200,8 +201,11 @@ take(struct thread *thread, const struct occasion *occasion,
 	count_drops(&thread->unwinder, hits, occasion->overrun);
 	/* Names change; once in a while is often enough. */
 	thread->n_samples++;
-	if ((thread->n_samples & (thread->n_samples - 1)) == 0)
+	if ((thread->n_samples & (thread->n_samples - 1)) == 0 ||
+	    thread->n_samples % NOTE_EVERY == 0) {
 		threads_note_name(thread);
+		datafile_note_cpu_time();
+	}
 	datafile_header()->last_sample_ns = process_now();
 	return TREE_OK;
 }

@@ -25,6 +25,7 @@
 #endif
 
 #define LONG_INTERVAL_US 4000	/* for which ticks are always enough */
+#define LONG_PERIOD 1000000
 
 /* What the kernel tells of such a signal; newer C libraries know it. */
 struct trap_info {
@@ -90,6 +91,7 @@ syscall_tracepoint(void)
 	return number;
 }
 
+/* A period of 0 opens one that does not run. */
 static int
 open_event(const struct source *source, uint64_t period, unsigned column,
     bool excludes_kernel)
@@ -102,7 +104,8 @@ open_event(const struct source *source, uint64_t period, unsigned column,
 	attr.config = source->event;
 	if (attr.type == PERF_TYPE_TRACEPOINT)
 		attr.config = syscall_tracepoint();
-	attr.sample_period = period;
+	attr.sample_period = period != 0 ? period : LONG_PERIOD;
+	attr.disabled = period == 0;
 	attr.exclude_kernel = excludes_kernel;
 	attr.exclude_hv = excludes_kernel;
 	attr.sigtrap = 1;
@@ -175,7 +178,7 @@ has_go_note(struct dl_phdr_info *info, size_t size, void *unused)
 
 /* Whether such an event can be had in this process. */
 static bool
-can_open(const struct source *source, uint64_t interval, const char **why)
+can_open(const struct source *source, const char **why)
 {
 	bool had_to;
 	int fd;
@@ -189,7 +192,7 @@ can_open(const struct source *source, uint64_t interval, const char **why)
 		*why = "the kernel's tracing (tracefs) is not to be had";
 		return false;
 	}
-	fd = open_allowed(source, interval, 0, &had_to);
+	fd = open_allowed(source, 0, 0, &had_to);
 	if (fd < 0) {
 		*why = explain(errno);
 		return false;
@@ -204,9 +207,10 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	unsigned i = 0;
 
+	(void)interval;
 	while (row->sources[i]->probe != probe)
 		i++;
-	return can_open(row->sources[i], interval, why);
+	return can_open(row->sources[i], why);
 }
 
 /* The timer is as good and cheaper where ticks come often enough. */
@@ -223,7 +227,7 @@ probe_clock(const struct resource_row *row, uint64_t interval,
 	    (tick.tv_sec == 0 &&
 	    interval * 1000 >= (uint64_t)tick.tv_nsec)))
 		return false;
-	return can_open(&source_perf_clock, interval * 1000, why);
+	return can_open(&source_perf_clock, why);
 }
 
 /*

@@ -129,6 +129,13 @@ like '-F is an interval' '"name":"cpu".*"interval":2000' \
 "$cpprof" record -r cpu:8ms -o rate.cpprof -- "$forms" 0.1 >/dev/null 2>&1
 like 'and so is one with a unit' '"name":"cpu".*"interval":8000' \
 	"$(ask info rate.cpprof)"
+"$cpprof" record -r page-faults:1 -r cpu -o two.cpprof -- "$forms" 0.1 \
+	>/dev/null 2>err
+is 'two resources are recorded at once' 'page-faults cpu ' "$("$cpprof" -q \
+	-F tsv -e resource two.cpprof | cut -f 5 | tail -n +2 | tr '\n' ' ')"
+like 'and info tells where they come from' '"source":"(perf|kernel)' \
+	"$(ask info two.cpprof)"
+like 'and what that cost' '"sampling_share":0\.' "$(ask info two.cpprof)"
 "$cpprof" record --no-children -o alone.cpprof -- sh -c \
 	'(i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done); sh -c true' \
 	2>/dev/null

@@ -272,6 +272,8 @@ cpprofdata_tells_of_the_run(void **state)
 	assert_string_equal(profile->processes[0].host, "host");
 	assert_string_equal(profile->processes[0].program, "/proc/self/exe");
 	assert_int_equal(profile->processes[0].end_ns, 5000);
+	assert_int_equal(profile->processes[0].cpu_ns, 0);
+	assert_null(profile->resources[0].source);
 	assert_int_equal(profile->n_modules, 2);
 	assert_string_equal(profile->modules[1].path, "/gone/lib.so");
 	assert_int_equal(profile->modules[1].build_id_size, 2);
@@ -279,6 +281,31 @@ cpprofdata_tells_of_the_run(void **state)
 	assert_string_equal(profile->tallies[0].what, 
 	    "hits lost: no room to store them");
 	assert_int_equal(profile->tallies[0].count, 9);
+	profile_free(profile);
+}
+
+static void
+cpprofdata_tells_how_it_was_counted_and_what_that_cost(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+
+	(void)state;
+	whole_image(&image);
+	header_of(&image)->cpu_ns = 3000;
+	header_of(&image)->sampling_ns = 40;
+	header_of(&image)->resources[0].source = HOST;
+	header_of(&image)->resources[0].flags =
+	    CPPROFDATA_RANDOM | CPPROFDATA_COARSE;
+	profile = read_image(&image);
+	assert_int_equal(profile->processes[0].cpu_ns, 3000);
+	assert_int_equal(profile->processes[0].sampling_ns, 40);
+	assert_string_equal(profile->resources[0].source,
+	    "host, random intervals, places to a tick");
+	profile_free(profile);
+	header_of(&image)->resources[0].source = UINT32_MAX;
+	profile = read_image(&image);
+	assert_null(profile->resources[0].source);
 	profile_free(profile);
 }
 
@@ -649,6 +676,8 @@ main(void)
 		cmocka_unit_test(cpprofdata_is_known_by_its_magic),
 		cmocka_unit_test(cpprofdata_gives_named_stacks),
 		cmocka_unit_test(cpprofdata_tells_of_the_run),
+		cmocka_unit_test(
+		    cpprofdata_tells_how_it_was_counted_and_what_that_cost),
 		cmocka_unit_test(cpprofdata_makes_each_thread_a_section),
 		cmocka_unit_test(cpprofdata_names_phases),
 		cmocka_unit_test(cpprofdata_ignores_resources_without_a_name),

@@ -139,6 +139,32 @@ profile_merge_matches_resources_by_name(void **state)
 }
 
 static void
+profile_merge_names_each_source_once(void **state)
+{
+	static const char *const sources[][3] = {
+		{ "timer", "perf", "timer; perf" },
+		{ "timer", "timer", "timer" },
+		{ NULL, "perf", "perf" },
+		{ "perf", NULL, "perf" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+		struct error error = { 0 };
+		struct profile *inputs[] = { parse("a 1\n"), parse("b 1\n") };
+		struct profile *sum;
+
+		for (size_t k = 0; k < 2; k++)
+			assert_int_equal(profile_add_source(inputs[k],
+			    &inputs[k]->resources[0], sources[i][k], &error),
+			    0);
+		sum = merge_two(inputs[0], inputs[1], &error);
+		assert_string_equal(sum->resources[0].source, sources[i][2]);
+		profile_free(sum);
+	}
+}
+
+static void
 profile_merge_orders_resources_whatever_comes_first(void **state)
 {
 	static const char *const texts[] = {
@@ -408,6 +434,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(profile_merge_adds_stacks),
 		cmocka_unit_test(profile_merge_matches_resources_by_name),
+		cmocka_unit_test(profile_merge_names_each_source_once),
 		cmocka_unit_test(
 		    profile_merge_orders_resources_whatever_comes_first),
 		cmocka_unit_test(

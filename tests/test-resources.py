@@ -239,7 +239,7 @@ def children_count_their_own():
 
 
 def exec_takes_no_trap_along():
-    need_events()
+    need_events('page-faults:1')
     with collector.tempfile.TemporaryDirectory() as directory:
         program = os.path.join(directory, 'static')
         if subprocess.run(['cc', '-static', '-o', program, '-x', 'c', '-'],

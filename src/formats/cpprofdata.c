@@ -22,6 +22,7 @@
 
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
+#include "src/base/text_buffer.h"
 #include "src/formats/cpprofdata_file.h"
 #include "src/formats/cpprofdata_writer.h"
 #include "src/formats/format.h"
@@ -121,6 +122,8 @@ add_process(struct reader *reader, struct error *error)
 			.is_running = header->end_ns == 0 &&
 			    cpprofdata_is_written_by(reader->file.name,
 			                             header->pid),
+			.cpu_ns = header->cpu_ns,
+			.sampling_ns = header->sampling_ns,
 		};
 
 		if (profile_add_process(reader->profile, &process,
@@ -130,6 +133,33 @@ add_process(struct reader *reader, struct error *error)
 	free(program);
 	free(host);
 	free(command);
+	return result;
+}
+
+/* How it was counted, as the collector says. */
+static int
+add_source(struct reader *reader, uint32_t r, struct error *error)
+{
+	const struct cpprofdata_resource *raw =
+	    &reader->file.header.resources[r];
+	char *name = copy_string(&reader->file, raw->source, error);
+	struct text_buffer text = { 0 };
+	int result = -1;
+
+	if (name == NULL || *name == '\0') {
+		free(name);
+		return name != NULL ? 0 : -1;
+	}
+	text_add_string(&text, name);
+	if ((raw->flags & CPPROFDATA_RANDOM) != 0)
+		text_add_string(&text, ", random intervals");
+	if ((raw->flags & CPPROFDATA_COARSE) != 0)
+		text_add_string(&text, ", places to a tick");
+	result = profile_add_source(reader->profile,
+	                            &reader->profile->resources[r],
+	                            text_string(&text), error);
+	text_free(&text);
+	free(name);
 	return result;
 }
 
@@ -154,7 +184,8 @@ add_resources(struct reader *reader, struct error *error)
 				    offsetof(struct cpprofdata_header,
 				             resources[i]));
 		if (profile_add_resource(reader->profile, name, gtick,
-		                         raw->interval, error) == UINT32_MAX)
+		                         raw->interval, error) == UINT32_MAX ||
+		    add_source(reader, i, error) != 0)
 			return -1;
 	}
 	return 0;

@@ -70,7 +70,7 @@ profile_add_resource(struct profile *profile, const char *name,
                      const char *gtick, uint64_t interval,
                      struct error *error)
 {
-	struct resource resource = { name, gtick, interval };
+	struct resource resource = { name, gtick, interval, NULL };
 
 	if (make_room(&profile->resources, &profile->resources_capacity,
 	              profile->n_resources, 1, sizeof resource, error) != 0 ||
@@ -79,6 +79,20 @@ profile_add_resource(struct profile *profile, const char *name,
 		return UINT32_MAX;
 	profile->resources[profile->n_resources] = resource;
 	return profile->n_resources++;
+}
+
+int
+profile_add_source(struct profile *profile, struct resource *resource,
+                   const char *source, struct error *error)
+{
+	const char *had = resource->source;
+
+	if (source == NULL || (had != NULL && strstr(had, source) != NULL))
+		return 0;
+	resource->source = had == NULL ?
+	    arena_text(&profile->arena, source, strlen(source), error) :
+	    arena_format(&profile->arena, error, "%s; %s", had, source);
+	return resource->source != NULL ? 0 : -1;
 }
 
 uint32_t

@@ -26,6 +26,7 @@ struct resource {
 	const char *name;	/* "cpu" */
 	const char *gtick;	/* "microsecond", "fault", "byte"; "" unknown */
 	uint64_t interval;	/* gticks, at least 1 */
+	const char *source;	/* how it was counted; NULL unknown */
 };
 
 /* A file of code that was mapped while samples were taken. */
@@ -68,6 +69,8 @@ struct process {
 	const char *host;	/* NULL where unknown */
 	uint64_t start_ns, end_ns;	/* since 1970; 0 unknown */
 	bool is_running;	/* the profile may yet grow */
+	uint64_t cpu_ns;	/* CPU time it used; 0 unknown */
+	uint64_t sampling_ns;	/* of this, what taking samples cost */
 };
 
 struct thread {
@@ -125,6 +128,13 @@ void profile_free(struct profile *profile);
 uint32_t profile_add_resource(struct profile *profile, const char *name,
                               const char *gtick, uint64_t interval,
                               struct error *error);
+/*
+ * Says how a resource was counted, where that is known.  A sum names each way
+ * that there was once.  0, or -1 with *error set.
+ */
+int profile_add_source(struct profile *profile, struct resource *resource,
+                       const char *source, struct error *error);
+
 uint32_t profile_add_module(struct profile *profile, const char *path,
                             const void *build_id, uint32_t build_id_size,
                             struct error *error);

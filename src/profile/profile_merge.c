@@ -106,8 +106,13 @@ merge_resource(struct profile *sum, const struct inputs *inputs,
 		                                       resource->interval,
 		                                       error);
 
-		return number != UINT32_MAX ? 0 : -1;
+		if (number == UINT32_MAX)
+			return -1;
+		return profile_add_source(sum, &sum->resources[number],
+		                          resource->source, error);
 	}
+	if (profile_add_source(sum, known, resource->source, error) != 0)
+		return -1;
 	if (strcmp(known->gtick, resource->gtick) != 0)
 		return set_disagreement(inputs, from, resource, error);
 	if (known->interval != resource->interval)
