@@ -8,7 +8,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata lines perfdata \
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata gperftools lines perfdata \
 	perfscript pprof symbols
 mkdir -p fuzz
 cd fuzz
@@ -31,6 +31,8 @@ for target; do
 				>"corpus-$target/$(basename "$file" .gz)"
 		done ;;
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
+	gperftools)
+		cp "$source"/tests/data/gperftools/*.prof "corpus-$target/" ;;
 	lines)
 		for form in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz'; do
 			# Nothing but code, near address 0, and what is said

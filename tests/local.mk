@@ -39,6 +39,7 @@ unit_tests = \
 	tests/test-naming \
 	tests/test-output \
 	tests/test-pattern \
+	tests/test-gperftools \
 	tests/test-perf-data \
 	tests/test-perf-script \
 	tests/test-pprof \
@@ -77,6 +78,11 @@ tests_test_collapsed_LDADD = $(unit_libs)
 # So that it can have any allocation fail.
 tests_test_collapsed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc \
 	-Wl,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc
+
+tests_test_gperftools_SOURCES = tests/test-gperftools.c \
+	tests/reader-fixture.h
+tests_test_gperftools_CFLAGS = $(unit_cflags)
+tests_test_gperftools_LDADD = $(unit_libs)
 
 tests_test_perf_data_SOURCES = tests/test-perf-data.c \
 	tests/reader-fixture.h
@@ -216,7 +222,8 @@ EXTRA_DIST += \
 
 EXTRA_DIST += tests/fuzz-callgrind.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
-	tests/fuzz-perfdata.c tests/fuzz-perfscript.c tests/fuzz-pprof.c \
+	tests/fuzz-gperftools.c tests/fuzz-perfdata.c \
+	tests/fuzz-perfscript.c tests/fuzz-pprof.c \
 	tests/fuzz-symbols.c
 fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
@@ -228,6 +235,7 @@ EXTRA_DIST += \
 	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \
 	tests/data/go/heap.alloc_space.top-cum.txt \
 	tests/data/go/heap.top-cum.txt tests/data/go/work.go \
+	tests/data/gperftools/rec.cum.txt tests/data/gperftools/rec.prof \
 	tests/data/perf/rec tests/data/perf/rec.data \
 	tests/data/perf/rec.c tests/data/perf/rec.children.txt \
 	tests/data/perf/rec.script tests/data/perf/rec.self.txt

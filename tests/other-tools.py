@@ -29,10 +29,10 @@ class Claims:
             print("#", difference)
 
 
-def numbers(profile, view, *commands):
+def numbers(profile, view, *commands, symfs=None):
     """{name: hits} of a view; programs are sought beside the profile."""
     arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
-                 "--symfs", os.path.dirname(profile)]
+                 "--symfs", symfs or os.path.dirname(profile)]
     for command in (*commands, view):
         arguments += ["-e", command]
     answer = subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
@@ -232,6 +232,26 @@ def compare_perf(folder, claims):
                             compare_perf_children(children, profile, only))
 
 
+# ---- google-pprof ----
+
+def compare_gperftools(oracle, profile, symfs):
+    """What differs from `google-pprof --text --cum --functions`."""
+    cumulative = numbers(profile, "functions", symfs=symfs)
+    flat = numbers(profile, "body", symfs=symfs)
+    differences = []
+    seen = 0
+    with open(oracle, encoding="utf-8") as lines:
+        for line in lines:
+            row = re.match(r"\s*(\d+) +\S+% +\S+% +(\d+) +\S+% (\w+)$", line)
+            if not row or row[3].startswith("_"):
+                continue        # a name of the library's
+            seen += 1
+            got = (flat.get(row[3], 0), cumulative.get(row[3], 0))
+            if got != (int(row[1]), int(row[2])):
+                differences.append(f"{row[3]}: {got}, expected {row[0]}")
+    return differences if seen else ["nothing was compared"]
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "data")
     claims = Claims()
@@ -240,6 +260,11 @@ def main():
         claims.make("as go tool pprof: " + os.path.basename(oracle),
                     compare_go(oracle))
     compare_perf(os.path.join(folder, "perf"), claims)
+    oracle = os.path.join(folder, "gperftools", "rec.cum.txt")
+    if os.path.exists(oracle):
+        claims.make("as google-pprof: rec.prof", compare_gperftools(
+            oracle, oracle.replace(".cum.txt", ".prof"),
+            os.path.join(folder, "perf")))
     print(f"1..{claims.n}")
 
 

@@ -21,6 +21,8 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata_writer.c src/formats/cpprofdata_writer.h \
 	src/formats/format.c src/formats/format.h src/formats/list.def \
 	src/formats/frame_names.c src/formats/frame_names.h \
+	src/formats/gperftools.c \
+	src/formats/gperftools_maps.c src/formats/gperftools_maps.h \
 	src/formats/id_table.c src/formats/id_table.h \
 	src/formats/gzip_output.c src/formats/gzip_output.h \
 	src/formats/load.c \

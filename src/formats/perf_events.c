@@ -169,10 +169,13 @@ static uint64_t
 time_of_other(const struct perf_events *events,
               const struct perf_record *record)
 {
-	const struct perf_attr *attr = &events->attrs[0];
+	const struct perf_attr *attr;
 	size_t behind;
 
-	if (events->n == 0 || (attr->flags & PERF_ATTR_SAMPLE_ID_ALL) == 0 ||
+	if (events->n == 0)
+		return 0;
+	attr = &events->attrs[0];
+	if ((attr->flags & PERF_ATTR_SAMPLE_ID_ALL) == 0 ||
 	    (attr->sample_type & PERF_SAMPLE_TIME) == 0)
 		return 0;
 	behind = 8 * (1 + count_bits(attr->sample_type & (PERF_SAMPLE_ID |

@@ -230,8 +230,11 @@ thread_string(const struct pprof_tables *tables, const char *labels, size_t n)
 	uint64_t string = 0, size;
 
 	for (size_t at = 0; at < n; at += sizeof size + size) {
-		struct protobuf_field part, label = { .bytes =
-			(const unsigned char *)labels + at + sizeof size };
+		struct protobuf_field part, label = {
+			.wire = PROTOBUF_BYTES,
+			.bytes = (const unsigned char *)labels + at +
+			         sizeof size,
+		};
 		struct protobuf message;
 		uint64_t values[PPROF_LABEL_STRING + 1] = { 0 };
 		size_t rank;

@@ -114,10 +114,12 @@ protobuf_next(struct protobuf *message, struct protobuf_field *field)
 	return PROTOBUF_FIELD;
 }
 
-/* The message that a field of bytes holds. */
+/* The message that a field of bytes holds; of others an empty one. */
 static inline struct protobuf
 protobuf_message(const struct protobuf_field *field)
 {
+	if (field->wire != PROTOBUF_BYTES)
+		return (struct protobuf){ NULL, NULL };
 	return (struct protobuf){ field->bytes, field->bytes + field->value };
 }
 

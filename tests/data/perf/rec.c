@@ -8,6 +8,10 @@
  *	perf report -i rec.data --stdio --no-inline --children -g none -t TAB \
  *	    -s sym -F overhead_children,overhead,period,sample,sym \
  *	    >rec.children.txt
+ *	LD_PRELOAD=libprofiler.so.0 CPUPROFILE=rec.prof \
+ *	    CPUPROFILE_FREQUENCY=1000 ./rec
+ *	google-pprof --text --cum --functions --nodefraction=0 \
+ *	    --nodecount=100000 rec rec.prof >rec.cum.txt
  */
 #define _GNU_SOURCE
 #include <pthread.h>
