@@ -83,7 +83,8 @@ export_run(struct session *session, const struct arguments *arguments,
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	if (session->profile->tree == NULL)
+	if (session->profile->tree == NULL &&
+	    !exporters[export.format]->holds_graphs)
 		return error_set(error, "this profile has calls and no "
 		                 "stacks, which are what %s holds",
 		                 exporter_names[export.format]);

@@ -161,6 +161,18 @@ def callgrind_comes_back(profile):
             assert ours == theirs, (view, ours, theirs)
 
 
+def graph_comes_back(profile):
+    """Of a profile that is functions and calls itself, all."""
+    back = export(profile, "callgrind")
+    for view in ("functions", "flat", "body", "down", "up"):
+        ours, theirs = (answers(path, "threshold 0.0001", view)[-1]["rows"]
+                        for path in (profile, back))
+        differences = [pair for pair in zip(ours, theirs)
+                       if pair[0] != pair[1]]
+        assert ours == theirs, (view, len(ours), len(theirs),
+                                differences[:2])
+
+
 def annotate_agrees(profile):
     """callgrind_annotate's inclusive figures are ours; f'2 is its own."""
     path = export(profile, "callgrind")
@@ -242,6 +254,9 @@ def main():
         for path in profiles:
             claims.make(f"{check.__name__}: {os.path.basename(path)}", check,
                         path)
+    for path in sorted(glob.glob(os.path.join(HERE, "data/callgrind/*.out.gz"))):
+        claims.make(f"graph_comes_back: {os.path.basename(path)}",
+                    graph_comes_back, path)
     for tool, check in (("callgrind_annotate", annotate_agrees),
                         ("go", go_agrees)):
         for path in samples:

@@ -591,13 +591,13 @@ callgrind_tells_recursion_by_levels(void **state)
 	    "creator: cpprof (names as callgrind's)\n"
 	    "positions: line\nevent: samples : samples, 1 sample each\n"
 	    "events: samples\nsummary: 11\n"
-	    "\nfl=(3) ???\nfn=(1) f\n0 1\n"
-	    "cfi=(3)\ncfn=(2) f'2\ncalls=0 0\n0 8\n"
-	    "cfi=(3)\ncfn=(3) g\ncalls=0 0\n0 2\n"
-	    "\nfl=(3)\nfn=(2)\n0 8\n"
-	    "cfi=(3)\ncfn=(3)\ncalls=0 0\n0 8\n"
-	    "\nfl=(3)\nfn=(3)\n0 2\n"
-	    "cfi=(3)\ncfn=(2)\ncalls=0 0\n0 8\n"
+	    "\nfl=(1) ???\nfn=(1) f\n0 1\n"
+	    "cfi=(1)\ncfn=(2) f'2\ncalls=0 0\n0 8\n"
+	    "cfi=(1)\ncfn=(3) g\ncalls=0 0\n0 2\n"
+	    "\nfl=(1)\nfn=(2)\n0 8\n"
+	    "cfi=(1)\ncfn=(3)\ncalls=0 0\n0 8\n"
+	    "\nfl=(1)\nfn=(3)\n0 2\n"
+	    "cfi=(1)\ncfn=(2)\ncalls=0 0\n0 8\n"
 	    "\ntotals: 11\n");
 }
 

@@ -382,22 +382,26 @@ finish_node(struct finish *finish, uint32_t number, bool has_contexts,
 static int
 add_modules(struct finish *finish, struct error *error)
 {
-	const struct meanings *objects =
-	    &finish->names->meanings[CALLGRIND_OBJECT];
+	const struct names *texts = finish->names->texts;
+	const struct names *keys = finish->names->keys;
+	bool *is_known = memory_array(names_count(texts), sizeof *is_known,
+	                              error);
 
-	for (size_t i = 0; i < objects->n_slots; i++) {
-		const char *path;
+	for (uint32_t i = 0; is_known != NULL && i < names_count(keys); i++) {
+		struct node_key key;
 
-		if (objects->slots[i].text == NO_NAME)
+		memcpy(&key, names_text(keys, i), sizeof key);
+		if (key.object == NO_NAME || is_known[key.object])
 			continue;
-		path = names_text(finish->names->texts,
-		                  objects->slots[i].text);
-		if (strcmp(path, "???") != 0 &&
-		    profile_add_module(finish->profile, path, NULL, 0,
+		is_known[key.object] = true;
+		if (strcmp(names_text(texts, key.object), "???") != 0 &&
+		    profile_add_module(finish->profile,
+		                       names_text(texts, key.object), NULL, 0,
 		                       error) == UINT32_MAX)
-			return -1;
+			break;
 	}
-	return 0;
+	free(is_known);
+	return error->is_set ? -1 : 0;
 }
 
 int

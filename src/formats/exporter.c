@@ -43,7 +43,8 @@ has_units(const struct profile *profile)
 static bool
 has_samples(const struct profile *profile)
 {
-	for (uint32_t r = 0; r < profile->n_resources; r++)
+	for (uint32_t r = 0; profile->tree != NULL &&
+	     r < profile->n_resources; r++)
 		if (profile->tree->samples[r] != NULL)
 			return true;
 	return false;
@@ -59,6 +60,12 @@ has_lines(const struct profile *profile)
 	return false;
 }
 
+static bool
+has_paths(const struct profile *profile)
+{
+	return profile->tree != NULL && profile->tree->deepest > 2;
+}
+
 static unsigned
 find_contents(const struct profile *profile)
 {
@@ -68,7 +75,7 @@ find_contents(const struct profile *profile)
 	return (has_several ? EXPORT_RESOURCES : 0) |
 	    (has_units(profile) ? EXPORT_UNITS : 0) |
 	    (has_samples(profile) ? samples : 0) |
-	    (profile->tree->deepest > 2 ? EXPORT_PATHS : 0) |
+	    (has_paths(profile) ? EXPORT_PATHS : 0) |
 	    (profile->n_modules > 0 ? EXPORT_ADDRESSES | EXPORT_NAMES : 0) |
 	    (has_lines(profile) ? EXPORT_LINES : 0) |
 	    (profile->n_sections > 1 ? EXPORT_THREADS : 0) |

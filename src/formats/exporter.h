@@ -20,9 +20,10 @@
  * of addresses write the profile's frames, and no names but functions'.
  */
 struct export_source {
-	const struct profile *profile;		/* has a tree */
+	const struct profile *profile;
 	const struct sample_tree *named;	/* its stacks as views name
-						 * them; labels are names */
+						 * them; labels are names;
+						 * NULL: it has a graph */
 	enum inlines inlines;	/* which locations of a frame count */
 	uint32_t resource;	/* the current one */
 };
@@ -45,6 +46,8 @@ enum export_content {
 struct exporter {
 	const char *summary;		/* "one resource, for flame graphs" */
 	bool is_binary;			/* not for a terminal */
+	bool holds_graphs;		/* functions and calls as well, where
+					 * the profile has no tree */
 	unsigned carries;		/* enum export_content */
 
 	/*

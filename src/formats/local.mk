@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
 	src/formats/callgrind.c \
+	src/formats/callgrind_costs.c src/formats/callgrind_costs.h \
 	src/formats/callgrind_events.c src/formats/callgrind_events.h \
 	src/formats/callgrind_names.c src/formats/callgrind_names.h \
+	src/formats/callgrind_output.c src/formats/callgrind_output.h \
 	src/formats/collapsed.c \
 	src/formats/collapsed_header.c src/formats/collapsed_header.h \
 	src/formats/collapsed_lines.c src/formats/collapsed_lines.h \
