@@ -108,6 +108,7 @@ open_event(const struct source *source, uint64_t period, unsigned column,
 	attr.disabled = period == 0;
 	attr.exclude_kernel = excludes_kernel;
 	attr.exclude_hv = excludes_kernel;
+	attr.disabled = 1;
 	attr.sigtrap = 1;
 	attr.remove_on_exec = 1;
 	attr.sig_data = to_data(column);
@@ -259,7 +260,11 @@ scale(const struct source *source)
 	return source->usage == USAGE_CPU ? 1000 : 1;
 }
 
-/* Opens the event; whether it is there, and counts all that it should. */
+/*
+ * Opens the event; whether it is there, and counts all that it should.  The
+ * first period may be shorter than a trap takes, so there is none before the
+ * handler can set the next: traps would follow on each other for ever.
+ */
 static bool
 arm(struct thread *thread, unsigned column)
 {
@@ -282,6 +287,7 @@ arm(struct thread *thread, unsigned column)
 	    account->fd, 0);
 	if (account->page == MAP_FAILED)
 		account->page = NULL;
+	ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
 	return !had_to || source->event_type == PERF_TYPE_HARDWARE;
 }
 
