@@ -41,9 +41,10 @@ const struct command command_inlines = {
 	    "profile itself names, and reads no debug information. off shows "
 	    "none: their time is that of the function they were copied "
 	    "into.\n\n"
-	    "The hits of a function that was not inlined are the same with "
-	    "all three. By module and by address, inlined calls are never "
-	    "steps.",
+	    "What a function that was never inlined costs with all its calls "
+	    "is the same with all three; in body, inlined code counts, where "
+	    "it is shown, for the function that it was written in. By module "
+	    "and by address, inlined calls are never steps.",
 	.example = "inlines on",
 	.arguments = inlines_arguments,
 	.choices = inlines_choices,

@@ -86,23 +86,6 @@ open_dwarf(struct reading *reading)
 	return 0;
 }
 
-/* The first of the addresses that is not below. */
-static size_t
-first_at(const struct debug_lines_request *request, uint64_t address)
-{
-	size_t low = 0, high = request->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (request->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Gives a unit the addresses in its ranges that no other unit has. */
 static int
 give_unit(struct reading *reading, Dwarf_Die *unit, struct error *error)
@@ -110,14 +93,14 @@ give_unit(struct reading *reading, Dwarf_Die *unit, struct error *error)
 	const struct debug_lines_request *request = reading->request;
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
+	size_t first, end;
 
 	while ((at = dwarf_ranges(unit, at, &base, &low, &high)) > 0) {
 		if (debug_walk_step(&reading->walk, error) != 0)
 			return -1;
-		if (low == 0)		/* dropped by the linker */
-			continue;
-		for (size_t i = first_at(request, low);
-		     i < request->n && request->addresses[i] < high; i++) {
+		debug_addresses_in(request->addresses, request->n, low, high,
+		                   &first, &end);
+		for (size_t i = first; i < end; i++) {
 			if (reading->owned[i].unit == NO_UNIT)
 				reading->owned[i].unit =
 				    dwarf_dieoffset(unit);

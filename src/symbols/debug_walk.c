@@ -77,6 +77,36 @@ debug_walk_unit(struct debug_walk *walk, Dwarf_Die *unit, uint32_t within,
 	return 0;
 }
 
+/* The index of the first address that is not below. */
+static size_t
+first_at(const uint64_t *addresses, size_t n, uint64_t address)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void
+debug_addresses_in(const uint64_t *addresses, size_t n, uint64_t low,
+                   uint64_t high, size_t *first, size_t *end)
+{
+	*first = *end = 0;
+	if (low == 0 || low >= high)
+		return;
+	*first = first_at(addresses, n, low);
+	*end = *first;
+	while (*end < n && addresses[*end] < high)
+		(*end)++;
+}
+
 const char *
 debug_text(Dwarf_Die *die, unsigned attribute)
 {

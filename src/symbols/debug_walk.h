@@ -54,6 +54,13 @@ int debug_walk_unit(struct debug_walk *walk, Dwarf_Die *unit, uint32_t within,
 /* Counts a step; 0, or -1 likewise. */
 int debug_walk_step(struct debug_walk *walk, struct error *error);
 
+/*
+ * Which of n ascending addresses lie in [low, high): those from *first to
+ * before *end.  None where low is 0: code that the linker dropped.
+ */
+void debug_addresses_in(const uint64_t *addresses, size_t n, uint64_t low,
+                        uint64_t high, size_t *first, size_t *end);
+
 /* The text of an attribute, or NULL. */
 const char *debug_text(Dwarf_Die *die, unsigned attribute);
 

@@ -30,28 +30,10 @@ struct finding {
 	size_t n_plain, plain_capacity;
 };
 
-/* The first of the addresses that is not below. */
-static size_t
-first_at(const struct finding *finding, uint64_t address)
-{
-	size_t low = 0, high = finding->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (finding->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /*
  * Marks the addresses in an entry's ranges: as found, or as being in `call`
  * where they were in the call around it.  *n_marked: how many; *n_ranges: how
- * many ranges the entry has at all.  Code that the linker dropped is left at
- * address 0.
+ * many ranges the entry has at all.
  */
 static int
 mark(struct finding *finding, Dwarf_Die *die, uint32_t call, size_t *n_marked,
@@ -62,14 +44,16 @@ mark(struct finding *finding, Dwarf_Die *die, uint32_t call, size_t *n_marked,
 	    finding->calls->calls[call].outer : NO_CALL;
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
+	size_t first, end;
 
 	*n_marked = *n_ranges = 0;
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		(*n_ranges)++;
 		if (debug_walk_step(finding->walk, error) != 0)
 			return -1;
-		for (size_t i = low == 0 ? finding->n : first_at(finding, low);
-		     i < finding->n && finding->addresses[i] < high; i++) {
+		debug_addresses_in(finding->addresses, finding->n, low, high,
+		                   &first, &end);
+		for (size_t i = first; i < end; i++) {
 			if (call == NO_CALL)
 				finding->is_found[i] = true;
 			else if (innermost[i] == outer)

@@ -91,13 +91,17 @@ add_function(struct asking *asking, const struct debug_location *location,
 	return *name != NO_NAME ? 0 : -1;
 }
 
-/* *name: NO_NAME for NULL, and for a path that no system would take. */
+/*
+ * *name: NO_NAME where there is none, which libdw may call "???", and for a
+ * path that no system would take.
+ */
 static int
 add_file(struct names *names, const struct debug_location *location,
          uint32_t *name, struct error *error)
 {
 	char clean[PATH_MAX];
-	size_t length = location->file == NULL ? 0 :
+	size_t length = location->file == NULL ||
+	    strcmp(location->file, "???") == 0 ? 0 :
 	    source_path_clean(clean, sizeof clean, location->directory,
 	                      location->file);
 
