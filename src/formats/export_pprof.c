@@ -2,10 +2,8 @@
 /* export_pprof.c -- profile.proto, packed by gzip, as go tool pprof reads it.
  *
  * A resource becomes a type of values in its gticks; one alone has its raw
- * samples beside it, as Go's own profiles have.  A frame becomes a location,
- * its inlined calls lines, innermost first; a function is a name in a file.
- * Addresses are those of the modules' files, for which pprof has a sign: a
- * mapping of the whole address space.
+ * samples beside it, as Go's own profiles have.  A stack becomes a sample, a
+ * frame a location (pprof_code.c).
  * Source: google/pprof, proto/profile.proto.
  */
 #include <inttypes.h>
@@ -14,65 +12,13 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/names.h"
-#include "src/formats/exporter.h"
 #include "src/formats/gzip_output.h"
-#include "src/formats/protobuf_output.h"
-#include "src/profile/frame_labels.h"
+#include "src/formats/pprof_encoding.h"
 #include "src/profile/stack_walk.h"
-
-/* Fields of the messages, by their names there. */
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING_TABLE = 6,
-	PROFILE_TIME_NANOS = 9,
-	PROFILE_DURATION_NANOS = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_COMMENT = 13,
-	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
-
-	TYPE_TYPE = 1, TYPE_UNIT = 2,
-	SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3,
-	LABEL_KEY = 1, LABEL_STR = 2,
-	MAPPING_ID = 1, MAPPING_MEMORY_LIMIT = 3, MAPPING_FILENAME = 5,
-	MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILENAMES = 8, MAPPING_HAS_LINE_NUMBERS = 9,
-	MAPPING_HAS_INLINE_FRAMES = 10,
-	LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3,
-	LOCATION_LINE = 4,
-	LINE_FUNCTION_ID = 1, LINE_LINE = 2,
-	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILENAME = 4,
-};
-
-/* What a module's mapping says of all of its locations. */
-enum { HAS_FILES = 1, HAS_LINES = 2, HAS_INLINES = 4 };
-
-struct encoding {
-	const struct export_source *source;
-	struct writer *writer;		/* packs */
-	struct names *strings;		/* the string table; 0 is empty */
-	struct names *functions;	/* struct function_key; ids from 1 */
-	struct text_buffer fields;	/* of the profile */
-	struct text_buffer message, inner;	/* scratch */
-	unsigned char *has;		/* [modules] HAS_... */
-	bool counts_samples;		/* a first value of raw samples */
-};
-
-struct function_key {
-	uint32_t name, file;
-};
-
-/* ---- strings ---- */
 
 /* The number of a string; 0 with *error set for want of memory. */
 static uint64_t
-string_id(struct encoding *encoding, const char *text, size_t length,
+string_id(struct pprof_encoding *encoding, const char *text, size_t length,
           struct error *error)
 {
 	uint32_t id = names_add(encoding->strings, text, length, error);
@@ -80,14 +26,16 @@ string_id(struct encoding *encoding, const char *text, size_t length,
 	return id != NO_NAME ? id : 0;
 }
 
-static uint64_t
-text_id(struct encoding *encoding, const char *text, struct error *error)
+uint64_t
+pprof_text_id(struct pprof_encoding *encoding, const char *text,
+              struct error *error)
 {
 	return string_id(encoding, text, strlen(text), error);
 }
 
-static uint64_t
-name_id(struct encoding *encoding, uint32_t name, struct error *error)
+uint64_t
+pprof_name_id(struct pprof_encoding *encoding, uint32_t name,
+              struct error *error)
 {
 	const struct names *names = encoding->source->profile->names;
 
@@ -97,17 +45,16 @@ name_id(struct encoding *encoding, uint32_t name, struct error *error)
 	                 names_length(names, name), error);
 }
 
-static int
-flush(struct encoding *encoding, struct error *error)
+int
+pprof_flush(struct pprof_encoding *encoding, struct error *error)
 {
 	if (error->is_set)
 		return -1;
 	return export_flush(&encoding->fields, encoding->writer, error);
 }
 
-/* Ends a message that was made in encoding->message. */
-static void
-add_message(struct encoding *encoding, uint32_t field)
+void
+pprof_add_message(struct pprof_encoding *encoding, uint32_t field)
 {
 	protobuf_add_message(&encoding->fields, field, &encoding->message);
 	text_clear(&encoding->message);
@@ -126,7 +73,7 @@ is_count(const struct resource *resource)
 
 /* What pprof calls a gtick: known units in the plural. */
 static uint64_t
-unit_id(struct encoding *encoding, const struct resource *resource,
+unit_id(struct pprof_encoding *encoding, const struct resource *resource,
         struct error *error)
 {
 	static const char *const known[] = { "nanosecond", "microsecond",
@@ -135,27 +82,28 @@ unit_id(struct encoding *encoding, const struct resource *resource,
 	char plural[16];
 
 	if (is_count(resource) || *resource->gtick == '\0')
-		return text_id(encoding, "count", error);
+		return pprof_text_id(encoding, "count", error);
 	for (size_t i = 0; known[i] != NULL; i++)
 		if (strcmp(resource->gtick, known[i]) == 0) {
 			strcpy(stpcpy(plural, known[i]), "s");
-			return text_id(encoding, plural, error);
+			return pprof_text_id(encoding, plural, error);
 		}
-	return text_id(encoding, resource->gtick, error);
+	return pprof_text_id(encoding, resource->gtick, error);
 }
 
 static void
-add_type(struct encoding *encoding, uint32_t field, uint64_t type,
+add_type(struct pprof_encoding *encoding, uint32_t field, uint64_t type,
          uint64_t unit)
 {
 	protobuf_add_number(&encoding->message, TYPE_TYPE, type);
 	protobuf_add_number(&encoding->message, TYPE_UNIT, unit);
-	add_message(encoding, field);
+	pprof_add_message(encoding, field);
 }
 
 /* Sums of values are signed numbers of 64 bits in the tools. */
 static int
-check_total(const struct encoding *encoding, uint32_t r, struct error *error)
+check_total(const struct pprof_encoding *encoding, uint32_t r,
+            struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct sample_tree *tree = profile->tree;
@@ -167,7 +115,7 @@ check_total(const struct encoding *encoding, uint32_t r, struct error *error)
 }
 
 static int
-write_types(struct encoding *encoding, struct error *error)
+write_types(struct pprof_encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct resource *current =
@@ -175,28 +123,30 @@ write_types(struct encoding *encoding, struct error *error)
 
 	if (encoding->counts_samples)
 		add_type(encoding, PROFILE_SAMPLE_TYPE,
-		         text_id(encoding, "samples", error),
-		         text_id(encoding, "count", error));
+		         pprof_text_id(encoding, "samples", error),
+		         pprof_text_id(encoding, "count", error));
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		const struct resource *resource = &profile->resources[r];
+
 		if (check_total(encoding, r, error) != 0)
 			return -1;
 		add_type(encoding, PROFILE_SAMPLE_TYPE,
-		         text_id(encoding, profile->resources[r].name, error),
-		         unit_id(encoding, &profile->resources[r], error));
+		         pprof_text_id(encoding, resource->name, error),
+		         unit_id(encoding, resource, error));
 	}
 	add_type(encoding, PROFILE_PERIOD_TYPE,
-	         text_id(encoding, current->name, error),
+	         pprof_text_id(encoding, current->name, error),
 	         unit_id(encoding, current, error));
 	protobuf_add_number(&encoding->fields, PROFILE_PERIOD,
 	                    current->interval);
 	protobuf_add_number(&encoding->fields, PROFILE_DEFAULT_SAMPLE_TYPE,
-	                    text_id(encoding, current->name, error));
-	return flush(encoding, error);
+	                    pprof_text_id(encoding, current->name, error));
+	return pprof_flush(encoding, error);
 }
 
 /* When it ran, and what. */
 static int
-write_process(struct encoding *encoding, struct error *error)
+write_process(struct pprof_encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct process *process = profile->processes;
@@ -210,143 +160,15 @@ write_process(struct encoding *encoding, struct error *error)
 		                    process->end_ns - process->start_ns);
 	if (process->command != NULL)
 		protobuf_add_number(&encoding->fields, PROFILE_COMMENT,
-		                    text_id(encoding, process->command,
+		                    pprof_text_id(encoding, process->command,
 		                            error));
-	return flush(encoding, error);
-}
-
-/* ---- code ---- */
-
-static void
-look_at_frame(struct encoding *encoding, const struct frame *frame)
-{
-	const struct profile *profile = encoding->source->profile;
-	const struct location *locations =
-	    &profile->locations[frame->first_location];
-	uint32_t n = frame_shown_locations(frame, encoding->source->inlines);
-	unsigned char *has = &encoding->has[frame->module];
-
-	*has |= n > 1 ? HAS_INLINES : 0;
-	for (uint32_t i = 0; i < n; i++)
-		*has |= (unsigned char)(
-		    (locations[i].file != NO_NAME ? HAS_FILES : 0) |
-		    (locations[i].line != 0 ? HAS_LINES : 0));
-}
-
-static void
-add_build_id(struct encoding *encoding, const struct module *module,
-             struct error *error)
-{
-	char hex[2 * sizeof module->build_id + 1] = "";
-
-	for (uint32_t i = 0; i < module->build_id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", module->build_id[i]);
-	protobuf_add_number(&encoding->message, MAPPING_BUILD_ID,
-	                    text_id(encoding, hex, error));
-}
-
-static int
-write_mappings(struct encoding *encoding, struct error *error)
-{
-	const struct profile *profile = encoding->source->profile;
-	struct text_buffer *message = &encoding->message;
-
-	for (uint32_t i = 0; i < profile->n_frames; i++)
-		if (profile->frames[i].module != NO_MODULE)
-			look_at_frame(encoding, &profile->frames[i]);
-	for (uint32_t i = 0; i < profile->n_modules; i++) {
-		const struct module *module = &profile->modules[i];
-		unsigned char has = encoding->has[i];
-
-		protobuf_add_number(message, MAPPING_ID, (uint64_t)i + 1);
-		protobuf_add_number(message, MAPPING_MEMORY_LIMIT,
-		                    UINT64_MAX);
-		protobuf_add_number(message, MAPPING_FILENAME,
-		                    text_id(encoding, module->path, error));
-		add_build_id(encoding, module, error);
-		protobuf_add_number(message, MAPPING_HAS_FUNCTIONS, 1);
-		protobuf_add_number(message, MAPPING_HAS_FILENAMES,
-		                    (has & HAS_FILES) != 0);
-		protobuf_add_number(message, MAPPING_HAS_LINE_NUMBERS,
-		                    (has & HAS_LINES) != 0);
-		protobuf_add_number(message, MAPPING_HAS_INLINE_FRAMES,
-		                    (has & HAS_INLINES) != 0);
-		add_message(encoding, PROFILE_MAPPING);
-		if (flush(encoding, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* The id of a function; a new one is added to the fields. */
-static uint64_t
-function_id(struct encoding *encoding, const struct location *location,
-            struct error *error)
-{
-	struct function_key key = { location->function, location->file };
-	uint32_t n = names_count(encoding->functions);
-	uint32_t number = names_add(encoding->functions, (const char *)&key,
-	                            sizeof key, error);
-	struct text_buffer *inner = &encoding->inner;
-	uint64_t name;
-
-	if (number != n || number == NO_NAME)
-		return (uint64_t)number + 1;
-	name = name_id(encoding, key.name, error);
-	protobuf_add_number(inner, FUNCTION_ID, (uint64_t)number + 1);
-	protobuf_add_number(inner, FUNCTION_NAME, name);
-	protobuf_add_number(inner, FUNCTION_SYSTEM_NAME, name);
-	protobuf_add_number(inner, FUNCTION_FILENAME,
-	                    name_id(encoding, key.file, error));
-	protobuf_add_message(&encoding->fields, PROFILE_FUNCTION, inner);
-	text_clear(inner);
-	return (uint64_t)number + 1;
-}
-
-static void
-add_line(struct encoding *encoding, const struct location *location,
-         struct error *error)
-{
-	uint64_t function = function_id(encoding, location, error);
-	struct text_buffer *inner = &encoding->inner;
-
-	protobuf_add_number(inner, LINE_FUNCTION_ID, function);
-	protobuf_add_number(inner, LINE_LINE, location->line);
-	protobuf_add_message(&encoding->message, LOCATION_LINE, inner);
-	text_clear(inner);
-}
-
-static int
-write_locations(struct encoding *encoding, struct error *error)
-{
-	const struct profile *profile = encoding->source->profile;
-	struct text_buffer *message = &encoding->message;
-
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
-		uint32_t n = frame_shown_locations(frame,
-		    encoding->source->inlines);
-
-		protobuf_add_number(message, LOCATION_ID, (uint64_t)i + 1);
-		if (frame->module != NO_MODULE)
-			protobuf_add_number(message, LOCATION_MAPPING_ID,
-			                    (uint64_t)frame->module + 1);
-		protobuf_add_number(message, LOCATION_ADDRESS,
-		                    frame->address);
-		while (n-- > 0)
-			add_line(encoding, &profile->locations[
-			         frame->first_location + n], error);
-		add_message(encoding, PROFILE_LOCATION);
-		if (flush(encoding, error) != 0)
-			return -1;
-	}
-	return 0;
+	return pprof_flush(encoding, error);
 }
 
 /* ---- samples ---- */
 
 static void
-add_stack(struct encoding *encoding, const struct stack_walk *walk)
+add_stack(struct pprof_encoding *encoding, const struct stack_walk *walk)
 {
 	struct text_buffer *inner = &encoding->inner;
 
@@ -359,7 +181,7 @@ add_stack(struct encoding *encoding, const struct stack_walk *walk)
 
 /* The total has been checked, so that no product passes its bits. */
 static void
-add_values(struct encoding *encoding, uint32_t node)
+add_values(struct pprof_encoding *encoding, uint32_t node)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct sample_tree *tree = profile->tree;
@@ -378,7 +200,8 @@ add_values(struct encoding *encoding, uint32_t node)
 
 /* The thread's name, or else its number. */
 static void
-add_thread(struct encoding *encoding, uint32_t number, struct error *error)
+add_thread(struct pprof_encoding *encoding, uint32_t number,
+           struct error *error)
 {
 	const struct thread *thread;
 	struct text_buffer *inner = &encoding->inner;
@@ -389,9 +212,9 @@ add_thread(struct encoding *encoding, uint32_t number, struct error *error)
 	thread = &encoding->source->profile->threads[number];
 	snprintf(digits, sizeof digits, "%" PRIu64, thread->tid);
 	protobuf_add_number(inner, LABEL_KEY,
-	                    text_id(encoding, "thread", error));
+	                    pprof_text_id(encoding, "thread", error));
 	protobuf_add_number(inner, LABEL_STR,
-	                    text_id(encoding, thread->name != NULL ?
+	                    pprof_text_id(encoding, thread->name != NULL ?
 	                            thread->name : digits, error));
 	protobuf_add_message(&encoding->message, SAMPLE_LABEL, inner);
 	text_clear(inner);
@@ -421,7 +244,7 @@ is_sample(const struct sample_tree *tree, uint32_t node)
 }
 
 static int
-write_samples(struct encoding *encoding, struct error *error)
+write_samples(struct pprof_encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	struct stack_walk walk = { .tree = profile->tree };
@@ -435,8 +258,8 @@ write_samples(struct encoding *encoding, struct error *error)
 			add_values(encoding, n);
 			add_thread(encoding, thread_of(profile, n, &section),
 			           error);
-			add_message(encoding, PROFILE_SAMPLE);
-			result = flush(encoding, error);
+			pprof_add_message(encoding, PROFILE_SAMPLE);
+			result = pprof_flush(encoding, error);
 		}
 		if (result == 0)
 			result = export_may_go_on(n, encoding->writer, error);
@@ -446,7 +269,7 @@ write_samples(struct encoding *encoding, struct error *error)
 }
 
 static int
-write_strings(struct encoding *encoding, struct error *error)
+write_strings(struct pprof_encoding *encoding, struct error *error)
 {
 	uint32_t n = names_count(encoding->strings);
 
@@ -454,7 +277,7 @@ write_strings(struct encoding *encoding, struct error *error)
 		protobuf_add_bytes(&encoding->fields, PROFILE_STRING_TABLE,
 		                   names_text(encoding->strings, i),
 		                   names_length(encoding->strings, i));
-		if (flush(encoding, error) != 0 ||
+		if (pprof_flush(encoding, error) != 0 ||
 		    export_may_go_on(i, encoding->writer, error) != 0)
 			return -1;
 	}
@@ -464,7 +287,7 @@ write_strings(struct encoding *encoding, struct error *error)
 /* ---- the whole ---- */
 
 static int
-write_profile(struct encoding *encoding, struct error *error)
+write_profile(struct pprof_encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 
@@ -473,15 +296,12 @@ write_profile(struct encoding *encoding, struct error *error)
 	     !is_count(&profile->resources[0]));
 	encoding->strings = names_new(error);
 	encoding->functions = names_new(error);
-	encoding->has = memory_array(profile->n_modules, 1, error);
-	if (encoding->strings == NULL || encoding->functions == NULL ||
-	    encoding->has == NULL)
+	if (encoding->strings == NULL || encoding->functions == NULL)
 		return -1;
-	text_id(encoding, "", error);
+	pprof_text_id(encoding, "", error);
 	if (write_types(encoding, error) != 0 ||
 	    write_process(encoding, error) != 0 ||
-	    write_mappings(encoding, error) != 0 ||
-	    write_locations(encoding, error) != 0 ||
+	    pprof_write_code(encoding, error) != 0 ||
 	    write_samples(encoding, error) != 0)
 		return -1;
 	return write_strings(encoding, error);
@@ -491,7 +311,7 @@ static int
 pprof_write(const struct export_source *source, struct writer *writer,
             uint64_t *n_changed, struct error *error)
 {
-	struct encoding encoding = { .source = source };
+	struct pprof_encoding encoding = { .source = source };
 	struct gzip_output *gzip = gzip_output_new(writer, error);
 	int result = -1;
 
@@ -508,7 +328,6 @@ pprof_write(const struct export_source *source, struct writer *writer,
 	text_free(&encoding.fields);
 	text_free(&encoding.message);
 	text_free(&encoding.inner);
-	free(encoding.has);
 	return result;
 }
 

@@ -42,6 +42,8 @@ libcore_a_SOURCES += \
 	src/formats/perf_script_frames.c src/formats/perf_script_frames.h \
 	src/formats/perf_script_line.c src/formats/perf_script_line.h \
 	src/formats/pprof.c \
+	src/formats/pprof_code.c \
+	src/formats/pprof_encoding.h \
 	src/formats/pprof_frames.c src/formats/pprof_frames.h \
 	src/formats/pprof_profile.c src/formats/pprof_profile.h \
 	src/formats/pprof_samples.c src/formats/pprof_samples.h \
