@@ -18,7 +18,10 @@ const struct command command_flat = {
 	    "of gprof: the share of the body, the running sum of the shares, "
 	    "the hits of the body, the hits of the body and all it called, "
 	    "and the name.\n\n"
-	    "The bodies sum to the whole run.",
+	    "The bodies sum to the whole run. Where the input counts calls, "
+	    "three columns say how many other functions made, as gprof has it, "
+	    "and how many gticks each took, of the body and with all it "
+	    "called.",
 	.example = "flat",
 	.run = flat_run,
 };

@@ -14,12 +14,14 @@ libcore_a_SOURCES += commands/list.def \
 	commands/format.c \
 	commands/functions.c \
 	commands/granularity.c \
+	commands/graph.c \
 	commands/help.c \
 	commands/history.c \
 	commands/info.c \
 	commands/inlines.c \
 	commands/limit.c \
 	commands/load.c \
+	commands/never.c \
 	commands/pager.c \
 	commands/path.c \
 	commands/percent.c \
@@ -34,6 +36,7 @@ libcore_a_SOURCES += commands/list.def \
 	commands/show.c \
 	commands/source.c \
 	commands/symfs.c \
+	commands/static.c \
 	commands/threshold.c \
 	commands/tree.c \
 	commands/unit.c \

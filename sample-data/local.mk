@@ -24,6 +24,9 @@ dist_sampledata_DATA = \
 	sample-data/forms-recorded.folded \
 	sample-data/phases.c \
 	sample-data/process_db.c \
+	sample-data/rdparse.c \
+	sample-data/rdparse.callgrind.gz \
+	sample-data/rdparse.folded.gz \
 	sample-data/process_db.cmd \
 	sample-data/process_db.folded \
 	sample-data/process_db-recorded.folded \

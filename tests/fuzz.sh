@@ -8,7 +8,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata gperftools lines perfdata \
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata gmon gperftools lines perfdata \
 	perfscript pprof symbols
 mkdir -p fuzz
 cd fuzz
@@ -22,7 +22,7 @@ for target; do
 		-o "fuzz-$target" "$source/tests/fuzz-$target.c" \
 		"$source"/src/base/*.c "$source"/src/profile/*.c \
 		"$source"/src/formats/*.c "$source"/src/symbols/*.c \
-		$(pkg-config --cflags --libs libdw libelf zlib libzstd libxxhash) \
+		$(pkg-config --cflags --libs capstone libdw libelf zlib libzstd libxxhash) \
 		-liberty
 	case $target in
 	callgrind)
@@ -31,6 +31,14 @@ for target; do
 				>"corpus-$target/$(basename "$file" .gz)"
 		done ;;
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
+	gmon)
+		cp "$source/sample-data/rdparse.c" .
+		gcc -O1 -pg -no-pie -o program rdparse.c
+		./program 20
+		cp gmon.out corpus-gmon/
+		echo 'int main(void) { return 0; }' | gcc -o small -x c -
+		{ printf '\002' && cat small; } >corpus-gmon/program
+		;;
 	gperftools)
 		cp "$source"/tests/data/gperftools/*.prof "corpus-$target/" ;;
 	lines)

@@ -44,8 +44,8 @@ check 'the collector includes nothing of the program' "$(own 'src|commands')" \
 	$(set +f; ls lib/*.[chS])
 check 'readline has one user, the shell' 'include <readline' \
 	$(set +f; ls src/*.c src/[!s]*/*.[ch] src/symbols/*.[ch] commands/*.c)
-check 'libelf, libdw and the demangler have one user, symbols' \
-	'include <(libelf|gelf|elfutils|dwarf|libiberty)' \
+check 'libelf, libdw, capstone and the demangler have one user, symbols' \
+	'include <(libelf|gelf|elfutils|dwarf|libiberty|capstone)' \
 	$(set +f; ls src/*.c src/[!s]*/*.[ch] src/shell/*.[ch] commands/*.c)
 check 'only main and the shell print or exit' \
 	'(^|[^a-z_])(printf|puts|exit|abort) ?\(' \

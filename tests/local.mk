@@ -28,6 +28,7 @@ unit_tests = \
 	tests/test-arguments \
 	tests/test-base \
 	tests/test-callgrind \
+	tests/test-gmon \
 	tests/test-collapsed \
 	tests/test-commands \
 	tests/test-cpprofdata \
@@ -67,6 +68,10 @@ tests_test_base_LDADD = $(unit_libs)
 tests_test_callgrind_SOURCES = tests/test-callgrind.c
 tests_test_callgrind_CFLAGS = $(unit_cflags)
 tests_test_callgrind_LDADD = $(unit_libs)
+
+tests_test_gmon_SOURCES = tests/test-gmon.c
+tests_test_gmon_CFLAGS = $(unit_cflags)
+tests_test_gmon_LDADD = $(unit_libs)
 
 tests_test_cpprofdata_SOURCES = tests/test-cpprofdata.c
 tests_test_cpprofdata_CFLAGS = $(unit_cflags)
@@ -171,6 +176,7 @@ tests_test_views_properties_LDADD = $(unit_libs)
 script_tests = \
 	tests/callgrind.py \
 	tests/export.py \
+	tests/gmon.py \
 	tests/golden.sh \
 	tests/layers.sh \
 	tests/lines.py \
@@ -189,6 +195,7 @@ TESTS += $(script_tests)
 EXTRA_DIST += $(script_tests) tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
+	tests/golden/calls.cmd tests/golden/calls.out \
 	tests/golden/forms.cmd tests/golden/forms.out \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \
@@ -220,7 +227,7 @@ EXTRA_DIST += \
 	$(callgrind_data)/uncompressed.out.exclusive.txt.gz \
 	$(callgrind_data)/uncompressed.out.inclusive.txt.gz
 
-EXTRA_DIST += tests/fuzz-callgrind.c
+EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-gmon.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-perfdata.c \
 	tests/fuzz-perfscript.c tests/fuzz-pprof.c \

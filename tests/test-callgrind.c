@@ -276,6 +276,8 @@ static void
 costs_without_function_are_kept(void **state)
 {
 	(void)state;
+	assert_reads("events: A\nfn=f\ncfn=g\ncalls=1 1\nevents: A\n1 5\n",
+	             "f 0; g 0; ??? 5; ");
 	assert_reads("events: A\n1 5\n", "??? 5; ");
 }
 
@@ -330,6 +332,7 @@ lenient_skips_and_counts(void **state)
 	assert_int_equal(profile->n_warnings, 2);
 	assert_string_equal(profile->warnings[0], "cg: 2 lines skipped, the "
 	                    "first: cg:4: expected a cost, a name or a head");
+	assert_graph(profile, 0, "f 3; ");
 	profile_free(profile);
 }
 

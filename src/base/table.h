@@ -108,6 +108,9 @@ struct column {
 	enum cell_kind kind;
 	bool is_text_only;	/* TSV, CSV and JSON leave it out: another
 				 * column says the same in full */
+	bool is_data_only;	/* aligned text leaves it out, likewise; never
+				 * the last one */
+	char mark;		/* of a CELL_FLAG, in aligned text; 0: '*' */
 };
 
 /*
@@ -149,6 +152,8 @@ struct table {
 	bool is_plain;
 	/* Key of a CELL_COUNT column that indents rows in text, or NULL. */
 	const char *indent_key;
+	/* Of one at whose changes aligned text has an empty line, or NULL. */
+	const char *group_key;
 
 	/*
 	 * Not NULL where the table is about its fields as much as its rows.

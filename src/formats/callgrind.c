@@ -141,25 +141,49 @@ skip_position(const char *at)
 	return read_number(*at == '+' || *at == '-' ? at + 1 : at, &number);
 }
 
+/* Takes back the first n costs of a line that proved wrong. */
+static void
+take_back(const struct callgrind_events *events, const char *at, uint64_t *row,
+          uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t cost = 0;
+
+		at = skip_blanks(at);
+		at = *at == '.' ? at + 1 : read_number(at, &cost);
+		row[events->columns[i]] -= cost;
+	}
+}
+
 /*
  * Adds the costs of a line that ends in '\n' to row[resource].  NULL, or what
- * is wrong.
+ * is wrong, and nothing was added.
  */
 static const char *
 add_costs(const struct callgrind_events *events, const char *at,
           uint64_t *row)
 {
-	for (uint32_t i = 0; *(at = skip_blanks(at)) != '\n'; i++) {
-		uint64_t cost = 0, *sum;
+	const char *first = at, *wrong = NULL;
+	uint32_t i;
+
+	for (i = 0; *(at = skip_blanks(at)) != '\n'; i++) {
+		uint64_t cost = 0, sum;
 
 		if (i == events->n_columns)
-			return "more costs than events";
-		at = *at == '.' ? at + 1 : read_number(at, &cost);
-		if (at == NULL)
-			return "expected a number of 64 bits as cost";
-		sum = &row[events->columns[i]];
-		if (__builtin_add_overflow(*sum, cost, sum))
-			return "the sum of costs passes 64 bits";
+			wrong = "more costs than events";
+		else if (*at == '.')
+			at++;
+		else if ((at = read_number(at, &cost)) == NULL)
+			wrong = "expected a number of 64 bits as cost";
+		else if (__builtin_add_overflow(row[events->columns[i]], cost,
+		                                &sum))
+			wrong = "the sum of costs passes 64 bits";
+		else
+			row[events->columns[i]] = sum;
+		if (wrong != NULL) {
+			take_back(events, first, row, i);
+			return wrong;
+		}
 	}
 	return NULL;
 }
@@ -299,6 +323,7 @@ begin_head(struct reader *reader)
 	reader->object = reader->file = NO_NAME;
 	reader->called_object = reader->called_file = NO_NAME;
 	reader->node = reader->callee = NO_NODE_YET;
+	reader->is_call = false;
 }
 
 static int

@@ -17,6 +17,9 @@ struct read_options {
 	const struct progress *progress;	/* may be NULL */
 	const char *symfs;		/* where modules are sought first, see
 					 * symbols/debug_file.h; may be NULL */
+	const char *program;		/* the executable that wrote inputs
+					 * that have addresses and nothing to
+					 * find names by; NULL: none was named */
 	struct module_cache *modules;	/* symbols of earlier inputs, to be
 					 * used and added to; may be NULL */
 };
@@ -51,7 +54,9 @@ extern const struct format *const formats[];
  * Reads and merges n >= 1 inputs.  Each path is a file of any known format,
  * perhaps compressed, "-" for standard input, or a directory, which stands
  * for all files in it named cpprofdata*, in byte order; one that holds none is
- * an error.  Of the files in directories those that cannot be read are left
+ * an error.  An ELF file among them, of which there can be one, is no input
+ * but what read_options.program then is, which callers leave NULL.
+ * Of the files in directories those that cannot be read are left
  * out with a warning, unless nothing is left.  The profile is the caller's;
  * NULL with *error set.
  */

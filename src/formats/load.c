@@ -17,6 +17,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
+#include "src/symbols/program.h"
 
 enum { PROBED_SIZE = 64 << 10 };
 
@@ -150,6 +151,35 @@ find_binary(const char *head, size_t size)
 }
 
 /* A byte that is not text is most often what is wrong. */
+/* Moves the program that is among the files, if one is, to the options. */
+static int
+take_program(struct file_list *files, struct read_options *options,
+             struct error *error)
+{
+	size_t n = 0;
+
+	options->program = NULL;
+	for (size_t i = 0; i < files->n; i++) {
+		struct file file = files->files[i];
+
+		if (file.was_found || !program_is_one(file.path)) {
+			files->files[n++] = file;
+		} else if (options->program == NULL) {
+			options->program = file.path;
+		} else {
+			error_set(error, "%s: a second program beside %s",
+			          file.path, options->program);
+			files->files[n++] = file;
+		}
+	}
+	files->n = n;
+	if (n == 0 && !error->is_set)
+		error_set(error, "%s: a program, not a profile; to profile it: "
+		          "cpprof record %s", options->program,
+		          options->program);
+	return error->is_set ? -1 : 0;
+}
+
 static int
 set_unknown_format(const struct source *source, const char *head, size_t size,
                    struct error *error)
@@ -338,9 +368,10 @@ load_profiles(const char *const *paths, size_t n,
 		return NULL;
 	while (i < n && add_path(&files, paths[i], error) == 0)
 		i++;
-	if (i == n)
+	if (i == n && take_program(&files, &shared, error) == 0)
 		profile = load_files(&files, &shared, error);
 	file_list_free(&files);
+	free((char *)shared.program);
 	if (options->modules == NULL)
 		module_cache_free(shared.modules);
 	return profile;

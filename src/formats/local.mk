@@ -26,6 +26,7 @@ libcore_a_SOURCES += \
 	src/formats/gperftools.c \
 	src/formats/gperftools_maps.c src/formats/gperftools_maps.h \
 	src/formats/id_table.c src/formats/id_table.h \
+	src/formats/gmon.c \
 	src/formats/gzip_output.c src/formats/gzip_output.h \
 	src/formats/load.c \
 	src/formats/perf_event.c src/formats/perf_event.h \

@@ -55,6 +55,17 @@ is_number(enum cell_kind kind)
 	    kind == CELL_PERCENT;
 }
 
+/* What a flag that is set is shown as, in columns. */
+static char
+flag_mark(const struct drawing *drawing, const struct cell *cell)
+{
+	size_t column = (size_t)(cell - drawing->cells);
+	char mark = column < drawing->table->n_columns ?
+	            drawing->table->columns[column].mark : '\0';
+
+	return mark != '\0' ? mark : '*';
+}
+
 /* Adds a cell; a path or name takes at most `width` columns (0: any). */
 static int
 add_cell(struct drawing *drawing, struct text_buffer *text,
@@ -91,7 +102,8 @@ add_cell(struct drawing *drawing, struct text_buffer *text,
 		break;
 	case CELL_FLAG:
 		if (cell->flag)
-			text_add_char(text, table->pattern ? '~' : '*');
+			text_add_char(text, table->pattern ? '~' : flag_mark(
+			              drawing, cell));
 		break;
 	case CELL_NAME:
 	case CELL_PATH:
@@ -362,6 +374,8 @@ draw_aligned_row(struct drawing *drawing, struct error *error)
 
 	add_indent(drawing);
 	for (size_t i = 0; i < table->n_columns; i++) {
+		if (table->columns[i].is_data_only)
+			continue;
 		if (make_cell(drawing, i, error) != 0)
 			return -1;
 		add_aligned(drawing, i);
@@ -378,6 +392,8 @@ draw_headings(struct drawing *drawing, struct error *error)
 	const struct table *table = drawing->table;
 
 	for (size_t i = 0; i < table->n_columns; i++) {
+		if (table->columns[i].is_data_only)
+			continue;
 		text_clear(&drawing->rest);
 		text_add_string(&drawing->rest, column_title(drawing, i));
 		add_aligned(drawing, i);
@@ -402,7 +418,8 @@ measure_columns(struct drawing *drawing, struct error *error)
 		for (size_t i = 0; i < n; i++) {
 			size_t width;
 
-			if (i + 1 == n && !is_number(table->columns[i].kind))
+			if (table->columns[i].is_data_only ||
+			    (i + 1 == n && !is_number(table->columns[i].kind)))
 				continue;
 			text_clear(&drawing->rest);
 			if (add_cell(drawing, &drawing->rest,
@@ -418,15 +435,33 @@ measure_columns(struct drawing *drawing, struct error *error)
 	return 0;
 }
 
+/* Rows whose group changes stand apart. */
+static int
+draw_gap(struct drawing *drawing, size_t row, uint64_t *group,
+         struct error *error)
+{
+	const struct table *table = drawing->table;
+	const char *key = table->group_key;
+	uint64_t before = *group;
+
+	if (key == NULL || table->pattern != NULL)
+		return 0;
+	*group = drawing->cells[find_column(table, key, strlen(key))].count;
+	return row == 0 || *group == before ? 0 : flush_line(drawing, error);
+}
+
 static int
 draw_rows(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
+	uint64_t group = 0;
 
 	for (size_t i = 0; i < table->n_rows; i++) {
 		int status;
 
 		table_get_row(table, i, drawing->cells);
+		if (draw_gap(drawing, i, &group, error) != 0)
+			return -1;
 		status = table->pattern != NULL
 		    ? draw_pattern_row(drawing, error)
 		    : draw_aligned_row(drawing, error);

@@ -81,10 +81,13 @@ choose_arcs(struct flow_making *making, bool with_static)
 		struct flow_function *function = &flow->functions[callee];
 
 		making->arc[i] = is_static && !with_static ? UINT32_MAX : 0;
+		if (making->arc[i] == UINT32_MAX)
+			continue;
+		flow->functions[caller].occurs = function->occurs = true;
 		if (is_static)
 			continue;
+		flow->functions[caller].is_used = function->is_used = true;
 		flow->has_calls |= arc->calls > 0;
-		flow->functions[caller].occurs = function->occurs = true;
 		function->is_called |= caller != callee;
 		add_calls(caller == callee ? &function->self_calls :
 		          &function->calls, arc->calls);
@@ -102,9 +105,11 @@ add_bodies(struct flow_making *making)
 		struct flow_function *function = &flow->functions[node->name];
 		const uint64_t *self = call_graph_self(graph, i);
 
+		function->is_known = true;
 		function->self += self[making->resource];
 		for (uint32_t r = 0; r < graph->n_resources; r++)
-			function->occurs |= self[r] != 0;
+			function->is_used |= self[r] != 0;
+		function->occurs |= function->is_used;
 		making->has_levels |= node->level > 1;
 	}
 }
@@ -218,8 +223,14 @@ make_vertices(struct flow_making *making, struct error *error)
 	free(used);
 	if (error->is_set)
 		return -1;
-	for (uint32_t i = 0; i < graph->n_nodes; i++)
-		flow->vertices[making->vertex[i]].name = graph->nodes[i].name;
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		struct flow_vertex *vertex =
+		    &flow->vertices[making->vertex[i]];
+
+		vertex->name = graph->nodes[i].name;
+		vertex->self += (long double)
+		    call_graph_self(graph, i)[making->resource];
+	}
 	return 0;
 }
 
@@ -337,7 +348,8 @@ raise_totals(struct call_flow *flow)
 }
 
 static int
-make_flow(struct flow_making *making, bool with_static, struct error *error)
+make_flow(struct flow_making *making, bool with_static, flow_rule *rule,
+          const void *context, struct error *error)
 {
 	const struct call_graph *graph = making->graph;
 	struct call_flow *flow = making->flow;
@@ -356,10 +368,8 @@ make_flow(struct flow_making *making, bool with_static, struct error *error)
 	if (find_cycles(making, error) != 0 ||
 	    mark_cycles(making, error) != 0 ||
 	    make_vertices(making, error) != 0 ||
-	    make_arcs(making, error) != 0)
-		return -1;
-	if ((graph->has_hits ? flow_from_hits(making, error) :
-	     flow_from_calls(making, error)) != 0)
+	    make_arcs(making, error) != 0 ||
+	    rule(making, context, error) != 0)
 		return -1;
 	raise_totals(flow);
 	return 0;
@@ -369,6 +379,16 @@ struct call_flow *
 call_flow_new(const struct call_graph *graph, uint32_t n_names,
               uint32_t resource, bool with_static, struct error *error)
 {
+	return flow_make(graph, n_names, resource, with_static,
+	                 graph->has_hits ? flow_from_hits : flow_from_calls,
+	                 NULL, error);
+}
+
+struct call_flow *
+flow_make(const struct call_graph *graph, uint32_t n_names, uint32_t resource,
+          bool with_static, flow_rule *rule, const void *context,
+          struct error *error)
+{
 	struct flow_making making = { .graph = graph, .resource = resource };
 	int status;
 
@@ -376,7 +396,7 @@ call_flow_new(const struct call_graph *graph, uint32_t n_names,
 	if (making.flow == NULL)
 		return NULL;
 	making.flow->n_names = n_names;
-	status = make_flow(&making, with_static, error);
+	status = make_flow(&making, with_static, rule, context, error);
 	making_end(&making);
 	if (status == 0)
 		return making.flow;

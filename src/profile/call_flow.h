@@ -23,6 +23,7 @@
 
 #include "src/base/error.h"
 #include "src/profile/call_graph.h"
+#include "src/profile/sample_tree.h"
 
 struct flow_function {
 	uint64_t self;		/* own hits */
@@ -30,8 +31,9 @@ struct flow_function {
 	uint64_t calls;		/* of it by others; by itself */
 	uint64_t self_calls;
 	uint32_t cycle;		/* functions of a cycle share a number */
-	bool occurs;		/* else the name is no function, or has
-				 * neither hits nor calls */
+	bool is_known;		/* the graph has it */
+	bool is_used;		/* and it has hits or calls */
+	bool occurs;		/* is_used, or has an arc */
 	bool is_called;		/* by another one */
 	bool is_estimated;	/* inclusive is */
 	bool is_recursive;	/* on a cycle of calls, or calls itself */
@@ -40,6 +42,7 @@ struct flow_function {
 
 struct flow_vertex {
 	uint32_t name;
+	long double self;	/* own hits */
 	long double inclusive;
 	long double total;	/* what shares of its arcs are taken of:
 				 * inclusive, or where calls alone are known
@@ -50,13 +53,18 @@ struct flow_arc {
 	uint32_t caller, callee;	/* vertices */
 	uint64_t calls;
 	long double hits;	/* with the call on the stack */
-	bool is_estimated;
+	long double self;	/* of these the callee's own, as far as it is
+				 * known; else that part of its own hits that
+				 * hits is of its inclusive ones, and of a
+				 * whole cycle's where calls alone are known */
+	bool is_estimated;	/* hits are */
 };
 
 struct call_flow {
 	uint32_t n_names, n_vertices, n_arcs, n_cycles;
 	bool has_calls;			/* arcs say how many */
 	bool has_hits;			/* and what they used */
+	bool has_stacks;		/* nothing is estimated */
 	uint64_t total;			/* own hits of all functions */
 	struct flow_function *functions;	/* [n_names] by name */
 	struct flow_vertex *vertices;	/* those of one name together */
@@ -76,6 +84,16 @@ struct call_flow {
 struct call_flow *call_flow_new(const struct call_graph *graph,
                                 uint32_t n_names, uint32_t resource,
                                 bool with_static, struct error *error);
+
+/*
+ * The flow of a tree of names, in which nothing is an estimate: arcs have the
+ * hits of the stacks that hold the call, each counted once.  self, weight: by
+ * node, as in sample_tree.h.  Likewise; O(nodes + names).
+ */
+struct call_flow *call_flow_of_tree(const struct sample_tree *tree,
+                                    const uint64_t *self,
+                                    const uint64_t *weight, uint32_t n_names,
+                                    struct error *error);
 void call_flow_free(struct call_flow *flow);
 
 #endif

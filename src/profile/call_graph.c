@@ -268,7 +268,6 @@ map_node(struct call_graph_sum *sum, const struct call_graph *graph,
          uint32_t number, const struct names *from, struct error *error)
 {
 	struct call_node node = graph->nodes[number];
-	const uint32_t *callers = graph->callers + node.first_caller;
 	size_t n = 3 + (size_t)node.n_callers;
 	uint32_t found;
 
@@ -279,7 +278,8 @@ map_node(struct call_graph_sum *sum, const struct call_graph *graph,
 	sum->key[1] = node.home = copy_name(sum, from, node.home, error);
 	sum->key[2] = node.level;
 	for (uint32_t i = 0; i < node.n_callers; i++)
-		sum->key[3 + i] = copy_name(sum, from, callers[i], error);
+		sum->key[3 + i] = copy_name(sum, from, graph->callers[
+		    node.first_caller + i], error);
 	if (error->is_set)
 		return UINT32_MAX;
 	found = names_add(sum->keys, (const char *)sum->key,

@@ -18,6 +18,7 @@ struct calls_making {
 	struct flow_making *making;
 	uint64_t *calls;	/* [n_cycles] from outside of it */
 	bool *is_estimated;	/* [n_cycles] its total is */
+	long double *self;	/* [n_cycles] own hits of its members */
 	uint32_t *first;	/* [n_cycles + 1] vertices by cycle */
 	uint32_t *members;
 };
@@ -71,6 +72,7 @@ sum_cycles(struct calls_making *calls)
 
 		flow->vertices[vertex].inclusive += self;
 		making->cycle_total[function_at(calls, vertex)->cycle] += self;
+		calls->self[function_at(calls, vertex)->cycle] += self;
 	}
 }
 
@@ -90,6 +92,8 @@ charge(struct calls_making *calls, struct flow_arc *arc)
 	if (arc->calls == 0 || making->cycle_total[to] == 0)
 		return;
 	arc->hits = making->cycle_total[to] * (long double)arc->calls /
+	            (long double)calls->calls[to];
+	arc->self = calls->self[to] * (long double)arc->calls /
 	            (long double)calls->calls[to];
 	arc->is_estimated = calls->is_estimated[to] ||
 	                    arc->calls != calls->calls[to];
@@ -131,14 +135,17 @@ set_functions(struct calls_making *calls)
 }
 
 int
-flow_from_calls(struct flow_making *making, struct error *error)
+flow_from_calls(struct flow_making *making, const void *context,
+                struct error *error)
 {
 	struct calls_making calls = { .making = making };
 	uint32_t n = making->flow->n_cycles;
 
+	(void)context;
 	calls.calls = memory_array(n, sizeof *calls.calls, error);
 	calls.is_estimated = memory_array(n, sizeof *calls.is_estimated,
 	                                  error);
+	calls.self = memory_array(n, sizeof *calls.self, error);
 	calls.first = memory_array((size_t)n + 1, sizeof *calls.first, error);
 	calls.members = memory_array(making->flow->n_vertices,
 	                             sizeof *calls.members, error);
@@ -150,6 +157,7 @@ flow_from_calls(struct flow_making *making, struct error *error)
 	}
 	free(calls.calls);
 	free(calls.is_estimated);
+	free(calls.self);
 	free(calls.first);
 	free(calls.members);
 	return error->is_set ? -1 : 0;

@@ -263,12 +263,15 @@ is_nested(const struct hits_making *hits, uint32_t caller, uint32_t callee)
 {
 	const struct call_graph *graph = hits->making->graph;
 	const struct call_node *node = node_of(hits, callee);
-	const uint32_t *callers = graph->callers + node->first_caller;
+	uint32_t name = node_of(hits, caller)->name;
 
-	for (uint32_t i = 0; i + 1 < node->n_callers; i++)
-		if (callers[i] == node->name &&
-		    callers[i + 1] == node_of(hits, caller)->name)
+	for (uint32_t i = 0; i + 1 < node->n_callers; i++) {
+		const uint32_t *callers =
+		    &graph->callers[node->first_caller + i];
+
+		if (callers[0] == node->name && callers[1] == name)
 			return true;
+	}
 	return false;
 }
 
@@ -316,6 +319,23 @@ add_doubtful(struct hits_making *hits)
 	}
 }
 
+/* The callee's own share of an arc is that which it has of its total. */
+static void
+split_arcs(struct call_flow *flow)
+{
+	for (uint32_t i = 0; i < flow->n_arcs; i++) {
+		struct flow_arc *arc = &flow->arcs[i];
+		const struct flow_vertex *callee =
+		    &flow->vertices[arc->callee];
+
+		if (callee->inclusive > 0)
+			arc->self = arc->hits *
+			            (callee->self / callee->inclusive);
+		if (arc->self > arc->hits)
+			arc->self = arc->hits;
+	}
+}
+
 static int
 hits_begin(struct hits_making *hits, struct error *error)
 {
@@ -347,11 +367,13 @@ hits_end(struct hits_making *hits)
 }
 
 int
-flow_from_hits(struct flow_making *making, struct error *error)
+flow_from_hits(struct flow_making *making, const void *context,
+               struct error *error)
 {
 	struct hits_making hits = { .making = making };
 	int status = hits_begin(&hits, error);
 
+	(void)context;
 	if (status == 0) {
 		sum_nodes(&hits);
 		status = find_only_callers(&hits, error);
@@ -366,6 +388,7 @@ flow_from_hits(struct flow_making *making, struct error *error)
 		set_vertices(&hits);
 		add_arcs(&hits);
 		add_doubtful(&hits);
+		split_arcs(making->flow);
 	}
 	hits_end(&hits);
 	return status;

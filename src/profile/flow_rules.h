@@ -20,11 +20,20 @@ struct flow_making {
 };
 
 /*
- * Sets inclusive of functions and vertices, and hits of arcs, with what of it
- * is an estimate.  From the hits that arcs carry, or from their number alone.
- * 0, or -1 with *error set for want of memory.
+ * Sets inclusive and self of functions, vertices and arcs, hits of arcs, and
+ * what of it is an estimate.  context: the caller's.  0, or -1 with *error set
+ * for want of memory.
  */
-int flow_from_hits(struct flow_making *making, struct error *error);
-int flow_from_calls(struct flow_making *making, struct error *error);
+typedef int flow_rule(struct flow_making *making, const void *context,
+                      struct error *error);
+
+/* From the hits that arcs carry; from their number alone. */
+flow_rule flow_from_hits, flow_from_calls;
+
+/* A flow by a rule, as call_flow_new. */
+struct call_flow *flow_make(const struct call_graph *graph, uint32_t n_names,
+                            uint32_t resource, bool with_static,
+                            flow_rule *rule, const void *context,
+                            struct error *error);
 
 #endif

@@ -5,6 +5,7 @@ libcore_a_SOURCES += \
 	src/profile/components.c src/profile/components.h \
 	src/profile/flow_calls.c src/profile/flow_hits.c \
 	src/profile/flow_rules.h \
+	src/profile/flow_tree.c \
 	src/profile/frame_labels.c src/profile/frame_labels.h \
 	src/profile/large_array.c src/profile/large_array.h \
 	src/profile/profile.c src/profile/profile.h \

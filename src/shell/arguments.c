@@ -62,6 +62,17 @@ report_too_many(const struct reading *reading)
 	return -1;
 }
 
+/* Whether the argument is a switch, and the word something else. */
+static bool
+is_passed_over(const struct reading *reading)
+{
+	const char *const *choices = reading->command->choices;
+
+	return (reading->argument->flags & ARG_SWITCH) != 0 &&
+	    reading->at < reading->words->n &&
+	    strcmp(reading->words->words[reading->at].text, choices[0]) != 0;
+}
+
 static int
 read_arguments(struct reading *reading)
 {
@@ -73,6 +84,8 @@ read_arguments(struct reading *reading)
 	     reading->argument++, value++) {
 		enum argument_kind kind = reading->argument->kind;
 
+		if (is_passed_over(reading))
+			continue;
 		if (reading->at < reading->words->n) {
 			value->is_given = true;
 			if (argument_kinds[kind].read(reading, value) != 0)

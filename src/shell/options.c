@@ -27,8 +27,9 @@ static const char help_head[] =
     "       cpprof record [-o NAME] [--] PROGRAM [ARGUMENT]...\n"
     "\n"
     "Explores where a program uses time and other resources, as call paths.\n"
-    "A PROFILE is a file of collapsed stacks, a directory that cpprof record\n"
-    "wrote, or a file in it; several are added up; - is standard input.\n"
+    "A PROFILE is a directory that cpprof record wrote, or a file of perf,\n"
+    "pprof, callgrind or collapsed stacks, or a gmon.out beside its program;\n"
+    "several are added up; - is standard input.\n"
     "\n";
 
 static const char help_tail[] =

@@ -133,7 +133,7 @@ make_flow(struct naming *naming, const struct profile *profile,
 {
 	naming->flow = call_flow_new(profile->graph,
 	                             names_count(profile->names), resource,
-	                             false, error);
+	                             naming->has_static, error);
 	if (naming->flow == NULL ||
 	    list_functions(naming, profile->names, error) != 0) {
 		free_naming(naming);
@@ -415,7 +415,9 @@ static int
 adopt(struct session *session, struct profile *profile,
       const char *const *files, size_t n, struct error *error)
 {
-	struct naming naming = { 0 };
+	struct naming naming = {
+		.has_static = session->settings.has_static,
+	};
 	uint32_t resource = same_resource(session, profile);
 	char **copy;
 
@@ -503,7 +505,9 @@ int
 session_set_naming(struct session *session, const struct naming_rule *rule,
                    struct error *error)
 {
-	struct naming naming = { 0 };
+	struct naming naming = {
+		.has_static = session->settings.has_static,
+	};
 
 	if (session->profile != NULL && session->profile->graph != NULL &&
 	    rule->granularity != GRANULARITY_FUNCTION)
@@ -528,11 +532,27 @@ session_set_naming(struct session *session, const struct naming_rule *rule,
 }
 
 int
+session_set_static(struct session *session, bool has_static,
+                   struct error *error)
+{
+	bool had = session->settings.has_static;
+
+	session->settings.has_static = has_static;
+	if (session->profile == NULL || session->profile->graph == NULL ||
+	    session_set_resource(session, session->resource, error) == 0)
+		return 0;
+	session->settings.has_static = had;
+	return -1;
+}
+
+int
 session_set_resource(struct session *session, uint32_t resource,
                      struct error *error)
 {
 	const struct sample_tree *tree = session->naming.tree;
-	struct naming naming = { 0 };
+	struct naming naming = {
+		.has_static = session->settings.has_static,
+	};
 
 	if (session_need_profile(session, error) != 0)
 		return -1;

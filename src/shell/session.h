@@ -32,6 +32,7 @@ struct settings {
 	struct naming_rule naming;
 	const struct output_format *format;
 	enum unit unit;
+	bool has_static;		/* calls that never happened, too */
 	bool has_pager;
 	enum color_choice color;
 };
@@ -52,6 +53,7 @@ struct naming {
 	bool tree_is_own;
 	uint64_t *weight;		/* [n_nodes], of the resource */
 	struct call_flow *flow;		/* of the resource */
+	bool has_static;		/* in the flow */
 	struct function_list *functions;
 	unsigned char *occurs;		/* [n_names] whether in the tree */
 	uint32_t n_names;
@@ -117,6 +119,9 @@ int session_read_lines(struct session *session, struct error *error);
  */
 int session_set_naming(struct session *session,
                        const struct naming_rule *rule, struct error *error);
+
+int session_set_static(struct session *session, bool has_static,
+                       struct error *error);
 
 /* resource: an index below profile->n_resources. */
 int session_set_resource(struct session *session, uint32_t resource,

@@ -22,3 +22,6 @@ libcore_a_SOURCES += \
 	src/symbols/plt_symbols.c src/symbols/plt_symbols.h \
 	src/symbols/source_path.c src/symbols/source_path.h \
 	src/symbols/symbol_table.c src/symbols/symbol_table.h
+libcore_a_SOURCES += \
+	src/symbols/program.c src/symbols/program.h \
+	src/symbols/static_calls.c src/symbols/static_calls.h

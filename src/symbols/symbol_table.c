@@ -89,6 +89,12 @@ symbol_table_count(const struct symbol_table *table)
 	return table->n;
 }
 
+const struct symbol *
+symbol_table_at(const struct symbol_table *table, size_t i)
+{
+	return &table->symbols[i];
+}
+
 static bool
 is_sized_function(const struct symbol *symbol)
 {

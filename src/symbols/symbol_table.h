@@ -53,6 +53,13 @@ int symbol_table_sort(struct symbol_table *table, struct error *error);
 
 size_t symbol_table_count(const struct symbol_table *table);
 
+/*
+ * Symbol i < count of a sorted table, by start; of several at one start the
+ * preferred one is the last.
+ */
+const struct symbol *symbol_table_at(const struct symbol_table *table,
+                                     size_t i);
+
 /* The symbol that the address belongs to, or NULL.  O(log n). */
 const struct symbol *symbol_table_find(const struct symbol_table *table,
                                        uint64_t address);

@@ -4,9 +4,11 @@ libcore_a_SOURCES += \
 	src/views/flat.c \
 	src/views/flow_paths.c src/views/flow_paths.h \
 	src/views/functions.c \
+	src/views/graph.c \
 	src/views/heading.c src/views/heading.h \
 	src/views/measure.c src/views/measure.h \
 	src/views/neighbours.c \
+	src/views/never.c \
 	src/views/order.c src/views/order.h \
 	src/views/path.c \
 	src/views/path_trie.c src/views/path_trie.h \

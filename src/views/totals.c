@@ -65,19 +65,15 @@ flow_totals(const struct call_flow *flow, uint32_t *n, struct error *error)
 	*n = 0;
 	for (uint32_t i = 0; totals != NULL && i < flow->n_names; i++) {
 		const struct flow_function *function = &flow->functions[i];
-		uint64_t calls;
 
 		if (!function->occurs)
 			continue;
-		if (__builtin_add_overflow(function->calls,
-		                           function->self_calls, &calls))
-			calls = UINT64_MAX;
 		totals[(*n)++] = (struct function_total){
 			.name = i,
 			.self = function->self,
 			.inclusive = measure_hits(function->inclusive),
 			.is_estimated = function->is_estimated,
-			.calls = calls,
+			.calls = function->calls,
 		};
 	}
 	return totals;

@@ -13,7 +13,7 @@ struct function_total {
 	uint64_t self;		/* hits of its body */
 	uint64_t inclusive;	/* hits of the stacks that contain it */
 	bool is_estimated;	/* inclusive is; never of a tree */
-	uint64_t calls;		/* of it, by itself too; 0 unknown */
+	uint64_t calls;		/* of it by others; 0 unknown */
 };
 
 /*

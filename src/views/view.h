@@ -48,6 +48,8 @@ struct view_request {
 	const struct pattern *pattern;	/* functions, find; NULL all */
 	const uint32_t *path;		/* path: the names of one call path */
 	size_t n_path;
+	uint32_t function;	/* graph: the one to show; NO_NAME all */
+	bool is_classic;	/* graph: cycles are collapsed */
 };
 
 /*
@@ -72,6 +74,7 @@ typedef int view_function(const struct view_request *request,
                           struct table *table, struct error *error);
 
 view_function view_flat, view_body, view_functions, view_down, view_up,
-    view_tree, view_callers, view_callees, view_path, view_find;
+    view_tree, view_callers, view_callees, view_path, view_find,
+    view_graph, view_never;
 
 #endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* static_calls.c -- which functions a program's code calls.
+ *
+ * The code is decoded, not searched for bytes that look like calls.  A jump to
+ * the start of another function is a call in tail position.
+ *
+ * Source: Graham, Kessler & McKusick 1982, section 4: static arcs may complete
+ * cycles, so that these are the same however the program ran.
+ */
+#include "src/symbols/static_calls.h"
+
+#include <stdlib.h>
+
+#include <capstone/capstone.h>
+
+#include "src/base/memory.h"
+
+struct decoder {
+	struct program *program;
+	csh engine;
+	cs_insn *instruction;
+	uint32_t *seen;		/* [n_functions] the last caller, from 1 */
+};
+
+/* Opens the decoder for the file's machine; false where there is none. */
+static bool
+decoder_open(struct decoder *decoder, const struct elf_file *file)
+{
+	GElf_Ehdr header;
+	cs_mode mode;
+
+	if (gelf_getehdr(file->elf, &header) == NULL)
+		return false;
+	if (header.e_machine == EM_X86_64)
+		mode = CS_MODE_64;
+	else if (header.e_machine == EM_386)
+		mode = CS_MODE_32;
+	else
+		return false;
+	if (cs_open(CS_ARCH_X86, mode, &decoder->engine) != CS_ERR_OK)
+		return false;
+	cs_option(decoder->engine, CS_OPT_DETAIL, CS_OPT_ON);
+	decoder->instruction = cs_malloc(decoder->engine);
+	if (decoder->instruction != NULL)
+		return true;
+	cs_close(&decoder->engine);
+	return false;
+}
+
+static void
+decoder_close(struct decoder *decoder)
+{
+	cs_free(decoder->instruction, 1);
+	cs_close(&decoder->engine);
+	free(decoder->seen);
+}
+
+/* Whether it is a direct call or jump; *target is then where to. */
+static bool
+is_transfer(const struct decoder *decoder, bool *is_call, uint64_t *target)
+{
+	const cs_insn *instruction = decoder->instruction;
+	const cs_x86 *x86 = &instruction->detail->x86;
+
+	*is_call = cs_insn_group(decoder->engine, instruction, CS_GRP_CALL);
+	if (!*is_call &&
+	    !cs_insn_group(decoder->engine, instruction, CS_GRP_JUMP))
+		return false;
+	if (x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM)
+		return false;
+	*target = (uint64_t)x86->operands[0].imm;
+	return true;
+}
+
+static int
+add_call(struct decoder *decoder, uint32_t caller, bool is_call,
+         uint64_t target, struct error *error)
+{
+	struct program *program = decoder->program;
+	uint32_t callee = program_find(program, target);
+
+	if (callee == UINT32_MAX ||
+	    program->functions[callee].start != target ||
+	    (!is_call && callee == caller) ||
+	    decoder->seen[callee] == caller + 1)
+		return 0;
+	decoder->seen[callee] = caller + 1;
+	if (memory_grow(&program->calls, &program->calls_capacity,
+	                (size_t)program->n_calls + 1, sizeof *program->calls,
+	                error) != 0)
+		return -1;
+	program->calls[program->n_calls++] =
+	    (struct program_call){ caller, callee };
+	return 0;
+}
+
+/* code: the bytes of the function, at its start. */
+static int
+decode_function(struct decoder *decoder, uint32_t number,
+                const uint8_t *code, size_t size, struct error *error)
+{
+	uint64_t address = decoder->program->functions[number].start;
+
+	while (cs_disasm_iter(decoder->engine, &code, &size, &address,
+	                      decoder->instruction)) {
+		uint64_t target;
+		bool is_call;
+
+		if (is_transfer(decoder, &is_call, &target) &&
+		    add_call(decoder, number, is_call, target, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Those functions that begin in one section. */
+static int
+decode_section(struct decoder *decoder, const GElf_Shdr *header,
+               const Elf_Data *data, struct error *error)
+{
+	const struct program *program = decoder->program;
+	uint64_t begin = header->sh_addr, end = begin + data->d_size;
+
+	for (uint32_t i = 0; i < program->n_functions; i++) {
+		const struct program_function *function =
+		    &program->functions[i];
+		uint64_t stop = function->end < end ? function->end : end;
+
+		if (function->start < begin || function->start >= end)
+			continue;
+		if (decode_function(decoder, i, (const uint8_t *)data->d_buf +
+		                    (function->start - begin),
+		                    (size_t)(stop - function->start),
+		                    error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+decode_file(struct decoder *decoder, const struct elf_file *file,
+            struct error *error)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		GElf_Shdr header;
+		Elf_Data *data;
+
+		if (gelf_getshdr(section, &header) == NULL ||
+		    (header.sh_flags & SHF_EXECINSTR) == 0)
+			continue;
+		data = elf_file_contents(section);
+		if (data != NULL && data->d_buf != NULL &&
+		    data->d_size <= UINT64_MAX - header.sh_addr &&
+		    decode_section(decoder, &header, data, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+static_calls_add(struct program *program, const struct elf_file *file,
+                 struct error *error)
+{
+	struct decoder decoder = { .program = program };
+	int result = -1;
+
+	if (!decoder_open(&decoder, file))
+		return 0;
+	decoder.seen = memory_array(program->n_functions,
+	                            sizeof *decoder.seen, error);
+	if (decoder.seen != NULL)
+		result = decode_file(&decoder, file, error);
+	decoder_close(&decoder);
+	return result;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* never.c -- functions that were never called.
+ *
+ * Source: Graham, Kessler & McKusick 1982, section 5.1.  Cost: O(F log F).
+ */
+#include "src/views/rows.h"
+
+static const struct view_kind never_kind = {
+	.view = "never",
+	.schema = "cpprof.functions/1",
+	.title = "Functions Never Called",
+};
+
+static bool
+was_never_called(const struct flow_function *function)
+{
+	return function->is_known && !function->is_used;
+}
+
+static uint32_t
+list_functions(const struct call_flow *flow, uint32_t *names)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < flow->n_names; i++)
+		if (was_never_called(&flow->functions[i]))
+			names[n++] = i;
+	return n;
+}
+
+int
+view_never(const struct view_request *request, struct table *table,
+           struct error *error)
+{
+	const struct call_flow *flow = request->set->flow;
+	bool knows_all = flow != NULL && !flow->has_hits;
+	struct measure measure = measure_of(request);
+	struct hidden hidden = { 0 };
+	struct rows rows = { 0 };
+
+	if (rows_of_functions(&rows, request->set,
+	                      knows_all ? flow->n_names : 0, error) != 0) {
+		rows_free(&rows);
+		return -1;
+	}
+	if (knows_all)
+		rows.n = list_functions(flow, rows.name);
+	if (rows_show(&rows, request, &never_kind, &measure, &hidden, table,
+	              error) != 0)
+		return -1;
+	return knows_all ? 0 : table_add_footer(table, error, "the profile "
+	    "names only functions that were called");
+}
