@@ -8,8 +8,8 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata gmon gperftools lines perfdata \
-	perfscript pprof symbols
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata gmon gperftools \
+	lines perfdata perfscript pprof symbols
 mkdir -p fuzz
 cd fuzz
 
