@@ -169,28 +169,40 @@ resources_choose(const char *text, bool is_random, const char **problem)
 	return true;
 }
 
-bool
-resources_start(struct thread *thread)
+static void
+start_accounts(struct thread *thread)
 {
 	uint64_t seed = process_now() + ((uint64_t)thread->tid << 40);
-	bool ok = true, needs_ticks = false;
-	int saved = errno;
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->accounts[i];
 		const struct resource *resource = &resources.columns[i];
-		const struct source *source = resource->source;
 
 		meter_start(&account->meter, resource->interval,
-		    resources.is_random && source->can_be_random, seed + i);
+		    resources.is_random && resource->source->can_be_random,
+		    seed + i);
 		account->owed = 0;
-		account->needs_ticks = source->needs_ticks;
+		account->needs_ticks = resource->source->needs_ticks;
+	}
+}
+
+bool
+resources_start(struct thread *thread)
+{
+	bool ok = true, needs_ticks = false;
+	int saved = errno;
+	unsigned i;
+
+	start_accounts(thread);
+	for (i = 0; i < resources.n; i++) {
+		const struct source *source = resources.columns[i].source;
+
 		if (source->start != NULL && !source->start(thread, i)) {
 			saved = errno;
 			ok = false;
 		}
-		needs_ticks |= account->needs_ticks;
+		needs_ticks |= thread->accounts[i].needs_ticks;
 	}
 	if (needs_ticks && !timer_start(thread)) {
 		saved = errno;

@@ -81,6 +81,7 @@ struct account {
 	bool needs_ticks;	/* whether the source as such does or not */
 
 	/* Of perf events (source-perf.c): */
+	bool is_armed;		/* traps may be counted */
 	int fd;			/* -1: none any more */
 	uint64_t event_id;	/* by which it is known to be ours still */
 	uint64_t period;	/* gticks to its next trap */

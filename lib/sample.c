@@ -11,6 +11,10 @@
  * frames cost half a percent, at fewer samples of more hits each.  A sample of
  * few frames costs no more than it has earned: on a busy machine its time is
  * mostly others', and deferring for that would only distort the shares.
+ *
+ * Samples of what sampling itself uses up, such as time, leave the thread REST
+ * times as long as the last one took before they come again: should sampling be
+ * slower than the interval, the program still gets on.
  */
 #include "lib/sample.h"
 
@@ -30,6 +34,8 @@
 #define ALLOWANCE_MAX_NS 1000000
 #define ALLOWANCE_MIN_NS (-2000000)	/* debt beyond it is forgiven */
 #define FEW_FRAMES 256
+#define REST 4
+#define REST_MAX_NS 100000000
 #define NOTE_EVERY 1024		/* samples, what changes slowly */
 /* Time beyond this in a handler that did n things was another's. */
 #define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
@@ -261,7 +267,8 @@ may_take(struct thread *thread, const struct occasion *occasion)
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    occasion->hits);
-	else if (thread->allowance_ns < 0)
+	else if (thread->allowance_ns < 0 || (occasion->spends_itself &&
+	    clock_ns(CLOCK_MONOTONIC) < thread->rest_until_ns))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
 		    occasion->hits);
 	else
@@ -273,12 +280,16 @@ static void
 take_and_charge(struct thread *thread, const struct occasion *occasion,
     const void *context)
 {
-	int64_t start = clock_ns(CLOCK_MONOTONIC), elapsed;
+	int64_t start = clock_ns(CLOCK_MONOTONIC), now, elapsed, rest;
 	unsigned char dispatch = dispatch_pause();
 
 	thread->is_sampling = true;
 	try(thread, occasion, context);
-	elapsed = clock_ns(CLOCK_MONOTONIC) - start;
+	now = clock_ns(CLOCK_MONOTONIC);
+	elapsed = now - start;
+	rest = REST * elapsed;
+	thread->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
+	    REST_MAX_NS);
 	datafile_count_time((uint64_t)elapsed);
 	charge(thread, elapsed, occasion->time_ns);
 	thread->is_sampling = false;

@@ -9,6 +9,7 @@
 #ifndef CPPROF_SAMPLE_H
 #define CPPROF_SAMPLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/threads.h"
@@ -18,6 +19,7 @@ struct occasion {
 	uint64_t hits;		/* that it has brought, already owed */
 	uint64_t overrun;	/* of these, that came too late */
 	uint64_t time_ns;	/* that it stands for: what it may cost */
+	bool spends_itself;	/* sampling uses the resource up, too */
 	const void *function;	/* called by the stack; NULL: none */
 };
 

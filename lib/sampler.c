@@ -112,6 +112,7 @@ tick(struct thread *thread, uint64_t expiries, const void *context)
 	struct occasion occasion = {
 		.overrun = expiries - 1,
 		.time_ns = expiries * resources.tick_ns,
+		.spends_itself = true,
 	};
 
 	if (control_is_stopped()) {
@@ -209,7 +210,9 @@ static void
 take_trap(unsigned column, const void *context)
 {
 	struct thread *thread = thread_self;
-	struct occasion occasion = { .columns = 0 };
+	struct occasion occasion = {
+		.spends_itself = perf_measures_work(column),
+	};
 
 	if (thread == NULL || !is_on || control_is_stopped())
 		return;

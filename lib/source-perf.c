@@ -2,10 +2,8 @@
 /* source-perf.c -- opens, counts and closes perf events. */
 #include "lib/source-perf.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -91,7 +89,7 @@ syscall_tracepoint(void)
 	return number;
 }
 
-/* A period of 0 opens one that does not run. */
+/* It does not run yet. */
 static int
 open_event(const struct source *source, uint64_t period, unsigned column,
     bool excludes_kernel)
@@ -104,11 +102,10 @@ open_event(const struct source *source, uint64_t period, unsigned column,
 	attr.config = source->event;
 	if (attr.type == PERF_TYPE_TRACEPOINT)
 		attr.config = syscall_tracepoint();
-	attr.sample_period = period != 0 ? period : LONG_PERIOD;
-	attr.disabled = period == 0;
+	attr.sample_period = period;
+	attr.disabled = 1;
 	attr.exclude_kernel = excludes_kernel;
 	attr.exclude_hv = excludes_kernel;
-	attr.disabled = 1;
 	attr.sigtrap = 1;
 	attr.remove_on_exec = 1;
 	attr.sig_data = to_data(column);
@@ -158,25 +155,6 @@ explain(int error)
 	return "no perf event could be opened";
 }
 
-/* Go's runtime takes SIGTRAP from the kernel's hands, and dies of it. */
-static int
-has_go_note(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	const ElfW(Phdr) *header = info->dlpi_phdr;
-	const ElfW(Nhdr) *note;
-	ElfW(Half) i;
-
-	(void)size, (void)unused;
-	for (i = 0; i < info->dlpi_phnum; i++, header++) {
-		note = (const void *)(info->dlpi_addr + header->p_vaddr);
-		if (header->p_type == PT_NOTE &&
-		    header->p_filesz >= sizeof *note + 4 &&
-		    note->n_namesz == 4 && memcmp(note + 1, "Go", 3) == 0)
-			return 1;
-	}
-	return -1;		/* the program itself was all */
-}
-
 /* Whether such an event can be had in this process. */
 static bool
 can_open(const struct source *source, const char **why)
@@ -184,16 +162,12 @@ can_open(const struct source *source, const char **why)
 	bool had_to;
 	int fd;
 
-	if (dl_iterate_phdr(has_go_note, NULL) == 1) {
-		*why = "Go programs keep SIGTRAP to themselves";
-		return false;
-	}
 	if (source->event_type == PERF_TYPE_TRACEPOINT &&
 	    syscall_tracepoint() == 0) {
 		*why = "the kernel's tracing (tracefs) is not to be had";
 		return false;
 	}
-	fd = open_allowed(source, 0, 0, &had_to);
+	fd = open_allowed(source, LONG_PERIOD, 0, &had_to);
 	if (fd < 0) {
 		*why = explain(errno);
 		return false;
@@ -273,7 +247,7 @@ arm(struct thread *thread, unsigned column)
 	bool had_to = false;
 	int fd;
 
-	/* The first interval is what is left of one that is under way. */
+	/* What is left of an interval that is under way. */
 	account->period = account->meter.left;
 	fd = open_allowed(source, account->period * scale(source), column,
 	    &had_to);
@@ -300,6 +274,7 @@ start(struct thread *thread, unsigned column)
 
 	if (is_counted)
 		usage_start(thread, column);
+	thread->accounts[column].is_armed = true;
 	ok = arm(thread, column);
 	thread->accounts[column].needs_ticks = is_counted && !ok;
 	return is_counted || ok;
@@ -310,6 +285,7 @@ stop(struct thread *thread, unsigned column)
 {
 	struct account *account = &thread->accounts[column];
 
+	account->is_armed = false;
 	if (account->page != NULL)
 		munmap(account->page, CPPROFDATA_PAGE);
 	account->page = NULL;
@@ -364,13 +340,23 @@ perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 
 	*hits = 0;
 	for (i = 0; i < resources.n; i++) {
-		if (resources.columns[i].source->start != start)
+		if (resources.columns[i].source->start != start ||
+		    !thread->accounts[i].is_armed)
 			continue;
 		*hits += count(thread, i, i == column);
 		if (thread->accounts[i].owed > 0)
 			columns |= 1u << i;
 	}
 	return columns;
+}
+
+bool
+perf_measures_work(unsigned column)
+{
+	const struct source *source = resources.columns[column].source;
+
+	return source->usage == USAGE_CPU ||
+	    source->event_type == PERF_TYPE_HARDWARE;
 }
 
 /* At ticks, and at the end. */
@@ -398,8 +384,10 @@ perf_go_on(struct thread *thread)
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++)
-		if (resources.columns[i].source->start == start)
+		if (resources.columns[i].source->start == start) {
+			thread->accounts[i].is_armed = true;
 			arm(thread, i);
+		}
 }
 
 bool
@@ -426,6 +414,7 @@ perf_forked(struct thread *thread)
 			continue;
 		close_descriptor(account);
 		account->page = NULL;
+		account->is_armed = false;
 	}
 }
 

@@ -31,6 +31,9 @@ extern const struct source source_perf_clock, source_perf_faults,
 /* Whether a resource that is sampled comes from such events. */
 bool perf_is_used(void);
 
+/* Whether a column's events count what the handler, too, must use. */
+bool perf_measures_work(unsigned column);
+
 /* The column whose event has sent a SIGTRAP, or -1.  Async-signal-safe. */
 int perf_sender(const siginfo_t *info);
 

@@ -55,6 +55,7 @@ struct thread {
 	uint64_t first_expiry_ns;	/* on its CPU clock */
 	uint64_t n_expiries;		/* that ticks have brought */
 	int64_t allowance_ns;		/* that sampling may still cost */
+	int64_t rest_until_ns;		/* monotonic: no sample before */
 	uint64_t last_asked_ns;		/* monotonic: see sample_time_passed */
 	uint64_t n_samples;
 	uint32_t phase;			/* the tree's nodes are kept for */

@@ -87,6 +87,16 @@ def faults_are_where_they_happen():
     assert profile.samples >= 0.95 * profile.hits
 
 
+def all_at_once_begin_well():
+    need_events('page-faults:1')
+    for _ in range(30):
+        run = consume('page-faults:1,cpu:100,context-switches:1,user',
+                      'faults', 1)
+        assert run.status == 0 and run.profiles
+        total = run.one().of('page-faults').hits
+        assert 400 <= total <= 1500, total
+
+
 def faults_of_both_kinds_add_up():
     need_events()
     run = consume('page-faults:1,minor-faults:1,major-faults:1', 'major', 400)
@@ -277,6 +287,7 @@ def the_first_sort_faults_and_the_second_does_not():
 
 CASES = (
     faults_are_where_they_happen,
+    all_at_once_begin_well,
     faults_of_both_kinds_add_up,
     switches_are_where_a_thread_waits,
     time_in_and_out_of_the_kernel_is_split,
