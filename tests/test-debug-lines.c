@@ -4,7 +4,8 @@
  *
  * LLVM's addr2line must agree in everything.  Where it is not installed,
  * binutils' does, which in some code calls the innermost inlined function by
- * the symbol around it, and loses inlined calls of clang's.
+ * the symbol around it, loses inlined calls of clang's, and names no files after
+ * optimisation of whole programs.
  */
 #include "tests/module-fixture.h"
 
@@ -306,6 +307,17 @@ lines_of_fixed_addresses_and_many_sections_agree(void **state)
 	                       "-Wl,--gc-sections", "inlines.cc");
 }
 
+/* What was inlined is then declared in other units. */
+static void
+lines_of_programs_optimised_as_a_whole_agree(void **state)
+{
+	(void)state;
+	if (!has_llvm())
+		skip();
+	assert_compiled_agrees("cc -g -flto", "inlines.c");
+	assert_compiled_agrees("c++ -g -flto", "inlines.cc");
+}
+
 static void
 lines_of_clang_agree(void **state)
 {
@@ -390,6 +402,7 @@ main(void)
 		cmocka_unit_test(lines_of_compressed_sections_agree),
 		cmocka_unit_test(
 		    lines_of_fixed_addresses_and_many_sections_agree),
+		cmocka_unit_test(lines_of_programs_optimised_as_a_whole_agree),
 		cmocka_unit_test(lines_of_clang_agree),
 		cmocka_unit_test(lines_are_not_in_a_stripped_file),
 		cmocka_unit_test(source_paths_have_one_spelling),

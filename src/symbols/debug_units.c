@@ -39,6 +39,7 @@ struct reading {
 	Dwarf *supplement;		/* NULL: none */
 	struct elf_file supplement_file;
 	size_t n_lines;			/* read since libdw was begun */
+	struct plain_functions *plain;
 	struct owned *owned;		/* [request->n] */
 	uint64_t *addresses;		/* [request->n], room for a unit's */
 	struct debug_location chain[DEBUG_CHAIN_MAX];
@@ -218,7 +219,7 @@ read_unit(struct reading *reading, const struct owned *owned, size_t n,
 		reading->addresses[i] =
 		    reading->request->addresses[owned[i].which];
 	if (inlined_calls_find(&calls, &unit, reading->addresses, n,
-	                       &reading->walk, error) == 0) {
+	                       reading->plain, &reading->walk, error) == 0) {
 		result = 0;
 		for (size_t i = 0; result == 0 && i < n; i++)
 			result = report(reading, &unit, &owned[i], &calls,
@@ -275,7 +276,9 @@ start(struct reading *reading, struct error *error)
 	reading->owned = memory_array(n, sizeof *reading->owned, error);
 	reading->addresses = memory_array(n, sizeof *reading->addresses,
 	                                  error);
-	if (reading->owned == NULL || reading->addresses == NULL)
+	reading->plain = plain_functions_new(error);
+	if (reading->owned == NULL || reading->addresses == NULL ||
+	    reading->plain == NULL)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		reading->owned[i] = (struct owned){ NO_UNIT, i };
@@ -291,6 +294,7 @@ end(struct reading *reading)
 		dwarf_end(reading->supplement);
 		elf_file_close(&reading->supplement_file);
 	}
+	plain_functions_free(reading->plain);
 	free(reading->owned);
 	free(reading->addresses);
 	free(reading);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/plain_functions.h"
 
 enum { ORIGINS_MAX = 16 };	/* entries that refer to one another */
 
@@ -26,8 +25,6 @@ struct finding {
 	bool is_thorough;	/* look for functions inside others, too */
 	Dwarf_Files *files;
 	size_t n_files;
-	struct plain_function *plain;
-	size_t n_plain, plain_capacity;
 };
 
 /*
@@ -87,49 +84,29 @@ file_of(const struct finding *finding, uint32_t number)
 	    dwarf_filesrc(finding->files, number, NULL, NULL) : NULL;
 }
 
-/*
- * The linker's name of what was inlined; else *plain has the programmer's, if
- * there is one.
- */
-static const char *
-linkage_of(Dwarf_Die *die, struct plain_function *plain)
+/* Sets what was inlined: by the linker's name, else by the programmer's. */
+static void
+set_function(struct inlined_call *call, const Dwarf_Die *die)
 {
 	Dwarf_Die origin = *die;
 
-	*plain = (struct plain_function){ 0 };
 	for (int i = 0; i < ORIGINS_MAX && debug_origin(&origin); i++) {
 		const char *linkage = debug_text(&origin, DW_AT_linkage_name);
 
 		if (linkage == NULL)
 			linkage = debug_text(&origin,
 			                     DW_AT_MIPS_linkage_name);
-		if (linkage != NULL)
-			return linkage;
+		if (linkage != NULL) {
+			call->function = linkage;
+			call->origin.addr = NULL;
+			return;
+		}
 		if (i == 0)
-			plain->origin = origin;
-		plain->declaration = origin;
-		if (plain->name == NULL)
-			plain->name = debug_text(&origin, DW_AT_name);
+			call->origin = origin;
+		call->declaration = origin;
+		if (call->function == NULL)
+			call->function = debug_text(&origin, DW_AT_name);
 	}
-	return NULL;
-}
-
-static int
-set_function(struct finding *finding, struct inlined_call *call,
-             Dwarf_Die *die, struct error *error)
-{
-	struct plain_function plain;
-
-	call->function = linkage_of(die, &plain);
-	if (call->function != NULL || plain.name == NULL)
-		return 0;
-	call->function = plain.name;
-	call->origin = plain.origin;
-	if (memory_grow(&finding->plain, &finding->plain_capacity,
-	                finding->n_plain + 1, sizeof plain, error) != 0)
-		return -1;
-	finding->plain[finding->n_plain++] = plain;
-	return 0;
 }
 
 /* *call: the new one, or NO_CALL where it holds no address. */
@@ -154,7 +131,8 @@ enter_call(struct finding *finding, Dwarf_Die *die, uint32_t outer,
 	calls->calls[calls->n].file = file_of(finding,
 	    number_of(die, DW_AT_call_file, UINT32_MAX));
 	*call = (uint32_t)calls->n++;
-	return set_function(finding, &calls->calls[*call], die, error);
+	set_function(&calls->calls[*call], die);
+	return 0;
 }
 
 /* within: the innermost call around the entry. */
@@ -203,7 +181,6 @@ walk_unit(struct finding *finding, Dwarf_Die *unit, struct error *error)
 	for (size_t i = 0; i < finding->n; i++)
 		finding->calls->innermost[i] = NO_CALL;
 	finding->calls->n = 0;
-	finding->n_plain = 0;
 	return debug_walk_unit(finding->walk, unit, NO_CALL, visit, finding,
 	                       error);
 }
@@ -232,30 +209,22 @@ has_scopes(Dwarf_Die *unit)
 	}
 }
 
-/* Gives the calls of plain functions what else is known of these. */
+/* Completes the names of functions that have not the linker's. */
 static int
-complete_plain(struct finding *finding, struct error *error)
+name_plain(struct inlined_calls *calls, Dwarf_Die *unit,
+           struct plain_functions *plain, struct debug_walk *walk,
+           struct error *error)
 {
-	struct inlined_calls *calls = finding->calls;
+	const Dwarf *main = dwarf_cu_getdwarf(unit->cu);
 
-	finding->n_plain = plain_functions_unite(finding->plain,
-	                                         finding->n_plain);
-	if (plain_functions_complete(finding->plain, finding->n_plain,
-	                             &calls->arena, finding->walk,
-	                             error) != 0)
-		return -1;
 	for (size_t i = 0; i < calls->n; i++) {
 		struct inlined_call *call = &calls->calls[i];
-		const struct plain_function *function;
 
-		if (call->origin.addr == NULL)
-			continue;
-		function = plain_functions_find(finding->plain,
-		    finding->n_plain, &call->origin);
-		if (function == NULL)
-			continue;
-		call->function = function->name;
-		call->copy = function->copy;
+		if (call->origin.addr != NULL && call->function != NULL &&
+		    plain_functions_find(plain, main, &call->origin,
+		        &call->declaration, &call->function, &call->copy,
+		        walk, error) != 0)
+			return -1;
 	}
 	return 0;
 }
@@ -272,15 +241,14 @@ find_all(struct finding *finding, Dwarf_Die *unit, struct error *error)
 		if (walk_unit(finding, unit, error) != 0)
 			return -1;
 	}
-	if (finding->n_plain == 0 || !has_scopes(unit))
-		return 0;
-	return complete_plain(finding, error);
+	return 0;
 }
 
 int
 inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
                    const uint64_t *addresses, size_t n,
-                   struct debug_walk *walk, struct error *error)
+                   struct plain_functions *plain, struct debug_walk *walk,
+                   struct error *error)
 {
 	struct finding finding = {
 		.calls = calls,
@@ -295,8 +263,9 @@ inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
 	finding.is_found = memory_array(n, sizeof *finding.is_found, error);
 	if (calls->innermost != NULL && finding.is_found != NULL)
 		result = find_all(&finding, unit, error);
+	if (result == 0 && has_scopes(unit))
+		result = name_plain(calls, unit, plain, walk, error);
 	free(finding.is_found);
-	free(finding.plain);
 	return result;
 }
 
@@ -305,5 +274,4 @@ inlined_calls_free(struct inlined_calls *calls)
 {
 	free(calls->calls);
 	free(calls->innermost);
-	arena_free(&calls->arena);
 }

@@ -8,13 +8,13 @@
 
 #include <elfutils/libdw.h>
 
-#include "src/base/arena.h"
 #include "src/base/error.h"
 #include "src/symbols/debug_walk.h"
+#include "src/symbols/plain_functions.h"
 
 #define NO_CALL UINT32_MAX
 
-/* One place into which a function was copied.  Texts are libdw's or calls'. */
+/* One place into which a function was copied.  Texts are borrowed. */
 struct inlined_call {
 	uint32_t outer;		/* the call around it, a smaller index, or
 				 * NO_CALL */
@@ -25,14 +25,14 @@ struct inlined_call {
 	uint64_t copy;		/* where that was not inlined, if its name is
 				 * not the linker's and there is such a place;
 				 * else 0 */
-	Dwarf_Die origin;	/* what was inlined */
+	Dwarf_Die origin, declaration;	/* of a function without the linker's
+					 * name, as plain_functions.h says */
 };
 
 struct inlined_calls {
 	struct inlined_call *calls;
 	size_t n, capacity;
 	uint32_t *innermost;	/* [n_addresses] a call or NO_CALL */
-	struct arena arena;
 };
 
 /*
@@ -43,7 +43,8 @@ struct inlined_calls {
  */
 int inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
                        const uint64_t *addresses, size_t n,
-                       struct debug_walk *walk, struct error *error);
+                       struct plain_functions *plain, struct debug_walk *walk,
+                       struct error *error);
 void inlined_calls_free(struct inlined_calls *calls);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plain_functions.c -- functions that the linker has no name for.
  *
- * An entry does not say what it stands in, so each unit that declares some of
- * the functions is walked once, whole.
+ * An entry does not say what it stands in, so a unit that declares such a
+ * function is walked once, whole, and all of its plain functions are entered,
+ * by the offsets of their entries: in a program that was optimised as a whole,
+ * every unit refers to the others.
  */
 #include "src/symbols/plain_functions.h"
 
@@ -10,81 +12,87 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/arena.h"
 #include "src/base/memory.h"
+#include "src/base/names.h"
 
 enum { ORIGINS_MAX = 16, SCOPES_MAX = 1000 };	/* bytes of scopes */
 
-struct completing {
-	struct plain_function *functions;	/* [n] by origin */
-	struct plain_function **declared;	/* [n] by declaration */
-	size_t n;
-	struct arena *arena;
+/* An entry or a unit, across units and the supplement, as a key. */
+struct place {
+	uint64_t offset;
+	uint64_t is_supplement;
 };
 
-static int
-compare_entries(const Dwarf_Die *a, const Dwarf_Die *b)
-{
-	uintptr_t left = (uintptr_t)a->addr, right = (uintptr_t)b->addr;
+/* What is known of an entry. */
+struct plain_function {
+	const char *name;	/* if it is a declaration, else NULL */
+	uint64_t copy;		/* if it is an origin, else 0 */
+};
 
-	return left < right ? -1 : left > right;
+struct plain_functions {
+	struct arena arena;
+	struct names *units;		/* places of those that were walked */
+	struct names *entries;		/* places */
+	struct plain_function *items;	/* by entry */
+	size_t capacity;
+};
+
+struct walking {
+	struct plain_functions *functions;
+	const Dwarf *main;
+};
+
+struct plain_functions *
+plain_functions_new(struct error *error)
+{
+	struct plain_functions *functions = memory_array(1, sizeof *functions,
+	                                                 error);
+
+	if (functions == NULL)
+		return NULL;
+	functions->units = names_new(error);
+	functions->entries = names_new(error);
+	if (functions->units != NULL && functions->entries != NULL)
+		return functions;
+	plain_functions_free(functions);
+	return NULL;
 }
 
-static int
-compare_origins(const void *left, const void *right)
+void
+plain_functions_free(struct plain_functions *functions)
 {
-	const struct plain_function *a = left, *b = right;
-
-	return compare_entries(&a->origin, &b->origin);
+	if (functions == NULL)
+		return;
+	names_free(functions->units);
+	names_free(functions->entries);
+	free(functions->items);
+	arena_free(&functions->arena);
+	free(functions);
 }
 
-static int
-compare_declarations(const void *left, const void *right)
+static struct place
+place_of(const Dwarf *main, Dwarf_Die *die)
 {
-	struct plain_function *const *a = left, *const *b = right;
-
-	return compare_entries(&(*a)->declaration, &(*b)->declaration);
+	return (struct place){ dwarf_dieoffset(die),
+		dwarf_cu_getdwarf(die->cu) != main };
 }
 
-size_t
-plain_functions_unite(struct plain_function *functions, size_t n)
+/* What is known of an entry, which is entered if new. */
+static struct plain_function *
+item_of(struct plain_functions *functions, const Dwarf *main, Dwarf_Die *die,
+        struct error *error)
 {
-	size_t n_kept = 0;
+	const struct place place = place_of(main, die);
+	uint32_t n = names_count(functions->entries), number;
 
-	if (n == 0)
-		return 0;
-	qsort(functions, n, sizeof *functions, compare_origins);
-	for (size_t i = 1; i < n; i++)
-		if (functions[i].origin.addr != functions[n_kept].origin.addr)
-			functions[++n_kept] = functions[i];
-	return n_kept + 1;
-}
-
-struct plain_function *
-plain_functions_find(struct plain_function *functions, size_t n,
-                     const Dwarf_Die *origin)
-{
-	const struct plain_function key = { .origin = *origin };
-
-	return n == 0 ? NULL :
-	    bsearch(&key, functions, n, sizeof key, compare_origins);
-}
-
-/* The index of the first function declared there, or n. */
-static size_t
-first_declared(const struct completing *completing, const Dwarf_Die *die)
-{
-	size_t low = 0, high = completing->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_entries(&completing->declared[middle]->declaration,
-		                    die) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (memory_grow(&functions->items, &functions->capacity,
+	                (size_t)n + 1, sizeof *functions->items, error) != 0)
+		return NULL;
+	functions->items[n] = (struct plain_function){ 0 };
+	number = names_add(functions->entries, (const char *)&place,
+	                   sizeof place, error);
+	return number != NO_NAME ? &functions->items[number] : NULL;
 }
 
 /* What an entry adds to the name of a function in it, or NULL. */
@@ -121,26 +129,53 @@ scope_of(const Dwarf_Die *scope, const char *function)
 }
 
 /* Puts before the name what the entry at hand stands in. */
-static int
-qualify(struct completing *completing, struct plain_function *function,
+static const char *
+qualify(struct plain_functions *functions, const char *plain,
         const struct debug_walk *walk, struct error *error)
 {
-	const char *name = function->name;
+	const char *name = plain;
 	size_t size = 0;
 
 	for (size_t i = walk->depth - 1; i-- > 0 && size < SCOPES_MAX;) {
-		const char *scope = scope_of(&walk->levels[i].die,
-		                             function->name);
+		const char *scope = scope_of(&walk->levels[i].die, plain);
 
 		if (scope == NULL)
 			continue;
-		name = arena_format(completing->arena, error, "%s::%s", scope,
+		name = arena_format(&functions->arena, error, "%s::%s", scope,
 		                    name);
 		if (name == NULL)
-			return -1;
+			return NULL;
 		size += strlen(scope);
 	}
-	function->name = name;
+	/* libdw's text goes before this does. */
+	return name != plain ? name :
+	    arena_text(&functions->arena, name, strlen(name), error);
+}
+
+static int
+enter_declaration(const struct walking *walking, Dwarf_Die *die,
+                  const char *plain, const struct debug_walk *walk,
+                  struct error *error)
+{
+	struct plain_function *item = item_of(walking->functions,
+	                                      walking->main, die, error);
+
+	if (item == NULL)
+		return -1;
+	item->name = qualify(walking->functions, plain, walk, error);
+	return item->name != NULL ? 0 : -1;
+}
+
+static int
+enter_copy(const struct walking *walking, Dwarf_Die *origin, uint64_t address,
+           struct error *error)
+{
+	struct plain_function *item = item_of(walking->functions,
+	                                      walking->main, origin, error);
+
+	if (item == NULL)
+		return -1;
+	item->copy = address;
 	return 0;
 }
 
@@ -148,67 +183,64 @@ static int
 visit(void *context, struct debug_walk *walk, bool *enters, uint32_t *within,
       struct error *error)
 {
-	struct completing *completing = context;
+	const struct walking *walking = context;
 	Dwarf_Die *die = &walk->levels[walk->depth - 1].die, origin = *die;
-	struct plain_function *function;
+	const char *plain;
 	Dwarf_Addr address;
 
 	(void)within;
 	*enters = true;
 	if (dwarf_tag(die) != DW_TAG_subprogram)
 		return 0;
-	for (size_t i = first_declared(completing, die); i < completing->n &&
-	     completing->declared[i]->declaration.addr == die->addr; i++)
-		if (qualify(completing, completing->declared[i], walk,
-		            error) != 0)
-			return -1;
-	if (dwarf_lowpc(die, &address) != 0 || !debug_origin(&origin))
-		return 0;
-	function = plain_functions_find(completing->functions, completing->n,
-	                                &origin);
-	if (function != NULL)
-		function->copy = address;
+	plain = debug_text(die, DW_AT_name);
+	if (plain != NULL && !dwarf_hasattr(die, DW_AT_linkage_name) &&
+	    enter_declaration(walking, die, plain, walk, error) != 0)
+		return -1;
+	if (dwarf_lowpc(die, &address) == 0 && debug_origin(&origin))
+		return enter_copy(walking, &origin, address, error);
 	return 0;
 }
 
-/* Functions of one unit stand together in the order of declarations. */
+/* Walks the unit that has the declaration, unless that is done. */
 static int
-walk_units(struct completing *completing, struct debug_walk *walk,
-           struct error *error)
+walk_unit_of(struct plain_functions *functions, const Dwarf *main,
+             Dwarf_Die *declaration, struct debug_walk *walk,
+             struct error *error)
 {
-	void *last = NULL;
+	struct walking walking = { functions, main };
+	uint32_t n = names_count(functions->units), number;
+	struct place place;
+	Dwarf_Die unit;
 
-	for (size_t i = 0; i < completing->n; i++) {
-		Dwarf_Die unit;
-
-		if (dwarf_diecu(&completing->declared[i]->declaration, &unit,
-		                NULL, NULL) == NULL)
-			return -1;
-		if (unit.addr == last)
-			continue;
-		last = unit.addr;
-		if (debug_walk_unit(walk, &unit, 0, visit, completing,
-		                    error) != 0)
-			return -1;
-	}
-	return 0;
+	if (dwarf_diecu(declaration, &unit, NULL, NULL) == NULL)
+		return -1;
+	place = place_of(main, &unit);
+	number = names_add(functions->units, (const char *)&place,
+	                   sizeof place, error);
+	if (number == NO_NAME)
+		return -1;
+	return number < n ? 0 :
+	    debug_walk_unit(walk, &unit, 0, visit, &walking, error);
 }
 
 int
-plain_functions_complete(struct plain_function *functions, size_t n,
-                         struct arena *arena, struct debug_walk *walk,
-                         struct error *error)
+plain_functions_find(struct plain_functions *functions, const Dwarf *main,
+                     Dwarf_Die *origin, Dwarf_Die *declaration,
+                     const char **name, uint64_t *copy,
+                     struct debug_walk *walk, struct error *error)
 {
-	struct completing completing = { functions, NULL, n, arena };
-	int result;
+	const struct plain_function *item;
 
-	completing.declared = memory_array(n, sizeof functions, error);
-	if (completing.declared == NULL)
+	if (walk_unit_of(functions, main, declaration, walk, error) != 0)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		completing.declared[i] = &functions[i];
-	qsort(completing.declared, n, sizeof functions, compare_declarations);
-	result = walk_units(&completing, walk, error);
-	free(completing.declared);
-	return result;
+	item = item_of(functions, main, declaration, error);
+	if (item == NULL)
+		return -1;
+	if (item->name != NULL)
+		*name = item->name;
+	item = item_of(functions, main, origin, error);
+	if (item == NULL)
+		return -1;
+	*copy = item->copy;
+	return 0;
 }

@@ -8,38 +8,36 @@
 #ifndef CPPROF_SYMBOLS_PLAIN_FUNCTIONS_H
 #define CPPROF_SYMBOLS_PLAIN_FUNCTIONS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include <elfutils/libdw.h>
 
-#include "src/base/arena.h"
 #include "src/base/error.h"
 #include "src/symbols/debug_walk.h"
 
-struct plain_function {
-	Dwarf_Die origin;	/* what inlined calls refer to */
-	Dwarf_Die declaration;	/* the entry that stands in its scope */
-	const char *name;	/* plain at first */
-	uint64_t copy;		/* where it was not inlined, 0: nowhere known */
-};
-
-/* Orders functions[n] by origin and leaves one of each; how many. */
-size_t plain_functions_unite(struct plain_function *functions, size_t n);
+struct plain_functions;
 
 /*
- * Of functions[n] so united, puts scopes before the names, "(anonymous namespace)::f", and looks for copies that
- * were not inlined, whose symbols have the whole name.  Names are the arena's.
- * O(entries of the units that declare the functions).  0; or -1: with *error
- * set for want of memory or when interrupted, else a unit is damaged.
+ * For the functions of one file, and its supplement; freed with
+ * plain_functions_free.  NULL with *error set.
  */
-int plain_functions_complete(struct plain_function *functions, size_t n,
-                             struct arena *arena, struct debug_walk *walk,
-                             struct error *error);
+struct plain_functions *plain_functions_new(struct error *error);
+void plain_functions_free(struct plain_functions *functions);
 
-/* The one of united functions that has this origin, or NULL.  O(log n). */
-struct plain_function *plain_functions_find(struct plain_function *functions,
-                                            size_t n,
-                                            const Dwarf_Die *origin);
+/*
+ * The name of a function with its scope, "(anonymous namespace)::f", or the
+ * plain one where that is not known; and where the function stands that was not
+ * inlined, whose symbol has the whole name, or 0.
+ *
+ * origin: what inlined calls refer to; declaration: the entry that stands in
+ * the scope; main: the file's, not the supplement's.  The unit that has the
+ * declaration is walked the first time.  Names are the functions' own.  0; or
+ * -1: with *error set for want of memory or when interrupted, else the unit is
+ * damaged.
+ */
+int plain_functions_find(struct plain_functions *functions, const Dwarf *main,
+                         Dwarf_Die *origin, Dwarf_Die *declaration,
+                         const char **name, uint64_t *copy,
+                         struct debug_walk *walk, struct error *error);
 
 #endif
