@@ -53,7 +53,11 @@ for target; do
 				"$source/tests/programs/inlines.c"
 		done
 		;;
-	perfdata) cp "$source"/tests/data/perf/*.data "corpus-$target/" ;;
+	perfdata)
+		cp "$source"/tests/data/perf/*.data "corpus-$target/"
+		gzip -dc "$source"/tests/data/perf/rec-dwarf.data.gz |
+			head -c 12000 >"corpus-$target/dwarf"
+		;;
 	perfscript) cp "$source"/tests/data/perf/*.script "corpus-$target/" ;;
 	pprof)
 		for profile in "$source"/tests/data/go/*.gz; do

@@ -244,5 +244,7 @@ EXTRA_DIST += \
 	tests/data/go/heap.top-cum.txt tests/data/go/work.go \
 	tests/data/gperftools/rec.cum.txt tests/data/gperftools/rec.prof \
 	tests/data/perf/rec tests/data/perf/rec.data \
+	tests/data/perf/rec-dwarf.children.txt \
+	tests/data/perf/rec-dwarf.data.gz tests/data/perf/rec-dwarf.self.txt \
 	tests/data/perf/rec.c tests/data/perf/rec.children.txt \
 	tests/data/perf/rec.script tests/data/perf/rec.self.txt

@@ -155,10 +155,11 @@ def own_functions(stem):
 
     None where the program is not beside the profile: then all are compared.
     """
-    if not os.path.exists(stem):
+    program = re.sub("-[a-z]+$", "", stem)
+    if not os.path.exists(program):
         return None
-    name = re.escape(os.path.basename(stem))
-    with open(stem + ".script", encoding="utf-8") as lines:
+    name = re.escape(os.path.basename(program))
+    with open(program + ".script", encoding="utf-8") as lines:
         return set(re.findall(r"^\s+[0-9a-f]+ (\w+)\+0x.*/" + name +
                               r"\)$", lines.read(), re.M))
 
@@ -218,12 +219,13 @@ def compare_perf(folder, claims):
     for oracle in sorted(glob.glob(os.path.join(folder, "*.self.txt"))):
         stem = oracle[:-len(".self.txt")]
         children = stem + ".children.txt"
-        for profile in stem + ".script", stem + ".data":
+        for profile in (stem + ".script", stem + ".data",
+                        stem + ".data.gz"):
             if not os.path.exists(profile):
                 continue
             name = os.path.basename(profile)
             only = None
-            if profile.endswith(".data"):
+            if not profile.endswith(".script"):
                 only = own_functions(stem)
             claims.make("as perf report: self of " + name,
                         compare_perf_self(oracle, profile, only))

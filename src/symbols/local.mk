@@ -21,6 +21,7 @@ libcore_a_SOURCES += \
 	src/symbols/plain_functions.c src/symbols/plain_functions.h \
 	src/symbols/plt_symbols.c src/symbols/plt_symbols.h \
 	src/symbols/source_path.c src/symbols/source_path.h \
+	src/symbols/stack_walk.c src/symbols/stack_walk.h \
 	src/symbols/symbol_table.c src/symbols/symbol_table.h
 libcore_a_SOURCES += \
 	src/symbols/program.c src/symbols/program.h \

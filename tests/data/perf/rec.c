@@ -8,6 +8,8 @@
  *	perf report -i rec.data --stdio --no-inline --children -g none -t TAB \
  *	    -s sym -F overhead_children,overhead,period,sample,sym \
  *	    >rec.children.txt
+ *	perf record -q -N -F 250 -e cpu-clock:u --call-graph dwarf,1024 \
+ *	    -o rec-dwarf.data ./rec	and perf report likewise
  *	LD_PRELOAD=libprofiler.so.0 CPUPROFILE=rec.prof \
  *	    CPUPROFILE_FREQUENCY=1000 ./rec
  *	google-pprof --text --cum --functions --nodefraction=0 \

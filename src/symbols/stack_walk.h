@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stack_walk.h -- callers from a copy of a stack, of x86-64 programs.
+ *
+ * By the unwind tables (.eh_frame) that every module carries; where there are
+ * none, as in code made at run time, by frame pointers.
+ */
+#ifndef CPPROF_SYMBOLS_STACK_WALK_H
+#define CPPROF_SYMBOLS_STACK_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/symbols/debug_file.h"
+#include "src/symbols/module_file.h"
+
+/* Registers by DWARF's numbers. */
+enum {
+	STACK_RBP = 6,
+	STACK_RSP = 7,
+	STACK_RIP = 16,
+	STACK_REGISTERS = 17,
+};
+
+/* A frame and what can be seen of the stack; memory beyond is unknown. */
+struct stack_frame {
+	uint64_t registers[STACK_REGISTERS];
+	bool is_interrupted;	/* its rip is where it is, not where it will
+				 * return to */
+	const unsigned char *stack;	/* [stack_size] */
+	uint64_t stack_start, stack_size;
+};
+
+struct stack_walker;
+
+/* Freed with stack_walker_free; NULL with *error set. */
+struct stack_walker *stack_walker_new(struct error *error);
+void stack_walker_free(struct stack_walker *walker);
+
+/*
+ * Makes *frame its caller's.  address: of the frame's code in its module, as
+ * module_symbols.h defines it; module: which file, NULL for code in none;
+ * number: the module's, the same for the same file.
+ *
+ * False where the frame is the outermost or its caller cannot be found, which
+ * is also so where the stack would not shrink.
+ */
+bool stack_walker_step(struct stack_walker *walker,
+                       const struct module_file *module, uint32_t number,
+                       uint64_t address, struct stack_frame *frame);
+
+#endif
