@@ -37,7 +37,9 @@ libcore_a_SOURCES += \
 	src/formats/perf_queue.c src/formats/perf_queue.h \
 	src/formats/perf_records.h \
 	src/formats/perf_session.c src/formats/perf_session.h \
+	src/formats/perf_space.c src/formats/perf_space.h \
 	src/formats/perf_spaces.c src/formats/perf_spaces.h \
+	src/formats/perf_stacks.c src/formats/perf_stacks.h \
 	src/formats/perf_unpacker.c src/formats/perf_unpacker.h \
 	src/formats/perf_script.c \
 	src/formats/perf_script_frames.c src/formats/perf_script_frames.h \

@@ -17,13 +17,10 @@
 #include "src/formats/perf_frames.h"
 #include "src/formats/perf_queue.h"
 #include "src/formats/perf_spaces.h"
+#include "src/formats/perf_stacks.h"
 #include "src/formats/perf_unpacker.h"
 #include "src/formats/stack_feed.h"
 #include "src/formats/thread_sections.h"
-#include "src/symbols/stack_walk.h"
-
-/* Frames of a copied stack; it is at most 64 KiB. */
-enum { WALKED_MAX = 8192 };
 
 struct perf_session {
 	const char *name;
@@ -35,7 +32,7 @@ struct perf_session {
 	struct perf_unpacker *unpacker;	/* NULL before it is needed */
 	struct perf_spaces *spaces;
 	struct perf_frames *frames;
-	struct stack_walker *walker;	/* NULL before it is needed */
+	struct perf_stacks *stacks;
 	struct stack_feed *feed;	/* NULL before the first sample */
 	uint32_t n_resources;		/* of the feed */
 	uint64_t counts[PERF_EVENTS_MAX];	/* all 0 but for a moment */
@@ -59,6 +56,9 @@ perf_session_new(const char *name, struct profile *profile,
 	session->spaces = perf_spaces_new(profile, options->modules, error);
 	session->frames = perf_frames_new(profile, session->spaces,
 	                                  options->modules, error);
+	session->stacks = perf_stacks_new(profile, session->spaces,
+	                                  session->frames, options->modules,
+	                                  error);
 	if (!error->is_set)
 		return session;
 	perf_session_free(session);
@@ -71,7 +71,7 @@ perf_session_free(struct perf_session *session)
 	if (session == NULL)
 		return;
 	stack_feed_free(session->feed);
-	stack_walker_free(session->walker);
+	perf_stacks_free(session->stacks);
 	perf_frames_free(session->frames);
 	perf_spaces_free(session->spaces);
 	perf_unpacker_free(session->unpacker);
@@ -116,160 +116,12 @@ need_feed(struct perf_session *session, struct error *error)
 	return 0;
 }
 
-/* A sample's frames on their way into the feed's room. */
-struct chain {
-	uint32_t *labels;
-	size_t n;
-	uint32_t pid;
-	struct perf_space *space;
-	uint64_t context;	/* PERF_CONTEXT_... */
-	bool is_first;		/* of its context: where it is, not where it
-				 * will return to */
-};
-
-static int
-add_address(struct perf_session *session, struct chain *chain,
-            uint64_t address, struct error *error)
-{
-	uint32_t label;
-
-	/* A call may be the last instruction of its function. */
-	if (!chain->is_first)
-		address--;
-	chain->is_first = false;
-	if (chain->context == PERF_CONTEXT_KERNEL)
-		label = perf_frames_kernel(session->frames, address, error);
-	else if (chain->context == PERF_CONTEXT_USER)
-		label = perf_frames_user(session->frames, chain->pid,
-		                         chain->space, address, error);
-	else
-		label = perf_frames_name(session->frames, "[guest]", error);
-	chain->labels[chain->n++] = label;
-	return label != UINT32_MAX ? 0 : -1;
-}
-
-static uint64_t
-context_of(const struct perf_record *record)
-{
-	switch (record->misc & PERF_MODE_MASK) {
-	case PERF_MODE_KERNEL:
-		return PERF_CONTEXT_KERNEL;
-	case PERF_MODE_USER:
-		return PERF_CONTEXT_USER;
-	default:
-		return PERF_CONTEXT_MAX;
-	}
-}
-
-static int
-add_chain(struct perf_session *session, struct chain *chain,
-          const struct perf_sample *sample, struct error *error)
-{
-	struct bytes in = bytes_of(sample->chain, sample->n_chain * 8);
-
-	for (uint64_t i = 0; i < sample->n_chain; i++) {
-		uint64_t address = bytes_number(&in, 8);
-
-		if (address >= PERF_CONTEXT_MAX) {
-			chain->context = address;
-			chain->is_first = true;
-		} else if (sample->stack_size > 0 &&
-		           chain->context == PERF_CONTEXT_USER) {
-			continue;	/* told by the stack */
-		} else if (add_address(session, chain, address, error) != 0) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
-/* What the kernel copied of a process of x86-64; false: nothing of use. */
-static bool
-begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
-            struct stack_frame *frame)
-{
-	/* DWARF's numbers of the kernel's registers; 99: not used. */
-	static const uint8_t numbers[] = { 0, 3, 2, 1, 4, 5, STACK_RBP,
-		STACK_RSP, STACK_RIP, 99, 99, 99, 99, 99, 99, 99, 8, 9, 10,
-		11, 12, 13, 14, 15 };
-	const uint64_t needed = 1 << 6 | 1 << 7 | 1 << 8;
-	uint64_t mask = attr->user_registers;
-	struct bytes in = bytes_of(sample->registers,
-	    (size_t)__builtin_popcountll(mask) * 8);
-
-	if (sample->abi != 2 || sample->stack_size == 0 ||
-	    sample->registers == NULL || (mask & needed) != needed)
-		return false;
-	*frame = (struct stack_frame){ .is_interrupted = true,
-		.stack = sample->stack, .stack_size = sample->stack_size };
-	for (unsigned bit = 0; bit < 64; bit++) {
-		uint64_t value;
-
-		if ((mask >> bit & 1) == 0)
-			continue;
-		value = bytes_number(&in, 8);
-		if (bit < sizeof numbers && numbers[bit] < STACK_REGISTERS)
-			frame->registers[numbers[bit]] = value;
-	}
-	frame->stack_start = frame->registers[STACK_RSP];
-	return true;
-}
-
-/* Makes the frame its caller's. */
-static bool
-walk_on(struct perf_session *session, const struct chain *chain,
-        struct stack_frame *frame)
-{
-	uint64_t address = frame->registers[STACK_RIP] -
-	                   !frame->is_interrupted;
-	struct perf_map *map = perf_space_find(chain->space, address);
-	struct module_file file = { .search = module_cache_search(
-		session->options->modules) };
-	const struct module *module;
-
-	if (map == NULL)
-		return false;
-	if (map->module == NO_MODULE)
-		return stack_walker_step(session->walker, NULL, 0, 0, frame);
-	module = &session->profile->modules[map->module];
-	file.path = module->path;
-	file.build_id = module->build_id;
-	file.build_id_size = module->build_id_size;
-	return stack_walker_step(session->walker, &file, map->module,
-	    perf_spaces_address(session->spaces, map, address), frame);
-}
-
-/* The user's frames, from the copied stack. */
-static int
-add_stack(struct perf_session *session, struct chain *chain,
-          const struct perf_sample *sample, struct error *error)
-{
-	struct stack_frame frame;
-	size_t n = 0;
-
-	if (!begin_stack(&session->events.attrs[sample->event], sample,
-	                 &frame))
-		return 0;
-	if (session->walker == NULL)
-		session->walker = stack_walker_new(error);
-	if (session->walker == NULL)
-		return -1;
-	chain->context = PERF_CONTEXT_USER;
-	do {
-		chain->is_first = frame.is_interrupted;
-		if (add_address(session, chain, frame.registers[STACK_RIP],
-		                error) != 0)
-			return -1;
-	} while (++n < WALKED_MAX && walk_on(session, chain, &frame));
-	return 0;
-}
-
 static int
 enter_sample(struct perf_session *session, const struct perf_record *record,
              struct error *error)
 {
 	struct perf_sample sample;
-	struct chain chain = { .is_first = true };
+	struct perf_stack stack = { 0 };
 	uint32_t thread;
 	int result;
 
@@ -277,24 +129,19 @@ enter_sample(struct perf_session *session, const struct perf_record *record,
 	                            error) != 0 ||
 	    need_feed(session, error) != 0)
 		return -1;
-	chain.pid = sample.pid;
-	chain.context = context_of(record);
-	chain.space = perf_spaces_of(session->spaces, sample.pid, error);
-	chain.labels = stack_feed_room(session->feed, sample.n_chain + 2 +
-	    (sample.stack_size > 0 ? WALKED_MAX : 0), error);
+	stack.labels = stack_feed_room(session->feed,
+	                               perf_stacks_room(&sample) + 1, error);
 	thread = perf_spaces_thread(session->spaces, sample.pid, sample.tid,
 	                            error);
-	if (chain.space == NULL || chain.labels == NULL ||
-	    thread == UINT32_MAX ||
-	    add_chain(session, &chain, &sample, error) != 0 ||
-	    add_stack(session, &chain, &sample, error) != 0 ||
-	    (chain.n == 0 &&
-	     add_address(session, &chain, sample.ip, error) != 0))
+	if (stack.labels == NULL || thread == UINT32_MAX ||
+	    perf_stacks_fill(session->stacks,
+	                     &session->events.attrs[sample.event], record,
+	                     &sample, &stack, error) != 0)
 		return -1;
-	chain.labels[chain.n++] = thread;
+	stack.labels[stack.n++] = thread;
 	session->n_samples[sample.event]++;
 	session->counts[sample.event] = sample.period;
-	result = stack_feed_push(session->feed, chain.n, record->offset,
+	result = stack_feed_push(session->feed, stack.n, record->offset,
 	                         session->counts, 1, error);
 	session->counts[sample.event] = 0;
 	return result;

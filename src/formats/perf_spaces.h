@@ -12,25 +12,9 @@
 
 #include "src/base/error.h"
 #include "src/formats/perf_records.h"
+#include "src/formats/perf_space.h"
 #include "src/profile/profile.h"
 #include "src/symbols/module_cache.h"
-
-/* Code that was mapped: bytes [start, end) are a file's from offset on. */
-struct perf_map {
-	uint64_t start, end, offset;
-	uint32_t module;	/* NO_MODULE: made at run time */
-	bool has_bias;
-	uint64_t bias;		/* from an address here to the module's own */
-};
-
-/* The mappings of one process, or of several until one changes them. */
-struct perf_space {
-	struct perf_map *maps;	/* by address, apart from each other */
-	size_t n, capacity;
-	uint32_t n_users;
-	uint32_t version;	/* differs from that of any other, and from
-				 * this one's before it last changed */
-};
 
 /* What is no version of a space: nothing, and the kernel's space. */
 enum { PERF_NO_VERSION, PERF_KERNEL_VERSION };
@@ -56,10 +40,6 @@ int perf_spaces_apply(struct perf_spaces *spaces,
 /* The space of a process, the spaces'; NULL with *error set. */
 struct perf_space *perf_spaces_of(struct perf_spaces *spaces, uint32_t pid,
                                   struct error *error);
-
-/* The mapping that has an address, or NULL; good until the next record. */
-struct perf_map *perf_space_find(const struct perf_space *space,
-                                 uint64_t address);
 
 /*
  * An address of a mapping in its module, as module_symbols.h defines it; the
