@@ -21,9 +21,10 @@ bench_bench_load_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 bench_bench_load_LDADD = $(core_libs)
 
 # Loads and views; bench/run.sh says what BENCH_DIR and the like are for.
-EXTRA_DIST += bench/run.sh
+EXTRA_DIST += bench/run.sh bench/readers.sh
 bench: all
 	bash $(srcdir)/bench/run.sh bench
+	CPPROF=./cpprof bash $(srcdir)/bench/readers.sh bench
 	bench/bench-views
 .PHONY: bench
 
