@@ -36,3 +36,9 @@ bench-collector: all
 	CPPROF='$(abs_builddir)/cpprof' $(PYTHON3) $(srcdir)/bench/collector.py \
 		-n $${PAIRS:-7}
 .PHONY: bench-collector
+
+# Loading callgrind's files, beside callgrind_annotate (valgrind, GNU time).
+EXTRA_DIST += bench/callgrind.sh
+bench-callgrind: all
+	bash $(srcdir)/bench/callgrind.sh ./cpprof
+.PHONY: bench-callgrind

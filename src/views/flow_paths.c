@@ -21,6 +21,7 @@ struct amount {
 	uint32_t vertex;
 	bool is_exact;		/* hits are */
 	bool is_whole;		/* and all that the vertex has */
+	bool is_entry;		/* it came from outside of its cycle */
 	long double hits;
 };
 
@@ -102,6 +103,12 @@ add_function(const struct call_flow *flow, uint32_t name,
 	return 0;
 }
 
+static uint32_t
+cycle_of(const struct call_flow *flow, uint32_t vertex)
+{
+	return flow->functions[flow->vertices[vertex].name].cycle;
+}
+
 /* What goes along one call of what is at a vertex, to `to`. */
 static int
 follow(struct search *search, const struct amount *from, bool is_first,
@@ -113,6 +120,8 @@ follow(struct search *search, const struct amount *from, bool is_first,
 		.vertex = to,
 		.hits = arc->hits,
 		.is_exact = !arc->is_estimated && (is_first || from->is_whole),
+		.is_entry = cycle_of(search->flow, from->vertex) !=
+		            cycle_of(search->flow, to),
 	};
 
 	if (!is_first)
@@ -123,10 +132,16 @@ follow(struct search *search, const struct amount *from, bool is_first,
 	}
 	search->reached.items[*slot - 1].hits += more.hits;
 	search->reached.items[*slot - 1].is_exact &= more.is_exact;
+	search->reached.items[*slot - 1].is_entry &= more.is_entry;
 	return 0;
 }
 
-/* What is whole can be followed exactly: recursion can not. */
+/*
+ * What is whole can be followed exactly: whoever is at the vertex came there
+ * along the path.  That holds for a recursive function where the path enters
+ * its cycle: whenever it is entered again, the canonical path goes back to it.
+ * Of other members of the cycle it is not known which way led to them.
+ */
 static void
 find_whole(struct search *search)
 {
@@ -140,7 +155,8 @@ find_whole(struct search *search)
 		search->slot[amount->vertex] = 0;
 		amount->is_whole = amount->is_exact &&
 		    amount->hits == vertex->total &&
-		    !flow->functions[vertex->name].is_recursive;
+		    (amount->is_entry ||
+		     !flow->functions[vertex->name].is_recursive);
 	}
 }
 
