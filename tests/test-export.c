@@ -220,7 +220,6 @@ random_profile(uint64_t seed, uint32_t n_resources, bool has_addresses)
 /* How much of it; what a format does not hold is not looked at. */
 struct aspects {
 	bool names, addresses, threads, samples;
-	bool in_gticks;		/* hits times interval */
 };
 
 static void
@@ -293,8 +292,6 @@ add_counts(struct text_buffer *line, const struct profile *profile,
 		uint64_t hits = profile->tree->hits[r][node];
 		const uint64_t *samples = profile->tree->samples[r];
 
-		if (aspects->in_gticks)
-			hits *= profile->resources[r].interval;
 		text_add_format(line, " %llu", (unsigned long long)hits);
 		if (aspects->samples)
 			text_add_format(line, "/%llu", (unsigned long long)
@@ -423,7 +420,7 @@ static void
 pprof_comes_back_with_lines_modules_and_threads(void **state)
 {
 	struct aspects aspects = { .names = true, .addresses = true,
-		.threads = true, .in_gticks = true };
+		.threads = true };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -436,7 +433,10 @@ pprof_comes_back_with_lines_modules_and_threads(void **state)
 		assert_same(profile, back, &aspects);
 		assert_int_equal(back->modules[0].build_id_size, 4);
 		assert_memory_equal(back->modules[0].build_id, "\1\2\3\4", 4);
+		assert_int_equal(back->n_resources, profile->n_resources);
 		assert_string_equal(back->resources[0].gtick, "microsecond");
+		assert_int_equal(back->resources[0].interval,
+		                 profile->resources[0].interval);
 		assert_int_equal(back->processes[0].start_ns, 1000);
 		assert_int_equal(back->processes[0].end_ns, 5000);
 		profile_free(back);
@@ -447,16 +447,19 @@ pprof_comes_back_with_lines_modules_and_threads(void **state)
 static void
 pprof_of_names_comes_back(void **state)
 {
-	const struct aspects aspects = { .names = true, .in_gticks = true };
+	const struct aspects aspects = { .names = true, .samples = true };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct profile *profile = random_profile(seed, 3, false);
+		struct profile *profile = random_profile(seed,
+		    1 + (uint32_t)seed % 3, false);
 		struct profile *back = round_trip(&exporter_pprof,
-		    &format_pprof, profile, 2);
+		    &format_pprof, profile, profile->n_resources - 1);
 
 		assert_same(profile, back, &aspects);
-		assert_string_equal(back->resources[0].name, "x");
+		assert_string_equal(back->resources[0].name,
+		    profile->resources[profile->n_resources - 1].name);
+		assert_null(back->tree->samples[0]);
 		profile_free(back);
 		profile_free(profile);
 	}

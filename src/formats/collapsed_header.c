@@ -2,6 +2,7 @@
 /* collapsed_header.c -- what collapsed stacks may say about themselves. */
 #include "src/formats/collapsed_header.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { MAX_RESOURCES = 256 };	/* a node keeps 8 bytes for each */
@@ -126,4 +127,52 @@ collapsed_header_end(const struct collapsed_header *header,
 	    UINT32_MAX)
 		return -1;
 	return 0;
+}
+
+/* ---- writing ---- */
+
+/* A text of the header, up to what would end it. */
+static void
+add_header_text(struct text_buffer *header, const char *text,
+                const char *stops)
+{
+	for (; *text != '\0'; text++) {
+		bool is_stop = (unsigned char)*text < ' ' ||
+		    strchr(stops, *text) != NULL;
+
+		text_add_char(header, is_stop ? '?' : *text);
+	}
+}
+
+static void
+add_process_text(struct text_buffer *header, const char *key, const char *text)
+{
+	if (text == NULL)
+		return;
+	text_add_format(header, "# %s: ", key);
+	add_header_text(header, text, "");
+	text_add_char(header, '\n');
+}
+
+void
+collapsed_header_add(struct text_buffer *header, const struct profile *profile)
+{
+	text_add_string(header, "# cpprof 1\n");
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		const struct resource *resource = &profile->resources[r];
+
+		text_add_string(header, "# resource: ");
+		add_header_text(header, resource->name, ";");
+		text_add_string(header, "; gtick=");
+		add_header_text(header, resource->gtick, ";");
+		text_add_format(header, "; interval=%" PRIu64 "\n",
+		                resource->interval);
+	}
+	if (profile->n_processes > 0) {
+		const struct process *process = &profile->processes[0];
+
+		add_process_text(header, "program", process->program);
+		add_process_text(header, "command", process->command);
+		add_process_text(header, "host", process->host);
+	}
 }

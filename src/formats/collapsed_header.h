@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/text_buffer.h"
 #include "src/profile/profile.h"
 
 /* Start with the process's texts NULL. */
@@ -41,6 +42,13 @@ int collapsed_header_line(struct collapsed_header *header,
  */
 int collapsed_header_end(const struct collapsed_header *header,
                          struct profile *profile, struct error *error);
+
+/*
+ * Adds the header of a profile, a line each for what is known: resources and
+ * what the first process ran.
+ */
+void collapsed_header_add(struct text_buffer *header,
+                          const struct profile *profile);
 
 /* Digits of [text, end); false when there are none, others, or too many. */
 bool collapsed_parse_count(const char *text, const char *end,

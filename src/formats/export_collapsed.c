@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/collapsed_header.h"
 #include "src/formats/exporter.h"
 #include "src/profile/stack_walk.h"
 
@@ -162,66 +163,17 @@ write_bare(const struct export_source *source, struct writer *writer,
 	                    writer, n_changed, error);
 }
 
-/* ---- the header ---- */
-
-/* A text of the header, up to what would end it. */
-static void
-add_header_text(struct text_buffer *header, const char *text,
-                const char *stops)
-{
-	for (; *text != '\0'; text++) {
-		bool is_stop = (unsigned char)*text < ' ' ||
-		    strchr(stops, *text) != NULL;
-
-		text_add_char(header, is_stop ? '?' : *text);
-	}
-}
-
-static void
-add_process_text(struct text_buffer *header, const char *key, const char *text)
-{
-	if (text == NULL)
-		return;
-	text_add_format(header, "# %s: ", key);
-	add_header_text(header, text, "");
-	text_add_char(header, '\n');
-}
-
-static int
-write_header(const struct profile *profile, struct writer *writer,
-             struct error *error)
-{
-	struct text_buffer header = { 0 };
-	int result;
-
-	text_add_string(&header, "# cpprof 1\n");
-	for (uint32_t r = 0; r < profile->n_resources; r++) {
-		const struct resource *resource = &profile->resources[r];
-
-		text_add_string(&header, "# resource: ");
-		add_header_text(&header, resource->name, ";");
-		text_add_string(&header, "; gtick=");
-		add_header_text(&header, resource->gtick, ";");
-		text_add_format(&header, "; interval=%" PRIu64 "\n",
-		                resource->interval);
-	}
-	if (profile->n_processes > 0) {
-		const struct process *process = &profile->processes[0];
-
-		add_process_text(&header, "program", process->program);
-		add_process_text(&header, "command", process->command);
-		add_process_text(&header, "host", process->host);
-	}
-	result = export_flush(&header, writer, error);
-	text_free(&header);
-	return result;
-}
-
 static int
 write_whole(const struct export_source *source, struct writer *writer,
             uint64_t *n_changed, struct error *error)
 {
-	if (write_header(source->profile, writer, error) != 0)
+	struct text_buffer header = { 0 };
+	int result;
+
+	collapsed_header_add(&header, source->profile);
+	result = export_flush(&header, writer, error);
+	text_free(&header);
+	if (result != 0)
 		return -1;
 	return write_stacks(source, 0, source->profile->n_resources, writer,
 	                    n_changed, error);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/collapsed_header.h"
 #include "src/formats/gzip_output.h"
 #include "src/formats/pprof_encoding.h"
 #include "src/profile/stack_walk.h"
@@ -144,7 +145,7 @@ write_types(struct pprof_encoding *encoding, struct error *error)
 	return pprof_flush(encoding, error);
 }
 
-/* When it ran, and what. */
+/* When it ran. */
 static int
 write_process(struct pprof_encoding *encoding, struct error *error)
 {
@@ -158,10 +159,27 @@ write_process(struct pprof_encoding *encoding, struct error *error)
 	if (process->start_ns != 0 && process->end_ns > process->start_ns)
 		protobuf_add_number(&encoding->fields, PROFILE_DURATION_NANOS,
 		                    process->end_ns - process->start_ns);
-	if (process->command != NULL)
+	return pprof_flush(encoding, error);
+}
+
+/* What the format has no place for: see pprof_origin.h. */
+static int
+write_comments(struct pprof_encoding *encoding, struct error *error)
+{
+	struct text_buffer header = { 0 };
+
+	collapsed_header_add(&header, encoding->source->profile);
+	for (size_t at = 0; !header.failed && at < header.length;) {
+		const char *line = header.bytes + at;
+		const char *end = memchr(line, '\n', header.length - at);
+		size_t length = (size_t)(end - line);
+
 		protobuf_add_number(&encoding->fields, PROFILE_COMMENT,
-		                    pprof_text_id(encoding, process->command,
-		                            error));
+		                    string_id(encoding, line, length, error));
+		at += length + 1;
+	}
+	encoding->fields.failed |= header.failed;
+	text_free(&header);
 	return pprof_flush(encoding, error);
 }
 
@@ -301,6 +319,7 @@ write_profile(struct pprof_encoding *encoding, struct error *error)
 	pprof_text_id(encoding, "", error);
 	if (write_types(encoding, error) != 0 ||
 	    write_process(encoding, error) != 0 ||
+	    write_comments(encoding, error) != 0 ||
 	    pprof_write_code(encoding, error) != 0 ||
 	    write_samples(encoding, error) != 0)
 		return -1;

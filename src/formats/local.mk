@@ -48,6 +48,7 @@ libcore_a_SOURCES += \
 	src/formats/pprof_code.c \
 	src/formats/pprof_encoding.h \
 	src/formats/pprof_frames.c src/formats/pprof_frames.h \
+	src/formats/pprof_origin.c src/formats/pprof_origin.h \
 	src/formats/pprof_profile.c src/formats/pprof_profile.h \
 	src/formats/pprof_samples.c src/formats/pprof_samples.h \
 	src/formats/pprof_tables.c src/formats/pprof_tables.h \

@@ -13,6 +13,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/pprof_frames.h"
+#include "src/formats/pprof_origin.h"
 #include "src/formats/thread_sections.h"
 #include "src/profile/large_array.h"
 
@@ -362,8 +363,9 @@ pprof_profile_fill(struct profile *profile, const struct pprof_tables *tables,
 	if (add_resources(&filler, error) != 0)
 		return -1;
 	frames = pprof_frames_enter(profile, tables, is_cut, modules, error);
-	if (frames != NULL && add_process(&filler, error) == 0)
-		result = make_tree(&filler, frames, error);
+	if (frames != NULL && add_process(&filler, error) == 0 &&
+	    make_tree(&filler, frames, error) == 0)
+		result = pprof_origin_restore(profile, tables, error);
 	free(frames);
 	return result;
 }

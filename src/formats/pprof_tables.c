@@ -202,6 +202,14 @@ read_number(const struct protobuf_field *field, uint64_t *value,
 	return 0;
 }
 
+static void
+add_comment(struct pprof_tables *tables, const struct protobuf_field *field)
+{
+	if (field->wire == PROTOBUF_VARINT &&
+	    tables->n_comments < PPROF_COMMENTS_MAX)
+		tables->comments[tables->n_comments++] = field->value;
+}
+
 int
 pprof_tables_read(struct pprof_tables *tables,
                   const struct protobuf_field *field, struct error *error)
@@ -221,6 +229,9 @@ pprof_tables_read(struct pprof_tables *tables,
 		return read_number(field, &tables->time_ns, error);
 	case PPROF_DURATION:
 		return read_number(field, &tables->duration_ns, error);
+	case PPROF_COMMENT:
+		add_comment(tables, field);
+		return 0;
 	case PPROF_DEFAULT_TYPE:
 		return read_number(field, &tables->default_type, error);
 	default:

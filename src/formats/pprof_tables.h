@@ -27,8 +27,11 @@ enum {
 	PPROF_STRING = 6,
 	PPROF_TIME = 9,
 	PPROF_DURATION = 10,
+	PPROF_COMMENT = 13,
 	PPROF_DEFAULT_TYPE = 14,
 };
+
+enum { PPROF_COMMENTS_MAX = 300 };
 
 /* The location of samples that have none: an id that no location may have. */
 #define PPROF_NO_STACK 0
@@ -81,6 +84,8 @@ struct pprof_tables {
 	    text_capacity;
 	uint64_t time_ns, duration_ns;
 	uint64_t default_type;		/* a string, 0: none */
+	uint64_t comments[PPROF_COMMENTS_MAX];	/* strings */
+	size_t n_comments;		/* those beyond are passed over */
 };
 
 void pprof_tables_free(struct pprof_tables *tables);
