@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_origin.c -- what cpprof says of a profile in the comments of its file. */
+/* pprof_origin.c -- what cpprof says of a profile in its comments. */
 #include "src/formats/pprof_origin.h"
 
 #include <stdbool.h>
