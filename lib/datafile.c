@@ -3,10 +3,11 @@
  *
  * Growth is fallocate (a full disk is then an error, not a fault), a look at
  * RLIMIT_FSIZE before it (no SIGXFSZ); each chunk is then mapped by itself,
- * not to be copied into forked children.  The one descriptor is kept high up,
- * out of the way of programs that count on low numbers; if the program has
- * closed it, it is opened again by name, and either way it must still be the
- * same file.
+ * not to be copied into forked children.  The file is opened by name when it
+ * grows, and closed again: a program may look at what it has open, or close it
+ * all.  One that is about to lose the right to open it (datafile_keep) has the
+ * descriptor from then on, high up, out of the way of those that count on low
+ * numbers.  Either way it must still be the same file.
  */
 #include "lib/datafile.h"
 
@@ -49,6 +50,7 @@ static struct {
 } file = { .fd = -1 };
 
 static struct cpprofdata_header *_Atomic header;
+static _Atomic bool keeps_descriptor;
 static atomic_flag locked = ATOMIC_FLAG_INIT;
 
 struct cpprofdata_header *
@@ -133,6 +135,25 @@ descriptor(void)
 	return file.fd = process_move_up(fd);
 }
 
+static void
+close_descriptor(void)
+{
+	if (is_ours(file.fd))
+		close(file.fd);
+	file.fd = -1;
+}
+
+/* After a use of it. */
+static void
+let_go(void)
+{
+	int saved = errno;
+
+	if (!keeps_descriptor)
+		close_descriptor();
+	errno = saved;
+}
+
 /* Makes the file `size` bytes long, with disk space behind them. */
 static bool
 extend(size_t size)
@@ -199,9 +220,9 @@ grow(size_t needed)
 	return extend(size) || (size > needed && extend(needed));
 }
 
-struct cpprofdata_chunk *
-datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
-    size_t record_size, uint32_t owner)
+static struct cpprofdata_chunk *
+add_chunk(enum cpprofdata_chunk_type type, size_t size, size_t record_size,
+    uint32_t owner)
 {
 	struct cpprofdata_header *head = datafile_header();
 	struct cpprofdata_chunk *chunk;
@@ -227,6 +248,17 @@ datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
 	chunk->owner = owner;
 	file.next_first[type] += capacity;
 	__atomic_store_n(&head->used, used + size, __ATOMIC_RELEASE);
+	return chunk;
+}
+
+struct cpprofdata_chunk *
+datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
+    size_t record_size, uint32_t owner)
+{
+	struct cpprofdata_chunk *chunk = add_chunk(type, size, record_size,
+	    owner);
+
+	let_go();
 	return chunk;
 }
 
@@ -469,7 +501,22 @@ datafile_create(void)
 	atomic_store_explicit(&header, head, memory_order_release);
 	fill_strings(head);
 	fill_sources(head);
+	let_go();
 	return true;
+}
+
+void
+datafile_keep(void)
+{
+	int saved = errno;
+
+	if (!datafile_lock_patiently())
+		return;
+	keeps_descriptor = true;
+	if (datafile_header() != NULL)
+		descriptor();
+	datafile_unlock();
+	errno = saved;
 }
 
 void
@@ -486,6 +533,7 @@ datafile_finish(void)
 	/* Without the lock nobody goes beyond `used`. */
 	if (fd >= 0 && ftruncate(fd, (off_t)head->used) == 0)
 		file.size = head->used;
+	let_go();
 }
 
 void
@@ -509,8 +557,7 @@ datafile_resume(void)
 void
 datafile_forked(void)
 {
-	if (is_ours(file.fd))
-		close(file.fd);
+	close_descriptor();
 	memset(&file, 0, sizeof file);
 	file.fd = -1;
 	atomic_store(&header, NULL);

@@ -78,6 +78,12 @@ uint32_t datafile_add_string(const char *text, size_t size,
  */
 bool datafile_populate(void *address, size_t size);
 
+/*
+ * From now on the file stays open: the process may soon be unable to open it.
+ * Not from a handler, and with ticks held off.
+ */
+void datafile_keep(void);
+
 /* Counts ticks under a reason; nothing while there is no file. */
 void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits);

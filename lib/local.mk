@@ -26,7 +26,7 @@ libcpprof_la_SOURCES = \
 	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
 	lib/dispatch-x86_64.S \
 	lib/input.h \
-	lib/interpose.c \
+	lib/interpose.c lib/interpose-rights.c \
 	lib/interpose-blocking.c lib/interpose-blocking.def \
 	lib/interpose-calls.c \
 	lib/interpose-io.c lib/interpose-io.def lib/io.h \
