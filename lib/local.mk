@@ -61,14 +61,15 @@ libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst
 
 # Tests, on code of the kind that most programs are made of.
-EXTRA_DIST += tests/undisturbed.py tests/live.py tests/linked.py tests/programs/linked.c
+EXTRA_DIST += tests/compat.sh tests/kills.py tests/suites.sh \
+	tests/undisturbed.py tests/live.py tests/linked.py tests/programs/linked.c
 EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
 	tests/storm-collector.sh
 
 if COLLECTOR
 check_PROGRAMS += tests/programs/target tests/programs/hostile
 TESTS += tests/test-collector.py tests/linked.py tests/live.py \
-	tests/undisturbed.py
+	tests/undisturbed.py tests/kills.py tests/compat.sh
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test-meter tests/test-unwind
 TESTS += tests/test-meter tests/test-unwind
@@ -122,5 +123,14 @@ CLEANFILES += tests/programs/storm
 
 check-storm: libcpprof.la tests/programs/target tests/programs/storm
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/storm-collector.sh
-check-long: check-storm
-.PHONY: check-storm check-long
+
+# Not part of check: an hour of everything that could break a sampled program.
+check-kills: all tests/programs/target
+	$(AM_TESTS_ENVIRONMENT) KILLS=1000 $(PYTHON3) $(srcdir)/tests/kills.py
+
+# Other projects' own tests; see tests/suites.sh for where bash's are looked for.
+check-suites: all
+	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/suites.sh
+
+check-long: check-storm check-kills check-suites
+.PHONY: check-storm check-kills check-suites check-long

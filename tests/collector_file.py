@@ -135,6 +135,8 @@ class Profile:
                 assert self.nodes[node.parent].owner == node.owner
 
     def string(self, number):
+        if number == 0:     # not known; there may be no strings yet
+            return ''
         for first, text in self.strings:
             if first <= number < first + len(text):
                 end = text.index(b'\0', number - first)

@@ -1,0 +1,265 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# compat.sh -- programs that people use behave the same under cpprof.
+#
+# Each runs without and with it; output, messages and status must be the same.
+# What is not installed is skipped.
+set -u
+: "${builddir:=build}"
+cpprof=$(realpath "${CPPROF:-$builddir/cpprof}") || exit 1
+if [ ! -e "$builddir/.libs/libcpprof.so" ]; then
+	echo '1..0 # SKIP no collector on this machine'
+	exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C HOME="$work" GOCACHE="$work/go" GOFLAGS=-mod=mod
+n=0
+
+# both WHAT: sh runs the script on standard input, twice.
+both() {
+	cat >"script"
+	n=$((n + 1))
+	sh ./script >plain.out 2>plain.err </dev/null
+	echo "status $?" >>plain.out
+	rm -rf profile
+	# Its own line is the last on standard error.
+	"$cpprof" record -o profile -- sh ./script >cpprof.out \
+		2>cpprof.err </dev/null
+	echo "status $?" >>cpprof.out
+	sed -i '/^cpprof: [0-9]* samples\{0,1\} of /d' cpprof.err
+	if cmp -s plain.out cpprof.out && cmp -s plain.err cpprof.err; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		diff plain.out cpprof.out | head -20 | sed 's/^/# /'
+		diff plain.err cpprof.err | head -20 | sed 's/^/# /'
+	fi
+}
+
+# try PROGRAM WHAT: the same if the program is there.
+try() {
+	if command -v "$1" >/dev/null; then
+		both "$2"
+	else
+		cat >/dev/null
+		n=$((n + 1))
+		echo "ok $n - $2 # SKIP $1 not found"
+	fi
+}
+
+seq 200000 | awk '{ print $1 * 7919 % 200003, "line", $1 }' >data
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	echo "static int f$i(int *p, int n) { int s = 0; for (int i = 0;" \
+		"i < n; i++) s += p[i] * $i + (s >> 3); return s; }"
+	echo "int g$i(int *p, int n) { return f$i(p, n) + f$i(p + 1, n - 1); }"
+done >code.c
+
+try bash 'GNU sort in a bash pipeline' <<'EOT'
+bash -c 'set -o pipefail
+sort -k1,1n --parallel=2 -S 2M data | tee >(md5sum >sum) | uniq -c |
+	awk "{ s += \$1 } END { print s }"
+sort -r --parallel=2 data | head -3; echo "${PIPESTATUS[@]}"
+wait; cat sum; trap "echo bye; exit 4" EXIT; kill -USR1 $BASHPID & wait; false'
+EOT
+
+try git 'git' <<'EOT'
+rm -rf repository; git init -q repository; cd repository
+git config user.email a@example.com; git config user.name a
+export GIT_AUTHOR_DATE='2000-01-01T00:00:00Z' \
+	GIT_COMMITTER_DATE='2000-01-01T00:00:00Z'
+for i in 1 2 3; do
+	head -n "${i}0000" ../data >file; git add file; git commit -qm "$i"
+done
+git log --stat --format=%H; git gc -q; git fsck; git diff HEAD~2 | md5sum
+git grep -c 77 HEAD; git clone -q . ../clone; git -C ../clone log --oneline
+rm -rf ../clone; git show nonsense
+EOT
+
+try gcc 'gcc, errors and all' <<'EOT'
+gcc -O2 -Wall -S -o - code.c | md5sum; gcc -c -g -O1 -o code.o code.c && nm code.o
+echo 'int main(void) { return x; }' | gcc -x c -o /dev/null -
+EOT
+
+try python3 'python3' <<'EOT'
+python3 -c '
+import concurrent.futures, hashlib, json, multiprocessing, signal, subprocess
+import sys, threading, time
+def work(n):
+    return hashlib.sha1(json.dumps(list(range(n))).encode()).hexdigest()
+if __name__ == "__main__":
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        print(list(pool.map(work, range(50000, 50008))))
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(pool.map(work, range(100, 110)))
+    caught = []
+    signal.signal(signal.SIGALRM, lambda *a: caught.append(a[0]))
+    signal.setitimer(signal.ITIMER_REAL, .01, .01)
+    while len(caught) < 5:
+        time.sleep(.001)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print(subprocess.run(["sh", "-c", "ls /proc/self/fd | wc -l; exit 6"]))
+    sys.exit(9)'
+EOT
+
+try node 'node' <<'EOT'
+node -e '
+const { Worker } = require("worker_threads");
+const { execFileSync } = require("child_process");
+const zlib = require("zlib"), crypto = require("crypto");
+let sum = 0;
+for (let i = 0; i < 3e7; i++) sum = (sum * 31 + i) | 0;
+console.log(sum, execFileSync("echo", ["child"]).toString());
+console.log(crypto.createHash("sha1").update(zlib.gzipSync(
+    Buffer.alloc(3e6, "abc"))).digest("hex").length);
+const worker = new Worker(`let n = 0; for (let i = 0; i < 1e7; i++) n += i;
+    require("worker_threads").parentPort.postMessage(n)`, { eval: true });
+worker.on("message", n => console.log(n));
+worker.on("exit", () => setTimeout(() => { throw new RangeError("end"); },
+    10));' 2>&1 | grep -v '^ *at \|^Node'
+EOT
+
+try perl 'perl' <<'EOT'
+perl -e '$SIG{ALRM} = sub { print "alarm\n"; exit 3 };
+$x{$_ % 977} .= $_ for 1 .. 300000; print length $x{5}, "\n";
+for (1 .. 5) { my $pid = fork; exit $_ if !$pid; waitpid $pid, 0; print $? >> 8 }
+print scalar `echo back`; kill 9, $$ if fork && wait < 0; alarm 1; sleep 9'
+EOT
+
+try sqlite3 'sqlite3' <<'EOT'
+rm -f base; sqlite3 base 'create table t (a integer, b text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
+insert into t select i * 7919 % 100003, hex(i) from n;
+create index i on t (b); select count(*), sum(a), max(b) from t where b like "3%";
+select a % 7, count(*) from t group by 1 order by 2; nonsense;'
+EOT
+
+try openssl 'openssl' <<'EOT'
+openssl dgst -sha256 data; openssl enc -aes-256-ctr -K 0123456789abcdef -iv 00 \
+	-in data 2>&1 | md5sum
+openssl genrsa -out key 2048 2>/dev/null && openssl rsa -in key -noout -check
+echo text >text; openssl dgst -sha256 -sign key -out signature text
+openssl rsa -in key -pubout -out public 2>/dev/null
+openssl dgst -sha256 -verify public -signature signature text; openssl nonsense
+EOT
+
+try tar 'tar, gzip and xargs' <<'EOT'
+tar cf - data code.c | gzip -1 | gzip -dc | tar tvf - | wc -l
+seq 50 | xargs -n 5 -P 4 sh -c 'echo $(($# * 2))' x | sort | uniq -c
+timeout 0.3 sh -c 'while :; do :; done'; echo $?
+EOT
+
+# Built before, and by itself: cgo makes it a dynamic program.
+cat >go.go <<'EOT'
+package main
+
+// #include <stdlib.h>
+// #include <math.h>
+// static double heavy(int n) {
+//	double s = 0; for (int i = 0; i < n; i++) s += i % 7; return s; }
+// #cgo LDFLAGS: -lm
+import "C"
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func deep(n int) int {
+	var pad [64]int
+	pad[n%64] = n
+	if n == 0 {
+		return 0
+	}
+	return deep(n-1) + pad[n%64] - n + 1
+}
+
+func main() {
+	var wait sync.WaitGroup
+	total := make([]float64, 200)
+	for i := range total {
+		wait.Add(1)
+		go func(i int) {
+			defer wait.Done()
+			total[i] = float64(C.heavy(C.int(200000+i))) +
+				float64(deep(3000))
+			runtime.Gosched()
+		}(i)
+	}
+	wait.Wait()
+	sum := 0.0
+	for _, t := range total {
+		sum += t
+	}
+	fmt.Println(sum)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1)
+	syscall.Kill(os.Getpid(), syscall.SIGUSR1)
+	select {
+	case s := <-signals:
+		fmt.Println(s)
+	case <-time.After(5 * time.Second):
+		fmt.Println("no signal")
+	}
+	runtime.GC()
+	out, err := exec.Command("echo", "child").Output()
+	fmt.Print(string(out), err, "\n")
+	func() {
+		defer func() { fmt.Println(recover() != nil) }()
+		var p *int
+		*p = 1
+	}()
+	os.Exit(7)
+}
+EOT
+if command -v go >/dev/null && command -v gcc >/dev/null; then
+	go build -o go-program go.go 2>/dev/null </dev/null
+fi
+[ -x ./go-program ] || rm -f ./go-program
+try ./go-program 'a Go program with cgo' <<'EOT'
+./go-program
+EOT
+
+cat >Main.java <<'EOT'
+import java.util.*;
+import java.util.stream.*;
+public class Main {
+	static int deep(int n) { return n == 0 ? 0 : 1 + deep(n - 1); }
+	public static void main(String[] words) throws Exception {
+		System.out.println(IntStream.range(0, 2000000).parallel()
+		    .mapToObj(i -> Integer.toString(i * 31)).mapToInt(
+		    String::length).sum());
+		Thread[] threads = new Thread[4];
+		for (int i = 0; i < 4; i++)
+			(threads[i] = new Thread(() -> deep(2000))).start();
+		for (Thread t : threads) t.join();
+		try { deep(100000000); } catch (StackOverflowError e) {
+			System.out.println("overflow"); }
+		try { Object o = null; o.hashCode(); }
+		catch (NullPointerException e) { System.out.println("null"); }
+		System.gc();
+		Runtime.getRuntime().addShutdownHook(new Thread(
+		    () -> System.out.println("hook")));
+		System.exit(8);
+	}
+}
+EOT
+if command -v javac >/dev/null; then
+	javac Main.java 2>/dev/null </dev/null
+fi
+[ -e Main.class ] || rm -f Main.class
+if [ -e Main.class ]; then
+	try java 'java' <<'EOT'
+java -cp . Main
+EOT
+else
+	n=$((n + 1))
+	echo "ok $n - java # SKIP javac not found"
+fi
+echo "1..$n"
