@@ -3,6 +3,7 @@
 #ifndef CPPROF_ARCH_X86_64_H
 #define CPPROF_ARCH_X86_64_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
@@ -35,8 +36,9 @@ enum compact_kind {
 struct compact_rule {
 	uint64_t kind : 4;
 	uint64_t saves_frame : 1;
-	int64_t frame_offset : 27;
-	int64_t cfa_offset : 32;
+	uint64_t traits : 2;	/* TRAIT_* of the code */
+	int64_t frame_offset : 26;
+	int64_t cfa_offset : 31;
 };
 
 /* Inline, so that the frame is the caller's; its address is taken at once. */
@@ -74,6 +76,19 @@ arch_system_call(long number, long a, long b, long c, long d)
 	    : "a" (number), "D" (a), "S" (b), "d" (c), "r" (r10)
 	    : "rcx", "r11", "memory");
 	return result;
+}
+
+/*
+ * Whether the processor compares return addresses with a copy of its own;
+ * rdssp does nothing if not, or on processors that do not know it.
+ */
+static inline bool
+arch_has_shadow_stack(void)
+{
+	uint64_t pointer = 0;
+
+	__asm__ volatile("rdsspq %0" : "+r" (pointer));
+	return pointer != 0;
 }
 
 #endif

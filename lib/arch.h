@@ -9,6 +9,7 @@
  *   arch_here(context)   fills in a ucontext_t's registers as a signal at this
  *                        point would find them; only those that calls
  *                        preserve, the others are 0.  Async-signal-safe.
+ *   arch_has_shadow_stack()  whether return addresses must not be changed
  * and the functions declared at the end.
  */
 #ifndef CPPROF_ARCH_H

@@ -417,6 +417,8 @@ fill_header(struct cpprofdata_header *head)
 	head->header_size = CPPROFDATA_HEADER_SIZE;
 	head->machine = ARCH_ELF_MACHINE;
 	fill_resources(head);
+	if (process.counts_returns)
+		head->flags |= CPPROFDATA_COUNTS_RETURNS;
 	head->pid = process.pid;
 	head->parent_pid = process.parent_pid;
 	head->start_ns = process.start_ns;

@@ -6,12 +6,13 @@
  * what it asked for, while the kernel's handlers stay ours and the signals
  * stay unblocked (but see sampler_is_believed_blocked).  Unloading: a new epoch
  * after dlclose.  dlopen is left alone: it looks at who calls it, and what it
- * loads is found when sampled.
+ * loads is found when sampled.  Jumps: they leave the stack's mark behind.
  *
  * If the collector is off, each does nothing but call the real one.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #include "lib/sampler.h"
 #include "lib/start.h"
 #include "lib/threads.h"
+#include "lib/trampoline.h"
 
 #define SMALL_STACK ((size_t)128 << 10)
 #define STACK_OF_TICKS ((size_t)16 << 10)
@@ -370,4 +372,42 @@ signalfd(int fd, const sigset_t *set, int flags)
 	sigset_t copy;
 
 	return real()->signalfd(fd, waitable(set, &copy), flags);
+}
+
+/*
+ * Jumps.  The C library has four names for two functions.
+ */
+
+void __longjmp_chk(jmp_buf, int) __attribute__((noreturn));
+
+static __attribute__((noreturn)) void
+jump(jmp_buf buffer, int value)
+{
+	trampoline_before_jump();
+	real()->longjmp(buffer, value);
+}
+
+EXPORTED void
+longjmp(jmp_buf buffer, int value)
+{
+	jump(buffer, value);
+}
+
+EXPORTED void
+_longjmp(jmp_buf buffer, int value)
+{
+	jump(buffer, value);
+}
+
+EXPORTED void
+siglongjmp(sigjmp_buf buffer, int value)
+{
+	jump(buffer, value);
+}
+
+EXPORTED void
+__longjmp_chk(jmp_buf buffer, int value)
+{
+	trampoline_before_jump();
+	real()->checked_longjmp(buffer, value);
 }

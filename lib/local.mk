@@ -52,11 +52,15 @@ libcpprof_la_SOURCES = \
 	lib/source-timer.c lib/source-timer.h \
 	lib/start.c lib/start.h \
 	lib/threads.c lib/threads.h \
+	lib/traits.c lib/traits.h \
+	lib/trampoline.c lib/trampoline.h lib/trampoline-table.h \
+	lib/trampoline-personality.c lib/trampoline-x86_64.S \
 	lib/tree.c lib/tree.h \
 	lib/unwind.c lib/unwind.h \
 	lib/wrapped.c lib/wrapped.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
+libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst
 
@@ -110,9 +114,12 @@ tests_test_meter_LDADD = $(CMOCKA_LIBS)
 tests_test_unwind_SOURCES = tests/test-unwind.c \
 	tests/programs/shapes.c tests/programs/shapes.h \
 	tests/programs/throws.cc \
-	lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/readable.c lib/unwind.c
+	lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/readable.c \
+	lib/traits.c lib/trampoline.c lib/trampoline-personality.c \
+	lib/trampoline-x86_64.S lib/unwind.c
 tests_test_unwind_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS)
 tests_test_unwind_CXXFLAGS = -O2 -fomit-frame-pointer
+tests_test_unwind_CCASFLAGS = $(AM_CCASFLAGS)
 tests_test_unwind_LDADD = $(CMOCKA_LIBS)
 tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 

@@ -229,6 +229,8 @@ process_init(char **environment, const char *output, const char **problem)
 	own_resources_add(is_from_environment && own_resources_are_likely());
 	errno = 0;
 	strcpy(process.output, output);
+	process.counts_returns = process_variable(environment,
+	    CPPROF_ENVIRONMENT_RETURNS) != NULL;
 	process_forked();
 	read_arguments();
 	read_executable();

@@ -43,6 +43,8 @@ static const struct {
 	{ "execvpe", offsetof(struct real, execvpe) },
 	{ "fexecve", offsetof(struct real, fexecve) },
 	{ "execveat", offsetof(struct real, execveat) },
+	{ "longjmp", offsetof(struct real, longjmp) },
+	{ "__longjmp_chk", offsetof(struct real, checked_longjmp) },
 };
 
 const struct real *

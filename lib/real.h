@@ -4,6 +4,7 @@
 #define CPPROF_REAL_H
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <threads.h>
 #include <time.h>
@@ -42,6 +43,8 @@ struct real {
 	int (*execvpe)(const char *, char *const *, char *const *);
 	int (*fexecve)(int, char *const *, char *const *);
 	int (*execveat)(int, const char *, char *const *, char *const *, int);
+	void (*longjmp)(jmp_buf, int) __attribute__((noreturn));
+	void (*checked_longjmp)(jmp_buf, int) __attribute__((noreturn));
 };
 
 /*

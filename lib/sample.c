@@ -196,13 +196,15 @@ take(struct thread *thread, const struct occasion *occasion,
 		if (result != TREE_OK)
 			return result;
 	}
-	unwind(&thread->unwinder, context);
+	if (!unwind(&thread->unwinder, context))
+		return TREE_BUSY;
 	result = insert_stack(thread, &leaf);
 	if (result == TREE_OK && occasion->function != NULL)
 		result = insert_frame(thread, &leaf,
 		    (uintptr_t)occasion->function, &leaf);
 	if (result != TREE_OK)
 		return result;
+	trampoline_place(&thread->unwinder);
 	pay(thread, occasion->columns, &leaf, &hits);
 	count_drops(&thread->unwinder, hits, occasion->overrun);
 	/* Names change; once in a while is often enough. */

@@ -38,6 +38,8 @@
 #include "lib/process.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
+#include "lib/traits.h"
+#include "lib/trampoline.h"
 #include "lib/wrapped.h"
 
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
@@ -89,6 +91,7 @@ end_sampling(struct thread *thread)
 	sampler_stop(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	trampoline_attach(NULL);
 	resources_settle(thread);
 	if (thread->is_announced) {
 		threads_note_name(thread);
@@ -361,6 +364,9 @@ start_process(char **environment, const char *output, const char **problem)
 	errno = 0;
 	if (!process_init(environment, output, problem))
 		return false;
+	traits_begin();
+	process.counts_returns = trampoline_begin(process.counts_returns ?
+	    TRAMPOLINE_ALWAYS : TRAMPOLINE_DEEP) && process.counts_returns;
 	*problem = process.output;
 	if (!make_file())
 		return false;

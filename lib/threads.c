@@ -120,9 +120,11 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 	thread->held_off = 0;
 	thread->is_sampling = false;
 	thread->allowance_ns = FIRST_ALLOWANCE_NS;
+	trampoline_forget(&thread->unwinder);
 	unwind_remember(&thread->unwinder, 0);
 	readable_init(&thread->unwinder.readable, (uintptr_t)stack,
 	    (uintptr_t)stack_end);
+	trampoline_attach(&thread->unwinder);
 	thread->has_begun = true;
 	thread->stage = THREAD_RUNNING;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -224,6 +226,10 @@ threads_forked(void)
 	idle = NULL;
 	for (thread = all; thread != NULL; thread = thread->next) {
 		tree_free(&thread->tree);
+		if (thread == thread_self)
+			trampoline_withdraw(&thread->unwinder);
+		else
+			trampoline_forget(&thread->unwinder);
 		unwind_free(&thread->unwinder);
 		thread->record = NULL;
 		thread->is_announced = false;

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "lib/arch.h"
+#include "lib/traits.h"
 
 #define CACHE_BITS 13
 #define MAX_FRAMES ((size_t)1 << 26)
@@ -31,6 +32,8 @@ struct walk {
 	uint64_t address, sp, fp;
 	bool exact;
 	size_t candidate;	/* remembered frames not yet passed */
+	bool is_marked;		/* came here by the stack's mark */
+	bool in_trampoline;	/* and is of no use */
 	struct registers registers;	/* as far as known; see `known` */
 	const void *context;
 	bool careful;		/* all registers are followed */
@@ -60,17 +63,17 @@ frames_reserve(struct frames *frames, size_t n)
 		capacity *= 2;
 	if (capacity > MAX_FRAMES)
 		return false;
-	/* A child that is forked meanwhile must not free what has moved. */
-	frames->frames = NULL;
-	if (old == NULL)
-		memory = mmap(NULL, capacity * sizeof *old,
-		    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	else
-		memory = mremap(old, frames->capacity * sizeof *old,
-		    capacity * sizeof *old, MREMAP_MAYMOVE);
-	frames->frames = memory != MAP_FAILED ? memory : old;
+	memory = mmap(NULL, capacity * sizeof *old, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return false;
+	/*
+	 * The old ones stay mapped: the trampoline may have been interrupted,
+	 * out of sight, while it looked at them.  They are as many at most.
+	 */
+	if (frames->n > 0)
+		memcpy(memory, old, frames->n * sizeof *old);
+	frames->frames = memory;
 	frames->capacity = capacity;
 	return true;
 }
@@ -97,11 +100,14 @@ unwind_remember(struct unwinder *unwinder, size_t n)
 {
 	if (n < unwinder->stack.n)
 		unwinder->stack.n = n;
+	if (n < unwinder->trampoline.index)
+		trampoline_withdraw(unwinder);
 }
 
 void
 unwind_new_epoch(void)
 {
+	traits_new_epoch();
 	atomic_fetch_add(&epoch, 1);
 }
 
@@ -109,16 +115,20 @@ static struct compact_rule
 look_up_rule(struct unwinder *unwinder, uint64_t address)
 {
 	struct compact_rule rule = { .kind = COMPACT_NONE };
+	struct dl_find_object object;
 
 	switch (cfi_find(address, &unwinder->scratch)) {
 	case CFI_FOUND:
-		return arch_compact(&unwinder->scratch.row, address);
-	case CFI_NO_TABLE:
+		rule = arch_compact(&unwinder->scratch.row, address);
 		break;
+	case CFI_NO_TABLE:
+		return rule;
 	case CFI_BAD:
 		rule.kind = COMPACT_BAD;
 		break;
 	}
+	if (_dl_find_object((void *)(uintptr_t)address, &object) == 0)
+		rule.traits = traits_find(address, &object) & 3;
 	return rule;
 }
 
@@ -173,13 +183,13 @@ find_remembered(struct walk *walk)
 }
 
 /*
- * Whether the remembered frames from `from` outwards are still the stack.  If
- * not, the candidate becomes the next frame that may be.
+ * The outermost of the remembered frames `from` and outwards that cannot be
+ * told to be left as it was; 0 if there is none.  Frames further out than the
+ * mark are.
  */
-static bool
-still_holds(struct walk *walk, size_t from)
+static size_t
+find_changed(struct unwinder *unwinder, size_t from)
 {
-	struct unwinder *unwinder = walk->unwinder;
 	const struct readable *readable = &unwinder->readable;
 	const struct frame *frame, *caller;
 	size_t i;
@@ -193,6 +203,13 @@ still_holds(struct walk *walk, size_t from)
 		    !readable_own(readable, caller->sp - 8))
 			break;
 		memcpy(&word, (const void *)(uintptr_t)(caller->sp - 8), 8);
+		if (trampoline_is_stub(word)) {
+			if (i == unwinder->trampoline.index) {
+				unwinder->n_compared += from - i;
+				return 0;
+			}
+			word = trampoline_true_return(caller->sp);
+		}
 		if (word != caller->address + !(caller->flags & FRAME_EXACT))
 			break;
 		if (frame->fp_slot == 0)
@@ -204,9 +221,25 @@ still_holds(struct walk *walk, size_t from)
 			break;
 	}
 	unwinder->n_compared += from - i;
-	if (i == 0)
+	return i;
+}
+
+/*
+ * Whether the remembered frames from `from` outwards are still the stack.  If
+ * not, the candidate becomes the next frame that may be.
+ */
+static bool
+still_holds(struct walk *walk, size_t from)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	size_t changed;
+
+	if (walk->is_marked && from + 1 == unwinder->trampoline.index)
 		return true;
-	walk->candidate = i;
+	changed = find_changed(unwinder, from);
+	if (changed == 0)
+		return true;
+	walk->candidate = changed;
 	return false;
 }
 
@@ -237,6 +270,10 @@ go_to_caller(struct walk *walk, uint64_t cfa, uint64_t fp)
 	if (cfa <= walk->sp ||
 	    !readable_word(&walk->unwinder->readable, cfa - 8, &ra))
 		return STEP_BAD_STACK;
+	if (trampoline_is_stub(ra)) {
+		walk->is_marked = cfa == walk->unwinder->trampoline.cfa;
+		ra = trampoline_true_return(cfa);
+	}
 	if (ra == 0)
 		return STEP_END;
 	walk->sp = cfa;
@@ -311,6 +348,9 @@ step_generic(struct walk *walk, bool is_signal, struct frame *frame)
 	walk->fp = walk->registers.value[ARCH_FRAME];
 	if (!(walk->registers.known >> ARCH_FRAME & 1))
 		return STEP_BAD_STACK;
+	if (trampoline_is_stub(walk->registers.value[ARCH_RETURN]))
+		walk->registers.value[ARCH_RETURN] =
+		    trampoline_true_return(cfa);
 	if (walk->registers.value[ARCH_RETURN] == 0)
 		return STEP_END;
 	/* longjmp's last instructions stand on their caller's stack pointer. */
@@ -376,8 +416,15 @@ step(struct walk *walk, struct frame *frame)
 	struct compact_rule rule;
 
 	rule = find_rule(walk->unwinder, walk->address);
-	if (rule.kind >= COMPACT_STACK && !walk->careful)
+	if (rule.kind > COMPACT_BAD && rule.kind != COMPACT_SIGNAL)
+		frame->flags |= FRAME_HAS_TABLE;
+	if ((rule.traits & TRAIT_UNWINDS) != 0)
+		frame->flags |= FRAME_UNWINDING;
+	if (rule.kind >= COMPACT_STACK && !walk->careful) {
+		if ((rule.traits & TRAIT_READS_RETURN) == 0)
+			frame->flags |= FRAME_IN_CALL;
 		return step_compact(walk, rule, frame);
+	}
 	switch (rule.kind) {
 	case COMPACT_NONE:
 		return step_by_guess(walk, frame);
@@ -399,6 +446,7 @@ start_walk(struct walk *walk)
 	walk->exact = true;
 	walk->candidate = walk->careful ? 0 : walk->unwinder->stack.n;
 	walk->n_switches = 0;
+	walk->is_marked = walk->in_trampoline = false;
 	walk->unwinder->fresh.n = 0;
 	walk->unwinder->guessed = false;
 }
@@ -427,6 +475,8 @@ walk_out(struct walk *walk)
 		remembered = find_remembered(walk);
 		if (remembered != SIZE_MAX && still_holds(walk, remembered))
 			return remembered + 1;
+		walk->is_marked = false;
+		walk->in_trampoline |= trampoline_has(walk->address);
 		frame = add_frame(walk);
 		if (frame == NULL) {
 			unwinder->end = UNWIND_TOO_DEEP;
@@ -443,17 +493,14 @@ walk_out(struct walk *walk)
 	return 0;
 }
 
-void
-unwind(struct unwinder *unwinder, const void *context)
+/* Makes remembered frames and the walked ones one stack. */
+static void
+join_stack(struct unwinder *unwinder)
 {
-	struct walk walk = { .unwinder = unwinder, .context = context };
 	struct frames *stack = &unwinder->stack, *fresh = &unwinder->fresh;
+	uint32_t inherited = 0;
 	size_t i;
 
-	unwinder->n_compared = 0;
-	readable_forget(&unwinder->readable);
-	unwinder->n_kept = walk_out(&walk);
-	unwinder->n_walked = fresh->n;
 	if (!frames_reserve(stack, unwinder->n_kept + fresh->n)) {
 		/* The innermost frames are what can be told of it. */
 		unwinder->end = UNWIND_TOO_DEEP;
@@ -461,7 +508,32 @@ unwind(struct unwinder *unwinder, const void *context)
 		if (fresh->n > stack->capacity)
 			fresh->n = stack->capacity;
 	}
-	stack->n = unwinder->n_kept;
-	for (i = fresh->n; i > 0; i--)
-		stack->frames[stack->n++] = fresh->frames[i - 1];
+	unwind_remember(unwinder, unwinder->n_kept);
+	if (stack->n > 0)
+		inherited = stack->frames[stack->n - 1].flags & FRAME_UNWINDING;
+	for (i = fresh->n; i > 0; i--) {
+		inherited |= fresh->frames[i - 1].flags & FRAME_UNWINDING;
+		stack->frames[stack->n] = fresh->frames[i - 1];
+		stack->frames[stack->n++].flags |= inherited;
+	}
+}
+
+bool
+unwind(struct unwinder *unwinder, const void *context)
+{
+	struct walk walk = { .unwinder = unwinder, .context = context };
+	const enum unwind_end end = unwinder->end;
+	size_t n_kept;
+
+	unwinder->n_compared = 0;
+	readable_forget(&unwinder->readable);
+	n_kept = walk_out(&walk);
+	if (walk.in_trampoline) {
+		unwinder->end = end;
+		return false;
+	}
+	unwinder->n_kept = n_kept;
+	unwinder->n_walked = unwinder->fresh.n;
+	join_stack(unwinder);
+	return true;
 }

@@ -7,7 +7,8 @@
  * lies further out was derived from nothing but return addresses and saved
  * frame pointers in the stack, so if these slots still hold the same words the
  * remembered frames are still the stack, and are kept with the tree nodes
- * they belong to.  So a deep stack costs one comparison a frame, not a walk.
+ * they belong to.  So a deep stack costs one comparison a frame, not a walk;
+ * and what lies further out than the stack's mark (trampoline.h) costs nothing.
  *
  * All functions: async-signal-safe, on the unwinder's thread.
  */
@@ -20,10 +21,16 @@
 
 #include "lib/cfi.h"
 #include "lib/readable.h"
+#include "lib/trampoline.h"
 
 /* frame.flags */
 #define FRAME_EXACT 1u		/* address is the pc, not a return address - 1 */
 #define FRAME_UNCHECKED 2u	/* left by a rule that slots alone cannot prove */
+#define FRAME_HAS_TABLE 4u	/* and is no signal's */
+#define FRAME_IN_CALL 8u	/* by tables, its return address lies right
+				   below its caller's sp, and it may be
+				   replaced if the frame is not exact */
+#define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds */
 
 struct frame {
 	uint64_t address;	/* inside the executing instruction */
@@ -55,20 +62,25 @@ struct unwinder {
 	size_t n_walked;	/* frames walked for this sample */
 	size_t n_compared;	/* remembered frames compared for it */
 	struct frames fresh;	/* this walk, innermost first */
+	struct trampoline trampoline;
 	struct readable readable;
 	struct cfi_scratch scratch;
 };
 
 /*
  * Walks the stack from a ucontext_t into unwinder->stack.  The frames from
- * n_kept on are new; the caller sets their nodes.
+ * n_kept on are new; the caller sets their nodes.  False, and nothing has
+ * changed, when the trampoline is at work on this unwinder.
  */
-void unwind(struct unwinder *unwinder, const void *context);
+bool unwind(struct unwinder *unwinder, const void *context);
 
 /* Keeps only the n outermost frames as remembered. */
 void unwind_remember(struct unwinder *unwinder, size_t n);
 
-/* Gives the memory back; the unwinder can be used again. */
+/*
+ * Gives the memory back; the unwinder can be used again.  Not while any stack
+ * has marks of it.
+ */
 void unwind_free(struct unwinder *unwinder);
 
 /*

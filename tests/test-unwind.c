@@ -5,7 +5,9 @@
  * SIGTRAP after every instruction, and under a fast timer.  In the handler the
  * interrupted stack is walked three times: by an unwinder that remembers the
  * last stack, by one that does not, and by _Unwind_Backtrace.  All three must
- * tell the same addresses.
+ * tell the same addresses.  All this once without the trampoline and once with
+ * its mark set anew in every handler, so that the program returns, throws and
+ * jumps through it at every chance.
  *
  * When libgcc installs the context of an exception's handler it overwrites
  * the registers that its own frame has saved, so that its caller's cannot be
@@ -29,6 +31,8 @@
 #include <ucontext.h>
 #include <unwind.h>
 
+#include "lib/cpprofdata.h"
+#include "lib/process.h"
 #include "lib/unwind.h"
 #include "tests/programs/shapes.h"
 
@@ -36,6 +40,7 @@
 #define TRACE_FLAG 0x100
 
 extern void *__libc_stack_end;
+struct process process;		/* none of the code is the library's own */
 
 struct backtrace {
 	uint64_t address[MAX_FRAMES];
@@ -44,7 +49,10 @@ struct backtrace {
 
 static struct unwinder remembering, forgetting;
 static struct backtrace oracle;
-static unsigned long n_walks, n_frames, n_kept, n_guessed, n_wrong, n_faults;
+static unsigned long n_walks, n_frames, n_kept, n_guessed, n_wrong, n_faults,
+    n_deferred, n_marked;
+static bool sets_marks, is_ticking;
+static struct cpprofdata_node node;	/* of all frames */
 static sigjmp_buf after_fault;
 static size_t deepest;
 static char first_wrong[400];
@@ -56,6 +64,8 @@ take_frame(struct _Unwind_Context *context, void *argument)
 	int is_exact = 0;
 	uint64_t ip = _Unwind_GetIPInfo(context, &is_exact);
 
+	if (trampoline_is_stub(ip) && !is_exact)
+		return _URC_NO_REASON;
 	if (trace->n < MAX_FRAMES)
 		trace->address[trace->n++] = ip - !is_exact;
 	return _URC_NO_REASON;
@@ -92,19 +102,20 @@ ask_oracle(uint64_t pc, size_t *n)
 }
 
 static void
-compare(struct unwinder *unwinder, const char *which,
+compare(const struct unwinder *unwinder, const struct frame *innermost,
+    ptrdiff_t outwards, size_t n_own, const char *which,
     const uint64_t *expected, size_t n)
 {
-	const struct frames *stack = &unwinder->stack;
 	size_t i;
 
 	/* Where there are no tables we may know more by guessing. */
 	if (unwinder->guessed || unwinder->end == UNWIND_NO_RULES)
 		n_guessed++;
-	else if (unwinder->end != UNWIND_COMPLETE || stack->n != n)
+	else if (unwinder->end != UNWIND_COMPLETE || n_own != n)
 		goto wrong;
-	for (i = 0; i < n && i < stack->n; i++) {
-		const struct frame *frame = &stack->frames[stack->n - 1 - i];
+	for (i = 0; i < n && i < n_own; i++) {
+		const struct frame *frame = innermost +
+		    (ptrdiff_t)i * outwards;
 
 		if (frame->address != expected[i] &&
 		    /* libgcc calls a signal trampoline's address inexact */
@@ -117,8 +128,33 @@ wrong:
 	if (n_wrong++ == 0)
 		snprintf(first_wrong, sizeof first_wrong,
 		    "%s: %zu frames, libgcc %zu, end %d, pc %#lx", which,
-		    stack->n, n, (int)unwinder->end,
+		    n_own, n, (int)unwinder->end,
 		    (unsigned long)expected[0]);
+}
+
+static void
+compare_stack(const struct unwinder *unwinder, const char *which,
+    const uint64_t *expected, size_t n)
+{
+	const struct frames *stack = &unwinder->stack;
+
+	compare(unwinder, &stack->frames[stack->n - 1], -1, stack->n, which,
+	    expected, n);
+}
+
+/* Now and then, or no marked frame would be left to return by itself. */
+static void
+set_mark(void)
+{
+	static uint32_t random = 1;
+	size_t i;
+
+	for (i = remembering.n_kept; i < remembering.stack.n; i++)
+		remembering.stack.frames[i].record = &node;
+	random = random * 1664525 + 1013904223;
+	if (random >> 24 < 16 || is_ticking)
+		trampoline_place(&remembering);
+	n_marked += remembering.trampoline.cfa != 0;
 }
 
 static void
@@ -130,20 +166,29 @@ check(const void *context)
 	size_t n;
 
 	expected = ask_oracle(pc, &n);
-	unwind(&remembering, context);
 	unwind_remember(&forgetting, 0);
+	if (!unwind(&remembering, context)) {
+		unwind(&forgetting, context);
+		forgetting.end = UNWIND_COMPLETE;
+		compare(&forgetting, forgetting.fresh.frames, 1,
+		    forgetting.fresh.n, "deferred", expected, n);
+		n_deferred++;
+		return;
+	}
 	unwind(&forgetting, context);
 	n_walks++;
 	if (expected == NULL) {
 		n_faults++;
 		return;
 	}
-	compare(&remembering, "remembering", expected, n);
-	compare(&forgetting, "forgetting", expected, n);
+	compare_stack(&remembering, "remembering", expected, n);
+	compare_stack(&forgetting, "forgetting", expected, n);
 	n_frames += n;
 	n_kept += remembering.n_kept;
 	if (n > deepest)
 		deepest = n;
+	if (sets_marks)
+		set_mark();
 }
 
 static void
@@ -168,21 +213,26 @@ install(int number)
 static void
 begin(uintptr_t stack_end)
 {
+	trampoline_forget(&remembering);
 	unwind_free(&remembering);
 	unwind_free(&forgetting);
 	readable_init(&remembering.readable,
 	    (uintptr_t)__builtin_frame_address(0), stack_end);
 	forgetting.readable = remembering.readable;
+	trampoline_attach(&remembering);
 	n_walks = n_frames = n_kept = n_guessed = n_wrong = n_faults = 0;
-	deepest = 0;
+	n_deferred = n_marked = deepest = 0;
+	memset(&node, 0, sizeof node);
 }
 
 static void
 report(const char *name)
 {
 	print_message("%s: %lu stacks, %lu frames, %lu kept, %lu guessed, "
-	    "%lu faults of libgcc, deepest %zu\n", name, n_walks, n_frames,
-	    n_kept, n_guessed, n_faults, deepest);
+	    "%lu faults of libgcc, %lu deferred, %lu marked, %lu returns, "
+	    "deepest %zu\n", name, n_walks, n_frames, n_kept, n_guessed,
+	    n_faults, n_deferred, n_marked, (unsigned long)node.returns,
+	    deepest);
 	if (n_wrong > 0)
 		fail_msg("%lu of %lu stacks differ; first: %s", n_wrong,
 		    n_walks, first_wrong);
@@ -213,6 +263,7 @@ step_through(unsigned (*shape)(unsigned), unsigned n, unsigned may_fault)
 	set_trace_flag(true);
 	result = shape(n);
 	set_trace_flag(false);
+	trampoline_attach(NULL);
 	report("stepped");
 	assert_int_equal(result, expected);
 	assert_true(n_walks > 100);
@@ -252,6 +303,7 @@ tick_through(void)
 	unsigned i;
 
 	install(SIGALRM);
+	is_ticking = true;
 	set_timer(1000);
 	for (i = 0; i < 300; i++) {
 		shape_recursion(i % 40 * 10);
@@ -263,6 +315,8 @@ tick_through(void)
 		shape_realigned(1000);
 	}
 	set_timer(0);
+	is_ticking = false;
+	trampoline_attach(NULL);
 }
 
 static void
@@ -309,10 +363,13 @@ recurse_deeply(void *argument)
 {
 	begin((uintptr_t)pthread_self());
 	install(SIGALRM);
+	is_ticking = true;
 	set_timer(30000);
 	while (n_walks < 4 || deepest < 100000)
 		shape_recursion(150000);
 	set_timer(0);
+	is_ticking = false;
+	trampoline_attach(NULL);
 	return argument;
 }
 
@@ -366,6 +423,14 @@ survives_wild_registers(void **state)
 			}
 }
 
+static int
+set_up_marks(void **state)
+{
+	(void)state;
+	sets_marks = true;
+	return trampoline_begin(TRAMPOLINE_ALWAYS) ? 0 : -1;
+}
+
 int
 main(void)
 {
@@ -384,5 +449,9 @@ main(void)
 		cmocka_unit_test(survives_wild_registers),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("without marks", tests, NULL,
+	    NULL);
+
+	return failed + cmocka_run_group_tests_name("with marks", tests,
+	    set_up_marks, NULL);
 }
