@@ -58,6 +58,12 @@ own_resources_add(bool keeps)
 	}
 }
 
+void
+own_resources_forked(void)
+{
+	atomic_flag_clear(&locked);
+}
+
 bool
 own_resources_are_likely(void)
 {

@@ -34,6 +34,7 @@
 #include "lib/datafile.h"
 #include "lib/modules.h"
 #include "lib/offer.h"
+#include "lib/own-resource.h"
 #include "lib/phase.h"
 #include "lib/process.h"
 #include "lib/real.h"
@@ -248,6 +249,7 @@ set_up_child(void)
 	datafile_forked();
 	modules_forked();
 	phase_forked();
+	own_resources_forked();
 	threads_forked();
 	process.n_threads = process.n_threads_unsampled = 0;
 	if (process.is_alone) {

@@ -243,6 +243,7 @@ threads_forked(void)
 			thread->tid = (uint32_t)syscall(SYS_gettid);
 			continue;
 		}
+		thread->has_begun = false;
 		thread->next_idle = idle;
 		idle = thread;
 	}

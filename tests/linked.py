@@ -148,6 +148,16 @@ def forked_children_go_on(linked):
     assert child[0].hits_with('between') == 0
 
 
+def threads_of_a_child_are_not_the_parents(linked):
+    out, place = linked.run('fork-threads')
+    assert out == 'fork threads 0', out
+    folder = os.path.join(place, 'linked.cpprof')
+    parent, child = sorted((Profile(os.path.join(folder, name)) for name
+                            in os.listdir(folder)), key=lambda p: p.start)
+    about(parent, parent.hits_with('wait_and_work', 'during'), 600)
+    about(child, child.hits_with('wait_and_work', 'during'), 300)
+
+
 def the_program_has_resources_of_its_own(linked):
     out, place = linked.run('resources')
     assert out == '-1 -1 -1', out
@@ -249,6 +259,7 @@ CASES = (
     the_views_show_phases,
     running_threads_are_sampled_too,
     forked_children_go_on,
+    threads_of_a_child_are_not_the_parents,
     the_program_has_resources_of_its_own,
     without_a_start_nothing_happens,
     starting_often_is_cheap_and_names_are_bounded,

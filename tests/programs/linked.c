@@ -253,6 +253,43 @@ run_resources(const char *name)
 	return 0;
 }
 
+static void *
+wait_and_work(void *argument)
+{
+	wait_for_stage(1);
+	during(100);
+	return argument;
+}
+
+/* What threads of the parent have left must not be taken for the child's. */
+static int
+run_fork_threads(const char *name)
+{
+	pthread_t threads[N_EARLY];
+	int status = 0, i, round;
+	pid_t child = 1;
+
+	for (round = 0; round < 2; round++) {
+		stage = 0;
+		for (i = 0; i < N_EARLY; i++)
+			pthread_create(&threads[i], NULL, wait_and_work, NULL);
+		wait_for_early_threads();
+		if (cpprof_start(name) != 0)
+			return 1;
+		set_stage(1);
+		for (i = 0; i < N_EARLY; i++)
+			pthread_join(threads[i], NULL);
+		cpprof_stop();
+		if (round == 0)
+			child = fork();
+	}
+	if (child == 0)
+		_exit(0);
+	waitpid(child, &status, 0);
+	printf("fork threads %d\n", status);
+	return 0;
+}
+
 /* Nothing but calls that must not do anything. */
 static int
 run_never(const char *name)
@@ -303,6 +340,7 @@ static const struct {
 	{ "threads", run_threads },
 	{ "fork", run_fork },
 	{ "resources", run_resources },
+	{ "fork-threads", run_fork_threads },
 	{ "never", run_never },
 	{ "many", run_many },
 	{ "refused", run_refused },
