@@ -71,9 +71,11 @@ EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
 	tests/storm-collector.sh
 
 if COLLECTOR
-check_PROGRAMS += tests/programs/target tests/programs/hostile
+check_PROGRAMS += tests/programs/target tests/programs/hostile \
+	tests/programs/storm
 TESTS += tests/test-collector.py tests/linked.py tests/live.py \
-	tests/undisturbed.py tests/kills.py tests/compat.sh
+	tests/undisturbed.py tests/kills.py tests/compat.sh \
+	tests/storm-collector.sh
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test-meter tests/test-unwind
 TESTS += tests/test-meter tests/test-unwind
@@ -123,13 +125,14 @@ tests_test_unwind_CCASFLAGS = $(AM_CCASFLAGS)
 tests_test_unwind_LDADD = $(CMOCKA_LIBS)
 tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 
-EXTRA_PROGRAMS += tests/programs/storm
 tests_programs_storm_SOURCES = tests/programs/storm.cc
 tests_programs_storm_CXXFLAGS = -O2 -fomit-frame-pointer
-CLEANFILES += tests/programs/storm
 
 check-storm: libcpprof.la tests/programs/target tests/programs/storm
-	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/storm-collector.sh
+	$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(srcdir)/tests/storm-collector.sh $${SECONDS_EACH:-300}
+check-long: check-storm
+.PHONY: check-storm check-long
 
 # Not part of check: an hour of everything that could break a sampled program.
 check-kills: all tests/programs/target

@@ -26,16 +26,16 @@ page_is_readable(uintptr_t page)
 	return ok;
 }
 
-/* Every page from `low` up to, not including, `high`; both page starts. */
-static bool
-pages_are_readable(uintptr_t low, uintptr_t high)
+/*
+ * The lowest page from `high` down to `low` above which, and which itself, all
+ * are readable; `high` if none is.
+ */
+static uintptr_t
+readable_down_to(uintptr_t low, uintptr_t high)
 {
-	while (high > low) {
+	while (high > low && page_is_readable(high - READABLE_PAGE))
 		high -= READABLE_PAGE;
-		if (!page_is_readable(high))
-			return false;
-	}
-	return true;
+	return high;
 }
 
 void
@@ -66,12 +66,16 @@ readable_range(struct readable *readable, uintptr_t address, uintptr_t size)
 	if (low >= readable->other_low && high <= readable->other_high)
 		return true;
 	if (low < readable->low && high <= readable->high &&
-	    readable->low - low <= LONGEST_EXTENSION &&
-	    pages_are_readable(low, readable->low)) {
-		readable->low = low;
-		return true;
+	    readable->low - low <= LONGEST_EXTENSION) {
+		/*
+		 * Kept also if it is not enough: coroutines' stacks may lie
+		 * below, beyond the guard page, and are asked for often.
+		 */
+		readable->low = readable_down_to(low, readable->low);
+		if (readable->low == low)
+			return true;
 	}
-	if (!pages_are_readable(low, high))
+	if (readable_down_to(low, high) != low)
 		return false;
 	if (low == readable->other_high) {
 		readable->other_high = high;

@@ -21,7 +21,8 @@
 enum trampoline_state {
 	TRAMPOLINE_EMPTY,
 	TRAMPOLINE_SET,		/* the slot holds the stub, or did */
-	TRAMPOLINE_FIRED,	/* the frame has returned: no copy is left */
+	TRAMPOLINE_FIRED,	/* the frame has returned, or gone on without:
+				   no copy is left */
 	TRAMPOLINE_RESTORED,	/* the slot holds the truth again, but the
 				   stub may have been read from it */
 	TRAMPOLINE_LOST		/* the slot was overwritten, or moved away

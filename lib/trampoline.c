@@ -238,14 +238,14 @@ trampoline_forget(struct unwinder *unwinder)
 
 /* Gives a slot its true return address back, if it still has the stub's. */
 static void
-restore(uint64_t cfa)
+restore(uint64_t cfa, enum trampoline_state state)
 {
 	struct trampoline_entry *entry = entry_of(cfa);
 	volatile uint64_t *slot = slot_of(cfa);
 
 	if (trampoline_is_stub(*slot)) {
 		*slot = entry->true_return;
-		entry->state = TRAMPOLINE_RESTORED;
+		entry->state = (uint16_t)state;
 	} else if (entry->state == TRAMPOLINE_SET) {
 		entry->state = TRAMPOLINE_LOST;
 	}
@@ -259,7 +259,7 @@ trampoline_withdraw(struct unwinder *unwinder)
 	unwinder->trampoline.cfa = 0;
 	unwinder->trampoline.index = 0;
 	if (cfa != 0)
-		restore(cfa);
+		restore(cfa, TRAMPOLINE_RESTORED);
 }
 
 void
@@ -294,6 +294,21 @@ wanted_index(const struct unwinder *unwinder)
 	return n > DEEP_DISTANCE + 1 ? n - 1 - DEEP_DISTANCE : 0;
 }
 
+/*
+ * What becomes of the entry of a mark that this walk has met.  A function that
+ * waits for one it has called, with nobody unwinding, is not one that was just
+ * about to save its own return address: then no copy of the stub is left.
+ */
+static enum trampoline_state
+state_after(const struct unwinder *unwinder, size_t index)
+{
+	const struct frame *frame = &unwinder->stack.frames[index];
+
+	return index + 1 < unwinder->stack.n &&
+	    (frame->flags & (FRAME_IN_CALL | FRAME_EXACT)) == FRAME_IN_CALL ?
+	    TRAMPOLINE_FIRED : TRAMPOLINE_RESTORED;
+}
+
 void
 trampoline_place(struct unwinder *unwinder)
 {
@@ -313,6 +328,7 @@ trampoline_place(struct unwinder *unwinder)
 		return;
 	if (!set_mark_from(unwinder, index) || mark->cfa == old.cfa)
 		return;
+	/* After the new one, which so cannot get the old one's entry. */
 	if (old.cfa != 0)
-		restore(old.cfa);
+		restore(old.cfa, state_after(unwinder, old.index));
 }

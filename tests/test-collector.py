@@ -93,6 +93,21 @@ def call_paths_have_their_shares():
         assert abs(hits - expected) <= 4.5 * deviation, (share, hits, expected)
 
 
+def returns_are_counted():
+    """After each sample below a share's function it returns once."""
+    profile = target('shares', 1000, CPPROF_RETURNS='1').one()
+    assert profile.flags == 1
+    samples = sum(node.samples for node in profile.nodes.values()
+                  if profile.name(node) == 'work')
+    returns = sum(node.returns for node in profile.nodes.values()
+                  if profile.name(node).startswith('share_'))
+    assert samples > 50
+    assert samples * 0.8 <= returns <= samples, (samples, returns)
+    profile = target('shares', 100).one()
+    assert profile.flags == 0
+    assert all(node.returns == 0 for node in profile.nodes.values())
+
+
 CONSTRUCTED = '''
 #include <pthread.h>
 #include <time.h>
@@ -422,6 +437,7 @@ def a_real_program(command, directory):
 CASES = (
     spinning_is_sampled,
     call_paths_have_their_shares,
+    returns_are_counted,
     constructors_and_destructors_are_sampled,
     the_interval_is_obeyed,
     deep_recursion_is_whole,
