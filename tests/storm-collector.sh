@@ -49,9 +49,9 @@ run_storm() {
 			CPPROF_RETURNS=1
 			export CPPROF_RETURNS
 		fi
-		LD_PRELOAD=$library CPPROF_OUTPUT=$output \
-		    CPPROF_RESOURCES=cpu:100,allocs:$interval \
-		    timeout -s KILL 300 "$storm" "$@"
+		timeout -s KILL 300 env LD_PRELOAD="$library" \
+		    CPPROF_OUTPUT="$output" \
+		    CPPROF_RESOURCES="cpu:100,allocs:$interval" "$storm" "$@"
 	)
 	expected=$("$storm" "$@")
 	taken=$(count_samples "$output")
