@@ -51,7 +51,7 @@ run_storm() {
 		fi
 		timeout -s KILL 300 env LD_PRELOAD="$library" \
 		    CPPROF_OUTPUT="$output" \
-		    CPPROF_RESOURCES="cpu:100,allocs:$interval" "$storm" "$@"
+		    CPPROF_RESOURCES="cpu:4000,allocs:$interval" "$storm" "$@"
 	)
 	expected=$("$storm" "$@")
 	taken=$(count_samples "$output")
