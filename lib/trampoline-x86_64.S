@@ -22,9 +22,12 @@
 	.type	trampoline_stub, @function
 	.type	trampoline_land, @function
 
-	/* Unwinders look for the byte before a return address. */
+	/* Unwinders, and debuggers for a name, look at the byte before. */
 	.balign	16
+	.type	trampoline_frame, @function
+trampoline_frame:
 	.skip	16, 0x90
+	.size	trampoline_frame, . - trampoline_frame
 trampoline_stub:
 	leaq	-112(%rsp), %rsp
 .Lentered:
