@@ -2,6 +2,7 @@
 /* test-views.c -- views of small profiles, worked out by hand or printed in
  * the 1993 paper.
  */
+#include "src/profile/large_array.h"
 #include "tests/view-fixture.h"
 
 #include "src/views/measure.h"
@@ -709,6 +710,55 @@ a_function_may_call_very_many(void **state)
 	path_trie_free(&trie);
 }
 
+/* The returns of the view's rows, in their order. */
+static void
+assert_returns(struct fixture *fixture, view_function *view, const char *root,
+               const uint64_t *expected, size_t n)
+{
+	struct view_request request = fixture->request;
+	struct cell cells[TABLE_MAX_COLUMNS];
+	struct table table = { 0 };
+	struct error error = { 0 };
+	size_t column;
+
+	if (root != NULL)
+		request.root = fixture_name(fixture, root);
+	assert_int_equal(view(&request, &table, &error), 0);
+	assert_int_equal(table.n_rows, n);
+	column = find_column(&table, "returns");
+	for (size_t i = 0; i < n; i++) {
+		table_get_row(&table, i, cells);
+		assert_int_equal(cells[column].count, expected[i]);
+	}
+	table_free(&table);
+}
+
+/* Every node of a canonical path adds its own, nested ones too. */
+static void
+returns_are_summed_by_path(void **state)
+{
+	struct error error = { 0 };
+	struct fixture fixture;
+
+	(void)state;
+	fixture_begin(&fixture, "a;b;a;b 5\na;c 3\n");
+	assert_int_equal(large_array_reserve(&fixture.tree->returns, 5,
+	    sizeof *fixture.tree->returns, &error), 0);
+	for (uint64_t i = 0; i < 5; i++)
+		fixture.tree->returns[i] = (uint64_t)1 << i;
+	assert_shows(&fixture, view_down, "a", "(a)8 (a b)5 (a c)3");
+	assert_returns(&fixture, view_down, "a",
+	    (const uint64_t[]){ 1 + 4, 2 + 8, 16 }, 3);
+	assert_shows(&fixture, view_up, "b", "(a b)5 (b)5");
+	assert_returns(&fixture, view_up, "b",
+	    (const uint64_t[]){ 2 + 8, 2 + 8 }, 2);
+	assert_returns(&fixture, view_functions, NULL,
+	    (const uint64_t[]){ 1 + 4, 2 + 8, 16 }, 3);
+	assert_returns(&fixture, view_flat, NULL,
+	    (const uint64_t[]){ 2 + 8, 16, 1 + 4 }, 3);
+	fixture_end(&fixture);
+}
+
 int
 main(void)
 {
@@ -752,6 +802,7 @@ main(void)
 		cmocka_unit_test(going_back_over_a_long_path_is_one_step),
 		cmocka_unit_test(too_many_paths_are_an_error),
 		cmocka_unit_test(a_function_may_call_very_many),
+		cmocka_unit_test(returns_are_summed_by_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -429,6 +429,10 @@ add_node(struct reader *reader, const struct cpprofdata_run *run, uint64_t k,
 	*built = tree_builder_child(reader->builder, parent, frame, error);
 	if (*built == NO_NODE)
 		return -1;
+	if ((reader->file.header.flags & CPPROFDATA_COUNTS_RETURNS) != 0 &&
+	    tree_builder_add_returns(reader->builder, *built,
+	                             le64toh(node.returns), error) != 0)
+		return -1;
 	return add_counts(reader, *built, bytes + sizeof node, error);
 }
 

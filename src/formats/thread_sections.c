@@ -35,6 +35,7 @@ move_nodes(struct sample_tree *tree, uint32_t begin, uint32_t end,
 		if (tree->samples != NULL)
 			move_counts(tree->samples[r], begin, end, down);
 	}
+	move_counts(tree->returns, begin, end, down);
 }
 
 int

@@ -376,7 +376,9 @@ merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
 		                     error) != 0)
 			return -1;
 	}
-	return 0;
+	return tree->returns == NULL ? 0 :
+	    tree_builder_add_returns(merge->builder, maps->node[node],
+	                             tree->returns[node], error);
 }
 
 static int

@@ -2,6 +2,7 @@
 /* sample_tree.c -- every stack seen, shared by prefix. */
 #include "src/profile/sample_tree.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ sample_tree_free(struct sample_tree *tree)
 	large_array_free(tree->parent);
 	large_array_free(tree->end);
 	large_array_free(tree->label);
+	large_array_free(tree->returns);
 	free(tree);
 }
 
@@ -90,14 +92,20 @@ copy_relabelled(struct tree_builder *builder, const struct sample_tree *tree,
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
 		uint32_t label = tree->label[n];
 		uint32_t node = NO_NODE;
+		bool is_outermost = true;
 
 		if (tree->parent[n] != NO_NODE)
 			node = innermost[tree->parent[n]];
 		for (uint32_t i = first[label]; i < first[label + 1]; i++) {
 			node = tree_builder_child(builder, node, labels[i],
 			                          error);
-			if (node == NO_NODE)
+			if (node == NO_NODE ||
+			    (is_outermost && tree->returns != NULL &&
+			     tree_builder_add_returns(builder, node,
+			                              tree->returns[n],
+			                              error) != 0))
 				return -1;
+			is_outermost = false;
 		}
 		innermost[n] = node;
 		if (copy_node(builder, node, tree, n, error) != 0)

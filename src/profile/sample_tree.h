@@ -28,6 +28,8 @@ struct sample_tree {
 	uint64_t **hits;	/* [n_resources][n_nodes], a node's own */
 	uint64_t **samples;	/* likewise, raw samples; samples[r] is NULL
 				 * where each hit is one sample */
+	uint64_t *returns;	/* [n_nodes], times the frame was seen to
+				 * return; NULL where nobody looked */
 };
 
 void sample_tree_free(struct sample_tree *tree);
@@ -51,7 +53,8 @@ uint64_t sample_tree_total(const uint64_t *hits, uint32_t n_nodes);
 /*
  * The same stacks with other labels: where node n stood there now stands the
  * chain labels[first[label[n]]] .. labels[first[label[n] + 1] - 1], outermost
- * first (several where calls were inlined, never none), hits on the last.
+ * first (several where calls were inlined, never none), hits on the last, and
+ * returns on the first, which is the function that was called.
  * Equal siblings are merged, whatever section they came from.  Freed with
  * sample_tree_free; NULL with *error set.  O(N), one hash probe a node.
  */
@@ -125,6 +128,12 @@ int tree_builder_add_resource(struct tree_builder *builder,
 int tree_builder_add(struct tree_builder *builder, uint32_t node,
                      uint32_t resource, uint64_t hits, uint64_t samples,
                      struct error *error);
+
+/*
+ * Adds to the times that a node was seen to return: 0 says that someone looked.
+ */
+int tree_builder_add_returns(struct tree_builder *builder, uint32_t node,
+                             uint64_t returns, struct error *error);
 
 /*
  * Does what of tree_builder_finish can be done by now, for which a thread that

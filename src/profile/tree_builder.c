@@ -65,6 +65,7 @@ tree_builder_free(struct tree_builder *builder)
 	free_counts(builder->samples, builder->n_resources);
 	free(builder->total_hits);
 	free(builder->total_samples);
+	large_array_free(builder->returns);
 	large_array_free(builder->slots);
 	large_array_free(builder->parent);
 	large_array_free(builder->label);
@@ -104,6 +105,10 @@ tree_builder_grow(struct tree_builder *builder, size_t more,
 		     large_array_reserve(&builder->samples[r], capacity,
 		                         sizeof(uint64_t), error) != 0))
 			return -1;
+	if (builder->returns != NULL &&
+	    large_array_reserve(&builder->returns, capacity, sizeof(uint64_t),
+	                        error) != 0)
+		return -1;
 	builder->capacity = capacity;
 	return 0;
 }
@@ -181,5 +186,23 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 	builder->hits[resource][node] += hits;
 	if (builder->samples[resource] != NULL)
 		builder->samples[resource][node] += samples;
+	return 0;
+}
+
+int
+tree_builder_add_returns(struct tree_builder *builder, uint32_t node,
+                         uint64_t returns, struct error *error)
+{
+	if (returns > UINT64_MAX - builder->total_returns)
+		return error_set(error, "the sum of returns passes 64 bits");
+	if (builder->returns == NULL) {
+		if (large_array_reserve(&builder->returns, builder->capacity,
+		                        sizeof(uint64_t), error) != 0)
+			return -1;
+		memset(builder->returns, 0,
+		       builder->n_nodes * sizeof(uint64_t));
+	}
+	builder->total_returns += returns;
+	builder->returns[node] += returns;
 	return 0;
 }

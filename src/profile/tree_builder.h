@@ -26,6 +26,8 @@ struct tree_builder {
 	uint64_t **hits;	/* [n_resources][capacity] */
 	uint64_t **samples;	/* likewise; NULL while equal to the hits */
 	uint64_t *total_hits, *total_samples;
+	uint64_t *returns;	/* [capacity]; NULL until some are added */
+	uint64_t total_returns;
 	uint32_t section_begin;
 
 	/*

@@ -36,6 +36,8 @@ place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
 		if (builder->samples[r] != NULL)
 			builder->samples[r][node] = 0;
 	}
+	if (builder->returns != NULL)
+		builder->returns[node] = 0;
 	return node;
 }
 

@@ -161,6 +161,8 @@ permute_nodes(struct tree_builder *builder, const uint32_t *place,
 			permute_counts(builder->samples[r], place, runs,
 			               spare);
 	}
+	if (builder->returns != NULL)
+		permute_counts(builder->returns, place, runs, spare);
 }
 
 /* Puts the nodes into depth-first order; scratch[n_nodes]. */
@@ -219,8 +221,10 @@ tree_builder_finish(struct tree_builder *builder, struct error *error)
 		.label = builder->label,
 		.hits = builder->hits,
 		.samples = builder->samples,
+		.returns = builder->returns,
 	};
 	builder->parent = builder->end = builder->label = NULL;
 	builder->hits = builder->samples = NULL;
+	builder->returns = NULL;
 	return tree;
 }

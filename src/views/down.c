@@ -66,7 +66,10 @@ walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
 	    large_array_reserve(&walk->open, (size_t)tree->deepest + 1,
 	                        sizeof *walk->open, error) != 0)
 		return -1;
-	return path_trie_begin(&walk->trie, root, tree->n_nodes, error);
+	if (path_trie_begin(&walk->trie, root, tree->n_nodes, error) != 0)
+		return -1;
+	return tree->returns == NULL ? 0 :
+	    path_trie_count_returns(&walk->trie, error);
 }
 
 static void
@@ -131,6 +134,8 @@ walk_subtree(struct walk *walk, uint32_t top, struct error *error)
 			return -1;
 		path_trie_count(&walk->trie, record, node, tree->end[node],
 		                walk->set->weight[node]);
+		if (tree->returns != NULL)
+			walk->trie.returns[record] += tree->returns[node];
 		if (tree->end[node] > node + 1)
 			open_node(walk, name, record, tree->end[node]);
 		if ((node & 0xffff) == 0 &&

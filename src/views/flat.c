@@ -30,6 +30,8 @@ keep_bodies(struct rows *rows, const struct view_request *request,
 			continue;
 		totals[rows->n] = totals[i];
 		rows->name[rows->n] = totals[i].name;
+		if (rows->returns != NULL)
+			rows->returns[rows->n] = totals[i].returns;
 		rows->hits[rows->n++] = totals[i].self;
 	}
 	hidden->below_threshold = n - rows->n;
@@ -40,6 +42,7 @@ keep_bodies(struct rows *rows, const struct view_request *request,
 struct shape {
 	bool has_calls;		/* it says how many */
 	bool has_estimates;	/* there may be some */
+	bool has_returns;	/* some were seen */
 	uint64_t interval;	/* gticks a hit */
 };
 
@@ -49,6 +52,7 @@ shape_of(const struct sample_set *set)
 	return (struct shape){
 		.has_calls = set->flow != NULL && set->flow->has_calls,
 		.has_estimates = set->flow != NULL,
+		.has_returns = set->flow == NULL && set->tree->returns != NULL,
 		.interval = set->resource->interval,
 	};
 }
@@ -70,6 +74,8 @@ add_columns(struct table *table, const struct shape *shape)
 		table_add_column(table, "inclusive_per_call", "total/call",
 		                 CELL_FRACTION);
 	}
+	if (shape->has_returns)
+		table_add_column(table, "returns", "returns", CELL_HITS);
 	table_add_column(table, "path", "name", CELL_NAME);
 }
 
@@ -92,6 +98,8 @@ add_cells(struct cell *cells, uint32_t n, const struct function_total *total,
 
 	if (shape->has_estimates)
 		cells[n++] = cell_flag(total->is_estimated);
+	if (shape->has_returns)
+		cells[n++] = cell_hits(total->returns);
 	if (!shape->has_calls)
 		return n;
 	cells[n++] = is_known ? cell_count(total->calls) :
@@ -112,7 +120,7 @@ add_rows(struct table *table, const struct rows *rows, uint32_t n_rows,
 	for (uint32_t i = 0; i < n_rows; i++) {
 		uint32_t row = rows->order[i], n;
 		uint64_t hits = rows->hits[row];
-		struct cell cells[9];
+		struct cell cells[10];
 
 		cumulative += hits;
 		cells[0] = cell_percent(measure_fraction(measure, hits));

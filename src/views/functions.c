@@ -70,6 +70,8 @@ keep_functions(struct rows *rows, const struct function_total *totals,
 		if (rows->is_estimated != NULL)
 			rows->is_estimated[rows->n] = totals[i].is_estimated &&
 			                              hits_of != body_of;
+		if (rows->returns != NULL)
+			rows->returns[rows->n] = totals[i].returns;
 		rows->hits[rows->n++] = hits;
 	}
 }

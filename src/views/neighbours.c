@@ -154,7 +154,7 @@ add_rows(struct table *table, const struct sample_set *set,
          const struct call_paths *paths, const struct measure *measure,
          struct error *error)
 {
-	rows_add_columns(table, set, true);
+	rows_add_columns(table, set, true, false);
 	for (uint32_t i = 0; i < n_rows; i++) {
 		uint32_t row = rows->order[i];
 		uint64_t hits = rows->hits[row];

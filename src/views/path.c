@@ -152,7 +152,7 @@ add_row(const struct view_request *request, const struct measure *measure,
 		.parent = parent,
 		.name = name,
 	};
-	rows_add_columns(table, request->set, true);
+	rows_add_columns(table, request->set, true, false);
 	return table_add_row(table, (struct cell[]){
 		cell_hits(value->hits),
 		cell_fraction(measure_fraction(measure, value->hits)),

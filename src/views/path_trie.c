@@ -38,7 +38,10 @@ reserve_records(struct path_trie *trie, uint32_t n, struct error *error)
 	if (large_array_reserve(&trie->records, n, sizeof *trie->records,
 	                        error) != 0 ||
 	    large_array_reserve(&trie->lines, n / PARENTS_A_LINE + 1,
-	                        sizeof *trie->lines, error) != 0)
+	                        sizeof *trie->lines, error) != 0 ||
+	    (trie->returns != NULL &&
+	     large_array_reserve(&trie->returns, n, sizeof *trie->returns,
+	                         error) != 0))
 		return -1;
 	trie->capacity = n;
 	return 0;
@@ -65,6 +68,8 @@ new_record(struct path_trie *trie, uint32_t parent, uint32_t name,
 	trie->records[record] = (struct path_record){
 		.parent = parent, .name = name,
 	};
+	if (trie->returns != NULL)
+		trie->returns[record] = 0;
 	trie->n_records++;
 	return record;
 }
@@ -95,10 +100,21 @@ path_trie_begin(struct path_trie *trie, uint32_t root, uint32_t n_expected,
 	return -1;
 }
 
+int
+path_trie_count_returns(struct path_trie *trie, struct error *error)
+{
+	if (large_array_reserve(&trie->returns, trie->capacity,
+	                        sizeof *trie->returns, error) != 0)
+		return -1;
+	trie->returns[0] = 0;
+	return 0;
+}
+
 void
 path_trie_free(struct path_trie *trie)
 {
 	large_array_free(trie->records);
+	large_array_free(trie->returns);
 	large_array_free(trie->lines);
 	large_array_free(trie->overflow);
 	*trie = (struct path_trie){ 0 };

@@ -29,6 +29,7 @@ struct path_slot;
 struct path_trie {
 	uint32_t n_records, capacity;
 	struct path_record *records;	/* [n_records] */
+	uint64_t *returns;		/* likewise; NULL: not counted */
 	struct path_line *lines;	/* children near their parent */
 	struct path_slot *overflow;	/* and those that found no room */
 	size_t n_overflow, overflow_size;
@@ -55,6 +56,12 @@ void path_trie_free(struct path_trie *trie);
  */
 uint32_t path_trie_child(struct path_trie *trie, uint32_t parent,
                          uint32_t name, struct error *error);
+
+/*
+ * Returns are to be counted too; before the first record but 0's is made.  0,
+ * or -1 with *error set.
+ */
+int path_trie_count_returns(struct path_trie *trie, struct error *error);
 
 /*
  * Adds to a record the weight of a node whose subtree ends before `end`,

@@ -14,6 +14,7 @@ rows_free(struct rows *rows)
 	free(rows->name);
 	free(rows->parent);
 	free(rows->hits);
+	free(rows->returns);
 	free(rows->is_estimated);
 	free(rows->order);
 	*rows = (struct rows){ 0 };
@@ -59,6 +60,8 @@ keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
 		rows->parent[row] = parent;
 		rows->name[row] = record->name;
 		rows->hits[row] = record->hits;
+		if (rows->returns != NULL)
+			rows->returns[row] = trie->returns[r];
 		rows->n++;
 	}
 }
@@ -75,8 +78,11 @@ rows_from_trie(struct rows *rows, const struct path_trie *trie,
 	rows->parent = memory_array(n, sizeof *rows->parent, error);
 	rows->name = memory_array(n, sizeof *rows->name, error);
 	rows->hits = memory_array(n, sizeof *rows->hits, error);
+	if (trie->returns != NULL)
+		rows->returns = memory_array(n, sizeof *rows->returns, error);
 	if (length == NULL || rows->parent == NULL || rows->name == NULL ||
-	    rows->hits == NULL) {
+	    rows->hits == NULL ||
+	    (trie->returns != NULL && rows->returns == NULL)) {
 		free(length);
 		return -1;
 	}
@@ -97,6 +103,11 @@ rows_of_functions(struct rows *rows, const struct sample_set *set, uint32_t n,
 		                                  sizeof *rows->is_estimated,
 		                                  error);
 		if (rows->is_estimated == NULL)
+			return -1;
+	}
+	if (set->flow == NULL && set->tree->returns != NULL) {
+		rows->returns = memory_array(n, sizeof *rows->returns, error);
+		if (rows->returns == NULL)
 			return -1;
 	}
 	rows->name = memory_array(n, sizeof *rows->name, error);
@@ -169,6 +180,8 @@ get_row(const struct table *table, size_t i, struct cell *cells)
 		cells[2] = cell_path(&source->paths, row);
 	else
 		cells[2] = cell_name(&source->paths, source->rows.name[row]);
+	if (source->rows.returns != NULL)
+		cells[3] = cell_hits(source->rows.returns[row]);
 	if (source->rows.is_estimated != NULL)
 		cells[3] = cell_flag(source->rows.is_estimated[row]);
 }
@@ -210,7 +223,7 @@ give_to_table(struct rows *rows, const struct names *names,
 
 void
 rows_add_columns(struct table *table, const struct sample_set *set,
-                 bool has_paths)
+                 bool has_paths, bool has_returns)
 {
 	table_add_column(table, "hits", "#hits", CELL_HITS);
 	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
@@ -218,6 +231,13 @@ rows_add_columns(struct table *table, const struct sample_set *set,
 		table_add_column(table, "path", "call path", CELL_PATH);
 	else
 		table_add_column(table, "path", "function_name", CELL_NAME);
+	if (has_returns) {
+		table_add_column(table, "returns", "#returns", CELL_HITS);
+		table->pattern = has_paths ?
+		    "{fraction} ({path}) [{hits}; {returns} returns]" :
+		    "{fraction} {path} [{hits}; {returns} returns]";
+		return;
+	}
 	if (set->flow == NULL) {
 		table->pattern = has_paths ? "{fraction} ({path}) [{hits}]" :
 		                 "{fraction} {path} [{hits}]";
@@ -236,6 +256,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 {
 	const struct names *names = request->set->names;
 	bool has_paths = rows->parent != NULL;
+	bool has_returns = rows->returns != NULL;
 	uint32_t n_rows = rows_limit(request, rows->n, hidden);
 
 	if (rows_sort(rows, names, error) != 0) {
@@ -245,7 +266,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 	if (give_to_table(rows, names, measure, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
 		return -1;
-	rows_add_columns(table, request->set, has_paths);
+	rows_add_columns(table, request->set, has_paths, has_returns);
 	table->row = get_row;
 	table->n_rows = n_rows;
 	return 0;

@@ -22,6 +22,7 @@ struct rows {
 	uint32_t *name;		/* [n] */
 	uint32_t *parent;	/* [n], or NULL: rows are functions */
 	uint64_t *hits;		/* [n] */
+	uint64_t *returns;	/* [n], or NULL: nobody counted them */
 	bool *is_estimated;	/* [n], or NULL: nothing is */
 	uint32_t *order;	/* [n], as they are shown; NULL before */
 	bool is_innermost_first;	/* as in call_paths */
@@ -57,7 +58,7 @@ uint32_t rows_limit(const struct view_request *request, uint32_t n,
  * paths or of functions.
  */
 void rows_add_columns(struct table *table, const struct sample_set *set,
-                      bool has_paths);
+                      bool has_paths, bool has_returns);
 
 /*
  * Sorts the rows, cuts them at the limit, and makes them the table's, with all

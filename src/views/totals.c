@@ -7,9 +7,9 @@
 #include "src/base/memory.h"
 #include "src/views/measure.h"
 
-/* What belongs to one name, in one cache line. */
+/* What belongs to one name, in half a cache line. */
 struct sum {
-	uint64_t self, inclusive;
+	uint64_t self, inclusive, returns;
 	uint32_t until;		/* end of the last subtree added */
 	uint32_t place;		/* in the list, from 1; 0: not met */
 };
@@ -26,6 +26,8 @@ add_nodes(const struct sample_set *set, struct sum *sums)
 		if (sum->place == 0)
 			sum->place = ++n;
 		sum->self += set->self[node];
+		if (tree->returns != NULL)
+			sum->returns += tree->returns[node];
 		if (node >= sum->until) {
 			sum->until = tree->end[node];
 			sum->inclusive += set->weight[node];
@@ -51,6 +53,7 @@ tree_totals(const struct sample_set *set, uint32_t *n, struct error *error)
 				.name = name,
 				.self = sums[name].self,
 				.inclusive = sums[name].inclusive,
+				.returns = sums[name].returns,
 			};
 	free(sums);
 	return totals;

@@ -14,6 +14,7 @@ struct function_total {
 	uint64_t inclusive;	/* hits of the stacks that contain it */
 	bool is_estimated;	/* inclusive is; never of a tree */
 	uint64_t calls;		/* of it by others; 0 unknown */
+	uint64_t returns;	/* that were seen, where the tree has them */
 };
 
 /*

@@ -76,7 +76,10 @@ walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
 	                        error) != 0)
 		return -1;
 	walk->names[n_names].newer = walk->names[n_names].older = n_names;
-	return path_trie_begin(&walk->trie, root, tree->n_nodes, error);
+	if (path_trie_begin(&walk->trie, root, tree->n_nodes, error) != 0)
+		return -1;
+	return tree->returns == NULL ? 0 :
+	    path_trie_count_returns(&walk->trie, error);
 }
 
 static void
@@ -172,8 +175,11 @@ count_node(struct walk *walk, uint32_t node, struct error *error)
 	uint32_t innermost = names[walk->ring].older;
 	uint32_t end = walk->set->tree->end[node], record = 0;
 	uint64_t weight = walk->set->weight[node];
+	const uint64_t *returns = walk->set->tree->returns;
 
 	path_trie_count(&walk->trie, 0, node, end, weight);
+	if (returns != NULL)
+		walk->trie.returns[0] += returns[node];
 	for (uint32_t name = innermost; name != walk->ring;
 	     name = names[name].older) {
 		if (name != innermost)	/* it called the node itself */
@@ -183,6 +189,8 @@ count_node(struct walk *walk, uint32_t node, struct error *error)
 			return -1;
 		names[name].record = record;
 		path_trie_count(&walk->trie, record, node, end, weight);
+		if (returns != NULL)
+			walk->trie.returns[record] += returns[node];
 		if ((++walk->n_steps & 0xffff) == 0 &&
 		    progress_step(NULL, node, 0, error) != 0)
 			return -1;
