@@ -131,8 +131,6 @@ tests_programs_storm_CXXFLAGS = -O2 -fomit-frame-pointer
 check-storm: libcpprof.la tests/programs/target tests/programs/storm
 	$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(srcdir)/tests/storm-collector.sh $${SECONDS_EACH:-300}
-check-long: check-storm
-.PHONY: check-storm check-long
 
 # Not part of check: an hour of everything that could break a sampled program.
 check-kills: all tests/programs/target
