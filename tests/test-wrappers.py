@@ -193,7 +193,63 @@ def system_calls_are_those_that_strace_counts():
 
 
 EVERYTHING = ('cpu,alloc-bytes:64,allocs:1,bytes-read:1,bytes-written:1,'
-              'io-time:1,real:100')
+              'io-time:1,real:100,syscalls:1')
+
+REAL_PROGRAMS = (
+    ('node', ['node', '-e', 'let s = 0;'
+              'for (const l of require("fs").readFileSync("@data", "utf8")'
+              '.split("\\n")) s += l.length; console.log(s);'
+              'require("child_process").exec("echo sub; exit 3",'
+              '(e, o) => console.log(e.code, o));'
+              'setTimeout(() => console.log("late"), 300);'
+              'require("zlib").gzip("a".repeat(1e6),'
+              '(e, b) => console.log(b.length))']),
+    ('sqlite3', ['sqlite3', ':memory:', 'create table t(a, b);'
+                 'with recursive c(x) as (select 1 union all select x + 1'
+                 ' from c where x < 50000) insert into t select x,'
+                 ' x * 7919 % 60013 from c;'
+                 'select sum(a * b), count(distinct b) from t;'
+                 'select a from t order by b limit 5;']),
+    ('openssl', ['sh', '-c', 'openssl sha256 <@data; openssl enc -aes-256-cbc'
+                 ' -pass pass:x -S 0011223344556677 -pbkdf2 -in @data |'
+                 ' openssl sha1']),
+    ('java', ['java', '@java']),
+)
+
+JAVA = '''
+public class program {
+    public static void main(String[] a) throws Exception {
+        var m = new java.util.TreeMap<String, Integer>();
+        for (int i = 0; i < 100000; i++)
+            m.merge("k" + i % 977, 1, Integer::sum);
+        System.out.println(m.hashCode());
+        Thread t = new Thread(() -> System.out.println("thread"));
+        t.start();
+        t.join();
+        Thread.sleep(20);
+        System.exit(5);
+    }
+}
+'''
+
+
+def a_program(command, directory):
+    """The same output and status as without, with everything sampled."""
+    java = os.path.join(directory, 'program.java')
+    with open(java, 'w') as file:
+        file.write(JAVA)
+    command = [word.replace('@java', java) for word in command]
+    if collector.shutil.which(command[0]) is None:
+        raise Skip(command[0] + ' not found')
+    if command[0] != 'java':
+        return collector.a_real_program(command, directory)
+    # Its stacks, of code made as it runs, are partial.
+    plain = subprocess.run(command, stdin=subprocess.DEVNULL,
+                           capture_output=True)
+    run = Run(*command)
+    assert (run.status, run.out, run.err) == \
+        (plain.returncode, plain.stdout, plain.stderr)
+    assert sum(p.of('syscalls').hits for p in run.profiles) > 0
 
 
 CALLS = '''
@@ -309,6 +365,13 @@ def threads_are_cancelled_in_calls():
         assert (run.status, run.out) == (0, b'cancelled 100\n'), run.out
 
 
+def named(name, command, directory):
+    def case():
+        a_program(command, directory)
+    case.__name__ = name + '_is_undisturbed'
+    return case
+
+
 CASES = (
     allocations_are_counted_where_they_are_made,
     random_intervals_count_as_much,
@@ -329,6 +392,10 @@ CASES = (
 )
 
 if __name__ == '__main__':
-    collector.CASES = CASES
-    collector.REAL_PROGRAMS = ()
-    sys.exit(collector.main())
+    os.environ['CPPROF_RESOURCES'] = EVERYTHING
+    with collector.tempfile.TemporaryDirectory() as place:
+        collector.CASES = CASES + tuple(
+            named(name, command, place) for name, command in
+            collector.REAL_PROGRAMS + REAL_PROGRAMS)
+        collector.REAL_PROGRAMS = ()
+        sys.exit(collector.main())
