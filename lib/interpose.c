@@ -26,11 +26,10 @@
 #include "lib/start.h"
 #include "lib/threads.h"
 #include "lib/trampoline.h"
+#include "lib/wrapped.h"
 
 #define SMALL_STACK ((size_t)128 << 10)
 #define STACK_OF_TICKS ((size_t)16 << 10)
-
-#define EXPORTED __attribute__((visibility("default")))
 
 /*
  * Threads.
@@ -331,6 +330,21 @@ waitable(const sigset_t *set, sigset_t *copy)
 	return sampler_has_yielded() ? set : without_ours(set, copy);
 }
 
+/* Its time is `real` time of the caller. */
+static int
+wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	struct wrapped_call call;
+	int result;
+
+	if (!resource_is_wanted(RESOURCE_REAL) || thread_self == NULL)
+		return real()->sigtimedwait(set, info, timeout);
+	wrapped_enter(&call, (const void *)real()->sigtimedwait);
+	result = real()->sigtimedwait(set, info, timeout);
+	wrapped_leave(&call);
+	return result;
+}
+
 EXPORTED int
 sigwait(const sigset_t *restrict set, int *restrict number)
 {
@@ -341,7 +355,7 @@ sigwait(const sigset_t *restrict set, int *restrict number)
 		return real()->sigwait(set, number);
 	/* What interrupts it may be the signal waited for, held back. */
 	do
-		result = real()->sigwaitinfo(waitable(set, &copy), NULL);
+		result = wait_for(waitable(set, &copy), NULL, NULL);
 	while (result < 0 && errno == EINTR);
 	if (result < 0)
 		return errno;
@@ -354,7 +368,7 @@ sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
 	sigset_t copy;
 
-	return real()->sigwaitinfo(waitable(set, &copy), info);
+	return wait_for(waitable(set, &copy), info, NULL);
 }
 
 EXPORTED int
@@ -363,7 +377,7 @@ sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
 {
 	sigset_t copy;
 
-	return real()->sigtimedwait(waitable(set, &copy), info, timeout);
+	return wait_for(waitable(set, &copy), info, timeout);
 }
 
 EXPORTED int

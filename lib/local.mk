@@ -57,6 +57,7 @@ libcpprof_la_SOURCES = \
 	lib/trampoline-personality.c lib/trampoline-x86_64.S \
 	lib/tree.c lib/tree.h \
 	lib/unwind.c lib/unwind.h \
+	lib/waiting.c lib/waiting.h \
 	lib/wrapped.c lib/wrapped.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec

@@ -36,7 +36,6 @@ static const struct {
 	{ "unshare", offsetof(struct real, unshare) },
 	{ "setns", offsetof(struct real, setns) },
 	{ "sigwait", offsetof(struct real, sigwait) },
-	{ "sigwaitinfo", offsetof(struct real, sigwaitinfo) },
 	{ "sigtimedwait", offsetof(struct real, sigtimedwait) },
 	{ "signalfd", offsetof(struct real, signalfd) },
 	{ "execve", offsetof(struct real, execve) },

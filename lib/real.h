@@ -35,7 +35,6 @@ struct real {
 	int (*unshare)(int);
 	int (*setns)(int, int);
 	int (*sigwait)(const sigset_t *, int *);
-	int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
 	int (*sigtimedwait)(const sigset_t *, siginfo_t *,
 	    const struct timespec *);
 	int (*signalfd)(int, const sigset_t *, int);

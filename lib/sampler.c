@@ -20,6 +20,7 @@
 #include "lib/source-perf.h"
 #include "lib/source-timer.h"
 #include "lib/start.h"
+#include "lib/waiting.h"
 
 enum { TICKS, TRAPS, N_SIGNALS };
 
@@ -248,7 +249,9 @@ handle(int number, siginfo_t *info, void *context)
 	dispatch_pause();
 	thread = thread_self;
 	saved = errno;
-	if (!timer_sent(info))
+	if (waiting_answer(info, context))
+		;
+	else if (!timer_sent(info))
 		hand_on(number, info, context);
 	else if (thread != NULL && is_on)
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?

@@ -41,6 +41,7 @@
 #include "lib/sampler.h"
 #include "lib/traits.h"
 #include "lib/trampoline.h"
+#include "lib/waiting.h"
 #include "lib/wrapped.h"
 
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
@@ -350,6 +351,7 @@ finish(void *unused)
 	(void)unused;
 	if (!sampler_is_on() || !start_is_own_process())
 		return;
+	waiting_ask();
 	if (self != NULL)
 		end_sampling(self);
 	if (datafile_lock_patiently()) {

@@ -117,6 +117,7 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 {
 	thread->tid = (uint32_t)syscall(SYS_gettid);
 	thread->is_announced = false;
+	thread->is_waiting = false;
 	thread->held_off = 0;
 	thread->is_sampling = false;
 	thread->allowance_ns = FIRST_ALLOWANCE_NS;

@@ -47,6 +47,7 @@ struct thread {
 	bool has_timer;
 	timer_t timer;
 	uint32_t tid;
+	volatile bool is_waiting;	/* in a measured call, perhaps for good */
 	struct cpprofdata_thread *record;	/* NULL: none in the file yet */
 	volatile sig_atomic_t held_off;	/* > 0: ticks are deferred */
 	volatile bool is_sampling;	/* what it spends now is not the

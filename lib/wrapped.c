@@ -106,6 +106,8 @@ wrapped_enter(struct wrapped_call *call, const void *function)
 		return;
 	/* From here on ticks leave `wall` alone. */
 	current = call;
+	if (thread_self != NULL)
+		thread_self->is_waiting = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	call->start_ns = now_ns();
 	if (resource_is_wanted(RESOURCE_REAL)) {
@@ -130,6 +132,8 @@ wrapped_leave(struct wrapped_call *call)
 		    call->function);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
+	if (thread_self != NULL)
+		thread_self->is_waiting = false;
 	current = NULL;
 	errno = saved;
 }
@@ -151,6 +155,15 @@ start_wall(struct thread *thread, unsigned column)
 	memset(&wall, 0, sizeof wall);
 	wall.mark_ns = now_ns();
 	return true;
+}
+
+uint64_t
+wrapped_waited(void)
+{
+	uint64_t now = now_ns(), spent = now - wall.mark_ns;
+
+	wall.mark_ns = now;
+	return microseconds(spent);
 }
 
 static uint64_t

@@ -79,6 +79,12 @@ uint64_t wrapped_elapsed(const struct wrapped_call *call);
 bool wrapped_is_inside(void);
 
 /*
+ * Microseconds in the call that the thread is in, or since it last was asked;
+ * they are then charged.  In the handler.
+ */
+uint64_t wrapped_waited(void);
+
+/*
  * From the constructor, when resources are chosen: the gates of what is wanted
  * are opened and the others closed.  Not sampled: all are closed.
  */

@@ -151,6 +151,15 @@ def wall_time_goes_where_a_thread_waits():
     assert profile.hits_with('run_real', 'by_poll', 'libc.so.6') > 0
 
 
+def waiting_up_to_the_end_is_charged():
+    run = spend('real:1000', 'waiting', 300)
+    assert (run.status, run.out, run.err) == (0, b'ends\n', b'')
+    profile = run.one()
+    for name in ('wait_in_condition', 'wait_in_poll', 'by_usleep'):
+        found = gticks(profile, name) / 1000
+        assert 270 <= found <= 400, (name, found)
+
+
 def time_in_calls_is_io_time():
     run = spend('io-time:10,real:1000', 'real', 150)
     assert (run.status, run.out) == (0, b'waited\n')
@@ -380,6 +389,7 @@ CASES = (
     bytes_are_those_that_the_kernel_counts,
     bytes_of_sockets_are_counted,
     wall_time_goes_where_a_thread_waits,
+    waiting_up_to_the_end_is_charged,
     time_in_calls_is_io_time,
     calls_are_counted_by_mcount,
     calls_are_counted_by_fentry,

@@ -739,6 +739,26 @@ run_cancelled(long n)
 	return 0;
 }
 
+static void *
+wait_in_poll(void *argument)
+{
+	printf("polled %d\n", poll(NULL, 0, -1));
+	return argument;
+}
+
+/* Ends while threads wait. */
+static int
+run_waiting(long ms)
+{
+	pthread_t threads[2];
+
+	pthread_create(&threads[0], NULL, wait_in_condition, NULL);
+	pthread_create(&threads[1], NULL, wait_in_poll, NULL);
+	by_usleep(ms);
+	puts("ends");
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(long);
@@ -750,6 +770,7 @@ static const struct {
 	{ "real", run_real },
 	{ "calls", run_calls },
 	{ "interrupted", run_interrupted },
+	{ "waiting", run_waiting },
 	{ "cancelled", run_cancelled },
 };
 
