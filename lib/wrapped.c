@@ -28,13 +28,18 @@ static __thread struct {
 void
 wrapped_look_up(const struct next_function *functions, size_t n)
 {
+	bool is_missing = false;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		void *address = dlsym(RTLD_NEXT, functions[i].name);
 
 		memcpy(functions[i].place, &address, sizeof address);
+		is_missing |= address == NULL;
 	}
+	/* A later C library may have dropped one that nothing calls then. */
+	if (is_missing)
+		dlerror();
 }
 
 bool
