@@ -2,7 +2,7 @@
 # libcpprof: linked eagerly, because binding a symbol in a signal handler could
 # wait for the loader's lock, and so could finding a thread-local variable in
 # any other model; begun before all other libraries (see lib/start.c); nothing
-# visible but what lib/interpose.c exports.
+# visible but what lib/interpose*.c export.
 EXTRA_DIST += lib/COPYING
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \

@@ -76,14 +76,37 @@ now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* Whether the memory of a call is still a call's.  It may even be unmapped. */
+static bool
+is_call(const struct wrapped_call *call)
+{
+	struct thread *thread = thread_self;
+	uint64_t word;
+	bool ok;
+
+	if (thread == NULL)
+		return false;
+	if (thread->held_off > 0 || thread->is_sampling)
+		return true;		/* cannot be asked now */
+	threads_hold_off();
+	ok = readable_word(&thread->unwinder.readable, (uintptr_t)&call->self,
+	    &word) && word == (uintptr_t)call;
+	threads_resume();
+	return ok;
+}
+
 /*
- * The call that this thread is in.  One that was jumped out of is left behind
- * further down the stack (which grows downwards) than who asks.
+ * The call that this thread is in.  One that a signal handler has jumped out
+ * of lies deeper in the stack (which grows downwards) than who asks, or where
+ * other frames are by now.
  */
 static struct wrapped_call *
 live_call(const void *frame)
 {
-	return (uintptr_t)current > (uintptr_t)frame ? current : NULL;
+	if (current != NULL && ((uintptr_t)current <= (uintptr_t)frame ||
+	    !is_call(current)))
+		current = NULL;
+	return current;
 }
 
 bool
@@ -110,6 +133,7 @@ wrapped_enter(struct wrapped_call *call, const void *function)
 	if (call->outer != NULL)
 		return;
 	/* From here on ticks leave `wall` alone. */
+	call->self = call;
 	current = call;
 	if (thread_self != NULL)
 		thread_self->is_waiting = true;
@@ -140,6 +164,7 @@ wrapped_leave(struct wrapped_call *call)
 	if (thread_self != NULL)
 		thread_self->is_waiting = false;
 	current = NULL;
+	call->self = NULL;
 	errno = saved;
 }
 

@@ -61,6 +61,7 @@ bool wrapped_pass(enum gate gate, const struct next_function *functions,
  */
 struct wrapped_call {
 	const void *function;		/* the real one */
+	struct wrapped_call *self;	/* while it lasts */
 	struct wrapped_call *outer;	/* that has called this one, or NULL */
 	uint64_t start_ns;
 };
@@ -84,14 +85,15 @@ bool wrapped_is_inside(void);
  */
 uint64_t wrapped_waited(void);
 
-/*
- * From the constructor, when resources are chosen: the gates of what is wanted
- * are opened and the others closed.  Not sampled: all are closed.
- */
+/* For lib/resource.c's table. */
 extern const struct source source_wall, source_bytes, source_bytes_seen,
     source_io_time, source_memory, source_mappings, source_calls,
     source_no_calls, source_dispatch;
 
+/*
+ * From the constructor, when resources are chosen: the gates of what is wanted
+ * are opened and the others closed.  Not sampled: all are closed.
+ */
 void wrapped_begin(bool is_sampled);
 void memory_begin(bool is_sampled);
 void calls_begin(bool is_sampled);

@@ -178,6 +178,14 @@ def waiting_up_to_the_end_is_charged():
         assert 270 <= found <= 400, (name, found)
 
 
+def a_call_that_was_jumped_out_of_is_over():
+    run = spend('real:1000', 'jumps', 200)
+    assert (run.status, run.out) == (0, b'jumped\n')
+    for name in ('by_poll', 'by_work'):
+        found = gticks(run.one(), 'run_jumps', 'deeper', name) / 1000
+        assert 180 <= found <= 280, (name, found)
+
+
 def time_in_calls_is_io_time():
     run = spend('io-time:10,real:1000', 'real', 150)
     assert (run.status, run.out) == (0, b'waited\n')
@@ -409,6 +417,7 @@ CASES = (
     bytes_of_sockets_are_counted,
     wall_time_goes_where_a_thread_waits,
     waiting_up_to_the_end_is_charged,
+    a_call_that_was_jumped_out_of_is_over,
     time_in_calls_is_io_time,
     calls_are_counted_by_mcount,
     calls_are_counted_by_fentry,

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -684,6 +685,47 @@ run_interrupted(long ms)
 	return 0;
 }
 
+static sigjmp_buf out;
+
+static void
+jump_out(int number)
+{
+	(void)number;
+	siglongjmp(out, 1);
+}
+
+static NOINLINE void
+deeper(long depth, long ms)
+{
+	char room[256];
+
+	memset(room, (int)depth, sizeof room);
+	__asm__ volatile ("" : : "r" (room) : "memory");
+	if (depth == 0) {
+		by_poll(ms);
+		by_work(ms);
+	} else {
+		deeper(depth - 1, ms);
+	}
+}
+
+/* Jumps out of a call, and then is where that was. */
+static int
+run_jumps(long ms)
+{
+	struct itimerval timer = { .it_value = { 0, 20000 } };
+	struct sigaction action = { .sa_handler = jump_out };
+
+	sigaction(SIGALRM, &action, NULL);
+	if (sigsetjmp(out, 1) == 0) {
+		setitimer(ITIMER_REAL, &timer, NULL);
+		by_usleep(10000);
+	}
+	deeper(100, ms);
+	puts("jumped");
+	return 0;
+}
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static int ends[2];
@@ -793,6 +835,7 @@ static const struct {
 	{ "calls", run_calls },
 	{ "interrupted", run_interrupted },
 	{ "waiting", run_waiting },
+	{ "jumps", run_jumps },
 	{ "cancelled", run_cancelled },
 };
 
