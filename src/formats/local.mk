@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
-	src/formats/callgrind.c \
+	src/formats/callgrind.c src/formats/callgrind_reader.h \
+	src/formats/callgrind_body.c src/formats/callgrind_head.c \
 	src/formats/callgrind_costs.c src/formats/callgrind_costs.h \
 	src/formats/callgrind_events.c src/formats/callgrind_events.h \
 	src/formats/callgrind_names.c src/formats/callgrind_names.h \
