@@ -30,7 +30,8 @@ bench: all
 
 # The collector's own cost: `make bench-collector`, or with PAIRS=20.
 EXTRA_DIST += bench/collector.py bench/programs/allocate.c \
-	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc
+	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc \
+	bench/depths.py bench/programs/depths.c
 
 bench-collector: all
 	CPPROF='$(abs_builddir)/cpprof' $(PYTHON3) $(srcdir)/bench/collector.py \

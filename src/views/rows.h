@@ -54,8 +54,8 @@ uint32_t rows_limit(const struct view_request *request, uint32_t n,
                     struct hidden *hidden);
 
 /*
- * Columns hits, fraction, path, of a flow also estimated, and the pattern of
- * paths or of functions.
+ * Columns hits, fraction, path, of a flow also estimated, where they were
+ * counted also returns, and the pattern of paths or of functions.
  */
 void rows_add_columns(struct table *table, const struct sample_set *set,
                       bool has_paths, bool has_returns);
