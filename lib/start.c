@@ -401,7 +401,7 @@ start(int argc, char **argv, char **environment)
 		    process_variable(environment,
 		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
 	if (!start_process(environment, NULL, &problem) && problem != NULL)
-		warn(problem, errno);
+		warn(problem, errno == EINVAL ? 0 : errno);	/* said */
 	wrapped_begin(sampler_is_on());
 	errno = saved;
 }
