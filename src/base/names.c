@@ -85,7 +85,7 @@ find_slot(const struct names *names, const char *text, size_t length,
 			continue;
 		known = &names->texts[slot->name_plus_one - 1];
 		if (known->length == length &&
-		    memcmp(known->bytes, text, length) == 0)
+		    (length == 0 || memcmp(known->bytes, text, length) == 0))
 			return slot;
 	}
 }

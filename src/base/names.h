@@ -24,7 +24,10 @@ void names_free(struct names *names);
 uint32_t names_add(struct names *names, const char *text, size_t length,
                    struct error *error);
 
-/* The number of a string, or NO_NAME when it was never entered. */
+/*
+ * The number of a string, or NO_NAME when it was never entered; text may be
+ * NULL where length is 0.
+ */
 uint32_t names_find(const struct names *names, const char *text,
                     size_t length);
 
