@@ -18,6 +18,7 @@
  */
 #include "lib/sample.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -284,7 +285,13 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 {
 	int64_t start = clock_ns(CLOCK_MONOTONIC), now, elapsed, rest;
 	unsigned char dispatch = dispatch_pause();
+	int cancel_state;
 
+	/*
+	 * Opening and closing the file are cancellation points; where the
+	 * program was interrupted may be none: malloc, say, must not throw.
+	 */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	thread->is_sampling = true;
 	try(thread, occasion, context);
 	now = clock_ns(CLOCK_MONOTONIC);
@@ -295,6 +302,7 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	datafile_count_time((uint64_t)elapsed);
 	charge(thread, elapsed, occasion->time_ns);
 	thread->is_sampling = false;
+	pthread_setcancelstate(cancel_state, NULL);
 	dispatch_resume(dispatch);
 }
 
