@@ -285,13 +285,25 @@ add_addresses(struct maker *maker, struct error *error)
 	return result;
 }
 
+static bool
+has_all_lines(const struct maker *maker,
+              const struct pprof_location *location)
+{
+	uint32_t number = id_table_find(&maker->tables->mapping_ids,
+	                                location->mapping);
+
+	return location->mapping != 0 &&
+	       number < maker->tables->n_mappings &&
+	       maker->tables->mappings[number].has_lines != 0;
+}
+
 static uint32_t
 add_lines(struct maker *maker, const struct pprof_location *location,
           struct error *error)
 {
 	const struct pprof_line *lines = maker->tables->lines +
 	    location->first_line;
-	uint32_t n = location->n_lines, module;
+	uint32_t n = location->n_lines, module, frame;
 	uint64_t address;
 
 	if (memory_grow(&maker->locations, &maker->locations_capacity, n,
@@ -302,8 +314,12 @@ add_lines(struct maker *maker, const struct pprof_location *location,
 		                  &maker->locations[i], error) != 0)
 			return UINT32_MAX;
 	address = address_in_module(maker, location, &module);
-	return profile_add_frame(maker->profile, module, address,
-	                         maker->locations, n, error);
+	frame = profile_add_frame(maker->profile, module, address,
+	                          maker->locations, n, error);
+	/* There is no more to be found than the file says. */
+	if (frame != UINT32_MAX && n == 1 && has_all_lines(maker, location))
+		maker->profile->frames[frame].has_debug_lines = true;
+	return frame;
 }
 
 static uint32_t

@@ -91,10 +91,11 @@ add_mapping(struct pprof_tables *tables, const struct protobuf_field *field,
 	struct pprof_mapping mapping = { 0 };
 	uint64_t id = 0;
 	uint64_t *const values[] = { NULL, &id, &mapping.start,
-		&mapping.limit, &mapping.offset, &mapping.path, &mapping.build_id };
+		&mapping.limit, &mapping.offset, &mapping.path, &mapping.build_id,
+		NULL, NULL, &mapping.has_lines };
 	uint32_t number;
 
-	if (read_numbers(field, values, 7, "mapping", error) != 0)
+	if (read_numbers(field, values, 10, "mapping", error) != 0)
 		return -1;
 	number = enter_id(&tables->mapping_ids, id, &tables->mappings,
 	                  &tables->n_mappings, &tables->mappings_capacity,

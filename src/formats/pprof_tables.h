@@ -43,6 +43,7 @@ struct pprof_type {
 
 struct pprof_mapping {
 	uint64_t start, limit, offset, path, build_id;
+	uint64_t has_lines;	/* who wrote it looked for all of them */
 };
 
 struct pprof_line {
