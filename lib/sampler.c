@@ -270,7 +270,13 @@ install(int number, void (*handler)(int, siginfo_t *, void *), int more_flags,
 	action.sa_sigaction = handler;
 	action.sa_flags = SA_SIGINFO | SA_RESTART | more_flags;
 	sigfillset(&action.sa_mask);
-	sigdelset(&action.sa_mask, SIGSYS);	/* lib/dispatch.h */
+	/*
+	 * A handler that may stop a call must not have it blocked
+	 * (lib/dispatch.h).  But a trap that comes with a stopped call comes
+	 * first, and that call's signal has to wait until it is over.
+	 */
+	if (number != SIGTRAP)
+		sigdelset(&action.sa_mask, SIGSYS);
 	return real()->sigaction(number, &action, old) == 0;
 }
 
