@@ -7,7 +7,9 @@
  */
 #include "src/formats/perf_stacks.h"
 
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
@@ -93,11 +95,11 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
           const struct perf_sample *sample, bool is_copied,
           struct error *error)
 {
-	struct bytes in = bytes_of(sample->chain, sample->n_chain * 8);
-
 	for (uint64_t i = 0; i < sample->n_chain; i++) {
-		uint64_t address = bytes_number(&in, 8);
+		uint64_t address;
 
+		memcpy(&address, sample->chain + 8 * i, sizeof address);
+		address = le64toh(address);
 		if (address >= PERF_CONTEXT_MAX) {
 			stack->context = address;
 			stack->is_first = true;
