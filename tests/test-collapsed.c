@@ -608,7 +608,7 @@ load_refuses_what_is_no_profile(void **state)
 		const char *error;
 	} cases[] = {
 		{ "", 0, "the file is empty" },
-		{ "\177ELF\1\2\3\4\0\0\0", 11, "bad: 0x4: a byte 0x01" },
+		{ "\177ELF\1\2\3\4\0\0\0", 11, "bad: a program, not a profile" },
 		{ "\0\0\0\0", 4, "not a profile of a known format (" },
 		{ "a;b\0c 4\nd 1\n", 12, "bad: 0x3: a byte 0x00, so not text" },
 		{ "some words\n", 11, ":1: expected a whole number" },
