@@ -12,6 +12,7 @@
 #include "tests/view-fixture.h"
 
 #include "src/base/memory.h"
+#include "src/profile/large_array.h"
 
 enum {
 	SEEDS = 3000,		/* CPPROF_SEEDS sets fewer, for valgrind */
@@ -278,9 +279,10 @@ begin(struct fixture *fixture, const struct profile_of_words *profile)
 	free(folded);
 }
 
-/* The view's rows in its order; *hidden, if not NULL, its count of others. */
+/* The view's rows in its order with the numbers of this column. */
 static struct values
-ask(struct fixture *fixture, view_function *view, char root, uint64_t *hidden)
+ask_for(struct fixture *fixture, view_function *view, char root,
+        const char *column, uint64_t *hidden)
 {
 	struct view_request request = fixture->request;
 	struct values values = { 0 };
@@ -300,13 +302,20 @@ ask(struct fixture *fixture, view_function *view, char root, uint64_t *hidden)
 		table_get_row(&table, i, cells);
 		path = path_text(&cells[find_column(&table, "path")], "");
 		memccpy(value->word, path, '\0', LONGEST - 1);
-		value->hits = cells[find_column(&table, "hits")].count;
+		value->hits = cells[find_column(&table, column)].count;
 		free(path);
 	}
 	if (hidden != NULL)
 		*hidden = field_count(&table, "hidden");
 	table_free(&table);
 	return values;
+}
+
+/* The view's rows in its order; *hidden, if not NULL, its count of others. */
+static struct values
+ask(struct fixture *fixture, view_function *view, char root, uint64_t *hidden)
+{
+	return ask_for(fixture, view, root, "hits", hidden);
 }
 
 /* The same, of a profile that lives no longer. */
@@ -340,6 +349,19 @@ ask_path(struct fixture *fixture, const char *word)
 	table_get_row(&table, 0, cells);
 	table_free(&table);
 	return cells[0].count;
+}
+
+static void
+give_returns(struct fixture *fixture)
+{
+	struct sample_tree *tree = fixture->tree;
+	struct error error = { 0 };
+
+	if (large_array_reserve(&tree->returns, tree->n_nodes,
+	                        sizeof *tree->returns, &error) != 0)
+		fail_msg("%s", error.text);
+	for (uint32_t n = 0; n < tree->n_nodes; n++)
+		tree->returns[n] = draw(1000);
 }
 
 /* Calls the claim for each seed's profile and each name in it. */
@@ -432,6 +454,34 @@ path_of_any_word(struct fixture *fixture,
 	check(ask_path(fixture, word) == values_get(&all, word),
 	      "path of any word is the oracle's", profile, root);
 	free(all.list);
+}
+
+/* What down(a) says of (a ... z), up(z) says, and functions of (a). */
+static void
+returns_are_one_number(struct fixture *fixture,
+                       const struct profile_of_words *profile, char root)
+{
+	struct values down, functions;
+	const char word[2] = { root, '\0' };
+
+	if (fixture->tree->returns == NULL)
+		give_returns(fixture);
+	down = ask_for(fixture, view_down, root, "returns", NULL);
+	functions = ask_for(fixture, view_functions, '\0', "returns", NULL);
+	check(values_get(&down, word) == values_get(&functions, word),
+	      "(r) returns as the function does", profile, root);
+	for (size_t i = 0; i < down.n; i++) {
+		const struct value *path = &down.list[i];
+		char last = path->word[strlen(path->word) - 1];
+		struct values up = ask_for(fixture, view_up, last, "returns",
+		                           NULL);
+
+		check(values_get(&up, path->word) == path->hits,
+		      "down and up return as often", profile, root);
+		free(up.list);
+	}
+	free(down.list);
+	free(functions.list);
 }
 
 static void
@@ -932,6 +982,13 @@ a_path_has_one_number_everywhere(void **state)
 }
 
 static void
+a_path_has_one_number_of_returns(void **state)
+{
+	(void)state;
+	for_all(returns_are_one_number, n_seeds / 3);
+}
+
+static void
 path_is_the_oracles_for_any_word(void **state)
 {
 	(void)state;
@@ -972,6 +1029,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(down_and_up_are_the_oracles),
 		cmocka_unit_test(a_path_has_one_number_everywhere),
+		cmocka_unit_test(a_path_has_one_number_of_returns),
 		cmocka_unit_test(path_is_the_oracles_for_any_word),
 		cmocka_unit_test(paths_fall_with_length),
 		cmocka_unit_test(own_hits_of_paths_sum_to_the_root),

@@ -746,12 +746,13 @@ returns_are_summed_by_path(void **state)
 	    sizeof *fixture.tree->returns, &error), 0);
 	for (uint64_t i = 0; i < 5; i++)
 		fixture.tree->returns[i] = (uint64_t)1 << i;
-	assert_shows(&fixture, view_down, "a", "(a)8 (a b)5 (a c)3");
+	assert_shows(&fixture, view_down, "a",
+	    "(a)8 (a b)5 (a b a)5 (a c)3");
 	assert_returns(&fixture, view_down, "a",
-	    (const uint64_t[]){ 1 + 4, 2 + 8, 16 }, 3);
-	assert_shows(&fixture, view_up, "b", "(a b)5 (b)5");
+	    (const uint64_t[]){ 1 + 4, 2 + 8, 4, 16 }, 4);
+	assert_shows(&fixture, view_up, "b", "(a b)5 (b)5 (b a b)5");
 	assert_returns(&fixture, view_up, "b",
-	    (const uint64_t[]){ 2 + 8, 2 + 8 }, 2);
+	    (const uint64_t[]){ 2 + 8, 2 + 8, 8 }, 3);
 	assert_returns(&fixture, view_functions, NULL,
 	    (const uint64_t[]){ 1 + 4, 2 + 8, 16 }, 3);
 	assert_returns(&fixture, view_flat, NULL,

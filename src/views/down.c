@@ -114,6 +114,22 @@ open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
 	walk->position[name] = walk->length++;
 }
 
+/*
+ * A node's returns are those of its path, and where it is a call back into the
+ * path, of the one that goes on from there: that one's hits have it already.
+ */
+static void
+count_returns(struct walk *walk, uint32_t record, uint32_t node)
+{
+	uint32_t name = walk->set->tree->label[node];
+	uint32_t at = walk->position[name];
+	uint64_t returns = walk->set->tree->returns[node];
+
+	walk->trie.returns[record] += returns;
+	if (at < walk->length && walk->path[at].name == name)
+		walk->trie.returns[walk->path[at].record] += returns;
+}
+
 /* Everything below one outermost root. */
 static int
 walk_subtree(struct walk *walk, uint32_t top, struct error *error)
@@ -135,7 +151,7 @@ walk_subtree(struct walk *walk, uint32_t top, struct error *error)
 		path_trie_count(&walk->trie, record, node, tree->end[node],
 		                walk->set->weight[node]);
 		if (tree->returns != NULL)
-			walk->trie.returns[record] += tree->returns[node];
+			count_returns(walk, record, node);
 		if (tree->end[node] > node + 1)
 			open_node(walk, name, record, tree->end[node]);
 		if ((node & 0xffff) == 0 &&

@@ -37,6 +37,8 @@ struct activation {
 	uint32_t newer, older;
 	uint32_t callee;	/* name that its last activation called */
 	uint32_t record;	/* of the path that begins with it */
+	uint32_t before;	/* of that up to the root's last activation,
+				 * NO_RECORD where that is not on it */
 	bool is_listed;
 };
 
@@ -167,6 +169,35 @@ open_ancestors(struct walk *walk, uint32_t node)
 		open_node(walk, walk->chain[--n]);
 }
 
+/*
+ * A node's returns are those of its path, and where it is a call back into the
+ * path, of the one that goes on from there, as in down.  Callees have gone
+ * before.
+ */
+static int
+count_returns(struct walk *walk, uint32_t node, uint32_t name,
+              bool calls_node, struct error *error)
+{
+	const struct sample_tree *tree = walk->set->tree;
+	struct activation *activation = &walk->names[name];
+	uint32_t before = calls_node ? NO_RECORD :
+	    walk->names[activation->callee].before;
+
+	walk->trie.returns[activation->record] += tree->returns[node];
+	if (name == tree->label[node]) {
+		activation->before = 0;	/* counted with the node itself */
+		return 0;
+	}
+	activation->before = before;
+	if (before == NO_RECORD)
+		return 0;
+	activation->before = path_trie_child(&walk->trie, before, name, error);
+	if (activation->before == NO_RECORD)
+		return -1;
+	walk->trie.returns[activation->before] += tree->returns[node];
+	return 0;
+}
+
 /* Counts a node named like the root for all paths that end in it. */
 static int
 count_node(struct walk *walk, uint32_t node, struct error *error)
@@ -189,8 +220,10 @@ count_node(struct walk *walk, uint32_t node, struct error *error)
 			return -1;
 		names[name].record = record;
 		path_trie_count(&walk->trie, record, node, end, weight);
-		if (returns != NULL)
-			walk->trie.returns[record] += returns[node];
+		if (returns != NULL &&
+		    count_returns(walk, node, name, name == innermost,
+		                  error) != 0)
+			return -1;
 		if ((++walk->n_steps & 0xffff) == 0 &&
 		    progress_step(NULL, node, 0, error) != 0)
 			return -1;
