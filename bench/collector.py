@@ -5,7 +5,10 @@
 Runs each program with and without `cpprof record`, turn about, and prints the
 ratio of the two CPU times (user and system, all processes, the launcher's own
 included) for each pair: the median and the range, since a pair's two runs are
-neighbours in time and other load changes slowly.  Then what was recorded.
+neighbours in time and other load changes slowly.  Then what was recorded, and
+the share of the CPU time that the collector itself counts for its samples, with
+what a sample took: below a percent it tells more than the ratio.  These once
+more at 1,000 samples a second.
 """
 import argparse
 import json
@@ -109,6 +112,19 @@ def cpu_seconds(command):
     return usage.ru_utime + usage.ru_stime
 
 
+def read_info(recording):
+    return json.loads(subprocess.run(
+        [CPPROF, '-q', '-F', 'json', '-e', 'info', recording],
+        check=True, capture_output=True).stdout)
+
+
+def cost_of_samples(info):
+    """The share of CPU time that samples took, and microseconds for each."""
+    seconds = info['sampling_share'] * info['cpu_seconds']
+    return '%.2f %% | %.1f' % (100 * info['sampling_share'],
+                               1e6 * seconds / max(info['samples'], 1))
+
+
 def measure(command, pairs, folder):
     recording = os.path.join(folder, 'recording')
     record = [CPPROF, 'record', '-o', recording, '--', *command]
@@ -122,10 +138,9 @@ def measure(command, pairs, folder):
             recorded = cpu_seconds(record)
             plain.append(cpu_seconds(command))
         ratios.append(recorded / plain[-1])
-    info = json.loads(subprocess.run(
-        [CPPROF, '-q', '-F', 'json', '-e', 'info', recording],
-        check=True, capture_output=True).stdout)
-    return plain, ratios, info
+    usual = read_info(recording)
+    cpu_seconds([*record[:2], '-F', '1000', *record[2:]])
+    return plain, ratios, usual, read_info(recording)
 
 
 def main():
@@ -135,7 +150,9 @@ def main():
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix='cpprof-bench-')
     print('| program | CPU s | ratio, median [min .. max] of %d pairs '
-          '| samples | deepest stack |\n|---|---|---|---|---|' % options.n)
+          '| samples | deepest stack | share, sampling | us a sample '
+          '| share at 1,000/s | us a sample |\n'
+          '|---|---|---|---|---|---|---|---|---|' % options.n)
     try:
         for name, what, make in programs(folder):
             if options.programs and name not in options.programs:
@@ -143,11 +160,12 @@ def main():
             command = make()
             if shutil.which(command[0]) is None:
                 continue
-            plain, ratios, info = measure(command, options.n, folder)
-            print('| %s | %.2f | %.3f [%.3f .. %.3f] | %d | %d |' % (
+            plain, ratios, usual, often = measure(command, options.n, folder)
+            print('| %s | %.2f | %.3f [%.3f .. %.3f] | %d | %d | %s | %s |' % (
                 what, statistics.median(plain), statistics.median(ratios),
-                min(ratios), max(ratios), info['samples'],
-                info['deepest_stack']), flush=True)
+                min(ratios), max(ratios), usual['samples'],
+                usual['deepest_stack'], cost_of_samples(usual),
+                cost_of_samples(often)), flush=True)
     finally:
         shutil.rmtree(folder)
     return 0
