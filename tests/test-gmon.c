@@ -35,8 +35,8 @@ struct file {
 static void
 put(struct file *file, uint64_t number, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		file->bytes[file->size++] = (unsigned char)(number >> (8 * i));
+	for (size_t i = 0; i < n; i++, number >>= 8)
+		file->bytes[file->size++] = (unsigned char)number;
 }
 
 static void
