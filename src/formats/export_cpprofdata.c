@@ -159,15 +159,17 @@ static int
 add_piece(struct recording *recording, uint32_t begin, uint32_t end,
           uint32_t owner, struct error *error)
 {
-	struct piece *last = recording->pieces + recording->n_pieces - 1;
+	const struct piece *last;
 	size_t size = node_size(recording);
 	uint64_t first = 0;
 
 	if (begin == end)
 		return 0;
-	if (recording->n_pieces > 0)
+	if (recording->n_pieces > 0) {
+		last = &recording->pieces[recording->n_pieces - 1];
 		first = last->first + (chunk_size(last->end - last->begin,
 		    size) - sizeof(struct cpprofdata_chunk)) / size;
+	}
 	if (memory_grow(&recording->pieces, &recording->pieces_capacity,
 	                recording->n_pieces + 1, sizeof *last, error) != 0)
 		return -1;
