@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-pprof.c -- the reader of pprof profiles, on any bytes, not packed.
- *
- * clang -fsanitize=fuzzer,address,undefined
- */
-#include <stdint.h>
-
-#include "src/formats/format.h"
+/* fuzz-pprof.c -- the reader of pprof profiles, on any bytes, not packed. */
+#include "tests/fuzz-reader.h"
 
 extern const struct format format_pprof;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct read_options options = { 0 };
-	struct error error = { 0 };
-	struct source *source;
-
-	format_pprof.probe(data, size);
-	source = source_of_memory("fuzz", data, size, &error);
-	if (source != NULL)
-		profile_free(format_pprof.read(source, &options, &error));
-	source_close(source);
-	return 0;
+	return fuzz_reader(&format_pprof, data, size);
 }

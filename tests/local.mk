@@ -230,7 +230,7 @@ EXTRA_DIST += \
 EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-gmon.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-perfdata.c \
-	tests/fuzz-perfscript.c tests/fuzz-pprof.c \
+	tests/fuzz-perfscript.c tests/fuzz-pprof.c tests/fuzz-reader.h \
 	tests/fuzz-symbols.c
 fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
