@@ -21,7 +21,8 @@ for target; do
 		-fno-sanitize-recover=all -I"$source" \
 		-o "fuzz-$target" "$source/tests/fuzz-$target.c" \
 		"$source"/src/base/*.c "$source"/src/profile/*.c \
-		"$source"/src/formats/*.c "$source"/src/symbols/*.c \
+		"$source"/src/formats/*.c "$source"/src/formats/*/*.c \
+		"$source"/src/symbols/*.c \
 		$(pkg-config --cflags --libs capstone libdw libelf zlib libzstd libxxhash) \
 		-liberty
 	case $target in

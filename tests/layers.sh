@@ -32,7 +32,7 @@ check 'views include only base, profile and views' \
 	"$(own 'src/[^bpv]|commands|lib')" $(set +f; ls src/views/*.[ch])
 check 'formats include no view, output, shell or command' \
 	"$(own 'src/(views|output|shell)|commands|lib/[^c]')" \
-	$(set +f; ls src/formats/*.[ch])
+	$(set +f; ls src/formats/*.[ch] src/formats/*/*.[ch])
 check 'symbols include only base, profile and symbols' \
 	"$(own 'src/[^bps]|src/shell|commands|lib')" \
 	$(set +f; ls src/symbols/*.[ch])
@@ -43,12 +43,14 @@ check 'no command includes another' "$(own 'commands/')" \
 check 'the collector includes nothing of the program' "$(own 'src|commands')" \
 	$(set +f; ls lib/*.[chS])
 check 'readline has one user, the shell' 'include <readline' \
-	$(set +f; ls src/*.c src/[!s]*/*.[ch] src/symbols/*.[ch] commands/*.c)
+	$(set +f; ls src/*.c src/[!s]*/*.[ch] src/formats/*/*.[ch] \
+		src/symbols/*.[ch] commands/*.c)
 check 'libelf, libdw, capstone and the demangler have one user, symbols' \
 	'include <(libelf|gelf|elfutils|dwarf|libiberty|capstone)' \
-	$(set +f; ls src/*.c src/[!s]*/*.[ch] src/shell/*.[ch] commands/*.c)
+	$(set +f; ls src/*.c src/[!s]*/*.[ch] src/formats/*/*.[ch] \
+		src/shell/*.[ch] commands/*.c)
 check 'only main and the shell print or exit' \
 	'(^|[^a-z_])(printf|puts|exit|abort) ?\(' \
 	$(set +f; ls src/base/*.c src/profile/*.c src/views/*.c \
-		src/formats/*.c src/symbols/*.c)
+		src/formats/*.c src/formats/*/*.c src/symbols/*.c)
 echo "1..$n"

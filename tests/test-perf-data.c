@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "src/formats/perf_records.h"
+#include "src/formats/perf/perf_records.h"
 
 extern const struct format format_perf_data;
 

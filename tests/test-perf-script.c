@@ -2,7 +2,7 @@
 /* test-perf-script.c -- what perf script prints, and what breaks others. */
 #include "tests/reader-fixture.h"
 
-#include "src/formats/perf_script_line.h"
+#include "src/formats/perf/perf_script_line.h"
 
 extern const struct format format_perf_script;
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "src/base/error.h"
-#include "src/formats/cpprofdata_summary.h"
+#include "src/formats/cpprofdata/cpprofdata_summary.h"
 
 /*
  * Makes the directory `name` for the user alone, or empties it of an earlier

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* callgrind_events.c -- what the costs of a callgrind file are costs of. */
+#include "src/formats/callgrind/callgrind_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+enum { MAX_EVENTS = 1000, MAX_TERMS = 100 };
+
+struct term {
+	uint32_t resource;
+	uint64_t factor;
+};
+
+/* Texts live in the profile's arena. */
+struct event_definition {
+	const char *name;
+	const char *long_name;	/* "" where there is none */
+	const char *formula;	/* NULL: a measured event's name */
+	uint32_t resource;	/* of a reckoned one, once it is entered */
+	struct term *terms;	/* [n_terms] the arena's */
+	size_t n_terms;
+};
+
+/* What one event counts, of those that valgrind's tools write. */
+static const struct {
+	const char *name, *gtick;
+} known_events[] = {
+	{ "Ir", "instruction" }, { "Dr", "data read" },
+	{ "Dw", "data write" }, { "I1mr", "cache miss" },
+	{ "D1mr", "cache miss" }, { "D1mw", "cache miss" },
+	{ "ILmr", "cache miss" }, { "DLmr", "cache miss" },
+	{ "DLmw", "cache miss" }, { "I2mr", "cache miss" },
+	{ "D2mr", "cache miss" }, { "D2mw", "cache miss" },
+	{ "Bc", "conditional branch" }, { "Bcm", "misprediction" },
+	{ "Bi", "indirect branch" }, { "Bim", "misprediction" },
+	{ "sysCount", "system call" }, { "Ge", "bus event" },
+	{ NULL, NULL }
+};
+
+void
+callgrind_events_free(struct callgrind_events *events)
+{
+	free(events->columns);
+	free(events->definitions);
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void
+trim(const char **text, size_t *length)
+{
+	while (*length > 0 && is_blank(**text)) {
+		++*text;
+		--*length;
+	}
+	while (*length > 0 && is_blank((*text)[*length - 1]))
+		--*length;
+}
+
+/* The next word, which ends at a blank; its length, 0 at the end. */
+static size_t
+next_word(const char **text, size_t *length)
+{
+	size_t n = 0;
+
+	trim(text, length);
+	while (n < *length && !is_blank((*text)[n]))
+		n++;
+	return n;
+}
+
+static const struct event_definition *
+find_definition(const struct callgrind_events *events, const char *name)
+{
+	for (size_t i = 0; i < events->n_definitions; i++)
+		if (strcmp(events->definitions[i].name, name) == 0)
+			return &events->definitions[i];
+	return NULL;
+}
+
+static uint32_t
+find_resource(const struct profile *profile, const char *name, size_t length)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (strlen(profile->resources[r].name) == length &&
+		    memcmp(profile->resources[r].name, name, length) == 0)
+			return r;
+	return UINT32_MAX;
+}
+
+static const char *
+gtick_of(const struct callgrind_events *events, const char *name)
+{
+	const struct event_definition *definition =
+	    find_definition(events, name);
+
+	for (size_t i = 0; known_events[i].name != NULL; i++)
+		if (strcmp(known_events[i].name, name) == 0)
+			return known_events[i].gtick;
+	return definition != NULL && *definition->long_name != '\0' ?
+	    definition->long_name : "event";
+}
+
+/* A trimmed copy in the arena, or NULL with *error set. */
+static const char *
+keep(struct profile *profile, const char *text, size_t length,
+     struct error *error)
+{
+	trim(&text, &length);
+	return arena_text(&profile->arena, text, length, error);
+}
+
+/* NAME [= FORMULA] [: LONG NAME] */
+int
+callgrind_events_define(struct callgrind_events *events,
+                        struct profile *profile, const char *text,
+                        size_t length, struct error *error)
+{
+	const char *end = text + length;
+	const char *colon = memchr(text, ':', length);
+	const char *name_end = colon != NULL ? colon : end;
+	const char *equals = memchr(text, '=', (size_t)(name_end - text));
+	struct event_definition made = { .resource = UINT32_MAX };
+
+	if (events->is_fixed)
+		return 0;
+	if (events->n_definitions == MAX_EVENTS)
+		return error_set(error, "more than %d events", MAX_EVENTS);
+	made.name = keep(profile, text, (size_t)((equals != NULL ? equals :
+	                 name_end) - text), error);
+	made.long_name = colon == NULL ? "" :
+	    keep(profile, colon + 1, (size_t)(end - colon - 1), error);
+	if (equals != NULL)
+		made.formula = keep(profile, equals + 1,
+		                    (size_t)(name_end - equals - 1), error);
+	if (error->is_set)
+		return -1;
+	if (*made.name == '\0')
+		return error_set(error, "expected an event's name");
+	if (memory_grow(&events->definitions, &events->definitions_capacity,
+	                events->n_definitions + 1, sizeof made, error) != 0)
+		return -1;
+	events->definitions[events->n_definitions++] = made;
+	return 0;
+}
+
+static int
+add_column(struct callgrind_events *events, struct profile *profile,
+           const char *name, size_t length, struct error *error)
+{
+	uint32_t resource = find_resource(profile, name, length);
+
+	for (uint32_t i = 0; i < events->n_columns; i++)
+		if (events->columns[i] == resource)
+			return error_set(error, "event %.*s stands there "
+			                 "twice", (int)(length < 100 ? length :
+			                 100), name);
+	if (resource == UINT32_MAX && events->is_fixed)
+		return error_set(error, "event %.*s is not among those of "
+		                 "the first part", (int)(length < 100 ? length
+		                 : 100), name);
+	if (events->n_columns == MAX_EVENTS)
+		return error_set(error, "more than %d events", MAX_EVENTS);
+	if (resource == UINT32_MAX) {
+		const char *copy = keep(profile, name, length, error);
+
+		if (copy == NULL)
+			return -1;
+		resource = profile_add_resource(profile, copy,
+		                                gtick_of(events, copy), 1,
+		                                error);
+		if (resource == UINT32_MAX)
+			return -1;
+	}
+	if (memory_grow(&events->columns, &events->columns_capacity,
+	                (size_t)events->n_columns + 1, sizeof resource,
+	                error) != 0)
+		return -1;
+	events->columns[events->n_columns++] = resource;
+	return 0;
+}
+
+int
+callgrind_events_columns(struct callgrind_events *events,
+                         struct profile *profile, const char *text,
+                         size_t length, struct error *error)
+{
+	size_t n;
+
+	events->n_columns = 0;
+	while ((n = next_word(&text, &length)) > 0) {
+		if (add_column(events, profile, text, n, error) != 0)
+			return -1;
+		text += n;
+		length -= n;
+	}
+	if (events->n_columns == 0)
+		return error_set(error, "expected names of events");
+	return 0;
+}
+
+/* [FACTOR [*]] NAME; false where it is not that, or of unknown events. */
+static bool
+read_term(const struct profile *profile, const char *text, size_t length,
+          struct term *term)
+{
+	trim(&text, &length);
+	term->factor = 1;
+	if (length > 0 && *text >= '0' && *text <= '9') {
+		term->factor = 0;
+		for (; length > 0 && *text >= '0' && *text <= '9';
+		     text++, length--)
+			if (__builtin_mul_overflow(term->factor, 10,
+			                           &term->factor) ||
+			    __builtin_add_overflow(term->factor, *text - '0',
+			                           &term->factor))
+				return false;
+		trim(&text, &length);
+		if (length > 0 && *text == '*') {
+			text++;
+			length--;
+		}
+		trim(&text, &length);
+	}
+	term->resource = find_resource(profile, text, length);
+	return term->resource != UINT32_MAX;
+}
+
+/* TERM [+ TERM]...; the number of terms, 0 where it makes no sense. */
+static size_t
+read_formula(const struct profile *profile, const char *formula,
+             struct term *terms)
+{
+	size_t n = 0;
+
+	for (;;) {
+		size_t length = strcspn(formula, "+");
+
+		if (n == MAX_TERMS ||
+		    !read_term(profile, formula, length, &terms[n]))
+			return 0;
+		n++;
+		if (formula[length] == '\0')
+			return n;
+		formula += length + 1;
+	}
+}
+
+static int
+fix_definition(struct event_definition *definition,
+               const struct callgrind_events *events, struct profile *profile,
+               struct error *error)
+{
+	struct term terms[MAX_TERMS];
+	size_t n = read_formula(profile, definition->formula, terms);
+
+	if (n == 0)
+		return profile_warn(profile, error, "event %s = %s is of "
+		                    "events that the file does not have",
+		                    definition->name, definition->formula);
+	definition->terms = arena_alloc(&profile->arena, n * sizeof *terms,
+	                                error);
+	if (definition->terms == NULL)
+		return -1;
+	memcpy(definition->terms, terms, n * sizeof *terms);
+	definition->n_terms = n;
+	definition->resource = profile_add_resource(profile, definition->name,
+	                                            gtick_of(events,
+	                                                definition->name),
+	                                            1, error);
+	return definition->resource != UINT32_MAX ? 0 : -1;
+}
+
+int
+callgrind_events_fix(struct callgrind_events *events, struct profile *profile,
+                     struct error *error)
+{
+	events->is_fixed = true;
+	events->n_measured = profile->n_resources;
+	if (events->n_columns == 0)
+		return error_set(error, "expected a line \"events:\" before "
+		                 "the first cost");
+	for (size_t i = 0; i < events->n_definitions; i++) {
+		struct event_definition *definition = &events->definitions[i];
+
+		if (definition->formula != NULL &&
+		    find_resource(profile, definition->name,
+		                  strlen(definition->name)) == UINT32_MAX &&
+		    fix_definition(definition, events, profile, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+reckon_row(const struct event_definition *definition, uint64_t *row,
+           struct error *error)
+{
+	uint64_t *sum = &row[definition->resource];
+
+	for (size_t i = 0; i < definition->n_terms; i++) {
+		const struct term *term = &definition->terms[i];
+		uint64_t part;
+
+		if (__builtin_mul_overflow(row[term->resource], term->factor,
+		                           &part) ||
+		    __builtin_add_overflow(*sum, part, sum))
+			return error_set(error, "event %s passes 64 bits",
+			                 definition->name);
+	}
+	return 0;
+}
+
+int
+callgrind_events_reckon(const struct callgrind_events *events,
+                        struct call_graph *graph, struct error *error)
+{
+	for (size_t i = 0; i < events->n_definitions; i++) {
+		const struct event_definition *definition =
+		    &events->definitions[i];
+
+		if (definition->n_terms == 0)
+			continue;
+		for (uint32_t n = 0; n < graph->n_nodes; n++)
+			if (reckon_row(definition, call_graph_self(graph, n),
+			               error) != 0)
+				return -1;
+		for (uint32_t a = 0; a < graph->n_arcs; a++)
+			if (reckon_row(definition, call_graph_hits(graph, a),
+			               error) != 0)
+				return -1;
+	}
+	return 0;
+}

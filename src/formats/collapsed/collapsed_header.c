@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collapsed_header.c -- what collapsed stacks may say about themselves. */
+#include "src/formats/collapsed/collapsed_header.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MAX_RESOURCES = 256 };	/* a node keeps 8 bytes for each */
+
+bool
+collapsed_parse_count(const char *text, const char *end, uint64_t *count)
+{
+	uint64_t value = 0;
+
+	if (text == end)
+		return false;
+	for (; text < end; text++) {
+		unsigned digit = (unsigned)(*text - '0');
+
+		if (digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, digit, &value))
+			return false;
+	}
+	*count = value;
+	return true;
+}
+
+/* The text behind the key when the line is "# KEY: text", or NULL. */
+static char *
+header_value(char *line, const char *key)
+{
+	size_t length = strlen(key);
+
+	if (strncmp(line, "# ", 2) != 0 ||
+	    strncmp(line + 2, key, length) != 0 || line[2 + length] != ':')
+		return NULL;
+	line += 2 + length + 1;
+	return line + strspn(line, " ");
+}
+
+/* What stands behind a resource's name: "gtick=UNIT; interval=N". */
+static int
+read_attributes(char *text, const char **gtick, uint64_t *interval,
+                struct error *error)
+{
+	char *rest, *attribute;
+
+	for (attribute = strtok_r(text, ";", &rest); attribute != NULL;
+	     attribute = strtok_r(NULL, ";", &rest)) {
+		attribute += strspn(attribute, " ");
+		if (strncmp(attribute, "gtick=", 6) == 0)
+			*gtick = attribute + 6;
+		if (strncmp(attribute, "interval=", 9) != 0)
+			continue;
+		attribute += 9;
+		if (!collapsed_parse_count(attribute,
+		                           attribute + strlen(attribute),
+		                           interval) || *interval == 0)
+			return error_set(error, "expected interval=N, N a "
+			                 "whole number of at least 1");
+	}
+	return 0;
+}
+
+static int
+read_resource(struct profile *profile, char *text, struct error *error)
+{
+	const char *gtick = "";
+	uint64_t interval = 1;
+	char *attributes = strchr(text, ';');
+
+	if (attributes != NULL) {
+		*attributes++ = '\0';
+		if (read_attributes(attributes, &gtick, &interval, error) != 0)
+			return -1;
+	}
+	if (*text == '\0')
+		return error_set(error, "expected # resource: NAME; "
+		                 "gtick=UNIT; interval=N");
+	if (profile->n_resources == MAX_RESOURCES)
+		return error_set(error, "more than %d resources",
+		                 MAX_RESOURCES);
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (strcmp(profile->resources[r].name, text) == 0)
+			return error_set(error, "a second resource %s", text);
+	return profile_add_resource(profile, text, gtick, interval, error) !=
+	       UINT32_MAX ? 0 : -1;
+}
+
+int
+collapsed_header_line(struct collapsed_header *header,
+                      struct profile *profile, const char *text,
+                      size_t length, struct error *error)
+{
+	char *line = arena_text(&profile->arena, text, length, error);
+	struct process *process = &header->process;
+	char *value;
+
+	if (line == NULL)
+		return -1;
+	if (strlen(line) != length)
+		return error_set(error, "a NUL byte");
+	if (strncmp(line, "# cpprof ", 9) == 0 && strcmp(line + 9, "1") != 0)
+		return error_set(error, "expected # cpprof 1");
+	if ((value = header_value(line, "resource")) != NULL)
+		return read_resource(profile, value, error);
+	if ((value = header_value(line, "program")) != NULL)
+		process->program = value;
+	else if ((value = header_value(line, "command")) != NULL)
+		process->command = value;
+	else if ((value = header_value(line, "host")) != NULL)
+		process->host = value;
+	header->has_process |= value != NULL;
+	return 0;
+}
+
+int
+collapsed_header_end(const struct collapsed_header *header,
+                     struct profile *profile, struct error *error)
+{
+	if (header->has_process &&
+	    profile_add_process(profile, &header->process, error) ==
+	    UINT32_MAX)
+		return -1;
+	if (profile->n_resources == 0 &&
+	    profile_add_resource(profile, "samples", "sample", 1, error) ==
+	    UINT32_MAX)
+		return -1;
+	return 0;
+}
+
+/* ---- writing ---- */
+
+/* A text of the header, up to what would end it. */
+static void
+add_header_text(struct text_buffer *header, const char *text,
+                const char *stops)
+{
+	for (; *text != '\0'; text++) {
+		bool is_stop = (unsigned char)*text < ' ' ||
+		    strchr(stops, *text) != NULL;
+
+		text_add_char(header, is_stop ? '?' : *text);
+	}
+}
+
+static void
+add_process_text(struct text_buffer *header, const char *key, const char *text)
+{
+	if (text == NULL)
+		return;
+	text_add_format(header, "# %s: ", key);
+	add_header_text(header, text, "");
+	text_add_char(header, '\n');
+}
+
+void
+collapsed_header_add(struct text_buffer *header, const struct profile *profile)
+{
+	text_add_string(header, "# cpprof 1\n");
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		const struct resource *resource = &profile->resources[r];
+
+		text_add_string(header, "# resource: ");
+		add_header_text(header, resource->name, ";");
+		text_add_string(header, "; gtick=");
+		add_header_text(header, resource->gtick, ";");
+		text_add_format(header, "; interval=%" PRIu64 "\n",
+		                resource->interval);
+	}
+	if (profile->n_processes > 0) {
+		const struct process *process = &profile->processes[0];
+
+		add_process_text(header, "program", process->program);
+		add_process_text(header, "command", process->command);
+		add_process_text(header, "host", process->host);
+	}
+}

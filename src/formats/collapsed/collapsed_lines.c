@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collapsed_lines.c -- lines of collapsed stacks, block by block. */
+#include "src/formats/collapsed/collapsed_lines.h"
+
+#include <string.h>
+
+static int
+set_at_line(const struct collapsed_reader *reader, struct error *error,
+            const char *what)
+{
+	return error_set(error, "%s:%llu: %s", source_name(reader->source),
+	                 (unsigned long long)reader->line_number, what);
+}
+
+int
+collapsed_fail_line(struct collapsed_reader *reader, struct error *error,
+                    const char *what)
+{
+	reader->is_malformed = true;
+	return set_at_line(reader, error, what);
+}
+
+/* A line that fits no rule: cut, skipped when lenient, or the load's error. */
+static int
+reject_line(struct collapsed_reader *reader, const char *what,
+            struct error *error)
+{
+	if (reader->is_unended) {
+		set_at_line(reader, &reader->cut, what);
+		return 0;
+	}
+	if (!reader->options->lenient)
+		return collapsed_fail_line(reader, error, what);
+	if (reader->n_skipped++ == 0)
+		set_at_line(reader, &reader->first_skipped, what);
+	return 0;
+}
+
+/* The first line that is neither blank nor begins with '#' ends the header. */
+static int
+end_header(struct collapsed_reader *reader, struct error *error)
+{
+	struct profile *profile = reader->profile;
+
+	if (collapsed_header_end(&reader->header, profile, error) != 0)
+		return -1;
+	reader->writer = stack_writer_new(source_name(reader->source),
+	                                  STACK_LINES, profile->n_resources,
+	                                  error);
+	reader->parser = stack_parser_new(profile, error);
+	return reader->writer != NULL && reader->parser != NULL ? 0 : -1;
+}
+
+/*
+ * The bytes that the header's lines among bytes[size] take, or -1 with *error
+ * set.
+ */
+static ssize_t
+read_header(struct collapsed_reader *reader, const char *bytes, size_t size,
+            struct error *error)
+{
+	const char *line = bytes, *end;
+
+	while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
+		struct error wrong = { 0 };
+		size_t length = (size_t)(end - line);
+
+		if (length > 0 && line[length - 1] == '\r')
+			length--;
+		if (length > 0 && line[0] != '#') {
+			if (end_header(reader, error) != 0)
+				return -1;
+			break;
+		}
+		reader->line_number++;
+		if (length > 0 &&
+		    collapsed_header_line(&reader->header, reader->profile,
+		                          line, length, &wrong) != 0)
+			return collapsed_fail_line(reader, error, wrong.text);
+		line = end + 1;
+	}
+	return line - bytes;
+}
+
+/* Length of the line's end when it is blank, else 0. */
+static size_t
+blank_line(const char *line, size_t size)
+{
+	if (size > 0 && line[0] == '\n')
+		return 1;
+	return size > 1 && line[0] == '\r' && line[1] == '\n' ? 2 : 0;
+}
+
+/*
+ * Parses one line, which ends at *end, into the batch.  *last as below.  1, 0
+ * where there is no end of line, or -1 with *error set.
+ */
+static int
+read_stack(struct collapsed_reader *reader, const char **last,
+           const char *line, size_t size, size_t *end, struct error *error)
+{
+	struct error malformed;
+	int found;
+
+	malformed.is_set = false;	/* its text need not be zeroed */
+	found = stack_parser_line(reader->parser,
+	                          stack_writer_batch(reader->writer),
+	                          reader->line_number, *last, line, size, end,
+	                          &malformed, error);
+	if (found == STACK_UNENDED)
+		return 0;
+	*last = found == STACK_PARSED ? line : NULL;
+	if (found == STACK_PARSED)
+		return 1;
+	if (found == STACK_FAILED)
+		return -1;
+	return reject_line(reader, malformed.text, error) == 0 ? 1 : -1;
+}
+
+/*
+ * The bytes that the whole lines among bytes[size] take, or -1 with *error
+ * set.  *last is the line before if that was parsed as a stack, else NULL;
+ * then so the last of these.
+ */
+static ssize_t
+read_stacks(struct collapsed_reader *reader, const char **last,
+            const char *bytes, size_t size, struct error *error)
+{
+	const char *line = bytes, *stop = bytes + size;
+
+	while (line < stop) {
+		size_t left = (size_t)(stop - line), end = 0;
+		size_t blank = blank_line(line, left);
+		int result;
+
+		reader->line_number++;
+		if (blank > 0) {
+			*last = NULL;
+			line += blank;
+			continue;
+		}
+		result = read_stack(reader, last, line, left, &end, error);
+		if (result < 0)
+			return -1;
+		if (result == 0) {
+			reader->line_number--;
+			break;
+		}
+		line += end + 1;
+	}
+	return stack_writer_enter(reader->writer, error) == 0 ?
+	       line - bytes : -1;
+}
+
+ssize_t
+collapsed_read_lines(struct collapsed_reader *reader, const char **last,
+                     const char *bytes, size_t size, struct error *error)
+{
+	ssize_t header = 0, stacks = 0;
+
+	if (reader->writer == NULL)
+		header = read_header(reader, bytes, size, error);
+	if (header >= 0 && reader->writer != NULL)
+		stacks = read_stacks(reader, last, bytes + header,
+		                     size - (size_t)header, error);
+	return header < 0 || stacks < 0 ? -1 : header + stacks;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collapsed_lines.h -- lines of collapsed stacks, block by block.
+ *
+ * Shared by collapsed.c, which sees the input, and collapsed_lines.c, which
+ * sees the lines in it.
+ */
+#ifndef CPPROF_FORMATS_COLLAPSED_LINES_H
+#define CPPROF_FORMATS_COLLAPSED_LINES_H
+
+#include <sys/types.h>
+
+#include "src/formats/collapsed/collapsed_header.h"
+#include "src/formats/collapsed/collapsed_stack.h"
+#include "src/formats/format.h"
+#include "src/formats/stack_writer.h"
+
+struct collapsed_reader {
+	struct source *source;
+	const struct read_options *options;
+	struct profile *profile;
+	struct collapsed_header header;
+	/* NULL before the first stack. */
+	struct stack_parser *parser;
+	struct stack_writer *writer;
+
+	uint64_t line_number;
+	uint64_t n_skipped;		/* lines, when lenient */
+	struct error first_skipped;
+	bool is_unended;		/* the line lacks its end, so that */
+	struct error cut;		/* what is wrong with it goes here */
+	bool is_malformed;		/* a line is why reading failed */
+};
+
+/* Sets an error at the line that is read; returns -1. */
+int collapsed_fail_line(struct collapsed_reader *reader, struct error *error,
+                        const char *what);
+
+/*
+ * The bytes that the whole lines among bytes[size] take, header and stacks, or
+ * -1 with *error set.  *last is the line before if that was parsed as a stack,
+ * else NULL; then so the last of these.
+ */
+ssize_t collapsed_read_lines(struct collapsed_reader *reader,
+                             const char **last, const char *bytes,
+                             size_t size, struct error *error);
+
+#endif

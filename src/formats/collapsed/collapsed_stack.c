@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collapsed_stack.c -- lines of collapsed stacks, parsed into batches.
+ *
+ * Of the line before its text is still at hand; the ends of its frames and the
+ * numbers of their names are kept.  A line is compared with it from the front;
+ * behind the last frame that agrees, delimiters are looked for, and what stands
+ * between them is named.
+ */
+#include "src/formats/collapsed/collapsed_stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/collapsed/collapsed_header.h"
+#include "src/formats/delimiters.h"
+#include "src/formats/frame_names.h"
+#include "src/formats/source.h"
+
+_Static_assert((int)SOURCE_PADDING >= (int)FRAME_NAMES_PADDING &&
+               (int)SOURCE_PADDING >= (int)DELIMITERS_BLOCK,
+               "names and blocks may be read beyond the bytes at hand");
+
+/* The line that was parsed last, and while one is parsed, that one. */
+struct stack_parser {
+	struct frame_names *frame_names;
+	uint32_t n_resources;
+	size_t last_length;	/* of its stack, without counts */
+	uint32_t depth;
+	uint32_t *next_frame;	/* [depth], where the next frame begins */
+	uint32_t *labels;	/* [depth] */
+	size_t next_frame_capacity, labels_capacity;
+	bool is_last_spoilt;	/* frames behind depth were overwritten */
+	bool was_scattered;	/* so the writer does not know its nodes */
+};
+
+struct stack_parser *
+stack_parser_new(struct profile *profile, struct error *error)
+{
+	struct stack_parser *parser = memory_array(1, sizeof *parser, error);
+
+	if (parser == NULL)
+		return NULL;
+	parser->n_resources = profile->n_resources;
+	parser->was_scattered = true;
+	parser->frame_names = frame_names_new(profile, error);
+	if (parser->frame_names == NULL) {
+		free(parser);
+		return NULL;
+	}
+	return parser;
+}
+
+void
+stack_parser_free(struct stack_parser *parser)
+{
+	if (parser == NULL)
+		return;
+	frame_names_free(parser->frame_names);
+	free(parser->next_frame);
+	free(parser->labels);
+	free(parser);
+}
+
+/*
+ * Reads the counts at the end of the line into counts[n]; the length of the
+ * stack before them, or 0 with *malformed set.
+ */
+static size_t
+parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
+             struct error *malformed)
+{
+	while (n-- > 0) {
+		const char *end = line + length, *blank = end;
+
+		while (blank > line && *--blank != ' ')
+			;
+		if (blank == line) {
+			error_set(malformed, "expected names joined by ';', "
+			          "a blank and a count");
+			return 0;
+		}
+		if (!collapsed_parse_count(blank + 1, end, &counts[n])) {
+			error_set(malformed, "expected a whole number below "
+			          "2^64 behind the last blank");
+			return 0;
+		}
+		length = (size_t)(blank - line);
+	}
+	return length;
+}
+
+/* How many bytes two texts begin with in common, at most n. */
+static size_t
+common_prefix(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i += DELIMITERS_BLOCK) {
+		uint64_t differ = find_differences(a + i, b + i);
+		size_t common = i;
+
+		if (differ == 0)
+			continue;
+		common += (size_t)__builtin_ctzll(differ);
+		return common < n ? common : n;
+	}
+	return n;
+}
+
+/* Keeps frames that end in front of these semicolons of the block at `at`. */
+static int
+push_frames(struct stack_parser *parser, size_t at, uint64_t semicolons,
+            struct error *error)
+{
+	size_t depth = parser->depth;
+
+	/* One more for the innermost frame. */
+	if (depth + DELIMITERS_BLOCK + 1 > parser->next_frame_capacity &&
+	    memory_grow(&parser->next_frame, &parser->next_frame_capacity,
+	                depth + DELIMITERS_BLOCK + 1,
+	                sizeof *parser->next_frame, error) != 0)
+		return -1;
+	for (; semicolons != 0; semicolons &= semicolons - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(semicolons);
+
+		parser->next_frame[depth++] = (uint32_t)(at + bit + 1);
+	}
+	parser->depth = (uint32_t)depth;
+	return 0;
+}
+
+/*
+ * Pushes all frames of line[at..) but the innermost, up to the end of line,
+ * the offset of which goes to *end.  at: where a frame begins.
+ */
+static int
+find_frames(struct stack_parser *parser, const char *line, size_t at,
+            size_t size, size_t *end, struct error *malformed,
+            struct error *error)
+{
+	uint64_t begins = 1;	/* bit 0: a frame begins with the block */
+	bool has_empty = false;
+
+	for (; at < size; at += DELIMITERS_BLOCK) {
+		struct delimiters found = find_delimiters(line + at);
+		uint64_t before = (found.stops & -found.stops) - 1;
+		uint64_t semicolons = found.semicolons & before;
+
+		has_empty |= (semicolons & (semicolons << 1 | begins)) != 0;
+		begins = semicolons >> (DELIMITERS_BLOCK - 1);
+		if (push_frames(parser, at, semicolons, error) != 0)
+			return STACK_FAILED;
+		if (found.stops == 0)
+			continue;
+		at += (size_t)__builtin_ctzll(found.stops);
+		break;
+	}
+	if (at >= size)
+		return STACK_UNENDED;
+	*end = at;
+	if (line[at] == '\0') {
+		const char *stop = memchr(line + at, '\n', size - at);
+
+		if (stop == NULL)
+			return STACK_UNENDED;
+		*end = (size_t)(stop - line);
+		error_set(malformed, "a NUL byte");
+		return STACK_MALFORMED;
+	}
+	if (has_empty)
+		error_set(malformed, "an empty name in the stack");
+	return has_empty ? STACK_MALFORMED : STACK_PARSED;
+}
+
+/* Where a line leaves the one before it. */
+struct fork {
+	const char *last;	/* that line; NULL: nothing is known of it */
+	size_t at;		/* the first frame that is not shared begins */
+	size_t common;		/* bytes of both that agree */
+	size_t last_end;	/* end of last's frame at `at`; at if none */
+	uint32_t n_shared;	/* frames */
+};
+
+/* Whether the frame that the line forks with comes behind last's. */
+static bool
+forks_upwards(const struct stack_parser *parser, const struct fork *fork,
+              const char *line)
+{
+	size_t end = parser->next_frame[fork->n_shared] - 1;
+	const unsigned char *a = (const unsigned char *)fork->last;
+	const unsigned char *b = (const unsigned char *)line;
+
+	if (a == NULL || parser->is_last_spoilt)
+		return false;
+	return fork->common < end && (fork->common >= fork->last_end ||
+	                              b[fork->common] > a[fork->common]);
+}
+
+static void
+put_into_batch(struct stack_parser *parser, struct stack_batch *batch,
+               uint64_t line_number, const struct fork *fork,
+               const char *line)
+{
+	bool is_continued = !parser->was_scattered && !batch->is_scattered;
+	uint32_t begin = is_continued ? fork->n_shared : 0;
+	uint32_t n = parser->depth - begin;
+
+	memcpy(batch->labels + batch->n_labels, parser->labels + begin,
+	       n * sizeof *batch->labels);
+	batch->lengths[batch->n_stacks] = n;
+	batch->stacks[batch->n_stacks++] = (struct parsed_stack){
+		.position = line_number,
+		.n_shared = begin,
+		.is_above = is_continued && forks_upwards(parser, fork, line),
+	};
+	batch->n_labels += n;
+	batch->n_frames += parser->depth;
+	batch->n_shared_frames += fork->n_shared;
+	parser->was_scattered = batch->is_scattered;
+	parser->is_last_spoilt = false;
+}
+
+/* Names the frames behind the fork, to line[length) but for the counts. */
+static int
+finish_line(struct stack_parser *parser, struct stack_batch *batch,
+            const struct fork *fork, const char *line, size_t length,
+            struct error *malformed, struct error *error)
+{
+	uint32_t depth = ++parser->depth;
+	size_t begin = depth > 1 ? parser->next_frame[depth - 2] : 0;
+
+	if (stack_batch_reserve(batch, depth, parser->n_resources,
+	                        error) != 0 ||
+	    memory_grow(&parser->labels, &parser->labels_capacity, depth,
+	                sizeof *parser->labels, error) != 0)
+		return STACK_FAILED;
+	length = parse_counts(line, length, batch->counts +
+	                      batch->n_stacks * parser->n_resources,
+	                      parser->n_resources, malformed);
+	if (length > 0 && length <= begin)
+		error_set(malformed, "an empty name in the stack");
+	if (malformed->is_set)
+		return STACK_MALFORMED;
+	parser->next_frame[depth - 1] = (uint32_t)length + 1;
+	parser->last_length = length;
+	return frame_names_add(parser->frame_names, line, fork->at,
+	                       parser->next_frame + fork->n_shared,
+	                       depth - fork->n_shared,
+	                       parser->labels + fork->n_shared, error) == 0 ?
+	       STACK_PARSED : STACK_FAILED;
+}
+
+static struct fork
+find_fork(const struct stack_parser *parser, const char *last,
+          const char *line, size_t size)
+{
+	struct fork fork = { .last = last };
+	uint32_t n = parser->depth;
+	size_t length = parser->last_length;
+
+	if (last == NULL)
+		return fork;
+	fork.common = common_prefix(last, line, size < length ? size : length);
+	/* The last stack's innermost frame, which lacks the ';'. */
+	if (fork.common == length && length < size && line[length] == ';')
+		fork.common++;
+	while (n > 0 && parser->next_frame[n - 1] > fork.common)
+		n--;
+	fork.n_shared = n;
+	if (n > 0)
+		fork.at = parser->next_frame[n - 1];
+	fork.last_end = fork.at;
+	if (n < parser->depth)
+		fork.last_end = parser->next_frame[n] - 1;
+	return fork;
+}
+
+int
+stack_parser_line(struct stack_parser *parser, struct stack_batch *batch,
+                  uint64_t line_number, const char *last, const char *line,
+                  size_t size, size_t *end, struct error *malformed,
+                  struct error *error)
+{
+	struct fork fork = find_fork(parser, last, line, size);
+	size_t length;
+	int found;
+
+	parser->depth = fork.n_shared;
+	found = find_frames(parser, line, fork.at, size, end, malformed,
+	                    error);
+	if (found == STACK_UNENDED) {
+		parser->depth = fork.n_shared;
+		parser->is_last_spoilt = true;
+	}
+	if (found != STACK_PARSED)
+		return found;
+	length = *end;
+	if (length > 0 && line[length - 1] == '\r')
+		length--;
+	found = finish_line(parser, batch, &fork, line, length, malformed,
+	                    error);
+	if (found == STACK_PARSED)
+		put_into_batch(parser, batch, line_number, &fork, line);
+	return found;
+}

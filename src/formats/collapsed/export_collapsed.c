@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* export_collapsed.c -- collapsed stacks, bare for other tools or whole.
+ *
+ * Bare: one count a line, of one resource, and no header, which others would
+ * take for a stack.  Whole: a column for each resource, and the header that
+ * says what it is (collapsed_header.h).  Neither has escapes: in names, what
+ * would end a name or a line is replaced.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/collapsed/collapsed_header.h"
+#include "src/formats/exporter.h"
+#include "src/profile/stack_walk.h"
+
+struct collapsing {
+	const struct export_source *source;
+	struct writer *writer;
+	uint32_t first, end;		/* the resources to be written */
+	struct stack_walk walk;
+	struct text_buffer stack;	/* the walk's */
+	size_t *ends;			/* [deepest] of its frames in it */
+	struct text_buffer counts;
+	bool *is_changed;		/* [names] already counted */
+	uint64_t n_changed;
+};
+
+/* What stands for a byte of a name; itself if it may. */
+static char
+replacement(char byte, bool is_first)
+{
+	if (byte == ';')
+		return ':';
+	if ((unsigned char)byte < ' ' || byte == 0x7f)
+		return '?';
+	return byte == '#' && is_first ? '_' : byte;
+}
+
+/* Adds a frame's name behind those that are there; whether it was changed. */
+static bool
+add_frame(struct text_buffer *stack, const char *name, size_t length)
+{
+	size_t begin;
+
+	if (stack->length > 0)
+		text_add_char(stack, ';');
+	begin = stack->length;
+	if (length == 0) {
+		text_add_string(stack, "[empty]");
+		return true;
+	}
+	text_add(stack, name, length);
+	for (size_t i = begin; i < stack->length; i++)
+		stack->bytes[i] = replacement(stack->bytes[i], i == 0);
+	return !stack->failed &&
+	       memcmp(stack->bytes + begin, name, length) != 0;
+}
+
+/* The text of the node's stack, from that of the node before. */
+static void
+add_node(struct collapsing *collapsing, uint32_t node)
+{
+	const struct sample_tree *tree = collapsing->source->named;
+	const struct names *names = collapsing->source->profile->names;
+	struct text_buffer *stack = &collapsing->stack;
+	uint32_t name = tree->label[node], depth;
+
+	stack_walk_to(&collapsing->walk, node);
+	depth = collapsing->walk.depth;
+	if (!stack->failed)
+		stack->length = depth > 1 ? collapsing->ends[depth - 2] : 0;
+	if (add_frame(stack, names_text(names, name),
+	              names_length(names, name)) &&
+	    !collapsing->is_changed[name]) {
+		collapsing->is_changed[name] = true;
+		collapsing->n_changed++;
+	}
+	collapsing->ends[depth - 1] = stack->length;
+}
+
+/* Nodes without hits are part of others' stacks, but for leaves of all. */
+static bool
+is_line(const struct collapsing *collapsing, uint32_t node)
+{
+	const struct sample_tree *tree = collapsing->source->named;
+	uint32_t n = collapsing->end - collapsing->first;
+
+	for (uint32_t r = collapsing->first; r < collapsing->end; r++)
+		if (tree->hits[r][node] > 0)
+			return true;
+	return n == tree->n_resources && tree->end[node] == node + 1;
+}
+
+static int
+write_line(struct collapsing *collapsing, uint32_t node, struct error *error)
+{
+	const struct sample_tree *tree = collapsing->source->named;
+	struct text_buffer *counts = &collapsing->counts;
+
+	if (collapsing->stack.failed)
+		return error_out_of_memory(error);
+	for (uint32_t r = collapsing->first; r < collapsing->end; r++)
+		text_add_format(counts, " %" PRIu64, tree->hits[r][node]);
+	text_add_char(counts, '\n');
+	writer_put(collapsing->writer, collapsing->stack.bytes,
+	           collapsing->stack.length);
+	return export_flush(counts, collapsing->writer, error);
+}
+
+static int
+write_lines(struct collapsing *collapsing, struct error *error)
+{
+	const struct sample_tree *tree = collapsing->source->named;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		add_node(collapsing, node);
+		if (is_line(collapsing, node) &&
+		    write_line(collapsing, node, error) != 0)
+			return -1;
+		if (export_may_go_on(node, collapsing->writer, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Behind the last line of the header, if there is one. */
+static int
+write_stacks(const struct export_source *source, uint32_t first, uint32_t end,
+             struct writer *writer, uint64_t *n_changed, struct error *error)
+{
+	struct collapsing collapsing = {
+		.source = source,
+		.writer = writer,
+		.first = first,
+		.end = end,
+		.walk = { .tree = source->named },
+	};
+	int result = -1;
+
+	collapsing.ends = memory_array(source->named->deepest,
+	                               sizeof *collapsing.ends, error);
+	collapsing.is_changed = memory_array(
+	    names_count(source->profile->names), sizeof(bool), error);
+	if (stack_walk_begin(&collapsing.walk, error) == 0 &&
+	    collapsing.ends != NULL && collapsing.is_changed != NULL)
+		result = write_lines(&collapsing, error);
+	*n_changed = collapsing.n_changed;
+	free(collapsing.walk.nodes);
+	free(collapsing.ends);
+	free(collapsing.is_changed);
+	text_free(&collapsing.stack);
+	text_free(&collapsing.counts);
+	return result;
+}
+
+static int
+write_bare(const struct export_source *source, struct writer *writer,
+           uint64_t *n_changed, struct error *error)
+{
+	return write_stacks(source, source->resource, source->resource + 1,
+	                    writer, n_changed, error);
+}
+
+static int
+write_whole(const struct export_source *source, struct writer *writer,
+            uint64_t *n_changed, struct error *error)
+{
+	struct text_buffer header = { 0 };
+	int result;
+
+	collapsed_header_add(&header, source->profile);
+	result = export_flush(&header, writer, error);
+	text_free(&header);
+	if (result != 0)
+		return -1;
+	return write_stacks(source, 0, source->profile->n_resources, writer,
+	                    n_changed, error);
+}
+
+const struct exporter exporter_collapsed = {
+	.summary = "stacks of names and one count, of the current resource",
+	.carries = EXPORT_PATHS | EXPORT_NAMES,
+	.write = write_bare,
+};
+
+const struct exporter exporter_cpprof_text = {
+	.summary = "the same with a header and a count for each resource",
+	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_PATHS |
+	    EXPORT_NAMES,
+	.write = write_whole,
+};

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprofdata.c -- from the collector's records to a profile.
+ *
+ * Reads lib/cpprofdata.h's format, also while it is being written: one
+ * process, each thread record a section, frames named by the modules' symbols
+ * (see symbols/address_frames.h).  "[partial]" stands for the outer frames of
+ * a stack that could not be walked to its end.  A file that is cut or damaged
+ * behind its header gives what is whole, and a warning; a node whose ancestors
+ * are not whole is left out with its hits.  Time O(bytes), memory a small
+ * multiple of the bytes.
+ *
+ * A thread's nodes are entered in the order of their numbers, in which a
+ * parent comes before its children; one after the other, since a section of
+ * the profile is one thread.  Every number that a record holds is looked up,
+ * and what does not check out is counted and left aside.
+ */
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cpprofdata.h"
+#include "src/base/memory.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_writer.h"
+#include "src/formats/format.h"
+#include "src/symbols/address_frames.h"
+
+enum {
+	TEXT_MAX = 4096,		/* bytes of a path or another text */
+	PHASE_MAX = 255,		/* of a phase's name */
+	COMMAND_MAX = 65536,
+	NODES_A_STEP = 65536,		/* between two looks at Ctrl-C */
+};
+
+struct reader {
+	struct cpprofdata_file file;
+	const struct read_options *options;
+	struct profile *profile;
+	struct tree_builder *builder;
+	struct address_frames *frames;
+	uint32_t *built;		/* for each node record the builder's
+					 * node, or NO_NODE */
+	uint64_t n_seen;		/* nodes so far */
+	uint64_t n_left_out, n_unknown;	/* of these, without whole ancestors;
+					 * and of modules not in the file */
+	size_t first_left_out;		/* its offset */
+};
+
+static int
+cpprofdata_probe(const void *head, size_t size)
+{
+	const size_t n = sizeof CPPROFDATA_MAGIC - 1;
+
+	return size >= n && memcmp(head, CPPROFDATA_MAGIC, n) == 0 ?
+	    PROBE_SURE : PROBE_NO;
+}
+
+/* A copy of a string of the file, the caller's; NULL with *error set. */
+static char *
+copy_string(const struct cpprofdata_file *file, uint32_t number,
+            struct error *error)
+{
+	size_t length;
+	const char *text = cpprofdata_string(file, number, TEXT_MAX, &length);
+	char *copy = memory_array(length + 1, 1, error);
+
+	if (copy != NULL)
+		memcpy(copy, text, length);
+	return copy;
+}
+
+/* The arguments, which follow each other, with blanks between them. */
+static char *
+copy_command(const struct cpprofdata_file *file, struct error *error)
+{
+	char *command = memory_array(COMMAND_MAX + 1, 1, error);
+	uint64_t number = file->header.arguments;
+	size_t n = 0, length;
+
+	if (command == NULL || number == 0)
+		return command;
+	for (uint32_t i = 0; i < file->header.n_arguments; i++) {
+		const char *text;
+
+		if (n == COMMAND_MAX || cpprofdata_runs_find(
+		        &file->runs[CPPROFDATA_STRINGS], number) == NULL)
+			break;
+		if (i > 0)
+			command[n++] = ' ';
+		text = cpprofdata_string(file, number, COMMAND_MAX - n,
+		                         &length);
+		memcpy(command + n, text, length);
+		n += length;
+		number += length + 1;
+	}
+	return command;
+}
+
+static int
+add_process(struct reader *reader, struct error *error)
+{
+	const struct cpprofdata_header *header = &reader->file.header;
+	char *program = copy_string(&reader->file, header->executable, error);
+	char *host = copy_string(&reader->file, header->host, error);
+	char *command = copy_command(&reader->file, error);
+	int result = -1;
+
+	if (program != NULL && host != NULL && command != NULL) {
+		struct process process = {
+			.pid = header->pid,
+			.parent_pid = header->parent_pid,
+			.program = *program != '\0' ? program : NULL,
+			.command = *command != '\0' ? command : NULL,
+			.host = *host != '\0' ? host : NULL,
+			.start_ns = header->start_ns,
+			/* Killed or running: as far as is known. */
+			.end_ns = header->end_ns != 0 ? header->end_ns :
+			    header->last_sample_ns,
+			.is_running = header->end_ns == 0 &&
+			    cpprofdata_is_written_by(reader->file.name,
+			                             header->pid),
+			.cpu_ns = header->cpu_ns,
+			.sampling_ns = header->sampling_ns,
+		};
+
+		if (profile_add_process(reader->profile, &process,
+		                        error) != UINT32_MAX)
+			result = 0;
+	}
+	free(program);
+	free(host);
+	free(command);
+	return result;
+}
+
+/* How it was counted, as the collector says. */
+static int
+add_source(struct reader *reader, uint32_t r, struct error *error)
+{
+	const struct cpprofdata_resource *raw =
+	    &reader->file.header.resources[r];
+	char *name = copy_string(&reader->file, raw->source, error);
+	struct text_buffer text = { 0 };
+	int result = -1;
+
+	if (name == NULL || *name == '\0') {
+		free(name);
+		return name != NULL ? 0 : -1;
+	}
+	text_add_string(&text, name);
+	if ((raw->flags & CPPROFDATA_RANDOM) != 0)
+		text_add_string(&text, ", random intervals");
+	if ((raw->flags & CPPROFDATA_COARSE) != 0)
+		text_add_string(&text, ", places to a tick");
+	result = profile_add_source(reader->profile,
+	                            &reader->profile->resources[r],
+	                            text_string(&text), error);
+	text_free(&text);
+	free(name);
+	return result;
+}
+
+static int
+add_resources(struct reader *reader, struct error *error)
+{
+	const struct cpprofdata_header *header = &reader->file.header;
+
+	for (uint32_t i = 0; i < reader->file.n_named; i++) {
+		const struct cpprofdata_resource *raw = &header->resources[i];
+		char name[sizeof raw->name + 1] = "";
+		char gtick[sizeof raw->gtick + 1] = "";
+
+		memcpy(name, raw->name, sizeof raw->name);
+		memcpy(gtick, raw->gtick, sizeof raw->gtick);
+		for (uint32_t k = 0; k < i; k++)
+			if (strcmp(reader->profile->resources[k].name,
+			           name) == 0)
+				return error_set(error, "%s: 0x%zx: "
+				    "a second resource of that name",
+				    reader->file.name,
+				    offsetof(struct cpprofdata_header,
+				             resources[i]));
+		if (profile_add_resource(reader->profile, name, gtick,
+		                         raw->interval, error) == UINT32_MAX ||
+		    add_source(reader, i, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * What `info` tells of each reason, of its hits or of its samples, whichever
+ * says more.  "hits lost" are in no tree; all others are.
+ */
+static int
+add_drops(struct reader *reader, struct error *error)
+{
+	static const struct {
+		const char *what;
+		bool is_hits;
+	} drops[CPPROFDATA_MAX_DROPS] = {
+		[CPPROFDATA_LOST_FULL] =
+		    { "hits lost: no room to store them", true },
+		[CPPROFDATA_LOST_AT_EXIT] =
+		    { "hits lost: thread ended before they were taken", true },
+		[CPPROFDATA_DEFERRED_UNSAFE] =
+		    { "samples taken late: collector was busy", false },
+		[CPPROFDATA_DEFERRED_BACK_OFF] =
+		    { "samples taken late: to keep sampling cheap", false },
+		[CPPROFDATA_PARTIAL_NO_RULES] =
+		    { "stacks cut short: code without unwind tables", false },
+		[CPPROFDATA_PARTIAL_BAD_RULES] =
+		    { "stacks cut short: odd unwind tables", false },
+		[CPPROFDATA_PARTIAL_BAD_STACK] =
+		    { "stacks cut short: unreadable stack memory", false },
+		[CPPROFDATA_PARTIAL_TOO_DEEP] =
+		    { "stacks cut short: too deep for memory", false },
+		[CPPROFDATA_OVERRUN] =
+		    { "hits counted with the next sample", true },
+		[CPPROFDATA_GUESSED] =
+		    { "stacks partly guessed: code without unwind tables",
+		      false },
+	};
+	const struct cpprofdata_header *header = &reader->file.header;
+
+	for (size_t i = 0; i < CPPROFDATA_MAX_DROPS; i++) {
+		uint64_t count = drops[i].is_hits ? header->drops[i].hits :
+		    header->drops[i].samples;
+		/* A newer collector may know a reason that this does not. */
+		const char *what = drops[i].what != NULL ? drops[i].what :
+		    "samples marked for a reason not known here";
+
+		if (count > 0 && profile_add_tally(reader->profile, what,
+		                                   count, error) != 0)
+			return -1;
+	}
+	if (header->n_threads > 0 && profile_add_tally(reader->profile,
+	        "threads started", header->n_threads, error) != 0)
+		return -1;
+	if ((header->flags & CPPROFDATA_CONFINED) != 0 &&
+	    profile_add_tally(reader->profile, "processes not sampled to the "
+	                      "end: they forbade themselves system calls", 1,
+	                      error) != 0)
+		return -1;
+	if (header->n_threads_unsampled > 0 &&
+	    profile_add_tally(reader->profile,
+	                      "threads not sampled: no timer to be had",
+	                      header->n_threads_unsampled, error) != 0)
+		return -1;
+	return 0;
+}
+
+/* The index in the profile of record `number`, or UINT32_MAX. */
+static uint32_t
+index_of(const struct cpprofdata_runs *runs, uint32_t number)
+{
+	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
+
+	return run != NULL ?
+	    (uint32_t)(run->n_before + (number - run->first)) : UINT32_MAX;
+}
+
+static int
+add_module(struct reader *reader, const unsigned char *bytes,
+           struct error *error)
+{
+	struct cpprofdata_module module;
+	uint32_t id_size, number;
+	char *path;
+
+	memcpy(&module, bytes, sizeof module);
+	path = copy_string(&reader->file, le32toh(module.path), error);
+	if (path == NULL)
+		return -1;
+	id_size = le32toh(module.build_id_size);
+	if (id_size > sizeof module.build_id)
+		id_size = 0;		/* only its beginning is known */
+	number = profile_add_module(reader->profile,
+	    *path != '\0' ? path : "[unknown]", module.build_id, id_size,
+	    error);
+	free(path);
+	return number != UINT32_MAX ? 0 : -1;
+}
+
+static int
+add_thread(struct reader *reader, const unsigned char *bytes,
+           struct error *error)
+{
+	struct cpprofdata_thread raw;
+	char name[sizeof raw.name + 1] = "";
+	struct thread thread = { .process = 0 };
+
+	memcpy(&raw, bytes, sizeof raw);
+	memcpy(name, raw.name, sizeof raw.name);
+	thread.tid = le32toh(raw.tid);
+	thread.name = name[0] != '\0' ? name : NULL;
+	return profile_add_thread(reader->profile, &thread,
+	                          error) != UINT32_MAX ? 0 : -1;
+}
+
+/* Enters all records of a type, so that their indices are as in the file. */
+static int
+add_records(struct reader *reader, enum cpprofdata_chunk_type type,
+            int (*add)(struct reader *, const unsigned char *,
+                       struct error *), struct error *error)
+{
+	const struct cpprofdata_runs *runs = &reader->file.runs[type];
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const unsigned char *bytes = reader->file.bytes +
+		    runs->items[i].offset;
+
+		for (uint64_t k = 0; k < runs->items[i].n; k++)
+			if (add(reader, bytes + k * runs->record_size,
+			        error) != 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* The frame that is just this name. */
+static uint32_t
+named_frame(struct reader *reader, const char *text, struct error *error)
+{
+	uint32_t name = names_add(reader->profile->names, text, strlen(text),
+	                          error);
+
+	return name == NO_NAME ? UINT32_MAX :
+	    address_frames_add_name(reader->frames, name, error);
+}
+
+/* A phase is no function, so its name stands in brackets. */
+static uint32_t
+phase_frame(struct reader *reader, uint64_t string, struct error *error)
+{
+	char text[PHASE_MAX + 3];
+	size_t length;
+	const char *name = cpprofdata_string(&reader->file, string, PHASE_MAX,
+	                                     &length);
+
+	if (length == 0)
+		return named_frame(reader, "[unknown]", error);
+	snprintf(text, sizeof text, "[%.*s]", (int)length, name);
+	return named_frame(reader, text, error);
+}
+
+static uint32_t
+frame_of(struct reader *reader, const struct cpprofdata_node *node,
+         struct error *error)
+{
+	uint32_t number = le32toh(node->module), module = NO_MODULE;
+
+	if (number == CPPROFDATA_PARTIAL)
+		return named_frame(reader, "[partial]", error);
+	if (number == CPPROFDATA_PHASE)
+		return phase_frame(reader, le64toh(node->offset), error);
+	if (number != CPPROFDATA_NO_MODULE) {
+		module = index_of(&reader->file.runs[CPPROFDATA_MODULES],
+		                  number);
+		if (module == UINT32_MAX) {
+			reader->n_unknown++;
+			return named_frame(reader, "[unknown]", error);
+		}
+	}
+	return address_frames_add(reader->frames, module,
+	                          le64toh(node->offset), error);
+}
+
+/* Whether the parent is whole; *parent is then the builder's node. */
+static bool
+find_parent(const struct reader *reader, uint32_t number, uint64_t child,
+            uint32_t owner, uint32_t *parent)
+{
+	const struct cpprofdata_run *run;
+
+	*parent = NO_NODE;
+	if (number == CPPROFDATA_NO_NODE)
+		return true;
+	run = cpprofdata_runs_find(&reader->file.runs[CPPROFDATA_NODES],
+	                           number);
+	if (number >= child || run == NULL || run->owner != owner)
+		return false;
+	*parent = reader->built[run->n_before + (number - run->first)];
+	return *parent != NO_NODE;
+}
+
+static int
+add_counts(struct reader *reader, uint32_t built, const unsigned char *bytes,
+           struct error *error)
+{
+	for (uint32_t r = 0; r < reader->file.n_named; r++) {
+		struct cpprofdata_count count;
+		uint64_t hits, samples;
+
+		memcpy(&count, bytes + r * sizeof count, sizeof count);
+		hits = le64toh(count.hits);
+		samples = le64toh(count.samples);
+		if ((hits | samples) != 0 &&
+		    tree_builder_add(reader->builder, built, r, hits, samples,
+		                     error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+add_node(struct reader *reader, const struct cpprofdata_run *run, uint64_t k,
+         struct error *error)
+{
+	size_t offset = run->offset + k * reader->file.header.node_size;
+	const unsigned char *bytes = reader->file.bytes + offset;
+	struct cpprofdata_node node;
+	uint32_t parent, frame, *built = &reader->built[run->n_before + k];
+
+	memcpy(&node, bytes, sizeof node);
+	*built = NO_NODE;
+	if (!find_parent(reader, le32toh(node.parent), run->first + k,
+	                 run->owner, &parent)) {
+		if (reader->n_left_out++ == 0)
+			reader->first_left_out = offset;
+		return 0;
+	}
+	frame = frame_of(reader, &node, error);
+	if (frame == UINT32_MAX)
+		return -1;
+	*built = tree_builder_child(reader->builder, parent, frame, error);
+	if (*built == NO_NODE)
+		return -1;
+	if ((reader->file.header.flags & CPPROFDATA_COUNTS_RETURNS) != 0 &&
+	    tree_builder_add_returns(reader->builder, *built,
+	                             le64toh(node.returns), error) != 0)
+		return -1;
+	return add_counts(reader, *built, bytes + sizeof node, error);
+}
+
+static int
+add_run_of_nodes(struct reader *reader, const struct cpprofdata_run *run,
+                 struct error *error)
+{
+	for (uint64_t k = 0; k < run->n; k++) {
+		struct error why = { 0 };
+
+		if (reader->n_seen++ % NODES_A_STEP == 0 &&
+		    progress_step(reader->options->progress, run->offset +
+		                  k * reader->file.header.node_size,
+		                  reader->file.header.used, error) != 0)
+			return -1;
+		if (add_node(reader, run, k, &why) != 0)
+			return error_set(error, "%s: 0x%zx: %s",
+			    reader->file.name, (size_t)(run->offset +
+			        k * reader->file.header.node_size), why.text);
+	}
+	return 0;
+}
+
+static int
+compare_runs(const void *left, const void *right)
+{
+	const struct cpprofdata_run *a = *(struct cpprofdata_run *const *)left;
+	const struct cpprofdata_run *b =
+	    *(struct cpprofdata_run *const *)right;
+
+	if (a->owner != b->owner)
+		return a->owner < b->owner ? -1 : 1;
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* sorted[n]: runs of nodes, those of a thread together. */
+static int
+add_sections(struct reader *reader, struct cpprofdata_run **sorted, size_t n,
+             struct error *error)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		uint32_t owner = sorted[i]->owner;
+		uint32_t begin = tree_builder_begin_section(reader->builder);
+
+		for (; i < n && sorted[i]->owner == owner; i++)
+			if (add_run_of_nodes(reader, sorted[i], error) != 0)
+				return -1;
+		if (profile_add_section(reader->profile, begin,
+		        tree_builder_count(reader->builder),
+		        index_of(&reader->file.runs[CPPROFDATA_THREADS],
+		                 owner), error) == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+add_nodes(struct reader *reader, struct error *error)
+{
+	struct cpprofdata_runs *runs = &reader->file.runs[CPPROFDATA_NODES];
+	struct cpprofdata_run **sorted = memory_array(runs->n, sizeof *sorted,
+	                                              error);
+	int result = -1;
+
+	reader->built = memory_array(cpprofdata_runs_count(runs),
+	                             sizeof *reader->built, error);
+	if (sorted != NULL && reader->built != NULL) {
+		for (size_t i = 0; i < runs->n; i++)
+			sorted[i] = &runs->items[i];
+		qsort(sorted, runs->n, sizeof(struct cpprofdata_run *),
+		      compare_runs);
+		result = add_sections(reader, sorted, runs->n, error);
+	}
+	free(sorted);
+	return result;
+}
+
+static int
+warn_of_damage(struct reader *reader, struct error *error)
+{
+	const struct cpprofdata_file *file = &reader->file;
+
+	if (file->damage.is_set &&
+	    profile_warn(reader->profile, error, "%s: %s; what comes before "
+	                 "is shown", file->name, file->damage.text) != 0)
+		return -1;
+	if (reader->n_left_out > 0 &&
+	    profile_warn(reader->profile, error,
+	        "%s: 0x%zx: no such parent; left out for want of theirs: %"
+	        PRIu64 " node%s", file->name, reader->first_left_out,
+	        reader->n_left_out, reader->n_left_out == 1 ? "" : "s") != 0)
+		return -1;
+	if (reader->n_unknown > 0 &&
+	    profile_warn(reader->profile, error, "%s: modules that are not "
+	        "in the file have %" PRIu64 " node%s", file->name,
+	        reader->n_unknown, reader->n_unknown == 1 ? "" : "s") != 0)
+		return -1;
+	return 0;
+}
+
+static int
+fill_profile(struct reader *reader, struct error *error)
+{
+	reader->builder = tree_builder_new(reader->file.n_named, error);
+	reader->frames = address_frames_new(error);
+	if (reader->builder == NULL || reader->frames == NULL)
+		return -1;
+	if (add_process(reader, error) != 0 ||
+	    add_resources(reader, error) != 0 ||
+	    add_drops(reader, error) != 0 ||
+	    add_records(reader, CPPROFDATA_MODULES, add_module, error) != 0 ||
+	    add_records(reader, CPPROFDATA_THREADS, add_thread, error) != 0 ||
+	    add_nodes(reader, error) != 0 ||
+	    warn_of_damage(reader, error) != 0 ||
+	    address_frames_finish(reader->frames, reader->profile,
+	                          reader->options->modules, error) != 0)
+		return -1;
+	reader->profile->tree = tree_builder_finish(reader->builder, error);
+	return reader->profile->tree != NULL ? 0 : -1;
+}
+
+static struct profile *
+cpprofdata_read(struct source *source, const struct read_options *options,
+                struct error *error)
+{
+	struct reader reader = { .options = options };
+	struct profile *profile;
+
+	if (cpprofdata_file_open(&reader.file, source, error) != 0)
+		return NULL;
+	profile = reader.profile = profile_new(error);
+	if (profile != NULL && fill_profile(&reader, error) != 0) {
+		profile_free(profile);
+		profile = NULL;
+	}
+	free(reader.built);
+	tree_builder_free(reader.builder);
+	address_frames_free(reader.frames);
+	cpprofdata_file_close(&reader.file);
+	return profile;
+}
+
+const struct format format_cpprofdata = {
+	.name = "cpprofdata",
+	.summary = "what `cpprof record` writes",
+	.probe = cpprofdata_probe,
+	.read = cpprofdata_read,
+};

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprofdata_file.c -- walk the chunks once, believing only what fits.
+ *
+ * The file may be growing while it is read.  Whoever writes it publishes
+ * `used` after the chunks and `count` after the records, so each is loaded
+ * once, before what it vouches for.
+ */
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+/* A number that another process may publish at this moment. */
+static uint64_t
+load_published(const unsigned char *bytes)
+{
+	uint64_t number;
+
+	memcpy(&number, bytes, sizeof number);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return le64toh(number);
+}
+
+static void
+swap_header(struct cpprofdata_header *h)
+{
+	uint32_t *const words[] = { &h->version, &h->header_size, &h->flags,
+		&h->machine, &h->n_resources, &h->node_size, &h->pid,
+		&h->parent_pid, &h->arguments, &h->n_arguments, &h->host,
+		&h->executable, &h->directory };
+	uint64_t *const longs[] = { &h->start_ns, &h->end_ns,
+		&h->last_sample_ns, &h->n_threads, &h->n_threads_unsampled,
+		&h->n_closed, &h->sampling_ns, &h->cpu_ns };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		*words[i] = le32toh(*words[i]);
+	for (size_t i = 0; i < sizeof longs / sizeof *longs; i++)
+		*longs[i] = le64toh(*longs[i]);
+	for (size_t i = 0; i < CPPROFDATA_MAX_DROPS; i++) {
+		h->drops[i].samples = le64toh(h->drops[i].samples);
+		h->drops[i].hits = le64toh(h->drops[i].hits);
+	}
+	for (size_t i = 0; i < CPPROFDATA_MAX_RESOURCES; i++) {
+		struct cpprofdata_resource *resource = &h->resources[i];
+
+		resource->interval = le64toh(resource->interval);
+		resource->source = le32toh(resource->source);
+		resource->flags = le32toh(resource->flags);
+	}
+}
+
+static int
+check_header(const struct cpprofdata_file *file, struct error *error)
+{
+	const struct cpprofdata_header *header = &file->header;
+
+	if (memcmp(header->magic, CPPROFDATA_MAGIC, sizeof header->magic) != 0)
+		return error_set(error, "%s: 0x0: not a cpprofdata file",
+		                 file->name);
+	if (header->version != CPPROFDATA_VERSION)
+		return error_set(error,
+		    "%s: 0x8: cpprofdata version %u, expected %u", file->name,
+		    header->version, CPPROFDATA_VERSION);
+	if (header->header_size != CPPROFDATA_HEADER_SIZE)
+		return error_set(error,
+		    "%s: 0xc: header of %u bytes, expected %u", file->name,
+		    header->header_size, CPPROFDATA_HEADER_SIZE);
+	if (header->n_resources < 1 ||
+	    header->n_resources > CPPROFDATA_MAX_RESOURCES)
+		return error_set(error,
+		    "%s: 0x18: %u resources, expected 1 to %u", file->name,
+		    header->n_resources, CPPROFDATA_MAX_RESOURCES);
+	if (header->node_size != sizeof(struct cpprofdata_node) +
+	    header->n_resources * sizeof(struct cpprofdata_count))
+		return error_set(error,
+		    "%s: 0x1c: nodes of %u bytes do not fit %u resources",
+		    file->name, header->node_size, header->n_resources);
+	for (uint32_t i = 0; i < header->n_resources; i++)
+		if (header->resources[i].interval == 0)
+			return error_set(error,
+			    "%s: 0x%zx: interval 0, expected at least 1",
+			    file->name,
+			    offsetof(struct cpprofdata_header,
+			             resources[i].interval));
+	if (header->resources[0].name[0] == '\0')
+		return error_set(error, "%s: 0x%zx: no resource has a name",
+		    file->name,
+		    offsetof(struct cpprofdata_header, resources[0].name));
+	return 0;
+}
+
+static int
+read_header(struct cpprofdata_file *file, struct source *source,
+            struct error *error)
+{
+	size_t size;
+	const char *bytes = source_peek(source, CPPROFDATA_HEADER_SIZE, &size,
+	                                error);
+	uint64_t used;
+
+	if (bytes == NULL)
+		return -1;
+	if (size < CPPROFDATA_HEADER_SIZE)
+		return error_set(error,
+		    "%s: 0x%zx: ends in the header, expected %d bytes of it",
+		    file->name, size, CPPROFDATA_HEADER_SIZE);
+	used = load_published((const unsigned char *)bytes +
+	    offsetof(struct cpprofdata_header, used));
+	memcpy(&file->header, bytes, sizeof file->header);
+	swap_header(&file->header);
+	while (file->n_named < file->header.n_resources &&
+	       file->n_named < CPPROFDATA_MAX_RESOURCES &&
+	       file->header.resources[file->n_named].name[0] != '\0')
+		file->n_named++;
+	file->header.used = used;
+	return check_header(file, error);
+}
+
+/*
+ * Brings the bytes in use to hand, as far as they exist; returns how many.
+ * What a damaged header calls `used` may be any number, so the wish grows with
+ * what there is.
+ */
+static size_t
+read_bytes(struct cpprofdata_file *file, struct source *source,
+           struct error *error)
+{
+	uint64_t used = file->header.used;
+	size_t wanted = CPPROFDATA_HEADER_SIZE, size = 0;
+
+	do {
+		wanted = used / 2 < wanted ? (size_t)used : 2 * wanted;
+		file->bytes = (const unsigned char *)source_peek(source,
+		    wanted, &size, error);
+		if (file->bytes == NULL)
+			return 0;
+	} while (size >= wanted && size < used);
+	return size < used ? size : (size_t)used;
+}
+
+/* A chunk's header, the numbers in this machine's order. */
+static struct cpprofdata_chunk
+load_chunk(const unsigned char *bytes)
+{
+	uint64_t count = load_published(bytes +
+	    offsetof(struct cpprofdata_chunk, count));
+	struct cpprofdata_chunk chunk;
+
+	memcpy(&chunk, bytes, sizeof chunk);
+	chunk.magic = le32toh(chunk.magic);
+	chunk.type = le32toh(chunk.type);
+	chunk.size = le64toh(chunk.size);
+	chunk.first = le64toh(chunk.first);
+	chunk.record_size = le32toh(chunk.record_size);
+	chunk.owner = le32toh(chunk.owner);
+	chunk.count = count;
+	return chunk;
+}
+
+/* Enters the records of a chunk of known type; `left` bytes begin with it. */
+static int
+add_run(struct cpprofdata_file *file, const struct cpprofdata_chunk *chunk,
+        size_t offset, size_t left, struct error *error)
+{
+	struct cpprofdata_runs *runs = &file->runs[chunk->type];
+	uint64_t capacity = (chunk->size - sizeof *chunk) / runs->record_size;
+	uint64_t room = (left - sizeof *chunk) / runs->record_size;
+	uint64_t n = chunk->count;
+
+	if (chunk->record_size != runs->record_size)
+		return error_set(&file->damage,
+		    "0x%zx: records of %u bytes, expected %zu", offset,
+		    chunk->record_size, runs->record_size);
+	if (chunk->first != runs->next)
+		return error_set(&file->damage,
+		    "0x%zx: records begin with %" PRIu64 ", expected %" PRIu64,
+		    offset, chunk->first, runs->next);
+	if (n > capacity)
+		return error_set(&file->damage,
+		    "0x%zx: %" PRIu64 " records in a chunk for %" PRIu64,
+		    offset, n, capacity);
+	if (n > room)
+		n = room;
+	if (memory_grow(&runs->items, &runs->capacity, runs->n + 1,
+	                sizeof *runs->items, error) != 0)
+		return -1;
+	runs->items[runs->n] = (struct cpprofdata_run){
+		.first = runs->next,
+		.n = n,
+		.n_before = cpprofdata_runs_count(runs),
+		.offset = offset + sizeof *chunk,
+		.owner = chunk->owner,
+	};
+	runs->n++;
+	runs->next += capacity;
+	return 0;
+}
+
+/* The size of the chunk at offset, 0 where the walk ends. */
+static uint64_t
+read_chunk(struct cpprofdata_file *file, const unsigned char *bytes,
+           size_t offset, size_t left, struct error *error)
+{
+	struct cpprofdata_chunk chunk = load_chunk(bytes);
+
+	if (chunk.magic != CPPROFDATA_CHUNK_MAGIC) {
+		error_set(&file->damage, "0x%zx: not the start of a chunk",
+		          offset);
+		return 0;
+	}
+	if (chunk.size < CPPROFDATA_PAGE ||
+	    chunk.size % CPPROFDATA_PAGE != 0) {
+		error_set(&file->damage, "0x%zx: chunk of %" PRIu64
+		    " bytes, expected a multiple of %d", offset, chunk.size,
+		    CPPROFDATA_PAGE);
+		return 0;
+	}
+	if (chunk.type >= CPPROFDATA_STRINGS &&
+	    chunk.type <= CPPROFDATA_NODES &&
+	    add_run(file, &chunk, offset, left, error) != 0)
+		return 0;
+	return chunk.size;
+}
+
+static void
+walk_chunks(struct cpprofdata_file *file, size_t size, struct error *error)
+{
+	size_t offset = CPPROFDATA_HEADER_SIZE;
+
+	while (size > offset &&
+	       size - offset >= sizeof(struct cpprofdata_chunk)) {
+		uint64_t chunk_size = read_chunk(file, file->bytes + offset,
+		    offset, size - offset, error);
+
+		if (chunk_size == 0 || chunk_size >= size - offset)
+			break;
+		offset += (size_t)chunk_size;
+	}
+	if (file->header.used < CPPROFDATA_HEADER_SIZE)
+		error_set(&file->damage, "0x20: %" PRIu64 " bytes in use, "
+		          "expected %d or more", file->header.used,
+		          CPPROFDATA_HEADER_SIZE);
+	if (size < file->header.used)
+		error_set(&file->damage, "0x%zx: cut short, expected %" PRIu64
+		          " bytes", size, file->header.used);
+}
+
+int
+cpprofdata_file_open(struct cpprofdata_file *file, struct source *source,
+                     struct error *error)
+{
+	size_t size;
+
+	*file = (struct cpprofdata_file){ .name = source_name(source) };
+	if (read_header(file, source, error) != 0)
+		return -1;
+	file->runs[CPPROFDATA_STRINGS].record_size = 1;
+	file->runs[CPPROFDATA_MODULES].record_size =
+	    sizeof(struct cpprofdata_module);
+	file->runs[CPPROFDATA_THREADS].record_size =
+	    sizeof(struct cpprofdata_thread);
+	file->runs[CPPROFDATA_NODES].record_size = file->header.node_size;
+	size = read_bytes(file, source, error);
+	if (file->bytes != NULL)
+		walk_chunks(file, size, error);
+	if (!error->is_set)
+		return 0;
+	cpprofdata_file_close(file);
+	return -1;
+}
+
+void
+cpprofdata_file_close(struct cpprofdata_file *file)
+{
+	for (size_t type = 0; type <= CPPROFDATA_NODES; type++)
+		free(file->runs[type].items);
+}
+
+uint64_t
+cpprofdata_runs_count(const struct cpprofdata_runs *runs)
+{
+	const struct cpprofdata_run *last;
+
+	if (runs->n == 0)
+		return 0;
+	last = &runs->items[runs->n - 1];
+	return last->n_before + last->n;
+}
+
+const struct cpprofdata_run *
+cpprofdata_runs_find(const struct cpprofdata_runs *runs, uint64_t number)
+{
+	size_t low = 0, high = runs->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (runs->items[middle].first <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || number - runs->items[low - 1].first >=
+	    runs->items[low - 1].n)
+		return NULL;
+	return &runs->items[low - 1];
+}
+
+const char *
+cpprofdata_string(const struct cpprofdata_file *file, uint64_t number,
+                  size_t max, size_t *length)
+{
+	const struct cpprofdata_run *run =
+	    cpprofdata_runs_find(&file->runs[CPPROFDATA_STRINGS], number);
+	const char *text, *end;
+	uint64_t left;
+
+	*length = 0;
+	if (run == NULL)
+		return "";
+	left = run->n - (number - run->first);
+	text = (const char *)file->bytes + run->offset +
+	    (number - run->first);
+	if (left > max)
+		left = max;
+	end = memchr(text, '\0', left);
+	if (end == NULL && left < max)
+		return "";		/* it does not end in its chunk */
+	*length = end != NULL ? (size_t)(end - text) : max;
+	return text;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprofdata_summary.c -- how much a recording holds, without naming it. */
+#include "src/formats/cpprofdata/cpprofdata_summary.h"
+
+#include <endian.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+
+static uint64_t
+samples_of_node(const struct cpprofdata_file *file, size_t offset)
+{
+	uint64_t n = 0;
+
+	offset += sizeof(struct cpprofdata_node);
+	for (uint32_t r = 0; r < file->header.n_resources; r++) {
+		struct cpprofdata_count count;
+
+		memcpy(&count, file->bytes + offset, sizeof count);
+		n += le64toh(count.samples);
+		offset += sizeof count;
+	}
+	return n;
+}
+
+static void
+add_file(const struct cpprofdata_file *file,
+         struct cpprofdata_summary *summary)
+{
+	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
+
+	summary->n_files++;
+	summary->n_lost +=
+	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
+	for (size_t i = 0; i < runs->n; i++)
+		for (uint64_t k = 0; k < runs->items[i].n; k++)
+			summary->n_samples += samples_of_node(
+			    file, runs->items[i].offset +
+			    (size_t)k * runs->record_size);
+}
+
+int
+cpprofdata_summarise(const char *path, struct cpprofdata_summary *summary,
+                     struct error *error)
+{
+	struct source *source = source_open(path, error);
+	struct cpprofdata_file file;
+	int result = -1;
+
+	if (source == NULL)
+		return -1;
+	if (cpprofdata_file_open(&file, source, error) == 0) {
+		add_file(&file, summary);
+		cpprofdata_file_close(&file);
+		result = 0;
+	}
+	source_close(source);
+	return result;
+}

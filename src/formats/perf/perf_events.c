@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* perf_events.c -- the events of a perf.data file, and samples by them. */
+#include "src/formats/perf/perf_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/bytes.h"
+#include "src/base/memory.h"
+#include "src/formats/perf/perf_event.h"
+
+void
+perf_events_free(struct perf_events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		free(events->attrs[i].name);
+	free(events->attrs);
+	free(events->owners);
+	id_table_free(&events->ids);
+}
+
+/* ---- events ---- */
+
+uint32_t
+perf_events_add(struct perf_events *events, const unsigned char *bytes,
+                size_t size, struct error *error)
+{
+	struct bytes in = bytes_of(bytes, size);
+	struct perf_attr attr = { 0 };
+
+	attr.type = (uint32_t)bytes_number(&in, 4);
+	bytes_number(&in, 4);
+	attr.config = bytes_number(&in, 8);
+	attr.period = bytes_number(&in, 8);
+	attr.sample_type = bytes_number(&in, 8);
+	attr.read_format = bytes_number(&in, 8);
+	attr.flags = bytes_number(&in, 8);
+	bytes_take(&in, 16);
+	if (bytes_failed(&in)) {
+		error_set(error, "expected an event of %d bytes or more",
+		          PERF_ATTR_SIZE_MIN);
+		return UINT32_MAX;
+	}
+	/* Later versions are longer. */
+	bytes_take(&in, 8);
+	attr.branch_type = bytes_number(&in, 8);
+	attr.user_registers = bytes_number(&in, 8);
+	if (events->n >= PERF_EVENTS_MAX) {
+		error_set(error, "more than %d events", PERF_EVENTS_MAX);
+		return UINT32_MAX;
+	}
+	if (memory_grow(&events->attrs, &events->capacity, events->n + 1,
+	                sizeof attr, error) != 0)
+		return UINT32_MAX;
+	events->attrs[events->n] = attr;
+	return (uint32_t)events->n++;
+}
+
+int
+perf_events_add_id(struct perf_events *events, uint64_t id, uint32_t event,
+                   struct error *error)
+{
+	uint32_t number = id_table_add(&events->ids, id, error);
+
+	if (number == NO_ID ||
+	    memory_grow(&events->owners, &events->owners_capacity,
+	                (size_t)number + 1, sizeof *events->owners,
+	                error) != 0)
+		return -1;
+	events->owners[number] = event;
+	return 0;
+}
+
+int
+perf_events_set_name(struct perf_events *events, uint32_t event,
+                     const char *name, size_t length, struct error *error)
+{
+	char **to = &events->attrs[event].name;
+
+	length = strnlen(name, length);
+	free(*to);
+	*to = memory_array(length + 1, 1, error);
+	if (*to == NULL)
+		return -1;
+	memcpy(*to, name, length);
+	return 0;
+}
+
+uint32_t
+perf_events_find(const struct perf_events *events, uint64_t id)
+{
+	uint32_t number = id_table_find(&events->ids, id);
+
+	return number != NO_ID ? events->owners[number] : UINT32_MAX;
+}
+
+const char *
+perf_events_name(const struct perf_events *events, uint32_t event,
+                 char *place, size_t size)
+{
+	static const char *const hardware[] = { "cycles", "instructions",
+		"cache-references", "cache-misses", "branches",
+		"branch-misses", "bus-cycles", "stalled-cycles-frontend",
+		"stalled-cycles-backend", "ref-cycles" };
+	static const char *const software[] = { "cpu-clock", "task-clock",
+		"page-faults", "context-switches", "cpu-migrations",
+		"minor-faults", "major-faults", "alignment-faults",
+		"emulation-faults", "dummy", "bpf-output",
+		"cgroup-switches" };
+	const struct perf_attr *attr = &events->attrs[event];
+
+	if (attr->name != NULL && *attr->name != '\0')
+		return attr->name;
+	if (attr->type == 0 &&
+	    attr->config < sizeof hardware / sizeof *hardware)
+		return hardware[attr->config];
+	if (attr->type == 1 &&
+	    attr->config < sizeof software / sizeof *software)
+		return software[attr->config];
+	snprintf(place, size, "event-%u:%llx", attr->type,
+	         (unsigned long long)attr->config);
+	return place;
+}
+
+/* ---- which event a record is of, and when it was made ---- */
+
+static size_t
+count_bits(uint64_t bits)
+{
+	return (size_t)__builtin_popcountll(bits);
+}
+
+static uint64_t
+number_at(const unsigned char *bytes)
+{
+	uint64_t number = 0;
+
+	for (int i = 0; i < 8; i++)
+		number |= (uint64_t)bytes[i] << (8 * i);
+	return number;
+}
+
+/* The event of a sample, UINT32_MAX where it cannot be told. */
+static uint32_t
+event_of_sample(const struct perf_events *events,
+                const struct perf_record *record)
+{
+	uint64_t type, before;
+	size_t at = PERF_HEADER_SIZE;
+
+	if (events->n <= 1)
+		return events->n > 0 ? 0 : UINT32_MAX;
+	type = events->attrs[0].sample_type;
+	if ((type & PERF_SAMPLE_IDENTIFIER) == 0) {
+		if ((type & PERF_SAMPLE_ID) == 0)
+			return 0;
+		before = type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+		                 PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR);
+		at += 8 * count_bits(before);
+	}
+	if (record->size < at + 8)
+		return UINT32_MAX;
+	return perf_events_find(events, number_at(record->bytes + at));
+}
+
+/* Of a record other than a sample, which may end in some of a sample. */
+static uint64_t
+time_of_other(const struct perf_events *events,
+              const struct perf_record *record)
+{
+	const struct perf_attr *attr;
+	size_t behind;
+
+	if (events->n == 0)
+		return 0;
+	attr = &events->attrs[0];
+	if ((attr->flags & PERF_ATTR_SAMPLE_ID_ALL) == 0 ||
+	    (attr->sample_type & PERF_SAMPLE_TIME) == 0)
+		return 0;
+	behind = 8 * (1 + count_bits(attr->sample_type & (PERF_SAMPLE_ID |
+	    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+	    PERF_SAMPLE_IDENTIFIER)));
+	if (record->size < PERF_HEADER_SIZE + behind)
+		return 0;
+	return number_at(record->bytes + record->size - behind);
+}
+
+uint64_t
+perf_events_time(const struct perf_events *events,
+                 const struct perf_record *record)
+{
+	uint32_t event;
+	uint64_t type;
+	size_t at;
+
+	if (record->type != PERF_SAMPLE)
+		return time_of_other(events, record);
+	event = event_of_sample(events, record);
+	if (event == UINT32_MAX)
+		return 0;
+	type = events->attrs[event].sample_type;
+	if ((type & PERF_SAMPLE_TIME) == 0)
+		return 0;
+	at = PERF_HEADER_SIZE + 8 * count_bits(type &
+	    (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID));
+	return record->size >= at + 8 ? number_at(record->bytes + at) : 0;
+}
+
+/* ---- samples ---- */
+
+/* Passes over PERF_SAMPLE_READ. */
+static void
+pass_read(struct bytes *in, uint64_t format)
+{
+	uint64_t n = 1, each = 1 + count_bits(format & (PERF_READ_ID |
+	                                                PERF_READ_LOST));
+	uint64_t times = count_bits(format & (PERF_READ_TIME_ENABLED |
+	                                      PERF_READ_TIME_RUNNING));
+
+	if ((format & PERF_READ_GROUP) != 0)
+		n = bytes_number(in, 8);
+	if (n > in->size)
+		in->failed = true;
+	else
+		bytes_take(in, 8 * (n * each + times));
+}
+
+/* Takes n items of size bytes. */
+static const unsigned char *
+take_array(struct bytes *in, uint64_t n, size_t size)
+{
+	if (n > in->size / size)
+		in->failed = true;
+	return bytes_take(in, (size_t)n * size);
+}
+
+/* Likewise what comes behind the call chain, as far as it is wanted. */
+static void
+read_registers_and_stack(struct bytes *in, const struct perf_attr *attr,
+                         struct perf_sample *sample)
+{
+	uint64_t type = attr->sample_type;
+
+	if ((type & PERF_SAMPLE_RAW) != 0)
+		take_array(in, bytes_number(in, 4), 1);
+	if ((type & PERF_SAMPLE_BRANCH_STACK) != 0) {
+		uint64_t n = bytes_number(in, 8);
+
+		if ((attr->branch_type & PERF_BRANCH_HW_INDEX) != 0)
+			bytes_take(in, 8);
+		take_array(in, n, 24);
+	}
+	if ((type & PERF_SAMPLE_REGS_USER) != 0) {
+		sample->abi = bytes_number(in, 8);
+		if (sample->abi != 0)
+			sample->registers = take_array(in,
+			    count_bits(attr->user_registers), 8);
+	}
+	if ((type & PERF_SAMPLE_STACK_USER) != 0) {
+		uint64_t room = bytes_number(in, 8);
+
+		sample->stack = take_array(in, room, 1);
+		if (room > 0)
+			sample->stack_size = bytes_number(in, 8);
+		if (sample->stack_size > room)
+			sample->stack_size = room;
+	}
+}
+
+static void
+read_fields(struct bytes *in, const struct perf_attr *attr,
+            struct perf_sample *sample)
+{
+	uint64_t type = attr->sample_type;
+
+	if ((type & PERF_SAMPLE_IDENTIFIER) != 0)
+		bytes_take(in, 8);
+	if ((type & PERF_SAMPLE_IP) != 0)
+		sample->ip = bytes_number(in, 8);
+	if ((type & PERF_SAMPLE_TID) != 0) {
+		sample->pid = (uint32_t)bytes_number(in, 4);
+		sample->tid = (uint32_t)bytes_number(in, 4);
+	}
+	if ((type & PERF_SAMPLE_TIME) != 0)
+		sample->time = bytes_number(in, 8);
+	bytes_take(in, 8 * count_bits(type & (PERF_SAMPLE_ADDR |
+	    PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)));
+	if ((type & PERF_SAMPLE_PERIOD) != 0)
+		sample->period = bytes_number(in, 8);
+	if ((type & PERF_SAMPLE_READ) != 0)
+		pass_read(in, attr->read_format);
+	if ((type & PERF_SAMPLE_CALLCHAIN) != 0) {
+		sample->has_chain = true;
+		sample->n_chain = bytes_number(in, 8);
+		sample->chain = take_array(in, sample->n_chain, 8);
+	}
+}
+
+int
+perf_events_read_sample(const struct perf_events *events,
+                        const struct perf_record *record,
+                        struct perf_sample *sample, struct error *error)
+{
+	struct bytes in = bytes_of(record->bytes, record->size);
+	const struct perf_attr *attr;
+	uint32_t event = event_of_sample(events, record);
+
+	if (event == UINT32_MAX)
+		return error_set(error, "a sample of no event in the file");
+	attr = &events->attrs[event];
+	*sample = (struct perf_sample){
+		.event = event,
+		.period = (attr->flags & PERF_ATTR_FREQ) != 0 ? 1 :
+		          attr->period,
+	};
+	bytes_take(&in, PERF_HEADER_SIZE);
+	read_fields(&in, attr, sample);
+	read_registers_and_stack(&in, attr, sample);
+	if (bytes_failed(&in))
+		return error_set(error, "a sample that is shorter than its "
+		                 "event says");
+	return 0;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* perf_script.c -- what `perf script` prints.
+ *
+ * A sample is a line that says of whom and of which event (perf_script_line.h),
+ * lines with a tab in front for its frames, innermost first, and an empty line;
+ * or all on one line where no stacks were recorded.  Each distinct line of a
+ * frame is a frame, looked at closely only once.  Each event is a resource.
+ * Time O(bytes), memory that of the tree and of the distinct frames.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/format.h"
+#include "src/formats/perf/perf_event.h"
+#include "src/formats/perf/perf_script_frames.h"
+#include "src/formats/perf/perf_script_line.h"
+#include "src/formats/stack_feed.h"
+#include "src/formats/thread_sections.h"
+
+enum { LINE_MAX_SIZE = 1 << 20, FRAMES_MAX = 1 << 24 };
+
+struct reader {
+	struct source *source;
+	const struct read_options *options;
+	struct profile *profile;
+	struct stack_feed *feed;	/* NULL before the first sample */
+	uint64_t *counts;		/* [resources], all 0 but for a moment */
+	size_t counts_capacity;
+	struct names *frames;		/* their lines; numbers are labels */
+	struct names *events;		/* event i is resource i */
+	struct names *threads;		/* "COMM\0TID" of each thread */
+	struct names *processes;	/* pids as text */
+
+	uint64_t line_number;
+	bool is_inside;			/* a sample, */
+	uint64_t first_line;		/* which began here, */
+	size_t depth;			/* and has so many frames so far */
+	uint32_t event, thread;
+	uint64_t period;
+
+	uint64_t n_skipped;		/* lines, when lenient */
+	struct error first_skipped;
+};
+
+static int
+fail_line(const struct reader *reader, struct error *error, const char *what)
+{
+	return error_set(error, "%s:%llu: %s", source_name(reader->source),
+	                 (unsigned long long)reader->line_number, what);
+}
+
+static int
+reject_line(struct reader *reader, const char *what, struct error *error)
+{
+	if (!reader->options->lenient)
+		return fail_line(reader, error, what);
+	if (reader->n_skipped++ == 0)
+		fail_line(reader, &reader->first_skipped, what);
+	return 0;
+}
+
+/* ---- events and threads ---- */
+
+/* A text of the profile's; NULL with *error set. */
+static const char *
+keep_text(struct reader *reader, const struct perf_text *text,
+          struct error *error)
+{
+	return arena_text(&reader->profile->arena, text->text, text->length,
+	                  error);
+}
+
+static int
+add_event(struct reader *reader, const struct perf_text *event,
+          struct error *error)
+{
+	uint32_t n = reader->profile->n_resources;
+	const char *name = keep_text(reader, event, error);
+
+	if (n >= PERF_EVENTS_MAX)
+		return fail_line(reader, error, "more events than one "
+		                 "believes");
+	if (name == NULL ||
+	    profile_add_resource(reader->profile, name,
+	                         perf_event_gtick(name, event->length), 1,
+	                         error) == UINT32_MAX ||
+	    memory_grow(&reader->counts, &reader->counts_capacity,
+	                (size_t)n + 1, sizeof *reader->counts, error) != 0)
+		return -1;
+	reader->counts[n] = 0;
+	if (reader->feed != NULL)
+		return stack_feed_add_resource(reader->feed, error);
+	reader->feed = stack_feed_new(source_name(reader->source),
+	                              STACK_LINES, 1, error);
+	return reader->feed != NULL ? 0 : -1;
+}
+
+/* The process of a pid, 0 standing for all that are not known. */
+static uint32_t
+find_process(struct reader *reader, uint64_t pid, struct error *error)
+{
+	struct process process = { .pid = pid };
+	uint32_t n = names_count(reader->processes);
+	uint32_t number = names_add(reader->processes, (const char *)&pid,
+	                            sizeof pid, error);
+
+	if (number == NO_NAME)
+		return UINT32_MAX;
+	return number < n ? number :
+	    profile_add_process(reader->profile, &process, error);
+}
+
+static int
+add_thread(struct reader *reader, const struct perf_script_header *header,
+           struct error *error)
+{
+	struct thread thread = {
+		.process = find_process(reader, header->pid, error),
+		.tid = header->tid,
+		.name = keep_text(reader, &header->comm, error),
+	};
+
+	return thread.process != UINT32_MAX && thread.name != NULL &&
+	    profile_add_thread(reader->profile, &thread, error) != UINT32_MAX ?
+	    0 : -1;
+}
+
+static int
+find_thread(struct reader *reader, const struct perf_script_header *header,
+            struct error *error)
+{
+	size_t length = header->comm.length;
+	char *key = memory_array(length + 2 * sizeof(uint64_t), 1, error);
+	uint32_t n = names_count(reader->threads);
+
+	if (key == NULL)
+		return -1;
+	memcpy(key, header->comm.text, length);
+	memcpy(key + length, &header->pid, sizeof(uint64_t));
+	memcpy(key + length + sizeof(uint64_t), &header->tid,
+	       sizeof(uint64_t));
+	reader->thread = names_add(reader->threads, key,
+	                           length + 2 * sizeof(uint64_t), error);
+	free(key);
+	if (reader->thread == NO_NAME)
+		return -1;
+	return reader->thread < n ? 0 : add_thread(reader, header, error);
+}
+
+static int
+find_event(struct reader *reader, const struct perf_script_header *header,
+           struct error *error)
+{
+	static const struct perf_text samples = { "samples", 7 };
+	const struct perf_text *event = header->event.length > 0 ?
+	    &header->event : &samples;
+	uint32_t n = names_count(reader->events);
+
+	reader->event = names_add(reader->events, event->text, event->length,
+	                          error);
+	if (reader->event == NO_NAME)
+		return -1;
+	return reader->event < n ? 0 : add_event(reader, event, error);
+}
+
+/* ---- samples ---- */
+
+/*
+ * Puts a frame's line behind those that there are; one that is new is looked
+ * at.
+ */
+static int
+add_frame(struct reader *reader, const char *line, size_t length,
+          struct error *error)
+{
+	struct perf_script_frame frame;
+	uint32_t *labels, label;
+
+	if (reader->depth >= FRAMES_MAX)
+		return fail_line(reader, error, "a stack of more than "
+		                 "16,777,216 frames");
+	label = names_find(reader->frames, line, length);
+	if (label == NO_NAME &&
+	    !perf_script_read_frame(line, length, &frame))
+		return reject_line(reader, "expected a frame: ADDRESS SYMBOL "
+		                   "(OBJECT)", error);
+	if (label == NO_NAME)
+		label = names_add(reader->frames, line, length, error);
+	labels = stack_feed_room(reader->feed, reader->depth + 2, error);
+	if (label == NO_NAME || labels == NULL)
+		return -1;
+	labels[reader->depth++] = label;
+	return 0;
+}
+
+static int
+end_sample(struct reader *reader, struct error *error)
+{
+	static const char none[] = PERF_SCRIPT_NO_STACK;
+	uint32_t *labels;
+	int result;
+
+	if (!reader->is_inside)
+		return 0;
+	reader->is_inside = false;
+	if (reader->depth == 0 &&
+	    add_frame(reader, none, sizeof none - 1, error) != 0)
+		return -1;
+	labels = stack_feed_room(reader->feed, reader->depth + 1, error);
+	if (labels == NULL)
+		return -1;
+	labels[reader->depth] = reader->thread;
+	reader->counts[reader->event] = reader->period;
+	result = stack_feed_push(reader->feed, reader->depth + 1,
+	                         reader->first_line, reader->counts, 1, error);
+	reader->counts[reader->event] = 0;
+	return result;
+}
+
+static int
+begin_sample(struct reader *reader, const struct perf_script_header *header,
+             struct error *error)
+{
+	struct perf_script_frame frame;
+	const struct perf_text *rest = &header->rest;
+
+	if (end_sample(reader, error) != 0 ||
+	    find_event(reader, header, error) != 0 ||
+	    find_thread(reader, header, error) != 0)
+		return -1;
+	reader->is_inside = true;
+	reader->first_line = reader->line_number;
+	reader->depth = 0;
+	reader->period = header->period;
+	/* An event's arguments hardly look like an address and an object. */
+	if (perf_script_read_frame(rest->text, rest->length, &frame) &&
+	    frame.has_address && frame.object.length > 0)
+		return add_frame(reader, rest->text, rest->length, error);
+	return 0;
+}
+
+/*
+ * Lines of blanks and something inside a sample are perf's source lines, which
+ * say nothing about the stack.
+ */
+static int
+read_line(struct reader *reader, const char *line, size_t length,
+          struct error *error)
+{
+	struct perf_script_header header;
+
+	if (length > 0 && line[length - 1] == '\r')
+		length--;
+	if (length == 0)
+		return end_sample(reader, error);
+	if (line[0] == '\t' && reader->is_inside)
+		return add_frame(reader, line, length, error);
+	if (perf_script_read_header(line, length, &header))
+		return begin_sample(reader, &header, error);
+	if (line[0] == '#' || (line[0] == ' ' && reader->is_inside))
+		return 0;
+	return reject_line(reader, "expected a sample: COMMAND TID TIME: "
+	                   "PERIOD EVENT:", error);
+}
+
+/* ---- the whole input ---- */
+
+/* The bytes that the whole lines among bytes[size] take; -1 *error set. */
+static ssize_t
+read_lines(struct reader *reader, const char *bytes, size_t size,
+           struct error *error)
+{
+	const char *line = bytes, *end;
+
+	while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
+		reader->line_number++;
+		if (read_line(reader, line, (size_t)(end - line), error) != 0)
+			return -1;
+		line = end + 1;
+	}
+	return line - bytes;
+}
+
+/*
+ * Input that ends in the middle of a line, or of its packing, was cut off:
+ * then the last sample is not believed.
+ */
+static int
+end_source(struct reader *reader, size_t left, struct error *error)
+{
+	if (left == 0 && !source_is_truncated(reader->source))
+		return end_sample(reader, error);
+	if (reader->feed == NULL)
+		return 0;
+	reader->is_inside = false;
+	reader->line_number += left > 0;
+	return profile_warn(reader->profile, error, "%s:%llu: the input is "
+	                    "cut off here; what came before was read",
+	                    source_name(reader->source),
+	                    (unsigned long long)reader->line_number);
+}
+
+static int
+read_source(struct reader *reader, struct error *error)
+{
+	size_t wanted = 1, size;
+	const char *bytes;
+
+	while ((bytes = source_peek(reader->source, wanted, &size, error))) {
+		bool is_end = size < wanted;
+		ssize_t taken = read_lines(reader, bytes, size, error);
+		size_t left = size - (size_t)taken;
+
+		if (taken < 0)
+			return -1;
+		source_skip(reader->source, (size_t)taken);
+		if (is_end) {
+			source_skip(reader->source, left);
+			return end_source(reader, left, error) == 0 &&
+			    source_peek(reader->source, 1, &size, error) !=
+			        NULL ? 0 : -1;
+		}
+		if (left > LINE_MAX_SIZE) {
+			reader->line_number++;
+			return fail_line(reader, error,
+			                 "a line longer than 1 MiB");
+		}
+		wanted = left + 1;
+		if (progress_step(reader->options->progress,
+		                  source_done(reader->source),
+		                  source_size(reader->source), error) != 0)
+			return -1;
+	}
+	return -1;
+}
+
+static int
+finish_profile(struct reader *reader, struct error *error)
+{
+	struct profile *profile = reader->profile;
+	uint32_t n_threads = profile->n_threads, *threads;
+	int result;
+
+	if (reader->n_skipped > 0 &&
+	    profile_warn(profile, error, "%s: %llu lines skipped, the first: "
+	                 "%s", source_name(reader->source),
+	                 (unsigned long long)reader->n_skipped,
+	                 reader->first_skipped.text) != 0)
+		return -1;
+	if (reader->feed == NULL || stack_feed_count(reader->feed) == 0)
+		return error_set(error, "%s: no samples in it",
+		                 source_name(reader->source));
+	profile->tree = stack_feed_finish(reader->feed, error);
+	threads = memory_array(n_threads, sizeof *threads, error);
+	if (profile->tree == NULL || threads == NULL) {
+		free(threads);
+		return -1;
+	}
+	for (uint32_t i = 0; i < n_threads; i++)
+		threads[i] = i;
+	result = thread_sections_split(profile, threads, error);
+	free(threads);
+	return result == 0 ? perf_script_frames_enter(profile,
+	    reader->frames, reader->options->modules, error) : -1;
+}
+
+static void
+reader_free(struct reader *reader)
+{
+	stack_feed_free(reader->feed);
+	free(reader->counts);
+	names_free(reader->frames);
+	names_free(reader->events);
+	names_free(reader->threads);
+	names_free(reader->processes);
+	profile_free(reader->profile);
+}
+
+static struct profile *
+perf_script_read(struct source *source, const struct read_options *options,
+                 struct error *error)
+{
+	struct reader reader = { .source = source, .options = options };
+	struct profile *profile = NULL;
+
+	reader.profile = profile_new(error);
+	reader.frames = names_new(error);
+	reader.events = names_new(error);
+	reader.threads = names_new(error);
+	reader.processes = names_new(error);
+	if (!error->is_set && read_source(&reader, error) == 0 &&
+	    finish_profile(&reader, error) == 0) {
+		profile = reader.profile;
+		reader.profile = NULL;
+	}
+	reader_free(&reader);
+	return profile;
+}
+
+/* ---- probe ---- */
+
+/* The first line that is neither empty nor a comment is a sample's first. */
+static int
+perf_script_probe(const void *head, size_t size)
+{
+	const char *line = head, *end = line + size;
+	struct perf_script_header header;
+
+	while (line < end) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+		size_t length = (size_t)((stop != NULL ? stop : end) - line);
+
+		if (length > 0 && line[0] != '#' && line[0] != '\r') {
+			if (!perf_script_read_header(line, length, &header))
+				return PROBE_NO;
+			/* Frames below make sure what is not so clear. */
+			return header.has_time || (stop != NULL &&
+			       stop + 1 < end && stop[1] == '\t') ?
+			    PROBE_SURE : PROBE_NO;
+		}
+		line += length + 1;
+	}
+	return PROBE_NO;
+}
+
+const struct format format_perf_script = {
+	.name = "perf script",
+	.summary = "what `perf script` prints",
+	.probe = perf_script_probe,
+	.read = perf_script_read,
+};

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* perf_script_line.c -- lines of what perf script prints. */
+#include "src/formats/perf/perf_script_line.h"
+
+#include <string.h>
+
+/* What is left of a line. */
+struct scan {
+	const char *at, *end;
+};
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static void
+skip_blanks(struct scan *scan)
+{
+	while (scan->at < scan->end && is_blank(*scan->at))
+		scan->at++;
+}
+
+/* Each takes what it names off the front, or nothing and returns false. */
+static bool
+take_char(struct scan *scan, char c)
+{
+	if (scan->at == scan->end || *scan->at != c)
+		return false;
+	scan->at++;
+	return true;
+}
+
+static bool
+take_number(struct scan *scan, uint64_t *number)
+{
+	const char *at = scan->at;
+	uint64_t sum = 0;
+
+	for (; at < scan->end && *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(sum, 10, &sum) ||
+		    __builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum))
+			return false;
+	if (at == scan->at)
+		return false;
+	scan->at = at;
+	*number = sum;
+	return true;
+}
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool
+take_hex(struct scan *scan, uint64_t *number)
+{
+	const char *at = scan->at;
+	uint64_t sum = 0;
+
+	for (; at < scan->end && hex_digit(*at) >= 0; at++) {
+		if (sum >> 60 != 0)
+			return false;
+		sum = sum << 4 | (uint64_t)hex_digit(*at);
+	}
+	if (at == scan->at)
+		return false;
+	scan->at = at;
+	*number = sum;
+	return true;
+}
+
+/* ---- the first line of a sample ---- */
+
+/* "[003]": where it ran. */
+static void
+pass_cpu(struct scan *scan)
+{
+	struct scan ahead = *scan;
+	uint64_t cpu;
+
+	if (!take_char(&ahead, '[') || !take_number(&ahead, &cpu) ||
+	    !take_char(&ahead, ']'))
+		return;
+	skip_blanks(&ahead);
+	*scan = ahead;
+}
+
+/* "1007.550442:" */
+static bool
+pass_time(struct scan *scan)
+{
+	struct scan ahead = *scan;
+	uint64_t part;
+
+	if (!take_number(&ahead, &part) || !take_char(&ahead, '.') ||
+	    !take_number(&ahead, &part) || !take_char(&ahead, ':'))
+		return false;
+	skip_blanks(&ahead);
+	*scan = ahead;
+	return true;
+}
+
+/* "123  ", in front of something else */
+static void
+pass_period(struct scan *scan, uint64_t *period)
+{
+	struct scan ahead = *scan;
+	uint64_t number;
+
+	if (!take_number(&ahead, &number) || ahead.at == ahead.end ||
+	    !is_blank(*ahead.at))
+		return;
+	skip_blanks(&ahead);
+	*period = number;
+	*scan = ahead;
+}
+
+/* Up to the first ':' that ends a word: "sched:sched_switch:". */
+static bool
+take_event(struct scan *scan, struct perf_text *event)
+{
+	const char *at = scan->at;
+
+	while (at < scan->end && !is_blank(*at))
+		at++;
+	if (at - scan->at < 2 || at[-1] != ':')
+		return false;
+	event->text = scan->at;
+	event->length = (size_t)(at - scan->at) - 1;
+	scan->at = at;
+	return true;
+}
+
+/* What comes behind the command; whether it can be that. */
+static bool
+read_behind_command(struct scan scan, struct perf_script_header *header)
+{
+	header->pid = 0;
+	header->period = 1;
+	header->event = header->rest = (struct perf_text){ scan.end, 0 };
+	if (!take_number(&scan, &header->tid))
+		return false;
+	if (take_char(&scan, '/')) {
+		header->pid = header->tid;
+		if (!take_number(&scan, &header->tid))
+			return false;
+	}
+	if (scan.at < scan.end && !is_blank(*scan.at))
+		return false;
+	skip_blanks(&scan);
+	pass_cpu(&scan);
+	header->has_time = pass_time(&scan);
+	pass_period(&scan, &header->period);
+	if (!take_event(&scan, &header->event) && !header->has_time)
+		return false;
+	header->rest = (struct perf_text){ scan.at,
+		(size_t)(scan.end - scan.at) };
+	return true;
+}
+
+/*
+ * The command ends at the first blank behind which all the rest fits; one that
+ * fits with a time is preferred.
+ */
+bool
+perf_script_read_header(const char *line, size_t length,
+                        struct perf_script_header *header)
+{
+	struct scan scan = { line, line + length };
+	struct perf_script_header found;
+	bool is_found = false;
+
+	if (length > 0 && line[0] == '\t')
+		return false;
+	skip_blanks(&scan);
+	found.comm.text = scan.at;
+	for (; scan.at < scan.end; scan.at++) {
+		if (!is_blank(*scan.at) || scan.at + 1 == scan.end ||
+		    is_blank(scan.at[1]))
+			continue;
+		found.comm.length = (size_t)(scan.at - found.comm.text);
+		while (is_blank(found.comm.text[found.comm.length - 1]))
+			found.comm.length--;
+		if (!read_behind_command((struct scan){ scan.at + 1,
+		        scan.end }, &found))
+			continue;
+		if (found.has_time || !is_found)
+			*header = found;
+		is_found = true;
+		if (found.has_time)
+			break;
+	}
+	return is_found;
+}
+
+/* ---- frames ---- */
+
+/* Where the bracket begins that ends the text, or NULL. */
+static const char *
+last_bracket(const char *text, const char *end)
+{
+	size_t depth = 0;
+
+	if (end == text || end[-1] != ')')
+		return NULL;
+	while (end > text) {
+		end--;
+		if (*end == ')')
+			depth++;
+		else if (*end == '(' && --depth == 0)
+			return end;
+	}
+	return NULL;
+}
+
+/* Takes " (OBJECT)" off the end. */
+static void
+read_object(struct scan *scan, struct perf_text *object)
+{
+	const char *bracket = last_bracket(scan->at, scan->end);
+
+	*object = (struct perf_text){ scan->end, 0 };
+	if (bracket == NULL || (bracket > scan->at && bracket[-1] != ' '))
+		return;
+	object->text = bracket + 1;
+	object->length = (size_t)(scan->end - 1 - object->text);
+	scan->end = bracket > scan->at ? bracket - 1 : bracket;
+}
+
+/* Takes "+0x1f" off the end. */
+static void
+drop_offset(struct scan *scan)
+{
+	const char *at = scan->end;
+
+	while (at > scan->at && hex_digit(at[-1]) >= 0)
+		at--;
+	if (at < scan->end && at - scan->at > 3 &&
+	    memcmp(at - 3, "+0x", 3) == 0)
+		scan->end = at - 3;
+}
+
+bool
+perf_script_read_frame(const char *line, size_t length,
+                       struct perf_script_frame *frame)
+{
+	struct scan scan = { line, line + length }, behind;
+
+	while (scan.end > scan.at && is_blank(scan.end[-1]))
+		scan.end--;
+	skip_blanks(&scan);
+	behind = scan;
+	frame->has_address = take_hex(&behind, &frame->address) &&
+	    (behind.at == behind.end || (*behind.at == ' ' &&
+	     behind.at + 1 < behind.end && behind.at[1] != '('));
+	if (frame->has_address) {
+		skip_blanks(&behind);
+		scan = behind;
+	}
+	read_object(&scan, &frame->object);
+	drop_offset(&scan);
+	frame->symbol = (struct perf_text){ scan.at,
+		(size_t)(scan.end - scan.at) };
+	if (frame->symbol.length == 0 && frame->has_address)
+		frame->symbol = (struct perf_text){ "[unknown]", 9 };
+	return frame->symbol.length > 0;
+}

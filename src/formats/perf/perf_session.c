@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* perf_session.c -- from perf's records to a profile.
+ *
+ * What the kernel wrote waits in a queue until its turn; what perf added
+ * itself takes effect at once.
+ */
+#include "src/formats/perf/perf_session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/bytes.h"
+#include "src/base/memory.h"
+#include "src/formats/perf/perf_event.h"
+#include "src/formats/perf/perf_features.h"
+#include "src/formats/perf/perf_frames.h"
+#include "src/formats/perf/perf_queue.h"
+#include "src/formats/perf/perf_spaces.h"
+#include "src/formats/perf/perf_stacks.h"
+#include "src/formats/perf/perf_unpacker.h"
+#include "src/formats/stack_feed.h"
+#include "src/formats/thread_sections.h"
+
+struct perf_session {
+	const char *name;
+	struct profile *profile;
+	const struct read_options *options;
+	struct perf_events events;
+	struct perf_features features;
+	struct perf_queue *queue;
+	struct perf_unpacker *unpacker;	/* NULL before it is needed */
+	struct perf_spaces *spaces;
+	struct perf_frames *frames;
+	struct perf_stacks *stacks;
+	struct stack_feed *feed;	/* NULL before the first sample */
+	uint32_t n_resources;		/* of the feed */
+	uint64_t counts[PERF_EVENTS_MAX];	/* all 0 but for a moment */
+	uint64_t n_samples[PERF_EVENTS_MAX];
+	uint64_t n_lost;
+};
+
+struct perf_session *
+perf_session_new(const char *name, struct profile *profile,
+                 const struct read_options *options, struct error *error)
+{
+	struct perf_session *session = memory_array(1, sizeof *session,
+	                                            error);
+
+	if (session == NULL)
+		return NULL;
+	session->name = name;
+	session->profile = profile;
+	session->options = options;
+	session->queue = perf_queue_new(error);
+	session->spaces = perf_spaces_new(profile, options->modules, error);
+	session->frames = perf_frames_new(profile, session->spaces,
+	                                  options->modules, error);
+	session->stacks = perf_stacks_new(profile, session->spaces,
+	                                  session->frames, options->modules,
+	                                  error);
+	if (!error->is_set)
+		return session;
+	perf_session_free(session);
+	return NULL;
+}
+
+void
+perf_session_free(struct perf_session *session)
+{
+	if (session == NULL)
+		return;
+	stack_feed_free(session->feed);
+	perf_stacks_free(session->stacks);
+	perf_frames_free(session->frames);
+	perf_spaces_free(session->spaces);
+	perf_unpacker_free(session->unpacker);
+	perf_queue_free(session->queue);
+	perf_features_free(&session->features);
+	perf_events_free(&session->events);
+	free(session);
+}
+
+struct perf_events *
+perf_session_events(struct perf_session *session)
+{
+	return &session->events;
+}
+
+static int
+fail(const struct perf_session *session, uint64_t offset,
+     const struct error *why, struct error *error)
+{
+	return error_set(error, "%s: 0x%" PRIx64 ": %s", session->name,
+	                 offset, why->text);
+}
+
+/* ---- samples ---- */
+
+/* The feed, with a resource for each event so far. */
+static int
+need_feed(struct perf_session *session, struct error *error)
+{
+	uint32_t n = (uint32_t)session->events.n;
+
+	if (session->feed == NULL) {
+		session->feed = stack_feed_new(session->name, STACK_OFFSETS,
+		                               n, error);
+		session->n_resources = n;
+	}
+	if (session->feed == NULL)
+		return -1;
+	for (; session->n_resources < n; session->n_resources++)
+		if (stack_feed_add_resource(session->feed, error) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+enter_sample(struct perf_session *session, const struct perf_record *record,
+             struct error *error)
+{
+	struct perf_sample sample;
+	struct perf_stack stack = { 0 };
+	uint32_t thread;
+	int result;
+
+	if (perf_events_read_sample(&session->events, record, &sample,
+	                            error) != 0 ||
+	    need_feed(session, error) != 0)
+		return -1;
+	stack.labels = stack_feed_room(session->feed,
+	                               perf_stacks_room(&sample) + 1, error);
+	thread = perf_spaces_thread(session->spaces, sample.pid, sample.tid,
+	                            error);
+	if (stack.labels == NULL || thread == UINT32_MAX ||
+	    perf_stacks_fill(session->stacks,
+	                     &session->events.attrs[sample.event], record,
+	                     &sample, &stack, error) != 0)
+		return -1;
+	stack.labels[stack.n++] = thread;
+	session->n_samples[sample.event]++;
+	session->counts[sample.event] = sample.period;
+	result = stack_feed_push(session->feed, stack.n, record->offset,
+	                         session->counts, 1, error);
+	session->counts[sample.event] = 0;
+	return result;
+}
+
+/* ---- records ---- */
+
+static int
+count_lost(struct perf_session *session, const struct perf_record *record,
+           struct error *error)
+{
+	struct bytes in = bytes_of(record->bytes, record->size);
+	uint64_t lost;
+
+	bytes_take(&in, PERF_HEADER_SIZE);
+	if (record->type == PERF_LOST)
+		bytes_take(&in, 8);
+	lost = bytes_number(&in, 8);
+	if (bytes_failed(&in))
+		return error_set(error, "expected how much was lost");
+	if (__builtin_add_overflow(session->n_lost, lost, &session->n_lost))
+		session->n_lost = UINT64_MAX;
+	return 0;
+}
+
+/* A record of the kernel's, whose turn has come. */
+static int
+deliver(void *context, const struct perf_record *record, struct error *error)
+{
+	struct perf_session *session = context;
+	struct error why;
+	int result;
+
+	why.is_set = false;	/* its text need not be zeroed */
+	if (record->type == PERF_SAMPLE)
+		result = enter_sample(session, record, &why);
+	else if (record->type == PERF_LOST ||
+	         record->type == PERF_LOST_SAMPLES)
+		result = count_lost(session, record, &why);
+	else
+		result = perf_spaces_apply(session->spaces, record, &why);
+	return result == 0 ? 0 : fail(session, record->offset, &why, error);
+}
+
+static int
+queue_record(struct perf_session *session, const struct perf_record *record,
+             struct error *error)
+{
+	uint64_t time = perf_events_time(&session->events, record);
+
+	return time == 0 ? deliver(session, record, error) :
+	    perf_queue_add(session->queue, record, time, error);
+}
+
+/* Packed records, which may begin in one and end in the next of these. */
+static int
+unpack(struct perf_session *session, const struct perf_record *record,
+       struct error *error)
+{
+	struct error why = { 0 };
+	struct perf_record inner;
+	int found;
+
+	if (session->unpacker == NULL)
+		session->unpacker = perf_unpacker_new(&why);
+	if (session->unpacker == NULL)
+		return fail(session, record->offset, &why, error);
+	perf_unpacker_feed(session->unpacker, record);
+	while ((found = perf_unpacker_next(session->unpacker, &inner,
+	                                   &why)) > 0)
+		if (perf_session_record(session, &inner, error) != 0)
+			return -1;
+	return found == 0 ? 0 : fail(session, record->offset, &why, error);
+}
+
+/* Records that perf adds, which say something of others. */
+static int
+apply_own(struct perf_session *session, const struct perf_record *record,
+          struct error *error)
+{
+	struct error why = { 0 };
+
+	switch (record->type) {
+	case PERF_FINISHED_ROUND:
+		return perf_queue_round(session->queue, deliver, session,
+		                        error);
+	case PERF_COMPRESSED:
+	case PERF_COMPRESSED2:
+		return unpack(session, record, error);
+	default:
+		return perf_features_record(&session->features,
+		                            &session->events, record,
+		                            &why) == 0 ? 0 :
+		       fail(session, record->offset, &why, error);
+	}
+}
+
+int
+perf_session_record(struct perf_session *session,
+                    const struct perf_record *record, struct error *error)
+{
+	return record->type < PERF_KERNEL_END ?
+	    queue_record(session, record, error) :
+	    apply_own(session, record, error);
+}
+
+int
+perf_session_feature(struct perf_session *session, uint64_t feature,
+                     const unsigned char *bytes, size_t size,
+                     uint64_t offset, struct error *error)
+{
+	struct error why = { 0 };
+
+	return perf_features_section(&session->features, &session->events,
+	                             feature, bytes, size, &why) == 0 ? 0 :
+	       fail(session, offset, &why, error);
+}
+
+/* ---- the end ---- */
+
+static bool
+has_resource(const struct profile *profile, const char *name)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (strcmp(profile->resources[r].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int
+add_resource(struct perf_session *session, uint32_t event,
+             struct error *error)
+{
+	struct profile *profile = session->profile;
+	char place[64];
+	const char *name = perf_events_name(&session->events, event, place,
+	                                    sizeof place);
+
+	/* The same event may have been asked for twice. */
+	if (has_resource(profile, name))
+		name = arena_format(&profile->arena, error, "%s-%u", name,
+		                    event + 1);
+	return name != NULL && profile_add_resource(profile, name,
+	    perf_event_gtick(name, strlen(name)), 1, error) != UINT32_MAX ?
+	    0 : -1;
+}
+
+/* Events without samples, as perf adds for its own use, are dropped. */
+static int
+add_resources(struct perf_session *session, struct error *error)
+{
+	struct sample_tree *tree = session->profile->tree;
+	uint32_t n = 0;
+
+	for (uint32_t event = 0; event < session->n_resources; event++) {
+		uint64_t *hits = tree->hits[event];
+		uint64_t *samples = tree->samples[event];
+
+		if (session->n_samples[event] == 0)
+			continue;
+		if (add_resource(session, event, error) != 0)
+			return -1;
+		tree->hits[event] = tree->hits[n];
+		tree->samples[event] = tree->samples[n];
+		tree->hits[n] = hits;
+		tree->samples[n++] = samples;
+	}
+	sample_tree_keep_resources(tree, n);
+	return 0;
+}
+
+static int
+split_threads(struct perf_session *session, struct error *error)
+{
+	uint32_t n = session->profile->n_threads, *threads;
+	int result;
+
+	threads = memory_array(n, sizeof *threads, error);
+	if (threads == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		threads[i] = i;
+	result = thread_sections_split(session->profile, threads, error);
+	free(threads);
+	return result;
+}
+
+static int
+add_losses(struct perf_session *session, struct error *error)
+{
+	if (session->n_lost > 0 &&
+	    profile_add_tally(session->profile, "hits lost: perf could not "
+	                      "keep up", session->n_lost, error) != 0)
+		return -1;
+	if (perf_spaces_overflowed(session->spaces))
+		return profile_warn(session->profile, error, "%s: more "
+		    "mappings than one believes; some are left out",
+		    session->name);
+	return 0;
+}
+
+int
+perf_session_finish(struct perf_session *session, struct error *error)
+{
+	struct profile *profile = session->profile;
+
+	if (perf_queue_finish(session->queue, deliver, session, error) != 0)
+		return -1;
+	if (session->feed == NULL)
+		return error_set(error, "%s: no samples in it",
+		                 session->name);
+	profile->tree = stack_feed_finish(session->feed, error);
+	if (profile->tree == NULL ||
+	    add_resources(session, error) != 0 ||
+	    split_threads(session, error) != 0 ||
+	    perf_features_apply(&session->features, profile, error) != 0 ||
+	    add_losses(session, error) != 0)
+		return -1;
+	return perf_frames_finish(session->frames, error);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* perf_stacks.c -- the frames of perf's samples.
+ *
+ * A call chain is of addresses, with marks between those of the kernel and of
+ * the process.  Where perf copied the top of the process's stack instead, that
+ * is walked.
+ */
+#include "src/formats/perf/perf_stacks.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/bytes.h"
+#include "src/base/memory.h"
+#include "src/symbols/stack_walk.h"
+
+/* Frames of a copied stack; it is at most 64 KiB. */
+enum { WALKED_MAX = 8192 };
+
+struct perf_stacks {
+	struct profile *profile;
+	struct perf_spaces *spaces;
+	struct perf_frames *frames;
+	struct module_cache *modules;
+	struct stack_walker *walker;	/* NULL before it is needed */
+};
+
+struct perf_stacks *
+perf_stacks_new(struct profile *profile, struct perf_spaces *spaces,
+                struct perf_frames *frames, struct module_cache *modules,
+                struct error *error)
+{
+	struct perf_stacks *stacks = memory_array(1, sizeof *stacks, error);
+
+	if (stacks != NULL)
+		*stacks = (struct perf_stacks){ profile, spaces, frames,
+			modules, NULL };
+	return stacks;
+}
+
+void
+perf_stacks_free(struct perf_stacks *stacks)
+{
+	if (stacks == NULL)
+		return;
+	stack_walker_free(stacks->walker);
+	free(stacks);
+}
+
+size_t
+perf_stacks_room(const struct perf_sample *sample)
+{
+	return (size_t)sample->n_chain + 1 +
+	    (sample->stack_size > 0 ? WALKED_MAX : 0);
+}
+
+static int
+add_address(struct perf_stacks *stacks, struct perf_stack *stack,
+            uint64_t address, struct error *error)
+{
+	uint32_t label;
+
+	/* A call may be the last instruction of its function. */
+	if (!stack->is_first)
+		address--;
+	stack->is_first = false;
+	if (stack->context == PERF_CONTEXT_KERNEL)
+		label = perf_frames_kernel(stacks->frames, address, error);
+	else if (stack->context == PERF_CONTEXT_USER)
+		label = perf_frames_user(stacks->frames, stack->pid,
+		                         stack->space, address, error);
+	else
+		label = perf_frames_name(stacks->frames, "[guest]", error);
+	stack->labels[stack->n++] = label;
+	return label != UINT32_MAX ? 0 : -1;
+}
+
+static uint64_t
+context_of(const struct perf_record *record)
+{
+	switch (record->misc & PERF_MODE_MASK) {
+	case PERF_MODE_KERNEL:
+		return PERF_CONTEXT_KERNEL;
+	case PERF_MODE_USER:
+		return PERF_CONTEXT_USER;
+	default:
+		return PERF_CONTEXT_MAX;
+	}
+}
+
+/* The call chain, without the process's part where its stack was copied. */
+static int
+add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
+          const struct perf_sample *sample, bool is_copied,
+          struct error *error)
+{
+	for (uint64_t i = 0; i < sample->n_chain; i++) {
+		uint64_t address;
+
+		memcpy(&address, sample->chain + 8 * i, sizeof address);
+		address = le64toh(address);
+		if (address >= PERF_CONTEXT_MAX) {
+			stack->context = address;
+			stack->is_first = true;
+		} else if (!(is_copied &&
+		             stack->context == PERF_CONTEXT_USER) &&
+		           add_address(stacks, stack, address, error) != 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* What the kernel copied of a process of x86-64; false: nothing of use. */
+static bool
+begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
+            struct stack_frame *frame)
+{
+	/* DWARF's numbers of the kernel's registers; 99: not used. */
+	static const uint8_t numbers[] = { 0, 3, 2, 1, 4, 5, STACK_RBP,
+		STACK_RSP, STACK_RIP, 99, 99, 99, 99, 99, 99, 99, 8, 9, 10,
+		11, 12, 13, 14, 15 };
+	const uint64_t needed = 1 << 6 | 1 << 7 | 1 << 8;
+	uint64_t mask = attr->user_registers;
+	struct bytes in = bytes_of(sample->registers,
+	    (size_t)__builtin_popcountll(mask) * 8);
+
+	if (sample->abi != 2 || sample->stack_size == 0 ||
+	    sample->registers == NULL || (mask & needed) != needed)
+		return false;
+	*frame = (struct stack_frame){ .is_interrupted = true,
+		.stack = sample->stack, .stack_size = sample->stack_size };
+	for (unsigned bit = 0; bit < 64; bit++) {
+		uint64_t value;
+
+		if ((mask >> bit & 1) == 0)
+			continue;
+		value = bytes_number(&in, 8);
+		if (bit < sizeof numbers && numbers[bit] < STACK_REGISTERS)
+			frame->registers[numbers[bit]] = value;
+	}
+	frame->stack_start = frame->registers[STACK_RSP];
+	return true;
+}
+
+/* Makes the frame its caller's. */
+static bool
+walk_on(struct perf_stacks *stacks, const struct perf_stack *stack,
+        struct stack_frame *frame)
+{
+	uint64_t address = frame->registers[STACK_RIP] -
+	                   !frame->is_interrupted;
+	struct perf_map *map = perf_space_find(stack->space, address);
+	struct module_file file = { .search = module_cache_search(
+		stacks->modules) };
+	const struct module *module;
+
+	if (map == NULL)
+		return false;
+	if (map->module == NO_MODULE)
+		return stack_walker_step(stacks->walker, NULL, 0, 0, frame);
+	module = &stacks->profile->modules[map->module];
+	file.path = module->path;
+	file.build_id = module->build_id;
+	file.build_id_size = module->build_id_size;
+	return stack_walker_step(stacks->walker, &file, map->module,
+	    perf_spaces_address(stacks->spaces, map, address), frame);
+}
+
+/* The frames of the process, outwards from *frame. */
+static int
+add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
+           struct stack_frame *frame, struct error *error)
+{
+	size_t n = 0;
+
+	if (stacks->walker == NULL)
+		stacks->walker = stack_walker_new(error);
+	if (stacks->walker == NULL)
+		return -1;
+	stack->context = PERF_CONTEXT_USER;
+	do {
+		stack->is_first = frame->is_interrupted;
+		if (add_address(stacks, stack, frame->registers[STACK_RIP],
+		                error) != 0)
+			return -1;
+	} while (++n < WALKED_MAX && walk_on(stacks, stack, frame));
+	return 0;
+}
+
+int
+perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
+                 const struct perf_record *record,
+                 const struct perf_sample *sample, struct perf_stack *stack,
+                 struct error *error)
+{
+	struct stack_frame frame;
+	bool is_copied = begin_stack(attr, sample, &frame);
+
+	stack->n = 0;
+	stack->pid = sample->pid;
+	stack->context = context_of(record);
+	stack->is_first = true;
+	stack->space = perf_spaces_of(stacks->spaces, sample->pid, error);
+	if (stack->space == NULL ||
+	    add_chain(stacks, stack, sample, is_copied, error) != 0 ||
+	    (is_copied && add_copied(stacks, stack, &frame, error) != 0))
+		return -1;
+	return stack->n > 0 ? 0 :
+	       add_address(stacks, stack, sample->ip, error);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* export_pprof.c -- profile.proto, packed by gzip, as go tool pprof reads it.
+ *
+ * A resource becomes a type of values in its gticks; one alone has its raw
+ * samples beside it, as Go's own profiles have.  A stack becomes a sample, a
+ * frame a location (pprof_code.c).
+ * Source: google/pprof, proto/profile.proto.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/collapsed/collapsed_header.h"
+#include "src/formats/gzip_output.h"
+#include "src/formats/pprof/pprof_encoding.h"
+#include "src/profile/stack_walk.h"
+
+/* The number of a string; 0 with *error set for want of memory. */
+static uint64_t
+string_id(struct pprof_encoding *encoding, const char *text, size_t length,
+          struct error *error)
+{
+	uint32_t id = names_add(encoding->strings, text, length, error);
+
+	return id != NO_NAME ? id : 0;
+}
+
+uint64_t
+pprof_text_id(struct pprof_encoding *encoding, const char *text,
+              struct error *error)
+{
+	return string_id(encoding, text, strlen(text), error);
+}
+
+uint64_t
+pprof_name_id(struct pprof_encoding *encoding, uint32_t name,
+              struct error *error)
+{
+	const struct names *names = encoding->source->profile->names;
+
+	if (name == NO_NAME)
+		return 0;
+	return string_id(encoding, names_text(names, name),
+	                 names_length(names, name), error);
+}
+
+int
+pprof_flush(struct pprof_encoding *encoding, struct error *error)
+{
+	if (error->is_set)
+		return -1;
+	return export_flush(&encoding->fields, encoding->writer, error);
+}
+
+void
+pprof_add_message(struct pprof_encoding *encoding, uint32_t field)
+{
+	protobuf_add_message(&encoding->fields, field, &encoding->message);
+	text_clear(&encoding->message);
+}
+
+/* ---- resources ---- */
+
+/* Whether hits are samples, and nothing is known of what they stand for. */
+static bool
+is_count(const struct resource *resource)
+{
+	return resource->interval == 1 && (*resource->gtick == '\0' ||
+	                                   strcmp(resource->gtick,
+	                                          "sample") == 0);
+}
+
+/* What pprof calls a gtick: known units in the plural. */
+static uint64_t
+unit_id(struct pprof_encoding *encoding, const struct resource *resource,
+        struct error *error)
+{
+	static const char *const known[] = { "nanosecond", "microsecond",
+		"millisecond", "second", "byte", "kilobyte", "megabyte",
+		NULL };
+	char plural[16];
+
+	if (is_count(resource) || *resource->gtick == '\0')
+		return pprof_text_id(encoding, "count", error);
+	for (size_t i = 0; known[i] != NULL; i++)
+		if (strcmp(resource->gtick, known[i]) == 0) {
+			strcpy(stpcpy(plural, known[i]), "s");
+			return pprof_text_id(encoding, plural, error);
+		}
+	return pprof_text_id(encoding, resource->gtick, error);
+}
+
+static void
+add_type(struct pprof_encoding *encoding, uint32_t field, uint64_t type,
+         uint64_t unit)
+{
+	protobuf_add_number(&encoding->message, TYPE_TYPE, type);
+	protobuf_add_number(&encoding->message, TYPE_UNIT, unit);
+	pprof_add_message(encoding, field);
+}
+
+/* Sums of values are signed numbers of 64 bits in the tools. */
+static int
+check_total(const struct pprof_encoding *encoding, uint32_t r,
+            struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	const struct sample_tree *tree = profile->tree;
+	uint64_t gticks;
+
+	return export_gticks(&profile->resources[r],
+	                     sample_tree_total(tree->hits[r], tree->n_nodes),
+	                     INT64_MAX, &gticks, error);
+}
+
+static int
+write_types(struct pprof_encoding *encoding, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	const struct resource *current =
+	    &profile->resources[encoding->source->resource];
+
+	if (encoding->counts_samples)
+		add_type(encoding, PROFILE_SAMPLE_TYPE,
+		         pprof_text_id(encoding, "samples", error),
+		         pprof_text_id(encoding, "count", error));
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		const struct resource *resource = &profile->resources[r];
+
+		if (check_total(encoding, r, error) != 0)
+			return -1;
+		add_type(encoding, PROFILE_SAMPLE_TYPE,
+		         pprof_text_id(encoding, resource->name, error),
+		         unit_id(encoding, resource, error));
+	}
+	add_type(encoding, PROFILE_PERIOD_TYPE,
+	         pprof_text_id(encoding, current->name, error),
+	         unit_id(encoding, current, error));
+	protobuf_add_number(&encoding->fields, PROFILE_PERIOD,
+	                    current->interval);
+	protobuf_add_number(&encoding->fields, PROFILE_DEFAULT_SAMPLE_TYPE,
+	                    pprof_text_id(encoding, current->name, error));
+	return pprof_flush(encoding, error);
+}
+
+/* When it ran. */
+static int
+write_process(struct pprof_encoding *encoding, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	const struct process *process = profile->processes;
+
+	if (profile->n_processes == 0)
+		return 0;
+	protobuf_add_number(&encoding->fields, PROFILE_TIME_NANOS,
+	                    process->start_ns);
+	if (process->start_ns != 0 && process->end_ns > process->start_ns)
+		protobuf_add_number(&encoding->fields, PROFILE_DURATION_NANOS,
+		                    process->end_ns - process->start_ns);
+	return pprof_flush(encoding, error);
+}
+
+/* What the format has no place for: see pprof_origin.h. */
+static int
+write_comments(struct pprof_encoding *encoding, struct error *error)
+{
+	struct text_buffer header = { 0 };
+
+	collapsed_header_add(&header, encoding->source->profile);
+	for (size_t at = 0; !header.failed && at < header.length;) {
+		const char *line = header.bytes + at;
+		const char *end = memchr(line, '\n', header.length - at);
+		size_t length = (size_t)(end - line);
+
+		protobuf_add_number(&encoding->fields, PROFILE_COMMENT,
+		                    string_id(encoding, line, length, error));
+		at += length + 1;
+	}
+	encoding->fields.failed |= header.failed;
+	text_free(&header);
+	return pprof_flush(encoding, error);
+}
+
+/* ---- samples ---- */
+
+static void
+add_stack(struct pprof_encoding *encoding, const struct stack_walk *walk)
+{
+	struct text_buffer *inner = &encoding->inner;
+
+	for (uint32_t i = walk->depth; i-- > 0;)
+		protobuf_add_varint(inner, (uint64_t)
+		    walk->tree->label[walk->nodes[i]] + 1);
+	protobuf_add_message(&encoding->message, SAMPLE_LOCATION_ID, inner);
+	text_clear(inner);
+}
+
+/* The total has been checked, so that no product passes its bits. */
+static void
+add_values(struct pprof_encoding *encoding, uint32_t node)
+{
+	const struct profile *profile = encoding->source->profile;
+	const struct sample_tree *tree = profile->tree;
+	struct text_buffer *inner = &encoding->inner;
+
+	if (encoding->counts_samples)
+		protobuf_add_varint(inner, tree->samples[0] != NULL ?
+		                    tree->samples[0][node] :
+		                    tree->hits[0][node]);
+	for (uint32_t r = 0; r < tree->n_resources; r++)
+		protobuf_add_varint(inner, tree->hits[r][node] *
+		                    profile->resources[r].interval);
+	protobuf_add_message(&encoding->message, SAMPLE_VALUE, inner);
+	text_clear(inner);
+}
+
+/* The thread's name, or else its number. */
+static void
+add_thread(struct pprof_encoding *encoding, uint32_t number,
+           struct error *error)
+{
+	const struct thread *thread;
+	struct text_buffer *inner = &encoding->inner;
+	char digits[24];
+
+	if (number == NO_THREAD)
+		return;
+	thread = &encoding->source->profile->threads[number];
+	snprintf(digits, sizeof digits, "%" PRIu64, thread->tid);
+	protobuf_add_number(inner, LABEL_KEY,
+	                    pprof_text_id(encoding, "thread", error));
+	protobuf_add_number(inner, LABEL_STR,
+	                    pprof_text_id(encoding, thread->name != NULL ?
+	                            thread->name : digits, error));
+	protobuf_add_message(&encoding->message, SAMPLE_LABEL, inner);
+	text_clear(inner);
+}
+
+/* The thread of a node; *section is where its search begins. */
+static uint32_t
+thread_of(const struct profile *profile, uint32_t node, uint32_t *section)
+{
+	while (*section < profile->n_sections &&
+	       profile->sections[*section].end <= node)
+		++*section;
+	if (*section == profile->n_sections ||
+	    profile->sections[*section].begin > node)
+		return NO_THREAD;
+	return profile->sections[*section].thread;
+}
+
+/* Nodes without hits are part of others' stacks, but for leaves. */
+static bool
+is_sample(const struct sample_tree *tree, uint32_t node)
+{
+	for (uint32_t r = 0; r < tree->n_resources; r++)
+		if (tree->hits[r][node] > 0)
+			return true;
+	return tree->end[node] == node + 1;
+}
+
+static int
+write_samples(struct pprof_encoding *encoding, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	struct stack_walk walk = { .tree = profile->tree };
+	uint32_t section = 0;
+	int result = stack_walk_begin(&walk, error);
+
+	for (uint32_t n = 0; result == 0 && n < walk.tree->n_nodes; n++) {
+		stack_walk_to(&walk, n);
+		if (is_sample(walk.tree, n)) {
+			add_stack(encoding, &walk);
+			add_values(encoding, n);
+			add_thread(encoding, thread_of(profile, n, &section),
+			           error);
+			pprof_add_message(encoding, PROFILE_SAMPLE);
+			result = pprof_flush(encoding, error);
+		}
+		if (result == 0)
+			result = export_may_go_on(n, encoding->writer, error);
+	}
+	free(walk.nodes);
+	return result;
+}
+
+static int
+write_strings(struct pprof_encoding *encoding, struct error *error)
+{
+	uint32_t n = names_count(encoding->strings);
+
+	for (uint32_t i = 0; i < n; i++) {
+		protobuf_add_bytes(&encoding->fields, PROFILE_STRING_TABLE,
+		                   names_text(encoding->strings, i),
+		                   names_length(encoding->strings, i));
+		if (pprof_flush(encoding, error) != 0 ||
+		    export_may_go_on(i, encoding->writer, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static int
+write_profile(struct pprof_encoding *encoding, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+
+	encoding->counts_samples = profile->n_resources == 1 &&
+	    (profile->tree->samples[0] != NULL ||
+	     !is_count(&profile->resources[0]));
+	encoding->strings = names_new(error);
+	encoding->functions = names_new(error);
+	if (encoding->strings == NULL || encoding->functions == NULL)
+		return -1;
+	pprof_text_id(encoding, "", error);
+	if (write_types(encoding, error) != 0 ||
+	    write_process(encoding, error) != 0 ||
+	    write_comments(encoding, error) != 0 ||
+	    pprof_write_code(encoding, error) != 0 ||
+	    write_samples(encoding, error) != 0)
+		return -1;
+	return write_strings(encoding, error);
+}
+
+static int
+pprof_write(const struct export_source *source, struct writer *writer,
+            uint64_t *n_changed, struct error *error)
+{
+	struct pprof_encoding encoding = { .source = source };
+	struct gzip_output *gzip = gzip_output_new(writer, error);
+	int result = -1;
+
+	*n_changed = 0;
+	if (gzip == NULL)
+		return -1;
+	encoding.writer = &gzip->in;
+	result = write_profile(&encoding, error);
+	if (result == 0)
+		gzip_output_finish(gzip);
+	gzip_output_free(gzip);
+	names_free(encoding.strings);
+	names_free(encoding.functions);
+	text_free(&encoding.fields);
+	text_free(&encoding.message);
+	text_free(&encoding.inner);
+	return result;
+}
+
+const struct exporter exporter_pprof = {
+	.summary = "profile.proto packed by gzip, for go tool pprof",
+	.is_binary = true,
+	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
+	    EXPORT_PATHS | EXPORT_ADDRESSES | EXPORT_NAMES | EXPORT_LINES |
+	    EXPORT_THREADS,
+	.write = pprof_write,
+};

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pprof_frames.c -- a profile's frames from the locations of a pprof file.
+ *
+ * First the addresses without lines, through the symbols of their modules;
+ * then all others.  Two locations may be one address: the second then gets a
+ * frame of the same contents, since in the tree they are different.
+ */
+#include "src/formats/pprof/pprof_frames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/names.h"
+#include "src/symbols/address_frames.h"
+#include "src/symbols/demangle.h"
+
+/* What became of a mapping. */
+struct mapped {
+	uint32_t module;
+	bool has_bias;
+	uint64_t bias;		/* to be added to an address of the process */
+};
+
+struct maker {
+	struct profile *profile;
+	const struct pprof_tables *tables;
+	bool is_cut;
+	struct module_cache *modules;	/* may be NULL */
+	struct mapped *mapped;		/* [n_mappings] */
+	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
+	uint32_t *frames;		/* [ids], the result */
+	struct location *locations;	/* of one frame */
+	size_t locations_capacity;
+};
+
+/* ---- modules ---- */
+
+static size_t
+parse_hex(const char *text, size_t length, unsigned char *bytes, size_t max)
+{
+	size_t n = 0;
+
+	for (; n < max && 2 * n + 1 < length; n++) {
+		char digits[3] = { text[2 * n], text[2 * n + 1], '\0' };
+		char *end;
+
+		bytes[n] = (unsigned char)strtoul(digits, &end, 16);
+		if (end != digits + 2)
+			return 0;
+	}
+	return 2 * n == length ? n : 0;
+}
+
+static uint32_t
+add_module(struct profile *profile, const char *path, size_t path_length,
+           const char *id_text, size_t id_length, struct error *error)
+{
+	unsigned char id[sizeof profile->modules->build_id];
+	size_t size = parse_hex(id_text, id_length, id, sizeof id);
+	char *copy = memory_array(path_length + 1, 1, error);
+	uint32_t module;
+
+	if (copy == NULL)
+		return NO_MODULE;
+	memcpy(copy, path, path_length);
+	module = profile_add_module(profile, copy, id, (uint32_t)size, error);
+	free(copy);
+	return module;
+}
+
+/* One module for all mappings of one file; seen: those that there are. */
+static int
+add_mapping(struct maker *maker, const struct pprof_mapping *mapping,
+            struct mapped *mapped, struct names *seen, struct error *error)
+{
+	size_t path_length, id_length;
+	const char *path = pprof_tables_string(maker->tables, mapping->path,
+	                                       &path_length);
+	const char *id = pprof_tables_string(maker->tables, mapping->build_id,
+	                                     &id_length);
+	size_t size = path_length + 1 + id_length;
+	uint32_t n_seen = names_count(seen);
+	char *key;
+
+	mapped->module = NO_MODULE;
+	if (path_length == 0)
+		return 0;
+	key = memory_array(size, 1, error);
+	if (key == NULL)
+		return -1;
+	memcpy(key, path, path_length);
+	if (id_length > 0)
+		memcpy(key + path_length + 1, id, id_length);
+	mapped->module = names_add(seen, key, size, error);
+	free(key);
+	if (mapped->module == NO_NAME)
+		return -1;
+	return mapped->module < n_seen ||
+	       add_module(maker->profile, path, path_length, id, id_length,
+	                  error) != NO_MODULE ? 0 : -1;
+}
+
+static int
+add_modules(struct maker *maker, struct error *error)
+{
+	struct names *seen = names_new(error);
+	size_t i = 0, n = maker->tables->n_mappings;
+
+	maker->mapped = memory_array(n, sizeof *maker->mapped, error);
+	if (seen == NULL || maker->mapped == NULL) {
+		names_free(seen);
+		return -1;
+	}
+	while (i < n && add_mapping(maker, &maker->tables->mappings[i],
+	                            &maker->mapped[i], seen, error) == 0)
+		i++;
+	names_free(seen);
+	return i == n ? 0 : -1;
+}
+
+/* ---- names ---- */
+
+static uint32_t
+add_text(struct profile *profile, const char *text, size_t length,
+         struct error *error)
+{
+	char *mangled, *readable;
+	uint32_t name;
+
+	if (length < 2 || text[0] != '_' || (text[1] != 'Z' && text[1] != 'R'))
+		return names_add(profile->names, text, length, error);
+	mangled = memory_array(length + 1, 1, error);
+	if (mangled == NULL)
+		return NO_NAME;
+	memcpy(mangled, text, length);
+	readable = demangle(mangled, error);
+	name = readable == NULL ? NO_NAME :
+	       names_add(profile->names, readable, strlen(readable), error);
+	free(mangled);
+	free(readable);
+	return name;
+}
+
+/* "[function 12]" where the file ended before it; else an error. */
+static uint32_t
+add_lost_name(struct maker *maker, const char *what, uint64_t number,
+              struct error *error)
+{
+	char text[64];
+	int length = snprintf(text, sizeof text, "[%s %" PRIu64 "]", what,
+	                      number);
+
+	if (!maker->is_cut) {
+		error_set(error, "%s %" PRIu64 " or its name is not there",
+		          what, number);
+		return NO_NAME;
+	}
+	return names_add(maker->profile->names, text, (size_t)length, error);
+}
+
+static uint32_t
+name_function(struct maker *maker, uint64_t id, struct error *error)
+{
+	const struct pprof_function *function =
+	    pprof_tables_function(maker->tables, id);
+	size_t length = 0;
+	const char *text = NULL;
+	uint32_t *name;
+
+	if (function == NULL)
+		return add_lost_name(maker, "function", id, error);
+	name = &maker->function_names[function - maker->tables->functions];
+	if (*name != NO_NAME)
+		return *name;
+	text = pprof_tables_string(maker->tables, function->name, &length);
+	if (text != NULL && length == 0)
+		text = pprof_tables_string(maker->tables,
+		                           function->system_name, &length);
+	if (text == NULL)
+		*name = add_lost_name(maker, "function", id, error);
+	else if (length == 0)
+		*name = names_add(maker->profile->names, "[unknown]", 9,
+		                  error);
+	else
+		*name = add_text(maker->profile, text, length, error);
+	return *name;
+}
+
+static int
+fill_location(struct maker *maker, const struct pprof_line *line,
+              struct location *location, struct error *error)
+{
+	const struct pprof_function *function =
+	    pprof_tables_function(maker->tables, line->function);
+	size_t length = 0;
+	const char *file = NULL;
+
+	*location = (struct location){
+		.function = name_function(maker, line->function, error),
+		.file = NO_NAME,
+		.line = line->line <= UINT32_MAX ? (uint32_t)line->line : 0,
+	};
+	if (location->function == NO_NAME)
+		return -1;
+	if (function != NULL)
+		file = pprof_tables_string(maker->tables, function->file,
+		                           &length);
+	if (length == 0)
+		return 0;
+	location->file = names_add(maker->profile->names, file, length,
+	                           error);
+	return location->file != NO_NAME ? 0 : -1;
+}
+
+/* ---- frames ---- */
+
+/* A mapping that stands for none: addresses are the module's already. */
+static bool
+is_whole_space(const struct pprof_mapping *mapping)
+{
+	return mapping->start == 0 && mapping->offset == 0 &&
+	       mapping->limit == UINT64_MAX;
+}
+
+/* Where a location's address lies in its module, which goes to *module. */
+static uint64_t
+address_in_module(struct maker *maker, const struct pprof_location *location,
+                  uint32_t *module)
+{
+	uint32_t number = id_table_find(&maker->tables->mapping_ids,
+	                                location->mapping);
+	const struct pprof_mapping *mapping;
+	const struct module *file;
+	struct mapped *mapped;
+	uint64_t offset;
+
+	*module = NO_MODULE;
+	if (location->mapping == 0 || number >= maker->tables->n_mappings)
+		return location->address;
+	mapping = &maker->tables->mappings[number];
+	mapped = &maker->mapped[number];
+	*module = mapped->module;
+	if (mapped->module == NO_MODULE ||
+	    location->address < mapping->start || is_whole_space(mapping))
+		return location->address;
+	offset = location->address - mapping->start + mapping->offset;
+	if (!mapped->has_bias) {
+		file = &maker->profile->modules[mapped->module];
+		mapped->has_bias = true;
+		mapped->bias = module_cache_address(maker->modules,
+		    file->path, file->build_id, file->build_id_size,
+		    offset) - location->address;
+	}
+	return location->address + mapped->bias;
+}
+
+/* Frames of locations without lines come first, as they must. */
+static int
+add_addresses(struct maker *maker, struct error *error)
+{
+	struct address_frames *addresses = address_frames_new(error);
+	int result = addresses != NULL ? 0 : -1;
+
+	for (uint32_t i = 0; result == 0 && i < maker->tables->location_ids.n;
+	     i++) {
+		const struct pprof_location *location =
+		    pprof_tables_location(maker->tables, i);
+		uint32_t module;
+		uint64_t address;
+
+		if (location == NULL || location->n_lines > 0)
+			continue;
+		address = address_in_module(maker, location, &module);
+		maker->frames[i] = address_frames_add(addresses, module,
+		                                      address, error);
+		result = maker->frames[i] != UINT32_MAX ? 0 : -1;
+	}
+	if (result == 0)
+		result = address_frames_finish(addresses, maker->profile,
+		                               maker->modules, error);
+	address_frames_free(addresses);
+	return result;
+}
+
+static bool
+has_all_lines(const struct maker *maker,
+              const struct pprof_location *location)
+{
+	uint32_t number = id_table_find(&maker->tables->mapping_ids,
+	                                location->mapping);
+
+	return location->mapping != 0 &&
+	       number < maker->tables->n_mappings &&
+	       maker->tables->mappings[number].has_lines != 0;
+}
+
+static uint32_t
+add_lines(struct maker *maker, const struct pprof_location *location,
+          struct error *error)
+{
+	const struct pprof_line *lines = maker->tables->lines +
+	    location->first_line;
+	uint32_t n = location->n_lines, module, frame;
+	uint64_t address;
+
+	if (memory_grow(&maker->locations, &maker->locations_capacity, n,
+	                sizeof *maker->locations, error) != 0)
+		return UINT32_MAX;
+	for (uint32_t i = 0; i < n; i++)
+		if (fill_location(maker, &lines[n - 1 - i],
+		                  &maker->locations[i], error) != 0)
+			return UINT32_MAX;
+	address = address_in_module(maker, location, &module);
+	frame = profile_add_frame(maker->profile, module, address,
+	                          maker->locations, n, error);
+	/* There is no more to be found than the file says. */
+	if (frame != UINT32_MAX && n == 1 && has_all_lines(maker, location))
+		maker->profile->frames[frame].has_debug_lines = true;
+	return frame;
+}
+
+static uint32_t
+add_lost_location(struct maker *maker, uint32_t number, struct error *error)
+{
+	bool is_none = number == id_table_find(&maker->tables->location_ids,
+	                                       PPROF_NO_STACK);
+	uint32_t name = is_none ?
+	    names_add(maker->profile->names, "[no stack]", 10, error) :
+	    add_lost_name(maker, "location", (uint64_t)number + 1, error);
+
+	return name == NO_NAME ? UINT32_MAX :
+	       profile_add_named_frame(maker->profile, name, error);
+}
+
+/* A frame like another one. */
+static uint32_t
+copy_frame(struct maker *maker, uint32_t number, struct error *error)
+{
+	struct profile *profile = maker->profile;
+	struct frame frame = profile->frames[number];
+	struct location location = profile->locations[frame.first_location];
+
+	return profile_add_frame(profile, frame.module, frame.address,
+	                         &location, 1, error);
+}
+
+/* The frames of all locations; is_used[n]: of the first n of the profile. */
+static int
+add_frames(struct maker *maker, bool *is_used, struct error *error)
+{
+	for (uint32_t i = 0; i < maker->tables->location_ids.n; i++) {
+		const struct pprof_location *location =
+		    pprof_tables_location(maker->tables, i);
+		uint32_t *frame = &maker->frames[i];
+
+		if (location == NULL)
+			*frame = add_lost_location(maker, i, error);
+		else if (location->n_lines > 0)
+			*frame = add_lines(maker, location, error);
+		else if (is_used[*frame])
+			*frame = copy_frame(maker, *frame, error);
+		else
+			is_used[*frame] = true;
+		if (*frame == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+make_frames(struct maker *maker, struct error *error)
+{
+	size_t n_functions = maker->tables->n_functions;
+	bool *is_used;
+	int result;
+
+	maker->frames = memory_array(maker->tables->location_ids.n,
+	                             sizeof *maker->frames, error);
+	maker->function_names = memory_array(n_functions,
+	    sizeof *maker->function_names, error);
+	if (maker->frames == NULL || maker->function_names == NULL)
+		return -1;
+	memset(maker->function_names, 0xff,
+	       n_functions * sizeof *maker->function_names);
+	if (add_modules(maker, error) != 0 ||
+	    add_addresses(maker, error) != 0)
+		return -1;
+	is_used = memory_array(maker->profile->n_frames, sizeof *is_used,
+	                       error);
+	if (is_used == NULL)
+		return -1;
+	result = add_frames(maker, is_used, error);
+	free(is_used);
+	return result;
+}
+
+uint32_t *
+pprof_frames_enter(struct profile *profile, const struct pprof_tables *tables,
+                   bool is_cut, struct module_cache *modules,
+                   struct error *error)
+{
+	struct maker maker = { .profile = profile, .tables = tables,
+		.is_cut = is_cut, .modules = modules };
+	int result = make_frames(&maker, error);
+
+	free(maker.mapped);
+	free(maker.function_names);
+	free(maker.locations);
+	if (result == 0)
+		return maker.frames;
+	free(maker.frames);
+	return NULL;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pprof_origin.c -- what cpprof says of a profile in its comments. */
+#include "src/formats/pprof/pprof_origin.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "src/formats/collapsed/collapsed_header.h"
+#include "src/profile/large_array.h"
+
+/*
+ * Reads the comments as a header; its resources are `origin`'s.  False where
+ * they are none of ours.
+ */
+static bool
+read_comments(const struct pprof_tables *tables, struct profile *origin,
+              struct collapsed_header *header)
+{
+	static const char first[] = "# cpprof 1";
+
+	for (size_t i = 0; i < tables->n_comments; i++) {
+		struct error ignored = { 0 };
+		size_t length;
+		const char *text = pprof_tables_string(tables,
+		    tables->comments[i], &length);
+
+		if (text == NULL || (i == 0 && (length != sizeof first - 1 ||
+		    memcmp(text, first, length) != 0)) ||
+		    collapsed_header_line(header, origin, text, length,
+		                          &ignored) != 0)
+			return false;
+	}
+	return tables->n_comments > 0;
+}
+
+static const struct resource *
+find_resource(const struct profile *profile, const char *name)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (strcmp(profile->resources[r].name, name) == 0)
+			return &profile->resources[r];
+	return NULL;
+}
+
+static bool
+is_divisible(const uint64_t *values, uint32_t n, uint64_t by)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (values[i] % by != 0)
+			return false;
+	return true;
+}
+
+static bool
+are_equal(const uint64_t *a, const uint64_t *b, uint32_t n)
+{
+	return memcmp(a, b, n * sizeof *a) == 0;
+}
+
+/* Only one resource's raw samples are told; of several each hit is one. */
+static void
+restore_samples(struct profile *profile, uint32_t r, bool is_told)
+{
+	struct sample_tree *tree = profile->tree;
+
+	if (tree->samples[r] == NULL ||
+	    (is_told && !are_equal(tree->samples[r], tree->hits[r],
+	                           tree->n_nodes)))
+		return;
+	large_array_free(tree->samples[r]);
+	tree->samples[r] = NULL;
+}
+
+static int
+restore_resource(struct profile *profile, uint32_t r,
+                 const struct profile *origin, struct error *error)
+{
+	struct sample_tree *tree = profile->tree;
+	struct resource *resource = &profile->resources[r];
+	const struct resource *was = find_resource(origin, resource->name);
+	const char *gtick;
+
+	if (was == NULL ||
+	    !is_divisible(tree->hits[r], tree->n_nodes, was->interval))
+		return 0;
+	gtick = arena_text(&profile->arena, was->gtick, strlen(was->gtick),
+	                   error);
+	if (gtick == NULL)
+		return -1;
+	for (uint32_t n = 0; n < tree->n_nodes; n++)
+		tree->hits[r][n] /= was->interval;
+	resource->gtick = gtick;
+	resource->interval = was->interval;
+	restore_samples(profile, r, origin->n_resources == 1);
+	return 0;
+}
+
+/* The column of raw samples, which stand beside the hits by now. */
+static void
+drop_resource(struct profile *profile, uint32_t r)
+{
+	struct sample_tree *tree = profile->tree;
+	size_t n_behind = --profile->n_resources - r;
+
+	tree->n_resources--;
+	large_array_free(tree->hits[r]);
+	large_array_free(tree->samples[r]);
+	memmove(&profile->resources[r], &profile->resources[r + 1],
+	        n_behind * sizeof *profile->resources);
+	memmove(&tree->hits[r], &tree->hits[r + 1],
+	        n_behind * sizeof *tree->hits);
+	memmove(&tree->samples[r], &tree->samples[r + 1],
+	        n_behind * sizeof *tree->samples);
+}
+
+static int
+restore_text(struct profile *profile, const char **text, const char *was,
+             struct error *error)
+{
+	if (was == NULL)
+		return 0;
+	*text = arena_text(&profile->arena, was, strlen(was), error);
+	return *text != NULL ? 0 : -1;
+}
+
+static int
+restore(struct profile *profile, const struct profile *origin,
+        const struct process *process, struct error *error)
+{
+	struct process *to = profile->processes;
+
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (restore_resource(profile, r, origin, error) != 0)
+			return -1;
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (origin->n_resources > 0 && profile->n_resources > 1 &&
+		    find_resource(origin, profile->resources[r].name) == NULL)
+			drop_resource(profile, r--);
+	if (profile->n_processes == 0 ||
+	    restore_text(profile, &to->program, process->program,
+	                 error) != 0 ||
+	    restore_text(profile, &to->command, process->command,
+	                 error) != 0)
+		return error->is_set ? -1 : 0;
+	return restore_text(profile, &to->host, process->host, error);
+}
+
+int
+pprof_origin_restore(struct profile *profile,
+                     const struct pprof_tables *tables, struct error *error)
+{
+	struct collapsed_header header = { 0 };
+	struct profile *origin = profile_new(error);
+	int result = 0;
+
+	if (origin == NULL)
+		return -1;
+	if (read_comments(tables, origin, &header))
+		result = restore(profile, origin, &header.process, error);
+	profile_free(origin);
+	return result;
+}

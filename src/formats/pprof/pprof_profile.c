@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pprof_profile.c -- a profile from all that a pprof file held.
+ *
+ * The tree comes with one resource more than the file has types of values: how
+ * many samples the file has of each stack.  These are the raw samples, unless a
+ * type of the file's own counts them (Go's "samples", each perhaps standing for
+ * several that had one stack).
+ */
+#include "src/formats/pprof/pprof_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/pprof/pprof_frames.h"
+#include "src/formats/pprof/pprof_origin.h"
+#include "src/formats/thread_sections.h"
+#include "src/profile/large_array.h"
+
+struct filler {
+	struct profile *profile;
+	const struct pprof_tables *tables;
+	struct pprof_samples *samples;
+};
+
+/* ---- resources ---- */
+
+/* A copy of a string, the caller's; NULL with *error set. */
+static char *
+copy_string(const struct pprof_tables *tables, uint64_t index,
+            struct error *error)
+{
+	size_t length;
+	const char *text = pprof_tables_string(tables, index, &length);
+	char *copy = memory_array(length + 1, 1, error);
+
+	if (copy != NULL && length > 0)
+		memcpy(copy, text, length);
+	return copy;
+}
+
+/* Units are named in the plural; gticks are not, and a count has none. */
+static void
+make_gtick(char *unit)
+{
+	static const char *const plurals[] = { "nanoseconds", "microseconds",
+		"milliseconds", "seconds", "bytes", "kilobytes", "megabytes",
+		NULL };
+
+	if (strcmp(unit, "count") == 0)
+		unit[0] = '\0';
+	for (size_t i = 0; plurals[i] != NULL; i++)
+		if (strcmp(unit, plurals[i]) == 0)
+			unit[strlen(unit) - 1] = '\0';
+}
+
+static bool
+has_resource(const struct profile *profile, const char *name)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (strcmp(profile->resources[r].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Names a resource; what the file does not name, or twice, by its column. */
+static int
+add_resource(struct filler *filler, uint32_t column, struct error *error)
+{
+	const struct pprof_tables *tables = filler->tables;
+	const struct pprof_type *type = &tables->types[column];
+	char *name = copy_string(tables, type->name, error);
+	char *unit = copy_string(tables, type->unit, error);
+	const char *unique = name;
+	int result = -1;
+
+	if (name != NULL && unit != NULL) {
+		make_gtick(unit);
+		if (*name == '\0' || has_resource(filler->profile, name))
+			unique = arena_format(&filler->profile->arena, error,
+			    "%s%s%u", name, *name != '\0' ? "-" : "value",
+			    column + 1);
+		if (unique != NULL &&
+		    profile_add_resource(filler->profile, unique, unit, 1,
+		                         error) != UINT32_MAX)
+			result = 0;
+	}
+	free(name);
+	free(unit);
+	return result;
+}
+
+/* As go tool pprof: what the file says, else the last. */
+static uint32_t
+default_column(const struct pprof_tables *tables)
+{
+	size_t length, other_length;
+	const char *wanted = pprof_tables_string(tables, tables->default_type,
+	                                         &length);
+
+	for (size_t i = 0; length > 0 && i < tables->n_types; i++) {
+		const char *other = pprof_tables_string(tables,
+		    tables->types[i].name, &other_length);
+
+		if (other_length == length &&
+		    memcmp(other, wanted, length) == 0)
+			return (uint32_t)i;
+	}
+	return (uint32_t)tables->n_types - 1;
+}
+
+/* Moves what stands at `from` to the front. */
+static void
+move_to_front(void *items, size_t from, size_t size)
+{
+	char moved[sizeof(struct resource)], *bytes = items;
+
+	memcpy(moved, bytes + from * size, size);
+	memmove(bytes + size, bytes, from * size);
+	memcpy(bytes, moved, size);
+}
+
+static int
+add_resources(struct filler *filler, struct error *error)
+{
+	const struct pprof_tables *tables = filler->tables;
+	uint32_t n = filler->samples->n_values;
+
+	if (tables->n_types != n)
+		return error_set(error, "samples of %u values, but %zu sample "
+		                 "types", n, tables->n_types);
+	for (uint32_t i = 0; i < n; i++)
+		if (add_resource(filler, i, error) != 0)
+			return -1;
+	move_to_front(filler->profile->resources, default_column(tables),
+	              sizeof(struct resource));
+	return 0;
+}
+
+/* ---- the tree ---- */
+
+/*
+ * The resource that counts raw samples: the one that was added for this, of
+ * two resources the one without a gtick; else n_resources.
+ */
+static uint32_t
+counting_resource(const struct filler *filler)
+{
+	const struct profile *profile = filler->profile;
+	uint32_t r = 0, n = profile->n_resources;
+
+	if (filler->samples->counts_records)
+		return n;
+	while (r < n && *profile->resources[r].gtick != '\0')
+		r++;
+	return r;
+}
+
+/*
+ * Raw samples of one resource: counts, which may be NULL for one a node; none
+ * where there is no hit.
+ */
+static uint64_t *
+copy_samples(const uint64_t *hits, const uint64_t *counts, uint32_t n,
+             struct error *error)
+{
+	uint64_t *samples = NULL;
+
+	if (large_array_reserve(&samples, n, sizeof *samples, error) != 0)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		samples[i] = hits[i] == 0 ? 0 : counts != NULL ? counts[i] :
+		             1;
+	return samples;
+}
+
+static int
+set_samples(const struct filler *filler, struct error *error)
+{
+	uint32_t counting = counting_resource(filler);
+	struct profile *profile = filler->profile;
+	struct sample_tree *tree = profile->tree;
+	const uint64_t *counts = counting < tree->n_resources ?
+	    tree->hits[counting] : NULL;
+
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		if (r == counting)
+			continue;
+		tree->samples[r] = copy_samples(tree->hits[r], counts,
+		                                tree->n_nodes, error);
+		if (tree->samples[r] == NULL)
+			break;
+	}
+	sample_tree_keep_resources(tree, profile->n_resources);
+	return error->is_set ? -1 : 0;
+}
+
+/* Nodes below the outermost ones are locations so far. */
+static void
+label_frames(struct sample_tree *tree, const uint32_t *frames)
+{
+	for (uint32_t n = 0; n < tree->n_nodes; n++)
+		if (tree->parent[n] != NO_NODE)
+			tree->label[n] = frames[tree->label[n]];
+}
+
+/* ---- threads ---- */
+
+/* Keys that producers name a thread by, the best first. */
+static const char *const thread_keys[] = { "thread", "thread name",
+	"thread_name", "comm", "thread id", "thread_id", "tid", NULL };
+
+static size_t
+rank_key(const struct pprof_tables *tables, uint64_t key)
+{
+	size_t length, rank = 0;
+	const char *text = pprof_tables_string(tables, key, &length);
+
+	while (thread_keys[rank] != NULL &&
+	       (strlen(thread_keys[rank]) != length ||
+	        memcmp(thread_keys[rank], text, length) != 0))
+		rank++;
+	return rank;
+}
+
+/* The string that names the thread among labels[n]; 0: none. */
+static uint64_t
+thread_string(const struct pprof_tables *tables, const char *labels, size_t n)
+{
+	size_t best = sizeof thread_keys / sizeof *thread_keys - 1;
+	uint64_t string = 0, size;
+
+	for (size_t at = 0; at < n; at += sizeof size + size) {
+		struct protobuf_field part, label = {
+			.wire = PROTOBUF_BYTES,
+			.bytes = (const unsigned char *)labels + at +
+			         sizeof size,
+		};
+		struct protobuf message;
+		uint64_t values[PPROF_LABEL_STRING + 1] = { 0 };
+		size_t rank;
+
+		memcpy(&size, labels + at, sizeof size);
+		label.value = size;
+		message = protobuf_message(&label);
+		while (protobuf_next(&message, &part) == PROTOBUF_FIELD)
+			if (part.number <= PPROF_LABEL_STRING)
+				values[part.number] = part.value;
+		rank = rank_key(tables, values[PPROF_LABEL_KEY]);
+		if (rank < best) {
+			best = rank;
+			string = values[PPROF_LABEL_STRING];
+		}
+	}
+	return string;
+}
+
+/* The thread of that name, entered if new; seen: names of threads so far. */
+static uint32_t
+add_thread(struct filler *filler, uint64_t string, struct names *seen,
+           struct error *error)
+{
+	uint32_t n_seen = names_count(seen), number;
+	char *name = copy_string(filler->tables, string, error);
+	struct thread thread = { .process = 0, .name = name };
+
+	if (name == NULL)
+		return NO_THREAD;
+	number = names_add(seen, name, strlen(name), error);
+	if (number != NO_NAME && number == n_seen)
+		number = profile_add_thread(filler->profile, &thread, error);
+	free(name);
+	return number;
+}
+
+/* threads[label sets]; 0, or -1 with *error set. */
+static int
+find_threads(struct filler *filler, uint32_t *threads, struct error *error)
+{
+	const struct names *sets = filler->samples->label_sets;
+	struct names *seen = names_new(error);
+
+	if (seen == NULL)
+		return -1;
+	for (uint32_t i = 0; i < names_count(sets); i++) {
+		uint64_t string = thread_string(filler->tables,
+		    names_text(sets, i), names_length(sets, i));
+		size_t length;
+
+		threads[i] = NO_THREAD;
+		pprof_tables_string(filler->tables, string, &length);
+		if (length > 0)
+			threads[i] = add_thread(filler, string, seen, error);
+	}
+	names_free(seen);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+split_threads(struct filler *filler, struct error *error)
+{
+	uint32_t *threads = memory_array(
+	    names_count(filler->samples->label_sets), sizeof *threads, error);
+	int result = -1;
+
+	if (threads == NULL)
+		return -1;
+	if (find_threads(filler, threads, error) == 0)
+		result = thread_sections_split(filler->profile, threads,
+		                               error);
+	free(threads);
+	if (result == 0 && filler->samples->has_too_many_sets)
+		return profile_warn(filler->profile, error, "%s: samples have "
+		    "more than %d combinations of labels; the threads of "
+		    "the rest are unknown", filler->samples->name,
+		    PPROF_LABEL_SETS_MAX);
+	return result;
+}
+
+/* ---- all together ---- */
+
+static int
+add_process(struct filler *filler, struct error *error)
+{
+	const struct profile *profile = filler->profile;
+	const struct pprof_tables *tables = filler->tables;
+	struct process process = { .start_ns = tables->time_ns };
+
+	/* The program is mapped first: profile.proto says so. */
+	if (profile->n_modules > 0)
+		process.program = profile->modules[0].path;
+	if (tables->time_ns != 0 &&
+	    tables->duration_ns < UINT64_MAX - tables->time_ns)
+		process.end_ns = tables->time_ns + tables->duration_ns;
+	return profile_add_process(filler->profile, &process, error) !=
+	       UINT32_MAX ? 0 : -1;
+}
+
+static int
+make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
+{
+	struct profile *profile = filler->profile;
+
+	profile->tree = stack_feed_finish(filler->samples->feed, error);
+	if (profile->tree == NULL)
+		return -1;
+	label_frames(profile->tree, frames);
+	move_to_front(profile->tree->hits, default_column(filler->tables),
+	              sizeof *profile->tree->hits);
+	return split_threads(filler, error) == 0 ?
+	       set_samples(filler, error) : -1;
+}
+
+int
+pprof_profile_fill(struct profile *profile, const struct pprof_tables *tables,
+                   struct pprof_samples *samples, bool is_cut,
+                   struct module_cache *modules, struct error *error)
+{
+	struct filler filler = { profile, tables, samples };
+	uint32_t *frames;
+	int result = -1;
+
+	if (add_resources(&filler, error) != 0)
+		return -1;
+	frames = pprof_frames_enter(profile, tables, is_cut, modules, error);
+	if (frames != NULL && add_process(&filler, error) == 0 &&
+	    make_tree(&filler, frames, error) == 0)
+		result = pprof_origin_restore(profile, tables, error);
+	free(frames);
+	return result;
+}

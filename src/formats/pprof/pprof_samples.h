@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pprof_samples.h -- the samples of a pprof profile, while they come.
+ *
+ * Neither names nor labels can be told before the strings at the file's end
+ * have been read.  So frames are the numbers of their locations, and below the
+ * outermost frame stands the number of the sample's set of labels: all those
+ * whose values are strings, byte for byte.
+ *
+ * Each record of the file is one raw sample, or several that had one stack.
+ * Where there are two types of values the first tells how many ("samples" and
+ * "cpu", "contentions" and "delay").  Else the records are counted as if that
+ * were one type more.
+ */
+#ifndef CPPROF_FORMATS_PPROF_SAMPLES_H
+#define CPPROF_FORMATS_PPROF_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/names.h"
+#include "src/formats/pprof/pprof_tables.h"
+#include "src/formats/stack_feed.h"
+
+/* More sets than this are not told apart. */
+enum { PPROF_LABEL_SETS_MAX = 65536 };
+
+/* Fields of a label. */
+enum { PPROF_LABEL_KEY = 1, PPROF_LABEL_STRING = 2 };
+
+/* Start with the name alone set, the caller's. */
+struct pprof_samples {
+	const char *name;
+	struct stack_feed *feed;	/* NULL before the first sample */
+	uint32_t n_values;		/* of each sample */
+	bool counts_records;		/* the feed has one resource more */
+	uint64_t *counts;		/* [n_values + 1] */
+	struct names *label_sets;	/* the empty one is number 0 */
+	unsigned char *labels, *last_labels;
+	size_t n_labels, n_last_labels, labels_capacity,
+	    last_labels_capacity;	/* bytes */
+	uint32_t last_set;
+	bool has_too_many_sets;
+};
+
+void pprof_samples_free(struct pprof_samples *samples);
+
+/*
+ * Enters one sample, which stands at the offset `position`, and its locations
+ * into the tables' ids.  0, or -1 with *error set to what was expected, without
+ * file and offset unless it is of an earlier sample.
+ */
+int pprof_samples_add(struct pprof_samples *samples,
+                      struct pprof_tables *tables,
+                      const struct protobuf_field *field, uint64_t position,
+                      struct error *error);
+
+#endif

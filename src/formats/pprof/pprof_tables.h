@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pprof_tables.h -- what a pprof profile holds besides samples, as it comes.
+ *
+ * Messages refer to each other by ids and to strings by index, and may come in
+ * any order, strings mostly last.  So all is kept as it stands and looked up
+ * when the file has been read.
+ * Source: google/pprof, proto/profile.proto.
+ */
+#ifndef CPPROF_FORMATS_PPROF_TABLES_H
+#define CPPROF_FORMATS_PPROF_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/formats/id_table.h"
+#include "src/formats/pprof/protobuf.h"
+
+/* Fields of the outermost message. */
+enum {
+	PPROF_SAMPLE_TYPE = 1,
+	PPROF_SAMPLE = 2,
+	PPROF_MAPPING = 3,
+	PPROF_LOCATION = 4,
+	PPROF_FUNCTION = 5,
+	PPROF_STRING = 6,
+	PPROF_TIME = 9,
+	PPROF_DURATION = 10,
+	PPROF_COMMENT = 13,
+	PPROF_DEFAULT_TYPE = 14,
+};
+
+enum { PPROF_COMMENTS_MAX = 300 };
+
+/* The location of samples that have none: an id that no location may have. */
+#define PPROF_NO_STACK 0
+
+/* Names of all sorts are indices of strings. */
+struct pprof_type {
+	uint64_t name, unit;
+};
+
+struct pprof_mapping {
+	uint64_t start, limit, offset, path, build_id;
+	uint64_t has_lines;	/* who wrote it looked for all of them */
+};
+
+struct pprof_line {
+	uint64_t function;	/* id */
+	uint64_t line;
+};
+
+struct pprof_location {
+	uint64_t mapping;	/* id, 0: none */
+	uint64_t address;
+	size_t first_line;
+	uint32_t n_lines;	/* innermost first; 0: only an address */
+	bool is_known;
+};
+
+struct pprof_function {
+	uint64_t name, system_name, file;
+	bool is_known;
+};
+
+struct pprof_string {
+	size_t begin, length;
+};
+
+/* Start with `{ 0 }`.  Things with ids stand at their ids' numbers. */
+struct pprof_tables {
+	struct id_table mapping_ids, location_ids, function_ids;
+	struct pprof_type *types;
+	struct pprof_mapping *mappings;
+	struct pprof_location *locations;
+	struct pprof_function *functions;
+	struct pprof_line *lines;
+	struct pprof_string *strings;
+	char *text;
+	size_t n_types, n_mappings, n_locations, n_functions, n_lines,
+	    n_strings, text_size;
+	size_t types_capacity, mappings_capacity, locations_capacity,
+	    functions_capacity, lines_capacity, strings_capacity,
+	    text_capacity;
+	uint64_t time_ns, duration_ns;
+	uint64_t default_type;		/* a string, 0: none */
+	uint64_t comments[PPROF_COMMENTS_MAX];	/* strings */
+	size_t n_comments;		/* those beyond are passed over */
+};
+
+void pprof_tables_free(struct pprof_tables *tables);
+
+/*
+ * Enters one field of the outermost message; any but samples, unknown ones are
+ * passed over.  0, or -1 with *error set to what was expected, without file
+ * and offset.
+ */
+int pprof_tables_read(struct pprof_tables *tables,
+                      const struct protobuf_field *field,
+                      struct error *error);
+
+/* The string of an index, in place; NULL where there is none of it. */
+const char *pprof_tables_string(const struct pprof_tables *tables,
+                                uint64_t index, size_t *length);
+
+/* Likewise what was read of an id, or NULL. */
+const struct pprof_location *
+pprof_tables_location(const struct pprof_tables *tables, uint32_t number);
+const struct pprof_function *
+pprof_tables_function(const struct pprof_tables *tables, uint64_t id);
+
+#endif
