@@ -28,6 +28,8 @@ libcore_a_SOURCES += \
 	src/shell/manual.h \
 	src/shell/message.c \
 	src/shell/message.h \
+	src/shell/naming.c \
+	src/shell/naming.h \
 	src/shell/near.c \
 	src/shell/near.h \
 	src/shell/offers.c \
@@ -51,6 +53,8 @@ libcore_a_SOURCES += \
 	src/shell/resource_kinds.h \
 	src/shell/script.c \
 	src/shell/script.h \
+	src/shell/root.c \
+	src/shell/root.h \
 	src/shell/session.c \
 	src/shell/session.h \
 	src/shell/setting.c \

@@ -11,6 +11,7 @@
 #include "src/formats/format.h"
 #include "src/shell/message.h"
 #include "src/shell/progress_line.h"
+#include "src/shell/root.h"
 
 enum { DEFAULT_DEPTH = 1000 };
 
@@ -31,18 +32,6 @@ session_start(struct session *session)
 }
 
 static void
-free_naming(struct naming *naming)
-{
-	if (naming->tree_is_own)
-		sample_tree_free(naming->tree);
-	call_flow_free(naming->flow);
-	free(naming->weight);
-	free(naming->functions);
-	free(naming->occurs);
-	*naming = (struct naming){ 0 };
-}
-
-static void
 free_files(char **files, size_t n)
 {
 	for (size_t i = 0; files != NULL && i < n; i++)
@@ -53,7 +42,7 @@ free_files(char **files, size_t n)
 void
 session_end(struct session *session)
 {
-	free_naming(&session->naming);
+	naming_free(&session->naming);
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
 	free(session->root_choice);
@@ -62,256 +51,42 @@ session_end(struct session *session)
 	history_free(&session->history);
 }
 
-/* Which names the tree or the flow has; how many. */
-static uint32_t
-find_functions(struct naming *naming)
-{
-	const struct sample_tree *tree = naming->tree;
-	uint32_t n = 0;
-
-	for (uint32_t name = 0; tree == NULL && name < naming->n_names;
-	     name++)
-		n += naming->occurs[name] =
-		    naming->flow->functions[name].occurs;
-	if (tree == NULL)
-		return n;
-	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		n += !naming->occurs[tree->label[node]];
-		naming->occurs[tree->label[node]] = 1;
-	}
-	return n;
-}
-
-static int
-list_functions(struct naming *naming, const struct names *names,
-               struct error *error)
-{
-	struct function_list *list;
-	uint32_t n;
-
-	naming->n_names = names_count(names);
-	naming->occurs = memory_array(naming->n_names, 1, error);
-	if (naming->occurs == NULL)
-		return -1;
-	n = find_functions(naming);
-	list = memory_array(1, sizeof *list + n * sizeof *list->names, error);
-	if (list == NULL)
-		return -1;
-	for (uint32_t name = 0; name < naming->n_names; name++)
-		if (naming->occurs[name])
-			list->names[list->n++] = name;
-	naming->functions = list;
-	return 0;
-}
-
-static int
-compare_names(const void *a, const void *b, void *names)
-{
-	return names_compare(names, *(const uint32_t *)a,
-	                     *(const uint32_t *)b);
-}
-
-/* Sorting waits until someone asks, because loading should not. */
-const uint32_t *
-session_functions(const struct session *session, uint32_t *n)
-{
-	struct function_list *list = session->naming.functions;
-
-	*n = list == NULL ? 0 : list->n;
-	if (list == NULL)
-		return NULL;
-	if (!list->is_sorted)
-		qsort_r(list->names, list->n, sizeof *list->names,
-		        compare_names, session->profile->names);
-	list->is_sorted = true;
-	return list->names;
-}
-
-static int
-make_flow(struct naming *naming, const struct profile *profile,
-          uint32_t resource, struct error *error)
-{
-	naming->flow = call_flow_new(profile->graph,
-	                             names_count(profile->names), resource,
-	                             naming->has_static, error);
-	if (naming->flow == NULL ||
-	    list_functions(naming, profile->names, error) != 0) {
-		free_naming(naming);
-		return -1;
-	}
-	return 0;
-}
-
-/* Names and weights of a profile; naming is empty before. */
-static int
-make_naming(struct naming *naming, struct profile *profile,
-            const struct naming_rule *rule, uint32_t resource,
-            struct error *error)
-{
-	const struct sample_tree *tree;
-
-	if (profile->graph != NULL)
-		return make_flow(naming, profile, resource, error);
-	naming->tree = profile_named_tree(profile, rule, &naming->tree_is_own,
-	                                  error);
-	if (naming->tree == NULL)
-		return -1;
-	tree = naming->tree;
-	naming->weight = memory_array(tree->n_nodes, sizeof *naming->weight,
-	                              error);
-	if (naming->weight == NULL ||
-	    list_functions(naming, profile->names, error) != 0) {
-		free_naming(naming);
-		return -1;
-	}
-	sample_tree_weights(tree, tree->hits[resource], naming->weight);
-	return 0;
-}
-
 bool
 session_has_function(const struct session *session, uint32_t name)
 {
-	return name < session->naming.n_names &&
-	    session->naming.occurs[name];
+	return naming_has(&session->naming, name);
 }
 
 uint32_t
 session_find_function(const struct session *session, const char *text,
                       size_t length)
 {
-	uint32_t name;
-
-	if (session->profile == NULL)
-		return NO_NAME;
-	name = names_find(session->profile->names, text, length);
-	return session_has_function(session, name) ? name : NO_NAME;
+	return session->profile == NULL ? NO_NAME :
+	    naming_find(&session->naming, text, length);
 }
 
-/*
- * The function with most hits of those that nobody calls, else of all; of
- * equals the first in byte order.
- */
-static uint32_t
-heaviest_of_flow(const struct session *session)
+const uint32_t *
+session_functions(const struct session *session, uint32_t *n)
 {
-	const struct call_flow *flow = session->naming.flow;
-	const struct names *names = session->profile->names;
-	uint32_t best = NO_NAME;
-
-	for (uint32_t name = 0; name < flow->n_names; name++) {
-		const struct flow_function *function = &flow->functions[name];
-		long double more;
-
-		if (!function->occurs)
-			continue;
-		if (best == NO_NAME) {
-			best = name;
-			continue;
-		}
-		if (function->is_called != flow->functions[best].is_called) {
-			if (!function->is_called)
-				best = name;
-			continue;
-		}
-		more = function->inclusive - flow->functions[best].inclusive;
-		if (more > 0 || (more == 0 &&
-		                 names_compare(names, name, best) < 0))
-			best = name;
-	}
-	return best;
+	return naming_functions(&session->naming, n);
 }
 
-/* The outermost function with most hits; of equals the first in byte order. */
-static uint32_t
-heaviest_outermost(const struct session *session)
-{
-	const struct naming *naming = &session->naming;
-	const struct sample_tree *tree = naming->tree;
-	const struct names *names = session->profile->names;
-	struct error error = { 0 };
-	uint64_t *hits;
-	uint32_t best = NO_NAME;
-
-	if (tree == NULL)
-		return heaviest_of_flow(session);
-	hits = memory_array(naming->n_names, sizeof *hits, &error);
-	if (hits == NULL)
-		return NO_NAME;
-	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node])
-		hits[tree->label[node]] += naming->weight[node];
-	for (uint32_t node = 0; node < tree->n_nodes; node = tree->end[node]) {
-		uint32_t name = tree->label[node];
-
-		if (best == NO_NAME || hits[name] > hits[best] ||
-		    (hits[name] == hits[best] &&
-		     names_compare(names, name, best) < 0))
-			best = name;
-	}
-	free(hits);
-	return best;
-}
-
-/* Whether a name is "function:line" or "function+0xoffset". */
-static bool
-is_site_of(const char *name, const char *function, size_t length)
-{
-	if (strncmp(name, function, length) != 0)
-		return false;
-	name += length;
-	if (*name == ':')
-		return name[1] != '\0' &&
-		    name[1 + strspn(name + 1, "0123456789")] == '\0';
-	return strncmp(name, "+0x", 3) == 0;
-}
-
-/*
- * By call site, a function that calls has other names where it does so, and
- * its own is no root for what happens in it.
- */
-static bool
-is_split(const struct session *session, const char *function)
-{
-	const struct function_list *list = session->naming.functions;
-	const struct names *names = session->profile->names;
-	size_t length = strlen(function);
-
-	if (session->settings.naming.granularity != GRANULARITY_CALLSITE)
-		return false;
-	for (uint32_t i = 0; i < list->n; i++)
-		if (is_site_of(names_text(names, list->names[i]), function,
-		               length))
-			return true;
-	return false;
-}
-
-static uint32_t
-find_root(const struct session *session, const char *function)
-{
-	return is_split(session, function) ? NO_NAME :
-	    session_find_function(session, function, strlen(function));
-}
-
-/* The user's root where the tree has it, else the default and a note. */
+/* Notes where the user's root could not stay. */
 static void
 choose_root(struct session *session)
 {
+	const struct naming *naming = &session->naming;
 	const char *choice = session->root_choice;
-	uint32_t name = NO_NAME;
+	uint32_t name = root_choose(naming, choice);
 
-	if (choice != NULL)
-		name = find_root(session, choice);
-	if (name == NO_NAME)
-		name = find_root(session, "main");
-	if (name == NO_NAME)
-		name = heaviest_outermost(session);
 	session->root = name;
 	if (choice == NULL || name == NO_NAME ||
-	    strcmp(choice, names_text(session->profile->names, name)) == 0)
+	    strcmp(choice, names_text(naming->names, name)) == 0)
 		return;
-	session_note(session, is_split(session, choice) ?
+	session_note(session, root_is_split(naming, choice) ?
 	             "%s stands here for each of its calls; the root is %s" :
 	             "there is no %s here; the root is %s", choice,
-	             names_text(session->profile->names, name));
+	             names_text(naming->names, name));
 }
 
 uint64_t
@@ -415,9 +190,7 @@ static int
 adopt(struct session *session, struct profile *profile,
       const char *const *files, size_t n, struct error *error)
 {
-	struct naming naming = {
-		.has_static = session->settings.has_static,
-	};
+	struct naming naming;
 	uint32_t resource = same_resource(session, profile);
 	char **copy;
 
@@ -425,15 +198,15 @@ adopt(struct session *session, struct profile *profile,
 		return error_set(error, "the profile has no resource");
 	if ((needs_lines(&session->settings.naming) &&
 	     read_lines(session, profile, error) != 0) ||
-	    make_naming(&naming, profile, &session->settings.naming, resource,
-	                error) != 0)
+	    naming_make(&naming, profile, &session->settings.naming, resource,
+	                session->settings.has_static, error) != 0)
 		return -1;
 	copy = copy_files(files, n, error);
 	if (copy == NULL) {
-		free_naming(&naming);
+		naming_free(&naming);
 		return -1;
 	}
-	free_naming(&session->naming);
+	naming_free(&session->naming);
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
 	session->naming = naming;
@@ -505,9 +278,7 @@ int
 session_set_naming(struct session *session, const struct naming_rule *rule,
                    struct error *error)
 {
-	struct naming naming = {
-		.has_static = session->settings.has_static,
-	};
+	struct naming naming;
 
 	if (session->profile != NULL && session->profile->graph != NULL &&
 	    rule->granularity != GRANULARITY_FUNCTION)
@@ -517,10 +288,11 @@ session_set_naming(struct session *session, const struct naming_rule *rule,
 	if (session->profile != NULL) {
 		if ((needs_lines(rule) && session_read_lines(session,
 		                                             error) != 0) ||
-		    make_naming(&naming, session->profile, rule,
-		                session->resource, error) != 0)
+		    naming_make(&naming, session->profile, rule,
+		                session->resource,
+		                session->settings.has_static, error) != 0)
 			return -1;
-		free_naming(&session->naming);
+		naming_free(&session->naming);
 		session->naming = naming;
 	}
 	session->settings.naming = *rule;
@@ -550,18 +322,16 @@ session_set_resource(struct session *session, uint32_t resource,
                      struct error *error)
 {
 	const struct sample_tree *tree = session->naming.tree;
-	struct naming naming = {
-		.has_static = session->settings.has_static,
-	};
+	struct naming naming;
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	if (tree == NULL) {
-		if (make_naming(&naming, session->profile,
+		if (naming_make(&naming, session->profile,
 		                &session->settings.naming, resource,
-		                error) != 0)
+		                session->settings.has_static, error) != 0)
 			return -1;
-		free_naming(&session->naming);
+		naming_free(&session->naming);
 		session->naming = naming;
 		session->resource = resource;
 		make_set(session);

@@ -16,6 +16,7 @@
 #include "src/output/output.h"
 #include "src/profile/profile.h"
 #include "src/shell/history.h"
+#include "src/shell/naming.h"
 #include "src/symbols/address_lines.h"
 #include "src/views/view.h"
 
@@ -35,28 +36,6 @@ struct settings {
 	bool has_static;		/* calls that never happened, too */
 	bool has_pager;
 	enum color_choice color;
-};
-
-/* The names in the tree; sorted by session_functions when first asked. */
-struct function_list {
-	uint32_t n;
-	bool is_sorted;
-	uint32_t names[];
-};
-
-/*
- * The profile's stacks as names, at one granularity; or, where it has none,
- * its calls.
- */
-struct naming {
-	struct sample_tree *tree;	/* NULL: a flow */
-	bool tree_is_own;
-	uint64_t *weight;		/* [n_nodes], of the resource */
-	struct call_flow *flow;		/* of the resource */
-	bool has_static;		/* in the flow */
-	struct function_list *functions;
-	unsigned char *occurs;		/* [n_names] whether in the tree */
-	uint32_t n_names;
 };
 
 struct session {

@@ -5,6 +5,7 @@ libcore_a_SOURCES += \
 	src/views/flow_paths.c src/views/flow_paths.h \
 	src/views/functions.c \
 	src/views/graph.c \
+	src/views/graph_entries.c src/views/graph_entries.h \
 	src/views/heading.c src/views/heading.h \
 	src/views/measure.c src/views/measure.h \
 	src/views/neighbours.c \
