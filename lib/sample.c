@@ -233,9 +233,11 @@ charge(struct thread *thread, int64_t elapsed_ns, uint64_t time_ns)
 {
 	const struct unwinder *unwinder = &thread->unwinder;
 	uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
-	int64_t most = n_frames <= FEW_FRAMES ?
-	    (int64_t)(time_ns / BUDGET_PART) : COST_MAX_NS(n_frames);
+	const int64_t earned = (int64_t)(time_ns / BUDGET_PART);
+	int64_t most = COST_MAX_NS(n_frames);
 
+	if (n_frames <= FEW_FRAMES && earned < most)
+		most = earned;
 	thread->allowance_ns -= elapsed_ns < most ? elapsed_ns : most;
 	if (thread->allowance_ns < ALLOWANCE_MIN_NS)
 		thread->allowance_ns = ALLOWANCE_MIN_NS;

@@ -15,7 +15,8 @@
 #include "lib/threads.h"
 #include "lib/wrapped.h"
 
-#define PAUSES_MAX 200		/* of 100 microseconds each */
+#define PAUSES_MAX 1000		/* of 100 microseconds each */
+#define TRIES_MAX 200		/* a pause between two */
 
 static const char ask_mark;	/* its address marks our question */
 static _Atomic unsigned n_unanswered;
@@ -54,6 +55,11 @@ waiting_ask(void)
 		process_pause();
 }
 
+/*
+ * It is the thread's last sample, which cannot be put off.  All who wait
+ * answer at once, often with the first sample of theirs, and find each other
+ * at work on the file.
+ */
 static void
 charge(struct thread *thread, const void *context)
 {
@@ -62,13 +68,17 @@ charge(struct thread *thread, const void *context)
 	const uint64_t us = wrapped_waited();
 	struct occasion occasion = {
 		.columns = 1u << column,
-		.hits = meter_spend(&account->meter, us),
 		.time_ns = us * 1000,
 	};
+	int i;
 
-	account->owed += occasion.hits;
-	if (occasion.hits > 0)
+	account->owed += meter_spend(&account->meter, us);
+	for (i = 0; i < TRIES_MAX && account->owed > 0; i++) {
+		if (i > 0)
+			process_pause();
+		occasion.hits = account->owed;
 		sample_take(thread, &occasion, context);
+	}
 }
 
 bool
@@ -80,7 +90,7 @@ waiting_answer(const siginfo_t *info, const void *context)
 	if (info->si_code != SI_QUEUE || info->si_ptr != &ask_mark ||
 	    info->si_pid != (pid_t)process.pid)
 		return false;
-	waits = thread != NULL && wrapped_is_inside();
+	waits = thread != NULL && wrapped_was_inside(context);
 	if (waits)
 		charge(thread, context);
 	atomic_fetch_sub(&n_unanswered, 1);

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Asks them, and waits for a fiftieth of a second at most.  In the last of
+/* Asks them, and waits for a tenth of a second or two at most.  In the last of
  * the exit handlers. */
 void waiting_ask(void);
 

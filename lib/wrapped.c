@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/arch.h"
 #include "lib/source.h"
 #include "lib/threads.h"
 
@@ -113,6 +114,15 @@ bool
 wrapped_is_inside(void)
 {
 	return live_call(__builtin_frame_address(0)) != NULL;
+}
+
+bool
+wrapped_was_inside(const void *context)
+{
+	struct registers registers;
+
+	arch_registers(context, &registers);
+	return live_call((const void *)registers.value[ARCH_STACK]) != NULL;
 }
 
 /* Whole microseconds of ns, and of what was left over before. */

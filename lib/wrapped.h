@@ -79,6 +79,9 @@ uint64_t wrapped_elapsed(const struct wrapped_call *call);
 /* Whether the calling thread is in a measured call, seen from above it. */
 bool wrapped_is_inside(void);
 
+/* The same of where a signal has interrupted it (a ucontext_t). */
+bool wrapped_was_inside(const void *context);
+
 /*
  * Microseconds in the call that the thread is in, or since it last was asked;
  * they are then charged.  In the handler.

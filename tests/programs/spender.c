@@ -809,14 +809,18 @@ wait_in_poll(void *argument)
 	return argument;
 }
 
-/* Ends while threads wait. */
+/* Ends while threads wait, WAITERS in each way. */
 static int
 run_waiting(long ms)
 {
-	pthread_t threads[2];
+	enum { WAITERS = 8 };
+	pthread_t threads[2 * WAITERS];
+	int i;
 
-	pthread_create(&threads[0], NULL, wait_in_condition, NULL);
-	pthread_create(&threads[1], NULL, wait_in_poll, NULL);
+	for (i = 0; i < WAITERS; i++) {
+		pthread_create(&threads[i], NULL, wait_in_condition, NULL);
+		pthread_create(&threads[WAITERS + i], NULL, wait_in_poll, NULL);
+	}
 	by_usleep(ms);
 	puts("ends");
 	return 0;
