@@ -150,7 +150,6 @@ find_binary(const char *head, size_t size)
 	return i;
 }
 
-/* A byte that is not text is most often what is wrong. */
 /* Moves the program that is among the files, if one is, to the options. */
 static int
 take_program(struct file_list *files, struct read_options *options,
@@ -180,6 +179,7 @@ take_program(struct file_list *files, struct read_options *options,
 	return error->is_set ? -1 : 0;
 }
 
+/* A byte that is not text is most often what is wrong. */
 static int
 set_unknown_format(const struct source *source, const char *head, size_t size,
                    struct error *error)

@@ -2,11 +2,8 @@
 /* program.c -- the functions of an executable, one after the other. */
 #include "src/symbols/program.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/symbols/debug_file.h"
@@ -18,18 +15,12 @@
 bool
 program_is_one(const char *path)
 {
-	unsigned char magic[4];
-	struct stat status;
-	bool is_one = false;
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct elf_file file;
 
-	if (descriptor < 0)
+	if (elf_file_open(&file, path) != ELF_FILE_OPEN)
 		return false;
-	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
-		is_one = read(descriptor, magic, 4) == 4 &&
-		         memcmp(magic, "\177ELF", 4) == 0;
-	close(descriptor);
-	return is_one;
+	elf_file_close(&file);
+	return true;
 }
 
 void

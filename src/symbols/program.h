@@ -34,7 +34,7 @@ struct program {
 	size_t functions_capacity, calls_capacity;
 };
 
-/* Whether a regular file of that name begins as an ELF file does. */
+/* Whether a regular file of that name is a program or a library. */
 bool program_is_one(const char *path);
 
 /*
