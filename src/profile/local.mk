@@ -9,6 +9,7 @@ libcore_a_SOURCES += \
 	src/profile/frame_labels.c src/profile/frame_labels.h \
 	src/profile/large_array.c src/profile/large_array.h \
 	src/profile/profile.c src/profile/profile.h \
+	src/profile/merge_resources.c src/profile/merge_resources.h \
 	src/profile/profile_merge.c \
 	src/profile/profile_named_tree.c \
 	src/profile/sample_tree.c src/profile/sample_tree.h \

@@ -119,6 +119,12 @@ profile_add_module(struct profile *profile, const char *path,
 }
 
 const char *
+profile_title(const struct profile *profile)
+{
+	return profile->name != NULL ? profile->name : "a profile";
+}
+
+const char *
 profile_module_name(const struct profile *profile, uint32_t module)
 {
 	const char *path = profile->modules[module].path;

@@ -154,6 +154,9 @@ uint32_t profile_add_frame(struct profile *profile, uint32_t module,
                            uint64_t address, const struct location *locations,
                            uint32_t n, struct error *error);
 
+/* What messages call a profile: the name of its file where it has one. */
+const char *profile_title(const struct profile *profile);
+
 /* The last component of a module's path. */
 const char *profile_module_name(const struct profile *profile,
                                 uint32_t module);

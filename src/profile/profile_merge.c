@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/profile/merge_resources.h"
 #include "src/profile/profile.h"
 
 /* The sum while it grows. */
@@ -53,145 +54,6 @@ maps_free(struct maps *maps)
 	free(maps->frame);
 	free(maps->thread);
 	free(maps->node);
-}
-
-static struct resource *
-find_resource(const struct profile *profile, const char *name)
-{
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, name) == 0)
-			return &profile->resources[r];
-	return NULL;
-}
-
-struct inputs {
-	struct profile *const *profiles;
-	uint32_t n;
-};
-
-static const char *
-name_of(const struct profile *profile)
-{
-	return profile->name != NULL ? profile->name : "a profile";
-}
-
-/* One of profile's resources has another gtick than the first of its name. */
-static int
-set_disagreement(const struct inputs *inputs, const struct profile *profile,
-                 const struct resource *resource, struct error *error)
-{
-	const struct resource *first = NULL;
-	uint32_t i = 0;
-
-	while (i < inputs->n &&
-	       (first = find_resource(inputs->profiles[i],
-	                              resource->name)) == NULL)
-		i++;
-	return error_set(error, "%s: cannot merge: resource %s counts \"%s\", "
-	                 "but \"%s\" in %s", name_of(profile),
-	                 resource->name, resource->gtick, first->gtick,
-	                 name_of(inputs->profiles[i]));
-}
-
-static int
-merge_resource(struct profile *sum, const struct inputs *inputs,
-               const struct profile *from, const struct resource *resource,
-               struct error *error)
-{
-	struct resource *known = find_resource(sum, resource->name);
-
-	if (known == NULL) {
-		uint32_t number = profile_add_resource(sum, resource->name,
-		                                       resource->gtick,
-		                                       resource->interval,
-		                                       error);
-
-		if (number == UINT32_MAX)
-			return -1;
-		return profile_add_source(sum, &sum->resources[number],
-		                          resource->source, error);
-	}
-	if (profile_add_source(sum, known, resource->source, error) != 0)
-		return -1;
-	if (strcmp(known->gtick, resource->gtick) != 0)
-		return set_disagreement(inputs, from, resource, error);
-	if (known->interval != resource->interval)
-		known->interval = 1;
-	return 0;
-}
-
-/* In how many inputs a resource is, and its first column in any of them. */
-static uint32_t
-count_inputs(const struct inputs *inputs, const char *name, uint32_t *column)
-{
-	uint32_t n_with = 0;
-
-	*column = UINT32_MAX;
-	for (uint32_t i = 0; i < inputs->n; i++) {
-		const struct profile *profile = inputs->profiles[i];
-		const struct resource *found = find_resource(profile, name);
-		uint32_t at;
-
-		if (found == NULL)
-			continue;
-		n_with++;
-		at = (uint32_t)(found - profile->resources);
-		if (at < *column)
-			*column = at;
-	}
-	return n_with;
-}
-
-/* What most inputs have comes first, whatever order they are named in. */
-static int
-compare_resources(const void *a, const void *b, void *context)
-{
-	const struct resource *x = a, *y = b;
-	uint32_t x_column, y_column;
-	uint32_t n_x = count_inputs(context, x->name, &x_column);
-	uint32_t n_y = count_inputs(context, y->name, &y_column);
-
-	if (n_x != n_y)
-		return n_x < n_y ? 1 : -1;
-	if (x_column != y_column)
-		return x_column < y_column ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* All resources come first: the last input may still change an interval. */
-static int
-merge_resources(struct merge *merge, struct inputs *inputs,
-                struct error *error)
-{
-	struct profile *sum = merge->sum;
-
-	for (uint32_t i = 0; i < inputs->n; i++) {
-		const struct profile *from = inputs->profiles[i];
-
-		for (uint32_t r = 0; r < from->n_resources; r++)
-			if (merge_resource(sum, inputs, from,
-			                   &from->resources[r], error) != 0)
-				return -1;
-	}
-	qsort_r(sum->resources, sum->n_resources, sizeof *sum->resources,
-	        compare_resources, inputs);
-	return 0;
-}
-
-static int
-map_resources(struct merge *merge, const struct profile *profile,
-              uint32_t *map, struct error *error)
-{
-	for (uint32_t r = 0; r < profile->n_resources; r++) {
-		const char *name = profile->resources[r].name;
-
-		if (find_resource(profile, name) != &profile->resources[r])
-			return error_set(error, "two resources named %s",
-			                 name);
-		map[r] = (uint32_t)(find_resource(merge->sum, name) -
-		                    merge->sum->resources);
-	}
-	return 0;
 }
 
 static int
@@ -497,7 +359,8 @@ merge_one(struct merge *merge, const struct profile *from,
 	int result = -1;
 
 	if (maps_alloc(&maps, from, error) == 0 &&
-	    map_resources(merge, from, maps.resource, error) == 0 &&
+	    merge_map_resources(merge->sum, from, maps.resource,
+	                        error) == 0 &&
 	    merge_modules_and_frames(merge, from, &maps, error) == 0 &&
 	    merge_processes_and_threads(merge->sum, from, maps.thread,
 	                                error) == 0 &&
@@ -542,8 +405,7 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 	merge->module_keys = names_new(error);
 	merge->frame_keys = names_new(error);
 	if (error->is_set ||
-	    merge_resources(merge, &(struct inputs){ profiles, n },
-	                    error) != 0 ||
+	    merge_resources(merge->sum, profiles, n, error) != 0 ||
 	    begin_nodes(merge, profiles[0]->graph != NULL, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
@@ -551,7 +413,7 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 
 		if (merge_one(merge, profiles[i], &why) != 0)
 			return error_set(error, "%s: cannot merge: %s",
-			                 name_of(profiles[i]), why.text);
+			                 profile_title(profiles[i]), why.text);
 		merge->sum->n_files += profiles[i]->n_files;
 	}
 	return finish_nodes(merge, error);
@@ -565,7 +427,7 @@ check_kinds(struct profile *const *profiles, uint32_t n, struct error *error)
 
 	for (uint32_t i = 1; i < n; i++) {
 		const struct call_graph *graph = profiles[i]->graph;
-		const char *name = name_of(profiles[i]);
+		const char *name = profile_title(profiles[i]);
 
 		if (first == NULL && graph != NULL)
 			return error_set(error, "%s: cannot merge: calls "
