@@ -22,16 +22,13 @@
 
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
-#include "src/base/text_buffer.h"
+#include "src/formats/cpprofdata/cpprofdata_facts.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_writer.h"
 #include "src/formats/format.h"
 #include "src/symbols/address_frames.h"
 
 enum {
-	TEXT_MAX = 4096,		/* bytes of a path or another text */
 	PHASE_MAX = 255,		/* of a phase's name */
-	COMMAND_MAX = 65536,
 	NODES_A_STEP = 65536,		/* between two looks at Ctrl-C */
 };
 
@@ -58,201 +55,6 @@ cpprofdata_probe(const void *head, size_t size)
 	    PROBE_SURE : PROBE_NO;
 }
 
-/* A copy of a string of the file, the caller's; NULL with *error set. */
-static char *
-copy_string(const struct cpprofdata_file *file, uint32_t number,
-            struct error *error)
-{
-	size_t length;
-	const char *text = cpprofdata_string(file, number, TEXT_MAX, &length);
-	char *copy = memory_array(length + 1, 1, error);
-
-	if (copy != NULL)
-		memcpy(copy, text, length);
-	return copy;
-}
-
-/* The arguments, which follow each other, with blanks between them. */
-static char *
-copy_command(const struct cpprofdata_file *file, struct error *error)
-{
-	char *command = memory_array(COMMAND_MAX + 1, 1, error);
-	uint64_t number = file->header.arguments;
-	size_t n = 0, length;
-
-	if (command == NULL || number == 0)
-		return command;
-	for (uint32_t i = 0; i < file->header.n_arguments; i++) {
-		const char *text;
-
-		if (n == COMMAND_MAX || cpprofdata_runs_find(
-		        &file->runs[CPPROFDATA_STRINGS], number) == NULL)
-			break;
-		if (i > 0)
-			command[n++] = ' ';
-		text = cpprofdata_string(file, number, COMMAND_MAX - n,
-		                         &length);
-		memcpy(command + n, text, length);
-		n += length;
-		number += length + 1;
-	}
-	return command;
-}
-
-static int
-add_process(struct reader *reader, struct error *error)
-{
-	const struct cpprofdata_header *header = &reader->file.header;
-	char *program = copy_string(&reader->file, header->executable, error);
-	char *host = copy_string(&reader->file, header->host, error);
-	char *command = copy_command(&reader->file, error);
-	int result = -1;
-
-	if (program != NULL && host != NULL && command != NULL) {
-		struct process process = {
-			.pid = header->pid,
-			.parent_pid = header->parent_pid,
-			.program = *program != '\0' ? program : NULL,
-			.command = *command != '\0' ? command : NULL,
-			.host = *host != '\0' ? host : NULL,
-			.start_ns = header->start_ns,
-			/* Killed or running: as far as is known. */
-			.end_ns = header->end_ns != 0 ? header->end_ns :
-			    header->last_sample_ns,
-			.is_running = header->end_ns == 0 &&
-			    cpprofdata_is_written_by(reader->file.name,
-			                             header->pid),
-			.cpu_ns = header->cpu_ns,
-			.sampling_ns = header->sampling_ns,
-		};
-
-		if (profile_add_process(reader->profile, &process,
-		                        error) != UINT32_MAX)
-			result = 0;
-	}
-	free(program);
-	free(host);
-	free(command);
-	return result;
-}
-
-/* How it was counted, as the collector says. */
-static int
-add_source(struct reader *reader, uint32_t r, struct error *error)
-{
-	const struct cpprofdata_resource *raw =
-	    &reader->file.header.resources[r];
-	char *name = copy_string(&reader->file, raw->source, error);
-	struct text_buffer text = { 0 };
-	int result = -1;
-
-	if (name == NULL || *name == '\0') {
-		free(name);
-		return name != NULL ? 0 : -1;
-	}
-	text_add_string(&text, name);
-	if ((raw->flags & CPPROFDATA_RANDOM) != 0)
-		text_add_string(&text, ", random intervals");
-	if ((raw->flags & CPPROFDATA_COARSE) != 0)
-		text_add_string(&text, ", places to a tick");
-	result = profile_add_source(reader->profile,
-	                            &reader->profile->resources[r],
-	                            text_string(&text), error);
-	text_free(&text);
-	free(name);
-	return result;
-}
-
-static int
-add_resources(struct reader *reader, struct error *error)
-{
-	const struct cpprofdata_header *header = &reader->file.header;
-
-	for (uint32_t i = 0; i < reader->file.n_named; i++) {
-		const struct cpprofdata_resource *raw = &header->resources[i];
-		char name[sizeof raw->name + 1] = "";
-		char gtick[sizeof raw->gtick + 1] = "";
-
-		memcpy(name, raw->name, sizeof raw->name);
-		memcpy(gtick, raw->gtick, sizeof raw->gtick);
-		for (uint32_t k = 0; k < i; k++)
-			if (strcmp(reader->profile->resources[k].name,
-			           name) == 0)
-				return error_set(error, "%s: 0x%zx: "
-				    "a second resource of that name",
-				    reader->file.name,
-				    offsetof(struct cpprofdata_header,
-				             resources[i]));
-		if (profile_add_resource(reader->profile, name, gtick,
-		                         raw->interval, error) == UINT32_MAX ||
-		    add_source(reader, i, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/*
- * What `info` tells of each reason, of its hits or of its samples, whichever
- * says more.  "hits lost" are in no tree; all others are.
- */
-static int
-add_drops(struct reader *reader, struct error *error)
-{
-	static const struct {
-		const char *what;
-		bool is_hits;
-	} drops[CPPROFDATA_MAX_DROPS] = {
-		[CPPROFDATA_LOST_FULL] =
-		    { "hits lost: no room to store them", true },
-		[CPPROFDATA_LOST_AT_EXIT] =
-		    { "hits lost: thread ended before they were taken", true },
-		[CPPROFDATA_DEFERRED_UNSAFE] =
-		    { "samples taken late: collector was busy", false },
-		[CPPROFDATA_DEFERRED_BACK_OFF] =
-		    { "samples taken late: to keep sampling cheap", false },
-		[CPPROFDATA_PARTIAL_NO_RULES] =
-		    { "stacks cut short: code without unwind tables", false },
-		[CPPROFDATA_PARTIAL_BAD_RULES] =
-		    { "stacks cut short: odd unwind tables", false },
-		[CPPROFDATA_PARTIAL_BAD_STACK] =
-		    { "stacks cut short: unreadable stack memory", false },
-		[CPPROFDATA_PARTIAL_TOO_DEEP] =
-		    { "stacks cut short: too deep for memory", false },
-		[CPPROFDATA_OVERRUN] =
-		    { "hits counted with the next sample", true },
-		[CPPROFDATA_GUESSED] =
-		    { "stacks partly guessed: code without unwind tables",
-		      false },
-	};
-	const struct cpprofdata_header *header = &reader->file.header;
-
-	for (size_t i = 0; i < CPPROFDATA_MAX_DROPS; i++) {
-		uint64_t count = drops[i].is_hits ? header->drops[i].hits :
-		    header->drops[i].samples;
-		/* A newer collector may know a reason that this does not. */
-		const char *what = drops[i].what != NULL ? drops[i].what :
-		    "samples marked for a reason not known here";
-
-		if (count > 0 && profile_add_tally(reader->profile, what,
-		                                   count, error) != 0)
-			return -1;
-	}
-	if (header->n_threads > 0 && profile_add_tally(reader->profile,
-	        "threads started", header->n_threads, error) != 0)
-		return -1;
-	if ((header->flags & CPPROFDATA_CONFINED) != 0 &&
-	    profile_add_tally(reader->profile, "processes not sampled to the "
-	                      "end: they forbade themselves system calls", 1,
-	                      error) != 0)
-		return -1;
-	if (header->n_threads_unsampled > 0 &&
-	    profile_add_tally(reader->profile,
-	                      "threads not sampled: no timer to be had",
-	                      header->n_threads_unsampled, error) != 0)
-		return -1;
-	return 0;
-}
-
 /* The index in the profile of record `number`, or UINT32_MAX. */
 static uint32_t
 index_of(const struct cpprofdata_runs *runs, uint32_t number)
@@ -272,7 +74,8 @@ add_module(struct reader *reader, const unsigned char *bytes,
 	char *path;
 
 	memcpy(&module, bytes, sizeof module);
-	path = copy_string(&reader->file, le32toh(module.path), error);
+	path = cpprofdata_copy_string(&reader->file, le32toh(module.path),
+	                              error);
 	if (path == NULL)
 		return -1;
 	id_size = le32toh(module.build_id_size);
@@ -542,9 +345,8 @@ fill_profile(struct reader *reader, struct error *error)
 	reader->frames = address_frames_new(error);
 	if (reader->builder == NULL || reader->frames == NULL)
 		return -1;
-	if (add_process(reader, error) != 0 ||
-	    add_resources(reader, error) != 0 ||
-	    add_drops(reader, error) != 0 ||
+	if (cpprofdata_add_facts(&reader->file, reader->profile,
+	                         error) != 0 ||
 	    add_records(reader, CPPROFDATA_MODULES, add_module, error) != 0 ||
 	    add_records(reader, CPPROFDATA_THREADS, add_thread, error) != 0 ||
 	    add_nodes(reader, error) != 0 ||

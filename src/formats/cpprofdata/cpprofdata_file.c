@@ -14,6 +14,8 @@
 
 #include "src/base/memory.h"
 
+enum { TEXT_MAX = 4096 };		/* bytes of a path or another text */
+
 /* A number that another process may publish at this moment. */
 static uint64_t
 load_published(const unsigned char *bytes)
@@ -332,4 +334,17 @@ cpprofdata_string(const struct cpprofdata_file *file, uint64_t number,
 		return "";		/* it does not end in its chunk */
 	*length = end != NULL ? (size_t)(end - text) : max;
 	return text;
+}
+
+char *
+cpprofdata_copy_string(const struct cpprofdata_file *file, uint64_t number,
+                       struct error *error)
+{
+	size_t length;
+	const char *text = cpprofdata_string(file, number, TEXT_MAX, &length);
+	char *copy = memory_array(length + 1, 1, error);
+
+	if (copy != NULL)
+		memcpy(copy, text, length);
+	return copy;
 }

@@ -67,4 +67,11 @@ cpprofdata_runs_find(const struct cpprofdata_runs *runs, uint64_t number);
 const char *cpprofdata_string(const struct cpprofdata_file *file,
                               uint64_t number, size_t max, size_t *length);
 
+/*
+ * A copy of a path or another text of up to some thousand bytes, which the
+ * caller frees; NULL with *error set.
+ */
+char *cpprofdata_copy_string(const struct cpprofdata_file *file,
+                             uint64_t number, struct error *error);
+
 #endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprofdata_facts.c -- what a file's header tells of its recording. */
+#include "src/formats/cpprofdata/cpprofdata_facts.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/cpprofdata/cpprofdata_writer.h"
+
+enum { COMMAND_MAX = 65536 };
+
+/* The arguments, which follow each other, with blanks between them. */
+static char *
+copy_command(const struct cpprofdata_file *file, struct error *error)
+{
+	char *command = memory_array(COMMAND_MAX + 1, 1, error);
+	uint64_t number = file->header.arguments;
+	size_t n = 0, length;
+
+	if (command == NULL || number == 0)
+		return command;
+	for (uint32_t i = 0; i < file->header.n_arguments; i++) {
+		const char *text;
+
+		if (n == COMMAND_MAX || cpprofdata_runs_find(
+		        &file->runs[CPPROFDATA_STRINGS], number) == NULL)
+			break;
+		if (i > 0)
+			command[n++] = ' ';
+		text = cpprofdata_string(file, number, COMMAND_MAX - n,
+		                         &length);
+		memcpy(command + n, text, length);
+		n += length;
+		number += length + 1;
+	}
+	return command;
+}
+
+static int
+add_process(const struct cpprofdata_file *file, struct profile *profile,
+            struct error *error)
+{
+	const struct cpprofdata_header *header = &file->header;
+	char *program = cpprofdata_copy_string(file, header->executable,
+	                                       error);
+	char *host = cpprofdata_copy_string(file, header->host, error);
+	char *command = copy_command(file, error);
+	int result = -1;
+
+	if (program != NULL && host != NULL && command != NULL) {
+		struct process process = {
+			.pid = header->pid,
+			.parent_pid = header->parent_pid,
+			.program = *program != '\0' ? program : NULL,
+			.command = *command != '\0' ? command : NULL,
+			.host = *host != '\0' ? host : NULL,
+			.start_ns = header->start_ns,
+			/* Killed or running: as far as is known. */
+			.end_ns = header->end_ns != 0 ? header->end_ns :
+			    header->last_sample_ns,
+			.is_running = header->end_ns == 0 &&
+			    cpprofdata_is_written_by(file->name,
+			                             header->pid),
+			.cpu_ns = header->cpu_ns,
+			.sampling_ns = header->sampling_ns,
+		};
+
+		if (profile_add_process(profile, &process,
+		                        error) != UINT32_MAX)
+			result = 0;
+	}
+	free(program);
+	free(host);
+	free(command);
+	return result;
+}
+
+/* How it was counted, as the collector says. */
+static int
+add_source(const struct cpprofdata_file *file, struct profile *profile,
+           uint32_t r, struct error *error)
+{
+	const struct cpprofdata_resource *raw = &file->header.resources[r];
+	char *name = cpprofdata_copy_string(file, raw->source, error);
+	struct text_buffer text = { 0 };
+	int result = -1;
+
+	if (name == NULL)
+		return -1;
+	if (*name == '\0') {
+		free(name);
+		return 0;
+	}
+	text_add_string(&text, name);
+	if ((raw->flags & CPPROFDATA_RANDOM) != 0)
+		text_add_string(&text, ", random intervals");
+	if ((raw->flags & CPPROFDATA_COARSE) != 0)
+		text_add_string(&text, ", places to a tick");
+	result = profile_add_source(profile, &profile->resources[r],
+	                            text_string(&text), error);
+	text_free(&text);
+	free(name);
+	return result;
+}
+
+static int
+add_resources(const struct cpprofdata_file *file, struct profile *profile,
+              struct error *error)
+{
+	const struct cpprofdata_header *header = &file->header;
+
+	for (uint32_t i = 0; i < file->n_named; i++) {
+		const struct cpprofdata_resource *raw = &header->resources[i];
+		char name[sizeof raw->name + 1] = "";
+		char gtick[sizeof raw->gtick + 1] = "";
+
+		memcpy(name, raw->name, sizeof raw->name);
+		memcpy(gtick, raw->gtick, sizeof raw->gtick);
+		for (uint32_t k = 0; k < i; k++)
+			if (strcmp(profile->resources[k].name, name) == 0)
+				return error_set(error, "%s: 0x%zx: "
+				    "a second resource of that name",
+				    file->name,
+				    offsetof(struct cpprofdata_header,
+				             resources[i]));
+		if (profile_add_resource(profile, name, gtick,
+		                         raw->interval, error) == UINT32_MAX ||
+		    add_source(file, profile, i, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * What `info` tells of each reason, of its hits or of its samples, whichever
+ * says more.  "hits lost" are in no tree; all others are.
+ */
+static int
+add_drops(const struct cpprofdata_file *file, struct profile *profile,
+          struct error *error)
+{
+	static const struct {
+		const char *what;
+		bool is_hits;
+	} drops[CPPROFDATA_MAX_DROPS] = {
+		[CPPROFDATA_LOST_FULL] =
+		    { "hits lost: no room to store them", true },
+		[CPPROFDATA_LOST_AT_EXIT] =
+		    { "hits lost: thread ended before they were taken", true },
+		[CPPROFDATA_DEFERRED_UNSAFE] =
+		    { "samples taken late: collector was busy", false },
+		[CPPROFDATA_DEFERRED_BACK_OFF] =
+		    { "samples taken late: to keep sampling cheap", false },
+		[CPPROFDATA_PARTIAL_NO_RULES] =
+		    { "stacks cut short: code without unwind tables", false },
+		[CPPROFDATA_PARTIAL_BAD_RULES] =
+		    { "stacks cut short: odd unwind tables", false },
+		[CPPROFDATA_PARTIAL_BAD_STACK] =
+		    { "stacks cut short: unreadable stack memory", false },
+		[CPPROFDATA_PARTIAL_TOO_DEEP] =
+		    { "stacks cut short: too deep for memory", false },
+		[CPPROFDATA_OVERRUN] =
+		    { "hits counted with the next sample", true },
+		[CPPROFDATA_GUESSED] =
+		    { "stacks partly guessed: code without unwind tables",
+		      false },
+	};
+	const struct cpprofdata_header *header = &file->header;
+
+	for (size_t i = 0; i < CPPROFDATA_MAX_DROPS; i++) {
+		uint64_t count = drops[i].is_hits ? header->drops[i].hits :
+		    header->drops[i].samples;
+		/* A newer collector may know a reason that this does not. */
+		const char *what = drops[i].what != NULL ? drops[i].what :
+		    "samples marked for a reason not known here";
+
+		if (count > 0 && profile_add_tally(profile, what,
+		                                   count, error) != 0)
+			return -1;
+	}
+	if (header->n_threads > 0 && profile_add_tally(profile,
+	        "threads started", header->n_threads, error) != 0)
+		return -1;
+	if ((header->flags & CPPROFDATA_CONFINED) != 0 &&
+	    profile_add_tally(profile, "processes not sampled to the "
+	                      "end: they forbade themselves system calls", 1,
+	                      error) != 0)
+		return -1;
+	if (header->n_threads_unsampled > 0 &&
+	    profile_add_tally(profile,
+	                      "threads not sampled: no timer to be had",
+	                      header->n_threads_unsampled, error) != 0)
+		return -1;
+	return 0;
+}
+
+int
+cpprofdata_add_facts(const struct cpprofdata_file *file,
+                     struct profile *profile, struct error *error)
+{
+	if (add_process(file, profile, error) != 0 ||
+	    add_resources(file, profile, error) != 0)
+		return -1;
+	return add_drops(file, profile, error);
+}

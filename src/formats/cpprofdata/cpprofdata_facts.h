@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprofdata_facts.h -- what a file's header tells of its recording. */
+#ifndef CPPROF_FORMATS_CPPROFDATA_FACTS_H
+#define CPPROF_FORMATS_CPPROFDATA_FACTS_H
+
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/profile/profile.h"
+
+/*
+ * Gives the profile its process, its resources, numbered as in the file, and
+ * the tallies of what was dropped, late or cut short.  0, or -1 with *error
+ * set.
+ */
+int cpprofdata_add_facts(const struct cpprofdata_file *file,
+                         struct profile *profile, struct error *error);
+
+#endif
