@@ -9,7 +9,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata gmon gperftools \
-	lines perfdata perfscript pprof symbols
+	lines perfdata perfscript pprof symbols unwind
 mkdir -p fuzz
 cd fuzz
 
@@ -68,6 +68,20 @@ for target; do
 	symbols)	# one byte, then a module
 		echo 'int main(void) { return 0; }' | clang -s -o program -x c -
 		{ printf '\001' && cat program; } >"corpus-$target/program"
+		;;
+	unwind)		# which form and where, then a section
+		echo 'int main(void) { return 0; }' | gcc -g -o program -x c -
+		objcopy -O binary -j .eh_frame --set-section-flags \
+			.eh_frame=alloc program section
+		{ printf '\0\0\1\0\0\0\0\0\0' && cat section; } \
+			>"corpus-$target/eh_frame"
+		echo 'int main(void) { return 0; }' |
+			gcc -g -fno-asynchronous-unwind-tables -fno-exceptions \
+			-c -o object -x c -
+		objcopy -O binary -j .debug_frame --set-section-flags \
+			.debug_frame=alloc object section
+		{ printf '\1\0\1\0\0\0\0\0\0' && cat section; } \
+			>"corpus-$target/debug_frame"
 		;;
 	esac
 	"./fuzz-$target" -max_total_time="$seconds" -timeout=20 -max_len=20000 \

@@ -47,6 +47,7 @@ unit_tests = \
 	tests/test-profile \
 	tests/test-sample-tree \
 	tests/test-source \
+	tests/test-stack-walk \
 	tests/test-symbol-table \
 	tests/test-views \
 	tests/test-views-properties
@@ -114,6 +115,13 @@ tests_test_sample_tree_LDADD = $(unit_libs)
 tests_test_source_SOURCES = tests/test-source.c
 tests_test_source_CFLAGS = $(unit_cflags)
 tests_test_source_LDADD = $(unit_libs)
+
+# Without frame pointers; the shapes as the collector's test has them.
+tests_test_stack_walk_SOURCES = tests/test-stack-walk.c \
+	tests/programs/shapes.c tests/programs/shapes.h
+tests_test_stack_walk_CFLAGS = $(unit_cflags) -O2 -fomit-frame-pointer
+tests_test_stack_walk_LDADD = $(unit_libs)
+EXTRA_DIST += tests/fuzz-unwind.c
 
 tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 	tests/module-fixture.h

@@ -154,7 +154,7 @@ function_ranges_reads_every_known_form(void **state)
 	cie = put_cie(&frame, 1, "", "", 0);
 	put_fde(&frame, cie, 0x1000000, 0x40, 8);
 	put(&frame, 0, 4);		/* the end of one object's list */
-	cie = put_cie(&frame, 3, "zPLR", "\x0c" "\x00" "personal"
+	cie = put_cie(&frame, 3, "zPLR", "\x0b" "\x00" "personal"
 	                                   "\x1b" "\x03", 12);
 	put_fde(&frame, cie, 0x2000000, 0x10, 4);
 	cie = put_cie(&frame, 1, "zRSB", "\x01" "\x0a", 2);

@@ -22,7 +22,11 @@ libcore_a_SOURCES += \
 	src/symbols/plt_symbols.c src/symbols/plt_symbols.h \
 	src/symbols/source_path.c src/symbols/source_path.h \
 	src/symbols/stack_walk.c src/symbols/stack_walk.h \
-	src/symbols/symbol_table.c src/symbols/symbol_table.h
+	src/symbols/symbol_table.c src/symbols/symbol_table.h \
+	src/symbols/unwind_entries.c src/symbols/unwind_entries.h \
+	src/symbols/unwind_expression.c src/symbols/unwind_expression.h \
+	src/symbols/unwind_rules.c src/symbols/unwind_rules.h \
+	src/symbols/unwind_table.c src/symbols/unwind_table.h
 libcore_a_SOURCES += \
 	src/symbols/program.c src/symbols/program.h \
 	src/symbols/static_calls.c src/symbols/static_calls.h

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stack_walk.h -- callers from a copy of a stack, of x86-64 programs.
  *
- * By the unwind tables (.eh_frame) that every module carries; where there are
- * none, as in code made at run time, by frame pointers.
+ * By the unwind tables (.eh_frame, .debug_frame) that modules carry; where there
+ * are none, as in code made at run time, by frame pointers.  Files are not
+ * trusted: damaged tables end a stack early, and nothing else.
  */
 #ifndef CPPROF_SYMBOLS_STACK_WALK_H
 #define CPPROF_SYMBOLS_STACK_WALK_H
@@ -39,15 +40,25 @@ struct stack_walker *stack_walker_new(struct error *error);
 void stack_walker_free(struct stack_walker *walker);
 
 /*
+ * The little-endian number of size <= 8 bytes at an address of the stack; false
+ * where that is not known.
+ */
+bool stack_frame_read(const struct stack_frame *frame, uint64_t address,
+                      size_t size, uint64_t *number);
+
+/*
  * Makes *frame its caller's.  address: of the frame's code in its module, as
  * module_symbols.h defines it; module: which file, NULL for code in none;
  * number: the module's, the same for the same file.
  *
- * False where the frame is the outermost or its caller cannot be found, which
- * is also so where the stack would not shrink.
+ * 1; 0 where the frame is the outermost or its caller cannot be found, which
+ * is also so where the stack would grow, or stay as it is but for a frame that
+ * was interrupted; -1 with *error set for want of
+ * memory.
  */
-bool stack_walker_step(struct stack_walker *walker,
-                       const struct module_file *module, uint32_t number,
-                       uint64_t address, struct stack_frame *frame);
+int stack_walker_step(struct stack_walker *walker,
+                      const struct module_file *module, uint32_t number,
+                      uint64_t address, struct stack_frame *frame,
+                      struct error *error);
 
 #endif

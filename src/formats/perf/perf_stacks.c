@@ -144,10 +144,10 @@ begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
 	return true;
 }
 
-/* Makes the frame its caller's. */
-static bool
+/* Makes the frame its caller's, and whether it could; -1 with *error set. */
+static int
 walk_on(struct perf_stacks *stacks, const struct perf_stack *stack,
-        struct stack_frame *frame)
+        struct stack_frame *frame, struct error *error)
 {
 	uint64_t address = frame->registers[STACK_RIP] -
 	                   !frame->is_interrupted;
@@ -157,15 +157,16 @@ walk_on(struct perf_stacks *stacks, const struct perf_stack *stack,
 	const struct module *module;
 
 	if (map == NULL)
-		return false;
+		return 0;
 	if (map->module == NO_MODULE)
-		return stack_walker_step(stacks->walker, NULL, 0, 0, frame);
+		return stack_walker_step(stacks->walker, NULL, 0, 0, frame,
+		                         error);
 	module = &stacks->profile->modules[map->module];
 	file.path = module->path;
 	file.build_id = module->build_id;
 	file.build_id_size = module->build_id_size;
 	return stack_walker_step(stacks->walker, &file, map->module,
-	    perf_spaces_address(stacks->spaces, map, address), frame);
+	    perf_spaces_address(stacks->spaces, map, address), frame, error);
 }
 
 /* The frames of the process, outwards from *frame. */
@@ -174,6 +175,7 @@ add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
            struct stack_frame *frame, struct error *error)
 {
 	size_t n = 0;
+	int found;
 
 	if (stacks->walker == NULL)
 		stacks->walker = stack_walker_new(error);
@@ -185,8 +187,9 @@ add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
 		if (add_address(stacks, stack, frame->registers[STACK_RIP],
 		                error) != 0)
 			return -1;
-	} while (++n < WALKED_MAX && walk_on(stacks, stack, frame));
-	return 0;
+		found = walk_on(stacks, stack, frame, error);
+	} while (found > 0 && ++n < WALKED_MAX);
+	return found < 0 ? -1 : 0;
 }
 
 int
