@@ -21,10 +21,11 @@ bench_bench_load_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 bench_bench_load_LDADD = $(core_libs)
 
 # Loads and views; bench/run.sh says what BENCH_DIR and the like are for.
-EXTRA_DIST += bench/run.sh bench/readers.sh
+EXTRA_DIST += bench/run.sh bench/pprof.sh bench/measure.sh \
+	bench/make-source.awk
 bench: all
 	bash $(srcdir)/bench/run.sh bench
-	CPPROF=./cpprof bash $(srcdir)/bench/readers.sh bench
+	CPPROF=./cpprof bash $(srcdir)/bench/pprof.sh bench
 	bench/bench-views
 .PHONY: bench
 
@@ -43,3 +44,9 @@ EXTRA_DIST += bench/callgrind.sh
 bench-callgrind: all
 	bash $(srcdir)/bench/callgrind.sh ./cpprof
 .PHONY: bench-callgrind
+
+# Loading perf's files, beside perf report (perf, GNU time).
+EXTRA_DIST += bench/perf.sh
+bench-perf: all
+	bash $(srcdir)/bench/perf.sh ./cpprof
+.PHONY: bench-perf

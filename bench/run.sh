@@ -16,25 +16,15 @@ programs=${1:-bench}
 size=${BENCH_SIZE:-1000000000}
 runs=${BENCH_RUNS:-7}
 
-if [ -n "${BENCH_DIR:-}" ]; then
-	directory=$BENCH_DIR
-	mkdir -p "$directory"
-else
-	directory=$(mktemp -d)
-	trap 'rm -rf "$directory"' EXIT
-fi
-
-median() {
-	sort -g | awk '{ v[NR] = $1 }
-	    END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
+. "$(dirname "$0")/measure.sh"
+make_directory
 
 seconds() {
 	"$@" | awk '{ print $1 }'
 }
 
-# measure MODE YARDSTICK BAR
-measure() {
+# compare MODE YARDSTICK BAR
+compare() {
 	local file=$directory/$1.$size.folded ratio
 	local yard load all=() loads=() i
 
@@ -58,6 +48,6 @@ measure() {
 }
 
 printf '%-9s %8s %8s  ratio, medians of %d\n' input scan load "$runs"
-measure sorted lines 4
-measure shuffled hash 2
-measure dense hash 2
+compare sorted lines 4
+compare shuffled hash 2
+compare dense hash 2

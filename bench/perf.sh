@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# perf.sh -- loading large files of perf's, beside perf report.
+#
+#	perf.sh [CPPROF]
+#
+# BENCH_DIR      where inputs are kept (a temporary directory, removed)
+# BENCH_SECONDS  of recording call chains (60); of stacks a fourth of it
+# BENCH_RUNS     runs; each runs the one after the other (3)
+#
+# A mix of programs on two processors: the compiler, an interpreter, a
+# database, sort, and a program of calls that has frame pointers.  Once with
+# call chains (by frame pointers), once with copied stacks (--call-graph dwarf).
+# The bar: 10 times as fast.
+set -euo pipefail
+
+cpprof=${1:-./cpprof}
+seconds=${BENCH_SECONDS:-60}
+runs=${BENCH_RUNS:-3}
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/measure.sh"
+
+if ! command -v perf >/dev/null; then
+	echo "perf is not there: perf.data is left out"
+	exit 0
+fi
+make_directory
+
+# What is recorded: each program again and again, two at a time.
+mix='
+repeat() { while [ "$(date +%s)" -lt $end ]; do "$@" >/dev/null; done; }
+compile() { gcc -O2 -w -c work.c -o work.o; }
+interpret() {
+	/usr/bin/python3 -c "
+import json
+rows = [{str(i): [j * j for j in range(20)]} for i in range(20000)]
+sorted(json.dumps(json.loads(json.dumps(rows))).split())"
+}
+ask() {
+	sqlite3 :memory: "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL
+	    SELECT i + 1 FROM c WHERE i < 300000)
+	    SELECT i % 7, count(*), max(i) FROM c GROUP BY 1 ORDER BY 2"
+}
+order() { seq 300000 | sort -R | sort | uniq -c | gzip -1; }
+call() { timeout 2 ./calls; find /usr/share -name "*.so"; }
+one() { compile; ask; order; }
+other() { interpret; call; }
+end=$(($(date +%s) + $1))
+repeat one &
+repeat other
+wait'
+
+# record FILE SECONDS OPTION...
+record() {
+	local file=$1 length=$2
+	shift 2
+	[ -s "$file" ] && return
+	awk -v n=200 -f "$here/make-source.awk" >"$directory/work.c"
+	gcc -O2 -fno-omit-frame-pointer -o "$directory/calls" \
+	    "$here/programs/calls.c"
+	(cd "$directory" && timeout $((2 * length + 60)) perf record -q -N \
+	    "$@" -o "$file.new" -- sh -c "$mix" sh "$length" >/dev/null 2>&1 ||
+	    true)
+	mv "$directory/$file.new" "$directory/$file"
+}
+
+# compare FILE OPTION-OF-PERF-REPORT...
+compare() {
+	local file=$directory/$1 all=() i ours theirs
+	shift
+	cat "$file" >/dev/null
+	printf '%s: %d MB\n' "$(basename "$file")" \
+	    $(($(stat -c %s "$file") / 1000000))
+	for ((i = 0; i < runs; i++)); do
+		theirs=$(measure perf report --stdio "$@" -i "$file")
+		ours=$(measure "$cpprof" -q -e info "$file")
+		all+=("$theirs $ours")
+		echo "$theirs $ours" | awk '{ printf "perf report %.2f s, " \
+		    "%.2f CPU s, %.0f MiB; cpprof %.2f s, %.2f CPU s, " \
+		    "%.0f MiB; %.1f times, %.1f of CPU\n", $1, $2, $3 / 1024, \
+		    $4, $5, $6 / 1024, $1 / $4, $2 / $5 }'
+	done
+	printf 'median %.1f times, ' \
+	    "$(printf '%s\n' "${all[@]}" | awk '{ print $1 / $4 }' | median)"
+	printf '%.1f of CPU (bar 10)\n' \
+	    "$(printf '%s\n' "${all[@]}" | awk '{ print $2 / $5 }' | median)"
+}
+
+record chains.perf.data "$seconds" -F 20000 -g
+compare chains.perf.data
+# Inlined calls are looked up when they are asked for, so not by perf here.
+record stacks.perf.data $((seconds / 4)) -F 2500 --call-graph dwarf
+compare stacks.perf.data --no-inline
