@@ -277,7 +277,7 @@ time_views(const char *what, const struct sample_tree *tree,
 	struct sample_set set = {
 		.tree = tree, .names = names, .resource = &resource,
 		.self = tree->hits[0], .weight = weight,
-		.total = sample_tree_total(tree->hits[0], tree->n_nodes),
+		.total = sample_tree_total(tree, tree->hits[0]),
 	};
 	struct view_request request = {
 		.set = &set, .root = NO_NAME, .threshold = 0.01,

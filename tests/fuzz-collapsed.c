@@ -127,7 +127,7 @@ tree_hash(const struct sample_tree *tree)
 		path[n] = mix(parent != NO_NODE ? path[parent] : 1,
 		              tree->label[n]);
 		for (uint32_t r = 0; r < tree->n_resources; r++)
-			hash += mix(path[n] + r, tree->hits[r][n]);
+			hash += mix(path[n] + r, sample_tree_hits(tree, r, n));
 	}
 	free(path);
 	return hash;

@@ -95,7 +95,7 @@ hits_of(const struct profile *profile, uint32_t resource, const char *stack)
 
 		stack_text(profile, n, text, sizeof text);
 		if (strcmp(text, stack) == 0) {
-			hits += profile->tree->hits[resource][n];
+			hits += sample_tree_hits(profile->tree, resource, n);
 			is_there = true;
 		}
 	}

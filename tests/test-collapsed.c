@@ -116,7 +116,7 @@ hits_of(const struct profile *profile, uint32_t resource, const char *stack)
 			strcpy(text, longer);
 		}
 		if (strcmp(text, stack) == 0)
-			return tree->hits[resource][n];
+			return sample_tree_hits(tree, resource, n);
 	}
 	return UINT64_MAX;
 }
@@ -234,7 +234,7 @@ collapsed_names_of_all_lengths_stay_distinct(void **state)
 	profile = read_text(text);
 	assert_int_equal(profile->tree->n_nodes, LONGEST);
 	for (uint32_t n = 0; n < LONGEST; n++)
-		assert_int_equal(profile->tree->hits[0][n],
+		assert_int_equal(sample_tree_hits(profile->tree, 0, n),
 		                 2 * names_length(profile->names,
 		                                  profile->tree->label[n]));
 	profile_free(profile);
@@ -396,7 +396,7 @@ collapsed_packed_and_cut_never_believes_half_a_line(void **state)
 			continue;
 		assert_int_equal(profile->n_warnings, cut < size);
 		for (uint32_t n = 0; n < profile->tree->n_nodes; n++)
-			assert_int_equal(profile->tree->hits[0][n] % 11, 0);
+			assert_int_equal(sample_tree_hits(profile->tree, 0, n) % 11, 0);
 		profile_free(profile);
 	}
 }
@@ -413,8 +413,8 @@ check_damaged(const char *packed, size_t size, uint64_t total)
 		    strstr(error.text, "cut short") == NULL)
 			fail_msg("%s", error.text);
 	} else if (profile->n_warnings == 0) {
-		assert_int_equal(sample_tree_total(profile->tree->hits[0],
-		                                   profile->tree->n_nodes),
+		assert_int_equal(sample_tree_total(profile->tree,
+		                                   profile->tree->hits[0]),
 		                 total);
 	} else {
 		assert_int_equal(profile->n_warnings, 1);
@@ -571,8 +571,8 @@ load_reads_blocks_of_scattered_and_of_ordered_stacks(void **state)
 			assert_int_equal(names_add(edges, (char *)edge,
 			                           sizeof edge, &error), v);
 		}
-		assert_int_equal(sample_tree_total(profile->tree->hits[0],
-		                                   profile->tree->n_nodes),
+		assert_int_equal(sample_tree_total(profile->tree,
+		                                   profile->tree->hits[0]),
 		                 3 * N_STACKS);
 		names_free(edges);
 		profile_free(profile);

@@ -214,7 +214,7 @@ assert_stacks(const struct profile *profile, const char *expected)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < tree->n_nodes; i++) {
-		uint64_t hits = tree->hits[0][i];
+		uint64_t hits = sample_tree_hits(tree, 0, i);
 
 		if (hits == 0)
 			continue;
@@ -223,8 +223,7 @@ assert_stacks(const struct profile *profile, const char *expected)
 			    "%s%s", k == i ? "" : "<", name_of(profile, k));
 		n += (size_t)snprintf(text + n, sizeof text - n,
 		    " %u/%u\n", (unsigned)hits,
-		    (unsigned)(tree->samples[0] != NULL ?
-		               tree->samples[0][i] : hits));
+		    (unsigned)sample_tree_samples(tree, 0, i));
 	}
 	assert_string_equal(text, expected);
 }
@@ -634,8 +633,7 @@ cpprofdata_survives_truncation_at_every_byte(void **state)
 		assert_true((profile != NULL) == (size >= 4096));
 		if (profile == NULL)
 			continue;
-		total = sample_tree_total(profile->tree->hits[0],
-		                          profile->tree->n_nodes);
+		total = sample_tree_total(profile->tree, profile->tree->hits[0]);
 		assert_true(total >= before);
 		before = total;
 		assert_true(size == image.used || profile->n_warnings > 0);

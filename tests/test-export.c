@@ -289,14 +289,12 @@ add_counts(struct text_buffer *line, const struct profile *profile,
 {
 	for (uint32_t i = 0; i < like->n_resources; i++) {
 		uint32_t r = find_resource(profile, like->resources[i].name);
-		uint64_t hits = profile->tree->hits[r][node];
-		const uint64_t *samples = profile->tree->samples[r];
+		uint64_t hits = sample_tree_hits(profile->tree, r, node);
 
 		text_add_format(line, " %llu", (unsigned long long)hits);
 		if (aspects->samples)
 			text_add_format(line, "/%llu", (unsigned long long)
-			    (samples != NULL ? samples[node] :
-			     profile->tree->hits[r][node]));
+			    sample_tree_samples(profile->tree, r, node));
 	}
 }
 
@@ -400,16 +398,14 @@ collapsed_comes_back_as_one_resource(void **state)
 
 		assert_int_equal(back->n_resources, 1);
 		assert_int_equal(
-		    sample_tree_total(back->tree->hits[0],
-		                      back->tree->n_nodes),
-		    sample_tree_total(profile->tree->hits[1],
-		                      profile->tree->n_nodes));
+		    sample_tree_total(back->tree, back->tree->hits[0]),
+		    sample_tree_total(profile->tree, profile->tree->hits[1]));
 		for (uint32_t n = 0; n < back->tree->n_nodes; n++) {
 			char text[LINE_MAX_SIZE];
 
 			stack_text(back, n, text, sizeof text);
 			assert_int_equal(hits_of(profile, 1, text),
-			                 back->tree->hits[0][n]);
+			                 sample_tree_hits(back->tree, 0, n));
 		}
 		profile_free(back);
 		profile_free(profile);

@@ -91,7 +91,7 @@ assert_stacks(struct profile *profile, enum granularity granularity,
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
 		char line[400] = "", longer[900];
 
-		if (tree->hits[0][n] == 0)
+		if (sample_tree_hits(tree, 0, n) == 0)
 			continue;
 		for (uint32_t m = n; m != NO_NODE; m = tree->parent[m]) {
 			snprintf(longer, sizeof longer, "%s%s%s",
@@ -100,7 +100,7 @@ assert_stacks(struct profile *profile, enum granularity granularity,
 			snprintf(line, sizeof line, "%.399s", longer);
 		}
 		snprintf(all + strlen(all), sizeof all - strlen(all),
-		         "%s %d\n", line, (int)tree->hits[0][n]);
+		         "%s %d\n", line, (int)sample_tree_hits(tree, 0, n));
 	}
 	assert_string_equal(all, expected);
 	if (is_own)
@@ -187,8 +187,7 @@ hits_are_the_same_by_every_rule(void **state)
 			    profile, &rule, &is_own, &error);
 
 			assert_true(is_own);
-			assert_int_equal(sample_tree_total(tree->hits[0],
-			    tree->n_nodes), 5);
+			assert_int_equal(sample_tree_total(tree, tree->hits[0]), 5);
 			sample_tree_free(tree);
 		}
 	profile_free(profile);

@@ -267,7 +267,7 @@ perf_data_events_are_resources_and_idle_ones_are_not(void **state)
 	assert_string_equal(profile->resources[1].name, "page-faults");
 	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
 	assert_int_equal(hits_of(profile, 1, "[unknown]"), 20);
-	assert_int_equal(profile->tree->samples[1][0], 2);
+	assert_int_equal(sample_tree_samples(profile->tree, 1, 0), 2);
 	profile_free(profile);
 }
 
@@ -442,8 +442,8 @@ perf_data_file_cut_at_every_byte_keeps_what_is_whole(void **state)
 	profile = read_buffer(&buffer);
 	assert_int_equal(profile->n_resources, 2);
 	assert_string_equal(profile->resources[0].name, "cpu-clock:u");
-	assert_int_equal(sample_tree_total(profile->tree->samples[0],
-	                                   profile->tree->n_nodes), 21);
+	assert_int_equal(sample_tree_total(profile->tree,
+	                                   profile->tree->samples[0]), 21);
 	assert_non_null(profile->processes[0].host);
 	profile_free(profile);
 	cut_at_every_byte(&format_perf_data, buffer.bytes, buffer.n);

@@ -47,8 +47,8 @@ perf_script_events_are_resources_of_periods(void **state)
 	assert_int_equal(hits_of(profile, 0, "main;leaf"), 500250);
 	assert_int_equal(hits_of(profile, 0, "main;leaf;sys_read"), 500250);
 	assert_int_equal(hits_of(profile, 1, "main"), 10);
-	assert_int_equal(sample_tree_total(profile->tree->samples[0],
-	                                   profile->tree->n_nodes), 2);
+	assert_int_equal(sample_tree_total(profile->tree,
+	                                   profile->tree->samples[0]), 2);
 	profile_free(profile);
 }
 

@@ -285,9 +285,8 @@ raw_samples(const struct profile *profile, uint32_t r)
 {
 	const uint64_t *samples = profile->tree->samples[r];
 
-	return sample_tree_total(samples != NULL ? samples :
-	                         profile->tree->hits[r],
-	                         profile->tree->n_nodes);
+	return sample_tree_total(profile->tree, samples != NULL ? samples :
+	                         profile->tree->hits[r]);
 }
 
 static void

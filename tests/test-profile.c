@@ -63,9 +63,9 @@ collapse(struct profile *profile)
 		}
 		for (uint32_t r = 0; r < tree->n_resources; r++) {
 			snprintf(longer, sizeof longer, "%.900s %llu", line,
-			         (unsigned long long)tree->hits[r][n]);
+			         (unsigned long long)sample_tree_hits(tree, r, n));
 			strcpy(line, longer);
-			has_hits |= tree->hits[r][n] != 0;
+			has_hits |= sample_tree_hits(tree, r, n) != 0;
 		}
 		if (has_hits)
 			lines[n_lines++] = strdup(line);
@@ -199,7 +199,8 @@ profile_merge_counts_gticks_where_intervals_differ(void **state)
 	assert_collapses_to(sum, "a 20\na;b 75\n");
 	/* Still as many samples as there were. */
 	assert_non_null(sum->tree->samples[0]);
-	assert_int_equal(sample_tree_total(sum->tree->samples[0], 2), 5);
+	assert_int_equal(sample_tree_total(sum->tree, sum->tree->samples[0]),
+	                 5);
 	profile_free(sum);
 }
 
@@ -357,8 +358,8 @@ profile_names_modules_and_addresses(void **state)
 		                               tree->label[0]), "main");
 		assert_string_equal(names_text(profile->names,
 		                               tree->label[1]), expected[g]);
-		assert_int_equal(tree->hits[0][1], 7);
-		assert_int_equal(tree->samples[0][1], 2);
+		assert_int_equal(sample_tree_hits(tree, 0, 1), 7);
+		assert_int_equal(sample_tree_samples(tree, 0, 1), 2);
 		sample_tree_free(tree);
 	}
 	profile_free(profile);

@@ -58,7 +58,11 @@ assert_sound(const struct sample_tree *tree)
 {
 	struct error error = { 0 };
 	struct names *edges = names_new(&error);
+	bool *is_taken = calloc(tree->n_rows, sizeof *is_taken);
 
+	assert_non_null(is_taken);
+	for (uint32_t r = 0; r < tree->n_resources; r++)
+		assert_int_equal(tree->hits[r][0], 0);
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
 		uint32_t parent = tree->parent[n];
 		uint32_t edge[2] = { parent, tree->label[n] };
@@ -71,7 +75,11 @@ assert_sound(const struct sample_tree *tree)
 		/* As many edges as nodes: siblings are distinct. */
 		assert_int_equal(names_add(edges, (const char *)edge,
 		                           sizeof edge, &error), n);
+		assert_true(tree->row[n] < tree->n_rows);
+		assert_true(tree->row[n] == 0 || !is_taken[tree->row[n]]);
+		is_taken[tree->row[n]] = true;
 	}
+	free(is_taken);
 	names_free(edges);
 }
 
@@ -87,7 +95,7 @@ describe(const struct sample_tree *tree)
 		char stack[100] = "";
 		size_t depth = sizeof stack - 1;
 
-		if (tree->hits[0][n] == 0)
+		if (sample_tree_hits(tree, 0, n) == 0)
 			continue;
 		for (uint32_t v = n; v != NO_NODE; v = tree->parent[v])
 			stack[--depth] = (char)('0' + tree->label[v]);
@@ -95,7 +103,7 @@ describe(const struct sample_tree *tree)
 		                           sizeof text - length, "%s:%llu ",
 		                           stack + depth,
 		                           (unsigned long long)
-		                           tree->hits[0][n]);
+		                           sample_tree_hits(tree, 0, n));
 	}
 	return text;
 }
@@ -150,22 +158,25 @@ sample_tree_of_nothing_is_empty(void **state)
 }
 
 static void
-sample_tree_weights_sum_subtrees_in_place(void **state)
+sample_tree_weights_sum_subtrees(void **state)
 {
 	struct tree_builder *builder = new_builder(1);
 	struct sample_tree *tree;
+	uint64_t weight[4];
 
 	(void)state;
 	enter(builder, "12", 1);
 	enter(builder, "123", 2);
 	enter(builder, "13", 4);
 	tree = finish(builder);
-	assert_int_equal(sample_tree_total(tree->hits[0], 4), 7);
-	sample_tree_weights(tree, tree->hits[0], tree->hits[0]);
-	assert_int_equal(tree->hits[0][0], 7);
-	assert_int_equal(tree->hits[0][1], 3);
-	assert_int_equal(tree->hits[0][2], 2);
-	assert_int_equal(tree->hits[0][3], 4);
+	assert_int_equal(sample_tree_total(tree, tree->hits[0]), 7);
+	assert_int_equal(sample_tree_hits(tree, 0, 0), 0);
+	assert_int_equal(sample_tree_hits(tree, 0, 1), 1);
+	sample_tree_weights(tree, tree->hits[0], weight);
+	assert_int_equal(weight[0], 7);
+	assert_int_equal(weight[1], 3);
+	assert_int_equal(weight[2], 2);
+	assert_int_equal(weight[3], 4);
 	sample_tree_free(tree);
 }
 
@@ -223,10 +234,10 @@ sample_tree_keeps_samples_only_where_hits_differ(void **state)
 	tree = finish(builder);
 	assert_null(tree->samples[0]);
 	assert_non_null(tree->samples[1]);
-	assert_int_equal(tree->hits[1][0], 30);
-	assert_int_equal(tree->samples[1][0], 2);
-	assert_int_equal(tree->samples[1][1], 0);
-	assert_int_equal(tree->samples[1][2], 1);
+	assert_int_equal(sample_tree_hits(tree, 1, 0), 30);
+	assert_int_equal(sample_tree_samples(tree, 1, 0), 2);
+	assert_int_equal(sample_tree_samples(tree, 1, 1), 0);
+	assert_int_equal(sample_tree_samples(tree, 1, 2), 1);
 	sample_tree_free(tree);
 }
 
@@ -238,6 +249,7 @@ sample_tree_holds_a_chain_of_two_million(void **state)
 	struct error error = { 0 };
 	struct sample_tree *tree;
 	uint32_t node = NO_NODE;
+	uint64_t *weight;
 
 	(void)state;
 	for (uint32_t i = 0; i < DEEP; i++)
@@ -245,8 +257,12 @@ sample_tree_holds_a_chain_of_two_million(void **state)
 	assert_int_equal(tree_builder_add(builder, node, 0, 3, 3, &error), 0);
 	tree = finish(builder);
 	assert_int_equal(tree->deepest, DEEP);
-	sample_tree_weights(tree, tree->hits[0], tree->hits[0]);
-	assert_int_equal(tree->hits[0][0], 3);
+	assert_int_equal(tree->n_rows, 2);
+	weight = calloc(DEEP, sizeof *weight);
+	assert_non_null(weight);
+	sample_tree_weights(tree, tree->hits[0], weight);
+	assert_int_equal(weight[0], 3);
+	free(weight);
 	sample_tree_free(tree);
 }
 
@@ -316,8 +332,8 @@ sample_tree_is_the_same_by_child_or_by_whole_stacks(void **state)
 		assert_sound(y);
 		assert_int_equal(x->n_nodes, y->n_nodes);
 		assert_int_equal(x->deepest, y->deepest);
-		assert_int_equal(sample_tree_total(x->hits[0], x->n_nodes),
-		                 sample_tree_total(y->hits[0], y->n_nodes));
+		assert_int_equal(sample_tree_total(x, x->hits[0]),
+		                 sample_tree_total(y, y->hits[0]));
 		sample_tree_free(x);
 		sample_tree_free(y);
 	}
@@ -402,7 +418,7 @@ main(void)
 		cmocka_unit_test(
 		    sample_tree_is_depth_first_whatever_the_order_of_input),
 		cmocka_unit_test(sample_tree_of_nothing_is_empty),
-		cmocka_unit_test(sample_tree_weights_sum_subtrees_in_place),
+		cmocka_unit_test(sample_tree_weights_sum_subtrees),
 		cmocka_unit_test(sample_tree_keeps_sections_apart),
 		cmocka_unit_test(sample_tree_refuses_sums_over_64_bits),
 		cmocka_unit_test(

@@ -96,8 +96,7 @@ fixture_begin(struct fixture *fixture, const char *folded)
 		.resource = &fixture->resource,
 		.self = fixture->tree->hits[0],
 		.weight = fixture->weight,
-		.total = sample_tree_total(fixture->tree->hits[0],
-		                           fixture->tree->n_nodes),
+		.total = sample_tree_total(fixture->tree, fixture->tree->hits[0]),
 	};
 	fixture->set.n_samples = fixture->set.total;
 	fixture->request = (struct view_request){

@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-move_counts(uint64_t *counts, uint32_t begin, uint32_t end, uint32_t down)
-{
-	if (counts != NULL)
-		memmove(counts + begin - down, counts + begin,
-		        (end - begin) * sizeof *counts);
-}
-
 /* Moves the nodes [begin, end), which lie below node begin - 1. */
 static void
 move_nodes(struct sample_tree *tree, uint32_t begin, uint32_t end,
@@ -29,13 +21,11 @@ move_nodes(struct sample_tree *tree, uint32_t begin, uint32_t end,
 		                         parent - down;
 		tree->end[n - down] = tree->end[n] - down;
 		tree->label[n - down] = tree->label[n];
+		tree->row[n - down] = tree->row[n];
 	}
-	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		move_counts(tree->hits[r], begin, end, down);
-		if (tree->samples != NULL)
-			move_counts(tree->samples[r], begin, end, down);
-	}
-	move_counts(tree->returns, begin, end, down);
+	if (tree->returns != NULL)
+		memmove(tree->returns + begin - down, tree->returns + begin,
+		        (end - begin) * sizeof *tree->returns);
 }
 
 int

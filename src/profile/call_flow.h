@@ -87,8 +87,8 @@ struct call_flow *call_flow_new(const struct call_graph *graph,
 
 /*
  * The flow of a tree of names, in which nothing is an estimate: arcs have the
- * hits of the stacks that hold the call, each counted once.  self, weight: by
- * node, as in sample_tree.h.  Likewise; O(nodes + names).
+ * hits of the stacks that hold the call, each counted once.  self: by row,
+ * weight: by node, as in sample_tree.h.  Likewise; O(nodes + names).
  */
 struct call_flow *call_flow_of_tree(const struct sample_tree *tree,
                                     const uint64_t *self,

@@ -31,7 +31,7 @@ struct measuring {
 static void
 measure(struct measured *sum, const struct measuring *measuring, uint32_t node)
 {
-	sum->self += measuring->self[node];
+	sum->self += measuring->self[measuring->tree->row[node]];
 	if (node < sum->until)
 		return;
 	sum->until = measuring->tree->end[node];
@@ -54,7 +54,7 @@ add_function(struct measuring *measuring, uint32_t node, struct error *error)
 		*number = made + 1;
 	}
 	*call_graph_self(measuring->graph, *number - 1) +=
-	    measuring->self[node];
+	    measuring->self[measuring->tree->row[node]];
 	measure(&measuring->functions[name], measuring, node);
 	return 0;
 }

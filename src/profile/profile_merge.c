@@ -223,9 +223,8 @@ merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
 	for (uint32_t r = 0; r < tree->n_resources; r++) {
 		const struct resource *to =
 		    &merge->sum->resources[maps->resource[r]];
-		uint64_t hits = tree->hits[r][node];
-		uint64_t samples = tree->samples[r] != NULL ?
-		                   tree->samples[r][node] : hits;
+		uint64_t hits = sample_tree_hits(tree, r, node);
+		uint64_t samples = sample_tree_samples(tree, r, node);
 
 		if (to->interval != from->resources[r].interval &&
 		    __builtin_mul_overflow(hits, from->resources[r].interval,

@@ -25,6 +25,7 @@ sample_tree_free(struct sample_tree *tree)
 	large_array_free(tree->parent);
 	large_array_free(tree->end);
 	large_array_free(tree->label);
+	large_array_free(tree->row);
 	large_array_free(tree->returns);
 	free(tree);
 }
@@ -45,8 +46,8 @@ void
 sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
                     uint64_t *weight)
 {
-	if (weight != self)
-		memcpy(weight, self, tree->n_nodes * sizeof *weight);
+	for (uint32_t n = 0; n < tree->n_nodes; n++)
+		weight[n] = self[tree->row[n]];
 	for (uint32_t n = tree->n_nodes; n-- > 0;) {
 		uint32_t parent = tree->parent[n];
 
@@ -56,12 +57,12 @@ sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
 }
 
 uint64_t
-sample_tree_total(const uint64_t *hits, uint32_t n_nodes)
+sample_tree_total(const struct sample_tree *tree, const uint64_t *counts)
 {
 	uint64_t total = 0;
 
-	for (uint32_t n = 0; n < n_nodes; n++)
-		total += hits[n];
+	for (uint32_t i = 0; i < tree->n_rows; i++)
+		total += counts[i];
 	return total;
 }
 
@@ -70,10 +71,11 @@ static int
 copy_node(struct tree_builder *builder, uint32_t to,
           const struct sample_tree *tree, uint32_t from, struct error *error)
 {
+	if (tree->row[from] == 0)
+		return 0;
 	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		uint64_t hits = tree->hits[r][from];
-		uint64_t samples = tree->samples[r] != NULL ?
-		                   tree->samples[r][from] : hits;
+		uint64_t hits = sample_tree_hits(tree, r, from);
+		uint64_t samples = sample_tree_samples(tree, r, from);
 
 		if ((hits != 0 || samples != 0) &&
 		    tree_builder_add(builder, to, r, hits, samples,

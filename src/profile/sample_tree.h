@@ -6,6 +6,9 @@
  * [n, end[n]); children of one parent (and roots of one section, see
  * profile.h) have distinct labels; the sum of hits (and of samples) of one
  * resource fits 64 bits, so that no weight can overflow.
+ *
+ * Few nodes have hits of their own, since most stacks end below them: so these
+ * stand in rows, and a node has the number of its row.
  */
 #ifndef CPPROF_PROFILE_SAMPLE_TREE_H
 #define CPPROF_PROFILE_SAMPLE_TREE_H
@@ -25,7 +28,10 @@ struct sample_tree {
 	uint32_t *parent;	/* [n_nodes], NO_NODE for an outermost frame */
 	uint32_t *end;		/* [n_nodes], first node behind the subtree */
 	uint32_t *label;	/* [n_nodes], a frame's or a name's number */
-	uint64_t **hits;	/* [n_resources][n_nodes], a node's own */
+	uint32_t *row;		/* [n_nodes], of a node's own counts, its alone;
+				 * 0: it has none */
+	uint32_t n_rows;	/* at least 1: all counts of row 0 are 0 */
+	uint64_t **hits;	/* [n_resources][n_rows], a node's own */
 	uint64_t **samples;	/* likewise, raw samples; samples[r] is NULL
 				 * where each hit is one sample */
 	uint64_t *returns;	/* [n_nodes], times the frame was seen to
@@ -34,21 +40,40 @@ struct sample_tree {
 
 void sample_tree_free(struct sample_tree *tree);
 
+/* A node's own hits of a resource, and the raw samples they came in. */
+static inline uint64_t
+sample_tree_hits(const struct sample_tree *tree, uint32_t resource,
+                 uint32_t node)
+{
+	return tree->hits[resource][tree->row[node]];
+}
+
+static inline uint64_t
+sample_tree_samples(const struct sample_tree *tree, uint32_t resource,
+                    uint32_t node)
+{
+	const uint64_t *samples = tree->samples[resource];
+
+	return samples != NULL ? samples[tree->row[node]] :
+	       tree->hits[resource][tree->row[node]];
+}
+
 /* Keeps the first n resources alone, n at most as many as there are. */
 void sample_tree_keep_resources(struct sample_tree *tree, uint32_t n);
 
 /*
  * Weight of every node: its own hits and those of all its descendants.
  *
- * self[n_nodes]: hits of one resource.  weight[n_nodes]: the caller's, may be
- * self itself.  Unit: hits (intervals), not gticks.  One backward pass, O(N).
+ * self[n_rows]: hits of one resource.  weight[n_nodes]: the caller's.  Unit:
+ * hits (intervals), not gticks.  One backward pass, O(N).
  * Source: Hall & Goldberg 1993, section 5.3.
  */
 void sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
                          uint64_t *weight);
 
-/* Sum of n hits.  The invariant above says that it fits. */
-uint64_t sample_tree_total(const uint64_t *hits, uint32_t n_nodes);
+/* Sum of the hits, or samples, of all rows; it fits, says the invariant. */
+uint64_t sample_tree_total(const struct sample_tree *tree,
+                           const uint64_t *counts);
 
 /*
  * The same stacks with other labels: where node n stood there now stands the

@@ -70,6 +70,7 @@ tree_builder_free(struct tree_builder *builder)
 	large_array_free(builder->parent);
 	large_array_free(builder->label);
 	large_array_free(builder->end);
+	large_array_free(builder->row);
 	free(builder);
 }
 
@@ -96,8 +97,24 @@ tree_builder_grow(struct tree_builder *builder, size_t more,
 	    large_array_reserve(&builder->label, capacity, sizeof(uint32_t),
 	                        error) != 0 ||
 	    large_array_reserve(&builder->end, capacity, sizeof(uint32_t),
+	                        error) != 0 ||
+	    large_array_reserve(&builder->row, capacity, sizeof(uint32_t),
 	                        error) != 0)
 		return -1;
+	if (builder->returns != NULL &&
+	    large_array_reserve(&builder->returns, capacity, sizeof(uint64_t),
+	                        error) != 0)
+		return -1;
+	builder->capacity = capacity;
+	return 0;
+}
+
+static int
+grow_rows(struct tree_builder *builder, struct error *error)
+{
+	size_t capacity = builder->rows_capacity > 0 ?
+	                  2 * builder->rows_capacity : FIRST_CAPACITY;
+
 	for (uint32_t r = 0; r < builder->n_resources; r++)
 		if (large_array_reserve(&builder->hits[r], capacity,
 		                        sizeof(uint64_t), error) != 0 ||
@@ -105,12 +122,35 @@ tree_builder_grow(struct tree_builder *builder, size_t more,
 		     large_array_reserve(&builder->samples[r], capacity,
 		                         sizeof(uint64_t), error) != 0))
 			return -1;
-	if (builder->returns != NULL &&
-	    large_array_reserve(&builder->returns, capacity, sizeof(uint64_t),
-	                        error) != 0)
-		return -1;
-	builder->capacity = capacity;
+	builder->rows_capacity = capacity;
 	return 0;
+}
+
+int
+tree_builder_add_row(struct tree_builder *builder, struct error *error)
+{
+	uint32_t row = builder->n_rows;
+
+	if (row == builder->rows_capacity && grow_rows(builder, error) != 0)
+		return -1;
+	for (uint32_t r = 0; r < builder->n_resources; r++) {
+		builder->hits[r][row] = 0;
+		if (builder->samples[r] != NULL)
+			builder->samples[r][row] = 0;
+	}
+	builder->n_rows++;
+	return 0;
+}
+
+/* The row of a node that has none; 0 with *error set. */
+static uint32_t
+add_row_of(struct tree_builder *builder, uint32_t node, struct error *error)
+{
+	if ((builder->n_rows == 0 &&
+	     tree_builder_add_row(builder, error) != 0) ||
+	    tree_builder_add_row(builder, error) != 0)
+		return 0;
+	return builder->row[node] = builder->n_rows - 1;
 }
 
 /* One more item of size bytes, zeroed, in the array *items of n; 0 or -1. */
@@ -131,7 +171,7 @@ int
 tree_builder_add_resource(struct tree_builder *builder, struct error *error)
 {
 	uint32_t n = builder->n_resources;
-	size_t capacity = builder->capacity;
+	size_t capacity = builder->rows_capacity;
 
 	if (extend(&builder->hits, n, sizeof *builder->hits, error) != 0 ||
 	    extend(&builder->samples, n, sizeof *builder->samples,
@@ -144,7 +184,7 @@ tree_builder_add_resource(struct tree_builder *builder, struct error *error)
 		                        sizeof(uint64_t), error) != 0)
 			return -1;
 		memset(builder->hits[n], 0,
-		       builder->n_nodes * sizeof(uint64_t));
+		       builder->n_rows * sizeof(uint64_t));
 	}
 	builder->n_resources++;
 	return 0;
@@ -157,11 +197,11 @@ split_samples(struct tree_builder *builder, uint32_t resource,
 {
 	uint64_t *samples = NULL;
 
-	if (large_array_reserve(&samples, builder->capacity, sizeof *samples,
-	                        error) != 0)
+	if (large_array_reserve(&samples, builder->rows_capacity,
+	                        sizeof *samples, error) != 0)
 		return -1;
 	memcpy(samples, builder->hits[resource],
-	       builder->n_nodes * sizeof *samples);
+	       builder->n_rows * sizeof *samples);
 	builder->samples[resource] = samples;
 	return 0;
 }
@@ -173,19 +213,22 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 {
 	uint64_t *total_hits = &builder->total_hits[resource];
 	uint64_t *total_samples = &builder->total_samples[resource];
+	uint32_t row = builder->row[node];
 
 	if (hits > UINT64_MAX - *total_hits)
 		return error_set(error, "the sum of hits passes 64 bits");
 	if (samples > UINT64_MAX - *total_samples)
 		return error_set(error, "the sum of samples passes 64 bits");
+	if (row == 0 && (row = add_row_of(builder, node, error)) == 0)
+		return -1;
 	if (hits != samples && builder->samples[resource] == NULL &&
 	    split_samples(builder, resource, error) != 0)
 		return -1;
 	*total_hits += hits;
 	*total_samples += samples;
-	builder->hits[resource][node] += hits;
+	builder->hits[resource][row] += hits;
 	if (builder->samples[resource] != NULL)
-		builder->samples[resource][node] += samples;
+		builder->samples[resource][row] += samples;
 	return 0;
 }
 

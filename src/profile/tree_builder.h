@@ -23,7 +23,10 @@ struct tree_builder {
 	size_t capacity;	/* of all arrays by node */
 	uint32_t *parent;
 	uint32_t *label;
-	uint64_t **hits;	/* [n_resources][capacity] */
+	uint32_t *row;		/* [capacity], 0: no counts so far */
+	uint32_t n_rows;	/* with row 0, once there are any */
+	size_t rows_capacity;
+	uint64_t **hits;	/* [n_resources][rows_capacity] */
 	uint64_t **samples;	/* likewise; NULL while equal to the hits */
 	uint64_t *total_hits, *total_samples;
 	uint64_t *returns;	/* [capacity]; NULL until some are added */
@@ -56,6 +59,9 @@ struct slot *tree_builder_new_slots(unsigned bits, struct error *error);
  */
 int tree_builder_grow(struct tree_builder *builder, size_t more,
                       struct error *error);
+
+/* One more row of counts, all 0; 0, or -1 with *error set. */
+int tree_builder_add_row(struct tree_builder *builder, struct error *error);
 
 /* Room for `more` nodes; 0, or -1 with *error set. */
 static inline int

@@ -31,11 +31,7 @@ place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
 
 	builder->parent[node] = parent;
 	builder->label[node] = label;
-	for (uint32_t r = 0; r < builder->n_resources; r++) {
-		builder->hits[r][node] = 0;
-		if (builder->samples[r] != NULL)
-			builder->samples[r][node] = 0;
-	}
+	builder->row[node] = 0;
 	if (builder->returns != NULL)
 		builder->returns[node] = 0;
 	return node;

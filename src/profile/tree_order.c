@@ -155,12 +155,7 @@ permute_nodes(struct tree_builder *builder, const uint32_t *place,
 			parent[n] = place[parent[n]];
 	permute_labels(parent, place, runs, (uint32_t *)spare);
 	permute_labels(builder->label, place, runs, (uint32_t *)spare);
-	for (uint32_t r = 0; r < builder->n_resources; r++) {
-		permute_counts(builder->hits[r], place, runs, spare);
-		if (builder->samples[r] != NULL)
-			permute_counts(builder->samples[r], place, runs,
-			               spare);
-	}
+	permute_labels(builder->row, place, runs, (uint32_t *)spare);
 	if (builder->returns != NULL)
 		permute_counts(builder->returns, place, runs, spare);
 }
@@ -198,7 +193,8 @@ tree_builder_finish(struct tree_builder *builder, struct error *error)
 
 	large_array_free(builder->slots);
 	builder->slots = NULL;
-	if (builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0)
+	if ((builder->capacity == 0 && reserve_nodes(builder, 1, error) != 0) ||
+	    (builder->n_rows == 0 && tree_builder_add_row(builder, error) != 0))
 		return NULL;
 	tree_builder_settle(builder);
 	if (builder->is_mixed) {
@@ -219,11 +215,13 @@ tree_builder_finish(struct tree_builder *builder, struct error *error)
 		.parent = builder->parent,
 		.end = builder->end,
 		.label = builder->label,
+		.row = builder->row,
+		.n_rows = builder->n_rows,
 		.hits = builder->hits,
 		.samples = builder->samples,
 		.returns = builder->returns,
 	};
-	builder->parent = builder->end = builder->label = NULL;
+	builder->parent = builder->end = builder->label = builder->row = NULL;
 	builder->hits = builder->samples = NULL;
 	builder->returns = NULL;
 	return tree;

@@ -100,9 +100,9 @@ session_hits(const struct session *session, uint32_t resource,
 		*samples = call_graph_total(session->profile->graph, resource);
 		return *samples;
 	}
-	hits = sample_tree_total(tree->hits[resource], tree->n_nodes);
+	hits = sample_tree_total(tree, tree->hits[resource]);
 	*samples = tree->samples == NULL || tree->samples[resource] == NULL ?
-	    hits : sample_tree_total(tree->samples[resource], tree->n_nodes);
+	    hits : sample_tree_total(tree, tree->samples[resource]);
 	return hits;
 }
 

@@ -181,7 +181,7 @@ body_of(const struct sample_set *set, uint32_t function)
 		return set->flow->functions[function].self;
 	for (uint32_t node = 0; node < set->tree->n_nodes; node++)
 		if (set->tree->label[node] == function)
-			body += set->self[node];
+			body += set->self[set->tree->row[node]];
 	return body;
 }
 

@@ -25,7 +25,7 @@ add_nodes(const struct sample_set *set, struct sum *sums)
 
 		if (sum->place == 0)
 			sum->place = ++n;
-		sum->self += set->self[node];
+		sum->self += set->self[set->tree->row[node]];
 		if (tree->returns != NULL)
 			sum->returns += tree->returns[node];
 		if (node >= sum->until) {

@@ -29,7 +29,7 @@ struct sample_set {
 	const struct call_flow *flow;		/* NULL: a tree */
 	const struct names *names;
 	const struct resource *resource;
-	const uint64_t *self;		/* [n_nodes] hits, refined */
+	const uint64_t *self;		/* [n_rows] hits, refined */
 	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
 	uint64_t total;			/* hits of the whole run, unrefined */
 	uint64_t n_samples;		/* raw samples of the whole run */

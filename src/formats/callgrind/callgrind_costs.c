@@ -164,7 +164,7 @@ add_node(struct callgrind_costs *costs, uint32_t resource,
 		caller = own;
 	}
 	return add_cost(costs, resource, own, NO_FUNCTION,
-	                walk->tree->hits[resource][node], error);
+	                sample_tree_hits(walk->tree, resource, node), error);
 }
 
 static int

@@ -297,8 +297,7 @@ find_totals(const struct profile *profile, struct error *error)
 	for (uint32_t r = 0; totals != NULL && r < profile->n_resources; r++)
 		totals[r] = profile->tree == NULL ?
 		    call_graph_total(profile->graph, r) :
-		    sample_tree_total(profile->tree->hits[r],
-		                      profile->tree->n_nodes);
+		    sample_tree_total(profile->tree, profile->tree->hits[r]);
 	return totals;
 }
 

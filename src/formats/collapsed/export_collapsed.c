@@ -88,7 +88,7 @@ is_line(const struct collapsing *collapsing, uint32_t node)
 	uint32_t n = collapsing->end - collapsing->first;
 
 	for (uint32_t r = collapsing->first; r < collapsing->end; r++)
-		if (tree->hits[r][node] > 0)
+		if (sample_tree_hits(tree, r, node) > 0)
 			return true;
 	return n == tree->n_resources && tree->end[node] == node + 1;
 }
@@ -102,7 +102,8 @@ write_line(struct collapsing *collapsing, uint32_t node, struct error *error)
 	if (collapsing->stack.failed)
 		return error_out_of_memory(error);
 	for (uint32_t r = collapsing->first; r < collapsing->end; r++)
-		text_add_format(counts, " %" PRIu64, tree->hits[r][node]);
+		text_add_format(counts, " %" PRIu64,
+		                sample_tree_hits(tree, r, node));
 	text_add_char(counts, '\n');
 	writer_put(collapsing->writer, collapsing->stack.bytes,
 	           collapsing->stack.length);

@@ -310,11 +310,10 @@ write_node(struct recording *recording, const struct piece *piece,
 
 	put(recording, &record, sizeof record);
 	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		uint64_t hits = tree->hits[r][node];
 		struct cpprofdata_count count = {
-			.hits = htole64(hits),
-			.samples = htole64(tree->samples[r] != NULL ?
-			                   tree->samples[r][node] : hits),
+			.hits = htole64(sample_tree_hits(tree, r, node)),
+			.samples = htole64(sample_tree_samples(tree, r,
+			                                       node)),
 		};
 
 		put(recording, &count, sizeof count);

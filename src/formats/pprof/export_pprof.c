@@ -111,7 +111,7 @@ check_total(const struct pprof_encoding *encoding, uint32_t r,
 	uint64_t gticks;
 
 	return export_gticks(&profile->resources[r],
-	                     sample_tree_total(tree->hits[r], tree->n_nodes),
+	                     sample_tree_total(tree, tree->hits[r]),
 	                     INT64_MAX, &gticks, error);
 }
 
@@ -206,11 +206,9 @@ add_values(struct pprof_encoding *encoding, uint32_t node)
 	struct text_buffer *inner = &encoding->inner;
 
 	if (encoding->counts_samples)
-		protobuf_add_varint(inner, tree->samples[0] != NULL ?
-		                    tree->samples[0][node] :
-		                    tree->hits[0][node]);
+		protobuf_add_varint(inner, sample_tree_samples(tree, 0, node));
 	for (uint32_t r = 0; r < tree->n_resources; r++)
-		protobuf_add_varint(inner, tree->hits[r][node] *
+		protobuf_add_varint(inner, sample_tree_hits(tree, r, node) *
 		                    profile->resources[r].interval);
 	protobuf_add_message(&encoding->message, SAMPLE_VALUE, inner);
 	text_clear(inner);
@@ -256,7 +254,7 @@ static bool
 is_sample(const struct sample_tree *tree, uint32_t node)
 {
 	for (uint32_t r = 0; r < tree->n_resources; r++)
-		if (tree->hits[r][node] > 0)
+		if (sample_tree_hits(tree, r, node) > 0)
 			return true;
 	return tree->end[node] == node + 1;
 }

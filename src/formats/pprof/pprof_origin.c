@@ -65,7 +65,7 @@ restore_samples(struct profile *profile, uint32_t r, bool is_told)
 
 	if (tree->samples[r] == NULL ||
 	    (is_told && !are_equal(tree->samples[r], tree->hits[r],
-	                           tree->n_nodes)))
+	                           tree->n_rows)))
 		return;
 	large_array_free(tree->samples[r]);
 	tree->samples[r] = NULL;
@@ -81,14 +81,14 @@ restore_resource(struct profile *profile, uint32_t r,
 	const char *gtick;
 
 	if (was == NULL ||
-	    !is_divisible(tree->hits[r], tree->n_nodes, was->interval))
+	    !is_divisible(tree->hits[r], tree->n_rows, was->interval))
 		return 0;
 	gtick = arena_text(&profile->arena, was->gtick, strlen(was->gtick),
 	                   error);
 	if (gtick == NULL)
 		return -1;
-	for (uint32_t n = 0; n < tree->n_nodes; n++)
-		tree->hits[r][n] /= was->interval;
+	for (uint32_t i = 0; i < tree->n_rows; i++)
+		tree->hits[r][i] /= was->interval;
 	resource->gtick = gtick;
 	resource->interval = was->interval;
 	restore_samples(profile, r, origin->n_resources == 1);

@@ -157,7 +157,7 @@ counting_resource(const struct filler *filler)
 }
 
 /*
- * Raw samples of one resource: counts, which may be NULL for one a node; none
+ * Raw samples of one resource: counts, which may be NULL for one a row; none
  * where there is no hit.
  */
 static uint64_t *
@@ -187,7 +187,7 @@ set_samples(const struct filler *filler, struct error *error)
 		if (r == counting)
 			continue;
 		tree->samples[r] = copy_samples(tree->hits[r], counts,
-		                                tree->n_nodes, error);
+		                                tree->n_rows, error);
 		if (tree->samples[r] == NULL)
 			break;
 	}

@@ -114,7 +114,7 @@ write_samples(struct scoping *scoping, uint32_t r, struct error *error)
 
 	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
 		stack_walk_to(&walk, n);
-		if (tree->hits[r][n] > 0) {
+		if (sample_tree_hits(tree, r, n) > 0) {
 			text_add_string(&scoping->text, separator);
 			separator = ",";
 			add_stack(scoping, &walk);
@@ -136,11 +136,11 @@ write_weights(struct scoping *scoping, uint32_t r, struct error *error)
 	const char *separator = "";
 
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint64_t weight;
+		uint64_t hits = sample_tree_hits(tree, r, n), weight;
 
-		if (tree->hits[r][n] == 0)
+		if (hits == 0)
 			continue;
-		if (weigh(resource, tree->hits[r][n], &weight, error) != 0)
+		if (weigh(resource, hits, &weight, error) != 0)
 			return -1;
 		text_add_format(&scoping->text, "%s%" PRIu64, separator,
 		                weight);
@@ -159,7 +159,7 @@ write_profile(struct scoping *scoping, uint32_t r, struct error *error)
 	    &scoping->source->profile->resources[r];
 	uint64_t total;
 
-	if (weigh(resource, sample_tree_total(tree->hits[r], tree->n_nodes),
+	if (weigh(resource, sample_tree_total(tree, tree->hits[r]),
 	          &total, error) != 0)
 		return -1;
 	text_add_format(&scoping->text, "%s{\"type\":\"sampled\",\"name\":",
