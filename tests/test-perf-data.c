@@ -16,6 +16,8 @@ enum {
 
 /* ---- writing records ---- */
 
+static uint16_t mode = PERF_MODE_USER;	/* of mappings and samples */
+
 static size_t
 begin_record(struct buffer *buffer, uint32_t type, uint16_t misc)
 {
@@ -76,7 +78,7 @@ static void
 put_map(struct buffer *buffer, uint32_t pid, uint64_t start, uint64_t size,
         const char *path, uint64_t time)
 {
-	size_t begin = begin_record(buffer, PERF_MMAP, PERF_MODE_USER);
+	size_t begin = begin_record(buffer, PERF_MMAP, mode);
 
 	buffer_number(buffer, pid, 4);
 	buffer_number(buffer, pid, 4);
@@ -120,7 +122,7 @@ static void
 put_sample(struct buffer *buffer, uint64_t id, uint32_t pid,
            const uint64_t *chain, uint64_t time)
 {
-	size_t begin = begin_record(buffer, PERF_SAMPLE, PERF_MODE_USER);
+	size_t begin = begin_record(buffer, PERF_SAMPLE, mode);
 	size_t n = 0;
 
 	while (chain[n] != 0)
@@ -293,6 +295,142 @@ perf_data_counts_what_was_lost(void **state)
 }
 
 static void
+expect_warning(const struct profile *profile, const char *expected)
+{
+	for (uint32_t i = 0; i < profile->n_warnings; i++)
+		if (strstr(profile->warnings[i], expected) != NULL)
+			return;
+	fail_msg("no warning has \"%s\"", expected);
+}
+
+/* A record that says how much of a processor's trace follows, and that. */
+static void
+put_trace(struct buffer *buffer)
+{
+	size_t begin = begin_record(buffer, PERF_AUXTRACE, 0);
+
+	buffer_number(buffer, 24, 8);
+	for (int i = 0; i < 4; i++)
+		buffer_number(buffer, 0, 8);
+	end_record(buffer, begin);
+	for (int i = 0; i < 24; i++)
+		buffer_number(buffer, PERF_SAMPLE, 1);
+}
+
+static void
+perf_data_says_that_traces_are_not_decoded(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_trace(&buffer);
+	put_sample(&buffer, 5, 7, CHAIN(0x10), 1);
+	put_trace(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	expect_warning(profile, "48 bytes of a processor's trace (AUX)");
+	profile_free(profile);
+}
+
+static void
+perf_data_shows_virtual_machines_as_such(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/emulator", 1);
+	mode = PERF_MODE_GUEST_KERNEL;
+	put_map(&buffer, 7, 0x400000, 0x1000, "[guest.kernel.kallsyms]", 1);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 2);
+	mode = PERF_MODE_USER;
+	put_sample(&buffer, 5, 7, CHAIN(PERF_CONTEXT_GUEST_KERNEL, 0x400010,
+	                                PERF_CONTEXT_USER, 0x400010), 3);
+	put_sample(&buffer, 5, 7, CHAIN(PERF_CONTEXT_HYPERVISOR, 0x400010), 4);
+	mode = 0;
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 5);
+	mode = PERF_MODE_USER;
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "[guest]"), 10);
+	assert_int_equal(hits_of(profile, 0, "emulator+0x1010;[guest]"), 10);
+	assert_int_equal(hits_of(profile, 0, "[hypervisor]"), 10);
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	expect_warning(profile, "2 samples have frames inside of virtual");
+	profile_free(profile);
+}
+
+/* An event with registers and a copy of the stack, and one sample of it. */
+static void
+put_copied_stack(struct buffer *buffer, uint64_t id, uint64_t registers,
+                 uint64_t abi)
+{
+	size_t begin = begin_record(buffer, PERF_ATTR, 0);
+
+	buffer_number(buffer, 1, 4);
+	buffer_number(buffer, 96, 4);
+	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, 10, 8);
+	buffer_number(buffer, TYPE | PERF_SAMPLE_REGS_USER |
+	              PERF_SAMPLE_STACK_USER, 8);
+	for (int i = 0; i < 6; i++)
+		buffer_number(buffer, 0, 8);
+	buffer_number(buffer, registers, 8);
+	buffer_number(buffer, 32, 4);
+	buffer_number(buffer, 0, 4);
+	buffer_number(buffer, id, 8);
+	end_record(buffer, begin);
+
+	begin = begin_record(buffer, PERF_SAMPLE, PERF_MODE_USER);
+	buffer_number(buffer, id, 8);
+	buffer_number(buffer, 0x400010, 8);
+	buffer_number(buffer, 7, 4);
+	buffer_number(buffer, 7, 4);
+	buffer_number(buffer, 9, 8);
+	buffer_number(buffer, 10, 8);
+	buffer_number(buffer, 0, 8);		/* call chain */
+	buffer_number(buffer, abi, 8);
+	for (uint64_t bits = registers; bits != 0; bits &= bits - 1)
+		buffer_number(buffer, bits & -bits & 1 << 6 ? 0x7000 :
+		              bits & -bits & 1 << 7 ? 0x7000 : 0x400010, 8);
+	buffer_number(buffer, 32, 8);		/* the stack */
+	buffer_number(buffer, 0, 8);		/* no caller's rbp */
+	buffer_number(buffer, 0x400021, 8);
+	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, 32, 8);
+	end_record(buffer, begin);
+}
+
+static void
+perf_data_walks_stacks_of_x86_64_alone(void **state)
+{
+	const uint64_t x86 = 0xff0fff, arm = 0x1ffffffff;
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	put_copied_stack(&buffer, 6, x86, 2);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "a+0x1020;a+0x1010"), 10);
+	assert_int_equal(profile->n_warnings, 1);	/* "a" is not there */
+	profile_free(profile);
+
+	begin_pipe(&buffer);
+	put_copied_stack(&buffer, 6, arm, 2);
+	put_copied_stack(&buffer, 7, x86, 1);	/* a program of 32 bits */
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	assert_int_equal(hits_of(profile, 1, "[unknown]"), 10);
+	expect_warning(profile, "2 copied stacks are not of 64-bit programs");
+	profile_free(profile);
+}
+
+static void
 perf_data_unpacks_records_that_are_cut_anywhere(void **state)
 {
 	struct buffer buffer, plain = { .n = 0 };
@@ -395,11 +533,41 @@ perf_data_refuses_what_does_not_fit_with_its_offset(void **state)
 	expect_error(&buffer, "in: 0xa0: expected a mapping");
 
 	buffer.n = 0;
-	buffer_add(&buffer, "2ELIFREP\0\0\0\0\0\0\0\0", 16);
-	expect_error(&buffer, "in: 0x0: of a big-endian machine");
-	buffer.n = 0;
 	buffer_add(&buffer, "PERFILE2\1\0\0\0\0\0\0\0", 16);
 	expect_error(&buffer, "in: 0x8: expected the header");
+}
+
+static void
+perf_data_names_the_kinds_that_are_not_read(void **state)
+{
+	struct buffer buffer;
+
+	(void)state;
+	buffer.n = 0;
+	buffer_add(&buffer, "2ELIFREP\0\0\0\0\0\0\0\x10", 16);
+	expect_error(&buffer, "in: 0x0: of a big-endian machine");
+	buffer.n = 0;
+	buffer_add(&buffer, "PERFFILE\x68\0\0\0\0\0\0\0", 16);
+	expect_error(&buffer, "in: 0x0: as perf wrote it before Linux 3.4");
+
+	buffer.n = 0;
+	buffer_add(&buffer, "PERFILE2", 8);
+	buffer_number(&buffer, 104, 8);
+	buffer_number(&buffer, 144, 8);		/* an event and its ids */
+	buffer_number(&buffer, 104, 8);
+	buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, 104, 8);
+	buffer_number(&buffer, 8, 8);
+	buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, 1 << PERF_FEATURE_DIRECTORY, 8);
+	for (int i = 0; i < 3; i++)
+		buffer_number(&buffer, 0, 8);
+	expect_error(&buffer, "in: 0x0: one file of a directory");
+
+	begin_pipe(&buffer);
+	put_trace(&buffer);
+	expect_error(&buffer, "in: no samples in it but a processor's trace");
 }
 
 static void
@@ -462,11 +630,15 @@ main(void)
 		cmocka_unit_test(
 		    perf_data_events_are_resources_and_idle_ones_are_not),
 		cmocka_unit_test(perf_data_counts_what_was_lost),
+		cmocka_unit_test(perf_data_says_that_traces_are_not_decoded),
+		cmocka_unit_test(perf_data_shows_virtual_machines_as_such),
+		cmocka_unit_test(perf_data_walks_stacks_of_x86_64_alone),
 		cmocka_unit_test(
 		    perf_data_unpacks_records_that_are_cut_anywhere),
 		cmocka_unit_test(perf_data_asks_the_map_that_a_runtime_wrote),
 		cmocka_unit_test(
 		    perf_data_refuses_what_does_not_fit_with_its_offset),
+		cmocka_unit_test(perf_data_names_the_kinds_that_are_not_read),
 		cmocka_unit_test(
 		    perf_data_cut_at_every_byte_keeps_what_is_whole),
 		cmocka_unit_test(

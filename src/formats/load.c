@@ -10,10 +10,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
@@ -93,6 +95,21 @@ add_entries(struct file_list *files, const char *path, DIR *directory,
 	return 0;
 }
 
+/* Says why a directory without files of ours is no profile. */
+static int
+set_no_profile(const char *path, struct error *error)
+{
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof name, "%s/data", path);
+	if (access(name, F_OK) == 0)
+		return error_set(error, "%s: a directory as `perf record "
+		                 "--threads` writes, which cannot be read; "
+		                 "record without --threads", path);
+	return error_set(error, "%s: a directory that is no profile "
+	                 "(no file cpprofdata* in it)", path);
+}
+
 static int
 add_directory(struct file_list *files, const char *path, struct error *error)
 {
@@ -107,8 +124,7 @@ add_directory(struct file_list *files, const char *path, struct error *error)
 	if (result != 0)
 		return -1;
 	if (files->n == first)
-		return error_set(error, "%s: a directory that is no profile "
-		                 "(no file cpprofdata* in it)", path);
+		return set_no_profile(path, error);
 	qsort(files->files + first, files->n - first, sizeof *files->files,
 	      compare_files);
 	return 0;

@@ -16,7 +16,8 @@
 #include "src/formats/format.h"
 #include "src/formats/perf/perf_session.h"
 
-static const char magic[] = "PERFILE2", swapped_magic[] = "2ELIFREP";
+static const char magic[] = "PERFILE2", swapped_magic[] = "2ELIFREP",
+    first_magic[] = "PERFFILE";
 
 enum {
 	MAGIC_SIZE = 8,
@@ -167,6 +168,12 @@ is_sound(const struct extent *attrs, uint64_t attr_size,
 	    data->size <= UINT64_MAX - data->offset;
 }
 
+static bool
+has_feature(const struct reader *reader, size_t i)
+{
+	return (reader->features[i / 8] >> i % 8 & 1) != 0;
+}
+
 static int
 read_file_header(struct reader *reader, struct bytes *header,
                  struct error *error)
@@ -185,6 +192,10 @@ read_file_header(struct reader *reader, struct bytes *header,
 		return fail(reader, MAGIC_SIZE, "expected the header of a "
 		            "perf.data file with its events in front", error);
 	memcpy(reader->features, features, sizeof reader->features);
+	if (has_feature(reader, PERF_FEATURE_DIRECTORY))
+		return fail(reader, 0, "one file of a directory that `perf "
+		            "record --threads` wrote, which cannot be read",
+		            error);
 	bytes = peek(reader, (size_t)data.offset, &size, error);
 	if (bytes == NULL)
 		return -1;
@@ -218,6 +229,9 @@ read_header(struct reader *reader, struct error *error)
 	    memcmp(bytes, swapped_magic, MAGIC_SIZE) == 0)
 		return fail(reader, 0, "of a big-endian machine, which "
 		            "cannot be read", error);
+	if (size >= MAGIC_SIZE && memcmp(bytes, first_magic, MAGIC_SIZE) == 0)
+		return fail(reader, 0, "as perf wrote it before Linux 3.4, "
+		            "which cannot be read", error);
 	bytes_take(&header, MAGIC_SIZE);
 	header_size = bytes_number(&header, 8);
 	reader->is_pipe = header_size == PIPE_HEADER_SIZE;
@@ -346,7 +360,7 @@ read_table(struct reader *reader, struct perf_section *sections,
 		return 0;
 	in = bytes_of(bytes, size);
 	for (; i < PERF_FEATURES; i++)
-		if (reader->features[i / 8] >> i % 8 & 1)
+		if (has_feature(reader, i))
 			sections[n++] = (struct perf_section){
 				take_section(&in), i };
 	skip(reader, in.offset);
@@ -437,7 +451,8 @@ static int
 perf_data_probe(const void *head, size_t size)
 {
 	return size >= MAGIC_SIZE && (memcmp(head, magic, MAGIC_SIZE) == 0 ||
-	    memcmp(head, swapped_magic, MAGIC_SIZE) == 0) ? PROBE_SURE :
+	    memcmp(head, swapped_magic, MAGIC_SIZE) == 0 ||
+	    memcmp(head, first_magic, MAGIC_SIZE) == 0) ? PROBE_SURE :
 	    PROBE_NO;
 }
 

@@ -57,11 +57,14 @@ enum {
 	PERF_COMPRESSED2 = 83,
 };
 
-/* misc: where the processor was, and flags of some types. */
+/* misc of the kernel's records: where the processor was, and flags of some types. */
 enum {
 	PERF_MODE_MASK = 7,
 	PERF_MODE_KERNEL = 1,
 	PERF_MODE_USER = 2,
+	PERF_MODE_HYPERVISOR = 3,
+	PERF_MODE_GUEST_KERNEL = 4,
+	PERF_MODE_GUEST_USER = 5,
 	PERF_MISC_COMM_EXEC = 1 << 13,
 	PERF_MISC_MMAP_DATA = 1 << 13,
 	PERF_MISC_MMAP_BUILD_ID = 1 << 14,
@@ -70,8 +73,12 @@ enum {
 
 /* In call chains: what comes next is of ... */
 #define PERF_CONTEXT_MAX ((uint64_t)-4095)	/* none is below */
+#define PERF_CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define PERF_CONTEXT_KERNEL ((uint64_t)-128)
 #define PERF_CONTEXT_USER ((uint64_t)-512)
+#define PERF_CONTEXT_GUEST ((uint64_t)-2048)
+#define PERF_CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
+#define PERF_CONTEXT_GUEST_USER ((uint64_t)-2560)
 
 /* What a sample holds, in this order but for the first. */
 enum {
@@ -113,6 +120,7 @@ enum {
 	PERF_FEATURE_RELEASE = 4,
 	PERF_FEATURE_COMMAND = 11,
 	PERF_FEATURE_EVENTS = 12,
+	PERF_FEATURE_DIRECTORY = 24,
 	PERF_FEATURES = 256,
 };
 

@@ -38,6 +38,7 @@ struct perf_session {
 	uint64_t counts[PERF_EVENTS_MAX];	/* all 0 but for a moment */
 	uint64_t n_samples[PERF_EVENTS_MAX];
 	uint64_t n_lost;
+	uint64_t n_traced;		/* bytes of processors' traces */
 };
 
 struct perf_session *
@@ -217,6 +218,18 @@ unpack(struct perf_session *session, const struct perf_record *record,
 	return found == 0 ? 0 : fail(session, record->offset, &why, error);
 }
 
+/* The trace itself is no record and follows behind. */
+static void
+count_trace(struct perf_session *session, const struct perf_record *record)
+{
+	struct bytes in = bytes_of(record->bytes, record->size);
+
+	bytes_take(&in, PERF_HEADER_SIZE);
+	if (__builtin_add_overflow(session->n_traced, bytes_number(&in, 8),
+	                           &session->n_traced))
+		session->n_traced = UINT64_MAX;
+}
+
 /* Records that perf adds, which say something of others. */
 static int
 apply_own(struct perf_session *session, const struct perf_record *record,
@@ -231,6 +244,9 @@ apply_own(struct perf_session *session, const struct perf_record *record,
 	case PERF_COMPRESSED:
 	case PERF_COMPRESSED2:
 		return unpack(session, record, error);
+	case PERF_AUXTRACE:
+		count_trace(session, record);
+		return 0;
 	default:
 		return perf_features_record(&session->features,
 		                            &session->events, record,
@@ -329,6 +345,30 @@ split_threads(struct perf_session *session, struct error *error)
 	return result;
 }
 
+/* Says what was in the file and is not shown. */
+static int
+warn_of_missed(struct perf_session *session, struct error *error)
+{
+	struct perf_stacks_missed missed = perf_stacks_missed(session->stacks);
+	struct profile *profile = session->profile;
+
+	if (session->n_traced > 0 && profile_warn(profile, error,
+	        "%s: %" PRIu64 " bytes of a processor's trace (AUX) are not "
+	        "decoded", session->name, session->n_traced) != 0)
+		return -1;
+	if (missed.n_guests > 0 && profile_warn(profile, error,
+	        "%s: %" PRIu64 " samples have frames inside of virtual "
+	        "machines, shown as [guest]", session->name,
+	        missed.n_guests) != 0)
+		return -1;
+	if (missed.n_unwalked > 0 && profile_warn(profile, error,
+	        "%s: %" PRIu64 " copied stacks are not of 64-bit programs of "
+	        "x86-64; shown without callers", session->name,
+	        missed.n_unwalked) != 0)
+		return -1;
+	return 0;
+}
+
 static int
 add_losses(struct perf_session *session, struct error *error)
 {
@@ -351,14 +391,17 @@ perf_session_finish(struct perf_session *session, struct error *error)
 	if (perf_queue_finish(session->queue, deliver, session, error) != 0)
 		return -1;
 	if (session->feed == NULL)
-		return error_set(error, "%s: no samples in it",
-		                 session->name);
+		return error_set(error, session->n_traced == 0 ?
+		    "%s: no samples in it" : "%s: no samples in it but a "
+		    "processor's trace (AUX), which is not decoded",
+		    session->name);
 	profile->tree = stack_feed_finish(session->feed, error);
 	if (profile->tree == NULL ||
 	    add_resources(session, error) != 0 ||
 	    split_threads(session, error) != 0 ||
 	    perf_features_apply(&session->features, profile, error) != 0 ||
-	    add_losses(session, error) != 0)
+	    add_losses(session, error) != 0 ||
+	    warn_of_missed(session, error) != 0)
 		return -1;
 	return perf_frames_finish(session->frames, error);
 }

@@ -358,6 +358,15 @@ read_mapping(const struct perf_record *record, struct mapping *mapping,
 	return 0;
 }
 
+/* Guests have processes of their own, by the number of the machine. */
+static bool
+is_guest(const struct perf_record *record)
+{
+	uint16_t mode = record->misc & PERF_MODE_MASK;
+
+	return mode == PERF_MODE_GUEST_KERNEL || mode == PERF_MODE_GUEST_USER;
+}
+
 static int
 apply_map(struct perf_spaces *spaces, const struct perf_record *record,
           struct error *error)
@@ -367,15 +376,15 @@ apply_map(struct perf_spaces *spaces, const struct perf_record *record,
 
 	if (read_mapping(record, &mapping, error) != 0)
 		return -1;
-	if (mapping.pid == UINT32_MAX) {
+	if (mapping.pid == UINT32_MAX && !is_guest(record)) {
 		/* The kernel, its offset being where the text begins. */
 		if (strncmp(mapping.path, "[kernel.kallsyms]", 17) == 0)
 			spaces->kernel_base = mapping.map.offset;
 		return 0;
 	}
 	if ((record->misc & PERF_MISC_MMAP_DATA) != 0 ||
-	    mapping.map.end <= mapping.map.start)
-		return 0;		/* no code */
+	    mapping.map.end <= mapping.map.start || is_guest(record))
+		return 0;		/* no code of a process here */
 	if (!is_no_file(mapping.path)) {
 		mapping.map.module = find_module(spaces, mapping.path,
 		    mapping.id, mapping.id_size, error);

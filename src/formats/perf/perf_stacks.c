@@ -24,6 +24,7 @@ struct perf_stacks {
 	struct perf_frames *frames;
 	struct module_cache *modules;
 	struct stack_walker *walker;	/* NULL before it is needed */
+	struct perf_stacks_missed missed;
 };
 
 struct perf_stacks *
@@ -34,8 +35,9 @@ perf_stacks_new(struct profile *profile, struct perf_spaces *spaces,
 	struct perf_stacks *stacks = memory_array(1, sizeof *stacks, error);
 
 	if (stacks != NULL)
-		*stacks = (struct perf_stacks){ profile, spaces, frames,
-			modules, NULL };
+		*stacks = (struct perf_stacks){ .profile = profile,
+			.spaces = spaces, .frames = frames,
+			.modules = modules };
 	return stacks;
 }
 
@@ -48,11 +50,38 @@ perf_stacks_free(struct perf_stacks *stacks)
 	free(stacks);
 }
 
+struct perf_stacks_missed
+perf_stacks_missed(const struct perf_stacks *stacks)
+{
+	return stacks->missed;
+}
+
 size_t
 perf_stacks_room(const struct perf_sample *sample)
 {
 	return (size_t)sample->n_chain + 1 +
 	    (sample->stack_size > 0 ? WALKED_MAX : 0);
+}
+
+/* The frame of an address of neither the kernel nor a process. */
+static uint32_t
+add_elsewhere(struct perf_stacks *stacks, struct perf_stack *stack,
+              struct error *error)
+{
+	const char *name = "[unknown]";
+
+	switch (stack->context) {
+	case PERF_CONTEXT_HYPERVISOR:
+		name = "[hypervisor]";
+		break;
+	case PERF_CONTEXT_GUEST:
+	case PERF_CONTEXT_GUEST_KERNEL:
+	case PERF_CONTEXT_GUEST_USER:
+		name = "[guest]";
+		stack->has_guest = true;
+		break;
+	}
+	return perf_frames_name(stacks->frames, name, error);
 }
 
 static int
@@ -71,7 +100,7 @@ add_address(struct perf_stacks *stacks, struct perf_stack *stack,
 		label = perf_frames_user(stacks->frames, stack->pid,
 		                         stack->space, address, error);
 	else
-		label = perf_frames_name(stacks->frames, "[guest]", error);
+		label = add_elsewhere(stacks, stack, error);
 	stack->labels[stack->n++] = label;
 	return label != UINT32_MAX ? 0 : -1;
 }
@@ -84,6 +113,11 @@ context_of(const struct perf_record *record)
 		return PERF_CONTEXT_KERNEL;
 	case PERF_MODE_USER:
 		return PERF_CONTEXT_USER;
+	case PERF_MODE_HYPERVISOR:
+		return PERF_CONTEXT_HYPERVISOR;
+	case PERF_MODE_GUEST_KERNEL:
+	case PERF_MODE_GUEST_USER:
+		return PERF_CONTEXT_GUEST;
 	default:
 		return PERF_CONTEXT_MAX;
 	}
@@ -122,22 +156,25 @@ begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
 		STACK_RSP, STACK_RIP, 99, 99, 99, 99, 99, 99, 99, 8, 9, 10,
 		11, 12, 13, 14, 15 };
 	const uint64_t needed = 1 << 6 | 1 << 7 | 1 << 8;
+	/* Segments, which are registers of their own on other processors. */
+	const uint64_t foreign = 0xf << 12 | UINT64_MAX << sizeof numbers;
 	uint64_t mask = attr->user_registers;
 	struct bytes in = bytes_of(sample->registers,
 	    (size_t)__builtin_popcountll(mask) * 8);
 
 	if (sample->abi != 2 || sample->stack_size == 0 ||
-	    sample->registers == NULL || (mask & needed) != needed)
+	    sample->registers == NULL || (mask & needed) != needed ||
+	    (mask & foreign) != 0)
 		return false;
 	*frame = (struct stack_frame){ .is_interrupted = true,
 		.stack = sample->stack, .stack_size = sample->stack_size };
-	for (unsigned bit = 0; bit < 64; bit++) {
+	for (unsigned bit = 0; bit < sizeof numbers; bit++) {
 		uint64_t value;
 
 		if ((mask >> bit & 1) == 0)
 			continue;
 		value = bytes_number(&in, 8);
-		if (bit < sizeof numbers && numbers[bit] < STACK_REGISTERS)
+		if (numbers[bit] < STACK_REGISTERS)
 			frame->registers[numbers[bit]] = value;
 	}
 	frame->stack_start = frame->registers[STACK_RSP];
@@ -205,11 +242,15 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
 	stack->pid = sample->pid;
 	stack->context = context_of(record);
 	stack->is_first = true;
+	stack->has_guest = false;
 	stack->space = perf_spaces_of(stacks->spaces, sample->pid, error);
 	if (stack->space == NULL ||
 	    add_chain(stacks, stack, sample, is_copied, error) != 0 ||
-	    (is_copied && add_copied(stacks, stack, &frame, error) != 0))
+	    (is_copied && add_copied(stacks, stack, &frame, error) != 0) ||
+	    (stack->n == 0 &&
+	     add_address(stacks, stack, sample->ip, error) != 0))
 		return -1;
-	return stack->n > 0 ? 0 :
-	       add_address(stacks, stack, sample->ip, error);
+	stacks->missed.n_guests += stack->has_guest;
+	stacks->missed.n_unwalked += sample->stack_size > 0 && !is_copied;
+	return 0;
 }

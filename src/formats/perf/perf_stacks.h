@@ -14,6 +14,13 @@
 
 struct perf_stacks;
 
+/* Samples of which not all is shown. */
+struct perf_stacks_missed {
+	uint64_t n_guests;	/* frames inside of virtual machines */
+	uint64_t n_unwalked;	/* copied stacks of other processors, or of
+				 * 32-bit programs */
+};
+
 /* All outlive it; freed with perf_stacks_free; NULL with *error set. */
 struct perf_stacks *perf_stacks_new(struct profile *profile,
                                     struct perf_spaces *spaces,
@@ -21,6 +28,8 @@ struct perf_stacks *perf_stacks_new(struct profile *profile,
                                     struct module_cache *modules,
                                     struct error *error);
 void perf_stacks_free(struct perf_stacks *stacks);
+
+struct perf_stacks_missed perf_stacks_missed(const struct perf_stacks *stacks);
 
 /* A sample's frames as they are found, innermost first. */
 struct perf_stack {
@@ -30,6 +39,7 @@ struct perf_stack {
 	uint32_t pid;
 	struct perf_space *space;
 	uint64_t context;	/* PERF_CONTEXT_... */
+	bool has_guest;		/* a frame of one */
 	bool is_first;		/* of its context: where it is, not where it
 				 * will return to */
 };
