@@ -33,14 +33,13 @@ arch_registers(const void *context, struct registers *registers)
  *   breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus
  */
 static bool
-is_plt_expression(const struct cfi_rule *cfa, uint64_t address,
+is_plt_expression(const unsigned char *e, size_t size, uint64_t address,
     int64_t *offset)
 {
 	static const unsigned char head[] = { 0x77, 8, 0x80, 0, 0x3f, 0x1a };
 	static const unsigned char tail[] = { 0x2a, 0x33, 0x24, 0x22 };
-	const unsigned char *e = cfa->expression;
 
-	if (cfa->expression_size != sizeof head + 1 + sizeof tail ||
+	if (size != sizeof head + 1 + sizeof tail ||
 	    memcmp(e, head, sizeof head) != 0 ||
 	    memcmp(e + sizeof head + 1, tail, sizeof tail) != 0 ||
 	    e[sizeof head] < 0x30 || e[sizeof head] > 0x3f)
@@ -51,11 +50,10 @@ is_plt_expression(const struct cfi_rule *cfa, uint64_t address,
 
 /* bregN offset; deref, with an offset of one byte: realigned stacks. */
 static bool
-is_load_expression(const struct cfi_rule *cfa, unsigned reg, int64_t *offset)
+is_load_expression(const unsigned char *e, size_t size, unsigned reg,
+    int64_t *offset)
 {
-	const unsigned char *e = cfa->expression;
-
-	if (cfa->expression_size != 3 || e[0] != 0x70 + reg ||
+	if (size != 3 || e[0] != 0x70 + reg ||
 	    (e[1] & 0x80) != 0 || e[2] != 0x06)
 		return false;
 	*offset = (e[1] & 0x40) != 0 ? (int64_t)e[1] - 0x80 : e[1];
@@ -63,21 +61,25 @@ is_load_expression(const struct cfi_rule *cfa, unsigned reg, int64_t *offset)
 }
 
 static enum compact_kind
-compact_cfa(const struct cfi_rule *cfa, uint64_t address, int64_t *offset)
+compact_cfa(const struct cfi_row *row, uint64_t address, int64_t *offset)
 {
-	if (cfa->kind == CFI_REGISTER) {
-		*offset = cfa->offset;
-		if (cfa->reg == ARCH_STACK)
+	const unsigned char *e;
+	size_t size;
+
+	if (row->kinds[CFI_CFA] == CFI_REGISTER) {
+		*offset = row->operands[CFI_CFA].offset;
+		if (row->cfa_register == ARCH_STACK)
 			return COMPACT_STACK;
-		if (cfa->reg == ARCH_FRAME)
+		if (row->cfa_register == ARCH_FRAME)
 			return COMPACT_FRAME;
 		return COMPACT_GENERIC;
 	}
-	if (is_plt_expression(cfa, address, offset))
+	e = cfi_expression(row, CFI_CFA, &size);
+	if (is_plt_expression(e, size, address, offset))
 		return COMPACT_STACK;
-	if (is_load_expression(cfa, ARCH_STACK, offset))
+	if (is_load_expression(e, size, ARCH_STACK, offset))
 		return COMPACT_STACK_LOAD;
-	if (is_load_expression(cfa, ARCH_FRAME, offset))
+	if (is_load_expression(e, size, ARCH_FRAME, offset))
 		return COMPACT_FRAME_LOAD;
 	return COMPACT_GENERIC;
 }
@@ -85,8 +87,8 @@ compact_cfa(const struct cfi_rule *cfa, uint64_t address, int64_t *offset)
 struct compact_rule
 arch_compact(const struct cfi_row *row, uint64_t address)
 {
-	const struct cfi_rule *frame = &row->rules[ARCH_FRAME];
-	const struct cfi_rule *ret = &row->rules[ARCH_RETURN];
+	const unsigned saved = row->kinds[ARCH_FRAME];
+	const unsigned returns = row->kinds[ARCH_RETURN];
 	struct compact_rule rule = { .kind = COMPACT_GENERIC };
 	struct compact_rule generic = rule;
 	int64_t offset = 0;
@@ -95,23 +97,24 @@ arch_compact(const struct cfi_row *row, uint64_t address)
 		rule.kind = COMPACT_SIGNAL;
 		return rule;
 	}
-	if (ret->kind == CFI_UNDEFINED) {
+	if (returns == CFI_UNDEFINED) {
 		rule.kind = COMPACT_END;
 		return rule;
 	}
-	if (ret->kind != CFI_OFFSET || ret->offset != -8 ||
-	    row->rules[ARCH_STACK].kind != CFI_UNSPECIFIED)
+	if (returns != CFI_OFFSET || row->operands[ARCH_RETURN].offset != -8 ||
+	    row->kinds[ARCH_STACK] != CFI_UNSPECIFIED)
 		return generic;
-	rule.kind = compact_cfa(&row->cfa, address, &offset);
+	rule.kind = compact_cfa(row, address, &offset);
 	rule.cfa_offset = offset;
 	if (rule.cfa_offset != offset)
 		return generic;
-	if (frame->kind == CFI_OFFSET) {
+	if (saved == CFI_OFFSET) {
+		offset = row->operands[ARCH_FRAME].offset;
 		rule.saves_frame = 1;
-		rule.frame_offset = frame->offset;
-		if (rule.frame_offset != frame->offset)
+		rule.frame_offset = offset;
+		if (rule.frame_offset != offset)
 			return generic;
-	} else if (frame->kind != CFI_UNSPECIFIED && frame->kind != CFI_SAME) {
+	} else if (saved != CFI_UNSPECIFIED && saved != CFI_SAME) {
 		return generic;
 	}
 	return rule;

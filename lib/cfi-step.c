@@ -177,13 +177,17 @@ apply(struct machine *m, struct input *in, const unsigned char *start,
 	}
 }
 
-/* Evaluates; `initial`, if not NULL, is on the stack first (the CFA). */
+/*
+ * Evaluates a register's expression; `initial`, if not NULL, is on the stack
+ * first (the CFA).
+ */
 static bool
-evaluate(struct machine *m, const struct cfi_rule *rule,
+evaluate(struct machine *m, const struct cfi_row *row, unsigned reg,
     const uint64_t *initial, uint64_t *value)
 {
-	struct input in = { rule->expression,
-	    rule->expression + rule->expression_size, false };
+	size_t size;
+	const unsigned char *expression = cfi_expression(row, reg, &size);
+	struct input in = { expression, expression + size, false };
 	unsigned steps = 0;
 
 	m->depth = 0;
@@ -191,7 +195,7 @@ evaluate(struct machine *m, const struct cfi_rule *rule,
 	if (initial != NULL)
 		push(m, *initial);
 	while (in.at < in.end && !in.bad && !m->bad && steps++ < 1000)
-		apply(m, &in, rule->expression, *take(&in, 1));
+		apply(m, &in, expression, *take(&in, 1));
 	if (in.at < in.end || in.bad)
 		return false;
 	*value = pop(m);
@@ -200,39 +204,42 @@ evaluate(struct machine *m, const struct cfi_rule *rule,
 
 /* The caller's value of one register that has a rule. */
 static bool
-restore_register(struct machine *m, const struct cfi_rule *rule,
+restore_register(struct machine *m, const struct cfi_row *row, unsigned reg,
     uint64_t cfa, uint64_t *value)
 {
-	switch (rule->kind) {
+	const int64_t offset = row->operands[reg].offset;
+
+	switch (row->kinds[reg]) {
 	case CFI_OFFSET:
 		return readable_word(m->readable,
-		    cfa + (uint64_t)rule->offset, value);
+		    cfa + (uint64_t)offset, value);
 	case CFI_VALUE_OFFSET:
-		*value = cfa + (uint64_t)rule->offset;
+		*value = cfa + (uint64_t)offset;
 		return true;
 	case CFI_REGISTER:
-		if (rule->offset < 0 || rule->offset >= ARCH_N_REGISTERS ||
-		    !(m->registers->known >> rule->offset & 1))
+		if (offset < 0 || offset >= ARCH_N_REGISTERS ||
+		    !(m->registers->known >> offset & 1))
 			return false;
-		*value = m->registers->value[rule->offset];
+		*value = m->registers->value[offset];
 		return true;
 	case CFI_EXPRESSION:
-		return evaluate(m, rule, &cfa, value) &&
+		return evaluate(m, row, reg, &cfa, value) &&
 		    readable_word(m->readable, *value, value);
 	case CFI_VALUE_EXPRESSION:
-		return evaluate(m, rule, &cfa, value);
+		return evaluate(m, row, reg, &cfa, value);
 	}
 	return false;
 }
 
 static bool
-find_cfa(struct machine *m, const struct cfi_rule *rule, uint64_t *cfa)
+find_cfa(struct machine *m, const struct cfi_row *row, uint64_t *cfa)
 {
-	if (rule->kind == CFI_VALUE_EXPRESSION)
-		return evaluate(m, rule, NULL, cfa);
-	if (!(m->registers->known >> rule->reg & 1))
+	if (row->kinds[CFI_CFA] == CFI_VALUE_EXPRESSION)
+		return evaluate(m, row, CFI_CFA, NULL, cfa);
+	if (!(m->registers->known >> row->cfa_register & 1))
 		return false;
-	*cfa = m->registers->value[rule->reg] + (uint64_t)rule->offset;
+	*cfa = m->registers->value[row->cfa_register] +
+	    (uint64_t)row->operands[CFI_CFA].offset;
 	return true;
 }
 
@@ -246,23 +253,22 @@ cfi_step(struct cfi_scratch *scratch, struct readable *readable,
 	    .readable = readable, .registers = &callee };
 	unsigned reg;
 
-	if (row->rules[ARCH_RETURN].kind == CFI_UNDEFINED)
+	if (row->kinds[ARCH_RETURN] == CFI_UNDEFINED)
 		return 1;
-	if (!find_cfa(&machine, &row->cfa, cfa))
+	if (!find_cfa(&machine, row, cfa))
 		return -1;
 	for (reg = 0; reg < ARCH_N_REGISTERS; reg++) {
-		const struct cfi_rule *rule = &row->rules[reg];
+		const unsigned kind = row->kinds[reg];
 		bool known;
 
-		if (rule->kind == CFI_UNSPECIFIED && reg == ARCH_STACK) {
+		if (kind == CFI_UNSPECIFIED && reg == ARCH_STACK) {
 			registers->value[reg] = *cfa;
 			known = true;
-		} else if (rule->kind == CFI_SAME ||
-		    (rule->kind == CFI_UNSPECIFIED &&
+		} else if (kind == CFI_SAME || (kind == CFI_UNSPECIFIED &&
 		    (ARCH_PRESERVED >> reg & 1))) {
 			known = callee.known >> reg & 1;
 		} else {
-			known = restore_register(&machine, rule, *cfa,
+			known = restore_register(&machine, row, reg, *cfa,
 			    &registers->value[reg]);
 		}
 		registers->known = (registers->known & ~(1u << reg)) |

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* cfi.c -- finds the entry for an address and interprets it up to there.
+/* cfi.c -- interprets an entry up to an address.
  *
- * _dl_find_object names the module's .eh_frame_hdr without a lock; its table,
- * sorted by address, names the frame description entry (FDE); that names its
- * common information entry (CIE).  Both hold a program for a table that has
- * one row for each instruction at which something changes; it is run until it
- * passes the address.  Every read stays inside the module's mapping, where it
- * is known, and the entry's own length, so that bad tables give CFI_BAD.
+ * A frame description entry (FDE) names its common information entry (CIE).
+ * Both hold a program for a table that has one row for each instruction at
+ * which something changes; it is run until it passes the address.  Every read
+ * stays inside the module's mapping, where it is known, and the entry's own
+ * length, so that bad tables give CFI_BAD.
  */
 #include "lib/cfi.h"
 
-#include <dlfcn.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "lib/input.h"
-
-/* Everything that .eh_frame_hdr's table names is at most this far from it. */
-#define TABLE_REACH ((size_t)1 << 31)
 
 /* What a CIE says about its FDEs. */
 struct cie {
@@ -42,8 +36,7 @@ enum {
 	ENCODED_FORMAT = 0x0f,
 	ENCODED_PCREL = 0x10,
 	ENCODED_RELATION = 0x70,
-	ENCODED_INDIRECT = 0x80,
-	ENCODED_TABLE = 0x3b	/* data-relative, signed 4 bytes */
+	ENCODED_INDIRECT = 0x80
 };
 
 /* A number in one of the fixed formats. */
@@ -182,60 +175,60 @@ struct run {
 static void
 set_rule(struct run *run, uint64_t reg, enum cfi_kind kind, int64_t offset)
 {
-	struct cfi_rule *rule;
+	struct cfi_row *row = &run->scratch->row;
 
 	if (reg >= ARCH_N_REGISTERS)
 		return;		/* vector registers and the like */
-	rule = &run->scratch->row.rules[reg];
-	rule->kind = (uint8_t)kind;
-	rule->offset = offset;
+	row->kinds[reg] = (uint8_t)kind;
+	row->operands[reg].offset = offset;
 }
 
 static void
-set_expression(struct cfi_rule *rule, enum cfi_kind kind, struct input *in)
+set_expression(struct run *run, uint64_t reg, enum cfi_kind kind,
+    struct input *in)
 {
-	uint64_t size = take_uleb(in);
-	const unsigned char *expression = take(in, size);
+	struct cfi_row *row = &run->scratch->row;
+	const unsigned char *expression = in->at;
 
-	if (in->bad || size > UINT32_MAX) {
-		in->bad = true;
+	take(in, take_uleb(in));
+	if (in->bad || reg > CFI_CFA)
 		return;
-	}
-	rule->kind = (uint8_t)kind;
-	rule->expression = expression;
-	rule->expression_size = (uint32_t)size;
+	row->kinds[reg] = (uint8_t)kind;
+	row->operands[reg].expression = expression;
 }
 
 static void
 set_register_expression(struct run *run, enum cfi_kind kind, struct input *in)
 {
 	uint64_t reg = take_uleb(in);
-	struct cfi_rule ignored;
 
-	set_expression(reg < ARCH_N_REGISTERS ?
-	    &run->scratch->row.rules[reg] : &ignored, kind, in);
+	set_expression(run, reg < ARCH_N_REGISTERS ? reg : UINT64_MAX, kind,
+	    in);
 }
 
 static void
 set_cfa(struct run *run, uint64_t reg, int64_t offset, struct input *in)
 {
-	struct cfi_rule *cfa = &run->scratch->row.cfa;
+	struct cfi_row *row = &run->scratch->row;
 
 	if (reg >= ARCH_N_REGISTERS) {
 		in->bad = true;
 		return;
 	}
-	cfa->kind = CFI_REGISTER;
-	cfa->reg = (uint8_t)reg;
-	cfa->offset = offset;
+	row->kinds[CFI_CFA] = CFI_REGISTER;
+	row->cfa_register = (uint8_t)reg;
+	row->operands[CFI_CFA].offset = offset;
 }
 
 static void
 restore_rule(struct run *run, uint64_t reg)
 {
-	if (reg < ARCH_N_REGISTERS && run->has_initial)
-		run->scratch->row.rules[reg] =
-		    run->scratch->initial.rules[reg];
+	struct cfi_scratch *scratch = run->scratch;
+
+	if (reg >= ARCH_N_REGISTERS || !run->has_initial)
+		return;
+	scratch->row.kinds[reg] = scratch->initial.kinds[reg];
+	scratch->row.operands[reg] = scratch->initial.operands[reg];
 }
 
 static void
@@ -263,7 +256,7 @@ static void
 run_extended(struct run *run, struct input *in, uint8_t opcode)
 {
 	const int64_t align = run->cie->data_align;
-	const struct cfi_rule *cfa = &run->scratch->row.cfa;
+	const struct cfi_row *row = &run->scratch->row;
 	uint64_t reg;
 
 	switch (opcode) {
@@ -309,14 +302,13 @@ run_extended(struct run *run, struct input *in, uint8_t opcode)
 		set_cfa(run, reg, (int64_t)take_uleb(in), in);
 		break;
 	case 0x0d:	/* def_cfa_register */
-		set_cfa(run, take_uleb(in), cfa->offset, in);
+		set_cfa(run, take_uleb(in), row->operands[CFI_CFA].offset, in);
 		break;
 	case 0x0e:	/* def_cfa_offset */
-		set_cfa(run, cfa->reg, (int64_t)take_uleb(in), in);
+		set_cfa(run, row->cfa_register, (int64_t)take_uleb(in), in);
 		break;
 	case 0x0f:	/* def_cfa_expression */
-		set_expression(&run->scratch->row.cfa, CFI_VALUE_EXPRESSION,
-		    in);
+		set_expression(run, CFI_CFA, CFI_VALUE_EXPRESSION, in);
 		break;
 	case 0x10:	/* expression */
 		set_register_expression(run, CFI_EXPRESSION, in);
@@ -330,7 +322,7 @@ run_extended(struct run *run, struct input *in, uint8_t opcode)
 		set_cfa(run, reg, take_sleb(in) * align, in);
 		break;
 	case 0x13:	/* def_cfa_offset_sf */
-		set_cfa(run, cfa->reg, take_sleb(in) * align, in);
+		set_cfa(run, row->cfa_register, take_sleb(in) * align, in);
 		break;
 	case 0x14:	/* val_offset */
 		reg = take_uleb(in);
@@ -382,10 +374,25 @@ run_program(struct run *run, struct input in)
 	return !in.bad;
 }
 
-/* The row at `address` of the FDE at `fde`, if it covers the address. */
-static enum cfi_result
-run_entry(const unsigned char *fde, const unsigned char *end,
-    const unsigned char *start, uint64_t address, struct cfi_scratch *scratch)
+/* Sets the row to what the CIE says, which is what `restore` goes back to. */
+static bool
+begin_row(struct run *run)
+{
+	struct cfi_scratch *scratch = run->scratch;
+
+	memset(scratch->row.kinds, CFI_UNSPECIFIED, sizeof scratch->row.kinds);
+	scratch->row.is_signal = run->cie->is_signal;
+	run->location = 0;	/* the CIE's program does not advance */
+	if (!run_program(run, run->cie->program))
+		return false;
+	scratch->initial = scratch->row;
+	run->has_initial = true;
+	return true;
+}
+
+enum cfi_result
+cfi_run(const unsigned char *fde, const unsigned char *start,
+    const unsigned char *end, uint64_t address, struct cfi_scratch *scratch)
 {
 	struct input in = open_entry(fde, end);
 	const unsigned char *cie_at = in.at;
@@ -406,82 +413,22 @@ run_entry(const unsigned char *fde, const unsigned char *end,
 		return CFI_NO_TABLE;
 	if (cie.has_augmentation)
 		take(&in, take_uleb(&in));
-	memset(&scratch->row, 0, sizeof scratch->row);
-	scratch->row.is_signal = cie.is_signal;
-	run.location = 0;	/* the CIE's program does not advance */
-	if (!run_program(&run, cie.program))
+	if (!begin_row(&run))
 		return CFI_BAD;
-	scratch->initial = scratch->row;
-	run.has_initial = true;
 	run.location = begin;
-	if (!run_program(&run, in) || scratch->row.cfa.kind == CFI_UNSPECIFIED)
+	if (!run_program(&run, in) ||
+	    scratch->row.kinds[CFI_CFA] == CFI_UNSPECIFIED)
 		return CFI_BAD;
 	return CFI_FOUND;
 }
 
-/* One row of .eh_frame_hdr's table, both relative to the header. */
-struct table_row {
-	int32_t address;
-	int32_t fde;
-};
-
-/* The last row at or below the address; NULL if there is none. */
-static const struct table_row *
-search_table(const struct table_row *rows, size_t n, int64_t address)
+const unsigned char *
+cfi_expression(const struct cfi_row *row, unsigned reg, size_t *size)
 {
-	size_t low = 0, high = n;
+	const unsigned char *at = row->operands[reg].expression;
+	/* It was read when the row was made: it is whole. */
+	struct input in = { at, at + 10, false };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == 0 ? NULL : &rows[low - 1];
-}
-
-enum cfi_result
-cfi_find(uint64_t address, struct cfi_scratch *scratch)
-{
-	struct dl_find_object object;
-	const unsigned char *header, *start, *end;
-	const struct table_row *row;
-	struct input in;
-	uint64_t n;
-
-	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0 ||
-	    object.dlfo_eh_frame == NULL)
-		return CFI_NO_TABLE;
-	header = object.dlfo_eh_frame;
-	start = object.dlfo_map_start;
-	end = object.dlfo_map_end;
-	/*
-	 * Of a program with holes between its segments we are told only the
-	 * segment with the address.  The table's offsets are of 32 bits.
-	 */
-	if (header < start || header >= end) {
-		start = (uintptr_t)header > TABLE_REACH ?
-		    header - TABLE_REACH : (const unsigned char *)1;
-		end = header + TABLE_REACH;
-	}
-	in = (struct input){ header, end, false };
-	if (*take(&in, 1) != 1)		/* version */
-		return CFI_BAD;
-	take(&in, 1);			/* encoding of .eh_frame's address */
-	if (*take(&in, 1) != ENCODED_UDATA4 || *take(&in, 1) != ENCODED_TABLE)
-		return CFI_BAD;
-	take(&in, 4);			/* .eh_frame */
-	n = take_unsigned(&in, 4);
-	row = (const struct table_row *)(const void *)in.at;
-	if (in.bad || n > (uint64_t)(end - in.at) / sizeof *row)
-		return CFI_BAD;
-	row = search_table(row, n,
-	    (int64_t)(address - (uint64_t)(uintptr_t)header));
-	if (row == NULL)
-		return CFI_NO_TABLE;
-	if (row->fde > end - header || row->fde < start - header)
-		return CFI_BAD;
-	return run_entry(header + row->fde, end, start, address, scratch);
+	*size = take_uleb(&in);
+	return in.at;
 }

@@ -10,7 +10,9 @@
 #ifndef CPPROF_CFI_H
 #define CPPROF_CFI_H
 
+#include <dlfcn.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/arch.h"
@@ -27,21 +29,23 @@ enum cfi_kind {
 	CFI_VALUE_EXPRESSION	/* is what the expression says */
 };
 
-/* For the CFA: CFI_REGISTER is register + offset, or CFI_VALUE_EXPRESSION. */
-struct cfi_rule {
-	uint8_t kind;
-	uint8_t reg;			/* of the CFA */
-	uint32_t expression_size;
-	union {
-		int64_t offset;
-		const unsigned char *expression;
-	};
+union cfi_operand {
+	int64_t offset;
+	const unsigned char *expression;	/* a length, ULEB128, before it */
 };
 
+#define CFI_CFA ARCH_N_REGISTERS	/* the rule of the CFA itself */
+
+/*
+ * A rule for each register, and for the CFA: CFI_REGISTER is cfa_register +
+ * offset, or CFI_VALUE_EXPRESSION.  Small, and operands are written only where
+ * they mean something: a row is mostly made where no cache holds it.
+ */
 struct cfi_row {
-	struct cfi_rule cfa;
-	struct cfi_rule rules[ARCH_N_REGISTERS];
+	uint8_t kinds[ARCH_N_REGISTERS + 1];
+	uint8_t cfa_register;
 	bool is_signal;			/* augmentation 'S' */
+	union cfi_operand operands[ARCH_N_REGISTERS + 1];
 };
 
 #define CFI_REMEMBERED 16	/* nesting of DW_CFA_remember_state */
@@ -61,10 +65,25 @@ enum cfi_result {
 };
 
 /*
- * The row that holds at `address` into scratch->row.  The address lies inside
- * the instruction: for callers the return address minus 1.
+ * The row that holds at `address`, which lies in that object, into
+ * scratch->row.  The address lies inside the instruction: for callers the
+ * return address minus 1.
  */
-enum cfi_result cfi_find(uint64_t address, struct cfi_scratch *scratch);
+enum cfi_result cfi_find(uint64_t address,
+    const struct dl_find_object *object, struct cfi_scratch *scratch);
+
+/*
+ * The same of the FDE at `fde`; nothing outside [start, end) is read.
+ */
+enum cfi_result cfi_run(const unsigned char *fde, const unsigned char *start,
+    const unsigned char *end, uint64_t address, struct cfi_scratch *scratch);
+
+/*
+ * The expression that is the rule of a register, or CFI_CFA: its bytes and
+ * their number.  They lie inside the entry they came from.
+ */
+const unsigned char *cfi_expression(const struct cfi_row *row, unsigned reg,
+    size_t *size);
 
 /*
  * One step outwards by scratch->row: *registers of a frame become those of

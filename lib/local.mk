@@ -19,7 +19,7 @@ libcpprof_la_SOURCES = \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
 	lib/bytes.c lib/bytes.h \
 	lib/calls-x86_64.S \
-	lib/cfi.c lib/cfi-step.c lib/cfi.h \
+	lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/cfi.h \
 	lib/confine.c lib/confine.h \
 	lib/control.c lib/control.h lib/cpprof.h \
 	lib/datafile.c lib/datafile.h \
@@ -117,7 +117,7 @@ tests_test_meter_LDADD = $(CMOCKA_LIBS)
 tests_test_unwind_SOURCES = tests/test-unwind.c \
 	tests/programs/shapes.c tests/programs/shapes.h \
 	tests/programs/throws.cc \
-	lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/readable.c \
+	lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/readable.c \
 	lib/traits.c lib/trampoline.c lib/trampoline-personality.c \
 	lib/trampoline-x86_64.S lib/unwind.c
 tests_test_unwind_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS)

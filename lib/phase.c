@@ -97,15 +97,13 @@ phase_node(struct tree *tree, uint32_t phase, struct node *node)
 	enum tree_result result;
 	uint32_t string;
 
-	node->number = CPPROFDATA_NO_NODE;
-	node->record = NULL;
+	*node = TREE_ROOT;
 	if (phase == 0)
 		return TREE_OK;
 	result = find_string(phase, &string);
 	if (result != TREE_OK)
 		return result;
-	return tree_child(tree, CPPROFDATA_NO_NODE, CPPROFDATA_PHASE, string,
-	    node);
+	return tree_child(tree, &TREE_ROOT, CPPROFDATA_PHASE, string, node);
 }
 
 void

@@ -61,8 +61,7 @@ find_root(struct thread *thread, struct node *root)
 	*root = phase;
 	if (result != TREE_OK || thread->unwinder.end == UNWIND_COMPLETE)
 		return result;
-	return tree_child(&thread->tree, phase.number, CPPROFDATA_PARTIAL, 0,
-	    root);
+	return tree_child(&thread->tree, &phase, CPPROFDATA_PARTIAL, 0, root);
 }
 
 /* The child for a frame; the parent itself for a frame of this library. */
@@ -86,7 +85,7 @@ insert_frame(struct thread *thread, const struct node *parent,
 	case MODULES_OK:
 		break;
 	}
-	return tree_child(&thread->tree, parent->number, module, offset, child);
+	return tree_child(&thread->tree, parent, module, offset, child);
 }
 
 /* Enters the unwinder's new frames; *leaf is the innermost frame's node. */
@@ -101,6 +100,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 
 	if (i > 0) {
 		leaf->number = frames[i - 1].node;
+		leaf->path = frames[i - 1].path;
 		leaf->record = frames[i - 1].record;
 	} else {
 		result = find_root(thread, leaf);
@@ -112,6 +112,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 			break;
 		*leaf = node;
 		frames[i].node = node.number;
+		frames[i].path = node.path;
 		frames[i].record = node.record;
 	}
 	unwind_remember(unwinder, i);

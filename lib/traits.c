@@ -26,6 +26,7 @@ struct judgement {
 };
 
 #define N_JUDGEMENTS 256
+#define HAS_CURIOUS 4u		/* some of its functions are */
 
 static struct judgement judgements[N_JUDGEMENTS];
 static _Atomic bool forbidden;
@@ -44,6 +45,17 @@ static const char *const forbidding[] = {
 static const char *const curious[] = {
 	"dlopen", "dlmopen", "dlsym", "dlvsym", "dl_iterate_phdr"
 };
+
+#define N_CURIOUS (sizeof curious / sizeof *curious)
+
+/* Where these are: of the program's own C library, found by the constructor. */
+static struct libc {
+	const struct link_map *map;
+	struct {
+		uintptr_t start;
+		size_t size;
+	} curious[N_CURIOUS];
+} own_libc;
 
 /* The loader adds the bias to these in memory, but for read-only modules. */
 static uintptr_t
@@ -172,6 +184,8 @@ judge(const struct link_map *map)
 	if (begins(name, "ld-linux") || begins(name, "ld.so") ||
 	    begins(name, "ld64") || begins(name, "linux-vdso"))
 		return TRAIT_READS_RETURN;
+	if (begins(name, "libc.so"))
+		return HAS_CURIOUS;
 	if (!open_symbols(map, &symbols))
 		return 0;
 	for (i = 0; i < sizeof forbidding / sizeof *forbidding; i++)
@@ -182,23 +196,40 @@ judge(const struct link_map *map)
 	return 0;
 }
 
-/* Whether the address lies in a function of the C library that is curious. */
-static bool
-is_curious(uint64_t address, const struct link_map *map)
+static void
+find_curious(const struct link_map *map, struct libc *libc)
 {
 	struct symbols symbols;
 	unsigned i;
 
-	if (!begins(last_component(map->l_name), "libc.so") ||
-	    !open_symbols(map, &symbols))
-		return false;
-	for (i = 0; i < sizeof curious / sizeof *curious; i++) {
+	*libc = (struct libc){ .map = map };
+	if (!open_symbols(map, &symbols))
+		return;
+	for (i = 0; i < N_CURIOUS; i++) {
 		const ElfW(Sym) *symbol = find_symbol(&symbols, curious[i]);
 
-		if (symbol != NULL && address - symbols.bias -
-		    symbol->st_value < symbol->st_size)
-			return true;
+		if (symbol == NULL)
+			continue;
+		libc->curious[i].start = symbols.bias + symbol->st_value;
+		libc->curious[i].size = symbol->st_size;
 	}
+}
+
+/* Whether the address lies in a function of that C library that is curious. */
+static bool
+is_curious(uint64_t address, const struct link_map *map)
+{
+	const struct libc *libc = &own_libc;
+	struct libc other;
+	unsigned i;
+
+	if (libc->map != map) {		/* loaded by dlmopen */
+		find_curious(map, &other);
+		libc = &other;
+	}
+	for (i = 0; i < N_CURIOUS; i++)
+		if (address - libc->curious[i].start < libc->curious[i].size)
+			return true;
 	return false;
 }
 
@@ -222,11 +253,15 @@ traits_of(const struct link_map *map)
 unsigned
 traits_find(uint64_t address, const struct dl_find_object *object)
 {
+	unsigned traits;
+
 	if (address >= process.own_start && address < process.own_end)
 		return TRAIT_READS_RETURN;
-	return traits_of(object->dlfo_link_map) |
-	    (is_curious(address, object->dlfo_link_map) ?
-	    TRAIT_READS_RETURN : 0);
+	traits = traits_of(object->dlfo_link_map);
+	if ((traits & HAS_CURIOUS) != 0)
+		traits = is_curious(address, object->dlfo_link_map) ?
+		    TRAIT_READS_RETURN : 0;
+	return traits;
 }
 
 bool
@@ -251,7 +286,8 @@ traits_begin(void)
 	const struct link_map *map = _r_debug.r_map;
 
 	for (; map != NULL; map = map->l_next)
-		if ((uintptr_t)map->l_ld < process.own_start ||
-		    (uintptr_t)map->l_ld >= process.own_end)
-			traits_of(map);
+		if (((uintptr_t)map->l_ld < process.own_start ||
+		    (uintptr_t)map->l_ld >= process.own_end) &&
+		    (traits_of(map) & HAS_CURIOUS) != 0)
+			find_curious(map, &own_libc);
 }

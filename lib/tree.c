@@ -12,9 +12,9 @@
 #define POPULATE_STEP ((size_t)32 << 10)
 
 static uint32_t
-hash_key(uint32_t parent, uint32_t module, uint64_t offset)
+extend_path(uint32_t path, uint32_t module, uint64_t offset)
 {
-	uint64_t h = offset + ((uint64_t)parent << 32 | module);
+	uint64_t h = offset + ((uint64_t)path << 32 | module);
 
 	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
 	h = (h ^ offset) * 0xff51afd7ed558ccdu;
@@ -144,16 +144,18 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 }
 
 enum tree_result
-tree_child(struct tree *tree, uint32_t parent, uint32_t module,
+tree_child(struct tree *tree, const struct node *parent, uint32_t module,
     uint64_t offset, struct node *child)
 {
-	const uint32_t hash = hash_key(parent, module, offset);
+	const uint32_t hash = extend_path(parent->path, module, offset);
 	const size_t node_size = datafile_header()->node_size;
+	const uint32_t number = parent->number;
 	struct tree_slot *slot;
 	enum tree_result result;
 
+	child->path = hash;
 	if (tree->slots != NULL) {
-		slot = find_slot(tree, hash, parent, module, offset);
+		slot = find_slot(tree, hash, number, module, offset);
 		if (slot->record != NULL) {
 			child->number = slot->number;
 			child->record = slot->record;
@@ -163,8 +165,8 @@ tree_child(struct tree *tree, uint32_t parent, uint32_t module,
 	result = make_room(tree, node_size);
 	if (result != TREE_OK)
 		return result;
-	add_node(tree, node_size, parent, module, offset, child);
-	slot = find_slot(tree, hash, parent, module, offset);
+	add_node(tree, node_size, number, module, offset, child);
+	slot = find_slot(tree, hash, number, module, offset);
 	slot->number = child->number;
 	slot->hash = hash;
 	slot->record = child->record;

@@ -16,11 +16,20 @@
 
 #include "lib/cpprofdata.h"
 
-/* A node: its number, and its record in the mapped file. */
+/*
+ * A node: its number, its record in the mapped file, and a hash of all the
+ * path to it.  (So where a frame's node is looked for does not depend on what
+ * was found for its caller: the processor waits for the memory of several at
+ * once.)
+ */
 struct node {
 	uint32_t number;
+	uint32_t path;
 	struct cpprofdata_node *record;
 };
+
+/* Above outermost frames: the parent that is none. */
+#define TREE_ROOT ((struct node){ .number = CPPROFDATA_NO_NODE })
 
 struct tree_slot {
 	uint32_t number;
@@ -44,8 +53,8 @@ enum tree_result {
 	TREE_FULL	/* no room in file or memory */
 };
 
-/* The child of `parent` (a number, or NO_NODE) for an address. */
-enum tree_result tree_child(struct tree *tree, uint32_t parent,
+/* The child of `parent` for an address. */
+enum tree_result tree_child(struct tree *tree, const struct node *parent,
     uint32_t module, uint64_t offset, struct node *child);
 
 /* Adds to a node's counts of a resource: one raw sample, and its hits. */

@@ -15,13 +15,18 @@
 #include "lib/arch.h"
 #include "lib/traits.h"
 
-#define CACHE_BITS 13
+#define CACHE_BITS 11		/* sets of a cache line each */
+#define CACHE_WAYS 4
 #define MAX_FRAMES ((size_t)1 << 26)
 #define FIRST_FRAMES 512
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
 
-static struct {
+struct cached {
 	_Atomic uint64_t check, rule;
+};
+
+static struct {
+	_Alignas(64) struct cached ways[CACHE_WAYS];
 } cache[1u << CACHE_BITS];
 
 static _Atomic uint64_t epoch;
@@ -117,7 +122,9 @@ look_up_rule(struct unwinder *unwinder, uint64_t address)
 	struct compact_rule rule = { .kind = COMPACT_NONE };
 	struct dl_find_object object;
 
-	switch (cfi_find(address, &unwinder->scratch)) {
+	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0)
+		return rule;
+	switch (cfi_find(address, &object, &unwinder->scratch)) {
 	case CFI_FOUND:
 		rule = arch_compact(&unwinder->scratch.row, address);
 		break;
@@ -127,9 +134,26 @@ look_up_rule(struct unwinder *unwinder, uint64_t address)
 		rule.kind = COMPACT_BAD;
 		break;
 	}
-	if (_dl_find_object((void *)(uintptr_t)address, &object) == 0)
-		rule.traits = traits_find(address, &object) & 3;
+	rule.traits = traits_find(address, &object) & 3;
 	return rule;
+}
+
+/* Puts it before the others of its set, of which the last drops out. */
+static void
+remember_rule(struct cached *ways, uint64_t word, uint64_t check)
+{
+	unsigned i;
+
+	for (i = CACHE_WAYS - 1; i > 0; i--) {
+		atomic_store_explicit(&ways[i].rule, atomic_load_explicit(
+		    &ways[i - 1].rule, memory_order_relaxed),
+		    memory_order_relaxed);
+		atomic_store_explicit(&ways[i].check, atomic_load_explicit(
+		    &ways[i - 1].check, memory_order_relaxed),
+		    memory_order_relaxed);
+	}
+	atomic_store_explicit(&ways[0].rule, word, memory_order_relaxed);
+	atomic_store_explicit(&ways[0].check, check, memory_order_relaxed);
 }
 
 static inline struct compact_rule
@@ -137,14 +161,19 @@ find_rule(struct unwinder *unwinder, uint64_t address)
 {
 	uint64_t key = address ^
 	    atomic_load_explicit(&epoch, memory_order_relaxed) << 48;
-	size_t i = (address * 0x9e3779b97f4a7c15u) >> (64 - CACHE_BITS);
-	uint64_t word = atomic_load_explicit(&cache[i].rule,
-	    memory_order_relaxed);
+	struct cached *ways = cache[(address * 0x9e3779b97f4a7c15u) >>
+	    (64 - CACHE_BITS)].ways;
 	struct compact_rule rule;
+	uint64_t word;
+	unsigned i;
 
 	_Static_assert(sizeof rule == sizeof word, "a rule is one word");
-	if ((atomic_load_explicit(&cache[i].check, memory_order_relaxed) ^
-	    word) == key) {
+	for (i = 0; i < CACHE_WAYS; i++) {
+		word = atomic_load_explicit(&ways[i].rule,
+		    memory_order_relaxed);
+		if ((atomic_load_explicit(&ways[i].check,
+		    memory_order_relaxed) ^ word) != key)
+			continue;
 		memcpy(&rule, &word, sizeof rule);
 		return rule;
 	}
@@ -152,10 +181,7 @@ find_rule(struct unwinder *unwinder, uint64_t address)
 	/* Code that appears later may cover the address: not remembered. */
 	if (rule.kind != COMPACT_NONE) {
 		memcpy(&word, &rule, sizeof word);
-		atomic_store_explicit(&cache[i].rule, word,
-		    memory_order_relaxed);
-		atomic_store_explicit(&cache[i].check, word ^ key,
-		    memory_order_relaxed);
+		remember_rule(ways, word, word ^ key);
 	}
 	return rule;
 }
@@ -325,6 +351,7 @@ step_generic(struct walk *walk, bool is_signal, struct frame *frame)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	uint64_t cfa = 0, sp = walk->sp;
+	struct dl_find_object object;
 
 	frame->flags |= FRAME_UNCHECKED;
 	if (is_signal) {
@@ -334,7 +361,8 @@ step_generic(struct walk *walk, bool is_signal, struct frame *frame)
 		if (++walk->n_switches > MAX_SWITCHES)
 			return STEP_BAD_STACK;
 	}
-	if (cfi_find(walk->address, &unwinder->scratch) != CFI_FOUND)
+	if (_dl_find_object((void *)(uintptr_t)walk->address, &object) != 0 ||
+	    cfi_find(walk->address, &object, &unwinder->scratch) != CFI_FOUND)
 		return STEP_BAD_RULES;
 	fill_registers(walk);
 	switch (cfi_step(&unwinder->scratch, &unwinder->readable,

@@ -37,7 +37,7 @@ struct frame {
 	uint64_t sp, fp;	/* in this frame */
 	uint64_t fp_slot;	/* where the caller's fp was saved; 0: unsaved */
 	uint32_t flags;
-	uint32_t node;		/* the tree's: number, */
+	uint32_t node, path;	/* the tree's: number, path to it, */
 	void *record;		/* and record */
 };
 
