@@ -9,20 +9,12 @@
  */
 #include "lib/cfi.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "lib/input.h"
 
-/* What a CIE says about its FDEs. */
-struct cie {
-	struct input program;
-	uint64_t code_align;
-	int64_t data_align;
-	uint64_t return_register;
-	uint8_t encoding;	/* of addresses, DW_EH_PE_* */
-	bool has_augmentation;
-	bool is_signal;
-};
+static _Atomic uint64_t epoch;
 
 /* DW_EH_PE_*: low half the format, high half what it is relative to. */
 enum {
@@ -97,7 +89,8 @@ open_entry(const unsigned char *at, const unsigned char *end)
 
 /* What stands behind the letters of a 'z' augmentation. */
 static void
-parse_augmentation(struct input *in, const char *letters, struct cie *cie)
+parse_augmentation(struct input *in, const char *letters,
+    struct cfi_cie *cie)
 {
 	for (; *letters != '\0' && !in->bad; letters++) {
 		switch (*letters) {
@@ -124,15 +117,16 @@ parse_augmentation(struct input *in, const char *letters, struct cie *cie)
 	}
 }
 
+/* Fills in all but the initial row, which is to be had from *program. */
 static bool
-parse_cie(const unsigned char *at, const unsigned char *end, struct cie *cie)
+parse_cie(const unsigned char *at, const unsigned char *end,
+    struct cfi_cie *cie, struct input *program)
 {
 	struct input in = open_entry(at, end), augmentation;
 	const char *letters;
-	uint64_t size;
+	uint64_t size, return_register;
 	uint8_t version;
 
-	memset(cie, 0, sizeof *cie);
 	if (take_unsigned(&in, 4) != 0)
 		return false;
 	version = *take(&in, 1);
@@ -143,11 +137,13 @@ parse_cie(const unsigned char *at, const unsigned char *end, struct cie *cie)
 		;
 	cie->code_align = take_uleb(&in);
 	cie->data_align = take_sleb(&in);
-	cie->return_register = version == 1 ? *take(&in, 1) : take_uleb(&in);
+	return_register = version == 1 ? *take(&in, 1) : take_uleb(&in);
+	cie->encoding = ENCODED_ABSOLUTE;
+	cie->has_augmentation = letters[0] == 'z';
+	cie->is_signal = false;
 	if (in.bad || (letters[0] != '\0' && letters[0] != 'z'))
 		return false;
 	if (letters[0] == 'z') {
-		cie->has_augmentation = true;
 		size = take_uleb(&in);
 		augmentation = in;
 		take(&in, size);
@@ -158,14 +154,14 @@ parse_cie(const unsigned char *at, const unsigned char *end, struct cie *cie)
 		if (augmentation.bad)
 			return false;
 	}
-	cie->program = in;
-	return !in.bad && cie->return_register == ARCH_RETURN;
+	*program = in;
+	return !in.bad && return_register == ARCH_RETURN;
 }
 
 /* The state of a run through CIE's and FDE's programs. */
 struct run {
 	struct cfi_scratch *scratch;
-	const struct cie *cie;
+	const struct cfi_cie *cie;
 	uint64_t location;
 	uint64_t address;	/* run until location passes it */
 	unsigned n_remembered;
@@ -227,8 +223,8 @@ restore_rule(struct run *run, uint64_t reg)
 
 	if (reg >= ARCH_N_REGISTERS || !run->has_initial)
 		return;
-	scratch->row.kinds[reg] = scratch->initial.kinds[reg];
-	scratch->row.operands[reg] = scratch->initial.operands[reg];
+	scratch->row.kinds[reg] = scratch->cie.initial.kinds[reg];
+	scratch->row.operands[reg] = scratch->cie.initial.operands[reg];
 }
 
 static void
@@ -374,20 +370,34 @@ run_program(struct run *run, struct input in)
 	return !in.bad;
 }
 
-/* Sets the row to what the CIE says, which is what `restore` goes back to. */
+/* Makes the CIE at `at` the scratch's, unless it is already. */
 static bool
-begin_row(struct run *run)
+read_cie(const unsigned char *at, const unsigned char *end,
+    struct cfi_scratch *scratch)
 {
-	struct cfi_scratch *scratch = run->scratch;
+	const uint64_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
+	struct cfi_cie *cie = &scratch->cie;
+	/* Its program does not advance, and restores nothing. */
+	struct run run = { .scratch = scratch, .cie = cie };
+	struct input program;
 
+	if (cie->at == at && cie->epoch == now)
+		return true;
+	cie->at = NULL;
 	memset(scratch->row.kinds, CFI_UNSPECIFIED, sizeof scratch->row.kinds);
-	scratch->row.is_signal = run->cie->is_signal;
-	run->location = 0;	/* the CIE's program does not advance */
-	if (!run_program(run, run->cie->program))
+	if (!parse_cie(at, end, cie, &program) || !run_program(&run, program))
 		return false;
-	scratch->initial = scratch->row;
-	run->has_initial = true;
+	scratch->row.is_signal = cie->is_signal;
+	cie->initial = scratch->row;
+	cie->epoch = now;
+	cie->at = at;
 	return true;
+}
+
+void
+cfi_new_epoch(void)
+{
+	atomic_fetch_add(&epoch, 1);
 }
 
 enum cfi_result
@@ -396,25 +406,24 @@ cfi_run(const unsigned char *fde, const unsigned char *start,
 {
 	struct input in = open_entry(fde, end);
 	const unsigned char *cie_at = in.at;
+	const struct cfi_cie *cie = &scratch->cie;
 	uint64_t cie_offset = take_unsigned(&in, 4), begin, size;
-	struct cie cie;
-	struct run run = { .scratch = scratch, .cie = &cie,
-	    .address = address };
+	struct run run = { .scratch = scratch, .cie = cie,
+	    .address = address, .has_initial = true };
 
 	if (in.bad || cie_offset == 0 ||
 	    cie_offset > (uint64_t)(cie_at - start) ||
-	    !parse_cie(cie_at - cie_offset, end, &cie))
+	    !read_cie(cie_at - cie_offset, end, scratch))
 		return CFI_BAD;
-	begin = take_address(&in, cie.encoding);
-	size = take_format(&in, cie.encoding);
+	begin = take_address(&in, cie->encoding);
+	size = take_format(&in, cie->encoding);
 	if (in.bad)
 		return CFI_BAD;
 	if (address < begin || address - begin >= size)
 		return CFI_NO_TABLE;
-	if (cie.has_augmentation)
+	if (cie->has_augmentation)
 		take(&in, take_uleb(&in));
-	if (!begin_row(&run))
-		return CFI_BAD;
+	scratch->row = cie->initial;
 	run.location = begin;
 	if (!run_program(&run, in) ||
 	    scratch->row.kinds[CFI_CFA] == CFI_UNSPECIFIED)

@@ -50,10 +50,25 @@ struct cfi_row {
 
 #define CFI_REMEMBERED 16	/* nesting of DW_CFA_remember_state */
 
-/* Work space, too big for a signal handler's stack. */
+/* What a CIE says about its FDEs. */
+struct cfi_cie {
+	const unsigned char *at;	/* where it is; NULL: none */
+	uint64_t epoch;			/* in which it was there */
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t encoding;		/* of addresses, DW_EH_PE_* */
+	bool has_augmentation;
+	bool is_signal;
+	struct cfi_row initial;		/* after its program */
+};
+
+/*
+ * Work space, too big for a signal handler's stack; all zero at first.  The
+ * CIE read last is kept: most FDEs of a module have the same.
+ */
 struct cfi_scratch {
+	struct cfi_cie cie;
 	struct cfi_row row;
-	struct cfi_row initial;
 	struct cfi_row remembered[CFI_REMEMBERED];
 	uint64_t stack[64];
 };
@@ -84,6 +99,9 @@ enum cfi_result cfi_run(const unsigned char *fde, const unsigned char *start,
  */
 const unsigned char *cfi_expression(const struct cfi_row *row, unsigned reg,
     size_t *size);
+
+/* After code was unmapped: what was kept is void.  Any thread. */
+void cfi_new_epoch(void);
 
 /*
  * One step outwards by scratch->row: *registers of a frame become those of

@@ -25,7 +25,7 @@ libcpprof_la_SOURCES = \
 	lib/datafile.c lib/datafile.h \
 	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
 	lib/dispatch-x86_64.S \
-	lib/input.h \
+	lib/input.h lib/insert.c lib/insert.h \
 	lib/interpose.c lib/interpose-rights.c \
 	lib/interpose-blocking.c lib/interpose-blocking.def \
 	lib/interpose-calls.c \

@@ -103,7 +103,9 @@ phase_node(struct tree *tree, uint32_t phase, struct node *node)
 	result = find_string(phase, &string);
 	if (result != TREE_OK)
 		return result;
-	return tree_child(tree, &TREE_ROOT, CPPROFDATA_PHASE, string, node);
+	return tree_child(tree, &TREE_ROOT,
+	    &(struct place){ .module = CPPROFDATA_PHASE, .offset = string },
+	    node);
 }
 
 void

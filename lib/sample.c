@@ -28,6 +28,7 @@
 #include "lib/arch.h"
 #include "lib/datafile.h"
 #include "lib/dispatch.h"
+#include "lib/insert.h"
 #include "lib/phase.h"
 #include "lib/process.h"
 
@@ -48,77 +49,6 @@ clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* The node below which a stack's outermost frame hangs. */
-static enum tree_result
-find_root(struct thread *thread, struct node *root)
-{
-	enum tree_result result;
-	struct node phase;
-
-	result = phase_node(&thread->tree, thread->phase, &phase);
-	*root = phase;
-	if (result != TREE_OK || thread->unwinder.end == UNWIND_COMPLETE)
-		return result;
-	return tree_child(&thread->tree, &phase, CPPROFDATA_PARTIAL, 0, root);
-}
-
-/* The child for a frame; the parent itself for a frame of this library. */
-static enum tree_result
-insert_frame(struct thread *thread, const struct node *parent,
-    uint64_t address, struct node *child)
-{
-	uint32_t module;
-	uint64_t offset;
-
-	*child = *parent;
-	if (address >= process.own_start &&
-	    address < process.own_end)
-		return TREE_OK;
-	switch (modules_find(&thread->modules, address, &module,
-	    &offset)) {
-	case MODULES_BUSY:
-		return TREE_BUSY;
-	case MODULES_FULL:
-		return TREE_FULL;
-	case MODULES_OK:
-		break;
-	}
-	return tree_child(&thread->tree, parent, module, offset, child);
-}
-
-/* Enters the unwinder's new frames; *leaf is the innermost frame's node. */
-static enum tree_result
-insert_stack(struct thread *thread, struct node *leaf)
-{
-	struct unwinder *unwinder = &thread->unwinder;
-	struct frame *frames = unwinder->stack.frames;
-	enum tree_result result = TREE_OK;
-	struct node node;
-	size_t i = unwinder->n_kept;
-
-	if (i > 0) {
-		leaf->number = frames[i - 1].node;
-		leaf->path = frames[i - 1].path;
-		leaf->record = frames[i - 1].record;
-	} else {
-		result = find_root(thread, leaf);
-	}
-	for (; i < unwinder->stack.n && result == TREE_OK; i++) {
-		result = insert_frame(thread, leaf, frames[i].address,
-		    &node);
-		if (result != TREE_OK)
-			break;
-		*leaf = node;
-		frames[i].node = node.number;
-		frames[i].path = node.path;
-		frames[i].record = node.record;
-	}
-	unwind_remember(unwinder, i);
-	if (result == TREE_OK && leaf->number == CPPROFDATA_NO_NODE)
-		result = TREE_BUSY;	/* nothing but frames of our own */
-	return result;
 }
 
 static void
@@ -202,8 +132,7 @@ take(struct thread *thread, const struct occasion *occasion,
 		return TREE_BUSY;
 	result = insert_stack(thread, &leaf);
 	if (result == TREE_OK && occasion->function != NULL)
-		result = insert_frame(thread, &leaf,
-		    (uintptr_t)occasion->function, &leaf);
+		result = insert_function(thread, occasion->function, &leaf);
 	if (result != TREE_OK)
 		return result;
 	trampoline_place(&thread->unwinder);

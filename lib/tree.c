@@ -11,16 +11,6 @@
 #define LAST_CHUNK ((size_t)1 << 20)
 #define POPULATE_STEP ((size_t)32 << 10)
 
-static uint32_t
-extend_path(uint32_t path, uint32_t module, uint64_t offset)
-{
-	uint64_t h = offset + ((uint64_t)path << 32 | module);
-
-	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
-	h = (h ^ offset) * 0xff51afd7ed558ccdu;
-	return (uint32_t)(h >> 32);
-}
-
 /* Twice as many slots, or the first. */
 static bool
 grow_slots(struct tree *tree)
@@ -105,7 +95,7 @@ make_room(struct tree *tree, size_t node_size)
 
 static void
 add_node(struct tree *tree, size_t node_size, uint32_t parent,
-    uint32_t module, uint64_t offset, struct node *child)
+    const struct place *place, struct node *child)
 {
 	struct cpprofdata_chunk *chunk = tree->chunk;
 	struct cpprofdata_node *node;
@@ -113,8 +103,8 @@ add_node(struct tree *tree, size_t node_size, uint32_t parent,
 	node = (void *)((unsigned char *)(chunk + 1) +
 	    chunk->count * node_size);
 	node->parent = parent;
-	node->module = module;
-	node->offset = offset;
+	node->module = place->module;
+	node->offset = place->offset;
 	child->number = (uint32_t)(chunk->first + chunk->count);
 	child->record = node;
 	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
@@ -124,7 +114,7 @@ add_node(struct tree *tree, size_t node_size, uint32_t parent,
 /* The slot of a key: the one that holds it, or the empty one for it. */
 static struct tree_slot *
 find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
-    uint32_t module, uint64_t offset)
+    const struct place *place)
 {
 	size_t at = hash & (tree->n_slots - 1);
 
@@ -137,17 +127,35 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 		if (slot->hash != hash)
 			continue;
 		node = slot->record;
-		if (node->parent == parent && node->module == module &&
-		    node->offset == offset)
+		if (node->parent == parent && node->offset == place->offset &&
+		    node->module == place->module)
 			return slot;
 	}
 }
 
-enum tree_result
-tree_child(struct tree *tree, const struct node *parent, uint32_t module,
-    uint64_t offset, struct node *child)
+void
+tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n)
 {
-	const uint32_t hash = extend_path(parent->path, module, offset);
+	const size_t mask = tree->n_slots - 1;
+	size_t i;
+
+	if (tree->slots == NULL)
+		return;
+	for (i = 0; i < n; i++)
+		__builtin_prefetch(&tree->slots[paths[i] & mask], 1);
+	for (i = 0; i < n; i++) {
+		const struct tree_slot *slot = &tree->slots[paths[i] & mask];
+
+		if (slot->hash == paths[i])
+			__builtin_prefetch(slot->record);
+	}
+}
+
+enum tree_result
+tree_child(struct tree *tree, const struct node *parent,
+    const struct place *place, struct node *child)
+{
+	const uint32_t hash = tree_path(parent->path, place);
 	const size_t node_size = datafile_header()->node_size;
 	const uint32_t number = parent->number;
 	struct tree_slot *slot;
@@ -155,7 +163,7 @@ tree_child(struct tree *tree, const struct node *parent, uint32_t module,
 
 	child->path = hash;
 	if (tree->slots != NULL) {
-		slot = find_slot(tree, hash, number, module, offset);
+		slot = find_slot(tree, hash, number, place);
 		if (slot->record != NULL) {
 			child->number = slot->number;
 			child->record = slot->record;
@@ -165,8 +173,8 @@ tree_child(struct tree *tree, const struct node *parent, uint32_t module,
 	result = make_room(tree, node_size);
 	if (result != TREE_OK)
 		return result;
-	add_node(tree, node_size, number, module, offset, child);
-	slot = find_slot(tree, hash, number, module, offset);
+	add_node(tree, node_size, number, place, child);
+	slot = find_slot(tree, hash, number, place);
 	slot->number = child->number;
 	slot->hash = hash;
 	slot->record = child->record;

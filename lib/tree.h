@@ -18,9 +18,8 @@
 
 /*
  * A node: its number, its record in the mapped file, and a hash of all the
- * path to it.  (So where a frame's node is looked for does not depend on what
- * was found for its caller: the processor waits for the memory of several at
- * once.)
+ * path to it.  So where a frame's node is looked for does not depend on what
+ * was found for its caller, and the memory of many can be waited for at once.
  */
 struct node {
 	uint32_t number;
@@ -53,9 +52,32 @@ enum tree_result {
 	TREE_FULL	/* no room in file or memory */
 };
 
-/* The child of `parent` for an address. */
+/* What tells a node from its siblings. */
+struct place {
+	uint64_t offset;
+	uint32_t module;
+};
+
+/* The hash of the path that goes on from one to a place. */
+static inline uint32_t
+tree_path(uint32_t path, const struct place *place)
+{
+	uint64_t h = place->offset + ((uint64_t)path << 32 | place->module);
+
+	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
+	h = (h ^ place->offset) * 0xff51afd7ed558ccdu;
+	return (uint32_t)(h >> 32);
+}
+
+/*
+ * Has the processor fetch the slots of n paths, then their records.  It may be
+ * asked for any paths.
+ */
+void tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n);
+
+/* The child of `parent` at a place. */
 enum tree_result tree_child(struct tree *tree, const struct node *parent,
-    uint32_t module, uint64_t offset, struct node *child);
+    const struct place *place, struct node *child);
 
 /* Adds to a node's counts of a resource: one raw sample, and its hits. */
 void tree_count(const struct node *node, unsigned resource, uint64_t hits);

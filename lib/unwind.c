@@ -113,6 +113,7 @@ void
 unwind_new_epoch(void)
 {
 	traits_new_epoch();
+	cfi_new_epoch();
 	atomic_fetch_add(&epoch, 1);
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* insert.c -- from frames to nodes, many at a time.
+ *
+ * Between two samples the program has used the caches for itself, and a deep
+ * stack's nodes lie anywhere.  So the places of some frames are found first,
+ * which tells where all their nodes are; these are fetched together, and then
+ * looked at one after the other.
+ */
+#include "lib/insert.h"
+
+#include "lib/phase.h"
+#include "lib/process.h"
+
+#define AT_ONCE 32
+
+/* Frames that are entered together, with their places and paths. */
+struct batch {
+	struct frame *frames;
+	size_t n;
+	struct place places[AT_ONCE];
+	uint32_t paths[AT_ONCE];
+};
+
+/* The node below which a stack's outermost frame hangs. */
+static enum tree_result
+find_root(struct thread *thread, struct node *root)
+{
+	const struct place partial = { .module = CPPROFDATA_PARTIAL };
+	enum tree_result result;
+	struct node phase;
+
+	result = phase_node(&thread->tree, thread->phase, &phase);
+	*root = phase;
+	if (result != TREE_OK || thread->unwinder.end == UNWIND_COMPLETE)
+		return result;
+	return tree_child(&thread->tree, &phase, &partial, root);
+}
+
+/* Frames of this library have no nodes. */
+static bool
+is_own(uint64_t address)
+{
+	return address >= process.own_start && address < process.own_end;
+}
+
+static enum tree_result
+find_place(struct thread *thread, uint64_t address, struct place *place)
+{
+	static const unsigned char results[] = {
+		[MODULES_OK] = TREE_OK,
+		[MODULES_BUSY] = TREE_BUSY,
+		[MODULES_FULL] = TREE_FULL,
+	};
+
+	return (enum tree_result)results[modules_find(&thread->modules,
+	    address, &place->module, &place->offset)];
+}
+
+/* Finds the places of at most n frames, as many as fit, from a path on. */
+static enum tree_result
+fill_batch(struct thread *thread, struct batch *batch, size_t n, uint32_t path)
+{
+	enum tree_result result;
+
+	for (batch->n = 0; batch->n < n && batch->n < AT_ONCE; batch->n++) {
+		struct place *place = &batch->places[batch->n];
+		const uint64_t address = batch->frames[batch->n].address;
+
+		if (!is_own(address)) {
+			result = find_place(thread, address, place);
+			if (result != TREE_OK)
+				return result;
+			path = tree_path(path, place);
+		}
+		batch->paths[batch->n] = path;
+	}
+	return TREE_OK;
+}
+
+/* Gives them nodes below *leaf, as many as can be; *n is how many. */
+static enum tree_result
+insert_batch(struct thread *thread, const struct batch *batch,
+    struct node *leaf, size_t *n)
+{
+	enum tree_result result;
+	size_t i;
+
+	tree_prefetch(&thread->tree, batch->paths, batch->n);
+	for (i = 0; i < batch->n; i++, (*n)++) {
+		struct frame *frame = &batch->frames[i];
+
+		if (!is_own(frame->address)) {
+			result = tree_child(&thread->tree, leaf,
+			    &batch->places[i], leaf);
+			if (result != TREE_OK)
+				return result;
+		}
+		frame->node = leaf->number;
+		frame->path = leaf->path;
+		frame->record = leaf->record;
+	}
+	return TREE_OK;
+}
+
+enum tree_result
+insert_stack(struct thread *thread, struct node *leaf)
+{
+	struct unwinder *unwinder = &thread->unwinder;
+	const struct frames *stack = &unwinder->stack;
+	enum tree_result result = TREE_OK, inserted;
+	size_t i = unwinder->n_kept;
+	struct batch batch;
+
+	if (i > 0) {
+		leaf->number = stack->frames[i - 1].node;
+		leaf->path = stack->frames[i - 1].path;
+		leaf->record = stack->frames[i - 1].record;
+	} else {
+		result = find_root(thread, leaf);
+	}
+	while (i < stack->n && result == TREE_OK) {
+		batch.frames = &stack->frames[i];
+		result = fill_batch(thread, &batch, stack->n - i, leaf->path);
+		inserted = insert_batch(thread, &batch, leaf, &i);
+		if (inserted != TREE_OK)
+			result = inserted;
+	}
+	unwind_remember(unwinder, i);
+	if (result == TREE_OK && leaf->number == CPPROFDATA_NO_NODE)
+		result = TREE_BUSY;
+	return result;
+}
+
+enum tree_result
+insert_function(struct thread *thread, const void *function,
+    struct node *leaf)
+{
+	enum tree_result result;
+	struct place place;
+
+	if (is_own((uintptr_t)function))
+		return TREE_OK;
+	result = find_place(thread, (uintptr_t)function, &place);
+	if (result != TREE_OK)
+		return result;
+	return tree_child(&thread->tree, leaf, &place, leaf);
+}
