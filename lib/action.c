@@ -17,20 +17,15 @@
 
 #include "lib/real.h"
 #include "lib/sampler.h"
+#include "lib/signals.h"
 
 #define FRAME_SIZE_OLD 2048		/* what kernels before 5.14 say */
 #define TICK_SIZE 4096			/* the handler's part, and more */
 #define PROGRAM_SIZE 16384		/* what a handler of theirs may take */
 
-/* Bit number - 1 of [0] for ticks, of [1] for traps. */
-static _Atomic uint64_t had_ours[2];
+/* Bit number - 1: whether that signal's action masks this one of ours. */
+static _Atomic uint64_t had_ours[OUR_SIGNALS];
 static _Atomic bool are_stacks_small;
-
-static int
-our_number(int i)
-{
-	return i == 0 ? sampler_signal() : SIGTRAP;
-}
 
 static uint64_t
 bit_of(int number)
@@ -59,11 +54,12 @@ action_adapt(const struct sigaction *action, struct sigaction *copy)
 {
 	const struct sigaction *adapted = action;
 	bool is_masked;
-	int i, number;
+	unsigned i;
+	int number;
 
-	for (i = 0; i < 2 && action != NULL; i++) {
-		number = our_number(i);
-		if (!sampler_takes(number))
+	for (i = 0; i < OUR_SIGNALS && action != NULL; i++) {
+		number = signals_number(i);
+		if (!signals_are_ours(number))
 			continue;
 		is_masked = must_wait(action);
 		if (is_masked == (sigismember(&action->sa_mask, number) == 1))
@@ -80,11 +76,12 @@ void
 action_note(int number, const struct sigaction *action, struct sigaction *old)
 {
 	const uint64_t bit = bit_of(number);
-	int i, ours;
+	unsigned i;
+	int ours;
 
-	for (i = 0; i < 2; i++) {
-		ours = our_number(i);
-		if (!sampler_takes(ours))
+	for (i = 0; i < OUR_SIGNALS; i++) {
+		ours = signals_number(i);
+		if (!signals_are_ours(ours))
 			continue;
 		if (old != NULL)
 			put(&old->sa_mask, ours, (had_ours[i] & bit) != 0);
@@ -105,7 +102,7 @@ adapt_all(void)
 	int number;
 
 	for (number = 1; number < _NSIG; number++)
-		if (!sampler_takes(number) &&
+		if (!signals_are_ours(number) &&
 		    real()->sigaction(number, NULL, &action) == 0 &&
 		    action_adapt(&action, &copy) == &copy)
 			real()->sigaction(number, &copy, NULL);
@@ -121,7 +118,7 @@ action_fit_stack(size_t size)
 	if (frame < FRAME_SIZE_OLD)
 		frame = FRAME_SIZE_OLD;
 	if (size < frame + TICK_SIZE)
-		sampler_avoid_alternate_stack();
+		signals_avoid_alternate_stack();
 	if (size < 2 * frame + TICK_SIZE + PROGRAM_SIZE &&
 	    !atomic_exchange(&are_stacks_small, true))
 		adapt_all();

@@ -27,6 +27,7 @@
 #include "lib/phase.h"
 #include "lib/process.h"
 #include "lib/sampler.h"
+#include "lib/signals.h"
 #include "lib/start.h"
 #include "lib/threads.h"
 
@@ -86,7 +87,7 @@ arm_wake(struct thread *thread)
 
 	memset(&event, 0, sizeof event);
 	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = sampler_signal();
+	event.sigev_signo = signals_number(OUR_TICKS);
 	event.sigev_value.sival_ptr = (void *)&wake_mark;
 	event.sigev_notify_thread_id = (pid_t)thread->tid;
 	if (timer_create(cpu_clock((pid_t)thread->tid), &event,

@@ -23,8 +23,7 @@
 #include "lib/arch.h"
 #include "lib/dispatch-sites.h"
 #include "lib/sample.h"
-#include "lib/sampler.h"
-#include "lib/source-perf.h"
+#include "lib/signals.h"
 #include "lib/wrapped.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
@@ -283,6 +282,7 @@ install(void)
 {
 	static bool is_installed;
 	struct kernel_action action;
+	unsigned i;
 
 	if (is_installed)
 		return;
@@ -293,9 +293,9 @@ install(void)
 	action.restorer = dispatch_restorer;
 	arch_system_call(SYS_rt_sigaction, SIGSYS, (long)&action,
 	    (long)&program_action, MASK_SIZE);
-	return_by_ours(sampler_signal());
-	if (perf_is_used())
-		return_by_ours(SIGTRAP);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (signals_are_ours(signals_number(i)))
+			return_by_ours(signals_number(i));
 }
 
 static bool

@@ -25,6 +25,8 @@ libcpprof_la_SOURCES = \
 	lib/datafile.c lib/datafile.h \
 	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
 	lib/dispatch-x86_64.S \
+	lib/exceptions.c lib/exceptions.h \
+	lib/fpu-x86_64.c lib/fpu.h \
 	lib/input.h lib/insert.c lib/insert.h \
 	lib/interpose.c lib/interpose-rights.c \
 	lib/interpose-blocking.c lib/interpose-blocking.def \
@@ -32,7 +34,7 @@ libcpprof_la_SOURCES = \
 	lib/interpose-io.c lib/interpose-io.def lib/io.h \
 	lib/interpose-memory.c \
 	lib/interpose-stdio.c lib/interpose-stdio.def \
-	lib/interpose-exec.c \
+	lib/interpose-exec.c lib/interpose-signals.c \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
 	lib/offer.c lib/offer.h \
@@ -46,6 +48,7 @@ libcpprof_la_SOURCES = \
 	lib/restorer-x86_64.S \
 	lib/sample.c lib/sample.h \
 	lib/sampler.c lib/sampler.h \
+	lib/signals.c lib/signals.h \
 	lib/source.h \
 	lib/source-perf.c lib/source-perf.h \
 	lib/source-usage.c lib/source-usage.h \
@@ -99,6 +102,16 @@ TESTS += tests/test-wrappers.py
 endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
+
+# Floating-point exceptions.
+EXTRA_DIST += tests/test-exceptions.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/exceptions
+TESTS += tests/test-exceptions.py
+endif
+tests_programs_exceptions_SOURCES = tests/programs/exceptions.c
+tests_programs_exceptions_CFLAGS = $(shape_flags) -frounding-math
+tests_programs_exceptions_LDADD = -lm
 
 # Resources that the kernel counts.
 EXTRA_DIST += tests/test-resources.py

@@ -8,6 +8,7 @@
 
 #include "lib/control.h"
 #include "lib/datafile.h"
+#include "lib/exceptions.h"
 #include "lib/process.h"
 #include "lib/sample.h"
 #include "lib/source-perf.h"
@@ -41,6 +42,7 @@ static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_CALLS] = { &source_calls, &source_no_calls },
 	[RESOURCE_ALLOC_BYTES] = { &source_memory, &source_mappings },
 	[RESOURCE_ALLOCS] = { &source_memory, &source_mappings },
+	[RESOURCE_FP_EXCEPTIONS] = { &source_exceptions },
 	[RESOURCE_CYCLES] = { &source_perf_cycles },
 	[RESOURCE_INSTRUCTIONS] = { &source_perf_instructions },
 	[RESOURCE_CACHE_MISSES] = { &source_perf_cache_misses },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.c -- the signal handlers, and the program's own use of the signals.
+/* sampler.c -- the signal handlers.
  *
  * In a handler all signals are blocked, so that no other handler can jump
  * out of it half way; it leaves errno as it was.
@@ -7,33 +7,23 @@
 #include "lib/sampler.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
-#include <unistd.h>
+#include <signal.h>
+#include <stddef.h>
 
 #include "lib/action.h"
 #include "lib/control.h"
 #include "lib/dispatch.h"
+#include "lib/exceptions.h"
+#include "lib/fpu.h"
 #include "lib/real.h"
 #include "lib/sample.h"
+#include "lib/signals.h"
 #include "lib/source-perf.h"
 #include "lib/source-timer.h"
 #include "lib/start.h"
 #include "lib/waiting.h"
 
-enum { TICKS, TRAPS, N_SIGNALS };
-
-static bool is_on, takes_traps;
-static struct sigaction program_actions[N_SIGNALS];	/* as it asked for */
-static __thread volatile bool believed_blocked[N_SIGNALS];
-static __thread bool has_yielded;
-
-int
-sampler_signal(void)
-{
-	return SIGRTMAX - 1;
-}
+static bool is_on;
 
 bool
 sampler_is_on(void)
@@ -41,74 +31,9 @@ sampler_is_on(void)
 	return is_on;
 }
 
-bool
-sampler_takes(int number)
-{
-	return is_on && (number == sampler_signal() ||
-	    (takes_traps && number == SIGTRAP));
-}
-
-void
-sampler_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, sampler_signal());
-	if (takes_traps)
-		sigaddset(set, SIGTRAP);
-}
-
-static int
-index_of(int number)
-{
-	return number == SIGTRAP ? TRAPS : TICKS;
-}
-
-void
-sampler_unblocked_signals(sigset_t *set)
-{
-	sampler_signals(set);
-	if (is_on)
-		return;
-	if (believed_blocked[TICKS])
-		sigdelset(set, sampler_signal());
-	if (believed_blocked[TRAPS])
-		sigdelset(set, SIGTRAP);
-}
-
-bool
-sampler_is_believed_blocked(int number)
-{
-	return believed_blocked[index_of(number)];
-}
-
-void
-sampler_believe_blocked(int number, bool is_blocked)
-{
-	believed_blocked[index_of(number)] = is_blocked;
-}
-
-bool
-sampler_has_yielded(void)
-{
-	return has_yielded;
-}
-
-void
-sampler_program_action(int number, const struct sigaction *action,
-    struct sigaction *old)
-{
-	struct sigaction *kept = &program_actions[index_of(number)];
-	struct sigaction previous = *kept;
-
-	if (action != NULL)
-		*kept = *action;
-	if (old != NULL)
-		*old = previous;
-}
-
 /* A tick, of so many expiries of the thread's timer. */
 static void
-tick(struct thread *thread, uint64_t expiries, const void *context)
+tick(struct thread *thread, uint64_t expiries, void *context)
 {
 	struct occasion occasion = {
 		.overrun = expiries - 1,
@@ -124,86 +49,8 @@ tick(struct thread *thread, uint64_t expiries, const void *context)
 	thread->n_expiries += expiries;
 	if (occasion.columns != 0)
 		sample_take(thread, &occasion, context);
-}
-
-/* The program's, who has it blocked: pending again when the handler returns. */
-static void
-hold_back(int number, siginfo_t *info, void *context)
-{
-	ucontext_t *interrupted = context;
-
-	has_yielded = true;
-	if (thread_self != NULL)
-		sampler_stop(thread_self);
-	sigaddset(&interrupted->uc_sigmask, number);
-	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number,
-	    info);
-}
-
-/* Delivered, and deadly unless it is ignored, when this handler returns. */
-static void
-act_by_default(int number)
-{
-	struct sigaction standard;
-
-	memset(&standard, 0, sizeof standard);
-	standard.sa_handler = SIG_DFL;
-	real()->sigaction(number, &standard, NULL);
-	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
-}
-
-/* A signal of our number, but not ours: what the program wanted. */
-static void
-run_program_action(int number, siginfo_t *info, void *context)
-{
-	struct sigaction *kept = &program_actions[index_of(number)];
-	struct sigaction action = *kept;
-	const ucontext_t *interrupted = context;
-	const bool is_plain = (action.sa_flags & SA_SIGINFO) == 0;
-	sigset_t mask, saved;
-
-	if (is_plain && action.sa_handler == SIG_IGN)
-		return;
-	if (is_plain && action.sa_handler == SIG_DFL) {
-		act_by_default(number);
-		return;
-	}
-	if ((action.sa_flags & SA_RESETHAND) != 0)
-		kept->sa_handler = SIG_DFL;
-	sigorset(&mask, &action.sa_mask, &interrupted->uc_sigmask);
-	sigaddset(&mask, number);
-	real()->pthread_sigmask(SIG_SETMASK, &mask, &saved);
-	if (!is_plain)
-		action.sa_sigaction(number, info, context);
-	else
-		action.sa_handler(number);
-	real()->pthread_sigmask(SIG_SETMASK, &saved, NULL);
-}
-
-/*
- * A trap that an instruction of the program brought kills it if blocked or
- * ignored: it cannot wait.
- */
-static bool
-is_forced(int number, const siginfo_t *info)
-{
-	const struct sigaction *action = &program_actions[TRAPS];
-
-	return number == SIGTRAP && info->si_code > 0 &&
-	    (believed_blocked[TRAPS] ||
-	    ((action->sa_flags & SA_SIGINFO) == 0 &&
-	    action->sa_handler == SIG_IGN));
-}
-
-static void
-hand_on(int number, siginfo_t *info, void *context)
-{
-	if (is_forced(number, info))
-		act_by_default(number);
-	else if (believed_blocked[index_of(number)])
-		hold_back(number, info, context);
-	else
-		run_program_action(number, info, context);
+	if (exceptions_are_wanted())
+		exceptions_tick(context);
 }
 
 /* An event has counted to its end; see source-perf.h. */
@@ -224,22 +71,67 @@ take_trap(unsigned column, const void *context)
 	sample_take(thread, &occasion, context);
 }
 
+/* The thread that exceptions are counted for, or NULL. */
+static struct thread *
+sampled_thread(void)
+{
+	return is_on && !control_is_stopped() && !signals_have_yielded() ?
+	    thread_self : NULL;
+}
+
+/* An instruction has raised a floating-point exception. */
+static void
+take_exception(const void *context)
+{
+	const unsigned column = resources.place[RESOURCE_FP_EXCEPTIONS] - 1u;
+	struct thread *thread = sampled_thread();
+	struct occasion occasion = { .columns = 1u << column };
+
+	if (thread == NULL)
+		return;
+	occasion.hits = meter_spend(&thread->accounts[column].meter, 1);
+	if (occasion.hits == 0 || !start_is_own_process())
+		return;
+	thread->accounts[column].owed += occasion.hits;
+	occasion.time_ns = sample_time_passed(thread);
+	sample_take(thread, &occasion, context);
+}
+
 static void
 handle_trap(int number, siginfo_t *info, void *context)
 {
 	const int column = perf_sender(info), saved = errno;
+	bool is_programs, has_raised;
 
 	dispatch_pause();
-	if (column < 0)
-		hand_on(number, info, context);
-	else
+	/* An event's may have come in its place: SIGTRAP does not queue. */
+	is_programs = exceptions_end_step(context, &has_raised);
+	if (has_raised) {
+		take_exception(context);
+		exceptions_go_on(context);
+	}
+	if (column >= 0)
 		take_trap((unsigned)column, context);
+	else if (is_programs)
+		signals_hand_on(number, info, context);
 	errno = saved;
 	dispatch_again();
 }
 
 static void
-handle(int number, siginfo_t *info, void *context)
+handle_fault(int number, siginfo_t *info, void *context)
+{
+	const int saved = errno;
+
+	dispatch_pause();
+	if (!exceptions_take(sampled_thread() != NULL, info, context))
+		signals_hand_on(number, info, context);
+	errno = saved;
+	dispatch_again();
+}
+
+static void
+handle_tick(int number, siginfo_t *info, void *context)
 {
 	struct thread *thread;
 	int saved;
@@ -252,7 +144,7 @@ handle(int number, siginfo_t *info, void *context)
 	if (waiting_answer(info, context))
 		;
 	else if (!timer_sent(info))
-		hand_on(number, info, context);
+		signals_hand_on(number, info, context);
 	else if (thread != NULL && is_on)
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
 		    info->si_overrun : 0), context);
@@ -260,37 +152,18 @@ handle(int number, siginfo_t *info, void *context)
 	dispatch_again();
 }
 
-static bool
-install(int number, void (*handler)(int, siginfo_t *, void *), int more_flags,
-    struct sigaction *old)
-{
-	struct sigaction action;
-
-	memset(&action, 0, sizeof action);
-	action.sa_sigaction = handler;
-	action.sa_flags = SA_SIGINFO | SA_RESTART | more_flags;
-	sigfillset(&action.sa_mask);
-	/*
-	 * A handler that may stop a call must not have it blocked
-	 * (lib/dispatch.h).  But a trap that comes with a stopped call comes
-	 * first, and that call's signal has to wait until it is over.
-	 */
-	if (number != SIGTRAP)
-		sigdelset(&action.sa_mask, SIGSYS);
-	return real()->sigaction(number, &action, old) == 0;
-}
-
 int
 sampler_install(void)
 {
 	stack_t stack;
 
-	if (!install(sampler_signal(), handle, SA_ONSTACK,
-	    &program_actions[TICKS]))
+	if (signals_take(OUR_TICKS, handle_tick) != 0)
 		return -1;
-	takes_traps = perf_is_used();
-	if (takes_traps && !install(SIGTRAP, handle_trap, SA_ONSTACK,
-	    &program_actions[TRAPS]))
+	if ((perf_is_used() || exceptions_are_wanted()) &&
+	    signals_take(OUR_TRAPS, handle_trap) != 0)
+		return -1;
+	if (exceptions_are_wanted() &&
+	    signals_take(OUR_FAULTS, handle_fault) != 0)
 		return -1;
 	is_on = true;
 	if (real()->sigaltstack(NULL, &stack) == 0 &&
@@ -306,34 +179,13 @@ sampler_give_up(void)
 }
 
 void
-sampler_avoid_alternate_stack(void)
-{
-	install(sampler_signal(), handle, 0, NULL);
-	if (takes_traps)
-		install(SIGTRAP, handle_trap, 0, NULL);
-}
-
-static void
-give_back(int number)
-{
-	sigset_t set;
-
-	real()->sigaction(number, &program_actions[index_of(number)], NULL);
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	if (believed_blocked[index_of(number)])
-		real()->pthread_sigmask(SIG_BLOCK, &set, NULL);
-}
-
-void
 sampler_uninstall(void)
 {
 	if (!is_on)
 		return;
 	is_on = false;
-	give_back(sampler_signal());
-	if (takes_traps)
-		give_back(SIGTRAP);
+	fpu_mask();
+	signals_give_back();
 }
 
 bool
@@ -341,7 +193,7 @@ sampler_start(struct thread *thread)
 {
 	sigset_t ours;
 
-	sampler_signals(&ours);
+	signals_all(&ours);
 	real()->pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
 	return resources_start(thread);
 }

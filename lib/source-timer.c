@@ -7,7 +7,7 @@
 
 #include "lib/process.h"
 #include "lib/resource.h"
-#include "lib/sampler.h"
+#include "lib/signals.h"
 #include "lib/threads.h"
 
 #ifndef sigev_notify_thread_id
@@ -47,7 +47,7 @@ timer_start(struct thread *thread)
 
 	memset(&event, 0, sizeof event);
 	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = sampler_signal();
+	event.sigev_signo = signals_number(OUR_TICKS);
 	event.sigev_value.sival_ptr = (void *)&mark;
 	event.sigev_notify_thread_id = (pid_t)thread->tid;
 	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &thread->timer) != 0)

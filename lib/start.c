@@ -39,6 +39,7 @@
 #include "lib/process.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
+#include "lib/signals.h"
 #include "lib/traits.h"
 #include "lib/trampoline.h"
 #include "lib/waiting.h"
@@ -268,9 +269,9 @@ before_fork(void)
 	was_unblocked = false;
 	if (!sampler_is_on())
 		return;
-	sampler_signals(&ours);
+	signals_all(&ours);
 	real()->pthread_sigmask(SIG_BLOCK, &ours, &old);
-	was_unblocked = sigismember(&old, sampler_signal()) == 0;
+	was_unblocked = sigismember(&old, signals_number(OUR_TICKS)) == 0;
 }
 
 static void
@@ -278,7 +279,7 @@ after_fork(void)
 {
 	sigset_t ours;
 
-	sampler_unblocked_signals(&ours);
+	signals_unblocked(&ours);
 	if (was_unblocked)
 		real()->pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
 }

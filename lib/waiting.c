@@ -11,7 +11,7 @@
 #include "lib/process.h"
 #include "lib/resource.h"
 #include "lib/sample.h"
-#include "lib/sampler.h"
+#include "lib/signals.h"
 #include "lib/threads.h"
 #include "lib/wrapped.h"
 
@@ -27,12 +27,12 @@ ask(const struct thread *thread)
 	siginfo_t info;
 
 	memset(&info, 0, sizeof info);
-	info.si_signo = sampler_signal();
+	info.si_signo = signals_number(OUR_TICKS);
 	info.si_code = SI_QUEUE;
 	info.si_pid = (pid_t)process.pid;
 	info.si_ptr = (void *)&ask_mark;
 	return syscall(SYS_rt_tgsigqueueinfo, process.pid, thread->tid,
-	    sampler_signal(), &info) == 0;
+	    signals_number(OUR_TICKS), &info) == 0;
 }
 
 void

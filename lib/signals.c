@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.c -- taken, given back, and handed on where they are not ours. */
+#include "lib/signals.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "lib/fpu.h"
+#include "lib/real.h"
+#include "lib/sampler.h"
+
+static signals_handler *handlers[OUR_SIGNALS];		/* NULL: not ours */
+static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
+static __thread volatile bool believed_blocked[OUR_SIGNALS];
+static __thread bool has_yielded;
+
+int
+signals_number(enum our_signal which)
+{
+	static const int numbers[] = {
+		[OUR_TRAPS] = SIGTRAP,
+		[OUR_FAULTS] = SIGFPE,
+	};
+
+	return which == OUR_TICKS ? SIGRTMAX - 1 : numbers[which];
+}
+
+static enum our_signal
+find(int number)
+{
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL &&
+		    signals_number(i) == number)
+			break;
+	return i;
+}
+
+bool
+signals_are_ours(int number)
+{
+	return sampler_is_on() && find(number) != OUR_SIGNALS;
+}
+
+void
+signals_all(sigset_t *set)
+{
+	unsigned i;
+
+	sigemptyset(set);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL)
+			sigaddset(set, signals_number(i));
+}
+
+void
+signals_unblocked(sigset_t *set)
+{
+	unsigned i;
+
+	signals_all(set);
+	for (i = 0; i < OUR_SIGNALS && !sampler_is_on(); i++)
+		if (believed_blocked[i])
+			sigdelset(set, signals_number(i));
+}
+
+bool
+signals_are_believed_blocked(enum our_signal which)
+{
+	return believed_blocked[which];
+}
+
+void
+signals_believe_blocked(enum our_signal which, bool is_blocked)
+{
+	if (handlers[which] != NULL)
+		believed_blocked[which] = is_blocked;
+}
+
+bool
+signals_have_yielded(void)
+{
+	return has_yielded;
+}
+
+void
+signals_program_action(int number, const struct sigaction *action,
+    struct sigaction *old)
+{
+	struct sigaction *kept = &program_actions[find(number)];
+	struct sigaction previous = *kept;
+
+	if (action != NULL)
+		*kept = *action;
+	if (old != NULL)
+		*old = previous;
+}
+
+/*
+ * Handing on.
+ */
+
+/* The program's, who has it blocked: pending again when the handler returns. */
+static void
+hold_back(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+
+	has_yielded = true;
+	if (thread_self != NULL)
+		sampler_stop(thread_self);
+	fpu_mask_in(context);
+	sigaddset(&interrupted->uc_sigmask, number);
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number,
+	    info);
+}
+
+/* Delivered, and deadly unless it is ignored, when this handler returns. */
+static void
+act_by_default(int number)
+{
+	struct sigaction standard;
+
+	memset(&standard, 0, sizeof standard);
+	standard.sa_handler = SIG_DFL;
+	real()->sigaction(number, &standard, NULL);
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+}
+
+static bool
+is_plain(const struct sigaction *action, __sighandler_t handler)
+{
+	return (action->sa_flags & SA_SIGINFO) == 0 &&
+	    action->sa_handler == handler;
+}
+
+bool
+signals_have_action(enum our_signal which)
+{
+	return !is_plain(&program_actions[which], SIG_DFL) &&
+	    !is_plain(&program_actions[which], SIG_IGN);
+}
+
+static void
+run_program_action(int number, siginfo_t *info, void *context)
+{
+	struct sigaction *kept = &program_actions[find(number)];
+	struct sigaction action = *kept;
+	const ucontext_t *interrupted = context;
+	sigset_t mask, saved;
+
+	if (is_plain(&action, SIG_IGN))
+		return;
+	if (is_plain(&action, SIG_DFL)) {
+		act_by_default(number);
+		return;
+	}
+	if ((action.sa_flags & SA_RESETHAND) != 0)
+		kept->sa_handler = SIG_DFL;
+	sigorset(&mask, &action.sa_mask, &interrupted->uc_sigmask);
+	if ((action.sa_flags & SA_NODEFER) == 0)
+		sigaddset(&mask, number);
+	real()->pthread_sigmask(SIG_SETMASK, &mask, &saved);
+	if ((action.sa_flags & SA_SIGINFO) != 0)
+		action.sa_sigaction(number, info, context);
+	else
+		action.sa_handler(number);
+	real()->pthread_sigmask(SIG_SETMASK, &saved, NULL);
+}
+
+/*
+ * One that an instruction of the program brought kills it if blocked or
+ * ignored: it cannot wait.
+ */
+static bool
+is_forced(enum our_signal which, const siginfo_t *info)
+{
+	return which != OUR_TICKS && info->si_code > 0 &&
+	    (believed_blocked[which] ||
+	    is_plain(&program_actions[which], SIG_IGN));
+}
+
+void
+signals_hand_on(int number, siginfo_t *info, void *context)
+{
+	const enum our_signal which = find(number);
+
+	if (is_forced(which, info))
+		act_by_default(number);
+	else if (believed_blocked[which])
+		hold_back(number, info, context);
+	else
+		run_program_action(number, info, context);
+}
+
+/*
+ * Taking and giving back.
+ */
+
+static int
+install(enum our_signal which, int more_flags, struct sigaction *old)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof action);
+	action.sa_sigaction = handlers[which];
+	action.sa_flags = SA_SIGINFO | SA_RESTART | more_flags;
+	sigfillset(&action.sa_mask);
+	/*
+	 * A handler that may stop a call must not have it blocked
+	 * (lib/dispatch.h).  But a trap that comes with a stopped call comes
+	 * first, and that call's signal has to wait until it is over.
+	 */
+	if (which != OUR_TRAPS)
+		sigdelset(&action.sa_mask, SIGSYS);
+	return real()->sigaction(signals_number(which), &action, old);
+}
+
+int
+signals_take(enum our_signal which, signals_handler *handler)
+{
+	const bool is_taken = handlers[which] != NULL;
+
+	handlers[which] = handler;
+	return install(which, SA_ONSTACK,
+	    is_taken ? NULL : &program_actions[which]);
+}
+
+void
+signals_avoid_alternate_stack(void)
+{
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL)
+			install(i, 0, NULL);
+}
+
+void
+signals_give_back(void)
+{
+	sigset_t set;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++) {
+		const int number = signals_number(i);
+
+		if (handlers[i] == NULL)
+			continue;
+		real()->sigaction(number, &program_actions[i], NULL);
+		sigemptyset(&set);
+		sigaddset(&set, number);
+		if (believed_blocked[i])
+			real()->pthread_sigmask(SIG_BLOCK, &set, NULL);
+		handlers[i] = NULL;
+	}
+}

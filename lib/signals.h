@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.h -- the signals that we take, and the program's own use of them.
+ *
+ * Ticks come as SIGRTMAX - 1.  SIGPROF belongs to programs and to other
+ * profilers (some install a handler for it and die of a signal they did not
+ * ask for); real-time signals near the top hardly ever do.  Perf events come
+ * as SIGTRAP and floating-point exceptions as SIGFPE, which are the kernel's
+ * choice, and which are ours only where there are such.
+ *
+ * The program may do what it likes with these numbers: it sees what it asked
+ * for, while the kernel's handlers stay ours and the signals stay unblocked.
+ */
+#ifndef CPPROF_SIGNALS_H
+#define CPPROF_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+enum our_signal {
+	OUR_TICKS,
+	OUR_TRAPS,
+	OUR_FAULTS,
+	OUR_SIGNALS
+};
+
+typedef void signals_handler(int number, siginfo_t *info, void *context);
+
+/* Its number, a constant of the process. */
+int signals_number(enum our_signal which);
+
+/* Whether a signal is one of ours; the set of those that are. */
+bool signals_are_ours(int number);
+void signals_all(sigset_t *set);
+
+/* Those that are to be unblocked in this thread: all while sampling is on. */
+void signals_unblocked(sigset_t *set);
+
+/*
+ * Makes one of them ours; our handler then runs with all signals blocked.
+ * From the constructor; 0, or -1 with errno.
+ */
+int signals_take(enum our_signal which, signals_handler *handler);
+
+/* From now on the handlers run on the stack that they interrupt. */
+void signals_avoid_alternate_stack(void);
+
+/*
+ * Gives them back to the program, for good.  In a forked child, which has one
+ * thread.  Async-signal-safe.
+ */
+void signals_give_back(void);
+
+/* One of our numbers came that is not ours: what the program wanted. */
+void signals_hand_on(int number, siginfo_t *info, void *context);
+
+/*
+ * Whether the program believes that a signal of ours is blocked in this
+ * thread.  It is not, until one comes that the program sent: that one is then
+ * held back by the kernel as the program wants, and the thread is not sampled
+ * any more (signals_have_yielded).
+ */
+bool signals_are_believed_blocked(enum our_signal which);
+void signals_believe_blocked(enum our_signal which, bool is_blocked);
+bool signals_have_yielded(void);
+
+/* Whether the program has an action of its own for it, neither default nor
+ * none.  Async-signal-safe. */
+bool signals_have_action(enum our_signal which);
+
+/*
+ * The program's own idea of the action of a signal of ours: as sigaction(2).
+ * Not from the handler.
+ */
+void signals_program_action(int number, const struct sigaction *action,
+    struct sigaction *old);
+
+#endif
