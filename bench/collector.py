@@ -1,110 +1,41 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""collector.py [-n PAIRS] [PROGRAM...] -- what recording a program costs.
+"""collector.py [-n ROUNDS] [--short] [PROGRAM...] -- what profiling costs.
 
-Runs each program with and without `cpprof record`, turn about, and prints the
-ratio of the two CPU times (user and system, all processes, the launcher's own
-included) for each pair: the median and the range, since a pair's two runs are
-neighbours in time and other load changes slowly.  Then what was recorded, and
-the share of the CPU time that the collector itself counts for its samples, with
-what a sample took: below a percent it tells more than the ratio.  These once
-more at 1,000 samples a second.
+In each round a program runs by itself and under cpprof and its peers, in an
+order that turns round every time; a run's cost is the ratio of its CPU time
+(user and system, all processes, the profiler's own included) to that of the
+plain run of the same round, since other load changes slowly.  The table has
+the median of the ratios and their range, the samples, and the deepest stack
+that can be shown; for cpprof also the share of the CPU time that it itself
+counts for its samples: below a percent that tells more than the ratio.
+
+What slows a program fifty times (callgrind) gets a small version of it, beside
+plain runs of that, and three rounds at most.  --short has small versions of all.
 """
 import argparse
-import json
 import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-CPPROF = os.environ.get('CPPROF', './cpprof')
+import profilers
+import workloads
 
-CPLUSPLUS = '''
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <regex>
-#include <string>
-#include <vector>
-template<int N> struct step {
-	std::map<std::string, std::vector<int>> data;
-	int run(int x) {
-		data[std::to_string(x + N)].push_back(N);
-		std::vector<int> v(data.begin()->second);
-		std::sort(v.begin(), v.end(),
-		    [x](int a, int b) { return (a ^ x) < (b ^ x); });
-		std::function<int(int)> f = [&](int y) { return y * N + v[0]; };
-		return f(x) + step<N - 1>().run(x);
-	}
-};
-template<> struct step<0> { int run(int x) { return x; } };
-int run(int x) { return step<60>().run(x); }
-'''
-
-PYTHON = '''
-counts = {}
-for i in range(3000000):
-    word = str(i * 7919 % 100003)
-    counts[word] = counts.get(word, 0) + len(word)
-print(sum(sorted(counts.values())[:100]))
-'''
-
-SQL = '''
-WITH RECURSIVE n(x) AS
-(SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 3000000)
-SELECT sum(x * x % 7), count(*) FROM n;
-CREATE TABLE t AS WITH RECURSIVE n(x) AS
-(SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 400000)
-SELECT x, x * 7919 % 10007 AS y FROM n;
-CREATE INDEX i ON t(y);
-SELECT y, count(*) FROM t GROUP BY y ORDER BY 2 DESC, 1 LIMIT 3;
-'''
+HEAD = '''\
+| program | profiler | CPU time, ratio: median [min .. max] | samples \
+| deepest stack | share, sampling | us a sample |
+|---|---|---|---|---|---|---|'''
+SLOW_ROUNDS = 3
 
 
-def build(name, folder):
-    """A program of bench/programs, as most are built."""
-    source = os.path.join(HERE, 'programs', name)
-    program = os.path.join(folder, os.path.splitext(name)[0])
-    compiler = 'g++' if name.endswith('.cc') else 'gcc'
-    subprocess.run([compiler, '-O2', '-pthread', '-o', program, source],
-                   check=True)
-    return [program]
-
-
-def compile_cplusplus(folder):
-    source = os.path.join(folder, 'large.cc')
-    with open(source, 'w') as file:
-        file.write(CPLUSPLUS)
-    return ['g++', '-O2', '-S', '-o', os.path.join(folder, 'large.s'), source]
-
-
-def programs(folder):
-    """Name, what it does, and the function that gives its command."""
-    return (
-        ('sort', 'std::sort of 20 M numbers',
-         lambda: build('sort.cc', folder)),
-        ('calls', 'tree of calls, 29 deep',
-         lambda: build('calls.c', folder)),
-        ('deep', 'recursion, 10,000 deep',
-         lambda: build('deep.c', folder)),
-        ('allocate', 'two threads allocating',
-         lambda: build('allocate.c', folder)),
-        ('g++', 'g++ -O2, templates',
-         lambda: compile_cplusplus(folder)),
-        ('python3', 'python3, dictionaries',
-         lambda: [sys.executable, '-c', PYTHON]),
-        ('sqlite3', 'sqlite3, recursive query',
-         lambda: ['sqlite3', ':memory:', SQL]),
-    )
-
-
-def cpu_seconds(command):
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+def cpu_seconds(command, environment={}):
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, env=dict(os.environ, **environment))
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
@@ -112,62 +43,145 @@ def cpu_seconds(command):
     return usage.ru_utime + usage.ru_stime
 
 
-def read_info(recording):
-    return json.loads(subprocess.run(
-        [CPPROF, '-q', '-F', 'json', '-e', 'info', recording],
-        check=True, capture_output=True).stdout)
+class Contest:
+    """A profiler, and what its runs of one workload came to."""
+
+    def __init__(self, profiler, workload, size, folder):
+        self.profiler, self.folder = profiler, folder
+        if profiler.is_slow:
+            size = max(size, workloads.TINY)
+        self.plain = workload.command(workload.sizes[size], folder)
+        self.command = workload.command(workload.sizes[size], folder,
+                                        profiler.flags)
+        self.ratios, self.taken = [], []
+
+    def run(self, plain_seconds):
+        """plain_seconds: of the plain commands that ran in this round."""
+        output = tempfile.mkdtemp(dir=self.folder)
+        command, environment = self.profiler.wrap(
+            self.command, os.path.join(output, 'profile'))
+        plain = ' '.join(self.plain)
+        if plain not in plain_seconds:
+            plain_seconds[plain] = cpu_seconds(self.plain)
+        self.ratios.append(cpu_seconds(command, environment) /
+                           plain_seconds[plain])
+        if self.profiler.read is not None:
+            self.taken.append(self.profiler.read(
+                os.path.join(output, 'profile')))
+        shutil.rmtree(output)
+
+    def median(self, field):
+        return statistics.median(getattr(taken, field)
+                                 for taken in self.taken)
+
+    def overhead(self):
+        return statistics.median(self.ratios) - 1
+
+    def row(self):
+        cells = [self.profiler.name, '%.3f [%.3f .. %.3f]' % (
+            statistics.median(self.ratios), min(self.ratios),
+            max(self.ratios))]
+        if self.taken:
+            cells += ['%d' % self.median('samples'),
+                      '%d' % self.median('depth')]
+            if self.taken[0].share is not None:
+                cells += ['%.2f %%' % (100 * self.median('share')),
+                          '%.1f' % self.median('us_each')]
+        return cells + [''] * (6 - len(cells))
 
 
-def cost_of_samples(info):
-    """The share of CPU time that samples took, and microseconds for each."""
-    seconds = info['sampling_share'] * info['cpu_seconds']
-    return '%.2f %% | %.1f' % (100 * info['sampling_share'],
-                               1e6 * seconds / max(info['samples'], 1))
+def can_have(profiler, workload):
+    """Only programs of ours can be built again for a profiler."""
+    return workload.is_ours or not (profiler.is_instrumentation and
+                                    profiler.flags)
 
 
-def measure(command, pairs, folder):
-    recording = os.path.join(folder, 'recording')
-    record = [CPPROF, 'record', '-o', recording, '--', *command]
-    cpu_seconds(command)  # warms caches
-    plain, ratios = [], []
-    for i in range(pairs):
-        if i % 2 == 0:
-            plain.append(cpu_seconds(command))
-            recorded = cpu_seconds(record)
+class Race:
+    """A workload, alone and with every profiler that can have it."""
+
+    def __init__(self, workload, size, everyone, folder):
+        self.workload = workload
+        self.absent = [profiler.name for profiler in everyone
+                       if not profiler.is_here]
+        self.contests = [Contest(profiler, workload, size, folder)
+                         for profiler in everyone
+                         if profiler.is_here and can_have(profiler, workload)]
+        self.plain = self.contests[0].plain
+        self.seconds = []
+
+    def run(self, number):
+        plain_seconds = {}
+        turn = 1 if number % 2 == 0 else -1
+        for contest in self.contests[::turn]:
+            if not contest.profiler.is_slow or number < SLOW_ROUNDS:
+                contest.run(plain_seconds)
+        self.seconds.append(plain_seconds[' '.join(self.plain)])
+
+    def print_rows(self):
+        print('| %s | none | 1, %.2f s | | | | |' % (
+            self.workload.what, statistics.median(self.seconds)))
+        for contest in self.contests:
+            print('| | %s |' % ' | '.join(contest.row()))
+        for name in self.absent:
+            print('| | %s | not here | | | | |' % name)
+
+
+def races(names, size, folder):
+    everyone = profilers.profilers()
+    for workload in workloads.WORKLOADS:
+        if names and workload.name not in names:
+            continue
+        if workload.command(workload.sizes[size], folder) is None:
+            print('%s: not here' % workload.name, file=sys.stderr)
         else:
-            recorded = cpu_seconds(record)
-            plain.append(cpu_seconds(command))
-        ratios.append(recorded / plain[-1])
-    usual = read_info(recording)
-    cpu_seconds([*record[:2], '-F', '1000', *record[2:]])
-    return plain, ratios, usual, read_info(recording)
+            yield Race(workload, size, everyone, folder)
+
+
+def run_rounds(entered, rounds):
+    started = time.monotonic()
+    for race in entered:
+        cpu_seconds(race.plain)  # warms caches
+    for number in range(rounds):
+        for race in entered:
+            race.run(number)
+        taken = (time.monotonic() - started) / (number + 1)
+        print('round %d of %d; about %.0f minutes to go' % (
+            number + 1, rounds, taken * (rounds - number - 1) / 60),
+            file=sys.stderr)
+
+
+def print_headline(race):
+    """How much less than instrumentation cpprof costs on a recursion that calls
+    all the time; csprof cost a 55th of hiprof in 2004.  By the runs that may
+    drown in noise, so by the share that cpprof counts for itself too."""
+    runs, counted = race.contests[0].overhead(), race.contests[0].median('share')
+    print('\n| %s | overhead | times that of cpprof, %.2f %% by the runs '
+          '| times %.2f %%, its own count |\n|---|---|---|---|' % (
+              race.workload.what, 100 * runs, 100 * counted))
+    for contest in race.contests:
+        if contest.profiler.is_instrumentation:
+            print('| %s | %.0f %% | %s | %.0f |' % (
+                contest.profiler.name, 100 * contest.overhead(),
+                '%.0f' % (contest.overhead() / runs) if runs > 0 else '-',
+                contest.overhead() / counted))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('-n', type=int, default=7, metavar='PAIRS')
+    parser.add_argument('-n', type=int, default=5, metavar='ROUNDS')
+    parser.add_argument('--short', action='store_true')
     parser.add_argument('programs', nargs='*', metavar='PROGRAM')
     options = parser.parse_args()
-    folder = tempfile.mkdtemp(prefix='cpprof-bench-')
-    print('| program | CPU s | ratio, median [min .. max] of %d pairs '
-          '| samples | deepest stack | share, sampling | us a sample '
-          '| share at 1,000/s | us a sample |\n'
-          '|---|---|---|---|---|---|---|---|---|' % options.n)
-    try:
-        for name, what, make in programs(folder):
-            if options.programs and name not in options.programs:
-                continue
-            command = make()
-            if shutil.which(command[0]) is None:
-                continue
-            plain, ratios, usual, often = measure(command, options.n, folder)
-            print('| %s | %.2f | %.3f [%.3f .. %.3f] | %d | %d | %s | %s |' % (
-                what, statistics.median(plain), statistics.median(ratios),
-                min(ratios), max(ratios), usual['samples'],
-                usual['deepest_stack'], cost_of_samples(usual),
-                cost_of_samples(often)), flush=True)
-    finally:
-        shutil.rmtree(folder)
+    size = workloads.SHORT if options.short else workloads.FULL
+    with tempfile.TemporaryDirectory(prefix='cpprof-bench-') as folder:
+        entered = list(races(options.programs, size, folder))
+        run_rounds(entered, options.n)
+    print(HEAD)
+    for race in entered:
+        race.print_rows()
+    for race in entered:
+        if race.workload.name == 'calls':
+            print_headline(race)
     return 0
 
 

@@ -29,14 +29,16 @@ bench: all
 	bench/bench-views
 .PHONY: bench
 
-# The collector's own cost: `make bench-collector`, or with PAIRS=20.
-EXTRA_DIST += bench/collector.py bench/programs/allocate.c \
+# What the collector and its peers cost: `make bench-collector`, or with
+# ROUNDS=20, or with SHORT=--short.
+EXTRA_DIST += bench/collector.py bench/profilers.py bench/workloads.py \
+	bench/programs/allocate.c \
 	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc \
 	bench/depths.py bench/programs/depths.c
 
 bench-collector: all
 	CPPROF='$(abs_builddir)/cpprof' $(PYTHON3) $(srcdir)/bench/collector.py \
-		-n $${PAIRS:-7}
+		-n $${ROUNDS:-5} $${SHORT:-}
 .PHONY: bench-collector
 
 # Loading callgrind's files, beside callgrind_annotate (valgrind, GNU time).

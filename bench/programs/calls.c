@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calls.c -- a binary tree of calls, 29 deep: stacks that always change. */
+/* calls.c [TREES] -- trees of calls, 29 deep: stacks that always change. */
 #include <stdio.h>
+#include <stdlib.h>
 
 static volatile unsigned sink;
 
@@ -17,11 +18,11 @@ visit(unsigned depth, unsigned seed)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
-	unsigned i;
+	unsigned i, n = argc > 1 ? atoi(argv[1]) : 400;
 
-	for (i = 0; i < 400; i++)
+	for (i = 0; i < n; i++)
 		sink += visit(29, i);
 	printf("%u\n", sink);
 	return 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* deep.c -- works 10,000 calls deep, in a leaf that is called anew. */
+/* deep.c [DEPTH [TIMES]] -- works that many calls deep, in a leaf that is called
+ * anew so many times. */
 #include <stdio.h>
+#include <stdlib.h>
 
 static volatile unsigned sink;
 
@@ -14,22 +16,23 @@ work(unsigned n)
 }
 
 __attribute__((noinline, noclone)) static void
-descend(unsigned depth)
+descend(unsigned depth, unsigned times)
 {
 	unsigned i;
 
 	if (depth > 0)
-		descend(depth - 1);
+		descend(depth - 1, times);
 	else
-		for (i = 0; i < 30000; i++)
+		for (i = 0; i < times; i++)
 			work(20000);
 	sink++;
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
-	descend(10000);
+	descend(argc > 1 ? atoi(argv[1]) : 10000,
+	        argc > 2 ? atoi(argv[2]) : 30000);
 	printf("%u\n", sink);
 	return 0;
 }

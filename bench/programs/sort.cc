@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort.cc -- sorts 20 million numbers: shallow stacks, one hot loop. */
+/* sort.cc [NUMBERS] -- sorts that many: shallow stacks, one hot loop. */
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 int
-main()
+main(int argc, char **argv)
 {
-	std::vector<uint32_t> numbers(20000000);
+	std::vector<uint32_t> numbers(argc > 1 ? std::atol(argv[1]) : 50000000);
 	uint64_t state = 1;
 
 	for (uint32_t &number : numbers) {
