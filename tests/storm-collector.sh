@@ -4,7 +4,8 @@
 # it takes samples at every seventh allocation, with and without return counts:
 # the output must be what it is without the collector, and every profile must
 # open.  With SECONDS, at every allocation and again and again for that long,
-# and then the collector's own tests too.
+# and then the collector's own tests too; tells at the end of each storm how
+# often it ran, for how long, with how many samples, and what went wrong.
 seconds=${1:-0}
 here=${srcdir:-$(dirname "$0")/..}
 build=${builddir:-.}
@@ -13,7 +14,8 @@ storm=${CPPROF_STORM:-$build/tests/programs/storm}
 storms='throws loads starts forks switches jumps interrupts traces ends spawns
 dives allocates'
 n=0
-samples=0
+tally=$(mktemp)
+trap 'rm -f "$tally"' EXIT
 
 if [ ! -e "$library" ]; then
 	echo '1..0 # SKIP no collector on this machine'
@@ -44,6 +46,7 @@ run_storm() {
 	interval=$1 returns=$2
 	shift 2
 	output=$(mktemp -d)
+	started=$(date +%s%N)
 	got=$(
 		if [ "$returns" = yes ]; then
 			CPPROF_RETURNS=1
@@ -53,6 +56,7 @@ run_storm() {
 		    CPPROF_OUTPUT="$output" \
 		    CPPROF_RESOURCES="cpu:4000,allocs:$interval" "$storm" "$@"
 	)
+	milliseconds=$((($(date +%s%N) - started) / 1000000))
 	expected=$("$storm" "$@")
 	taken=$(count_samples "$output")
 	status=$?
@@ -62,7 +66,22 @@ run_storm() {
 	fi
 	rm -r "$output"
 	claim "storm of ${*:-everything}, returns counted: $returns" $status
-	samples=$((samples + ${taken:-0}))
+	echo "${1:-everything} $milliseconds ${taken:-0} $status" >>"$tally"
+}
+
+# What each storm came to.
+summary() {
+	awk '{
+		runs[$1]++; ms[$1] += $2; samples[$1] += $3; bad[$1] += $4 != 0
+		all += $3
+	}
+	END {
+		for (name in runs)
+			printf "# %s: %d runs, %.0f s, %d samples (%.0f a second), %d wrong\n",
+			    name, runs[name], ms[name] / 1000, samples[name],
+			    samples[name] / (ms[name] / 1000), bad[name]
+		printf "# %d samples\n", all
+	}' "$tally"
 }
 
 round() {
@@ -85,5 +104,5 @@ else
 		claim 'the other tests of the collector' $((1 - $?))
 	done
 fi
-echo "# $samples samples"
+summary
 echo "1..$n"
