@@ -131,7 +131,9 @@ struct cpprofdata_header {
 	uint64_t n_threads;		/* ever started, the first one too */
 	uint64_t n_threads_unsampled;	/* that could have no timer */
 	uint64_t n_closed;		/* modules closed so far, an epoch */
-	uint64_t sampling_ns;		/* wall-clock time in samples */
+	uint64_t sampling_ns;		/* in samples, by the wall clock; of one
+					   that takes so long that others must
+					   have run meanwhile, the first part */
 	uint64_t cpu_ns;		/* CPU time of the process, as of some
 					   late sample or the end */
 	uint8_t reserved1[120];		/* up to 256 */

@@ -157,18 +157,29 @@ earn(struct thread *thread, uint64_t time_ns)
 		thread->allowance_ns = ALLOWANCE_MAX_NS;
 }
 
-/* Charges a sample's time to the thread's allowance. */
+static int64_t
+least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Counts a sample's time, and charges it to the thread's allowance.  Where the
+ * tree's memory has grown it may truly have taken long.
+ */
 static void
-charge(struct thread *thread, int64_t elapsed_ns, uint64_t time_ns)
+charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
+    uint64_t time_ns)
 {
 	const struct unwinder *unwinder = &thread->unwinder;
-	uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
+	const uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
+	const int64_t most = COST_MAX_NS(n_frames);
 	const int64_t earned = (int64_t)(time_ns / BUDGET_PART);
-	int64_t most = COST_MAX_NS(n_frames);
+	const int64_t cost = least(elapsed_ns, most);
 
-	if (n_frames <= FEW_FRAMES && earned < most)
-		most = earned;
-	thread->allowance_ns -= elapsed_ns < most ? elapsed_ns : most;
+	datafile_count_time((uint64_t)(has_grown ? elapsed_ns : cost));
+	thread->allowance_ns -= n_frames <= FEW_FRAMES ? least(cost, earned) :
+	    cost;
 	if (thread->allowance_ns < ALLOWANCE_MIN_NS)
 		thread->allowance_ns = ALLOWANCE_MIN_NS;
 }
@@ -217,6 +228,9 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 {
 	int64_t start = clock_ns(CLOCK_MONOTONIC), now, elapsed, rest;
 	unsigned char dispatch = dispatch_pause();
+	const struct tree *tree = &thread->tree;
+	const struct tree_slot *slots = tree->slots;
+	const struct cpprofdata_chunk *chunk = tree->chunk;
 	int cancel_state;
 
 	/*
@@ -231,8 +245,8 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	rest = REST * elapsed;
 	thread->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
 	    REST_MAX_NS);
-	datafile_count_time((uint64_t)elapsed);
-	charge(thread, elapsed, occasion->time_ns);
+	charge(thread, elapsed, tree->slots != slots || tree->chunk != chunk,
+	    occasion->time_ns);
 	thread->is_sampling = false;
 	pthread_setcancelstate(cancel_state, NULL);
 	dispatch_resume(dispatch);
