@@ -11,6 +11,7 @@ libcore_a_SOURCES += \
 	src/formats/load.c \
 	src/formats/source.c src/formats/source.h \
 	src/formats/stack_feed.c src/formats/stack_feed.h \
+	src/formats/text_lines.c src/formats/text_lines.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
 	src/formats/thread_sections.c src/formats/thread_sections.h \
 	src/formats/worker.c src/formats/worker.h \

@@ -21,26 +21,7 @@
 
 #include "src/formats/callgrind/callgrind_reader.h"
 
-enum { MAX_LINE = 64 << 20 };
-
-int
-callgrind_fail(const struct callgrind_reader *reader, struct error *error,
-               const char *what)
-{
-	return error_set(error, "%s:%llu: %s", source_name(reader->source),
-	                 (unsigned long long)reader->line_number, what);
-}
-
-int
-callgrind_reject(struct callgrind_reader *reader, const char *what,
-                 struct error *error)
-{
-	if (!reader->options->lenient)
-		return callgrind_fail(reader, error, what);
-	if (reader->n_skipped++ == 0)
-		callgrind_fail(reader, &reader->first_skipped, what);
-	return 0;
-}
+enum { LINE_MAX_MIB = 64 };
 
 /* A line that begins with a letter, length bytes without its end. */
 static int
@@ -59,16 +40,16 @@ line_of_words(struct callgrind_reader *reader, const char *line, size_t length,
 		key++;
 	if (key < length && line[key] == ':')
 		return callgrind_head_line(reader, line, key, length, error);
-	return callgrind_reject(reader, "expected a cost, a name or a head", error);
+	return text_lines_reject(&reader->lines, "expected a cost, a name or "
+	                         "a head", error);
 }
 
 /* ---- the whole input ---- */
 
-/* One line, which ends at line[length] in '\n'. */
 static int
-read_line(struct callgrind_reader *reader, const char *line, size_t length,
-          struct error *error)
+read_line(void *context, const char *line, size_t length, struct error *error)
 {
+	struct callgrind_reader *reader = context;
 	char first = *line;
 
 	if ((first >= '0' && first <= '9') || first == '+' || first == '-' ||
@@ -84,82 +65,22 @@ read_line(struct callgrind_reader *reader, const char *line, size_t length,
 	return line_of_words(reader, line, length, error);
 }
 
-/* The bytes that the whole lines among bytes[size] take, or -1. */
-static ssize_t
-read_lines(struct callgrind_reader *reader, const char *bytes, size_t size,
-           struct error *error)
-{
-	const char *line = bytes, *end;
-
-	while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
-		reader->line_number++;
-		if (read_line(reader, line, (size_t)(end - line), error) != 0)
-			return -1;
-		line = end + 1;
-	}
-	return line - bytes;
-}
-
-static int
-warn_cut(struct callgrind_reader *reader, const char *what, struct error *error)
-{
-	return profile_warn(reader->profile, error, "%s:%llu: %s; what came "
-	                    "before was read", source_name(reader->source),
-	                    (unsigned long long)reader->line_number, what);
-}
-
 /* What is behind the last end of line may have been cut anywhere. */
 static int
 end_source(struct callgrind_reader *reader, size_t left, struct error *error)
 {
+	const char *what = NULL;
+
 	if (reader->graph == NULL)
 		return error_set(error, "%s: no costs in it",
-		                 source_name(reader->source));
-	if (left > 0) {
-		reader->line_number++;
-		return warn_cut(reader, "the input is cut off in this line",
-		                error);
-	}
-	if (source_is_truncated(reader->source) || reader->is_call ||
-	    (reader->is_callgrind && !reader->has_end))
-		return warn_cut(reader, "the input is cut off behind this "
-		                "line", error);
-	return 0;
-}
-
-static int
-read_source(struct callgrind_reader *reader, struct error *error)
-{
-	size_t wanted = 1, size;
-	const char *bytes;
-
-	while ((bytes = source_peek(reader->source, wanted, &size, error))) {
-		ssize_t taken = read_lines(reader, bytes, size, error);
-		size_t left = size - (size_t)taken;
-
-		if (taken < 0)
-			return -1;
-		if (left > MAX_LINE) {
-			reader->line_number++;
-			return callgrind_fail(reader, error,
-			                 "a line longer than 64 MiB");
-		}
-		source_skip(reader->source, size < wanted ? size :
-		            (size_t)taken);
-		if (size < wanted) {
-			/* Packed input that is damaged says so here. */
-			if (source_peek(reader->source, 1, &size,
-			                error) == NULL)
-				return -1;
-			return end_source(reader, left, error);
-		}
-		wanted = left * 2 + 1;
-		if (progress_step(reader->options->progress,
-		                  source_done(reader->source),
-		                  source_size(reader->source), error) != 0)
-			return -1;
-	}
-	return -1;
+		                 source_name(reader->lines.source));
+	if (left > 0)
+		what = "the input is cut off in this line";
+	else if (source_is_truncated(reader->lines.source) || reader->is_call ||
+	         (reader->is_callgrind && !reader->has_end))
+		what = "the input is cut off behind this line";
+	return what == NULL ? 0 :
+	    text_lines_warn_cut(&reader->lines, reader->profile, what, error);
 }
 
 static int
@@ -167,24 +88,22 @@ finish_profile(struct callgrind_reader *reader, struct error *error)
 {
 	struct error wrong = { 0 };
 
-	if (reader->n_skipped > 0 &&
-	    profile_warn(reader->profile, error, "%s: %llu lines skipped, the "
-	                 "first: %s", source_name(reader->source),
-	                 (unsigned long long)reader->n_skipped,
-	                 reader->first_skipped.text) != 0)
+	if (text_lines_warn_skipped(&reader->lines, reader->profile,
+	                            error) != 0)
 		return -1;
 	if (callgrind_names_finish(reader->names, reader->profile,
 	                           reader->is_callgrind, &wrong) != 0 ||
 	    callgrind_events_reckon(&reader->events, reader->graph,
 	                            &wrong) != 0 ||
 	    call_graph_check(reader->graph, &wrong) != 0)
-		return error_set(error, "%s: %s", source_name(reader->source),
+		return error_set(error, "%s: %s",
+		                 source_name(reader->lines.source),
 		                 wrong.text);
 	if (reader->graph->n_arcs == 0)
 		return profile_warn(reader->profile, error, "%s: no calls in "
 		                    "it; what functions used with their "
 		                    "descendants is not known",
-		                    source_name(reader->source));
+		                    source_name(reader->lines.source));
 	return 0;
 }
 
@@ -201,8 +120,8 @@ callgrind_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
 	struct callgrind_reader reader = {
-		.source = source,
-		.options = options,
+		.lines = { .source = source, .options = options,
+			.longest_mib = LINE_MAX_MIB },
 		.n_positions = 1,
 		.is_head = true,
 		.object = NO_NAME,
@@ -213,11 +132,14 @@ callgrind_read(struct source *source, const struct read_options *options,
 		.callee = NO_NODE_YET,
 	};
 	struct profile *profile = NULL;
+	size_t left;
 
 	reader.profile = profile_new(error);
 	reader.names = callgrind_names_new(error);
 	if (reader.profile != NULL && reader.names != NULL &&
-	    read_source(&reader, error) == 0 &&
+	    text_lines_read(&reader.lines, read_line, &reader, &left,
+	                    error) == 0 &&
+	    end_source(&reader, left, error) == 0 &&
 	    finish_profile(&reader, error) == 0) {
 		profile = reader.profile;
 		reader.profile = NULL;

@@ -118,7 +118,7 @@ begin_costs(struct callgrind_reader *reader, struct error *error)
 
 	if (callgrind_events_fix(&reader->events, reader->profile,
 	                         &wrong) != 0)
-		return callgrind_fail(reader, error, wrong.text);
+		return text_lines_fail(&reader->lines, error, wrong.text);
 	reader->graph = call_graph_new(reader->profile->n_resources, error);
 	reader->profile->graph = reader->graph;
 	if (reader->graph == NULL)
@@ -148,7 +148,8 @@ find_row(struct callgrind_reader *reader, struct error *error)
 		return NULL;
 	calls = &reader->graph->arcs[arc].calls;
 	if (__builtin_add_overflow(*calls, reader->calls, calls)) {
-		callgrind_fail(reader, error, "the sum of calls passes 64 bits");
+		text_lines_fail(&reader->lines, error,
+		                "the sum of calls passes 64 bits");
 		return NULL;
 	}
 	reader->is_call = false;
@@ -169,15 +170,17 @@ callgrind_costs_line(struct callgrind_reader *reader, const char *at,
 		at = skip_position(skip_blanks(at));
 	if (at == NULL || (*at != ' ' && *at != '\t' && *at != '\r' &&
 	                   *at != '\n'))
-		return callgrind_reject(reader, reader->n_positions == 1 ?
-		                   "expected a position before the costs" :
-		                   "expected positions before the costs",
+		return text_lines_reject(&reader->lines,
+		    reader->n_positions == 1 ?
+		    "expected a position before the costs" :
+		    "expected positions before the costs",
 		                   error);
 	row = find_row(reader, error);
 	if (row == NULL)
 		return -1;
 	wrong = add_costs(&reader->events, at, row);
-	return wrong == NULL ? 0 : callgrind_reject(reader, wrong, error);
+	return wrong == NULL ? 0 : text_lines_reject(&reader->lines, wrong,
+	                                             error);
 }
 
 /* KEY=NAME of an object or a file. */
@@ -191,7 +194,7 @@ set_place(struct callgrind_reader *reader, uint32_t *place,
 	                                    &wrong);
 
 	if (name == NO_NAME)
-		return callgrind_reject(reader, wrong.text, error);
+		return text_lines_reject(&reader->lines, wrong.text, error);
 	if (place != NULL)
 		*place = name;
 	return 0;
@@ -209,7 +212,7 @@ set_node(struct callgrind_reader *reader, uint32_t *node, uint32_t object,
 	found = callgrind_names_node(reader->names, reader->graph, object,
 	                             file, text, length, &wrong);
 	if (found == UINT32_MAX)
-		return callgrind_reject(reader, wrong.text, error);
+		return text_lines_reject(&reader->lines, wrong.text, error);
 	*node = found;
 	return 0;
 }
@@ -239,11 +242,11 @@ set_calls(struct callgrind_reader *reader, const char *text,
           struct error *error)
 {
 	if (reader->callee == NO_NODE_YET)
-		return callgrind_reject(reader, "calls of no function; expected "
-		                   "cfn= before", error);
+		return text_lines_reject(&reader->lines, "calls of no "
+		    "function; expected cfn= before", error);
 	if (callgrind_number(skip_blanks(text), &reader->calls) == NULL)
-		return callgrind_reject(reader, "expected a number of calls",
-		                   error);
+		return text_lines_reject(&reader->lines,
+		                         "expected a number of calls", error);
 	reader->is_call = true;
 	return 0;
 }
@@ -298,5 +301,6 @@ callgrind_name_line(struct callgrind_reader *reader, const char *line,
 	if (callgrind_is_key(line, key_length, "jfn"))
 		return pass_jump(reader, CALLGRIND_FUNCTION, text, length,
 		                 error);
-	return callgrind_reject(reader, "expected a cost, a name or a head", error);
+	return text_lines_reject(&reader->lines, "expected a cost, a name or "
+	                         "a head", error);
 }

@@ -90,15 +90,15 @@ set_positions(struct callgrind_reader *reader, const char *text, size_t length,
 		if (word == 0)
 			break;
 		if (n == 3)
-			return callgrind_reject(reader, "more than three positions",
-			                   error);
+			return text_lines_reject(&reader->lines,
+			    "more than three positions", error);
 		n++;
 		text += word;
 		length -= word;
 	}
 	if (n == 0)
-		return callgrind_reject(reader, "expected kinds of positions",
-		                   error);
+		return text_lines_reject(&reader->lines,
+		                         "expected kinds of positions", error);
 	reader->n_positions = n;
 	return 0;
 }
@@ -111,8 +111,8 @@ set_version(struct callgrind_reader *reader, const char *text,
 
 	text = skip_blanks(text);
 	if (callgrind_number(text, &version) == NULL || version > 1)
-		return callgrind_fail(reader, error, "expected version 1 of the "
-		                 "format");
+		return text_lines_fail(&reader->lines, error,
+		                       "expected version 1 of the format");
 	return 0;
 }
 
@@ -121,7 +121,8 @@ set_number(struct callgrind_reader *reader, const char *text, uint64_t *number,
            bool *has_number, struct error *error)
 {
 	if (callgrind_number(skip_blanks(text), number) == NULL)
-		return callgrind_reject(reader, "expected a number", error);
+		return text_lines_reject(&reader->lines, "expected a number",
+		                         error);
 	*has_number = true;
 	return 0;
 }
@@ -142,7 +143,7 @@ set_events(struct callgrind_reader *reader, const char *text, size_t length,
 
 	if (callgrind_events_columns(&reader->events, reader->profile, text,
 	                             length, &wrong) != 0)
-		return callgrind_fail(reader, error, wrong.text);
+		return text_lines_fail(&reader->lines, error, wrong.text);
 	return 0;
 }
 
@@ -154,7 +155,7 @@ define_event(struct callgrind_reader *reader, const char *text, size_t length,
 
 	if (callgrind_events_define(&reader->events, reader->profile, text,
 	                            length, &wrong) != 0)
-		return callgrind_fail(reader, error, wrong.text);
+		return text_lines_fail(&reader->lines, error, wrong.text);
 	return 0;
 }
 

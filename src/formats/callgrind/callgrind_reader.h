@@ -10,12 +10,12 @@
 #include "src/formats/callgrind/callgrind_events.h"
 #include "src/formats/callgrind/callgrind_names.h"
 #include "src/formats/format.h"
+#include "src/formats/text_lines.h"
 
 #define NO_NODE_YET UINT32_MAX
 
 struct callgrind_reader {
-	struct source *source;
-	const struct read_options *options;
+	struct text_lines lines;
 	struct profile *profile;
 	struct callgrind_events events;
 	struct callgrind_names *names;
@@ -33,19 +33,7 @@ struct callgrind_reader {
 	uint32_t node, callee;
 	bool is_call;			/* the next cost is what calls used */
 	uint64_t calls;
-
-	uint64_t line_number;
-	uint64_t n_skipped;		/* lines, when lenient */
-	struct error first_skipped;
 };
-
-/* Sets an error at the line that is read; returns -1. */
-int callgrind_fail(const struct callgrind_reader *reader, struct error *error,
-                   const char *what);
-
-/* A line that fits no rule: skipped when lenient, or the load's error. */
-int callgrind_reject(struct callgrind_reader *reader, const char *what,
-                     struct error *error);
 
 /* Whether the key of a line is that word. */
 bool callgrind_is_key(const char *line, size_t length, const char *key);

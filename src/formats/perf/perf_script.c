@@ -16,13 +16,13 @@
 #include "src/formats/perf/perf_script_frames.h"
 #include "src/formats/perf/perf_script_line.h"
 #include "src/formats/stack_feed.h"
+#include "src/formats/text_lines.h"
 #include "src/formats/thread_sections.h"
 
-enum { LINE_MAX_SIZE = 1 << 20, FRAMES_MAX = 1 << 24 };
+enum { LINE_MAX_MIB = 1, FRAMES_MAX = 1 << 24 };
 
 struct reader {
-	struct source *source;
-	const struct read_options *options;
+	struct text_lines lines;
 	struct profile *profile;
 	struct stack_feed *feed;	/* NULL before the first sample */
 	uint64_t *counts;		/* [resources], all 0 but for a moment */
@@ -32,33 +32,12 @@ struct reader {
 	struct names *threads;		/* "COMM\0TID" of each thread */
 	struct names *processes;	/* pids as text */
 
-	uint64_t line_number;
 	bool is_inside;			/* a sample, */
 	uint64_t first_line;		/* which began here, */
 	size_t depth;			/* and has so many frames so far */
 	uint32_t event, thread;
 	uint64_t period;
-
-	uint64_t n_skipped;		/* lines, when lenient */
-	struct error first_skipped;
 };
-
-static int
-fail_line(const struct reader *reader, struct error *error, const char *what)
-{
-	return error_set(error, "%s:%llu: %s", source_name(reader->source),
-	                 (unsigned long long)reader->line_number, what);
-}
-
-static int
-reject_line(struct reader *reader, const char *what, struct error *error)
-{
-	if (!reader->options->lenient)
-		return fail_line(reader, error, what);
-	if (reader->n_skipped++ == 0)
-		fail_line(reader, &reader->first_skipped, what);
-	return 0;
-}
 
 /* ---- events and threads ---- */
 
@@ -79,8 +58,8 @@ add_event(struct reader *reader, const struct perf_text *event,
 	const char *name = keep_text(reader, event, error);
 
 	if (n >= PERF_EVENTS_MAX)
-		return fail_line(reader, error, "more events than one "
-		                 "believes");
+		return text_lines_fail(&reader->lines, error,
+		                       "more events than one believes");
 	if (name == NULL ||
 	    profile_add_resource(reader->profile, name,
 	                         perf_event_gtick(name, event->length), 1,
@@ -91,7 +70,7 @@ add_event(struct reader *reader, const struct perf_text *event,
 	reader->counts[n] = 0;
 	if (reader->feed != NULL)
 		return stack_feed_add_resource(reader->feed, error);
-	reader->feed = stack_feed_new(source_name(reader->source),
+	reader->feed = stack_feed_new(source_name(reader->lines.source),
 	                              STACK_LINES, 1, error);
 	return reader->feed != NULL ? 0 : -1;
 }
@@ -178,13 +157,13 @@ add_frame(struct reader *reader, const char *line, size_t length,
 	uint32_t *labels, label;
 
 	if (reader->depth >= FRAMES_MAX)
-		return fail_line(reader, error, "a stack of more than "
-		                 "16,777,216 frames");
+		return text_lines_fail(&reader->lines, error, "a stack of "
+		                       "more than 16,777,216 frames");
 	label = names_find(reader->frames, line, length);
 	if (label == NO_NAME &&
 	    !perf_script_read_frame(line, length, &frame))
-		return reject_line(reader, "expected a frame: ADDRESS SYMBOL "
-		                   "(OBJECT)", error);
+		return text_lines_reject(&reader->lines, "expected a frame: "
+		                         "ADDRESS SYMBOL (OBJECT)", error);
 	if (label == NO_NAME)
 		label = names_add(reader->frames, line, length, error);
 	labels = stack_feed_room(reader->feed, reader->depth + 2, error);
@@ -230,7 +209,7 @@ begin_sample(struct reader *reader, const struct perf_script_header *header,
 	    find_thread(reader, header, error) != 0)
 		return -1;
 	reader->is_inside = true;
-	reader->first_line = reader->line_number;
+	reader->first_line = reader->lines.number;
 	reader->depth = 0;
 	reader->period = header->period;
 	/* An event's arguments hardly look like an address and an object. */
@@ -245,9 +224,9 @@ begin_sample(struct reader *reader, const struct perf_script_header *header,
  * say nothing about the stack.
  */
 static int
-read_line(struct reader *reader, const char *line, size_t length,
-          struct error *error)
+read_line(void *context, const char *line, size_t length, struct error *error)
 {
+	struct reader *reader = context;
 	struct perf_script_header header;
 
 	if (length > 0 && line[length - 1] == '\r')
@@ -260,27 +239,11 @@ read_line(struct reader *reader, const char *line, size_t length,
 		return begin_sample(reader, &header, error);
 	if (line[0] == '#' || (line[0] == ' ' && reader->is_inside))
 		return 0;
-	return reject_line(reader, "expected a sample: COMMAND TID TIME: "
-	                   "PERIOD EVENT:", error);
+	return text_lines_reject(&reader->lines, "expected a sample: COMMAND "
+	                         "TID TIME: PERIOD EVENT:", error);
 }
 
 /* ---- the whole input ---- */
-
-/* The bytes that the whole lines among bytes[size] take; -1 *error set. */
-static ssize_t
-read_lines(struct reader *reader, const char *bytes, size_t size,
-           struct error *error)
-{
-	const char *line = bytes, *end;
-
-	while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
-		reader->line_number++;
-		if (read_line(reader, line, (size_t)(end - line), error) != 0)
-			return -1;
-		line = end + 1;
-	}
-	return line - bytes;
-}
 
 /*
  * Input that ends in the middle of a line, or of its packing, was cut off:
@@ -289,50 +252,13 @@ read_lines(struct reader *reader, const char *bytes, size_t size,
 static int
 end_source(struct reader *reader, size_t left, struct error *error)
 {
-	if (left == 0 && !source_is_truncated(reader->source))
+	if (left == 0 && !source_is_truncated(reader->lines.source))
 		return end_sample(reader, error);
 	if (reader->feed == NULL)
 		return 0;
 	reader->is_inside = false;
-	reader->line_number += left > 0;
-	return profile_warn(reader->profile, error, "%s:%llu: the input is "
-	                    "cut off here; what came before was read",
-	                    source_name(reader->source),
-	                    (unsigned long long)reader->line_number);
-}
-
-static int
-read_source(struct reader *reader, struct error *error)
-{
-	size_t wanted = 1, size;
-	const char *bytes;
-
-	while ((bytes = source_peek(reader->source, wanted, &size, error))) {
-		bool is_end = size < wanted;
-		ssize_t taken = read_lines(reader, bytes, size, error);
-		size_t left = size - (size_t)taken;
-
-		if (taken < 0)
-			return -1;
-		source_skip(reader->source, (size_t)taken);
-		if (is_end) {
-			source_skip(reader->source, left);
-			return end_source(reader, left, error) == 0 &&
-			    source_peek(reader->source, 1, &size, error) !=
-			        NULL ? 0 : -1;
-		}
-		if (left > LINE_MAX_SIZE) {
-			reader->line_number++;
-			return fail_line(reader, error,
-			                 "a line longer than 1 MiB");
-		}
-		wanted = left + 1;
-		if (progress_step(reader->options->progress,
-		                  source_done(reader->source),
-		                  source_size(reader->source), error) != 0)
-			return -1;
-	}
-	return -1;
+	return text_lines_warn_cut(&reader->lines, reader->profile,
+	                           "the input is cut off here", error);
 }
 
 static int
@@ -342,15 +268,11 @@ finish_profile(struct reader *reader, struct error *error)
 	uint32_t n_threads = profile->n_threads, *threads;
 	int result;
 
-	if (reader->n_skipped > 0 &&
-	    profile_warn(profile, error, "%s: %llu lines skipped, the first: "
-	                 "%s", source_name(reader->source),
-	                 (unsigned long long)reader->n_skipped,
-	                 reader->first_skipped.text) != 0)
+	if (text_lines_warn_skipped(&reader->lines, profile, error) != 0)
 		return -1;
 	if (reader->feed == NULL || stack_feed_count(reader->feed) == 0)
 		return error_set(error, "%s: no samples in it",
-		                 source_name(reader->source));
+		                 source_name(reader->lines.source));
 	profile->tree = stack_feed_finish(reader->feed, error);
 	threads = memory_array(n_threads, sizeof *threads, error);
 	if (profile->tree == NULL || threads == NULL) {
@@ -362,7 +284,7 @@ finish_profile(struct reader *reader, struct error *error)
 	result = thread_sections_split(profile, threads, error);
 	free(threads);
 	return result == 0 ? perf_script_frames_enter(profile,
-	    reader->frames, reader->options->modules, error) : -1;
+	    reader->frames, reader->lines.options->modules, error) : -1;
 }
 
 static void
@@ -381,15 +303,20 @@ static struct profile *
 perf_script_read(struct source *source, const struct read_options *options,
                  struct error *error)
 {
-	struct reader reader = { .source = source, .options = options };
+	struct reader reader = { .lines = { .source = source,
+		.options = options, .longest_mib = LINE_MAX_MIB } };
 	struct profile *profile = NULL;
+	size_t left;
 
 	reader.profile = profile_new(error);
 	reader.frames = names_new(error);
 	reader.events = names_new(error);
 	reader.threads = names_new(error);
 	reader.processes = names_new(error);
-	if (!error->is_set && read_source(&reader, error) == 0 &&
+	if (!error->is_set &&
+	    text_lines_read(&reader.lines, read_line, &reader, &left,
+	                    error) == 0 &&
+	    end_source(&reader, left, error) == 0 &&
 	    finish_profile(&reader, error) == 0) {
 		profile = reader.profile;
 		reader.profile = NULL;

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text_lines.c -- the lines of a text, one after the other. */
+#include "src/formats/text_lines.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+int
+text_lines_fail(const struct text_lines *lines, struct error *error,
+                const char *what)
+{
+	return error_set(error, "%s:%llu: %s", source_name(lines->source),
+	                 (unsigned long long)lines->number, what);
+}
+
+int
+text_lines_reject(struct text_lines *lines, const char *what,
+                  struct error *error)
+{
+	if (!lines->options->lenient)
+		return text_lines_fail(lines, error, what);
+	if (lines->n_skipped++ == 0)
+		text_lines_fail(lines, &lines->first_skipped, what);
+	return 0;
+}
+
+int
+text_lines_warn_cut(const struct text_lines *lines, struct profile *profile,
+                    const char *what, struct error *error)
+{
+	return profile_warn(profile, error, "%s:%llu: %s; what came before "
+	                    "was read", source_name(lines->source),
+	                    (unsigned long long)lines->number, what);
+}
+
+int
+text_lines_warn_skipped(const struct text_lines *lines,
+                        struct profile *profile, struct error *error)
+{
+	return lines->n_skipped == 0 ? 0 :
+	    profile_warn(profile, error, "%s: %llu lines skipped, the first: "
+	                 "%s", source_name(lines->source),
+	                 (unsigned long long)lines->n_skipped,
+	                 lines->first_skipped.text);
+}
+
+/* The bytes that the whole lines among bytes[size] take, or -1. */
+static ssize_t
+read_block(struct text_lines *lines, text_line_reader *read, void *context,
+           const char *bytes, size_t size, struct error *error)
+{
+	const char *line = bytes, *end;
+
+	while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
+		lines->number++;
+		if (read(context, line, (size_t)(end - line), error) != 0)
+			return -1;
+		line = end + 1;
+	}
+	return line - bytes;
+}
+
+static int
+fail_too_long(struct text_lines *lines, struct error *error)
+{
+	char what[64];
+
+	lines->number++;
+	snprintf(what, sizeof what, "a line longer than %u MiB",
+	         lines->longest_mib);
+	return text_lines_fail(lines, error, what);
+}
+
+int
+text_lines_read(struct text_lines *lines, text_line_reader *read,
+                void *context, size_t *n_left, struct error *error)
+{
+	size_t wanted = 1, size;
+	const char *bytes;
+
+	while ((bytes = source_peek(lines->source, wanted, &size, error))) {
+		bool is_end = size < wanted;
+		ssize_t taken = read_block(lines, read, context, bytes, size,
+		                           error);
+
+		if (taken < 0)
+			return -1;
+		*n_left = size - (size_t)taken;
+		if (*n_left >> 20 >= lines->longest_mib)
+			return fail_too_long(lines, error);
+		source_skip(lines->source, is_end ? size : (size_t)taken);
+		if (is_end) {
+			lines->number += *n_left > 0;
+			/* Packed input that is damaged says so here. */
+			return source_peek(lines->source, 1, &size, error) !=
+			       NULL ? 0 : -1;
+		}
+		wanted = *n_left * 2 + 1;
+		if (progress_step(lines->options->progress,
+		                  source_done(lines->source),
+		                  source_size(lines->source), error) != 0)
+			return -1;
+	}
+	return -1;
+}

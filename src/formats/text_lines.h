@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text_lines.h -- the lines of a text, one after the other.
+ *
+ * For readers whose input is lines that each mean something by themselves:
+ * says where a line is wrong, passes over those that fit no rule where that is
+ * wanted, and tells whole input from what was cut.
+ */
+#ifndef CPPROF_FORMATS_TEXT_LINES_H
+#define CPPROF_FORMATS_TEXT_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/formats/format.h"
+
+/* Start with { .source, .options, .longest_mib }. */
+struct text_lines {
+	struct source *source;
+	const struct read_options *options;
+	unsigned longest_mib;		/* a longer line is an error */
+	uint64_t number;		/* of the line that is read, from 1 */
+	uint64_t n_skipped;		/* when lenient */
+	struct error first_skipped;
+};
+
+/* Reads one line, which ends at line[length] in '\n'; 0, or -1 with *error. */
+typedef int text_line_reader(void *context, const char *line, size_t length,
+                             struct error *error);
+
+/*
+ * Reads all lines that end.  *n_left: bytes behind the last end, which may have
+ * been cut anywhere; if there are any, lines->number is that line's.  0, or -1
+ * with *error set.
+ */
+int text_lines_read(struct text_lines *lines, text_line_reader *read,
+                    void *context, size_t *n_left, struct error *error);
+
+/* Sets an error at the line that is read; returns -1. */
+int text_lines_fail(const struct text_lines *lines, struct error *error,
+                    const char *what);
+
+/* A line that fits no rule: skipped when lenient, or the load's error. */
+int text_lines_reject(struct text_lines *lines, const char *what,
+                      struct error *error);
+
+/* Warns that the input ends too early at the line that is read; 0 or -1. */
+int text_lines_warn_cut(const struct text_lines *lines,
+                        struct profile *profile, const char *what,
+                        struct error *error);
+
+/* Warns of the lines that were skipped, if any were; 0 or -1. */
+int text_lines_warn_skipped(const struct text_lines *lines,
+                            struct profile *profile, struct error *error);
+
+#endif
