@@ -12,4 +12,5 @@ libcore_a_SOURCES += \
 	src/base/table.c src/base/table.h \
 	src/base/text_buffer.c src/base/text_buffer.h \
 	src/base/utf8.c src/base/utf8.h \
+	src/base/worker.c src/base/worker.h \
 	src/base/writer.c src/base/writer.h

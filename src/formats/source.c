@@ -24,7 +24,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/formats/worker.h"
+#include "src/base/worker.h"
 
 enum {
 	BLOCK_SIZE = 4 << 20,	/* unpacked */

@@ -2,9 +2,10 @@
 /* stack_writer.c -- stacks that are parsed go into a tree, by batches.
  *
  * The stack that was entered last is kept as nodes, for the next one to
- * continue.  Along it is known how the children of each frame came in: as long
- * as that was in ascending order, one that is above the last is new and can be
- * entered without a look.
+ * continue.  Along it something is known of the children of each frame, so that
+ * most new ones can be entered without a look: as long as they came in
+ * ascending order, one that is above the last is new; and so is, below a frame
+ * that is new itself, one whose label is none of those seen.
  */
 #include "src/formats/stack_writer.h"
 
@@ -12,9 +13,18 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/worker.h"
+#include "src/base/worker.h"
 
 enum { WORTH_A_WORKER = 10000 };	/* labels in a batch */
+
+/* What is known of the children of a frame. */
+struct children {
+	uint64_t seen;		/* a bit for each label's hash; ALL_SEEN: there
+				 * may be others */
+	bool is_ascending;	/* they came so, as far as the last stack's */
+};
+
+#define ALL_SEEN UINT64_MAX
 
 struct stack_writer {
 	const char *name;
@@ -28,12 +38,8 @@ struct stack_writer {
 	struct stack_batch *entering;
 	struct tree_builder *builder;
 	struct error error;
-	/*
-	 * is_ascending[i], i <= depth: whether the children of nodes[i - 1]
-	 * came in ascending order up to nodes[i].
-	 */
 	uint32_t *nodes;
-	bool *is_ascending;
+	struct children *children;	/* [i] of nodes[i - 1] */
 	size_t path_capacity;	/* of both of these */
 	uint32_t *innermost;	/* of each stack of the batch */
 	size_t innermost_capacity;
@@ -77,7 +83,7 @@ stack_writer_free(struct stack_writer *writer)
 	batch_free(&writer->batches[0]);
 	batch_free(&writer->batches[1]);
 	free(writer->nodes);
-	free(writer->is_ascending);
+	free(writer->children);
 	free(writer->innermost);
 	free(writer);
 }
@@ -142,16 +148,51 @@ static int
 grow_path(struct stack_writer *writer, size_t needed)
 {
 	size_t capacity = writer->path_capacity;
+	bool is_first;
 
 	if (memory_grow(&writer->nodes, &capacity, needed,
 	                sizeof *writer->nodes, &writer->error) != 0)
 		return -1;
 	capacity = writer->path_capacity;
-	if (memory_grow(&writer->is_ascending, &capacity, needed,
-	                sizeof *writer->is_ascending, &writer->error) != 0)
+	is_first = capacity == 0;
+	if (memory_grow(&writer->children, &capacity, needed,
+	                sizeof *writer->children, &writer->error) != 0)
 		return -1;
 	writer->path_capacity = capacity;
+	if (is_first)
+		writer->children[0] = (struct children){
+			.seen = stack_writer_has_stacks(writer) ? ALL_SEEN : 0,
+		};
 	return 0;
+}
+
+static uint64_t
+label_bit(uint32_t label)
+{
+	return (uint64_t)1 << (label * 0x9e3779b1 >> 26);
+}
+
+/* Whether the frame that has these children lacks one. */
+static bool
+is_new_child(const struct children *children, bool is_above, uint32_t label)
+{
+	return (is_above && children->is_ascending) ||
+	       (children->seen & label_bit(label)) == 0;
+}
+
+/* Of nodes[n] that have been entered with their labels; new: from there on. */
+static void
+note_children(struct children *children, const uint32_t *nodes,
+              const uint32_t *labels, uint32_t n, uint32_t first_new)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_new = nodes[i] >= first_new;
+
+		children[i + 1].is_ascending = is_new;
+		children[i + 1].seen = !is_new ? ALL_SEEN :
+		                       i + 1 < n ? label_bit(labels[i + 1]) :
+		                       0;
+	}
 }
 
 /* Enters the n labels of a stack that continues the one before. */
@@ -162,24 +203,28 @@ continue_stack(struct stack_writer *writer, const struct parsed_stack *stack,
 	uint32_t at = stack->n_shared;
 	uint32_t first_new = tree_builder_count(writer->builder);
 	uint32_t parent, *nodes;
-	bool *is_ascending;
+	struct children *children;
+	bool is_new;
 	int result;
 
 	if ((size_t)at + n >= writer->path_capacity &&
 	    grow_path(writer, (size_t)at + n + 1) != 0)
 		return -1;
-	nodes = writer->nodes;
-	is_ascending = writer->is_ascending;
-	parent = at > 0 ? nodes[at - 1] : NO_NODE;
-	is_ascending[at] = stack->is_above && is_ascending[at];
-	result = is_ascending[at] ?
-	    tree_builder_append(writer->builder, parent, labels, n, nodes + at,
+	nodes = writer->nodes + at;
+	children = writer->children + at;
+	parent = at > 0 ? nodes[-1] : NO_NODE;
+	is_new = is_new_child(children, stack->is_above, labels[0]);
+	result = is_new ?
+	    tree_builder_append(writer->builder, parent, labels, n, nodes,
 	                        &writer->error) :
-	    tree_builder_chain(writer->builder, parent, labels, n, nodes + at,
+	    tree_builder_chain(writer->builder, parent, labels, n, nodes,
 	                       &writer->error);
-	for (uint32_t i = at; result == 0 && i < at + n; i++)
-		is_ascending[i + 1] = nodes[i] >= first_new;
-	return result;
+	if (result != 0)
+		return -1;
+	children->is_ascending = stack->is_above && children->is_ascending;
+	children->seen |= label_bit(labels[0]);
+	note_children(children, nodes, labels, n, first_new);
+	return 0;
 }
 
 static int
@@ -200,6 +245,18 @@ enter_continued(struct stack_writer *writer)
 	return 0;
 }
 
+static int
+enter_scattered(struct stack_writer *writer)
+{
+	const struct stack_batch *batch = writer->entering;
+
+	if (writer->path_capacity > 0)
+		writer->children[0].seen = ALL_SEEN;
+	return tree_builder_stacks(writer->builder, batch->labels,
+	                           batch->lengths, batch->n_stacks,
+	                           writer->innermost, &writer->error);
+}
+
 static void
 enter_batch(void *context)
 {
@@ -211,11 +268,8 @@ enter_batch(void *context)
 	                batch->n_stacks, sizeof *writer->innermost,
 	                &writer->error) != 0)
 		return;
-	result = batch->is_scattered ?
-	    tree_builder_stacks(writer->builder, batch->labels,
-	                        batch->lengths, batch->n_stacks,
-	                        writer->innermost, &writer->error) :
-	    enter_continued(writer);
+	result = batch->is_scattered ? enter_scattered(writer) :
+	         enter_continued(writer);
 	for (size_t i = 0; result == 0 && i < batch->n_stacks; i++)
 		result = add_counts(writer, i);
 	tree_builder_settle(writer->builder);

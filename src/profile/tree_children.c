@@ -9,6 +9,8 @@
  */
 #include "src/profile/tree_builder.h"
 
+#include <string.h>
+
 enum {
 	PENDING_STEP = 64,
 	N_WALKS = 16,		/* as many misses as a core has in flight */
@@ -179,12 +181,22 @@ static uint32_t
 append_labels(struct tree_builder *builder, uint32_t parent,
               const uint32_t *labels, size_t n, uint32_t *nodes)
 {
-	for (size_t i = 0; i < n; i++) {
-		parent = place_node(builder, parent, labels[i]);
-		if (nodes != NULL)
-			nodes[i] = parent;
-	}
-	return parent;
+	uint32_t first = builder->n_nodes;
+
+	if (n == 0)
+		return parent;
+	memcpy(builder->label + first, labels, n * sizeof *labels);
+	memset(builder->row + first, 0, n * sizeof *builder->row);
+	for (size_t i = 0; i < n; i++)
+		builder->parent[first + i] = first + (uint32_t)i - 1;
+	builder->parent[first] = parent;
+	if (builder->returns != NULL)
+		memset(builder->returns + first, 0,
+		       n * sizeof *builder->returns);
+	for (size_t i = 0; nodes != NULL && i < n; i++)
+		nodes[i] = first + (uint32_t)i;
+	builder->n_nodes += (uint32_t)n;
+	return builder->n_nodes - 1;
 }
 
 uint32_t

@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/worker.h"
+
+enum { WORTH_A_WORKER = 1 << 18 };	/* nodes to be moved */
 
 /*
  * Depth-first order needs no depths: step down by one, or climb, out of
@@ -61,21 +64,24 @@ count_subtrees(const uint32_t *parent, uint32_t n_nodes, uint32_t *size)
 }
 
 /*
- * Where each node goes.  room[n]: nodes of n's subtree; afterwards nothing.
+ * Where each node goes; parents become their places.  room[n]: nodes of n's
+ * subtree; afterwards the place behind that.
  */
 static void
-find_places(const uint32_t *parent, uint32_t n_nodes, uint32_t *room,
+find_places(uint32_t *parent, uint32_t n_nodes, uint32_t *room,
             uint32_t *place)
 {
 	uint32_t next_root = 0;
 
 	for (uint32_t n = 0; n < n_nodes; n++) {
-		uint32_t *next = parent[n] != NO_NODE ? &room[parent[n]] :
-		                 &next_root;
+		uint32_t above = parent[n], size = room[n];
+		uint32_t *next = above != NO_NODE ? &room[above] : &next_root;
 
 		place[n] = *next;
-		*next += room[n];
+		*next += size;
 		room[n] = place[n] + 1;		/* its first child's place */
+		if (above != NO_NODE)
+			parent[n] = place[above];
 	}
 }
 
@@ -143,45 +149,89 @@ permute_counts(uint64_t *counts, const uint32_t *place,
 	}
 }
 
-/* spare: room for the longest run of counts. */
-static void
-permute_nodes(struct tree_builder *builder, const uint32_t *place,
-              const struct runs *runs, uint64_t *spare)
+/* Depth of the deepest node; parent: in depth-first order. */
+static uint32_t
+find_deepest(const uint32_t *parent, uint32_t n_nodes, uint32_t *depth)
 {
-	uint32_t *parent = builder->parent;
+	uint32_t deepest = 0;
 
-	for (uint32_t n = 0; n < builder->n_nodes; n++)
-		if (parent[n] != NO_NODE)
-			parent[n] = place[parent[n]];
-	permute_labels(parent, place, runs, (uint32_t *)spare);
-	permute_labels(builder->label, place, runs, (uint32_t *)spare);
-	permute_labels(builder->row, place, runs, (uint32_t *)spare);
-	if (builder->returns != NULL)
-		permute_counts(builder->returns, place, runs, spare);
+	for (uint32_t n = 0; n < n_nodes; n++) {
+		depth[n] = parent[n] != NO_NODE ? depth[parent[n]] + 1 : 1;
+		if (depth[n] > deepest)
+			deepest = depth[n];
+	}
+	return deepest;
 }
 
-/* Puts the nodes into depth-first order; scratch[n_nodes]. */
+/* Half of what is to be moved, for a worker. */
+struct half {
+	struct tree_builder *builder;
+	const uint32_t *place;
+	const struct runs *runs;
+	uint64_t *spare;	/* room for the longest run */
+};
+
+static void
+permute_half(void *context)
+{
+	const struct half *half = context;
+	struct tree_builder *builder = half->builder;
+	uint32_t *spare = (uint32_t *)half->spare;
+
+	permute_labels(builder->label, half->place, half->runs, spare);
+	permute_labels(builder->row, half->place, half->runs, spare);
+	if (builder->returns != NULL)
+		permute_counts(builder->returns, half->place, half->runs,
+		               half->spare);
+}
+
+/* Parents and ends here, all else by a worker. */
 static int
-order_nodes(struct tree_builder *builder, uint32_t *scratch,
-            struct error *error)
+permute_nodes(struct tree_builder *builder, uint32_t *place,
+              const struct runs *runs, struct error *error)
+{
+	struct half half = { builder, place, runs, NULL };
+	uint32_t *spare = NULL;
+	struct worker *worker;
+
+	if (large_array_reserve(&half.spare, runs->longest,
+	                        builder->returns != NULL ? sizeof(uint64_t) :
+	                        sizeof(uint32_t), error) != 0)
+		return -1;
+	if (large_array_reserve(&spare, runs->longest, sizeof *spare,
+	                        error) != 0) {
+		large_array_free(half.spare);
+		return -1;
+	}
+	worker = runs->longest >= WORTH_A_WORKER ? worker_new() : NULL;
+	worker_start(worker, permute_half, &half);
+	permute_labels(builder->parent, place, runs, spare);
+	permute_labels(builder->end, place, runs, spare);
+	worker_free(worker);
+	large_array_free(half.spare);
+	large_array_free(spare);
+	return 0;
+}
+
+/* Puts the nodes into depth-first order. */
+static int
+order_nodes(struct tree_builder *builder, struct error *error)
 {
 	uint32_t n_nodes = builder->n_nodes, *place = NULL;
 	struct runs runs = { 0 };
-	uint64_t *spare = NULL;
 	int result = -1;
 
 	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
 		return -1;
-	count_subtrees(builder->parent, n_nodes, scratch);
-	find_places(builder->parent, n_nodes, scratch, place);
+	count_subtrees(builder->parent, n_nodes, builder->end);
+	find_places(builder->parent, n_nodes, builder->end, place);
 	if (find_runs(place, n_nodes, &runs, error) == 0 &&
-	    large_array_reserve(&spare, runs.longest, sizeof *spare,
-	                        error) == 0) {
-		permute_nodes(builder, place, &runs, spare);
+	    permute_nodes(builder, place, &runs, error) == 0) {
+		builder->deepest = find_deepest(builder->parent, n_nodes,
+		                                place);
 		result = 0;
 	}
 	free(runs.runs);
-	large_array_free(spare);
 	large_array_free(place);
 	return result;
 }
@@ -197,14 +247,10 @@ tree_builder_finish(struct tree_builder *builder, struct error *error)
 	    (builder->n_rows == 0 && tree_builder_add_row(builder, error) != 0))
 		return NULL;
 	tree_builder_settle(builder);
-	if (builder->is_mixed) {
-		if (order_nodes(builder, builder->end, error) != 0)
-			return NULL;
-		builder->settled = builder->depth = builder->deepest = 0;
-		builder->is_mixed = false;
-		tree_builder_settle(builder);
-	}
-	end_open_subtrees(builder);
+	if (!builder->is_mixed)
+		end_open_subtrees(builder);
+	else if (order_nodes(builder, error) != 0)
+		return NULL;
 	tree = memory_array(1, sizeof *tree, error);
 	if (tree == NULL)
 		return NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* worker.h -- one job at a time on another processor.
  *
- * A reader that has two things to do, each long and neither in the other's
- * way, gives one to a worker, does the other, and waits.  Where no thread can
- * be had the job is done at once, so that nothing else changes.
+ * Who has two things to do, each long and neither in the other's way, gives
+ * one to a worker, does the other, and waits.  Where no thread can be had the
+ * job is done at once, so that nothing else changes.
  */
-#ifndef CPPROF_FORMATS_WORKER_H
-#define CPPROF_FORMATS_WORKER_H
+#ifndef CPPROF_BASE_WORKER_H
+#define CPPROF_BASE_WORKER_H
 
 struct worker;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* worker.c -- one job at a time on another processor. */
-#include "src/formats/worker.h"
+#include "src/base/worker.h"
 
 #include <pthread.h>
 #include <signal.h>
