@@ -152,6 +152,6 @@ void
 blocking_begin(bool is_sampled)
 {
 	wrapped_look_up(functions, sizeof functions / sizeof *functions);
-	gate = is_sampled && resource_is_wanted(RESOURCE_REAL) ? GATE_OPEN :
-	    GATE_CLOSED;
+	gate = is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
+	    wrapped_counts_calls()) ? GATE_OPEN : GATE_CLOSED;
 }

@@ -168,7 +168,7 @@ io_is_wanted(void)
 	return resource_is_wanted(RESOURCE_BYTES_READ) ||
 	    resource_is_wanted(RESOURCE_BYTES_WRITTEN) ||
 	    resource_is_wanted(RESOURCE_IO_TIME) ||
-	    resource_is_wanted(RESOURCE_REAL);
+	    resource_is_wanted(RESOURCE_REAL) || wrapped_counts_calls();
 }
 
 void

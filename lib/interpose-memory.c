@@ -189,6 +189,7 @@ mmap(void *address, size_t size, int protection, int flags, int fd,
 	block = next.mmap(address, size, protection, flags, fd, offset);
 	leave(block != MAP_FAILED && is_memory(protection, flags), size,
 	    (const void *)next.mmap);
+	wrapped_count_call((const void *)next.mmap);
 	return block;
 }
 
@@ -204,6 +205,7 @@ mmap64(void *address, size_t size, int protection, int flags, int fd,
 	block = next.mmap64(address, size, protection, flags, fd, offset);
 	leave(block != MAP_FAILED && is_memory(protection, flags), size,
 	    (const void *)next.mmap64);
+	wrapped_count_call((const void *)next.mmap64);
 	return block;
 }
 
@@ -225,6 +227,7 @@ mremap_always(void *old, size_t old_size, size_t size, int flags,
 	block = next.mremap(old, old_size, size, flags, address);
 	leave(block != MAP_FAILED && size > old_size, size - old_size,
 	    (const void *)next.mremap);
+	wrapped_count_call((const void *)next.mremap);
 	return block;
 }
 
@@ -253,5 +256,6 @@ memory_begin(bool is_sampled)
 {
 	wrapped_look_up(functions, sizeof functions / sizeof *functions);
 	gate = is_sampled && (resource_is_wanted(RESOURCE_ALLOC_BYTES) ||
-	    resource_is_wanted(RESOURCE_ALLOCS)) ? GATE_OPEN : GATE_CLOSED;
+	    resource_is_wanted(RESOURCE_ALLOCS) ||
+	    wrapped_counts_calls()) ? GATE_OPEN : GATE_CLOSED;
 }

@@ -208,7 +208,8 @@ wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 	struct wrapped_call call;
 	int result;
 
-	if (!resource_is_wanted(RESOURCE_REAL) || thread_self == NULL)
+	if (thread_self == NULL ||
+	    (!resource_is_wanted(RESOURCE_REAL) && !wrapped_counts_calls()))
 		return real()->sigtimedwait(set, info, timeout);
 	wrapped_enter(&call, (const void *)real()->sigtimedwait);
 	result = real()->sigtimedwait(set, info, timeout);

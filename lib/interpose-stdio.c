@@ -128,7 +128,7 @@ leave(struct wrapped_call *call, ptrdiff_t n_read, ptrdiff_t n_written,
 	if (n_read > 0 || n_written > 0 || has_waited)
 		io_leave(call, (uint64_t)n_read, (uint64_t)n_written, true);
 	else
-		wrapped_leave(call);
+		wrapped_leave_quietly(call);
 }
 
 static void

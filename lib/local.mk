@@ -32,6 +32,7 @@ libcpprof_la_SOURCES = \
 	lib/interpose-blocking.c lib/interpose-blocking.def \
 	lib/interpose-calls.c \
 	lib/interpose-io.c lib/interpose-io.def lib/io.h \
+	lib/interpose-kernel.c lib/interpose-kernel.def \
 	lib/interpose-memory.c \
 	lib/interpose-stdio.c lib/interpose-stdio.def \
 	lib/interpose-exec.c lib/interpose-signals.c \

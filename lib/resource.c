@@ -35,7 +35,8 @@ static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	    &source_minor_faults },
 	[RESOURCE_CONTEXT_SWITCHES] = { &source_perf_switches,
 	    &source_context_switches },
-	[RESOURCE_SYSCALLS] = { &source_perf_syscalls, &source_dispatch },
+	[RESOURCE_SYSCALLS] = { &source_perf_syscalls, &source_dispatch,
+	    &source_kernel_calls },
 	[RESOURCE_BYTES_READ] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_BYTES_WRITTEN] = { &source_bytes, &source_bytes_seen },
 	[RESOURCE_IO_TIME] = { &source_io_time },
@@ -83,7 +84,7 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 		if (row->sources[i]->probe == NULL ||
 		    row->sources[i]->probe(row, interval, &against))
 			return row->sources[i];
-		if (**why == '\0')
+		if (*against != '\0')
 			*why = against;
 	}
 	return NULL;

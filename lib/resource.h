@@ -97,7 +97,7 @@ bool resources_choose(const char *text, bool is_random, const char **problem);
 
 /*
  * The first of a row's sources that can be used for an interval, or NULL; *why
- * is what speaks against the first of all, "" if nothing does.
+ * is what speaks against the one before, "" if nothing does.
  */
 const struct source *resources_find_source(const struct resource_row *row,
     uint64_t interval, const char **why);

@@ -156,7 +156,7 @@ wrapped_enter(struct wrapped_call *call, const void *function)
 }
 
 void
-wrapped_leave(struct wrapped_call *call)
+wrapped_leave_quietly(struct wrapped_call *call)
 {
 	int saved = errno;
 	uint64_t now, spent;
@@ -176,6 +176,29 @@ wrapped_leave(struct wrapped_call *call)
 	current = NULL;
 	call->self = NULL;
 	errno = saved;
+}
+
+void
+wrapped_leave(struct wrapped_call *call)
+{
+	wrapped_leave_quietly(call);
+	if (call->outer == NULL)
+		wrapped_count_call(call->function);
+}
+
+bool
+wrapped_counts_calls(void)
+{
+	return resource_is_wanted(RESOURCE_SYSCALLS) &&
+	    resources.columns[resources.place[RESOURCE_SYSCALLS] - 1].source ==
+	    &source_kernel_calls;
+}
+
+void
+wrapped_count_call(const void *function)
+{
+	if (wrapped_counts_calls())
+		resource_spend_in(RESOURCE_SYSCALLS, 1, function);
 }
 
 uint64_t
@@ -233,6 +256,7 @@ wrapped_begin(bool is_sampled)
 {
 	memory_begin(is_sampled);
 	calls_begin(is_sampled);
+	kernel_begin(is_sampled);
 	io_begin(is_sampled);
 	stdio_begin(is_sampled);
 	blocking_begin(is_sampled);

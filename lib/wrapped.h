@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wrapped.h -- what the functions that stand before library calls share.
  *
- * Each group of them (memory, I/O, standard I/O, blocking calls) has a gate.
+ * Each group of them (memory, I/O, standard I/O, blocking calls, others that
+ * enter the kernel) has a gate.
  * It is closed unless a resource that the group measures is wanted, and then a
  * wrapper costs one predictable branch and a jump to the real function.  Until
  * the constructor has run it is unset: the first call looks the real functions
@@ -73,6 +74,16 @@ struct wrapped_call {
 void wrapped_enter(struct wrapped_call *call, const void *function);
 void wrapped_leave(struct wrapped_call *call);
 
+/* The same of one that has turned out to enter no kernel. */
+void wrapped_leave_quietly(struct wrapped_call *call);
+
+/*
+ * Whether `syscalls` are calls of the wrappers; then each that enters the
+ * kernel counts itself, unless by wrapped_leave.
+ */
+bool wrapped_counts_calls(void);
+void wrapped_count_call(const void *function);
+
 /* Nanoseconds in the call up to now; 0 when it is within another. */
 uint64_t wrapped_elapsed(const struct wrapped_call *call);
 
@@ -91,7 +102,7 @@ uint64_t wrapped_waited(void);
 /* For lib/resource.c's table. */
 extern const struct source source_wall, source_bytes, source_bytes_seen,
     source_io_time, source_memory, source_mappings, source_calls,
-    source_no_calls, source_dispatch;
+    source_no_calls, source_dispatch, source_kernel_calls;
 
 /*
  * From the constructor, when resources are chosen: the gates of what is wanted
@@ -100,6 +111,7 @@ extern const struct source source_wall, source_bytes, source_bytes_seen,
 void wrapped_begin(bool is_sampled);
 void memory_begin(bool is_sampled);
 void calls_begin(bool is_sampled);
+void kernel_begin(bool is_sampled);
 void io_begin(bool is_sampled);
 void stdio_begin(bool is_sampled);
 void blocking_begin(bool is_sampled);

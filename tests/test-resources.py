@@ -47,15 +47,29 @@ def need_events(resource='page-faults'):
 
 def forbid_events():
     """A filter with which perf_event_open fails."""
-    def instruction(code, jt, jf, k):
-        return struct.pack('HBBI', code, jt, jf, k)
-    program = b''.join((
-        instruction(0x20, 0, 0, 0),             # load the call's number
-        instruction(0x15, 0, 1, 298),           # perf_event_open?
-        instruction(0x06, 0, 0, 0x00050001),    # then EPERM
-        instruction(0x06, 0, 0, 0x7fff0000)))   # else go on
+    install_filter((0x20, 0, 0, 0),             # load the call's number
+                   (0x15, 0, 1, 298),           # perf_event_open?
+                   (0x06, 0, 0, 0x00050001),    # then EPERM
+                   (0x06, 0, 0, 0x7fff0000))    # else go on
+
+
+def forbid_stopping_calls():
+    """The same, and syscall user dispatch fails, too."""
+    install_filter((0x20, 0, 0, 0),             # load the call's number
+                   (0x15, 3, 0, 298),           # perf_event_open?
+                   (0x15, 0, 3, 157),           # prctl?
+                   (0x20, 0, 0, 16),            # load its first argument
+                   (0x15, 0, 1, 59),            # PR_SET_SYSCALL_USER_DISPATCH?
+                   (0x06, 0, 0, 0x00050001),    # then EPERM
+                   (0x06, 0, 0, 0x7fff0000))    # else go on
+
+
+def install_filter(*instructions):
+    program = b''.join(struct.pack('HBBI', *instruction)
+                       for instruction in instructions)
     keep = ctypes.create_string_buffer(program)
-    header = struct.pack('HxxxxxxP', 4, ctypes.addressof(keep))
+    header = struct.pack('HxxxxxxP', len(instructions),
+                         ctypes.addressof(keep))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, header) != 0:
         os._exit(99)

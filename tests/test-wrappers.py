@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 collector = importlib.import_module('test-collector')
+resources = importlib.import_module('test-resources')
 Run, Skip = collector.Run, collector.Skip
 
 SPENDER = os.environ.get('CPPROF_SPENDER', os.path.join(
@@ -230,6 +231,25 @@ def system_calls_are_those_that_strace_counts():
     assert expected - 150 <= found <= expected + 10, (found, expected)
 
 
+def system_calls_are_library_calls_where_no_more_is_allowed():
+    n = 500
+    forbid = {'before': resources.forbid_stopping_calls}
+    run = spend('syscalls:1', 'calls', n, **forbid)
+    assert (run.status, run.out) == (0, b'good 10\n'), (run.status, run.out)
+    assert all(p.resources[0].source == 'library calls that enter the kernel'
+               for p in run.profiles)
+    parent = [p for p in run.profiles if p.hits_with('in_the_middle')][0]
+    assert gticks(parent, 'run_calls', 'in_the_middle', 'ask') == n
+    assert gticks(parent, 'in_thread', 'ask', 'libc.so.6') == n
+    run = spend('syscalls:1', 'bytes', 200, **forbid)
+    for name in 'by_read', 'by_write', 'by_sendfile', 'by_system_call':
+        assert gticks(run.one(), 'run_bytes', name) in (0, 200), name
+    # A kilobyte at a time, through a buffer of four.
+    assert gticks(run.one(), 'run_bytes', 'by_fread') == 200 / 4
+    run = spend('syscalls:1', 'malloc', 1000, **forbid)
+    assert run.one().hits <= 20, run.one().hits
+
+
 EVERYTHING = ('cpu,alloc-bytes:64,allocs:1,bytes-read:1,bytes-written:1,'
               'io-time:1,real:100,syscalls:1')
 
@@ -428,6 +448,7 @@ CASES = (
     a_program_that_tells_no_calls_says_so,
     system_calls_are_counted,
     system_calls_are_those_that_strace_counts,
+    system_calls_are_library_calls_where_no_more_is_allowed,
     calls_are_interrupted_as_without_us,
     threads_are_cancelled_in_calls,
 )
