@@ -36,7 +36,8 @@ thread_sections_split(struct profile *profile, const uint32_t *threads,
 	uint32_t n_nodes = tree->n_nodes, down = 0;
 
 	for (uint32_t root = 0, end; root < n_nodes; root = end) {
-		uint32_t thread = threads[tree->label[root]];
+		uint32_t label = tree->label[root];
+		uint32_t thread = threads != NULL ? threads[label] : label;
 		bool is_only = root == 0 && tree->end[root] == n_nodes;
 
 		end = tree->end[root];

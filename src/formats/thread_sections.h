@@ -16,7 +16,8 @@
 /*
  * Takes off the outermost nodes of the profile's tree, none of which has hits
  * of its own.  What was below the one labelled x becomes a section of
- * threads[x], a thread of the profile or NO_THREAD; no section where all are
+ * threads[x], a thread of the profile or NO_THREAD, or where threads is NULL of
+ * thread x; no section where all are
  * below one of no thread.  O(nodes).  0, or -1 with *error set for want of
  * memory.
  */

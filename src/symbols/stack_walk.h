@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stack_walk.h -- callers from a copy of a stack, of x86-64 programs.
  *
- * By the unwind tables (.eh_frame, .debug_frame) that modules carry; where there
- * are none, as in code made at run time, by frame pointers.  Files are not
- * trusted: damaged tables end a stack early, and nothing else.
+ * By the unwind tables (.eh_frame, .debug_frame) that modules carry; where
+ * there are none, as in code made at run time, by frame pointers.  Files are
+ * not trusted: damaged tables end a stack early, and nothing else.
  */
 #ifndef CPPROF_SYMBOLS_STACK_WALK_H
 #define CPPROF_SYMBOLS_STACK_WALK_H

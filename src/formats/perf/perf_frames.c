@@ -29,7 +29,7 @@ struct perf_frames {
 	size_t n_maps, maps_capacity;
 	struct recent {
 		uint64_t address;
-		uint32_t version;	/* of the space, PERF_NO_VERSION: none */
+		uint32_t version;	/* of the space; PERF_NO_VERSION */
 		uint32_t frame;
 	} recent[1 << RECENT_BITS];
 };

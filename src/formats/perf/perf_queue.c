@@ -15,7 +15,7 @@
 
 struct entry {
 	uint64_t time;
-	uint64_t number;	/* in the file: records of one time keep order */
+	uint64_t number;	/* in the file, for records of one time */
 	size_t begin;		/* in the buffer */
 	uint64_t offset;	/* in the file */
 };

@@ -57,7 +57,7 @@ enum {
 	PERF_COMPRESSED2 = 83,
 };
 
-/* misc of the kernel's records: where the processor was, and flags of some types. */
+/* misc: where the processor was, and flags of some types. */
 enum {
 	PERF_MODE_MASK = 7,
 	PERF_MODE_KERNEL = 1,

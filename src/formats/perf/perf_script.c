@@ -25,7 +25,7 @@ struct reader {
 	struct text_lines lines;
 	struct profile *profile;
 	struct stack_feed *feed;	/* NULL before the first sample */
-	uint64_t *counts;		/* [resources], all 0 but for a moment */
+	uint64_t *counts;		/* [resources], 0 but for a moment */
 	size_t counts_capacity;
 	struct names *frames;		/* their lines; numbers are labels */
 	struct names *events;		/* event i is resource i */
@@ -265,8 +265,6 @@ static int
 finish_profile(struct reader *reader, struct error *error)
 {
 	struct profile *profile = reader->profile;
-	uint32_t n_threads = profile->n_threads, *threads;
-	int result;
 
 	if (text_lines_warn_skipped(&reader->lines, profile, error) != 0)
 		return -1;
@@ -274,17 +272,10 @@ finish_profile(struct reader *reader, struct error *error)
 		return error_set(error, "%s: no samples in it",
 		                 source_name(reader->lines.source));
 	profile->tree = stack_feed_finish(reader->feed, error);
-	threads = memory_array(n_threads, sizeof *threads, error);
-	if (profile->tree == NULL || threads == NULL) {
-		free(threads);
-		return -1;
-	}
-	for (uint32_t i = 0; i < n_threads; i++)
-		threads[i] = i;
-	result = thread_sections_split(profile, threads, error);
-	free(threads);
-	return result == 0 ? perf_script_frames_enter(profile,
-	    reader->frames, reader->lines.options->modules, error) : -1;
+	return profile->tree != NULL &&
+	    thread_sections_split(profile, NULL, error) == 0 ?
+	    perf_script_frames_enter(profile, reader->frames,
+	        reader->lines.options->modules, error) : -1;
 }
 
 static void

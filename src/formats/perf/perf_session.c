@@ -12,15 +12,11 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/formats/perf/perf_event.h"
 #include "src/formats/perf/perf_features.h"
-#include "src/formats/perf/perf_frames.h"
 #include "src/formats/perf/perf_queue.h"
+#include "src/formats/perf/perf_samples.h"
 #include "src/formats/perf/perf_spaces.h"
-#include "src/formats/perf/perf_stacks.h"
 #include "src/formats/perf/perf_unpacker.h"
-#include "src/formats/stack_feed.h"
-#include "src/formats/thread_sections.h"
 
 struct perf_session {
 	const char *name;
@@ -31,12 +27,7 @@ struct perf_session {
 	struct perf_queue *queue;
 	struct perf_unpacker *unpacker;	/* NULL before it is needed */
 	struct perf_spaces *spaces;
-	struct perf_frames *frames;
-	struct perf_stacks *stacks;
-	struct stack_feed *feed;	/* NULL before the first sample */
-	uint32_t n_resources;		/* of the feed */
-	uint64_t counts[PERF_EVENTS_MAX];	/* all 0 but for a moment */
-	uint64_t n_samples[PERF_EVENTS_MAX];
+	struct perf_samples *samples;
 	uint64_t n_lost;
 	uint64_t n_traced;		/* bytes of processors' traces */
 };
@@ -55,11 +46,9 @@ perf_session_new(const char *name, struct profile *profile,
 	session->options = options;
 	session->queue = perf_queue_new(error);
 	session->spaces = perf_spaces_new(profile, options->modules, error);
-	session->frames = perf_frames_new(profile, session->spaces,
-	                                  options->modules, error);
-	session->stacks = perf_stacks_new(profile, session->spaces,
-	                                  session->frames, options->modules,
-	                                  error);
+	session->samples = perf_samples_new(name, profile, &session->events,
+	                                    session->spaces, options->modules,
+	                                    error);
 	if (!error->is_set)
 		return session;
 	perf_session_free(session);
@@ -71,9 +60,7 @@ perf_session_free(struct perf_session *session)
 {
 	if (session == NULL)
 		return;
-	stack_feed_free(session->feed);
-	perf_stacks_free(session->stacks);
-	perf_frames_free(session->frames);
+	perf_samples_free(session->samples);
 	perf_spaces_free(session->spaces);
 	perf_unpacker_free(session->unpacker);
 	perf_queue_free(session->queue);
@@ -94,58 +81,6 @@ fail(const struct perf_session *session, uint64_t offset,
 {
 	return error_set(error, "%s: 0x%" PRIx64 ": %s", session->name,
 	                 offset, why->text);
-}
-
-/* ---- samples ---- */
-
-/* The feed, with a resource for each event so far. */
-static int
-need_feed(struct perf_session *session, struct error *error)
-{
-	uint32_t n = (uint32_t)session->events.n;
-
-	if (session->feed == NULL) {
-		session->feed = stack_feed_new(session->name, STACK_OFFSETS,
-		                               n, error);
-		session->n_resources = n;
-	}
-	if (session->feed == NULL)
-		return -1;
-	for (; session->n_resources < n; session->n_resources++)
-		if (stack_feed_add_resource(session->feed, error) != 0)
-			return -1;
-	return 0;
-}
-
-static int
-enter_sample(struct perf_session *session, const struct perf_record *record,
-             struct error *error)
-{
-	struct perf_sample sample;
-	struct perf_stack stack = { 0 };
-	uint32_t thread;
-	int result;
-
-	if (perf_events_read_sample(&session->events, record, &sample,
-	                            error) != 0 ||
-	    need_feed(session, error) != 0)
-		return -1;
-	stack.labels = stack_feed_room(session->feed,
-	                               perf_stacks_room(&sample) + 1, error);
-	thread = perf_spaces_thread(session->spaces, sample.pid, sample.tid,
-	                            error);
-	if (stack.labels == NULL || thread == UINT32_MAX ||
-	    perf_stacks_fill(session->stacks,
-	                     &session->events.attrs[sample.event], record,
-	                     &sample, &stack, error) != 0)
-		return -1;
-	stack.labels[stack.n++] = thread;
-	session->n_samples[sample.event]++;
-	session->counts[sample.event] = sample.period;
-	result = stack_feed_push(session->feed, stack.n, record->offset,
-	                         session->counts, 1, error);
-	session->counts[sample.event] = 0;
-	return result;
 }
 
 /* ---- records ---- */
@@ -178,7 +113,8 @@ deliver(void *context, const struct perf_record *record, struct error *error)
 
 	why.is_set = false;	/* its text need not be zeroed */
 	if (record->type == PERF_SAMPLE)
-		result = enter_sample(session, record, &why);
+		result = perf_samples_enter(session->samples, record,
+		                            &why);
 	else if (record->type == PERF_LOST ||
 	         record->type == PERF_LOST_SAMPLES)
 		result = count_lost(session, record, &why);
@@ -278,130 +214,40 @@ perf_session_feature(struct perf_session *session, uint64_t feature,
 
 /* ---- the end ---- */
 
-static bool
-has_resource(const struct profile *profile, const char *name)
-{
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, name) == 0)
-			return true;
-	return false;
-}
-
+/* Says what is not in the samples. */
 static int
-add_resource(struct perf_session *session, uint32_t event,
-             struct error *error)
+add_losses(struct perf_session *session, struct error *error)
 {
 	struct profile *profile = session->profile;
-	char place[64];
-	const char *name = perf_events_name(&session->events, event, place,
-	                                    sizeof place);
 
-	/* The same event may have been asked for twice. */
-	if (has_resource(profile, name))
-		name = arena_format(&profile->arena, error, "%s-%u", name,
-		                    event + 1);
-	return name != NULL && profile_add_resource(profile, name,
-	    perf_event_gtick(name, strlen(name)), 1, error) != UINT32_MAX ?
-	    0 : -1;
-}
-
-/* Events without samples, as perf adds for its own use, are dropped. */
-static int
-add_resources(struct perf_session *session, struct error *error)
-{
-	struct sample_tree *tree = session->profile->tree;
-	uint32_t n = 0;
-
-	for (uint32_t event = 0; event < session->n_resources; event++) {
-		uint64_t *hits = tree->hits[event];
-		uint64_t *samples = tree->samples[event];
-
-		if (session->n_samples[event] == 0)
-			continue;
-		if (add_resource(session, event, error) != 0)
-			return -1;
-		tree->hits[event] = tree->hits[n];
-		tree->samples[event] = tree->samples[n];
-		tree->hits[n] = hits;
-		tree->samples[n++] = samples;
-	}
-	sample_tree_keep_resources(tree, n);
-	return 0;
-}
-
-static int
-split_threads(struct perf_session *session, struct error *error)
-{
-	uint32_t n = session->profile->n_threads, *threads;
-	int result;
-
-	threads = memory_array(n, sizeof *threads, error);
-	if (threads == NULL)
+	if (session->n_lost > 0 &&
+	    profile_add_tally(profile, "hits lost: perf could not keep up",
+	                      session->n_lost, error) != 0)
 		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		threads[i] = i;
-	result = thread_sections_split(session->profile, threads, error);
-	free(threads);
-	return result;
-}
-
-/* Says what was in the file and is not shown. */
-static int
-warn_of_missed(struct perf_session *session, struct error *error)
-{
-	struct perf_stacks_missed missed = perf_stacks_missed(session->stacks);
-	struct profile *profile = session->profile;
-
 	if (session->n_traced > 0 && profile_warn(profile, error,
 	        "%s: %" PRIu64 " bytes of a processor's trace (AUX) are not "
 	        "decoded", session->name, session->n_traced) != 0)
 		return -1;
-	if (missed.n_guests > 0 && profile_warn(profile, error,
-	        "%s: %" PRIu64 " samples have frames inside of virtual "
-	        "machines, shown as [guest]", session->name,
-	        missed.n_guests) != 0)
-		return -1;
-	if (missed.n_unwalked > 0 && profile_warn(profile, error,
-	        "%s: %" PRIu64 " copied stacks are not of 64-bit programs of "
-	        "x86-64; shown without callers", session->name,
-	        missed.n_unwalked) != 0)
-		return -1;
-	return 0;
-}
-
-static int
-add_losses(struct perf_session *session, struct error *error)
-{
-	if (session->n_lost > 0 &&
-	    profile_add_tally(session->profile, "hits lost: perf could not "
-	                      "keep up", session->n_lost, error) != 0)
-		return -1;
 	if (perf_spaces_overflowed(session->spaces))
-		return profile_warn(session->profile, error, "%s: more "
-		    "mappings than one believes; some are left out",
-		    session->name);
+		return profile_warn(profile, error, "%s: more mappings than "
+		    "one believes; some are left out", session->name);
 	return 0;
 }
 
 int
 perf_session_finish(struct perf_session *session, struct error *error)
 {
-	struct profile *profile = session->profile;
-
 	if (perf_queue_finish(session->queue, deliver, session, error) != 0)
 		return -1;
-	if (session->feed == NULL)
+	if (perf_samples_are_none(session->samples))
 		return error_set(error, session->n_traced == 0 ?
 		    "%s: no samples in it" : "%s: no samples in it but a "
 		    "processor's trace (AUX), which is not decoded",
 		    session->name);
-	profile->tree = stack_feed_finish(session->feed, error);
-	if (profile->tree == NULL ||
-	    add_resources(session, error) != 0 ||
-	    split_threads(session, error) != 0 ||
-	    perf_features_apply(&session->features, profile, error) != 0 ||
-	    add_losses(session, error) != 0 ||
-	    warn_of_missed(session, error) != 0)
+	if (perf_samples_finish_tree(session->samples, error) != 0 ||
+	    perf_features_apply(&session->features, session->profile,
+	                        error) != 0 ||
+	    add_losses(session, error) != 0)
 		return -1;
-	return perf_frames_finish(session->frames, error);
+	return perf_samples_finish_frames(session->samples, error);
 }

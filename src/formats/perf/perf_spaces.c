@@ -7,42 +7,23 @@
  */
 #include "src/formats/perf/perf_spaces.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/base/names.h"
-#include "src/formats/id_table.h"
+#include "src/formats/perf/perf_modules.h"
+#include "src/formats/perf/perf_tasks.h"
 #include "src/symbols/kernel_symbols.h"
 
 enum {
 	MAPS_MAX = 1 << 22,
 	BUILD_ID_SIZE = 20,
-	COMMAND_SIZE = 64,	/* of a thread's name; the kernel's has 16 */
-};
-
-struct watched {
-	struct perf_space *space;
-	uint32_t pid, parent;
-	uint32_t number;	/* in the profile, UINT32_MAX: not yet */
-};
-
-struct task {
-	uint32_t tid, pid;
-	char name[COMMAND_SIZE];	/* empty: unknown */
-	uint32_t number;	/* in the profile, UINT32_MAX: not yet */
 };
 
 struct perf_spaces {
-	struct profile *profile;
-	struct module_cache *modules;
-	struct id_table pids, tids;	/* numbers index: */
-	struct watched *processes;
-	struct task *tasks;
-	size_t n_processes, n_tasks, processes_capacity, tasks_capacity;
-	struct names *files;		/* file i is module i */
+	struct perf_tasks tasks;
+	struct perf_modules modules;
 	uint64_t kernel_base;		/* address of _text; 0: unknown */
 	uint32_t version;
 	size_t n_maps;			/* ever made */
@@ -57,11 +38,11 @@ perf_spaces_new(struct profile *profile, struct module_cache *modules,
 
 	if (spaces == NULL)
 		return NULL;
-	spaces->profile = profile;
-	spaces->modules = modules;
+	spaces->tasks.profile = profile;
+	spaces->modules = (struct perf_modules){ .profile = profile,
+		.cache = modules, .files = names_new(error) };
 	spaces->version = PERF_KERNEL_VERSION;
-	spaces->files = names_new(error);
-	if (spaces->files == NULL) {
+	if (spaces->modules.files == NULL) {
 		free(spaces);
 		return NULL;
 	}
@@ -82,13 +63,10 @@ perf_spaces_free(struct perf_spaces *spaces)
 {
 	if (spaces == NULL)
 		return;
-	for (size_t i = 0; i < spaces->n_processes; i++)
-		let_go(spaces->processes[i].space);
-	free(spaces->processes);
-	free(spaces->tasks);
-	id_table_free(&spaces->pids);
-	id_table_free(&spaces->tids);
-	names_free(spaces->files);
+	for (size_t i = 0; i < spaces->tasks.n_processes; i++)
+		let_go(spaces->tasks.processes[i].space);
+	perf_tasks_free(&spaces->tasks);
+	names_free(spaces->modules.files);
 	free(spaces);
 }
 
@@ -96,87 +74,6 @@ bool
 perf_spaces_overflowed(const struct perf_spaces *spaces)
 {
 	return spaces->has_overflowed;
-}
-
-/* ---- processes and threads ---- */
-
-/* NULL with *error set; good until the next call. */
-static struct watched *
-find_process(struct perf_spaces *spaces, uint32_t pid, struct error *error)
-{
-	uint32_t number = id_table_add(&spaces->pids, pid, error);
-
-	if (number == NO_ID)
-		return NULL;
-	if (number == spaces->n_processes) {
-		if (memory_grow(&spaces->processes,
-		                &spaces->processes_capacity,
-		                spaces->n_processes + 1,
-		                sizeof *spaces->processes, error) != 0)
-			return NULL;
-		spaces->processes[spaces->n_processes++] =
-		    (struct watched){ .pid = pid, .number = UINT32_MAX };
-	}
-	return &spaces->processes[number];
-}
-
-/* Likewise. */
-static struct task *
-find_task(struct perf_spaces *spaces, uint32_t pid, uint32_t tid,
-            struct error *error)
-{
-	uint32_t number = id_table_add(&spaces->tids,
-	                               (uint64_t)pid << 32 | tid, error);
-
-	if (number == NO_ID)
-		return NULL;
-	if (number == spaces->n_tasks) {
-		if (memory_grow(&spaces->tasks, &spaces->tasks_capacity,
-		                spaces->n_tasks + 1,
-		                sizeof *spaces->tasks, error) != 0)
-			return NULL;
-		spaces->tasks[spaces->n_tasks++] = (struct task){
-			.tid = tid, .pid = pid, .number = UINT32_MAX };
-	}
-	return &spaces->tasks[number];
-}
-
-/* The process's number in the profile, UINT32_MAX with *error set. */
-static uint32_t
-enter_process(struct perf_spaces *spaces, uint32_t pid, const char *name,
-              struct error *error)
-{
-	struct watched *watched = find_process(spaces, pid, error);
-	struct process process = { .pid = pid, .program = name };
-
-	if (watched == NULL)
-		return UINT32_MAX;
-	process.parent_pid = watched->parent;
-	if (watched->number == UINT32_MAX)
-		watched->number = profile_add_process(spaces->profile,
-		                                      &process, error);
-	return watched->number;
-}
-
-uint32_t
-perf_spaces_thread(struct perf_spaces *spaces, uint32_t pid, uint32_t tid,
-                   struct error *error)
-{
-	struct task *task = find_task(spaces, pid, tid, error);
-	struct thread thread = { .tid = tid };
-
-	if (task == NULL)
-		return UINT32_MAX;
-	if (task->number != UINT32_MAX)
-		return task->number;
-	if (task->name[0] == '\0')	/* as perf calls what it does not know */
-		snprintf(task->name, sizeof task->name, ":%u", tid);
-	thread.name = task->name;
-	thread.process = enter_process(spaces, pid, task->name, error);
-	if (thread.process == UINT32_MAX)
-		return UINT32_MAX;
-	task->number = profile_add_thread(spaces->profile, &thread, error);
-	return task->number;
 }
 
 /* ---- spaces ---- */
@@ -196,13 +93,14 @@ new_space(struct perf_spaces *spaces, struct error *error)
 struct perf_space *
 perf_spaces_of(struct perf_spaces *spaces, uint32_t pid, struct error *error)
 {
-	struct watched *watched = find_process(spaces, pid, error);
+	struct perf_process *process = perf_tasks_process(&spaces->tasks, pid,
+	                                                  error);
 
-	if (watched == NULL)
+	if (process == NULL)
 		return NULL;
-	if (watched->space == NULL)
-		watched->space = new_space(spaces, error);
-	return watched->space;
+	if (process->space == NULL)
+		process->space = new_space(spaces, error);
+	return process->space;
 }
 
 /* The process's space for it alone. */
@@ -225,7 +123,7 @@ own_space(struct perf_spaces *spaces, uint32_t pid, struct error *error)
 	if (own->n > 0)
 		memcpy(own->maps, shared->maps, own->n * sizeof *own->maps);
 	let_go(shared);
-	find_process(spaces, pid, error)->space = own;
+	perf_tasks_process(&spaces->tasks, pid, error)->space = own;
 	return own;
 }
 
@@ -242,42 +140,11 @@ insert_map(struct perf_spaces *spaces, struct perf_space *space,
 	return perf_space_insert(space, map, error);
 }
 
-/* ---- modules ---- */
-
-/* What perf calls memory that is no file's. */
-static bool
-is_no_file(const char *path)
+uint32_t
+perf_spaces_thread(struct perf_spaces *spaces, uint32_t pid, uint32_t tid,
+                   struct error *error)
 {
-	static const char *const beginnings[] = { "//anon", "[anon", "[heap]",
-		"[stack", "/dev/zero", "/anon_hugepage", "/memfd:", "/SYSV",
-		NULL };
-
-	for (size_t i = 0; beginnings[i] != NULL; i++)
-		if (strncmp(path, beginnings[i],
-		            strlen(beginnings[i])) == 0)
-			return true;
-	return *path == '\0';
-}
-
-/* The module of a file, entered if new; NO_MODULE with *error set. */
-static uint32_t
-find_module(struct perf_spaces *spaces, const char *path,
-            const unsigned char *id, size_t id_size, struct error *error)
-{
-	size_t length = strlen(path);
-	char *key = memory_array(length + 1 + id_size, 1, error);
-	uint32_t n = names_count(spaces->files), number;
-
-	if (key == NULL)
-		return NO_MODULE;
-	memcpy(key, path, length);
-	memcpy(key + length + 1, id, id_size);
-	number = names_add(spaces->files, key, length + 1 + id_size, error);
-	free(key);
-	if (number == NO_NAME || number < n)
-		return number == NO_NAME ? NO_MODULE : number;
-	return profile_add_module(spaces->profile, path, id,
-	                          (uint32_t)id_size, error);
+	return perf_tasks_thread(&spaces->tasks, pid, tid, error);
 }
 
 uint32_t
@@ -285,25 +152,15 @@ perf_spaces_kernel(struct perf_spaces *spaces, uint64_t *base,
                    struct error *error)
 {
 	*base = spaces->kernel_base;
-	return find_module(spaces, KERNEL_PATH, (const unsigned char *)"", 0,
-	                   error);
+	return perf_modules_find(&spaces->modules, KERNEL_PATH,
+	                         (const unsigned char *)"", 0, error);
 }
 
 uint64_t
 perf_spaces_address(struct perf_spaces *spaces, struct perf_map *map,
                     uint64_t address)
 {
-	const struct module *module = &spaces->profile->modules[map->module];
-
-	if (!map->has_bias) {
-		uint64_t offset = address - map->start + map->offset;
-
-		map->has_bias = true;
-		map->bias = module_cache_address(spaces->modules,
-		    module->path, module->build_id, module->build_id_size,
-		    offset) - address;
-	}
-	return address + map->bias;
+	return perf_modules_address(&spaces->modules, map, address);
 }
 
 /* ---- records ---- */
@@ -385,9 +242,9 @@ apply_map(struct perf_spaces *spaces, const struct perf_record *record,
 	if ((record->misc & PERF_MISC_MMAP_DATA) != 0 ||
 	    mapping.map.end <= mapping.map.start || is_guest(record))
 		return 0;		/* no code of a process here */
-	if (!is_no_file(mapping.path)) {
-		mapping.map.module = find_module(spaces, mapping.path,
-		    mapping.id, mapping.id_size, error);
+	if (!perf_modules_is_no_file(mapping.path)) {
+		mapping.map.module = perf_modules_find(&spaces->modules,
+		    mapping.path, mapping.id, mapping.id_size, error);
 		if (mapping.map.module == NO_MODULE)
 			return -1;
 	}
@@ -404,7 +261,6 @@ apply_command(struct perf_spaces *spaces, const struct perf_record *record,
 	struct bytes in = bytes_of(record->bytes, record->size);
 	uint32_t pid, tid;
 	struct perf_space *space;
-	struct task *task;
 	const char *name;
 
 	bytes_take(&in, PERF_HEADER_SIZE);
@@ -413,12 +269,8 @@ apply_command(struct perf_spaces *spaces, const struct perf_record *record,
 	name = take_text(&in);
 	if (bytes_failed(&in))
 		return error_set(error, "expected a command");
-	task = find_task(spaces, pid, tid, error);
-	if (task == NULL)
+	if (perf_tasks_rename(&spaces->tasks, pid, tid, name, error) != 0)
 		return -1;
-	if (strncmp(task->name, name, sizeof task->name - 1) != 0)
-		task->number = UINT32_MAX;
-	snprintf(task->name, sizeof task->name, "%s", name);
 	if ((record->misc & PERF_MISC_COMM_EXEC) == 0)
 		return 0;
 	space = own_space(spaces, pid, error);
@@ -435,7 +287,8 @@ share_space(struct perf_spaces *spaces, uint32_t pid, uint32_t parent,
             struct error *error)
 {
 	struct perf_space *space = perf_spaces_of(spaces, parent, error);
-	struct watched *child = find_process(spaces, pid, error);
+	struct perf_process *child = perf_tasks_process(&spaces->tasks, pid,
+	                                                error);
 
 	if (space == NULL || child == NULL)
 		return -1;
@@ -453,8 +306,6 @@ apply_fork(struct perf_spaces *spaces, const struct perf_record *record,
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
 	uint32_t pid, parent_pid, tid, parent_tid;
-	struct task *task;
-	char name[COMMAND_SIZE];
 
 	bytes_take(&in, PERF_HEADER_SIZE);
 	pid = (uint32_t)bytes_number(&in, 4);
@@ -466,16 +317,8 @@ apply_fork(struct perf_spaces *spaces, const struct perf_record *record,
 	if (pid != parent_pid &&
 	    share_space(spaces, pid, parent_pid, error) != 0)
 		return -1;
-	task = find_task(spaces, parent_pid, parent_tid, error);
-	if (task == NULL)
-		return -1;
-	memcpy(name, task->name, sizeof name);
-	task = find_task(spaces, pid, tid, error);
-	if (task == NULL)
-		return -1;
-	memcpy(task->name, name, sizeof name);
-	task->number = UINT32_MAX;
-	return 0;
+	return perf_tasks_fork(&spaces->tasks, pid, tid, parent_pid,
+	                       parent_tid, error);
 }
 
 int

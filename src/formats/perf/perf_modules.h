@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* perf_modules.h -- the files whose code was mapped, as a profile's modules. */
+#ifndef CPPROF_FORMATS_PERF_MODULES_H
+#define CPPROF_FORMATS_PERF_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/names.h"
+#include "src/formats/perf/perf_space.h"
+#include "src/profile/profile.h"
+#include "src/symbols/module_cache.h"
+
+/* Start with { .profile, .cache }, and names of its own. */
+struct perf_modules {
+	struct profile *profile;
+	struct module_cache *cache;	/* may be NULL */
+	struct names *files;		/* file i is module i */
+};
+
+/* Whether perf calls memory so that is no file's. */
+bool perf_modules_is_no_file(const char *path);
+
+/*
+ * The module of a file, by its path and build-id[id_size], entered if new;
+ * NO_MODULE with *error set.
+ */
+uint32_t perf_modules_find(struct perf_modules *modules, const char *path,
+                           const unsigned char *id, size_t id_size,
+                           struct error *error);
+
+/*
+ * An address of a mapping in its module, as module_symbols.h defines it; the
+ * module is not NO_MODULE.
+ */
+uint64_t perf_modules_address(const struct perf_modules *modules,
+                              struct perf_map *map, uint64_t address);
+
+#endif
