@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stack_feed.c -- whole stacks, one after the other, for a stack_writer.
  *
- * Two rooms take turns: one is filled while the other holds the last stack.
+ * The last stack is kept, outermost frame first: what a new one shares with it
+ * stays, and the rest comes from the room, turned around.
  */
 #include "src/formats/stack_feed.h"
 
@@ -17,7 +18,8 @@ struct stack_feed {
 	struct stack_writer *writer;
 	uint32_t n_resources;
 	uint64_t n_stacks;
-	uint32_t *room, *last;	/* innermost frame first */
+	uint32_t *room;		/* innermost frame first */
+	uint32_t *last;		/* [n_last] outermost frame first */
 	size_t room_capacity, last_capacity;
 	size_t n_last;
 	bool was_scattered;	/* so the writer does not know its nodes */
@@ -81,48 +83,45 @@ static size_t
 count_shared(const struct stack_feed *feed, size_t n)
 {
 	size_t most = n < feed->n_last ? n : feed->n_last, shared = 0;
-	const uint32_t *a, *b;
 
-	if (most == 0)
-		return 0;
-	a = feed->room + n;
-	b = feed->last + feed->n_last;
-	while (shared < most && *--a == *--b)
+	while (shared < most && feed->room[n - 1 - shared] ==
+	       feed->last[shared])
 		shared++;
 	return shared;
 }
 
-/* Makes room[n] the last stack. */
-static void
-take_turns(struct stack_feed *feed, size_t n)
+/* Makes the last stack end, behind the shared frames, with those in the room. */
+static int
+replace_end(struct stack_feed *feed, size_t n_shared, size_t n,
+            struct error *error)
 {
-	uint32_t *room = feed->room;
-	size_t capacity = feed->room_capacity;
-
-	feed->room = feed->last;
-	feed->room_capacity = feed->last_capacity;
-	feed->last = room;
-	feed->last_capacity = capacity;
-	feed->n_last = n;
+	if (n > UINT32_MAX / 2 - n_shared)
+		return error_set(error, "a stack of %zu frames", n_shared + n);
+	if (memory_grow(&feed->last, &feed->last_capacity, n_shared + n,
+	                sizeof *feed->last, error) != 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		feed->last[n_shared + i] = feed->room[n - 1 - i];
+	feed->n_last = n_shared + n;
+	return 0;
 }
 
 int
-stack_feed_push(struct stack_feed *feed, size_t n, uint64_t position,
-                const uint64_t *counts, uint32_t n_samples,
-                struct error *error)
+stack_feed_continue(struct stack_feed *feed, size_t n_shared, size_t n_more,
+                    uint64_t position, const uint64_t *counts,
+                    uint32_t n_samples, struct error *error)
 {
 	struct stack_batch *batch = stack_writer_batch(feed->writer);
 	bool is_whole = feed->was_scattered || batch->is_scattered;
-	size_t shared = count_shared(feed, n), begin;
-	uint32_t *labels;
-
-	if (stack_batch_reserve(batch, n, feed->n_resources, error) != 0)
-		return -1;
+	size_t n = n_shared + n_more;
 	/* The innermost frame is entered in any case. */
-	begin = is_whole ? 0 : shared < n ? shared : n - 1;
-	labels = batch->labels + batch->n_labels;
-	for (size_t i = begin; i < n; i++)
-		*labels++ = feed->room[n - 1 - i];
+	size_t begin = is_whole ? 0 : n_more > 0 ? n_shared : n - 1;
+
+	if (replace_end(feed, n_shared, n_more, error) != 0 ||
+	    stack_batch_reserve(batch, n, feed->n_resources, error) != 0)
+		return -1;
+	memcpy(batch->labels + batch->n_labels, feed->last + begin,
+	       (n - begin) * sizeof *batch->labels);
 	memcpy(batch->counts + batch->n_stacks * feed->n_resources, counts,
 	       feed->n_resources * sizeof *counts);
 	batch->lengths[batch->n_stacks] = (uint32_t)(n - begin);
@@ -133,14 +132,24 @@ stack_feed_push(struct stack_feed *feed, size_t n, uint64_t position,
 	};
 	batch->n_labels += n - begin;
 	batch->n_frames += n;
-	batch->n_shared_frames += shared;
+	batch->n_shared_frames += n_shared;
 	feed->was_scattered = batch->is_scattered;
 	feed->n_stacks++;
-	take_turns(feed, n);
 	if (batch->n_labels < LABELS_A_BATCH &&
 	    batch->n_stacks < STACKS_A_BATCH)
 		return 0;
 	return stack_writer_enter(feed->writer, error);
+}
+
+int
+stack_feed_push(struct stack_feed *feed, size_t n, uint64_t position,
+                const uint64_t *counts, uint32_t n_samples,
+                struct error *error)
+{
+	size_t shared = count_shared(feed, n);
+
+	return stack_feed_continue(feed, shared, n - shared, position, counts,
+	                           n_samples, error);
 }
 
 uint64_t

@@ -40,6 +40,16 @@ int stack_feed_push(struct stack_feed *feed, size_t n, uint64_t position,
                     const uint64_t *counts, uint32_t n_samples,
                     struct error *error);
 
+/*
+ * Likewise a stack whose outermost n_shared frames are those of the last one,
+ * and whose other n_more are in the room, for who knows that without reading
+ * them; not 0 both.
+ */
+int stack_feed_continue(struct stack_feed *feed, size_t n_shared,
+                        size_t n_more, uint64_t position,
+                        const uint64_t *counts, uint32_t n_samples,
+                        struct error *error);
+
 /* How many stacks have been pushed. */
 uint64_t stack_feed_count(const struct stack_feed *feed);
 

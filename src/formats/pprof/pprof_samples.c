@@ -2,8 +2,10 @@
 /* pprof_samples.c -- the samples of a pprof profile, while they come. */
 #include "src/formats/pprof/pprof_samples.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "src/base/memory.h"
 
@@ -18,47 +20,48 @@ pprof_samples_free(struct pprof_samples *samples)
 	stack_feed_free(samples->feed);
 	names_free(samples->label_sets);
 	free(samples->counts);
+	free(samples->ids);
+	free(samples->last_ids);
 	free(samples->labels);
 	free(samples->last_labels);
 }
 
 /* ---- what a sample has; each 0, or -1 with *error set ---- */
 
-/*
- * Puts a location behind the *depth ones that are in the feed's room, where
- * there is place for it.
- */
+/* Puts bytes[size] behind those in the buffer *to. */
 static int
-add_location(uint32_t *labels, struct id_table *ids, uint64_t id,
-             size_t *depth, struct error *error)
+keep_bytes(unsigned char **to, size_t *n, size_t *capacity,
+           const unsigned char *bytes, size_t size, struct error *error)
 {
-	if (id == PPROF_NO_STACK)
-		return error_set(error, "location 0, which there cannot be");
-	labels[*depth] = id_table_add(ids, id, error);
-	return labels[(*depth)++] != NO_ID ? 0 : -1;
+	if (memory_grow(to, capacity, *n + size, 1, error) != 0)
+		return -1;
+	if (size > 0)
+		memcpy(*to + *n, bytes, size);
+	*n += size;
+	return 0;
 }
 
 static int
-add_locations(struct pprof_samples *samples, struct id_table *ids,
-              const struct protobuf_field *field, size_t *depth,
-              struct error *error)
+add_ids(struct pprof_samples *samples, const unsigned char *bytes, size_t size,
+        struct error *error)
 {
-	const unsigned char *at = field->bytes, *end = at + field->value;
-	uint32_t *labels = stack_feed_room(samples->feed,
-	                                   *depth + field->value, error);
+	if (size > 0 && bytes[size - 1] >= 0x80)
+		return error_set(error, "expected locations' ids");
+	return keep_bytes(&samples->ids, &samples->n_ids,
+	                  &samples->ids_capacity, bytes, size, error);
+}
 
-	if (labels == NULL)
-		return -1;
-	while (at < end) {
-		uint64_t id;
+/* One that does not come packed is encoded as if it did. */
+static int
+add_id(struct pprof_samples *samples, uint64_t id, struct error *error)
+{
+	unsigned char bytes[VARINT_MAX];
+	size_t n = 0;
 
-		at = protobuf_varint(at, &id);
-		if (at == NULL || at > end)
-			return error_set(error, "expected locations' ids");
-		if (add_location(labels, ids, id, depth, error) != 0)
-			return -1;
-	}
-	return 0;
+	for (; id >= 0x80; id >>= 7)
+		bytes[n++] = (unsigned char)(id | 0x80);
+	bytes[n++] = (unsigned char)id;
+	return add_ids(samples, bytes, n, error);
 }
 
 static int
@@ -93,15 +96,28 @@ add_values(struct pprof_samples *samples, const struct protobuf_field *field,
 	return 0;
 }
 
-/* Keeps the bytes of a label that has a string, behind their number. */
+/* Whether the last sample had this label in the same place. */
+static bool
+is_last_label(const struct pprof_samples *samples,
+              const struct protobuf_field *field)
+{
+	size_t begin = samples->n_labels, size;
+
+	if (samples->n_last_labels < begin + sizeof size)
+		return false;
+	memcpy(&size, samples->last_labels + begin, sizeof size);
+	return size == field->value &&
+	       memcmp(samples->last_labels + begin + sizeof size,
+	              field->bytes, size) == 0;
+}
+
+/* 1 if the label has a string, 0 if not, -1 with *error set. */
 static int
-add_label(struct pprof_samples *samples, const struct protobuf_field *field,
-          struct error *error)
+has_string(const struct protobuf_field *field, struct error *error)
 {
 	struct protobuf label = protobuf_message(field);
 	struct protobuf_field part;
-	uint64_t text = 0, size = field->value;
-	unsigned char *to;
+	uint64_t text = 0;
 	int found;
 
 	while ((found = protobuf_next(&label, &part)) == PROTOBUF_FIELD)
@@ -110,22 +126,31 @@ add_label(struct pprof_samples *samples, const struct protobuf_field *field,
 			text = part.value;
 	if (found != PROTOBUF_END)
 		return error_set(error, "expected a label");
-	if (text == 0)
-		return 0;
-	if (memory_grow(&samples->labels, &samples->labels_capacity,
-	                samples->n_labels + sizeof size + size, 1,
-	                error) != 0)
+	return text != 0;
+}
+
+/* Keeps the bytes of a label that has a string, behind their number. */
+static int
+add_label(struct pprof_samples *samples, const struct protobuf_field *field,
+          struct error *error)
+{
+	size_t size = (size_t)field->value;
+	int is_kept = is_last_label(samples, field) ? 1 :
+	              has_string(field, error);
+
+	if (is_kept != 1)
+		return is_kept;
+	if (keep_bytes(&samples->labels, &samples->n_labels,
+	               &samples->labels_capacity, (unsigned char *)&size,
+	               sizeof size, error) != 0)
 		return -1;
-	to = samples->labels + samples->n_labels;
-	memcpy(to, &size, sizeof size);
-	memcpy(to + sizeof size, field->bytes, size);
-	samples->n_labels += sizeof size + size;
-	return 0;
+	return keep_bytes(&samples->labels, &samples->n_labels,
+	                  &samples->labels_capacity, field->bytes, size,
+	                  error);
 }
 
 static int
-add_field(struct pprof_samples *samples, struct id_table *ids,
-          const struct protobuf_field *field, size_t *depth,
+add_field(struct pprof_samples *samples, const struct protobuf_field *field,
           uint32_t *n_values, struct error *error)
 {
 	bool is_packed = field->wire == PROTOBUF_BYTES;
@@ -133,21 +158,16 @@ add_field(struct pprof_samples *samples, struct id_table *ids,
 	if (field->number > SAMPLE_LABEL)
 		return 0;
 	if (is_packed && field->number == SAMPLE_LOCATION)
-		return add_locations(samples, ids, field, depth, error);
+		return add_ids(samples, field->bytes, (size_t)field->value,
+		               error);
 	if (is_packed && field->number == SAMPLE_VALUE)
 		return add_values(samples, field, n_values, error);
 	if (is_packed)
 		return add_label(samples, field, error);
 	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_VALUE)
 		return add_value(samples, field->value, n_values, error);
-	if (field->wire == PROTOBUF_VARINT &&
-	    field->number == SAMPLE_LOCATION) {
-		uint32_t *labels = stack_feed_room(samples->feed, *depth + 1,
-		                                   error);
-
-		return labels == NULL ? -1 :
-		       add_location(labels, ids, field->value, depth, error);
-	}
+	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_LOCATION)
+		return add_id(samples, field->value, error);
 	return error_set(error, "expected a sample");
 }
 
@@ -193,6 +213,7 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 	    samples->feed == NULL)
 		return -1;
 	samples->counts[n] = 1;
+	samples->pushed_set = NO_NAME;
 	return names_add(samples->label_sets, "", 0, error) == NO_NAME ? -1 :
 	       0;
 }
@@ -225,23 +246,134 @@ label_set(struct pprof_samples *samples, struct error *error)
 	return samples->last_set;
 }
 
+/* How many bytes at both ends are the same, at most n. */
+static size_t
+common_end(const unsigned char *a_end, const unsigned char *b_end, size_t n)
+{
+	size_t same = 0;
+
+	for (; same + sizeof(uint64_t) <= n; same += sizeof(uint64_t)) {
+		uint64_t a, b;
+
+		memcpy(&a, a_end - same - sizeof a, sizeof a);
+		memcpy(&b, b_end - same - sizeof b, sizeof b);
+		if (a != b)
+			return same + (size_t)__builtin_clzll(
+			    le64toh(a ^ b)) / 8;
+	}
+	while (same < n && *(a_end - same - 1) == *(b_end - same - 1))
+		same++;
+	return same;
+}
+
+/* Whether an id begins where that many bytes are left of bytes[size]. */
+static bool
+is_at_id(const unsigned char *bytes, size_t size, size_t left)
+{
+	return left == size || bytes[size - left - 1] < 0x80;
+}
+
+/* Bytes of the ids at the end that are those of the last sample. */
+static size_t
+shared_bytes(const struct pprof_samples *samples)
+{
+	size_t n = samples->n_ids, n_last = samples->n_last_ids, same;
+
+	if (n == 0 || n_last == 0)
+		return 0;
+	same = common_end(samples->ids + n, samples->last_ids + n_last,
+	                  n < n_last ? n : n_last);
+	if (is_at_id(samples->ids, n, same) &&
+	    is_at_id(samples->last_ids, n_last, same))
+		return same;
+	/* It has begun before, in one of them: go on to the next one. */
+	while (samples->ids[n - same] >= 0x80)
+		same--;
+	return same - 1;
+}
+
+/* How many ids end in these bytes. */
+static size_t
+count_ids(const unsigned char *bytes, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < size; i++)
+		n += bytes[i] < 0x80;
+	return n;
+}
+
+/* The locations of ids[size] go to labels[]; how many, or -1 *error set. */
+static ssize_t
+find_locations(uint32_t *labels, struct id_table *table,
+               const unsigned char *ids, size_t size, struct error *error)
+{
+	const unsigned char *end = ids + size;
+	ssize_t n = 0;
+
+	while (ids < end) {
+		uint64_t id;
+
+		ids = protobuf_varint(ids, &id);
+		if (ids == NULL)
+			return error_set(error, "expected locations' ids");
+		if (id == PPROF_NO_STACK)
+			return error_set(error, "location 0, which there "
+			                 "cannot be");
+		labels[n] = id_table_add(table, id, error);
+		if (labels[n++] == NO_ID)
+			return -1;
+	}
+	return n;
+}
+
+static void
+take_turns(struct pprof_samples *samples, size_t depth)
+{
+	unsigned char *ids = samples->ids;
+	size_t capacity = samples->ids_capacity;
+
+	samples->ids = samples->last_ids;
+	samples->ids_capacity = samples->last_ids_capacity;
+	samples->last_ids = ids;
+	samples->last_ids_capacity = capacity;
+	samples->n_last_ids = samples->n_ids;
+	samples->last_depth = depth;
+}
+
 /* Enters the sample whose fields have been read. */
 static int
-push(struct pprof_samples *samples, struct id_table *ids, size_t depth,
-     uint64_t position, struct error *error)
+push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
+     struct error *error)
 {
-	uint32_t *labels = stack_feed_room(samples->feed, depth + 2, error);
 	uint32_t set = label_set(samples, error);
+	bool is_same_set = set == samples->pushed_set;
+	size_t same = is_same_set ? shared_bytes(samples) : 0, n_shared = 0;
+	uint32_t *labels = stack_feed_room(samples->feed,
+	                                   samples->n_ids - same + 2, error);
+	ssize_t n;
 
 	if (labels == NULL || set == NO_NAME)
 		return -1;
-	if (depth == 0)
-		labels[depth++] = id_table_add(ids, PPROF_NO_STACK, error);
-	if (labels[0] == NO_ID)
+	n = find_locations(labels, table, samples->ids, samples->n_ids - same,
+	                   error);
+	if (n < 0)
 		return -1;
-	labels[depth++] = set;
-	return stack_feed_push(samples->feed, depth, position,
-	                       samples->counts, 0, error);
+	if (same > 0)
+		n_shared = samples->last_depth - count_ids(samples->last_ids,
+		    samples->n_last_ids - same);
+	take_turns(samples, n_shared + (size_t)n);
+	if (n_shared + (size_t)n == 0 &&
+	    (labels[n++] = id_table_add(table, PPROF_NO_STACK,
+	                                error)) == NO_ID)
+		return -1;
+	if (is_same_set)
+		n_shared++;
+	else
+		labels[n++] = set;
+	samples->pushed_set = set;
+	return stack_feed_continue(samples->feed, n_shared, (size_t)n,
+	                           position, samples->counts, 0, error);
 }
 
 int
@@ -249,11 +381,9 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
                   const struct protobuf_field *field, uint64_t position,
                   struct error *error)
 {
-	struct id_table *ids = &tables->location_ids;
 	struct protobuf message = protobuf_message(field);
 	struct protobuf_field part;
 	uint32_t n_values = 0;
-	size_t depth = 0;
 	int found;
 
 	if (field->wire != PROTOBUF_BYTES)
@@ -261,15 +391,14 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 	if (samples->feed == NULL &&
 	    begin(samples, tables, field, error) != 0)
 		return -1;
-	samples->n_labels = 0;
+	samples->n_labels = samples->n_ids = 0;
 	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD)
-		if (add_field(samples, ids, &part, &depth, &n_values,
-		              error) != 0)
+		if (add_field(samples, &part, &n_values, error) != 0)
 			return -1;
 	if (found != PROTOBUF_END)
 		return error_set(error, "expected a sample");
 	if (n_values != samples->n_values)
 		return error_set(error, "a sample of %u values, expected %u",
 		                 n_values, samples->n_values);
-	return push(samples, ids, depth, position, error);
+	return push(samples, &tables->location_ids, position, error);
 }

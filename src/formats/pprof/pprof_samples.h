@@ -6,6 +6,10 @@
  * outermost frame stands the number of the sample's set of labels: all those
  * whose values are strings, byte for byte.
  *
+ * Neighbours share most of their frames, so most numbers need not be read: ids
+ * stand innermost first, and those that two samples share are the same bytes
+ * at the end.
+ *
  * Each record of the file is one raw sample, or several that had one stack.
  * Where there are two types of values the first tells how many ("samples" and
  * "cpu", "contentions" and "delay").  Else the records are counted as if that
@@ -36,11 +40,15 @@ struct pprof_samples {
 	uint32_t n_values;		/* of each sample */
 	bool counts_records;		/* the feed has one resource more */
 	uint64_t *counts;		/* [n_values + 1] */
+	unsigned char *ids, *last_ids;	/* of locations, encoded */
+	size_t n_ids, n_last_ids, ids_capacity, last_ids_capacity; /* bytes */
+	size_t last_depth;		/* how many ids are in last_ids */
 	struct names *label_sets;	/* the empty one is number 0 */
 	unsigned char *labels, *last_labels;
 	size_t n_labels, n_last_labels, labels_capacity,
 	    last_labels_capacity;	/* bytes */
-	uint32_t last_set;
+	uint32_t last_set;		/* that of last_labels */
+	uint32_t pushed_set;		/* that of last_ids' sample */
 	bool has_too_many_sets;
 };
 
