@@ -129,16 +129,32 @@ tests_test_meter_LDADD = $(CMOCKA_LIBS)
 
 # C++ links it, for the exceptions.
 tests_test_unwind_SOURCES = tests/test-unwind.c \
+	tests/unwind-oracle.c tests/unwind-oracle.h \
 	tests/programs/shapes.c tests/programs/shapes.h \
-	tests/programs/throws.cc \
-	lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/readable.c \
-	lib/traits.c lib/trampoline.c lib/trampoline-personality.c \
-	lib/trampoline-x86_64.S lib/unwind.c
+	tests/programs/throws.cc $(unwinder)
 tests_test_unwind_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS)
 tests_test_unwind_CXXFLAGS = -O2 -fomit-frame-pointer
 tests_test_unwind_CCASFLAGS = $(AM_CCASFLAGS)
 tests_test_unwind_LDADD = $(CMOCKA_LIBS)
 tests_test_unwind_LDFLAGS = -Wl,-z,lazy
+
+# Preloaded by tests/real-stacks.py.
+unwinder = lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c \
+	lib/readable.c lib/traits.c lib/trampoline.c \
+	lib/trampoline-personality.c lib/trampoline-x86_64.S lib/unwind.c
+EXTRA_DIST += tests/real-stacks.py
+if COLLECTOR
+check_LTLIBRARIES = tests/check-stacks.la
+TESTS += tests/real-stacks.py
+endif
+tests_check_stacks_la_SOURCES = tests/check-stacks.c \
+	tests/unwind-oracle.c tests/unwind-oracle.h $(unwinder)
+tests_check_stacks_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
+	-ftls-model=initial-exec
+tests_check_stacks_la_CCASFLAGS = $(AM_CCASFLAGS)
+tests_check_stacks_la_LDFLAGS = -module -avoid-version -shared \
+	-rpath /nowhere
+tests_check_stacks_la_LIBADD = -lgcc_s
 
 tests_programs_storm_SOURCES = tests/programs/storm.cc
 tests_programs_storm_CXXFLAGS = -O2 -fomit-frame-pointer
@@ -155,5 +171,9 @@ check-kills: all tests/programs/target
 check-suites: all
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/suites.sh
 
-check-long: check-storm check-kills check-suites
-.PHONY: check-storm check-kills check-suites check-long
+# Stacks of real programs, many times as many as in check.
+check-stacks: all tests/check-stacks.la
+	$(AM_TESTS_ENVIRONMENT) ROUNDS=20 $(PYTHON3) $(srcdir)/tests/real-stacks.py
+
+check-long: check-storm check-kills check-suites check-stacks
+.PHONY: check-storm check-kills check-suites check-stacks check-long

@@ -20,6 +20,7 @@
 #define MAX_FRAMES ((size_t)1 << 26)
 #define FIRST_FRAMES 512
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
+#define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
 
 struct cached {
 	_Atomic uint64_t check, rule;
@@ -424,7 +425,7 @@ step_by_guess(struct walk *walk, struct frame *frame)
 	    walk->sp >= unwinder->readable.high - READABLE_PAGE &&
 	    walk->sp < unwinder->readable.high)
 		return STEP_END;
-	unwinder->guessed = true;
+	frame->flags |= FRAME_GUESSED;
 	if (walk->exact &&
 	    readable_word(&unwinder->readable, walk->sp, &ra) &&
 	    is_return_address(unwinder, ra) &&
@@ -477,7 +478,6 @@ start_walk(struct walk *walk)
 	walk->n_switches = 0;
 	walk->is_marked = walk->in_trampoline = false;
 	walk->unwinder->fresh.n = 0;
-	walk->unwinder->guessed = false;
 }
 
 /*
@@ -539,12 +539,13 @@ join_stack(struct unwinder *unwinder)
 	}
 	unwind_remember(unwinder, unwinder->n_kept);
 	if (stack->n > 0)
-		inherited = stack->frames[stack->n - 1].flags & FRAME_UNWINDING;
+		inherited = stack->frames[stack->n - 1].flags & INHERITED;
 	for (i = fresh->n; i > 0; i--) {
-		inherited |= fresh->frames[i - 1].flags & FRAME_UNWINDING;
+		inherited |= fresh->frames[i - 1].flags & INHERITED;
 		stack->frames[stack->n] = fresh->frames[i - 1];
 		stack->frames[stack->n++].flags |= inherited;
 	}
+	unwinder->guessed = (inherited & FRAME_GUESSED) != 0;
 }
 
 bool

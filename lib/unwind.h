@@ -30,7 +30,8 @@
 #define FRAME_IN_CALL 8u	/* by tables, its return address lies right
 				   below its caller's sp, and it may be
 				   replaced if the frame is not exact */
-#define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds */
+#define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds, */
+#define FRAME_GUESSED 32u	/* or was left by guess */
 
 struct frame {
 	uint64_t address;	/* inside the executing instruction */
@@ -58,7 +59,7 @@ struct unwinder {
 	struct frames stack;	/* outermost first */
 	size_t n_kept;		/* of them, remembered and still with nodes */
 	enum unwind_end end;	/* how the stack's outer end was reached */
-	bool guessed;		/* a new frame was left by guess */
+	bool guessed;		/* some frame was left by guess */
 	size_t n_walked;	/* frames walked for this sample */
 	size_t n_compared;	/* remembered frames compared for it */
 	struct frames fresh;	/* this walk, innermost first */

@@ -5,14 +5,11 @@
  * SIGTRAP after every instruction, and under a fast timer.  In the handler the
  * interrupted stack is walked three times: by an unwinder that remembers the
  * last stack, by one that does not, and by _Unwind_Backtrace.  All three must
- * tell the same addresses.  All this once without the trampoline and once with
+ * tell the same addresses (tests/unwind-oracle.h).  All this once without the trampoline and once with
  * its mark set anew in every handler, so that the program returns, throws and
  * jumps through it at every chance.
  *
- * When libgcc installs the context of an exception's handler it overwrites
- * the registers that its own frame has saved, so that its caller's cannot be
- * found any more and _Unwind_Backtrace reads wild memory.  Such faults are
- * caught and counted; the collector's unwinder must have none.
+ * Faults of libgcc's unwinder are counted; the collector's must have none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,124 +20,28 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <ucontext.h>
-#include <unwind.h>
 
 #include "lib/cpprofdata.h"
 #include "lib/process.h"
 #include "lib/unwind.h"
 #include "tests/programs/shapes.h"
+#include "tests/unwind-oracle.h"
 
-#define MAX_FRAMES 200000
 #define TRACE_FLAG 0x100
 
 extern void *__libc_stack_end;
 struct process process;		/* none of the code is the library's own */
 
-struct backtrace {
-	uint64_t address[MAX_FRAMES];
-	size_t n;
-};
-
 static struct unwinder remembering, forgetting;
-static struct backtrace oracle;
-static unsigned long n_walks, n_frames, n_kept, n_guessed, n_wrong, n_faults,
-    n_deferred, n_marked;
+static struct oracle_tally tally;
+static unsigned long n_deferred, n_marked;
 static bool sets_marks, is_ticking;
 static struct cpprofdata_node node;	/* of all frames */
-static sigjmp_buf after_fault;
-static size_t deepest;
-static char first_wrong[400];
-
-static _Unwind_Reason_Code
-take_frame(struct _Unwind_Context *context, void *argument)
-{
-	struct backtrace *trace = argument;
-	int is_exact = 0;
-	uint64_t ip = _Unwind_GetIPInfo(context, &is_exact);
-
-	if (trampoline_is_stub(ip) && !is_exact)
-		return _URC_NO_REASON;
-	if (trace->n < MAX_FRAMES)
-		trace->address[trace->n++] = ip - !is_exact;
-	return _URC_NO_REASON;
-}
-
-static void
-leave_fault(int number)
-{
-	siglongjmp(after_fault, number);
-}
-
-/* Libgcc's stack from the interrupted instruction out; NULL: it faulted. */
-static const uint64_t *
-ask_oracle(uint64_t pc, size_t *n)
-{
-	struct sigaction action = { .sa_handler = leave_fault }, old;
-	size_t i;
-
-	oracle.n = 0;
-	sigaction(SIGSEGV, &action, &old);
-	if (sigsetjmp(after_fault, 1) != 0) {
-		sigaction(SIGSEGV, &old, NULL);
-		return NULL;
-	}
-	_Unwind_Backtrace(take_frame, &oracle);
-	sigaction(SIGSEGV, &old, NULL);
-	for (i = 0; i < oracle.n && oracle.address[i] != pc; i++)
-		;
-	/* A frame at address 0 - 1 is how it sees an end marked by 0. */
-	while (oracle.n > i && oracle.address[oracle.n - 1] + 1 < 4096)
-		oracle.n--;
-	*n = oracle.n - i;
-	return &oracle.address[i];
-}
-
-static void
-compare(const struct unwinder *unwinder, const struct frame *innermost,
-    ptrdiff_t outwards, size_t n_own, const char *which,
-    const uint64_t *expected, size_t n)
-{
-	size_t i;
-
-	/* Where there are no tables we may know more by guessing. */
-	if (unwinder->guessed || unwinder->end == UNWIND_NO_RULES)
-		n_guessed++;
-	else if (unwinder->end != UNWIND_COMPLETE || n_own != n)
-		goto wrong;
-	for (i = 0; i < n && i < n_own; i++) {
-		const struct frame *frame = innermost +
-		    (ptrdiff_t)i * outwards;
-
-		if (frame->address != expected[i] &&
-		    /* libgcc calls a signal trampoline's address inexact */
-		    !((frame->flags & FRAME_EXACT) != 0 &&
-		    frame->address - expected[i] <= 1))
-			goto wrong;
-	}
-	return;
-wrong:
-	if (n_wrong++ == 0)
-		snprintf(first_wrong, sizeof first_wrong,
-		    "%s: %zu frames, libgcc %zu, end %d, pc %#lx", which,
-		    n_own, n, (int)unwinder->end,
-		    (unsigned long)expected[0]);
-}
-
-static void
-compare_stack(const struct unwinder *unwinder, const char *which,
-    const uint64_t *expected, size_t n)
-{
-	const struct frames *stack = &unwinder->stack;
-
-	compare(unwinder, &stack->frames[stack->n - 1], -1, stack->n, which,
-	    expected, n);
-}
 
 /* Now and then, or no marked frame would be left to return by itself. */
 static void
@@ -162,31 +63,29 @@ check(const void *context)
 {
 	const ucontext_t *ucontext = context;
 	uint64_t pc = (uint64_t)ucontext->uc_mcontext.gregs[REG_RIP];
-	const uint64_t *expected;
-	size_t n;
+	bool is_known = oracle_ask(pc);
 
-	expected = ask_oracle(pc, &n);
 	unwind_remember(&forgetting, 0);
 	if (!unwind(&remembering, context)) {
 		unwind(&forgetting, context);
 		forgetting.end = UNWIND_COMPLETE;
-		compare(&forgetting, forgetting.fresh.frames, 1,
-		    forgetting.fresh.n, "deferred", expected, n);
+		if (is_known)
+			oracle_compare_walked(&forgetting, "deferred", &tally);
 		n_deferred++;
 		return;
 	}
 	unwind(&forgetting, context);
-	n_walks++;
-	if (expected == NULL) {
-		n_faults++;
+	tally.n_stacks++;
+	if (!is_known) {
+		tally.n_faults++;
 		return;
 	}
-	compare_stack(&remembering, "remembering", expected, n);
-	compare_stack(&forgetting, "forgetting", expected, n);
-	n_frames += n;
-	n_kept += remembering.n_kept;
-	if (n > deepest)
-		deepest = n;
+	oracle_compare(&remembering, "remembering", &tally);
+	oracle_compare(&forgetting, "forgetting", &tally);
+	tally.n_frames += oracle_depth();
+	tally.n_kept += remembering.n_kept;
+	if (oracle_depth() > tally.deepest)
+		tally.deepest = oracle_depth();
 	if (sets_marks)
 		set_mark();
 }
@@ -206,7 +105,7 @@ install(int number)
 	    .sa_flags = SA_SIGINFO | SA_RESTART };
 
 	sigfillset(&action.sa_mask);
-	sigdelset(&action.sa_mask, SIGSEGV);	/* see ask_oracle */
+	sigdelset(&action.sa_mask, SIGSEGV);	/* see oracle_ask */
 	sigaction(number, &action, NULL);
 }
 
@@ -220,8 +119,8 @@ begin(uintptr_t stack_end)
 	    (uintptr_t)__builtin_frame_address(0), stack_end);
 	forgetting.readable = remembering.readable;
 	trampoline_attach(&remembering);
-	n_walks = n_frames = n_kept = n_guessed = n_wrong = n_faults = 0;
-	n_deferred = n_marked = deepest = 0;
+	memset(&tally, 0, sizeof tally);
+	n_deferred = n_marked = 0;
 	memset(&node, 0, sizeof node);
 }
 
@@ -230,12 +129,12 @@ report(const char *name)
 {
 	print_message("%s: %lu stacks, %lu frames, %lu kept, %lu guessed, "
 	    "%lu faults of libgcc, %lu deferred, %lu marked, %lu returns, "
-	    "deepest %zu\n", name, n_walks, n_frames, n_kept, n_guessed,
-	    n_faults, n_deferred, n_marked, (unsigned long)node.returns,
-	    deepest);
-	if (n_wrong > 0)
-		fail_msg("%lu of %lu stacks differ; first: %s", n_wrong,
-		    n_walks, first_wrong);
+	    "deepest %zu\n", name, tally.n_stacks, tally.n_frames,
+	    tally.n_kept, tally.n_guessed, tally.n_faults, n_deferred,
+	    n_marked, (unsigned long)node.returns, tally.deepest);
+	if (tally.n_wrong > 0)
+		fail_msg("%lu of %lu stacks differ; first: %s", tally.n_wrong,
+		    tally.n_stacks, tally.first_wrong);
 }
 
 static void
@@ -266,10 +165,10 @@ step_through(unsigned (*shape)(unsigned), unsigned n, unsigned may_fault)
 	trampoline_attach(NULL);
 	report("stepped");
 	assert_int_equal(result, expected);
-	assert_true(n_walks > 100);
-	assert_true(n_kept > n_walks);
-	assert_true(n_guessed * 50 < n_walks);
-	assert_true(n_faults * 1000 <= n_walks * may_fault);
+	assert_true(tally.n_stacks > 100);
+	assert_true(tally.n_kept > tally.n_stacks);
+	assert_true(tally.n_guessed * 50 < tally.n_stacks);
+	assert_true(tally.n_faults * 1000 <= tally.n_stacks * may_fault);
 }
 
 #define STEPPED(shape, n, may_fault) \
@@ -326,8 +225,8 @@ ticks_agree(void **state)
 	begin((uintptr_t)__libc_stack_end);
 	tick_through();
 	report("ticks");
-	assert_true(n_walks > 100);
-	assert_true(n_faults * 20 < n_walks);
+	assert_true(tally.n_stacks > 100);
+	assert_true(tally.n_faults * 20 < tally.n_stacks);
 }
 
 static void *
@@ -354,8 +253,8 @@ ticks_agree_in_a_thread(void **state)
 	pthread_join(thread, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	report("ticks in a thread");
-	assert_true(n_walks > 100);
-	assert_true(n_faults * 20 < n_walks);
+	assert_true(tally.n_stacks > 100);
+	assert_true(tally.n_faults * 20 < tally.n_stacks);
 }
 
 static void *
@@ -365,7 +264,7 @@ recurse_deeply(void *argument)
 	install(SIGALRM);
 	is_ticking = true;
 	set_timer(30000);
-	while (n_walks < 4 || deepest < 100000)
+	while (tally.n_stacks < 4 || tally.deepest < 100000)
 		shape_recursion(150000);
 	set_timer(0);
 	is_ticking = false;

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* unwind-oracle.c -- asks libgcc, and looks at both stacks frame by frame. */
+#include "tests/unwind-oracle.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unwind.h>
+
+#define MAX_FRAMES 200000
+
+static struct {
+	uint64_t address[MAX_FRAMES];
+	size_t n;
+} trace;
+
+static const uint64_t *expected;	/* in the trace, innermost first */
+static size_t n_expected;
+static sigjmp_buf after_fault;
+
+static _Unwind_Reason_Code
+take_frame(struct _Unwind_Context *context, void *unused)
+{
+	int is_exact = 0;
+	uint64_t ip = _Unwind_GetIPInfo(context, &is_exact);
+
+	(void)unused;
+	if (trampoline_is_stub(ip) && !is_exact)
+		return _URC_NO_REASON;
+	if (trace.n < MAX_FRAMES)
+		trace.address[trace.n++] = ip - !is_exact;
+	return _URC_NO_REASON;
+}
+
+static void
+leave_fault(int number)
+{
+	siglongjmp(after_fault, number);
+}
+
+bool
+oracle_ask(uint64_t pc)
+{
+	struct sigaction action = { .sa_handler = leave_fault }, old;
+	size_t i;
+
+	trace.n = 0;
+	sigaction(SIGSEGV, &action, &old);
+	if (sigsetjmp(after_fault, 1) != 0) {
+		sigaction(SIGSEGV, &old, NULL);
+		return false;
+	}
+	_Unwind_Backtrace(take_frame, NULL);
+	sigaction(SIGSEGV, &old, NULL);
+	for (i = 0; i < trace.n && trace.address[i] != pc; i++)
+		;
+	/* A frame at address 0 - 1 is how it sees an end marked by 0. */
+	while (trace.n > i && trace.address[trace.n - 1] + 1 < 4096)
+		trace.n--;
+	expected = &trace.address[i];
+	n_expected = trace.n - i;
+	return true;
+}
+
+size_t
+oracle_depth(void)
+{
+	return n_expected;
+}
+
+/* Frames from the innermost on; returns how many agree. */
+static size_t
+count_equal(const struct frame *innermost, ptrdiff_t outwards, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && i < n_expected; i++) {
+		const struct frame *frame = innermost + (ptrdiff_t)i * outwards;
+
+		if (frame->address != expected[i] &&
+		    /* libgcc calls a signal trampoline's address inexact */
+		    !((frame->flags & FRAME_EXACT) != 0 &&
+		    frame->address - expected[i] <= 1))
+			break;
+	}
+	return i;
+}
+
+static bool
+has_guess(const struct frame *innermost, ptrdiff_t outwards, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if ((innermost[(ptrdiff_t)i * outwards].flags &
+		    FRAME_GUESSED) != 0)
+			return true;
+	return false;
+}
+
+static bool
+compare(const struct unwinder *unwinder, const struct frame *innermost,
+    ptrdiff_t outwards, size_t n, const char *which,
+    struct oracle_tally *tally)
+{
+	const size_t n_equal = count_equal(innermost, outwards, n);
+	const bool is_guess = has_guess(innermost, outwards, n);
+
+	tally->n_guessed += is_guess;
+	if (is_guess ? n_equal == n || n_equal == n_expected :
+	    unwinder->end == UNWIND_COMPLETE && n_equal == n &&
+	    n_equal == n_expected)
+		return true;
+	if (tally->n_wrong++ == 0)
+		snprintf(tally->first_wrong, sizeof tally->first_wrong,
+		    "%s: %zu frames, libgcc %zu, end %d, pc %#lx; from the "
+		    "innermost %zu agree, then %#lx, libgcc %#lx", which, n,
+		    n_expected, (int)unwinder->end,
+		    (unsigned long)expected[0], n_equal, n_equal < n ?
+		    (unsigned long)innermost[(ptrdiff_t)n_equal * outwards]
+		    .address : 0, n_equal < n_expected ?
+		    (unsigned long)expected[n_equal] : 0);
+	return false;
+}
+
+bool
+oracle_compare(const struct unwinder *unwinder, const char *which,
+    struct oracle_tally *tally)
+{
+	const struct frames *stack = &unwinder->stack;
+
+	return compare(unwinder, &stack->frames[stack->n - 1], -1, stack->n,
+	    which, tally);
+}
+
+bool
+oracle_compare_walked(const struct unwinder *unwinder, const char *which,
+    struct oracle_tally *tally)
+{
+	return compare(unwinder, unwinder->fresh.frames, 1, unwinder->fresh.n,
+	    which, tally);
+}
