@@ -7,9 +7,11 @@
 #ifndef CPPROF_BASE_BYTES_H
 #define CPPROF_BASE_BYTES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct bytes {
 	const unsigned char *data;
@@ -46,9 +48,9 @@ bytes_number(struct bytes *bytes, size_t n)
 	const unsigned char *taken = bytes_take(bytes, n);
 	uint64_t number = 0;
 
-	for (size_t i = 0; taken != NULL && i < n; i++)
-		number |= (uint64_t)taken[i] << (8 * i);
-	return number;
+	if (taken != NULL)
+		memcpy(&number, taken, n);
+	return le64toh(number);
 }
 
 static inline bool

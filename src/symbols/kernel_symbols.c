@@ -57,14 +57,29 @@ is_running(const struct module_file *module)
 	    memcmp(id, module->build_id, size) == 0;
 }
 
+/* Past the hexadecimal digits of a number, which wraps around. */
+static const char *
+take_number(const char *at, uint64_t *number)
+{
+	*number = 0;
+	for (;; at++) {
+		if (*at >= '0' && *at <= '9')
+			*number = *number << 4 | (uint64_t)(*at - '0');
+		else if (*at >= 'a' && *at <= 'f')
+			*number = *number << 4 | (uint64_t)(*at - 'a' + 10);
+		else
+			return at;
+	}
+}
+
 /* "ffffffff81000000 T _text"; whether it is code, of which *symbol is set. */
 static bool
 read_line(const char *line, struct symbol *symbol)
 {
-	char *end;
+	const char *end;
 
 	*symbol = (struct symbol){ .limit = UINT64_MAX };
-	symbol->start = strtoull(line, &end, 16);
+	end = take_number(line, &symbol->start);
 	if (symbol->start == 0 || end[0] != ' ' || end[1] == '\0' ||
 	    strchr("tTwW", end[1]) == NULL || end[2] != ' ')
 		return false;
@@ -86,7 +101,26 @@ find_base(const char *line, const char *end)
 	return 0;
 }
 
-/* Lines, each ended by a NUL as what stands behind a tab is. */
+/* Ends each line, and what stands before a tab in it, by a NUL. */
+static void
+end_lines(char *text, size_t size)
+{
+	char *end = text + size, *stop;
+
+	for (char *line = text; line < end; line = stop + 1) {
+		char *tab;
+
+		stop = memchr(line, '\n', (size_t)(end - line));
+		if (stop == NULL)
+			stop = end;
+		else
+			*stop = '\0';
+		tab = memchr(line, '\t', (size_t)(stop - line));
+		if (tab != NULL)
+			*tab = '\0';
+	}
+}
+
 static int
 add_text(struct symbol_table *table, char *text, size_t size,
          struct error *error)
@@ -95,9 +129,7 @@ add_text(struct symbol_table *table, char *text, size_t size,
 	uint64_t base;
 	int result = 0;
 
-	for (size_t i = 0; i < size; i++)
-		if (text[i] == '\n' || text[i] == '\t')
-			text[i] = '\0';
+	end_lines(text, size);
 	line = symbol_table_keep(table, text, size, error);
 	if (line == NULL)
 		return -1;

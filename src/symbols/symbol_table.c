@@ -245,12 +245,44 @@ cover_rest(struct symbol_table *table, struct error *error)
 	return 0;
 }
 
+/* Some tables come by start, as the kernel's does: aliases alone are left. */
+static bool
+starts_ascend(const struct symbol_table *table)
+{
+	for (size_t i = 1; i < table->n; i++)
+		if (table->symbols[i - 1].start > table->symbols[i].start)
+			return false;
+	return true;
+}
+
+static void
+sort_symbols(struct symbol *symbols, size_t n)
+{
+	if (n > 1)
+		qsort(symbols, n, sizeof *symbols, compare_symbols);
+}
+
+static void
+sort_aliases(struct symbol_table *table)
+{
+	size_t begin, end;
+
+	for (begin = 0; begin < table->n; begin = end) {
+		end = begin + 1;
+		while (end < table->n && table->symbols[end].start ==
+		       table->symbols[begin].start)
+			end++;
+		sort_symbols(table->symbols + begin, end - begin);
+	}
+}
+
 int
 symbol_table_sort(struct symbol_table *table, struct error *error)
 {
-	if (table->n > 0)
-		qsort(table->symbols, table->n, sizeof *table->symbols,
-		      compare_symbols);
+	if (starts_ascend(table))
+		sort_aliases(table);
+	else
+		sort_symbols(table->symbols, table->n);
 	table->sized.n = table->rest.n = 0;
 	return cover_sized(table, error) == 0 ? cover_rest(table, error) : -1;
 }

@@ -2,6 +2,7 @@
 /* perf_events.c -- the events of a perf.data file, and samples by them. */
 #include "src/formats/perf/perf_events.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,11 +135,10 @@ count_bits(uint64_t bits)
 static uint64_t
 number_at(const unsigned char *bytes)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	for (int i = 0; i < 8; i++)
-		number |= (uint64_t)bytes[i] << (8 * i);
-	return number;
+	memcpy(&number, bytes, sizeof number);
+	return le64toh(number);
 }
 
 /* The event of a sample, UINT32_MAX where it cannot be told. */
