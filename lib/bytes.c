@@ -4,9 +4,8 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "lib/files.h"
 #include "lib/io.h"
 #include "lib/process.h"
 #include "lib/source.h"
@@ -50,14 +49,14 @@ static bool
 ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
 {
 	char text[256];
-	long fd, n;
+	ssize_t n;
+	int fd;
 
-	fd = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/io",
-	    O_RDONLY | O_CLOEXEC);
+	fd = files_open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
-	n = syscall(SYS_read, fd, text, sizeof text - 1);
-	syscall(SYS_close, fd);
+	n = files_read(fd, text, sizeof text - 1);
+	files_close(fd);
 	if (n <= 0)
 		return false;
 	text[n] = '\0';

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "lib/arch.h"
+#include "lib/files.h"
 #include "lib/process.h"
 #include "lib/resource.h"
 
@@ -125,11 +126,11 @@ descriptor(void)
 	if (is_ours(file.fd))
 		return file.fd;
 	file.fd = -1;
-	fd = open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	fd = files_open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
 	if (!is_ours(fd)) {
-		close(fd);
+		files_close(fd);
 		return -1;
 	}
 	return file.fd = process_move_up(fd);
@@ -139,7 +140,7 @@ static void
 close_descriptor(void)
 {
 	if (is_ours(file.fd))
-		close(file.fd);
+		files_close(file.fd);
 	file.fd = -1;
 }
 
@@ -382,7 +383,7 @@ open_new(void)
 
 	end = put_number(end, process.pid);
 	for (i = 1;; i++) {
-		fd = open(file.path,
+		fd = files_open(file.path,
 		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST || i > MAX_EXECS)
 			return fd;
@@ -473,7 +474,7 @@ abandon(void)
 
 	if (file.fd >= 0) {
 		unlink(file.path);
-		close(file.fd);
+		files_close(file.fd);
 		file.fd = -1;
 	}
 	file.size = 0;

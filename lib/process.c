@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/cpprof-environment.h"
+#include "lib/files.h"
 #include "lib/own-resource.h"
 #include "lib/resource.h"
 
@@ -62,7 +63,7 @@ process_move_up(int fd)
 	moved = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
 	if (moved < 0)
 		return fd;
-	close(fd);
+	files_close(fd);
 	return moved;
 }
 
@@ -92,12 +93,12 @@ process_variable(char **environment, const char *name)
 static void
 read_file(const char *path, char *text, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
 	ssize_t n = 0;
 
 	if (fd >= 0) {
-		n = read(fd, text, size - 1);
-		close(fd);
+		n = files_read(fd, text, size - 1);
+		files_close(fd);
 	}
 	text[n > 0 ? n : 0] = '\0';
 }
@@ -143,7 +144,7 @@ read_size(const char *text)
 static void
 read_arguments(void)
 {
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	int fd = files_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
 	size_t size = 0, i;
 	ssize_t n;
 	char *text;
@@ -152,7 +153,8 @@ read_arguments(void)
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (fd < 0 || text == MAP_FAILED)
 		goto out;
-	while ((n = read(fd, text + size, MAX_ARGUMENTS_SIZE - 1 - size)) > 0)
+	while ((n = files_read(fd, text + size,
+	    MAX_ARGUMENTS_SIZE - 1 - size)) > 0)
 		size += (size_t)n;
 	if (size > 0 && text[size - 1] != '\0')
 		text[size++] = '\0';
@@ -162,7 +164,7 @@ read_arguments(void)
 		process.n_arguments += text[i] == '\0';
 out:
 	if (fd >= 0)
-		close(fd);
+		files_close(fd);
 }
 
 static void

@@ -234,8 +234,9 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	int cancel_state;
 
 	/*
-	 * Opening and closing the file are cancellation points; where the
-	 * program was interrupted may be none: malloc, say, must not throw.
+	 * Where the kernel cannot allocate space for a file, the C library
+	 * writes to it, and that is a cancellation point; where the program
+	 * was interrupted may be none: malloc, say, must not throw.
 	 */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	thread->is_sampling = true;

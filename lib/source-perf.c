@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/cpprofdata.h"
+#include "lib/files.h"
 #include "lib/process.h"
 #include "lib/resource.h"
 #include "lib/source-usage.h"
@@ -60,14 +61,14 @@ perf_sender(const siginfo_t *info)
 static uint64_t
 read_number(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
 	char digits[24];
 	uint64_t number = 0;
 	ssize_t n = 0, i;
 
 	if (fd >= 0) {
-		n = read(fd, digits, sizeof digits);
-		close(fd);
+		n = files_read(fd, digits, sizeof digits);
+		files_close(fd);
 	}
 	for (i = 0; i < n && digits[i] >= '0' && digits[i] <= '9'; i++)
 		number = number * 10 + (uint64_t)(digits[i] - '0');
@@ -172,7 +173,7 @@ can_open(const struct source *source, const char **why)
 		*why = explain(errno);
 		return false;
 	}
-	close(fd);
+	files_close(fd);
 	return true;
 }
 
@@ -223,7 +224,7 @@ static void
 close_descriptor(struct account *account)
 {
 	if (is_ours(account))
-		close(account->fd);
+		files_close(account->fd);
 	account->fd = -1;
 }
 

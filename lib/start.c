@@ -32,6 +32,7 @@
 #include "lib/control.h"
 #include "lib/cpprof-environment.h"
 #include "lib/datafile.h"
+#include "lib/files.h"
 #include "lib/modules.h"
 #include "lib/offer.h"
 #include "lib/own-resource.h"
@@ -73,7 +74,7 @@ warn(const char *what, int error)
 		at = stpncpy(at, strerrordesc_np(error), (size_t)(end - at));
 	}
 	*at++ = '\n';
-	if (write(STDERR_FILENO, line, (size_t)(at - line)) < 0)
+	if (files_write(STDERR_FILENO, line, (size_t)(at - line)) < 0)
 		return;		/* nobody to tell */
 }
 
