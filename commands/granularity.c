@@ -49,6 +49,10 @@ const struct command command_granularity = {
 	    "Where they are not known, a name stays the module's (by file) "
 	    "or the function's. Where the profile has only names, they "
 	    "stay.\n\n"
+	    "A profile of calls without stacks (callgrind) knows which "
+	    "function was called from a line, so that by line and by callsite "
+	    "functions stand between lines: main, db.c:118, read_record, "
+	    "db.c:20.\n\n"
 	    "A root that does not occur under the new names gives way to the "
 	    "default one, and a note says so.",
 	.example = "granularity module",

@@ -7,6 +7,9 @@ NAME.inclusive.txt what callgrind_annotate --threshold=100 prints of it.  Other
 folders of that kind can be named.  Own costs must agree for every function.
 Inclusive ones must, too, but for functions below themselves, of which
 callgrind_annotate adds up all calls: there the row of the first level is right.
+NAME.lines.txt is what it says of lines, as "make-lines" below has it say: own
+costs must agree for every line and for every file.  Calls are compared with
+what the profile itself says line by line.
 """
 import glob
 import gzip
@@ -15,6 +18,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,9 +50,10 @@ def oracle(path):
     return rows
 
 
-def ask(path, view):
+def ask(path, view, granularity="function"):
     answer = subprocess.run(
-        [CPPROF, "-q", "-F", "json", "-e", "threshold 0", "-e", view, path],
+        [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
+         "-e", f"granularity {granularity}", "-e", view, path],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     return {row["path"][0]: (row["hits"], row["estimated"])
             for row in json.loads(answer)["rows"]}
@@ -94,6 +99,159 @@ def check_inclusive(profile, rows):
     return n
 
 
+def make_lines(profile):
+    """Makes NAME.lines.txt: "FILE:LINE COST" of the first event.
+
+    callgrind_annotate must be installed.  It prints costs beside the lines of
+    files that it finds; so each file of the profile is made, line N being N."""
+    key = r"^([cj]?f[lie]=(?:\(\d+\) ?)?)"
+    text = re.sub(key + "/", r"\1ROOT/", read(profile), flags=re.M)
+    files = {file for _, file in re.findall(key + "(.+)$", text, re.M)}
+    with tempfile.TemporaryDirectory() as folder:
+        # Some paths begin with "../".
+        below = os.path.join(folder, "a", "b", "c", "d")
+        for file in files - {"???"}:
+            os.makedirs(os.path.dirname(below + "/" + file), exist_ok=True)
+            with open(below + "/" + file, "w") as source:
+                source.writelines(f"line {n}\n" for n in range(1, 20000))
+        path = os.path.join(folder, "profile")
+        with open(path, "w") as out:
+            out.write(text)
+        answer = subprocess.run(
+            ["callgrind_annotate", "--auto=yes", "--threshold=100",
+             "--context=0", "--show-percs=no", path],
+            check=True, cwd=below, encoding="utf-8",
+            stdout=subprocess.PIPE).stdout
+    with gzip.open(re.sub(r"\.gz$", "", profile) + ".lines.txt.gz", "wt",
+                   compresslevel=9) as out:
+        for line in answer.split("\n"):
+            if line.startswith("-- Auto-annotated source: "):
+                file = line.split(": ", 1)[1].replace("ROOT/", "/")
+            match = re.match(r" *([\d,]+) .*line (\d+)$", line)
+            if match:
+                cost = match.group(1).replace(",", "")
+                out.write(f"{file}:{match.group(2)} {cost}\n")
+
+
+class Parsed:
+    """A profile as its lines say: own costs of objects, and calls from lines,
+    (FILE:LINE, function) to their cost, of the first event."""
+
+    def __init__(self, text):
+        self.objects, self.calls, self.meaning = {}, {}, {}
+        self.ob = self.file = self.callee = None
+        self.is_call, self.line, self.n_positions = False, 0, 1
+        for line in text.split("\n"):
+            if line.startswith("positions: "):
+                self.n_positions = len(line.split()) - 1
+            elif re.match(r"[0-9+*-]", line):
+                self.cost(line.split())
+            elif re.match(r"[a-z]+=", line):
+                self.name(*line.split("=", 1))
+
+    def name(self, key, text):
+        if key == "calls":
+            self.is_call = True
+            return
+        match = re.match(r"\((\d+)\) ?(.*)$", text)
+        kind = "fn" if key.endswith("fn") else \
+            "ob" if key.endswith("ob") else "file"
+        if match and match.group(2):
+            self.meaning[kind, match.group(1)] = match.group(2)
+        if match:
+            text = self.meaning[kind, match.group(1)]
+        if key == "ob":
+            self.ob = text
+        elif key in ("fl", "fi", "fe"):
+            self.file = text
+        elif key == "cfn":
+            self.callee = text.split("'")[0]
+
+    def cost(self, words):
+        line = words[self.n_positions - 1]
+        if line[0] in "+-":
+            self.line += int(line)
+        elif line != "*":
+            self.line = int(line)
+        cost = int(words[self.n_positions]) if \
+            len(words) > self.n_positions else 0
+        if self.is_call:
+            key = f"{self.file}:{self.line}", self.callee
+            self.calls[key] = self.calls.get(key, 0) + cost
+        else:
+            self.objects[self.ob] = self.objects.get(self.ob, 0) + cost
+        self.is_call = False
+
+
+def check_modules(profile, parsed):
+    sums = {}
+    for path, cost in parsed.objects.items():
+        if path not in (None, "???"):
+            name = path.split("/")[-1]
+            sums[name] = sums.get(name, 0) + cost
+    bodies = ask(profile, "body", "module")
+    for name, cost in sums.items():
+        assert bodies[name] == (cost, False), (name, bodies[name], cost)
+
+
+def check_calls(profile, parsed):
+    """Calls from lines, where none are below themselves; how many."""
+    command = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
+               "-e", "granularity line", "-e", "functions"]
+    names = {row["path"][0] for row in json.loads(subprocess.run(
+        command + [profile], check=True, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL).stdout)["rows"]}
+    named = {}
+    for line, callee in parsed.calls:
+        for end in ends(line):
+            if end in names:
+                named[end] = line
+    for name in named:
+        command += ["-e", f"callees |{name}|"]
+    answer = subprocess.run(command + [profile], check=True,
+                            stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL).stdout
+    n = 0
+    for view in map(json.loads, answer.splitlines()[1:]):
+        for row in view["rows"]:
+            name, callee = row["path"]
+            if not row["estimated"]:
+                expected = parsed.calls[named[name], callee]
+                assert row["hits"] == expected, (row, expected)
+                n += 1
+    return n
+
+
+def ends(path):
+    """A path, and all that is left when its first parts are cut off."""
+    parts = path.split("/")
+    return ["/".join(parts[i:]) for i in range(len(parts))]
+
+
+def check_lines(profile, lines):
+    """Own costs of lines and files; names are ends of the files' paths."""
+    costs, files = {}, {}
+    for line in lines.split("\n")[:-1]:
+        name, cost = line.rsplit(" ", 1)
+        costs[name] = int(cost)
+        file = name.rsplit(":", 1)[0]
+        files[file] = files.get(file, 0) + int(cost)
+    for granularity, expected in (("line", costs), ("file", files)):
+        bodies = ask(profile, "body", granularity)
+        found = set()
+        for name, cost in expected.items():
+            named = [end for end in ends(name) if end in bodies]
+            assert len(named) == 1, (granularity, name, named)
+            assert bodies[named[0]] == (cost, False), \
+                (granularity, name, bodies[named[0]], cost)
+            found.add(named[0])
+        if granularity == "line":
+            more = {name for name, (hits, _) in bodies.items()
+                    if hits and re.search(r":\d+$", name)}
+            assert more <= found, more - found
+    return len(costs)
+
+
 def parts_equal_whole(folder):
     """The same run in several parts (of calls that go on from part to part
     callgrind_annotate adds the cost to their callers' own)."""
@@ -104,6 +262,10 @@ def parts_equal_whole(folder):
 
 
 def main():
+    if sys.argv[1:2] == ["make-lines"]:
+        for profile in sys.argv[2:]:
+            make_lines(profile)
+        return 0
     folders = sys.argv[1:] or [os.path.join(HERE, "data", "callgrind")]
     profiles = sorted(path for folder in folders for path in
                       glob.glob(os.path.join(folder, "*.out*")) if
@@ -120,8 +282,14 @@ def main():
             if glob.glob(base + ".inclusive.txt*"):
                 n = check_inclusive(profile,
                                     oracle(base + ".inclusive.txt"))
+            lines = 0
+            if glob.glob(base + ".lines.txt*"):
+                lines = check_lines(profile, read(base + ".lines.txt"))
+            parsed = Parsed(read(base))
+            check_modules(profile, parsed)
+            calls = check_calls(profile, parsed)
             print(f"ok {number} - {os.path.basename(base)}: {bodies} bodies, "
-                  f"{n} with descendants")
+                  f"{n} with descendants, {lines} lines, {calls} calls")
         except (AssertionError, KeyError) as error:
             print(f"# {error!r}")
             print(f"not ok {number} - {os.path.basename(base)}")

@@ -143,27 +143,28 @@ def callgrind_has_bodies_and_outermost_calls(profile):
 
 def callgrind_comes_back(profile):
     back = export(profile, "callgrind")
-    pairs = zip(resources(profile), resources(back))
-    for names in [[each["name"] for each in pair] for pair in pairs]:
+    assert resources(profile) == resources(back)
+    for name in [resource["name"] for resource in resources(profile)]:
         for view in ("functions", "flat", "body"):
             ours, theirs = (
                 [(row["path"], row["hits"]) for row in answers(
                     path, f"resource |{name}|", "threshold 0",
-                    view)[-1]["rows"]]
-                for path, name in zip((profile, back), names))
+                    view)[-1]["rows"]] for path in (profile, back))
             assert ours == theirs, (view, ours, theirs)
 
 
 def graph_comes_back(profile):
     """Of a profile that is functions and calls itself, all."""
     back = export(profile, "callgrind")
-    for view in ("functions", "flat", "body", "down", "up"):
-        ours, theirs = (answers(path, "threshold 0.0001", view)[-1]["rows"]
-                        for path in (profile, back))
-        differences = [pair for pair in zip(ours, theirs)
-                       if pair[0] != pair[1]]
-        assert ours == theirs, (view, len(ours), len(theirs),
-                                differences[:2])
+    for by in ("function", "module", "file", "line", "callsite"):
+        for view in ("functions", "flat", "body", "down", "up"):
+            ours, theirs = (
+                answers(path, "threshold 0.0001", f"granularity {by}",
+                        view)[-1]["rows"] for path in (profile, back))
+            differences = [pair for pair in zip(ours, theirs)
+                           if pair[0] != pair[1]]
+            assert ours == theirs, (by, view, len(ours), len(theirs),
+                                    differences[:2])
 
 
 def annotate_agrees(profile):

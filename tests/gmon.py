@@ -134,6 +134,16 @@ def profile(folder, name, *flags):
                   os.path.join(folder, f"{name}.{number}"))
 
 
+def check_export(folder, *files):
+    """What `export callgrind` writes of it reads back as it was."""
+    run(CPPROF, "-q", "-e", "export callgrind exported", *files, cwd=folder)
+    for view in ("functions", "flat", "down", "up", "graph", "graph --gprof",
+                 "never"):
+        ours, theirs = (ask(folder, view, *names)
+                        for names in (files, ("exported",)))
+        assert ours == theirs, (view, ours, theirs)
+
+
 def check(folder, name, *flags):
     profile(folder, name, *flags)
     run("gprof", "-s", name, f"{name}.1", f"{name}.2", cwd=folder)
@@ -144,6 +154,7 @@ def check(folder, name, *flags):
                          ((f"{name}.sum",), f"{name}.sum")):
         n = check_flat(folder, (name, *files), (name, gprof))
         m = check_graph(folder, (*files, name), (name, gprof))
+        check_export(folder, name, *files)
         print(f"# {' '.join(files)}: {n} functions, {m} entries")
 
 

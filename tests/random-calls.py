@@ -6,7 +6,8 @@ Random programs, most of them recursive, are run in the mind: each gives the
 stacks that a sampler would see, and the calls that callgrind would count, with
 and without its levels of recursion and known callers.  Of the calls cpprof may
 say less, and more only with a mark; every number without one must be that of
-the stacks, and a path must show one number in every view.
+the stacks, and a path must show one number in every view.  The same holds by
+module, file, line and call site.
 """
 import json
 import os
@@ -20,8 +21,14 @@ SEED = int(os.environ.get("SEED", "1"))
 PROGRAMS = int(os.environ.get("PROGRAMS", "60"))
 
 
+GRANULARITIES = ("function", "module", "file", "line", "callsite")
+FILES = ("a.c", "b.c", "h.h")
+OBJECTS = ("prog", "lib.so")
+
+
 class Run:
-    """One run: activations as (name, cost, children)."""
+    """One run: activations as (name, [(place, cost)], [(place, child)]), a
+    place being a file and a line; code of another file was inlined."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -30,66 +37,120 @@ class Run:
         self.callees = {
             name: rng.sample(self.names, rng.randint(1, min(3, len(self.names))))
             for name in self.names}
+        self.file = {name: rng.choice(FILES[:2]) for name in self.names}
+        self.object = {name: rng.choice(OBJECTS) for name in self.names}
         self.left = rng.randint(3, 120)
+
+    def place(self, name):
+        file = self.file[name] if self.rng.random() < 0.8 else FILES[2]
+        return file, self.rng.randint(1, 3)
 
     def activation(self, name, depth):
         self.left -= 1
         children = []
         while self.left > 0 and depth < 12 and self.rng.random() < 0.7:
-            children.append(self.activation(
-                self.rng.choice(self.callees[name]), depth + 1))
-        return name, self.rng.choice([0, 1, 2, 5, 10]), children
+            children.append((self.place(name), self.activation(
+                self.rng.choice(self.callees[name]), depth + 1)))
+        costs = [(self.place(name), self.rng.choice([0, 1, 2, 5, 10]))
+                 for _ in range(self.rng.randint(1, 2))]
+        return name, costs, children
+
+    def steps(self, granularity, name, place, is_call):
+        """What a function at a place is called on a stack."""
+        file, line = place
+        if granularity == "module":
+            return (self.object[name],)
+        if granularity == "file":
+            own = self.file[name]
+            return (own,) if file == own else (own, file)
+        if granularity == "line":
+            return name, f"{file}:{line}"
+        if granularity == "callsite" and is_call:
+            where = f"{line}" if file == self.file[name] else f"{file}:{line}"
+            return name, f"{name}:{where}"
+        return (name,)
+
+    def stacks(self, granularity, activation, above, out):
+        name, costs, children = activation
+        for place, cost in costs:
+            here = above + self.steps(granularity, name, place, False)
+            out[here] = out.get(here, 0) + cost
+        for place, child in children:
+            self.stacks(granularity, child, above +
+                        self.steps(granularity, name, place, True), out)
 
 
-def stacks(activation, above, out):
-    name, cost, children = activation
-    here = above + (name,)
-    out[here] = out.get(here, 0) + cost
-    for child in children:
-        stacks(child, here, out)
+class Callgrind:
+    """What callgrind would count with --separate-recs=levels."""
 
+    def __init__(self, run, levels, n_callers):
+        self.run, self.levels, self.n_callers = run, levels, n_callers
+        self.costs, self.arcs, self.name = {}, {}, {}
 
-def callgrind(activation, levels, n_callers):
-    """The text that callgrind would write with --separate-recs=levels."""
-    costs, arcs = {}, {}
-
-    def visit(activation, above):
-        name, cost, children = activation
-        level = min(above.count(name) + 1, levels)
+    def visit(self, activation, above):
+        name, costs, children = activation
+        level = min(above.count(name) + 1, self.levels)
         text = name + (f"'{level}" if level > 1 else "")
-        for caller in list(reversed(above))[:n_callers]:
+        for caller in list(reversed(above))[:self.n_callers]:
             text += "'" + caller
-        costs[text] = costs.get(text, 0) + cost
-        total = cost
-        for child in children:
-            callee, used = visit(child, above + (name,))
-            calls, hits = arcs.get((text, callee), (0, 0))
-            arcs[text, callee] = calls + 1, hits + used
+        self.name[text] = name
+        total = 0
+        for place, cost in costs:
+            key = text, place
+            self.costs[key] = self.costs.get(key, 0) + cost
+            total += cost
+        for place, child in children:
+            callee, used = self.visit(child, above + (name,))
+            calls, hits = self.arcs.get((text, place, callee), (0, 0))
+            self.arcs[text, place, callee] = calls + 1, hits + used
             total += used
         return text, total
 
-    visit(activation, ())
-    lines = ["# callgrind format", "creator: callgrind-3.19.0",
-             "positions: line", "events: Ir"]
-    for text in sorted(costs):
-        lines += [f"fn={text}", f"1 {costs[text]}"]
-        for (caller, callee), (calls, hits) in sorted(arcs.items()):
-            if caller == text:
-                lines += [f"cfn={callee}", f"calls={calls} 1", f"1 {hits}"]
-    return "\n".join(lines + ["totals: 0", ""])
+    def lines(self, text):
+        """A function's lines, own costs and calls in the order of places."""
+        name = self.name[text]
+        file = self.run.file[name]
+        yield f"ob={self.run.object[name]}"
+        yield f"fl={file}"
+        yield f"fn={text}"
+        of = [(place, None, cost) for (caller, place), cost in
+              self.costs.items() if caller == text]
+        of += [(place, callee, used) for (caller, place, callee), used in
+               self.arcs.items() if caller == text]
+        for place, callee, used in sorted(of, key=str):
+            if place[0] != file:
+                file = place[0]
+                yield f"{'fe' if file == self.run.file[name] else 'fi'}={file}"
+            if callee is None:
+                yield f"{place[1]} {used}"
+                continue
+            yield f"cob={self.run.object[self.name[callee]]}"
+            yield f"cfi={self.run.file[self.name[callee]]}"
+            yield f"cfn={callee}"
+            yield f"calls={used[0]} 1"
+            yield f"{place[1]} {used[1]}"
+
+    def text(self):
+        lines = ["# callgrind format", "creator: callgrind-3.19.0",
+                 "positions: line", "events: Ir"]
+        for text in sorted(self.name):
+            lines += self.lines(text)
+        return "\n".join(lines + ["totals: 0", ""])
 
 
-def ask(path, names):
+def ask(path, names, granularity="function"):
     """Every row of every view: (view, path) to (hits, whether estimated)."""
     commands = ["functions", "body"]
     for name in names:
         commands += [f"{view} {name}"
                      for view in ("down", "up", "callers", "callees")]
-    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
+    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
+                 "-e", f"granularity {granularity}"]
     for command in commands:
         arguments += ["-e", command]
     answer = subprocess.run(arguments + [path], check=True,
-                            stdout=subprocess.PIPE).stdout
+                            stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL).stdout
     rows = {}
     for line in answer.splitlines():
         view = json.loads(line)
@@ -117,34 +178,52 @@ def check(truth, rows, why):
     return n_exact
 
 
-def main():
+def compare(run, activation, granularity, folded, called):
+    """How many numbers are exact, of how many."""
+    out = {}
+    run.stacks(granularity, activation, (), out)
+    if not any(out.values()):
+        return 0, 0
+    with open(folded, "w") as file:
+        for stack, cost in out.items():
+            file.write(";".join(stack) + f" {cost}\n")
+    names = sorted({name for stack in out for name in stack})
+    truth = ask(folded, names)
     n_exact = n_rows = 0
+    for levels, n_callers in ((1, 0), (2, 0), (3, 0), (2, 1), (2, 3), (3, 20)):
+        counted = Callgrind(run, levels, n_callers)
+        counted.visit(activation, ())
+        with open(called, "w") as file:
+            file.write(counted.text())
+        rows = ask(called, names, granularity)
+        n_exact += check(truth, rows, (granularity, levels, n_callers))
+        n_rows += len(rows)
+    return n_exact, n_rows
+
+
+def main():
     with tempfile.TemporaryDirectory() as folder:
         folded = os.path.join(folder, "stacks")
         called = os.path.join(folder, "calls")
-        for number in range(PROGRAMS):
-            rng = random.Random(SEED * 100003 + number)
-            run = Run(rng)
-            activation = run.activation(run.names[0], 0)
-            out = {}
-            stacks(activation, (), out)
-            with open(folded, "w") as file:
-                for stack, cost in out.items():
-                    file.write(";".join(stack) + f" {cost}\n")
-            names = sorted({name for stack in out for name in stack})
-            if not any(out.values()):
-                continue
-            truth = ask(folded, names)
-            for levels, n_callers in ((1, 0), (2, 0), (3, 0), (2, 1), (2, 3),
-                                      (3, 20)):
-                with open(called, "w") as file:
-                    file.write(callgrind(activation, levels, n_callers))
-                rows = ask(called, names)
-                n_exact += check(truth, rows, (number, levels, n_callers))
-                n_rows += len(rows)
-    print(f"# {n_exact} of {n_rows} numbers exact")
-    print("ok 1 - numbers without a mark are those of the stacks")
-    print("1..1")
+        for number, granularity in enumerate(GRANULARITIES, 1):
+            n_exact = n_rows = 0
+            for program in range(PROGRAMS if number == 1 else PROGRAMS // 6):
+                rng = random.Random(SEED * 100003 + program)
+                run = Run(rng)
+                activation = run.activation(run.names[0], 0)
+                try:
+                    exact, rows = compare(run, activation, granularity,
+                                          folded, called)
+                except AssertionError as error:
+                    print(f"# program {program}: {error}")
+                    print(f"not ok {number} - by {granularity}")
+                    break
+                n_exact, n_rows = n_exact + exact, n_rows + rows
+            else:
+                print(f"# {n_exact} of {n_rows} numbers exact")
+                print(f"ok {number} - by {granularity}, numbers without a "
+                      "mark are those of the stacks")
+    print(f"1..{len(GRANULARITIES)}")
     return 0
 
 

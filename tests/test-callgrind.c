@@ -258,8 +258,84 @@ functions_of_one_name_stay_apart(void **state)
 	(void)state;
 	assert_graph(profile, 0, "f 1; f 2; f 4; f>f 1:4; ");
 	assert_string_equal(names_text(profile->names,
-	                               profile->graph->nodes[2].home),
-	                    "b:y.c");
+	                               profile->graph->nodes[2].object), "b");
+	assert_string_equal(names_text(profile->names,
+	                               profile->graph->nodes[2].file), "y.c");
+	profile_free(profile);
+}
+
+/* "main a.c:16 20; main a.c:16 >f 1:400; " */
+static void
+assert_places(const struct profile *profile, uint32_t resource,
+              const char *expected)
+{
+	const struct call_graph *graph = profile->graph;
+	const struct call_places *places = graph->places;
+	char text[2000] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < places->n; i++) {
+		const struct call_place *place = &places->items[i];
+
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s %s:%u ",
+		    node_text(profile, place->node), place->file == NO_NAME ?
+		    "?" : names_text(profile->names, place->file),
+		    place->line);
+		if (place->arc != NO_ARC)
+			n += (size_t)snprintf(text + n, sizeof text - n,
+			    ">%s %llu:", node_text(profile,
+			                           graph->arcs[place->arc].callee),
+			    (unsigned long long)place->calls);
+		n += (size_t)snprintf(text + n, sizeof text - n, "%llu; ",
+		    (unsigned long long)call_places_hits(places, i)[resource]);
+	}
+	assert_string_equal(text, expected);
+}
+
+static void
+costs_have_their_places(void **state)
+{
+	struct profile *profile = read_text(
+	    "positions: instr line\nevent: Twice = 2 A\nevents: A\n"
+	    "fl=a.c\nfn=f\n0x10 16 1\n+4 * 2\n+4 +2 3\n"
+	    "jump=1 0x10 16\n+1 +10\n"
+	    "fi=b.h\n+4 7 4\n"
+	    "cfn=g\ncalls=2 0x50 90\n+4 * 5\n"
+	    "fe=a.c\n* 16 6\n"
+	    "fn=g\n0x50 90 5\nfl=???\nfn=h\n1 -1 1\n");
+
+	(void)state;
+	assert_places(profile, 0,
+	              "f a.c:16 9; f a.c:18 3; f b.h:7 4; f b.h:7 >g 2:5; "
+	              "g a.c:90 5; h ?:89 1; ");
+	assert_places(profile, 1,
+	              "f a.c:16 18; f a.c:18 6; f b.h:7 8; f b.h:7 >g 2:10; "
+	              "g a.c:90 10; h ?:89 2; ");
+	assert_graph(profile, 0, "f 16; g 5; h 1; f>g 2:5; ");
+	profile_free(profile);
+	profile = read_text("positions: instr\nevents: A\nfl=a.c\nfn=f\n"
+	                    "0x10 1\n0x14 1\n");
+	assert_places(profile, 0, "f a.c:0 2; ");
+	profile_free(profile);
+}
+
+static void
+own_events_come_back(void **state)
+{
+	struct profile *profile = read_text(
+	    "creator: cpprof (names as callgrind's)\n"
+	    "event: RealTime1 : Real, Time, 50 centisecond each\n"
+	    "event: B : B\nevents: RealTime1 B\nfn=f\n1 2 3\n"
+	    "events: B RealTime1\nfn=f\n1 4 5\ntotals: 1\n");
+
+	(void)state;
+	assert_string_equal(profile->resources[0].name, "Real, Time");
+	assert_string_equal(profile->resources[0].gtick, "centisecond");
+	assert_int_equal(profile->resources[0].interval, 50);
+	assert_string_equal(profile->resources[1].name, "B");
+	assert_string_equal(profile->resources[1].gtick, "");
+	assert_graph(profile, 0, "f 7; ");
+	assert_graph(profile, 1, "f 7; ");
 	profile_free(profile);
 }
 
@@ -404,6 +480,11 @@ graphs_merge(void **state)
 	assert_string_equal(sum->resources[0].name, "Instructions");
 	assert_graph(sum, 0, "main 20; func1 100; func2 706; new 8; "
 	             "main>func1 1:400; main>func2 3:400; func1>func2 2:300; ");
+	assert_places(sum, 0,
+	              "main file1.c:16 20; main file1.c:16 >func1 1:400; "
+	              "main file1.c:16 >func2 3:400; func1 file1.c:51 100; "
+	              "func1 file1.c:51 >func2 2:300; func2 file2.c:20 700; "
+	              "func2 file2.c:1 6; new file2.c:1 8; ");
 	assert_graph(sum, 1, "main 0; func1 0; func2 5; new 7; "
 	             "main>func1 1:0; main>func2 3:0; func1>func2 2:0; ");
 	profile_free(sum);
@@ -423,6 +504,8 @@ main(void)
 		cmocka_unit_test(parts_add_up),
 		cmocka_unit_test(levels_and_callers_are_taken_apart),
 		cmocka_unit_test(functions_of_one_name_stay_apart),
+		cmocka_unit_test(costs_have_their_places),
+		cmocka_unit_test(own_events_come_back),
 		cmocka_unit_test(old_spellings_are_known),
 		cmocka_unit_test(costs_without_function_are_kept),
 		cmocka_unit_test(errors_name_their_line),

@@ -60,6 +60,14 @@ has_lines(const struct profile *profile)
 	return false;
 }
 
+/* Whether calls are only counted, so that what they used is reckoned. */
+static bool
+has_estimates(const struct profile *profile)
+{
+	return profile->graph != NULL && !profile->graph->has_hits &&
+	    profile->graph->n_arcs > 0;
+}
+
 static bool
 has_paths(const struct profile *profile)
 {
@@ -76,6 +84,7 @@ find_contents(const struct profile *profile)
 	    (has_units(profile) ? EXPORT_UNITS : 0) |
 	    (has_samples(profile) ? samples : 0) |
 	    (has_paths(profile) ? EXPORT_PATHS : 0) |
+	    (has_estimates(profile) ? EXPORT_ESTIMATES : 0) |
 	    (profile->n_modules > 0 ? EXPORT_ADDRESSES | EXPORT_NAMES : 0) |
 	    (has_lines(profile) ? EXPORT_LINES : 0) |
 	    (profile->n_sections > 1 ? EXPORT_THREADS : 0) |
@@ -95,6 +104,8 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		{ EXPORT_UNITS, "gticks and intervals" },
 		{ EXPORT_SAMPLES | EXPORT_SAMPLES_EACH, "raw samples" },
 		{ EXPORT_PATHS, "call paths of more than two functions" },
+		{ EXPORT_ESTIMATES, "which costs of calls are estimates by "
+		  "gprof's rule (all are)" },
 		{ EXPORT_ADDRESSES, "addresses" },
 		{ EXPORT_NAMES, "names (they are looked up again)" },
 		{ EXPORT_LINES, "files and lines" },

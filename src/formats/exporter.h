@@ -41,6 +41,7 @@ enum export_content {
 	EXPORT_PROCESSES = 1 << 8,	/* more than one */
 	EXPORT_TALLIES = 1 << 9,	/* what the collector counted */
 	EXPORT_NAMES = 1 << 10,		/* of functions that have an address */
+	EXPORT_ESTIMATES = 1 << 11,	/* that costs of calls are reckoned */
 };
 
 struct exporter {

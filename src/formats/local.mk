@@ -20,12 +20,16 @@ libcore_a_SOURCES += \
 	src/formats/callgrind/callgrind_costs.h \
 	src/formats/callgrind/callgrind_events.c \
 	src/formats/callgrind/callgrind_events.h \
+	src/formats/callgrind/callgrind_graph.c \
+	src/formats/callgrind/callgrind_graph.h \
 	src/formats/callgrind/callgrind_head.c \
 	src/formats/callgrind/callgrind_names.c \
 	src/formats/callgrind/callgrind_names.h \
 	src/formats/callgrind/callgrind_output.c \
 	src/formats/callgrind/callgrind_output.h \
 	src/formats/callgrind/callgrind_reader.h \
+	src/formats/callgrind/callgrind_words.c \
+	src/formats/callgrind/callgrind_words.h \
 	src/formats/callgrind/export_callgrind.c \
 	src/formats/collapsed/collapsed.c \
 	src/formats/collapsed/collapsed_header.c \

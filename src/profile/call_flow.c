@@ -25,6 +25,7 @@ call_flow_free(struct call_flow *flow)
 	free(flow->first_out);
 	free(flow->in);
 	free(flow->first_in);
+	free(flow->graph_arcs);
 	free(flow);
 }
 
@@ -32,7 +33,6 @@ static void
 making_end(struct flow_making *making)
 {
 	free(making->vertex);
-	free(making->arc);
 	free(making->n_members);
 	free(making->cycle_total);
 }
@@ -80,8 +80,8 @@ choose_arcs(struct flow_making *making, bool with_static)
 		uint32_t callee = callee_name(graph, i);
 		struct flow_function *function = &flow->functions[callee];
 
-		making->arc[i] = is_static && !with_static ? UINT32_MAX : 0;
-		if (making->arc[i] == UINT32_MAX)
+		flow->graph_arcs[i] = is_static && !with_static ? UINT32_MAX : 0;
+		if (flow->graph_arcs[i] == UINT32_MAX)
 			continue;
 		flow->functions[caller].occurs = function->occurs = true;
 		if (is_static)
@@ -124,11 +124,11 @@ find_cycles_of(struct flow_making *making, uint32_t *first, uint32_t *next,
 	uint32_t n = flow->n_names;
 
 	for (uint32_t i = 0; i < graph->n_arcs; i++)
-		if (making->arc[i] != UINT32_MAX)
+		if (flow->graph_arcs[i] != UINT32_MAX)
 			first[caller_name(graph, i) + 1]++;
 	add_up(first, n + 1);
 	for (uint32_t i = graph->n_arcs; i-- > 0;)
-		if (making->arc[i] != UINT32_MAX)
+		if (flow->graph_arcs[i] != UINT32_MAX)
 			next[--first[caller_name(graph, i) + 1]] =
 			    callee_name(graph, i);
 	/* first[v + 1] is now where v's run begins. */
@@ -183,7 +183,7 @@ mark_cycles(struct flow_making *making, struct error *error)
 		function->is_recursive = function->is_in_cycle;
 	}
 	for (uint32_t i = 0; i < graph->n_arcs; i++)
-		if (making->arc[i] != UINT32_MAX &&
+		if (flow->graph_arcs[i] != UINT32_MAX &&
 		    caller_name(graph, i) == callee_name(graph, i))
 			flow->functions[callee_name(graph, i)].is_recursive =
 			    true;
@@ -277,7 +277,7 @@ join_arcs(struct flow_making *making, const uint32_t *sorted, uint32_t n,
 		uint32_t callee = making->vertex[arc->callee];
 		uint32_t known = last[callee];
 
-		if (making->arc[sorted[i]] == UINT32_MAX)
+		if (flow->graph_arcs[sorted[i]] == UINT32_MAX)
 			continue;
 		if (known == 0 || flow->arcs[known - 1].caller != caller) {
 			flow->arcs[flow->n_arcs++] = (struct flow_arc){
@@ -286,7 +286,7 @@ join_arcs(struct flow_making *making, const uint32_t *sorted, uint32_t n,
 			last[callee] = known = flow->n_arcs;
 			flow->first_out[caller + 1]++;
 		}
-		making->arc[sorted[i]] = known - 1;
+		flow->graph_arcs[sorted[i]] = known - 1;
 		add_calls(&flow->arcs[known - 1].calls, arc->calls);
 	}
 	add_up(flow->first_out, flow->n_vertices);
@@ -358,7 +358,8 @@ make_flow(struct flow_making *making, bool with_static, flow_rule *rule,
 	                               error);
 	making->vertex = memory_array(graph->n_nodes, sizeof *making->vertex,
 	                              error);
-	making->arc = memory_array(graph->n_arcs, sizeof *making->arc, error);
+	flow->graph_arcs = memory_array(graph->n_arcs,
+	                                sizeof *flow->graph_arcs, error);
 	if (error->is_set)
 		return -1;
 	flow->total = call_graph_total(graph, making->resource);

@@ -73,6 +73,8 @@ struct call_flow {
 	uint32_t *first_out;		/* [n_vertices + 1] in arcs */
 	uint32_t *in;			/* [n_arcs] arcs by callee */
 	uint32_t *first_in;		/* [n_vertices + 1] in in */
+	uint32_t *graph_arcs;		/* [n_arcs of the graph] what each
+					 * became; UINT32_MAX: nothing */
 };
 
 /*

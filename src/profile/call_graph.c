@@ -45,6 +45,7 @@ call_graph_free(struct call_graph *graph)
 	free(graph->self);
 	free(graph->hits);
 	free(graph->slots);
+	call_places_free(graph->places);
 	free(graph);
 }
 
@@ -177,6 +178,27 @@ call_graph_arc(struct call_graph *graph, uint32_t caller, uint32_t callee,
 	return graph->n_arcs - 1;
 }
 
+int
+call_graph_add_places(struct call_graph *graph, struct error *error)
+{
+	const struct call_places *places = graph->places;
+
+	for (uint32_t i = 0; i < places->n; i++) {
+		const struct call_place *place = &places->items[i];
+		const uint64_t *from = call_places_hits(places, i);
+		uint64_t *to = place->arc == NO_ARC ?
+		    call_graph_self(graph, place->node) :
+		    call_graph_hits(graph, place->arc);
+
+		for (uint32_t r = 0; r < graph->n_resources; r++)
+			if (__builtin_add_overflow(to[r], from[r], &to[r]))
+				return error_set(error, "the sum of costs "
+				                 "passes 64 bits");
+	}
+	call_places_close(graph->places);
+	return 0;
+}
+
 uint64_t
 call_graph_total(const struct call_graph *graph, uint32_t resource)
 {
@@ -200,156 +222,4 @@ call_graph_check(const struct call_graph *graph, struct error *error)
 				                 "functions passes 64 bits");
 	}
 	return 0;
-}
-
-/* ---- sums ---- */
-
-struct call_graph_sum {
-	struct names *names;
-	struct names *keys;	/* what describes a node, as bytes: its number
-				 * in the sum */
-	struct call_graph *graph;
-	uint32_t *key;		/* scratch: name, home, level, callers */
-	size_t key_capacity;
-};
-
-struct call_graph_sum *
-call_graph_sum_new(struct names *names, uint32_t n_resources,
-                   struct error *error)
-{
-	struct call_graph_sum *sum = memory_array(1, sizeof *sum, error);
-
-	if (sum == NULL)
-		return NULL;
-	sum->names = names;
-	sum->keys = names_new(error);
-	sum->graph = call_graph_new(n_resources, error);
-	if (sum->keys == NULL || sum->graph == NULL) {
-		call_graph_sum_free(sum);
-		return NULL;
-	}
-	return sum;
-}
-
-void
-call_graph_sum_free(struct call_graph_sum *sum)
-{
-	if (sum == NULL)
-		return;
-	names_free(sum->keys);
-	call_graph_free(sum->graph);
-	free(sum->key);
-	free(sum);
-}
-
-struct call_graph *
-call_graph_sum_take(struct call_graph_sum *sum, struct error *error)
-{
-	struct call_graph *graph = sum->graph;
-
-	if (call_graph_check(graph, error) != 0)
-		return NULL;
-	sum->graph = NULL;
-	return graph;
-}
-
-static uint32_t
-copy_name(struct call_graph_sum *sum, const struct names *from, uint32_t name,
-          struct error *error)
-{
-	return name == NO_NAME ? NO_NAME :
-	    names_add(sum->names, names_text(from, name),
-	              names_length(from, name), error);
-}
-
-/* The node of the sum that is described alike, entered if new. */
-static uint32_t
-map_node(struct call_graph_sum *sum, const struct call_graph *graph,
-         uint32_t number, const struct names *from, struct error *error)
-{
-	struct call_node node = graph->nodes[number];
-	size_t n = 3 + (size_t)node.n_callers;
-	uint32_t found;
-
-	if (memory_grow(&sum->key, &sum->key_capacity, n, sizeof *sum->key,
-	                error) != 0)
-		return UINT32_MAX;
-	sum->key[0] = node.name = copy_name(sum, from, node.name, error);
-	sum->key[1] = node.home = copy_name(sum, from, node.home, error);
-	sum->key[2] = node.level;
-	for (uint32_t i = 0; i < node.n_callers; i++)
-		sum->key[3 + i] = copy_name(sum, from, graph->callers[
-		    node.first_caller + i], error);
-	if (error->is_set)
-		return UINT32_MAX;
-	found = names_add(sum->keys, (const char *)sum->key,
-	                  n * sizeof *sum->key, error);
-	if (found == NO_NAME || found < sum->graph->n_nodes)
-		return found;
-	return call_graph_add_node(sum->graph, node, sum->key + 3, error);
-}
-
-/* to[resource_map[r]] += factor[r] * from[r]. */
-static int
-add_counts(uint64_t *to, const uint64_t *from, uint32_t n,
-           const uint32_t *resource_map, const uint64_t *factor,
-           struct error *error)
-{
-	for (uint32_t r = 0; r < n; r++) {
-		uint64_t *sum = &to[resource_map[r]], more;
-
-		if (__builtin_mul_overflow(from[r], factor[r], &more) ||
-		    __builtin_add_overflow(*sum, more, sum))
-			return error_set(error, "a sum passes 64 bits");
-	}
-	return 0;
-}
-
-static int
-add_arcs(struct call_graph_sum *sum, const struct call_graph *graph,
-         const uint32_t *nodes, const uint32_t *resource_map,
-         const uint64_t *factor, struct error *error)
-{
-	for (uint32_t i = 0; i < graph->n_arcs; i++) {
-		const struct call_arc *arc = &graph->arcs[i];
-		uint32_t to = call_graph_arc(sum->graph, nodes[arc->caller],
-		                             nodes[arc->callee], error);
-		uint64_t *calls;
-
-		if (to == UINT32_MAX)
-			return -1;
-		calls = &sum->graph->arcs[to].calls;
-		if (__builtin_add_overflow(*calls, arc->calls, calls))
-			return error_set(error, "calls pass 64 bits");
-		if (add_counts(call_graph_hits(sum->graph, to),
-		               call_graph_hits(graph, i), graph->n_resources,
-		               resource_map, factor, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-int
-call_graph_sum_add(struct call_graph_sum *sum, const struct call_graph *graph,
-                   const struct names *from_names,
-                   const uint32_t *resource_map, const uint64_t *factor,
-                   struct error *error)
-{
-	uint32_t *nodes = memory_array(graph->n_nodes, sizeof *nodes, error);
-	int result = nodes == NULL ? -1 : 0;
-
-	for (uint32_t i = 0; result == 0 && i < graph->n_nodes; i++) {
-		nodes[i] = map_node(sum, graph, i, from_names, error);
-		if (nodes[i] == UINT32_MAX ||
-		    add_counts(call_graph_self(sum->graph, nodes[i]),
-		               call_graph_self(graph, i), graph->n_resources,
-		               resource_map, factor, error) != 0)
-			result = -1;
-	}
-	if (result == 0)
-		result = add_arcs(sum, graph, nodes, resource_map, factor,
-		                  error);
-	sum->graph->has_hits |= graph->has_hits;
-	free(nodes);
-	return result;
 }

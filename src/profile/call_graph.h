@@ -15,16 +15,23 @@
 
 #include "src/base/error.h"
 #include "src/base/names.h"
+#include "src/profile/call_places.h"
 
 struct call_node {
 	uint32_t name;		/* the function's */
-	uint32_t home;		/* a name that tells functions of one name
-				 * apart (their file); NO_NAME: unknown */
+	uint32_t object;	/* the file of code that it is in, a name;
+				 * NO_NAME: unknown */
+	uint32_t file;		/* the source file that it is defined in;
+				 * likewise */
+	uint64_t identity;	/* what else tells functions of one name
+				 * apart, such as their address */
 	uint32_t level;		/* how many activations of the function are on
 				 * the stack, this one included; the highest
 				 * level stands for all beyond it */
 	uint32_t first_caller;	/* [n_callers] in callers */
 	uint32_t n_callers;	/* known callers, 0: any */
+	bool is_part;		/* a line of a function, with the level that
+				 * the function has */
 };
 
 /* Calls from one node to another. */
@@ -46,6 +53,8 @@ struct call_graph {
 				 * included; a call below a call between the
 				 * same two nodes is in it twice */
 	bool has_hits;		/* else arcs have calls alone, hits is 0 */
+	bool has_groups;	/* names are of several functions each */
+	struct call_places *places;	/* NULL: no lines are known */
 
 	/* For whoever fills it. */
 	size_t nodes_capacity, callers_capacity, arcs_capacity, self_capacity,
@@ -77,6 +86,20 @@ int call_graph_set_node(struct call_graph *graph, uint32_t number,
 uint32_t call_graph_arc(struct call_graph *graph, uint32_t caller,
                         uint32_t callee, struct error *error);
 
+/*
+ * Adds all places to what they are places of, whose hits are 0 before, and
+ * closes them.  0, or -1 with *error set when a sum passes 64 bits.
+ */
+int call_graph_add_places(struct call_graph *graph, struct error *error);
+
+/* Whether two nodes are of one function, in whatever situations. */
+static inline bool
+call_node_is_same(const struct call_node *a, const struct call_node *b)
+{
+	return a->name == b->name && a->object == b->object &&
+	    a->file == b->file && a->identity == b->identity;
+}
+
 /* Rows of counters, good until the next node or arc is entered. */
 static inline uint64_t *
 call_graph_self(const struct call_graph *graph, uint32_t node)
@@ -98,34 +121,5 @@ int call_graph_check(const struct call_graph *graph, struct error *error);
 
 /* Own hits of all nodes of a graph that was checked. */
 uint64_t call_graph_total(const struct call_graph *graph, uint32_t resource);
-
-/*
- * The sum of graphs.  Nodes that agree in all that describes them are one;
- * names are entered into the sum's.
- */
-struct call_graph_sum;
-
-struct call_graph_sum *call_graph_sum_new(struct names *names,
-                                          uint32_t n_resources,
-                                          struct error *error);
-void call_graph_sum_free(struct call_graph_sum *sum);
-
-/*
- * Adds a graph whose names are `from_names`.  resource_map: its resources'
- * numbers in the sum; factor: what a hit of each is in the sum's hits.  0, or
- * -1 with *error set for want of memory or when a count passes 64 bits.
- */
-int call_graph_sum_add(struct call_graph_sum *sum,
-                       const struct call_graph *graph,
-                       const struct names *from_names,
-                       const uint32_t *resource_map, const uint64_t *factor,
-                       struct error *error);
-
-/*
- * The sum, checked and the caller's; the rest is still to be freed.  NULL with
- * *error set.
- */
-struct call_graph *call_graph_sum_take(struct call_graph_sum *sum,
-                                       struct error *error);
 
 #endif

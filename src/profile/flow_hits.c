@@ -13,6 +13,12 @@
  *   not known, unless the callers that the input gives with the node tell.
  * A function that only calls itself needs no levels: whatever it calls cannot
  * lead back, so arcs out of it are never nested either.
+ *
+ * A line has its function's levels.  Is it the only one of the function from
+ * which a cycle of calls leads back, then whatever is below the function is
+ * below it there, and the same holds; of several it is known what each used
+ * below outermost activations, which is less than all.  Of a name that stands
+ * for several functions (a module) it is known what came in, each time anew.
  */
 #include <stdlib.h>
 
@@ -28,14 +34,16 @@ struct hits_making {
 	struct flow_making *making;
 	long double *out;	/* [n_nodes] own hits and arcs out */
 	uint32_t *only_caller;	/* [n_nodes] a node; NO_NODE or SEVERAL */
-	uint32_t *home;		/* [n_names] of what counts on level 1 */
-	bool *has_homes;	/* [n_names] several of them */
+	uint32_t *home;		/* [n_names] a node of the function */
+	bool *has_homes;	/* [n_names] of several functions */
+	bool *has_siblings;	/* [n_names] a part, others of its function
+				 * are in the cycle, too */
 	long double *doubtful;	/* [flow->n_arcs] hits of calls that may be
 				 * nested */
 };
 
 #define NO_CALLER UINT32_MAX
-#define NO_HOME (UINT32_MAX - 1)
+#define NO_HOME UINT32_MAX
 
 static const struct call_node *
 node_of(const struct hits_making *hits, uint32_t node)
@@ -158,6 +166,19 @@ set_lone_functions(struct hits_making *hits)
 	}
 }
 
+static void
+note_home(struct hits_making *hits, uint32_t node)
+{
+	uint32_t name = node_of(hits, node)->name;
+	uint32_t *home = &hits->home[name];
+
+	if (*home == NO_HOME)
+		*home = node;
+	else if (!call_node_is_same(node_of(hits, *home),
+	                            node_of(hits, node)))
+		hits->has_homes[name] = true;
+}
+
 /* Members of cycles: level 1, where that means something. */
 static void
 add_outermost(struct hits_making *hits)
@@ -167,17 +188,74 @@ add_outermost(struct hits_making *hits)
 	for (uint32_t i = 0; i < graph->n_nodes; i++) {
 		struct flow_function *function = function_of(hits, i);
 		const struct call_node *node = &graph->nodes[i];
-		uint32_t *home = &hits->home[node->name];
+		bool counts;
 
-		if (!function->is_in_cycle ||
-		    (hits->making->has_levels && node->level > 1) ||
-		    is_below_itself(hits, i))
+		if (!function->is_in_cycle)
 			continue;
-		function->inclusive += hits->out[i];
-		if (*home != NO_HOME && *home != node->home)
-			hits->has_homes[node->name] = true;
-		*home = node->home;
+		counts = (!hits->making->has_levels || node->level == 1) &&
+		    !is_below_itself(hits, i);
+		if (counts)
+			function->inclusive += hits->out[i];
+		/* A part may first occur on a level above its function's. */
+		if (counts || node->is_part)
+			note_home(hits, i);
 	}
+}
+
+/* Members of cycles that are groups: all that comes in from another one. */
+static void
+add_entered(struct hits_making *hits)
+{
+	const struct call_graph *graph = hits->making->graph;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		if (function_of(hits, i)->is_in_cycle)
+			function_of(hits, i)->inclusive += hits->out[i];
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		const struct call_arc *arc = &graph->arcs[i];
+		struct flow_function *to = function_of(hits, arc->callee);
+
+		if (to->is_in_cycle && to == function_of(hits, arc->caller))
+			to->inclusive -= arc_hits(hits, i);
+	}
+}
+
+/* Whether an arc leads to a part that is in a cycle. */
+static bool
+leads_to_part(const struct hits_making *hits, uint32_t arc)
+{
+	uint32_t callee = hits->making->graph->arcs[arc].callee;
+
+	return node_of(hits, callee)->is_part &&
+	    function_of(hits, callee)->is_in_cycle;
+}
+
+/* Parts in cycles whose function has another one there. */
+static int
+find_siblings(struct hits_making *hits, struct error *error)
+{
+	const struct call_graph *graph = hits->making->graph;
+	uint32_t *part = memory_array(hits->making->flow->n_names,
+	                              sizeof *part, error);
+
+	if (part == NULL)
+		return -1;
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		uint32_t *first = &part[node_of(hits,
+		    graph->arcs[i].caller)->name];
+		uint32_t name = node_of(hits, graph->arcs[i].callee)->name;
+
+		if (leads_to_part(hits, i))
+			*first = *first == 0 || *first == name + 1 ? name + 1 :
+			         SEVERAL;
+	}
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		if (leads_to_part(hits, i) && SEVERAL ==
+		    part[node_of(hits, graph->arcs[i].caller)->name])
+			hits->has_siblings[node_of(hits,
+			    graph->arcs[i].callee)->name] = true;
+	free(part);
+	return 0;
 }
 
 /* The only way into a cycle has all of it below. */
@@ -217,7 +295,8 @@ finish_cycles(struct hits_making *hits, struct error *error)
 		if (!function->is_in_cycle)
 			continue;
 		function->is_estimated = !making->has_levels ||
-		                         hits->has_homes[i];
+		                         hits->has_homes[i] ||
+		                         hits->has_siblings[i];
 		if (function->inclusive < most)
 			continue;
 		/* As much as can be, by more than one way to count. */
@@ -275,6 +354,14 @@ is_nested(const struct hits_making *hits, uint32_t caller, uint32_t callee)
 	return false;
 }
 
+/* A call out of a cycle never comes back, so it is on no stack twice. */
+static bool
+is_between_cycles(const struct hits_making *hits, const struct call_arc *arc)
+{
+	return function_of(hits, arc->caller)->cycle !=
+	    function_of(hits, arc->callee)->cycle;
+}
+
 static void
 add_arcs(struct hits_making *hits)
 {
@@ -282,15 +369,23 @@ add_arcs(struct hits_making *hits)
 
 	for (uint32_t i = 0; i < making->graph->n_arcs; i++) {
 		const struct call_arc *arc = &making->graph->arcs[i];
-		uint32_t to = making->arc[i];
+		uint32_t to = making->flow->graph_arcs[i];
 
 		if (arc->caller != arc->callee &&
-		    (is_outermost(hits, arc->caller) ||
+		    (is_between_cycles(hits, arc) ||
+		     is_outermost(hits, arc->caller) ||
 		     is_outermost(hits, arc->callee)))
 			making->flow->arcs[to].hits += arc_hits(hits, i);
 		else if (!is_nested(hits, arc->caller, arc->callee))
 			hits->doubtful[to] += arc_hits(hits, i);
 	}
+}
+
+/* Whether a vertex is of a part that may have used more than is known. */
+static bool
+is_least(const struct hits_making *hits, uint32_t vertex)
+{
+	return hits->has_siblings[hits->making->flow->vertices[vertex].name];
 }
 
 /* What may be nested counts as long as there is room for it. */
@@ -310,9 +405,10 @@ add_doubtful(struct hits_making *hits)
 		callee = &flow->vertices[arc->callee];
 		most = caller->inclusive < callee->inclusive ?
 		       caller->inclusive : callee->inclusive;
+		arc->is_estimated = arc->hits < most ||
+		    is_least(hits, arc->caller) || is_least(hits, arc->callee);
 		if (arc->hits >= most)
 			continue;
-		arc->is_estimated = true;
 		arc->hits += hits->doubtful[i];
 		if (arc->hits > most)
 			arc->hits = most;
@@ -349,6 +445,8 @@ hits_begin(struct hits_making *hits, struct error *error)
 	hits->home = memory_array(flow->n_names, sizeof *hits->home, error);
 	hits->has_homes = memory_array(flow->n_names, sizeof *hits->has_homes,
 	                               error);
+	hits->has_siblings = memory_array(flow->n_names,
+	                                  sizeof *hits->has_siblings, error);
 	hits->doubtful = memory_array(flow->n_arcs, sizeof *hits->doubtful,
 	                              error);
 	for (uint32_t i = 0; hits->home != NULL && i < flow->n_names; i++)
@@ -363,6 +461,7 @@ hits_end(struct hits_making *hits)
 	free(hits->only_caller);
 	free(hits->home);
 	free(hits->has_homes);
+	free(hits->has_siblings);
 	free(hits->doubtful);
 }
 
@@ -381,9 +480,14 @@ flow_from_hits(struct flow_making *making, const void *context,
 	if (status == 0) {
 		sum_cycles(&hits);
 		set_lone_functions(&hits);
-		add_outermost(&hits);
-		status = finish_cycles(&hits, error);
+		if (making->graph->has_groups)
+			add_entered(&hits);
+		else
+			add_outermost(&hits);
+		status = find_siblings(&hits, error);
 	}
+	if (status == 0)
+		status = finish_cycles(&hits, error);
 	if (status == 0) {
 		set_vertices(&hits);
 		add_arcs(&hits);

@@ -12,8 +12,6 @@ struct flow_making {
 	struct call_flow *flow;
 	bool has_levels;	/* recursion is told apart by levels */
 	uint32_t *vertex;	/* [n_nodes] */
-	uint32_t *arc;		/* [graph->n_arcs] the flow's, or UINT32_MAX
-				 * where it is left out */
 	/* Of cycles, by flow_function.cycle; a lone function is one, too. */
 	uint32_t *n_members;
 	long double *cycle_total;

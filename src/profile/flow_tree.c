@@ -45,9 +45,10 @@ add_function(struct measuring *measuring, uint32_t node, struct error *error)
 	uint32_t *number = &measuring->node[name];
 
 	if (*number == 0) {
+		struct call_node function = { .name = name,
+			.object = NO_NAME, .file = NO_NAME, .level = 1 };
 		uint32_t made = call_graph_add_node(measuring->graph,
-		    (struct call_node){ .name = name, .home = NO_NAME,
-		                        .level = 1 }, NULL, error);
+		                                    function, NULL, error);
 
 		if (made == UINT32_MAX)
 			return -1;
@@ -116,7 +117,7 @@ fill(struct flow_making *making, const void *context, struct error *error)
 		vertex->inclusive = vertex->total = function->inclusive;
 	}
 	for (uint32_t i = 0; i < making->graph->n_arcs; i++) {
-		struct flow_arc *arc = &flow->arcs[making->arc[i]];
+		struct flow_arc *arc = &flow->arcs[making->flow->graph_arcs[i]];
 
 		arc->hits = (long double)measuring->calls[i].hits;
 		arc->self = (long double)measuring->calls[i].self;

@@ -2,12 +2,15 @@
 libcore_a_SOURCES += \
 	src/profile/call_flow.c src/profile/call_flow.h \
 	src/profile/call_graph.c src/profile/call_graph.h \
+	src/profile/call_graph_sum.c src/profile/call_graph_sum.h \
+	src/profile/call_places.c src/profile/call_places.h \
 	src/profile/components.c src/profile/components.h \
 	src/profile/flow_calls.c src/profile/flow_hits.c \
 	src/profile/flow_rules.h \
 	src/profile/flow_tree.c \
 	src/profile/frame_labels.c src/profile/frame_labels.h \
 	src/profile/large_array.c src/profile/large_array.h \
+	src/profile/named_graph.c src/profile/named_graph.h \
 	src/profile/profile.c src/profile/profile.h \
 	src/profile/merge_resources.c src/profile/merge_resources.h \
 	src/profile/profile_merge.c \

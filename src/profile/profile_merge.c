@@ -5,12 +5,13 @@
  * each input keeping a map from its own numbers to the sum's, then the nodes
  * themselves through one tree builder, which shares equal stacks.  Outermost
  * frames of different threads stay apart, as they were.  Where the inputs have
- * graphs, call_graph.h does the latter part.
+ * graphs, call_graph_sum.h does the latter part.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/profile/call_graph_sum.h"
 #include "src/profile/merge_resources.h"
 #include "src/profile/profile.h"
 

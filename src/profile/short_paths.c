@@ -56,37 +56,52 @@ shared_with(const char *path, const char *other)
 	return common_end(path, strlen(path), other, strlen(other));
 }
 
-/* Fills files[] with the distinct files of the locations; how many. */
-static size_t
-collect(const struct profile *profile, const char **paths,
-        uint32_t *files)
+struct files {
+	const struct names *names;
+	const char **paths;	/* [names] */
+	uint32_t *list;		/* those with a path */
+	size_t n;
+};
+
+static void
+add_file(struct files *files, uint32_t file)
 {
-	size_t n = 0;
+	if (file == NO_NAME || files->paths[file] != NULL)
+		return;
+	files->paths[file] = names_text(files->names, file);
+	files->list[files->n++] = file;
+}
 
-	for (uint32_t i = 0; i < profile->n_locations; i++) {
-		uint32_t file = profile->locations[i].file;
+/* The distinct files of locations, or of a graph's functions and places. */
+static void
+collect(const struct profile *profile, struct files *files)
+{
+	const struct call_graph *graph = profile->graph;
 
-		if (file == NO_NAME || paths[file] != NULL)
-			continue;
-		paths[file] = names_text(profile->names, file);
-		files[n++] = file;
-	}
-	return n;
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		add_file(files, profile->locations[i].file);
+	for (uint32_t i = 0; graph != NULL && i < graph->n_nodes; i++)
+		add_file(files, graph->nodes[i].file);
+	if (graph == NULL || graph->places == NULL)
+		return;
+	for (uint32_t i = 0; i < graph->places->n; i++)
+		add_file(files, graph->places->items[i].file);
 }
 
 static int
-shorten(const char **paths, const uint32_t *files, size_t n,
-        struct error *error)
+shorten(const struct files *files, struct error *error)
 {
+	const char **paths = files->paths;
+	size_t n = files->n;
 	const char **sorted = memory_array(n, sizeof *sorted, error);
 
 	if (sorted == NULL)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		sorted[i] = paths[files[i]];
+		sorted[i] = paths[files->list[i]];
 	qsort(sorted, n, sizeof *sorted, compare_from_end);
 	for (size_t i = 0; i < n; i++) {
-		const char **found = bsearch(&paths[files[i]], sorted, n,
+		const char **found = bsearch(&paths[files->list[i]], sorted, n,
 		    sizeof *sorted, compare_from_end);
 		const char *path = *found;
 		size_t shared = 0;
@@ -96,7 +111,7 @@ shorten(const char **paths, const uint32_t *files, size_t n,
 		if (found + 1 < sorted + n && shared_with(path, found[1]) >
 		    shared)
 			shared = shared_with(path, found[1]);
-		paths[files[i]] = end_beyond(path, shared);
+		paths[files->list[i]] = end_beyond(path, shared);
 	}
 	free(sorted);
 	return 0;
@@ -105,18 +120,21 @@ shorten(const char **paths, const uint32_t *files, size_t n,
 const char **
 short_paths_new(const struct profile *profile, struct error *error)
 {
-	const char **paths = memory_array(names_count(profile->names),
-	                                  sizeof *paths, error);
-	uint32_t *files = memory_array(names_count(profile->names),
-	                               sizeof *files, error);
+	uint32_t n_names = names_count(profile->names);
+	struct files files = {
+		.names = profile->names,
+		.paths = memory_array(n_names, sizeof *files.paths, error),
+		.list = memory_array(n_names, sizeof *files.list, error),
+	};
 	int result = -1;
 
-	if (paths != NULL && files != NULL)
-		result = shorten(paths, files, collect(profile, paths, files),
-		                 error);
-	free(files);
+	if (files.paths != NULL && files.list != NULL) {
+		collect(profile, &files);
+		result = shorten(&files, error);
+	}
+	free(files.list);
 	if (result == 0)
-		return paths;
-	free(paths);
+		return files.paths;
+	free(files.paths);
 	return NULL;
 }

@@ -11,7 +11,7 @@
 #include "src/profile/profile.h"
 
 /*
- * For every file that a location of the profile names, its last component, or
+ * For every file that the profile names, its last component, or
  * as many components as no other file of the profile ends in.  The whole path
  * where it is the end of another.
  *

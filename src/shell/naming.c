@@ -6,6 +6,7 @@
 
 #include "src/base/memory.h"
 #include "src/profile/call_flow.h"
+#include "src/profile/named_graph.h"
 
 void
 naming_free(struct naming *naming)
@@ -84,12 +85,19 @@ naming_functions(const struct naming *naming, uint32_t *n)
 }
 
 static int
-make_flow(struct naming *naming, const struct profile *profile,
-          uint32_t resource, struct error *error)
+make_flow(struct naming *naming, struct profile *profile, uint32_t resource,
+          struct error *error)
 {
-	naming->flow = call_flow_new(profile->graph,
-	                             names_count(profile->names), resource,
-	                             naming->has_static, error);
+	bool is_own;
+	struct call_graph *graph = named_graph_new(profile, &naming->rule,
+	                                           &is_own, error);
+
+	if (graph == NULL)
+		return -1;
+	naming->flow = call_flow_new(graph, names_count(profile->names),
+	                             resource, naming->has_static, error);
+	if (is_own)
+		call_graph_free(graph);
 	return naming->flow == NULL ? -1 : list_functions(naming, error);
 }
 

@@ -9,6 +9,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
+#include "src/profile/named_graph.h"
 #include "src/shell/message.h"
 #include "src/shell/progress_line.h"
 #include "src/shell/root.h"
@@ -281,10 +282,13 @@ session_set_naming(struct session *session, const struct naming_rule *rule,
 	struct naming naming;
 
 	if (session->profile != NULL && session->profile->graph != NULL &&
-	    rule->granularity != GRANULARITY_FUNCTION)
+	    !named_graph_is_possible(session->profile->graph,
+	                             rule->granularity))
 		return error_set(error, "the profile has calls between "
 		                 "functions and no stacks: its granularity "
-		                 "is function");
+		                 "is %s", session->profile->graph->places ==
+		                 NULL ? "function" :
+		                 "function, module, file, line or callsite");
 	if (session->profile != NULL) {
 		if ((needs_lines(rule) && session_read_lines(session,
 		                                             error) != 0) ||

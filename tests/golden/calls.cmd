@@ -11,7 +11,16 @@ path (main expr term factor number)
 path (number strtod)
 find factor
 tree
+granularity address
 granularity module
+functions
+granularity line
+body
+callees factor
+down main
+granularity callsite
+callees |term:62|
+granularity function
 graph --gprof expr
 graph factor
 graph

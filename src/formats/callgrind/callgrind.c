@@ -8,7 +8,6 @@
  *	calls=3 50		main calls parse three times,
  *	16 400			which used 400, at line 16
  *
- * What lines a cost is of is read over: a profile of calls has functions.
  * Almost all lines are costs; whatever begins with a letter is told by its key.
  *
  * Source: Valgrind's "Callgrind Format Specification", and what its version
@@ -20,6 +19,7 @@
 #include <string.h>
 
 #include "src/formats/callgrind/callgrind_reader.h"
+#include "src/formats/callgrind/callgrind_words.h"
 
 enum { LINE_MAX_MIB = 64 };
 
@@ -60,7 +60,7 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	}
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
-	if (length == 0 || first == '#' || *skip_blanks(line) == '\n')
+	if (length == 0 || first == '#' || *callgrind_skip_blanks(line) == '\n')
 		return 0;
 	return line_of_words(reader, line, length, error);
 }
@@ -83,6 +83,18 @@ end_source(struct callgrind_reader *reader, size_t left, struct error *error)
 	    text_lines_warn_cut(&reader->lines, reader->profile, what, error);
 }
 
+/* What calls used is reckoned from their number, as where it came from. */
+static void
+forget_call_hits(struct call_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		memset(call_graph_hits(graph, i), 0,
+		       graph->n_resources * sizeof *graph->hits);
+	call_places_free(graph->places);
+	graph->places = NULL;
+	graph->has_hits = false;
+}
+
 static int
 finish_profile(struct callgrind_reader *reader, struct error *error)
 {
@@ -93,12 +105,15 @@ finish_profile(struct callgrind_reader *reader, struct error *error)
 		return -1;
 	if (callgrind_names_finish(reader->names, reader->profile,
 	                           reader->is_callgrind, &wrong) != 0 ||
+	    call_graph_add_places(reader->graph, &wrong) != 0 ||
 	    callgrind_events_reckon(&reader->events, reader->graph,
 	                            &wrong) != 0 ||
 	    call_graph_check(reader->graph, &wrong) != 0)
 		return error_set(error, "%s: %s",
 		                 source_name(reader->lines.source),
 		                 wrong.text);
+	if (reader->has_estimates)
+		forget_call_hits(reader->graph);
 	if (reader->graph->n_arcs == 0)
 		return profile_warn(reader->profile, error, "%s: no calls in "
 		                    "it; what functions used with their "
@@ -123,13 +138,16 @@ callgrind_read(struct source *source, const struct read_options *options,
 		.lines = { .source = source, .options = options,
 			.longest_mib = LINE_MAX_MIB },
 		.n_positions = 1,
+		.line_column = 0,
 		.is_head = true,
 		.object = NO_NAME,
 		.file = NO_NAME,
+		.code_file = NO_NAME,
 		.called_object = NO_NAME,
 		.called_file = NO_NAME,
 		.node = NO_NODE_YET,
 		.callee = NO_NODE_YET,
+		.place = NO_PLACE,
 	};
 	struct profile *profile = NULL;
 	size_t left;

@@ -5,62 +5,28 @@
  * byte once.
  */
 #include "src/formats/callgrind/callgrind_reader.h"
+#include "src/formats/callgrind/callgrind_words.h"
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* What stands behind 0x; NULL where it is no number of 64 bits. */
+/*
+ * One of a cost's positions: NUMBER, or +NUMBER, -NUMBER or * from the one
+ * before, which *position is; NULL else.
+ */
 static const char *
-read_hex(const char *at, uint64_t *number)
-{
-	const char *start = at;
-	int digit;
-
-	*number = 0;
-	for (; (digit = hex_digit(*at)) >= 0; at++) {
-		if (*number >> 60 != 0)
-			return NULL;
-		*number = *number << 4 | (uint64_t)digit;
-	}
-	return at > start ? at : NULL;
-}
-
-const char *
-callgrind_number(const char *at, uint64_t *number)
-{
-	const char *start = at;
-	uint64_t sum = 0;
-
-	if (at[0] == '0' && (at[1] | 0x20) == 'x')
-		return read_hex(at + 2, number);
-	for (; *at >= '0' && *at <= '9'; at++)
-		sum = sum * 10 + (uint64_t)(*at - '0');
-	*number = sum;
-	if (at - start < 20)
-		return at > start ? at : NULL;
-	/* Too long to be sure: once more, with care. */
-	for (sum = 0; start < at; start++)
-		if (__builtin_mul_overflow(sum, 10, &sum) ||
-		    __builtin_add_overflow(sum, *start - '0', &sum))
-			return NULL;
-	return at;
-}
-
-/* One of a cost's positions: NUMBER, +NUMBER, -NUMBER or *; NULL else. */
-static const char *
-skip_position(const char *at)
+read_position(const char *at, uint64_t *position)
 {
 	uint64_t number;
+	char sign = *at;
 
-	if (*at == '*')
+	if (sign == '*')
 		return at + 1;
-	return callgrind_number(*at == '+' || *at == '-' ? at + 1 : at, &number);
+	at = callgrind_number(sign == '+' || sign == '-' ? at + 1 : at,
+	                      &number);
+	if (sign == '+')
+		number = *position + number;
+	else if (sign == '-')
+		number = *position - number;
+	*position = number;
+	return at;
 }
 
 /* Takes back the first n costs of a line that proved wrong. */
@@ -71,7 +37,7 @@ take_back(const struct callgrind_events *events, const char *at, uint64_t *row,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t cost = 0;
 
-		at = skip_blanks(at);
+		at = callgrind_skip_blanks(at);
 		at = *at == '.' ? at + 1 : callgrind_number(at, &cost);
 		row[events->columns[i]] -= cost;
 	}
@@ -88,7 +54,7 @@ add_costs(const struct callgrind_events *events, const char *at,
 	const char *first = at, *wrong = NULL;
 	uint32_t i;
 
-	for (i = 0; *(at = skip_blanks(at)) != '\n'; i++) {
+	for (i = 0; *(at = callgrind_skip_blanks(at)) != '\n'; i++) {
 		uint64_t cost = 0, sum;
 
 		if (i == events->n_columns)
@@ -124,37 +90,83 @@ begin_costs(struct callgrind_reader *reader, struct error *error)
 	if (reader->graph == NULL)
 		return -1;
 	reader->graph->has_hits = true;
-	return 0;
+	reader->graph->places = call_places_new(reader->profile->n_resources,
+	                                        error);
+	return reader->graph->places != NULL ? 0 : -1;
+}
+
+/* What the next cost is of, but for an arc. */
+static struct call_place
+place_of(const struct callgrind_reader *reader)
+{
+	struct call_place place = { .node = reader->node, .arc = NO_ARC,
+		                    .file = reader->code_file };
+	uint64_t line = 0;
+
+	if (reader->line_column < reader->n_positions)
+		line = reader->positions[reader->line_column];
+	if (line <= UINT32_MAX)
+		place.line = (uint32_t)line;
+	return place;
+}
+
+/* Most own costs are of the place that the cost before is of. */
+static uint64_t *
+find_own_row(struct callgrind_reader *reader, struct error *error)
+{
+	struct call_places *places = reader->graph->places;
+	struct call_place place = place_of(reader);
+	const struct call_place *last = reader->place == NO_PLACE ? NULL :
+	    &places->items[reader->place];
+
+	if (last == NULL || last->node != place.node ||
+	    last->file != place.file || last->line != place.line)
+		reader->place = call_places_at(places, place, error);
+	return reader->place == NO_PLACE ? NULL :
+	    call_places_hits(places, reader->place);
+}
+
+static int
+add_calls(struct callgrind_reader *reader, uint64_t *sum, struct error *error)
+{
+	if (!__builtin_add_overflow(*sum, reader->calls, sum))
+		return 0;
+	return text_lines_fail(&reader->lines, error,
+	                       "the sum of calls passes 64 bits");
+}
+
+static uint64_t *
+find_call_row(struct callgrind_reader *reader, struct error *error)
+{
+	struct call_graph *graph = reader->graph;
+	struct call_place place = place_of(reader);
+	uint32_t number;
+
+	place.arc = call_graph_arc(graph, reader->node, reader->callee, error);
+	if (place.arc == UINT32_MAX)
+		return NULL;
+	number = call_places_at(graph->places, place, error);
+	if (number == UINT32_MAX ||
+	    add_calls(reader, &graph->arcs[place.arc].calls, error) != 0 ||
+	    add_calls(reader, &graph->places->items[number].calls, error) != 0)
+		return NULL;
+	reader->is_call = false;
+	reader->called_object = reader->called_file = NO_NAME;
+	return call_places_hits(graph->places, number);
 }
 
 /* The row of counters that the next cost is added to; NULL with *error set. */
 static uint64_t *
 find_row(struct callgrind_reader *reader, struct error *error)
 {
-	uint64_t *calls;
-	uint32_t arc;
-
 	if (reader->node == NO_NODE_YET)
 		reader->node = callgrind_names_node(reader->names,
 		    reader->graph, reader->object, reader->file, "???", 3,
 		    error);
 	if (reader->node == NO_NODE_YET)
 		return NULL;
-	if (!reader->is_call)
-		return call_graph_self(reader->graph, reader->node);
-	arc = call_graph_arc(reader->graph, reader->node, reader->callee,
-	                     error);
-	if (arc == UINT32_MAX)
-		return NULL;
-	calls = &reader->graph->arcs[arc].calls;
-	if (__builtin_add_overflow(*calls, reader->calls, calls)) {
-		text_lines_fail(&reader->lines, error,
-		                "the sum of calls passes 64 bits");
-		return NULL;
-	}
-	reader->is_call = false;
-	reader->called_object = reader->called_file = NO_NAME;
-	return call_graph_hits(reader->graph, arc);
+	return reader->is_call ? find_call_row(reader, error) :
+	    find_own_row(reader, error);
 }
 
 int
@@ -167,7 +179,8 @@ callgrind_costs_line(struct callgrind_reader *reader, const char *at,
 	if (reader->graph == NULL && begin_costs(reader, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < reader->n_positions && at != NULL; i++)
-		at = skip_position(skip_blanks(at));
+		at = read_position(callgrind_skip_blanks(at),
+		                   &reader->positions[i]);
 	if (at == NULL || (*at != ' ' && *at != '\t' && *at != '\r' &&
 	                   *at != '\n'))
 		return text_lines_reject(&reader->lines,
@@ -175,6 +188,10 @@ callgrind_costs_line(struct callgrind_reader *reader, const char *at,
 		    "expected a position before the costs" :
 		    "expected positions before the costs",
 		                   error);
+	if (reader->is_jump && *callgrind_skip_blanks(at) == '\n') {
+		reader->is_jump = false;
+		return 0;
+	}
 	row = find_row(reader, error);
 	if (row == NULL)
 		return -1;
@@ -185,8 +202,8 @@ callgrind_costs_line(struct callgrind_reader *reader, const char *at,
 
 /* KEY=NAME of an object or a file. */
 static int
-set_place(struct callgrind_reader *reader, uint32_t *place,
-          enum callgrind_kind kind, const char *text, size_t length,
+set_name(struct callgrind_reader *reader, uint32_t *number,
+         enum callgrind_kind kind, const char *text, size_t length,
           struct error *error)
 {
 	struct error wrong = { 0 };
@@ -195,8 +212,8 @@ set_place(struct callgrind_reader *reader, uint32_t *place,
 
 	if (name == NO_NAME)
 		return text_lines_reject(&reader->lines, wrong.text, error);
-	if (place != NULL)
-		*place = name;
+	if (number != NULL)
+		*number = name;
 	return 0;
 }
 
@@ -226,6 +243,7 @@ set_function(struct callgrind_reader *reader, bool is_called, const char *text,
 
 	if (!is_called) {
 		reader->called_object = reader->called_file = NO_NAME;
+		reader->code_file = file;
 		return set_node(reader, &reader->node, object, file, text,
 		                length, error);
 	}
@@ -244,10 +262,23 @@ set_calls(struct callgrind_reader *reader, const char *text,
 	if (reader->callee == NO_NODE_YET)
 		return text_lines_reject(&reader->lines, "calls of no "
 		    "function; expected cfn= before", error);
-	if (callgrind_number(skip_blanks(text), &reader->calls) == NULL)
+	text = callgrind_skip_blanks(text);
+	if (callgrind_number(text, &reader->calls) == NULL)
 		return text_lines_reject(&reader->lines,
 		                         "expected a number of calls", error);
 	reader->is_call = true;
+	return 0;
+}
+
+/* fl= is where functions are defined, and their own code. */
+static int
+set_file(struct callgrind_reader *reader, const char *text, size_t length,
+         struct error *error)
+{
+	if (set_name(reader, &reader->file, CALLGRIND_FILE, text, length,
+	             error) != 0)
+		return -1;
+	reader->code_file = reader->file;
 	return 0;
 }
 
@@ -256,7 +287,7 @@ static int
 pass_jump(struct callgrind_reader *reader, enum callgrind_kind kind,
           const char *text, size_t length, struct error *error)
 {
-	return set_place(reader, NULL, kind, text, length, error);
+	return set_name(reader, NULL, kind, text, length, error);
 }
 
 /* KEY=TEXT */
@@ -277,25 +308,26 @@ callgrind_name_line(struct callgrind_reader *reader, const char *line,
 	    callgrind_is_key(line, key_length, "rcalls"))
 		return set_calls(reader, text, error);
 	if (callgrind_is_key(line, key_length, "fl"))
-		return set_place(reader, &reader->file, CALLGRIND_FILE, text,
-		                 length, error);
+		return set_file(reader, text, length, error);
 	if (callgrind_is_key(line, key_length, "fi") ||
 	    callgrind_is_key(line, key_length, "fe"))
-		return set_place(reader, NULL, CALLGRIND_FILE, text, length,
-		                 error);
+		return set_name(reader, &reader->code_file, CALLGRIND_FILE,
+		                text, length, error);
 	if (callgrind_is_key(line, key_length, "cfi") ||
 	    callgrind_is_key(line, key_length, "cfl"))
-		return set_place(reader, &reader->called_file, CALLGRIND_FILE,
+		return set_name(reader, &reader->called_file, CALLGRIND_FILE,
 		                 text, length, error);
 	if (callgrind_is_key(line, key_length, "ob"))
-		return set_place(reader, &reader->object, CALLGRIND_OBJECT,
+		return set_name(reader, &reader->object, CALLGRIND_OBJECT,
 		                 text, length, error);
 	if (callgrind_is_key(line, key_length, "cob"))
-		return set_place(reader, &reader->called_object,
+		return set_name(reader, &reader->called_object,
 		                 CALLGRIND_OBJECT, text, length, error);
 	if (callgrind_is_key(line, key_length, "jump") ||
-	    callgrind_is_key(line, key_length, "jcnd"))
+	    callgrind_is_key(line, key_length, "jcnd")) {
+		reader->is_jump = true;
 		return 0;
+	}
 	if (callgrind_is_key(line, key_length, "jfi"))
 		return pass_jump(reader, CALLGRIND_FILE, text, length, error);
 	if (callgrind_is_key(line, key_length, "jfn"))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/callgrind/callgrind_words.h"
 
 enum { MAX_EVENTS = 1000, MAX_TERMS = 100 };
 
@@ -19,9 +20,15 @@ struct event_definition {
 	const char *name;
 	const char *long_name;	/* "" where there is none */
 	const char *formula;	/* NULL: a measured event's name */
-	uint32_t resource;	/* of a reckoned one, once it is entered */
+	uint32_t resource;	/* of a reckoned one or one of our own, once
+				 * it is entered */
 	struct term *terms;	/* [n_terms] the arena's */
 	size_t n_terms;
+
+	/* Of one that cpprof has written, as it was. */
+	const char *own_name;	/* NULL: it is not */
+	const char *gtick;
+	uint64_t interval;
 };
 
 /* What one event counts, of those that valgrind's tools write. */
@@ -76,11 +83,13 @@ next_word(const char **text, size_t *length)
 	return n;
 }
 
-static const struct event_definition *
-find_definition(const struct callgrind_events *events, const char *name)
+static struct event_definition *
+find_definition(const struct callgrind_events *events, const char *name,
+                size_t length)
 {
 	for (size_t i = 0; i < events->n_definitions; i++)
-		if (strcmp(events->definitions[i].name, name) == 0)
+		if (callgrind_is_key(name, length,
+		                     events->definitions[i].name))
 			return &events->definitions[i];
 	return NULL;
 }
@@ -89,8 +98,8 @@ static uint32_t
 find_resource(const struct profile *profile, const char *name, size_t length)
 {
 	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strlen(profile->resources[r].name) == length &&
-		    memcmp(profile->resources[r].name, name, length) == 0)
+		if (callgrind_is_key(name, length,
+		                     profile->resources[r].name))
 			return r;
 	return UINT32_MAX;
 }
@@ -99,7 +108,7 @@ static const char *
 gtick_of(const struct callgrind_events *events, const char *name)
 {
 	const struct event_definition *definition =
-	    find_definition(events, name);
+	    find_definition(events, name, strlen(name));
 
 	for (size_t i = 0; known_events[i].name != NULL; i++)
 		if (strcmp(known_events[i].name, name) == 0)
@@ -115,6 +124,29 @@ keep(struct profile *profile, const char *text, size_t length,
 {
 	trim(&text, &length);
 	return arena_text(&profile->arena, text, length, error);
+}
+
+/* What `export callgrind` writes: NAME, or "NAME, INTERVAL GTICK each". */
+static int
+read_own(struct event_definition *made, struct profile *profile,
+         struct error *error)
+{
+	const char *text = made->long_name, *end = text + strlen(text);
+	const char *comma = memrchr(text, ',', (size_t)(end - text));
+	const char *name_end = end, *gtick = "";
+	uint64_t interval = 1;
+
+	if (comma != NULL && end - comma > 6 && strcmp(end - 5, " each") == 0 &&
+	    (gtick = callgrind_number(comma + 2, &interval)) != NULL &&
+	    *gtick == ' ' && interval > 0)
+		name_end = comma;
+	else
+		gtick = "";
+	made->own_name = keep(profile, text, (size_t)(name_end - text), error);
+	made->gtick = *gtick == '\0' ? "" :
+	    keep(profile, gtick, (size_t)(end - 5 - gtick), error);
+	made->interval = interval;
+	return error->is_set ? -1 : 0;
 }
 
 /* NAME [= FORMULA] [: LONG NAME] */
@@ -144,6 +176,9 @@ callgrind_events_define(struct callgrind_events *events,
 		return -1;
 	if (*made.name == '\0')
 		return error_set(error, "expected an event's name");
+	if (events->is_own && made.formula == NULL &&
+	    read_own(&made, profile, error) != 0)
+		return -1;
 	if (memory_grow(&events->definitions, &events->definitions_capacity,
 	                events->n_definitions + 1, sizeof made, error) != 0)
 		return -1;
@@ -151,35 +186,67 @@ callgrind_events_define(struct callgrind_events *events,
 	return 0;
 }
 
-static int
-add_column(struct callgrind_events *events, struct profile *profile,
-           const char *name, size_t length, struct error *error)
+static uint32_t
+find_event(const struct callgrind_events *events,
+           const struct profile *profile, const char *name, size_t length)
 {
-	uint32_t resource = find_resource(profile, name, length);
+	const struct event_definition *definition =
+	    find_definition(events, name, length);
+
+	return definition != NULL && definition->own_name != NULL ?
+	    definition->resource : find_resource(profile, name, length);
+}
+
+static uint32_t
+enter_event(struct callgrind_events *events, struct profile *profile,
+            const char *name, size_t length, struct error *error)
+{
+	struct event_definition *definition = find_definition(events, name,
+	                                                      length);
+	const char *copy = keep(profile, name, length, error);
+
+	if (copy == NULL)
+		return UINT32_MAX;
+	if (definition == NULL || definition->own_name == NULL)
+		return profile_add_resource(profile, copy,
+		                            gtick_of(events, copy), 1, error);
+	definition->resource = profile_add_resource(profile,
+	    definition->own_name, definition->gtick, definition->interval,
+	    error);
+	return definition->resource;
+}
+
+/* Whether another column can be of this event, UINT32_MAX: a new one. */
+static int
+check_column(const struct callgrind_events *events, uint32_t resource,
+             const char *name, size_t length, struct error *error)
+{
+	int shown = (int)(length < 100 ? length : 100);
 
 	for (uint32_t i = 0; i < events->n_columns; i++)
 		if (events->columns[i] == resource)
 			return error_set(error, "event %.*s stands there "
-			                 "twice", (int)(length < 100 ? length :
-			                 100), name);
+			                 "twice", shown, name);
 	if (resource == UINT32_MAX && events->is_fixed)
 		return error_set(error, "event %.*s is not among those of "
-		                 "the first part", (int)(length < 100 ? length
-		                 : 100), name);
+		                 "the first part", shown, name);
 	if (events->n_columns == MAX_EVENTS)
 		return error_set(error, "more than %d events", MAX_EVENTS);
-	if (resource == UINT32_MAX) {
-		const char *copy = keep(profile, name, length, error);
+	return 0;
+}
 
-		if (copy == NULL)
-			return -1;
-		resource = profile_add_resource(profile, copy,
-		                                gtick_of(events, copy), 1,
-		                                error);
-		if (resource == UINT32_MAX)
-			return -1;
-	}
-	if (memory_grow(&events->columns, &events->columns_capacity,
+static int
+add_column(struct callgrind_events *events, struct profile *profile,
+           const char *name, size_t length, struct error *error)
+{
+	uint32_t resource = find_event(events, profile, name, length);
+
+	if (check_column(events, resource, name, length, error) != 0)
+		return -1;
+	if (resource == UINT32_MAX)
+		resource = enter_event(events, profile, name, length, error);
+	if (resource == UINT32_MAX ||
+	    memory_grow(&events->columns, &events->columns_capacity,
 	                (size_t)events->n_columns + 1, sizeof resource,
 	                error) != 0)
 		return -1;
@@ -318,24 +385,36 @@ reckon_row(const struct event_definition *definition, uint64_t *row,
 	return 0;
 }
 
+/* Of n rows, each as wide as there are resources. */
+static int
+reckon_rows(const struct event_definition *definition, uint64_t *rows,
+            uint32_t n, uint32_t width, struct error *error)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (reckon_row(definition, rows + (size_t)i * width,
+		               error) != 0)
+			return -1;
+	return 0;
+}
+
 int
 callgrind_events_reckon(const struct callgrind_events *events,
                         struct call_graph *graph, struct error *error)
 {
+	uint32_t width = graph->n_resources;
+
 	for (size_t i = 0; i < events->n_definitions; i++) {
 		const struct event_definition *definition =
 		    &events->definitions[i];
 
-		if (definition->n_terms == 0)
-			continue;
-		for (uint32_t n = 0; n < graph->n_nodes; n++)
-			if (reckon_row(definition, call_graph_self(graph, n),
-			               error) != 0)
-				return -1;
-		for (uint32_t a = 0; a < graph->n_arcs; a++)
-			if (reckon_row(definition, call_graph_hits(graph, a),
-			               error) != 0)
-				return -1;
+		if (definition->n_terms > 0 &&
+		    (reckon_rows(definition, graph->self, graph->n_nodes,
+		                 width, error) != 0 ||
+		     reckon_rows(definition, graph->hits, graph->n_arcs,
+		                 width, error) != 0 ||
+		     reckon_rows(definition, graph->places->hits,
+		                 graph->places->n, width, error) != 0))
+			return -1;
 	}
 	return 0;
 }

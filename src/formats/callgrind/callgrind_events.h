@@ -30,6 +30,8 @@ struct callgrind_events {
 	size_t n_definitions, definitions_capacity;
 	uint32_t n_measured;	/* resources that lines have costs of */
 	bool is_fixed;		/* resources are entered */
+	bool is_own;		/* cpprof wrote them: definitions say what the
+				 * resources were */
 };
 
 void callgrind_events_free(struct callgrind_events *events);

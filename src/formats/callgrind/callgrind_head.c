@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "src/formats/callgrind/callgrind_reader.h"
+#include "src/formats/callgrind/callgrind_words.h"
 
 static const char *
 keep_text(struct callgrind_reader *reader, const char *text, size_t length,
@@ -65,17 +66,18 @@ begin_head(struct callgrind_reader *reader)
 	if (reader->is_head)
 		return;
 	reader->is_head = true;
-	reader->object = reader->file = NO_NAME;
+	reader->object = reader->file = reader->code_file = NO_NAME;
 	reader->called_object = reader->called_file = NO_NAME;
 	reader->node = reader->callee = NO_NODE_YET;
-	reader->is_call = false;
+	reader->place = NO_PLACE;
+	reader->is_call = reader->is_jump = false;
 }
 
 static int
 set_positions(struct callgrind_reader *reader, const char *text, size_t length,
               struct error *error)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, line_column = UINT32_MAX;
 
 	for (;;) {
 		size_t word = 0;
@@ -89,9 +91,11 @@ set_positions(struct callgrind_reader *reader, const char *text, size_t length,
 			word++;
 		if (word == 0)
 			break;
-		if (n == 3)
+		if (n == MAX_POSITIONS)
 			return text_lines_reject(&reader->lines,
 			    "more than three positions", error);
+		if (callgrind_is_key(text, word, "line"))
+			line_column = n;
 		n++;
 		text += word;
 		length -= word;
@@ -100,6 +104,7 @@ set_positions(struct callgrind_reader *reader, const char *text, size_t length,
 		return text_lines_reject(&reader->lines,
 		                         "expected kinds of positions", error);
 	reader->n_positions = n;
+	reader->line_column = line_column;
 	return 0;
 }
 
@@ -109,7 +114,7 @@ set_version(struct callgrind_reader *reader, const char *text,
 {
 	uint64_t version;
 
-	text = skip_blanks(text);
+	text = callgrind_skip_blanks(text);
 	if (callgrind_number(text, &version) == NULL || version > 1)
 		return text_lines_fail(&reader->lines, error,
 		                       "expected version 1 of the format");
@@ -120,7 +125,7 @@ static int
 set_number(struct callgrind_reader *reader, const char *text, uint64_t *number,
            bool *has_number, struct error *error)
 {
-	if (callgrind_number(skip_blanks(text), number) == NULL)
+	if (callgrind_number(callgrind_skip_blanks(text), number) == NULL)
 		return text_lines_reject(&reader->lines, "expected a number",
 		                         error);
 	*has_number = true;
@@ -159,10 +164,11 @@ define_event(struct callgrind_reader *reader, const char *text, size_t length,
 	return 0;
 }
 
-bool
-callgrind_is_key(const char *line, size_t length, const char *key)
+static void
+set_creator(struct callgrind_reader *reader, const char *text, size_t length)
 {
-	return strlen(key) == length && memcmp(line, key, length) == 0;
+	reader->is_callgrind = memmem(text, length, "callgrind", 9) != NULL;
+	reader->events.is_own = memmem(text, length, "cpprof", 6) != NULL;
 }
 
 /* KEY: TEXT.  Keys that mean nothing here are passed over. */
@@ -200,7 +206,9 @@ callgrind_head_line(struct callgrind_reader *reader, const char *line,
 	if (callgrind_is_key(line, key_length, "part"))
 		return set_number(reader, text, &part, &has_part, error);
 	if (callgrind_is_key(line, key_length, "creator"))
-		reader->is_callgrind = memmem(text, length, "callgrind",
-		                              9) != NULL;
+		set_creator(reader, text, length);
+	if (callgrind_is_key(line, key_length, "desc"))
+		reader->has_estimates |= memmem(text, length,
+		    CALLGRIND_ESTIMATES, strlen(CALLGRIND_ESTIMATES)) != NULL;
 	return 0;
 }

@@ -201,7 +201,8 @@ callgrind_names_node(struct callgrind_names *names, struct call_graph *graph,
 	node = names_add(names->keys, (const char *)&key, sizeof key, error);
 	if (node == graph->n_nodes)
 		node = call_graph_add_node(graph, (struct call_node){
-			.name = key.text, .home = NO_NAME, .level = 1,
+			.name = key.text, .object = NO_NAME,
+			.file = NO_NAME, .level = 1,
 		}, NULL, error);
 	if (meaning != NULL)
 		meaning->node = node;
@@ -323,29 +324,28 @@ strip_level(const char *text, size_t length, uint32_t *level)
 	return length;
 }
 
-/* "object:file" as one name; NO_NAME where neither is known. */
+/* A text as a name of the profile; NO_NAME where it is not known, "???". */
 static uint32_t
-home_of(struct finish *finish, uint32_t node, struct error *error)
+enter_place(struct finish *finish, uint32_t text, struct error *error)
 {
 	const struct names *texts = finish->names->texts;
-	struct node_key parts;
-	uint32_t home;
-	char *text;
-	int length;
 
-	memcpy(&parts, names_text(finish->names->keys, node), sizeof parts);
-	if (parts.file == NO_NAME && parts.object == NO_NAME)
+	if (text == NO_NAME || strcmp(names_text(texts, text), "???") == 0)
 		return NO_NAME;
-	length = asprintf(&text, "%s:%s",
-	    parts.object == NO_NAME ? "" : names_text(texts, parts.object),
-	    parts.file == NO_NAME ? "" : names_text(texts, parts.file));
-	if (length < 0) {
-		error_out_of_memory(error);
-		return NO_NAME;
-	}
-	home = names_add(finish->profile->names, text, (size_t)length, error);
-	free(text);
-	return home;
+	return names_add(finish->profile->names, names_text(texts, text),
+	                 names_length(texts, text), error);
+}
+
+/* Where a node is defined. */
+static void
+set_home(struct finish *finish, uint32_t number, struct call_node *node,
+         struct error *error)
+{
+	struct node_key key;
+
+	memcpy(&key, names_text(finish->names->keys, number), sizeof key);
+	node->object = enter_place(finish, key.object, error);
+	node->file = enter_place(finish, key.file, error);
 }
 
 static int
@@ -372,7 +372,7 @@ finish_node(struct finish *finish, uint32_t number, bool has_contexts,
 		node.name = names_add(finish->profile->names, text, length,
 		                      error);
 	}
-	node.home = home_of(finish, number, error);
+	set_home(finish, number, &node, error);
 	if (error->is_set)
 		return -1;
 	return call_graph_set_node(graph, number, node, finish->callers,
@@ -404,6 +404,17 @@ add_modules(struct finish *finish, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
+static int
+finish_places(struct finish *finish, struct error *error)
+{
+	struct call_places *places = finish->profile->graph->places;
+
+	for (uint32_t i = 0; i < places->n; i++)
+		places->items[i].file = enter_place(finish,
+		    places->items[i].file, error);
+	return error->is_set ? -1 : 0;
+}
+
 int
 callgrind_names_finish(struct callgrind_names *names, struct profile *profile,
                        bool has_contexts, struct error *error)
@@ -417,6 +428,8 @@ callgrind_names_finish(struct callgrind_names *names, struct profile *profile,
 		result = 0;
 	for (uint32_t i = 0; result == 0 && i < profile->graph->n_nodes; i++)
 		result = finish_node(&finish, i, has_contexts, error);
+	if (result == 0)
+		result = finish_places(&finish, error);
 	names_free(finish.functions);
 	free(finish.callers);
 	return result;

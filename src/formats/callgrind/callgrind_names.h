@@ -49,9 +49,10 @@ uint32_t callgrind_names_node(struct callgrind_names *names,
                               struct error *error);
 
 /*
- * Gives all nodes their names, levels and callers, entered into the profile,
- * and enters the objects as its modules.  has_contexts: whether texts are taken
- * apart, as only callgrind's own are.  0, or -1 with *error set.
+ * Gives all nodes their names, levels and callers, and all places their files,
+ * entered into the profile, and enters the objects as its modules.
+ * has_contexts: whether texts are taken apart, as only callgrind's own are.  0,
+ * or -1 with *error set.
  */
 int callgrind_names_finish(struct callgrind_names *names,
                            struct profile *profile, bool has_contexts,

@@ -6,7 +6,25 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "src/formats/callgrind/callgrind_words.h"
 #include "src/formats/exporter.h"
+
+struct callgrind_text
+callgrind_text_of(const struct names *names, uint32_t name)
+{
+	if (name == NO_NAME)
+		return (struct callgrind_text){ NULL, 0 };
+	return (struct callgrind_text){ names_text(names, name),
+		                        names_length(names, name) };
+}
+
+struct callgrind_text
+callgrind_text_made(const struct text_buffer *text, struct error *error)
+{
+	if (text->failed)
+		error_out_of_memory(error);
+	return (struct callgrind_text){ text->bytes, text->length };
+}
 
 int
 callgrind_output_start(struct callgrind_output *output,
@@ -143,10 +161,15 @@ void
 callgrind_output_header(struct callgrind_output *output,
                         const uint64_t *totals)
 {
+	const struct call_graph *graph = output->profile->graph;
+
 	text_add_string(&output->text, "# callgrind format\nversion: 1\n"
 	                "creator: cpprof (names as callgrind's)\n");
 	if (output->profile->n_processes > 0)
 		add_process(&output->text, &output->profile->processes[0]);
+	if (graph != NULL && !graph->has_hits)
+		text_add_string(&output->text, "desc: " CALLGRIND_ESTIMATES
+		                "\n");
 	text_add_string(&output->text, "positions: line\n");
 	add_events(&output->text, output->profile);
 	callgrind_output_totals(output, "summary", totals);

@@ -23,6 +23,12 @@ struct callgrind_text {
 	size_t length;
 };
 
+/* A name, which may be NO_NAME; what has been made in a text. */
+struct callgrind_text callgrind_text_of(const struct names *names,
+                                        uint32_t name);
+struct callgrind_text callgrind_text_made(const struct text_buffer *text,
+                                          struct error *error);
+
 /* What the format tells functions by. */
 struct callgrind_function {
 	struct callgrind_text object, file, name;
@@ -43,7 +49,10 @@ int callgrind_output_start(struct callgrind_output *output,
                            struct writer *writer, struct error *error);
 void callgrind_output_free(struct callgrind_output *output);
 
-/* The header, up to "summary: TOTALS"; the same numbers behind another key. */
+/*
+ * The header, which says whether costs of calls are estimates, up to
+ * "summary: TOTALS"; the same numbers behind another key.
+ */
 void callgrind_output_header(struct callgrind_output *output,
                              const uint64_t *totals);
 void callgrind_output_totals(struct callgrind_output *output,

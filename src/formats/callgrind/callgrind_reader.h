@@ -13,6 +13,9 @@
 #include "src/formats/text_lines.h"
 
 #define NO_NODE_YET UINT32_MAX
+#define NO_PLACE UINT32_MAX
+
+enum { MAX_POSITIONS = 3 };
 
 struct callgrind_reader {
 	struct text_lines lines;
@@ -26,28 +29,21 @@ struct callgrind_reader {
 	uint64_t pid, thread;
 	bool has_pid, has_thread, is_head;
 	bool is_callgrind;		/* the creator is */
+	bool has_estimates;		/* costs of calls are not believed */
 	bool has_end;			/* a line that stands behind costs */
 	uint32_t n_positions;
+	uint32_t line_column;		/* of the positions, UINT32_MAX: none */
 
+	uint64_t positions[MAX_POSITIONS];	/* of the last cost */
 	uint32_t object, file, called_object, called_file;
+	uint32_t code_file;		/* of the costs: the function's, or
+					 * one whose code was inlined */
 	uint32_t node, callee;
 	bool is_call;			/* the next cost is what calls used */
+	bool is_jump;			/* or none: where a jump is */
 	uint64_t calls;
+	uint32_t place;			/* of the last own costs */
 };
-
-/* Whether the key of a line is that word. */
-bool callgrind_is_key(const char *line, size_t length, const char *key);
-
-static inline const char *
-skip_blanks(const char *at)
-{
-	while (*at == ' ' || *at == '\t' || *at == '\r')
-		at++;
-	return at;
-}
-
-/* Digits, or 0x and hexadecimal ones; NULL where it is no number. */
-const char *callgrind_number(const char *at, uint64_t *number);
 
 /*
  * Each reads one line, without its end, the key of which ("cfn", "events") has

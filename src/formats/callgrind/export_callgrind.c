@@ -3,10 +3,10 @@
  *
  * Functions with the hits of their own lines, and calls between them with the
  * hits that were spent in these.  How often a call happened no sample knows,
- * and `calls=0` says so; a profile that was read from functions and calls has
- * its numbers.  Functions are told apart by object, file and name; behind the
- * name stand, as in callgrind's own files, the level of recursion, f'2, and
- * the callers that the function was called along, f'g'main.
+ * and `calls=0` says so; a profile that was read from functions and calls is
+ * callgrind_graph.h's.  Functions are told apart by object, file and name;
+ * behind the name stands, as in callgrind's own files, the level of recursion,
+ * f'2.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,17 +14,9 @@
 
 #include "src/base/memory.h"
 #include "src/formats/callgrind/callgrind_costs.h"
+#include "src/formats/callgrind/callgrind_graph.h"
 #include "src/formats/callgrind/callgrind_output.h"
 #include "src/formats/exporter.h"
-
-static struct callgrind_text
-text_of(const struct names *names, uint32_t name)
-{
-	if (name == NO_NAME)
-		return (struct callgrind_text){ NULL, 0 };
-	return (struct callgrind_text){ names_text(names, name),
-		                        names_length(names, name) };
-}
 
 static struct callgrind_text
 text_of_module(const struct profile *profile, uint32_t module)
@@ -33,15 +25,6 @@ text_of_module(const struct profile *profile, uint32_t module)
 		return (struct callgrind_text){ NULL, 0 };
 	return (struct callgrind_text){ profile->modules[module].path,
 		strlen(profile->modules[module].path) };
-}
-
-/* What has been made in a text. */
-static struct callgrind_text
-made(const struct text_buffer *text, struct error *error)
-{
-	if (text->failed)
-		error_out_of_memory(error);
-	return (struct callgrind_text){ text->bytes, text->length };
 }
 
 /* ---- stacks ---- */
@@ -62,17 +45,17 @@ describe_function(struct cost_writing *writing, uint32_t number,
 	uint32_t file;
 	struct cost_function key = callgrind_costs_function(writing->costs,
 	                                                    number, &file);
-	struct callgrind_text name = text_of(profile->names, key.name);
+	struct callgrind_text name = callgrind_text_of(profile->names, key.name);
 
 	if (key.level > 1) {
 		text_clear(&writing->name);
 		text_add(&writing->name, name.bytes, name.length);
 		text_add_format(&writing->name, "'%" PRIu32, key.level);
-		name = made(&writing->name, error);
+		name = callgrind_text_made(&writing->name, error);
 	}
 	return (struct callgrind_function){
 		text_of_module(profile, key.module),
-		text_of(profile->names, file), name
+		callgrind_text_of(profile->names, file), name
 	};
 }
 
@@ -93,7 +76,7 @@ go_to(struct cost_writing *writing, const struct cost *cost,
 	}
 	if (cost->file != writing->file)
 		callgrind_output_file(output,
-		    text_of(writing->profile->names, cost->file), error);
+		    callgrind_text_of(writing->profile->names, cost->file), error);
 	writing->file = cost->file;
 }
 
@@ -146,146 +129,6 @@ write_stacks(const struct export_source *source,
 	return result;
 }
 
-/* ---- functions and calls ---- */
-
-struct graph_writing {
-	const struct profile *profile;
-	struct callgrind_output *output;
-	uint32_t *arcs;			/* [n_arcs] by caller */
-	struct text_buffer name;	/* scratch */
-};
-
-/* A home is "object:file"; objects are the profile's modules. */
-static void
-split_home(const struct profile *profile, uint32_t home,
-           struct callgrind_function *function)
-{
-	struct callgrind_text text = text_of(profile->names, home);
-	const char *end = text.bytes + text.length, *file = text.bytes;
-
-	for (uint32_t i = 0; i < profile->n_modules; i++) {
-		size_t n = strlen(profile->modules[i].path);
-
-		if (n > 0 && n < text.length && text.bytes[n] == ':' &&
-		    memcmp(profile->modules[i].path, text.bytes, n) == 0 &&
-		    n >= function->object.length)
-			function->object = (struct callgrind_text){
-				text.bytes, n
-			};
-	}
-	if (file == NULL)
-		return;
-	file += function->object.length;
-	if (file < end && *file == ':')
-		file++;
-	if (file < end)
-		function->file = (struct callgrind_text){
-			file, (size_t)(end - file)
-		};
-}
-
-static struct callgrind_function
-describe_node(struct graph_writing *writing, uint32_t number,
-              struct error *error)
-{
-	const struct profile *profile = writing->profile;
-	const struct call_graph *graph = profile->graph;
-	const struct call_node *node = &graph->nodes[number];
-	struct text_buffer *name = &writing->name;
-	struct callgrind_function function = { 0 };
-	struct callgrind_text part = text_of(profile->names, node->name);
-
-	text_clear(name);
-	text_add(name, part.bytes, part.length);
-	if (node->level > 1)
-		text_add_format(name, "'%" PRIu32, node->level);
-	for (uint32_t i = 0; i < node->n_callers; i++) {
-		part = text_of(profile->names,
-		               graph->callers[node->first_caller + i]);
-		text_add_char(name, '\'');
-		text_add(name, part.bytes, part.length);
-	}
-	function.name = made(name, error);
-	split_home(profile, node->home, &function);
-	return function;
-}
-
-static int
-compare_arcs(const void *a, const void *b, void *context)
-{
-	const struct call_graph *graph = context;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint32_t x_caller = graph->arcs[x].caller;
-	uint32_t y_caller = graph->arcs[y].caller;
-
-	if (x_caller != y_caller)
-		return x_caller < y_caller ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-/* *next: how many of the sorted arcs have been written. */
-static int
-write_node(struct graph_writing *writing, uint32_t number, uint32_t *next,
-           struct error *error)
-{
-	const struct call_graph *graph = writing->profile->graph;
-	struct callgrind_function function = describe_node(writing, number,
-	                                                   error);
-
-	callgrind_output_function(writing->output, &function, error);
-	callgrind_output_hits(writing->output, 0,
-	                      call_graph_self(graph, number));
-	for (; *next < graph->n_arcs; ++*next) {
-		uint32_t i = writing->arcs[*next];
-		const struct call_arc *arc = &graph->arcs[i];
-
-		if (arc->caller != number)
-			break;
-		function = describe_node(writing, arc->callee, error);
-		callgrind_output_call(writing->output, &function, arc->calls,
-		                      0, call_graph_hits(graph, i), error);
-	}
-	return callgrind_output_flush(writing->output, error);
-}
-
-static int
-write_nodes(struct graph_writing *writing, struct error *error)
-{
-	struct call_graph *graph = writing->profile->graph;
-	uint32_t next = 0;
-
-	writing->arcs = memory_array(graph->n_arcs, sizeof *writing->arcs,
-	                             error);
-	if (writing->arcs == NULL)
-		return -1;
-	for (uint32_t i = 0; i < graph->n_arcs; i++)
-		writing->arcs[i] = i;
-	qsort_r(writing->arcs, graph->n_arcs, sizeof *writing->arcs,
-	        compare_arcs, graph);
-	for (uint32_t i = 0; i < graph->n_nodes; i++)
-		if (write_node(writing, i, &next, error) != 0 ||
-		    export_may_go_on(i, writing->output->writer, error) != 0)
-			return -1;
-	return 0;
-}
-
-static int
-write_graph(const struct export_source *source,
-            struct callgrind_output *output, struct error *error)
-{
-	struct graph_writing writing = { .profile = source->profile,
-		.output = output };
-	int result;
-
-	if (!source->profile->graph->has_hits)
-		return error_set(error, "callgrind holds what calls used, "
-		                 "and here only their number is known");
-	result = write_nodes(&writing, error);
-	free(writing.arcs);
-	text_free(&writing.name);
-	return result;
-}
-
 /* ---- the whole ---- */
 
 static uint64_t *
@@ -312,7 +155,7 @@ write_file(const struct export_source *source,
 	if (callgrind_output_flush(output, error) != 0)
 		return -1;
 	result = source->profile->tree == NULL ?
-	         write_graph(source, output, error) :
+	         callgrind_graph_write(source, output, error) :
 	         write_stacks(source, output, error);
 	if (result != 0)
 		return -1;

@@ -351,22 +351,22 @@ add_functions(struct reader *reader, const char *path, struct error *error)
 {
 	const struct program *program = reader->program;
 	struct profile *profile = reader->profile;
+	uint32_t object = names_add(profile->names, path, strlen(path),
+	                            error);
 
 	profile->graph = call_graph_new(1, error);
-	if (profile->graph == NULL)
+	if (object == NO_NAME || profile->graph == NULL)
 		return -1;
 	for (uint32_t i = 0; i < program->n_functions; i++) {
-		char home[24];
 		struct call_node node = {
-			.name = program->functions[i].name, .level = 1,
+			.name = program->functions[i].name,
+			.object = object,
+			.file = NO_NAME,
+			.identity = program->functions[i].start,
+			.level = 1,
 		};
 
-		snprintf(home, sizeof home, "0x%" PRIx64,
-		         program->functions[i].start);
-		node.home = names_add(profile->names, home, strlen(home),
-		                      error);
-		if (node.home == NO_NAME ||
-		    call_graph_add_node(profile->graph, node, NULL,
+		if (call_graph_add_node(profile->graph, node, NULL,
 		                        error) == UINT32_MAX)
 			return -1;
 	}

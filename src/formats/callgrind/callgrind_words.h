@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* callgrind_words.h -- numbers and keys in the lines of callgrind's files. */
+#ifndef CPPROF_FORMATS_CALLGRIND_WORDS_H
+#define CPPROF_FORMATS_CALLGRIND_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line "desc:" where costs of calls are estimates, as cpprof writes it. */
+#define CALLGRIND_ESTIMATES "Calls: counted, their costs are estimates"
+
+static inline const char *
+callgrind_skip_blanks(const char *at)
+{
+	while (*at == ' ' || *at == '\t' || *at == '\r')
+		at++;
+	return at;
+}
+
+/*
+ * Reads digits, or 0x and hexadecimal ones, which end at another character;
+ * returns what is behind them, NULL where it is no number of 64 bits.
+ */
+const char *callgrind_number(const char *at, uint64_t *number);
+
+/* Whether text[length] is that word. */
+bool callgrind_is_key(const char *text, size_t length, const char *key);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* call_places.h -- where in the source a call graph's hits were spent.
+ *
+ * A place is a line of a node: the node's own hits there, or the calls along
+ * one of its arcs that were made from there.  All places of a node sum to its
+ * own hits, all of an arc to the arc's calls and hits.
+ */
+#ifndef CPPROF_PROFILE_CALL_PLACES_H
+#define CPPROF_PROFILE_CALL_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+#define NO_ARC UINT32_MAX
+
+struct call_place {
+	uint32_t node;		/* whose code it is */
+	uint32_t arc;		/* of the calls; NO_ARC: its own hits */
+	uint32_t file;		/* a name; NO_NAME: unknown */
+	uint32_t line;		/* 0: unknown */
+	uint64_t calls;		/* made from there */
+};
+
+struct call_places {
+	uint32_t n_resources, n;
+	struct call_place *items;
+	uint64_t *hits;		/* [n][n_resources] */
+
+	/* For whoever fills it. */
+	size_t items_capacity, hits_capacity;
+	uint32_t *slots;	/* places by what they are, from 1; 0: empty */
+	size_t n_slots;
+};
+
+/* Empty; freed with call_places_free, NULL with *error set. */
+struct call_places *call_places_new(uint32_t n_resources,
+                                    struct error *error);
+void call_places_free(struct call_places *places);
+
+/*
+ * The number of a place, entered if new with no hits and no calls, whatever
+ * calls says.  UINT32_MAX with *error set for want of memory.  Expected O(1).
+ */
+uint32_t call_places_at(struct call_places *places, struct call_place place,
+                        struct error *error);
+
+/* No more will be entered; what places are may then be changed. */
+void call_places_close(struct call_places *places);
+
+/* A row of counters, good until the next place is entered. */
+static inline uint64_t *
+call_places_hits(const struct call_places *places, uint32_t place)
+{
+	return places->hits + (size_t)place * places->n_resources;
+}
+
+#endif
