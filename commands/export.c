@@ -4,7 +4,7 @@
 
 #include "src/formats/exporter.h"
 #include "src/shell/arguments.h"
-#include "src/shell/sink.h"
+#include "src/shell/new_file.h"
 
 static const struct argument export_arguments[] = {
 	{ "FORMAT", ARG_CHOICE, 0, "what to write" },
@@ -59,17 +59,17 @@ write_export(void *write_source, struct writer *writer, struct error *error)
 	return 0;
 }
 
-/* As `export FORMAT > FILE` does. */
+/* A file that is there whole or, where that fails, as it was. */
 static int
-write_file(struct export *export, const char *file, struct error *error)
+write_file(struct export *export, const char *name, struct error *error)
 {
-	struct sink sink;
+	struct new_file file;
 	int written, closed;
 
-	if (sink_open(&sink, export->session, REDIRECT_FILE, file, error) != 0)
+	if (new_file_open(&file, name, error) != 0)
 		return -1;
-	written = write_export(export, &sink.writer, error);
-	closed = sink_close(&sink, export->session, error);
+	written = write_export(export, &file.writer, error);
+	closed = new_file_close(&file, written == 0, error);
 	return written != 0 && error->is_set ? -1 : closed;
 }
 
@@ -119,7 +119,8 @@ const struct command command_export = {
 	    "record writes: addresses.\n\n"
 	    "A file holds all of the profile, whatever root, threshold and "
 	    "limit are. What its format has no place for is told in one "
-	    "line.",
+	    "line. An export that fails leaves FILE as it was; a file behind "
+	    "> holds what was written so far.",
 	.example = "export collapsed | head -1",
 	.arguments = export_arguments,
 	.choices = exporter_names,

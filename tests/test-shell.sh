@@ -304,6 +304,32 @@ ok 'and > of export leaves the format of answers alone' \
 	grep -qx 'main;db_update_record;db_read_record 84' "$work/bare.folded"
 run 1 "$forms" -e 'export collapsed /dev/full'
 ok 'export tells of a full disk' err_has '/dev/full: No space left'
+echo before >"$work/kept"
+chmod 640 "$work/kept"
+ln -s kept "$work/link"
+(ulimit -f 1 && "$CPPROF" "$process_db" -e "export speedscope $work/link" \
+	-e "export speedscope $work/fresh" --keep-going) </dev/null \
+	>"$work/out" 2>"$work/err"
+status=$? wanted=1
+ok 'an export that fails leaves the file as it was, or none' \
+	[ "$(cat "$work/kept")$(ls -A "$work" | grep -c 'fresh\|export')" \
+	= before0 ]
+ok 'and says why' err_has "$work/fresh: File too large"
+run 0 "$forms" -e "export collapsed $work/link" -e "export collapsed $work/new"
+ok 'export through a link replaces the file, which keeps its rights' \
+	[ "$(stat -c %a "$work/kept") $(readlink "$work/link")" = '640 kept' ]
+ok 'and makes a new one that the umask allows' \
+	[ "$(stat -c %a "$work/new")" = "$(: >"$work/any" && \
+	stat -c %a "$work/any")" ]
+ln "$work/kept" "$work/second"
+run 0 "$forms" -e "export cpprof-text $work/kept"
+ok 'export keeps the other names of a file' cmp -s "$work/kept" "$work/second"
+mkfifo "$work/fifo"
+cat "$work/fifo" >"$work/piped" &
+run 0 "$forms" -e "export cpprof-text $work/fifo"
+wait
+ok 'export writes into a pipe that has a name' \
+	cmp -s "$work/kept" "$work/piped"
 run 1 "$forms" -e 'export pprof > /dev/full'
 ok 'and where > says' err_has '/dev/full: No space left'
 run 0 "$forms" -e 'export speedscope | head -c 1'

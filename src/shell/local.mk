@@ -32,6 +32,8 @@ libcore_a_SOURCES += \
 	src/shell/naming.h \
 	src/shell/near.c \
 	src/shell/near.h \
+	src/shell/new_file.c \
+	src/shell/new_file.h \
 	src/shell/offers.c \
 	src/shell/offers.h \
 	src/shell/options.c \
