@@ -307,7 +307,7 @@ ok 'export tells of a full disk' err_has '/dev/full: No space left'
 echo before >"$work/kept"
 chmod 640 "$work/kept"
 ln -s kept "$work/link"
-(ulimit -f 1 && "$CPPROF" "$process_db" -e "export speedscope $work/link" \
+(ulimit -f 1 && "$CPPROF" "$srcdir/sample-data/rdparse.folded.gz" -e "export speedscope $work/link" \
 	-e "export speedscope $work/fresh" --keep-going) </dev/null \
 	>"$work/out" 2>"$work/err"
 status=$? wanted=1

@@ -2,8 +2,11 @@
 /* program.c -- the functions of an executable, one after the other. */
 #include "src/symbols/program.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/symbols/debug_file.h"
@@ -15,12 +18,21 @@
 bool
 program_is_one(const char *path)
 {
-	struct elf_file file;
+	unsigned char magic[4];
+	struct stat status;
+	bool is_one;
+	int descriptor;
 
-	if (elf_file_open(&file, path) != ELF_FILE_OPEN)
+	/* A pipe's writer would notice that it is opened and closed again. */
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
 		return false;
-	elf_file_close(&file);
-	return true;
+	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (descriptor < 0)
+		return false;
+	is_one = read(descriptor, magic, 4) == 4 &&
+	    memcmp(magic, "\177ELF", 4) == 0;
+	close(descriptor);
+	return is_one;
 }
 
 void
