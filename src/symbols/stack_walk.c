@@ -16,7 +16,7 @@
 #include "src/symbols/unwind_table.h"
 
 enum {
-	TABLES_MAX = 256 << 20,	/* bytes; when there are more, all go */
+	TABLES_MAX = 512 << 20,	/* bytes; behind them no more are read */
 	RECENT_BITS = 15,
 	REGISTERS_KEPT = 8,
 };
@@ -52,22 +52,13 @@ stack_walker_new(struct error *error)
 	return memory_array(1, sizeof(struct stack_walker), error);
 }
 
-static void
-let_go(struct stack_walker *walker)
-{
-	for (size_t i = 0; i < walker->n_tables; i++) {
-		unwind_table_free(walker->tables[i]);
-		walker->tables[i] = NULL;
-	}
-	walker->n_bytes = 0;
-}
-
 void
 stack_walker_free(struct stack_walker *walker)
 {
 	if (walker == NULL)
 		return;
-	let_go(walker);
+	for (size_t i = 0; i < walker->n_tables; i++)
+		unwind_table_free(walker->tables[i]);
 	free(walker->tables);
 	free(walker);
 }
@@ -88,9 +79,8 @@ table_of(struct stack_walker *walker, const struct module_file *file,
 		walker->n_tables = (size_t)number + 1;
 	}
 	if (walker->tables[number] == NULL) {
-		if (walker->n_bytes > TABLES_MAX)
-			let_go(walker);
-		walker->tables[number] = unwind_table_read(file, error);
+		walker->tables[number] = unwind_table_read(
+		    walker->n_bytes <= TABLES_MAX ? file : NULL, error);
 		if (walker->tables[number] != NULL)
 			walker->n_bytes += unwind_table_bytes(
 			    walker->tables[number]);

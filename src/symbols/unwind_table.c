@@ -104,7 +104,7 @@ unwind_table_read(const struct module_file *module, struct error *error)
 	struct elf_file file;
 	int result = 0;
 
-	if (table == NULL ||
+	if (table == NULL || module == NULL ||
 	    module_file_open(module, &file) != MODULE_FILE_OPEN)
 		return table;
 	for (size_t i = 0; i < SECTIONS && result == 0; i++)

@@ -7,6 +7,13 @@
 
 #include "src/base/memory.h"
 
+void
+perf_modules_free(struct perf_modules *modules)
+{
+	names_free(modules->files);
+	free(modules->places);
+}
+
 bool
 perf_modules_is_no_file(const char *path)
 {
@@ -19,6 +26,21 @@ perf_modules_is_no_file(const char *path)
 		            strlen(beginnings[i])) == 0)
 			return true;
 	return *path == '\0';
+}
+
+/* Enters the module that comes next; its number or NO_MODULE. */
+static uint32_t
+add_module(struct perf_modules *modules, const char *path,
+           const unsigned char *id, size_t id_size, struct error *error)
+{
+	uint32_t n = modules->profile->n_modules;
+
+	if (memory_grow(&modules->places, &modules->places_capacity,
+	                (size_t)n + 1, sizeof *modules->places, error) != 0)
+		return NO_MODULE;
+	modules->places[n].is_known = false;
+	return profile_add_module(modules->profile, path, id,
+	                          (uint32_t)id_size, error);
 }
 
 uint32_t
@@ -36,25 +58,38 @@ perf_modules_find(struct perf_modules *modules, const char *path,
 	memcpy(key + length + 1, id, id_size);
 	number = names_add(modules->files, key, length + 1 + id_size, error);
 	free(key);
-	if (number == NO_NAME || number < n)
-		return number == NO_NAME ? NO_MODULE : number;
-	return profile_add_module(modules->profile, path, id,
-	                          (uint32_t)id_size, error);
+	if (number == NO_NAME)
+		return NO_MODULE;
+	return number < n ? number :
+	    add_module(modules, path, id, id_size, error);
+}
+
+/* How far a module's addresses are from offsets in its file, around one. */
+static uint64_t
+find_shift(struct perf_modules *modules, const struct perf_map *map,
+           uint64_t offset)
+{
+	const struct module *module = &modules->profile->modules[map->module];
+	struct perf_place *place = &modules->places[map->module];
+
+	if (!place->is_known || place->offset != map->offset)
+		*place = (struct perf_place){ true, map->offset,
+			module_cache_address(modules->cache, module->path,
+			    module->build_id, module->build_id_size, offset) -
+			offset };
+	return place->shift;
 }
 
 uint64_t
-perf_modules_address(const struct perf_modules *modules, struct perf_map *map,
+perf_modules_address(struct perf_modules *modules, struct perf_map *map,
                      uint64_t address)
 {
-	const struct module *module = &modules->profile->modules[map->module];
-
 	if (!map->has_bias) {
-		uint64_t offset = address - map->start + map->offset;
+		uint64_t origin = map->offset - map->start;
 
 		map->has_bias = true;
-		map->bias = module_cache_address(modules->cache,
-		    module->path, module->build_id, module->build_id_size,
-		    offset) - address;
+		map->bias = origin + find_shift(modules, map,
+		                                address + origin);
 	}
 	return address + map->bias;
 }

@@ -13,12 +13,26 @@
 #include "src/profile/profile.h"
 #include "src/symbols/module_cache.h"
 
-/* Start with { .profile, .cache }, and names of its own. */
+/*
+ * What was mapped from an offset on, as most processes that map the file do:
+ * how far its addresses in the module are from offsets in the file.
+ */
+struct perf_place {
+	bool is_known;
+	uint64_t offset, shift;
+};
+
+/* Start with { .profile, .cache, .files }. */
 struct perf_modules {
 	struct profile *profile;
 	struct module_cache *cache;	/* may be NULL */
 	struct names *files;		/* file i is module i */
+	struct perf_place *places;	/* of each module the last one */
+	size_t places_capacity;
 };
+
+/* Lets go of the places and the files. */
+void perf_modules_free(struct perf_modules *modules);
 
 /* Whether perf calls memory so that is no file's. */
 bool perf_modules_is_no_file(const char *path);
@@ -35,7 +49,7 @@ uint32_t perf_modules_find(struct perf_modules *modules, const char *path,
  * An address of a mapping in its module, as module_symbols.h defines it; the
  * module is not NO_MODULE.
  */
-uint64_t perf_modules_address(const struct perf_modules *modules,
+uint64_t perf_modules_address(struct perf_modules *modules,
                               struct perf_map *map, uint64_t address);
 
 #endif

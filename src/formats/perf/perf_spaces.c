@@ -66,7 +66,7 @@ perf_spaces_free(struct perf_spaces *spaces)
 	for (size_t i = 0; i < spaces->tasks.n_processes; i++)
 		let_go(spaces->tasks.processes[i].space);
 	perf_tasks_free(&spaces->tasks);
-	names_free(spaces->modules.files);
+	perf_modules_free(&spaces->modules);
 	free(spaces);
 }
 
