@@ -24,6 +24,7 @@
 #include "lib/dispatch-sites.h"
 #include "lib/sample.h"
 #include "lib/signals.h"
+#include "lib/traits.h"
 #include "lib/wrapped.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
@@ -338,6 +339,9 @@ static bool
 probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	(void)row, (void)interval;
+	*why = "the stacks of Go are too small for syscall user dispatch";
+	if (traits_have_go())
+		return false;
 	*why = "the kernel has no syscall user dispatch, or forbids it";
 	return turn(PR_SYS_DISPATCH_ON) && turn(PR_SYS_DISPATCH_OFF);
 }

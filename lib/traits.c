@@ -31,6 +31,9 @@ struct judgement {
 static struct judgement judgements[N_JUDGEMENTS];
 static _Atomic bool forbidden;
 
+/* Defined by Go's runtime, where it can call C or be called by it. */
+static const char go_runtime[] = "crosscall2";
+
 /*
  * Defined only by runtimes that walk stacks by return addresses: OCaml, .NET
  * compiled ahead, the Java virtual machine, Go; and by what copies stacks
@@ -38,7 +41,7 @@ static _Atomic bool forbidden;
  */
 static const char *const forbidding[] = {
 	"caml_frametable", "DotNetRuntimeDebugHeader", "JNI_CreateJavaVM",
-	"crosscall2", "PyInit__greenlet"
+	go_runtime, "PyInit__greenlet"
 };
 
 /* Of the C library, these ask who calls them. */
@@ -128,6 +131,17 @@ traits_symbol(const struct link_map *map, const char *name)
 	    (symbol = find_symbol(&symbols, name)) == NULL)
 		return NULL;
 	return (void *)(symbols.bias + symbol->st_value);
+}
+
+bool
+traits_have_go(void)
+{
+	const struct link_map *map;
+
+	for (map = _r_debug.r_map; map != NULL; map = map->l_next)
+		if (traits_symbol(map, go_runtime) != NULL)
+			return true;
+	return false;
 }
 
 /* Undefined symbols come before those in the hash table. */

@@ -35,6 +35,13 @@ void traits_new_epoch(void);
 void traits_begin(void);
 
 /*
+ * Whether a module that is loaded now runs Go: most of its code is on stacks
+ * too small for a signal, and makes system calls itself.  From the
+ * constructor.
+ */
+bool traits_have_go(void);
+
+/*
  * The address of a symbol that a module defines, NULL if it does not.  Takes
  * no lock: the module must not be unloaded meanwhile.  Async-signal-safe.
  */

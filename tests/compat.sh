@@ -3,6 +3,7 @@
 # compat.sh -- programs that people use behave the same under cpprof.
 #
 # Each runs without and with it; output, messages and status must be the same.
+# What else is recorded than CPU time stands in $options.
 # What is not installed is skipped.
 set -u
 : "${builddir:=build}"
@@ -15,6 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export LC_ALL=C HOME="$work" GOCACHE="$work/go" GOFLAGS=-mod=mod
+options=
 n=0
 
 # both WHAT: sh runs the script on standard input, twice.
@@ -25,10 +27,11 @@ both() {
 	echo "status $?" >>plain.out
 	rm -rf profile
 	# Its own line is the last on standard error.
-	"$cpprof" record -o profile -- sh ./script >cpprof.out \
+	"$cpprof" record $options -o profile -- sh ./script >cpprof.out \
 		2>cpprof.err </dev/null
 	echo "status $?" >>cpprof.out
-	sed -i '/^cpprof: [0-9]* samples\{0,1\} of /d' cpprof.err
+	sed -i -e '/^cpprof: [0-9]* samples\{0,1\} of /d' \
+		-e '/^cpprof: [a-z-]*: from the /d' cpprof.err
 	if cmp -s plain.out cpprof.out && cmp -s plain.err cpprof.err; then
 		echo "ok $n - $1"
 	else
@@ -225,6 +228,11 @@ fi
 try ./go-program 'a Go program with cgo' <<'EOT'
 ./go-program
 EOT
+options='-r syscalls -r fp-exceptions -r page-faults -r real'
+try ./go-program 'a Go program with cgo, of which everything is counted' <<'EOT'
+./go-program
+EOT
+options=
 
 cat >Main.java <<'EOT'
 import java.util.*;
@@ -258,8 +266,14 @@ if [ -e Main.class ]; then
 	try java 'java' <<'EOT'
 java -cp . Main
 EOT
+	options='-r fp-exceptions -r page-faults -r real'
+	try java 'java, of which more is counted' <<'EOT'
+java -cp . Main
+EOT
 else
-	n=$((n + 1))
-	echo "ok $n - java # SKIP javac not found"
+	for i in 1 2; do
+		n=$((n + 1))
+		echo "ok $n - java # SKIP javac not found"
+	done
 fi
 echo "1..$n"
