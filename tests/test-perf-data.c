@@ -196,6 +196,23 @@ perf_data_names_frames_by_their_mappings(void **state)
 }
 
 static void
+perf_data_ends_chains_where_they_are_damaged(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	put_sample(&buffer, 5, 7, CHAIN(PERF_CONTEXT_USER, 0x400010,
+	    0x400021, UINT64_MAX, 0x400031, 0x400041), 2);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0,
+	    "[unknown];a+0x1020;a+0x1010"), 10);
+	profile_free(profile);
+}
+
+static void
 perf_data_takes_records_in_the_order_of_time(void **state)
 {
 	struct buffer buffer;
@@ -624,6 +641,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perf_data_names_frames_by_their_mappings),
+		cmocka_unit_test(perf_data_ends_chains_where_they_are_damaged),
 		cmocka_unit_test(perf_data_takes_records_in_the_order_of_time),
 		cmocka_unit_test(
 		    perf_data_children_begin_with_their_parents_mappings),

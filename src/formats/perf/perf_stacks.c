@@ -123,7 +123,24 @@ context_of(const struct perf_record *record)
 	}
 }
 
-/* The call chain, without the process's part where its stack was copied. */
+/*
+ * Whether a word is neither an address nor a mark: something that a program
+ * without frame pointers left where they were looked for.
+ */
+static bool
+is_damaged(uint64_t word)
+{
+	return word >= PERF_CONTEXT_MAX &&
+	    word != PERF_CONTEXT_KERNEL && word != PERF_CONTEXT_USER &&
+	    word != PERF_CONTEXT_HYPERVISOR && word != PERF_CONTEXT_GUEST &&
+	    word != PERF_CONTEXT_GUEST_KERNEL &&
+	    word != PERF_CONTEXT_GUEST_USER;
+}
+
+/*
+ * The call chain, without the process's part where its stack was copied.  What
+ * lies behind a damaged word is not believed.
+ */
 static int
 add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
           const struct perf_sample *sample, bool is_copied,
@@ -134,6 +151,10 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 
 		memcpy(&address, sample->chain + 8 * i, sizeof address);
 		address = le64toh(address);
+		if (is_damaged(address)) {
+			stack->context = PERF_CONTEXT_MAX;
+			return add_address(stacks, stack, address, error);
+		}
 		if (address >= PERF_CONTEXT_MAX) {
 			stack->context = address;
 			stack->is_first = true;
