@@ -2,6 +2,8 @@
 /* call_places.c -- where in the source a call graph's hits were spent.
  *
  * Places are found by a table of open addressing that is at most half full.
+ * Most are looked for once and are new; so slots hold hashes, that these need
+ * no look at another place, and growing none at all.
  */
 #include "src/profile/call_places.h"
 
@@ -12,6 +14,11 @@
 #include "src/base/memory.h"
 
 enum { FIRST_SLOTS = 1024 };
+
+struct place_slot {
+	uint32_t hash;
+	uint32_t place;		/* from 1; 0: empty */
+};
 
 struct call_places *
 call_places_new(uint32_t n_resources, struct error *error)
@@ -57,32 +64,51 @@ is_same(const struct call_place *a, const struct call_place *b)
 	    a->line == b->line;
 }
 
-static uint32_t *
-find_slot(const struct call_places *places, uint32_t *slots, size_t n_slots,
-          const struct call_place *place)
+/*
+ * Lines of one function, and the calls from them, are looked for one after the
+ * other: they lie side by side.
+ */
+static uint32_t
+hash_of(const struct call_place *place)
 {
-	uint64_t key = ((uint64_t)place->node << 32 | place->arc) *
+	uint64_t key = ((uint64_t)place->node << 32 | place->file) *
 	               UINT64_C(0x9e3779b97f4a7c15);
-	size_t i;
 
-	key ^= ((uint64_t)place->file << 32 | place->line) *
-	       UINT64_C(0xc2b2ae3d27d4eb4f);
-	i = (size_t)(key ^ key >> 29) & (n_slots - 1);
-	while (slots[i] != 0 && !is_same(&places->items[slots[i] - 1], place))
-		i = (i + 1) & (n_slots - 1);
-	return &slots[i];
+	key ^= key >> 32;
+	return (uint32_t)key + place->line + 8 * (place->arc + 1);
+}
+
+/* The place's slot, or the empty one where it belongs. */
+static struct place_slot *
+find_slot(const struct call_places *places, const struct call_place *place,
+          uint32_t hash)
+{
+	size_t i = hash & (places->n_slots - 1);
+
+	while (places->slots[i].place != 0 &&
+	       (places->slots[i].hash != hash ||
+	        !is_same(&places->items[places->slots[i].place - 1], place)))
+		i = (i + 1) & (places->n_slots - 1);
+	return &places->slots[i];
 }
 
 static int
 grow_slots(struct call_places *places, struct error *error)
 {
 	size_t n = places->n_slots * 2;
-	uint32_t *slots = memory_array(n, sizeof *slots, error);
+	struct place_slot *slots = memory_array(n, sizeof *slots, error);
 
 	if (slots == NULL)
 		return -1;
-	for (uint32_t i = 0; i < places->n; i++)
-		*find_slot(places, slots, n, &places->items[i]) = i + 1;
+	for (size_t k = 0; k < places->n_slots; k++) {
+		size_t i = places->slots[k].hash & (n - 1);
+
+		if (places->slots[k].place == 0)
+			continue;
+		while (slots[i].place != 0)
+			i = (i + 1) & (n - 1);
+		slots[i] = places->slots[k];
+	}
 	free(places->slots);
 	places->slots = slots;
 	places->n_slots = n;
@@ -111,17 +137,18 @@ uint32_t
 call_places_at(struct call_places *places, struct call_place place,
                struct error *error)
 {
-	uint32_t *slot = find_slot(places, places->slots, places->n_slots,
-	                           &place);
+	uint32_t hash = hash_of(&place);
+	size_t n_slots = places->n_slots;
+	struct place_slot *slot = find_slot(places, &place, hash);
 
-	if (*slot != 0)
-		return *slot - 1;
+	if (slot->place != 0)
+		return slot->place - 1;
 	if (make_room(places, error) != 0)
 		return UINT32_MAX;
+	if (places->n_slots != n_slots)
+		slot = find_slot(places, &place, hash);
 	place.calls = 0;
-	places->items[places->n] = place;
-	/* The table may be another one now. */
-	slot = find_slot(places, places->slots, places->n_slots, &place);
-	*slot = ++places->n;
+	places->items[places->n++] = place;
+	*slot = (struct place_slot){ hash, places->n };
 	return places->n - 1;
 }

@@ -23,6 +23,8 @@ struct call_place {
 	uint64_t calls;		/* made from there */
 };
 
+struct place_slot;
+
 struct call_places {
 	uint32_t n_resources, n;
 	struct call_place *items;
@@ -30,7 +32,7 @@ struct call_places {
 
 	/* For whoever fills it. */
 	size_t items_capacity, hits_capacity;
-	uint32_t *slots;	/* places by what they are, from 1; 0: empty */
+	struct place_slot *slots;
 	size_t n_slots;
 };
 
