@@ -15,6 +15,7 @@
 
 #include "src/formats/format.h"
 #include "src/profile/call_flow.h"
+#include "src/profile/named_graph.h"
 
 extern const struct format format_callgrind;
 
@@ -53,11 +54,38 @@ check_graph(const struct profile *profile)
 		        graph->arcs[i].callee < graph->n_nodes, "arc");
 }
 
+/* What places have is what their nodes and arcs do. */
 static void
-check_flow(const struct profile *profile, uint32_t resource)
+check_places(const struct profile *profile)
+{
+	const struct call_graph *graph = profile->graph;
+	uint64_t sum = 0, total = 0;
+
+	for (uint32_t i = 0; graph->places != NULL && i < graph->places->n;
+	     i++) {
+		const struct call_place *place = &graph->places->items[i];
+
+		require(place->node < graph->n_nodes && (place->arc == NO_ARC ||
+		        (place->arc < graph->n_arcs &&
+		         graph->arcs[place->arc].caller == place->node)),
+		        "place");
+		require(place->file == NO_NAME ||
+		        place->file < names_count(profile->names), "file");
+		sum += call_places_hits(graph->places, i)[0];
+	}
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		total += call_graph_self(graph, i)[0];
+	for (uint32_t i = 0; i < graph->n_arcs; i++)
+		total += call_graph_hits(graph, i)[0];
+	require(graph->places == NULL || sum == total, "places");
+}
+
+static void
+check_flow(const struct profile *profile, const struct call_graph *graph,
+           uint32_t resource)
 {
 	struct error error = { 0 };
-	struct call_flow *flow = call_flow_new(profile->graph,
+	struct call_flow *flow = call_flow_new(graph,
 	                                       names_count(profile->names),
 	                                       resource, true, &error);
 
@@ -68,6 +96,27 @@ check_flow(const struct profile *profile, uint32_t resource)
 		        flow->arcs[i].hits <=
 		        flow->vertices[flow->arcs[i].callee].total, "share");
 	call_flow_free(flow);
+}
+
+/* Other names change no total. */
+static void
+check_named(struct profile *profile, enum granularity granularity)
+{
+	struct naming_rule rule = { granularity, INLINES_AUTO };
+	struct error error = { 0 };
+	bool is_own;
+	struct call_graph *named = named_graph_new(profile, &rule, &is_own,
+	                                           &error);
+
+	require((named == NULL) == error.is_set, "an error and a graph");
+	for (uint32_t r = 0; named != NULL && r < named->n_resources && r < 3;
+	     r++) {
+		require(call_graph_total(named, r) ==
+		        call_graph_total(profile->graph, r), "total");
+		check_flow(profile, named, r);
+	}
+	if (named != NULL && is_own)
+		call_graph_free(named);
 }
 
 static void
@@ -104,8 +153,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (profile == NULL)
 			continue;
 		check_graph(profile);
-		for (uint32_t r = 0; r < profile->n_resources && r < 3; r++)
-			check_flow(profile, r);
+		check_places(profile);
+		for (enum granularity by = GRANULARITY_FUNCTION;
+		     by <= GRANULARITY_CALLSITE; by++)
+			check_named(profile, by);
 		check_sum(profile);
 		profile_free(profile);
 	}
