@@ -20,4 +20,4 @@ libcore_a_SOURCES += \
 	src/profile/stack_walk.h \
 	src/profile/tree_builder.c src/profile/tree_builder.h \
 	src/profile/tree_children.c \
-	src/profile/tree_order.c
+	src/profile/tree_order.c src/profile/tree_relabel.c

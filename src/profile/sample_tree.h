@@ -81,7 +81,8 @@ uint64_t sample_tree_total(const struct sample_tree *tree,
  * first (several where calls were inlined, never none), hits on the last, and
  * returns on the first, which is the function that was called.
  * Equal siblings are merged, whatever section they came from.  Freed with
- * sample_tree_free; NULL with *error set.  O(N), one hash probe a node.
+ * sample_tree_free; NULL with *error set.  O(N) and the labels, of which each
+ * takes memory up to the greatest.
  */
 struct sample_tree *sample_tree_relabel(const struct sample_tree *tree,
                                         const uint32_t *first,

@@ -72,4 +72,18 @@ reserve_nodes(struct tree_builder *builder, size_t more, struct error *error)
 	return tree_builder_grow(builder, more, error);
 }
 
+/* A node for which there is room. */
+static inline uint32_t
+place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
+{
+	uint32_t node = builder->n_nodes++;
+
+	builder->parent[node] = parent;
+	builder->label[node] = label;
+	builder->row[node] = 0;
+	if (builder->returns != NULL)
+		builder->returns[node] = 0;
+	return node;
+}
+
 #endif

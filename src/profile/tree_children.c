@@ -25,20 +25,6 @@ tree_builder_begin_section(struct tree_builder *builder)
 	return builder->section_begin;
 }
 
-/* A node for which there is room. */
-static uint32_t
-place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
-{
-	uint32_t node = builder->n_nodes++;
-
-	builder->parent[node] = parent;
-	builder->label[node] = label;
-	builder->row[node] = 0;
-	if (builder->returns != NULL)
-		builder->returns[node] = 0;
-	return node;
-}
-
 static uint32_t
 hash_child(const struct tree_builder *builder, uint32_t parent,
            uint32_t label)

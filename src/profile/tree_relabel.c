@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tree_relabel.c -- the same stacks with other labels.
+ *
+ * Nodes come in depth-first order: when one is entered the nodes that it
+ * stands for are known, all of them, and so are its children: those of all of
+ * these, by their labels.  They wait in groups, the next one on top.  Most
+ * stand for one node alone.  Nothing is looked for in the tree, and nothing is
+ * moved in the end.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/profile/tree_builder.h"
+
+enum { NODES_A_SETTLING = 1 << 16 };	/* which caches still hold */
+
+/* A node of the old tree, at one label of its chain. */
+struct origin {
+	uint32_t node;
+	uint32_t at;		/* index of the label */
+	uint32_t next;		/* one more of the same group; NO_NODE: none */
+};
+
+/* What will be one node. */
+struct group {
+	uint32_t label;
+	uint32_t parent;	/* in the new tree */
+	struct origin origin;
+	uint32_t last;		/* origin, of others; NO_NODE: no others */
+};
+
+struct relabelling {
+	const struct sample_tree *tree;
+	const uint32_t *first, *labels;
+	struct tree_builder *builder;
+	struct group *groups;	/* those that wait, the next one last */
+	size_t n_groups, groups_capacity;
+	size_t n_siblings;	/* of them being found, the last of all */
+	size_t *place;		/* [label] where among groups its own may be */
+	size_t n_places;
+	struct origin *others;	/* of groups with several */
+	size_t n_others, others_capacity;
+	uint32_t free;		/* among others, a list; NO_NODE: none */
+};
+
+static int
+grow_places(struct relabelling *relabelling, uint32_t label,
+            struct error *error)
+{
+	size_t n = relabelling->n_places, capacity = n;
+
+	if (memory_grow(&relabelling->place, &capacity, (size_t)label + 1,
+	                sizeof *relabelling->place, error) != 0)
+		return -1;
+	for (; n < capacity; n++)
+		relabelling->place[n] = 0;
+	relabelling->n_places = capacity;
+	return 0;
+}
+
+/* The group of that label among the siblings, or NULL. */
+static struct group *
+find_sibling(const struct relabelling *relabelling, uint32_t label)
+{
+	size_t begin = relabelling->n_groups - relabelling->n_siblings;
+	size_t place = relabelling->place[label];
+
+	if (place < begin || place >= relabelling->n_groups ||
+	    relabelling->groups[place].label != label)
+		return NULL;
+	return &relabelling->groups[place];
+}
+
+static int
+join(struct relabelling *relabelling, struct group *group,
+     const struct origin *origin, struct error *error)
+{
+	uint32_t number = relabelling->free;
+
+	if (number != NO_NODE) {
+		relabelling->free = relabelling->others[number].next;
+	} else {
+		if (memory_grow(&relabelling->others,
+		                &relabelling->others_capacity,
+		                relabelling->n_others + 1,
+		                sizeof *relabelling->others, error) != 0)
+			return -1;
+		number = (uint32_t)relabelling->n_others++;
+	}
+	relabelling->others[number] = *origin;
+	if (group->last == NO_NODE)
+		group->origin.next = number;
+	else
+		relabelling->others[group->last].next = number;
+	group->last = number;
+	return 0;
+}
+
+/* Puts a node into its group among the siblings, which parent has. */
+static int
+add_origin(struct relabelling *relabelling, uint32_t parent, uint32_t node,
+           uint32_t at, struct error *error)
+{
+	struct origin origin = { node, at, NO_NODE };
+	uint32_t label = relabelling->labels[at];
+	struct group *group;
+
+	if (label >= relabelling->n_places &&
+	    grow_places(relabelling, label, error) != 0)
+		return -1;
+	group = find_sibling(relabelling, label);
+	if (group != NULL)
+		return join(relabelling, group, &origin, error);
+	if (memory_grow(&relabelling->groups, &relabelling->groups_capacity,
+	                relabelling->n_groups + 1,
+	                sizeof *relabelling->groups, error) != 0)
+		return -1;
+	relabelling->place[label] = relabelling->n_groups;
+	relabelling->groups[relabelling->n_groups++] =
+	    (struct group){ label, parent, origin, NO_NODE };
+	relabelling->n_siblings++;
+	return 0;
+}
+
+/* The nodes begin .. end - 1, whole subtrees. */
+static int
+add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
+            uint32_t end, struct error *error)
+{
+	const struct sample_tree *tree = relabelling->tree;
+
+	for (uint32_t n = begin; n < end; n = tree->end[n])
+		if (add_origin(relabelling, parent, n,
+		               relabelling->first[tree->label[n]],
+		               error) != 0)
+			return -1;
+	return 0;
+}
+
+/* All resources of one node, wherever it has something. */
+static int
+add_counts(struct relabelling *relabelling, uint32_t to, uint32_t from,
+           struct error *error)
+{
+	const struct sample_tree *tree = relabelling->tree;
+
+	if (tree->row[from] == 0)
+		return 0;
+	for (uint32_t r = 0; r < tree->n_resources; r++) {
+		uint64_t hits = sample_tree_hits(tree, r, from);
+		uint64_t samples = sample_tree_samples(tree, r, from);
+
+		if ((hits != 0 || samples != 0) &&
+		    tree_builder_add(relabelling->builder, to, r, hits,
+		                     samples, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* What a new node has of one that it stands for: counts, and children. */
+static int
+take_origin(struct relabelling *relabelling, uint32_t node,
+            const struct origin *origin, struct error *error)
+{
+	const struct sample_tree *tree = relabelling->tree;
+	const uint32_t *first = &relabelling->first[tree->label[origin->node]];
+
+	if (tree->returns != NULL && origin->at == first[0] &&
+	    tree_builder_add_returns(relabelling->builder, node,
+	                             tree->returns[origin->node], error) != 0)
+		return -1;
+	if (origin->at + 1 < first[1])
+		return add_origin(relabelling, node, origin->node,
+		                  origin->at + 1, error);
+	if (add_counts(relabelling, node, origin->node, error) != 0)
+		return -1;
+	return add_origins(relabelling, node, origin->node + 1,
+	                   tree->end[origin->node], error);
+}
+
+/* The first of the siblings comes first. */
+static void
+turn_siblings(struct relabelling *relabelling)
+{
+	struct group *groups = relabelling->groups;
+	size_t end = relabelling->n_groups;
+	size_t begin = end - relabelling->n_siblings;
+
+	for (; begin + 1 < end; begin++) {
+		struct group group = groups[begin];
+
+		groups[begin] = groups[--end];
+		groups[end] = group;
+	}
+	relabelling->n_siblings = 0;
+}
+
+/* Enters the node that is next, and has its children wait. */
+static int
+enter_next(struct relabelling *relabelling, struct error *error)
+{
+	struct tree_builder *builder = relabelling->builder;
+	struct group group = relabelling->groups[--relabelling->n_groups];
+	struct origin origin = group.origin;
+	uint32_t node;
+
+	if (reserve_nodes(builder, 1, error) != 0)
+		return -1;
+	node = place_node(builder, group.parent, group.label);
+	for (;;) {
+		uint32_t other = origin.next;
+
+		if (take_origin(relabelling, node, &origin, error) != 0)
+			return -1;
+		if (other == NO_NODE)
+			break;
+		origin = relabelling->others[other];
+		relabelling->others[other].next = relabelling->free;
+		relabelling->free = other;
+	}
+	turn_siblings(relabelling);
+	if (node % NODES_A_SETTLING == 0)
+		tree_builder_settle(builder);
+	return 0;
+}
+
+struct sample_tree *
+sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
+                    const uint32_t *labels, struct error *error)
+{
+	struct relabelling relabelling = { .tree = tree, .first = first,
+		.labels = labels, .free = NO_NODE };
+	struct sample_tree *relabelled = NULL;
+	int result = -1;
+
+	relabelling.builder = tree_builder_new(tree->n_resources, error);
+	if (relabelling.builder != NULL)
+		result = add_origins(&relabelling, NO_NODE, 0, tree->n_nodes,
+		                     error);
+	if (result == 0)
+		turn_siblings(&relabelling);
+	while (result == 0 && relabelling.n_groups > 0)
+		result = enter_next(&relabelling, error);
+	if (result == 0)
+		relabelled = tree_builder_finish(relabelling.builder, error);
+	tree_builder_free(relabelling.builder);
+	free(relabelling.groups);
+	free(relabelling.place);
+	free(relabelling.others);
+	return relabelled;
+}
