@@ -51,8 +51,9 @@ open_beside(struct new_file *file, const struct stat *old)
 
 	if (beside == NULL)
 		return false;
+	/* Nobody may open it who could not open the old one. */
 	file->descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL |
-	                        O_CLOEXEC, 0666);
+	                        O_CLOEXEC, old == NULL ? 0666 : 0600);
 	if (file->descriptor >= 0 && (old == NULL ||
 	                              keep_rights(file->descriptor, old))) {
 		file->beside = beside;
