@@ -4,9 +4,9 @@
 #
 #	perf.sh [CPPROF]
 #
-# BENCH_DIR      where inputs are kept (a temporary directory, removed)
-# BENCH_SECONDS  of recording call chains (60); of stacks a fourth of it
-# BENCH_RUNS     runs; each runs the one after the other (3)
+# BENCH_DIR        where inputs are kept (a temporary directory, removed)
+# BENCH_MEGABYTES  of each recording (300), unless BENCH_SECONDS (600) end it
+# BENCH_RUNS       runs; each runs the one after the other (3)
 #
 # A mix of programs on two processors: the compiler, an interpreter, a
 # database, sort, and a program of calls that has frame pointers.  Once with
@@ -15,7 +15,8 @@
 set -euo pipefail
 
 cpprof=${1:-./cpprof}
-seconds=${BENCH_SECONDS:-60}
+megabytes=${BENCH_MEGABYTES:-300}
+seconds=${BENCH_SECONDS:-600}
 runs=${BENCH_RUNS:-3}
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/measure.sh"
@@ -26,9 +27,10 @@ if ! command -v perf >/dev/null; then
 fi
 make_directory
 
-# What is recorded: each program again and again, two at a time.
+# What is recorded: each program again and again, two at a time, until perf
+# ends this shell.
 mix='
-repeat() { while [ "$(date +%s)" -lt $end ]; do "$@" >/dev/null; done; }
+repeat() { while kill -0 $$; do "$@" >/dev/null; done; }
 compile() { gcc -O2 -w -c work.c -o work.o; }
 interpret() {
 	/usr/bin/python3 -c "
@@ -45,22 +47,21 @@ order() { seq 300000 | sort -R | sort | uniq -c | gzip -1; }
 call() { timeout 2 ./calls; find /usr/share -name "*.so"; }
 one() { compile; ask; order; }
 other() { interpret; call; }
-end=$(($(date +%s) + $1))
 repeat one &
 repeat other
 wait'
 
-# record FILE SECONDS OPTION...
+# record FILE OPTION...
 record() {
-	local file=$1 length=$2
-	shift 2
+	local file=$1
+	shift
 	[ -s "$file" ] && return
 	awk -v n=200 -f "$here/make-source.awk" >"$directory/work.c"
 	gcc -O2 -fno-omit-frame-pointer -o "$directory/calls" \
 	    "$here/programs/calls.c"
-	(cd "$directory" && timeout $((2 * length + 60)) perf record -q -N \
-	    "$@" -o "$file.new" -- sh -c "$mix" sh "$length" >/dev/null 2>&1 ||
-	    true)
+	(cd "$directory" && timeout -s INT "$seconds" perf record -q -N \
+	    --max-size="${megabytes}M" "$@" -o "$file.new" -- sh -c "$mix" \
+	    >/dev/null 2>&1 || true)
 	mv "$directory/$file.new" "$directory/$file"
 }
 
@@ -86,8 +87,8 @@ compare() {
 	    "$(printf '%s\n' "${all[@]}" | awk '{ print $2 / $5 }' | median)"
 }
 
-record chains.perf.data "$seconds" -F 20000 -g
+record chains.perf.data -F 20000 -g
 compare chains.perf.data
 # Inlined calls are looked up when they are asked for, so not by perf here.
-record stacks.perf.data $((seconds / 4)) -F 2500 --call-graph dwarf
+record stacks.perf.data -F 2500 --call-graph dwarf
 compare stacks.perf.data --no-inline

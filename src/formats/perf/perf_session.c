@@ -21,7 +21,6 @@
 struct perf_session {
 	const char *name;
 	struct profile *profile;
-	const struct read_options *options;
 	struct perf_events events;
 	struct perf_features features;
 	struct perf_queue *queue;
@@ -43,7 +42,6 @@ perf_session_new(const char *name, struct profile *profile,
 		return NULL;
 	session->name = name;
 	session->profile = profile;
-	session->options = options;
 	session->queue = perf_queue_new(error);
 	session->spaces = perf_spaces_new(profile, options->modules, error);
 	session->samples = perf_samples_new(name, profile, &session->events,
