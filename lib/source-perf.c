@@ -333,6 +333,20 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 	return hits;
 }
 
+/*
+ * Whether to ask what a column has spent at another's trap: one of its own may
+ * have been lost to that.  What counts events has lost one if a boundary was
+ * crossed.  A clock crosses them anywhere, and if whatever trap comes next
+ * noticed, the time would go where those traps are; its own is lost once more
+ * than its period has passed.
+ */
+static bool
+is_asked_too(const struct thread *thread, unsigned column)
+{
+	return resources.columns[column].source->usage != USAGE_CPU ||
+	    usage_unseen(thread, column) > thread->accounts[column].period;
+}
+
 uint32_t
 perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 {
@@ -342,7 +356,8 @@ perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 	*hits = 0;
 	for (i = 0; i < resources.n; i++) {
 		if (resources.columns[i].source->start != start ||
-		    !thread->accounts[i].is_armed)
+		    !thread->accounts[i].is_armed ||
+		    (i != column && !is_asked_too(thread, i)))
 			continue;
 		*hits += count(thread, i, i == column);
 		if (thread->accounts[i].owed > 0)

@@ -60,15 +60,21 @@ usage_start(struct thread *thread, unsigned column)
 }
 
 uint64_t
+usage_unseen(const struct thread *thread, unsigned column)
+{
+	uint64_t now = usage_now(resources.columns[column].source->usage),
+	    seen = thread->accounts[column].seen;
+
+	return now > seen ? now - seen : 0;
+}
+
+uint64_t
 usage_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	const struct source *source = resources.columns[column].source;
 	struct account *account = &thread->accounts[column];
-	uint64_t now = usage_now(source->usage), spent = 0;
+	uint64_t spent = usage_unseen(thread, column);
 
 	(void)expiries;
-	if (now > account->seen)
-		spent = now - account->seen;
 	account->seen += spent;
 	return meter_spend(&account->meter, spent);
 }

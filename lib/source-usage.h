@@ -25,6 +25,12 @@ enum usage {
 	USAGE_CONTEXT_SWITCHES
 };
 
+/*
+ * What the calling thread has spent since usage_hits last saw it, in gticks.
+ * Async-signal-safe.
+ */
+uint64_t usage_unseen(const struct thread *thread, unsigned column);
+
 /* As struct source has them, for one with a `usage`; async-signal-safe. */
 bool usage_start(struct thread *thread, unsigned column);
 uint64_t usage_hits(struct thread *thread, unsigned column,

@@ -299,6 +299,19 @@ def the_first_sort_faults_and_the_second_does_not():
     assert first >= 100 and second <= 0.02 * first, (first, second)
 
 
+def time_is_not_drawn_to_where_faults_are():
+    """Half of the time, and hardly a fault, is in replace_cluster."""
+    need_events('cpu:1000')
+    shares = []
+    for resources in 'cpu:1000', 'cpu:1000,page-faults:10':
+        run = Run(PROCESS_DB, '0.3', CPPROF_RESOURCES=resources)
+        assert run.status == 0, run.err
+        cpu = run.one().of('cpu')
+        shares.append(cpu.hits_with('quick_sort', 'replace_cluster') /
+                      cpu.hits_with('quick_sort'))
+    assert abs(shares[0] - shares[1]) < 0.15, shares
+
+
 CASES = (
     faults_are_where_they_happen,
     all_at_once_begin_well,
@@ -318,6 +331,7 @@ CASES = (
     exec_takes_no_trap_along,
     the_program_keeps_its_own_traps,
     the_first_sort_faults_and_the_second_does_not,
+    time_is_not_drawn_to_where_faults_are,
 )
 
 if __name__ == '__main__':
