@@ -41,7 +41,7 @@ block_others(ucontext_t *interrupted)
 	size_t i;
 
 	state.mask = *mask;
-	sigfillset(mask);
+	signals_fill(mask);
 	for (i = 0; i < sizeof needed / sizeof *needed; i++)
 		if (sigismember(&state.mask, needed[i]) == 0)
 			sigdelset(mask, needed[i]);

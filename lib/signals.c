@@ -67,6 +67,12 @@ signals_unblocked(sigset_t *set)
 			sigdelset(set, signals_number(i));
 }
 
+void
+signals_fill(sigset_t *set)
+{
+	memset(set, 0xff, sizeof *set);
+}
+
 bool
 signals_are_believed_blocked(enum our_signal which)
 {
@@ -208,7 +214,7 @@ install(enum our_signal which, int more_flags, struct sigaction *old)
 	memset(&action, 0, sizeof action);
 	action.sa_sigaction = handlers[which];
 	action.sa_flags = SA_SIGINFO | SA_RESTART | more_flags;
-	sigfillset(&action.sa_mask);
+	signals_fill(&action.sa_mask);
 	/*
 	 * A handler that may stop a call must not have it blocked
 	 * (lib/dispatch.h).  But a trap that comes with a stopped call comes

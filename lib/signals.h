@@ -36,6 +36,12 @@ void signals_all(sigset_t *set);
 void signals_unblocked(sigset_t *set);
 
 /*
+ * All there are, those too that the C library keeps to itself and leaves out
+ * of sigfillset: the one that cancels a thread would unwind a handler of ours.
+ */
+void signals_fill(sigset_t *set);
+
+/*
  * Makes one of them ours; our handler then runs with all signals blocked.
  * From the constructor; 0, or -1 with errno.
  */

@@ -5,15 +5,17 @@
 # and every profile must open.
 #
 # A sample is taken 10,000 times a second of CPU time and at every seventh
-# allocation.  With SECONDS at every allocation; the seconds are shared out
-# evenly, each storm comes again until it has had its share, and the collector's
-# own tests follow.  In the end it tells what each storm came to.
+# allocation; then of many sources at once.  With SECONDS at every allocation;
+# the seconds are shared out evenly, each storm comes again until it has had its
+# share, and the collector's own tests follow.  In the end it tells what each
+# storm came to.
 seconds=${1:-0}
 here=${srcdir:-$(dirname "$0")/..}
 build=${builddir:-.}
 library=${CPPROF_LIBRARY:-$build/.libs/libcpprof.so}
 storm=${CPPROF_STORM:-$build/tests/programs/storm}
-# With everything at once, and return counts counted or not, 26.
+events=cpu:100,alloc-bytes:1000,syscalls:1,page-faults:1,fp-exceptions:1,real:100
+# With everything at once, and return counts counted or not, 26, each twice.
 storms='throws loads starts forks switches jumps interrupts traces ends spawns
 dives allocates'
 n=0
@@ -81,7 +83,8 @@ run_storm() {
 		storm_once "$resources" "$returns" "$@" || worst=1
 		[ "$(date +%s)" -lt "$end" ] || break
 	done
-	claim "storm of ${*:-everything}, returns counted: $returns" $worst
+	claim "storm of ${*:-everything}, returns counted: $returns, $resources" \
+		$worst
 }
 
 # What each storm came to.
@@ -110,8 +113,10 @@ run_all() {
 
 if [ "$seconds" = 0 ]; then
 	run_all cpu:100,allocs:7 0
+	run_all "$events" 0
 else
-	run_all cpu:100,allocs:1 $((seconds / 26))
+	run_all cpu:100,allocs:1 $((seconds / 52))
+	run_all "$events" $((seconds / 52))
 	"${PYTHON3:-python3}" "$here/tests/test-collector.py" |
 	    grep -A 12 '^not ok'
 	claim 'the other tests of the collector' $((1 - $?))

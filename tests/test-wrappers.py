@@ -201,8 +201,9 @@ def time_in_calls_is_io_time():
 
 def system_calls_are_counted():
     n = 3000
-    for resources in ('syscalls:1', 'syscalls:1,cpu'):
-        run = spend(resources, 'calls', n)
+    for chosen in ('syscalls:1', 'syscalls:1,cpu',
+                   'syscalls:1,cpu:200,page-faults:1'):
+        run = spend(chosen, 'calls', n)
         assert (run.status, run.out) == (0, b'good 10\n'), (run.status,
                                                             run.out)
         parent = [p.of('syscalls') for p in run.profiles
