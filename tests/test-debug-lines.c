@@ -299,6 +299,63 @@ lines_of_compressed_sections_agree(void **state)
 	assert_compiled_agrees("c++ -gdwarf-4 -gz=zlib-gnu", "inlines.cc");
 }
 
+/* A copy of the program, made with a command, has the lines of the program. */
+static void
+assert_copy_agrees(const char *path, const char *copy)
+{
+	struct answers own, copied;
+
+	make_questions(&own, path, 4);
+	make_questions(&copied, copy, 4);
+	assert_int_equal(ask(&own, path), DEBUG_LINES_READ);
+	assert_int_equal(ask(&copied, copy), DEBUG_LINES_READ);
+	assert_int_equal(own.n, copied.n);
+	for (size_t i = 0; i < own.n; i++)
+		assert_string_equal(own.texts[i], copied.texts[i]);
+	answers_free(&own);
+	answers_free(&copied);
+}
+
+static void
+lines_of_sections_that_zstd_packed_agree(void **state)
+{
+	char directory[64], path[80], packed[80];
+
+	(void)state;
+	make_directory(directory);
+	compile(directory, "c++ -g", "inlines.cc");
+	snprintf(path, sizeof path, "%s/program", directory);
+	snprintf(packed, sizeof packed, "%s/packed", directory);
+	if (!run("objcopy --compress-debug-sections=zstd %s %s 2>/dev/null",
+	         path, packed)) {
+		remove_copy(directory);
+		skip();
+	}
+	assert_copy_agrees(path, packed);
+	remove_copy(directory);
+}
+
+/* Lines stand in the program, inlined calls beside it. */
+static void
+lines_of_split_units_are_known(void **state)
+{
+	char directory[64], path[80];
+	struct answers answers;
+	size_t n_known = 0;
+
+	(void)state;
+	make_directory(directory);
+	compile(directory, "cc -gdwarf-5 -gsplit-dwarf", "inlines.c");
+	snprintf(path, sizeof path, "%s/program", directory);
+	make_questions(&answers, path, 4);
+	assert_int_equal(ask(&answers, path), DEBUG_LINES_SPLIT);
+	for (size_t i = 0; i < answers.n; i++)
+		n_known += strstr(answers.texts[i], "inlines.c:") != NULL;
+	assert_true(n_known > answers.n / 2);
+	answers_free(&answers);
+	remove_copy(directory);
+}
+
 static void
 lines_of_fixed_addresses_and_many_sections_agree(void **state)
 {
@@ -400,6 +457,8 @@ main(void)
 		cmocka_unit_test(lines_of_dwarf_4_agree),
 		cmocka_unit_test(lines_of_dwarf_5_agree),
 		cmocka_unit_test(lines_of_compressed_sections_agree),
+		cmocka_unit_test(lines_of_sections_that_zstd_packed_agree),
+		cmocka_unit_test(lines_of_split_units_are_known),
 		cmocka_unit_test(
 		    lines_of_fixed_addresses_and_many_sections_agree),
 		cmocka_unit_test(lines_of_programs_optimised_as_a_whole_agree),

@@ -202,6 +202,11 @@ warn_of_module(struct applying *applying, uint32_t module,
 		return profile_warn(applying->profile, error,
 		    "the debug information of %s is damaged; no line or "
 		    "inlined call of it is shown", path);
+	if (state == DEBUG_LINES_SPLIT)
+		return profile_warn(applying->profile, error,
+		    "%s has inlined calls in split files (.dwo), which are "
+		    "not read: its lines are shown, inlined calls of such "
+		    "units are not", path);
 	if (state == DEBUG_LINES_INCOMPLETE)
 		return profile_warn(applying->profile, error,
 		    "the debug information of %s refers to a file that is "

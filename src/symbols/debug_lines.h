@@ -34,6 +34,8 @@ struct debug_location {
 
 enum debug_lines_state {
 	DEBUG_LINES_READ,
+	DEBUG_LINES_SPLIT,	/* read, but inlined calls of some units are
+				 * in files of their own (.dwo) */
 	DEBUG_LINES_NONE,	/* there is no debug information */
 	DEBUG_LINES_DAMAGED,
 	DEBUG_LINES_INCOMPLETE,	/* the supplementary file is not there */

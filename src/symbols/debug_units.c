@@ -16,6 +16,7 @@
 
 #include "src/base/memory.h"
 #include "src/symbols/inlined_calls.h"
+#include "src/symbols/unpacked_elf.h"
 
 #define NO_UNIT UINT64_MAX
 
@@ -35,10 +36,15 @@ struct reading {
 	const struct elf_file *file;
 	const struct debug_lines_request *request;
 	struct debug_walk walk;
+	Elf *unpacked;			/* what is read instead of the file;
+					 * NULL: the file */
+	char *image;			/* its bytes */
 	Dwarf *dwarf;
 	Dwarf *supplement;		/* NULL: none */
 	struct elf_file supplement_file;
 	size_t n_lines;			/* read since libdw was begun */
+	bool is_split;			/* a unit's entries are in another
+					 * file */
 	struct plain_functions *plain;
 	struct owned *owned;		/* [request->n] */
 	uint64_t *addresses;		/* [request->n], room for a unit's */
@@ -77,8 +83,8 @@ open_supplement(struct reading *reading, const struct symbol_search *search)
 static int
 open_dwarf(struct reading *reading)
 {
-	reading->dwarf = dwarf_begin_elf(reading->file->elf, DWARF_C_READ,
-	                                 NULL);
+	reading->dwarf = dwarf_begin_elf(reading->unpacked != NULL ?
+	    reading->unpacked : reading->file->elf, DWARF_C_READ, NULL);
 	if (reading->dwarf == NULL)
 		return -1;
 	if (reading->supplement != NULL)
@@ -126,9 +132,11 @@ give_units(struct reading *reading, struct error *error)
 	                                 &type, &die, NULL)) == 0) {
 		if (debug_walk_step(&reading->walk, error) != 0)
 			return -1;
-		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
-		    give_unit(reading, &die, error) != 0)
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		if (give_unit(reading, &die, error) != 0)
 			return -1;
+		reading->is_split |= type == DW_UT_skeleton;
 	}
 	return result < 0 ? -1 : 0;
 }
@@ -294,6 +302,8 @@ end(struct reading *reading)
 		dwarf_end(reading->supplement);
 		elf_file_close(&reading->supplement_file);
 	}
+	elf_end(reading->unpacked);
+	free(reading->image);
 	plain_functions_free(reading->plain);
 	free(reading->owned);
 	free(reading->addresses);
@@ -304,15 +314,18 @@ static enum debug_lines_state
 read_all(struct reading *reading, const struct symbol_search *search,
          struct error *error)
 {
+	reading->unpacked = unpacked_elf_begin(reading->file,
+	                                       &reading->image);
 	if (open_dwarf(reading) != 0)
 		return DEBUG_LINES_DAMAGED;
 	if (open_supplement(reading, search) != 0)
 		return DEBUG_LINES_INCOMPLETE;
 	if (reading->supplement != NULL)
 		dwarf_setalt(reading->dwarf, reading->supplement);
-	return give_units(reading, error) == 0 &&
-	    read_units(reading, error) == 0 ?
-	    DEBUG_LINES_READ : DEBUG_LINES_DAMAGED;
+	if (give_units(reading, error) != 0 ||
+	    read_units(reading, error) != 0)
+		return DEBUG_LINES_DAMAGED;
+	return reading->is_split ? DEBUG_LINES_SPLIT : DEBUG_LINES_READ;
 }
 
 int

@@ -25,6 +25,7 @@ libcore_a_SOURCES += \
 	src/symbols/symbol_table.c src/symbols/symbol_table.h \
 	src/symbols/unwind_entries.c src/symbols/unwind_entries.h \
 	src/symbols/unwind_expression.c src/symbols/unwind_expression.h \
+	src/symbols/unpacked_elf.c src/symbols/unpacked_elf.h \
 	src/symbols/unwind_rules.c src/symbols/unwind_rules.h \
 	src/symbols/unwind_table.c src/symbols/unwind_table.h
 libcore_a_SOURCES += \

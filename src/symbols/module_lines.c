@@ -216,7 +216,8 @@ module_lines_ask(struct module_lines *lines, const struct module_file *module,
 	for (size_t i = 0; i < n; i++)
 		asking.new[i].address = addresses[i];
 	result = read_file(&asking, addresses, n, progress, error);
-	if (result != 0 || lines->state != DEBUG_LINES_READ) {
+	if (result != 0 || (lines->state != DEBUG_LINES_READ &&
+	                    lines->state != DEBUG_LINES_SPLIT)) {
 		lines->n_locations = n_before;
 		for (size_t i = 0; i < n; i++)
 			asking.new[i].n = 0;
