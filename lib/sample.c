@@ -39,8 +39,12 @@
 #define REST 4
 #define REST_MAX_NS 100000000
 #define NOTE_EVERY 1024		/* samples, what changes slowly */
-/* Time beyond this in a handler that did n things was another's. */
+/*
+ * Time beyond this in a handler that did n things was another's; where memory
+ * of so many bytes was had for it, beyond that.
+ */
 #define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
+#define GROWTH_MAX_NS(bytes) (200000 + 2 * (int64_t)(bytes))
 
 static int64_t
 clock_ns(clockid_t clock)
@@ -163,21 +167,19 @@ least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/*
- * Counts a sample's time, and charges it to the thread's allowance.  Where the
- * tree's memory has grown it may truly have taken long.
- */
+/* Counts a sample's time, and charges it to the thread's allowance. */
 static void
 charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
     uint64_t time_ns)
 {
 	const struct unwinder *unwinder = &thread->unwinder;
 	const uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
-	const int64_t most = COST_MAX_NS(n_frames);
+	const int64_t most = COST_MAX_NS(n_frames) + (!has_grown ? 0 :
+	    GROWTH_MAX_NS(thread->tree.n_slots * sizeof(struct tree_slot)));
 	const int64_t earned = (int64_t)(time_ns / BUDGET_PART);
 	const int64_t cost = least(elapsed_ns, most);
 
-	datafile_count_time((uint64_t)(has_grown ? elapsed_ns : cost));
+	datafile_count_time((uint64_t)cost);
 	thread->allowance_ns -= n_frames <= FEW_FRAMES ? least(cost, earned) :
 	    cost;
 	if (thread->allowance_ns < ALLOWANCE_MIN_NS)

@@ -153,6 +153,105 @@ seq 50 | xargs -n 5 -P 4 sh -c 'echo $(($# * 2))' x | sort | uniq -c
 timeout 0.3 sh -c 'while :; do :; done'; echo $?
 EOT
 
+# Those that walk stacks themselves, with marks on them, at every chance.
+options='--returns -F 10000 -r cpu -r allocs:7'
+
+try ocamlopt 'OCaml: exceptions and collections' <<'EOT'
+cat >collect.ml <<'EOF'
+exception Found of int
+let rec build n =
+  if n = 0 then [] else (string_of_int n, [| n; n * 2 |]) :: build (n - 1)
+let rec below n f = if n = 0 then f () else 1 + below (n - 1) f
+let search l k =
+  try
+    List.iter (fun (s, a) -> if a.(0) = k then raise (Found (String.length s))) l;
+    0
+  with Found n -> n
+let () =
+  let t = ref 0 in
+  for i = 1 to 300 do
+    let l = build 2000 in
+    t := !t + below (i mod 100) (fun () -> search l (i * 5));
+    if i mod 50 = 0 then Gc.compact ();
+    try ignore (below 50 (fun () -> failwith "x")) with Failure _ -> incr t
+  done;
+  Printf.printf "%d\n" !t
+EOF
+ocamlopt collect.ml -o collect && ./collect
+EOT
+
+greenlet=/usr/lib/python3/dist-packages/greenlet
+[ -e "$greenlet" ] && with=/usr/bin/python3 || with=greenlet-for-python3
+try "$with" 'python3 with greenlets' <<'EOT'
+/usr/bin/python3 -c '
+import greenlet
+def work(n):
+    def deep(k):
+        return deep(k - 1) + 1 if k else main.switch(i)
+    total = 0
+    for i in range(n):
+        total += deep(i % 40) or 0
+    return total
+main = greenlet.getcurrent()
+all = [greenlet.greenlet(work) for _ in range(20)]
+sum = sum(g.switch(300) for g in all)
+for _ in range(250):
+    for g in all:
+        sum += g.switch(1) or 0
+print(sum)'
+EOT
+
+# A backtrace may have one frame more.
+echo '#include <libunwind.h>' | gcc -E - >/dev/null 2>&1 && with=gcc ||
+	with=libunwind
+try "$with" 'libunwind' <<'EOT'
+cat >steps.c <<'EOF'
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+#include <stdio.h>
+static int look(void)
+{
+	unw_context_t context;
+	unw_cursor_t cursor;
+	void *trace[300];
+	int n = 1, by_trace;
+
+	unw_getcontext(&context);
+	unw_init_local(&cursor, &context);
+	while (unw_step(&cursor) > 0)
+		n++;
+	by_trace = unw_backtrace(trace, 300);
+	return by_trace - n < 2 && n - by_trace < 3 ? n : -1000;
+}
+static int below(int k)
+{
+	volatile int n;
+
+	if (k == 0)
+		return look();
+	n = below(k - 1);
+	for (volatile int i = 0; i < 3000; i++)
+		;
+	return n;
+}
+int main(void)
+{
+	int first[60], i, n, wrong = 0;
+
+	for (i = 0; i < 60; i++)
+		first[i] = below(i);
+	for (i = 0; i < 10000; i++) {
+		n = below(i % 60) - first[i % 60];
+		wrong += n < -1 || n > 1;
+	}
+	printf("%d\n", wrong);
+	return 0;
+}
+EOF
+gcc -O1 -o steps steps.c -lunwind && ./steps
+EOT
+options=
+
 # Built before, and by itself: cgo makes it a dynamic program.
 cat >go.go <<'EOT'
 package main
