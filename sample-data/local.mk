@@ -17,7 +17,6 @@ sample_data_process_db_LDADD =
 sampledatadir = $(pkgdatadir)/sample-data
 dist_sampledata_DATA = \
 	sample-data/README.md \
-	sample-data/collapse.py \
 	sample-data/demo.cmd \
 	sample-data/forms.c \
 	sample-data/forms.folded \
