@@ -161,7 +161,7 @@ tests_programs_storm_CXXFLAGS = -O2 -fomit-frame-pointer
 
 check-storm: libcpprof.la tests/programs/target tests/programs/storm
 	$(AM_TESTS_ENVIRONMENT) \
-	$(SHELL) $(srcdir)/tests/storm-collector.sh $${SECONDS_EACH:-300}
+	$(SHELL) $(srcdir)/tests/storm-collector.sh $${SECONDS_IN_ALL:-3600}
 
 # Not part of check: an hour of everything that could break a sampled program.
 check-kills: all tests/programs/target
@@ -175,5 +175,12 @@ check-suites: all
 check-stacks: all tests/check-stacks.la
 	$(AM_TESTS_ENVIRONMENT) ROUNDS=20 $(PYTHON3) $(srcdir)/tests/real-stacks.py
 
-check-long: check-storm check-kills check-suites check-stacks
-.PHONY: check-storm check-kills check-suites check-stacks check-long
+# All programs once more, with resources of every kind at once.
+check-compat: all
+	$(AM_TESTS_ENVIRONMENT) \
+	options='-r cpu -r real -r alloc-bytes -r page-faults' \
+	$(SHELL) $(srcdir)/tests/compat.sh
+
+check-long: check-storm check-kills check-suites check-stacks check-compat
+.PHONY: check-storm check-kills check-suites check-stacks check-compat \
+	check-long

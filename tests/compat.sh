@@ -3,8 +3,8 @@
 # compat.sh -- programs that people use behave the same under cpprof.
 #
 # Each runs without and with it; output, messages and status must be the same.
-# What else is recorded than CPU time stands in $options.
-# What is not installed is skipped.
+# What is recorded, if not CPU time, stands in $options, at first the
+# environment's.  What is not installed is skipped.
 set -u
 : "${builddir:=build}"
 cpprof=$(realpath "${CPPROF:-$builddir/cpprof}") || exit 1
@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export LC_ALL=C HOME="$work" GOCACHE="$work/go" GOFLAGS=-mod=mod
-options=
+usual=${options=}
 n=0
 
 # both WHAT: sh runs the script on standard input, twice.
@@ -250,7 +250,7 @@ int main(void)
 EOF
 gcc -O1 -o steps steps.c -lunwind && ./steps
 EOT
-options=
+options=$usual
 
 # Built before, and by itself: cgo makes it a dynamic program.
 cat >go.go <<'EOT'
@@ -331,7 +331,7 @@ options='-r syscalls -r fp-exceptions -r page-faults -r real'
 try ./go-program 'a Go program with cgo, of which everything is counted' <<'EOT'
 ./go-program
 EOT
-options=
+options=$usual
 
 cat >Main.java <<'EOT'
 import java.util.*;
