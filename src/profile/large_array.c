@@ -114,6 +114,22 @@ large_array_reserve(void *items, size_t n, size_t size, struct error *error)
 	return 0;
 }
 
+int
+large_array_zeroed(void *items, size_t n, size_t size, struct error *error)
+{
+	const struct header *header;
+	void *bytes;
+
+	if (large_array_reserve(items, n, size, error) != 0)
+		return -1;
+	memcpy(&bytes, items, sizeof bytes);
+	header = (const struct header *)bytes - 1;
+	/* Fresh mappings are zero, and parts of them may never be touched. */
+	if (!is_mapped(header->size))
+		memset(bytes, 0, n * size);
+	return 0;
+}
+
 void
 large_array_free(void *items)
 {

@@ -21,6 +21,10 @@
 int large_array_reserve(void *items, size_t n, size_t size,
                         struct error *error);
 
+/* Likewise a new one, *items being NULL, of items that are zero. */
+int large_array_zeroed(void *items, size_t n, size_t size,
+                       struct error *error);
+
 /* Also of NULL.  free() will not do. */
 void large_array_free(void *items);
 

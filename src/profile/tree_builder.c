@@ -18,9 +18,8 @@ tree_builder_new_slots(unsigned bits, struct error *error)
 	size_t n = (size_t)1 << bits;
 	struct slot *slots = NULL;
 
-	if (large_array_reserve(&slots, n, sizeof *slots, error) == 0)
-		memset(slots, 0xff, n * sizeof *slots);
-	return slots;
+	return large_array_zeroed(&slots, n, sizeof *slots, error) == 0 ?
+	       slots : NULL;
 }
 
 struct tree_builder *

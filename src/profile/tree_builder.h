@@ -13,7 +13,7 @@
 #include "src/profile/sample_tree.h"
 
 struct slot {
-	uint32_t node;		/* NO_NODE: empty */
+	uint32_t number;	/* of the node, + 1; 0: empty */
 	uint32_t hash;
 };
 

@@ -13,6 +13,7 @@
 
 enum {
 	PENDING_STEP = 64,
+	SLOTS_GROWTH = 2,	/* bits: to move them costs more than room */
 	N_WALKS = 16,		/* as many misses as a core has in flight */
 };
 
@@ -66,9 +67,9 @@ find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
 	for (;; i = (i + 1) & mask) {
 		struct slot *slot = &builder->slots[i];
 
-		if (slot->node == NO_NODE ||
+		if (slot->number == 0 ||
 		    (slot->hash == hash &&
-		     is_child(builder, slot->node, parent, label)))
+		     is_child(builder, slot->number - 1, parent, label)))
 			return slot;
 	}
 }
@@ -86,9 +87,9 @@ fill_slot(struct tree_builder *builder, uint32_t node, uint32_t hash)
 	size_t mask = ((size_t)1 << builder->slots_bits) - 1;
 	size_t i = first_slot(builder, hash);
 
-	while (builder->slots[i].node != NO_NODE)
+	while (builder->slots[i].number != 0)
 		i = (i + 1) & mask;
-	builder->slots[i] = (struct slot){ .node = node, .hash = hash };
+	builder->slots[i] = (struct slot){ node + 1, hash };
 	builder->n_slots_used++;
 }
 
@@ -101,15 +102,16 @@ reserve_slots(struct tree_builder *builder, size_t n, struct error *error)
 
 	if (builder->n_slots_used + n <= n_old / 2)
 		return 0;
-	slots = tree_builder_new_slots(builder->slots_bits + 1, error);
+	slots = tree_builder_new_slots(builder->slots_bits + SLOTS_GROWTH,
+	                               error);
 	if (slots == NULL)
 		return -1;
 	builder->slots = slots;
-	builder->slots_bits++;
+	builder->slots_bits += SLOTS_GROWTH;
 	builder->n_slots_used = 0;
 	for (size_t i = 0; i < n_old; i++)
-		if (old[i].node != NO_NODE)
-			fill_slot(builder, old[i].node, old[i].hash);
+		if (old[i].number != 0)
+			fill_slot(builder, old[i].number - 1, old[i].hash);
 	large_array_free(old);
 	return 0;
 }
@@ -132,10 +134,10 @@ hash_some_pending(struct tree_builder *builder, struct error *error)
 		hash = hash_child(builder, parent, builder->label[node]);
 		__builtin_prefetch(&builder->slots[first_slot(builder, hash)],
 		                   1);
-		pending[n++] = (struct slot){ .node = node, .hash = hash };
+		pending[n++] = (struct slot){ node + 1, hash };
 	}
 	for (size_t i = 0; i < n; i++)
-		fill_slot(builder, pending[i].node, pending[i].hash);
+		fill_slot(builder, pending[i].number - 1, pending[i].hash);
 	builder->hashed_until = node;
 	return 0;
 }
@@ -153,13 +155,12 @@ hashed_child(struct tree_builder *builder, uint32_t parent, uint32_t label,
 	if (reserve_slots(builder, 1, error) != 0)
 		return NO_NODE;
 	slot = find_slot(builder, parent, label, hash);
-	if (slot->node != NO_NODE)
-		return slot->node;
-	slot->node = place_node(builder, parent, label);
-	slot->hash = hash;
+	if (slot->number != 0)
+		return slot->number - 1;
+	*slot = (struct slot){ place_node(builder, parent, label) + 1, hash };
 	builder->n_slots_used++;
 	builder->hashed_until = builder->n_nodes;
-	return slot->node;
+	return slot->number - 1;
 }
 
 /* Enters labels below a node that has no such child; there is room. */
@@ -273,11 +274,12 @@ walk_on(struct tree_builder *builder, struct walk *walk)
 static void
 prefetch_node(const struct tree_builder *builder, const struct walk *walk)
 {
-	uint32_t node = builder->slots[first_slot(builder, walk->hash)].node;
+	uint32_t number =
+	    builder->slots[first_slot(builder, walk->hash)].number;
 
-	if (node != NO_NODE) {
-		__builtin_prefetch(&builder->parent[node]);
-		__builtin_prefetch(&builder->label[node]);
+	if (number != 0) {
+		__builtin_prefetch(&builder->parent[number - 1]);
+		__builtin_prefetch(&builder->label[number - 1]);
 	}
 }
 
