@@ -338,6 +338,88 @@ pprof_takes_any_order_of_fields_and_ids_of_any_size(void **state)
 }
 
 static void
+pprof_samples_may_come_before_all_that_they_name(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_sample(&buffer, IDS(2, 1), 3, S_ONE);
+	put_sample(&buffer, IDS(2, 1), 4, S_ONE);
+	assert_int_equal(format_pprof.probe(buffer.bytes, buffer.n),
+	                 PROBE_MAYBE);
+	put_types(&buffer);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_resources, 2);
+	assert_int_equal(profile->tree->n_resources, 2);
+	assert_int_equal(hits_of(profile, 0, "main;work|inlined"), 70);
+	assert_int_equal(raw_samples(profile, 0), 7);
+	profile_free(profile);
+}
+
+/* What samples share is told from bytes, which may be parts of numbers. */
+static void
+pprof_ids_that_end_alike_are_told_apart(void **state)
+{
+	enum { ENDS_IN_1 = 0x81, ENDS_IN_1_TOO = 0x4081 };
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_types(&buffer);
+	put_sample(&buffer, IDS(3, 2, ENDS_IN_1), 1, 0);
+	put_sample(&buffer, IDS(3, 2, 1), 2, 0);
+	put_sample(&buffer, IDS(2, ENDS_IN_1_TOO), 4, 0);
+	put_sample(&buffer, IDS(3, 2, ENDS_IN_1), 8, 0);
+	put_sample(&buffer, IDS(2, ENDS_IN_1), 16, 0);
+	put_sample(&buffer, IDS(2, ENDS_IN_1), 32, 0);
+	put_sample(&buffer, IDS(2, ENDS_IN_1), 64, S_ONE);
+	put_sample(&buffer, IDS(3, 3, 3, 3, 2, 2, 2, 2, 2, 1), 128, S_ONE);
+	put_sample(&buffer, IDS(3, 2, 2, 2, 2, 2, 1), 256, S_ONE);
+	put_tables(&buffer);
+	put_location(&buffer, ENDS_IN_1, 0, IDS(2));
+	put_location(&buffer, ENDS_IN_1_TOO, 0, IDS(1));
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 1, "work;work|inlined;a::b(int)"),
+	                 1 + 8);
+	assert_int_equal(hits_of(profile, 1, "main;work|inlined;a::b(int)"),
+	                 2);
+	assert_int_equal(hits_of(profile, 1, "main;work|inlined"), 4);
+	assert_int_equal(hits_of(profile, 1, "work;work|inlined"),
+	                 16 + 32 + 64);
+	assert_int_equal(hits_of(profile, 1, "main;work|inlined;work|inlined;"
+	                         "work|inlined;work|inlined;work|inlined;"
+	                         "a::b(int)"), 256);
+	assert_int_equal(profile->n_sections, 2);
+	profile_free(profile);
+}
+
+/* A sample's ids may come packed, one by one, or both. */
+static void
+pprof_ids_need_not_be_packed(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_types(&buffer);
+	put_sample(&buffer, IDS(2, 1), 1, 0);
+	MESSAGE(&buffer, SAMPLE, 1, 2, 1, 1, 2, 2, 2, 20);
+	MESSAGE(&buffer, SAMPLE, 1, 3, 2, 4, 1, 2, 2, 40, 1, 1);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->tree->n_nodes, 3);
+	assert_int_equal(hits_of(profile, 1, "main;work|inlined"), 3);
+	assert_int_equal(hits_of(profile, 0, "main;work|inlined;a::b(int)"),
+	                 40);
+	profile_free(profile);
+}
+
+static void
 pprof_locations_of_one_address_stay_apart_in_the_tree(void **state)
 {
 	struct buffer buffer = { .n = 0 };
@@ -558,6 +640,10 @@ main(void)
 		cmocka_unit_test(pprof_labels_of_threads_become_sections),
 		cmocka_unit_test(pprof_without_threads_has_no_sections),
 		cmocka_unit_test(pprof_default_type_comes_first),
+		cmocka_unit_test(
+		    pprof_samples_may_come_before_all_that_they_name),
+		cmocka_unit_test(pprof_ids_that_end_alike_are_told_apart),
+		cmocka_unit_test(pprof_ids_need_not_be_packed),
 		cmocka_unit_test(pprof_raw_samples_are_what_the_file_counts),
 		cmocka_unit_test(
 		    pprof_takes_any_order_of_fields_and_ids_of_any_size),

@@ -184,16 +184,34 @@ is_type(const struct protobuf_field *field)
 	return found == PROTOBUF_END && field->value > 0;
 }
 
+/* A sample: locations, values and labels, and of values at least one. */
+static bool
+is_sample(const struct protobuf_field *field)
+{
+	struct protobuf message = protobuf_message(field);
+	struct protobuf_field part;
+	bool has_value = false;
+	int found;
+
+	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD) {
+		if (part.number > 3 || (part.wire != PROTOBUF_BYTES &&
+		    (part.number == 3 || part.wire != PROTOBUF_VARINT)))
+			return false;
+		has_value |= part.number == 2;
+	}
+	return found == PROTOBUF_END && has_value;
+}
+
 /*
  * Of the fields at the front, all of which must be a profile's, one must be a
- * sample type.
+ * sample type; or a sample, where so many come first that no type is seen.
  */
 static int
 probe_fields(const unsigned char *head, size_t size)
 {
 	struct protobuf message = { head, head + size };
 	struct protobuf_field field;
-	bool has_type = false;
+	bool has_type = false, has_sample = false;
 	int found;
 
 	while ((found = protobuf_next(&message, &field)) == PROTOBUF_FIELD) {
@@ -204,9 +222,15 @@ probe_fields(const unsigned char *head, size_t size)
 				return PROBE_NO;
 			has_type = true;
 		}
+		if (field.number == PPROF_SAMPLE) {
+			if (!is_sample(&field))
+				return PROBE_NO;
+			has_sample = true;
+		}
 	}
-	return found != PROTOBUF_MALFORMED && has_type ? PROBE_SURE :
-	       PROBE_NO;
+	if (found == PROTOBUF_MALFORMED)
+		return PROBE_NO;
+	return has_type ? PROBE_SURE : has_sample ? PROBE_MAYBE : PROBE_NO;
 }
 
 /* The head has no bytes behind it: what may be read beyond it is cut off. */

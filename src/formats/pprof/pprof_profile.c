@@ -140,8 +140,8 @@ add_resources(struct filler *filler, struct error *error)
 /* ---- the tree ---- */
 
 /*
- * The resource that counts raw samples: the one that was added for this, of
- * two resources the one without a gtick; else n_resources.
+ * The resource that counts raw samples: of two resources the one without a
+ * gtick; else n_resources, the one that was added for this.
  */
 static uint32_t
 counting_resource(const struct filler *filler)
@@ -149,7 +149,7 @@ counting_resource(const struct filler *filler)
 	const struct profile *profile = filler->profile;
 	uint32_t r = 0, n = profile->n_resources;
 
-	if (filler->samples->counts_records)
+	if (filler->tables->n_types != 2)
 		return n;
 	while (r < n && *profile->resources[r].gtick != '\0')
 		r++;
