@@ -61,7 +61,8 @@ check_offers(const struct session *session, const struct offers *offers,
 			                 "%s", offer->name, offer->why);
 		if (is_random && !offer->can_be_random)
 			return error_set(error, "--random: the intervals of %s "
-			    "cannot be randomised: its source is the %s%s%s",
+			    "cannot be randomised: ticks come regularly, and "
+			    "its source is the %s%s%s",
 			    offer->name, offer->source,
 			    *offer->why != '\0' ? ", since " : "", offer->why);
 		if (*offer->why != '\0')

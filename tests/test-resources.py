@@ -236,6 +236,62 @@ def what_is_not_there_is_not_recorded():
         assert b'cpprof: not sampling: ' in run.err
 
 
+# A processor that has counters, as far as can be seen from here: cycles are
+# nanoseconds of CPU time then, cache misses page faults.
+COUNTERS = '''
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+long imitate(long, void *, long, long, long, long) __asm__("syscall");
+long imitate(long number, void *a, long b, long c, long d, long e)
+{
+    static long (*next)(long, ...);
+    struct perf_event_attr attr;
+    if (next == 0)
+        next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    if (number != SYS_perf_event_open ||
+        ((struct perf_event_attr *)a)->type != PERF_TYPE_HARDWARE)
+        return next(number, a, b, c, d, e);
+    attr = *(struct perf_event_attr *)a;
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = attr.config == PERF_COUNT_HW_CPU_CYCLES ?
+        PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_PAGE_FAULTS;
+    return next(number, &attr, b, c, d, e);
+}
+'''
+
+
+def counters_of_the_processor_are_sampled():
+    need_events()
+    with collector.tempfile.TemporaryDirectory() as directory:
+        library = os.path.join(directory, 'libcounters.so')
+        if subprocess.run(['cc', '-O1', '-shared', '-fPIC', '-o', library,
+                           '-x', 'c', '-'], input=COUNTERS.encode(),
+                          capture_output=True).returncode != 0:
+            raise Skip('no C compiler')
+        plain = collector.PRELOAD['LD_PRELOAD']
+        collector.PRELOAD['LD_PRELOAD'] = library + ':' + plain
+        try:
+            if offered('cycles') != 'perf event':
+                raise Skip('perf events are out of reach')
+            run = collector.target('shares', 1000,
+                                   CPPROF_RESOURCES='cycles:1000000')
+            faults = consume('cache-misses:100', 'faults', 100)
+            drawn = consume('cache-misses:100', 'faults', 100,
+                            CPPROF_RANDOM='1')
+        finally:
+            collector.PRELOAD['LD_PRELOAD'] = plain
+    assert (run.status, run.one().resources[0].source) == (0, 'perf event')
+    hits = run.one().hits + run.one().lost()
+    assert 800 <= hits <= 1500, hits
+    shares_hold(run.one())
+    for profile, most in ((faults.one(), 2000), (drawn.one(), 6000)):
+        close(gticks(profile, 'touch_few', 'touch'), 10000, most)
+        close(gticks(profile, 'touch_many', 'touch'), 30000, most)
+
+
 def closed_descriptors_do_not_stop_events():
     need_events()
     run = consume('page-faults:10', 'close', 100)
@@ -325,6 +381,7 @@ CASES = (
     without_events_ticks_count,
     system_calls_are_counted_by_the_tracepoint,
     what_is_not_there_is_not_recorded,
+    counters_of_the_processor_are_sampled,
     closed_descriptors_do_not_stop_events,
     short_threads_count_as_much_as_they_use,
     children_count_their_own,
