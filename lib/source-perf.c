@@ -293,18 +293,34 @@ stop(struct thread *thread, unsigned column)
 	close_descriptor(account);
 }
 
+/*
+ * A new period begins when the event next begins to run; given to one that
+ * runs, it would end at once, at the very next fault or call.
+ */
+static bool
+change_period(const struct account *account, uint64_t number)
+{
+	bool ok;
+
+	if (!is_ours(account))
+		return false;
+	ioctl(account->fd, PERF_EVENT_IOC_DISABLE, 0);
+	ok = ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &number) == 0;
+	ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+	return ok;
+}
+
 /* Has the next trap come at the meter's next boundary. */
 static void
 set_period(struct account *account, const struct source *source)
 {
 	const bool is_random = account->meter.random != 0;
 	uint64_t period = is_random ? account->meter.left :
-	    account->meter.interval, number = period * scale(source);
+	    account->meter.interval;
 
 	if (account->fd < 0 || (period == account->period && !is_random))
 		return;
-	if (is_ours(account) &&
-	    ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &number) == 0)
+	if (change_period(account, period * scale(source)))
 		account->period = period;
 	if (!is_random && account->page != NULL)
 		close_descriptor(account);
