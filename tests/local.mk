@@ -47,6 +47,7 @@ unit_tests = \
 	tests/test-profile \
 	tests/test-sample-tree \
 	tests/test-source \
+	tests/test-stack-feed \
 	tests/test-stack-walk \
 	tests/test-symbol-table \
 	tests/test-views \
@@ -115,6 +116,10 @@ tests_test_sample_tree_LDADD = $(unit_libs)
 tests_test_source_SOURCES = tests/test-source.c
 tests_test_source_CFLAGS = $(unit_cflags)
 tests_test_source_LDADD = $(unit_libs)
+
+tests_test_stack_feed_SOURCES = tests/test-stack-feed.c
+tests_test_stack_feed_CFLAGS = $(unit_cflags)
+tests_test_stack_feed_LDADD = $(unit_libs)
 
 # Without frame pointers; the shapes as the collector's test has them.
 tests_test_stack_walk_SOURCES = tests/test-stack-walk.c \
