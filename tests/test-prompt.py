@@ -448,6 +448,27 @@ def has_collector():
                                        "libcpprof.so"))
 
 
+def tab_completes_what_record_takes():
+    folder = os.path.join(HOME, "program")
+    os.mkdir(folder)
+    for name in ("cpu", "alloc-file"):
+        open(os.path.join(folder, name), "w").close()
+    terminal = Terminal("-q", FORMS)
+    terminal.expect(PROMPT)
+    for typed, shown in (("record -r page-f", "aults "),
+                         ("record -F 100 -r cpu:1ms -r fp", "-exceptions "),
+                         ("record --rand", "om "),
+                         ("record -o cpu -r alloc-b", "ytes "),
+                         (f"record -r cpu {folder}/c", "pu "),
+                         (f"record sort -r {folder}/al", "loc-file ")):
+        terminal.type(typed + "\t")
+        terminal.expect(typed.split("/")[-1])
+        terminal.expect(shown)
+        terminal.type("\x15")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
 def record_ends_at_the_prompt():
     if not has_collector():
         return
@@ -509,6 +530,7 @@ TESTS = [
     color_is_for_terminals_that_want_it,
     pasted_lines_run_one_by_one,
     a_profile_on_standard_input_leaves_the_terminal_for_commands,
+    tab_completes_what_record_takes,
     record_ends_at_the_prompt,
     control_c_ends_a_recording_and_keeps_it,
 ]

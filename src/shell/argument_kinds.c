@@ -9,6 +9,7 @@
 
 #include "src/output/printable.h"
 #include "src/shell/candidates.h"
+#include "src/shell/record_options.h"
 #include "src/shell/resolve.h"
 
 enum { SHOWN = 60, MOST_DIGITS = 15, LISTED = 8 };
@@ -446,6 +447,16 @@ read_setting(struct reading *reading, struct value *value)
 	                 value->command->name);
 }
 
+/* As record has them. */
+static void
+complete_program(struct completion *completion, const struct session *session,
+                 const struct command *command)
+{
+	(void)session, (void)command;
+	record_options_complete(completion, completion->before,
+	                        completion->n_before);
+}
+
 const struct argument_kind_row argument_kinds[] = {
 	[ARG_FUNCTION] = { read_function, complete_functions },
 	[ARG_FUNCTIONS] = { read_functions, complete_functions },
@@ -460,7 +471,7 @@ const struct argument_kind_row argument_kinds[] = {
 	[ARG_COMMAND] = { read_command, complete_commands },
 	[ARG_SETTING] = { read_setting, complete_settings },
 	[ARG_WORD] = { read_word, NULL },
-	[ARG_WORDS] = { read_words, complete_files },
+	[ARG_WORDS] = { read_words, complete_program },
 	[ARG_REST] = { read_rest, NULL },
 	[ARG_LINE] = { read_word, complete_files },
 	[ARG_COMMAND_LINE] = { read_word, complete_commands },

@@ -244,6 +244,8 @@ complete_argument(struct completion *completion,
 		completion->prefix_length--;
 	}
 	completion->is_for_sh = argument->kind == ARG_LINE;
+	completion->before = first + 1;
+	completion->n_before = index - 1;
 	argument_kinds[argument->kind].complete(completion, session, command);
 }
 
@@ -309,5 +311,6 @@ complete_line(struct completion *completion, const struct session *session,
 		}
 	}
 	completion->prefix = NULL;
+	completion->before = NULL;
 	words_free(&words);
 }

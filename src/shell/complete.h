@@ -9,6 +9,7 @@
 #include "src/base/arena.h"
 #include "src/base/error.h"
 #include "src/shell/session.h"
+#include "src/shell/words.h"
 
 /*
  * The candidates for the word that a line ends in, as typed: from `begin` on,
@@ -18,6 +19,9 @@ struct completion {
 	const char *prefix;	/* what it must begin with, without bars;
 				 * while candidates are offered */
 	size_t prefix_length;
+	const struct word *before;	/* [n_before] between it and its command;
+				 * while candidates are offered */
+	size_t n_before;
 	bool is_open;		/* inside bars: candidates are without them */
 	bool opens_path;	/* a parenthesis stands before the name */
 	size_t begin;		/* where in the line they belong */

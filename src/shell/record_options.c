@@ -117,30 +117,40 @@ static const struct record_option {
 	{ NULL, NULL, NULL }
 };
 
-/* The option that a word begins with; *rest is what follows it there. */
+/* The option that a word begins with, or NULL; *rest is what follows it. */
 static const struct record_option *
-find_option(const char *word, const char **rest, struct error *error)
+match_option(const char *word, const char **rest)
 {
 	const struct record_option *row = record_option_rows;
-	struct text_buffer text = { 0 };
-	struct near near;
 
-	near_start(&near, word, strlen(word));
 	for (; row->option != NULL; row++) {
 		size_t length = strlen(row->option);
 		bool is_long = row->option[1] == '-';
 
 		*rest = word + length;
-		if (strncmp(word, row->option, length) == 0 &&
-		    (**rest == '\0' || (row->value != NULL &&
-		                        (!is_long || **rest == '='))))
-			break;
-		near_offer(&near, row->option, length);
-	}
-	if (row->option != NULL) {
-		*rest += **rest == '=' && row->option[1] == '-';
+		if (strncmp(word, row->option, length) != 0 ||
+		    (**rest != '\0' && (row->value == NULL ||
+		                        (is_long && **rest != '='))))
+			continue;
+		*rest += is_long && **rest == '=';
 		return row;
 	}
+	return NULL;
+}
+
+/* The same, with *error set where there is none. */
+static const struct record_option *
+find_option(const char *word, const char **rest, struct error *error)
+{
+	const struct record_option *row = match_option(word, rest);
+	struct text_buffer text = { 0 };
+	struct near near;
+
+	if (row != NULL)
+		return row;
+	near_start(&near, word, strlen(word));
+	for (row = record_option_rows; row->option != NULL; row++)
+		near_offer(&near, row->option, strlen(row->option));
 	near_add(&near, &text);
 	error_set(error, "record has no option %s (see help record)%s",
 	          word, text_string(&text));
@@ -209,6 +219,47 @@ record_options_parse(struct record_options *options, char *const *words,
 	else if (!options->wants_list)
 		return error_set(error, "expected a program to run");
 	return 0;
+}
+
+/* What the word behind n others is: an option's value, or *takes_options. */
+static const struct record_option *
+find_place(const struct word *words, size_t n, bool *takes_options)
+{
+	const struct record_option *row;
+	const char *rest;
+
+	*takes_options = false;
+	for (size_t i = 0; i < n; i++) {
+		row = words[i].text[0] == '-' &&
+		    strcmp(words[i].text, "--") != 0
+		    ? match_option(words[i].text, &rest) : NULL;
+		if (row == NULL)
+			return NULL;
+		if (row->value != NULL && *rest == '\0' && ++i == n)
+			return row;
+	}
+	*takes_options = true;
+	return NULL;
+}
+
+void
+record_options_complete(struct completion *completion,
+                        const struct word *words, size_t n)
+{
+	bool takes_options;
+	const struct record_option *row = find_place(words, n, &takes_options);
+
+	if (row != NULL && row->take == take_resource) {
+		for (size_t i = 0; resource_kinds[i].name != NULL; i++)
+			completion_offer(completion, resource_kinds[i].name,
+			                 strlen(resource_kinds[i].name));
+	} else if (takes_options && completion->prefix[0] == '-') {
+		for (row = record_option_rows; row->option != NULL; row++)
+			completion_offer(completion, row->option,
+			                 strlen(row->option));
+	} else {
+		completion_offer_files(completion);
+	}
 }
 
 void

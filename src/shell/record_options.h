@@ -10,7 +10,9 @@
 #include "lib/cpprofdata.h"
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
+#include "src/shell/complete.h"
 #include "src/shell/resource_kinds.h"
+#include "src/shell/words.h"
 
 struct record_options {
 	const char *name;	/* directory; NULL: by the program's name */
@@ -38,5 +40,12 @@ int record_options_parse(struct record_options *options, char *const *words,
 /* Adds the resources as the collector takes them: "cpu:1000,page-faults". */
 void record_options_add_resources(const struct record_options *options,
                                   struct text_buffer *text);
+
+/*
+ * Offers what the word behind n others, the first ones behind `record`, may
+ * be: a resource, an option, or a file.
+ */
+void record_options_complete(struct completion *completion,
+                             const struct word *words, size_t n);
 
 #endif
