@@ -251,6 +251,77 @@ cpprofdata_gives_named_stacks(void **state)
 	profile_free(profile);
 }
 
+/* The nodes in the order of their hits, as in whole_stacks. */
+static void
+assert_returns(const struct profile *profile, const uint64_t expected[4])
+{
+	const struct sample_tree *tree = profile->tree;
+	size_t n = 0;
+
+	assert_non_null(tree->returns);
+	for (uint32_t i = 0; i < tree->n_nodes; i++)
+		if (sample_tree_hits(tree, 0, i) != 0)
+			assert_int_equal(tree->returns[i], expected[n++]);
+	assert_int_equal(n, 4);
+}
+
+static uint64_t
+all_returns(const struct profile *profile)
+{
+	uint64_t sum = 0;
+
+	assert_non_null(profile->tree->returns);
+	for (uint32_t i = 0; i < profile->tree->n_nodes; i++)
+		sum += profile->tree->returns[i];
+	return sum;
+}
+
+/* Four nodes at most in a chunk of one thread. */
+static void
+set_returns(struct image *image, size_t chunk, const uint64_t *returns,
+            size_t n)
+{
+	unsigned char *at = image->bytes + chunk +
+	    sizeof(struct cpprofdata_chunk);
+
+	for (size_t i = 0; i < n; i++, at += NODE_SIZE)
+		memcpy(at + offsetof(struct cpprofdata_node, returns),
+		       &returns[i], sizeof returns[i]);
+	header_of(image)->flags |= CPPROFDATA_COUNTS_RETURNS;
+}
+
+static void
+cpprofdata_gives_returns_and_sums_add_them(void **state)
+{
+	/* The second and the fourth node are one stack, of hits 5 and 1. */
+	static const uint64_t returns[] = { 9, 30, 7, 12 };
+	static const uint64_t read[] = { 42, 7, 0, 0 };
+	static struct image image;
+	struct profile *without, *with, *both[2], *sum;
+	struct error error = { 0 };
+
+	(void)state;
+	whole_image(&image);
+	without = read_image(&image);
+	assert_null(without->tree->returns);
+	set_returns(&image, CPPROFDATA_HEADER_SIZE, returns, 4);
+	with = read_image(&image);
+	assert_returns(with, read);
+	both[0] = both[1] = with;
+	sum = profile_merge(both, 2, &error);
+	assert_int_equal(all_returns(sum), 2 * (9 + 30 + 7 + 12));
+	profile_free(sum);
+	for (size_t i = 0; i < 2; i++) {
+		both[i] = with;
+		both[1 - i] = without;
+		sum = profile_merge(both, 2, &error);
+		assert_int_equal(all_returns(sum), 9 + 30 + 7 + 12);
+		profile_free(sum);
+	}
+	profile_free(with);
+	profile_free(without);
+}
+
 static void
 cpprofdata_tells_of_the_run(void **state)
 {
@@ -673,6 +744,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpprofdata_is_known_by_its_magic),
 		cmocka_unit_test(cpprofdata_gives_named_stacks),
+		cmocka_unit_test(cpprofdata_gives_returns_and_sums_add_them),
 		cmocka_unit_test(cpprofdata_tells_of_the_run),
 		cmocka_unit_test(
 		    cpprofdata_tells_how_it_was_counted_and_what_that_cost),

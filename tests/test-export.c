@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "src/formats/exporter.h"
+#include "src/profile/large_array.h"
 
 extern const struct format format_collapsed, format_cpprofdata, format_pprof;
 extern const struct exporter exporter_callgrind, exporter_collapsed,
@@ -485,6 +486,42 @@ cpprofdata_comes_back_with_addresses_samples_and_threads(void **state)
 	}
 }
 
+/* Each node has returned once more than it has hits. */
+static void
+count_returns(struct sample_tree *tree)
+{
+	struct error error = { 0 };
+
+	assert_int_equal(large_array_reserve(&tree->returns, tree->n_nodes,
+	    sizeof *tree->returns, &error), 0);
+	for (uint32_t i = 0; i < tree->n_nodes; i++)
+		tree->returns[i] = 1 + sample_tree_hits(tree, 0, i);
+}
+
+static void
+cpprofdata_comes_back_with_returns(void **state)
+{
+	struct profile *profile = random_profile(7, 1, true), *back;
+	struct export_source source = { .profile = profile };
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	count_returns(profile->tree);
+	back = round_trip(&exporter_cpprofdata, &format_cpprofdata, profile, 0);
+	assert_int_equal(back->tree->n_nodes, profile->tree->n_nodes);
+	for (uint32_t i = 0; i < back->tree->n_nodes; i++)
+		assert_int_equal(back->tree->returns[i],
+		                 1 + sample_tree_hits(back->tree, 0, i));
+	exporter_add_losses(&text, &exporter_speedscope, &source);
+	assert_non_null(strstr(text_string(&text), ", returns"));
+	text_clear(&text);
+	exporter_add_losses(&text, &exporter_cpprofdata, &source);
+	assert_null(strstr(text_string(&text), "returns"));
+	text_free(&text);
+	profile_free(back);
+	profile_free(profile);
+}
+
 /* ---- each format ---- */
 
 static struct profile *
@@ -690,6 +727,7 @@ main(void)
 		cmocka_unit_test(pprof_of_names_comes_back),
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_addresses_samples_and_threads),
+		cmocka_unit_test(cpprofdata_comes_back_with_returns),
 		cmocka_unit_test(collapsed_is_bare_stacks),
 		cmocka_unit_test(
 		    what_ends_a_name_or_a_line_is_replaced_and_counted),

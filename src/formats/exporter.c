@@ -89,6 +89,8 @@ find_contents(const struct profile *profile)
 	    (has_lines(profile) ? EXPORT_LINES : 0) |
 	    (profile->n_sections > 1 ? EXPORT_THREADS : 0) |
 	    (profile->n_processes > 1 ? EXPORT_PROCESSES : 0) |
+	    (profile->tree != NULL && profile->tree->returns != NULL ?
+	     EXPORT_RETURNS : 0) |
 	    (profile->n_tallies > 0 ? EXPORT_TALLIES : 0);
 }
 
@@ -111,6 +113,7 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		{ EXPORT_LINES, "files and lines" },
 		{ EXPORT_THREADS, "threads" },
 		{ EXPORT_PROCESSES, "processes but the first" },
+		{ EXPORT_RETURNS, "returns" },
 		{ EXPORT_TALLIES, "what the collector counted beside" },
 	};
 	unsigned lost = find_contents(source->profile) & ~exporter->carries;

@@ -42,6 +42,7 @@ enum export_content {
 	EXPORT_TALLIES = 1 << 9,	/* what the collector counted */
 	EXPORT_NAMES = 1 << 10,		/* of functions that have an address */
 	EXPORT_ESTIMATES = 1 << 11,	/* that costs of calls are reckoned */
+	EXPORT_RETURNS = 1 << 12,	/* how often calls were seen to end */
 };
 
 struct exporter {

@@ -306,6 +306,8 @@ write_node(struct recording *recording, const struct piece *piece,
 		    (uint32_t)(piece->first + parent - piece->begin)),
 		.module = htole32(code->module),
 		.offset = htole64(code->offset),
+		.returns = htole64(tree->returns != NULL ?
+		                   tree->returns[node] : 0),
 	};
 
 	put(recording, &record, sizeof record);
@@ -394,6 +396,8 @@ set_header(struct recording *recording, struct error *error)
 	header->version = htole32(CPPROFDATA_VERSION);
 	header->header_size = htole32(CPPROFDATA_HEADER_SIZE);
 	header->machine = htole32(X86_64);
+	header->flags = htole32(profile->tree->returns != NULL ?
+	                        CPPROFDATA_COUNTS_RETURNS : 0);
 	header->n_resources = htole32(profile->n_resources);
 	header->node_size = htole32((uint32_t)node_size(recording));
 	for (uint32_t r = 0; r < profile->n_resources; r++)
@@ -470,6 +474,6 @@ const struct exporter exporter_cpprofdata = {
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
 	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES |
-	    EXPORT_THREADS,
+	    EXPORT_THREADS | EXPORT_RETURNS,
 	.write = cpprofdata_write,
 };
