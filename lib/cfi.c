@@ -194,10 +194,9 @@ set_expression(struct run *run, uint64_t reg, enum cfi_kind kind,
 }
 
 static void
-set_register_expression(struct run *run, enum cfi_kind kind, struct input *in)
+set_register_expression(struct run *run, uint64_t reg, enum cfi_kind kind,
+    struct input *in)
 {
-	uint64_t reg = take_uleb(in);
-
 	set_expression(run, reg < ARCH_N_REGISTERS ? reg : UINT64_MAX, kind,
 	    in);
 }
@@ -247,45 +246,110 @@ restore_state(struct run *run, struct input *in)
 		    run->scratch->remembered[--run->n_remembered];
 }
 
-/* DW_CFA_* without an operand in the opcode itself; DWARF 5 table 7.29. */
-static void
-run_extended(struct run *run, struct input *in, uint8_t opcode)
+/* Those that move the location; false: it is another. */
+static bool
+run_advance(struct run *run, struct input *in, uint8_t opcode)
+{
+	switch (opcode) {
+	case 0x01:	/* set_loc */
+		run->location = take_address(in, run->cie->encoding);
+		return true;
+	case 0x02:	/* advance_loc1, 2, 4 */
+	case 0x03:
+	case 0x04:
+		run->location += take_unsigned(in, 1u << (opcode - 2)) *
+		    run->cie->code_align;
+		return true;
+	}
+	return false;
+}
+
+/* Those that say how the CFA is found. */
+static bool
+run_cfa(struct run *run, struct input *in, uint8_t opcode)
 {
 	const int64_t align = run->cie->data_align;
 	const struct cfi_row *row = &run->scratch->row;
 	uint64_t reg;
 
 	switch (opcode) {
-	case 0x00:	/* nop */
-		break;
-	case 0x01:	/* set_loc */
-		run->location = take_address(in, run->cie->encoding);
-		break;
-	case 0x02:	/* advance_loc1, 2, 4 */
-		run->location += take_unsigned(in, 1) * run->cie->code_align;
-		break;
-	case 0x03:
-		run->location += take_unsigned(in, 2) * run->cie->code_align;
-		break;
-	case 0x04:
-		run->location += take_unsigned(in, 4) * run->cie->code_align;
-		break;
-	case 0x05:	/* offset_extended */
+	case 0x0c:	/* def_cfa */
 		reg = take_uleb(in);
+		set_cfa(run, reg, (int64_t)take_uleb(in), in);
+		return true;
+	case 0x0d:	/* def_cfa_register */
+		set_cfa(run, take_uleb(in), row->operands[CFI_CFA].offset, in);
+		return true;
+	case 0x0e:	/* def_cfa_offset */
+		set_cfa(run, row->cfa_register, (int64_t)take_uleb(in), in);
+		return true;
+	case 0x0f:	/* def_cfa_expression */
+		set_expression(run, CFI_CFA, CFI_VALUE_EXPRESSION, in);
+		return true;
+	case 0x12:	/* def_cfa_sf */
+		reg = take_uleb(in);
+		set_cfa(run, reg, take_sleb(in) * align, in);
+		return true;
+	case 0x13:	/* def_cfa_offset_sf */
+		set_cfa(run, row->cfa_register, take_sleb(in) * align, in);
+		return true;
+	}
+	return false;
+}
+
+/* Those that say how a register is restored. */
+static void
+run_register(struct run *run, struct input *in, uint8_t opcode)
+{
+	const int64_t align = run->cie->data_align;
+	const uint64_t reg = take_uleb(in);
+
+	switch (opcode) {
+	case 0x05:	/* offset_extended */
 		set_rule(run, reg, CFI_OFFSET, (int64_t)take_uleb(in) * align);
 		break;
 	case 0x06:	/* restore_extended */
-		restore_rule(run, take_uleb(in));
+		restore_rule(run, reg);
 		break;
 	case 0x07:	/* undefined */
-		set_rule(run, take_uleb(in), CFI_UNDEFINED, 0);
+		set_rule(run, reg, CFI_UNDEFINED, 0);
 		break;
 	case 0x08:	/* same_value */
-		set_rule(run, take_uleb(in), CFI_SAME, 0);
+		set_rule(run, reg, CFI_SAME, 0);
 		break;
 	case 0x09:	/* register */
-		reg = take_uleb(in);
 		set_rule(run, reg, CFI_REGISTER, (int64_t)take_uleb(in));
+		break;
+	case 0x10:	/* expression */
+		set_register_expression(run, reg, CFI_EXPRESSION, in);
+		break;
+	case 0x11:	/* offset_extended_sf */
+		set_rule(run, reg, CFI_OFFSET, take_sleb(in) * align);
+		break;
+	case 0x14:	/* val_offset */
+		set_rule(run, reg, CFI_VALUE_OFFSET,
+		    (int64_t)take_uleb(in) * align);
+		break;
+	case 0x15:	/* val_offset_sf */
+		set_rule(run, reg, CFI_VALUE_OFFSET, take_sleb(in) * align);
+		break;
+	case 0x16:	/* val_expression */
+		set_register_expression(run, reg, CFI_VALUE_EXPRESSION, in);
+		break;
+	case 0x2f:	/* GNU_negative_offset_extended */
+		set_rule(run, reg, CFI_OFFSET, -(int64_t)take_uleb(in) * align);
+		break;
+	default:
+		in->bad = true;
+	}
+}
+
+/* DW_CFA_* without an operand in the opcode itself; DWARF 5 table 7.29. */
+static void
+run_extended(struct run *run, struct input *in, uint8_t opcode)
+{
+	switch (opcode) {
+	case 0x00:	/* nop */
 		break;
 	case 0x0a:
 		remember_state(run, in);
@@ -293,54 +357,12 @@ run_extended(struct run *run, struct input *in, uint8_t opcode)
 	case 0x0b:
 		restore_state(run, in);
 		break;
-	case 0x0c:	/* def_cfa */
-		reg = take_uleb(in);
-		set_cfa(run, reg, (int64_t)take_uleb(in), in);
-		break;
-	case 0x0d:	/* def_cfa_register */
-		set_cfa(run, take_uleb(in), row->operands[CFI_CFA].offset, in);
-		break;
-	case 0x0e:	/* def_cfa_offset */
-		set_cfa(run, row->cfa_register, (int64_t)take_uleb(in), in);
-		break;
-	case 0x0f:	/* def_cfa_expression */
-		set_expression(run, CFI_CFA, CFI_VALUE_EXPRESSION, in);
-		break;
-	case 0x10:	/* expression */
-		set_register_expression(run, CFI_EXPRESSION, in);
-		break;
-	case 0x11:	/* offset_extended_sf */
-		reg = take_uleb(in);
-		set_rule(run, reg, CFI_OFFSET, take_sleb(in) * align);
-		break;
-	case 0x12:	/* def_cfa_sf */
-		reg = take_uleb(in);
-		set_cfa(run, reg, take_sleb(in) * align, in);
-		break;
-	case 0x13:	/* def_cfa_offset_sf */
-		set_cfa(run, row->cfa_register, take_sleb(in) * align, in);
-		break;
-	case 0x14:	/* val_offset */
-		reg = take_uleb(in);
-		set_rule(run, reg, CFI_VALUE_OFFSET,
-		    (int64_t)take_uleb(in) * align);
-		break;
-	case 0x15:	/* val_offset_sf */
-		reg = take_uleb(in);
-		set_rule(run, reg, CFI_VALUE_OFFSET, take_sleb(in) * align);
-		break;
-	case 0x16:	/* val_expression */
-		set_register_expression(run, CFI_VALUE_EXPRESSION, in);
-		break;
 	case 0x2e:	/* GNU_args_size: the CFA already accounts for it */
 		take_uleb(in);
 		break;
-	case 0x2f:	/* GNU_negative_offset_extended */
-		reg = take_uleb(in);
-		set_rule(run, reg, CFI_OFFSET, -(int64_t)take_uleb(in) * align);
-		break;
 	default:
-		in->bad = true;
+		if (!run_advance(run, in, opcode) && !run_cfa(run, in, opcode))
+			run_register(run, in, opcode);
 	}
 }
 
