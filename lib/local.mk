@@ -46,7 +46,7 @@ libcpprof_la_SOURCES = \
 	lib/readable.c lib/readable.h \
 	lib/real.c lib/real.h \
 	lib/resource.c lib/resource.h lib/resources.def \
-	lib/restorer-x86_64.S \
+	lib/restorer-x86_64.S lib/rules.c lib/rules.h \
 	lib/sample.c lib/sample.h \
 	lib/sampler.c lib/sampler.h \
 	lib/signals.c lib/signals.h \
@@ -140,7 +140,7 @@ tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 
 # Preloaded by tests/real-stacks.py.
 unwinder = lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c \
-	lib/readable.c lib/traits.c lib/trampoline.c \
+	lib/readable.c lib/rules.c lib/traits.c lib/trampoline.c \
 	lib/trampoline-personality.c lib/trampoline-x86_64.S lib/unwind.c
 EXTRA_DIST += tests/real-stacks.py
 if COLLECTOR

@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind.c -- walks by compact rules, each looked up once and then cached.
- *
- * The cache is shared by all threads without locks: an entry is two words,
- * the rule and the rule XOR the key, each stored whole.  A reader that sees
- * words of two different stores gets a wrong key and so a miss.  The key holds
- * the epoch, so that unloading code empties the cache at once.
- */
+/* unwind.c -- walks by compact rules, up to a frame that is remembered. */
 #include "lib/unwind.h"
 
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "lib/arch.h"
+#include "lib/rules.h"
 #include "lib/traits.h"
 
-#define CACHE_BITS 11		/* sets of a cache line each */
-#define CACHE_WAYS 4
 #define MAX_FRAMES ((size_t)1 << 26)
 #define FIRST_FRAMES 512
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
 #define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
-
-struct cached {
-	_Atomic uint64_t check, rule;
-};
-
-static struct {
-	_Alignas(64) struct cached ways[CACHE_WAYS];
-} cache[1u << CACHE_BITS];
-
-static _Atomic uint64_t epoch;
 
 /* Where a walk is. */
 struct walk {
@@ -115,77 +97,7 @@ unwind_new_epoch(void)
 {
 	traits_new_epoch();
 	cfi_new_epoch();
-	atomic_fetch_add(&epoch, 1);
-}
-
-static struct compact_rule
-look_up_rule(struct unwinder *unwinder, uint64_t address)
-{
-	struct compact_rule rule = { .kind = COMPACT_NONE };
-	struct dl_find_object object;
-
-	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0)
-		return rule;
-	switch (cfi_find(address, &object, &unwinder->scratch)) {
-	case CFI_FOUND:
-		rule = arch_compact(&unwinder->scratch.row, address);
-		break;
-	case CFI_NO_TABLE:
-		return rule;
-	case CFI_BAD:
-		rule.kind = COMPACT_BAD;
-		break;
-	}
-	rule.traits = traits_find(address, &object) & 3;
-	return rule;
-}
-
-/* Puts it before the others of its set, of which the last drops out. */
-static void
-remember_rule(struct cached *ways, uint64_t word, uint64_t check)
-{
-	unsigned i;
-
-	for (i = CACHE_WAYS - 1; i > 0; i--) {
-		atomic_store_explicit(&ways[i].rule, atomic_load_explicit(
-		    &ways[i - 1].rule, memory_order_relaxed),
-		    memory_order_relaxed);
-		atomic_store_explicit(&ways[i].check, atomic_load_explicit(
-		    &ways[i - 1].check, memory_order_relaxed),
-		    memory_order_relaxed);
-	}
-	atomic_store_explicit(&ways[0].rule, word, memory_order_relaxed);
-	atomic_store_explicit(&ways[0].check, check, memory_order_relaxed);
-}
-
-static inline struct compact_rule
-find_rule(struct unwinder *unwinder, uint64_t address)
-{
-	uint64_t key = address ^
-	    atomic_load_explicit(&epoch, memory_order_relaxed) << 48;
-	struct cached *ways = cache[(address * 0x9e3779b97f4a7c15u) >>
-	    (64 - CACHE_BITS)].ways;
-	struct compact_rule rule;
-	uint64_t word;
-	unsigned i;
-
-	_Static_assert(sizeof rule == sizeof word, "a rule is one word");
-	for (i = 0; i < CACHE_WAYS; i++) {
-		word = atomic_load_explicit(&ways[i].rule,
-		    memory_order_relaxed);
-		if ((atomic_load_explicit(&ways[i].check,
-		    memory_order_relaxed) ^ word) != key)
-			continue;
-		memcpy(&rule, &word, sizeof rule);
-		return rule;
-	}
-	rule = look_up_rule(unwinder, address);
-	/* Code that appears later may cover the address: not remembered. */
-	if (rule.kind != COMPACT_NONE) {
-		memcpy(&word, &rule, sizeof word);
-		remember_rule(ways, word, word ^ key);
-	}
-	return rule;
+	rules_new_epoch();
 }
 
 /* The remembered frame that the walk has reached, or SIZE_MAX. */
@@ -415,7 +327,7 @@ step_by_guess(struct walk *walk, struct frame *frame)
 
 	/* Contexts that were made up return to the start of a function. */
 	if (!walk->exact &&
-	    find_rule(unwinder, walk->address + 1).kind == COMPACT_END) {
+	    rules_find(&unwinder->scratch, walk->address + 1).kind == COMPACT_END) {
 		frame->address++;
 		frame->flags |= FRAME_EXACT;
 		return STEP_END;
@@ -429,7 +341,7 @@ step_by_guess(struct walk *walk, struct frame *frame)
 	if (walk->exact &&
 	    readable_word(&unwinder->readable, walk->sp, &ra) &&
 	    is_return_address(unwinder, ra) &&
-	    find_rule(unwinder, ra - 1).kind > COMPACT_BAD)
+	    rules_find(&unwinder->scratch, ra - 1).kind > COMPACT_BAD)
 		return go_to_caller(walk, walk->sp + 8, walk->fp);
 	if (walk->fp < walk->sp || walk->fp % 8 != 0 ||
 	    !readable_word(&unwinder->readable, walk->fp, &fp) ||
@@ -445,7 +357,7 @@ step(struct walk *walk, struct frame *frame)
 {
 	struct compact_rule rule;
 
-	rule = find_rule(walk->unwinder, walk->address);
+	rule = rules_find(&walk->unwinder->scratch, walk->address);
 	if (rule.kind > COMPACT_BAD && rule.kind != COMPACT_SIGNAL)
 		frame->flags |= FRAME_HAS_TABLE;
 	if ((rule.traits & TRAIT_UNWINDS) != 0)
