@@ -41,6 +41,7 @@ libcpprof_la_SOURCES = \
 	lib/offer.c lib/offer.h \
 	lib/own-resource.c lib/own-resource.h \
 	lib/output.c lib/output.h \
+	lib/perf-event.c lib/perf-event.h \
 	lib/phase.c lib/phase.h \
 	lib/process.c lib/process.h \
 	lib/readable.c lib/readable.h \
