@@ -24,7 +24,6 @@
 #define TRAP_FLAG 0x100
 
 #define SIMD_FAULT 19			/* #XM */
-#define DEBUG_TRAP 1			/* #DB */
 
 static inline uint32_t
 get_control(void)
@@ -32,6 +31,15 @@ get_control(void)
 	uint32_t control;
 
 	__asm__ volatile ("stmxcsr %0" : "=m" (control));
+	return control;
+}
+
+static inline uint16_t
+get_x87_control(void)
+{
+	uint16_t control;
+
+	__asm__ volatile ("fnstcw %0" : "=m" (control));
 	return control;
 }
 
@@ -47,10 +55,20 @@ unmask(uint32_t control)
 	return (control & MASKS) == MASKS ? control & ~COUNTED : control;
 }
 
-static uint32_t
-mask(uint32_t control)
+/* Whether what is unmasked is so by us: some of it may be masked by now. */
+static bool
+is_ours(uint32_t control, uint16_t x87_control)
 {
-	return (control & COUNTED) == 0 ? control | MASKS : control;
+	const uint32_t unmasked = ~control & MASKS;
+
+	return unmasked != 0 && (unmasked & ~COUNTED) == 0 &&
+	    unmasked != (~(uint32_t)x87_control << 7 & MASKS);
+}
+
+static uint32_t
+mask(uint32_t control, uint16_t x87_control)
+{
+	return is_ours(control, x87_control) ? control | MASKS : control;
 }
 
 static struct _libc_fpstate *
@@ -80,7 +98,7 @@ fpu_unmask_in(void *context)
 void
 fpu_mask(void)
 {
-	set_control(mask(get_control()));
+	set_control(mask(get_control(), get_x87_control()));
 }
 
 void
@@ -88,7 +106,7 @@ fpu_mask_in(void *context)
 {
 	struct _libc_fpstate *state = state_of(context);
 
-	state->mxcsr = mask(state->mxcsr);
+	state->mxcsr = mask(state->mxcsr, state->cwd);
 }
 
 bool
@@ -98,12 +116,9 @@ fpu_has_faulted(const siginfo_t *info, const void *context, bool program_acts)
 	const greg_t *r = ((const ucontext_t *)context)->uc_mcontext.gregs;
 	const uint32_t unmasked = ~state->mxcsr & MASKS;
 
-	if (info->si_code <= 0 || r[REG_TRAPNO] != SIMD_FAULT)
-		return false;
-	if ((unmasked & ~COUNTED) != 0 ||
-	    unmasked == (~(uint32_t)state->cwd << 7 & MASKS))
-		return false;
-	return unmasked == COUNTED || !program_acts;
+	return info->si_code > 0 && r[REG_TRAPNO] == SIMD_FAULT &&
+	    is_ours(state->mxcsr, state->cwd) &&
+	    (unmasked == COUNTED || !program_acts);
 }
 
 void
@@ -165,10 +180,10 @@ fpu_divide_by_zero(void)
 int
 fpu_enable(int exceptions)
 {
-	uint16_t control, changed;
+	const uint16_t control = get_x87_control();
+	uint16_t changed;
 
 	exceptions &= FE_ALL_EXCEPT;
-	__asm__ volatile ("fnstcw %0" : "=m" (control));
 	changed = (uint16_t)(control & ~exceptions);
 	__asm__ volatile ("fldcw %0" : : "m" (changed));
 	set_control(get_control() & ~((uint32_t)exceptions << 7));

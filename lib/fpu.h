@@ -25,7 +25,7 @@
 uint32_t fpu_unmask(void);
 uint32_t fpu_unmask_in(void *context);
 
-/* Masks it again, whoever has unmasked it; only if all of it is unmasked. */
+/* Masks it again, what is left of it; not what the program has unmasked. */
 void fpu_mask(void);
 void fpu_mask_in(void *context);
 
