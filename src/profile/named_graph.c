@@ -153,7 +153,8 @@ copy_nodes(struct naming_graph *naming, struct error *error)
 
 	for (uint32_t i = 0; i < from->n_nodes; i++) {
 		struct call_node node = from->nodes[i];
-		const uint32_t *callers = &from->callers[node.first_caller];
+		const uint32_t *callers = node.n_callers == 0 ? NULL :
+		    &from->callers[node.first_caller];
 
 		node.name = name_of_node(naming, &node, error);
 		if (are_groups(naming)) {
