@@ -50,6 +50,8 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/cpprofdata_writer.h \
 	src/formats/cpprofdata/export_cpprofdata.c \
 	src/formats/gmon/gmon.c \
+	src/formats/gmon/gmon_histogram.c \
+	src/formats/gmon/gmon_reader.h \
 	src/formats/gperftools/gperftools.c \
 	src/formats/gperftools/gperftools_maps.c \
 	src/formats/gperftools/gperftools_maps.h \

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gmon_histogram.c -- how often the program counter was where.
+ *
+ * Hits are clock ticks; a bin of the histogram that several functions share is
+ * split among them by the addresses that each has of it, as gprof does, and
+ * then a hit is that part of a tick.
+ *
+ * Source: gprof's hist.c.
+ */
+#include "src/formats/gmon/gmon_reader.h"
+
+#include <string.h>
+
+#include "src/base/memory.h"
+
+enum {
+	UNIT_SIZE = 2,		/* bytes: what bins are split by */
+	MAX_SHARES = 64,
+};
+
+__extension__ typedef unsigned __int128 wide;
+
+int
+gmon_read_histogram(struct gmon_reader *reader, struct error *error)
+{
+	size_t offset = reader->bytes.offset;
+	struct gmon_histogram read = { 0 };
+
+	read.low = gmon_read_address(reader);
+	read.high = gmon_read_address(reader);
+	read.n_bins = (uint32_t)bytes_number(&reader->bytes, 4);
+	read.rate = (uint32_t)bytes_number(&reader->bytes, 4);
+	read.dimension = bytes_take(&reader->bytes, 16);
+	read.bins = bytes_take(&reader->bytes, (size_t)read.n_bins * 2);
+	if (bytes_failed(&reader->bytes))
+		return 0;
+	if (read.high < read.low || read.rate == 0 ||
+	    read.rate > INT32_MAX || read.n_bins > INT32_MAX)
+		return gmon_fail_at(reader, offset, error, "expected a "
+		                    "histogram with a range and a rate");
+	if (reader->n_histograms > 0 &&
+	    (read.rate != reader->histograms[0].rate ||
+	     memcmp(read.dimension, reader->histograms[0].dimension, 15)))
+		return gmon_fail_at(reader, offset, error, "expected all "
+		                    "histograms to count the same");
+	if (memory_grow(&reader->histograms, &reader->capacity,
+	                reader->n_histograms + 1, sizeof read, error) != 0)
+		return -1;
+	reader->histograms[reader->n_histograms++] = read;
+	return 0;
+}
+
+/* Units from `low` to where bin i begins. */
+static uint64_t
+bin_start(const struct gmon_histogram *histogram, uint32_t i)
+{
+	long double units = (long double)
+	    ((histogram->high - histogram->low) / UNIT_SIZE);
+
+	return histogram->low / UNIT_SIZE +
+	    (uint64_t)(units / histogram->n_bins * i);
+}
+
+static uint32_t
+bin_count(const struct gmon_histogram *histogram, uint32_t i)
+{
+	return (uint32_t)histogram->bins[2 * i] |
+	    (uint32_t)histogram->bins[2 * i + 1] << 8;
+}
+
+static uint64_t
+least_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The first function that ends behind a unit, from *at on, which moves up. */
+static uint32_t
+seek_function(const struct program *program, uint64_t unit, uint32_t at)
+{
+	while (at < program->n_functions &&
+	       program->functions[at].end / UNIT_SIZE <= unit)
+		at++;
+	return at;
+}
+
+/* Units of [begin, end) that a function has. */
+static uint64_t
+overlap(const struct program_function *function, uint64_t begin, uint64_t end)
+{
+	uint64_t start = function->start / UNIT_SIZE;
+	uint64_t stop = function->end / UNIT_SIZE;
+
+	if (start > begin)
+		begin = start;
+	end = least_of(stop, end);
+	return end > begin ? end - begin : 0;
+}
+
+/* Into how many hits a tick must be split, so that all bins come out even. */
+static uint64_t
+shares_of(const struct gmon_reader *reader, const struct gmon_histogram *histogram)
+{
+	const struct program *program = reader->program;
+	uint64_t shares = 1;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < histogram->n_bins; i++) {
+		uint64_t begin = bin_start(histogram, i);
+		uint64_t end = bin_start(histogram, i + 1);
+
+		if (bin_count(histogram, i) == 0 || end <= begin)
+			continue;
+		at = seek_function(program, begin, at);
+		if (at < program->n_functions &&
+		    overlap(&program->functions[at], begin, end) < end - begin
+		    && end - begin > shares)
+			shares = end - begin;
+	}
+	return least_of(shares, MAX_SHARES);
+}
+
+static int
+add_hits(struct gmon_reader *reader, uint32_t function, uint64_t hits,
+         struct error *error)
+{
+	uint64_t *self = call_graph_self(reader->profile->graph, function);
+
+	if (__builtin_add_overflow(*self, hits, self))
+		return error_set(error, "%s: the sum of hits passes 64 bits",
+		                 source_name(reader->source));
+	return 0;
+}
+
+/* One bin's ticks to the functions in it, what is left over to the last. */
+static int
+split_bin(struct gmon_reader *reader, uint64_t begin, uint64_t end, uint32_t *at,
+          uint64_t ticks, struct error *error)
+{
+	const struct program *program = reader->program;
+	uint64_t left = ticks * reader->shares, all = left, covered = 0;
+	uint32_t first, last = UINT32_MAX;
+
+	first = *at = seek_function(program, begin, *at);
+	for (uint32_t i = first; i < program->n_functions &&
+	     program->functions[i].start / UNIT_SIZE < end; i++)
+		covered += overlap(&program->functions[i], begin, end);
+	for (uint32_t i = first; covered > 0 && i < program->n_functions &&
+	     program->functions[i].start / UNIT_SIZE < end; i++) {
+		uint64_t units = overlap(&program->functions[i], begin, end);
+		uint64_t part = (uint64_t)((wide)all * units / covered);
+
+		if (units == 0)
+			continue;
+		last = i;
+		left -= part;
+		if (add_hits(reader, i, part, error) != 0)
+			return -1;
+	}
+	if (last == UINT32_MAX) {
+		reader->n_lost += ticks;
+		return 0;
+	}
+	return add_hits(reader, last, left, error);
+}
+
+static int
+add_histogram(struct gmon_reader *reader, const struct gmon_histogram *histogram,
+              struct error *error)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < histogram->n_bins; i++) {
+		uint64_t ticks = bin_count(histogram, i);
+		uint64_t begin = bin_start(histogram, i);
+		uint64_t end = bin_start(histogram, i + 1);
+
+		if (end == begin)
+			end++;
+		if (ticks > 0 && split_bin(reader, begin, end, &at, ticks,
+		                           error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* What a hit is, in whole gticks: parts of a tick of the clock. */
+static int
+add_resource(struct gmon_reader *reader, struct error *error)
+{
+	const struct gmon_histogram *first = reader->histograms;
+	uint64_t parts = reader->shares * (first != NULL ? first->rate : 100);
+	const char *gtick = "microsecond";
+	uint64_t second = 1000000;
+	uint32_t number;
+
+	if (first != NULL && memcmp(first->dimension, "seconds", 8) != 0) {
+		char dimension[16] = "";
+
+		memcpy(dimension, first->dimension, 15);
+		number = profile_add_resource(reader->profile, "hits",
+		                              dimension, 1, error);
+		return number == UINT32_MAX ? -1 : 0;
+	}
+	if (second % parts != 0) {
+		gtick = "nanosecond";
+		second *= 1000;
+	}
+	number = profile_add_resource(reader->profile, "cpu", gtick,
+	                              second / parts > 0 ? second / parts : 1,
+	                              error);
+	return number == UINT32_MAX ? -1 : 0;
+}
+
+int
+gmon_add_histograms(struct gmon_reader *reader, struct error *error)
+{
+	reader->shares = 1;
+	for (size_t i = 0; i < reader->n_histograms; i++) {
+		uint64_t shares = shares_of(reader, &reader->histograms[i]);
+
+		if (shares > reader->shares)
+			reader->shares = shares;
+	}
+	if (add_resource(reader, error) != 0)
+		return -1;
+	for (size_t i = 0; i < reader->n_histograms; i++)
+		if (add_histogram(reader, &reader->histograms[i], error) != 0)
+			return -1;
+	return 0;
+}
