@@ -60,9 +60,10 @@ record() {
 	awk -v n=200 -f "$here/make-source.awk" >"$directory/work.c"
 	g++ -O1 -fno-omit-frame-pointer -o "$directory/sort" \
 	    "$here/programs/sort.cc"
-	(cd "$directory" && timeout -s INT "$seconds" perf record -q -N \
+	# It ends by a signal, of which the shell would tell.
+	{ (cd "$directory" && timeout -s INT "$seconds" perf record -q -N \
 	    --max-size="${megabytes}M" "$@" -o "$file.new" -- sh -c "$mix" \
-	    >/dev/null 2>&1 || true)
+	    >/dev/null) || true; } 2>/dev/null
 	mv "$directory/$file.new" "$directory/$file"
 }
 

@@ -48,10 +48,14 @@ unit_tests = \
 	tests/test-sample-tree \
 	tests/test-source \
 	tests/test-stack-feed \
-	tests/test-stack-walk \
 	tests/test-symbol-table \
 	tests/test-views \
 	tests/test-views-properties
+
+# It traces instructions of x86-64.
+if COLLECTOR
+unit_tests += tests/test-stack-walk
+endif
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
