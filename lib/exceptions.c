@@ -7,7 +7,6 @@
 #include "lib/exceptions.h"
 
 #include <fenv.h>
-#include <string.h>
 #include <ucontext.h>
 
 #include "lib/fpu.h"

@@ -184,7 +184,8 @@ sampler_uninstall(void)
 	if (!is_on)
 		return;
 	is_on = false;
-	fpu_mask();
+	if (exceptions_are_wanted())
+		fpu_mask();
 	signals_give_back();
 }
 

@@ -7,6 +7,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "lib/exceptions.h"
 #include "lib/fpu.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
@@ -118,7 +119,8 @@ hold_back(int number, siginfo_t *info, void *context)
 	has_yielded = true;
 	if (thread_self != NULL)
 		sampler_stop(thread_self);
-	fpu_mask_in(context);
+	if (exceptions_are_wanted())
+		fpu_mask_in(context);
 	sigaddset(&interrupted->uc_sigmask, number);
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number,
 	    info);
