@@ -16,19 +16,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-
-struct amount {
-	uint32_t vertex;
-	bool is_exact;		/* hits are */
-	bool is_whole;		/* and all that the vertex has */
-	bool is_entry;		/* it came from outside of its cycle */
-	long double hits;
-};
-
-struct amounts {
-	struct amount *items;
-	size_t n, capacity;
-};
+#include "src/views/flow_steps.h"
 
 struct flow_record {
 	uint32_t parent;	/* NO_RECORD for record 0 */
@@ -41,16 +29,13 @@ struct flow_record {
 };
 
 struct search {
-	const struct call_flow *flow;
-	bool is_up;
-	struct amounts amounts;
+	struct flow_steps steps;
+	struct flow_amounts amounts;
 	struct flow_record *records;
 	uint32_t n_records;
 	size_t records_capacity;
 	uint32_t *mark;		/* [n_names] the last record on whose path it
 				 * was seen, from 1 */
-	uint32_t *slot;		/* [n_vertices] place in reached, from 1 */
-	struct amounts reached;	/* by one more call */
 	uint32_t *path;		/* scratch: one path, outermost first */
 	size_t path_capacity;
 	bool is_full;		/* there is no room for what comes */
@@ -60,218 +45,40 @@ static int
 search_begin(struct search *search, const struct call_flow *flow,
              struct error *error)
 {
-	search->flow = flow;
 	search->mark = memory_array(flow->n_names, sizeof *search->mark,
 	                            error);
-	search->slot = memory_array(flow->n_vertices, sizeof *search->slot,
-	                            error);
-	return search->mark == NULL || search->slot == NULL ? -1 : 0;
+	return flow_steps_begin(&search->steps, flow, error) != 0 ||
+	    search->mark == NULL ? -1 : 0;
 }
 
 static void
 search_end(struct search *search)
 {
+	flow_steps_end(&search->steps);
 	free(search->amounts.items);
 	free(search->records);
 	free(search->mark);
-	free(search->slot);
-	free(search->reached.items);
 	free(search->path);
-}
-
-static int
-add_amount(struct amounts *amounts, struct amount amount, struct error *error)
-{
-	if (memory_grow(&amounts->items, &amounts->capacity, amounts->n + 1,
-	                sizeof amount, error) != 0)
-		return -1;
-	amounts->items[amounts->n++] = amount;
-	return 0;
-}
-
-/* All of a function, at each of its vertices. */
-static int
-add_function(const struct call_flow *flow, uint32_t name,
-             struct amounts *amounts, struct error *error)
-{
-	for (uint32_t v = flow->first_vertex[name];
-	     v < flow->first_vertex[name + 1]; v++)
-		if (add_amount(amounts, (struct amount){
-		        .vertex = v, .is_exact = true, .is_whole = true,
-		        .hits = flow->vertices[v].total }, error) != 0)
-			return -1;
-	return 0;
-}
-
-static uint32_t
-cycle_of(const struct call_flow *flow, uint32_t vertex)
-{
-	return flow->functions[flow->vertices[vertex].name].cycle;
-}
-
-/* What goes along one call of what is at a vertex, to `to`. */
-static int
-follow(struct search *search, const struct amount *from, bool is_first,
-       const struct flow_arc *arc, uint32_t to, struct error *error)
-{
-	long double total = search->flow->vertices[from->vertex].total;
-	uint32_t *slot = &search->slot[to];
-	struct amount more = {
-		.vertex = to,
-		.hits = arc->hits,
-		.is_exact = !arc->is_estimated && (is_first || from->is_whole),
-		.is_entry = cycle_of(search->flow, from->vertex) !=
-		            cycle_of(search->flow, to),
-	};
-
-	if (!is_first)
-		more.hits = total > 0 ? arc->hits * (from->hits / total) : 0;
-	if (*slot == 0) {
-		*slot = (uint32_t)search->reached.n + 1;
-		return add_amount(&search->reached, more, error);
-	}
-	search->reached.items[*slot - 1].hits += more.hits;
-	search->reached.items[*slot - 1].is_exact &= more.is_exact;
-	search->reached.items[*slot - 1].is_entry &= more.is_entry;
-	return 0;
-}
-
-/*
- * What is whole can be followed exactly: whoever is at the vertex came there
- * along the path.  That holds for a recursive function where the path enters
- * its cycle: whenever it is entered again, the canonical path goes back to it.
- * Of other members of the cycle it is not known which way led to them.
- */
-static void
-find_whole(struct search *search)
-{
-	const struct call_flow *flow = search->flow;
-
-	for (size_t i = 0; i < search->reached.n; i++) {
-		struct amount *amount = &search->reached.items[i];
-		const struct flow_vertex *vertex =
-		    &flow->vertices[amount->vertex];
-
-		search->slot[amount->vertex] = 0;
-		amount->is_whole = amount->is_exact &&
-		    amount->hits == vertex->total &&
-		    (amount->is_entry ||
-		     !flow->functions[vertex->name].is_recursive);
-	}
-}
-
-/* Fills reached with what n amounts become by one call more. */
-static int
-step(struct search *search, const struct amount *from, size_t n,
-     bool is_first, struct error *error)
-{
-	const struct call_flow *flow = search->flow;
-	int status = 0;
-
-	search->reached.n = 0;
-	for (size_t i = 0; i < n && status == 0; i++) {
-		uint32_t v = from[i].vertex;
-		const uint32_t *first = search->is_up ? flow->first_in :
-		                        flow->first_out;
-
-		for (uint32_t k = first[v]; k < first[v + 1] && status == 0;
-		     k++) {
-			const struct flow_arc *arc =
-			    &flow->arcs[search->is_up ? flow->in[k] : k];
-
-			status = follow(search, &from[i], is_first, arc,
-			                search->is_up ? arc->caller :
-			                arc->callee, error);
-		}
-	}
-	find_whole(search);
-	return status;
-}
-
-/* ---- the value of one path ---- */
-
-/* Leaves of what was reached only the vertices of one name. */
-static void
-keep_name(struct search *search, uint32_t name)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < search->reached.n; i++) {
-		struct amount amount = search->reached.items[i];
-
-		if (search->flow->vertices[amount.vertex].name == name)
-			search->reached.items[n++] = amount;
-	}
-	search->reached.n = n;
-}
-
-/* Sums n amounts. */
-static void
-sum_amounts(const struct amount *amounts, size_t n, uint64_t *hits,
-            bool *is_estimated)
-{
-	long double sum = 0;
-
-	*is_estimated = false;
-	for (size_t i = 0; i < n; i++) {
-		sum += amounts[i].hits;
-		*is_estimated |= !amounts[i].is_exact;
-	}
-	*hits = measure_hits(sum);
-}
-
-/* The search's amounts are used and left empty. */
-static int
-find_value(struct search *search, const uint32_t *path, size_t n,
-           uint64_t *hits, bool *is_estimated, struct error *error)
-{
-	const struct flow_function *first = &search->flow->functions[path[0]];
-	struct amounts from = { 0 };
-	bool is_up = search->is_up;
-	int status;
-
-	*hits = measure_hits(first->inclusive);
-	*is_estimated = first->is_estimated;
-	if (n == 1)
-		return 0;
-	search->is_up = false;
-	status = add_function(search->flow, path[0], &from, error);
-	for (size_t i = 1; i < n && status == 0; i++) {
-		struct amounts reached;
-
-		status = step(search, from.items, from.n, i == 1, error);
-		keep_name(search, path[i]);
-		reached = search->reached;
-		search->reached = from;
-		from = reached;
-	}
-	search->is_up = is_up;
-	if (status == 0)
-		sum_amounts(from.items, from.n, hits, is_estimated);
-	free(from.items);
-	return status;
 }
 
 int
 flow_path_value(const struct call_flow *flow, const uint32_t *path, size_t n,
                 uint64_t *hits, bool *is_estimated, struct error *error)
 {
-	struct search search = { 0 };
-	int status = search_begin(&search, flow, error);
+	struct flow_steps steps = { 0 };
+	int status = flow_steps_begin(&steps, flow, error);
 
 	if (status == 0)
-		status = find_value(&search, path, n, hits, is_estimated,
-		                    error);
-	search_end(&search);
+		status = flow_steps_value(&steps, path, n, hits, is_estimated,
+		                          error);
+	flow_steps_end(&steps);
 	return status;
 }
-
-/* ---- all paths ---- */
 
 static int
 compare_amounts(const void *a, const void *b)
 {
-	const struct amount *x = a, *y = b;
+	const struct flow_amount *x = a, *y = b;
 
 	return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
 }
@@ -279,7 +86,7 @@ compare_amounts(const void *a, const void *b)
 /* Adds a record whose amounts are items[n]; they are copied. */
 static int
 add_record(struct search *search, struct flow_record record,
-           const struct amount *items, size_t n, struct error *error)
+           const struct flow_amount *items, size_t n, struct error *error)
 {
 	record.first_amount = search->amounts.n;
 	record.n_amounts = n;
@@ -292,7 +99,7 @@ add_record(struct search *search, struct flow_record record,
 	                error) != 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (add_amount(&search->amounts, items[i], error) != 0)
+		if (flow_amounts_add(&search->amounts, items[i], error) != 0)
 			return -1;
 	search->records[search->n_records++] = record;
 	return 0;
@@ -308,7 +115,7 @@ mark_path(struct search *search, uint32_t number)
 {
 	for (uint32_t r = number; r != NO_RECORD;
 	     r = search->records[r].parent)
-		if (!search->is_up || r != 0)
+		if (!search->steps.is_up || r != 0)
 			search->mark[search->records[r].name] = number + 1;
 }
 
@@ -318,7 +125,7 @@ value_upward(struct search *search, uint32_t number, uint32_t name,
              uint64_t *hits, bool *is_estimated, struct error *error)
 {
 	uint32_t n = 1, length = search->records[number].length + 1;
-	struct amounts kept = search->reached;
+	struct flow_amounts kept = search->steps.reached;
 	int status;
 
 	if (memory_grow(&search->path, &search->path_capacity, length,
@@ -329,11 +136,11 @@ value_upward(struct search *search, uint32_t number, uint32_t name,
 	     r = search->records[r].parent)
 		search->path[n++] = search->records[r].name;
 	/* What was reached is still being looked at. */
-	search->reached = (struct amounts){ 0 };
-	status = find_value(search, search->path, n, hits, is_estimated,
-	                    error);
-	free(search->reached.items);
-	search->reached = kept;
+	search->steps.reached = (struct flow_amounts){ 0 };
+	status = flow_steps_value(&search->steps, search->path, n, hits,
+	                          is_estimated, error);
+	free(search->steps.reached.items);
+	search->steps.reached = kept;
 	return status;
 }
 
@@ -346,9 +153,9 @@ struct limits {
 /* The record that extends `number` by one name, if it is to be shown. */
 static int
 extend(struct search *search, const struct limits *limits, uint32_t number,
-       const struct amount *items, size_t n, struct error *error)
+       const struct flow_amount *items, size_t n, struct error *error)
 {
-	uint32_t name = search->flow->vertices[items[0].vertex].name;
+	uint32_t name = search->steps.flow->vertices[items[0].vertex].name;
 	bool is_again = search->mark[name] == number + 1;
 	struct flow_record record = {
 		.parent = number,
@@ -358,12 +165,12 @@ extend(struct search *search, const struct limits *limits, uint32_t number,
 	};
 	uint64_t least = limits->least;
 
-	if (search->is_up && is_again)
+	if (search->steps.is_up && is_again)
 		return 0;
 	if (record.length > 2 && least == 0)
 		least = 1;
-	sum_amounts(items, n, &record.hits, &record.is_estimated);
-	if (search->is_up && record.hits + 1 >= least &&
+	flow_amounts_sum(items, n, &record.hits, &record.is_estimated);
+	if (search->steps.is_up && record.hits + 1 >= least &&
 	    value_upward(search, number, name, &record.hits,
 	                 &record.is_estimated, error) != 0)
 		return -1;
@@ -382,22 +189,23 @@ static int
 extend_all(struct search *search, const struct limits *limits,
            uint32_t number, struct error *error)
 {
-	const struct call_flow *flow = search->flow;
+	const struct call_flow *flow = search->steps.flow;
 	const struct flow_record *record = &search->records[number];
 	size_t n, end;
 
 	if (record->is_leaf)
 		return 0;
-	if (step(search, search->amounts.items + record->first_amount,
-	         record->n_amounts, number == 0, error) != 0)
+	if (flow_step(&search->steps,
+	              search->amounts.items + record->first_amount,
+	              record->n_amounts, number == 0, error) != 0)
 		return -1;
-	n = search->reached.n;
+	n = search->steps.reached.n;
 	mark_path(search, number);
 	if (n > 1)
-		qsort(search->reached.items, n, sizeof(struct amount),
+		qsort(search->steps.reached.items, n, sizeof(struct flow_amount),
 		      compare_amounts);
 	for (size_t i = 0; i < n; i = end) {
-		const struct amount *items = search->reached.items;
+		const struct flow_amount *items = search->steps.reached.items;
 		uint32_t name = flow->vertices[items[i].vertex].name;
 
 		for (end = i + 1; end < n && name ==
@@ -416,11 +224,12 @@ find_paths(struct search *search, const struct limits *limits,
            struct error *error)
 {
 	uint32_t root = limits->request->root;
-	const struct flow_function *function = &search->flow->functions[root];
-	struct amounts all = { 0 };
+	const struct call_flow *flow = search->steps.flow;
+	const struct flow_function *function = &flow->functions[root];
+	struct flow_amounts all = { 0 };
 	int status;
 
-	status = add_function(search->flow, root, &all, error);
+	status = flow_amounts_of(flow, root, &all, error);
 	if (status == 0)
 		status = add_record(search, (struct flow_record){
 			.parent = NO_RECORD,
@@ -453,7 +262,7 @@ find_most_paths(struct search *search, struct limits *limits,
 		search->n_records = 0;
 		search->amounts.n = 0;
 		memset(search->mark, 0,
-		       search->flow->n_names * sizeof *search->mark);
+		       search->steps.flow->n_names * sizeof *search->mark);
 		limits->least = limits->least < 2 ? 2 : limits->least * 2;
 		*limits->hidden = before;
 		limits->hidden->least_searched = limits->least;
@@ -495,7 +304,7 @@ search_paths(bool is_up, struct rows *rows, const struct view_request *request,
              const struct measure *measure, struct hidden *hidden,
              struct error *error)
 {
-	struct search search = { .is_up = is_up };
+	struct search search = { .steps = { .is_up = is_up } };
 	struct limits limits = { request, measure->least, hidden };
 	int status = search_begin(&search, request->set->flow, error);
 

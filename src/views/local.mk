@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/views/down.c \
 	src/views/flat.c \
 	src/views/flow_paths.c src/views/flow_paths.h \
+	src/views/flow_steps.c src/views/flow_steps.h \
 	src/views/functions.c \
 	src/views/graph.c \
 	src/views/graph_entries.c src/views/graph_entries.h \
