@@ -253,6 +253,9 @@ fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
 .PHONY: fuzz
 
+# What perf's profiles are of: make's own rules would build it anew from rec.c.
+tests/data/perf/rec: ;
+
 # Profiles of other tools, with what these print; made as their sources say.
 EXTRA_DIST += \
 	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \
