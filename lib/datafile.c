@@ -1,36 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* datafile.c -- creates, maps and grows the file; polite when it cannot.
+/* datafile.c -- header, chunks and records of the file.
  *
- * Growth is fallocate (a full disk is then an error, not a fault), a look at
- * RLIMIT_FSIZE before it (no SIGXFSZ); each chunk is then mapped by itself,
- * not to be copied into forked children.  The file is opened by name when it
- * grows, and closed again: a program may look at what it has open, or close it
- * all.  One that is about to lose the right to open it (datafile_keep) has the
- * descriptor from then on, high up, out of the way of those that count on low
- * numbers.  Either way it must still be the same file.
+ * Each chunk is mapped by itself, and published when it is whole.
  */
 #include "lib/datafile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/arch.h"
-#include "lib/files.h"
+#include "lib/disk.h"
 #include "lib/process.h"
 #include "lib/resource.h"
 
 #define FIRST_SIZE ((size_t)12 << 10)	/* until there are samples */
-#define GROWTH_MIN ((size_t)64 << 10)
-#define GROWTH_MAX ((size_t)4 << 20)
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* of process_pause */
-#define MAX_EXECS 100000		/* files of one process id */
 #define N_TYPES 5
 
 /* The chunk of a shared type that is being filled. */
@@ -41,17 +27,11 @@ static const size_t chunk_sizes[N_TYPES] = {
 };
 
 static struct {
-	size_t size;		/* allocated on disk */
-	int fd;
-	dev_t device;
-	ino_t inode;
 	uint64_t next_first[N_TYPES];
 	struct cpprofdata_chunk *filling[N_TYPES];
-	char path[PATH_MAX];
-} file = { .fd = -1 };
+} chunks;
 
 static struct cpprofdata_header *_Atomic header;
-static _Atomic bool keeps_descriptor;
 static atomic_flag locked = ATOMIC_FLAG_INIT;
 
 struct cpprofdata_header *
@@ -98,129 +78,6 @@ datafile_unlock(void)
 	atomic_flag_clear_explicit(&locked, memory_order_release);
 }
 
-bool
-datafile_populate(void *address, size_t size)
-{
-	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
-
-	/* EINVAL: a kernel before 5.14; fallocate must then be enough. */
-	return madvise((void *)start, (uintptr_t)address + size - start,
-	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
-}
-
-static bool
-is_ours(int fd)
-{
-	struct stat status;
-
-	return fd >= 0 && fstat(fd, &status) == 0 &&
-	    status.st_dev == file.device && status.st_ino == file.inode;
-}
-
-/* The file's descriptor, opened again if the program has closed it. */
-static int
-descriptor(void)
-{
-	int fd;
-
-	if (is_ours(file.fd))
-		return file.fd;
-	file.fd = -1;
-	fd = files_open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	if (!is_ours(fd)) {
-		files_close(fd);
-		return -1;
-	}
-	return file.fd = process_move_up(fd);
-}
-
-static void
-close_descriptor(void)
-{
-	if (is_ours(file.fd))
-		files_close(file.fd);
-	file.fd = -1;
-}
-
-/* After a use of it. */
-static void
-let_go(void)
-{
-	int saved = errno;
-
-	if (!keeps_descriptor)
-		close_descriptor();
-	errno = saved;
-}
-
-/* Makes the file `size` bytes long, with disk space behind them. */
-static bool
-extend(size_t size)
-{
-	struct rlimit limit;
-	int fd = descriptor(), failed;
-
-	if (fd < 0)
-		return false;
-	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || size > limit.rlim_cur) {
-		errno = EFBIG;
-		return false;
-	}
-	do
-		failed = posix_fallocate(fd, (off_t)file.size,
-		    (off_t)(size - file.size));
-	while (failed == EINTR);
-	if (failed != 0) {
-		errno = failed;
-		return false;
-	}
-	file.size = size;
-	return true;
-}
-
-/* Maps a part of the file and sees to its first page; NULL with errno. */
-static void *
-map(size_t at, size_t size)
-{
-	int fd = descriptor();
-	void *memory;
-
-	if (fd < 0)
-		return NULL;
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-	    (off_t)at);
-	if (memory == MAP_FAILED)
-		return NULL;
-	if (madvise(memory, size, MADV_DONTFORK) == 0 &&
-	    datafile_populate(memory, CPPROFDATA_PAGE))
-		return memory;
-	munmap(memory, size);
-	return NULL;
-}
-
-/* Extends to hold at least `needed` bytes. */
-static bool
-grow(size_t needed)
-{
-	size_t step = file.size / 4 / GROWTH_MIN * GROWTH_MIN;
-	size_t size;
-
-	if (step < GROWTH_MIN)
-		step = GROWTH_MIN;
-	if (step > GROWTH_MAX)
-		step = GROWTH_MAX;
-	size = file.size + step;
-	if (size < needed)
-		size = needed;
-	if (needed > process.max_size)
-		return false;
-	if (size > process.max_size)
-		size = needed;
-	return extend(size) || (size > needed && extend(needed));
-}
-
 static struct cpprofdata_chunk *
 add_chunk(enum cpprofdata_chunk_type type, size_t size, size_t record_size,
     uint32_t owner)
@@ -235,19 +92,19 @@ add_chunk(enum cpprofdata_chunk_type type, size_t size, size_t record_size,
 	used = head->used;
 	capacity = (size - sizeof *chunk) / record_size;
 	if (size > PROCESS_MAX_SIZE ||
-	    file.next_first[type] + capacity >= CPPROFDATA_PHASE ||
-	    (used + size > file.size && !grow(used + size)))
+	    chunks.next_first[type] + capacity >= CPPROFDATA_PHASE ||
+	    !disk_reserve(used + size))
 		return NULL;
-	chunk = map(used, size);
+	chunk = disk_map(used, size);
 	if (chunk == NULL)
 		return NULL;
 	chunk->magic = CPPROFDATA_CHUNK_MAGIC;
 	chunk->type = type;
 	chunk->size = size;
-	chunk->first = file.next_first[type];
+	chunk->first = chunks.next_first[type];
 	chunk->record_size = (uint32_t)record_size;
 	chunk->owner = owner;
-	file.next_first[type] += capacity;
+	chunks.next_first[type] += capacity;
 	__atomic_store_n(&head->used, used + size, __ATOMIC_RELEASE);
 	return chunk;
 }
@@ -259,7 +116,7 @@ datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
 	struct cpprofdata_chunk *chunk = add_chunk(type, size, record_size,
 	    owner);
 
-	let_go();
+	disk_let_go();
 	return chunk;
 }
 
@@ -267,7 +124,7 @@ void *
 datafile_add_records(enum cpprofdata_chunk_type type, size_t record_size,
     size_t n, uint32_t *number)
 {
-	struct cpprofdata_chunk *chunk = file.filling[type];
+	struct cpprofdata_chunk *chunk = chunks.filling[type];
 	const size_t size = n * record_size;
 	size_t chunk_size = chunk_sizes[type];
 	unsigned char *at;
@@ -279,17 +136,17 @@ datafile_add_records(enum cpprofdata_chunk_type type, size_t record_size,
 		chunk = datafile_add_chunk(type, chunk_size, record_size, 0);
 		if (chunk == NULL)
 			return NULL;
-		file.filling[type] = chunk;
+		chunks.filling[type] = chunk;
 	}
 	*number = (uint32_t)(chunk->first + chunk->count);
 	at = (unsigned char *)(chunk + 1) + chunk->count * record_size;
-	return datafile_populate(at, size) ? at : NULL;
+	return disk_populate(at, size) ? at : NULL;
 }
 
 void
 datafile_publish(enum cpprofdata_chunk_type type, size_t n)
 {
-	struct cpprofdata_chunk *chunk = file.filling[type];
+	struct cpprofdata_chunk *chunk = chunks.filling[type];
 
 	__atomic_store_n(&chunk->count, chunk->count + n, __ATOMIC_RELEASE);
 }
@@ -353,43 +210,6 @@ datafile_count_thread(bool is_sampled)
 	__atomic_fetch_add(&head->n_threads, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&head->n_threads_unsampled, !is_sampled,
 	    __ATOMIC_RELAXED);
-}
-
-/* Writes a number in decimal; returns the end. */
-static char *
-put_number(char *at, unsigned long number)
-{
-	char digits[24];
-	int n = 0;
-
-	do {
-		digits[n++] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number != 0);
-	while (n > 0)
-		*at++ = digits[--n];
-	*at = '\0';
-	return at;
-}
-
-/* Opens cpprofdata.PID, or with .1, .2, ... if earlier images took that. */
-static int
-open_new(void)
-{
-	char *end = stpcpy(stpcpy(stpcpy(file.path, process.output), "/"),
-	    CPPROFDATA_FILE_PREFIX);
-	unsigned long i;
-	int fd;
-
-	end = put_number(end, process.pid);
-	for (i = 1;; i++) {
-		fd = files_open(file.path,
-		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0 || errno != EEXIST || i > MAX_EXECS)
-			return fd;
-		*end = '.';
-		put_number(end + 1, i);
-	}
 }
 
 static void
@@ -466,45 +286,23 @@ fill_sources(struct cpprofdata_header *head)
 	}
 }
 
-/* Undoes what datafile_create did, keeping errno. */
-static bool
-abandon(void)
-{
-	int saved = errno;
-
-	if (file.fd >= 0) {
-		unlink(file.path);
-		files_close(file.fd);
-		file.fd = -1;
-	}
-	file.size = 0;
-	errno = saved;
-	return false;
-}
-
 bool
 datafile_create(void)
 {
-	struct cpprofdata_header *head = NULL;
-	struct stat status;
-	int fd = open_new();
+	struct cpprofdata_header *head;
 
-	if (fd < 0)
+	if (!disk_create(FIRST_SIZE))
 		return false;
-	file.fd = process_move_up(fd);
-	if (fstat(file.fd, &status) != 0)
-		return abandon();
-	file.device = status.st_dev;
-	file.inode = status.st_ino;
-	if (extend(FIRST_SIZE))
-		head = map(0, CPPROFDATA_HEADER_SIZE);
-	if (head == NULL)
-		return abandon();
+	head = disk_map(0, CPPROFDATA_HEADER_SIZE);
+	if (head == NULL) {
+		disk_abandon();
+		return false;
+	}
 	fill_header(head);
 	atomic_store_explicit(&header, head, memory_order_release);
 	fill_strings(head);
 	fill_sources(head);
-	let_go();
+	disk_let_go();
 	return true;
 }
 
@@ -515,9 +313,7 @@ datafile_keep(void)
 
 	if (!datafile_lock_patiently())
 		return;
-	keeps_descriptor = true;
-	if (datafile_header() != NULL)
-		descriptor();
+	disk_keep();
 	datafile_unlock();
 	errno = saved;
 }
@@ -526,17 +322,14 @@ void
 datafile_finish(void)
 {
 	struct cpprofdata_header *head = datafile_header();
-	int fd;
 
 	if (head == NULL)
 		return;
 	datafile_note_cpu_time();
 	head->end_ns = process_now();
-	fd = descriptor();
 	/* Without the lock nobody goes beyond `used`. */
-	if (fd >= 0 && ftruncate(fd, (off_t)head->used) == 0)
-		file.size = head->used;
-	let_go();
+	disk_cut(head->used);
+	disk_let_go();
 }
 
 void
@@ -560,9 +353,8 @@ datafile_resume(void)
 void
 datafile_forked(void)
 {
-	close_descriptor();
-	memset(&file, 0, sizeof file);
-	file.fd = -1;
+	disk_forked();
+	memset(&chunks, 0, sizeof chunks);
 	atomic_store(&header, NULL);
 	atomic_flag_clear(&locked);
 }

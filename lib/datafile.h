@@ -73,12 +73,6 @@ uint32_t datafile_add_string(const char *text, size_t size,
     const char **place);
 
 /*
- * Makes sure that [address, address + size) of the file is backed by memory,
- * so that writing there cannot fault for want of disk.  False if it is not.
- */
-bool datafile_populate(void *address, size_t size);
-
-/*
  * From now on the file stays open: the process may soon be unable to open it.
  * Not from a handler, and with ticks held off.
  */

@@ -22,7 +22,7 @@ libcpprof_la_SOURCES = \
 	lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/cfi.h \
 	lib/confine.c lib/confine.h \
 	lib/control.c lib/control.h lib/cpprof.h \
-	lib/datafile.c lib/datafile.h \
+	lib/datafile.c lib/datafile.h lib/disk.c lib/disk.h \
 	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
 	lib/dispatch-x86_64.S \
 	lib/exceptions.c lib/exceptions.h \

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "lib/datafile.h"
+#include "lib/disk.h"
 
 #define FIRST_SLOTS ((size_t)1024)
 #define FIRST_CHUNK ((size_t)16 << 10)
@@ -86,7 +87,7 @@ make_room(struct tree *tree, size_t node_size)
 	limit = (unsigned char *)tree->chunk + tree->chunk->size;
 	if ((size_t)(limit - tree->populated) > POPULATE_STEP)
 		limit = tree->populated + POPULATE_STEP;
-	if (!datafile_populate(tree->populated,
+	if (!disk_populate(tree->populated,
 	    (size_t)(limit - tree->populated)))
 		return TREE_FULL;
 	tree->populated = limit;

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* disk.c -- opens the file by name, extends it, maps it.
+ *
+ * Growth is fallocate (a full disk is then an error, not a fault), a look at
+ * RLIMIT_FSIZE before it (no SIGXFSZ).  The file is opened by name when it
+ * grows, and closed again: a program may look at what it has open, or close it
+ * all.  One that is about to lose the right to open it (disk_keep) has the
+ * descriptor from then on, high up, out of the way of those that count on low
+ * numbers.  Either way it must still be the same file.
+ */
+#include "lib/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cpprofdata.h"
+#include "lib/files.h"
+#include "lib/process.h"
+
+#define GROWTH_MIN ((size_t)64 << 10)
+#define GROWTH_MAX ((size_t)4 << 20)
+#define MAX_EXECS 100000		/* files of one process id */
+
+static struct {
+	size_t size;		/* allocated on disk */
+	int fd;
+	dev_t device;
+	ino_t inode;
+	char path[PATH_MAX];
+} file = { .fd = -1 };
+
+static _Atomic bool keeps_descriptor;
+
+bool
+disk_populate(void *address, size_t size)
+{
+	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
+
+	/* EINVAL: a kernel before 5.14; fallocate must then be enough. */
+	return madvise((void *)start, (uintptr_t)address + size - start,
+	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+}
+
+static bool
+is_ours(int fd)
+{
+	struct stat status;
+
+	return fd >= 0 && fstat(fd, &status) == 0 &&
+	    status.st_dev == file.device && status.st_ino == file.inode;
+}
+
+/* The file's descriptor, opened again if the program has closed it. */
+static int
+descriptor(void)
+{
+	int fd;
+
+	if (is_ours(file.fd))
+		return file.fd;
+	file.fd = -1;
+	fd = files_open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (!is_ours(fd)) {
+		files_close(fd);
+		return -1;
+	}
+	return file.fd = process_move_up(fd);
+}
+
+static void
+close_descriptor(void)
+{
+	if (is_ours(file.fd))
+		files_close(file.fd);
+	file.fd = -1;
+}
+
+void
+disk_let_go(void)
+{
+	int saved = errno;
+
+	if (!keeps_descriptor)
+		close_descriptor();
+	errno = saved;
+}
+
+/* Makes the file `size` bytes long, with disk space behind them. */
+static bool
+extend(size_t size)
+{
+	struct rlimit limit;
+	int fd = descriptor(), failed;
+
+	if (fd < 0)
+		return false;
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || size > limit.rlim_cur) {
+		errno = EFBIG;
+		return false;
+	}
+	do
+		failed = posix_fallocate(fd, (off_t)file.size,
+		    (off_t)(size - file.size));
+	while (failed == EINTR);
+	if (failed != 0) {
+		errno = failed;
+		return false;
+	}
+	file.size = size;
+	return true;
+}
+
+void *
+disk_map(size_t at, size_t size)
+{
+	int fd = descriptor();
+	void *memory;
+
+	if (fd < 0)
+		return NULL;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	    (off_t)at);
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (madvise(memory, size, MADV_DONTFORK) == 0 &&
+	    disk_populate(memory, CPPROFDATA_PAGE))
+		return memory;
+	munmap(memory, size);
+	return NULL;
+}
+
+/* Extends beyond `needed` if it can, so that the next time is far off. */
+static bool
+grow(size_t needed)
+{
+	size_t step = file.size / 4 / GROWTH_MIN * GROWTH_MIN;
+	size_t size;
+
+	if (step < GROWTH_MIN)
+		step = GROWTH_MIN;
+	if (step > GROWTH_MAX)
+		step = GROWTH_MAX;
+	size = file.size + step;
+	if (size < needed)
+		size = needed;
+	if (needed > process.max_size)
+		return false;
+	if (size > process.max_size)
+		size = needed;
+	return extend(size) || (size > needed && extend(needed));
+}
+
+bool
+disk_reserve(size_t size)
+{
+	return size <= file.size || grow(size);
+}
+
+/* Writes a number in decimal; returns the end. */
+static char *
+put_number(char *at, unsigned long number)
+{
+	char digits[24];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	while (n > 0)
+		*at++ = digits[--n];
+	*at = '\0';
+	return at;
+}
+
+/* Opens cpprofdata.PID, or with .1, .2, ... if earlier images took that. */
+static int
+open_new(void)
+{
+	char *end = stpcpy(stpcpy(stpcpy(file.path, process.output), "/"),
+	    CPPROFDATA_FILE_PREFIX);
+	unsigned long i;
+	int fd;
+
+	end = put_number(end, process.pid);
+	for (i = 1;; i++) {
+		fd = files_open(file.path,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0 || errno != EEXIST || i > MAX_EXECS)
+			return fd;
+		*end = '.';
+		put_number(end + 1, i);
+	}
+}
+
+void
+disk_abandon(void)
+{
+	int saved = errno;
+
+	if (file.fd >= 0) {
+		unlink(file.path);
+		files_close(file.fd);
+		file.fd = -1;
+	}
+	file.size = 0;
+	errno = saved;
+}
+
+bool
+disk_create(size_t size)
+{
+	struct stat status;
+	int fd = open_new();
+
+	if (fd < 0)
+		return false;
+	file.fd = process_move_up(fd);
+	if (fstat(file.fd, &status) == 0) {
+		file.device = status.st_dev;
+		file.inode = status.st_ino;
+		if (extend(size))
+			return true;
+	}
+	disk_abandon();
+	return false;
+}
+
+void
+disk_keep(void)
+{
+	keeps_descriptor = true;
+	if (file.size > 0)
+		descriptor();
+}
+
+void
+disk_cut(size_t size)
+{
+	int fd = descriptor();
+
+	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
+		file.size = size;
+}
+
+void
+disk_forked(void)
+{
+	close_descriptor();
+	memset(&file, 0, sizeof file);
+	file.fd = -1;
+}
