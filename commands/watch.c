@@ -44,15 +44,6 @@ read_seconds(const char *text, double *seconds, struct error *error)
 	return end;
 }
 
-static bool
-is_growing(const struct profile *profile)
-{
-	for (uint32_t i = 0; i < profile->n_processes; i++)
-		if (profile->processes[i].is_running)
-			return true;
-	return false;
-}
-
 /* Until Ctrl-C; then false. */
 static bool
 wait_for(double seconds)
@@ -75,7 +66,7 @@ repeat(struct session *session, const char *command, double seconds,
 		    interpret_line(session, command, strlen(command),
 		                   error) != 0)
 			return -1;
-		if (!is_growing(session->profile)) {
+		if (!profile_is_growing(session->profile)) {
 			session_note(session, n == 0
 			    ? "no program that is running writes this profile"
 			    : "the program has ended");

@@ -156,6 +156,15 @@ def at_a_terminal_it_draws_in_one_place():
         assert recording.process.poll() is None
 
 
+def the_welcome_says_that_it_runs():
+    with Recording(60000) as recording:
+        terminal = Terminal(recording.path, columns=200)
+        terminal.expect('still running, try reload')
+        terminal.expect('(cpprof main cpu) ')
+        terminal.type('quit\n')
+        assert terminal.status() == 0
+
+
 def tab_completes_what_is_watched():
     with Recording(60000) as recording:
         terminal = Terminal('-q', recording.path)
@@ -177,6 +186,7 @@ CASES = [
 ]
 AT_TERMINALS = [
     at_a_terminal_it_draws_in_one_place,
+    the_welcome_says_that_it_runs,
     tab_completes_what_is_watched,
 ]
 

@@ -118,6 +118,15 @@ profile_add_module(struct profile *profile, const char *path,
 	return profile->n_modules++;
 }
 
+bool
+profile_is_growing(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		if (profile->processes[i].is_running)
+			return true;
+	return false;
+}
+
 const char *
 profile_title(const struct profile *profile)
 {

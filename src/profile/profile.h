@@ -154,6 +154,9 @@ uint32_t profile_add_frame(struct profile *profile, uint32_t module,
                            uint64_t address, const struct location *locations,
                            uint32_t n, struct error *error);
 
+/* Whether a program that still runs writes it. */
+bool profile_is_growing(const struct profile *profile);
+
 /* What messages call a profile: the name of its file where it has one. */
 const char *profile_title(const struct profile *profile);
 

@@ -79,6 +79,8 @@ add_profile(const struct session *session, struct text_buffer *text)
 	if (profile->n_resources > 1)
 		text_add_format(text, "; %" PRIu32 " resources",
 		                profile->n_resources);
+	if (profile_is_growing(profile))
+		text_add_string(text, "; still running, try reload");
 	text_add_char(text, '\n');
 }
 
