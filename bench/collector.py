@@ -60,7 +60,7 @@ class Contest:
         output = tempfile.mkdtemp(dir=self.folder)
         command, environment = self.profiler.wrap(
             self.command, os.path.join(output, 'profile'))
-        plain = ' '.join(self.plain)
+        plain = tuple(self.plain)
         if plain not in plain_seconds:
             plain_seconds[plain] = cpu_seconds(self.plain)
         self.ratios.append(cpu_seconds(command, environment) /
@@ -109,13 +109,21 @@ class Race:
         self.plain = self.contests[0].plain
         self.seconds = []
 
+    def warm_up(self):
+        """Warms caches; about how many seconds a round will take."""
+        seconds = {plain: cpu_seconds(list(plain)) for plain in
+                   {tuple(contest.plain) for contest in self.contests}}
+        return sum(seconds.values()) + sum(
+            contest.profiler.slowness() * seconds[tuple(contest.plain)]
+            for contest in self.contests)
+
     def run(self, number):
         plain_seconds = {}
         turn = 1 if number % 2 == 0 else -1
         for contest in self.contests[::turn]:
             if not contest.profiler.is_slow or number < SLOW_ROUNDS:
                 contest.run(plain_seconds)
-        self.seconds.append(plain_seconds[' '.join(self.plain)])
+        self.seconds.append(plain_seconds[tuple(self.plain)])
 
     def print_rows(self):
         print('| %s | none | 1, %.2f s | | | | |' % (
@@ -138,9 +146,10 @@ def races(names, size, folder):
 
 
 def run_rounds(entered, rounds):
+    each = sum(race.warm_up() for race in entered)
+    print('about %.0f minutes if there is nothing else to do' %
+          (each * rounds / 60), file=sys.stderr)
     started = time.monotonic()
-    for race in entered:
-        cpu_seconds(race.plain)  # warms caches
     for number in range(rounds):
         for race in entered:
             race.run(number)

@@ -21,9 +21,14 @@ CPPROF = os.environ.get('CPPROF', './cpprof')
 LIBPROFILER = (glob.glob('/usr/lib*/libprofiler.so.0') +
                glob.glob('/usr/lib/*/libprofiler.so.0'))
 
-Profiler = collections.namedtuple(
-    'Profiler', 'name wrap read flags is_here is_instrumentation is_slow',
-    defaults=(None, (), True, False, False))
+class Profiler(collections.namedtuple(
+        'Profiler', 'name wrap read flags is_here is_instrumentation is_slow',
+        defaults=(None, (), True, False, False))):
+    def slowness(self):
+        """About how many times as long a program takes, for an estimate."""
+        return 50 if self.is_slow else 4 if self.is_instrumentation else 1.2
+
+
 # share and us_each (the time that sampling took): cpprof's alone.
 Taken = collections.namedtuple('Taken', 'samples depth share us_each',
                                defaults=(None, None))
