@@ -6,6 +6,8 @@
 #
 # BENCH_DIR       where the input is kept (a temporary directory, removed)
 # BENCH_FUNCTIONS functions of the program that the compiler is profiled on
+# BENCH_LARGE     if set, it is the C++ compiler on programs/templates.cc: 350 MB,
+#                 which take some minutes to make and one a run
 # BENCH_RUNS      runs; each runs the one after the other
 #
 # The input: gcc's compiler proper under callgrind, each function told apart by
@@ -19,14 +21,28 @@ runs=${BENCH_RUNS:-3}
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/measure.sh"
 make_directory
-input=$directory/cc1.$functions.out
 
-if [ ! -s "$input" ]; then
-	awk -v n="$functions" -f "$here/make-source.awk" >"$directory/work.c"
+# profile COMPILER OPTION SOURCE: makes $input.
+profile() {
 	valgrind -q --tool=callgrind --separate-callers=10 --dump-instr=yes \
-	    --callgrind-out-file="$input.new" "$(gcc -print-prog-name=cc1)" \
-	    -quiet -O2 "$directory/work.c" -o /dev/null
+	    --callgrind-out-file="$input.new" "$(gcc -print-prog-name="$1")" \
+	    -quiet -w "$2" "$3" -o /dev/null
 	mv "$input.new" "$input"
+}
+
+if [ -n "${BENCH_LARGE:-}" ]; then
+	input=$directory/cc1plus.out
+	if [ ! -s "$input" ]; then
+		g++ -E -P "$here/programs/templates.cc" >"$directory/work.ii"
+		profile cc1plus -O1 "$directory/work.ii"
+	fi
+else
+	input=$directory/cc1.$functions.out
+	if [ ! -s "$input" ]; then
+		awk -v n="$functions" -f "$here/make-source.awk" \
+			>"$directory/work.c"
+		profile cc1 -O2 "$directory/work.c"
+	fi
 fi
 
 printf '%s: %d bytes\n' "$(basename "$input")" "$(stat -c %s "$input")"
