@@ -177,6 +177,44 @@ run_tiny_stacks(void)
 	return 0;
 }
 
+static void *
+join_crowd(void *argument)
+{
+	stack_t stack = { .ss_sp = argument, .ss_size = 8192 };
+
+	if (argument != NULL) {
+		sigaltstack(&stack, NULL);
+		raise(SIGUSR1);
+	}
+	spin(8);
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+	return argument;
+}
+
+/* Many threads at once on the smallest stacks, every other with a second. */
+static int
+run_crowd(void)
+{
+	pthread_t threads[64];
+	void *stacks[64], *result;
+	pthread_attr_t attr;
+	int i, ended = 0;
+
+	handle(SIGUSR1, use_stack, SA_ONSTACK);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
+	for (i = 0; i < 64; i++) {
+		stacks[i] = i % 2 != 0 ? malloc(8192) : NULL;
+		pthread_create(&threads[i], &attr, join_crowd, stacks[i]);
+	}
+	for (i = 0; i < 64; i++)
+		ended += pthread_join(threads[i], &result) == 0 &&
+		    result == stacks[i];
+	printf("%d\n", ended);
+	return 0;
+}
+
 /* What the program sets it sees again. */
 static int
 run_views(void)
@@ -669,6 +707,7 @@ static const struct {
 	{ "later-alternate-stack", run_later_alternate_stack },
 	{ "tiny-alternate-stack", run_tiny_alternate_stack },
 	{ "tiny-stacks", run_tiny_stacks },
+	{ "crowd", run_crowd },
 	{ "views", run_views },
 	{ "waiting", run_waiting },
 	{ "interval-timers", run_interval_timers },
