@@ -209,8 +209,13 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 	samples->label_sets = names_new(error);
 	samples->feed = stack_feed_new(samples->name, STACK_OFFSETS,
 	                               n + samples->counts_records, error);
+	/* Bytes of no ids are looked at, too, and must be somewhere. */
 	if (samples->counts == NULL || samples->label_sets == NULL ||
-	    samples->feed == NULL)
+	    samples->feed == NULL ||
+	    memory_grow(&samples->ids, &samples->ids_capacity, 1, 1,
+	                error) != 0 ||
+	    memory_grow(&samples->last_ids, &samples->last_ids_capacity, 1, 1,
+	                error) != 0)
 		return -1;
 	samples->counts[n] = 1;
 	samples->pushed_set = NO_NAME;
