@@ -31,7 +31,7 @@ enum cfi_kind {
 
 union cfi_operand {
 	int64_t offset;
-	const unsigned char *expression;	/* a length, ULEB128, before it */
+	const unsigned char *expression;	/* its length, ULEB128, first */
 };
 
 #define CFI_CFA ARCH_N_REGISTERS	/* the rule of the CFA itself */

@@ -40,8 +40,8 @@
 #define REST_MAX_NS 100000000
 #define NOTE_EVERY 1024		/* samples, what changes slowly */
 /*
- * Time beyond this in a handler that did n things was another's; where memory
- * of so many bytes was had for it, beyond that.
+ * Time beyond this in a handler that did n things was another's; where the
+ * tree has grown, to a table of so many bytes, this may come on top.
  */
 #define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
 #define GROWTH_MAX_NS(bytes) (200000 + 2 * (int64_t)(bytes))
