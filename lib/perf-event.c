@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "lib/files.h"
-#include "lib/source-perf.h"
 #include "lib/source-usage.h"
 
 #ifndef TRAP_PERF
@@ -35,7 +34,7 @@ to_data(unsigned column)
 }
 
 int
-perf_sender(const siginfo_t *info)
+perf_event_sender(const siginfo_t *info)
 {
 	struct trap_info trap;
 	unsigned column;

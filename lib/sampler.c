@@ -15,6 +15,7 @@
 #include "lib/dispatch.h"
 #include "lib/exceptions.h"
 #include "lib/fpu.h"
+#include "lib/perf-event.h"
 #include "lib/real.h"
 #include "lib/sample.h"
 #include "lib/signals.h"
@@ -100,7 +101,7 @@ take_exception(const void *context)
 static void
 handle_trap(int number, siginfo_t *info, void *context)
 {
-	const int column = perf_sender(info), saved = errno;
+	const int column = perf_event_sender(info), saved = errno;
 	bool is_programs, has_raised;
 
 	dispatch_pause();

@@ -17,7 +17,6 @@
 #ifndef CPPROF_SOURCE_PERF_H
 #define CPPROF_SOURCE_PERF_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,9 +32,6 @@ bool perf_is_used(void);
 
 /* Whether a column's events count what the handler, too, must use. */
 bool perf_measures_work(unsigned column);
-
-/* The column whose event has sent a SIGTRAP, or -1.  Async-signal-safe. */
-int perf_sender(const siginfo_t *info);
 
 /*
  * What a trap of that column has brought goes to what the thread owes, and the

@@ -287,9 +287,10 @@ def counters_of_the_processor_are_sampled():
     hits = run.one().hits + run.one().lost()
     assert 800 <= hits <= 1500, hits
     shares_hold(run.one())
-    for profile, most in ((faults.one(), 2000), (drawn.one(), 6000)):
-        close(gticks(profile, 'touch_few', 'touch'), 10000, most)
-        close(gticks(profile, 'touch_many', 'touch'), 30000, most)
+    # On a busy machine samples are put off, and their hits come elsewhere.
+    for run, most in ((faults, 2000), (drawn, 6000)):
+        close(total(run.one()), run.usage['minor'], most)
+        assert gticks(run.one(), 'touch') >= 20000
 
 
 def closed_descriptors_do_not_stop_events():

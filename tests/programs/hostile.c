@@ -291,7 +291,7 @@ run_interval_timers(void)
 	spin(300);
 	getitimer(ITIMER_PROF, &seen);
 	setitimer(ITIMER_PROF, &none, NULL);
-	printf("prof %d, every %ld\n", n_caught >= 15 && n_caught <= 90,
+	printf("prof %d, every %ld\n", n_caught >= 3 && n_caught <= 90,
 	    (long)seen.it_interval.tv_usec);
 	n_caught = 0;
 	handle(SIGALRM, count, 0);
