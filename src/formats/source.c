@@ -18,13 +18,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/worker.h"
+#include "src/formats/unpacker.h"
 
 enum {
 	BLOCK_SIZE = 4 << 20,	/* unpacked */
@@ -34,18 +32,13 @@ enum {
 	AHEAD_SIZE = FRONT_SIZE + BLOCK_SIZE + PAGE_SIZE,
 };
 
-enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD };
-
 struct source {
 	char *name;
 	int fd;				/* -1: bytes in memory */
 	uint64_t size, done;
 	bool fd_ended;
 
-	enum packing packing;
-	z_stream gzip;
-	ZSTD_DStream *zstd;
-	bool inside_packing;		/* a member or frame has begun */
+	struct unpacker *unpacker;	/* NULL: it is not packed */
 	bool is_truncated;
 	struct error damage;		/* of the packing, without the name */
 
@@ -95,9 +88,7 @@ source_close(struct source *source)
 		return;
 	worker_free(source->worker);
 	free(source->ahead);
-	if (source->packing == PACKING_GZIP)
-		inflateEnd(&source->gzip);
-	ZSTD_freeDStream(source->zstd);
+	unpacker_free(source->unpacker);
 	if (source->fd > STDIN_FILENO)
 		close(source->fd);
 	free(source->packed_buffer);
@@ -129,7 +120,7 @@ source_damage(const struct source *source)
 bool
 source_is_packed(const struct source *source)
 {
-	return source->packing != PACKING_NONE;
+	return source->unpacker != NULL;
 }
 
 uint64_t
@@ -185,48 +176,15 @@ read_packed(struct source *source, struct error *error)
 }
 
 static int
-start_gzip(struct source *source, struct error *error)
-{
-	if (inflateInit2(&source->gzip, 16 + MAX_WBITS) != Z_OK)
-		return error_out_of_memory(error);
-	source->packing = PACKING_GZIP;
-	return 0;
-}
-
-static int
-start_zstd(struct source *source, struct error *error)
-{
-	source->zstd = ZSTD_createDStream();
-	if (source->zstd == NULL)
-		return error_out_of_memory(error);
-	source->packing = PACKING_ZSTD;
-	return 0;
-}
-
-/* zstd's magic, or one of those of its skippable frames. */
-static bool
-is_zstd(const unsigned char *head)
-{
-	return (head[0] == 0x28 || (head[0] & 0xf0) == 0x50) &&
-	       head[1] == (head[0] == 0x28 ? 0xb5 : 0x2a) &&
-	       head[2] == (head[0] == 0x28 ? 0x2f : 0x4d) &&
-	       head[3] == (head[0] == 0x28 ? 0xfd : 0x18);
-}
-
-static int
 find_packing(struct source *source, struct error *error)
 {
-	const unsigned char *head;
-
-	while (source->n_packed < 4 && source->fd >= 0 && !source->fd_ended)
+	while (source->n_packed < UNPACKER_MAGIC_SIZE && source->fd >= 0 &&
+	       !source->fd_ended)
 		if (read_packed(source, error) != 0)
 			return -1;
-	head = (const unsigned char *)source->packed;
-	if (source->n_packed >= 2 && head[0] == 0x1f && head[1] == 0x8b)
-		return start_gzip(source, error);
-	if (source->n_packed >= 4 && is_zstd(head))
-		return start_zstd(source, error);
-	return 0;
+	source->unpacker = unpacker_new(source->packed, source->n_packed,
+	                                error);
+	return error->is_set ? -1 : 0;
 }
 
 static int
@@ -292,87 +250,20 @@ source_of_memory(const char *name, const void *data, size_t size,
  * checksum is wrong, or something else follows, nothing says what is whole.
  */
 static void
-set_damage(struct source *source, const char *what, bool is_inside)
+set_damage(struct source *source, const struct unpacker_damage *damage)
 {
 	error_set(&source->damage, "0x%llx: damaged: %s",
-	          (unsigned long long)(source->done - source->n_packed), what);
-	source->is_truncated = is_inside;
-}
-
-static void
-set_gzip_damage(struct source *source)
-{
-	const char *what = source->gzip.msg;
-
-	if (what == NULL)
-		what = "gzip";
-	set_damage(source, what, source->gzip.total_out > 0 &&
-	           strcmp(what, "incorrect data check") != 0 &&
-	           strcmp(what, "incorrect length check") != 0);
-}
-
-static void
-set_zstd_damage(struct source *source, size_t status)
-{
-	ZSTD_ErrorCode code = ZSTD_getErrorCode(status);
-
-	set_damage(source, ZSTD_getErrorName(status),
-	           code != ZSTD_error_checksum_wrong &&
-	           code != ZSTD_error_prefix_unknown);
-}
-
-/* Each unpacks some of the packed bytes to to[n] and returns how much came. */
-static size_t
-unpack_gzip(struct source *source, char *to, size_t n)
-{
-	z_stream *gzip = &source->gzip;
-	int status;
-
-	/* Some tools pad the last member with zeros. */
-	while (!source->inside_packing && *source->packed == '\0') {
-		source->packed++;
-		if (--source->n_packed == 0)
-			return 0;
-	}
-	source->inside_packing = true;
-	gzip->next_in = (Bytef *)(uintptr_t)source->packed;
-	gzip->avail_in = source->n_packed < UINT32_MAX ?
-	                 (uInt)source->n_packed : UINT32_MAX;
-	gzip->next_out = (Bytef *)to;
-	gzip->avail_out = n < UINT32_MAX ? (uInt)n : UINT32_MAX;
-	status = inflate(gzip, Z_NO_FLUSH);
-	source->n_packed -= (size_t)((const char *)gzip->next_in -
-	                             source->packed);
-	source->packed = (const char *)gzip->next_in;
-	if (status == Z_STREAM_END) {
-		source->inside_packing = false;
-		inflateReset(gzip);
-	} else if (status != Z_OK && status != Z_BUF_ERROR) {
-		set_gzip_damage(source);
-	}
-	return (size_t)((char *)gzip->next_out - to);
-}
-
-static size_t
-unpack_zstd(struct source *source, char *to, size_t n)
-{
-	ZSTD_inBuffer in = { source->packed, source->n_packed, 0 };
-	ZSTD_outBuffer out = { to, n, 0 };
-	size_t status = ZSTD_decompressStream(source->zstd, &out, &in);
-
-	source->packed += in.pos;
-	source->n_packed -= in.pos;
-	if (ZSTD_isError(status))
-		set_zstd_damage(source, status);
-	else
-		source->inside_packing = status != 0;
-	return out.pos;
+	          (unsigned long long)(source->done - source->n_packed),
+	          damage->what);
+	source->is_truncated = damage->is_inside;
 }
 
 /* Some bytes to to[n]: how many, 0 at the end or at damage, or -1. */
 static ssize_t
 unpack_some(struct source *source, char *to, size_t n, struct error *error)
 {
+	struct unpacker *unpacker = source->unpacker;
+	struct unpacker_damage damage = { 0 };
 	size_t got = 0;
 
 	while (got == 0 && !source->damage.is_set) {
@@ -381,13 +272,15 @@ unpack_some(struct source *source, char *to, size_t n, struct error *error)
 		if (starved && read_packed(source, error) != 0)
 			return -1;
 		/* What is still inside the unpacker comes without input. */
-		if (source->n_packed == 0 && !source->inside_packing)
+		if (source->n_packed == 0 && !unpacker_is_inside(unpacker))
 			break;
-		got = source->packing == PACKING_GZIP ?
-		      unpack_gzip(source, to, n) : unpack_zstd(source, to, n);
+		got = unpacker_take(unpacker, &source->packed,
+		                    &source->n_packed, to, n, &damage);
+		if (damage.what != NULL)
+			set_damage(source, &damage);
 		if (got == 0 && starved && source->n_packed == 0 &&
 		    (source->fd < 0 || source->fd_ended)) {
-			source->is_truncated = source->inside_packing;
+			source->is_truncated = unpacker_is_inside(unpacker);
 			break;
 		}
 	}
@@ -450,7 +343,7 @@ make_room(struct source *source, struct error *error)
 static ssize_t
 read_block(struct source *source, char *to, struct error *error)
 {
-	return source->packing == PACKING_NONE ?
+	return source->unpacker == NULL ?
 	       read_plain(source, to, BLOCK_SIZE, error) :
 	       unpack_some(source, to, BLOCK_SIZE, error);
 }
@@ -468,8 +361,7 @@ read_ahead(void *context)
 static int
 start_ahead(struct source *source, struct error *error)
 {
-	uint64_t block = source->packing == PACKING_NONE ? BLOCK_SIZE :
-	                 PACKED_SIZE;
+	uint64_t block = source->unpacker == NULL ? BLOCK_SIZE : PACKED_SIZE;
 
 	if (source->size <= block || source->fd < 0)
 		return 0;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* unpacker.h -- gzip and zstd, a piece at a time.
+ *
+ * Several members or frames behind each other are one, as their tools have it.
+ */
+#ifndef CPPROF_FORMATS_UNPACKER_H
+#define CPPROF_FORMATS_UNPACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+
+enum { UNPACKER_MAGIC_SIZE = 4 };	/* bytes that tell a packing */
+
+struct unpacker;
+
+/*
+ * For data that begin with head[n]; NULL where they are not packed, and with
+ * *error set where memory is short.  Freed with unpacker_free.
+ */
+struct unpacker *unpacker_new(const char *head, size_t n,
+                              struct error *error);
+void unpacker_free(struct unpacker *unpacker);
+
+/* Whether a member or frame has begun and not ended. */
+bool unpacker_is_inside(const struct unpacker *unpacker);
+
+struct unpacker_damage {
+	const char *what;	/* NULL: none; lives as long as the unpacker */
+	bool is_inside;		/* what came before it is whole */
+};
+
+/*
+ * Unpacks some of the *n bytes at *packed, of which both then tell the rest, to
+ * to[room]; how much came.  Sets *damage where there is some.
+ */
+size_t unpacker_take(struct unpacker *unpacker, const char **packed,
+                     size_t *n, char *to, size_t room,
+                     struct unpacker_damage *damage);
+
+#endif
