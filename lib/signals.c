@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -110,6 +111,18 @@ signals_program_action(int number, const struct sigaction *action,
  * Handing on.
  */
 
+/* An event's that came meanwhile would swallow it: SIGTRAP does not queue. */
+static void
+drop_pending_trap(void)
+{
+	const struct timespec no_time = { 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	syscall(SYS_rt_sigtimedwait, &set, NULL, &no_time, _NSIG / 8);
+}
+
 /* The program's, who has it blocked: pending again when the handler returns. */
 static void
 hold_back(int number, siginfo_t *info, void *context)
@@ -122,6 +135,8 @@ hold_back(int number, siginfo_t *info, void *context)
 	if (exceptions_are_wanted())
 		fpu_mask_in(context);
 	sigaddset(&interrupted->uc_sigmask, number);
+	if (number == SIGTRAP)
+		drop_pending_trap();
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number,
 	    info);
 }
