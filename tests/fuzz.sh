@@ -8,8 +8,8 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata gmon gperftools \
-	lines perfdata perfscript pprof symbols unwind
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata demangle gmon \
+	gperftools lines perfdata perfscript pprof symbols unwind
 mkdir -p fuzz
 cd fuzz
 
@@ -32,6 +32,11 @@ for target; do
 				>"corpus-$target/$(basename "$file" .gz)"
 		done ;;
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
+	demangle)	# a byte that says whose, then a name without its head
+		printf '\000NK2db6record4findIJiEEEvDpRKT_' >"corpus-$target/c++"
+		printf '\001NvXNtC1a1bINtC4core3fmtE1c' >"corpus-$target/rust"
+		printf '\0023std5stdio7writelnFAyaZv' >"corpus-$target/d"
+		;;
 	gmon)
 		cp "$source/sample-data/rdparse.c" .
 		gcc -O1 -pg -no-pie -o program rdparse.c

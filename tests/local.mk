@@ -244,7 +244,7 @@ EXTRA_DIST += \
 	$(callgrind_data)/uncompressed.out.exclusive.txt.gz \
 	$(callgrind_data)/uncompressed.out.inclusive.txt.gz
 
-EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-gmon.c
+EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-demangle.c tests/fuzz-gmon.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-perfdata.c \
 	tests/fuzz-perfscript.c tests/fuzz-pprof.c tests/fuzz-reader.h \

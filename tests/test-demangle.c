@@ -24,6 +24,17 @@ assert_demangled(const char *symbol, const char *expected)
 }
 
 static void
+assert_is_demangled(const char *symbol)
+{
+	struct error error = { 0 };
+	char *name = demangle(symbol, &error);
+
+	assert_non_null(name);
+	assert_string_not_equal(name, symbol);
+	free(name);
+}
+
+static void
 demangle_reads_cplusplus_rust_and_d(void **state)
 {
 	(void)state;
@@ -91,6 +102,44 @@ demangle_gives_up_text_that_doubles(void **state)
 	assert_demangled(symbol, symbol);
 }
 
+/* References that lead into themselves, and lifetimes that nobody counts. */
+static void
+demangle_gives_up_endless_rust(void **state)
+{
+	(void)state;
+	assert_demangled("_RINvC1a1bFG_EuE", "a::b::<for<'a> fn()>");
+	assert_demangled("_RB_", "_RB_");
+	assert_demangled("_RNvB_1a", "_RNvB_1a");
+	assert_demangled("_RMINvC1a1bFGzzzzzzzzz_EuEu",
+	    "_RMINvC1a1bFGzzzzzzzzz_EuEu");
+}
+
+/*
+ * void f(A<...>...), A of two of the A before: the pack that this would expand
+ * is looked for in all of it before the first byte is printed.
+ */
+static void
+demangle_gives_up_packs_that_double(void **state)
+{
+	char symbol[1000] = "_Z1fDp1AI", known[] = "_Z1fDp1AIS_IiiES0_E";
+	size_t length = strlen(symbol);
+
+	(void)state;
+	assert_demangled(known, "f((A<A<int, int>, A<int, int> >)...)");
+	for (int level = 0; level < 33; level++)
+		length += (size_t)sprintf(symbol + length, "S_I");
+	length += (size_t)sprintf(symbol + length, "iiE");
+	for (int level = 0; level < 33; level++)
+		length += (size_t)sprintf(symbol + length, "S%c_E",
+		    level < 10 ? '0' + level : 'A' + level - 10);
+	assert_demangled(symbol, symbol);
+	/* One part, however often, makes nothing double. */
+	strcpy(symbol, "_Z1fIJ1AEEvDpT_");
+	for (int i = 0; i < 100; i++)
+		strcat(symbol, "S0_");
+	assert_is_demangled(symbol);
+}
+
 static void
 demangle_survives_long_names(void **state)
 {
@@ -131,6 +180,8 @@ main(void)
 		cmocka_unit_test(demangle_leaves_other_names),
 		cmocka_unit_test(demangle_drops_versions_and_cold_parts),
 		cmocka_unit_test(demangle_gives_up_text_that_doubles),
+		cmocka_unit_test(demangle_gives_up_endless_rust),
+		cmocka_unit_test(demangle_gives_up_packs_that_double),
 		cmocka_unit_test(demangle_survives_long_names),
 	};
 

@@ -7,12 +7,15 @@
  * longjmp.  That is sound because these demanglers keep their state in local
  * arrays.  (Rust's holds one buffer of the name's length while it prints an
  * identifier outside ASCII: at worst that is lost, once for a hostile name.)
- * The D demangler builds one string: its back references are counted first.
+ *
+ * Where they can be busy without any text, names are looked at beforehand.  The
+ * D demangler builds one string: its back references are counted, too.
  */
 #include "src/symbols/demangle.h"
 
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +26,13 @@
 enum {
 	DLANG_MAX = 1024,		/* bytes of name */
 	DLANG_REFERENCES_MAX = 16,	/* each can double the text */
+	REFERENCES_MAX = 128,		/* of a name with parameter packs */
+	SEARCHED_MAX = 1 << 24,		/* parts of a name, in search of one */
+	LIFETIMES_DIGITS_MAX = 2,	/* of base 62 */
 };
+
+#define DIGITS_36 "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS_62 DIGITS_36 "abcdefghijklmnopqrstuvwxyz"
 
 typedef int stream_demangler(const char *, int, demangle_callbackref, void *);
 
@@ -39,6 +48,8 @@ text_append(const char *bytes, size_t size, void *opaque)
 {
 	struct text *text = opaque;
 
+	if (size == 0)
+		return;
 	if (size > DEMANGLED_MAX - text->size ||
 	    memory_grow(&text->bytes, &text->capacity, text->size + size + 1,
 	                1, &text->no_memory) != 0)
@@ -50,9 +61,8 @@ text_append(const char *bytes, size_t size, void *opaque)
 
 /* The text, or NULL where the name is not of this style or exceeds. */
 static char *
-demangle_stream(stream_demangler *demangler, const char *symbol)
+demangle_stream(stream_demangler *demangler, int options, const char *symbol)
 {
-	const int options = DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT;
 	struct text text = { 0 };
 
 	if (setjmp(text.give_up) == 0 &&
@@ -60,6 +70,78 @@ demangle_stream(stream_demangler *demangler, const char *symbol)
 		return text.bytes;
 	free(text.bytes);
 	return NULL;
+}
+
+/*
+ * Whether looking for the parameter pack that an expansion (Dp, sp, sZ) is of
+ * may take too long: all of the expansion is gone through, each substitution
+ * anew.  S0_, S1_, ... stand for parts that refer to lower ones alone; so none
+ * is larger than the product, over all of them, of one more than how often it
+ * occurs.  What only looks like a reference makes that larger.
+ */
+static bool
+searches_too_long(const char *symbol)
+{
+	uint64_t seen[REFERENCES_MAX];
+	size_t n = 0;
+	double size = 1;
+
+	if (strstr(symbol, "Dp") == NULL && strstr(symbol, "sp") == NULL &&
+	    strstr(symbol, "sZ") == NULL)
+		return false;
+	for (const char *at = strchr(symbol, 'S'); at != NULL;
+	     at = strchr(at + 1, 'S')) {
+		size_t n_digits = strspn(at + 1, DIGITS_36), n_equal = 0;
+
+		if (at[1 + n_digits] != '_')
+			continue;
+		if (n == REFERENCES_MAX)
+			return true;
+		seen[n] = n_digits == 0 ? 0 : strtoull(at + 1, NULL, 36) + 1;
+		for (size_t i = 0; i < n; i++)
+			n_equal += seen[i] == seen[n];
+		n++;
+		size *= (double)(n_equal + 2) / (double)(n_equal + 1);
+	}
+	return size > SEARCHED_MAX;
+}
+
+/* The limit on recursion is one on the length: beyond 1024 bytes it gives up. */
+static char *
+demangle_cplusplus(const char *symbol)
+{
+	if (searches_too_long(symbol))
+		return NULL;
+	return demangle_stream(cplus_demangle_v3_callback,
+	    DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT, symbol);
+}
+
+/*
+ * Whether a function or trait object binds more lifetimes (FG..._, DG..._) than
+ * anyone writes: they are counted one by one also where they are not printed.
+ */
+static bool
+binds_too_many(const char *symbol)
+{
+	const char *at = symbol;
+
+	while ((at = strchr(at, 'G')) != NULL) {
+		size_t n_digits = strspn(++at, DIGITS_62);
+
+		if (n_digits > LIFETIMES_DIGITS_MAX && at[n_digits] == '_' &&
+		    at - symbol >= 2 && (at[-2] == 'F' || at[-2] == 'D'))
+			return true;
+	}
+	return false;
+}
+
+/* Its references may lead into themselves, so the limit on recursion stays. */
+static char *
+demangle_rust(const char *symbol)
+{
+	if (strncmp(symbol, "_R", 2) == 0 && binds_too_many(symbol))
+		return NULL;
+	return demangle_stream(rust_demangle_callback, DMGL_PARAMS, symbol);
 }
 
 static char *
@@ -83,9 +165,9 @@ demangle_any(const char *symbol)
 
 	/* Old Rust names are C++ names with a hash, so Rust is asked first. */
 	if (strncmp(symbol, "_R", 2) == 0 || strncmp(symbol, "_Z", 2) == 0)
-		text = demangle_stream(rust_demangle_callback, symbol);
+		text = demangle_rust(symbol);
 	if (text == NULL && strncmp(symbol, "_Z", 2) == 0)
-		text = demangle_stream(cplus_demangle_v3_callback, symbol);
+		text = demangle_cplusplus(symbol);
 	if (text == NULL && strncmp(symbol, "_D", 2) == 0)
 		text = demangle_dlang(symbol);
 	if (text != NULL && strlen(text) > DEMANGLED_MAX) {
