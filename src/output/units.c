@@ -108,6 +108,32 @@ add_number(struct text_buffer *text, wide number)
 	text_add(text, digits + at, sizeof digits - at);
 }
 
+/* What makes a word of that length a plural. */
+static const char *
+plural_ending(const char *word, size_t length)
+{
+	const char *end = word + length;
+
+	if (length >= 2 && (memcmp(end - 2, "ss", 2) == 0 ||
+	                    memcmp(end - 2, "ch", 2) == 0 ||
+	                    memcmp(end - 2, "sh", 2) == 0))
+		return "es";
+	return length == 0 || end[-1] == 's' ? "" : "s";
+}
+
+void
+text_add_gtick_name(struct text_buffer *text, const char *gtick,
+                    uint64_t count)
+{
+	const char *of = strstr(gtick, " of ");
+	size_t length = of != NULL ? (size_t)(of - gtick) : strlen(gtick);
+
+	text_add_printable(text, gtick, length);
+	if (count != 1)
+		text_add_string(text, plural_ending(gtick, length));
+	text_add_printable(text, gtick + length, strlen(gtick + length));
+}
+
 void
 text_add_gticks(struct text_buffer *text, uint64_t hits, uint64_t interval,
                 const char *gtick)
@@ -127,7 +153,5 @@ text_add_gticks(struct text_buffer *text, uint64_t hits, uint64_t interval,
 	if (*gtick == '\0')
 		return;
 	text_add_char(text, ' ');
-	text_add_printable(text, gtick, strlen(gtick));
-	if (number != 1 && gtick[strlen(gtick) - 1] != 's')
-		text_add_char(text, 's');
+	text_add_gtick_name(text, gtick, number == 1 ? 1 : 2);
 }

@@ -15,4 +15,11 @@
 void text_add_gticks(struct text_buffer *text, uint64_t hits,
                      uint64_t interval, const char *gtick);
 
+/*
+ * Adds a gtick's name, made printable, as it stands behind that number: "fault",
+ * "faults", "misses", "hundredths of a second"; "ms" stays.
+ */
+void text_add_gtick_name(struct text_buffer *text, const char *gtick,
+                         uint64_t count);
+
 #endif

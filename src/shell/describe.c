@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/output/printable.h"
 #include "src/base/writer.h"
+#include "src/output/printable.h"
+#include "src/output/units.h"
 
 /* Columns that a long name may take in the prompt. */
 enum { LONGEST = 30 };
@@ -72,9 +73,7 @@ add_profile(const struct session *session, struct text_buffer *text)
 	    strcmp(resource->gtick, "sample") != 0) {
 		text_add_format(text, ", one every %" PRIu64 " ",
 		                resource->interval);
-		text_add_printable(text, resource->gtick,
-		                   strlen(resource->gtick));
-		text_add_string(text, resource->interval == 1 ? "" : "s");
+		text_add_gtick_name(text, resource->gtick, resource->interval);
 	}
 	if (profile->n_resources > 1)
 		text_add_format(text, "; %" PRIu32 " resources",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/text_buffer.h"
+#include "src/output/units.h"
 #include "src/shell/near.h"
 
 const struct resource_kind resource_kinds[] = {
@@ -93,6 +94,7 @@ resource_kind_interval(const struct resource_kind *kind, const char *text,
 {
 	const struct unit *units = count_units;
 	const char *example = "1000 or 1k";
+	struct text_buffer gticks = { 0 };
 
 	if (strcmp(kind->gtick, "microsecond") == 0) {
 		units = time_units;
@@ -103,9 +105,12 @@ resource_kind_interval(const struct resource_kind *kind, const char *text,
 	}
 	if (read_amount(text, units, kind->least, interval))
 		return 0;
-	return error_set(error, "%s:%s: expected an interval of %" PRIu64
-	                 " %ss or more, like %s", kind->name, text,
-	                 kind->least, kind->gtick, example);
+	text_add_gtick_name(&gticks, kind->gtick, kind->least);
+	error_set(error, "%s:%s: expected an interval of %" PRIu64 " %s or "
+	          "more, like %s", kind->name, text, kind->least,
+	          text_string(&gticks), example);
+	text_free(&gticks);
+	return -1;
 }
 
 int
