@@ -151,6 +151,25 @@ run_input(struct session *session, const struct options *options)
 	return 0;
 }
 
+/* A word that is no file but a command was meant to be run. */
+static void
+tell_commands(const struct options *options)
+{
+	for (size_t i = 0; i < options->n_files; i++) {
+		const char *word = options->files[i];
+		struct error text = { 0 };
+
+		for (size_t j = 0; commands[j] != NULL; j++)
+			if (strcmp(commands[j]->name, word) == 0 &&
+			    access(word, F_OK) != 0)
+				error_set(&text, "%s is a command: -e %s runs "
+				          "it, as does the prompt", word,
+				          word);
+		if (text.is_set)
+			message("cpprof", text.text);
+	}
+}
+
 /*
  * Loads the profiles.  A load that Ctrl-C stops leads to the prompt without
  * one; 0, or -1 when it failed.
@@ -168,6 +187,7 @@ load(struct session *session, const struct options *options)
 	                 options->n_files, &error) == 0)
 		return 0;
 	message("cpprof", error.text);
+	tell_commands(options);
 	return interrupt_requested ? 0 : -1;
 }
 

@@ -51,12 +51,18 @@ run 0 --help
 ok '--help tells the usage' out_has 'usage: cpprof [OPTION]'
 run 2 --nonsense
 ok 'an unknown option is a usage error' err_has 'there is no option --nonsense'
+run 2 -zq "$forms"
+ok 'also one with others behind its dash' err_has 'there is no option -z'
+run 0 -h
+ok '-h is --help' out_has 'usage: cpprof [OPTION]'
 run 2 -F yaml "$forms"
 ok 'an unknown format is a usage error' err_has 'text, tsv, csv or json'
 run 2 -e
 ok 'an option without its argument is a usage error' err_has '-e wants an'
 run 1 "$work/none.folded"
 ok 'a missing profile is an error' err_has none.folded
+run 1 functions "$forms"
+ok 'a command in its place is told' err_has 'functions is a command: -e'
 run 0 "$forms"
 ok 'an empty script does nothing' silent
 run 0 "$forms" -e 'root' -e 'threshold'

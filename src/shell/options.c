@@ -3,6 +3,7 @@
 #include "src/shell/options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ const struct option_row option_rows[] = {
 	{ "--keep-going", "run a script on after a command that fails" },
 	{ "--symfs DIR", "look for programs and debug files below DIR first" },
 	{ "--lenient", "skip lines of a profile that cannot be read" },
-	{ "--help", "print this" },
+	{ "-h, --help", "print this" },
 	{ "--version", "print the version" },
 	{ NULL, NULL }
 };
@@ -88,6 +89,16 @@ set_manual(struct options *options, const char *form, struct error *error)
 	return 0;
 }
 
+/* Of letters behind one dash, argv[optind] may be where the next one is. */
+static int
+report_unknown(char **argv, struct error *error)
+{
+	if (optopt > 0 && optopt <= UCHAR_MAX)
+		return error_set(error, "there is no option -%c", optopt);
+	return error_set(error, "there is no option %.100s",
+	                 argv[optind - 1]);
+}
+
 static int
 take_option(struct options *options, int option, char **argv,
             struct error *error)
@@ -115,6 +126,7 @@ take_option(struct options *options, int option, char **argv,
 	case SYMFS:
 		options->symfs = optarg;
 		return 0;
+	case 'h':
 	case HELP:
 		options->wants_help = true;
 		return 0;
@@ -127,8 +139,7 @@ take_option(struct options *options, int option, char **argv,
 		return error_set(error, "%.100s wants an argument",
 		                 argv[optind - 1]);
 	default:
-		return error_set(error, "there is no option %.100s",
-		                 argv[optind - 1]);
+		return report_unknown(argv, error);
 	}
 }
 
@@ -144,7 +155,7 @@ options_parse(struct options *options, int argc, char **argv,
 	if (options->actions == NULL)
 		return -1;
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":e:x:F:iq", long_options,
+	while ((option = getopt_long(argc, argv, ":e:x:F:hiq", long_options,
 	                             NULL)) != -1)
 		if (take_option(options, option, argv, error) != 0)
 			return -1;
