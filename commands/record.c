@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include "src/shell/arguments.h"
+#include "src/shell/help_text.h"
 #include "src/shell/launch.h"
 #include "src/shell/offers.h"
 #include "src/shell/options.h"
 #include "src/shell/preload.h"
 #include "src/shell/record_options.h"
 #include "src/shell/recording.h"
+
+extern const struct command command_record;
 
 static const struct argument record_arguments[] = {
 	{ "[OPTIONS] [--] PROGRAM ARGUMENTS", ARG_WORDS, 0,
@@ -200,6 +203,8 @@ record_run(struct session *session, const struct arguments *arguments,
 			session->status = EXIT_USAGE;
 		return -1;
 	}
+	if (options.wants_help)
+		return help_describe(&command_record, table, error);
 	if (options.wants_list)
 		return list(table, error);
 	return record(session, &options, error);
@@ -231,6 +236,7 @@ const struct command command_record = {
 	    "often each path was walked.\n\n"
 	    "--max-size BYTES: of a process's file; what finds no room there "
 	    "is counted as lost.\n\n"
+	    "--help: shows this.\n\n"
 	    "The program's words are read like any others: at the prompt, one "
 	    "that holds blanks stands between bars, as in record sh -c |sleep "
 	    "1; sort big|. Where > FILE or a pipe stands behind them, the "

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* manual.c -- the reference of the commands, from their table. */
+/* manual.c -- the reference of commands and resources, from their tables. */
 #include "src/shell/manual.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "src/output/units.h"
 #include "src/shell/arguments.h"
 #include "src/shell/command.h"
 #include "src/shell/help_text.h"
 #include "src/shell/options.h"
+#include "src/shell/resource_kinds.h"
 
 enum { WIDTH = 78 };
 
@@ -169,14 +172,15 @@ static const char man_head[] =
     "[\\fIOPTION\\fR]... [\\fIPROFILE\\fR]...\n"
     ".br\n"
     ".B cpprof record\n"
-    "[\\fB\\-o\\fR \\fINAME\\fR] [\\fB\\-\\-\\fR] "
+    "[\\fIOPTION\\fR]... [\\fB\\-\\-\\fR] "
     "\\fIPROGRAM\\fR [\\fIARGUMENT\\fR]...\n"
     ".SH DESCRIPTION\n"
     "Samples where a program uses time and other resources, and explores\n"
     "the samples as call paths: which chains of calls a resource goes to,\n"
     "seen from any function downward or upward. A profile is what\n"
     ".B cpprof record\n"
-    "wrote, or a file of collapsed stacks; several are added up, and\n"
+    "wrote, or a file of perf, pprof, callgrind, gperftools or collapsed\n"
+    "stacks, or a gmon.out beside its program; several are added up, and\n"
     "\\- is standard input.\n"
     ".PP\n"
     "Commands come from \\fB\\-e\\fR and \\fB\\-x\\fR, in the order "
@@ -199,6 +203,15 @@ static const char man_language[] =
     "command fails, so does the line.\n"
     ".SH COMMANDS\n";
 
+static const char man_resources[] =
+    ".SH RESOURCES\n"
+    "What \\fB\\-r\\fR of\n"
+    ".B cpprof record\n"
+    "can name, and how much of it is used between two samples if it does not\n"
+    "say.\n"
+    ".B cpprof record \\-\\-list\n"
+    "tells which of these there are on this machine.\n";
+
 static const char man_tail[] =
     ".SH EXIT STATUS\n"
     "0, or 1 when a profile could not be read, a command in a script\n"
@@ -217,7 +230,7 @@ static const char man_tail[] =
     "R. J. Hall and A. J. Goldberg, Call Path Profiling of Monotonic\n"
     "Program Resources in UNIX, USENIX Summer 1993.\n"
     ".br\n"
-    "gprof(1), perf(1)\n";
+    "libcpprof(3), gprof(1), perf(1)\n";
 
 static void
 add_man_options(struct text_buffer *text)
@@ -229,6 +242,24 @@ add_man_options(struct text_buffer *text)
 		add_roff_string(text, row->option);
 		text_add_char(text, '\n');
 		add_roff_string(text, row->help);
+		text_add_char(text, '\n');
+	}
+}
+
+static void
+add_man_resources(struct text_buffer *text)
+{
+	const struct resource_kind *kind = resource_kinds;
+
+	text_add_string(text, man_resources);
+	for (; kind->name != NULL; kind++) {
+		text_add_string(text, ".TP\n.B ");
+		add_roff_string(text, kind->name);
+		text_add_char(text, '\n');
+		add_roff_string(text, kind->summary);
+		text_add_format(text, "; every %" PRIu64 " ",
+		                kind->interval);
+		text_add_gtick_name(text, kind->gtick, kind->interval);
 		text_add_char(text, '\n');
 	}
 }
@@ -246,6 +277,8 @@ manual_add(struct text_buffer *text, enum manual_form form)
 			add_markdown(text, commands[i]);
 		else
 			add_man(text, commands[i]);
-	if (form == MANUAL_MAN)
+	if (form == MANUAL_MAN) {
+		add_man_resources(text);
 		text_add_string(text, man_tail);
+	}
 }

@@ -101,6 +101,14 @@ take_list(struct parser *parser, const char *word)
 	return 0;
 }
 
+static int
+take_help(struct parser *parser, const char *word)
+{
+	(void)word;
+	parser->options->wants_help = true;
+	return 0;
+}
+
 static const struct record_option {
 	const char *option;
 	const char *value;	/* what it takes; NULL: nothing */
@@ -114,6 +122,7 @@ static const struct record_option {
 	{ "--random", NULL, take_random },
 	{ "--max-size", "a number of bytes", take_max_size },
 	{ "--list", NULL, take_list },
+	{ "--help", NULL, take_help },
 	{ NULL, NULL, NULL }
 };
 
@@ -152,7 +161,7 @@ find_option(const char *word, const char **rest, struct error *error)
 	for (row = record_option_rows; row->option != NULL; row++)
 		near_offer(&near, row->option, strlen(row->option));
 	near_add(&near, &text);
-	error_set(error, "record has no option %s (see help record)%s",
+	error_set(error, "record has no option %s (see record --help)%s",
 	          word, text_string(&text));
 	text_free(&text);
 	return NULL;
@@ -216,7 +225,7 @@ record_options_parse(struct record_options *options, char *const *words,
 		return -1;
 	if (*words != NULL)
 		options->program = words;
-	else if (!options->wants_list)
+	else if (!options->wants_list && !options->wants_help)
 		return error_set(error, "expected a program to run");
 	return 0;
 }

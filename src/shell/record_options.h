@@ -25,9 +25,9 @@ struct record_options {
 	bool is_alone;		/* children are not sampled */
 	bool counts_returns;
 	uint64_t max_size;	/* of a file; 0: no limit */
-	bool wants_list;
+	bool wants_list, wants_help;
 	char *const *program;	/* its words; ends with NULL.  NULL only where
-				 * the list is wanted */
+				 * the list or help is wanted */
 };
 
 /*
