@@ -269,19 +269,21 @@ run_line(struct session *session, const char *line, size_t length)
 	struct error error = { 0 };
 	const struct profile *before = session->profile;
 	bool was_interrupted;
+	int status;
 
 	interrupt_requested = 0;
-	if (interpret_line(session, line, length, &error) != 0 &&
-	    error.is_set)
-		message(NULL, error.text);
+	status = interpret_line(session, line, length, &error);
 	was_interrupted = interrupt_requested != 0;
 	interrupt_requested = 0;
-	session->output_lost = false;	/* the terminal may be back */
-	if (session->profile != before && !session->is_quiet) {
-		if (was_interrupted)
-			fputc('\n', rl_outstream);	/* behind the ^C */
-		describe_profile(session, fileno(rl_outstream));
+	if (was_interrupted) {
+		fputc('\n', rl_outstream);	/* behind the ^C */
+		fflush(rl_outstream);
 	}
+	if (status != 0 && error.is_set)
+		message(NULL, error.text);
+	session->output_lost = false;	/* the terminal may be back */
+	if (session->profile != before && !session->is_quiet)
+		describe_profile(session, fileno(rl_outstream));
 	return !was_interrupted;
 }
 
