@@ -2,6 +2,7 @@
 /* commands/record.c -- run a program and sample what it uses. */
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,12 +27,15 @@ static const struct argument record_arguments[] = {
 /* What became of it, on one line of standard error. */
 static void
 tell_result(const struct session *session, const char *name,
-            const char *output, bool opens)
+            const char *output, bool opens, bool is_default)
 {
 	struct cpprofdata_summary summary = { 0 };
 	struct error error = { 0 };
 	char status[48] = "";
 
+	/* The terminal stands behind the ^C that it has shown. */
+	if (session->status == 128 + SIGINT && isatty(STDERR_FILENO))
+		fputc('\n', stderr);
 	if (opens && session->status != 0)
 		snprintf(status, sizeof status, "exit status %d; ",
 		         session->status);
@@ -49,6 +53,9 @@ tell_result(const struct session *session, const char *name,
 		             summary.n_lost > 0 ? " (some lost, see info)" : "",
 		             name, opens ? "" : "; open them with: cpprof ",
 		             opens ? "" : name);
+	if (is_default && summary.n_files > 0 && summary.n_samples == 0)
+		session_note(session, "next to no CPU time was used; try "
+		             "-r real, which counts waiting, or -r cpu:1ms");
 }
 
 /* Says no to what cannot be had, and names what is not the best there is. */
@@ -141,7 +148,7 @@ record(struct session *session, const struct record_options *options,
 	text_free(&resources);
 	if (result != 0)
 		return -1;
-	tell_result(session, name, output, opens);
+	tell_result(session, name, output, opens, options->n_resources == 0);
 	session->stays = opens;
 	return opens ? session_load(session, &name, 1, error) : 0;
 }
