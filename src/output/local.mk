@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/output/drawing.c src/output/drawing.h \
 	src/output/json.c \
 	src/output/number_text.c src/output/number_text.h \
 	src/output/output.c src/output/output.h \
@@ -7,4 +8,6 @@ libcore_a_SOURCES += \
 	src/output/printable.c src/output/printable.h \
 	src/output/separated.c \
 	src/output/text.c \
+	src/output/text_columns.c \
+	src/output/text_pattern.c \
 	src/output/units.c src/output/units.h

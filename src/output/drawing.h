@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* drawing.h -- a table while it is drawn as text, line by line.
+ *
+ * What the two forms of rows share: by a pattern (text_pattern.c), and in
+ * columns (text_columns.c).  text.c draws what stands around them.
+ */
+#ifndef CPPROF_OUTPUT_DRAWING_H
+#define CPPROF_OUTPUT_DRAWING_H
+
+#include <stddef.h>
+
+#include "src/output/output.h"
+#include "src/output/path_text.h"
+
+/* Start with the first three. */
+struct drawing {
+	const struct table *table;
+	const struct layout *layout;
+	struct writer *writer;
+	struct text_buffer line;	/* not written yet */
+	struct text_buffer rest;	/* scratch */
+	struct path_names path;
+	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row drawn now */
+	size_t widths[TABLE_MAX_COLUMNS];	/* of columns, in aligned rows */
+};
+
+/* Adds a cell; a path or name takes at most `width` columns (0: any). */
+int drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
+                     const struct cell *cell, size_t width,
+                     struct error *error);
+
+/* Writes the line and empties it. */
+int drawing_flush(struct drawing *drawing, struct error *error);
+
+/* Indents the line by the row's depth, where the table has one. */
+void drawing_indent(struct drawing *drawing);
+
+/* What the heading says of a column. */
+const char *drawing_title(const struct drawing *drawing, size_t column);
+
+/* The column of that key, or n_columns. */
+size_t drawing_find_column(const struct table *table, const char *key,
+                           size_t n);
+
+/* Columns that a text takes on a terminal. */
+size_t drawing_width(const struct text_buffer *text);
+
+/* Columns left for an elastic cell beside `used`; 0 where any will do. */
+size_t drawing_room(const struct drawing *drawing, size_t used);
+
+/* Of a table with a pattern. */
+int draw_pattern_row(struct drawing *drawing, struct error *error);
+int draw_format_line(struct drawing *drawing, struct error *error);
+
+/* Of one without: widths first. */
+int measure_columns(struct drawing *drawing, struct error *error);
+int draw_headings(struct drawing *drawing, struct error *error);
+int draw_aligned_row(struct drawing *drawing, struct error *error);
+
+#endif

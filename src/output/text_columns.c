@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text_columns.c -- rows in columns, under headings.
+ *
+ * On a terminal a row is shortened to its width, in the middle of its last
+ * cell where that is a name.
+ */
+#include <string.h>
+
+#include "src/output/drawing.h"
+#include "src/output/printable.h"
+
+static bool
+is_number(enum cell_kind kind)
+{
+	return kind == CELL_COUNT || kind == CELL_HITS ||
+	    kind == CELL_GTICKS || kind == CELL_FRACTION ||
+	    kind == CELL_PERCENT;
+}
+
+static void
+pad(struct drawing *drawing, size_t column, size_t width)
+{
+	if (width < drawing->widths[column])
+		text_add_fill(&drawing->line, ' ',
+		              drawing->widths[column] - width);
+}
+
+/* Adds what rest holds as the cell of a column: numbers to the right. */
+static void
+add_aligned(struct drawing *drawing, size_t column)
+{
+	const struct table *table = drawing->table;
+	bool is_right = is_number(table->columns[column].kind);
+	size_t width = drawing_width(&drawing->rest);
+
+	if (is_right)
+		pad(drawing, column, width);
+	text_add(&drawing->line, drawing->rest.bytes, drawing->rest.length);
+	if (!is_right && column + 1 < table->n_columns)
+		pad(drawing, column, width);
+	if (column + 1 < table->n_columns)
+		text_add_string(&drawing->line, "  ");
+}
+
+/* Puts a cell's text into rest. */
+static int
+make_cell(struct drawing *drawing, size_t column, struct error *error)
+{
+	const struct cell *cell = &drawing->cells[column];
+	bool is_last = column + 1 == drawing->table->n_columns;
+	size_t used = drawing_width(&drawing->line);
+
+	text_clear(&drawing->rest);
+	return drawing_add_cell(drawing, &drawing->rest, cell, is_last ?
+	                        drawing_room(drawing, used) : 0, error);
+}
+
+int
+draw_aligned_row(struct drawing *drawing, struct error *error)
+{
+	const struct table *table = drawing->table;
+
+	drawing_indent(drawing);
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (table->columns[i].is_data_only)
+			continue;
+		if (make_cell(drawing, i, error) != 0)
+			return -1;
+		add_aligned(drawing, i);
+	}
+	while (drawing->line.length > 0 &&
+	       drawing->line.bytes[drawing->line.length - 1] == ' ')
+		drawing->line.length--;
+	return drawing_flush(drawing, error);
+}
+
+int
+draw_headings(struct drawing *drawing, struct error *error)
+{
+	const struct table *table = drawing->table;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (table->columns[i].is_data_only)
+			continue;
+		text_clear(&drawing->rest);
+		text_add_string(&drawing->rest, drawing_title(drawing, i));
+		add_aligned(drawing, i);
+	}
+	return drawing_flush(drawing, error);
+}
+
+/* How wide each column but the last must be. */
+int
+measure_columns(struct drawing *drawing, struct error *error)
+{
+	const struct table *table = drawing->table;
+	size_t n = table->n_columns;
+
+	for (size_t i = 0; i < n && !table->is_plain; i++) {
+		const char *title = drawing_title(drawing, i);
+
+		drawing->widths[i] = printable_width(title, strlen(title));
+	}
+	for (size_t row = 0; row < table->n_rows; row++) {
+		table_get_row(table, row, drawing->cells);
+		for (size_t i = 0; i < n; i++) {
+			size_t width;
+
+			if (table->columns[i].is_data_only ||
+			    (i + 1 == n && !is_number(table->columns[i].kind)))
+				continue;
+			text_clear(&drawing->rest);
+			if (drawing_add_cell(drawing, &drawing->rest,
+			                     &drawing->cells[i], 0,
+			                     error) != 0)
+				return -1;
+			width = drawing_width(&drawing->rest);
+			if (drawing->widths[i] < width)
+				drawing->widths[i] = width;
+		}
+		if (output_may_go_on(row, drawing->writer, error) != 0)
+			return -1;
+	}
+	return 0;
+}
