@@ -146,6 +146,8 @@ profile_merge_names_each_source_once(void **state)
 		{ "timer", "timer", "timer" },
 		{ NULL, "perf", "perf" },
 		{ "perf", NULL, "perf" },
+		{ "perf, random", "perf", "perf, random; perf" },
+		{ "timer; perf", "perf; clock", "timer; perf; clock" },
 	};
 
 	(void)state;
@@ -242,6 +244,47 @@ random_line(char *line, size_t size)
 
 	return snprintf(line, size, "%s %d\n", stacks[rand() % 8],
 	                rand() % 50);
+}
+
+static struct profile *
+make_calls(bool has_arc, bool has_hits)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error);
+	struct call_node node = { .name = names_add(profile->names, "f", 1,
+		                  &error), .object = NO_NAME, .file = NO_NAME };
+
+	profile_add_resource(profile, "cpu", "us", 1, &error);
+	profile->graph = call_graph_new(1, &error);
+	profile->graph->has_hits = has_hits;
+	call_graph_add_node(profile->graph, node, NULL, &error);
+	if (has_arc)
+		call_graph_arc(profile->graph, 0, 0, &error);
+	return profile;
+}
+
+/* What has no calls at all goes with either kind, wherever it stands. */
+static void
+profile_merge_refuses_counted_beside_measured_calls(void **state)
+{
+	struct profile *none = make_calls(false, true);
+	struct profile *measured = make_calls(true, true);
+	struct profile *counted = make_calls(true, false);
+	struct profile *const allowed[] = { none, counted };
+	struct profile *const three[] = { none, measured, counted };
+	struct error error = { 0 };
+	struct profile *sum = profile_merge(allowed, 2, &error);
+
+	(void)state;
+	assert_non_null(sum);
+	assert_false(sum->graph->has_hits);
+	assert_null(profile_merge(three, 3, &error));
+	assert_string_equal(error.text, "a profile: cannot merge: some have "
+	                    "what calls used, others only how many there were");
+	profile_free(sum);
+	profile_free(none);
+	profile_free(measured);
+	profile_free(counted);
 }
 
 static void
@@ -442,6 +485,8 @@ main(void)
 		    profile_merge_counts_gticks_where_intervals_differ),
 		cmocka_unit_test(profile_merge_refuses_other_gticks),
 		cmocka_unit_test(profile_merge_refuses_sums_over_64_bits),
+		cmocka_unit_test(
+		    profile_merge_refuses_counted_beside_measured_calls),
 		cmocka_unit_test(profile_merge_of_parts_is_the_whole),
 		cmocka_unit_test(
 		    profile_names_inlined_chains_over_all_threads),

@@ -236,7 +236,9 @@ call_graph_sum_add(struct call_graph_sum *sum, const struct call_graph *graph,
 	    add_nodes(sum, graph, &maps, error) == 0 &&
 	    add_arcs(sum, graph, &maps, error) == 0)
 		result = add_places(sum, graph, &maps, error);
-	sum->graph->has_hits |= graph->has_hits;
+	/* What has no arcs has nothing to say of them. */
+	if (graph->n_arcs > 0 || sum->graph->n_arcs == 0)
+		sum->graph->has_hits = graph->has_hits;
 	free(maps.node);
 	free(maps.arc);
 	return result;

@@ -81,18 +81,63 @@ profile_add_resource(struct profile *profile, const char *name,
 	return profile->n_resources++;
 }
 
+uint32_t
+profile_find_resource(const struct profile *profile, const char *name)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (strcmp(profile->resources[r].name, name) == 0)
+			return r;
+	return NO_RESOURCE;
+}
+
+/* The length of the first of several ways to count. */
+static size_t
+way_length(const char *ways)
+{
+	const char *end = strstr(ways, "; ");
+
+	return end != NULL ? (size_t)(end - ways) : strlen(ways);
+}
+
+/* Those behind the first, of that length; NULL: there are none. */
+static const char *
+ways_behind(const char *ways, size_t length)
+{
+	return ways[length] != '\0' ? ways + length + 2 : NULL;
+}
+
+static bool
+is_among_ways(const char *ways, const char *way, size_t length)
+{
+	while (ways != NULL) {
+		size_t n = way_length(ways);
+
+		if (n == length && memcmp(ways, way, n) == 0)
+			return true;
+		ways = ways_behind(ways, n);
+	}
+	return false;
+}
+
 int
 profile_add_source(struct profile *profile, struct resource *resource,
                    const char *source, struct error *error)
 {
-	const char *had = resource->source;
+	while (source != NULL) {
+		const char *had = resource->source;
+		size_t length = way_length(source);
 
-	if (source == NULL || (had != NULL && strstr(had, source) != NULL))
-		return 0;
-	resource->source = had == NULL ?
-	    arena_text(&profile->arena, source, strlen(source), error) :
-	    arena_format(&profile->arena, error, "%s; %s", had, source);
-	return resource->source != NULL ? 0 : -1;
+		if (had == NULL)
+			resource->source = arena_text(&profile->arena, source,
+			                              length, error);
+		else if (!is_among_ways(had, source, length))
+			resource->source = arena_format(&profile->arena, error,
+			    "%s; %.*s", had, (int)length, source);
+		if (resource->source == NULL)
+			return -1;
+		source = ways_behind(source, length);
+	}
+	return 0;
 }
 
 uint32_t

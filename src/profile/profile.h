@@ -18,6 +18,7 @@
 #include "src/profile/sample_tree.h"
 
 #define NO_MODULE UINT32_MAX
+#define NO_RESOURCE UINT32_MAX
 #define NO_THREAD UINT32_MAX
 #define NO_OFFSET UINT32_MAX
 
@@ -128,9 +129,14 @@ void profile_free(struct profile *profile);
 uint32_t profile_add_resource(struct profile *profile, const char *name,
                               const char *gtick, uint64_t interval,
                               struct error *error);
+/* The first resource of that name; NO_RESOURCE: there is none. */
+uint32_t profile_find_resource(const struct profile *profile,
+                               const char *name);
+
 /*
- * Says how a resource was counted, where that is known.  A sum names each way
- * that there was once.  0, or -1 with *error set.
+ * Says how a resource was counted, where that is known (NULL: it is not).  A
+ * sum names each way that there was once: "ONE; OTHER".  0, or -1 with *error
+ * set.
  */
 int profile_add_source(struct profile *profile, struct resource *resource,
                        const char *source, struct error *error);

@@ -423,22 +423,26 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 static int
 check_kinds(struct profile *const *profiles, uint32_t n, struct error *error)
 {
-	const struct call_graph *first = profiles[0]->graph;
+	bool are_graphs = profiles[0]->graph != NULL;
+	const struct call_graph *first = NULL;	/* that has arcs */
 
-	for (uint32_t i = 1; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct call_graph *graph = profiles[i]->graph;
 		const char *name = profile_title(profiles[i]);
 
-		if (first == NULL && graph != NULL)
+		if (!are_graphs && graph != NULL)
 			return error_set(error, "%s: cannot merge: calls "
 			                 "without stacks, the others have "
 			                 "stacks", name);
-		if (first != NULL && graph == NULL)
+		if (are_graphs && graph == NULL)
 			return error_set(error, "%s: cannot merge: stacks, "
 			                 "the others have calls without "
 			                 "stacks", name);
-		if (graph != NULL && graph->has_hits != first->has_hits &&
-		    graph->n_arcs > 0 && first->n_arcs > 0)
+		if (graph == NULL || graph->n_arcs == 0)
+			continue;
+		if (first == NULL)
+			first = graph;
+		if (graph->has_hits != first->has_hits)
 			return error_set(error, "%s: cannot merge: some have "
 			                 "what calls used, others only how "
 			                 "many there were", name);
