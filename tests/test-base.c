@@ -53,6 +53,20 @@ memory_array_refuses_an_overflowing_product(void **state)
 }
 
 static void
+memory_text_ends_in_a_nul(void **state)
+{
+	struct error error = { 0 };
+	char *text = memory_text("abc", 2, &error);
+	char *empty = memory_text(NULL, 0, &error);
+
+	(void)state;
+	assert_string_equal(text, "ab");
+	assert_string_equal(empty, "");
+	free(text);
+	free(empty);
+}
+
+static void
 memory_grow_keeps_items(void **state)
 {
 	struct error error = { 0 };
@@ -91,6 +105,8 @@ arena_gives_zeroed_aligned_memory(void **state)
 		assert_string_equal(arena_text(&arena, "abc", 2, &error), "ab");
 	}
 	arena_free(&arena);
+	assert_non_null(arena_alloc(&arena, 0, &error));
+	arena_free(&arena);
 }
 
 static void
@@ -112,6 +128,19 @@ names_number_each_string_once(void **state)
 	assert_string_equal(names_text(names, 777), "f777");
 	assert_int_equal(names_find(names, "f19999", 6), 19999);
 	assert_int_equal(names_find(names, "g", 1), NO_NAME);
+	names_free(names);
+}
+
+static void
+names_take_what_a_format_makes(void **state)
+{
+	struct error error = { 0 };
+	struct names *names = names_new(&error);
+	uint32_t name = names_add_format(names, &error, "%s:%d", "f", 7);
+
+	(void)state;
+	assert_int_equal(name, names_find(names, "f:7", 3));
+	assert_int_equal(name, names_add_format(names, &error, "f:%d", 7));
 	names_free(names);
 }
 
@@ -215,9 +244,11 @@ main(void)
 		cmocka_unit_test(error_keeps_the_first_text),
 		cmocka_unit_test(error_cuts_a_long_text),
 		cmocka_unit_test(memory_array_refuses_an_overflowing_product),
+		cmocka_unit_test(memory_text_ends_in_a_nul),
 		cmocka_unit_test(memory_grow_keeps_items),
 		cmocka_unit_test(arena_gives_zeroed_aligned_memory),
 		cmocka_unit_test(names_number_each_string_once),
+		cmocka_unit_test(names_take_what_a_format_makes),
 		cmocka_unit_test(names_hold_any_bytes),
 		cmocka_unit_test(bytes_stick_at_the_first_underflow),
 		cmocka_unit_test(call_paths_walk_either_way),

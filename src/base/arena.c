@@ -53,7 +53,7 @@ alloc_unaligned(struct arena *arena, size_t size, struct error *error)
 {
 	char *bytes;
 
-	if (size > arena->left) {
+	if (size > arena->left || arena->next == NULL) {
 		struct arena_block *block;
 
 		if (size > BLOCK_SIZE / 4)

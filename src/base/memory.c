@@ -30,9 +30,19 @@ memory_copy(const void *items, size_t n, size_t size, struct error *error)
 }
 
 char *
+memory_text(const char *text, size_t length, struct error *error)
+{
+	char *copy = memory_array(length + 1, 1, error);
+
+	if (copy != NULL && length > 0)
+		memcpy(copy, text, length);
+	return copy;
+}
+
+char *
 memory_string(const char *text, struct error *error)
 {
-	return memory_copy(text, strlen(text) + 1, 1, error);
+	return memory_text(text, strlen(text), error);
 }
 
 int

@@ -18,6 +18,12 @@ void *memory_array(size_t n, size_t size, struct error *error);
 void *memory_copy(const void *items, size_t n, size_t size,
                   struct error *error);
 
+/*
+ * A copy of text[length] with a NUL behind it; likewise.  text may be NULL where
+ * length is 0.
+ */
+char *memory_text(const char *text, size_t length, struct error *error);
+
 /* A copy of a string, owned by the caller; likewise. */
 char *memory_string(const char *text, struct error *error);
 

@@ -7,6 +7,8 @@
  */
 #include "src/base/names.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -152,6 +154,27 @@ names_add(struct names *names, const char *text, size_t length,
 	if (slot->name_plus_one != 0)
 		return slot->name_plus_one - 1;
 	return enter(names, slot, text, length, hash, error);
+}
+
+uint32_t
+names_add_format(struct names *names, struct error *error, const char *format,
+                 ...)
+{
+	uint32_t name = NO_NAME;
+	va_list arguments;
+	char *text = NULL;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		error_out_of_memory(error);
+		return NO_NAME;
+	}
+	name = names_add(names, text, (size_t)length, error);
+	free(text);
+	return name;
 }
 
 uint32_t

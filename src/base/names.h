@@ -24,6 +24,11 @@ void names_free(struct names *names);
 uint32_t names_add(struct names *names, const char *text, size_t length,
                    struct error *error);
 
+/* Likewise of the text that a format makes. */
+uint32_t names_add_format(struct names *names, struct error *error,
+                          const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /*
  * The number of a string, or NO_NAME when it was never entered; text may be
  * NULL where length is 0.
