@@ -7,7 +7,6 @@
 #include "src/profile/frame_labels.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,21 +29,6 @@ frame_shown_locations(const struct frame *frame, enum inlines inlines)
 	return frame->n_locations;
 }
 
-/* Enters the text, which it frees; length < 0: there was no memory for it. */
-static uint32_t
-enter(struct profile *profile, char *text, int length, struct error *error)
-{
-	uint32_t name;
-
-	if (length < 0) {
-		error_out_of_memory(error);
-		return NO_NAME;
-	}
-	name = names_add(profile->names, text, (size_t)length, error);
-	free(text);
-	return name;
-}
-
 static uint32_t
 name_of_module(struct profile *profile, uint32_t module, struct error *error)
 {
@@ -57,11 +41,8 @@ static uint32_t
 name_of_address(struct profile *profile, const struct frame *frame,
                 struct error *error)
 {
-	char *text;
-	int length = asprintf(&text, "%s+0x%" PRIx64,
+	return names_add_format(profile->names, error, "%s+0x%" PRIx64,
 	    profile_module_name(profile, frame->module), frame->address);
-
-	return enter(profile, text, length, error);
 }
 
 static uint32_t
@@ -82,14 +63,10 @@ static uint32_t
 name_of_line(const struct labelling *labelling,
              const struct location *location, struct error *error)
 {
-	char *text;
-	int length;
-
 	if (location->file == NO_NAME || location->line == 0)
 		return location->function;
-	length = asprintf(&text, "%s:%" PRIu32,
-	                  labelling->paths[location->file], location->line);
-	return enter(labelling->profile, text, length, error);
+	return names_add_format(labelling->profile->names, error,
+	    "%s:%" PRIu32, labelling->paths[location->file], location->line);
 }
 
 /* Of a location that calls; is_outermost: the frame's own function. */
@@ -99,18 +76,13 @@ name_of_site(struct profile *profile, const struct frame *frame,
              struct error *error)
 {
 	const char *function = names_text(profile->names, location->function);
-	char *text;
-	int length;
-
 	if (location->line != 0)
-		length = asprintf(&text, "%s:%" PRIu32, function,
-		                  location->line);
-	else if (is_outermost && frame->function_offset != NO_OFFSET)
-		length = asprintf(&text, "%s+0x%" PRIx32, function,
-		                  frame->function_offset);
-	else
-		return location->function;
-	return enter(profile, text, length, error);
+		return names_add_format(profile->names, error, "%s:%" PRIu32,
+		                        function, location->line);
+	if (is_outermost && frame->function_offset != NO_OFFSET)
+		return names_add_format(profile->names, error,
+		    "%s+0x%" PRIx32, function, frame->function_offset);
+	return location->function;
 }
 
 /* The name of the k-th of n shown locations. */

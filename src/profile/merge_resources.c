@@ -13,10 +13,9 @@ struct inputs {
 static struct resource *
 find_resource(const struct profile *profile, const char *name)
 {
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, name) == 0)
-			return &profile->resources[r];
-	return NULL;
+	uint32_t r = profile_find_resource(profile, name);
+
+	return r != NO_RESOURCE ? &profile->resources[r] : NULL;
 }
 
 /* One of profile's resources has another gtick than the first of its name. */
@@ -72,14 +71,11 @@ count_inputs(const struct inputs *inputs, const char *name, uint32_t *column)
 
 	*column = UINT32_MAX;
 	for (uint32_t i = 0; i < inputs->n; i++) {
-		const struct profile *profile = inputs->profiles[i];
-		const struct resource *found = find_resource(profile, name);
-		uint32_t at;
+		uint32_t at = profile_find_resource(inputs->profiles[i], name);
 
-		if (found == NULL)
+		if (at == NO_RESOURCE)
 			continue;
 		n_with++;
-		at = (uint32_t)(found - profile->resources);
 		if (at < *column)
 			*column = at;
 	}
@@ -128,10 +124,10 @@ merge_map_resources(const struct profile *sum, const struct profile *profile,
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const char *name = profile->resources[r].name;
 
-		if (find_resource(profile, name) != &profile->resources[r])
+		if (profile_find_resource(profile, name) != r)
 			return error_set(error, "two resources named %s",
 			                 name);
-		map[r] = (uint32_t)(find_resource(sum, name) - sum->resources);
+		map[r] = profile_find_resource(sum, name);
 	}
 	return 0;
 }

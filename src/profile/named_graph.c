@@ -8,7 +8,6 @@
 #include "src/profile/named_graph.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,26 +45,6 @@ enter_string(const struct naming_graph *naming, const char *text,
 	return names_add(naming->profile->names, text, strlen(text), error);
 }
 
-/* "WHERE:LINE" */
-static uint32_t
-enter_line(const struct naming_graph *naming, const char *where,
-           const char *separator, const char *path, uint32_t line,
-           struct error *error)
-{
-	uint32_t name = NO_NAME;
-	char *text;
-	int length = asprintf(&text, "%s%s%s:%" PRIu32, where, separator,
-	                      path, line);
-
-	if (length < 0) {
-		error_out_of_memory(error);
-		return NO_NAME;
-	}
-	name = names_add(naming->profile->names, text, (size_t)length, error);
-	free(text);
-	return name;
-}
-
 static uint32_t
 name_of_module(const struct naming_graph *naming, const struct call_node *node,
                struct error *error)
@@ -100,13 +79,14 @@ static uint32_t
 name_of_site(const struct naming_graph *naming, const struct call_node *node,
              const struct call_place *place, struct error *error)
 {
-	const char *function = names_text(naming->profile->names, node->name);
+	struct names *names = naming->profile->names;
+	const char *function = names_text(names, node->name);
 
 	if (place->file == node->file)
-		return enter_line(naming, function, "", "", place->line,
-		                  error);
-	return enter_line(naming, function, ":", naming->paths[place->file],
-	                  place->line, error);
+		return names_add_format(names, error, "%s:%" PRIu32, function,
+		                        place->line);
+	return names_add_format(names, error, "%s:%s:%" PRIu32, function,
+	                        naming->paths[place->file], place->line);
 }
 
 /* A place's name, or NO_NAME where it has none of its own. */
@@ -126,8 +106,9 @@ name_of_place(const struct naming_graph *naming,
 		    enter_string(naming, naming->paths[place->file], error);
 	case GRANULARITY_LINE:
 		return place->line == 0 ? NO_NAME :
-		    enter_line(naming, "", "", naming->paths[place->file],
-		               place->line, error);
+		    names_add_format(naming->profile->names, error,
+		                     "%s:%" PRIu32,
+		                     naming->paths[place->file], place->line);
 	case GRANULARITY_CALLSITE:
 		return place->line == 0 || place->arc == NO_ARC ? NO_NAME :
 		    name_of_site(naming, node, place, error);

@@ -133,11 +133,10 @@ static uint32_t
 same_resource(const struct session *session, const struct profile *profile)
 {
 	const struct resource *old = session_resource(session);
+	uint32_t same = old == NULL ? NO_RESOURCE :
+	    profile_find_resource(profile, old->name);
 
-	for (uint32_t r = 0; old != NULL && r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, old->name) == 0)
-			return r;
-	return 0;
+	return same != NO_RESOURCE ? same : 0;
 }
 
 static char **

@@ -9,7 +9,6 @@
 #include "src/symbols/address_frames.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -136,25 +135,6 @@ address_frames_add_name(struct address_frames *frames, uint32_t name,
 	return address_frames_add(frames, BARE_NAME, name, error);
 }
 
-/* Enters "prefix0xnumber". */
-static uint32_t
-add_number_name(struct profile *profile, const char *prefix,
-                const char *between, uint64_t number, struct error *error)
-{
-	uint32_t name = NO_NAME;
-	char *text;
-	int length = asprintf(&text, "%s%s0x%" PRIx64, prefix, between,
-	                      number);
-
-	if (length < 0) {
-		error_out_of_memory(error);
-		return NO_NAME;
-	}
-	name = names_add(profile->names, text, (size_t)length, error);
-	free(text);
-	return name;
-}
-
 /*
  * The name of an address outside of all symbols that are there: of the kernel
  * and the like, which stand in brackets and have no file, the module's own.
@@ -167,8 +147,8 @@ add_nameless(struct profile *profile, uint32_t module, uint64_t address,
 
 	if (path[0] == '[' && module_symbols_count(symbols) == 0)
 		return names_add(profile->names, path, strlen(path), error);
-	return add_number_name(profile, profile_module_name(profile, module),
-	                       "+", address, error);
+	return names_add_format(profile->names, error, "%s+0x%" PRIx64,
+	                        profile_module_name(profile, module), address);
 }
 
 static uint32_t
@@ -276,8 +256,8 @@ name_without_module(struct profile *profile, struct address *item,
 	if (item->module == BARE_NAME)
 		item->function = (uint32_t)item->address;
 	else
-		item->function = add_number_name(profile, "", "",
-		                                 item->address, error);
+		item->function = names_add_format(profile->names, error,
+		    "0x%" PRIx64, item->address);
 	return item->function != NO_NAME ? 0 : -1;
 }
 

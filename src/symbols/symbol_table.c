@@ -62,10 +62,9 @@ symbol_table_keep(struct symbol_table *table, const void *strings, size_t size,
 		error_set(error, "more than %d string tables", STRINGS_MAX);
 		return NULL;
 	}
-	copy = memory_array(size + 1, 1, error);
+	copy = memory_text(strings, size, error);
 	if (copy == NULL)
 		return NULL;
-	memcpy(copy, strings, size);
 	table->strings[table->n_strings++] = copy;
 	return copy;
 }

@@ -80,9 +80,8 @@ read_resource(struct profile *profile, char *text, struct error *error)
 	if (profile->n_resources == MAX_RESOURCES)
 		return error_set(error, "more than %d resources",
 		                 MAX_RESOURCES);
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, text) == 0)
-			return error_set(error, "a second resource %s", text);
+	if (profile_find_resource(profile, text) != NO_RESOURCE)
+		return error_set(error, "a second resource %s", text);
 	return profile_add_resource(profile, text, gtick, interval, error) !=
 	       UINT32_MAX ? 0 : -1;
 }

@@ -119,13 +119,11 @@ add_resources(const struct cpprofdata_file *file, struct profile *profile,
 
 		memcpy(name, raw->name, sizeof raw->name);
 		memcpy(gtick, raw->gtick, sizeof raw->gtick);
-		for (uint32_t k = 0; k < i; k++)
-			if (strcmp(profile->resources[k].name, name) == 0)
-				return error_set(error, "%s: 0x%zx: "
-				    "a second resource of that name",
-				    file->name,
-				    offsetof(struct cpprofdata_header,
-				             resources[i]));
+		if (profile_find_resource(profile, name) != NO_RESOURCE)
+			return error_set(error,
+			    "%s: 0x%zx: a second resource of that name",
+			    file->name,
+			    offsetof(struct cpprofdata_header, resources[i]));
 		if (profile_add_resource(profile, name, gtick,
 		                         raw->interval, error) == UINT32_MAX ||
 		    add_source(file, profile, i, error) != 0)

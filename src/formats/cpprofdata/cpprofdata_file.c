@@ -342,9 +342,6 @@ cpprofdata_copy_string(const struct cpprofdata_file *file, uint64_t number,
 {
 	size_t length;
 	const char *text = cpprofdata_string(file, number, TEXT_MAX, &length);
-	char *copy = memory_array(length + 1, 1, error);
 
-	if (copy != NULL)
-		memcpy(copy, text, length);
-	return copy;
+	return memory_text(text, length, error);
 }

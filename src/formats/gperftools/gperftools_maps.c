@@ -148,10 +148,9 @@ read_text(struct gperftools_maps *maps, struct source *source,
 
 	if (bytes == NULL)
 		return -1;
-	text = memory_array(size + 1, 1, error);
+	text = memory_text(bytes, size, error);
 	if (text == NULL)
 		return -1;
-	memcpy(text, bytes, size);
 	result = add_lines(maps, text, size, error);
 	free(text);
 	return result;

@@ -79,13 +79,9 @@ perf_events_set_name(struct perf_events *events, uint32_t event,
 {
 	char **to = &events->attrs[event].name;
 
-	length = strnlen(name, length);
 	free(*to);
-	*to = memory_array(length + 1, 1, error);
-	if (*to == NULL)
-		return -1;
-	memcpy(*to, name, length);
-	return 0;
+	*to = memory_text(name, strnlen(name, length), error);
+	return *to != NULL ? 0 : -1;
 }
 
 uint32_t

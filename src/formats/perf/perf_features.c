@@ -33,16 +33,6 @@ take_string(struct bytes *in, size_t *length)
 	return text != NULL ? text : "";
 }
 
-static char *
-copy_text(const char *text, size_t length, struct error *error)
-{
-	char *copy = memory_array(length + 1, 1, error);
-
-	if (copy != NULL)
-		memcpy(copy, text, length);
-	return copy;
-}
-
 /* ---- build-ids ---- */
 
 /* { header, pid, id[24], path } */
@@ -65,7 +55,7 @@ add_build_id(struct perf_features *features, const unsigned char *bytes,
 	    bytes[ID_AT + 20] <= sizeof build_id->id)
 		build_id->size = bytes[ID_AT + 20];
 	memcpy(build_id->id, bytes + ID_AT, sizeof build_id->id);
-	build_id->path = copy_text((const char *)bytes + PATH_AT,
+	build_id->path = memory_text((const char *)bytes + PATH_AT,
 	    strnlen((const char *)bytes + PATH_AT, size - PATH_AT), error);
 	if (build_id->path == NULL)
 		return -1;
@@ -179,7 +169,7 @@ set_text(char **text, const unsigned char *bytes, size_t size,
 	if (bytes_failed(&in))
 		return error_set(error, "expected a name");
 	free(*text);
-	*text = copy_text(told, length, error);
+	*text = memory_text(told, length, error);
 	return *text != NULL ? 0 : -1;
 }
 

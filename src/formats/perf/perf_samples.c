@@ -120,15 +120,6 @@ perf_samples_enter(struct perf_samples *samples,
 
 /* ---- the end ---- */
 
-static bool
-has_resource(const struct profile *profile, const char *name)
-{
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, name) == 0)
-			return true;
-	return false;
-}
-
 static int
 add_resource(struct perf_samples *samples, uint32_t event,
              struct error *error)
@@ -139,7 +130,7 @@ add_resource(struct perf_samples *samples, uint32_t event,
 	                                    sizeof place);
 
 	/* The same event may have been asked for twice. */
-	if (has_resource(profile, name))
+	if (profile_find_resource(profile, name) != NO_RESOURCE)
 		name = arena_format(&profile->arena, error, "%s-%u", name,
 		                    event + 1);
 	return name != NULL && profile_add_resource(profile, name,

@@ -26,12 +26,11 @@ add_module(struct maker *maker, const struct perf_text *object,
            uint64_t offset, struct error *error)
 {
 	uint32_t n = maker->profile->n_modules;
-	char *path = memory_array(object->length + 1, 1, error);
+	char *path = memory_text(object->text, object->length, error);
 	int result = -1;
 
 	if (path == NULL)
 		return -1;
-	memcpy(path, object->text, object->length);
 	if (memory_grow(&maker->bias, &maker->bias_capacity, (size_t)n + 1,
 	                sizeof *maker->bias, error) == 0 &&
 	    profile_add_module(maker->profile, path, NULL, 0, error) !=

@@ -8,7 +8,6 @@
 #include "src/formats/pprof/pprof_frames.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,12 +59,11 @@ add_module(struct profile *profile, const char *path, size_t path_length,
 {
 	unsigned char id[sizeof profile->modules->build_id];
 	size_t size = parse_hex(id_text, id_length, id, sizeof id);
-	char *copy = memory_array(path_length + 1, 1, error);
+	char *copy = memory_text(path, path_length, error);
 	uint32_t module;
 
 	if (copy == NULL)
 		return NO_MODULE;
-	memcpy(copy, path, path_length);
 	module = profile_add_module(profile, copy, id, (uint32_t)size, error);
 	free(copy);
 	return module;
@@ -132,10 +130,9 @@ add_text(struct profile *profile, const char *text, size_t length,
 
 	if (length < 2 || text[0] != '_' || (text[1] != 'Z' && text[1] != 'R'))
 		return names_add(profile->names, text, length, error);
-	mangled = memory_array(length + 1, 1, error);
+	mangled = memory_text(text, length, error);
 	if (mangled == NULL)
 		return NO_NAME;
-	memcpy(mangled, text, length);
 	readable = demangle(mangled, error);
 	name = readable == NULL ? NO_NAME :
 	       names_add(profile->names, readable, strlen(readable), error);
@@ -149,16 +146,13 @@ static uint32_t
 add_lost_name(struct maker *maker, const char *what, uint64_t number,
               struct error *error)
 {
-	char text[64];
-	int length = snprintf(text, sizeof text, "[%s %" PRIu64 "]", what,
-	                      number);
-
 	if (!maker->is_cut) {
 		error_set(error, "%s %" PRIu64 " or its name is not there",
 		          what, number);
 		return NO_NAME;
 	}
-	return names_add(maker->profile->names, text, (size_t)length, error);
+	return names_add_format(maker->profile->names, error,
+	                        "[%s %" PRIu64 "]", what, number);
 }
 
 static uint32_t

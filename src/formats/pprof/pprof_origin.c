@@ -33,15 +33,6 @@ read_comments(const struct pprof_tables *tables, struct profile *origin,
 	return tables->n_comments > 0;
 }
 
-static const struct resource *
-find_resource(const struct profile *profile, const char *name)
-{
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, name) == 0)
-			return &profile->resources[r];
-	return NULL;
-}
-
 static bool
 is_divisible(const uint64_t *values, uint32_t n, uint64_t by)
 {
@@ -77,11 +68,14 @@ restore_resource(struct profile *profile, uint32_t r,
 {
 	struct sample_tree *tree = profile->tree;
 	struct resource *resource = &profile->resources[r];
-	const struct resource *was = find_resource(origin, resource->name);
+	uint32_t number = profile_find_resource(origin, resource->name);
+	const struct resource *was;
 	const char *gtick;
 
-	if (was == NULL ||
-	    !is_divisible(tree->hits[r], tree->n_rows, was->interval))
+	if (number == NO_RESOURCE)
+		return 0;
+	was = &origin->resources[number];
+	if (!is_divisible(tree->hits[r], tree->n_rows, was->interval))
 		return 0;
 	gtick = arena_text(&profile->arena, was->gtick, strlen(was->gtick),
 	                   error);
@@ -134,7 +128,8 @@ restore(struct profile *profile, const struct profile *origin,
 			return -1;
 	for (uint32_t r = 0; r < profile->n_resources; r++)
 		if (origin->n_resources > 0 && profile->n_resources > 1 &&
-		    find_resource(origin, profile->resources[r].name) == NULL)
+		    profile_find_resource(origin, profile->resources[r].name) ==
+		        NO_RESOURCE)
 			drop_resource(profile, r--);
 	if (profile->n_processes == 0 ||
 	    restore_text(profile, &to->program, process->program,

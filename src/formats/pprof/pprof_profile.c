@@ -32,11 +32,8 @@ copy_string(const struct pprof_tables *tables, uint64_t index,
 {
 	size_t length;
 	const char *text = pprof_tables_string(tables, index, &length);
-	char *copy = memory_array(length + 1, 1, error);
 
-	if (copy != NULL && length > 0)
-		memcpy(copy, text, length);
-	return copy;
+	return memory_text(text, length, error);
 }
 
 /* Units are named in the plural; gticks are not, and a count has none. */
@@ -54,15 +51,6 @@ make_gtick(char *unit)
 			unit[strlen(unit) - 1] = '\0';
 }
 
-static bool
-has_resource(const struct profile *profile, const char *name)
-{
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (strcmp(profile->resources[r].name, name) == 0)
-			return true;
-	return false;
-}
-
 /* Names a resource; what the file does not name, or twice, by its column. */
 static int
 add_resource(struct filler *filler, uint32_t column, struct error *error)
@@ -76,7 +64,8 @@ add_resource(struct filler *filler, uint32_t column, struct error *error)
 
 	if (name != NULL && unit != NULL) {
 		make_gtick(unit);
-		if (*name == '\0' || has_resource(filler->profile, name))
+		if (*name == '\0' || profile_find_resource(filler->profile,
+		                          name) != NO_RESOURCE)
 			unique = arena_format(&filler->profile->arena, error,
 			    "%s%s%u", name, *name != '\0' ? "-" : "value",
 			    column + 1);
