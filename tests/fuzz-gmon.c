@@ -81,9 +81,9 @@ try_program(const uint8_t *data, size_t size)
 	snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
 	program = program_read(path, &search, names, &error);
 	require((program == NULL) == error.is_set, "an error and a program");
-	for (uint32_t i = 0; program != NULL && i < program->n_functions; i++)
-		require(program->functions[i].start <
-		        program->functions[i].end, "an empty function");
+	for (uint32_t i = 0; program != NULL && i < program->functions.n; i++)
+		require(program->functions.items[i].start <
+		        program->functions.items[i].end, "an empty function");
 	program_free(program);
 	names_free(names);
 	close(descriptor);

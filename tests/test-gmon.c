@@ -111,10 +111,10 @@ find_pair(void)
 	struct pair pair = { 0 };
 
 	assert_non_null(program);
-	for (uint32_t i = 0; pair.first == 0 && i + 1 < program->n_functions;
+	for (uint32_t i = 0; pair.first == 0 && i + 1 < program->functions.n;
 	     i++) {
 		const struct program_function *function =
-		    &program->functions[i];
+		    &program->functions.items[i];
 
 		if (function->end - function->start >= 16 &&
 		    function->end == function[1].start &&

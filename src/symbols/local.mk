@@ -30,4 +30,5 @@ libcore_a_SOURCES += \
 	src/symbols/unwind_table.c src/symbols/unwind_table.h
 libcore_a_SOURCES += \
 	src/symbols/program.c src/symbols/program.h \
+	src/symbols/program_functions.c src/symbols/program_functions.h \
 	src/symbols/static_calls.c src/symbols/static_calls.h

@@ -16,10 +16,14 @@
 #include "src/base/memory.h"
 
 struct decoder {
-	struct program *program;
+	struct static_calls *calls;
+	const struct program_functions *functions;
 	csh engine;
 	cs_insn *instruction;
-	uint32_t *seen;		/* [n_functions] the last caller, from 1 */
+	uint32_t *seen;		/* [functions] the last caller, from 1 */
+	uint32_t *next;		/* [functions + 1] itself where it has not been
+				 * decoded; else one further on, perhaps the
+				 * next that has not */
 };
 
 /* Opens the decoder for the file's machine; false where there is none. */
@@ -53,6 +57,7 @@ decoder_close(struct decoder *decoder)
 	cs_free(decoder->instruction, 1);
 	cs_close(&decoder->engine);
 	free(decoder->seen);
+	free(decoder->next);
 }
 
 /* Whether it is a direct call or jump; *target is then where to. */
@@ -76,21 +81,19 @@ static int
 add_call(struct decoder *decoder, uint32_t caller, bool is_call,
          uint64_t target, struct error *error)
 {
-	struct program *program = decoder->program;
-	uint32_t callee = program_find(program, target);
+	struct static_calls *calls = decoder->calls;
+	uint32_t callee = program_functions_find(decoder->functions, target);
 
 	if (callee == UINT32_MAX ||
-	    program->functions[callee].start != target ||
+	    decoder->functions->items[callee].start != target ||
 	    (!is_call && callee == caller) ||
 	    decoder->seen[callee] == caller + 1)
 		return 0;
 	decoder->seen[callee] = caller + 1;
-	if (memory_grow(&program->calls, &program->calls_capacity,
-	                (size_t)program->n_calls + 1, sizeof *program->calls,
-	                error) != 0)
+	if (memory_grow(&calls->items, &calls->capacity, (size_t)calls->n + 1,
+	                sizeof *calls->items, error) != 0)
 		return -1;
-	program->calls[program->n_calls++] =
-	    (struct program_call){ caller, callee };
+	calls->items[calls->n++] = (struct static_call){ caller, callee };
 	return 0;
 }
 
@@ -99,7 +102,7 @@ static int
 decode_function(struct decoder *decoder, uint32_t number,
                 const uint8_t *code, size_t size, struct error *error)
 {
-	uint64_t address = decoder->program->functions[number].start;
+	uint64_t address = decoder->functions->items[number].start;
 
 	while (cs_disasm_iter(decoder->engine, &code, &size, &address,
 	                      decoder->instruction)) {
@@ -113,21 +116,33 @@ decode_function(struct decoder *decoder, uint32_t number,
 	return 0;
 }
 
-/* Those functions that begin in one section. */
+/* The first function from this one on that has not been decoded. */
+static uint32_t
+next_left(struct decoder *decoder, uint32_t number)
+{
+	uint32_t *next = decoder->next;
+
+	while (next[number] != number)
+		number = next[number] = next[next[number]];
+	return number;
+}
+
+/* Those functions that begin in one section, and in none before. */
 static int
 decode_section(struct decoder *decoder, const GElf_Shdr *header,
                const Elf_Data *data, struct error *error)
 {
-	const struct program *program = decoder->program;
+	const struct program_functions *functions = decoder->functions;
 	uint64_t begin = header->sh_addr, end = begin + data->d_size;
+	uint32_t i = program_functions_from(functions, begin);
 
-	for (uint32_t i = 0; i < program->n_functions; i++) {
+	while ((i = next_left(decoder, i)) < functions->n &&
+	       functions->items[i].start < end) {
 		const struct program_function *function =
-		    &program->functions[i];
+		    &functions->items[i];
 		uint64_t stop = function->end < end ? function->end : end;
 
-		if (function->start < begin || function->start >= end)
-			continue;
+		decoder->next[i] = i + 1;
 		if (decode_function(decoder, i, (const uint8_t *)data->d_buf +
 		                    (function->start - begin),
 		                    (size_t)(stop - function->start),
@@ -160,18 +175,29 @@ decode_file(struct decoder *decoder, const struct elf_file *file,
 }
 
 int
-static_calls_add(struct program *program, const struct elf_file *file,
-                 struct error *error)
+static_calls_find(struct static_calls *calls,
+                  const struct program_functions *functions,
+                  const struct elf_file *file, struct error *error)
 {
-	struct decoder decoder = { .program = program };
+	struct decoder decoder = { .calls = calls, .functions = functions };
+	size_t n = functions->n;
 	int result = -1;
 
 	if (!decoder_open(&decoder, file))
 		return 0;
-	decoder.seen = memory_array(program->n_functions,
-	                            sizeof *decoder.seen, error);
-	if (decoder.seen != NULL)
+	decoder.seen = memory_array(n, sizeof *decoder.seen, error);
+	decoder.next = memory_array(n + 1, sizeof *decoder.next, error);
+	if (decoder.seen != NULL && decoder.next != NULL) {
+		for (size_t i = 0; i <= n; i++)
+			decoder.next[i] = (uint32_t)i;
 		result = decode_file(&decoder, file, error);
+	}
 	decoder_close(&decoder);
 	return result;
+}
+
+void
+static_calls_free(struct static_calls *calls)
+{
+	free(calls->items);
 }

@@ -31,11 +31,13 @@ static const char magic[8] = "gmon\1\0\0\0";
 static int
 read_call(struct gmon_reader *reader, struct error *error)
 {
+	const struct program_functions *functions =
+	    &reader->program->functions;
 	uint64_t from = gmon_read_address(reader);
 	uint64_t self = gmon_read_address(reader);
 	uint64_t count = bytes_number(&reader->bytes, 4);
-	uint32_t caller = program_find(reader->program, from);
-	uint32_t callee = program_find(reader->program, self);
+	uint32_t caller = program_functions_find(functions, from);
+	uint32_t callee = program_functions_find(functions, self);
 	uint64_t *calls;
 	uint32_t arc;
 
@@ -119,12 +121,12 @@ add_functions(struct gmon_reader *reader, const char *path, struct error *error)
 	profile->graph = call_graph_new(1, error);
 	if (object == NO_NAME || profile->graph == NULL)
 		return -1;
-	for (uint32_t i = 0; i < program->n_functions; i++) {
+	for (uint32_t i = 0; i < program->functions.n; i++) {
 		struct call_node node = {
-			.name = program->functions[i].name,
+			.name = program->functions.items[i].name,
 			.object = object,
 			.file = NO_NAME,
-			.identity = program->functions[i].start,
+			.identity = program->functions.items[i].start,
 			.level = 1,
 		};
 
@@ -141,10 +143,10 @@ add_static_calls(struct gmon_reader *reader, struct error *error)
 {
 	const struct program *program = reader->program;
 
-	for (uint32_t i = 0; i < program->n_calls; i++)
+	for (uint32_t i = 0; i < program->calls.n; i++)
 		if (call_graph_arc(reader->profile->graph,
-		                   program->calls[i].caller,
-		                   program->calls[i].callee,
+		                   program->calls.items[i].caller,
+		                   program->calls.items[i].callee,
 		                   error) == UINT32_MAX)
 			return -1;
 	return 0;

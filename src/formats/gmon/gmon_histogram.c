@@ -78,8 +78,8 @@ least_of(uint64_t a, uint64_t b)
 static uint32_t
 seek_function(const struct program *program, uint64_t unit, uint32_t at)
 {
-	while (at < program->n_functions &&
-	       program->functions[at].end / UNIT_SIZE <= unit)
+	while (at < program->functions.n &&
+	       program->functions.items[at].end / UNIT_SIZE <= unit)
 		at++;
 	return at;
 }
@@ -112,8 +112,8 @@ shares_of(const struct gmon_reader *reader, const struct gmon_histogram *histogr
 		if (bin_count(histogram, i) == 0 || end <= begin)
 			continue;
 		at = seek_function(program, begin, at);
-		if (at < program->n_functions &&
-		    overlap(&program->functions[at], begin, end) < end - begin
+		if (at < program->functions.n &&
+		    overlap(&program->functions.items[at], begin, end) < end - begin
 		    && end - begin > shares)
 			shares = end - begin;
 	}
@@ -142,12 +142,12 @@ split_bin(struct gmon_reader *reader, uint64_t begin, uint64_t end, uint32_t *at
 	uint32_t first, last = UINT32_MAX;
 
 	first = *at = seek_function(program, begin, *at);
-	for (uint32_t i = first; i < program->n_functions &&
-	     program->functions[i].start / UNIT_SIZE < end; i++)
-		covered += overlap(&program->functions[i], begin, end);
-	for (uint32_t i = first; covered > 0 && i < program->n_functions &&
-	     program->functions[i].start / UNIT_SIZE < end; i++) {
-		uint64_t units = overlap(&program->functions[i], begin, end);
+	for (uint32_t i = first; i < program->functions.n &&
+	     program->functions.items[i].start / UNIT_SIZE < end; i++)
+		covered += overlap(&program->functions.items[i], begin, end);
+	for (uint32_t i = first; covered > 0 && i < program->functions.n &&
+	     program->functions.items[i].start / UNIT_SIZE < end; i++) {
+		uint64_t units = overlap(&program->functions.items[i], begin, end);
 		uint64_t part = (uint64_t)((wide)all * units / covered);
 
 		if (units == 0)
