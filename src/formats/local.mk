@@ -81,8 +81,8 @@ libcore_a_SOURCES += \
 	src/formats/perf/perf_unpacker.c src/formats/perf/perf_unpacker.h \
 	src/formats/pprof/export_pprof.c \
 	src/formats/pprof/pprof.c \
-	src/formats/pprof/pprof_code.c \
-	src/formats/pprof/pprof_encoding.h \
+	src/formats/pprof/pprof_code.c src/formats/pprof/pprof_code.h \
+	src/formats/pprof/pprof_encoding.c src/formats/pprof/pprof_encoding.h \
 	src/formats/pprof/pprof_frames.c src/formats/pprof/pprof_frames.h \
 	src/formats/pprof/pprof_origin.c src/formats/pprof/pprof_origin.h \
 	src/formats/pprof/pprof_profile.c src/formats/pprof/pprof_profile.h \

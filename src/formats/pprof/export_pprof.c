@@ -14,52 +14,9 @@
 #include "src/base/memory.h"
 #include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/gzip_output.h"
+#include "src/formats/pprof/pprof_code.h"
 #include "src/formats/pprof/pprof_encoding.h"
 #include "src/profile/stack_walk.h"
-
-/* The number of a string; 0 with *error set for want of memory. */
-static uint64_t
-string_id(struct pprof_encoding *encoding, const char *text, size_t length,
-          struct error *error)
-{
-	uint32_t id = names_add(encoding->strings, text, length, error);
-
-	return id != NO_NAME ? id : 0;
-}
-
-uint64_t
-pprof_text_id(struct pprof_encoding *encoding, const char *text,
-              struct error *error)
-{
-	return string_id(encoding, text, strlen(text), error);
-}
-
-uint64_t
-pprof_name_id(struct pprof_encoding *encoding, uint32_t name,
-              struct error *error)
-{
-	const struct names *names = encoding->source->profile->names;
-
-	if (name == NO_NAME)
-		return 0;
-	return string_id(encoding, names_text(names, name),
-	                 names_length(names, name), error);
-}
-
-int
-pprof_flush(struct pprof_encoding *encoding, struct error *error)
-{
-	if (error->is_set)
-		return -1;
-	return export_flush(&encoding->fields, encoding->writer, error);
-}
-
-void
-pprof_add_message(struct pprof_encoding *encoding, uint32_t field)
-{
-	protobuf_add_message(&encoding->fields, field, &encoding->message);
-	text_clear(&encoding->message);
-}
 
 /* ---- resources ---- */
 
@@ -175,7 +132,7 @@ write_comments(struct pprof_encoding *encoding, struct error *error)
 		size_t length = (size_t)(end - line);
 
 		protobuf_add_number(&encoding->fields, PROFILE_COMMENT,
-		                    string_id(encoding, line, length, error));
+		                    pprof_string_id(encoding, line, length, error));
 		at += length + 1;
 	}
 	encoding->fields.failed |= header.failed;

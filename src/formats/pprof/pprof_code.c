@@ -5,7 +5,7 @@
  * function is a name in a file.  Addresses are those of the modules' files, for
  * which pprof has a sign: a mapping of the whole address space.
  */
-#include "src/formats/pprof/pprof_encoding.h"
+#include "src/formats/pprof/pprof_code.h"
 
 #include <stdio.h>
 #include <stdlib.h>

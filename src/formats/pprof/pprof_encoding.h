@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pprof_encoding.h -- profile.proto in the making.
  *
- * Shared by export_pprof.c, which sees resources and samples, and
- * pprof_code.c, which sees modules, functions and locations.
+ * What export_pprof.c, which sees resources and samples, and pprof_code.c,
+ * which sees modules, functions and locations, write by.
  * Source: google/pprof, proto/profile.proto.
  */
 #ifndef CPPROF_FORMATS_PPROF_ENCODING_H
@@ -55,6 +55,8 @@ struct pprof_encoding {
 };
 
 /* The number of a string; 0 with *error set for want of memory. */
+uint64_t pprof_string_id(struct pprof_encoding *encoding, const char *text,
+                         size_t length, struct error *error);
 uint64_t pprof_text_id(struct pprof_encoding *encoding, const char *text,
                        struct error *error);
 
@@ -67,11 +69,5 @@ void pprof_add_message(struct pprof_encoding *encoding, uint32_t field);
 
 /* Hands on the fields so far; 0, or -1 with *error set, perhaps before. */
 int pprof_flush(struct pprof_encoding *encoding, struct error *error);
-
-/*
- * Writes a mapping for each module and a location for each frame, with its
- * functions; ids are their numbers and one.  0, or -1 with *error set.
- */
-int pprof_write_code(struct pprof_encoding *encoding, struct error *error);
 
 #endif
