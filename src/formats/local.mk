@@ -17,6 +17,8 @@ libcore_a_SOURCES += \
 	src/formats/unpacker.c src/formats/unpacker.h \
 	src/formats/callgrind/callgrind.c \
 	src/formats/callgrind/callgrind_body.c \
+	src/formats/callgrind/callgrind_contexts.c \
+	src/formats/callgrind/callgrind_contexts.h \
 	src/formats/callgrind/callgrind_costs.c \
 	src/formats/callgrind/callgrind_costs.h \
 	src/formats/callgrind/callgrind_events.c \

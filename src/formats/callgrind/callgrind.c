@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/formats/callgrind/callgrind_contexts.h"
 #include "src/formats/callgrind/callgrind_reader.h"
 #include "src/formats/callgrind/callgrind_words.h"
 
@@ -103,8 +104,8 @@ finish_profile(struct callgrind_reader *reader, struct error *error)
 	if (text_lines_warn_skipped(&reader->lines, reader->profile,
 	                            error) != 0)
 		return -1;
-	if (callgrind_names_finish(reader->names, reader->profile,
-	                           reader->is_callgrind, &wrong) != 0 ||
+	if (callgrind_contexts_resolve(reader->names, reader->profile,
+	                               reader->is_callgrind, &wrong) != 0 ||
 	    call_graph_add_places(reader->graph, &wrong) != 0 ||
 	    callgrind_events_reckon(&reader->events, reader->graph,
 	                            &wrong) != 0 ||

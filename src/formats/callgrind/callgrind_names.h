@@ -6,11 +6,8 @@
  * number means may change with the next part of a file.
  *
  * A function is a node of the graph while the file is read, under its whole
- * text and the file and object it is defined in.  Callgrind writes into that
- * text what it tells apart: "parse'2" is parse below itself, and with
- * --separate-callers "parse'2'main'(below main)" is that called along (main
- * parse), innermost first.  All texts must be known to tell such a text from
- * names that hold an apostrophe, so it is taken apart in the end.
+ * text and the file and object it is defined in; callgrind_contexts.h makes
+ * names of it in the end.
  */
 #ifndef CPPROF_FORMATS_CALLGRIND_NAMES_H
 #define CPPROF_FORMATS_CALLGRIND_NAMES_H
@@ -19,7 +16,8 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/profile/profile.h"
+#include "src/base/names.h"
+#include "src/profile/call_graph.h"
 
 struct callgrind_names;
 
@@ -49,13 +47,18 @@ uint32_t callgrind_names_node(struct callgrind_names *names,
                               struct error *error);
 
 /*
- * Gives all nodes their names, levels and callers, and all places their files,
- * entered into the profile, and enters the objects as its modules.
- * has_contexts: whether texts are taken apart, as only callgrind's own are.  0,
- * or -1 with *error set.
+ * What tells nodes apart, as texts; NO_NAME: unknown.  A node's name is its
+ * text's number, too, and a place's file that of the file's.
  */
-int callgrind_names_finish(struct callgrind_names *names,
-                           struct profile *profile, bool has_contexts,
-                           struct error *error);
+struct callgrind_key {
+	uint32_t text, file, object;
+};
+
+/* Of a node that was entered. */
+struct callgrind_key callgrind_names_key(const struct callgrind_names *names,
+                                         uint32_t node);
+
+/* The texts of all kinds. */
+const struct names *callgrind_names_texts(const struct callgrind_names *names);
 
 #endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* callgrind_contexts.c -- names from the texts of a callgrind file. */
+#include "src/formats/callgrind/callgrind_contexts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+enum { MAX_CALLERS = 10000 };
+
+struct resolving {
+	const struct callgrind_names *names;
+	const struct names *texts;
+	struct profile *profile;
+	struct names *functions;	/* what stands before an apostrophe in
+					 * some text */
+	uint32_t *callers;		/* of one node */
+	size_t callers_capacity;
+};
+
+/* Length of what stands before the first apostrophe behind the first byte. */
+static size_t
+part_length(const char *text, size_t length)
+{
+	const char *end = length > 1 ? memchr(text + 1, '\'', length - 1) :
+	                  NULL;
+
+	return end == NULL ? length : (size_t)(end - text);
+}
+
+/* "2" and more, in digits alone; 0 is no level. */
+static uint32_t
+read_level(const char *text, size_t length)
+{
+	uint32_t level = 0;
+
+	if (length == 0 || length > 9 || *text == '0')
+		return 0;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return 0;
+		level = level * 10 + (uint32_t)(text[i] - '0');
+	}
+	return level >= 2 ? level : 0;
+}
+
+static int
+list_functions(struct resolving *resolving, struct error *error)
+{
+	const struct call_graph *graph = resolving->profile->graph;
+	const struct names *texts = resolving->texts;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		const char *text = names_text(texts, graph->nodes[i].name);
+		size_t length = names_length(texts, graph->nodes[i].name);
+
+		if (names_add(resolving->functions, text,
+		              part_length(text, length), error) == NO_NAME)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+add_caller(struct resolving *resolving, struct call_node *node,
+           const char *text, size_t length, struct error *error)
+{
+	if (memory_grow(&resolving->callers, &resolving->callers_capacity,
+	                (size_t)node->n_callers + 1, sizeof *resolving->callers,
+	                error) != 0)
+		return -1;
+	resolving->callers[node->n_callers] =
+	    names_add(resolving->profile->names, text, length, error);
+	return resolving->callers[node->n_callers++] != NO_NAME ? 0 : -1;
+}
+
+/*
+ * Takes FUNCTION['LEVEL]['CALLER]... apart.  1, 0 where the text is not that,
+ * or -1 with *error set.
+ */
+static int
+take_apart(struct resolving *resolving, const char *text, size_t length,
+           struct call_node *node, struct error *error)
+{
+	const char *end = text + length;
+	size_t n = part_length(text, length);
+
+	node->name = names_add(resolving->profile->names, text, n, error);
+	if (node->name == NO_NAME)
+		return -1;
+	for (text += n; text < end; text += n) {
+		uint32_t level = 0;
+
+		text++;
+		n = part_length(text, (size_t)(end - text));
+		if (node->level == 1 && node->n_callers == 0)
+			level = read_level(text, n);
+		if (level > 0) {
+			node->level = level;
+			continue;
+		}
+		if (node->n_callers == MAX_CALLERS ||
+		    names_find(resolving->functions, text, n) == NO_NAME)
+			return 0;
+		if (add_caller(resolving, node, text, n, error) != 0)
+			return -1;
+	}
+	return 1;
+}
+
+/* The length of a name that holds quotes itself, less the level behind it. */
+static size_t
+strip_level(const char *text, size_t length, uint32_t *level)
+{
+	const char *quote = memrchr(text, '\'', length);
+	size_t n = (size_t)(quote - text);
+
+	*level = read_level(quote + 1, length - n - 1);
+	if (*level > 0 && n > 0)
+		return n;
+	*level = 1;
+	return length;
+}
+
+/* A text as a name of the profile; NO_NAME where it is not known, "???". */
+static uint32_t
+enter_place(struct resolving *resolving, uint32_t text, struct error *error)
+{
+	const struct names *texts = resolving->texts;
+
+	if (text == NO_NAME || strcmp(names_text(texts, text), "???") == 0)
+		return NO_NAME;
+	return names_add(resolving->profile->names, names_text(texts, text),
+	                 names_length(texts, text), error);
+}
+
+/* Where a node is defined. */
+static void
+set_home(struct resolving *resolving, uint32_t number, struct call_node *node,
+         struct error *error)
+{
+	struct callgrind_key key = callgrind_names_key(resolving->names,
+	                                               number);
+
+	node->object = enter_place(resolving, key.object, error);
+	node->file = enter_place(resolving, key.file, error);
+}
+
+static int
+resolve_node(struct resolving *resolving, uint32_t number, bool has_contexts,
+             struct error *error)
+{
+	struct call_graph *graph = resolving->profile->graph;
+	const struct names *texts = resolving->texts;
+	struct call_node node = { .level = 1 };
+	uint32_t whole = graph->nodes[number].name;
+	const char *text = names_text(texts, whole);
+	size_t length = names_length(texts, whole);
+	bool has_parts = has_contexts && memchr(text, '\'', length) != NULL;
+	int result = 0;
+
+	if (has_parts)
+		result = take_apart(resolving, text, length, &node, error);
+	if (result < 0)
+		return -1;
+	if (result == 0) {
+		node = (struct call_node){ .level = 1 };
+		if (has_parts)
+			length = strip_level(text, length, &node.level);
+		node.name = names_add(resolving->profile->names, text, length,
+		                      error);
+	}
+	set_home(resolving, number, &node, error);
+	if (error->is_set)
+		return -1;
+	return call_graph_set_node(graph, number, node, resolving->callers,
+	                           error);
+}
+
+static int
+add_modules(struct resolving *resolving, struct error *error)
+{
+	const struct names *texts = resolving->texts;
+	uint32_t n_nodes = resolving->profile->graph->n_nodes;
+	bool *is_known = memory_array(names_count(texts), sizeof *is_known,
+	                              error);
+
+	for (uint32_t i = 0; is_known != NULL && i < n_nodes; i++) {
+		struct callgrind_key key = callgrind_names_key(resolving->names,
+		                                               i);
+
+		if (key.object == NO_NAME || is_known[key.object])
+			continue;
+		is_known[key.object] = true;
+		if (strcmp(names_text(texts, key.object), "???") != 0 &&
+		    profile_add_module(resolving->profile,
+		                       names_text(texts, key.object), NULL, 0,
+		                       error) == UINT32_MAX)
+			break;
+	}
+	free(is_known);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+resolve_places(struct resolving *resolving, struct error *error)
+{
+	struct call_places *places = resolving->profile->graph->places;
+
+	for (uint32_t i = 0; i < places->n; i++)
+		places->items[i].file = enter_place(resolving,
+		    places->items[i].file, error);
+	return error->is_set ? -1 : 0;
+}
+
+int
+callgrind_contexts_resolve(const struct callgrind_names *names,
+                           struct profile *profile, bool has_contexts,
+                           struct error *error)
+{
+	struct resolving resolving = { .names = names,
+		.texts = callgrind_names_texts(names), .profile = profile };
+	int result = -1;
+
+	resolving.functions = names_new(error);
+	if (resolving.functions != NULL &&
+	    list_functions(&resolving, error) == 0 &&
+	    add_modules(&resolving, error) == 0)
+		result = 0;
+	for (uint32_t i = 0; result == 0 && i < profile->graph->n_nodes; i++)
+		result = resolve_node(&resolving, i, has_contexts, error);
+	if (result == 0)
+		result = resolve_places(&resolving, error);
+	names_free(resolving.functions);
+	free(resolving.callers);
+	return result;
+}
