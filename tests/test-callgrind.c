@@ -339,6 +339,38 @@ own_events_come_back(void **state)
 	profile_free(profile);
 }
 
+/* What stands behind an event of ours is its unit only if it is one. */
+static void
+units_of_our_own_make_sense(void **state)
+{
+	static const struct {
+		const char *text, *name, *gtick;
+		uint64_t interval;
+	} units[] = {
+		{ "cpu, 20 us each", "cpu", "us", 20 },
+		{ "cpu, 9  each", "cpu", "", 9 },
+		{ "cpu, 0 us each", "cpu, 0 us each", "", 1 },
+		{ "cpu, 7us each", "cpu, 7us each", "", 1 },
+		{ "cpu", "cpu", "", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		char text[200];
+		struct profile *profile;
+		const struct resource *resource;
+
+		snprintf(text, sizeof text, "creator: cpprof\nevent: E : %s\n"
+		         "events: E\nfn=f\n1 5\n", units[i].text);
+		profile = read_text(text);
+		resource = &profile->resources[0];
+		assert_string_equal(resource->name, units[i].name);
+		assert_string_equal(resource->gtick, units[i].gtick);
+		assert_int_equal(resource->interval, units[i].interval);
+		profile_free(profile);
+	}
+}
+
 static void
 old_spellings_are_known(void **state)
 {
@@ -506,6 +538,7 @@ main(void)
 		cmocka_unit_test(functions_of_one_name_stay_apart),
 		cmocka_unit_test(costs_have_their_places),
 		cmocka_unit_test(own_events_come_back),
+		cmocka_unit_test(units_of_our_own_make_sense),
 		cmocka_unit_test(old_spellings_are_known),
 		cmocka_unit_test(costs_without_function_are_kept),
 		cmocka_unit_test(errors_name_their_line),

@@ -54,35 +54,6 @@ callgrind_events_free(struct callgrind_events *events)
 	free(events->definitions);
 }
 
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static void
-trim(const char **text, size_t *length)
-{
-	while (*length > 0 && is_blank(**text)) {
-		++*text;
-		--*length;
-	}
-	while (*length > 0 && is_blank((*text)[*length - 1]))
-		--*length;
-}
-
-/* The next word, which ends at a blank; its length, 0 at the end. */
-static size_t
-next_word(const char **text, size_t *length)
-{
-	size_t n = 0;
-
-	trim(text, length);
-	while (n < *length && !is_blank((*text)[n]))
-		n++;
-	return n;
-}
-
 static struct event_definition *
 find_definition(const struct callgrind_events *events, const char *name,
                 size_t length)
@@ -122,7 +93,7 @@ static const char *
 keep(struct profile *profile, const char *text, size_t length,
      struct error *error)
 {
-	trim(&text, &length);
+	callgrind_trim(&text, &length);
 	return arena_text(&profile->arena, text, length, error);
 }
 
@@ -133,19 +104,20 @@ read_own(struct event_definition *made, struct profile *profile,
 {
 	const char *text = made->long_name, *end = text + strlen(text);
 	const char *comma = memrchr(text, ',', (size_t)(end - text));
-	const char *name_end = end, *gtick = "";
-	uint64_t interval = 1;
+	const char *name_end = end, *gtick;
+	uint64_t interval;
 
+	made->gtick = "";
+	made->interval = 1;
 	if (comma != NULL && end - comma > 6 && strcmp(end - 5, " each") == 0 &&
 	    (gtick = callgrind_number(comma + 2, &interval)) != NULL &&
-	    *gtick == ' ' && interval > 0)
+	    *gtick == ' ' && interval > 0) {
 		name_end = comma;
-	else
-		gtick = "";
+		made->interval = interval;
+		made->gtick = keep(profile, gtick, (size_t)(end - 5 - gtick),
+		                   error);
+	}
 	made->own_name = keep(profile, text, (size_t)(name_end - text), error);
-	made->gtick = *gtick == '\0' ? "" :
-	    keep(profile, gtick, (size_t)(end - 5 - gtick), error);
-	made->interval = interval;
 	return error->is_set ? -1 : 0;
 }
 
@@ -262,7 +234,7 @@ callgrind_events_columns(struct callgrind_events *events,
 	size_t n;
 
 	events->n_columns = 0;
-	while ((n = next_word(&text, &length)) > 0) {
+	while ((n = callgrind_next_word(&text, &length)) > 0) {
 		if (add_column(events, profile, text, n, error) != 0)
 			return -1;
 		text += n;
@@ -278,7 +250,7 @@ static bool
 read_term(const struct profile *profile, const char *text, size_t length,
           struct term *term)
 {
-	trim(&text, &length);
+	callgrind_trim(&text, &length);
 	term->factor = 1;
 	if (length > 0 && *text >= '0' && *text <= '9') {
 		term->factor = 0;
@@ -289,12 +261,12 @@ read_term(const struct profile *profile, const char *text, size_t length,
 			    __builtin_add_overflow(term->factor, *text - '0',
 			                           &term->factor))
 				return false;
-		trim(&text, &length);
+		callgrind_trim(&text, &length);
 		if (length > 0 && *text == '*') {
 			text++;
 			length--;
 		}
-		trim(&text, &length);
+		callgrind_trim(&text, &length);
 	}
 	term->resource = find_resource(profile, text, length);
 	return term->resource != UINT32_MAX;

@@ -9,10 +9,7 @@ static const char *
 keep_text(struct callgrind_reader *reader, const char *text, size_t length,
           struct error *error)
 {
-	while (length > 0 && (*text == ' ' || *text == '\t')) {
-		text++;
-		length--;
-	}
+	callgrind_trim(&text, &length);
 	return arena_text(&reader->profile->arena, text, length, error);
 }
 
@@ -78,19 +75,9 @@ set_positions(struct callgrind_reader *reader, const char *text, size_t length,
               struct error *error)
 {
 	uint32_t n = 0, line_column = UINT32_MAX;
+	size_t word;
 
-	for (;;) {
-		size_t word = 0;
-
-		while (length > 0 && (*text == ' ' || *text == '\t')) {
-			text++;
-			length--;
-		}
-		while (word < length && text[word] != ' ' &&
-		       text[word] != '\t')
-			word++;
-		if (word == 0)
-			break;
+	while ((word = callgrind_next_word(&text, &length)) > 0) {
 		if (n == MAX_POSITIONS)
 			return text_lines_reject(&reader->lines,
 			    "more than three positions", error);

@@ -126,7 +126,7 @@ add_events(struct text_buffer *text, const struct profile *profile)
 		add_event(text, profile, r);
 		text_add_string(text, " : ");
 		add_string(text, resource->name);
-		if (*resource->gtick != '\0') {
+		if (*resource->gtick != '\0' || resource->interval != 1) {
 			text_add_format(text, ", %" PRIu64 " ",
 			                resource->interval);
 			add_string(text, resource->gtick);
@@ -187,7 +187,7 @@ callgrind_output_totals(struct callgrind_output *output, const char *key,
 
 /*
  * "key=(12) name" when something is first named, then "key=(12)"; `names` tells
- * it by identity[length].
+ * it by its identity.  Without a name the first would read as the second.
  */
 static void
 add_reference(struct callgrind_output *output, const char *key,
@@ -201,7 +201,10 @@ add_reference(struct callgrind_output *output, const char *key,
 	if (number == NO_NAME)
 		return;
 	text_add_format(&output->text, "%s=(%" PRIu32 ")", key, number + 1);
-	if (number == n) {
+	if (number == n && name.length == 0) {
+		text_add_string(&output->text, " [empty]");
+		output->n_changed++;
+	} else if (number == n) {
 		text_add_char(&output->text, ' ');
 		if (!add_text(&output->text, name.bytes, name.length))
 			output->n_changed++;

@@ -50,6 +50,34 @@ callgrind_number(const char *at, uint64_t *number)
 	return at;
 }
 
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+void
+callgrind_trim(const char **text, size_t *length)
+{
+	while (*length > 0 && is_blank(**text)) {
+		++*text;
+		--*length;
+	}
+	while (*length > 0 && is_blank((*text)[*length - 1]))
+		--*length;
+}
+
+size_t
+callgrind_next_word(const char **text, size_t *length)
+{
+	size_t n = 0;
+
+	callgrind_trim(text, length);
+	while (n < *length && !is_blank((*text)[n]))
+		n++;
+	return n;
+}
+
 bool
 callgrind_is_key(const char *line, size_t length, const char *key)
 {

@@ -24,6 +24,12 @@ callgrind_skip_blanks(const char *at)
  */
 const char *callgrind_number(const char *at, uint64_t *number);
 
+/* Takes blanks off both ends of text[length]. */
+void callgrind_trim(const char **text, size_t *length);
+
+/* The next word, which ends at a blank; its length, 0 at the end. */
+size_t callgrind_next_word(const char **text, size_t *length);
+
 /* Whether text[length] is that word. */
 bool callgrind_is_key(const char *text, size_t length, const char *key);
 
