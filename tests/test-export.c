@@ -486,6 +486,27 @@ cpprofdata_comes_back_with_addresses_samples_and_threads(void **state)
 	}
 }
 
+static void
+cpprofdata_comes_back_with_what_is_known_of_the_run(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile = random_profile(3, 2, true), *back;
+
+	(void)state;
+	profile->processes[0].cpu_ns = 4000;
+	profile->processes[0].sampling_ns = 20;
+	assert_int_equal(profile_add_source(profile, &profile->resources[1],
+	    "a clock, random intervals; perf", &error), 0);
+	back = round_trip(&exporter_cpprofdata, &format_cpprofdata, profile, 0);
+	assert_int_equal(back->processes[0].cpu_ns, 4000);
+	assert_int_equal(back->processes[0].sampling_ns, 20);
+	assert_null(back->resources[0].source);
+	assert_string_equal(back->resources[1].source,
+	                    "a clock, random intervals; perf");
+	profile_free(back);
+	profile_free(profile);
+}
+
 /* Each node has returned once more than it has hits. */
 static void
 count_returns(struct sample_tree *tree)
@@ -728,6 +749,8 @@ main(void)
 		cmocka_unit_test(pprof_of_names_comes_back),
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_addresses_samples_and_threads),
+		cmocka_unit_test(
+		    cpprofdata_comes_back_with_what_is_known_of_the_run),
 		cmocka_unit_test(cpprofdata_comes_back_with_returns),
 		cmocka_unit_test(collapsed_is_bare_stacks),
 		cmocka_unit_test(

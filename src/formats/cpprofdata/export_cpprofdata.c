@@ -359,6 +359,7 @@ set_resource(struct recording *recording, uint32_t r, struct error *error)
 	memcpy(record->name, resource->name, name);
 	memcpy(record->gtick, resource->gtick, gtick);
 	record->interval = htole64(resource->interval);
+	record->source = htole32(add_text(recording, resource->source));
 	return 0;
 }
 
@@ -375,6 +376,8 @@ set_process(struct recording *recording)
 	header->parent_pid = htole32((uint32_t)process->parent_pid);
 	header->start_ns = htole64(process->start_ns);
 	header->end_ns = header->last_sample_ns = htole64(process->end_ns);
+	header->cpu_ns = htole64(process->cpu_ns);
+	header->sampling_ns = htole64(process->sampling_ns);
 	header->arguments = htole32(add_text(recording, process->command));
 	header->n_arguments = htole32(process->command != NULL);
 	header->host = htole32(add_text(recording, process->host));
