@@ -47,9 +47,9 @@ meter_start(struct meter *meter, uint64_t interval, bool is_random,
 }
 
 uint64_t
-meter_cross(struct meter *meter, uint64_t gticks)
+meter_cross(struct meter *meter, uint64_t beyond)
 {
-	uint64_t beyond = gticks - meter->left, distance, hits = 1;
+	uint64_t distance, hits = 1;
 
 	if (meter->random == 0 || beyond / meter->interval >= DRAWS_MAX) {
 		hits += beyond / meter->interval;

@@ -41,18 +41,34 @@ void meter_start(struct meter *meter, uint64_t interval, bool is_random,
 /* The next distance, from a boundary. */
 uint64_t meter_draw(struct meter *meter);
 
-/* The hits that crossing brings: gticks >= meter->left. */
-uint64_t meter_cross(struct meter *meter, uint64_t gticks);
+/* The hits of a boundary that is crossed, with so many gticks beyond it. */
+uint64_t meter_cross(struct meter *meter, uint64_t beyond);
+
+/*
+ * Feeds gticks up to the next boundary and returns false, or says how many are
+ * beyond it, for meter_cross.  What is left is read once: a handler may change
+ * it, and less than nothing would be left then.
+ */
+static inline bool
+meter_reaches(struct meter *meter, uint64_t gticks, uint64_t *beyond)
+{
+	const uint64_t left = __atomic_load_n(&meter->left, __ATOMIC_RELAXED);
+
+	*beyond = gticks - left;
+	if (gticks >= left)
+		return true;
+	__atomic_store_n(&meter->left, left - gticks, __ATOMIC_RELAXED);
+	return false;
+}
 
 /* Feeds gticks; the hits to be counted here and now. */
 static inline uint64_t
 meter_spend(struct meter *meter, uint64_t gticks)
 {
-	if (gticks < meter->left) {
-		meter->left -= gticks;
-		return 0;
-	}
-	return meter_cross(meter, gticks);
+	uint64_t beyond;
+
+	return meter_reaches(meter, gticks, &beyond) ?
+	    meter_cross(meter, beyond) : 0;
 }
 
 #endif

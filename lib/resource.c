@@ -305,15 +305,15 @@ resources_settle(struct thread *thread)
 
 /* An interval has passed, perhaps several. */
 static __attribute__((noinline)) void
-spend_on(struct thread *thread, unsigned column, uint64_t gticks,
+spend_on(struct thread *thread, unsigned column, uint64_t beyond,
     const void *function)
 {
 	struct account *account = &thread->accounts[column];
 	int saved = errno;
-	uint64_t hits = meter_cross(&account->meter, gticks);
+	uint64_t hits = meter_cross(&account->meter, beyond);
 
 	/* A vfork child's are not the parent's, whose memory this is. */
-	if (hits > 0 && !control_is_stopped() && start_check_process() &&
+	if (!control_is_stopped() && start_check_process() &&
 	    start_is_own_process()) {
 		account->owed += hits;
 		sample_take_here(thread, 1u << column, hits, function);
@@ -325,13 +325,10 @@ void
 resource_spend_column(unsigned column, uint64_t gticks, const void *function)
 {
 	struct thread *thread = thread_self;
-	struct meter *meter;
+	uint64_t beyond;
 
 	if (thread == NULL || thread->is_sampling)
 		return;
-	meter = &thread->accounts[column].meter;
-	if (gticks < meter->left)
-		meter->left -= gticks;
-	else
-		spend_on(thread, column, gticks, function);
+	if (meter_reaches(&thread->accounts[column].meter, gticks, &beyond))
+		spend_on(thread, column, beyond, function);
 }
