@@ -140,31 +140,35 @@ read_size(const char *text)
 	return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
-/* The command line, as the kernel has it, into memory of its own. */
+/*
+ * The command line, as the kernel has it, into memory of its own; once more
+ * where a first attempt to begin has failed.
+ */
 static void
 read_arguments(void)
 {
 	int fd = files_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
 	size_t size = 0, i;
 	ssize_t n;
-	char *text;
 
-	text = mmap(NULL, MAX_ARGUMENTS_SIZE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (fd < 0 || text == MAP_FAILED)
-		goto out;
-	while ((n = files_read(fd, text + size,
-	    MAX_ARGUMENTS_SIZE - 1 - size)) > 0)
+	if (fd < 0)
+		return;
+	if (process.arguments == NULL) {
+		void *memory = mmap(NULL, MAX_ARGUMENTS_SIZE, PROT_READ |
+		    PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		process.arguments = memory != MAP_FAILED ? memory : NULL;
+	}
+	while (process.arguments != NULL && (n = files_read(fd,
+	    process.arguments + size, MAX_ARGUMENTS_SIZE - 1 - size)) > 0)
 		size += (size_t)n;
-	if (size > 0 && text[size - 1] != '\0')
-		text[size++] = '\0';
-	process.arguments = text;
+	files_close(fd);
+	if (size > 0 && process.arguments[size - 1] != '\0')
+		process.arguments[size++] = '\0';
 	process.arguments_size = size;
+	process.n_arguments = 0;
 	for (i = 0; i < size; i++)
-		process.n_arguments += text[i] == '\0';
-out:
-	if (fd >= 0)
-		files_close(fd);
+		process.n_arguments += process.arguments[i] == '\0';
 }
 
 static void
@@ -187,17 +191,30 @@ find_own_mapping(void)
 	process.own_end = (uintptr_t)object.dlfo_map_end;
 }
 
-bool
-process_init(char **environment, const char *output, const char **problem)
+/* What the environment asks for, but where to.  False with errno EINVAL. */
+static bool
+read_settings(char **environment, const char **problem)
 {
-	const bool is_from_environment = output == NULL;
+	const bool is_random = process_variable(environment,
+	    CPPROF_ENVIRONMENT_RANDOM) != NULL;
+	const bool are_chosen = resources_choose(process_variable(environment,
+	    CPPROF_ENVIRONMENT_RESOURCES), is_random, problem);
 
-	*problem = NULL;
-	if (output == NULL)
-		output = process_variable(environment,
-		    CPPROF_ENVIRONMENT_OUTPUT);
-	if (output == NULL || *output == '\0')
+	errno = EINVAL;
+	if (!are_chosen)
 		return false;
+	process.counts_returns = process_variable(environment,
+	    CPPROF_ENVIRONMENT_RETURNS) != NULL;
+	*problem = CPPROF_ENVIRONMENT_MAX_SIZE
+	    " is not a usable number of bytes";
+	return read_size(process_variable(environment,
+	    CPPROF_ENVIRONMENT_MAX_SIZE));
+}
+
+/* Whether to sample at all, and what may be said of it. */
+static bool
+is_to_sample(char **environment)
+{
 	errno = EPERM;
 	if (getauxval(AT_SECURE) != 0)
 		return false;
@@ -209,30 +226,12 @@ process_init(char **environment, const char *output, const char **problem)
 	    CPPROF_ENVIRONMENT_LAUNCHER));
 	process.is_alone = process_variable(environment,
 	    CPPROF_ENVIRONMENT_ALONE) != NULL;
-	if (process.is_alone && !process.may_speak)
-		return false;
-	if (*output != '/' || strlen(output) >= sizeof process.output - 64) {
-		*problem = CPPROF_ENVIRONMENT_OUTPUT
-		    " is not a usable absolute path";
-		return false;
-	}
-	find_own_mapping();
-	if (!resources_choose(process_variable(environment,
-	    CPPROF_ENVIRONMENT_RESOURCES),
-	    process_variable(environment, CPPROF_ENVIRONMENT_RANDOM) != NULL,
-	    problem))
-		return false;
-	if (!read_size(process_variable(environment,
-	    CPPROF_ENVIRONMENT_MAX_SIZE))) {
-		*problem = CPPROF_ENVIRONMENT_MAX_SIZE
-		    " is not a usable number of bytes";
-		return false;
-	}
-	own_resources_add(is_from_environment && own_resources_are_likely());
-	errno = 0;
-	strcpy(process.output, output);
-	process.counts_returns = process_variable(environment,
-	    CPPROF_ENVIRONMENT_RETURNS) != NULL;
+	return process.may_speak || !process.is_alone;
+}
+
+static void
+read_facts(void)
+{
 	process_forked();
 	read_arguments();
 	read_executable();
@@ -240,5 +239,30 @@ process_init(char **environment, const char *output, const char **problem)
 		process.host[0] = '\0';
 	if (getcwd(process.directory, sizeof process.directory) == NULL)
 		process.directory[0] = '\0';
+}
+
+bool
+process_init(char **environment, const char *output, const char **problem)
+{
+	const bool is_from_environment = output == NULL;
+
+	*problem = NULL;
+	if (output == NULL)
+		output = process_variable(environment,
+		    CPPROF_ENVIRONMENT_OUTPUT);
+	if (output == NULL || *output == '\0' || !is_to_sample(environment))
+		return false;
+	if (*output != '/' || strlen(output) >= sizeof process.output - 64) {
+		*problem = CPPROF_ENVIRONMENT_OUTPUT
+		    " is not a usable absolute path";
+		return false;
+	}
+	find_own_mapping();
+	if (!read_settings(environment, problem))
+		return false;
+	own_resources_add(is_from_environment && own_resources_are_likely());
+	strcpy(process.output, output);
+	read_facts();
+	errno = 0;
 	return true;
 }
