@@ -10,19 +10,14 @@
  * Who stands before a function of the C library spends, after the real one has
  * done its work:
  *
- *	EXPORTED void *
- *	malloc(size_t size)
- *	{
- *		void *block = real()->malloc(size);
- *
- *		resource_spend(RESOURCE_ALLOC_BYTES, size);
- *		return block;
- *	}
+ *	block = next.malloc(size);
+ *	resource_spend_in(RESOURCE_ALLOC_BYTES, size,
+ *	    (const void *)next.malloc);
  *
  * Nothing is sampled then but every interval-th gtick, and what is not asked
- * for costs one load and a jump.  The sample is of the stack at the call, the
- * program's caller of the wrapper innermost: frames of this library never
- * show.  What the collector itself spends while it takes a sample does not
+ * for costs one load and a jump.  The sample is of the stack at the call: the
+ * program's caller of the wrapper, and below it the real function.  Frames of
+ * this library never show.  What the collector itself spends while it takes a sample does not
  * count; what is spent while ticks are held off does, and is sampled later
  * (owed).  errno is preserved.
  */

@@ -5,7 +5,7 @@
  * thread gets a SIGTRAP (attr.sigtrap, Linux 5.13) on its way back to user
  * space: at the very instruction, or at the end of the system call or the wait
  * that brought it, and never by cutting a call short.  The program's own use
- * of SIGTRAP is kept (sampler.h).
+ * of SIGTRAP is kept (signals.h).
  *
  * What the kernel counts for the thread anyway (time, faults, switches) is
  * asked for at each trap, so that totals are exact whatever traps are lost.
