@@ -22,6 +22,8 @@
 #define FRAME_SIZE_OLD 2048		/* what kernels before 5.14 say */
 #define TICK_SIZE 4096			/* the handler's part, and more */
 #define PROGRAM_SIZE 16384		/* what a handler of theirs may take */
+#define STOPS 4				/* calls stopped within each other's
+					   handlers */
 
 /* Bit number - 1: whether that signal's action masks this one of ours. */
 static _Atomic uint64_t had_ours[OUR_SIGNALS];
@@ -108,18 +110,41 @@ adapt_all(void)
 			real()->sigaction(number, &copy, NULL);
 }
 
+/* The kernel's frame for a signal. */
+static size_t
+frame_size(void)
+{
+	const size_t size = getauxval(AT_MINSIGSTKSZ);
+
+	return size < FRAME_SIZE_OLD ? FRAME_SIZE_OLD : size;
+}
+
+/* What is too small for a tick within a handler of the program. */
+static size_t
+least_size(void)
+{
+	return 2 * frame_size() + TICK_SIZE + PROGRAM_SIZE;
+}
+
+bool
+action_is_small(size_t size)
+{
+	return size < least_size();
+}
+
+size_t
+action_size_for_calls(void)
+{
+	return least_size() + STOPS * (frame_size() + TICK_SIZE);
+}
+
 void
 action_fit_stack(size_t size)
 {
-	size_t frame = getauxval(AT_MINSIGSTKSZ);
-
 	if (!sampler_is_on())
 		return;
-	if (frame < FRAME_SIZE_OLD)
-		frame = FRAME_SIZE_OLD;
-	if (size < frame + TICK_SIZE)
+	if (size < frame_size() + TICK_SIZE)
 		signals_avoid_alternate_stack();
-	if (size < 2 * frame + TICK_SIZE + PROGRAM_SIZE &&
-	    !atomic_exchange(&are_stacks_small, true))
+	if (action_is_small(size) && !atomic_exchange(&are_stacks_small, true))
 		adapt_all();
 }

@@ -9,6 +9,7 @@
 #define CPPROF_ACTION_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -27,5 +28,12 @@ void action_note(int number, const struct sigaction *action,
 
 /* The program is about to have an alternate stack of that size. */
 void action_fit_stack(size_t size);
+
+/*
+ * Whether ticks have to wait on a stack of that size; and the size of one on
+ * which they need not, and system calls may be stopped.
+ */
+bool action_is_small(size_t size);
+size_t action_size_for_calls(void);
 
 #endif

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "lib/alternate.h"
 #include "lib/arch.h"
 #include "lib/dispatch-sites.h"
 #include "lib/sample.h"
@@ -56,6 +57,7 @@ void dispatch_restorer(void);
 extern const char dispatch_stubs[];
 _Atomic uintptr_t dispatch_sites[DISPATCH_SITES];
 
+static bool is_installed;
 static struct kernel_action program_action;
 static __thread volatile unsigned char selector;
 static __thread bool is_dispatched;
@@ -265,14 +267,13 @@ handle(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* The actions of ours return by our restorer, which is not stopped. */
-static void
-return_by_ours(int number)
+void
+dispatch_return_by_ours(int number)
 {
 	struct kernel_action action;
 
-	if (arch_system_call(SYS_rt_sigaction, number, 0, (long)&action,
-	    MASK_SIZE) != 0)
+	if (!is_installed || arch_system_call(SYS_rt_sigaction, number, 0,
+	    (long)&action, MASK_SIZE) != 0)
 		return;
 	action.restorer = dispatch_restorer;
 	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0, MASK_SIZE);
@@ -281,7 +282,6 @@ return_by_ours(int number)
 static void
 install(void)
 {
-	static bool is_installed;
 	struct kernel_action action;
 	unsigned i;
 
@@ -296,7 +296,7 @@ install(void)
 	    (long)&program_action, MASK_SIZE);
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (signals_are_ours(signals_number(i)))
-			return_by_ours(signals_number(i));
+			dispatch_return_by_ours(signals_number(i));
 }
 
 static bool
@@ -320,6 +320,7 @@ start(struct thread *thread, unsigned column)
 	    MASK_SIZE);
 	if (!turn(PR_SYS_DISPATCH_ON))
 		return false;
+	alternate_begin();
 	is_dispatched = true;
 	selector = STOP;
 	return true;

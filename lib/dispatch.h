@@ -18,6 +18,12 @@
 unsigned char dispatch_pause(void);
 void dispatch_resume(unsigned char state);
 
+/*
+ * The action of a signal of ours has been set: it is to return from here,
+ * where that is not stopped either.  Any thread; async-signal-safe.
+ */
+void dispatch_return_by_ours(int number);
+
 /* At a tick: calls are stopped again, if for want of a stub they were not. */
 void dispatch_again(void);
 

@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 
 #include "lib/action.h"
+#include "lib/alternate.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
 #include "lib/signals.h"
@@ -56,9 +57,7 @@ sigaction(int number, const struct sigaction *restrict action,
 EXPORTED int
 sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
 {
-	if (stack != NULL && (stack->ss_flags & SS_DISABLE) == 0)
-		action_fit_stack(stack->ss_size);
-	return real()->sigaltstack(stack, old);
+	return alternate_set(stack, old);
 }
 
 /* What the C library's headers call signal, by the standard asked for. */

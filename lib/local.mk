@@ -16,6 +16,7 @@ endif
 
 libcpprof_la_SOURCES = \
 	lib/action.c lib/action.h \
+	lib/alternate.c lib/alternate.h \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
 	lib/bytes.c lib/bytes.h \
 	lib/calls-x86_64.S \

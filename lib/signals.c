@@ -8,6 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "lib/dispatch.h"
 #include "lib/exceptions.h"
 #include "lib/fpu.h"
 #include "lib/real.h"
@@ -239,7 +240,10 @@ install(enum our_signal which, int more_flags, struct sigaction *old)
 	 */
 	if (which != OUR_TRAPS)
 		sigdelset(&action.sa_mask, SIGSYS);
-	return real()->sigaction(signals_number(which), &action, old);
+	if (real()->sigaction(signals_number(which), &action, old) != 0)
+		return -1;
+	dispatch_return_by_ours(signals_number(which));
+	return 0;
 }
 
 int

@@ -28,6 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/alternate.h"
 #include "lib/arch.h"
 #include "lib/control.h"
 #include "lib/cpprof-environment.h"
@@ -113,6 +114,7 @@ end_thread(void *state)
 		return;
 	if (thread->stage == THREAD_RUNNING)
 		end_sampling(thread);
+	alternate_end();
 	threads_give_back(thread);
 }
 

@@ -22,6 +22,8 @@ LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 TARGET = os.path.join(BUILD, 'tests', 'programs', 'target')
 CONFINED = 2
+EVERYTHING = ('cpu:1000,syscalls:1,page-faults:1,real:100,fp-exceptions:1,'
+              'allocs:1')
 
 
 def run(command, directory=None, before=None, **more):
@@ -52,10 +54,9 @@ def sampled(command, **keywords):
 
 def mode_is_undisturbed(mode):
     plain = run([HOSTILE, mode])
-    for interval in (100, 1000, 4000):
-        got, found = sampled([HOSTILE, mode],
-                             CPPROF_RESOURCES='cpu:%d' % interval)
-        assert got == plain, (interval, got, plain)
+    for chosen in 'cpu:100', 'cpu:1000', 'cpu:4000', EVERYTHING:
+        got, found = sampled([HOSTILE, mode], CPPROF_RESOURCES=chosen)
+        assert got == plain, (chosen, got, plain)
         assert found
         assert sum(profile.hits + profile.lost() for profile in found) > 0
 
