@@ -4,7 +4,8 @@
  * An event that comes to its end inside the call would send its SIGTRAP to the
  * new program, which knows nothing of it and dies.  So the thread's events go
  * first, and come back if the call fails.  A child of vfork has none of its
- * own, and its parent's are left alone.
+ * own, and its parent's are left alone.  And what the new program inherits of
+ * our signals is what this one believes of them.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #include "lib/real.h"
+#include "lib/sampler.h"
+#include "lib/signals.h"
 #include "lib/source-perf.h"
 #include "lib/start.h"
 #include "lib/threads.h"
@@ -23,12 +26,14 @@
 
 extern char **environ;
 
-/* The thread whose events are gone until the call fails, or NULL. */
+/* All is as it should be for the next program; whose events are gone, or NULL. */
 static struct thread *
 set_aside(void)
 {
 	struct thread *self = thread_self;
 
+	if (sampler_is_on())
+		signals_bequeath();
 	if (self == NULL || !start_check_process() ||
 	    !start_is_own_process())
 		return NULL;
@@ -43,6 +48,8 @@ failed(struct thread *self)
 
 	if (self != NULL)
 		perf_go_on(self);
+	if (sampler_is_on())
+		signals_keep();
 	errno = saved;
 	return -1;
 }

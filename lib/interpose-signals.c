@@ -202,7 +202,7 @@ waitable(const sigset_t *set, sigset_t *copy)
 
 /* Its time is `real` time of the caller. */
 static int
-wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+wait_once(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	struct wrapped_call call;
 	int result;
@@ -216,17 +216,31 @@ wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 	return result;
 }
 
+/* What interrupts it may be the signal waited for, held back. */
+static int
+wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	bool had_yielded;
+	sigset_t copy;
+	int result;
+
+	do {
+		had_yielded = signals_have_yielded();
+		result = wait_once(waitable(set, &copy), info, timeout);
+	} while (result < 0 && errno == EINTR && !had_yielded &&
+	    signals_have_yielded());
+	return result;
+}
+
 EXPORTED int
 sigwait(const sigset_t *restrict set, int *restrict number)
 {
-	sigset_t copy;
 	int result;
 
 	if (!sampler_is_on())
 		return real()->sigwait(set, number);
-	/* What interrupts it may be the signal waited for, held back. */
 	do
-		result = wait_for(waitable(set, &copy), NULL, NULL);
+		result = wait_for(set, NULL, NULL);
 	while (result < 0 && errno == EINTR);
 	if (result < 0)
 		return errno;
@@ -237,18 +251,14 @@ sigwait(const sigset_t *restrict set, int *restrict number)
 EXPORTED int
 sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-	sigset_t copy;
-
-	return wait_for(waitable(set, &copy), info, NULL);
+	return wait_for(set, info, NULL);
 }
 
 EXPORTED int
 sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
     const struct timespec *restrict timeout)
 {
-	sigset_t copy;
-
-	return wait_for(waitable(set, &copy), info, timeout);
+	return wait_for(set, info, timeout);
 }
 
 EXPORTED int

@@ -16,6 +16,7 @@
 #include "lib/control.h"
 #include "lib/modules.h"
 #include "lib/real.h"
+#include "lib/signals.h"
 #include "lib/start.h"
 #include "lib/threads.h"
 #include "lib/trampoline.h"
@@ -56,6 +57,8 @@ take_state(const void *start, void *argument)
 		thread = threads_take(start, argument);
 		threads_resume();
 	}
+	if (thread != NULL)
+		thread->beliefs = signals_beliefs();
 	return thread;
 }
 

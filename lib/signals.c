@@ -18,6 +18,7 @@ static signals_handler *handlers[OUR_SIGNALS];		/* NULL: not ours */
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
 static __thread volatile bool believed_blocked[OUR_SIGNALS];
 static __thread bool has_yielded;
+static int stack_flag = SA_ONSTACK;	/* of our actions */
 
 int
 signals_number(enum our_signal which)
@@ -89,6 +90,29 @@ signals_believe_blocked(enum our_signal which, bool is_blocked)
 		believed_blocked[which] = is_blocked;
 }
 
+unsigned
+signals_beliefs(void)
+{
+	unsigned beliefs = 0, i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		beliefs |= (unsigned)believed_blocked[i] << i;
+	return beliefs;
+}
+
+void
+signals_inherit(unsigned beliefs)
+{
+	sigset_t mask;
+	unsigned i;
+
+	sigemptyset(&mask);
+	real()->pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		signals_believe_blocked(i, (beliefs >> i & 1) != 0 ||
+		    sigismember(&mask, signals_number(i)) == 1);
+}
+
 bool
 signals_have_yielded(void)
 {
@@ -124,7 +148,22 @@ drop_pending_trap(void)
 	syscall(SYS_rt_sigtimedwait, &set, NULL, &no_time, _NSIG / 8);
 }
 
-/* The program's, who has it blocked: pending again when the handler returns. */
+/* To the process once more: another thread may wait for it. */
+static void
+send_on(int number, siginfo_t *info)
+{
+	if (syscall(SYS_rt_sigqueueinfo, getpid(), number, info) == 0)
+		return;
+	/* Only the first thread may say that it was kill. */
+	info->si_code = SI_QUEUE;
+	syscall(SYS_rt_sigqueueinfo, getpid(), number, info);
+}
+
+/*
+ * The program's, who has it blocked: pending again when the handler returns.
+ * (Of one that was queued it is not known whether to the process or, as few
+ * are, to the thread.)
+ */
 static void
 hold_back(int number, siginfo_t *info, void *context)
 {
@@ -138,8 +177,11 @@ hold_back(int number, siginfo_t *info, void *context)
 	sigaddset(&interrupted->uc_sigmask, number);
 	if (number == SIGTRAP)
 		drop_pending_trap();
-	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number,
-	    info);
+	if (info->si_code == SI_TKILL)
+		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
+		    number, info);
+	else
+		send_on(number, info);
 }
 
 /* Delivered, and deadly unless it is ignored, when this handler returns. */
@@ -225,13 +267,13 @@ signals_hand_on(int number, siginfo_t *info, void *context)
  */
 
 static int
-install(enum our_signal which, int more_flags, struct sigaction *old)
+install(enum our_signal which, struct sigaction *old)
 {
 	struct sigaction action;
 
 	memset(&action, 0, sizeof action);
 	action.sa_sigaction = handlers[which];
-	action.sa_flags = SA_SIGINFO | SA_RESTART | more_flags;
+	action.sa_flags = SA_SIGINFO | SA_RESTART | stack_flag;
 	signals_fill(&action.sa_mask);
 	/*
 	 * A handler that may stop a call must not have it blocked
@@ -252,8 +294,7 @@ signals_take(enum our_signal which, signals_handler *handler)
 	const bool is_taken = handlers[which] != NULL;
 
 	handlers[which] = handler;
-	return install(which, SA_ONSTACK,
-	    is_taken ? NULL : &program_actions[which]);
+	return install(which, is_taken ? NULL : &program_actions[which]);
 }
 
 void
@@ -261,9 +302,50 @@ signals_avoid_alternate_stack(void)
 {
 	unsigned i;
 
+	stack_flag = 0;
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (handlers[i] != NULL)
-			install(i, 0, NULL);
+			install(i, NULL);
+}
+
+/* Those of the program's beliefs, and no others; blocked or not. */
+static void
+block_believed(int how)
+{
+	sigset_t set;
+	unsigned i;
+
+	sigemptyset(&set);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (believed_blocked[i])
+			sigaddset(&set, signals_number(i));
+	real()->pthread_sigmask(how, &set, NULL);
+}
+
+void
+signals_bequeath(void)
+{
+	unsigned i;
+
+	block_believed(SIG_BLOCK);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL &&
+		    is_plain(&program_actions[i], SIG_IGN))
+			real()->sigaction(signals_number(i),
+			    &program_actions[i], NULL);
+}
+
+void
+signals_keep(void)
+{
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL &&
+		    is_plain(&program_actions[i], SIG_IGN))
+			install(i, NULL);
+	if (!has_yielded)
+		block_believed(SIG_UNBLOCK);
 }
 
 void

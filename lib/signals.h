@@ -56,6 +56,14 @@ void signals_avoid_alternate_stack(void);
  */
 void signals_give_back(void);
 
+/*
+ * Before another program takes the place of this one: what it inherits, the
+ * calling thread's mask and what is ignored, becomes what this program believes
+ * of our signals; and should that fail, ours again.  Also in a child of vfork.
+ */
+void signals_bequeath(void);
+void signals_keep(void);
+
 /* One of our numbers came that is not ours: what the program wanted. */
 void signals_hand_on(int number, siginfo_t *info, void *context);
 
@@ -68,6 +76,13 @@ void signals_hand_on(int number, siginfo_t *info, void *context);
 bool signals_are_believed_blocked(enum our_signal which);
 void signals_believe_blocked(enum our_signal which, bool is_blocked);
 bool signals_have_yielded(void);
+
+/*
+ * A new thread has the beliefs, a set, of the thread that makes it; and what is
+ * blocked in it before it is sampled, it believes to be blocked.
+ */
+unsigned signals_beliefs(void);
+void signals_inherit(unsigned beliefs);
 
 /* Whether the program has an action of its own for it, neither default nor
  * none.  Async-signal-safe. */

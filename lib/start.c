@@ -148,6 +148,7 @@ start_thread_sampling(struct thread *thread)
 
 	if (above < here || above - here > 1 << 20)
 		above = here;
+	signals_inherit(thread->beliefs);
 	begin_thread(thread, (const void *)here, (const void *)above, true);
 }
 
@@ -219,6 +220,8 @@ start_calling_thread(void)
 		thread = threads_take(NULL, NULL);
 	if (thread == NULL)
 		return false;
+	if (!thread->has_begun)
+		signals_inherit(signals_beliefs());
 	begin_or_resume(thread, (uintptr_t)__builtin_frame_address(0), true);
 	return true;
 }

@@ -40,6 +40,7 @@ struct thread {
 		int (*c11)(void *);
 	} start;
 	void *argument;
+	unsigned beliefs;		/* of its maker: signals.h */
 	_Atomic enum thread_stage stage;
 	bool has_begun;			/* its thread has been sampled */
 	bool is_main;

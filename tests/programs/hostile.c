@@ -280,6 +280,86 @@ run_waiting(void)
 	return 0;
 }
 
+static volatile bool has_come;
+
+static void *
+spin_until_it_comes(void *argument)
+{
+	sigset_t mask;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	__atomic_fetch_add(&n_caught, sigismember(&mask, OURS),
+	    __ATOMIC_SEQ_CST);
+	while (!has_come)
+		spin(1);
+	return argument;
+}
+
+static void *
+wait_for_ours(void *argument)
+{
+	siginfo_t info;
+
+	printf("%d ", sigwaitinfo(argument, &info) == OURS);
+	printf("%d ", info.si_pid == getpid());
+	has_come = true;
+	return NULL;
+}
+
+/* A signal of the process, that one thread waits for and none is to get. */
+static int
+run_waiting_thread(void)
+{
+	pthread_t threads[4];
+	sigset_t set;
+	int i;
+
+	sigemptyset(&set);
+	sigaddset(&set, OURS);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, spin_until_it_comes, NULL);
+	pthread_create(&threads[3], NULL, wait_for_ours, &set);
+	spin(50);
+	kill(getpid(), OURS);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	printf("%d\n", n_caught);
+	return 0;
+}
+
+/* What a program is executed with. */
+static int
+run_inherited(void)
+{
+	struct sigaction action;
+	sigset_t mask;
+
+	spin(10);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	sigaction(OURS, NULL, &action);
+	printf("blocked %d, ignored %d\n", sigismember(&mask, OURS),
+	    action.sa_handler == SIG_IGN);
+	return 0;
+}
+
+static int
+run_exec(void)
+{
+	char *const words[] = { (char *)"hostile", (char *)"inherited", NULL };
+	char *const missing[] = { (char *)"missing", NULL };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, OURS);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(OURS, SIG_IGN);
+	printf("%d\n", execv("/missing", missing));
+	fflush(stdout);
+	spin(20);
+	return execv("/proc/self/exe", words);
+}
+
 static int
 run_interval_timers(void)
 {
@@ -710,6 +790,9 @@ static const struct {
 	{ "crowd", run_crowd },
 	{ "views", run_views },
 	{ "waiting", run_waiting },
+	{ "waiting-thread", run_waiting_thread },
+	{ "inherited", run_inherited },
+	{ "exec", run_exec },
 	{ "interval-timers", run_interval_timers },
 	{ "own-timers", run_own_timers },
 	{ "jumps", run_jumps },
