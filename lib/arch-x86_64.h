@@ -3,12 +3,14 @@
 #ifndef CPPROF_ARCH_X86_64_H
 #define CPPROF_ARCH_X86_64_H
 
+#include <linux/audit.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
 
 #define ARCH_ELF_MACHINE 62
+#define ARCH_AUDIT AUDIT_ARCH_X86_64
 #define ARCH_N_REGISTERS 17	/* rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip */
 #define ARCH_FRAME 6
 #define ARCH_STACK 7

@@ -5,6 +5,7 @@
  *   ARCH_N_REGISTERS, ARCH_STACK, ARCH_FRAME, ARCH_RETURN  register numbers
  *   ARCH_PRESERVED       set of registers that calls preserve
  *   ARCH_ELF_MACHINE     e_machine
+ *   ARCH_AUDIT           how system call filters name the machine
  *   struct compact_rule  how most frames are left, in 64 bits
  *   arch_here(context)   fills in a ucontext_t's registers as a signal at this
  *                        point would find them; only those that calls

@@ -7,7 +7,6 @@
  */
 #include "lib/confine.h"
 
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -19,29 +18,34 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "lib/arch.h"
 #include "lib/control.h"
 #include "lib/readable.h"
 #include "lib/real.h"
 #include "lib/resource.h"
 #include "lib/sampler.h"
+#include "lib/source-perf.h"
 #include "lib/source-timer.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 #define REFUSED SECCOMP_RET_KILL_PROCESS
 
-/* What ticks, growing the file and the end of a thread take. */
-static const int needed[] = {
+/* What ticks, growing the file, children and the end of a thread take. */
+static const int always_needed[] = {
 	SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_mmap, SYS_munmap,
 	SYS_madvise, SYS_fallocate, SYS_ftruncate, SYS_openat, SYS_close,
 	SYS_fstat, SYS_newfstatat, SYS_fcntl, SYS_prlimit64, SYS_prctl,
-	SYS_getpid, SYS_gettid, SYS_getcwd, SYS_nanosleep, SYS_clock_gettime,
-	SYS_timer_create, SYS_timer_settime, SYS_timer_delete,
+	SYS_getpid, SYS_getppid, SYS_gettid, SYS_getcwd, SYS_nanosleep,
+	SYS_clock_gettime, SYS_timer_create, SYS_timer_settime,
+	SYS_timer_delete,
 };
 
-/* What some sources take besides. */
+/* What some sources take besides; new threads open events of their own. */
 static const int needed_by_sources[] = {
-	SYS_getrusage, SYS_read, SYS_pread64, SYS_ioctl,
+	SYS_getrusage, SYS_read, SYS_pread64,
 };
+static const int needed_by_events[] = { SYS_perf_event_open, SYS_ioctl };
+static const int needed_by_waiting[] = { SYS_rt_tgsigqueueinfo, SYS_ppoll };
 
 struct machine {
 	uint32_t a, x, memory[BPF_MEMWORDS];
@@ -187,7 +191,7 @@ run(const struct sock_fprog *program, const struct seccomp_data *data)
 static bool
 lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
 {
-	struct seccomp_data data = { .arch = AUDIT_ARCH_X86_64 };
+	struct seccomp_data data = { .arch = ARCH_AUDIT };
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -205,6 +209,9 @@ lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
 	}
 	return true;
 }
+
+#define LETS_PASS(program, numbers) \
+	lets_pass(program, numbers, sizeof (numbers) / sizeof *(numbers))
 
 static bool
 has_more_sources(void)
@@ -229,9 +236,11 @@ admits_sampling(const struct sock_fprog *program)
 	    !is_readable(program->filter,
 	    program->len * sizeof *program->filter))
 		return true;
-	return lets_pass(program, needed, sizeof needed / sizeof *needed) &&
-	    (!has_more_sources() || lets_pass(program, needed_by_sources,
-	    sizeof needed_by_sources / sizeof *needed_by_sources));
+	return LETS_PASS(program, always_needed) &&
+	    (!has_more_sources() || LETS_PASS(program, needed_by_sources)) &&
+	    (!perf_is_used() || LETS_PASS(program, needed_by_events)) &&
+	    (!resource_is_wanted(RESOURCE_REAL) ||
+	    LETS_PASS(program, needed_by_waiting));
 }
 
 void

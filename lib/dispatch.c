@@ -22,6 +22,7 @@
 
 #include "lib/alternate.h"
 #include "lib/arch.h"
+#include "lib/control.h"
 #include "lib/dispatch-sites.h"
 #include "lib/sample.h"
 #include "lib/signals.h"
@@ -113,7 +114,7 @@ count(ucontext_t *interrupted)
 	struct thread *thread = thread_self;
 	uint64_t hits;
 
-	if (thread == NULL || thread->is_sampling)
+	if (thread == NULL || thread->is_sampling || control_is_stopped())
 		return;
 	hits = meter_spend(&thread->accounts[column].meter, 1);
 	if (hits == 0)

@@ -95,6 +95,6 @@ waiting_answer(const siginfo_t *info, const void *context)
 		charge(thread, context);
 	atomic_fetch_sub(&n_unanswered, 1);
 	while (waits)
-		arch_system_call(SYS_pause, 0, 0, 0, 0);
+		arch_system_call(SYS_ppoll, 0, 0, 0, 0);
 	return true;
 }

@@ -700,24 +700,55 @@ run_trapping_filter(void)
 	return 0;
 }
 
-/* One in which the collector can go on. */
 static int
-run_mild_filter(void)
+forbid(unsigned number, unsigned other)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		    offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { 4, code };
+	struct sock_fprog program = { 5, code };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0;
+}
+
+/* One in which the collector can go on. */
+static int
+run_mild_filter(void)
+{
+	if (forbid(SYS_ptrace, SYS_acct) != 0)
 		return 1;
 	spin(200);
 	puts("mild");
+	return 0;
+}
+
+static void *
+wait_long(void *argument)
+{
+	sleep(1000);
+	return argument;
+}
+
+/* One in which it can, unless it needs events, or asks who waits. */
+static int
+run_events_filter(void)
+{
+	pthread_t waiting, other;
+	long ms = 20;
+
+	pthread_create(&waiting, NULL, wait_long, NULL);
+	spin(50);
+	if (forbid(SYS_perf_event_open, SYS_rt_tgsigqueueinfo) != 0)
+		return 1;
+	pthread_create(&other, NULL, spin_in_thread, &ms);
+	pthread_join(other, NULL);
+	puts("no events");
 	return 0;
 }
 
@@ -805,6 +836,7 @@ static const struct {
 	{ "filter", run_filter },
 	{ "trapping-filter", run_trapping_filter },
 	{ "mild-filter", run_mild_filter },
+	{ "events-filter", run_events_filter },
 	{ "strict", run_strict },
 	{ "end-kill", end_kill },
 	{ "end-abort", end_abort },
