@@ -11,6 +11,8 @@
 
 #define ARCH_ELF_MACHINE 62
 #define ARCH_AUDIT AUDIT_ARCH_X86_64
+#define ARCH_CALL_SIZE 2
+#define ARCH_STUB_SIZE 8
 #define ARCH_N_REGISTERS 17	/* rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip */
 #define ARCH_FRAME 6
 #define ARCH_STACK 7
@@ -78,6 +80,33 @@ arch_system_call(long number, long a, long b, long c, long d)
 	    : "a" (number), "D" (a), "S" (b), "d" (c), "r" (r10)
 	    : "rcx", "r11", "memory");
 	return result;
+}
+
+static inline long long *
+arch_pc(ucontext_t *context)
+{
+	return &context->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline long long
+arch_call_number(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_RAX];
+}
+
+static inline long long *
+arch_call_argument(ucontext_t *context, unsigned i)
+{
+	static const unsigned char registers[] = { REG_RDI, REG_RSI, REG_RDX,
+		REG_R10, REG_R8, REG_R9 };
+
+	return &context->uc_mcontext.gregs[registers[i]];
+}
+
+static inline long long *
+arch_call_result(ucontext_t *context)
+{
+	return &context->uc_mcontext.gregs[REG_RAX];
 }
 
 /*

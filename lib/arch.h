@@ -6,10 +6,18 @@
  *   ARCH_PRESERVED       set of registers that calls preserve
  *   ARCH_ELF_MACHINE     e_machine
  *   ARCH_AUDIT           how system call filters name the machine
+ *   ARCH_CALL_SIZE       bytes of the instruction that makes a system call
+ *   ARCH_STUB_SIZE       bytes of a stub of lib/dispatch-*.S
  *   struct compact_rule  how most frames are left, in 64 bits
  *   arch_here(context)   fills in a ucontext_t's registers as a signal at this
  *                        point would find them; only those that calls
  *                        preserve, the others are 0.  Async-signal-safe.
+ *   arch_system_call(number, a, b, c, d)  makes one here, not in the C library;
+ *                        its result, or -errno
+ *   arch_pc(context)     where a ucontext_t goes on, to be changed
+ *   arch_call_number(context), arch_call_argument(context, i),
+ *   arch_call_result(context)  a system call that was stopped on its way: what
+ *                        it is, what it gets, i < 6, and what it gives
  *   arch_has_shadow_stack()  whether return addresses must not be changed
  * and the functions declared at the end.
  */

@@ -13,6 +13,7 @@
 #define XSAVE_MASK 0xe7
 #define XSAVE_SIZE 2816		/* 2688, and up to a multiple of 64 */
 #define XSAVE_HEADER 512
+#define OSXSAVE 27		/* bit of cpuid's leaf 1, ecx */
 
 	.section .note.GNU-stack, "", @progbits
 	.text
@@ -59,7 +60,7 @@ cross:
 	pushq	%r10
 	subq	$XSAVE_SIZE, %rsp
 	andq	$-64, %rsp
-	cmpb	$0, calls_has_xsave(%rip)
+	cmpb	$0, has_xsave(%rip)
 	je	2f
 	/* The header must hold nothing else. */
 	xorl	%edx, %edx
@@ -96,3 +97,27 @@ cross:
 	ret
 	.cfi_endproc
 	.size	cross, . - cross
+
+/* What the processor and the kernel can save. */
+	.globl	calls_prepare
+	.hidden	calls_prepare
+	.type	calls_prepare, @function
+	.balign	16
+calls_prepare:
+	.cfi_startproc
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	movl	$1, %eax
+	cpuid
+	btl	$OSXSAVE, %ecx
+	setc	has_xsave(%rip)
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rbx
+	ret
+	.cfi_endproc
+	.size	calls_prepare, . - calls_prepare
+
+	.local	has_xsave
+	.comm	has_xsave, 1, 1

@@ -42,6 +42,7 @@
 #define OUR_BIT ((uint64_t)1 << (SIGSYS - 1))
 #define RESTORER 0x04000000		/* SA_RESTORER */
 #define PROBES_MAX 64
+#define N_MASKS 8
 
 /* What the kernel takes for an action. */
 struct kernel_action {
@@ -54,6 +55,12 @@ struct kernel_action {
 	uint64_t mask;
 };
 
+/* The last argument of calls that have too many. */
+struct mask_argument {
+	long long mask;
+	uint64_t size;
+};
+
 void dispatch_restorer(void);
 extern const char dispatch_stubs[];
 _Atomic uintptr_t dispatch_sites[DISPATCH_SITES];
@@ -63,7 +70,8 @@ static struct kernel_action program_action;
 static __thread volatile unsigned char selector;
 static __thread bool is_dispatched;
 /* Masks that are passed on; some, as handlers may interrupt each other. */
-static __thread uint64_t masks[8];
+static __thread uint64_t masks[N_MASKS];
+static __thread struct mask_argument mask_arguments[N_MASKS];
 static __thread unsigned next_mask;
 
 unsigned char
@@ -101,14 +109,14 @@ find_stub(uintptr_t site)
 		if (atomic_load(&dispatch_sites[i]) == site ||
 		    atomic_compare_exchange_strong(&dispatch_sites[i], &found,
 		    site) || found == site)
-			return dispatch_stubs + 8 * i;
+			return dispatch_stubs + ARCH_STUB_SIZE * i;
 	}
 	return NULL;
 }
 
 /* The context is past the instruction, where a function may have ended. */
 static void
-count(ucontext_t *interrupted)
+count(ucontext_t *call)
 {
 	const unsigned column = resources.place[RESOURCE_SYSCALLS] - 1u;
 	struct thread *thread = thread_self;
@@ -120,37 +128,56 @@ count(ucontext_t *interrupted)
 	if (hits == 0)
 		return;
 	thread->accounts[column].owed += hits;
-	interrupted->uc_mcontext.gregs[REG_RIP] -= 2;
-	sample_take_at(thread, 1u << column, hits, interrupted);
-	interrupted->uc_mcontext.gregs[REG_RIP] += 2;
+	*arch_pc(call) -= ARCH_CALL_SIZE;
+	sample_take_at(thread, 1u << column, hits, call);
+	*arch_pc(call) += ARCH_CALL_SIZE;
+}
+
+/* The same call, of four arguments, made here. */
+static long
+make(ucontext_t *call)
+{
+	return arch_system_call((long)arch_call_number(call),
+	    (long)*arch_call_argument(call, 0),
+	    (long)*arch_call_argument(call, 1),
+	    (long)*arch_call_argument(call, 2),
+	    (long)*arch_call_argument(call, 3));
 }
 
 /* Changes the mask that the program will have when the handler returns. */
 static long
-change_mask(ucontext_t *interrupted, const greg_t *r)
+change_mask(ucontext_t *call)
 {
 	uint64_t mask = 0;
-	long result = arch_system_call(SYS_rt_sigprocmask, r[REG_RDI],
-	    r[REG_RSI], r[REG_RDX], r[REG_R10]);
+	long result = make(call);
 
 	if (result == 0) {
 		arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask,
 		    MASK_SIZE);
 		mask &= ~OUR_BIT;
-		memcpy(&interrupted->uc_sigmask, &mask, sizeof mask);
+		memcpy(&call->uc_sigmask, &mask, sizeof mask);
 	}
 	return result;
 }
 
-static long
-change_our_action(const greg_t *r)
+/* Whether 8 bytes can be read: lib/readable.c. */
+static bool
+can_be_read(long long address)
 {
-	const struct kernel_action *action = (const void *)r[REG_RSI];
-	struct kernel_action *old = (void *)r[REG_RDX];
+	return arch_system_call(SYS_rt_sigprocmask, ~0L, (long)address, 0,
+	    MASK_SIZE) != -EFAULT;
+}
+
+static long
+change_our_action(const struct kernel_action *action,
+    struct kernel_action *old, long long mask_size)
+{
 	struct kernel_action previous = program_action;
 
-	if (r[REG_R10] != MASK_SIZE)
+	if (mask_size != MASK_SIZE)
 		return -EINVAL;
+	if (!can_be_read((intptr_t)action) || !can_be_read((intptr_t)old))
+		return -EFAULT;
 	if (action != NULL)
 		program_action = *action;
 	if (old != NULL)
@@ -159,66 +186,82 @@ change_our_action(const greg_t *r)
 }
 
 static long
-change_action(const greg_t *r)
+change_action(ucontext_t *call)
 {
-	struct kernel_action action;
+	const long number = (long)*arch_call_argument(call, 0);
+	const long long action = *arch_call_argument(call, 1);
+	struct kernel_action now;
 	long result;
 
-	if (r[REG_RDI] == SIGSYS)
-		return change_our_action(r);
-	result = arch_system_call(SYS_rt_sigaction, r[REG_RDI], r[REG_RSI],
-	    r[REG_RDX], r[REG_R10]);
-	if (result != 0 || r[REG_RSI] == 0 || arch_system_call(
-	    SYS_rt_sigaction, r[REG_RDI], 0, (long)&action, MASK_SIZE) != 0)
+	if (number == SIGSYS)
+		return change_our_action((const void *)action,
+		    (void *)*arch_call_argument(call, 2),
+		    *arch_call_argument(call, 3));
+	result = make(call);
+	if (result != 0 || action == 0 || arch_system_call(SYS_rt_sigaction,
+	    number, 0, (long)&now, MASK_SIZE) != 0)
 		return result;
-	if ((action.mask & OUR_BIT) != 0) {
-		action.mask &= ~OUR_BIT;
-		arch_system_call(SYS_rt_sigaction, r[REG_RDI], (long)&action, 0,
+	if ((now.mask & OUR_BIT) != 0) {
+		now.mask &= ~OUR_BIT;
+		arch_system_call(SYS_rt_sigaction, number, (long)&now, 0,
 		    MASK_SIZE);
 	}
 	return 0;
 }
 
-/* A mask for the time of a call, without ours. */
-static greg_t
-without_ours(greg_t mask)
+/* Gives a call another mask in place of one that blocks ours. */
+static void
+leave_ours_out(long long *mask)
 {
-	uint64_t *copy = &masks[next_mask % (sizeof masks / sizeof *masks)];
+	uint64_t *copy = &masks[next_mask % N_MASKS];
 
-	if (mask == 0 || (*(const uint64_t *)mask & OUR_BIT) == 0)
-		return mask;
+	if (*mask == 0 || !can_be_read(*mask) ||
+	    (*(const uint64_t *)*mask & OUR_BIT) == 0)
+		return;
 	next_mask++;
-	*copy = *(const uint64_t *)mask & ~OUR_BIT;
-	return (greg_t)copy;
+	*copy = *(const uint64_t *)*mask & ~OUR_BIT;
+	*mask = (intptr_t)copy;
+}
+
+/* The same where the argument is the address of the mask's, and its size. */
+static void
+leave_ours_out_behind(long long *argument)
+{
+	struct mask_argument *copy = &mask_arguments[next_mask % N_MASKS];
+
+	if (*argument == 0 || !can_be_read(*argument))
+		return;
+	*copy = *(const struct mask_argument *)*argument;
+	leave_ours_out(&copy->mask);
+	*argument = (intptr_t)copy;
 }
 
 /* Whether the call is done; else it is to be made. */
 static bool
-make_here(ucontext_t *interrupted, greg_t *r)
+make_here(ucontext_t *call)
 {
-	switch (r[REG_RAX]) {
+	switch (arch_call_number(call)) {
 	case SYS_rt_sigprocmask:
-		r[REG_RAX] = change_mask(interrupted, r);
+		*arch_call_result(call) = change_mask(call);
 		return true;
 	case SYS_rt_sigaction:
-		r[REG_RAX] = change_action(r);
+		*arch_call_result(call) = change_action(call);
 		return true;
 	case SYS_rt_sigsuspend:
-		r[REG_RDI] = without_ours(r[REG_RDI]);
+		leave_ours_out(arch_call_argument(call, 0));
 		break;
 	case SYS_ppoll:
-		r[REG_R10] = without_ours(r[REG_R10]);
+		leave_ours_out(arch_call_argument(call, 3));
 		break;
 	case SYS_epoll_pwait:
 #ifdef SYS_epoll_pwait2
 	case SYS_epoll_pwait2:
 #endif
-		r[REG_R8] = without_ours(r[REG_R8]);
+		leave_ours_out(arch_call_argument(call, 4));
 		break;
 	case SYS_pselect6:
-		if (r[REG_R9] != 0)
-			*(greg_t *)r[REG_R9] =
-			    without_ours(*(greg_t *)r[REG_R9]);
+	case SYS_io_pgetevents:
+		leave_ours_out_behind(arch_call_argument(call, 5));
 		break;
 	}
 	return false;
@@ -246,8 +289,7 @@ run_program_action(int number, siginfo_t *info, void *context)
 static void
 handle(int number, siginfo_t *info, void *context)
 {
-	ucontext_t *interrupted = context;
-	greg_t *r = interrupted->uc_mcontext.gregs;
+	ucontext_t *call = context;
 	int saved = errno;
 	const char *stub;
 
@@ -255,14 +297,14 @@ handle(int number, siginfo_t *info, void *context)
 		run_program_action(number, info, context);
 		return;
 	}
-	count(interrupted);
-	if (!make_here(interrupted, r)) {
-		stub = find_stub((uintptr_t)r[REG_RIP]);
+	count(call);
+	if (!make_here(call)) {
+		stub = find_stub((uintptr_t)*arch_pc(call));
 		if (stub != NULL) {
-			r[REG_RIP] = (greg_t)stub;
+			*arch_pc(call) = (intptr_t)stub;
 		} else {
 			selector = LET_THROUGH;
-			r[REG_RIP] -= 2;	/* again, from the start */
+			*arch_pc(call) -= ARCH_CALL_SIZE;	/* again */
 		}
 	}
 	errno = saved;

@@ -7,7 +7,6 @@
  * are left of the interval, and come here when there is none.  The sample's
  * innermost frame is the function that was entered.
  */
-#include <cpuid.h>
 #include <errno.h>
 #include <link.h>
 #include <string.h>
@@ -23,10 +22,10 @@ void mcount(void);
 void __fentry__(void);
 void __cyg_profile_func_enter(void *, void *);
 void calls_cross(void);
+void calls_prepare(void);	/* lib/calls-x86_64.S */
 
 /* What lib/calls-x86_64.S reads. */
 unsigned calls_gate;
-bool calls_has_xsave;
 void (*calls_real_mcount)(void);
 void (*calls_real_fentry)(void);
 __thread int64_t calls_left;	/* < 0: the interval's last call */
@@ -175,11 +174,8 @@ const struct source source_no_calls = {
 void
 calls_begin(bool is_sampled)
 {
-	unsigned a, b, c = 0, d;
-
 	wrapped_look_up(functions, sizeof functions / sizeof *functions);
-	calls_has_xsave = __get_cpuid(1, &a, &b, &c, &d) != 0 &&
-	    (c & bit_OSXSAVE) != 0;
+	calls_prepare();
 	calls_gate = is_sampled && resource_is_wanted(RESOURCE_CALLS) ?
 	    GATE_OPEN : GATE_CLOSED;
 }
