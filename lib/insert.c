@@ -85,7 +85,8 @@ insert_batch(struct thread *thread, const struct batch *batch,
 	enum tree_result result;
 	size_t i;
 
-	tree_prefetch(&thread->tree, batch->paths, batch->n);
+	if (!leaf->is_new)
+		tree_prefetch(&thread->tree, batch->paths, batch->n);
 	for (i = 0; i < batch->n; i++, (*n)++) {
 		struct frame *frame = &batch->frames[i];
 
@@ -115,6 +116,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 		leaf->number = stack->frames[i - 1].node;
 		leaf->path = stack->frames[i - 1].path;
 		leaf->record = stack->frames[i - 1].record;
+		leaf->is_new = false;
 	} else {
 		result = find_root(thread, leaf);
 	}

@@ -41,7 +41,8 @@
 #define NOTE_EVERY 1024		/* samples, what changes slowly */
 /*
  * Time beyond this in a handler that did n things was another's; where the
- * tree has grown, to a table of so many bytes, this may come on top.
+ * tree has got more memory, and has a table of so many bytes, this may come on
+ * top.
  */
 #define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
 #define GROWTH_MAX_NS(bytes) (200000 + 2 * (int64_t)(bytes))
@@ -232,7 +233,7 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	unsigned char dispatch = dispatch_pause();
 	const struct tree *tree = &thread->tree;
 	const struct tree_slot *slots = tree->slots;
-	const struct cpprofdata_chunk *chunk = tree->chunk;
+	const unsigned char *populated = tree->populated;
 	int cancel_state;
 
 	/*
@@ -248,8 +249,8 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	rest = REST * elapsed;
 	thread->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
 	    REST_MAX_NS);
-	charge(thread, elapsed, tree->slots != slots || tree->chunk != chunk,
-	    occasion->time_ns);
+	charge(thread, elapsed, tree->slots != slots ||
+	    tree->populated != populated, occasion->time_ns);
 	thread->is_sampling = false;
 	pthread_setcancelstate(cancel_state, NULL);
 	dispatch_resume(dispatch);

@@ -10,7 +10,7 @@
 #define FIRST_SLOTS ((size_t)1024)
 #define FIRST_CHUNK ((size_t)16 << 10)
 #define LAST_CHUNK ((size_t)1 << 20)
-#define POPULATE_STEP ((size_t)32 << 10)
+#define POPULATE_STEP ((size_t)128 << 10)
 
 /* Twice as many slots, or the first. */
 static bool
@@ -61,7 +61,8 @@ add_chunk(struct tree *tree, size_t node_size)
 	if (chunk == NULL)
 		return TREE_FULL;
 	tree->chunk = chunk;
-	tree->capacity = (chunk->size - sizeof *chunk) / node_size;
+	/* The last has none behind it, but may be asked what lies there. */
+	tree->capacity = (chunk->size - sizeof *chunk) / node_size - 1;
 	tree->populated = (unsigned char *)chunk;
 	return TREE_OK;
 }
@@ -73,7 +74,7 @@ make_room(struct tree *tree, size_t node_size)
 	enum tree_result result;
 	unsigned char *end, *limit;
 
-	if (tree->n_nodes * 2 >= tree->n_slots && !grow_slots(tree))
+	if (tree->n_used * 2 >= tree->n_slots && !grow_slots(tree))
 		return TREE_FULL;
 	if (tree->chunk == NULL || tree->chunk->count == tree->capacity) {
 		result = add_chunk(tree, node_size);
@@ -94,22 +95,24 @@ make_room(struct tree *tree, size_t node_size)
 	return TREE_OK;
 }
 
-static void
-add_node(struct tree *tree, size_t node_size, uint32_t parent,
-    const struct place *place, struct node *child)
+static inline bool
+is_at(const struct cpprofdata_node *node, uint32_t parent,
+    const struct place *place)
 {
-	struct cpprofdata_chunk *chunk = tree->chunk;
-	struct cpprofdata_node *node;
+	return node->parent == parent && node->offset == place->offset &&
+	    node->module == place->module;
+}
 
-	node = (void *)((unsigned char *)(chunk + 1) +
-	    chunk->count * node_size);
-	node->parent = parent;
-	node->module = place->module;
-	node->offset = place->offset;
-	child->number = (uint32_t)(chunk->first + chunk->count);
-	child->record = node;
-	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
-	tree->n_nodes++;
+/*
+ * What lies behind a node that may have a child there for the place; NULL: none
+ * can be there.  What has not been written yet must not be taken for a node.
+ */
+static inline struct cpprofdata_node *
+behind(const struct node *node, const struct place *place, size_t node_size)
+{
+	if (node->record == NULL || (place->offset | place->module) == 0)
+		return NULL;
+	return (void *)((unsigned char *)node->record + node_size);
 }
 
 /* The slot of a key: the one that holds it, or the empty one for it. */
@@ -121,17 +124,57 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 
 	for (;; at = (at + 1) & (tree->n_slots - 1)) {
 		struct tree_slot *slot = &tree->slots[at];
-		const struct cpprofdata_node *node;
 
 		if (slot->record == NULL)
 			return slot;
-		if (slot->hash != hash)
-			continue;
-		node = slot->record;
-		if (node->parent == parent && node->offset == place->offset &&
-		    node->module == place->module)
+		if (slot->hash == hash && is_at(slot->record, parent, place))
 			return slot;
 	}
+}
+
+/* Finds a child of a node, whose path is known. */
+static bool
+find_child(const struct tree *tree, const struct node *parent,
+    const struct place *place, size_t node_size, struct node *child)
+{
+	struct cpprofdata_node *node = behind(parent, place, node_size);
+	const struct tree_slot *slot;
+
+	if (node != NULL && is_at(node, parent->number, place)) {
+		child->number = parent->number + 1;
+		child->record = node;
+		return true;
+	}
+	if (tree->slots == NULL)
+		return false;
+	slot = find_slot(tree, child->path, parent->number, place);
+	child->number = slot->number;
+	child->record = slot->record;
+	return slot->record != NULL;
+}
+
+/* There must be room. */
+static void
+add_child(struct tree *tree, const struct node *parent,
+    const struct place *place, size_t node_size, struct node *child)
+{
+	struct cpprofdata_chunk *chunk = tree->chunk;
+	struct cpprofdata_node *node;
+	struct tree_slot *slot;
+
+	node = (void *)((unsigned char *)(chunk + 1) +
+	    chunk->count * node_size);
+	node->parent = parent->number;
+	node->module = place->module;
+	node->offset = place->offset;
+	child->number = (uint32_t)(chunk->first + chunk->count);
+	child->record = node;
+	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
+	if (node == behind(parent, place, node_size))
+		return;
+	slot = find_slot(tree, child->path, parent->number, place);
+	*slot = (struct tree_slot){ child->number, child->path, node };
+	tree->n_used++;
 }
 
 void
@@ -156,29 +199,19 @@ enum tree_result
 tree_child(struct tree *tree, const struct node *parent,
     const struct place *place, struct node *child)
 {
-	const uint32_t hash = tree_path(parent->path, place);
 	const size_t node_size = datafile_header()->node_size;
-	const uint32_t number = parent->number;
-	struct tree_slot *slot;
+	struct node found = { .path = tree_path(parent->path, place) };
 	enum tree_result result;
 
-	child->path = hash;
-	if (tree->slots != NULL) {
-		slot = find_slot(tree, hash, number, place);
-		if (slot->record != NULL) {
-			child->number = slot->number;
-			child->record = slot->record;
-			return TREE_OK;
-		}
+	if (parent->is_new ||
+	    !find_child(tree, parent, place, node_size, &found)) {
+		result = make_room(tree, node_size);
+		if (result != TREE_OK)
+			return result;
+		add_child(tree, parent, place, node_size, &found);
+		found.is_new = true;
 	}
-	result = make_room(tree, node_size);
-	if (result != TREE_OK)
-		return result;
-	add_node(tree, node_size, number, place, child);
-	slot = find_slot(tree, hash, number, place);
-	slot->number = child->number;
-	slot->hash = hash;
-	slot->record = child->record;
+	*child = found;
 	return TREE_OK;
 }
 

@@ -2,8 +2,10 @@
 /* tree.h -- a thread's sample tree, written straight into the file.
  *
  * Nodes are dense in the file, in chunks of the thread's own, and never move.
- * Beside them, in private memory, a hash table finds the child of a node for
- * an address; it can be thrown away with the process.
+ * A path is mostly new from some frame on, and so most nodes lie right behind
+ * their parents: there a child is looked for first.  The others are found by a
+ * hash table beside the file, in private memory, which can be thrown away with
+ * the process.
  *
  * All functions: async-signal-safe, on the tree's thread.
  */
@@ -24,7 +26,8 @@
 struct node {
 	uint32_t number;
 	uint32_t path;
-	struct cpprofdata_node *record;
+	struct cpprofdata_node *record;	/* NULL: of TREE_ROOT */
+	bool is_new;		/* and has no children, so none are looked for */
 };
 
 /* Above outermost frames: the parent that is none. */
@@ -43,7 +46,7 @@ struct tree {
 	unsigned char *populated;	/* memory is there up to here */
 	struct tree_slot *slots;
 	size_t n_slots;		/* power of two */
-	size_t n_nodes;
+	size_t n_used;		/* of them */
 };
 
 enum tree_result {
