@@ -11,6 +11,7 @@
 
 #define MAX_FRAMES ((size_t)1 << 26)
 #define FIRST_FRAMES 512
+#define HUGE_PAGE ((size_t)2 << 20)
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
 #define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
 
@@ -37,32 +38,37 @@ enum step {
 	STEP_CAREFULLY		/* start again with all registers */
 };
 
+/*
+ * Room for n frames of the present walk.  Many are kept in huge pages, where
+ * there are any: to have as much memory in small ones takes six times as long.
+ */
 static bool
-frames_reserve(struct frames *frames, size_t n)
+reserve(struct frames *fresh, size_t n)
 {
-	size_t capacity = frames->capacity != 0 ? frames->capacity :
-	    FIRST_FRAMES;
-	struct frame *old = frames->frames;
+	const size_t old = fresh->capacity * sizeof *fresh->frames;
+	size_t capacity = fresh->capacity, size;
 	void *memory;
 
-	if (n <= frames->capacity)
+	if (n <= capacity)
 		return true;
+	if (capacity == 0)
+		capacity = FIRST_FRAMES;
 	while (capacity < n)
 		capacity *= 2;
 	if (capacity > MAX_FRAMES)
 		return false;
-	memory = mmap(NULL, capacity * sizeof *old, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size = capacity * sizeof *fresh->frames;
+	if (old == 0)
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	else
+		memory = mremap(fresh->frames, old, size, MREMAP_MAYMOVE);
 	if (memory == MAP_FAILED)
 		return false;
-	/*
-	 * The old ones stay mapped: the trampoline may have been interrupted,
-	 * out of sight, while it looked at them.  They are as many at most.
-	 */
-	if (frames->n > 0)
-		memcpy(memory, old, frames->n * sizeof *old);
-	frames->frames = memory;
-	frames->capacity = capacity;
+	if (size >= HUGE_PAGE)
+		madvise(memory, size, MADV_HUGEPAGE);
+	fresh->frames = memory;
+	fresh->capacity = capacity;
 	return true;
 }
 
@@ -190,7 +196,7 @@ add_frame(struct walk *walk)
 	struct frames *fresh = &walk->unwinder->fresh;
 	struct frame *frame;
 
-	if (fresh->n == fresh->capacity && !frames_reserve(fresh, fresh->n + 1))
+	if (fresh->n == fresh->capacity && !reserve(fresh, fresh->n + 1))
 		return NULL;
 	frame = &fresh->frames[fresh->n++];
 	frame->address = walk->address;
@@ -434,30 +440,70 @@ walk_out(struct walk *walk)
 	return 0;
 }
 
+/* Flags that hold from the outermost of the new frames inwards. */
+static void
+inherit(struct unwinder *unwinder, size_t from)
+{
+	const struct frames *stack = &unwinder->stack;
+	uint32_t inherited = 0;
+	size_t i;
+
+	if (from > 0)
+		inherited = stack->frames[from - 1].flags & INHERITED;
+	for (i = from; i < stack->n; i++) {
+		inherited |= stack->frames[i].flags & INHERITED;
+		stack->frames[i].flags |= inherited;
+	}
+	unwinder->guessed = (inherited & FRAME_GUESSED) != 0;
+}
+
+/*
+ * Makes the memory of the walked frames that of the stack, with the remembered
+ * ones put to them.  The old memory stays mapped: the trampoline may have been
+ * interrupted, out of sight, while it looked at it.  All of it is not more
+ * than the new.
+ */
+static bool
+replace_stack(struct unwinder *unwinder)
+{
+	struct frames *stack = &unwinder->stack, *fresh = &unwinder->fresh;
+	size_t n = fresh->n + unwinder->n_kept, i;
+
+	if (!reserve(fresh, n))
+		return false;
+	for (i = unwinder->n_kept; i > 0; i--)
+		fresh->frames[fresh->n++] = stack->frames[i - 1];
+	for (i = 0; i < n / 2; i++) {
+		struct frame inner = fresh->frames[i];
+
+		fresh->frames[i] = fresh->frames[n - 1 - i];
+		fresh->frames[n - 1 - i] = inner;
+	}
+	*stack = *fresh;
+	*fresh = (struct frames){ 0 };
+	return true;
+}
+
 /* Makes remembered frames and the walked ones one stack. */
 static void
 join_stack(struct unwinder *unwinder)
 {
 	struct frames *stack = &unwinder->stack, *fresh = &unwinder->fresh;
-	uint32_t inherited = 0;
+	const size_t n = unwinder->n_kept + fresh->n;
 	size_t i;
 
-	if (!frames_reserve(stack, unwinder->n_kept + fresh->n)) {
+	unwind_remember(unwinder, unwinder->n_kept);
+	if (n > stack->capacity && !replace_stack(unwinder)) {
 		/* The innermost frames are what can be told of it. */
 		unwinder->end = UNWIND_TOO_DEEP;
 		unwinder->n_kept = 0;
+		unwind_remember(unwinder, 0);
 		if (fresh->n > stack->capacity)
 			fresh->n = stack->capacity;
 	}
-	unwind_remember(unwinder, unwinder->n_kept);
-	if (stack->n > 0)
-		inherited = stack->frames[stack->n - 1].flags & INHERITED;
-	for (i = fresh->n; i > 0; i--) {
-		inherited |= fresh->frames[i - 1].flags & INHERITED;
-		stack->frames[stack->n] = fresh->frames[i - 1];
-		stack->frames[stack->n++].flags |= inherited;
-	}
-	unwinder->guessed = (inherited & FRAME_GUESSED) != 0;
+	for (i = fresh->n; i > 0; i--)
+		stack->frames[stack->n++] = fresh->frames[i - 1];
+	inherit(unwinder, unwinder->n_kept);
 }
 
 bool
