@@ -24,8 +24,8 @@
 #include "lib/files.h"
 #include "lib/process.h"
 
-#define GROWTH_MIN ((size_t)64 << 10)
-#define GROWTH_MAX ((size_t)4 << 20)
+#define GROWTH_MIN ((size_t)256 << 10)
+#define GROWTH_MAX ((size_t)8 << 20)
 #define MAX_EXECS 100000		/* files of one process id */
 
 static struct {
@@ -138,11 +138,14 @@ disk_map(size_t at, size_t size)
 	return NULL;
 }
 
-/* Extends beyond `needed` if it can, so that the next time is far off. */
+/*
+ * Extends far beyond `needed` if it can: each time is a tenth of a millisecond,
+ * however much it is, and what is left over is cut off in the end.
+ */
 static bool
 grow(size_t needed)
 {
-	size_t step = file.size / 4 / GROWTH_MIN * GROWTH_MIN;
+	size_t step = file.size / GROWTH_MIN * GROWTH_MIN;
 	size_t size;
 
 	if (step < GROWTH_MIN)
