@@ -22,7 +22,6 @@
 #include "lib/unwind.h"
 
 #define MAX_MODULES 65536
-#define PAGE_BITS 12
 #define MAX_BUILD_ID 32
 
 struct entry {
@@ -255,39 +254,71 @@ open_module(const struct dl_find_object *object)
 	return entry;
 }
 
+/* The range with an address, one place nearer to the front; NULL: none. */
+static const struct module_range *
+find_range(struct module_cache *cache, uint64_t address)
+{
+	struct module_range *ranges = cache->ranges;
+	size_t i;
+
+	for (i = 0; i < MODULE_CACHE_SIZE; i++) {
+		struct module_range found = ranges[i];
+
+		if (address < found.start || address >= found.end)
+			continue;
+		if (i == 0)
+			return &ranges[0];
+		ranges[i] = ranges[i - 1];
+		ranges[i - 1] = found;
+		return &ranges[i - 1];
+	}
+	return NULL;
+}
+
+/* Asks for the module of an object, and remembers it in place of the last. */
+static enum modules_result
+add_range(struct module_cache *cache, const struct dl_find_object *object)
+{
+	struct entry *entry = find_open(object);
+
+	if (entry == NULL) {
+		if (!datafile_lock())
+			return MODULES_BUSY;
+		entry = find_open(object);
+		if (entry == NULL)
+			entry = open_module(object);
+		datafile_unlock();
+	}
+	if (entry == NULL)
+		return MODULES_FULL;
+	cache->ranges[MODULE_CACHE_SIZE - 1] = (struct module_range){
+		.start = (uintptr_t)object->dlfo_map_start,
+		.end = (uintptr_t)object->dlfo_map_end,
+		.bias = entry->bias, .number = entry->number };
+	return MODULES_OK;
+}
+
 enum modules_result
 modules_find(struct module_cache *cache, uint64_t address, uint32_t *module,
     uint64_t *offset)
 {
-	const uint64_t page = address >> PAGE_BITS;
-	const size_t slot = page % MODULE_CACHE_SIZE;
+	const struct module_range *range = find_range(cache, address);
 	struct dl_find_object object;
-	struct entry *entry;
+	enum modules_result result;
 
-	/* Page 0, of calls through null pointers, marks empty slots. */
-	if (cache->entries[slot].page != page || page == 0) {
+	if (range == NULL) {
 		if (_dl_find_object((void *)(uintptr_t)address, &object) != 0) {
 			*module = CPPROFDATA_NO_MODULE;
 			*offset = address;
 			return MODULES_OK;
 		}
-		entry = find_open(&object);
-		if (entry == NULL) {
-			if (!datafile_lock())
-				return MODULES_BUSY;
-			entry = find_open(&object);
-			if (entry == NULL)
-				entry = open_module(&object);
-			datafile_unlock();
-		}
-		if (entry == NULL)
-			return MODULES_FULL;
-		cache->entries[slot].page = page;
-		cache->entries[slot].bias = entry->bias;
-		cache->entries[slot].number = entry->number;
+		result = add_range(cache, &object);
+		if (result != MODULES_OK)
+			return result;
+		range = &cache->ranges[MODULE_CACHE_SIZE - 1];
 	}
-	*module = cache->entries[slot].number;
-	*offset = address - cache->entries[slot].bias;
+	*module = range->number;
+	*offset = address - range->bias;
 	return MODULES_OK;
 }
 

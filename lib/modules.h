@@ -11,15 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MODULE_CACHE_SIZE 256
+#define MODULE_CACHE_SIZE 16
 
-/* A thread's memory of which page belongs to which module. */
+/*
+ * A thread's memory of where modules are, those used of late first: so few
+ * lines of memory tell of a whole stack.
+ */
 struct module_cache {
-	struct {
-		uint64_t page;
+	struct module_range {
+		uint64_t start, end;	/* end 0: none */
 		uint64_t bias;
 		uint32_t number;
-	} entries[MODULE_CACHE_SIZE];
+	} ranges[MODULE_CACHE_SIZE];
 	uint64_t epoch;
 };
 
