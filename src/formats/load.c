@@ -19,6 +19,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
+#include "src/formats/text_lines.h"
 #include "src/symbols/program.h"
 
 enum { PROBED_SIZE = 64 << 10 };
@@ -154,18 +155,6 @@ add_path(struct file_list *files, const char *path, struct error *error)
 	return file_list_add(files, strdup(path), false, error);
 }
 
-/* Where the first byte is that no text holds, or size. */
-static size_t
-find_binary(const char *head, size_t size)
-{
-	size_t i = 0;
-
-	while (i < size && ((unsigned char)head[i] >= ' ' ||
-	                    memchr("\t\n\r\033", head[i], 4) != NULL))
-		i++;
-	return i;
-}
-
 /* Moves the program that is among the files, if one is, to the options. */
 static int
 take_program(struct file_list *files, struct read_options *options,
@@ -201,7 +190,7 @@ set_unknown_format(const struct source *source, const char *head, size_t size,
                    struct error *error)
 {
 	char known[500] = "";
-	size_t length = 0, binary = find_binary(head, size);
+	size_t length = 0, binary = text_lines_find_binary(head, size);
 
 	for (size_t i = 0; formats[i] != NULL; i++) {
 		int more = snprintf(known + length, sizeof known - length,

@@ -6,6 +6,17 @@
 #include <string.h>
 #include <sys/types.h>
 
+size_t
+text_lines_find_binary(const char *bytes, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && ((unsigned char)bytes[i] >= ' ' ||
+	                    memchr("\t\n\r\033", bytes[i], 4) != NULL))
+		i++;
+	return i;
+}
+
 int
 text_lines_fail(const struct text_lines *lines, struct error *error,
                 const char *what)
@@ -39,9 +50,10 @@ text_lines_warn_skipped(const struct text_lines *lines,
                         struct profile *profile, struct error *error)
 {
 	return lines->n_skipped == 0 ? 0 :
-	    profile_warn(profile, error, "%s: %llu lines skipped, the first: "
+	    profile_warn(profile, error, "%s: %llu line%s skipped, the first: "
 	                 "%s", source_name(lines->source),
 	                 (unsigned long long)lines->n_skipped,
+	                 lines->n_skipped == 1 ? "" : "s",
 	                 lines->first_skipped.text);
 }
 

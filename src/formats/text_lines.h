@@ -14,7 +14,10 @@
 #include "src/base/error.h"
 #include "src/formats/format.h"
 
-/* Start with { .source, .options, .longest_mib }. */
+/*
+ * Start with { .source, .options, .longest_mib }; who reads the lines without
+ * text_lines_read counts them here, and has no use for the last.
+ */
 struct text_lines {
 	struct source *source;
 	const struct read_options *options;
@@ -35,6 +38,9 @@ typedef int text_line_reader(void *context, const char *line, size_t length,
  */
 int text_lines_read(struct text_lines *lines, text_line_reader *read,
                     void *context, size_t *n_left, struct error *error);
+
+/* Where the first byte is that no text holds, or size. */
+size_t text_lines_find_binary(const char *bytes, size_t size);
 
 /* Sets an error at the line that is read; returns -1. */
 int text_lines_fail(const struct text_lines *lines, struct error *error,

@@ -61,7 +61,7 @@ static int
 end_at_cut(struct collapsed_reader *reader, const struct error *wrong,
            struct error *error)
 {
-	const char *damage = source_damage(reader->source);
+	const char *damage = source_damage(reader->lines.source);
 	int result = has_stacks(reader, error);
 
 	if (result < 0)
@@ -69,11 +69,11 @@ end_at_cut(struct collapsed_reader *reader, const struct error *wrong,
 	if (result == 0)
 		return wrong->is_set && damage == NULL ?
 		       error_set(error, "%s", wrong->text) :
-		       set_no_stacks(reader->source, error);
+		       set_no_stacks(reader->lines.source, error);
 	return profile_warn(reader->profile, error, "%s:%llu: the input is "
 	                    "cut off here%s%s%s; what came before was read",
-	                    source_name(reader->source),
-	                    (unsigned long long)reader->line_number,
+	                    source_name(reader->lines.source),
+	                    (unsigned long long)reader->lines.number,
 	                    damage != NULL ? " (compressed data: " : "",
 	                    damage != NULL ? damage : "",
 	                    damage != NULL ? ")" : "");
@@ -87,10 +87,10 @@ static int
 read_last_line(struct collapsed_reader *reader, const char *line,
                size_t length, struct error *error)
 {
-	bool is_cut = source_is_truncated(reader->source);
+	bool is_cut = source_is_truncated(reader->lines.source);
 
 	if (is_cut) {
-		reader->line_number++;
+		reader->lines.number++;
 	} else if (length > 0) {
 		if (read_unended_line(reader, line, length, error) != 0)
 			return -1;
@@ -121,7 +121,7 @@ static int
 end_at_malformed(struct collapsed_reader *reader, const struct error *wrong,
                  struct error *error)
 {
-	struct source *source = reader->source;
+	struct source *source = reader->lines.source;
 	struct error failed = { 0 };
 
 	if (!reader->is_malformed || !source_is_packed(source))
@@ -154,16 +154,16 @@ read_block(struct collapsed_reader *reader, const char *bytes, size_t size,
 	if (taken < 0)
 		return -1;
 	if (left > MAX_LINE) {
-		reader->line_number++;
+		reader->lines.number++;
 		return collapsed_fail_line(reader, error,
 		                 "a line longer than 256 MiB");
 	}
 	*kept = last != NULL ? (size_t)(next - last) : 0;
 	*wanted = *kept + 1 + (left < MAX_LINE / 2 ? 2 * left : MAX_LINE);
-	source_skip(reader->source, (size_t)(next - bytes) - *kept);
-	return progress_step(reader->options->progress,
-	                     source_done(reader->source),
-	                     source_size(reader->source), error);
+	source_skip(reader->lines.source, (size_t)(next - bytes) - *kept);
+	return progress_step(reader->lines.options->progress,
+	                     source_done(reader->lines.source),
+	                     source_size(reader->lines.source), error);
 }
 
 /* All but what stands behind the last end of line. */
@@ -173,7 +173,7 @@ read_blocks(struct collapsed_reader *reader, struct error *error)
 	size_t kept = 0, wanted = 1, size = 1;
 
 	for (bool is_end = false; !is_end;) {
-		const char *bytes = source_peek(reader->source, wanted, &size,
+		const char *bytes = source_peek(reader->lines.source, wanted, &size,
 		                                error);
 
 		is_end = size < wanted;
@@ -182,7 +182,7 @@ read_blocks(struct collapsed_reader *reader, struct error *error)
 		               error) != 0)
 			return -1;
 	}
-	source_skip(reader->source, kept);
+	source_skip(reader->lines.source, kept);
 	return 0;
 }
 
@@ -195,11 +195,11 @@ read_source(struct collapsed_reader *reader, struct error *error)
 
 	if (read_blocks(reader, &wrong) != 0)
 		return end_at_malformed(reader, &wrong, error);
-	bytes = source_peek(reader->source, 0, &size, error);
+	bytes = source_peek(reader->lines.source, 0, &size, error);
 	if (bytes == NULL || read_last_line(reader, bytes, size, error) != 0)
 		return -1;
-	source_skip(reader->source, size);
-	return source_peek(reader->source, 1, &size, error) != NULL ? 0 : -1;
+	source_skip(reader->lines.source, size);
+	return source_peek(reader->lines.source, 1, &size, error) != NULL ? 0 : -1;
 }
 
 static int
@@ -208,18 +208,13 @@ finish_profile(struct collapsed_reader *reader, struct error *error)
 	struct profile *profile = reader->profile;
 	int result;
 
-	if (reader->n_skipped > 0 &&
-	    profile_warn(profile, error, "%s: %llu line%s skipped, the first: "
-	                 "%s", source_name(reader->source),
-	                 (unsigned long long)reader->n_skipped,
-	                 reader->n_skipped == 1 ? "" : "s",
-	                 reader->first_skipped.text) != 0)
+	if (text_lines_warn_skipped(&reader->lines, profile, error) != 0)
 		return -1;
 	result = has_stacks(reader, error);
 	if (result < 0)
 		return -1;
 	if (result == 0)
-		return set_no_stacks(reader->source, error);
+		return set_no_stacks(reader->lines.source, error);
 	profile->tree = stack_writer_finish(reader->writer, error);
 	return profile->tree != NULL ? 0 : -1;
 }
@@ -236,8 +231,8 @@ static struct profile *
 collapsed_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
-	struct collapsed_reader reader = { .source = source,
-		                           .options = options };
+	struct collapsed_reader reader = { .lines = { .source = source,
+		.options = options } };
 	struct profile *profile = NULL;
 
 	reader.profile = profile_new(error);
@@ -273,16 +268,6 @@ first_stack(const char *head, size_t size, size_t *length)
 	return NULL;
 }
 
-static bool
-is_text(const char *head, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if ((unsigned char)head[i] < ' ' && head[i] != '\t' &&
-		    head[i] != '\n' && head[i] != '\r' && head[i] != '\033')
-			return false;
-	return true;
-}
-
 static int
 collapsed_probe(const void *head, size_t size)
 {
@@ -299,7 +284,8 @@ collapsed_probe(const void *head, size_t size)
 		    collapsed_parse_count(blank + 1, stack + length, &count))
 			return PROBE_SURE;
 	}
-	return is_text(head, size) ? PROBE_MAYBE : PROBE_NO;
+	return text_lines_find_binary(head, size) == size ? PROBE_MAYBE :
+	       PROBE_NO;
 }
 
 const struct format format_collapsed = {

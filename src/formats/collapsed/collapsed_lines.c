@@ -4,20 +4,12 @@
 
 #include <string.h>
 
-static int
-set_at_line(const struct collapsed_reader *reader, struct error *error,
-            const char *what)
-{
-	return error_set(error, "%s:%llu: %s", source_name(reader->source),
-	                 (unsigned long long)reader->line_number, what);
-}
-
 int
 collapsed_fail_line(struct collapsed_reader *reader, struct error *error,
                     const char *what)
 {
 	reader->is_malformed = true;
-	return set_at_line(reader, error, what);
+	return text_lines_fail(&reader->lines, error, what);
 }
 
 /* A line that fits no rule: cut, skipped when lenient, or the load's error. */
@@ -26,14 +18,11 @@ reject_line(struct collapsed_reader *reader, const char *what,
             struct error *error)
 {
 	if (reader->is_unended) {
-		set_at_line(reader, &reader->cut, what);
+		text_lines_fail(&reader->lines, &reader->cut, what);
 		return 0;
 	}
-	if (!reader->options->lenient)
-		return collapsed_fail_line(reader, error, what);
-	if (reader->n_skipped++ == 0)
-		set_at_line(reader, &reader->first_skipped, what);
-	return 0;
+	reader->is_malformed = !reader->lines.options->lenient;
+	return text_lines_reject(&reader->lines, what, error);
 }
 
 /* The first line that is neither blank nor begins with '#' ends the header. */
@@ -44,7 +33,7 @@ end_header(struct collapsed_reader *reader, struct error *error)
 
 	if (collapsed_header_end(&reader->header, profile, error) != 0)
 		return -1;
-	reader->writer = stack_writer_new(source_name(reader->source),
+	reader->writer = stack_writer_new(source_name(reader->lines.source),
 	                                  STACK_LINES, profile->n_resources,
 	                                  error);
 	reader->parser = stack_parser_new(profile, error);
@@ -72,7 +61,7 @@ read_header(struct collapsed_reader *reader, const char *bytes, size_t size,
 				return -1;
 			break;
 		}
-		reader->line_number++;
+		reader->lines.number++;
 		if (length > 0 &&
 		    collapsed_header_line(&reader->header, reader->profile,
 		                          line, length, &wrong) != 0)
@@ -92,7 +81,7 @@ blank_line(const char *line, size_t size)
 }
 
 /*
- * Parses one line, which ends at *end, into the batch.  *last as below.  1, 0
+ * Parses one line, which ends at *end, into the batch.  *last as in the header.  1, 0
  * where there is no end of line, or -1 with *error set.
  */
 static int
@@ -105,7 +94,7 @@ read_stack(struct collapsed_reader *reader, const char **last,
 	malformed.is_set = false;	/* its text need not be zeroed */
 	found = stack_parser_line(reader->parser,
 	                          stack_writer_batch(reader->writer),
-	                          reader->line_number, *last, line, size, end,
+	                          reader->lines.number, *last, line, size, end,
 	                          &malformed, error);
 	if (found == STACK_UNENDED)
 		return 0;
@@ -117,11 +106,7 @@ read_stack(struct collapsed_reader *reader, const char **last,
 	return reject_line(reader, malformed.text, error) == 0 ? 1 : -1;
 }
 
-/*
- * The bytes that the whole lines among bytes[size] take, or -1 with *error
- * set.  *last is the line before if that was parsed as a stack, else NULL;
- * then so the last of these.
- */
+/* collapsed_read_lines behind the header. */
 static ssize_t
 read_stacks(struct collapsed_reader *reader, const char **last,
             const char *bytes, size_t size, struct error *error)
@@ -133,7 +118,7 @@ read_stacks(struct collapsed_reader *reader, const char **last,
 		size_t blank = blank_line(line, left);
 		int result;
 
-		reader->line_number++;
+		reader->lines.number++;
 		if (blank > 0) {
 			*last = NULL;
 			line += blank;
@@ -143,7 +128,7 @@ read_stacks(struct collapsed_reader *reader, const char **last,
 		if (result < 0)
 			return -1;
 		if (result == 0) {
-			reader->line_number--;
+			reader->lines.number--;
 			break;
 		}
 		line += end + 1;

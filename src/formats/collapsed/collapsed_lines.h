@@ -11,21 +11,16 @@
 
 #include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/collapsed/collapsed_stack.h"
-#include "src/formats/format.h"
 #include "src/formats/stack_writer.h"
+#include "src/formats/text_lines.h"
 
 struct collapsed_reader {
-	struct source *source;
-	const struct read_options *options;
+	struct text_lines lines;	/* counted and skipped; read here */
 	struct profile *profile;
 	struct collapsed_header header;
 	/* NULL before the first stack. */
 	struct stack_parser *parser;
 	struct stack_writer *writer;
-
-	uint64_t line_number;
-	uint64_t n_skipped;		/* lines, when lenient */
-	struct error first_skipped;
 	bool is_unended;		/* the line lacks its end, so that */
 	struct error cut;		/* what is wrong with it goes here */
 	bool is_malformed;		/* a line is why reading failed */
