@@ -65,8 +65,7 @@ add_calls(uint64_t *sum, uint64_t calls)
 		*sum = UINT64_MAX;
 }
 
-/* Leaves static arcs out unless they are wanted; who calls or is called
- * occurs. */
+/* Leaves static arcs out unless wanted; who calls or is called occurs. */
 static void
 choose_arcs(struct flow_making *making, bool with_static)
 {

@@ -28,22 +28,21 @@
 /* How far up only callers are followed. */
 enum { FOLLOWED_MAX = 64 };
 
+#define NO_CALLER UINT32_MAX
 #define SEVERAL (UINT32_MAX - 1)
+#define NO_HOME UINT32_MAX
 
 struct hits_making {
 	struct flow_making *making;
 	long double *out;	/* [n_nodes] own hits and arcs out */
-	uint32_t *only_caller;	/* [n_nodes] a node; NO_NODE or SEVERAL */
-	uint32_t *home;		/* [n_names] a node of the function */
+	uint32_t *only_caller;	/* [n_nodes] a node; NO_CALLER or SEVERAL */
+	uint32_t *home;		/* [n_names] a node of the function; NO_HOME */
 	bool *has_homes;	/* [n_names] of several functions */
 	bool *has_siblings;	/* [n_names] a part, others of its function
 				 * are in the cycle, too */
 	long double *doubtful;	/* [flow->n_arcs] hits of calls that may be
 				 * nested */
 };
-
-#define NO_CALLER UINT32_MAX
-#define NO_HOME UINT32_MAX
 
 static const struct call_node *
 node_of(const struct hits_making *hits, uint32_t node)

@@ -49,13 +49,12 @@ static uint32_t
 name_of_module(const struct naming_graph *naming, const struct call_node *node,
                struct error *error)
 {
-	const char *path, *slash;
+	const char *path;
 
 	if (node->object == NO_NAME)
 		return node->name;
 	path = names_text(naming->profile->names, node->object);
-	slash = strrchr(path, '/');
-	return enter_string(naming, slash != NULL ? slash + 1 : path, error);
+	return enter_string(naming, last_component(path), error);
 }
 
 static uint32_t

@@ -179,12 +179,17 @@ profile_title(const struct profile *profile)
 }
 
 const char *
-profile_module_name(const struct profile *profile, uint32_t module)
+last_component(const char *path)
 {
-	const char *path = profile->modules[module].path;
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+const char *
+profile_module_name(const struct profile *profile, uint32_t module)
+{
+	return last_component(profile->modules[module].path);
 }
 
 uint32_t

@@ -166,7 +166,10 @@ bool profile_is_growing(const struct profile *profile);
 /* What messages call a profile: the name of its file where it has one. */
 const char *profile_title(const struct profile *profile);
 
-/* The last component of a module's path. */
+/* The last component of a path; the whole where that would be empty. */
+const char *last_component(const char *path);
+
+/* That of a module's path. */
 const char *profile_module_name(const struct profile *profile,
                                 uint32_t module);
 

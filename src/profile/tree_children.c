@@ -56,13 +56,19 @@ is_child(const struct tree_builder *builder, uint32_t node, uint32_t parent,
 	       (parent != NO_NODE || node >= builder->section_begin);
 }
 
+static size_t
+first_slot(const struct tree_builder *builder, uint32_t hash)
+{
+	return (size_t)((uint64_t)hash << builder->slots_bits >> 32);
+}
+
 /* The slot of the child, or the empty one where it belongs. */
 static struct slot *
 find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
           uint32_t hash)
 {
 	size_t mask = ((size_t)1 << builder->slots_bits) - 1;
-	size_t i = (size_t)((uint64_t)hash << builder->slots_bits >> 32);
+	size_t i = first_slot(builder, hash);
 
 	for (;; i = (i + 1) & mask) {
 		struct slot *slot = &builder->slots[i];
@@ -72,12 +78,6 @@ find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
 		     is_child(builder, slot->number - 1, parent, label)))
 			return slot;
 	}
-}
-
-static size_t
-first_slot(const struct tree_builder *builder, uint32_t hash)
-{
-	return (size_t)((uint64_t)hash << builder->slots_bits >> 32);
 }
 
 /* Enters a node that is surely not in the table; there is room for it. */

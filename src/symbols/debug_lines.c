@@ -56,7 +56,7 @@ debug_lines_exist(const struct elf_file *file)
 	    elf_file_named_section(file, ".zdebug_info", &header) != NULL;
 }
 
-/* In the process that reads */
+/* ---- in the process that reads ---- */
 
 /* Whether all went well is asked when it is flushed. */
 static void
@@ -177,7 +177,7 @@ read_and_exit(int descriptor, const struct elf_file *file,
 	_exit(fflush(pipe) != 0);
 }
 
-/* In the process that asks */
+/* ---- in the process that asks ---- */
 
 /* What comes through the pipe. */
 struct listening {
@@ -267,7 +267,7 @@ hear_found(struct listening *listening, const struct message *message,
 /* Until the end, or as long as all goes well. */
 static void
 hear_all(struct listening *listening, enum debug_lines_state *state,
-       struct error *error)
+         struct error *error)
 {
 	struct message message;
 

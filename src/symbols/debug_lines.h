@@ -63,9 +63,9 @@ bool debug_lines_exist(const struct elf_file *file);
 /*
  * Reads what the file knows of the addresses.  search: where a supplementary
  * file is looked for.  Time O(units + bytes of those that hold an address),
- * memory, of the other process, O(bytes of the debug information + lines of a few
- * units).  What has been found of a damaged file is not to be trusted.  0 with *state, or -1
- * with *error set for want of memory or when interrupted.
+ * memory, of the other process, O(bytes of the debug information + lines of a
+ * few units).  What has been found of a damaged file is not to be trusted.  0
+ * with *state, or -1 with *error set for want of memory or when interrupted.
  */
 int debug_lines_read(const struct elf_file *file,
                      const struct symbol_search *search,

@@ -44,8 +44,9 @@ typedef int debug_visitor(void *context, struct debug_walk *walk, bool *enters,
                           uint32_t *within, struct error *error);
 
 /*
- * Visits the children of a unit, and what is to be visited in them, in order.  0; or -1: with *error set by the visitor or when
- * interrupted, else the unit is damaged or took too long.
+ * Visits the children of a unit, and what is to be visited in them, in order.
+ * 0; or -1: with *error set by the visitor or when interrupted, else the unit
+ * is damaged or took too long.
  */
 int debug_walk_unit(struct debug_walk *walk, Dwarf_Die *unit, uint32_t within,
                     debug_visitor *visit, void *context,

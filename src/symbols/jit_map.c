@@ -48,13 +48,15 @@ open_regular(const char *path)
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
 	                      O_NONBLOCK);
 	struct stat status;
+	FILE *file = NULL;
 
 	if (descriptor < 0)
 		return NULL;
 	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
-		return fdopen(descriptor, "r");
-	close(descriptor);
-	return NULL;
+		file = fdopen(descriptor, "r");
+	if (file == NULL)
+		close(descriptor);
+	return file;
 }
 
 static FILE *

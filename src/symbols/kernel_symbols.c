@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kernel_symbols.c -- names for the kernel's own addresses.
  *
- * A symbol a line, of a loadable module a tab and "[name]" behind it, sorted by
- * nothing, sizes unknown.  Where the kernel hides addresses they are all zero.
+ * A symbol a line, of a loadable module a tab and "[name]" behind it, sizes
+ * unknown; the kernel's own by address, those of modules behind them in any
+ * order.  Where the kernel hides addresses they are all zero.
  */
 #include "src/symbols/kernel_symbols.h"
 

@@ -114,21 +114,15 @@ module_cache_get(struct module_cache *cache, const char *path,
 	if (cache->modules[number] == NULL) {
 		if (cache->n_symbols > SYMBOLS_MAX)
 			let_go(cache);
-		module = module_symbols_new(path, build_id, size,
-		                            &cache->search, error);
-		if (module == NULL)
-			return NULL;
-		cache->modules[number] = module;
-		if (module_symbols_read(module, state, error) != 0)
-			return NULL;
-		cache->n_symbols += module_symbols_count(module);
+		cache->modules[number] = module_symbols_new(path, build_id,
+		    size, &cache->search, error);
 	}
 	module = cache->modules[number];
-	if (module_symbols_read(module, state, error) != 0)
+	if (module == NULL)
 		return NULL;
 	cache->last = module;
 	cache->last_counted = module_symbols_count(module);
-	return module;
+	return module_symbols_read(module, state, error) == 0 ? module : NULL;
 }
 
 struct symbol_search

@@ -6,13 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *
-last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
+#include "src/profile/profile.h"
 
 static bool
 is_vdso(const char *path)

@@ -39,8 +39,9 @@ const struct known_address *module_lines_find(const struct module_lines *lines,
 /*
  * Asks the module's debug information for addresses[n], ascending, none of
  * them known.  Functions and files go to names, functions demangled.  With a
- * state other than DEBUG_LINES_READ or _SPLIT nothing is known of them.  0, or -1 with
- * *error set for want of memory or when interrupted: they are not known then.
+ * state other than DEBUG_LINES_READ or _SPLIT nothing is known of them.  0, or
+ * -1 with *error set for want of memory or when interrupted: they are not known
+ * then.
  */
 int module_lines_ask(struct module_lines *lines,
                      const struct module_file *module,

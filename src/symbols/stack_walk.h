@@ -53,8 +53,7 @@ bool stack_frame_read(const struct stack_frame *frame, uint64_t address,
  *
  * 1; 0 where the frame is the outermost or its caller cannot be found, which
  * is also so where the stack would grow, or stay as it is but for a frame that
- * was interrupted; -1 with *error set for want of
- * memory.
+ * was interrupted; -1 with *error set for want of memory.
  */
 int stack_walker_step(struct stack_walker *walker,
                       const struct module_file *module, uint32_t number,

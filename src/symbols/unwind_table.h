@@ -15,9 +15,9 @@ struct unwind_table;
 
 /*
  * Reads .eh_frame and .debug_frame of the module's own file, which is closed
- * again; empty where there is no such file, for NULL, or nothing in it.  Time O(bytes of
- * the sections), and sorting where they are not by address.  Freed with
- * unwind_table_free; NULL with *error set for want of memory.
+ * again; empty where there is no such file, for NULL, or nothing in it.  Time
+ * O(bytes of the sections), and sorting where they are not by address.  Freed
+ * with unwind_table_free; NULL with *error set for want of memory.
  */
 struct unwind_table *unwind_table_read(const struct module_file *module,
                                        struct error *error);

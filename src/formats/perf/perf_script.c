@@ -29,8 +29,9 @@ struct reader {
 	size_t counts_capacity;
 	struct names *frames;		/* their lines; numbers are labels */
 	struct names *events;		/* event i is resource i */
-	struct names *threads;		/* "COMM\0TID" of each thread */
-	struct names *processes;	/* pids as text */
+	struct names *threads;		/* thread i by name, pid and tid, the
+					 * numbers as bytes */
+	struct names *processes;	/* process i by its pid, as bytes */
 
 	bool is_inside;			/* a sample, */
 	uint64_t first_line;		/* which began here, */
