@@ -145,6 +145,23 @@ names_take_what_a_format_makes(void **state)
 }
 
 static void
+names_tell_pairs_apart(void **state)
+{
+	struct error error = { 0 };
+	struct names *names = names_new(&error);
+	uint32_t pair = names_add_pair(names, "ab", 2, "\0c", 2, &error);
+
+	(void)state;
+	assert_int_equal(names_add_pair(names, "abc", 2, "\0c", 2, &error),
+	                 pair);
+	assert_int_not_equal(names_add_pair(names, "a", 1, "b\0c", 3, &error),
+	                     pair);
+	assert_int_not_equal(names_add_pair(names, "ab", 2, NULL, 0, &error),
+	                     names_add(names, "ab", 2, &error));
+	names_free(names);
+}
+
+static void
 names_hold_any_bytes(void **state)
 {
 	struct error error = { 0 };
@@ -249,6 +266,7 @@ main(void)
 		cmocka_unit_test(arena_gives_zeroed_aligned_memory),
 		cmocka_unit_test(names_number_each_string_once),
 		cmocka_unit_test(names_take_what_a_format_makes),
+		cmocka_unit_test(names_tell_pairs_apart),
 		cmocka_unit_test(names_hold_any_bytes),
 		cmocka_unit_test(bytes_stick_at_the_first_underflow),
 		cmocka_unit_test(call_paths_walk_either_way),

@@ -157,6 +157,23 @@ names_add(struct names *names, const char *text, size_t length,
 }
 
 uint32_t
+names_add_pair(struct names *names, const char *first, size_t n_first,
+               const void *second, size_t n_second, struct error *error)
+{
+	char *pair = memory_array(n_first + 1 + n_second, 1, error);
+	uint32_t name;
+
+	if (pair == NULL)
+		return NO_NAME;
+	memcpy(pair, first, n_first);
+	if (n_second > 0)
+		memcpy(pair + n_first + 1, second, n_second);
+	name = names_add(names, pair, n_first + 1 + n_second, error);
+	free(pair);
+	return name;
+}
+
+uint32_t
 names_add_format(struct names *names, struct error *error, const char *format,
                  ...)
 {

@@ -24,6 +24,14 @@ void names_free(struct names *names);
 uint32_t names_add(struct names *names, const char *text, size_t length,
                    struct error *error);
 
+/*
+ * Likewise of two texts as one, by which they are told from any other two: the
+ * first, which holds no NUL, a NUL, and the second, of any bytes.
+ */
+uint32_t names_add_pair(struct names *names, const char *first, size_t n_first,
+                        const void *second, size_t n_second,
+                        struct error *error);
+
 /* Likewise of the text that a format makes. */
 uint32_t names_add_format(struct names *names, struct error *error,
                           const char *format, ...)

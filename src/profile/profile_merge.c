@@ -20,8 +20,8 @@ struct merge {
 	struct profile *sum;
 	struct tree_builder *builder;		/* or */
 	struct call_graph_sum *graph;
-	struct names *module_keys;	/* path, NUL, build-id: number of the
-					 * module in the sum */
+	struct names *module_keys;	/* pairs of path and build-id: number
+					 * of the module in the sum */
 	struct names *frame_keys;	/* struct frame_key and locations:
 					 * number of the frame in the sum */
 	struct location *locations;	/* scratch */
@@ -61,16 +61,9 @@ static int
 merge_module(struct merge *merge, const struct module *module,
              uint32_t *number, struct error *error)
 {
-	size_t path_size = strlen(module->path) + 1;
-	size_t size = path_size + module->build_id_size;
-
-	if (memory_grow(&merge->key, &merge->key_capacity, size, 1,
-	                error) != 0)
-		return -1;
-	memcpy(merge->key, module->path, path_size);
-	memcpy(merge->key + path_size, module->build_id,
-	       module->build_id_size);
-	*number = names_add(merge->module_keys, merge->key, size, error);
+	*number = names_add_pair(merge->module_keys, module->path,
+	    strlen(module->path), module->build_id, module->build_id_size,
+	    error);
 	if (*number == NO_NAME)
 		return -1;
 	if (*number == merge->sum->n_modules &&

@@ -13,7 +13,7 @@ enum { MODULES_NAMED = 3 };	/* of those without debug information */
 
 struct address_lines {
 	struct symbol_search search;
-	struct names *keys;		/* build-id, NUL, path */
+	struct names *keys;		/* pairs of path and build-id */
 	struct module_lines *modules;	/* by key */
 	size_t capacity;
 	struct names *names;		/* functions and files */
@@ -74,20 +74,15 @@ static struct module_lines *
 find_module(struct address_lines *lines, const struct module *module,
             struct error *error)
 {
-	uint32_t n = names_count(lines->keys), number = NO_NAME;
-	size_t length = strlen(module->path), id = module->build_id_size;
-	char *key = memory_array(id + 1 + length, 1, error);
+	uint32_t n = names_count(lines->keys), number;
 
-	if (key == NULL)
-		return NULL;
-	memcpy(key, module->build_id, id);
-	memcpy(key + id + 1, module->path, length);
 	if (memory_grow(&lines->modules, &lines->capacity, (size_t)n + 1,
-	                sizeof *lines->modules, error) == 0) {
-		lines->modules[n] = (struct module_lines){ 0 };
-		number = names_add(lines->keys, key, id + 1 + length, error);
-	}
-	free(key);
+	                sizeof *lines->modules, error) != 0)
+		return NULL;
+	lines->modules[n] = (struct module_lines){ 0 };
+	number = names_add_pair(lines->keys, module->path,
+	    strlen(module->path), module->build_id, module->build_id_size,
+	    error);
 	return number != NO_NAME ? &lines->modules[number] : NULL;
 }
 

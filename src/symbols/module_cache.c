@@ -14,7 +14,7 @@ enum { SYMBOLS_MAX = 2000000 };
 
 struct module_cache {
 	struct symbol_search search;
-	struct names *keys;		/* build-id, NUL, path */
+	struct names *keys;		/* pairs of path and build-id */
 	struct module_symbols **modules;	/* by key; NULL: let go */
 	size_t capacity;
 	size_t n_symbols;
@@ -67,21 +67,14 @@ static uint32_t
 add_key(struct module_cache *cache, const char *path, const void *build_id,
         size_t size, bool *is_first, struct error *error)
 {
-	uint32_t n = names_count(cache->keys), number = NO_NAME;
-	size_t length = strlen(path);
-	char *key = memory_array(size + 1 + length, 1, error);
+	uint32_t n = names_count(cache->keys), number;
 
-	if (key == NULL)
-		return NO_NAME;
-	if (size > 0)
-		memcpy(key, build_id, size);
-	memcpy(key + size + 1, path, length);
 	if (memory_grow(&cache->modules, &cache->capacity, (size_t)n + 1,
-	                sizeof(struct module_symbols *), error) == 0) {
-		cache->modules[n] = NULL;
-		number = names_add(cache->keys, key, size + 1 + length, error);
-	}
-	free(key);
+	                sizeof(struct module_symbols *), error) != 0)
+		return NO_NAME;
+	cache->modules[n] = NULL;
+	number = names_add_pair(cache->keys, path, strlen(path), build_id,
+	                        size, error);
 	*is_first = number == n;
 	return number;
 }

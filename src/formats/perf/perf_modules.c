@@ -48,16 +48,10 @@ perf_modules_find(struct perf_modules *modules, const char *path,
                   const unsigned char *id, size_t id_size,
                   struct error *error)
 {
-	size_t length = strlen(path);
-	char *key = memory_array(length + 1 + id_size, 1, error);
-	uint32_t n = names_count(modules->files), number;
+	uint32_t n = names_count(modules->files);
+	uint32_t number = names_add_pair(modules->files, path, strlen(path),
+	                                 id, id_size, error);
 
-	if (key == NULL)
-		return NO_MODULE;
-	memcpy(key, path, length);
-	memcpy(key + length + 1, id, id_size);
-	number = names_add(modules->files, key, length + 1 + id_size, error);
-	free(key);
 	if (number == NO_NAME)
 		return NO_MODULE;
 	return number < n ? number :

@@ -79,21 +79,13 @@ add_mapping(struct maker *maker, const struct pprof_mapping *mapping,
 	                                       &path_length);
 	const char *id = pprof_tables_string(maker->tables, mapping->build_id,
 	                                     &id_length);
-	size_t size = path_length + 1 + id_length;
 	uint32_t n_seen = names_count(seen);
-	char *key;
 
 	mapped->module = NO_MODULE;
 	if (path_length == 0)
 		return 0;
-	key = memory_array(size, 1, error);
-	if (key == NULL)
-		return -1;
-	memcpy(key, path, path_length);
-	if (id_length > 0)
-		memcpy(key + path_length + 1, id, id_length);
-	mapped->module = names_add(seen, key, size, error);
-	free(key);
+	mapped->module = names_add_pair(seen, path, path_length, id, id_length,
+	                                error);
 	if (mapped->module == NO_NAME)
 		return -1;
 	return mapped->module < n_seen ||
