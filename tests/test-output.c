@@ -521,6 +521,10 @@ wide_characters_take_two_columns(void **state)
 	                "\xe6\x96\x87", 12, 7);
 	assert_string_equal(text_string(&text),
 	                    "\xe4\xb8\xad...\xe6\x96\x87");
+	text_clear(&text);
+	text_add_elided(&text, "0123456789\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad"
+	                "\xe6\x96\x87", 22, 9);
+	assert_string_equal(text_string(&text), "012...\xe6\x96\x87");
 	text_free(&text);
 }
 

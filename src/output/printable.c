@@ -164,9 +164,8 @@ printable_width(const char *bytes, size_t n)
 	return width;
 }
 
-/* Length of the longest prefix of whole characters within `width` columns. */
-static size_t
-prefix_within(const char *bytes, size_t n, size_t width)
+size_t
+printable_prefix(const char *bytes, size_t n, size_t width)
 {
 	size_t at = 0;
 
@@ -188,6 +187,7 @@ text_add_elided(struct text_buffer *text, const char *bytes, size_t n,
                 size_t width)
 {
 	size_t whole = printable_width(bytes, n), head, tail, skip;
+	bool is_printable;
 
 	if (whole <= width) {
 		text_add(text, bytes, n);
@@ -197,8 +197,11 @@ text_add_elided(struct text_buffer *text, const char *bytes, size_t n,
 		width = 5;
 	head = (width - 3 + 1) / 2;
 	tail = width - 3 - head;
-	text_add(text, bytes, prefix_within(bytes, n, head));
+	text_add(text, bytes, printable_prefix(bytes, n, head));
 	text_add_string(text, "...");
-	skip = prefix_within(bytes, n, whole - tail);
+	skip = printable_prefix(bytes, n, whole - tail);
+	/* A wide character that reaches over the edge goes too. */
+	if (printable_width(bytes + skip, n - skip) > tail)
+		skip += next_character(bytes + skip, n - skip, &is_printable);
 	text_add(text, bytes + skip, n - skip);
 }

@@ -37,6 +37,9 @@ void text_add_between_bars(struct text_buffer *text, const char *name,
 /* Terminal columns that printable UTF-8 takes, in any locale. */
 size_t printable_width(const char *bytes, size_t n);
 
+/* Length of the longest prefix of whole characters within `width` columns. */
+size_t printable_prefix(const char *bytes, size_t n, size_t width);
+
 /*
  * Adds printable UTF-8, with "..." in the place of its middle when it takes
  * more than `width` columns.
