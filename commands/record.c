@@ -153,12 +153,22 @@ record(struct session *session, const struct record_options *options,
 	return opens ? session_load(session, &name, 1, error) : 0;
 }
 
+/* "CPU time of each thread -- thread CPU timer" */
+static const char *
+offer_text(const struct offer *offer, const struct resource_kind *kind,
+           struct table *table, struct error *error)
+{
+	return table_text(table, error, "%s -- %s%s%s", kind->summary,
+	                  *offer->source != '\0' ? offer->source : "not here",
+	                  *offer->why != '\0' ? ", since " : "", offer->why);
+}
+
 static int
 add_offer(const struct offer *offer, struct table *table, struct error *error)
 {
 	const struct resource_kind *kind = resource_kind_find(offer->name,
 	    strlen(offer->name), error);
-	struct cell cells[6];
+	struct cell cells[7];
 
 	if (kind == NULL)
 		return -1;
@@ -170,9 +180,27 @@ add_offer(const struct offer *offer, struct table *table, struct error *error)
 	                                offer->source : "not here"));
 	cells[4] = cell_text(table_text(table, error, "%s", offer->why));
 	cells[5] = cell_text(kind->summary);
-	if (cells[3].text == NULL || cells[4].text == NULL)
+	cells[6] = cell_text(offer_text(offer, kind, table, error));
+	if (cells[3].text == NULL || cells[4].text == NULL ||
+	    cells[6].text == NULL)
 		return -1;
 	return table_add_row(table, cells, error);
+}
+
+/* Text has what it is and where it comes from in one cell, to be read. */
+static void
+start_list(struct table *table)
+{
+	table->view = "record";
+	table->schema = "cpprof.offers/1";
+	table_add_column(table, "name", "resource", CELL_TEXT);
+	table_add_column(table, "gtick", "gtick", CELL_TEXT);
+	table_add_column(table, "interval", "interval", CELL_COUNT);
+	table_add_column(table, "source", "", CELL_TEXT)->is_data_only = true;
+	table_add_column(table, "why", "", CELL_TEXT)->is_data_only = true;
+	table_add_column(table, "summary", "", CELL_TEXT)->is_data_only = true;
+	table_add_column(table, "text", "what it is", CELL_TEXT)->is_text_only =
+	    true;
 }
 
 static int
@@ -182,14 +210,7 @@ list(struct table *table, struct error *error)
 	struct offers offers = { 0 };
 	int result = preload_find_library(library, sizeof library, error);
 
-	table->view = "record";
-	table->schema = "cpprof.offers/1";
-	table_add_column(table, "name", "resource", CELL_TEXT);
-	table_add_column(table, "gtick", "gtick", CELL_TEXT);
-	table_add_column(table, "interval", "interval", CELL_COUNT);
-	table_add_column(table, "source", "source", CELL_TEXT);
-	table_add_column(table, "why", "why not better", CELL_TEXT);
-	table_add_column(table, "summary", "what it is", CELL_TEXT);
+	start_list(table);
 	if (result == 0)
 		result = offers_ask(&offers, library, NULL, false, error);
 	for (size_t i = 0; result == 0 && i < offers.n; i++)

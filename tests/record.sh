@@ -119,7 +119,7 @@ is 'but a script fails as by any command' 1 $?
 "$cpprof" record --list >list.out
 is 'record --list has a row for each' "$(grep -c '^RESOURCE(' \
 	"$srcdir/lib/resources.def")" "$(($(wc -l <list.out) - 3))"
-like 'with where it comes from' '^cpu +microsecond +4000  thread CPU timer' \
+like 'with where it comes from' '^cpu +microsecond +4000  CPU time .* -- thread CPU timer' \
 	"$(cat list.out)"
 "$cpprof" -F json -e 'record --list' >list.out
 like 'also as JSON' '"name":"cpu","gtick":"microsecond","interval":4000' \

@@ -175,6 +175,37 @@ text_aligns_columns_by_what_they_hold(void **state)
 	    "-----------------------------------------------------\n");
 }
 
+/* The text goes on below, an elastic one keeps its ends. */
+static void
+text_fits_a_terminal_in_columns(void **state)
+{
+	struct fixture *fixture = *state;
+	struct table *table = &fixture->table;
+	struct layout narrow = { .width = 24 };
+	struct cell cells[] = {
+		cell_text("abc"), cell_text("one two three four, fivesixseven")
+	};
+
+	table_add_column(table, "a", "", CELL_TEXT);
+	table_add_column(table, "b", "", CELL_TEXT);
+	table_add_row(table, cells, &fixture->error);
+	table_add_header(table, &fixture->error, "  header of three lines and "
+	                 "more");
+	table->is_plain = true;
+	assert_string_equal(draw(fixture, output_text, narrow),
+	    "  header of three lines\n"
+	    "  and more\n"
+	    "abc  one two three four,\n"
+	    "     fivesixseven\n");
+	table->columns[1].is_elastic = true;
+	assert_non_null(strstr(draw(fixture, output_text, narrow),
+	                       "\nabc  one two ...sixseven\n"));
+	assert_non_null(strstr(draw(fixture, output_text, plain),
+	                       "three four, fivesixseven\n"));
+	assert_non_null(strstr(draw(fixture, output_text, plain),
+	                       "three lines and more\n"));
+}
+
 static void
 text_shows_hits_in_units(void **state)
 {
@@ -537,6 +568,7 @@ main(void)
 		TABLE_TEST(text_has_the_form_of_the_paper),
 		TABLE_TEST(text_shows_functions_bare_and_controls_escaped),
 		TABLE_TEST(text_aligns_columns_by_what_they_hold),
+		TABLE_TEST(text_fits_a_terminal_in_columns),
 		TABLE_TEST(text_shows_hits_in_units),
 		TABLE_TEST(text_fits_a_terminal_and_keeps_the_ends_of_paths),
 		TABLE_TEST(text_indents_up_to_forty_columns),

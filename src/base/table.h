@@ -110,6 +110,8 @@ struct column {
 				 * column says the same in full */
 	bool is_data_only;	/* aligned text leaves it out, likewise; never
 				 * the last one */
+	bool is_elastic;	/* the last one's CELL_TEXT is shortened where
+				 * a terminal is too narrow, not broken */
 	char mark;		/* of a CELL_FLAG, in aligned text; 0: '*' */
 };
 

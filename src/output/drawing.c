@@ -153,3 +153,44 @@ drawing_room(const struct drawing *drawing, size_t used)
 		return 0;
 	return width > used + NARROWEST ? width - used : NARROWEST;
 }
+
+/* The blank to break a text at, of which so much fits; n where there is none. */
+static size_t
+find_break(const char *text, size_t n, size_t fits)
+{
+	const char *blank;
+	size_t at = fits;
+
+	while (at > 0 && text[at] != ' ')
+		at--;
+	if (at > 0)
+		return at;
+	blank = memchr(text + fits, ' ', n - fits);
+	return blank == NULL ? n : (size_t)(blank - text);
+}
+
+int
+drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
+                    size_t indent, struct error *error)
+{
+	size_t width = drawing->layout->width;
+	bool is_wrapped = width > indent + NARROWEST;
+
+	for (;;) {
+		size_t fits = !is_wrapped ? n :
+		              printable_prefix(text, n, width - indent);
+
+		if (fits < n)
+			fits = find_break(text, n, fits);
+		text_add(&drawing->line, text, fits);
+		while (fits < n && text[fits] == ' ')
+			fits++;
+		if (fits == n)
+			return 0;
+		text += fits;
+		n -= fits;
+		if (drawing_flush(drawing, error) != 0)
+			return -1;
+		text_add_fill(&drawing->line, ' ', indent);
+	}
+}

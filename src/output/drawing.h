@@ -48,6 +48,14 @@ size_t drawing_width(const struct text_buffer *text);
 /* Columns left for an elastic cell beside `used`; 0 where any will do. */
 size_t drawing_room(const struct drawing *drawing, size_t used);
 
+/*
+ * Adds a printable text to the line, on a terminal broken at blanks where it
+ * passes the width; what follows then stands behind `indent` blanks, as the
+ * text does that is in the line.  0, or -1 with *error set.
+ */
+int drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
+                        size_t indent, struct error *error);
+
 /* Of a table with a pattern. */
 int draw_pattern_row(struct drawing *drawing, struct error *error);
 int draw_format_line(struct drawing *drawing, struct error *error);

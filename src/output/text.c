@@ -23,27 +23,35 @@ static const char rule[] =
 #define DIM "\033[2m"
 #define RESET "\033[0m"
 
-static void
-add_styled(struct drawing *drawing, const char *style, const char *text)
+static int
+draw_line(struct drawing *drawing, const char *style, const char *text,
+          struct error *error)
 {
 	bool has_color = drawing->layout->has_color && *style != '\0';
+	size_t indent = strspn(text, " ");
 
 	if (has_color)
 		text_add_string(&drawing->line, style);
-	text_add_printable(&drawing->line, text, strlen(text));
+	text_add_fill(&drawing->line, ' ', indent);
+	text_clear(&drawing->rest);
+	text_add_printable(&drawing->rest, text + indent,
+	                   strlen(text + indent));
+	if (drawing_add_wrapped(drawing, drawing->rest.bytes,
+	                        drawing->rest.length, indent, error) != 0)
+		return -1;
 	if (has_color)
 		text_add_string(&drawing->line, RESET);
+	return drawing_flush(drawing, error);
 }
 
 static int
 draw_lines(struct drawing *drawing, const char *const *lines, size_t n,
            const char *first_style, const char *style, struct error *error)
 {
-	for (size_t i = 0; i < n; i++) {
-		add_styled(drawing, i == 0 ? first_style : style, lines[i]);
-		if (drawing_flush(drawing, error) != 0)
+	for (size_t i = 0; i < n; i++)
+		if (draw_line(drawing, i == 0 ? first_style : style, lines[i],
+		              error) != 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -67,8 +75,7 @@ draw_fields(struct drawing *drawing, struct error *error)
 static int
 draw_rule(struct drawing *drawing, struct error *error)
 {
-	add_styled(drawing, DIM, rule);
-	return drawing_flush(drawing, error);
+	return draw_line(drawing, DIM, rule, error);
 }
 
 /* Rows whose group changes stand apart. */

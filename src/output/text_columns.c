@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text_columns.c -- rows in columns, under headings.
  *
- * On a terminal a row is shortened to its width, in the middle of its last
- * cell where that is a name.
+ * On a terminal the last cell of a row is fitted to its width: a name, or a
+ * text of an elastic column, is shortened in the middle; other texts go on
+ * below.
  */
 #include <string.h>
 
@@ -55,18 +56,40 @@ make_cell(struct drawing *drawing, size_t column, struct error *error)
 	                        drawing_room(drawing, used) : 0, error);
 }
 
+/* Adds what rest holds, a text, as the last cell. */
+static int
+add_last_text(struct drawing *drawing, bool is_elastic, struct error *error)
+{
+	const struct text_buffer *text = &drawing->rest;
+	size_t used = drawing_width(&drawing->line);
+	size_t room = drawing_room(drawing, used);
+
+	if (!is_elastic || room == 0)
+		return drawing_add_wrapped(drawing, text->bytes, text->length,
+		                           used, error);
+	text_add_elided(&drawing->line, text->bytes, text->length, room);
+	return 0;
+}
+
 int
 draw_aligned_row(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
+	size_t last = table->n_columns - 1;
 
 	drawing_indent(drawing);
-	for (size_t i = 0; i < table->n_columns; i++) {
-		if (table->columns[i].is_data_only)
+	for (size_t i = 0; i <= last; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->is_data_only)
 			continue;
 		if (make_cell(drawing, i, error) != 0)
 			return -1;
-		add_aligned(drawing, i);
+		if (i < last || column->kind != CELL_TEXT)
+			add_aligned(drawing, i);
+		else if (add_last_text(drawing, column->is_elastic,
+		                       error) != 0)
+			return -1;
 	}
 	while (drawing->line.length > 0 &&
 	       drawing->line.bytes[drawing->line.length - 1] == ' ')

@@ -6,8 +6,9 @@
 
 #include "src/base/text_buffer.h"
 #include "src/shell/arguments.h"
+#include "src/shell/terminal.h"
 
-enum { WIDTH = 72 };
+enum { WIDTH = 72, INDENT = 2 };
 
 void
 help_start_list(struct table *table, const char *view)
@@ -72,8 +73,8 @@ add_description_line(void *context, const char *text, size_t length)
 	struct description *description = context;
 
 	return table_add_footer(description->table, description->error,
-	                        "%s%.*s", length > 0 ? "  " : "", (int)length,
-	                        text);
+	                        "%*s%.*s", length > 0 ? INDENT : 0, "",
+	                        (int)length, text);
 }
 
 static int
@@ -94,6 +95,19 @@ add_aliases(const struct command *command, struct table *table,
 	return status;
 }
 
+/* Of the description's lines, on a terminal that may be a narrow one. */
+static size_t
+line_width(void)
+{
+	size_t columns, lines;
+
+	if (!terminal_is_output())
+		return WIDTH;
+	terminal_size(&columns, &lines);
+	return columns < WIDTH + INDENT && columns > 2 * INDENT ?
+	    columns - INDENT : WIDTH;
+}
+
 /* What text shows around the arguments; JSON has the fields instead. */
 static int
 add_lines(const struct command *command, const char *usage,
@@ -105,8 +119,8 @@ add_lines(const struct command *command, const char *usage,
 	                     command->summary) != 0 ||
 	    add_aliases(command, table, error) != 0 ||
 	    table_add_footer(table, error, "%s", "") != 0 ||
-	    help_wrap(command->description, WIDTH, add_description_line,
-	              &description) != 0 ||
+	    help_wrap(command->description, line_width(),
+	              add_description_line, &description) != 0 ||
 	    table_add_footer(table, error, "%s", "") != 0)
 		return -1;
 	return table_add_footer(table, error, "example: %s",
