@@ -269,6 +269,20 @@ fill_strings(struct cpprofdata_header *head)
 		head->n_arguments = process.n_arguments;
 }
 
+void
+datafile_note_source(unsigned column)
+{
+	struct cpprofdata_header *head = datafile_header();
+	uint32_t name;
+
+	if (head == NULL)
+		return;
+	name = add_text(resources.columns[column].source->name);
+	if (name != 0)
+		__atomic_store_n(&head->resources[column].source, name,
+		    __ATOMIC_RELEASE);
+}
+
 /* After the other strings: those are worth more where there is little room. */
 static void
 fill_sources(struct cpprofdata_header *head)

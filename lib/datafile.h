@@ -73,6 +73,12 @@ uint32_t datafile_add_string(const char *text, size_t size,
     const char **place);
 
 /*
+ * Notes that a resource has another source now; nothing while there is no file.
+ * Lock held.
+ */
+void datafile_note_source(unsigned column);
+
+/*
  * From now on the file stays open: the process may soon be unable to open it.
  * Not from a handler, and with ticks held off.
  */

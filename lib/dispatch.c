@@ -6,6 +6,10 @@
  * wants of SIGSYS itself is kept, and done when one comes that is not ours
  * (from a seccomp filter, say).
  *
+ * A program that loads code of Go as it runs cannot be dispatched any more: its
+ * stacks have no room for the signal.  Such a library first makes a thread, and
+ * from then on the wrappers count (lib/interpose-kernel.c).
+ *
  * The kernel forgets the dispatch in a new thread or process, and where a
  * program is executed; those that are sampled begin their own.
  */
@@ -23,6 +27,7 @@
 #include "lib/alternate.h"
 #include "lib/arch.h"
 #include "lib/control.h"
+#include "lib/datafile.h"
 #include "lib/dispatch-sites.h"
 #include "lib/sample.h"
 #include "lib/signals.h"
@@ -66,6 +71,7 @@ extern const char dispatch_stubs[];
 _Atomic uintptr_t dispatch_sites[DISPATCH_SITES];
 
 static bool is_installed;
+static _Atomic bool is_given_up;
 static struct kernel_action program_action;
 static __thread volatile unsigned char selector;
 static __thread bool is_dispatched;
@@ -94,6 +100,24 @@ dispatch_again(void)
 {
 	if (is_dispatched)
 		selector = STOP;
+}
+
+static bool
+turn(int how)
+{
+	return prctl(PR_SET_SYSCALL_USER_DISPATCH, how,
+	    how == PR_SYS_DISPATCH_ON ? process.own_start : 0,
+	    how == PR_SYS_DISPATCH_ON ? process.own_end - process.own_start : 0,
+	    how == PR_SYS_DISPATCH_ON ? &selector : NULL) == 0;
+}
+
+static void
+stop_here(void)
+{
+	selector = LET_THROUGH;
+	if (is_dispatched)
+		turn(PR_SYS_DISPATCH_OFF);
+	is_dispatched = false;
 }
 
 /* The site's stub, or NULL when there is no room for it. */
@@ -297,6 +321,12 @@ handle(int number, siginfo_t *info, void *context)
 		run_program_action(number, info, context);
 		return;
 	}
+	if (is_given_up) {
+		stop_here();
+		*arch_pc(call) -= ARCH_CALL_SIZE;
+		errno = saved;
+		return;
+	}
 	count(call);
 	if (!make_here(call)) {
 		stub = find_stub((uintptr_t)*arch_pc(call));
@@ -304,7 +334,7 @@ handle(int number, siginfo_t *info, void *context)
 			*arch_pc(call) = (intptr_t)stub;
 		} else {
 			selector = LET_THROUGH;
-			*arch_pc(call) -= ARCH_CALL_SIZE;	/* again */
+			*arch_pc(call) -= ARCH_CALL_SIZE;
 		}
 	}
 	errno = saved;
@@ -343,20 +373,13 @@ install(void)
 }
 
 static bool
-turn(int how)
-{
-	return prctl(PR_SET_SYSCALL_USER_DISPATCH, how,
-	    how == PR_SYS_DISPATCH_ON ? process.own_start : 0,
-	    how == PR_SYS_DISPATCH_ON ? process.own_end - process.own_start : 0,
-	    how == PR_SYS_DISPATCH_ON ? &selector : NULL) == 0;
-}
-
-static bool
 start(struct thread *thread, unsigned column)
 {
 	const uint64_t ours = OUR_BIT;
 
 	(void)thread, (void)column;
+	if (is_given_up)
+		return true;
 	install();
 	selector = LET_THROUGH;
 	arch_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, 0,
@@ -373,10 +396,7 @@ static void
 stop(struct thread *thread, unsigned column)
 {
 	(void)thread, (void)column;
-	selector = LET_THROUGH;
-	if (is_dispatched)
-		turn(PR_SYS_DISPATCH_OFF);
-	is_dispatched = false;
+	stop_here();
 }
 
 static bool
@@ -397,3 +417,38 @@ const struct source source_dispatch = {
 	.stop = stop,
 	.can_be_random = true,
 };
+
+/* What are calls of the wrappers only from some time on. */
+static const struct source source_calls_since = {
+	.name = "syscall user dispatch, later library calls",
+	.can_be_random = true,
+};
+
+bool
+dispatch_was_given_up(void)
+{
+	return is_given_up;
+}
+
+/*
+ * Threads of other code stop by themselves, at their next call: they have to
+ * make one on their own stack before they can run any Go.
+ */
+void
+dispatch_check_caller(const void *return_address)
+{
+	const unsigned column = resources.place[RESOURCE_SYSCALLS] - 1u;
+
+	if (!is_dispatched || is_given_up || !traits_is_go(return_address))
+		return;
+	is_given_up = true;
+	stop_here();
+	threads_hold_off();
+	resources.columns[column].source = &source_calls_since;
+	wrapped_begin(true);
+	if (datafile_lock_patiently()) {
+		datafile_note_source(column);
+		datafile_unlock();
+	}
+	threads_resume();
+}

@@ -24,6 +24,14 @@ void dispatch_resume(unsigned char state);
  */
 void dispatch_return_by_ours(int number);
 
+/*
+ * A function of ours has been called from there: if that is Go, no calls are
+ * stopped any more in this process, and the wrappers count them.  Any thread;
+ * not from a handler.
+ */
+void dispatch_check_caller(const void *return_address);
+bool dispatch_was_given_up(void);
+
 /* At a tick: calls are stopped again, if for want of a stub they were not. */
 void dispatch_again(void);
 

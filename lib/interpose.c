@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/control.h"
+#include "lib/dispatch.h"
 #include "lib/modules.h"
 #include "lib/real.h"
 #include "lib/signals.h"
@@ -97,6 +98,7 @@ pthread_create(pthread_t *restrict id, const pthread_attr_t *restrict attr,
 	pthread_attr_t roomy;
 	int failed;
 
+	dispatch_check_caller(__builtin_return_address(0));
 	if (thread == NULL)
 		return real()->pthread_create(id, attr, start, argument);
 	failed = real()->pthread_create(id, with_room(attr, &roomy),

@@ -57,7 +57,8 @@ struct resource {
 };
 
 /*
- * Set up by the constructor, before there is a second thread; read-only then.
+ * Set up by the constructor, before there is a second thread; read-only then,
+ * but for the source of a column that has to be given up (lib/dispatch.c).
  * place[id]: column + 1, or 0 where the resource is not sampled.
  */
 extern struct resources {

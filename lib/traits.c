@@ -144,6 +144,15 @@ traits_have_go(void)
 	return false;
 }
 
+bool
+traits_is_go(const void *address)
+{
+	struct dl_find_object object;
+
+	return _dl_find_object((void *)(uintptr_t)address, &object) == 0 &&
+	    traits_symbol(object.dlfo_link_map, go_runtime) != NULL;
+}
+
 /* Undefined symbols come before those in the hash table. */
 static bool
 imports(const struct symbols *symbols, const char *name)

@@ -41,6 +41,9 @@ void traits_begin(void);
  */
 bool traits_have_go(void);
 
+/* Whether the module at an address, which calls us, does.  Any thread. */
+bool traits_is_go(const void *address);
+
 /*
  * The address of a symbol that a module defines, NULL if it does not.  Takes
  * no lock: the module must not be unloaded meanwhile.  Async-signal-safe.

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "lib/arch.h"
+#include "lib/dispatch.h"
 #include "lib/source.h"
 #include "lib/threads.h"
 
@@ -190,8 +191,8 @@ bool
 wrapped_counts_calls(void)
 {
 	return resource_is_wanted(RESOURCE_SYSCALLS) &&
-	    resources.columns[resources.place[RESOURCE_SYSCALLS] - 1].source ==
-	    &source_kernel_calls;
+	    (resources.columns[resources.place[RESOURCE_SYSCALLS] - 1].source
+	    == &source_kernel_calls || dispatch_was_given_up());
 }
 
 void

@@ -333,6 +333,76 @@ options='-r syscalls -r fp-exceptions -r page-faults -r real'
 try ./go-program 'a Go program with cgo, of which everything is counted' <<'EOT'
 ./go-program
 EOT
+
+# Loaded as the program runs, when its threads' calls are counted already.
+cat >library.go <<'EOT'
+package main
+
+// #include <stdlib.h>
+import "C"
+import "os"
+
+//export work
+func work(n C.int) C.int {
+	sums := make(chan int)
+	for i := 0; i < 4; i++ {
+		go func() {
+			sum := 0
+			for k := 0; k < int(n); k++ {
+				f, _ := os.Open("/dev/null")
+				f.Close()
+				sum++
+			}
+			sums <- sum
+		}()
+	}
+	return C.int(<-sums + <-sums + <-sums + <-sums)
+}
+
+func main() {}
+EOT
+cat >loads.c <<'EOT'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+static int (*work)(int);
+static volatile int is_there;
+static void *run(void *argument)
+{
+	int i, sum = 0;
+
+	while (!is_there)
+		;
+	for (i = 0; i < 20; i++)
+		sum += work(50);
+	printf("%d\n", sum);
+	return argument;
+}
+int main(void)
+{
+	pthread_t before, after;
+	void *library;
+
+	pthread_create(&before, NULL, run, NULL);
+	library = dlopen("./library.so", RTLD_NOW);
+	if (library == NULL)
+		return 1;
+	work = (int (*)(int))dlsym(library, "work");
+	is_there = 1;
+	pthread_create(&after, NULL, run, NULL);
+	run(NULL);
+	pthread_join(before, NULL);
+	pthread_join(after, NULL);
+	return 7;
+}
+EOT
+if [ -x ./go-program ]; then
+	go build -buildmode=c-shared -o library.so library.go 2>/dev/null \
+		</dev/null && gcc -o loads loads.c -ldl -lpthread
+fi
+try ./loads 'a Go library in a C program, of which everything is counted' <<'EOT'
+./loads
+EOT
 options=$usual
 
 cat >Main.java <<'EOT'
