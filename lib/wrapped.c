@@ -98,14 +98,28 @@ is_call(const struct wrapped_call *call)
 }
 
 /*
+ * Whether a call lies deeper in the stack, which grows downwards, than who
+ * asks.  An alternate stack above the thread's is no part of it.
+ */
+static bool
+is_deeper(const struct wrapped_call *call, const void *frame)
+{
+	const struct thread *thread = thread_self;
+	const uintptr_t end = thread != NULL ?
+	    thread->unwinder.readable.high : UINTPTR_MAX;
+
+	return (uintptr_t)call <= (uintptr_t)frame &&
+	    ((uintptr_t)frame < end || (uintptr_t)call >= end);
+}
+
+/*
  * The call that this thread is in.  One that a signal handler has jumped out
- * of lies deeper in the stack (which grows downwards) than who asks, or where
- * other frames are by now.
+ * of is deeper than who asks, or where other frames are by now.
  */
 static struct wrapped_call *
 live_call(const void *frame)
 {
-	if (current != NULL && ((uintptr_t)current <= (uintptr_t)frame ||
+	if (current != NULL && (is_deeper(current, frame) ||
 	    !is_call(current)))
 		current = NULL;
 	return current;

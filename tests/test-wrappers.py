@@ -190,6 +190,15 @@ def a_call_that_was_jumped_out_of_is_over():
         assert 180 <= found <= 280, (name, found)
 
 
+def a_handler_s_calls_are_within_the_call_it_interrupts():
+    run = spend('real:1000,io-time:100', 'above', 100)
+    assert (run.status, run.out) == (0, b'above\n')
+    for name in ('real', 'io-time'):
+        profile = run.one().of(name)
+        found = gticks(profile, 'read_above') / 1000
+        assert 290 <= found <= 350, (name, found)
+
+
 def time_in_calls_is_io_time():
     run = spend('io-time:10,real:1000', 'real', 150)
     assert (run.status, run.out) == (0, b'waited\n')
@@ -442,6 +451,7 @@ CASES = (
     wall_time_goes_where_a_thread_waits,
     waiting_up_to_the_end_is_charged,
     a_call_that_was_jumped_out_of_is_over,
+    a_handler_s_calls_are_within_the_call_it_interrupts,
     time_in_calls_is_io_time,
     calls_are_counted_by_mcount,
     calls_are_counted_by_fentry,

@@ -736,6 +736,57 @@ unlock(void *argument)
 	pthread_mutex_unlock(argument);
 }
 
+static int outer_pipe[2], inner_pipe[2];
+
+static void
+read_meanwhile(int number)
+{
+	char byte;
+
+	(void)number;
+	if (read(inner_pipe[0], &byte, 1) != 1)
+		abort();
+}
+
+static NOINLINE void *
+read_above(void *stack)
+{
+	const stack_t alternate = { .ss_sp = stack, .ss_size = 1 << 17 };
+	char byte;
+
+	if (sigaltstack(&alternate, NULL) != 0 ||
+	    read(outer_pipe[0], &byte, 1) != 1)
+		abort();
+	return NULL;
+}
+
+/* A handler within a call, on an alternate stack above the thread's. */
+static int
+run_above(long ms)
+{
+	struct sigaction action = { .sa_handler = read_meanwhile,
+		.sa_flags = SA_ONSTACK | SA_RESTART };
+	char stack[1 << 17];
+	pthread_t thread;
+	int i;
+
+	if (pipe(outer_pipe) != 0 || pipe(inner_pipe) != 0)
+		return 1;
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_create(&thread, NULL, read_above, stack);
+	for (i = 0; i < 3; i++) {
+		by_usleep(ms);
+		if (i == 0)
+			pthread_kill(thread, SIGUSR1);
+		else if (write(i == 1 ? inner_pipe[1] : outer_pipe[1], "x",
+		    1) != 1)
+			return 1;
+	}
+	pthread_join(thread, NULL);
+	puts("above");
+	return 0;
+}
+
 static void *
 wait_in_condition(void *argument)
 {
@@ -840,6 +891,7 @@ static const struct {
 	{ "interrupted", run_interrupted },
 	{ "waiting", run_waiting },
 	{ "jumps", run_jumps },
+	{ "above", run_above },
 	{ "cancelled", run_cancelled },
 };
 
