@@ -20,6 +20,7 @@
 
 #include "lib/arch.h"
 #include "lib/control.h"
+#include "lib/exported.h"
 #include "lib/readable.h"
 #include "lib/real.h"
 #include "lib/resource.h"
@@ -27,7 +28,6 @@
 #include "lib/source-perf.h"
 #include "lib/source-timer.h"
 
-#define EXPORTED __attribute__((visibility("default")))
 #define REFUSED SECCOMP_RET_KILL_PROCESS
 
 /* What ticks, growing the file, children and the end of a thread take. */

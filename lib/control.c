@@ -23,6 +23,7 @@
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
 #include "lib/datafile.h"
+#include "lib/exported.h"
 #include "lib/output.h"
 #include "lib/phase.h"
 #include "lib/process.h"
@@ -30,8 +31,6 @@
 #include "lib/signals.h"
 #include "lib/start.h"
 #include "lib/threads.h"
-
-#define EXPORTED __attribute__((visibility("default")))
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

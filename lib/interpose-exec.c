@@ -15,14 +15,13 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "lib/exported.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
 #include "lib/signals.h"
 #include "lib/source-perf.h"
 #include "lib/start.h"
 #include "lib/threads.h"
-
-#define EXPORTED __attribute__((visibility("default")))
 
 extern char **environ;
 

@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "lib/datafile.h"
+#include "lib/exported.h"
 #include "lib/real.h"
 #include "lib/start.h"
 #include "lib/threads.h"
-
-#define EXPORTED __attribute__((visibility("default")))
 
 static void
 keep_file(void)

@@ -27,6 +27,7 @@ libcpprof_la_SOURCES = \
 	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
 	lib/dispatch-x86_64.S \
 	lib/exceptions.c lib/exceptions.h \
+	lib/exported.h \
 	lib/fpu-x86_64.c lib/fpu.h \
 	lib/input.h lib/insert.c lib/insert.h \
 	lib/interpose.c lib/interpose-rights.c \

@@ -10,10 +10,10 @@
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
 #include "lib/datafile.h"
+#include "lib/exported.h"
 #include "lib/process.h"
 #include "lib/threads.h"
 
-#define EXPORTED __attribute__((visibility("default")))
 #define TEXT_SIZE sizeof ((struct cpprofdata_resource *)NULL)->name
 #define NO_COLUMN 255
 

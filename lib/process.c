@@ -24,23 +24,24 @@
 struct process process;
 
 uint64_t
+process_clock(clockid_t clock)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
 process_now(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return process_clock(CLOCK_REALTIME);
 }
 
 uint64_t
 process_cpu_time(void)
 {
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) != 0)
-		return 0;
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec -
-	    process.start_cpu_ns;
+	return process_clock(CLOCK_PROCESS_CPUTIME_ID) - process.start_cpu_ns;
 }
 
 void

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* of a file, in any case */
 
@@ -56,6 +57,9 @@ void process_forked(void);
  * stays if there is none.  Closed at exec.  Async-signal-safe.
  */
 int process_move_up(int fd);
+
+/* What a clock shows in ns, 0 if there is none such.  Async-signal-safe. */
+uint64_t process_clock(clockid_t clock);
 
 /* UTC in ns since 1970.  Async-signal-safe. */
 uint64_t process_now(void);

@@ -19,10 +19,7 @@ static const char mark;		/* its address marks our timers' signals */
 static uint64_t
 cpu_now(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return process_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static struct timespec

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "lib/process.h"
 #include "lib/resource.h"
 #include "lib/threads.h"
 
@@ -15,15 +16,6 @@ microseconds(struct timeval time)
 	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
 }
 
-static uint64_t
-cpu_time(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 /* What the calling thread has spent so far; one system call. */
 static uint64_t
 usage_now(unsigned what)
@@ -31,7 +23,7 @@ usage_now(unsigned what)
 	struct rusage usage;
 
 	if (what == USAGE_CPU)
-		return cpu_time();
+		return process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
 	if (getrusage(RUSAGE_THREAD, &usage) != 0)
 		memset(&usage, 0, sizeof usage);
 	switch (what) {

@@ -72,10 +72,7 @@ wrapped_pass(enum gate gate, const struct next_function *functions, size_t n,
 static uint64_t
 now_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return process_clock(CLOCK_MONOTONIC);
 }
 
 /* Whether the memory of a call is still a call's.  It may even be unmapped. */

@@ -21,10 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/exported.h"
 #include "lib/process.h"
 #include "lib/resource.h"
-
-#define EXPORTED __attribute__((visibility("default")))
 
 enum gate {
 	GATE_UNSET,

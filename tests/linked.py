@@ -218,6 +218,13 @@ def a_recording_is_replaced_and_nothing_else(linked):
         sorted(second + ['precious'])
 
 
+def a_second_attempt_is_like_a_first(linked):
+    out, place = linked.run('second-attempt', 'again')
+    assert out == '-1 0', out
+    assert linked.profile(place, 'again').arguments[1:] == \
+        ['second-attempt', 'again']
+
+
 def record_keeps_its_recording(linked):
     out, place = linked.run('phases', prefix=(CPPROF, 'record', '-o', 'r'))
     assert out == 'phases' and os.listdir(place) == ['r']
@@ -264,6 +271,7 @@ CASES = (
     without_a_start_nothing_happens,
     starting_often_is_cheap_and_names_are_bounded,
     a_recording_is_replaced_and_nothing_else,
+    a_second_attempt_is_like_a_first,
     record_keeps_its_recording,
     the_header_is_good_c_and_c_plus_plus,
     the_example_works,

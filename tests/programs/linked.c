@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -332,6 +333,24 @@ run_refused(const char *name)
 	return 0;
 }
 
+/* No room for the file at first. */
+static int
+run_second_attempt(const char *name)
+{
+	struct rlimit usual, none;
+	int first, second;
+
+	getrlimit(RLIMIT_FSIZE, &usual);
+	none = usual;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_FSIZE, &none);
+	first = cpprof_start(name);
+	setrlimit(RLIMIT_FSIZE, &usual);
+	second = cpprof_start(name);
+	printf("%d %d\n", first, second);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(const char *);
@@ -344,6 +363,7 @@ static const struct {
 	{ "never", run_never },
 	{ "many", run_many },
 	{ "refused", run_refused },
+	{ "second-attempt", run_second_attempt },
 };
 
 int
