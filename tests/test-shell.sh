@@ -82,6 +82,13 @@ ok '-i goes on with standard input' \
 	out_is 'root  main
 root  db_read_record'
 
+# Views
+printf 'main;a 5\nmain;b 5\na;f 2\nb;f 2\n' >"$work/ab.folded"
+printf 'main;b 5\nmain;a 5\nb;f 2\na;f 2\n' >"$work/ba.folded"
+"$CPPROF" -e graph "$work/ab.folded" >"$work/ab.out"
+run 0 -e graph "$work/ba.folded"
+ok 'graph shows equals by their names' cmp "$work/ab.out" "$work/out"
+
 # Scripts
 printf '# a comment\n\n  \nthreshold 0.05 # another\nthreshold' >"$work/in"
 run 0 "$forms"

@@ -104,17 +104,20 @@ label_of(struct graph *graph, uint32_t number, bool is_indented,
 	const char *indent = is_indented ? "    " : "";
 	uint32_t cycle = entry->cycle == NO_CYCLE ? 0 :
 	                 graph->of.cycle_number[entry->cycle];
+	const char *name;
 
 	if (entry->name == NO_NAME)
 		return table_text(graph->table, error, "%s<cycle %u as a "
 		                  "whole> [%u]", indent, cycle, number + 1);
+	name = view_name_text(graph->request->set->names, entry->name,
+	                      graph->table, error);
+	if (name == NULL)
+		return NULL;
 	if (cycle == 0)
 		return table_text(graph->table, error, "%s%s [%u]", indent,
-		                  names_text(graph->request->set->names,
-		                             entry->name), number + 1);
+		                  name, number + 1);
 	return table_text(graph->table, error, "%s%s <cycle %u> [%u]",
-	                  indent, names_text(graph->request->set->names,
-	                                     entry->name), cycle, number + 1);
+	                  indent, name, cycle, number + 1);
 }
 
 /* The cells that every row has: what it belongs to, and whom it is about. */
@@ -259,7 +262,10 @@ add_call_row(struct graph *graph, uint32_t entry,
 	return table_add_row(graph->table, cells, error);
 }
 
-/* Puts n calls in order, dearest first; those of the same hits by calls. */
+/*
+ * Puts n calls in order, dearest first; those of the same hits by calls, then
+ * as they were, by names.
+ */
 static int
 sort_calls(struct graph *graph, const uint32_t *calls, uint32_t n,
            struct error *error)
@@ -284,17 +290,11 @@ add_call_rows(struct graph *graph, uint32_t number, bool is_parent,
 	uint32_t name = graph->of.entries[number].name;
 	const uint32_t *first = is_parent ? graph->of.first_in :
 	                        graph->of.first_out;
+	const uint32_t *calls = (is_parent ? graph->of.in : graph->of.out) +
+	                        first[name];
 	uint32_t n = first[name + 1] - first[name];
-	uint32_t *calls = memory_array(n, sizeof *calls, error);
-	int status = -1;
+	int status = sort_calls(graph, calls, n, error);
 
-	if (calls == NULL)
-		return -1;
-	for (uint32_t i = 0; i < n; i++)
-		calls[i] = is_parent ? graph->of.in[first[name] + i] :
-		           first[name] + i;
-	if (sort_calls(graph, calls, n, error) == 0)
-		status = 0;
 	for (uint32_t i = 0; i < n && status == 0; i++) {
 		const struct graph_call *call = &graph->of.calls[
 		    graph->order[is_parent ? n - 1 - i : i]];
@@ -306,7 +306,6 @@ add_call_rows(struct graph *graph, uint32_t number, bool is_parent,
 			status = add_call_row(graph, number, call, is_parent,
 			                      error);
 	}
-	free(calls);
 	return status;
 }
 

@@ -13,8 +13,9 @@ graph_entries_free(struct graph_entries *graph)
 {
 	free(graph->calls);
 	free(graph->first_out);
-	free(graph->in);
+	free(graph->out);
 	free(graph->first_in);
+	free(graph->in);
 	free(graph->entries);
 	free(graph->number);
 	free(graph->cycle_number);
@@ -31,11 +32,11 @@ allocate(struct graph_entries *graph, struct error *error)
 
 	graph->calls = memory_array(flow->n_arcs, sizeof *graph->calls,
 	                            error);
+	graph->out = memory_array(flow->n_arcs, sizeof *graph->out, error);
 	graph->in = memory_array(flow->n_arcs, sizeof *graph->in, error);
 	graph->first_out = memory_array(names, sizeof *graph->first_out,
 	                                error);
-	graph->first_in = memory_array(names + 1, sizeof *graph->first_in,
-	                               error);
+	graph->first_in = memory_array(names, sizeof *graph->first_in, error);
 	graph->entries = memory_array(entries, sizeof *graph->entries, error);
 	graph->number = memory_array(names, sizeof *graph->number, error);
 	graph->cycle_number = memory_array(flow->n_cycles,
@@ -90,12 +91,57 @@ join_calls(struct graph_entries *graph, struct error *error)
 			};
 			*known = graph->n_calls;
 			graph->first_out[caller + 1]++;
-			graph->first_in[callee + 2]++;
+			graph->first_in[callee + 1]++;
 		}
 		add_call(&graph->calls[*known - 1], arc);
 	}
 	free(last);
 	return 0;
+}
+
+/* The calls by the number of one end, then by the other end's name. */
+static int
+order_calls(const struct graph_entries *graph, const uint32_t *one,
+            const uint32_t *other, uint32_t *order, struct error *error)
+{
+	uint32_t n = graph->n_calls, n_ranks;
+	uint32_t *rank = memory_array(n, sizeof *rank, error);
+	int status = -1;
+
+	if (rank == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	n_ranks = order_rank_names(graph->names, other, n, rank, error);
+	if (n_ranks != UINT32_MAX &&
+	    order_ascending(order, n, rank, n_ranks, error) == 0)
+		status = order_ascending(order, n, one, graph->flow->n_names,
+		                         error);
+	free(rank);
+	return status;
+}
+
+static int
+order_both_ways(struct graph_entries *graph, struct error *error)
+{
+	uint32_t n = graph->n_calls;
+	uint32_t *caller = memory_array(n, sizeof *caller, error);
+	uint32_t *callee = memory_array(n, sizeof *callee, error);
+	int status = -1;
+
+	if (caller != NULL && callee != NULL) {
+		for (uint32_t i = 0; i < n; i++) {
+			caller[i] = graph->calls[i].caller;
+			callee[i] = graph->calls[i].callee;
+		}
+		status = order_calls(graph, caller, callee, graph->out, error);
+		if (status == 0)
+			status = order_calls(graph, callee, caller, graph->in,
+			                     error);
+	}
+	free(caller);
+	free(callee);
+	return status;
 }
 
 static int
@@ -107,11 +153,9 @@ make_calls(struct graph_entries *graph, struct error *error)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		graph->first_out[i + 1] += graph->first_out[i];
-		graph->first_in[i + 2] += graph->first_in[i + 1];
+		graph->first_in[i + 1] += graph->first_in[i];
 	}
-	for (uint32_t i = 0; i < graph->n_calls; i++)
-		graph->in[graph->first_in[graph->calls[i].callee + 1]++] = i;
-	return 0;
+	return order_both_ways(graph, error);
 }
 
 /* ---- entries ---- */

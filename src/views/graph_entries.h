@@ -45,11 +45,13 @@ struct graph_entries {
 	const struct names *names;
 	bool is_classic;
 
-	struct graph_call *calls;	/* by caller's name */
+	struct graph_call *calls;	/* by caller's number */
 	uint32_t n_calls;
-	uint32_t *first_out;		/* [n_names + 1] in calls */
-	uint32_t *in;			/* calls by callee's name */
+	uint32_t *first_out;		/* [n_names + 1] in calls and out */
+	uint32_t *out;			/* calls by caller's number, a caller's
+					 * in byte order of the callees */
 	uint32_t *first_in;		/* [n_names + 1] in in */
+	uint32_t *in;			/* and the other way round */
 
 	struct graph_entry *entries;	/* in the order of their numbers,
 					 * dearest first */

@@ -101,10 +101,9 @@ add_samples_line(const struct sample_set *set, struct table *table,
 	    plural(set->n_samples), interval, plural(interval));
 }
 
-/* The name as lines hold it: whole, though it may hold NULs. */
-static const char *
-name_for_line(const struct names *names, uint32_t name, struct table *table,
-              struct error *error)
+const char *
+view_name_text(const struct names *names, uint32_t name, struct table *table,
+               struct error *error)
 {
 	size_t length = names_length(names, name);
 	const char *text = names_text(names, name);
@@ -132,7 +131,7 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	const char *root = NULL;
 
 	if (request->root != NO_NAME) {
-		root = name_for_line(set->names, request->root, table, error);
+		root = view_name_text(set->names, request->root, table, error);
 		if (root == NULL)
 			return -1;
 	}

@@ -27,6 +27,13 @@ int view_describe(const struct view_request *request,
                   const struct hidden *hidden, struct table *table,
                   struct error *error);
 
+/*
+ * A function's name as a text, whole though it may hold NULs; it lives as long
+ * as table and names.  NULL with *error set.
+ */
+const char *view_name_text(const struct names *names, uint32_t name,
+                           struct table *table, struct error *error);
+
 /* 0 if the request has a root function, else -1 with *error set. */
 int view_need_root(const struct view_request *request,
                    const struct view_kind *kind, struct error *error);
