@@ -56,6 +56,8 @@ add_typed(const struct completion *completion, struct text_buffer *typed,
 		return;
 	}
 	text_add_between_bars(typed, text, length);
+	if (typed->failed)
+		return;
 	memmove(typed->bytes, typed->bytes + 1, typed->length - 1);
 	typed->length -= 2;
 }

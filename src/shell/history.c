@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 
@@ -125,8 +126,8 @@ rewrite_file(const struct history *history, const char *name)
 	if (file != NULL) {
 		for (size_t i = 0; i < history->n; i++)
 			fprintf(file, "%s\n", history->lines[i]);
-		if (fclose(file) == 0)
-			rename(beside, name);
+		if (fclose(file) != 0 || rename(beside, name) != 0)
+			unlink(beside);
 	}
 	free(beside);
 }
