@@ -38,6 +38,8 @@ struct automaton {
 struct value {
 	uint64_t hits;
 	bool is_estimated;
+	bool is_canonical;	/* else it is the value of no path */
+	bool is_seen;		/* in a stack; always where there are none */
 };
 
 static struct state
@@ -55,7 +57,7 @@ next_state(const struct automaton *automaton, struct state state,
 
 static int
 count_hits(const struct sample_set *set, const struct automaton *automaton,
-           uint64_t *hits, struct error *error)
+           struct value *value, struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
 	struct state *states = NULL;
@@ -71,7 +73,8 @@ count_hits(const struct sample_set *set, const struct automaton *automaton,
 			state = states[tree->parent[node]];
 		state = next_state(automaton, state, tree->label[node]);
 		if (state.matched == automaton->n) {
-			*hits += set->weight[node];
+			value->hits += set->weight[node];
+			value->is_seen = true;
 			node = tree->end[node];
 		} else {
 			states[node++] = state;
@@ -100,11 +103,11 @@ count_path(const struct view_request *request,
 {
 	const struct sample_set *set = request->set;
 
-	if (set->flow != NULL)
-		return flow_path_value(set->flow, request->path,
-		                       request->n_path, &value->hits,
-		                       &value->is_estimated, error);
-	return count_hits(set, automaton, &value->hits, error);
+	if (set->flow == NULL)
+		return count_hits(set, automaton, value, error);
+	value->is_seen = true;
+	return flow_path_value(set->flow, request->path, request->n_path,
+	                       &value->hits, &value->is_estimated, error);
 }
 
 static int
@@ -120,8 +123,9 @@ value_of(const struct view_request *request, struct value *value,
 	                                  sizeof *automaton.position, error);
 	if (automaton.position == NULL)
 		return -1;
-	if (is_canonical(request->path, request->n_path,
-	                 automaton.position)) {
+	value->is_canonical = is_canonical(request->path, request->n_path,
+	                                   automaton.position);
+	if (value->is_canonical) {
 		automaton.n = (uint32_t)request->n_path;
 		status = count_path(request, &automaton, value, error);
 	}
@@ -197,6 +201,17 @@ describe_saving(const struct sample_set *set, const struct value *value,
 	                       "new total if free", cell_hits(left), error);
 }
 
+/* Why there is nothing, where it could be a slip. */
+static int
+explain(const struct value *value, struct table *table, struct error *error)
+{
+	if (!value->is_canonical)
+		return table_add_footer(table, error, "such a path has no "
+		    "hits: only its last function may be on it twice");
+	return value->is_seen ? 0 :
+	    table_add_footer(table, error, "no stack has this path");
+}
+
 int
 view_path(const struct view_request *request, struct table *table,
           struct error *error)
@@ -213,7 +228,8 @@ view_path(const struct view_request *request, struct table *table,
 	if (value_of(request, &value, error) != 0 ||
 	    view_describe(request, &path_kind, &measure, &hidden, table,
 	                  error) != 0 ||
-	    describe_saving(request->set, &value, table, error) != 0)
+	    describe_saving(request->set, &value, table, error) != 0 ||
+	    explain(&value, table, error) != 0)
 		return -1;
 	return add_row(request, &measure, &value, table, error);
 }

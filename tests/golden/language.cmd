@@ -19,6 +19,8 @@ limit 3
 fun
 body+descendants | head -4
 path (main nothing)
+path (main db_read_record)
+path (main envelope main envelope)
 path ()
 |main|
 > file
