@@ -5,10 +5,10 @@
 #	callgrind.sh [CPPROF]
 #
 # BENCH_DIR       where the input is kept (a temporary directory, removed)
-# BENCH_FUNCTIONS functions of the program that the compiler is profiled on
+# BENCH_FUNCTIONS functions of the program that the compiler is profiled on (25)
 # BENCH_LARGE     if set, it is the C++ compiler on programs/templates.cc: 350 MB,
 #                 which take some minutes to make and one a run
-# BENCH_RUNS      runs; each runs the one after the other
+# BENCH_RUNS      runs (3); each runs the one after the other
 #
 # The input: gcc's compiler proper under callgrind, each function told apart by
 # ten callers, costs by instruction. The bar: 20 times as fast.

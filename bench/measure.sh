@@ -9,13 +9,19 @@ median() {
 }
 
 # measure COMMAND...: wall seconds, processor seconds and peak KiB, its output
-# thrown away.
+# thrown away.  One that fails has no figures.
 measure() {
-	local times
+	local times status=0
 	times=$(mktemp)
-	/usr/bin/time -o "$times" -f '%e %U %S %M' "$@" >/dev/null 2>&1
-	awk '{ print $1, $2 + $3, $4 }' "$times"
+	/usr/bin/time -q -o "$times" -f '%e %U %S %M' "$@" >/dev/null 2>&1 ||
+		status=$?
+	if [ "$status" -eq 0 ]; then
+		awk '{ print $1, $2 + $3, $4 }' "$times"
+	else
+		echo "status $status: $*" >&2
+	fi
 	rm -f "$times"
+	return "$status"
 }
 
 # The directory of inputs: BENCH_DIR, or one that goes with the script.

@@ -7,7 +7,7 @@
 # CPPROF        the program, to make the file (./cpprof)
 # BENCH_DIR     where inputs are kept (a temporary directory, removed at the end)
 # BENCH_SIZE    bytes of the text that the file is made of (1000000000)
-# BENCH_RUNS    runs; each runs the yardstick and the load one after the other
+# BENCH_RUNS    runs (5); each runs the yardstick and the load one after the other
 #
 # The bar: 1.5 times as long as unpacking.
 set -euo pipefail

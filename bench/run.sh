@@ -6,7 +6,7 @@
 #
 # BENCH_DIR   where inputs are kept (a temporary directory, removed at the end)
 # BENCH_SIZE  bytes of each input (1000000000: three files of 1 GB)
-# BENCH_RUNS  runs; each runs the yardstick and the load one after the other
+# BENCH_RUNS  runs (7); each runs the yardstick and the load one after the other
 #
 # A ratio is the median over the runs of load divided by yardstick.  The bars:
 # sorted input 4 x lines, shuffled and dense 2 x hash, 64 bytes a node.
