@@ -18,6 +18,15 @@ struct reading {
 	struct error *error;
 };
 
+/* For readers: the next word, moved past. */
+const struct word *reading_next_word(struct reading *reading);
+
+/* Whether no argument follows: all words that are left are this one's. */
+bool reading_is_last(const struct reading *reading);
+
+/* All words that are left as they were typed, in the arena; or NULL. */
+const char *reading_rest(const struct reading *reading, size_t *length);
+
 /* Reads one argument, moving `at` past it; 0, or -1 with *error set. */
 typedef int argument_reader(struct reading *reading, struct value *value);
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/shell/argument_functions.c \
+	src/shell/argument_functions.h \
 	src/shell/argument_kinds.c \
 	src/shell/argument_kinds.h \
 	src/shell/arguments.c \
