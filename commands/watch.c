@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/watch.c -- repeats a command while the profile grows. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -50,7 +49,7 @@ wait_for(double seconds)
 {
 	struct timespec time = { .tv_sec = (time_t)seconds };
 
-	time.tv_nsec = (long)((seconds - floor(seconds)) * 1e9);
+	time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
 	while (!interrupt_requested && nanosleep(&time, &time) != 0 &&
 	       errno == EINTR)
 		;

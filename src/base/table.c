@@ -35,6 +35,7 @@ table_add_field(struct table *table, const char *key, const char *title,
 	return 0;
 }
 
+__attribute__((format(printf, 3, 0)))
 static const char *
 format_text(struct table *table, struct error *error, const char *format,
             va_list arguments)
