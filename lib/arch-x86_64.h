@@ -103,6 +103,12 @@ arch_call_argument(ucontext_t *context, unsigned i)
 	return &context->uc_mcontext.gregs[registers[i]];
 }
 
+static inline ucontext_t *
+arch_call_frame(const ucontext_t *context)
+{
+	return (ucontext_t *)context->uc_mcontext.gregs[REG_RSP];
+}
+
 static inline long long *
 arch_call_result(ucontext_t *context)
 {

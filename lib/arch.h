@@ -18,6 +18,7 @@
  *   arch_call_number(context), arch_call_argument(context, i),
  *   arch_call_result(context)  a system call that was stopped on its way: what
  *                        it is, what it gets, i < 6, and what it gives
+ *   arch_call_frame(context)  the context that a stopped rt_sigreturn returns to
  *   arch_has_shadow_stack()  whether return addresses must not be changed
  * and the functions declared at the end.
  */

@@ -260,6 +260,21 @@ leave_ours_out_behind(long long *argument)
 	*argument = (intptr_t)copy;
 }
 
+/* A handler may have changed what is blocked behind it. */
+static void
+leave_ours_out_of_frame(ucontext_t *frame)
+{
+	uint64_t mask;
+
+	if (!can_be_read((intptr_t)&frame->uc_sigmask))
+		return;
+	memcpy(&mask, &frame->uc_sigmask, sizeof mask);
+	if ((mask & OUR_BIT) == 0)
+		return;
+	mask &= ~OUR_BIT;
+	memcpy(&frame->uc_sigmask, &mask, sizeof mask);
+}
+
 /* Whether the call is done; else it is to be made. */
 static bool
 make_here(ucontext_t *call)
@@ -271,6 +286,9 @@ make_here(ucontext_t *call)
 	case SYS_rt_sigaction:
 		*arch_call_result(call) = change_action(call);
 		return true;
+	case SYS_rt_sigreturn:
+		leave_ours_out_of_frame(arch_call_frame(call));
+		break;
 	case SYS_rt_sigsuspend:
 		leave_ours_out(arch_call_argument(call, 0));
 		break;

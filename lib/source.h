@@ -4,8 +4,8 @@
  * A resource's row in lib/resource.c names its sources, best first; the
  * constructor takes the first that says it can work in this process, and the
  * file says which that was.  There are three kinds:
- *  - spending: functions we stand before call resource_spend; nothing but
- *    `name` and perhaps `probe` is set;
+ *  - spending: functions we stand before call resource_spend_in; of the
+ *    functions below `probe` at most is there;
  *  - counts: `hits` is asked at every tick of the thread's CPU timer, and what
  *    was spent between two ticks is charged to the stack of the second;
  *  - events: the kernel signals the thread at each interval (`start`, `stop`),

@@ -30,6 +30,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -325,6 +326,32 @@ run_waiting_thread(void)
 	for (i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	printf("%d\n", n_caught);
+	return 0;
+}
+
+static void
+block_behind(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info;
+	sigfillset(&((ucontext_t *)context)->uc_sigmask);
+}
+
+/* A handler that changes what is blocked when it returns. */
+static int
+run_masks_behind(void)
+{
+	struct sigaction action = { .sa_sigaction = block_behind,
+		.sa_flags = SA_SIGINFO };
+	sigset_t mask;
+	int i;
+
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	for (i = 0; i < 100; i++)
+		getppid();
+	spin(20);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	printf("%d\n", sigismember(&mask, SIGUSR2));
 	return 0;
 }
 
@@ -822,6 +849,7 @@ static const struct {
 	{ "views", run_views },
 	{ "waiting", run_waiting },
 	{ "waiting-thread", run_waiting_thread },
+	{ "masks-behind", run_masks_behind },
 	{ "inherited", run_inherited },
 	{ "exec", run_exec },
 	{ "interval-timers", run_interval_timers },
