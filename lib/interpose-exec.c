@@ -20,35 +20,52 @@
 #include "lib/sampler.h"
 #include "lib/signals.h"
 #include "lib/source-perf.h"
+#include "lib/source-timer.h"
 #include "lib/start.h"
 #include "lib/threads.h"
 
 extern char **environ;
 
-/* All is as it should be for the next program; whose events are gone, or NULL. */
-static struct thread *
+/* What is set aside until the call fails. */
+struct aside {
+	struct thread *thread;	/* NULL: nothing of its own */
+	bool has_timer;
+};
+
+/*
+ * Nothing of ours may be pending when our signals are blocked: it would reach
+ * the next program.
+ */
+static struct aside
 set_aside(void)
 {
-	struct thread *self = thread_self;
+	struct aside aside = { .thread = thread_self };
 
+	if (!start_check_process() || !start_is_own_process())
+		aside.thread = NULL;
+	if (aside.thread != NULL) {
+		perf_pause(aside.thread);
+		aside.has_timer = aside.thread->has_timer &&
+		    signals_beliefs() != 0;
+		if (aside.has_timer)
+			timer_stop(aside.thread);
+	}
 	if (sampler_is_on())
 		signals_bequeath();
-	if (self == NULL || !start_check_process() ||
-	    !start_is_own_process())
-		return NULL;
-	perf_pause(self);
-	return self;
+	return aside;
 }
 
 static int
-failed(struct thread *self)
+failed(const struct aside *aside)
 {
 	int saved = errno;
 
-	if (self != NULL)
-		perf_go_on(self);
 	if (sampler_is_on())
 		signals_keep();
+	if (aside->thread != NULL)
+		perf_go_on(aside->thread);
+	if (aside->has_timer)
+		timer_start(aside->thread);
 	errno = saved;
 	return -1;
 }
@@ -56,10 +73,10 @@ failed(struct thread *self)
 EXPORTED int
 execve(const char *path, char *const words[], char *const variables[])
 {
-	struct thread *self = set_aside();
+	const struct aside aside = set_aside();
 
 	real()->execve(path, words, variables);
-	return failed(self);
+	return failed(&aside);
 }
 
 EXPORTED int
@@ -71,10 +88,10 @@ execv(const char *path, char *const words[])
 EXPORTED int
 execvpe(const char *file, char *const words[], char *const variables[])
 {
-	struct thread *self = set_aside();
+	const struct aside aside = set_aside();
 
 	real()->execvpe(file, words, variables);
-	return failed(self);
+	return failed(&aside);
 }
 
 EXPORTED int
@@ -86,20 +103,20 @@ execvp(const char *file, char *const words[])
 EXPORTED int
 fexecve(int fd, char *const words[], char *const variables[])
 {
-	struct thread *self = set_aside();
+	const struct aside aside = set_aside();
 
 	real()->fexecve(fd, words, variables);
-	return failed(self);
+	return failed(&aside);
 }
 
 EXPORTED int
 execveat(int folder, const char *path, char *const words[],
     char *const variables[], int flags)
 {
-	struct thread *self = set_aside();
+	const struct aside aside = set_aside();
 
 	real()->execveat(folder, path, words, variables, flags);
-	return failed(self);
+	return failed(&aside);
 }
 
 /* How many words there are, the NULL behind them left out. */

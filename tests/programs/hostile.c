@@ -371,23 +371,6 @@ run_inherited(void)
 }
 
 static int
-run_exec(void)
-{
-	char *const words[] = { (char *)"hostile", (char *)"inherited", NULL };
-	char *const missing[] = { (char *)"missing", NULL };
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, OURS);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(OURS, SIG_IGN);
-	printf("%d\n", execv("/missing", missing));
-	fflush(stdout);
-	spin(20);
-	return execv("/proc/self/exe", words);
-}
-
-static int
 run_interval_timers(void)
 {
 	struct itimerval ten = { { 0, 10000 }, { 0, 10000 } }, seen;
@@ -567,6 +550,34 @@ child_of(pid_t child)
 
 	waitpid(child, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* With all blocked, what is under way when the program ends must not stay. */
+static int
+run_exec(void)
+{
+	char *const words[] = { (char *)"hostile", (char *)"inherited", NULL };
+	char *const missing[] = { (char *)"missing", NULL };
+	sigset_t all;
+	pid_t child;
+	int i;
+
+	signal(OURS, SIG_IGN);
+	sigfillset(&all);
+	for (i = 0; i < 30; i++) {
+		child = fork();
+		if (child == 0) {
+			sigprocmask(SIG_BLOCK, &all, NULL);
+			if (i % 10 == 0)
+				printf("%d\n", execv("/missing", missing));
+			fflush(stdout);
+			spin(i % 3);
+			_exit(execv("/proc/self/exe", words));
+		}
+		printf("%d\n", child_of(child));
+		fflush(stdout);
+	}
+	return 0;
 }
 
 static int
