@@ -193,7 +193,7 @@ module_symbols_read(struct module_symbols *module,
 			return -1;
 		}
 		module->is_read = true;
-		if (module_symbols_count(module) > 0)
+		if (symbol_table_count(module->functions) > 0)
 			module->state = MODULE_SYMBOLS_READ;
 		else if (module->state == MODULE_SYMBOLS_READ)
 			module->state = MODULE_SYMBOLS_NONE;

@@ -21,7 +21,8 @@
 
 enum module_symbols_state {
 	MODULE_SYMBOLS_READ,	/* addresses have names */
-	MODULE_SYMBOLS_NONE,	/* the right file, but no symbols of code */
+	MODULE_SYMBOLS_NONE,	/* the right file, but no symbols of code; at
+				 * most those of PLT stubs */
 	MODULE_SYMBOLS_MISSING,		/* as the states of module_file.h */
 	MODULE_SYMBOLS_UNREADABLE,
 	MODULE_SYMBOLS_DIFFER,
