@@ -19,8 +19,8 @@ void *memory_copy(const void *items, size_t n, size_t size,
                   struct error *error);
 
 /*
- * A copy of text[length] with a NUL behind it; likewise.  text may be NULL where
- * length is 0.
+ * A copy of text[length] with a NUL behind it; likewise.  text may be NULL
+ * where length is 0.
  */
 char *memory_text(const char *text, size_t length, struct error *error);
 

@@ -76,6 +76,7 @@ name_of_site(struct profile *profile, const struct frame *frame,
              struct error *error)
 {
 	const char *function = names_text(profile->names, location->function);
+
 	if (location->line != 0)
 		return names_add_format(profile->names, error, "%s:%" PRIu32,
 		                        function, location->line);

@@ -106,7 +106,7 @@ searches_too_long(const char *symbol)
 	return size > SEARCHED_MAX;
 }
 
-/* The limit on recursion is one on the length: beyond 1024 bytes it gives up. */
+/* The limit on recursion is one on the length, 1024 bytes. */
 static char *
 demangle_cplusplus(const char *symbol)
 {

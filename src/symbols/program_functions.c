@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* program_functions.c -- the functions of an executable, one after the other. */
+/* program_functions.c -- a program's functions, one after the other. */
 #include "src/symbols/program_functions.h"
 
 #include <stdlib.h>

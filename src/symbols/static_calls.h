@@ -25,9 +25,9 @@ struct static_calls {
 /*
  * Direct calls and jumps from one function to the start of another, found by
  * decoding the code of x86 programs, from each function's start on; other
- * machines have none.  Code that cannot be decoded is passed over.  Time O(code),
- * memory O(functions + calls).  0, or -1 with *error set for want of memory;
- * free it in either case.
+ * machines have none.  Code that cannot be decoded is passed over.  Time
+ * O(code), memory O(functions + calls).  0, or -1 with *error set for want of
+ * memory; free it in either case.
  */
 int static_calls_find(struct static_calls *calls,
                       const struct program_functions *functions,

@@ -173,8 +173,8 @@ read_blocks(struct collapsed_reader *reader, struct error *error)
 	size_t kept = 0, wanted = 1, size = 1;
 
 	for (bool is_end = false; !is_end;) {
-		const char *bytes = source_peek(reader->lines.source, wanted, &size,
-		                                error);
+		const char *bytes = source_peek(reader->lines.source, wanted,
+		                                &size, error);
 
 		is_end = size < wanted;
 		if (bytes == NULL ||
@@ -199,7 +199,8 @@ read_source(struct collapsed_reader *reader, struct error *error)
 	if (bytes == NULL || read_last_line(reader, bytes, size, error) != 0)
 		return -1;
 	source_skip(reader->lines.source, size);
-	return source_peek(reader->lines.source, 1, &size, error) != NULL ? 0 : -1;
+	return source_peek(reader->lines.source, 1, &size, error) != NULL ?
+	       0 : -1;
 }
 
 static int

@@ -81,8 +81,8 @@ blank_line(const char *line, size_t size)
 }
 
 /*
- * Parses one line, which ends at *end, into the batch.  *last as in the header.  1, 0
- * where there is no end of line, or -1 with *error set.
+ * Parses one line, which ends at *end, into the batch.  *last as in the header.
+ * 1, 0 where there is no end of line, or -1 with *error set.
  */
 static int
 read_stack(struct collapsed_reader *reader, const char **last,

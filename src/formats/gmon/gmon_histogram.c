@@ -113,8 +113,9 @@ shares_of(const struct gmon_reader *reader, const struct gmon_histogram *histogr
 			continue;
 		at = seek_function(program, begin, at);
 		if (at < program->functions.n &&
-		    overlap(&program->functions.items[at], begin, end) < end - begin
-		    && end - begin > shares)
+		    overlap(&program->functions.items[at], begin, end) <
+		        end - begin &&
+		    end - begin > shares)
 			shares = end - begin;
 	}
 	return least_of(shares, MAX_SHARES);
@@ -147,7 +148,8 @@ split_bin(struct gmon_reader *reader, uint64_t begin, uint64_t end, uint32_t *at
 		covered += overlap(&program->functions.items[i], begin, end);
 	for (uint32_t i = first; covered > 0 && i < program->functions.n &&
 	     program->functions.items[i].start / UNIT_SIZE < end; i++) {
-		uint64_t units = overlap(&program->functions.items[i], begin, end);
+		uint64_t units = overlap(&program->functions.items[i], begin,
+		                         end);
 		uint64_t part = (uint64_t)((wide)all * units / covered);
 
 		if (units == 0)

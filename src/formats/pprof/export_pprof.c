@@ -132,7 +132,8 @@ write_comments(struct pprof_encoding *encoding, struct error *error)
 		size_t length = (size_t)(end - line);
 
 		protobuf_add_number(&encoding->fields, PROFILE_COMMENT,
-		                    pprof_string_id(encoding, line, length, error));
+		                    pprof_string_id(encoding, line, length,
+		                                    error));
 		at += length + 1;
 	}
 	encoding->fields.failed |= header.failed;
