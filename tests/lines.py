@@ -93,6 +93,16 @@ def check_offsets(profile, program):
           notes)
 
 
+def check_stripped(profile, program):
+    """What is left has stubs, by which it calls its libraries."""
+    subprocess.run(["objcopy", "--strip-all", program], check=True)
+    body, _, notes = ask(profile, "body")
+    check("without symbols, functions are offsets",
+          any(name.startswith("sites+0x") for name, in body), body)
+    check("it is said, once, that there are none",
+          notes.count("has no symbols") == 1 and "sites" in notes, notes)
+
+
 def check_elsewhere(profile, program):
     """The program with its lines is in another directory."""
     shutil.rmtree("root", ignore_errors=True)
@@ -138,6 +148,7 @@ def main():
         check_names("profile")
         check_sites("profile")
         check_offsets("profile", "sites")
+        check_stripped("profile", "sites")
         check_elsewhere("profile", "sites")
         check_damage("profile", "sites")
         os.chdir("/")
