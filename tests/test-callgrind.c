@@ -428,6 +428,20 @@ errors_name_their_line(void **state)
 }
 
 static void
+too_many_events_are_rejected(void **state)
+{
+	char text[8 * (RESOURCES_MAX + 1) + 16] = "version: 1\nevents:";
+	size_t length = strlen(text);
+
+	(void)state;
+	for (int i = 0; i <= RESOURCES_MAX; i++)
+		length += (size_t)snprintf(text + length,
+		                           sizeof text - length, " e%d", i);
+	strcpy(text + length, "\n");
+	assert_rejected(text, "cg:2: more than 256 resources");
+}
+
+static void
 lenient_skips_and_counts(void **state)
 {
 	static const char text[] = "events: A\nfn=f\n1 1\nhello\n1 1 1\n1 2\n";
@@ -542,6 +556,7 @@ main(void)
 		cmocka_unit_test(old_spellings_are_known),
 		cmocka_unit_test(costs_without_function_are_kept),
 		cmocka_unit_test(errors_name_their_line),
+		cmocka_unit_test(too_many_events_are_rejected),
 		cmocka_unit_test(lenient_skips_and_counts),
 		cmocka_unit_test(every_truncation_is_an_answer),
 		cmocka_unit_test(cut_callgrind_lacks_its_totals),

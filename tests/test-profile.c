@@ -472,6 +472,23 @@ profile_keeps_warnings_in_order(void **state)
 	profile_free(profile);
 }
 
+static void
+profile_takes_no_more_resources_than_it_has_room_for(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error);
+
+	(void)state;
+	for (uint32_t i = 0; i < RESOURCES_MAX; i++)
+		assert_int_equal(profile_add_resource(profile, "cpu", "", 1,
+		                                      &error), i);
+	assert_int_equal(profile_add_resource(profile, "cpu", "", 1, &error),
+	                 UINT32_MAX);
+	assert_string_equal(error.text, "more than 256 resources");
+	assert_int_equal(profile->n_resources, RESOURCES_MAX);
+	profile_free(profile);
+}
+
 int
 main(void)
 {
@@ -496,6 +513,8 @@ main(void)
 		cmocka_unit_test(
 		    profile_merge_keeps_threads_modules_and_tallies),
 		cmocka_unit_test(profile_keeps_warnings_in_order),
+		cmocka_unit_test(
+		    profile_takes_no_more_resources_than_it_has_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,6 +72,10 @@ profile_add_resource(struct profile *profile, const char *name,
 {
 	struct resource resource = { name, gtick, interval, NULL };
 
+	if (profile->n_resources == RESOURCES_MAX) {
+		error_set(error, "more than %d resources", RESOURCES_MAX);
+		return UINT32_MAX;
+	}
 	if (make_room(&profile->resources, &profile->resources_capacity,
 	              profile->n_resources, 1, sizeof resource, error) != 0 ||
 	    keep_text(profile, &resource.name, error) != 0 ||

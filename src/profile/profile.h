@@ -22,6 +22,9 @@
 #define NO_THREAD UINT32_MAX
 #define NO_OFFSET UINT32_MAX
 
+/* More in one profile are not believed: each node has hits of all. */
+enum { RESOURCES_MAX = 256 };
+
 /* Something whose use only grows.  One hit stands for `interval` gticks. */
 struct resource {
 	const char *name;	/* "cpu" */
@@ -124,7 +127,7 @@ void profile_free(struct profile *profile);
 
 /*
  * Each enters one thing and returns its number, UINT32_MAX with *error set for
- * want of memory.  Texts are copied into the arena.
+ * want of memory or too many of them.  Texts are copied into the arena.
  */
 uint32_t profile_add_resource(struct profile *profile, const char *name,
                               const char *gtick, uint64_t interval,

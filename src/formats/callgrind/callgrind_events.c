@@ -8,7 +8,7 @@
 #include "src/base/memory.h"
 #include "src/formats/callgrind/callgrind_words.h"
 
-enum { MAX_EVENTS = 1000, MAX_TERMS = 100 };
+enum { MAX_TERMS = 100 };
 
 struct term {
 	uint32_t resource;
@@ -135,8 +135,9 @@ callgrind_events_define(struct callgrind_events *events,
 
 	if (events->is_fixed)
 		return 0;
-	if (events->n_definitions == MAX_EVENTS)
-		return error_set(error, "more than %d events", MAX_EVENTS);
+	if (events->n_definitions == RESOURCES_MAX)
+		return error_set(error, "more than %d events are defined",
+		                 RESOURCES_MAX);
 	made.name = keep(profile, text, (size_t)((equals != NULL ? equals :
 	                 name_end) - text), error);
 	made.long_name = colon == NULL ? "" :
@@ -202,8 +203,6 @@ check_column(const struct callgrind_events *events, uint32_t resource,
 	if (resource == UINT32_MAX && events->is_fixed)
 		return error_set(error, "event %.*s is not among those of "
 		                 "the first part", shown, name);
-	if (events->n_columns == MAX_EVENTS)
-		return error_set(error, "more than %d events", MAX_EVENTS);
 	return 0;
 }
 

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_RESOURCES = 256 };	/* a node keeps 8 bytes for each */
-
 bool
 collapsed_parse_count(const char *text, const char *end, uint64_t *count)
 {
@@ -77,9 +75,6 @@ read_resource(struct profile *profile, char *text, struct error *error)
 	if (*text == '\0')
 		return error_set(error, "expected # resource: NAME; "
 		                 "gtick=UNIT; interval=N");
-	if (profile->n_resources == MAX_RESOURCES)
-		return error_set(error, "more than %d resources",
-		                 MAX_RESOURCES);
 	if (profile_find_resource(profile, text) != NO_RESOURCE)
 		return error_set(error, "a second resource %s", text);
 	return profile_add_resource(profile, text, gtick, interval, error) !=

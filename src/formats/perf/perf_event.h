@@ -5,9 +5,6 @@
 
 #include <stddef.h>
 
-/* More events than this in one file are not believed. */
-enum { PERF_EVENTS_MAX = 256 };
-
 /*
  * The gtick of an event's periods, by its name as perf writes it, perhaps with
  * modifiers ("cycles:u"); "" where it is not known.

@@ -9,7 +9,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/formats/perf/perf_event.h"
+#include "src/profile/profile.h"
 
 void
 perf_events_free(struct perf_events *events)
@@ -47,8 +47,8 @@ perf_events_add(struct perf_events *events, const unsigned char *bytes,
 	bytes_take(&in, 8);
 	attr.branch_type = bytes_number(&in, 8);
 	attr.user_registers = bytes_number(&in, 8);
-	if (events->n >= PERF_EVENTS_MAX) {
-		error_set(error, "more than %d events", PERF_EVENTS_MAX);
+	if (events->n >= RESOURCES_MAX) {
+		error_set(error, "more than %d events", RESOURCES_MAX);
 		return UINT32_MAX;
 	}
 	if (memory_grow(&events->attrs, &events->capacity, events->n + 1,

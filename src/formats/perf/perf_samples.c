@@ -22,8 +22,8 @@ struct perf_samples {
 	struct perf_stacks *stacks;
 	struct stack_feed *feed;	/* NULL before the first sample */
 	uint32_t n_resources;		/* of the feed */
-	uint64_t counts[PERF_EVENTS_MAX];	/* all 0 but for a moment */
-	uint64_t n_samples[PERF_EVENTS_MAX];
+	uint64_t counts[RESOURCES_MAX];	/* all 0 but for a moment */
+	uint64_t n_samples[RESOURCES_MAX];
 };
 
 struct perf_samples *

@@ -58,7 +58,7 @@ add_event(struct reader *reader, const struct perf_text *event,
 	uint32_t n = reader->profile->n_resources;
 	const char *name = keep_text(reader, event, error);
 
-	if (n >= PERF_EVENTS_MAX)
+	if (n >= RESOURCES_MAX)
 		return text_lines_fail(&reader->lines, error,
 		                       "more events than one believes");
 	if (name == NULL ||

@@ -8,11 +8,10 @@
 #include <sys/types.h>
 
 #include "src/base/memory.h"
+#include "src/profile/profile.h"
 
 /* Fields of a sample. */
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-
-enum { VALUES_MAX = 1000 };	/* columns that one believes */
 
 void
 pprof_samples_free(struct pprof_samples *samples)
@@ -191,7 +190,7 @@ count_values(const struct protobuf_field *field)
 			for (size_t i = 0; i < part.value; i++)
 				n += part.bytes[i] < 0x80;
 	}
-	return n <= VALUES_MAX ? (uint32_t)n : 0;
+	return n <= RESOURCES_MAX ? (uint32_t)n : 0;
 }
 
 static int
@@ -202,7 +201,7 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 
 	if (n == 0)
 		return error_set(error, "expected a sample with 1 to %d "
-		                 "values", VALUES_MAX);
+		                 "values", RESOURCES_MAX);
 	samples->n_values = n;
 	samples->counts_records = tables->n_types != 2;
 	samples->counts = memory_array(n + 1, sizeof *samples->counts, error);
