@@ -54,7 +54,7 @@ unit_tests = \
 
 # It traces instructions of x86-64.
 if COLLECTOR
-unit_tests += tests/test-stack-walk
+unit_tests += tests/test-stack-unwinder
 endif
 
 if HAVE_CMOCKA
@@ -126,10 +126,10 @@ tests_test_stack_feed_CFLAGS = $(unit_cflags)
 tests_test_stack_feed_LDADD = $(unit_libs)
 
 # Without frame pointers; the shapes as the collector's test has them.
-tests_test_stack_walk_SOURCES = tests/test-stack-walk.c \
+tests_test_stack_unwinder_SOURCES = tests/test-stack-unwinder.c \
 	tests/programs/shapes.c tests/programs/shapes.h
-tests_test_stack_walk_CFLAGS = $(unit_cflags) -O2 -fomit-frame-pointer
-tests_test_stack_walk_LDADD = $(unit_libs)
+tests_test_stack_unwinder_CFLAGS = $(unit_cflags) -O2 -fomit-frame-pointer
+tests_test_stack_unwinder_LDADD = $(unit_libs)
 EXTRA_DIST += tests/fuzz-unwind.c
 
 tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \

@@ -21,7 +21,7 @@ libcore_a_SOURCES += \
 	src/symbols/plain_functions.c src/symbols/plain_functions.h \
 	src/symbols/plt_symbols.c src/symbols/plt_symbols.h \
 	src/symbols/source_path.c src/symbols/source_path.h \
-	src/symbols/stack_walk.c src/symbols/stack_walk.h \
+	src/symbols/stack_unwinder.c src/symbols/stack_unwinder.h \
 	src/symbols/symbol_table.c src/symbols/symbol_table.h \
 	src/symbols/unwind_entries.c src/symbols/unwind_entries.h \
 	src/symbols/unwind_expression.c src/symbols/unwind_expression.h \

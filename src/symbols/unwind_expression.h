@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/symbols/stack_walk.h"
+#include "src/symbols/stack_unwinder.h"
 #include "src/symbols/unwind_rules.h"
 
 /*

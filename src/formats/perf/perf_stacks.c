@@ -13,7 +13,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/symbols/stack_walk.h"
+#include "src/symbols/stack_unwinder.h"
 
 /* Frames of a copied stack; it is at most 64 KiB. */
 enum { WALKED_MAX = 8192 };
@@ -23,7 +23,7 @@ struct perf_stacks {
 	struct perf_spaces *spaces;
 	struct perf_frames *frames;
 	struct module_cache *modules;
-	struct stack_walker *walker;	/* NULL before it is needed */
+	struct stack_unwinder *unwinder;	/* NULL before it is needed */
 	struct perf_stacks_missed missed;
 };
 
@@ -46,7 +46,7 @@ perf_stacks_free(struct perf_stacks *stacks)
 {
 	if (stacks == NULL)
 		return;
-	stack_walker_free(stacks->walker);
+	stack_unwinder_free(stacks->unwinder);
 	free(stacks);
 }
 
@@ -217,13 +217,13 @@ walk_on(struct perf_stacks *stacks, const struct perf_stack *stack,
 	if (map == NULL)
 		return 0;
 	if (map->module == NO_MODULE)
-		return stack_walker_step(stacks->walker, NULL, 0, 0, frame,
-		                         error);
+		return stack_unwinder_step(stacks->unwinder, NULL, 0, 0, frame,
+		                           error);
 	module = &stacks->profile->modules[map->module];
 	file.path = module->path;
 	file.build_id = module->build_id;
 	file.build_id_size = module->build_id_size;
-	return stack_walker_step(stacks->walker, &file, map->module,
+	return stack_unwinder_step(stacks->unwinder, &file, map->module,
 	    perf_spaces_address(stacks->spaces, map, address), frame, error);
 }
 
@@ -235,9 +235,9 @@ add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
 	size_t n = 0;
 	int found;
 
-	if (stacks->walker == NULL)
-		stacks->walker = stack_walker_new(error);
-	if (stacks->walker == NULL)
+	if (stacks->unwinder == NULL)
+		stacks->unwinder = stack_unwinder_new(error);
+	if (stacks->unwinder == NULL)
 		return -1;
 	stack->context = PERF_CONTEXT_USER;
 	do {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-stack-walk.c -- stacks walked by unwind tables, and the tables' rules.
+/* test-stack-unwinder.c -- stacks unwound by tables, and the tables' rules.
  *
  * Code of hard shapes runs under the processor's trace flag, which raises
  * SIGTRAP after every instruction.  The handler keeps registers, a copy of the
@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "src/symbols/stack_walk.h"
+#include "src/symbols/stack_unwinder.h"
 #include "src/symbols/unwind_expression.h"
 #include "src/symbols/unwind_table.h"
 #include "tests/programs/shapes.h"
@@ -154,7 +154,7 @@ find_module(uint64_t address, struct module_file *module, uint32_t *number,
 }
 
 static size_t
-walk(struct stack_walker *walker, const struct snapshot *snapshot,
+walk(struct stack_unwinder *unwinder, const struct snapshot *snapshot,
      uint64_t frames[FRAMES_MAX])
 {
 	struct stack_frame frame = { .is_interrupted = true,
@@ -174,18 +174,18 @@ walk(struct stack_walker *walker, const struct snapshot *snapshot,
 		frames[n++] = address;
 		if (!find_module(address, &module, &number, &in_module))
 			return n;
-		found = stack_walker_step(walker, &module, number, in_module,
-		                          &frame, &error);
+		found = stack_unwinder_step(unwinder, &module, number,
+		                            in_module, &frame, &error);
 		assert_int_not_equal(found, -1);
 	}
 	return n;
 }
 
 static void
-compare(struct stack_walker *walker, const struct snapshot *snapshot)
+compare(struct stack_unwinder *unwinder, const struct snapshot *snapshot)
 {
 	uint64_t own[FRAMES_MAX];
-	size_t n = walk(walker, snapshot, own), first = 0;
+	size_t n = walk(unwinder, snapshot, own), first = 0;
 
 	while (first < snapshot->n_frames && snapshot->frames[first] != own[0])
 		first++;
@@ -206,9 +206,9 @@ step_through(unsigned (*shape)(unsigned), unsigned n)
 	struct sigaction action = { .sa_sigaction = handle,
 	    .sa_flags = SA_SIGINFO };
 	struct error error = { 0 };
-	struct stack_walker *walker = stack_walker_new(&error);
+	struct stack_unwinder *unwinder = stack_unwinder_new(&error);
 
-	assert_non_null(walker);
+	assert_non_null(unwinder);
 	shape(n);		/* so that the linker has bound its calls */
 	n_snapshots = 0;
 	sigaction(SIGTRAP, &action, NULL);
@@ -216,15 +216,15 @@ step_through(unsigned (*shape)(unsigned), unsigned n)
 	shape(n);
 	set_trace_flag(false);
 	for (size_t i = 0; i < n_snapshots; i++)
-		compare(walker, &snapshots[i]);
+		compare(unwinder, &snapshots[i]);
 	print_message("%zu stacks\n", n_snapshots);
 	assert_true(n_snapshots > 200);
-	stack_walker_free(walker);
+	stack_unwinder_free(unwinder);
 }
 
 #define STEPPED(shape, n) \
 	static void \
-	stack_walk_agrees_with_libgcc_in_##shape(void **state) \
+	unwinding_agrees_with_libgcc_in_##shape(void **state) \
 	{ \
 		(void)state; \
 		step_through(shape_##shape, n); \
@@ -613,12 +613,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stack_walk_agrees_with_libgcc_in_recursion),
-		cmocka_unit_test(stack_walk_agrees_with_libgcc_in_callback),
-		cmocka_unit_test(stack_walk_agrees_with_libgcc_in_variable),
-		cmocka_unit_test(stack_walk_agrees_with_libgcc_in_realigned),
-		cmocka_unit_test(stack_walk_agrees_with_libgcc_in_library),
-		cmocka_unit_test(stack_walk_agrees_with_libgcc_in_jump),
+		cmocka_unit_test(unwinding_agrees_with_libgcc_in_recursion),
+		cmocka_unit_test(unwinding_agrees_with_libgcc_in_callback),
+		cmocka_unit_test(unwinding_agrees_with_libgcc_in_variable),
+		cmocka_unit_test(unwinding_agrees_with_libgcc_in_realigned),
+		cmocka_unit_test(unwinding_agrees_with_libgcc_in_library),
+		cmocka_unit_test(unwinding_agrees_with_libgcc_in_jump),
 		cmocka_unit_test(unwind_rules_are_libdws_all_over_libc),
 		cmocka_unit_test(unwind_rules_know_every_instruction),
 		cmocka_unit_test(

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stack_walk.c -- callers from a copy of a stack, of x86-64 programs.
+/* stack_unwinder.c -- callers from a copy of a stack, of x86-64 programs.
  *
  * Most frames are left by a rule of one kind: the CFA is a register and an
  * offset, and what callers find as they left it is saved beside it.  Such rows
  * are kept by address, since the same few come again and again; rows of other
  * kinds are made anew each time, with all registers.
  */
-#include "src/symbols/stack_walk.h"
+#include "src/symbols/stack_unwinder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,53 +39,53 @@ struct recent {
 	int32_t offsets[REGISTERS_KEPT];
 };
 
-struct stack_walker {
+struct stack_unwinder {
 	struct unwind_table **tables;	/* by number; NULL: not read */
 	size_t n_tables, capacity;
 	size_t n_bytes;			/* of all of them */
 	struct recent recent[1 << RECENT_BITS];
 };
 
-struct stack_walker *
-stack_walker_new(struct error *error)
+struct stack_unwinder *
+stack_unwinder_new(struct error *error)
 {
-	return memory_array(1, sizeof(struct stack_walker), error);
+	return memory_array(1, sizeof(struct stack_unwinder), error);
 }
 
 void
-stack_walker_free(struct stack_walker *walker)
+stack_unwinder_free(struct stack_unwinder *unwinder)
 {
-	if (walker == NULL)
+	if (unwinder == NULL)
 		return;
-	for (size_t i = 0; i < walker->n_tables; i++)
-		unwind_table_free(walker->tables[i]);
-	free(walker->tables);
-	free(walker);
+	for (size_t i = 0; i < unwinder->n_tables; i++)
+		unwind_table_free(unwinder->tables[i]);
+	free(unwinder->tables);
+	free(unwinder);
 }
 
 /* The module's, read if need be; NULL with *error set. */
 static const struct unwind_table *
-table_of(struct stack_walker *walker, const struct module_file *file,
+table_of(struct stack_unwinder *unwinder, const struct module_file *file,
          uint32_t number, struct error *error)
 {
-	if (number >= walker->n_tables) {
-		if (memory_grow(&walker->tables, &walker->capacity,
+	if (number >= unwinder->n_tables) {
+		if (memory_grow(&unwinder->tables, &unwinder->capacity,
 		                (size_t)number + 1,
 		                sizeof(struct unwind_table *), error) != 0)
 			return NULL;
-		memset(walker->tables + walker->n_tables, 0,
-		       (number + 1 - walker->n_tables) *
+		memset(unwinder->tables + unwinder->n_tables, 0,
+		       (number + 1 - unwinder->n_tables) *
 		       sizeof(struct unwind_table *));
-		walker->n_tables = (size_t)number + 1;
+		unwinder->n_tables = (size_t)number + 1;
 	}
-	if (walker->tables[number] == NULL) {
-		walker->tables[number] = unwind_table_read(
-		    walker->n_bytes <= TABLES_MAX ? file : NULL, error);
-		if (walker->tables[number] != NULL)
-			walker->n_bytes += unwind_table_bytes(
-			    walker->tables[number]);
+	if (unwinder->tables[number] == NULL) {
+		unwinder->tables[number] = unwind_table_read(
+		    unwinder->n_bytes <= TABLES_MAX ? file : NULL, error);
+		if (unwinder->tables[number] != NULL)
+			unwinder->n_bytes += unwind_table_bytes(
+			    unwinder->tables[number]);
 	}
-	return walker->tables[number];
+	return unwinder->tables[number];
 }
 
 bool
@@ -156,26 +156,26 @@ fill_recent(struct recent *recent, const struct unwind_table *table)
 
 /* The slot of an address, whoever is in it. */
 static struct recent *
-slot_of(struct stack_walker *walker, uint32_t module, uint64_t address)
+slot_of(struct stack_unwinder *unwinder, uint32_t module, uint64_t address)
 {
 	uint64_t hash = (address ^ (uint64_t)module << 40) *
 	                0x9e3779b97f4a7c15;
 
-	return &walker->recent[hash >> (64 - RECENT_BITS)];
+	return &unwinder->recent[hash >> (64 - RECENT_BITS)];
 }
 
 /* NULL with *error set. */
 static const struct recent *
-find_recent(struct stack_walker *walker, const struct module_file *file,
+find_recent(struct stack_unwinder *unwinder, const struct module_file *file,
             uint32_t module, uint64_t address, struct error *error)
 {
-	struct recent *recent = slot_of(walker, module, address);
+	struct recent *recent = slot_of(unwinder, module, address);
 	const struct unwind_table *table;
 
 	if (recent->kind != ROW_NOT_USED && recent->address == address &&
 	    recent->module == module)
 		return recent;
-	table = table_of(walker, file, module, error);
+	table = table_of(unwinder, file, module, error);
 	if (table == NULL)
 		return NULL;
 	recent->address = address;
@@ -293,7 +293,7 @@ step_by_pointer(struct stack_frame *frame)
 
 /* Whether it could; -1 with *error set. */
 static int
-step(struct stack_walker *walker, const struct module_file *module,
+step(struct stack_unwinder *unwinder, const struct module_file *module,
      uint32_t number, uint64_t address, struct stack_frame *frame,
      struct error *error)
 {
@@ -303,14 +303,14 @@ step(struct stack_walker *walker, const struct module_file *module,
 
 	if (module == NULL)
 		return step_by_pointer(frame);
-	recent = find_recent(walker, module, number, address, error);
+	recent = find_recent(unwinder, module, number, address, error);
 	if (recent == NULL)
 		return -1;
 	if (recent->kind == ROW_NONE)
 		return step_by_pointer(frame);
 	if (recent->kind == ROW_SIMPLE)
 		return step_simply(recent, frame);
-	table = table_of(walker, module, number, error);
+	table = table_of(unwinder, module, number, error);
 	if (table == NULL)
 		return -1;
 	return unwind_table_find(table, address, &row) &&
@@ -318,14 +318,14 @@ step(struct stack_walker *walker, const struct module_file *module,
 }
 
 int
-stack_walker_step(struct stack_walker *walker,
-                  const struct module_file *module, uint32_t number,
-                  uint64_t address, struct stack_frame *frame,
-                  struct error *error)
+stack_unwinder_step(struct stack_unwinder *unwinder,
+                    const struct module_file *module, uint32_t number,
+                    uint64_t address, struct stack_frame *frame,
+                    struct error *error)
 {
 	uint64_t before = frame->registers[STACK_RSP];
 	bool was_interrupted = frame->is_interrupted;
-	int is_found = step(walker, module, number, address, frame, error);
+	int is_found = step(unwinder, module, number, address, frame, error);
 
 	if (is_found <= 0 || frame->registers[STACK_RIP] == 0)
 		return is_found < 0 ? -1 : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stack_walk.h -- callers from a copy of a stack, of x86-64 programs.
+/* stack_unwinder.h -- callers from a copy of a stack, of x86-64 programs.
  *
  * By the unwind tables (.eh_frame, .debug_frame) that modules carry; where
  * there are none, as in code made at run time, by frame pointers.  Files are
  * not trusted: damaged tables end a stack early, and nothing else.
  */
-#ifndef CPPROF_SYMBOLS_STACK_WALK_H
-#define CPPROF_SYMBOLS_STACK_WALK_H
+#ifndef CPPROF_SYMBOLS_STACK_UNWINDER_H
+#define CPPROF_SYMBOLS_STACK_UNWINDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,11 +33,11 @@ struct stack_frame {
 	uint64_t stack_start, stack_size;
 };
 
-struct stack_walker;
+struct stack_unwinder;
 
-/* Freed with stack_walker_free; NULL with *error set. */
-struct stack_walker *stack_walker_new(struct error *error);
-void stack_walker_free(struct stack_walker *walker);
+/* Freed with stack_unwinder_free; NULL with *error set. */
+struct stack_unwinder *stack_unwinder_new(struct error *error);
+void stack_unwinder_free(struct stack_unwinder *unwinder);
 
 /*
  * The little-endian number of size <= 8 bytes at an address of the stack; false
@@ -55,9 +55,9 @@ bool stack_frame_read(const struct stack_frame *frame, uint64_t address,
  * is also so where the stack would grow, or stay as it is but for a frame that
  * was interrupted; -1 with *error set for want of memory.
  */
-int stack_walker_step(struct stack_walker *walker,
-                      const struct module_file *module, uint32_t number,
-                      uint64_t address, struct stack_frame *frame,
-                      struct error *error);
+int stack_unwinder_step(struct stack_unwinder *unwinder,
+                        const struct module_file *module, uint32_t number,
+                        uint64_t address, struct stack_frame *frame,
+                        struct error *error);
 
 #endif
