@@ -25,12 +25,13 @@ const struct option_row option_rows[] = {
 
 static const char help_head[] =
     "usage: cpprof [OPTION]... [PROFILE]...\n"
-    "       cpprof record [-o NAME] [--] PROGRAM [ARGUMENT]...\n"
+    "       cpprof record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
     "\n"
     "Explores where a program uses time and other resources, as call paths.\n"
     "A PROFILE is a directory that cpprof record wrote, or a file of perf,\n"
-    "pprof, callgrind or collapsed stacks, or a gmon.out beside its program;\n"
-    "several are added up; - is standard input.\n"
+    "pprof, callgrind, gperftools or collapsed stacks, or a gmon.out beside\n"
+    "its program; several are added up; - is standard input. The options of\n"
+    "record are told by cpprof record --help.\n"
     "\n";
 
 static const char help_tail[] =
