@@ -70,7 +70,7 @@ add_times(const struct profile *profile, struct table *table,
 	    add_text(table, "end", "end", end_text, error) != 0)
 		return -1;
 	if (start == 0 || end < start)
-		return 0;
+		return add_text(table, "duration", NULL, NULL, error);
 	return table_add_field(table, "duration", "duration in seconds",
 	                       cell_fraction((double)(end - start) / 1e9),
 	                       error);
