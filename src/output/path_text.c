@@ -112,8 +112,10 @@ text_add_path(struct text_buffer *text, struct path_names *path, size_t width,
 	add_words(text, path, 0, head, before, after);
 	if (head > 0)
 		text_add_char(text, ' ');
-	if (path->n > 1)
-		text_add_string(text, tail > 0 ? "... " : "...");
+	if (path->n > 1) {
+		text_add_string(text, "... ");
+		width = width > 4 ? width - 4 : 0;
+	}
 	if (tail > 0) {
 		add_words(text, path, path->n - tail, path->n, before, after);
 		return;
@@ -121,8 +123,7 @@ text_add_path(struct text_buffer *text, struct path_names *path, size_t width,
 	/* Not even the last name fits. */
 	make_word(path, path->n - 1);
 	text_add_string(text, before);
-	text_add_elided(text, path->word.bytes, path->word.length,
-	                width > 3 ? width - 3 : 0);
+	text_add_elided(text, path->word.bytes, path->word.length, width);
 	text_add_string(text, after);
 }
 
