@@ -96,6 +96,8 @@ read_whole(const struct file *file)
 
 	if (profile == NULL)
 		fail_msg("%s", error.text);
+	assert_int_equal(profile->n_processes, 1);
+	assert_string_equal(profile->processes[0].program, self_path);
 	return profile;
 }
 

@@ -134,8 +134,18 @@ add_functions(struct gmon_reader *reader, const char *path, struct error *error)
 		                        error) == UINT32_MAX)
 			return -1;
 	}
-	return profile_add_module(profile, path, NULL, 0, error) !=
-	    UINT32_MAX ? 0 : -1;
+	return 0;
+}
+
+/* Who wrote the file; of more, whose files gprof -s summed, nothing is told. */
+static int
+add_program(struct profile *profile, const char *path, struct error *error)
+{
+	const struct process process = { .program = path };
+
+	return profile_add_process(profile, &process, error) == UINT32_MAX ||
+	    profile_add_module(profile, path, NULL, 0, error) == UINT32_MAX ?
+	    -1 : 0;
 }
 
 static int
@@ -182,6 +192,7 @@ read_all(struct gmon_reader *reader, const char *path, struct error *error)
 		return gmon_fail_at(reader, reader->bytes.size, error,
 		                    "cut off in its header");
 	if (add_functions(reader, path, error) != 0 ||
+	    add_program(reader->profile, path, error) != 0 ||
 	    read_records(reader, error) != 0)
 		return -1;
 	if (gmon_add_histograms(reader, error) != 0 ||
