@@ -20,6 +20,7 @@
 
 #include "lib/arch.h"
 #include "lib/control.h"
+#include "lib/cpprofdata.h"
 #include "lib/exported.h"
 #include "lib/readable.h"
 #include "lib/real.h"
@@ -252,7 +253,7 @@ confine_expect(unsigned long operation, unsigned long flags,
 	if ((operation == SECCOMP_SET_MODE_STRICT && flags == 0) ||
 	    (operation == SECCOMP_SET_MODE_FILTER &&
 	    !admits_sampling(filter)))
-		control_end();
+		control_end(CPPROFDATA_CONFINED);
 }
 
 EXPORTED int

@@ -239,7 +239,7 @@ complete_file(void)
 }
 
 void
-control_end(void)
+control_end(uint32_t flag)
 {
 	struct thread *thread;
 
@@ -248,7 +248,7 @@ control_end(void)
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->stage == THREAD_RUNNING && thread->has_timer)
 			timer_delete(thread->timer);
-	datafile_flag(CPPROFDATA_CONFINED);
+	datafile_flag(flag);
 	complete_file();
 	sampler_give_up();
 	unlock();

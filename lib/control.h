@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether the program has stopped sampling for now.  Async-signal-safe. */
 bool control_is_stopped(void);
@@ -17,10 +18,10 @@ bool control_is_stopped(void);
 bool control_wake(const siginfo_t *info, const void *context);
 
 /*
- * Completes the recording and ends sampling for good, in all threads.  Not from
- * the handler.
+ * Completes the recording and ends sampling for good, in all threads; a flag of
+ * the file says why, 0 for none.  Not from the handler.
  */
-void control_end(void);
+void control_end(uint32_t flag);
 
 /* In a forked child: no other thread is to be woken.  Async-signal-safe. */
 void control_forked(void);

@@ -4,7 +4,8 @@
  * Threads: a new one begins in our routine, which sets its sampling up.
  * Unloading: a new epoch after dlclose.  dlopen is left alone: it looks at who
  * calls it, and what it loads is found when sampled.  Jumps: they leave the
- * stack's mark behind.
+ * stack's mark behind.  Tracing: who asks to be traced is sampled no more, for
+ * the tracer would see every signal of ours.
  *
  * If the collector is off, each does nothing but call the real one.
  */
@@ -12,6 +13,7 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ptrace.h>
 
 #include "lib/control.h"
 #include "lib/dispatch.h"
@@ -175,4 +177,20 @@ __longjmp_chk(jmp_buf buffer, int value)
 {
 	trampoline_before_jump();
 	real()->checked_longjmp(buffer, value);
+}
+
+/*
+ * Tracing.  (Under a name of its own, as <sys/ptrace.h> has it with an
+ * ellipsis.)
+ */
+
+EXPORTED long ptrace_any(int, long, void *, void *) __asm__("ptrace");
+
+long
+ptrace_any(int request, long pid, void *address, void *data)
+{
+	if (request == PTRACE_TRACEME && start_check_process() &&
+	    start_is_own_process())
+		control_end(0);
+	return real()->ptrace(request, pid, address, data);
 }

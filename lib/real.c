@@ -27,6 +27,7 @@ static const struct {
 	{ "sigprocmask", offsetof(struct real, sigprocmask) },
 	{ "pthread_sigmask", offsetof(struct real, pthread_sigmask) },
 	{ "prctl", offsetof(struct real, prctl) },
+	{ "ptrace", offsetof(struct real, ptrace) },
 	{ "setuid", offsetof(struct real, setuid) },
 	{ "seteuid", offsetof(struct real, seteuid) },
 	{ "setreuid", offsetof(struct real, setreuid) },

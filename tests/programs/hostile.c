@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -638,6 +639,31 @@ run_children(void)
 	return system("exit 3") / 256;
 }
 
+/* A child that it traces, whose every signal it sees. */
+static int
+run_traced(void)
+{
+	int status, n_traps = 0;
+	pid_t child;
+
+	spin(20);
+	child = fork();
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		spin(20);
+		_exit(7);
+	}
+	waitpid(child, &status, 0);
+	while (WIFSTOPPED(status)) {
+		n_traps += WSTOPSIG(status) != SIGSTOP;
+		ptrace(PTRACE_CONT, child, NULL, NULL);
+		waitpid(child, &status, 0);
+	}
+	printf("%d %d\n", n_traps, WEXITSTATUS(status));
+	return 0;
+}
+
 /* Threads that the C library does not know. */
 static volatile int raw_done;
 
@@ -871,6 +897,7 @@ static const struct {
 	{ "vanished-folder", run_vanished_folder },
 	{ "setuid", run_setuid },
 	{ "children", run_children },
+	{ "traced", run_traced },
 	{ "raw-thread", run_raw_thread },
 	{ "filter", run_filter },
 	{ "trapping-filter", run_trapping_filter },
