@@ -90,6 +90,8 @@ if gcc -static -o static static.c 2>/dev/null; then
 	is 'a static program is not started' 1 $?
 	like 'and is said to be static' 'statically linked' "$(cat err)"
 fi
+"$cpprof" record -o none/such true 2>err
+like 'where nothing can be written, -o is named' 'none/such: .*-o' "$(cat err)"
 "$cpprof" record --nonsense true 2>err
 is 'an unknown option is a usage error' 2 $?
 "$cpprof" record 2>err

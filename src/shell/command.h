@@ -47,9 +47,9 @@ enum argument_kind {
 
 enum argument_flags {
 	ARG_OPTIONAL = 1,
+	ARG_REPEATED = 2,	/* one or more; ARG_FILE and the last only */
 	ARG_SWITCH = 4,		/* an ARG_CHOICE that is passed over where the
 				 * word is not the choice */
-	ARG_REPEATED = 2,	/* one or more; ARG_FILE and the last only */
 };
 
 struct argument {

@@ -76,8 +76,8 @@ recording_prepare(const char *name, char *path, size_t size,
 
 	if (mkdir(name, 0700) != 0) {
 		if (errno != EEXIST)
-			return error_set(error, "%s: %s", name,
-			                 strerror(errno));
+			return error_set(error, "%s: %s (-o names another "
+			                 "directory)", name, strerror(errno));
 		if (for_each_entry(name, check_entry, NULL, error) != 0 ||
 		    for_each_entry(name, remove_entry, NULL, error) != 0)
 			return -1;
