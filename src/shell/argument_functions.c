@@ -2,6 +2,8 @@
 /* argument_functions.c -- how arguments that are functions are read. */
 #include "src/shell/argument_functions.h"
 
+#include <string.h>
+
 #include "src/output/printable.h"
 #include "src/shell/resolve.h"
 
@@ -123,6 +125,14 @@ is_balanced(const struct words *words, size_t first)
 	return !last->is_quoted && last->text[last->length - 1] == ')';
 }
 
+/* Whether a name is what a terminal shows in the place of several. */
+static bool
+is_gap(const struct reading *reading, const struct word *word)
+{
+	return !word->is_quoted && strcmp(word->text, "...") == 0 &&
+	    session_find_function(reading->session, "...", 3) == NO_NAME;
+}
+
 static int
 add_path_name(struct reading *reading, const struct word *stripped,
               uint32_t *path, size_t *n)
@@ -135,6 +145,10 @@ add_path_name(struct reading *reading, const struct word *stripped,
 	word.text = arena_text(arena, word.text, word.length, reading->error);
 	if (word.text == NULL)
 		return -1;
+	if (is_gap(reading, &word))
+		return error_set(reading->error, "... stands for names that "
+		                 "had no room; with | cat behind it, a view "
+		                 "prints paths whole");
 	found = resolve_functions(reading->session, &word, arena, &n_found,
 	                          reading->error);
 	if (found == NULL)

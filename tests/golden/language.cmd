@@ -20,6 +20,7 @@ fun
 body+descendants | head -4
 path (main nothing)
 path (main db_read_record)
+path (main ... db_read_record)
 path (main envelope main envelope)
 path ()
 |main|
