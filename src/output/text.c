@@ -86,10 +86,12 @@ draw_gap(struct drawing *drawing, size_t row, uint64_t *group,
 	const struct table *table = drawing->table;
 	const char *key = table->group_key;
 	uint64_t before = *group;
+	size_t column;
 
 	if (key == NULL || table->pattern != NULL)
 		return 0;
-	*group = drawing->cells[drawing_find_column(table, key, strlen(key))].count;
+	column = drawing_find_column(table, key, strlen(key));
+	*group = drawing->cells[column].count;
 	return row == 0 || *group == before ? 0 : drawing_flush(drawing, error);
 }
 
