@@ -204,7 +204,7 @@ demangle(const char *symbol, struct error *error)
 	const char *version = memchr(symbol, '@', length);
 	char *name, *text;
 
-	if (version > symbol) {
+	if (version != NULL && version > symbol) {
 		length = (size_t)(version - symbol);
 		is_cut = false;
 	}
