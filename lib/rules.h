@@ -37,13 +37,32 @@ extern _Atomic uint64_t rules_epoch;
 struct compact_rule rules_look_up(struct cfi_scratch *scratch,
     uint64_t address, uint64_t key, struct rules_set *set);
 
+static inline uint64_t
+rules_key(uint64_t address)
+{
+	return (address ^ atomic_load_explicit(&rules_epoch,
+	    memory_order_relaxed) << 48) * 0x9e3779b97f4a7c15u;
+}
+
+static inline struct rules_set *
+rules_set_of(uint64_t key)
+{
+	return &rules_cache[key >> (64 - RULES_SET_BITS)];
+}
+
+/* Has the processor fetch what tells the rule at an address. */
+static inline void
+rules_prefetch(uint64_t address)
+{
+	__builtin_prefetch(rules_set_of(rules_key(address)));
+}
+
 /* The rule at an address; COMPACT_NONE where no table covers it. */
 static inline struct compact_rule
 rules_find(struct cfi_scratch *scratch, uint64_t address)
 {
-	const uint64_t key = (address ^ atomic_load_explicit(&rules_epoch,
-	    memory_order_relaxed) << 48) * 0x9e3779b97f4a7c15u;
-	struct rules_set *set = &rules_cache[key >> (64 - RULES_SET_BITS)];
+	const uint64_t key = rules_key(address);
+	struct rules_set *set = rules_set_of(key);
 	struct compact_rule rule;
 	uint64_t word;
 	unsigned i;

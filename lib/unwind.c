@@ -11,6 +11,8 @@
 
 #define MAX_FRAMES ((size_t)1 << 26)
 #define FIRST_FRAMES 512
+#define AHEAD_BYTES 2048		/* of the stack, for some ten frames */
+#define AHEAD_NEAR ((uint64_t)16 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
 #define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
@@ -187,6 +189,46 @@ still_holds(struct walk *walk, size_t from)
 		return true;
 	walk->candidate = changed;
 	return false;
+}
+
+static inline bool
+is_near(uint64_t word, uint64_t address)
+{
+	return word - address + AHEAD_NEAR < 2 * AHEAD_NEAR;
+}
+
+/*
+ * Has the processor fetch, all at once, the rules that the walk will want one
+ * after the other: those of what looks like return addresses, being near code
+ * that runs, as far as the first remembered frame that is as it was.
+ */
+static void
+look_ahead(const struct walk *walk)
+{
+	const struct readable *readable = &walk->unwinder->readable;
+	const struct frames *stack = &walk->unwinder->stack;
+	const struct frame *frame = &stack->frames[stack->n];
+	const uint64_t near = walk->address;
+	const uint64_t other = stack->n == 0 ? near :
+	    stack->frames[stack->n / 2].address;
+	uint64_t at = walk->sp, end = at + AHEAD_BYTES, word;
+
+	if (at % 8 != 0 || !readable_own(readable, at))
+		return;
+	if (end > readable->high)
+		end = readable->high;
+	rules_prefetch(near);
+	for (; at + 8 <= end; at += 8) {
+		memcpy(&word, (const void *)(uintptr_t)at, 8);
+		if (!is_near(word, near) && !is_near(word, other))
+			continue;
+		while (frame > stack->frames && frame[-1].sp < at + 8)
+			frame--;
+		if (frame > stack->frames && frame[-1].sp == at + 8 &&
+		    frame[-1].address + 1 == word)
+			break;
+		rules_prefetch(word - 1);
+	}
 }
 
 /* Takes down the present frame; its way out is filled in by the step. */
@@ -415,6 +457,7 @@ walk_out(struct walk *walk)
 	enum step result = STEP_ON;
 
 	start_walk(walk);
+	look_ahead(walk);
 	while (result == STEP_ON) {
 		struct frame *frame;
 		size_t remembered;
