@@ -20,6 +20,8 @@
 #define ENCODED_UDATA4 0x03
 #define ENCODED_TABLE 0x3b	/* data-relative, signed 4 bytes */
 
+#define HEADER_SIZE 12		/* where the table begins */
+
 #define HINT_BITS 12
 #define HINT_ROW_BITS 28
 #define HINT_ROWS ((uint64_t)1 << HINT_ROW_BITS)
@@ -115,6 +117,34 @@ search_from(const struct table *table, int64_t address, size_t near)
 	return halve(table, address, low, high);
 }
 
+static inline _Atomic uint64_t *
+hint_of(uint64_t page)
+{
+	return &hints[(page * 0x9e3779b97f4a7c15u) >> (64 - HINT_BITS)];
+}
+
+void
+cfi_prefetch(uint64_t address, const struct cfi_scratch *scratch)
+{
+	const char *at = (const char *)scratch;
+	size_t i;
+
+	__builtin_prefetch(hint_of(address >> PAGE_BITS));
+	for (i = 0; i < offsetof(struct cfi_scratch, remembered); i += 64)
+		__builtin_prefetch(at + i, 1);
+}
+
+/* The row found last on the same page, so as not to wait for the header first. */
+static void
+prefetch_row(const unsigned char *header, uint64_t address)
+{
+	const uint64_t hint = atomic_load_explicit(
+	    hint_of(address >> PAGE_BITS), memory_order_relaxed);
+
+	__builtin_prefetch(header + HEADER_SIZE +
+	    hint % HINT_ROWS * sizeof(struct table_row));
+}
+
 /* The last row at or below the address; NULL if there is none. */
 static const struct table_row *
 find_row(const struct table *table, uint64_t address)
@@ -122,8 +152,7 @@ find_row(const struct table *table, uint64_t address)
 	const uint64_t page = address >> PAGE_BITS;
 	const int64_t at =
 	    (int64_t)(address - (uint64_t)(uintptr_t)table->header);
-	_Atomic uint64_t *hint = &hints[(page * 0x9e3779b97f4a7c15u) >>
-	    (64 - HINT_BITS)];
+	_Atomic uint64_t *hint = hint_of(page);
 	const uint64_t old = atomic_load_explicit(hint, memory_order_relaxed);
 	size_t near = old % HINT_ROWS, n;
 
@@ -148,6 +177,7 @@ cfi_find(uint64_t address, const struct dl_find_object *object,
 
 	if (object->dlfo_eh_frame == NULL)
 		return CFI_NO_TABLE;
+	prefetch_row(object->dlfo_eh_frame, address);
 	if (!open_table(object, &table))
 		return CFI_BAD;
 	row = find_row(&table, address);

@@ -162,7 +162,8 @@ parse_cie(const unsigned char *at, const unsigned char *end,
 struct run {
 	struct cfi_scratch *scratch;
 	const struct cfi_cie *cie;
-	uint64_t location;
+	uint64_t row_start;	/* of the present row, */
+	uint64_t location;	/* and of the next, once it is told */
 	uint64_t address;	/* run until location passes it */
 	unsigned n_remembered;
 	bool has_initial;
@@ -252,11 +253,13 @@ run_advance(struct run *run, struct input *in, uint8_t opcode)
 {
 	switch (opcode) {
 	case 0x01:	/* set_loc */
+		run->row_start = run->location;
 		run->location = take_address(in, run->cie->encoding);
 		return true;
 	case 0x02:	/* advance_loc1, 2, 4 */
 	case 0x03:
 	case 0x04:
+		run->row_start = run->location;
 		run->location += take_unsigned(in, 1u << (opcode - 2)) *
 		    run->cie->code_align;
 		return true;
@@ -376,6 +379,7 @@ run_program(struct run *run, struct input in)
 
 		switch (opcode & 0xc0) {
 		case 0x40:	/* advance_loc */
+			run->row_start = run->location;
 			run->location += low * run->cie->code_align;
 			break;
 		case 0x80:	/* offset */
@@ -450,6 +454,13 @@ cfi_run(const unsigned char *fde, const unsigned char *start,
 	if (!run_program(&run, in) ||
 	    scratch->row.kinds[CFI_CFA] == CFI_UNSPECIFIED)
 		return CFI_BAD;
+	if (run.location > address) {
+		scratch->row_start = run.row_start;
+		scratch->row_end = run.location;
+	} else {
+		scratch->row_start = run.location;
+		scratch->row_end = begin + size;
+	}
 	return CFI_FOUND;
 }
 

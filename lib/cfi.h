@@ -68,6 +68,7 @@ struct cfi_cie {
  */
 struct cfi_scratch {
 	struct cfi_cie cie;
+	uint64_t row_start, row_end;	/* addresses for which the row holds */
 	struct cfi_row row;
 	struct cfi_row remembered[CFI_REMEMBERED];
 	uint64_t stack[64];
@@ -79,10 +80,13 @@ enum cfi_result {
 	CFI_BAD		/* malformed, or not understood */
 };
 
+/* Has the processor fetch what cfi_find of that address will want first. */
+void cfi_prefetch(uint64_t address, const struct cfi_scratch *scratch);
+
 /*
  * The row that holds at `address`, which lies in that object, into
- * scratch->row.  The address lies inside the instruction: for callers the
- * return address minus 1.
+ * scratch->row, with the addresses around for which it is the same.  The
+ * address lies inside the instruction: for callers the return address minus 1.
  */
 enum cfi_result cfi_find(uint64_t address,
     const struct dl_find_object *object, struct cfi_scratch *scratch);

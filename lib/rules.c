@@ -1,11 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* rules.c -- from tables and traits to a compact rule, and into the cache. */
+/* rules.c -- from tables and traits to a compact rule, and into the cache.
+ *
+ * Most addresses that are met first lie where a rule is known already: most of
+ * a function has one row.  So rules are also remembered with the addresses
+ * for which they hold, by the block of code in which one was met.
+ */
 #include "lib/rules.h"
 
 #include "lib/traits.h"
 
+#define BLOCK_BITS 11
+#define RANGE_SET_BITS 11
+#define RANGE_LENGTH_BITS 16
+
 struct rules_set rules_cache[1u << RULES_SET_BITS];
 _Atomic uint64_t rules_epoch;
+
+/*
+ * By block, the rules of rows met last, as in rules_cache; in `check` is the
+ * range, first address and length, XOR what its rule hashes to.  So words of
+ * two different stores give a range somewhere in 2^48 addresses.
+ */
+static struct rules_set ranges[1u << RANGE_SET_BITS];
+
+static inline struct rules_entry *
+ranges_of_block(uint64_t address)
+{
+	return ranges[((address >> BLOCK_BITS) * 0x9e3779b97f4a7c15u) >>
+	    (64 - RANGE_SET_BITS)].ways;
+}
+
+static inline uint64_t
+hash_rule(uint64_t rule)
+{
+	return (rule ^ atomic_load_explicit(&rules_epoch,
+	    memory_order_relaxed)) * 0x9e3779b97f4a7c15u;
+}
+
+/* The rule of a row that is known to hold at an address, as a word; or 0. */
+static uint64_t
+find_in_ranges(uint64_t address)
+{
+	const struct rules_entry *ways = ranges_of_block(address);
+	uint64_t rule, range;
+	unsigned i;
+
+	for (i = 0; i < RULES_WAYS; i++) {
+		rule = atomic_load_explicit(&ways[i].rule,
+		    memory_order_relaxed);
+		range = hash_rule(rule) ^ atomic_load_explicit(&ways[i].check,
+		    memory_order_relaxed);
+		if (address - (range >> RANGE_LENGTH_BITS) <
+		    range % (1u << RANGE_LENGTH_BITS))
+			return rule;
+	}
+	return 0;
+}
 
 static struct compact_rule
 make_rule(struct cfi_scratch *scratch, uint64_t address)
@@ -13,6 +63,7 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 	struct compact_rule rule = { .kind = COMPACT_NONE };
 	struct dl_find_object object;
 
+	cfi_prefetch(address, scratch);
 	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0)
 		return rule;
 	switch (cfi_find(address, &object, scratch)) {
@@ -47,18 +98,45 @@ remember(struct rules_entry *ways, uint64_t word, uint64_t check)
 	atomic_store_explicit(&ways[0].check, check, memory_order_relaxed);
 }
 
+/*
+ * Remembers the rule of the row found last for all of the row, if it is one
+ * that holds wherever in the row a program is: not where the CFA comes from an
+ * expression, which may look at the address.
+ */
+static void
+remember_row(uint64_t address, uint64_t rule,
+    const struct cfi_scratch *scratch)
+{
+	const uint64_t start = scratch->row_start;
+	const uint64_t length = scratch->row_end - start;
+
+	if (scratch->row.kinds[CFI_CFA] != CFI_REGISTER ||
+	    start >> (64 - RANGE_LENGTH_BITS) != 0 ||
+	    length >> RANGE_LENGTH_BITS != 0)
+		return;
+	remember(ranges_of_block(address), rule,
+	    (start << RANGE_LENGTH_BITS | length) ^ hash_rule(rule));
+}
+
 struct compact_rule
 rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
     struct rules_set *set)
 {
-	struct compact_rule rule = make_rule(scratch, address);
-	uint64_t word;
+	uint64_t word = find_in_ranges(address);
+	struct compact_rule rule;
 
-	/* Code that appears later may cover the address: not remembered. */
-	if (rule.kind != COMPACT_NONE) {
+	if (word != 0) {
+		memcpy(&rule, &word, sizeof rule);
+	} else {
+		rule = make_rule(scratch, address);
+		/* Code that appears later may cover it: not remembered. */
+		if (rule.kind == COMPACT_NONE)
+			return rule;
 		memcpy(&word, &rule, sizeof word);
-		remember(set->ways, word, word ^ key);
+		if (rule.kind != COMPACT_BAD)
+			remember_row(address, word, scratch);
 	}
+	remember(set->ways, word, word ^ key);
 	return rule;
 }
 
