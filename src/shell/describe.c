@@ -8,6 +8,8 @@
 #include "src/base/writer.h"
 #include "src/output/printable.h"
 #include "src/output/units.h"
+#include "src/shell/help_text.h"
+#include "src/shell/terminal.h"
 
 /* Columns that a long name may take in the prompt. */
 enum { LONGEST = 30 };
@@ -42,10 +44,26 @@ describe_prompt(const struct session *session, struct text_buffer *text)
 	text_add_string(text, ") ");
 }
 
+static int
+add_line(void *context, const char *line, size_t length)
+{
+	text_add(context, line, length);
+	text_add_char(context, '\n');
+	return 0;
+}
+
+/* Writes lines, on a terminal broken between words, and frees them. */
 static void
 write_text(struct text_buffer *text, int descriptor)
 {
-	write_to_descriptor(&descriptor, text->bytes, text->length);
+	struct text_buffer wrapped = { 0 };
+	size_t columns = SIZE_MAX, lines;
+
+	if (terminal_is_output())
+		terminal_size(&columns, &lines);
+	help_wrap(text_string(text), columns, add_line, &wrapped);
+	write_to_descriptor(&descriptor, wrapped.bytes, wrapped.length);
+	text_free(&wrapped);
 	text_free(text);
 }
 
