@@ -133,6 +133,8 @@ take(struct thread *thread, const struct occasion *occasion,
 		if (result != TREE_OK)
 			return result;
 	}
+	if (occasion->spends_itself)
+		unwind_look_ahead(&thread->unwinder, context);
 	if (!unwind(&thread->unwinder, context))
 		return TREE_BUSY;
 	result = insert_stack(thread, &leaf);

@@ -191,46 +191,6 @@ still_holds(struct walk *walk, size_t from)
 	return false;
 }
 
-static inline bool
-is_near(uint64_t word, uint64_t address)
-{
-	return word - address + AHEAD_NEAR < 2 * AHEAD_NEAR;
-}
-
-/*
- * Has the processor fetch, all at once, the rules that the walk will want one
- * after the other: those of what looks like return addresses, being near code
- * that runs, as far as the first remembered frame that is as it was.
- */
-static void
-look_ahead(const struct walk *walk)
-{
-	const struct readable *readable = &walk->unwinder->readable;
-	const struct frames *stack = &walk->unwinder->stack;
-	const struct frame *frame = &stack->frames[stack->n];
-	const uint64_t near = walk->address;
-	const uint64_t other = stack->n == 0 ? near :
-	    stack->frames[stack->n / 2].address;
-	uint64_t at = walk->sp, end = at + AHEAD_BYTES, word;
-
-	if (at % 8 != 0 || !readable_own(readable, at))
-		return;
-	if (end > readable->high)
-		end = readable->high;
-	rules_prefetch(near);
-	for (; at + 8 <= end; at += 8) {
-		memcpy(&word, (const void *)(uintptr_t)at, 8);
-		if (!is_near(word, near) && !is_near(word, other))
-			continue;
-		while (frame > stack->frames && frame[-1].sp < at + 8)
-			frame--;
-		if (frame > stack->frames && frame[-1].sp == at + 8 &&
-		    frame[-1].address + 1 == word)
-			break;
-		rules_prefetch(word - 1);
-	}
-}
-
 /* Takes down the present frame; its way out is filled in by the step. */
 static struct frame *
 add_frame(struct walk *walk)
@@ -457,7 +417,6 @@ walk_out(struct walk *walk)
 	enum step result = STEP_ON;
 
 	start_walk(walk);
-	look_ahead(walk);
 	while (result == STEP_ON) {
 		struct frame *frame;
 		size_t remembered;
@@ -547,6 +506,45 @@ join_stack(struct unwinder *unwinder)
 	for (i = fresh->n; i > 0; i--)
 		stack->frames[stack->n++] = fresh->frames[i - 1];
 	inherit(unwinder, unwinder->n_kept);
+}
+
+static inline bool
+is_near(uint64_t word, uint64_t address)
+{
+	return word - address + AHEAD_NEAR < 2 * AHEAD_NEAR;
+}
+
+/* As far as the first remembered frame that is as it was. */
+void
+unwind_look_ahead(const struct unwinder *unwinder, const void *context)
+{
+	const struct readable *readable = &unwinder->readable;
+	const struct frames *stack = &unwinder->stack;
+	const struct frame *frame = &stack->frames[stack->n];
+	struct registers registers;
+	uint64_t at, end, near, other, word;
+
+	arch_registers(context, &registers);
+	near = other = registers.value[ARCH_RETURN];
+	at = registers.value[ARCH_STACK];
+	if (at % 8 != 0 || !readable_own(readable, at))
+		return;
+	end = readable->high - at < AHEAD_BYTES ? readable->high :
+	    at + AHEAD_BYTES;
+	if (stack->n > 0)
+		other = stack->frames[stack->n / 2].address;
+	rules_prefetch(near);
+	for (; at + 8 <= end; at += 8) {
+		memcpy(&word, (const void *)(uintptr_t)at, 8);
+		if (!is_near(word, near) && !is_near(word, other))
+			continue;
+		while (frame > stack->frames && frame[-1].sp < at + 8)
+			frame--;
+		if (frame > stack->frames && frame[-1].sp == at + 8 &&
+		    frame[-1].address + 1 == word)
+			break;
+		rules_prefetch(word - 1);
+	}
 }
 
 bool
