@@ -19,12 +19,6 @@ unsigned char dispatch_pause(void);
 void dispatch_resume(unsigned char state);
 
 /*
- * The action of a signal of ours has been set: it is to return from here,
- * where that is not stopped either.  Any thread; async-signal-safe.
- */
-void dispatch_return_by_ours(int number);
-
-/*
  * A function of ours has been called from there: if that is Go, no calls are
  * stopped any more in this process, and the wrappers count them.  Any thread;
  * not from a handler.

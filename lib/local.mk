@@ -53,6 +53,7 @@ libcpprof_la_SOURCES = \
 	lib/sample.c lib/sample.h \
 	lib/sampler.c lib/sampler.h \
 	lib/signals.c lib/signals.h \
+	lib/sigsys.c lib/sigsys.h \
 	lib/source.h \
 	lib/source-perf.c lib/source-perf.h \
 	lib/source-usage.c lib/source-usage.h \

@@ -17,9 +17,9 @@
  * Nothing is sampled then but every interval-th gtick, and what is not asked
  * for costs one load and a jump.  The sample is of the stack at the call: the
  * program's caller of the wrapper, and below it the real function.  Frames of
- * this library never show.  What the collector itself spends while it takes a sample does not
- * count; what is spent while ticks are held off does, and is sampled later
- * (owed).  errno is preserved.
+ * this library never show.  What the collector itself spends while it takes a
+ * sample does not count; what is spent while ticks are held off does, and is
+ * sampled later (owed).  errno is preserved.
  */
 #ifndef CPPROF_RESOURCE_H
 #define CPPROF_RESOURCE_H

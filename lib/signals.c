@@ -8,11 +8,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "lib/dispatch.h"
 #include "lib/exceptions.h"
 #include "lib/fpu.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
+#include "lib/sigsys.h"
 
 static signals_handler *handlers[OUR_SIGNALS];		/* NULL: not ours */
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
@@ -284,7 +284,7 @@ install(enum our_signal which, struct sigaction *old)
 		sigdelset(&action.sa_mask, SIGSYS);
 	if (real()->sigaction(signals_number(which), &action, old) != 0)
 		return -1;
-	dispatch_return_by_ours(signals_number(which));
+	sigsys_return_by_ours(signals_number(which));
 	return 0;
 }
 
