@@ -356,6 +356,40 @@ run_masks_behind(void)
 	return 0;
 }
 
+static void
+tell(long result)
+{
+	printf("%ld %d ", result, result < 0 ? errno : 0);
+}
+
+/* Masks of calls that it makes itself, good and bad. */
+static int
+run_raw_masks(void)
+{
+	unsigned long all = ~0ul;
+	struct timespec soon = { 0, 1000000 };
+	struct {
+		const void *mask;
+		size_t size;
+	} pair = { &all, sizeof all };
+	const void *bad = (const void *)1;
+	int i;
+
+	tell(syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, 8L));
+	for (i = 0; i < 50; i++)
+		syscall(SYS_getppid);
+	spin(20);
+	tell(syscall(SYS_ppoll, NULL, 0L, &soon, &all, 8L));
+	tell(syscall(SYS_pselect6, 0L, NULL, NULL, NULL, &soon, &pair));
+	printf("%d ", pair.mask == &all && all == ~0ul);
+	tell(syscall(SYS_ppoll, NULL, 0L, &soon, bad, 8L));
+	tell(syscall(SYS_pselect6, 0L, NULL, NULL, NULL, &soon, bad));
+	tell(syscall(SYS_rt_sigaction, SIGSYS, bad, NULL, 8L));
+	tell(syscall(SYS_rt_sigprocmask, SIG_SETMASK, bad, NULL, 8L));
+	puts("");
+	return 0;
+}
+
 /* What a program is executed with. */
 static int
 run_inherited(void)
@@ -887,6 +921,7 @@ static const struct {
 	{ "waiting", run_waiting },
 	{ "waiting-thread", run_waiting_thread },
 	{ "masks-behind", run_masks_behind },
+	{ "raw-masks", run_raw_masks },
 	{ "inherited", run_inherited },
 	{ "exec", run_exec },
 	{ "interval-timers", run_interval_timers },
