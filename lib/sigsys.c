@@ -45,23 +45,16 @@ static __thread uint64_t masks[N_MASKS];
 static __thread struct mask_argument mask_arguments[N_MASKS];
 static __thread unsigned next_mask;
 
-/* The same call, of four arguments, made here. */
-static long
-make(ucontext_t *call)
-{
-	return arch_system_call((long)arch_call_number(call),
-	    (long)*arch_call_argument(call, 0),
-	    (long)*arch_call_argument(call, 1),
-	    (long)*arch_call_argument(call, 2),
-	    (long)*arch_call_argument(call, 3));
-}
-
 /* Changes the mask that the program will have when the handler returns. */
 static long
 change_mask(ucontext_t *call)
 {
 	uint64_t mask = 0;
-	long result = make(call);
+	long result = arch_system_call(SYS_rt_sigprocmask,
+	    (long)*arch_call_argument(call, 0),
+	    (long)*arch_call_argument(call, 1),
+	    (long)*arch_call_argument(call, 2),
+	    (long)*arch_call_argument(call, 3));
 
 	if (result == 0) {
 		arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask,
@@ -97,28 +90,27 @@ change_our_action(const struct kernel_action *action,
 	return 0;
 }
 
+/* One that the kernel cannot read it will refuse itself. */
 static long
 change_action(ucontext_t *call)
 {
 	const long number = (long)*arch_call_argument(call, 0);
-	const long long action = *arch_call_argument(call, 1);
-	struct kernel_action now;
-	long result;
+	const long long given = *arch_call_argument(call, 1),
+	    old = *arch_call_argument(call, 2),
+	    mask_size = *arch_call_argument(call, 3);
+	const struct kernel_action *action = (const void *)given;
+	struct kernel_action copy;
 
 	if (number == SIGSYS)
-		return change_our_action((const void *)action,
-		    (void *)*arch_call_argument(call, 2),
-		    *arch_call_argument(call, 3));
-	result = make(call);
-	if (result != 0 || action == 0 || arch_system_call(SYS_rt_sigaction,
-	    number, 0, (long)&now, MASK_SIZE) != 0)
-		return result;
-	if ((now.mask & OUR_BIT) != 0) {
-		now.mask &= ~OUR_BIT;
-		arch_system_call(SYS_rt_sigaction, number, (long)&now, 0,
-		    MASK_SIZE);
+		return change_our_action(action, (void *)old, mask_size);
+	if (action != NULL && can_be_read(given) &&
+	    can_be_read((intptr_t)&action->mask)) {
+		copy = *action;
+		copy.mask &= ~OUR_BIT;
+		action = &copy;
 	}
-	return 0;
+	return arch_system_call(SYS_rt_sigaction, number, (long)action,
+	    (long)old, (long)mask_size);
 }
 
 /* Gives a call another mask in place of one that blocks ours. */
@@ -140,12 +132,14 @@ static void
 leave_ours_out_behind(long long *argument)
 {
 	struct mask_argument *copy = &mask_arguments[next_mask % N_MASKS];
+	const struct mask_argument *given = (const void *)*argument;
 
-	if (*argument == 0 || !can_be_read(*argument))
+	if (given == NULL || !can_be_read(*argument))
 		return;
-	*copy = *(const struct mask_argument *)*argument;
+	*copy = *given;
 	leave_ours_out(&copy->mask);
-	*argument = (intptr_t)copy;
+	if (copy->mask != given->mask)
+		*argument = (intptr_t)copy;
 }
 
 /* A handler may have changed what is blocked behind it. */
