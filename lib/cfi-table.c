@@ -5,7 +5,7 @@
  * entry of each function.  To halve the table of a big program touches a dozen
  * lines of memory that no cache holds, which takes longer than all the rest;
  * so for each page of code the row found last is remembered, and the next one
- * looked for from there.  That is a hint, which threads share without locks
+ * looked for from there, or from that of a page nearby.  That is a hint, which threads share without locks
  * and which may be wrong: where it leads is as right as the table itself.
  */
 #include "lib/cfi.h"
@@ -22,7 +22,8 @@
 
 #define HEADER_SIZE 12		/* where the table begins */
 
-#define HINT_BITS 12
+#define HINT_PAGES 8u		/* in a cache line */
+#define HINT_BITS 9
 #define HINT_ROW_BITS 28
 #define HINT_ROWS ((uint64_t)1 << HINT_ROW_BITS)
 #define PAGE_BITS 12
@@ -40,8 +41,10 @@ struct table {
 	size_t n;
 };
 
-/* By page: 36 bits of its number, and a row. */
-static _Atomic uint64_t hints[1u << HINT_BITS];
+/* By page: 36 bits of its number, and a row.  Pages that follow are together. */
+static struct {
+	_Alignas(64) _Atomic uint64_t pages[HINT_PAGES];
+} hints[1u << HINT_BITS];
 
 static bool
 open_table(const struct dl_find_object *object, struct table *table)
@@ -118,9 +121,27 @@ search_from(const struct table *table, int64_t address, size_t near)
 }
 
 static inline _Atomic uint64_t *
-hint_of(uint64_t page)
+hints_near(uint64_t page)
 {
-	return &hints[(page * 0x9e3779b97f4a7c15u) >> (64 - HINT_BITS)];
+	return hints[(page / HINT_PAGES * 0x9e3779b97f4a7c15u) >>
+	    (64 - HINT_BITS)].pages;
+}
+
+/* A row remembered for this page, or for the one nearest; SIZE_MAX: none. */
+static size_t
+find_hint(uint64_t page)
+{
+	const _Atomic uint64_t *near = hints_near(page);
+	uint64_t i, hint;
+
+	/* The page itself, then one that is one bit off, and so on. */
+	for (i = 0; i < HINT_PAGES; i++) {
+		hint = atomic_load_explicit(&near[(page ^ i) % HINT_PAGES],
+		    memory_order_relaxed);
+		if (hint >> HINT_ROW_BITS == (page ^ i))
+			return hint % HINT_ROWS;
+	}
+	return SIZE_MAX;
 }
 
 void
@@ -129,42 +150,27 @@ cfi_prefetch(uint64_t address, const struct cfi_scratch *scratch)
 	const char *at = (const char *)scratch;
 	size_t i;
 
-	__builtin_prefetch(hint_of(address >> PAGE_BITS));
+	__builtin_prefetch(hints_near(address >> PAGE_BITS));
 	for (i = 0; i < offsetof(struct cfi_scratch, remembered); i += 64)
 		__builtin_prefetch(at + i, 1);
 }
 
-/* The row found last on the same page, so as not to wait for the header first. */
-static void
-prefetch_row(const unsigned char *header, uint64_t address)
-{
-	const uint64_t hint = atomic_load_explicit(
-	    hint_of(address >> PAGE_BITS), memory_order_relaxed);
-
-	__builtin_prefetch(header + HEADER_SIZE +
-	    hint % HINT_ROWS * sizeof(struct table_row));
-}
-
 /* The last row at or below the address; NULL if there is none. */
 static const struct table_row *
-find_row(const struct table *table, uint64_t address)
+find_row(const struct table *table, uint64_t address, size_t near)
 {
 	const uint64_t page = address >> PAGE_BITS;
 	const int64_t at =
 	    (int64_t)(address - (uint64_t)(uintptr_t)table->header);
-	_Atomic uint64_t *hint = hint_of(page);
-	const uint64_t old = atomic_load_explicit(hint, memory_order_relaxed);
-	size_t near = old % HINT_ROWS, n;
+	size_t n;
 
-	if (old >> HINT_ROW_BITS == page && near < table->n)
-		n = search_from(table, at, near);
-	else
-		n = halve(table, at, 0, table->n);
+	n = near < table->n ? search_from(table, at, near) :
+	    halve(table, at, 0, table->n);
 	if (n == 0)
 		return NULL;
-	if (n <= HINT_ROWS && n - 1 != near)
-		atomic_store_explicit(hint, page << HINT_ROW_BITS | (n - 1),
-		    memory_order_relaxed);
+	if (n <= HINT_ROWS)
+		atomic_store_explicit(&hints_near(page)[page % HINT_PAGES],
+		    page << HINT_ROW_BITS | (n - 1), memory_order_relaxed);
 	return &table->rows[n - 1];
 }
 
@@ -172,15 +178,19 @@ enum cfi_result
 cfi_find(uint64_t address, const struct dl_find_object *object,
     struct cfi_scratch *scratch)
 {
+	const unsigned char *header = object->dlfo_eh_frame;
+	const size_t near = find_hint(address >> PAGE_BITS);
 	const struct table_row *row;
 	struct table table;
 
-	if (object->dlfo_eh_frame == NULL)
+	if (header == NULL)
 		return CFI_NO_TABLE;
-	prefetch_row(object->dlfo_eh_frame, address);
+	/* Asked for now, so that it comes together with the header. */
+	if (near != SIZE_MAX)
+		__builtin_prefetch(header + HEADER_SIZE + near * sizeof *row);
 	if (!open_table(object, &table))
 		return CFI_BAD;
-	row = find_row(&table, address);
+	row = find_row(&table, address, near);
 	if (row == NULL)
 		return CFI_NO_TABLE;
 	if (row->fde > table.end - table.header ||

@@ -14,7 +14,7 @@
 
 #include "lib/input.h"
 
-static _Atomic uint64_t epoch;
+_Atomic uint64_t cfi_epoch;
 
 /* DW_EH_PE_*: low half the format, high half what it is relative to. */
 enum {
@@ -401,7 +401,8 @@ static bool
 read_cie(const unsigned char *at, const unsigned char *end,
     struct cfi_scratch *scratch)
 {
-	const uint64_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
+	const uint64_t now = atomic_load_explicit(&cfi_epoch,
+	    memory_order_relaxed);
 	struct cfi_cie *cie = &scratch->cie;
 	/* Its program does not advance, and restores nothing. */
 	struct run run = { .scratch = scratch, .cie = cie };
@@ -423,7 +424,7 @@ read_cie(const unsigned char *at, const unsigned char *end,
 void
 cfi_new_epoch(void)
 {
-	atomic_fetch_add(&epoch, 1);
+	atomic_fetch_add(&cfi_epoch, 1);
 }
 
 enum cfi_result

@@ -11,6 +11,7 @@
 #define CPPROF_CFI_H
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -104,8 +105,11 @@ enum cfi_result cfi_run(const unsigned char *fde, const unsigned char *start,
 const unsigned char *cfi_expression(const struct cfi_row *row, unsigned reg,
     size_t *size);
 
-/* After code was unmapped: what was kept is void.  Any thread. */
+/* After code was unmapped: what was kept of any is void.  Any thread. */
 void cfi_new_epoch(void);
+
+/* How often; what is kept of code elsewhere goes by it, too. */
+extern _Atomic uint64_t cfi_epoch;
 
 /*
  * One step outwards by scratch->row: *registers of a frame become those of

@@ -33,7 +33,7 @@
 
 /* What ticks, growing the file, children and the end of a thread take. */
 static const int always_needed[] = {
-	SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_mmap, SYS_munmap,
+	SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_mmap, SYS_munmap, SYS_mremap,
 	SYS_madvise, SYS_fallocate, SYS_ftruncate, SYS_openat, SYS_close,
 	SYS_fstat, SYS_newfstatat, SYS_fcntl, SYS_prlimit64, SYS_prctl,
 	SYS_getpid, SYS_getppid, SYS_gettid, SYS_getcwd, SYS_nanosleep,

@@ -55,6 +55,8 @@ take_uleb(struct input *in)
 	unsigned shift = 0;
 	unsigned char byte;
 
+	if (in->at < in->end && *in->at < 0x80 && !in->bad)
+		return *in->at++;
 	do {
 		byte = *take(in, 1);
 		if (shift < 64)

@@ -14,7 +14,6 @@
 #define RANGE_LENGTH_BITS 16
 
 struct rules_set rules_cache[1u << RULES_SET_BITS];
-_Atomic uint64_t rules_epoch;
 
 /*
  * By block, the rules of rows met last, as in rules_cache; in `check` is the
@@ -33,7 +32,7 @@ ranges_of_block(uint64_t address)
 static inline uint64_t
 hash_rule(uint64_t rule)
 {
-	return (rule ^ atomic_load_explicit(&rules_epoch,
+	return (rule ^ atomic_load_explicit(&cfi_epoch,
 	    memory_order_relaxed)) * 0x9e3779b97f4a7c15u;
 }
 
@@ -138,10 +137,4 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 	}
 	remember(set->ways, word, word ^ key);
 	return rule;
-}
-
-void
-rules_new_epoch(void)
-{
-	atomic_fetch_add(&rules_epoch, 1);
 }

@@ -31,8 +31,6 @@ extern struct rules_set {
 	_Alignas(64) struct rules_entry ways[RULES_WAYS];
 } rules_cache[1u << RULES_SET_BITS];
 
-extern _Atomic uint64_t rules_epoch;
-
 /* Finds one that is not in its set, and puts it there. */
 struct compact_rule rules_look_up(struct cfi_scratch *scratch,
     uint64_t address, uint64_t key, struct rules_set *set);
@@ -40,7 +38,7 @@ struct compact_rule rules_look_up(struct cfi_scratch *scratch,
 static inline uint64_t
 rules_key(uint64_t address)
 {
-	return (address ^ atomic_load_explicit(&rules_epoch,
+	return (address ^ atomic_load_explicit(&cfi_epoch,
 	    memory_order_relaxed) << 48) * 0x9e3779b97f4a7c15u;
 }
 
@@ -79,8 +77,5 @@ rules_find(struct cfi_scratch *scratch, uint64_t address)
 	}
 	return rules_look_up(scratch, address, key, set);
 }
-
-/* After code was unmapped: all rules are void. */
-void rules_new_epoch(void);
 
 #endif

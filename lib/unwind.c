@@ -11,9 +11,8 @@
 
 #define MAX_FRAMES ((size_t)1 << 26)
 #define FIRST_FRAMES 512
-#define AHEAD_BYTES 2048		/* of the stack, for some ten frames */
+#define AHEAD_BYTES 768		/* of the stack: a few frames */
 #define AHEAD_NEAR ((uint64_t)16 << 20)
-#define HUGE_PAGE ((size_t)2 << 20)
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
 #define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
 
@@ -40,21 +39,17 @@ enum step {
 	STEP_CAREFULLY		/* start again with all registers */
 };
 
-/*
- * Room for n frames of the present walk.  Many are kept in huge pages, where
- * there are any: to have as much memory in small ones takes six times as long.
- */
+/* Room for n frames of the present walk. */
 static bool
 reserve(struct frames *fresh, size_t n)
 {
 	const size_t old = fresh->capacity * sizeof *fresh->frames;
-	size_t capacity = fresh->capacity, size;
+	size_t capacity = fresh->capacity != 0 ? fresh->capacity :
+	    FIRST_FRAMES, size;
 	void *memory;
 
-	if (n <= capacity)
+	if (n <= fresh->capacity)
 		return true;
-	if (capacity == 0)
-		capacity = FIRST_FRAMES;
 	while (capacity < n)
 		capacity *= 2;
 	if (capacity > MAX_FRAMES)
@@ -67,8 +62,6 @@ reserve(struct frames *fresh, size_t n)
 		memory = mremap(fresh->frames, old, size, MREMAP_MAYMOVE);
 	if (memory == MAP_FAILED)
 		return false;
-	if (size >= HUGE_PAGE)
-		madvise(memory, size, MADV_HUGEPAGE);
 	fresh->frames = memory;
 	fresh->capacity = capacity;
 	return true;
@@ -105,7 +98,6 @@ unwind_new_epoch(void)
 {
 	traits_new_epoch();
 	cfi_new_epoch();
-	rules_new_epoch();
 }
 
 /* The remembered frame that the walk has reached, or SIZE_MAX. */
@@ -531,9 +523,9 @@ unwind_look_ahead(const struct unwinder *unwinder, const void *context)
 		return;
 	end = readable->high - at < AHEAD_BYTES ? readable->high :
 	    at + AHEAD_BYTES;
+	rules_prefetch(near);
 	if (stack->n > 0)
 		other = stack->frames[stack->n / 2].address;
-	rules_prefetch(near);
 	for (; at + 8 <= end; at += 8) {
 		memcpy(&word, (const void *)(uintptr_t)at, 8);
 		if (!is_near(word, near) && !is_near(word, other))
