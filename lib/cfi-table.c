@@ -5,8 +5,9 @@
  * entry of each function.  To halve the table of a big program touches a dozen
  * lines of memory that no cache holds, which takes longer than all the rest;
  * so for each page of code the row found last is remembered, and the next one
- * looked for from there, or from that of a page nearby.  That is a hint, which threads share without locks
- * and which may be wrong: where it leads is as right as the table itself.
+ * looked for from there, or from that of a page nearby.  That is a hint, which
+ * threads share without locks and which may be wrong: where it leads is as
+ * right as the table itself.
  */
 #include "lib/cfi.h"
 

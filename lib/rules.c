@@ -30,15 +30,14 @@ ranges_of_block(uint64_t address)
 }
 
 static inline uint64_t
-hash_rule(uint64_t rule)
+hash_rule(uint64_t rule, uint64_t epoch)
 {
-	return (rule ^ atomic_load_explicit(&cfi_epoch,
-	    memory_order_relaxed)) * 0x9e3779b97f4a7c15u;
+	return (rule ^ epoch) * 0x9e3779b97f4a7c15u;
 }
 
 /* The rule of a row that is known to hold at an address, as a word; or 0. */
 static uint64_t
-find_in_ranges(uint64_t address)
+find_in_ranges(uint64_t address, uint64_t epoch)
 {
 	const struct rules_entry *ways = ranges_of_block(address);
 	uint64_t rule, range;
@@ -47,8 +46,8 @@ find_in_ranges(uint64_t address)
 	for (i = 0; i < RULES_WAYS; i++) {
 		rule = atomic_load_explicit(&ways[i].rule,
 		    memory_order_relaxed);
-		range = hash_rule(rule) ^ atomic_load_explicit(&ways[i].check,
-		    memory_order_relaxed);
+		range = hash_rule(rule, epoch) ^ atomic_load_explicit(
+		    &ways[i].check, memory_order_relaxed);
 		if (address - (range >> RANGE_LENGTH_BITS) <
 		    range % (1u << RANGE_LENGTH_BITS))
 			return rule;
@@ -103,7 +102,7 @@ remember(struct rules_entry *ways, uint64_t word, uint64_t check)
  * expression, which may look at the address.
  */
 static void
-remember_row(uint64_t address, uint64_t rule,
+remember_row(uint64_t address, uint64_t rule, uint64_t epoch,
     const struct cfi_scratch *scratch)
 {
 	const uint64_t start = scratch->row_start;
@@ -114,14 +113,18 @@ remember_row(uint64_t address, uint64_t rule,
 	    length >> RANGE_LENGTH_BITS != 0)
 		return;
 	remember(ranges_of_block(address), rule,
-	    (start << RANGE_LENGTH_BITS | length) ^ hash_rule(rule));
+	    (start << RANGE_LENGTH_BITS | length) ^
+	    hash_rule(rule, epoch));
 }
 
 struct compact_rule
 rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
     struct rules_set *set)
 {
-	uint64_t word = find_in_ranges(address);
+	/* What is found out now holds in this epoch, whatever comes meanwhile. */
+	const uint64_t epoch = atomic_load_explicit(&cfi_epoch,
+	    memory_order_relaxed);
+	uint64_t word = find_in_ranges(address, epoch);
 	struct compact_rule rule;
 
 	if (word != 0) {
@@ -133,7 +136,7 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 			return rule;
 		memcpy(&word, &rule, sizeof word);
 		if (rule.kind != COMPACT_BAD)
-			remember_row(address, word, scratch);
+			remember_row(address, word, epoch, scratch);
 	}
 	remember(set->ways, word, word ^ key);
 	return rule;
