@@ -24,10 +24,29 @@ static const struct argument record_arguments[] = {
 	ARGUMENTS_END
 };
 
+/* Where a process could not have a resource from where most can. */
+static void
+tell_other_sources(const struct session *session, const struct offers *offers,
+                   const struct cpprofdata_summary *summary)
+{
+	for (size_t i = 0; i < summary->n_sources; i++) {
+		const char *source = summary->sources[i].source;
+		const char *name = summary->sources[i].resource;
+
+		for (size_t k = 0; k < offers->n; k++)
+			if (*source != '\0' &&
+			    strcmp(offers->items[k].name, name) == 0 &&
+			    strcmp(offers->items[k].source, source) != 0)
+				session_note(session, "%s: of some processes "
+				             "from the %s", name, source);
+	}
+}
+
 /* What became of it, on one line of standard error. */
 static void
 tell_result(const struct session *session, const char *name,
-            const char *output, bool opens, bool is_default)
+            const char *output, bool opens, bool is_default,
+            const struct offers *offers)
 {
 	struct cpprofdata_summary summary = { 0 };
 	struct error error = { 0 };
@@ -53,6 +72,7 @@ tell_result(const struct session *session, const char *name,
 		             summary.n_lost > 0 ? " (some lost, see info)" : "",
 		             name, opens ? "" : "; open them with: cpprof ",
 		             opens ? "" : name);
+	tell_other_sources(session, offers, &summary);
 	if (is_default && summary.n_files > 0 && summary.n_samples == 0)
 		session_note(session, "next to no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");
@@ -84,21 +104,18 @@ check_offers(const struct session *session, const struct offers *offers,
 
 static int
 check_resources(const struct session *session, const char *library,
-                const char *resources, bool is_random, struct error *error)
+                const char *resources, bool is_random, struct offers *offers,
+                struct error *error)
 {
-	struct offers offers;
-	int result = offers_ask(&offers, library, resources, is_random, error);
-
-	if (result == 0)
-		result = check_offers(session, &offers, is_random, error);
-	offers_free(&offers);
-	return result;
+	if (offers_ask(offers, library, resources, is_random, error) != 0)
+		return -1;
+	return check_offers(session, offers, is_random, error);
 }
 
 static int
 run_program(struct session *session, const struct record_options *options,
             const char *name, const char *resources, char output[PATH_MAX],
-            struct error *error)
+            struct offers *offers, struct error *error)
 {
 	char program[PATH_MAX], library[PATH_MAX];
 	struct launch launch = {
@@ -119,7 +136,7 @@ run_program(struct session *session, const struct record_options *options,
 	    preload_check(program, error) != 0 ||
 	    preload_find_library(library, sizeof library, error) != 0 ||
 	    check_resources(session, library, resources, options->is_random,
-	                    error) != 0 ||
+	                    offers, error) != 0 ||
 	    recording_prepare(name, output, PATH_MAX, error) != 0)
 		return -1;
 	return launch_program(&launch, &session->status, error);
@@ -132,6 +149,7 @@ record(struct session *session, const struct record_options *options,
 	char default_name[NAME_MAX + sizeof ".cpprof"], output[PATH_MAX];
 	const char *name = options->name, *base;
 	struct text_buffer resources = { 0 };
+	struct offers offers = { 0 };
 	bool opens = !session->is_lone_command ||
 	    (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
 	int result;
@@ -144,11 +162,14 @@ record(struct session *session, const struct record_options *options,
 	}
 	record_options_add_resources(options, &resources);
 	result = run_program(session, options, name, text_string(&resources),
-	                     output, error);
+	                     output, &offers, error);
 	text_free(&resources);
+	if (result == 0)
+		tell_result(session, name, output, opens,
+		            options->n_resources == 0, &offers);
+	offers_free(&offers);
 	if (result != 0)
 		return -1;
-	tell_result(session, name, output, opens, options->n_resources == 0);
 	session->stays = opens;
 	return opens ? session_load(session, &name, 1, error) : 0;
 }

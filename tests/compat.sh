@@ -26,12 +26,14 @@ both() {
 	sh ./script >plain.out 2>plain.err </dev/null
 	echo "status $?" >>plain.out
 	rm -rf profile
-	# Its own line is the last on standard error.
+	# Its own lines are on standard error, too.
 	"$cpprof" record $options -o profile -- sh ./script >cpprof.out \
 		2>cpprof.err </dev/null
 	echo "status $?" >>cpprof.out
+	grep '^cpprof: [a-z-]*: ' cpprof.err >sources
 	sed -i -e '/^cpprof: [0-9]* samples\{0,1\} of /d' \
-		-e '/^cpprof: [a-z-]*: from the /d' cpprof.err
+		-e '/^cpprof: [a-z-]*: \(of some processes \)\{0,1\}from the /d' \
+		cpprof.err
 	if cmp -s plain.out cpprof.out && cmp -s plain.err cpprof.err; then
 		echo "ok $n - $1"
 	else
@@ -333,6 +335,15 @@ options='-r syscalls -r fp-exceptions -r page-faults -r real'
 try ./go-program 'a Go program with cgo, of which everything is counted' <<'EOT'
 ./go-program
 EOT
+n=$((n + 1))
+what="record says that a Go program's system calls come from elsewhere"
+if [ ! -x ./go-program ] || ! grep -q 'from the syscall user dis' sources; then
+	echo "ok $n - $what # SKIP no go, or no dispatch"
+elif grep -q 'syscalls: of some processes from the library calls' sources; then
+	echo "ok $n - $what"
+else
+	echo "not ok $n - $what"
+fi
 
 # Loaded as the program runs, when its threads' calls are counted already.
 cat >library.go <<'EOT'

@@ -25,6 +25,30 @@ samples_of_node(const struct cpprofdata_file *file, size_t offset)
 }
 
 static void
+add_source(const struct cpprofdata_file *file, uint32_t r,
+           struct cpprofdata_summary *summary)
+{
+	const struct cpprofdata_resource *resource =
+	    &file->header.resources[r];
+	struct cpprofdata_summary_source *new =
+	    &summary->sources[summary->n_sources];
+	size_t length;
+	const char *text = cpprofdata_string(file, resource->source,
+	    sizeof new->source - 1, &length);
+
+	if (summary->n_sources == sizeof summary->sources / sizeof *new)
+		return;
+	memset(new, 0, sizeof *new);
+	memcpy(new->resource, resource->name,
+	       strnlen(resource->name, sizeof new->resource - 1));
+	memcpy(new->source, text, length);
+	for (size_t i = 0; i < summary->n_sources; i++)
+		if (memcmp(&summary->sources[i], new, sizeof *new) == 0)
+			return;
+	summary->n_sources++;
+}
+
+static void
 add_file(const struct cpprofdata_file *file,
          struct cpprofdata_summary *summary)
 {
@@ -33,6 +57,8 @@ add_file(const struct cpprofdata_file *file,
 	summary->n_files++;
 	summary->n_lost +=
 	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
+	for (uint32_t r = 0; r < file->n_named; r++)
+		add_source(file, r, summary);
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++)
 			summary->n_samples += samples_of_node(

@@ -3,14 +3,26 @@
 #ifndef CPPROF_FORMATS_CPPROFDATA_SUMMARY_H
 #define CPPROF_FORMATS_CPPROFDATA_SUMMARY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "lib/cpprofdata.h"
 #include "src/base/error.h"
+
+/* Names of what is longer are cut. */
+struct cpprofdata_summary_source {
+	char resource[24];
+	char source[64];
+};
 
 struct cpprofdata_summary {
 	uint64_t n_files;	/* one for each process, and image it ran */
 	uint64_t n_samples;	/* of all resources together */
 	uint64_t n_lost;	/* samples that found no room */
+	/* What resources were counted from, each once; the first that fit. */
+	struct cpprofdata_summary_source
+	    sources[2 * CPPROFDATA_MAX_RESOURCES];
+	size_t n_sources;
 };
 
 /*
