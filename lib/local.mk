@@ -29,6 +29,7 @@ libcpprof_la_SOURCES = \
 	lib/exceptions.c lib/exceptions.h \
 	lib/exported.h \
 	lib/fpu-x86_64.c lib/fpu.h \
+	lib/frames.c lib/frames.h \
 	lib/input.h lib/insert.c lib/insert.h \
 	lib/interpose.c lib/interpose-rights.c \
 	lib/interpose-blocking.c lib/interpose-blocking.def \
@@ -38,6 +39,7 @@ libcpprof_la_SOURCES = \
 	lib/interpose-memory.c \
 	lib/interpose-stdio.c lib/interpose-stdio.def \
 	lib/interpose-exec.c lib/interpose-signals.c \
+	lib/look-ahead.c lib/look-ahead.h \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
 	lib/offer.c lib/offer.h \
@@ -144,7 +146,7 @@ tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 
 # Preloaded by tests/real-stacks.py.
 unwinder = lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c \
-	lib/readable.c lib/rules.c lib/traits.c lib/trampoline.c \
+	lib/frames.c lib/readable.c lib/rules.c lib/traits.c lib/trampoline.c \
 	lib/trampoline-personality.c lib/trampoline-x86_64.S lib/unwind.c
 EXTRA_DIST += tests/real-stacks.py
 if COLLECTOR

@@ -29,6 +29,7 @@
 #include "lib/datafile.h"
 #include "lib/dispatch.h"
 #include "lib/insert.h"
+#include "lib/look-ahead.h"
 #include "lib/phase.h"
 #include "lib/process.h"
 
@@ -134,7 +135,7 @@ take(struct thread *thread, const struct occasion *occasion,
 			return result;
 	}
 	if (occasion->spends_itself)
-		unwind_look_ahead(&thread->unwinder, context);
+		look_ahead(&thread->unwinder, context);
 	if (!unwind(&thread->unwinder, context))
 		return TREE_BUSY;
 	result = insert_stack(thread, &leaf);

@@ -3,18 +3,13 @@
 #include "lib/unwind.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "lib/arch.h"
+#include "lib/frames.h"
 #include "lib/rules.h"
 #include "lib/traits.h"
 
-#define MAX_FRAMES ((size_t)1 << 26)
-#define FIRST_FRAMES 512
-#define AHEAD_BYTES 768		/* of the stack: a few frames */
-#define AHEAD_NEAR ((uint64_t)16 << 20)
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
-#define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
 
 /* Where a walk is. */
 struct walk {
@@ -38,43 +33,6 @@ enum step {
 	STEP_BAD_STACK,
 	STEP_CAREFULLY		/* start again with all registers */
 };
-
-/* Room for n frames of the present walk. */
-static bool
-reserve(struct frames *fresh, size_t n)
-{
-	const size_t old = fresh->capacity * sizeof *fresh->frames;
-	size_t capacity = fresh->capacity != 0 ? fresh->capacity :
-	    FIRST_FRAMES, size;
-	void *memory;
-
-	if (n <= fresh->capacity)
-		return true;
-	while (capacity < n)
-		capacity *= 2;
-	if (capacity > MAX_FRAMES)
-		return false;
-	size = capacity * sizeof *fresh->frames;
-	if (old == 0)
-		memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	else
-		memory = mremap(fresh->frames, old, size, MREMAP_MAYMOVE);
-	if (memory == MAP_FAILED)
-		return false;
-	fresh->frames = memory;
-	fresh->capacity = capacity;
-	return true;
-}
-
-static void
-frames_free(struct frames *frames)
-{
-	if (frames->frames != NULL)
-		munmap(frames->frames,
-		    frames->capacity * sizeof *frames->frames);
-	*frames = (struct frames){ 0 };
-}
 
 void
 unwind_free(struct unwinder *unwinder)
@@ -190,7 +148,7 @@ add_frame(struct walk *walk)
 	struct frames *fresh = &walk->unwinder->fresh;
 	struct frame *frame;
 
-	if (fresh->n == fresh->capacity && !reserve(fresh, fresh->n + 1))
+	if (fresh->n == fresh->capacity && !frames_reserve(fresh, fresh->n + 1))
 		return NULL;
 	frame = &fresh->frames[fresh->n++];
 	frame->address = walk->address;
@@ -434,111 +392,6 @@ walk_out(struct walk *walk)
 	return 0;
 }
 
-/* Flags that hold from the outermost of the new frames inwards. */
-static void
-inherit(struct unwinder *unwinder, size_t from)
-{
-	const struct frames *stack = &unwinder->stack;
-	uint32_t inherited = 0;
-	size_t i;
-
-	if (from > 0)
-		inherited = stack->frames[from - 1].flags & INHERITED;
-	for (i = from; i < stack->n; i++) {
-		inherited |= stack->frames[i].flags & INHERITED;
-		stack->frames[i].flags |= inherited;
-	}
-	unwinder->guessed = (inherited & FRAME_GUESSED) != 0;
-}
-
-/*
- * Makes the memory of the walked frames that of the stack, with the remembered
- * ones put to them.  The old memory stays mapped: the trampoline may have been
- * interrupted, out of sight, while it looked at it.  All of it is not more
- * than the new.
- */
-static bool
-replace_stack(struct unwinder *unwinder)
-{
-	struct frames *stack = &unwinder->stack, *fresh = &unwinder->fresh;
-	size_t n = fresh->n + unwinder->n_kept, i;
-
-	if (!reserve(fresh, n))
-		return false;
-	for (i = unwinder->n_kept; i > 0; i--)
-		fresh->frames[fresh->n++] = stack->frames[i - 1];
-	for (i = 0; i < n / 2; i++) {
-		struct frame inner = fresh->frames[i];
-
-		fresh->frames[i] = fresh->frames[n - 1 - i];
-		fresh->frames[n - 1 - i] = inner;
-	}
-	*stack = *fresh;
-	*fresh = (struct frames){ 0 };
-	return true;
-}
-
-/* Makes remembered frames and the walked ones one stack. */
-static void
-join_stack(struct unwinder *unwinder)
-{
-	struct frames *stack = &unwinder->stack, *fresh = &unwinder->fresh;
-	const size_t n = unwinder->n_kept + fresh->n;
-	size_t i;
-
-	unwind_remember(unwinder, unwinder->n_kept);
-	if (n > stack->capacity && !replace_stack(unwinder)) {
-		/* The innermost frames are what can be told of it. */
-		unwinder->end = UNWIND_TOO_DEEP;
-		unwinder->n_kept = 0;
-		unwind_remember(unwinder, 0);
-		if (fresh->n > stack->capacity)
-			fresh->n = stack->capacity;
-	}
-	for (i = fresh->n; i > 0; i--)
-		stack->frames[stack->n++] = fresh->frames[i - 1];
-	inherit(unwinder, unwinder->n_kept);
-}
-
-static inline bool
-is_near(uint64_t word, uint64_t address)
-{
-	return word - address + AHEAD_NEAR < 2 * AHEAD_NEAR;
-}
-
-/* As far as the first remembered frame that is as it was. */
-void
-unwind_look_ahead(const struct unwinder *unwinder, const void *context)
-{
-	const struct readable *readable = &unwinder->readable;
-	const struct frames *stack = &unwinder->stack;
-	const struct frame *frame = &stack->frames[stack->n];
-	struct registers registers;
-	uint64_t at, end, near, other, word;
-
-	arch_registers(context, &registers);
-	near = other = registers.value[ARCH_RETURN];
-	at = registers.value[ARCH_STACK];
-	if (at % 8 != 0 || !readable_own(readable, at))
-		return;
-	end = readable->high - at < AHEAD_BYTES ? readable->high :
-	    at + AHEAD_BYTES;
-	rules_prefetch(near);
-	if (stack->n > 0)
-		other = stack->frames[stack->n / 2].address;
-	for (; at + 8 <= end; at += 8) {
-		memcpy(&word, (const void *)(uintptr_t)at, 8);
-		if (!is_near(word, near) && !is_near(word, other))
-			continue;
-		while (frame > stack->frames && frame[-1].sp < at + 8)
-			frame--;
-		if (frame > stack->frames && frame[-1].sp == at + 8 &&
-		    frame[-1].address + 1 == word)
-			break;
-		rules_prefetch(word - 1);
-	}
-}
-
 bool
 unwind(struct unwinder *unwinder, const void *context)
 {
@@ -555,6 +408,6 @@ unwind(struct unwinder *unwinder, const void *context)
 	}
 	unwinder->n_kept = n_kept;
 	unwinder->n_walked = unwinder->fresh.n;
-	join_stack(unwinder);
+	frames_join(unwinder);
 	return true;
 }

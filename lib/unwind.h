@@ -69,14 +69,6 @@ struct unwinder {
 };
 
 /*
- * Has the processor fetch, all at once, the rules that a walk from a ucontext_t
- * will want one after the other: those of what looks like return addresses,
- * being near code that runs.  For samples between which the program has used
- * the caches for itself.
- */
-void unwind_look_ahead(const struct unwinder *unwinder, const void *context);
-
-/*
  * Walks the stack from a ucontext_t into unwinder->stack.  The frames from
  * n_kept on are new; the caller sets their nodes.  False, and nothing has
  * changed, when the trampoline is at work on this unwinder.
