@@ -26,7 +26,7 @@ libcpprof_la_SOURCES = \
 	lib/datafile.c lib/datafile.h lib/disk.c lib/disk.h \
 	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
 	lib/dispatch-x86_64.S \
-	lib/exceptions.c lib/exceptions.h \
+	lib/exceptions.c lib/exceptions.h lib/files.h \
 	lib/exported.h \
 	lib/fpu-x86_64.c lib/fpu.h \
 	lib/frames.c lib/frames.h \

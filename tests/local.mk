@@ -192,6 +192,7 @@ tests_test_views_properties_LDADD = $(unit_libs)
 
 script_tests = \
 	tests/callgrind.py \
+	tests/dist.sh \
 	tests/export.py \
 	tests/gmon.py \
 	tests/golden.sh \
@@ -228,21 +229,27 @@ EXTRA_DIST += \
 	$(callgrind_data)/cache.out.gz \
 	$(callgrind_data)/cache.out.exclusive.txt.gz \
 	$(callgrind_data)/cache.out.inclusive.txt.gz \
+	$(callgrind_data)/cache.out.lines.txt.gz \
 	$(callgrind_data)/cachegrind.out.gz \
 	$(callgrind_data)/cachegrind.out.exclusive.txt.gz \
+	$(callgrind_data)/cachegrind.out.lines.txt.gz \
 	$(callgrind_data)/callers.out.gz \
 	$(callgrind_data)/callers.out.exclusive.txt.gz \
 	$(callgrind_data)/callers.out.inclusive.txt.gz \
+	$(callgrind_data)/callers.out.lines.txt.gz \
 	$(callgrind_data)/instr.out.gz \
 	$(callgrind_data)/instr.out.exclusive.txt.gz \
 	$(callgrind_data)/instr.out.inclusive.txt.gz \
+	$(callgrind_data)/instr.out.lines.txt.gz \
 	$(callgrind_data)/parts.out.gz \
 	$(callgrind_data)/recs.out.gz \
 	$(callgrind_data)/recs.out.exclusive.txt.gz \
 	$(callgrind_data)/recs.out.inclusive.txt.gz \
+	$(callgrind_data)/recs.out.lines.txt.gz \
 	$(callgrind_data)/uncompressed.out.gz \
 	$(callgrind_data)/uncompressed.out.exclusive.txt.gz \
-	$(callgrind_data)/uncompressed.out.inclusive.txt.gz
+	$(callgrind_data)/uncompressed.out.inclusive.txt.gz \
+	$(callgrind_data)/uncompressed.out.lines.txt.gz
 
 EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-demangle.c tests/fuzz-gmon.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
