@@ -31,13 +31,21 @@ read_rest_as_function(struct reading *reading, struct word *word)
 	return true;
 }
 
-int
-read_functions(struct reading *reading, struct value *value)
+static struct word
+read_function_word(struct reading *reading)
 {
 	struct word word;
 
 	if (!read_rest_as_function(reading, &word))
 		word = *reading_next_word(reading);
+	return word;
+}
+
+int
+read_functions(struct reading *reading, struct value *value)
+{
+	const struct word word = read_function_word(reading);
+
 	value->text = word.text;
 	value->names = resolve_functions(reading->session, &word,
 	                                 &reading->arguments->arena,
@@ -78,10 +86,8 @@ read_function(struct reading *reading, struct value *value)
 int
 read_pattern(struct reading *reading, struct value *value)
 {
-	struct word word;
+	const struct word word = read_function_word(reading);
 
-	if (!read_rest_as_function(reading, &word))
-		word = *reading_next_word(reading);
 	value->text = word.text;
 	value->pattern = resolve_pattern(reading->session, &word,
 	                                 reading->error);

@@ -125,19 +125,11 @@ uint32_t
 program_functions_find(const struct program_functions *functions,
                        uint64_t address)
 {
-	uint32_t low = 0, high = functions->n;
+	uint32_t n;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct program_function *function =
-		    &functions->items[middle];
-
-		if (address < function->start)
-			high = middle;
-		else if (address >= function->end)
-			low = middle + 1;
-		else
-			return middle;
-	}
-	return UINT32_MAX;
+	if (address == UINT64_MAX)
+		return UINT32_MAX;
+	n = program_functions_from(functions, address + 1);
+	return n > 0 && address < functions->items[n - 1].end ? n - 1 :
+	    UINT32_MAX;
 }
