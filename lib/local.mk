@@ -135,6 +135,7 @@ tests_test_meter_LDADD = $(CMOCKA_LIBS)
 
 # C++ links it, for the exceptions.
 tests_test_unwind_SOURCES = tests/test-unwind.c \
+	tests/single-step.h \
 	tests/unwind-oracle.c tests/unwind-oracle.h \
 	tests/programs/shapes.c tests/programs/shapes.h \
 	tests/programs/throws.cc $(unwinder)

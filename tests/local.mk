@@ -127,6 +127,7 @@ tests_test_stack_feed_LDADD = $(unit_libs)
 
 # Without frame pointers; the shapes as the collector's test has them.
 tests_test_stack_unwinder_SOURCES = tests/test-stack-unwinder.c \
+	tests/single-step.h \
 	tests/programs/shapes.c tests/programs/shapes.h
 tests_test_stack_unwinder_CFLAGS = $(unit_cflags) -O2 -fomit-frame-pointer
 tests_test_stack_unwinder_LDADD = $(unit_libs)

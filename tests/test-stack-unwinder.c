@@ -28,6 +28,7 @@
 #include "src/symbols/unwind_expression.h"
 #include "src/symbols/unwind_table.h"
 #include "tests/programs/shapes.h"
+#include "tests/single-step.h"
 
 extern void *__libc_stack_end;
 
@@ -92,17 +93,6 @@ handle(int number, siginfo_t *info, void *context)
 		snapshot->stack_size = STACK_MAX;
 	copy_stack(snapshot->stack, (const unsigned char *)begin,
 	           snapshot->stack_size);
-}
-
-static void
-set_trace_flag(bool on)
-{
-	if (on)
-		__asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" :
-		    : : "memory", "cc");
-	else
-		__asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" :
-		    : : "memory", "cc");
 }
 
 static int

@@ -30,6 +30,7 @@
 #include "lib/process.h"
 #include "lib/unwind.h"
 #include "tests/programs/shapes.h"
+#include "tests/single-step.h"
 #include "tests/unwind-oracle.h"
 
 #define TRACE_FLAG 0x100
@@ -135,17 +136,6 @@ report(const char *name)
 	if (tally.n_wrong > 0)
 		fail_msg("%lu of %lu stacks differ; first: %s", tally.n_wrong,
 		    tally.n_stacks, tally.first_wrong);
-}
-
-static void
-set_trace_flag(bool on)
-{
-	if (on)
-		__asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" :
-		    : : "memory", "cc");
-	else
-		__asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" :
-		    : : "memory", "cc");
 }
 
 /*
