@@ -3,7 +3,7 @@
  *
  * The time in them is charged to their callers when they return; see
  * lib/wrapped.c for the time in between.  (The calls that wait for signals are
- * in lib/interpose-signals.c, those that read and write in lib/interpose-io.c.)
+ * in lib/interpose-sigwait.c, those that read and write in lib/interpose-io.c.)
  */
 #include <errno.h>
 #include <netdb.h>

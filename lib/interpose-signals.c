@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* interpose-signals.c -- functions we stand before: signals.
+/* interpose-signals.c -- functions we stand before: signals' actions and masks.
  *
  * The program sees of our signals what it asked for, while the kernel's
  * handlers stay ours (lib/signals.h).
@@ -8,34 +8,17 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 #include "lib/action.h"
 #include "lib/alternate.h"
+#include "lib/exported.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
 #include "lib/signals.h"
-#include "lib/threads.h"
-#include "lib/wrapped.h"
 
 /*
  * Actions.
  */
-
-/* *set, or *copy without our signals. */
-static const sigset_t *
-without_ours(const sigset_t *set, sigset_t *copy)
-{
-	unsigned i;
-
-	if (set == NULL || !sampler_is_on())
-		return set;
-	*copy = *set;
-	for (i = 0; i < OUR_SIGNALS; i++)
-		if (signals_are_ours(signals_number(i)))
-			sigdelset(copy, signals_number(i));
-	return copy;
-}
 
 EXPORTED int
 sigaction(int number, const struct sigaction *restrict action,
@@ -135,7 +118,7 @@ siginterrupt(int number, int interrupt)
 }
 
 /*
- * Masks and waiting.
+ * Masks.
  */
 
 /*
@@ -170,7 +153,7 @@ change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
 		signals_believe_blocked(i, belief_after(i, how, set));
 	}
 	if (how != SIG_UNBLOCK && !signals_have_yielded())
-		set = without_ours(set, &copy);
+		set = signals_without_ours(set, &copy);
 	result = change(how, set, old);
 	for (i = 0; i < OUR_SIGNALS; i++) {
 		if (result != 0)
@@ -191,80 +174,4 @@ EXPORTED int
 pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
 	return change_mask(real()->pthread_sigmask, how, set, old);
-}
-
-/* A thread that waits for all signals must not be handed our ticks. */
-static const sigset_t *
-waitable(const sigset_t *set, sigset_t *copy)
-{
-	return signals_have_yielded() ? set : without_ours(set, copy);
-}
-
-/* Its time is `real` time of the caller. */
-static int
-wait_once(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-	struct wrapped_call call;
-	int result;
-
-	if (thread_self == NULL ||
-	    (!resource_is_wanted(RESOURCE_REAL) && !wrapped_counts_calls()))
-		return real()->sigtimedwait(set, info, timeout);
-	wrapped_enter(&call, (const void *)real()->sigtimedwait);
-	result = real()->sigtimedwait(set, info, timeout);
-	wrapped_leave(&call);
-	return result;
-}
-
-/* What interrupts it may be the signal waited for, held back. */
-static int
-wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-	bool had_yielded;
-	sigset_t copy;
-	int result;
-
-	do {
-		had_yielded = signals_have_yielded();
-		result = wait_once(waitable(set, &copy), info, timeout);
-	} while (result < 0 && errno == EINTR && !had_yielded &&
-	    signals_have_yielded());
-	return result;
-}
-
-EXPORTED int
-sigwait(const sigset_t *restrict set, int *restrict number)
-{
-	int result;
-
-	if (!sampler_is_on())
-		return real()->sigwait(set, number);
-	do
-		result = wait_for(set, NULL, NULL);
-	while (result < 0 && errno == EINTR);
-	if (result < 0)
-		return errno;
-	*number = result;
-	return 0;
-}
-
-EXPORTED int
-sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
-{
-	return wait_for(set, info, NULL);
-}
-
-EXPORTED int
-sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
-    const struct timespec *restrict timeout)
-{
-	return wait_for(set, info, timeout);
-}
-
-EXPORTED int
-signalfd(int fd, const sigset_t *set, int flags)
-{
-	sigset_t copy;
-
-	return real()->signalfd(fd, waitable(set, &copy), flags);
 }

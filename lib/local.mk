@@ -38,7 +38,7 @@ libcpprof_la_SOURCES = \
 	lib/interpose-kernel.c lib/interpose-kernel.def \
 	lib/interpose-memory.c \
 	lib/interpose-stdio.c lib/interpose-stdio.def \
-	lib/interpose-exec.c lib/interpose-signals.c \
+	lib/interpose-exec.c lib/interpose-signals.c lib/interpose-sigwait.c \
 	lib/look-ahead.c lib/look-ahead.h \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
@@ -95,10 +95,10 @@ endif
 
 shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
-tests_programs_hostile_SOURCES = tests/programs/hostile.c
+tests_programs_hostile_SOURCES = tests/programs/hostile.c tests/programs/spin.h
 tests_programs_hostile_CFLAGS = $(shape_flags)
 
-tests_programs_target_SOURCES = tests/programs/target.c
+tests_programs_target_SOURCES = tests/programs/target.c tests/programs/spin.h
 tests_programs_target_CFLAGS = $(shape_flags)
 
 # Resources of library calls.
@@ -116,7 +116,8 @@ if COLLECTOR
 check_PROGRAMS += tests/programs/exceptions
 TESTS += tests/test-exceptions.py
 endif
-tests_programs_exceptions_SOURCES = tests/programs/exceptions.c
+tests_programs_exceptions_SOURCES = tests/programs/exceptions.c \
+	tests/programs/spin.h
 tests_programs_exceptions_CFLAGS = $(shape_flags) -frounding-math
 tests_programs_exceptions_LDADD = -lm
 
@@ -126,7 +127,8 @@ if COLLECTOR
 check_PROGRAMS += tests/programs/consumer
 TESTS += tests/test-resources.py
 endif
-tests_programs_consumer_SOURCES = tests/programs/consumer.c
+tests_programs_consumer_SOURCES = tests/programs/consumer.c \
+	tests/programs/spin.h
 tests_programs_consumer_CFLAGS = $(shape_flags)
 
 tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c

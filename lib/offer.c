@@ -12,15 +12,11 @@
 #define LINE_MAX_SIZE 512
 
 static bool
-offer(enum resource_id id, uint64_t interval)
+offer(const struct resource_row *row, const struct source *source,
+    const char *why)
 {
-	const struct resource_row *row = &resource_rows[id];
-	const struct source *source;
 	char line[LINE_MAX_SIZE], *at = line, *const end = line + sizeof line;
-	const char *why;
 
-	source = resources_find_source(row,
-	    interval != 0 ? interval : row->interval, &why);
 	at = stpcpy(stpcpy(at, row->name), "\t");
 	if (source != NULL)
 		at = stpcpy(at, source->name);
@@ -34,23 +30,48 @@ offer(enum resource_id id, uint64_t interval)
 	return write(STDOUT_FILENO, line, (size_t)(at - line)) == at - line;
 }
 
-int
-offer_resources(const char *list, bool is_random)
+static bool
+offer_alone(enum resource_id id, uint64_t interval)
+{
+	const struct resource_row *row = &resource_rows[id];
+	const char *why;
+	const struct source *source = resources_find_source(row,
+	    interval != 0 ? interval : row->interval, &why);
+
+	return offer(row, source, why);
+}
+
+static bool
+offer_each(const char *list)
 {
 	enum resource_id id;
 	uint64_t interval;
+
+	while (list != NULL)
+		if (resources_next(&list, &id, &interval) != NULL ||
+		    !offer_alone(id, interval))
+			return false;
+	return true;
+}
+
+int
+offer_resources(const char *list, bool is_random)
+{
+	const char *problem;
 	unsigned i;
 
 	resources.is_random = is_random;
 	if (list == NULL) {
 		for (i = 0; i < RESOURCE_N; i++)
-			if (!offer((enum resource_id)i, 0))
+			if (!offer_alone((enum resource_id)i, 0))
 				return 1;
 		return 0;
 	}
-	while (list != NULL)
-		if (resources_next(&list, &id, &interval) != NULL ||
-		    !offer(id, interval))
+	if (!resources_choose(list, is_random, &problem))
+		return offer_each(list) ? 0 : 1;
+	for (i = 0; i < resources.n; i++)
+		if (!offer(resources.columns[i].row,
+		    resources.columns[i].source, resources.columns[i].why))
 			return 1;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -78,12 +79,19 @@ syscall_tracepoint(void)
 	return number;
 }
 
+#define TEXT_OF(number) #number
+#define AS_TEXT(number) TEXT_OF(number)
+
+/* The call that ends a handler, as of each sample, would be counted too. */
+static const char no_return[] = "id != " AS_TEXT(SYS_rt_sigreturn);
+
 /* It does not run yet. */
 static int
 open_event(const struct source *source, uint64_t period, unsigned column,
     bool excludes_kernel)
 {
 	struct perf_event_attr attr;
+	int fd;
 
 	memset(&attr, 0, sizeof attr);
 	attr.size = sizeof attr;
@@ -98,8 +106,14 @@ open_event(const struct source *source, uint64_t period, unsigned column,
 	attr.sigtrap = 1;
 	attr.remove_on_exec = 1;
 	attr.sig_data = to_data(column);
-	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
 	    PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0 && attr.type == PERF_TYPE_TRACEPOINT &&
+	    ioctl(fd, PERF_EVENT_IOC_SET_FILTER, no_return) != 0) {
+		files_close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 int

@@ -72,15 +72,14 @@ read_number(const char *text, uint64_t *number)
 	return *number <= RESOURCE_INTERVAL_MAX ? text : NULL;
 }
 
-const struct source *
-resources_find_source(const struct resource_row *row, uint64_t interval,
+static const struct source *
+find_source_from(unsigned i, const struct resource_row *row, uint64_t interval,
     const char **why)
 {
 	const char *against = "";
-	unsigned i;
 
 	*why = row->sources[0] != NULL ? "" : "no source of it is known here";
-	for (i = 0; row->sources[i] != NULL; i++) {
+	for (; row->sources[i] != NULL; i++) {
 		if (row->sources[i]->probe == NULL ||
 		    row->sources[i]->probe(row, interval, &against))
 			return row->sources[i];
@@ -90,12 +89,18 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 	return NULL;
 }
 
+const struct source *
+resources_find_source(const struct resource_row *row, uint64_t interval,
+    const char **why)
+{
+	return find_source_from(0, row, interval, why);
+}
+
 /* Gives a resource the next column; NULL, or what is wrong. */
 static const char *
 add_column(enum resource_id id, uint64_t interval)
 {
 	struct resource *column = &resources.columns[resources.n];
-	const char *why;
 
 	if (resources.place[id] != 0)
 		return "a resource is named twice";
@@ -106,9 +111,9 @@ add_column(enum resource_id id, uint64_t interval)
 	if (column->interval < column->row->least)
 		return "an interval is too short";
 	column->source = resources_find_source(column->row, column->interval,
-	    &why);
+	    &column->why);
 	if (column->source == NULL)
-		return why;
+		return column->why;
 	resources.place[id] = (unsigned char)++resources.n;
 	if (column->source == &source_timer)
 		resources.tick_ns = column->interval * 1000;
@@ -151,6 +156,39 @@ resource_exists(const char *name)
 	return find_row(name, strlen(name)) != RESOURCE_N;
 }
 
+static bool
+handlers_make_calls(void)
+{
+	unsigned i;
+
+	if (resources.is_random)	/* and set each interval */
+		return true;
+	for (i = 0; i < resources.n; i++)
+		if (resources.columns[i].source->usage != 0 ||
+		    resources.columns[i].source == &source_bytes)
+			return true;
+	return false;
+}
+
+/*
+ * The tracepoint does not tell system calls of handlers from the program's;
+ * where it traps at every one, there would be no end.
+ */
+static void
+keep_off_tracepoint(void)
+{
+	const unsigned place = resources.place[RESOURCE_SYSCALLS];
+	struct resource *column = &resources.columns[place - 1];
+
+	if (place == 0 || column->source != &source_perf_syscalls ||
+	    !handlers_make_calls())
+		return;
+	column->source = find_source_from(1, column->row, column->interval,
+	    &column->why);
+	if (*column->why == '\0')
+		column->why = "a sample takes system calls of its own here";
+}
+
 bool
 resources_choose(const char *text, bool is_random, const char **problem)
 {
@@ -169,6 +207,7 @@ resources_choose(const char *text, bool is_random, const char **problem)
 		if (*problem != NULL)
 			return false;
 	}
+	keep_off_tracepoint();
 	return true;
 }
 

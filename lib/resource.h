@@ -54,6 +54,7 @@ struct resource {
 	const struct resource_row *row;
 	const struct source *source;
 	uint64_t interval;
+	const char *why;		/* from no better source, or "" */
 };
 
 /*

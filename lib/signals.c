@@ -60,6 +60,20 @@ signals_all(sigset_t *set)
 			sigaddset(set, signals_number(i));
 }
 
+const sigset_t *
+signals_without_ours(const sigset_t *set, sigset_t *copy)
+{
+	unsigned i;
+
+	if (set == NULL || !sampler_is_on())
+		return set;
+	*copy = *set;
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL)
+			sigdelset(copy, signals_number(i));
+	return copy;
+}
+
 void
 signals_unblocked(sigset_t *set)
 {

@@ -32,6 +32,9 @@ int signals_number(enum our_signal which);
 bool signals_are_ours(int number);
 void signals_all(sigset_t *set);
 
+/* *set, or *copy without those; of NULL, NULL. */
+const sigset_t *signals_without_ours(const sigset_t *set, sigset_t *copy);
+
 /* Those that are to be unblocked in this thread: all while sampling is on. */
 void signals_unblocked(sigset_t *set);
 

@@ -166,10 +166,7 @@ set_period(struct account *account, const struct source *source)
 		close_descriptor(account);
 }
 
-/*
- * What no usage counts is known by its own traps alone: each is a period, of
- * system calls one less, since the handler's return is one of ours.
- */
+/* What no usage counts is known by its own traps alone: each is a period. */
 static uint64_t
 count(struct thread *thread, unsigned column, bool is_own_trap)
 {
@@ -177,8 +174,6 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 	struct account *account = &thread->accounts[column];
 	uint64_t spent = is_own_trap ? account->period : 0, hits;
 
-	if (source->event_type == PERF_TYPE_TRACEPOINT && spent > 1)
-		spent--;
 	if (source->usage != 0)
 		hits = usage_hits(thread, column, 1);
 	else

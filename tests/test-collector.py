@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from collector_file import Profile  # noqa: E402
 
 BUILD = os.environ.get('builddir', '.')
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs')
 LIBRARY = os.environ.get('CPPROF_LIBRARY',
                          os.path.join(BUILD, '.libs', 'libcpprof.so'))
 TARGET = os.environ.get('CPPROF_TARGET',
@@ -110,17 +111,8 @@ def returns_are_counted():
 
 CONSTRUCTED = '''
 #include <pthread.h>
-#include <time.h>
-static volatile unsigned sink;
-void spin_early(void)
-{
-    struct timespec now;
-    do {
-        for (int i = 0; i < 20000; i++)
-            sink += i;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    } while (now.tv_nsec < 200000000 && now.tv_sec == 0);
-}
+#include "spin.h"
+void spin_early(void) { spin(200); sink++; }
 static void *run(void *argument) { spin_early(); return argument; }
 static pthread_t thread;
 __attribute__((constructor)) static void begin(void)
@@ -130,9 +122,7 @@ __attribute__((constructor)) static void begin(void)
 }
 __attribute__((destructor)) static void end(void)
 {
-    clock_t start = clock();
-    while (clock() - start < CLOCKS_PER_SEC / 5)
-        sink++;
+    spend(200, 20000, spin_round);
 }
 void join(void) { pthread_join(thread, 0); }
 '''
@@ -147,7 +137,8 @@ def constructors_and_destructors_are_sampled():
                 (program, 'void join(void); int main(void) { join(); }',
                  [library])):
             if subprocess.run(['cc', '-O2', '-x', 'c', '-o', name, '-', '-x',
-                               'none', *more], input=text.encode(),
+                               'none', '-I', SOURCES, *more],
+                              input=text.encode(),
                               capture_output=True).returncode != 0:
                 raise Skip('no C compiler')
         run = Run(program)

@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/programs/spin.h"
+
 #define NOINLINE __attribute__((noinline, noclone))
 #define PAGE 4096
-
-static volatile unsigned sink;
 
 static void
 print_usage(void)
@@ -163,36 +163,30 @@ run_naps(long n)
 	return 0;
 }
 
-static long
-cpu_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static NOINLINE void
 think(long ms)
 {
-	long end = cpu_ms() + ms;
-	int i;
+	spin(ms);
+	sink++;
+}
 
-	while (cpu_ms() < end)
-		for (i = 0; i < 200000; i++)
-			sink = sink * 31 + (unsigned)i;
+static int zeros;
+
+static inline __attribute__((always_inline)) void
+read_zeros(long n)
+{
+	static char buffer[1 << 18];
+
+	while (n-- > 0 && read(zeros, buffer, sizeof buffer) > 0)
+		sink++;
 }
 
 static NOINLINE void
 toil(long ms)
 {
-	static char buffer[1 << 18];
-	long end = cpu_ms() + ms;
-	int fd = open("/dev/zero", O_RDONLY);
-
-	while (cpu_ms() < end && read(fd, buffer, sizeof buffer) > 0)
-		sink++;
-	close(fd);
+	zeros = open("/dev/zero", O_RDONLY);
+	spend(ms, 1, read_zeros);
+	close(zeros);
 }
 
 /* In turn CPU time here, and three times as much in the kernel. */

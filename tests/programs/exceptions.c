@@ -17,8 +17,9 @@
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tests/programs/spin.h"
 
 #define NOINLINE __attribute__((noipa, optimize("no-optimize-sibling-calls")))
 
@@ -282,13 +283,9 @@ run_alarms(long n)
 static int
 run_again(long n)
 {
-	struct timespec now;
-
 	by_division(n);
 	fesetenv(FE_DFL_ENV);
-	do
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	while (now.tv_nsec < 100000000 && now.tv_sec == 0);
+	spin(100);
 	by_invalid(n);
 	return 0;
 }

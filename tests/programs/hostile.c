@@ -34,29 +34,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "tests/programs/spin.h"
+
 #define NOINLINE __attribute__((noinline, noclone))
 #define OURS (SIGRTMAX - 1)	/* which is the collector's, too */
 
 extern char **environ;
-static volatile unsigned sink;
 static volatile sig_atomic_t n_caught;
-
-static NOINLINE void
-spin(long ms)
-{
-	struct timespec now;
-	long start = -1, at;
-	int i;
-
-	do {
-		for (i = 0; i < 20000; i++)
-			sink = sink * 31 + (unsigned)i;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-		at = now.tv_sec * 1000 + now.tv_nsec / 1000000;
-		if (start < 0)
-			start = at;
-	} while (at < start + ms);
-}
 
 /* New call paths, so that the file grows. */
 static NOINLINE void

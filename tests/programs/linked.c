@@ -12,28 +12,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "spin.h"
 
 #define N_EARLY 3
 #define NOINLINE __attribute__((noinline, noclone))
-
-static volatile unsigned sink;
-
-static NOINLINE void
-spin(long ms)
-{
-	struct timespec now;
-	long end = -1, i;
-
-	do {
-		for (i = 0; i < 20000; i++)
-			sink = sink * 31 + (unsigned)i;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-		if (end < 0)
-			end = now.tv_sec * 1000 + now.tv_nsec / 1000000 + ms;
-	} while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < end);
-}
 
 static NOINLINE void
 before(void)

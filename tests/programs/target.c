@@ -23,32 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/programs/spin.h"
+
 #define NOINLINE __attribute__((noinline, noclone))
 
 extern char **environ;
-
-static long
-cpu_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static volatile unsigned sink;
-
-/* Uses that much CPU time of its thread. */
-static NOINLINE void
-spin(long ms)
-{
-	long end = cpu_ms() + ms;
-	int i;
-
-	while (cpu_ms() < end)
-		for (i = 0; i < 20000; i++)
-			sink = sink * 31 + (unsigned)i;
-}
 
 static NOINLINE void
 recurse(unsigned depth, long ms)
@@ -380,21 +359,26 @@ share_40(void)
 	sink++;
 }
 
-static int
-run_shares(long ms)
+/* Each as often as the others, from a random one on. */
+static inline __attribute__((always_inline)) void
+share(long n)
 {
 	static void (*const shares[])(void) = { share_10, share_20, share_30,
 	    share_40 };
-	long end = cpu_ms() + ms;
-	unsigned random = 1;
+	static unsigned random = 1;
 	int i;
 
-	/* Each as often as the others, from a random one on. */
-	while (cpu_ms() < end) {
+	while (n-- > 0) {
 		random = random * 1103515245 + 12345;
 		for (i = 0; i < 4; i++)
 			shares[((random >> 16) + (unsigned)i) % 4]();
 	}
+}
+
+static int
+run_shares(long ms)
+{
+	spend(ms, 1, share);
 	puts("shared");
 	return 0;
 }
@@ -419,32 +403,41 @@ run_close_all(long ms)
 	return 0;
 }
 
+static int pipes[2], epoll;
+static unsigned long n_polled, n_failed;
+
+static void
+poll_often(long n)
+{
+	struct timespec moment = { 0, 1000 };
+	struct epoll_event event;
+
+	while (n-- > 0) {
+		struct pollfd fd = { .fd = pipes[0], .events = POLLIN };
+		struct timeval none = { 0, 0 };
+
+		n_failed += poll(&fd, 1, 0) < 0;
+		n_failed += ppoll(&fd, 1, &(struct timespec){ 0, 0 }, NULL) < 0;
+		n_failed += select(0, NULL, NULL, NULL, &none) < 0;
+		n_failed += epoll_wait(epoll, &event, 1, 0) < 0;
+		if (n_polled++ % 64 == 0)
+			n_failed += nanosleep(&moment, NULL) < 0;
+	}
+}
+
 /* Interruptible calls must not be seen to fail. */
 static int
 run_poll(long ms)
 {
-	struct timespec moment = { 0, 1000 };
-	unsigned long n, failed = 0;
-	long end = cpu_ms() + ms;
-	int pipes[2], epoll = epoll_create1(0);
 	struct epoll_event event = { .events = EPOLLIN };
 
+	epoll = epoll_create1(0);
 	if (pipe(pipes) != 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, pipes[0],
 	    &event) != 0)
 		return 1;
-	for (n = 0; cpu_ms() < end; n++) {
-		struct pollfd fd = { .fd = pipes[0], .events = POLLIN };
-		struct timeval none = { 0, 0 };
-
-		failed += poll(&fd, 1, 0) < 0;
-		failed += ppoll(&fd, 1, &(struct timespec){ 0, 0 }, NULL) < 0;
-		failed += select(0, NULL, NULL, NULL, &none) < 0;
-		failed += epoll_wait(epoll, &event, 1, 0) < 0;
-		if (n % 64 == 0)
-			failed += nanosleep(&moment, NULL) < 0;
-	}
-	printf("failed %lu\n", failed);
-	return n < 100;
+	spend(ms, 10, poll_often);
+	printf("failed %lu\n", n_failed);
+	return n_polled < 100;
 }
 
 static int

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* spin.h -- CPU time for a program to use.
+ *
+ * Whoever asks for a thread's CPU time has Linux look whether the thread's turn
+ * is over.  A program that asks all the time, and shares its processor, is
+ * therefore put off between two of the kernel's ticks, every time: none finds
+ * it running, and no timer of CPU time goes off.  This asks seldom.
+ */
+#ifndef CPPROF_TESTS_SPIN_H
+#define CPPROF_TESTS_SPIN_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t
+thread_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/*
+ * Uses that much CPU time of its thread, in work(n), which does n equal pieces;
+ * `least` of them take some ten microseconds.
+ */
+static inline __attribute__((always_inline)) void
+spend(long ms, long least, void (*work)(long n))
+{
+	const int64_t wanted = ms * INT64_C(1000000), start = thread_ns();
+	int64_t used = 0;
+	long done = 0, n = least;
+
+	while (used < wanted) {
+		work(n);
+		done += n;
+		used = thread_ns() - start;
+		/* Half of what is left, as it went up to now. */
+		n = done * ((wanted - used) / 1000) / (2 * (used / 1000 + 1));
+		if (n < least)
+			n = least;
+	}
+}
+
+static volatile unsigned sink;
+
+static inline __attribute__((always_inline)) void
+spin_round(long n)
+{
+	long i;
+
+	for (i = 0; i < n; i++)
+		sink = sink * 31 + (unsigned)i;
+}
+
+static __attribute__((noinline, noclone)) void
+spin(long ms)
+{
+	spend(ms, 20000, spin_round);
+}
+
+#endif
