@@ -39,7 +39,10 @@ wait_once(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 	return result;
 }
 
-/* Whether the program has a handler that could run in this thread. */
+/*
+ * Whether the program has a handler that could run in this thread: of SIGSYS,
+ * which may be ours, it runs at the calls that bring it.
+ */
 static bool
 may_be_interrupted(void)
 {
@@ -50,7 +53,7 @@ may_be_interrupted(void)
 	sigemptyset(&mask);
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
 	for (number = 1; number < _NSIG; number++)
-		if (sigismember(&mask, number) == 0 &&
+		if (number != SIGSYS && sigismember(&mask, number) == 0 &&
 		    sigaction(number, NULL, &action) == 0 &&
 		    action.sa_handler != SIG_DFL &&
 		    action.sa_handler != SIG_IGN)

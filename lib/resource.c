@@ -19,6 +19,7 @@
 #include "lib/wrapped.h"
 
 #define TICK_NS 4000000		/* of what is only looked at at ticks */
+#define TRACEPOINT_MIN 16	/* system calls between its traps */
 
 struct resources resources;
 
@@ -171,8 +172,9 @@ handlers_make_calls(void)
 }
 
 /*
- * The tracepoint does not tell system calls of handlers from the program's;
- * where it traps at every one, there would be no end.
+ * The tracepoint does not tell system calls of handlers from the program's:
+ * where it traps at every one, there would be no end.  Dispatch does, and is
+ * no dearer where there are many samples.
  */
 static void
 keep_off_tracepoint(void)
@@ -181,12 +183,12 @@ keep_off_tracepoint(void)
 	struct resource *column = &resources.columns[place - 1];
 
 	if (place == 0 || column->source != &source_perf_syscalls ||
-	    !handlers_make_calls())
+	    (column->interval >= TRACEPOINT_MIN && !handlers_make_calls()))
 		return;
 	column->source = find_source_from(1, column->row, column->interval,
 	    &column->why);
 	if (*column->why == '\0')
-		column->why = "a sample takes system calls of its own here";
+		column->why = "samples make system calls, too";
 }
 
 bool

@@ -268,10 +268,10 @@ REAL_PROGRAMS = (
               'for (const l of require("fs").readFileSync("@data", "utf8")'
               '.split("\\n")) s += l.length; console.log(s);'
               'require("child_process").exec("echo sub; exit 3",'
-              '(e, o) => console.log(e.code, o));'
-              'setTimeout(() => console.log("late"), 300);'
+              '(e, o) => { console.log(e.code, o);'
               'require("zlib").gzip("a".repeat(1e6),'
-              '(e, b) => console.log(b.length))']),
+              '(e, b) => { console.log(b.length);'
+              'setTimeout(() => console.log("late"), 100); }); });']),
     ('sqlite3', ['sqlite3', ':memory:', 'create table t(a, b);'
                  'with recursive c(x) as (select 1 union all select x + 1'
                  ' from c where x < 50000) insert into t select x,'
