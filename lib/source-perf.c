@@ -166,7 +166,17 @@ set_period(struct account *account, const struct source *source)
 		close_descriptor(account);
 }
 
-/* What no usage counts is known by its own traps alone: each is a period. */
+static bool
+is_clock_of_user_mode(const struct thread *thread, unsigned column)
+{
+	return resources.columns[column].source->usage == USAGE_CPU &&
+	    thread->accounts[column].needs_ticks;
+}
+
+/*
+ * What no usage counts is known by its own traps alone: each is a period.  So
+ * is one of a clock in user mode alone; what that has not seen is for ticks.
+ */
 static uint64_t
 count(struct thread *thread, unsigned column, bool is_own_trap)
 {
@@ -175,7 +185,8 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 	uint64_t spent = is_own_trap ? account->period : 0, hits;
 
 	if (source->usage != 0)
-		hits = usage_hits(thread, column, 1);
+		hits = usage_hits_of(thread, column,
+		    is_clock_of_user_mode(thread, column) ? spent : UINT64_MAX);
 	else
 		hits = meter_spend(&account->meter, spent);
 	if (hits > 0 || is_own_trap)
@@ -189,11 +200,13 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
  * have been lost to that.  What counts events has lost one if a boundary was
  * crossed.  A clock crosses them anywhere, and if whatever trap comes next
  * noticed, the time would go where those traps are; its own is lost once more
- * than its period has passed.
+ * than its period has passed.  Where it is of user mode alone, ticks notice.
  */
 static bool
 is_asked_too(const struct thread *thread, unsigned column)
 {
+	if (is_clock_of_user_mode(thread, column))
+		return false;
 	return resources.columns[column].source->usage != USAGE_CPU ||
 	    usage_unseen(thread, column) > thread->accounts[column].period;
 }

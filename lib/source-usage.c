@@ -61,14 +61,22 @@ usage_unseen(const struct thread *thread, unsigned column)
 }
 
 uint64_t
-usage_hits(struct thread *thread, unsigned column, uint64_t expiries)
+usage_hits_of(struct thread *thread, unsigned column, uint64_t most)
 {
 	struct account *account = &thread->accounts[column];
 	uint64_t spent = usage_unseen(thread, column);
 
-	(void)expiries;
+	if (spent > most)
+		spent = most;
 	account->seen += spent;
 	return meter_spend(&account->meter, spent);
+}
+
+uint64_t
+usage_hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	(void)expiries;
+	return usage_hits_of(thread, column, UINT64_MAX);
 }
 
 #define COUNT_AT_TICKS \

@@ -36,4 +36,7 @@ bool usage_start(struct thread *thread, unsigned column);
 uint64_t usage_hits(struct thread *thread, unsigned column,
     uint64_t expiries);
 
+/* The same of that many gticks at most; the rest stays unseen. */
+uint64_t usage_hits_of(struct thread *thread, unsigned column, uint64_t most);
+
 #endif

@@ -392,7 +392,7 @@ CASES = (
     random_intervals_do_not_keep_step,
     without_events_ticks_count,
     system_calls_are_counted_by_the_tracepoint,
-        system_calls_of_handlers_are_not_counted,
+    system_calls_of_handlers_are_not_counted,
     what_is_not_there_is_not_recorded,
     counters_of_the_processor_are_sampled,
     closed_descriptors_do_not_stop_events,
