@@ -43,6 +43,8 @@ class Terminal:
         if self.process == 0:
             if stdin is not None:
                 os.dup2(os.open(stdin, os.O_RDONLY), 0)
+            for key in signal.SIGINT, signal.SIGQUIT:
+                signal.signal(key, signal.SIG_DFL)  # ignored in background
             time.sleep(0.05)    # until the size is set
             os.execve(CPPROF, [CPPROF, *arguments], settings)
         fcntl.ioctl(self.file, termios.TIOCSWINSZ,
