@@ -84,22 +84,22 @@ rest_of(const struct timespec *timeout, const struct timespec *start,
 }
 
 /*
- * What interrupts it may be a signal of ours that the program waits for: held
- * back here, and pending by now, or taken and sent on by another thread, in
- * which it ought to be blocked.  Where no handler of the program's can have
- * run, it was no other.
+ * What interrupts it may be a signal of ours that ought to be blocked: held
+ * back here, and pending by now, or taken and sent on by another thread.  Where
+ * no handler of the program's could run, before and after, it was no other.
  */
 static int
 wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	const struct timespec *left = timeout;
 	struct timespec start, rest;
-	bool had_yielded;
+	bool had_yielded, is_undisturbed;
 	sigset_t copy;
 	int result;
 
 	if (!sampler_is_on())
 		return real()->sigtimedwait(set, info, timeout);
+	is_undisturbed = signals_beliefs() != 0 && !may_be_interrupted();
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (;;) {
 		had_yielded = signals_have_yielded();
@@ -107,7 +107,7 @@ wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 		if (result >= 0 || errno != EINTR)
 			return result;
 		if (had_yielded == signals_have_yielded() &&
-		    may_be_interrupted()) {
+		    (!is_undisturbed || may_be_interrupted())) {
 			errno = EINTR;
 			return result;
 		}

@@ -314,6 +314,24 @@ run_waiting_thread(void)
 	return 0;
 }
 
+/* What the program's own handler interrupts, though it is gone then. */
+static int
+run_interrupted_wait(void)
+{
+	struct itimerval soon = { .it_value = { 0, 30000 } };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, OURS);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	handle(SIGALRM, count, SA_RESETHAND);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	spin(10);
+	printf("%d ", sigwaitinfo(&set, NULL) == -1 && errno == EINTR);
+	printf("%d\n", (int)n_caught);
+	return 0;
+}
+
 static void
 block_behind(int number, siginfo_t *info, void *context)
 {
@@ -908,6 +926,7 @@ static const struct {
 	{ "views", run_views },
 	{ "waiting", run_waiting },
 	{ "waiting-thread", run_waiting_thread },
+	{ "interrupted-wait", run_interrupted_wait },
 	{ "masks-behind", run_masks_behind },
 	{ "raw-masks", run_raw_masks },
 	{ "inherited", run_inherited },
