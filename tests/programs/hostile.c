@@ -318,16 +318,18 @@ run_waiting_thread(void)
 static int
 run_interrupted_wait(void)
 {
-	struct itimerval soon = { .it_value = { 0, 30000 } };
+	struct itimerval soon = { .it_value = { 0, 300000 } };
+	struct timespec long_time = { 20, 0 };
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, OURS);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	handle(SIGALRM, count, SA_RESETHAND);
-	setitimer(ITIMER_REAL, &soon, NULL);
 	spin(10);
-	printf("%d ", sigwaitinfo(&set, NULL) == -1 && errno == EINTR);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	printf("%d ", sigtimedwait(&set, NULL, &long_time) == -1 &&
+	    errno == EINTR);
 	printf("%d\n", (int)n_caught);
 	return 0;
 }
