@@ -41,7 +41,8 @@ def run_quietly(command):
 
 
 def wrap_cpprof(options, command, output):
-    return [CPPROF, 'record', '-o', output, *options, '--', *command], {}
+    return [CPPROF, 'record', '--force', '-o', output, *options, '--',
+            *command], {}
 
 
 def read_cpprof(output):

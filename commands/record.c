@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/shell/arguments.h"
+#include "src/shell/earlier.h"
 #include "src/shell/help_text.h"
 #include "src/shell/launch.h"
 #include "src/shell/offers.h"
@@ -40,6 +41,23 @@ tell_other_sources(const struct session *session, const struct offers *offers,
 				session_note(session, "%s: of some processes "
 				             "from the %s", name, source);
 	}
+}
+
+/* What the recordings before this one are called now. */
+static void
+tell_moved(const struct session *session, const struct recording *recording)
+{
+	char first[PATH_MAX], last[PATH_MAX];
+	unsigned n = recording->n_moved;
+
+	earlier_name(recording->name, 1, first, sizeof first);
+	earlier_name(recording->name, n, last, sizeof last);
+	if (n == 1)
+		session_note(session, "the earlier recording is now %s",
+		             first);
+	else if (n > 1)
+		session_note(session, "the %u earlier recordings are now %s "
+		             "(the latest) to %s", n, first, last);
 }
 
 /* What became of it, on one line of standard error. */
@@ -112,15 +130,22 @@ check_resources(const struct session *session, const char *library,
 	return check_offers(session, offers, is_random, error);
 }
 
-static int
-run_program(struct session *session, const struct record_options *options,
-            const char *name, const char *resources, char output[PATH_MAX],
-            struct offers *offers, struct error *error)
+static void
+has_started(void *recording)
 {
-	char program[PATH_MAX], library[PATH_MAX];
+	recording_started(recording);
+}
+
+/* The program that was found, into a directory that is made ready. */
+static int
+launch(struct session *session, const struct record_options *options,
+       const char *resources, const char *program, const char *library,
+       struct recording *recording, enum earlier_recording earlier,
+       struct error *error)
+{
 	struct launch launch = {
 		.library = library,
-		.output = output,
+		.output = recording->path,
 		.resources = resources,
 		.is_random = options->is_random,
 		.is_alone = options->is_alone,
@@ -128,31 +153,81 @@ run_program(struct session *session, const struct record_options *options,
 		.max_size = options->max_size,
 		.program = program,
 		.words = options->program,
+		.started = has_started,
+		.context = recording,
 		.resets_sigpipe = !session->is_lone_command,
 	};
 
-	if (preload_find_program(*options->program, program, sizeof program,
-	                         error) != 0 ||
-	    preload_check(program, error) != 0 ||
-	    preload_find_library(library, sizeof library, error) != 0 ||
-	    check_resources(session, library, resources, options->is_random,
-	                    offers, error) != 0 ||
-	    recording_prepare(name, output, PATH_MAX, error) != 0)
+	if (recording_clear(recording, earlier, error) != 0)
 		return -1;
 	return launch_program(&launch, &session->status, error);
+}
+
+/* Once the directory is ours. */
+static int
+run_program(struct session *session, const struct record_options *options,
+            struct recording *recording, enum earlier_recording earlier,
+            struct offers *offers, struct error *error)
+{
+	char program[PATH_MAX], library[PATH_MAX];
+	struct text_buffer resources = { 0 };
+	int result = -1;
+
+	record_options_add_resources(options, &resources);
+	if (preload_find_program(*options->program, program, sizeof program,
+	                         error) == 0 &&
+	    preload_check(program, error) == 0 &&
+	    preload_find_library(library, sizeof library, error) == 0 &&
+	    check_resources(session, library, text_string(&resources),
+	                    options->is_random, offers, error) == 0)
+		result = launch(session, options, text_string(&resources),
+		                program, library, recording, earlier, error);
+	text_free(&resources);
+	if (result != 0)
+		recording_undo(recording);
+	return result;
+}
+
+static enum earlier_recording
+choose_earlier(const struct record_options *options)
+{
+	if (options->replaces)
+		return EARLIER_GOES;
+	return options->name != NULL ? EARLIER_STAYS : EARLIER_MOVES;
+}
+
+static int
+record_into(struct session *session, const struct record_options *options,
+            const char *name, bool opens, struct error *error)
+{
+	enum earlier_recording earlier = choose_earlier(options);
+	struct recording recording;
+	struct offers offers = { 0 };
+	int result = recording_open(&recording, name, earlier, error);
+
+	if (result == 0)
+		result = run_program(session, options, &recording, earlier,
+		                     &offers, error);
+	if (result == 0) {
+		tell_result(session, name, recording.path, opens,
+		            options->n_resources == 0, &offers);
+		tell_moved(session, &recording);
+	}
+	if (recording.needs_force && session->is_lone_command)
+		session->status = EXIT_USAGE;
+	recording_close(&recording);
+	offers_free(&offers);
+	return result;
 }
 
 static int
 record(struct session *session, const struct record_options *options,
        struct error *error)
 {
-	char default_name[NAME_MAX + sizeof ".cpprof"], output[PATH_MAX];
+	char default_name[NAME_MAX + sizeof ".cpprof"];
 	const char *name = options->name, *base;
-	struct text_buffer resources = { 0 };
-	struct offers offers = { 0 };
 	bool opens = !session->is_lone_command ||
 	    (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
-	int result;
 
 	if (name == NULL) {
 		base = strrchr(*options->program, '/');
@@ -160,15 +235,7 @@ record(struct session *session, const struct record_options *options,
 		         base != NULL ? base + 1 : *options->program);
 		name = default_name;
 	}
-	record_options_add_resources(options, &resources);
-	result = run_program(session, options, name, text_string(&resources),
-	                     output, &offers, error);
-	text_free(&resources);
-	if (result == 0)
-		tell_result(session, name, output, opens,
-		            options->n_resources == 0, &offers);
-	offers_free(&offers);
-	if (result != 0)
+	if (record_into(session, options, name, opens, error) != 0)
 		return -1;
 	session->stays = opens;
 	return opens ? session_load(session, &name, 1, error) : 0;
@@ -273,8 +340,13 @@ const struct command command_record = {
 	    "interval from one sample to the next is a number of gticks or has "
 	    "a unit: -r cpu:1ms -r alloc-bytes:512K -r page-faults:10.\n\n"
 	    "-F HZ: the same for time, as samples per second.\n\n"
-	    "-o NAME: the directory to write, PROGRAM.cpprof if not given. An "
-	    "earlier recording of that name is replaced.\n\n"
+	    "-o NAME: the directory to write. Without it that is "
+	    "PROGRAM.cpprof, and nothing is overwritten: the recording before "
+	    "becomes PROGRAM.1.cpprof, the one before that PROGRAM.2.cpprof, "
+	    "and so on. A NAME that holds a recording is refused. So is, "
+	    "either way, a directory that another recording is being written "
+	    "to.\n\n"
+	    "--force: replaces the earlier recording of that name.\n\n"
 	    "--list: shows every resource, where it comes from on this machine "
 	    "and why not from a better source; runs nothing.\n\n"
 	    "--no-children: samples the program alone, not the processes that "

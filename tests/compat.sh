@@ -27,7 +27,7 @@ both() {
 	echo "status $?" >>plain.out
 	rm -rf profile
 	# Its own lines are on standard error, too.
-	"$cpprof" record $options -o profile -- sh ./script >cpprof.out \
+	"$cpprof" record $options --force -o profile -- sh ./script >cpprof.out \
 		2>cpprof.err </dev/null
 	echo "status $?" >>cpprof.out
 	grep '^cpprof: [a-z-]*: ' cpprof.err >sources

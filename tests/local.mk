@@ -204,6 +204,7 @@ script_tests = \
 	tests/random-calls.py \
 	tests/random-oracle.py \
 	tests/record.sh \
+	tests/recordings.sh \
 	tests/recursion.py \
 	tests/reference.sh \
 	tests/test-prompt.py \

@@ -131,7 +131,7 @@ like 'and into a file' '^cpu ' "$(cat list.out)"
 "$cpprof" record -F 500 -o rate.cpprof -- "$forms" 0.1 >/dev/null 2>&1
 like '-F is an interval' '"name":"cpu".*"interval":2000' \
 	"$(ask info rate.cpprof)"
-"$cpprof" record -r cpu:8ms -o rate.cpprof -- "$forms" 0.1 >/dev/null 2>&1
+"$cpprof" record --force -r cpu:8ms -o rate.cpprof -- "$forms" 0.1 >/dev/null 2>&1
 like 'and so is one with a unit' '"name":"cpu".*"interval":8000' \
 	"$(ask info rate.cpprof)"
 "$cpprof" record -r page-faults:1 -r cpu -o two.cpprof -- "$forms" 0.1 \

@@ -103,7 +103,7 @@ compare() {
 		fi
 		rm -rf "$work/profile" "$work/profiles"
 		mkdir "$work/profiles"
-		"$2" "$work/sampled" "$cpprof" record -o "$work/profile" --
+		"$2" "$work/sampled" "$cpprof" record --force -o "$work/profile" --
 		cmp -s "$work/plain" "$work/sampled" && break
 	done
 	samples=$(for profile in "$work"/profile "$work"/profiles/*; do

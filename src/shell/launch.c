@@ -195,6 +195,8 @@ run_child(const struct launch *launch, const int report[2], int *status,
 		do
 			size = read(report[0], &why, sizeof why);
 		while (size < 0 && errno == EINTR);
+		if (size != (ssize_t)sizeof why && launch->started != NULL)
+			launch->started(launch->context);
 		result = wait_for(pid, status, error);
 		if (size == (ssize_t)sizeof why)
 			result = error_set(error, "%s: %s", launch->program,

@@ -17,6 +17,8 @@ struct launch {
 	const char *program;	/* the file to execute */
 	char *const *words;	/* its arguments, words[0] the name as typed;
 				 * ends with NULL */
+	void (*started)(void *context);	/* called once the program runs */
+	void *context;
 	bool resets_sigpipe;	/* this process ignores it on its own account:
 				 * the program should not */
 };

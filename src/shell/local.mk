@@ -16,6 +16,8 @@ libcore_a_SOURCES += \
 	src/shell/complete.h \
 	src/shell/describe.c \
 	src/shell/describe.h \
+	src/shell/earlier.c \
+	src/shell/earlier.h \
 	src/shell/help_text.c \
 	src/shell/help_text.h \
 	src/shell/history.c \

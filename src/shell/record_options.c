@@ -94,6 +94,14 @@ take_returns(struct parser *parser, const char *word)
 }
 
 static int
+take_force(struct parser *parser, const char *word)
+{
+	(void)word;
+	parser->options->replaces = true;
+	return 0;
+}
+
+static int
 take_list(struct parser *parser, const char *word)
 {
 	(void)word;
@@ -117,6 +125,7 @@ static const struct record_option {
 	{ "-r", "a resource, RESOURCE[:INTERVAL]", take_resource },
 	{ "-F", "samples per second", take_frequency },
 	{ "-o", "a directory's name", take_name },
+	{ "--force", NULL, take_force },
 	{ "--no-children", NULL, take_alone },
 	{ "--returns", NULL, take_returns },
 	{ "--random", NULL, take_random },
