@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* datafile.c -- header, chunks and records of the file.
  *
- * Each chunk is mapped by itself, and published when it is whole.
+ * Each chunk is mapped by itself, and published when it is whole.  Of the
+ * header, and of chunks whose records change, there is a private twin that
+ * looks the same; what changes is changed there and then copied.
  */
 #include "lib/datafile.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "lib/arch.h"
 #include "lib/disk.h"
@@ -26,19 +29,94 @@ static const size_t chunk_sizes[N_TYPES] = {
 	[CPPROFDATA_THREADS] = 4096,
 };
 
+/* A chunk of a shared type, and its records. */
+struct twin {
+	struct twin *next;		/* older */
+	struct datafile_chunk file;
+	size_t size;			/* of the records */
+	size_t record_size;
+	unsigned char records[] __attribute__((aligned(16)));
+};
+
 static struct {
 	uint64_t next_first[N_TYPES];
-	struct cpprofdata_chunk *filling[N_TYPES];
+	struct twin *_Atomic newest[N_TYPES];	/* which is being filled */
 } chunks;
 
-static struct cpprofdata_header *_Atomic header;
+/* What the file's header says, and where it is mapped; NULL: no file. */
+static struct cpprofdata_header header;
+static struct cpprofdata_header *_Atomic mapped_header;
 static atomic_flag locked = ATOMIC_FLAG_INIT;
 
-struct cpprofdata_header *
-datafile_header(void)
+/*
+ * Fields of the header.
+ */
+
+static struct cpprofdata_header *
+mapped(void)
 {
-	return atomic_load_explicit(&header, memory_order_acquire);
+	return atomic_load_explicit(&mapped_header, memory_order_acquire);
 }
+
+bool
+datafile_exists(void)
+{
+	return mapped() != NULL;
+}
+
+/* Where a part of the header is mapped; NULL: nowhere. */
+static void *
+mapped_part(const void *part)
+{
+	struct cpprofdata_header *to = mapped();
+
+	return to == NULL ? NULL : (char *)to + ((const char *)part -
+	    (const char *)&header);
+}
+
+static void
+set_number(uint64_t *number, uint64_t value)
+{
+	uint64_t *to = mapped_part(number);
+
+	__atomic_store_n(number, value, __ATOMIC_RELEASE);
+	if (to != NULL)
+		__atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+
+/*
+ * Several threads may count at once.  The last to copy the number leaves its
+ * last value in the file: if it was changed meanwhile it is copied again.
+ */
+static void
+count(uint64_t *number, uint64_t n)
+{
+	uint64_t *to = mapped_part(number), value;
+
+	if (n == 0)
+		return;
+	value = __atomic_add_fetch(number, n, __ATOMIC_SEQ_CST);
+	while (to != NULL) {
+		__atomic_store_n(to, value, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(number, __ATOMIC_SEQ_CST) == value)
+			break;
+		value = __atomic_load_n(number, __ATOMIC_SEQ_CST);
+	}
+}
+
+/* Copies a part of the header as it is. */
+static void
+copy_part(const void *part, size_t size)
+{
+	void *to = mapped_part(part);
+
+	if (to != NULL)
+		memcpy(to, part, size);
+}
+
+/*
+ * The lock.
+ */
 
 bool
 datafile_lock(void)
@@ -78,77 +156,138 @@ datafile_unlock(void)
 	atomic_flag_clear_explicit(&locked, memory_order_release);
 }
 
-static struct cpprofdata_chunk *
-add_chunk(enum cpprofdata_chunk_type type, size_t size, size_t record_size,
-    uint32_t owner)
-{
-	struct cpprofdata_header *head = datafile_header();
-	struct cpprofdata_chunk *chunk;
-	uint64_t used, capacity;
+/*
+ * Chunks and records.
+ */
 
-	if (head == NULL)
+void *
+datafile_private_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
 		return NULL;
-	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
-	used = head->used;
-	capacity = (size - sizeof *chunk) / record_size;
-	if (size > PROCESS_MAX_SIZE ||
-	    chunks.next_first[type] + capacity >= CPPROFDATA_PHASE ||
-	    !disk_reserve(used + size))
-		return NULL;
-	chunk = disk_map(used, size);
-	if (chunk == NULL)
-		return NULL;
-	chunk->magic = CPPROFDATA_CHUNK_MAGIC;
-	chunk->type = type;
-	chunk->size = size;
-	chunk->first = chunks.next_first[type];
-	chunk->record_size = (uint32_t)record_size;
-	chunk->owner = owner;
-	chunks.next_first[type] += capacity;
-	__atomic_store_n(&head->used, used + size, __ATOMIC_RELEASE);
-	return chunk;
+	madvise(memory, size, MADV_DONTFORK);
+	return memory;
 }
 
-struct cpprofdata_chunk *
-datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
-    size_t record_size, uint32_t owner)
+static bool
+add_chunk(enum cpprofdata_chunk_type type, size_t size, size_t record_size,
+    uint32_t owner, struct datafile_chunk *chunk)
 {
-	struct cpprofdata_chunk *chunk = add_chunk(type, size, record_size,
-	    owner);
+	const uint64_t used = header.used, first = chunks.next_first[type];
+	const uint64_t capacity = (size - sizeof *chunk->mapped) / record_size;
+	struct cpprofdata_chunk *to;
+
+	if (!datafile_exists() || size > PROCESS_MAX_SIZE ||
+	    first + capacity >= CPPROFDATA_PHASE || !disk_reserve(used + size))
+		return false;
+	to = disk_map(used, size);
+	if (to == NULL)
+		return false;
+	*to = (struct cpprofdata_chunk){
+		.magic = CPPROFDATA_CHUNK_MAGIC,
+		.type = type,
+		.size = size,
+		.first = first,
+		.record_size = (uint32_t)record_size,
+		.owner = owner,
+	};
+	*chunk = (struct datafile_chunk){ .mapped = to, .first = first };
+	chunks.next_first[type] += capacity;
+	set_number(&header.used, used + size);
+	return true;
+}
+
+bool
+datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
+    size_t record_size, uint32_t owner, struct datafile_chunk *chunk)
+{
+	const bool ok = add_chunk(type,
+	    (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE,
+	    record_size, owner, chunk);
 
 	disk_let_go();
-	return chunk;
+	return ok;
+}
+
+/* A chunk of a shared type with room for at least `size` bytes. */
+static struct twin *
+add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
+{
+	size_t chunk_size = chunk_sizes[type];
+	struct twin *twin;
+
+	size += sizeof(struct cpprofdata_chunk);
+	if (size < chunk_size)
+		size = chunk_size;
+	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
+	twin = datafile_private_memory(sizeof *twin + size);
+	if (twin == NULL)
+		return NULL;
+	twin->next = chunks.newest[type];
+	twin->size = size - sizeof(struct cpprofdata_chunk);
+	twin->record_size = record_size;
+	if (!datafile_add_chunk(type, size, record_size, 0, &twin->file)) {
+		munmap(twin, sizeof *twin + size);
+		return NULL;
+	}
+	atomic_store(&chunks.newest[type], twin);
+	return twin;
+}
+
+static unsigned char *
+mapped_records(const struct twin *twin)
+{
+	return (unsigned char *)(twin->file.mapped + 1);
 }
 
 void *
 datafile_add_records(enum cpprofdata_chunk_type type, size_t record_size,
     size_t n, uint32_t *number)
 {
-	struct cpprofdata_chunk *chunk = chunks.filling[type];
 	const size_t size = n * record_size;
-	size_t chunk_size = chunk_sizes[type];
-	unsigned char *at;
+	struct twin *twin = chunks.newest[type];
+	size_t at;
 
-	if (chunk == NULL ||
-	    chunk->size - sizeof *chunk - chunk->count * record_size < size) {
-		if (size > chunk_size - sizeof *chunk)
-			chunk_size = size + sizeof *chunk;
-		chunk = datafile_add_chunk(type, chunk_size, record_size, 0);
-		if (chunk == NULL)
-			return NULL;
-		chunks.filling[type] = chunk;
-	}
-	*number = (uint32_t)(chunk->first + chunk->count);
-	at = (unsigned char *)(chunk + 1) + chunk->count * record_size;
-	return disk_populate(at, size) ? at : NULL;
+	if (twin == NULL ||
+	    twin->size - twin->file.count * record_size < size)
+		twin = add_twin(type, size, record_size);
+	if (twin == NULL)
+		return NULL;
+	at = twin->file.count * record_size;
+	*number = (uint32_t)(twin->file.first + twin->file.count);
+	return disk_populate(mapped_records(twin) + at, size) &&
+	    disk_populate(twin->records + at, size) ? twin->records + at :
+	    NULL;
 }
 
 void
 datafile_publish(enum cpprofdata_chunk_type type, size_t n)
 {
-	struct cpprofdata_chunk *chunk = chunks.filling[type];
+	struct twin *twin = chunks.newest[type];
+	const size_t at = twin->file.count * twin->record_size;
 
-	__atomic_store_n(&chunk->count, chunk->count + n, __ATOMIC_RELEASE);
+	memcpy(mapped_records(twin) + at, twin->records + at,
+	    n * twin->record_size);
+	datafile_publish_in(&twin->file, n);
+}
+
+void
+datafile_update(enum cpprofdata_chunk_type type, const void *changed,
+    size_t size)
+{
+	const struct twin *twin;
+	uintptr_t at;
+
+	for (twin = chunks.newest[type]; twin != NULL; twin = twin->next) {
+		at = (uintptr_t)changed - (uintptr_t)twin->records;
+		if (at < twin->size) {
+			memcpy(mapped_records(twin) + at, changed, size);
+			return;
+		}
+	}
 }
 
 uint32_t
@@ -166,86 +305,85 @@ datafile_add_string(const char *text, size_t size, const char **place)
 	return number;
 }
 
+/*
+ * What the header counts.
+ */
+
 void
 datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits)
 {
-	struct cpprofdata_header *head = datafile_header();
-
-	if (head == NULL)
-		return;
-	__atomic_fetch_add(&head->drops[reason].samples, samples,
-	    __ATOMIC_RELAXED);
-	__atomic_fetch_add(&head->drops[reason].hits, hits, __ATOMIC_RELAXED);
+	count(&header.drops[reason].samples, samples);
+	count(&header.drops[reason].hits, hits);
 }
 
 void
 datafile_count_time(uint64_t ns)
 {
-	struct cpprofdata_header *head = datafile_header();
+	count(&header.sampling_ns, ns);
+}
 
-	if (head != NULL)
-		__atomic_fetch_add(&head->sampling_ns, ns, __ATOMIC_RELAXED);
+void
+datafile_count_closed(void)
+{
+	count(&header.n_closed, 1);
+}
+
+void
+datafile_note_sample(void)
+{
+	set_number(&header.last_sample_ns, process_now());
 }
 
 void
 datafile_note_cpu_time(void)
 {
-	struct cpprofdata_header *head = datafile_header();
-
-	if (head != NULL)
-		__atomic_store_n(&head->cpu_ns, process_cpu_time(),
-		    __ATOMIC_RELAXED);
+	set_number(&header.cpu_ns, process_cpu_time());
 }
 
 void
 datafile_count_thread(bool is_sampled)
 {
-	struct cpprofdata_header *head = datafile_header();
-
-	atomic_fetch_add(&process.n_threads, 1);
-	atomic_fetch_add(&process.n_threads_unsampled, !is_sampled);
-	if (head == NULL)
-		return;
-	__atomic_fetch_add(&head->n_threads, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&head->n_threads_unsampled, !is_sampled,
-	    __ATOMIC_RELAXED);
+	count(&header.n_threads, 1);
+	count(&header.n_threads_unsampled, !is_sampled);
 }
 
+/*
+ * The header.
+ */
+
 static void
-fill_resources(struct cpprofdata_header *head)
+fill_resource(unsigned column)
+{
+	const struct resource *from = &resources.columns[column];
+	struct cpprofdata_resource *to = &header.resources[column];
+
+	stpncpy(to->name, from->row->name, sizeof to->name - 1);
+	stpncpy(to->gtick, from->row->gtick, sizeof to->gtick - 1);
+	to->interval = from->interval;
+}
+
+/* All but what has been counted. */
+static void
+fill_header(void)
 {
 	unsigned i;
 
-	head->n_resources = resources.n;
-	head->node_size = (uint32_t)(sizeof(struct cpprofdata_node) +
+	memcpy(header.magic, CPPROFDATA_MAGIC, sizeof header.magic);
+	header.version = CPPROFDATA_VERSION;
+	header.header_size = CPPROFDATA_HEADER_SIZE;
+	header.machine = ARCH_ELF_MACHINE;
+	header.n_resources = resources.n;
+	header.node_size = (uint32_t)(sizeof(struct cpprofdata_node) +
 	    resources.n * sizeof(struct cpprofdata_count));
-	for (i = 0; i < resources.n; i++) {
-		const struct resource *from = &resources.columns[i];
-		struct cpprofdata_resource *to = &head->resources[i];
-
-		stpncpy(to->name, from->row->name, sizeof to->name - 1);
-		stpncpy(to->gtick, from->row->gtick, sizeof to->gtick - 1);
-		to->interval = from->interval;
-	}
-}
-
-static void
-fill_header(struct cpprofdata_header *head)
-{
-	memcpy(head->magic, CPPROFDATA_MAGIC, sizeof head->magic);
-	head->version = CPPROFDATA_VERSION;
-	head->header_size = CPPROFDATA_HEADER_SIZE;
-	head->machine = ARCH_ELF_MACHINE;
-	fill_resources(head);
+	for (i = 0; i < resources.n; i++)
+		fill_resource(i);
 	if (process.counts_returns)
-		head->flags |= CPPROFDATA_COUNTS_RETURNS;
-	head->pid = process.pid;
-	head->parent_pid = process.parent_pid;
-	head->start_ns = process.start_ns;
-	head->n_threads = process.n_threads;
-	head->n_threads_unsampled = process.n_threads_unsampled;
-	head->used = CPPROFDATA_HEADER_SIZE;
+		header.flags |= CPPROFDATA_COUNTS_RETURNS;
+	header.pid = process.pid;
+	header.parent_pid = process.parent_pid;
+	header.start_ns = process.start_ns;
+	header.used = CPPROFDATA_HEADER_SIZE;
 }
 
 static uint32_t
@@ -255,67 +393,87 @@ add_text(const char *text)
 }
 
 static void
-fill_strings(struct cpprofdata_header *head)
+fill_strings(void)
 {
 	add_text("");
-	head->host = add_text(process.host);
-	head->executable = add_text(process.executable);
-	head->directory = add_text(process.directory);
+	header.host = add_text(process.host);
+	header.executable = add_text(process.executable);
+	header.directory = add_text(process.directory);
 	if (process.arguments_size == 0)
 		return;
-	head->arguments = datafile_add_string(process.arguments,
+	header.arguments = datafile_add_string(process.arguments,
 	    process.arguments_size, NULL);
-	if (head->arguments != 0)
-		head->n_arguments = process.n_arguments;
+	if (header.arguments != 0)
+		header.n_arguments = process.n_arguments;
 }
 
 void
 datafile_note_source(unsigned column)
 {
-	struct cpprofdata_header *head = datafile_header();
+	struct cpprofdata_resource *resource = &header.resources[column];
 	uint32_t name;
 
-	if (head == NULL)
+	if (!datafile_exists())
 		return;
 	name = add_text(resources.columns[column].source->name);
-	if (name != 0)
-		__atomic_store_n(&head->resources[column].source, name,
-		    __ATOMIC_RELEASE);
+	if (name == 0)
+		return;
+	resource->source = name;
+	copy_part(&resource->source, sizeof resource->source);
+}
+
+/* The name comes last: a column without is not read. */
+void
+datafile_note_own_resource(unsigned column)
+{
+	struct cpprofdata_resource *resource = &header.resources[column];
+
+	if (!datafile_exists())
+		return;
+	fill_resource(column);
+	copy_part(&resource->interval, sizeof resource->interval);
+	copy_part(resource->gtick, sizeof resource->gtick);
+	atomic_thread_fence(memory_order_release);
+	copy_part(resource->name, sizeof resource->name);
 }
 
 /* After the other strings: those are worth more where there is little room. */
 static void
-fill_sources(struct cpprofdata_header *head)
+fill_sources(void)
 {
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++) {
 		const struct source *source = resources.columns[i].source;
 
-		head->resources[i].source = add_text(source->name);
+		header.resources[i].source = add_text(source->name);
 		if (source->is_coarse)
-			head->resources[i].flags |= CPPROFDATA_COARSE;
+			header.resources[i].flags |= CPPROFDATA_COARSE;
 		if (resources.is_random && source->can_be_random)
-			head->resources[i].flags |= CPPROFDATA_RANDOM;
+			header.resources[i].flags |= CPPROFDATA_RANDOM;
 	}
 }
 
 bool
 datafile_create(void)
 {
-	struct cpprofdata_header *head;
+	struct cpprofdata_header *to;
 
 	if (!disk_create(FIRST_SIZE))
 		return false;
-	head = disk_map(0, CPPROFDATA_HEADER_SIZE);
-	if (head == NULL) {
+	to = disk_map(0, CPPROFDATA_HEADER_SIZE);
+	if (to == NULL) {
 		disk_abandon();
 		return false;
 	}
-	fill_header(head);
-	atomic_store_explicit(&header, head, memory_order_release);
-	fill_strings(head);
-	fill_sources(head);
+	fill_header();
+	memcpy(to, &header, sizeof header);
+	atomic_store_explicit(&mapped_header, to, memory_order_release);
+	fill_strings();
+	fill_sources();
+	copy_part(&header.arguments, offsetof(struct cpprofdata_header,
+	    reserved0) - offsetof(struct cpprofdata_header, arguments));
+	copy_part(header.resources, sizeof header.resources);
 	disk_let_go();
 	return true;
 }
@@ -335,33 +493,26 @@ datafile_keep(void)
 void
 datafile_finish(void)
 {
-	struct cpprofdata_header *head = datafile_header();
-
-	if (head == NULL)
+	if (!datafile_exists())
 		return;
 	datafile_note_cpu_time();
-	head->end_ns = process_now();
+	set_number(&header.end_ns, process_now());
 	/* Without the lock nobody goes beyond `used`. */
-	disk_cut(head->used);
+	disk_cut(header.used);
 	disk_let_go();
 }
 
 void
 datafile_flag(uint32_t flag)
 {
-	struct cpprofdata_header *head = datafile_header();
-
-	if (head != NULL)
-		head->flags |= flag;
+	__atomic_fetch_or(&header.flags, flag, __ATOMIC_SEQ_CST);
+	copy_part(&header.flags, sizeof header.flags);
 }
 
 void
 datafile_resume(void)
 {
-	struct cpprofdata_header *head = datafile_header();
-
-	if (head != NULL)
-		head->end_ns = 0;
+	set_number(&header.end_ns, 0);
 }
 
 void
@@ -369,6 +520,7 @@ datafile_forked(void)
 {
 	disk_forked();
 	memset(&chunks, 0, sizeof chunks);
-	atomic_store(&header, NULL);
+	atomic_store(&mapped_header, NULL);
+	memset(&header, 0, sizeof header);
 	atomic_flag_clear(&locked);
 }

@@ -4,6 +4,10 @@
  * There is one.  Header and chunks are mapped one by one as they are added and
  * stay where they are, so a record's address is good as long as the process.
  * (No address space is reserved for growth: programs set limits on theirs.)
+ *
+ * Others may be able to write to the file, and the process may be root's: so
+ * what is mapped is only written to.  What the collector needs again, sizes,
+ * counts, numbers and records, it has in private memory, and copies from there.
  * Who adds a chunk or a record of a shared type holds the lock; nodes of a
  * tree are added by the tree's thread alone, into chunks of its own.
  *
@@ -18,8 +22,21 @@
 
 #include "lib/cpprofdata.h"
 
-/* The header, or NULL while there is no file. */
-struct cpprofdata_header *datafile_header(void);
+/* A chunk: what is known of it, and where its header is mapped. */
+struct datafile_chunk {
+	struct cpprofdata_chunk *mapped;	/* only written to */
+	uint64_t first;		/* number of its first record */
+	uint64_t count;
+};
+
+/* Whether there is one. */
+bool datafile_exists(void);
+
+/*
+ * Zeroed memory beside the file for what is known of it, NULL if there is none.
+ * Forked children do not get it: their file is another.
+ */
+void *datafile_private_memory(size_t size);
 
 /*
  * Takes the lock, or gives up after some hundred tries: the holder may be
@@ -48,26 +65,43 @@ void datafile_count_thread(bool is_sampled);
 bool datafile_create(void);
 
 /*
- * A new chunk of at least `size` bytes, already published, count 0; NULL when
+ * A new chunk of at least `size` bytes, already published, count 0; false when
  * there is no room.  Lock held.
  */
-struct cpprofdata_chunk *datafile_add_chunk(enum cpprofdata_chunk_type type,
-    size_t size, size_t record_size, uint32_t owner);
+bool datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
+    size_t record_size, uint32_t owner, struct datafile_chunk *chunk);
+
+/* Publishes the n records that were written behind a chunk's others. */
+static inline void
+datafile_publish_in(struct datafile_chunk *chunk, uint64_t n)
+{
+	chunk->count += n;
+	__atomic_store_n(&chunk->mapped->count, chunk->count,
+	    __ATOMIC_RELEASE);
+}
 
 /*
  * Room for n records that follow each other in one chunk, zeroed, not yet
- * published; *number is the first one's.  NULL when there is no room.  For
- * strings, modules and threads; lock held until datafile_publish.
+ * published; *number is the first one's.  NULL when there is no room.  What is
+ * returned is private memory.  For strings, modules and threads; lock held
+ * until datafile_publish.
  */
 void *datafile_add_records(enum cpprofdata_chunk_type type,
     size_t record_size, size_t n, uint32_t *number);
 
-/* Publishes the n records added last. */
+/* Publishes the n records added last, as they are now. */
 void datafile_publish(enum cpprofdata_chunk_type type, size_t n);
 
 /*
+ * Copies to the file what has been changed in a published record, from private
+ * memory that datafile_add_records returned.
+ */
+void datafile_update(enum cpprofdata_chunk_type type, const void *changed,
+    size_t size);
+
+/*
  * A string of `size` bytes, NUL included; its number, or 0 when there is no
- * room.  *place, unless NULL, is where it lies.  Lock held.
+ * room.  *place, unless NULL, is a private copy.  Lock held.
  */
 uint32_t datafile_add_string(const char *text, size_t size,
     const char **place);
@@ -84,21 +118,30 @@ void datafile_note_source(unsigned column);
  */
 void datafile_keep(void);
 
-/* Counts ticks under a reason; nothing while there is no file. */
+/* Notes that a resource of the program's own has a name and an interval now. */
+void datafile_note_own_resource(unsigned column);
+
+/* Counts ticks under a reason. */
 void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits);
 
-/* Adds to the time that samples have taken; nothing while there is no file. */
+/* Adds to the time that samples have taken. */
 void datafile_count_time(uint64_t ns);
 
-/* Notes the CPU time of the process so far; nothing while there is no file. */
+/* Counts a module that is no longer loaded.  Lock held. */
+void datafile_count_closed(void);
+
+/* Notes that there is a sample of this moment. */
+void datafile_note_sample(void);
+
+/* Notes the CPU time of the process so far. */
 void datafile_note_cpu_time(void);
 
 /* Notes the end of the process and cuts the file; it can still grow.  Lock
  * held. */
 void datafile_finish(void);
 
-/* Sets one of header.flags; nothing while there is no file. */
+/* Sets one of header.flags. */
 void datafile_flag(uint32_t flag);
 
 /* Takes back that the process has ended.  Not from a handler. */

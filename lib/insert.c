@@ -98,7 +98,7 @@ insert_batch(struct thread *thread, const struct batch *batch,
 		}
 		frame->node = leaf->number;
 		frame->path = leaf->path;
-		frame->record = leaf->record;
+		frame->twin = leaf->twin;
 	}
 	return TREE_OK;
 }
@@ -115,7 +115,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 	if (i > 0) {
 		leaf->number = stack->frames[i - 1].node;
 		leaf->path = stack->frames[i - 1].path;
-		leaf->record = stack->frames[i - 1].record;
+		leaf->twin = stack->frames[i - 1].twin;
 		leaf->is_new = false;
 	} else {
 		result = find_root(thread, leaf);

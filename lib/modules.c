@@ -29,7 +29,7 @@ struct entry {
 	const struct link_map *map;
 	_Atomic bool open;
 	uint32_t number;
-	const char *path;		/* in the file's string */
+	const char *path;		/* private */
 	struct cpprofdata_module *record;
 };
 
@@ -248,6 +248,8 @@ open_module(const struct dl_find_object *object)
 	entry->record->bias = entry->bias;
 	entry->record->closed_ns = 0;
 	entry->record->n_opened++;
+	datafile_update(CPPROFDATA_MODULES, entry->record,
+	    sizeof *entry->record);
 	atomic_store_explicit(&entry->open, true, memory_order_release);
 	if (is_new)
 		atomic_fetch_add_explicit(&n_entries, 1, memory_order_release);
@@ -347,11 +349,9 @@ is_still_loaded(const struct entry *entry)
 void
 modules_unloaded(void)
 {
-	struct cpprofdata_header *head;
 	size_t i;
 
 	datafile_lock_wait();
-	head = datafile_header();
 	for (i = 0; i < n_entries; i++) {
 		struct entry *entry = &entries[i];
 
@@ -359,7 +359,9 @@ modules_unloaded(void)
 			continue;
 		atomic_store(&entry->open, false);
 		entry->record->closed_ns = process_now();
-		head->n_closed++;
+		datafile_update(CPPROFDATA_MODULES, entry->record,
+		    sizeof *entry->record);
+		datafile_count_closed();
 	}
 	unwind_new_epoch();
 	atomic_fetch_add(&epoch, 1);

@@ -115,17 +115,11 @@ check(const char *name, const char *gtick, uint64_t interval)
 static void
 name_column(unsigned i)
 {
-	struct cpprofdata_header *head = datafile_header();
 	const unsigned column = own[i].column;
 
 	resources.columns[column].interval = own[i].row.interval;
 	n_kept--;
-	if (head == NULL)
-		return;
-	head->resources[column].interval = own[i].row.interval;
-	strcpy(head->resources[column].gtick, own[i].gtick);
-	atomic_thread_fence(memory_order_release);
-	strcpy(head->resources[column].name, own[i].name);
+	datafile_note_own_resource(column);
 }
 
 EXPORTED int

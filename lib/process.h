@@ -31,7 +31,6 @@ struct process {
 	uint64_t max_size;		/* of the file */
 	bool counts_returns;		/* wanted, and then: done */
 	uintptr_t own_start, own_end;	/* where this library is mapped */
-	_Atomic uint64_t n_threads, n_threads_unsampled;	/* so far */
 };
 
 extern struct process process;

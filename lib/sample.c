@@ -87,7 +87,7 @@ make_file(void)
 		return false;
 	if (!datafile_lock())
 		return false;
-	ok = datafile_header() != NULL || datafile_create();
+	ok = datafile_exists() || datafile_create();
 	if (!ok) {
 		has_failed = true;
 		failed_pid = process.pid;
@@ -124,7 +124,7 @@ take(struct thread *thread, const struct occasion *occasion,
 	struct node leaf;
 	uint64_t hits;
 
-	if (datafile_header() == NULL && !make_file())
+	if (!datafile_exists() && !make_file())
 		return TREE_FULL;
 	if (modules_refresh(&thread->modules) |
 	    phase_refresh(&thread->phase))
@@ -153,7 +153,7 @@ take(struct thread *thread, const struct occasion *occasion,
 		threads_note_name(thread);
 		datafile_note_cpu_time();
 	}
-	datafile_header()->last_sample_ns = process_now();
+	datafile_note_sample();
 	return TREE_OK;
 }
 
@@ -235,8 +235,7 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	int64_t start = clock_ns(CLOCK_MONOTONIC), now, elapsed, rest;
 	unsigned char dispatch = dispatch_pause();
 	const struct tree *tree = &thread->tree;
-	const struct tree_slot *slots = tree->slots;
-	const unsigned char *populated = tree->populated;
+	const size_t memory = tree_memory(tree);
 	int cancel_state;
 
 	/*
@@ -252,8 +251,8 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	rest = REST * elapsed;
 	thread->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
 	    REST_MAX_NS);
-	charge(thread, elapsed, tree->slots != slots ||
-	    tree->populated != populated, occasion->time_ns);
+	charge(thread, elapsed, tree_memory(tree) != memory,
+	    occasion->time_ns);
 	thread->is_sampling = false;
 	pthread_setcancelstate(cancel_state, NULL);
 	dispatch_resume(dispatch);

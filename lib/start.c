@@ -100,7 +100,7 @@ end_sampling(struct thread *thread)
 	resources_settle(thread);
 	if (thread->is_announced) {
 		threads_note_name(thread);
-		thread->record->end_ns = process_now();
+		threads_note_end(thread);
 	}
 }
 
@@ -259,7 +259,6 @@ set_up_child(void)
 	phase_forked();
 	own_resources_forked();
 	threads_forked();
-	process.n_threads = process.n_threads_unsampled = 0;
 	if (process.is_alone) {
 		thread_self = NULL;
 		sampler_uninstall();

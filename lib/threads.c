@@ -174,6 +174,14 @@ add_record(struct thread *thread)
 	return record != NULL ? TREE_OK : TREE_FULL;
 }
 
+/* Brings the file up to what a thread's record is now. */
+static void
+note(const struct thread *thread)
+{
+	datafile_update(CPPROFDATA_THREADS, thread->record,
+	    sizeof *thread->record);
+}
+
 enum tree_result
 threads_announce(struct thread *thread)
 {
@@ -186,9 +194,17 @@ threads_announce(struct thread *thread)
 	thread->record->tid = thread->tid;
 	thread->record->n_threads++;
 	thread->record->end_ns = 0;
+	note(thread);
 	thread->is_announced = true;
 	threads_note_name(thread);
 	return TREE_OK;
+}
+
+void
+threads_note_end(struct thread *thread)
+{
+	thread->record->end_ns = process_now();
+	note(thread);
 }
 
 void
@@ -200,7 +216,10 @@ threads_note_name(struct thread *thread)
 		memcpy(name, given_name, sizeof name);
 	else if (prctl(PR_GET_NAME, name) != 0)
 		return;
+	if (memcmp(thread->record->name, name, sizeof name) == 0)
+		return;
 	memcpy(thread->record->name, name, sizeof name);
+	note(thread);
 }
 
 void
@@ -226,7 +245,7 @@ threads_forked(void)
 	atomic_flag_clear(&locked);
 	idle = NULL;
 	for (thread = all; thread != NULL; thread = thread->next) {
-		tree_free(&thread->tree);
+		tree_forked(&thread->tree);
 		if (thread == thread_self)
 			trampoline_withdraw(&thread->unwinder);
 		else

@@ -49,7 +49,8 @@ struct thread {
 	timer_t timer;
 	uint32_t tid;
 	volatile bool is_waiting;	/* in a measured call, perhaps for good */
-	struct cpprofdata_thread *record;	/* NULL: none in the file yet */
+	struct cpprofdata_thread *record;	/* private, as datafile.h says;
+					   NULL: none in the file yet */
 	volatile sig_atomic_t held_off;	/* > 0: ticks are deferred */
 	volatile bool is_sampling;	/* what it spends now is not the
 					   program's */
@@ -111,6 +112,9 @@ void threads_name(const char *name);
  * has.  Handler, or with ticks held off.
  */
 enum tree_result threads_announce(struct thread *thread);
+
+/* Notes in its record that it has ended.  Async-signal-safe. */
+void threads_note_end(struct thread *thread);
 
 /* Notes the thread's present name in its record.  On that thread; async-signal-safe. */
 void threads_note_name(struct thread *thread);

@@ -25,9 +25,9 @@
 #include "lib/trampoline.h"
 
 #include "lib/arch.h"
-#include "lib/cpprofdata.h"
 #include "lib/traits.h"
 #include "lib/trampoline-table.h"
+#include "lib/tree.h"
 #include "lib/unwind.h"
 
 /* So that ticks in it can be told; calls nothing but inline functions. */
@@ -163,11 +163,8 @@ set_mark_from(struct unwinder *unwinder, size_t index)
 static inline void IN_STUB
 count_return(const struct frame *frame)
 {
-	struct cpprofdata_node *node = frame->record;
-
-	if (node != NULL)
-		__atomic_store_n(&node->returns, node->returns + 1,
-		    __ATOMIC_RELAXED);
+	if (frame->twin != NULL)
+		tree_count_return(frame->twin);
 }
 
 /* The marked frame has returned: the mark goes out, by the present stride. */

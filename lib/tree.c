@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c -- finds or adds a child; open addressing, doubled at half full. */
+/* tree.c -- finds or adds a child; open addressing, doubled at half full.
+ *
+ * A chunk's twins are in the order of its nodes.
+ */
 #include "lib/tree.h"
 
 #include <sys/mman.h>
 
 #include "lib/datafile.h"
 #include "lib/disk.h"
+#include "lib/resource.h"
 
 #define FIRST_SLOTS ((size_t)1024)
 #define FIRST_CHUNK ((size_t)16 << 10)
@@ -25,10 +29,10 @@ grow_slots(struct tree *tree)
 		return false;
 	madvise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
 	for (i = 0; i < tree->n_slots; i++) {
-		if (old[i].record == NULL)
+		if (old[i].twin == NULL)
 			continue;
 		at = old[i].hash & (n - 1);
-		while (slots[at].record != NULL)
+		while (slots[at].twin != NULL)
 			at = (at + 1) & (n - 1);
 		slots[at] = old[i];
 	}
@@ -40,10 +44,67 @@ grow_slots(struct tree *tree)
 	return true;
 }
 
-static enum tree_result
-add_chunk(struct tree *tree, size_t node_size)
+/* Nodes, and where their records are. */
+struct tree_chunk {
+	struct datafile_chunk file;
+	size_t size;		/* of the file's chunk */
+	size_t room;		/* for so many nodes */
+	size_t populated;	/* for so many of them memory is there */
+	unsigned char twins[] __attribute__((aligned(16)));
+};
+
+static inline size_t
+twin_size(void)
 {
-	struct cpprofdata_chunk *chunk;
+	return sizeof(struct tree_node) +
+	    resources.n * sizeof(struct cpprofdata_count);
+}
+
+static inline size_t
+node_size(void)
+{
+	return sizeof(struct cpprofdata_node) +
+	    resources.n * sizeof(struct cpprofdata_count);
+}
+
+static inline struct tree_node *
+twin_at(struct tree_chunk *chunk, size_t i)
+{
+	return (void *)(chunk->twins + i * twin_size());
+}
+
+static inline struct cpprofdata_node *
+record_at(const struct tree_chunk *chunk, size_t i)
+{
+	return (void *)((unsigned char *)(chunk->file.mapped + 1) +
+	    i * node_size());
+}
+
+/* A chunk of the file, and memory for the twins of its nodes.  Lock held. */
+static struct tree_chunk *
+new_chunk(size_t size, uint32_t owner)
+{
+	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
+	    node_size();
+	struct tree_chunk *chunk = datafile_private_memory(sizeof *chunk +
+	    room * twin_size());
+
+	if (chunk == NULL)
+		return NULL;
+	if (!datafile_add_chunk(CPPROFDATA_NODES, size, node_size(), owner,
+	    &chunk->file)) {
+		munmap(chunk, sizeof *chunk + room * twin_size());
+		return NULL;
+	}
+	chunk->size = size;
+	chunk->room = room;
+	return chunk;
+}
+
+static enum tree_result
+add_chunk(struct tree *tree)
+{
+	struct tree_chunk *chunk;
 	size_t size = FIRST_CHUNK;
 
 	if (tree->chunk != NULL && tree->chunk->size < LAST_CHUNK)
@@ -52,52 +113,56 @@ add_chunk(struct tree *tree, size_t node_size)
 		size = LAST_CHUNK;
 	if (!datafile_lock())
 		return TREE_BUSY;
-	chunk = datafile_add_chunk(CPPROFDATA_NODES, size, node_size,
-	    tree->owner);
+	chunk = new_chunk(size, tree->owner);
 	if (chunk == NULL && size > FIRST_CHUNK)
-		chunk = datafile_add_chunk(CPPROFDATA_NODES, FIRST_CHUNK,
-		    node_size, tree->owner);
+		chunk = new_chunk(FIRST_CHUNK, tree->owner);
 	datafile_unlock();
 	if (chunk == NULL)
 		return TREE_FULL;
 	tree->chunk = chunk;
-	/* The last has none behind it, but may be asked what lies there. */
-	tree->capacity = (chunk->size - sizeof *chunk) / node_size - 1;
-	tree->populated = (unsigned char *)chunk;
 	return TREE_OK;
 }
 
 /* Room for one more node: chunk, memory behind it, and a slot. */
 static enum tree_result
-make_room(struct tree *tree, size_t node_size)
+make_room(struct tree *tree)
 {
+	struct tree_chunk *chunk = tree->chunk;
 	enum tree_result result;
-	unsigned char *end, *limit;
+	size_t from, n;
 
 	if (tree->n_used * 2 >= tree->n_slots && !grow_slots(tree))
 		return TREE_FULL;
-	if (tree->chunk == NULL || tree->chunk->count == tree->capacity) {
-		result = add_chunk(tree, node_size);
+	/* The last has none behind it, but may be asked what lies there. */
+	if (chunk == NULL || chunk->file.count == chunk->room - 1) {
+		result = add_chunk(tree);
 		if (result != TREE_OK)
 			return result;
+		chunk = tree->chunk;
 	}
-	end = (unsigned char *)(tree->chunk + 1) +
-	    (tree->chunk->count + 1) * node_size;
-	if (end <= tree->populated)
+	/* With the one behind it. */
+	from = chunk->populated;
+	if (chunk->file.count + 2 <= from)
 		return TREE_OK;
-	limit = (unsigned char *)tree->chunk + tree->chunk->size;
-	if ((size_t)(limit - tree->populated) > POPULATE_STEP)
-		limit = tree->populated + POPULATE_STEP;
-	if (!disk_populate(tree->populated,
-	    (size_t)(limit - tree->populated)))
+	n = chunk->room - from;
+	if (n > POPULATE_STEP / node_size())
+		n = POPULATE_STEP / node_size();
+	if (!disk_populate(record_at(chunk, from), n * node_size()) ||
+	    !disk_populate(twin_at(chunk, from), n * twin_size()))
 		return TREE_FULL;
-	tree->populated = limit;
+	chunk->populated = from + n;
 	return TREE_OK;
 }
 
+size_t
+tree_memory(const struct tree *tree)
+{
+	return tree->n_slots + (tree->chunk == NULL ? 0 :
+	    (size_t)tree->chunk->file.first + tree->chunk->populated);
+}
+
 static inline bool
-is_at(const struct cpprofdata_node *node, uint32_t parent,
-    const struct place *place)
+is_at(const struct tree_node *node, uint32_t parent, const struct place *place)
 {
 	return node->parent == parent && node->offset == place->offset &&
 	    node->module == place->module;
@@ -107,12 +172,12 @@ is_at(const struct cpprofdata_node *node, uint32_t parent,
  * What lies behind a node that may have a child there for the place; NULL: none
  * can be there.  What has not been written yet must not be taken for a node.
  */
-static inline struct cpprofdata_node *
-behind(const struct node *node, const struct place *place, size_t node_size)
+static inline struct tree_node *
+behind(const struct node *node, const struct place *place)
 {
-	if (node->record == NULL || (place->offset | place->module) == 0)
+	if (node->twin == NULL || (place->offset | place->module) == 0)
 		return NULL;
-	return (void *)((unsigned char *)node->record + node_size);
+	return (void *)((unsigned char *)node->twin + twin_size());
 }
 
 /* The slot of a key: the one that holds it, or the empty one for it. */
@@ -125,9 +190,9 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 	for (;; at = (at + 1) & (tree->n_slots - 1)) {
 		struct tree_slot *slot = &tree->slots[at];
 
-		if (slot->record == NULL)
+		if (slot->twin == NULL)
 			return slot;
-		if (slot->hash == hash && is_at(slot->record, parent, place))
+		if (slot->hash == hash && is_at(slot->twin, parent, place))
 			return slot;
 	}
 }
@@ -135,45 +200,47 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 /* Finds a child of a node, whose path is known. */
 static bool
 find_child(const struct tree *tree, const struct node *parent,
-    const struct place *place, size_t node_size, struct node *child)
+    const struct place *place, struct node *child)
 {
-	struct cpprofdata_node *node = behind(parent, place, node_size);
+	struct tree_node *twin = behind(parent, place);
 	const struct tree_slot *slot;
 
-	if (node != NULL && is_at(node, parent->number, place)) {
+	if (twin != NULL && is_at(twin, parent->number, place)) {
 		child->number = parent->number + 1;
-		child->record = node;
+		child->twin = twin;
 		return true;
 	}
 	if (tree->slots == NULL)
 		return false;
 	slot = find_slot(tree, child->path, parent->number, place);
 	child->number = slot->number;
-	child->record = slot->record;
-	return slot->record != NULL;
+	child->twin = slot->twin;
+	return slot->twin != NULL;
 }
 
 /* There must be room. */
 static void
 add_child(struct tree *tree, const struct node *parent,
-    const struct place *place, size_t node_size, struct node *child)
+    const struct place *place, struct node *child)
 {
-	struct cpprofdata_chunk *chunk = tree->chunk;
-	struct cpprofdata_node *node;
+	struct tree_chunk *chunk = tree->chunk;
+	struct cpprofdata_node *record = record_at(chunk, chunk->file.count);
+	struct tree_node *twin = twin_at(chunk, chunk->file.count);
 	struct tree_slot *slot;
 
-	node = (void *)((unsigned char *)(chunk + 1) +
-	    chunk->count * node_size);
-	node->parent = parent->number;
-	node->module = place->module;
-	node->offset = place->offset;
-	child->number = (uint32_t)(chunk->first + chunk->count);
-	child->record = node;
-	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
-	if (node == behind(parent, place, node_size))
+	*twin = (struct tree_node){ .offset = place->offset,
+	    .parent = parent->number, .module = place->module,
+	    .record = record };
+	record->parent = parent->number;
+	record->module = place->module;
+	record->offset = place->offset;
+	child->number = (uint32_t)(chunk->file.first + chunk->file.count);
+	child->twin = twin;
+	datafile_publish_in(&chunk->file, 1);
+	if (twin == behind(parent, place))
 		return;
 	slot = find_slot(tree, child->path, parent->number, place);
-	*slot = (struct tree_slot){ child->number, child->path, node };
+	*slot = (struct tree_slot){ child->number, child->path, twin };
 	tree->n_used++;
 }
 
@@ -191,7 +258,7 @@ tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n)
 		const struct tree_slot *slot = &tree->slots[paths[i] & mask];
 
 		if (slot->hash == paths[i])
-			__builtin_prefetch(slot->record);
+			__builtin_prefetch(slot->twin);
 	}
 }
 
@@ -199,16 +266,15 @@ enum tree_result
 tree_child(struct tree *tree, const struct node *parent,
     const struct place *place, struct node *child)
 {
-	const size_t node_size = datafile_header()->node_size;
 	struct node found = { .path = tree_path(parent->path, place) };
 	enum tree_result result;
 
 	if (parent->is_new ||
-	    !find_child(tree, parent, place, node_size, &found)) {
-		result = make_room(tree, node_size);
+	    !find_child(tree, parent, place, &found)) {
+		result = make_room(tree);
 		if (result != TREE_OK)
 			return result;
-		add_child(tree, parent, place, node_size, &found);
+		add_child(tree, parent, place, &found);
 		found.is_new = true;
 	}
 	*child = found;
@@ -218,16 +284,19 @@ tree_child(struct tree *tree, const struct node *parent,
 void
 tree_count(const struct node *node, unsigned resource, uint64_t hits)
 {
-	struct cpprofdata_count *count = &node->record->counts[resource];
+	struct cpprofdata_count *count = &node->twin->counts[resource];
+	struct cpprofdata_count *record = &node->twin->record->counts[resource];
 
-	__atomic_store_n(&count->hits, count->hits + hits, __ATOMIC_RELAXED);
-	__atomic_store_n(&count->samples, count->samples + 1,
-	    __ATOMIC_RELAXED);
+	count->hits += hits;
+	count->samples++;
+	__atomic_store_n(&record->hits, count->hits, __ATOMIC_RELAXED);
+	__atomic_store_n(&record->samples, count->samples, __ATOMIC_RELAXED);
 }
 
 void
-tree_free(struct tree *tree)
+tree_forked(struct tree *tree)
 {
+	/* The chunks are not there: datafile_private_memory. */
 	if (tree->slots != NULL)
 		munmap(tree->slots, tree->n_slots * sizeof *tree->slots);
 	*tree = (struct tree){ 0 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.h -- a thread's sample tree, written straight into the file.
+/* tree.h -- a thread's sample tree, in private memory and in the file.
  *
  * Nodes are dense in the file, in chunks of the thread's own, and never move.
+ * Somebody else may write to the file, so it is never read: each node has a
+ * twin in private memory, which has what it is found by and its counts.  The
+ * file gets each change right after the twin.
+ *
  * A path is mostly new from some frame on, and so most nodes lie right behind
  * their parents: there a child is looked for first.  The others are found by a
- * hash table beside the file, in private memory, which can be thrown away with
- * the process.
+ * hash table.
  *
  * All functions: async-signal-safe, on the tree's thread.
  */
@@ -18,15 +21,25 @@
 
 #include "lib/cpprofdata.h"
 
+/* A node's twin; no more of the record is needed. */
+struct tree_node {
+	uint64_t offset;
+	uint32_t parent;
+	uint32_t module;
+	struct cpprofdata_node *record;	/* in the file: only written to */
+	uint64_t returns;
+	struct cpprofdata_count counts[];	/* one for each resource */
+};
+
 /*
- * A node: its number, its record in the mapped file, and a hash of all the
- * path to it.  So where a frame's node is looked for does not depend on what
- * was found for its caller, and the memory of many can be waited for at once.
+ * A node: its number, its twin, and a hash of all the path to it.  So where a
+ * frame's node is looked for does not depend on what was found for its caller,
+ * and the memory of many can be waited for at once.
  */
 struct node {
 	uint32_t number;
 	uint32_t path;
-	struct cpprofdata_node *record;	/* NULL: of TREE_ROOT */
+	struct tree_node *twin;	/* NULL: of TREE_ROOT */
 	bool is_new;		/* and has no children, so none are looked for */
 };
 
@@ -36,14 +49,12 @@ struct node {
 struct tree_slot {
 	uint32_t number;
 	uint32_t hash;
-	struct cpprofdata_node *record;	/* NULL: empty */
+	struct tree_node *twin;	/* NULL: empty */
 };
 
 struct tree {
 	uint32_t owner;		/* number of the thread's record */
-	struct cpprofdata_chunk *chunk;	/* being filled */
-	size_t capacity;	/* of it, in nodes */
-	unsigned char *populated;	/* memory is there up to here */
+	struct tree_chunk *chunk;	/* being filled */
 	struct tree_slot *slots;
 	size_t n_slots;		/* power of two */
 	size_t n_used;		/* of them */
@@ -73,7 +84,7 @@ tree_path(uint32_t path, const struct place *place)
 }
 
 /*
- * Has the processor fetch the slots of n paths, then their records.  It may be
+ * Has the processor fetch the slots of n paths, then their nodes.  It may be
  * asked for any paths.
  */
 void tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n);
@@ -85,7 +96,19 @@ enum tree_result tree_child(struct tree *tree, const struct node *parent,
 /* Adds to a node's counts of a resource: one raw sample, and its hits. */
 void tree_count(const struct node *node, unsigned resource, uint64_t hits);
 
-/* Frees what is beside the file, and forgets the file. */
-void tree_free(struct tree *tree);
+/* Counts a return of a frame of this node. */
+static inline void
+tree_count_return(struct tree_node *node)
+{
+	__atomic_store_n(&node->returns, node->returns + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&node->record->returns, node->returns,
+	    __ATOMIC_RELAXED);
+}
+
+/* How much memory it has got so far: a number that changes when it gets more. */
+size_t tree_memory(const struct tree *tree);
+
+/* In a forked child: begins an empty one, in another file. */
+void tree_forked(struct tree *tree);
 
 #endif

@@ -33,13 +33,15 @@
 #define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds, */
 #define FRAME_GUESSED 32u	/* or was left by guess */
 
+struct tree_node;
+
 struct frame {
 	uint64_t address;	/* inside the executing instruction */
 	uint64_t sp, fp;	/* in this frame */
 	uint64_t fp_slot;	/* where the caller's fp was saved; 0: unsaved */
 	uint32_t flags;
 	uint32_t node, path;	/* the tree's: number, path to it, */
-	void *record;		/* and record */
+	struct tree_node *twin;	/* and twin */
 };
 
 struct frames {

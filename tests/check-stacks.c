@@ -27,6 +27,7 @@
 #include "lib/cpprofdata.h"
 #include "lib/process.h"
 #include "lib/traits.h"
+#include "lib/tree.h"
 #include "tests/unwind-oracle.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -43,7 +44,8 @@ struct thread {
 
 static __thread struct thread *self;
 static struct oracle_tally tally;
-static struct cpprofdata_node node;	/* of all frames */
+static struct cpprofdata_node record;
+static struct tree_node node = { .record = &record };	/* of all frames */
 static char *report;			/* LINE_SIZE bytes of the file */
 static bool sets_marks;
 static long interval_ns;
@@ -64,7 +66,7 @@ set_mark(struct unwinder *unwinder)
 	size_t i;
 
 	for (i = unwinder->n_kept; i < unwinder->stack.n; i++)
-		unwinder->stack.frames[i].record = &node;
+		unwinder->stack.frames[i].twin = &node;
 	trampoline_place(unwinder);
 }
 

@@ -28,6 +28,7 @@
 
 #include "lib/cpprofdata.h"
 #include "lib/process.h"
+#include "lib/tree.h"
 #include "lib/unwind.h"
 #include "tests/programs/shapes.h"
 #include "tests/single-step.h"
@@ -42,7 +43,8 @@ static struct unwinder remembering, forgetting;
 static struct oracle_tally tally;
 static unsigned long n_deferred, n_marked;
 static bool sets_marks, is_ticking;
-static struct cpprofdata_node node;	/* of all frames */
+static struct cpprofdata_node record;
+static struct tree_node node = { .record = &record };	/* of all frames */
 
 /* Now and then, or no marked frame would be left to return by itself. */
 static void
@@ -52,7 +54,7 @@ set_mark(void)
 	size_t i;
 
 	for (i = remembering.n_kept; i < remembering.stack.n; i++)
-		remembering.stack.frames[i].record = &node;
+		remembering.stack.frames[i].twin = &node;
 	random = random * 1664525 + 1013904223;
 	if (random >> 24 < 16 || is_ticking)
 		trampoline_place(&remembering);
