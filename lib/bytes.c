@@ -27,6 +27,12 @@ bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
 	    RESOURCE_BYTES_WRITTEN, n, function);
 }
 
+void
+bytes_read_by_us(uint64_t n)
+{
+	moved[BYTES_READ].seen += n;
+}
+
 /* The number after a label of /proc/PID/io. */
 static bool
 find_count(const char *text, const char *label, uint64_t *count)
@@ -60,7 +66,7 @@ ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	moved[BYTES_READ].seen += (uint64_t)n;
+	bytes_read_by_us((uint64_t)n);
 	return find_count(text, "rchar: ", &counts[BYTES_READ]) &&
 	    find_count(text, "wchar: ", &counts[BYTES_WRITTEN]);
 }

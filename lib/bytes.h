@@ -26,4 +26,7 @@ enum direction {
 void bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
     const void *function);
 
+/* The collector has read them: they are not the program's.  The same. */
+void bytes_read_by_us(uint64_t n);
+
 #endif

@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "lib/alternate.h"
@@ -114,6 +115,9 @@ count(ucontext_t *call)
 	uint64_t hits;
 
 	if (thread == NULL || thread->is_sampling || control_is_stopped())
+		return;
+	/* What ends a handler is none of its calls; the tracepoint agrees. */
+	if (arch_call_number(call) == SYS_rt_sigreturn)
 		return;
 	hits = meter_spend(&thread->accounts[column].meter, 1);
 	if (hits == 0)

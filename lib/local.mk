@@ -44,10 +44,12 @@ libcpprof_la_SOURCES = \
 	lib/modules.c lib/modules.h \
 	lib/offer.c lib/offer.h \
 	lib/own-resource.c lib/own-resource.h \
+	lib/own-work.c lib/own-work.h \
 	lib/output.c lib/output.h \
 	lib/perf-event.c lib/perf-event.h \
 	lib/phase.c lib/phase.h \
 	lib/process.c lib/process.h \
+	lib/progress.c lib/progress.h \
 	lib/readable.c lib/readable.h \
 	lib/real.c lib/real.h \
 	lib/resource.c lib/resource.h lib/resources.def \
@@ -88,8 +90,8 @@ TESTS += tests/test-collector.py tests/linked.py tests/live.py \
 	tests/undisturbed.py tests/kills.py tests/compat.sh \
 	tests/storm-collector.sh
 if HAVE_CMOCKA
-check_PROGRAMS += tests/test-meter tests/test-unwind
-TESTS += tests/test-meter tests/test-unwind
+check_PROGRAMS += tests/test-meter tests/test-progress tests/test-unwind
+TESTS += tests/test-meter tests/test-progress tests/test-unwind
 endif
 endif
 
@@ -131,9 +133,23 @@ tests_programs_consumer_SOURCES = tests/programs/consumer.c \
 	tests/programs/spin.h
 tests_programs_consumer_CFLAGS = $(shape_flags)
 
+# Stacks that are not a thread's own.
+EXTRA_DIST += tests/test-stacks.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/stacks
+TESTS += tests/test-stacks.py
+endif
+tests_programs_stacks_SOURCES = tests/programs/stacks.c
+tests_programs_stacks_CFLAGS = $(shape_flags)
+
 tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)
 tests_test_meter_LDADD = $(CMOCKA_LIBS)
+
+tests_test_progress_SOURCES = tests/test-progress.c lib/progress.c \
+	lib/arch-x86_64.c lib/cfi.c lib/cfi-table.c
+tests_test_progress_CFLAGS = $(unit_cflags)
+tests_test_progress_LDADD = $(CMOCKA_LIBS)
 
 # C++ links it, for the exceptions.
 tests_test_unwind_SOURCES = tests/test-unwind.c \

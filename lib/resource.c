@@ -157,24 +157,10 @@ resource_exists(const char *name)
 	return find_row(name, strlen(name)) != RESOURCE_N;
 }
 
-static bool
-handlers_make_calls(void)
-{
-	unsigned i;
-
-	if (resources.is_random)	/* and set each interval */
-		return true;
-	for (i = 0; i < resources.n; i++)
-		if (resources.columns[i].source->usage != 0 ||
-		    resources.columns[i].source == &source_bytes)
-			return true;
-	return false;
-}
-
 /*
- * The tracepoint does not tell system calls of handlers from the program's:
- * where it traps at every one, there would be no end.  Dispatch does, and is
- * no dearer where there are many samples.
+ * The calls that hold the tracepoint's event are counted themselves: where it
+ * traps at every one, there would be no end.  Dispatch needs none, and is no
+ * dearer where there are many samples.
  */
 static void
 keep_off_tracepoint(void)
@@ -183,7 +169,7 @@ keep_off_tracepoint(void)
 	struct resource *column = &resources.columns[place - 1];
 
 	if (place == 0 || column->source != &source_perf_syscalls ||
-	    (column->interval >= TRACEPOINT_MIN && !handlers_make_calls()))
+	    column->interval >= TRACEPOINT_MIN)
 		return;
 	column->source = find_source_from(1, column->row, column->interval,
 	    &column->why);
@@ -226,7 +212,7 @@ start_accounts(struct thread *thread)
 		meter_start(&account->meter, resource->interval,
 		    resources.is_random && resource->source->can_be_random,
 		    seed + i);
-		account->owed = 0;
+		account->owed = account->unsampled = 0;
 		account->needs_ticks = resource->source->needs_ticks;
 	}
 }
@@ -252,6 +238,7 @@ resources_start(struct thread *thread)
 		saved = errno;
 		ok = false;
 	}
+	perf_release(thread);
 	errno = saved;
 	return ok;
 }
@@ -278,7 +265,8 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits)
 		const struct source *source = resources.columns[i].source;
 		uint64_t n;
 
-		if (!thread->accounts[i].needs_ticks)
+		if (!thread->accounts[i].needs_ticks &&
+		    thread->accounts[i].unsampled == 0)
 			continue;
 		n = source->hits(thread, i, expiries);
 		thread->accounts[i].owed += n;

@@ -82,6 +82,7 @@ struct account {
 	int fd;			/* -1: none any more */
 	uint64_t event_id;	/* by which it is known to be ours still */
 	uint64_t period;	/* gticks to its next trap */
+	uint64_t unsampled;	/* hits that were found when it was held */
 	void *page;		/* NULL: none */
 };
 

@@ -14,7 +14,8 @@
  *
  * Samples of what sampling itself uses up, such as time, leave the thread REST
  * times as long as the last one took before they come again: should sampling be
- * slower than the interval, the program still gets on.
+ * slower than the interval, the program still gets on.  So do all samples of a
+ * program that does not (lib/progress.h).
  */
 #include "lib/sample.h"
 
@@ -27,9 +28,9 @@
 
 #include "lib/arch.h"
 #include "lib/datafile.h"
-#include "lib/dispatch.h"
 #include "lib/insert.h"
 #include "lib/look-ahead.h"
+#include "lib/own-work.h"
 #include "lib/phase.h"
 #include "lib/process.h"
 
@@ -219,7 +220,8 @@ may_take(struct thread *thread, const struct occasion *occasion)
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    occasion->hits);
-	else if (thread->allowance_ns < 0 || (occasion->spends_itself &&
+	else if (thread->allowance_ns < 0 || ((occasion->spends_itself ||
+	    thread->progress.is_lacking) &&
 	    clock_ns(CLOCK_MONOTONIC) < thread->rest_until_ns))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
 		    occasion->hits);
@@ -233,7 +235,6 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
     const void *context)
 {
 	int64_t start = clock_ns(CLOCK_MONOTONIC), now, elapsed, rest;
-	unsigned char dispatch = dispatch_pause();
 	const struct tree *tree = &thread->tree;
 	const size_t memory = tree_memory(tree);
 	int cancel_state;
@@ -255,13 +256,13 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	    occasion->time_ns);
 	thread->is_sampling = false;
 	pthread_setcancelstate(cancel_state, NULL);
-	dispatch_resume(dispatch);
 }
 
 void
 sample_take(struct thread *thread, const struct occasion *occasion,
     const void *context)
 {
+	progress_note(&thread->progress, context);
 	if (may_take(thread, occasion))
 		take_and_charge(thread, occasion, context);
 }
@@ -282,18 +283,20 @@ sample_time_passed(struct thread *thread)
  * out.
  */
 static bool
-block_signals(uint64_t *mask)
+block_signals(struct thread *thread, uint64_t *mask)
 {
 	const uint64_t all = ~(uint64_t)0;
 
+	own_work_call(thread);
 	return arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
 	    (long)mask, sizeof all) == 0;
 }
 
 /* A tick that comes now finds this library's code on top. */
 static void
-restore_signals(uint64_t mask)
+restore_signals(struct thread *thread, uint64_t mask)
 {
+	own_work_call(thread);
 	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
 	    sizeof mask);
 }
@@ -308,11 +311,13 @@ sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
 	ucontext_t here;
 
 	occasion.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &occasion) || !block_signals(&mask))
+	if (!may_take(thread, &occasion) || !block_signals(thread, &mask))
 		return;
 	arch_here(&here);
+	own_work_begin(thread);
 	take_and_charge(thread, &occasion, &here);
-	restore_signals(mask);
+	own_work_end(thread);
+	restore_signals(thread, mask);
 }
 
 void
@@ -323,8 +328,10 @@ sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
 	uint64_t mask;
 
 	occasion.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &occasion) || !block_signals(&mask))
+	if (!may_take(thread, &occasion) || !block_signals(thread, &mask))
 		return;
+	own_work_begin(thread);
 	take_and_charge(thread, &occasion, context);
-	restore_signals(mask);
+	own_work_end(thread);
+	restore_signals(thread, mask);
 }

@@ -15,6 +15,7 @@
 #include "lib/dispatch.h"
 #include "lib/exceptions.h"
 #include "lib/fpu.h"
+#include "lib/own-work.h"
 #include "lib/perf-event.h"
 #include "lib/real.h"
 #include "lib/sample.h"
@@ -46,10 +47,12 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 		start_put_to_sleep(thread);
 		return;
 	}
+	own_work_begin(thread);
 	occasion.columns = resources_tick(thread, expiries, &occasion.hits);
 	thread->n_expiries += expiries;
 	if (occasion.columns != 0)
 		sample_take(thread, &occasion, context);
+	own_work_end(thread);
 	if (exceptions_are_wanted())
 		exceptions_tick(context);
 }
@@ -65,11 +68,13 @@ take_trap(unsigned column, const void *context)
 
 	if (thread == NULL || !is_on || control_is_stopped())
 		return;
+	own_work_begin(thread);
 	occasion.columns = perf_trap(thread, column, &occasion.hits);
-	if (occasion.hits == 0)
-		return;
-	occasion.time_ns = sample_time_passed(thread);
-	sample_take(thread, &occasion, context);
+	if (occasion.hits > 0) {
+		occasion.time_ns = sample_time_passed(thread);
+		sample_take(thread, &occasion, context);
+	}
+	own_work_end(thread);
 }
 
 /* The thread that exceptions are counted for, or NULL. */
@@ -95,7 +100,9 @@ take_exception(const void *context)
 		return;
 	thread->accounts[column].owed += occasion.hits;
 	occasion.time_ns = sample_time_passed(thread);
+	own_work_begin(thread);
 	sample_take(thread, &occasion, context);
+	own_work_end(thread);
 }
 
 static void

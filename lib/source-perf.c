@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "lib/bytes.h"
 #include "lib/cpprofdata.h"
 #include "lib/files.h"
 #include "lib/perf-event.h"
@@ -16,6 +17,8 @@
 #include "lib/threads.h"
 
 #define LONG_INTERVAL_US 4000	/* for which ticks are always enough */
+#define HOLDING_CALLS 2		/* that are counted before the event stands */
+#define LEAST_CALLS 4		/* to a trap, so that ours alone bring none */
 
 /* One row has one such source. */
 static bool
@@ -68,6 +71,12 @@ close_descriptor(struct account *account)
 	account->fd = -1;
 }
 
+static bool
+counts_calls(const struct source *source)
+{
+	return source->event_type == PERF_TYPE_TRACEPOINT;
+}
+
 /* What an event counts in a gtick. */
 static uint64_t
 scale(const struct source *source)
@@ -90,6 +99,7 @@ arm(struct thread *thread, unsigned column)
 
 	/* What is left of an interval that is under way. */
 	account->period = account->meter.left;
+	account->seen = counts_calls(source) ? 0 : account->seen;
 	fd = perf_event_open(source, account->period * scale(source), column,
 	    &had_to);
 	account->fd = -1;
@@ -102,7 +112,8 @@ arm(struct thread *thread, unsigned column)
 	    account->fd, 0);
 	if (account->page == MAP_FAILED)
 		account->page = NULL;
-	ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+	if (!counts_calls(source))	/* else when it is released */
+		ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
 	return !had_to || source->event_type == PERF_TYPE_HARDWARE;
 }
 
@@ -174,6 +185,94 @@ is_clock_of_user_mode(const struct thread *thread, unsigned column)
 }
 
 /*
+ * System calls.
+ *
+ * The collector makes some in every sample, and the tracepoint passes those,
+ * too: where one more page of a stack is looked at with each, the next trap
+ * would be due before the sample has ended.  So the event stands while the
+ * collector works, and its count, read then, says exactly how many calls the
+ * program has made.
+ */
+
+/* The account of a thread whose calls the tracepoint counts, or NULL. */
+static struct account *
+calls_account(struct thread *thread)
+{
+	const unsigned place = resources.place[RESOURCE_SYSCALLS];
+
+	return place != 0 && thread->accounts[place - 1].is_armed &&
+	    counts_calls(resources.columns[place - 1].source) ?
+	    &thread->accounts[place - 1] : NULL;
+}
+
+/* A program that closes all descriptors closes ours, too. */
+static bool
+open_again(struct thread *thread, struct account *account)
+{
+	const unsigned column = (unsigned)(account - thread->accounts);
+
+	stop(thread, column);
+	account->is_armed = arm(thread, column);
+	return account->is_armed;
+}
+
+void
+perf_hold(struct thread *thread)
+{
+	struct account *account = calls_account(thread);
+	uint64_t count;
+	int64_t calls;
+
+	if (account == NULL ||
+	    (!is_ours(account) && !open_again(thread, account)))
+		return;
+	ioctl(account->fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (files_read(account->fd, &count, sizeof count) != sizeof count)
+		return;
+	bytes_read_by_us(sizeof count);
+	calls = (int64_t)(count - account->seen) - HOLDING_CALLS;
+	account->seen = count;
+	if (calls > 0)
+		account->unsampled += meter_spend(&account->meter,
+		    (uint64_t)calls);
+}
+
+/* Whatever the event has counted of its period, it begins anew. */
+void
+perf_release(struct thread *thread)
+{
+	struct account *account = calls_account(thread);
+	uint64_t period;
+
+	if (account == NULL)
+		return;
+	period = account->meter.left;
+	if (period < LEAST_CALLS)
+		period = LEAST_CALLS;
+	ioctl(account->fd, PERF_EVENT_IOC_PERIOD, &period);
+	ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void
+perf_own_call(struct thread *thread)
+{
+	struct account *account = calls_account(thread);
+
+	if (account != NULL)
+		account->seen++;
+}
+
+static uint64_t
+take_unsampled(struct account *account)
+{
+	const uint64_t hits = account->unsampled;
+
+	account->unsampled = 0;
+	account->owed += hits;
+	return hits;
+}
+
+/*
  * What no usage counts is known by its own traps alone: each is a period.  So
  * is one of a clock in user mode alone; what that has not seen is for ticks.
  */
@@ -184,6 +283,8 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 	struct account *account = &thread->accounts[column];
 	uint64_t spent = is_own_trap ? account->period : 0, hits;
 
+	if (counts_calls(source))
+		return take_unsampled(account);
 	if (source->usage != 0)
 		hits = usage_hits_of(thread, column,
 		    is_clock_of_user_mode(thread, column) ? spent : UINT64_MAX);
@@ -244,8 +345,12 @@ static uint64_t
 hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
 	const struct source *source = resources.columns[column].source;
+	struct account *account = &thread->accounts[column];
+	const uint64_t found = account->unsampled;
 
-	return source->usage != 0 ? usage_hits(thread, column, expiries) : 0;
+	account->unsampled = 0;
+	return source->usage != 0 ? usage_hits(thread, column, expiries) :
+	    found;
 }
 
 void
@@ -268,6 +373,7 @@ perf_go_on(struct thread *thread)
 			thread->accounts[i].is_armed = true;
 			arm(thread, i);
 		}
+	perf_release(thread);
 }
 
 bool

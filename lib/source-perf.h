@@ -42,6 +42,15 @@ bool perf_measures_work(unsigned column);
 uint32_t perf_trap(struct thread *thread, unsigned column, uint64_t *hits);
 
 /*
+ * Between the two, system calls of the calling thread do not count where the
+ * tracepoint counts them, and with perf_own_call one other does not; see
+ * lib/own-work.h.
+ */
+void perf_hold(struct thread *thread);
+void perf_release(struct thread *thread);
+void perf_own_call(struct thread *thread);
+
+/*
  * Takes the calling thread's events away, and brings them back.
  * Async-signal-safe.
  */

@@ -16,30 +16,39 @@ microseconds(struct timeval time)
 	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
 }
 
-/* What the calling thread has spent so far; one system call. */
+static uint64_t
+part_of(const struct rusage *usage, unsigned what)
+{
+	switch (what) {
+	case USAGE_USER:
+		return microseconds(usage->ru_utime);
+	case USAGE_SYSTEM:
+		return microseconds(usage->ru_stime);
+	case USAGE_MAJOR_FAULTS:
+		return (uint64_t)usage->ru_majflt;
+	case USAGE_MINOR_FAULTS:
+		return (uint64_t)usage->ru_minflt;
+	case USAGE_CONTEXT_SWITCHES:
+		return (uint64_t)(usage->ru_nvcsw + usage->ru_nivcsw);
+	default:
+		return (uint64_t)(usage->ru_minflt + usage->ru_majflt);
+	}
+}
+
+/* What the calling thread has spent so far; one system call at most. */
 static uint64_t
 usage_now(unsigned what)
 {
+	const struct thread *thread = thread_self;
 	struct rusage usage;
 
 	if (what == USAGE_CPU)
 		return process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
+	if (thread != NULL && thread->own_work.has_usage)
+		return part_of(&thread->own_work.usage, what);
 	if (getrusage(RUSAGE_THREAD, &usage) != 0)
 		memset(&usage, 0, sizeof usage);
-	switch (what) {
-	case USAGE_USER:
-		return microseconds(usage.ru_utime);
-	case USAGE_SYSTEM:
-		return microseconds(usage.ru_stime);
-	case USAGE_MAJOR_FAULTS:
-		return (uint64_t)usage.ru_majflt;
-	case USAGE_MINOR_FAULTS:
-		return (uint64_t)usage.ru_minflt;
-	case USAGE_CONTEXT_SWITCHES:
-		return (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
-	default:
-		return (uint64_t)(usage.ru_minflt + usage.ru_majflt);
-	}
+	return part_of(&usage, what);
 }
 
 bool
@@ -77,6 +86,46 @@ usage_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
 	(void)expiries;
 	return usage_hits_of(thread, column, UINT64_MAX);
+}
+
+/* Whether a column counts what happens to the collector, too, but is no time. */
+static bool
+is_held(unsigned column)
+{
+	return resources.columns[column].source->usage >= USAGE_PAGE_FAULTS;
+}
+
+void
+usage_hold(struct thread *thread)
+{
+	bool is_wanted = false;
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++)
+		is_wanted |= is_held(i);
+	thread->own_work.has_usage = is_wanted &&
+	    getrusage(RUSAGE_THREAD, &thread->own_work.usage) == 0;
+}
+
+void
+usage_release(struct thread *thread)
+{
+	const struct rusage before = thread->own_work.usage;
+	struct rusage now;
+	unsigned i;
+
+	if (!thread->own_work.has_usage)
+		return;
+	thread->own_work.has_usage = false;
+	if (getrusage(RUSAGE_THREAD, &now) != 0)
+		return;
+	for (i = 0; i < resources.n; i++) {
+		const unsigned what = resources.columns[i].source->usage;
+
+		if (is_held(i))
+			thread->accounts[i].seen +=
+			    part_of(&now, what) - part_of(&before, what);
+	}
 }
 
 #define COUNT_AT_TICKS \

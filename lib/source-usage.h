@@ -39,4 +39,11 @@ uint64_t usage_hits(struct thread *thread, unsigned column,
 /* The same of that many gticks at most; the rest stays unseen. */
 uint64_t usage_hits_of(struct thread *thread, unsigned column, uint64_t most);
 
+/*
+ * Between the two, faults and switches of the calling thread do not count; who
+ * asks meanwhile is told what it was at the beginning (lib/own-work.h).
+ */
+void usage_hold(struct thread *thread);
+void usage_release(struct thread *thread);
+
 #endif

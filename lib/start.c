@@ -37,6 +37,7 @@
 #include "lib/modules.h"
 #include "lib/offer.h"
 #include "lib/own-resource.h"
+#include "lib/own-work.h"
 #include "lib/phase.h"
 #include "lib/process.h"
 #include "lib/real.h"
@@ -82,7 +83,12 @@ warn(const char *what, int error)
 bool
 start_is_own_process(void)
 {
-	return *is_same_process != 0 && (uint32_t)getpid() == process.pid;
+	if (*is_same_process == 0 || (uint32_t)arch_system_call(SYS_getpid,
+	    0, 0, 0, 0) != process.pid)
+		return false;
+	if (thread_self != NULL)
+		own_work_call(thread_self);
+	return true;
 }
 
 /*

@@ -12,10 +12,12 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "lib/cpprofdata.h"
 #include "lib/modules.h"
+#include "lib/progress.h"
 #include "lib/resource.h"
 #include "lib/tree.h"
 #include "lib/unwind.h"
@@ -55,10 +57,16 @@ struct thread {
 	volatile bool is_sampling;	/* what it spends now is not the
 					   program's */
 	struct account accounts[CPPROFDATA_MAX_RESOURCES];	/* by column */
+	struct {			/* lib/own-work.h: while it lasts, */
+		unsigned char dispatch;
+		bool has_usage;
+		struct rusage usage;	/* the kernel's counts before it */
+	} own_work;
 	uint64_t first_expiry_ns;	/* on its CPU clock */
 	uint64_t n_expiries;		/* that ticks have brought */
 	int64_t allowance_ns;		/* that sampling may still cost */
 	int64_t rest_until_ns;		/* monotonic: no sample before */
+	struct progress progress;	/* of the program */
 	uint64_t last_asked_ns;		/* monotonic: see sample_time_passed */
 	uint64_t n_samples;
 	uint32_t phase;			/* the tree's nodes are kept for */

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-stacks.py -- sampling on stacks of any kind.
+
+tests/programs/stacks.c works on a thread's own stack, on one made by
+makecontext, and on one that grows.  Whatever is sampled, as often as it can be:
+the program ends, with the output that it has without, and nothing that the
+collector does is counted as the program's.  Speaks TAP.
+"""
+import ctypes
+import importlib
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+collector = importlib.import_module('test-collector')
+resources = importlib.import_module('test-resources')
+Run, Skip = collector.Run, collector.Skip
+
+STACKS = os.environ.get('CPPROF_STACKS', os.path.join(
+    collector.BUILD, 'tests', 'programs', 'stacks'))
+KINDS = ('own', 'foreign', 'growing')
+CALLS = 20                      # of the system, a round
+COLUMNS = 8                     # resources at once
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..',
+                       'lib', 'resources.def')) as file:
+    LEAST = re.findall(r'RESOURCE\(\w+, "([a-z-]+)", "\w+", \d+, (\d+)',
+                       file.read())
+
+
+def mount_tracing():
+    """The tracepoint's number, for this process alone, where root runs it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(0x20000) == 0:                      # CLONE_NEWNS
+        libc.mount(None, b'/', None, 0x44000, None)     # private
+        libc.mount(b'none', b'/sys/kernel/tracing', b'tracefs', 0, None)
+
+
+def work(sampled, kind, rounds, pages, **keywords):
+    """A run of the program, whose output must be as without us."""
+    command = (STACKS, kind, str(rounds), str(pages))
+    more = {name: value for name, value in keywords.items()
+            if name.startswith('STACKS_')}
+    plain = subprocess.run(command, capture_output=True,
+                           env=dict(os.environ, **more))
+    run = Run(*command, CPPROF_RESOURCES=sampled, **keywords)
+    assert (run.status, run.out) == (plain.returncode, plain.stdout), \
+        (sampled, kind, run.status, run.out, run.err)
+    return run
+
+
+def every_resource_can_be_sampled_at_its_least_interval():
+    for name, least in LEAST:
+        for kind in KINDS:
+            work('%s:%s' % (name, least), kind, 40, 130, STACKS_REST='1',
+                 before=mount_tracing)
+
+
+def many_can_at_once():
+    there = [(name, least) for name, least in LEAST
+             if resources.offered(name) != '']
+    for first in range(0, len(there), COLUMNS):
+        sampled = ','.join('%s:%s' % one
+                           for one in there[first:first + COLUMNS])
+        for kind in KINDS:
+            work(sampled, kind, 40, 130, STACKS_REST='1')
+            work(sampled, kind, 40, 130, STACKS_REST='1', CPPROF_RANDOM='1')
+
+
+def a_sample_may_look_at_as_many_pages_as_there_are_calls():
+    for interval, pages in (16, 12), (16, 60), (100, 97), (100, 130):
+        for kind in KINDS:
+            work('syscalls:%d' % interval, kind, 50, pages,
+                 before=mount_tracing)
+
+
+def count_calls(interval, kind, source, others, **keywords):
+    rounds = 500
+    run = work('syscalls:%d%s' % (interval, others), kind, rounds, 60,
+               **keywords)
+    profile = run.one()
+    if profile.resources[0].source != source:
+        raise Skip('system calls come from ' + profile.resources[0].source)
+    gticks = profile.hits_with('call_system') * interval
+    resources.close(gticks, rounds * CALLS, interval + 3)
+    assert (profile.hits - 1) * interval <= rounds * CALLS + 150, profile.hits
+
+
+def only_calls_of_the_program_count(source, before, others):
+    for kind in KINDS:
+        for interval in 16, 100:
+            for more in others:
+                count_calls(interval, kind, source, more, before=before)
+
+
+OTHERS = ('', ',page-faults:1', ',cpu:100', ',allocs:1,bytes-read:1',
+          ',real:100,context-switches:1')
+
+
+def the_tracepoint_counts_calls_of_the_program_alone():
+    only_calls_of_the_program_count('perf event', mount_tracing, OTHERS)
+
+
+def dispatch_counts_the_same():
+    only_calls_of_the_program_count('syscall user dispatch',
+                                    resources.forbid_events,
+                                    [other for other in OTHERS
+                                     if 'faults' not in other])
+
+
+def the_wrappers_count_the_same():
+    only_calls_of_the_program_count('library calls that enter the kernel',
+                                    resources.forbid_stopping_calls, [''])
+
+
+def faults_and_bytes_of_the_collector_do_not_count():
+    resources.need_events()
+    for kind in KINDS:
+        run = work('page-faults:1,bytes-read:1,syscalls:16', kind, 300, 60,
+                   STACKS_REST='1', before=mount_tracing)
+        profile = run.one()
+        faults = profile.of('page-faults')
+        resources.close(faults.hits_with('use_the_rest'), 300 * 16, 30)
+        resources.close(profile.of('bytes-read').hits_with('use_the_rest'),
+                        300 * 64, 0)
+
+
+CASES = (
+    every_resource_can_be_sampled_at_its_least_interval,
+    many_can_at_once,
+    a_sample_may_look_at_as_many_pages_as_there_are_calls,
+    the_tracepoint_counts_calls_of_the_program_alone,
+    dispatch_counts_the_same,
+    the_wrappers_count_the_same,
+    faults_and_bytes_of_the_collector_do_not_count,
+)
+
+if __name__ == '__main__':
+    collector.CASES = CASES
+    collector.REAL_PROGRAMS = ()
+    sys.exit(collector.main())
