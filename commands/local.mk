@@ -25,6 +25,7 @@ libcore_a_SOURCES += commands/list.def \
 	commands/pager.c \
 	commands/path.c \
 	commands/percent.c \
+	commands/prompt.c \
 	commands/quit.c \
 	commands/record.c \
 	commands/reload.c \

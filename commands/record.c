@@ -16,6 +16,7 @@
 #include "src/shell/preload.h"
 #include "src/shell/record_options.h"
 #include "src/shell/recording.h"
+#include "src/shell/terminal_watch.h"
 
 extern const struct command command_record;
 
@@ -141,7 +142,7 @@ static int
 launch(struct session *session, const struct record_options *options,
        const char *resources, const char *program, const char *library,
        struct recording *recording, enum earlier_recording earlier,
-       struct error *error)
+       struct terminal_watch *terminal, struct error *error)
 {
 	struct launch launch = {
 		.library = library,
@@ -160,6 +161,7 @@ launch(struct session *session, const struct record_options *options,
 
 	if (recording_clear(recording, earlier, error) != 0)
 		return -1;
+	terminal_watch_start(terminal);
 	return launch_program(&launch, &session->status, error);
 }
 
@@ -167,7 +169,8 @@ launch(struct session *session, const struct record_options *options,
 static int
 run_program(struct session *session, const struct record_options *options,
             struct recording *recording, enum earlier_recording earlier,
-            struct offers *offers, struct error *error)
+            struct offers *offers, struct terminal_watch *terminal,
+            struct error *error)
 {
 	char program[PATH_MAX], library[PATH_MAX];
 	struct text_buffer resources = { 0 };
@@ -181,7 +184,8 @@ run_program(struct session *session, const struct record_options *options,
 	    check_resources(session, library, text_string(&resources),
 	                    options->is_random, offers, error) == 0)
 		result = launch(session, options, text_string(&resources),
-		                program, library, recording, earlier, error);
+		                program, library, recording, earlier, terminal,
+		                error);
 	text_free(&resources);
 	if (result != 0)
 		recording_undo(recording);
@@ -196,10 +200,33 @@ choose_earlier(const struct record_options *options)
 	return options->name != NULL ? EARLIER_STAYS : EARLIER_MOVES;
 }
 
+/*
+ * Whether the recording is opened at the prompt.  From a shell, not where
+ * that would come between the user and what the program has just said.
+ */
+static bool
+choose_prompt(const struct session *session,
+              const struct record_options *options,
+              const struct terminal_watch *terminal)
+{
+	enum prompt_choice choice = session->settings.prompt;
+
+	if (!session->is_lone_command)
+		return true;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return false;
+	if (options->wants_prompt || options->wants_no_prompt)
+		return options->wants_prompt;
+	if (choice != PROMPT_AUTO)
+		return choice == PROMPT_ALWAYS;
+	return !terminal_watch_saw_output(terminal);
+}
+
 static int
 record_into(struct session *session, const struct record_options *options,
-            const char *name, bool opens, struct error *error)
+            const char *name, bool *opens, struct error *error)
 {
+	struct terminal_watch terminal = { .is_on = false };
 	enum earlier_recording earlier = choose_earlier(options);
 	struct recording recording;
 	struct offers offers = { 0 };
@@ -207,9 +234,10 @@ record_into(struct session *session, const struct record_options *options,
 
 	if (result == 0)
 		result = run_program(session, options, &recording, earlier,
-		                     &offers, error);
+		                     &offers, &terminal, error);
 	if (result == 0) {
-		tell_result(session, name, recording.path, opens,
+		*opens = choose_prompt(session, options, &terminal);
+		tell_result(session, name, recording.path, *opens,
 		            options->n_resources == 0, &offers);
 		tell_moved(session, &recording);
 	}
@@ -226,8 +254,7 @@ record(struct session *session, const struct record_options *options,
 {
 	char default_name[NAME_MAX + sizeof ".cpprof"];
 	const char *name = options->name, *base;
-	bool opens = !session->is_lone_command ||
-	    (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+	bool opens;
 
 	if (name == NULL) {
 		base = strrchr(*options->program, '/');
@@ -235,7 +262,7 @@ record(struct session *session, const struct record_options *options,
 		         base != NULL ? base + 1 : *options->program);
 		name = default_name;
 	}
-	if (record_into(session, options, name, opens, error) != 0)
+	if (record_into(session, options, name, &opens, error) != 0)
 		return -1;
 	session->stays = opens;
 	return opens ? session_load(session, &name, 1, error) : 0;
@@ -333,20 +360,19 @@ const struct command command_record = {
 	    "Runs the program with the collector preloaded, samples what all "
 	    "its threads and the processes that it starts use, and writes a "
 	    "directory with one file for each process. On a terminal the "
-	    "recording is then loaded. Elsewhere `cpprof record ...` ends with "
-	    "the program's exit status, 128+N after signal N.\n\n"
+	    "recording is then opened, unless the program wrote there (see "
+	    "help prompt). Else record ends with the program's exit status, "
+	    "128+N after signal N.\n\n"
 	    "-r RESOURCE[:INTERVAL]: what to sample, cpu if nothing else is "
 	    "asked for; several give one tree with counts of each. The "
 	    "interval from one sample to the next is a number of gticks or has "
 	    "a unit: -r cpu:1ms -r alloc-bytes:512K -r page-faults:10.\n\n"
 	    "-F HZ: the same for time, as samples per second.\n\n"
-	    "-o NAME: the directory to write. Without it that is "
-	    "PROGRAM.cpprof, and nothing is overwritten: the recording before "
-	    "becomes PROGRAM.1.cpprof, the one before that PROGRAM.2.cpprof, "
-	    "and so on. A NAME that holds a recording is refused. So is, "
-	    "either way, a directory that another recording is being written "
-	    "to.\n\n"
-	    "--force: replaces the earlier recording of that name.\n\n"
+	    "-o NAME: the directory to write, PROGRAM.cpprof if not given. The "
+	    "recording before becomes PROGRAM.1.cpprof, the one before that "
+	    "PROGRAM.2.cpprof, and so on; a NAME that holds one is refused.\n\n"
+	    "--force: replaces an earlier recording of that name.\n\n"
+	    "--prompt, --no-prompt: whether it is opened.\n\n"
 	    "--list: shows every resource, where it comes from on this machine "
 	    "and why not from a better source; runs nothing.\n\n"
 	    "--no-children: samples the program alone, not the processes that "

@@ -22,6 +22,7 @@
 #include "src/shell/prompt.h"
 #include "src/shell/script.h"
 #include "src/shell/session.h"
+#include "src/shell/settings_file.h"
 
 /* Writes to standard output; the exit status. */
 static int
@@ -65,6 +66,8 @@ run_command(const char *name, int argc, char **argv)
 
 	session_start(&session);
 	session.is_lone_command = true;
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		settings_file_apply(&session);
 	if (command != NULL)
 		status = interpret_words(&session, command, argv,
 		                         (size_t)argc, &error);
@@ -200,6 +203,8 @@ run_session(struct session *session, const struct options *options)
 	session->is_quiet = options->is_quiet;
 	session->keeps_going = options->keeps_going;
 	session->is_lenient = options->is_lenient;
+	if (will_prompt(options))
+		settings_file_apply(session);
 	if (options->symfs != NULL &&
 	    session_set_symfs(session, options->symfs, &error) != 0) {
 		message("cpprof", error.text);

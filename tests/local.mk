@@ -6,11 +6,15 @@ TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
 	$(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TEST_LOG_DRIVER)
 SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
-SH_LOG_COMPILER = $(SHELL)
 PY_LOG_DRIVER = $(TEST_LOG_DRIVER)
+# Each test has a time limit, see tests/run-test.py.
 if HAVE_PYTHON3
-PY_LOG_COMPILER = $(PYTHON3)
+run_test = $(PYTHON3) $(srcdir)/tests/run-test.py
+LOG_COMPILER = $(run_test)
+SH_LOG_COMPILER = $(run_test) $(SHELL)
+PY_LOG_COMPILER = $(run_test) $(PYTHON3) -u
 else
+SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(SHELL) -c 'echo "1..0 \# SKIP python3 not found"'
 endif
 AM_TESTS_ENVIRONMENT = \
@@ -212,7 +216,7 @@ script_tests = \
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += $(script_tests) tests/oracle.py tests/random-stacks.py tests/terminal.py
+EXTRA_DIST += $(script_tests) tests/run-test.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \

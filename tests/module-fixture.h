@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "src/symbols/module_symbols.h"
+#include "tests/skip.h"
 
 /* Something of this program to look up; one file a program includes this. */
 int global_marker(int n);

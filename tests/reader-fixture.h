@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "src/formats/format.h"
+#include "tests/skip.h"
 
 /* Bytes in the making. */
 struct buffer {

@@ -21,7 +21,7 @@ make_program(char *directory, const char *command, const char *source)
 	assert_non_null(mkdtemp(directory));
 	if (!run("%.10s --version >/dev/null 2>&1", command) ||
 	    !run("objcopy --version >/dev/null 2>&1"))
-		skip();
+		skip_since("%s or objcopy not found", command);
 	assert_true(run("%s -o %s/program %s/tests/programs/%s 2>/dev/null",
 	                command, directory, getenv("srcdir"), source));
 }
@@ -341,7 +341,7 @@ lines_come_from_a_shared_supplementary_file(void **state)
 
 	(void)state;
 	if (!run("dwz --version >/dev/null 2>&1"))
-		skip();
+		skip_since("dwz not found");
 	make_program(directory, "c++ -O2 -gdwarf-4", "inlines.cc");
 	expected = expected_of(directory);
 	snprintf(path, sizeof path, "%s/program", directory);

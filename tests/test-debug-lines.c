@@ -254,7 +254,7 @@ static void
 compile(const char *directory, const char *command, const char *source)
 {
 	if (!run("%.20s --version >/dev/null 2>&1", command))
-		skip();
+		skip_since("%s not found", command);
 	if (!run("%s -O2 -o %s/program %s/tests/programs/%s 2>%s/errors",
 	         command, directory, getenv("srcdir"), source, directory)) {
 		run("cat %s/errors >&2", directory);
@@ -329,7 +329,7 @@ lines_of_sections_that_zstd_packed_agree(void **state)
 	if (!run("objcopy --compress-debug-sections=zstd %s %s 2>/dev/null",
 	         path, packed)) {
 		remove_copy(directory);
-		skip();
+		skip_since("objcopy does not know zstd");
 	}
 	assert_copy_agrees(path, packed);
 	remove_copy(directory);
@@ -370,7 +370,7 @@ lines_of_programs_optimised_as_a_whole_agree(void **state)
 {
 	(void)state;
 	if (!has_llvm())
-		skip();
+		skip_since("llvm-addr2line not found");
 	assert_compiled_agrees("cc -g -flto", "inlines.c");
 	assert_compiled_agrees("c++ -g -flto", "inlines.cc");
 }
@@ -380,7 +380,7 @@ lines_of_clang_agree(void **state)
 {
 	(void)state;
 	if (!has_llvm())
-		skip();
+		skip_since("llvm-addr2line not found");
 	assert_compiled_agrees("clang -gdwarf-4", "inlines.c");
 	assert_compiled_agrees("clang -gdwarf-5", "inlines.c");
 	assert_compiled_agrees("clang++ -gdwarf-5", "inlines.cc");

@@ -61,7 +61,7 @@ module_symbols_names_the_vdso(void **state)
 
 	(void)state;
 	if (base == NULL || vdso == NULL)
-		skip();
+		skip_since("no vDSO");
 	address = dlsym(vdso, "__vdso_clock_gettime");
 	assert_non_null(address);
 	assert_int_equal(elf_file_open_own_vdso(&file), ELF_FILE_OPEN);
@@ -170,7 +170,7 @@ module_symbols_names_plt_stubs(void **state)
 
 	(void)state;
 #ifndef __x86_64__
-	skip();
+	skip_since("not x86-64");
 #endif
 	assert_int_equal(elf_file_open(&file, own_path()), ELF_FILE_OPEN);
 	for (size_t i = 0; i < 3; i++) {
@@ -319,7 +319,7 @@ debug_file_is_found_by_build_id_alone(void **state)
 	size = elf_file_build_id(&file, id);
 	elf_file_close(&file);
 	if (size == 0)
-		skip();
+		skip_since("the linker gives no build-id");
 	make_copy(directory, "--only-keep-debug");
 	snprintf(folder, sizeof folder, "%s/.build-id/%02x", directory, id[0]);
 	strcpy(path, folder);
@@ -378,7 +378,7 @@ vdso_image(unsigned char **image)
 	size_t size;
 
 	if (base == NULL)
-		skip();
+		skip_since("no vDSO");
 	size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
 	*image = malloc(size);
 	memcpy(*image, base, size);

@@ -620,7 +620,7 @@ perf_data_file_cut_at_every_byte_keeps_what_is_whole(void **state)
 	         source != NULL ? source : ".");
 	file = fopen(path, "r");
 	if (file == NULL)
-		skip();
+		skip_since("%s not found", path);
 	buffer.n = fread(buffer.bytes, 1, sizeof buffer.bytes, file);
 	fclose(file);
 	shared_modules = module_cache_new(NULL, &error);

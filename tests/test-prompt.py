@@ -56,6 +56,22 @@ def banner_of_bare_counts_names_no_unit():
     assert terminal.status() == 0
 
 
+def banner_names_every_resource_and_its_samples():
+    path = os.path.join(HOME, "two.folded")
+    with open(path, "w") as file:
+        file.write("# cpprof 1\n# resource: cpu; gtick=microsecond; interval="
+                   "4000\n# resource: faults; gtick=fault; interval=10\n"
+                   "main;f 12 7\nmain;g 3 1\n")
+    terminal = Terminal(path, columns=200)
+    terminal.expect(": 15 samples of cpu, one every 4000 microseconds; "
+                    "8 samples of faults, one every 10 faults\r\n")
+    terminal.type("resource faults\nload " + path + "\n")
+    terminal.expect(": 8 samples of faults, one every 10 faults; "
+                    "15 samples of cpu, one every 4000 microseconds\r\n")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
 def q_has_no_banner():
     terminal = Terminal("-q", FORMS)
     assert terminal.expect(PROMPT).strip() == ""
@@ -471,14 +487,81 @@ def tab_completes_what_record_takes():
     assert terminal.status() == 0
 
 
+SILENT = "i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done;"
+
+
+def ends_in_the_shell(*options, program, said, status=3, **environment):
+    output = os.path.join(HOME, "shell.cpprof")
+    terminal = Terminal("record", "--force", "-o", output, *options, "sh",
+                        "-c", program, **environment)
+    if said:
+        terminal.expect(said)
+    terminal.expect("open them with: cpprof " + output)
+    assert terminal.status() == status, terminal.seen
+    assert "(cpprof" not in terminal.seen
+
+
+def ends_at_the_prompt(*options, program, **environment):
+    output = os.path.join(HOME, "prompt.cpprof")
+    terminal = Terminal("record", "--force", "-o", output, *options, "sh",
+                        "-c", program, **environment)
+    terminal.expect(" cpu) ")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def what_a_program_writes_stays_in_sight():
+    """Whatever writes it, and however short it runs."""
+    if not has_collector():
+        return
+    for writes in ("echo said", "echo said >&2", "echo said >/dev/tty",
+                   "(echo said) & wait"):
+        ends_in_the_shell(program=writes + "; exit 3", said="said")
+    # What is typed and echoed, and what goes elsewhere, is not written to it.
+    ends_at_the_prompt(program=SILENT + "echo unseen >/dev/null; exit 3")
+    output = os.path.join(HOME, "typed.cpprof")
+    terminal = Terminal("record", "--force", "-o", output, "sh", "-c",
+                        "read line;" + SILENT)
+    time.sleep(0.5)
+    terminal.type("typed\n")
+    terminal.expect(" cpu) ")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def the_prompt_can_be_chosen():
+    if not has_collector():
+        return
+    ends_in_the_shell("--no-prompt", program=SILENT + "exit 3", said="")
+    ends_at_the_prompt("--prompt", program=SILENT + "echo said; exit 3")
+    config = os.path.join(HOME, "config", "cpprof")
+    os.makedirs(config)
+    with open(os.path.join(config, "settings"), "w") as file:
+        file.write("# mine\nprompt never\nshell touch pwned\nprompt often\n"
+                   "threshold 2%\n")
+    mine = {"XDG_CONFIG_HOME": os.path.dirname(config)}
+    ends_in_the_shell(program=SILENT + "exit 3",
+                      said="settings:4: often is none of", **mine)
+    assert not os.path.exists("pwned")
+    ends_at_the_prompt("--prompt", program=SILENT, **mine)
+    # Other prompts have the settings too, scripts never.
+    terminal = Terminal("-q", FORMS, **mine)
+    terminal.expect("settings:3: shell is no setting")
+    terminal.expect("Time) ")
+    terminal.type("threshold\n")
+    terminal.expect("threshold 0.02")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+    terminal = Terminal("-e", "threshold", FORMS, **mine)
+    terminal.expect("threshold 0.01")
+    assert terminal.status() == 0
+
+
 def record_ends_at_the_prompt():
     if not has_collector():
         return
     output = os.path.join(HOME, "one.cpprof")
-    terminal = Terminal("record", "-o", output, "sh", "-c",
-                        "i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done;"
-                        "echo done; exit 3")
-    terminal.expect("done")
+    terminal = Terminal("record", "-o", output, "sh", "-c", SILENT + "exit 3")
     terminal.expect("exit status 3; ")
     terminal.expect(" cpu) ")
     terminal.type("resource\n")
@@ -491,7 +574,7 @@ def control_c_ends_a_recording_and_keeps_it():
     if not has_collector():
         return
     output = os.path.join(HOME, "two.cpprof")
-    terminal = Terminal("record", "-o", output, "sh", "-c",
+    terminal = Terminal("record", "--prompt", "-o", output, "sh", "-c",
                         "echo begun; while :; do :; done")
     terminal.expect("begun")
     time.sleep(0.5)
@@ -508,6 +591,7 @@ TESTS = [
     export_completes_formats_and_spares_the_terminal,
     banner_and_prompt_tell_where_one_is,
     banner_of_bare_counts_names_no_unit,
+    banner_names_every_resource_and_its_samples,
     q_has_no_banner,
     without_a_profile_it_waits_for_one,
     errors_do_not_end_it,
@@ -534,6 +618,8 @@ TESTS = [
     a_profile_on_standard_input_leaves_the_terminal_for_commands,
     tab_completes_what_record_takes,
     record_ends_at_the_prompt,
+    what_a_program_writes_stays_in_sight,
+    the_prompt_can_be_chosen,
     control_c_ends_a_recording_and_keeps_it,
 ]
 

@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "src/formats/source.h"
+#include "tests/skip.h"
 
 enum { TEXT_SIZE = 3000000 };
 
@@ -202,7 +203,7 @@ source_reads_pipes_in_pieces(void **state)
 	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
 	source = source_open(path, &error);
 	if (source == NULL)
-		skip();			/* no /proc */
+		skip_since("no /proc");
 	assert_int_equal(source_size(source), 0);
 	assert_int_equal(write(ends[1], text + 5, 60000), 60000);
 	close(ends[1]);

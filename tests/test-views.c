@@ -426,8 +426,13 @@ path_predicts_the_run_without_it(void **state)
 	fixture.request.n_path = 2;
 	assert_int_equal(view_path(&fixture.request, &table, &error), 0);
 	assert_int_equal(field_count(&table, "gticks"), 8440);
+	assert_int_equal(field_count(&table, "total_gticks"), 12280);
 	assert_int_equal(field_count(&table, "new_total"), 192);
 	assert_int_equal(field_cell(&table, "new_total").kind, CELL_HITS);
+	assert_int_equal(field_count(&table, "new_total_gticks"), 3840);
+	/* All in the unit of the whole run. */
+	assert_int_equal(field_cell(&table, "gticks").whole, 12280);
+	assert_int_equal(field_cell(&table, "new_total_gticks").whole, 12280);
 	table_free(&table);
 	fixture_end(&fixture);
 }

@@ -301,14 +301,15 @@ public class program {
 '''
 
 
-def a_program(command, directory):
+def a_program(name, command, directory):
     """The same output and status as without, with everything sampled."""
     java = os.path.join(directory, 'program.java')
     with open(java, 'w') as file:
         file.write(JAVA)
     command = [word.replace('@java', java) for word in command]
-    if collector.shutil.which(command[0]) is None:
-        raise Skip(command[0] + ' not found')
+    for needed in name, command[0]:
+        if collector.shutil.which(needed) is None:
+            raise Skip(needed + ' not found')
     if command[0] != 'java':
         return collector.a_real_program(command, directory)
     # Its stacks, of code made as it runs, are partial.
@@ -435,7 +436,7 @@ def threads_are_cancelled_in_calls():
 
 def named(name, command, directory):
     def case():
-        a_program(command, directory)
+        a_program(name, command, directory)
     case.__name__ = name + '_is_undisturbed'
     return case
 

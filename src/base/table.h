@@ -34,7 +34,11 @@ struct cell {
 	enum cell_kind kind;
 	union {
 		const char *text;	/* CELL_TEXT: lives as long as the table */
-		uint64_t count;		/* CELL_COUNT, CELL_HITS, CELL_GTICKS */
+		struct {
+			uint64_t count;	/* CELL_COUNT, CELL_HITS, CELL_GTICKS */
+			uint64_t whole;	/* CELL_GTICKS: what it is a part of,
+					 * whose unit it shares; 0: nothing */
+		};
 		double fraction;	/* CELL_FRACTION, CELL_PERCENT */
 		bool flag;
 		struct {		/* CELL_NAME: record is the name */
@@ -66,6 +70,13 @@ static inline struct cell
 cell_gticks(uint64_t gticks)
 {
 	return (struct cell){ .kind = CELL_GTICKS, .count = gticks };
+}
+
+static inline struct cell
+cell_gticks_of(uint64_t gticks, uint64_t whole)
+{
+	return (struct cell){ .kind = CELL_GTICKS, .count = gticks,
+		              .whole = whole };
 }
 
 static inline struct cell

@@ -49,7 +49,8 @@ drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 			text_add_format(text, "%" PRIu64, cell->count);
 		break;
 	case CELL_GTICKS:
-		text_add_gticks(text, cell->count, 1, table->gtick);
+		text_add_gticks_of(text, cell->count, cell->whole,
+		                   table->gtick);
 		break;
 	case CELL_FRACTION:
 		text_add_format(text, "%.*f", layout->digits, cell->fraction);

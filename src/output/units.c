@@ -75,23 +75,36 @@ find_gtick(const char *name)
 	return known->name != NULL ? known : NULL;
 }
 
-/* Three significant digits, but never fewer than the integer part has. */
-static void
-add_scaled(struct text_buffer *text, long double amount,
-           const struct scale *scale)
+/* What would be rounded up to the larger unit is shown in it. */
+static const struct scale *
+choose_scale(const struct scale *scale, long double amount)
 {
+	while (scale[1].suffix != NULL &&
+	       amount < 0.9995L * scale->size * scale->fewest)
+		scale++;
+	return scale;
+}
+
+/*
+ * Three significant digits, but never fewer than the integer part has.  The
+ * unit is that of the whole, unless that is too large.
+ */
+static void
+add_scaled(struct text_buffer *text, long double amount, long double whole,
+           const struct scale *scales)
+{
+	const struct scale *scale = choose_scale(scales, whole);
 	int decimals;
 
 	if (amount == 0) {
 		text_add_string(text, "0");
 		return;
 	}
-	/* What would be rounded up to the larger unit is shown in it. */
-	while (scale[1].suffix != NULL &&
-	       amount < 0.9995L * scale->size * scale->fewest)
-		scale++;
+	if (amount < 0.01L * scale->size)
+		scale = choose_scale(scales, amount);
 	amount /= scale->size;
-	decimals = amount < 9.995L ? 2 : amount < 99.95L ? 1 : 0;
+	decimals = amount < 0.09995L ? 4 : amount < 0.9995L ? 3 :
+	    amount < 9.995L ? 2 : amount < 99.95L ? 1 : 0;
 	text_add_format(text, "%.*Lf %s", decimals, amount, scale->suffix);
 }
 
@@ -134,11 +147,11 @@ text_add_gtick_name(struct text_buffer *text, const char *gtick,
 	text_add_printable(text, gtick + length, strlen(gtick + length));
 }
 
-void
-text_add_gticks(struct text_buffer *text, uint64_t hits, uint64_t interval,
-                const char *gtick)
+/* whole: what number is a part of, or number itself. */
+static void
+add_gticks(struct text_buffer *text, wide number, wide whole,
+           const char *gtick)
 {
-	wide number = (wide)hits * interval;
 	const struct known_gtick *known;
 
 	if (gtick == NULL)
@@ -146,7 +159,7 @@ text_add_gticks(struct text_buffer *text, uint64_t hits, uint64_t interval,
 	known = find_gtick(gtick);
 	if (known != NULL) {
 		add_scaled(text, (long double)number * known->size,
-		           known->scales);
+		           (long double)whole * known->size, known->scales);
 		return;
 	}
 	add_number(text, number);
@@ -154,4 +167,20 @@ text_add_gticks(struct text_buffer *text, uint64_t hits, uint64_t interval,
 		return;
 	text_add_char(text, ' ');
 	text_add_gtick_name(text, gtick, number == 1 ? 1 : 2);
+}
+
+void
+text_add_gticks(struct text_buffer *text, uint64_t hits, uint64_t interval,
+                const char *gtick)
+{
+	wide number = (wide)hits * interval;
+
+	add_gticks(text, number, number, gtick);
+}
+
+void
+text_add_gticks_of(struct text_buffer *text, uint64_t gticks, uint64_t whole,
+                   const char *gtick)
+{
+	add_gticks(text, gticks, whole > gticks ? whole : gticks, gtick);
 }

@@ -16,6 +16,13 @@ void text_add_gticks(struct text_buffer *text, uint64_t hits,
                      uint64_t interval, const char *gtick);
 
 /*
+ * Adds gticks in the unit of what they are a part of, so that the two can be
+ * compared, unless they are less than a hundredth of it; whole 0 is no whole.
+ */
+void text_add_gticks_of(struct text_buffer *text, uint64_t gticks,
+                        uint64_t whole, const char *gtick);
+
+/*
  * Adds a gtick's name, made printable, as it stands behind that number: "fault",
  * "faults", "misses", "hundredths of a second"; "ms" stays.
  */

@@ -67,20 +67,18 @@ write_text(struct text_buffer *text, int descriptor)
 	text_free(text);
 }
 
+/* "614 samples of cpu, one every 4000 microseconds" */
 static void
-add_profile(const struct session *session, struct text_buffer *text)
+add_resource(const struct session *session, uint32_t number,
+             struct text_buffer *text)
 {
-	const struct profile *profile = session->profile;
-	const struct resource *resource = session_resource(session);
-	const struct process *process = session_first_process(session);
-	const char *program = process != NULL ? process->program : NULL;
+	const struct resource *resource =
+	    &session->profile->resources[number];
+	uint64_t samples;
 
-	if (program == NULL)
-		program = session->files[0];
-	text_add_printable(text, program, strlen(program));
-	text_add_format(text, ": %" PRIu64 " sample%s",
-	                session->set.n_samples,
-	                session->set.n_samples == 1 ? "" : "s");
+	session_hits(session, number, &samples);
+	text_add_format(text, "%" PRIu64 " sample%s", samples,
+	                samples == 1 ? "" : "s");
 	/* Bare counts are no resource that has a name. */
 	if (strcmp(resource->name, "samples") != 0) {
 		text_add_string(text, " of ");
@@ -93,9 +91,27 @@ add_profile(const struct session *session, struct text_buffer *text)
 		                resource->interval);
 		text_add_gtick_name(text, resource->gtick, resource->interval);
 	}
-	if (profile->n_resources > 1)
-		text_add_format(text, "; %" PRIu32 " resources",
-		                profile->n_resources);
+}
+
+/* All resources are named, the current one first. */
+static void
+add_profile(const struct session *session, struct text_buffer *text)
+{
+	const struct profile *profile = session->profile;
+	const struct process *process = session_first_process(session);
+	const char *program = process != NULL ? process->program : NULL;
+
+	if (program == NULL)
+		program = session->files[0];
+	text_add_printable(text, program, strlen(program));
+	text_add_string(text, ": ");
+	add_resource(session, session->resource, text);
+	for (uint32_t i = 0; i < profile->n_resources; i++) {
+		if (i == session->resource)
+			continue;
+		text_add_string(text, "; ");
+		add_resource(session, i, text);
+	}
 	if (profile_is_growing(profile))
 		text_add_string(text, "; still running, try reload");
 	text_add_char(text, '\n');

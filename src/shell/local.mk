@@ -65,10 +65,14 @@ libcore_a_SOURCES += \
 	src/shell/session.h \
 	src/shell/setting.c \
 	src/shell/setting.h \
+	src/shell/settings_file.c \
+	src/shell/settings_file.h \
 	src/shell/sink.c \
 	src/shell/sink.h \
 	src/shell/terminal.c \
 	src/shell/terminal.h \
+	src/shell/terminal_watch.c \
+	src/shell/terminal_watch.h \
 	src/shell/view_command.c \
 	src/shell/view_command.h \
 	src/shell/words.c \

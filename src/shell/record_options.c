@@ -102,6 +102,24 @@ take_force(struct parser *parser, const char *word)
 }
 
 static int
+take_prompt(struct parser *parser, const char *word)
+{
+	(void)word;
+	parser->options->wants_prompt = true;
+	parser->options->wants_no_prompt = false;
+	return 0;
+}
+
+static int
+take_no_prompt(struct parser *parser, const char *word)
+{
+	(void)word;
+	parser->options->wants_prompt = false;
+	parser->options->wants_no_prompt = true;
+	return 0;
+}
+
+static int
 take_list(struct parser *parser, const char *word)
 {
 	(void)word;
@@ -126,6 +144,8 @@ static const struct record_option {
 	{ "-F", "samples per second", take_frequency },
 	{ "-o", "a directory's name", take_name },
 	{ "--force", NULL, take_force },
+	{ "--prompt", NULL, take_prompt },
+	{ "--no-prompt", NULL, take_no_prompt },
 	{ "--no-children", NULL, take_alone },
 	{ "--returns", NULL, take_returns },
 	{ "--random", NULL, take_random },

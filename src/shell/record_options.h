@@ -21,6 +21,7 @@ struct record_options {
 		uint64_t interval;	/* 0: not given */
 	} resources[CPPROFDATA_MAX_RESOURCES];
 	size_t n_resources;	/* 0: the collector's default */
+	bool wants_prompt, wants_no_prompt;	/* neither: the setting */
 	bool replaces;		/* an earlier recording of that name */
 	bool is_random;
 	bool is_alone;		/* children are not sampled */

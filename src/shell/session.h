@@ -22,6 +22,9 @@
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+/* Whether `cpprof record` on a terminal goes on to the prompt. */
+enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
+
 struct settings {
 	double threshold;
 	size_t limit;			/* SIZE_MAX: off */
@@ -36,6 +39,7 @@ struct settings {
 	bool has_static;		/* calls that never happened, too */
 	bool has_pager;
 	enum color_choice color;
+	enum prompt_choice prompt;
 };
 
 struct session {

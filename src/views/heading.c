@@ -187,6 +187,41 @@ add_footer(const struct view_request *request, const struct hidden *hidden,
 	                     "for", hidden->least_searched);
 }
 
+/* A threshold of one digit that is not above the fraction. */
+static double
+threshold_below(double fraction)
+{
+	double digit = 1;
+
+	while (digit > fraction)
+		digit /= 10;
+	return digit * (double)(int)(fraction / digit);
+}
+
+int
+view_explain_hidden_root(const struct view_request *request,
+                         const struct measure *measure, struct table *table,
+                         struct error *error)
+{
+	const struct sample_set *set = request->set;
+	uint64_t hits = measure_function(set, request->root);
+	double fraction = measure_fraction(measure, hits);
+	const char *root = view_name_text(set->names, request->root, table,
+	                                  error);
+
+	if (root == NULL)
+		return -1;
+	if (hits == 0)
+		return table_add_footer(table, error, "%s has no hits of %s",
+		                        root, set->resource->name);
+	if (hits >= measure->least)
+		return 0;
+	return table_add_footer(table, error, "%s itself is below the "
+	    "threshold: %.4g of the run, %" PRIu64 " hit%s; threshold %.1g "
+	    "shows it", root, fraction, hits, plural(hits),
+	    threshold_below(fraction));
+}
+
 int
 view_describe(const struct view_request *request,
               const struct view_kind *kind, const struct measure *measure,

@@ -28,6 +28,15 @@ int view_describe(const struct view_request *request,
                   struct error *error);
 
 /*
+ * Where no row is shown since the root itself is below the threshold, adds a
+ * footer that says so, and which threshold would show it.  One scan of the
+ * labels.  0, or -1 with *error set.
+ */
+int view_explain_hidden_root(const struct view_request *request,
+                             const struct measure *measure,
+                             struct table *table, struct error *error);
+
+/*
  * A function's name as a text, whole though it may hold NULs; it lives as long
  * as table and names.  NULL with *error set.
  */

@@ -165,22 +165,27 @@ add_row(const struct view_request *request, const struct measure *measure,
 	}, error);
 }
 
-/* What the path used; null where that passes 64 bits. */
+/* Hits in gticks, null where that passes 64 bits, in the unit of the run's. */
 static int
-describe_gticks(const struct resource *resource, uint64_t hits,
-                struct table *table, struct error *error)
+describe_gticks(const struct sample_set *set, uint64_t hits, const char *key,
+                const char *title, struct table *table, struct error *error)
 {
-	uint64_t gticks;
+	uint64_t interval = set->resource->interval, gticks, whole;
 
-	if (__builtin_mul_overflow(hits, resource->interval, &gticks))
-		return table_add_field(table, "gticks", NULL,
+	if (__builtin_mul_overflow(hits, interval, &gticks))
+		return table_add_field(table, key, NULL,
 		                       (struct cell){ .kind = CELL_EMPTY },
 		                       error);
-	return table_add_field(table, "gticks", "used", cell_gticks(gticks),
-	                       error);
+	if (__builtin_mul_overflow(set->total, interval, &whole))
+		whole = 0;
+	return table_add_field(table, key, title,
+	                       cell_gticks_of(gticks, whole), error);
 }
 
-/* A saving is of the run, whatever percentages are relative to. */
+/*
+ * A saving is of the run, whatever percentages are relative to.  What was used
+ * and what would be are in one unit; new_total, in hits, is data's alone.
+ */
 static int
 describe_saving(const struct sample_set *set, const struct value *value,
                 struct table *table, struct error *error)
@@ -190,15 +195,21 @@ describe_saving(const struct sample_set *set, const struct value *value,
 	double saved = measure_fraction(&run, hits);
 	uint64_t left = hits < set->total ? set->total - hits : 0;
 
-	if (describe_gticks(set->resource, hits, table, error) != 0 ||
+	if (describe_gticks(set, hits, "gticks", "used", table, error) != 0 ||
+	    describe_gticks(set, set->total, "total_gticks",
+	                    "used by the whole run", table, error) != 0 ||
 	    table_add_field(table, "saved", value->is_estimated ?
 	                    "estimated share of the run saved if free" :
 	                    "share of the run saved if free",
 	                    cell_fraction(saved), error) != 0)
 		return -1;
-	return table_add_field(table, "new_total", value->is_estimated ?
+	if (table_add_field(table, "new_total", NULL, cell_hits(left),
+	                    error) != 0)
+		return -1;
+	return describe_gticks(set, left, "new_total_gticks",
+	                       value->is_estimated ?
 	                       "estimated new total if free" :
-	                       "new total if free", cell_hits(left), error);
+	                       "new total if free", table, error);
 }
 
 /* Why there is nothing, where it could be a slip. */

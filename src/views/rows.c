@@ -257,7 +257,7 @@ rows_show(struct rows *rows, const struct view_request *request,
 	const struct names *names = request->set->names;
 	bool has_paths = rows->parent != NULL;
 	bool has_returns = rows->returns != NULL;
-	uint32_t n_rows = rows_limit(request, rows->n, hidden);
+	uint32_t n_kept = rows->n, n_rows = rows_limit(request, n_kept, hidden);
 
 	if (rows_sort(rows, names, error) != 0) {
 		rows_free(rows);
@@ -265,6 +265,9 @@ rows_show(struct rows *rows, const struct view_request *request,
 	}
 	if (give_to_table(rows, names, measure, table, error) != 0 ||
 	    view_describe(request, kind, measure, hidden, table, error) != 0)
+		return -1;
+	if (n_kept == 0 && kind->has_root &&
+	    view_explain_hidden_root(request, measure, table, error) != 0)
 		return -1;
 	rows_add_columns(table, request->set, has_paths, has_returns);
 	table->row = get_row;

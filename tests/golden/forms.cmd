@@ -19,3 +19,9 @@ find db_*
 unit gticks
 digits 2
 functions
+# A root below the threshold is told from one that nobody calls.
+unit hits
+digits 4
+threshold 15%
+up db_update_record
+down db_update_record
