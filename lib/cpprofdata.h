@@ -34,6 +34,12 @@
 /* Files are named cpprofdata.PID, and cpprofdata.PID.1, .2, ... after exec. */
 #define CPPROFDATA_FILE_PREFIX "cpprofdata."
 
+/*
+ * The file beside them with the names of what was sampled.  It has no
+ * resource, the flag CPPROFDATA_NAMES and chunks of types of its own.
+ */
+#define CPPROFDATA_NAMES_FILE "names"
+
 #define CPPROFDATA_NO_NODE UINT32_MAX	/* parent of an outermost frame */
 #define CPPROFDATA_NO_MODULE UINT32_MAX	/* offset is then a bare address */
 
@@ -104,6 +110,8 @@ struct cpprofdata_drops {
 #define CPPROFDATA_COUNTS_RETURNS 1u	/* nodes' `returns` mean something */
 #define CPPROFDATA_CONFINED 2u	/* the program forbade itself system calls that
 				   sampling needs, which ended there */
+#define CPPROFDATA_NAMES 0x200u	/* names, and no samples */
+#define CPPROFDATA_NO_NAMES 0x400u	/* with it: none are wanted */
 
 struct cpprofdata_header {
 	char magic[8];
@@ -147,7 +155,17 @@ enum cpprofdata_chunk_type {
 	CPPROFDATA_STRINGS = 1,
 	CPPROFDATA_MODULES = 2,
 	CPPROFDATA_THREADS = 3,
-	CPPROFDATA_NODES = 4	/* a reader skips types it does not know */
+	CPPROFDATA_NODES = 4,	/* a reader skips types it does not know */
+
+	/* Only in the file of names, which has strings, too. */
+	CPPROFDATA_NAMED_MODULES = 5,
+	CPPROFDATA_NAMED_ADDRESSES = 6,
+	CPPROFDATA_NAMED_LOCATIONS = 7,
+	CPPROFDATA_NAMED_PROCESSES = 8,
+
+	/* Reserved; see struct cpprofdata_slice and cpprofdata_column. */
+	CPPROFDATA_SLICES = 9,
+	CPPROFDATA_COLUMNS = 10
 };
 
 #define CPPROFDATA_CHUNK_MAGIC 0x6b637063u	/* "cpck" */
@@ -184,7 +202,11 @@ struct cpprofdata_module {
 	uint32_t n_opened;	/* a module opened again keeps its record */
 	uint32_t build_id_size;	/* 0: none */
 	uint8_t build_id[32];	/* its first 32 bytes */
-	uint64_t reserved[5];
+	uint64_t file_size;	/* of a module without build-id, when it was
+				   first seen; 0: not known */
+	uint64_t file_mtime_ns;	/* likewise, UTC since 1970 */
+	uint64_t file_inode;
+	uint64_t reserved[2];
 };
 
 /* thread.flags */
@@ -225,10 +247,96 @@ struct cpprofdata_node {
 	struct cpprofdata_count counts[];	/* n_resources of them */
 };
 
+/*
+ * What the names of one build of a module are kept by: its path, and its
+ * build-id or, where it has none, its file's size and time.  Of its addresses
+ * the numbers ascend.
+ */
+struct cpprofdata_named_module {
+	uint32_t path;		/* string */
+	uint32_t build_id_size;	/* 0: none */
+	uint8_t build_id[32];
+	uint64_t file_size;	/* as in struct cpprofdata_module */
+	uint64_t file_mtime_ns;
+	uint64_t first_address;	/* number of its first address */
+	uint64_t n_addresses;
+	uint64_t reserved[7];
+};
+
+/* named_address.flags */
+#define CPPROFDATA_NAMED_SYMBOL 1u	/* the name is a symbol's */
+#define CPPROFDATA_NAMED_LINES 2u	/* debug information was read: what
+					   locations there are is all that it
+					   knows */
+
+/* What an address is; its offset in the module, or an address of a process. */
+struct cpprofdata_named_address {
+	uint64_t offset;	/* as a node has it */
+	uint32_t function;	/* string: the function, demangled */
+	uint32_t in_function;	/* bytes from the function's start, or
+				   UINT32_MAX */
+	uint32_t first_location;
+	uint32_t n_locations;	/* 0: no line is known */
+	uint32_t flags;
+	uint32_t reserved;
+};
+
+/*
+ * One function that was inlined at an address, and the line in it.  The chain
+ * of an address begins with the outermost, the function itself.
+ */
+struct cpprofdata_named_location {
+	uint32_t function;	/* string; of the outermost 0 */
+	uint32_t file;		/* string; 0: not known */
+	uint32_t line;		/* 0: not known; but for the innermost that of
+				   the inlined call */
+	uint32_t reserved;
+};
+
+/* Addresses of a process outside all modules: code made at run time. */
+struct cpprofdata_named_process {
+	uint32_t pid;
+	uint32_t reserved0;
+	uint64_t start_ns;	/* as in the header of its file */
+	uint64_t first_address;	/* as in a named module */
+	uint64_t n_addresses;
+	uint64_t reserved[4];
+};
+
+/*
+ * Reserved: counts of a node in one slice of the run's time.  The chunk's
+ * owner is the thread; resource and slice tell which of the counts.
+ */
+struct cpprofdata_slice {
+	uint32_t node;
+	uint16_t resource;
+	uint16_t reserved;
+	uint64_t begin_ns;	/* of the slice, since header.start_ns */
+	uint64_t width_ns;	/* of this slice; they may differ */
+	struct cpprofdata_count count;
+};
+
+/*
+ * Reserved: counts of a node in one of the groups that the members of a sum
+ * were put into.
+ */
+struct cpprofdata_column {
+	uint32_t node;
+	uint16_t resource;
+	uint16_t group;
+	struct cpprofdata_count count;
+};
+
 _Static_assert(sizeof(struct cpprofdata_header) == 4096, "header size");
 _Static_assert(sizeof(struct cpprofdata_chunk) == 64, "chunk size");
 _Static_assert(sizeof(struct cpprofdata_module) == 128, "module size");
 _Static_assert(sizeof(struct cpprofdata_thread) == 128, "thread size");
 _Static_assert(sizeof(struct cpprofdata_node) == 24, "node size");
+_Static_assert(sizeof(struct cpprofdata_named_module) == 128, "name size");
+_Static_assert(sizeof(struct cpprofdata_named_address) == 32, "name size");
+_Static_assert(sizeof(struct cpprofdata_named_location) == 16, "name size");
+_Static_assert(sizeof(struct cpprofdata_named_process) == 64, "name size");
+_Static_assert(sizeof(struct cpprofdata_slice) == 40, "slice size");
+_Static_assert(sizeof(struct cpprofdata_column) == 24, "column size");
 
 #endif

@@ -106,23 +106,24 @@ module_cache_reads_each_module_once(void **state)
 {
 	struct error error = { 0 };
 	struct module_cache *cache = module_cache_new(NULL, &error);
+	const struct module there = { .path = own_path() };
+	const struct module other = { .path = own_path(), .build_id = "id",
+		.build_id_size = 2 };
 	struct module_symbols *own, *gone;
 	enum module_symbols_state how;
 	bool is_first;
 
 	(void)state;
 	assert_non_null(cache);
-	own = module_cache_get(cache, own_path(), NULL, 0, &how, &is_first,
-	                       &error);
+	own = module_cache_get(cache, &there, &how, &is_first, &error);
 	assert_true(is_first);
 	assert_int_equal(how, MODULE_SYMBOLS_READ);
-	gone = module_cache_get(cache, own_path(), "id", 2, &how, &is_first,
-	                        &error);
+	gone = module_cache_get(cache, &other, &how, &is_first, &error);
 	assert_true(is_first);
 	assert_int_equal(how, MODULE_SYMBOLS_DIFFER);
 	assert_ptr_not_equal(own, gone);
-	assert_ptr_equal(own, module_cache_get(cache, own_path(), NULL, 0,
-	    &how, &is_first, &error));
+	assert_ptr_equal(own, module_cache_get(cache, &there, &how,
+	    &is_first, &error));
 	assert_false(is_first);
 	assert_int_equal(how, MODULE_SYMBOLS_READ);
 	module_cache_free(cache);

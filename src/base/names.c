@@ -204,6 +204,24 @@ names_find(const struct names *names, const char *text, size_t length)
 }
 
 uint32_t
+names_find_pair(const struct names *names, const char *first, size_t n_first,
+                const void *second, size_t n_second)
+{
+	struct error error = { 0 };
+	uint32_t name = NO_NAME;
+	char *pair = memory_array(n_first + 1 + n_second, 1, &error);
+
+	if (pair == NULL)
+		return NO_NAME;
+	memcpy(pair, first, n_first);
+	if (n_second > 0)
+		memcpy(pair + n_first + 1, second, n_second);
+	name = names_find(names, pair, n_first + 1 + n_second);
+	free(pair);
+	return name;
+}
+
+uint32_t
 names_count(const struct names *names)
 {
 	return names->n_texts;

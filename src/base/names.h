@@ -44,6 +44,10 @@ uint32_t names_add_format(struct names *names, struct error *error,
 uint32_t names_find(const struct names *names, const char *text,
                     size_t length);
 
+/* Likewise of two texts entered as one. */
+uint32_t names_find_pair(const struct names *names, const char *first,
+                         size_t n_first, const void *second, size_t n_second);
+
 uint32_t names_count(const struct names *names);
 
 /*

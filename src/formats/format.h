@@ -12,6 +12,8 @@
 #include "src/profile/profile.h"
 #include "src/symbols/module_cache.h"
 
+struct recording_names;
+
 struct read_options {
 	bool lenient;			/* skip and count what fits no rule */
 	const struct progress *progress;	/* may be NULL */
@@ -20,6 +22,8 @@ struct read_options {
 	const char *program;		/* the executable that wrote inputs
 					 * that have addresses and nothing to
 					 * find names by; NULL: none was named */
+	struct recording_names *names;	/* for names that recordings keep; NULL:
+					 * they are not used */
 	struct module_cache *modules;	/* symbols of earlier inputs, to be
 					 * used and added to; may be NULL */
 };

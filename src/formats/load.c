@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/formats/cpprofdata/recording_names.h"
 #include "src/formats/format.h"
 #include "src/formats/text_lines.h"
 #include "src/symbols/program.h"
@@ -369,14 +370,20 @@ load_profiles(const char *const *paths, size_t n,
 
 	if (options->modules == NULL)
 		shared.modules = module_cache_new(&search, error);
-	if (shared.modules == NULL)
+	shared.names = recording_names_new(error);
+	if (shared.modules == NULL || shared.names == NULL) {
+		if (options->modules == NULL)
+			module_cache_free(shared.modules);
+		recording_names_free(shared.names);
 		return NULL;
+	}
 	while (i < n && add_path(&files, paths[i], error) == 0)
 		i++;
 	if (i == n && take_program(&files, &shared, error) == 0)
 		profile = load_files(&files, &shared, error);
 	file_list_free(&files);
 	free((char *)shared.program);
+	recording_names_free(shared.names);
 	if (options->modules == NULL)
 		module_cache_free(shared.modules);
 	return profile;

@@ -47,11 +47,18 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/cpprofdata_facts.h \
 	src/formats/cpprofdata/cpprofdata_file.c \
 	src/formats/cpprofdata/cpprofdata_file.h \
+	src/formats/cpprofdata/cpprofdata_modules.c \
+	src/formats/cpprofdata/cpprofdata_modules.h \
 	src/formats/cpprofdata/cpprofdata_summary.c \
 	src/formats/cpprofdata/cpprofdata_summary.h \
 	src/formats/cpprofdata/cpprofdata_writer.c \
 	src/formats/cpprofdata/cpprofdata_writer.h \
 	src/formats/cpprofdata/export_cpprofdata.c \
+	src/formats/cpprofdata/names_file.c \
+	src/formats/cpprofdata/names_file.h \
+	src/formats/cpprofdata/names_writer.c \
+	src/formats/cpprofdata/recording_names.c \
+	src/formats/cpprofdata/recording_names.h \
 	src/formats/gmon/gmon.c \
 	src/formats/gmon/gmon_histogram.c \
 	src/formats/gmon/gmon_reader.h \

@@ -167,6 +167,22 @@ profile_add_module(struct profile *profile, const char *path,
 	return profile->n_modules++;
 }
 
+/* Longer than a build-id, so that it is none. */
+size_t
+module_build(const struct module *module,
+             unsigned char build[MODULE_BUILD_MAX])
+{
+	if (module->build_id_size > 0 || module->file_size == 0) {
+		memcpy(build, module->build_id, module->build_id_size);
+		return module->build_id_size;
+	}
+	memset(build, 0, MODULE_BUILD_MAX);
+	memcpy(build, &module->file_size, sizeof module->file_size);
+	memcpy(build + sizeof module->file_size, &module->file_mtime_ns,
+	       sizeof module->file_mtime_ns);
+	return MODULE_BUILD_MAX;
+}
+
 bool
 profile_is_growing(const struct profile *profile)
 {

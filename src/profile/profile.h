@@ -38,7 +38,17 @@ struct module {
 	const char *path;
 	unsigned char build_id[32];
 	uint32_t build_id_size;		/* 0: unknown */
+	uint64_t file_size;		/* of one without build-id; 0: unknown */
+	uint64_t file_mtime_ns;
 };
+
+/*
+ * What tells a module from others of the same path, as bytes, which may be
+ * none: its build-id, else its file's size and time.  Returns how many.
+ */
+enum { MODULE_BUILD_MAX = 48 };
+size_t module_build(const struct module *module,
+                    unsigned char build[MODULE_BUILD_MAX]);
 
 /*
  * What an address resolves to at one level of its inlined chain: the line of

@@ -61,15 +61,21 @@ static int
 merge_module(struct merge *merge, const struct module *module,
              uint32_t *number, struct error *error)
 {
+	unsigned char build[MODULE_BUILD_MAX];
+	size_t size = module_build(module, build);
+	struct profile *sum = merge->sum;
+
 	*number = names_add_pair(merge->module_keys, module->path,
-	    strlen(module->path), module->build_id, module->build_id_size,
-	    error);
+	    strlen(module->path), build, size, error);
 	if (*number == NO_NAME)
 		return -1;
-	if (*number == merge->sum->n_modules &&
-	    profile_add_module(merge->sum, module->path, module->build_id,
+	if (*number < sum->n_modules)
+		return 0;
+	if (profile_add_module(sum, module->path, module->build_id,
 	                       module->build_id_size, error) == UINT32_MAX)
 		return -1;
+	sum->modules[*number].file_size = module->file_size;
+	sum->modules[*number].file_mtime_ns = module->file_mtime_ns;
 	return 0;
 }
 

@@ -27,6 +27,8 @@ struct address {
 	uint32_t module;
 	uint32_t function;	/* a name, once that is known */
 	uint32_t offset;	/* into the function, or NO_OFFSET */
+	bool is_as_kept;	/* it has the kept name */
+	const struct kept_address *kept;	/* NULL: nothing */
 };
 
 struct address_frames {
@@ -35,6 +37,7 @@ struct address_frames {
 	uint32_t *slots;	/* number of an item + 1; 0: empty */
 	size_t n_slots;		/* a power of two */
 	uint32_t n_unnamed;	/* modules without symbols */
+	const struct kept_names *kept;
 };
 
 struct address_frames *
@@ -62,6 +65,13 @@ address_frames_free(struct address_frames *frames)
 	free(frames->items);
 	free(frames->slots);
 	free(frames);
+}
+
+void
+address_frames_use(struct address_frames *frames,
+                   const struct kept_names *kept)
+{
+	frames->kept = kept;
 }
 
 /* The slot that holds the address, or the empty one where it belongs. */
@@ -123,7 +133,7 @@ address_frames_add(struct address_frames *frames, uint32_t module,
 		slot = find_slot(frames, module, address);
 	}
 	frames->items[frames->n] = (struct address){ address, module,
-		NO_NAME, NO_OFFSET };
+		NO_NAME, NO_OFFSET, false, NULL };
 	*slot = (uint32_t)++frames->n;
 	return *slot - 1;
 }
@@ -138,15 +148,20 @@ address_frames_add_name(struct address_frames *frames, uint32_t name,
 /*
  * The name of an address outside of all symbols that are there: of the kernel
  * and the like, which stand in brackets and have no file, the module's own.
+ * In another build an address means nothing: one name for all of them.
  */
 static uint32_t
 add_nameless(struct profile *profile, uint32_t module, uint64_t address,
-             struct module_symbols *symbols, struct error *error)
+             struct module_symbols *symbols, enum module_symbols_state state,
+             struct error *error)
 {
 	const char *path = profile->modules[module].path;
 
 	if (path[0] == '[' && module_symbols_count(symbols) == 0)
 		return names_add(profile->names, path, strlen(path), error);
+	if (state == MODULE_SYMBOLS_DIFFER)
+		return names_add_format(profile->names, error, "[%s]",
+		    profile_module_name(profile, module));
 	return names_add_format(profile->names, error, "%s+0x%" PRIx64,
 	                        profile_module_name(profile, module), address);
 }
@@ -183,9 +198,66 @@ warn_of_module(struct address_frames *frames, struct profile *profile,
 	if (path[0] == '[')
 		return profile_warn(profile, error, "%s: no symbols are "
 		    "known; its functions are shown as %s", path, path);
+	if (state == MODULE_SYMBOLS_DIFFER)
+		return profile_warn(profile, error, "%s %s; all its functions "
+		    "are shown as [%s]: record anew, or name a directory that "
+		    "has the old build with symfs", path, reasons[state],
+		    last_component(path));
 	return profile_warn(profile, error,
 	    "%s %s; its functions are shown as module+offset", path,
 	    reasons[state]);
+}
+
+static uint32_t
+add_kept_name(const struct address_frames *frames, struct profile *profile,
+              uint32_t name, struct error *error)
+{
+	const struct names *texts = kept_names_texts(frames->kept);
+
+	return names_add(profile->names, names_text(texts, name),
+	                 names_length(texts, name), error);
+}
+
+/*
+ * Looks up what is kept of the addresses sorted[n] of one module; whether that
+ * is a symbol for each of them.
+ */
+static bool
+find_kept(struct address_frames *frames, const struct module *module,
+          struct address **sorted, size_t n, size_t *n_kept)
+{
+	const struct kept_range *range = frames->kept == NULL ? NULL :
+	    kept_names_module(frames->kept, module);
+	size_t n_symbols = 0;
+
+	*n_kept = 0;
+	for (size_t i = 0; i < n && range != NULL; i++) {
+		sorted[i]->kept = kept_names_find(frames->kept, range,
+		                                  sorted[i]->address);
+		*n_kept += sorted[i]->kept != NULL;
+		n_symbols += sorted[i]->kept != NULL &&
+		    sorted[i]->kept->is_symbol;
+	}
+	return n_symbols == n;
+}
+
+/* A kept name, which may be that of the address before. */
+static int
+name_as_kept(struct address_frames *frames, struct profile *profile,
+             struct address **sorted, size_t i, struct error *error)
+{
+	struct address *item = sorted[i];
+
+	item->offset = item->kept->offset;
+	if (i > 0 && sorted[i - 1]->kept != NULL &&
+	    sorted[i - 1]->kept->function == item->kept->function &&
+	    sorted[i - 1]->is_as_kept)
+		item->function = sorted[i - 1]->function;
+	else
+		item->function = add_kept_name(frames, profile,
+		                               item->kept->function, error);
+	item->is_as_kept = true;
+	return item->function != NO_NAME ? 0 : -1;
 }
 
 static uint32_t
@@ -198,8 +270,10 @@ offset_in(const struct symbol *symbol, uint64_t address)
 
 /* Names the addresses sorted[n] of one module. */
 static int
-name_with(struct module_symbols *symbols, struct profile *profile,
-          struct address **sorted, size_t n, struct error *error)
+name_with(struct address_frames *frames, struct module_symbols *symbols,
+          enum module_symbols_state state, bool prefers_kept,
+          struct profile *profile, struct address **sorted, size_t n,
+          struct error *error)
 {
 	const struct symbol *last = NULL;
 
@@ -207,6 +281,14 @@ name_with(struct module_symbols *symbols, struct profile *profile,
 		struct address *item = sorted[i];
 		const struct symbol *symbol;
 
+		if (item->kept != NULL && (state != MODULE_SYMBOLS_READ ||
+		        (prefers_kept && item->kept->is_symbol))) {
+			if (name_as_kept(frames, profile, sorted, i,
+			                 error) != 0)
+				return -1;
+			last = NULL;
+			continue;
+		}
 		if (module_symbols_find(symbols, item->address, &symbol,
 		                        error) != 0)
 			return -1;
@@ -215,7 +297,7 @@ name_with(struct module_symbols *symbols, struct profile *profile,
 		else if (symbol == NULL || *symbol->name == '\0')
 			item->function = add_nameless(profile, item->module,
 			    symbol != NULL ? symbol->start : item->address,
-			    symbols, error);
+			    symbols, state, error);
 		else
 			item->function = add_symbol_name(profile, symbol,
 			                                 error);
@@ -235,18 +317,27 @@ name_module(struct address_frames *frames, struct profile *profile,
 	const struct module *module = &profile->modules[sorted[0]->module];
 	struct module_symbols *symbols;
 	enum module_symbols_state state;
-	bool is_first;
+	/* Where the user says where to look, what is there is better. */
+	bool is_first, prefers_kept = module_cache_search(modules).root == NULL;
+	size_t n_kept;
 
 	if (progress_step(NULL, 0, 0, error) != 0)
 		return -1;
-	symbols = module_cache_get(modules, module->path, module->build_id,
-	    module->build_id_size, &state, &is_first, error);
+	if (find_kept(frames, module, sorted, n, &n_kept) && prefers_kept) {
+		for (size_t i = 0; i < n; i++)
+			if (name_as_kept(frames, profile, sorted, i,
+			                 error) != 0)
+				return -1;
+		return 0;
+	}
+	symbols = module_cache_get(modules, module, &state, &is_first, error);
 	if (symbols == NULL)
 		return -1;
-	if (is_first && warn_of_module(frames, profile, module->path, state,
+	if (is_first && n_kept < n && warn_of_module(frames, profile, module->path, state,
 	                               error) != 0)
 		return -1;
-	return name_with(symbols, profile, sorted, n, error);
+	return name_with(frames, symbols, state, prefers_kept, profile, sorted,
+	                 n, error);
 }
 
 static int
@@ -305,6 +396,40 @@ name_all(struct address_frames *frames, struct profile *profile,
 	return 0;
 }
 
+/* Gives the frame of an item the lines that are kept of it. */
+static int
+enter_lines(const struct address_frames *frames, struct profile *profile,
+            uint32_t number, struct error *error)
+{
+	const struct address *item = &frames->items[number];
+	const struct location *locations = kept_names_locations(frames->kept,
+	                                                        item->kept);
+	struct location chain[KEPT_CHAIN_MAX] = {
+		{ item->function, NO_NAME, 0 }
+	};
+	uint32_t n = item->kept->n < KEPT_CHAIN_MAX ? item->kept->n :
+	             KEPT_CHAIN_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		chain[i] = locations[i];
+		if (i == 0)
+			chain[i].function = item->function;
+		else if (chain[i].function == NO_NAME)
+			chain[i].function = names_add(profile->names,
+			    "[inlined]", strlen("[inlined]"), error);
+		else
+			chain[i].function = add_kept_name(frames, profile,
+			    chain[i].function, error);
+		if (chain[i].file != NO_NAME)
+			chain[i].file = add_kept_name(frames, profile,
+			    chain[i].file, error);
+	}
+	if (error->is_set)
+		return -1;
+	return profile_set_debug_lines(profile, number, chain, n > 0 ? n : 1,
+	                               error);
+}
+
 static int
 enter_frames(const struct address_frames *frames, struct profile *profile,
              struct error *error)
@@ -315,7 +440,7 @@ enter_frames(const struct address_frames *frames, struct profile *profile,
 		uint32_t module = item->module;
 		uint64_t address = item->address;
 
-		if (module >= BARE_NAME) {
+		if (module == BARE_NAME) {
 			module = NO_MODULE;
 			address = 0;
 		}
@@ -323,6 +448,9 @@ enter_frames(const struct address_frames *frames, struct profile *profile,
 		                      error) == UINT32_MAX)
 			return -1;
 		profile->frames[i].function_offset = item->offset;
+		if (item->kept != NULL && item->kept->has_lines &&
+		    enter_lines(frames, profile, (uint32_t)i, error) != 0)
+			return -1;
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "src/base/error.h"
 #include "src/profile/profile.h"
+#include "src/symbols/kept_names.h"
 #include "src/symbols/module_cache.h"
 
 struct address_frames;
@@ -34,12 +35,21 @@ uint32_t address_frames_add_name(struct address_frames *frames, uint32_t name,
                                  struct error *error);
 
 /*
+ * Says what a recording keeps of their names, which is used before modules'
+ * files are looked at, and what it keeps of their lines; NULL: nothing.  It
+ * must live until address_frames_finish.
+ */
+void address_frames_use(struct address_frames *frames,
+                        const struct kept_names *kept);
+
+/*
  * Enters all frames, under the numbers that they have, into a profile that has
  * none yet, with one location each: the symbol's demangled name; outside of
  * every symbol "module+0xoffset", the offset being where the function starts if
  * the module's unwind tables know it, and else the address itself; without a
  * module "0xaddress".  Of a module in brackets, "[kernel]", that has no symbols
- * the name is the module's.
+ * the name is the module's, and so "[module]" of one whose file is another
+ * build.
  *
  * A module whose file is missing, unreadable or another build gets a warning
  * in the profile, a few of them one by one, the rest as a count, unless an

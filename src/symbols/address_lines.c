@@ -75,14 +75,15 @@ find_module(struct address_lines *lines, const struct module *module,
             struct error *error)
 {
 	uint32_t n = names_count(lines->keys), number;
+	unsigned char build[MODULE_BUILD_MAX];
+	size_t size = module_build(module, build);
 
 	if (memory_grow(&lines->modules, &lines->capacity, (size_t)n + 1,
 	                sizeof *lines->modules, error) != 0)
 		return NULL;
 	lines->modules[n] = (struct module_lines){ 0 };
 	number = names_add_pair(lines->keys, module->path,
-	    strlen(module->path), module->build_id, module->build_id_size,
-	    error);
+	    strlen(module->path), build, size, error);
 	return number != NO_NAME ? &lines->modules[number] : NULL;
 }
 
@@ -223,12 +224,8 @@ ask(struct applying *applying, struct module_lines *known,
 	const struct profile *profile = applying->profile;
 	uint32_t number = profile->frames[frames[0]].module;
 	const struct module *module = &profile->modules[number];
-	const struct module_file file = {
-		.path = module->path,
-		.build_id = module->build_id,
-		.build_id_size = module->build_id_size,
-		.search = applying->lines->search,
-	};
+	const struct module_file file = module_file_of(module,
+	    applying->lines->search);
 	bool is_first = known->n == 0;
 	size_t n_asked = 0;
 
@@ -315,6 +312,19 @@ apply_all(struct applying *applying, struct error *error)
 			return -1;
 	}
 	return warn_of_modules_without(applying, error);
+}
+
+bool
+address_lines_were_read(const struct address_lines *lines,
+                        const struct module *module)
+{
+	unsigned char build[MODULE_BUILD_MAX];
+	size_t size = module_build(module, build);
+	uint32_t number = names_find_pair(lines->keys, module->path,
+	    strlen(module->path), build, size);
+
+	return number != NO_NAME && lines->modules[number].n > 0 &&
+	    lines->modules[number].state == DEBUG_LINES_READ;
 }
 
 int

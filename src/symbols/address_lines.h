@@ -9,6 +9,8 @@
 #ifndef CPPROF_SYMBOLS_ADDRESS_LINES_H
 #define CPPROF_SYMBOLS_ADDRESS_LINES_H
 
+#include <stdbool.h>
+
 #include "src/base/error.h"
 #include "src/base/progress.h"
 #include "src/profile/profile.h"
@@ -42,5 +44,12 @@ void address_lines_free(struct address_lines *lines);
 int address_lines_apply(struct address_lines *lines, struct profile *profile,
                         const struct progress *progress,
                         struct error *error);
+
+/*
+ * Whether the debug information of a module has been read for all frames of
+ * the profile that was asked about last.
+ */
+bool address_lines_were_read(const struct address_lines *lines,
+                             const struct module *module);
 
 #endif

@@ -12,6 +12,7 @@ libcore_a_SOURCES += \
 	src/symbols/function_ranges.c src/symbols/function_ranges.h \
 	src/symbols/inlined_calls.c src/symbols/inlined_calls.h \
 	src/symbols/jit_map.c src/symbols/jit_map.h \
+	src/symbols/kept_names.c src/symbols/kept_names.h \
 	src/symbols/kernel_symbols.c src/symbols/kernel_symbols.h \
 	src/symbols/module_cache.c src/symbols/module_cache.h \
 	src/symbols/module_file.c src/symbols/module_file.h \

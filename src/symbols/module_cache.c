@@ -64,17 +64,19 @@ module_cache_free(struct module_cache *cache)
 
 /* The number of the module's key. */
 static uint32_t
-add_key(struct module_cache *cache, const char *path, const void *build_id,
-        size_t size, bool *is_first, struct error *error)
+add_key(struct module_cache *cache, const struct module *module,
+        bool *is_first, struct error *error)
 {
 	uint32_t n = names_count(cache->keys), number;
+	unsigned char build[MODULE_BUILD_MAX];
+	size_t size = module_build(module, build);
 
 	if (memory_grow(&cache->modules, &cache->capacity, (size_t)n + 1,
 	                sizeof(struct module_symbols *), error) != 0)
 		return NO_NAME;
 	cache->modules[n] = NULL;
-	number = names_add_pair(cache->keys, path, strlen(path), build_id,
-	                        size, error);
+	number = names_add_pair(cache->keys, module->path,
+	    strlen(module->path), build, size, error);
 	*is_first = number == n;
 	return number;
 }
@@ -92,13 +94,12 @@ count_last(struct module_cache *cache)
 }
 
 struct module_symbols *
-module_cache_get(struct module_cache *cache, const char *path,
-                 const void *build_id, size_t size,
+module_cache_get(struct module_cache *cache, const struct module *wanted,
                  enum module_symbols_state *state, bool *is_first,
                  struct error *error)
 {
-	uint32_t number = add_key(cache, path, build_id, size, is_first,
-	                          error);
+	const struct module_file file = module_file_of(wanted, cache->search);
+	uint32_t number = add_key(cache, wanted, is_first, error);
 	struct module_symbols *module;
 
 	if (number == NO_NAME)
@@ -107,8 +108,7 @@ module_cache_get(struct module_cache *cache, const char *path,
 	if (cache->modules[number] == NULL) {
 		if (cache->n_symbols > SYMBOLS_MAX)
 			let_go(cache);
-		cache->modules[number] = module_symbols_new(path, build_id,
-		    size, &cache->search, error);
+		cache->modules[number] = module_symbols_of(&file, error);
 	}
 	module = cache->modules[number];
 	if (module == NULL)

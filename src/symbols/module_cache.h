@@ -23,15 +23,14 @@ struct module_cache *module_cache_new(const struct symbol_search *search,
 void module_cache_free(struct module_cache *cache);
 
 /*
- * The module of that path and build-id, its symbols read, and how that went;
+ * That module, its symbols read, and how that went;
  * *is_first tells whether it was never asked for before.  The cache's, and
  * good until the next call, which may let go of modules when the symbols of
  * all would take too much memory (some hundred MB).  NULL with *error set for
  * want of memory.
  */
 struct module_symbols *module_cache_get(struct module_cache *cache,
-                                        const char *path,
-                                        const void *build_id, size_t size,
+                                        const struct module *module,
                                         enum module_symbols_state *state,
                                         bool *is_first, struct error *error);
 

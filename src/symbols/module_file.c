@@ -5,8 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "src/profile/profile.h"
+#include <sys/stat.h>
 
 static bool
 is_vdso(const char *path)
@@ -16,17 +15,49 @@ is_vdso(const char *path)
 	            strlen("linux-vdso")) == 0;
 }
 
+struct module_file
+module_file_of(const struct module *module, struct symbol_search search)
+{
+	return (struct module_file){
+		.path = module->path,
+		.build_id = module->build_id,
+		.build_id_size = module->build_id_size,
+		.size = module->file_size,
+		.mtime_ns = module->file_mtime_ns,
+		.search = search,
+	};
+}
+
+/* Whether an open file is the build, as far as that can be told. */
+static bool
+is_build(const struct module_file *module, const struct elf_file *file,
+         bool is_copy)
+{
+	struct stat status;
+	uint64_t mtime_ns;
+
+	if (module->build_id_size > 0)
+		return elf_file_has_build_id(file, module->build_id,
+		                             module->build_id_size);
+	if (module->size == 0 || file->descriptor < 0 ||
+	    fstat(file->descriptor, &status) != 0)
+		return true;
+	mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+	    (uint64_t)status.st_mtim.tv_nsec;
+	return module->size == (uint64_t)status.st_size &&
+	    (is_copy || module->mtime_ns == mtime_ns);
+}
+
 /* What opening a file led to; it is closed again if it is another build. */
 static enum module_file_state
 check(const struct module_file *module, struct elf_file *file,
-      enum elf_file_state state)
+      enum elf_file_state state, bool is_copy)
 {
 	if (state == ELF_FILE_MISSING)
 		return MODULE_FILE_MISSING;
 	if (state == ELF_FILE_UNREADABLE)
 		return MODULE_FILE_UNREADABLE;
-	if (module->build_id_size == 0 || elf_file_has_build_id(file,
-	        module->build_id, module->build_id_size))
+	if (is_build(module, file, is_copy))
 		return MODULE_FILE_OPEN;
 	elf_file_close(file);
 	return MODULE_FILE_DIFFERS;
@@ -42,7 +73,7 @@ open_below(const struct module_file *module, const char *name,
 
 	if (length < 0 || length >= (int)sizeof path)
 		return MODULE_FILE_MISSING;
-	return check(module, file, elf_file_open(file, path));
+	return check(module, file, elf_file_open(file, path), true);
 }
 
 enum module_file_state
@@ -51,7 +82,7 @@ module_file_open(const struct module_file *module, struct elf_file *file)
 	enum module_file_state first = MODULE_FILE_MISSING, state;
 
 	if (is_vdso(module->path))
-		return check(module, file, elf_file_open_own_vdso(file));
+		return check(module, file, elf_file_open_own_vdso(file), true);
 	if (module->search.root != NULL) {
 		first = open_below(module, module->path, file);
 		if (first == MODULE_FILE_OPEN)
@@ -62,7 +93,7 @@ module_file_open(const struct module_file *module, struct elf_file *file)
 		if (first == MODULE_FILE_MISSING)
 			first = state;
 	}
-	state = check(module, file, elf_file_open(file, module->path));
+	state = check(module, file, elf_file_open(file, module->path), false);
 	return state == MODULE_FILE_OPEN || first == MODULE_FILE_MISSING ?
 	    state : first;
 }

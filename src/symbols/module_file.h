@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/profile/profile.h"
 #include "src/symbols/debug_file.h"
 #include "src/symbols/elf_file.h"
 
@@ -18,9 +19,17 @@ struct module_file {
 	const char *path;		/* where it was mapped from; "[vdso]" or
 					 * linux-vdso*: the kernel's own */
 	const unsigned char *build_id;	/* [build_id_size] */
-	size_t build_id_size;		/* 0: unknown, any file will do */
+	size_t build_id_size;		/* 0: unknown */
+	uint64_t size;			/* of the file, where there is no
+					 * build-id; 0: unknown, any will do */
+	uint64_t mtime_ns;		/* likewise; a copy below the root of the
+					 * search may have another */
 	struct symbol_search search;
 };
+
+/* The files of a module, which is borrowed. */
+struct module_file module_file_of(const struct module *module,
+                                  struct symbol_search search);
 
 enum module_file_state {
 	MODULE_FILE_OPEN,

@@ -55,9 +55,7 @@ find_symbol(struct asking *asking, uint64_t address,
 
 	*symbol = NULL;
 	if (asking->symbols == NULL)
-		asking->symbols = module_symbols_new(module->path,
-		    module->build_id, module->build_id_size, &module->search,
-		    error);
+		asking->symbols = module_symbols_of(module, error);
 	if (asking->symbols == NULL ||
 	    module_symbols_read(asking->symbols, &state, error) != 0 ||
 	    module_symbols_find(asking->symbols, address, symbol,

@@ -19,6 +19,7 @@ struct module_symbols {
 	char *path;
 	unsigned char build_id[BUILD_ID_MAX];
 	size_t build_id_size;
+	uint64_t size, mtime_ns;	/* as in struct module_file */
 	struct symbol_search search;
 	bool is_read;
 	enum module_symbols_state state;
@@ -49,6 +50,19 @@ module_symbols_new(const char *path, const void *build_id, size_t size,
 	return module;
 }
 
+struct module_symbols *
+module_symbols_of(const struct module_file *file, struct error *error)
+{
+	struct module_symbols *module = module_symbols_new(file->path,
+	    file->build_id, file->build_id_size, &file->search, error);
+
+	if (module != NULL) {
+		module->size = file->size;
+		module->mtime_ns = file->mtime_ns;
+	}
+	return module;
+}
+
 static void
 forget_tables(struct module_symbols *module)
 {
@@ -75,6 +89,8 @@ file_of(const struct module_symbols *module)
 		.path = module->path,
 		.build_id = module->build_id,
 		.build_id_size = module->build_id_size,
+		.size = module->size,
+		.mtime_ns = module->mtime_ns,
 		.search = module->search,
 	};
 }

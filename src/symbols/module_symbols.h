@@ -17,6 +17,7 @@
 
 #include "src/base/error.h"
 #include "src/symbols/debug_file.h"
+#include "src/symbols/module_file.h"
 #include "src/symbols/symbol_table.h"
 
 enum module_symbols_state {
@@ -42,6 +43,8 @@ struct module_symbols *module_symbols_new(const char *path,
                                           const void *build_id, size_t size,
                                           const struct symbol_search *search,
                                           struct error *error);
+struct module_symbols *module_symbols_of(const struct module_file *module,
+                                         struct error *error);
 void module_symbols_free(struct module_symbols *module);
 
 /*

@@ -24,6 +24,8 @@
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/cpprofdata_facts.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_modules.h"
+#include "src/formats/cpprofdata/recording_names.h"
 #include "src/formats/format.h"
 #include "src/symbols/address_frames.h"
 
@@ -69,23 +71,9 @@ static int
 add_module(struct reader *reader, const unsigned char *bytes,
            struct error *error)
 {
-	struct cpprofdata_module module;
-	uint32_t id_size, number;
-	char *path;
-
-	memcpy(&module, bytes, sizeof module);
-	path = cpprofdata_copy_string(&reader->file, le32toh(module.path),
-	                              error);
-	if (path == NULL)
-		return -1;
-	id_size = le32toh(module.build_id_size);
-	if (id_size > sizeof module.build_id)
-		id_size = 0;		/* only its beginning is known */
-	number = profile_add_module(reader->profile,
-	    *path != '\0' ? path : "[unknown]", module.build_id, id_size,
-	    error);
-	free(path);
-	return number != UINT32_MAX ? 0 : -1;
+	return cpprofdata_add_module(&reader->file,
+	    (size_t)(bytes - reader->file.bytes), reader->profile, NULL,
+	    error) != UINT32_MAX ? 0 : -1;
 }
 
 static int
@@ -338,6 +326,20 @@ warn_of_damage(struct reader *reader, struct error *error)
 	return 0;
 }
 
+/* Frames take the names that the recording keeps of them. */
+static int
+name_frames(struct reader *reader, struct error *error)
+{
+	const struct kept_names *kept;
+
+	if (recording_names_beside(reader->options->names, reader->file.name,
+	                           reader->profile, &kept, error) != 0)
+		return -1;
+	address_frames_use(reader->frames, kept);
+	return address_frames_finish(reader->frames, reader->profile,
+	                             reader->options->modules, error);
+}
+
 static int
 fill_profile(struct reader *reader, struct error *error)
 {
@@ -351,8 +353,7 @@ fill_profile(struct reader *reader, struct error *error)
 	    add_records(reader, CPPROFDATA_THREADS, add_thread, error) != 0 ||
 	    add_nodes(reader, error) != 0 ||
 	    warn_of_damage(reader, error) != 0 ||
-	    address_frames_finish(reader->frames, reader->profile,
-	                          reader->options->modules, error) != 0)
+	    name_frames(reader, error) != 0)
 		return -1;
 	reader->profile->tree = tree_builder_finish(reader->builder, error);
 	return reader->profile->tree != NULL ? 0 : -1;

@@ -9,6 +9,7 @@
 
 #include <endian.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,21 +57,10 @@ swap_header(struct cpprofdata_header *h)
 }
 
 static int
-check_header(const struct cpprofdata_file *file, struct error *error)
+check_resources(const struct cpprofdata_file *file, struct error *error)
 {
 	const struct cpprofdata_header *header = &file->header;
 
-	if (memcmp(header->magic, CPPROFDATA_MAGIC, sizeof header->magic) != 0)
-		return error_set(error, "%s: 0x0: not a cpprofdata file",
-		                 file->name);
-	if (header->version != CPPROFDATA_VERSION)
-		return error_set(error,
-		    "%s: 0x8: cpprofdata version %u, expected %u", file->name,
-		    header->version, CPPROFDATA_VERSION);
-	if (header->header_size != CPPROFDATA_HEADER_SIZE)
-		return error_set(error,
-		    "%s: 0xc: header of %u bytes, expected %u", file->name,
-		    header->header_size, CPPROFDATA_HEADER_SIZE);
 	if (header->n_resources < 1 ||
 	    header->n_resources > CPPROFDATA_MAX_RESOURCES)
 		return error_set(error,
@@ -96,8 +86,34 @@ check_header(const struct cpprofdata_file *file, struct error *error)
 }
 
 static int
+check_header(const struct cpprofdata_file *file, bool is_names,
+             struct error *error)
+{
+	const struct cpprofdata_header *header = &file->header;
+
+	if (memcmp(header->magic, CPPROFDATA_MAGIC, sizeof header->magic) != 0)
+		return error_set(error, "%s: 0x0: not a cpprofdata file",
+		                 file->name);
+	if (header->version != CPPROFDATA_VERSION)
+		return error_set(error,
+		    "%s: 0x8: cpprofdata version %u, expected %u", file->name,
+		    header->version, CPPROFDATA_VERSION);
+	if (header->header_size != CPPROFDATA_HEADER_SIZE)
+		return error_set(error,
+		    "%s: 0xc: header of %u bytes, expected %u", file->name,
+		    header->header_size, CPPROFDATA_HEADER_SIZE);
+	if (is_names && (header->flags & CPPROFDATA_NAMES) == 0)
+		return error_set(error, "%s: 0x10: samples, expected names",
+		                 file->name);
+	if (!is_names && (header->flags & CPPROFDATA_NAMES) != 0)
+		return error_set(error, "%s: 0x10: only the names of a "
+		                 "recording; load its directory", file->name);
+	return is_names ? 0 : check_resources(file, error);
+}
+
+static int
 read_header(struct cpprofdata_file *file, struct source *source,
-            struct error *error)
+            bool is_names, struct error *error)
 {
 	size_t size;
 	const char *bytes = source_peek(source, CPPROFDATA_HEADER_SIZE, &size,
@@ -119,7 +135,7 @@ read_header(struct cpprofdata_file *file, struct source *source,
 	       file->header.resources[file->n_named].name[0] != '\0')
 		file->n_named++;
 	file->header.used = used;
-	return check_header(file, error);
+	return check_header(file, is_names, error);
 }
 
 /*
@@ -221,8 +237,8 @@ read_chunk(struct cpprofdata_file *file, const unsigned char *bytes,
 		    CPPROFDATA_PAGE);
 		return 0;
 	}
-	if (chunk.type >= CPPROFDATA_STRINGS &&
-	    chunk.type <= CPPROFDATA_NODES &&
+	if (chunk.type < CPPROFDATA_N_TYPES &&
+	    file->runs[chunk.type].record_size > 0 &&
 	    add_run(file, &chunk, offset, left, error) != 0)
 		return 0;
 	return chunk.size;
@@ -251,21 +267,40 @@ walk_chunks(struct cpprofdata_file *file, size_t size, struct error *error)
 		          " bytes", size, file->header.used);
 }
 
-int
-cpprofdata_file_open(struct cpprofdata_file *file, struct source *source,
-                     struct error *error)
+static void
+set_record_sizes(struct cpprofdata_file *file, bool is_names)
+{
+	struct cpprofdata_runs *runs = file->runs;
+
+	runs[CPPROFDATA_STRINGS].record_size = 1;
+	if (is_names) {
+		runs[CPPROFDATA_NAMED_MODULES].record_size =
+		    sizeof(struct cpprofdata_named_module);
+		runs[CPPROFDATA_NAMED_ADDRESSES].record_size =
+		    sizeof(struct cpprofdata_named_address);
+		runs[CPPROFDATA_NAMED_LOCATIONS].record_size =
+		    sizeof(struct cpprofdata_named_location);
+		runs[CPPROFDATA_NAMED_PROCESSES].record_size =
+		    sizeof(struct cpprofdata_named_process);
+		return;
+	}
+	runs[CPPROFDATA_MODULES].record_size =
+	    sizeof(struct cpprofdata_module);
+	runs[CPPROFDATA_THREADS].record_size =
+	    sizeof(struct cpprofdata_thread);
+	runs[CPPROFDATA_NODES].record_size = file->header.node_size;
+}
+
+static int
+open_as(struct cpprofdata_file *file, struct source *source, bool is_names,
+        struct error *error)
 {
 	size_t size;
 
 	*file = (struct cpprofdata_file){ .name = source_name(source) };
-	if (read_header(file, source, error) != 0)
+	if (read_header(file, source, is_names, error) != 0)
 		return -1;
-	file->runs[CPPROFDATA_STRINGS].record_size = 1;
-	file->runs[CPPROFDATA_MODULES].record_size =
-	    sizeof(struct cpprofdata_module);
-	file->runs[CPPROFDATA_THREADS].record_size =
-	    sizeof(struct cpprofdata_thread);
-	file->runs[CPPROFDATA_NODES].record_size = file->header.node_size;
+	set_record_sizes(file, is_names);
 	size = read_bytes(file, source, error);
 	if (file->bytes != NULL)
 		walk_chunks(file, size, error);
@@ -275,10 +310,24 @@ cpprofdata_file_open(struct cpprofdata_file *file, struct source *source,
 	return -1;
 }
 
+int
+cpprofdata_file_open(struct cpprofdata_file *file, struct source *source,
+                     struct error *error)
+{
+	return open_as(file, source, false, error);
+}
+
+int
+cpprofdata_file_open_names(struct cpprofdata_file *file,
+                           struct source *source, struct error *error)
+{
+	return open_as(file, source, true, error);
+}
+
 void
 cpprofdata_file_close(struct cpprofdata_file *file)
 {
-	for (size_t type = 0; type <= CPPROFDATA_NODES; type++)
+	for (size_t type = 0; type < CPPROFDATA_N_TYPES; type++)
 		free(file->runs[type].items);
 }
 

@@ -15,6 +15,9 @@
 #include "src/base/error.h"
 #include "src/formats/source.h"
 
+/* What a reader knows: those below are types of chunks. */
+enum { CPPROFDATA_N_TYPES = CPPROFDATA_NAMED_PROCESSES + 1 };
+
 /* Records of one type that lie together. */
 struct cpprofdata_run {
 	uint64_t first;		/* number of the first */
@@ -37,7 +40,8 @@ struct cpprofdata_file {
 	struct cpprofdata_header header;	/* in this machine's order */
 	uint32_t n_named;	/* resources up to the first without a name:
 				 * that and those behind it count nothing */
-	struct cpprofdata_runs runs[CPPROFDATA_NODES + 1];	/* by type */
+	struct cpprofdata_runs runs[CPPROFDATA_N_TYPES];	/* by type;
+				 * those without record_size are skipped */
 	struct error damage;	/* why what follows was not read, if set */
 };
 
@@ -48,6 +52,10 @@ struct cpprofdata_file {
  */
 int cpprofdata_file_open(struct cpprofdata_file *file, struct source *source,
                          struct error *error);
+
+/* Likewise of a file of names, which no other is, nor is it another. */
+int cpprofdata_file_open_names(struct cpprofdata_file *file,
+                               struct source *source, struct error *error);
 void cpprofdata_file_close(struct cpprofdata_file *file);
 
 /* How many records of a type there are. */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* names_file.c -- names and lines from a recording's own file of them.
+ *
+ * Records of modules and processes point at ranges of addresses, these at
+ * strings and at ranges of locations.  Each number is looked up; a range of
+ * addresses is taken up to the first that does not check out.
+ */
+#include "src/formats/cpprofdata/names_file.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+
+enum { NAME_LENGTH_MAX = 65536 };	/* what is longer is cut */
+
+struct names_reader {
+	struct cpprofdata_file file;
+	struct kept_names *kept;
+	struct error *damage;
+	/* Ranges do not share records, or a small file would fill memory. */
+	uint64_t n_addresses_left, n_locations_left;
+};
+
+/* A record of a type, or NULL. */
+static const unsigned char *
+record_of(const struct names_reader *reader, enum cpprofdata_chunk_type type,
+          uint64_t number)
+{
+	const struct cpprofdata_runs *runs = &reader->file.runs[type];
+	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
+
+	return run == NULL ? NULL : reader->file.bytes + run->offset +
+	       (size_t)(number - run->first) * runs->record_size;
+}
+
+/* The number in the store of a string; *name is NO_NAME for string 0. */
+static int
+take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
+            struct error *error)
+{
+	size_t length;
+	const char *text = cpprofdata_string(&reader->file, number,
+	                                     NAME_LENGTH_MAX, &length);
+
+	*name = NO_NAME;
+	if (length == 0)
+		return 0;
+	*name = names_add(kept_names_texts(reader->kept), text, length, error);
+	return *name != NO_NAME ? 0 : -1;
+}
+
+static int
+take_location(struct names_reader *reader, uint64_t number,
+              struct location *location, struct error *error)
+{
+	const unsigned char *bytes = record_of(reader,
+	    CPPROFDATA_NAMED_LOCATIONS, number);
+	struct cpprofdata_named_location record;
+
+	*location = (struct location){ NO_NAME, NO_NAME, 0 };
+	if (bytes == NULL) {
+		error_set(reader->damage, "there is no location %" PRIu64,
+		          number);
+		return 0;
+	}
+	memcpy(&record, bytes, sizeof record);
+	location->line = le32toh(record.line);
+	if (take_string(reader, le32toh(record.function), &location->function,
+	                error) != 0 ||
+	    take_string(reader, le32toh(record.file), &location->file,
+	                error) != 0)
+		return -1;
+	return 0;
+}
+
+/*
+ * Adds an address if it is above *last.  *is_good tells whether those behind
+ * it are worth a look.
+ */
+static int
+take_address(struct names_reader *reader, uint64_t number, uint64_t *last,
+             bool *is_good, struct error *error)
+{
+	const unsigned char *bytes = record_of(reader,
+	    CPPROFDATA_NAMED_ADDRESSES, number);
+	struct location locations[KEPT_CHAIN_MAX];
+	struct cpprofdata_named_address record = { 0 };
+	struct kept_address address = { 0 };
+	uint64_t first;
+
+	if (bytes != NULL)
+		memcpy(&record, bytes, sizeof record);
+	address.address = le64toh(record.offset);
+	address.n = le32toh(record.n_locations);
+	if (bytes == NULL || reader->n_addresses_left == 0 ||
+	    address.n > reader->n_locations_left || (*last != UINT64_MAX &&
+	                      address.address <= *last) ||
+	    address.n > KEPT_CHAIN_MAX) {
+		error_set(reader->damage, "address %" PRIu64 " is not there "
+		          "or does not fit the others", number);
+		*is_good = false;
+		return 0;
+	}
+	*last = address.address;
+	reader->n_addresses_left--;
+	reader->n_locations_left -= address.n;
+	address.is_symbol = (le32toh(record.flags) &
+	                     CPPROFDATA_NAMED_SYMBOL) != 0;
+	address.has_lines = (le32toh(record.flags) &
+	                     CPPROFDATA_NAMED_LINES) != 0;
+	address.offset = le32toh(record.in_function);
+	first = le32toh(record.first_location);
+	for (uint32_t i = 0; i < address.n; i++)
+		if (take_location(reader, first + i, &locations[i],
+		                  error) != 0)
+			return -1;
+	if (take_string(reader, le32toh(record.function), &address.function,
+	                error) != 0)
+		return -1;
+	return address.function == NO_NAME ? 0 :
+	    kept_names_add(reader->kept, &address, locations, error);
+}
+
+static int
+take_range(struct names_reader *reader, uint64_t first, uint64_t n,
+           struct error *error)
+{
+	uint64_t last = UINT64_MAX;	/* none */
+	bool is_good = true;
+
+	for (uint64_t i = 0; i < n && is_good; i++)
+		if (take_address(reader, first + i, &last, &is_good,
+		                 error) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+take_module(struct names_reader *reader, const unsigned char *bytes,
+            struct error *error)
+{
+	struct cpprofdata_named_module record;
+	struct module module = { 0 };
+	uint32_t id_size;
+	char *path;
+	int result;
+
+	memcpy(&record, bytes, sizeof record);
+	id_size = le32toh(record.build_id_size);
+	path = cpprofdata_copy_string(&reader->file, le32toh(record.path),
+	                              error);
+	if (path == NULL)
+		return -1;
+	module.path = path;
+	module.build_id_size = id_size <= sizeof module.build_id ? id_size : 0;
+	memcpy(module.build_id, record.build_id, module.build_id_size);
+	module.file_size = le64toh(record.file_size);
+	module.file_mtime_ns = le64toh(record.file_mtime_ns);
+	result = kept_names_begin_module(reader->kept, &module, error);
+	free(path);
+	return result != 0 ? -1 :
+	    take_range(reader, le64toh(record.first_address),
+	               le64toh(record.n_addresses), error);
+}
+
+static int
+take_process(struct names_reader *reader, const unsigned char *bytes,
+             struct error *error)
+{
+	struct cpprofdata_named_process record;
+
+	memcpy(&record, bytes, sizeof record);
+	if (kept_names_begin_process(reader->kept, le32toh(record.pid),
+	                             le64toh(record.start_ns), error) != 0)
+		return -1;
+	return take_range(reader, le64toh(record.first_address),
+	                  le64toh(record.n_addresses), error);
+}
+
+static int
+take_all(struct names_reader *reader, enum cpprofdata_chunk_type type,
+         int (*take)(struct names_reader *, const unsigned char *,
+                     struct error *), struct error *error)
+{
+	const struct cpprofdata_runs *runs = &reader->file.runs[type];
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const unsigned char *bytes = reader->file.bytes +
+		    runs->items[i].offset;
+
+		for (uint64_t k = 0; k < runs->items[i].n; k++)
+			if (take(reader, bytes + k * runs->record_size,
+			         error) != 0)
+				return -1;
+	}
+	return 0;
+}
+
+struct kept_names *
+names_file_read(struct source *source, struct error *damage,
+                struct error *error)
+{
+	struct names_reader reader = { .damage = damage };
+	int result = -1;
+
+	if (cpprofdata_file_open_names(&reader.file, source, error) != 0)
+		return NULL;
+	if (reader.file.damage.is_set)
+		error_set(damage, "%s", reader.file.damage.text);
+	reader.n_addresses_left = cpprofdata_runs_count(
+	    &reader.file.runs[CPPROFDATA_NAMED_ADDRESSES]);
+	reader.n_locations_left = cpprofdata_runs_count(
+	    &reader.file.runs[CPPROFDATA_NAMED_LOCATIONS]);
+	reader.kept = kept_names_new(error);
+	if (reader.kept != NULL &&
+	    take_all(&reader, CPPROFDATA_NAMED_MODULES, take_module,
+	             error) == 0)
+		result = take_all(&reader, CPPROFDATA_NAMED_PROCESSES,
+		                  take_process, error);
+	cpprofdata_file_close(&reader.file);
+	if (result == 0)
+		return reader.kept;
+	kept_names_free(reader.kept);
+	return NULL;
+}

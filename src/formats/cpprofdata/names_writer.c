@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* names_writer.c -- a file that keeps names and lines of addresses.
+ *
+ * All records are made before the first byte is written, since the header says
+ * how long the file is.  Each type is one chunk.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cpprofdata.h"
+#include "src/base/memory.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/cpprofdata/names_file.h"
+
+struct names_writer {
+	const struct names_file *names;
+	struct text_buffer strings;
+	uint32_t *string_of;		/* [names_count]; 0: not entered */
+	uint32_t *sorted;		/* frames that have a module */
+	size_t n_sorted;
+	/* Records. */
+	struct text_buffer modules, addresses, locations;
+	uint64_t n_addresses, n_locations;
+	bool is_too_large;		/* to be numbered */
+};
+
+static uint32_t
+add_string(struct names_writer *writer, const char *text, size_t length)
+{
+	size_t number = writer->strings.length;
+
+	if (length == 0)
+		return 0;
+	if (number + length >= UINT32_MAX) {
+		writer->is_too_large = true;
+		return 0;
+	}
+	/* A string ends at its first NUL. */
+	text_add(&writer->strings, text, strnlen(text, length));
+	text_add_char(&writer->strings, '\0');
+	return (uint32_t)number;
+}
+
+static uint32_t
+add_name(struct names_writer *writer, uint32_t name)
+{
+	const struct names *names = writer->names->profile->names;
+
+	if (name == NO_NAME)
+		return 0;
+	if (writer->string_of[name] == 0)
+		writer->string_of[name] = add_string(writer,
+		    names_text(names, name), names_length(names, name));
+	return writer->string_of[name];
+}
+
+static int
+compare_frames(const void *left, const void *right, void *context)
+{
+	const struct profile *profile = context;
+	const struct frame *a = &profile->frames[*(const uint32_t *)left];
+	const struct frame *b = &profile->frames[*(const uint32_t *)right];
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* Whether a name was given for want of a symbol; see address_frames.h. */
+static bool
+is_nameless(const struct profile *profile, const struct frame *frame,
+            uint32_t function)
+{
+	const char *text = names_text(profile->names, function);
+	const char *path = profile->modules[frame->module].path;
+	const char *name = last_component(path);
+	size_t length = strlen(name);
+
+	if (strcmp(text, path) == 0)
+		return true;
+	if (text[0] == '[' && strncmp(text + 1, name, length) == 0 &&
+	    strcmp(text + 1 + length, "]") == 0)
+		return true;
+	return strncmp(text, name, length) == 0 &&
+	    strncmp(text + length, "+0x", 3) == 0;
+}
+
+static void
+add_locations(struct names_writer *writer, const struct frame *frame)
+{
+	const struct profile *profile = writer->names->profile;
+
+	for (uint32_t i = 0; i < frame->n_locations; i++) {
+		const struct location *location =
+		    &profile->locations[frame->first_location + i];
+		struct cpprofdata_named_location record = {
+			.file = htole32(add_name(writer, location->file)),
+			.line = htole32(location->line),
+		};
+
+		if (i > 0)
+			record.function = htole32(add_name(writer,
+			    location->function));
+		text_add(&writer->locations, (const char *)&record,
+		         sizeof record);
+	}
+	writer->n_locations += frame->n_locations;
+}
+
+/* Addresses that have no name of their own are left to the module's file. */
+static void
+add_address(struct names_writer *writer, const struct frame *frame,
+            bool lines_were_read)
+{
+	const struct profile *profile = writer->names->profile;
+	uint32_t function =
+	    profile->locations[frame->first_location].function;
+	struct cpprofdata_named_address record = {
+		.offset = htole64(frame->address),
+		.function = htole32(add_name(writer, function)),
+		.in_function = htole32(frame->function_offset),
+		.first_location = htole32((uint32_t)writer->n_locations),
+	};
+	uint32_t flags = 0;
+
+	if (!is_nameless(profile, frame, function))
+		flags |= CPPROFDATA_NAMED_SYMBOL;
+	if (frame->has_debug_lines || lines_were_read)
+		flags |= CPPROFDATA_NAMED_LINES;
+	if (frame->has_debug_lines) {
+		record.n_locations = htole32(frame->n_locations);
+		add_locations(writer, frame);
+	}
+	record.flags = htole32(flags);
+	text_add(&writer->addresses, (const char *)&record, sizeof record);
+	writer->n_addresses++;
+}
+
+/* frames[n]: those of one module, by address. */
+static void
+add_module(struct names_writer *writer, const uint32_t *frames, size_t n)
+{
+	const struct profile *profile = writer->names->profile;
+	const struct module *module =
+	    &profile->modules[profile->frames[frames[0]].module];
+	bool lines_were_read = address_lines_were_read(writer->names->lines,
+	                                               module);
+	struct cpprofdata_named_module record = {
+		.path = htole32(add_string(writer, module->path,
+		                           strlen(module->path))),
+		.build_id_size = htole32(module->build_id_size),
+		.file_size = htole64(module->file_size),
+		.file_mtime_ns = htole64(module->file_mtime_ns),
+		.first_address = htole64(writer->n_addresses),
+		.n_addresses = htole64(n),
+	};
+
+	memcpy(record.build_id, module->build_id, sizeof record.build_id);
+	text_add(&writer->modules, (const char *)&record, sizeof record);
+	for (size_t i = 0; i < n; i++)
+		add_address(writer, &profile->frames[frames[i]],
+		            lines_were_read);
+}
+
+static void
+add_modules(struct names_writer *writer)
+{
+	const struct frame *frames = writer->names->profile->frames;
+	const uint32_t *sorted = writer->sorted;
+	size_t begin, end;
+
+	for (begin = 0; begin < writer->n_sorted; begin = end) {
+		uint32_t module = frames[sorted[begin]].module;
+
+		for (end = begin + 1; end < writer->n_sorted &&
+		     frames[sorted[end]].module == module; end++)
+			;
+		add_module(writer, sorted + begin, end - begin);
+	}
+}
+
+static int
+prepare(struct names_writer *writer, struct error *error)
+{
+	const struct profile *profile = writer->names->profile;
+
+	writer->string_of = memory_array(names_count(profile->names),
+	                                 sizeof *writer->string_of, error);
+	writer->sorted = memory_array(profile->n_frames,
+	                              sizeof *writer->sorted, error);
+	if (writer->string_of == NULL || writer->sorted == NULL)
+		return -1;
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		if (profile->frames[i].module != NO_MODULE)
+			writer->sorted[writer->n_sorted++] = i;
+	if (writer->n_sorted > 0)
+		qsort_r(writer->sorted, writer->n_sorted,
+		        sizeof *writer->sorted, compare_frames,
+		        (void *)profile);
+	add_modules(writer);
+	if (writer->strings.failed || writer->modules.failed ||
+	    writer->addresses.failed || writer->locations.failed)
+		return error_out_of_memory(error);
+	if (writer->is_too_large || writer->n_locations > UINT32_MAX)
+		return error_set(error, "more names than can be numbered");
+	return 0;
+}
+
+static uint64_t
+chunk_size(uint64_t size)
+{
+	size += sizeof(struct cpprofdata_chunk);
+	return (size + CPPROFDATA_PAGE - 1) / CPPROFDATA_PAGE *
+	       CPPROFDATA_PAGE;
+}
+
+/* What stands in the file, one chunk each. */
+struct part {
+	uint32_t type;
+	uint32_t record_size;
+	const struct text_buffer *records;
+};
+
+static void
+write_part(struct writer *writer, const struct part *part)
+{
+	static const char zeros[CPPROFDATA_PAGE];
+	size_t n = part->records->length;
+	uint64_t size = chunk_size(n);
+	struct cpprofdata_chunk chunk = {
+		.magic = htole32(CPPROFDATA_CHUNK_MAGIC),
+		.type = htole32(part->type),
+		.size = htole64(size),
+		.record_size = htole32(part->record_size),
+		.count = htole64(n / part->record_size),
+	};
+
+	writer_put(writer, (const char *)&chunk, sizeof chunk);
+	writer_put(writer, part->records->bytes, n);
+	writer_put(writer, zeros, (size_t)(size - sizeof chunk - n));
+}
+
+static void
+write_file(const struct names_writer *names, bool is_empty,
+           struct writer *writer)
+{
+	const struct part parts[] = {
+		{ CPPROFDATA_STRINGS, 1, &names->strings },
+		{ CPPROFDATA_NAMED_MODULES,
+		  sizeof(struct cpprofdata_named_module), &names->modules },
+		{ CPPROFDATA_NAMED_ADDRESSES,
+		  sizeof(struct cpprofdata_named_address),
+		  &names->addresses },
+		{ CPPROFDATA_NAMED_LOCATIONS,
+		  sizeof(struct cpprofdata_named_location),
+		  &names->locations },
+	};
+	enum { N = sizeof parts / sizeof *parts };
+	uint64_t used = CPPROFDATA_HEADER_SIZE;
+	struct cpprofdata_header header = {
+		.magic = CPPROFDATA_MAGIC,
+		.version = htole32(CPPROFDATA_VERSION),
+		.header_size = htole32(CPPROFDATA_HEADER_SIZE),
+		.flags = htole32(CPPROFDATA_NAMES |
+		                 (is_empty ? CPPROFDATA_NO_NAMES : 0)),
+	};
+
+	for (int i = 0; i < N && !is_empty; i++)
+		used += chunk_size(parts[i].records->length);
+	header.used = htole64(used);
+	writer_put(writer, (const char *)&header, sizeof header);
+	for (int i = 0; i < N && !is_empty; i++)
+		write_part(writer, &parts[i]);
+}
+
+int
+names_file_write(const struct names_file *names, struct writer *writer,
+                 struct error *error)
+{
+	struct names_writer making = { .names = names };
+	int result = 0;
+
+	text_add_char(&making.strings, '\0');
+	if (names != NULL)
+		result = prepare(&making, error);
+	if (result == 0)
+		write_file(&making, names == NULL, writer);
+	text_free(&making.strings);
+	text_free(&making.modules);
+	text_free(&making.addresses);
+	text_free(&making.locations);
+	free(making.string_of);
+	free(making.sorted);
+	return result;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* recording_names.c -- what a recording's directory keeps of names.
+ *
+ * To write them, no stack is built: each node's address is entered once for
+ * all processes, under the module that they share.
+ */
+#include "src/formats/cpprofdata/recording_names.h"
+
+#include <endian.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/memory.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_modules.h"
+#include "src/formats/cpprofdata/names_file.h"
+#include "src/symbols/address_frames.h"
+
+struct recording_names {
+	char *path;		/* of the file; NULL: none was asked for */
+	struct kept_names *kept;
+};
+
+struct recording_names *
+recording_names_new(struct error *error)
+{
+	return memory_array(1, sizeof(struct recording_names), error);
+}
+
+static void
+forget(struct recording_names *names)
+{
+	free(names->path);
+	kept_names_free(names->kept);
+	*names = (struct recording_names){ 0 };
+}
+
+void
+recording_names_free(struct recording_names *names)
+{
+	if (names == NULL)
+		return;
+	forget(names);
+	free(names);
+}
+
+static char *
+path_beside(const char *file, struct error *error)
+{
+	const char *slash = strrchr(file, '/');
+	int length = slash == NULL ? 0 : (int)(slash + 1 - file);
+	char *path;
+
+	if (asprintf(&path, "%.*s" CPPROFDATA_NAMES_FILE, length, file) < 0) {
+		error_out_of_memory(error);
+		return NULL;
+	}
+	return path;
+}
+
+/* No pipe, which would make us wait; *why is set where it is no good. */
+static struct kept_names *
+read_names(const char *path, struct error *why)
+{
+	struct error error = { 0 }, damage = { 0 };
+	struct kept_names *kept = NULL;
+	struct source *source;
+	struct stat status;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return NULL;
+	source = source_open(path, &error);
+	if (source != NULL)
+		kept = names_file_read(source, &damage, &error);
+	if (error.is_set)
+		error_set(why, "%s; names are sought where the programs were",
+		          error.text);
+	else if (damage.is_set)
+		error_set(why, "%s: %s; names that are missing are sought "
+		          "where the programs were", path, damage.text);
+	source_close(source);
+	return kept;
+}
+
+int
+recording_names_beside(struct recording_names *names, const char *file,
+                       struct profile *profile,
+                       const struct kept_names **kept, struct error *error)
+{
+	struct error why = { 0 };
+	char *path;
+
+	*kept = NULL;
+	if (names == NULL)
+		return 0;
+	path = path_beside(file, error);
+	if (path == NULL)
+		return -1;
+	if (names->path == NULL || strcmp(names->path, path) != 0) {
+		forget(names);
+		names->kept = read_names(path, &why);
+		names->path = path;
+	} else {
+		free(path);
+	}
+	*kept = names->kept;
+	return why.is_set ? profile_warn(profile, error, "%s", why.text) : 0;
+}
+
+/* ---- writing ---- */
+
+struct collecting {
+	struct profile *profile;
+	struct address_frames *frames;
+	struct names *modules;		/* pairs of path and build: numbers of
+					 * the profile's */
+	uint32_t *numbers;		/* for each module of the file */
+	size_t numbers_capacity;
+};
+
+/* The modules of one file, which other files may have had, too. */
+static int
+collect_modules(struct collecting *collecting,
+                const struct cpprofdata_file *file, struct error *error)
+{
+	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_MODULES];
+	size_t n = 0;
+
+	if (memory_grow(&collecting->numbers, &collecting->numbers_capacity,
+	                cpprofdata_runs_count(runs) + 1,
+	                sizeof *collecting->numbers, error) != 0)
+		return -1;
+	for (size_t i = 0; i < runs->n; i++)
+		for (uint64_t k = 0; k < runs->items[i].n; k++) {
+			uint32_t number = cpprofdata_add_module(file,
+			    runs->items[i].offset + k * runs->record_size,
+			    collecting->profile, collecting->modules, error);
+
+			if (number == UINT32_MAX)
+				return -1;
+			collecting->numbers[n++] = number;
+		}
+	return 0;
+}
+
+static int
+collect_node(struct collecting *collecting, const struct cpprofdata_file *file,
+             size_t offset, struct error *error)
+{
+	const struct cpprofdata_run *run;
+	struct cpprofdata_node node;
+	uint32_t module;
+
+	memcpy(&node, file->bytes + offset, sizeof node);
+	module = le32toh(node.module);
+	run = cpprofdata_runs_find(&file->runs[CPPROFDATA_MODULES], module);
+	if (run == NULL)
+		return 0;
+	module = collecting->numbers[run->n_before + (module - run->first)];
+	return address_frames_add(collecting->frames, module,
+	    le64toh(node.offset), error) == UINT32_MAX ? -1 : 0;
+}
+
+static int
+collect_nodes(struct collecting *collecting,
+              const struct cpprofdata_file *file, struct error *error)
+{
+	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
+
+	for (size_t i = 0; i < runs->n; i++)
+		for (uint64_t k = 0; k < runs->items[i].n; k++)
+			if (collect_node(collecting, file,
+			        runs->items[i].offset +
+			        (size_t)k * runs->record_size, error) != 0)
+				return -1;
+	return 0;
+}
+
+/* A file that cannot be read is passed over. */
+static int
+collect_file(struct collecting *collecting, const char *path,
+             struct error *error)
+{
+	struct error unreadable = { 0 };
+	struct cpprofdata_file file;
+	struct source *source;
+	int result = 0;
+
+	if (progress_step(NULL, 0, 0, error) != 0)
+		return -1;
+	source = source_open(path, &unreadable);
+	if (source == NULL)
+		return 0;
+	if (cpprofdata_file_open(&file, source, &unreadable) == 0) {
+		if (collect_modules(collecting, &file, error) != 0 ||
+		    collect_nodes(collecting, &file, error) != 0)
+			result = -1;
+		cpprofdata_file_close(&file);
+	}
+	source_close(source);
+	return result;
+}
+
+static int
+write_collected(struct collecting *collecting,
+                const struct symbol_search *search,
+                const struct progress *progress, struct writer *writer,
+                struct error *error)
+{
+	struct names_file names = { .profile = collecting->profile };
+	struct module_cache *modules = module_cache_new(search, error);
+	struct address_lines *lines = address_lines_new(search, error);
+	int result = -1;
+
+	names.lines = lines;
+	if (modules != NULL && lines != NULL &&
+	    address_frames_finish(collecting->frames, collecting->profile,
+	                          modules, error) == 0 &&
+	    address_lines_apply(lines, collecting->profile, progress,
+	                        error) == 0)
+		result = names_file_write(&names, writer, error);
+	address_lines_free(lines);
+	module_cache_free(modules);
+	return result;
+}
+
+static int
+collect_and_write(struct collecting *collecting, const char *const *files,
+                  size_t n, const struct symbol_search *search,
+                  const struct progress *progress, struct writer *writer,
+                  struct error *error)
+{
+	struct recording_names *known = recording_names_new(error);
+	const struct kept_names *kept = NULL;
+	int result = known != NULL ? 0 : -1;
+
+	for (size_t i = 0; i < n && result == 0; i++)
+		result = collect_file(collecting, files[i], error);
+	if (result == 0 && n > 0)
+		result = recording_names_beside(known, files[0],
+		    collecting->profile, &kept, error);
+	address_frames_use(collecting->frames, kept);
+	if (result == 0)
+		result = write_collected(collecting, search, progress, writer,
+		                         error);
+	recording_names_free(known);
+	return result;
+}
+
+int
+recording_names_write(const char *const *files, size_t n,
+                      const struct symbol_search *search,
+                      const struct progress *progress, struct writer *writer,
+                      struct error *error)
+{
+	struct collecting collecting = {
+		.profile = profile_new(error),
+		.frames = address_frames_new(error),
+		.modules = names_new(error),
+	};
+	int result = -1;
+
+	if (!error->is_set)
+		result = collect_and_write(&collecting, files, n, search,
+		                           progress, writer, error);
+	profile_free(collecting.profile);
+	address_frames_free(collecting.frames);
+	names_free(collecting.modules);
+	free(collecting.numbers);
+	return result;
+}
