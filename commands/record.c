@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/progress.h"
 #include "src/shell/arguments.h"
 #include "src/shell/earlier.h"
 #include "src/shell/help_text.h"
+#include "src/shell/keep_names.h"
 #include "src/shell/launch.h"
 #include "src/shell/offers.h"
 #include "src/shell/options.h"
@@ -222,6 +224,21 @@ choose_prompt(const struct session *session,
 	return !terminal_watch_saw_output(terminal);
 }
 
+/* So that the recording stands alone; it is one without, too. */
+static void
+name_samples(const struct session *session,
+             const struct record_options *options,
+             const struct recording *recording)
+{
+	struct error error = { 0 };
+
+	interrupt_requested = 0;
+	if (keep_names(recording->directory, !options->keeps_no_names,
+	               session->symfs, &error) != 0)
+		session_note(session, "%s; the recording needs its programs "
+		             "to be named", error.text);
+}
+
 static int
 record_into(struct session *session, const struct record_options *options,
             const char *name, bool *opens, struct error *error)
@@ -235,6 +252,8 @@ record_into(struct session *session, const struct record_options *options,
 	if (result == 0)
 		result = run_program(session, options, &recording, earlier,
 		                     &offers, &terminal, error);
+	if (result == 0)
+		name_samples(session, options, &recording);
 	if (result == 0) {
 		*opens = choose_prompt(session, options, &terminal);
 		tell_result(session, name, recording.path, *opens,
@@ -381,6 +400,9 @@ const struct command command_record = {
 	    "period is the interval's gets its true shares.\n\n"
 	    "--returns: counts how often calls return, so that views show how "
 	    "often each path was walked.\n\n"
+	    "--no-symbols: keeps no names. Otherwise names, inlined calls and "
+	    "lines are kept when the program ends, so that the recording "
+	    "shows the same after a rebuild and on another machine.\n\n"
 	    "--max-size BYTES: of a process's file; what finds no room there "
 	    "is counted as lost.\n\n"
 	    "--help: shows this.\n\n"

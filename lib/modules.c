@@ -9,14 +9,17 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/arch.h"
 #include "lib/datafile.h"
 #include "lib/process.h"
 #include "lib/unwind.h"
@@ -189,6 +192,29 @@ find_closed(const struct identity *identity)
 	return NULL;
 }
 
+/*
+ * Without a build-id a module's file tells builds apart.  One that is replaced
+ * before it is looked at for the first time is taken for the one that runs.
+ */
+static void
+identify_by_file(struct cpprofdata_module *record,
+    const struct identity *identity)
+{
+	const bool is_main = (identity->flags & CPPROFDATA_MODULE_MAIN) != 0;
+	struct stat status;
+
+	if (identity->build_id_size > 0 ||
+	    (identity->flags & CPPROFDATA_MODULE_VDSO) != 0 ||
+	    arch_system_call(SYS_newfstatat, AT_FDCWD,
+	    (long)(is_main ? "/proc/self/exe" : identity->path),
+	    (long)&status, 0) != 0)
+		return;
+	record->file_size = (uint64_t)status.st_size;
+	record->file_mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+	    (uint64_t)status.st_mtim.tv_nsec;
+	record->file_inode = status.st_ino;
+}
+
 static struct entry *
 add_entry(const struct identity *identity)
 {
@@ -219,6 +245,7 @@ add_entry(const struct identity *identity)
 	record->build_id_size = (uint32_t)identity->build_id_size;
 	memcpy(record->build_id, identity->build_id, identity->build_id_size);
 	record->opened_ns = process_now();
+	identify_by_file(record, identity);
 	datafile_publish(CPPROFDATA_MODULES, 1);
 	entry = &entries[n_entries];
 	entry->number = number;

@@ -141,8 +141,8 @@ def main():
         os.chdir(work)
         subprocess.run(["cc", "-O2", "-g", "-o", "sites", source], check=True)
         shutil.copy("sites", "whole")
-        subprocess.run([CPPROF, "record", "-o", "profile", "--", "./sites",
-                        "10000"], check=True, stdin=subprocess.DEVNULL,
+        subprocess.run([CPPROF, "record", "--no-symbols", "-o", "profile",
+                        "--", "./sites", "10000"], check=True, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         check_totals("profile")
         check_names("profile")

@@ -142,6 +142,7 @@ tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
+	tests/programs/kept.cc \
 	tests/fuzz-lines.c
 
 tests_test_demangle_SOURCES = tests/test-demangle.c
@@ -204,6 +205,7 @@ script_tests = \
 	tests/layers.sh \
 	tests/lines.py \
 	tests/manual.py \
+	tests/names.py \
 	tests/other-tools.py \
 	tests/random-calls.py \
 	tests/random-oracle.py \

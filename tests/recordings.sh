@@ -90,7 +90,7 @@ is 'and stays' precious "$(ls other.cpprof)"
 rm -r other.cpprof
 mkdir other.cpprof
 "$cpprof" record ./other 2>err
-is 'an empty directory is used' '0 1' "$? $(ls other.cpprof | wc -l)"
+is 'an empty directory is used' '0 1' "$? $(ls other.cpprof | grep -c cpprofdata)"
 is 'and no other made' other.cpprof "$(ls -d other*.cpprof)"
 
 # Nothing moves where the program does not start.
@@ -116,22 +116,22 @@ is 'and where there was none' "$before" "$(state)"
 
 # -o
 "$cpprof" record -o named ./calc 2>/dev/null
-named=$(ls named)
+named=$(ls named | grep cpprofdata)
 "$cpprof" record -o named ./calc 2>err
 is '-o of a recording is a usage error' 2 $?
 like 'that says how to replace it' '^cpprof: named .*--force' "$(cat err)"
 is 'on one line' 1 "$(wc -l <err)"
-is 'and leaves it' "$named" "$(ls named)"
+is 'and leaves it' "$named" "$(ls named | grep cpprofdata)"
 is 'and its neighbours' named "$(ls -d named*)"
 "$cpprof" record --force -o named ./calc 2>/dev/null
-is '--force replaces it' "0 1" "$? $(ls named | wc -l)"
+is '--force replaces it' "0 1" "$? $(ls named | grep -c cpprofdata)"
 is 'leaving nothing of the one before' '' "$(ls named | grep "^$named\$")"
 is 'nor beside it' named "$(ls -d named*)"
 "$cpprof" record --force ./calc 2>/dev/null
 is '--force replaces one of the usual name' "$first" "$(ls calc.2.cpprof)"
 mkdir empty
 "$cpprof" record -o empty ./calc 2>/dev/null
-is '-o takes an empty directory' '0 1' "$? $(ls empty | wc -l)"
+is '-o takes an empty directory' '0 1' "$? $(ls empty | grep -c cpprofdata)"
 "$cpprof" record -o named ./missing 2>err
 is 'also with a program that is not found' 2 $?
 

@@ -26,6 +26,7 @@ libcore_a_SOURCES += \
 	src/shell/interpret.h \
 	src/shell/interrupt.c \
 	src/shell/interrupt.h \
+	src/shell/keep_names.c src/shell/keep_names.h \
 	src/shell/launch.c \
 	src/shell/launch.h \
 	src/shell/manual.c \

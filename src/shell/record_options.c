@@ -120,6 +120,14 @@ take_no_prompt(struct parser *parser, const char *word)
 }
 
 static int
+take_no_symbols(struct parser *parser, const char *word)
+{
+	(void)word;
+	parser->options->keeps_no_names = true;
+	return 0;
+}
+
+static int
 take_list(struct parser *parser, const char *word)
 {
 	(void)word;
@@ -150,6 +158,7 @@ static const struct record_option {
 	{ "--returns", NULL, take_returns },
 	{ "--random", NULL, take_random },
 	{ "--max-size", "a number of bytes", take_max_size },
+	{ "--no-symbols", NULL, take_no_symbols },
 	{ "--list", NULL, take_list },
 	{ "--help", NULL, take_help },
 	{ NULL, NULL, NULL }

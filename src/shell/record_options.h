@@ -26,6 +26,7 @@ struct record_options {
 	bool is_random;
 	bool is_alone;		/* children are not sampled */
 	bool counts_returns;
+	bool keeps_no_names;
 	uint64_t max_size;	/* of a file; 0: no limit */
 	bool wants_list, wants_help;
 	char *const *program;	/* its words; ends with NULL.  NULL only where

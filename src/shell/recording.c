@@ -22,6 +22,7 @@
 #include "lib/cpprofdata.h"
 #include "src/formats/cpprofdata/cpprofdata_writer.h"
 #include "src/shell/earlier.h"
+#include "src/shell/keep_names.h"
 
 /* How often another recording may move the directory while it is opened. */
 enum { MOST_TRIES = 100 };
@@ -55,7 +56,7 @@ for_each_entry(const char *name, entry_function *each, void *context,
 }
 
 static int
-is_ours(const char *entry)
+is_process_file(const char *entry)
 {
 	return strncmp(entry, CPPROFDATA_FILE_PREFIX,
 	               sizeof CPPROFDATA_FILE_PREFIX - 1) == 0;
@@ -69,7 +70,11 @@ check_entry(const char *path, const char *entry, void *context,
 	struct recording *recording = context;
 	unsigned long pid;
 
-	if (!is_ours(entry))
+	if (keep_names_is_file(entry)) {
+		recording->is_empty = false;
+		return 0;
+	}
+	if (!is_process_file(entry))
 		return error_set(error, "%s is no recording's: choose another "
 		                 "directory with -o", path);
 	recording->is_empty = false;
@@ -265,7 +270,7 @@ summarise_entry(const char *path, const char *entry, void *context,
 	struct error unreadable = { 0 };
 
 	(void)error;
-	if (is_ours(entry))
+	if (is_process_file(entry))
 		cpprofdata_summarise(path, context, &unreadable);
 	return 0;
 }

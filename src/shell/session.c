@@ -10,6 +10,7 @@
 #include "src/base/memory.h"
 #include "src/formats/format.h"
 #include "src/profile/named_graph.h"
+#include "src/shell/keep_names.h"
 #include "src/shell/message.h"
 #include "src/shell/progress_line.h"
 #include "src/shell/root.h"
@@ -231,6 +232,9 @@ session_load(struct session *session, const char *const *files, size_t n,
 	struct profile *profile;
 	uint32_t n_warnings;
 
+	for (size_t i = 0; i < n; i++)
+		if (keep_names_late(files[i], session->symfs, error) != 0)
+			return -1;
 	options.progress = progress_line_start(&line, "loading");
 	profile = load_profiles(files, n, &options, error);
 	progress_line_end(&line);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* keep_names.c -- writes names into a recording, once its program has ended.
+ *
+ * All is done by way of the directory's descriptor, so that it may be moved
+ * meanwhile.
+ */
+#include "src/shell/keep_names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cpprofdata.h"
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/formats/cpprofdata/cpprofdata_writer.h"
+#include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/recording_names.h"
+#include "src/shell/progress_line.h"
+
+/* The processes' files of a recording. */
+struct process_files {
+	char **paths;
+	size_t n, capacity;
+};
+
+bool
+keep_names_is_file(const char *entry)
+{
+	const size_t n = sizeof CPPROFDATA_NAMES_FILE - 1;
+
+	return strncmp(entry, CPPROFDATA_NAMES_FILE, n) == 0 &&
+	    (entry[n] == '\0' || (entry[n] == '.' && entry[n + 1] != '\0' &&
+	        entry[n + 1 + strspn(entry + n + 1, "0123456789")] == '\0'));
+}
+
+static void
+free_files(struct process_files *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		free(files->paths[i]);
+	free(files->paths);
+}
+
+static int
+add_file(struct process_files *files, int directory, const char *entry,
+         struct error *error)
+{
+	char *path;
+
+	if (memory_grow(&files->paths, &files->capacity, files->n + 1,
+	                sizeof path, error) != 0)
+		return -1;
+	if (asprintf(&path, "/proc/self/fd/%d/%s", directory, entry) < 0)
+		return error_out_of_memory(error);
+	files->paths[files->n++] = path;
+	return 0;
+}
+
+/* No pipe, which would make us wait. */
+static bool
+is_process_file(int directory, const char *entry)
+{
+	struct stat status;
+
+	return strncmp(entry, CPPROFDATA_FILE_PREFIX,
+	               sizeof CPPROFDATA_FILE_PREFIX - 1) == 0 &&
+	    fstatat(directory, entry, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(status.st_mode);
+}
+
+static int
+list_files(struct process_files *files, int directory, struct error *error)
+{
+	int descriptor = openat(directory, ".",
+	                        O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = descriptor < 0 ? NULL : fdopendir(descriptor);
+	const struct dirent *entry;
+	int result = 0;
+
+	if (entries == NULL) {
+		error_set(error, "names: %s", strerror(errno));
+		if (descriptor >= 0)
+			close(descriptor);
+		return -1;
+	}
+	while (result == 0 && (entry = readdir(entries)) != NULL)
+		if (is_process_file(directory, entry->d_name))
+			result = add_file(files, directory, entry->d_name,
+			                  error);
+	closedir(entries);
+	return result;
+}
+
+/* Nobody else can have put anything there. */
+static bool
+is_own(int directory)
+{
+	struct stat status;
+
+	return fstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
+	    status.st_uid == geteuid() && (status.st_mode & 022) == 0;
+}
+
+static int
+write_names(struct writer *writer, const struct process_files *files,
+            bool wants_names, const char *symfs, struct error *error)
+{
+	const struct symbol_search search = { .root = symfs };
+	struct progress_line line;
+	int result;
+
+	if (!wants_names)
+		return names_file_write(NULL, writer, error);
+	result = recording_names_write((const char *const *)files->paths,
+	    files->n, &search, progress_line_start(&line, "naming"), writer,
+	    error);
+	progress_line_end(&line);
+	return result;
+}
+
+static int
+write_beside(int directory, const char *beside,
+             const struct process_files *files, bool wants_names,
+             const char *symfs, struct error *error)
+{
+	int descriptor = openat(directory, beside, O_WRONLY | O_CREAT |
+	    O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct writer *writer;
+	int result = -1, number;
+
+	if (descriptor < 0)
+		return error_set(error, "names: %s", strerror(errno));
+	writer = memory_array(1, sizeof *writer, error);
+	if (writer != NULL) {
+		writer_start(writer, write_to_descriptor, &descriptor);
+		result = write_names(writer, files, wants_names, symfs, error);
+		number = writer_flush(writer);
+		if (result == 0 && number != 0)
+			result = error_set(error, "names: %s",
+			                   strerror(number));
+		free(writer);
+	}
+	if (close(descriptor) != 0 && result == 0)
+		result = error_set(error, "names: %s", strerror(errno));
+	return result;
+}
+
+int
+keep_names(int directory, bool wants_names, const char *symfs,
+           struct error *error)
+{
+	struct process_files files = { 0 };
+	char beside[40];
+	int result;
+
+	if (!is_own(directory))
+		return error_set(error, "names: the directory is somebody "
+		                 "else's, or others may write to it");
+	snprintf(beside, sizeof beside, CPPROFDATA_NAMES_FILE ".%ld",
+	         (long)getpid());
+	unlinkat(directory, beside, 0);
+	result = list_files(&files, directory, error);
+	if (result == 0)
+		result = write_beside(directory, beside, &files, wants_names,
+		                      symfs, error);
+	if (result == 0 && renameat(directory, beside, directory,
+	                            CPPROFDATA_NAMES_FILE) != 0)
+		result = error_set(error, "names: %s", strerror(errno));
+	if (result != 0)
+		unlinkat(directory, beside, 0);
+	free_files(&files);
+	return result;
+}
+
+/* Whether a recorder or a process that it left behind is at work. */
+static bool
+is_at_work(int directory, const char *path)
+{
+	struct process_files files = { 0 };
+	struct error error = { 0 };
+	bool is_written = false;
+
+	if (flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		return true;
+	flock(directory, LOCK_UN);
+	if (list_files(&files, directory, &error) != 0 || files.n == 0)
+		is_written = true;
+	for (size_t i = 0; i < files.n && !is_written; i++) {
+		const char *entry = strrchr(files.paths[i], '/') + 1;
+		char *whole;
+
+		if (asprintf(&whole, "%s/%s", path, entry) < 0)
+			break;
+		is_written = cpprofdata_is_written_by(whole, strtoul(entry +
+		    sizeof CPPROFDATA_FILE_PREFIX - 1, NULL, 10));
+		free(whole);
+	}
+	free_files(&files);
+	return is_written;
+}
+
+int
+keep_names_late(const char *path, const char *symfs, struct error *error)
+{
+	int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error why = { 0 };
+	struct stat status;
+
+	if (directory < 0)
+		return 0;
+	if (fstatat(directory, CPPROFDATA_NAMES_FILE, &status,
+	            AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT &&
+	    is_own(directory) && !is_at_work(directory, path))
+		keep_names(directory, true, symfs, &why);
+	close(directory);
+	return interrupt_requested ? error_set(error, "%s", why.text) : 0;
+}

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""names.py -- a recording shows the same when its program is gone.
+
+Programs are recorded and shown in every way that names matter; then they are
+rebuilt or removed, the recording is moved, and shown again.
+"""
+import glob
+import os
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+CPPROF = os.environ.get("CPPROF", "./cpprof")
+BUILD = os.environ.get("builddir", ".")
+SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
+                      "kept.cc")
+VIEWS = ["threshold 0", "functions", "down", "up", "tree", "flat",
+         "callers main", "callees main"]
+for granularity in ("module", "file", "line", "callsite", "address"):
+    VIEWS += [f"granularity {granularity}", "functions", "tree", "root main"]
+VIEWS += ["granularity function", "inlines on", "functions", "down", "tree",
+          "granularity callsite", "tree", "granularity line", "functions",
+          "inlines off", "functions"]
+number = 0
+
+
+def check(claim, holds, why=""):
+    global number
+    number += 1
+    print(f"{'' if holds else 'not '}ok {number} - {claim}")
+    if not holds:
+        print("".join(f"# {line}\n" for line in str(why).splitlines()[:30]),
+              end="")
+
+
+def views(*profiles, options=(), commands=None):
+    """What all views show, and what is said beside them."""
+    words = [CPPROF, "-q", *options]
+    for command in commands or VIEWS:
+        words += ["-e", command]
+    run = subprocess.run([*words, *profiles], capture_output=True, text=True,
+                         stdin=subprocess.DEVNULL, timeout=120)
+    return run.stdout, run.stderr
+
+
+def record(name, *command, options=(), **more):
+    return subprocess.run([CPPROF, "record", "-F", "1000", "-o", name,
+                           *options, "--", *command],
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=120, **more)
+
+
+def compile(*options, output="kept"):
+    subprocess.run(["c++", "-O2", *options, "-o", output,
+                    os.path.abspath(SOURCE)], check=True)
+
+
+def first_difference(one, other):
+    for a, b in zip(one.splitlines(), other.splitlines()):
+        if a != b:
+            return f"{a}\n{b}"
+    return f"{len(one)} and {len(other)} characters"
+
+
+def same(claim, one, other):
+    check(claim, one == other and len(one) > 1000,
+          first_difference(one, other))
+
+
+def check_rebuilt():
+    """The views of a recording stay, whatever becomes of the program."""
+    record("live", "./kept", "400", options=["--no-symbols"])
+    check("--no-symbols keeps no names",
+          os.path.getsize("live/names") == 4096)
+    live, _ = views("live")
+    shutil.copytree("live", "kept.cpprof")
+    os.remove("kept.cpprof/names")
+    kept, notes = views("kept.cpprof")
+    check("a recording without names is named when it is opened",
+          os.path.getsize("kept.cpprof/names") > 4096)
+    check("one that wants none is not",
+          os.path.getsize("live/names") == 4096)
+    same("names that are kept are those that are found", live, kept)
+    check("and say nothing more", "not the build" not in notes, notes)
+    shutil.copy("kept", "whole")
+    compile("-O0")
+    again, notes = views("kept.cpprof")
+    same("a rebuilt program changes nothing", kept, again)
+    check("and nothing is said", "kept" not in notes, notes)
+    os.remove("kept")
+    os.makedirs("far/away")
+    shutil.move("kept.cpprof", "far/away/moved")
+    again, notes = views("far/away/moved")
+    same("nor one that is gone, nor another place", kept, again)
+    one, _ = views(*glob.glob("far/away/moved/cpprofdata.*"))
+    same("nor a process's file alone", kept, one)
+    body, _ = views("far/away/moved", options=["--symfs", "/nowhere"])
+    same("nor a symfs without the program", kept, body)
+    check_lost()
+    shutil.copy("whole", "kept")
+
+
+def check_lost():
+    """What is shown where names were not kept and the program is another."""
+    compile("-O0")
+    shown, notes = views("live", commands=["threshold 0", "functions"])
+    check("another build is one name", "[kept]" in shown and
+          "kept+0x" not in shown, shown)
+    check("and it is said what to do", notes.count("is not the build") == 1
+          and "symfs" in notes and "record" in notes, notes)
+
+
+def check_killed():
+    """A recording whose recorder was killed with the program."""
+    recorder = subprocess.Popen(
+        [CPPROF, "record", "-F", "1000", "-o", "killed", "--", "./kept",
+         "300", "on"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL)
+    check("the program runs", recorder.stdout.readline() == b"1\n")
+    pid = int(glob.glob("killed/cpprofdata.*")[0].rsplit(".", 1)[1])
+    views("killed", commands=["functions"])
+    check("nothing is kept while the recorder is at work",
+          not os.path.exists("killed/names"))
+    recorder.kill()
+    recorder.wait()
+    views("killed", commands=["functions"])
+    check("nor while the program goes on",
+          not os.path.exists("killed/names"))
+    os.kill(pid, signal.SIGKILL)
+    until = time.monotonic() + 30
+    while os.path.exists(f"/proc/{pid}/maps") and time.monotonic() < until \
+            and open(f"/proc/{pid}/maps").read():
+        time.sleep(0.02)
+    os.chmod("killed", 0o777)
+    views("killed", commands=["functions"])
+    check("nor where others may write", not os.path.exists("killed/names"))
+    os.chmod("killed", 0o700)
+    before, _ = views("killed")
+    check("a recording that was killed is named when it is opened",
+          os.path.exists("killed/names"))
+    check("for its user alone", stat.S_IMODE(
+        os.stat("killed/names").st_mode) == 0o600)
+    check("and nothing else is left there", sorted(os.listdir("killed")) ==
+          [f"cpprofdata.{pid}", "names"], os.listdir("killed"))
+    os.rename("kept", "kept.old")
+    after, _ = views("killed")
+    same("and shows the same without its program", before, after)
+    os.rename("kept.old", "kept")
+
+
+def check_other_build():
+    """A late naming takes nothing from a program that was rebuilt."""
+    record("old", "./kept", "100")
+    os.remove("old/names")
+    os.rename("kept", "kept.old")
+    compile("-O0")
+    shown, _ = views("old", commands=["threshold 0", "functions"])
+    check("a late naming uses no other build", "[kept]" in shown and
+          "descend" not in shown, shown)
+    os.rename("kept.old", "kept")
+    shown, _ = views("old", commands=["threshold 0", "functions"])
+    check("and the right one, when it is back", "parts::descend(int)" in shown,
+          shown)
+
+
+def check_without_build_id():
+    """Where there is no build-id, the file's size and time tell builds."""
+    compile("-g", "-Wl,--build-id=none", output="plain")
+    record("plain.cpprof", "./plain", "100", options=["--no-symbols"])
+    shown, _ = views("plain.cpprof", commands=["functions"])
+    check("a program without build-id is named", "parts::descend" in shown,
+          shown)
+    compile("-O1", "-Wl,--build-id=none", output="plain")
+    shown, notes = views("plain.cpprof", commands=["functions"])
+    check("and another build of it is not taken for it",
+          "[plain]" in shown and "parts::" not in shown and
+          "not the build" in notes, shown + notes)
+
+
+def check_processes():
+    """Many processes share one file."""
+    record("many", "sh", "-c", "./kept 60; ./kept 60; ./kept 60 & wait")
+    check("processes share names", sorted(
+        name.split(".")[0] for name in os.listdir("many")).count("names") ==
+        1)
+    before, _ = views("many")
+    os.rename("kept", "kept.old")
+    after, _ = views("many")
+    same("and show the same without their program", before, after)
+    merged, notes = views("many", "far/away/moved",
+                          commands=["functions"])
+    check("recordings that are merged have their names",
+          "parts::descend(int)" in merged and "kept" not in notes,
+          merged + notes)
+    run = subprocess.run([CPPROF, "-q", "-e", "export cpprofdata out.data",
+                          "many"], capture_output=True, text=True)
+    check("a recording with names is exported", run.returncode == 0,
+          run.stderr)
+    os.rename("kept.old", "kept")
+
+
+def check_damage():
+    """Nothing in the file is trusted; what is not there is sought."""
+    shutil.rmtree("cut", ignore_errors=True)
+    shutil.copytree("far/away/moved", "cut")
+    with open("cut/names", "rb") as file:
+        whole = file.read()
+    bad = []
+    for size in [*range(0, 200, 9), *range(4000, len(whole), 997)]:
+        with open("cut/names", "wb") as file:
+            file.write(whole[:size])
+        shown, notes = views("cut", commands=["functions"])
+        if "main" not in shown or "names:" not in notes:
+            bad.append((size, shown, notes))
+    check("a file of names that is cut is no danger", not bad, bad)
+    bad = []
+    for at in range(4096, len(whole), 613):
+        changed = bytearray(whole)
+        changed[at:at + 8] = struct.pack("<q", -1 - at)
+        with open("cut/names", "wb") as file:
+            file.write(changed)
+        run = subprocess.run([CPPROF, "-q", "-e", "tree", "cut"],
+                             capture_output=True)
+        if run.returncode != 0:
+            bad.append((at, run.stderr))
+    check("nor is one that is damaged", not bad, bad)
+    os.remove("cut/names")
+    os.mkfifo("cut/names")
+    shown, _ = views("cut", commands=["functions"])
+    check("nor a pipe in its place", "main" in shown, shown)
+    os.remove("cut/names")
+    shutil.copy("live/cpprofdata." + glob.glob("live/cpprofdata.*")[0]
+                .rsplit(".", 1)[1], "cut/names")
+    shown, notes = views("cut", commands=["functions"])
+    check("nor samples", "main" in shown and "expected names" in notes,
+          shown + notes)
+    shutil.copy("far/away/moved/names", "names.alone")
+    run = subprocess.run([CPPROF, "-q", "-e", "tree", "names.alone"],
+                         capture_output=True, text=True)
+    check("a file of names is no profile", run.returncode != 0 and
+          "load its directory" in run.stderr, run.stderr)
+
+
+def check_control_characters():
+    """Names go through the same gate as all others."""
+    with open("far/away/moved/names", "rb") as file:
+        whole = file.read()
+    changed = whole.replace(b"parts::descend(int)\0",
+                            b"parts::\x1b[31mnd(int)\0")
+    with open("cut/names2", "wb") as file:
+        file.write(changed)
+    os.remove("cut/names")
+    os.rename("cut/names2", "cut/names")
+    shown, _ = views("cut", commands=["functions"])
+    check("control characters of names do not reach the terminal",
+          changed != whole and "\x1b" not in shown and "nd(int)" in shown,
+          shown)
+
+
+def main():
+    if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so")) or
+            not shutil.which("c++")):
+        print("1..0 # SKIP no collector or C++ compiler")
+        return
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        compile("-g")
+        check_rebuilt()
+        check_killed()
+        check_other_build()
+        check_without_build_id()
+        check_processes()
+        check_damage()
+        check_control_characters()
+        os.chdir("/")
+    print(f"1..{number}")
+
+
+sys.exit(main())
