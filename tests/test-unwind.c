@@ -124,7 +124,7 @@ begin(uintptr_t stack_end)
 	trampoline_attach(&remembering);
 	memset(&tally, 0, sizeof tally);
 	n_deferred = n_marked = 0;
-	memset(&node, 0, sizeof node);
+	node.returns = 0;
 }
 
 static void
