@@ -46,7 +46,6 @@ static const int needed_by_sources[] = {
 	SYS_getrusage, SYS_read, SYS_pread64,
 };
 static const int needed_by_events[] = { SYS_perf_event_open, SYS_ioctl };
-static const int needed_by_waiting[] = { SYS_rt_tgsigqueueinfo, SYS_ppoll };
 
 struct machine {
 	uint32_t a, x, memory[BPF_MEMWORDS];
@@ -239,9 +238,7 @@ admits_sampling(const struct sock_fprog *program)
 		return true;
 	return LETS_PASS(program, always_needed) &&
 	    (!has_more_sources() || LETS_PASS(program, needed_by_sources)) &&
-	    (!perf_is_used() || LETS_PASS(program, needed_by_events)) &&
-	    (!resource_is_wanted(RESOURCE_REAL) ||
-	    LETS_PASS(program, needed_by_waiting));
+	    (!perf_is_used() || LETS_PASS(program, needed_by_events));
 }
 
 void

@@ -110,6 +110,7 @@ struct cpprofdata_drops {
 #define CPPROFDATA_COUNTS_RETURNS 1u	/* nodes' `returns` mean something */
 #define CPPROFDATA_CONFINED 2u	/* the program forbade itself system calls that
 				   sampling needs, which ended there */
+#define CPPROFDATA_WAITS 0x40u	/* threads' `wait` means something */
 #define CPPROFDATA_NAMES 0x200u	/* names, and no samples */
 #define CPPROFDATA_NO_NAMES 0x400u	/* with it: none are wanted */
 
@@ -144,11 +145,21 @@ struct cpprofdata_header {
 					   have run meanwhile, the first part */
 	uint64_t cpu_ns;		/* CPU time of the process, as of some
 					   late sample or the end */
-	uint8_t reserved1[120];		/* up to 256 */
+	uint8_t reserved1[40];
+	/* By the clock of threads' waits, CLOCK_MONOTONIC: */
+	uint64_t start_mono_ns;		/* at start_ns */
+	uint64_t end_mono_ns;		/* at end_ns, or when the process called
+					   _exit; 0: neither */
+	uint64_t gone_mono_ns;		/* when `record` found the process gone,
+					   which wrote this; 0: it did not */
+	uint64_t cpu_sampling_ns;	/* sampling_ns, when cpu_ns was noted */
+	uint8_t reserved3[48];		/* up to 256 */
 	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
 	struct cpprofdata_resource
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */
-	uint8_t reserved2[3072];	/* up to 4096; zero */
+	uint64_t lost[CPPROFDATA_MAX_RESOURCES];	/* hits in no tree, by
+					   column: those of drops */
+	uint8_t reserved2[3008];	/* up to 4096; zero */
 };
 
 enum cpprofdata_chunk_type {
@@ -213,6 +224,27 @@ struct cpprofdata_module {
 #define CPPROFDATA_THREAD_MAIN 1u
 
 /*
+ * What a thread has spent of `real` and `io-time` and is in no node's hits yet:
+ * the call in which it waits.  The time from since_ns up to the end of the
+ * process, or up to now if it runs, is to be charged to `node`, as hits of each
+ * of `columns`: the first of them after `left` gticks, the others an interval
+ * apart.  While it is being written, since_ns and check_ns differ or are 0; of
+ * the two a reader reads one before the rest and one behind it.
+ */
+struct cpprofdata_wait {
+	uint64_t since_ns;	/* CLOCK_MONOTONIC; 0: not known */
+	uint32_t node;		/* of this thread; NO_NODE: it does not wait, or
+				   its stack could not be walked */
+	uint32_t columns;	/* set of resources; 0: it does not wait */
+	uint64_t left;		/* gticks of `real` up to its next hit */
+	uint64_t io_left;	/* of `io-time` */
+	uint64_t gathered_ns;	/* of `real`, before since_ns, outside calls: to
+				   be charged to where the next tick of CPU time
+				   finds the thread */
+	uint64_t check_ns;	/* since_ns again */
+};
+
+/*
  * A thread, or several that ran the same start routine one after another: a
  * thread that ends leaves its record and its tree to the next.
  */
@@ -225,7 +257,8 @@ struct cpprofdata_thread {
 	uint32_t flags;
 	uint64_t start_ns;	/* of the first */
 	uint64_t end_ns;	/* of the last; 0: running */
-	uint64_t reserved[9];
+	struct cpprofdata_wait wait;
+	uint64_t reserved[3];
 };
 
 struct cpprofdata_count {

@@ -21,6 +21,8 @@
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* of process_pause */
 #define N_TYPES 5
+#define CPU_NOTE_NS 4000000		/* from one to the next at least, */
+#define CPU_NOTE_PART 500		/* and so many times what it takes */
 
 /* The chunk of a shared type that is being filled. */
 static const size_t chunk_sizes[N_TYPES] = {
@@ -46,6 +48,7 @@ static struct {
 /* What the file's header says, and where it is mapped; NULL: no file. */
 static struct cpprofdata_header header;
 static struct cpprofdata_header *_Atomic mapped_header;
+static _Atomic uint64_t next_cpu_note_ns;
 static atomic_flag locked = ATOMIC_FLAG_INIT;
 
 /*
@@ -274,20 +277,28 @@ datafile_publish(enum cpprofdata_chunk_type type, size_t n)
 	datafile_publish_in(&twin->file, n);
 }
 
-void
-datafile_update(enum cpprofdata_chunk_type type, const void *changed,
-    size_t size)
+void *
+datafile_mapped(enum cpprofdata_chunk_type type, const void *record)
 {
 	const struct twin *twin;
 	uintptr_t at;
 
 	for (twin = chunks.newest[type]; twin != NULL; twin = twin->next) {
-		at = (uintptr_t)changed - (uintptr_t)twin->records;
-		if (at < twin->size) {
-			memcpy(mapped_records(twin) + at, changed, size);
-			return;
-		}
+		at = (uintptr_t)record - (uintptr_t)twin->records;
+		if (at < twin->size)
+			return mapped_records(twin) + at;
 	}
+	return NULL;
+}
+
+void
+datafile_update(enum cpprofdata_chunk_type type, const void *changed,
+    size_t size)
+{
+	void *to = datafile_mapped(type, changed);
+
+	if (to != NULL)
+		memcpy(to, changed, size);
 }
 
 uint32_t
@@ -330,15 +341,48 @@ datafile_count_closed(void)
 }
 
 void
-datafile_note_sample(void)
+datafile_note_cpu_time(void)
 {
-	set_number(&header.last_sample_ns, process_now());
+	set_number(&header.cpu_sampling_ns, __atomic_load_n(
+	    &header.sampling_ns, __ATOMIC_RELAXED));
+	set_number(&header.cpu_ns, process_cpu_time());
+}
+
+/* Unless it was done of late: the clock is a call that asks every thread. */
+static void
+note_cpu_time_at(uint64_t now_ns)
+{
+	uint64_t next = atomic_load_explicit(&next_cpu_note_ns,
+	    memory_order_relaxed), cost;
+
+	/* UTC may be set back. */
+	if (now_ns < next && next - now_ns < 1000000000)
+		return;
+	datafile_note_cpu_time();
+	cost = process_now() - now_ns;
+	cost = cost < 1000000 ? cost * CPU_NOTE_PART : 500000000;
+	atomic_store_explicit(&next_cpu_note_ns, now_ns +
+	    (cost > CPU_NOTE_NS ? cost : CPU_NOTE_NS), memory_order_relaxed);
 }
 
 void
-datafile_note_cpu_time(void)
+datafile_note_sample(void)
 {
-	set_number(&header.cpu_ns, process_cpu_time());
+	const uint64_t now = process_now();
+
+	set_number(&header.last_sample_ns, now);
+	note_cpu_time_at(now);
+}
+
+void
+datafile_note_leaving(bool is_leaving)
+{
+	if (!datafile_exists())
+		return;
+	if (is_leaving)
+		datafile_note_cpu_time();
+	set_number(&header.end_mono_ns, is_leaving ?
+	    process_clock(CLOCK_MONOTONIC) : 0);
 }
 
 void
@@ -380,9 +424,13 @@ fill_header(void)
 		fill_resource(i);
 	if (process.counts_returns)
 		header.flags |= CPPROFDATA_COUNTS_RETURNS;
+	if (resource_is_wanted(RESOURCE_REAL) ||
+	    resource_is_wanted(RESOURCE_IO_TIME))
+		header.flags |= CPPROFDATA_WAITS;
 	header.pid = process.pid;
 	header.parent_pid = process.parent_pid;
 	header.start_ns = process.start_ns;
+	header.start_mono_ns = process.start_mono_ns;
 	header.used = CPPROFDATA_HEADER_SIZE;
 }
 
@@ -495,7 +543,7 @@ datafile_finish(void)
 {
 	if (!datafile_exists())
 		return;
-	datafile_note_cpu_time();
+	datafile_note_leaving(true);
 	set_number(&header.end_ns, process_now());
 	/* Without the lock nobody goes beyond `used`. */
 	disk_cut(header.used);
@@ -513,6 +561,7 @@ void
 datafile_resume(void)
 {
 	set_number(&header.end_ns, 0);
+	set_number(&header.end_mono_ns, 0);
 }
 
 void
@@ -522,5 +571,6 @@ datafile_forked(void)
 	memset(&chunks, 0, sizeof chunks);
 	atomic_store(&mapped_header, NULL);
 	memset(&header, 0, sizeof header);
+	atomic_store(&next_cpu_note_ns, 0);
 	atomic_flag_clear(&locked);
 }

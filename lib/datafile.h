@@ -92,6 +92,9 @@ void *datafile_add_records(enum cpprofdata_chunk_type type,
 /* Publishes the n records added last, as they are now. */
 void datafile_publish(enum cpprofdata_chunk_type type, size_t n);
 
+/* Where a record is mapped, to be written to only; NULL: nowhere. */
+void *datafile_mapped(enum cpprofdata_chunk_type type, const void *record);
+
 /*
  * Copies to the file what has been changed in a published record, from private
  * memory that datafile_add_records returned.
@@ -131,11 +134,19 @@ void datafile_count_time(uint64_t ns);
 /* Counts a module that is no longer loaded.  Lock held. */
 void datafile_count_closed(void);
 
-/* Notes that there is a sample of this moment. */
+/* Notes that there is a sample of this moment, and once in a while the CPU time
+ * of the process so far. */
 void datafile_note_sample(void);
 
 /* Notes the CPU time of the process so far. */
 void datafile_note_cpu_time(void);
+
+/*
+ * Notes that the process is about to leave without an end, by _exit or exec;
+ * taken back by `false`.  Nothing while there is no file.  Not for a child of
+ * vfork.
+ */
+void datafile_note_leaving(bool is_leaving);
 
 /* Notes the end of the process and cuts the file; it can still grow.  Lock
  * held. */

@@ -21,19 +21,25 @@ struct batch {
 	uint32_t paths[AT_ONCE];
 };
 
-/* The node below which a stack's outermost frame hangs. */
-static enum tree_result
-find_root(struct thread *thread, struct node *root)
+enum tree_result
+insert_partial(struct thread *thread, struct node *node)
 {
 	const struct place partial = { .module = CPPROFDATA_PARTIAL };
 	enum tree_result result;
 	struct node phase;
 
 	result = phase_node(&thread->tree, thread->phase, &phase);
-	*root = phase;
-	if (result != TREE_OK || thread->unwinder.end == UNWIND_COMPLETE)
-		return result;
-	return tree_child(&thread->tree, &phase, &partial, root);
+	return result != TREE_OK ? result :
+	    tree_child(&thread->tree, &phase, &partial, node);
+}
+
+/* The node below which a stack's outermost frame hangs. */
+static enum tree_result
+find_root(struct thread *thread, struct node *root)
+{
+	if (thread->unwinder.end != UNWIND_COMPLETE)
+		return insert_partial(thread, root);
+	return phase_node(&thread->tree, thread->phase, root);
 }
 
 /* Frames of this library have no nodes. */

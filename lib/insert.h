@@ -22,4 +22,7 @@ enum tree_result insert_stack(struct thread *thread, struct node *leaf);
 enum tree_result insert_function(struct thread *thread, const void *function,
     struct node *leaf);
 
+/* The node that stands for a stack of which nothing is known. */
+enum tree_result insert_partial(struct thread *thread, struct node *node);
+
 #endif

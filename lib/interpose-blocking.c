@@ -97,7 +97,7 @@ name parameters								\
 									\
 	if (!IS_MEASURED)						\
 		return next.name arguments;				\
-	wrapped_enter(&call, (const void *)next.name);			\
+	wrapped_enter(&call, (const void *)next.name, WRAPPED_WAIT);	\
 	result = next.name arguments;					\
 	wrapped_leave(&call);						\
 	return result;							\
@@ -121,7 +121,7 @@ name(type *lock)							\
 	result = next.try_name(lock);					\
 	if (result != (busy))						\
 		return result;						\
-	wrapped_enter(&call, (const void *)next.name);			\
+	wrapped_enter(&call, (const void *)next.name, WRAPPED_WAIT);	\
 	result = next.name(lock);					\
 	wrapped_leave(&call);						\
 	return result;							\
@@ -142,7 +142,7 @@ system_call(long number, long a, long b, long c, long d, long e, long f)
 		    (const void *)c);
 	if (!IS_MEASURED)
 		return next.syscall(number, a, b, c, d, e, f);
-	wrapped_enter(&call, (const void *)next.syscall);
+	wrapped_enter(&call, (const void *)next.syscall, WRAPPED_WAIT);
 	result = next.syscall(number, a, b, c, d, e, f);
 	wrapped_leave(&call);
 	return result;

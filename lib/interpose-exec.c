@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* interpose-exec.c -- calls that replace the program.
+/* interpose-exec.c -- calls that replace the program, or end it at once.
  *
+ * The file learns when, and of the CPU time used by then.
  * An event that comes to its end inside the call would send its SIGTRAP to the
  * new program, which knows nothing of it and dies.  So the thread's events go
  * first, and come back if the call fails.  A child of vfork has none of its
@@ -43,6 +44,7 @@ set_aside(void)
 
 	if (!start_check_process() || !start_is_own_process())
 		aside.thread = NULL;
+	start_leave(true);
 	if (aside.thread != NULL) {
 		perf_pause(aside.thread);
 		aside.has_timer = aside.thread->has_timer &&
@@ -60,6 +62,7 @@ failed(const struct aside *aside)
 {
 	int saved = errno;
 
+	start_leave(false);
 	if (sampler_is_on())
 		signals_keep();
 	if (aside->thread != NULL)
@@ -189,4 +192,21 @@ execle(const char *path, const char *first, ...)
 	variables = va_arg(list, char *const *);
 	va_end(list);
 	return execve(path, words, variables);
+}
+
+/*
+ * No exit handler will run.
+ */
+
+EXPORTED __attribute__((noreturn)) void
+_exit(int status)
+{
+	start_leave(true);
+	real()->_exit(status);
+}
+
+EXPORTED __attribute__((noreturn)) void
+_Exit(int status)
+{
+	_exit(status);
 }

@@ -33,7 +33,8 @@ wait_once(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 	if (thread_self == NULL ||
 	    (!resource_is_wanted(RESOURCE_REAL) && !wrapped_counts_calls()))
 		return real()->sigtimedwait(set, info, timeout);
-	wrapped_enter(&call, (const void *)real()->sigtimedwait);
+	wrapped_enter(&call, (const void *)real()->sigtimedwait,
+	    WRAPPED_WAIT);
 	result = real()->sigtimedwait(set, info, timeout);
 	wrapped_leave(&call);
 	return result;

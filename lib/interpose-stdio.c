@@ -112,7 +112,7 @@ enter(struct wrapped_call *call, const void *function,
 	if (!wrapped_pass(gate, functions,
 	    sizeof functions / sizeof *functions, return_address))
 		return false;
-	wrapped_enter(call, function);
+	wrapped_enter(call, function, WRAPPED_IO);
 	return true;
 }
 

@@ -69,7 +69,7 @@ libcpprof_la_SOURCES = \
 	lib/trampoline-personality.c lib/trampoline-x86_64.S \
 	lib/tree.c lib/tree.h \
 	lib/unwind.c lib/unwind.h \
-	lib/waiting.c lib/waiting.h \
+	lib/waits.c lib/waits.h \
 	lib/wrapped.c lib/wrapped.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
@@ -111,6 +111,15 @@ TESTS += tests/test-wrappers.py
 endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
+
+# Waits that have not ended.
+EXTRA_DIST += tests/waits.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/waiter
+TESTS += tests/waits.py
+endif
+tests_programs_waiter_SOURCES = tests/programs/waiter.c
+tests_programs_waiter_CFLAGS = $(shape_flags)
 
 # Floating-point exceptions.
 EXTRA_DIST += tests/test-exceptions.py

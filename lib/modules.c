@@ -351,10 +351,16 @@ modules_find(struct module_cache *cache, uint64_t address, uint32_t *module,
 	return MODULES_OK;
 }
 
+uint64_t
+modules_epoch(void)
+{
+	return atomic_load_explicit(&epoch, memory_order_acquire);
+}
+
 bool
 modules_refresh(struct module_cache *cache)
 {
-	uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire);
+	uint64_t now = modules_epoch();
 
 	if (cache->epoch == now)
 		return false;

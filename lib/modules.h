@@ -46,6 +46,9 @@ enum modules_result modules_find(struct module_cache *cache, uint64_t address,
  */
 bool modules_refresh(struct module_cache *cache);
 
+/* Where a cache's epoch has to be for it to hold.  Async-signal-safe. */
+uint64_t modules_epoch(void);
+
 /*
  * Closes the records of modules that are no longer loaded, and starts a new
  * epoch.  Not from a handler, and with ticks held off.

@@ -61,10 +61,16 @@ phase_set(const char *name)
 	return true;
 }
 
+uint32_t
+phase_current(void)
+{
+	return atomic_load_explicit(&current, memory_order_acquire);
+}
+
 bool
 phase_refresh(uint32_t *phase)
 {
-	uint32_t now = atomic_load_explicit(&current, memory_order_acquire);
+	uint32_t now = phase_current();
 
 	if (*phase == now)
 		return false;

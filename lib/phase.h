@@ -19,6 +19,9 @@
  */
 bool phase_set(const char *name);
 
+/* The current phase; 0: none.  Async-signal-safe. */
+uint32_t phase_current(void);
+
 /*
  * Brings a thread's *phase up to the current one; true if it was another, and
  * then the nodes that the thread remembers are void.  Async-signal-safe.

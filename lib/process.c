@@ -74,6 +74,7 @@ process_forked(void)
 	process.pid = (uint32_t)getpid();
 	process.parent_pid = (uint32_t)getppid();
 	process.start_ns = process_now();
+	process.start_mono_ns = process_clock(CLOCK_MONOTONIC);
 	process.start_cpu_ns = 0;
 	process.start_cpu_ns = process_cpu_time();
 }

@@ -17,7 +17,7 @@
 
 struct process {
 	uint32_t pid, parent_pid;
-	uint64_t start_ns;
+	uint64_t start_ns, start_mono_ns;	/* of one moment, on two clocks */
 	uint64_t start_cpu_ns;		/* CPU time used before it */
 	char output[PATH_MAX];		/* directory for the files; "": none */
 	char executable[PATH_MAX];

@@ -39,6 +39,7 @@ static const struct {
 	{ "sigwait", offsetof(struct real, sigwait) },
 	{ "sigtimedwait", offsetof(struct real, sigtimedwait) },
 	{ "signalfd", offsetof(struct real, signalfd) },
+	{ "_exit", offsetof(struct real, _exit) },
 	{ "execve", offsetof(struct real, execve) },
 	{ "execvpe", offsetof(struct real, execvpe) },
 	{ "fexecve", offsetof(struct real, fexecve) },

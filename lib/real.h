@@ -39,6 +39,7 @@ struct real {
 	int (*sigtimedwait)(const sigset_t *, siginfo_t *,
 	    const struct timespec *);
 	int (*signalfd)(int, const sigset_t *, int);
+	void (*_exit)(int) __attribute__((noreturn));
 	int (*execve)(const char *, char *const *, char *const *);
 	int (*execvpe)(const char *, char *const *, char *const *);
 	int (*fexecve)(int, char *const *, char *const *);

@@ -117,6 +117,48 @@ pay(struct thread *thread, uint32_t columns, const struct node *leaf,
 	}
 }
 
+/* What must be in the file before the thread's first node. */
+static enum tree_result
+prepare(struct thread *thread)
+{
+	if (!datafile_exists() && !make_file())
+		return TREE_FULL;
+	if (modules_refresh(&thread->modules) |
+	    phase_refresh(&thread->phase))
+		unwind_remember(&thread->unwinder, 0);
+	return thread->is_announced ? TREE_OK : threads_announce(thread);
+}
+
+enum tree_result
+sample_enter(struct thread *thread, const void *function, const void *context,
+    struct node *leaf)
+{
+	enum tree_result result = prepare(thread);
+
+	if (result != TREE_OK)
+		return result;
+	if (!unwind(&thread->unwinder, context))
+		return TREE_BUSY;
+	result = insert_stack(thread, leaf);
+	if (result == TREE_OK && function != NULL)
+		result = insert_function(thread, function, leaf);
+	if (result == TREE_OK)
+		trampoline_place(&thread->unwinder);
+	return result;
+}
+
+enum tree_result
+sample_enter_partial(struct thread *thread, const void *function,
+    struct node *leaf)
+{
+	enum tree_result result = prepare(thread);
+
+	if (result == TREE_OK)
+		result = insert_partial(thread, leaf);
+	return result == TREE_OK ? insert_function(thread, function, leaf) :
+	    result;
+}
+
 static enum tree_result
 take(struct thread *thread, const struct occasion *occasion,
     const void *context)
@@ -125,35 +167,18 @@ take(struct thread *thread, const struct occasion *occasion,
 	struct node leaf;
 	uint64_t hits;
 
-	if (!datafile_exists() && !make_file())
-		return TREE_FULL;
-	if (modules_refresh(&thread->modules) |
-	    phase_refresh(&thread->phase))
-		unwind_remember(&thread->unwinder, 0);
-	if (!thread->is_announced) {
-		result = threads_announce(thread);
-		if (result != TREE_OK)
-			return result;
-	}
 	if (occasion->spends_itself)
 		look_ahead(&thread->unwinder, context);
-	if (!unwind(&thread->unwinder, context))
-		return TREE_BUSY;
-	result = insert_stack(thread, &leaf);
-	if (result == TREE_OK && occasion->function != NULL)
-		result = insert_function(thread, occasion->function, &leaf);
+	result = sample_enter(thread, occasion->function, context, &leaf);
 	if (result != TREE_OK)
 		return result;
-	trampoline_place(&thread->unwinder);
 	pay(thread, occasion->columns, &leaf, &hits);
 	count_drops(&thread->unwinder, hits, occasion->overrun);
 	/* Names change; once in a while is often enough. */
 	thread->n_samples++;
 	if ((thread->n_samples & (thread->n_samples - 1)) == 0 ||
-	    thread->n_samples % NOTE_EVERY == 0) {
+	    thread->n_samples % NOTE_EVERY == 0)
 		threads_note_name(thread);
-		datafile_note_cpu_time();
-	}
 	datafile_note_sample();
 	return TREE_OK;
 }
@@ -230,6 +255,28 @@ may_take(struct thread *thread, const struct occasion *occasion)
 	return false;
 }
 
+/*
+ * Where the kernel cannot allocate space for a file, the C library writes to
+ * it, and that is a cancellation point; where the program was interrupted may
+ * be none: malloc, say, must not throw.
+ */
+static int
+set_aside(struct thread *thread)
+{
+	int cancel_state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	thread->is_sampling = true;
+	return cancel_state;
+}
+
+static void
+take_up(struct thread *thread, int cancel_state)
+{
+	thread->is_sampling = false;
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
 static void
 take_and_charge(struct thread *thread, const struct occasion *occasion,
     const void *context)
@@ -237,15 +284,8 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	int64_t start = clock_ns(CLOCK_MONOTONIC), now, elapsed, rest;
 	const struct tree *tree = &thread->tree;
 	const size_t memory = tree_memory(tree);
-	int cancel_state;
+	const int cancel_state = set_aside(thread);
 
-	/*
-	 * Where the kernel cannot allocate space for a file, the C library
-	 * writes to it, and that is a cancellation point; where the program
-	 * was interrupted may be none: malloc, say, must not throw.
-	 */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	thread->is_sampling = true;
 	try(thread, occasion, context);
 	now = clock_ns(CLOCK_MONOTONIC);
 	elapsed = now - start;
@@ -254,8 +294,7 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	    REST_MAX_NS);
 	charge(thread, elapsed, tree_memory(tree) != memory,
 	    occasion->time_ns);
-	thread->is_sampling = false;
-	pthread_setcancelstate(cancel_state, NULL);
+	take_up(thread, cancel_state);
 }
 
 void
@@ -334,4 +373,22 @@ sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
 	take_and_charge(thread, &occasion, context);
 	own_work_end(thread);
 	restore_signals(thread, mask);
+}
+
+bool
+sample_guard_begin(struct thread *thread, struct sample_guard *guard)
+{
+	if (!block_signals(thread, &guard->mask))
+		return false;
+	own_work_begin(thread);
+	guard->cancel_state = set_aside(thread);
+	return true;
+}
+
+void
+sample_guard_end(struct thread *thread, const struct sample_guard *guard)
+{
+	take_up(thread, guard->cancel_state);
+	own_work_end(thread);
+	restore_signals(thread, guard->mask);
 }

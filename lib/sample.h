@@ -48,4 +48,27 @@ void sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
 void sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
     const void *context);
 
+/*
+ * What is not a sample, but enters its stack: between the two, of the calling
+ * thread, all signals are blocked, and what it spends is not the program's.
+ * False where that cannot be.  Async-signal-safe; may change errno.
+ */
+struct sample_guard {
+	uint64_t mask;
+	int cancel_state;
+};
+
+bool sample_guard_begin(struct thread *thread, struct sample_guard *guard);
+void sample_guard_end(struct thread *thread, const struct sample_guard *guard);
+
+/*
+ * Enters the stack of a context (a ucontext_t), and the function that it calls
+ * unless that is NULL, without any hits; *leaf is its node.  The second enters
+ * just the function, below CPPROFDATA_PARTIAL.
+ */
+enum tree_result sample_enter(struct thread *thread, const void *function,
+    const void *context, struct node *leaf);
+enum tree_result sample_enter_partial(struct thread *thread,
+    const void *function, struct node *leaf);
+
 #endif

@@ -23,7 +23,6 @@
 #include "lib/source-perf.h"
 #include "lib/source-timer.h"
 #include "lib/start.h"
-#include "lib/waiting.h"
 
 static bool is_on;
 
@@ -149,9 +148,7 @@ handle_tick(int number, siginfo_t *info, void *context)
 	dispatch_pause();
 	thread = thread_self;
 	saved = errno;
-	if (waiting_answer(info, context))
-		;
-	else if (!timer_sent(info))
+	if (!timer_sent(info))
 		signals_hand_on(number, info, context);
 	else if (thread != NULL && is_on)
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?

@@ -45,11 +45,12 @@
 #include "lib/signals.h"
 #include "lib/traits.h"
 #include "lib/trampoline.h"
-#include "lib/waiting.h"
+#include "lib/waits.h"
 #include "lib/wrapped.h"
 
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
 extern int __cxa_atexit(void (*)(void *), void *, void *);
+extern int __cxa_at_quick_exit(void (*)(void *), void *);
 
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* that is looked through */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
@@ -100,10 +101,12 @@ static void
 end_sampling(struct thread *thread)
 {
 	sampler_stop(thread);
+	wrapped_end_thread(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trampoline_attach(NULL);
 	resources_settle(thread);
+	waits_end(thread, 0, 0);
 	if (thread->is_announced) {
 		threads_note_name(thread);
 		threads_note_end(thread);
@@ -239,6 +242,7 @@ start_put_to_sleep(struct thread *thread)
 
 	sampler_stop(thread);
 	resources_forget(thread);
+	waits_end(thread, 0, 0);
 	thread_self = NULL;
 	thread->stage = THREAD_ASLEEP;
 	/* Meant to go on again meanwhile, and nobody will tell? */
@@ -350,6 +354,14 @@ make_file(void)
 	return ok;
 }
 
+void
+start_leave(bool is_leaving)
+{
+	if (sampler_is_on() && start_is_own_process() &&
+	    !control_is_stopped())
+		datafile_note_leaving(is_leaving);
+}
+
 /*
  * The last of the exit handlers, after all destructors.  Threads that still
  * run are sampled until the process is gone.  (A handler of the program that
@@ -363,7 +375,6 @@ finish(void *unused)
 	(void)unused;
 	if (!sampler_is_on() || !start_is_own_process())
 		return;
-	waiting_ask();
 	if (self != NULL)
 		end_sampling(self);
 	if (datafile_lock_patiently()) {
@@ -387,7 +398,8 @@ start_process(char **environment, const char *output, const char **problem)
 	if (!make_file())
 		return false;
 	*problem = "cannot set up";
-	if (!watch_forks() || __cxa_atexit(finish, NULL, NULL) != 0)
+	if (!watch_forks() || __cxa_atexit(finish, NULL, NULL) != 0 ||
+	    __cxa_at_quick_exit(finish, NULL) != 0)
 		return false;
 	if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
 		return false;

@@ -30,6 +30,12 @@ bool start_is_own_process(void);
 bool start_process(char **environment, const char *output,
     const char **problem);
 
+/*
+ * Notes that the process is about to leave in another way than by exit, which
+ * `false` takes back.  Async-signal-safe.
+ */
+void start_leave(bool is_leaving);
+
 /* First thing in a thread that has a state: begins it and starts its timer. */
 void start_thread_sampling(struct thread *thread);
 

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -13,6 +14,7 @@
 #include "lib/datafile.h"
 #include "lib/process.h"
 #include "lib/source-perf.h"
+#include "lib/waits.h"
 
 /* Sampling may cost this at once before it has to pause. */
 #define FIRST_ALLOWANCE_NS 1000000
@@ -117,7 +119,7 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 {
 	thread->tid = (uint32_t)syscall(SYS_gettid);
 	thread->is_announced = false;
-	thread->is_waiting = false;
+	waits_forget(thread);
 	thread->held_off = 0;
 	thread->is_sampling = false;
 	thread->allowance_ns = FIRST_ALLOWANCE_NS;
@@ -168,18 +170,20 @@ add_record(struct thread *thread)
 		record->tid = thread->tid;
 		datafile_publish(CPPROFDATA_THREADS, 1);
 		thread->record = record;
+		thread->wait_mapped = &((struct cpprofdata_thread *)
+		    datafile_mapped(CPPROFDATA_THREADS, record))->wait;
 		thread->tree.owner = number;
 	}
 	datafile_unlock();
 	return record != NULL ? TREE_OK : TREE_FULL;
 }
 
-/* Brings the file up to what a thread's record is now. */
+/* Brings the file up to what a thread's record is now, but for its waits. */
 static void
 note(const struct thread *thread)
 {
 	datafile_update(CPPROFDATA_THREADS, thread->record,
-	    sizeof *thread->record);
+	    offsetof(struct cpprofdata_thread, wait));
 }
 
 enum tree_result
@@ -252,7 +256,9 @@ threads_forked(void)
 			trampoline_forget(&thread->unwinder);
 		unwind_free(&thread->unwinder);
 		thread->record = NULL;
+		thread->wait_mapped = NULL;
 		thread->is_announced = false;
+		waits_forget(thread);
 		perf_forked(thread);
 		/* The parent's debt would leave a short child unseen. */
 		thread->allowance_ns = FIRST_ALLOWANCE_NS;

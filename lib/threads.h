@@ -50,7 +50,6 @@ struct thread {
 	bool has_timer;
 	timer_t timer;
 	uint32_t tid;
-	volatile bool is_waiting;	/* in a measured call, perhaps for good */
 	struct cpprofdata_thread *record;	/* private, as datafile.h says;
 					   NULL: none in the file yet */
 	volatile sig_atomic_t held_off;	/* > 0: ticks are deferred */
@@ -70,6 +69,16 @@ struct thread {
 	uint64_t last_asked_ns;		/* monotonic: see sample_time_passed */
 	uint64_t n_samples;
 	uint32_t phase;			/* the tree's nodes are kept for */
+	/* Waits (waits.h): */
+	struct cpprofdata_wait *wait_mapped;	/* in the record's mapping, only
+					   written to; NULL: no record */
+	struct wait_sites *wait_sites;	/* NULL: none yet */
+	uint32_t waits_generation;	/* in which sites hold */
+	int64_t waits_allowance_ns;	/* that walking may still cost */
+	uint64_t waits_asked_ns;	/* monotonic */
+	struct node wait_node;		/* of the wait that is on */
+	uint32_t wait_columns;		/* it counts for; 0: there is none */
+	uint64_t wait_since_ns;
 	struct tree tree;
 	struct module_cache modules;
 	struct unwinder unwinder;

@@ -2,7 +2,8 @@
 /* wrapped.c -- looking up, and the time in calls and between them.
  *
  * The wall time of a thread is cut in two.  Time in a measured call is charged
- * where the call was made, when it ends.  The rest is gathered and charged at
+ * where the call was made, when it ends; until then the file says since when
+ * it lasts (lib/waits.h).  The rest is gathered and charged at
  * the next tick of CPU time outside such a call, to the stack that the tick
  * finds: so it goes to stacks as CPU time does, and with it goes what the
  * thread waited for a processor, or blocked in calls that nobody measures.
@@ -15,10 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/arch.h"
 #include "lib/dispatch.h"
 #include "lib/source.h"
 #include "lib/threads.h"
+#include "lib/waits.h"
 
 static __thread struct wrapped_call *current;
 static __thread struct {
@@ -128,15 +129,6 @@ wrapped_is_inside(void)
 	return live_call(__builtin_frame_address(0)) != NULL;
 }
 
-bool
-wrapped_was_inside(const void *context)
-{
-	struct registers registers;
-
-	arch_registers(context, &registers);
-	return live_call((const void *)registers.value[ARCH_STACK]) != NULL;
-}
-
 /* Whole microseconds of ns, and of what was left over before. */
 static uint64_t
 microseconds(uint64_t ns)
@@ -147,9 +139,28 @@ microseconds(uint64_t ns)
 	return sum / 1000;
 }
 
-void
-wrapped_enter(struct wrapped_call *call, const void *function)
+/* The columns that count the time of a call. */
+static uint32_t
+columns_of(enum wrapped_kind kind)
 {
+	uint32_t columns = 0;
+
+	if (resource_is_wanted(RESOURCE_REAL))
+		columns |= 1u << (resources.place[RESOURCE_REAL] - 1);
+	if (kind == WRAPPED_IO && resource_is_wanted(RESOURCE_IO_TIME))
+		columns |= 1u << (resources.place[RESOURCE_IO_TIME] - 1);
+	return columns;
+}
+
+/* Its frame pointer holds together what is known of the stack: waits.h. */
+void
+wrapped_enter(struct wrapped_call *call, const void *function,
+    enum wrapped_kind kind)
+{
+	struct thread *thread = thread_self;
+	const uint32_t columns = thread != NULL ? columns_of(kind) : 0;
+	int saved = errno;
+
 	call->function = function;
 	call->outer = live_call(call);
 	if (call->outer != NULL)
@@ -157,14 +168,20 @@ wrapped_enter(struct wrapped_call *call, const void *function)
 	/* From here on ticks leave `wall` alone. */
 	call->self = call;
 	current = call;
-	if (thread_self != NULL)
-		thread_self->is_waiting = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	call->start_ns = now_ns();
+	if (columns != 0)
+		call->start_ns = waits_find_node(thread,
+		    (uintptr_t)__builtin_frame_address(0), function,
+		    call->start_ns);
 	if (resource_is_wanted(RESOURCE_REAL)) {
 		wall.gathered_ns += call->start_ns - wall.mark_ns;
 		wall.mark_ns = call->start_ns;
 	}
+	if (columns != 0)
+		waits_begin(thread, columns, call->start_ns,
+		    wall.gathered_ns);
+	errno = saved;
 }
 
 void
@@ -181,10 +198,12 @@ wrapped_leave_quietly(struct wrapped_call *call)
 		wall.mark_ns = now;
 		resource_spend_in(RESOURCE_REAL, microseconds(spent),
 		    call->function);
-	}
+		if (thread_self != NULL)
+			waits_end(thread_self, now, wall.gathered_ns);
+	} else if (resource_is_wanted(RESOURCE_IO_TIME) &&
+	    thread_self != NULL)
+		waits_end(thread_self, 0, 0);
 	atomic_signal_fence(memory_order_seq_cst);
-	if (thread_self != NULL)
-		thread_self->is_waiting = false;
 	current = NULL;
 	call->self = NULL;
 	errno = saved;
@@ -232,19 +251,10 @@ start_wall(struct thread *thread, unsigned column)
 	return true;
 }
 
-uint64_t
-wrapped_waited(void)
-{
-	uint64_t now = now_ns(), spent = now - wall.mark_ns;
-
-	wall.mark_ns = now;
-	return microseconds(spent);
-}
-
 static uint64_t
 wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	uint64_t now, spent;
+	uint64_t now, spent, hits;
 
 	if (expiries > 0 && wrapped_is_inside())
 		return 0;
@@ -252,8 +262,22 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	spent = wall.gathered_ns + now - wall.mark_ns;
 	wall.mark_ns = now;
 	wall.gathered_ns = 0;
-	return meter_spend(&thread->accounts[column].meter,
+	hits = meter_spend(&thread->accounts[column].meter,
 	    microseconds(spent));
+	waits_end(thread, now, 0);
+	return hits;
+}
+
+void
+wrapped_end_thread(struct thread *thread)
+{
+	uint64_t now;
+
+	if (thread->wait_columns == 0)
+		return;
+	now = now_ns();
+	waits_charge_last(thread, now);
+	wall.mark_ns = now;
 }
 
 const struct source source_wall = {

@@ -66,11 +66,17 @@ struct wrapped_call {
 	uint64_t start_ns;
 };
 
+enum wrapped_kind {
+	WRAPPED_WAIT,
+	WRAPPED_IO	/* counts as `io-time`, too */
+};
+
 /*
- * Around the real call, for `real` (all of the time in it is charged at its
- * end) and `io-time`.  Of calls within calls the outermost is measured.
+ * Around the real call, for `real` and `io-time` (all of the time in it is
+ * charged at its end).  Of calls within calls the outermost is measured.
  */
-void wrapped_enter(struct wrapped_call *call, const void *function);
+void wrapped_enter(struct wrapped_call *call, const void *function,
+    enum wrapped_kind kind);
 void wrapped_leave(struct wrapped_call *call);
 
 /* The same of one that has turned out to enter no kernel. */
@@ -89,14 +95,11 @@ uint64_t wrapped_elapsed(const struct wrapped_call *call);
 /* Whether the calling thread is in a measured call, seen from above it. */
 bool wrapped_is_inside(void);
 
-/* The same of where a signal has interrupted it (a ucontext_t). */
-bool wrapped_was_inside(const void *context);
-
 /*
- * Microseconds in the call that the thread is in, or since it last was asked;
- * they are then charged.  In the handler.
+ * The calling thread ends, perhaps cancelled in a call, which is charged up to
+ * now.
  */
-uint64_t wrapped_waited(void);
+void wrapped_end_thread(struct thread *thread);
 
 /* For lib/resource.c's table. */
 extern const struct source source_wall, source_bytes, source_bytes_seen,

@@ -12,6 +12,7 @@ import subprocess
 
 NO_NODE = NO_MODULE = 0xffffffff
 PARTIAL, PHASE = 0xfffffffe, 0xfffffffd
+WAITS = 0x40
 STRINGS, MODULES, THREADS, NODES = 1, 2, 3, 4
 DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
          'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed')
@@ -19,7 +20,10 @@ DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
 Module = collections.namedtuple(
     'Module', 'start end bias opened closed path flags n_opened build_id')
 Thread = collections.namedtuple(
-    'Thread', 'tid n_threads name start_offset start_module flags start end')
+    'Thread', 'tid n_threads name start_offset start_module flags start end '
+    'wait')
+Wait = collections.namedtuple(
+    'Wait', 'since node columns left io_left gathered check')
 Node = collections.namedtuple(
     'Node', 'parent module offset returns counts owner hits samples')
 Resource = collections.namedtuple(
@@ -45,7 +49,46 @@ class Profile:
                 name.rstrip(b'\0').decode(), gtick.rstrip(b'\0').decode(),
                 interval, self.string(source), flags & 1 != 0,
                 flags & 2 != 0))
+        self.unsampled = collections.Counter()  # hits of no node, by name
+        if self.flags & WAITS:
+            for number, thread in self.threads.items():
+                self.charge(number, thread.wait)
         self.select(0)
+
+    def last_moment(self):
+        """Up to when waits are charged, on their clock."""
+        waits = [thread.wait.since for thread in self.threads.values()]
+        return self.end_mono or self.gone_mono or max(
+            waits + [self.start_mono + max(self.last_sample - self.start, 0)])
+
+    def charge(self, number, wait):
+        """What a thread waited for in the end, as hits of the wait's node."""
+        if wait.since == 0 or wait.since != wait.check:
+            return
+        spent = max(self.last_moment() - wait.since, 0)
+        for column, resource in enumerate(self.resources):
+            real = resource.name == 'real'
+            left = wait.left if real else wait.io_left
+            waited = spent if wait.columns >> column & 1 else 0
+            if waited:
+                hits, left = feed(waited // 1000, left, resource.interval)
+                if hits:
+                    self.add(number, wait.node, column, hits)
+            if real:
+                gathered = wait.gathered + (0 if wait.columns else spent)
+                hits, _ = feed(gathered // 1000, left, resource.interval)
+                self.unsampled[resource.name] += hits
+
+    def add(self, thread, number, column, hits):
+        if number == NO_NODE:
+            self.unsampled[self.resources[column].name] += hits
+            return
+        node = self.nodes[number]
+        assert node.owner == thread
+        counts = list(node.counts)
+        counts[2 * column] += hits
+        counts[2 * column + 1] += 1
+        self.nodes[number] = node._replace(counts=tuple(counts))
 
     def select(self, column):
         self.interval = self.resources[column].interval
@@ -74,7 +117,11 @@ class Profile:
          self.directory_at) = self.unpack('2I3Q5I', 40)
         (self.n_threads, self.n_unsampled, self.n_closed, self.sampling_ns,
          self.cpu_ns) = self.unpack('5Q', 96)
-        assert not any(self.data[136:256])
+        assert not any(self.data[136:176]) and not any(self.data[208:256])
+        (self.start_mono, self.end_mono, self.gone_mono,
+         self.cpu_sampling_ns) = self.unpack('4Q', 176)
+        assert self.end == 0 or self.end_mono >= self.start_mono > 0
+        assert self.cpu_sampling_ns <= self.sampling_ns
         self.drops = {}
         for i in range(16):
             drop = self.unpack('2Q', 256 + 16 * i)
@@ -112,8 +159,10 @@ class Profile:
                 self.modules[number + i] = Module(*m[:8], m[9][:m[8]])
             elif kind == THREADS:
                 t = self.unpack('2I16sQ2I2Q', at + 128 * i)
+                wait = Wait(*self.unpack('Q2I4Q', at + 128 * i + 56))
+                assert wait.since == 0 or self.flags & WAITS
                 self.threads[number + i] = Thread(
-                    *t[:2], t[2].rstrip(b'\0').decode(), *t[3:])
+                    *t[:2], t[2].rstrip(b'\0').decode(), *t[3:], wait)
             else:
                 n = self.unpack('2I%dQ' % (2 + 2 * len(self.raw_resources)),
                                 at + self.node_size * i)
@@ -209,6 +258,14 @@ class Profile:
             if all(name in rest for name in names):
                 total += hits
         return total
+
+
+def feed(gticks, left, interval):
+    """Hits of so many gticks, and how many are left up to the next."""
+    if gticks < left:
+        return 0, left - gticks
+    beyond = gticks - left
+    return 1 + beyond // interval, interval - beyond % interval
 
 
 known_symbols = {}

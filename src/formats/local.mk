@@ -51,6 +51,8 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/cpprofdata_modules.h \
 	src/formats/cpprofdata/cpprofdata_summary.c \
 	src/formats/cpprofdata/cpprofdata_summary.h \
+	src/formats/cpprofdata/cpprofdata_waits.c \
+	src/formats/cpprofdata/cpprofdata_waits.h \
 	src/formats/cpprofdata/cpprofdata_writer.c \
 	src/formats/cpprofdata/cpprofdata_writer.h \
 	src/formats/cpprofdata/export_cpprofdata.c \

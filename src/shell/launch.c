@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "lib/cpprof-environment.h"
+#include "src/shell/departures.h"
 
 static volatile sig_atomic_t child;	/* 0: none */
 
@@ -151,15 +152,13 @@ become_program(const struct launch *launch, int report)
 }
 
 static int
-wait_for(pid_t pid, int *status, struct error *error)
+wait_for(pid_t pid, struct departures *departures, int *status,
+         struct error *error)
 {
-	siginfo_t info;
 	int how;
 
 	/* While it is not reaped, its number is nobody else's. */
-	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 &&
-	       errno == EINTR)
-		;
+	departures_wait(departures, pid);
 	child = 0;
 	while (waitpid(pid, &how, 0) < 0)
 		if (errno != EINTR)
@@ -173,12 +172,14 @@ static int
 run_child(const struct launch *launch, const int report[2], int *status,
           struct error *error)
 {
+	struct departures departures;
 	struct saved_signals saved;
 	int why = 0, result;
 	ssize_t size;
 	pid_t pid;
 
 	fflush(NULL);
+	departures_begin(&departures, launch->output);
 	change_signals(&saved);
 	pid = fork();
 	if (pid == 0) {
@@ -197,12 +198,13 @@ run_child(const struct launch *launch, const int report[2], int *status,
 		while (size < 0 && errno == EINTR);
 		if (size != (ssize_t)sizeof why && launch->started != NULL)
 			launch->started(launch->context);
-		result = wait_for(pid, status, error);
+		result = wait_for(pid, &departures, status, error);
 		if (size == (ssize_t)sizeof why)
 			result = error_set(error, "%s: %s", launch->program,
 			                   strerror(why));
 	}
 	restore_signals(&saved);
+	departures_end(&departures);
 	close(report[0]);
 	return result;
 }

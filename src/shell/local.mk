@@ -14,6 +14,8 @@ libcore_a_SOURCES += \
 	src/shell/command.h \
 	src/shell/complete.c \
 	src/shell/complete.h \
+	src/shell/departures.c \
+	src/shell/departures.h \
 	src/shell/describe.c \
 	src/shell/describe.h \
 	src/shell/earlier.c \

@@ -26,6 +26,7 @@
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/cpprofdata/cpprofdata_modules.h"
 #include "src/formats/cpprofdata/recording_names.h"
+#include "src/formats/cpprofdata/cpprofdata_waits.h"
 #include "src/formats/format.h"
 #include "src/symbols/address_frames.h"
 
@@ -42,6 +43,8 @@ struct reader {
 	struct address_frames *frames;
 	uint32_t *built;		/* for each node record the builder's
 					 * node, or NO_NODE */
+	struct cpprofdata_end end;	/* of the process */
+	uint64_t n_waiting;		/* threads, at that time */
 	uint64_t n_seen;		/* nodes so far */
 	uint64_t n_left_out, n_unknown;	/* of these, without whole ancestors;
 					 * and of modules not in the file */
@@ -259,6 +262,50 @@ compare_runs(const void *left, const void *right)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
+/* The builder's node for a charge; NO_NODE with *error set. */
+static uint32_t
+node_of_charge(struct reader *reader, const struct cpprofdata_charge *charge,
+               uint32_t owner, struct error *error)
+{
+	const struct cpprofdata_run *run = cpprofdata_runs_find(
+	    &reader->file.runs[CPPROFDATA_NODES], charge->node);
+	uint32_t built = NO_NODE, frame;
+
+	if (charge->node != CPPROFDATA_NO_NODE && run != NULL &&
+	    run->owner == owner)
+		built = reader->built[run->n_before +
+		    (charge->node - run->first)];
+	if (built != NO_NODE)
+		return built;
+	frame = named_frame(reader, charge->is_wait ? "[unknown]" :
+	                    "[no sample]", error);
+	return frame == UINT32_MAX ? NO_NODE :
+	    tree_builder_child(reader->builder, NO_NODE, frame, error);
+}
+
+/* What a thread waited for up to the end; behind its nodes. */
+static int
+add_wait(struct reader *reader, uint32_t owner, struct error *error)
+{
+	struct cpprofdata_charge charges[CPPROFDATA_CHARGES_MAX];
+	bool waits;
+	size_t n = cpprofdata_wait_charges(&reader->file, &reader->end, owner,
+	                                   charges, &waits);
+
+	reader->n_waiting += waits;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t node;
+
+		if (charges[i].hits == 0)
+			continue;
+		node = node_of_charge(reader, &charges[i], owner, error);
+		if (node == NO_NODE || tree_builder_add(reader->builder, node,
+		        charges[i].resource, charges[i].hits, 1, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* sorted[n]: runs of nodes, those of a thread together. */
 static int
 add_sections(struct reader *reader, struct cpprofdata_run **sorted, size_t n,
@@ -273,7 +320,8 @@ add_sections(struct reader *reader, struct cpprofdata_run **sorted, size_t n,
 		for (; i < n && sorted[i]->owner == owner; i++)
 			if (add_run_of_nodes(reader, sorted[i], error) != 0)
 				return -1;
-		if (profile_add_section(reader->profile, begin,
+		if (add_wait(reader, owner, error) != 0 ||
+		    profile_add_section(reader->profile, begin,
 		        tree_builder_count(reader->builder),
 		        index_of(&reader->file.runs[CPPROFDATA_THREADS],
 		                 owner), error) == UINT32_MAX)
@@ -301,6 +349,22 @@ add_nodes(struct reader *reader, struct error *error)
 	}
 	free(sorted);
 	return result;
+}
+
+static int
+tell_waiting(struct reader *reader, struct error *error)
+{
+	if (reader->n_waiting > 0 &&
+	    profile_add_tally(reader->profile, reader->end.is_running ?
+	        "threads waiting now" : "threads waiting at the end",
+	        reader->n_waiting, error) != 0)
+		return -1;
+	if (reader->n_waiting > 0 && !reader->end.is_seen &&
+	    profile_add_tally(reader->profile, "processes whose end nobody "
+	        "saw: waits are charged up to the last that they wrote", 1,
+	        error) != 0)
+		return -1;
+	return 0;
 }
 
 static int
@@ -347,11 +411,13 @@ fill_profile(struct reader *reader, struct error *error)
 	reader->frames = address_frames_new(error);
 	if (reader->builder == NULL || reader->frames == NULL)
 		return -1;
-	if (cpprofdata_add_facts(&reader->file, reader->profile,
+	reader->end = cpprofdata_find_end(&reader->file);
+	if (cpprofdata_add_facts(&reader->file, &reader->end, reader->profile,
 	                         error) != 0 ||
 	    add_records(reader, CPPROFDATA_MODULES, add_module, error) != 0 ||
 	    add_records(reader, CPPROFDATA_THREADS, add_thread, error) != 0 ||
 	    add_nodes(reader, error) != 0 ||
+	    tell_waiting(reader, error) != 0 ||
 	    warn_of_damage(reader, error) != 0 ||
 	    name_frames(reader, error) != 0)
 		return -1;

@@ -8,7 +8,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
-#include "src/formats/cpprofdata/cpprofdata_writer.h"
 
 enum { COMMAND_MAX = 65536 };
 
@@ -40,7 +39,8 @@ copy_command(const struct cpprofdata_file *file, struct error *error)
 }
 
 static int
-add_process(const struct cpprofdata_file *file, struct profile *profile,
+add_process(const struct cpprofdata_file *file,
+            const struct cpprofdata_end *end, struct profile *profile,
             struct error *error)
 {
 	const struct cpprofdata_header *header = &file->header;
@@ -58,12 +58,8 @@ add_process(const struct cpprofdata_file *file, struct profile *profile,
 			.command = *command != '\0' ? command : NULL,
 			.host = *host != '\0' ? host : NULL,
 			.start_ns = header->start_ns,
-			/* Killed or running: as far as is known. */
-			.end_ns = header->end_ns != 0 ? header->end_ns :
-			    header->last_sample_ns,
-			.is_running = header->end_ns == 0 &&
-			    cpprofdata_is_written_by(file->name,
-			                             header->pid),
+			.end_ns = end->utc_ns,
+			.is_running = end->is_running,
 			.cpu_ns = header->cpu_ns,
 			.sampling_ns = header->sampling_ns,
 		};
@@ -197,9 +193,10 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 
 int
 cpprofdata_add_facts(const struct cpprofdata_file *file,
+                     const struct cpprofdata_end *end,
                      struct profile *profile, struct error *error)
 {
-	if (add_process(file, profile, error) != 0 ||
+	if (add_process(file, end, profile, error) != 0 ||
 	    add_resources(file, profile, error) != 0)
 		return -1;
 	return add_drops(file, profile, error);

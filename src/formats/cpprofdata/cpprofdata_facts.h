@@ -3,7 +3,7 @@
 #ifndef CPPROF_FORMATS_CPPROFDATA_FACTS_H
 #define CPPROF_FORMATS_CPPROFDATA_FACTS_H
 
-#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_waits.h"
 #include "src/profile/profile.h"
 
 /*
@@ -12,6 +12,7 @@
  * set.
  */
 int cpprofdata_add_facts(const struct cpprofdata_file *file,
+                         const struct cpprofdata_end *end,
                          struct profile *profile, struct error *error);
 
 #endif

@@ -37,7 +37,9 @@ swap_header(struct cpprofdata_header *h)
 		&h->executable, &h->directory };
 	uint64_t *const longs[] = { &h->start_ns, &h->end_ns,
 		&h->last_sample_ns, &h->n_threads, &h->n_threads_unsampled,
-		&h->n_closed, &h->sampling_ns, &h->cpu_ns };
+		&h->n_closed, &h->sampling_ns, &h->cpu_ns,
+		&h->start_mono_ns, &h->end_mono_ns, &h->gone_mono_ns,
+		&h->cpu_sampling_ns };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		*words[i] = le32toh(*words[i]);
@@ -53,6 +55,7 @@ swap_header(struct cpprofdata_header *h)
 		resource->interval = le64toh(resource->interval);
 		resource->source = le32toh(resource->source);
 		resource->flags = le32toh(resource->flags);
+		h->lost[i] = le64toh(h->lost[i]);
 	}
 }
 

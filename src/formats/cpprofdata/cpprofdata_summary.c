@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_waits.h"
 
 static uint64_t
 samples_of_node(const struct cpprofdata_file *file, size_t offset)
@@ -48,6 +48,33 @@ add_source(const struct cpprofdata_file *file, uint32_t r,
 	summary->n_sources++;
 }
 
+/* Waits that have not ended are one sample each. */
+static uint64_t
+samples_of_waits(const struct cpprofdata_file *file)
+{
+	const struct cpprofdata_runs *runs =
+	    &file->runs[CPPROFDATA_THREADS];
+	struct cpprofdata_end end;
+	uint64_t n = 0;
+
+	if ((file->header.flags & CPPROFDATA_WAITS) == 0)
+		return 0;
+	end = cpprofdata_find_end(file);
+	for (size_t i = 0; i < runs->n; i++)
+		for (uint64_t k = 0; k < runs->items[i].n; k++) {
+			struct cpprofdata_charge
+			    charges[CPPROFDATA_CHARGES_MAX];
+			bool waits;
+			size_t n_charges = cpprofdata_wait_charges(file, &end,
+			    (uint32_t)(runs->items[i].first + k), charges,
+			    &waits);
+
+			for (size_t j = 0; j < n_charges; j++)
+				n += charges[j].hits > 0;
+		}
+	return n;
+}
+
 static void
 add_file(const struct cpprofdata_file *file,
          struct cpprofdata_summary *summary)
@@ -59,6 +86,7 @@ add_file(const struct cpprofdata_file *file,
 	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
 	for (uint32_t r = 0; r < file->n_named; r++)
 		add_source(file, r, summary);
+	summary->n_samples += samples_of_waits(file);
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++)
 			summary->n_samples += samples_of_node(

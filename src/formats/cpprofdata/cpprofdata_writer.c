@@ -7,10 +7,18 @@
  */
 #include "src/formats/cpprofdata/cpprofdata_writer.h"
 
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cpprofdata.h"
 
 /* Whether a line of /proc/PID/maps ends in a blank and this path. */
 static bool
@@ -24,23 +32,83 @@ names_path(const char *line, size_t length, const char *path)
 	    memcmp(line + length - n, path, n) == 0;
 }
 
-bool
-cpprofdata_is_written_by(const char *path, uint64_t pid)
+enum mapped { MAPPED_NOT, MAPPED, MAPPED_UNKNOWN };
+
+static enum mapped
+is_mapped_by(const char *path, uint64_t pid)
 {
 	char name[64], *line = NULL, *whole = realpath(path, NULL);
-	bool is_mapped = false;
+	enum mapped mapped = MAPPED_NOT;
 	size_t capacity = 0;
 	ssize_t length;
 	FILE *maps;
 
 	snprintf(name, sizeof name, "/proc/%" PRIu64 "/maps", pid);
 	maps = whole == NULL ? NULL : fopen(name, "re");
-	while (maps != NULL && !is_mapped &&
+	if (maps == NULL && errno != ENOENT && errno != ESRCH)
+		mapped = MAPPED_UNKNOWN;
+	while (maps != NULL && mapped == MAPPED_NOT &&
 	       (length = getline(&line, &capacity, maps)) > 0)
-		is_mapped = names_path(line, (size_t)length, whole);
+		if (names_path(line, (size_t)length, whole))
+			mapped = MAPPED;
 	if (maps != NULL)
 		fclose(maps);
 	free(line);
 	free(whole);
-	return is_mapped;
+	return mapped;
+}
+
+bool
+cpprofdata_is_written_by(const char *path, uint64_t pid)
+{
+	return is_mapped_by(path, pid) == MAPPED;
+}
+
+/* Whether a header is one of a process that has waits, and no end. */
+static bool
+lacks_end(const struct cpprofdata_header *header)
+{
+	return memcmp(header->magic, CPPROFDATA_MAGIC,
+	              sizeof header->magic) == 0 &&
+	    le32toh(header->version) == CPPROFDATA_VERSION &&
+	    (le32toh(header->flags) & CPPROFDATA_WAITS) != 0 &&
+	    (header->end_ns | header->end_mono_ns |
+	     header->gone_mono_ns) == 0;
+}
+
+/* Looked at without a right to write, whose end would be told of again. */
+static bool
+is_left_without_end(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct cpprofdata_header header;
+	bool lacks;
+
+	if (fd < 0)
+		return false;
+	lacks = pread(fd, &header, sizeof header, 0) == sizeof header &&
+	    lacks_end(&header);
+	close(fd);
+	return lacks && is_mapped_by(path, le32toh(header.pid)) == MAPPED_NOT;
+}
+
+void
+cpprofdata_note_gone(const char *path)
+{
+	struct timespec now;
+	uint64_t ns;
+	int fd;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = htole64((uint64_t)now.tv_sec * 1000000000 +
+	             (uint64_t)now.tv_nsec);
+	if (!is_left_without_end(path))
+		return;
+	fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (pwrite(fd, &ns, sizeof ns, offsetof(struct cpprofdata_header,
+	                                        gone_mono_ns)) < 0)
+		ns = 0;		/* then it stays unknown */
+	close(fd);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_writer.h -- whether a recording is still being written. */
+/* cpprofdata_writer.h -- whether a recording is still being written, or was
+ * left without an end. */
 #ifndef CPPROF_FORMATS_CPPROFDATA_WRITER_H
 #define CPPROF_FORMATS_CPPROFDATA_WRITER_H
 
@@ -11,5 +12,11 @@
  * where that cannot be known: a process of another machine or another user.
  */
 bool cpprofdata_is_written_by(const char *path, uint64_t pid);
+
+/*
+ * Notes in a file that its process has gone by now, without having said so;
+ * nothing where it runs, has said so or was noted.
+ */
+void cpprofdata_note_gone(const char *path);
 
 #endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cpprofdata_waits.c -- when a process ended, and what its threads waited for.
+ *
+ * Times are the collector's, CLOCK_MONOTONIC: it is not set, and the same for
+ * all processes of a machine.  The header has one moment by that clock and in
+ * UTC, by which the one is turned into the other.
+ */
+#include "src/formats/cpprofdata/cpprofdata_waits.h"
+
+#include <endian.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/formats/cpprofdata/cpprofdata_writer.h"
+
+/* A thread's wait; false where there is none, or it is just being written. */
+static bool
+load_wait(const struct cpprofdata_file *file, uint32_t number,
+          struct cpprofdata_wait *wait)
+{
+	const struct cpprofdata_runs *runs =
+	    &file->runs[CPPROFDATA_THREADS];
+	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
+
+	if (run == NULL)
+		return false;
+	memcpy(wait, file->bytes + run->offset +
+	       (number - run->first) * runs->record_size +
+	       offsetof(struct cpprofdata_thread, wait), sizeof *wait);
+	wait->since_ns = le64toh(wait->since_ns);
+	wait->node = le32toh(wait->node);
+	wait->columns = le32toh(wait->columns);
+	wait->left = le64toh(wait->left);
+	wait->io_left = le64toh(wait->io_left);
+	wait->gathered_ns = le64toh(wait->gathered_ns);
+	wait->check_ns = le64toh(wait->check_ns);
+	/* Nobody waits for longer than there has been the process. */
+	return wait->since_ns == wait->check_ns &&
+	    wait->since_ns >= file->header.start_mono_ns &&
+	    wait->since_ns != 0;
+}
+
+/* The last moment of which a sample or a wait tells. */
+static uint64_t
+last_sign_of_life(const struct cpprofdata_file *file)
+{
+	const struct cpprofdata_header *header = &file->header;
+	const struct cpprofdata_runs *runs =
+	    &file->runs[CPPROFDATA_THREADS];
+	uint64_t last = header->start_mono_ns;
+	struct cpprofdata_wait wait;
+
+	if (header->last_sample_ns > header->start_ns)
+		last += header->last_sample_ns - header->start_ns;
+	for (size_t i = 0; i < runs->n; i++)
+		for (uint64_t k = 0; k < runs->items[i].n; k++)
+			if (load_wait(file, (uint32_t)(runs->items[i].first +
+			        k), &wait) && wait.since_ns > last)
+				last = wait.since_ns;
+	return last;
+}
+
+struct cpprofdata_end
+cpprofdata_find_end(const struct cpprofdata_file *file)
+{
+	const struct cpprofdata_header *header = &file->header;
+	struct cpprofdata_end end = { .is_seen = true };
+	struct timespec now;
+
+	if (header->end_ns == 0)
+		end.is_running = cpprofdata_is_written_by(file->name,
+		                                          header->pid);
+	if (end.is_running && clock_gettime(CLOCK_MONOTONIC, &now) == 0) {
+		end.mono_ns = (uint64_t)now.tv_sec * 1000000000 +
+		    (uint64_t)now.tv_nsec;
+	} else if (header->end_mono_ns != 0) {
+		end.mono_ns = header->end_mono_ns;
+	} else if (header->gone_mono_ns != 0) {
+		end.mono_ns = header->gone_mono_ns;
+	} else {
+		end.is_seen = header->end_ns != 0;
+		end.mono_ns = last_sign_of_life(file);
+	}
+	end.utc_ns = header->end_ns;
+	if (end.utc_ns != 0)
+		return end;
+	end.utc_ns = header->last_sample_ns;
+	if (header->start_mono_ns != 0 &&
+	    end.mono_ns >= header->start_mono_ns)
+		end.utc_ns = header->start_ns +
+		    (end.mono_ns - header->start_mono_ns);
+	return end;
+}
+
+/* Feeds gticks to a thread's meter as it was; see lib/meter.h. */
+static uint64_t
+feed(uint64_t gticks, uint64_t interval, uint64_t *left)
+{
+	uint64_t beyond, hits;
+
+	if (*left == 0 || *left > 2 * interval)
+		*left = interval;
+	if (gticks < *left) {
+		*left -= gticks;
+		return 0;
+	}
+	beyond = gticks - *left;
+	hits = 1 + beyond / interval;
+	*left = interval - beyond % interval;
+	return hits;
+}
+
+static bool
+is_real(const struct cpprofdata_file *file, uint32_t resource)
+{
+	return strncmp(file->header.resources[resource].name, "real",
+	               sizeof file->header.resources[resource].name) == 0;
+}
+
+size_t
+cpprofdata_wait_charges(const struct cpprofdata_file *file,
+                        const struct cpprofdata_end *end, uint32_t number,
+                        struct cpprofdata_charge *charges, bool *waits)
+{
+	struct cpprofdata_wait wait;
+	uint64_t passed_us, gathered_ns;
+	size_t n = 0;
+
+	*waits = false;
+	if ((file->header.flags & CPPROFDATA_WAITS) == 0 ||
+	    !load_wait(file, number, &wait) || end->mono_ns < wait.since_ns)
+		return 0;
+	*waits = wait.columns != 0;
+	passed_us = (end->mono_ns - wait.since_ns) / 1000;
+	gathered_ns = wait.gathered_ns;
+	if (!*waits)
+		gathered_ns += end->mono_ns - wait.since_ns;
+	for (uint32_t r = 0; r < file->n_named; r++) {
+		uint64_t interval = file->header.resources[r].interval;
+		uint64_t *left = is_real(file, r) ? &wait.left :
+		    &wait.io_left;
+
+		if ((wait.columns >> r & 1) != 0)
+			charges[n++] = (struct cpprofdata_charge){
+				r, wait.node, true,
+				feed(passed_us, interval, left)
+			};
+		if (is_real(file, r))
+			charges[n++] = (struct cpprofdata_charge){
+				r, CPPROFDATA_NO_NODE, false,
+				feed(gathered_ns / 1000, interval, left)
+			};
+	}
+	return n;
+}

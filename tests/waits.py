@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""waits.py -- waits that are still on when a program ends, or is looked at.
+
+tests/programs/waiter.c says, by the clock, when each of its threads began to
+wait.  So all of them must have waited up to one and the same moment: that at
+which the program went, however it did, or at which it was looked at.  Speaks
+TAP.
+"""
+import json
+import os
+import re
+import resource
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from collector_file import Profile  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+WAITER = os.path.join(BUILD, 'tests', 'programs', 'waiter')
+PATIENCE = 60
+
+# What a thread may begin late, between its word and the call; in ns.
+LATE = 60000000
+
+
+class Recording:
+    """A program under `cpprof record -r real:1ms`, up to its word `until`."""
+
+    def __init__(self, *words, until, resources=('real:1ms',), options=()):
+        self.directory = tempfile.TemporaryDirectory(prefix='cpprof-test-')
+        self.path = os.path.join(self.directory.name, 'p')
+        chosen = [word for name in resources for word in ('-r', name)]
+        self.process = subprocess.Popen(
+            [CPPROF, 'record', *options, '-o', self.path, *chosen, WAITER,
+             *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
+                                                  (0, 0)))
+        self.began = {}
+        self.read_until(until)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        for stream in (self.process.stdin, self.process.stdout,
+                       self.process.stderr):
+            stream.close()
+        self.process.wait()
+        self.directory.cleanup()
+
+    def read_until(self, word):
+        line = b''
+        while word not in self.began:
+            ready, _, _ = select.select([self.process.stdout], [], [],
+                                        PATIENCE)
+            assert ready, ('nothing more was said', self.began)
+            byte = os.read(self.process.stdout.fileno(), 1)
+            assert byte, ('ended', self.began, self.process.stderr.read())
+            line += byte
+            if byte == b'\n':
+                name, ns = line.split()
+                self.began[name.decode()] = int(ns)
+                line = b''
+
+    def files(self):
+        return [os.path.join(self.path, name)
+                for name in sorted(os.listdir(self.path))
+                if name.startswith('cpprofdata.')]
+
+    def pid(self):
+        return int(os.path.basename(self.files()[0]).split('.')[1])
+
+    def kill(self, number):
+        """Ends it from outside; when, by the clock."""
+        before = time.monotonic_ns()
+        os.kill(self.pid(), number)
+        self.wait()
+        return before, time.monotonic_ns()
+
+    def wait(self):
+        self.process.wait(timeout=PATIENCE)
+
+    def profile(self):
+        return [Profile(path) for path in self.files()][0]
+
+    def run(self, *commands):
+        words = [word for command in commands for word in ('-e', command)]
+        result = subprocess.run([CPPROF, '-q', '-F', 'json', *words,
+                                 self.path], capture_output=True, text=True,
+                                timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        assert result.returncode == 0, result.stderr
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def hits_of(functions):
+    """Hits by name of the view of functions."""
+    return {row['path'][0]: row['hits'] for row in functions['rows']}
+
+
+def last_to(hits, began, earliest, latest):
+    """Each of the hits, a millisecond, was waited up to between the two."""
+    for name, n in hits.items():
+        end = began[name] + n * 1000000
+        assert earliest - 2000000 <= end <= latest + LATE, \
+            (name, n, (end - earliest) / 1e6, (latest - earliest) / 1e6)
+
+
+def every_way_to_wait_is_seen(recording, how):
+    time.sleep(1)
+    before, after = recording.kill(how)
+    ways = {name: ns for name, ns in recording.began.items()
+            if name.startswith('by_')}
+    assert len(ways) >= 20
+    profile = recording.profile()
+    hits = {name: profile.hits_with(name) for name in ways}
+    last_to(hits, ways, before, after)
+    # The analyser says the same, and when it ended.
+    info, functions = recording.run('info', 'threshold 0', 'functions')
+    by_name = hits_of(functions)
+    assert {name: by_name.get(name, 0) for name in ways} == hits
+    # What a thread has lived is what is counted of it.
+    for number, thread in profile.threads.items():
+        lived = (profile.gone_mono - profile.start_mono -
+                 (thread.start - profile.start)) / 1e6
+        found = sum(node.hits for node in profile.nodes.values()
+                    if node.owner == number)
+        assert abs(found - lived) <= 2 + LATE / 1e6, (thread, found, lived)
+    return info
+
+
+def killed(number):
+    def case():
+        with Recording('kinds', until='ready') as recording:
+            every_way_to_wait_is_seen(recording, number)
+    case.__name__ = 'waits_are_seen_after_' + signal.Signals(number).name
+    return case
+
+
+def deadlocked(number):
+    def case():
+        with Recording('deadlock', until='take_second') as recording:
+            recording.read_until('take_first')
+            time.sleep(0.5)
+            before, after = recording.kill(number)
+            began = dict(recording.began)
+            profile = recording.profile()
+            hits = {name: profile.hits_with(name, 'take', 'libc.so.6')
+                    for name in ('take_first', 'take_second')}
+            # Their first locks were free; 200 ms of each were a sleep.
+            last_to(hits, began, before, after)
+            last_to({'main': profile.hits_with('run_deadlock')}, began,
+                    before, after)
+            functions, = recording.run('functions')
+            by_name = hits_of(functions)
+            assert by_name['pthread_mutex_lock'] == sum(hits.values()), by_name
+    case.__name__ = 'a_deadlock_is_seen_after_' + signal.Signals(number).name
+    return case
+
+
+def left(how):
+    def case():
+        with Recording('leave', how, '400', until='leaves') as recording:
+            recording.wait()
+            after = time.monotonic_ns()
+            began = dict(recording.began)
+            before = began.pop('leaves')
+            profile = recording.profile()
+            hits = {name: profile.hits_with(name)
+                    for name in ('by_semaphore', 'by_poll')}
+            last_to(hits, began, before, after)
+            if how in ('exit', '_exit', 'quick_exit', 'exec'):
+                assert before <= profile.end_mono <= after
+            # The CPU time is of that moment, too, and some was used.
+            assert 0 < profile.cpu_ns < after - before + 400000000
+    case.__name__ = 'waits_last_up_to_' + how
+    return case
+
+
+def a_server_is_seen_while_it_runs():
+    with Recording('kinds', until='ready') as recording:
+        time.sleep(0.3)
+        ways = {name: ns for name, ns in recording.began.items()
+                if name.startswith('by_')}
+        before = time.monotonic_ns()
+        first, second = recording.run('threshold 0', 'functions',
+                                      'shell sleep 0.7', 'reload',
+                                      'functions')
+        after = time.monotonic_ns()
+        first, second = (
+            {name: hits_of(view).get(name, 0) for name in ways}
+            for view in (first, second))
+        last_to(first, ways, before, after - 700000000)
+        last_to(second, ways, before + 700000000, after)
+        for name in ways:
+            assert second[name] - first[name] >= 700, (name, first, second)
+
+
+def watch_shows_what_waits():
+    with Recording('deadlock', until='take_second') as recording:
+        recording.read_until('take_first')
+        watch = subprocess.Popen(
+            [CPPROF, '-q', '-e', 'watch 0.2 functions take_first',
+             recording.path], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        time.sleep(1.5)
+        os.kill(recording.pid(), signal.SIGKILL)
+        recording.wait()
+        out, _ = watch.communicate(timeout=PATIENCE)
+        seen = [int(n) for n in re.findall(r' take_first \[(\d+)\]', out)]
+        assert len(seen) >= 3 and seen == sorted(seen), seen
+        assert seen[-1] - seen[0] >= 300, seen
+
+
+def a_storm_of_waits_hides_none_that_lasts():
+    with Recording('storm', '200000', until='ready') as recording:
+        time.sleep(0.5)
+        before, after = recording.kill(signal.SIGKILL)
+        profile = recording.profile()
+        hits = sum(n for stack, n in profile.stacks().items()
+                   if 'run_storm' in stack and 'wait_below' not in stack)
+        last_to({'ready': hits}, recording.began, before - 5000000, after)
+
+
+def io_time_has_reads_that_do_not_return():
+    with Recording('kinds', until='ready',
+                   resources=('io-time:1ms',)) as recording:
+        time.sleep(0.5)
+        before, after = recording.kill(signal.SIGKILL)
+        profile = recording.profile()
+        last_to({name: profile.hits_with(name)
+                 for name in ('by_read', 'by_recv', 'by_getchar')},
+                recording.began, before, after)
+        assert profile.hits_with('by_poll') == 0
+
+
+def cancelled_threads_keep_their_waits():
+    with Recording('leave', 'cancel', '400', until='leaves') as recording:
+        recording.wait()
+        began = dict(recording.began)
+        before = began.pop('leaves')
+        profile = recording.profile()
+        last_to({name: profile.hits_with(name)
+                 for name in ('by_semaphore', 'by_poll')}, began, before,
+                profile.end_mono)
+        assert profile.lost() <= 20, profile.drops
+
+
+CASES = (
+    killed(signal.SIGINT), killed(signal.SIGTERM), killed(signal.SIGKILL),
+    deadlocked(signal.SIGINT), deadlocked(signal.SIGTERM),
+    deadlocked(signal.SIGKILL),
+    left('exit'), left('_exit'), left('quick_exit'), left('abort'),
+    left('exec'),
+    cancelled_threads_keep_their_waits,
+    a_server_is_seen_while_it_runs,
+    watch_shows_what_waits,
+    a_storm_of_waits_hides_none_that_lasts,
+    io_time_has_reads_that_do_not_return,
+)
+
+
+def main():
+    if not os.path.exists(LIBRARY):
+        print('1..0 # SKIP no collector on this machine')
+        return
+    # What a shell ignores for programs in the background would not end it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    cases = [case for case in CASES
+             if not sys.argv[1:] or case.__name__ in sys.argv[1:]]
+    print('1..%d' % len(cases))
+    for number, case in enumerate(cases, 1):
+        try:
+            for left_over in (2, 1, 0):     # a machine may be busy
+                try:
+                    case()
+                    break
+                except AssertionError:
+                    if left_over == 0:
+                        raise
+            print('ok %d - %s' % (number, case.__name__))
+        except Exception:
+            print('not ok %d - %s' % (number, case.__name__))
+            for line in traceback.format_exc().splitlines():
+                print('# ' + line)
+        sys.stdout.flush()
+
+
+main()
