@@ -160,11 +160,14 @@ launch(struct session *session, const struct record_options *options,
 		.context = recording,
 		.resets_sigpipe = !session->is_lone_command,
 	};
+	int result;
 
 	if (recording_clear(recording, earlier, error) != 0)
 		return -1;
 	terminal_watch_start(terminal);
-	return launch_program(&launch, &session->status, error);
+	result = launch_program(&launch, &session->status, error);
+	terminal_watch_end(terminal);
+	return result;
 }
 
 /* Once the directory is ours. */
@@ -221,7 +224,7 @@ choose_prompt(const struct session *session,
 		return options->wants_prompt;
 	if (choice != PROMPT_AUTO)
 		return choice == PROMPT_ALWAYS;
-	return !terminal_watch_saw_output(terminal);
+	return !terminal->saw_output;
 }
 
 /* So that the recording stands alone; it is one without, too. */

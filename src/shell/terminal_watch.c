@@ -35,15 +35,16 @@ terminal_watch_start(struct terminal_watch *watch)
 	times[1].tv_sec -= BACK_SECONDS;
 	if (isatty(STDOUT_FILENO))
 		futimens(STDOUT_FILENO, times);
+	watch->saw_output = false;
 	watch->is_on = get_written(&watch->written);
 }
 
-bool
-terminal_watch_saw_output(const struct terminal_watch *watch)
+void
+terminal_watch_end(struct terminal_watch *watch)
 {
 	struct timespec now;
 
-	return watch->is_on && get_written(&now) &&
+	watch->saw_output = watch->is_on && get_written(&now) &&
 	    (now.tv_sec != watch->written.tv_sec ||
 	     now.tv_nsec != watch->written.tv_nsec);
 }

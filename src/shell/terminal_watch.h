@@ -9,6 +9,7 @@
 struct terminal_watch {
 	bool is_on;
 	struct timespec written;
+	bool saw_output;
 };
 
 /*
@@ -17,7 +18,10 @@ struct terminal_watch {
  */
 void terminal_watch_start(struct terminal_watch *watch);
 
-/* Whether anything was; false also where that cannot be told. */
-bool terminal_watch_saw_output(const struct terminal_watch *watch);
+/*
+ * Ends it: saw_output says whether anything was; false also where that cannot
+ * be told.
+ */
+void terminal_watch_end(struct terminal_watch *watch);
 
 #endif
