@@ -133,3 +133,38 @@ arch_follows_call(const unsigned char *ra)
 	    (ra[-6] == 0xff && (ra[-5] & 0x38) == 0x10) ||
 	    (ra[-7] == 0xff && (ra[-6] & 0x38) == 0x10);
 }
+
+uint64_t
+arch_call_target(const unsigned char *ra)
+{
+	int32_t distance;
+
+	if (ra[-5] != 0xe8)
+		return 0;
+	memcpy(&distance, ra - 4, sizeof distance);
+	return (uint64_t)(uintptr_t)ra + (uint64_t)(int64_t)distance;
+}
+
+/* mov $15, %rax, or %eax; syscall */
+bool
+arch_is_signal_return(const unsigned char *code)
+{
+	static const unsigned char with_rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0,
+		0x0f, 0x05 };
+	static const unsigned char with_eax[] = { 0xb8, 15, 0, 0, 0, 0x0f,
+		0x05 };
+
+	return memcmp(code, with_rax, sizeof with_rax) == 0 ||
+	    memcmp(code, with_eax, sizeof with_eax) == 0;
+}
+
+/* The kernel's arguments: the number, siginfo_t, and ucontext_t; rax is 0. */
+uint64_t
+arch_context_below(const struct registers *registers)
+{
+	const uint64_t *value = registers->value;
+	const uint64_t context = value[1], number = value[5];
+
+	return context == value[ARCH_STACK] + 8 && number - 1 < 64 &&
+	    value[0] == 0 && value[4] > context ? context : 0;
+}

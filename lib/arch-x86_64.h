@@ -13,6 +13,7 @@
 #define ARCH_AUDIT AUDIT_ARCH_X86_64
 #define ARCH_CALL_SIZE 2
 #define ARCH_STUB_SIZE 8
+#define ARCH_RETURN_SIZE 9
 #define ARCH_N_REGISTERS 17	/* rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip */
 #define ARCH_FRAME 6
 #define ARCH_STACK 7
@@ -27,6 +28,7 @@
  */
 enum compact_kind {
 	COMPACT_NONE,		/* no table covers the address */
+	COMPACT_UNCALLED,	/* nothing returns to it: no call before it */
 	COMPACT_BAD,		/* its table is not understood */
 	COMPACT_GENERIC,	/* needs the whole row */
 	COMPACT_SIGNAL,		/* signal trampoline: needs the whole row */

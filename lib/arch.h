@@ -8,6 +8,7 @@
  *   ARCH_AUDIT           how system call filters name the machine
  *   ARCH_CALL_SIZE       bytes of the instruction that makes a system call
  *   ARCH_STUB_SIZE       bytes of a stub of lib/dispatch-*.S
+ *   ARCH_RETURN_SIZE     bytes of code that ends a signal handler
  *   struct compact_rule  how most frames are left, in 64 bits
  *   arch_here(context)   fills in a ucontext_t's registers as a signal at this
  *                        point would find them; only those that calls
@@ -56,5 +57,22 @@ struct compact_rule arch_compact(const struct cfi_row *row, uint64_t address);
  * it must be readable.  Async-signal-safe.
  */
 bool arch_follows_call(const unsigned char *return_address);
+
+/* Where that call leads, if it says so itself; 0: it does not. */
+uint64_t arch_call_target(const unsigned char *return_address);
+
+/*
+ * Whether the ARCH_RETURN_SIZE bytes at an address, which must be readable,
+ * are where a signal handler returns to.  Then the context is at the stack
+ * pointer after that return.
+ */
+bool arch_is_signal_return(const unsigned char *code);
+
+/*
+ * The context that a handler has been called with, if it has not begun yet:
+ * another signal came with its own, and found it at its first instruction.  0:
+ * it is not so.
+ */
+uint64_t arch_context_below(const struct registers *registers);
 
 #endif

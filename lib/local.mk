@@ -143,7 +143,8 @@ tests_programs_consumer_SOURCES = tests/programs/consumer.c \
 tests_programs_consumer_CFLAGS = $(shape_flags)
 
 # Stacks that are not a thread's own.
-EXTRA_DIST += tests/test-stacks.py
+EXTRA_DIST += tests/test-stacks.py tests/programs/cgo.go \
+	tests/programs/fibers.cc
 if COLLECTOR
 check_PROGRAMS += tests/programs/stacks
 TESTS += tests/test-stacks.py

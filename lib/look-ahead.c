@@ -45,6 +45,6 @@ look_ahead(const struct unwinder *unwinder, const void *context)
 		if (frame > stack->frames && frame[-1].sp == at + 8 &&
 		    frame[-1].address + 1 == word)
 			break;
-		rules_prefetch(word - 1);
+		rules_prefetch((word - 1) | RULES_RETURN);
 	}
 }

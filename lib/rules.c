@@ -78,6 +78,19 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 	return rule;
 }
 
+/*
+ * Whether a call ends right behind an address, whose code has a table and so is
+ * in memory; whether it can be read is asked all the same.
+ */
+static bool
+ends_call(uint64_t address)
+{
+	struct readable readable = { 0 };
+
+	return readable_range(&readable, address - 7, 8) && arch_follows_call(
+	    (const unsigned char *)(uintptr_t)address + 1);
+}
+
 /* Puts it before the others of its set, of which the last drops out. */
 static void
 remember(struct rules_entry *ways, uint64_t word, uint64_t check)
@@ -124,9 +137,12 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 	/* What is found out now holds in this epoch, whatever comes meanwhile. */
 	const uint64_t epoch = atomic_load_explicit(&cfi_epoch,
 	    memory_order_relaxed);
-	uint64_t word = find_in_ranges(address, epoch);
+	const bool is_return = (address & RULES_RETURN) != 0;
 	struct compact_rule rule;
+	uint64_t word;
 
+	address &= ~RULES_RETURN;
+	word = find_in_ranges(address, epoch);
 	if (word != 0) {
 		memcpy(&rule, &word, sizeof rule);
 	} else {
@@ -137,6 +153,11 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 		memcpy(&word, &rule, sizeof word);
 		if (rule.kind != COMPACT_BAD)
 			remember_row(address, word, epoch, scratch);
+	}
+	if (is_return && rule.kind > COMPACT_BAD &&
+	    rule.kind != COMPACT_SIGNAL && !ends_call(address)) {
+		rule = (struct compact_rule){ .kind = COMPACT_UNCALLED };
+		memcpy(&word, &rule, sizeof word);
 	}
 	remember(set->ways, word, word ^ key);
 	return rule;

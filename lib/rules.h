@@ -35,6 +35,9 @@ extern struct rules_set {
 struct compact_rule rules_look_up(struct cfi_scratch *scratch,
     uint64_t address, uint64_t key, struct rules_set *set);
 
+/* In an address: it is right before one that a call is to return to. */
+#define RULES_RETURN ((uint64_t)1 << 47)
+
 static inline uint64_t
 rules_key(uint64_t address)
 {
@@ -55,7 +58,10 @@ rules_prefetch(uint64_t address)
 	__builtin_prefetch(rules_set_of(rules_key(address)));
 }
 
-/* The rule at an address; COMPACT_NONE where no table covers it. */
+/*
+ * The rule at an address; COMPACT_NONE where no table covers it.  With
+ * RULES_RETURN, COMPACT_UNCALLED where no call returns behind it.
+ */
 static inline struct compact_rule
 rules_find(struct cfi_scratch *scratch, uint64_t address)
 {

@@ -287,6 +287,44 @@ traits_find(uint64_t address, const struct dl_find_object *object)
 	return traits;
 }
 
+/* The program's own headers, or those at the start of a module's mapping. */
+static const ElfW(Phdr) *
+headers_of(const struct dl_find_object *object, size_t *n)
+{
+	const ElfW(Ehdr) *elf = object->dlfo_map_start;
+	const char *name = object->dlfo_link_map->l_name;
+
+	if (name == NULL || name[0] == '\0') {
+		*n = getauxval(AT_PHNUM);
+		return (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	}
+	*n = 0;
+	if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf->e_phentsize != sizeof(ElfW(Phdr)))
+		return NULL;
+	*n = elf->e_phnum;
+	return (const ElfW(Phdr) *)((const char *)elf + elf->e_phoff);
+}
+
+bool
+traits_is_code(uint64_t address)
+{
+	struct dl_find_object object;
+	const ElfW(Phdr) *headers;
+	size_t n, i;
+
+	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0)
+		return false;
+	headers = headers_of(&object, &n);
+	for (i = 0; i < n; i++)
+		if (headers[i].p_type == PT_LOAD &&
+		    (headers[i].p_flags & PF_X) != 0 &&
+		    address - object.dlfo_link_map->l_addr -
+		    headers[i].p_vaddr < headers[i].p_memsz)
+			return true;
+	return false;
+}
+
 bool
 traits_forbid_trampoline(void)
 {

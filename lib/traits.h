@@ -22,6 +22,12 @@
 unsigned traits_find(uint64_t address, const struct dl_find_object *object);
 
 /*
+ * Whether code lies at an address, in a segment that may be executed.
+ * Async-signal-safe, any thread.
+ */
+bool traits_is_code(uint64_t address);
+
+/*
  * Whether some module met so far forbids trampolines in the whole process:
  * it has an unwinder of its own that no one can see, or walks the stack to
  * collect garbage.  Async-signal-safe, any thread.

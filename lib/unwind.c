@@ -3,6 +3,7 @@
 #include "lib/unwind.h"
 
 #include <string.h>
+#include <ucontext.h>
 
 #include "lib/arch.h"
 #include "lib/frames.h"
@@ -10,12 +11,15 @@
 #include "lib/traits.h"
 
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
+#define FAR ((uint64_t)1 << 32)	/* more than a stack */
+#define LEAF_SIZE 4096		/* of functions without frames, from their start */
 
 /* Where a walk is. */
 struct walk {
 	struct unwinder *unwinder;
 	uint64_t address, sp, fp;
 	bool exact;
+	bool unwinds;			/* some frame so far unwinds */
 	size_t candidate;	/* remembered frames not yet passed */
 	bool is_marked;		/* came here by the stack's mark */
 	bool in_trampoline;	/* and is of no use */
@@ -31,6 +35,7 @@ enum step {
 	STEP_NO_RULES,
 	STEP_BAD_RULES,
 	STEP_BAD_STACK,
+	STEP_AGAIN,		/* the same frame, from another address */
 	STEP_CAREFULLY		/* start again with all registers */
 };
 
@@ -273,6 +278,117 @@ is_return_address(struct unwinder *unwinder, uint64_t ra)
 	    arch_follows_call((const unsigned char *)(uintptr_t)ra);
 }
 
+/* From the context of a signal, wherever it came from, on another stack maybe. */
+static enum step
+go_to_context(struct walk *walk, uint64_t at)
+{
+	struct unwinder *unwinder = walk->unwinder;
+
+	if (++walk->n_switches > MAX_SWITCHES || at % 8 != 0 ||
+	    !readable_range(&unwinder->readable, at, sizeof(ucontext_t)))
+		return STEP_BAD_STACK;
+	arch_registers((const void *)(uintptr_t)at, &walk->registers);
+	walk->address = walk->registers.value[ARCH_RETURN];
+	walk->sp = walk->registers.value[ARCH_STACK];
+	walk->fp = walk->registers.value[ARCH_FRAME];
+	walk->exact = true;
+	walk->candidate = unwinder->stack.n;
+	return STEP_ON;
+}
+
+/* Handlers return to code of the C library, which has tables, or to their own. */
+static bool
+returns_from_signal(struct walk *walk)
+{
+	return readable_range(&walk->unwinder->readable, walk->address + 1,
+	    ARCH_RETURN_SIZE) && arch_is_signal_return(
+	    (const unsigned char *)(uintptr_t)walk->address + 1);
+}
+
+/* It was none: what was taken for a return address is something else. */
+static enum step
+drop_frame(struct walk *walk)
+{
+	walk->unwinder->fresh.n--;
+	return STEP_BAD_STACK;
+}
+
+/* The walk goes on, or ends, where the address says, not in a call before. */
+static void
+make_exact(struct walk *walk, struct frame *frame)
+{
+	walk->address++;
+	walk->exact = true;
+	frame->address = walk->address;
+	frame->flags |= FRAME_EXACT;
+}
+
+/*
+ * A word where the return address should be, and no call lies before the code
+ * that it leads to.
+ *
+ * The start of a thread's own stack is the loader's, or the kernel's; other
+ * stacks are begun by the program, and below the first function lies where it
+ * is to return to: the start of another (makecontext), or code that no table
+ * covers (boost.context, goroutines).  There the stack is whole.
+ *
+ * An exception's handler is entered as if by a return.
+ */
+static enum step
+step_uncalled(struct walk *walk, struct frame *frame, bool has_table)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	const bool is_own = readable_own(&unwinder->readable, walk->sp - 8);
+
+	if (!traits_is_code(walk->address + 1) ||
+	    (is_own && !(has_table && walk->unwinds)))
+		return drop_frame(walk);
+	make_exact(walk, frame);
+	return has_table && walk->unwinds ? STEP_AGAIN : STEP_END;
+}
+
+/*
+ * Whether a word on top of the stack is where a leaf function returns to: to
+ * code with tables, or behind a call of code right before where it is.
+ */
+static bool
+is_caller(struct walk *walk, uint64_t ra)
+{
+	struct unwinder *unwinder = walk->unwinder;
+
+	return is_return_address(unwinder, ra) &&
+	    (rules_find(&unwinder->scratch, (ra - 1) | RULES_RETURN).kind >
+	    COMPACT_BAD || walk->address - arch_call_target(
+	    (const unsigned char *)(uintptr_t)ra) < LEAF_SIZE);
+}
+
+/*
+ * Whether the frame pointer leads to another stack, further down: code that
+ * switches stacks for a call leaves it alone (Go's, for C).
+ */
+static bool
+is_elsewhere(struct walk *walk)
+{
+	return !walk->exact && walk->sp - walk->fp > FAR &&
+	    ++walk->n_switches <= MAX_SWITCHES;
+}
+
+/*
+ * Whether these are what a frame has saved: a return address, or 0 and what a
+ * stack of the program's own making begins with.
+ */
+static bool
+ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
+{
+	struct unwinder *unwinder = walk->unwinder;
+
+	if (ra == 0)
+		return !walk->exact;
+	return is_return_address(unwinder, ra) || (fp == 0 &&
+	    !readable_own(&unwinder->readable, walk->fp) &&
+	    traits_is_code(ra));
+}
+
 /*
  * Code without tables: hand-written leaf functions keep the return address on
  * top of the stack; most compilers at run time keep frame pointers.
@@ -283,13 +399,13 @@ step_by_guess(struct walk *walk, struct frame *frame)
 	struct unwinder *unwinder = walk->unwinder;
 	uint64_t ra, fp;
 
-	/* Contexts that were made up return to the start of a function. */
-	if (!walk->exact &&
-	    rules_find(&unwinder->scratch, walk->address + 1).kind == COMPACT_END) {
-		frame->address++;
-		frame->flags |= FRAME_EXACT;
-		return STEP_END;
+	if (!walk->exact && returns_from_signal(walk)) {
+		make_exact(walk, frame);
+		frame->flags |= FRAME_UNCHECKED;
+		return go_to_context(walk, walk->sp);
 	}
+	if (!walk->exact && !is_return_address(unwinder, walk->address + 1))
+		return step_uncalled(walk, frame, false);
 	/* The loader's start, which calls constructors; psABI 3.4.1. */
 	if (!walk->exact && walk->fp == 0 &&
 	    walk->sp >= unwinder->readable.high - READABLE_PAGE &&
@@ -298,15 +414,19 @@ step_by_guess(struct walk *walk, struct frame *frame)
 	frame->flags |= FRAME_GUESSED;
 	if (walk->exact &&
 	    readable_word(&unwinder->readable, walk->sp, &ra) &&
-	    is_return_address(unwinder, ra) &&
-	    rules_find(&unwinder->scratch, ra - 1).kind > COMPACT_BAD)
+	    is_caller(walk, ra))
 		return go_to_caller(walk, walk->sp + 8, walk->fp);
-	if (walk->fp < walk->sp || walk->fp % 8 != 0 ||
+	if ((walk->fp < walk->sp && !is_elsewhere(walk)) || walk->fp % 8 != 0 ||
 	    !readable_word(&unwinder->readable, walk->fp, &fp) ||
 	    !readable_word(&unwinder->readable, walk->fp + 8, &ra) ||
-	    (ra != 0 && !is_return_address(unwinder, ra)))
+	    !ends_frame(walk, fp, ra))
 		return STEP_NO_RULES;
 	frame->fp_slot = walk->fp;
+	if (walk->fp < walk->sp) {
+		frame->flags |= FRAME_UNCHECKED;
+		walk->sp = walk->fp;
+		walk->candidate = unwinder->stack.n;
+	}
 	return go_to_caller(walk, walk->fp + 16, fp);
 }
 
@@ -315,11 +435,14 @@ step(struct walk *walk, struct frame *frame)
 {
 	struct compact_rule rule;
 
-	rule = rules_find(&walk->unwinder->scratch, walk->address);
+	rule = rules_find(&walk->unwinder->scratch, walk->exact ?
+	    walk->address : walk->address | RULES_RETURN);
 	if (rule.kind > COMPACT_BAD && rule.kind != COMPACT_SIGNAL)
 		frame->flags |= FRAME_HAS_TABLE;
-	if ((rule.traits & TRAIT_UNWINDS) != 0)
+	if ((rule.traits & TRAIT_UNWINDS) != 0) {
 		frame->flags |= FRAME_UNWINDING;
+		walk->unwinds = true;
+	}
 	if (rule.kind >= COMPACT_STACK && !walk->careful) {
 		if ((rule.traits & TRAIT_READS_RETURN) == 0)
 			frame->flags |= FRAME_IN_CALL;
@@ -328,6 +451,8 @@ step(struct walk *walk, struct frame *frame)
 	switch (rule.kind) {
 	case COMPACT_NONE:
 		return step_by_guess(walk, frame);
+	case COMPACT_UNCALLED:
+		return step_uncalled(walk, frame, true);
 	case COMPACT_BAD:
 		return STEP_BAD_RULES;
 	case COMPACT_END:
@@ -339,14 +464,19 @@ step(struct walk *walk, struct frame *frame)
 static void
 start_walk(struct walk *walk)
 {
+	uint64_t below;
+
 	arch_registers(walk->context, &walk->registers);
+	/* The time up to a handler's first instruction is not the handler's. */
+	while ((below = arch_context_below(&walk->registers)) != 0 &&
+	    go_to_context(walk, below) == STEP_ON)
+		;
 	walk->address = walk->registers.value[ARCH_RETURN];
 	walk->sp = walk->registers.value[ARCH_STACK];
 	walk->fp = walk->registers.value[ARCH_FRAME];
 	walk->exact = true;
 	walk->candidate = walk->careful ? 0 : walk->unwinder->stack.n;
-	walk->n_switches = 0;
-	walk->is_marked = walk->in_trampoline = false;
+	walk->is_marked = walk->in_trampoline = walk->unwinds = false;
 	walk->unwinder->fresh.n = 0;
 }
 
@@ -382,6 +512,8 @@ walk_out(struct walk *walk)
 			return 0;
 		}
 		result = step(walk, frame);
+		if (result == STEP_AGAIN)
+			result = step(walk, frame);
 		if (result == STEP_CAREFULLY) {
 			walk->careful = true;
 			start_walk(walk);

@@ -81,7 +81,7 @@ check(struct thread *thread, const ucontext_t *context)
 	tally.n_stacks++;
 	unwind_remember(forgetting, 0);
 	unwind(forgetting, context);
-	if (oracle_ask((uint64_t)context->uc_mcontext.gregs[REG_RIP])) {
+	if (oracle_ask(oracle_pc(context))) {
 		/* The second is worth asking only if the first is right. */
 		if (oracle_compare(remembering, "remembering", &tally))
 			oracle_compare(forgetting, "forgetting", &tally);

@@ -10,6 +10,7 @@ import ctypes
 import importlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -127,7 +128,84 @@ def faults_and_bytes_of_the_collector_do_not_count():
                         300 * 64, 0)
 
 
+WHOLE = {'no-rules', 'bad-rules', 'bad-stack', 'too-deep'}
+
+
+def stacks_made_by_makecontext_are_whole():
+    for kind in 'foreign', 'growing':
+        for sampled in 'syscalls:16', 'allocs:1':
+            profile = work(sampled, kind, 300, 60, STACKS_REST='1').one()
+            assert not WHOLE & set(profile.drops), profile.drops
+            inside = sum(hits for stack, hits in profile.stacks().items()
+                         if stack[1:2] == ('run',))
+            assert stack_roots(profile) <= {'libc.so.6', '_start', 'ld-linux'
+                                            '-x86-64.so.2'}, profile.stacks()
+            assert inside >= 0.9 * profile.hits, profile.stacks()
+
+
+def stack_roots(profile):
+    return {stack[0] for stack in profile.stacks()}
+
+
+def compiled(command, directory, why, **environment):
+    """What a compiler makes, or a reason to skip."""
+    program = os.path.join(directory, 'program')
+    try:
+        done = subprocess.run([*command, '-o', program], cwd=directory,
+                              capture_output=True,
+                              env=dict(os.environ, **environment))
+    except FileNotFoundError:
+        raise Skip(why)
+    if done.returncode != 0:
+        raise Skip(why)
+    return program
+
+
+def stacks_of_boost_fibers_are_whole():
+    root = os.path.join(collector.SOURCES, '..', '..')
+    with collector.tempfile.TemporaryDirectory() as directory:
+        program = compiled(
+            ['g++', '-O2', '-I', os.path.abspath(root), '-x', 'c++',
+             os.path.abspath(os.path.join(collector.SOURCES, 'fibers.cc')),
+             '-x', 'none', '-lboost_context'], directory, 'no boost.context')
+        run = Run(program)
+        assert run.status == 0 and run.out == b'done\n'
+        profile = run.one()
+        # Not in the middle of a switch.
+        partial = sum(profile.drops.get(why, (0, 0))[1] for why in WHOLE)
+        assert partial <= 0.05 * profile.hits, profile.drops
+        fibers = sum(hits for stack, hits in profile.stacks().items()
+                     if stack[0].startswith('libboost_context') and
+                     any('work_in_fiber' in name for name in stack))
+        assert fibers >= 0.9 * profile.hits, profile.stacks()
+
+
+def stacks_of_go_and_c_are_whole():
+    with collector.tempfile.TemporaryDirectory() as directory:
+        shutil.copy(os.path.join(collector.SOURCES, 'cgo.go'), directory)
+        program = compiled(
+            ['go', 'build', '-ldflags', '-linkmode=external'], directory,
+            'no Go', CGO_ENABLED='1', GO111MODULE='off', GOFLAGS='',
+            GOCACHE=os.path.join(directory, 'cache'))
+        run = Run(program)
+        assert run.status == 0 and run.err == b'done\n', run.err
+        profile = run.one()
+        stacks = profile.stacks()
+        assert not any('igtramp' in stack[-1] for stack in stacks), stacks
+        partial = sum(profile.drops.get(why, (0, 0))[1] for why in WHOLE)
+        assert partial <= 0.05 * profile.hits, profile.drops
+        for path in (('main.begin', 'main.workInGo'),
+                     ('main.begin', 'work_in_c'),
+                     ('main.begin', 'call_back', 'workInCallback',
+                      'main.workInGo')):
+            assert profile.hits_with('runtime.goexit.abi0', *path) > 0, \
+                (path, stacks)
+
+
 CASES = (
+    stacks_made_by_makecontext_are_whole,
+    stacks_of_boost_fibers_are_whole,
+    stacks_of_go_and_c_are_whole,
     every_resource_can_be_sampled_at_its_least_interval,
     many_can_at_once,
     a_sample_may_look_at_as_many_pages_as_there_are_calls,

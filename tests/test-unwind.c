@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -64,9 +65,7 @@ set_mark(void)
 static void
 check(const void *context)
 {
-	const ucontext_t *ucontext = context;
-	uint64_t pc = (uint64_t)ucontext->uc_mcontext.gregs[REG_RIP];
-	bool is_known = oracle_ask(pc);
+	bool is_known = oracle_ask(oracle_pc(context));
 
 	unwind_remember(&forgetting, 0);
 	if (!unwind(&remembering, context)) {
@@ -131,9 +130,10 @@ static void
 report(const char *name)
 {
 	print_message("%s: %lu stacks, %lu frames, %lu kept, %lu guessed, "
-	    "%lu faults of libgcc, %lu deferred, %lu marked, %lu returns, "
+	    "%lu faults and %lu errors of libgcc, %lu deferred, %lu marked, %lu returns, "
 	    "deepest %zu\n", name, tally.n_stacks, tally.n_frames,
-	    tally.n_kept, tally.n_guessed, tally.n_faults, n_deferred,
+	    tally.n_kept, tally.n_guessed, tally.n_faults, tally.n_lost,
+	    n_deferred,
 	    n_marked, (unsigned long)node.returns, tally.deepest);
 	if (tally.n_wrong > 0)
 		fail_msg("%lu of %lu stacks differ; first: %s", tally.n_wrong,
@@ -161,6 +161,7 @@ step_through(unsigned (*shape)(unsigned), unsigned n, unsigned may_fault)
 	assert_true(tally.n_kept > tally.n_stacks);
 	assert_true(tally.n_guessed * 50 < tally.n_stacks);
 	assert_true(tally.n_faults * 1000 <= tally.n_stacks * may_fault);
+	assert_true(tally.n_lost <= 8 || tally.n_lost * 500 <= tally.n_stacks);
 }
 
 #define STEPPED(shape, n, may_fault) \
@@ -179,6 +180,166 @@ STEPPED(library, 3, 0)
 STEPPED(jump, 12, 0)
 STEPPED(alternate_stack, 2, 0)
 STEPPED(exceptions, 3, 10)
+
+/*
+ * Within libgcc's own functions, where libgcc cannot tell either: the program
+ * itself says what calls of its functions there are.
+ */
+
+extern const char __start_steep[], __stop_steep[];
+static struct {
+	unsigned long n_stacks, n_in_libgcc, n_partial, n_wrong;
+	uint64_t root;
+	char first_wrong[200];
+} steep;
+
+static void
+find_wrong_steep(const char *what, size_t i, const struct unwinder *unwinder)
+{
+	if (steep.n_wrong++ == 0)
+		snprintf(steep.first_wrong, sizeof steep.first_wrong,
+		    "%s, frame %zu of %zu, %#lx, calls %u; pc %#lx end %d",
+		    what, i, unwinder->stack.n, (unsigned long)
+		    unwinder->stack.frames[i].address, shape_n_steep_calls,
+		    (unsigned long)unwinder->stack.frames[
+		    unwinder->stack.n - 1].address, (int)unwinder->end);
+}
+
+static void
+check_steep_calls(const struct unwinder *unwinder)
+{
+	const struct frame *frames = unwinder->stack.frames;
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 1; i < unwinder->stack.n; i++) {
+		/* The return address, there up to the last instruction. */
+		const uint64_t local = (uintptr_t)shape_steep_calls[n] + 8;
+
+		if (frames[i].address - (uintptr_t)__start_steep >=
+		    (uintptr_t)(__stop_steep - __start_steep))
+			continue;
+		if (n++ < shape_n_steep_calls && (local < frames[i].sp ||
+		    local >= frames[i - 1].sp)) {
+			find_wrong_steep("another call", i, unwinder);
+			return;
+		}
+	}
+	if (n > shape_n_steep_calls + 1)
+		find_wrong_steep("too many calls", i - 1, unwinder);
+}
+
+static void
+check_steep(int number, siginfo_t *info, void *context)
+{
+	const struct unwinder *unwinder = &forgetting;
+	Dl_info module;
+
+	(void)number, (void)info;
+	unwind_remember(&forgetting, 0);
+	unwind(&forgetting, context);
+	if (steep.n_stacks++ == 0)
+		steep.root = unwinder->stack.frames[0].address;
+	if (dladdr((void *)(uintptr_t)unwinder->stack.frames[
+	    unwinder->stack.n - 1].address, &module) != 0 &&
+	    strstr(module.dli_fname, "libgcc_s") != NULL)
+		steep.n_in_libgcc++;
+	if (dladdr((void *)(uintptr_t)unwinder->stack.frames[0].address,
+	    &module) == 0)
+		find_wrong_steep("no code", 0, unwinder);
+	if (unwinder->end != UNWIND_COMPLETE) {
+		steep.n_partial++;
+		return;
+	}
+	if (unwinder->stack.frames[0].address != steep.root)
+		find_wrong_steep("another root", 0, unwinder);
+	check_steep_calls(unwinder);
+}
+
+static void
+steps_through_unwinding_itself(void **state)
+{
+	struct sigaction action = { .sa_sigaction = check_steep,
+	    .sa_flags = SA_SIGINFO };
+	const unsigned expected = shape_steep(8);
+
+	(void)state;
+	begin((uintptr_t)__libc_stack_end);
+	memset(&steep, 0, sizeof steep);
+	sigaction(SIGTRAP, &action, NULL);
+	set_trace_flag(true);
+	assert_int_equal(shape_steep(8), expected);
+	set_trace_flag(false);
+	trampoline_attach(NULL);
+	print_message("unwinding: %lu stacks, %lu in libgcc, %lu partial, "
+	    "%lu wrong; %s\n", steep.n_stacks, steep.n_in_libgcc,
+	    steep.n_partial, steep.n_wrong, steep.first_wrong);
+	assert_true(steep.n_in_libgcc > 1000);
+	assert_int_equal(steep.n_wrong, 0);
+}
+
+/*
+ * Two signals at once: the second finds the first's handler at its first
+ * instruction, which it has not executed.
+ */
+
+static uint64_t entered[64];
+static size_t n_entered;
+static bool has_come[2];
+
+static void
+take_first(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info, (void)context;
+	has_come[0] = true;
+}
+
+static void
+take_second(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info;
+	has_come[1] = true;
+	if (has_come[0])
+		return;
+	unwind_remember(&forgetting, 0);
+	unwind(&forgetting, context);
+	for (n_entered = 0; n_entered < forgetting.stack.n; n_entered++)
+		entered[n_entered] = forgetting.stack.frames[
+		    forgetting.stack.n - 1 - n_entered].address;
+}
+
+static void
+handlers_that_have_not_begun_are_no_frames(void **state)
+{
+	struct sigaction action = { .sa_sigaction = take_first,
+	    .sa_flags = SA_SIGINFO };
+	Dl_info function;
+	sigset_t set, old;
+	size_t i;
+
+	(void)state;
+	begin((uintptr_t)__libc_stack_end);
+	trampoline_attach(NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	action.sa_sigaction = take_second;
+	sigaction(SIGUSR2, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	raise(SIGUSR1);
+	raise(SIGUSR2);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	assert_true(has_come[0] && has_come[1]);
+	assert_int_equal(forgetting.end, UNWIND_COMPLETE);
+	assert_true(n_entered >= 4);
+	for (i = 0; i < n_entered; i++)
+		assert_int_not_equal(entered[i], (uintptr_t)take_first);
+	/* Where the mask was changed: in the C library. */
+	assert_int_not_equal(dladdr((void *)(uintptr_t)entered[0], &function),
+	    0);
+	assert_non_null(strstr(function.dli_fname, "libc"));
+}
 
 static void
 set_timer(suseconds_t us)
@@ -340,6 +501,8 @@ main(void)
 		cmocka_unit_test(steps_through_jump),
 		cmocka_unit_test(steps_through_alternate_stack),
 		cmocka_unit_test(steps_through_exceptions),
+		cmocka_unit_test(steps_through_unwinding_itself),
+		cmocka_unit_test(handlers_that_have_not_begun_are_no_frames),
 		cmocka_unit_test(ticks_agree),
 		cmocka_unit_test(ticks_agree_in_a_thread),
 		cmocka_unit_test(walks_100000_frames),

@@ -6,7 +6,9 @@
  * whether the collector's unwinder tells the same addresses.
  *
  * Where code has no tables the unwinder may know more, by guessing; then what
- * libgcc knows must be what it begins with.
+ * libgcc knows must be what it begins with.  libgcc takes any word for a return
+ * address; where it goes on to what is not code, the unwinder must agree up to
+ * there.
  */
 #ifndef CPPROF_TESTS_UNWIND_ORACLE_H
 #define CPPROF_TESTS_UNWIND_ORACLE_H
@@ -21,6 +23,7 @@ struct oracle_tally {
 	unsigned long n_stacks, n_frames, n_kept;
 	unsigned long n_guessed;	/* stacks through code without tables */
 	unsigned long n_faults;		/* libgcc's */
+	unsigned long n_lost;		/* libgcc took other words for code */
 	unsigned long n_wrong;
 	size_t deepest;
 	char first_wrong[400];
@@ -33,6 +36,9 @@ struct oracle_tally {
  * must not be blocked.
  */
 bool oracle_ask(uint64_t pc);
+
+/* Where a ucontext_t was interrupted; not in a handler that has not begun. */
+uint64_t oracle_pc(const void *context);
 
 /* How many frames it told. */
 size_t oracle_depth(void);

@@ -35,6 +35,16 @@ unsigned shape_jump(unsigned n);
 /* C++: objects destroyed while an exception passes, caught and rethrown. */
 unsigned shape_exceptions(unsigned n);
 
+/*
+ * The same in functions with frame pointers, all of them in the section
+ * `steep`; where each call that has begun and not been left keeps its caller's
+ * frame pointer, outermost first.
+ */
+#define SHAPE_STEEP_MAX 16
+unsigned shape_steep(unsigned n);
+extern const volatile void *volatile shape_steep_calls[SHAPE_STEEP_MAX];
+extern volatile unsigned shape_n_steep_calls;
+
 #ifdef __cplusplus
 }
 #endif

@@ -49,3 +49,56 @@ shape_exceptions(unsigned n)
 	}
 	return sum + destroyed;
 }
+
+extern "C" {
+const volatile void *volatile shape_steep_calls[SHAPE_STEEP_MAX];
+volatile unsigned shape_n_steep_calls;
+}
+
+namespace {
+
+/* What leaves a call by an exception goes by _Unwind_Resume, too. */
+__attribute__((noinline, section("steep"))) unsigned
+fall_steeply(unsigned depth, unsigned left)
+{
+	volatile char *room = static_cast<volatile char *>(
+	    __builtin_alloca(left + 1));
+	guard here(left);
+
+	room[left] = 1;
+	shape_steep_calls[depth] = __builtin_frame_address(0);
+	shape_n_steep_calls = depth + 1;
+	if (left == 0)
+		throw std::runtime_error("steep");
+	if (left % 4 == 1)		/* destroys `here`, and resumes */
+		return fall_steeply(depth + 1, left - 1) + room[left];
+	try {
+		return fall_steeply(depth + 1, left - 1) + room[left];
+	} catch (const std::runtime_error &) {
+		shape_n_steep_calls = depth + 1;
+		if (left % 4 == 2)
+			throw;
+		if (left % 4 == 3)
+			throw std::runtime_error(here.text);
+		return room[left];
+	}
+}
+
+}
+
+extern "C" unsigned
+shape_steep(unsigned n)
+{
+	unsigned sum = 0;
+
+	destroyed = 0;
+	for (unsigned i = 0; i < n; i++) {
+		try {
+			sum += fall_steeply(0, i % (SHAPE_STEEP_MAX - 1));
+		} catch (const std::exception &) {
+			sum += 7;
+		}
+		shape_n_steep_calls = 0;
+	}
+	return sum + destroyed;
+}
