@@ -47,6 +47,8 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/cpprofdata_facts.h \
 	src/formats/cpprofdata/cpprofdata_file.c \
 	src/formats/cpprofdata/cpprofdata_file.h \
+	src/formats/cpprofdata/cpprofdata_jit.c \
+	src/formats/cpprofdata/cpprofdata_jit.h \
 	src/formats/cpprofdata/cpprofdata_modules.c \
 	src/formats/cpprofdata/cpprofdata_modules.h \
 	src/formats/cpprofdata/cpprofdata_summary.c \

@@ -60,6 +60,14 @@ struct location {
 	uint32_t line;		/* 0: unknown */
 };
 
+/* What a name stands for that many addresses share for want of their own. */
+enum frame_stand_in {
+	FRAME_IS_NAMED,		/* none: it is a function's, or the address's */
+	FRAME_OF_JIT,		/* code made at run time, "[jit]" */
+	FRAME_OF_OTHER_BUILD,	/* a program that was rebuilt, "[program]" */
+	N_FRAME_STAND_INS
+};
+
 /*
  * One program address, or one bare name where the input has no addresses.
  * Its locations are outermost first; several where calls were inlined.
@@ -72,6 +80,7 @@ struct frame {
 	uint32_t function_offset;	/* bytes from where the outermost
 					 * location's function starts, or
 					 * NO_OFFSET */
+	enum frame_stand_in stand_in;	/* why its name is none's */
 	bool has_debug_lines;	/* its lines and inlined locations are from
 				 * debug information, not from the input */
 };

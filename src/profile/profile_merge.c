@@ -160,6 +160,7 @@ merge_frame(struct merge *merge, const struct profile *from,
 		return -1;
 	merge->sum->frames[*number].function_offset = frame->function_offset;
 	merge->sum->frames[*number].has_debug_lines = frame->has_debug_lines;
+	merge->sum->frames[*number].stand_in = frame->stand_in;
 	return 0;
 }
 

@@ -28,6 +28,7 @@ struct address {
 	uint32_t function;	/* a name, once that is known */
 	uint32_t offset;	/* into the function, or NO_OFFSET */
 	bool is_as_kept;	/* it has the kept name */
+	uint8_t stand_in;	/* enum frame_stand_in */
 	const struct kept_address *kept;	/* NULL: nothing */
 };
 
@@ -38,6 +39,10 @@ struct address_frames {
 	size_t n_slots;		/* a power of two */
 	uint32_t n_unnamed;	/* modules without symbols */
 	const struct kept_names *kept;
+	/* For addresses in no module. */
+	bool is_jit;
+	const struct kept_range *kept_jit;
+	const struct jit_map *jit;
 };
 
 struct address_frames *
@@ -72,6 +77,16 @@ address_frames_use(struct address_frames *frames,
                    const struct kept_names *kept)
 {
 	frames->kept = kept;
+}
+
+void
+address_frames_use_jit(struct address_frames *frames,
+                       const struct kept_range *kept,
+                       const struct jit_map *jit)
+{
+	frames->is_jit = true;
+	frames->kept_jit = kept;
+	frames->jit = jit;
 }
 
 /* The slot that holds the address, or the empty one where it belongs. */
@@ -133,7 +148,7 @@ address_frames_add(struct address_frames *frames, uint32_t module,
 		slot = find_slot(frames, module, address);
 	}
 	frames->items[frames->n] = (struct address){ address, module,
-		NO_NAME, NO_OFFSET, false, NULL };
+		NO_NAME, NO_OFFSET, false, FRAME_IS_NAMED, NULL };
 	*slot = (uint32_t)++frames->n;
 	return *slot - 1;
 }
@@ -150,20 +165,25 @@ address_frames_add_name(struct address_frames *frames, uint32_t name,
  * and the like, which stand in brackets and have no file, the module's own.
  * In another build an address means nothing: one name for all of them.
  */
-static uint32_t
-add_nameless(struct profile *profile, uint32_t module, uint64_t address,
-             struct module_symbols *symbols, enum module_symbols_state state,
-             struct error *error)
+static void
+name_nameless(struct profile *profile, struct address *item, uint64_t address,
+              struct module_symbols *symbols, enum module_symbols_state state,
+              struct error *error)
 {
-	const char *path = profile->modules[module].path;
+	const char *path = profile->modules[item->module].path;
+	const char *name = profile_module_name(profile, item->module);
 
-	if (path[0] == '[' && module_symbols_count(symbols) == 0)
-		return names_add(profile->names, path, strlen(path), error);
-	if (state == MODULE_SYMBOLS_DIFFER)
-		return names_add_format(profile->names, error, "[%s]",
-		    profile_module_name(profile, module));
-	return names_add_format(profile->names, error, "%s+0x%" PRIx64,
-	                        profile_module_name(profile, module), address);
+	if (path[0] == '[' && module_symbols_count(symbols) == 0) {
+		item->function = names_add(profile->names, path, strlen(path),
+		                           error);
+	} else if (state == MODULE_SYMBOLS_DIFFER) {
+		item->stand_in = FRAME_OF_OTHER_BUILD;
+		item->function = names_add_format(profile->names, error,
+		                                  "[%s]", name);
+	} else {
+		item->function = names_add_format(profile->names, error,
+		    "%s+0x%" PRIx64, name, address);
+	}
 }
 
 static uint32_t
@@ -295,9 +315,9 @@ name_with(struct address_frames *frames, struct module_symbols *symbols,
 		if (symbol != NULL && symbol == last)
 			item->function = sorted[i - 1]->function;
 		else if (symbol == NULL || *symbol->name == '\0')
-			item->function = add_nameless(profile, item->module,
-			    symbol != NULL ? symbol->start : item->address,
-			    symbols, state, error);
+			name_nameless(profile, item, symbol != NULL ?
+			    symbol->start : item->address, symbols, state,
+			    error);
 		else
 			item->function = add_symbol_name(profile, symbol,
 			                                 error);
@@ -340,10 +360,39 @@ name_module(struct address_frames *frames, struct profile *profile,
 	                 n, error);
 }
 
+/* Code that was made at run time: as its process says, now or then. */
 static int
-name_without_module(struct profile *profile, struct address *item,
-                    struct error *error)
+name_jit(struct address_frames *frames, struct profile *profile,
+         struct address *item, struct error *error)
 {
+	struct jit_code code;
+
+	item->kept = frames->kept_jit == NULL ? NULL :
+	    kept_names_find(frames->kept, frames->kept_jit, item->address);
+	if (item->kept != NULL) {
+		item->offset = item->kept->offset;
+		item->function = add_kept_name(frames, profile,
+		                               item->kept->function, error);
+	} else if (frames->jit != NULL &&
+	           jit_map_at(frames->jit, item->address, &code)) {
+		if (item->address - code.start < NO_OFFSET)
+			item->offset = (uint32_t)(item->address - code.start);
+		item->function = names_add(profile->names, code.name,
+		                           strlen(code.name), error);
+	} else {
+		item->stand_in = FRAME_OF_JIT;
+		item->function = names_add(profile->names, "[jit]",
+		                           strlen("[jit]"), error);
+	}
+	return item->function != NO_NAME ? 0 : -1;
+}
+
+static int
+name_without_module(struct address_frames *frames, struct profile *profile,
+                    struct address *item, struct error *error)
+{
+	if (item->module == NO_MODULE && frames->is_jit)
+		return name_jit(frames, profile, item, error);
 	if (item->module == BARE_NAME)
 		item->function = (uint32_t)item->address;
 	else
@@ -376,8 +425,8 @@ name_all(struct address_frames *frames, struct profile *profile,
 
 		end = begin + 1;
 		if (module >= BARE_NAME) {
-			result = name_without_module(profile, sorted[begin],
-			                             error);
+			result = name_without_module(frames, profile,
+			                             sorted[begin], error);
 		} else {
 			while (end < frames->n &&
 			       sorted[end]->module == module)
@@ -430,6 +479,31 @@ enter_lines(const struct address_frames *frames, struct profile *profile,
 	                               error);
 }
 
+/* The line of code that was made at run time, where it is known. */
+static int
+find_jit_line(const struct address_frames *frames, struct profile *profile,
+              const struct address *item, struct location *location,
+              struct error *error)
+{
+	const struct location *known;
+	struct jit_code code;
+
+	if (item->kept != NULL && item->kept->n > 0) {
+		known = kept_names_locations(frames->kept, item->kept);
+		location->line = known->line;
+		if (known->file != NO_NAME)
+			location->file = add_kept_name(frames, profile,
+			                               known->file, error);
+	} else if (item->kept == NULL && frames->jit != NULL &&
+	           jit_map_at(frames->jit, item->address, &code) &&
+	           code.file != NULL) {
+		location->line = code.line;
+		location->file = names_add(profile->names, code.file,
+		                           strlen(code.file), error);
+	}
+	return error->is_set ? -1 : 0;
+}
+
 static int
 enter_frames(const struct address_frames *frames, struct profile *profile,
              struct error *error)
@@ -444,11 +518,17 @@ enter_frames(const struct address_frames *frames, struct profile *profile,
 			module = NO_MODULE;
 			address = 0;
 		}
+		if (item->module == NO_MODULE && frames->is_jit &&
+		    find_jit_line(frames, profile, item, &location,
+		                  error) != 0)
+			return -1;
 		if (profile_add_frame(profile, module, address, &location, 1,
 		                      error) == UINT32_MAX)
 			return -1;
 		profile->frames[i].function_offset = item->offset;
+		profile->frames[i].stand_in = item->stand_in;
 		if (item->kept != NULL && item->kept->has_lines &&
+		    module != NO_MODULE &&
 		    enter_lines(frames, profile, (uint32_t)i, error) != 0)
 			return -1;
 	}

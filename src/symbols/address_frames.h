@@ -12,6 +12,7 @@
 
 #include "src/base/error.h"
 #include "src/profile/profile.h"
+#include "src/symbols/jit_map.h"
 #include "src/symbols/kept_names.h"
 #include "src/symbols/module_cache.h"
 
@@ -43,11 +44,20 @@ void address_frames_use(struct address_frames *frames,
                         const struct kept_names *kept);
 
 /*
+ * Says that addresses in no module are code that one process made at run time,
+ * named "[jit]" where neither what is kept of it (may be NULL) nor its map (may
+ * be NULL) has a name.  Both must live likewise.
+ */
+void address_frames_use_jit(struct address_frames *frames,
+                            const struct kept_range *kept,
+                            const struct jit_map *jit);
+
+/*
  * Enters all frames, under the numbers that they have, into a profile that has
  * none yet, with one location each: the symbol's demangled name; outside of
  * every symbol "module+0xoffset", the offset being where the function starts if
  * the module's unwind tables know it, and else the address itself; without a
- * module "0xaddress".  Of a module in brackets, "[kernel]", that has no symbols
+ * module "0xaddress", or what address_frames_use_jit says.  Of a module in brackets, "[kernel]", that has no symbols
  * the name is the module's, and so "[module]" of one whose file is another
  * build.
  *

@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jit_map.c -- names for code that a process made at run time.
  *
- * Code may be made anew where other code was: of several entries with one
- * start the last counts.
+ * Code may be made anew where other code was.  The pieces are cut, so that
+ * each address belongs to the last one that covers it: a sweep over their
+ * starts, with those that cover the current place in a heap, the last on top.
  */
 #include "src/symbols/jit_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/base/arena.h"
 #include "src/base/memory.h"
+#include "src/symbols/jit_entries.h"
 
 enum { NAME_MAX_LENGTH = 65536 };
 
-struct entry {
-	uint64_t start, size;
-	size_t number;		/* of the line */
-	const char *name;
+static const off_t file_max = (off_t)1 << 31;
+static const uint64_t second_ns = 1000000000;
+
+/* From here to the next cut it is that piece, or none. */
+struct cut {
+	uint64_t start;
+	size_t entry;		/* index; SIZE_MAX: none */
 };
 
 struct jit_map {
-	struct entry *entries;	/* by start */
-	size_t n, capacity;
-	struct arena names;
+	struct jit_entries entries;
+	struct cut *cuts;	/* by start */
+	size_t n_cuts, capacity;
 };
 
 void
@@ -36,23 +41,23 @@ jit_map_free(struct jit_map *map)
 {
 	if (map == NULL)
 		return;
-	free(map->entries);
-	arena_free(&map->names);
+	jit_entries_free(&map->entries);
+	free(map->cuts);
 	free(map);
 }
 
 /* A regular file: one that waits or acts must not be opened. */
 static FILE *
-open_regular(const char *path)
+open_regular(const char *path, int more_flags, struct stat *status)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
-	                      O_NONBLOCK);
-	struct stat status;
+	                      O_NONBLOCK | more_flags);
 	FILE *file = NULL;
 
 	if (descriptor < 0)
 		return NULL;
-	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+	if (fstat(descriptor, status) == 0 && S_ISREG(status->st_mode) &&
+	    status->st_size <= file_max)
 		file = fdopen(descriptor, "r");
 	if (file == NULL)
 		close(descriptor);
@@ -63,6 +68,7 @@ static FILE *
 open_map(const struct symbol_search *search, uint32_t pid)
 {
 	static const char *const below[] = { "tmp/", "", NULL };
+	struct stat status;
 	FILE *file = NULL;
 	char own[64], *path;
 
@@ -71,20 +77,20 @@ open_map(const struct symbol_search *search, uint32_t pid)
 		if (asprintf(&path, "%s/%sperf-%u.map", search->root,
 		             below[i], pid) < 0)
 			return NULL;
-		file = open_regular(path);
+		file = open_regular(path, 0, &status);
 		free(path);
 	}
 	if (file != NULL)
 		return file;
 	snprintf(own, sizeof own, "/tmp/perf-%u.map", pid);
-	return open_regular(own);
+	return open_regular(own, O_NOFOLLOW, &status);
 }
 
 /* A line that is not understood is passed over. */
 static int
 add_line(struct jit_map *map, char *line, struct error *error)
 {
-	struct entry entry = { .number = map->n };
+	struct jit_entry entry = { 0 };
 	char *end;
 
 	entry.start = strtoull(line, &end, 16);
@@ -94,25 +100,8 @@ add_line(struct jit_map *map, char *line, struct error *error)
 	entry.size = strtoull(line, &end, 16);
 	if (end == line || *end != ' ' || end[1] == '\0' || end[1] == '\n')
 		return 0;
-	end++;
-	entry.name = arena_text(&map->names, end,
-	                        strnlen(end, NAME_MAX_LENGTH), error);
-	if (entry.name == NULL ||
-	    memory_grow(&map->entries, &map->capacity, map->n + 1,
-	                sizeof entry, error) != 0)
-		return -1;
-	map->entries[map->n++] = entry;
-	return 0;
-}
-
-static int
-compare_entries(const void *left, const void *right)
-{
-	const struct entry *a = left, *b = right;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
+	return jit_entries_add(&map->entries, &entry, end + 1,
+	                       NAME_MAX_LENGTH, error);
 }
 
 static int
@@ -130,9 +119,139 @@ read_map(struct jit_map *map, FILE *file, struct error *error)
 		result = add_line(map, line, error);
 	}
 	free(line);
-	if (map->n > 0)
-		qsort(map->entries, map->n, sizeof *map->entries,
-		      compare_entries);
+	return result;
+}
+
+/* ---- cutting ---- */
+
+struct sweep {
+	const struct jit_entry *entries;
+	size_t *heap;			/* indices, the greatest on top */
+	size_t n;
+};
+
+static void
+push(struct sweep *sweep, size_t entry)
+{
+	size_t i = sweep->n++;
+
+	for (; i > 0 && sweep->heap[(i - 1) / 2] < entry; i = (i - 1) / 2)
+		sweep->heap[i] = sweep->heap[(i - 1) / 2];
+	sweep->heap[i] = entry;
+}
+
+static void
+pop(struct sweep *sweep)
+{
+	size_t last = sweep->heap[--sweep->n], i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child + 1 < sweep->n &&
+		    sweep->heap[child + 1] > sweep->heap[child])
+			child++;
+		if (child >= sweep->n || sweep->heap[child] < last)
+			break;
+		sweep->heap[i] = sweep->heap[child];
+		i = child;
+	}
+	sweep->heap[i] = last;
+}
+
+static uint64_t
+end_of(const struct jit_entry *entry)
+{
+	return entry->size > UINT64_MAX - entry->start ? UINT64_MAX :
+	       entry->start + entry->size;
+}
+
+/* From `at` on it is that piece. */
+static int
+add_cut(struct jit_map *map, uint64_t at, size_t entry, struct error *error)
+{
+	if (map->n_cuts > 0 && map->cuts[map->n_cuts - 1].start == at)
+		map->n_cuts--;
+	if (memory_grow(&map->cuts, &map->capacity, map->n_cuts + 1,
+	                sizeof *map->cuts, error) != 0)
+		return -1;
+	map->cuts[map->n_cuts++] = (struct cut){ at, entry };
+	return 0;
+}
+
+/* Cuts where pieces end before `until`. */
+static int
+end_pieces(struct jit_map *map, struct sweep *sweep, uint64_t until,
+           struct error *error)
+{
+	while (sweep->n > 0) {
+		uint64_t at = end_of(&sweep->entries[sweep->heap[0]]);
+
+		if (at > until)
+			return 0;
+		/* Those below may have ended before it. */
+		while (sweep->n > 0 &&
+		       end_of(&sweep->entries[sweep->heap[0]]) <= at)
+			pop(sweep);
+		if (add_cut(map, at, sweep->n > 0 ? sweep->heap[0] : SIZE_MAX,
+		            error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+compare_starts(const void *left, const void *right, void *context)
+{
+	const struct jit_entry *entries = context;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+	if (entries[a].start != entries[b].start)
+		return entries[a].start < entries[b].start ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int
+cut_sorted(struct jit_map *map, const size_t *sorted, struct sweep *sweep,
+           struct error *error)
+{
+	for (size_t i = 0; i < map->entries.n; i++) {
+		uint64_t start = map->entries.items[sorted[i]].start;
+
+		if (map->entries.items[sorted[i]].size == 0)
+			continue;
+		if (end_pieces(map, sweep, start, error) != 0)
+			return -1;
+		push(sweep, sorted[i]);
+		if (sweep->heap[0] == sorted[i] &&
+		    add_cut(map, start, sorted[i], error) != 0)
+			return -1;
+	}
+	return end_pieces(map, sweep, UINT64_MAX, error);
+}
+
+/* Once all entries are there. */
+static int
+cut(struct jit_map *map, struct error *error)
+{
+	size_t n = map->entries.n;
+	size_t *sorted = memory_array(n, sizeof *sorted, error);
+	struct sweep sweep = {
+		.entries = map->entries.items,
+		.heap = memory_array(n, sizeof *sorted, error),
+	};
+	int result = -1;
+
+	if (sorted != NULL && sweep.heap != NULL) {
+		for (size_t i = 0; i < n; i++)
+			sorted[i] = i;
+		if (n > 0)
+			qsort_r(sorted, n, sizeof *sorted, compare_starts,
+			        map->entries.items);
+		result = cut_sorted(map, sorted, &sweep, error);
+	}
+	free(sorted);
+	free(sweep.heap);
 	return result;
 }
 
@@ -151,27 +270,170 @@ jit_map_new(const struct symbol_search *search, uint32_t pid,
 		return map;
 	result = read_map(map, file, error);
 	fclose(file);
-	if (result == 0)
+	if (result == 0 && cut(map, error) == 0)
 		return map;
 	jit_map_free(map);
 	return NULL;
 }
 
-const char *
-jit_map_find(const struct jit_map *map, uint64_t address)
+/* ---- a process of this machine ---- */
+
+/* Opens a file that the process wrote; NULL: it is none. */
+static FILE *
+open_of_process(const struct jit_process *process, const char *path)
 {
-	size_t low = 0, high = map->n;
+	struct stat status;
+	FILE *file = open_regular(path, O_NOFOLLOW, &status);
+	uint64_t written_ns;
+
+	if (file == NULL)
+		return NULL;
+	written_ns = (uint64_t)status.st_mtim.tv_sec * second_ns +
+	    (uint64_t)status.st_mtim.tv_nsec;
+	/* Clocks of file systems are coarse, and a process's last words late. */
+	if ((status.st_uid == process->owner || status.st_uid == 0) &&
+	    written_ns + second_ns >= process->begin_ns &&
+	    written_ns <= process->end_ns + 60 * second_ns)
+		return file;
+	fclose(file);
+	return NULL;
+}
+
+static int
+read_dump(struct jit_map *map, const struct jit_process *process,
+          const char *directory, struct error *error)
+{
+	FILE *file;
+	char *path;
+	int result = 0;
+
+	if (directory == NULL || *directory == '\0')
+		return 0;
+	if (asprintf(&path, "%s/jit-%u.dump", directory, process->pid) < 0)
+		return error_out_of_memory(error);
+	file = open_of_process(process, path);
+	if (file != NULL) {
+		result = jit_dump_read(&map->entries, file, process->pid,
+		                       error);
+		fclose(file);
+	}
+	free(path);
+	return result;
+}
+
+/* Perf's agents make a directory of their own for each run. */
+static int
+read_agents_dumps(struct jit_map *map, const struct jit_process *process,
+                  struct error *error)
+{
+	const char *home = getenv("HOME");
+	glob_t found;
+	char *pattern;
+	int result = 0;
+
+	if (home == NULL || *home != '/')
+		return 0;
+	if (asprintf(&pattern, "%s/.debug/jit/*/jit-%u.dump", home,
+	             process->pid) < 0)
+		return error_out_of_memory(error);
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc && result == 0; i++) {
+			*strrchr(found.gl_pathv[i], '/') = '\0';
+			result = read_dump(map, process, found.gl_pathv[i],
+			                   error);
+		}
+		globfree(&found);
+	}
+	free(pattern);
+	return result;
+}
+
+static int
+read_process(struct jit_map *map, const struct jit_process *process,
+             struct error *error)
+{
+	char path[64];
+	FILE *file;
+	int result = 0;
+
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", process->pid);
+	file = open_of_process(process, path);
+	if (file != NULL) {
+		result = read_map(map, file, error);
+		fclose(file);
+	}
+	/* A dump says more, so it comes behind the map. */
+	if (result != 0 || read_dump(map, process, "/tmp", error) != 0 ||
+	    read_dump(map, process, getenv("JITDUMPDIR"), error) != 0 ||
+	    read_agents_dumps(map, process, error) != 0)
+		return -1;
+	if (process->directory == NULL ||
+	    strcmp(process->directory, "/tmp") == 0)
+		return 0;
+	return read_dump(map, process, process->directory, error);
+}
+
+struct jit_map *
+jit_map_of_process(const struct jit_process *process, struct error *error)
+{
+	struct jit_map *map = memory_array(1, sizeof *map, error);
+
+	if (map == NULL)
+		return NULL;
+	if (read_process(map, process, error) == 0 && cut(map, error) == 0)
+		return map;
+	jit_map_free(map);
+	return NULL;
+}
+
+/* ---- asking ---- */
+
+static void
+find_line(const struct jit_entry *entry, uint64_t offset,
+          struct jit_code *found)
+{
+	size_t low = 0, high = entry->n_lines;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (map->entries[middle].start <= address)
+		if (entry->lines[middle].offset <= offset)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0 || address - map->entries[low - 1].start >=
-	    map->entries[low - 1].size)
-		return NULL;
-	return map->entries[low - 1].name;
+	if (low == 0)
+		return;
+	found->file = entry->lines[low - 1].file;
+	found->line = entry->lines[low - 1].line;
+}
+
+bool
+jit_map_at(const struct jit_map *map, uint64_t address, struct jit_code *found)
+{
+	const struct jit_entry *entry;
+	size_t low = 0, high = map->n_cuts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->cuts[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || map->cuts[low - 1].entry == SIZE_MAX)
+		return false;
+	entry = &map->entries.items[map->cuts[low - 1].entry];
+	*found = (struct jit_code){ entry->name, entry->start, NULL, 0 };
+	find_line(entry, address - entry->start, found);
+	return true;
+}
+
+const char *
+jit_map_find(const struct jit_map *map, uint64_t address)
+{
+	struct jit_code found;
+
+	return jit_map_at(map, address, &found) ? found.name : NULL;
 }

@@ -11,6 +11,7 @@ libcore_a_SOURCES += \
 	src/symbols/elf_symbols.c src/symbols/elf_symbols.h \
 	src/symbols/function_ranges.c src/symbols/function_ranges.h \
 	src/symbols/inlined_calls.c src/symbols/inlined_calls.h \
+	src/symbols/jit_dump.c src/symbols/jit_entries.h \
 	src/symbols/jit_map.c src/symbols/jit_map.h \
 	src/symbols/kept_names.c src/symbols/kept_names.h \
 	src/symbols/kernel_symbols.c src/symbols/kernel_symbols.h \

@@ -24,6 +24,7 @@
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/cpprofdata_facts.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_jit.h"
 #include "src/formats/cpprofdata/cpprofdata_modules.h"
 #include "src/formats/cpprofdata/recording_names.h"
 #include "src/formats/cpprofdata/cpprofdata_waits.h"
@@ -49,6 +50,8 @@ struct reader {
 	uint64_t n_left_out, n_unknown;	/* of these, without whole ancestors;
 					 * and of modules not in the file */
 	size_t first_left_out;		/* its offset */
+	uint64_t n_outside;		/* nodes in no module */
+	struct jit_map *jit;		/* for these; NULL: none are asked for */
 };
 
 static int
@@ -151,7 +154,9 @@ frame_of(struct reader *reader, const struct cpprofdata_node *node,
 		return named_frame(reader, "[partial]", error);
 	if (number == CPPROFDATA_PHASE)
 		return phase_frame(reader, le64toh(node->offset), error);
-	if (number != CPPROFDATA_NO_MODULE) {
+	if (number == CPPROFDATA_NO_MODULE) {
+		reader->n_outside++;
+	} else {
 		module = index_of(&reader->file.runs[CPPROFDATA_MODULES],
 		                  number);
 		if (module == UINT32_MAX) {
@@ -390,6 +395,24 @@ warn_of_damage(struct reader *reader, struct error *error)
 	return 0;
 }
 
+/* Code made at run time: what is kept of it, or what its process wrote. */
+static int
+find_jit(struct reader *reader, const struct kept_names *kept,
+         struct error *error)
+{
+	const struct cpprofdata_header *header = &reader->file.header;
+	const struct kept_range *range = kept == NULL ? NULL :
+	    kept_names_process(kept, header->pid, header->start_ns);
+
+	if (reader->n_outside > 0 && range == NULL) {
+		reader->jit = cpprofdata_jit_map(&reader->file, error);
+		if (reader->jit == NULL)
+			return -1;
+	}
+	address_frames_use_jit(reader->frames, range, reader->jit);
+	return 0;
+}
+
 /* Frames take the names that the recording keeps of them. */
 static int
 name_frames(struct reader *reader, struct error *error)
@@ -400,6 +423,8 @@ name_frames(struct reader *reader, struct error *error)
 	                           reader->profile, &kept, error) != 0)
 		return -1;
 	address_frames_use(reader->frames, kept);
+	if (find_jit(reader, kept, error) != 0)
+		return -1;
 	return address_frames_finish(reader->frames, reader->profile,
 	                             reader->options->modules, error);
 }
@@ -440,6 +465,7 @@ cpprofdata_read(struct source *source, const struct read_options *options,
 		profile = NULL;
 	}
 	free(reader.built);
+	jit_map_free(reader.jit);
 	tree_builder_free(reader.builder);
 	address_frames_free(reader.frames);
 	cpprofdata_file_close(&reader.file);

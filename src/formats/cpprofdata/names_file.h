@@ -21,6 +21,21 @@
 struct kept_names *names_file_read(struct source *source, struct error *damage,
                                    struct error *error);
 
+/* A process, and its addresses: codes[first] .. codes[first + n - 1]. */
+struct named_process {
+	uint32_t pid;
+	uint64_t start_ns;
+	size_t first, n;
+};
+
+/* An address of a process outside all modules, ascending. */
+struct named_code {
+	uint64_t address;
+	uint32_t function, file;	/* names of the profile; NO_NAME */
+	uint32_t line;
+	uint32_t offset;		/* into the function, or NO_OFFSET */
+};
+
 /* What goes into a file of names. */
 struct names_file {
 	/*
@@ -30,6 +45,10 @@ struct names_file {
 	const struct profile *profile;
 	/* Where lines were read, to tell frames that have none. */
 	const struct address_lines *lines;
+	/* Code that processes made at run time. */
+	const struct named_process *processes;
+	size_t n_processes;
+	const struct named_code *codes;
 };
 
 /*

@@ -20,7 +20,7 @@ struct names_writer {
 	uint32_t *sorted;		/* frames that have a module */
 	size_t n_sorted;
 	/* Records. */
-	struct text_buffer modules, addresses, locations;
+	struct text_buffer modules, addresses, locations, processes;
 	uint64_t n_addresses, n_locations;
 	bool is_too_large;		/* to be numbered */
 };
@@ -77,13 +77,9 @@ is_nameless(const struct profile *profile, const struct frame *frame,
 	const char *name = last_component(path);
 	size_t length = strlen(name);
 
-	if (strcmp(text, path) == 0)
-		return true;
-	if (text[0] == '[' && strncmp(text + 1, name, length) == 0 &&
-	    strcmp(text + 1 + length, "]") == 0)
-		return true;
-	return strncmp(text, name, length) == 0 &&
-	    strncmp(text + length, "+0x", 3) == 0;
+	return strcmp(text, path) == 0 ||
+	    (strncmp(text, name, length) == 0 &&
+	     strncmp(text + length, "+0x", 3) == 0);
 }
 
 static void
@@ -108,7 +104,7 @@ add_locations(struct names_writer *writer, const struct frame *frame)
 	writer->n_locations += frame->n_locations;
 }
 
-/* Addresses that have no name of their own are left to the module's file. */
+/* Where the name is not a symbol's, the module's file may yet have one. */
 static void
 add_address(struct names_writer *writer, const struct frame *frame,
             bool lines_were_read)
@@ -180,6 +176,52 @@ add_modules(struct names_writer *writer)
 	}
 }
 
+static void
+add_code(struct names_writer *writer, const struct named_code *code)
+{
+	struct cpprofdata_named_address record = {
+		.offset = htole64(code->address),
+		.function = htole32(add_name(writer, code->function)),
+		.in_function = htole32(code->offset),
+		.first_location = htole32((uint32_t)writer->n_locations),
+		.flags = htole32(CPPROFDATA_NAMED_SYMBOL),
+	};
+	struct cpprofdata_named_location location = {
+		.file = htole32(add_name(writer, code->file)),
+		.line = htole32(code->line),
+	};
+
+	if (code->file != NO_NAME) {
+		record.n_locations = htole32(1);
+		text_add(&writer->locations, (const char *)&location,
+		         sizeof location);
+		writer->n_locations++;
+	}
+	text_add(&writer->addresses, (const char *)&record, sizeof record);
+	writer->n_addresses++;
+}
+
+static void
+add_processes(struct names_writer *writer)
+{
+	const struct names_file *names = writer->names;
+
+	for (size_t i = 0; i < names->n_processes; i++) {
+		const struct named_process *process = &names->processes[i];
+		struct cpprofdata_named_process record = {
+			.pid = htole32(process->pid),
+			.start_ns = htole64(process->start_ns),
+			.first_address = htole64(writer->n_addresses),
+			.n_addresses = htole64(process->n),
+		};
+
+		text_add(&writer->processes, (const char *)&record,
+		         sizeof record);
+		for (size_t k = 0; k < process->n; k++)
+			add_code(writer, &names->codes[process->first + k]);
+	}
+}
+
 static int
 prepare(struct names_writer *writer, struct error *error)
 {
@@ -192,15 +234,17 @@ prepare(struct names_writer *writer, struct error *error)
 	if (writer->string_of == NULL || writer->sorted == NULL)
 		return -1;
 	for (uint32_t i = 0; i < profile->n_frames; i++)
-		if (profile->frames[i].module != NO_MODULE)
+		if (profile->frames[i].module != NO_MODULE &&
+		    profile->frames[i].stand_in == FRAME_IS_NAMED)
 			writer->sorted[writer->n_sorted++] = i;
 	if (writer->n_sorted > 0)
 		qsort_r(writer->sorted, writer->n_sorted,
 		        sizeof *writer->sorted, compare_frames,
 		        (void *)profile);
 	add_modules(writer);
+	add_processes(writer);
 	if (writer->strings.failed || writer->modules.failed ||
-	    writer->addresses.failed || writer->locations.failed)
+	    writer->addresses.failed || writer->processes.failed || writer->locations.failed)
 		return error_out_of_memory(error);
 	if (writer->is_too_large || writer->n_locations > UINT32_MAX)
 		return error_set(error, "more names than can be numbered");
@@ -255,6 +299,9 @@ write_file(const struct names_writer *names, bool is_empty,
 		{ CPPROFDATA_NAMED_LOCATIONS,
 		  sizeof(struct cpprofdata_named_location),
 		  &names->locations },
+		{ CPPROFDATA_NAMED_PROCESSES,
+		  sizeof(struct cpprofdata_named_process),
+		  &names->processes },
 	};
 	enum { N = sizeof parts / sizeof *parts };
 	uint64_t used = CPPROFDATA_HEADER_SIZE;
@@ -290,6 +337,7 @@ names_file_write(const struct names_file *names, struct writer *writer,
 	text_free(&making.modules);
 	text_free(&making.addresses);
 	text_free(&making.locations);
+	text_free(&making.processes);
 	free(making.string_of);
 	free(making.sorted);
 	return result;

@@ -15,6 +15,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_jit.h"
 #include "src/formats/cpprofdata/cpprofdata_modules.h"
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/symbols/address_frames.h"
@@ -119,6 +120,13 @@ struct collecting {
 					 * the profile's */
 	uint32_t *numbers;		/* for each module of the file */
 	size_t numbers_capacity;
+	const struct kept_names *kept;	/* what is there already */
+	uint64_t *outside;		/* of the file, in no module */
+	size_t n_outside, outside_capacity;
+	struct named_process *processes;
+	size_t n_processes, processes_capacity;
+	struct named_code *codes;
+	size_t n_codes, codes_capacity;
 };
 
 /* The modules of one file, which other files may have had, too. */
@@ -147,6 +155,18 @@ collect_modules(struct collecting *collecting,
 }
 
 static int
+collect_outside(struct collecting *collecting, uint64_t address,
+                struct error *error)
+{
+	if (memory_grow(&collecting->outside, &collecting->outside_capacity,
+	                collecting->n_outside + 1,
+	                sizeof *collecting->outside, error) != 0)
+		return -1;
+	collecting->outside[collecting->n_outside++] = address;
+	return 0;
+}
+
+static int
 collect_node(struct collecting *collecting, const struct cpprofdata_file *file,
              size_t offset, struct error *error)
 {
@@ -156,6 +176,9 @@ collect_node(struct collecting *collecting, const struct cpprofdata_file *file,
 
 	memcpy(&node, file->bytes + offset, sizeof node);
 	module = le32toh(node.module);
+	if (module == CPPROFDATA_NO_MODULE)
+		return collect_outside(collecting, le64toh(node.offset),
+		                       error);
 	run = cpprofdata_runs_find(&file->runs[CPPROFDATA_MODULES], module);
 	if (run == NULL)
 		return 0;
@@ -179,6 +202,122 @@ collect_nodes(struct collecting *collecting,
 	return 0;
 }
 
+static int
+compare_addresses(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* The number in the profile of a kept text. */
+static uint32_t
+kept_text(struct collecting *collecting, uint32_t name, struct error *error)
+{
+	const struct names *texts = kept_names_texts(collecting->kept);
+
+	return name == NO_NAME ? NO_NAME : names_add(
+	    collecting->profile->names, names_text(texts, name),
+	    names_length(texts, name), error);
+}
+
+/* What is known of an address of code that was made at run time, if it is. */
+static bool
+find_code(struct collecting *collecting, const struct kept_range *range,
+          const struct jit_map *map, struct named_code *code,
+          struct error *error)
+{
+	const struct kept_address *kept = range == NULL ? NULL :
+	    kept_names_find(collecting->kept, range, code->address);
+	struct names *names = collecting->profile->names;
+	const struct location *location;
+	struct jit_code found;
+
+	if (kept != NULL) {
+		code->function = kept_text(collecting, kept->function, error);
+		code->offset = kept->offset;
+		if (kept->n == 0)
+			return true;
+		location = kept_names_locations(collecting->kept, kept);
+		code->file = kept_text(collecting, location->file, error);
+		code->line = location->line;
+		return true;
+	}
+	if (!jit_map_at(map, code->address, &found))
+		return false;
+	code->function = names_add(names, found.name, strlen(found.name),
+	                           error);
+	if (code->address - found.start < NO_OFFSET)
+		code->offset = (uint32_t)(code->address - found.start);
+	if (found.file != NULL)
+		code->file = names_add(names, found.file, strlen(found.file),
+		                       error);
+	code->line = found.line;
+	return true;
+}
+
+static int
+add_codes(struct collecting *collecting, const struct kept_range *range,
+          const struct jit_map *map, struct named_process *process,
+          struct error *error)
+{
+	const uint64_t *outside = collecting->outside;
+
+	for (size_t i = 0; i < collecting->n_outside; i++) {
+		struct named_code code = { outside[i], NO_NAME, NO_NAME, 0,
+			NO_OFFSET };
+
+		if ((i > 0 && outside[i] == outside[i - 1]) ||
+		    !find_code(collecting, range, map, &code, error))
+			continue;
+		if (error->is_set ||
+		    memory_grow(&collecting->codes,
+		                &collecting->codes_capacity,
+		                collecting->n_codes + 1, sizeof code,
+		                error) != 0)
+			return -1;
+		collecting->codes[collecting->n_codes++] = code;
+		process->n++;
+	}
+	return 0;
+}
+
+/*
+ * A process is entered though nothing is known of its addresses: what others
+ * of its number will write is not its own.
+ */
+static int
+name_outside(struct collecting *collecting, const struct cpprofdata_file *file,
+             struct error *error)
+{
+	struct named_process process = { file->header.pid,
+		file->header.start_ns, collecting->n_codes, 0 };
+	const struct kept_range *range = collecting->kept == NULL ? NULL :
+	    kept_names_process(collecting->kept, process.pid,
+	                       process.start_ns);
+	struct jit_map *map;
+	int result;
+
+	if (collecting->n_outside == 0)
+		return 0;
+	qsort(collecting->outside, collecting->n_outside,
+	      sizeof *collecting->outside, compare_addresses);
+	map = cpprofdata_jit_map(file, error);
+	if (map == NULL)
+		return -1;
+	result = add_codes(collecting, range, map, &process, error);
+	jit_map_free(map);
+	collecting->n_outside = 0;
+	if (result != 0 ||
+	    memory_grow(&collecting->processes,
+	                &collecting->processes_capacity,
+	                collecting->n_processes + 1, sizeof process,
+	                error) != 0)
+		return -1;
+	collecting->processes[collecting->n_processes++] = process;
+	return 0;
+}
+
 /* A file that cannot be read is passed over. */
 static int
 collect_file(struct collecting *collecting, const char *path,
@@ -196,7 +335,8 @@ collect_file(struct collecting *collecting, const char *path,
 		return 0;
 	if (cpprofdata_file_open(&file, source, &unreadable) == 0) {
 		if (collect_modules(collecting, &file, error) != 0 ||
-		    collect_nodes(collecting, &file, error) != 0)
+		    collect_nodes(collecting, &file, error) != 0 ||
+		    name_outside(collecting, &file, error) != 0)
 			result = -1;
 		cpprofdata_file_close(&file);
 	}
@@ -210,7 +350,12 @@ write_collected(struct collecting *collecting,
                 const struct progress *progress, struct writer *writer,
                 struct error *error)
 {
-	struct names_file names = { .profile = collecting->profile };
+	struct names_file names = {
+		.profile = collecting->profile,
+		.processes = collecting->processes,
+		.n_processes = collecting->n_processes,
+		.codes = collecting->codes,
+	};
 	struct module_cache *modules = module_cache_new(search, error);
 	struct address_lines *lines = address_lines_new(search, error);
 	int result = -1;
@@ -234,15 +379,14 @@ collect_and_write(struct collecting *collecting, const char *const *files,
                   struct error *error)
 {
 	struct recording_names *known = recording_names_new(error);
-	const struct kept_names *kept = NULL;
 	int result = known != NULL ? 0 : -1;
 
-	for (size_t i = 0; i < n && result == 0; i++)
-		result = collect_file(collecting, files[i], error);
 	if (result == 0 && n > 0)
 		result = recording_names_beside(known, files[0],
-		    collecting->profile, &kept, error);
-	address_frames_use(collecting->frames, kept);
+		    collecting->profile, &collecting->kept, error);
+	for (size_t i = 0; i < n && result == 0; i++)
+		result = collect_file(collecting, files[i], error);
+	address_frames_use(collecting->frames, collecting->kept);
 	if (result == 0)
 		result = write_collected(collecting, search, progress, writer,
 		                         error);
@@ -270,5 +414,8 @@ recording_names_write(const char *const *files, size_t n,
 	address_frames_free(collecting.frames);
 	names_free(collecting.modules);
 	free(collecting.numbers);
+	free(collecting.outside);
+	free(collecting.processes);
+	free(collecting.codes);
 	return result;
 }
