@@ -9,7 +9,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata demangle gmon \
-	gperftools lines perfdata perfscript pprof symbols unwind
+	gperftools jit lines names perfdata perfscript pprof symbols unwind
 mkdir -p fuzz
 cd fuzz
 
@@ -47,6 +47,13 @@ for target; do
 		;;
 	gperftools)
 		cp "$source"/tests/data/gperftools/*.prof "corpus-$target/" ;;
+	jit)	# one record: kind and size, time, numbers, name
+		{
+			printf '\0\0\0\0\110\0\0\0\0\0\0\0\0\0\0\0'
+			head -c 40 /dev/zero
+			printf 'name of code\0......'
+		} >"corpus-$target/load"
+		;;
 	lines)
 		for form in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz'; do
 			# Nothing but code, near address 0, and what is said
@@ -59,6 +66,7 @@ for target; do
 				"$source/tests/programs/inlines.c"
 		done
 		;;
+	names) head -c 6000 /dev/zero >"corpus-$target/whole" ;;
 	perfdata)
 		cp "$source"/tests/data/perf/*.data "corpus-$target/"
 		gzip -dc "$source"/tests/data/perf/rec-dwarf.data.gz |

@@ -41,6 +41,7 @@ unit_tests = \
 	tests/test-export \
 	tests/test-function-ranges \
 	tests/test-module-symbols \
+	tests/test-names \
 	tests/test-naming \
 	tests/test-output \
 	tests/test-pattern \
@@ -142,7 +143,7 @@ tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
-	tests/programs/kept.cc \
+	tests/programs/jit.c tests/programs/kept.cc \
 	tests/fuzz-lines.c
 
 tests_test_demangle_SOURCES = tests/test-demangle.c
@@ -170,6 +171,10 @@ tests_test_symbol_table_LDADD = $(unit_libs)
 tests_test_pattern_SOURCES = tests/test-pattern.c
 tests_test_pattern_CFLAGS = $(unit_cflags)
 tests_test_pattern_LDADD = $(unit_libs)
+
+tests_test_names_SOURCES = tests/test-names.c
+tests_test_names_CFLAGS = $(unit_cflags)
+tests_test_names_LDADD = $(unit_libs)
 
 tests_test_naming_SOURCES = tests/test-naming.c
 tests_test_naming_CFLAGS = $(unit_cflags)
@@ -202,6 +207,7 @@ script_tests = \
 	tests/export.py \
 	tests/gmon.py \
 	tests/golden.sh \
+	tests/jit.py \
 	tests/layers.sh \
 	tests/lines.py \
 	tests/manual.py \
@@ -261,7 +267,8 @@ EXTRA_DIST += \
 
 EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-demangle.c tests/fuzz-gmon.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
-	tests/fuzz-gperftools.c tests/fuzz-perfdata.c \
+	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
+	tests/fuzz-perfdata.c \
 	tests/fuzz-perfscript.c tests/fuzz-pprof.c tests/fuzz-reader.h \
 	tests/fuzz-symbols.c
 fuzz:

@@ -232,7 +232,7 @@ static const char whole_stacks[] =
     "lib.so+0x1234<sampled_function 6/4\n"
     "sampled_function<lib.so+0x1234<sampled_function 2/2\n"
     "lib.so+0x10<sampled_function<lib.so+0x1234<sampled_function 8/8\n"
-    "0xabc<[partial] 4/4\n";
+    "[jit]<[partial] 4/4\n";
 
 static void
 cpprofdata_gives_named_stacks(void **state)
@@ -420,7 +420,7 @@ cpprofdata_names_phases(void **state)
 	add_threads(&image);
 	add_chunk(&image, CPPROFDATA_NODES, 0, nodes, 4);
 	profile = read_image(&image);
-	assert_stacks(profile, "[host] 1/1\n0xabc<[host] 2/2\n"
+	assert_stacks(profile, "[host] 1/1\n[jit]<[host] 2/2\n"
 	    "[partial]<[host] 3/3\n[unknown] 4/4\n");
 	profile_free(profile);
 }
@@ -488,7 +488,7 @@ cpprofdata_reads_what_is_published_only(void **state)
 	header_of(&image)->used -= CPPROFDATA_PAGE;
 	profile = read_image(&image);
 	assert_stacks(profile, "lib.so+0x1234<sampled_function 5/3\n"
-	                       "0xabc<[partial] 4/4\n");
+	                       "[jit]<[partial] 4/4\n");
 	assert_int_equal(profile->n_warnings, 1);
 	profile_free(profile);
 	header_of(&image)->used = CPPROFDATA_HEADER_SIZE;
@@ -534,7 +534,7 @@ cpprofdata_stops_at_a_damaged_chunk(void **state)
 	const char *const rest =
 	    "lib.so+0x1234<sampled_function 6/4\n"
 	    "sampled_function<lib.so+0x1234<sampled_function 2/2\n"
-	    "0xabc<[partial] 4/4\n";
+	    "[jit]<[partial] 4/4\n";
 	struct cpprofdata_chunk *last = (struct cpprofdata_chunk *)
 	    (image.bytes + 6 * CPPROFDATA_PAGE);
 
@@ -577,7 +577,7 @@ cpprofdata_leaves_out_orphans(void **state)
 		assert_damage(&image, "f: 0x1068: no such parent; left out "
 		    "for want of theirs: 3 nodes",
 		    "lib.so+0x1234<sampled_function 1/1\n"
-		    "0xabc<[partial] 4/4\n");
+		    "[jit]<[partial] 4/4\n");
 	}
 }
 
@@ -600,7 +600,7 @@ cpprofdata_keeps_hits_without_module_or_thread(void **state)
 	    "sampled_function<[unknown]<sampled_function 2/2\n"
 	    "lib.so+0x10<sampled_function<[unknown]<sampled_function 8/8\n"
 	    "lib.so+0x1234<sampled_function 1/1\n"
-	    "0xabc<[partial] 4/4\n");
+	    "[jit]<[partial] 4/4\n");
 	whole_image(&image);
 	((struct cpprofdata_chunk *)
 	    (image.bytes + 6 * CPPROFDATA_PAGE))->owner = 30;

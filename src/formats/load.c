@@ -185,6 +185,24 @@ take_program(struct file_list *files, struct read_options *options,
 	return error->is_set ? -1 : 0;
 }
 
+/* All files of a recording's directory may be named: one of them is names. */
+static void
+drop_names(struct file_list *files)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < files->n; i++) {
+		struct file file = files->files[i];
+
+		if ((n > 0 || i + 1 < files->n) && !file.was_found &&
+		    recording_names_is_file(file.path))
+			free(file.path);
+		else
+			files->files[n++] = file;
+	}
+	files->n = n;
+}
+
 /* A byte that is not text is most often what is wrong. */
 static int
 set_unknown_format(const struct source *source, const char *head, size_t size,
@@ -379,6 +397,7 @@ load_profiles(const char *const *paths, size_t n,
 	}
 	while (i < n && add_path(&files, paths[i], error) == 0)
 		i++;
+	drop_names(&files);
 	if (i == n && take_program(&files, &shared, error) == 0)
 		profile = load_files(&files, &shared, error);
 	file_list_free(&files);

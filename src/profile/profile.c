@@ -310,6 +310,45 @@ profile_add_named_frame(struct profile *profile, uint32_t function,
 	return profile_add_frame(profile, NO_MODULE, 0, &location, 1, error);
 }
 
+static bool
+has_stand_ins(const struct profile *profile, enum frame_stand_in kind)
+{
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		if (profile->frames[i].stand_in == kind)
+			return true;
+	return false;
+}
+
+/* Each node below the outermost frame of that kind counts once. */
+static uint64_t
+hits_with(const struct profile *profile, uint32_t resource,
+          enum frame_stand_in kind)
+{
+	const struct sample_tree *tree = profile->tree;
+	uint64_t hits = 0;
+	uint32_t end = 0;	/* of the subtree that counts */
+
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		if (n >= end &&
+		    profile->frames[tree->label[n]].stand_in == kind)
+			end = tree->end[n];
+		if (n < end)
+			hits += sample_tree_hits(tree, resource, n);
+	}
+	return hits;
+}
+
+void
+profile_stand_in_hits(const struct profile *profile, uint32_t resource,
+                      uint64_t hits[N_FRAME_STAND_INS])
+{
+	for (int kind = 0; kind < N_FRAME_STAND_INS; kind++)
+		hits[kind] = kind != FRAME_IS_NAMED && profile->tree != NULL &&
+		    has_stand_ins(profile, (enum frame_stand_in)kind) ?
+		    hits_with(profile, resource, (enum frame_stand_in)kind) :
+		    0;
+}
+
 int
 profile_add_tally(struct profile *profile, const char *what, uint64_t count,
                   struct error *error)

@@ -200,6 +200,13 @@ int profile_set_debug_lines(struct profile *profile, uint32_t frame,
                             const struct location *locations, uint32_t n,
                             struct error *error);
 
+/*
+ * Hits of a resource in stacks that have a frame of each kind; none where the
+ * profile has no tree.  O(nodes).
+ */
+void profile_stand_in_hits(const struct profile *profile, uint32_t resource,
+                           uint64_t hits[N_FRAME_STAND_INS]);
+
 /* Adds to the tally of that description, which is made if new; 0 or -1. */
 int profile_add_tally(struct profile *profile, const char *what,
                       uint64_t count, struct error *error);

@@ -127,6 +127,8 @@ make_set(struct session *session)
 		set->self = tree->hits[session->resource];
 	set->total = session_hits(session, session->resource,
 	                          &set->n_samples);
+	profile_stand_in_hits(session->profile, session->resource,
+	                      set->stand_ins);
 }
 
 /* The resource of the same name, or the first. */

@@ -101,6 +101,29 @@ add_samples_line(const struct sample_set *set, struct table *table,
 	    plural(set->n_samples), interval, plural(interval));
 }
 
+/* Where more than a percent has no function's name: what to do about it. */
+static int
+add_stand_in_lines(const struct sample_set *set, struct table *table,
+                   struct error *error)
+{
+	static const char *const what[N_FRAME_STAND_INS] = {
+		[FRAME_OF_JIT] = "passed through code made at run time that "
+		    "has no names, shown as [jit]",
+		[FRAME_OF_OTHER_BUILD] = "passed through programs that were "
+		    "rebuilt since, shown as [PROGRAM]",
+	};
+
+	for (int kind = 0; kind < N_FRAME_STAND_INS; kind++) {
+		uint64_t hits = set->stand_ins[kind];
+
+		if (what[kind] != NULL && hits > set->total / 100 &&
+		    table_add_header(table, error, "%" PRIu64 " of %" PRIu64
+		        " hits %s", hits, set->total, what[kind]) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 const char *
 view_name_text(const struct names *names, uint32_t name, struct table *table,
                struct error *error)
@@ -141,7 +164,8 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	if (kind->has_root &&
 	    table_add_header(table, error, "root: %s", root) != 0)
 		return -1;
-	if (add_samples_line(set, table, error) != 0)
+	if (add_samples_line(set, table, error) != 0 ||
+	    add_stand_in_lines(set, table, error) != 0)
 		return -1;
 	if (request->percent == PERCENT_ROOT && root != NULL)
 		return table_add_header(table, error, "percentages of root %s "

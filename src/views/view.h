@@ -33,6 +33,8 @@ struct sample_set {
 	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
 	uint64_t total;			/* hits of the whole run, unrefined */
 	uint64_t n_samples;		/* raw samples of the whole run */
+	/* Hits of stacks with frames whose name stands for many addresses. */
+	uint64_t stand_ins[N_FRAME_STAND_INS];
 };
 
 /* What fractions are relative to. */

@@ -62,6 +62,30 @@ path_beside(const char *file, struct error *error)
 	return path;
 }
 
+bool
+recording_names_is_file(const char *path)
+{
+	struct cpprofdata_header header = { 0 };
+	struct error error = { 0 };
+	const char *bytes = NULL;
+	struct source *source;
+	struct stat status;
+	size_t size = 0;
+
+	if (strcmp(last_component(path), CPPROFDATA_NAMES_FILE) != 0 ||
+	    stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	source = source_open(path, &error);
+	if (source != NULL)
+		bytes = source_peek(source, sizeof header, &size, &error);
+	if (bytes != NULL && size >= sizeof header)
+		memcpy(&header, bytes, sizeof header);
+	source_close(source);
+	return memcmp(header.magic, CPPROFDATA_MAGIC,
+	              sizeof header.magic) == 0 &&
+	    (le32toh(header.flags) & CPPROFDATA_NAMES) != 0;
+}
+
 /* No pipe, which would make us wait; *why is set where it is no good. */
 static struct kept_names *
 read_names(const char *path, struct error *why)

@@ -7,6 +7,7 @@
 #ifndef CPPROF_FORMATS_RECORDING_NAMES_H
 #define CPPROF_FORMATS_RECORDING_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "src/base/error.h"
@@ -32,6 +33,9 @@ int recording_names_beside(struct recording_names *names, const char *file,
                            struct profile *profile,
                            const struct kept_names **kept,
                            struct error *error);
+
+/* Whether a path is that of such a file, which is no profile by itself. */
+bool recording_names_is_file(const char *path);
 
 /*
  * Finds names and lines of all that files[n] of one directory have sampled,
