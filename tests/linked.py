@@ -78,7 +78,8 @@ class Linked:
         return out, place
 
     def profile(self, place, name='linked.cpprof'):
-        files = os.listdir(os.path.join(place, name))
+        files = [file for file in os.listdir(os.path.join(place, name))
+                 if file.startswith('cpprofdata.')]
         assert len(files) == 1, files
         return Profile(os.path.join(place, name, files[0]))
 

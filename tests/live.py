@@ -82,7 +82,8 @@ def info_says_that_it_runs():
 
 def one_that_was_killed_does_not_run():
     with Recording(60000) as recording:
-        pid = os.listdir(recording.path)[0].split('.')[1]
+        pid = [name.split('.')[1] for name in os.listdir(recording.path)
+               if name.startswith('cpprofdata.')][0]
         os.kill(int(pid), signal.SIGKILL)
         recording.process.wait()
         assert recording.info()['running'] == 0
