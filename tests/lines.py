@@ -131,6 +131,51 @@ def check_damage(profile, program):
     check("and leaves the symbols", lines == functions, lines)
 
 
+# GCC splits the second function, which has two ways, and inlines the rest into
+# the first again.
+SPLIT = '''
+volatile int is_quick = 1;
+volatile long sink;
+__attribute__((noinline)) long enable(void) { return sink++; }
+__attribute__((noinline)) void disable(long x) { sink += x; }
+long work_in_split(int a, unsigned long n)
+{
+    long r = 0, o;
+    unsigned long i;
+
+    if (__builtin_expect(is_quick, 1)) {
+        for (i = 0; i < n; i++)
+            sink += r += i ^ a;
+    } else {
+        o = enable();
+        for (i = 0; i < n; i++)
+            sink += r += i * a;
+        disable(o);
+    }
+    return r;
+}
+int main(int n, char **v)
+{
+    (void)v;
+    is_quick = 0;
+    for (int i = 0; i < 20; i++)
+        work_in_split(n, 3000000);
+    return 0;
+}
+'''
+
+
+def check_split():
+    subprocess.run(["cc", "-g", "-O2", "-x", "c", "-o", "split", "-"],
+                   input=SPLIT, text=True, check=True)
+    subprocess.run([CPPROF, "record", "--no-symbols", "-o", "in-parts", "--",
+                    "./split"], check=True, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    arcs, _, _ = ask("in-parts", "inlines on", "callers work_in_split")
+    check("a function that the compiler split does not call itself",
+          arcs and ("work_in_split", "work_in_split") not in arcs, arcs)
+
+
 def main():
     if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so")) or
             not shutil.which("cc") or not shutil.which("objcopy")):
@@ -151,6 +196,7 @@ def main():
         check_stripped("profile", "sites")
         check_elsewhere("profile", "sites")
         check_damage("profile", "sites")
+        check_split()
         os.chdir("/")
     print(f"1..{number}")
 

@@ -135,6 +135,41 @@ enter_call(struct finding *finding, Dwarf_Die *die, uint32_t outer,
 	return 0;
 }
 
+/* What an entry is a copy of; false: it does not say. */
+static bool
+origin_of(Dwarf_Die *die, Dwarf_Die *origin)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(die, DW_AT_abstract_origin, &attribute) != NULL &&
+	    dwarf_formref_die(&attribute, origin) != NULL;
+}
+
+/*
+ * Whether an inlined call is of the function that it stands in, at the place
+ * where that is declared.  Nobody has called it there: the compiler has split
+ * the function, and put the parts together again.
+ */
+static bool
+is_part(struct debug_walk *walk)
+{
+	Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
+	Dwarf_Die origin, other = { 0 };
+	size_t depth = walk->depth - 1;
+
+	while (depth > 0 && dwarf_tag(&walk->levels[depth - 1].die) !=
+	    DW_TAG_subprogram && dwarf_tag(&walk->levels[depth - 1].die) !=
+	    DW_TAG_inlined_subroutine)
+		depth--;
+	return depth > 0 && origin_of(die, &origin) &&
+	    origin_of(&walk->levels[depth - 1].die, &other) &&
+	    origin.addr == other.addr &&
+	    number_of(die, DW_AT_call_line, 0) ==
+	    number_of(&origin, DW_AT_decl_line, 0) &&
+	    number_of(die, DW_AT_call_column, 0) ==
+	    number_of(&origin, DW_AT_decl_column, 0);
+}
+
 /* within: the innermost call around the entry. */
 static int
 visit(void *context, struct debug_walk *walk, bool *enters, uint32_t *within,
@@ -144,8 +179,11 @@ visit(void *context, struct debug_walk *walk, bool *enters, uint32_t *within,
 	Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
 	uint32_t outer = *within;
 	size_t n_marked, n_ranges;
+	int tag = dwarf_tag(die);
 
-	switch (dwarf_tag(die)) {
+	if (tag == DW_TAG_inlined_subroutine && is_part(walk))
+		tag = DW_TAG_lexical_block;
+	switch (tag) {
 	case DW_TAG_namespace:
 	case DW_TAG_module:
 		*enters = true;
@@ -160,7 +198,7 @@ visit(void *context, struct debug_walk *walk, bool *enters, uint32_t *within,
 		         error) != 0)
 			return -1;
 		*enters = n_marked > 0 || finding->is_thorough ||
-		    (n_ranges == 0 && dwarf_tag(die) != DW_TAG_subprogram);
+		    (n_ranges == 0 && tag != DW_TAG_subprogram);
 		return 0;
 	case DW_TAG_inlined_subroutine:
 		if (enter_call(finding, die, outer, within, error) != 0)
