@@ -272,7 +272,9 @@ static void
 time_views(const char *what, const struct sample_tree *tree,
            const struct names *names, struct error *error)
 {
-	static const struct resource resource = { "hits", "", 1, NULL };
+	static const struct resource resource = {
+		.name = "hits", .gtick = "", .interval = 1
+	};
 	uint64_t *weight = memory_array(tree->n_nodes, sizeof *weight, error);
 	struct sample_set set = {
 		.tree = tree, .names = names, .resource = &resource,

@@ -95,16 +95,14 @@ add_program(const struct session *session, struct table *table,
 	return add_times(session->profile, table, error);
 }
 
-/* What the collector lost for good: its tallies begin with these words. */
+/* What is in no stack. */
 static uint64_t
 count_dropped(const struct profile *profile)
 {
-	static const char lost[] = "hits lost";
 	uint64_t dropped = 0;
 
 	for (uint32_t i = 0; i < profile->n_tallies; i++)
-		if (strncmp(profile->tallies[i].what, lost,
-		            sizeof lost - 1) == 0)
+		if (profile->tallies[i].is_loss)
 			dropped += profile->tallies[i].count;
 	return dropped;
 }
@@ -131,6 +129,7 @@ add_cost(const struct profile *profile, struct table *table,
          struct error *error)
 {
 	double cpu_ns = 0, sampling_ns = 0;
+	uint64_t n_least = 0;
 
 	for (uint32_t i = 0; i < profile->n_processes; i++) {
 		const struct process *process = &profile->processes[i];
@@ -139,11 +138,16 @@ add_cost(const struct profile *profile, struct table *table,
 			continue;
 		cpu_ns += (double)process->cpu_ns;
 		sampling_ns += (double)process->sampling_ns;
+		n_least += process->cpu_is_least;
 	}
 	if (cpu_ns == 0)
 		return 0;
-	if (table_add_field(table, "cpu_seconds", "CPU time in seconds",
-	                    cell_fraction(cpu_ns / 1e9), error) != 0)
+	if (table_add_field(table, "cpu_seconds", n_least > 0 ?
+	        "CPU time in seconds, at least" : "CPU time in seconds",
+	        cell_fraction(cpu_ns / 1e9), error) != 0)
+		return -1;
+	if (n_least > 0 && add_count(table, "cpu_at_least", NULL, n_least,
+	                             error) != 0)
 		return -1;
 	return table_add_field(table, "sampling_share",
 	                       "share of it that sampling took",

@@ -99,6 +99,7 @@ enum cpprofdata_drop {
 	CPPROFDATA_N_DROPS
 };
 
+#define CPPROFDATA_N_LOST 2	/* reasons of hits that are in no tree */
 #define CPPROFDATA_MAX_DROPS 16
 
 struct cpprofdata_drops {
@@ -157,9 +158,9 @@ struct cpprofdata_header {
 	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
 	struct cpprofdata_resource
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */
-	uint64_t lost[CPPROFDATA_MAX_RESOURCES];	/* hits in no tree, by
-					   column: those of drops */
-	uint8_t reserved2[3008];	/* up to 4096; zero */
+	/* Hits in no tree, by reason and column: what drops have together. */
+	uint64_t lost[CPPROFDATA_N_LOST][CPPROFDATA_MAX_RESOURCES];
+	uint8_t reserved2[2944];	/* from 1152 up to 4096; zero */
 };
 
 enum cpprofdata_chunk_type {

@@ -329,6 +329,13 @@ datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 }
 
 void
+datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
+    uint64_t hits)
+{
+	count(&header.lost[reason][column], hits);
+}
+
+void
 datafile_count_time(uint64_t ns)
 {
 	count(&header.sampling_ns, ns);

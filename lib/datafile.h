@@ -128,6 +128,14 @@ void datafile_note_own_resource(unsigned column);
 void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits);
 
+/*
+ * Counts hits of a column that will be in no tree, by one of the reasons
+ * CPPROFDATA_LOST_*; besides datafile_count_drop, which has those of all
+ * columns together.
+ */
+void datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
+    uint64_t hits);
+
 /* Adds to the time that samples have taken. */
 void datafile_count_time(uint64_t ns);
 

@@ -113,10 +113,10 @@ tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
 
 # Waits that have not ended.
-EXTRA_DIST += tests/waits.py
+EXTRA_DIST += tests/waits.py tests/endings.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/waiter
-TESTS += tests/waits.py
+TESTS += tests/waits.py tests/endings.py
 endif
 tests_programs_waiter_SOURCES = tests/programs/waiter.c
 tests_programs_waiter_CFLAGS = $(shape_flags)

@@ -319,6 +319,8 @@ resources_forget(struct thread *thread)
 		if (account->owed > 0)
 			datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1,
 			    account->owed);
+		datafile_count_lost(CPPROFDATA_LOST_AT_EXIT, i,
+		    account->owed);
 		account->owed = 0;
 	}
 }

@@ -112,6 +112,9 @@ pay(struct thread *thread, uint32_t columns, const struct node *leaf,
 			continue;
 		if (leaf != NULL)
 			tree_count(leaf, column, account->owed);
+		else
+			datafile_count_lost(CPPROFDATA_LOST_FULL, column,
+			    account->owed);
 		*hits += account->owed;
 		account->owed = 0;
 	}

@@ -130,7 +130,13 @@ class Profile:
         self.raw_resources = [self.unpack('24s24sQ2I', 512 + 64 * i)
                               for i in range(n_resources)]
         assert not any(self.data[512 + 64 * n_resources:1024])
-        assert not any(self.data[1024:4096])
+        for i, name in enumerate(('lost-full', 'lost-at-exit')):
+            lost = self.unpack('8Q', 1024 + 64 * i)
+            assert not any(lost[n_resources:])
+            # At the end; while it is written one may come before the other.
+            assert self.end == 0 or \
+                sum(lost) == self.drops.get(name, (0, 0))[1], (name, lost)
+        assert not any(self.data[1152:4096])
 
     def read_chunks(self):
         first = collections.Counter()
@@ -207,6 +213,12 @@ class Profile:
     @property
     def samples(self):
         return sum(node.samples for node in self.nodes.values())
+
+    def lost_of(self, name):
+        """Hits of one resource that are in no node."""
+        column = [r.name for r in self.resources].index(name)
+        return sum(self.unpack('Q', 1024 + 64 * i + 8 * column)[0]
+                   for i in range(2))
 
     def lost(self):
         return sum(self.drops.get(name, (0, 0))[1]

@@ -34,13 +34,13 @@ LATE = 60000000
 class Recording:
     """A program under `cpprof record -r real:1ms`, up to its word `until`."""
 
-    def __init__(self, *words, until, resources=('real:1ms',), options=()):
+    def __init__(self, *words, until, resources=('real:1ms',)):
         self.directory = tempfile.TemporaryDirectory(prefix='cpprof-test-')
         self.path = os.path.join(self.directory.name, 'p')
         chosen = [word for name in resources for word in ('-r', name)]
         self.process = subprocess.Popen(
-            [CPPROF, 'record', *options, '-o', self.path, *chosen, WAITER,
-             *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [CPPROF, 'record', '-o', self.path, *chosen, WAITER, *words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, start_new_session=True,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
                                                   (0, 0)))
@@ -298,4 +298,5 @@ def main():
         sys.stdout.flush()
 
 
-main()
+if __name__ == '__main__':
+    main()

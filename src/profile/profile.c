@@ -70,7 +70,9 @@ profile_add_resource(struct profile *profile, const char *name,
                      const char *gtick, uint64_t interval,
                      struct error *error)
 {
-	struct resource resource = { name, gtick, interval, NULL };
+	struct resource resource = {
+		.name = name, .gtick = gtick, .interval = interval
+	};
 
 	if (profile->n_resources == RESOURCES_MAX) {
 		error_set(error, "more than %d resources", RESOURCES_MAX);
@@ -349,11 +351,11 @@ profile_stand_in_hits(const struct profile *profile, uint32_t resource,
 		    0;
 }
 
-int
-profile_add_tally(struct profile *profile, const char *what, uint64_t count,
-                  struct error *error)
+static int
+add_tally(struct profile *profile, const char *what, uint64_t count,
+          bool is_loss, struct error *error)
 {
-	struct tally tally = { what, count };
+	struct tally tally = { what, count, is_loss };
 
 	for (uint32_t i = 0; i < profile->n_tallies; i++) {
 		struct tally *known = &profile->tallies[i];
@@ -372,6 +374,49 @@ profile_add_tally(struct profile *profile, const char *what, uint64_t count,
 		return -1;
 	profile->tallies[profile->n_tallies++] = tally;
 	return 0;
+}
+
+int
+profile_add_tally(struct profile *profile, const char *what, uint64_t count,
+                  struct error *error)
+{
+	return add_tally(profile, what, count, false, error);
+}
+
+int
+profile_copy_tally(struct profile *profile, const struct tally *tally,
+                   struct error *error)
+{
+	return add_tally(profile, tally->what, tally->count, tally->is_loss,
+	                 error);
+}
+
+const char *
+profile_loss_text(enum loss loss)
+{
+	static const char *const texts[N_LOSSES] = {
+		[LOSS_NO_ROOM] = "no room to store them",
+		[LOSS_THREAD_ENDED] = "thread ended before they were taken",
+		[LOSS_PERF_BEHIND] = "perf could not keep up",
+	};
+
+	return texts[loss];
+}
+
+int
+profile_add_loss(struct profile *profile, uint32_t resource, enum loss loss,
+                 uint64_t hits, struct error *error)
+{
+	const char *what = arena_format(&profile->arena, error,
+	    "hits lost: %s", profile_loss_text(loss));
+	uint64_t *lost = resource != NO_RESOURCE ?
+	    &profile->resources[resource].lost[loss] : NULL;
+
+	if (what == NULL)
+		return -1;
+	if (lost != NULL && __builtin_add_overflow(*lost, hits, lost))
+		*lost = UINT64_MAX;
+	return add_tally(profile, what, hits, true, error);
 }
 
 int

@@ -25,12 +25,21 @@
 /* More in one profile are not believed: each node has hits of all. */
 enum { RESOURCES_MAX = 256 };
 
+/* Why hits are in no stack. */
+enum loss {
+	LOSS_NO_ROOM,		/* to store them */
+	LOSS_THREAD_ENDED,	/* before a sample was taken */
+	LOSS_PERF_BEHIND,	/* these are samples, not hits */
+	N_LOSSES
+};
+
 /* Something whose use only grows.  One hit stands for `interval` gticks. */
 struct resource {
 	const char *name;	/* "cpu" */
 	const char *gtick;	/* "microsecond", "fault", "byte"; "" unknown */
 	uint64_t interval;	/* gticks, at least 1 */
 	const char *source;	/* how it was counted; NULL unknown */
+	uint64_t lost[N_LOSSES];	/* hits that are in no stack */
 };
 
 /* A file of code that was mapped while samples were taken. */
@@ -94,6 +103,7 @@ struct process {
 	bool is_running;	/* the profile may yet grow */
 	uint64_t cpu_ns;	/* CPU time it used; 0 unknown */
 	uint64_t sampling_ns;	/* of this, what taking samples cost */
+	bool cpu_is_least;	/* it was killed, and used a little more */
 };
 
 struct thread {
@@ -112,6 +122,7 @@ struct section {
 struct tally {
 	const char *what;
 	uint64_t count;
+	bool is_loss;		/* of what is in no stack */
 };
 
 struct profile {
@@ -210,6 +221,20 @@ void profile_stand_in_hits(const struct profile *profile, uint32_t resource,
 /* Adds to the tally of that description, which is made if new; 0 or -1. */
 int profile_add_tally(struct profile *profile, const char *what,
                       uint64_t count, struct error *error);
+
+/* The same of another profile's tally. */
+int profile_copy_tally(struct profile *profile, const struct tally *tally,
+                       struct error *error);
+
+/*
+ * Hits that are in no stack: a tally, and if the resource is known (not
+ * NO_RESOURCE) counted with it; 0 or -1.
+ */
+int profile_add_loss(struct profile *profile, uint32_t resource,
+                     enum loss loss, uint64_t hits, struct error *error);
+
+/* Why, for people: "no room to store them". */
+const char *profile_loss_text(enum loss loss);
 
 /* Keeps one line to be shown once; 0 or -1. */
 int profile_warn(struct profile *profile, struct error *error,

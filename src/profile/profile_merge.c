@@ -205,13 +205,36 @@ merge_tallies_and_warnings(struct profile *sum, const struct profile *from,
                            struct error *error)
 {
 	for (uint32_t i = 0; i < from->n_tallies; i++)
-		if (profile_add_tally(sum, from->tallies[i].what,
-		                      from->tallies[i].count, error) != 0)
+		if (profile_copy_tally(sum, &from->tallies[i], error) != 0)
 			return -1;
 	for (uint32_t i = 0; i < from->n_warnings; i++)
 		if (profile_warn(sum, error, "%s", from->warnings[i]) != 0)
 			return -1;
 	return 0;
+}
+
+/* What was lost, in the sum's unit. */
+static void
+merge_losses(struct profile *sum, const struct profile *from,
+             const uint32_t *resource_map)
+{
+	for (uint32_t r = 0; r < from->n_resources; r++) {
+		const struct resource *resource = &from->resources[r];
+		struct resource *to = &sum->resources[resource_map[r]];
+
+		for (int loss = 0; loss < N_LOSSES; loss++) {
+			uint64_t hits = resource->lost[loss];
+
+			if (loss != LOSS_PERF_BEHIND &&
+			    to->interval != resource->interval &&
+			    __builtin_mul_overflow(hits, resource->interval,
+			                           &hits))
+				hits = UINT64_MAX;
+			if (__builtin_add_overflow(to->lost[loss], hits,
+			                           &to->lost[loss]))
+				to->lost[loss] = UINT64_MAX;
+		}
+	}
 }
 
 /* Hits in the sum's unit: gticks where intervals differ. */
@@ -364,10 +387,12 @@ merge_one(struct merge *merge, const struct profile *from,
 	    merge_modules_and_frames(merge, from, &maps, error) == 0 &&
 	    merge_processes_and_threads(merge->sum, from, maps.thread,
 	                                error) == 0 &&
-	    merge_tallies_and_warnings(merge->sum, from, error) == 0)
+	    merge_tallies_and_warnings(merge->sum, from, error) == 0) {
+		merge_losses(merge->sum, from, maps.resource);
 		result = merge->graph != NULL ?
 		         merge_graph(merge, from, maps.resource, error) :
 		         merge_stacks(merge, from, &maps, error);
+	}
 	maps_free(&maps);
 	return result;
 }

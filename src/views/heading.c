@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LOST_PART = 100 };	/* of the hits: a smaller part is not told */
+
 int
 view_need_root(const struct view_request *request,
                const struct view_kind *kind, struct error *error)
@@ -31,6 +33,39 @@ add_root_field(const struct view_request *request, bool has_root,
 	paths->names = request->set->names;
 	return table_add_field(table, "root", NULL,
 	                       cell_name(paths, request->root), error);
+}
+
+/* Of the whole run: hits, or what perf lost, which are samples. */
+static uint64_t
+count_lost(const struct resource *resource, bool are_samples)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < N_LOSSES; i++)
+		if ((i == LOSS_PERF_BEHIND) == are_samples &&
+		    __builtin_add_overflow(lost, resource->lost[i], &lost))
+			lost = UINT64_MAX;
+	return lost;
+}
+
+static int
+add_lost_fields(const struct resource *resource, struct table *table,
+                struct error *error)
+{
+	const struct {
+		const char *key;
+		uint64_t lost;
+	} fields[] = {
+		{ "lost", count_lost(resource, false) },
+		{ "lost_samples", count_lost(resource, true) },
+	};
+
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (fields[i].lost > 0 &&
+		    table_add_field(table, fields[i].key, NULL,
+		                    cell_count(fields[i].lost), error) != 0)
+			return -1;
+	return 0;
 }
 
 static int
@@ -62,7 +97,7 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
 		if (table_add_field(table, fields[i].key, NULL,
 		                    fields[i].value, error) != 0)
 			return -1;
-	return 0;
+	return add_lost_fields(resource, table, error);
 }
 
 static const char *
@@ -124,6 +159,34 @@ add_stand_in_lines(const struct sample_set *set, struct table *table,
 	return 0;
 }
 
+/* The reason for more than half of what was lost, or NULL. */
+static const char *
+main_reason(const struct resource *resource, bool are_samples, uint64_t lost)
+{
+	for (int i = 0; i < N_LOSSES; i++)
+		if ((i == LOSS_PERF_BEHIND) == are_samples &&
+		    resource->lost[i] > lost / 2)
+			return profile_loss_text((enum loss)i);
+	return NULL;
+}
+
+/* "46 of 466 hits lost: no room to store them"; where it is worth a line. */
+static int
+add_lost_line(const struct resource *resource, uint64_t had, bool are_samples,
+              struct table *table, struct error *error)
+{
+	uint64_t lost = count_lost(resource, are_samples), all;
+	const char *why = main_reason(resource, are_samples, lost);
+
+	if (__builtin_add_overflow(had, lost, &all))
+		all = UINT64_MAX;
+	if (lost <= all / LOST_PART)
+		return 0;
+	return table_add_header(table, error, "%" PRIu64 " of %" PRIu64
+	    " %s%s lost%s%s", lost, all, are_samples ? "sample" : "hit",
+	    plural(all), why != NULL ? ": " : "", why != NULL ? why : "");
+}
+
 const char *
 view_name_text(const struct names *names, uint32_t name, struct table *table,
                struct error *error)
@@ -166,6 +229,12 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 		return -1;
 	if (add_samples_line(set, table, error) != 0 ||
 	    add_stand_in_lines(set, table, error) != 0)
+}
+
+	    add_lost_line(set->resource, set->total, false, table,
+	                  error) != 0 ||
+	    add_lost_line(set->resource, set->n_samples, true, table,
+	                  error) != 0)
 		return -1;
 	if (request->percent == PERCENT_ROOT && root != NULL)
 		return table_add_header(table, error, "percentages of root %s "

@@ -18,9 +18,10 @@ struct view_kind {
 
 /*
  * Names the view in the table: the fields root, resource.name, .gtick and
- * .interval, total, denominator and hidden; the paper's header lines; and a
- * footer that says how many records are not shown, and why.  Does not touch
- * columns and rows.  0, or -1 with *error set.
+ * .interval, total, denominator and hidden, and where there are some, lost and
+ * lost_samples; the paper's header lines, and one for what was lost if that is
+ * more than a percent; and a footer that says how many records are not shown,
+ * and why.  Does not touch columns and rows.  0, or -1 with *error set.
  */
 int view_describe(const struct view_request *request,
                   const struct view_kind *kind, const struct measure *measure,

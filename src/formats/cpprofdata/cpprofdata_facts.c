@@ -61,7 +61,11 @@ add_process(const struct cpprofdata_file *file,
 			.end_ns = end->utc_ns,
 			.is_running = end->is_running,
 			.cpu_ns = header->cpu_ns,
-			.sampling_ns = header->sampling_ns,
+			/* Of the same moment. */
+			.sampling_ns = header->cpu_sampling_ns != 0 ?
+			    header->cpu_sampling_ns : header->sampling_ns,
+			.cpu_is_least = !end->is_running &&
+			    header->end_ns == 0 && header->end_mono_ns == 0,
 		};
 
 		if (profile_add_process(profile, &process,
@@ -129,8 +133,41 @@ add_resources(const struct cpprofdata_file *file, struct profile *profile,
 }
 
 /*
+ * Hits that are in no tree.  Older collectors do not say of which resource.
+ */
+static int
+add_losses(const struct cpprofdata_file *file, struct profile *profile,
+           struct error *error)
+{
+	static const enum loss losses[CPPROFDATA_N_LOST] = {
+		[CPPROFDATA_LOST_FULL] = LOSS_NO_ROOM,
+		[CPPROFDATA_LOST_AT_EXIT] = LOSS_THREAD_ENDED,
+	};
+	const struct cpprofdata_header *header = &file->header;
+
+	for (size_t i = 0; i < CPPROFDATA_N_LOST; i++) {
+		uint64_t left = header->drops[i].hits;
+
+		for (uint32_t r = 0; r < file->n_named; r++) {
+			uint64_t hits = header->lost[i][r];
+
+			if (hits == 0)
+				continue;
+			left -= hits < left ? hits : left;
+			if (profile_add_loss(profile, r, losses[i], hits,
+			                     error) != 0)
+				return -1;
+		}
+		if (left > 0 && profile_add_loss(profile, file->n_named == 1 ?
+		        0 : NO_RESOURCE, losses[i], left, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
  * What `info` tells of each reason, of its hits or of its samples, whichever
- * says more.  "hits lost" are in no tree; all others are.
+ * says more.
  */
 static int
 add_drops(const struct cpprofdata_file *file, struct profile *profile,
@@ -140,10 +177,6 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 		const char *what;
 		bool is_hits;
 	} drops[CPPROFDATA_MAX_DROPS] = {
-		[CPPROFDATA_LOST_FULL] =
-		    { "hits lost: no room to store them", true },
-		[CPPROFDATA_LOST_AT_EXIT] =
-		    { "hits lost: thread ended before they were taken", true },
 		[CPPROFDATA_DEFERRED_UNSAFE] =
 		    { "samples taken late: collector was busy", false },
 		[CPPROFDATA_DEFERRED_BACK_OFF] =
@@ -164,7 +197,9 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	};
 	const struct cpprofdata_header *header = &file->header;
 
-	for (size_t i = 0; i < CPPROFDATA_MAX_DROPS; i++) {
+	if (add_losses(file, profile, error) != 0)
+		return -1;
+	for (size_t i = CPPROFDATA_N_LOST; i < CPPROFDATA_MAX_DROPS; i++) {
 		uint64_t count = drops[i].is_hits ? header->drops[i].hits :
 		    header->drops[i].samples;
 		/* A newer collector may know a reason that this does not. */

@@ -55,7 +55,8 @@ swap_header(struct cpprofdata_header *h)
 		resource->interval = le64toh(resource->interval);
 		resource->source = le32toh(resource->source);
 		resource->flags = le32toh(resource->flags);
-		h->lost[i] = le64toh(h->lost[i]);
+		for (size_t k = 0; k < CPPROFDATA_N_LOST; k++)
+			h->lost[k][i] = le64toh(h->lost[k][i]);
 	}
 }
 

@@ -219,8 +219,9 @@ add_losses(struct perf_session *session, struct error *error)
 	struct profile *profile = session->profile;
 
 	if (session->n_lost > 0 &&
-	    profile_add_tally(profile, "hits lost: perf could not keep up",
-	                      session->n_lost, error) != 0)
+	    profile_add_loss(profile, profile->n_resources == 1 ? 0 :
+	                     NO_RESOURCE, LOSS_PERF_BEHIND, session->n_lost,
+	                     error) != 0)
 		return -1;
 	if (session->n_traced > 0 && profile_warn(profile, error,
 	        "%s: %" PRIu64 " bytes of a processor's trace (AUX) are not "
