@@ -228,9 +228,7 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	    table_add_header(table, error, "root: %s", root) != 0)
 		return -1;
 	if (add_samples_line(set, table, error) != 0 ||
-	    add_stand_in_lines(set, table, error) != 0)
-}
-
+	    add_stand_in_lines(set, table, error) != 0 ||
 	    add_lost_line(set->resource, set->total, false, table,
 	                  error) != 0 ||
 	    add_lost_line(set->resource, set->n_samples, true, table,
