@@ -9,7 +9,6 @@
  * threads share without locks and which may be wrong: where it leads is as
  * right as the table itself.
  */
-#include "lib/big.h"
 #include "lib/cfi.h"
 
 #include <stdatomic.h>
@@ -46,7 +45,7 @@ struct table {
 /* By page: 36 bits of its number, and a row.  Pages that follow are together. */
 static struct {
 	_Alignas(64) _Atomic uint64_t pages[HINT_PAGES];
-} hints[1u << HINT_BITS] BIG_TABLE;
+} hints[1u << HINT_BITS];
 
 static bool
 open_table(const struct dl_find_object *object, struct table *table)

@@ -23,7 +23,6 @@
 
 #include "lib/alternate.h"
 #include "lib/arch.h"
-#include "lib/big.h"
 #include "lib/control.h"
 #include "lib/datafile.h"
 #include "lib/dispatch-sites.h"
@@ -43,7 +42,7 @@
 #define PROBES_MAX 64
 
 extern const char dispatch_stubs[];
-_Atomic uintptr_t dispatch_sites[DISPATCH_SITES] BIG_TABLE;
+_Atomic uintptr_t dispatch_sites[DISPATCH_SITES];
 
 static _Atomic bool is_given_up;
 static __thread volatile unsigned char selector;

@@ -46,7 +46,7 @@ int __connect(int, __CONST_SOCKADDR_ARG, socklen_t);
 EXPORTED long system_call(long, long, long, long, long, long, long)
     __asm__("syscall");
 
-static struct next {
+static struct {
 #define BLOCKING(type, name, parameters, arguments) __typeof__(name) *name;
 #include "lib/interpose-blocking.def"
 #undef BLOCKING
@@ -61,61 +61,28 @@ static struct next {
 	__typeof__(mtx_trylock) *mtx_trylock;
 } next;
 
-#define BLOCKING(type, name, parameters, arguments)			\
-FIRST(type, name, parameters, arguments)
+static const struct next_function functions[] = {
+#define BLOCKING(type, name, parameters, arguments) { #name, &next.name },
 #include "lib/interpose-blocking.def"
 #undef BLOCKING
-FIRST(long, syscall, (long number, long a, long b, long c, long d, long e,
-    long f), (number, a, b, c, d, e, f))
-#define LOCK(type, name) FIRST(int, name, (type *lock), (lock))
-LOCK(pthread_mutex_t, pthread_mutex_lock)
-LOCK(pthread_mutex_t, pthread_mutex_trylock)
-LOCK(pthread_rwlock_t, pthread_rwlock_rdlock)
-LOCK(pthread_rwlock_t, pthread_rwlock_tryrdlock)
-LOCK(pthread_rwlock_t, pthread_rwlock_wrlock)
-LOCK(pthread_rwlock_t, pthread_rwlock_trywrlock)
-LOCK(mtx_t, mtx_lock)
-LOCK(mtx_t, mtx_trylock)
-#undef LOCK
-
-static struct next next = {
-#define BLOCKING(type, name, parameters, arguments) .name = first_##name,
-#include "lib/interpose-blocking.def"
-#undef BLOCKING
-	.syscall = first_syscall,
-	.pthread_mutex_lock = first_pthread_mutex_lock,
-	.pthread_mutex_trylock = first_pthread_mutex_trylock,
-	.pthread_rwlock_rdlock = first_pthread_rwlock_rdlock,
-	.pthread_rwlock_tryrdlock = first_pthread_rwlock_tryrdlock,
-	.pthread_rwlock_wrlock = first_pthread_rwlock_wrlock,
-	.pthread_rwlock_trywrlock = first_pthread_rwlock_trywrlock,
-	.mtx_lock = first_mtx_lock,
-	.mtx_trylock = first_mtx_trylock,
+	{ "syscall", &next.syscall },
+	{ "pthread_mutex_lock", &next.pthread_mutex_lock },
+	{ "pthread_mutex_trylock", &next.pthread_mutex_trylock },
+	{ "pthread_rwlock_rdlock", &next.pthread_rwlock_rdlock },
+	{ "pthread_rwlock_tryrdlock", &next.pthread_rwlock_tryrdlock },
+	{ "pthread_rwlock_wrlock", &next.pthread_rwlock_wrlock },
+	{ "pthread_rwlock_trywrlock", &next.pthread_rwlock_trywrlock },
+	{ "mtx_lock", &next.mtx_lock },
+	{ "mtx_trylock", &next.mtx_trylock },
 };
-
-static void
-look_up(void)
-{
-#define BLOCKING(type, name, parameters, arguments) wrapped_find(#name, &next.name);
-#include "lib/interpose-blocking.def"
-#undef BLOCKING
-	wrapped_find("syscall", &next.syscall);
-	wrapped_find("pthread_mutex_lock", &next.pthread_mutex_lock);
-	wrapped_find("pthread_mutex_trylock", &next.pthread_mutex_trylock);
-	wrapped_find("pthread_rwlock_rdlock", &next.pthread_rwlock_rdlock);
-	wrapped_find("pthread_rwlock_tryrdlock", &next.pthread_rwlock_tryrdlock);
-	wrapped_find("pthread_rwlock_wrlock", &next.pthread_rwlock_wrlock);
-	wrapped_find("pthread_rwlock_trywrlock", &next.pthread_rwlock_trywrlock);
-	wrapped_find("mtx_lock", &next.mtx_lock);
-	wrapped_find("mtx_trylock", &next.mtx_trylock);
-}
 
 static enum gate gate;
 
 static bool
 pass(const void *return_address)
 {
-	return wrapped_pass(gate, return_address);
+	return wrapped_pass(gate, functions,
+	    sizeof functions / sizeof *functions, return_address);
 }
 
 #define IS_MEASURED \
@@ -184,8 +151,7 @@ system_call(long number, long a, long b, long c, long d, long e, long f)
 void
 blocking_begin(bool is_sampled)
 {
+	wrapped_look_up(functions, sizeof functions / sizeof *functions);
 	gate = is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
 	    wrapped_counts_calls()) ? GATE_OPEN : GATE_CLOSED;
-	if (gate == GATE_OPEN)
-		look_up();
 }

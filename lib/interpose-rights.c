@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* interpose-rights.c -- calls after which a file may not be openable any more.
  *
- * The recording's file is made by the first sample, and grows by being opened
- * by name.  Before the program becomes somebody else or moves somewhere else,
- * the file is made if there is none, and opened for good.
+ * The recording grows by being opened by name.  Before the program becomes
+ * somebody else or moves somewhere else, the file is opened for good.
  */
 #include <sched.h>
 #include <sys/fsuid.h>
@@ -12,7 +11,6 @@
 #include "lib/datafile.h"
 #include "lib/exported.h"
 #include "lib/real.h"
-#include "lib/sample.h"
 #include "lib/start.h"
 #include "lib/threads.h"
 
@@ -22,7 +20,6 @@ keep_file(void)
 	if (!start_check_process() || !start_is_own_process())
 		return;
 	threads_hold_off();
-	sample_prepare_file();
 	datafile_keep();
 	threads_resume();
 }

@@ -44,7 +44,7 @@ int __printf_chk(int, const char *, ...);
 #define IN_BACKUP 0x100		/* _IO_IN_BACKUP: reading what was put back */
 #define BUFFER_MAX (1 << 30)	/* beyond it two threads' looks were mixed */
 
-static struct next {
+static struct {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
     passed) __typeof__(name) *name;
 #include "lib/interpose-stdio.def"
@@ -58,40 +58,19 @@ static struct next {
 	__typeof__(__printf_chk) *__printf_chk;
 } next;
 
+static const struct next_function functions[] = {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) FIRST(type, name, parameters, arguments)
+    passed) { #name, &next.name },
 #include "lib/interpose-stdio.def"
 #undef STDIO
-FIRST(int, fflush, (FILE *file), (file))
-FIRST(int, fflush_unlocked, (FILE *file), (file))
-FIRST(int, fclose, (FILE *file), (file))
-
-/* (Those of variable arguments are never called through it.) */
-static struct next next = {
-#define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) .name = first_##name,
-#include "lib/interpose-stdio.def"
-#undef STDIO
-	.fflush = first_fflush,
-	.fflush_unlocked = first_fflush_unlocked,
-	.fclose = first_fclose,
+	{ "fflush", &next.fflush },
+	{ "fflush_unlocked", &next.fflush_unlocked },
+	{ "fclose", &next.fclose },
+	{ "fprintf", &next.fprintf },
+	{ "printf", &next.printf },
+	{ "__fprintf_chk", &next.__fprintf_chk },
+	{ "__printf_chk", &next.__printf_chk },
 };
-
-static void
-look_up(void)
-{
-#define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) wrapped_find(#name, &next.name);
-#include "lib/interpose-stdio.def"
-#undef STDIO
-	wrapped_find("fflush", &next.fflush);
-	wrapped_find("fflush_unlocked", &next.fflush_unlocked);
-	wrapped_find("fclose", &next.fclose);
-	wrapped_find("fprintf", &next.fprintf);
-	wrapped_find("printf", &next.printf);
-	wrapped_find("__fprintf_chk", &next.__fprintf_chk);
-	wrapped_find("__printf_chk", &next.__printf_chk);
-}
 
 static enum gate gate;
 
@@ -130,7 +109,8 @@ static bool
 enter(struct wrapped_call *call, const void *function,
     const void *return_address)
 {
-	if (!wrapped_pass(gate, return_address))
+	if (!wrapped_pass(gate, functions,
+	    sizeof functions / sizeof *functions, return_address))
 		return false;
 	wrapped_enter(call, function, WRAPPED_IO);
 	return true;
@@ -290,7 +270,6 @@ stdio_pending(void)
 void
 stdio_begin(bool is_sampled)
 {
+	wrapped_look_up(functions, sizeof functions / sizeof *functions);
 	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
-	if (gate == GATE_OPEN)
-		look_up();
 }

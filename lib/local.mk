@@ -6,7 +6,6 @@
 EXTRA_DIST += lib/COPYING
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
-	lib/cpprof-shared.h \
 	lib/resources.def
 
 if COLLECTOR
@@ -19,7 +18,7 @@ libcpprof_la_SOURCES = \
 	lib/action.c lib/action.h \
 	lib/alternate.c lib/alternate.h \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
-	lib/big.h lib/bytes.c lib/bytes.h \
+	lib/bytes.c lib/bytes.h \
 	lib/calls-x86_64.S \
 	lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/cfi.h \
 	lib/confine.c lib/confine.h \
@@ -41,13 +40,12 @@ libcpprof_la_SOURCES = \
 	lib/interpose-stdio.c lib/interpose-stdio.def \
 	lib/interpose-exec.c lib/interpose-signals.c lib/interpose-sigwait.c \
 	lib/look-ahead.c lib/look-ahead.h \
-	lib/lookup.c lib/lookup.h \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
 	lib/offer.c lib/offer.h \
 	lib/own-resource.c lib/own-resource.h \
 	lib/own-work.c lib/own-work.h \
-	lib/output.c lib/output.h lib/outsider.c lib/outsider.h \
+	lib/output.c lib/output.h \
 	lib/perf-event.c lib/perf-event.h \
 	lib/phase.c lib/phase.h \
 	lib/process.c lib/process.h \
@@ -59,7 +57,6 @@ libcpprof_la_SOURCES = \
 	lib/sample.c lib/sample.h \
 	lib/sampler.c lib/sampler.h \
 	lib/signals.c lib/signals.h \
-	lib/shared.c lib/shared.h \
 	lib/sigsys.c lib/sigsys.h \
 	lib/source.h \
 	lib/source-perf.c lib/source-perf.h \
@@ -78,7 +75,7 @@ libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
 libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
-	-Wl,-z,nodelete -Wl,-z,initfirst -Wl,--sort-section=name
+	-Wl,-z,nodelete -Wl,-z,initfirst
 
 # Tests, on code of the kind that most programs are made of.
 EXTRA_DIST += tests/compat.sh tests/kills.py tests/suites.sh \
@@ -114,15 +111,6 @@ TESTS += tests/test-wrappers.py
 endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
-
-# Many that live briefly, and what is not sampled.
-EXTRA_DIST += tests/brief.py
-if COLLECTOR
-check_PROGRAMS += tests/programs/brief
-TESTS += tests/brief.py
-endif
-tests_programs_brief_SOURCES = tests/programs/brief.c
-tests_programs_brief_CFLAGS = $(shape_flags)
 
 # Waits that have not ended.
 EXTRA_DIST += tests/waits.py tests/endings.py

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "lib/arch.h"
-#include "lib/big.h"
 #include "lib/datafile.h"
 #include "lib/process.h"
 #include "lib/unwind.h"
@@ -147,7 +146,7 @@ find_headers(const struct dl_find_object *object, struct identity *identity)
 static struct identity
 identify(const struct dl_find_object *object)
 {
-	static char joined[2 * PATH_MAX] BIG_TABLE;
+	static char joined[2 * PATH_MAX];
 	struct identity identity = {
 		.start = (uintptr_t)object->dlfo_map_start,
 		.end = (uintptr_t)object->dlfo_map_end,

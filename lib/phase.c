@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "lib/big.h"
 #include "lib/datafile.h"
 #include "lib/process.h"
 
@@ -20,7 +19,7 @@
 static struct {
 	char name[NAME_SIZE];
 	_Atomic uint32_t string;	/* 0: not in the file */
-} phases[MAX_PHASES] BIG_TABLE;
+} phases[MAX_PHASES];
 
 static uint32_t n_phases = 1;
 static _Atomic uint32_t current;
@@ -42,26 +41,17 @@ find_or_add(const char *name)
 	return i;
 }
 
-uint32_t
-phase_number(const char *name)
-{
-	uint32_t phase;
-
-	while (atomic_flag_test_and_set_explicit(&locked,
-	    memory_order_acquire))
-		process_pause();
-	phase = find_or_add(name);
-	atomic_flag_clear_explicit(&locked, memory_order_release);
-	return phase;
-}
-
 bool
 phase_set(const char *name)
 {
 	uint32_t phase = 0;
 
 	if (name != NULL && *name != '\0') {
-		phase = phase_number(name);
+		while (atomic_flag_test_and_set_explicit(&locked,
+		    memory_order_acquire))
+			process_pause();
+		phase = find_or_add(name);
+		atomic_flag_clear_explicit(&locked, memory_order_release);
 		if (phase == 0) {
 			errno = ENOSPC;
 			return false;

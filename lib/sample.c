@@ -19,7 +19,6 @@
  */
 #include "lib/sample.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -34,8 +33,6 @@
 #include "lib/own-work.h"
 #include "lib/phase.h"
 #include "lib/process.h"
-#include "lib/traits.h"
-#include "lib/trampoline.h"
 
 #define BUDGET_PART 200			/* of the time, for sampling */
 #define ALLOWANCE_MAX_NS 1000000
@@ -79,24 +76,7 @@ count_drops(const struct unwinder *unwinder, uint64_t hits, uint64_t overrun)
 		datafile_count_drop(CPPROFDATA_OVERRUN, 1, overrun);
 }
 
-bool
-sample_make_file(void)
-{
-	static bool has_met_modules;
-
-	if (datafile_exists())
-		return true;
-	if (!has_met_modules) {
-		traits_begin();
-		process.counts_returns = trampoline_begin(
-		    process.counts_returns ? TRAMPOLINE_ALWAYS :
-		    TRAMPOLINE_DEEP) && process.counts_returns;
-		has_met_modules = true;
-	}
-	return datafile_create();
-}
-
-/* Where there is none yet. */
+/* A forked child's file is made by its first tick. */
 static bool
 make_file(void)
 {
@@ -108,24 +88,13 @@ make_file(void)
 		return false;
 	if (!datafile_lock())
 		return false;
-	ok = sample_make_file();
+	ok = datafile_exists() || datafile_create();
 	if (!ok) {
 		has_failed = true;
 		failed_pid = process.pid;
-		process_give_up(CPPROF_SHARED_NO_FILE, errno);
 	}
 	datafile_unlock();
 	return ok;
-}
-
-void
-sample_prepare_file(void)
-{
-	int saved = errno;
-
-	if (!datafile_exists())
-		make_file();
-	errno = saved;
 }
 
 /* Everything that the thread owes of these columns, to one node. */
@@ -425,38 +394,4 @@ sample_guard_end(struct thread *thread, const struct sample_guard *guard)
 	take_up(thread, guard->cancel_state);
 	own_work_end(thread);
 	restore_signals(thread, guard->mask);
-}
-
-static enum tree_result
-enter_name(struct thread *thread, const char *name, struct node *leaf)
-{
-	const uint32_t phase = phase_number(name);
-	const enum tree_result result = phase != 0 ? prepare(thread) :
-	    TREE_FULL;
-
-	return result == TREE_OK ? phase_node(&thread->tree, phase, leaf) :
-	    result;
-}
-
-void
-sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
-    const char *name)
-{
-	struct node leaf;
-	uint64_t mask, lost;
-	int cancel_state;
-
-	if (!block_signals(thread, &mask))
-		return;
-	cancel_state = set_aside(thread);
-	thread->accounts[column].owed += hits;
-	if (enter_name(thread, name, &leaf) == TREE_OK) {
-		pay(thread, 1u << column, &leaf, &hits);
-		datafile_note_sample();
-	} else {
-		pay(thread, 1u << column, NULL, &lost);
-		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
-	}
-	take_up(thread, cancel_state);
-	restore_signals(thread, mask);
 }

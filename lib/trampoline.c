@@ -25,7 +25,6 @@
 #include "lib/trampoline.h"
 
 #include "lib/arch.h"
-#include "lib/big.h"
 #include "lib/traits.h"
 #include "lib/trampoline-table.h"
 #include "lib/tree.h"
@@ -44,7 +43,7 @@
 #define DEEP_DISTANCE 64
 #define MAX_TRIES 32		/* frames looked at for a slot to mark */
 
-struct trampoline_entry trampoline_table[TRAMPOLINE_ENTRIES] BIG_TABLE;
+struct trampoline_entry trampoline_table[TRAMPOLINE_ENTRIES];
 
 static enum trampoline_use wanted_use;
 static __thread struct unwinder *attached;

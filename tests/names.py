@@ -111,6 +111,8 @@ def check_lost():
     shown, notes = views("live", commands=["threshold 0", "functions"])
     check("another build is one name", "[kept]" in shown and
           "kept+0x" not in shown, shown)
+    check("the heading says how much of it",
+          "rebuilt since, shown as [PROGRAM]" in shown, shown)
     check("and it is said what to do", notes.count("is not the build") == 1
           and "symfs" in notes and "record" in notes, notes)
 
@@ -151,6 +153,48 @@ def check_killed():
     after, _ = views("killed")
     same("and shows the same without its program", before, after)
     os.rename("kept.old", "kept")
+
+
+def named_ns(directory):
+    """When the names of a recording were written."""
+    with open(os.path.join(directory, "names"), "rb") as file:
+        return struct.unpack_from("<Q", file.read(64), 48)[0]
+
+
+def last_sample_ns(pattern):
+    """Of what one process executed, one file each."""
+    last = 0
+    for path in glob.glob(pattern):
+        with open(path, "rb") as file:
+            last = max(last, struct.unpack_from("<Q", file.read(72), 64)[0])
+    return last
+
+
+def check_left_behind():
+    """A process that goes on after its recorder is named when it has ended."""
+    record("left", "sh", "-c", "./kept 10 on >out 2>&1 & echo $! >pid")
+    with open("pid") as file:
+        pid = int(file.read())
+    file, until = f"left/cpprofdata.{pid}*", time.monotonic() + 30
+    while time.monotonic() < until and \
+            last_sample_ns(file) <= named_ns("left") + 200000000:
+        time.sleep(0.05)
+    first = named_ns("left")
+    views("left", commands=["functions"])
+    check("a recording that goes on keeps the names it has",
+          named_ns("left") == first)
+    os.kill(pid, signal.SIGKILL)
+    while os.path.exists(f"/proc/{pid}/maps") and time.monotonic() < until \
+            and open(f"/proc/{pid}/maps").read():
+        time.sleep(0.02)
+    before, _ = views("left")
+    check("once it has ended it gets the others",
+          named_ns("left") > last_sample_ns(file) >= first,
+          f"{first} {last_sample_ns(file)} {named_ns('left')}")
+    os.rename("kept", "kept.old")
+    after, notes = views("left")
+    os.rename("kept.old", "kept")
+    same("and shows the same without its program", before, after)
 
 
 def check_other_build():
@@ -272,6 +316,7 @@ def main():
         compile("-g")
         check_rebuilt()
         check_killed()
+        check_left_behind()
         check_other_build()
         check_without_build_id()
         check_processes()

@@ -72,13 +72,8 @@ is 'a program named by a #! line runs' hello "$(
 	printf '#!/bin/sh\necho hello\n' >script && chmod +x script &&
 		"$cpprof" record ./script 2>/dev/null)"
 
-spin='i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
-"$cpprof" record sh -c "sh -c '$spin'; sh -c '$spin'; true" 2>/dev/null
-is 'children have files of their own' 3 \
-	"$(find sh.cpprof -name 'cpprofdata.*' | wc -l)"
-"$cpprof" record sh -c 'for i in 1 2 3 4 5 6 7 8 9; do ls / >/dev/null; done' \
-	2>/dev/null
-like 'those without a sample have none' '^[1-6]$' \
+"$cpprof" record sh -c 'sh -c "sh -c true; true"; true' 2>/dev/null
+like 'children have files of their own' '^[3-9]$' \
 	"$(find sh.cpprof -name 'cpprofdata.*' | wc -l)"
 mkdir other && touch other/precious
 "$cpprof" record -o other true 2>err
@@ -112,7 +107,7 @@ for wrong in '-r cpux' '-r cpu:1' '-r cpu:1q' '-r cpu:' '-r cpu:-5ms' \
 done
 "$cpprof" record sleep 0 2>err
 like 'of a program that did nothing it is said how to see it wait' \
-	'[01] samples? .* try -r real' "$(tr '\n' ' ' <err)"
+	'0 samples .* try -r real' "$(tr '\n' ' ' <err)"
 "$cpprof" record -r page-fault true 2>err
 like 'a resource that is nearly one is told' \
 	'no resource page-fault .*did you mean page-faults' "$(cat err)"

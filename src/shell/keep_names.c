@@ -181,28 +181,23 @@ keep_names(int directory, bool wants_names, const char *symfs,
 
 /* Whether a recorder or a process that it left behind is at work. */
 static bool
-is_at_work(int directory, const char *path)
+is_at_work(int directory, const char *path, const struct process_files *files)
 {
-	struct process_files files = { 0 };
-	struct error error = { 0 };
 	bool is_written = false;
 
 	if (flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		return true;
 	flock(directory, LOCK_UN);
-	if (list_files(&files, directory, &error) != 0 || files.n == 0)
-		is_written = true;
-	for (size_t i = 0; i < files.n && !is_written; i++) {
-		const char *entry = strrchr(files.paths[i], '/') + 1;
+	for (size_t i = 0; i < files->n && !is_written; i++) {
+		const char *entry = strrchr(files->paths[i], '/') + 1;
 		char *whole;
 
 		if (asprintf(&whole, "%s/%s", path, entry) < 0)
-			break;
+			return true;
 		is_written = cpprofdata_is_written_by(whole, strtoul(entry +
 		    sizeof CPPROFDATA_FILE_PREFIX - 1, NULL, 10));
 		free(whole);
 	}
-	free_files(&files);
 	return is_written;
 }
 
@@ -210,15 +205,17 @@ int
 keep_names_late(const char *path, const char *symfs, struct error *error)
 {
 	int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct process_files files = { 0 };
 	struct error why = { 0 };
-	struct stat status;
 
 	if (directory < 0)
 		return 0;
-	if (fstatat(directory, CPPROFDATA_NAMES_FILE, &status,
-	            AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT &&
-	    is_own(directory) && !is_at_work(directory, path))
+	if (is_own(directory) && list_files(&files, directory, &why) == 0 &&
+	    recording_names_are_missing((const char *const *)files.paths,
+	                                files.n) &&
+	    !is_at_work(directory, path, &files))
 		keep_names(directory, true, symfs, &why);
+	free_files(&files);
 	close(directory);
 	return interrupt_requested ? error_set(error, "%s", why.text) : 0;
 }

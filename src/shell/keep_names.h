@@ -24,7 +24,8 @@ int keep_names(int directory, bool wants_names, const char *symfs,
 
 /*
  * Does so for a directory whose recorder was killed before it could: one that
- * keeps nothing, and in which nothing is being written any more.  Leaves
+ * keeps nothing, or not what a process that it left behind had sampled later,
+ * and in which nothing is being written any more.  Leaves
  * anything else as it is.  0, or -1 with *error set when interrupted.
  */
 int keep_names_late(const char *path, const char *symfs, struct error *error);

@@ -261,6 +261,8 @@ write_modules(struct recording *recording)
 			.path = htole32(recording->module_path[i]),
 			.n_opened = htole32(1),
 			.build_id_size = htole32(module->build_id_size),
+			.file_size = htole64(module->file_size),
+			.file_mtime_ns = htole64(module->file_mtime_ns),
 		};
 
 		memcpy(record.build_id, module->build_id,

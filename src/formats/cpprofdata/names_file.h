@@ -49,6 +49,8 @@ struct names_file {
 	const struct named_process *processes;
 	size_t n_processes;
 	const struct named_code *codes;
+	uint64_t named_ns;		/* when samples were looked at; UTC
+					 * since 1970 */
 };
 
 /*

@@ -311,6 +311,7 @@ write_file(const struct names_writer *names, bool is_empty,
 		.header_size = htole32(CPPROFDATA_HEADER_SIZE),
 		.flags = htole32(CPPROFDATA_NAMES |
 		                 (is_empty ? CPPROFDATA_NO_NAMES : 0)),
+		.start_ns = htole64(is_empty ? 0 : names->names->named_ns),
 	};
 
 	for (int i = 0; i < N && !is_empty; i++)

@@ -7,11 +7,13 @@
 #include "src/formats/cpprofdata/recording_names.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
@@ -62,8 +64,9 @@ path_beside(const char *file, struct error *error)
 	return path;
 }
 
-bool
-recording_names_is_file(const char *path)
+/* The header of a file of ours, whichever; all zero where it is none. */
+static struct cpprofdata_header
+read_header(const char *path)
 {
 	struct cpprofdata_header header = { 0 };
 	struct error error = { 0 };
@@ -72,18 +75,52 @@ recording_names_is_file(const char *path)
 	struct stat status;
 	size_t size = 0;
 
-	if (strcmp(last_component(path), CPPROFDATA_NAMES_FILE) != 0 ||
-	    stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-		return false;
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return header;
 	source = source_open(path, &error);
 	if (source != NULL)
 		bytes = source_peek(source, sizeof header, &size, &error);
-	if (bytes != NULL && size >= sizeof header)
+	if (bytes != NULL && size >= sizeof header &&
+	    memcmp(bytes, CPPROFDATA_MAGIC,
+	           sizeof CPPROFDATA_MAGIC - 1) == 0)
 		memcpy(&header, bytes, sizeof header);
 	source_close(source);
-	return memcmp(header.magic, CPPROFDATA_MAGIC,
-	              sizeof header.magic) == 0 &&
-	    (le32toh(header.flags) & CPPROFDATA_NAMES) != 0;
+	return header;
+}
+
+bool
+recording_names_is_file(const char *path)
+{
+	struct cpprofdata_header header;
+
+	if (strcmp(last_component(path), CPPROFDATA_NAMES_FILE) != 0)
+		return false;
+	header = read_header(path);
+	return (le32toh(header.flags) & CPPROFDATA_NAMES) != 0;
+}
+
+bool
+recording_names_are_missing(const char *const *files, size_t n)
+{
+	struct error error = { 0 };
+	char *path = n > 0 ? path_beside(files[0], &error) : NULL;
+	struct cpprofdata_header header;
+	struct stat status;
+	bool are_missing;
+
+	if (path == NULL)
+		return false;
+	are_missing = lstat(path, &status) != 0 && errno == ENOENT;
+	header = read_header(path);
+	free(path);
+	if (are_missing || header.start_ns == 0 ||
+	    (le32toh(header.flags) & CPPROFDATA_NAMES) == 0)
+		return are_missing;
+	/* What a process left behind had sampled later. */
+	for (size_t i = 0; i < n && !are_missing; i++)
+		are_missing = le64toh(read_header(files[i]).last_sample_ns) >
+		    le64toh(header.start_ns);
+	return are_missing;
 }
 
 /* No pipe, which would make us wait; *why is set where it is no good. */
@@ -151,6 +188,7 @@ struct collecting {
 	size_t n_processes, processes_capacity;
 	struct named_code *codes;
 	size_t n_codes, codes_capacity;
+	uint64_t named_ns;		/* when this began */
 };
 
 /* The modules of one file, which other files may have had, too. */
@@ -379,6 +417,7 @@ write_collected(struct collecting *collecting,
 		.processes = collecting->processes,
 		.n_processes = collecting->n_processes,
 		.codes = collecting->codes,
+		.named_ns = collecting->named_ns,
 	};
 	struct module_cache *modules = module_cache_new(search, error);
 	struct address_lines *lines = address_lines_new(search, error);
@@ -404,6 +443,11 @@ collect_and_write(struct collecting *collecting, const char *const *files,
 {
 	struct recording_names *known = recording_names_new(error);
 	int result = known != NULL ? 0 : -1;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	collecting->named_ns = (uint64_t)now.tv_sec * 1000000000 +
+	    (uint64_t)now.tv_nsec;
 
 	if (result == 0 && n > 0)
 		result = recording_names_beside(known, files[0],

@@ -38,6 +38,12 @@ int recording_names_beside(struct recording_names *names, const char *file,
 bool recording_names_is_file(const char *path);
 
 /*
+ * Whether files[n] of one directory lack names that were to be kept: there are
+ * none, or something was sampled after they were written.
+ */
+bool recording_names_are_missing(const char *const *files, size_t n);
+
+/*
  * Finds names and lines of all that files[n] of one directory have sampled,
  * and writes what that directory is to keep.  What it keeps already stays; a
  * file that cannot be read is passed over.  0, or -1 with *error set for want
