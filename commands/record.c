@@ -45,6 +45,11 @@ tell_other_sources(const struct session *session, const struct offers *offers,
 				session_note(session, "%s: of some processes "
 				             "from the %s", name, source);
 	}
+	if (summary->n_by_ticks > 0)
+		session_note(session, "cpu: threads that switched often were "
+		             "sampled at the kernel's ticks, in %" PRIu64
+		             " process%s", summary->n_by_ticks,
+		             summary->n_by_ticks == 1 ? "" : "es");
 }
 
 /* What the recordings before this one are called now. */

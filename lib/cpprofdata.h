@@ -114,6 +114,9 @@ struct cpprofdata_drops {
 #define CPPROFDATA_WAITS 0x40u	/* threads' `wait` means something */
 #define CPPROFDATA_NAMES 0x200u	/* names, and no samples */
 #define CPPROFDATA_NO_NAMES 0x400u	/* with it: none are wanted */
+#define CPPROFDATA_CLOCK_GIVEN_UP 0x100u	/* some threads switched so
+				   often that ticks took the place of the perf
+				   event for CPU time */
 
 struct cpprofdata_header {
 	char magic[8];

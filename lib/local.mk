@@ -59,8 +59,10 @@ libcpprof_la_SOURCES = \
 	lib/signals.c lib/signals.h \
 	lib/sigsys.c lib/sigsys.h \
 	lib/source.h \
+	lib/perf-clock.c lib/perf-clock.h \
 	lib/source-perf.c lib/source-perf.h \
 	lib/source-usage.c lib/source-usage.h \
+	lib/tick-mode.c lib/tick-mode.h \
 	lib/source-timer.c lib/source-timer.h \
 	lib/start.c lib/start.h \
 	lib/threads.c lib/threads.h \
@@ -151,6 +153,15 @@ TESTS += tests/test-stacks.py
 endif
 tests_programs_stacks_SOURCES = tests/programs/stacks.c
 tests_programs_stacks_CFLAGS = $(shape_flags)
+
+# Shares of CPU time, by every way of sampling it.
+EXTRA_DIST += tests/test-parts.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/parts
+TESTS += tests/test-parts.py
+endif
+tests_programs_parts_SOURCES = tests/programs/parts.c tests/programs/spin.h
+tests_programs_parts_CFLAGS = $(shape_flags)
 
 tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)

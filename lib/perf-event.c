@@ -158,7 +158,8 @@ explain(int error)
 }
 
 bool
-perf_event_is_there(const struct source *source, const char **why)
+perf_event_is_there(const struct source *source, bool with_kernel,
+    const char **why)
 {
 	bool had_to;
 	int fd;
@@ -174,5 +175,8 @@ perf_event_is_there(const struct source *source, const char **why)
 		return false;
 	}
 	files_close(fd);
-	return true;
+	if (with_kernel && had_to)
+		*why = "the kernel shows its own part to perf events of "
+		    "privileged users only (kernel.perf_event_paranoid)";
+	return !with_kernel || !had_to;
 }

@@ -20,7 +20,9 @@ int perf_event_open(const struct source *source, uint64_t period,
 /* The column whose event has sent a SIGTRAP, or -1.  Async-signal-safe. */
 int perf_event_sender(const siginfo_t *info);
 
-/* Whether it can be opened in this process; *why says why not. */
-bool perf_event_is_there(const struct source *source, const char **why);
+/* Whether it can be opened in this process, if need be with the kernel's part;
+ * *why says why not. */
+bool perf_event_is_there(const struct source *source, bool with_kernel,
+    const char **why);
 
 #endif

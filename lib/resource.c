@@ -16,16 +16,19 @@
 #include "lib/source-usage.h"
 #include "lib/start.h"
 #include "lib/threads.h"
+#include "lib/tick-mode.h"
 #include "lib/wrapped.h"
 
 #define TICK_NS 4000000		/* of what is only looked at at ticks */
+#define EACH_TICK_NS 50000	/* shorter than any tick of the kernel */
 #define TRACEPOINT_MIN 16	/* system calls between its traps */
 
 struct resources resources;
 
 /* Where each comes from, best first. */
 static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
-	[RESOURCE_CPU] = { &source_perf_clock, &source_timer },
+	[RESOURCE_CPU] = { &source_perf_clock, &source_perf_user_clock,
+	    &source_timer },
 	[RESOURCE_USER] = { &source_user },
 	[RESOURCE_SYSTEM] = { &source_system },
 	[RESOURCE_REAL] = { &source_wall },
@@ -177,6 +180,29 @@ keep_off_tracepoint(void)
 		column->why = "samples make system calls, too";
 }
 
+static bool
+is_used(const struct source *source)
+{
+	unsigned i = 0;
+
+	while (i < resources.n && resources.columns[i].source != source)
+		i++;
+	return i < resources.n;
+}
+
+/* Each tick that finds the thread is looked at, if one's mode matters. */
+static void
+choose_ticks(void)
+{
+	const bool has_perf_clock = is_used(&source_perf_clock) ||
+	    is_used(&source_perf_user_clock);
+
+	resources.asks_mode = (is_used(&source_user) ||
+	    is_used(&source_system) || has_perf_clock) && tick_mode_is_known();
+	if ((resources.asks_mode || has_perf_clock) && !is_used(&source_timer))
+		resources.tick_ns = EACH_TICK_NS;
+}
+
 bool
 resources_choose(const char *text, bool is_random, const char **problem)
 {
@@ -196,6 +222,7 @@ resources_choose(const char *text, bool is_random, const char **problem)
 			return false;
 	}
 	keep_off_tracepoint();
+	choose_ticks();
 	return true;
 }
 
@@ -234,6 +261,7 @@ resources_start(struct thread *thread)
 		}
 		needs_ticks |= thread->accounts[i].needs_ticks;
 	}
+	tick_mode_start(&thread->tick_clocks);
 	if (needs_ticks && !timer_start(thread)) {
 		saved = errno;
 		ok = false;
@@ -255,12 +283,15 @@ resources_stop(struct thread *thread)
 }
 
 uint32_t
-resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits)
+resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
+    uint64_t *overrun)
 {
 	uint32_t columns = 0;
 	unsigned i;
 
-	*hits = 0;
+	*hits = *overrun = 0;
+	thread->tick_mode = resources.asks_mode ?
+	    tick_mode_look(&thread->tick_clocks) : TICK_NOT_ASKED;
 	for (i = 0; i < resources.n; i++) {
 		const struct source *source = resources.columns[i].source;
 		uint64_t n;
@@ -271,6 +302,8 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits)
 		n = source->hits(thread, i, expiries);
 		thread->accounts[i].owed += n;
 		*hits += n;
+		if (i + 1 == resources.place[RESOURCE_CPU] && n > 1)
+			*overrun = n - 1;
 		if (thread->accounts[i].owed > 0)
 			columns |= 1u << i;
 	}

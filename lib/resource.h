@@ -67,6 +67,7 @@ extern struct resources {
 	unsigned n;
 	bool is_random;			/* intervals, where they can be */
 	uint64_t tick_ns;		/* of CPU time */
+	bool asks_mode;			/* in which a tick finds the thread */
 	unsigned char place[RESOURCE_N];
 } resources;
 
@@ -151,11 +152,11 @@ void resources_stop(struct thread *thread);
 
 /*
  * What the sources have counted since the last tick goes to what the thread
- * owes.  Returns the set of columns that owe something, *hits the new hits.
- * Handler.
+ * owes.  Returns the set of columns that owe something, *hits the new hits and
+ * *overrun those of CPU time beyond one.  Handler.
  */
 uint32_t resources_tick(struct thread *thread, uint64_t expiries,
-    uint64_t *hits);
+    uint64_t *hits, uint64_t *overrun);
 
 /*
  * When sampling is stopped, on the thread, with ticks stopped: what it owes

@@ -37,7 +37,6 @@ static void
 tick(struct thread *thread, uint64_t expiries, void *context)
 {
 	struct occasion occasion = {
-		.overrun = expiries - 1,
 		.time_ns = expiries * resources.tick_ns,
 		.spends_itself = true,
 	};
@@ -47,10 +46,12 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 		return;
 	}
 	own_work_begin(thread);
-	occasion.columns = resources_tick(thread, expiries, &occasion.hits);
+	occasion.columns = resources_tick(thread, expiries, &occasion.hits,
+	    &occasion.overrun);
 	thread->n_expiries += expiries;
 	if (occasion.columns != 0)
 		sample_take(thread, &occasion, context);
+	perf_end_tick(thread);
 	own_work_end(thread);
 	if (exceptions_are_wanted())
 		exceptions_tick(context);
@@ -73,6 +74,7 @@ take_trap(unsigned column, const void *context)
 		occasion.time_ns = sample_time_passed(thread);
 		sample_take(thread, &occasion, context);
 	}
+	perf_end_trap(thread, column);
 	own_work_end(thread);
 }
 

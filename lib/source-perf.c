@@ -9,7 +9,9 @@
 
 #include "lib/bytes.h"
 #include "lib/cpprofdata.h"
+#include "lib/datafile.h"
 #include "lib/files.h"
+#include "lib/perf-clock.h"
 #include "lib/perf-event.h"
 #include "lib/process.h"
 #include "lib/resource.h"
@@ -29,24 +31,43 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 	(void)interval;
 	while (row->sources[i]->probe != probe)
 		i++;
-	return perf_event_is_there(row->sources[i], why);
+	return perf_event_is_there(row->sources[i], false, why);
 }
 
 /* The timer is as good and cheaper where ticks come often enough. */
 static bool
-probe_clock(const struct resource_row *row, uint64_t interval,
-    const char **why)
+needs_clock(uint64_t interval)
 {
 	struct timespec tick;
 
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return resources.is_random || (interval < LONG_INTERVAL_US &&
+	    (tick.tv_sec != 0 ||
+	    interval * 1000 < (uint64_t)tick.tv_nsec));
+}
+
+static bool
+probe_clock(const struct resource_row *row, uint64_t interval,
+    const char **why)
+{
 	(void)row;
 	*why = "";
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	if (!resources.is_random && (interval >= LONG_INTERVAL_US ||
-	    (tick.tv_sec == 0 &&
-	    interval * 1000 >= (uint64_t)tick.tv_nsec)))
+	return needs_clock(interval) &&
+	    perf_event_is_there(&source_perf_clock, true, why);
+}
+
+static bool
+probe_user_clock(const struct resource_row *row, uint64_t interval,
+    const char **why)
+{
+	(void)row;
+	*why = "";
+	if (!needs_clock(interval) ||
+	    !perf_event_is_there(&source_perf_user_clock, false, why))
 		return false;
-	return perf_event_is_there(&source_perf_clock, why);
+	if (!tick_mode_is_known())
+		*why = "this kernel's processors have no ticks (nohz_full)";
+	return **why == '\0';
 }
 
 /*
@@ -82,6 +103,12 @@ static uint64_t
 scale(const struct source *source)
 {
 	return source->usage == USAGE_CPU ? 1000 : 1;
+}
+
+static bool
+is_clock(unsigned column)
+{
+	return resources.columns[column].source->usage == USAGE_CPU;
 }
 
 /*
@@ -128,20 +155,27 @@ start(struct thread *thread, unsigned column)
 		usage_start(thread, column);
 	thread->accounts[column].is_armed = true;
 	ok = arm(thread, column);
-	thread->accounts[column].needs_ticks = is_counted && !ok;
+	if (is_clock(column))
+		perf_clock_start(thread, column, !ok);
+	thread->accounts[column].needs_ticks = is_counted &&
+	    (!ok || is_clock(column));
 	return is_counted || ok;
+}
+
+static void
+close_event(struct account *account)
+{
+	if (account->page != NULL)
+		munmap(account->page, CPPROFDATA_PAGE);
+	account->page = NULL;
+	close_descriptor(account);
 }
 
 static void
 stop(struct thread *thread, unsigned column)
 {
-	struct account *account = &thread->accounts[column];
-
-	account->is_armed = false;
-	if (account->page != NULL)
-		munmap(account->page, CPPROFDATA_PAGE);
-	account->page = NULL;
-	close_descriptor(account);
+	thread->accounts[column].is_armed = false;
+	close_event(&thread->accounts[column]);
 }
 
 /*
@@ -175,13 +209,6 @@ set_period(struct account *account, const struct source *source)
 		account->period = period;
 	if (!is_random && account->page != NULL)
 		close_descriptor(account);
-}
-
-static bool
-is_clock_of_user_mode(const struct thread *thread, unsigned column)
-{
-	return resources.columns[column].source->usage == USAGE_CPU &&
-	    thread->accounts[column].needs_ticks;
 }
 
 /*
@@ -272,10 +299,7 @@ take_unsampled(struct account *account)
 	return hits;
 }
 
-/*
- * What no usage counts is known by its own traps alone: each is a period.  So
- * is one of a clock in user mode alone; what that has not seen is for ticks.
- */
+/* What no usage counts is known by its own traps alone: each is a period. */
 static uint64_t
 count(struct thread *thread, unsigned column, bool is_own_trap)
 {
@@ -285,9 +309,10 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 
 	if (counts_calls(source))
 		return take_unsampled(account);
-	if (source->usage != 0)
-		hits = usage_hits_of(thread, column,
-		    is_clock_of_user_mode(thread, column) ? spent : UINT64_MAX);
+	if (is_clock(column))
+		hits = perf_clock_trap(thread, column, spent);
+	else if (source->usage != 0)
+		hits = usage_hits(thread, column, 1);
 	else
 		hits = meter_spend(&account->meter, spent);
 	if (hits > 0 || is_own_trap)
@@ -301,15 +326,14 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
  * have been lost to that.  What counts events has lost one if a boundary was
  * crossed.  A clock crosses them anywhere, and if whatever trap comes next
  * noticed, the time would go where those traps are; its own is lost once more
- * than its period has passed.  Where it is of user mode alone, ticks notice.
+ * than its period has passed.  Of one of user mode that cannot be told.
  */
 static bool
 is_asked_too(const struct thread *thread, unsigned column)
 {
-	if (is_clock_of_user_mode(thread, column))
-		return false;
-	return resources.columns[column].source->usage != USAGE_CPU ||
-	    usage_unseen(thread, column) > thread->accounts[column].period;
+	return !is_clock(column) || (!thread->clock.is_of_user_mode &&
+	    !thread->clock.is_given_up &&
+	    usage_unseen(thread, column) > thread->accounts[column].period);
 }
 
 uint32_t
@@ -349,8 +373,56 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 	const uint64_t found = account->unsampled;
 
 	account->unsampled = 0;
+	if (is_clock(column))
+		return perf_clock_tick(thread, column, expiries);
 	return source->usage != 0 ? usage_hits(thread, column, expiries) :
 	    found;
+}
+
+/* The column of the clock, or -1. */
+static int
+clock_column(const struct thread *thread)
+{
+	const unsigned place = resources.place[RESOURCE_CPU];
+
+	return place != 0 && thread->accounts[place - 1].is_armed &&
+	    resources.columns[place - 1].source->start == start ?
+	    (int)place - 1 : -1;
+}
+
+static void
+look_at_clock(struct thread *thread, unsigned column)
+{
+	switch (perf_clock_look(thread)) {
+	case PERF_CLOCK_AS_IT_WAS:
+		break;
+	case PERF_CLOCK_GIVE_UP:
+		close_event(&thread->accounts[column]);
+		datafile_flag(CPPROFDATA_CLOCK_GIVEN_UP);
+		break;
+	case PERF_CLOCK_TAKE_UP:
+		arm(thread, column);
+	}
+}
+
+void
+perf_end_trap(struct thread *thread, unsigned column)
+{
+	if ((int)column != clock_column(thread))
+		return;
+	look_at_clock(thread, column);
+	perf_clock_end_trap(thread);
+}
+
+void
+perf_end_tick(struct thread *thread)
+{
+	const int column = clock_column(thread);
+
+	if (column < 0)
+		return;
+	perf_clock_end_tick(thread, (unsigned)column);
+	look_at_clock(thread, (unsigned)column);
 }
 
 void
@@ -371,7 +443,8 @@ perf_go_on(struct thread *thread)
 	for (i = 0; i < resources.n; i++)
 		if (resources.columns[i].source->start == start) {
 			thread->accounts[i].is_armed = true;
-			arm(thread, i);
+			if (!is_clock(i) || !thread->clock.is_given_up)
+				arm(thread, i);
 		}
 	perf_release(thread);
 }
@@ -404,8 +477,8 @@ perf_forked(struct thread *thread)
 	}
 }
 
-#define PERF_EVENT(probe_) \
-	.name = "perf event", \
+#define PERF_EVENT(name_, probe_) \
+	.name = name_, \
 	.probe = probe_, \
 	.start = start, \
 	.stop = stop, \
@@ -417,33 +490,38 @@ perf_forked(struct thread *thread)
 	.event_type = PERF_TYPE_HARDWARE, .event = PERF_COUNT_HW_##number
 
 const struct source source_perf_clock = {
-	PERF_EVENT(probe_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU
+	PERF_EVENT("perf event", probe_clock), SOFTWARE(TASK_CLOCK),
+	.usage = USAGE_CPU
+};
+const struct source source_perf_user_clock = {
+	PERF_EVENT("perf event for user mode, ticks for the kernel",
+	    probe_user_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU
 };
 const struct source source_perf_faults = {
-	PERF_EVENT(probe), SOFTWARE(PAGE_FAULTS), .usage = USAGE_PAGE_FAULTS
+	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS), .usage = USAGE_PAGE_FAULTS
 };
 const struct source source_perf_major_faults = {
-	PERF_EVENT(probe), SOFTWARE(PAGE_FAULTS_MAJ), .usage = USAGE_MAJOR_FAULTS
+	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MAJ), .usage = USAGE_MAJOR_FAULTS
 };
 const struct source source_perf_minor_faults = {
-	PERF_EVENT(probe), SOFTWARE(PAGE_FAULTS_MIN), .usage = USAGE_MINOR_FAULTS
+	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MIN), .usage = USAGE_MINOR_FAULTS
 };
 const struct source source_perf_switches = {
-	PERF_EVENT(probe), SOFTWARE(CONTEXT_SWITCHES),
+	PERF_EVENT("perf event", probe), SOFTWARE(CONTEXT_SWITCHES),
 	.usage = USAGE_CONTEXT_SWITCHES
 };
 const struct source source_perf_syscalls = {
-	PERF_EVENT(probe), .event_type = PERF_TYPE_TRACEPOINT
+	PERF_EVENT("perf event", probe), .event_type = PERF_TYPE_TRACEPOINT
 };
 const struct source source_perf_cycles = {
-	PERF_EVENT(probe), HARDWARE(CPU_CYCLES)
+	PERF_EVENT("perf event", probe), HARDWARE(CPU_CYCLES)
 };
 const struct source source_perf_instructions = {
-	PERF_EVENT(probe), HARDWARE(INSTRUCTIONS)
+	PERF_EVENT("perf event", probe), HARDWARE(INSTRUCTIONS)
 };
 const struct source source_perf_cache_misses = {
-	PERF_EVENT(probe), HARDWARE(CACHE_MISSES)
+	PERF_EVENT("perf event", probe), HARDWARE(CACHE_MISSES)
 };
 const struct source source_perf_branch_misses = {
-	PERF_EVENT(probe), HARDWARE(BRANCH_MISSES)
+	PERF_EVENT("perf event", probe), HARDWARE(BRANCH_MISSES)
 };

@@ -22,7 +22,8 @@
 
 #include "lib/source.h"
 
-extern const struct source source_perf_clock, source_perf_faults,
+extern const struct source source_perf_clock, source_perf_user_clock,
+    source_perf_faults,
     source_perf_major_faults, source_perf_minor_faults, source_perf_switches,
     source_perf_syscalls, source_perf_cycles, source_perf_instructions,
     source_perf_cache_misses, source_perf_branch_misses;
@@ -49,6 +50,13 @@ uint32_t perf_trap(struct thread *thread, unsigned column, uint64_t *hits);
 void perf_hold(struct thread *thread);
 void perf_release(struct thread *thread);
 void perf_own_call(struct thread *thread);
+
+/*
+ * When the samples of a trap of that column, or of a tick, have been taken.
+ * Handler.
+ */
+void perf_end_trap(struct thread *thread, unsigned column);
+void perf_end_tick(struct thread *thread);
 
 /*
  * Takes the calling thread's events away, and brings them back.

@@ -88,6 +88,20 @@ usage_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	return usage_hits_of(thread, column, UINT64_MAX);
 }
 
+/* Time of one mode is for ticks that have found the thread in that mode. */
+static uint64_t
+mode_hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	const enum tick_mode mode =
+	    resources.columns[column].source->usage == USAGE_USER ?
+	    TICK_OF_USER : TICK_OF_KERNEL;
+
+	if (expiries > 0 && thread->tick_mode != TICK_NOT_ASKED &&
+	    thread->tick_mode != mode)
+		return 0;
+	return usage_hits_of(thread, column, UINT64_MAX);
+}
+
 /* Whether a column counts what happens to the collector, too, but is no time. */
 static bool
 is_held(unsigned column)
@@ -128,27 +142,27 @@ usage_release(struct thread *thread)
 	}
 }
 
-#define COUNT_AT_TICKS \
+#define COUNT_AT_TICKS(hits_) \
 	.name = "kernel's count at each tick", \
 	.start = usage_start, \
-	.hits = usage_hits, \
+	.hits = hits_, \
 	.needs_ticks = true
 
 const struct source source_user = {
-	COUNT_AT_TICKS, .usage = USAGE_USER
+	COUNT_AT_TICKS(mode_hits), .usage = USAGE_USER
 };
 const struct source source_system = {
-	COUNT_AT_TICKS, .usage = USAGE_SYSTEM
+	COUNT_AT_TICKS(mode_hits), .usage = USAGE_SYSTEM
 };
 const struct source source_page_faults = {
-	COUNT_AT_TICKS, .is_coarse = true, .usage = USAGE_PAGE_FAULTS
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_PAGE_FAULTS
 };
 const struct source source_major_faults = {
-	COUNT_AT_TICKS, .is_coarse = true, .usage = USAGE_MAJOR_FAULTS
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_MAJOR_FAULTS
 };
 const struct source source_minor_faults = {
-	COUNT_AT_TICKS, .is_coarse = true, .usage = USAGE_MINOR_FAULTS
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_MINOR_FAULTS
 };
 const struct source source_context_switches = {
-	COUNT_AT_TICKS, .is_coarse = true, .usage = USAGE_CONTEXT_SWITCHES
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_CONTEXT_SWITCHES
 };

@@ -17,8 +17,10 @@
 
 #include "lib/cpprofdata.h"
 #include "lib/modules.h"
+#include "lib/perf-clock.h"
 #include "lib/progress.h"
 #include "lib/resource.h"
+#include "lib/tick-mode.h"
 #include "lib/tree.h"
 #include "lib/unwind.h"
 
@@ -56,6 +58,9 @@ struct thread {
 	volatile bool is_sampling;	/* what it spends now is not the
 					   program's */
 	struct account accounts[CPPROFDATA_MAX_RESOURCES];	/* by column */
+	struct perf_clock clock;
+	struct tick_clocks tick_clocks;
+	enum tick_mode tick_mode;	/* of the tick that is being handled */
 	struct {			/* lib/own-work.h: while it lasts, */
 		unsigned char dispatch;
 		bool has_usage;

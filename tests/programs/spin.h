@@ -54,7 +54,7 @@ spin_round(long n)
 		sink = sink * 31 + (unsigned)i;
 }
 
-static __attribute__((noinline, noclone)) void
+static __attribute__((noinline, noclone, unused)) void
 spin(long ms)
 {
 	spend(ms, 20000, spin_round);

@@ -84,6 +84,8 @@ add_file(const struct cpprofdata_file *file,
 	summary->n_files++;
 	summary->n_lost +=
 	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
+	summary->n_by_ticks +=
+	    (file->header.flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0;
 	for (uint32_t r = 0; r < file->n_named; r++)
 		add_source(file, r, summary);
 	summary->n_samples += samples_of_waits(file);

@@ -19,6 +19,7 @@ struct cpprofdata_summary {
 	uint64_t n_files;	/* one for each process, and image it ran */
 	uint64_t n_samples;	/* of all resources together */
 	uint64_t n_lost;	/* samples that found no room */
+	uint64_t n_by_ticks;	/* files with CPPROFDATA_CLOCK_GIVEN_UP */
 	/* What resources were counted from, each once; the first that fit. */
 	struct cpprofdata_summary_source
 	    sources[2 * CPPROFDATA_MAX_RESOURCES];

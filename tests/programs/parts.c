@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* parts.c -- measures its own parts: `parts MILLISECONDS [PART...]`.
+ *
+ * Each part uses CPU time in another way, in a function of its own, some
+ * hundred microseconds at a time, in an order and of lengths that keep step
+ * with nothing.  The thread's CPU clock is asked before and after, and what
+ * each part has used in all is printed at the end: what a profile has to say,
+ * too.  Whatever a profiler costs within a part is in both.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <linux/futex.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/programs/spin.h"
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define PAGE 4096
+#define PART_NS 200000		/* what a part uses at a time, about */
+
+static NOINLINE void
+part_user(long n)
+{
+	spin_round(n);
+	sink++;
+}
+
+static int zeros, null;
+
+static NOINLINE void
+part_read(long n)
+{
+	static char buffer[1 << 15];
+
+	while (n-- > 0 && read(zeros, buffer, sizeof buffer) > 0)
+		sink++;
+}
+
+static NOINLINE void
+part_faults(long n)
+{
+	size_t size = (size_t)n * PAGE, i;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	for (i = 0; i < size; i += PAGE)
+		((volatile char *)memory)[i] = 1;
+	munmap(memory, size);
+	sink++;
+}
+
+static NOINLINE void
+part_calls(long n)
+{
+	for (; n > 0; n--) {
+		syscall(SYS_getppid);
+		sink += (unsigned)write(null, "x", 1);
+	}
+}
+
+static NOINLINE void
+part_naps(long n)
+{
+	const struct timespec shortest = { .tv_nsec = 1 };
+
+	for (; n > 0; n--)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &shortest, NULL);
+	sink++;
+}
+
+/* Two threads wake each other: whose turn it is. */
+static _Atomic uint32_t turn;
+static int64_t partner_ns;
+
+static void
+wait_for(uint32_t wanted)
+{
+	uint32_t seen;
+
+	while ((seen = atomic_load(&turn)) != wanted && seen != 2)
+		syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, seen, NULL);
+}
+
+static void
+hand_over(uint32_t to)
+{
+	atomic_store(&turn, to);
+	syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static NOINLINE void *
+part_partner(void *argument)
+{
+	for (;;) {
+		wait_for(1);
+		if (atomic_load(&turn) == 2)
+			break;
+		hand_over(0);
+	}
+	partner_ns = thread_ns();
+	return argument;
+}
+
+static NOINLINE void
+part_futex(long n)
+{
+	for (; n > 0; n--) {
+		hand_over(1);
+		wait_for(0);
+	}
+	sink++;
+}
+
+static struct part {
+	const char *name;
+	void (*run)(long n);
+	long n;			/* of what takes about PART_NS */
+	int64_t ns;		/* used so far */
+	int is_wanted;
+} parts[] = {
+	{ .name = "user", .run = part_user, .n = 2000 },
+	{ .name = "read", .run = part_read, .n = 8 },
+	{ .name = "faults", .run = part_faults, .n = 16 },
+	{ .name = "calls", .run = part_calls, .n = 50 },
+	{ .name = "naps", .run = part_naps, .n = 4 },
+	{ .name = "futex", .run = part_futex, .n = 4 },
+};
+
+#define N_PARTS (sizeof parts / sizeof *parts)
+
+static uint32_t
+draw(uint32_t below)
+{
+	static uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32_t)(state >> 33) % below;
+}
+
+static int64_t
+run_part(struct part *part, long n)
+{
+	int64_t start = thread_ns(), ns;
+
+	part->run(n);
+	ns = thread_ns() - start;
+	part->ns += ns;
+	return ns;
+}
+
+/* The fastest of some tries is not disturbed by others. */
+static void
+calibrate(struct part *part)
+{
+	int64_t best = INT64_MAX, ns;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		ns = run_part(part, part->n);
+		if (ns < best)
+			best = ns;
+	}
+	part->n = 1 + (long)((double)part->n * PART_NS / (double)(best + 1));
+}
+
+static void
+run_parts(int64_t until)
+{
+	struct part *part;
+
+	while (thread_ns() < until) {
+		part = &parts[draw(N_PARTS)];
+		if (part->is_wanted)
+			run_part(part, 1 + (long)draw(2 * (uint32_t)part->n));
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *programs = argc > 2 ? "" : "all";
+	pthread_t partner;
+	size_t i;
+	int k;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: parts MILLISECONDS [PART...]\n");
+		return 2;
+	}
+	zeros = open("/dev/zero", O_RDONLY);
+	null = open("/dev/null", O_WRONLY);
+	for (i = 0; i < N_PARTS; i++) {
+		parts[i].is_wanted = *programs != '\0';
+		for (k = 2; k < argc; k++)
+			parts[i].is_wanted |=
+			    strcmp(argv[k], parts[i].name) == 0;
+	}
+	if (pthread_create(&partner, NULL, part_partner, NULL) != 0)
+		return 1;
+	for (i = 0; i < N_PARTS; i++)
+		if (parts[i].is_wanted)
+			calibrate(&parts[i]);
+	run_parts(atol(argv[1]) * INT64_C(1000000));
+	hand_over(2);
+	pthread_join(partner, NULL);
+	for (i = 0; i < N_PARTS; i++)
+		printf("part_%s %lld\n", parts[i].name,
+		    (long long)parts[i].ns);
+	printf("part_partner %lld\nmain %lld\n", (long long)partner_ns,
+	    (long long)thread_ns());
+	return 0;
+}

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-parts.py -- shares of CPU time against a program that measures itself.
+
+tests/programs/parts.c asks its threads' CPU clocks around each of its parts
+and prints what each has used; a profile must show the same shares, by every
+way of sampling CPU time, for root and for an ordinary user.  Speaks TAP.
+
+Shares may be off by what the number of samples allows: five standard
+deviations, and one percent.  A sample that stands for several intervals counts
+once in that number, and where kernel time is for ticks alone, ticks are the
+samples of it.
+
+Two limits of ticks are known, and kept out of here.  Sleeps of microseconds:
+the kernel sets the processor's timer for each, which takes most of the time
+that they cost, but need not where a tick is due as soon; so no tick ever finds
+it.  And a processor that is shared: a program that asks for its CPU time all
+the time is put off between two ticks.  So the program runs before others where
+that is allowed; where ticks find it seldom all the same, the case is skipped.
+"""
+import contextlib
+import importlib
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+collector = importlib.import_module('test-collector')
+Run, Skip = collector.Run, collector.Skip
+
+PARTS = os.environ.get('CPPROF_PARTS', os.path.join(
+    collector.BUILD, 'tests', 'programs', 'parts'))
+NOBODY = 65534
+USER_CLOCK = 'perf event for user mode, ticks for the kernel'
+STEADY = ('user', 'read', 'faults', 'calls')
+ALL = STEADY + ('futex',)
+GIVEN_UP = 0x100
+
+
+@contextlib.contextmanager
+def copies_for_everyone():
+    """Where any user may read them; the build may be in a private folder."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)
+        for name in PARTS, collector.LIBRARY:
+            shutil.copy(name, directory)
+            os.chmod(os.path.join(directory, os.path.basename(name)), 0o755)
+        yield directory
+
+
+def before(is_root):
+    def prepare():
+        try:
+            os.nice(-20)
+        except PermissionError:
+            pass
+        if os.geteuid() == 0 and not is_root:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+    return prepare
+
+
+class Parts:
+    """One run of the program, and what it says of itself."""
+
+    def __init__(self, copies, resources, is_root, ms, parts, random):
+        output = tempfile.mkdtemp(prefix='cpprof-test-', dir=copies)
+        os.chmod(output, 0o777)
+        environment = dict(
+            os.environ, CPPROF_OUTPUT=output, CPPROF_RESOURCES=resources,
+            LD_PRELOAD=os.path.join(copies,
+                                    os.path.basename(collector.LIBRARY)))
+        if random:
+            environment['CPPROF_RANDOM'] = '1'
+        run = subprocess.run(
+            [os.path.join(copies, 'parts'), str(ms), *parts],
+            capture_output=True, text=True, timeout=60, env=environment,
+            preexec_fn=before(is_root))
+        assert run.returncode == 0 and run.stderr == '', run.stderr
+        words = [line.split() for line in run.stdout.splitlines()]
+        self.used = {name: int(ns) for name, ns in words}
+        self.cpu_ns = self.used.pop('main') + self.used['part_partner']
+        self.profile = collector.Profile(
+            os.path.join(output, os.listdir(output)[0]))
+
+    def check(self, resource='cpu'):
+        profile = self.profile.of(resource)
+        source = next(r.source for r in profile.resources
+                      if r.name == resource)
+        stacks = profile.stacks()
+        samples = profile.samples
+        found_by_ticks = self.cpu_ns / 4e6
+        is_split = source == USER_CLOCK
+        is_by_ticks = source == 'thread CPU timer'
+        if is_by_ticks and 'overrun' in profile.drops and \
+                profile.drops['overrun'][1] > 0.15 * profile.hits:
+            raise Skip('ticks find the program seldom: the machine is busy')
+        for name, ns in self.used.items():
+            share = ns / self.cpu_ns
+            hits = sum(n for stack, n in stacks.items() if name in stack)
+            n = min(samples, found_by_ticks) if is_split else samples
+            bound = 5 * math.sqrt(share * (1 - share) / n) + 0.01
+            assert abs(hits / profile.hits - share) <= bound, \
+                (name, hits / profile.hits, share, bound, source)
+        intervals = self.cpu_ns / 1000 / profile.interval
+        off = abs(profile.hits + profile.lost() - intervals) / intervals
+        assert off <= 5 / math.sqrt(samples) + 0.02, (profile.hits, intervals)
+
+
+def check(copies, is_root, resources, ms, parts=STEADY, random=False):
+    run = Parts(copies, resources, is_root, ms, parts, random)
+    run.check()
+    return run
+
+
+def has_fine_source(resources, random):
+    environment = {'CPPROF_OFFER': '1', 'CPPROF_RESOURCES': resources}
+    if random:
+        environment['CPPROF_RANDOM'] = '1'
+    out = subprocess.run([PARTS], capture_output=True, text=True, env=dict(
+        os.environ, **environment, **collector.PRELOAD)).stdout
+    return 'perf event' in out.split('\t')[1]
+
+
+WAYS = (
+    # name, resources, whether drawn at random, milliseconds
+    ('by_default', 'cpu', False, 2500),
+    ('each_millisecond', 'cpu:1000', False, 1500),
+    ('by_the_smallest_interval', 'cpu:100', False, 1500),
+    ('at_random', 'cpu', True, 2500),
+    ('at_random_each_millisecond', 'cpu:1000', True, 1500),
+    ('beside_page_faults', 'cpu:1000,page-faults:20', False, 1500),
+    ('beside_others', 'cpu:1000,syscalls,context-switches:1,real', False,
+     1500),
+)
+
+
+def programs_that_switch_are_left_to_ticks(copies, is_root):
+    def case():
+        for resources in 'cpu:1000', 'cpu:1000,page-faults:20':
+            if not has_fine_source(resources, False):
+                raise Skip('no perf events here')
+            run = check(copies, is_root, resources, 1500, ALL)
+            assert run.profile.flags & GIVEN_UP
+    case.__name__ = 'programs_that_switch_are_left_to_ticks_' + \
+        name_of(is_root)
+    return case
+
+
+def modes_are_told_apart(copies, is_root):
+    """A loop of additions is no kernel's work, and reading zeros is."""
+    def case():
+        for resources in 'user,system', 'user,system,cpu':
+            profile = Parts(copies, resources, is_root, 2000,
+                            ('user', 'read'), False).profile
+            system, user = profile.of('system'), profile.of('user')
+            hits = system.hits_with('part_user')
+            most = 0.02 + 4 * math.sqrt(0.02 / system.samples)
+            assert hits <= most * system.hits, (resources, hits, system.hits)
+            hits = user.hits_with('part_user')
+            least = 0.75 - 4 * math.sqrt(0.25 / user.samples)
+            assert hits >= least * user.hits, (resources, hits, user.hits)
+    case.__name__ = 'modes_are_told_apart_' + name_of(is_root)
+    return case
+
+
+def name_of(is_root):
+    return 'for_root' if is_root else 'for_an_ordinary_user'
+
+
+def case_of(copies, name, is_root, resources, random, ms):
+    def case():
+        if random and not has_fine_source(resources, random):
+            raise Skip('no perf events here')
+        run = check(copies, is_root, resources, ms, random=random)
+        assert run.profile.flags & GIVEN_UP == 0
+    case.__name__ = 'shares_hold_%s_%s' % (name, name_of(is_root))
+    return case
+
+
+def main():
+    if not os.path.exists(collector.LIBRARY):
+        print('1..0 # SKIP no collector on this machine')
+        return 0
+    users = (True, False) if os.geteuid() == 0 else (False,)
+    with copies_for_everyone() as copies:
+        collector.CASES = tuple(
+            case_of(copies, name, is_root, resources, random, ms)
+            for is_root in users for name, resources, random, ms in WAYS
+        ) + tuple(
+            make(copies, is_root) for is_root in users
+            for make in (programs_that_switch_are_left_to_ticks,
+                         modes_are_told_apart))
+        collector.REAL_PROGRAMS = ()
+        return collector.main()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
