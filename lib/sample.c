@@ -200,8 +200,11 @@ least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Counts a sample's time, and charges it to the thread's allowance. */
-static void
+/*
+ * Counts a sample's time, and charges it to the thread's allowance.  Returns
+ * what of it was the sample's.
+ */
+static int64_t
 charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
     uint64_t time_ns)
 {
@@ -217,6 +220,7 @@ charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
 	    cost;
 	if (thread->allowance_ns < ALLOWANCE_MIN_NS)
 		thread->allowance_ns = ALLOWANCE_MIN_NS;
+	return cost;
 }
 
 /* Takes it, or says why not. */
@@ -284,19 +288,17 @@ static void
 take_and_charge(struct thread *thread, const struct occasion *occasion,
     const void *context)
 {
-	int64_t start = clock_ns(CLOCK_MONOTONIC), now, elapsed, rest;
+	int64_t start = clock_ns(CLOCK_MONOTONIC), now, rest;
 	const struct tree *tree = &thread->tree;
 	const size_t memory = tree_memory(tree);
 	const int cancel_state = set_aside(thread);
 
 	try(thread, occasion, context);
 	now = clock_ns(CLOCK_MONOTONIC);
-	elapsed = now - start;
-	rest = REST * elapsed;
+	rest = REST * charge(thread, now - start, tree_memory(tree) != memory,
+	    occasion->time_ns);
 	thread->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
 	    REST_MAX_NS);
-	charge(thread, elapsed, tree_memory(tree) != memory,
-	    occasion->time_ns);
 	take_up(thread, cancel_state);
 }
 
