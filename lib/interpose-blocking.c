@@ -5,7 +5,10 @@
  * lib/wrapped.c for the time in between.  (The calls that wait for signals are
  * in lib/interpose-sigwait.c, those that read and write in lib/interpose-io.c.)
  */
+#include <aio.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -40,17 +43,38 @@ int __nanosleep(const struct timespec *, struct timespec *);
 int __sigsuspend(const sigset_t *);
 pid_t __wait(int *);
 pid_t __waitpid(pid_t, int *, int);
+int __open_2(const char *, int);
+int __open64_2(const char *, int);
+int __openat_2(int, const char *, int);
+int __openat64_2(int, const char *, int);
 int __connect(int, __CONST_SOCKADDR_ARG, socklen_t);
 
 /* <unistd.h> has it with an ellipsis; so many arguments it takes at most. */
 EXPORTED long system_call(long, long, long, long, long, long, long)
     __asm__("syscall");
 
+/*
+ * Likewise <fcntl.h>: by the machine's calling convention an argument that is
+ * handed on and was not given does no harm.
+ */
+typedef int opening(const char *, int, long);
+typedef int opening_at(int, const char *, int, long);
+typedef int control(int, int, long);
+EXPORTED opening open_file __asm__("open");
+EXPORTED opening open_file64 __asm__("open64");
+EXPORTED opening_at open_file_at __asm__("openat");
+EXPORTED opening_at open_file_at64 __asm__("openat64");
+EXPORTED control control_file __asm__("fcntl");
+EXPORTED control control_file64 __asm__("fcntl64");
+
 static struct {
 #define BLOCKING(type, name, parameters, arguments) __typeof__(name) *name;
 #include "lib/interpose-blocking.def"
 #undef BLOCKING
 	__typeof__(system_call) *syscall;
+	opening *open, *open64;
+	opening_at *openat, *openat64;
+	control *fcntl, *fcntl64;
 	__typeof__(pthread_mutex_lock) *pthread_mutex_lock;
 	__typeof__(pthread_mutex_trylock) *pthread_mutex_trylock;
 	__typeof__(pthread_rwlock_rdlock) *pthread_rwlock_rdlock;
@@ -66,6 +90,12 @@ static const struct next_function functions[] = {
 #include "lib/interpose-blocking.def"
 #undef BLOCKING
 	{ "syscall", &next.syscall },
+	{ "open", &next.open },
+	{ "open64", &next.open64 },
+	{ "openat", &next.openat },
+	{ "openat64", &next.openat64 },
+	{ "fcntl", &next.fcntl },
+	{ "fcntl64", &next.fcntl64 },
 	{ "pthread_mutex_lock", &next.pthread_mutex_lock },
 	{ "pthread_mutex_trylock", &next.pthread_mutex_trylock },
 	{ "pthread_rwlock_rdlock", &next.pthread_rwlock_rdlock },
@@ -88,9 +118,8 @@ pass(const void *return_address)
 #define IS_MEASURED \
 	(!GATE_IS_CLOSED(gate) && pass(__builtin_return_address(0)))
 
-#define BLOCKING(type, name, parameters, arguments)			\
-EXPORTED type								\
-name parameters								\
+/* The body of a wrapper of next.name. */
+#define WAIT(type, name, arguments)					\
 {									\
 	struct wrapped_call call;					\
 	type result;							\
@@ -102,6 +131,11 @@ name parameters								\
 	wrapped_leave(&call);						\
 	return result;							\
 }
+
+#define BLOCKING(type, name, parameters, arguments)			\
+EXPORTED type								\
+name parameters								\
+WAIT(type, name, arguments)
 #include "lib/interpose-blocking.def"
 #undef BLOCKING
 
@@ -147,6 +181,46 @@ system_call(long number, long a, long b, long c, long d, long e, long f)
 	wrapped_leave(&call);
 	return result;
 }
+
+/* Pipes with names wait for their other end, and files far away for theirs. */
+int
+open_file(const char *path, int flags, long mode)
+WAIT(int, open, (path, flags, mode))
+
+int
+open_file64(const char *path, int flags, long mode)
+WAIT(int, open64, (path, flags, mode))
+
+int
+open_file_at(int folder, const char *path, int flags, long mode)
+WAIT(int, openat, (folder, path, flags, mode))
+
+int
+open_file_at64(int folder, const char *path, int flags, long mode)
+WAIT(int, openat64, (folder, path, flags, mode))
+
+/* Of all that it does only locks are waited for. */
+#define CONTROL(function, name)						\
+int									\
+function(int fd, int command, long argument)				\
+{									\
+	struct wrapped_call call;					\
+	int result;							\
+									\
+	if (!IS_MEASURED)						\
+		return next.name(fd, command, argument);		\
+	if (command != F_SETLKW && command != F_OFD_SETLKW) {		\
+		result = next.name(fd, command, argument);		\
+		wrapped_count_call((const void *)next.name);		\
+		return result;						\
+	}								\
+	wrapped_enter(&call, (const void *)next.name, WRAPPED_WAIT);	\
+	result = next.name(fd, command, argument);			\
+	wrapped_leave(&call);						\
+	return result;							\
+}
+CONTROL(control_file, fcntl)
+CONTROL(control_file64, fcntl64)
 
 void
 blocking_begin(bool is_sampled)

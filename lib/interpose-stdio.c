@@ -35,6 +35,12 @@ size_t __fread_chk(void *, size_t, size_t, size_t, FILE *);
 size_t __fread_unlocked_chk(void *, size_t, size_t, size_t, FILE *);
 char *__fgets_chk(char *, size_t, int, FILE *);
 char *__fgets_unlocked_chk(char *, size_t, int, FILE *);
+int __isoc99_vfscanf(FILE *, const char *, va_list);
+int __isoc23_vfscanf(FILE *, const char *, va_list);
+int __isoc99_fscanf(FILE *, const char *, ...);
+int __isoc99_scanf(const char *, ...);
+int __isoc23_fscanf(FILE *, const char *, ...);
+int __isoc23_scanf(const char *, ...);
 int __vfprintf_chk(FILE *, int, const char *, va_list);
 int __vprintf_chk(int, const char *, va_list);
 int __fprintf_chk(FILE *, int, const char *, ...);
@@ -56,6 +62,9 @@ static struct {
 	__typeof__(printf) *printf;
 	__typeof__(__fprintf_chk) *__fprintf_chk;
 	__typeof__(__printf_chk) *__printf_chk;
+	__typeof__(vfscanf) *vfscanf;
+	__typeof__(vfscanf) *__isoc99_vfscanf;
+	__typeof__(vfscanf) *__isoc23_vfscanf;
 } next;
 
 static const struct next_function functions[] = {
@@ -70,6 +79,9 @@ static const struct next_function functions[] = {
 	{ "printf", &next.printf },
 	{ "__fprintf_chk", &next.__fprintf_chk },
 	{ "__printf_chk", &next.__printf_chk },
+	{ "vfscanf", &next.vfscanf },
+	{ "__isoc99_vfscanf", &next.__isoc99_vfscanf },
+	{ "__isoc23_vfscanf", &next.__isoc23_vfscanf },
 };
 
 static enum gate gate;
@@ -210,6 +222,60 @@ PRINT(printf, (const char *format, ...), stdout, -1)
 PRINT(__fprintf_chk, (FILE *file, int flag, const char *format, ...), file,
     flag)
 PRINT(__printf_chk, (int flag, const char *format, ...), stdout, flag)
+
+/*
+ * Reading by a format waits where the buffer is empty.  How many bytes it takes
+ * is not known; they are left to the kernel's count.
+ */
+static int
+scan(__typeof__(vfscanf) *real_one, FILE *file, const char *format,
+    va_list values, const void *return_address)
+{
+	struct wrapped_call call;
+	int result;
+
+	if (GATE_IS_CLOSED(gate) || (gate == GATE_OPEN &&
+	    file->_IO_read_ptr < file->_IO_read_end) ||
+	    !enter(&call, (const void *)real_one, return_address))
+		return real_one(file, format, values);
+	result = real_one(file, format, values);
+	wrapped_leave(&call);
+	return result;
+}
+
+static void
+stdio_look_up(void)
+{
+	wrapped_look_up(functions, sizeof functions / sizeof *functions);
+}
+
+#define SCAN(name, parameters, real_name, file)				\
+EXPORTED int								\
+name parameters								\
+{									\
+	va_list values;							\
+	int result;							\
+									\
+	if (gate == GATE_UNSET)						\
+		stdio_look_up();					\
+	va_start(values, format);					\
+	result = scan(next.real_name, file, format, values,		\
+	    __builtin_return_address(0));				\
+	va_end(values);							\
+	return result;							\
+}
+#undef fscanf
+#undef scanf
+EXPORTED int plain_fscanf(FILE *, const char *, ...) __asm__("fscanf");
+EXPORTED int plain_scanf(const char *, ...) __asm__("scanf");
+SCAN(plain_fscanf, (FILE *file, const char *format, ...), vfscanf, file)
+SCAN(plain_scanf, (const char *format, ...), vfscanf, stdin)
+SCAN(__isoc99_fscanf, (FILE *file, const char *format, ...),
+    __isoc99_vfscanf, file)
+SCAN(__isoc99_scanf, (const char *format, ...), __isoc99_vfscanf, stdin)
+SCAN(__isoc23_fscanf, (FILE *file, const char *format, ...),
+    __isoc23_vfscanf, file)
+SCAN(__isoc23_scanf, (const char *format, ...), __isoc23_vfscanf, stdin)
 
 /* All streams, if file is NULL: those bytes are the kernel's to tell. */
 static int

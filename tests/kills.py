@@ -45,7 +45,8 @@ def one(number):
         [TARGET, *mode], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         start_new_session=True,
         env=dict(os.environ, LD_PRELOAD=LIBRARY, CPPROF_OUTPUT=directory,
-                 CPPROF_RESOURCES='cpu:%d' % chance.choice((200, 1000, 4000))))
+                 CPPROF_RESOURCES='cpu:%d' % chance.choice((200, 1000, 4000)) +
+                 chance.choice(('', ',real:1000'))))
     time.sleep(chance.random() ** 2 * 0.4)
     names = os.listdir(directory)
     before = {name: samples(os.path.join(directory, name)) for name in names}

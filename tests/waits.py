@@ -34,13 +34,14 @@ LATE = 150000000
 class Recording:
     """A program under `cpprof record -r real:1ms`, up to its word `until`."""
 
-    def __init__(self, *words, until, resources=('real:1ms',)):
+    def __init__(self, *words, until, resources=('real:1ms',),
+                 program=(WAITER,)):
         self.directory = tempfile.TemporaryDirectory(prefix='cpprof-test-')
         self.path = os.path.join(self.directory.name, 'p')
         chosen = [word for name in resources for word in ('-r', name)]
         self.process = subprocess.Popen(
-            [CPPROF, 'record', '-o', self.path, *chosen, WAITER, *words],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [CPPROF, 'record', '-o', self.path, *chosen, *program, *words],
+            cwd=self.directory.name, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, start_new_session=True,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
                                                   (0, 0)))
@@ -246,6 +247,21 @@ def io_time_has_reads_that_do_not_return():
         assert profile.hits_with('by_poll') == 0
 
 
+def a_worker_that_was_killed_waits_no_longer():
+    script = '"$0" kinds & sleep 1; kill -9 $!; echo killed 0; sleep 1'
+    with Recording(WAITER, until='killed',
+                   program=('sh', '-c', script)) as recording:
+        after = time.monotonic_ns()
+        recording.wait()
+        # In the background its input is empty.
+        began = {name: ns for name, ns in recording.began.items()
+                 if name.startswith('by_') and name != 'by_getchar'}
+        profile, = (profile for profile in map(Profile, recording.files())
+                    if profile.hits_with('by_poll'))
+        last_to({name: profile.hits_with(name) for name in began}, began,
+                after - 100000000, after)
+
+
 def cancelled_threads_keep_their_waits():
     with Recording('leave', 'cancel', '400', until='leaves') as recording:
         recording.wait()
@@ -265,6 +281,7 @@ CASES = (
     left('exit'), left('_exit'), left('quick_exit'), left('abort'),
     left('exec'),
     cancelled_threads_keep_their_waits,
+    a_worker_that_was_killed_waits_no_longer,
     a_server_is_seen_while_it_runs,
     watch_shows_what_waits,
     a_storm_of_waits_hides_none_that_lasts,

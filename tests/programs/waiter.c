@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* waiter.c -- threads that wait for what never comes, each in a way of its own.
  *
- *	waiter kinds		a thread for each way to wait
+ *	waiter kinds		a thread for each way to wait; makes a file `fifo`
  *	waiter deadlock		two threads, each with the other's lock
  *	waiter leave HOW MS	some threads wait; after MS milliseconds the
  *				process ends: by exit, _exit, quick_exit, abort,
@@ -12,6 +12,7 @@
  * right before the call, and "ready" when all have begun.
  */
 #include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -23,6 +24,7 @@
 #include <sys/file.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -153,6 +155,51 @@ lock_file(void)
 	flock(other, LOCK_EX);
 }
 
+static void
+lock_record(void)
+{
+	char name[] = "lock-XXXXXX";
+	struct flock lock = { .l_type = F_WRLCK };
+	int mine = mkstemp(name), other = open(name, O_RDWR);
+
+	unlink(name);
+	fcntl(mine, F_OFD_SETLKW, &lock);
+	fcntl(other, F_OFD_SETLKW, &lock);
+}
+
+static void
+open_fifo(void)
+{
+	if (mkfifo("fifo", 0600) != 0)
+		_exit(8);
+	open("fifo", O_RDONLY);
+}
+
+static void
+scan_number(void)
+{
+	FILE *stream = fdopen(dup(empty[0]), "r");
+	int number;
+
+	if (stream == NULL || fscanf(stream, "%d", &number) != 1)
+		_exit(6);
+}
+
+static void
+wait_for_message(void)
+{
+	struct mq_attr attributes = { .mq_maxmsg = 1, .mq_msgsize = 8 };
+	char name[64], message[8];
+	mqd_t queue;
+
+	snprintf(name, sizeof name, "/cpprof-waiter-%ld", (long)getpid());
+	queue = mq_open(name, O_CREAT | O_RDONLY, 0600, &attributes);
+	if (queue < 0)			/* not on this machine */
+		pause();
+	mq_unlink(name);
+	mq_receive(queue, message, sizeof message, NULL);
+}
+
 static char byte;
 WAY(by_mutex, pthread_mutex_lock(&locked))
 WAY(by_rwlock_read, read_lock())
@@ -177,13 +224,17 @@ WAY(by_pause, pause())
 WAY(by_flock, lock_file())
 WAY(by_futex, syscall(SYS_futex, &word, 0, 0, NULL))
 WAY(by_getchar, getchar())
+WAY(by_fscanf, scan_number())
+WAY(by_fcntl, lock_record())
+WAY(by_open, open_fifo())
+WAY(by_message, wait_for_message())
 
 static void *(*const ways[])(void *) = {
 	by_mutex, by_rwlock_read, by_rwlock_write, by_c11_mutex, by_condition,
 	by_c11_condition, by_semaphore, by_barrier, by_join, by_poll,
 	by_select, by_epoll, by_read, by_recv, by_accept, by_nanosleep,
 	by_sleep, by_waitpid, by_sigwait, by_pause, by_flock, by_futex,
-	by_getchar,
+	by_getchar, by_fscanf, by_fcntl, by_open, by_message,
 };
 
 enum { N_WAYS = sizeof ways / sizeof *ways };
