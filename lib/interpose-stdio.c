@@ -36,11 +36,15 @@ size_t __fread_unlocked_chk(void *, size_t, size_t, size_t, FILE *);
 char *__fgets_chk(char *, size_t, int, FILE *);
 char *__fgets_unlocked_chk(char *, size_t, int, FILE *);
 int __isoc99_vfscanf(FILE *, const char *, va_list);
-int __isoc23_vfscanf(FILE *, const char *, va_list);
 int __isoc99_fscanf(FILE *, const char *, ...);
 int __isoc99_scanf(const char *, ...);
+/* What is not in the C library is not looked for: dlerror would allocate. */
+#define HAS_C23_SCANF __GLIBC_PREREQ(2, 38)
+#if HAS_C23_SCANF
+int __isoc23_vfscanf(FILE *, const char *, va_list);
 int __isoc23_fscanf(FILE *, const char *, ...);
 int __isoc23_scanf(const char *, ...);
+#endif
 int __vfprintf_chk(FILE *, int, const char *, va_list);
 int __vprintf_chk(int, const char *, va_list);
 int __fprintf_chk(FILE *, int, const char *, ...);
@@ -64,7 +68,9 @@ static struct {
 	__typeof__(__printf_chk) *__printf_chk;
 	__typeof__(vfscanf) *vfscanf;
 	__typeof__(vfscanf) *__isoc99_vfscanf;
+#if HAS_C23_SCANF
 	__typeof__(vfscanf) *__isoc23_vfscanf;
+#endif
 } next;
 
 static const struct next_function functions[] = {
@@ -81,7 +87,9 @@ static const struct next_function functions[] = {
 	{ "__printf_chk", &next.__printf_chk },
 	{ "vfscanf", &next.vfscanf },
 	{ "__isoc99_vfscanf", &next.__isoc99_vfscanf },
+#if HAS_C23_SCANF
 	{ "__isoc23_vfscanf", &next.__isoc23_vfscanf },
+#endif
 };
 
 static enum gate gate;
@@ -273,9 +281,11 @@ SCAN(plain_scanf, (const char *format, ...), vfscanf, stdin)
 SCAN(__isoc99_fscanf, (FILE *file, const char *format, ...),
     __isoc99_vfscanf, file)
 SCAN(__isoc99_scanf, (const char *format, ...), __isoc99_vfscanf, stdin)
+#if HAS_C23_SCANF
 SCAN(__isoc23_fscanf, (FILE *file, const char *format, ...),
     __isoc23_vfscanf, file)
 SCAN(__isoc23_scanf, (const char *format, ...), __isoc23_vfscanf, stdin)
+#endif
 
 /* All streams, if file is NULL: those bytes are the kernel's to tell. */
 static int
