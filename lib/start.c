@@ -410,6 +410,12 @@ start_process(char **environment, const char *output, const char **problem)
 	return start_calling_thread();
 }
 
+/*
+ * clang's thread sanitizer is part of the program, stands before most of the C
+ * library, and cannot be called before it has begun.
+ */
+void __tsan_init(void) __attribute__((weak));
+
 __attribute__((constructor)) static void
 start(int argc, char **argv, char **environment)
 {
@@ -417,6 +423,8 @@ start(int argc, char **argv, char **environment)
 	const char *problem;
 
 	(void)argc, (void)argv;
+	if (__tsan_init != NULL)
+		__tsan_init();
 	real();
 	if (process_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
 	    getauxval(AT_SECURE) == 0)

@@ -202,7 +202,39 @@ def stacks_of_go_and_c_are_whole():
                 (path, stacks)
 
 
+def keep_addresses():
+    ctypes.CDLL(None).personality(0x40000)              # ADDR_NO_RANDOMIZE
+
+
+def stacks_below_a_thread_sanitizer_are_whole():
+    tried = 0
+    for compiler in 'gcc', 'clang':
+        with collector.tempfile.TemporaryDirectory() as directory:
+            try:
+                program = compiled(
+                    [compiler, '-O1', '-fsanitize=thread', os.path.abspath(
+                        os.path.join(collector.SOURCES, 'stacks.c'))],
+                    directory, 'no thread sanitizer')
+            except Skip:
+                continue
+            command = (program, 'own', '300', '30')
+            plain = subprocess.run(command, capture_output=True,
+                                   preexec_fn=keep_addresses)
+            if plain.returncode != 0:
+                continue
+            run = Run(*command, CPPROF_RESOURCES='cpu:500,page-faults:1',
+                      before=keep_addresses)
+            assert (run.status, run.out) == (0, plain.stdout), run.err
+            profile = run.one()
+            assert profile.of('page-faults').hits > 0
+            assert not WHOLE & set(profile.drops), profile.drops
+            tried += 1
+    if tried == 0:
+        raise Skip('no thread sanitizer')
+
+
 CASES = (
+    stacks_below_a_thread_sanitizer_are_whole,
     stacks_made_by_makecontext_are_whole,
     stacks_of_boost_fibers_are_whole,
     stacks_of_go_and_c_are_whole,
