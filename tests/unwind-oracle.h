@@ -7,8 +7,8 @@
  *
  * Where code has no tables the unwinder may know more, by guessing; then what
  * libgcc knows must be what it begins with.  libgcc takes any word for a return
- * address; where it goes on to what is not code, the unwinder must agree up to
- * there.
+ * address; where it goes on to what no call has left, the unwinder must agree up
+ * to there.
  */
 #ifndef CPPROF_TESTS_UNWIND_ORACLE_H
 #define CPPROF_TESTS_UNWIND_ORACLE_H
