@@ -41,6 +41,12 @@ bench-collector: all
 		-n $${ROUNDS:-5} $${SHORT:-}
 .PHONY: bench-collector
 
+# What keeping the names of a recording takes.
+EXTRA_DIST += bench/names.py
+bench-names: all
+	$(PYTHON3) $(srcdir)/bench/names.py ./cpprof
+.PHONY: bench-names
+
 # Loading callgrind's files, beside callgrind_annotate (valgrind, GNU time).
 EXTRA_DIST += bench/callgrind.sh
 bench-callgrind: all
