@@ -549,11 +549,11 @@ def the_prompt_can_be_chosen():
     terminal.expect("settings:3: shell is no setting")
     terminal.expect("Time) ")
     terminal.type("threshold\n")
-    terminal.expect("threshold 0.02")
+    terminal.expect("0.02\r\n")
     terminal.type("quit\n")
     assert terminal.status() == 0
     terminal = Terminal("-e", "threshold", FORMS, **mine)
-    terminal.expect("threshold 0.01")
+    terminal.expect("0.01\r\n")
     assert terminal.status() == 0
 
 
