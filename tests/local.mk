@@ -213,6 +213,7 @@ script_tests = \
 	tests/manual.py \
 	tests/names.py \
 	tests/other-tools.py \
+	tests/quickstart.sh \
 	tests/random-calls.py \
 	tests/random-oracle.py \
 	tests/record.sh \

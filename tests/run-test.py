@@ -6,8 +6,8 @@
 
 Passes on what the command prints, TAP, and its exit status.  At the time limit
 the test and what it started are killed and "Bail out!" says so: a hang is a
-failure, and the rest of the suite goes on.  What a test leaves running does not
-keep the suite waiting, though it holds the test's output open.
+failure, and the rest of the suite goes on.  What a test leaves running is killed
+in the end, and does not keep the suite waiting if it has left the process group.
 
 cmocka says "not ok 7 # SKIP name" of a case that was skipped, which is a failure
 to who reads TAP by the book; and not why, which skip.h says on a line before.
@@ -98,7 +98,7 @@ def main():
         if not has_ended:
             kill(test, signal.SIGTERM)
             follow(test, output, time.monotonic() + 5)
-            kill(test, signal.SIGKILL)
+        kill(test, signal.SIGKILL)
         output.end()
     if not has_ended:
         print(f'Bail out! still running after {limit:g} s: '

@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# quickstart.sh -- missing packages are told as such; a test that hangs fails,
+# and one that is skipped does not.
+set -u
+: "${srcdir:=.}" "${PYTHON3:=python3}"
+srcdir=$(cd "$srcdir" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+n=0
+
+# is CLAIM WANTED GOT
+is() {
+	n=$((n + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "wanted: $2" "got: $3" | sed 's/^/# /'
+	fi
+}
+
+# like CLAIM PATTERN TEXT
+like() {
+	n=$((n + 1))
+	if printf '%s\n' "$3" | grep -qE "$2"; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "wanted: $2" "got: $3" | sed 's/^/# /'
+	fi
+}
+
+# A machine with little more than a shell, and a user who is not root.
+mkdir bin
+for tool in sh dirname sed cat env grep mkdir date sleep tail tr cut; do
+	ln -s "$(command -v $tool)" bin/
+done
+printf '#!/bin/sh\necho 1000\n' >bin/id
+printf '#!/bin/sh\necho "$@" >>%s/called\n' "$work" >bin/apt-get
+chmod +x bin/id bin/apt-get
+PATH=$work/bin "$srcdir/quickstart" check >out 2>err
+is 'missing packages have exit status 1' 1 $?
+is 'and are no test that failed' '' "$(cat out)"
+like 'they are listed, with how to install them' \
+	'^quickstart: missing packages: gcc g\+\+ .*; as root: apt-get install gcc g\+\+ ' \
+	"$(cat err)"
+is 'on one line' 1 "$(wc -l <err)"
+is 'nothing is installed without the right to' '' "$(cat called 2>/dev/null)"
+rm bin/apt-get
+PATH=$work/bin "$srcdir/quickstart" >out 2>err
+is 'so also where there is no apt-get' 1 $?
+like 'which is no reason not to list them' 'missing packages: gcc' \
+	"$(cat err)"
+
+run_test() {
+	"$PYTHON3" "$srcdir/tests/run-test.py" "$@"
+}
+
+if ! command -v "$PYTHON3" >/dev/null; then
+	echo "ok $((n + 1)) - run-test.py # SKIP no python3"
+	echo "1..$((n + 1))"
+	exit 0
+fi
+start=$(date +%s)
+TEST_TIME_LIMIT=1 run_test sh -c \
+	'echo "ok 1 - before"; (trap "" TERM; sleep 300) & wait' >out
+is 'a test that hangs is ended' yes \
+	"$([ $(($(date +%s) - start)) -lt 60 ] && echo yes)"
+is 'what it said is kept, and what happened is said' 'ok 1 - before
+Bail out! still running after 1 s: sh -c' "$(sed 's/ echo .*//' out)"
+start=$(date +%s)
+run_test sh -c 'echo "ok 1 - last"; sleep 300 & echo $! >left; exit 3' >out
+is 'a test that ends is over, whatever it leaves' '3 ok 1 - last' \
+	"$? $(cat out)"
+waited=0
+while grep -q ') [^Z] ' "/proc/$(cat left)/stat" 2>/dev/null &&
+	[ $waited -lt 100 ]; do
+	sleep 0.1
+	waited=$((waited + 1))
+done
+is 'that is not left running' yes "$([ $waited -lt 100 ] && echo yes)"
+is 'and at once' yes "$([ $(($(date +%s) - start)) -lt 60 ] && echo yes)"
+run_test printf '# skip: clang not found\nnot ok 7 # SKIP of_clang\n' >out
+is 'a case that cmocka skips did not fail' \
+	'ok 7 - of_clang # SKIP clang not found' "$(cat out)"
+run_test sh -c 'kill -SEGV $$' 2>/dev/null
+is 'a signal is 128+N' 139 $?
+echo "1..$n"
