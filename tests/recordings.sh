@@ -31,6 +31,11 @@ like() {
 	fi
 }
 
+# let_go: lets a program that waits end.
+let_go() {
+	timeout 30 sh -c 'echo >go'
+}
+
 # until_there FILE-PATTERN: waits until such a file is there, 30 s at most.
 until_there() {
 	waited=0
@@ -143,14 +148,14 @@ for options in '' '-o wait.cpprof' '--force' '--force -o wait.cpprof'; do
 	until_there 'wait.cpprof/cpprofdata.*'
 	before=$(state)
 	# shellcheck disable=SC2086 # words
-	"$cpprof" record $options ./wait 2>err </dev/null
+	timeout 30 "$cpprof" record $options ./wait 2>err </dev/null
 	is "a second recording at once is refused ($options)" 1 $?
 	like 'since there is one' \
 		'^cpprof: wait\.cpprof: another recording is being written' \
 		"$(cat err)"
 	is 'on one line' 1 "$(wc -l <err)"
 	is 'and touches nothing' "$before" "$(state)"
-	echo >go
+	let_go
 	wait $!
 done
 "$cpprof" record ./wait 2>/dev/null &
@@ -161,19 +166,19 @@ is 'a recording elsewhere is not' 0 $?
 kill -KILL $!
 wait $! 2>/dev/null
 before=$(state)
-"$cpprof" record ./wait 2>err
+timeout 30 "$cpprof" record ./wait 2>err
 is 'what a killed cpprof left running is not disturbed' 1 $?
 like 'and named' 'wait\.cpprof: process [0-9]+ is still being recorded' \
 	"$(cat err)"
 is 'nor moved' "$before" "$(state)"
 left=$(sed 's/.*process \([0-9]*\).*/\1/' err)
-echo >go
+let_go
 waited=0
 while kill -0 "$left" 2>/dev/null && [ $waited -lt 300 ]; do
 	sleep 0.1
 	waited=$((waited + 1))
 done
-(sleep 0.2; echo >go) &
+(sleep 0.2; let_go) &
 "$cpprof" record ./wait 2>err
 is 'a killed cpprof leaves no lock' 0 $?
 
