@@ -195,6 +195,8 @@ step_compact(struct walk *walk, struct compact_rule rule, struct frame *frame)
 
 	cfa = (rule.kind == COMPACT_STACK || rule.kind == COMPACT_STACK_LOAD ?
 	    walk->sp : walk->fp) + (uint64_t)(int64_t)rule.cfa_offset;
+	if (rule.kind == COMPACT_FRAME || rule.kind == COMPACT_FRAME_LOAD)
+		frame->flags |= FRAME_BY_FP;
 	if (rule.kind == COMPACT_STACK_LOAD ||
 	    rule.kind == COMPACT_FRAME_LOAD) {
 		frame->flags |= FRAME_UNCHECKED;

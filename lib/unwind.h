@@ -32,6 +32,7 @@
 				   replaced if the frame is not exact */
 #define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds, */
 #define FRAME_GUESSED 32u	/* or was left by guess */
+#define FRAME_BY_FP 64u		/* left by its frame pointer, by tables */
 
 struct tree_node;
 

@@ -125,63 +125,46 @@ add_word(struct site *site, const struct readable *readable, uintptr_t at,
 	return true;
 }
 
-static bool
-is_own(const struct frame *frame)
-{
-	return frame->address >= process.own_start &&
-	    frame->address < process.own_end;
-}
-
-/* Adds what leads from a frame to its caller. */
-static bool
-add_frame(struct site *site, const struct readable *readable,
-    const struct frame *frame, const struct frame *caller, bool takes_fp)
-{
-	const uint64_t ra = caller->address + !(caller->flags & FRAME_EXACT);
-	uint64_t word;
-
-	if ((frame->flags & FRAME_UNCHECKED) != 0 ||
-	    !add_word(site, readable, caller->sp - 8, ra))
-		return false;
-	/* The stack's mark moves, and what it hides is not compared here. */
-	memcpy(&word, (const void *)(uintptr_t)(caller->sp - 8), sizeof word);
-	if (word != ra)
-		return false;
-	return !takes_fp || frame->fp_slot == 0 ||
-	    add_word(site, readable, frame->fp_slot, caller->fp);
-}
-
 /*
- * Takes down the words by which the stack was walked, from the frame outwards.
- * What this library's functions have saved of each other's registers changes;
- * of these only the one next to the program matters, which has saved the
- * program's.  False if the words alone do not prove the stack.
+ * Takes down the words by which the stack was walked, from the frame outwards:
+ * return addresses, and saved frame pointers where a frame further out is left
+ * by its own.  (Elsewhere that register holds anything.)  False if these alone
+ * do not prove the stack.
  */
 static bool
 add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
 {
-	const struct frames *stack = &unwinder->stack;
+	const struct frame *frames = unwinder->stack.frames;
 	const struct readable *readable = &unwinder->readable;
-	bool has_fp = false;
-	size_t own = stack->n, i;
+	bool needs_fp = unwinder->stack.n > 0 &&
+	    (frames[0].flags & FRAME_HAS_TABLE) == 0;
+	size_t i;
 
-	while (own > 0 && is_own(&stack->frames[own - 1]))
-		own--;
-	for (i = own; i < stack->n && i > 0; i++) {
-		const struct frame *caller = &stack->frames[i - 1];
+	for (i = 1; i < unwinder->stack.n; i++) {
+		const struct frame *caller = &frames[i - 1];
+		const uintptr_t at = caller->sp - 8;
+		const uint64_t ra = caller->address +
+		    !(caller->flags & FRAME_EXACT);
+		uint64_t word;
 
-		if (caller->sp - 8 <= frame)
-			break;
-		if (!add_frame(site, readable, &stack->frames[i], caller,
-		    !has_fp))
+		if (at <= frame)
+			return true;
+		if ((frames[i].flags & FRAME_UNCHECKED) != 0 ||
+		    !add_word(site, readable, at, ra))
 			return false;
-		has_fp |= stack->frames[i].fp_slot != 0;
+		/* The stack's mark moves, and what it hides is not compared. */
+		memcpy(&word, (const void *)at, sizeof word);
+		if (word != ra)
+			return false;
+		if (frames[i].fp_slot != 0 && needs_fp && !add_word(site,
+		    readable, frames[i].fp_slot, caller->fp))
+			return false;
+		if (frames[i].fp_slot != 0)
+			needs_fp = false;
+		if ((frames[i].flags & (FRAME_BY_FP | FRAME_GUESSED)) != 0)
+			needs_fp = true;
 	}
-	for (i = own; i-- > 1;)
-		if (!add_frame(site, readable, &stack->frames[i],
-		    &stack->frames[i - 1], true))
-			return false;
-	return own > 0;
+	return false;
 }
 
 /* Signals are blocked. */
