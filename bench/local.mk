@@ -41,6 +41,17 @@ bench-collector: all
 		-n $${ROUNDS:-5} $${SHORT:-}
 .PHONY: bench-collector
 
+# Calls that could wait, and hardly do, under `-r real`.
+EXTRA_DIST += bench/waits.py
+if COLLECTOR
+noinst_PROGRAMS += bench/programs/waits
+endif
+bench_programs_waits_SOURCES = bench/programs/waits.c
+bench_programs_waits_CFLAGS = $(AM_CFLAGS) -O2 -fomit-frame-pointer
+bench-waits: all
+	$(PYTHON3) $(srcdir)/bench/waits.py ./cpprof bench/programs/waits 5
+.PHONY: bench-waits
+
 # What keeping the names of a recording takes.
 EXTRA_DIST += bench/names.py
 bench-names: all
