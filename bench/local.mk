@@ -34,7 +34,8 @@ bench: all
 EXTRA_DIST += bench/collector.py bench/profilers.py bench/workloads.py \
 	bench/programs/allocate.c \
 	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc \
-	bench/depths.py bench/programs/depths.c bench/programs/templates.cc
+	bench/depths.py bench/programs/depths.c bench/programs/templates.cc \
+	bench/redis.py bench/own-clock.c
 
 bench-collector: all
 	CPPROF='$(abs_builddir)/cpprof' $(PYTHON3) $(srcdir)/bench/collector.py \
