@@ -19,6 +19,7 @@
 #include "src/shell/preload.h"
 #include "src/shell/record_options.h"
 #include "src/shell/recording.h"
+#include "src/shell/sampled_time.h"
 #include "src/shell/terminal_watch.h"
 
 extern const struct command command_record;
@@ -69,11 +70,34 @@ tell_moved(const struct session *session, const struct recording *recording)
 		             "(the latest) to %s", n, first, last);
 }
 
+static void
+tell_none(const struct session *session, const char *status,
+          const struct sampled_time *time)
+{
+	struct text_buffer why = { 0 };
+
+	sampled_time_add_none(time, &why);
+	session_note(session, "%sno samples: %s", status, text_string(&why));
+	text_free(&why);
+}
+
+/* What CPU time of the program and its descendants has no samples, and why. */
+static void
+tell_missing(const struct session *session, const struct sampled_time *time)
+{
+	struct text_buffer missing = { 0 };
+
+	if (sampled_time_add_missing(time, &missing))
+		session_note(session, "%s", text_string(&missing));
+	text_free(&missing);
+}
+
 /* What became of it, on one line of standard error. */
 static void
 tell_result(const struct session *session, const char *name,
             const char *output, bool opens, bool is_default,
-            const struct offers *offers)
+            bool is_alone, const struct offers *offers,
+            const struct sampled_time *time)
 {
 	struct cpprofdata_summary summary = { 0 };
 	struct error error = { 0 };
@@ -87,9 +111,7 @@ tell_result(const struct session *session, const char *name,
 		         session->status);
 	recording_summarise(output, &summary, &error);
 	if (error.is_set || summary.n_files == 0)
-		session_note(session, "%sno samples: the collector was not "
-		             "loaded, or left a debugged program alone",
-		             status);
+		tell_none(session, status, time);
 	else
 		session_note(session, "%s%" PRIu64 " sample%s of %" PRIu64
 		             " process%s%s in %s%s%s", status,
@@ -100,7 +122,10 @@ tell_result(const struct session *session, const char *name,
 		             name, opens ? "" : "; open them with: cpprof ",
 		             opens ? "" : name);
 	tell_other_sources(session, offers, &summary);
-	if (is_default && summary.n_files > 0 && summary.n_samples == 0)
+	if (!is_alone && summary.n_files > 0)
+		tell_missing(session, time);
+	if (is_default && summary.n_files > 0 && summary.n_samples == 0 &&
+	    !sampled_time_is_much(time))
 		session_note(session, "next to no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");
 }
@@ -150,9 +175,12 @@ static int
 launch(struct session *session, const struct record_options *options,
        const char *resources, const char *program, const char *library,
        struct recording *recording, enum earlier_recording earlier,
-       struct terminal_watch *terminal, struct error *error)
+       struct terminal_watch *terminal, struct sampled_time *time,
+       struct error *error)
 {
 	struct launch launch = {
+		.shared = time->name,
+		.cpu_ns = &time->cpu_ns,
 		.library = library,
 		.output = recording->path,
 		.resources = resources,
@@ -181,7 +209,7 @@ static int
 run_program(struct session *session, const struct record_options *options,
             struct recording *recording, enum earlier_recording earlier,
             struct offers *offers, struct terminal_watch *terminal,
-            struct error *error)
+            struct sampled_time *time, struct error *error)
 {
 	char program[PATH_MAX], library[PATH_MAX];
 	struct text_buffer resources = { 0 };
@@ -196,7 +224,7 @@ run_program(struct session *session, const struct record_options *options,
 	                    options->is_random, offers, error) == 0)
 		result = launch(session, options, text_string(&resources),
 		                program, library, recording, earlier, terminal,
-		                error);
+		                time, error);
 	text_free(&resources);
 	if (result != 0)
 		recording_undo(recording);
@@ -262,23 +290,27 @@ record_into(struct session *session, const struct record_options *options,
 	struct terminal_watch terminal = { .is_on = false };
 	enum earlier_recording earlier = choose_earlier(options);
 	struct recording recording;
+	struct sampled_time time;
 	struct offers offers = { 0 };
 	int result = recording_open(&recording, name, earlier, error);
 
+	sampled_time_start(&time);
 	if (result == 0)
 		result = run_program(session, options, &recording, earlier,
-		                     &offers, &terminal, error);
+		                     &offers, &terminal, &time, error);
 	if (result == 0)
 		name_samples(session, options, &recording);
 	if (result == 0) {
 		*opens = choose_prompt(session, options, &terminal);
 		tell_result(session, name, recording.path, *opens,
-		            options->n_resources == 0, &offers);
+		            options->n_resources == 0, options->is_alone,
+		            &offers, &time);
 		tell_moved(session, &recording);
 	}
 	if (recording.needs_force && session->is_lone_command)
 		session->status = EXIT_USAGE;
 	recording_close(&recording);
+	sampled_time_end(&time);
 	offers_free(&offers);
 	return result;
 }

@@ -9,6 +9,7 @@
  * threads share without locks and which may be wrong: where it leads is as
  * right as the table itself.
  */
+#include "lib/big.h"
 #include "lib/cfi.h"
 
 #include <stdatomic.h>
@@ -45,7 +46,7 @@ struct table {
 /* By page: 36 bits of its number, and a row.  Pages that follow are together. */
 static struct {
 	_Alignas(64) _Atomic uint64_t pages[HINT_PAGES];
-} hints[1u << HINT_BITS];
+} hints[1u << HINT_BITS] BIG_TABLE;
 
 static bool
 open_table(const struct dl_find_object *object, struct table *table)

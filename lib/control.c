@@ -208,7 +208,7 @@ begin(const char *directory)
 	if (directory == NULL)
 		directory = getenv(CPPROF_ENVIRONMENT_OUTPUT);
 	if (!output_prepare(directory, path, sizeof path) ||
-	    !start_process(environ, path, &problem))
+	    !start_process(environ, NULL, path, &problem))
 		return false;
 	wake_others();
 	return true;

@@ -50,6 +50,12 @@
  */
 #define CPPROF_ENVIRONMENT_OFFER "CPPROF_OFFER"
 
+/*
+ * Path of the memory that the recording's processes share (lib/cpprof-shared.h),
+ * "/proc/PID/fd/N".  Without it, or where it cannot be opened, each is alone.
+ */
+#define CPPROF_ENVIRONMENT_SHARED "CPPROF_SHARED"
+
 /* The library's file name, to look for beside the program or in libdir. */
 #define CPPROF_LIBRARY "libcpprof.so"
 

@@ -514,6 +514,7 @@ datafile_create(void)
 {
 	struct cpprofdata_header *to;
 
+	process_read_names();
 	if (!disk_create(FIRST_SIZE))
 		return false;
 	to = disk_map(0, CPPROFDATA_HEADER_SIZE);

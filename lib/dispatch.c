@@ -23,6 +23,7 @@
 
 #include "lib/alternate.h"
 #include "lib/arch.h"
+#include "lib/big.h"
 #include "lib/control.h"
 #include "lib/datafile.h"
 #include "lib/dispatch-sites.h"
@@ -42,7 +43,7 @@
 #define PROBES_MAX 64
 
 extern const char dispatch_stubs[];
-_Atomic uintptr_t dispatch_sites[DISPATCH_SITES];
+_Atomic uintptr_t dispatch_sites[DISPATCH_SITES] BIG_TABLE;
 
 static _Atomic bool is_given_up;
 static __thread volatile unsigned char selector;

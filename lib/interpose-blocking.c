@@ -67,7 +67,7 @@ EXPORTED opening_at open_file_at64 __asm__("openat64");
 EXPORTED control control_file __asm__("fcntl");
 EXPORTED control control_file64 __asm__("fcntl64");
 
-static struct {
+static struct next {
 #define BLOCKING(type, name, parameters, arguments) __typeof__(name) *name;
 #include "lib/interpose-blocking.def"
 #undef BLOCKING
@@ -85,34 +85,89 @@ static struct {
 	__typeof__(mtx_trylock) *mtx_trylock;
 } next;
 
-static const struct next_function functions[] = {
-#define BLOCKING(type, name, parameters, arguments) { #name, &next.name },
+#define BLOCKING(type, name, parameters, arguments)			\
+FIRST(type, name, parameters, arguments)
 #include "lib/interpose-blocking.def"
 #undef BLOCKING
-	{ "syscall", &next.syscall },
-	{ "open", &next.open },
-	{ "open64", &next.open64 },
-	{ "openat", &next.openat },
-	{ "openat64", &next.openat64 },
-	{ "fcntl", &next.fcntl },
-	{ "fcntl64", &next.fcntl64 },
-	{ "pthread_mutex_lock", &next.pthread_mutex_lock },
-	{ "pthread_mutex_trylock", &next.pthread_mutex_trylock },
-	{ "pthread_rwlock_rdlock", &next.pthread_rwlock_rdlock },
-	{ "pthread_rwlock_tryrdlock", &next.pthread_rwlock_tryrdlock },
-	{ "pthread_rwlock_wrlock", &next.pthread_rwlock_wrlock },
-	{ "pthread_rwlock_trywrlock", &next.pthread_rwlock_trywrlock },
-	{ "mtx_lock", &next.mtx_lock },
-	{ "mtx_trylock", &next.mtx_trylock },
+FIRST(long, syscall, (long number, long a, long b, long c, long d, long e,
+    long f), (number, a, b, c, d, e, f))
+#define OPENING(name)							\
+FIRST(int, name, (const char *path, int flags, long mode), (path, flags, mode))
+#define OPENING_AT(name)						\
+FIRST(int, name, (int folder, const char *path, int flags, long mode),	\
+    (folder, path, flags, mode))
+#define CONTROL(name)							\
+FIRST(int, name, (int fd, int command, long argument), (fd, command, argument))
+OPENING(open)
+OPENING(open64)
+OPENING_AT(openat)
+OPENING_AT(openat64)
+CONTROL(fcntl)
+CONTROL(fcntl64)
+#undef OPENING
+#undef OPENING_AT
+#undef CONTROL
+#define LOCK(type, name) FIRST(int, name, (type *lock), (lock))
+LOCK(pthread_mutex_t, pthread_mutex_lock)
+LOCK(pthread_mutex_t, pthread_mutex_trylock)
+LOCK(pthread_rwlock_t, pthread_rwlock_rdlock)
+LOCK(pthread_rwlock_t, pthread_rwlock_tryrdlock)
+LOCK(pthread_rwlock_t, pthread_rwlock_wrlock)
+LOCK(pthread_rwlock_t, pthread_rwlock_trywrlock)
+LOCK(mtx_t, mtx_lock)
+LOCK(mtx_t, mtx_trylock)
+#undef LOCK
+
+static struct next next = {
+#define BLOCKING(type, name, parameters, arguments) .name = first_##name,
+#include "lib/interpose-blocking.def"
+#undef BLOCKING
+	.syscall = first_syscall,
+	.open = first_open,
+	.open64 = first_open64,
+	.openat = first_openat,
+	.openat64 = first_openat64,
+	.fcntl = first_fcntl,
+	.fcntl64 = first_fcntl64,
+	.pthread_mutex_lock = first_pthread_mutex_lock,
+	.pthread_mutex_trylock = first_pthread_mutex_trylock,
+	.pthread_rwlock_rdlock = first_pthread_rwlock_rdlock,
+	.pthread_rwlock_tryrdlock = first_pthread_rwlock_tryrdlock,
+	.pthread_rwlock_wrlock = first_pthread_rwlock_wrlock,
+	.pthread_rwlock_trywrlock = first_pthread_rwlock_trywrlock,
+	.mtx_lock = first_mtx_lock,
+	.mtx_trylock = first_mtx_trylock,
 };
+
+static void
+look_up(void)
+{
+#define BLOCKING(type, name, parameters, arguments) wrapped_find(#name, &next.name);
+#include "lib/interpose-blocking.def"
+#undef BLOCKING
+	wrapped_find("syscall", &next.syscall);
+	wrapped_find("open", &next.open);
+	wrapped_find("open64", &next.open64);
+	wrapped_find("openat", &next.openat);
+	wrapped_find("openat64", &next.openat64);
+	wrapped_find("fcntl", &next.fcntl);
+	wrapped_find("fcntl64", &next.fcntl64);
+	wrapped_find("pthread_mutex_lock", &next.pthread_mutex_lock);
+	wrapped_find("pthread_mutex_trylock", &next.pthread_mutex_trylock);
+	wrapped_find("pthread_rwlock_rdlock", &next.pthread_rwlock_rdlock);
+	wrapped_find("pthread_rwlock_tryrdlock", &next.pthread_rwlock_tryrdlock);
+	wrapped_find("pthread_rwlock_wrlock", &next.pthread_rwlock_wrlock);
+	wrapped_find("pthread_rwlock_trywrlock", &next.pthread_rwlock_trywrlock);
+	wrapped_find("mtx_lock", &next.mtx_lock);
+	wrapped_find("mtx_trylock", &next.mtx_trylock);
+}
 
 static enum gate gate;
 
 static bool
 pass(const void *return_address)
 {
-	return wrapped_pass(gate, functions,
-	    sizeof functions / sizeof *functions, return_address);
+	return wrapped_pass(gate, return_address);
 }
 
 #define IS_MEASURED \
@@ -225,7 +280,8 @@ CONTROL(control_file64, fcntl64)
 void
 blocking_begin(bool is_sampled)
 {
-	wrapped_look_up(functions, sizeof functions / sizeof *functions);
 	gate = is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
 	    wrapped_counts_calls()) ? GATE_OPEN : GATE_CLOSED;
+	if (gate == GATE_OPEN)
+		look_up();
 }

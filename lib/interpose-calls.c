@@ -33,12 +33,6 @@ __thread int64_t calls_left;	/* < 0: the interval's last call */
 static __typeof__(__cyg_profile_func_enter) *next_func_enter;
 static __thread int64_t lent;	/* what calls_left was last set to */
 
-static const struct next_function functions[] = {
-	{ "mcount", &calls_real_mcount },
-	{ "__fentry__", &calls_real_fentry },
-	{ "__cyg_profile_func_enter", &next_func_enter },
-};
-
 /* Spends the calls made, and lends those up to the next sample. */
 void
 calls_cross(void)
@@ -174,8 +168,13 @@ const struct source source_no_calls = {
 void
 calls_begin(bool is_sampled)
 {
-	wrapped_look_up(functions, sizeof functions / sizeof *functions);
-	calls_prepare();
-	calls_gate = is_sampled && resource_is_wanted(RESOURCE_CALLS) ?
-	    GATE_OPEN : GATE_CLOSED;
+	const bool is_open = is_sampled && resource_is_wanted(RESOURCE_CALLS);
+
+	wrapped_find("mcount", &calls_real_mcount);
+	wrapped_find("__fentry__", &calls_real_fentry);
+	wrapped_find("__cyg_profile_func_enter", &next_func_enter);
+	/* On a virtual machine it takes tens of microseconds. */
+	if (is_open)
+		calls_prepare();
+	calls_gate = is_open ? GATE_OPEN : GATE_CLOSED;
 }

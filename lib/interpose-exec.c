@@ -7,6 +7,9 @@
  * first, and come back if the call fails.  A child of vfork has none of its
  * own, and its parent's are left alone.  And what the new program inherits of
  * our signals is what this one believes of them.
+ *
+ * What the process has used so far is counted, since there is no other end, nor
+ * where _exit is called.  A program that will not be sampled is noted.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -14,11 +17,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <spawn.h>
 #include <unistd.h>
 
 #include "lib/exported.h"
+#include "lib/outsider.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
+#include "lib/shared.h"
 #include "lib/signals.h"
 #include "lib/source-perf.h"
 #include "lib/source-timer.h"
@@ -31,6 +37,7 @@ extern char **environ;
 struct aside {
 	struct thread *thread;	/* NULL: nothing of its own */
 	bool has_timer;
+	enum cpprof_shared_reason reason;	/* not to sample the program */
 };
 
 /*
@@ -38,22 +45,29 @@ struct aside {
  * the next program.
  */
 static struct aside
-set_aside(void)
+set_aside(const char *path, char *const variables[])
 {
-	struct aside aside = { .thread = thread_self };
+	struct aside aside = { .thread = thread_self,
+	    .reason = CPPROF_SHARED_N_REASONS };
+	int saved = errno;
 
 	if (!start_check_process() || !start_is_own_process())
 		aside.thread = NULL;
 	start_leave(true);
 	if (aside.thread != NULL) {
 		perf_pause(aside.thread);
-		aside.has_timer = aside.thread->has_timer &&
-		    signals_beliefs() != 0;
-		if (aside.has_timer)
-			timer_stop(aside.thread);
+		aside.has_timer = aside.thread->has_timer;
+		timer_stop(aside.thread);
+		start_execute();
+	}
+	if (shared_is_there() && sampler_is_on()) {
+		aside.reason = outsider_judge(path, variables);
+		if (aside.reason != CPPROF_SHARED_N_REASONS)
+			shared_count(aside.reason, 0);
 	}
 	if (sampler_is_on())
 		signals_bequeath();
+	errno = saved;
 	return aside;
 }
 
@@ -69,6 +83,8 @@ failed(const struct aside *aside)
 		perf_go_on(aside->thread);
 	if (aside->has_timer)
 		timer_start(aside->thread);
+	if (aside->reason != CPPROF_SHARED_N_REASONS)
+		shared_uncount(aside->reason);
 	errno = saved;
 	return -1;
 }
@@ -76,7 +92,7 @@ failed(const struct aside *aside)
 EXPORTED int
 execve(const char *path, char *const words[], char *const variables[])
 {
-	const struct aside aside = set_aside();
+	const struct aside aside = set_aside(path, variables);
 
 	real()->execve(path, words, variables);
 	return failed(&aside);
@@ -91,7 +107,7 @@ execv(const char *path, char *const words[])
 EXPORTED int
 execvpe(const char *file, char *const words[], char *const variables[])
 {
-	const struct aside aside = set_aside();
+	const struct aside aside = set_aside(file, variables);
 
 	real()->execvpe(file, words, variables);
 	return failed(&aside);
@@ -106,7 +122,7 @@ execvp(const char *file, char *const words[])
 EXPORTED int
 fexecve(int fd, char *const words[], char *const variables[])
 {
-	const struct aside aside = set_aside();
+	const struct aside aside = set_aside(NULL, variables);
 
 	real()->fexecve(fd, words, variables);
 	return failed(&aside);
@@ -116,7 +132,7 @@ EXPORTED int
 execveat(int folder, const char *path, char *const words[],
     char *const variables[], int flags)
 {
-	const struct aside aside = set_aside();
+	const struct aside aside = set_aside(NULL, variables);
 
 	real()->execveat(folder, path, words, variables, flags);
 	return failed(&aside);
@@ -194,6 +210,44 @@ execle(const char *path, const char *first, ...)
 	return execve(path, words, variables);
 }
 
+/* What posix_spawn executes comes by none of the above. */
+static void
+note_spawn(const char *path, char *const variables[])
+{
+	enum cpprof_shared_reason reason;
+
+	if (!shared_is_there() || !sampler_is_on())
+		return;
+	reason = outsider_judge(path, variables);
+	if (reason != CPPROF_SHARED_N_REASONS)
+		shared_count(reason, 0);
+}
+
+EXPORTED int
+posix_spawn(pid_t *pid, const char *path,
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
+    char *const words[], char *const variables[])
+{
+	int saved = errno;
+
+	note_spawn(path, variables);
+	errno = saved;
+	return real()->posix_spawn(pid, path, actions, attr, words, variables);
+}
+
+EXPORTED int
+posix_spawnp(pid_t *pid, const char *file,
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
+    char *const words[], char *const variables[])
+{
+	int saved = errno;
+
+	note_spawn(file, variables);
+	errno = saved;
+	return real()->posix_spawnp(pid, file, actions, attr, words,
+	    variables);
+}
+
 /*
  * No exit handler will run.
  */
@@ -201,6 +255,7 @@ execle(const char *path, const char *first, ...)
 EXPORTED __attribute__((noreturn)) void
 _exit(int status)
 {
+	start_end();
 	start_leave(true);
 	real()->_exit(status);
 }

@@ -33,7 +33,7 @@ ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, __SOCKADDR_ARG,
     socklen_t *);
 ssize_t __send(int, const void *, size_t, int);
 
-static struct {
+static struct next {
 #define IO(kind, name, parameters, arguments) __typeof__(name) *name;
 #include "lib/interpose-io.def"
 #undef IO
@@ -41,13 +41,32 @@ static struct {
 	__typeof__(sendmmsg) *sendmmsg;
 } next;
 
-static const struct next_function functions[] = {
-#define IO(kind, name, parameters, arguments) { #name, &next.name },
+#define IO(kind, name, parameters, arguments)				\
+FIRST(ssize_t, name, parameters, arguments)
 #include "lib/interpose-io.def"
 #undef IO
-	{ "recvmmsg", &next.recvmmsg },
-	{ "sendmmsg", &next.sendmmsg },
+FIRST(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned n,
+    int flags, struct timespec *timeout), (fd, messages, n, flags, timeout))
+FIRST(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned n,
+    int flags), (fd, messages, n, flags))
+
+static struct next next = {
+#define IO(kind, name, parameters, arguments) .name = first_##name,
+#include "lib/interpose-io.def"
+#undef IO
+	.recvmmsg = first_recvmmsg,
+	.sendmmsg = first_sendmmsg,
 };
+
+static void
+look_up(void)
+{
+#define IO(kind, name, parameters, arguments) wrapped_find(#name, &next.name);
+#include "lib/interpose-io.def"
+#undef IO
+	wrapped_find("recvmmsg", &next.recvmmsg);
+	wrapped_find("sendmmsg", &next.sendmmsg);
+}
 
 static enum gate gate;
 
@@ -55,8 +74,7 @@ static bool
 enter(struct wrapped_call *call, const void *function,
     const void *return_address)
 {
-	if (!wrapped_pass(gate, functions,
-	    sizeof functions / sizeof *functions, return_address))
+	if (!wrapped_pass(gate, return_address))
 		return false;
 	wrapped_enter(call, function, WRAPPED_IO);
 	return true;
@@ -174,6 +192,7 @@ io_is_wanted(void)
 void
 io_begin(bool is_sampled)
 {
-	wrapped_look_up(functions, sizeof functions / sizeof *functions);
 	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
+	if (gate == GATE_OPEN)
+		look_up();
 }

@@ -14,25 +14,38 @@
 
 typedef long kernel_call(long, long, long, long, long, long);
 
-static struct {
+static struct next {
 #define KERNEL(name) kernel_call *name;
 #include "lib/interpose-kernel.def"
 #undef KERNEL
 } next;
 
-static const struct next_function functions[] = {
-#define KERNEL(name) { #name, &next.name },
+#define KERNEL(name)							\
+FIRST(long, name, (long a, long b, long c, long d, long e, long f),	\
+    (a, b, c, d, e, f))
+#include "lib/interpose-kernel.def"
+#undef KERNEL
+
+static struct next next = {
+#define KERNEL(name) .name = first_##name,
 #include "lib/interpose-kernel.def"
 #undef KERNEL
 };
+
+static void
+look_up(void)
+{
+#define KERNEL(name) wrapped_find(#name, &next.name);
+#include "lib/interpose-kernel.def"
+#undef KERNEL
+}
 
 static enum gate gate;
 
 static bool
 pass(const void *return_address)
 {
-	return wrapped_pass(gate, functions,
-	    sizeof functions / sizeof *functions, return_address);
+	return wrapped_pass(gate, return_address);
 }
 
 #define KERNEL(name)							\
@@ -59,6 +72,7 @@ const struct source source_kernel_calls = {
 void
 kernel_begin(bool is_sampled)
 {
-	wrapped_look_up(functions, sizeof functions / sizeof *functions);
 	gate = is_sampled && wrapped_counts_calls() ? GATE_OPEN : GATE_CLOSED;
+	if (gate == GATE_OPEN)
+		look_up();
 }

@@ -18,7 +18,7 @@
 
 #include "lib/wrapped.h"
 
-static struct {
+static struct next {
 	__typeof__(malloc) *malloc;
 	__typeof__(calloc) *calloc;
 	__typeof__(realloc) *realloc;
@@ -32,19 +32,52 @@ static struct {
 	void *(*mremap)(void *, size_t, size_t, int, void *);
 } next;
 
-static const struct next_function functions[] = {
-	{ "malloc", &next.malloc },
-	{ "calloc", &next.calloc },
-	{ "realloc", &next.realloc },
-	{ "memalign", &next.memalign },
-	{ "aligned_alloc", &next.aligned_alloc },
-	{ "posix_memalign", &next.posix_memalign },
-	{ "valloc", &next.valloc },
-	{ "pvalloc", &next.pvalloc },
-	{ "mmap", &next.mmap },
-	{ "mmap64", &next.mmap64 },
-	{ "mremap", &next.mremap },
+FIRST(void *, malloc, (size_t size), (size))
+FIRST(void *, calloc, (size_t n, size_t size), (n, size))
+FIRST(void *, realloc, (void *old, size_t size), (old, size))
+FIRST(void *, memalign, (size_t alignment, size_t size), (alignment, size))
+FIRST(void *, aligned_alloc, (size_t alignment, size_t size),
+    (alignment, size))
+FIRST(int, posix_memalign, (void **block, size_t alignment, size_t size),
+    (block, alignment, size))
+FIRST(void *, valloc, (size_t size), (size))
+FIRST(void *, pvalloc, (size_t size), (size))
+FIRST(void *, mmap, (void *address, size_t size, int protection, int flags,
+    int fd, off_t offset), (address, size, protection, flags, fd, offset))
+FIRST(void *, mmap64, (void *address, size_t size, int protection, int flags,
+    int fd, off64_t offset), (address, size, protection, flags, fd, offset))
+FIRST(void *, mremap, (void *old, size_t old_size, size_t size, int flags,
+    void *address), (old, old_size, size, flags, address))
+
+static struct next next = {
+	.malloc = first_malloc,
+	.calloc = first_calloc,
+	.realloc = first_realloc,
+	.memalign = first_memalign,
+	.aligned_alloc = first_aligned_alloc,
+	.posix_memalign = first_posix_memalign,
+	.valloc = first_valloc,
+	.pvalloc = first_pvalloc,
+	.mmap = first_mmap,
+	.mmap64 = first_mmap64,
+	.mremap = first_mremap,
 };
+
+static void
+look_up(void)
+{
+	wrapped_find("malloc", &next.malloc);
+	wrapped_find("calloc", &next.calloc);
+	wrapped_find("realloc", &next.realloc);
+	wrapped_find("memalign", &next.memalign);
+	wrapped_find("aligned_alloc", &next.aligned_alloc);
+	wrapped_find("posix_memalign", &next.posix_memalign);
+	wrapped_find("valloc", &next.valloc);
+	wrapped_find("pvalloc", &next.pvalloc);
+	wrapped_find("mmap", &next.mmap);
+	wrapped_find("mmap64", &next.mmap64);
+	wrapped_find("mremap", &next.mremap);
+}
 
 static enum gate gate;
 static __thread bool is_inside;		/* a function of this file */
@@ -52,8 +85,7 @@ static __thread bool is_inside;		/* a function of this file */
 static bool
 enter(const void *return_address)
 {
-	if (!wrapped_pass(gate, functions,
-	    sizeof functions / sizeof *functions, return_address) || is_inside)
+	if (!wrapped_pass(gate, return_address) || is_inside)
 		return false;
 	is_inside = true;
 	return true;
@@ -254,8 +286,9 @@ const struct source source_mappings = {
 void
 memory_begin(bool is_sampled)
 {
-	wrapped_look_up(functions, sizeof functions / sizeof *functions);
 	gate = is_sampled && (resource_is_wanted(RESOURCE_ALLOC_BYTES) ||
 	    resource_is_wanted(RESOURCE_ALLOCS) ||
 	    wrapped_counts_calls()) ? GATE_OPEN : GATE_CLOSED;
+	if (gate == GATE_OPEN)
+		look_up();
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* interpose-rights.c -- calls after which a file may not be openable any more.
  *
- * The recording grows by being opened by name.  Before the program becomes
- * somebody else or moves somewhere else, the file is opened for good.
+ * The recording's file is made by the first sample, and grows by being opened
+ * by name.  Before the program becomes somebody else or moves somewhere else,
+ * the file is made if there is none, and opened for good.
  */
 #include <sched.h>
 #include <sys/fsuid.h>

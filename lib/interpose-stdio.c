@@ -54,7 +54,7 @@ int __printf_chk(int, const char *, ...);
 #define IN_BACKUP 0x100		/* _IO_IN_BACKUP: reading what was put back */
 #define BUFFER_MAX (1 << 30)	/* beyond it two threads' looks were mixed */
 
-static struct {
+static struct next {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
     passed) __typeof__(name) *name;
 #include "lib/interpose-stdio.def"
@@ -73,24 +73,59 @@ static struct {
 #endif
 } next;
 
-static const struct next_function functions[] = {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) { #name, &next.name },
+    passed) FIRST(type, name, parameters, arguments)
 #include "lib/interpose-stdio.def"
 #undef STDIO
-	{ "fflush", &next.fflush },
-	{ "fflush_unlocked", &next.fflush_unlocked },
-	{ "fclose", &next.fclose },
-	{ "fprintf", &next.fprintf },
-	{ "printf", &next.printf },
-	{ "__fprintf_chk", &next.__fprintf_chk },
-	{ "__printf_chk", &next.__printf_chk },
-	{ "vfscanf", &next.vfscanf },
-	{ "__isoc99_vfscanf", &next.__isoc99_vfscanf },
+FIRST(int, fflush, (FILE *file), (file))
+FIRST(int, fflush_unlocked, (FILE *file), (file))
+FIRST(int, fclose, (FILE *file), (file))
+#define SCAN(name)							\
+FIRST(int, name, (FILE *file, const char *format, va_list values),	\
+    (file, format, values))
+SCAN(vfscanf)
+SCAN(__isoc99_vfscanf)
 #if HAS_C23_SCANF
-	{ "__isoc23_vfscanf", &next.__isoc23_vfscanf },
+SCAN(__isoc23_vfscanf)
+#endif
+#undef SCAN
+
+/* (Those of variable arguments are never called through it.) */
+static struct next next = {
+#define STDIO(direction, type, name, parameters, arguments, file, most,	\
+    passed) .name = first_##name,
+#include "lib/interpose-stdio.def"
+#undef STDIO
+	.fflush = first_fflush,
+	.fflush_unlocked = first_fflush_unlocked,
+	.fclose = first_fclose,
+	.vfscanf = first_vfscanf,
+	.__isoc99_vfscanf = first___isoc99_vfscanf,
+#if HAS_C23_SCANF
+	.__isoc23_vfscanf = first___isoc23_vfscanf,
 #endif
 };
+
+static void
+look_up(void)
+{
+#define STDIO(direction, type, name, parameters, arguments, file, most,	\
+    passed) wrapped_find(#name, &next.name);
+#include "lib/interpose-stdio.def"
+#undef STDIO
+	wrapped_find("fflush", &next.fflush);
+	wrapped_find("fflush_unlocked", &next.fflush_unlocked);
+	wrapped_find("fclose", &next.fclose);
+	wrapped_find("fprintf", &next.fprintf);
+	wrapped_find("printf", &next.printf);
+	wrapped_find("__fprintf_chk", &next.__fprintf_chk);
+	wrapped_find("__printf_chk", &next.__printf_chk);
+	wrapped_find("vfscanf", &next.vfscanf);
+	wrapped_find("__isoc99_vfscanf", &next.__isoc99_vfscanf);
+#if HAS_C23_SCANF
+	wrapped_find("__isoc23_vfscanf", &next.__isoc23_vfscanf);
+#endif
+}
 
 static enum gate gate;
 
@@ -129,8 +164,7 @@ static bool
 enter(struct wrapped_call *call, const void *function,
     const void *return_address)
 {
-	if (!wrapped_pass(gate, functions,
-	    sizeof functions / sizeof *functions, return_address))
+	if (!wrapped_pass(gate, return_address))
 		return false;
 	wrapped_enter(call, function, WRAPPED_IO);
 	return true;
@@ -251,12 +285,6 @@ scan(__typeof__(vfscanf) *real_one, FILE *file, const char *format,
 	return result;
 }
 
-static void
-stdio_look_up(void)
-{
-	wrapped_look_up(functions, sizeof functions / sizeof *functions);
-}
-
 #define SCAN(name, parameters, real_name, file)				\
 EXPORTED int								\
 name parameters								\
@@ -264,8 +292,6 @@ name parameters								\
 	va_list values;							\
 	int result;							\
 									\
-	if (gate == GATE_UNSET)						\
-		stdio_look_up();					\
 	va_start(values, format);					\
 	result = scan(next.real_name, file, format, values,		\
 	    __builtin_return_address(0));				\
@@ -346,6 +372,7 @@ stdio_pending(void)
 void
 stdio_begin(bool is_sampled)
 {
-	wrapped_look_up(functions, sizeof functions / sizeof *functions);
 	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
+	if (gate == GATE_OPEN)
+		look_up();
 }

@@ -6,6 +6,7 @@
 EXTRA_DIST += lib/COPYING
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
+	lib/cpprof-shared.h \
 	lib/resources.def
 
 if COLLECTOR
@@ -18,7 +19,7 @@ libcpprof_la_SOURCES = \
 	lib/action.c lib/action.h \
 	lib/alternate.c lib/alternate.h \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
-	lib/bytes.c lib/bytes.h \
+	lib/big.h lib/bytes.c lib/bytes.h \
 	lib/calls-x86_64.S \
 	lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/cfi.h \
 	lib/confine.c lib/confine.h \
@@ -40,12 +41,13 @@ libcpprof_la_SOURCES = \
 	lib/interpose-stdio.c lib/interpose-stdio.def \
 	lib/interpose-exec.c lib/interpose-signals.c lib/interpose-sigwait.c \
 	lib/look-ahead.c lib/look-ahead.h \
+	lib/lookup.c lib/lookup.h \
 	lib/meter.c lib/meter.h \
 	lib/modules.c lib/modules.h \
 	lib/offer.c lib/offer.h \
 	lib/own-resource.c lib/own-resource.h \
 	lib/own-work.c lib/own-work.h \
-	lib/output.c lib/output.h \
+	lib/output.c lib/output.h lib/outsider.c lib/outsider.h \
 	lib/perf-event.c lib/perf-event.h \
 	lib/phase.c lib/phase.h \
 	lib/process.c lib/process.h \
@@ -57,6 +59,7 @@ libcpprof_la_SOURCES = \
 	lib/sample.c lib/sample.h \
 	lib/sampler.c lib/sampler.h \
 	lib/signals.c lib/signals.h \
+	lib/shared.c lib/shared.h \
 	lib/sigsys.c lib/sigsys.h \
 	lib/source.h \
 	lib/perf-clock.c lib/perf-clock.h \
@@ -77,7 +80,7 @@ libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
 libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
-	-Wl,-z,nodelete -Wl,-z,initfirst
+	-Wl,-z,nodelete -Wl,-z,initfirst -Wl,--sort-section=name
 
 # Tests, on code of the kind that most programs are made of.
 EXTRA_DIST += tests/compat.sh tests/kills.py tests/suites.sh \

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/arch.h"
+#include "lib/big.h"
 #include "lib/datafile.h"
 #include "lib/process.h"
 #include "lib/unwind.h"
@@ -146,7 +147,7 @@ find_headers(const struct dl_find_object *object, struct identity *identity)
 static struct identity
 identify(const struct dl_find_object *object)
 {
-	static char joined[2 * PATH_MAX];
+	static char joined[2 * PATH_MAX] BIG_TABLE;
 	struct identity identity = {
 		.start = (uintptr_t)object->dlfo_map_start,
 		.end = (uintptr_t)object->dlfo_map_end,

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "lib/big.h"
 #include "lib/datafile.h"
 #include "lib/process.h"
 
@@ -19,7 +20,7 @@
 static struct {
 	char name[NAME_SIZE];
 	_Atomic uint32_t string;	/* 0: not in the file */
-} phases[MAX_PHASES];
+} phases[MAX_PHASES] BIG_TABLE;
 
 static uint32_t n_phases = 1;
 static _Atomic uint32_t current;

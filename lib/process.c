@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c -- reads environment and /proc once, before the program runs. */
+/* process.c -- reads environment and words once, before the program runs. */
 #include "lib/process.h"
 
 #include <dlfcn.h>
@@ -8,16 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/big.h"
 #include "lib/cpprof-environment.h"
 #include "lib/files.h"
 #include "lib/own-resource.h"
 #include "lib/resource.h"
+#include "lib/shared.h"
 
 #define MAX_ARGUMENTS_SIZE 32768	/* a longer command line is cut */
 
@@ -75,8 +77,17 @@ process_forked(void)
 	process.parent_pid = (uint32_t)getppid();
 	process.start_ns = process_now();
 	process.start_mono_ns = process_clock(CLOCK_MONOTONIC);
+	process.is_given_up = false;
 	process.start_cpu_ns = 0;
 	process.start_cpu_ns = process_cpu_time();
+}
+
+void
+process_give_up(enum cpprof_shared_reason reason, int error)
+{
+	if (!process.is_given_up)
+		shared_count(reason, error);
+	process.is_given_up = true;
 }
 
 const char *
@@ -91,9 +102,12 @@ process_variable(char **environment, const char *name)
 	return NULL;
 }
 
-/* The text of a file in /proc, as far as it fits; "" if there is none. */
+/*
+ * The text of a file in /proc, as far as it fits, "" if there is none; and its
+ * end.
+ */
 static void
-read_file(const char *path, char *text, size_t size)
+read_file(const char *path, char *text, size_t size, char **end)
 {
 	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
 	ssize_t n = 0;
@@ -102,7 +116,8 @@ read_file(const char *path, char *text, size_t size)
 		n = files_read(fd, text, size - 1);
 		files_close(fd);
 	}
-	text[n > 0 ? n : 0] = '\0';
+	*end = text + (n > 0 ? n : 0);
+	**end = '\0';
 }
 
 /* Whether a tracer (gdb, strace) or valgrind watches the process. */
@@ -110,22 +125,30 @@ static bool
 is_watched(char **environment)
 {
 	const char *preloaded = process_variable(environment, "LD_PRELOAD");
-	char status[1024];
+	char status[1024], *end;
 	const char *tracer;
 
 	if (preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL)
 		return true;
-	read_file("/proc/self/status", status, sizeof status);
+	read_file("/proc/self/status", status, sizeof status, &end);
 	tracer = strstr(status, "\nTracerPid:\t");
 	return tracer != NULL && tracer[12] >= '1' && tracer[12] <= '9';
 }
 
-/* Whether the launcher has started this process, or nobody has. */
+/*
+ * Whether the launcher has started this process, or nobody has.  (strtoul would
+ * touch two pages of the C library.)
+ */
 static bool
 is_launched(const char *launcher)
 {
-	return launcher == NULL ||
-	    strtoul(launcher, NULL, 10) == (unsigned long)getppid();
+	unsigned long number = 0;
+
+	if (launcher == NULL)
+		return true;
+	for (; *launcher >= '0' && *launcher <= '9'; launcher++)
+		number = number * 10 + (unsigned long)(*launcher - '0');
+	return number == (unsigned long)getppid();
 }
 
 static bool
@@ -142,35 +165,43 @@ read_size(const char *text)
 	return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
+static char texts[MAX_ARGUMENTS_SIZE + PATH_MAX] BIG_TABLE;
+
+static void
+add_argument(const char *word, size_t size)
+{
+	char *const arguments = texts;
+	const size_t room = MAX_ARGUMENTS_SIZE - process.arguments_size;
+
+	process.arguments = arguments;
+	if (room == 0)
+		return;
+	if (size >= room)
+		size = room - 1;
+	memcpy(arguments + process.arguments_size, word, size);
+	arguments[process.arguments_size + size] = '\0';
+	process.arguments_size += size + 1;
+	process.n_arguments++;
+}
+
 /*
- * The command line, as the kernel has it, into memory of its own; once more
- * where a first attempt to begin has failed.
+ * The command line: the words before the program can change them, or else as
+ * the kernel has it.
  */
 static void
-read_arguments(void)
+read_arguments(char **words)
 {
-	int fd = files_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
-	size_t size = 0, i;
-	ssize_t n;
+	char text[4096], *at, *end;
 
-	if (fd < 0)
-		return;
-	if (process.arguments == NULL) {
-		void *memory = mmap(NULL, MAX_ARGUMENTS_SIZE, PROT_READ |
-		    PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		process.arguments = memory != MAP_FAILED ? memory : NULL;
-	}
-	while (process.arguments != NULL && (n = files_read(fd,
-	    process.arguments + size, MAX_ARGUMENTS_SIZE - 1 - size)) > 0)
-		size += (size_t)n;
-	files_close(fd);
-	if (size > 0 && process.arguments[size - 1] != '\0')
-		process.arguments[size++] = '\0';
-	process.arguments_size = size;
+	process.arguments_size = 0;
 	process.n_arguments = 0;
-	for (i = 0; i < size; i++)
-		process.n_arguments += process.arguments[i] == '\0';
+	for (; words != NULL && *words != NULL; words++)
+		add_argument(*words, strlen(*words));
+	if (process.n_arguments > 0)
+		return;
+	read_file("/proc/self/cmdline", text, sizeof text, &end);
+	for (at = text; at < end; at += strlen(at) + 1)
+		add_argument(at, strlen(at));
 }
 
 static void
@@ -221,8 +252,10 @@ is_to_sample(char **environment)
 	if (getauxval(AT_SECURE) != 0)
 		return false;
 	errno = EBUSY;
-	if (is_watched(environment))
+	if (is_watched(environment)) {
+		shared_count(CPPROF_SHARED_TRACED, 0);
 		return false;
+	}
 	errno = EINVAL;
 	process.may_speak = is_launched(process_variable(environment,
 	    CPPROF_ENVIRONMENT_LAUNCHER));
@@ -231,20 +264,34 @@ is_to_sample(char **environment)
 	return process.may_speak || !process.is_alone;
 }
 
+/* What will be other facts later. */
 static void
-read_facts(void)
+read_facts(char **words)
 {
+	char *directory;
+
 	process_forked();
-	read_arguments();
-	read_executable();
-	if (gethostname(process.host, sizeof process.host - 1) != 0)
-		process.host[0] = '\0';
-	if (getcwd(process.directory, sizeof process.directory) == NULL)
-		process.directory[0] = '\0';
+	read_arguments(words);
+	directory = texts + process.arguments_size;
+	process.directory = directory;
+	if (syscall(SYS_getcwd, directory, PATH_MAX) <= 0)
+		process.directory = "";
+}
+
+void
+process_read_names(void)
+{
+	struct utsname names;
+
+	if (process.executable[0] == '\0')
+		read_executable();
+	if (process.host[0] == '\0' && uname(&names) == 0)
+		strncpy(process.host, names.nodename, sizeof process.host - 1);
 }
 
 bool
-process_init(char **environment, const char *output, const char **problem)
+process_init(char **environment, char **words, const char *output,
+    const char **problem)
 {
 	const bool is_from_environment = output == NULL;
 
@@ -252,7 +299,13 @@ process_init(char **environment, const char *output, const char **problem)
 	if (output == NULL)
 		output = process_variable(environment,
 		    CPPROF_ENVIRONMENT_OUTPUT);
-	if (output == NULL || *output == '\0' || !is_to_sample(environment))
+	if (output == NULL || *output == '\0')
+		return false;
+	process.pid = (uint32_t)getpid();
+	if (getauxval(AT_SECURE) == 0)
+		shared_begin(process_variable(environment,
+		    CPPROF_ENVIRONMENT_SHARED));
+	if (!is_to_sample(environment))
 		return false;
 	if (*output != '/' || strlen(output) >= sizeof process.output - 64) {
 		*problem = CPPROF_ENVIRONMENT_OUTPUT
@@ -264,7 +317,7 @@ process_init(char **environment, const char *output, const char **problem)
 		return false;
 	own_resources_add(is_from_environment && own_resources_are_likely());
 	strcpy(process.output, output);
-	read_facts();
+	read_facts(words);
 	errno = 0;
 	return true;
 }

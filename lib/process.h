@@ -13,24 +13,27 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "lib/cpprof-shared.h"
+
 #define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* of a file, in any case */
 
 struct process {
 	uint32_t pid, parent_pid;
 	uint64_t start_ns, start_mono_ns;	/* of one moment, on two clocks */
 	uint64_t start_cpu_ns;		/* CPU time used before it */
-	char output[PATH_MAX];		/* directory for the files; "": none */
-	char executable[PATH_MAX];
-	char directory[PATH_MAX];
-	char host[256];
 	char *arguments;		/* one after another, each with NUL */
 	size_t arguments_size;
 	uint32_t n_arguments;
+	bool is_given_up;		/* it cannot be sampled */
 	bool may_speak;			/* on stderr, when it cannot sample */
 	bool is_alone;			/* forked children are not sampled */
 	uint64_t max_size;		/* of the file */
 	bool counts_returns;		/* wanted, and then: done */
 	uintptr_t own_start, own_end;	/* where this library is mapped */
+	const char *directory;
+	char output[PATH_MAX];		/* directory for the files; "": none */
+	char executable[PATH_MAX];
+	char host[256];
 };
 
 extern struct process process;
@@ -42,8 +45,17 @@ extern struct process process;
  * or valgrind would show the user every tick.  *problem then says what is
  * wrong, or is NULL.  Once, from the constructor.
  */
-bool process_init(char **environment, const char *output,
+bool process_init(char **environment, char **words, const char *output,
     const char **problem);
+
+/*
+ * Finds out what only the file is to tell, before it is made: the executable,
+ * the host.  Async-signal-safe; with the file's lock.
+ */
+void process_read_names(void);
+
+/* The process is not sampled, and why; told once.  Async-signal-safe. */
+void process_give_up(enum cpprof_shared_reason reason, int error);
 
 /* The value of a variable of the environment, or NULL. */
 const char *process_variable(char **environment, const char *name);

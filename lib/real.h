@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <threads.h>
 #include <time.h>
 
@@ -39,19 +40,28 @@ struct real {
 	int (*sigtimedwait)(const sigset_t *, siginfo_t *,
 	    const struct timespec *);
 	int (*signalfd)(int, const sigset_t *, int);
-	void (*_exit)(int) __attribute__((noreturn));
 	int (*execve)(const char *, char *const *, char *const *);
 	int (*execvpe)(const char *, char *const *, char *const *);
 	int (*fexecve)(int, char *const *, char *const *);
 	int (*execveat)(int, const char *, char *const *, char *const *, int);
+	int (*posix_spawn)(pid_t *, const char *,
+	    const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+	    char *const *, char *const *);
+	int (*posix_spawnp)(pid_t *, const char *,
+	    const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+	    char *const *, char *const *);
+	void (*_exit)(int) __attribute__((noreturn));
 	void (*longjmp)(jmp_buf, int) __attribute__((noreturn));
 	void (*checked_longjmp)(jmp_buf, int) __attribute__((noreturn));
 };
 
 /*
- * All of them, looked up when first asked: other libraries' constructors call
- * before ours runs.  After the constructor, async-signal-safe.
+ * All of them, each looked up when it is first called: other libraries'
+ * constructors call before ours runs.  Async-signal-safe.
  */
 const struct real *real(void);
+
+/* Looks up the one whose address samples show. */
+void real_prepare(void);
 
 #endif

@@ -139,9 +139,12 @@ find_row(const char *name, size_t length)
 const char *
 resources_next(const char **text, enum resource_id *id, uint64_t *interval)
 {
-	size_t length = strcspn(*text, ":,");
-	const char *at = *text + length;
+	const char *at = *text;
+	size_t length;
 
+	while (*at != '\0' && *at != ':' && *at != ',')
+		at++;
+	length = (size_t)(at - *text);
 	*interval = 0;
 	*id = find_row(*text, length);
 	if (*id == RESOURCE_N)
@@ -356,15 +359,6 @@ resources_forget(struct thread *thread)
 		    account->owed);
 		account->owed = 0;
 	}
-}
-
-void
-resources_settle(struct thread *thread)
-{
-	uint64_t hits;
-
-	add_last_hits(thread, &hits);
-	resources_forget(thread);
 }
 
 /* An interval has passed, perhaps several. */

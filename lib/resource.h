@@ -159,19 +159,13 @@ uint32_t resources_tick(struct thread *thread, uint64_t expiries,
     uint64_t *hits, uint64_t *overrun);
 
 /*
- * When sampling is stopped, on the thread, with ticks stopped: what it owes
- * and has spent since its last tick goes into one last sample of its present
- * stack.
+ * When the thread ends or sampling is stopped, on the thread, with ticks
+ * stopped: what it owes and has spent since its last tick goes into one last
+ * sample of its present stack.
  */
 void resources_take_rest(struct thread *thread);
 
 /* What the thread still owes is counted as lost.  Handler. */
 void resources_forget(struct thread *thread);
-
-/*
- * At the thread's end: what it owes, and has spent since its last tick, is
- * counted as lost.  On the thread, with no ticks or with ticks held off.
- */
-void resources_settle(struct thread *thread);
 
 #endif

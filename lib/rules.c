@@ -7,20 +7,21 @@
  */
 #include "lib/rules.h"
 
+#include "lib/big.h"
 #include "lib/traits.h"
 
 #define BLOCK_BITS 11
 #define RANGE_SET_BITS 11
 #define RANGE_LENGTH_BITS 16
 
-struct rules_set rules_cache[1u << RULES_SET_BITS];
+struct rules_set rules_cache[1u << RULES_SET_BITS] BIG_TABLE;
 
 /*
  * By block, the rules of rows met last, as in rules_cache; in `check` is the
  * range, first address and length, XOR what its rule hashes to.  So words of
  * two different stores give a range somewhere in 2^48 addresses.
  */
-static struct rules_set ranges[1u << RANGE_SET_BITS];
+static struct rules_set ranges[1u << RANGE_SET_BITS] BIG_TABLE;
 
 static inline struct rules_entry *
 ranges_of_block(uint64_t address)

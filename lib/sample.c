@@ -19,6 +19,7 @@
  */
 #include "lib/sample.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -33,6 +34,8 @@
 #include "lib/own-work.h"
 #include "lib/phase.h"
 #include "lib/process.h"
+#include "lib/traits.h"
+#include "lib/trampoline.h"
 
 #define BUDGET_PART 200			/* of the time, for sampling */
 #define ALLOWANCE_MAX_NS 1000000
@@ -76,7 +79,24 @@ count_drops(const struct unwinder *unwinder, uint64_t hits, uint64_t overrun)
 		datafile_count_drop(CPPROFDATA_OVERRUN, 1, overrun);
 }
 
-/* A forked child's file is made by its first tick. */
+bool
+sample_make_file(void)
+{
+	static bool has_met_modules;
+
+	if (datafile_exists())
+		return true;
+	if (!has_met_modules) {
+		traits_begin();
+		process.counts_returns = trampoline_begin(
+		    process.counts_returns ? TRAMPOLINE_ALWAYS :
+		    TRAMPOLINE_DEEP) && process.counts_returns;
+		has_met_modules = true;
+	}
+	return datafile_create();
+}
+
+/* Where there is none yet. */
 static bool
 make_file(void)
 {
@@ -88,10 +108,11 @@ make_file(void)
 		return false;
 	if (!datafile_lock())
 		return false;
-	ok = datafile_exists() || datafile_create();
+	ok = sample_make_file();
 	if (!ok) {
 		has_failed = true;
 		failed_pid = process.pid;
+		process_give_up(CPPROF_SHARED_NO_FILE, errno);
 	}
 	datafile_unlock();
 	return ok;

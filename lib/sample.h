@@ -14,6 +14,12 @@
 
 #include "lib/threads.h"
 
+/*
+ * Makes the process's file if it has none, when the modules are known that
+ * sampling has to know of.  With the file's lock; async-signal-safe.
+ */
+bool sample_make_file(void);
+
 struct occasion {
 	uint32_t columns;	/* set of the resources it is for */
 	uint64_t hits;		/* that it has brought, already owed */

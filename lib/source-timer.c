@@ -1,18 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* source-timer.c -- ticks of CPU time. */
+/* source-timer.c -- ticks of CPU time.
+ *
+ * The kernel looks at such timers at its own ticks alone, when one finds the
+ * thread running.  So a timer that expires with the thread's first nanosecond
+ * goes off at the first tick that finds the thread, and a thread that lives
+ * for a quarter of a tick is found by one in four: what a tick stands for is
+ * counted then, whatever the thread has used by now, and short threads count
+ * in sum what they use.  (Of intervals longer than a tick the first one begins
+ * at a random tick.)
+ *
+ * But threads that begin and wake by the tick are found by too few or too many.
+ * So what no tick has counted yet is kept: less than nothing, where one counted
+ * more than there was.  The thread's own later ticks count it, and so do those
+ * of the next thread that runs the same routine, and of the next process that
+ * runs the same program (lib/shared.h).  Where it is more than a tick and
+ * nobody takes it, it is counted when the thread ends.
+ */
 #include "lib/source-timer.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
 #include "lib/process.h"
 #include "lib/resource.h"
+#include "lib/shared.h"
 #include "lib/signals.h"
 #include "lib/threads.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
+
+/* Units that ticks may have counted more than there was. */
+#define MOST_AHEAD 2
 
 static const char mark;		/* its address marks our timers' signals */
 
@@ -27,6 +48,41 @@ to_timespec(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
 	    .tv_nsec = (long)(ns % 1000000000) };
+}
+
+/* What a tick of the kernel stands for. */
+static uint64_t
+kernel_tick(void)
+{
+	static _Atomic uint64_t tick_ns;
+	uint64_t now = atomic_load_explicit(&tick_ns, memory_order_relaxed);
+	struct timespec tick;
+
+	if (now != 0)
+		return now;
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 &&
+	    tick.tv_sec == 0)
+		now = (uint64_t)tick.tv_nsec;
+	if (now == 0)
+		now = 1;
+	atomic_store_explicit(&tick_ns, now, memory_order_relaxed);
+	return now;
+}
+
+static uint64_t
+seed(const struct thread *thread)
+{
+	return meter_random(process_now() + ((uint64_t)thread->tid << 40));
+}
+
+/* The first expiry, from now on. */
+static uint64_t
+choose_phase(const struct thread *thread)
+{
+	if (resources.tick_ns <= kernel_tick())
+		return 1;
+	return 1 + seed(thread) % resources.tick_ns / kernel_tick() *
+	    kernel_tick();
 }
 
 bool
@@ -50,10 +106,9 @@ timer_start(struct thread *thread)
 	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &thread->timer) != 0)
 		return false;
 	thread->has_timer = true;
-	phase = 1 + meter_random(process_now() +
-	    ((uint64_t)thread->tid << 40)) % resources.tick_ns;
+	phase = choose_phase(thread);
 	thread->n_expiries = 0;
-	thread->first_expiry_ns = phase + cpu_now();
+	thread->last_tick_ns = cpu_now();
 	when.it_interval = to_timespec(resources.tick_ns);
 	when.it_value = to_timespec(phase);
 	if (timer_settime(thread->timer, 0, &when, NULL) != 0) {
@@ -71,23 +126,69 @@ timer_stop(struct thread *thread)
 	thread->has_timer = false;
 }
 
-/* At the end, the expiries that brought no tick. */
-static uint64_t
-last_hits(struct thread *thread)
+/* What one expiry stands for. */
+static int64_t
+unit(void)
 {
-	uint64_t now = cpu_now(), expired = 0;
+	return (int64_t)(resources.tick_ns > kernel_tick() ?
+	    resources.tick_ns : kernel_tick());
+}
 
-	if (now >= thread->first_expiry_ns)
-		expired = 1 + (now - thread->first_expiry_ns) /
-		    resources.tick_ns;
-	return expired > thread->n_expiries ? expired - thread->n_expiries : 0;
+/* Intervals in so many of them, on average. */
+static uint64_t
+intervals_in(const struct thread *thread, int64_t n)
+{
+	const uint64_t ns = (uint64_t)(n * unit());
+
+	return ns / resources.tick_ns +
+	    (seed(thread) % resources.tick_ns < ns % resources.tick_ns);
+}
+
+/* What the thread has used since its last tick is to be counted, too. */
+static int64_t
+take_time(struct thread *thread)
+{
+	const uint64_t now = cpu_now();
+	const int64_t passed = (int64_t)(now - thread->last_tick_ns);
+
+	thread->uncounted_ns += passed;
+	thread->last_tick_ns = now;
+	return passed;
+}
+
+/* Units that a tick counts: what is begun is whole. */
+static int64_t
+units_at_tick(const struct thread *thread)
+{
+	const bool is_first = thread->n_expiries == 0;
+
+	if (thread->uncounted_ns > 0)
+		return (thread->uncounted_ns + unit() - 1) / unit();
+	return is_first && thread->uncounted_ns > -MOST_AHEAD * unit();
+}
+
+/* At the end, those that were due since the last tick: others may take more. */
+static int64_t
+units_at_end(const struct thread *thread, int64_t passed)
+{
+	if (passed > thread->uncounted_ns)
+		passed = thread->uncounted_ns;
+	return passed > 0 ? passed / unit() : 0;
 }
 
 static uint64_t
 timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
+	const int64_t passed = take_time(thread);
+	int64_t n;
+
 	(void)column;
-	return expiries > 0 ? expiries : last_hits(thread);
+	if (expiries > 0 && thread->n_expiries == 0 && thread->is_main)
+		thread->uncounted_ns += shared_take_time();
+	n = expiries > 0 ? units_at_tick(thread) :
+	    units_at_end(thread, passed);
+	thread->uncounted_ns -= n * unit();
+	return intervals_in(thread, n);
 }
 
 const struct source source_timer = {

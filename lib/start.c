@@ -9,8 +9,9 @@
  * The library speaks at most once, on stderr, when it cannot sample; then it
  * stays out of the way.
  *
- * Forked children get timers of their own at once and a file at their first
- * tick.  Our signal is blocked while fork runs: it would restart the call, and
+ * The file is made by the first sample, since most processes are short and have
+ * none; that of the program that was launched is made at once, while there is
+ * somebody to tell that it cannot be.  Our signal is blocked while fork runs: it would restart the call, and
  * a fork that takes longer than an interval would never end.  A page that the
  * kernel wipes in children tells those whose fork did not go through the C
  * library.  A vfork child shares our memory and is left alone.
@@ -41,9 +42,10 @@
 #include "lib/phase.h"
 #include "lib/process.h"
 #include "lib/real.h"
+#include "lib/sample.h"
 #include "lib/sampler.h"
+#include "lib/shared.h"
 #include "lib/signals.h"
-#include "lib/traits.h"
 #include "lib/trampoline.h"
 #include "lib/waits.h"
 #include "lib/wrapped.h"
@@ -102,10 +104,11 @@ end_sampling(struct thread *thread)
 {
 	sampler_stop(thread);
 	wrapped_end_thread(thread);
+	resources_take_rest(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trampoline_attach(NULL);
-	resources_settle(thread);
+	resources_forget(thread);
 	waits_end(thread, 0, 0);
 	if (thread->is_announced) {
 		threads_note_name(thread);
@@ -144,6 +147,8 @@ begin_thread(struct thread *thread, const void *stack, const void *stack_end,
 	/* Later, descriptor 2 may be anything: the count must do. */
 	if (!ok && thread->is_main)
 		warn("no timer", errno);
+	if (!ok && thread->is_main)
+		process_give_up(CPPROF_SHARED_NO_TIMER, errno);
 	datafile_count_thread(ok);
 	errno = saved;
 }
@@ -263,6 +268,7 @@ set_up_child(void)
 
 	*is_same_process = 1;
 	control_forked();
+	shared_forked();
 	process_forked();
 	datafile_forked();
 	modules_forked();
@@ -349,7 +355,7 @@ make_file(void)
 	bool ok;
 
 	datafile_lock_wait();
-	ok = datafile_create();
+	ok = sample_make_file();
 	datafile_unlock();
 	return ok;
 }
@@ -360,6 +366,19 @@ start_leave(bool is_leaving)
 	if (sampler_is_on() && start_is_own_process() &&
 	    !control_is_stopped())
 		datafile_note_leaving(is_leaving);
+}
+
+/*
+ * What the process has used is told; what of it no sample stands for is left to
+ * the next of its kind.
+ */
+static void
+hand_over(const struct thread *self)
+{
+	if (self != NULL && self->is_main)
+		shared_give_time(self->uncounted_ns);
+	if (!process.is_given_up)
+		shared_tell_cpu_time(0);
 }
 
 /*
@@ -381,22 +400,63 @@ finish(void *unused)
 		datafile_finish();
 		datafile_unlock();
 	}
+	hand_over(self);
+}
+
+void
+start_end(void)
+{
+	struct thread *self = thread_self;
+	int saved = errno;
+
+	if (!sampler_is_on() || !start_is_own_process())
+		return;
+	if (self != NULL && self->stage == THREAD_RUNNING &&
+	    self->held_off == 0 && !self->is_sampling)
+		end_sampling(self);
+	if (datafile_lock()) {
+		datafile_finish();
+		datafile_unlock();
+	}
+	hand_over(self);
+	errno = saved;
+}
+
+void
+start_execute(void)
+{
+	struct thread *self = thread_self;
+
+	if (self != NULL && self->held_off == 0 && !self->is_sampling)
+		resources_take_rest(self);
+	hand_over(self);
+	shared_note_exec();
+}
+
+/* That no tick has seen of it is told as what it is. */
+static void
+tell_time_before(void)
+{
+	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
+	const uint64_t before = shared_time_before();
+
+	shared_tell_cpu_time(now > before ? now - before : 0);
 }
 
 bool
-start_process(char **environment, const char *output, const char **problem)
+start_process(char **environment, char **words, const char *output,
+    const char **problem)
 {
 	static bool has_key;
 
 	errno = 0;
-	if (!process_init(environment, output, problem))
+	if (!process_init(environment, words, output, problem))
 		return false;
-	traits_begin();
-	process.counts_returns = trampoline_begin(process.counts_returns ?
-	    TRAMPOLINE_ALWAYS : TRAMPOLINE_DEEP) && process.counts_returns;
 	*problem = process.output;
-	if (!make_file())
+	if ((process.may_speak || output != NULL) && !make_file()) {
+		process_give_up(CPPROF_SHARED_NO_FILE, errno);
 		return false;
+	}
 	*problem = "cannot set up";
 	if (!watch_forks() || __cxa_atexit(finish, NULL, NULL) != 0 ||
 	    __cxa_at_quick_exit(finish, NULL) != 0)
@@ -407,6 +467,7 @@ start_process(char **environment, const char *output, const char **problem)
 	if (sampler_install() != 0)
 		return false;
 	wrapped_begin(true);
+	tell_time_before();
 	return start_calling_thread();
 }
 
@@ -422,18 +483,19 @@ start(int argc, char **argv, char **environment)
 	int saved = errno;
 	const char *problem;
 
-	(void)argc, (void)argv;
+	(void)argc;
 	if (__tsan_init != NULL)
 		__tsan_init();
-	real();
 	if (process_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
 	    getauxval(AT_SECURE) == 0)
 		_exit(offer_resources(process_variable(environment,
 		    CPPROF_ENVIRONMENT_RESOURCES),
 		    process_variable(environment,
 		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
-	if (!start_process(environment, NULL, &problem) && problem != NULL)
+	if (!start_process(environment, argv, NULL, &problem) &&
+	    problem != NULL)
 		warn(problem, errno == EINVAL ? 0 : errno);	/* said */
-	wrapped_begin(sampler_is_on());
+	if (!sampler_is_on())
+		wrapped_begin(false);
 	errno = saved;
 }

@@ -22,12 +22,13 @@ bool start_check_process(void);
 bool start_is_own_process(void);
 
 /*
- * Begins to sample this process: its file, and the calling thread.  With the
+ * Begins to sample this process, with the calling thread.  With the
  * environment's settings; `output` is the absolute path of an existing
- * directory, or NULL: the environment's.  False with errno set; *problem is
- * what to tell the user, NULL if nothing.  Not from a handler.
+ * directory, or NULL: the environment's.  `words`: as main gets them, NULL
+ * where they may have changed.  False with errno set; *problem is what to tell
+ * the user, NULL if nothing.  Not from a handler.
  */
-bool start_process(char **environment, const char *output,
+bool start_process(char **environment, char **words, const char *output,
     const char **problem);
 
 /*
@@ -35,6 +36,14 @@ bool start_process(char **environment, const char *output,
  * `false` takes back.  Async-signal-safe.
  */
 void start_leave(bool is_leaving);
+
+/*
+ * What the process has used is counted: it ends without exit handlers, or is
+ * about to execute another program.  Of its own process (see above) it is; the
+ * first async-signal-safe.
+ */
+void start_end(void);
+void start_execute(void);
 
 /* First thing in a thread that has a state: begins it and starts its timer. */
 void start_thread_sampling(struct thread *thread);

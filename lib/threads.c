@@ -263,6 +263,7 @@ threads_forked(void)
 		/* The parent's debt would leave a short child unseen. */
 		thread->allowance_ns = FIRST_ALLOWANCE_NS;
 		thread->has_timer = false;
+		thread->uncounted_ns = 0;
 		thread->stage = thread == thread_self ? THREAD_RUNNING :
 		    THREAD_IDLE;
 		if (thread == thread_self) {

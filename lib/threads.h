@@ -66,8 +66,9 @@ struct thread {
 		bool has_usage;
 		struct rusage usage;	/* the kernel's counts before it */
 	} own_work;
-	uint64_t first_expiry_ns;	/* on its CPU clock */
 	uint64_t n_expiries;		/* that ticks have brought */
+	uint64_t last_tick_ns;		/* on its CPU clock; or its start */
+	int64_t uncounted_ns;		/* CPU time: source-timer.c */
 	int64_t allowance_ns;		/* that sampling may still cost */
 	int64_t rest_until_ns;		/* monotonic: no sample before */
 	struct progress progress;	/* of the program */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* traits.c -- judges modules by their names and dynamic symbols.
  *
- * Looks symbols up by itself, since dlsym takes the loader's lock.  Sources:
- * the ELF specification, chapter 5, and for the GNU hash table
- * https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html.
+ * Looks symbols up by itself (lib/lookup.h), since dlsym takes the loader's
+ * lock.
  */
 #include "lib/traits.h"
 
@@ -11,14 +10,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "lib/big.h"
+#include "lib/lookup.h"
 #include "lib/process.h"
-
-struct symbols {
-	const ElfW(Sym) *symbols;
-	const char *strings;
-	const uint32_t *hash;	/* DT_GNU_HASH */
-	uintptr_t bias;
-};
 
 /* What a module was judged to be, found again by its link map. */
 struct judgement {
@@ -28,7 +22,7 @@ struct judgement {
 #define N_JUDGEMENTS 256
 #define HAS_CURIOUS 4u		/* some of its functions are */
 
-static struct judgement judgements[N_JUDGEMENTS];
+static struct judgement judgements[N_JUDGEMENTS] BIG_TABLE;
 static _Atomic bool forbidden;
 
 /* Defined by Go's runtime, where it can call C or be called by it. */
@@ -60,75 +54,14 @@ static struct libc {
 	} curious[N_CURIOUS];
 } own_libc;
 
-/* The loader adds the bias to these in memory, but for read-only modules. */
-static uintptr_t
-relocated(const struct link_map *map, uintptr_t address)
-{
-	return address < map->l_addr ? address + map->l_addr : address;
-}
-
-static bool
-open_symbols(const struct link_map *map, struct symbols *symbols)
-{
-	const ElfW(Dyn) *entry = map->l_ld;
-
-	*symbols = (struct symbols){ .bias = map->l_addr };
-	for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
-		uintptr_t at = relocated(map, entry->d_un.d_ptr);
-
-		if (entry->d_tag == DT_SYMTAB)
-			symbols->symbols = (const ElfW(Sym) *)at;
-		else if (entry->d_tag == DT_STRTAB)
-			symbols->strings = (const char *)at;
-		else if (entry->d_tag == DT_GNU_HASH)
-			symbols->hash = (const uint32_t *)at;
-	}
-	return symbols->symbols != NULL && symbols->strings != NULL &&
-	    symbols->hash != NULL;
-}
-
-static uint32_t
-gnu_hash(const char *name)
-{
-	uint32_t hash = 5381;
-
-	for (; *name != '\0'; name++)
-		hash = hash * 33 + (unsigned char)*name;
-	return hash;
-}
-
-static const ElfW(Sym) *
-find_symbol(const struct symbols *symbols, const char *name)
-{
-	const uint32_t n_buckets = symbols->hash[0];
-	const uint32_t first = symbols->hash[1];
-	const uint32_t *buckets = symbols->hash + 4 + symbols->hash[2] *
-	    (sizeof(ElfW(Addr)) / sizeof *buckets);
-	const uint32_t *chains = buckets + n_buckets, hash = gnu_hash(name);
-	uint32_t i;
-
-	if (n_buckets == 0 || (i = buckets[hash % n_buckets]) < first)
-		return NULL;
-	for (;; i++) {
-		const ElfW(Sym) *symbol = &symbols->symbols[i];
-
-		if (((chains[i - first] ^ hash) | 1) == 1 &&
-		    symbol->st_shndx != SHN_UNDEF &&
-		    strcmp(symbols->strings + symbol->st_name, name) == 0)
-			return symbol;
-		if ((chains[i - first] & 1) != 0)
-			return NULL;
-	}
-}
-
 void *
 traits_symbol(const struct link_map *map, const char *name)
 {
-	struct symbols symbols;
+	struct lookup symbols;
 	const ElfW(Sym) *symbol;
 
-	if (!open_symbols(map, &symbols) ||
-	    (symbol = find_symbol(&symbols, name)) == NULL)
+	if (!lookup_open(map, &symbols) ||
+	    (symbol = lookup_symbol(&symbols, name)) == NULL)
 		return NULL;
 	return (void *)(symbols.bias + symbol->st_value);
 }
@@ -155,7 +88,7 @@ traits_is_go(const void *address)
 
 /* Undefined symbols come before those in the hash table. */
 static bool
-imports(const struct symbols *symbols, const char *name)
+imports(const struct lookup *symbols, const char *name)
 {
 	uint32_t i;
 
@@ -173,12 +106,12 @@ imports(const struct symbols *symbols, const char *name)
  * to be handed on by functions that cannot be found.
  */
 static bool
-has_hidden_unwinder(const struct symbols *symbols)
+has_hidden_unwinder(const struct lookup *symbols)
 {
 	return (imports(symbols, "dl_iterate_phdr") ||
 	    imports(symbols, "_dl_find_object")) &&
 	    !imports(symbols, "_Unwind_Resume") &&
-	    find_symbol(symbols, "_Unwind_Resume") == NULL;
+	    lookup_symbol(symbols, "_Unwind_Resume") == NULL;
 }
 
 static const char *
@@ -199,7 +132,7 @@ static unsigned
 judge(const struct link_map *map)
 {
 	const char *name = last_component(map->l_name);
-	struct symbols symbols;
+	struct lookup symbols;
 	unsigned i;
 
 	if (begins(name, "libgcc_s") || begins(name, "libunwind"))
@@ -209,10 +142,10 @@ judge(const struct link_map *map)
 		return TRAIT_READS_RETURN;
 	if (begins(name, "libc.so"))
 		return HAS_CURIOUS;
-	if (!open_symbols(map, &symbols))
+	if (!lookup_open(map, &symbols))
 		return 0;
 	for (i = 0; i < sizeof forbidding / sizeof *forbidding; i++)
-		if (find_symbol(&symbols, forbidding[i]) != NULL)
+		if (lookup_symbol(&symbols, forbidding[i]) != NULL)
 			forbidden = true;
 	if (has_hidden_unwinder(&symbols))
 		forbidden = true;
@@ -222,14 +155,14 @@ judge(const struct link_map *map)
 static void
 find_curious(const struct link_map *map, struct libc *libc)
 {
-	struct symbols symbols;
+	struct lookup symbols;
 	unsigned i;
 
 	*libc = (struct libc){ .map = map };
-	if (!open_symbols(map, &symbols))
+	if (!lookup_open(map, &symbols))
 		return;
 	for (i = 0; i < N_CURIOUS; i++) {
-		const ElfW(Sym) *symbol = find_symbol(&symbols, curious[i]);
+		const ElfW(Sym) *symbol = lookup_symbol(&symbols, curious[i]);
 
 		if (symbol == NULL)
 			continue;
@@ -344,9 +277,10 @@ traits_new_epoch(void)
 void
 traits_begin(void)
 {
-	const struct link_map *map = _r_debug.r_map;
+	size_t n;
+	const struct link_map *map = lookup_loaded(&n);
 
-	for (; map != NULL; map = map->l_next)
+	for (; n > 0; n--, map = map->l_next)
 		if (((uintptr_t)map->l_ld < process.own_start ||
 		    (uintptr_t)map->l_ld >= process.own_end) &&
 		    (traits_of(map) & HAS_CURIOUS) != 0)

@@ -37,7 +37,10 @@ bool traits_forbid_trampoline(void);
 /* After modules were unloaded: others may be taken for them.  Any thread. */
 void traits_new_epoch(void);
 
-/* Meets all modules that are loaded.  From the constructor. */
+/*
+ * Meets all modules that were loaded with the program.  Before the first
+ * sample; async-signal-safe.
+ */
 void traits_begin(void);
 
 /*

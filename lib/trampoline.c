@@ -25,6 +25,7 @@
 #include "lib/trampoline.h"
 
 #include "lib/arch.h"
+#include "lib/big.h"
 #include "lib/traits.h"
 #include "lib/trampoline-table.h"
 #include "lib/tree.h"
@@ -43,7 +44,7 @@
 #define DEEP_DISTANCE 64
 #define MAX_TRIES 32		/* frames looked at for a slot to mark */
 
-struct trampoline_entry trampoline_table[TRAMPOLINE_ENTRIES];
+struct trampoline_entry trampoline_table[TRAMPOLINE_ENTRIES] BIG_TABLE;
 
 static enum trampoline_use wanted_use;
 static __thread struct unwinder *attached;

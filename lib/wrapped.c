@@ -17,6 +17,8 @@
 #include <time.h>
 
 #include "lib/dispatch.h"
+#include "lib/lookup.h"
+#include "lib/real.h"
 #include "lib/source.h"
 #include "lib/threads.h"
 #include "lib/waits.h"
@@ -29,20 +31,11 @@ static __thread struct {
 } wall;
 
 void
-wrapped_look_up(const struct next_function *functions, size_t n)
+wrapped_find(const char *name, void *place)
 {
-	bool is_missing = false;
-	size_t i;
+	void *address = lookup_next(name);
 
-	for (i = 0; i < n; i++) {
-		void *address = dlsym(RTLD_NEXT, functions[i].name);
-
-		memcpy(functions[i].place, &address, sizeof address);
-		is_missing |= address == NULL;
-	}
-	/* A later C library may have dropped one that nothing calls then. */
-	if (is_missing)
-		dlerror();
+	memcpy(place, &address, sizeof address);
 }
 
 bool
@@ -60,11 +53,8 @@ wrapped_is_preloaded(void)
 }
 
 bool
-wrapped_pass(enum gate gate, const struct next_function *functions, size_t n,
-    const void *return_address)
+wrapped_pass(enum gate gate, const void *return_address)
 {
-	if (gate == GATE_UNSET)
-		wrapped_look_up(functions, n);
 	return gate == GATE_OPEN && thread_self != NULL &&
 	    (uintptr_t)return_address - process.own_start >=
 	    process.own_end - process.own_start;
@@ -290,6 +280,9 @@ const struct source source_wall = {
 void
 wrapped_begin(bool is_sampled)
 {
+	if (is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
+	    wrapped_counts_calls()))
+		real_prepare();
 	memory_begin(is_sampled);
 	calls_begin(is_sampled);
 	kernel_begin(is_sampled);

@@ -4,9 +4,9 @@
  * Each group of them (memory, I/O, standard I/O, blocking calls, others that
  * enter the kernel) has a gate.
  * It is closed unless a resource that the group measures is wanted, and then a
- * wrapper costs one predictable branch and a jump to the real function.  Until
- * the constructor has run it is unset: the first call looks the real functions
- * up, which neither allocates nor waits, since the C library has all of them.
+ * wrapper costs one predictable branch and a jump to the real function, which
+ * the first call looks up: that neither allocates nor waits, since the C
+ * library has all of them.  Until the constructor has run the gate is unset.
  *
  * Behind an open gate a wrapper measures its call and spends on the calling
  * thread.  The sample's innermost frame is the real function, as it is in a
@@ -34,13 +34,21 @@ enum gate {
 /* First in a wrapper: whether to do nothing but call the real function. */
 #define GATE_IS_CLOSED(gate) __builtin_expect((gate) == GATE_CLOSED, 1)
 
-/* A function of the libraries after this one, and where to put its address. */
-struct next_function {
-	const char *name;
-	void *place;
-};
+/*
+ * Finds a function of the libraries after this one, and puts its address in
+ * *place.  Async-signal-safe.  What stands there before does that when it is
+ * first called: most processes are short and call few.
+ */
+void wrapped_find(const char *name, void *place);
 
-void wrapped_look_up(const struct next_function *functions, size_t n);
+/* Defines that, for a function that returns something, in a group's `next`. */
+#define FIRST(type, name, parameters, arguments)			\
+static type								\
+first_##name parameters							\
+{									\
+	wrapped_find(#name, &next.name);				\
+	return next.name arguments;					\
+}
 
 /*
  * Whether the program's calls of a function come here; and of any at all: not
@@ -51,10 +59,9 @@ bool wrapped_is_preloaded(void);
 
 /*
  * Whether the call is the program's, on a thread that is sampled, and the gate
- * is open.  Looks the functions up if it is unset.
+ * is open.
  */
-bool wrapped_pass(enum gate gate, const struct next_function *functions,
-    size_t n, const void *return_address);
+bool wrapped_pass(enum gate gate, const void *return_address);
 
 /*
  * A call being measured: a variable of the wrapper.

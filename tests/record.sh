@@ -72,8 +72,13 @@ is 'a program named by a #! line runs' hello "$(
 	printf '#!/bin/sh\necho hello\n' >script && chmod +x script &&
 		"$cpprof" record ./script 2>/dev/null)"
 
-"$cpprof" record sh -c 'sh -c "sh -c true; true"; true' 2>/dev/null
-like 'children have files of their own' '^[3-9]$' \
+spin='i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
+"$cpprof" record sh -c "sh -c '$spin'; sh -c '$spin'; true" 2>/dev/null
+is 'children have files of their own' 3 \
+	"$(find sh.cpprof -name 'cpprofdata.*' | wc -l)"
+"$cpprof" record sh -c 'for i in 1 2 3 4 5 6 7 8 9; do ls / >/dev/null; done' \
+	2>/dev/null
+like 'those without a sample have none' '^[1-6]$' \
 	"$(find sh.cpprof -name 'cpprofdata.*' | wc -l)"
 mkdir other && touch other/precious
 "$cpprof" record -o other true 2>err

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,7 +131,9 @@ set_environment(const struct launch *launch)
 	    set_flag(CPPROF_ENVIRONMENT_RETURNS,
 	             launch->counts_returns) != 0 ||
 	    set_variable(CPPROF_ENVIRONMENT_MAX_SIZE,
-	                 launch->max_size != 0 ? size : NULL) != 0)
+	                 launch->max_size != 0 ? size : NULL) != 0 ||
+	    set_variable(CPPROF_ENVIRONMENT_SHARED,
+	                 *launch->shared != '\0' ? launch->shared : NULL) != 0)
 		return -1;
 	return setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1);
 }
@@ -151,19 +154,28 @@ become_program(const struct launch *launch, int report)
 	_exit(127);
 }
 
+static uint64_t
+nanoseconds(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 +
+	    (uint64_t)time->tv_usec * 1000;
+}
+
 static int
 wait_for(pid_t pid, struct departures *departures, int *status,
-         struct error *error)
+         uint64_t *cpu_ns, struct error *error)
 {
+	struct rusage usage;
 	int how;
 
 	/* While it is not reaped, its number is nobody else's. */
 	departures_wait(departures, pid);
 	child = 0;
-	while (waitpid(pid, &how, 0) < 0)
+	while (wait4(pid, &how, 0, &usage) < 0)
 		if (errno != EINTR)
 			return error_set(error, "waiting for the program: %s",
 			                 strerror(errno));
+	*cpu_ns = nanoseconds(&usage.ru_utime) + nanoseconds(&usage.ru_stime);
 	*status = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
 	return 0;
 }
@@ -198,7 +210,8 @@ run_child(const struct launch *launch, const int report[2], int *status,
 		while (size < 0 && errno == EINTR);
 		if (size != (ssize_t)sizeof why && launch->started != NULL)
 			launch->started(launch->context);
-		result = wait_for(pid, &departures, status, error);
+		result = wait_for(pid, &departures, status, launch->cpu_ns,
+		                  error);
 		if (size == (ssize_t)sizeof why)
 			result = error_set(error, "%s: %s", launch->program,
 			                   strerror(why));

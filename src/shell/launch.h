@@ -14,6 +14,9 @@ struct launch {
 	const char *resources;	/* as CPPROF_RESOURCES has them */
 	bool is_random, is_alone, counts_returns;
 	uint64_t max_size;	/* 0: no limit */
+	const char *shared;	/* see sampled_time.h; "": none */
+	uint64_t *cpu_ns;	/* is set to what the program, and all its
+				 * descendants that were waited for, have used */
 	const char *program;	/* the file to execute */
 	char *const *words;	/* its arguments, words[0] the name as typed;
 				 * ends with NULL */

@@ -60,6 +60,7 @@ libcore_a_SOURCES += \
 	src/shell/resolve.h \
 	src/shell/resource_kinds.c \
 	src/shell/resource_kinds.h \
+	src/shell/sampled_time.c src/shell/sampled_time.h \
 	src/shell/script.c \
 	src/shell/script.h \
 	src/shell/root.c \

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* outsider.c -- looks at a program's variables, rights and headers. */
+#include "lib/outsider.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cpprof-environment.h"
+#include "lib/files.h"
+#include "lib/process.h"
+
+static bool
+loads_library(char *const variables[])
+{
+	const char *preload, *output;
+
+	if (variables == NULL)
+		return false;
+	preload = process_variable((char **)(uintptr_t)variables,
+	    "LD_PRELOAD");
+	output = process_variable((char **)(uintptr_t)variables,
+	    CPPROF_ENVIRONMENT_OUTPUT);
+	return preload != NULL && output != NULL && *output != '\0' &&
+	    strstr(preload, CPPROF_LIBRARY) != NULL;
+}
+
+/* Whether a file that begins so is a program that needs no loader. */
+static bool
+is_static(const void *start, size_t size)
+{
+	const ElfW(Ehdr) *elf = start;
+	const ElfW(Phdr) *headers;
+	size_t i;
+
+	if (size < sizeof *elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf->e_phentsize != sizeof *headers || elf->e_phoff > size ||
+	    elf->e_phnum > (size - elf->e_phoff) / sizeof *headers ||
+	    elf->e_phoff % sizeof(uint64_t) != 0)
+		return false;
+	headers = (const void *)((const char *)start + elf->e_phoff);
+	for (i = 0; i < elf->e_phnum; i++)
+		if (headers[i].p_type == PT_INTERP)
+			return false;
+	return true;
+}
+
+static enum cpprof_shared_reason
+judge_file(int fd)
+{
+	uint64_t start[1024 / sizeof(uint64_t)];
+	struct stat status;
+	ssize_t n;
+
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (((status.st_mode & S_ISUID) != 0 && status.st_uid != getuid()) ||
+	    ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+	    status.st_gid != getgid())))
+		return CPPROF_SHARED_PRIVILEGED;
+	n = files_read(fd, start, sizeof start);
+	return n > 0 && is_static(start, (size_t)n) ? CPPROF_SHARED_STATIC :
+	    CPPROF_SHARED_N_REASONS;
+}
+
+enum cpprof_shared_reason
+outsider_judge(const char *path, char *const variables[])
+{
+	enum cpprof_shared_reason reason = CPPROF_SHARED_N_REASONS;
+	int fd;
+
+	if (!loads_library(variables))
+		return CPPROF_SHARED_NO_PRELOAD;
+	if (getauxval(AT_EUID) != geteuid())
+		return CPPROF_SHARED_OTHER_USER;
+	if (path == NULL || strchr(path, '/') == NULL)
+		return reason;
+	fd = files_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd >= 0) {
+		reason = judge_file(fd);
+		files_close(fd);
+	}
+	return reason;
+}

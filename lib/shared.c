@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* shared.c -- counts into the recording's shared memory. */
+#include "lib/shared.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "lib/files.h"
+#include "lib/meter.h"
+#include "lib/process.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+static struct cpprof_shared *page;
+static uint64_t kind;		/* of process; never 0 */
+static uint64_t told_ns;	/* CPU time of the process, by its clock */
+
+bool
+shared_is_there(void)
+{
+	return page != NULL;
+}
+
+static void
+add(uint64_t *number, uint64_t n)
+{
+	__atomic_fetch_add(number, n, __ATOMIC_RELAXED);
+}
+
+static uint64_t
+hash(const char *text)
+{
+	uint64_t sum = 0;
+
+	for (; *text != '\0'; text++)
+		sum = meter_random(sum + (unsigned char)*text);
+	return sum | 1;
+}
+
+/* Sealed, it can be mapped without fear of faults. */
+static void *
+map(const char *name)
+{
+	int fd = files_open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
+	void *memory = MAP_FAILED;
+
+	if (fd < 0)
+		return MAP_FAILED;
+	if ((fcntl(fd, F_GET_SEALS) & SEALS) == SEALS &&
+	    lseek(fd, 0, SEEK_END) == CPPROF_SHARED_SIZE)
+		memory = mmap(NULL, CPPROF_SHARED_SIZE,
+		    PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	files_close(fd);
+	return memory;
+}
+
+/* What the process had used when it executed this program. */
+static void
+take_exec(void)
+{
+	unsigned at = process.pid % CPPROF_SHARED_EXECS;
+
+	if (__atomic_load_n(&page->execs[at].pid, __ATOMIC_ACQUIRE) !=
+	    process.pid)
+		return;
+	page->execs[at].pid = 0;
+	told_ns = page->execs[at].cpu_ns;
+	if (told_ns > process_clock(CLOCK_PROCESS_CPUTIME_ID))
+		told_ns = 0;
+}
+
+void
+shared_begin(const char *name)
+{
+	void *memory;
+
+	if (name == NULL || page != NULL)
+		return;
+	memory = map(name);
+	if (memory == MAP_FAILED)
+		return;
+	page = memory;
+	if (page->magic != CPPROF_SHARED_MAGIC) {
+		munmap(page, CPPROF_SHARED_SIZE);
+		page = NULL;
+		return;
+	}
+	kind = hash((const char *)getauxval(AT_EXECFN));
+	take_exec();
+	add(&page->n_images, 1);
+}
+
+void
+shared_note_exec(void)
+{
+	unsigned at = process.pid % CPPROF_SHARED_EXECS;
+
+	if (page == NULL)
+		return;
+	shared_tell_cpu_time(0);
+	page->execs[at].cpu_ns = told_ns;
+	__atomic_store_n(&page->execs[at].pid, process.pid, __ATOMIC_RELEASE);
+}
+
+uint64_t
+shared_time_before(void)
+{
+	return told_ns;
+}
+
+void
+shared_forked(void)
+{
+	told_ns = 0;
+	kind = meter_random(kind) | 1;
+	if (page != NULL)
+		add(&page->n_images, 1);
+}
+
+void
+shared_count(enum cpprof_shared_reason reason, int error)
+{
+	if (page == NULL)
+		return;
+	add(&page->n_reasons[reason], 1);
+	if (error != 0)
+		__atomic_store_n(&page->error, (uint64_t)error,
+		    __ATOMIC_RELAXED);
+}
+
+void
+shared_uncount(enum cpprof_shared_reason reason)
+{
+	if (page != NULL)
+		add(&page->n_reasons[reason], (uint64_t)-1);
+}
+
+void
+shared_tell_cpu_time(uint64_t before_ns)
+{
+	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
+	const uint64_t told = __atomic_exchange_n(&told_ns, now,
+	    __ATOMIC_RELAXED);
+
+	if (page == NULL || now <= told)
+		return;
+	add(&page->cpu_ns, now - told);
+	add(&page->before_ns, before_ns);
+}
+
+/* The account of this kind of process, taken if need be; NULL: no room. */
+static int64_t *
+account(void)
+{
+	unsigned i, at;
+
+	for (i = 0; page != NULL && i < 16; i++) {
+		uint64_t found = 0;
+
+		at = (unsigned)((kind + i) % CPPROF_SHARED_KINDS);
+		if (__atomic_load_n(&page->kinds[at].kind,
+		    __ATOMIC_RELAXED) == kind ||
+		    __atomic_compare_exchange_n(&page->kinds[at].kind,
+		    &found, kind, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+		    found == kind)
+			return &page->kinds[at].unsampled_ns;
+	}
+	return NULL;
+}
+
+void
+shared_give_time(int64_t ns)
+{
+	int64_t *to = account();
+
+	if (to != NULL)
+		__atomic_fetch_add(to, ns, __ATOMIC_RELAXED);
+}
+
+int64_t
+shared_take_time(void)
+{
+	int64_t *from = account();
+
+	return from == NULL ? 0 :
+	    __atomic_exchange_n(from, 0, __ATOMIC_RELAXED);
+}
