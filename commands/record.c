@@ -124,7 +124,7 @@ tell_result(const struct session *session, const char *name,
 	tell_other_sources(session, offers, &summary);
 	if (!is_alone && summary.n_files > 0)
 		tell_missing(session, time);
-	if (is_default && summary.n_files > 0 && summary.n_samples == 0 &&
+	if (is_default && summary.n_files > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))
 		session_note(session, "next to no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");

@@ -12,6 +12,7 @@
 #include "lib/datafile.h"
 #include "lib/exported.h"
 #include "lib/real.h"
+#include "lib/sample.h"
 #include "lib/start.h"
 #include "lib/threads.h"
 
@@ -21,6 +22,7 @@ keep_file(void)
 	if (!start_check_process() || !start_is_own_process())
 		return;
 	threads_hold_off();
+	sample_prepare_file();
 	datafile_keep();
 	threads_resume();
 }

@@ -117,6 +117,15 @@ endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
 
+# Many that live briefly, and what is not sampled.
+EXTRA_DIST += tests/brief.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/brief
+TESTS += tests/brief.py
+endif
+tests_programs_brief_SOURCES = tests/programs/brief.c
+tests_programs_brief_CFLAGS = $(shape_flags)
+
 # Waits that have not ended.
 EXTRA_DIST += tests/waits.py tests/endings.py
 if COLLECTOR

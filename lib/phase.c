@@ -42,17 +42,26 @@ find_or_add(const char *name)
 	return i;
 }
 
+uint32_t
+phase_number(const char *name)
+{
+	uint32_t phase;
+
+	while (atomic_flag_test_and_set_explicit(&locked,
+	    memory_order_acquire))
+		process_pause();
+	phase = find_or_add(name);
+	atomic_flag_clear_explicit(&locked, memory_order_release);
+	return phase;
+}
+
 bool
 phase_set(const char *name)
 {
 	uint32_t phase = 0;
 
 	if (name != NULL && *name != '\0') {
-		while (atomic_flag_test_and_set_explicit(&locked,
-		    memory_order_acquire))
-			process_pause();
-		phase = find_or_add(name);
-		atomic_flag_clear_explicit(&locked, memory_order_release);
+		phase = phase_number(name);
 		if (phase == 0) {
 			errno = ENOSPC;
 			return false;

@@ -19,6 +19,12 @@
  */
 bool phase_set(const char *name);
 
+/*
+ * The number of a phase that the program may never be in; 0 when there are too
+ * many.  Not from a handler.
+ */
+uint32_t phase_number(const char *name);
+
 /* The current phase; 0: none.  Async-signal-safe. */
 uint32_t phase_current(void);
 

@@ -118,6 +118,16 @@ make_file(void)
 	return ok;
 }
 
+void
+sample_prepare_file(void)
+{
+	int saved = errno;
+
+	if (!datafile_exists())
+		make_file();
+	errno = saved;
+}
+
 /* Everything that the thread owes of these columns, to one node. */
 static void
 pay(struct thread *thread, uint32_t columns, const struct node *leaf,
@@ -417,4 +427,38 @@ sample_guard_end(struct thread *thread, const struct sample_guard *guard)
 	take_up(thread, guard->cancel_state);
 	own_work_end(thread);
 	restore_signals(thread, guard->mask);
+}
+
+static enum tree_result
+enter_name(struct thread *thread, const char *name, struct node *leaf)
+{
+	const uint32_t phase = phase_number(name);
+	const enum tree_result result = phase != 0 ? prepare(thread) :
+	    TREE_FULL;
+
+	return result == TREE_OK ? phase_node(&thread->tree, phase, leaf) :
+	    result;
+}
+
+void
+sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
+    const char *name)
+{
+	struct node leaf;
+	uint64_t mask, lost;
+	int cancel_state;
+
+	if (!block_signals(thread, &mask))
+		return;
+	cancel_state = set_aside(thread);
+	thread->accounts[column].owed += hits;
+	if (enter_name(thread, name, &leaf) == TREE_OK) {
+		pay(thread, 1u << column, &leaf, &hits);
+		datafile_note_sample();
+	} else {
+		pay(thread, 1u << column, NULL, &lost);
+		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
+	}
+	take_up(thread, cancel_state);
+	restore_signals(thread, mask);
 }

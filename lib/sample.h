@@ -20,6 +20,19 @@
  */
 bool sample_make_file(void);
 
+/*
+ * The same where it is not known that there will be a sample, without the lock,
+ * with ticks held off.
+ */
+void sample_prepare_file(void);
+
+/*
+ * Counts hits of a column that the thread has spent before it could be sampled,
+ * under a name of their own in brackets.  Not from a handler.
+ */
+void sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
+    const char *name);
+
 struct occasion {
 	uint32_t columns;	/* set of the resources it is for */
 	uint64_t hits;		/* that it has brought, already owed */

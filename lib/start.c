@@ -55,6 +55,7 @@ extern int __cxa_atexit(void (*)(void *), void *, void *);
 extern int __cxa_at_quick_exit(void (*)(void *), void *);
 
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* that is looked through */
+#define LOADING "loading"	/* what comes before our constructor */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
 static volatile uint32_t *is_same_process;	/* wiped to 0 in children */
@@ -433,14 +434,30 @@ start_execute(void)
 	shared_note_exec();
 }
 
-/* That no tick has seen of it is told as what it is. */
+/*
+ * What the process has used of CPU time before it could be sampled, for the
+ * kernel's loading of the program and the loader's of its libraries, is so many
+ * hits on average.
+ */
 static void
-tell_time_before(void)
+count_time_before(void)
 {
+	const unsigned place = resources.place[RESOURCE_CPU];
 	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
 	const uint64_t before = shared_time_before();
+	uint64_t interval, ns, hits;
 
-	shared_tell_cpu_time(now > before ? now - before : 0);
+	if (now <= before)
+		return;
+	ns = now - before;
+	shared_tell_cpu_time(ns);
+	if (place == 0 || thread_self == NULL)
+		return;
+	interval = resources.columns[place - 1].interval * 1000;
+	hits = (ns + meter_random(process_now() +
+	    ((uint64_t)process.pid << 40)) % interval) / interval;
+	if (hits > 0)
+		sample_count_apart(thread_self, place - 1, hits, LOADING);
 }
 
 bool
@@ -467,8 +484,11 @@ start_process(char **environment, char **words, const char *output,
 	if (sampler_install() != 0)
 		return false;
 	wrapped_begin(true);
-	tell_time_before();
-	return start_calling_thread();
+	if (!start_calling_thread())
+		return false;
+	if (output == NULL)
+		count_time_before();
+	return true;
 }
 
 /*

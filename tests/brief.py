@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""brief.py -- processes and threads that live for a millisecond, and programs
+that the collector cannot follow.
+
+tests/programs/brief.c uses as much CPU time in a thousand threads or processes
+as in the main thread, and says how much: so the shares must agree, whichever
+ticks happen to find them.  And what is not sampled is told.  Speaks TAP.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
+NOBODY = 65534
+N = 1000
+
+
+class Skip(Exception):
+    """Why a test cannot run here."""
+
+
+class Recording:
+    """What a recorded command said, and its samples."""
+
+    def __init__(self, *command, options=(), **more):
+        self.directory = tempfile.mkdtemp(prefix='cpprof-test-')
+        self.path = os.path.join(self.directory, 'p')
+        result = subprocess.run(
+            [CPPROF, 'record', '-o', self.path, *options, '--', *command],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=120, **more)
+        self.status = result.returncode
+        self.out, self.said = result.stdout, result.stderr
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def files(self):
+        return [name for name in glob.glob(self.path + '/cpprofdata.*')
+                if re.search(r'cpprofdata\.\d+(\.\d+)?$', name)]
+
+    def functions(self):
+        """Hits of each function with its descendants, and of the run."""
+        result = subprocess.run(
+            [CPPROF, '-q', '-F', 'json', '-e', 'threshold 0', '-e',
+             'functions', self.path], capture_output=True, text=True,
+            timeout=60, check=True)
+        document = json.loads(result.stdout.splitlines()[-1])
+        return {row['path'][-1]: row['hits'] for row in document['rows']}
+
+
+def agree(mode, *options, interval=4000):
+    """Hits are gticks / interval; four standard deviations and some slack."""
+    with Recording(BRIEF, mode, str(N), options=options) as run:
+        assert run.status == 0, run.said
+        used, brief = map(int, run.out.split())
+        hits = run.functions()
+        for name, gticks in (('spin_main', used), ('spin_brief', brief)):
+            expected = gticks / interval
+            found = hits.get(name, 0)
+            assert abs(found - expected) <= 4 * expected ** .5 + \
+                0.12 * expected, (mode, name, found, expected, run.said)
+
+
+def brief_threads_count_what_they_use():
+    agree('threads')
+
+
+def brief_children_count_what_they_use():
+    agree('children')
+
+
+def children_that_leave_by__exit_do():
+    agree('leaving')
+
+
+def brief_programs_do():
+    agree('programs')
+
+
+def longer_intervals_do():
+    agree('children', '-r', 'cpu:10ms', interval=10000)
+
+
+def processes_without_a_sample_have_no_file():
+    with Recording('sh', '-c', 'for i in $(seq 200); do /bin/true; done') \
+            as run:
+        assert run.status == 0, run.said
+        assert 1 <= len(run.files()) <= 120, len(run.files())
+
+
+def loading_is_told():
+    """A script of short commands is mostly exec and the loader's work."""
+    with Recording('sh', '-c',
+                   'for i in $(seq 400); do /bin/true; done') as run:
+        assert '[loading]' in run.functions(), run.functions()
+
+
+def missing(run, pattern):
+    match = re.search(r'([\d.]+) of ([\d.]+) CPU s were not sampled: (.*)',
+                      run.said)
+    assert match, run.said
+    assert re.search(pattern, match[3]), run.said
+    assert len(run.said.splitlines()) <= 2, run.said
+    assert 'next to no CPU time' not in run.said, run.said
+    return float(match[1])
+
+
+def another_environment_is_told():
+    with Recording('sh', '-c', '%s spin 300; env -i %s spin 400' %
+                   (BRIEF, BRIEF)) as run:
+        time = missing(run, '^1 program was started with another environment')
+        assert 0.3 <= time <= 0.6, run.said
+
+
+def a_static_program_is_told():
+    with tempfile.TemporaryDirectory() as place:
+        source = os.path.join(place, 's.c')
+        with open(source, 'w') as file:
+            file.write('#include <time.h>\nint main(void) { while (clock() < '
+                       '0.4 * CLOCKS_PER_SEC) ; return 0; }\n')
+        if subprocess.run(['cc', '-static', '-o', place + '/s', source],
+                          capture_output=True).returncode != 0:
+            raise Skip('there is no static C library')
+        with Recording('sh', '-c', place + '/s; true') as run:
+            missing(run, '^1 program links statically')
+
+
+def a_limit_on_files_is_told():
+    with Recording('sh', '-c', 'ulimit -f 0; %s spin 400; true' % BRIEF) \
+            as run:
+        missing(run, r'^1 process could not write into the recording '
+                     r'\(File too large\)')
+
+
+def a_traced_process_is_told():
+    if shutil.which('strace') is None:
+        raise Skip('strace is not installed')
+    with Recording('strace', '-o', '/dev/null', BRIEF, 'spin', '400') as run:
+        missing(run, '^1 process was run by a debugger, strace or valgrind')
+
+
+def what_is_sampled_is_not_told_missing():
+    with Recording(BRIEF, 'spin', '500') as run:
+        assert 'not sampled' not in run.said, run.said
+
+
+def next_to_no_time_is_a_hint():
+    with Recording('true') as run:
+        assert 'next to no CPU time' in run.said, run.said
+        assert 'not sampled' not in run.said, run.said
+
+
+def root_only():
+    if os.geteuid() != 0:
+        raise Skip('only root can become somebody else')
+
+
+def a_child_that_becomes_another_user_is_sampled():
+    root_only()
+    with Recording(BRIEF, 'as', str(NOBODY), '400') as run:
+        assert run.status == 0, run.said
+        assert run.functions().get('spin_brief', 0) >= 70, run.functions()
+        assert 'not sampled' not in run.said, run.said
+
+
+def a_child_below_another_root_is_sampled():
+    root_only()
+    with Recording(BRIEF, 'root', '400') as run:
+        assert run.status == 0, run.said
+        assert run.functions().get('spin_brief', 0) >= 70, run.functions()
+
+
+def a_program_of_another_user_is_told():
+    root_only()
+    if shutil.which('setpriv') is None:
+        raise Skip('setpriv is not installed')
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        program = shutil.copy(BRIEF, place)
+        with Recording('setpriv', '--reuid=%d' % NOBODY, '--clear-groups',
+                       program, 'spin', '400') as run:
+            match = re.search('([\\d.]+) of [\\d.]+ CPU s were not sampled: '
+                              '1 program was started by a process that had '
+                              'become another user', run.said)
+            assert match, run.said
+
+
+TESTS = [value for name, value in list(globals().items())
+         if callable(value) and getattr(value, '__module__', '') ==
+         '__main__' and name.islower() and name not in
+         ('agree', 'missing', 'root_only', 'main')]
+
+
+def main():
+    failed = 0
+    print('1..%d' % len(TESTS), flush=True)
+    for number, test in enumerate(TESTS, 1):
+        try:
+            test()
+            result, why = 'ok', ''
+        except Skip as skip:
+            result, why = 'ok', ' # SKIP %s' % skip
+        except Exception:  # what went wrong is shown
+            for line in traceback.format_exc().splitlines():
+                print('# ' + line)
+            result, why = 'not ok', ''
+            failed += 1
+        print('%s %d - %s%s' % (result, number, test.__name__, why))
+        sys.stdout.flush()
+    return failed != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

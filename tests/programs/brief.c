@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* brief.c -- many threads or processes that each live for a millisecond.
+ *
+ *	brief MODE N: the main thread uses as much CPU time in spin_main as N
+ *	threads, children (that return from main, or leave by _exit) or programs
+ *	use in spin_brief, one after another, of 0.5 to 1.5 ms each.
+ *	brief work SEED: one of those programs.
+ *	brief spin MS: nothing but MS of CPU time.
+ *	brief as USER MS: MS in a child that has become that user.
+ *	brief root MS: in a child below another root directory, "/tmp".
+ *	brief clone MS: in a child of a raw clone.
+ *
+ * Prints the microseconds used in spin_main and, as far as it knows, by
+ * spin_brief.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile long main_sink, brief_sink;
+static unsigned short seeds[3] = { 1, 2, 3 };
+
+static double
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
+}
+
+__attribute__((noinline)) static double
+spin_main(double us)
+{
+	const double start = now();
+
+	while (now() - start < us)
+		for (int i = 0; i < 2000; i++)
+			main_sink++;
+	return now() - start;
+}
+
+__attribute__((noinline)) static double
+spin_brief(double us)
+{
+	const double start = now();
+
+	while (now() - start < us)
+		for (int i = 0; i < 2000; i++)
+			brief_sink++;
+	return now() - start;
+}
+
+static double
+draw(void)
+{
+	return 500 + 1000 * erand48(seeds);
+}
+
+static void *
+run(void *us)
+{
+	*(double *)us = spin_brief(*(double *)us);
+	return us;
+}
+
+/* What a child does, and how it ends. */
+static void
+be_child(const char *mode, const char *program, double us)
+{
+	char text[32];
+
+	if (strcmp(mode, "programs") == 0) {
+		snprintf(text, sizeof text, "%f", us);
+		execl(program, program, "work", text, (char *)NULL);
+		_exit(1);
+	}
+	spin_brief(us);
+	if (strcmp(mode, "leaving") == 0)
+		_exit(0);
+	exit(0);
+}
+
+static double
+run_one(const char *mode, const char *program)
+{
+	double us = draw();
+	pthread_t thread;
+	pid_t child;
+
+	if (strcmp(mode, "threads") == 0) {
+		if (pthread_create(&thread, NULL, run, &us) != 0)
+			exit(1);
+		pthread_join(thread, NULL);
+		return us;
+	}
+	child = fork();
+	if (child == 0)
+		be_child(mode, program, us);
+	waitpid(child, NULL, 0);
+	return us;
+}
+
+static void
+spin_elsewhere(int n, char **words)
+{
+	pid_t child = strcmp(words[1], "clone") == 0 ?
+	    (pid_t)syscall(SYS_clone, 17 /* SIGCHLD */, 0, 0, 0, 0) : fork();
+	int failed = 0;
+
+	if (child != 0) {
+		waitpid(child, &failed, 0);
+		exit(failed != 0);
+	}
+	if (strcmp(words[1], "as") == 0)
+		failed = setgid((gid_t)atoi(words[2])) != 0 ||
+		    setuid((uid_t)atoi(words[2])) != 0;
+	else if (strcmp(words[1], "root") == 0)
+		failed = chroot("/tmp") != 0;
+	if (!failed)
+		spin_brief(1000 * atof(words[n - 1]));
+	exit(failed);
+}
+
+int
+main(int n, char **words)
+{
+	double used = 0, brief = 0;
+
+	if (n < 3)
+		return 2;
+	if (strcmp(words[1], "work") == 0) {
+		spin_brief(atof(words[2]));
+		return 0;
+	}
+	if (strcmp(words[1], "spin") == 0) {
+		spin_main(1000 * atof(words[2]));
+		return 0;
+	}
+	if (strcmp(words[1], "as") == 0 || strcmp(words[1], "root") == 0 ||
+	    strcmp(words[1], "clone") == 0)
+		spin_elsewhere(n, words);
+	for (int i = 0; i < atoi(words[2]); i++) {
+		used += spin_main(draw());
+		brief += run_one(words[1], words[0]);
+	}
+	printf("%.0f %.0f\n", used, brief);
+	return 0;
+}
