@@ -112,7 +112,7 @@ for wrong in '-r cpux' '-r cpu:1' '-r cpu:1q' '-r cpu:' '-r cpu:-5ms' \
 done
 "$cpprof" record sleep 0 2>err
 like 'of a program that did nothing it is said how to see it wait' \
-	'0 samples .* try -r real' "$(tr '\n' ' ' <err)"
+	'[01] samples? .* try -r real' "$(tr '\n' ' ' <err)"
 "$cpprof" record -r page-fault true 2>err
 like 'a resource that is nearly one is told' \
 	'no resource page-fault .*did you mean page-faults' "$(cat err)"
