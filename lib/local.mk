@@ -198,7 +198,8 @@ tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 
 # Preloaded by tests/real-stacks.py.
 unwinder = lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c \
-	lib/frames.c lib/readable.c lib/rules.c lib/traits.c lib/trampoline.c \
+	lib/frames.c lib/lookup.c lib/readable.c lib/rules.c lib/traits.c \
+	lib/trampoline.c \
 	lib/trampoline-personality.c lib/trampoline-x86_64.S lib/unwind.c
 EXTRA_DIST += tests/real-stacks.py
 if COLLECTOR
