@@ -8,6 +8,7 @@
  */
 #include "lib/insert.h"
 
+#include "lib/arch.h"
 #include "lib/phase.h"
 #include "lib/process.h"
 
@@ -49,6 +50,33 @@ is_own(uint64_t address)
 	return address >= process.own_start && address < process.own_end;
 }
 
+static bool
+is_hidden(const struct frame *frame)
+{
+	return is_own(frame->address) || (frame->flags & FRAME_HELPER) != 0;
+}
+
+/*
+ * What a wrapper calls for the program it calls through a pointer; what it
+ * calls by name is for itself, such as the clock, and nothing that the program
+ * called.  A signal's handler is the program's again.
+ */
+static void
+mark_helpers(const struct frames *stack, size_t from)
+{
+	size_t i;
+
+	for (i = from > 0 ? from : 1; i < stack->n; i++) {
+		const struct frame *caller = &stack->frames[i - 1];
+
+		if (is_hidden(caller) && (caller->flags & FRAME_EXACT) == 0 &&
+		    ((caller->flags & FRAME_HELPER) != 0 || arch_call_target(
+		    (const unsigned char *)(uintptr_t)caller->address + 1) !=
+		    0))
+			stack->frames[i].flags |= FRAME_HELPER;
+	}
+}
+
 static enum tree_result
 find_place(struct thread *thread, uint64_t address, struct place *place)
 {
@@ -70,10 +98,10 @@ fill_batch(struct thread *thread, struct batch *batch, size_t n, uint32_t path)
 
 	for (batch->n = 0; batch->n < n && batch->n < AT_ONCE; batch->n++) {
 		struct place *place = &batch->places[batch->n];
-		const uint64_t address = batch->frames[batch->n].address;
+		const struct frame *frame = &batch->frames[batch->n];
 
-		if (!is_own(address)) {
-			result = find_place(thread, address, place);
+		if (!is_hidden(frame)) {
+			result = find_place(thread, frame->address, place);
 			if (result != TREE_OK)
 				return result;
 			path = tree_path(path, place);
@@ -96,7 +124,7 @@ insert_batch(struct thread *thread, const struct batch *batch,
 	for (i = 0; i < batch->n; i++, (*n)++) {
 		struct frame *frame = &batch->frames[i];
 
-		if (!is_own(frame->address)) {
+		if (!is_hidden(frame)) {
 			result = tree_child(&thread->tree, leaf,
 			    &batch->places[i], leaf);
 			if (result != TREE_OK)
@@ -126,6 +154,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 	} else {
 		result = find_root(thread, leaf);
 	}
+	mark_helpers(stack, i);
 	while (i < stack->n && result == TREE_OK) {
 		batch.frames = &stack->frames[i];
 		result = fill_batch(thread, &batch, stack->n - i, leaf->path);

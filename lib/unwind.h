@@ -33,6 +33,7 @@
 #define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds, */
 #define FRAME_GUESSED 32u	/* or was left by guess */
 #define FRAME_BY_FP 64u		/* left by its frame pointer, by tables */
+#define FRAME_HELPER 128u	/* the collector called it for itself */
 
 struct tree_node;
 

@@ -202,6 +202,15 @@ def stacks_of_go_and_c_are_whole():
                 (path, stacks)
 
 
+def what_wrappers_do_is_no_call_of_the_program_s():
+    """They ask the clock, which the program does not."""
+    profile = work('cpu:100,real:100,io-time:1', 'own', 4000, 3,
+                   STACKS_REST='1').one()
+    assert profile.hits_with('use_the_rest') > 0
+    assert not any('linux-vdso' in name for stack in profile.stacks()
+                   for name in stack), profile.stacks()
+
+
 def keep_addresses():
     ctypes.CDLL(None).personality(0x40000)              # ADDR_NO_RANDOMIZE
 
@@ -234,6 +243,7 @@ def stacks_below_a_thread_sanitizer_are_whole():
 
 
 CASES = (
+    what_wrappers_do_is_no_call_of_the_program_s,
     stacks_below_a_thread_sanitizer_are_whole,
     stacks_made_by_makecontext_are_whole,
     stacks_of_boost_fibers_are_whole,
