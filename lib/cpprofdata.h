@@ -157,7 +157,9 @@ struct cpprofdata_header {
 	uint64_t gone_mono_ns;		/* when `record` found the process gone,
 					   which wrote this; 0: it did not */
 	uint64_t cpu_sampling_ns;	/* sampling_ns, when cpu_ns was noted */
-	uint8_t reserved3[48];		/* up to 256 */
+	uint64_t seen_mono_ns;		/* when `record` last saw the process
+					   run, which wrote this; 0: not yet */
+	uint8_t reserved3[40];		/* up to 256 */
 	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
 	struct cpprofdata_resource
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */

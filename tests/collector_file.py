@@ -59,7 +59,8 @@ class Profile:
         """Up to when waits are charged, on their clock."""
         waits = [thread.wait.since for thread in self.threads.values()]
         return self.end_mono or self.gone_mono or max(
-            waits + [self.start_mono + max(self.last_sample - self.start, 0)])
+            waits + [self.seen_mono, self.start_mono +
+                     max(self.last_sample - self.start, 0)])
 
     def charge(self, number, wait):
         """What a thread waited for in the end, as hits of the wait's node."""
@@ -117,9 +118,9 @@ class Profile:
          self.directory_at) = self.unpack('2I3Q5I', 40)
         (self.n_threads, self.n_unsampled, self.n_closed, self.sampling_ns,
          self.cpu_ns) = self.unpack('5Q', 96)
-        assert not any(self.data[136:176]) and not any(self.data[208:256])
+        assert not any(self.data[136:176]) and not any(self.data[216:256])
         (self.start_mono, self.end_mono, self.gone_mono,
-         self.cpu_sampling_ns) = self.unpack('4Q', 176)
+         self.cpu_sampling_ns, self.seen_mono) = self.unpack('5Q', 176)
         assert self.end == 0 or self.end_mono >= self.start_mono > 0
         assert self.cpu_sampling_ns <= self.sampling_ns
         self.drops = {}

@@ -171,6 +171,25 @@ def deadlocked(number):
     return case
 
 
+def a_deadlock_is_seen_after_its_recorder_was_killed_too():
+    with Recording('deadlock', until='take_second') as recording:
+        recording.read_until('take_first')
+        late = max(recording.began.values()) + 1000000000
+        deadline = time.monotonic() + PATIENCE
+        while recording.profile().seen_mono < late:
+            assert time.monotonic() < deadline, 'no sign of life was noted'
+            time.sleep(0.05)
+        # The recorder first, who would note the end.
+        pid = recording.pid()
+        recording.process.kill()
+        recording.wait()
+        os.kill(pid, signal.SIGKILL)
+        profile = recording.profile()
+        hits = {name: profile.hits_with(name, 'take', 'libc.so.6')
+                for name in ('take_first', 'take_second')}
+        last_to(hits, recording.began, profile.seen_mono, profile.seen_mono)
+
+
 def left(how):
     def case():
         with Recording('leave', how, '400', until='leaves') as recording:
@@ -278,6 +297,7 @@ CASES = (
     killed(signal.SIGINT), killed(signal.SIGTERM), killed(signal.SIGKILL),
     deadlocked(signal.SIGINT), deadlocked(signal.SIGTERM),
     deadlocked(signal.SIGKILL),
+    a_deadlock_is_seen_after_its_recorder_was_killed_too,
     left('exit'), left('_exit'), left('quick_exit'), left('abort'),
     left('exec'),
     cancelled_threads_keep_their_waits,

@@ -2,10 +2,13 @@
 /* departures.c -- watches the directory, and notes the time.
  *
  * The kernel tells of a close when the last who has a file open or mapped lets
- * go of it, so a process that goes is told of at once, whatever ended it.
+ * go of it, so a process that goes is told of at once, whatever ended it.  For
+ * the case that this process is killed together with them, it notes twice a
+ * second which of them it sees run.
  */
 #include "src/shell/departures.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -15,10 +18,13 @@
 #include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/cpprofdata.h"
 #include "src/formats/cpprofdata/cpprofdata_writer.h"
+
+#define BEAT_MS 500
 
 void
 departures_begin(struct departures *departures, const char *directory)
@@ -38,16 +44,23 @@ departures_end(struct departures *departures)
 	departures->fd = -1;
 }
 
+/* Whether an entry is a process's file, and its path then. */
+static bool
+is_process_file(const struct departures *departures, const char *entry,
+                char path[PATH_MAX])
+{
+	return strncmp(entry, CPPROFDATA_FILE_PREFIX,
+	               sizeof CPPROFDATA_FILE_PREFIX - 1) == 0 &&
+	    (size_t)snprintf(path, PATH_MAX, "%s/%s", departures->directory,
+	                     entry) < PATH_MAX;
+}
+
 static void
 note(const struct departures *departures, const struct inotify_event *event)
 {
 	char path[PATH_MAX];
 
-	if (event->len != 0 && strncmp(event->name, CPPROFDATA_FILE_PREFIX,
-	        sizeof CPPROFDATA_FILE_PREFIX - 1) == 0 &&
-	    (size_t)snprintf(path, sizeof path, "%s/%s",
-	                     departures->directory,
-	                     event->name) < sizeof path)
+	if (event->len != 0 && is_process_file(departures, event->name, path))
 		cpprofdata_note_gone(path);
 }
 
@@ -67,22 +80,59 @@ read_events(const struct departures *departures)
 		}
 }
 
-/* False where it cannot be told. */
+static int64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Notes who runs; false if no process of this recording keeps waits. */
 static bool
-has_ended(const struct departures *departures, int child)
+note_running(const struct departures *departures)
+{
+	DIR *directory = opendir(departures->directory);
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	bool are_kept = true;
+
+	while (are_kept && directory != NULL &&
+	       (entry = readdir(directory)) != NULL)
+		if (is_process_file(departures, entry->d_name, path))
+			are_kept = cpprofdata_note_seen(path);
+	if (directory != NULL)
+		closedir(directory);
+	return are_kept;
+}
+
+/* Until the child ends; returns at once where that cannot be told. */
+static void
+watch(const struct departures *departures, int child)
 {
 	struct pollfd fds[] = {
 		{ .fd = child, .events = POLLIN },
 		{ .fd = departures->fd, .events = POLLIN },
 	};
+	int64_t beat_ms = BEAT_MS, due = now_ms() + beat_ms, left;
 
-	while (poll(fds, 2, -1) >= 0 || errno == EINTR) {
+	while (fds[0].revents == 0) {
+		left = beat_ms < 0 ? -1 : due - now_ms();
+		if (beat_ms >= 0 && left <= 0) {
+			due = now_ms();
+			if (!note_running(departures))
+				beat_ms = -1;
+			/* Of this process's time at most a hundredth. */
+			else if ((now_ms() - due) * 100 > beat_ms)
+				beat_ms = (now_ms() - due) * 100;
+			due += beat_ms;
+			continue;
+		}
+		if (poll(fds, 2, (int)left) < 0 && errno != EINTR)
+			return;
 		read_events(departures);
-		if (fds[0].revents != 0)
-			return true;
-		fds[0].revents = fds[1].revents = 0;
 	}
-	return false;
 }
 
 void
@@ -93,7 +143,7 @@ departures_wait(struct departures *departures, pid_t child)
 	siginfo_t info;
 
 	if (fd >= 0)
-		has_ended(departures, fd);
+		watch(departures, fd);
 	while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0 &&
 	       errno == EINTR)
 		;

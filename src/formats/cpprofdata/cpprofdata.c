@@ -366,7 +366,7 @@ tell_waiting(struct reader *reader, struct error *error)
 		return -1;
 	if (reader->n_waiting > 0 && !reader->end.is_seen &&
 	    profile_add_tally(reader->profile, "processes whose end nobody "
-	        "saw: waits are charged up to the last that they wrote", 1,
+	        "saw: waits are charged up to their last sign of life", 1,
 	        error) != 0)
 		return -1;
 	return 0;

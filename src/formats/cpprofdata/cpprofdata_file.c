@@ -39,7 +39,7 @@ swap_header(struct cpprofdata_header *h)
 		&h->last_sample_ns, &h->n_threads, &h->n_threads_unsampled,
 		&h->n_closed, &h->sampling_ns, &h->cpu_ns,
 		&h->start_mono_ns, &h->end_mono_ns, &h->gone_mono_ns,
-		&h->cpu_sampling_ns };
+		&h->cpu_sampling_ns, &h->seen_mono_ns };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		*words[i] = le32toh(*words[i]);

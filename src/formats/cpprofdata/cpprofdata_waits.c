@@ -41,7 +41,7 @@ load_wait(const struct cpprofdata_file *file, uint32_t number,
 	    wait->since_ns != 0;
 }
 
-/* The last moment of which a sample or a wait tells. */
+/* The last moment of which a sample, a wait or `record` tells. */
 static uint64_t
 last_sign_of_life(const struct cpprofdata_file *file)
 {
@@ -53,6 +53,8 @@ last_sign_of_life(const struct cpprofdata_file *file)
 
 	if (header->last_sample_ns > header->start_ns)
 		last += header->last_sample_ns - header->start_ns;
+	if (header->seen_mono_ns > last)
+		last = header->seen_mono_ns;
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++)
 			if (load_wait(file, (uint32_t)(runs->items[i].first +

@@ -15,8 +15,8 @@
 
 /*
  * Finds out whether the process still runs, and up to when its threads are to
- * be charged: its end, or now.  One that was killed while nobody looked ended
- * after the last that it wrote; that it is then, and the end is not `seen`.
+ * be charged: its end, or now.  The end of one that was killed while nobody
+ * looked is taken to be its last sign of life, and is not `seen`.
  */
 struct cpprofdata_end {
 	bool is_running;

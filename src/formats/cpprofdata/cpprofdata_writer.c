@@ -68,32 +68,31 @@ cpprofdata_is_written_by(const char *path, uint64_t pid)
 static bool
 lacks_end(const struct cpprofdata_header *header)
 {
-	return memcmp(header->magic, CPPROFDATA_MAGIC,
-	              sizeof header->magic) == 0 &&
-	    le32toh(header->version) == CPPROFDATA_VERSION &&
-	    (le32toh(header->flags) & CPPROFDATA_WAITS) != 0 &&
+	return (le32toh(header->flags) & CPPROFDATA_WAITS) != 0 &&
 	    (header->end_ns | header->end_mono_ns |
 	     header->gone_mono_ns) == 0;
 }
 
 /* Looked at without a right to write, whose end would be told of again. */
 static bool
-is_left_without_end(const char *path)
+read_header(const char *path, struct cpprofdata_header *header)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct cpprofdata_header header;
-	bool lacks;
+	bool ok;
 
 	if (fd < 0)
 		return false;
-	lacks = pread(fd, &header, sizeof header, 0) == sizeof header &&
-	    lacks_end(&header);
+	ok = pread(fd, header, sizeof *header, 0) == sizeof *header &&
+	    memcmp(header->magic, CPPROFDATA_MAGIC,
+	           sizeof header->magic) == 0 &&
+	    le32toh(header->version) == CPPROFDATA_VERSION;
 	close(fd);
-	return lacks && is_mapped_by(path, le32toh(header.pid)) == MAPPED_NOT;
+	return ok;
 }
 
-void
-cpprofdata_note_gone(const char *path)
+/* Writes the present moment to a field of the header. */
+static void
+write_now(const char *path, size_t field)
 {
 	struct timespec now;
 	uint64_t ns;
@@ -102,13 +101,35 @@ cpprofdata_note_gone(const char *path)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ns = htole64((uint64_t)now.tv_sec * 1000000000 +
 	             (uint64_t)now.tv_nsec);
-	if (!is_left_without_end(path))
-		return;
 	fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (pwrite(fd, &ns, sizeof ns, offsetof(struct cpprofdata_header,
-	                                        gone_mono_ns)) < 0)
-		ns = 0;		/* then it stays unknown */
+	if (pwrite(fd, &ns, sizeof ns, (off_t)field) < 0)
+		ns = 0;		/* then it stays as it was */
 	close(fd);
+}
+
+void
+cpprofdata_note_gone(const char *path)
+{
+	struct cpprofdata_header header;
+
+	if (read_header(path, &header) && lacks_end(&header) &&
+	    is_mapped_by(path, le32toh(header.pid)) == MAPPED_NOT)
+		write_now(path, offsetof(struct cpprofdata_header,
+		                         gone_mono_ns));
+}
+
+bool
+cpprofdata_note_seen(const char *path)
+{
+	struct cpprofdata_header header;
+
+	if (!read_header(path, &header))
+		return true;
+	if (lacks_end(&header) &&
+	    is_mapped_by(path, le32toh(header.pid)) == MAPPED)
+		write_now(path, offsetof(struct cpprofdata_header,
+		                         seen_mono_ns));
+	return (le32toh(header.flags) & CPPROFDATA_WAITS) != 0;
 }

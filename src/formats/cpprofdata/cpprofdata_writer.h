@@ -19,4 +19,10 @@ bool cpprofdata_is_written_by(const char *path, uint64_t pid);
  */
 void cpprofdata_note_gone(const char *path);
 
+/*
+ * Notes in a file that its process runs now, if it keeps waits; false if it
+ * keeps none, so that nobody will want to know.
+ */
+bool cpprofdata_note_seen(const char *path);
+
 #endif
