@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/record.c -- run a program and sample what it uses. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -198,6 +199,7 @@ launch(struct session *session, const struct record_options *options,
 
 	if (recording_clear(recording, earlier, error) != 0)
 		return -1;
+	recording->program = open(program, O_RDONLY | O_CLOEXEC);
 	terminal_watch_start(terminal);
 	result = launch_program(&launch, &session->status, error);
 	terminal_watch_end(terminal);
@@ -276,7 +278,7 @@ name_samples(const struct session *session,
 		interrupt_catch();
 	interrupt_requested = 0;
 	if (keep_names(recording->directory, !options->keeps_no_names,
-	               session->symfs, &error) != 0)
+	               session->symfs, recording->program, &error) != 0)
 		session_note(session, "%s; the recording needs its programs "
 		             "to be named", error.text);
 	interrupt_requested = 0;

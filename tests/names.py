@@ -155,6 +155,26 @@ def check_killed():
     os.rename("kept.old", "kept")
 
 
+def check_while_it_runs():
+    """The program is rebuilt, or removed, before it ends."""
+    for name, how in (("rebuilt", "mv other mine"), ("removed", "rm mine")):
+        shutil.copy("kept", "mine")
+        compile("-O0", output="other")
+        run = subprocess.Popen(
+            [CPPROF, "record", "-F", "1000", "-o", name, "--", "./mine",
+             "500"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 30
+        while time.monotonic() < until and not glob.glob(f"{name}/cpp*"):
+            time.sleep(0.01)
+        subprocess.run(["sh", "-c", how], check=True)
+        run.wait(60)
+        shown, notes = views(name, commands=["threshold 0", "functions"])
+        check(f"a program that is {name} while it runs has its names",
+              "parts::descend(int)" in shown and "mine" not in shown + notes,
+              shown + notes)
+
+
 def named_ns(directory):
     """When the names of a recording were written."""
     with open(os.path.join(directory, "names"), "rb") as file:
@@ -316,6 +336,7 @@ def main():
         compile("-g")
         check_rebuilt()
         check_killed()
+        check_while_it_runs()
         check_left_behind()
         check_other_build()
         check_without_build_id()

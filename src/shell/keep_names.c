@@ -110,16 +110,16 @@ is_own(int directory)
 
 static int
 write_names(struct writer *writer, const struct process_files *files,
-            bool wants_names, const char *symfs, struct error *error)
+            bool wants_names, const struct symbol_search *search,
+            struct error *error)
 {
-	const struct symbol_search search = { .root = symfs };
 	struct progress_line line;
 	int result;
 
 	if (!wants_names)
 		return names_file_write(NULL, writer, error);
 	result = recording_names_write((const char *const *)files->paths,
-	    files->n, &search, progress_line_start(&line, "naming"), writer,
+	    files->n, search, progress_line_start(&line, "naming"), writer,
 	    error);
 	progress_line_end(&line);
 	return result;
@@ -128,7 +128,7 @@ write_names(struct writer *writer, const struct process_files *files,
 static int
 write_beside(int directory, const char *beside,
              const struct process_files *files, bool wants_names,
-             const char *symfs, struct error *error)
+             const struct symbol_search *search, struct error *error)
 {
 	int descriptor = openat(directory, beside, O_WRONLY | O_CREAT |
 	    O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -140,7 +140,8 @@ write_beside(int directory, const char *beside,
 	writer = memory_array(1, sizeof *writer, error);
 	if (writer != NULL) {
 		writer_start(writer, write_to_descriptor, &descriptor);
-		result = write_names(writer, files, wants_names, symfs, error);
+		result = write_names(writer, files, wants_names, search,
+		                     error);
 		number = writer_flush(writer);
 		if (result == 0 && number != 0)
 			result = error_set(error, "names: %s",
@@ -153,11 +154,12 @@ write_beside(int directory, const char *beside,
 }
 
 int
-keep_names(int directory, bool wants_names, const char *symfs,
+keep_names(int directory, bool wants_names, const char *symfs, int program,
            struct error *error)
 {
+	struct symbol_search search = { .root = symfs };
 	struct process_files files = { 0 };
-	char beside[40];
+	char beside[40], held[40];
 	int result;
 
 	if (!is_own(directory))
@@ -165,11 +167,14 @@ keep_names(int directory, bool wants_names, const char *symfs,
 		                 "else's, or others may write to it");
 	snprintf(beside, sizeof beside, CPPROFDATA_NAMES_FILE ".%ld",
 	         (long)getpid());
+	snprintf(held, sizeof held, "/proc/self/fd/%d", program);
+	if (program >= 0)
+		search.held = held;
 	unlinkat(directory, beside, 0);
 	result = list_files(&files, directory, error);
 	if (result == 0)
 		result = write_beside(directory, beside, &files, wants_names,
-		                      symfs, error);
+		                      &search, error);
 	if (result == 0 && renameat(directory, beside, directory,
 	                            CPPROFDATA_NAMES_FILE) != 0)
 		result = error_set(error, "names: %s", strerror(errno));
@@ -214,7 +219,7 @@ keep_names_late(const char *path, const char *symfs, struct error *error)
 	    recording_names_are_missing((const char *const *)files.paths,
 	                                files.n) &&
 	    !is_at_work(directory, path, &files))
-		keep_names(directory, true, symfs, &why);
+		keep_names(directory, true, symfs, -1, &why);
 	free_files(&files);
 	close(directory);
 	return interrupt_requested ? error_set(error, "%s", why.text) : 0;

@@ -17,9 +17,10 @@ bool keep_names_is_file(const char *entry);
 /*
  * Keeps the names of what the recording in an open directory has sampled so
  * far; wants_names false: keeps none, and says that none are wanted.  symfs as
- * in read_options.  0, or -1 with *error set, and what was kept before stays.
+ * in read_options; program: the file that was run, which may have been removed
+ * or replaced meanwhile, or -1.  0, or -1 with *error set, and what was kept before stays.
  */
-int keep_names(int directory, bool wants_names, const char *symfs,
+int keep_names(int directory, bool wants_names, const char *symfs, int program,
                struct error *error);
 
 /*

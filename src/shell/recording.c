@@ -168,7 +168,8 @@ recording_open(struct recording *recording, const char *name,
                enum earlier_recording earlier, struct error *error)
 {
 	*recording = (struct recording){
-		.name = name, .directory = -1, .is_empty = true,
+		.name = name, .directory = -1, .program = -1,
+		.is_empty = true,
 	};
 	if (lock(recording, error) != 0 || find_path(recording, error) != 0 ||
 	    for_each_entry(name, check_entry, recording, error) != 0) {
@@ -261,6 +262,9 @@ recording_close(struct recording *recording)
 	if (recording->directory >= 0)
 		close(recording->directory);
 	recording->directory = -1;
+	if (recording->program >= 0)
+		close(recording->program);
+	recording->program = -1;
 }
 
 static int

@@ -31,6 +31,8 @@ struct recording {
 	const char *name;	/* as the user knows it; borrowed */
 	char path[PATH_MAX];	/* absolute */
 	int directory;		/* its descriptor, which holds the lock */
+	int program;		/* the file that is run, open so that it can
+				 * be named though it is removed; -1 */
 	bool is_new;		/* made here */
 	bool is_empty;		/* holds no earlier recording */
 	bool needs_force;	/* why recording_open failed: it holds one

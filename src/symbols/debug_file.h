@@ -17,6 +17,10 @@ struct symbol_search {
 					 * another machine's files and is asked
 					 * first; NULL: none */
 	const char *debug_directory;	/* NULL: DEBUG_DIRECTORY */
+	const char *held;		/* a module's file that may have been
+					 * removed since; taken only where it
+					 * is sure to be the build; NULL:
+					 * none */
 };
 
 /*

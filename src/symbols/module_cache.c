@@ -122,7 +122,7 @@ struct symbol_search
 module_cache_search(const struct module_cache *cache)
 {
 	return cache != NULL ? cache->search : (struct symbol_search){ NULL,
-		NULL };
+		NULL, NULL };
 }
 
 uint64_t

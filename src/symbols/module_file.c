@@ -76,6 +76,17 @@ open_below(const struct module_file *module, const char *name,
 	return check(module, file, elf_file_open(file, path), true);
 }
 
+static bool
+open_held(const struct module_file *module, struct elf_file *file)
+{
+	const char *held = module->search.held;
+
+	return held != NULL &&
+	    (module->build_id_size > 0 || module->size > 0) &&
+	    check(module, file, elf_file_open(file, held), false) ==
+	    MODULE_FILE_OPEN;
+}
+
 enum module_file_state
 module_file_open(const struct module_file *module, struct elf_file *file)
 {
@@ -94,6 +105,8 @@ module_file_open(const struct module_file *module, struct elf_file *file)
 			first = state;
 	}
 	state = check(module, file, elf_file_open(file, module->path), false);
+	if (state != MODULE_FILE_OPEN && open_held(module, file))
+		return MODULE_FILE_OPEN;
 	return state == MODULE_FILE_OPEN || first == MODULE_FILE_MISSING ?
 	    state : first;
 }
