@@ -16,6 +16,7 @@
 
 #define LOOK_US 10000		/* of CPU time, between two looks at switches, */
 #define LONG_LOOK_US 200000	/* and where it is given up */
+#define STALLED_TICKS 8		/* that long without a trap that is due */
 #define SWITCHES_MAX 2000	/* in a second of CPU time */
 
 static uint64_t
@@ -72,6 +73,7 @@ perf_clock_end_trap(struct thread *thread)
 uint64_t
 perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 {
+	thread->clock.n_user_ticks = 0;
 	if (thread->clock.is_given_up)	/* and this was on its way */
 		return 0;
 	if (!thread->clock.is_of_user_mode)
@@ -122,6 +124,29 @@ last_hits(struct thread *thread, unsigned column)
 	return usage_hits_of(thread, column, us);
 }
 
+/* Hits of an event that should have trapped by now, and has not. */
+static uint64_t
+stalled_hits(struct thread *thread, unsigned column)
+{
+	struct perf_clock *clock = &thread->clock;
+	const uint64_t ticks_us = STALLED_TICKS * kernel_tick_us();
+	uint64_t most = UINT64_MAX;
+
+	if (clock->is_of_user_mode) {
+		clock->n_user_ticks += thread->tick_mode == TICK_OF_USER;
+		clock->is_stalled = clock->n_user_ticks >= STALLED_TICKS &&
+		    thread->accounts[column].period < ticks_us / 2;
+		most = ticks_us;
+	} else {
+		clock->is_stalled = usage_unseen(thread, column) >
+		    thread->accounts[column].period + ticks_us;
+	}
+	if (!clock->is_stalled)
+		return 0;
+	clock->n_user_ticks = 0;
+	return usage_hits_of(thread, column, most);
+}
+
 uint64_t
 perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 {
@@ -142,19 +167,23 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 		clock->aside = account->owed;
 		account->owed = 0;
 		hits = kernel_hits(thread, column);
+	} else {
+		hits = stalled_hits(thread, column);
 	}
 	clock->has_met_tick = true;
 	return hits;
 }
 
-void
+bool
 perf_clock_end_tick(struct thread *thread, unsigned column)
 {
 	struct perf_clock *clock = &thread->clock;
 	struct account *account = &thread->accounts[column];
+	const bool is_stalled = clock->is_stalled;
 
+	clock->is_stalled = false;
 	if (!clock->is_at_tick)
-		return;
+		return is_stalled;
 	clock->is_at_tick = false;
 	if (account->owed > 0) {
 		account->seen = clock->seen;
@@ -162,6 +191,7 @@ perf_clock_end_tick(struct thread *thread, unsigned column)
 		account->meter.left = clock->left;
 	}
 	account->owed = clock->aside;
+	return is_stalled;
 }
 
 enum perf_clock_change

@@ -13,6 +13,9 @@
  * wherever the next trap is.  So such a thread has its event closed, and is
  * sampled at ticks (CPPROFDATA_CLOCK_GIVEN_UP) until it switches less.
  *
+ * And should an event have stopped to trap, as some under --random have on a
+ * busy machine for a quarter of a second, ticks notice: it is opened anew.
+ *
  * All of this is for the handler, on the thread, or with its ticks and traps
  * held off; async-signal-safe.
  */
@@ -31,6 +34,9 @@ struct perf_clock {
 	/* Of one of user mode: */
 	bool has_met_tick, has_met_kernel;
 	bool is_own_tick;	/* the next tick has found the collector */
+
+	unsigned n_user_ticks;	/* in a row, without a trap */
+	bool is_stalled;	/* no trap comes, though time has passed */
 
 	/* While a tick is being sampled: */
 	bool is_at_tick;
@@ -57,9 +63,11 @@ void perf_clock_end_trap(struct thread *thread);
 uint64_t perf_clock_tick(struct thread *thread, unsigned column,
     uint64_t expiries);
 
-/* The sample of that tick has been taken, or put off: then the kernel's part
- * waits for another such tick. */
-void perf_clock_end_tick(struct thread *thread, unsigned column);
+/*
+ * The sample of that tick has been taken, or put off: then the kernel's part
+ * waits for another such tick.  Whether the event is to be opened anew.
+ */
+bool perf_clock_end_tick(struct thread *thread, unsigned column);
 
 /*
  * Looks, once in a while, at how often the thread switches: the event is to be

@@ -421,7 +421,10 @@ perf_end_tick(struct thread *thread)
 
 	if (column < 0)
 		return;
-	perf_clock_end_tick(thread, (unsigned)column);
+	if (perf_clock_end_tick(thread, (unsigned)column)) {
+		close_event(&thread->accounts[column]);
+		arm(thread, (unsigned)column);
+	}
 	look_at_clock(thread, (unsigned)column);
 }
 
