@@ -444,21 +444,18 @@ void
 sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
     const char *name)
 {
+	struct sample_guard guard;
 	struct node leaf;
-	uint64_t mask, lost;
-	int cancel_state;
 
-	if (!block_signals(thread, &mask))
+	if (!sample_guard_begin(thread, &guard))
 		return;
-	cancel_state = set_aside(thread);
 	thread->accounts[column].owed += hits;
 	if (enter_name(thread, name, &leaf) == TREE_OK) {
 		pay(thread, 1u << column, &leaf, &hits);
 		datafile_note_sample();
 	} else {
-		pay(thread, 1u << column, NULL, &lost);
-		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
+		pay(thread, 1u << column, NULL, &hits);
+		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, hits);
 	}
-	take_up(thread, cancel_state);
-	restore_signals(thread, mask);
+	sample_guard_end(thread, &guard);
 }
