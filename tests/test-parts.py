@@ -79,7 +79,8 @@ class Parts:
             [os.path.join(copies, 'parts'), str(ms), *parts],
             capture_output=True, text=True, timeout=60, env=environment,
             preexec_fn=before(is_root))
-        assert run.returncode == 0 and run.stderr == '', run.stderr
+        assert run.returncode == 0 and run.stderr == '', \
+            (run.returncode, run.stderr)
         words = [line.split() for line in run.stdout.splitlines()]
         self.used = {name: int(ns) for name, ns in words}
         self.cpu_ns = self.used.pop('main') + self.used['part_partner']
