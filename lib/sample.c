@@ -151,9 +151,8 @@ pay(struct thread *thread, uint32_t columns, const struct node *leaf,
 	}
 }
 
-/* What must be in the file before the thread's first node. */
-static enum tree_result
-prepare(struct thread *thread)
+enum tree_result
+sample_prepare(struct thread *thread)
 {
 	if (!datafile_exists() && !make_file())
 		return TREE_FULL;
@@ -167,7 +166,7 @@ enum tree_result
 sample_enter(struct thread *thread, const void *function, const void *context,
     struct node *leaf)
 {
-	enum tree_result result = prepare(thread);
+	enum tree_result result = sample_prepare(thread);
 
 	if (result != TREE_OK)
 		return result;
@@ -185,7 +184,7 @@ enum tree_result
 sample_enter_partial(struct thread *thread, const void *function,
     struct node *leaf)
 {
-	enum tree_result result = prepare(thread);
+	enum tree_result result = sample_prepare(thread);
 
 	if (result == TREE_OK)
 		result = insert_partial(thread, leaf);

@@ -80,6 +80,9 @@ struct sample_guard {
 bool sample_guard_begin(struct thread *thread, struct sample_guard *guard);
 void sample_guard_end(struct thread *thread, const struct sample_guard *guard);
 
+/* Sees to what must be in the file before the thread's first node. */
+enum tree_result sample_prepare(struct thread *thread);
+
 /*
  * Enters the stack of a context (a ucontext_t), and the function that it calls
  * unless that is NULL, without any hits; *leaf is its node.  The second enters

@@ -399,6 +399,18 @@ waits_end(struct thread *thread, uint64_t since_ns, uint64_t gathered_ns)
 }
 
 void
+waits_begin_thread(struct thread *thread, uint64_t since_ns)
+{
+	struct sample_guard guard;
+
+	if (!sample_guard_begin(thread, &guard))
+		return;
+	if (sample_prepare(thread) == TREE_OK)
+		waits_end(thread, since_ns, 0);
+	sample_guard_end(thread, &guard);
+}
+
+void
 waits_charge_last(struct thread *thread, uint64_t now_ns)
 {
 	const uint64_t us = (now_ns - thread->wait_since_ns) / 1000;

@@ -25,6 +25,12 @@
 #include "lib/threads.h"
 
 /*
+ * The thread begins: what it will not be found at by any sample or wait is
+ * counted from since then.  May change errno.
+ */
+void waits_begin_thread(struct thread *thread, uint64_t since_ns);
+
+/*
  * Finds the node of the stack at which `function` is about to be called, and
  * keeps it as the thread's for the wait to come; none where there is none for
  * now.  `frame` is the frame address of a function of this library that the

@@ -235,9 +235,12 @@ wrapped_elapsed(const struct wrapped_call *call)
 static bool
 start_wall(struct thread *thread, unsigned column)
 {
-	(void)thread, (void)column;
+	(void)column;
 	memset(&wall, 0, sizeof wall);
 	wall.mark_ns = now_ns();
+	/* The first thread is soon found; it should make no file for nothing. */
+	if (thread->tid != process.pid)
+		waits_begin_thread(thread, wall.mark_ns);
 	return true;
 }
 

@@ -266,6 +266,20 @@ def io_time_has_reads_that_do_not_return():
         assert profile.hits_with('by_poll') == 0
 
 
+def waits_that_nobody_measures_are_time_without_a_sample():
+    with Recording('unseen', until='park_later') as recording:
+        time.sleep(0.7)
+        before, after = recording.kill(signal.SIGKILL)
+        began = (recording.began['park_at_once'] +
+                 recording.began['park_later'])
+        profile = recording.profile()
+        found = profile.unsampled['real'] * 1000000
+        assert 2 * (before - LATE) - began <= found <= \
+            2 * (after + LATE) - began, (found, before, after, began)
+        functions, = recording.run('functions')
+        assert hits_of(functions)['[no sample]'] == profile.unsampled['real']
+
+
 def a_worker_that_was_killed_waits_no_longer():
     script = '"$0" kinds & sleep 1; kill -9 $!; echo killed 0; sleep 1'
     with Recording(WAITER, until='killed',
@@ -302,6 +316,7 @@ CASES = (
     left('exec'),
     cancelled_threads_keep_their_waits,
     a_worker_that_was_killed_waits_no_longer,
+    waits_that_nobody_measures_are_time_without_a_sample,
     a_server_is_seen_while_it_runs,
     watch_shows_what_waits,
     a_storm_of_waits_hides_none_that_lasts,

@@ -6,6 +6,8 @@
  *	waiter leave HOW MS	some threads wait; after MS milliseconds the
  *				process ends: by exit, _exit, quick_exit, abort,
  *				exec (of true), or a thread is cancelled
+ *	waiter unseen		two threads wait in system calls that no library
+ *				makes, one at once, one after a sleep
  *	waiter storm N		N short waits, and then one that lasts
  *
  * What begins is told on standard output, "NAME NANOSECONDS" by CLOCK_MONOTONIC
@@ -357,6 +359,48 @@ run_leave(char **words)
 	exit(3);
 }
 
+static void
+park(void)
+{
+	register long timeout __asm__("r10") = 0;
+	long result;
+
+	do
+		__asm__ volatile("syscall" : "=a" (result)
+		    : "a" (SYS_futex), "D" (&word), "S" (0), "d" (0),
+		    "r" (timeout) : "rcx", "r11", "memory");
+	while (result != 0);
+}
+
+static void *
+park_at_once(void *argument)
+{
+	tell("park_at_once");
+	park();
+	return argument;
+}
+
+static void *
+park_later(void *argument)
+{
+	usleep(100000);
+	tell("park_later");
+	park();
+	return argument;
+}
+
+static int
+run_unseen(char **words)
+{
+	pthread_t threads[2];
+
+	(void)words;
+	pthread_create(&threads[0], NULL, park_at_once, NULL);
+	pthread_create(&threads[1], NULL, park_later, NULL);
+	pthread_join(threads[0], NULL);
+	return 0;
+}
+
 /* Waits at many places of the stack, none of them long; and then does. */
 static __attribute__((noinline)) void
 wait_below(int depth)
@@ -389,6 +433,7 @@ static const struct {
 	{ "kinds", 0, run_kinds },
 	{ "deadlock", 0, run_deadlock },
 	{ "leave", 2, run_leave },
+	{ "unseen", 0, run_unseen },
 	{ "storm", 1, run_storm },
 };
 

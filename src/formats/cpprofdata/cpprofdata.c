@@ -335,6 +335,60 @@ add_sections(struct reader *reader, struct cpprofdata_run **sorted, size_t n,
 	return 0;
 }
 
+/* Threads that no sample has found, and no wait; found[]: those of nodes. */
+static int
+add_unfound(struct reader *reader, const bool *found, struct error *error)
+{
+	const struct cpprofdata_runs *runs =
+	    &reader->file.runs[CPPROFDATA_THREADS];
+
+	for (size_t i = 0; i < runs->n; i++)
+		for (uint64_t k = 0; k < runs->items[i].n; k++) {
+			uint64_t thread = runs->items[i].n_before + k;
+			uint32_t begin;
+
+			if (found[thread])
+				continue;
+			begin = tree_builder_begin_section(reader->builder);
+			if (add_wait(reader, (uint32_t)(runs->items[i].first +
+			        k), error) != 0)
+				return -1;
+			if (tree_builder_count(reader->builder) > begin &&
+			    profile_add_section(reader->profile, begin,
+			        tree_builder_count(reader->builder),
+			        (uint32_t)thread, error) == UINT32_MAX)
+				return -1;
+		}
+	return 0;
+}
+
+static int
+add_waits_without_nodes(struct reader *reader, struct error *error)
+{
+	const struct cpprofdata_runs *threads =
+	    &reader->file.runs[CPPROFDATA_THREADS];
+	const struct cpprofdata_runs *nodes =
+	    &reader->file.runs[CPPROFDATA_NODES];
+	bool *found;
+	int result;
+
+	if ((reader->file.header.flags & CPPROFDATA_WAITS) == 0)
+		return 0;
+	found = memory_array(cpprofdata_runs_count(threads), sizeof *found,
+	                     error);
+	if (found == NULL)
+		return -1;
+	for (size_t i = 0; i < nodes->n; i++) {
+		uint32_t thread = index_of(threads, nodes->items[i].owner);
+
+		if (thread != UINT32_MAX)
+			found[thread] = true;
+	}
+	result = add_unfound(reader, found, error);
+	free(found);
+	return result;
+}
+
 static int
 add_nodes(struct reader *reader, struct error *error)
 {
@@ -442,6 +496,7 @@ fill_profile(struct reader *reader, struct error *error)
 	    add_records(reader, CPPROFDATA_MODULES, add_module, error) != 0 ||
 	    add_records(reader, CPPROFDATA_THREADS, add_thread, error) != 0 ||
 	    add_nodes(reader, error) != 0 ||
+	    add_waits_without_nodes(reader, error) != 0 ||
 	    tell_waiting(reader, error) != 0 ||
 	    warn_of_damage(reader, error) != 0 ||
 	    name_frames(reader, error) != 0)
