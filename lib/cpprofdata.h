@@ -111,6 +111,8 @@ struct cpprofdata_drops {
 #define CPPROFDATA_COUNTS_RETURNS 1u	/* nodes' `returns` mean something */
 #define CPPROFDATA_CONFINED 2u	/* the program forbade itself system calls that
 				   sampling needs, which ended there */
+#define CPPROFDATA_CUT 4u	/* somebody cut the file short while it was
+				   written; it was written again in the end */
 #define CPPROFDATA_WAITS 0x40u	/* threads' `wait` means something */
 #define CPPROFDATA_NAMES 0x200u	/* names, and no samples */
 #define CPPROFDATA_NO_NAMES 0x400u	/* with it: none are wanted */

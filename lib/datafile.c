@@ -16,6 +16,7 @@
 #include "lib/disk.h"
 #include "lib/process.h"
 #include "lib/resource.h"
+#include "lib/signals.h"
 
 #define FIRST_SIZE ((size_t)12 << 10)	/* until there are samples */
 #define LOCK_TRIES 500
@@ -33,22 +34,25 @@ static const size_t chunk_sizes[N_TYPES] = {
 
 /* A chunk of a shared type, and its records. */
 struct twin {
-	struct twin *next;		/* older */
 	struct datafile_chunk file;
+	struct twin *next;		/* older */
 	size_t size;			/* of the records */
-	size_t record_size;
 	unsigned char records[] __attribute__((aligned(16)));
 };
 
 static struct {
 	uint64_t next_first[N_TYPES];
 	struct twin *_Atomic newest[N_TYPES];	/* which is being filled */
+	struct datafile_chunk *_Atomic last;	/* of all */
 } chunks;
 
 /* What the file's header says, and where it is mapped; NULL: no file. */
 static struct cpprofdata_header header;
 static struct cpprofdata_header *_Atomic mapped_header;
 static _Atomic uint64_t next_cpu_note_ns;
+static struct cpprofdata_header *_Atomic header_place;	/* even before */
+static bool refuses_cuts;		/* the program does: lock held */
+static _Atomic bool has_counted;	/* what the file does not have yet */
 static atomic_flag locked = ATOMIC_FLAG_INIT;
 
 /*
@@ -88,23 +92,46 @@ set_number(uint64_t *number, uint64_t value)
 }
 
 /*
- * Several threads may count at once.  The last to copy the number leaves its
+ * Copies a number that several threads count.  The last to copy it leaves its
  * last value in the file: if it was changed meanwhile it is copied again.
  */
 static void
-count(uint64_t *number, uint64_t n)
+copy_number(const uint64_t *number)
 {
 	uint64_t *to = mapped_part(number), value;
 
+	if (to == NULL)
+		return;
+	do {
+		value = __atomic_load_n(number, __ATOMIC_SEQ_CST);
+		__atomic_store_n(to, value, __ATOMIC_SEQ_CST);
+	} while (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value);
+}
+
+/* What is counted here gets into the file by copy_counted. */
+static void
+count(uint64_t *number, uint64_t n)
+{
 	if (n == 0)
 		return;
-	value = __atomic_add_fetch(number, n, __ATOMIC_SEQ_CST);
-	while (to != NULL) {
-		__atomic_store_n(to, value, __ATOMIC_SEQ_CST);
-		if (__atomic_load_n(number, __ATOMIC_SEQ_CST) == value)
-			break;
-		value = __atomic_load_n(number, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(number, n, __ATOMIC_RELAXED);
+	atomic_store(&has_counted, true);
+}
+
+static void
+copy_counted(void)
+{
+	unsigned i;
+
+	if (!atomic_load_explicit(&has_counted, memory_order_relaxed) ||
+	    !datafile_exists() || !atomic_exchange(&has_counted, false))
+		return;
+	for (i = 0; i < CPPROFDATA_N_DROPS; i++) {
+		copy_number(&header.drops[i].samples);
+		copy_number(&header.drops[i].hits);
 	}
+	copy_number(&header.n_threads);
+	copy_number(&header.n_threads_unsampled);
 }
 
 /* Copies a part of the header as it is. */
@@ -139,8 +166,10 @@ datafile_lock_patiently(void)
 	int i;
 
 	for (i = 0; i < LONG_WAITS; i++) {
-		if (datafile_lock())
+		if (datafile_lock()) {
+			refuses_cuts = signals_admit_cuts();
 			return true;
+		}
 		process_pause();
 	}
 	return false;
@@ -156,7 +185,11 @@ datafile_lock_wait(void)
 void
 datafile_unlock(void)
 {
+	const bool refuses = refuses_cuts;
+
+	refuses_cuts = false;
 	atomic_flag_clear_explicit(&locked, memory_order_release);
+	signals_refuse_cuts(refuses);
 }
 
 /*
@@ -175,44 +208,64 @@ datafile_private_memory(size_t size)
 	return memory;
 }
 
-static bool
-add_chunk(enum cpprofdata_chunk_type type, size_t size, size_t record_size,
-    uint32_t owner, struct datafile_chunk *chunk)
+static struct cpprofdata_chunk
+chunk_header(const struct datafile_chunk *chunk)
 {
-	const uint64_t used = header.used, first = chunks.next_first[type];
-	const uint64_t capacity = (size - sizeof *chunk->mapped) / record_size;
-	struct cpprofdata_chunk *to;
-
-	if (!datafile_exists() || size > PROCESS_MAX_SIZE ||
-	    first + capacity >= CPPROFDATA_PHASE || !disk_reserve(used + size))
-		return false;
-	to = disk_map(used, size);
-	if (to == NULL)
-		return false;
-	*to = (struct cpprofdata_chunk){
+	return (struct cpprofdata_chunk){
 		.magic = CPPROFDATA_CHUNK_MAGIC,
-		.type = type,
-		.size = size,
-		.first = first,
-		.record_size = (uint32_t)record_size,
-		.owner = owner,
+		.type = chunk->type,
+		.size = chunk->size,
+		.first = chunk->first,
+		.record_size = chunk->record_size,
+		.owner = chunk->owner,
+		.count = chunk->count,
 	};
-	*chunk = (struct datafile_chunk){ .mapped = to, .first = first };
-	chunks.next_first[type] += capacity;
-	set_number(&header.used, used + size);
+}
+
+static bool
+add_chunk(struct datafile_chunk *chunk)
+{
+	uint64_t *next_first = &chunks.next_first[chunk->type];
+	const uint64_t capacity = (chunk->size - sizeof *chunk->mapped) /
+	    chunk->record_size;
+
+	chunk->at = header.used;
+	chunk->first = *next_first;
+	chunk->count = 0;
+	if (!datafile_exists() || chunk->size > PROCESS_MAX_SIZE ||
+	    *next_first + capacity >= CPPROFDATA_PHASE ||
+	    !disk_reserve(chunk->at + chunk->size))
+		return false;
+	chunk->mapped = disk_map(chunk->at, chunk->size);
+	if (chunk->mapped == NULL)
+		return false;
+	chunk->older = chunks.last;
+	atomic_store(&chunks.last, chunk);
+	*chunk->mapped = chunk_header(chunk);
+	*next_first += capacity;
+	set_number(&header.used, chunk->at + chunk->size);
 	return true;
 }
 
 bool
-datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
-    size_t record_size, uint32_t owner, struct datafile_chunk *chunk)
+datafile_add_chunk(struct datafile_chunk *chunk)
 {
-	const bool ok = add_chunk(type,
-	    (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE,
-	    record_size, owner, chunk);
+	bool ok;
 
+	chunk->size = (chunk->size + CPPROFDATA_PAGE - 1) &
+	    -(uint64_t)CPPROFDATA_PAGE;
+	ok = add_chunk(chunk);
 	disk_let_go();
 	return ok;
+}
+
+static void
+copy_records(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
+{
+	const struct twin *twin = (const struct twin *)chunk;
+
+	memcpy(to, twin->records + i * chunk->record_size,
+	    n * chunk->record_size);
 }
 
 /* A chunk of a shared type with room for at least `size` bytes. */
@@ -229,10 +282,13 @@ add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
 	twin = datafile_private_memory(sizeof *twin + size);
 	if (twin == NULL)
 		return NULL;
+	twin->file.size = size;
+	twin->file.type = type;
+	twin->file.record_size = (uint32_t)record_size;
+	twin->file.copy = copy_records;
 	twin->next = chunks.newest[type];
 	twin->size = size - sizeof(struct cpprofdata_chunk);
-	twin->record_size = record_size;
-	if (!datafile_add_chunk(type, size, record_size, 0, &twin->file)) {
+	if (!datafile_add_chunk(&twin->file)) {
 		munmap(twin, sizeof *twin + size);
 		return NULL;
 	}
@@ -270,10 +326,10 @@ void
 datafile_publish(enum cpprofdata_chunk_type type, size_t n)
 {
 	struct twin *twin = chunks.newest[type];
-	const size_t at = twin->file.count * twin->record_size;
+	const size_t at = twin->file.count * twin->file.record_size;
 
 	memcpy(mapped_records(twin) + at, twin->records + at,
-	    n * twin->record_size);
+	    n * twin->file.record_size);
 	datafile_publish_in(&twin->file, n);
 }
 
@@ -338,13 +394,15 @@ datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
 void
 datafile_count_time(uint64_t ns)
 {
-	count(&header.sampling_ns, ns);
+	__atomic_fetch_add(&header.sampling_ns, ns, __ATOMIC_SEQ_CST);
+	copy_number(&header.sampling_ns);
+	copy_counted();
 }
 
 void
 datafile_count_closed(void)
 {
-	count(&header.n_closed, 1);
+	set_number(&header.n_closed, header.n_closed + 1);
 }
 
 void
@@ -523,6 +581,7 @@ datafile_create(void)
 		return false;
 	}
 	fill_header();
+	atomic_store(&header_place, to);
 	memcpy(to, &header, sizeof header);
 	atomic_store_explicit(&mapped_header, to, memory_order_release);
 	fill_strings();
@@ -546,15 +605,71 @@ datafile_keep(void)
 	errno = saved;
 }
 
+/*
+ * A file that was cut short.
+ */
+
+bool
+datafile_replace(const void *address)
+{
+	const uintptr_t at = (uintptr_t)address;
+	const struct datafile_chunk *chunk;
+	uintptr_t start = (uintptr_t)atomic_load(&header_place);
+
+	if (start != 0 && at - start < CPPROFDATA_HEADER_SIZE)
+		return disk_replace((void *)start, CPPROFDATA_HEADER_SIZE);
+	for (chunk = atomic_load(&chunks.last); chunk != NULL;
+	    chunk = chunk->older) {
+		start = (uintptr_t)chunk->mapped;
+		if (at - start < chunk->size)
+			return disk_replace(chunk->mapped, chunk->size);
+	}
+	return false;
+}
+
+static bool
+write_chunk_again(const struct datafile_chunk *chunk)
+{
+	static unsigned char records[16384];
+	const struct cpprofdata_chunk start = chunk_header(chunk);
+	const size_t most = sizeof records / chunk->record_size;
+	bool ok = disk_write(&start, chunk->at, sizeof start);
+	size_t i, n;
+
+	for (i = 0; i < start.count && ok; i += n) {
+		n = start.count - i < most ? start.count - i : most;
+		chunk->copy(chunk, i, n, records);
+		ok = disk_write(records, chunk->at + sizeof start +
+		    i * chunk->record_size, n * chunk->record_size);
+	}
+	return ok;
+}
+
+/* All there is, from private memory.  Lock held. */
+static void
+write_again(void)
+{
+	const struct datafile_chunk *chunk;
+	bool ok;
+
+	datafile_flag(CPPROFDATA_CUT);
+	ok = disk_write(&header, 0, sizeof header);
+	for (chunk = chunks.last; chunk != NULL && ok; chunk = chunk->older)
+		ok = write_chunk_again(chunk);
+}
+
 void
 datafile_finish(void)
 {
 	if (!datafile_exists())
 		return;
+	copy_counted();
 	datafile_note_leaving(true);
 	set_number(&header.end_ns, process_now());
 	/* Without the lock nobody goes beyond `used`. */
 	disk_cut(header.used);
+	if (disk_is_cut())
+		write_again();
 	disk_let_go();
 }
 
@@ -578,6 +693,7 @@ datafile_forked(void)
 	disk_forked();
 	memset(&chunks, 0, sizeof chunks);
 	atomic_store(&mapped_header, NULL);
+	atomic_store(&header_place, NULL);
 	memset(&header, 0, sizeof header);
 	atomic_store(&next_cpu_note_ns, 0);
 	atomic_flag_clear(&locked);

@@ -22,11 +22,23 @@
 
 #include "lib/cpprofdata.h"
 
-/* A chunk: what is known of it, and where its header is mapped. */
+/*
+ * A chunk: what is known of it, and where its header is mapped.  In private
+ * memory, for good.  Should somebody cut the file short, there is memory in
+ * the place of what is mapped, and in the end the file is written once more.
+ */
 struct datafile_chunk {
+	struct datafile_chunk *older;
 	struct cpprofdata_chunk *mapped;	/* only written to */
+	uint64_t at;		/* in the file */
+	uint64_t size;
 	uint64_t first;		/* number of its first record */
 	uint64_t count;
+	enum cpprofdata_chunk_type type;
+	uint32_t record_size, owner;
+	/* Its records from number first + i on, as they are in the file. */
+	void (*copy)(const struct datafile_chunk *chunk, size_t i, size_t n,
+	    void *to);
 };
 
 /* Whether there is one. */
@@ -53,9 +65,7 @@ void datafile_lock_wait(void);
 
 void datafile_unlock(void);
 
-/*
- * Counts a thread that has started, in the file too if there is one.
- */
+/* Counts a thread that has started; the file has it with the next sample. */
 void datafile_count_thread(bool is_sampled);
 
 /*
@@ -65,11 +75,11 @@ void datafile_count_thread(bool is_sampled);
 bool datafile_create(void);
 
 /*
- * A new chunk of at least `size` bytes, already published, count 0; false when
- * there is no room.  Lock held.
+ * A new chunk of at least chunk->size bytes, already published, count 0; false
+ * when there is no room.  The caller has set size, type, record_size, owner and
+ * copy.  Lock held.
  */
-bool datafile_add_chunk(enum cpprofdata_chunk_type type, size_t size,
-    size_t record_size, uint32_t owner, struct datafile_chunk *chunk);
+bool datafile_add_chunk(struct datafile_chunk *chunk);
 
 /* Publishes the n records that were written behind a chunk's others. */
 static inline void
@@ -124,7 +134,10 @@ void datafile_keep(void);
 /* Notes that a resource of the program's own has a name and an interval now. */
 void datafile_note_own_resource(unsigned column);
 
-/* Counts ticks under a reason. */
+/*
+ * Counts ticks under a reason.  Does not touch the file, which has them with the
+ * next sample.
+ */
 void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits);
 
@@ -136,7 +149,7 @@ void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 void datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
     uint64_t hits);
 
-/* Adds to the time that samples have taken. */
+/* Adds to the time that samples have taken.  After a sample. */
 void datafile_count_time(uint64_t ns);
 
 /* Counts a module that is no longer loaded.  Lock held. */
@@ -155,6 +168,12 @@ void datafile_note_cpu_time(void);
  * vfork.
  */
 void datafile_note_leaving(bool is_leaving);
+
+/*
+ * In the handler of SIGBUS: whether the address is in something mapped, which
+ * then is memory.
+ */
+bool datafile_replace(const void *address);
 
 /* Notes the end of the process and cuts the file; it can still grow.  Lock
  * held. */

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/cpprofdata.h"
@@ -37,6 +38,7 @@ static struct {
 } file = { .fd = -1 };
 
 static _Atomic bool keeps_descriptor;
+static _Atomic bool is_cut;
 
 bool
 disk_populate(void *address, size_t size)
@@ -44,8 +46,11 @@ disk_populate(void *address, size_t size)
 	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
 
 	/* EINVAL: a kernel before 5.14; fallocate must then be enough. */
-	return madvise((void *)start, (uintptr_t)address + size - start,
-	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+	if (madvise((void *)start, (uintptr_t)address + size - start,
+	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
+		return true;
+	/* Beyond the end of the file: what is written will be replaced. */
+	return errno == EFAULT;
 }
 
 static bool
@@ -53,8 +58,12 @@ is_ours(int fd)
 {
 	struct stat status;
 
-	return fd >= 0 && fstat(fd, &status) == 0 &&
-	    status.st_dev == file.device && status.st_ino == file.inode;
+	if (fd < 0 || fstat(fd, &status) != 0 ||
+	    status.st_dev != file.device || status.st_ino != file.inode)
+		return false;
+	if ((size_t)status.st_size < file.size)
+		is_cut = true;
+	return true;
 }
 
 /* The file's descriptor, opened again if the program has closed it. */
@@ -66,7 +75,9 @@ descriptor(void)
 	if (is_ours(file.fd))
 		return file.fd;
 	file.fd = -1;
-	fd = files_open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+	/* Another file, with a lease say, could keep us waiting. */
+	fd = files_open(file.path,
+	    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
 	if (!is_ours(fd)) {
@@ -94,19 +105,30 @@ disk_let_go(void)
 	errno = saved;
 }
 
+/* Whether the program's limits admit so long a file; else SIGXFSZ comes. */
+static bool
+may_be(size_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size <= limit.rlim_cur)
+		return true;
+	errno = EFBIG;
+	return false;
+}
+
 /* Makes the file `size` bytes long, with disk space behind them. */
 static bool
 extend(size_t size)
 {
-	struct rlimit limit;
 	int fd = descriptor(), failed;
 
-	if (fd < 0)
-		return false;
-	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || size > limit.rlim_cur) {
-		errno = EFBIG;
-		return false;
+	if (is_cut) {
+		file.size = size;
+		return true;
 	}
+	if (fd < 0 || !may_be(size))
+		return false;
 	do
 		failed = posix_fallocate(fd, (off_t)file.size,
 		    (off_t)(size - file.size));
@@ -119,15 +141,51 @@ extend(size_t size)
 	return true;
 }
 
+bool
+disk_is_cut(void)
+{
+	return is_cut;
+}
+
+bool
+disk_replace(void *mapping, size_t size)
+{
+	if (mmap(mapping, size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return false;
+	madvise(mapping, size, MADV_DONTFORK);
+	is_cut = true;
+	return true;
+}
+
+bool
+disk_write(const void *from, size_t at, size_t size)
+{
+	const char *next = from;
+	int fd = descriptor();
+	ssize_t n;
+
+	if (fd < 0 || !may_be(at + size))
+		return false;
+	for (; size > 0; next += n, at += (size_t)n, size -= (size_t)n) {
+		n = syscall(SYS_pwrite64, fd, next, size, at);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
 void *
 disk_map(size_t at, size_t size)
 {
 	int fd = descriptor();
 	void *memory;
 
-	if (fd < 0)
+	if (fd < 0 && !is_cut)
 		return NULL;
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	memory = is_cut ? mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
+	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 	    (off_t)at);
 	if (memory == MAP_FAILED)
 		return NULL;
@@ -197,7 +255,8 @@ open_new(void)
 	end = put_number(end, process.pid);
 	for (i = 1;; i++) {
 		fd = files_open(file.path,
-		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK |
+		    O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST || i > MAX_EXECS)
 			return fd;
 		*end = '.';
@@ -251,7 +310,8 @@ disk_cut(size_t size)
 {
 	int fd = descriptor();
 
-	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0)
+	if (fd >= 0 && (!is_cut || may_be(size)) &&
+	    ftruncate(fd, (off_t)size) == 0)
 		file.size = size;
 }
 
@@ -261,4 +321,5 @@ disk_forked(void)
 	close_descriptor();
 	memset(&file, 0, sizeof file);
 	file.fd = -1;
+	is_cut = false;
 }

@@ -32,12 +32,28 @@ bool disk_reserve(size_t size);
 void *disk_map(size_t at, size_t size);
 
 /*
+ * Puts zeroed memory in the place of a mapping, whose part of the file is gone.
+ * Without the lock.  From then on disk_map gives memory, too, and the file
+ * does not grow: disk_is_cut.
+ */
+bool disk_replace(void *mapping, size_t size);
+
+/*
+ * Whether somebody else has cut the file short; asked first, and noted, by what
+ * is done with the file.
+ */
+bool disk_is_cut(void);
+
+/* Writes a part of it by its descriptor. */
+bool disk_write(const void *from, size_t at, size_t size);
+
+/*
  * Makes sure that [address, address + size) of the file is backed by memory,
  * so that writing there cannot fault for want of disk.  False if it is not.
  */
 bool disk_populate(void *address, size_t size);
 
-/* Cuts it to a size. */
+/* Gives it its final size. */
 void disk_cut(size_t size);
 
 /* Closes it, unless it is to be kept open; keeps errno. */

@@ -146,6 +146,15 @@ tests_programs_exceptions_SOURCES = tests/programs/exceptions.c \
 tests_programs_exceptions_CFLAGS = $(shape_flags) -frounding-math
 tests_programs_exceptions_LDADD = -lm
 
+# Others who write to a recording, or cut it short.
+EXTRA_DIST += tests/test-attacks.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/victim
+TESTS += tests/test-attacks.py
+endif
+tests_programs_victim_SOURCES = tests/programs/victim.c
+tests_programs_victim_CFLAGS = $(shape_flags) -fno-optimize-sibling-calls
+
 # Resources that the kernel counts.
 EXTRA_DIST += tests/test-resources.py
 if COLLECTOR

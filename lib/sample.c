@@ -34,6 +34,7 @@
 #include "lib/own-work.h"
 #include "lib/phase.h"
 #include "lib/process.h"
+#include "lib/signals.h"
 #include "lib/traits.h"
 #include "lib/trampoline.h"
 
@@ -359,11 +360,12 @@ sample_time_passed(struct thread *thread)
 static bool
 block_signals(struct thread *thread, uint64_t *mask)
 {
-	const uint64_t all = ~(uint64_t)0;
+	sigset_t all;
 
 	own_work_call(thread);
+	signals_fill_for_work(&all);
 	return arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
-	    (long)mask, sizeof all) == 0;
+	    (long)mask, sizeof *mask) == 0;
 }
 
 /* A tick that comes now finds this library's code on top. */

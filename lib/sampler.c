@@ -12,6 +12,7 @@
 
 #include "lib/action.h"
 #include "lib/control.h"
+#include "lib/datafile.h"
 #include "lib/dispatch.h"
 #include "lib/exceptions.h"
 #include "lib/fpu.h"
@@ -110,9 +111,15 @@ static void
 handle_trap(int number, siginfo_t *info, void *context)
 {
 	const int column = perf_event_sender(info), saved = errno;
+	const unsigned char dispatch = dispatch_pause();
 	bool is_programs, has_raised;
 
-	dispatch_pause();
+	if (signals_put_off(number, info, context)) {
+		dispatch_resume(dispatch);
+		errno = saved;
+		return;
+	}
+	signals_allow_cuts(context);
 	/* An event's may have come in its place: SIGTRAP does not queue. */
 	is_programs = exceptions_end_step(context, &has_raised);
 	if (has_raised) {
@@ -133,10 +140,29 @@ handle_fault(int number, siginfo_t *info, void *context)
 	const int saved = errno;
 
 	dispatch_pause();
+	signals_allow_cuts(context);
 	if (!exceptions_take(sampled_thread() != NULL, info, context))
 		signals_hand_on(number, info, context);
 	errno = saved;
 	dispatch_again();
+}
+
+/*
+ * A file of others, or of ours that has been cut short.  May be in the middle
+ * of a handler of ours.
+ */
+static void
+handle_cut(int number, siginfo_t *info, void *context)
+{
+	const int saved = errno;
+	const unsigned char dispatch = dispatch_pause();
+	const bool is_ours = info->si_code > 0 && start_is_own_memory() &&
+	    datafile_replace(info->si_addr);
+
+	dispatch_resume(dispatch);
+	errno = saved;
+	if (!is_ours)
+		signals_hand_on(number, info, context);
 }
 
 static void
@@ -148,6 +174,7 @@ handle_tick(int number, siginfo_t *info, void *context)
 	if (control_wake(info, context))
 		return;
 	dispatch_pause();
+	signals_allow_cuts(context);
 	thread = thread_self;
 	saved = errno;
 	if (!timer_sent(info))
@@ -164,7 +191,8 @@ sampler_install(void)
 {
 	stack_t stack;
 
-	if (signals_take(OUR_TICKS, handle_tick) != 0)
+	if (signals_take(OUR_CUTS, handle_cut) != 0 ||
+	    signals_take(OUR_TICKS, handle_tick) != 0)
 		return -1;
 	if ((perf_is_used() || exceptions_are_wanted()) &&
 	    signals_take(OUR_TRAPS, handle_trap) != 0)

@@ -2,12 +2,14 @@
 /* signals.c -- taken, given back, and handed on where they are not ours. */
 #include "lib/signals.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "lib/action.h"
 #include "lib/exceptions.h"
 #include "lib/fpu.h"
 #include "lib/real.h"
@@ -16,6 +18,7 @@
 
 static signals_handler *handlers[OUR_SIGNALS];		/* NULL: not ours */
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
+static int install(enum our_signal, struct sigaction *);
 static __thread volatile bool believed_blocked[OUR_SIGNALS];
 static __thread bool has_yielded;
 static int stack_flag = SA_ONSTACK;	/* of our actions */
@@ -26,6 +29,7 @@ signals_number(enum our_signal which)
 	static const int numbers[] = {
 		[OUR_TRAPS] = SIGTRAP,
 		[OUR_FAULTS] = SIGFPE,
+		[OUR_CUTS] = SIGBUS,
 	};
 
 	return which == OUR_TICKS ? SIGRTMAX - 1 : numbers[which];
@@ -91,6 +95,54 @@ signals_fill(sigset_t *set)
 	memset(set, 0xff, sizeof *set);
 }
 
+void
+signals_fill_for_work(sigset_t *set)
+{
+	signals_fill(set);
+	if (handlers[OUR_CUTS] != NULL)
+		sigdelset(set, SIGBUS);
+}
+
+bool
+signals_admit_cuts(void)
+{
+	sigset_t set, old;
+
+	if (handlers[OUR_CUTS] == NULL)
+		return false;
+	sigemptyset(&set);
+	sigemptyset(&old);
+	sigaddset(&set, SIGBUS);
+	real()->pthread_sigmask(SIG_UNBLOCK, &set, &old);
+	return sigismember(&old, SIGBUS) == 1;
+}
+
+void
+signals_refuse_cuts(bool again)
+{
+	sigset_t set;
+
+	if (!again)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGBUS);
+	real()->pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+void
+signals_allow_cuts(const void *context)
+{
+	const ucontext_t *interrupted = context;
+	sigset_t set;
+
+	if (handlers[OUR_CUTS] == NULL ||
+	    sigismember(&interrupted->uc_sigmask, SIGBUS) == 0)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGBUS);
+	real()->pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 bool
 signals_are_believed_blocked(enum our_signal which)
 {
@@ -137,11 +189,14 @@ void
 signals_program_action(int number, const struct sigaction *action,
     struct sigaction *old)
 {
-	struct sigaction *kept = &program_actions[find(number)];
+	const enum our_signal which = find(number);
+	struct sigaction *kept = &program_actions[which];
 	struct sigaction previous = *kept;
 
 	if (action != NULL)
 		*kept = *action;
+	if (action != NULL && which == OUR_CUTS)
+		install(which, NULL);
 	if (old != NULL)
 		*old = previous;
 }
@@ -173,40 +228,77 @@ send_on(int number, siginfo_t *info)
 	syscall(SYS_rt_sigqueueinfo, getpid(), number, info);
 }
 
+/* Whether it is the collector at work: nobody else blocks all but SIGBUS. */
+static bool
+has_interrupted_us(const ucontext_t *interrupted)
+{
+	const uint64_t never = (uint64_t)1 << (SIGKILL - 1) |
+	    (uint64_t)1 << (SIGSTOP - 1) | (uint64_t)1 << (SIGSYS - 1);
+	uint64_t mask, wanted;
+	sigset_t all;
+
+	signals_fill_for_work(&all);
+	memcpy(&wanted, &all, sizeof wanted);
+	memcpy(&mask, &interrupted->uc_sigmask, sizeof mask);
+	return (wanted & ~never & ~mask) == 0 && (mask & ~wanted) == 0 &&
+	    ~wanted != 0;
+}
+
 /*
- * The program's, who has it blocked: pending again when the handler returns.
+ * Pending again when the handler returns, and blocked where it returns to.
  * (Of one that was queued it is not known whether to the process or, as few
  * are, to the thread.)
  */
 static void
-hold_back(int number, siginfo_t *info, void *context)
+put_off(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *interrupted = context;
 
-	has_yielded = true;
-	if (thread_self != NULL)
-		sampler_stop(thread_self);
-	if (exceptions_are_wanted())
-		fpu_mask_in(context);
 	sigaddset(&interrupted->uc_sigmask, number);
-	if (number == SIGTRAP)
-		drop_pending_trap();
-	if (info->si_code == SI_TKILL)
+	if (info->si_code == SI_TKILL || info->si_code > 0)
 		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
 		    number, info);
 	else
 		send_on(number, info);
 }
 
-/* Delivered, and deadly unless it is ignored, when this handler returns. */
+bool
+signals_put_off(int number, siginfo_t *info, void *context)
+{
+	if (!has_interrupted_us(context))
+		return false;
+	put_off(number, info, context);
+	return true;
+}
+
+/* The program's, who has it blocked. */
 static void
-act_by_default(int number)
+hold_back(int number, siginfo_t *info, void *context)
+{
+	has_yielded = true;
+	if (thread_self != NULL)
+		sampler_stop(thread_self);
+	if (exceptions_are_wanted())
+		fpu_mask_in(context);
+	if (number == SIGTRAP)
+		drop_pending_trap();
+	put_off(number, info, context);
+}
+
+/*
+ * Delivered, and deadly unless it is ignored, when this handler returns.  (A
+ * SIGBUS of an instruction comes again by itself, from there.)
+ */
+static void
+act_by_default(int number, const siginfo_t *info)
 {
 	struct sigaction standard;
 
 	memset(&standard, 0, sizeof standard);
 	standard.sa_handler = SIG_DFL;
 	real()->sigaction(number, &standard, NULL);
+	if (number == SIGBUS && info->si_code > 0)
+		return;
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
 }
 
@@ -224,6 +316,24 @@ signals_have_action(enum our_signal which)
 	    !is_plain(&program_actions[which], SIG_IGN);
 }
 
+/* Where the kernel has done all else as the program wants it. */
+static void
+call_program_handler(int number, siginfo_t *info, void *context)
+{
+	struct sigaction *kept = &program_actions[find(number)];
+	const struct sigaction action = *kept;
+
+	if ((action.sa_flags & SA_RESETHAND) != 0) {
+		kept->sa_flags &= ~SA_SIGINFO;
+		kept->sa_handler = SIG_DFL;
+		install(find(number), NULL);
+	}
+	if ((action.sa_flags & SA_SIGINFO) != 0)
+		action.sa_sigaction(number, info, context);
+	else
+		action.sa_handler(number);
+}
+
 static void
 run_program_action(int number, siginfo_t *info, void *context)
 {
@@ -235,7 +345,11 @@ run_program_action(int number, siginfo_t *info, void *context)
 	if (is_plain(&action, SIG_IGN))
 		return;
 	if (is_plain(&action, SIG_DFL)) {
-		act_by_default(number);
+		act_by_default(number, info);
+		return;
+	}
+	if (number == SIGBUS) {
+		call_program_handler(number, info, context);
 		return;
 	}
 	if ((action.sa_flags & SA_RESETHAND) != 0)
@@ -269,7 +383,10 @@ signals_hand_on(int number, siginfo_t *info, void *context)
 	const enum our_signal which = find(number);
 
 	if (is_forced(which, info))
-		act_by_default(number);
+		act_by_default(number, info);
+	else if (which == OUR_CUTS && info->si_code <= 0 &&
+	    signals_put_off(number, info, context))
+		;
 	else if (believed_blocked[which])
 		hold_back(number, info, context);
 	else
@@ -280,6 +397,22 @@ signals_hand_on(int number, siginfo_t *info, void *context)
  * Taking and giving back.
  */
 
+/* The program's own, but for the handler; so its handler can be called. */
+static void
+imitate(struct sigaction *action)
+{
+	const struct sigaction *kept = &program_actions[OUR_CUTS];
+	struct sigaction copy;
+
+	if (is_plain(kept, SIG_DFL) || is_plain(kept, SIG_IGN)) {
+		sigemptyset(&action->sa_mask);
+		return;
+	}
+	kept = action_adapt(kept, &copy);
+	action->sa_mask = kept->sa_mask;
+	action->sa_flags = (kept->sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
+}
+
 static int
 install(enum our_signal which, struct sigaction *old)
 {
@@ -288,7 +421,9 @@ install(enum our_signal which, struct sigaction *old)
 	memset(&action, 0, sizeof action);
 	action.sa_sigaction = handlers[which];
 	action.sa_flags = SA_SIGINFO | SA_RESTART | stack_flag;
-	signals_fill(&action.sa_mask);
+	signals_fill_for_work(&action.sa_mask);
+	if (which == OUR_CUTS)
+		imitate(&action);
 	/*
 	 * A handler that may stop a call must not have it blocked
 	 * (lib/dispatch.h).  But a trap that comes with a stopped call comes
@@ -308,7 +443,11 @@ signals_take(enum our_signal which, signals_handler *handler)
 	const bool is_taken = handlers[which] != NULL;
 
 	handlers[which] = handler;
-	return install(which, is_taken ? NULL : &program_actions[which]);
+	if (which == OUR_CUTS && !is_taken &&
+	    real()->sigaction(SIGBUS, NULL, &program_actions[which]) != 0)
+		return -1;
+	return install(which, is_taken || which == OUR_CUTS ? NULL :
+	    &program_actions[which]);
 }
 
 void

@@ -5,7 +5,9 @@
  * profilers (some install a handler for it and die of a signal they did not
  * ask for); real-time signals near the top hardly ever do.  Perf events come
  * as SIGTRAP and floating-point exceptions as SIGFPE, which are the kernel's
- * choice, and which are ours only where there are such.
+ * choice, and which are ours only where there are such.  SIGBUS comes when the
+ * recording's file has been cut short by someone else (lib/datafile.h): it is
+ * ours, too, and hardly ever meant for us.
  *
  * The program may do what it likes with these numbers: it sees what it asked
  * for, while the kernel's handlers stay ours and the signals stay unblocked.
@@ -20,6 +22,7 @@ enum our_signal {
 	OUR_TICKS,
 	OUR_TRAPS,
 	OUR_FAULTS,
+	OUR_CUTS,
 	OUR_SIGNALS
 };
 
@@ -45,7 +48,27 @@ void signals_unblocked(sigset_t *set);
 void signals_fill(sigset_t *set);
 
 /*
- * Makes one of them ours; our handler then runs with all signals blocked.
+ * All but SIGBUS if it is ours: what the collector has blocked while it works.
+ * A fault whose signal is blocked ends the process.
+ */
+void signals_fill_for_work(sigset_t *set);
+
+/*
+ * Around work on the file outside handlers: SIGBUS, unless it is unblocked,
+ * is so in between.  Returns what to give to signals_refuse_cuts.
+ */
+bool signals_admit_cuts(void);
+void signals_refuse_cuts(bool again);
+
+/*
+ * In a handler of ours, where the program may have had SIGBUS blocked by other
+ * means than the C library: unblocked until the handler returns.
+ */
+void signals_allow_cuts(const void *context);
+
+/*
+ * Makes one of them ours; our handler then runs with all signals blocked, but
+ * that of OUR_CUTS as the program's own would: same stack, same mask.
  * From the constructor; 0, or -1 with errno.
  */
 int signals_take(enum our_signal which, signals_handler *handler);
@@ -66,6 +89,14 @@ void signals_give_back(void);
  */
 void signals_bequeath(void);
 void signals_keep(void);
+
+/*
+ * Whether a signal came although a handler of ours, or a sample, has it
+ * blocked; it then comes again when that is over.  Linux hands out the first
+ * of several pending signals of instructions, blocked or not, if any of them
+ * is not: with the fault of OUR_CUTS a perf event's trap may come.
+ */
+bool signals_put_off(int number, siginfo_t *info, void *context);
 
 /* One of our numbers came that is not ours: what the program wanted. */
 void signals_hand_on(int number, siginfo_t *info, void *context);

@@ -85,6 +85,12 @@ warn(const char *what, int error)
 }
 
 bool
+start_is_own_memory(void)
+{
+	return is_same_process != NULL && *is_same_process != 0;
+}
+
+bool
 start_is_own_process(void)
 {
 	if (*is_same_process == 0 || (uint32_t)arch_system_call(SYS_getpid,
@@ -103,6 +109,8 @@ start_is_own_process(void)
 static void
 end_sampling(struct thread *thread)
 {
+	bool refuses_cuts;
+
 	sampler_stop(thread);
 	wrapped_end_thread(thread);
 	resources_take_rest(thread);
@@ -112,8 +120,10 @@ end_sampling(struct thread *thread)
 	resources_forget(thread);
 	waits_end(thread, 0, 0);
 	if (thread->is_announced) {
+		refuses_cuts = signals_admit_cuts();
 		threads_note_name(thread);
 		threads_note_end(thread);
+		signals_refuse_cuts(refuses_cuts);
 	}
 }
 

@@ -21,6 +21,9 @@ bool start_check_process(void);
  */
 bool start_is_own_process(void);
 
+/* Whether the memory is that of the sampled process: also in a child of vfork. */
+bool start_is_own_memory(void);
+
 /*
  * Begins to sample this process, with the calling thread.  With the
  * environment's settings; `output` is the absolute path of an existing

@@ -5,6 +5,7 @@
  */
 #include "lib/tree.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "lib/datafile.h"
@@ -47,7 +48,6 @@ grow_slots(struct tree *tree)
 /* Nodes, and where their records are. */
 struct tree_chunk {
 	struct datafile_chunk file;
-	size_t size;		/* of the file's chunk */
 	size_t room;		/* for so many nodes */
 	size_t populated;	/* for so many of them memory is there */
 	unsigned char twins[] __attribute__((aligned(16)));
@@ -80,6 +80,26 @@ record_at(const struct tree_chunk *chunk, size_t i)
 	    i * node_size());
 }
 
+static void
+copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
+{
+	const struct tree_chunk *whole = (const struct tree_chunk *)chunk;
+	struct cpprofdata_node *record = to;
+
+	for (; n > 0; n--, i++) {
+		const struct tree_node *twin = (const void *)(whole->twins +
+		    i * twin_size());
+
+		record->parent = twin->parent;
+		record->module = twin->module;
+		record->offset = twin->offset;
+		record->returns = twin->returns;
+		memcpy(record->counts, twin->counts,
+		    resources.n * sizeof *record->counts);
+		record = (void *)((unsigned char *)record + node_size());
+	}
+}
+
 /* A chunk of the file, and memory for the twins of its nodes.  Lock held. */
 static struct tree_chunk *
 new_chunk(size_t size, uint32_t owner)
@@ -91,13 +111,16 @@ new_chunk(size_t size, uint32_t owner)
 
 	if (chunk == NULL)
 		return NULL;
-	if (!datafile_add_chunk(CPPROFDATA_NODES, size, node_size(), owner,
-	    &chunk->file)) {
+	chunk->file.size = size;
+	chunk->file.type = CPPROFDATA_NODES;
+	chunk->file.record_size = (uint32_t)node_size();
+	chunk->file.owner = owner;
+	chunk->file.copy = copy_nodes;
+	chunk->room = room;
+	if (!datafile_add_chunk(&chunk->file)) {
 		munmap(chunk, sizeof *chunk + room * twin_size());
 		return NULL;
 	}
-	chunk->size = size;
-	chunk->room = room;
 	return chunk;
 }
 
@@ -107,8 +130,8 @@ add_chunk(struct tree *tree)
 	struct tree_chunk *chunk;
 	size_t size = FIRST_CHUNK;
 
-	if (tree->chunk != NULL && tree->chunk->size < LAST_CHUNK)
-		size = tree->chunk->size * 2;
+	if (tree->chunk != NULL && tree->chunk->file.size < LAST_CHUNK)
+		size = tree->chunk->file.size * 2;
 	else if (tree->chunk != NULL)
 		size = LAST_CHUNK;
 	if (!datafile_lock())

@@ -222,6 +222,11 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	    profile_add_tally(profile, "processes with CPU time by ticks in "
 	                      "threads that switched often", 1, error) != 0)
 		return -1;
+	if ((header->flags & CPPROFDATA_CUT) != 0 &&
+	    profile_add_tally(profile, "files that somebody cut short, "
+	                      "written again when the process ended", 1,
+	                      error) != 0)
+		return -1;
 	if (header->n_threads_unsampled > 0 &&
 	    profile_add_tally(profile,
 	                      "threads not sampled: no timer to be had",

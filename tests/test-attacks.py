@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""test-attacks.py -- recordings that somebody else writes to, or cuts short.
+
+Each case plays the attacker, or the clumsy administrator, while a program is
+recorded: the program must not notice, and what became of the recording must be
+said.  tests/programs/victim.c is the program.  Speaks TAP.
+"""
+import importlib
+import mmap
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from collector_file import Profile  # noqa: E402
+collector = importlib.import_module('test-collector')
+Skip = collector.Skip
+
+VICTIM = os.environ.get('CPPROF_VICTIM', os.path.join(
+    collector.BUILD, 'tests', 'programs', 'victim'))
+CUT = 4
+MODES = ('plain', 'blocked', 'kernel', 'ignored', 'handled', 'own', 'threads')
+MOST = ('cpu:100,page-faults:1,allocs:7,alloc-bytes:1000,real:1000',
+        'cpu:100', 'allocs:1')
+
+
+class Victim:
+    """A victim that runs, and the directory of its recording."""
+
+    def __init__(self, mode, seconds=1.0, chosen='allocs:1', **environment):
+        self.directory = tempfile.mkdtemp(prefix='cpprof-test-')
+        self.command = [VICTIM, mode, str(seconds)]
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=dict(
+                os.environ, CPPROF_OUTPUT=self.directory,
+                CPPROF_RESOURCES=chosen, **collector.PRELOAD, **environment))
+        self.lines = b''
+
+    def file(self):
+        """The path of its recording, once there is one."""
+        for _ in range(2000):
+            names = os.listdir(self.directory)
+            if names:
+                return os.path.join(self.directory, names[0])
+            time.sleep(0.005)
+        raise AssertionError('no recording')
+
+    def is_working(self):
+        """Whether its work goes on: it prints what came of it at the end."""
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.lines += self.process.stdout.read() or b''
+        os.set_blocking(self.process.stdout.fileno(), True)
+        return self.process.poll() is None and b'right' not in self.lines \
+            and b'wrong' not in self.lines
+
+    def end(self):
+        """It is as it would be without the collector; returns the profile's
+        path."""
+        out, err = self.process.communicate(timeout=60)
+        plain = subprocess.run(self.command[:2] + ['0.05'], timeout=60,
+                               stdin=subprocess.DEVNULL, capture_output=True)
+        assert (self.process.returncode, self.lines + out, err) == \
+            (plain.returncode, plain.stdout, plain.stderr), \
+            (self.command, self.process.returncode, self.lines + out, err,
+             plain)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def scribble(path, victim, what):
+    """Writes other numbers wherever the collector might read some."""
+    chances = random.Random(7)
+    n = 0
+    with open(path, 'r+b') as file:
+        while victim.is_working():
+            size = os.fstat(file.fileno()).st_size
+            if size < 12288:
+                continue
+            with mmap.mmap(file.fileno(), size) as memory:
+                for _ in range(200):
+                    what(memory, size, chances)
+                    n += 1
+    assert n > 200, n
+
+
+def wild(chances):
+    return chances.choice((0, 1, 8, 4096, 0xffffffff, 1 << 40, (1 << 63) - 8,
+                           0xffffffffffffffff, 0xdeadbeefdeadbeef,
+                           chances.getrandbits(64)))
+
+
+def the_header(memory, size, chances):
+    """n_resources, node_size, used; and all that is counted."""
+    at = chances.choice((32, 40, 24, 104, 112, 120, 128))
+    struct.pack_into('<Q', memory, at, wild(chances))
+    struct.pack_into('<II', memory, 24 + 8, chances.getrandbits(32),
+                     chances.choice((0, 1, 0xffffffff)))
+
+
+def the_chunks(memory, size, chances):
+    at = chances.randrange(1, size // 4096) * 4096
+    if memory[at:at + 4] == b'cpck':
+        struct.pack_into('<Q', memory, at + chances.choice((8, 16, 24, 32)),
+                         wild(chances))
+
+
+def any_word(memory, size, chances):
+    struct.pack_into('<Q', memory, chances.randrange(4096, size // 8 * 8, 8),
+                     wild(chances))
+
+
+def numbers_in_the_file_are_not_trusted():
+    for what in the_header, the_chunks, any_word:
+        for mode in 'plain', 'threads':
+            for more in {}, {'CPPROF_RETURNS': '1'}:
+                with Victim(mode, 0.7, **more) as victim:
+                    scribble(victim.file(), victim, what)
+                    victim.end()
+
+
+def modules_and_phases_in_the_file_are_not_trusted():
+    """Names, build-ids and numbers of modules that come and go."""
+    with Victim('plain', 0.5, MOST[0]) as victim:
+        path = victim.file()
+        with open(path, 'r+b') as file:
+            file.seek(4096)
+            file.write(os.urandom(8192))
+        victim.end()
+
+
+def cut(path, victim, sizes, pause):
+    chances = random.Random(11)
+    n = 0
+    while victim.is_working():
+        try:
+            os.truncate(path, chances.choice(sizes))
+            n += 1
+        except FileNotFoundError:
+            pass
+        time.sleep(chances.random() * pause)
+    return n
+
+
+def a_file_cut_short_does_not_end_the_program():
+    for mode in MODES:
+        for chosen in MOST:
+            with Victim(mode, 0.6, chosen) as victim:
+                path = victim.file()
+                time.sleep(0.1)
+                n = cut(path, victim, (0, 1, 4096, 5000, 16384), 0.02)
+                assert n > 0, n
+                victim.end()
+
+
+def what_was_cut_is_written_again():
+    for size in 0, 4096, 16384:
+        with Victim('plain', 0.6) as victim:
+            path = victim.file()
+            time.sleep(0.3)
+            os.truncate(path, size)
+            victim.end()
+            profile = Profile(path)
+            assert profile.flags & CUT, size
+            assert profile.end > 0
+            # All samples, also those before.
+            assert profile.hits_with('go') > 1000
+            assert profile.lost() == 0
+            assert len(profile.data) == profile.used
+
+
+def an_uncut_file_says_nothing():
+    with Victim('plain', 0.2) as victim:
+        path = victim.file()
+        victim.end()
+        assert Profile(path).flags == 0
+
+
+def copying_over_it_does_no_harm():
+    """rsync --inplace, and > FILE."""
+    for command in ': > "$1"', 'cat /bin/sh > "$1"':
+        with Victim('plain', 0.5) as victim:
+            path = victim.file()
+            time.sleep(0.2)
+            subprocess.run(['sh', '-c', command, 'sh', path], check=True)
+            victim.end()
+
+
+def the_program_s_own_faults_are_its_own():
+    for mode in 'own', 'pending', 'reset', 'dies', 'ignored', 'blocked':
+        for cuts in False, True:
+            with Victim(mode, 0.4) as victim:
+                path = victim.file()
+                if cuts:
+                    time.sleep(0.1)
+                    cut(path, victim, (0, 4096), 0.05)
+                victim.end()
+                dies = mode in ('dies', 'ignored', 'blocked', 'reset')
+                assert victim.process.returncode == \
+                    (-signal.SIGBUS if dies else 0), mode
+
+
+CASES = (
+    numbers_in_the_file_are_not_trusted,
+    modules_and_phases_in_the_file_are_not_trusted,
+    a_file_cut_short_does_not_end_the_program,
+    what_was_cut_is_written_again,
+    an_uncut_file_says_nothing,
+    copying_over_it_does_no_harm,
+    the_program_s_own_faults_are_its_own,
+)
+
+
+if __name__ == '__main__':
+    collector.CASES = CASES
+    collector.REAL_PROGRAMS = ()
+    collector.attempt = lambda case: case()     # none depends on luck
+    sys.exit(collector.main())
