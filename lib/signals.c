@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/action.h"
+#include "lib/arch.h"
 #include "lib/exceptions.h"
 #include "lib/fpu.h"
 #include "lib/real.h"
@@ -21,6 +22,7 @@ static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
 static int install(enum our_signal, struct sigaction *);
 static __thread volatile bool believed_blocked[OUR_SIGNALS];
 static __thread bool has_yielded;
+static __thread bool refuses_cuts;	/* or did, as a handler saw */
 static int stack_flag = SA_ONSTACK;	/* of our actions */
 
 int
@@ -103,44 +105,47 @@ signals_fill_for_work(sigset_t *set)
 		sigdelset(set, SIGBUS);
 }
 
+/* By the kernel's own call, from this library: it is not the program's. */
+static uint64_t
+change_cuts(int how)
+{
+	const uint64_t cuts = (uint64_t)1 << (SIGBUS - 1);
+	uint64_t old = 0;
+
+	arch_system_call(SYS_rt_sigprocmask, how, (long)&cuts, (long)&old,
+	    sizeof cuts);
+	return old & cuts;
+}
+
 bool
 signals_admit_cuts(void)
 {
-	sigset_t set, old;
+	return handlers[OUR_CUTS] != NULL && change_cuts(SIG_UNBLOCK) != 0;
+}
 
-	if (handlers[OUR_CUTS] == NULL)
-		return false;
-	sigemptyset(&set);
-	sigemptyset(&old);
-	sigaddset(&set, SIGBUS);
-	real()->pthread_sigmask(SIG_UNBLOCK, &set, &old);
-	return sigismember(&old, SIGBUS) == 1;
+bool
+signals_admit_cuts_if_known(void)
+{
+	return refuses_cuts && signals_admit_cuts();
 }
 
 void
 signals_refuse_cuts(bool again)
 {
-	sigset_t set;
-
-	if (!again)
-		return;
-	sigemptyset(&set);
-	sigaddset(&set, SIGBUS);
-	real()->pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (again)
+		change_cuts(SIG_BLOCK);
 }
 
 void
 signals_allow_cuts(const void *context)
 {
 	const ucontext_t *interrupted = context;
-	sigset_t set;
 
 	if (handlers[OUR_CUTS] == NULL ||
 	    sigismember(&interrupted->uc_sigmask, SIGBUS) == 0)
 		return;
-	sigemptyset(&set);
-	sigaddset(&set, SIGBUS);
-	real()->pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	refuses_cuts = true;
+	change_cuts(SIG_UNBLOCK);
 }
 
 bool

@@ -58,6 +58,10 @@ void signals_fill_for_work(sigset_t *set);
  * is so in between.  Returns what to give to signals_refuse_cuts.
  */
 bool signals_admit_cuts(void);
+
+/* The same where it is often: only if a handler once found SIGBUS blocked. */
+bool signals_admit_cuts_if_known(void);
+
 void signals_refuse_cuts(bool again);
 
 /*

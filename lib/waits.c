@@ -14,6 +14,7 @@
 #include "lib/process.h"
 #include "lib/resource.h"
 #include "lib/sample.h"
+#include "lib/signals.h"
 #include "lib/start.h"
 #include "lib/tree.h"
 
@@ -350,9 +351,11 @@ static void
 publish(struct thread *thread, const struct cpprofdata_wait *wait)
 {
 	struct cpprofdata_wait *to;
+	bool refuses_cuts;
 
 	if (!start_check_process() || thread->wait_mapped == NULL)
 		return;
+	refuses_cuts = signals_admit_cuts_if_known();
 	to = thread->wait_mapped;
 	__atomic_store_n(&to->since_ns, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&to->check_ns, 0, __ATOMIC_RELAXED);
@@ -364,6 +367,7 @@ publish(struct thread *thread, const struct cpprofdata_wait *wait)
 	to->gathered_ns = wait->gathered_ns;
 	__atomic_store_n(&to->check_ns, wait->since_ns, __ATOMIC_RELEASE);
 	__atomic_store_n(&to->since_ns, wait->since_ns, __ATOMIC_RELEASE);
+	signals_refuse_cuts(refuses_cuts);
 }
 
 void
