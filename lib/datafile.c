@@ -130,6 +130,8 @@ copy_counted(void)
 		copy_number(&header.drops[i].samples);
 		copy_number(&header.drops[i].hits);
 	}
+	for (i = 0; i < sizeof header.lost / sizeof header.lost[0][0]; i++)
+		copy_number(&header.lost[0][0] + i);
 	copy_number(&header.n_threads);
 	copy_number(&header.n_threads_unsampled);
 }

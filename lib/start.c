@@ -109,7 +109,7 @@ start_is_own_process(void)
 static void
 end_sampling(struct thread *thread)
 {
-	bool refuses_cuts;
+	const bool refuses_cuts = signals_admit_cuts();
 
 	sampler_stop(thread);
 	wrapped_end_thread(thread);
@@ -120,11 +120,10 @@ end_sampling(struct thread *thread)
 	resources_forget(thread);
 	waits_end(thread, 0, 0);
 	if (thread->is_announced) {
-		refuses_cuts = signals_admit_cuts();
 		threads_note_name(thread);
 		threads_note_end(thread);
-		signals_refuse_cuts(refuses_cuts);
 	}
+	signals_refuse_cuts(refuses_cuts);
 }
 
 /* Runs in a thread that returns, exits or is cancelled. */
@@ -374,9 +373,14 @@ make_file(void)
 void
 start_leave(bool is_leaving)
 {
-	if (sampler_is_on() && start_is_own_process() &&
-	    !control_is_stopped())
-		datafile_note_leaving(is_leaving);
+	bool refuses_cuts;
+
+	if (!sampler_is_on() || !start_is_own_process() ||
+	    control_is_stopped())
+		return;
+	refuses_cuts = signals_admit_cuts();
+	datafile_note_leaving(is_leaving);
+	signals_refuse_cuts(refuses_cuts);
 }
 
 /*
