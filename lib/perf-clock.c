@@ -39,9 +39,8 @@ count_switches(void)
 }
 
 void
-perf_clock_start(struct thread *thread, unsigned column, bool is_of_user_mode)
+perf_clock_start(struct thread *thread, bool is_of_user_mode)
 {
-	(void)column;
 	thread->clock = (struct perf_clock){
 		.is_of_user_mode = is_of_user_mode,
 		.n_switches = count_switches(),

@@ -48,9 +48,8 @@ struct perf_clock {
 	uint64_t n_switches, looked_us;
 };
 
-/* A new event of that column, on a thread that begins or begins again. */
-void perf_clock_start(struct thread *thread, unsigned column,
-    bool is_of_user_mode);
+/* A new event, on a thread that begins. */
+void perf_clock_start(struct thread *thread, bool is_of_user_mode);
 
 /* New hits at a trap of a period's length. */
 uint64_t perf_clock_trap(struct thread *thread, unsigned column,

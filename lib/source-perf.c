@@ -156,7 +156,7 @@ start(struct thread *thread, unsigned column)
 	thread->accounts[column].is_armed = true;
 	ok = arm(thread, column);
 	if (is_clock(column))
-		perf_clock_start(thread, column, !ok);
+		perf_clock_start(thread, !ok);
 	thread->accounts[column].needs_ticks = is_counted &&
 	    (!ok || is_clock(column));
 	return is_counted || ok;
