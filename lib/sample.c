@@ -434,7 +434,7 @@ static enum tree_result
 enter_name(struct thread *thread, const char *name, struct node *leaf)
 {
 	const uint32_t phase = phase_number(name);
-	const enum tree_result result = phase != 0 ? prepare(thread) :
+	const enum tree_result result = phase != 0 ? sample_prepare(thread) :
 	    TREE_FULL;
 
 	return result == TREE_OK ? phase_node(&thread->tree, phase, leaf) :
