@@ -64,7 +64,13 @@ named_file(void)
 	struct address_lines *lines = address_lines_new(NULL, &error);
 	const struct named_process process = { 7, 99, 0, 1 };
 	const struct named_code code = { 0xabc, 0, 2, 5, 12 };
-	const struct names_file names = { profile, lines, &process, 1, &code };
+	const struct names_file names = {
+		.profile = profile,
+		.lines = lines,
+		.processes = &process,
+		.n_processes = 1,
+		.codes = &code,
+	};
 	struct text_buffer bytes = { 0 };
 	struct writer *writer = malloc(sizeof *writer);
 
