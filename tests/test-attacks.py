@@ -5,6 +5,7 @@ Each case plays the attacker, or the clumsy administrator, while a program is
 recorded: the program must not notice, and what became of the recording must be
 said.  tests/programs/victim.c is the program.  Speaks TAP.
 """
+import fcntl
 import importlib
 import mmap
 import os
@@ -24,6 +25,7 @@ Skip = collector.Skip
 
 VICTIM = os.environ.get('CPPROF_VICTIM', os.path.join(
     collector.BUILD, 'tests', 'programs', 'victim'))
+CPPROF = os.path.abspath(os.environ.get('CPPROF', 'cpprof'))
 CUT = 4
 MODES = ('plain', 'blocked', 'kernel', 'ignored', 'handled', 'own', 'threads')
 MOST = ('cpu:100,page-faults:1,allocs:7,alloc-bytes:1000,real:1000',
@@ -213,7 +215,98 @@ def the_program_s_own_faults_are_its_own():
                     (-signal.SIGBUS if dies else 0), mode
 
 
+def record(*arguments, **environment):
+    """cpprof record of true, as this user, in a directory of its own."""
+    return subprocess.run(
+        [CPPROF, 'record', *arguments, '--', '/bin/true'], timeout=60,
+        stdin=subprocess.DEVNULL, capture_output=True,
+        env=dict(os.environ, **environment))
+
+
+def a_planted_link_is_not_followed():
+    with tempfile.TemporaryDirectory() as folder:
+        theirs, link = (os.path.join(folder, name)
+                        for name in ('theirs', 'link'))
+        assert record('-o', theirs).returncode == 0
+        before = sorted(os.listdir(theirs))
+        os.symlink(theirs, link)
+        for name in link, link + '/':
+            run = record('--force', '-o', name)
+            assert run.returncode != 0 and b'symbolic link' in run.stderr, run
+        assert sorted(os.listdir(theirs)) == before
+
+
+def a_directory_of_others_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        theirs = os.path.join(folder, 'theirs')
+        os.mkdir(theirs)
+        for mode in 0o777, 0o1777, 0o775:
+            os.chmod(theirs, mode)
+            run = record('-o', theirs)
+            assert run.returncode != 0 and b'may write there' in run.stderr, \
+                run
+        os.chmod(theirs, 0o755)
+        assert record('--force', '-o', theirs).returncode == 0
+        if os.geteuid() != 0:
+            raise Skip('only root can give a directory away')
+        for name in os.listdir(theirs):
+            os.unlink(os.path.join(theirs, name))
+        os.chown(theirs, 65534, 65534)
+        run = record('-o', theirs)
+        assert run.returncode != 0 and b'another user' in run.stderr, run
+
+
+def a_runtime_directory_of_others_is_not_used():
+    """A library whose path has a blank is preloaded by a link."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, theirs = (os.path.join(folder, name)
+                         for name in ('a place', 'theirs'))
+        os.makedirs(os.path.join(place, '.libs'))
+        shutil.copy(CPPROF, place)
+        shutil.copy(collector.LIBRARY, os.path.join(place, '.libs'))
+        os.mkdir(theirs)
+        for mode, used in (0o777, False), (0o700, True):
+            os.chmod(theirs, mode)
+            run = subprocess.run(
+                [os.path.join(place, 'cpprof'), 'record', '--no-symbols', '-o',
+                 os.path.join(folder, 'out%o' % mode), '--', '/bin/true'],
+                timeout=60, stdin=subprocess.DEVNULL, capture_output=True,
+                env=dict(os.environ, XDG_RUNTIME_DIR=theirs))
+            assert run.returncode == 0, run
+            assert (os.listdir(theirs) != []) == used, (mode, run)
+        if os.geteuid() == 0:
+            shutil.rmtree(os.path.join(theirs, 'cpprof-0'))
+            os.chown(theirs, 65534, 65534)
+            run = subprocess.run(
+                [os.path.join(place, 'cpprof'), 'record', '--no-symbols', '-o',
+                 os.path.join(folder, 'out'), '--', '/bin/true'],
+                timeout=60, stdin=subprocess.DEVNULL, capture_output=True,
+                env=dict(os.environ, XDG_RUNTIME_DIR=theirs))
+            assert run.returncode == 0 and os.listdir(theirs) == [], run
+
+
+def nobody_waits_for_a_lease():
+    """The owner of the directory puts a file of his in the place of ours."""
+    with Victim('plain', 1.5) as victim:
+        path = victim.file()
+        other = path + '-leased'
+        with open(other, 'wb') as file:
+            file.truncate(1 << 20)
+        descriptor = os.open(other, os.O_RDONLY)
+        signal.signal(signal.SIGIO, signal.SIG_IGN)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        os.rename(other, path)
+        start = time.monotonic()
+        victim.end()
+        assert time.monotonic() - start < 20
+        os.close(descriptor)
+
+
 CASES = (
+    a_planted_link_is_not_followed,
+    a_directory_of_others_is_refused,
+    a_runtime_directory_of_others_is_not_used,
+    nobody_waits_for_a_lease,
     numbers_in_the_file_are_not_trusted,
     modules_and_phases_in_the_file_are_not_trusted,
     a_file_cut_short_does_not_end_the_program,

@@ -297,6 +297,8 @@ def history_lasts():
     with open(name) as file:
         assert file.read() == "threshold 0.125\n"
     assert os.stat(os.path.dirname(name)).st_mode & 0o77 == 0
+    assert os.stat(name).st_mode & 0o777 == 0o600
+    os.chmod(name, 0o644)   # an older version's
     terminal = Terminal("-q", FORMS, XDG_STATE_HOME=state)
     terminal.expect(PROMPT)
     terminal.type("\x1b[A")     # arrow up
@@ -308,6 +310,7 @@ def history_lasts():
     terminal.expect(PROMPT)
     terminal.type("\x04")
     assert terminal.status() == 0
+    assert os.stat(name).st_mode & 0o777 == 0o600
 
 
 def a_home_that_takes_no_history_is_told_once():

@@ -3,6 +3,7 @@
 #include "src/shell/history.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,12 +90,33 @@ make_directories(char *name)
 	return why;
 }
 
+/* Opens a file to write to, which nobody else may read: lines may be secret. */
+static FILE *
+open_private(const char *name, int flags, const char *mode)
+{
+	int descriptor = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | flags,
+	                      0600);
+	struct stat status;
+	FILE *file;
+
+	if (descriptor < 0)
+		return NULL;
+	/* An older version made it for all to read.  (It may be /dev/null.) */
+	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (status.st_mode & 077) != 0)
+		fchmod(descriptor, 0600);
+	file = fdopen(descriptor, mode);
+	if (file == NULL)
+		close(descriptor);
+	return file;
+}
+
 /* Opens the file to add to it, or sets *error. */
 static FILE *
 open_to_append(char *name, struct error *error)
 {
 	int why = make_directories(name);
-	FILE *file = fopen(name, "ae");
+	FILE *file = open_private(name, O_APPEND, "a");
 
 	if (file == NULL)
 		error_set(error, "%s: %s", name,
@@ -122,7 +144,7 @@ rewrite_file(const struct history *history, const char *name)
 
 	if (asprintf(&beside, "%s.new", name) < 0)
 		return;
-	file = fopen(beside, "we");
+	file = open_private(beside, O_TRUNC | O_NOFOLLOW, "w");
 	if (file != NULL) {
 		for (size_t i = 0; i < history->n; i++)
 			fprintf(file, "%s\n", history->lines[i]);

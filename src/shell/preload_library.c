@@ -54,6 +54,20 @@ is_preloadable(const char *path)
 	return strpbrk(path, " :\t\n") == NULL;
 }
 
+/*
+ * Whether nobody else can put another folder in the place of one in there: it
+ * may be another user's, whose library root would then run.
+ */
+static bool
+is_own(const char *folder)
+{
+	struct stat status;
+
+	return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
+	       status.st_uid == geteuid() &&
+	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 /* Opens a directory that nobody else can write to, made if need be. */
 static int
 open_own_folder(char *path, size_t size, struct error *error)
@@ -63,7 +77,7 @@ open_own_folder(char *path, size_t size, struct error *error)
 	int folder;
 
 	if (base == NULL || *base != '/' || !is_preloadable(base) ||
-	    access(base, W_OK) != 0)
+	    !is_own(base) || access(base, W_OK) != 0)
 		base = "/tmp";
 	if ((size_t)snprintf(path, size, "%s/cpprof-%ld", base,
 	                     (long)geteuid()) >= size)

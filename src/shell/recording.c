@@ -110,8 +110,43 @@ is_the_same(const struct recording *recording)
 	struct stat opened, named;
 
 	return fstat(recording->directory, &opened) == 0 &&
-	    stat(recording->name, &named) == 0 &&
+	    lstat(recording->name, &named) == 0 &&
 	    opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/* Whoever planted it would choose which directory is emptied. */
+static bool
+is_link(const char *name)
+{
+	char plain[PATH_MAX];
+	size_t length = strlen(name);
+	struct stat status;
+
+	/* With a slash behind it a link is followed. */
+	while (length > 1 && name[length - 1] == '/')
+		length--;
+	return (size_t)snprintf(plain, sizeof plain, "%.*s", (int)length,
+	                        name) < sizeof plain &&
+	       lstat(plain, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/* Others must not be able to change what is written there. */
+static int
+check_rights(const struct recording *recording, struct error *error)
+{
+	struct stat status;
+
+	if (fstat(recording->directory, &status) != 0)
+		return fail(recording, errno, error);
+	if (status.st_uid != geteuid())
+		return error_set(error, "%s belongs to another user (%ld): "
+		                 "choose another directory with -o",
+		                 recording->name, (long)status.st_uid);
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return 0;
+	return error_set(error, "%s: other users may write there: run chmod "
+	                 "go-w on it, or choose another directory with -o",
+	                 recording->name);
 }
 
 /* Opens and locks what has the name; makes it if there is nothing. */
@@ -121,10 +156,16 @@ try_open(struct recording *recording, struct error *error)
 	recording->is_new = mkdir(recording->name, 0700) == 0;
 	if (!recording->is_new && errno != EEXIST)
 		return fail(recording, errno, error);
-	recording->directory = open(recording->name,
-	                            O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (is_link(recording->name))
+		return error_set(error, "%s is a symbolic link: name the "
+		                 "directory that it leads to with -o",
+		                 recording->name);
+	recording->directory = open(recording->name, O_RDONLY | O_DIRECTORY |
+	                            O_NOFOLLOW | O_CLOEXEC);
 	if (recording->directory < 0)
 		return errno == ENOENT ? 0 : fail(recording, errno, error);
+	if (check_rights(recording, error) != 0)
+		return -1;
 	/* Some network file systems have no locks. */
 	if (flock(recording->directory, LOCK_EX | LOCK_NB) == 0 ||
 	    errno != EWOULDBLOCK)
