@@ -18,14 +18,15 @@
 #include "lib/resource.h"
 #include "lib/signals.h"
 
-#define FIRST_SIZE ((size_t)12 << 10)	/* until there are samples */
+/* The header, and one chunk of each type: for a short process that is all. */
+#define FIRST_SIZE (5 * (size_t)CPPROFDATA_PAGE)
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* of process_pause */
 #define N_TYPES 5
 #define CPU_NOTE_NS 4000000		/* from one to the next at least, */
 #define CPU_NOTE_PART 500		/* and so many times what it takes */
 
-/* The chunk of a shared type that is being filled. */
+/* Sizes of the chunks of a shared type, but for the first. */
 static const size_t chunk_sizes[N_TYPES] = {
 	[CPPROFDATA_STRINGS] = 8192,
 	[CPPROFDATA_MODULES] = 8192,
@@ -274,7 +275,8 @@ copy_records(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 static struct twin *
 add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
 {
-	size_t chunk_size = chunk_sizes[type];
+	size_t chunk_size = chunks.newest[type] == NULL ? CPPROFDATA_PAGE :
+	    chunk_sizes[type];
 	struct twin *twin;
 
 	size += sizeof(struct cpprofdata_chunk);

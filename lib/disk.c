@@ -31,6 +31,8 @@
 
 static struct {
 	size_t size;		/* allocated on disk */
+	unsigned char *first;	/* its first part, mapped at once */
+	size_t first_size;
 	int fd;
 	dev_t device;
 	ino_t inode;
@@ -175,8 +177,8 @@ disk_write(const void *from, size_t at, size_t size)
 	return true;
 }
 
-void *
-disk_map(size_t at, size_t size)
+static void *
+map(size_t at, size_t size)
 {
 	int fd = descriptor();
 	void *memory;
@@ -190,10 +192,28 @@ disk_map(size_t at, size_t size)
 	if (memory == MAP_FAILED)
 		return NULL;
 	if (madvise(memory, size, MADV_DONTFORK) == 0 &&
-	    disk_populate(memory, CPPROFDATA_PAGE))
+	    disk_populate(memory, at == 0 ? size : CPPROFDATA_PAGE))
 		return memory;
 	munmap(memory, size);
 	return NULL;
+}
+
+/*
+ * Most files never grow beyond what was made of them first: that is mapped with
+ * the header, and each part of it seen to once more, since it may have been cut
+ * off meanwhile.
+ */
+void *
+disk_map(size_t at, size_t size)
+{
+	if (at == 0 && file.first == NULL) {
+		file.first = map(0, file.size);
+		file.first_size = file.first != NULL ? file.size : 0;
+	}
+	if (is_cut || at + size > file.first_size)
+		return map(at, size);
+	return at == 0 || disk_populate(file.first + at, CPPROFDATA_PAGE) ?
+	    file.first + at : NULL;
 }
 
 /*
@@ -275,6 +295,10 @@ disk_abandon(void)
 		file.fd = -1;
 	}
 	file.size = 0;
+	if (file.first != NULL)
+		munmap(file.first, file.first_size);
+	file.first = NULL;
+	file.first_size = 0;
 	errno = saved;
 }
 
@@ -308,7 +332,7 @@ disk_keep(void)
 void
 disk_cut(size_t size)
 {
-	int fd = descriptor();
+	int fd = size != file.size ? descriptor() : -1;
 
 	if (fd >= 0 && (!is_cut || may_be(size)) &&
 	    ftruncate(fd, (off_t)size) == 0)

@@ -27,7 +27,8 @@ bool disk_reserve(size_t size);
 
 /*
  * Maps a part of it, not to be copied into forked children, and sees to its
- * first page; NULL.
+ * first page; NULL.  With what begins at 0 all that disk_create has made is
+ * mapped, and is never mapped again.
  */
 void *disk_map(size_t at, size_t size);
 

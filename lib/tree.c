@@ -13,7 +13,7 @@
 #include "lib/resource.h"
 
 #define FIRST_SLOTS ((size_t)1024)
-#define FIRST_CHUNK ((size_t)16 << 10)
+#define FIRST_CHUNK ((size_t)4 << 10)
 #define LAST_CHUNK ((size_t)1 << 20)
 #define POPULATE_STEP ((size_t)128 << 10)
 
@@ -131,7 +131,7 @@ add_chunk(struct tree *tree)
 	size_t size = FIRST_CHUNK;
 
 	if (tree->chunk != NULL && tree->chunk->file.size < LAST_CHUNK)
-		size = tree->chunk->file.size * 2;
+		size = tree->chunk->file.size * 4;
 	else if (tree->chunk != NULL)
 		size = LAST_CHUNK;
 	if (!datafile_lock())
