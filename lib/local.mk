@@ -79,7 +79,7 @@ libcpprof_la_SOURCES = \
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
 libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
-libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,now \
+libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,defs -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst -Wl,--sort-section=name
 
 # Tests, on code of the kind that most programs are made of.

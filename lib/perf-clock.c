@@ -39,10 +39,9 @@ count_switches(void)
 }
 
 void
-perf_clock_start(struct thread *thread, bool is_of_user_mode)
+perf_clock_start(struct thread *thread)
 {
 	thread->clock = (struct perf_clock){
-		.is_of_user_mode = is_of_user_mode,
 		.n_switches = count_switches(),
 		.looked_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000,
 	};

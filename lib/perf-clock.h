@@ -49,7 +49,7 @@ struct perf_clock {
 };
 
 /* A new event, on a thread that begins. */
-void perf_clock_start(struct thread *thread, bool is_of_user_mode);
+void perf_clock_start(struct thread *thread);
 
 /* New hits at a trap of a period's length. */
 uint64_t perf_clock_trap(struct thread *thread, unsigned column,

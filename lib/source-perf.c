@@ -114,7 +114,8 @@ is_clock(unsigned column)
 /*
  * Opens the event; whether it is there, and counts all that it should.  The
  * first period may be shorter than a trap takes, so there is none before the
- * handler can set the next: traps would follow on each other for ever.
+ * handler can set the next: traps would follow on each other for ever.  A clock
+ * that is not there is left to ticks.
  */
 static bool
 arm(struct thread *thread, unsigned column)
@@ -131,6 +132,10 @@ arm(struct thread *thread, unsigned column)
 	    &had_to);
 	account->fd = -1;
 	account->page = NULL;
+	if (is_clock(column)) {
+		thread->clock.is_of_user_mode = had_to;
+		thread->clock.is_given_up = fd < 0;
+	}
 	if (fd < 0)
 		return false;
 	account->fd = process_move_up(fd);
@@ -153,10 +158,10 @@ start(struct thread *thread, unsigned column)
 
 	if (is_counted)
 		usage_start(thread, column);
+	if (is_clock(column))	/* before a trap looks at the parent's */
+		perf_clock_start(thread);
 	thread->accounts[column].is_armed = true;
 	ok = arm(thread, column);
-	if (is_clock(column))
-		perf_clock_start(thread, !ok);
 	thread->accounts[column].needs_ticks = is_counted &&
 	    (!ok || is_clock(column));
 	return is_counted || ok;
