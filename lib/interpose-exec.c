@@ -55,10 +55,10 @@ set_aside(const char *path, char *const variables[])
 		aside.thread = NULL;
 	start_leave(true);
 	if (aside.thread != NULL) {
+		start_execute();	/* events may be set going again in it */
 		perf_pause(aside.thread);
 		aside.has_timer = aside.thread->has_timer;
 		timer_stop(aside.thread);
-		start_execute();
 	}
 	if (shared_is_there() && sampler_is_on()) {
 		aside.reason = outsider_judge(path, variables);
