@@ -16,6 +16,7 @@
 #include "lib/disk.h"
 #include "lib/process.h"
 #include "lib/resource.h"
+#include "lib/shared.h"
 #include "lib/signals.h"
 
 /* The header, and one chunk of each type: for a short process that is all. */
@@ -415,6 +416,8 @@ datafile_note_cpu_time(void)
 	set_number(&header.cpu_sampling_ns, __atomic_load_n(
 	    &header.sampling_ns, __ATOMIC_RELAXED));
 	set_number(&header.cpu_ns, process_cpu_time());
+	/* Whoever is killed, or ends by a call of its own, tells no more. */
+	shared_tell_cpu_time(0);
 }
 
 /* Unless it was done of late: the clock is a call that asks every thread. */
@@ -571,13 +574,24 @@ fill_sources(void)
 	}
 }
 
+/* What short processes need, if the file may be so large. */
+static size_t
+first_size(void)
+{
+	if (process.max_size >= FIRST_SIZE)
+		return FIRST_SIZE;
+	return process.max_size < CPPROFDATA_HEADER_SIZE ?
+	    CPPROFDATA_HEADER_SIZE :
+	    process.max_size & -(size_t)CPPROFDATA_PAGE;
+}
+
 bool
 datafile_create(void)
 {
 	struct cpprofdata_header *to;
 
 	process_read_names();
-	if (!disk_create(FIRST_SIZE))
+	if (!disk_create(first_size()))
 		return false;
 	to = disk_map(0, CPPROFDATA_HEADER_SIZE);
 	if (to == NULL) {

@@ -140,10 +140,15 @@ void
 shared_tell_cpu_time(uint64_t before_ns)
 {
 	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
-	const uint64_t told = __atomic_exchange_n(&told_ns, now,
-	    __ATOMIC_RELAXED);
+	uint64_t told = __atomic_load_n(&told_ns, __ATOMIC_RELAXED);
 
-	if (page == NULL || now <= told)
+	/* Several threads may tell, and one that asked earlier come later. */
+	do {
+		if (now <= told)
+			return;
+	} while (!__atomic_compare_exchange_n(&told_ns, &told, now, false,
+	    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	if (page == NULL)
 		return;
 	add(&page->cpu_ns, now - told);
 	add(&page->before_ns, before_ns);

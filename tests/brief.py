@@ -156,6 +156,14 @@ def what_is_sampled_is_not_told_missing():
         assert 'not sampled' not in run.said, run.said
 
 
+def what_was_killed_is_not_told_missing():
+    """Its samples are there, though it told nothing in the end."""
+    with Recording('sh', '-c', '%s spin 60000 & sleep 2; kill -9 $!; wait' %
+                   BRIEF) as run:
+        assert 'not sampled' not in run.said, run.said
+        assert 'sample' in run.said, run.said
+
+
 def next_to_no_time_is_a_hint():
     with Recording('true') as run:
         assert 'next to no CPU time' in run.said, run.said
