@@ -44,8 +44,12 @@ tell_other_sources(const struct session *session, const struct offers *offers,
 			if (*source != '\0' &&
 			    strcmp(offers->items[k].name, name) == 0 &&
 			    strcmp(offers->items[k].source, source) != 0)
-				session_note(session, "%s: of some processes "
-				             "from the %s", name, source);
+				session_note(session, "%s: %sfrom the %s",
+				             name,
+				             summary->sources[i].n_files <
+				             summary->n_files ?
+				             "of some processes " : "",
+				             source);
 	}
 	if (summary->n_by_ticks > 0)
 		session_note(session, "cpu: threads that switched often were "

@@ -263,13 +263,42 @@ mremap_always(void *old, size_t old_size, size_t size, int flags,
 	return block;
 }
 
-/* A program that has an allocator of its own built in does not call ours. */
+/*
+ * A sanitizer's library has an allocator that its own operator new and strdup
+ * call from within, past the functions here.
+ */
+static bool
+has_sanitizer(void)
+{
+	static const char *const beginnings[] = {
+		"__asan_init", "__tsan_init", "__lsan_init", "__msan_init",
+		"__hwasan_init",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+		if (wrapped_exists(beginnings[i]))
+			return true;
+	return false;
+}
+
 static bool
 probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	(void)row, (void)interval;
+	*why = "";		/* the next one has it */
+	return !wrapped_is_preloaded() ||
+	    (wrapped_is_ours("malloc") && !has_sanitizer());
+}
+
+/* A program that has an allocator of its own built in does not call ours. */
+static bool
+probe_partly(const struct resource_row *row, uint64_t interval,
+    const char **why)
+{
+	(void)row, (void)interval;
 	*why = "the program brings its own malloc";
-	return wrapped_is_ours("malloc") || !wrapped_is_preloaded();
+	return wrapped_is_ours("malloc");
 }
 
 const struct source source_memory = {
@@ -278,8 +307,14 @@ const struct source source_memory = {
 	.can_be_random = true,
 };
 
+const struct source source_memory_partly = {
+	.name = "library calls; a sanitizer hides some, such as operator new",
+	.probe = probe_partly,
+	.can_be_random = true,
+};
+
 const struct source source_mappings = {
-	.name = "library calls, mmap only",
+	.name = "library calls, mmap only: the program has its own malloc",
 	.can_be_random = true,
 };
 

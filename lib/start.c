@@ -507,9 +507,11 @@ start_process(char **environment, char **words, const char *output,
 
 /*
  * clang's thread sanitizer is part of the program, stands before most of the C
- * library, and cannot be called before it has begun.
+ * library, and cannot be called before it has begun.  gcc's leak sanitizer
+ * begins in a constructor, and before that its pthread_key_create fails.
  */
 void __tsan_init(void) __attribute__((weak));
+void __lsan_init(void) __attribute__((weak));
 
 __attribute__((constructor)) static void
 start(int argc, char **argv, char **environment)
@@ -520,6 +522,8 @@ start(int argc, char **argv, char **environment)
 	(void)argc;
 	if (__tsan_init != NULL)
 		__tsan_init();
+	if (__lsan_init != NULL)
+		__lsan_init();
 	if (process_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
 	    getauxval(AT_SECURE) == 0)
 		_exit(offer_resources(process_variable(environment,

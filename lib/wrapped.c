@@ -47,6 +47,16 @@ wrapped_is_ours(const char *name)
 }
 
 bool
+wrapped_exists(const char *name)
+{
+	const bool exists = dlsym(RTLD_DEFAULT, name) != NULL;
+
+	if (!exists)
+		dlerror();	/* the program's is to tell of its own */
+	return exists;
+}
+
+bool
 wrapped_is_preloaded(void)
 {
 	return wrapped_is_ours("vmsplice");

@@ -57,6 +57,9 @@ first_##name parameters							\
 bool wrapped_is_ours(const char *name);
 bool wrapped_is_preloaded(void);
 
+/* Whether any module that the program was loaded with has that function. */
+bool wrapped_exists(const char *name);
+
 /*
  * Whether the call is the program's, on a thread that is sampled, and the gate
  * is open.
@@ -110,8 +113,8 @@ void wrapped_end_thread(struct thread *thread);
 
 /* For lib/resource.c's table. */
 extern const struct source source_wall, source_bytes, source_bytes_seen,
-    source_io_time, source_memory, source_mappings, source_calls,
-    source_no_calls, source_dispatch, source_kernel_calls;
+    source_io_time, source_memory, source_memory_partly, source_mappings,
+    source_calls, source_no_calls, source_dispatch, source_kernel_calls;
 
 /*
  * From the constructor, when resources are chosen: the gates of what is wanted

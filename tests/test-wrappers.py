@@ -101,8 +101,48 @@ def a_program_s_own_malloc_is_left_alone():
             raise Skip('no C compiler')
         run = Run(program, CPPROF_RESOURCES='alloc-bytes:1')
         assert (run.status, run.out, run.err) == (0, b'own\n', b'')
-        assert run.one().resources[0].source == 'library calls, mmap only'
+        assert run.one().resources[0].source == \
+            'library calls, mmap only: the program has its own malloc'
         assert gticks(run.one(), 'main') == 50000
+
+
+NEW = '''
+#include <new>
+int main() {
+    for (int i = 0; i < 5000; i++) {
+        void *volatile block = ::operator new(100);
+        ::operator delete(block);
+    }
+}
+'''
+
+
+def what_a_sanitizer_hides_is_told():
+    built = False
+    for compiler in ('g++', 'clang++'):
+        for kind in ('address', 'thread', 'leak'):
+            with collector.tempfile.TemporaryDirectory() as directory:
+                program = os.path.join(directory, 'new')
+                try:
+                    subprocess.run([compiler, '-fsanitize=' + kind, '-o',
+                                    program, '-x', 'c++', '-'],
+                                   input=NEW.encode(), capture_output=True,
+                                   check=True)
+                except (OSError, subprocess.CalledProcessError):
+                    continue
+                built = True
+                run = Run(program, CPPROF_RESOURCES='alloc-bytes:1000',
+                          ASAN_OPTIONS='verify_asan_link_order=0')
+                # Nothing is said of what cannot be set up, either.
+                assert (run.status, run.err) == (0, b''), (kind, run.err)
+                source = run.one().resources[0].source
+                assert source in (
+                    'library calls; a sanitizer hides some, '
+                    'such as operator new',
+                    'library calls, mmap only: '
+                    'the program has its own malloc'), (kind, source)
+    if not built:
+        raise Skip('no C++ compiler with sanitizers')
 
 
 def bytes_are_those_that_the_kernel_counts():
@@ -446,6 +486,7 @@ CASES = (
     random_intervals_count_as_much,
     operator_new_counts_once,
     a_program_s_own_malloc_is_left_alone,
+    what_a_sanitizer_hides_is_told,
     bytes_are_those_that_the_kernel_counts,
     bytes_that_pass_no_wrapper_are_counted,
     bytes_of_sockets_are_counted,

@@ -43,8 +43,12 @@ add_source(const struct cpprofdata_file *file, uint32_t r,
 	       strnlen(resource->name, sizeof new->resource - 1));
 	memcpy(new->source, text, length);
 	for (size_t i = 0; i < summary->n_sources; i++)
-		if (memcmp(&summary->sources[i], new, sizeof *new) == 0)
+		if (strcmp(summary->sources[i].resource, new->resource) == 0 &&
+		    strcmp(summary->sources[i].source, new->source) == 0) {
+			summary->sources[i].n_files++;
 			return;
+		}
+	new->n_files = 1;
 	summary->n_sources++;
 }
 

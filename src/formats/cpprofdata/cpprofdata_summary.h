@@ -13,6 +13,7 @@
 struct cpprofdata_summary_source {
 	char resource[24];
 	char source[64];
+	uint64_t n_files;	/* that have it from there */
 };
 
 struct cpprofdata_summary {
