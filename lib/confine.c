@@ -22,12 +22,15 @@
 #include "lib/control.h"
 #include "lib/cpprofdata.h"
 #include "lib/exported.h"
+#include "lib/process.h"
 #include "lib/readable.h"
 #include "lib/real.h"
 #include "lib/resource.h"
 #include "lib/sampler.h"
+#include "lib/shared.h"
 #include "lib/source-perf.h"
 #include "lib/source-timer.h"
+#include "lib/start.h"
 
 #define REFUSED SECCOMP_RET_KILL_PROCESS
 
@@ -187,6 +190,13 @@ run(const struct sock_fprog *program, const struct seccomp_data *data)
 	return REFUSED;
 }
 
+/* One that a handler cannot return by ends the program. */
+static bool
+may_fail(int number)
+{
+	return number != SYS_rt_sigreturn;
+}
+
 /* Whether calls pass, or fail like others do. */
 static bool
 lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
@@ -201,8 +211,11 @@ lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
 		switch (run(program, &data) & SECCOMP_RET_ACTION_FULL) {
 		case SECCOMP_RET_ALLOW:
 		case SECCOMP_RET_LOG:
-		case SECCOMP_RET_ERRNO:
 			break;
+		case SECCOMP_RET_ERRNO:
+			if (may_fail(data.nr))
+				break;
+			return false;
 		default:
 			return false;
 		}
@@ -245,12 +258,14 @@ void
 confine_expect(unsigned long operation, unsigned long flags,
     const void *filter)
 {
-	if (!sampler_is_on())
-		return;
-	if ((operation == SECCOMP_SET_MODE_STRICT && flags == 0) ||
+	if (!sampler_is_on() || !start_is_own_process() ||
+	    !((operation == SECCOMP_SET_MODE_STRICT && flags == 0) ||
 	    (operation == SECCOMP_SET_MODE_FILTER &&
-	    !admits_sampling(filter)))
-		control_end(CPPROFDATA_CONFINED);
+	    !admits_sampling(filter))))
+		return;
+	shared_tell_cpu_time(0);
+	process_give_up(CPPROF_SHARED_CONFINED, 0);
+	control_end(CPPROFDATA_CONFINED);
 }
 
 EXPORTED int

@@ -151,6 +151,16 @@ def a_traced_process_is_told():
         missing(run, '^1 process was run by a debugger, strace or valgrind')
 
 
+def a_program_that_confines_itself_is_told():
+    for mode in ('confined', 'refused'):
+        with Recording(BRIEF, mode, '400') as run:
+            if run.status == 77:
+                raise Skip('the kernel takes no seccomp filter')
+            assert run.status == 0, (mode, run.said)
+            missing(run, '^1 process forbade itself the system calls that '
+                         'sampling needs')
+
+
 def what_is_sampled_is_not_told_missing():
     with Recording(BRIEF, 'spin', '500') as run:
         assert 'not sampled' not in run.said, run.said

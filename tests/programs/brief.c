@@ -9,14 +9,21 @@
  *	brief as USER MS: MS in a child that has become that user.
  *	brief root MS: in a child below another root directory, "/tmp".
  *	brief clone MS: in a child of a raw clone.
+ *	brief confined MS: under a filter (seccomp) that kills who makes other
+ *	system calls than it makes itself.
+ *	brief refused MS: the same, but they fail.
  *
  * Prints the microseconds used in spin_main and, as far as it knows, by
  * spin_brief.
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -127,6 +134,27 @@ spin_elsewhere(int n, char **words)
 	exit(failed);
 }
 
+#define LET_PASS(number) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), \
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+static void
+confine(unsigned action)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		LET_PASS(SYS_clock_gettime),
+		LET_PASS(SYS_exit_group),
+		BPF_STMT(BPF_RET | BPF_K, action),
+	};
+	struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		exit(77);
+}
+
 int
 main(int n, char **words)
 {
@@ -138,7 +166,13 @@ main(int n, char **words)
 		spin_brief(atof(words[2]));
 		return 0;
 	}
-	if (strcmp(words[1], "spin") == 0) {
+	if (strcmp(words[1], "confined") == 0)
+		confine(SECCOMP_RET_KILL_PROCESS);
+	if (strcmp(words[1], "refused") == 0)
+		confine(SECCOMP_RET_ERRNO | 1);
+	if (strcmp(words[1], "spin") == 0 ||
+	    strcmp(words[1], "confined") == 0 ||
+	    strcmp(words[1], "refused") == 0) {
 		spin_main(1000 * atof(words[2]));
 		return 0;
 	}
