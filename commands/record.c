@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "lib/cpprof-shared.h"
 #include "src/base/progress.h"
 #include "src/shell/arguments.h"
 #include "src/shell/earlier.h"
@@ -169,6 +171,20 @@ check_resources(const struct session *session, const char *library,
 	return check_offers(session, offers, is_random, error);
 }
 
+/* What the program may not write, this process may not either. */
+static int
+check_limit(struct error *error)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+	    limit.rlim_cur >= CPPROF_SHARED_SIZE)
+		return 0;
+	return error_set(error, "files may not be longer than %ju bytes here, "
+	                 "too short for a recording: raise the limit with "
+	                 "ulimit -f", (uintmax_t)limit.rlim_cur);
+}
+
 static void
 has_started(void *recording)
 {
@@ -198,6 +214,7 @@ launch(struct session *session, const struct record_options *options,
 		.started = has_started,
 		.context = recording,
 		.resets_sigpipe = !session->is_lone_command,
+		.on_limit = recording->on_limit,
 	};
 	int result;
 
@@ -222,7 +239,8 @@ run_program(struct session *session, const struct record_options *options,
 	int result = -1;
 
 	record_options_add_resources(options, &resources);
-	if (preload_find_program(*options->program, program, sizeof program,
+	if (check_limit(error) == 0 &&
+	    preload_find_program(*options->program, program, sizeof program,
 	                         error) == 0 &&
 	    preload_check(program, error) == 0 &&
 	    preload_find_library(library, sizeof library, error) == 0 &&
@@ -300,13 +318,18 @@ record_into(struct session *session, const struct record_options *options,
 	struct offers offers = { 0 };
 	int result = recording_open(&recording, name, earlier, error);
 
+	/* Where there is no room to write, writing fails and is told. */
+	recording.on_limit = signal(SIGXFSZ, SIG_IGN);
 	sampled_time_start(&time);
 	if (result == 0)
 		result = run_program(session, options, &recording, earlier,
 		                     &offers, &terminal, &time, error);
-	if (result == 0)
+	if (result == 0 && !recording_is_there(&recording)) {
+		session_note(session, "%s was removed or moved while the "
+		             "program ran, and the samples with it", name);
+		*opens = false;
+	} else if (result == 0) {
 		name_samples(session, options, &recording);
-	if (result == 0) {
 		*opens = choose_prompt(session, options, &terminal);
 		tell_result(session, name, recording.path, *opens,
 		            options->n_resources == 0, options->is_alone,
@@ -317,6 +340,7 @@ record_into(struct session *session, const struct record_options *options,
 		session->status = EXIT_USAGE;
 	recording_close(&recording);
 	sampled_time_end(&time);
+	signal(SIGXFSZ, recording.on_limit);
 	offers_free(&offers);
 	return result;
 }

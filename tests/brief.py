@@ -161,6 +161,45 @@ def a_program_that_confines_itself_is_told():
                          'sampling needs')
 
 
+def no_room_for_files_is_an_error():
+    """Under it cpprof itself ended by a signal."""
+    with tempfile.TemporaryDirectory() as place:
+        result = subprocess.run(
+            ['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh', CPPROF, 'record',
+             '-o', place + '/p', '--', BRIEF, 'spin', '100'],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=60)
+        assert result.returncode == 1, result
+        assert 'ulimit -f' in result.stderr, result
+        assert os.listdir(place) == [], os.listdir(place)
+
+
+def limits_on_files_mean_to_the_program_what_they_do():
+    with Recording('sh', '-c', 'grep SigIgn /proc/self/status') as run:
+        assert int(run.out.split()[1], 16) & 1 << 24 == 0, run.out
+
+
+def a_directory_that_goes_is_told():
+    with tempfile.TemporaryDirectory() as place:
+        for script in ('%(brief)s spin 200; rm -rf p; exec %(brief)s spin 200',
+                       'rm -rf p; %(brief)s spin 200; true',
+                       'mv p q; exec %(brief)s spin 200'):
+            result = subprocess.run(
+                [CPPROF, 'record', '--force', '-o', 'p', '--', 'sh', '-c',
+                 script % {'brief': BRIEF}], cwd=place, text=True,
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            told = [line for line in result.stderr.splitlines()
+                    if 'not sampling' not in line]
+            assert told == ['cpprof: p was removed or moved while the program '
+                            'ran, and the samples with it'], (script, result)
+
+
+def too_many_open_files_are_told():
+    with Recording('sh', '-c', '%s full 400; true' % BRIEF) as run:
+        missing(run, r'^1 process could not write into the recording '
+                     r'\(Too many open files\)')
+
+
 def what_is_sampled_is_not_told_missing():
     with Recording(BRIEF, 'spin', '500') as run:
         assert 'not sampled' not in run.said, run.said

@@ -146,6 +146,7 @@ become_program(const struct launch *launch, int report)
 
 	if (launch->resets_sigpipe)
 		signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, launch->on_limit);
 	if (set_environment(launch) == 0)
 		execvp(launch->program, launch->words);
 	why = errno;

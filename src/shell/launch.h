@@ -24,6 +24,7 @@ struct launch {
 	void *context;
 	bool resets_sigpipe;	/* this process ignores it on its own account:
 				 * the program should not */
+	void (*on_limit)(int);	/* what SIGXFSZ does in the program */
 };
 
 /*

@@ -103,9 +103,8 @@ fail(const struct recording *recording, int number, struct error *error)
 	                 recording->name, strerror(number));
 }
 
-/* Whether the name still is the directory that was opened. */
-static bool
-is_the_same(const struct recording *recording)
+bool
+recording_is_there(const struct recording *recording)
 {
 	struct stat opened, named;
 
@@ -184,7 +183,7 @@ lock(struct recording *recording, struct error *error)
 		recording_close(recording);
 		if (try_open(recording, error) != 0)
 			return -1;
-		if (recording->directory >= 0 && is_the_same(recording))
+		if (recording->directory >= 0 && recording_is_there(recording))
 			return 0;
 	}
 	return fail(recording, EBUSY, error);

@@ -39,6 +39,7 @@ struct recording {
 				 * that is not to be replaced unasked */
 	unsigned n_moved;	/* earlier recordings that got a number, or
 				 * the next one */
+	void (*on_limit)(int);	/* what SIGXFSZ does in the program */
 	char aside[PATH_MAX];	/* where the one to be replaced is; or "" */
 };
 
@@ -60,6 +61,9 @@ int recording_clear(struct recording *recording,
                     enum earlier_recording earlier, struct error *error);
 
 void recording_started(struct recording *recording);
+
+/* Whether the name still is that directory: nobody removed or moved it. */
+bool recording_is_there(const struct recording *recording);
 
 /*
  * Gives earlier recordings back their names, and removes the directory if it

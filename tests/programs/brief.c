@@ -12,6 +12,7 @@
  *	brief confined MS: under a filter (seccomp) that kills who makes other
  *	system calls than it makes itself.
  *	brief refused MS: the same, but they fail.
+ *	brief full MS: without room for one more open file.
  *
  * Prints the microseconds used in spin_main and, as far as it knows, by
  * spin_brief.
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -170,7 +172,10 @@ main(int n, char **words)
 		confine(SECCOMP_RET_KILL_PROCESS);
 	if (strcmp(words[1], "refused") == 0)
 		confine(SECCOMP_RET_ERRNO | 1);
-	if (strcmp(words[1], "spin") == 0 ||
+	if (strcmp(words[1], "full") == 0 &&
+	    setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 3, 3 }) != 0)
+		return 1;
+	if (strcmp(words[1], "spin") == 0 || strcmp(words[1], "full") == 0 ||
 	    strcmp(words[1], "confined") == 0 ||
 	    strcmp(words[1], "refused") == 0) {
 		spin_main(1000 * atof(words[2]));
