@@ -106,6 +106,7 @@ tell_result(const struct session *session, const char *name,
             bool is_alone, const struct offers *offers,
             const struct sampled_time *time)
 {
+	const uint64_t n_rings = sampled_time_n_rings(time);
 	struct cpprofdata_summary summary = { 0 };
 	struct error error = { 0 };
 	char status[48] = "";
@@ -129,6 +130,10 @@ tell_result(const struct session *session, const char *name,
 		             name, opens ? "" : "; open them with: cpprof ",
 		             opens ? "" : name);
 	tell_other_sources(session, offers, &summary);
+	if (n_rings > 0)
+		session_note(session, "what %" PRIu64 " process%s read and "
+		             "wrote by io_uring is not counted", n_rings,
+		             n_rings == 1 ? "" : "es");
 	if (!is_alone && summary.n_files > 0)
 		tell_missing(session, time);
 	if (is_default && summary.n_files > 0 && summary.n_samples <= 1 &&

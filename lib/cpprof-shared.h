@@ -45,7 +45,9 @@ struct cpprof_shared {
 	uint64_t before_ns;	/* of it, before the collector was loaded */
 	uint64_t n_reasons[CPPROF_SHARED_MAX_REASONS];
 	uint64_t error;		/* errno */
-	uint64_t reserved[3];
+	uint64_t n_rings;	/* processes with I/O by io_uring, where I/O is
+				   counted */
+	uint64_t reserved[2];
 	/*
 	 * CPU time of processes of one kind that no sample stands for yet; less
 	 * than nothing where samples stand for more.

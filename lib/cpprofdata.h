@@ -113,6 +113,9 @@ struct cpprofdata_drops {
 				   sampling needs, which ended there */
 #define CPPROFDATA_CUT 4u	/* somebody cut the file short while it was
 				   written; it was written again in the end */
+#define CPPROFDATA_RINGS 0x20u	/* the process made a ring of io_uring, and I/O
+				   was to be counted: what goes through the
+				   ring is not */
 #define CPPROFDATA_WAITS 0x40u	/* threads' `wait` means something */
 #define CPPROFDATA_NAMES 0x200u	/* names, and no samples */
 #define CPPROFDATA_NO_NAMES 0x400u	/* with it: none are wanted */

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "lib/confine.h"
+#include "lib/io.h"
 #include "lib/wrapped.h"
 
 /* Those that no header declares, or only under conditions. */
@@ -229,6 +230,8 @@ system_call(long number, long a, long b, long c, long d, long e, long f)
 	if (number == SYS_seccomp)
 		confine_expect((unsigned long)a, (unsigned long)b,
 		    (const void *)c);
+	if (number == SYS_io_uring_setup)
+		io_note_ring();
 	if (!IS_MEASURED)
 		return next.syscall(number, a, b, c, d, e, f);
 	wrapped_enter(&call, (const void *)next.syscall, WRAPPED_WAIT);

@@ -2,13 +2,18 @@
 /* interpose-io.c -- calls that read and write: bytes, and the time in them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "lib/bytes.h"
+#include "lib/cpprofdata.h"
+#include "lib/datafile.h"
 #include "lib/io.h"
+#include "lib/sampler.h"
+#include "lib/shared.h"
 #include "lib/wrapped.h"
 
 enum kind {
@@ -188,6 +193,50 @@ io_is_wanted(void)
 	    resource_is_wanted(RESOURCE_IO_TIME) ||
 	    resource_is_wanted(RESOURCE_REAL) || wrapped_counts_calls();
 }
+
+/*
+ * io_uring: the kernel reads and writes while the program does something else,
+ * and tells it through shared memory.
+ */
+
+void
+io_note_ring(void)
+{
+	static atomic_flag is_noted = ATOMIC_FLAG_INIT;
+
+	if (!sampler_is_on() || !(resource_is_wanted(RESOURCE_IO_TIME) ||
+	    resource_is_wanted(RESOURCE_BYTES_READ) ||
+	    resource_is_wanted(RESOURCE_BYTES_WRITTEN)) ||
+	    atomic_flag_test_and_set(&is_noted))
+		return;
+	datafile_flag(CPPROFDATA_RINGS);
+	shared_count_ring();
+}
+
+/*
+ * liburing makes its system calls by itself.  (Who refers to these functions
+ * has that library, or asks first whether they are there.)
+ */
+typedef int ring_function(unsigned long, void *, void *, void *, unsigned long);
+
+#define RING(name)							\
+EXPORTED ring_function ring_##name __asm__(#name);			\
+int									\
+ring_##name(unsigned long n, void *ring, void *a, void *b,		\
+    unsigned long c)							\
+{									\
+	ring_function *function = NULL;					\
+									\
+	wrapped_find(#name, &function);					\
+	if (function == NULL)						\
+		return -ENOSYS;						\
+	io_note_ring();							\
+	return function(n, ring, a, b, c);				\
+}
+
+RING(io_uring_queue_init)
+RING(io_uring_queue_init_params)
+RING(io_uring_queue_init_mem)
 
 void
 io_begin(bool is_sampled)

@@ -11,6 +11,9 @@
 /* Whether any resource is wanted that reading and writing spend. */
 bool io_is_wanted(void);
 
+/* The program makes a ring of io_uring: what goes through it is not seen. */
+void io_note_ring(void);
+
 /*
  * Charges the call's time and the bytes it has moved; then as wrapped_leave.
  * In the kernel's count: see lib/bytes.h.

@@ -137,6 +137,13 @@ shared_uncount(enum cpprof_shared_reason reason)
 }
 
 void
+shared_count_ring(void)
+{
+	if (page != NULL)
+		add(&page->n_rings, 1);
+}
+
+void
 shared_tell_cpu_time(uint64_t before_ns)
 {
 	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);

@@ -27,6 +27,9 @@ void shared_forked(void);
 void shared_count(enum cpprof_shared_reason reason, int error);
 void shared_uncount(enum cpprof_shared_reason reason);
 
+/* The process does I/O by io_uring. */
+void shared_count_ring(void);
+
 /*
  * Tells the CPU time of the process up to now that was not told before: it was
  * sampled.  `before_ns` of it was spent before the library came.

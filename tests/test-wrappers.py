@@ -145,6 +145,56 @@ def what_a_sanitizer_hides_is_told():
         raise Skip('no C++ compiler with sanitizers')
 
 
+RING = '''
+#include <errno.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#ifdef WITH_LIBRARY
+#include <liburing.h>
+#endif
+int main(void)
+{
+#ifdef WITH_LIBRARY
+    struct io_uring ring;
+    int result = io_uring_queue_init(4, &ring, 0);
+    if (result < 0)
+        errno = -result;
+#else
+    char parameters[120] = "";
+    long result = syscall(SYS_io_uring_setup, 4, parameters);
+#endif
+    return result >= 0 ? 0 : errno == ENOSYS || errno == EPERM ? 77 : 1;
+}
+'''
+
+
+def a_ring_is_told():
+    """By a raw call, and by liburing where it is installed."""
+    for options in ([], ['-DWITH_LIBRARY', '-luring']):
+        with collector.tempfile.TemporaryDirectory() as directory:
+            program = os.path.join(directory, 'ring')
+            if subprocess.run(['cc', '-o', program, '-x', 'c', '-'] + options,
+                              input=RING.encode(),
+                              capture_output=True).returncode != 0:
+                if options:
+                    return
+                raise Skip('no C compiler, or one without io_uring')
+            for resource, told in (('io-time', True), ('cpu', False)):
+                path = os.path.join(directory, resource)
+                result = subprocess.run(
+                    [os.environ.get('CPPROF', './cpprof'), 'record', '-o',
+                     path, '-r', resource, '--', program],
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                    timeout=60)
+                if result.returncode == 77:
+                    raise Skip('the kernel has no io_uring')
+                assert result.returncode == 0, result
+                found = ('what 1 process read and wrote by io_uring is not '
+                         'counted' in result.stderr)
+                assert found == told, (options, result)
+
+
 def bytes_are_those_that_the_kernel_counts():
     n = 200
     run = spend('bytes-read:16,bytes-written:16', 'bytes', n)
@@ -487,6 +537,7 @@ CASES = (
     operator_new_counts_once,
     a_program_s_own_malloc_is_left_alone,
     what_a_sanitizer_hides_is_told,
+    a_ring_is_told,
     bytes_are_those_that_the_kernel_counts,
     bytes_that_pass_no_wrapper_are_counted,
     bytes_of_sockets_are_counted,

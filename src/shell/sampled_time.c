@@ -86,6 +86,12 @@ sampled_time_is_much(const struct sampled_time *time)
 	return time->cpu_ns >= MUCH_NS;
 }
 
+uint64_t
+sampled_time_n_rings(const struct sampled_time *time)
+{
+	return time->shared != NULL ? time->shared->n_rings : 0;
+}
+
 static void
 add_seconds(uint64_t ns, struct text_buffer *text)
 {

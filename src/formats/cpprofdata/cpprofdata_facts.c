@@ -218,6 +218,10 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	                      "end: they forbade themselves system calls", 1,
 	                      error) != 0)
 		return -1;
+	if ((header->flags & CPPROFDATA_RINGS) != 0 &&
+	    profile_add_tally(profile, "processes whose I/O by io_uring is "
+	                      "not counted", 1, error) != 0)
+		return -1;
 	if ((header->flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0 &&
 	    profile_add_tally(profile, "processes with CPU time by ticks in "
 	                      "threads that switched often", 1, error) != 0)
