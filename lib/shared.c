@@ -181,13 +181,14 @@ account(void)
 	return NULL;
 }
 
-void
+bool
 shared_give_time(int64_t ns)
 {
 	int64_t *to = account();
 
 	if (to != NULL)
 		__atomic_fetch_add(to, ns, __ATOMIC_RELAXED);
+	return to != NULL;
 }
 
 int64_t

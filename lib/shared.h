@@ -46,9 +46,10 @@ uint64_t shared_time_before(void);
 /*
  * CPU time of processes that are of one kind with this one, short ones of the
  * same program: what no sample stands for is given here by who ends, and taken
- * by who is sampled next.  Both may be less than nothing.
+ * by who is sampled next.  Both may be less than nothing.  Whether it was taken
+ * over; then it is no longer the giver's.
  */
-void shared_give_time(int64_t ns);
+bool shared_give_time(int64_t ns);
 int64_t shared_take_time(void);
 
 /* Whether there is somebody to take it. */

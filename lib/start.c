@@ -58,7 +58,7 @@ extern int __cxa_at_quick_exit(void (*)(void *), void *);
 #define LOADING "loading"	/* what comes before our constructor */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
-static volatile uint32_t *is_same_process;	/* wiped to 0 in children */
+volatile uint32_t *start_same_process;
 static pthread_key_t end_key;
 static bool has_warned;
 static __thread bool was_unblocked;
@@ -87,13 +87,13 @@ warn(const char *what, int error)
 bool
 start_is_own_memory(void)
 {
-	return is_same_process != NULL && *is_same_process != 0;
+	return start_same_process != NULL && *start_same_process != 0;
 }
 
 bool
 start_is_own_process(void)
 {
-	if (*is_same_process == 0 || (uint32_t)arch_system_call(SYS_getpid,
+	if (*start_same_process == 0 || (uint32_t)arch_system_call(SYS_getpid,
 	    0, 0, 0, 0) != process.pid)
 		return false;
 	if (thread_self != NULL)
@@ -276,7 +276,7 @@ set_up_child(void)
 {
 	struct thread *self = thread_self;
 
-	*is_same_process = 1;
+	*start_same_process = 1;
 	control_forked();
 	shared_forked();
 	process_forked();
@@ -332,7 +332,7 @@ start_check_process(void)
 {
 	if (!sampler_is_on())
 		return false;
-	if (*is_same_process == 0)
+	if (*start_same_process == 0)
 		set_up_child();
 	return true;
 }
@@ -346,15 +346,15 @@ watch_forks(void)
 {
 	void *page;
 
-	if (is_same_process != NULL)
+	if (start_same_process != NULL)
 		return true;
 	page = mmap(NULL, CPPROFDATA_PAGE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED ||
 	    madvise(page, CPPROFDATA_PAGE, MADV_WIPEONFORK) != 0)
 		return false;
-	is_same_process = page;
-	*is_same_process = 1;
+	start_same_process = page;
+	*start_same_process = 1;
 	return pthread_atfork(before_fork, after_fork,
 	    after_fork_in_child) == 0;
 }
@@ -388,10 +388,12 @@ start_leave(bool is_leaving)
  * the next of its kind.
  */
 static void
-hand_over(const struct thread *self)
+hand_over(struct thread *self)
 {
-	if (self != NULL && self->is_main)
-		shared_give_time(self->uncounted_ns);
+	/* Once: programs look for one to execute along PATH, by failures. */
+	if (self != NULL && self->is_main &&
+	    shared_give_time(self->uncounted_ns))
+		self->uncounted_ns = 0;
 	if (!process.is_given_up)
 		shared_tell_cpu_time(0);
 }

@@ -4,6 +4,7 @@
 #define CPPROF_START_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lib/threads.h"
 
@@ -20,6 +21,9 @@ bool start_check_process(void);
  * Async-signal-safe.
  */
 bool start_is_own_process(void);
+
+/* NULL before; the kernel wipes it to 0 in children, even of a raw fork. */
+extern volatile uint32_t *start_same_process;
 
 /* Whether the memory is that of the sampled process: also in a child of vfork. */
 bool start_is_own_memory(void);

@@ -26,6 +26,7 @@
 
 #include "lib/arch.h"
 #include "lib/big.h"
+#include "lib/start.h"
 #include "lib/traits.h"
 #include "lib/trampoline-table.h"
 #include "lib/tree.h"
@@ -164,7 +165,8 @@ set_mark_from(struct unwinder *unwinder, size_t index)
 static inline void IN_STUB
 count_return(const struct frame *frame)
 {
-	if (frame->twin != NULL)
+	/* In a child of a raw fork the tree is not there. */
+	if (frame->twin != NULL && *start_same_process != 0)
 		tree_count_return(frame->twin);
 }
 

@@ -89,6 +89,11 @@ def brief_programs_do():
     agree('programs')
 
 
+def children_that_fail_to_execute_do():
+    """As shells do along PATH: what no sample stands for is handed on once."""
+    agree('lookups')
+
+
 def longer_intervals_do():
     agree('children', '-r', 'cpu:10ms', interval=10000)
 

@@ -4,6 +4,7 @@
  *	brief MODE N: the main thread uses as much CPU time in spin_main as N
  *	threads, children (that return from main, or leave by _exit) or programs
  *	use in spin_brief, one after another, of 0.5 to 1.5 ms each.
+ *	(In mode lookups children fail to execute something first.)
  *	brief work SEED: one of those programs.
  *	brief spin MS: nothing but MS of CPU time.
  *	brief as USER MS: MS in a child that has become that user.
@@ -90,6 +91,9 @@ be_child(const char *mode, const char *program, double us)
 		_exit(1);
 	}
 	spin_brief(us);
+	if (strcmp(mode, "lookups") == 0)
+		for (int i = 0; i < 8; i++)
+			execl("/nonexistent/program", "program", (char *)NULL);
 	if (strcmp(mode, "leaving") == 0)
 		_exit(0);
 	exit(0);
