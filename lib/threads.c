@@ -114,6 +114,21 @@ threads_all(void)
 	return atomic_load_explicit(&all, memory_order_acquire);
 }
 
+/*
+ * What was so of the state's last thread, or of the parent's: a fork may come
+ * while other threads are being sampled, and their states are taken again.
+ */
+static void
+start_afresh(struct thread *thread)
+{
+	thread->own_work.has_usage = false;
+	thread->progress = (struct progress){ 0 };
+	/* Debts would leave short threads and children unseen. */
+	thread->allowance_ns = FIRST_ALLOWANCE_NS;
+	thread->rest_until_ns = 0;
+	thread->waits_allowance_ns = 0;
+}
+
 void
 threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 {
@@ -122,7 +137,7 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 	waits_forget(thread);
 	thread->held_off = 0;
 	thread->is_sampling = false;
-	thread->allowance_ns = FIRST_ALLOWANCE_NS;
+	start_afresh(thread);
 	trampoline_forget(&thread->unwinder);
 	unwind_remember(&thread->unwinder, 0);
 	readable_init(&thread->unwinder.readable, (uintptr_t)stack,
@@ -260,8 +275,7 @@ threads_forked(void)
 		thread->is_announced = false;
 		waits_forget(thread);
 		perf_forked(thread);
-		/* The parent's debt would leave a short child unseen. */
-		thread->allowance_ns = FIRST_ALLOWANCE_NS;
+		start_afresh(thread);
 		thread->has_timer = false;
 		thread->uncounted_ns = 0;
 		thread->stage = thread == thread_self ? THREAD_RUNNING :
