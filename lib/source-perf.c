@@ -167,9 +167,15 @@ start(struct thread *thread, unsigned column)
 	return is_counted || ok;
 }
 
+/*
+ * It is stopped first: a child that was forked by the kernel's own call, or has
+ * not come so far yet, holds the event, too, and it would live on.
+ */
 static void
 close_event(struct account *account)
 {
+	if (is_ours(account))
+		ioctl(account->fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (account->page != NULL)
 		munmap(account->page, CPPROFDATA_PAGE);
 	account->page = NULL;
