@@ -714,5 +714,7 @@ datafile_forked(void)
 	atomic_store(&header_place, NULL);
 	memset(&header, 0, sizeof header);
 	atomic_store(&next_cpu_note_ns, 0);
+	atomic_store(&has_counted, false);
+	refuses_cuts = false;		/* another thread's, who had the lock */
 	atomic_flag_clear(&locked);
 }
