@@ -244,6 +244,25 @@ def a_child_below_another_root_is_sampled():
         assert run.functions().get('spin_brief', 0) >= 70, run.functions()
 
 
+def a_child_with_mounts_of_its_own_is_sampled():
+    root_only()
+    with tempfile.TemporaryDirectory() as place:
+        script = 'mount -t tmpfs none %s && %s spin 400' % (place, BRIEF)
+        if subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', 'none',
+                           place], capture_output=True).returncode != 0:
+            raise Skip('no mounts of its own are allowed')
+        with Recording('unshare', '-m', 'sh', '-c', script) as run:
+            assert run.status == 0, run.said
+            assert run.functions().get('spin_main', 0) >= 70, run.functions()
+            assert 'not sampled' not in run.said, run.said
+
+
+def a_child_of_a_raw_clone_is_told():
+    with Recording(BRIEF, 'clone', '400') as run:
+        assert run.status == 0, run.said
+        missing(run, '')
+
+
 def a_program_of_another_user_is_told():
     root_only()
     if shutil.which('setpriv') is None:
