@@ -4,32 +4,10 @@
 # and none is written into one that is being written.
 set -u
 cpprof=${CPPROF:-./cpprof} build=${builddir:-build}
+. "${srcdir:-.}/tests/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-n=0
-
-# is CLAIM WANTED GOT
-is() {
-	n=$((n + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		printf '%s\n' "wanted: $2" "got: $3" | sed 's/^/# /'
-	fi
-}
-
-# like CLAIM PATTERN TEXT
-like() {
-	n=$((n + 1))
-	if printf '%s\n' "$3" | grep -qE "$2"; then
-		echo "ok $n - $1"
-	else
-		echo "not ok $n - $1"
-		printf '%s\n' "wanted: $2" "got: $3" | sed 's/^/# /'
-	fi
-}
 
 # let_go: lets a program that waits end.
 let_go() {

@@ -74,18 +74,19 @@ index_of(const struct cpprofdata_runs *runs, uint32_t number)
 }
 
 static int
-add_module(struct reader *reader, const unsigned char *bytes,
-           struct error *error)
+add_module(void *context, const unsigned char *bytes, struct error *error)
 {
+	struct reader *reader = context;
+
 	return cpprofdata_add_module(&reader->file,
 	    (size_t)(bytes - reader->file.bytes), reader->profile, NULL,
 	    error) != UINT32_MAX ? 0 : -1;
 }
 
 static int
-add_thread(struct reader *reader, const unsigned char *bytes,
-           struct error *error)
+add_thread(void *context, const unsigned char *bytes, struct error *error)
 {
+	struct reader *reader = context;
 	struct cpprofdata_thread raw;
 	char name[sizeof raw.name + 1] = "";
 	struct thread thread = { .process = 0 };
@@ -96,26 +97,6 @@ add_thread(struct reader *reader, const unsigned char *bytes,
 	thread.name = name[0] != '\0' ? name : NULL;
 	return profile_add_thread(reader->profile, &thread,
 	                          error) != UINT32_MAX ? 0 : -1;
-}
-
-/* Enters all records of a type, so that their indices are as in the file. */
-static int
-add_records(struct reader *reader, enum cpprofdata_chunk_type type,
-            int (*add)(struct reader *, const unsigned char *,
-                       struct error *), struct error *error)
-{
-	const struct cpprofdata_runs *runs = &reader->file.runs[type];
-
-	for (size_t i = 0; i < runs->n; i++) {
-		const unsigned char *bytes = reader->file.bytes +
-		    runs->items[i].offset;
-
-		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			if (add(reader, bytes + k * runs->record_size,
-			        error) != 0)
-				return -1;
-	}
-	return 0;
 }
 
 /* The frame that is just this name. */
@@ -493,8 +474,10 @@ fill_profile(struct reader *reader, struct error *error)
 	reader->end = cpprofdata_find_end(&reader->file);
 	if (cpprofdata_add_facts(&reader->file, &reader->end, reader->profile,
 	                         error) != 0 ||
-	    add_records(reader, CPPROFDATA_MODULES, add_module, error) != 0 ||
-	    add_records(reader, CPPROFDATA_THREADS, add_thread, error) != 0 ||
+	    cpprofdata_file_each(&reader->file, CPPROFDATA_MODULES,
+	                         add_module, reader, error) != 0 ||
+	    cpprofdata_file_each(&reader->file, CPPROFDATA_THREADS,
+	                         add_thread, reader, error) != 0 ||
 	    add_nodes(reader, error) != 0 ||
 	    add_waits_without_nodes(reader, error) != 0 ||
 	    tell_waiting(reader, error) != 0 ||

@@ -335,6 +335,27 @@ cpprofdata_file_close(struct cpprofdata_file *file)
 		free(file->runs[type].items);
 }
 
+int
+cpprofdata_file_each(const struct cpprofdata_file *file,
+                     enum cpprofdata_chunk_type type,
+                     int (*each)(void *context, const unsigned char *bytes,
+                                 struct error *error),
+                     void *context, struct error *error)
+{
+	const struct cpprofdata_runs *runs = &file->runs[type];
+
+	for (size_t i = 0; i < runs->n; i++) {
+		const unsigned char *bytes = file->bytes +
+		    runs->items[i].offset;
+
+		for (uint64_t k = 0; k < runs->items[i].n; k++)
+			if (each(context, bytes + k * runs->record_size,
+			         error) != 0)
+				return -1;
+	}
+	return 0;
+}
+
 uint64_t
 cpprofdata_runs_count(const struct cpprofdata_runs *runs)
 {

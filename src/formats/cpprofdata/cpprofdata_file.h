@@ -62,6 +62,16 @@ void cpprofdata_file_close(struct cpprofdata_file *file);
 uint64_t cpprofdata_runs_count(const struct cpprofdata_runs *runs);
 
 /*
+ * Calls `each` for all records of a type, in the order of their numbers, with
+ * the record's bytes in the file.  Ends with -1, *error set, where that does.
+ */
+int cpprofdata_file_each(const struct cpprofdata_file *file,
+                         enum cpprofdata_chunk_type type,
+                         int (*each)(void *context, const unsigned char *bytes,
+                                     struct error *error),
+                         void *context, struct error *error);
+
+/*
  * The run that has record `number`, or NULL where there is no such record.
  * O(log runs).
  */

@@ -140,9 +140,9 @@ take_range(struct names_reader *reader, uint64_t first, uint64_t n,
 }
 
 static int
-take_module(struct names_reader *reader, const unsigned char *bytes,
-            struct error *error)
+take_module(void *context, const unsigned char *bytes, struct error *error)
 {
+	struct names_reader *reader = context;
 	struct cpprofdata_named_module record;
 	struct module module = { 0 };
 	uint32_t id_size;
@@ -168,9 +168,9 @@ take_module(struct names_reader *reader, const unsigned char *bytes,
 }
 
 static int
-take_process(struct names_reader *reader, const unsigned char *bytes,
-             struct error *error)
+take_process(void *context, const unsigned char *bytes, struct error *error)
 {
+	struct names_reader *reader = context;
 	struct cpprofdata_named_process record;
 
 	memcpy(&record, bytes, sizeof record);
@@ -179,25 +179,6 @@ take_process(struct names_reader *reader, const unsigned char *bytes,
 		return -1;
 	return take_range(reader, le64toh(record.first_address),
 	                  le64toh(record.n_addresses), error);
-}
-
-static int
-take_all(struct names_reader *reader, enum cpprofdata_chunk_type type,
-         int (*take)(struct names_reader *, const unsigned char *,
-                     struct error *), struct error *error)
-{
-	const struct cpprofdata_runs *runs = &reader->file.runs[type];
-
-	for (size_t i = 0; i < runs->n; i++) {
-		const unsigned char *bytes = reader->file.bytes +
-		    runs->items[i].offset;
-
-		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			if (take(reader, bytes + k * runs->record_size,
-			         error) != 0)
-				return -1;
-	}
-	return 0;
 }
 
 struct kept_names *
@@ -217,10 +198,11 @@ names_file_read(struct source *source, struct error *damage,
 	    &reader.file.runs[CPPROFDATA_NAMED_LOCATIONS]);
 	reader.kept = kept_names_new(error);
 	if (reader.kept != NULL &&
-	    take_all(&reader, CPPROFDATA_NAMED_MODULES, take_module,
-	             error) == 0)
-		result = take_all(&reader, CPPROFDATA_NAMED_PROCESSES,
-		                  take_process, error);
+	    cpprofdata_file_each(&reader.file, CPPROFDATA_NAMED_MODULES,
+	                         take_module, &reader, error) == 0)
+		result = cpprofdata_file_each(&reader.file,
+		                              CPPROFDATA_NAMED_PROCESSES,
+		                              take_process, &reader, error);
 	cpprofdata_file_close(&reader.file);
 	if (result == 0)
 		return reader.kept;

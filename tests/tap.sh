@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tap.sh -- claims of the tests that are shell scripts, which read it with `.`.
+# n: how many claims there were; the plan comes last, "1..$n".
+n=0
+
+# is CLAIM WANTED GOT
+is() {
+	n=$((n + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "wanted: $2" "got: $3" | sed 's/^/# /'
+	fi
+}
+
+# like CLAIM PATTERN TEXT
+like() {
+	n=$((n + 1))
+	if printf '%s\n' "$3" | grep -qE "$2"; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "wanted: $2" "got: $3" | sed 's/^/# /'
+	fi
+}
