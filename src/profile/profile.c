@@ -290,6 +290,26 @@ profile_add_frame(struct profile *profile, uint32_t module, uint64_t address,
 	return profile->n_frames++;
 }
 
+static int
+compare_frames(const void *left, const void *right, void *context)
+{
+	const struct profile *profile = context;
+	const struct frame *a = &profile->frames[*(const uint32_t *)left];
+	const struct frame *b = &profile->frames[*(const uint32_t *)right];
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+void
+profile_sort_frames(const struct profile *profile, uint32_t *frames, size_t n)
+{
+	if (n > 0)
+		qsort_r(frames, n, sizeof *frames, compare_frames,
+		        (void *)profile);
+}
+
 int
 profile_set_debug_lines(struct profile *profile, uint32_t frame,
                         const struct location *locations, uint32_t n,

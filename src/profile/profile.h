@@ -206,6 +206,13 @@ const char *last_component(const char *path);
 const char *profile_module_name(const struct profile *profile,
                                 uint32_t module);
 
+/*
+ * Sorts the numbers of n frames by module and address, so that a module's stand
+ * together.
+ */
+void profile_sort_frames(const struct profile *profile, uint32_t *frames,
+                         size_t n);
+
 /* Gives a frame other locations, n >= 1, from debug information; 0 or -1. */
 int profile_set_debug_lines(struct profile *profile, uint32_t frame,
                             const struct location *locations, uint32_t n,

@@ -99,18 +99,6 @@ wants_lines(const struct profile *profile, const struct frame *frame)
 }
 
 static int
-compare_frames(const void *left, const void *right, void *context)
-{
-	const struct profile *profile = context;
-	const struct frame *a = &profile->frames[*(const uint32_t *)left];
-	const struct frame *b = &profile->frames[*(const uint32_t *)right];
-
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
-static int
 collect_frames(struct applying *applying, struct error *error)
 {
 	struct profile *profile = applying->profile;
@@ -124,8 +112,7 @@ collect_frames(struct applying *applying, struct error *error)
 	for (uint32_t i = 0; i < profile->n_frames; i++)
 		if (wants_lines(profile, &profile->frames[i]))
 			applying->frames[applying->n++] = i;
-	qsort_r(applying->frames, applying->n, sizeof *applying->frames,
-	        compare_frames, profile);
+	profile_sort_frames(profile, applying->frames, applying->n);
 	return 0;
 }
 

@@ -55,18 +55,6 @@ add_name(struct names_writer *writer, uint32_t name)
 	return writer->string_of[name];
 }
 
-static int
-compare_frames(const void *left, const void *right, void *context)
-{
-	const struct profile *profile = context;
-	const struct frame *a = &profile->frames[*(const uint32_t *)left];
-	const struct frame *b = &profile->frames[*(const uint32_t *)right];
-
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
 /* Whether a name was given for want of a symbol; see address_frames.h. */
 static bool
 is_nameless(const struct profile *profile, const struct frame *frame,
@@ -237,10 +225,7 @@ prepare(struct names_writer *writer, struct error *error)
 		if (profile->frames[i].module != NO_MODULE &&
 		    profile->frames[i].stand_in == FRAME_IS_NAMED)
 			writer->sorted[writer->n_sorted++] = i;
-	if (writer->n_sorted > 0)
-		qsort_r(writer->sorted, writer->n_sorted,
-		        sizeof *writer->sorted, compare_frames,
-		        (void *)profile);
+	profile_sort_frames(profile, writer->sorted, writer->n_sorted);
 	add_modules(writer);
 	add_processes(writer);
 	if (writer->strings.failed || writer->modules.failed ||
