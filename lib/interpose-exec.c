@@ -20,9 +20,11 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include "lib/dispatch.h"
 #include "lib/exported.h"
 #include "lib/outsider.h"
 #include "lib/real.h"
+#include "lib/sample.h"
 #include "lib/sampler.h"
 #include "lib/shared.h"
 #include "lib/signals.h"
@@ -41,32 +43,58 @@ struct aside {
 };
 
 /*
+ * Counts the program that is about to be executed, if it will not be sampled;
+ * the reason.  To look at it is no work of the program's.
+ */
+static enum cpprof_shared_reason
+judge(const char *path, char *const variables[])
+{
+	struct thread *thread = thread_self;
+	const int saved = errno;
+	enum cpprof_shared_reason reason;
+	struct sample_guard guard;
+	bool is_guarded;
+
+	if (!shared_is_there() || !sampler_is_on())
+		return CPPROF_SHARED_N_REASONS;
+	is_guarded = thread != NULL && thread->held_off == 0 &&
+	    !thread->is_sampling && start_is_own_process() &&
+	    sample_guard_begin(thread, &guard);
+	reason = outsider_judge(path, variables);
+	if (is_guarded)
+		sample_guard_end(thread, &guard);
+	if (reason != CPPROF_SHARED_N_REASONS)
+		shared_count(reason, 0);
+	errno = saved;
+	return reason;
+}
+
+/*
  * Nothing of ours may be pending when our signals are blocked: it would reach
  * the next program.
  */
 static struct aside
 set_aside(const char *path, char *const variables[])
 {
-	struct aside aside = { .thread = thread_self,
-	    .reason = CPPROF_SHARED_N_REASONS };
+	struct aside aside = { .thread = thread_self };
+	const unsigned char dispatch = dispatch_pause();
 	int saved = errno;
 
 	if (!start_check_process() || !start_is_own_process())
 		aside.thread = NULL;
 	start_leave(true);
+	if (aside.thread != NULL)
+		start_execute();
+	aside.reason = judge(path, variables);
+	/* Both may have set events going again. */
 	if (aside.thread != NULL) {
-		start_execute();	/* events may be set going again in it */
 		perf_pause(aside.thread);
 		aside.has_timer = aside.thread->has_timer;
 		timer_stop(aside.thread);
 	}
-	if (shared_is_there() && sampler_is_on()) {
-		aside.reason = outsider_judge(path, variables);
-		if (aside.reason != CPPROF_SHARED_N_REASONS)
-			shared_count(aside.reason, 0);
-	}
 	if (sampler_is_on())
 		signals_bequeath();
+	dispatch_resume(dispatch);
 	errno = saved;
 	return aside;
 }
@@ -74,6 +102,7 @@ set_aside(const char *path, char *const variables[])
 static int
 failed(const struct aside *aside)
 {
+	const unsigned char dispatch = dispatch_pause();
 	int saved = errno;
 
 	start_leave(false);
@@ -85,6 +114,7 @@ failed(const struct aside *aside)
 		timer_start(aside->thread);
 	if (aside->reason != CPPROF_SHARED_N_REASONS)
 		shared_uncount(aside->reason);
+	dispatch_resume(dispatch);
 	errno = saved;
 	return -1;
 }
@@ -210,17 +240,17 @@ execle(const char *path, const char *first, ...)
 	return execve(path, words, variables);
 }
 
-/* What posix_spawn executes comes by none of the above. */
-static void
-note_spawn(const char *path, char *const variables[])
-{
-	enum cpprof_shared_reason reason;
+/*
+ * What posix_spawn executes comes by none of the above.
+ */
 
-	if (!shared_is_there() || !sampler_is_on())
-		return;
-	reason = outsider_judge(path, variables);
-	if (reason != CPPROF_SHARED_N_REASONS)
-		shared_count(reason, 0);
+/* What it returned: if an error, there is no such program. */
+static int
+spawned(int error, enum cpprof_shared_reason reason)
+{
+	if (error != 0 && reason != CPPROF_SHARED_N_REASONS)
+		shared_uncount(reason);
+	return error;
 }
 
 EXPORTED int
@@ -228,11 +258,10 @@ posix_spawn(pid_t *pid, const char *path,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
     char *const words[], char *const variables[])
 {
-	int saved = errno;
+	const enum cpprof_shared_reason reason = judge(path, variables);
 
-	note_spawn(path, variables);
-	errno = saved;
-	return real()->posix_spawn(pid, path, actions, attr, words, variables);
+	return spawned(real()->posix_spawn(pid, path, actions, attr, words,
+	    variables), reason);
 }
 
 EXPORTED int
@@ -240,12 +269,10 @@ posix_spawnp(pid_t *pid, const char *file,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
     char *const words[], char *const variables[])
 {
-	int saved = errno;
+	const enum cpprof_shared_reason reason = judge(file, variables);
 
-	note_spawn(file, variables);
-	errno = saved;
-	return real()->posix_spawnp(pid, file, actions, attr, words,
-	    variables);
+	return spawned(real()->posix_spawnp(pid, file, actions, attr, words,
+	    variables), reason);
 }
 
 /*

@@ -13,21 +13,55 @@
 
 #include "lib/cpprof-environment.h"
 #include "lib/files.h"
-#include "lib/process.h"
+#include "lib/readable.h"
+
+/*
+ * What a program executes with need not be there: then it is told EFAULT, and
+ * we must not fault before.
+ */
+
+static bool
+begins(struct readable *readable, const char *text, const char *start)
+{
+	for (; *start != '\0'; text++, start++)
+		if (!readable_range(readable, (uintptr_t)text, 1) ||
+		    *text != *start)
+			return false;
+	return true;
+}
+
+static bool
+contains(struct readable *readable, const char *text, const char *part)
+{
+	for (; readable_range(readable, (uintptr_t)text, 1) && *text != '\0';
+	    text++)
+		if (begins(readable, text, part))
+			return true;
+	return false;
+}
+
+/* The first of the variables that begins so, after its beginning, or NULL. */
+static const char *
+find(struct readable *readable, char *const variables[], const char *start)
+{
+	struct readable array = { 0 };
+
+	for (; readable_range(&array, (uintptr_t)variables,
+	    sizeof *variables) && *variables != NULL; variables++)
+		if (begins(readable, *variables, start))
+			return *variables + strlen(start);
+	return NULL;
+}
 
 static bool
 loads_library(char *const variables[])
 {
-	const char *preload, *output;
+	struct readable readable = { 0 };
+	const char *preload = find(&readable, variables, "LD_PRELOAD=");
 
-	if (variables == NULL)
-		return false;
-	preload = process_variable((char **)(uintptr_t)variables,
-	    "LD_PRELOAD");
-	output = process_variable((char **)(uintptr_t)variables,
-	    CPPROF_ENVIRONMENT_OUTPUT);
-	return preload != NULL && output != NULL && *output != '\0' &&
-	    strstr(preload, CPPROF_LIBRARY) != NULL;
+	return preload != NULL &&
+	    contains(&readable, preload, CPPROF_LIBRARY) &&
+	    find(&readable, variables, CPPROF_ENVIRONMENT_OUTPUT "=/") != NULL;
 }
 
 /* Whether a file that begins so is a program that needs no loader. */
@@ -71,13 +105,14 @@ enum cpprof_shared_reason
 outsider_judge(const char *path, char *const variables[])
 {
 	enum cpprof_shared_reason reason = CPPROF_SHARED_N_REASONS;
+	struct readable readable = { 0 };
 	int fd;
 
 	if (!loads_library(variables))
 		return CPPROF_SHARED_NO_PRELOAD;
 	if (getauxval(AT_EUID) != geteuid())
 		return CPPROF_SHARED_OTHER_USER;
-	if (path == NULL || strchr(path, '/') == NULL)
+	if (!contains(&readable, path, "/"))
 		return reason;
 	fd = files_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd >= 0) {

@@ -11,6 +11,7 @@
 /*
  * Why the program at `path` (NULL: not known), executed with those variables,
  * will not be sampled; CPPROF_SHARED_N_REASONS if nothing speaks against it.
+ * They may be anything, as for execve.
  */
 enum cpprof_shared_reason outsider_judge(const char *path,
     char *const variables[]);

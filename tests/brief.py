@@ -19,6 +19,7 @@ import traceback
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
+HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 NOBODY = 65534
 N = 1000
 
@@ -50,11 +51,12 @@ class Recording:
         return [name for name in glob.glob(self.path + '/cpprofdata.*')
                 if re.search(r'cpprofdata\.\d+(\.\d+)?$', name)]
 
-    def functions(self):
-        """Hits of each function with its descendants, and of the run."""
+    def functions(self, view='functions'):
+        """Hits of each function with its descendants, and of the run; in the
+        view `flat` its own."""
         result = subprocess.run(
             [CPPROF, '-q', '-F', 'json', '-e', 'threshold 0', '-e',
-             'functions', self.path], capture_output=True, text=True,
+             view, self.path], capture_output=True, text=True,
             timeout=60, check=True)
         document = json.loads(result.stdout.splitlines()[-1])
         return {row['path'][-1]: row['hits'] for row in document['rows']}
@@ -127,6 +129,40 @@ def another_environment_is_told():
                    (BRIEF, BRIEF)) as run:
         time = missing(run, '^1 program was started with another environment')
         assert 0.3 <= time <= 0.6, run.said
+
+
+FAILING = '''
+import os, sys
+for path in '/none/such', '/none/such', sys.argv[1]:
+    try:
+        pid = os.posix_spawn(path, [path, 'spin', '400'], {})
+        os.waitpid(pid, 0)
+    except FileNotFoundError:
+        pass
+'''
+
+
+def programs_that_could_not_be_spawned_are_none():
+    with Recording(sys.executable, '-c', FAILING, BRIEF) as run:
+        missing(run, '^1 program was started with another environment')
+
+
+def bad_addresses_are_the_kernel_s_to_tell():
+    """What is executed is looked at before, and need not be there."""
+    plain = subprocess.run([HOSTILE, 'bad-exec'], capture_output=True,
+                           text=True)
+    with Recording(HOSTILE, 'bad-exec') as run:
+        assert (run.status, run.out) == (plain.returncode, plain.stdout), \
+            (run.status, run.out, plain)
+
+
+def looking_at_what_is_executed_is_no_call_of_the_program():
+    with Recording(BRIEF, 'missing', '100',
+                   options=('-r', 'syscalls:1')) as run:
+        found = run.functions('flat')
+        # Where calls cannot be stopped, the C library's own are not seen.
+        assert found.get('execve', 100) == 100, found
+        assert found.get('look_for_missing', 0) == 0, found
 
 
 def a_static_program_is_told():

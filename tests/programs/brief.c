@@ -14,6 +14,7 @@
  *	system calls than it makes itself.
  *	brief refused MS: the same, but they fail.
  *	brief full MS: without room for one more open file.
+ *	brief missing N: executes and spawns N times what is not there.
  *
  * Prints the microseconds used in spin_main and, as far as it knows, by
  * spin_brief.
@@ -21,6 +22,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +66,19 @@ spin_brief(double us)
 		for (int i = 0; i < 2000; i++)
 			brief_sink++;
 	return now() - start;
+}
+
+__attribute__((noinline)) static void
+look_for_missing(int n)
+{
+	char *const words[] = { (char *)"missing", NULL };
+	pid_t child;
+
+	for (int i = 0; i < n; i++) {
+		execv("/none/such", words);
+		main_sink += posix_spawn(&child, "/none/such", NULL, NULL,
+		    words, words);
+	}
 }
 
 static double
@@ -183,6 +198,10 @@ main(int n, char **words)
 	    strcmp(words[1], "confined") == 0 ||
 	    strcmp(words[1], "refused") == 0) {
 		spin_main(1000 * atof(words[2]));
+		return 0;
+	}
+	if (strcmp(words[1], "missing") == 0) {
+		look_for_missing(atoi(words[2]));
 		return 0;
 	}
 	if (strcmp(words[1], "as") == 0 || strcmp(words[1], "root") == 0 ||

@@ -19,6 +19,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -626,6 +627,49 @@ run_exec(void)
 	return 0;
 }
 
+static void
+try_exec(const char *path, char *const *words, char *const *variables)
+{
+	pid_t child;
+
+	printf("%d ", execve(path, words, variables) == -1 ? errno : 0);
+	/* The C library counts the words itself. */
+	if ((uintptr_t)words > 4096)
+		printf("%d ", posix_spawn(&child, path, NULL, NULL, words,
+		    variables));
+	child = vfork();
+	if (child == 0)
+		_exit(execve(path, words, variables) == -1 ? errno : 0);
+	printf("%d\n", child_of(child));
+}
+
+/* Addresses of nothing, and what goes on up to where there is nothing. */
+static int
+run_bad_exec(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *const nowhere = (char *)8, *const missing = (char *)"/none/such";
+	char *good[] = { (char *)"A=b", NULL }, *bad[] = { *good, nowhere, NULL };
+	char *endless[] = { NULL, NULL }, *memory, **last;
+
+	spin(20);
+	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(memory + page, page);
+	endless[0] = memcpy(memory + page - 4, "LD_P", 4);
+	last = (char **)(memory + page) - 2;
+	try_exec(nowhere, good, good);
+	try_exec(missing, (char **)nowhere, good);
+	try_exec(missing, good, (char **)nowhere);
+	try_exec("/bin/true", good, bad);
+	try_exec("/bin/true", bad, good);
+	try_exec("/bin/true", good, endless);
+	last[0] = last[1] = good[0];
+	try_exec("/bin/true", good, last);
+	try_exec(missing, good, NULL);
+	return 0;
+}
+
 static int
 in_new_process(void *argument)
 {
@@ -936,6 +980,7 @@ static const struct {
 	{ "raw-masks", run_raw_masks },
 	{ "inherited", run_inherited },
 	{ "exec", run_exec },
+	{ "bad-exec", run_bad_exec },
 	{ "interval-timers", run_interval_timers },
 	{ "own-timers", run_own_timers },
 	{ "jumps", run_jumps },
