@@ -140,18 +140,24 @@ static int
 change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
     const sigset_t *set, sigset_t *old)
 {
-	bool were_blocked[OUR_SIGNALS];
+	bool were_blocked[OUR_SIGNALS], are_blocked[OUR_SIGNALS];
+	bool is_changed = false;
 	sigset_t copy;
 	unsigned i;
 	int result;
 
 	if (!sampler_is_on())
 		return change(how, set, old);
-	/* Before the change: a signal that is unblocked comes during it. */
 	for (i = 0; i < OUR_SIGNALS; i++) {
 		were_blocked[i] = signals_are_believed_blocked(i);
-		signals_believe_blocked(i, belief_after(i, how, set));
+		are_blocked[i] = belief_after(i, how, set);
+		is_changed |= are_blocked[i] != were_blocked[i];
 	}
+	if (signals_leave_mask(is_changed))
+		return change(how, set, old);
+	/* Before the change: a signal that is unblocked comes during it. */
+	for (i = 0; i < OUR_SIGNALS; i++)
+		signals_believe_blocked(i, are_blocked[i]);
 	if (how != SIG_UNBLOCK && !signals_have_yielded())
 		set = signals_without_ours(set, &copy);
 	result = change(how, set, old);

@@ -16,6 +16,7 @@
 #include "lib/real.h"
 #include "lib/sampler.h"
 #include "lib/sigsys.h"
+#include "lib/start.h"
 
 static signals_handler *handlers[OUR_SIGNALS];		/* NULL: not ours */
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
@@ -24,6 +25,8 @@ static __thread volatile bool believed_blocked[OUR_SIGNALS];
 static __thread bool has_yielded;
 static __thread bool refuses_cuts;	/* or did, as a handler saw */
 static int stack_flag = SA_ONSTACK;	/* of our actions */
+/* The child of vfork that has taken its mask into its own hands; 0: none. */
+static __thread pid_t child_with_mask;
 
 int
 signals_number(enum our_signal which)
@@ -184,10 +187,59 @@ signals_inherit(unsigned beliefs)
 		    sigismember(&mask, signals_number(i)) == 1);
 }
 
+/* Those of the program's beliefs, and no others; blocked or not. */
+static void
+block_believed(int how)
+{
+	sigset_t set;
+	unsigned i;
+
+	sigemptyset(&set);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (believed_blocked[i])
+			sigaddset(&set, signals_number(i));
+	real()->pthread_sigmask(how, &set, NULL);
+}
+
+/*
+ * What a child of vfork changes is the kernel's to keep: this memory is its
+ * parent's.
+ */
+static bool
+is_child_of_vfork(void)
+{
+	return start_is_own_memory() && !start_is_own_process();
+}
+
+static bool
+has_mask_of_child(void)
+{
+	return child_with_mask != 0 && child_with_mask == getpid();
+}
+
+bool
+signals_leave_mask(bool is_changed)
+{
+	if (has_mask_of_child())
+		return true;
+	if (!is_changed || !is_child_of_vfork())
+		return false;
+	block_believed(SIG_BLOCK);
+	child_with_mask = getpid();
+	return true;
+}
+
 bool
 signals_have_yielded(void)
 {
 	return has_yielded;
+}
+
+static bool
+is_ours(enum our_signal which, const struct sigaction *action)
+{
+	return (action->sa_flags & SA_SIGINFO) != 0 &&
+	    action->sa_sigaction == handlers[which];
 }
 
 void
@@ -198,10 +250,15 @@ signals_program_action(int number, const struct sigaction *action,
 	struct sigaction *kept = &program_actions[which];
 	struct sigaction previous = *kept;
 
-	if (action != NULL)
+	if (is_child_of_vfork()) {
+		real()->sigaction(number, action, &previous);
+		if (is_ours(which, &previous))
+			previous = *kept;
+	} else if (action != NULL) {
 		*kept = *action;
-	if (action != NULL && which == OUR_CUTS)
-		install(which, NULL);
+		if (which == OUR_CUTS)
+			install(which, NULL);
+	}
 	if (old != NULL)
 		*old = previous;
 }
@@ -466,29 +523,19 @@ signals_avoid_alternate_stack(void)
 			install(i, NULL);
 }
 
-/* Those of the program's beliefs, and no others; blocked or not. */
-static void
-block_believed(int how)
-{
-	sigset_t set;
-	unsigned i;
-
-	sigemptyset(&set);
-	for (i = 0; i < OUR_SIGNALS; i++)
-		if (believed_blocked[i])
-			sigaddset(&set, signals_number(i));
-	real()->pthread_sigmask(how, &set, NULL);
-}
-
 void
 signals_bequeath(void)
 {
+	struct sigaction now;
 	unsigned i;
 
-	block_believed(SIG_BLOCK);
+	if (!has_mask_of_child())
+		block_believed(SIG_BLOCK);
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (handlers[i] != NULL &&
-		    is_plain(&program_actions[i], SIG_IGN))
+		    is_plain(&program_actions[i], SIG_IGN) &&
+		    real()->sigaction(signals_number(i), NULL, &now) == 0 &&
+		    is_ours(i, &now))
 			real()->sigaction(signals_number(i),
 			    &program_actions[i], NULL);
 }
@@ -496,13 +543,16 @@ signals_bequeath(void)
 void
 signals_keep(void)
 {
+	struct sigaction now;
 	unsigned i;
 
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (handlers[i] != NULL &&
-		    is_plain(&program_actions[i], SIG_IGN))
+		    is_plain(&program_actions[i], SIG_IGN) &&
+		    real()->sigaction(signals_number(i), NULL, &now) == 0 &&
+		    is_plain(&now, SIG_IGN))
 			install(i, NULL);
-	if (!has_yielded)
+	if (!has_yielded && !has_mask_of_child())
 		block_believed(SIG_UNBLOCK);
 }
 

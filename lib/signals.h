@@ -116,6 +116,12 @@ void signals_believe_blocked(enum our_signal which, bool is_blocked);
 bool signals_have_yielded(void);
 
 /*
+ * Whether the thread's mask is only the kernel's to keep, who then has all of
+ * it: in a child of vfork, from its first change of what is believed on.
+ */
+bool signals_leave_mask(bool is_changed);
+
+/*
  * A new thread has the beliefs, a set, of the thread that makes it; and what is
  * blocked in it before it is sampled, it believes to be blocked.
  */

@@ -627,6 +627,94 @@ run_exec(void)
 	return 0;
 }
 
+/* All that are the collector's, too. */
+#define N_SHARED 4
+
+static int
+shared_number(size_t i)
+{
+	static const int numbers[N_SHARED] = { SIGBUS, SIGTRAP, SIGFPE };
+
+	return i + 1 < N_SHARED ? numbers[i] : OURS;
+}
+
+/* How many of those have that handler, and how many are blocked. */
+static int
+n_as(void (*handler)(int))
+{
+	struct sigaction action;
+	sigset_t mask;
+	size_t i;
+	int n = 0;
+
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	for (i = 0; i < N_SHARED; i++) {
+		sigaction(shared_number(i), NULL, &action);
+		n += 10 * (action.sa_handler == handler);
+		n += sigismember(&mask, shared_number(i));
+	}
+	return n;
+}
+
+static void
+set_shared(void (*handler)(int), int how)
+{
+	sigset_t all;
+	size_t i;
+
+	sigfillset(&all);
+	for (i = 0; i < N_SHARED; i++)
+		handle(shared_number(i), handler, 0);
+	sigprocmask(how, &all, NULL);
+}
+
+/*
+ * In memory that it shares with its parent a child sets actions and a mask of
+ * its own, and executes a program with them.
+ */
+static void
+set_in_vfork(void (*handler)(int), int how)
+{
+	char *const words[] = { (char *)"hostile", (char *)"inherited", NULL };
+	pid_t child = vfork();
+	int seen;
+
+	if (child == 0) {
+		seen = n_as(count);
+		set_shared(handler, how);
+		seen += n_as(handler);
+		_exit(seen);
+	}
+	printf("%d ", child_of(child));
+	child = vfork();
+	if (child == 0) {
+		set_shared(handler, how);
+		_exit(execv("/proc/self/exe", words));
+	}
+	child_of(child);
+	printf("%d\n", n_as(count));
+	fflush(stdout);
+}
+
+static int
+run_vfork_signals(void)
+{
+	size_t i;
+
+	spin(20);
+	set_shared(count, SIG_UNBLOCK);
+	set_in_vfork(SIG_DFL, SIG_BLOCK);
+	set_in_vfork(SIG_IGN, SIG_BLOCK);
+	for (i = 0; i < N_SHARED; i++)
+		kill(getpid(), shared_number(i));
+	printf("caught %d\n", n_caught);
+	set_shared(count, SIG_BLOCK);
+	set_in_vfork(SIG_IGN, SIG_UNBLOCK);
+	set_shared(SIG_IGN, SIG_UNBLOCK);
+	set_in_vfork(SIG_DFL, SIG_UNBLOCK);
+	return 0;
+}
+
 static void
 try_exec(const char *path, char *const *words, char *const *variables)
 {
@@ -981,6 +1069,7 @@ static const struct {
 	{ "inherited", run_inherited },
 	{ "exec", run_exec },
 	{ "bad-exec", run_bad_exec },
+	{ "vfork-signals", run_vfork_signals },
 	{ "interval-timers", run_interval_timers },
 	{ "own-timers", run_own_timers },
 	{ "jumps", run_jumps },
