@@ -182,6 +182,18 @@ def nothing_is_written_through_links():
         assert Profile(path).hits > 10
 
 
+def children_of_raw_forks_return():
+    """Through frames that the parent's samples have marked, to be counted."""
+    plain = run([HOSTILE, 'raw-fork'])
+    got, found = sampled([HOSTILE, 'raw-fork'], CPPROF_RETURNS='1',
+                         CPPROF_RESOURCES='allocs:1')
+    assert got == plain, (got, plain)
+    # The parent has returned through them, too.
+    returns = sum(node.returns for node in found[0].nodes.values()
+                  if found[0].name(node) == 'fork_below')
+    assert returns > 0
+
+
 def every_end_keeps_what_was_sampled():
     for how, status in (('kill', -signal.SIGKILL), ('abort', -signal.SIGABRT),
                         ('_exit', 5), ('quick_exit', 6),
@@ -210,6 +222,7 @@ def main():
         timers_that_are_refused_are_counted,
         a_full_disk_is_no_bus_error,
         nothing_is_written_through_links,
+        children_of_raw_forks_return,
         every_end_keeps_what_was_sampled)]
     wanted = sys.argv[1:]
     cases = [case for case in cases if not wanted or case[0] in wanted]

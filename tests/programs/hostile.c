@@ -816,6 +816,36 @@ run_children(void)
 	return system("exit 3") / 256;
 }
 
+static NOINLINE pid_t
+fork_below(unsigned depth)
+{
+	pid_t child;
+
+	if (depth > 0) {
+		child = fork_below(depth - 1);
+	} else {
+		spin(20);
+		for (sink = 0; sink < 10; sink++)
+			free(malloc((size_t)sink + 1));
+		child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL,
+		    NULL);
+	}
+	sink++;
+	return child;
+}
+
+/* A child that the C library knows nothing of returns as its parent does. */
+static int
+run_raw_fork(void)
+{
+	pid_t child = fork_below(20);
+
+	if (child == 0)
+		_exit(7);
+	printf("%d\n", child_of(child));
+	return 0;
+}
+
 /* A child that it traces, whose every signal it sees. */
 static int
 run_traced(void)
@@ -1078,6 +1108,7 @@ static const struct {
 	{ "vanished-folder", run_vanished_folder },
 	{ "setuid", run_setuid },
 	{ "children", run_children },
+	{ "raw-fork", run_raw_fork },
 	{ "traced", run_traced },
 	{ "raw-thread", run_raw_thread },
 	{ "filter", run_filter },
