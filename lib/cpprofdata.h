@@ -170,7 +170,13 @@ struct cpprofdata_header {
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */
 	/* Hits in no tree, by reason and column: what drops have together. */
 	uint64_t lost[CPPROFDATA_N_LOST][CPPROFDATA_MAX_RESOURCES];
-	uint8_t reserved2[2944];	/* from 1152 up to 4096; zero */
+	/*
+	 * Hits of each column that were put off, and wait for a sample to take
+	 * them; where the process has ended none will.  May be less than
+	 * nothing for a moment.
+	 */
+	int64_t put_off[CPPROFDATA_MAX_RESOURCES];
+	uint8_t reserved2[2880];	/* from 1216 up to 4096; zero */
 };
 
 enum cpprofdata_chunk_type {

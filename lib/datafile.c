@@ -394,6 +394,19 @@ datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
     uint64_t hits)
 {
 	count(&header.lost[reason][column], hits);
+	if (hits > 0)
+		copy_counted();
+}
+
+void
+datafile_count_put_off(unsigned column, int64_t hits)
+{
+	uint64_t *number = (uint64_t *)&header.put_off[column];
+	const bool refuses_cuts = signals_admit_cuts_if_known();
+
+	__atomic_fetch_add(number, (uint64_t)hits, __ATOMIC_SEQ_CST);
+	copy_number(number);
+	signals_refuse_cuts(refuses_cuts);
 }
 
 void

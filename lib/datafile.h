@@ -144,10 +144,16 @@ void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 /*
  * Counts hits of a column that will be in no tree, by one of the reasons
  * CPPROFDATA_LOST_*; besides datafile_count_drop, which has those of all
- * columns together.
+ * columns together, and comes first.  The file has both at once.
  */
 void datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
     uint64_t hits);
+
+/*
+ * More hits of a column, or with less than nothing fewer, wait for a sample.
+ * The file has it at once: there may be no next sample.
+ */
+void datafile_count_put_off(unsigned column, int64_t hits);
 
 /* Adds to the time that samples have taken.  After a sample. */
 void datafile_count_time(uint64_t ns);

@@ -244,7 +244,7 @@ start_accounts(struct thread *thread)
 		meter_start(&account->meter, resource->interval,
 		    resources.is_random && resource->source->can_be_random,
 		    seed + i);
-		account->owed = account->unsampled = 0;
+		account->owed = account->put_off = account->unsampled = 0;
 		account->needs_ticks = resource->source->needs_ticks;
 	}
 }
@@ -361,6 +361,7 @@ resources_forget(struct thread *thread)
 		    account->owed);
 		account->owed = 0;
 	}
+	sample_note_owed(thread);
 }
 
 /* An interval has passed, perhaps several. */

@@ -75,6 +75,7 @@ extern struct resources {
 struct account {
 	struct meter meter;
 	uint64_t owed;		/* hits that are in no sample yet */
+	uint64_t put_off;	/* of them, as the file has it */
 	uint64_t seen;		/* what the source counted so far */
 	bool needs_ticks;	/* whether the source as such does or not */
 

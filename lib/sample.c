@@ -129,6 +129,23 @@ sample_prepare_file(void)
 	errno = saved;
 }
 
+/* A tick that comes meanwhile may change what is owed, and note it. */
+void
+sample_note_owed(struct thread *thread)
+{
+	unsigned column;
+
+	for (column = 0; column < resources.n; column++) {
+		struct account *account = &thread->accounts[column];
+		const uint64_t owed = account->owed, noted = account->put_off;
+
+		if (owed == noted)
+			continue;
+		account->put_off = owed;
+		datafile_count_put_off(column, (int64_t)(owed - noted));
+	}
+}
+
 /* Everything that the thread owes of these columns, to one node. */
 static void
 pay(struct thread *thread, uint32_t columns, const struct node *leaf,
@@ -290,6 +307,7 @@ may_take(struct thread *thread, const struct occasion *occasion)
 		    occasion->hits);
 	else
 		return true;
+	sample_note_owed(thread);
 	return false;
 }
 
@@ -325,6 +343,7 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	const int cancel_state = set_aside(thread);
 
 	try(thread, occasion, context);
+	sample_note_owed(thread);
 	now = clock_ns(CLOCK_MONOTONIC);
 	rest = REST * charge(thread, now - start, tree_memory(tree) != memory,
 	    occasion->time_ns);

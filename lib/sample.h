@@ -68,6 +68,13 @@ void sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
     const void *context);
 
 /*
+ * The file learns what the thread owes now, should no sample come any more; as
+ * is done after each that is taken or put off.  On the thread;
+ * async-signal-safe.
+ */
+void sample_note_owed(struct thread *thread);
+
+/*
  * What is not a sample, but enters its stack: between the two, of the calling
  * thread, all signals are blocked, and what it spends is not the program's.
  * False where that cannot be.  Async-signal-safe; may change errno.

@@ -137,7 +137,7 @@ class Profile:
             # At the end; while it is written one may come before the other.
             assert self.end == 0 or \
                 sum(lost) == self.drops.get(name, (0, 0))[1], (name, lost)
-        assert not any(self.data[1152:4096])
+        assert not any(self.data[1152 + 8 * n_resources:4096])
 
     def read_chunks(self):
         first = collections.Counter()
@@ -219,11 +219,12 @@ class Profile:
         """Hits of one resource that are in no node."""
         column = [r.name for r in self.resources].index(name)
         return sum(self.unpack('Q', 1024 + 64 * i + 8 * column)[0]
-                   for i in range(2))
+                   for i in range(3))
 
     def lost(self):
         return sum(self.drops.get(name, (0, 0))[1]
-                   for name in ('lost-full', 'lost-at-exit'))
+                   for name in ('lost-full', 'lost-at-exit')) + \
+            sum(self.unpack('8Q', 1152))
 
     def depth(self):
         depths, deepest = {}, 0

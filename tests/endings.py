@@ -19,6 +19,7 @@ from collector_file import Profile  # noqa: E402
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 PATIENCE = 60
 
 # Uses CPU time, says how much by the kernel's word, and ends.
@@ -94,6 +95,26 @@ def what_was_lost_is_in_the_heading():
     assert info['dropped'] >= lost
 
 
+def what_was_put_off(how):
+    """No stack was walked for it, since that would have cost too much."""
+    def case():
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, 'p')
+            subprocess.run(
+                [CPPROF, 'record', '-r', 'allocs:1', '-o', path, HOSTILE,
+                 'end-deep-' + how], capture_output=True, timeout=PATIENCE,
+                stdin=subprocess.DEVNULL)
+            flat, info = as_json(path, 'flat', 'info')
+            text = run(path, 'flat')
+        lost, all = flat.get('lost', 0), flat.get('lost', 0) + flat['total']
+        assert 1000 <= all <= 1100, flat
+        assert lost <= all / 100 or \
+            '\n%d of %d hits lost: ' % (lost, all) in text, text
+        assert info['dropped'] >= lost
+    case.__name__ = 'what_was_put_off_is_lost_after_' + how
+    return case
+
+
 def what_was_not_lost_is_not():
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, 'p')
@@ -110,6 +131,7 @@ CASES = (
     cpu_time_after('exit'), cpu_time_after('_exit'),
     cpu_time_after('SIGTERM'), cpu_time_after('SIGKILL'),
     what_was_lost_is_in_the_heading,
+    what_was_put_off('exit-group'), what_was_put_off('kill'),
     what_was_not_lost_is_not,
 )
 

@@ -1074,6 +1074,36 @@ end_group(void)
 	return (int)syscall(SYS_exit_group, 7);
 }
 
+/* So deep that samples are put off, which never come. */
+static NOINLINE void
+allocate_below(unsigned depth, int signal)
+{
+	unsigned i;
+
+	if (depth > 0)
+		allocate_below(depth - 1, signal);
+	for (i = 0; depth == 0 && i < 1000; i++)
+		free(malloc(i + 1));
+	if (depth == 0)
+		syscall(signal == 0 ? SYS_exit_group : SYS_kill,
+		    signal == 0 ? 7 : getpid(), signal);
+	sink++;
+}
+
+static int
+end_deep_group(void)
+{
+	allocate_below(50000, 0);
+	return 0;
+}
+
+static int
+end_deep_kill(void)
+{
+	allocate_below(50000, SIGKILL);
+	return 0;
+}
+
 static int
 end_trap(void)
 {
@@ -1121,6 +1151,8 @@ static const struct {
 	{ "end-_exit", end_exit },
 	{ "end-quick_exit", end_quickly },
 	{ "end-exit-group", end_group },
+	{ "end-deep-exit-group", end_deep_group },
+	{ "end-deep-kill", end_deep_kill },
 	{ "end-trap", end_trap },
 };
 

@@ -165,6 +165,21 @@ add_losses(const struct cpprofdata_file *file, struct profile *profile,
 	return 0;
 }
 
+/* Of a process that has ended: what was put off no sample has taken. */
+static int
+add_put_off(const struct cpprofdata_file *file, struct profile *profile,
+            struct error *error)
+{
+	for (uint32_t r = 0; r < file->n_named; r++) {
+		int64_t hits = file->header.put_off[r];
+
+		if (hits > 0 && profile_add_loss(profile, r,
+		        LOSS_THREAD_ENDED, (uint64_t)hits, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /*
  * What `info` tells of each reason, of its hits or of its samples, whichever
  * says more.
@@ -245,7 +260,8 @@ cpprofdata_add_facts(const struct cpprofdata_file *file,
                      struct profile *profile, struct error *error)
 {
 	if (add_process(file, end, profile, error) != 0 ||
-	    add_resources(file, profile, error) != 0)
+	    add_resources(file, profile, error) != 0 ||
+	    (!end->is_running && add_put_off(file, profile, error) != 0))
 		return -1;
 	return add_drops(file, profile, error);
 }
