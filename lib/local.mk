@@ -95,8 +95,10 @@ TESTS += tests/test-collector.py tests/linked.py tests/live.py \
 	tests/undisturbed.py tests/kills.py tests/compat.sh \
 	tests/storm-collector.sh
 if HAVE_CMOCKA
-check_PROGRAMS += tests/test-meter tests/test-progress tests/test-unwind
-TESTS += tests/test-meter tests/test-progress tests/test-unwind
+check_PROGRAMS += tests/test-meter tests/test-perf-clock tests/test-progress \
+	tests/test-unwind
+TESTS += tests/test-meter tests/test-perf-clock tests/test-progress \
+	tests/test-unwind
 endif
 endif
 
@@ -187,6 +189,11 @@ tests_programs_parts_CFLAGS = $(shape_flags)
 tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)
 tests_test_meter_LDADD = $(CMOCKA_LIBS)
+
+tests_test_perf_clock_SOURCES = tests/test-perf-clock.c lib/perf-clock.c \
+	lib/source-usage.c lib/meter.c
+tests_test_perf_clock_CFLAGS = $(unit_cflags)
+tests_test_perf_clock_LDADD = $(CMOCKA_LIBS) -lm
 
 tests_test_progress_SOURCES = tests/test-progress.c lib/progress.c \
 	lib/arch-x86_64.c lib/cfi.c lib/cfi-table.c

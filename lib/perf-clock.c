@@ -16,7 +16,8 @@
 
 #define LOOK_US 10000		/* of CPU time, between two looks at switches, */
 #define LONG_LOOK_US 200000	/* and where it is given up */
-#define STALLED_TICKS 8		/* that long without a trap that is due */
+#define STALLED_TICKS 8		/* that long without a trap that is due, */
+#define STALLED_PERIODS 8	/* or as many of user mode */
 #define SWITCHES_MAX 2000	/* in a second of CPU time */
 
 static uint64_t
@@ -39,12 +40,16 @@ count_switches(void)
 }
 
 void
-perf_clock_start(struct thread *thread)
+perf_clock_start(struct thread *thread, unsigned column)
 {
+	const struct meter *meter = &thread->accounts[column].meter;
+
 	thread->clock = (struct perf_clock){
 		.n_switches = count_switches(),
 		.looked_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000,
 	};
+	meter_start(&thread->clock.of_kernel, meter->interval,
+	    resources.is_random, meter->left + ((uint64_t)thread->tid << 40));
 }
 
 /*
@@ -68,6 +73,26 @@ perf_clock_end_trap(struct thread *thread)
 		thread->clock.is_own_tick = true;
 }
 
+/*
+ * A trap stands for its whole period, though a tick may have charged a part of
+ * that time to the kernel: the next such ticks are charged as much less.  Where
+ * the event's clock is faster than the thread's, as on a virtual machine that
+ * others put off, the account stays at most two intervals ahead.
+ */
+static uint64_t
+user_hits(struct thread *thread, unsigned column, uint64_t period)
+{
+	struct account *account = &thread->accounts[column];
+	const uint64_t most = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 +
+	    2 * account->meter.interval;
+	const uint64_t spent = most - account->seen;
+
+	if (period > spent)
+		period = spent;
+	account->seen += period;
+	return meter_spend(&account->meter, period);
+}
+
 uint64_t
 perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 {
@@ -76,7 +101,7 @@ perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 		return 0;
 	if (!thread->clock.is_of_user_mode)
 		return usage_hits_of(thread, column, UINT64_MAX);
-	return usage_hits_of(thread, column, period);
+	return user_hits(thread, column, period);
 }
 
 static bool
@@ -91,8 +116,9 @@ has_found_kernel(struct thread *thread)
 /*
  * What is charged at a tick is from the last such tick up to it; so what comes
  * after the last one of a thread is never charged.  A tick's worth at the first
- * one makes good for that.  If the first tick of all is such a one, the time up
- * to it is a part of that worth.
+ * one makes good for that, less an interval, which traps may be ahead at the
+ * end.  If the first tick of all is such a one, the time up to it is a part of
+ * that worth.
  */
 static uint64_t
 kernel_hits(struct thread *thread, unsigned column)
@@ -103,12 +129,14 @@ kernel_hits(struct thread *thread, unsigned column)
 
 	account->seen += us;
 	if (!clock->has_met_kernel) {
+		const uint64_t less = clock->has_met_tick ?
+		    account->meter.interval : us;
+
 		more = kernel_tick_us();
-		if (!clock->has_met_tick)
-			more -= us < more ? us : more;
+		more -= less < more ? less : more;
 	}
 	clock->has_met_kernel = true;
-	return meter_spend(&account->meter, us + more);
+	return meter_spend(&clock->of_kernel, us + more);
 }
 
 static uint64_t
@@ -127,17 +155,19 @@ static uint64_t
 stalled_hits(struct thread *thread, unsigned column)
 {
 	struct perf_clock *clock = &thread->clock;
-	const uint64_t ticks_us = STALLED_TICKS * kernel_tick_us();
+	const uint64_t tick_us = kernel_tick_us(),
+	    period = thread->accounts[column].period;
 	uint64_t most = UINT64_MAX;
 
+	/* Periods may end in the kernel, and a few in a row will. */
 	if (clock->is_of_user_mode) {
 		clock->n_user_ticks += thread->tick_mode == TICK_OF_USER;
+		most = clock->n_user_ticks * tick_us;
 		clock->is_stalled = clock->n_user_ticks >= STALLED_TICKS &&
-		    thread->accounts[column].period < ticks_us / 2;
-		most = ticks_us;
+		    most >= STALLED_PERIODS * period;
 	} else {
 		clock->is_stalled = usage_unseen(thread, column) >
-		    thread->accounts[column].period + ticks_us;
+		    period + STALLED_TICKS * tick_us;
 	}
 	if (!clock->is_stalled)
 		return 0;
@@ -161,7 +191,7 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 	} else if (clock->is_at_tick) {
 		clock->seen = account->seen;
 		clock->had_met_kernel = clock->has_met_kernel;
-		clock->left = account->meter.left;
+		clock->left = clock->of_kernel.left;
 		clock->aside = account->owed;
 		account->owed = 0;
 		hits = kernel_hits(thread, column);
@@ -186,7 +216,7 @@ perf_clock_end_tick(struct thread *thread, unsigned column)
 	if (account->owed > 0) {
 		account->seen = clock->seen;
 		clock->has_met_kernel = clock->had_met_kernel;
-		account->meter.left = clock->left;
+		clock->of_kernel.left = clock->left;
 	}
 	account->owed = clock->aside;
 	return is_stalled;

@@ -25,6 +25,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/meter.h"
+
 struct thread;
 
 struct perf_clock {
@@ -38,6 +40,13 @@ struct perf_clock {
 	unsigned n_user_ticks;	/* in a row, without a trap */
 	bool is_stalled;	/* no trap comes, though time has passed */
 
+	/*
+	 * The kernel's part has a meter of its own: the other one's boundaries
+	 * are where traps are.  A tick soon after a trap would cross fewer of
+	 * those than its time is worth, and the next trap more.
+	 */
+	struct meter of_kernel;
+
 	/* While a tick is being sampled: */
 	bool is_at_tick;
 	uint64_t aside;		/* hits of traps that are still owed */
@@ -49,7 +58,7 @@ struct perf_clock {
 };
 
 /* A new event, on a thread that begins. */
-void perf_clock_start(struct thread *thread);
+void perf_clock_start(struct thread *thread, unsigned column);
 
 /* New hits at a trap of a period's length. */
 uint64_t perf_clock_trap(struct thread *thread, unsigned column,

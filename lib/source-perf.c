@@ -159,7 +159,7 @@ start(struct thread *thread, unsigned column)
 	if (is_counted)
 		usage_start(thread, column);
 	if (is_clock(column))	/* before a trap looks at the parent's */
-		perf_clock_start(thread);
+		perf_clock_start(thread, column);
 	thread->accounts[column].is_armed = true;
 	ok = arm(thread, column);
 	thread->accounts[column].needs_ticks = is_counted &&

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-perf-clock.c -- CPU time by traps of user mode and the kernel's ticks.
+ *
+ * A made-up thread spends stretches of both modes, drawn from one seed.  Its
+ * event ends periods anywhere and traps where it finds user mode; ticks come at
+ * their own pace.  What each mode is charged must be what it has used.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "lib/perf-clock.h"
+#include "lib/process.h"
+#include "lib/resource.h"
+#include "lib/signals.h"
+#include "lib/source-usage.h"
+#include "lib/threads.h"
+
+enum { TICK_US = 4000, STRETCH_US = 500, LONG_US = 400 * 1000 * 1000 };
+
+static uint64_t now_us;
+
+/* What the collector is linked with. */
+struct resources resources;
+__thread struct thread *thread_self;
+
+uint64_t
+process_clock(clockid_t clock)
+{
+	(void)clock;
+	return now_us * 1000;
+}
+
+int
+signals_number(enum our_signal which)
+{
+	(void)which;
+	return 1;
+}
+
+struct machine {
+	struct thread thread;
+	uint64_t trap_us, tick_us, stretch_us;	/* when the next one is due */
+	bool is_in_kernel;
+	uint64_t used[2], hits[2];	/* in user mode, in the kernel */
+};
+
+static const struct source clock_source = { .usage = USAGE_CPU };
+
+static void
+start(struct machine *machine, uint64_t interval, bool is_random)
+{
+	struct account *account = &machine->thread.accounts[0];
+
+	*machine = (struct machine){ .tick_us = TICK_US };
+	now_us = 0;
+	resources = (struct resources){
+		.n = 1, .is_random = is_random,
+		.columns = { { .source = &clock_source,
+		               .interval = interval } },
+	};
+	meter_start(&account->meter, interval, is_random, 5);
+	account->period = account->meter.left;
+	perf_clock_start(&machine->thread, 0);
+	machine->thread.clock.is_of_user_mode = true;
+	machine->trap_us = account->period;
+}
+
+/* As lib/source-perf.c does. */
+static void
+end_period(struct machine *machine)
+{
+	struct account *account = &machine->thread.accounts[0];
+
+	if (!machine->is_in_kernel) {
+		machine->hits[0] += perf_clock_trap(&machine->thread, 0,
+		                                    account->period);
+		account->period = account->meter.random != 0 ?
+		    account->meter.left : account->meter.interval;
+	}
+	machine->trap_us = now_us + account->period;
+}
+
+static void
+tick(struct machine *machine)
+{
+	const bool is_in_kernel = machine->is_in_kernel;
+
+	machine->thread.tick_mode = is_in_kernel ? TICK_OF_KERNEL :
+	    TICK_OF_USER;
+	machine->hits[is_in_kernel] += perf_clock_tick(&machine->thread, 0, 1);
+	perf_clock_end_tick(&machine->thread, 0);
+	machine->tick_us = now_us + TICK_US;
+}
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The thread is `share` of its time in the kernel. */
+static void
+run(struct machine *machine, double share)
+{
+	uint64_t seed = 9;
+
+	while (now_us < LONG_US) {
+		const uint64_t then = least(least(machine->trap_us,
+		    machine->tick_us), machine->stretch_us);
+
+		machine->used[machine->is_in_kernel] += then - now_us;
+		now_us = then;
+		if (now_us == machine->trap_us)
+			end_period(machine);
+		if (now_us == machine->tick_us)
+			tick(machine);
+		if (now_us == machine->stretch_us) {
+			seed = meter_random(seed);
+			machine->stretch_us += 1 + seed % (2 * STRETCH_US);
+			machine->is_in_kernel = (double)(seed >> 32) <
+			    share * 0x100000000;
+		}
+	}
+}
+
+/* The part of the run that so many hits stand for. */
+static double
+part(uint64_t hits, uint64_t interval)
+{
+	return (double)(hits * interval) / (double)LONG_US;
+}
+
+static void
+check(double share, uint64_t interval, bool is_random)
+{
+	struct machine *machine = calloc(1, sizeof *machine);
+	double used, in_kernel, in_user;
+
+	assert_non_null(machine);
+	start(machine, interval, is_random);
+	run(machine, share);
+	used = (double)machine->used[1] / (double)LONG_US;
+	in_kernel = part(machine->hits[1], interval);
+	in_user = part(machine->hits[0], interval);
+	if (fabs(in_kernel - used) > 0.01 || fabs(in_user + used - 1) > 0.01)
+		fail_msg("interval %u%s: kernel %.4f, user %.4f, not %.4f, "
+		         "%.4f", (unsigned)interval, is_random ? " random" : "",
+		         in_kernel, in_user, used, 1 - used);
+	free(machine);
+}
+
+static void
+both_modes_are_charged_what_they_use(void **state)
+{
+	static const uint64_t intervals[] = { 1000, 3000, 4000, 10000 };
+	static const double shares[] = { 0.1, 0.3, 0.6 };
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		for (unsigned k = 0; k < 4; k++) {
+			check(shares[i], intervals[k], false);
+			check(shares[i], intervals[k], true);
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_modes_are_charged_what_they_use),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
