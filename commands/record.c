@@ -99,6 +99,30 @@ tell_missing(const struct session *session, const struct sampled_time *time)
 	text_free(&missing);
 }
 
+/* "82 samples of 1 process" or "82 samples of cpu, 9 of real, of 1 process" */
+static void
+add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
+{
+	const bool are_several = summary->n_resources > 1;
+	const struct cpprofdata_summary_resource *resource;
+
+	for (size_t i = 0; are_several && i < summary->n_resources; i++) {
+		resource = &summary->resources[i];
+		text_add_format(text, "%" PRIu64 "%s of %s, ",
+		                resource->n_samples, i > 0 ? "" :
+		                resource->n_samples == 1 ? " sample" :
+		                " samples", resource->name);
+	}
+	if (!are_several)
+		text_add_format(text, "%" PRIu64 " sample%s ",
+		                summary->n_samples,
+		                summary->n_samples == 1 ? "" : "s");
+	text_add_format(text, "of %" PRIu64 " process%s", summary->n_files,
+	                summary->n_files == 1 ? "" : "es");
+	if (summary->n_lost > 0)
+		text_add_string(text, " (some lost, see info)");
+}
+
 /* What became of it, on one line of standard error. */
 static void
 tell_result(const struct session *session, const char *name,
@@ -108,6 +132,7 @@ tell_result(const struct session *session, const char *name,
 {
 	const uint64_t n_rings = sampled_time_n_rings(time);
 	struct cpprofdata_summary summary = { 0 };
+	struct text_buffer samples = { 0 };
 	struct error error = { 0 };
 	char status[48] = "";
 
@@ -118,17 +143,15 @@ tell_result(const struct session *session, const char *name,
 		snprintf(status, sizeof status, "exit status %d; ",
 		         session->status);
 	recording_summarise(output, &summary, &error);
+	add_samples(&summary, &samples);
 	if (error.is_set || summary.n_files == 0)
 		tell_none(session, status, time);
 	else
-		session_note(session, "%s%" PRIu64 " sample%s of %" PRIu64
-		             " process%s%s in %s%s%s", status,
-		             summary.n_samples,
-		             summary.n_samples == 1 ? "" : "s",
-		             summary.n_files, summary.n_files == 1 ? "" : "es",
-		             summary.n_lost > 0 ? " (some lost, see info)" : "",
-		             name, opens ? "" : "; open them with: cpprof ",
+		session_note(session, "%s%s in %s%s%s", status,
+		             text_string(&samples), name,
+		             opens ? "" : "; open them with: cpprof ",
 		             opens ? "" : name);
+	text_free(&samples);
 	tell_other_sources(session, offers, &summary);
 	if (n_rings > 0)
 		session_note(session, "what %" PRIu64 " process%s read and "

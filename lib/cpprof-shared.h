@@ -15,8 +15,15 @@
 
 #define CPPROF_SHARED_MAGIC 0x31687363u		/* "csh1" */
 #define CPPROF_SHARED_SIZE 16384
-#define CPPROF_SHARED_KINDS 384
+#define CPPROF_SHARED_KINDS 320
 #define CPPROF_SHARED_EXECS 512
+
+/* What processes of one kind leave to each other. */
+enum cpprof_shared_time {
+	CPPROF_SHARED_CPU,
+	CPPROF_SHARED_REAL,
+	CPPROF_SHARED_N_TIMES
+};
 
 /* Why a program's CPU time is not sampled. */
 enum cpprof_shared_reason {
@@ -49,12 +56,12 @@ struct cpprof_shared {
 				   counted */
 	uint64_t reserved[2];
 	/*
-	 * CPU time of processes of one kind that no sample stands for yet; less
-	 * than nothing where samples stand for more.
+	 * Time of processes of one kind that no sample stands for yet; less than
+	 * nothing where samples stand for more.
 	 */
 	struct {
 		uint64_t kind;
-		int64_t unsampled_ns;
+		int64_t unsampled_ns[CPPROF_SHARED_N_TIMES];
 	} kinds[CPPROF_SHARED_KINDS];
 	/* CPU time of a process when it executed another program. */
 	struct {

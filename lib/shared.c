@@ -11,6 +11,7 @@
 #include "lib/process.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+#define MOST_TAKEN_NS 1000000000
 
 static struct cpprof_shared *page;
 static uint64_t kind;		/* of process; never 0 */
@@ -163,7 +164,7 @@ shared_tell_cpu_time(uint64_t before_ns)
 
 /* The account of this kind of process, taken if need be; NULL: no room. */
 static int64_t *
-account(void)
+account(enum cpprof_shared_time which)
 {
 	unsigned i, at;
 
@@ -176,26 +177,38 @@ account(void)
 		    __atomic_compare_exchange_n(&page->kinds[at].kind,
 		    &found, kind, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
 		    found == kind)
-			return &page->kinds[at].unsampled_ns;
+			return &page->kinds[at].unsampled_ns[which];
 	}
 	return NULL;
 }
 
-bool
-shared_give_time(int64_t ns)
+void
+shared_give_time(enum cpprof_shared_time which, int64_t *ns)
 {
-	int64_t *to = account();
+	int64_t *to = *ns != 0 ? account(which) : NULL;
 
-	if (to != NULL)
-		__atomic_fetch_add(to, ns, __ATOMIC_RELAXED);
-	return to != NULL;
+	if (to == NULL)
+		return;
+	__atomic_fetch_add(to, *ns, __ATOMIC_RELAXED);
+	*ns = 0;
 }
 
+/* Others may have written anything there. */
 int64_t
-shared_take_time(void)
+shared_take_time(enum cpprof_shared_time which)
 {
-	int64_t *from = account();
+	int64_t *from = account(which), there, taken;
 
-	return from == NULL ? 0 :
-	    __atomic_exchange_n(from, 0, __ATOMIC_RELAXED);
+	if (from == NULL)
+		return 0;
+	there = __atomic_load_n(from, __ATOMIC_RELAXED);
+	do {
+		taken = there;
+		if (taken > MOST_TAKEN_NS)
+			taken = MOST_TAKEN_NS;
+		if (taken < -MOST_TAKEN_NS)
+			taken = -MOST_TAKEN_NS;
+	} while (!__atomic_compare_exchange_n(from, &there, there - taken,
+	    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return taken;
 }

@@ -44,13 +44,13 @@ void shared_note_exec(void);
 uint64_t shared_time_before(void);
 
 /*
- * CPU time of processes that are of one kind with this one, short ones of the
- * same program: what no sample stands for is given here by who ends, and taken
- * by who is sampled next.  Both may be less than nothing.  Whether it was taken
- * over; then it is no longer the giver's.
+ * Time of processes that are of one kind with this one, short ones of the same
+ * program: what no sample stands for is given here by who ends, and taken by
+ * who is sampled next.  Both may be less than nothing.  What was taken over is
+ * no longer the giver's: *ns is 0.  One takes a second at most.
  */
-bool shared_give_time(int64_t ns);
-int64_t shared_take_time(void);
+void shared_give_time(enum cpprof_shared_time which, int64_t *ns);
+int64_t shared_take_time(enum cpprof_shared_time which);
 
 /* Whether there is somebody to take it. */
 bool shared_is_there(void);

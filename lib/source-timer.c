@@ -32,9 +32,6 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* Units that ticks may have counted more than there was. */
-#define MOST_AHEAD 2
-
 static const char mark;		/* its address marks our timers' signals */
 
 static uint64_t
@@ -126,9 +123,8 @@ timer_stop(struct thread *thread)
 	thread->has_timer = false;
 }
 
-/* What one expiry stands for. */
-static int64_t
-unit(void)
+int64_t
+timer_unit(void)
 {
 	return (int64_t)(resources.tick_ns > kernel_tick() ?
 	    resources.tick_ns : kernel_tick());
@@ -138,7 +134,7 @@ unit(void)
 static uint64_t
 intervals_in(const struct thread *thread, int64_t n)
 {
-	const uint64_t ns = (uint64_t)(n * unit());
+	const uint64_t ns = (uint64_t)(n * timer_unit());
 
 	return ns / resources.tick_ns +
 	    (seed(thread) % resources.tick_ns < ns % resources.tick_ns);
@@ -163,8 +159,9 @@ units_at_tick(const struct thread *thread)
 	const bool is_first = thread->n_expiries == 0;
 
 	if (thread->uncounted_ns > 0)
-		return (thread->uncounted_ns + unit() - 1) / unit();
-	return is_first && thread->uncounted_ns > -MOST_AHEAD * unit();
+		return (thread->uncounted_ns + timer_unit() - 1) / timer_unit();
+	return is_first && thread->uncounted_ns >
+	    -TIMER_MOST_AHEAD * timer_unit();
 }
 
 /* At the end, those that were due since the last tick: others may take more. */
@@ -173,7 +170,7 @@ units_at_end(const struct thread *thread, int64_t passed)
 {
 	if (passed > thread->uncounted_ns)
 		passed = thread->uncounted_ns;
-	return passed > 0 ? passed / unit() : 0;
+	return passed > 0 ? passed / timer_unit() : 0;
 }
 
 static uint64_t
@@ -183,11 +180,12 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	int64_t n;
 
 	(void)column;
-	if (expiries > 0 && thread->n_expiries == 0 && thread->is_main)
-		thread->uncounted_ns += shared_take_time();
+	if (expiries > 0 && thread->n_expiries == 0 &&
+	    thread->tid == process.pid)
+		thread->uncounted_ns += shared_take_time(CPPROF_SHARED_CPU);
 	n = expiries > 0 ? units_at_tick(thread) :
 	    units_at_end(thread, passed);
-	thread->uncounted_ns -= n * unit();
+	thread->uncounted_ns -= n * timer_unit();
 	return intervals_in(thread, n);
 }
 

@@ -16,6 +16,7 @@
 #define CPPROF_SOURCE_TIMER_H
 
 #include <signal.h>
+#include <stdint.h>
 
 #include "lib/source.h"
 
@@ -29,6 +30,13 @@ extern const struct source source_timer;
  */
 bool timer_start(struct thread *thread);
 void timer_stop(struct thread *thread);
+
+/*
+ * Nanoseconds that an expiry stands for; and how many of these those of a
+ * thread may count more than there was.  Async-signal-safe.
+ */
+#define TIMER_MOST_AHEAD 2
+int64_t timer_unit(void);
 
 /* Whether a signal is a timer's of ours. */
 bool timer_sent(const siginfo_t *info);

@@ -391,9 +391,10 @@ static void
 hand_over(struct thread *self)
 {
 	/* Once: programs look for one to execute along PATH, by failures. */
-	if (self != NULL && self->is_main &&
-	    shared_give_time(self->uncounted_ns))
-		self->uncounted_ns = 0;
+	if (self != NULL && self->tid == process.pid) {
+		shared_give_time(CPPROF_SHARED_CPU, &self->uncounted_ns);
+		shared_give_time(CPPROF_SHARED_REAL, &self->unfound_ns);
+	}
 	if (!process.is_given_up)
 		shared_tell_cpu_time(0);
 }

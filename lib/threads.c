@@ -278,6 +278,7 @@ threads_forked(void)
 		start_afresh(thread);
 		thread->has_timer = false;
 		thread->uncounted_ns = 0;
+		thread->unfound_ns = 0;
 		thread->stage = thread == thread_self ? THREAD_RUNNING :
 		    THREAD_IDLE;
 		if (thread == thread_self) {

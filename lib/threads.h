@@ -69,6 +69,7 @@ struct thread {
 	uint64_t n_expiries;		/* that ticks have brought */
 	uint64_t last_tick_ns;		/* on its CPU clock; or its start */
 	int64_t uncounted_ns;		/* CPU time: source-timer.c */
+	int64_t unfound_ns;		/* real time: wrapped.c */
 	int64_t allowance_ns;		/* that sampling may still cost */
 	int64_t rest_until_ns;		/* monotonic: no sample before */
 	struct progress progress;	/* of the program */

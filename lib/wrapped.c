@@ -7,6 +7,12 @@
  * the next tick of CPU time outside such a call, to the stack that the tick
  * finds: so it goes to stacks as CPU time does, and with it goes what the
  * thread waited for a processor, or blocked in calls that nobody measures.
+ *
+ * A thread that ends soon is found by no tick, or has spent the more part of
+ * its time after the last one.  So here, too, the first tick that finds a
+ * thread counts a whole one, and the difference is the next thread's that runs
+ * the same routine, or the next process's of the same program
+ * (lib/source-timer.c).
  */
 #include "lib/wrapped.h"
 
@@ -19,15 +25,21 @@
 #include "lib/dispatch.h"
 #include "lib/lookup.h"
 #include "lib/real.h"
+#include "lib/shared.h"
 #include "lib/source.h"
+#include "lib/source-timer.h"
 #include "lib/threads.h"
 #include "lib/waits.h"
+
+#define LONG_TICKS 10	/* found by none, a thread has not just begun or run on
+			   a busy machine */
 
 static __thread struct wrapped_call *current;
 static __thread struct {
 	uint64_t mark_ns;	/* up to here all is charged or gathered */
 	uint64_t gathered_ns;
 	uint64_t rest_ns;	/* charged as whole microseconds */
+	bool was_found;		/* by a tick, outside calls */
 } wall;
 
 void
@@ -254,10 +266,35 @@ start_wall(struct thread *thread, unsigned column)
 	return true;
 }
 
+/* What a tick counts: all, and of a thread that it is first to find no less
+ * than a tick. */
+static int64_t
+due_at_tick(const struct thread *thread)
+{
+	const int64_t unit = timer_unit();
+
+	if (!wall.was_found && thread->unfound_ns < unit &&
+	    thread->unfound_ns > -TIMER_MOST_AHEAD * unit)
+		return unit;
+	return thread->unfound_ns > 0 ? thread->unfound_ns : 0;
+}
+
+/* At the end, what was spent since the last, if it was long blocked then. */
+static int64_t
+due_at_end(const struct thread *thread, uint64_t spent)
+{
+	int64_t due = thread->unfound_ns;
+
+	if (due > (int64_t)spent)
+		due = (int64_t)spent;
+	return due > LONG_TICKS * timer_unit() ? due : 0;
+}
+
 static uint64_t
 wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
 	uint64_t now, spent, hits;
+	int64_t due;
 
 	if (expiries > 0 && wrapped_is_inside())
 		return 0;
@@ -265,8 +302,14 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	spent = wall.gathered_ns + now - wall.mark_ns;
 	wall.mark_ns = now;
 	wall.gathered_ns = 0;
+	thread->unfound_ns += (int64_t)spent;
+	if (expiries > 0 && !wall.was_found && thread->tid == process.pid)
+		thread->unfound_ns += shared_take_time(CPPROF_SHARED_REAL);
+	due = expiries > 0 ? due_at_tick(thread) : due_at_end(thread, spent);
+	wall.was_found |= expiries > 0;
+	thread->unfound_ns -= due;
 	hits = meter_spend(&thread->accounts[column].meter,
-	    microseconds(spent));
+	    microseconds((uint64_t)due));
 	waits_end(thread, now, 0);
 	return hits;
 }

@@ -50,6 +50,19 @@ is 'a program named by a #! line runs' hello "$(
 	printf '#!/bin/sh\necho hello\n' >script && chmod +x script &&
 		"$cpprof" record ./script 2>/dev/null)"
 
+printf 'echo hello\n' >script
+is 'and so does one without, by the shell' hello \
+	"$("$cpprof" record ./script 2>/dev/null)"
+printf '\0\1no code\n' >garbage && chmod +x garbage
+is 'but what is neither does not' \
+	'127 cpprof: ./garbage: neither a program for this machine nor a script' \
+	"$("$cpprof" record ./garbage 2>err; echo $? "$(cat err)")"
+is 'and leaves nothing' 1 "$([ ! -e garbage.cpprof ]; echo $((!$?)))"
+printf '#!/bin/sh\r\necho hello\r\n' >script
+is 'an interpreter that is not there is told' \
+	'cpprof: ./script: the interpreter that it names was not found' \
+	"$("$cpprof" record ./script 2>&1)"
+
 spin='i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
 "$cpprof" record sh -c "sh -c '$spin'; sh -c '$spin'; true" 2>/dev/null
 is 'children have files of their own' 3 \
@@ -119,6 +132,9 @@ like 'and so is one with a unit' '"name":"cpu".*"interval":8000' \
 	"$(ask info rate.cpprof)"
 "$cpprof" record -r page-faults:1 -r cpu -o two.cpprof -- "$forms" 0.1 \
 	>/dev/null 2>err
+like 'each with its number of samples' \
+	'^cpprof: [0-9]+ samples? of page-faults, [0-9]+ of cpu, of 1 process in' \
+	"$(grep 'in two.cpprof' err)"
 is 'two resources are recorded at once' 'page-faults cpu ' "$("$cpprof" -q \
 	-F tsv -e resource two.cpprof | cut -f 5 | tail -n +2 | tr '\n' ' ')"
 like 'and info tells where they come from' '"source":"(perf|kernel)' \

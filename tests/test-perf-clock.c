@@ -2,8 +2,8 @@
 /* test-perf-clock.c -- CPU time by traps of user mode and the kernel's ticks.
  *
  * A made-up thread spends stretches of both modes, drawn from one seed.  Its
- * event ends periods anywhere and traps where it finds user mode; ticks come at
- * their own pace.  What each mode is charged must be what it has used.
+ * event ends periods anywhere and traps where it finds user mode; ticks come
+ * at their own pace.  What each mode is charged must be what it has used.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -276,8 +276,12 @@ def waits_that_nobody_measures_are_time_without_a_sample():
         found = profile.unsampled['real'] * 1000000
         assert 2 * (before - LATE) - began <= found <= \
             2 * (after + LATE) - began, (found, before, after, began)
-        functions, = recording.run('functions')
+        info, functions = recording.run('info', 'functions')
         assert hits_of(functions)['[no sample]'] == profile.unsampled['real']
+        # Nor are they counted as samples: it would be fewer when one comes.
+        assert info['samples'] == profile.samples
+        text = recording.process.stderr.read().decode()
+        assert '%d samples of' % profile.samples in text, text
 
 
 def a_worker_that_was_killed_waits_no_longer():

@@ -138,6 +138,27 @@ set_environment(const struct launch *launch)
 	return setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1);
 }
 
+/*
+ * Whether a file that the kernel cannot execute is no shell's either: there is
+ * a NUL in its first line, as shells look.
+ */
+static bool
+is_binary(const char *path)
+{
+	char head[256];
+	const int file = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = file >= 0 ? read(file, head, sizeof head) : 0;
+	const char *end;
+
+	if (file >= 0)
+		close(file);
+	if (size <= 0)
+		return false;
+	end = memchr(head, '\n', (size_t)size);
+	return memchr(head, '\0', end != NULL ? (size_t)(end - head) :
+	              (size_t)size) != NULL;
+}
+
 /* In the child; reports through the pipe when the program cannot start. */
 static void
 become_program(const struct launch *launch, int report)
@@ -148,11 +169,29 @@ become_program(const struct launch *launch, int report)
 		signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, launch->on_limit);
 	if (set_environment(launch) == 0)
-		execvp(launch->program, launch->words);
+		execv(launch->program, launch->words);
 	why = errno;
+	if (why == ENOEXEC && !is_binary(launch->program)) {
+		execvp(launch->program, launch->words);	/* by /bin/sh */
+		why = errno;
+	}
 	if (write(report, &why, sizeof why) < 0)
 		_exit(126);
 	_exit(127);
+}
+
+/* The program itself was found before. */
+static const char *
+why_not(int error)
+{
+	switch (error) {
+	case ENOEXEC:
+		return "neither a program for this machine nor a script";
+	case ENOENT:
+		return "the interpreter that it names was not found";
+	default:
+		return strerror(error);
+	}
 }
 
 static uint64_t
@@ -215,7 +254,7 @@ run_child(const struct launch *launch, const int report[2], int *status,
 		                  error);
 		if (size == (ssize_t)sizeof why)
 			result = error_set(error, "%s: %s", launch->program,
-			                   strerror(why));
+			                   why_not(why));
 	}
 	restore_signals(&saved);
 	departures_end(&departures);

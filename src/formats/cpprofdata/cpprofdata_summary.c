@@ -8,20 +8,45 @@
 
 #include "src/formats/cpprofdata/cpprofdata_waits.h"
 
-static uint64_t
-samples_of_node(const struct cpprofdata_file *file, size_t offset)
-{
-	uint64_t n = 0;
+/* Samples of a file, by its column of the resource. */
+struct samples {
+	uint64_t of[CPPROFDATA_MAX_RESOURCES];
+};
 
+static void
+add_node(const struct cpprofdata_file *file, size_t offset,
+         struct samples *samples)
+{
 	offset += sizeof(struct cpprofdata_node);
 	for (uint32_t r = 0; r < file->header.n_resources; r++) {
 		struct cpprofdata_count count;
 
 		memcpy(&count, file->bytes + offset, sizeof count);
-		n += le64toh(count.samples);
+		samples->of[r] += le64toh(count.samples);
 		offset += sizeof count;
 	}
-	return n;
+}
+
+static void
+add_samples(const char *name, uint64_t n_samples,
+            struct cpprofdata_summary *summary)
+{
+	struct cpprofdata_summary_resource *resource = summary->resources;
+	struct cpprofdata_summary_resource *end =
+	    resource + summary->n_resources;
+	const size_t length = strnlen(name, sizeof resource->name - 1);
+
+	summary->n_samples += n_samples;
+	while (resource < end && (strncmp(resource->name, name, length) != 0 ||
+	                          resource->name[length] != '\0'))
+		resource++;
+	if (resource == end) {
+		if (summary->n_resources == CPPROFDATA_MAX_RESOURCES)
+			return;
+		summary->n_resources++;
+		memcpy(resource->name, name, length);
+	}
+	resource->n_samples += n_samples;
 }
 
 static void
@@ -53,16 +78,15 @@ add_source(const struct cpprofdata_file *file, uint32_t r,
 }
 
 /* Waits that have not ended are one sample each. */
-static uint64_t
-samples_of_waits(const struct cpprofdata_file *file)
+static void
+add_waits(const struct cpprofdata_file *file, struct samples *samples)
 {
 	const struct cpprofdata_runs *runs =
 	    &file->runs[CPPROFDATA_THREADS];
 	struct cpprofdata_end end;
-	uint64_t n = 0;
 
 	if ((file->header.flags & CPPROFDATA_WAITS) == 0)
-		return 0;
+		return;
 	end = cpprofdata_find_end(file);
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++) {
@@ -74,9 +98,10 @@ samples_of_waits(const struct cpprofdata_file *file)
 			    &waits);
 
 			for (size_t j = 0; j < n_charges; j++)
-				n += charges[j].hits > 0;
+				samples->of[charges[j].resource] +=
+				    charges[j].is_wait &&
+				    charges[j].hits > 0;
 		}
-	return n;
 }
 
 static void
@@ -84,20 +109,23 @@ add_file(const struct cpprofdata_file *file,
          struct cpprofdata_summary *summary)
 {
 	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
+	struct samples samples = { { 0 } };
 
 	summary->n_files++;
 	summary->n_lost +=
 	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
 	summary->n_by_ticks +=
 	    (file->header.flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0;
-	for (uint32_t r = 0; r < file->n_named; r++)
-		add_source(file, r, summary);
-	summary->n_samples += samples_of_waits(file);
+	add_waits(file, &samples);
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++)
-			summary->n_samples += samples_of_node(
-			    file, runs->items[i].offset +
-			    (size_t)k * runs->record_size);
+			add_node(file, runs->items[i].offset +
+			         (size_t)k * runs->record_size, &samples);
+	for (uint32_t r = 0; r < file->n_named; r++) {
+		add_source(file, r, summary);
+		add_samples(file->header.resources[r].name, samples.of[r],
+		            summary);
+	}
 }
 
 int

@@ -16,9 +16,17 @@ struct cpprofdata_summary_source {
 	uint64_t n_files;	/* that have it from there */
 };
 
+struct cpprofdata_summary_resource {
+	char name[24];
+	uint64_t n_samples;
+};
+
 struct cpprofdata_summary {
 	uint64_t n_files;	/* one for each process, and image it ran */
 	uint64_t n_samples;	/* of all resources together */
+	/* Each once, in the files' order; the first that fit. */
+	struct cpprofdata_summary_resource resources[CPPROFDATA_MAX_RESOURCES];
+	size_t n_resources;
 	uint64_t n_lost;	/* samples that found no room */
 	uint64_t n_by_ticks;	/* files with CPPROFDATA_CLOCK_GIVEN_UP */
 	/* What resources were counted from, each once; the first that fit. */
