@@ -286,7 +286,8 @@ add_wait(struct reader *reader, uint32_t owner, struct error *error)
 			continue;
 		node = node_of_charge(reader, &charges[i], owner, error);
 		if (node == NO_NODE || tree_builder_add(reader->builder, node,
-		        charges[i].resource, charges[i].hits, 1, error) != 0)
+		        charges[i].resource, charges[i].hits,
+		        charges[i].is_wait, error) != 0)
 			return -1;
 	}
 	return 0;
