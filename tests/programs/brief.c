@@ -5,6 +5,7 @@
  *	threads, children (that return from main, or leave by _exit) or programs
  *	use in spin_brief, one after another, of 0.5 to 1.5 ms each.
  *	(In mode lookups children fail to execute something first.)
+ *	brief MODE N real: the same, but real time.
  *	brief work SEED: one of those programs.
  *	brief spin MS: nothing but MS of CPU time.
  *	brief as USER MS: MS in a child that has become that user.
@@ -37,12 +38,14 @@
 static volatile long main_sink, brief_sink;
 static unsigned short seeds[3] = { 1, 2, 3 };
 
+static clockid_t spent = CLOCK_THREAD_CPUTIME_ID;
+
 static double
 now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	clock_gettime(spent, &time);
 	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
@@ -207,6 +210,8 @@ main(int n, char **words)
 	if (strcmp(words[1], "as") == 0 || strcmp(words[1], "root") == 0 ||
 	    strcmp(words[1], "clone") == 0)
 		spin_elsewhere(n, words);
+	if (n > 3 && strcmp(words[3], "real") == 0)
+		spent = CLOCK_MONOTONIC;
 	for (int i = 0; i < atoi(words[2]); i++) {
 		used += spin_main(draw());
 		brief += run_one(words[1], words[0]);
