@@ -14,6 +14,7 @@
 #include "lib/action.h"
 #include "lib/arch.h"
 #include "lib/dispatch.h"
+#include "lib/readable.h"
 #include "lib/real.h"
 
 #define LEAST_SIZE 2048		/* the kernel refuses smaller ones */
@@ -89,6 +90,8 @@ alternate_set(const stack_t *stack, stack_t *old)
 	stack_t larger;
 	int result;
 
+	if (stack != NULL && !readable_now(stack, sizeof *stack))
+		return real()->sigaltstack(stack, old);
 	if (stack != NULL && is_to_be_replaced(stack) && get_ours(&larger))
 		return replace(stack, &larger, old);
 	if (stack != NULL && (stack->ss_flags & SS_DISABLE) == 0)

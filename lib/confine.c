@@ -232,21 +232,11 @@ has_more_sources(void)
 	return resources.n > 1 || resources.columns[0].source != &source_timer;
 }
 
-/* One that the kernel cannot read it will refuse. */
-static bool
-is_readable(const void *address, size_t size)
-{
-	struct readable none;
-
-	readable_init(&none, 0, 0);
-	return readable_range(&none, (uintptr_t)address, size);
-}
-
 static bool
 admits_sampling(const struct sock_fprog *program)
 {
-	if (!is_readable(program, sizeof *program) || program->len == 0 ||
-	    !is_readable(program->filter,
+	if (!readable_now(program, sizeof *program) || program->len == 0 ||
+	    !readable_now(program->filter,
 	    program->len * sizeof *program->filter))
 		return true;
 	return LETS_PASS(program, always_needed) &&

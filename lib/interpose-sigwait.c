@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "lib/exported.h"
+#include "lib/readable.h"
 #include "lib/real.h"
 #include "lib/sampler.h"
 #include "lib/signals.h"
@@ -20,7 +21,8 @@
 static const sigset_t *
 waitable(const sigset_t *set, sigset_t *copy)
 {
-	return signals_have_yielded() ? set : signals_without_ours(set, copy);
+	return signals_have_yielded() || !readable_now(set, sizeof *set) ?
+	    set : signals_without_ours(set, copy);
 }
 
 /* Its time is `real` time of the caller. */

@@ -9,7 +9,8 @@
 
 #include <errno.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "lib/arch.h"
 
 /* Own stacks are probed downwards at most this far at a time. */
 #define LONGEST_EXTENSION ((uintptr_t)1 << 30)
@@ -17,13 +18,8 @@
 static bool
 page_is_readable(uintptr_t page)
 {
-	int saved = errno;
-	bool ok;
-
-	ok = syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) == -1 &&
-	    errno == EINVAL;
-	errno = saved;
-	return ok;
+	return arch_system_call(SYS_rt_sigprocmask, ~0, (long)page, 0, 8) ==
+	    -EINVAL;
 }
 
 /*
@@ -84,4 +80,12 @@ readable_range(struct readable *readable, uintptr_t address, uintptr_t size)
 		readable->other_high = high;
 	}
 	return true;
+}
+
+bool
+readable_now(const void *address, size_t size)
+{
+	struct readable none = { 0 };
+
+	return readable_range(&none, (uintptr_t)address, size);
 }

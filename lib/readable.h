@@ -13,6 +13,7 @@
 #define CPPROF_READABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -32,6 +33,12 @@ void readable_forget(struct readable *readable);
 /* Whether [address, address + size) can be read; asks the kernel. */
 bool readable_range(struct readable *readable, uintptr_t address,
     uintptr_t size);
+
+/*
+ * The same of memory that the program names, once: what cannot be read is the
+ * kernel's to refuse.  Any thread.
+ */
+bool readable_now(const void *address, size_t size);
 
 /* Whether the word lies in the thread's own stack as known so far. */
 static inline bool

@@ -731,6 +731,25 @@ try_exec(const char *path, char *const *words, char *const *variables)
 	printf("%d\n", child_of(child));
 }
 
+/* Where the kernel finds nothing to read. */
+static int
+run_bad_addresses(void)
+{
+	void *const nowhere = (void *)8;
+	struct timespec soon = { 0, 1000 };
+
+	spin(20);
+	printf("%d ", sigaltstack(nowhere, NULL));
+	printf("%d ", errno);
+	printf("%d ", sigtimedwait(nowhere, NULL, &soon));
+	printf("%d ", errno);
+	printf("%d ", signalfd(-1, nowhere, 0));
+	printf("%d ", errno);
+	printf("%d ", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nowhere));
+	printf("%d\n", errno);
+	return 0;
+}
+
 /* Addresses of nothing, and what goes on up to where there is nothing. */
 static int
 run_bad_exec(void)
@@ -1128,6 +1147,7 @@ static const struct {
 	{ "raw-masks", run_raw_masks },
 	{ "inherited", run_inherited },
 	{ "exec", run_exec },
+	{ "bad-addresses", run_bad_addresses },
 	{ "bad-exec", run_bad_exec },
 	{ "vfork-signals", run_vfork_signals },
 	{ "interval-timers", run_interval_timers },
