@@ -84,6 +84,21 @@ arch_system_call(long number, long a, long b, long c, long d)
 	return result;
 }
 
+static inline __attribute__((always_inline)) long
+arch_system_call_6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile ("syscall" : "=a" (result)
+	    : "a" (number), "D" (a), "S" (b), "d" (c), "r" (r10), "r" (r8),
+	      "r" (r9)
+	    : "rcx", "r11", "memory");
+	return result;
+}
+
 static inline long long *
 arch_pc(ucontext_t *context)
 {

@@ -14,7 +14,8 @@
  *                        point would find them; only those that calls
  *                        preserve, the others are 0.  Async-signal-safe.
  *   arch_system_call(number, a, b, c, d)  makes one here, not in the C library;
- *                        its result, or -errno
+ *                        its result, or -errno; arch_system_call_6(number, a,
+ *                        b, c, d, e, f) likewise
  *   arch_pc(context)     where a ucontext_t goes on, to be changed
  *   arch_call_number(context), arch_call_argument(context, i),
  *   arch_call_result(context)  a system call that was stopped on its way: what

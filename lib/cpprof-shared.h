@@ -54,7 +54,9 @@ struct cpprof_shared {
 	uint64_t error;		/* errno */
 	uint64_t n_rings;	/* processes with I/O by io_uring, where I/O is
 				   counted */
-	uint64_t reserved[2];
+	uint64_t n_tracers;	/* processes that may trace others; more, if
+				   it is not known */
+	uint64_t reserved[1];
 	/*
 	 * Time of processes of one kind that no sample stands for yet; less than
 	 * nothing where samples stand for more.

@@ -185,15 +185,6 @@ const struct source source_io_time = {
 	.can_be_random = true,
 };
 
-bool
-io_is_wanted(void)
-{
-	return resource_is_wanted(RESOURCE_BYTES_READ) ||
-	    resource_is_wanted(RESOURCE_BYTES_WRITTEN) ||
-	    resource_is_wanted(RESOURCE_IO_TIME) ||
-	    resource_is_wanted(RESOURCE_REAL) || wrapped_counts_calls();
-}
-
 /*
  * io_uring: the kernel reads and writes while the program does something else,
  * and tells it through shared memory.

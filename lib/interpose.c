@@ -19,6 +19,7 @@
 #include "lib/dispatch.h"
 #include "lib/modules.h"
 #include "lib/real.h"
+#include "lib/shared.h"
 #include "lib/signals.h"
 #include "lib/start.h"
 #include "lib/threads.h"
@@ -189,6 +190,7 @@ EXPORTED long ptrace_any(int, long, void *, void *) __asm__("ptrace");
 long
 ptrace_any(int request, long pid, void *address, void *data)
 {
+	shared_count_tracer();
 	if (request == PTRACE_TRACEME && start_check_process() &&
 	    start_is_own_process())
 		control_end(0);

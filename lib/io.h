@@ -9,7 +9,14 @@
 #include "lib/wrapped.h"
 
 /* Whether any resource is wanted that reading and writing spend. */
-bool io_is_wanted(void);
+static inline bool
+io_is_wanted(void)
+{
+	return resource_is_wanted(RESOURCE_BYTES_READ) ||
+	    resource_is_wanted(RESOURCE_BYTES_WRITTEN) ||
+	    resource_is_wanted(RESOURCE_IO_TIME) ||
+	    resource_is_wanted(RESOURCE_REAL) || wrapped_counts_calls();
+}
 
 /* The program makes a ring of io_uring: what goes through it is not seen. */
 void io_note_ring(void);

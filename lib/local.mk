@@ -15,24 +15,37 @@ include_HEADERS += lib/cpprof.h
 pkgconfig_DATA += lib/libcpprof.pc
 endif
 
+# In this order they lie in memory.  First comes what runs in every process: the
+# kernel brings pages of code by sixteen, and most processes are short.
 libcpprof_la_SOURCES = \
+	lib/start.c lib/start.h lib/process.c lib/process.h lib/shared.c \
+	lib/shared.h lib/resource.c lib/resource.h lib/own-resource.c \
+	lib/own-resource.h lib/sampler.c lib/sampler.h lib/source-timer.c \
+	lib/source-timer.h lib/threads.c lib/threads.h lib/alternate.c \
+	lib/alternate.h lib/signals.c lib/signals.h lib/sigsys.c \
+	lib/sigsys.h lib/lookup.c lib/lookup.h lib/wrapped.c \
+	lib/wrapped.h lib/real.c lib/real.h lib/meter.c lib/meter.h \
+	lib/own-work.c lib/own-work.h lib/modules.c lib/modules.h \
+	lib/datafile.c lib/datafile.h lib/disk.c lib/disk.h lib/control.c \
+	lib/control.h lib/phase.c lib/phase.h lib/waits.c lib/waits.h \
+	lib/tick-mode.c lib/tick-mode.h lib/perf-clock.c lib/perf-clock.h \
+	lib/source-perf.c lib/source-perf.h lib/exceptions.c \
+	lib/interpose.c \
 	lib/action.c lib/action.h \
-	lib/alternate.c lib/alternate.h \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
 	lib/big.h lib/bytes.c lib/bytes.h \
 	lib/calls-x86_64.S \
 	lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/cfi.h \
 	lib/confine.c lib/confine.h \
-	lib/control.c lib/control.h lib/cpprof.h \
-	lib/datafile.c lib/datafile.h lib/disk.c lib/disk.h \
+	lib/cpprof.h \
 	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
 	lib/dispatch-x86_64.S \
-	lib/exceptions.c lib/exceptions.h lib/files.h \
+	lib/files.h \
 	lib/exported.h \
 	lib/fpu-x86_64.c lib/fpu.h \
 	lib/frames.c lib/frames.h \
 	lib/input.h lib/insert.c lib/insert.h \
-	lib/interpose.c lib/interpose-rights.c \
+	lib/interpose-rights.c \
 	lib/interpose-blocking.c lib/interpose-blocking.def \
 	lib/interpose-calls.c \
 	lib/interpose-io.c lib/interpose-io.def lib/io.h \
@@ -41,41 +54,22 @@ libcpprof_la_SOURCES = \
 	lib/interpose-stdio.c lib/interpose-stdio.def \
 	lib/interpose-exec.c lib/interpose-signals.c lib/interpose-sigwait.c \
 	lib/look-ahead.c lib/look-ahead.h \
-	lib/lookup.c lib/lookup.h \
-	lib/meter.c lib/meter.h \
-	lib/modules.c lib/modules.h \
 	lib/offer.c lib/offer.h \
-	lib/own-resource.c lib/own-resource.h \
-	lib/own-work.c lib/own-work.h \
 	lib/output.c lib/output.h lib/outsider.c lib/outsider.h \
 	lib/perf-event.c lib/perf-event.h \
-	lib/phase.c lib/phase.h \
-	lib/process.c lib/process.h \
 	lib/progress.c lib/progress.h \
 	lib/readable.c lib/readable.h \
-	lib/real.c lib/real.h \
-	lib/resource.c lib/resource.h lib/resources.def \
+	lib/resources.def \
 	lib/restorer-x86_64.S lib/rules.c lib/rules.h \
 	lib/sample.c lib/sample.h \
-	lib/sampler.c lib/sampler.h \
-	lib/signals.c lib/signals.h \
-	lib/shared.c lib/shared.h \
-	lib/sigsys.c lib/sigsys.h \
 	lib/source.h \
-	lib/perf-clock.c lib/perf-clock.h \
-	lib/source-perf.c lib/source-perf.h \
+	\
 	lib/source-usage.c lib/source-usage.h \
-	lib/tick-mode.c lib/tick-mode.h \
-	lib/source-timer.c lib/source-timer.h \
-	lib/start.c lib/start.h \
-	lib/threads.c lib/threads.h \
 	lib/traits.c lib/traits.h \
 	lib/trampoline.c lib/trampoline.h lib/trampoline-table.h \
 	lib/trampoline-personality.c lib/trampoline-x86_64.S \
 	lib/tree.c lib/tree.h \
-	lib/unwind.c lib/unwind.h \
-	lib/waits.c lib/waits.h \
-	lib/wrapped.c lib/wrapped.h
+	lib/unwind.c lib/unwind.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-ftls-model=initial-exec
 libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)

@@ -21,15 +21,6 @@
 #define SWITCHES_MAX 2000	/* in a second of CPU time */
 
 static uint64_t
-kernel_tick_us(void)
-{
-	struct timespec tick;
-
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	return (uint64_t)tick.tv_nsec / 1000;
-}
-
-static uint64_t
 count_switches(void)
 {
 	struct rusage usage;
@@ -132,7 +123,7 @@ kernel_hits(struct thread *thread, unsigned column)
 		const uint64_t less = clock->has_met_tick ?
 		    account->meter.interval : us;
 
-		more = kernel_tick_us();
+		more = process_kernel_tick() / 1000;
 		more -= less < more ? less : more;
 	}
 	clock->has_met_kernel = true;
@@ -142,7 +133,7 @@ kernel_hits(struct thread *thread, unsigned column)
 static uint64_t
 last_hits(struct thread *thread, unsigned column)
 {
-	const uint64_t tick_us = kernel_tick_us();
+	const uint64_t tick_us = process_kernel_tick() / 1000;
 	uint64_t us = usage_unseen(thread, column);
 
 	if (thread->clock.is_of_user_mode && !thread->clock.is_given_up)
@@ -155,7 +146,7 @@ static uint64_t
 stalled_hits(struct thread *thread, unsigned column)
 {
 	struct perf_clock *clock = &thread->clock;
-	const uint64_t tick_us = kernel_tick_us(),
+	const uint64_t tick_us = process_kernel_tick() / 1000,
 	    period = thread->accounts[column].period;
 	uint64_t most = UINT64_MAX;
 

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/arch.h"
 #include "lib/big.h"
 #include "lib/cpprof-environment.h"
 #include "lib/files.h"
@@ -32,6 +34,22 @@ process_clock(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
+process_kernel_tick(void)
+{
+	static _Atomic uint64_t tick_ns;
+	uint64_t ns = atomic_load_explicit(&tick_ns, memory_order_relaxed);
+	struct timespec tick = { 0 };
+
+	if (ns != 0)
+		return ns;
+	arch_system_call(SYS_clock_getres, CLOCK_MONOTONIC_COARSE,
+	    (long)&tick, 0, 0);
+	ns = tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : 1;
+	atomic_store_explicit(&tick_ns, ns, memory_order_relaxed);
+	return ns;
 }
 
 uint64_t
@@ -73,8 +91,9 @@ process_move_up(int fd)
 void
 process_forked(void)
 {
-	process.pid = (uint32_t)getpid();
-	process.parent_pid = (uint32_t)getppid();
+	process.pid = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0);
+	process.parent_pid = (uint32_t)arch_system_call(SYS_getppid, 0, 0, 0,
+	    0);
 	process.start_ns = process_now();
 	process.start_mono_ns = process_clock(CLOCK_MONOTONIC);
 	process.is_given_up = false;
@@ -130,6 +149,8 @@ is_watched(char **environment)
 
 	if (preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL)
 		return true;
+	if (!shared_has_tracers())
+		return false;
 	read_file("/proc/self/status", status, sizeof status, &end);
 	tracer = strstr(status, "\nTracerPid:\t");
 	return tracer != NULL && tracer[12] >= '1' && tracer[12] <= '9';
@@ -148,7 +169,8 @@ is_launched(const char *launcher)
 		return true;
 	for (; *launcher >= '0' && *launcher <= '9'; launcher++)
 		number = number * 10 + (unsigned long)(*launcher - '0');
-	return number == (unsigned long)getppid();
+	return number == (unsigned long)arch_system_call(SYS_getppid,
+	    0, 0, 0, 0);
 }
 
 static bool
@@ -204,12 +226,15 @@ read_arguments(char **words)
 		add_argument(at, strlen(at));
 }
 
-static void
-read_executable(void)
+void
+process_read_executable(void)
 {
-	ssize_t n = readlink("/proc/self/exe", process.executable,
-	    sizeof process.executable - 1);
+	long n;
 
+	if (process.executable[0] != '\0')
+		return;
+	n = arch_system_call(SYS_readlink, (long)"/proc/self/exe",
+	    (long)process.executable, sizeof process.executable - 1, 0);
 	process.executable[n > 0 ? n : 0] = '\0';
 }
 
@@ -274,7 +299,8 @@ read_facts(char **words)
 	read_arguments(words);
 	directory = texts + process.arguments_size;
 	process.directory = directory;
-	if (syscall(SYS_getcwd, directory, PATH_MAX) <= 0)
+	if (arch_system_call(SYS_getcwd, (long)directory, PATH_MAX, 0,
+	    0) <= 0)
 		process.directory = "";
 }
 
@@ -283,8 +309,7 @@ process_read_names(void)
 {
 	struct utsname names;
 
-	if (process.executable[0] == '\0')
-		read_executable();
+	process_read_executable();
 	if (process.host[0] == '\0' && uname(&names) == 0)
 		strncpy(process.host, names.nodename, sizeof process.host - 1);
 }
@@ -301,7 +326,7 @@ process_init(char **environment, char **words, const char *output,
 		    CPPROF_ENVIRONMENT_OUTPUT);
 	if (output == NULL || *output == '\0')
 		return false;
-	process.pid = (uint32_t)getpid();
+	process.pid = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0);
 	if (getauxval(AT_SECURE) == 0)
 		shared_begin(process_variable(environment,
 		    CPPROF_ENVIRONMENT_SHARED));

@@ -50,9 +50,11 @@ bool process_init(char **environment, char **words, const char *output,
 
 /*
  * Finds out what only the file is to tell, before it is made: the executable,
- * the host.  Async-signal-safe; with the file's lock.
+ * the host.  Async-signal-safe; with the file's lock, or before the program
+ * runs.
  */
 void process_read_names(void);
+void process_read_executable(void);
 
 /* The process is not sampled, and why; told once.  Async-signal-safe. */
 void process_give_up(enum cpprof_shared_reason reason, int error);
@@ -71,6 +73,9 @@ int process_move_up(int fd);
 
 /* What a clock shows in ns, 0 if there is none such.  Async-signal-safe. */
 uint64_t process_clock(clockid_t clock);
+
+/* What a tick of the kernel stands for, in ns.  Async-signal-safe. */
+uint64_t process_kernel_tick(void);
 
 /* UTC in ns since 1970.  Async-signal-safe. */
 uint64_t process_now(void);

@@ -48,10 +48,10 @@ map(const char *name)
 
 	if (fd < 0)
 		return MAP_FAILED;
-	if ((fcntl(fd, F_GET_SEALS) & SEALS) == SEALS &&
-	    lseek(fd, 0, SEEK_END) == CPPROF_SHARED_SIZE)
-		memory = mmap(NULL, CPPROF_SHARED_SIZE,
-		    PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if ((files_control(fd, F_GET_SEALS) & SEALS) == SEALS &&
+	    files_seek(fd, 0, SEEK_END) == CPPROF_SHARED_SIZE)
+		memory = files_map(CPPROF_SHARED_SIZE,
+		    MAP_SHARED | MAP_POPULATE, fd);
 	files_close(fd);
 	return memory;
 }
@@ -142,6 +142,21 @@ shared_count_ring(void)
 {
 	if (page != NULL)
 		add(&page->n_rings, 1);
+}
+
+void
+shared_count_tracer(void)
+{
+	if (page != NULL)
+		add(&page->n_tracers, 1);
+}
+
+bool
+shared_has_tracers(void)
+{
+	/* A program that is linked statically is not seen to trace. */
+	return page == NULL || page->n_tracers != 0 ||
+	    page->n_reasons[CPPROF_SHARED_STATIC] != 0;
 }
 
 void

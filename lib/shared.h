@@ -31,6 +31,14 @@ void shared_uncount(enum cpprof_shared_reason reason);
 void shared_count_ring(void);
 
 /*
+ * The process traces others; and whether that is so of any, or not known: then
+ * it is worth asking the kernel.  (Who traces from outside the recording finds
+ * `record` first, which counts as one.)
+ */
+void shared_count_tracer(void);
+bool shared_has_tracers(void);
+
+/*
  * Tells the CPU time of the process up to now that was not told before: it was
  * sampled.  `before_ns` of it was spent before the library came.
  */

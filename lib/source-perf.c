@@ -38,12 +38,8 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 static bool
 needs_clock(uint64_t interval)
 {
-	struct timespec tick;
-
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
 	return resources.is_random || (interval < LONG_INTERVAL_US &&
-	    (tick.tv_sec != 0 ||
-	    interval * 1000 < (uint64_t)tick.tv_nsec));
+	    interval * 1000 < process_kernel_tick());
 }
 
 static bool

@@ -47,25 +47,6 @@ to_timespec(uint64_t ns)
 	    .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* What a tick of the kernel stands for. */
-static uint64_t
-kernel_tick(void)
-{
-	static _Atomic uint64_t tick_ns;
-	uint64_t now = atomic_load_explicit(&tick_ns, memory_order_relaxed);
-	struct timespec tick;
-
-	if (now != 0)
-		return now;
-	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 &&
-	    tick.tv_sec == 0)
-		now = (uint64_t)tick.tv_nsec;
-	if (now == 0)
-		now = 1;
-	atomic_store_explicit(&tick_ns, now, memory_order_relaxed);
-	return now;
-}
-
 static uint64_t
 seed(const struct thread *thread)
 {
@@ -76,10 +57,10 @@ seed(const struct thread *thread)
 static uint64_t
 choose_phase(const struct thread *thread)
 {
-	if (resources.tick_ns <= kernel_tick())
+	if (resources.tick_ns <= process_kernel_tick())
 		return 1;
-	return 1 + seed(thread) % resources.tick_ns / kernel_tick() *
-	    kernel_tick();
+	return 1 + seed(thread) % resources.tick_ns / process_kernel_tick() *
+	    process_kernel_tick();
 }
 
 bool
@@ -126,8 +107,8 @@ timer_stop(struct thread *thread)
 int64_t
 timer_unit(void)
 {
-	return (int64_t)(resources.tick_ns > kernel_tick() ?
-	    resources.tick_ns : kernel_tick());
+	return (int64_t)(resources.tick_ns > process_kernel_tick() ?
+	    resources.tick_ns : process_kernel_tick());
 }
 
 /* Intervals in so many of them, on average. */

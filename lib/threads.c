@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/datafile.h"
+#include "lib/files.h"
 #include "lib/process.h"
 #include "lib/source-perf.h"
 #include "lib/waits.h"
@@ -82,8 +83,8 @@ threads_take(const void *start, void *argument)
 	thread = find_idle(start);
 	unlock();
 	if (thread == NULL) {
-		memory = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memory = files_map(sizeof *thread,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1);
 		if (memory == MAP_FAILED)
 			return NULL;
 		thread = memory;
@@ -132,7 +133,8 @@ start_afresh(struct thread *thread)
 void
 threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 {
-	thread->tid = (uint32_t)syscall(SYS_gettid);
+	thread->tid = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,
+	    0);
 	thread->is_announced = false;
 	waits_forget(thread);
 	thread->held_off = 0;
@@ -282,7 +284,8 @@ threads_forked(void)
 		thread->stage = thread == thread_self ? THREAD_RUNNING :
 		    THREAD_IDLE;
 		if (thread == thread_self) {
-			thread->tid = (uint32_t)syscall(SYS_gettid);
+			thread->tid = (uint32_t)arch_system_call(SYS_gettid,
+			    0, 0, 0, 0);
 			continue;
 		}
 		thread->has_begun = false;

@@ -119,13 +119,16 @@ extern const struct source source_wall, source_bytes, source_bytes_seen,
 /*
  * From the constructor, when resources are chosen: the gates of what is wanted
  * are opened and the others closed.  Not sampled: all are closed.
+ * (Cold code lies together: each page of code that a short process needs costs
+ * it.)
  */
+#define BEGINS __attribute__((cold))
 void wrapped_begin(bool is_sampled);
-void memory_begin(bool is_sampled);
-void calls_begin(bool is_sampled);
-void kernel_begin(bool is_sampled);
-void io_begin(bool is_sampled);
-void stdio_begin(bool is_sampled);
-void blocking_begin(bool is_sampled);
+BEGINS void memory_begin(bool is_sampled);
+BEGINS void calls_begin(bool is_sampled);
+BEGINS void kernel_begin(bool is_sampled);
+BEGINS void io_begin(bool is_sampled);
+BEGINS void stdio_begin(bool is_sampled);
+BEGINS void blocking_begin(bool is_sampled);
 
 #endif

@@ -45,6 +45,25 @@ static const struct {
 		"user" },
 };
 
+/*
+ * Whether somebody traces this process, and so perhaps all that it starts; what
+ * traces from within the recording is seen there.
+ */
+static bool
+is_traced(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[256];
+	long tracer = 0;
+
+	while (status != NULL && fgets(line, sizeof line, status) != NULL &&
+	       sscanf(line, "TracerPid: %ld", &tracer) != 1)
+		;
+	if (status != NULL)
+		fclose(status);
+	return tracer != 0;
+}
+
 void
 sampled_time_start(struct sampled_time *time)
 {
@@ -65,6 +84,7 @@ sampled_time_start(struct sampled_time *time)
 	}
 	time->shared = memory;
 	time->shared->magic = CPPROF_SHARED_MAGIC;
+	time->shared->n_tracers = is_traced();
 	snprintf(time->name, sizeof time->name, "/proc/%ld/fd/%d",
 	         (long)getpid(), time->fd);
 }
