@@ -107,6 +107,17 @@ count_dropped(const struct profile *profile)
 	return dropped;
 }
 
+/* Of processes that two files tell of one is counted, with one thread less. */
+static uint64_t
+count_continuing(const struct profile *profile)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		n += profile->processes[i].continues;
+	return n < profile->n_processes ? n : 0;
+}
+
 /* Told only where there are some. */
 static int
 add_running(const struct profile *profile, struct table *table,
@@ -161,11 +172,13 @@ add_counts(const struct session *session, struct table *table,
 	const struct profile *profile = session->profile;
 	const struct sample_tree *tree = session->naming.tree;
 	const struct call_graph *graph = profile->graph;
+	const uint64_t n_again = count_continuing(profile);
 	const struct field counts[] = {
 		{ "files", "files", cell_count(profile->n_files) },
 		{ "processes", "processes",
-		  cell_count(profile->n_processes) },
-		{ "threads", "threads", cell_count(profile->n_threads) },
+		  cell_count(profile->n_processes - n_again) },
+		{ "threads", "threads",
+		  cell_count(profile->n_threads - n_again) },
 		{ "modules", "modules", cell_count(profile->n_modules) },
 		{ "functions", "functions",
 		  cell_count(session->naming.functions->n) },

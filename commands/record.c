@@ -117,8 +117,8 @@ add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
 		text_add_format(text, "%" PRIu64 " sample%s ",
 		                summary->n_samples,
 		                summary->n_samples == 1 ? "" : "s");
-	text_add_format(text, "of %" PRIu64 " process%s", summary->n_files,
-	                summary->n_files == 1 ? "" : "es");
+	text_add_format(text, "of %" PRIu64 " process%s", summary->n_processes,
+	                summary->n_processes == 1 ? "" : "es");
 	if (summary->n_lost > 0)
 		text_add_string(text, " (some lost, see info)");
 }
@@ -144,7 +144,7 @@ tell_result(const struct session *session, const char *name,
 		         session->status);
 	recording_summarise(output, &summary, &error);
 	add_samples(&summary, &samples);
-	if (error.is_set || summary.n_files == 0)
+	if (error.is_set || summary.n_processes == 0)
 		tell_none(session, status, time);
 	else
 		session_note(session, "%s%s in %s%s%s", status,
@@ -157,9 +157,9 @@ tell_result(const struct session *session, const char *name,
 		session_note(session, "what %" PRIu64 " process%s read and "
 		             "wrote by io_uring is not counted", n_rings,
 		             n_rings == 1 ? "" : "es");
-	if (!is_alone && summary.n_files > 0)
+	if (!is_alone && summary.n_processes > 0)
 		tell_missing(session, time);
-	if (is_default && summary.n_files > 0 && summary.n_samples <= 1 &&
+	if (is_default && summary.n_processes > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))
 		session_note(session, "next to no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");

@@ -40,6 +40,15 @@
  */
 #define CPPROFDATA_NAMES_FILE "names"
 
+/*
+ * The file beside them that stands for processes whose only sample is of their
+ * loading.  It has the flag CPPROFDATA_BRIEF, one resource, and behind its
+ * header no chunks but a struct cpprofdata_brief for each of them, up to the
+ * end of the file; `used` is the header's size.  Each process appends its own
+ * record in one piece, and no record crosses a page.
+ */
+#define CPPROFDATA_BRIEF_FILE CPPROFDATA_FILE_PREFIX "brief"
+
 #define CPPROFDATA_NO_NODE UINT32_MAX	/* parent of an outermost frame */
 #define CPPROFDATA_NO_MODULE UINT32_MAX	/* offset is then a bare address */
 
@@ -119,6 +128,9 @@ struct cpprofdata_drops {
 #define CPPROFDATA_WAITS 0x40u	/* threads' `wait` means something */
 #define CPPROFDATA_NAMES 0x200u	/* names, and no samples */
 #define CPPROFDATA_NO_NAMES 0x400u	/* with it: none are wanted */
+#define CPPROFDATA_BRIEF 0x800u		/* processes, and no chunks */
+#define CPPROFDATA_CONTINUES 0x1000u	/* this process is in the file of brief
+					   ones, too */
 #define CPPROFDATA_CLOCK_GIVEN_UP 0x100u	/* some threads switched so
 				   often that ticks took the place of the perf
 				   event for CPU time */
@@ -298,6 +310,20 @@ struct cpprofdata_node {
 };
 
 /*
+ * A process that has used CPU time before the collector was loaded; what else
+ * it used, if anything, is in a file of its own.
+ */
+struct cpprofdata_brief {
+	uint32_t pid;
+	uint32_t parent_pid;
+	char name[16];		/* of its thread, NUL-padded */
+	uint64_t start_ns;	/* as in a header */
+	uint64_t cpu_ns;	/* used by then */
+	struct cpprofdata_count count;	/* of the file's resource */
+	char executable[200];	/* NUL-padded; empty: not known */
+};
+
+/*
  * What the names of one build of a module are kept by: its path, and its
  * build-id or, where it has none, its file's size and time.  Of its addresses
  * the numbers ascend.
@@ -382,6 +408,7 @@ _Static_assert(sizeof(struct cpprofdata_chunk) == 64, "chunk size");
 _Static_assert(sizeof(struct cpprofdata_module) == 128, "module size");
 _Static_assert(sizeof(struct cpprofdata_thread) == 128, "thread size");
 _Static_assert(sizeof(struct cpprofdata_node) == 24, "node size");
+_Static_assert(sizeof(struct cpprofdata_brief) == 256, "brief size");
 _Static_assert(sizeof(struct cpprofdata_named_module) == 128, "name size");
 _Static_assert(sizeof(struct cpprofdata_named_address) == 32, "name size");
 _Static_assert(sizeof(struct cpprofdata_named_location) == 16, "name size");

@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 
 #include "lib/arch.h"
+#include "lib/big.h"
+#include "lib/brief.h"
 #include "lib/disk.h"
 #include "lib/process.h"
 #include "lib/resource.h"
@@ -481,15 +483,28 @@ datafile_count_thread(bool is_sampled)
  * The header.
  */
 
-static void
-fill_resource(unsigned column)
+void
+datafile_describe_resource(unsigned column, struct cpprofdata_resource *to)
 {
 	const struct resource *from = &resources.columns[column];
-	struct cpprofdata_resource *to = &header.resources[column];
 
 	stpncpy(to->name, from->row->name, sizeof to->name - 1);
 	stpncpy(to->gtick, from->row->gtick, sizeof to->gtick - 1);
 	to->interval = from->interval;
+}
+
+void
+datafile_begin_header(struct cpprofdata_header *to)
+{
+	memcpy(to->magic, CPPROFDATA_MAGIC, sizeof to->magic);
+	to->version = CPPROFDATA_VERSION;
+	to->header_size = CPPROFDATA_HEADER_SIZE;
+	to->machine = ARCH_ELF_MACHINE;
+	to->node_size = (uint32_t)(sizeof(struct cpprofdata_node) +
+	    to->n_resources * sizeof(struct cpprofdata_count));
+	to->start_ns = process.start_ns;
+	to->start_mono_ns = process.start_mono_ns;
+	to->used = CPPROFDATA_HEADER_SIZE;
 }
 
 /* All but what has been counted. */
@@ -498,25 +513,19 @@ fill_header(void)
 {
 	unsigned i;
 
-	memcpy(header.magic, CPPROFDATA_MAGIC, sizeof header.magic);
-	header.version = CPPROFDATA_VERSION;
-	header.header_size = CPPROFDATA_HEADER_SIZE;
-	header.machine = ARCH_ELF_MACHINE;
 	header.n_resources = resources.n;
-	header.node_size = (uint32_t)(sizeof(struct cpprofdata_node) +
-	    resources.n * sizeof(struct cpprofdata_count));
+	datafile_begin_header(&header);
 	for (i = 0; i < resources.n; i++)
-		fill_resource(i);
+		datafile_describe_resource(i, &header.resources[i]);
 	if (process.counts_returns)
 		header.flags |= CPPROFDATA_COUNTS_RETURNS;
 	if (resource_is_wanted(RESOURCE_REAL) ||
 	    resource_is_wanted(RESOURCE_IO_TIME))
 		header.flags |= CPPROFDATA_WAITS;
+	if (brief_has_it())
+		header.flags |= CPPROFDATA_CONTINUES;
 	header.pid = process.pid;
 	header.parent_pid = process.parent_pid;
-	header.start_ns = process.start_ns;
-	header.start_mono_ns = process.start_mono_ns;
-	header.used = CPPROFDATA_HEADER_SIZE;
 }
 
 static uint32_t
@@ -563,7 +572,7 @@ datafile_note_own_resource(unsigned column)
 
 	if (!datafile_exists())
 		return;
-	fill_resource(column);
+	datafile_describe_resource(column, resource);
 	copy_part(&resource->interval, sizeof resource->interval);
 	copy_part(resource->gtick, sizeof resource->gtick);
 	atomic_thread_fence(memory_order_release);
@@ -661,7 +670,7 @@ datafile_replace(const void *address)
 static bool
 write_chunk_again(const struct datafile_chunk *chunk)
 {
-	static unsigned char records[16384];
+	static unsigned char records[16384] BIG_TABLE;
 	const struct cpprofdata_chunk start = chunk_header(chunk);
 	const size_t most = sizeof records / chunk->record_size;
 	bool ok = disk_write(&start, chunk->at, sizeof start);

@@ -69,6 +69,14 @@ void datafile_unlock(void);
 void datafile_count_thread(bool is_sampled);
 
 /*
+ * What the header of every file says first, to->n_resources known; and what a
+ * column counts.  The rest is zero.
+ */
+void datafile_begin_header(struct cpprofdata_header *to);
+void datafile_describe_resource(unsigned column,
+    struct cpprofdata_resource *to);
+
+/*
  * Creates the file of this process.  Lock held, no file yet.  False with errno
  * set.
  */

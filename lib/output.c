@@ -33,6 +33,8 @@ is_of_past(const char *name)
 {
 	long pid = name[0] == '.' ? 0 : strtol(name + PREFIX_SIZE, NULL, 10);
 
+	if (strcmp(name, CPPROFDATA_BRIEF_FILE) == 0)
+		return true;
 	return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 &&
 	    errno == ESRCH;
 }

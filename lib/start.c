@@ -31,6 +31,7 @@
 
 #include "lib/alternate.h"
 #include "lib/arch.h"
+#include "lib/brief.h"
 #include "lib/control.h"
 #include "lib/cpprof-environment.h"
 #include "lib/datafile.h"
@@ -53,6 +54,10 @@
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 extern int __cxa_at_quick_exit(void (*)(void *), void *);
+/* What pthread_atfork calls, which each program has a copy of. */
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
+    void *);
+extern void *__dso_handle;
 
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* that is looked through */
 #define LOADING "loading"	/* what comes before our constructor */
@@ -205,7 +210,8 @@ begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 		sampler_start(thread);
 		return;
 	}
-	thread->is_main = (uint32_t)syscall(SYS_gettid) == process.pid;
+	thread->is_main = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,
+	    0) == process.pid;
 	end = find_stack_end(stack, thread->is_main);
 	begin_thread(thread, (const void *)stack, (const void *)end, has_key);
 }
@@ -235,7 +241,7 @@ bool
 start_calling_thread(void)
 {
 	struct thread *thread;
-	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	uint32_t tid = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0, 0);
 
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->tid == tid && thread->stage == THREAD_ASLEEP)
@@ -348,15 +354,14 @@ watch_forks(void)
 
 	if (start_same_process != NULL)
 		return true;
-	page = mmap(NULL, CPPROFDATA_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = files_map(CPPROFDATA_PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (page == MAP_FAILED ||
-	    madvise(page, CPPROFDATA_PAGE, MADV_WIPEONFORK) != 0)
+	    files_advise(page, CPPROFDATA_PAGE, MADV_WIPEONFORK) != 0)
 		return false;
 	start_same_process = page;
 	*start_same_process = 1;
-	return pthread_atfork(before_fork, after_fork,
-	    after_fork_in_child) == 0;
+	return __register_atfork(before_fork, after_fork, after_fork_in_child,
+	    &__dso_handle) == 0;
 }
 
 static bool
@@ -451,6 +456,20 @@ start_execute(void)
 	shared_note_exec();
 }
 
+/* Most processes have no other sample, and need no file of their own. */
+static bool
+add_brief(unsigned column, uint64_t hits, uint64_t ns)
+{
+	struct sample_guard guard;
+	bool ok;
+
+	if (!sample_guard_begin(thread_self, &guard))
+		return false;
+	ok = !datafile_exists() && brief_add(column, hits, ns);
+	sample_guard_end(thread_self, &guard);
+	return ok;
+}
+
 /*
  * What the process has used of CPU time before it could be sampled, for the
  * kernel's loading of the program and the loader's of its libraries, is so many
@@ -473,7 +492,7 @@ count_time_before(void)
 	interval = resources.columns[place - 1].interval * 1000;
 	hits = (ns + meter_random(process_now() +
 	    ((uint64_t)process.pid << 40)) % interval) / interval;
-	if (hits > 0)
+	if (hits > 0 && !add_brief(place - 1, hits, ns))
 		sample_count_apart(thread_self, place - 1, hits, LOADING);
 }
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,8 +32,10 @@ class Skip(Exception):
 class Recording:
     """What a recorded command said, and its samples."""
 
-    def __init__(self, *command, options=(), **more):
+    def __init__(self, *command, options=(), place_as_argument=False, **more):
         self.directory = tempfile.mkdtemp(prefix='cpprof-test-')
+        if place_as_argument:
+            command += (self.directory,)
         self.path = os.path.join(self.directory, 'p')
         result = subprocess.run(
             [CPPROF, 'record', '-o', self.path, *options, '--', *command],
@@ -146,6 +149,83 @@ def processes_without_a_sample_have_no_file():
         assert 1 <= len(run.files()) <= 120, len(run.files())
 
 
+def script(*commands):
+    """A shell's, to be told where it is recorded."""
+    return ('sh', '-c', '; '.join(commands))
+
+
+TRUE = 'for i in $(seq 300); do /bin/true; done'
+
+
+def briefs(path):
+    """The records of the file that processes share, by another reader."""
+    data = open(path + '/cpprofdata.brief', 'rb').read()
+    assert len(data) % 256 == 0, len(data)
+    return [struct.unpack_from('<II16sQQQQ200s', data, at)
+            for at in range(4096, len(data), 256)]
+
+
+def info(path, *options):
+    result = subprocess.run([CPPROF, '-q', '-F', 'json', '-e', 'info', *options,
+                             path], capture_output=True, text=True, timeout=60)
+    fields = json.loads(result.stdout.splitlines()[-1]) \
+        if result.stdout else {}
+    return fields, result
+
+
+def loading_is_in_one_file():
+    """Of what runs for longer, some processes have a file of their own, too."""
+    with Recording(*script(TRUE, 'for i in $(seq 50); do %s spin 12; done' %
+                           BRIEF)) as run:
+        found = briefs(run.path)
+        own = {struct.unpack_from('<I4xQ', open(name, 'rb').read(64), 40)
+               for name in run.files()}
+        both = own | {(brief[0], brief[3]) for brief in found}
+        assert len(found) > 10 and len(both) > len(own), (found, own)
+        for brief in found:
+            assert brief[2].rstrip(b'\0') in (b'true', b'seq', b'brief'), brief
+            assert 0 < brief[4] < 10 ** 9 and brief[5] > 0 == brief[6] - 1, \
+                brief
+            assert os.path.basename(brief[7].rstrip(b'\0')) in \
+                (b'true', b'seq', b'brief', b'coreutils', b'busybox'), \
+                brief
+        hits = run.functions()['[loading]']
+        assert hits >= sum(brief[5] for brief in found), (hits, found)
+        fields, _ = info(run.path)
+        assert fields['processes'] == fields['threads'] == len(both), \
+            (fields, both)
+        assert '%d processes' % len(both) in run.said, (run.said, both)
+
+
+def a_brief_file_that_is_cut_gives_what_is_whole():
+    with Recording(*script(TRUE)) as run:
+        path = run.path + '/cpprofdata.brief'
+        before, _ = info(path)
+        os.truncate(path, os.path.getsize(path) - 100)
+        after, result = info(path)
+        assert after['samples'] == before['samples'] - 1, (before, after)
+        assert re.search('0x[0-9a-f]+: cut short', result.stderr), \
+            result.stderr
+        assert info(path)[1].returncode == 0
+
+
+def others_file_in_its_place_is_left_alone():
+    """A link, a file with another name, a cut one: each has a file then."""
+    with tempfile.TemporaryDirectory() as place:
+        victim = place + '/victim'
+        for how in ('ln -sf %s', 'ln -f %s', 'head -c 5000 /dev/zero >'):
+            with open(victim, 'wb') as file:
+                file.write(b'x' * 8192)
+            how = how % victim if '%' in how else how
+            with Recording(*script('%s "$0"/p/cpprofdata.brief' % how, TRUE),
+                           place_as_argument=True) as run:
+                assert run.status == 0, run.said
+                assert open(victim, 'rb').read() == b'x' * 8192
+                assert len(run.files()) > 10, (how, len(run.files()))
+                os.unlink(run.path + '/cpprofdata.brief')
+                assert run.functions()['[loading]'] > 10
+
+
 def loading_is_told():
     """A script of short commands is mostly exec and the loader's work."""
     with Recording('sh', '-c',
@@ -202,6 +282,18 @@ def looking_at_what_is_executed_is_no_call_of_the_program():
         # Where calls cannot be stopped, the C library's own are not seen.
         assert found.get('execve', 100) == 100, found
         assert found.get('look_for_missing', 0) == 0, found
+
+
+def a_tracer_of_record_itself_is_told():
+    if shutil.which('strace') is None:
+        raise Skip('strace is not installed')
+    with tempfile.TemporaryDirectory() as place:
+        result = subprocess.run(
+            ['strace', '-f', '-o', '/dev/null', CPPROF, 'record', '-o',
+             place + '/p', BRIEF, 'spin', '300'], stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=120)
+        assert re.search('1 process was run by a debugger, strace',
+                         result.stderr), result.stderr
 
 
 def a_static_program_is_told():
@@ -261,8 +353,11 @@ def limits_on_files_mean_to_the_program_what_they_do():
 
 def a_directory_that_goes_is_told():
     with tempfile.TemporaryDirectory() as place:
-        for script in ('%(brief)s spin 200; rm -rf p; exec %(brief)s spin 200',
-                       'rm -rf p; %(brief)s spin 200; true',
+        # (rm may itself have a sample, and so a file.)
+        gone = 'until rm -rf p; do :; done'
+        for script in ('%(brief)s spin 200; ' + gone +
+                       '; exec %(brief)s spin 200',
+                       gone + '; %(brief)s spin 200; true',
                        'mv p q; exec %(brief)s spin 200'):
             result = subprocess.run(
                 [CPPROF, 'record', '--force', '-o', 'p', '--', 'sh', '-c',
@@ -361,7 +456,8 @@ def a_program_of_another_user_is_told():
 TESTS = [value for name, value in list(globals().items())
          if callable(value) and getattr(value, '__module__', '') ==
          '__main__' and name.islower() and name not in
-         ('agree', 'missing', 'root_only', 'main')]
+         ('agree', 'briefs', 'info', 'missing', 'root_only', 'main',
+          'script')]
 
 
 def main():

@@ -43,6 +43,8 @@ libcore_a_SOURCES += \
 	src/formats/collapsed/collapsed_stack.h \
 	src/formats/collapsed/export_collapsed.c \
 	src/formats/cpprofdata/cpprofdata.c \
+	src/formats/cpprofdata/cpprofdata_brief.c \
+	src/formats/cpprofdata/cpprofdata_brief.h \
 	src/formats/cpprofdata/cpprofdata_facts.c \
 	src/formats/cpprofdata/cpprofdata_facts.h \
 	src/formats/cpprofdata/cpprofdata_file.c \

@@ -104,6 +104,7 @@ struct process {
 	uint64_t cpu_ns;	/* CPU time it used; 0 unknown */
 	uint64_t sampling_ns;	/* of this, what taking samples cost */
 	bool cpu_is_least;	/* it was killed, and used a little more */
+	bool continues;		/* its beginning is another of these */
 };
 
 struct thread {

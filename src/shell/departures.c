@@ -51,6 +51,7 @@ is_process_file(const struct departures *departures, const char *entry,
 {
 	return strncmp(entry, CPPROFDATA_FILE_PREFIX,
 	               sizeof CPPROFDATA_FILE_PREFIX - 1) == 0 &&
+	    strcmp(entry, CPPROFDATA_BRIEF_FILE) != 0 &&
 	    (size_t)snprintf(path, PATH_MAX, "%s/%s", departures->directory,
 	                     entry) < PATH_MAX;
 }
@@ -107,9 +108,12 @@ note_running(const struct departures *departures)
 	return are_kept;
 }
 
-/* Until the child ends; returns at once where that cannot be told. */
+/*
+ * Until the child ends; ends the watch where nobody will ask for what it notes,
+ * and returns at once where the end cannot be told.
+ */
 static void
-watch(const struct departures *departures, int child)
+watch(struct departures *departures, int child)
 {
 	struct pollfd fds[] = {
 		{ .fd = child, .events = POLLIN },
@@ -118,13 +122,15 @@ watch(const struct departures *departures, int child)
 	int64_t beat_ms = BEAT_MS, due = now_ms() + beat_ms, left;
 
 	while (fds[0].revents == 0) {
-		left = beat_ms < 0 ? -1 : due - now_ms();
-		if (beat_ms >= 0 && left <= 0) {
+		left = due - now_ms();
+		if (left <= 0) {
 			due = now_ms();
-			if (!note_running(departures))
-				beat_ms = -1;
+			if (!note_running(departures)) {
+				departures_end(departures);
+				return;
+			}
 			/* Of this process's time at most a hundredth. */
-			else if ((now_ms() - due) * 100 > beat_ms)
+			if ((now_ms() - due) * 100 > beat_ms)
 				beat_ms = (now_ms() - due) * 100;
 			due += beat_ms;
 			continue;

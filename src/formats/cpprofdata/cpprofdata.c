@@ -22,6 +22,7 @@
 
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
+#include "src/formats/cpprofdata/cpprofdata_brief.h"
 #include "src/formats/cpprofdata/cpprofdata_facts.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/cpprofdata/cpprofdata_jit.h"
@@ -466,6 +467,19 @@ name_frames(struct reader *reader, struct error *error)
 }
 
 static int
+add_briefs(struct reader *reader, struct error *error)
+{
+	uint32_t frame;
+
+	if (reader->file.n_briefs == 0)
+		return 0;
+	frame = named_frame(reader, "[loading]", error);
+	return frame == UINT32_MAX ? -1 :
+	    cpprofdata_add_briefs(&reader->file, frame, reader->builder,
+	                          reader->profile, error);
+}
+
+static int
 fill_profile(struct reader *reader, struct error *error)
 {
 	reader->builder = tree_builder_new(reader->file.n_named, error);
@@ -480,6 +494,7 @@ fill_profile(struct reader *reader, struct error *error)
 	    cpprofdata_file_each(&reader->file, CPPROFDATA_THREADS,
 	                         add_thread, reader, error) != 0 ||
 	    add_nodes(reader, error) != 0 ||
+	    add_briefs(reader, error) != 0 ||
 	    add_waits_without_nodes(reader, error) != 0 ||
 	    tell_waiting(reader, error) != 0 ||
 	    warn_of_damage(reader, error) != 0 ||

@@ -66,6 +66,8 @@ add_process(const struct cpprofdata_file *file,
 			    header->cpu_sampling_ns : header->sampling_ns,
 			.cpu_is_least = !end->is_running &&
 			    header->end_ns == 0 && header->end_mono_ns == 0,
+			.continues = (header->flags &
+			    CPPROFDATA_CONTINUES) != 0,
 		};
 
 		if (profile_add_process(profile, &process,
@@ -211,6 +213,9 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 		      false },
 	};
 	const struct cpprofdata_header *header = &file->header;
+	/* The first may have been told of. */
+	uint64_t n_threads = header->n_threads - (header->n_threads > 0 &&
+	    (header->flags & CPPROFDATA_CONTINUES) != 0);
 
 	if (add_losses(file, profile, error) != 0)
 		return -1;
@@ -225,8 +230,8 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 		                                   count, error) != 0)
 			return -1;
 	}
-	if (header->n_threads > 0 && profile_add_tally(profile,
-	        "threads started", header->n_threads, error) != 0)
+	if (n_threads > 0 && profile_add_tally(profile, "threads started",
+	                                       n_threads, error) != 0)
 		return -1;
 	if ((header->flags & CPPROFDATA_CONFINED) != 0 &&
 	    profile_add_tally(profile, "processes not sampled to the "
@@ -259,7 +264,8 @@ cpprofdata_add_facts(const struct cpprofdata_file *file,
                      const struct cpprofdata_end *end,
                      struct profile *profile, struct error *error)
 {
-	if (add_process(file, end, profile, error) != 0 ||
+	if (((file->header.flags & CPPROFDATA_BRIEF) == 0 &&
+	     add_process(file, end, profile, error) != 0) ||
 	    add_resources(file, profile, error) != 0 ||
 	    (!end->is_running && add_put_off(file, profile, error) != 0))
 		return -1;

@@ -296,19 +296,48 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	runs[CPPROFDATA_NODES].record_size = file->header.node_size;
 }
 
+/* All that there is: the header does not know how long the file is. */
+static void
+read_briefs(struct cpprofdata_file *file, struct source *source,
+            struct error *error)
+{
+	size_t size;
+
+	file->bytes = (const unsigned char *)source_peek(source, SIZE_MAX,
+	                                                 &size, error);
+	if (file->bytes == NULL)
+		return;
+	size -= CPPROFDATA_HEADER_SIZE;
+	file->n_briefs = size / sizeof(struct cpprofdata_brief);
+	if (size % sizeof(struct cpprofdata_brief) != 0)
+		error_set(&file->damage, "0x%zx: cut short, expected a record "
+		          "of %zu bytes", CPPROFDATA_HEADER_SIZE + size -
+		          size % sizeof(struct cpprofdata_brief),
+		          sizeof(struct cpprofdata_brief));
+}
+
+static void
+read_chunks(struct cpprofdata_file *file, struct source *source,
+            struct error *error)
+{
+	size_t size = read_bytes(file, source, error);
+
+	if (file->bytes != NULL)
+		walk_chunks(file, size, error);
+}
+
 static int
 open_as(struct cpprofdata_file *file, struct source *source, bool is_names,
         struct error *error)
 {
-	size_t size;
-
 	*file = (struct cpprofdata_file){ .name = source_name(source) };
 	if (read_header(file, source, is_names, error) != 0)
 		return -1;
 	set_record_sizes(file, is_names);
-	size = read_bytes(file, source, error);
-	if (file->bytes != NULL)
-		walk_chunks(file, size, error);
+	if (!is_names && (file->header.flags & CPPROFDATA_BRIEF) != 0)
+		read_briefs(file, source, error);
+	else
+		read_chunks(file, source, error);
 	if (!error->is_set)
 		return 0;
 	cpprofdata_file_close(file);

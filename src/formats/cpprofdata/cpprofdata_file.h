@@ -42,6 +42,8 @@ struct cpprofdata_file {
 				 * that and those behind it count nothing */
 	struct cpprofdata_runs runs[CPPROFDATA_N_TYPES];	/* by type;
 				 * those without record_size are skipped */
+	size_t n_briefs;	/* struct cpprofdata_brief behind the header,
+				 * and no runs */
 	struct error damage;	/* why what follows was not read, if set */
 };
 

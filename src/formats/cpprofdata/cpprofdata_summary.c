@@ -111,7 +111,15 @@ add_file(const struct cpprofdata_file *file,
 	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
 	struct samples samples = { { 0 } };
 
+	if ((file->header.flags & CPPROFDATA_BRIEF) != 0) {
+		summary->n_processes += file->n_briefs;
+		add_samples(file->header.resources[0].name, file->n_briefs,
+		            summary);
+		return;
+	}
 	summary->n_files++;
+	summary->n_processes +=
+	    (file->header.flags & CPPROFDATA_CONTINUES) == 0;
 	summary->n_lost +=
 	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
 	summary->n_by_ticks +=
