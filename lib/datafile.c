@@ -404,11 +404,11 @@ void
 datafile_count_put_off(unsigned column, int64_t hits)
 {
 	uint64_t *number = (uint64_t *)&header.put_off[column];
-	const bool refuses_cuts = signals_admit_cuts_if_known();
+	const bool refuses = signals_admit_cuts_if_known();
 
 	__atomic_fetch_add(number, (uint64_t)hits, __ATOMIC_SEQ_CST);
 	copy_number(number);
-	signals_refuse_cuts(refuses_cuts);
+	signals_refuse_cuts(refuses);
 }
 
 void

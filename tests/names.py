@@ -126,7 +126,7 @@ def check_killed():
          "300", "on"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL)
     check("the program runs", recorder.stdout.readline() == b"1\n")
-    pid = int(glob.glob("killed/cpprofdata.*")[0].rsplit(".", 1)[1])
+    pid = int(glob.glob("killed/cpprofdata.[0-9]*")[0].rsplit(".", 1)[1])
     views("killed", commands=["functions"])
     check("nothing is kept while the recorder is at work",
           not os.path.exists("killed/names"))
@@ -300,7 +300,7 @@ def check_damage():
     shown, _ = views("cut", commands=["functions"])
     check("nor a pipe in its place", "main" in shown, shown)
     os.remove("cut/names")
-    shutil.copy("live/cpprofdata." + glob.glob("live/cpprofdata.*")[0]
+    shutil.copy("live/cpprofdata." + glob.glob("live/cpprofdata.[0-9]*")[0]
                 .rsplit(".", 1)[1], "cut/names")
     shown, notes = views("cut", commands=["functions"])
     check("nor samples", "main" in shown and "expected names" in notes,

@@ -66,11 +66,11 @@ is 'an interpreter that is not there is told' \
 spin='i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
 "$cpprof" record sh -c "sh -c '$spin'; sh -c '$spin'; true" 2>/dev/null
 is 'children have files of their own' 3 \
-	"$(find sh.cpprof -name 'cpprofdata.*' | wc -l)"
+	"$(find sh.cpprof -name 'cpprofdata.[0-9]*' | wc -l)"
 "$cpprof" record sh -c 'for i in 1 2 3 4 5 6 7 8 9; do ls / >/dev/null; done' \
 	2>/dev/null
 like 'those without a sample have none' '^[1-6]$' \
-	"$(find sh.cpprof -name 'cpprofdata.*' | wc -l)"
+	"$(find sh.cpprof -name 'cpprofdata.[0-9]*' | wc -l)"
 mkdir other && touch other/precious
 "$cpprof" record -o other true 2>err
 is 'a directory of something else is refused' 1 $?
@@ -144,11 +144,11 @@ like 'and what that cost' '"sampling_share":0\.' "$(ask info two.cpprof)"
 	'(i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done); sh -c true' \
 	2>/dev/null
 is '--no-children leaves one file' 1 \
-	"$(find alone.cpprof -name 'cpprofdata.*' | wc -l)"
+	"$(find alone.cpprof -name 'cpprofdata.[0-9]*' | wc -l)"
 "$cpprof" record --max-size=20K -o small.cpprof -- "$forms" 0.3 \
 	>/dev/null 2>&1
 like '--max-size is kept' '^[0-9]+$' \
-	"$(find small.cpprof -name 'cpprofdata.*' -size -21k -printf '%s\n')"
+	"$(find small.cpprof -name 'cpprofdata.[0-9]*' -size -21k -printf '%s\n')"
 like 'and what found no room is counted' 'no room' "$(ask info small.cpprof)"
 
 # LD_PRELOAD has no quoting; what the program leaves running goes on.

@@ -111,7 +111,7 @@ compare() {
 	done | sed 's/.*"samples":\([0-9]*\),"dropped.*/\1/' |
 		awk '{ sum += $1 } END { print sum + 0 }')
 	echo "# $1: $(wc -l <"$work/plain") results, $samples samples" \
-		"of $(find "$work"/profile* -name 'cpprofdata.*' |
+		"of $(find "$work"/profile* -name 'cpprofdata.[0-9]*' |
 			wc -l) processes"
 	if cmp -s "$work/plain" "$work/sampled"; then
 		echo "ok $n - $1"

@@ -36,6 +36,12 @@ process_clock(clockid_t clock)
 	return now_us * 1000;
 }
 
+uint64_t
+process_kernel_tick(void)
+{
+	return TICK_US * 1000;
+}
+
 int
 signals_number(enum our_signal which)
 {

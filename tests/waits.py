@@ -79,7 +79,7 @@ class Recording:
     def files(self):
         return [os.path.join(self.path, name)
                 for name in sorted(os.listdir(self.path))
-                if name.startswith('cpprofdata.')]
+                if name.startswith('cpprofdata.') and name[-1].isdigit()]
 
     def pid(self):
         return int(os.path.basename(self.files()[0]).split('.')[1])
