@@ -31,7 +31,8 @@ writer_put(struct writer *writer, const char *bytes, size_t n)
 {
 	if (n > sizeof writer->held - writer->n_held)
 		writer_flush(writer);
-	if (writer->error != 0)
+	/* Of nothing there may be no bytes, which memcpy must not see. */
+	if (writer->error != 0 || n == 0)
 		return;
 	if (n > sizeof writer->held) {
 		writer->error = writer->write(writer->context, bytes, n);
