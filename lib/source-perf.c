@@ -508,13 +508,16 @@ const struct source source_perf_user_clock = {
 	    probe_user_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU
 };
 const struct source source_perf_faults = {
-	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS), .usage = USAGE_PAGE_FAULTS
+	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS),
+	.usage = USAGE_PAGE_FAULTS
 };
 const struct source source_perf_major_faults = {
-	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MAJ), .usage = USAGE_MAJOR_FAULTS
+	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MAJ),
+	.usage = USAGE_MAJOR_FAULTS
 };
 const struct source source_perf_minor_faults = {
-	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MIN), .usage = USAGE_MINOR_FAULTS
+	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MIN),
+	.usage = USAGE_MINOR_FAULTS
 };
 const struct source source_perf_switches = {
 	PERF_EVENT("perf event", probe), SOFTWARE(CONTEXT_SWITCHES),

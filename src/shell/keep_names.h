@@ -18,7 +18,8 @@ bool keep_names_is_file(const char *entry);
  * Keeps the names of what the recording in an open directory has sampled so
  * far; wants_names false: keeps none, and says that none are wanted.  symfs as
  * in read_options; program: the file that was run, which may have been removed
- * or replaced meanwhile, or -1.  0, or -1 with *error set, and what was kept before stays.
+ * or replaced meanwhile, or -1.  0, or -1 with *error set, and what was kept
+ * before stays.
  */
 int keep_names(int directory, bool wants_names, const char *symfs, int program,
                struct error *error);
@@ -26,8 +27,8 @@ int keep_names(int directory, bool wants_names, const char *symfs, int program,
 /*
  * Does so for a directory whose recorder was killed before it could: one that
  * keeps nothing, or not what a process that it left behind had sampled later,
- * and in which nothing is being written any more.  Leaves
- * anything else as it is.  0, or -1 with *error set when interrupted.
+ * and in which nothing is being written any more.  Leaves anything else as it
+ * is.  0, or -1 with *error set when interrupted.
  */
 int keep_names_late(const char *path, const char *symfs, struct error *error);
 

@@ -7,9 +7,9 @@
 
 /*
  * Applies $XDG_CONFIG_HOME/cpprof/settings or ~/.config/cpprof/settings, where
- * there is one: a setting a line, as `show` prints them; no other
- * command is run.  Lines that are wrong are told and passed over.  For people
- * at a terminal: what a script prints does not depend on it.
+ * there is one: a setting a line, as `show` prints them; no other command is
+ * run.  Lines that are wrong are told and passed over.  For people at a
+ * terminal: what a script prints does not depend on it.
  */
 void settings_file_apply(struct session *session);
 

@@ -353,8 +353,8 @@ name_module(struct address_frames *frames, struct profile *profile,
 	symbols = module_cache_get(modules, module, &state, &is_first, error);
 	if (symbols == NULL)
 		return -1;
-	if (is_first && n_kept < n && warn_of_module(frames, profile, module->path, state,
-	                               error) != 0)
+	if (is_first && n_kept < n &&
+	    warn_of_module(frames, profile, module->path, state, error) != 0)
 		return -1;
 	return name_with(frames, symbols, state, prefers_kept, profile, sorted,
 	                 n, error);

@@ -57,9 +57,9 @@ void address_frames_use_jit(struct address_frames *frames,
  * none yet, with one location each: the symbol's demangled name; outside of
  * every symbol "module+0xoffset", the offset being where the function starts if
  * the module's unwind tables know it, and else the address itself; without a
- * module "0xaddress", or what address_frames_use_jit says.  Of a module in brackets, "[kernel]", that has no symbols
- * the name is the module's, and so "[module]" of one whose file is another
- * build.
+ * module "0xaddress", or what address_frames_use_jit says.  Of a module in
+ * brackets, "[kernel]", that has no symbols the name is the module's, and so
+ * "[module]" of one whose file is another build.
  *
  * A module whose file is missing, unreadable or another build gets a warning
  * in the profile, a few of them one by one, the rest as a count, unless an

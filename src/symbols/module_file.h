@@ -40,8 +40,9 @@ enum module_file_state {
 
 /*
  * Opens the module's own file: below the root of the search the path, then its
- * last component; then the path itself; then the file that is held.  Only with MODULE_FILE_OPEN is there
- * something to close; otherwise the state is that of the file found first.
+ * last component; then the path itself; then the file that is held.  Only with
+ * MODULE_FILE_OPEN is there something to close; otherwise the state is that of
+ * the file found first.
  */
 enum module_file_state module_file_open(const struct module_file *module,
                                         struct elf_file *file);

@@ -229,7 +229,8 @@ prepare(struct names_writer *writer, struct error *error)
 	add_modules(writer);
 	add_processes(writer);
 	if (writer->strings.failed || writer->modules.failed ||
-	    writer->addresses.failed || writer->processes.failed || writer->locations.failed)
+	    writer->addresses.failed || writer->locations.failed ||
+	    writer->processes.failed)
 		return error_out_of_memory(error);
 	if (writer->is_too_large || writer->n_locations > UINT32_MAX)
 		return error_set(error, "more names than can be numbered");
