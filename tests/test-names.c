@@ -197,29 +197,58 @@ names_survive_damage_at_every_byte(void **state)
 	text_free(&bytes);
 }
 
+/* The records of a type, which has one chunk of a page. */
+static void *
+records(const struct text_buffer *bytes, enum cpprofdata_chunk_type type)
+{
+	for (size_t at = CPPROFDATA_HEADER_SIZE; at < bytes->length;
+	     at += CPPROFDATA_PAGE) {
+		struct cpprofdata_chunk *chunk = (void *)(bytes->bytes + at);
+
+		if (chunk->type == type)
+			return chunk + 1;
+	}
+	fail();
+	return NULL;
+}
+
 /* Many modules of all addresses would take far more memory than the file. */
 static void
 names_of_a_small_file_are_few(void **state)
 {
 	struct text_buffer bytes = named_file();
-	struct cpprofdata_named_module *modules = NULL;
+	struct cpprofdata_named_module *modules = records(&bytes,
+	    CPPROFDATA_NAMED_MODULES);
 	struct error error = { 0 }, damage = { 0 };
 	struct kept_names *kept;
 
 	(void)state;
-	for (size_t at = CPPROFDATA_HEADER_SIZE; at < bytes.length;
-	     at += CPPROFDATA_PAGE) {
-		struct cpprofdata_chunk *chunk = (void *)(bytes.bytes + at);
-
-		if (chunk->type == CPPROFDATA_NAMED_MODULES)
-			modules = (void *)(chunk + 1);
-	}
-	assert_non_null(modules);
 	modules[1].first_address = 0;
 	modules[1].n_addresses = 4;
 	kept = read_bytes(bytes.bytes, bytes.length, &damage, &error);
 	assert_non_null(kept);
 	assert_true(damage.is_set);
+	kept_names_free(kept);
+	text_free(&bytes);
+}
+
+/* Strings that are ends of each other would, too. */
+static void
+names_do_not_begin_within_others(void **state)
+{
+	struct text_buffer bytes = named_file();
+	struct error error = { 0 }, damage = { 0 };
+	struct cpprofdata_named_address *addresses = records(&bytes,
+	    CPPROFDATA_NAMED_ADDRESSES);
+	struct kept_names *kept;
+
+	(void)state;
+	addresses[1].function++;
+	kept = read_bytes(bytes.bytes, bytes.length, &damage, &error);
+	assert_non_null(kept);
+	assert_true(damage.is_set);
+	assert_non_null(find(kept, "one", 0x10));
+	assert_null(find(kept, "one", 0x20));
 	kept_names_free(kept);
 	text_free(&bytes);
 }
@@ -503,6 +532,7 @@ main(void)
 		cmocka_unit_test(names_are_read_as_far_as_the_file_goes),
 		cmocka_unit_test(names_survive_damage_at_every_byte),
 		cmocka_unit_test(names_of_a_small_file_are_few),
+		cmocka_unit_test(names_do_not_begin_within_others),
 		cmocka_unit_test(jit_code_that_came_last_counts),
 		cmocka_unit_test(jit_maps_of_others_are_not_read),
 		cmocka_unit_test(jitdump_gives_names_and_lines),

@@ -37,7 +37,10 @@ record_of(const struct names_reader *reader, enum cpprofdata_chunk_type type,
 	       (size_t)(number - run->first) * runs->record_size;
 }
 
-/* The number in the store of a string; *name is NO_NAME for string 0. */
+/*
+ * The number in the store of a string; *name is NO_NAME for string 0.  Strings
+ * that were ends of each other would fill memory from a small file.
+ */
 static int
 take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
             struct error *error)
@@ -49,6 +52,12 @@ take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
 	*name = NO_NAME;
 	if (length == 0)
 		return 0;
+	if (text[-1] != '\0') {
+		error_set(reader->damage, "0x%zx: string %" PRIu32 " begins "
+		          "within another", (size_t)((const unsigned char *)
+		          text - reader->file.bytes), number);
+		return 0;
+	}
 	*name = names_add(kept_names_texts(reader->kept), text, length, error);
 	return *name != NO_NAME ? 0 : -1;
 }
