@@ -127,7 +127,8 @@ add_reasons(const struct sampled_time *time, struct text_buffer *text)
 	for (unsigned i = 0; i < CPPROF_SHARED_N_REASONS; i++) {
 		uint64_t n = time->shared->n_reasons[i];
 
-		if (n == 0 || n > time->shared->n_images + 1000000)
+		/* What is taken back more often than it was said is below 0. */
+		if (n == 0 || n > INT64_MAX)
 			continue;
 		text_add_format(text, "%s%" PRIu64 " %s", has_one ? ", " : "",
 		                n, n == 1 ? reasons[i].one :
@@ -163,9 +164,12 @@ sampled_time_add_missing(const struct sampled_time *time,
 {
 	uint64_t sampled, missing, at_ends;
 
-	if (time->shared == NULL || time->cpu_ns <= time->shared->cpu_ns)
+	if (time->shared == NULL)
 		return false;
-	sampled = time->shared->cpu_ns;
+	/* Processes that were left behind may yet add to it. */
+	sampled = __atomic_load_n(&time->shared->cpu_ns, __ATOMIC_RELAXED);
+	if (time->cpu_ns <= sampled)
+		return false;
 	missing = time->cpu_ns - sampled;
 	at_ends = time->shared->n_images < time->cpu_ns / EXIT_NS ?
 	    time->shared->n_images * EXIT_NS : time->cpu_ns;
