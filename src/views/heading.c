@@ -305,7 +305,8 @@ view_explain_hidden_root(const struct view_request *request,
 	if (hits == 0)
 		return table_add_footer(table, error, "%s has no hits of %s",
 		                        root, set->resource->name);
-	if (hits >= measure->least)
+	/* Where the run has no hits, no threshold shows a share of them. */
+	if (hits >= measure->least || measure->denominator == 0)
 		return 0;
 	return table_add_footer(table, error, "%s itself is below the "
 	    "threshold: %.4g of the run, %" PRIu64 " hit%s; threshold %.1g "
