@@ -219,15 +219,105 @@ names_of_a_small_file_are_few(void **state)
 	struct text_buffer bytes = named_file();
 	struct cpprofdata_named_module *modules = records(&bytes,
 	    CPPROFDATA_NAMED_MODULES);
+	struct cpprofdata_named_process *processes = records(&bytes,
+	    CPPROFDATA_NAMED_PROCESSES);
 	struct error error = { 0 }, damage = { 0 };
 	struct kept_names *kept;
 
 	(void)state;
+	/* Five addresses of four: the process's last is one too many. */
 	modules[1].first_address = 0;
-	modules[1].n_addresses = 4;
+	modules[1].n_addresses = 1;
+	processes[0].first_address = 2;
+	processes[0].n_addresses = 2;
 	kept = read_bytes(bytes.bytes, bytes.length, &damage, &error);
 	assert_non_null(kept);
 	assert_true(damage.is_set);
+	assert_non_null(find(kept, "two", 0x10));
+	assert_non_null(kept_names_find(kept,
+	    kept_names_process(kept, 7, 99), 0x10));
+	assert_null(kept_names_find(kept, kept_names_process(kept, 7, 99),
+	                            0xabc));
+	kept_names_free(kept);
+	text_free(&bytes);
+}
+
+/*
+ * Takes from a file whose second address has been changed what the first
+ * module has there; whether that is damage.
+ */
+static const struct kept_address *
+read_changed(const struct text_buffer *bytes, bool *is_damage,
+             struct kept_names **kept)
+{
+	struct error error = { 0 }, damage = { 0 };
+
+	*kept = read_bytes(bytes->bytes, bytes->length, &damage, &error);
+	assert_non_null(*kept);
+	assert_non_null(find(*kept, "one", 0x10));
+	*is_damage = damage.is_set;
+	return find(*kept, "one", 0x20);
+}
+
+static void
+names_do_not_share_locations(void **state)
+{
+	struct text_buffer bytes = named_file();
+	struct cpprofdata_named_address *addresses = records(&bytes,
+	    CPPROFDATA_NAMED_ADDRESSES);
+	struct kept_names *kept;
+	bool is_damage;
+
+	(void)state;
+	/* Of the file's three, the second address has two. */
+	addresses[0].n_locations = 1;
+	assert_non_null(read_changed(&bytes, &is_damage, &kept));
+	kept_names_free(kept);
+	addresses[0].n_locations = 2;
+	assert_null(read_changed(&bytes, &is_damage, &kept));
+	assert_true(is_damage);
+	kept_names_free(kept);
+	text_free(&bytes);
+}
+
+static void
+names_stop_where_addresses_do_not_ascend(void **state)
+{
+	struct text_buffer bytes = named_file();
+	struct cpprofdata_named_address *addresses = records(&bytes,
+	    CPPROFDATA_NAMED_ADDRESSES);
+	struct kept_names *kept;
+	bool is_damage;
+
+	(void)state;
+	addresses[0].offset = 0x10;
+	addresses[1].offset = 0x10;
+	read_changed(&bytes, &is_damage, &kept);
+	assert_true(is_damage);
+	kept_names_free(kept);
+	text_free(&bytes);
+}
+
+/* There are as many as it asks for, but no reader has room for them. */
+static void
+names_have_no_longer_chains_than_there_may_be(void **state)
+{
+	struct text_buffer bytes = named_file();
+	struct cpprofdata_named_address *addresses = records(&bytes,
+	    CPPROFDATA_NAMED_ADDRESSES);
+	void *locations = records(&bytes, CPPROFDATA_NAMED_LOCATIONS);
+	struct cpprofdata_chunk *chunk = (struct cpprofdata_chunk *)locations -
+	    1;
+	struct kept_names *kept;
+	bool is_damage;
+
+	(void)state;
+	chunk->size += 2 * CPPROFDATA_PAGE;	/* over what follows it */
+	chunk->count = KEPT_CHAIN_MAX + 1;
+	addresses[1].first_location = 0;
+	addresses[1].n_locations = KEPT_CHAIN_MAX + 1;
+	assert_null(read_changed(&bytes, &is_damage, &kept));
+	assert_true(is_damage);
 	kept_names_free(kept);
 	text_free(&bytes);
 }
@@ -532,6 +622,10 @@ main(void)
 		cmocka_unit_test(names_are_read_as_far_as_the_file_goes),
 		cmocka_unit_test(names_survive_damage_at_every_byte),
 		cmocka_unit_test(names_of_a_small_file_are_few),
+		cmocka_unit_test(names_do_not_share_locations),
+		cmocka_unit_test(names_stop_where_addresses_do_not_ascend),
+		cmocka_unit_test(
+		    names_have_no_longer_chains_than_there_may_be),
 		cmocka_unit_test(names_do_not_begin_within_others),
 		cmocka_unit_test(jit_code_that_came_last_counts),
 		cmocka_unit_test(jit_maps_of_others_are_not_read),
