@@ -354,6 +354,16 @@ cpprofdata_tells_of_the_run(void **state)
 	profile_free(profile);
 }
 
+static bool
+has_tally(const struct profile *profile, const char *start)
+{
+	for (uint32_t i = 0; i < profile->n_tallies; i++)
+		if (strncmp(profile->tallies[i].what, start,
+		            strlen(start)) == 0)
+			return true;
+	return false;
+}
+
 static void
 cpprofdata_tells_how_it_was_counted_and_what_that_cost(void **state)
 {
@@ -372,11 +382,59 @@ cpprofdata_tells_how_it_was_counted_and_what_that_cost(void **state)
 	assert_int_equal(profile->processes[0].sampling_ns, 40);
 	assert_string_equal(profile->resources[0].source,
 	    "host, random intervals, places to a tick");
+	assert_true(profile->processes[0].cpu_is_least);
 	profile_free(profile);
 	header_of(&image)->resources[0].source = UINT32_MAX;
+	header_of(&image)->cpu_sampling_ns = 30;	/* with cpu_ns */
+	header_of(&image)->end_mono_ns = 9;	/* by _exit */
 	profile = read_image(&image);
 	assert_null(profile->resources[0].source);
+	assert_int_equal(profile->processes[0].sampling_ns, 30);
+	assert_false(profile->processes[0].cpu_is_least);
 	profile_free(profile);
+}
+
+/* Older collectors do not say which resource lost them. */
+static void
+cpprofdata_tells_losses_once(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+
+	(void)state;
+	whole_image(&image);
+	header_of(&image)->lost[CPPROFDATA_LOST_FULL][0] = 6;
+	profile = read_image(&image);
+	assert_int_equal(profile->tallies[0].count, 9);
+	assert_int_equal(profile->resources[0].lost[LOSS_NO_ROOM], 9);
+	profile_free(profile);
+}
+
+static void
+cpprofdata_tells_what_was_not_sampled_as_it_should_be(void **state)
+{
+	static const struct {
+		uint32_t flag;
+		const char *what;
+	} flags[] = {
+		{ CPPROFDATA_CONFINED, "processes not sampled to the end" },
+		{ CPPROFDATA_RINGS, "processes whose I/O by io_uring" },
+		{ CPPROFDATA_CLOCK_GIVEN_UP, "processes with CPU time by" },
+		{ CPPROFDATA_CUT, "files that somebody cut short" },
+	};
+	static struct image image;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+		struct profile *profile;
+
+		whole_image(&image);
+		header_of(&image)->flags = flags[i].flag;
+		profile = read_image(&image);
+		assert_int_equal(profile->n_tallies, 2);
+		assert_true(has_tally(profile, flags[i].what));
+		profile_free(profile);
+	}
 }
 
 static void
@@ -401,6 +459,175 @@ cpprofdata_makes_each_thread_a_section(void **state)
 	assert_int_equal(profile->sections[1].thread, 1);
 	profile_free(profile);
 }
+
+/* ---- waits ---- */
+
+static const uint64_t second_ns = 1000000000;
+
+/*
+ * The process began at second 1 of the waits' clock, which was second 11 in
+ * UTC.  Its first thread is in a call since second 2, at its second node, and
+ * has its next hit, of a millisecond, after 400 microseconds.  Its other thread
+ * has no node.  No end is known, and a sample was taken at second 1.
+ */
+static struct cpprofdata_thread *
+waiting_image(struct image *image)
+{
+	const struct test_node nodes[] = {
+		{ UINT32_MAX, 0, own_address(), 0, 7, 7 },
+		{ 0, 1, 0x1234, 0, 0, 0 },
+	};
+	const struct cpprofdata_thread threads[2] = {
+		{ .tid = 77, .wait = {
+			.since_ns = 2 * second_ns, .check_ns = 2 * second_ns,
+			.node = 1, .columns = 1, .left = 400 } },
+		{ .tid = 78 },
+	};
+	struct cpprofdata_header *header = header_of(image);
+	size_t chunk;
+
+	begin_image(image);
+	header->flags = CPPROFDATA_WAITS;
+	header->start_ns = header->last_sample_ns = 11 * second_ns;
+	header->start_mono_ns = second_ns;
+	strcpy(header->resources[0].name, "real");
+	header->resources[0].interval = 1000;
+	add_chunk(image, CPPROFDATA_NODES, 0, nodes, 2);
+	add_chunk(image, CPPROFDATA_STRINGS, 0, strings, sizeof strings);
+	add_modules(image);
+	chunk = add_chunk(image, CPPROFDATA_THREADS, 0, threads, 2);
+	return (void *)(image->bytes + chunk +
+	                sizeof(struct cpprofdata_chunk));
+}
+
+static void
+assert_waits(const struct image *image, const char *expected)
+{
+	struct profile *profile = read_image(image);
+
+	assert_stacks(profile, expected);
+	profile_free(profile);
+}
+
+/* A second is 1,000 hits, of which the first comes 600 microseconds early. */
+static const char second_of_wait[] = "sampled_function 7/7\n"
+    "lib.so+0x1234<sampled_function 1000/1\n";
+
+static void
+cpprofdata_charges_waits_up_to_the_end_that_is_known_best(void **state)
+{
+	static struct image image;
+	struct cpprofdata_header *const header = header_of(&image);
+	uint64_t *const ends[] = { &header->end_mono_ns,
+		&header->gone_mono_ns, &header->seen_mono_ns };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct profile *profile;
+
+		waiting_image(&image);
+		for (size_t later = i; later < 3; later++)
+			*ends[later] = (3 + later - i) * second_ns;
+		profile = read_image(&image);
+		assert_stacks(profile, second_of_wait);
+		assert_int_equal(profile->processes[0].end_ns, 13 * second_ns);
+		assert_true(has_tally(profile, "threads waiting at the end"));
+		assert_int_equal(has_tally(profile, "processes whose end "
+		                           "nobody saw"), i == 2);
+		profile_free(profile);
+	}
+	waiting_image(&image);
+	header->last_sample_ns = 13 * second_ns;
+	assert_waits(&image, second_of_wait);
+	waiting_image(&image)[1].wait = (struct cpprofdata_wait){
+		.since_ns = 3 * second_ns, .check_ns = 3 * second_ns };
+	assert_waits(&image, second_of_wait);
+}
+
+/* The waits' clock stood still while the machine slept. */
+static void
+cpprofdata_ends_no_process_before_its_last_sample(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+
+	(void)state;
+	waiting_image(&image);
+	header_of(&image)->last_sample_ns = 99 * second_ns;
+	header_of(&image)->gone_mono_ns = 3 * second_ns;
+	profile = read_image(&image);
+	assert_int_equal(profile->processes[0].end_ns, 99 * second_ns);
+	profile_free(profile);
+}
+
+static void
+cpprofdata_charges_no_wait_that_cannot_be(void **state)
+{
+	static const char alone[] = "sampled_function 7/7\n";
+	static struct image image;
+	struct cpprofdata_wait *wait;
+
+	(void)state;
+	waiting_image(&image)->wait.check_ns++;
+	header_of(&image)->end_mono_ns = 3 * second_ns;
+	assert_waits(&image, alone);	/* it was just being written */
+	waiting_image(&image);
+	header_of(&image)->end_mono_ns = second_ns;
+	assert_waits(&image, alone);	/* it began after the end */
+	wait = &waiting_image(&image)->wait;
+	wait->since_ns = wait->check_ns = second_ns / 2;
+	header_of(&image)->end_mono_ns = 3 * second_ns;
+	assert_waits(&image, alone);	/* it began before the process */
+}
+
+/* Its node's owner is another thread; it has no node; it has no stack. */
+static void
+cpprofdata_charges_waits_without_a_stack(void **state)
+{
+	const struct test_node others[] = {
+		{ UINT32_MAX, 1, 0x10, 0, 1, 1 } };
+	static struct image image;
+	struct cpprofdata_thread *threads = waiting_image(&image);
+
+	(void)state;
+	header_of(&image)->end_mono_ns = 3 * second_ns;
+	add_chunk(&image, CPPROFDATA_NODES, 1, others, 1);
+	threads[0].wait.node = 100;
+	assert_waits(&image, "sampled_function 7/7\n[unknown] 1000/1\n"
+	             "lib.so+0x10 1/1\n");
+	threads = waiting_image(&image);
+	header_of(&image)->end_mono_ns = 3 * second_ns;
+	threads[1].wait = threads[0].wait;
+	threads[1].wait.node = CPPROFDATA_NO_NODE;
+	threads[0].wait.columns = 0;
+	threads[0].wait.since_ns = threads[0].wait.check_ns = 0;
+	assert_waits(&image, "sampled_function 7/7\n[unknown] 1000/1\n");
+}
+
+/* Time that was gathered before the call goes on from the wait's last hit. */
+static void
+cpprofdata_charges_what_no_sample_found(void **state)
+{
+	static struct image image;
+	struct cpprofdata_wait *wait = &waiting_image(&image)->wait;
+
+	(void)state;
+	header_of(&image)->end_mono_ns = 3 * second_ns;
+	wait->gathered_ns = 399 * 1000;
+	assert_waits(&image, second_of_wait);
+	wait->gathered_ns = 400 * 1000;
+	assert_waits(&image, "sampled_function 7/7\n"
+	             "lib.so+0x1234<sampled_function 1000/1\n"
+	             "[no sample] 1/1\n");
+	wait->columns = 0;		/* it is in no call since then */
+	wait->gathered_ns = second_ns / 2;
+	assert_waits(&image, "sampled_function 7/7\n[no sample] 1500/1\n");
+	wait->left = 2001;		/* no meter has that much left */
+	wait->gathered_ns = 0;
+	assert_waits(&image, "sampled_function 7/7\n[no sample] 1000/1\n");
+}
+
+/* ---- the rest ---- */
 
 static void
 cpprofdata_names_phases(void **state)
@@ -749,6 +976,16 @@ main(void)
 		cmocka_unit_test(
 		    cpprofdata_tells_how_it_was_counted_and_what_that_cost),
 		cmocka_unit_test(cpprofdata_makes_each_thread_a_section),
+		cmocka_unit_test(cpprofdata_tells_losses_once),
+		cmocka_unit_test(
+		    cpprofdata_tells_what_was_not_sampled_as_it_should_be),
+		cmocka_unit_test(
+		    cpprofdata_charges_waits_up_to_the_end_that_is_known_best),
+		cmocka_unit_test(
+		    cpprofdata_ends_no_process_before_its_last_sample),
+		cmocka_unit_test(cpprofdata_charges_no_wait_that_cannot_be),
+		cmocka_unit_test(cpprofdata_charges_waits_without_a_stack),
+		cmocka_unit_test(cpprofdata_charges_what_no_sample_found),
 		cmocka_unit_test(cpprofdata_names_phases),
 		cmocka_unit_test(cpprofdata_ignores_resources_without_a_name),
 		cmocka_unit_test(cpprofdata_warns_of_a_module_once),

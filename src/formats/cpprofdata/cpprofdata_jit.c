@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "src/formats/cpprofdata/cpprofdata_writer.h"
+#include "src/formats/cpprofdata/cpprofdata_waits.h"
 
 enum { HOST_MAX = 256 };
 
@@ -26,27 +25,13 @@ is_of_this_machine(const struct cpprofdata_file *file)
 	    strlen(own) == length && memcmp(own, host, length) == 0;
 }
 
-static uint64_t
-end_of(const struct cpprofdata_file *file)
-{
-	const struct cpprofdata_header *header = &file->header;
-	struct timespec now;
-
-	if (header->end_ns != 0)
-		return header->end_ns;
-	if (!cpprofdata_is_written_by(file->name, header->pid))
-		return header->last_sample_ns;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 struct jit_map *
 cpprofdata_jit_map(const struct cpprofdata_file *file, struct error *error)
 {
 	struct jit_process process = {
 		.pid = file->header.pid,
 		.begin_ns = file->header.start_ns,
-		.end_ns = end_of(file),
+		.end_ns = cpprofdata_find_end(file).utc_ns,
 		/* Nothing was written then. */
 		.owner = (uid_t)-1,
 	};

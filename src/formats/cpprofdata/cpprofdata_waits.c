@@ -63,20 +63,30 @@ last_sign_of_life(const struct cpprofdata_file *file)
 	return last;
 }
 
+static uint64_t
+now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 struct cpprofdata_end
 cpprofdata_find_end(const struct cpprofdata_file *file)
 {
 	const struct cpprofdata_header *header = &file->header;
 	struct cpprofdata_end end = { .is_seen = true };
-	struct timespec now;
 
 	if (header->end_ns == 0)
 		end.is_running = cpprofdata_is_written_by(file->name,
 		                                          header->pid);
-	if (end.is_running && clock_gettime(CLOCK_MONOTONIC, &now) == 0) {
-		end.mono_ns = (uint64_t)now.tv_sec * 1000000000 +
-		    (uint64_t)now.tv_nsec;
-	} else if (header->end_mono_ns != 0) {
+	if (end.is_running) {
+		end.mono_ns = now_ns(CLOCK_MONOTONIC);
+		end.utc_ns = now_ns(CLOCK_REALTIME);
+		return end;
+	}
+	if (header->end_mono_ns != 0) {
 		end.mono_ns = header->end_mono_ns;
 	} else if (header->gone_mono_ns != 0) {
 		end.mono_ns = header->gone_mono_ns;
@@ -87,11 +97,13 @@ cpprofdata_find_end(const struct cpprofdata_file *file)
 	end.utc_ns = header->end_ns;
 	if (end.utc_ns != 0)
 		return end;
-	end.utc_ns = header->last_sample_ns;
 	if (header->start_mono_ns != 0 &&
 	    end.mono_ns >= header->start_mono_ns)
 		end.utc_ns = header->start_ns +
 		    (end.mono_ns - header->start_mono_ns);
+	/* While a machine sleeps, the monotonic clock stands still. */
+	if (end.utc_ns < header->last_sample_ns)
+		end.utc_ns = header->last_sample_ns;
 	return end;
 }
 
