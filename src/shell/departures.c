@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/cpprofdata.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/cpprofdata/cpprofdata_writer.h"
 
 #define BEAT_MS 500
@@ -49,8 +49,7 @@ static bool
 is_process_file(const struct departures *departures, const char *entry,
                 char path[PATH_MAX])
 {
-	return strncmp(entry, CPPROFDATA_FILE_PREFIX,
-	               sizeof CPPROFDATA_FILE_PREFIX - 1) == 0 &&
+	return cpprofdata_is_file_name(entry, NULL) &&
 	    strcmp(entry, CPPROFDATA_BRIEF_FILE) != 0 &&
 	    (size_t)snprintf(path, PATH_MAX, "%s/%s", departures->directory,
 	                     entry) < PATH_MAX;

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/cpprofdata.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/cpprofdata/cpprofdata_writer.h"
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/formats/cpprofdata/recording_names.h"
@@ -69,8 +69,7 @@ is_process_file(int directory, const char *entry)
 {
 	struct stat status;
 
-	return strncmp(entry, CPPROFDATA_FILE_PREFIX,
-	               sizeof CPPROFDATA_FILE_PREFIX - 1) == 0 &&
+	return cpprofdata_is_file_name(entry, NULL) &&
 	    fstatat(directory, entry, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISREG(status.st_mode);
 }
@@ -194,13 +193,14 @@ is_at_work(int directory, const char *path, const struct process_files *files)
 		return true;
 	flock(directory, LOCK_UN);
 	for (size_t i = 0; i < files->n && !is_written; i++) {
-		const char *entry = strrchr(files->paths[i], '/') + 1;
+		const char *entry = last_component(files->paths[i]);
+		uint64_t pid;
 		char *whole;
 
 		if (asprintf(&whole, "%s/%s", path, entry) < 0)
 			return true;
-		is_written = cpprofdata_is_written_by(whole, strtoul(entry +
-		    sizeof CPPROFDATA_FILE_PREFIX - 1, NULL, 10));
+		is_written = cpprofdata_is_file_name(entry, &pid) &&
+		    cpprofdata_is_written_by(whole, pid);
 		free(whole);
 	}
 	return is_written;

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/cpprofdata.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/cpprofdata/cpprofdata_writer.h"
 #include "src/shell/earlier.h"
 #include "src/shell/keep_names.h"
@@ -55,32 +56,24 @@ for_each_entry(const char *name, entry_function *each, void *context,
 	return result;
 }
 
-static int
-is_process_file(const char *entry)
-{
-	return strncmp(entry, CPPROFDATA_FILE_PREFIX,
-	               sizeof CPPROFDATA_FILE_PREFIX - 1) == 0;
-}
-
 /* Says no to what is no recording's and to what is still being written. */
 static int
 check_entry(const char *path, const char *entry, void *context,
             struct error *error)
 {
 	struct recording *recording = context;
-	unsigned long pid;
+	uint64_t pid;
 
 	if (keep_names_is_file(entry)) {
 		recording->is_empty = false;
 		return 0;
 	}
-	if (!is_process_file(entry))
+	if (!cpprofdata_is_file_name(entry, &pid))
 		return error_set(error, "%s is no recording's: choose another "
 		                 "directory with -o", path);
 	recording->is_empty = false;
-	pid = strtoul(entry + sizeof CPPROFDATA_FILE_PREFIX - 1, NULL, 10);
 	if (cpprofdata_is_written_by(path, pid))
-		return error_set(error, "%s: process %lu is still being "
+		return error_set(error, "%s: process %" PRIu64 " is still being "
 		                 "recorded there: end it, or choose another "
 		                 "directory with -o", recording->name, pid);
 	return 0;
@@ -314,7 +307,7 @@ summarise_entry(const char *path, const char *entry, void *context,
 	struct error unreadable = { 0 };
 
 	(void)error;
-	if (is_process_file(entry))
+	if (cpprofdata_is_file_name(entry, NULL))
 		cpprofdata_summarise(path, context, &unreadable);
 	return 0;
 }

@@ -9,7 +9,6 @@
 
 #include <endian.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -384,6 +383,18 @@ cpprofdata_file_each(const struct cpprofdata_file *file,
 				return -1;
 	}
 	return 0;
+}
+
+bool
+cpprofdata_is_file_name(const char *entry, uint64_t *pid)
+{
+	const size_t n = sizeof CPPROFDATA_FILE_PREFIX - 1;
+
+	if (strncmp(entry, CPPROFDATA_FILE_PREFIX, n) != 0)
+		return false;
+	if (pid != NULL)
+		*pid = strtoull(entry + n, NULL, 10);
+	return true;
 }
 
 uint64_t

@@ -8,6 +8,7 @@
 #ifndef CPPROF_FORMATS_CPPROFDATA_FILE_H
 #define CPPROF_FORMATS_CPPROFDATA_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,12 @@ int cpprofdata_file_open(struct cpprofdata_file *file, struct source *source,
 int cpprofdata_file_open_names(struct cpprofdata_file *file,
                                struct source *source, struct error *error);
 void cpprofdata_file_close(struct cpprofdata_file *file);
+
+/*
+ * Whether an entry of a recording's directory has the name of a process's file;
+ * *pid, unless NULL, is the number in it.
+ */
+bool cpprofdata_is_file_name(const char *entry, uint64_t *pid);
 
 /* How many records of a type there are. */
 uint64_t cpprofdata_runs_count(const struct cpprofdata_runs *runs);
