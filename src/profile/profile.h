@@ -90,6 +90,7 @@ struct frame {
 					 * location's function starts, or
 					 * NO_OFFSET */
 	enum frame_stand_in stand_in;	/* why its name is none's */
+	bool is_made_up;	/* its name is, for want of a symbol */
 	bool has_debug_lines;	/* its lines and inlined locations are from
 				 * debug information, not from the input */
 };

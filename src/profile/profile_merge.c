@@ -161,6 +161,7 @@ merge_frame(struct merge *merge, const struct profile *from,
 	merge->sum->frames[*number].function_offset = frame->function_offset;
 	merge->sum->frames[*number].has_debug_lines = frame->has_debug_lines;
 	merge->sum->frames[*number].stand_in = frame->stand_in;
+	merge->sum->frames[*number].is_made_up = frame->is_made_up;
 	return 0;
 }
 

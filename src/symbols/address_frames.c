@@ -28,6 +28,7 @@ struct address {
 	uint32_t function;	/* a name, once that is known */
 	uint32_t offset;	/* into the function, or NO_OFFSET */
 	bool is_as_kept;	/* it has the kept name */
+	bool is_made_up;	/* for want of a symbol */
 	uint8_t stand_in;	/* enum frame_stand_in */
 	const struct kept_address *kept;	/* NULL: nothing */
 };
@@ -148,7 +149,7 @@ address_frames_add(struct address_frames *frames, uint32_t module,
 		slot = find_slot(frames, module, address);
 	}
 	frames->items[frames->n] = (struct address){ address, module,
-		NO_NAME, NO_OFFSET, false, FRAME_IS_NAMED, NULL };
+		NO_NAME, NO_OFFSET, false, false, FRAME_IS_NAMED, NULL };
 	*slot = (uint32_t)++frames->n;
 	return *slot - 1;
 }
@@ -173,6 +174,7 @@ name_nameless(struct profile *profile, struct address *item, uint64_t address,
 	const char *path = profile->modules[item->module].path;
 	const char *name = profile_module_name(profile, item->module);
 
+	item->is_made_up = true;
 	if (path[0] == '[' && module_symbols_count(symbols) == 0) {
 		item->function = names_add(profile->names, path, strlen(path),
 		                           error);
@@ -269,6 +271,7 @@ name_as_kept(struct address_frames *frames, struct profile *profile,
 	struct address *item = sorted[i];
 
 	item->offset = item->kept->offset;
+	item->is_made_up = !item->kept->is_symbol;
 	if (i > 0 && sorted[i - 1]->kept != NULL &&
 	    sorted[i - 1]->kept->function == item->kept->function &&
 	    sorted[i - 1]->is_as_kept)
@@ -312,15 +315,17 @@ name_with(struct address_frames *frames, struct module_symbols *symbols,
 		if (module_symbols_find(symbols, item->address, &symbol,
 		                        error) != 0)
 			return -1;
-		if (symbol != NULL && symbol == last)
+		if (symbol != NULL && symbol == last) {
 			item->function = sorted[i - 1]->function;
-		else if (symbol == NULL || *symbol->name == '\0')
+			item->is_made_up = sorted[i - 1]->is_made_up;
+		} else if (symbol == NULL || *symbol->name == '\0') {
 			name_nameless(profile, item, symbol != NULL ?
 			    symbol->start : item->address, symbols, state,
 			    error);
-		else
+		} else {
 			item->function = add_symbol_name(profile, symbol,
 			                                 error);
+		}
 		if (item->function == NO_NAME)
 			return -1;
 		item->offset = offset_in(symbol, item->address);
@@ -527,6 +532,7 @@ enter_frames(const struct address_frames *frames, struct profile *profile,
 			return -1;
 		profile->frames[i].function_offset = item->offset;
 		profile->frames[i].stand_in = item->stand_in;
+		profile->frames[i].is_made_up = item->is_made_up;
 		if (item->kept != NULL && item->kept->has_lines &&
 		    module != NO_MODULE &&
 		    enter_lines(frames, profile, (uint32_t)i, error) != 0)

@@ -55,21 +55,6 @@ add_name(struct names_writer *writer, uint32_t name)
 	return writer->string_of[name];
 }
 
-/* Whether a name was given for want of a symbol; see address_frames.h. */
-static bool
-is_nameless(const struct profile *profile, const struct frame *frame,
-            uint32_t function)
-{
-	const char *text = names_text(profile->names, function);
-	const char *path = profile->modules[frame->module].path;
-	const char *name = last_component(path);
-	size_t length = strlen(name);
-
-	return strcmp(text, path) == 0 ||
-	    (strncmp(text, name, length) == 0 &&
-	     strncmp(text + length, "+0x", 3) == 0);
-}
-
 static void
 add_locations(struct names_writer *writer, const struct frame *frame)
 {
@@ -108,7 +93,7 @@ add_address(struct names_writer *writer, const struct frame *frame,
 	};
 	uint32_t flags = 0;
 
-	if (!is_nameless(profile, frame, function))
+	if (!frame->is_made_up)
 		flags |= CPPROFDATA_NAMED_SYMBOL;
 	if (frame->has_debug_lines || lines_were_read)
 		flags |= CPPROFDATA_NAMED_LINES;
