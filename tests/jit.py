@@ -9,6 +9,8 @@ import json
 import math
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -140,9 +142,34 @@ def check_without_names():
     hits, _ = functions("late")
     check_shares("without names kept, the map is read when it is opened",
                  hits, share, "made")
+    host = socket.gethostname().encode()
+    shutil.copytree("late", "other")
+    for path in glob.glob("other/cpprofdata.*"):
+        with open(path, "r+b") as file:
+            changed = file.read().replace(b"\0" + host + b"\0",
+                                          b"\0" + b"x" * len(host) + b"\0")
+            file.seek(0)
+            file.write(changed)
+    hits, _ = functions("other")
+    check("but not for a process of another machine", "[jit]" in hits, hits)
     remove(pid)
     hits, _ = functions("late")
     check("as long as it is there", "[jit]" in hits, hits)
+
+
+def check_named_again():
+    """Names that are kept stay when a process has sampled more since."""
+    pid, _ = run("again", "map")
+    remove(pid)
+    before, _ = functions("again")
+    with open("again/names", "rb") as file:
+        named_ns = struct.unpack_from("<Q", file.read(64), 48)[0]
+    with open(f"again/cpprofdata.{pid}", "r+b") as file:
+        file.seek(64)
+        file.write(struct.pack("<Q", named_ns + 1))
+    after, _ = functions("again")
+    check("names that are kept stay when others are added",
+          "made::three quarters" in after and after == before, after)
 
 
 def check_two_processes():
@@ -189,6 +216,7 @@ def main():
         check_dump()
         check_none()
         check_without_names()
+        check_named_again()
         check_two_processes()
         check_node()
         os.chdir("/")

@@ -219,6 +219,22 @@ def check_left_behind():
     same("and shows the same without its program", before, after)
 
 
+def check_named_again():
+    """Names that are kept stay when a process has sampled more since."""
+    record("again", "./kept", "100")
+    before, _ = views("again")
+    first = named_ns("again")
+    for path in glob.glob("again/cpprofdata.*"):
+        with open(path, "r+b") as file:
+            file.seek(64)
+            file.write(struct.pack("<Q", first + 1))
+    os.rename("kept", "kept.old")
+    after, _ = views("again")
+    os.rename("kept.old", "kept")
+    check("what was sampled later is named", named_ns("again") > first)
+    same("and what has names keeps them without its program", before, after)
+
+
 def check_other_build():
     """A late naming takes nothing from a program that was rebuilt."""
     record("old", "./kept", "100")
@@ -340,6 +356,7 @@ def main():
         check_killed()
         check_while_it_runs()
         check_left_behind()
+        check_named_again()
         check_other_build()
         check_without_build_id()
         check_processes()
