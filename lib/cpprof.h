@@ -32,11 +32,14 @@ extern "C" {
 /*
  * Starts sampling all threads of the process, those to come too, and children
  * that it forks.  The recording goes into the directory, made if need be;
- * NULL: into PROGRAM.cpprof in the working directory.  Files that processes
- * now gone have left there are removed.  After cpprof_stop it goes on with the
- * recording that was begun first.  No effect while sampling is on.
+ * NULL: into PROGRAM.cpprof in the working directory.  An earlier recording
+ * there is moved to PROGRAM.1.cpprof, the one before to PROGRAM.2.cpprof, and so
+ * on; one into which others that run record is shared.  After cpprof_stop it
+ * goes on with the recording that was begun first.  No effect while sampling is
+ * on.
  *
- * ENOTEMPTY: the directory holds something else.  EBUSY: a debugger watches
+ * ENOTEMPTY: the directory holds something else.  EAGAIN: `cpprof record`
+ * records there.  EBUSY: a debugger watches
  * the process.  EPERM: the program runs with other rights than its caller's.
  */
 int cpprof_start(const char *directory);

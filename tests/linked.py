@@ -5,6 +5,7 @@ The library, its header and its pkg-config file are installed into a directory
 of their own; tests/programs/linked.c is built against them, run with and
 without `cpprof record`, and its recordings are looked at.  Speaks TAP.
 """
+import fcntl
 import os
 import re
 import shutil
@@ -199,12 +200,19 @@ def starting_often_is_cheap_and_names_are_bounded(linked):
     assert profile.n_threads == 1 and len(profile.data) < 100000
 
 
-def a_recording_is_replaced_and_nothing_else(linked):
+def an_earlier_recording_is_moved_and_nothing_lost(linked):
+    """Also one that was opened, and so has names."""
     out, place = linked.run('phases', 'mine')
     first = os.listdir(os.path.join(place, 'mine'))
     assert os.stat(os.path.join(place, 'mine')).st_mode & 0o777 == 0o700
-    run(linked.program, 'phases', 'mine', cwd=place,
-        env=environment(LD_LIBRARY_PATH=linked.libraries))
+    run(CPPROF, '-e', 'functions', os.path.join(place, 'mine'))
+    assert 'names' in os.listdir(os.path.join(place, 'mine'))
+    for _ in range(2):
+        run(linked.program, 'phases', 'mine/', cwd=place,
+            env=environment(LD_LIBRARY_PATH=linked.libraries))
+    assert sorted(os.listdir(place)) == ['mine', 'mine.1', 'mine.2']
+    assert sorted(os.listdir(os.path.join(place, 'mine.2'))) == \
+        sorted(first + ['names'])
     second = os.listdir(os.path.join(place, 'mine'))
     assert len(second) == 1 and first != second
     for name in ('mine/precious', 'file'):
@@ -217,6 +225,32 @@ def a_recording_is_replaced_and_nothing_else(linked):
         assert out == '-1 ' + reason, out
     assert sorted(os.listdir(os.path.join(place, 'mine'))) == \
         sorted(second + ['precious'])
+
+
+def processes_of_one_run_share_a_recording(linked):
+    """However near to each other they start and end, nothing is lost."""
+    place = tempfile.mkdtemp(dir=linked.directory)
+    ranks = [subprocess.Popen([linked.program, 'phases'], cwd=place,
+                              stdout=subprocess.DEVNULL,
+                              env=environment(
+                                  LD_LIBRARY_PATH=linked.libraries))
+             for _ in range(12)]
+    assert [rank.wait() for rank in ranks] == [0] * 12
+    found = [name.split('.')[1] for folder in os.listdir(place)
+             for name in os.listdir(os.path.join(place, folder))]
+    assert sorted(found) == sorted(str(rank.pid) for rank in ranks), \
+        (os.listdir(place), found)
+
+
+def who_records_there_is_left_alone(linked):
+    place = tempfile.mkdtemp(dir=linked.directory)
+    os.mkdir(os.path.join(place, 'mine'), 0o700)
+    folder = os.open(os.path.join(place, 'mine'), os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    out = run(linked.program, 'refused', 'mine', cwd=place,
+              env=environment(LD_LIBRARY_PATH=linked.libraries))
+    os.close(folder)
+    assert out == '-1 EAGAIN', out
 
 
 def a_second_attempt_is_like_a_first(linked):
@@ -271,7 +305,9 @@ CASES = (
     the_program_has_resources_of_its_own,
     without_a_start_nothing_happens,
     starting_often_is_cheap_and_names_are_bounded,
-    a_recording_is_replaced_and_nothing_else,
+    an_earlier_recording_is_moved_and_nothing_lost,
+    processes_of_one_run_share_a_recording,
+    who_records_there_is_left_alone,
     a_second_attempt_is_like_a_first,
     record_keeps_its_recording,
     the_header_is_good_c_and_c_plus_plus,
