@@ -159,8 +159,14 @@ tell_result(const struct session *session, const char *name,
 		             n_rings == 1 ? "" : "es");
 	if (!is_alone && summary.n_processes > 0)
 		tell_missing(session, time);
-	if (is_default && summary.n_processes > 0 && summary.n_samples <= 1 &&
-	    !sampled_time_is_much(time))
+	if (summary.n_running > 0)
+		session_note(session, summary.n_running == 1 ?
+		             "%" PRIu64 " process still runs, and is recorded "
+		             "until its end" :
+		             "%" PRIu64 " processes still run, and are "
+		             "recorded until their ends", summary.n_running);
+	else if (is_default && summary.n_processes > 0 &&
+	         summary.n_samples <= 1 && !sampled_time_is_much(time))
 		session_note(session, "next to no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");
 }

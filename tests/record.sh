@@ -167,6 +167,15 @@ sleep 1
 is 'and what outlives the program still finds it' 'soon late ' \
 	"$(cat blank.out late.err | tr '\n' ' ')"
 
+mkfifo fifo
+"$cpprof" record -o daemon.cpprof -- sh -c \
+	"sh -c '$spin; echo ready >fifo; exec cat fifo' & read -r line <fifo" \
+	>/dev/null 2>daemon.err
+like 'what still runs in the end is told' \
+	'^cpprof: 1 process still runs, and is recorded until its end' \
+	"$(cat daemon.err)"
+echo go >fifo
+
 # Opened while it runs, and killed.
 "$cpprof" record -o live.cpprof -- "$forms" 20 >/dev/null 2>&1 &
 waited=0

@@ -79,21 +79,20 @@ add_source(const struct cpprofdata_file *file, uint32_t r,
 
 /* Waits that have not ended are one sample each. */
 static void
-add_waits(const struct cpprofdata_file *file, struct samples *samples)
+add_waits(const struct cpprofdata_file *file, const struct cpprofdata_end *end,
+          struct samples *samples)
 {
 	const struct cpprofdata_runs *runs =
 	    &file->runs[CPPROFDATA_THREADS];
-	struct cpprofdata_end end;
 
 	if ((file->header.flags & CPPROFDATA_WAITS) == 0)
 		return;
-	end = cpprofdata_find_end(file);
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++) {
 			struct cpprofdata_charge
 			    charges[CPPROFDATA_CHARGES_MAX];
 			bool waits;
-			size_t n_charges = cpprofdata_wait_charges(file, &end,
+			size_t n_charges = cpprofdata_wait_charges(file, end,
 			    (uint32_t)(runs->items[i].first + k), charges,
 			    &waits);
 
@@ -109,6 +108,7 @@ add_file(const struct cpprofdata_file *file,
          struct cpprofdata_summary *summary)
 {
 	const struct cpprofdata_runs *runs = &file->runs[CPPROFDATA_NODES];
+	const struct cpprofdata_end end = cpprofdata_find_end(file);
 	struct samples samples = { { 0 } };
 
 	if ((file->header.flags & CPPROFDATA_BRIEF) != 0) {
@@ -118,13 +118,14 @@ add_file(const struct cpprofdata_file *file,
 		return;
 	}
 	summary->n_files++;
+	summary->n_running += end.is_running;
 	summary->n_processes +=
 	    (file->header.flags & CPPROFDATA_CONTINUES) == 0;
 	summary->n_lost +=
 	    file->header.drops[CPPROFDATA_LOST_FULL].samples;
 	summary->n_by_ticks +=
 	    (file->header.flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0;
-	add_waits(file, &samples);
+	add_waits(file, &end, &samples);
 	for (size_t i = 0; i < runs->n; i++)
 		for (uint64_t k = 0; k < runs->items[i].n; k++)
 			add_node(file, runs->items[i].offset +

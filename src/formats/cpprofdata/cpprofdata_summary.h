@@ -29,6 +29,7 @@ struct cpprofdata_summary {
 	struct cpprofdata_summary_resource resources[CPPROFDATA_MAX_RESOURCES];
 	size_t n_resources;
 	uint64_t n_lost;	/* samples that found no room */
+	uint64_t n_running;	/* files whose process has not ended */
 	uint64_t n_by_ticks;	/* files with CPPROFDATA_CLOCK_GIVEN_UP */
 	/* What resources were counted from, each once; the first that fit. */
 	struct cpprofdata_summary_source
