@@ -169,7 +169,7 @@ is 'and what outlives the program still finds it' 'soon late ' \
 
 mkfifo fifo
 "$cpprof" record -o daemon.cpprof -- sh -c \
-	"sh -c '$spin; echo ready >fifo; exec cat fifo' & read -r line <fifo" \
+	"sh -c '$spin; echo ready >fifo; read -r line <fifo' & read -r line <fifo" \
 	>/dev/null 2>daemon.err
 like 'what still runs in the end is told' \
 	'^cpprof: 1 process still runs, and is recorded until its end' \
