@@ -286,10 +286,10 @@ const struct command command_info = {
 	    "modules and functions the profile has, the deepest stack, what "
 	    "the collector had to leave out, and for each resource its gtick, "
 	    "the gticks from one sample to the next, hits and samples. Of a "
-	    "recording it also shows the CPU time (of processes that were "
-	    "killed: as of their last sample, so \"at least\"), the share of it "
-	    "that sampling took, how many threads were waiting when it ended, "
-	    "and for each resource how it was counted.",
+	    "recording it also shows the CPU time (\"at least\" if processes "
+	    "were killed, whose time is known as of their last sample), the "
+	    "share of it that sampling took, how many threads were waiting "
+	    "when it ended, and for each resource how it was counted.",
 	.example = "info",
 	.run = info_run,
 };

@@ -32,18 +32,18 @@ prompt_set(struct session *session, const struct value *value,
 
 const struct command command_prompt = {
 	.name = "prompt",
-	.summary = "whether cpprof record opens the prompt in the end",
+	.summary = "whether cpprof record opens the prompt at the end",
 	.description =
 	    "auto, the default: cpprof record on a terminal opens the "
 	    "recording at the prompt, unless something was written to the "
 	    "terminal while the program ran; then its output stays in sight "
-	    "and the shell comes back. always and never do the same whatever "
-	    "the program does; record --prompt and --no-prompt are for once."
-	    "\n\n"
+	    "and the shell comes back. always and never do not look at what "
+	    "was written. record --prompt and --no-prompt choose for one "
+	    "recording.\n\n"
 	    "To keep a setting, write it into $XDG_CONFIG_HOME/cpprof/settings "
-	    "(~/.config/cpprof/settings), as show prints it. The file "
-	    "is read before the prompt opens and by record on a terminal, "
-	    "never by scripts.",
+	    "(~/.config/cpprof/settings), as show prints it. The file is read "
+	    "before the prompt opens and by record on a terminal, never by "
+	    "scripts.",
 	.example = "prompt never",
 	.arguments = prompt_arguments,
 	.choices = prompt_choices,
