@@ -647,15 +647,16 @@ callgrind_tells_recursion_by_levels(void **state)
 	assert_exported(&exporter_callgrind, "f;f;g;f 8\nf 1\nf;g 2\n",
 	    "# callgrind format\nversion: 1\n"
 	    "creator: cpprof (names as callgrind's)\n"
+	    "desc: Calls: not counted, 1 stands for any number\n"
 	    "positions: line\nevent: samples : samples, 1 sample each\n"
 	    "events: samples\nsummary: 11\n"
 	    "\nfl=(1) ???\nfn=(1) f\n0 1\n"
-	    "cfi=(1)\ncfn=(2) f'2\ncalls=0 0\n0 8\n"
-	    "cfi=(1)\ncfn=(3) g\ncalls=0 0\n0 2\n"
+	    "cfi=(1)\ncfn=(2) f'2\ncalls=1 0\n0 8\n"
+	    "cfi=(1)\ncfn=(3) g\ncalls=1 0\n0 2\n"
 	    "\nfl=(1)\nfn=(2)\n0 8\n"
-	    "cfi=(1)\ncfn=(3)\ncalls=0 0\n0 8\n"
+	    "cfi=(1)\ncfn=(3)\ncalls=1 0\n0 8\n"
 	    "\nfl=(1)\nfn=(3)\n0 2\n"
-	    "cfi=(1)\ncfn=(2)\ncalls=0 0\n0 8\n"
+	    "cfi=(1)\ncfn=(2)\ncalls=1 0\n0 8\n"
 	    "\ntotals: 11\n");
 }
 

@@ -266,6 +266,8 @@ set_calls(struct callgrind_reader *reader, const char *text,
 	if (callgrind_number(text, &reader->calls) == NULL)
 		return text_lines_reject(&reader->lines,
 		                         "expected a number of calls", error);
+	if (reader->is_uncounted)
+		reader->calls = 0;
 	reader->is_call = true;
 	return 0;
 }

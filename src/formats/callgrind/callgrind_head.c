@@ -158,6 +158,18 @@ set_creator(struct callgrind_reader *reader, const char *text, size_t length)
 	reader->events.is_own = memmem(text, length, "cpprof", 6) != NULL;
 }
 
+/* What export_callgrind.c says of calls. */
+static void
+note_description(struct callgrind_reader *reader, const char *text,
+                 size_t length)
+{
+	callgrind_trim(&text, &length);
+	reader->has_estimates |= callgrind_is_key(text, length,
+	                                          CALLGRIND_ESTIMATES);
+	reader->is_uncounted |= callgrind_is_key(text, length,
+	                                         CALLGRIND_UNCOUNTED);
+}
+
 /* KEY: TEXT.  Keys that mean nothing here are passed over. */
 int
 callgrind_head_line(struct callgrind_reader *reader, const char *line,
@@ -195,7 +207,6 @@ callgrind_head_line(struct callgrind_reader *reader, const char *line,
 	if (callgrind_is_key(line, key_length, "creator"))
 		set_creator(reader, text, length);
 	if (callgrind_is_key(line, key_length, "desc"))
-		reader->has_estimates |= memmem(text, length,
-		    CALLGRIND_ESTIMATES, strlen(CALLGRIND_ESTIMATES)) != NULL;
+		note_description(reader, text, length);
 	return 0;
 }

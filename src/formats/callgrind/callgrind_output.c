@@ -157,6 +157,15 @@ add_process(struct text_buffer *text, const struct process *process)
 	text_add_char(text, '\n');
 }
 
+static bool
+counts_calls(const struct call_graph *graph)
+{
+	for (uint32_t i = 0; graph != NULL && i < graph->n_arcs; i++)
+		if (graph->arcs[i].calls > 0)
+			return true;
+	return false;
+}
+
 void
 callgrind_output_header(struct callgrind_output *output,
                         const uint64_t *totals)
@@ -169,6 +178,9 @@ callgrind_output_header(struct callgrind_output *output,
 		add_process(&output->text, &output->profile->processes[0]);
 	if (graph != NULL && !graph->has_hits)
 		text_add_string(&output->text, "desc: " CALLGRIND_ESTIMATES
+		                "\n");
+	else if (!counts_calls(graph))
+		text_add_string(&output->text, "desc: " CALLGRIND_UNCOUNTED
 		                "\n");
 	text_add_string(&output->text, "positions: line\n");
 	add_events(&output->text, output->profile);
@@ -285,6 +297,15 @@ callgrind_output_hits(struct callgrind_output *output, uint32_t line,
 	add_numbers(output, hits);
 }
 
+static bool
+has_hits(const struct profile *profile, const uint64_t *hits)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (hits[r] > 0)
+			return true;
+	return false;
+}
+
 void
 callgrind_output_call(struct callgrind_output *output,
                       const struct callgrind_function *callee,
@@ -294,6 +315,8 @@ callgrind_output_call(struct callgrind_output *output,
 	static const char *const keys[] = { "cob", "cfi", "cfn" };
 
 	add_function(output, keys, callee, error);
+	if (n_calls == 0 && has_hits(output->profile, hits))
+		n_calls = 1;
 	text_add_format(&output->text, "calls=%" PRIu64 " 0\n", n_calls);
 	callgrind_output_hits(output, line, hits);
 }

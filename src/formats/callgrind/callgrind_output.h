@@ -50,7 +50,7 @@ int callgrind_output_start(struct callgrind_output *output,
 void callgrind_output_free(struct callgrind_output *output);
 
 /*
- * The header, which says whether costs of calls are estimates, up to
+ * The header, which says whether calls or only their costs are known, up to
  * "summary: TOTALS"; the same numbers behind another key.
  */
 void callgrind_output_header(struct callgrind_output *output,
@@ -71,7 +71,10 @@ void callgrind_output_file(struct callgrind_output *output,
 void callgrind_output_hits(struct callgrind_output *output, uint32_t line,
                            const uint64_t *hits);
 
-/* Calls from a line; n_calls 0: unknown. */
+/*
+ * Calls from a line; n_calls 0: unknown.  Then 1 is written where they cost
+ * anything, for callgrind_annotate takes costs of no calls as the caller's own.
+ */
 void callgrind_output_call(struct callgrind_output *output,
                            const struct callgrind_function *callee,
                            uint64_t n_calls, uint32_t line,

@@ -30,6 +30,7 @@ struct callgrind_reader {
 	bool has_pid, has_thread, is_head;
 	bool is_callgrind;		/* the creator is */
 	bool has_estimates;		/* costs of calls are not believed */
+	bool is_uncounted;		/* numbers of calls are not */
 	bool has_end;			/* a line that stands behind costs */
 	uint32_t n_positions;
 	uint32_t line_column;		/* of the positions, UINT32_MAX: none */

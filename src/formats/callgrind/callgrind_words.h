@@ -10,6 +10,9 @@
 /* A line "desc:" where costs of calls are estimates, as cpprof writes it. */
 #define CALLGRIND_ESTIMATES "Calls: counted, their costs are estimates"
 
+/* Likewise where calls have costs and were not counted; each says 1. */
+#define CALLGRIND_UNCOUNTED "Calls: not counted, 1 stands for any number"
+
 static inline const char *
 callgrind_skip_blanks(const char *at)
 {

@@ -3,7 +3,7 @@
  *
  * Functions with the hits of their own lines, and calls between them with the
  * hits that were spent in these.  How often a call happened no sample knows,
- * and `calls=0` says so; a profile that was read from functions and calls is
+ * and the header says so; a profile that was read from functions and calls is
  * callgrind_graph.h's.  Functions are told apart by object, file and name;
  * behind the name stands, as in callgrind's own files, the level of recursion,
  * f'2.
