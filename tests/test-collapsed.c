@@ -203,6 +203,27 @@ collapsed_takes_crlf_blank_lines_and_no_last_newline(void **state)
 }
 
 static void
+collapsed_passes_over_comments_behind_stacks(void **state)
+{
+	static const char *const texts[] = {
+		"# mode: wall\n\na;b 1\n# gc: 7\n#b 2\na;b 3\n"
+		    "# duration: 11",
+		"a;b 1\r\n# gc: 7\r\n#b 2\r\na;b 3\r\n# duration: 11\r\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct profile *profile = read_text(texts[i]);
+
+		assert_int_equal(hits_of(profile, 0, "a;b"), 4);
+		assert_int_equal(hits_of(profile, 0, "#b"), 2);
+		assert_int_equal(profile->tree->n_nodes, 3);
+		assert_int_equal(profile->n_warnings, 0);
+		profile_free(profile);
+	}
+}
+
+static void
 collapsed_keeps_odd_names_as_they_are(void **state)
 {
 	struct profile *profile = read_text(
@@ -740,6 +761,7 @@ main(void)
 		cmocka_unit_test(collapsed_stacks_add_up_in_any_order),
 		cmocka_unit_test(
 		    collapsed_takes_crlf_blank_lines_and_no_last_newline),
+		cmocka_unit_test(collapsed_passes_over_comments_behind_stacks),
 		cmocka_unit_test(collapsed_keeps_odd_names_as_they_are),
 		cmocka_unit_test(collapsed_names_of_all_lengths_stay_distinct),
 		cmocka_unit_test(

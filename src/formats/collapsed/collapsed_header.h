@@ -7,7 +7,8 @@
  *	# resource: NAME; gtick=UNIT; interval=N	one a column
  *	# program: TEXT		likewise command, host
  *
- * All others are comments.  A line that begins as one of these and goes on
+ * All others are comments, as are lines that begin with "# " anywhere below:
+ * Austin writes some at the end.  A line that begins as one of these and goes on
  * otherwise is an error, lenient or not: columns guessed wrong would be
  * numbers guessed wrong.
  */

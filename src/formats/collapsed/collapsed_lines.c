@@ -81,6 +81,21 @@ blank_line(const char *line, size_t size)
 }
 
 /*
+ * Length of a comment with its end, 0 where the line is none, or -1 where it
+ * has no end yet.  Bytes behind line[size) can be read.
+ */
+static ssize_t
+comment_line(const char *line, size_t size)
+{
+	const char *end;
+
+	if (line[0] != '#' || line[1] != ' ')
+		return 0;
+	end = memchr(line, '\n', size);
+	return end != NULL ? end + 1 - line : -1;
+}
+
+/*
  * Parses one line, which ends at *end, into the batch.  *last as in the header.
  * 1, 0 where there is no end of line, or -1 with *error set.
  */
@@ -115,16 +130,20 @@ read_stacks(struct collapsed_reader *reader, const char **last,
 
 	while (line < stop) {
 		size_t left = (size_t)(stop - line), end = 0;
-		size_t blank = blank_line(line, left);
-		int result;
+		ssize_t passed = (ssize_t)blank_line(line, left);
+		int result = 0;
 
+		if (passed == 0)
+			passed = comment_line(line, left);
 		reader->lines.number++;
-		if (blank > 0) {
+		if (passed > 0) {
 			*last = NULL;
-			line += blank;
+			line += passed;
 			continue;
 		}
-		result = read_stack(reader, last, line, left, &end, error);
+		if (passed == 0)
+			result = read_stack(reader, last, line, left, &end,
+			                    error);
 		if (result < 0)
 			return -1;
 		if (result == 0) {
