@@ -115,6 +115,10 @@ perf_script_reads_odd_symbols(void **state)
 	expect_frame("\t       0 [unknown] ([unknown])",
 	             "0|[unknown]|[unknown]");
 	expect_frame("\t    1100 a+0x2+0x1 (/p)", "1100|a+0x2|/p");
+	expect_frame("\t    1100 (anonymous namespace)::f(int)+0x1 (/p)",
+	             "1100|(anonymous namespace)::f(int)|/p");
+	expect_frame("\t    1100 (anonymous namespace)::f(int)",
+	             "1100|(anonymous namespace)::f(int)|");
 	expect_frame("\t    add (/p)", "0|add|/p");
 	expect_frame("\t    1100", "1100|[unknown]|");
 	expect_frame("\t    1100  (/p)", "1100|[unknown]|/p");

@@ -246,6 +246,17 @@ drop_offset(struct scan *scan)
 		scan->end = at - 3;
 }
 
+/* Whether a symbol follows the address that ends here, or nothing at all. */
+static bool
+ends_address(struct scan scan)
+{
+	if (scan.at == scan.end)
+		return true;
+	/* "add (/lib/x)" is a symbol, "add (anonymous namespace)::f" is not. */
+	return take_char(&scan, ' ') && scan.at < scan.end &&
+	    last_bracket(scan.at, scan.end) != scan.at;
+}
+
 bool
 perf_script_read_frame(const char *line, size_t length,
                        struct perf_script_frame *frame)
@@ -257,8 +268,7 @@ perf_script_read_frame(const char *line, size_t length,
 	skip_blanks(&scan);
 	behind = scan;
 	frame->has_address = take_hex(&behind, &frame->address) &&
-	    (behind.at == behind.end || (*behind.at == ' ' &&
-	     behind.at + 1 < behind.end && behind.at[1] != '('));
+	    ends_address(behind);
 	if (frame->has_address) {
 		skip_blanks(&behind);
 		scan = behind;
