@@ -194,6 +194,54 @@ perf_script_passes_over_source_lines(void **state)
 	profile_free(profile);
 }
 
+/* Blanks for the tab, nothing for it, and an empty line in front. */
+static void
+perf_script_reads_frames_that_are_indented_otherwise(void **state)
+{
+	static const char *const texts[] = {
+		"p 7 1.5: 10 cycles: \n"
+		"            1100 f(int) const+0x1 (/gone)\n"
+		"  some file.c:17\n"
+		"             1200 main 12 g: (/gone)\n"
+		"\n"
+		"p 7 1.6: 10 cycles: \n\n",
+		"p 7 cycles:\n1100 f(int) const ([kernel.kallsyms])\n"
+		"1200 main 12 g: (/gone)\n\np 7 page-faults:\n",
+		"p 7 1.5: 10 cycles:\n\n\t 1100 f(int) const (/gone)\n"
+		"\t 1200 main 12 g: (/gone)\n\np 7 1.6: 10 cycles:\n",
+		"p 7 1.5: 10 cycles:\r\n\r\n 1100 f(int) const (/gone)\r\n"
+		" 1200 main 12 g: (/gone)\r\n\r\np 7 1.6: 10 cycles:\r\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_text(texts[i]);
+
+		assert_int_equal(hits_of(profile, 0, "main 12 g:;f(int) const"),
+		                 i == 1 ? 1 : 10);
+		hits_of(profile, 0, "[no stack]");
+		assert_int_equal(profile->tree->n_nodes, 3);
+		assert_int_equal(profile->frames[0].address, 0x1100);
+		assert_int_equal(profile->frames[1].address, 0x1200);
+		profile_free(profile);
+	}
+}
+
+static void
+perf_script_commands_may_look_like_addresses(void **state)
+{
+	struct profile *profile = read_text(
+	    "a 7 1.5: 10 cycles: \n"
+	    "a 7 1.6: 20 cycles: 7f1100 f (/gone)\n"
+	    "a 7 cycles: 7f1200 g (/gone)\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "[no stack]"), 10);
+	assert_int_equal(hits_of(profile, 0, "f"), 20);
+	assert_int_equal(hits_of(profile, 0, "g"), 1);
+	profile_free(profile);
+}
+
 static void
 expect_error(const char *text, const char *expected)
 {
@@ -264,11 +312,20 @@ static void
 perf_script_is_told_by_its_contents(void **state)
 {
 	static const char *const others[] = { "", "\n", "a;b 1\n", "# x\n",
-		"main 3 1\n", "# cpprof 1\na b: 3\n" };
+		"main 3 1\n", "# cpprof 1\na b: 3\n",
+		"a 7 b:\nmain;f 3\n" };
+	static const char *const same[] = {
+		"# x\r\n\r\np 7 cycles:\r\n\r\n\t1100 f\r\n",
+		"p 7 cycles:\n1100 f (/p)\n",
+		"p 7 cycles: 1100 f (/p)\n",
+	};
 
 	(void)state;
 	assert_int_equal(format_perf_script.probe(good, sizeof good - 1),
 	                 PROBE_SURE);
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		assert_int_equal(format_perf_script.probe(same[i],
+		    strlen(same[i])), PROBE_SURE);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		assert_int_equal(format_perf_script.probe(others[i],
 		    strlen(others[i])), PROBE_NO);
@@ -287,6 +344,9 @@ main(void)
 		cmocka_unit_test(
 		    perf_script_without_stacks_stands_on_one_line),
 		cmocka_unit_test(perf_script_passes_over_source_lines),
+		cmocka_unit_test(
+		    perf_script_reads_frames_that_are_indented_otherwise),
+		cmocka_unit_test(perf_script_commands_may_look_like_addresses),
 		cmocka_unit_test(
 		    perf_script_refuses_bad_lines_with_their_numbers),
 		cmocka_unit_test(perf_script_lenient_skips_bad_lines),

@@ -3,7 +3,9 @@
  *
  * A sample is a line that says of whom and of which event (perf_script_line.h),
  * lines with a tab in front for its frames, innermost first, and an empty line;
- * or all on one line where no stacks were recorded.  Each distinct line of a
+ * or all on one line where no stacks were recorded.  Where perf's text was
+ * copied by hand or by tools, frames have blanks in front or nothing, and
+ * a sample's first line may have an empty one behind it.  Each distinct line of a
  * frame is a frame, looked at closely only once.  Each event is a resource.
  * Time O(bytes), memory that of the tree and of the distinct frames.
  */
@@ -11,6 +13,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/text_buffer.h"
 #include "src/formats/format.h"
 #include "src/formats/perf/perf_event.h"
 #include "src/formats/perf/perf_script_frames.h"
@@ -36,8 +39,10 @@ struct reader {
 	bool is_inside;			/* a sample, */
 	uint64_t first_line;		/* which began here, */
 	size_t depth;			/* and has so many frames so far */
+	bool is_one_line;		/* which were on its first line */
 	uint32_t event, thread;
 	uint64_t period;
+	struct text_buffer copy;	/* of a frame that has no tab */
 };
 
 /* ---- events and threads ---- */
@@ -174,6 +179,25 @@ add_frame(struct reader *reader, const char *line, size_t length,
 	return 0;
 }
 
+/* Puts a frame that lacks its tab there as if it had one. */
+static int
+add_frame_without_tab(struct reader *reader, const char *line, size_t length,
+                      struct error *error)
+{
+	struct text_buffer *copy = &reader->copy;
+
+	while (length > 0 && *line == ' ') {
+		line++;
+		length--;
+	}
+	copy->length = 0;
+	text_add_char(copy, '\t');
+	text_add(copy, line, length);
+	if (copy->failed)
+		return error_out_of_memory(error);
+	return add_frame(reader, copy->bytes, copy->length, error);
+}
+
 static int
 end_sample(struct reader *reader, struct error *error)
 {
@@ -198,11 +222,20 @@ end_sample(struct reader *reader, struct error *error)
 	return result;
 }
 
+/* Other text hardly looks like an address and an object. */
+static bool
+is_whole_frame(const char *line, size_t length)
+{
+	struct perf_script_frame frame;
+
+	return perf_script_read_frame(line, length, &frame) &&
+	       frame.has_address && frame.object.length > 0;
+}
+
 static int
 begin_sample(struct reader *reader, const struct perf_script_header *header,
              struct error *error)
 {
-	struct perf_script_frame frame;
 	const struct perf_text *rest = &header->rest;
 
 	if (end_sample(reader, error) != 0 ||
@@ -213,11 +246,22 @@ begin_sample(struct reader *reader, const struct perf_script_header *header,
 	reader->first_line = reader->lines.number;
 	reader->depth = 0;
 	reader->period = header->period;
-	/* An event's arguments hardly look like an address and an object. */
-	if (perf_script_read_frame(rest->text, rest->length, &frame) &&
-	    frame.has_address && frame.object.length > 0)
-		return add_frame(reader, rest->text, rest->length, error);
-	return 0;
+	reader->is_one_line = is_whole_frame(rest->text, rest->length);
+	return reader->is_one_line ?
+	       add_frame(reader, rest->text, rest->length, error) : 0;
+}
+
+/*
+ * Whether a line without a tab is a frame of the sample.  A command may look
+ * like an address ("a 7 1.5: ..."), but hardly with a time and an event.
+ */
+static bool
+is_frame_without_tab(const struct reader *reader, const char *line,
+                     size_t length, const struct perf_script_header *header)
+{
+	return reader->is_inside && !reader->is_one_line &&
+	       (header == NULL || !header->has_time) &&
+	       is_whole_frame(line, length);
 }
 
 /*
@@ -229,14 +273,19 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 {
 	struct reader *reader = context;
 	struct perf_script_header header;
+	bool is_header;
 
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
 	if (length == 0)
-		return end_sample(reader, error);
+		return reader->depth > 0 ? end_sample(reader, error) : 0;
 	if (line[0] == '\t' && reader->is_inside)
 		return add_frame(reader, line, length, error);
-	if (perf_script_read_header(line, length, &header))
+	is_header = perf_script_read_header(line, length, &header);
+	if (is_frame_without_tab(reader, line, length,
+	                         is_header ? &header : NULL))
+		return add_frame_without_tab(reader, line, length, error);
+	if (is_header)
 		return begin_sample(reader, &header, error);
 	if (line[0] == '#' || (line[0] == ' ' && reader->is_inside))
 		return 0;
@@ -289,6 +338,7 @@ reader_free(struct reader *reader)
 	names_free(reader->threads);
 	names_free(reader->processes);
 	profile_free(reader->profile);
+	text_free(&reader->copy);
 }
 
 static struct profile *
@@ -319,28 +369,41 @@ perf_script_read(struct source *source, const struct read_options *options,
 
 /* ---- probe ---- */
 
-/* The first line that is neither empty nor a comment is a sample's first. */
+/* The next line that is neither empty nor a comment; false: there is none. */
+static bool
+next_line(const char **at, const char *end, struct perf_text *line)
+{
+	while (*at < end) {
+		const char *text = *at;
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((stop != NULL ? stop : end) - text);
+
+		*at = text + length + 1;
+		if (length > 0 && text[length - 1] == '\r')
+			length--;
+		*line = (struct perf_text){ text, length };
+		if (length > 0 && text[0] != '#')
+			return true;
+	}
+	return false;
+}
+
+/* That is a sample's first; a frame makes sure what is not so clear. */
 static int
 perf_script_probe(const void *head, size_t size)
 {
-	const char *line = head, *end = line + size;
+	const char *at = head, *end = at + size;
 	struct perf_script_header header;
+	struct perf_text line;
 
-	while (line < end) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
-		size_t length = (size_t)((stop != NULL ? stop : end) - line);
-
-		if (length > 0 && line[0] != '#' && line[0] != '\r') {
-			if (!perf_script_read_header(line, length, &header))
-				return PROBE_NO;
-			/* Frames below make sure what is not so clear. */
-			return header.has_time || (stop != NULL &&
-			       stop + 1 < end && stop[1] == '\t') ?
-			    PROBE_SURE : PROBE_NO;
-		}
-		line += length + 1;
-	}
-	return PROBE_NO;
+	if (!next_line(&at, end, &line) ||
+	    !perf_script_read_header(line.text, line.length, &header))
+		return PROBE_NO;
+	if (header.has_time ||
+	    is_whole_frame(header.rest.text, header.rest.length))
+		return PROBE_SURE;
+	return next_line(&at, end, &line) && (line.text[0] == '\t' ||
+	       is_whole_frame(line.text, line.length)) ? PROBE_SURE : PROBE_NO;
 }
 
 const struct format format_perf_script = {
