@@ -151,6 +151,15 @@ perf_script_reads_odd_commands_and_fields(void **state)
 	expect_header("   two words 7  1.5:   3 cycles:", "two words|0/7|3|cycles|");
 	expect_header("a 12 b 7  1.5:   3 cycles:", "a 12 b|0/7|3|cycles|");
 	expect_header(":-1 -1 7 1.5: cycles:", ":-1 -1|0/7|1|cycles|");
+	expect_header(":-1    -1 [003] 1.5:   3 cycles:", ":-1|0/0|3|cycles|");
+	expect_header(":-1 -1/-1 1.5: 3 cycles:", ":-1|0/0|3|cycles|");
+	expect_header("p 7 [003] KE   1.5:   3 cycles:", "p|0/7|3|cycles|");
+	expect_header("p 7 U   3 cycles:", "p|0/7|3|cycles|");
+	expect_header("7  1.5:   3 cycles:", "|0/7|3|cycles|");
+	expect_header("7/8  1.5:   3 cycles:", "|7/8|3|cycles|");
+	expect_header("two words  1.5:   3 cycles:", "two words|0/0|3|cycles|");
+	expect_header(" 1.5:   3 cycles:", "|0/0|3|cycles|");
+	expect_header("7 8 1.5:   3 cycles:", "7|0/8|3|cycles|");
 	expect_header("p 7 1.5: sched:sched_switch: prev_comm=x: 3",
 	              "p|0/7|1|sched:sched_switch| prev_comm=x: 3");
 	expect_header("p 7 1.5: 2 cpu/event=0x3c/u:  1f00 f (/p)",

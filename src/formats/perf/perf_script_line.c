@@ -91,6 +91,23 @@ pass_cpu(struct scan *scan)
 	*scan = ahead;
 }
 
+/*
+ * "U", "KE", "GSp": of what mode the sample is, and what else a record is
+ * marked with (-F +misc).
+ */
+static void
+pass_misc(struct scan *scan)
+{
+	const char *at = scan->at;
+
+	while (at < scan->end && memchr("KUHGgMEFSp", *at, 10) != NULL)
+		at++;
+	if (at == scan->at || at == scan->end || !is_blank(*at))
+		return;
+	scan->at = at;
+	skip_blanks(scan);
+}
+
 /* "1007.550442:" */
 static bool
 pass_time(struct scan *scan)
@@ -137,24 +154,47 @@ take_event(struct scan *scan, struct perf_text *event)
 	return true;
 }
 
-/* What comes behind the command; whether it can be that. */
+/* A process or thread; -1, of which perf knows nothing, becomes 0. */
 static bool
-read_behind_command(struct scan scan, struct perf_script_header *header)
+take_task(struct scan *scan, uint64_t *number)
+{
+	struct scan ahead = *scan;
+
+	if (!take_char(&ahead, '-'))
+		return take_number(scan, number);
+	if (!take_number(&ahead, number) || *number != 1)
+		return false;
+	*number = 0;
+	*scan = ahead;
+	return true;
+}
+
+/* "TID " or "PID/TID " */
+static bool
+take_tasks(struct scan *scan, struct perf_script_header *header)
 {
 	header->pid = 0;
-	header->period = 1;
-	header->event = header->rest = (struct perf_text){ scan.end, 0 };
-	if (!take_number(&scan, &header->tid))
+	if (!take_task(scan, &header->tid))
 		return false;
-	if (take_char(&scan, '/')) {
+	if (take_char(scan, '/')) {
 		header->pid = header->tid;
-		if (!take_number(&scan, &header->tid))
+		if (!take_task(scan, &header->tid))
 			return false;
 	}
-	if (scan.at < scan.end && !is_blank(*scan.at))
+	if (scan->at < scan->end && !is_blank(*scan->at))
 		return false;
-	skip_blanks(&scan);
+	skip_blanks(scan);
+	return true;
+}
+
+/* What comes behind the tasks; whether it can be that. */
+static bool
+read_behind_tasks(struct scan scan, struct perf_script_header *header)
+{
+	header->period = 1;
+	header->event = (struct perf_text){ scan.end, 0 };
 	pass_cpu(&scan);
+	pass_misc(&scan);
 	header->has_time = pass_time(&scan);
 	pass_period(&scan, &header->period);
 	if (!take_event(&scan, &header->event) && !header->has_time)
@@ -165,21 +205,41 @@ read_behind_command(struct scan scan, struct perf_script_header *header)
 }
 
 /*
+ * What comes behind the command; whether it can be that.  Without tasks
+ * (-F -tid), which anything could be, it must have a time and an event.
+ */
+static bool
+read_behind_command(struct scan scan, struct perf_script_header *header)
+{
+	struct scan behind = scan;
+
+	if (take_tasks(&behind, header) && read_behind_tasks(behind, header))
+		return true;
+	header->pid = header->tid = 0;
+	return read_behind_tasks(scan, header) && header->has_time &&
+	       header->event.length > 0;
+}
+
+/*
  * The command ends at the first blank behind which all the rest fits; one that
- * fits with a time is preferred.
+ * fits with a time is preferred.  There may be none (-F -comm).
  */
 bool
 perf_script_read_header(const char *line, size_t length,
                         struct perf_script_header *header)
 {
 	struct scan scan = { line, line + length };
-	struct perf_script_header found;
+	struct perf_script_header found = { .has_time = false };
 	bool is_found = false;
 
 	if (length > 0 && line[0] == '\t')
 		return false;
 	skip_blanks(&scan);
-	found.comm.text = scan.at;
+	found.comm = (struct perf_text){ scan.at, 0 };
+	if (read_behind_command(scan, &found) && found.has_time) {
+		*header = found;
+		return true;
+	}
 	for (; scan.at < scan.end; scan.at++) {
 		if (!is_blank(*scan.at) || scan.at + 1 == scan.end ||
 		    is_blank(scan.at[1]))

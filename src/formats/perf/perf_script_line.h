@@ -19,14 +19,15 @@ struct perf_text {
 };
 
 /*
- * "COMM [PID/]TID [[CPU]] [TIME:] [PERIOD] [EVENT:] [REST]", the first line of
- * a sample.
+ * "COMM [PID/]TID [[CPU]] [MISC] [TIME:] [PERIOD] [EVENT:] [REST]", the first
+ * line of a sample.  COMM and TID may be missing where TIME and EVENT
+ * are there.
  */
 struct perf_script_header {
 	struct perf_text comm;
 	struct perf_text event;		/* empty: not printed */
 	struct perf_text rest;		/* a frame, or an event's arguments */
-	uint64_t pid, tid;		/* pid 0: not printed */
+	uint64_t pid, tid;		/* 0: not printed, or unknown */
 	uint64_t period;		/* 1 where not printed */
 	bool has_time;
 };
