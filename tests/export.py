@@ -83,6 +83,73 @@ def pprof_comes_back(profile):
         assert answers(profile, *commands) == answers(back, *commands)
 
 
+# ---- odd names ----
+
+def varint(number):
+    out = b""
+    while number >= 0x80:
+        out += bytes([number & 0x7f | 0x80])
+        number >>= 7
+    return out + bytes([number])
+
+
+def field(number, value):
+    """Of a message: a number, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def write_pprof(path, types, stacks):
+    """types: [(name, unit)]; stacks: [(names outermost first, values)].
+
+    A pprof file, for it holds any name."""
+    strings, functions, out = [""], [], b""
+
+    def string(text):
+        if text not in strings:
+            strings.append(text)
+        return strings.index(text)
+
+    for name, unit in types:
+        out += field(1, field(1, string(name)) + field(2, string(unit)))
+    for names, values in stacks:
+        functions += [name for name in names if name not in functions]
+        out += field(2, b"".join(
+            [field(1, functions.index(name) + 1) for name in reversed(names)] +
+            [field(2, value) for value in values]))
+    for i, name in enumerate(functions, 1):
+        out += field(4, field(1, i) + field(4, field(1, i)))
+        out += field(5, field(1, i) + field(2, string(name)))
+    with open(path, "wb") as file:
+        file.write(out + b"".join(field(6, text.encode())
+                                  for text in strings))
+
+
+ODD_RESOURCES = [
+    [("samples", "count")], [("samples", "nanoseconds")],
+    [("samples", "count"), ("cpu", "nanoseconds")],
+    [("cpu;x", "count"), ("a\tb", "bytes"), (" led", "n")],
+    [("a;b", "count"), ("a?b", "count")],
+]
+
+
+def resources_come_back(form, types):
+    """Whatever they are called."""
+    path = os.path.join(WORK, "odd.pb")
+    write_pprof(path, types, [
+        (["main", "f"], [930 + i for i in range(len(types))]),
+        (["main", "g"], [7 + i for i in range(len(types))])])
+    ours, theirs = resources(path), resources(export(path, form))
+    assert ours == theirs, (ours, theirs)
+
+
+def raw_samples_come_back(profile):
+    samples = [answers(path, "info")[0]["rows"][0]["samples"]
+               for path in (profile, export(profile, "pprof"))]
+    assert samples[0] == samples[1], samples
+
+
 # ---- callgrind ----
 
 def read_callgrind(path):
@@ -267,6 +334,12 @@ def main():
         for path in profiles:
             claims.make(f"{check.__name__}: {os.path.basename(path)}", check,
                         path)
+    for path in samples:
+        claims.make(f"raw_samples_come_back: {os.path.basename(path)}",
+                    raw_samples_come_back, path)
+    for types in ODD_RESOURCES:
+        claims.make(f"resources_come_back: pprof: {types}",
+                    resources_come_back, "pprof", types)
     for path in sorted(glob.glob(os.path.join(HERE, "data/callgrind/*.out.gz"))):
         claims.make(f"graph_comes_back: {os.path.basename(path)}",
                     graph_comes_back, path)

@@ -29,6 +29,14 @@ is_count(const struct resource *resource)
 	                                          "sample") == 0);
 }
 
+/* Go calls the values beside so; a resource may have that name itself. */
+static const char *
+samples_name(const struct profile *profile)
+{
+	return strcmp(profile->resources[0].name, "samples") == 0 ?
+	       "raw-samples" : "samples";
+}
+
 /* What pprof calls a gtick: known units in the plural. */
 static uint64_t
 unit_id(struct pprof_encoding *encoding, const struct resource *resource,
@@ -81,7 +89,8 @@ write_types(struct pprof_encoding *encoding, struct error *error)
 
 	if (encoding->counts_samples)
 		add_type(encoding, PROFILE_SAMPLE_TYPE,
-		         pprof_text_id(encoding, "samples", error),
+		         pprof_text_id(encoding, samples_name(profile),
+		                       error),
 		         pprof_text_id(encoding, "count", error));
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];

@@ -48,7 +48,7 @@ are_equal(const uint64_t *a, const uint64_t *b, uint32_t n)
 	return memcmp(a, b, n * sizeof *a) == 0;
 }
 
-/* Only one resource's raw samples are told; of several each hit is one. */
+/* Raw samples are told in a column of their own, or else each hit is one. */
 static void
 restore_samples(struct profile *profile, uint32_t r, bool is_told)
 {
@@ -64,17 +64,13 @@ restore_samples(struct profile *profile, uint32_t r, bool is_told)
 
 static int
 restore_resource(struct profile *profile, uint32_t r,
-                 const struct profile *origin, struct error *error)
+                 const struct resource *was, bool has_samples,
+                 struct error *error)
 {
 	struct sample_tree *tree = profile->tree;
 	struct resource *resource = &profile->resources[r];
-	uint32_t number = profile_find_resource(origin, resource->name);
-	const struct resource *was;
 	const char *gtick;
 
-	if (number == NO_RESOURCE)
-		return 0;
-	was = &origin->resources[number];
 	if (!is_divisible(tree->hits[r], tree->n_rows, was->interval))
 		return 0;
 	gtick = arena_text(&profile->arena, was->gtick, strlen(was->gtick),
@@ -85,7 +81,7 @@ restore_resource(struct profile *profile, uint32_t r,
 		tree->hits[r][i] /= was->interval;
 	resource->gtick = gtick;
 	resource->interval = was->interval;
-	restore_samples(profile, r, origin->n_resources == 1);
+	restore_samples(profile, r, has_samples);
 	return 0;
 }
 
@@ -117,20 +113,40 @@ restore_text(struct profile *profile, const char **text, const char *was,
 	return *text != NULL ? 0 : -1;
 }
 
+/* The resource of a type of values. */
+static uint32_t
+resource_of(uint32_t type, uint32_t front)
+{
+	return type == front ? 0 : type < front ? type + 1 : type;
+}
+
+static int
+restore_resources(struct profile *profile, const struct profile *origin,
+                  uint32_t front, struct error *error)
+{
+	uint32_t n = origin->n_resources;
+	bool has_samples = n == 1 && profile->n_resources == 2;
+
+	if (profile->n_resources != n + has_samples)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (restore_resource(profile,
+		    resource_of(i + has_samples, front),
+		    &origin->resources[i], has_samples, error) != 0)
+			return -1;
+	if (has_samples)
+		drop_resource(profile, resource_of(0, front));
+	return 0;
+}
+
 static int
 restore(struct profile *profile, const struct profile *origin,
-        const struct process *process, struct error *error)
+        const struct process *process, uint32_t front, struct error *error)
 {
 	struct process *to = profile->processes;
 
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (restore_resource(profile, r, origin, error) != 0)
-			return -1;
-	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (origin->n_resources > 0 && profile->n_resources > 1 &&
-		    profile_find_resource(origin, profile->resources[r].name) ==
-		        NO_RESOURCE)
-			drop_resource(profile, r--);
+	if (restore_resources(profile, origin, front, error) != 0)
+		return -1;
 	if (profile->n_processes == 0 ||
 	    restore_text(profile, &to->program, process->program,
 	                 error) != 0 ||
@@ -142,7 +158,8 @@ restore(struct profile *profile, const struct profile *origin,
 
 int
 pprof_origin_restore(struct profile *profile,
-                     const struct pprof_tables *tables, struct error *error)
+                     const struct pprof_tables *tables, uint32_t front,
+                     struct error *error)
 {
 	struct collapsed_header header = { 0 };
 	struct profile *origin = profile_new(error);
@@ -151,7 +168,8 @@ pprof_origin_restore(struct profile *profile,
 	if (origin == NULL)
 		return -1;
 	if (read_comments(tables, origin, &header))
-		result = restore(profile, origin, &header.process, error);
+		result = restore(profile, origin, &header.process, front,
+		                 error);
 	profile_free(origin);
 	return result;
 }

@@ -3,7 +3,8 @@
  *
  * profile.proto has no place for intervals.  So the comments of an exported
  * profile are the header lines of collapsed stacks (collapsed_header.h), by
- * which hits come back as they were.
+ * which hits come back as they were.  Their resources are the file's types of
+ * values in order, behind the raw samples where there is one type more.
  */
 #ifndef CPPROF_FORMATS_PPROF_ORIGIN_H
 #define CPPROF_FORMATS_PPROF_ORIGIN_H
@@ -15,10 +16,11 @@
 /*
  * Undoes what export has done, where the comments say that it has and the hits
  * agree: values become hits of their interval, and raw samples are no resource.
- * 0, or -1 with *error set for want of memory.
+ * front: the type whose resource was moved to the front.  0, or -1 with *error
+ * set for want of memory.
  */
 int pprof_origin_restore(struct profile *profile,
                          const struct pprof_tables *tables,
-                         struct error *error);
+                         uint32_t front, struct error *error);
 
 #endif

@@ -130,19 +130,20 @@ add_resources(struct filler *filler, struct error *error)
 
 /*
  * The resource that counts raw samples: of two resources the one without a
- * gtick; else n_resources, the one that was added for this.
+ * gtick, and if both have none, the one that is not shown first; else n_resources, the one that was added for this.
  */
 static uint32_t
 counting_resource(const struct filler *filler)
 {
 	const struct profile *profile = filler->profile;
-	uint32_t r = 0, n = profile->n_resources;
+	uint32_t n = profile->n_resources;
 
 	if (filler->tables->n_types != 2)
 		return n;
-	while (r < n && *profile->resources[r].gtick != '\0')
-		r++;
-	return r;
+	for (uint32_t r = n; r-- > 0;)
+		if (*profile->resources[r].gtick == '\0')
+			return r;
+	return n;
 }
 
 /*
@@ -354,7 +355,8 @@ pprof_profile_fill(struct profile *profile, const struct pprof_tables *tables,
 	frames = pprof_frames_enter(profile, tables, is_cut, modules, error);
 	if (frames != NULL && add_process(&filler, error) == 0 &&
 	    make_tree(&filler, frames, error) == 0)
-		result = pprof_origin_restore(profile, tables, error);
+		result = pprof_origin_restore(profile, tables,
+		                              default_column(tables), error);
 	free(frames);
 	return result;
 }
