@@ -252,6 +252,32 @@ perf_script_commands_may_look_like_addresses(void **state)
 }
 
 static void
+perf_script_passes_over_records_that_are_no_samples(void **state)
+{
+	static const char text[] =
+	    "perf-exec     0     0.000000: PERF_RECORD_COMM: perf-exec:7/7\n"
+	    "p 7 1.1: PERF_RECORD_COMM exec: p:7/7\n"
+	    "p 7 1.2: PERF_RECORD_MMAP2 7/7: [0x55(0x1000) @ 0 fe:00 9 4]: "
+	    "r-xp /gone/p\n"
+	    "p 7 1.3: PERF_RECORD_NAMESPACES 7/7 - nr_namespaces: 7\n"
+	    "\t\t[0/net: 4/0xf0000075, 1/uts: 4/0xeffffffe]\n"
+	    "p 7 1.5: 10 cycles: \n\t1100 f (/gone)\n\n"
+	    "p 7 1.6: PERF_RECORD_SWITCH OUT\n"
+	    "p 7 1.7: 10 cycles: \n\t1100 f (/gone)\n"
+	    "p 7 1.8: PERF_RECORD_EXIT(7:7):(1:1)\n";
+	struct profile *profile = read_text(text);
+
+	(void)state;
+	assert_int_equal(format_perf_script.probe(text, sizeof text - 1),
+	                 PROBE_SURE);
+	assert_int_equal(profile->n_resources, 1);
+	assert_int_equal(profile->n_threads, 1);
+	assert_int_equal(hits_of(profile, 0, "f"), 20);
+	assert_int_equal(profile->tree->n_nodes, 1);
+	profile_free(profile);
+}
+
+static void
 expect_error(const char *text, const char *expected)
 {
 	struct error error = { 0 };
@@ -356,6 +382,8 @@ main(void)
 		cmocka_unit_test(
 		    perf_script_reads_frames_that_are_indented_otherwise),
 		cmocka_unit_test(perf_script_commands_may_look_like_addresses),
+		cmocka_unit_test(
+		    perf_script_passes_over_records_that_are_no_samples),
 		cmocka_unit_test(
 		    perf_script_refuses_bad_lines_with_their_numbers),
 		cmocka_unit_test(perf_script_lenient_skips_bad_lines),

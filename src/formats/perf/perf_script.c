@@ -43,6 +43,7 @@ struct reader {
 	uint32_t event, thread;
 	uint64_t period;
 	struct text_buffer copy;	/* of a frame that has no tab */
+	bool is_record;			/* no sample, and what follows is its */
 };
 
 /* ---- events and threads ---- */
@@ -238,8 +239,12 @@ begin_sample(struct reader *reader, const struct perf_script_header *header,
 {
 	const struct perf_text *rest = &header->rest;
 
-	if (end_sample(reader, error) != 0 ||
-	    find_event(reader, header, error) != 0 ||
+	reader->is_record = header->is_record;
+	if (end_sample(reader, error) != 0)
+		return -1;
+	if (header->is_record)
+		return 0;
+	if (find_event(reader, header, error) != 0 ||
 	    find_thread(reader, header, error) != 0)
 		return -1;
 	reader->is_inside = true;
@@ -277,8 +282,10 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
-	if (length == 0)
+	if (length == 0) {
+		reader->is_record = false;
 		return reader->depth > 0 ? end_sample(reader, error) : 0;
+	}
 	if (line[0] == '\t' && reader->is_inside)
 		return add_frame(reader, line, length, error);
 	is_header = perf_script_read_header(line, length, &header);
@@ -287,7 +294,8 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 		return add_frame_without_tab(reader, line, length, error);
 	if (is_header)
 		return begin_sample(reader, &header, error);
-	if (line[0] == '#' || (line[0] == ' ' && reader->is_inside))
+	if (line[0] == '#' || (line[0] == ' ' && reader->is_inside) ||
+	    (line[0] == '\t' && reader->is_record))
 		return 0;
 	return text_lines_reject(&reader->lines, "expected a sample: COMMAND "
 	                         "TID TIME: PERIOD EVENT:", error);

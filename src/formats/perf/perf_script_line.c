@@ -154,6 +154,16 @@ take_event(struct scan *scan, struct perf_text *event)
 	return true;
 }
 
+static bool
+begins_record(struct scan scan)
+{
+	static const char prefix[] = "PERF_RECORD_";
+	size_t length = sizeof prefix - 1;
+
+	return (size_t)(scan.end - scan.at) > length &&
+	       memcmp(scan.at, prefix, length) == 0;
+}
+
 /* A process or thread; -1, of which perf knows nothing, becomes 0. */
 static bool
 take_task(struct scan *scan, uint64_t *number)
@@ -196,6 +206,7 @@ read_behind_tasks(struct scan scan, struct perf_script_header *header)
 	pass_cpu(&scan);
 	pass_misc(&scan);
 	header->has_time = pass_time(&scan);
+	header->is_record = header->has_time && begins_record(scan);
 	pass_period(&scan, &header->period);
 	if (!take_event(&scan, &header->event) && !header->has_time)
 		return false;

@@ -30,6 +30,8 @@ struct perf_script_header {
 	uint64_t pid, tid;		/* 0: not printed, or unknown */
 	uint64_t period;		/* 1 where not printed */
 	bool has_time;
+	bool is_record;			/* not a sample: "PERF_RECORD_MMAP2 ...",
+					 * as --show-mmap-events prints it */
 };
 
 /* "\t    ADDRESS SYMBOL+0xOFFSET (OBJECT)". */
