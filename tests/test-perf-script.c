@@ -278,6 +278,22 @@ perf_script_passes_over_records_that_are_no_samples(void **state)
 }
 
 static void
+perf_script_without_any_address_is_told(void **state)
+{
+	struct profile *profile = read_text("p 7 1.5: 10 cycles: \n"
+	                                    "p 7 1.6: 10 cycles: \n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "[no stack]"), 20);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "-F +ip,sym,dso"));
+	profile_free(profile);
+	profile = read_text(good);
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+}
+
+static void
 expect_error(const char *text, const char *expected)
 {
 	struct error error = { 0 };
@@ -384,6 +400,7 @@ main(void)
 		cmocka_unit_test(perf_script_commands_may_look_like_addresses),
 		cmocka_unit_test(
 		    perf_script_passes_over_records_that_are_no_samples),
+		cmocka_unit_test(perf_script_without_any_address_is_told),
 		cmocka_unit_test(
 		    perf_script_refuses_bad_lines_with_their_numbers),
 		cmocka_unit_test(perf_script_lenient_skips_bad_lines),

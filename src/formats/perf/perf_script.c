@@ -43,6 +43,7 @@ struct reader {
 	uint32_t event, thread;
 	uint64_t period;
 	struct text_buffer copy;	/* of a frame that has no tab */
+	bool has_stacks;		/* any sample has a frame */
 	bool is_record;			/* no sample, and what follows is its */
 };
 
@@ -209,6 +210,7 @@ end_sample(struct reader *reader, struct error *error)
 	if (!reader->is_inside)
 		return 0;
 	reader->is_inside = false;
+	reader->has_stacks |= reader->depth > 0;
 	if (reader->depth == 0 &&
 	    add_frame(reader, none, sizeof none - 1, error) != 0)
 		return -1;
@@ -329,6 +331,11 @@ finish_profile(struct reader *reader, struct error *error)
 	if (reader->feed == NULL || stack_feed_count(reader->feed) == 0)
 		return error_set(error, "%s: no samples in it",
 		                 source_name(reader->lines.source));
+	if (!reader->has_stacks &&
+	    profile_warn(profile, error, "%s: no sample has an address or a "
+	                 "stack; print them, too: perf script -F +ip,sym,dso",
+	                 source_name(reader->lines.source)) != 0)
+		return -1;
 	profile->tree = stack_feed_finish(reader->feed, error);
 	return profile->tree != NULL &&
 	    thread_sections_split(profile, NULL, error) == 0 ?
