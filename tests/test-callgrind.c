@@ -477,11 +477,33 @@ every_truncation_is_an_answer(void **state)
 		assert_true(total >= most && total <= 820);
 		assert_true(example[size - 1] == '\n' ||
 		            (profile->n_warnings > 0 &&
-		             strstr(profile->warnings[0], "cut off in")));
+		             (strstr(profile->warnings[0], "cut off in") ||
+		              strstr(profile->warnings[0], "no newline"))));
 		most = total;
 		profile_free(profile);
 	}
-	assert_int_equal(most, 120);
+	assert_int_equal(most, 820);
+}
+
+static void
+last_line_without_newline_counts(void **state)
+{
+	static const char *const texts[] = {
+		"events: A\nfn=f\n1 1\n2 4",
+		"events: A\nfn=f\n1 1\n2 4\ntotals: 5",
+		"events: A\nfn=f\n1 1\n2 4\nfn=other",
+		"events: A\nfn=f\n1 5\n2 x",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_text(texts[i]);
+
+		assert_graph(profile, 0, "f 5; ");
+		assert_non_null(strstr(profile->warnings[0], i < 2 ?
+		    "no newline at the end of the last line" : "cut off in"));
+		profile_free(profile);
+	}
 }
 
 static void
@@ -559,6 +581,7 @@ main(void)
 		cmocka_unit_test(too_many_events_are_rejected),
 		cmocka_unit_test(lenient_skips_and_counts),
 		cmocka_unit_test(every_truncation_is_an_answer),
+		cmocka_unit_test(last_line_without_newline_counts),
 		cmocka_unit_test(cut_callgrind_lacks_its_totals),
 		cmocka_unit_test(probe_asks_for_events),
 		cmocka_unit_test(graphs_merge),

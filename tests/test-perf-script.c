@@ -360,6 +360,46 @@ perf_script_cut_at_every_byte_gives_whole_samples(void **state)
 }
 
 static void
+perf_script_last_line_without_newline_counts_if_whole(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t hits;
+		bool is_whole;
+	} cases[] = {
+		{ "\t1100 f (/gone)", 30, true },
+		{ "  1100 f (/gone)", 30, true },
+		{ "\t1100 f (/gon", 10, false },
+		{ "  1100 f (/gon", 10, false },
+		{ "\t11", 10, false },
+		{ "p 7 1.7: 5 cycles:  1100 f (/gone)", 15, true },
+		{ "p 7 1.7: 5 cycles:  1100 f (/g", 10, false },
+		{ "p 7 1.7: 5 cycles: ", 10, true },
+		{ "p 7 1.7: 5 cyc", 10, false },
+		{ "p 7 1.7: 5 cyc:", 10, false },
+		{ "p 7 1.7: PERF_RECORD_SWI", 10, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[200];
+		struct profile *profile;
+
+		snprintf(text, sizeof text, "p 7 1.5: 10 cycles:\n"
+		         "\t1100 f (/gone)\n\n"
+		         "p 7 1.6: 20 cycles: \n%s", cases[i].text);
+		profile = read_text(text);
+		assert_int_equal(hits_of(profile, 0, "f"), cases[i].hits);
+		assert_int_equal(profile->n_resources, 1);
+		assert_int_equal(profile->n_warnings, 1);
+		assert_non_null(strstr(profile->warnings[0],
+		    cases[i].is_whole ? "in:5: no newline" :
+		                        "in:5: the input is cut"));
+		profile_free(profile);
+	}
+}
+
+static void
 perf_script_is_told_by_its_contents(void **state)
 {
 	static const char *const others[] = { "", "\n", "a;b 1\n", "# x\n",
@@ -406,6 +446,8 @@ main(void)
 		cmocka_unit_test(perf_script_lenient_skips_bad_lines),
 		cmocka_unit_test(
 		    perf_script_cut_at_every_byte_gives_whole_samples),
+		cmocka_unit_test(
+		    perf_script_last_line_without_newline_counts_if_whole),
 		cmocka_unit_test(perf_script_is_told_by_its_contents),
 	};
 

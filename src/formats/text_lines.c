@@ -3,8 +3,11 @@
 #include "src/formats/text_lines.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+
+#include "src/base/memory.h"
 
 size_t
 text_lines_find_binary(const char *bytes, size_t size)
@@ -29,7 +32,9 @@ int
 text_lines_reject(struct text_lines *lines, const char *what,
                   struct error *error)
 {
-	if (!lines->options->lenient)
+	if (lines->is_unended)
+		lines->last = LAST_LINE_CUT;
+	if (lines->is_unended || !lines->options->lenient)
 		return text_lines_fail(lines, error, what);
 	if (lines->n_skipped++ == 0)
 		text_lines_fail(lines, &lines->first_skipped, what);
@@ -43,6 +48,17 @@ text_lines_warn_cut(const struct text_lines *lines, struct profile *profile,
 	return profile_warn(profile, error, "%s:%llu: %s; what came before "
 	                    "was read", source_name(lines->source),
 	                    (unsigned long long)lines->number, what);
+}
+
+int
+text_lines_warn_unended(const struct text_lines *lines,
+                        struct profile *profile, struct error *error)
+{
+	return lines->last != LAST_LINE_READ ? 0 :
+	    profile_warn(profile, error, "%s:%llu: no newline at the end of "
+	                 "the last line, which was read; its last number or "
+	                 "name may be cut off", source_name(lines->source),
+	                 (unsigned long long)lines->number);
 }
 
 int
@@ -84,31 +100,69 @@ fail_too_long(struct text_lines *lines, struct error *error)
 	return text_lines_fail(lines, error, what);
 }
 
+/* Reads text[length], which has no end, from a copy that has. */
+static int
+read_unended(struct text_lines *lines, text_line_reader *read, void *context,
+             const char *text, size_t length, struct error *error)
+{
+	struct error wrong = { 0 };
+	char *copy = memory_array(length + 1, 1, error);
+	int result;
+
+	if (copy == NULL)
+		return -1;
+	memcpy(copy, text, length);
+	copy[length] = '\n';
+	lines->is_unended = true;
+	lines->last = LAST_LINE_READ;
+	result = read(context, copy, length, &wrong);
+	free(copy);
+	return result == 0 || lines->last == LAST_LINE_CUT ? 0 :
+	       error_set(error, "%s", wrong.text);
+}
+
+/* The source is at its end, and has text[length] behind the last line's. */
+static int
+end_lines(struct text_lines *lines, text_line_reader *read, void *context,
+          const char *text, size_t length, struct error *error)
+{
+	size_t size;
+
+	if (length > 0) {
+		lines->number++;
+		lines->last = LAST_LINE_CUT;
+		if (!source_is_truncated(lines->source) &&
+		    read_unended(lines, read, context, text, length,
+		                 error) != 0)
+			return -1;
+	}
+	source_skip(lines->source, length);
+	/* Packed input that is damaged says so here. */
+	return source_peek(lines->source, 1, &size, error) != NULL ? 0 : -1;
+}
+
 int
 text_lines_read(struct text_lines *lines, text_line_reader *read,
-                void *context, size_t *n_left, struct error *error)
+                void *context, struct error *error)
 {
 	size_t wanted = 1, size;
 	const char *bytes;
 
 	while ((bytes = source_peek(lines->source, wanted, &size, error))) {
-		bool is_end = size < wanted;
 		ssize_t taken = read_block(lines, read, context, bytes, size,
 		                           error);
+		size_t left;
 
 		if (taken < 0)
 			return -1;
-		*n_left = size - (size_t)taken;
-		if (*n_left >> 20 >= lines->longest_mib)
+		left = size - (size_t)taken;
+		if (left >> 20 >= lines->longest_mib)
 			return fail_too_long(lines, error);
-		source_skip(lines->source, is_end ? size : (size_t)taken);
-		if (is_end) {
-			lines->number += *n_left > 0;
-			/* Packed input that is damaged says so here. */
-			return source_peek(lines->source, 1, &size, error) !=
-			       NULL ? 0 : -1;
-		}
-		wanted = *n_left * 2 + 1;
+		source_skip(lines->source, (size_t)taken);
+		if (size < wanted)
+			return end_lines(lines, read, context, bytes + taken,
+			                 left, error);
+		wanted = left * 2 + 1;
 		if (progress_step(lines->options->progress,
 		                  source_done(lines->source),
 		                  source_size(lines->source), error) != 0)

@@ -14,6 +14,13 @@
 #include "src/base/error.h"
 #include "src/formats/format.h"
 
+/* What stands behind the last end of line. */
+enum last_line {
+	LAST_LINE_NONE,
+	LAST_LINE_READ,		/* a line that makes sense */
+	LAST_LINE_CUT,		/* one that was rejected, or of cut packing */
+};
+
 /*
  * Start with { .source, .options, .longest_mib }; who reads the lines without
  * text_lines_read counts them here, and has no use for the last.
@@ -23,6 +30,10 @@ struct text_lines {
 	const struct read_options *options;
 	unsigned longest_mib;		/* a longer line is an error */
 	uint64_t number;		/* of the line that is read, from 1 */
+	bool is_unended;		/* it has no newline, so that it may
+					 * have been cut anywhere: reject it
+					 * unless it must be whole */
+	enum last_line last;		/* known when all is read */
 	uint64_t n_skipped;		/* when lenient */
 	struct error first_skipped;
 };
@@ -32,12 +43,11 @@ typedef int text_line_reader(void *context, const char *line, size_t length,
                              struct error *error);
 
 /*
- * Reads all lines that end.  *n_left: bytes behind the last end, which may have
- * been cut anywhere; if there are any, lines->number is that line's.  0, or -1
- * with *error set.
+ * Reads all lines, also a last one that lacks its end, from a copy that has
+ * one; if it was cut, lines->number is still its.  0, or -1 with *error set.
  */
 int text_lines_read(struct text_lines *lines, text_line_reader *read,
-                    void *context, size_t *n_left, struct error *error);
+                    void *context, struct error *error);
 
 /* Where the first byte is that no text holds, or size. */
 size_t text_lines_find_binary(const char *bytes, size_t size);
@@ -46,7 +56,7 @@ size_t text_lines_find_binary(const char *bytes, size_t size);
 int text_lines_fail(const struct text_lines *lines, struct error *error,
                     const char *what);
 
-/* A line that fits no rule: skipped when lenient, or the load's error. */
+/* A line that fits no rule: cut, skipped when lenient, or the load's error. */
 int text_lines_reject(struct text_lines *lines, const char *what,
                       struct error *error);
 
@@ -54,6 +64,10 @@ int text_lines_reject(struct text_lines *lines, const char *what,
 int text_lines_warn_cut(const struct text_lines *lines,
                         struct profile *profile, const char *what,
                         struct error *error);
+
+/* Warns that the last line has no newline, if it was read so; 0 or -1. */
+int text_lines_warn_unended(const struct text_lines *lines,
+                            struct profile *profile, struct error *error);
 
 /* Warns of the lines that were skipped, if any were; 0 or -1. */
 int text_lines_warn_skipped(const struct text_lines *lines,

@@ -24,6 +24,14 @@
 
 enum { LINE_MAX_MIB = 64 };
 
+/* Whether the line sums up what came before, so that nothing of it is lost. */
+static bool
+is_sum(const char *line, size_t length)
+{
+	return (length > 7 && memcmp(line, "totals:", 7) == 0) ||
+	       (length > 8 && memcmp(line, "summary:", 8) == 0);
+}
+
 /* A line that begins with a letter, length bytes without its end. */
 static int
 line_of_words(struct callgrind_reader *reader, const char *line, size_t length,
@@ -31,6 +39,10 @@ line_of_words(struct callgrind_reader *reader, const char *line, size_t length,
 {
 	size_t key = 0;
 
+	/* Half a name would be another one. */
+	if (reader->lines.is_unended && !is_sum(line, length))
+		return text_lines_reject(&reader->lines, "expected an end of "
+		                         "line", error);
 	while (key < length && ((line[key] >= 'a' && line[key] <= 'z') ||
 	                        (line[key] >= 'A' && line[key] <= 'Z')))
 		key++;
@@ -66,22 +78,24 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	return line_of_words(reader, line, length, error);
 }
 
-/* What is behind the last end of line may have been cut anywhere. */
 static int
-end_source(struct callgrind_reader *reader, size_t left, struct error *error)
+end_source(struct callgrind_reader *reader, struct error *error)
 {
+	const struct text_lines *lines = &reader->lines;
 	const char *what = NULL;
 
 	if (reader->graph == NULL)
 		return error_set(error, "%s: no costs in it",
-		                 source_name(reader->lines.source));
-	if (left > 0)
+		                 source_name(lines->source));
+	if (text_lines_warn_unended(lines, reader->profile, error) != 0)
+		return -1;
+	if (lines->last == LAST_LINE_CUT)
 		what = "the input is cut off in this line";
-	else if (source_is_truncated(reader->lines.source) || reader->is_call ||
+	else if (source_is_truncated(lines->source) || reader->is_call ||
 	         (reader->is_callgrind && !reader->has_end))
 		what = "the input is cut off behind this line";
 	return what == NULL ? 0 :
-	    text_lines_warn_cut(&reader->lines, reader->profile, what, error);
+	    text_lines_warn_cut(lines, reader->profile, what, error);
 }
 
 /* What calls used is reckoned from their number, as where it came from. */
@@ -151,14 +165,12 @@ callgrind_read(struct source *source, const struct read_options *options,
 		.place = NO_PLACE,
 	};
 	struct profile *profile = NULL;
-	size_t left;
 
 	reader.profile = profile_new(error);
 	reader.names = callgrind_names_new(error);
 	if (reader.profile != NULL && reader.names != NULL &&
-	    text_lines_read(&reader.lines, read_line, &reader, &left,
-	                    error) == 0 &&
-	    end_source(&reader, left, error) == 0 &&
+	    text_lines_read(&reader.lines, read_line, &reader, error) == 0 &&
+	    end_source(&reader, error) == 0 &&
 	    finish_profile(&reader, error) == 0) {
 		profile = reader.profile;
 		reader.profile = NULL;

@@ -271,6 +271,34 @@ is_frame_without_tab(const struct reader *reader, const char *line,
 	       is_whole_frame(line, length);
 }
 
+static bool
+is_blank(const struct perf_text *text)
+{
+	for (size_t i = 0; i < text->length; i++)
+		if (text->text[i] != ' ')
+			return false;
+	return true;
+}
+
+/*
+ * Whether a line that has no end must be whole: an object's bracket is closed,
+ * or the event is one that there was before.
+ */
+static bool
+is_whole(const struct reader *reader, const char *line, size_t length)
+{
+	struct perf_script_header header;
+	const struct perf_text *event = &header.event, *rest = &header.rest;
+
+	if (is_whole_frame(line, length) || line[0] == '#')
+		return true;
+	if (!perf_script_read_header(line, length, &header))
+		return false;
+	return header.is_record || is_whole_frame(rest->text, rest->length) ||
+	       (is_blank(rest) && names_find(reader->events, event->text,
+	                                     event->length) != NO_NAME);
+}
+
 /*
  * Lines of blanks and something inside a sample are perf's source lines, which
  * say nothing about the stack.
@@ -288,6 +316,9 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 		reader->is_record = false;
 		return reader->depth > 0 ? end_sample(reader, error) : 0;
 	}
+	if (reader->lines.is_unended && !is_whole(reader, line, length))
+		return text_lines_reject(&reader->lines, "expected an end of "
+		                         "line", error);
 	if (line[0] == '\t' && reader->is_inside)
 		return add_frame(reader, line, length, error);
 	is_header = perf_script_read_header(line, length, &header);
@@ -306,14 +337,17 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 /* ---- the whole input ---- */
 
 /*
- * Input that ends in the middle of a line, or of its packing, was cut off:
- * then the last sample is not believed.
+ * Input that ends in a line that may not be whole, or in the middle of its
+ * packing, was cut off: then the last sample is not believed.
  */
 static int
-end_source(struct reader *reader, size_t left, struct error *error)
+end_source(struct reader *reader, struct error *error)
 {
-	if (left == 0 && !source_is_truncated(reader->lines.source))
-		return end_sample(reader, error);
+	if (reader->lines.last != LAST_LINE_CUT &&
+	    !source_is_truncated(reader->lines.source))
+		return end_sample(reader, error) == 0 ?
+		       text_lines_warn_unended(&reader->lines, reader->profile,
+		                               error) : -1;
 	if (reader->feed == NULL)
 		return 0;
 	reader->is_inside = false;
@@ -363,7 +397,6 @@ perf_script_read(struct source *source, const struct read_options *options,
 	struct reader reader = { .lines = { .source = source,
 		.options = options, .longest_mib = LINE_MAX_MIB } };
 	struct profile *profile = NULL;
-	size_t left;
 
 	reader.profile = profile_new(error);
 	reader.frames = names_new(error);
@@ -371,9 +404,8 @@ perf_script_read(struct source *source, const struct read_options *options,
 	reader.threads = names_new(error);
 	reader.processes = names_new(error);
 	if (!error->is_set &&
-	    text_lines_read(&reader.lines, read_line, &reader, &left,
-	                    error) == 0 &&
-	    end_source(&reader, left, error) == 0 &&
+	    text_lines_read(&reader.lines, read_line, &reader, error) == 0 &&
+	    end_source(&reader, error) == 0 &&
 	    finish_profile(&reader, error) == 0) {
 		profile = reader.profile;
 		reader.profile = NULL;
