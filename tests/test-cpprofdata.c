@@ -618,13 +618,13 @@ cpprofdata_charges_what_no_sample_found(void **state)
 	wait->gathered_ns = 400 * 1000;
 	assert_waits(&image, "sampled_function 7/7\n"
 	             "lib.so+0x1234<sampled_function 1000/1\n"
-	             "[no sample] 1/1\n");
+	             "[no sample] 1/0\n");
 	wait->columns = 0;		/* it is in no call since then */
 	wait->gathered_ns = second_ns / 2;
-	assert_waits(&image, "sampled_function 7/7\n[no sample] 1500/1\n");
+	assert_waits(&image, "sampled_function 7/7\n[no sample] 1500/0\n");
 	wait->left = 2001;		/* no meter has that much left */
 	wait->gathered_ns = 0;
-	assert_waits(&image, "sampled_function 7/7\n[no sample] 1000/1\n");
+	assert_waits(&image, "sampled_function 7/7\n[no sample] 1000/0\n");
 }
 
 /* ---- the rest ---- */
