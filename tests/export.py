@@ -126,6 +126,44 @@ def write_pprof(path, types, stacks):
                                   for text in strings))
 
 
+ODD_NAMES = [" ", "\t", "  led", "trailed ", "tab\there", "semi;colon", "n\nl",
+             "cr\r", "\x7f", "(12)", "(12) x", "#hash", "f'2", "f", "a'b", "x=1",
+             "[partial]", "0x10", "???", "[a;b]", "7", "f 7", "+3", "calls=1"]
+
+
+def as_collapsed(name):
+    return re.sub(r"[\0-\x08\n-\x1f\x7f]", "?", name.replace(";", ":"))
+
+
+def as_callgrind(name):
+    name = re.sub(r"[\0-\x08\n-\x1f\x7f]", "?", name)
+    return re.sub(r"^[ \t]+", lambda blanks: "_" * len(blanks[0]), name)
+
+
+def names_come_back(form, written_as):
+    """Each as it must be written, and how many were changed is told."""
+    path = os.path.join(WORK, "odd.pb")
+    back = os.path.join(WORK, "odd." + form)
+    write_pprof(path, [("cpu", "count")],
+                [(["main", name], [100 + i])
+                 for i, name in enumerate(ODD_NAMES)])
+    note = subprocess.run([CPPROF, "-q", "-e", f"export {form} {back}", path],
+                          check=True, stdin=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True).stderr
+    n_changed = sum(written_as(name) != name for name in ODD_NAMES)
+    assert n_changed == 0 or f"{n_changed} names as they are" in note, note
+    for view in ("functions", "body"):
+        ours, theirs = ({row["path"][0]: row["hits"] for row in answers(
+            path, "threshold 0", view)[-1]["rows"]} for path in (path, back))
+        wanted = {}
+        for name in ODD_NAMES:
+            if "'" not in name:     # callgrind's level of recursion
+                to = written_as(name)
+                wanted[to] = wanted.get(to, 0) + ours[name]
+        theirs = {name: theirs.get(name) for name in wanted}
+        assert wanted.pop("f") <= theirs.pop("f") and theirs == wanted, theirs
+
+
 ODD_RESOURCES = [
     [("samples", "count")], [("samples", "nanoseconds")],
     [("samples", "count"), ("cpu", "nanoseconds")],
@@ -337,6 +375,11 @@ def main():
     for path in samples:
         claims.make(f"raw_samples_come_back: {os.path.basename(path)}",
                     raw_samples_come_back, path)
+    for form, written_as in (("collapsed", as_collapsed),
+                             ("cpprof-text", as_collapsed),
+                             ("pprof", str), ("callgrind", as_callgrind)):
+        claims.make(f"names_come_back: {form}", names_come_back, form,
+                    written_as)
     for types in ODD_RESOURCES:
         claims.make(f"resources_come_back: pprof: {types}",
                     resources_come_back, "pprof", types)

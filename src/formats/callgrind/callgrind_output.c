@@ -59,18 +59,25 @@ callgrind_output_flush(struct callgrind_output *output, struct error *error)
 	return export_flush(&output->text, output->writer, error);
 }
 
-/* A text up to the end of the line; whether all of it stands as it is. */
+/*
+ * A text up to the end of the line; whether all of it stands as it is.  Readers
+ * skip blanks in front of it, and so would find none where there are only
+ * blanks.
+ */
 static bool
 add_text(struct text_buffer *text, const char *bytes, size_t n)
 {
-	bool is_whole = true;
+	bool is_whole = true, is_front = true;
 
 	for (size_t i = 0; i < n; i++) {
-		bool is_control = (unsigned char)bytes[i] < ' ' ||
-		    bytes[i] == 0x7f;
+		bool is_blank = bytes[i] == ' ' || bytes[i] == '\t';
+		bool is_control = !is_blank &&
+		    ((unsigned char)bytes[i] < ' ' || bytes[i] == 0x7f);
 
-		text_add_char(text, is_control ? '?' : bytes[i]);
-		is_whole &= !is_control;
+		is_front &= is_blank;
+		text_add_char(text, is_control ? '?' :
+		              is_front ? '_' : bytes[i]);
+		is_whole &= !is_control && !is_front;
 	}
 	return is_whole;
 }

@@ -33,7 +33,7 @@ replacement(char byte, bool is_first)
 {
 	if (byte == ';')
 		return ':';
-	if ((unsigned char)byte < ' ' || byte == 0x7f)
+	if (((unsigned char)byte < ' ' && byte != '\t') || byte == 0x7f)
 		return '?';
 	return byte == '#' && is_first ? '_' : byte;
 }
