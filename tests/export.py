@@ -140,6 +140,12 @@ def as_callgrind(name):
     return re.sub(r"^[ \t]+", lambda blanks: "_" * len(blanks[0]), name)
 
 
+def as_header(name):
+    """Two of ODD_RESOURCES would be written alike."""
+    name = re.sub("^ +", lambda blanks: "_" * len(blanks[0]), name)
+    return "a?b-3" if name == "a\1b" else re.sub("[\1;]", "?", name)
+
+
 def names_come_back(form, written_as):
     """Each as it must be written, and how many were changed is told."""
     path = os.path.join(WORK, "odd.pb")
@@ -168,17 +174,19 @@ ODD_RESOURCES = [
     [("samples", "count")], [("samples", "nanoseconds")],
     [("samples", "count"), ("cpu", "nanoseconds")],
     [("cpu;x", "count"), ("a\tb", "bytes"), (" led", "n")],
-    [("a;b", "count"), ("a?b", "count")],
+    [("a;b", "count"), ("a\1b", "count"), ("  ", "count")],
 ]
 
 
-def resources_come_back(form, types):
+def resources_come_back(form, types, written_as):
     """Whatever they are called."""
     path = os.path.join(WORK, "odd.pb")
     write_pprof(path, types, [
         (["main", "f"], [930 + i for i in range(len(types))]),
         (["main", "g"], [7 + i for i in range(len(types))])])
     ours, theirs = resources(path), resources(export(path, form))
+    for resource in ours:
+        resource["name"] = written_as(resource["name"])
     assert ours == theirs, (ours, theirs)
 
 
@@ -381,8 +389,10 @@ def main():
         claims.make(f"names_come_back: {form}", names_come_back, form,
                     written_as)
     for types in ODD_RESOURCES:
-        claims.make(f"resources_come_back: pprof: {types}",
-                    resources_come_back, "pprof", types)
+        for form, written_as in (("pprof", str), ("cpprof-text", as_header),
+                                 ("callgrind", as_callgrind)):
+            claims.make(f"resources_come_back: {form}: {types}",
+                        resources_come_back, form, types, written_as)
     for path in sorted(glob.glob(os.path.join(HERE, "data/callgrind/*.out.gz"))):
         claims.make(f"graph_comes_back: {os.path.basename(path)}",
                     graph_comes_back, path)

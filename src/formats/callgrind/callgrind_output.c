@@ -82,10 +82,10 @@ add_text(struct text_buffer *text, const char *bytes, size_t n)
 	return is_whole;
 }
 
-static void
+static bool
 add_string(struct text_buffer *text, const char *string)
 {
-	add_text(text, string, strlen(string));
+	return add_text(text, string, strlen(string));
 }
 
 static void
@@ -124,15 +124,18 @@ add_event(struct text_buffer *text, const struct profile *profile, uint32_t r)
 
 /* "event: RealTime1 : Real Time, 20 centisecond each" */
 static void
-add_events(struct text_buffer *text, const struct profile *profile)
+add_events(struct callgrind_output *output)
 {
+	struct text_buffer *text = &output->text;
+	const struct profile *profile = output->profile;
+
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
 
 		text_add_string(text, "event: ");
 		add_event(text, profile, r);
 		text_add_string(text, " : ");
-		add_string(text, resource->name);
+		output->n_changed += !add_string(text, resource->name);
 		if (*resource->gtick != '\0' || resource->interval != 1) {
 			text_add_format(text, ", %" PRIu64 " ",
 			                resource->interval);
@@ -190,7 +193,7 @@ callgrind_output_header(struct callgrind_output *output,
 		text_add_string(&output->text, "desc: " CALLGRIND_UNCOUNTED
 		                "\n");
 	text_add_string(&output->text, "positions: line\n");
-	add_events(&output->text, output->profile);
+	add_events(output);
 	callgrind_output_totals(output, "summary", totals);
 }
 

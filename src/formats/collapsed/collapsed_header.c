@@ -125,17 +125,47 @@ collapsed_header_end(const struct collapsed_header *header,
 
 /* ---- writing ---- */
 
-/* A text of the header, up to what would end it. */
-static void
+/* A text of the header, up to what would end it; whether it is as it was. */
+static bool
 add_header_text(struct text_buffer *header, const char *text,
                 const char *stops)
 {
+	bool is_whole = true;
+
 	for (; *text != '\0'; text++) {
-		bool is_stop = (unsigned char)*text < ' ' ||
+		bool is_stop = ((unsigned char)*text < ' ' && *text != '\t') ||
 		    strchr(stops, *text) != NULL;
 
 		text_add_char(header, is_stop ? '?' : *text);
+		is_whole &= !is_stop;
 	}
+	return is_whole;
+}
+
+/*
+ * A resource's line up to the ';' behind its name.  Blanks in front of that
+ * would be skipped, and a second resource of one name refused.
+ */
+static bool
+add_resource_name(struct text_buffer *header, const struct profile *profile,
+                  uint32_t r)
+{
+	const char *name = profile->resources[r].name;
+	size_t begin = header->length, n_blanks = strspn(name, " ");
+	bool is_whole = n_blanks == 0;
+
+	text_add_string(header, "\n# resource: ");
+	for (size_t i = 0; i < n_blanks; i++)
+		text_add_char(header, '_');
+	is_whole &= add_header_text(header, name + n_blanks, ";");
+	text_add_char(header, ';');
+	if (header->failed || memmem(header->bytes, begin,
+	                             header->bytes + begin,
+	                             header->length - begin) == NULL)
+		return is_whole;
+	header->length--;
+	text_add_format(header, "-%" PRIu32 ";", r + 1);
+	return false;
 }
 
 static void
@@ -148,20 +178,23 @@ add_process_text(struct text_buffer *header, const char *key, const char *text)
 	text_add_char(header, '\n');
 }
 
-void
+uint32_t
 collapsed_header_add(struct text_buffer *header, const struct profile *profile)
 {
-	text_add_string(header, "# cpprof 1\n");
+	uint32_t n_changed = 0;
+
+	text_add_string(header, "# cpprof 1");
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
+		bool is_whole = add_resource_name(header, profile, r);
 
-		text_add_string(header, "# resource: ");
-		add_header_text(header, resource->name, ";");
-		text_add_string(header, "; gtick=");
-		add_header_text(header, resource->gtick, ";");
-		text_add_format(header, "; interval=%" PRIu64 "\n",
+		text_add_string(header, " gtick=");
+		is_whole &= add_header_text(header, resource->gtick, ";");
+		text_add_format(header, "; interval=%" PRIu64,
 		                resource->interval);
+		n_changed += !is_whole;
 	}
+	text_add_char(header, '\n');
 	if (profile->n_processes > 0) {
 		const struct process *process = &profile->processes[0];
 
@@ -169,4 +202,5 @@ collapsed_header_add(struct text_buffer *header, const struct profile *profile)
 		add_process_text(header, "command", process->command);
 		add_process_text(header, "host", process->host);
 	}
+	return n_changed;
 }

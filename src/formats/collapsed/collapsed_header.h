@@ -46,10 +46,11 @@ int collapsed_header_end(const struct collapsed_header *header,
 
 /*
  * Adds the header of a profile, a line each for what is known: resources and
- * what the first process ran.
+ * what the first process ran.  Returns how many resources have names that do
+ * not fit a line or come twice, and so others there.
  */
-void collapsed_header_add(struct text_buffer *header,
-                          const struct profile *profile);
+uint32_t collapsed_header_add(struct text_buffer *header,
+                              const struct profile *profile);
 
 /* Digits of [text, end); false when there are none, others, or too many. */
 bool collapsed_parse_count(const char *text, const char *end,

@@ -169,15 +169,16 @@ write_whole(const struct export_source *source, struct writer *writer,
             uint64_t *n_changed, struct error *error)
 {
 	struct text_buffer header = { 0 };
-	int result;
+	uint32_t n_resources = collapsed_header_add(&header, source->profile);
+	int result = export_flush(&header, writer, error);
 
-	collapsed_header_add(&header, source->profile);
-	result = export_flush(&header, writer, error);
 	text_free(&header);
-	if (result != 0)
-		return -1;
-	return write_stacks(source, 0, source->profile->n_resources, writer,
-	                    n_changed, error);
+	if (result == 0)
+		result = write_stacks(source, 0, source->profile->n_resources,
+		                      writer, n_changed, error);
+	if (result == 0)
+		*n_changed += n_resources;
+	return result;
 }
 
 const struct exporter exporter_collapsed = {
