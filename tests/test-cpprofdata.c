@@ -460,6 +460,38 @@ cpprofdata_makes_each_thread_a_section(void **state)
 	profile_free(profile);
 }
 
+/* Of the outermost frame of that kind each stack counts, and once. */
+static void
+cpprofdata_counts_hits_through_code_without_names(void **state)
+{
+	const struct test_node nodes[] = {
+		{ UINT32_MAX, CPPROFDATA_NO_MODULE, 0xabc, 0, 1, 1 },
+		{ 0, CPPROFDATA_NO_MODULE, 0xdef, 0, 2, 2 },
+		{ 0, 0, own_address(), 0, 4, 4 },
+		{ UINT32_MAX, 0, own_address(), 0, 8, 8 },
+	};
+	uint64_t hits[N_FRAME_STAND_INS];
+	struct profile *profile, *both[2], *sum;
+	struct error error = { 0 };
+	static struct image image;
+
+	(void)state;
+	begin_image(&image);
+	add_chunk(&image, CPPROFDATA_NODES, 0, nodes, 4);
+	add_chunk(&image, CPPROFDATA_STRINGS, 0, strings, sizeof strings);
+	add_modules(&image);
+	add_threads(&image);
+	profile = read_image(&image);
+	profile_stand_in_hits(profile, 0, hits);
+	assert_int_equal(hits[FRAME_OF_JIT], 7);
+	both[0] = both[1] = profile;
+	sum = profile_merge(both, 2, &error);
+	profile_stand_in_hits(sum, 0, hits);
+	assert_int_equal(hits[FRAME_OF_JIT], 14);
+	profile_free(sum);
+	profile_free(profile);
+}
+
 /* ---- waits ---- */
 
 static const uint64_t second_ns = 1000000000;
@@ -976,6 +1008,8 @@ main(void)
 		cmocka_unit_test(
 		    cpprofdata_tells_how_it_was_counted_and_what_that_cost),
 		cmocka_unit_test(cpprofdata_makes_each_thread_a_section),
+		cmocka_unit_test(
+		    cpprofdata_counts_hits_through_code_without_names),
 		cmocka_unit_test(cpprofdata_tells_losses_once),
 		cmocka_unit_test(
 		    cpprofdata_tells_what_was_not_sampled_as_it_should_be),

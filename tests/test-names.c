@@ -243,6 +243,27 @@ names_of_a_small_file_are_few(void **state)
 	text_free(&bytes);
 }
 
+/* What a module has that comes a second time is passed over. */
+static void
+names_of_a_module_are_those_that_come_first(void **state)
+{
+	struct text_buffer bytes = named_file();
+	struct cpprofdata_named_module *modules = records(&bytes,
+	    CPPROFDATA_NAMED_MODULES);
+	struct error error = { 0 }, damage = { 0 };
+	struct kept_names *kept;
+
+	(void)state;
+	memcpy(modules[1].build_id, "one", 3);
+	kept = read_bytes(bytes.bytes, bytes.length, &damage, &error);
+	assert_non_null(kept);
+	assert_string_equal(text(kept, find(kept, "one", 0x10)->function),
+	                    "inner");
+	assert_non_null(find(kept, "one", 0x20));
+	kept_names_free(kept);
+	text_free(&bytes);
+}
+
 /*
  * Takes from a file whose second address has been changed what the first
  * module has there; whether that is damage.
@@ -551,6 +572,7 @@ whole_dump(void)
 	put(&dump, "whatever", 8);
 	put_lines(&dump, 0x5000);
 	put_load(&dump, 0x5000, 0x40, "compiled");
+	put_lines(&dump, 0x9000);		/* of another piece */
 	put_load(&dump, 0x6000, 0x40, "moved");
 	put_move(&dump, 0x6000, 0x7000, 0x40);
 	put_load(&dump, 0x6000, 0x20, "reused");
@@ -581,7 +603,9 @@ jitdump_gives_names_and_lines(void **state)
 	assert_int_equal(code.line, 12);
 	assert_true(jit_map_at(map, 0x503f, &code));
 	assert_string_equal(code.file, "g.h");
-	assert_string_equal(name_at(map, 0x7010), "moved");
+	assert_true(jit_map_at(map, 0x7010, &code));
+	assert_string_equal(code.name, "moved");
+	assert_null(code.file);
 	assert_string_equal(name_at(map, 0x6010), "reused");
 	assert_true(jit_map_at(map, 0x6010, &code));
 	assert_null(code.file);
@@ -623,6 +647,7 @@ main(void)
 		cmocka_unit_test(names_are_read_as_far_as_the_file_goes),
 		cmocka_unit_test(names_survive_damage_at_every_byte),
 		cmocka_unit_test(names_of_a_small_file_are_few),
+		cmocka_unit_test(names_of_a_module_are_those_that_come_first),
 		cmocka_unit_test(names_do_not_share_locations),
 		cmocka_unit_test(names_stop_where_addresses_do_not_ascend),
 		cmocka_unit_test(
