@@ -67,12 +67,14 @@ tell_moved(const struct session *session, const struct recording *recording)
 	char first[PATH_MAX], last[PATH_MAX];
 	unsigned n = recording->n_moved;
 
+	if (n == 0)
+		return;
 	earlier_name(recording->name, 1, first, sizeof first);
 	earlier_name(recording->name, n, last, sizeof last);
 	if (n == 1)
 		session_note(session, "the earlier recording is now %s",
 		             first);
-	else if (n > 1)
+	else
 		session_note(session, "the %u earlier recordings are now %s "
 		             "(the latest) to %s", n, first, last);
 }

@@ -38,6 +38,7 @@ unit_tests = \
 	tests/test-cpprofdata \
 	tests/test-debug-lines \
 	tests/test-demangle \
+	tests/test-earlier \
 	tests/test-export \
 	tests/test-function-ranges \
 	tests/test-module-symbols \
@@ -94,6 +95,10 @@ tests_test_collapsed_LDADD = $(unit_libs)
 # So that it can have any allocation fail.
 tests_test_collapsed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc \
 	-Wl,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc
+
+tests_test_earlier_SOURCES = tests/test-earlier.c
+tests_test_earlier_CFLAGS = $(unit_cflags)
+tests_test_earlier_LDADD = $(unit_libs)
 
 tests_test_gperftools_SOURCES = tests/test-gperftools.c \
 	tests/reader-fixture.h

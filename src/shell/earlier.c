@@ -11,18 +11,13 @@
 
 static const char suffix[] = ".cpprof";
 
-/* The number stands before the suffix, where the name has it. */
 size_t
 earlier_name(const char *name, unsigned n, char *text, size_t size)
 {
-	size_t length = strlen(name), end = sizeof suffix - 1;
-	int written;
+	int stem = (int)(strlen(name) - (sizeof suffix - 1));
+	int written = n == 0 ? snprintf(text, size, "%s", name) :
+	    snprintf(text, size, "%.*s.%u%s", stem, name, n, suffix);
 
-	if (length < end || strcmp(name + length - end, suffix) != 0)
-		end = 0;
-	written = n == 0 ? snprintf(text, size, "%s", name) :
-	    snprintf(text, size, "%.*s.%u%s", (int)(length - end), name, n,
-	             name + length - end);
 	return written < 0 ? size : (size_t)written;
 }
 

@@ -11,7 +11,10 @@
 
 #include "src/base/error.h"
 
-/* Writes the n-th name to text[size]; n 0 is the newest; returns its length. */
+/*
+ * Writes the n-th name to text[size]; n 0 is the newest, `name`, which ends in
+ * ".cpprof".  Returns its length.
+ */
 size_t earlier_name(const char *name, unsigned n, char *text, size_t size);
 
 /*
