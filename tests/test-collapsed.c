@@ -224,6 +224,33 @@ collapsed_passes_over_comments_behind_stacks(void **state)
 }
 
 static void
+collapsed_two_counts_are_two_profiles(void **state)
+{
+	struct profile *profile = read_text(
+	    "# x\n\nmain;f 31 33\r\n# y\nmain 0 274\nmain;g 5 0");
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].name, "before");
+	assert_string_equal(profile->resources[1].name, "after");
+	assert_int_equal(hits_of(profile, 0, "main;f"), 31);
+	assert_int_equal(hits_of(profile, 1, "main;f"), 33);
+	assert_int_equal(hits_of(profile, 1, "main"), 274);
+	assert_int_equal(hits_of(profile, 0, "main;g"), 5);
+	assert_int_equal(profile->tree->n_nodes, 3);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "difffolded.pl"));
+	profile_free(profile);
+	/* Where one line has a name instead, all have. */
+	profile = read_text("main;f 31 33\nmain 1\n");
+	assert_int_equal(hits_of(profile, 0, "main;f 31"), 33);
+	profile_free(profile);
+	profile = read_text("# resource: x\nmain;f 31 33\n");
+	assert_int_equal(hits_of(profile, 0, "main;f 31"), 33);
+	profile_free(profile);
+}
+
+static void
 collapsed_keeps_odd_names_as_they_are(void **state)
 {
 	struct profile *profile = read_text(
@@ -762,6 +789,7 @@ main(void)
 		cmocka_unit_test(
 		    collapsed_takes_crlf_blank_lines_and_no_last_newline),
 		cmocka_unit_test(collapsed_passes_over_comments_behind_stacks),
+		cmocka_unit_test(collapsed_two_counts_are_two_profiles),
 		cmocka_unit_test(collapsed_keeps_odd_names_as_they_are),
 		cmocka_unit_test(collapsed_names_of_all_lengths_stay_distinct),
 		cmocka_unit_test(

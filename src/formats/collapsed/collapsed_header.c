@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { TWO_COUNTS_SOUGHT = 32 << 10 };
+
 bool
 collapsed_parse_count(const char *text, const char *end, uint64_t *count)
 {
@@ -108,19 +110,75 @@ collapsed_header_line(struct collapsed_header *header,
 	return 0;
 }
 
+/* Takes " NUMBER" off the end; whether there was one, behind something. */
+static bool
+drop_count(const char *line, size_t *length)
+{
+	const char *blank = memrchr(line, ' ', *length);
+	uint64_t count;
+
+	if (blank == NULL || blank == line ||
+	    !collapsed_parse_count(blank + 1, line + *length, &count))
+		return false;
+	*length = (size_t)(blank - line);
+	return true;
+}
+
+/*
+ * Whether all stacks have two counts, and there is one.  What a pipe gives at
+ * first must not make a difference: no more is looked at than a probe sees.
+ */
+static bool
+have_two_counts(const char *stacks, size_t size)
+{
+	const char *line = stacks, *end;
+	bool is_any = false;
+
+	if (size > TWO_COUNTS_SOUGHT)
+		size = TWO_COUNTS_SOUGHT;
+	while ((end = memchr(line, '\n', size - (size_t)(line - stacks)))) {
+		size_t length = (size_t)(end - line);
+
+		if (length > 0 && line[length - 1] == '\r')
+			length--;
+		if (length > 0 && memcmp(line, "# ", 2) != 0) {
+			if (!drop_count(line, &length) ||
+			    !drop_count(line, &length))
+				return false;
+			is_any = true;
+		}
+		line = end + 1;
+	}
+	return is_any;
+}
+
+static int
+add_resource(struct profile *profile, const char *name, struct error *error)
+{
+	return profile_add_resource(profile, name, "sample", 1, error) !=
+	       UINT32_MAX ? 0 : -1;
+}
+
 int
 collapsed_header_end(const struct collapsed_header *header,
-                     struct profile *profile, struct error *error)
+                     struct profile *profile, const char *name,
+                     const char *stacks, size_t size, struct error *error)
 {
 	if (header->has_process &&
 	    profile_add_process(profile, &header->process, error) ==
 	    UINT32_MAX)
 		return -1;
-	if (profile->n_resources == 0 &&
-	    profile_add_resource(profile, "samples", "sample", 1, error) ==
-	    UINT32_MAX)
+	if (profile->n_resources > 0)
+		return 0;
+	if (!have_two_counts(stacks, size))
+		return add_resource(profile, "samples", error);
+	if (add_resource(profile, "before", error) != 0 ||
+	    add_resource(profile, "after", error) != 0)
 		return -1;
-	return 0;
+	return profile_warn(profile, error, "%s: two profiles in one, as "
+	                    "difffolded.pl and inferno-diff-folded write "
+	                    "them; they are the resources before and after",
+	                    name);
 }
 
 /* ---- writing ---- */

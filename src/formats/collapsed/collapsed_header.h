@@ -38,11 +38,15 @@ int collapsed_header_line(struct collapsed_header *header,
                           size_t length, struct error *error);
 
 /*
- * The header is over: enters the process, and where no resource was named the
- * one that bare counts are of, "samples".  0, or -1 with *error set.
+ * The header is over, and stacks[size) follow: enters the process, and where
+ * no resource was named the one that bare counts are of, "samples", or, if all
+ * of the first stacks have two counts, those of difffolded.pl and its like,
+ * "before" and "after", with a warning that says so.  0, or -1 with *error set.
  */
 int collapsed_header_end(const struct collapsed_header *header,
-                         struct profile *profile, struct error *error);
+                         struct profile *profile, const char *name,
+                         const char *stacks, size_t size,
+                         struct error *error);
 
 /*
  * Adds the header of a profile, a line each for what is known: resources and

@@ -27,11 +27,14 @@ reject_line(struct collapsed_reader *reader, const char *what,
 
 /* The first line that is neither blank nor begins with '#' ends the header. */
 static int
-end_header(struct collapsed_reader *reader, struct error *error)
+end_header(struct collapsed_reader *reader, const char *stacks, size_t size,
+           struct error *error)
 {
 	struct profile *profile = reader->profile;
 
-	if (collapsed_header_end(&reader->header, profile, error) != 0)
+	if (collapsed_header_end(&reader->header, profile,
+	                         source_name(reader->lines.source), stacks,
+	                         size, error) != 0)
 		return -1;
 	reader->writer = stack_writer_new(source_name(reader->lines.source),
 	                                  STACK_LINES, profile->n_resources,
@@ -57,7 +60,9 @@ read_header(struct collapsed_reader *reader, const char *bytes, size_t size,
 		if (length > 0 && line[length - 1] == '\r')
 			length--;
 		if (length > 0 && line[0] != '#') {
-			if (end_header(reader, error) != 0)
+			if (end_header(reader, line,
+			               size - (size_t)(line - bytes),
+			               error) != 0)
 				return -1;
 			break;
 		}
