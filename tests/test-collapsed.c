@@ -223,6 +223,30 @@ collapsed_passes_over_comments_behind_stacks(void **state)
 	}
 }
 
+/* As inferno has it: the number in front of the point. */
+static void
+collapsed_fractions_are_cut_off_and_told(void **state)
+{
+	struct profile *profile = read_text("a;b 31.25\na;b 6.5\na;c 0.25\n"
+	                                    "a 4.\na 2.00\nd 3");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "a;b"), 37);
+	assert_int_equal(hits_of(profile, 0, "a;c"), 0);
+	assert_int_equal(hits_of(profile, 0, "a"), 6);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "the fractions of 3 "
+	                       "counts were cut off, 1 hits in all"));
+	profile_free(profile);
+	profile = read_text("a 4.0\n");
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+	profile = read_text("a 4.5 2.5\n");
+	assert_int_equal(hits_of(profile, 1, "a"), 2);
+	profile_free(profile);
+	assert_int_equal(format_collapsed.probe("a;b 1.5\n", 8), PROBE_SURE);
+}
+
 static void
 collapsed_two_counts_are_two_profiles(void **state)
 {
@@ -298,12 +322,15 @@ collapsed_refuses_bad_lines_with_their_numbers(void **state)
 		{ "a 1\nb\n", "in:2: expected names joined by ';'" },
 		{ "5\n", "in:1: expected names joined by ';'" },
 		{ " 5\n", "in:1: expected names joined by ';'" },
-		{ "a 1\n\nb -3\n", "in:3: expected a whole number" },
-		{ "a 1.5\n", "in:1: expected a whole number" },
-		{ "a +1\n", "in:1: expected a whole number" },
-		{ "a 1 \n", "in:1: expected a whole number" },
+		{ "a 1\n\nb -3\n", "in:3: expected a number" },
+		{ "a .5\n", "in:1: expected a number" },
+		{ "a 1.5.2\n", "in:1: expected a number" },
+		{ "a 1.5x\n", "in:1: expected a number" },
+		{ "a 1e3\n", "in:1: expected a number" },
+		{ "a +1\n", "in:1: expected a number" },
+		{ "a 1 \n", "in:1: expected a number" },
 		{ "a 18446744073709551616\n",
-		  "in:1: expected a whole number below 2^64" },
+		  "in:1: expected a number below 2^64" },
 		{ "a;;b 1\n", "in:1: an empty name" },
 		{ ";a 1\n", "in:1: an empty name" },
 		{ "a; 1\n", "in:1: an empty name" },
@@ -321,7 +348,7 @@ collapsed_refuses_bad_lines_with_their_numbers(void **state)
 		{ "# resource: a\n# resource: b\nx 1\n",
 		  "in:3: expected names joined by ';'" },
 		{ "# resource: a\n# resource: b\nx y 1\n",
-		  "in:3: expected a whole number" },
+		  "in:3: expected a number" },
 		{ "", "in: no stacks" },
 		{ "\n\r\n", "in: no stacks" },
 		{ "# cpprof 1\n# resource: a\n", "in: no stacks" },
@@ -659,7 +686,7 @@ load_refuses_what_is_no_profile(void **state)
 		{ "\177ELF\1\2\3\4\0\0\0", 11, "bad: a program, not a profile" },
 		{ "\0\0\0\0", 4, "not a profile of a known format (" },
 		{ "a;b\0c 4\nd 1\n", 12, "bad: 0x3: a byte 0x00, so not text" },
-		{ "some words\n", 11, ":1: expected a whole number" },
+		{ "some words\n", 11, ":1: expected a number" },
 	};
 	struct read_options options = { 0 };
 	struct error error = { 0 }, directory = { 0 };
@@ -789,6 +816,7 @@ main(void)
 		cmocka_unit_test(
 		    collapsed_takes_crlf_blank_lines_and_no_last_newline),
 		cmocka_unit_test(collapsed_passes_over_comments_behind_stacks),
+		cmocka_unit_test(collapsed_fractions_are_cut_off_and_told),
 		cmocka_unit_test(collapsed_two_counts_are_two_profiles),
 		cmocka_unit_test(collapsed_keeps_odd_names_as_they_are),
 		cmocka_unit_test(collapsed_names_of_all_lengths_stay_distinct),

@@ -203,6 +203,21 @@ read_source(struct collapsed_reader *reader, struct error *error)
 	       0 : -1;
 }
 
+/* Hits are whole numbers; inferno, too, cuts off what is behind the point. */
+static int
+warn_of_fractions(struct collapsed_reader *reader, struct error *error)
+{
+	const struct cut_fractions *fractions =
+	    stack_parser_fractions(reader->parser);
+
+	return fractions->n == 0 ? 0 :
+	    profile_warn(reader->profile, error, "%s: the fractions of %llu "
+	                 "counts were cut off, %.6g hits in all; to keep them "
+	                 "multiply all counts, by 1000, say",
+	                 source_name(reader->lines.source),
+	                 (unsigned long long)fractions->n, fractions->sum);
+}
+
 static int
 finish_profile(struct collapsed_reader *reader, struct error *error)
 {
@@ -216,6 +231,8 @@ finish_profile(struct collapsed_reader *reader, struct error *error)
 		return -1;
 	if (result == 0)
 		return set_no_stacks(reader->lines.source, error);
+	if (warn_of_fractions(reader, error) != 0)
+		return -1;
 	profile->tree = stack_writer_finish(reader->writer, error);
 	return profile->tree != NULL ? 0 : -1;
 }
@@ -275,6 +292,7 @@ collapsed_probe(const void *head, size_t size)
 	const char *stack, *blank;
 	size_t length;
 	uint64_t count;
+	double fraction;
 
 	if (size >= 10 && memcmp(head, "# cpprof 1", 10) == 0)
 		return PROBE_SURE;
@@ -282,7 +300,8 @@ collapsed_probe(const void *head, size_t size)
 	if (stack != NULL && memchr(stack, '\0', length) == NULL) {
 		blank = memrchr(stack, ' ', length);
 		if (blank != NULL && blank > stack &&
-		    collapsed_parse_count(blank + 1, stack + length, &count))
+		    collapsed_parse_decimal(blank + 1, stack + length, &count,
+		                            &fraction))
 			return PROBE_SURE;
 	}
 	return text_lines_find_binary(head, size) == size ? PROBE_MAYBE :

@@ -25,6 +25,27 @@ collapsed_parse_count(const char *text, const char *end, uint64_t *count)
 	return true;
 }
 
+bool
+collapsed_parse_decimal(const char *text, const char *end, uint64_t *count,
+                        double *fraction)
+{
+	const char *point = memchr(text, '.', (size_t)(end - text));
+	double place = 0.1;
+
+	if (!collapsed_parse_count(text, point != NULL ? point : end, count))
+		return false;
+	*fraction = 0;
+	while (point != NULL && ++point < end) {
+		unsigned digit = (unsigned)(*point - '0');
+
+		if (digit > 9)
+			return false;
+		*fraction += digit * place;
+		place /= 10;
+	}
+	return true;
+}
+
 /* The text behind the key when the line is "# KEY: text", or NULL. */
 static char *
 header_value(char *line, const char *key)
@@ -116,9 +137,11 @@ drop_count(const char *line, size_t *length)
 {
 	const char *blank = memrchr(line, ' ', *length);
 	uint64_t count;
+	double fraction;
 
 	if (blank == NULL || blank == line ||
-	    !collapsed_parse_count(blank + 1, line + *length, &count))
+	    !collapsed_parse_decimal(blank + 1, line + *length, &count,
+	                             &fraction))
 		return false;
 	*length = (size_t)(blank - line);
 	return true;

@@ -60,4 +60,8 @@ uint32_t collapsed_header_add(struct text_buffer *header,
 bool collapsed_parse_count(const char *text, const char *end,
                            uint64_t *count);
 
+/* Likewise digits, or "2.75": what is behind the point goes to *fraction. */
+bool collapsed_parse_decimal(const char *text, const char *end,
+                             uint64_t *count, double *fraction);
+
 #endif

@@ -30,6 +30,7 @@ struct stack_parser {
 	uint32_t *next_frame;	/* [depth], where the next frame begins */
 	uint32_t *labels;	/* [depth] */
 	size_t next_frame_capacity, labels_capacity;
+	struct cut_fractions fractions;
 	bool is_last_spoilt;	/* frames behind depth were overwritten */
 	bool was_scattered;	/* so the writer does not know its nodes */
 };
@@ -51,6 +52,12 @@ stack_parser_new(struct profile *profile, struct error *error)
 	return parser;
 }
 
+const struct cut_fractions *
+stack_parser_fractions(const struct stack_parser *parser)
+{
+	return &parser->fractions;
+}
+
 void
 stack_parser_free(struct stack_parser *parser)
 {
@@ -68,10 +75,11 @@ stack_parser_free(struct stack_parser *parser)
  */
 static size_t
 parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
-             struct error *malformed)
+             struct cut_fractions *fractions, struct error *malformed)
 {
 	while (n-- > 0) {
 		const char *end = line + length, *blank = end;
+		double fraction = 0;
 
 		while (blank > line && *--blank != ' ')
 			;
@@ -80,11 +88,15 @@ parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
 			          "a blank and a count");
 			return 0;
 		}
-		if (!collapsed_parse_count(blank + 1, end, &counts[n])) {
-			error_set(malformed, "expected a whole number below "
-			          "2^64 behind the last blank");
+		if (!collapsed_parse_count(blank + 1, end, &counts[n]) &&
+		    !collapsed_parse_decimal(blank + 1, end, &counts[n],
+		                             &fraction)) {
+			error_set(malformed, "expected a number below 2^64 "
+			          "behind the last blank");
 			return 0;
 		}
+		fractions->n += fraction > 0;
+		fractions->sum += fraction;
 		length = (size_t)(blank - line);
 	}
 	return length;
@@ -235,7 +247,8 @@ finish_line(struct stack_parser *parser, struct stack_batch *batch,
 		return STACK_FAILED;
 	length = parse_counts(line, length, batch->counts +
 	                      batch->n_stacks * parser->n_resources,
-	                      parser->n_resources, malformed);
+	                      parser->n_resources, &parser->fractions,
+	                      malformed);
 	if (length > 0 && length <= begin)
 		error_set(malformed, "an empty name in the stack");
 	if (malformed->is_set)

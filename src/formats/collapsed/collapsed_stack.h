@@ -25,6 +25,16 @@ struct stack_parser *stack_parser_new(struct profile *profile,
                                       struct error *error);
 void stack_parser_free(struct stack_parser *parser);
 
+/* What counts lost that were no whole numbers: "2.75" counts 2. */
+struct cut_fractions {
+	uint64_t n;		/* counts */
+	double sum;		/* of all that they lost */
+};
+
+/* Of all lines so far; lives as long as the parser. */
+const struct cut_fractions *
+stack_parser_fractions(const struct stack_parser *parser);
+
 enum {
 	STACK_PARSED,		/* it is in the batch */
 	STACK_MALFORMED,	/* *malformed says what was expected */
