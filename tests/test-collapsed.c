@@ -674,6 +674,36 @@ load_merges_what_it_is_given(void **state)
 	profile_free(profile);
 }
 
+/* Of UTF-8, and of UTF-16 as PowerShell writes. */
+static void
+load_passes_over_byte_order_marks(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+	} cases[] = {
+		{ "\xef\xbb\xbf" "a;b 1\r\na 2\r\n", 15 },
+		{ "\xef\xbb\xbf" "# cpprof 1\na;b 1\na 2\n", 24 },
+		{ "\xff\xfe" "a\0;\0b\0 \0" "1\0\r\0\n\0a\0 \0" "2\0", 22 },
+		{ "\xfe\xff\0a\0;\0b\0 \0" "1\0\n\0a\0 \0" "2", 20 },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct read_options options = { 0 };
+		struct error error = { 0 };
+		const char *path = write_file(*state, "plain", cases[i].bytes,
+		                              cases[i].n);
+		struct profile *profile = load_profiles(&path, 1, &options,
+		                                        &error);
+
+		assert_non_null(profile);
+		assert_int_equal(hits_of(profile, 0, "a;b"), 1);
+		assert_int_equal(hits_of(profile, 0, "a"), 2);
+		assert_int_equal(profile->n_warnings, 0);
+		profile_free(profile);
+	}
+}
+
 static void
 load_refuses_what_is_no_profile(void **state)
 {
@@ -837,6 +867,7 @@ main(void)
 		cmocka_unit_test(
 		    load_reads_blocks_of_scattered_and_of_ordered_stacks),
 		cmocka_unit_test(load_merges_what_it_is_given),
+		cmocka_unit_test(load_passes_over_byte_order_marks),
 		cmocka_unit_test(load_refuses_what_is_no_profile),
 		cmocka_unit_test(
 		    load_refuses_an_endless_line_in_bounded_memory),

@@ -153,6 +153,40 @@ source_names_damage_behind_what_is_whole(void **state)
 	assert_non_null(strstr(error.text, "damaged"));
 }
 
+/* "a;é 1\n", a character of two units, and one half of such. */
+static void
+source_reads_utf16_as_utf8(void **state)
+{
+	static const char wanted[] =
+	    "a;\xc3\xa9 1\n\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbd";
+	static const uint16_t units[] = { 0xfeff, 'a', ';', 0xe9, ' ', '1',
+		'\n', 0x20ac, 0xd83d, 0xde00, 0xde00 };
+	char bytes[2][sizeof units];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof units; i++) {
+		bytes[0][i] = (char)(units[i / 2] >> (i % 2 * 8));
+		bytes[1][i ^ 1] = bytes[0][i];
+	}
+	for (size_t i = 0; i < 2; i++)
+		for (size_t cut = 2; cut <= sizeof units; cut++) {
+			struct error error = { 0 };
+			struct source *source = source_of_memory("in",
+			    bytes[i], cut, &error);
+			size_t size;
+			const char *got = source_peek(source, SIZE_MAX, &size,
+			                              &error);
+
+			assert_non_null(got);
+			assert_memory_equal(got, wanted, size);
+			assert_true(source_is_truncated(source) ==
+			            (cut % 2 == 1 || cut == 18));
+			if (cut == sizeof units)
+				assert_int_equal(size, sizeof wanted - 1);
+			source_close(source);
+		}
+}
+
 static void
 source_ignores_zeros_behind_gzip(void **state)
 {
@@ -241,6 +275,7 @@ main(void)
 		cmocka_unit_test(source_unpacks_members_and_frames),
 		cmocka_unit_test(source_gives_what_is_whole_of_cut_input),
 		cmocka_unit_test(source_names_damage_behind_what_is_whole),
+		cmocka_unit_test(source_reads_utf16_as_utf8),
 		cmocka_unit_test(source_ignores_zeros_behind_gzip),
 		cmocka_unit_test(source_holds_the_whole_input_when_asked),
 		cmocka_unit_test(source_reads_pipes_in_pieces),

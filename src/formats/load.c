@@ -229,13 +229,25 @@ set_unknown_format(const struct source *source, const char *head, size_t size,
 	                 (unsigned char)head[binary], known);
 }
 
+/* The first bytes, behind a byte-order mark, which many an editor sets. */
+static const char *
+peek_head(struct source *source, size_t *size, struct error *error)
+{
+	const char *head = source_peek(source, PROBED_SIZE, size, error);
+
+	if (head == NULL || *size < 3 || memcmp(head, "\xef\xbb\xbf", 3) != 0)
+		return head;
+	source_skip(source, 3);
+	return source_peek(source, PROBED_SIZE, size, error);
+}
+
 static const struct format *
 find_format(struct source *source, struct error *error)
 {
 	const struct format *best = NULL;
 	int best_answer = PROBE_NO;
 	size_t size;
-	const char *head = source_peek(source, PROBED_SIZE, &size, error);
+	const char *head = peek_head(source, &size, error);
 
 	if (head == NULL)
 		return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unpacker.c -- gzip and zstd, a piece at a time. */
+/* unpacker.c -- gzip, zstd and UTF-16, a piece at a time. */
 #include "src/formats/unpacker.h"
 
 #include <stdint.h>
@@ -11,9 +11,20 @@
 
 #include "src/base/memory.h"
 
+enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD, PACKING_UTF16 };
+
+/* What of UTF-16 waits for more: a byte, and the first half of a pair. */
+struct utf16 {
+	bool is_little, has_byte;
+	unsigned char byte;
+	uint32_t high;		/* 0: none */
+};
+
 struct unpacker {
+	enum packing packing;
 	z_stream gzip;
-	ZSTD_DStream *zstd;	/* NULL: gzip */
+	ZSTD_DStream *zstd;
+	struct utf16 utf16;
 	bool is_inside;
 };
 
@@ -34,10 +45,30 @@ is_zstd(const unsigned char *head, size_t n)
 }
 
 static bool
-start(struct unpacker *unpacker, bool is_for_gzip)
+is_utf16(const unsigned char *head, size_t n)
 {
-	if (is_for_gzip)
+	return n >= 2 && ((head[0] == 0xff && head[1] == 0xfe) ||
+	                  (head[0] == 0xfe && head[1] == 0xff));
+}
+
+static enum packing
+find_packing(const unsigned char *head, size_t n)
+{
+	if (is_gzip(head, n))
+		return PACKING_GZIP;
+	if (is_zstd(head, n))
+		return PACKING_ZSTD;
+	return is_utf16(head, n) ? PACKING_UTF16 : PACKING_NONE;
+}
+
+static bool
+start(struct unpacker *unpacker, const char *head)
+{
+	if (unpacker->packing == PACKING_GZIP)
 		return inflateInit2(&unpacker->gzip, 16 + MAX_WBITS) == Z_OK;
+	unpacker->utf16.is_little = head[0] == '\xff';
+	if (unpacker->packing == PACKING_UTF16)
+		return true;
 	unpacker->zstd = ZSTD_createDStream();
 	return unpacker->zstd != NULL;
 }
@@ -45,13 +76,16 @@ start(struct unpacker *unpacker, bool is_for_gzip)
 struct unpacker *
 unpacker_new(const char *head, size_t n, struct error *error)
 {
-	bool is_for_gzip = is_gzip((const unsigned char *)head, n);
+	enum packing packing = find_packing((const unsigned char *)head, n);
 	struct unpacker *unpacker;
 
-	if (!is_for_gzip && !is_zstd((const unsigned char *)head, n))
+	if (packing == PACKING_NONE)
 		return NULL;
 	unpacker = memory_array(1, sizeof *unpacker, error);
-	if (unpacker != NULL && !start(unpacker, is_for_gzip)) {
+	if (unpacker == NULL)
+		return NULL;
+	unpacker->packing = packing;
+	if (!start(unpacker, head)) {
 		error_out_of_memory(error);
 		free(unpacker);
 		return NULL;
@@ -64,7 +98,7 @@ unpacker_free(struct unpacker *unpacker)
 {
 	if (unpacker == NULL)
 		return;
-	if (unpacker->zstd == NULL)
+	if (unpacker->packing == PACKING_GZIP)
 		inflateEnd(&unpacker->gzip);
 	ZSTD_freeDStream(unpacker->zstd);
 	free(unpacker);
@@ -147,11 +181,77 @@ take_zstd(struct unpacker *unpacker, const char **packed, size_t *n, char *to,
 	return out.pos;
 }
 
+enum { UTF8_MAX = 4, NO_CHARACTER = 0xfffd, BYTE_ORDER_MARK = 0xfeff };
+
+/* A character as UTF-8 to to[UTF8_MAX]; how many bytes. */
+static size_t
+put_utf8(char *to, uint32_t character)
+{
+	static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t n = character < 0x80 ? 1 : character < 0x800 ? 2 :
+	           character < 0x10000 ? 3 : 4;
+
+	for (size_t i = n - 1; i > 0; i--) {
+		to[i] = (char)(0x80 | (character & 0x3f));
+		character >>= 6;
+	}
+	to[0] = (char)(first[n] | character);
+	return n;
+}
+
+/* The same of a unit of 16 bits, which may be half of a character or no text. */
+static size_t
+put_unit(struct utf16 *utf16, char *to, uint32_t unit)
+{
+	uint32_t high = utf16->high;
+
+	utf16->high = 0;
+	if (unit >> 10 == 0xd800 >> 10) {
+		utf16->high = unit;
+		return high == 0 ? 0 : put_utf8(to, NO_CHARACTER);
+	}
+	if (unit >> 10 == 0xdc00 >> 10)
+		return put_utf8(to, high == 0 ? NO_CHARACTER : 0x10000 +
+		                ((high & 0x3ff) << 10 | (unit & 0x3ff)));
+	if (unit == BYTE_ORDER_MARK)
+		return 0;
+	if (high == 0)
+		return put_utf8(to, unit);
+	to += put_utf8(to, NO_CHARACTER);
+	return 3 + put_utf8(to, unit);
+}
+
+static size_t
+take_utf16(struct unpacker *unpacker, const char **packed, size_t *n,
+           char *to, size_t room)
+{
+	struct utf16 *utf16 = &unpacker->utf16;
+	char *at = to, *end = to + room;
+
+	for (; *n > 0 && end - at >= 2 * UTF8_MAX; ++*packed, --*n) {
+		unsigned char byte = (unsigned char)**packed;
+
+		if (utf16->has_byte)
+			at += put_unit(utf16, at, utf16->is_little ?
+			               (uint32_t)byte << 8 | utf16->byte :
+			               (uint32_t)utf16->byte << 8 | byte);
+		utf16->byte = byte;
+		utf16->has_byte = !utf16->has_byte;
+	}
+	unpacker->is_inside = utf16->has_byte || utf16->high != 0;
+	return (size_t)(at - to);
+}
+
 size_t
 unpacker_take(struct unpacker *unpacker, const char **packed, size_t *n,
               char *to, size_t room, struct unpacker_damage *damage)
 {
-	return unpacker->zstd == NULL ?
-	    take_gzip(unpacker, packed, n, to, room, damage) :
-	    take_zstd(unpacker, packed, n, to, room, damage);
+	switch (unpacker->packing) {
+	case PACKING_GZIP:
+		return take_gzip(unpacker, packed, n, to, room, damage);
+	case PACKING_ZSTD:
+		return take_zstd(unpacker, packed, n, to, room, damage);
+	default:
+		return take_utf16(unpacker, packed, n, to, room);
+	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unpacker.h -- gzip and zstd, a piece at a time.
+/* unpacker.h -- gzip, zstd and UTF-16, a piece at a time.
  *
  * Several members or frames behind each other are one, as their tools have it.
+ * UTF-16, told by its byte-order mark, is what PowerShell's `>` makes of text.
  */
 #ifndef CPPROF_FORMATS_UNPACKER_H
 #define CPPROF_FORMATS_UNPACKER_H
