@@ -294,6 +294,18 @@ perf_script_without_any_address_is_told(void **state)
 }
 
 static void
+perf_script_names_are_demangled(void **state)
+{
+	struct profile *profile = read_text(
+	    "p 7 1.5: 10 cycles: \n\t1100 _ZN1a1bEi+0x1f (/gone)\n"
+	    "\t1200 _RNvC1a1b (/gone)\n\t1300 _Z (/gone)\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "_Z;a::b;a::b(int)"), 10);
+	profile_free(profile);
+}
+
+static void
 expect_error(const char *text, const char *expected)
 {
 	struct error error = { 0 };
@@ -441,6 +453,7 @@ main(void)
 		cmocka_unit_test(
 		    perf_script_passes_over_records_that_are_no_samples),
 		cmocka_unit_test(perf_script_without_any_address_is_told),
+		cmocka_unit_test(perf_script_names_are_demangled),
 		cmocka_unit_test(
 		    perf_script_refuses_bad_lines_with_their_numbers),
 		cmocka_unit_test(perf_script_lenient_skips_bad_lines),

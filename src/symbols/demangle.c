@@ -226,3 +226,23 @@ demangle(const char *symbol, struct error *error)
 	free(name);
 	return text;
 }
+
+uint32_t
+demangle_and_add(struct names *names, const char *text, size_t length,
+                 struct error *error)
+{
+	char *mangled, *readable;
+	uint32_t name;
+
+	if (length < 2 || text[0] != '_' || (text[1] != 'Z' && text[1] != 'R'))
+		return names_add(names, text, length, error);
+	mangled = memory_text(text, length, error);
+	if (mangled == NULL)
+		return NO_NAME;
+	readable = demangle(mangled, error);
+	name = readable == NULL ? NO_NAME :
+	       names_add(names, readable, strlen(readable), error);
+	free(mangled);
+	free(readable);
+	return name;
+}

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "src/base/error.h"
+#include "src/base/names.h"
 
 /*
  * The readable form of a C++, Rust or D symbol with its parameters; any other
@@ -25,5 +26,12 @@
 enum { MANGLED_MAX = 8192, DEMANGLED_MAX = 65536 };
 
 char *demangle(const char *symbol, struct error *error);
+
+/*
+ * Adds to the names text[length], or where that begins as mangled ones do what
+ * demangle makes of it.  NO_NAME with *error set for want of memory.
+ */
+uint32_t demangle_and_add(struct names *names, const char *text,
+                          size_t length, struct error *error);
 
 #endif

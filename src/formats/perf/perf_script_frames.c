@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_script_frames.c -- frames from the lines that perf script printed.
  *
- * Names stay as perf wrote them.  A frame with an address in a file becomes one
+ * Names stay as perf wrote them, but for mangled ones, which it leaves where it
+ * was built without a demangler or was asked to.  A frame with an address in a file becomes one
  * of a module; perf counts addresses by the file's offsets.
  */
 #include "src/formats/perf/perf_script_frames.h"
@@ -11,6 +12,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/perf/perf_script_line.h"
+#include "src/symbols/demangle.h"
 
 struct maker {
 	struct profile *profile;
@@ -66,8 +68,9 @@ add_frame(struct maker *maker, const char *line, size_t length,
 	uint32_t module;
 
 	perf_script_read_frame(line, length, &frame);
-	location.function = names_add(profile->names, frame.symbol.text,
-	                              frame.symbol.length, error);
+	location.function = demangle_and_add(profile->names,
+	                                     frame.symbol.text,
+	                                     frame.symbol.length, error);
 	if (location.function == NO_NAME)
 		return -1;
 	if (!is_in_file(line, &frame))

@@ -113,26 +113,6 @@ add_modules(struct maker *maker, struct error *error)
 
 /* ---- names ---- */
 
-static uint32_t
-add_text(struct profile *profile, const char *text, size_t length,
-         struct error *error)
-{
-	char *mangled, *readable;
-	uint32_t name;
-
-	if (length < 2 || text[0] != '_' || (text[1] != 'Z' && text[1] != 'R'))
-		return names_add(profile->names, text, length, error);
-	mangled = memory_text(text, length, error);
-	if (mangled == NULL)
-		return NO_NAME;
-	readable = demangle(mangled, error);
-	name = readable == NULL ? NO_NAME :
-	       names_add(profile->names, readable, strlen(readable), error);
-	free(mangled);
-	free(readable);
-	return name;
-}
-
 /* "[function 12]" where the file ended before it; else an error. */
 static uint32_t
 add_lost_name(struct maker *maker, const char *what, uint64_t number,
@@ -171,7 +151,8 @@ name_function(struct maker *maker, uint64_t id, struct error *error)
 		*name = names_add(maker->profile->names, "[unknown]", 9,
 		                  error);
 	else
-		*name = add_text(maker->profile, text, length, error);
+		*name = demangle_and_add(maker->profile->names, text, length,
+		                         error);
 	return *name;
 }
 
