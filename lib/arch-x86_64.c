@@ -145,6 +145,53 @@ arch_call_target(const unsigned char *ra)
 	return (uint64_t)(uintptr_t)ra + (uint64_t)(int64_t)distance;
 }
 
+/* add $n, %rsp: bytes of the instruction, or 0; *added is n. */
+static size_t
+is_add(const unsigned char *code, size_t size, int32_t *added)
+{
+	if (size < 4 || code[0] != 0x48 || code[2] != 0xc4)
+		return 0;
+	*added = (int8_t)code[3];
+	if (code[1] == 0x83)
+		return 4;
+	if (code[1] != 0x81 || size < 7)
+		return 0;
+	memcpy(added, code + 3, sizeof *added);
+	return 7;
+}
+
+/* add $n, %rsp and pop, some; then ret */
+bool
+arch_is_left(const unsigned char *code, size_t size, uint64_t *cfa,
+    int64_t *saved_at)
+{
+	const unsigned char *end = code + size;
+
+	*cfa = 0;
+	*saved_at = -1;
+	while (code < end && *code != 0xc3) {
+		const bool is_numbered = *code == 0x41;	/* r8 to r15 */
+		int32_t added;
+		const size_t n = is_add(code, (size_t)(end - code), &added);
+
+		if (n > 0 && added >= 0) {
+			*cfa += (uint64_t)added;
+			code += n;
+			continue;
+		}
+		code += is_numbered;
+		if (code == end || (*code & 0xf8) != 0x58 ||
+		    (*code == 0x5c && !is_numbered))	/* pop %rsp */
+			return false;
+		if (*code == 0x5d && !is_numbered)
+			*saved_at = (int64_t)*cfa;
+		*cfa += 8;
+		code++;
+	}
+	*cfa += 8;
+	return code < end;
+}
+
 /* mov $15, %rax, or %eax; syscall */
 bool
 arch_is_signal_return(const unsigned char *code)

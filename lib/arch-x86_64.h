@@ -14,6 +14,7 @@
 #define ARCH_CALL_SIZE 2
 #define ARCH_STUB_SIZE 8
 #define ARCH_RETURN_SIZE 9
+#define ARCH_LEAVING_SIZE 24
 #define ARCH_N_REGISTERS 17	/* rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip */
 #define ARCH_FRAME 6
 #define ARCH_STACK 7

@@ -9,6 +9,7 @@
  *   ARCH_CALL_SIZE       bytes of the instruction that makes a system call
  *   ARCH_STUB_SIZE       bytes of a stub of lib/dispatch-*.S
  *   ARCH_RETURN_SIZE     bytes of code that ends a signal handler
+ *   ARCH_LEAVING_SIZE    bytes of code in which most functions leave their frame
  *   struct compact_rule  how most frames are left, in 64 bits
  *   arch_here(context)   fills in a ucontext_t's registers as a signal at this
  *                        point would find them; only those that calls
@@ -28,6 +29,7 @@
 #define CPPROF_ARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__x86_64__) && defined(__LP64__)
@@ -61,6 +63,15 @@ bool arch_follows_call(const unsigned char *return_address);
 
 /* Where that call leads, if it says so itself; 0: it does not. */
 uint64_t arch_call_target(const unsigned char *return_address);
+
+/*
+ * Whether code does nothing more before it returns than to leave its frame, in
+ * up to `size` bytes that must be readable: *cfa is how far above the stack
+ * pointer the caller's is, and *saved_at where the frame pointer is taken from,
+ * counted from there, too, or -1 if it stays.
+ */
+bool arch_is_left(const unsigned char *code, size_t size, uint64_t *cfa,
+    int64_t *saved_at);
 
 /*
  * Whether the ARCH_RETURN_SIZE bytes at an address, which must be readable,

@@ -376,8 +376,9 @@ is_elsewhere(struct walk *walk)
 }
 
 /*
- * Whether these are what a frame has saved: a return address, or 0 and what a
- * stack of the program's own making begins with.
+ * Whether these are what a frame has saved: a return address, or what a stack
+ * of the program's own making begins with, which is nothing or where to go from
+ * there.
  */
 static bool
 ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
@@ -385,10 +386,42 @@ ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
 	struct unwinder *unwinder = walk->unwinder;
 
 	if (ra == 0)
-		return !walk->exact;
+		return !walk->exact && fp == 0;
 	return is_return_address(unwinder, ra) || (fp == 0 &&
 	    !readable_own(&unwinder->readable, walk->fp) &&
 	    traits_is_code(ra));
+}
+
+/*
+ * Code that only calls, as interpreters make it for each function (CPython):
+ * what it does next says where its caller is.  False: it does something else.
+ */
+static bool
+is_about_to_return(struct walk *walk, uint64_t *cfa, uint64_t *fp,
+    uint64_t *fp_slot)
+{
+	struct readable *readable = &walk->unwinder->readable;
+	const uint64_t code = walk->address + 1,
+	    to_end = READABLE_PAGE - code % READABLE_PAGE;
+	const size_t size = to_end < ARCH_LEAVING_SIZE ? to_end :
+	    ARCH_LEAVING_SIZE;
+	int64_t saved_at;
+	uint64_t ra;
+
+	*fp = walk->fp;
+	*fp_slot = 0;
+	if (!readable_range(readable, code, size) ||
+	    !arch_is_left((const unsigned char *)(uintptr_t)code, size, cfa,
+	    &saved_at))
+		return false;
+	*cfa += walk->sp;
+	if (saved_at >= 0) {
+		*fp_slot = walk->sp + (uint64_t)saved_at;
+		if (!readable_word(readable, *fp_slot, fp))
+			return false;
+	}
+	return readable_word(readable, *cfa - 8, &ra) &&
+	    is_return_address(walk->unwinder, ra);
 }
 
 /*
@@ -399,7 +432,7 @@ static enum step
 step_by_guess(struct walk *walk, struct frame *frame)
 {
 	struct unwinder *unwinder = walk->unwinder;
-	uint64_t ra, fp;
+	uint64_t ra, fp, cfa;
 
 	if (!walk->exact && returns_from_signal(walk)) {
 		make_exact(walk, frame);
@@ -413,6 +446,10 @@ step_by_guess(struct walk *walk, struct frame *frame)
 	    walk->sp >= unwinder->readable.high - READABLE_PAGE &&
 	    walk->sp < unwinder->readable.high)
 		return STEP_END;
+	if (!walk->exact &&
+	    is_about_to_return(walk, &cfa, &fp, &frame->fp_slot))
+		return go_to_caller(walk, cfa, fp);
+	frame->fp_slot = 0;
 	frame->flags |= FRAME_GUESSED;
 	if (walk->exact &&
 	    readable_word(&unwinder->readable, walk->sp, &ra) &&

@@ -242,7 +242,25 @@ def stacks_below_a_thread_sanitizer_are_whole():
         raise Skip('no thread sanitizer')
 
 
+def stacks_through_code_that_only_calls_are_whole():
+    for before in None, mount_tracing:
+        profile = work('syscalls', 'called', 200, 30, before=before).one()
+        assert not WHOLE & set(profile.drops), profile.drops
+        found = [stack for stack in profile.stacks() if 'run' in stack]
+        assert found
+        for stack in found:
+            assert {'call_further', 'run_called', 'main'} <= set(stack), stack
+
+
+def stacks_without_a_way_out_are_partial():
+    profile = work('syscalls', 'lost', 200, 30).one()
+    lost = sum(n for stack, n in profile.stacks().items() if 'run' in stack)
+    assert profile.drops['no-rules'][1] == lost > 0, profile.drops
+
+
 CASES = (
+    stacks_through_code_that_only_calls_are_whole,
+    stacks_without_a_way_out_are_partial,
     what_wrappers_do_is_no_call_of_the_program_s,
     stacks_below_a_thread_sanitizer_are_whole,
     stacks_made_by_makecontext_are_whole,

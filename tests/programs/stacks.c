@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stacks.c -- a program whose code runs on various stacks: `stacks KIND N PAGES`.
  *
- * KIND is own, foreign (made by makecontext) or growing (MAP_GROWSDOWN).  Each
- * round fills PAGES pages of that stack with frames, then uses a bit of what
- * there is to be sampled: N rounds, each of CALLS system calls beside what else
- * it does.  The output is the same however it is sampled.
+ * KIND is own, foreign (made by makecontext), growing (MAP_GROWSDOWN), or called
+ * or lost (its own, through code that is made here, and tells by what it does
+ * next where it was called, or does not).  Each round fills PAGES pages of that
+ * stack with frames, then uses a bit of what there is to be sampled: N rounds,
+ * each of CALLS system calls beside what else it does.  The output is the same
+ * however it is sampled.
  */
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +126,56 @@ run_on(void *stack, size_t size)
 	swapcontext(&outside, &inside);
 }
 
+/*
+ * Code that does nothing but call, as CPython makes it for each function.  The
+ * first has something in the frame pointer's register that is none.
+ */
+typedef void caller(const void *a, const void *b, const void *frame,
+    void (*function)(void));
+
+static caller *made[2];
+
+static caller *
+make_caller(unsigned char *code, const unsigned char *bytes, size_t size)
+{
+	memcpy(code, bytes, size);
+	return (caller *)(uintptr_t)code;
+}
+
+static NOINLINE void
+call_further(void)
+{
+	made[1](NULL, NULL, NULL, run);
+	sum++;
+}
+
+static NOINLINE void
+run_called(bool is_lost)
+{
+	static const unsigned char pushes[] = {
+		0x55, 0x48, 0x89, 0xd5,		/* push %rbp; mov %rdx, %rbp */
+		0xff, 0xd1, 0x5d, 0xc3		/* call *%rcx; pop %rbp; ret */
+	}, subtracts[] = {
+		0x48, 0x83, 0xec, 0x08, 0xff, 0xd1,	/* sub $8, %rsp; call */
+		0x48, 0x83, 0xc4, 0x08, 0xc3		/* add $8, %rsp; ret */
+	}, does_more[] = {
+		0x48, 0x83, 0xec, 0x08, 0xff, 0xd1,
+		0x31, 0xc0,				/* xor %eax, %eax */
+		0x48, 0x83, 0xc4, 0x08, 0xc3
+	};
+	unsigned char *code = map(1, 0);
+	const uint64_t no_frame[2] = { 1, 0 };
+
+	made[0] = make_caller(code, pushes, sizeof pushes);
+	made[1] = is_lost ?
+	    make_caller(code + 16, does_more, sizeof does_more) :
+	    make_caller(code + 16, subtracts, sizeof subtracts);
+	if (mprotect(code, PAGE, PROT_READ | PROT_EXEC) != 0)
+		exit(2);
+	made[0](NULL, NULL, no_frame, call_further);
+	sum++;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -137,6 +190,10 @@ main(int argc, char **argv)
 	touched = map(8, 0);
 	if (strcmp(argv[1], "own") == 0)
 		run();
+	else if (strcmp(argv[1], "called") == 0)
+		run_called(false);
+	else if (strcmp(argv[1], "lost") == 0)
+		run_called(true);
 	else if (strcmp(argv[1], "foreign") == 0)
 		run_on(map(STACK_PAGES, 0), size);
 	else if (strcmp(argv[1], "growing") == 0) {
