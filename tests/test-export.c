@@ -660,6 +660,45 @@ callgrind_tells_recursion_by_levels(void **state)
 	    "\ntotals: 11\n");
 }
 
+static void
+cpprofdata_cuts_names_of_resources(void **state)
+{
+	struct profile *profile = parse(
+	    "# resource: a name of twenty-five by1; gtick=g\n"
+	    "# resource: a name of twenty-five by2; gtick=g\n"
+	    "# resource: a name of twenty-five by; gtick=g\n"
+	    "# resource: a name of twenty-five b\303\266s; gtick=g\n"
+	    "# resource: x; gtick=nineteen and six bytes\342\202\254\n"
+	    "[phase] 1 2 3 4 5\n");
+	static const char *const names[] = { "a name of twenty-five by",
+		"a name of twenty-five ~2", "a name of twenty-five ~3",
+		"a name of twenty-five b", "x" };
+	struct text_buffer text = { 0 };
+	struct error error = { 0 };
+	struct profile *back;
+	uint64_t n_changed;
+
+	(void)state;
+	assert_int_equal(try_export(&exporter_cpprofdata, profile, 0, take,
+	                            &text, &n_changed, &error), 0);
+	assert_int_equal(n_changed, 5);
+	back = read_memory(&format_cpprofdata, text.bytes, text.length,
+	                   &error);
+	assert_non_null(back);
+	assert_int_equal(back->n_resources, 5);
+	for (uint32_t r = 0; r < 5; r++) {
+		assert_string_equal(back->resources[r].name, names[r]);
+		assert_int_equal(sample_tree_total(back->tree,
+		                                   back->tree->hits[r]),
+		                 r + 1);
+	}
+	assert_string_equal(back->resources[4].gtick,
+	                    "nineteen and six bytes");
+	text_free(&text);
+	profile_free(back);
+	profile_free(profile);
+}
+
 /* ---- what cannot be ---- */
 
 static void
@@ -691,9 +730,6 @@ what_a_format_has_no_number_for_is_refused(void **state)
 	          "a 1844674407370955162\n"), "x: more than the format's");
 	assert_refused(&exporter_cpprofdata, parse("main;f 1\n"),
 	               "main is only a name");
-	assert_refused(&exporter_cpprofdata,
-	    parse("# resource: a name of twenty-five bytes\n[phase] 1\n"),
-	    "24 bytes");
 	assert_refused(&exporter_cpprofdata, parse("[phase];[phase] 1\n"),
 	               "[phase] is only a name");
 }
@@ -752,6 +788,7 @@ main(void)
 		    cpprofdata_comes_back_with_addresses_samples_and_threads),
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_what_is_known_of_the_run),
+		cmocka_unit_test(cpprofdata_cuts_names_of_resources),
 		cmocka_unit_test(cpprofdata_comes_back_with_returns),
 		cmocka_unit_test(collapsed_is_bare_stacks),
 		cmocka_unit_test(

@@ -10,6 +10,7 @@
  */
 #include <endian.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ struct recording {
 	struct piece *pieces;
 	size_t n_pieces, pieces_capacity;
 	uint64_t used;			/* of the file, in bytes */
+	uint64_t n_changed;		/* names of resources that are cut */
 	struct cpprofdata_header header;
 };
 
@@ -346,23 +348,57 @@ write_pieces(struct recording *recording, struct error *error)
 
 /* ---- the header ---- */
 
-static int
-set_resource(struct recording *recording, uint32_t r, struct error *error)
+/* What fits of a text, in whole characters; returns its length. */
+static size_t
+put_text(char *to, size_t size, const char *text)
+{
+	size_t length = strnlen(text, size);
+
+	for (int i = 0; i < 3 && length == size &&
+	     ((unsigned char)text[size] & 0xc0) == 0x80; i++)
+		size = --length;
+	memcpy(to, text, length);
+	return length;
+}
+
+static bool
+is_taken(const struct cpprofdata_header *header, uint32_t r)
+{
+	for (uint32_t i = 0; i < r; i++)
+		if (memcmp(header->resources[i].name,
+		           header->resources[r].name,
+		           sizeof header->resources[r].name) == 0)
+			return true;
+	return false;
+}
+
+/* A name that is cut stays apart from others by a number. */
+static void
+set_resource(struct recording *recording, uint32_t r)
 {
 	const struct resource *resource =
 	    &recording->source->profile->resources[r];
-	struct cpprofdata_resource *record = &recording->header.resources[r];
-	size_t name = strlen(resource->name), gtick = strlen(resource->gtick);
+	struct cpprofdata_header *header = &recording->header;
+	struct cpprofdata_resource *record = &header->resources[r];
 
-	if (name > sizeof record->name || gtick > sizeof record->gtick)
-		return error_set(error, "%s: cpprofdata has %zu bytes for the "
-		    "name of a resource and for that of its gtick",
-		    resource->name, sizeof record->name);
-	memcpy(record->name, resource->name, name);
-	memcpy(record->gtick, resource->gtick, gtick);
+	put_text(record->name, sizeof record->name, resource->name);
+	for (uint32_t n = 2; is_taken(header, r); n++) {
+		char suffix[12];
+		size_t length = (size_t)snprintf(suffix, sizeof suffix,
+		                                 "~%" PRIu32, n), at;
+
+		memset(record->name, 0, sizeof record->name);
+		at = put_text(record->name, sizeof record->name - length,
+		              resource->name);
+		memcpy(record->name + at, suffix, length);
+	}
+	put_text(record->gtick, sizeof record->gtick, resource->gtick);
+	recording->n_changed += strncmp(record->name, resource->name,
+	                                sizeof record->name) != 0 ||
+	    strlen(resource->name) > sizeof record->name ||
+	    strlen(resource->gtick) > sizeof record->gtick;
 	record->interval = htole64(resource->interval);
 	record->source = htole32(add_text(recording, resource->source));
-	return 0;
 }
 
 static void
@@ -406,8 +442,7 @@ set_header(struct recording *recording, struct error *error)
 	header->n_resources = htole32(profile->n_resources);
 	header->node_size = htole32((uint32_t)node_size(recording));
 	for (uint32_t r = 0; r < profile->n_resources; r++)
-		if (set_resource(recording, r, error) != 0)
-			return -1;
+		set_resource(recording, r);
 	set_process(recording);
 	return 0;
 }
@@ -465,6 +500,7 @@ cpprofdata_write(const struct export_source *source, struct writer *writer,
 		write_modules(recording);
 		write_threads(recording);
 		result = write_pieces(recording, error);
+		*n_changed = recording->n_changed;
 	}
 	text_free(&recording->strings);
 	free(recording->module_path);
