@@ -565,6 +565,27 @@ pprof_is_told_by_its_contents(void **state)
 }
 
 static void
+pprof_types_need_no_names(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_bytes(&buffer, TYPE, "", 0);
+	assert_int_equal(format_pprof.probe(buffer.bytes, buffer.n), PROBE_NO);
+	put_bytes(&buffer, TYPE, "", 0);
+	put_sample(&buffer, IDS(2, 1), 3, 0);
+	put_tables(&buffer);
+	put_strings(&buffer);
+	assert_int_equal(format_pprof.probe(buffer.bytes, buffer.n),
+	                 PROBE_MAYBE);
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].name, "value2");
+	assert_int_equal(hits_of(profile, 0, "main;work|inlined"), 30);
+	profile_free(profile);
+}
+
+static void
 pprof_cut_keeps_the_samples_that_are_whole(void **state)
 {
 	struct buffer buffer = { .n = 0 };
@@ -655,6 +676,7 @@ main(void)
 		    pprof_refuses_what_does_not_fit_with_its_offset),
 		cmocka_unit_test(pprof_refuses_sums_over_64_bits),
 		cmocka_unit_test(pprof_is_told_by_its_contents),
+		cmocka_unit_test(pprof_types_need_no_names),
 		cmocka_unit_test(pprof_cut_keeps_the_samples_that_are_whole),
 		cmocka_unit_test(pprof_packed_and_cut_keeps_what_is_whole),
 	};

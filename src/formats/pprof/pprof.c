@@ -170,7 +170,7 @@ is_profile_field(const struct protobuf_field *field)
 	                       PROTOBUF_BYTES : PROTOBUF_VARINT);
 }
 
-/* A sample type, or the like: two numbers. */
+/* A sample type: two numbers, none where it has neither name nor unit. */
 static bool
 is_type(const struct protobuf_field *field)
 {
@@ -181,7 +181,7 @@ is_type(const struct protobuf_field *field)
 	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD)
 		if (part.number > 2 || part.wire != PROTOBUF_VARINT)
 			return false;
-	return found == PROTOBUF_END && field->value > 0;
+	return found == PROTOBUF_END;
 }
 
 /* A sample: locations, values and labels, and of values at least one. */
@@ -205,6 +205,7 @@ is_sample(const struct protobuf_field *field)
 /*
  * Of the fields at the front, all of which must be a profile's, one must be a
  * sample type; or a sample, where so many come first that no type is seen.
+ * Types without name and unit are empty: two bytes, which other files have.
  */
 static int
 probe_fields(const unsigned char *head, size_t size)
@@ -220,7 +221,7 @@ probe_fields(const unsigned char *head, size_t size)
 		if (field.number == PPROF_SAMPLE_TYPE) {
 			if (!is_type(&field))
 				return PROBE_NO;
-			has_type = true;
+			has_type |= field.value > 0;
 		}
 		if (field.number == PPROF_SAMPLE) {
 			if (!is_sample(&field))
