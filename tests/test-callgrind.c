@@ -389,6 +389,16 @@ costs_without_function_are_kept(void **state)
 	assert_reads("events: A\n1 5\n", "??? 5; ");
 }
 
+/* Writers do not always know the files that they number. */
+static void
+places_need_no_names(void **state)
+{
+	(void)state;
+	assert_reads("events: A\nob=(7)\nfl=(3)\nfn=f\n1 2\ncob=(8)\n"
+	             "cfi=(4)\ncfn=(1) g\ncalls=1 0\n1 3\nob=(8)\nfl=(4)\n"
+	             "fn=(1)\n1 3\n", "f 2; g 3; f>g 1:3; ");
+}
+
 static void
 errors_name_their_line(void **state)
 {
@@ -417,6 +427,8 @@ errors_name_their_line(void **state)
 	assert_rejected("events: A\nfn=f\n+ 1\n",
 	                "cg:3: expected a position before the costs");
 	assert_rejected("events: A\nfn=(3)\n", "cg:2: (3) has no name yet");
+	assert_rejected("events: A\nob=(3)\nfn=f\n1 2\nfn=(3)\n",
+	                "cg:5: (3) has no name yet");
 	assert_rejected("events: A\nfn=f\ncalls=1 1\n",
 	                "cg:3: calls of no function; expected cfn= before");
 	assert_rejected("events: A\nfn=f\ncfn=g\ncalls=x\n",
@@ -577,6 +589,7 @@ main(void)
 		cmocka_unit_test(units_of_our_own_make_sense),
 		cmocka_unit_test(old_spellings_are_known),
 		cmocka_unit_test(costs_without_function_are_kept),
+		cmocka_unit_test(places_need_no_names),
 		cmocka_unit_test(errors_name_their_line),
 		cmocka_unit_test(too_many_events_are_rejected),
 		cmocka_unit_test(lenient_skips_and_counts),

@@ -150,11 +150,16 @@ read_name(struct callgrind_names *names, enum callgrind_kind kind,
 	if (taken > 0 && taken == length) {
 		if (meanings->n_slots > 0)
 			*meaning = find_slot(meanings, id);
-		if (*meaning == NULL || (*meaning)->text == NO_NAME)
+		if (*meaning != NULL && (*meaning)->text != NO_NAME) {
+			*text_number = (*meaning)->text;
+			return 0;
+		}
+		if (kind == CALLGRIND_FUNCTION)
 			return error_set(error, "(%llu) has no name yet",
 			                 (unsigned long long)id);
-		*text_number = (*meaning)->text;
-		return 0;
+		*meaning = NULL;
+		*text_number = names_add(names->texts, "???", 3, error);
+		return *text_number != NO_NAME ? 0 : -1;
 	}
 	*text_number = names_add(names->texts, text + taken, length - taken,
 	                         error);

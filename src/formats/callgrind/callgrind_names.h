@@ -30,8 +30,8 @@ void callgrind_names_free(struct callgrind_names *names);
 
 /*
  * The number of the object or file that text[length], what stands behind the
- * '=', names.  NO_NAME with *error set for want of memory or for a number that
- * means nothing, without file and line.
+ * '=', names; a number that means nothing yet is "???".  NO_NAME with *error
+ * set for want of memory.
  */
 uint32_t callgrind_names_add(struct callgrind_names *names,
                              enum callgrind_kind kind, const char *text,
@@ -39,7 +39,8 @@ uint32_t callgrind_names_add(struct callgrind_names *names,
 
 /*
  * The node of the function that it names, which if it is new is defined in
- * that file and object (NO_NAME: unknown).  UINT32_MAX likewise.
+ * that file and object (NO_NAME: unknown).  UINT32_MAX likewise, and for a
+ * number that means nothing, without file and line.
  */
 uint32_t callgrind_names_node(struct callgrind_names *names,
                               struct call_graph *graph, uint32_t object,
