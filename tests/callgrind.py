@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # which does not return.
 ODD = ("(below main)", "clone", "_Exit")
 ROW = re.compile(r"^ *([\d,]+) \(.*?%\)(?: +[\d,]+(?: \(.*?%\))?| +\.)*  +"
-                 r"(\S*?):(.*?)(?: \[(?:/[^\]]*|\?\?\?)\])?$")
+                 r"(\S*?):(.*?)(?: \[(/[^\]]*|\?\?\?)\])?$")
 
 
 def read(path):
@@ -34,6 +34,14 @@ def read(path):
     if os.path.exists(path):
         return open(path, encoding="utf-8", errors="replace").read()
     return gzip.open(path + ".gz", "rt", errors="replace").read()
+
+
+def shown(name, path):
+    """A function without symbol is named by the object that it is in, too."""
+    match = re.match(r"0x0*([0-9a-f]+.*)$", name)
+    if path in (None, "???") or not match:
+        return name
+    return f"{os.path.basename(path)}+0x{match[1]}"
 
 
 def oracle(path):
@@ -44,7 +52,7 @@ def oracle(path):
         if match:
             name, _, context = match.group(3).partition("'")
             level = context.split("'")[0]
-            rows.append((name, int(level) if level.isdigit() else 1,
+            rows.append((shown(name, match.group(4)), int(level) if level.isdigit() else 1,
                          int(match.group(1).replace(",", "")),
                          match.group(3)))
     return rows
@@ -85,7 +93,7 @@ def check_inclusive(profile, rows):
     """Rows of level 1 hold what a function used, each for some callers."""
     first = {}
     for name, level, cost, text in rows:
-        if level == 1 and name not in text.split("'")[1:]:
+        if level == 1 and text.split("'")[0] not in text.split("'")[1:]:
             first.setdefault(name, []).append(cost)
     functions = ask(profile, "functions")
     n = 0
@@ -139,7 +147,7 @@ class Parsed:
 
     def __init__(self, text):
         self.objects, self.calls, self.meaning = {}, {}, {}
-        self.ob = self.file = self.callee = None
+        self.ob = self.cob = self.file = self.callee = None
         self.is_call, self.line, self.n_positions = False, 0, 1
         for line in text.split("\n"):
             if line.startswith("positions: "):
@@ -162,10 +170,13 @@ class Parsed:
             text = self.meaning[kind, match.group(1)]
         if key == "ob":
             self.ob = text
+        elif key == "cob":
+            self.cob = text
         elif key in ("fl", "fi", "fe"):
             self.file = text
         elif key == "cfn":
-            self.callee = text.split("'")[0]
+            self.callee = shown(text.split("'")[0], self.cob or self.ob)
+            self.cob = None
 
     def cost(self, words):
         line = words[self.n_positions - 1]

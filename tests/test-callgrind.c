@@ -389,6 +389,25 @@ costs_without_function_are_kept(void **state)
 	assert_reads("events: A\n1 5\n", "??? 5; ");
 }
 
+/* They are offsets in their modules, and two modules may have the same. */
+static void
+functions_without_symbol_are_named_by_module(void **state)
+{
+	struct profile *profile = read_text("creator: callgrind-3.19.0\n"
+	    "events: A\nob=/lib/a.so\nfn=0x000000000001ab70\n1 1\n"
+	    "cob=/lib/b.so\ncfn=0x000000000001ab70\ncalls=1 0\n1 2\n"
+	    "fn=f'0x0000000000000010\n1 3\nfn=0x0000000000000010 [PLT]'2\n1 4\n"
+	    "fn=0x0000000000000010\n1 5\nfn=???\n1 6\nfn=0xnumber\n1 7\n"
+	    "ob=???\nfn=0x0000000000000030\n1 8\nfn=???\n1 9\n");
+
+	(void)state;
+	assert_graph(profile, 0, "a.so+0x1ab70 1; b.so+0x1ab70 0; "
+	    "f<a.so+0x10 3; a.so+0x10 [PLT]/2 4; a.so+0x10 5; [a.so] 6; "
+	    "0xnumber 7; 0x0000000000000030 8; ??? 9; "
+	    "a.so+0x1ab70>b.so+0x1ab70 1:2; ");
+	profile_free(profile);
+}
+
 /* Writers do not always know the files that they number. */
 static void
 places_need_no_names(void **state)
@@ -590,6 +609,7 @@ main(void)
 		cmocka_unit_test(old_spellings_are_known),
 		cmocka_unit_test(costs_without_function_are_kept),
 		cmocka_unit_test(places_need_no_names),
+		cmocka_unit_test(functions_without_symbol_are_named_by_module),
 		cmocka_unit_test(errors_name_their_line),
 		cmocka_unit_test(too_many_events_are_rejected),
 		cmocka_unit_test(lenient_skips_and_counts),

@@ -15,6 +15,9 @@ struct resolving {
 	struct profile *profile;
 	struct names *functions;	/* what stands before an apostrophe in
 					 * some text */
+	uint32_t *objects;		/* [functions] texts; NO_NAME: unknown,
+					 * or several */
+	size_t objects_capacity;
 	uint32_t *callers;		/* of one node */
 	size_t callers_capacity;
 };
@@ -45,33 +48,96 @@ read_level(const char *text, size_t length)
 	return level >= 2 ? level : 0;
 }
 
+/* Numbers the function of a node's text, and notes what object it is in. */
 static int
-list_functions(struct resolving *resolving, struct error *error)
+list_function(struct resolving *resolving, uint32_t node, struct error *error)
 {
-	const struct call_graph *graph = resolving->profile->graph;
 	const struct names *texts = resolving->texts;
+	uint32_t whole = resolving->profile->graph->nodes[node].name;
+	const char *text = names_text(texts, whole);
+	uint32_t object = callgrind_names_key(resolving->names, node).object;
+	uint32_t n = names_count(resolving->functions);
+	uint32_t number = names_add(resolving->functions, text,
+	    part_length(text, names_length(texts, whole)), error);
 
-	for (uint32_t i = 0; i < graph->n_nodes; i++) {
-		const char *text = names_text(texts, graph->nodes[i].name);
-		size_t length = names_length(texts, graph->nodes[i].name);
-
-		if (names_add(resolving->functions, text,
-		              part_length(text, length), error) == NO_NAME)
-			return -1;
-	}
+	if (number == NO_NAME ||
+	    memory_grow(&resolving->objects, &resolving->objects_capacity,
+	                (size_t)n + 1, sizeof *resolving->objects, error) != 0)
+		return -1;
+	if (number == n)
+		resolving->objects[number] = object;
+	else if (resolving->objects[number] != object)
+		resolving->objects[number] = NO_NAME;
 	return 0;
 }
 
 static int
-add_caller(struct resolving *resolving, struct call_node *node,
-           const char *text, size_t length, struct error *error)
+list_functions(struct resolving *resolving, struct error *error)
 {
+	uint32_t n_nodes = resolving->profile->graph->n_nodes;
+
+	for (uint32_t i = 0; i < n_nodes; i++)
+		if (list_function(resolving, i, error) != 0)
+			return -1;
+	return 0;
+}
+
+/*
+ * Callgrind calls a function without symbol by its offset in its object,
+ * "0x000000000001ab70", perhaps with " [PLT]" behind; how many bytes stand
+ * before the first digit that counts, 0: it is another name.
+ */
+static size_t
+offset_prefix(const char *text, size_t length)
+{
+	size_t n, zeros = 2;
+
+	if (length < 3 || text[0] != '0' || text[1] != 'x')
+		return 0;
+	n = 2 + strspn(text + 2, "0123456789abcdef");
+	if (n == 2 || (n < length && text[n] != ' '))
+		return 0;
+	while (zeros + 1 < n && text[zeros] == '0')
+		zeros++;
+	return zeros;
+}
+
+/* Enters a function, one without symbol by its object as well. */
+static uint32_t
+enter_function(struct resolving *resolving, const char *text, size_t length,
+               uint32_t object, struct error *error)
+{
+	struct names *names = resolving->profile->names;
+	size_t prefix = offset_prefix(text, length);
+	bool is_unknown = length == 3 && memcmp(text, "???", 3) == 0;
+	const char *path;
+
+	if (object == NO_NAME || (prefix == 0 && !is_unknown))
+		return names_add(names, text, length, error);
+	path = names_text(resolving->texts, object);
+	if (strcmp(path, "???") == 0)
+		return names_add(names, text, length, error);
+	return is_unknown ?
+	    names_add_format(names, error, "[%s]", last_component(path)) :
+	    names_add_format(names, error, "%s+0x%.*s", last_component(path),
+	                     (int)(length - prefix), text + prefix);
+}
+
+/* function: its number among those that are listed. */
+static int
+add_caller(struct resolving *resolving, struct call_node *node,
+           uint32_t function, struct error *error)
+{
+	const struct names *functions = resolving->functions;
+
 	if (memory_grow(&resolving->callers, &resolving->callers_capacity,
 	                (size_t)node->n_callers + 1, sizeof *resolving->callers,
 	                error) != 0)
 		return -1;
 	resolving->callers[node->n_callers] =
-	    names_add(resolving->profile->names, text, length, error);
+	    enter_function(resolving, names_text(functions, function),
+	                   names_length(functions, function),
+	                   resolving->objects[function], error);
 	return resolving->callers[node->n_callers++] != NO_NAME ? 0 : -1;
 }
 
@@ -81,16 +147,16 @@ add_caller(struct resolving *resolving, struct call_node *node,
  */
 static int
 take_apart(struct resolving *resolving, const char *text, size_t length,
-           struct call_node *node, struct error *error)
+           uint32_t object, struct call_node *node, struct error *error)
 {
 	const char *end = text + length;
 	size_t n = part_length(text, length);
 
-	node->name = names_add(resolving->profile->names, text, n, error);
+	node->name = enter_function(resolving, text, n, object, error);
 	if (node->name == NO_NAME)
 		return -1;
 	for (text += n; text < end; text += n) {
-		uint32_t level = 0;
+		uint32_t level = 0, caller;
 
 		text++;
 		n = part_length(text, (size_t)(end - text));
@@ -100,10 +166,10 @@ take_apart(struct resolving *resolving, const char *text, size_t length,
 			node->level = level;
 			continue;
 		}
-		if (node->n_callers == MAX_CALLERS ||
-		    names_find(resolving->functions, text, n) == NO_NAME)
+		caller = names_find(resolving->functions, text, n);
+		if (node->n_callers == MAX_CALLERS || caller == NO_NAME)
 			return 0;
-		if (add_caller(resolving, node, text, n, error) != 0)
+		if (add_caller(resolving, node, caller, error) != 0)
 			return -1;
 	}
 	return 1;
@@ -158,18 +224,20 @@ resolve_node(struct resolving *resolving, uint32_t number, bool has_contexts,
 	const char *text = names_text(texts, whole);
 	size_t length = names_length(texts, whole);
 	bool has_parts = has_contexts && memchr(text, '\'', length) != NULL;
+	uint32_t object = callgrind_names_key(resolving->names, number).object;
 	int result = 0;
 
 	if (has_parts)
-		result = take_apart(resolving, text, length, &node, error);
+		result = take_apart(resolving, text, length, object, &node,
+		                    error);
 	if (result < 0)
 		return -1;
 	if (result == 0) {
 		node = (struct call_node){ .level = 1 };
 		if (has_parts)
 			length = strip_level(text, length, &node.level);
-		node.name = names_add(resolving->profile->names, text, length,
-		                      error);
+		node.name = enter_function(resolving, text, length, object,
+		                           error);
 	}
 	set_home(resolving, number, &node, error);
 	if (error->is_set)
@@ -233,6 +301,7 @@ callgrind_contexts_resolve(const struct callgrind_names *names,
 	if (result == 0)
 		result = resolve_places(&resolving, error);
 	names_free(resolving.functions);
+	free(resolving.objects);
 	free(resolving.callers);
 	return result;
 }
