@@ -49,6 +49,34 @@ demangle_reads_cplusplus_rust_and_d(void **state)
 }
 
 static void
+demangle_mends_rust_that_went_through_cplusplus(void **state)
+{
+	static const struct {
+		const char *name, *expected;
+	} cases[] = {
+		{ "a::main::hc2aaa9b4591a10c7", "a::main" },
+		{ "_$LT$a..B$LT$T$GT$$GT$::new::hcd1c44cd143417f6",
+		  "<a::B<T>>::new" },
+		{ "_$LT$u8$u20$as$u20$a..C$GT$::c::h7bfab8630dda96cf",
+		  "<u8 as a::C>::c" },
+		{ "f(int)::hc2aaa9b4591a10c7", "f(int)::hc2aaa9b4591a10c7" },
+		{ "a<b>::f::hello", "a<b>::f::hello" },
+		{ "::hc2aaa9b4591a10c7", "::hc2aaa9b4591a10c7" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct error error = { 0 };
+		struct names *names = names_new(&error);
+
+		assert_int_equal(demangle_and_add(names, cases[i].name,
+		    strlen(cases[i].name), &error), 0);
+		assert_string_equal(names_text(names, 0), cases[i].expected);
+		names_free(names);
+	}
+}
+
+static void
 demangle_leaves_other_names(void **state)
 {
 	(void)state;
@@ -177,6 +205,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(demangle_reads_cplusplus_rust_and_d),
+		cmocka_unit_test(
+		    demangle_mends_rust_that_went_through_cplusplus),
 		cmocka_unit_test(demangle_leaves_other_names),
 		cmocka_unit_test(demangle_drops_versions_and_cold_parts),
 		cmocka_unit_test(demangle_gives_up_text_that_doubles),

@@ -298,10 +298,11 @@ perf_script_names_are_demangled(void **state)
 {
 	struct profile *profile = read_text(
 	    "p 7 1.5: 10 cycles: \n\t1100 _ZN1a1bEi+0x1f (/gone)\n"
-	    "\t1200 _RNvC1a1b (/gone)\n\t1300 _Z (/gone)\n");
+	    "\t1200 _RNvC1a1b (/gone)\n"
+	    "\t1300 a::_$LT$c$GT$::hc2aaa9b4591a10c7+0x1 (/gone)\n");
 
 	(void)state;
-	assert_int_equal(hits_of(profile, 0, "_Z;a::b;a::b(int)"), 10);
+	assert_int_equal(hits_of(profile, 0, "a::<c>;a::b;a::b(int)"), 10);
 	profile_free(profile);
 }
 

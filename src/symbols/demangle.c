@@ -16,6 +16,7 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,22 +228,81 @@ demangle(const char *symbol, struct error *error)
 	return text;
 }
 
+/* "...::h0123456789abcdef", as all symbols of Rust's old mangling end. */
+static bool
+has_rust_hash(const char *name, size_t length)
+{
+	enum { HASH_SIZE = 19 };
+
+	if (length <= HASH_SIZE ||
+	    memcmp(name + length - HASH_SIZE, "::h", 3) != 0)
+		return false;
+	for (size_t i = length - HASH_SIZE + 3; i < length; i++)
+		if (memchr("0123456789abcdef", name[i], 16) == NULL)
+			return false;
+	return true;
+}
+
+/*
+ * The symbol that a demangler of C++ made such a name of, which it does by
+ * halves: "_$LT$a..B$GT$::c::h0123456789abcdef".  NULL with *error set for
+ * want of memory.
+ */
+static char *
+mangle_again(const char *name, struct error *error)
+{
+	size_t capacity = 2 * strlen(name) + 8, n = 3;
+	char *symbol = memory_array(capacity, 1, error);
+
+	if (symbol == NULL)
+		return NULL;
+	memcpy(symbol, "_ZN", n);
+	while (*name != '\0') {
+		size_t size = strcspn(name, ":");
+
+		n += (size_t)snprintf(symbol + n, capacity - n, "%zu%.*s",
+		                      size, (int)size, name);
+		name += size;
+		name += strspn(name, ":");
+	}
+	memcpy(symbol + n, "E", 2);
+	return symbol;
+}
+
+/* What demangle makes of a name that has_rust_hash, or the name as it is. */
+static char *
+demangle_again(const char *name, struct error *error)
+{
+	char *symbol = mangle_again(name, error);
+	char *readable = symbol == NULL ? NULL : demangle(symbol, error);
+	bool is_readable = readable == NULL || strcmp(readable, symbol) != 0;
+
+	free(symbol);
+	if (is_readable)
+		return readable;
+	free(readable);
+	return memory_string(name, error);
+}
+
 uint32_t
 demangle_and_add(struct names *names, const char *text, size_t length,
                  struct error *error)
 {
-	char *mangled, *readable;
-	uint32_t name;
+	bool is_mangled = length >= 2 && text[0] == '_' &&
+	    (text[1] == 'Z' || text[1] == 'R');
+	char *name, *readable;
+	uint32_t number = NO_NAME;
 
-	if (length < 2 || text[0] != '_' || (text[1] != 'Z' && text[1] != 'R'))
+	if (!is_mangled && !has_rust_hash(text, length))
 		return names_add(names, text, length, error);
-	mangled = memory_text(text, length, error);
-	if (mangled == NULL)
+	name = memory_text(text, length, error);
+	if (name == NULL)
 		return NO_NAME;
-	readable = demangle(mangled, error);
-	name = readable == NULL ? NO_NAME :
-	       names_add(names, readable, strlen(readable), error);
-	free(mangled);
+	readable = is_mangled ? demangle(name, error) :
+	           demangle_again(name, error);
+	if (readable != NULL)
+		number = names_add(names, readable, strlen(readable), error);
+	free(name);
 	free(readable);
-	return name;
+	return number;
 }

@@ -29,7 +29,9 @@ char *demangle(const char *symbol, struct error *error);
 
 /*
  * Adds to the names text[length], or where that begins as mangled ones do what
- * demangle makes of it.  NO_NAME with *error set for want of memory.
+ * demangle makes of it; likewise where a demangler of C++ left one of Rust half
+ * readable, "_$LT$T$GT$::f::h0123456789abcdef".  NO_NAME with *error set for
+ * want of memory.
  */
 uint32_t demangle_and_add(struct names *names, const char *text,
                           size_t length, struct error *error);
