@@ -278,6 +278,20 @@ perf_script_passes_over_records_that_are_no_samples(void **state)
 }
 
 static void
+perf_script_lost_samples_are_told(void **state)
+{
+	struct profile *profile = read_text(
+	    "p 7 1.5: 10 cycles: \n\t1100 f (/gone)\n\n"
+	    "p 7 1.6: PERF_RECORD_LOST lost 12\n"
+	    "p 7 1.7: PERF_RECORD_LOST_SAMPLES lost 30\n"
+	    "p 7 1.8: PERF_RECORD_LOST lost many\n");
+
+	(void)state;
+	assert_int_equal(profile->resources[0].lost[LOSS_PERF_BEHIND], 42);
+	profile_free(profile);
+}
+
+static void
 perf_script_without_any_address_is_told(void **state)
 {
 	struct profile *profile = read_text("p 7 1.5: 10 cycles: \n"
@@ -453,6 +467,7 @@ main(void)
 		cmocka_unit_test(perf_script_commands_may_look_like_addresses),
 		cmocka_unit_test(
 		    perf_script_passes_over_records_that_are_no_samples),
+		cmocka_unit_test(perf_script_lost_samples_are_told),
 		cmocka_unit_test(perf_script_without_any_address_is_told),
 		cmocka_unit_test(perf_script_names_are_demangled),
 		cmocka_unit_test(

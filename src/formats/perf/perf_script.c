@@ -44,6 +44,7 @@ struct reader {
 	uint64_t period;
 	struct text_buffer copy;	/* of a frame that has no tab */
 	bool has_stacks;		/* any sample has a frame */
+	uint64_t n_lost;		/* samples, by perf itself */
 	bool is_record;			/* no sample, and what follows is its */
 };
 
@@ -244,8 +245,12 @@ begin_sample(struct reader *reader, const struct perf_script_header *header,
 	reader->is_record = header->is_record;
 	if (end_sample(reader, error) != 0)
 		return -1;
-	if (header->is_record)
+	if (header->is_record) {
+		if (__builtin_add_overflow(reader->n_lost, header->n_lost,
+		                           &reader->n_lost))
+			reader->n_lost = UINT64_MAX;
 		return 0;
+	}
 	if (find_event(reader, header, error) != 0 ||
 	    find_thread(reader, header, error) != 0)
 		return -1;
@@ -369,6 +374,11 @@ finish_profile(struct reader *reader, struct error *error)
 	    profile_warn(profile, error, "%s: no sample has an address or a "
 	                 "stack; print them, too: perf script -F +ip,sym,dso",
 	                 source_name(reader->lines.source)) != 0)
+		return -1;
+	if (reader->n_lost > 0 &&
+	    profile_add_loss(profile, profile->n_resources == 1 ? 0 :
+	                     NO_RESOURCE, LOSS_PERF_BEHIND, reader->n_lost,
+	                     error) != 0)
 		return -1;
 	profile->tree = stack_feed_finish(reader->feed, error);
 	return profile->tree != NULL &&

@@ -154,14 +154,33 @@ take_event(struct scan *scan, struct perf_text *event)
 	return true;
 }
 
+/* Takes the text off the front, and blanks behind it. */
 static bool
-begins_record(struct scan scan)
+take_text(struct scan *scan, const char *text)
 {
-	static const char prefix[] = "PERF_RECORD_";
-	size_t length = sizeof prefix - 1;
+	size_t length = strlen(text);
 
-	return (size_t)(scan.end - scan.at) > length &&
-	       memcmp(scan.at, prefix, length) == 0;
+	if ((size_t)(scan->end - scan->at) < length ||
+	    memcmp(scan->at, text, length) != 0)
+		return false;
+	scan->at += length;
+	skip_blanks(scan);
+	return true;
+}
+
+/* "PERF_RECORD_LOST lost 12", and likewise PERF_RECORD_LOST_SAMPLES */
+static bool
+read_record(struct scan scan, uint64_t *n_lost)
+{
+	*n_lost = 0;
+	if (!take_text(&scan, "PERF_RECORD_"))
+		return false;
+	if (take_text(&scan, "LOST")) {
+		take_text(&scan, "_SAMPLES");
+		if (take_text(&scan, "lost") && !take_number(&scan, n_lost))
+			*n_lost = 0;
+	}
+	return true;
 }
 
 /* A process or thread; -1, of which perf knows nothing, becomes 0. */
@@ -206,7 +225,8 @@ read_behind_tasks(struct scan scan, struct perf_script_header *header)
 	pass_cpu(&scan);
 	pass_misc(&scan);
 	header->has_time = pass_time(&scan);
-	header->is_record = header->has_time && begins_record(scan);
+	header->is_record = header->has_time &&
+	    read_record(scan, &header->n_lost);
 	pass_period(&scan, &header->period);
 	if (!take_event(&scan, &header->event) && !header->has_time)
 		return false;

@@ -32,6 +32,7 @@ struct perf_script_header {
 	bool has_time;
 	bool is_record;			/* not a sample: "PERF_RECORD_MMAP2 ...",
 					 * as --show-mmap-events prints it */
+	uint64_t n_lost;		/* samples, as such a record says */
 };
 
 /* "\t    ADDRESS SYMBOL+0xOFFSET (OBJECT)". */
