@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-collapsed.c -- collapsed stacks, good, bad and cut, and the loader. */
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -272,6 +273,33 @@ collapsed_two_counts_are_two_profiles(void **state)
 	profile = read_text("# resource: x\nmain;f 31 33\n");
 	assert_int_equal(hits_of(profile, 0, "main;f 31"), 33);
 	profile_free(profile);
+}
+
+/* Though the first packet has none but stacks with two numbers. */
+static void
+collapsed_counts_are_the_same_from_a_pipe(void **state)
+{
+	struct read_options options = { 0 };
+	struct error error = { 0 };
+	struct profile *profile;
+	struct source *source;
+	char path[50];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_DIRECT), 0);
+	assert_int_equal(write(ends[1], "main;f 31 33\n", 13), 13);
+	assert_int_equal(write(ends[1], "main 1\n", 7), 7);
+	close(ends[1]);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+	source = source_open(path, &error);
+	close(ends[0]);
+	assert_non_null(source);
+	profile = format_collapsed.read(source, &options, &error);
+	assert_non_null(profile);
+	assert_int_equal(hits_of(profile, 0, "main;f 31"), 33);
+	profile_free(profile);
+	source_close(source);
 }
 
 static void
@@ -848,6 +876,7 @@ main(void)
 		cmocka_unit_test(collapsed_passes_over_comments_behind_stacks),
 		cmocka_unit_test(collapsed_fractions_are_cut_off_and_told),
 		cmocka_unit_test(collapsed_two_counts_are_two_profiles),
+		cmocka_unit_test(collapsed_counts_are_the_same_from_a_pipe),
 		cmocka_unit_test(collapsed_keeps_odd_names_as_they_are),
 		cmocka_unit_test(collapsed_names_of_all_lengths_stay_distinct),
 		cmocka_unit_test(

@@ -12,7 +12,10 @@
 #include "src/base/memory.h"
 #include "src/formats/collapsed/collapsed_lines.h"
 
-enum { MAX_LINE = 256 << 20 };
+enum {
+	MAX_LINE = 256 << 20,
+	HEAD_SIZE = 64 << 10,	/* looked at as a whole, as the loader did */
+};
 
 /* Waits for what was parsed: 1, 0 where there are none, -1 *error set. */
 static int
@@ -170,7 +173,7 @@ read_block(struct collapsed_reader *reader, const char *bytes, size_t size,
 static int
 read_blocks(struct collapsed_reader *reader, struct error *error)
 {
-	size_t kept = 0, wanted = 1, size = 1;
+	size_t kept = 0, wanted = HEAD_SIZE, size;
 
 	for (bool is_end = false; !is_end;) {
 		const char *bytes = source_peek(reader->lines.source, wanted,

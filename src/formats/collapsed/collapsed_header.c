@@ -148,8 +148,8 @@ drop_count(const char *line, size_t *length)
 }
 
 /*
- * Whether all stacks have two counts, and there is one.  What a pipe gives at
- * first must not make a difference: no more is looked at than a probe sees.
+ * Whether all stacks have two counts, and there is one.  How much of a pipe is
+ * at hand must not make a difference: no more is looked at than always is.
  */
 static bool
 have_two_counts(const char *stacks, size_t size)
