@@ -446,6 +446,13 @@ errors_name_their_line(void **state)
 	assert_rejected("events: A\nfn=f\n+ 1\n",
 	                "cg:3: expected a position before the costs");
 	assert_rejected("events: A\nfn=(3)\n", "cg:2: (3) has no name yet");
+	assert_rejected("desc: Files compared:   a; b\ncmd:  x; x\nevents: A\n"
+	                "fn=f\n0 3\n", "cg:1: differences of two profiles, as "
+	                "cg_diff writes them, are no profile; open the two "
+	                "instead");
+	assert_rejected("events: A B\nfn=f\n0 3 -1\n", "cg:3: a cost below "
+	                "zero: differences of two profiles, as cg_diff writes "
+	                "them, are no profile; open the two instead");
 	assert_rejected("events: A\nob=(3)\nfn=f\n1 2\nfn=(3)\n",
 	                "cg:5: (3) has no name yet");
 	assert_rejected("events: A\nfn=f\ncalls=1 1\n",

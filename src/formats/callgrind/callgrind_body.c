@@ -61,6 +61,8 @@ add_costs(const struct callgrind_events *events, const char *at,
 			wrong = "more costs than events";
 		else if (*at == '.')
 			at++;
+		else if (*at == '-')
+			wrong = "a cost below zero: " CALLGRIND_IS_DIFFERENCE;
 		else if ((at = callgrind_number(at, &cost)) == NULL)
 			wrong = "expected a number of 64 bits as cost";
 		else if (__builtin_add_overflow(row[events->columns[i]], cost,

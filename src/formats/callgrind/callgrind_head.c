@@ -158,16 +158,23 @@ set_creator(struct callgrind_reader *reader, const char *text, size_t length)
 	reader->events.is_own = memmem(text, length, "cpprof", 6) != NULL;
 }
 
-/* What export_callgrind.c says of calls. */
-static void
-note_description(struct callgrind_reader *reader, const char *text,
-                 size_t length)
+/* What export_callgrind.c says of calls; what cg_diff says of all. */
+static int
+take_description(struct callgrind_reader *reader, const char *text,
+                 size_t length, struct error *error)
 {
+	static const char compared[] = "Files compared:";
+
 	callgrind_trim(&text, &length);
+	if (length >= sizeof compared - 1 &&
+	    memcmp(text, compared, sizeof compared - 1) == 0)
+		return text_lines_fail(&reader->lines, error,
+		                       CALLGRIND_IS_DIFFERENCE);
 	reader->has_estimates |= callgrind_is_key(text, length,
 	                                          CALLGRIND_ESTIMATES);
 	reader->is_uncounted |= callgrind_is_key(text, length,
 	                                         CALLGRIND_UNCOUNTED);
+	return 0;
 }
 
 /* KEY: TEXT.  Keys that mean nothing here are passed over. */
@@ -207,6 +214,6 @@ callgrind_head_line(struct callgrind_reader *reader, const char *line,
 	if (callgrind_is_key(line, key_length, "creator"))
 		set_creator(reader, text, length);
 	if (callgrind_is_key(line, key_length, "desc"))
-		note_description(reader, text, length);
+		return take_description(reader, text, length, error);
 	return 0;
 }

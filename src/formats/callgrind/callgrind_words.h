@@ -13,6 +13,10 @@
 /* Likewise where calls have costs and were not counted; each says 1. */
 #define CALLGRIND_UNCOUNTED "Calls: not counted, 1 stands for any number"
 
+/* What is wrong with the costs of cg_diff's files. */
+#define CALLGRIND_IS_DIFFERENCE "differences of two profiles, as cg_diff " \
+	"writes them, are no profile; open the two instead"
+
 static inline const char *
 callgrind_skip_blanks(const char *at)
 {
