@@ -36,7 +36,8 @@
 
 /*
  * The file beside them with the names of what was sampled.  It has no
- * resource, the flag CPPROFDATA_NAMES and chunks of types of its own.
+ * resource, the flag CPPROFDATA_NAMES and chunks of types of its own.  A file
+ * that `export cpprofdata` wrote has such chunks beside those of its samples.
  */
 #define CPPROFDATA_NAMES_FILE "names"
 
@@ -344,6 +345,8 @@ struct cpprofdata_named_module {
 #define CPPROFDATA_NAMED_LINES 2u	/* debug information was read: what
 					   locations there are is all that it
 					   knows */
+#define CPPROFDATA_NAMED_TOLD 4u	/* it was another format that told the
+					   locations, not debug information */
 
 /* What an address is; its offset in the module, or an address of a process. */
 struct cpprofdata_named_address {

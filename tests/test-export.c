@@ -466,7 +466,7 @@ static void
 cpprofdata_comes_back_with_addresses_samples_and_threads(void **state)
 {
 	const struct aspects aspects = { .addresses = true, .threads = true,
-		.samples = true };
+		.samples = true, .names = true };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -476,6 +476,7 @@ cpprofdata_comes_back_with_addresses_samples_and_threads(void **state)
 		    &format_cpprofdata, profile, 0);
 
 		assert_same(profile, back, &aspects);
+		assert_false(back->frames[0].has_debug_lines);
 		assert_int_equal(back->modules[0].build_id_size, 4);
 		assert_int_equal(back->resources[0].interval,
 		                 profile->resources[0].interval);
@@ -517,6 +518,40 @@ count_returns(struct sample_tree *tree)
 	    sizeof *tree->returns, &error), 0);
 	for (uint32_t i = 0; i < tree->n_nodes; i++)
 		tree->returns[i] = 1 + sample_tree_hits(tree, 0, i);
+}
+
+static void
+cpprofdata_comes_back_with_code_made_at_run_time(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error), *back;
+	struct location named = { name_of(profile, "made"),
+		name_of(profile, "made.js"), 12 };
+	struct process process = { .pid = 12, .start_ns = 5 };
+	struct tree_builder *builder = tree_builder_new(1, &error);
+	uint32_t frame = profile_add_frame(profile, NO_MODULE, 0x7000, &named,
+	                                   1, &error);
+	const struct location *location;
+
+	(void)state;
+	profile->frames[frame].function_offset = 4;
+	profile_add_resource(profile, "cpu", "", 1, &error);
+	profile_add_process(profile, &process, &error);
+	tree_builder_add(builder, tree_builder_child(builder, NO_NODE, frame,
+	                                             &error), 0, 1, 1, &error);
+	profile->tree = tree_builder_finish(builder, &error);
+	tree_builder_free(builder);
+	back = round_trip(&exporter_cpprofdata, &format_cpprofdata, profile, 0);
+	assert_int_equal(back->n_frames, 1);
+	location = &back->locations[back->frames[0].first_location];
+	assert_string_equal(names_text(back->names, location->function),
+	                    "made");
+	assert_string_equal(names_text(back->names, location->file),
+	                    "made.js");
+	assert_int_equal(location->line, 12);
+	assert_int_equal(back->frames[0].function_offset, 4);
+	profile_free(back);
+	profile_free(profile);
 }
 
 static void
@@ -789,6 +824,8 @@ main(void)
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_what_is_known_of_the_run),
 		cmocka_unit_test(cpprofdata_cuts_names_of_resources),
+		cmocka_unit_test(
+		    cpprofdata_comes_back_with_code_made_at_run_time),
 		cmocka_unit_test(cpprofdata_comes_back_with_returns),
 		cmocka_unit_test(collapsed_is_bare_stacks),
 		cmocka_unit_test(

@@ -85,7 +85,7 @@ find_contents(const struct profile *profile)
 	    (has_samples(profile) ? samples : 0) |
 	    (has_paths(profile) ? EXPORT_PATHS : 0) |
 	    (has_estimates(profile) ? EXPORT_ESTIMATES : 0) |
-	    (profile->n_modules > 0 ? EXPORT_ADDRESSES | EXPORT_NAMES : 0) |
+	    (profile->n_modules > 0 ? EXPORT_ADDRESSES : 0) |
 	    (has_lines(profile) ? EXPORT_LINES : 0) |
 	    (profile->n_sections > 1 ? EXPORT_THREADS : 0) |
 	    (profile->n_processes > 1 ? EXPORT_PROCESSES : 0) |
@@ -109,7 +109,6 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		{ EXPORT_ESTIMATES, "which costs of calls are estimates by "
 		  "gprof's rule (all are)" },
 		{ EXPORT_ADDRESSES, "addresses" },
-		{ EXPORT_NAMES, "names (they are looked up again)" },
 		{ EXPORT_LINES, "files and lines" },
 		{ EXPORT_THREADS, "threads" },
 		{ EXPORT_PROCESSES, "processes but the first" },

@@ -40,9 +40,8 @@ enum export_content {
 	EXPORT_THREADS = 1 << 7,	/* more than one */
 	EXPORT_PROCESSES = 1 << 8,	/* more than one */
 	EXPORT_TALLIES = 1 << 9,	/* what the collector counted */
-	EXPORT_NAMES = 1 << 10,		/* of functions that have an address */
-	EXPORT_ESTIMATES = 1 << 11,	/* that costs of calls are reckoned */
-	EXPORT_RETURNS = 1 << 12,	/* how often calls were seen to end */
+	EXPORT_ESTIMATES = 1 << 10,	/* that costs of calls are reckoned */
+	EXPORT_RETURNS = 1 << 11,	/* how often calls were seen to end */
 };
 
 struct exporter {

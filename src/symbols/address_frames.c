@@ -480,8 +480,11 @@ enter_lines(const struct address_frames *frames, struct profile *profile,
 	}
 	if (error->is_set)
 		return -1;
-	return profile_set_debug_lines(profile, number, chain, n > 0 ? n : 1,
-	                               error);
+	if (profile_set_debug_lines(profile, number, chain, n > 0 ? n : 1,
+	                            error) != 0)
+		return -1;
+	profile->frames[number].has_debug_lines = !item->kept->is_told;
+	return 0;
 }
 
 /* The line of code that was made at run time, where it is known. */

@@ -24,6 +24,7 @@ struct kept_address {
 	bool is_symbol;		/* else a name for want of a symbol */
 	bool has_lines;		/* debug information was read: n locations
 				 * are all that it knows */
+	bool is_told;		/* or a profile of another format told them */
 };
 
 /* The addresses of one module, or of one process outside all modules. */

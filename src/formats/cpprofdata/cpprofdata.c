@@ -29,6 +29,7 @@
 #include "src/formats/cpprofdata/cpprofdata_modules.h"
 #include "src/formats/cpprofdata/recording_names.h"
 #include "src/formats/cpprofdata/cpprofdata_waits.h"
+#include "src/formats/cpprofdata/names_file.h"
 #include "src/formats/format.h"
 #include "src/symbols/address_frames.h"
 
@@ -53,6 +54,7 @@ struct reader {
 	size_t first_left_out;		/* its offset */
 	uint64_t n_outside;		/* nodes in no module */
 	struct jit_map *jit;		/* for these; NULL: none are asked for */
+	struct kept_names *own_names;	/* NULL: those beside the file count */
 };
 
 static int
@@ -450,13 +452,22 @@ find_jit(struct reader *reader, const struct kept_names *kept,
 	return 0;
 }
 
-/* Frames take the names that the recording keeps of them. */
+/* Frames take the names that the file or the recording keeps of them. */
 static int
 name_frames(struct reader *reader, struct error *error)
 {
 	const struct kept_names *kept;
+	struct error damage = { 0 };
 
-	if (recording_names_beside(reader->options->names, reader->file.name,
+	kept = reader->own_names = names_file_within(&reader->file, &damage,
+	                                             error);
+	if (error->is_set ||
+	    (damage.is_set && profile_warn(reader->profile, error, "%s: %s; "
+	        "names that are missing are sought where the programs were",
+	        reader->file.name, damage.text) != 0))
+		return -1;
+	if (kept == NULL &&
+	    recording_names_beside(reader->options->names, reader->file.name,
 	                           reader->profile, &kept, error) != 0)
 		return -1;
 	address_frames_use(reader->frames, kept);
@@ -520,6 +531,7 @@ cpprofdata_read(struct source *source, const struct read_options *options,
 	}
 	free(reader.built);
 	jit_map_free(reader.jit);
+	kept_names_free(reader.own_names);
 	tree_builder_free(reader.builder);
 	address_frames_free(reader.frames);
 	cpprofdata_file_close(&reader.file);

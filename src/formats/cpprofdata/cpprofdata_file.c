@@ -277,17 +277,16 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	struct cpprofdata_runs *runs = file->runs;
 
 	runs[CPPROFDATA_STRINGS].record_size = 1;
-	if (is_names) {
-		runs[CPPROFDATA_NAMED_MODULES].record_size =
-		    sizeof(struct cpprofdata_named_module);
-		runs[CPPROFDATA_NAMED_ADDRESSES].record_size =
-		    sizeof(struct cpprofdata_named_address);
-		runs[CPPROFDATA_NAMED_LOCATIONS].record_size =
-		    sizeof(struct cpprofdata_named_location);
-		runs[CPPROFDATA_NAMED_PROCESSES].record_size =
-		    sizeof(struct cpprofdata_named_process);
+	runs[CPPROFDATA_NAMED_MODULES].record_size =
+	    sizeof(struct cpprofdata_named_module);
+	runs[CPPROFDATA_NAMED_ADDRESSES].record_size =
+	    sizeof(struct cpprofdata_named_address);
+	runs[CPPROFDATA_NAMED_LOCATIONS].record_size =
+	    sizeof(struct cpprofdata_named_location);
+	runs[CPPROFDATA_NAMED_PROCESSES].record_size =
+	    sizeof(struct cpprofdata_named_process);
+	if (is_names)
 		return;
-	}
 	runs[CPPROFDATA_MODULES].record_size =
 	    sizeof(struct cpprofdata_module);
 	runs[CPPROFDATA_THREADS].record_size =

@@ -2,11 +2,11 @@
 /* export_cpprofdata.c -- the collector's format (lib/cpprofdata.h).
  *
  * What was recorded by several processes becomes one file, which says of the
- * first what it ran.  Nodes are addresses: names are looked up again by who
- * reads it, so stacks of mere names are refused.
+ * first what it ran.  Nodes are addresses, so stacks of mere names are refused;
+ * what is known of the addresses stands in chunks of names (names_file.h).
  *
  * The size of every chunk is known before the first byte is written: strings,
- * modules, threads, and a chunk of nodes for each thread's tree.
+ * modules, threads, names, and a chunk of nodes for each thread's tree.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
+#include "src/formats/cpprofdata/names_file.h"
 #include "src/formats/exporter.h"
 
 /* What a frame is in a node. */
@@ -40,6 +41,10 @@ struct recording {
 	struct code *codes;		/* [n_frames] */
 	struct piece *pieces;
 	size_t n_pieces, pieces_capacity;
+	struct named_code *outside;	/* [n_outside] in no module, by
+					 * address */
+	size_t n_outside;
+	struct names_chunks *names;
 	uint64_t used;			/* of the file, in bytes */
 	uint64_t n_changed;		/* names of resources that are cut */
 	struct cpprofdata_header header;
@@ -235,6 +240,75 @@ write_chunk_end(struct recording *recording, uint64_t n, size_t record_size)
 
 	put(recording, zeros, chunk_size(n, record_size) -
 	    sizeof(struct cpprofdata_chunk) - n * record_size);
+}
+
+/* ---- names ---- */
+
+static int
+compare_outside(const void *left, const void *right)
+{
+	const struct named_code *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* Of code that was made at run time: each address once. */
+static int
+find_outside(struct recording *recording, struct error *error)
+{
+	const struct profile *profile = recording->source->profile;
+	size_t n = 0;
+
+	recording->outside = memory_array(profile->n_frames,
+	                                  sizeof *recording->outside, error);
+	if (recording->outside == NULL)
+		return -1;
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+		const struct location *location =
+		    &profile->locations[frame->first_location];
+
+		if (frame->module == NO_MODULE && frame->address != 0 &&
+		    !frame->is_made_up && frame->stand_in == FRAME_IS_NAMED)
+			recording->outside[n++] = (struct named_code){
+				frame->address, location->function,
+				location->file, location->line,
+				frame->function_offset
+			};
+	}
+	qsort(recording->outside, n, sizeof *recording->outside,
+	      compare_outside);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || recording->outside[i].address !=
+		    recording->outside[i - 1].address)
+			recording->outside[recording->n_outside++] =
+			    recording->outside[i];
+	return 0;
+}
+
+static int
+make_names(struct recording *recording, struct error *error)
+{
+	const struct profile *profile = recording->source->profile;
+	const struct cpprofdata_header *header = &recording->header;
+	struct named_process process = { le32toh(header->pid),
+		le64toh(header->start_ns), 0, 0 };
+	struct names_file names = {
+		.profile = profile,
+		.keeps_lines = true,
+		.processes = &process,
+		.n_processes = 1,
+	};
+
+	if (find_outside(recording, error) != 0)
+		return -1;
+	names.codes = recording->outside;
+	process.n = recording->n_outside;
+	/* The first chunk of strings numbers up to its end. */
+	recording->names = names_chunks_new(&names,
+	    chunk_size(recording->strings.length, 1) -
+	    sizeof(struct cpprofdata_chunk), error);
+	return recording->names != NULL ? 0 : -1;
 }
 
 /* ---- records ---- */
@@ -471,7 +545,10 @@ prepare(struct recording *recording, struct error *error)
 	if (recording->strings.length > UINT32_MAX)
 		return error_set(error, "more text than cpprofdata can "
 		                 "number");
+	if (make_names(recording, error) != 0)
+		return -1;
 	recording->used = CPPROFDATA_HEADER_SIZE +
+	    names_chunks_size(recording->names) +
 	    chunk_size(recording->strings.length, 1) +
 	    chunk_size(profile->n_modules, sizeof(struct cpprofdata_module)) +
 	    chunk_size(profile->n_threads, sizeof(struct cpprofdata_thread));
@@ -499,6 +576,7 @@ cpprofdata_write(const struct export_source *source, struct writer *writer,
 		write_strings(recording);
 		write_modules(recording);
 		write_threads(recording);
+		names_chunks_write(recording->names, recording->writer);
 		result = write_pieces(recording, error);
 		*n_changed = recording->n_changed;
 	}
@@ -506,15 +584,17 @@ cpprofdata_write(const struct export_source *source, struct writer *writer,
 	free(recording->module_path);
 	free(recording->codes);
 	free(recording->pieces);
+	free(recording->outside);
+	names_chunks_free(recording->names);
 	free(recording);
 	return result;
 }
 
 const struct exporter exporter_cpprofdata = {
-	.summary = "addresses, as `cpprof record` writes them",
+	.summary = "addresses and their names, as `cpprof record` writes them",
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
 	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES |
-	    EXPORT_THREADS | EXPORT_RETURNS,
+	    EXPORT_LINES | EXPORT_THREADS | EXPORT_RETURNS,
 	.write = cpprofdata_write,
 };

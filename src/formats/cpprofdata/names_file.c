@@ -18,7 +18,7 @@
 enum { NAME_LENGTH_MAX = 65536 };	/* what is longer is cut */
 
 struct names_reader {
-	struct cpprofdata_file file;
+	const struct cpprofdata_file *file;
 	struct kept_names *kept;
 	struct error *damage;
 	/* Ranges do not share records, or a small file would fill memory. */
@@ -30,10 +30,10 @@ static const unsigned char *
 record_of(const struct names_reader *reader, enum cpprofdata_chunk_type type,
           uint64_t number)
 {
-	const struct cpprofdata_runs *runs = &reader->file.runs[type];
+	const struct cpprofdata_runs *runs = &reader->file->runs[type];
 	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
 
-	return run == NULL ? NULL : reader->file.bytes + run->offset +
+	return run == NULL ? NULL : reader->file->bytes + run->offset +
 	       (size_t)(number - run->first) * runs->record_size;
 }
 
@@ -46,7 +46,7 @@ take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
             struct error *error)
 {
 	size_t length;
-	const char *text = cpprofdata_string(&reader->file, number,
+	const char *text = cpprofdata_string(reader->file, number,
 	                                     NAME_LENGTH_MAX, &length);
 
 	*name = NO_NAME;
@@ -55,7 +55,7 @@ take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
 	if (text[-1] != '\0') {
 		error_set(reader->damage, "0x%zx: string %" PRIu32 " begins "
 		          "within another", (size_t)((const unsigned char *)
-		          text - reader->file.bytes), number);
+		          text - reader->file->bytes), number);
 		return 0;
 	}
 	*name = names_add(kept_names_texts(reader->kept), text, length, error);
@@ -121,6 +121,8 @@ take_address(struct names_reader *reader, uint64_t number, uint64_t *last,
 	                     CPPROFDATA_NAMED_SYMBOL) != 0;
 	address.has_lines = (le32toh(record.flags) &
 	                     CPPROFDATA_NAMED_LINES) != 0;
+	address.is_told = (le32toh(record.flags) &
+	                   CPPROFDATA_NAMED_TOLD) != 0;
 	address.offset = le32toh(record.in_function);
 	first = le32toh(record.first_location);
 	for (uint32_t i = 0; i < address.n; i++)
@@ -160,7 +162,7 @@ take_module(void *context, const unsigned char *bytes, struct error *error)
 
 	memcpy(&record, bytes, sizeof record);
 	id_size = le32toh(record.build_id_size);
-	path = cpprofdata_copy_string(&reader->file, le32toh(record.path),
+	path = cpprofdata_copy_string(reader->file, le32toh(record.path),
 	                              error);
 	if (path == NULL)
 		return -1;
@@ -190,31 +192,49 @@ take_process(void *context, const unsigned char *bytes, struct error *error)
 	                  le64toh(record.n_addresses), error);
 }
 
+static struct kept_names *
+take_names(const struct cpprofdata_file *file, struct error *damage,
+           struct error *error)
+{
+	struct names_reader reader = { .file = file, .damage = damage };
+
+	reader.n_addresses_left = cpprofdata_runs_count(
+	    &file->runs[CPPROFDATA_NAMED_ADDRESSES]);
+	reader.n_locations_left = cpprofdata_runs_count(
+	    &file->runs[CPPROFDATA_NAMED_LOCATIONS]);
+	reader.kept = kept_names_new(error);
+	if (reader.kept != NULL &&
+	    cpprofdata_file_each(file, CPPROFDATA_NAMED_MODULES, take_module,
+	                         &reader, error) == 0 &&
+	    cpprofdata_file_each(file, CPPROFDATA_NAMED_PROCESSES,
+	                         take_process, &reader, error) == 0)
+		return reader.kept;
+	kept_names_free(reader.kept);
+	return NULL;
+}
+
 struct kept_names *
 names_file_read(struct source *source, struct error *damage,
                 struct error *error)
 {
-	struct names_reader reader = { .damage = damage };
-	int result = -1;
+	struct cpprofdata_file file;
+	struct kept_names *kept;
 
-	if (cpprofdata_file_open_names(&reader.file, source, error) != 0)
+	if (cpprofdata_file_open_names(&file, source, error) != 0)
 		return NULL;
-	if (reader.file.damage.is_set)
-		error_set(damage, "%s", reader.file.damage.text);
-	reader.n_addresses_left = cpprofdata_runs_count(
-	    &reader.file.runs[CPPROFDATA_NAMED_ADDRESSES]);
-	reader.n_locations_left = cpprofdata_runs_count(
-	    &reader.file.runs[CPPROFDATA_NAMED_LOCATIONS]);
-	reader.kept = kept_names_new(error);
-	if (reader.kept != NULL &&
-	    cpprofdata_file_each(&reader.file, CPPROFDATA_NAMED_MODULES,
-	                         take_module, &reader, error) == 0)
-		result = cpprofdata_file_each(&reader.file,
-		                              CPPROFDATA_NAMED_PROCESSES,
-		                              take_process, &reader, error);
-	cpprofdata_file_close(&reader.file);
-	if (result == 0)
-		return reader.kept;
-	kept_names_free(reader.kept);
-	return NULL;
+	if (file.damage.is_set)
+		error_set(damage, "%s", file.damage.text);
+	kept = take_names(&file, damage, error);
+	cpprofdata_file_close(&file);
+	return kept;
+}
+
+struct kept_names *
+names_file_within(const struct cpprofdata_file *file, struct error *damage,
+                  struct error *error)
+{
+	if (cpprofdata_runs_count(&file->runs[CPPROFDATA_NAMED_MODULES]) == 0 &&
+	    cpprofdata_runs_count(&file->runs[CPPROFDATA_NAMED_PROCESSES]) == 0)
+		return NULL;
+	return take_names(file, damage, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* names_file.h -- the file of a recording that keeps what was sampled named. */
+/* names_file.h -- what keeps the addresses of a recording named: a file beside
+ * those of its processes, or chunks in a file that `export` has written. */
 #ifndef CPPROF_FORMATS_NAMES_FILE_H
 #define CPPROF_FORMATS_NAMES_FILE_H
 
@@ -7,6 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/base/writer.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/source.h"
 #include "src/profile/profile.h"
 #include "src/symbols/address_lines.h"
@@ -20,6 +22,11 @@
  */
 struct kept_names *names_file_read(struct source *source, struct error *damage,
                                    struct error *error);
+
+/* Likewise what a file of samples keeps itself; NULL also where it does not. */
+struct kept_names *names_file_within(const struct cpprofdata_file *file,
+                                     struct error *damage,
+                                     struct error *error);
 
 /* A process, and its addresses: codes[first] .. codes[first + n - 1]. */
 struct named_process {
@@ -36,15 +43,17 @@ struct named_code {
 	uint32_t offset;		/* into the function, or NO_OFFSET */
 };
 
-/* What goes into a file of names. */
+/* What is kept of names. */
 struct names_file {
 	/*
 	 * Its frames that have a module, named, each module and address once,
 	 * and with the lines that are known.
 	 */
 	const struct profile *profile;
-	/* Where lines were read, to tell frames that have none. */
+	/* Where lines were read, to tell frames that have none; or NULL. */
 	const struct address_lines *lines;
+	bool keeps_lines;	/* those that are not from debug information,
+				 * too: another format told them */
 	/* Code that processes made at run time. */
 	const struct named_process *processes;
 	size_t n_processes;
@@ -59,5 +68,21 @@ struct names_file {
  */
 int names_file_write(const struct names_file *names, struct writer *writer,
                      struct error *error);
+
+/*
+ * Its chunks alone, to stand in a file of samples, strings numbered from
+ * first_string on: what such a file keeps itself.  Freed with
+ * names_chunks_free; NULL with *error set.
+ */
+struct names_chunks;
+struct names_chunks *names_chunks_new(const struct names_file *names,
+                                      uint64_t first_string,
+                                      struct error *error);
+void names_chunks_free(struct names_chunks *chunks);
+
+/* Their size in bytes; writes just as many. */
+uint64_t names_chunks_size(const struct names_chunks *chunks);
+void names_chunks_write(const struct names_chunks *chunks,
+                        struct writer *writer);
 
 #endif

@@ -13,8 +13,9 @@
 #include "src/base/text_buffer.h"
 #include "src/formats/cpprofdata/names_file.h"
 
-struct names_writer {
-	const struct names_file *names;
+struct names_chunks {
+	const struct names_file *names;	/* until they are made */
+	uint64_t first_string;
 	struct text_buffer strings;
 	uint32_t *string_of;		/* [names_count]; 0: not entered */
 	uint32_t *sorted;		/* frames that have a module */
@@ -26,9 +27,9 @@ struct names_writer {
 };
 
 static uint32_t
-add_string(struct names_writer *writer, const char *text, size_t length)
+add_string(struct names_chunks *writer, const char *text, size_t length)
 {
-	size_t number = writer->strings.length;
+	uint64_t number = writer->first_string + writer->strings.length;
 
 	if (length == 0)
 		return 0;
@@ -43,7 +44,7 @@ add_string(struct names_writer *writer, const char *text, size_t length)
 }
 
 static uint32_t
-add_name(struct names_writer *writer, uint32_t name)
+add_name(struct names_chunks *writer, uint32_t name)
 {
 	const struct names *names = writer->names->profile->names;
 
@@ -56,7 +57,7 @@ add_name(struct names_writer *writer, uint32_t name)
 }
 
 static void
-add_locations(struct names_writer *writer, const struct frame *frame)
+add_locations(struct names_chunks *writer, const struct frame *frame)
 {
 	const struct profile *profile = writer->names->profile;
 
@@ -77,9 +78,23 @@ add_locations(struct names_writer *writer, const struct frame *frame)
 	writer->n_locations += frame->n_locations;
 }
 
+/* From debug information, or from another format. */
+static bool
+has_lines(const struct names_chunks *writer, const struct frame *frame)
+{
+	const struct location *locations =
+	    &writer->names->profile->locations[frame->first_location];
+
+	if (frame->n_locations > KEPT_CHAIN_MAX)
+		return false;
+	return frame->has_debug_lines || (writer->names->keeps_lines &&
+	    (frame->n_locations > 1 || locations[0].file != NO_NAME ||
+	     locations[0].line != 0));
+}
+
 /* Where the name is not a symbol's, the module's file may yet have one. */
 static void
-add_address(struct names_writer *writer, const struct frame *frame,
+add_address(struct names_chunks *writer, const struct frame *frame,
             bool lines_were_read)
 {
 	const struct profile *profile = writer->names->profile;
@@ -91,13 +106,16 @@ add_address(struct names_writer *writer, const struct frame *frame,
 		.in_function = htole32(frame->function_offset),
 		.first_location = htole32((uint32_t)writer->n_locations),
 	};
+	bool has_own_lines = has_lines(writer, frame);
 	uint32_t flags = 0;
 
 	if (!frame->is_made_up)
 		flags |= CPPROFDATA_NAMED_SYMBOL;
-	if (frame->has_debug_lines || lines_were_read)
+	if (has_own_lines || lines_were_read)
 		flags |= CPPROFDATA_NAMED_LINES;
-	if (frame->has_debug_lines) {
+	if (has_own_lines && !frame->has_debug_lines)
+		flags |= CPPROFDATA_NAMED_TOLD;
+	if (has_own_lines) {
 		record.n_locations = htole32(frame->n_locations);
 		add_locations(writer, frame);
 	}
@@ -108,13 +126,14 @@ add_address(struct names_writer *writer, const struct frame *frame,
 
 /* frames[n]: those of one module, by address. */
 static void
-add_module(struct names_writer *writer, const uint32_t *frames, size_t n)
+add_module(struct names_chunks *writer, const uint32_t *frames, size_t n)
 {
 	const struct profile *profile = writer->names->profile;
 	const struct module *module =
 	    &profile->modules[profile->frames[frames[0]].module];
-	bool lines_were_read = address_lines_were_read(writer->names->lines,
-	                                               module);
+	const struct address_lines *lines = writer->names->lines;
+	bool lines_were_read = lines != NULL &&
+	    address_lines_were_read(lines, module);
 	struct cpprofdata_named_module record = {
 		.path = htole32(add_string(writer, module->path,
 		                           strlen(module->path))),
@@ -122,18 +141,22 @@ add_module(struct names_writer *writer, const uint32_t *frames, size_t n)
 		.file_size = htole64(module->file_size),
 		.file_mtime_ns = htole64(module->file_mtime_ns),
 		.first_address = htole64(writer->n_addresses),
-		.n_addresses = htole64(n),
 	};
 
 	memcpy(record.build_id, module->build_id, sizeof record.build_id);
-	text_add(&writer->modules, (const char *)&record, sizeof record);
+	/* Other formats may have several frames of one address. */
 	for (size_t i = 0; i < n; i++)
-		add_address(writer, &profile->frames[frames[i]],
-		            lines_were_read);
+		if (i == 0 || profile->frames[frames[i]].address !=
+		    profile->frames[frames[i - 1]].address)
+			add_address(writer, &profile->frames[frames[i]],
+			            lines_were_read);
+	record.n_addresses = htole64(writer->n_addresses -
+	                             le64toh(record.first_address));
+	text_add(&writer->modules, (const char *)&record, sizeof record);
 }
 
 static void
-add_modules(struct names_writer *writer)
+add_modules(struct names_chunks *writer)
 {
 	const struct frame *frames = writer->names->profile->frames;
 	const uint32_t *sorted = writer->sorted;
@@ -150,7 +173,7 @@ add_modules(struct names_writer *writer)
 }
 
 static void
-add_code(struct names_writer *writer, const struct named_code *code)
+add_code(struct names_chunks *writer, const struct named_code *code)
 {
 	struct cpprofdata_named_address record = {
 		.offset = htole64(code->address),
@@ -175,7 +198,7 @@ add_code(struct names_writer *writer, const struct named_code *code)
 }
 
 static void
-add_processes(struct names_writer *writer)
+add_processes(struct names_chunks *writer)
 {
 	const struct names_file *names = writer->names;
 
@@ -196,7 +219,7 @@ add_processes(struct names_writer *writer)
 }
 
 static int
-prepare(struct names_writer *writer, struct error *error)
+prepare(struct names_chunks *writer, struct error *error)
 {
 	const struct profile *profile = writer->names->profile;
 
@@ -230,10 +253,13 @@ chunk_size(uint64_t size)
 	       CPPROFDATA_PAGE;
 }
 
+enum { N_PARTS = 5 };
+
 /* What stands in the file, one chunk each. */
 struct part {
 	uint32_t type;
 	uint32_t record_size;
+	uint64_t first;
 	const struct text_buffer *records;
 };
 
@@ -247,6 +273,7 @@ write_part(struct writer *writer, const struct part *part)
 		.magic = htole32(CPPROFDATA_CHUNK_MAGIC),
 		.type = htole32(part->type),
 		.size = htole64(size),
+		.first = htole64(part->first),
 		.record_size = htole32(part->record_size),
 		.count = htole64(n / part->record_size),
 	};
@@ -257,39 +284,80 @@ write_part(struct writer *writer, const struct part *part)
 }
 
 static void
-write_file(const struct names_writer *names, bool is_empty,
-           struct writer *writer)
+list_parts(const struct names_chunks *chunks, struct part parts[N_PARTS])
 {
-	const struct part parts[] = {
-		{ CPPROFDATA_STRINGS, 1, &names->strings },
+	const struct part all[N_PARTS] = {
+		{ CPPROFDATA_STRINGS, 1, chunks->first_string,
+		  &chunks->strings },
 		{ CPPROFDATA_NAMED_MODULES,
-		  sizeof(struct cpprofdata_named_module), &names->modules },
+		  sizeof(struct cpprofdata_named_module), 0, &chunks->modules },
 		{ CPPROFDATA_NAMED_ADDRESSES,
-		  sizeof(struct cpprofdata_named_address),
-		  &names->addresses },
+		  sizeof(struct cpprofdata_named_address), 0,
+		  &chunks->addresses },
 		{ CPPROFDATA_NAMED_LOCATIONS,
-		  sizeof(struct cpprofdata_named_location),
-		  &names->locations },
+		  sizeof(struct cpprofdata_named_location), 0,
+		  &chunks->locations },
 		{ CPPROFDATA_NAMED_PROCESSES,
-		  sizeof(struct cpprofdata_named_process),
-		  &names->processes },
-	};
-	enum { N = sizeof parts / sizeof *parts };
-	uint64_t used = CPPROFDATA_HEADER_SIZE;
-	struct cpprofdata_header header = {
-		.magic = CPPROFDATA_MAGIC,
-		.version = htole32(CPPROFDATA_VERSION),
-		.header_size = htole32(CPPROFDATA_HEADER_SIZE),
-		.flags = htole32(CPPROFDATA_NAMES |
-		                 (is_empty ? CPPROFDATA_NO_NAMES : 0)),
-		.start_ns = htole64(is_empty ? 0 : names->names->named_ns),
+		  sizeof(struct cpprofdata_named_process), 0,
+		  &chunks->processes },
 	};
 
-	for (int i = 0; i < N && !is_empty; i++)
-		used += chunk_size(parts[i].records->length);
-	header.used = htole64(used);
-	writer_put(writer, (const char *)&header, sizeof header);
-	for (int i = 0; i < N && !is_empty; i++)
+	memcpy(parts, all, sizeof all);
+}
+
+struct names_chunks *
+names_chunks_new(const struct names_file *names, uint64_t first_string,
+                 struct error *error)
+{
+	struct names_chunks *chunks = memory_array(1, sizeof *chunks, error);
+
+	if (chunks == NULL)
+		return NULL;
+	chunks->names = names;
+	chunks->first_string = first_string;
+	text_add_char(&chunks->strings, '\0');
+	if (prepare(chunks, error) != 0) {
+		names_chunks_free(chunks);
+		return NULL;
+	}
+	chunks->names = NULL;
+	return chunks;
+}
+
+void
+names_chunks_free(struct names_chunks *chunks)
+{
+	if (chunks == NULL)
+		return;
+	text_free(&chunks->strings);
+	text_free(&chunks->modules);
+	text_free(&chunks->addresses);
+	text_free(&chunks->locations);
+	text_free(&chunks->processes);
+	free(chunks->string_of);
+	free(chunks->sorted);
+	free(chunks);
+}
+
+uint64_t
+names_chunks_size(const struct names_chunks *chunks)
+{
+	struct part parts[N_PARTS];
+	uint64_t size = 0;
+
+	list_parts(chunks, parts);
+	for (int i = 0; i < N_PARTS; i++)
+		size += chunk_size(parts[i].records->length);
+	return size;
+}
+
+void
+names_chunks_write(const struct names_chunks *chunks, struct writer *writer)
+{
+	struct part parts[N_PARTS];
+
+	list_parts(chunks, parts);
+	for (int i = 0; i < N_PARTS; i++)
 		write_part(writer, &parts[i]);
 }
 
@@ -297,20 +365,27 @@ int
 names_file_write(const struct names_file *names, struct writer *writer,
                  struct error *error)
 {
-	struct names_writer making = { .names = names };
-	int result = 0;
+	struct cpprofdata_header header = {
+		.magic = CPPROFDATA_MAGIC,
+		.version = htole32(CPPROFDATA_VERSION),
+		.header_size = htole32(CPPROFDATA_HEADER_SIZE),
+		.flags = htole32(CPPROFDATA_NAMES |
+		                 (names == NULL ? CPPROFDATA_NO_NAMES : 0)),
+		.start_ns = htole64(names == NULL ? 0 : names->named_ns),
+		.used = htole64(CPPROFDATA_HEADER_SIZE),
+	};
+	struct names_chunks *chunks = NULL;
 
-	text_add_char(&making.strings, '\0');
-	if (names != NULL)
-		result = prepare(&making, error);
-	if (result == 0)
-		write_file(&making, names == NULL, writer);
-	text_free(&making.strings);
-	text_free(&making.modules);
-	text_free(&making.addresses);
-	text_free(&making.locations);
-	text_free(&making.processes);
-	free(making.string_of);
-	free(making.sorted);
-	return result;
+	if (names != NULL) {
+		chunks = names_chunks_new(names, 0, error);
+		if (chunks == NULL)
+			return -1;
+		header.used = htole64(CPPROFDATA_HEADER_SIZE +
+		                      names_chunks_size(chunks));
+	}
+	writer_put(writer, (const char *)&header, sizeof header);
+	if (chunks != NULL)
+		names_chunks_write(chunks, writer);
+	names_chunks_free(chunks);
+	return 0;
 }

@@ -319,7 +319,7 @@ const struct exporter exporter_pprof = {
 	.summary = "profile.proto packed by gzip, for go tool pprof",
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
-	    EXPORT_PATHS | EXPORT_ADDRESSES | EXPORT_NAMES | EXPORT_LINES |
+	    EXPORT_PATHS | EXPORT_ADDRESSES | EXPORT_LINES |
 	    EXPORT_THREADS,
 	.write = pprof_write,
 };

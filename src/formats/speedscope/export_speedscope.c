@@ -226,7 +226,6 @@ speedscope_write(const struct export_source *source, struct writer *writer,
 
 const struct exporter exporter_speedscope = {
 	.summary = "JSON for speedscope, a profile for each resource",
-	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_PATHS |
-	    EXPORT_NAMES,
+	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_PATHS,
 	.write = speedscope_write,
 };
