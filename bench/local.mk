@@ -53,6 +53,12 @@ bench-waits: all
 	$(PYTHON3) $(srcdir)/bench/waits.py ./cpprof bench/programs/waits 5
 .PHONY: bench-waits
 
+# Many short processes.
+EXTRA_DIST += bench/brief.py
+bench-brief: all
+	$(PYTHON3) $(srcdir)/bench/brief.py ./cpprof
+.PHONY: bench-brief
+
 # What keeping the names of a recording takes.
 EXTRA_DIST += bench/names.py
 bench-names: all
