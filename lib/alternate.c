@@ -14,6 +14,7 @@
 #include "lib/action.h"
 #include "lib/arch.h"
 #include "lib/dispatch.h"
+#include "lib/files.h"
 #include "lib/readable.h"
 #include "lib/real.h"
 
@@ -47,8 +48,8 @@ get_ours(stack_t *larger)
 	unsigned char state = dispatch_pause();
 
 	if (ours.memory == NULL)
-		ours.memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+		ours.memory = files_map(size,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1);
 	if (ours.memory == MAP_FAILED)
 		ours.memory = NULL;
 	dispatch_resume(state);
@@ -124,6 +125,6 @@ alternate_end(void)
 	/* Where the thread ends on it, it stays. */
 	if (now.ss_sp == ours.memory && !ask_kernel(&ours.programs, NULL))
 		return;
-	munmap(ours.memory, action_size_for_calls());
+	files_unmap(ours.memory, action_size_for_calls());
 	ours.memory = NULL;
 }

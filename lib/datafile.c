@@ -16,6 +16,7 @@
 #include "lib/big.h"
 #include "lib/brief.h"
 #include "lib/disk.h"
+#include "lib/files.h"
 #include "lib/process.h"
 #include "lib/resource.h"
 #include "lib/shared.h"
@@ -205,12 +206,11 @@ datafile_unlock(void)
 void *
 datafile_private_memory(size_t size)
 {
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
 	if (memory == MAP_FAILED)
 		return NULL;
-	madvise(memory, size, MADV_DONTFORK);
+	files_advise(memory, size, MADV_DONTFORK);
 	return memory;
 }
 
@@ -296,7 +296,7 @@ add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
 	twin->next = chunks.newest[type];
 	twin->size = size - sizeof(struct cpprofdata_chunk);
 	if (!datafile_add_chunk(&twin->file)) {
-		munmap(twin, sizeof *twin + size);
+		files_unmap(twin, sizeof *twin + size);
 		return NULL;
 	}
 	atomic_store(&chunks.newest[type], twin);

@@ -48,7 +48,7 @@ disk_populate(void *address, size_t size)
 	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
 
 	/* EINVAL: a kernel before 5.14; fallocate must then be enough. */
-	if (madvise((void *)start, (uintptr_t)address + size - start,
+	if (files_advise((void *)start, (uintptr_t)address + size - start,
 	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
 		return true;
 	/* Beyond the end of the file: what is written will be replaced. */
@@ -152,10 +152,10 @@ disk_is_cut(void)
 bool
 disk_replace(void *mapping, size_t size)
 {
-	if (mmap(mapping, size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	if (files_map_part(mapping, size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 	    MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return false;
-	madvise(mapping, size, MADV_DONTFORK);
+	files_advise(mapping, size, MADV_DONTFORK);
 	is_cut = true;
 	return true;
 }
@@ -185,16 +185,15 @@ map(size_t at, size_t size)
 
 	if (fd < 0 && !is_cut)
 		return NULL;
-	memory = is_cut ? mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
-	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-	    (off_t)at);
+	memory = is_cut ? files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1) :
+	    files_map_part(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	        (off_t)at);
 	if (memory == MAP_FAILED)
 		return NULL;
-	if (madvise(memory, size, MADV_DONTFORK) == 0 &&
+	if (files_advise(memory, size, MADV_DONTFORK) == 0 &&
 	    disk_populate(memory, at == 0 ? size : CPPROFDATA_PAGE))
 		return memory;
-	munmap(memory, size);
+	files_unmap(memory, size);
 	return NULL;
 }
 
@@ -296,7 +295,7 @@ disk_abandon(void)
 	}
 	file.size = 0;
 	if (file.first != NULL)
-		munmap(file.first, file.first_size);
+		files_unmap(file.first, file.first_size);
 	file.first = NULL;
 	file.first_size = 0;
 	errno = saved;

@@ -7,7 +7,9 @@
  * cancellation point, as those of the C library are.  Nor do they bring the C
  * library's code into memory, or our own wrappers', which is much of what the
  * collector costs a short process: a page that is touched brings 16 with it,
- * and each costs once more when the process ends.
+ * and each costs once more when the process ends.  And where the program has a
+ * thread sanitizer, that one's functions stand in the place of the C library's,
+ * with locks that the interrupted thread may hold.
  *
  * All return what the call of that name returns, set errno likewise, and are
  * async-signal-safe.
@@ -77,6 +79,28 @@ files_map(size_t size, int flags, int fd)
 {
 	return (void *)files_result(arch_system_call_6(SYS_mmap, 0,
 	    (long)size, PROT_READ | PROT_WRITE, flags, fd, 0));
+}
+
+/* A part of a file, MAP_FIXED at an address, or where the kernel likes. */
+static inline void *
+files_map_part(void *address, size_t size, int protection, int flags, int fd,
+    off_t offset)
+{
+	return (void *)files_result(arch_system_call_6(SYS_mmap, (long)address,
+	    (long)size, protection, flags, fd, offset));
+}
+
+static inline void *
+files_remap(void *address, size_t old_size, size_t size)
+{
+	return (void *)files_result(arch_system_call(SYS_mremap, (long)address,
+	    (long)old_size, (long)size, MREMAP_MAYMOVE));
+}
+
+static inline void
+files_unmap(void *address, size_t size)
+{
+	arch_system_call(SYS_munmap, (long)address, (long)size, 0, 0);
 }
 
 static inline int

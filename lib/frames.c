@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include "lib/files.h"
+
 #define MAX_FRAMES ((size_t)1 << 26)
 #define FIRST_FRAMES 512
 #define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
@@ -24,10 +26,9 @@ frames_reserve(struct frames *fresh, size_t n)
 		return false;
 	size = capacity * sizeof *fresh->frames;
 	if (old == 0)
-		memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	else
-		memory = mremap(fresh->frames, old, size, MREMAP_MAYMOVE);
+		memory = files_remap(fresh->frames, old, size);
 	if (memory == MAP_FAILED)
 		return false;
 	fresh->frames = memory;
@@ -39,7 +40,7 @@ void
 frames_free(struct frames *frames)
 {
 	if (frames->frames != NULL)
-		munmap(frames->frames,
+		files_unmap(frames->frames,
 		    frames->capacity * sizeof *frames->frames);
 	*frames = (struct frames){ 0 };
 }

@@ -71,7 +71,7 @@ rest_of(const struct timespec *timeout, const struct timespec *start,
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	process_read_clock(CLOCK_MONOTONIC, &now);
 	rest->tv_sec = timeout->tv_sec - (now.tv_sec - start->tv_sec);
 	rest->tv_nsec = timeout->tv_nsec - (now.tv_nsec - start->tv_nsec);
 	if (rest->tv_nsec < 0) {
@@ -103,7 +103,7 @@ wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 	if (!sampler_is_on())
 		return real()->sigtimedwait(set, info, timeout);
 	is_undisturbed = signals_beliefs() != 0 && !may_be_interrupted();
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	process_read_clock(CLOCK_MONOTONIC, &start);
 	for (;;) {
 		had_yielded = signals_have_yielded();
 		result = wait_once(waitable(set, &copy), info, left);

@@ -37,7 +37,7 @@ libcpprof_la_SOURCES = \
 	lib/big.h lib/bytes.c lib/bytes.h \
 	lib/calls-x86_64.S \
 	lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/cfi.h \
-	lib/confine.c lib/confine.h \
+	lib/confine.c lib/confine.h lib/copying.c \
 	lib/cpprof.h \
 	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
 	lib/dispatch-x86_64.S \
@@ -72,6 +72,7 @@ libcpprof_la_SOURCES = \
 	lib/tree.c lib/tree.h \
 	lib/unwind.c lib/unwind.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
+	-fno-tree-loop-distribute-patterns \
 	-ftls-model=initial-exec
 libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,defs -Wl,-z,now \
@@ -164,7 +165,7 @@ tests_programs_consumer_CFLAGS = $(shape_flags)
 
 # Stacks that are not a thread's own.
 EXTRA_DIST += tests/test-stacks.py tests/programs/cgo.go \
-	tests/programs/fibers.cc
+	tests/programs/fibers.cc tests/programs/sanitized.c
 if COLLECTOR
 check_PROGRAMS += tests/programs/stacks
 TESTS += tests/test-stacks.py

@@ -22,6 +22,7 @@
 #include "lib/arch.h"
 #include "lib/big.h"
 #include "lib/datafile.h"
+#include "lib/files.h"
 #include "lib/process.h"
 #include "lib/unwind.h"
 
@@ -225,9 +226,8 @@ add_entry(const struct identity *identity)
 	uint32_t number, path;
 
 	if (entries == NULL) {
-		void *memory = mmap(NULL, MAX_MODULES * sizeof *entries,
-		    PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		void *memory = files_map(MAX_MODULES * sizeof *entries,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
 		if (memory == MAP_FAILED)
 			return NULL;

@@ -27,12 +27,29 @@
 
 struct process process;
 
+void __tsan_init(void) __attribute__((weak));
+
+bool
+process_has_thread_sanitizer(void)
+{
+	return __builtin_expect(__tsan_init != NULL, 0);
+}
+
+int
+process_read_clock(clockid_t clock, struct timespec *now)
+{
+	if (!process_has_thread_sanitizer())
+		return clock_gettime(clock, now);
+	return (int)files_result(arch_system_call(SYS_clock_gettime, clock,
+	    (long)now, 0, 0));
+}
+
 uint64_t
 process_clock(clockid_t clock)
 {
 	struct timespec now = { 0 };
 
-	clock_gettime(clock, &now);
+	process_read_clock(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 

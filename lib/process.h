@@ -71,6 +71,15 @@ void process_forked(void);
  */
 int process_move_up(int fd);
 
+/*
+ * Whether the program has a thread sanitizer: its functions stand before some
+ * of the C library's, with locks that an interrupted thread may hold.
+ */
+bool process_has_thread_sanitizer(void);
+
+/* clock_gettime; async-signal-safe under a thread sanitizer, too. */
+int process_read_clock(clockid_t clock, struct timespec *now);
+
 /* What a clock shows in ns, 0 if there is none such.  Async-signal-safe. */
 uint64_t process_clock(clockid_t clock);
 

@@ -58,7 +58,7 @@ clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(clock, &now);
+	process_read_clock(clock, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -314,14 +314,16 @@ may_take(struct thread *thread, const struct occasion *occasion)
 /*
  * Where the kernel cannot allocate space for a file, the C library writes to
  * it, and that is a cancellation point; where the program was interrupted may
- * be none: malloc, say, must not throw.
+ * be none: malloc, say, must not throw.  (A thread sanitizer's function for that
+ * must not be called here; there it is left to chance.)
  */
 static int
 set_aside(struct thread *thread)
 {
-	int cancel_state;
+	int cancel_state = PTHREAD_CANCEL_ENABLE;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	if (!process_has_thread_sanitizer())
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	thread->is_sampling = true;
 	return cancel_state;
 }
@@ -330,7 +332,8 @@ static void
 take_up(struct thread *thread, int cancel_state)
 {
 	thread->is_sampling = false;
-	pthread_setcancelstate(cancel_state, NULL);
+	if (!process_has_thread_sanitizer())
+		pthread_setcancelstate(cancel_state, NULL);
 }
 
 static void

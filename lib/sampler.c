@@ -21,6 +21,7 @@
 #include "lib/real.h"
 #include "lib/sample.h"
 #include "lib/signals.h"
+#include "lib/sigsys.h"
 #include "lib/source-perf.h"
 #include "lib/source-timer.h"
 #include "lib/start.h"
@@ -186,19 +187,28 @@ handle_tick(int number, siginfo_t *info, void *context)
 	dispatch_again();
 }
 
+static int
+take(enum our_signal which, signals_handler *handler)
+{
+	if (signals_take(which, handler) != 0)
+		return -1;
+	sigsys_handle_at_once(signals_number(which), handler);
+	return 0;
+}
+
 int
 sampler_install(void)
 {
 	stack_t stack;
 
-	if (signals_take(OUR_CUTS, handle_cut) != 0 ||
-	    signals_take(OUR_TICKS, handle_tick) != 0)
+	if (take(OUR_CUTS, handle_cut) != 0 ||
+	    take(OUR_TICKS, handle_tick) != 0)
 		return -1;
 	if ((perf_is_used() || exceptions_are_wanted()) &&
-	    signals_take(OUR_TRAPS, handle_trap) != 0)
+	    take(OUR_TRAPS, handle_trap) != 0)
 		return -1;
 	if (exceptions_are_wanted() &&
-	    signals_take(OUR_FAULTS, handle_fault) != 0)
+	    take(OUR_FAULTS, handle_fault) != 0)
 		return -1;
 	is_on = true;
 	if (real()->sigaltstack(NULL, &stack) == 0 &&

@@ -83,7 +83,7 @@ shared_begin(const char *name)
 		return;
 	page = memory;
 	if (page->magic != CPPROF_SHARED_MAGIC) {
-		munmap(page, CPPROF_SHARED_SIZE);
+		files_unmap(page, CPPROF_SHARED_SIZE);
 		page = NULL;
 		return;
 	}

@@ -220,6 +220,18 @@ sigsys_return_by_ours(int number)
 	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0, MASK_SIZE);
 }
 
+void
+sigsys_handle_at_once(int number, signals_handler *handler)
+{
+	struct kernel_action action;
+
+	if (arch_system_call(SYS_rt_sigaction, number, 0, (long)&action,
+	    MASK_SIZE) != 0 || action.handler.with_info == handler)
+		return;
+	action.handler.with_info = handler;
+	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0, MASK_SIZE);
+}
+
 static void
 install(signals_handler *handler)
 {

@@ -29,6 +29,13 @@ void sigsys_take(signals_handler *handler);
 void sigsys_return_by_ours(int number);
 
 /*
+ * Makes a handler that was set by the C library's name for that the kernel's,
+ * too.  A thread sanitizer's sigaction stands there, and has its own put off
+ * signals until the program calls it next: their context is the past then.
+ */
+void sigsys_handle_at_once(int number, signals_handler *handler);
+
+/*
  * A system call that was stopped: whether it is done, its result in the
  * context; else it is to be made, with what its arguments are then.
  */

@@ -136,8 +136,8 @@ arm(struct thread *thread, unsigned column)
 		return false;
 	account->fd = process_move_up(fd);
 	ioctl(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
-	account->page = mmap(NULL, CPPROFDATA_PAGE, PROT_READ, MAP_SHARED,
-	    account->fd, 0);
+	account->page = files_map_part(NULL, CPPROFDATA_PAGE, PROT_READ,
+	    MAP_SHARED, account->fd, 0);
 	if (account->page == MAP_FAILED)
 		account->page = NULL;
 	if (!counts_calls(source))	/* else when it is released */
@@ -173,7 +173,7 @@ close_event(struct account *account)
 	if (is_ours(account))
 		ioctl(account->fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (account->page != NULL)
-		munmap(account->page, CPPROFDATA_PAGE);
+		files_unmap(account->page, CPPROFDATA_PAGE);
 	account->page = NULL;
 	close_descriptor(account);
 }

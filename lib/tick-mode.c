@@ -28,7 +28,7 @@ tick_mode_is_known(void)
 		files_close(fd);
 	}
 	return (first < '0' || first > '9') &&
-	    clock_gettime(CLOCK_OF_USER, &time) == 0;
+	    process_read_clock(CLOCK_OF_USER, &time) == 0;
 }
 
 void

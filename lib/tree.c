@@ -10,6 +10,7 @@
 
 #include "lib/datafile.h"
 #include "lib/disk.h"
+#include "lib/files.h"
 #include "lib/resource.h"
 
 #define FIRST_SLOTS ((size_t)1024)
@@ -24,11 +25,10 @@ grow_slots(struct tree *tree)
 	size_t n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS, i, at;
 	struct tree_slot *slots, *old = tree->slots;
 
-	slots = mmap(NULL, n * sizeof *slots, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	slots = files_map(n * sizeof *slots, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (slots == MAP_FAILED)
 		return false;
-	madvise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
+	files_advise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
 	for (i = 0; i < tree->n_slots; i++) {
 		if (old[i].twin == NULL)
 			continue;
@@ -40,7 +40,7 @@ grow_slots(struct tree *tree)
 	/* A child that is forked between must not free the old ones again. */
 	tree->slots = slots;
 	if (old != NULL)
-		munmap(old, tree->n_slots * sizeof *old);
+		files_unmap(old, tree->n_slots * sizeof *old);
 	tree->n_slots = n;
 	return true;
 }
@@ -118,7 +118,7 @@ new_chunk(size_t size, uint32_t owner)
 	chunk->file.copy = copy_nodes;
 	chunk->room = room;
 	if (!datafile_add_chunk(&chunk->file)) {
-		munmap(chunk, sizeof *chunk + room * twin_size());
+		files_unmap(chunk, sizeof *chunk + room * twin_size());
 		return NULL;
 	}
 	return chunk;
@@ -321,6 +321,6 @@ tree_forked(struct tree *tree)
 {
 	/* The chunks are not there: datafile_private_memory. */
 	if (tree->slots != NULL)
-		munmap(tree->slots, tree->n_slots * sizeof *tree->slots);
+		files_unmap(tree->slots, tree->n_slots * sizeof *tree->slots);
 	*tree = (struct tree){ 0 };
 }

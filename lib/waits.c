@@ -8,6 +8,7 @@
 
 #include "lib/arch.h"
 #include "lib/datafile.h"
+#include "lib/files.h"
 #include "lib/insert.h"
 #include "lib/modules.h"
 #include "lib/phase.h"
@@ -194,8 +195,8 @@ make_sites(struct thread *thread)
 
 	if (thread->wait_sites != NULL)
 		return true;
-	memory = mmap(NULL, sizeof *thread->wait_sites, PROT_READ |
-	    PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = files_map(sizeof *thread->wait_sites,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (memory == MAP_FAILED)
 		return false;
 	thread->wait_sites = memory;

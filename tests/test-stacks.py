@@ -215,31 +215,58 @@ def keep_addresses():
     ctypes.CDLL(None).personality(0x40000)              # ADDR_NO_RANDOMIZE
 
 
-def stacks_below_a_thread_sanitizer_are_whole():
+def with_thread_sanitizer(source, *arguments):
+    """Runs of a program by compiler: what it prints alone, and its command."""
     tried = 0
     for compiler in 'gcc', 'clang':
         with collector.tempfile.TemporaryDirectory() as directory:
             try:
                 program = compiled(
                     [compiler, '-O1', '-fsanitize=thread', os.path.abspath(
-                        os.path.join(collector.SOURCES, 'stacks.c'))],
+                        os.path.join(collector.SOURCES, source))],
                     directory, 'no thread sanitizer')
             except Skip:
                 continue
-            command = (program, 'own', '300', '30')
+            command = (program, *arguments)
             plain = subprocess.run(command, capture_output=True,
                                    preexec_fn=keep_addresses)
-            if plain.returncode != 0:
-                continue
-            run = Run(*command, CPPROF_RESOURCES='cpu:500,page-faults:1',
-                      before=keep_addresses)
-            assert (run.status, run.out) == (0, plain.stdout), run.err
-            profile = run.one()
-            assert profile.of('page-faults').hits > 0
-            assert not WHOLE & set(profile.drops), profile.drops
-            tried += 1
+            if plain.returncode == 0:
+                tried += 1
+                yield plain.stdout, command
     if tried == 0:
         raise Skip('no thread sanitizer')
+
+
+def stacks_below_a_thread_sanitizer_are_whole():
+    for plain, command in with_thread_sanitizer('stacks.c', 'own', '300',
+                                                '30'):
+        run = Run(*command, CPPROF_RESOURCES='cpu:500,page-faults:1',
+                  before=keep_addresses)
+        assert (run.status, run.out) == (0, plain), run.err
+        profile = run.one()
+        assert profile.of('page-faults').hits > 0
+        assert not WHOLE & set(profile.drops), profile.drops
+
+
+def time_below_a_thread_sanitizer_is_where_it_was_spent():
+    """It hands signals to handlers that it knows later, elsewhere."""
+    for _, command in with_thread_sanitizer('sanitized.c', 'parts', '500'):
+        run = Run(*command, before=keep_addresses)
+        profile = run.one()
+        for name, used in zip(('add', 'fill'), map(int, run.out.split())):
+            hits = profile.hits_with('main', name)
+            expected = used / 4000
+            assert abs(hits - expected) <= 4 * expected ** .5 + \
+                .1 * expected, (name, hits, expected, profile.stacks())
+
+
+def a_thread_sanitizer_s_locks_are_not_waited_for():
+    for plain, command in with_thread_sanitizer('sanitized.c', 'threads',
+                                                '2'):
+        for resources in 'cpu:100', 'real:1000,cpu', 'syscalls:50':
+            run = Run(*command, CPPROF_RESOURCES=resources,
+                      before=keep_addresses)
+            assert (run.status, run.out) == (0, plain), (resources, run.err)
 
 
 def stacks_through_code_that_only_calls_are_whole():
@@ -263,6 +290,8 @@ CASES = (
     stacks_without_a_way_out_are_partial,
     what_wrappers_do_is_no_call_of_the_program_s,
     stacks_below_a_thread_sanitizer_are_whole,
+    time_below_a_thread_sanitizer_is_where_it_was_spent,
+    a_thread_sanitizer_s_locks_are_not_waited_for,
     stacks_made_by_makecontext_are_whole,
     stacks_of_boost_fibers_are_whole,
     stacks_of_go_and_c_are_whole,

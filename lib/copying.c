@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* copying.c -- memcpy, memcmp and strlen of our own, seen by nobody else.
+ *
+ * Where the program has a thread sanitizer, its functions stand before the C
+ * library's, and would take what a sample writes for races of the program's.
+ * (Compiled so that these loops do not become calls of themselves.)
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define OURS __attribute__((visibility("hidden")))
+
+OURS void *
+memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	for (; n >= sizeof(uint64_t); n -= sizeof(uint64_t)) {
+		__builtin_memcpy(t, f, sizeof(uint64_t));
+		t += sizeof(uint64_t);
+		f += sizeof(uint64_t);
+	}
+	while (n-- > 0)
+		*t++ = *f++;
+	return to;
+}
+
+OURS int
+memcmp(const void *left, const void *right, size_t n)
+{
+	const unsigned char *l = left, *r = right;
+
+	for (; n > 0; n--, l++, r++)
+		if (*l != *r)
+			return *l < *r ? -1 : 1;
+	return 0;
+}
+
+OURS size_t
+strlen(const char *text)
+{
+	const char *end = text;
+
+	while (*end != '\0')
+		end++;
+	return (size_t)(end - text);
+}
