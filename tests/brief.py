@@ -106,14 +106,17 @@ def longer_intervals_do():
     agree('children', '-r', 'cpu:10ms', interval=10000)
 
 
+# Who waits for a processor, to begin or to go on elsewhere, has real time that
+# the next tick of CPU time finds there: how much depends on the machine.
+EITHER = ('spin_main', 'spin_brief')
+
+
 def brief_threads_count_their_real_time():
-    agree('threads', '-r', 'real', resource='real')
+    agree('threads', '-r', 'real', resource='real', at_least=EITHER)
 
 
 def brief_children_count_their_real_time():
-    """Until the child gets a processor it has real time, too."""
-    agree('children', '-r', 'real', resource='real',
-          at_least=('spin_brief',))
+    agree('children', '-r', 'real', resource='real', at_least=EITHER)
 
 
 # What processes have left to others of their kind: struct cpprof_shared.
