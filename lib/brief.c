@@ -3,7 +3,8 @@
  *
  * What is in the file is not read, and nothing of it is mapped.  A record is
  * written by one call, and the file ends where records do, so it lies within a
- * page: it is written whole or, on a full disk, not at all.
+ * page: it is written whole or, on a full disk, not at all.  Where the first
+ * write ends early, the file is a header without records, or is not usable.
  */
 #include "lib/brief.h"
 

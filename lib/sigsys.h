@@ -29,9 +29,9 @@ void sigsys_take(signals_handler *handler);
 void sigsys_return_by_ours(int number);
 
 /*
- * Makes a handler that was set by the C library's name for that the kernel's,
- * too.  A thread sanitizer's sigaction stands there, and has its own put off
- * signals until the program calls it next: their context is the past then.
+ * Makes the kernel call a handler that sigaction has set.  A thread sanitizer's
+ * sigaction sets a handler of its own, which calls ours at the program's next
+ * library call, with a context that is out of date by then.
  */
 void sigsys_handle_at_once(int number, signals_handler *handler);
 
