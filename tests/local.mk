@@ -40,6 +40,7 @@ unit_tests = \
 	tests/test-demangle \
 	tests/test-earlier \
 	tests/test-export \
+	tests/test-foreign \
 	tests/test-function-ranges \
 	tests/test-module-symbols \
 	tests/test-names \
@@ -158,6 +159,10 @@ tests_test_demangle_LDADD = $(unit_libs)
 tests_test_export_SOURCES = tests/test-export.c tests/reader-fixture.h
 tests_test_export_CFLAGS = $(unit_cflags)
 tests_test_export_LDADD = $(unit_libs)
+
+tests_test_foreign_SOURCES = tests/test-foreign.c tests/skip.h
+tests_test_foreign_CFLAGS = $(unit_cflags)
+tests_test_foreign_LDADD = $(unit_libs)
 
 tests_test_function_ranges_SOURCES = tests/test-function-ranges.c \
 	tests/module-fixture.h

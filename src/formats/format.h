@@ -28,16 +28,22 @@ struct read_options {
 					 * used and added to; may be NULL */
 };
 
-/* How sure a probe is. */
-enum { PROBE_NO = 0, PROBE_MAYBE = 1, PROBE_SURE = 2 };
+/*
+ * How sure a probe is.  Only what is not PROBE_SURE may turn out to be a format
+ * that is known but not read: foreign.h says how the loader decides.
+ */
+enum { PROBE_NO = 0, PROBE_MAYBE = 1, PROBE_LIKELY = 2, PROBE_SURE = 3 };
+
+/* Bytes that a probe sees, fewer only at the end of the input. */
+enum { FORMAT_HEAD_SIZE = 64 << 10 };
 
 struct format {
 	const char *name;	/* "collapsed stacks", as errors call it */
 	const char *summary;	/* "collapsed stacks, one a line" */
 
 	/*
-	 * Looks at the first bytes (decompressed, at most 64 KiB, fewer only
-	 * at the end of the input) and says PROBE_...; never at the name.
+	 * Looks at the first bytes (decompressed, at most FORMAT_HEAD_SIZE)
+	 * and says PROBE_...; never at the name.
 	 */
 	int (*probe)(const void *head, size_t size);
 

@@ -19,11 +19,10 @@
 
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/recording_names.h"
+#include "src/formats/foreign.h"
 #include "src/formats/format.h"
 #include "src/formats/text_lines.h"
 #include "src/symbols/program.h"
-
-enum { PROBED_SIZE = 64 << 10 };
 
 struct file {
 	char *path;
@@ -103,6 +102,13 @@ set_no_profile(const char *path, struct error *error)
 {
 	char name[PATH_MAX];
 
+	snprintf(name, sizeof name, "%s/corespace", path);
+	if (access(name, F_OK) == 0)
+		return error_set(error, "%s: a trace of Instruments, which "
+		                 "cannot be read; convert it: xctrace export "
+		                 "--input %s --xpath '/trace-toc/*/data/"
+		                 "table[@schema=\"time-profile\"]' | "
+		                 "inferno-collapse-xctrace", path, path);
 	snprintf(name, sizeof name, "%s/data", path);
 	if (access(name, F_OK) == 0)
 		return error_set(error, "%s: a directory as `perf record "
@@ -229,16 +235,33 @@ set_unknown_format(const struct source *source, const char *head, size_t size,
 	                 (unsigned char)head[binary], known);
 }
 
+/* Refuses what no reader takes, by name where it is known; 0 or -1. */
+static int
+refuse_foreign(const struct source *source, const char *head, size_t size,
+               int best_answer, struct error *error)
+{
+	const struct foreign_format *foreign = best_answer == PROBE_SURE ?
+	    NULL : foreign_format_find(head, size,
+	                               best_answer < PROBE_LIKELY);
+
+	if (foreign != NULL)
+		return error_set(error, "%s: not a profile of a known format, "
+		                 "but %s; %s", source_name(source),
+		                 foreign->name, foreign->advice);
+	return best_answer != PROBE_NO ? 0 :
+	       set_unknown_format(source, head, size, error);
+}
+
 /* The first bytes, behind a byte-order mark, which many an editor sets. */
 static const char *
 peek_head(struct source *source, size_t *size, struct error *error)
 {
-	const char *head = source_peek(source, PROBED_SIZE, size, error);
+	const char *head = source_peek(source, FORMAT_HEAD_SIZE, size, error);
 
 	if (head == NULL || *size < 3 || memcmp(head, "\xef\xbb\xbf", 3) != 0)
 		return head;
 	source_skip(source, 3);
-	return source_peek(source, PROBED_SIZE, size, error);
+	return source_peek(source, FORMAT_HEAD_SIZE, size, error);
 }
 
 static const struct format *
@@ -257,8 +280,8 @@ find_format(struct source *source, struct error *error)
 		          "%s: the file is empty", source_name(source));
 		return NULL;
 	}
-	if (size > PROBED_SIZE)
-		size = PROBED_SIZE;
+	if (size > FORMAT_HEAD_SIZE)
+		size = FORMAT_HEAD_SIZE;
 	for (size_t i = 0; formats[i] != NULL; i++) {
 		int answer = formats[i]->probe(head, size);
 
@@ -267,9 +290,8 @@ find_format(struct source *source, struct error *error)
 			best = formats[i];
 		}
 	}
-	if (best == NULL)
-		set_unknown_format(source, head, size, error);
-	return best;
+	return refuse_foreign(source, head, size, best_answer, error) == 0 ?
+	       best : NULL;
 }
 
 static int

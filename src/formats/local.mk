@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/formats/delimiters.h \
 	src/formats/exporter.c src/formats/exporter.h \
 	src/formats/exporters.def \
+	src/formats/foreign.c src/formats/foreign.h \
 	src/formats/format.c src/formats/format.h \
 	src/formats/frame_names.c src/formats/frame_names.h \
 	src/formats/gzip_output.c src/formats/gzip_output.h \
@@ -39,6 +40,8 @@ libcore_a_SOURCES += \
 	src/formats/collapsed/collapsed_header.h \
 	src/formats/collapsed/collapsed_lines.c \
 	src/formats/collapsed/collapsed_lines.h \
+	src/formats/collapsed/collapsed_probe.c \
+	src/formats/collapsed/collapsed_probe.h \
 	src/formats/collapsed/collapsed_stack.c \
 	src/formats/collapsed/collapsed_stack.h \
 	src/formats/collapsed/export_collapsed.c \

@@ -11,6 +11,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/collapsed/collapsed_lines.h"
+#include "src/formats/collapsed/collapsed_probe.h"
 
 enum {
 	MAX_LINE = 256 << 20,
@@ -264,51 +265,6 @@ collapsed_read(struct source *source, const struct read_options *options,
 	}
 	reader_free(&reader);
 	return profile;
-}
-
-/* ---- probe ---- */
-
-/* The first line that is neither blank nor begins with '#', or NULL. */
-static const char *
-first_stack(const char *head, size_t size, size_t *length)
-{
-	const char *end = head + size;
-
-	while (head < end) {
-		const char *stop = memchr(head, '\n', (size_t)(end - head));
-
-		if (stop == NULL)
-			stop = end;
-		*length = (size_t)(stop - head);
-		if (*length > 0 && head[*length - 1] == '\r')
-			--*length;
-		if (*length > 0 && head[0] != '#')
-			return head;
-		head = stop + 1;
-	}
-	return NULL;
-}
-
-static int
-collapsed_probe(const void *head, size_t size)
-{
-	const char *stack, *blank;
-	size_t length;
-	uint64_t count;
-	double fraction;
-
-	if (size >= 10 && memcmp(head, "# cpprof 1", 10) == 0)
-		return PROBE_SURE;
-	stack = first_stack(head, size, &length);
-	if (stack != NULL && memchr(stack, '\0', length) == NULL) {
-		blank = memrchr(stack, ' ', length);
-		if (blank != NULL && blank > stack &&
-		    collapsed_parse_decimal(blank + 1, stack + length, &count,
-		                            &fraction))
-			return PROBE_SURE;
-	}
-	return text_lines_find_binary(head, size) == size ? PROBE_MAYBE :
-	       PROBE_NO;
 }
 
 const struct format format_collapsed = {

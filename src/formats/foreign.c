@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* foreign.c -- formats that are known by sight but not read.
+ *
+ * Signatures are those that the tools' own readers look for: file(1)'s magic,
+ * FlameGraph's stackcollapse-*.pl, inferno's collapsers (each has a test of
+ * what it applies to), and where there is none the writers' sources.
+ */
+#include "src/formats/foreign.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { TEXT_SOUGHT = 8 << 10 };	/* bytes in which a text must show itself */
+
+struct text {
+	const char *at;
+	size_t size;
+};
+
+/*
+ * What must hold of a file: each that is not NULL.  More than one row may stand
+ * for one format; the first that fits wins.
+ */
+struct signature {
+	struct foreign_format format;
+	const char *magic;	/* the first bytes, magic_size of them */
+	size_t magic_size;
+	const char *begins;	/* the text behind blanks and empty lines */
+	const char *line;	/* a line of the first ones begins so */
+	const char *has;	/* the text holds it, near its beginning */
+	bool (*fits)(struct text text);
+	bool is_vague;
+};
+
+/* ---- parts of signatures ---- */
+
+static struct text
+without_blanks(struct text text)
+{
+	while (text.size > 0 && memchr(" \t\r\n", *text.at, 4) != NULL) {
+		text.at++;
+		text.size--;
+	}
+	return text;
+}
+
+static bool
+begins_with(struct text text, const char *with)
+{
+	size_t length = strlen(with);
+
+	return text.size >= length && memcmp(text.at, with, length) == 0;
+}
+
+static bool
+begins_with_any_case(struct text text, const char *with)
+{
+	size_t length = strlen(with);
+
+	return text.size >= length && strncasecmp(text.at, with, length) == 0;
+}
+
+static bool
+has(struct text text, const char *what)
+{
+	return memmem(text.at, text.size, what, strlen(what)) != NULL;
+}
+
+/* The first line, and *text what is behind it; false: there is none. */
+static bool
+take_line(struct text *text, struct text *line)
+{
+	const char *end = text->size == 0 ? NULL :
+	                  memchr(text->at, '\n', text->size);
+
+	*line = *text;
+	if (text->size == 0)
+		return false;
+	if (end != NULL)
+		line->size = (size_t)(end - text->at);
+	text->at += line->size + (end != NULL);
+	text->size -= line->size + (end != NULL);
+	if (line->size > 0 && line->at[line->size - 1] == '\r')
+		line->size--;
+	return true;
+}
+
+static bool
+has_line(struct text text, const char *begin)
+{
+	struct text line;
+
+	while (take_line(&text, &line))
+		if (begins_with(line, begin))
+			return true;
+	return false;
+}
+
+/* ---- signatures that take more than a look ---- */
+
+/* Stacks as DTrace prints them: "   module`function+0x1f", indented. */
+static bool
+is_dtrace(struct text text)
+{
+	struct text line;
+
+	while (take_line(&text, &line)) {
+		struct text words = without_blanks(line);
+		const char *tick = memchr(words.at, '`', words.size);
+
+		if (words.size < line.size && tick != NULL && tick > words.at &&
+		    memchr(words.at, ' ', words.size) == NULL &&
+		    has(words, "+0x"))
+			return true;
+	}
+	return false;
+}
+
+/* Maps of stacks as bpftrace prints them: "@[" or "@name[", frames below. */
+static bool
+is_bpftrace(struct text text)
+{
+	struct text line;
+
+	while (take_line(&text, &line))
+		if (begins_with(line, "@") && line.size >= 2 &&
+		    line.at[line.size - 1] == '[')
+			return true;
+	return false;
+}
+
+/* Stacks as gdb prints them, "#0  0x... in f ()" and then "#1  ". */
+static bool
+is_gdb(struct text text)
+{
+	return has_line(text, "#0  ") && has_line(text, "#1  ");
+}
+
+/* A dictionary whose first key is (file, line, function), marshalled. */
+static bool
+is_pstats(struct text text)
+{
+	return text.size >= 3 && (text.at[0] & 0x7f) == '{' &&
+	       ((text.at[1] & 0x7f) == ')' ? text.at[2] == 3 :
+	        begins_with((struct text){ text.at + 1, text.size - 1 },
+	                    "(\3"));
+}
+
+static bool
+is_tar(struct text text)
+{
+	return text.size >= 262 && memcmp(text.at + 257, "ustar", 5) == 0;
+}
+
+static bool
+is_heaptrack(struct text text)
+{
+	return begins_with(text, "v ") && has_line(text, "X ") &&
+	       has_line(text, "I ");
+}
+
+static bool
+is_html(struct text text)
+{
+	text = without_blanks(text);
+	return begins_with_any_case(text, "<!doctype html") ||
+	       begins_with_any_case(text, "<html");
+}
+
+static bool
+is_json(struct text text)
+{
+	struct text rest = text = without_blanks(text);
+
+	if (text.size == 0 || memchr("{[", *text.at, 2) == NULL)
+		return false;
+	rest.at++;
+	rest.size--;
+	rest = without_blanks(rest);
+	return rest.size > 0 && memchr(*text.at == '{' ? "\"}" :
+	                               "{[]\"", *rest.at,
+	                               *text.at == '{' ? 2 : 4) != NULL;
+}
+
+static bool
+is_chrome_trace(struct text text)
+{
+	return is_json(text) && (has(text, "\"traceEvents\"") ||
+	                         has(text, "\"ph\":"));
+}
+
+static bool
+is_heap_snapshot(struct text text)
+{
+	return is_json(text) && has(text, "\"snapshot\"") &&
+	       has(text, "\"node_fields\"");
+}
+
+static bool
+is_dhat(struct text text)
+{
+	return is_json(text) && has(text, "\"dhatFileVersion\"");
+}
+
+/* ---- the table ---- */
+
+#define MAGIC(bytes) .magic = bytes, .magic_size = sizeof bytes - 1
+#define GIVE_STACKS "open the stacks or the profile that it was made of"
+#define UNPACK(command) "unpack it: " command " FILE | cpprof -"
+
+static const struct signature signatures[] = {
+	/* Java */
+	{ { "a JFR recording", "convert it: jfrconv -o collapsed IN.jfr "
+	    "OUT.collapsed (of async-profiler)" }, MAGIC("FLR\0") },
+	{ { "a heap dump of Java", "it has no call paths of a profile" },
+	  MAGIC("JAVA PROFILE 1.0.1\0") },
+	{ { "a heap dump of Java", "it has no call paths of a profile" },
+	  MAGIC("JAVA PROFILE 1.0.2\0") },
+	{ { "hprof's text of Java", "convert it: stackcollapse-hprof (of "
+	    "hprof2flamegraph)" }, MAGIC("JAVA PROFILE 1.0") },
+	{ { "a thread dump of Java", "convert it: stackcollapse-jstack.pl (of "
+	    "FlameGraph)" }, .line = "Full thread dump " },
+	/* macOS */
+	{ { "the output of macOS's sample", "convert it: inferno-collapse-"
+	    "sample, or stackcollapse-sample.awk (of FlameGraph)" },
+	  .line = "Analysis of sampling " },
+	{ { "an export of Instruments (xctrace)", "convert it: "
+	    "inferno-collapse-xctrace" }, .begins = "<?xml",
+	  .has = "<trace-query-result" },
+	{ { "the table of contents of an Instruments trace", "export the "
+	    "samples instead: xctrace export --input X.trace --xpath '"
+	    "/trace-toc/*/data/table[@schema=\"time-profile\"]' | "
+	    "inferno-collapse-xctrace" }, .begins = "<?xml",
+	  .has = "<trace-toc" },
+	{ { "a table copied from Instruments", "convert it: "
+	    "stackcollapse-instruments.pl (of FlameGraph)" },
+	  .begins = "Running Time\t" },
+	/* DTrace, bpftrace and other debuggers' stacks */
+	{ { "DTrace output", "convert it: stackcollapse.pl (of FlameGraph), or "
+	    "inferno-collapse-dtrace" }, .fits = is_dtrace },
+	{ { "bpftrace output", "convert it: stackcollapse-bpftrace.pl (of "
+	    "FlameGraph)" }, .fits = is_bpftrace },
+	{ { "the output of bcc's profile", "run it with -f, for collapsed "
+	    "stacks" }, .line = "Sampling at ", .has = " Hertz of " },
+	{ { "a backtrace of gdb", "convert it: stackcollapse-gdb.pl (of "
+	    "FlameGraph)" }, .fits = is_gdb },
+	/* perf */
+	{ { "the output of perf report", "open the perf.data file itself, or "
+	    "the output of perf script" }, .line = "# Overhead  " },
+	{ { "the output of perf report", "open the perf.data file itself, or "
+	    "the output of perf script" },
+	  .line = "# To display the perf.data header info" },
+	{ { "the output of perf annotate", "open the perf.data file itself, "
+	    "or the output of perf script" },
+	  .line = " Percent |\tSource code" },
+	{ { "the output of perf stat", "it has counts, no stacks; perf record "
+	    "-g takes those" }, .line = " Performance counter stats for " },
+	{ { "the output of perf report -D", "open the perf.data file itself, "
+	    "or the output of perf script" }, .has = ": PERF_RECORD_",
+	  .line = "0x" },
+	{ { "a recording of trace-cmd", "it has a trace, no profile; perf "
+	    "record takes one" }, MAGIC("\x17\x08\x44tracing") },
+	/* valgrind and heap profilers */
+	{ { "the output of callgrind_annotate", "open the callgrind.out file "
+	    "itself" }, .line = "Profile data file '" },
+	{ { "the output of cg_annotate", "open the cachegrind.out file "
+	    "itself" }, .line = "-- Metadata", .has = "cachegrind" },
+	{ { "the output of cg_annotate", "open the cachegrind.out file "
+	    "itself" }, .line = "Data file:  " },
+	{ { "a profile of massif", "ms_print shows it; for call paths, use "
+	    "valgrind --tool=callgrind or cpprof record -r alloc-bytes" },
+	  .begins = "desc: ", .line = "time_unit: " },
+	{ { "the output of ms_print", "it has no stacks that could be read; "
+	    "use cpprof record -r alloc-bytes" },
+	  .line = "Massif arguments: " },
+	{ { "a profile of DHAT", "dh_view.html shows it; for call paths, use "
+	    "cpprof record -r alloc-bytes" }, .fits = is_dhat },
+	{ { "a recording of heaptrack", "convert it: heaptrack_print -F "
+	    "OUT.collapsed FILE" }, .fits = is_heaptrack },
+	/* gprof, oprofile, pprof */
+	{ { "a listing of gprof", "open what it was made of: cpprof PROGRAM "
+	    "gmon.out" }, .line = "Flat profile:" },
+	{ { "a listing of gprof", "open what it was made of: cpprof PROGRAM "
+	    "gmon.out" }, .has = "granularity: each sample hit covers " },
+	{ { "the output of opreport", "use perf record -g, or cpprof record" },
+	  .line = "Counted ", .has = " events (" },
+	{ { "the output of go tool pprof", "open the profile itself, or the "
+	    "output of go tool pprof -raw" },
+	  .line = "Showing nodes accounting for " },
+	{ { "the output of go tool pprof", "open the profile itself, or the "
+	    "output of go tool pprof -raw" }, .begins = "File: ",
+	  .line = "-----------+------" },
+	{ { "a listing of pprof", "open the profile itself" },
+	  .begins = "Total: ", .has = "%", .is_vague = true },
+	{ { "an execution trace of Go", "convert it: go tool trace "
+	    "-pprof=sched FILE > OUT.pprof (or net, sync, syscall)" },
+	  MAGIC("go 1."), .has = " trace\0" },
+	/* interpreters and virtual machines */
+	{ { "a profile of Python's cProfile", "convert it: pyprof2calltree -i "
+	    "FILE -o callgrind.out" }, .fits = is_pstats },
+	{ { "the listing of a cProfile profile", "save the profile (-o FILE) "
+	    "and convert it: pyprof2calltree -i FILE -o callgrind.out" },
+	  .has = " function calls", .line = "   ncalls  tottime" },
+	{ { "a recording of Austin in binary form", "convert it: mojo2austin "
+	    "FILE OUT.collapsed" }, MAGIC("MOJ"), .is_vague = true },
+	{ { "a recording of rbspy", "convert it: rbspy report -f collapsed -i "
+	    "FILE -o OUT.collapsed" }, MAGIC("rbspy0"), .is_vague = true },
+	{ { "a log of V8 (node --prof)", "record with node --cpu-prof "
+	    "instead: its .cpuprofile can be read; node --prof-process shows "
+	    "this one" }, MAGIC("v8-version,") },
+	{ { "the output of node --prof-process", "record with node --cpu-prof "
+	    "instead: its .cpuprofile can be read" },
+	  .begins = "Statistical profiling result from " },
+	{ { "a trace of Xdebug", "convert it: stackcollapse-xdebug.php (of "
+	    "FlameGraph); profiles of Xdebug (mode profile) can be read" },
+	  .line = "TRACE START [" },
+	{ { "a profile of GHC", "convert it: inferno-collapse-ghcprof" },
+	  .has = "Profiling Report  (Final)" },
+	{ { "a trace of .NET", "convert it: dotnet-trace convert --format "
+	    "Speedscope FILE" }, MAGIC("Nettrace") },
+	/* VTune and Visual Studio */
+	{ { "a table of VTune", "convert it: inferno-collapse-vtune" },
+	  .begins = "Function Stack," },
+	{ { "a table of Visual Studio's profiler", "convert it: "
+	    "inferno-collapse-vsprof" }, .begins = "Level,Function Name," },
+	/* browsers */
+	{ { "a trace of Chrome (trace events)", "open it in speedscope and "
+	    "export it from there, or record a .cpuprofile" },
+	  .fits = is_chrome_trace },
+	{ { "a heap snapshot of V8", "it has objects, no call paths" },
+	  .fits = is_heap_snapshot },
+	/* pictures, packings and the rest */
+	{ { "a picture in SVG, such as a flame graph", GIVE_STACKS },
+	  .begins = "<svg", .is_vague = true },
+	{ { "a picture in SVG, such as a flame graph", GIVE_STACKS },
+	  .begins = "<?xml", .has = "<svg" },
+	{ { "a graph for Graphviz", GIVE_STACKS }, .begins = "digraph ",
+	  .has = "{", .is_vague = true },
+	{ { "a picture in PNG", GIVE_STACKS }, MAGIC("\x89PNG\r\n") },
+	{ { "a PDF document", GIVE_STACKS }, MAGIC("%PDF-") },
+	{ { "a zip archive", "unpack it first" }, MAGIC("PK\3\4") },
+	{ { "a tar archive", "unpack it first" }, .fits = is_tar },
+	{ { "packed with xz", UNPACK("xz -dc") }, MAGIC("\xfd" "7zXZ") },
+	{ { "packed with bzip2", UNPACK("bzip2 -dc") }, MAGIC("BZh"),
+	  .is_vague = true },
+	{ { "packed with lz4", UNPACK("lz4 -dc") }, MAGIC("\x04\"M\x18") },
+	{ { "an SQLite database", "export its samples with the tool that "
+	    "wrote it" }, MAGIC("SQLite format 3\0") },
+	{ { "an HTML page", GIVE_STACKS }, .fits = is_html,
+	  .is_vague = true },
+	{ { "XML", GIVE_STACKS }, .begins = "<?xml", .is_vague = true },
+	{ { "JSON", "of JSON, cpprof reads only profiles in a few formats" },
+	  .fits = is_json, .is_vague = true },
+};
+
+static bool
+fits(const struct signature *signature, struct text text)
+{
+	if (signature->magic != NULL &&
+	    (text.size < signature->magic_size ||
+	     memcmp(text.at, signature->magic, signature->magic_size) != 0))
+		return false;
+	if (text.size > TEXT_SOUGHT && signature->magic == NULL)
+		text.size = TEXT_SOUGHT;
+	if (signature->begins != NULL &&
+	    !begins_with(without_blanks(text), signature->begins))
+		return false;
+	return (signature->line == NULL || has_line(text, signature->line)) &&
+	       (signature->has == NULL || has(text, signature->has)) &&
+	       (signature->fits == NULL || signature->fits(text));
+}
+
+const struct foreign_format *
+foreign_format_find(const char *head, size_t size, bool with_vague)
+{
+	const struct text text = { head, size };
+
+	for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
+		if ((with_vague || !signatures[i].is_vague) &&
+		    fits(&signatures[i], text))
+			return &signatures[i].format;
+	return NULL;
+}
