@@ -299,5 +299,6 @@ EXTRA_DIST += \
 	tests/data/perf/rec tests/data/perf/rec.data \
 	tests/data/perf/rec-dwarf.children.txt \
 	tests/data/perf/rec-dwarf.data.gz tests/data/perf/rec-dwarf.self.txt \
+	tests/data/perf/rec-group.data tests/data/perf/rec-group.self.txt \
 	tests/data/perf/rec.c tests/data/perf/rec.children.txt \
 	tests/data/perf/rec.script tests/data/perf/rec.self.txt

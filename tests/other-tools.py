@@ -101,7 +101,7 @@ def perf_sections(path):
     rows = []
     with open(path, encoding="utf-8") as lines:
         for line in lines:
-            header = re.match(r"# Samples: .* of event '(.*)'", line)
+            header = re.match(r"# Samples: .* of events? '(.*)'", line)
             if header:
                 if rows:
                     yield event, total, rows

@@ -56,8 +56,10 @@ put_text(struct buffer *buffer, const char *text)
 		buffer_number(buffer, 0, 1);
 }
 
+/* An event of software, with more in its samples than TYPE. */
 static void
-put_event(struct buffer *buffer, uint64_t config, uint64_t id)
+put_event_of(struct buffer *buffer, uint64_t config, uint64_t id,
+             uint64_t more, uint64_t read_format, uint64_t flags)
 {
 	size_t begin = begin_record(buffer, PERF_ATTR, 0);
 
@@ -65,13 +67,19 @@ put_event(struct buffer *buffer, uint64_t config, uint64_t id)
 	buffer_number(buffer, 64, 4);
 	buffer_number(buffer, config, 8);
 	buffer_number(buffer, 77, 8);
-	buffer_number(buffer, TYPE, 8);
-	buffer_number(buffer, 0, 8);
-	buffer_number(buffer, PERF_ATTR_SAMPLE_ID_ALL, 8);
+	buffer_number(buffer, TYPE | more, 8);
+	buffer_number(buffer, read_format, 8);
+	buffer_number(buffer, PERF_ATTR_SAMPLE_ID_ALL | flags, 8);
 	for (int i = 0; i < 2; i++)
 		buffer_number(buffer, 0, 8);
 	buffer_number(buffer, id, 8);
 	end_record(buffer, begin);
+}
+
+static void
+put_event(struct buffer *buffer, uint64_t config, uint64_t id)
+{
+	put_event_of(buffer, config, id, 0, 0, 0);
 }
 
 static void
@@ -291,6 +299,179 @@ perf_data_events_are_resources_and_idle_ones_are_not(void **state)
 }
 
 static void
+expect_warning(const struct profile *profile, const char *expected)
+{
+	for (uint32_t i = 0; i < profile->n_warnings; i++)
+		if (strstr(profile->warnings[i], expected) != NULL)
+			return;
+	fail_msg("no warning has \"%s\"", expected);
+}
+
+/* A sample with the counts so far of n events, { count, id, lost } each. */
+static void
+put_group_sample(struct buffer *buffer, uint32_t tid, const uint64_t *counts,
+                 uint64_t n, uint64_t time)
+{
+	size_t begin = begin_record(buffer, PERF_SAMPLE, mode);
+
+	buffer_number(buffer, counts[1], 8);
+	buffer_number(buffer, 0x10, 8);
+	buffer_number(buffer, 7, 4);
+	buffer_number(buffer, tid, 4);
+	buffer_number(buffer, time, 8);
+	buffer_number(buffer, 99, 8);		/* a period, which is no one's */
+	buffer_number(buffer, n, 8);
+	buffer_number(buffer, 12345, 8);	/* time enabled */
+	for (uint64_t i = 0; i < 3 * n; i++)
+		buffer_number(buffer, counts[i], 8);
+	buffer_number(buffer, 0, 8);		/* call chain */
+	end_record(buffer, begin);
+}
+
+#define COUNTS(...) ((const uint64_t[]){ __VA_ARGS__ })
+
+static void
+perf_data_leaders_sample_their_whole_group(void **state)
+{
+	const uint64_t format = PERF_READ_GROUP | PERF_READ_ID |
+	                        PERF_READ_LOST | PERF_READ_TIME_ENABLED;
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	buffer.n = 0;
+	buffer_add(&buffer, "PERFILE2", 8);
+	buffer_number(&buffer, 16, 8);
+	for (uint64_t i = 0; i < 3; i++)
+		put_event_of(&buffer, i, 5 + i, PERF_SAMPLE_READ, format, 0);
+	put_group_sample(&buffer, 7, COUNTS(100, 5, 0, 3, 6, 0, 0, 7, 0), 3, 1);
+	put_group_sample(&buffer, 8, COUNTS(150, 5, 0, 3, 6, 0, 0, 7, 0), 3, 2);
+	put_group_sample(&buffer, 7, COUNTS(151, 5, 0, 8, 6, 0), 2, 3);
+	put_group_sample(&buffer, 7, COUNTS(151, 5, 0, 8, 6, 0), 2, 4);
+	put_group_sample(&buffer, 7, COUNTS(152, 5, 0, 8, 77, 0), 2, 5);
+	put_group_sample(&buffer, 7, COUNTS(2, 5, 0), 1, 6);	/* anew */
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_resources, 2);	/* 7 never counts */
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 154);
+	assert_int_equal(hits_of(profile, 1, "[unknown]"), 8);
+	assert_int_equal(sample_tree_total(profile->tree,
+	                                   profile->tree->samples[0]), 5);
+	assert_int_equal(sample_tree_total(profile->tree,
+	                                   profile->tree->samples[1]), 2);
+	expect_warning(profile, "1 samples are of no event");
+	profile_free(profile);
+}
+
+static void
+perf_data_counts_of_inherited_events_are_each_threads_own(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	buffer.n = 0;
+	buffer_add(&buffer, "PERFILE2", 8);
+	buffer_number(&buffer, 16, 8);
+	put_event_of(&buffer, 0, 5, PERF_SAMPLE_READ, PERF_READ_GROUP |
+	    PERF_READ_ID | PERF_READ_LOST | PERF_READ_TIME_ENABLED,
+	    PERF_ATTR_INHERIT);
+	put_event(&buffer, 2, 6);
+	put_group_sample(&buffer, 7, COUNTS(100, 5, 0), 1, 1);
+	put_group_sample(&buffer, 8, COUNTS(30, 5, 0), 1, 2);
+	put_group_sample(&buffer, 7, COUNTS(110, 5, 0), 1, 3);
+	put_group_sample(&buffer, 8, COUNTS(35, 5, 0), 1, 4);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 145);
+	profile_free(profile);
+}
+
+/* Likewise of one event: { count, time, id }. */
+static void
+perf_data_counts_need_no_group(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+	size_t begin;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_event_of(&buffer, 2, 6, PERF_SAMPLE_READ,
+	             PERF_READ_ID | PERF_READ_TIME_RUNNING, 0);
+	for (uint64_t i = 1; i <= 3; i++) {
+		begin = begin_record(&buffer, PERF_SAMPLE, mode);
+		buffer_number(&buffer, 6, 8);
+		buffer_number(&buffer, 0x10, 8);
+		buffer_number(&buffer, 7, 8);
+		buffer_number(&buffer, i, 8);
+		buffer_number(&buffer, 99, 8);
+		buffer_number(&buffer, 10 * i * i, 8);
+		buffer_number(&buffer, 12345, 8);
+		buffer_number(&buffer, 6, 8);
+		buffer_number(&buffer, 0, 8);
+		end_record(&buffer, begin);
+	}
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].name, "page-faults");
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 90);
+	profile_free(profile);
+}
+
+static void
+perf_data_only_events_with_samples_count(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+	char expected[100];
+
+	(void)state;
+	begin_pipe(&buffer);
+	for (uint64_t i = 0; i < 2 * RESOURCES_MAX; i++)
+		put_event_of(&buffer, i, 1000 + i, 0, 0, 0);
+	put_sample(&buffer, 1000 + 2 * RESOURCES_MAX - 1, 7, CHAIN(0x10), 1);
+	put_sample(&buffer, 1002, 7, CHAIN(0x10), 2);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].name, "page-faults");
+	assert_string_equal(profile->resources[1].name, "event-1:1ff");
+	assert_int_equal(hits_of(profile, 1, "[unknown]"), 10);
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+
+	for (uint64_t i = 0; i < RESOURCES_MAX + 2; i++)
+		put_sample(&buffer, 1000 + i, 7, CHAIN(0x10), 3 + i);
+	put_sample(&buffer, 1001 + RESOURCES_MAX, 7, CHAIN(0x10), 999);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_resources, RESOURCES_MAX);
+	assert_string_equal(profile->resources[RESOURCES_MAX - 1].name,
+	                    "event-1:1ff");
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	assert_int_equal(hits_of(profile, 2, "[unknown]"), 20);
+	snprintf(expected, sizeof expected, "more than %d events have samples; "
+	         "left out: the 4 samples of the other 3", RESOURCES_MAX);
+	expect_warning(profile, expected);
+	profile_free(profile);
+}
+
+static void
+perf_data_leaves_out_samples_of_unknown_events(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_event(&buffer, 1, 8);
+	put_sample(&buffer, 99, 7, CHAIN(0x10), 1);
+	put_sample(&buffer, 8, 7, CHAIN(0x10), 2);
+	put_sample(&buffer, 0, 7, CHAIN(0x10), 3);	/* perf's own */
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	assert_int_equal(hits_of(profile, 1, "[unknown]"), 10);
+	expect_warning(profile, "1 samples are of no event");
+	profile_free(profile);
+}
+
+static void
 perf_data_counts_what_was_lost(void **state)
 {
 	struct buffer buffer;
@@ -309,15 +490,6 @@ perf_data_counts_what_was_lost(void **state)
 	assert_int_equal(profile->n_tallies, 1);
 	assert_int_equal(profile->tallies[0].count, 33);
 	profile_free(profile);
-}
-
-static void
-expect_warning(const struct profile *profile, const char *expected)
-{
-	for (uint32_t i = 0; i < profile->n_warnings; i++)
-		if (strstr(profile->warnings[i], expected) != NULL)
-			return;
-	fail_msg("no warning has \"%s\"", expected);
 }
 
 /* A record that says how much of a processor's trace follows, and that. */
@@ -529,11 +701,6 @@ perf_data_refuses_what_does_not_fit_with_its_offset(void **state)
 	expect_error(&buffer, "in: no samples in it");
 	put_sample(&buffer, 5, 7, CHAIN(0x10), 1);
 	begin = buffer.n;
-	put_event(&buffer, 1, 8);
-	put_sample(&buffer, 99, 7, CHAIN(0x10), 1);
-	expect_error(&buffer, "a sample of no event in the file");
-
-	buffer.n = begin;
 	buffer_number(&buffer, PERF_SAMPLE, 6);
 	buffer_number(&buffer, 7, 2);
 	expect_error(&buffer, "in: 0xa0: expected a record of 8 bytes");
@@ -647,6 +814,13 @@ main(void)
 		    perf_data_children_begin_with_their_parents_mappings),
 		cmocka_unit_test(
 		    perf_data_events_are_resources_and_idle_ones_are_not),
+		cmocka_unit_test(perf_data_leaders_sample_their_whole_group),
+		cmocka_unit_test(
+		    perf_data_counts_of_inherited_events_are_each_threads_own),
+		cmocka_unit_test(perf_data_counts_need_no_group),
+		cmocka_unit_test(perf_data_only_events_with_samples_count),
+		cmocka_unit_test(
+		    perf_data_leaves_out_samples_of_unknown_events),
 		cmocka_unit_test(perf_data_counts_what_was_lost),
 		cmocka_unit_test(perf_data_says_that_traces_are_not_decoded),
 		cmocka_unit_test(perf_data_shows_virtual_machines_as_such),

@@ -97,6 +97,7 @@ libcore_a_SOURCES += \
 	src/formats/perf/perf_stacks.c src/formats/perf/perf_stacks.h \
 	src/formats/perf/perf_tasks.c src/formats/perf/perf_tasks.h \
 	src/formats/perf/perf_unpacker.c src/formats/perf/perf_unpacker.h \
+	src/formats/perf/perf_values.c src/formats/perf/perf_values.h \
 	src/formats/pprof/export_pprof.c \
 	src/formats/pprof/pprof.c \
 	src/formats/pprof/pprof_code.c src/formats/pprof/pprof_code.h \

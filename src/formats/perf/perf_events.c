@@ -9,7 +9,8 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/profile/profile.h"
+
+enum { EVENTS_MAX = 1 << 20 };	/* each takes 64 bytes of the file or more */
 
 void
 perf_events_free(struct perf_events *events)
@@ -47,8 +48,8 @@ perf_events_add(struct perf_events *events, const unsigned char *bytes,
 	bytes_take(&in, 8);
 	attr.branch_type = bytes_number(&in, 8);
 	attr.user_registers = bytes_number(&in, 8);
-	if (events->n >= RESOURCES_MAX) {
-		error_set(error, "more than %d events", RESOURCES_MAX);
+	if (events->n >= EVENTS_MAX) {
+		error_set(error, "more than %d events", EVENTS_MAX);
 		return UINT32_MAX;
 	}
 	if (memory_grow(&events->attrs, &events->capacity, events->n + 1,
@@ -137,12 +138,15 @@ number_at(const unsigned char *bytes)
 	return le64toh(number);
 }
 
-/* The event of a sample, UINT32_MAX where it cannot be told. */
+/*
+ * The event of a sample, UINT32_MAX where it cannot be told.  Samples that perf
+ * makes itself have the id 0; as perf does, they are taken for the first's.
+ */
 static uint32_t
 event_of_sample(const struct perf_events *events,
                 const struct perf_record *record)
 {
-	uint64_t type, before;
+	uint64_t type, before, id;
 	size_t at = PERF_HEADER_SIZE;
 
 	if (events->n <= 1)
@@ -157,7 +161,8 @@ event_of_sample(const struct perf_events *events,
 	}
 	if (record->size < at + 8)
 		return UINT32_MAX;
-	return perf_events_find(events, number_at(record->bytes + at));
+	id = number_at(record->bytes + at);
+	return id != 0 ? perf_events_find(events, id) : 0;
 }
 
 /* Of a record other than a sample, which may end in some of a sample. */
@@ -205,23 +210,6 @@ perf_events_time(const struct perf_events *events,
 
 /* ---- samples ---- */
 
-/* Passes over PERF_SAMPLE_READ. */
-static void
-pass_read(struct bytes *in, uint64_t format)
-{
-	uint64_t n = 1, each = 1 + count_bits(format & (PERF_READ_ID |
-	                                                PERF_READ_LOST));
-	uint64_t times = count_bits(format & (PERF_READ_TIME_ENABLED |
-	                                      PERF_READ_TIME_RUNNING));
-
-	if ((format & PERF_READ_GROUP) != 0)
-		n = bytes_number(in, 8);
-	if (n > in->size)
-		in->failed = true;
-	else
-		bytes_take(in, 8 * (n * each + times));
-}
-
 /* Takes n items of size bytes. */
 static const unsigned char *
 take_array(struct bytes *in, uint64_t n, size_t size)
@@ -229,6 +217,29 @@ take_array(struct bytes *in, uint64_t n, size_t size)
 	if (n > in->size / size)
 		in->failed = true;
 	return bytes_take(in, (size_t)n * size);
+}
+
+/*
+ * PERF_SAMPLE_READ: a count, times, its event's id; or how many, times, and each
+ * count with its event's id.
+ */
+static void
+read_counts(struct bytes *in, uint64_t format, struct perf_sample *sample)
+{
+	bool is_group = (format & PERF_READ_GROUP) != 0;
+	size_t times = 8 * count_bits(format & (PERF_READ_TIME_ENABLED |
+	                                        PERF_READ_TIME_RUNNING));
+
+	sample->n_counts = is_group ? bytes_number(in, 8) : 1;
+	sample->read_size = 8 + 8 * count_bits(format & (PERF_READ_ID |
+	                                                 PERF_READ_LOST));
+	if (is_group)
+		bytes_take(in, times);
+	else
+		sample->read_size += times;
+	if ((format & PERF_READ_ID) != 0)
+		sample->id_at = is_group ? 8 : 8 + times;
+	sample->counts = take_array(in, sample->n_counts, sample->read_size);
 }
 
 /* Likewise what comes behind the call chain, as far as it is wanted. */
@@ -285,7 +296,7 @@ read_fields(struct bytes *in, const struct perf_attr *attr,
 	if ((type & PERF_SAMPLE_PERIOD) != 0)
 		sample->period = bytes_number(in, 8);
 	if ((type & PERF_SAMPLE_READ) != 0)
-		pass_read(in, attr->read_format);
+		read_counts(in, attr->read_format, sample);
 	if ((type & PERF_SAMPLE_CALLCHAIN) != 0) {
 		sample->has_chain = true;
 		sample->n_chain = bytes_number(in, 8);
@@ -302,8 +313,10 @@ perf_events_read_sample(const struct perf_events *events,
 	const struct perf_attr *attr;
 	uint32_t event = event_of_sample(events, record);
 
-	if (event == UINT32_MAX)
-		return error_set(error, "a sample of no event in the file");
+	if (event == UINT32_MAX) {
+		*sample = (struct perf_sample){ .event = event };
+		return 0;
+	}
 	attr = &events->attrs[event];
 	*sample = (struct perf_sample){
 		.event = event,

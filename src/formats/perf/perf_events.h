@@ -32,9 +32,15 @@ struct perf_events {
 };
 
 struct perf_sample {
-	uint32_t event;
+	uint32_t event;			/* UINT32_MAX: none in the file; nothing
+					 * else is then known */
 	uint64_t ip, time, period;	/* time 0: unknown */
 	uint32_t pid, tid;
+	const unsigned char *counts;	/* [n_counts] of read_size bytes, each
+					 * beginning with a count of 8 bytes */
+	uint64_t n_counts;
+	size_t read_size, id_at;	/* the id of the count's event stands
+					 * at id_at; 0: it has none */
 	const unsigned char *chain;	/* [n_chain] numbers of 8 bytes */
 	uint64_t n_chain;
 	bool has_chain;
@@ -82,8 +88,9 @@ uint64_t perf_events_time(const struct perf_events *events,
                           const struct perf_record *record);
 
 /*
- * Takes a sample apart, in place.  0, or -1 with *error set to what was
- * expected, without file and offset.
+ * Takes a sample apart, in place.  0, also if it is of no event that the file
+ * describes, or -1 with *error set to what was expected, without file and
+ * offset.
  */
 int perf_events_read_sample(const struct perf_events *events,
                             const struct perf_record *record,

@@ -2,7 +2,7 @@
 /* perf_records.h -- numbers of the perf.data format that are used here.
  *
  * All little-endian.
- * Source: linux 6.1, include/uapi/linux/perf_event.h and
+ * Source: linux 6.19, include/uapi/linux/perf_event.h and
  * tools/perf/Documentation/perf.data-file-format.txt.
  */
 #ifndef CPPROF_FORMATS_PERF_RECORDS_H
@@ -103,6 +103,7 @@ enum {
 enum {
 	PERF_ATTR_SIZE_MIN = 64,	/* the first version's */
 	PERF_ATTR_SIZE_MAX = 4096,	/* that one believes */
+	PERF_ATTR_INHERIT = 1 << 1,
 	PERF_ATTR_FREQ = 1 << 10,
 	PERF_ATTR_SAMPLE_ID_ALL = 1 << 18,
 	PERF_BRANCH_HW_INDEX = 1 << 17,

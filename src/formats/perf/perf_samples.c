@@ -10,8 +10,13 @@
 #include "src/formats/perf/perf_event.h"
 #include "src/formats/perf/perf_frames.h"
 #include "src/formats/perf/perf_stacks.h"
+#include "src/formats/perf/perf_values.h"
 #include "src/formats/stack_feed.h"
 #include "src/formats/thread_sections.h"
+
+/* Of an event: it has no sample yet, or none of its samples has room. */
+#define NO_SAMPLE UINT32_MAX
+#define NO_ROOM (UINT32_MAX - 1)
 
 struct perf_samples {
 	const char *name;
@@ -20,10 +25,15 @@ struct perf_samples {
 	struct perf_spaces *spaces;
 	struct perf_frames *frames;
 	struct perf_stacks *stacks;
+	struct perf_values *values;
 	struct stack_feed *feed;	/* NULL before the first sample */
-	uint32_t n_resources;		/* of the feed */
+	uint32_t *resources;		/* [n_events] of the feed */
+	size_t n_events, resources_capacity;
+	uint32_t n_resources;		/* in the order of their first sample */
 	uint64_t counts[RESOURCES_MAX];	/* all 0 but for a moment */
-	uint64_t n_samples[RESOURCES_MAX];
+	uint64_t n_unknown;	/* samples of no event in the file */
+	uint64_t n_left_out;	/* samples of events without room, */
+	uint32_t n_events_left_out;	/* and how many those are */
 };
 
 struct perf_samples *
@@ -40,10 +50,12 @@ perf_samples_new(const char *name, struct profile *profile,
 	samples->profile = profile;
 	samples->events = events;
 	samples->spaces = spaces;
+	samples->values = perf_values_new(error);
 	samples->frames = perf_frames_new(profile, spaces, modules, error);
 	samples->stacks = perf_stacks_new(profile, spaces, samples->frames,
 	                                  modules, error);
-	if (samples->frames != NULL && samples->stacks != NULL)
+	if (samples->values != NULL && samples->frames != NULL &&
+	    samples->stacks != NULL)
 		return samples;
 	perf_samples_free(samples);
 	return NULL;
@@ -55,6 +67,8 @@ perf_samples_free(struct perf_samples *samples)
 	if (samples == NULL)
 		return;
 	stack_feed_free(samples->feed);
+	perf_values_free(samples->values);
+	free(samples->resources);
 	perf_stacks_free(samples->stacks);
 	perf_frames_free(samples->frames);
 	free(samples);
@@ -68,22 +82,84 @@ perf_samples_are_none(const struct perf_samples *samples)
 
 /* ---- one sample ---- */
 
-/* The feed, with a resource for each event so far. */
+/* The resource of an event, entered with its first sample; 0 or -1. */
 static int
-need_feed(struct perf_samples *samples, struct error *error)
+enter_event(struct perf_samples *samples, uint32_t event, struct error *error)
 {
-	uint32_t n = (uint32_t)samples->events->n;
-
-	if (samples->feed == NULL) {
-		samples->feed = stack_feed_new(samples->name, STACK_OFFSETS,
-		                               n, error);
-		samples->n_resources = n;
+	if (samples->n_resources == RESOURCES_MAX) {
+		samples->resources[event] = NO_ROOM;
+		samples->n_events_left_out++;
+		return 0;
 	}
 	if (samples->feed == NULL)
+		samples->feed = stack_feed_new(samples->name, STACK_OFFSETS, 1,
+		                               error);
+	else if (stack_feed_add_resource(samples->feed, error) != 0)
 		return -1;
-	for (; samples->n_resources < n; samples->n_resources++)
-		if (stack_feed_add_resource(samples->feed, error) != 0)
+	if (samples->feed == NULL)
+		return -1;
+	samples->resources[event] = samples->n_resources;
+	samples->n_resources++;
+	return 0;
+}
+
+/*
+ * Notes what a sample stands for in counts[]; whether that is anything, or -1
+ * with *error set.
+ */
+static int
+note_values(struct perf_samples *samples, const struct perf_sample *sample,
+            struct error *error)
+{
+	size_t n;
+	const struct perf_value *values = perf_values_of(samples->values,
+	    samples->events, sample, &n, error);
+	int found = 0;
+
+	if (values == NULL ||
+	    memory_grow(&samples->resources, &samples->resources_capacity,
+	                samples->events->n, sizeof *samples->resources,
+	                error) != 0)
+		return -1;
+	while (samples->n_events < samples->events->n)
+		samples->resources[samples->n_events++] = NO_SAMPLE;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *resource = &samples->resources[values[i].event];
+
+		if (*resource == NO_SAMPLE &&
+		    enter_event(samples, values[i].event, error) != 0)
 			return -1;
+		if (*resource == NO_ROOM) {
+			samples->n_left_out++;
+			continue;
+		}
+		if (__builtin_add_overflow(samples->counts[*resource],
+		                           values[i].hits,
+		                           &samples->counts[*resource]))
+			samples->counts[*resource] = UINT64_MAX;
+		found = 1;
+	}
+	return found;
+}
+
+/* The frames of a sample and its thread, as labels in the feed's room. */
+static int
+fill_stack(struct perf_samples *samples, const struct perf_record *record,
+           const struct perf_sample *sample, struct perf_stack *stack,
+           struct error *error)
+{
+	uint32_t thread;
+
+	stack->labels = stack_feed_room(samples->feed,
+	                                perf_stacks_room(sample) + 1, error);
+	thread = perf_spaces_thread(samples->spaces, sample->pid, sample->tid,
+	                            error);
+	if (stack->labels == NULL || thread == UINT32_MAX ||
+	    perf_stacks_fill(samples->stacks,
+	                     &samples->events->attrs[sample->event], record,
+	                     sample, stack, error) != 0)
+		return -1;
+	stack->labels[stack->n++] = thread;
 	return 0;
 }
 
@@ -93,28 +169,26 @@ perf_samples_enter(struct perf_samples *samples,
 {
 	struct perf_sample sample;
 	struct perf_stack stack = { 0 };
-	uint32_t thread;
-	int result;
+	int found, result = 0;
 
 	if (perf_events_read_sample(samples->events, record, &sample,
-	                            error) != 0 ||
-	    need_feed(samples, error) != 0)
+	                            error) != 0)
 		return -1;
-	stack.labels = stack_feed_room(samples->feed,
-	                               perf_stacks_room(&sample) + 1, error);
-	thread = perf_spaces_thread(samples->spaces, sample.pid, sample.tid,
-	                            error);
-	if (stack.labels == NULL || thread == UINT32_MAX ||
-	    perf_stacks_fill(samples->stacks,
-	                     &samples->events->attrs[sample.event], record,
-	                     &sample, &stack, error) != 0)
+	if (sample.event == UINT32_MAX) {
+		samples->n_unknown++;
+		return 0;
+	}
+	found = note_values(samples, &sample, error);
+	if (found < 0)
 		return -1;
-	stack.labels[stack.n++] = thread;
-	samples->n_samples[sample.event]++;
-	samples->counts[sample.event] = sample.period;
-	result = stack_feed_push(samples->feed, stack.n, record->offset,
-	                         samples->counts, 1, error);
-	samples->counts[sample.event] = 0;
+	if (found > 0) {
+		result = fill_stack(samples, record, &sample, &stack, error);
+		if (result == 0)
+			result = stack_feed_push(samples->feed, stack.n,
+			    record->offset, samples->counts, 1, error);
+	}
+	memset(samples->counts, 0,
+	       samples->n_resources * sizeof *samples->counts);
 	return result;
 }
 
@@ -138,27 +212,26 @@ add_resource(struct perf_samples *samples, uint32_t event,
 	    0 : -1;
 }
 
-/* Events without samples, as perf adds for its own use, are dropped. */
+/* The resources, in the order of their events in the file. */
 static int
 add_resources(struct perf_samples *samples, struct error *error)
 {
 	struct sample_tree *tree = samples->profile->tree;
+	uint64_t *hits[RESOURCES_MAX], *raw[RESOURCES_MAX];
 	uint32_t n = 0;
 
-	for (uint32_t event = 0; event < samples->n_resources; event++) {
-		uint64_t *hits = tree->hits[event];
-		uint64_t *raw = tree->samples[event];
+	for (uint32_t event = 0; event < samples->n_events; event++) {
+		uint32_t resource = samples->resources[event];
 
-		if (samples->n_samples[event] == 0)
+		if (resource == NO_SAMPLE || resource == NO_ROOM)
 			continue;
 		if (add_resource(samples, event, error) != 0)
 			return -1;
-		tree->hits[event] = tree->hits[n];
-		tree->samples[event] = tree->samples[n];
-		tree->hits[n] = hits;
-		tree->samples[n++] = raw;
+		hits[n] = tree->hits[resource];
+		raw[n++] = tree->samples[resource];
 	}
-	sample_tree_keep_resources(tree, n);
+	memcpy(tree->hits, hits, n * sizeof *hits);
+	memcpy(tree->samples, raw, n * sizeof *raw);
 	return 0;
 }
 
@@ -177,7 +250,18 @@ warn_of_missed(struct perf_samples *samples, struct error *error)
 {
 	struct perf_stacks_missed missed = perf_stacks_missed(samples->stacks);
 	struct profile *profile = samples->profile;
+	uint64_t n_unknown = samples->n_unknown +
+	                     perf_values_unknown(samples->values);
 
+	if (n_unknown > 0 && profile_warn(profile, error,
+	        "%s: %" PRIu64 " samples are of no event that the file "
+	        "describes; left out", samples->name, n_unknown) != 0)
+		return -1;
+	if (samples->n_left_out > 0 && profile_warn(profile, error,
+	        "%s: more than %d events have samples; left out: the %" PRIu64
+	        " samples of the other %" PRIu32, samples->name, RESOURCES_MAX,
+	        samples->n_left_out, samples->n_events_left_out) != 0)
+		return -1;
 	if (missed.n_guests > 0 && profile_warn(profile, error,
 	        "%s: %" PRIu64 " samples have frames inside of virtual "
 	        "machines, shown as [guest]", samples->name,

@@ -10,6 +10,8 @@
  *	    >rec.children.txt
  *	perf record -q -N -F 250 -e cpu-clock:u --call-graph dwarf,1024 \
  *	    -o rec-dwarf.data ./rec	and perf report likewise
+ *	perf record -q -N -F 700 -e '{cpu-clock:u,page-faults:u}:S' -g \
+ *	    -o rec-group.data ./rec	and perf report --no-group likewise
  *	LD_PRELOAD=libprofiler.so.0 CPUPROFILE=rec.prof \
  *	    CPUPROFILE_FREQUENCY=1000 ./rec
  *	google-pprof --text --cum --functions --nodefraction=0 \
