@@ -8,6 +8,10 @@
  * finds: so it goes to stacks as CPU time does, and with it goes what the
  * thread waited for a processor, or blocked in calls that nobody measures.
  *
+ * Each of the two has a meter of its own.  With one meter, what crosses its
+ * boundary would be the other's part, again and again, in a program whose
+ * period keeps step with the ticks.
+ *
  * A thread that ends soon is found by no tick, or has spent the more part of
  * its time after the last one.  So here, too, the first tick that finds a
  * thread counts a whole one, and the difference is the next thread's that runs
@@ -24,6 +28,7 @@
 
 #include "lib/dispatch.h"
 #include "lib/lookup.h"
+#include "lib/meter.h"
 #include "lib/real.h"
 #include "lib/shared.h"
 #include "lib/source.h"
@@ -39,6 +44,7 @@ static __thread struct {
 	uint64_t mark_ns;	/* up to here all is charged or gathered */
 	uint64_t gathered_ns;
 	uint64_t rest_ns;	/* charged as whole microseconds */
+	struct meter meter;	/* of time outside calls */
 	bool was_found;		/* by a tick, outside calls */
 } wall;
 
@@ -257,8 +263,11 @@ wrapped_elapsed(const struct wrapped_call *call)
 static bool
 start_wall(struct thread *thread, unsigned column)
 {
-	(void)column;
+	const struct meter *of_calls = &thread->accounts[column].meter;
+
 	memset(&wall, 0, sizeof wall);
+	meter_start(&wall.meter, of_calls->interval, resources.is_random,
+	    of_calls->left + ((uint64_t)thread->tid << 40));
 	wall.mark_ns = now_ns();
 	/* The first thread is soon found; it should make no file for nothing. */
 	if (thread->tid != process.pid)
@@ -296,6 +305,7 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	uint64_t now, spent, hits;
 	int64_t due;
 
+	(void)column;
 	if (expiries > 0 && wrapped_is_inside())
 		return 0;
 	now = now_ns();
@@ -308,8 +318,7 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	due = expiries > 0 ? due_at_tick(thread) : due_at_end(thread, spent);
 	wall.was_found |= expiries > 0;
 	thread->unfound_ns -= due;
-	hits = meter_spend(&thread->accounts[column].meter,
-	    microseconds((uint64_t)due));
+	hits = meter_spend(&wall.meter, microseconds((uint64_t)due));
 	waits_end(thread, now, 0);
 	return hits;
 }
