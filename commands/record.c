@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/record.c -- run a program and sample what it uses. */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +11,6 @@
 #include "lib/cpprof-shared.h"
 #include "src/base/progress.h"
 #include "src/shell/arguments.h"
-#include "src/shell/earlier.h"
 #include "src/shell/help_text.h"
 #include "src/shell/interrupt.h"
 #include "src/shell/keep_names.h"
@@ -22,6 +20,7 @@
 #include "src/shell/preload.h"
 #include "src/shell/record_options.h"
 #include "src/shell/recording.h"
+#include "src/shell/recording_report.h"
 #include "src/shell/sampled_time.h"
 #include "src/shell/terminal_watch.h"
 
@@ -32,146 +31,6 @@ static const struct argument record_arguments[] = {
 	  "what to run, behind the options below" },
 	ARGUMENTS_END
 };
-
-/* Where a process could not have a resource from where most can. */
-static void
-tell_other_sources(const struct session *session, const struct offers *offers,
-                   const struct cpprofdata_summary *summary)
-{
-	for (size_t i = 0; i < summary->n_sources; i++) {
-		const char *source = summary->sources[i].source;
-		const char *name = summary->sources[i].resource;
-
-		for (size_t k = 0; k < offers->n; k++)
-			if (*source != '\0' &&
-			    strcmp(offers->items[k].name, name) == 0 &&
-			    strcmp(offers->items[k].source, source) != 0)
-				session_note(session, "%s: %sfrom the %s",
-				             name,
-				             summary->sources[i].n_files <
-				             summary->n_files ?
-				             "of some processes " : "",
-				             source);
-	}
-	if (summary->n_by_ticks > 0)
-		session_note(session, "cpu: threads that switched often were "
-		             "sampled at the kernel's ticks, in %" PRIu64
-		             " process%s", summary->n_by_ticks,
-		             summary->n_by_ticks == 1 ? "" : "es");
-}
-
-/* What the recordings before this one are called now. */
-static void
-tell_moved(const struct session *session, const struct recording *recording)
-{
-	char first[PATH_MAX], last[PATH_MAX];
-	unsigned n = recording->n_moved;
-
-	if (n == 0)
-		return;
-	earlier_name(recording->name, 1, first, sizeof first);
-	earlier_name(recording->name, n, last, sizeof last);
-	if (n == 1)
-		session_note(session, "the earlier recording is now %s",
-		             first);
-	else
-		session_note(session, "the %u earlier recordings are now %s "
-		             "(the latest) to %s", n, first, last);
-}
-
-static void
-tell_none(const struct session *session, const char *status,
-          const struct sampled_time *time)
-{
-	struct text_buffer why = { 0 };
-
-	sampled_time_add_none(time, &why);
-	session_note(session, "%sno samples: %s", status, text_string(&why));
-	text_free(&why);
-}
-
-/* What CPU time of the program and its descendants has no samples, and why. */
-static void
-tell_missing(const struct session *session, const struct sampled_time *time)
-{
-	struct text_buffer missing = { 0 };
-
-	if (sampled_time_add_missing(time, &missing))
-		session_note(session, "%s", text_string(&missing));
-	text_free(&missing);
-}
-
-/* "82 samples of 1 process" or "82 samples of cpu, 9 of real, of 1 process" */
-static void
-add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
-{
-	const bool are_several = summary->n_resources > 1;
-	const struct cpprofdata_summary_resource *resource;
-
-	for (size_t i = 0; are_several && i < summary->n_resources; i++) {
-		resource = &summary->resources[i];
-		text_add_format(text, "%" PRIu64 "%s of %s, ",
-		                resource->n_samples, i > 0 ? "" :
-		                resource->n_samples == 1 ? " sample" :
-		                " samples", resource->name);
-	}
-	if (!are_several)
-		text_add_format(text, "%" PRIu64 " sample%s ",
-		                summary->n_samples,
-		                summary->n_samples == 1 ? "" : "s");
-	text_add_format(text, "of %" PRIu64 " process%s", summary->n_processes,
-	                summary->n_processes == 1 ? "" : "es");
-	if (summary->n_lost > 0)
-		text_add_string(text, " (some lost, see info)");
-}
-
-/* What became of it, on one line of standard error. */
-static void
-tell_result(const struct session *session, const char *name,
-            const char *output, bool opens, bool is_default,
-            bool is_alone, const struct offers *offers,
-            const struct sampled_time *time)
-{
-	const uint64_t n_rings = sampled_time_n_rings(time);
-	struct cpprofdata_summary summary = { 0 };
-	struct text_buffer samples = { 0 };
-	struct error error = { 0 };
-	char status[48] = "";
-
-	/* The terminal stands behind the ^C that it has shown. */
-	if (session->status == 128 + SIGINT && isatty(STDERR_FILENO))
-		fputc('\n', stderr);
-	if (opens && session->status != 0)
-		snprintf(status, sizeof status, "exit status %d; ",
-		         session->status);
-	recording_summarise(output, &summary, &error);
-	add_samples(&summary, &samples);
-	if (error.is_set || summary.n_processes == 0)
-		tell_none(session, status, time);
-	else
-		session_note(session, "%s%s in %s%s%s", status,
-		             text_string(&samples), name,
-		             opens ? "" : "; open them with: cpprof ",
-		             opens ? "" : name);
-	text_free(&samples);
-	tell_other_sources(session, offers, &summary);
-	if (n_rings > 0)
-		session_note(session, "what %" PRIu64 " process%s read and "
-		             "wrote by io_uring is not counted", n_rings,
-		             n_rings == 1 ? "" : "es");
-	if (!is_alone && summary.n_processes > 0)
-		tell_missing(session, time);
-	if (summary.n_running > 0)
-		session_note(session, summary.n_running == 1 ?
-		             "%" PRIu64 " process still runs, and is recorded "
-		             "until its end" :
-		             "%" PRIu64 " processes still run, and are "
-		             "recorded until their ends", summary.n_running);
-	else if (is_default && summary.n_processes > 0 &&
-	         summary.n_samples <= 1 && !sampled_time_is_much(time))
-		session_note(session, "next to no CPU time was used; try "
-		             "-r real, which counts waiting, or -r cpu:1ms");
-}
 
 /* Says no to what cannot be had, and names what is not the best there is. */
 static int
@@ -227,67 +86,74 @@ has_started(void *recording)
 	recording_started(recording);
 }
 
+/* One recording, from the options to the report. */
+struct run {
+	struct session *session;
+	const struct record_options *options;
+	struct recording recording;
+	enum earlier_recording earlier;
+	struct offers offers;
+	struct sampled_time time;
+	struct terminal_watch terminal;
+	char program[PATH_MAX];		/* the file to execute */
+	char library[PATH_MAX];		/* the collector's, see preload.h */
+};
+
 /* The program that was found, into a directory that is made ready. */
 static int
-launch(struct session *session, const struct record_options *options,
-       const char *resources, const char *program, const char *library,
-       struct recording *recording, enum earlier_recording earlier,
-       struct terminal_watch *terminal, struct sampled_time *time,
-       struct error *error)
+launch(struct run *run, const char *resources, struct error *error)
 {
+	const struct record_options *options = run->options;
+	struct recording *recording = &run->recording;
 	struct launch launch = {
-		.shared = time->name,
-		.cpu_ns = &time->cpu_ns,
-		.library = library,
+		.shared = run->time.name,
+		.cpu_ns = &run->time.cpu_ns,
+		.library = run->library,
 		.output = recording->path,
 		.resources = resources,
 		.is_random = options->is_random,
 		.is_alone = options->is_alone,
 		.counts_returns = options->counts_returns,
 		.max_size = options->max_size,
-		.program = program,
+		.program = run->program,
 		.words = options->program,
 		.started = has_started,
 		.context = recording,
-		.resets_sigpipe = !session->is_lone_command,
+		.resets_sigpipe = !run->session->is_lone_command,
 		.on_limit = recording->on_limit,
 	};
 	int result;
 
-	if (recording_clear(recording, earlier, error) != 0)
+	if (recording_clear(recording, run->earlier, error) != 0)
 		return -1;
-	recording->program = open(program, O_RDONLY | O_CLOEXEC);
-	terminal_watch_start(terminal);
-	result = launch_program(&launch, &session->status, error);
-	terminal_watch_end(terminal);
+	recording->program = open(run->program, O_RDONLY | O_CLOEXEC);
+	terminal_watch_start(&run->terminal);
+	result = launch_program(&launch, &run->session->status, error);
+	terminal_watch_end(&run->terminal);
 	return result;
 }
 
 /* Once the directory is ours. */
 static int
-run_program(struct session *session, const struct record_options *options,
-            struct recording *recording, enum earlier_recording earlier,
-            struct offers *offers, struct terminal_watch *terminal,
-            struct sampled_time *time, struct error *error)
+run_program(struct run *run, struct error *error)
 {
-	char program[PATH_MAX], library[PATH_MAX];
 	struct text_buffer resources = { 0 };
 	int result = -1;
 
-	record_options_add_resources(options, &resources);
+	record_options_add_resources(run->options, &resources);
 	if (check_limit(error) == 0 &&
-	    preload_find_program(*options->program, program, sizeof program,
+	    preload_find_program(*run->options->program, run->program,
+	                         sizeof run->program, error) == 0 &&
+	    preload_check(run->program, error) == 0 &&
+	    preload_find_library(run->library, sizeof run->library,
 	                         error) == 0 &&
-	    preload_check(program, error) == 0 &&
-	    preload_find_library(library, sizeof library, error) == 0 &&
-	    check_resources(session, library, text_string(&resources),
-	                    options->is_random, offers, error) == 0)
-		result = launch(session, options, text_string(&resources),
-		                program, library, recording, earlier, terminal,
-		                time, error);
+	    check_resources(run->session, run->library,
+	                    text_string(&resources), run->options->is_random,
+	                    &run->offers, error) == 0)
+		result = launch(run, text_string(&resources), error);
 	text_free(&resources);
 	if (result != 0)
-		recording_undo(recording);
+		recording_undo(&run->recording);
 	return result;
 }
 
@@ -304,13 +170,12 @@ choose_earlier(const struct record_options *options)
  * that would come between the user and what the program has just said.
  */
 static bool
-choose_prompt(const struct session *session,
-              const struct record_options *options,
-              const struct terminal_watch *terminal)
+choose_prompt(const struct run *run)
 {
-	enum prompt_choice choice = session->settings.prompt;
+	const struct record_options *options = run->options;
+	enum prompt_choice choice = run->session->settings.prompt;
 
-	if (!session->is_lone_command)
+	if (!run->session->is_lone_command)
 		return true;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return false;
@@ -318,14 +183,12 @@ choose_prompt(const struct session *session,
 		return options->wants_prompt;
 	if (choice != PROMPT_AUTO)
 		return choice == PROMPT_ALWAYS;
-	return !terminal->saw_output;
+	return !run->terminal.saw_output;
 }
 
 /* So that the recording stands alone; it is one without, too. */
 static void
-name_samples(const struct session *session,
-             const struct record_options *options,
-             const struct recording *recording)
+name_samples(const struct run *run)
 {
 	struct error error = { 0 };
 	struct sigaction before;
@@ -335,49 +198,63 @@ name_samples(const struct session *session,
 	if (before.sa_handler == SIG_DFL)
 		interrupt_catch();
 	interrupt_requested = 0;
-	if (keep_names(recording->directory, !options->keeps_no_names,
-	               session->symfs, recording->program, &error) != 0)
-		session_note(session, "%s; the recording needs its programs "
-		             "to be named", error.text);
+	if (keep_names(run->recording.directory, !run->options->keeps_no_names,
+	               run->session->symfs, run->recording.program,
+	               &error) != 0)
+		session_note(run->session, "%s; the recording needs its "
+		             "programs to be named", error.text);
 	interrupt_requested = 0;
 	sigaction(SIGINT, &before, NULL);
+}
+
+/* The program has ended.  Returns whether the recording is to be opened. */
+static bool
+complete(const struct run *run)
+{
+	struct recording_report report = {
+		.recording = &run->recording,
+		.offers = &run->offers,
+		.time = &run->time,
+		.is_default = run->options->n_resources == 0,
+		.is_alone = run->options->is_alone,
+	};
+
+	if (!recording_is_there(&run->recording)) {
+		session_note(run->session, "%s was removed or moved while the "
+		             "program ran, and the samples with it",
+		             run->recording.name);
+		return false;
+	}
+	name_samples(run);
+	report.opens = choose_prompt(run);
+	recording_report(run->session, &report);
+	return report.opens;
 }
 
 static int
 record_into(struct session *session, const struct record_options *options,
             const char *name, bool *opens, struct error *error)
 {
-	struct terminal_watch terminal = { .is_on = false };
-	enum earlier_recording earlier = choose_earlier(options);
-	struct recording recording;
-	struct sampled_time time;
-	struct offers offers = { 0 };
-	int result = recording_open(&recording, name, earlier, error);
+	struct run run = {
+		.session = session,
+		.options = options,
+		.earlier = choose_earlier(options),
+	};
+	int result = recording_open(&run.recording, name, run.earlier, error);
 
 	/* Where there is no room to write, writing fails and is told. */
-	recording.on_limit = signal(SIGXFSZ, SIG_IGN);
-	sampled_time_start(&time);
+	run.recording.on_limit = signal(SIGXFSZ, SIG_IGN);
+	sampled_time_start(&run.time);
 	if (result == 0)
-		result = run_program(session, options, &recording, earlier,
-		                     &offers, &terminal, &time, error);
-	if (result == 0 && !recording_is_there(&recording)) {
-		session_note(session, "%s was removed or moved while the "
-		             "program ran, and the samples with it", name);
-		*opens = false;
-	} else if (result == 0) {
-		name_samples(session, options, &recording);
-		*opens = choose_prompt(session, options, &terminal);
-		tell_result(session, name, recording.path, *opens,
-		            options->n_resources == 0, options->is_alone,
-		            &offers, &time);
-		tell_moved(session, &recording);
-	}
-	if (recording.needs_force && session->is_lone_command)
+		result = run_program(&run, error);
+	if (result == 0)
+		*opens = complete(&run);
+	if (run.recording.needs_force && session->is_lone_command)
 		session->status = EXIT_USAGE;
-	recording_close(&recording);
-	sampled_time_end(&time);
-	signal(SIGXFSZ, recording.on_limit);
-	offers_free(&offers);
+	recording_close(&run.recording);
+	sampled_time_end(&run.time);
+	signal(SIGXFSZ, run.recording.on_limit);
+	offers_free(&run.offers);
 	return result;
 }
 

@@ -20,6 +20,7 @@
 #include "lib/datafile.h"
 #include "lib/files.h"
 #include "lib/process.h"
+#include "lib/shared.h"
 
 static uint32_t added_pid;
 
@@ -128,5 +129,6 @@ brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns)
 	    !create(column, &brief))
 		return false;
 	added_pid = process.pid;
+	shared_count_recorded();
 	return true;
 }

@@ -56,7 +56,7 @@ struct cpprof_shared {
 				   counted */
 	uint64_t n_tracers;	/* processes that may trace others; more, if
 				   it is not known */
-	uint64_t reserved[1];
+	uint64_t n_recorded;	/* files made, and records in the brief one */
 	/*
 	 * Time of processes of one kind that no sample stands for yet; less than
 	 * nothing where samples stand for more.

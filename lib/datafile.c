@@ -630,6 +630,7 @@ datafile_create(void)
 	    reserved0) - offsetof(struct cpprofdata_header, arguments));
 	copy_part(header.resources, sizeof header.resources);
 	disk_let_go();
+	shared_count_recorded();
 	return true;
 }
 

@@ -344,7 +344,7 @@ process_init(char **environment, char **words, const char *output,
 	if (output == NULL || *output == '\0')
 		return false;
 	process.pid = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0);
-	if (getauxval(AT_SECURE) == 0)
+	if (is_from_environment && getauxval(AT_SECURE) == 0)
 		shared_begin(process_variable(environment,
 		    CPPROF_ENVIRONMENT_SHARED));
 	if (!is_to_sample(environment))

@@ -145,6 +145,13 @@ shared_count_ring(void)
 }
 
 void
+shared_count_recorded(void)
+{
+	if (page != NULL)
+		add(&page->n_recorded, 1);
+}
+
+void
 shared_count_tracer(void)
 {
 	if (page != NULL)

@@ -30,6 +30,9 @@ void shared_uncount(enum cpprof_shared_reason reason);
 /* The process does I/O by io_uring. */
 void shared_count_ring(void);
 
+/* The process has made a file, or has a record in the brief one. */
+void shared_count_recorded(void);
+
 /*
  * The process traces others; and whether that is so of any, or not known: then
  * it is worth asking the kernel.  (Who traces from outside the recording finds

@@ -372,6 +372,34 @@ def a_directory_that_goes_is_told():
                             'ran, and the samples with it'], (script, result)
 
 
+GONE = 'removed or overwritten while the program ran'
+
+
+def a_file_that_goes_is_told():
+    with tempfile.TemporaryDirectory() as place:
+        recording = subprocess.Popen(
+            [CPPROF, 'record', '-o', place + '/p', '--', BRIEF, 'spin', '1000'],
+            text=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE)
+        while not glob.glob(place + '/p/cpprofdata.*'):
+            assert recording.poll() is None, recording.stderr.read()
+        os.remove(glob.glob(place + '/p/cpprofdata.*')[0])
+        said = recording.communicate(timeout=60)[1]
+        assert said == ('cpprof: no samples: the files that held them were ' +
+                        GONE + '\n'), said
+
+
+def files_of_some_processes_that_go_are_told():
+    for script in ('%s spin 300; for f in p/cpprofdata.*; do : > $f; done',
+                   '%s spin 300; rm p/cpprofdata.*; %s spin 300; true'):
+        with tempfile.TemporaryDirectory() as place:
+            result = subprocess.run(
+                [CPPROF, 'record', '-o', 'p', '--', 'sh', '-c',
+                 script.replace('%s', BRIEF)], cwd=place, text=True,
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            assert GONE in result.stderr, (script, result)
+
+
 def too_many_open_files_are_told():
     """Unless a sample of its loading has made its file before."""
     for _ in range(20):

@@ -56,6 +56,8 @@ libcore_a_SOURCES += \
 	src/shell/record_options.h \
 	src/shell/recording.c \
 	src/shell/recording.h \
+	src/shell/recording_report.c \
+	src/shell/recording_report.h \
 	src/shell/resolve.c \
 	src/shell/resolve.h \
 	src/shell/resource_kinds.c \

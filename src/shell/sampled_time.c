@@ -112,6 +112,13 @@ sampled_time_n_rings(const struct sampled_time *time)
 	return time->shared != NULL ? time->shared->n_rings : 0;
 }
 
+uint64_t
+sampled_time_n_recorded(const struct sampled_time *time)
+{
+	return time->shared == NULL ? 0 :
+	    __atomic_load_n(&time->shared->n_recorded, __ATOMIC_RELAXED);
+}
+
 static void
 add_seconds(uint64_t ns, struct text_buffer *text)
 {
@@ -146,6 +153,11 @@ void
 sampled_time_add_none(const struct sampled_time *time,
                       struct text_buffer *text)
 {
+	if (sampled_time_n_recorded(time) > 0) {
+		text_add_string(text, "the files that held them were removed "
+		                "or overwritten while the program ran");
+		return;
+	}
 	if (time->shared != NULL && add_reasons(time, text))
 		return;
 	if (time->shared == NULL || time->shared->n_images == 0)

@@ -33,6 +33,9 @@ bool sampled_time_is_much(const struct sampled_time *time);
 /* Processes with I/O by io_uring that was to be counted and was not. */
 uint64_t sampled_time_n_rings(const struct sampled_time *time);
 
+/* Files made and brief records written, by the processes' own count. */
+uint64_t sampled_time_n_recorded(const struct sampled_time *time);
+
 /*
  * Adds why there is no sample at all: "the collector was not loaded"; and where
  * some CPU time has no samples and it is beyond noise, how much that is and

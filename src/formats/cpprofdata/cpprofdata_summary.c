@@ -113,6 +113,7 @@ add_file(const struct cpprofdata_file *file,
 
 	if ((file->header.flags & CPPROFDATA_BRIEF) != 0) {
 		summary->n_processes += file->n_briefs;
+		summary->n_briefs += file->n_briefs;
 		add_samples(file->header.resources[0].name, file->n_briefs,
 		            summary);
 		return;

@@ -24,6 +24,7 @@ struct cpprofdata_summary_resource {
 struct cpprofdata_summary {
 	uint64_t n_processes;	/* and programs that they executed */
 	uint64_t n_files;	/* of these, with a file of their own */
+	uint64_t n_briefs;	/* and with a record in the brief file */
 	uint64_t n_samples;	/* of all resources together */
 	/* Each once, in the files' order; the first that fit. */
 	struct cpprofdata_summary_resource resources[CPPROFDATA_MAX_RESOURCES];
