@@ -23,7 +23,7 @@ for target; do
 		"$source"/src/base/*.c "$source"/src/profile/*.c \
 		"$source"/src/formats/*.c "$source"/src/formats/*/*.c \
 		"$source"/src/symbols/*.c \
-		$(pkg-config --cflags --libs capstone libdw libelf zlib libzstd libxxhash) \
+		$(pkg-config --cflags --libs capstone libdw libelf zlib libzstd libxxhash yajl) \
 		-liberty
 	case $target in
 	callgrind)

@@ -74,6 +74,9 @@ libcore_a_SOURCES += \
 	src/formats/gperftools/gperftools.c \
 	src/formats/gperftools/gperftools_maps.c \
 	src/formats/gperftools/gperftools_maps.h \
+	src/formats/json/json_number.c src/formats/json/json_number.h \
+	src/formats/json/json_probe.c src/formats/json/json_probe.h \
+	src/formats/json/json_reader.c src/formats/json/json_reader.h \
 	src/formats/perf/perf_data.c \
 	src/formats/perf/perf_event.c src/formats/perf/perf_event.h \
 	src/formats/perf/perf_events.c src/formats/perf/perf_events.h \
@@ -109,4 +112,7 @@ libcore_a_SOURCES += \
 	src/formats/pprof/pprof_tables.c src/formats/pprof/pprof_tables.h \
 	src/formats/pprof/protobuf.h \
 	src/formats/pprof/protobuf_output.h \
-	src/formats/speedscope/export_speedscope.c
+	src/formats/speedscope/export_speedscope.c \
+	src/formats/speedscope/speedscope.c \
+	src/formats/speedscope/speedscope_stacks.c \
+	src/formats/speedscope/speedscope_stacks.h

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* json_number.c -- JSON's decimal numbers as exact integers. */
+#include "src/formats/json/json_number.h"
+
+#include <stdlib.h>
+
+enum { EXPONENT_MAX = 1 << 20 };
+
+/* The exponent behind the 'e'; what is beyond all measure is cut there. */
+static int32_t
+parse_exponent(const char *at, const char *end)
+{
+	bool is_negative = at < end && *at == '-';
+	int32_t exponent = 0;
+
+	if (at < end && (*at == '-' || *at == '+'))
+		at++;
+	for (; at < end && exponent < EXPONENT_MAX; at++)
+		exponent = 10 * exponent + (*at - '0');
+	return is_negative ? -exponent : exponent;
+}
+
+/* The parser has seen to it that a number's text is a number. */
+bool
+json_decimal(const struct json_token *token, struct decimal *decimal)
+{
+	const char *at = token->text, *end = at + token->length;
+	bool is_negative = token->length > 0 && *at == '-', is_behind = false;
+	int64_t digits = 0;
+	int32_t exponent = 0;
+
+	if (token->type != JSON_NUMBER)
+		return false;
+	for (at += is_negative; at < end && *at != 'e' && *at != 'E'; at++) {
+		if (*at == '.') {
+			is_behind = true;
+			continue;
+		}
+		if (digits <= (INT64_MAX - 9) / 10) {
+			digits = 10 * digits + (*at - '0');
+			exponent -= is_behind;
+		} else if (!is_behind && exponent < EXPONENT_MAX) {
+			exponent++;
+		}
+	}
+	if (at < end)
+		exponent += parse_exponent(at + 1, end);
+	*decimal = (struct decimal){ is_negative ? -digits : digits,
+		exponent };
+	return true;
+}
+
+bool
+decimal_scale(struct decimal decimal, int power, int64_t *integer,
+              bool *is_exact)
+{
+	int64_t number = decimal.digits;
+	int32_t exponent = decimal.exponent + power;
+	int64_t divisor = 1, rest;
+
+	if (is_exact != NULL)
+		*is_exact = true;
+	for (; exponent > 0 && number != 0; exponent--)
+		if (__builtin_mul_overflow(number, 10, &number))
+			return false;
+	for (; exponent < 0 && divisor <= INT64_MAX / 10; exponent++)
+		divisor *= 10;
+	rest = exponent < 0 ? number : number % divisor;
+	number = exponent < 0 ? 0 : number / divisor;
+	if (is_exact != NULL)
+		*is_exact = rest == 0;
+	if (exponent == 0 && divisor > 1 && llabs(rest) >= divisor / 2)
+		number += rest > 0 ? 1 : -1;
+	*integer = number;
+	return true;
+}
+
+bool
+json_whole_number(const struct json_token *token, uint64_t most,
+                  uint64_t *number)
+{
+	struct decimal decimal;
+	int64_t integer;
+	bool is_exact;
+
+	if (!json_decimal(token, &decimal) ||
+	    !decimal_scale(decimal, 0, &integer, &is_exact) || !is_exact ||
+	    integer < 0 || (uint64_t)integer > most)
+		return false;
+	*number = (uint64_t)integer;
+	return true;
+}

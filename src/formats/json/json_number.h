@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* json_number.h -- JSON's decimal numbers as exact integers.
+ *
+ * Times are written in seconds, 1717171717.123456, and counted in nanoseconds:
+ * a double would lose some of these.
+ */
+#ifndef CPPROF_FORMATS_JSON_JSON_NUMBER_H
+#define CPPROF_FORMATS_JSON_JSON_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/formats/json/json_reader.h"
+
+/* digits * 10^exponent */
+struct decimal {
+	int64_t digits;
+	int32_t exponent;
+};
+
+/*
+ * The number, exact up to 18 digits, as a rule 19; false: the token is none.
+ */
+bool json_decimal(const struct json_token *token, struct decimal *decimal);
+
+/*
+ * decimal * 10^power, rounded to the next integer (halves away from 0).
+ * *is_exact, which may be NULL, tells whether nothing was rounded.  false:
+ * the result would pass INT64_MAX.
+ */
+bool decimal_scale(struct decimal decimal, int power, int64_t *integer,
+                   bool *is_exact);
+
+/* The number if it is an integer from 0 to `most`; false: it is not. */
+bool json_whole_number(const struct json_token *token, uint64_t most,
+                       uint64_t *number);
+
+#endif

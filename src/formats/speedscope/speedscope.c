@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* speedscope.c -- speedscope's JSON, which many profilers write.
+ *
+ * {"$schema", "shared": {"frames": [{"name", "file", "line"}, ...]},
+ * "profiles": [...], "exporter", ...}, the keys in any order.  Profiles are
+ * threads, or where export speedscope wrote them resources.
+ * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/format.h"
+#include "src/formats/id_table.h"
+#include "src/formats/json/json_probe.h"
+#include "src/formats/speedscope/speedscope_stacks.h"
+#include "src/symbols/demangle.h"
+
+struct reader {
+	struct source *source;
+	struct json_reader *json;
+	struct profile *profile;
+	struct speedscope_stacks stacks;
+	struct error *error;
+	struct part {
+		const char *name;
+		uint32_t begin, end;	/* nodes */
+	} *parts;			/* the file's profiles */
+	size_t n_parts, parts_capacity;
+	const char *program;
+};
+
+/* ---- frames ---- */
+
+/* The number of a text in the profile's names; NO_NAME with *error set. */
+static uint32_t
+read_text(struct reader *reader, const char *what, bool is_function)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token) || token.type == JSON_NULL ||
+	    (token.type == JSON_STRING && token.length == 0))
+		return NO_NAME;
+	if (token.type != JSON_STRING) {
+		json_fail(reader->json, token.offset, "expected %s", what);
+		return NO_NAME;
+	}
+	return is_function ?
+	    demangle_and_add(reader->profile->names, token.text,
+	                     token.length, reader->error) :
+	    names_add(reader->profile->names, token.text, token.length,
+	              reader->error);
+}
+
+/* Of a frame, whose object is open. */
+static void
+read_frame(struct reader *reader)
+{
+	struct location location = { .function = NO_NAME, .file = NO_NAME };
+	struct json_token key;
+	uint64_t line = 0;
+
+	while (json_next_key(reader->json, &key)) {
+		if (json_is(&key, "name"))
+			location.function = read_text(reader, "the name of a "
+			                              "frame", true);
+		else if (json_is(&key, "file"))
+			location.file = read_text(reader, "the file of a "
+			                          "frame", false);
+		else if (json_is(&key, "line"))
+			json_get_number(reader->json, UINT32_MAX, "the number "
+			                "of a line", &line);
+		else
+			json_skip_value(reader->json);
+	}
+	if (key.type != JSON_OBJECT_END)
+		return;
+	if (location.function == NO_NAME)
+		location.function = names_add(reader->profile->names,
+		                              "[unknown]", 9, reader->error);
+	location.line = (uint32_t)line;
+	if (location.function != NO_NAME)
+		profile_add_frame(reader->profile, NO_MODULE, 0, &location, 1,
+		                  reader->error);
+}
+
+static void
+read_frames(struct reader *reader)
+{
+	struct json_token token;
+
+	if (!json_open_array(reader->json, "an array of frames"))
+		return;
+	while (json_next_element(reader->json, &token)) {
+		if (token.type == JSON_OBJECT)
+			read_frame(reader);
+		else
+			json_fail(reader->json, token.offset,
+			          "expected a frame, an object");
+	}
+	if (token.type != JSON_ARRAY_END)
+		return;
+	reader->stacks.has_frames = true;
+	reader->stacks.n_frames = reader->profile->n_frames;
+}
+
+static void
+read_shared(struct reader *reader)
+{
+	struct json_token key;
+
+	if (!json_open_object(reader->json, "an object with frames"))
+		return;
+	while (json_next_key(reader->json, &key)) {
+		if (json_is(&key, "frames"))
+			read_frames(reader);
+		else
+			json_skip_value(reader->json);
+	}
+}
+
+/* ---- profiles ---- */
+
+static void
+read_profile(struct reader *reader)
+{
+	struct tree_builder *builder = reader->stacks.builder;
+	struct part part = { .name = "" };
+
+	if (!reader->stacks.is_own)
+		part.begin = tree_builder_begin_section(builder);
+	speedscope_stacks_read(&reader->stacks, &part.name);
+	part.end = tree_builder_count(builder);
+	if (memory_grow(&reader->parts, &reader->parts_capacity,
+	                reader->n_parts + 1, sizeof part,
+	                reader->error) == 0)
+		reader->parts[reader->n_parts++] = part;
+}
+
+static void
+read_profiles(struct reader *reader)
+{
+	struct json_token token;
+
+	if (!json_open_array(reader->json, "an array of profiles"))
+		return;
+	while (json_next_element(reader->json, &token)) {
+		if (token.type == JSON_OBJECT)
+			read_profile(reader);
+		else
+			json_fail(reader->json, token.offset,
+			          "expected a profile, an object");
+	}
+}
+
+/* ---- the file ---- */
+
+static const char *
+read_string(struct reader *reader)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token))
+		return NULL;
+	if (token.type != JSON_STRING) {
+		json_skip(reader->json, &token);
+		return NULL;
+	}
+	return arena_text(&reader->profile->arena, token.text, token.length,
+	                  reader->error);
+}
+
+static void
+read_exporter(struct reader *reader)
+{
+	const char *exporter = read_string(reader);
+
+	if (exporter != NULL && strcmp(exporter, "cpprof") == 0)
+		reader->stacks.is_own = true;
+}
+
+static void
+read_file(struct reader *reader)
+{
+	struct json_token key;
+
+	if (!json_open_object(reader->json, "an object"))
+		return;
+	while (json_next_key(reader->json, &key)) {
+		if (json_is(&key, "shared"))
+			read_shared(reader);
+		else if (json_is(&key, "profiles"))
+			read_profiles(reader);
+		else if (json_is(&key, "exporter"))
+			read_exporter(reader);
+		else if (json_is(&key, "name"))
+			reader->program = read_string(reader);
+		else
+			json_skip_value(reader->json);
+	}
+	/* What is behind the object is looked at, too. */
+	json_next(reader->json, &key);
+}
+
+/* ---- the profile ---- */
+
+/* A frame for a label that has none: of samples without, of cut files. */
+static uint32_t
+add_frame(struct profile *profile, uint32_t label, struct error *error)
+{
+	uint32_t name = label == SPEEDSCOPE_NO_STACK ?
+	    names_add(profile->names, "[no stack]", 10, error) :
+	    names_add_format(profile->names, error, "[frame %" PRIu32 "]",
+	                     label);
+
+	return name == NO_NAME ? UINT32_MAX :
+	       profile_add_named_frame(profile, name, error);
+}
+
+/* Labels become numbers of frames. */
+static int
+make_labels(struct profile *profile, struct error *error)
+{
+	struct sample_tree *tree = profile->tree;
+	uint32_t n_frames = profile->n_frames;
+	struct id_table others = { 0 };
+	int result = 0;
+
+	for (uint32_t i = 0; i < tree->n_nodes && result == 0; i++) {
+		uint32_t label = tree->label[i], number;
+
+		if (label < n_frames)
+			continue;
+		number = id_table_add(&others, label, error);
+		if (number == NO_ID ||
+		    (number >= profile->n_frames - n_frames &&
+		     add_frame(profile, label, error) == UINT32_MAX))
+			result = -1;
+		else
+			tree->label[i] = n_frames + number;
+	}
+	id_table_free(&others);
+	return result;
+}
+
+static int
+add_threads(struct reader *reader, struct error *error)
+{
+	struct profile *profile = reader->profile;
+	struct process process = { .program = reader->program };
+
+	if (profile_add_process(profile, &process, error) == UINT32_MAX)
+		return -1;
+	if (reader->stacks.is_own || reader->n_parts == 1)
+		return 0;
+	for (size_t i = 0; i < reader->n_parts; i++) {
+		const struct part *part = &reader->parts[i];
+		struct thread thread = { .name = part->name };
+		uint32_t number;
+
+		if (part->begin == part->end)
+			continue;
+		number = profile_add_thread(profile, &thread, error);
+		if (number == UINT32_MAX || profile_add_section(profile,
+		    part->begin, part->end, number, error) == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+warn(struct reader *reader, struct error *error)
+{
+	const struct speedscope_stacks *stacks = &reader->stacks;
+	const char *name = source_name(reader->source);
+
+	if (json_is_cut(reader->json) &&
+	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": the "
+	                 "input is cut off here; what came before was read%s",
+	                 name, json_offset(reader->json),
+	                 stacks->has_frames ? "" : ", names that come behind "
+	                 "are lost") != 0)
+		return -1;
+	if (stacks->n_rounded > 0 &&
+	    profile_warn(reader->profile, error, "%s: %" PRIu64 " weights "
+	                 "were no whole numbers and were rounded", name,
+	                 stacks->n_rounded) != 0)
+		return -1;
+	return stacks->n_open == 0 ? 0 :
+	    profile_warn(reader->profile, error, "%s: no event closes %" PRIu64
+	                 " of the frames; they were closed where their "
+	                 "profiles end", name, stacks->n_open);
+}
+
+static int
+finish(struct reader *reader, struct error *error)
+{
+	struct profile *profile = reader->profile;
+	const struct speedscope_stacks *stacks = &reader->stacks;
+	bool is_cut = json_is_cut(reader->json);
+
+	if (error->is_set)
+		return -1;
+	if (profile->n_resources == 0 ||
+	    tree_builder_count(stacks->builder) == 0)
+		return error_set(error, "%s: no samples in it%s",
+		                 source_name(reader->source),
+		                 is_cut ? " before it is cut off" : "");
+	if (stacks->greatest_offset > 0 && !is_cut &&
+	    stacks->greatest >= profile->n_frames)
+		json_fail(reader->json, stacks->greatest_offset, "frame %"
+		          PRIu32 " of %" PRIu32, stacks->greatest,
+		          profile->n_frames);
+	if (error->is_set || warn(reader, error) != 0)
+		return -1;
+	profile->tree = tree_builder_finish(stacks->builder, error);
+	return profile->tree != NULL && make_labels(profile, error) == 0 &&
+	       add_threads(reader, error) == 0 ? 0 : -1;
+}
+
+static struct profile *
+speedscope_read(struct source *source, const struct read_options *options,
+                struct error *error)
+{
+	struct reader reader = { .source = source, .error = error };
+	struct profile *profile = NULL;
+
+	reader.profile = profile_new(error);
+	reader.json = json_reader_new(source, options->progress, error);
+	reader.stacks.builder = tree_builder_new(0, error);
+	if (!error->is_set) {
+		reader.stacks.json = reader.json;
+		reader.stacks.profile = reader.profile;
+		reader.stacks.error = error;
+		read_file(&reader);
+		if (finish(&reader, error) == 0) {
+			profile = reader.profile;
+			reader.profile = NULL;
+		}
+	}
+	tree_builder_free(reader.stacks.builder);
+	speedscope_stacks_free(&reader.stacks);
+	json_reader_free(reader.json);
+	free(reader.parts);
+	profile_free(reader.profile);
+	return profile;
+}
+
+static int
+speedscope_probe(const void *head, size_t size)
+{
+	static const char *const keys[] = {
+		"shared.frames", "profiles[].samples", "profiles[].events",
+		"profiles[].startValue", "profiles[].endValue", NULL
+	};
+
+	return json_probe(head, size, keys);
+}
+
+const struct format format_speedscope = {
+	.name = "speedscope",
+	.summary = "JSON for speedscope, as many profilers write it",
+	.probe = speedscope_probe,
+	.read = speedscope_read,
+};
