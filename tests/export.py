@@ -83,6 +83,28 @@ def pprof_comes_back(profile):
         assert answers(profile, *commands) == answers(back, *commands)
 
 
+def has_hits(rows):
+    return [row for row in rows if row["hits"] or row.get("inclusive")]
+
+
+def speedscope_comes_back(profile):
+    """With gticks for hits, in the format's units, but stacks of no hits."""
+    back = export(profile, "speedscope")
+    for ours, theirs in zip(resources(profile), resources(back), strict=True):
+        assert ours["name"] == theirs["name"]
+        factor = ours["interval"] * (10 if ours["gtick"] == "centisecond"
+                                     else 1)
+        commands = [f"resource |{ours['name']}|", *VIEWS[:-1]]
+        for document, other in zip(answers(profile, *commands),
+                                   answers(back, *commands), strict=True):
+            assert document.get("root") == other.get("root")
+            for row in document["rows"]:
+                for column in ("hits", "cumulative", "inclusive"):
+                    if column in row:
+                        row[column] *= factor
+            assert has_hits(document["rows"]) == has_hits(other["rows"])
+
+
 # ---- odd names ----
 
 def varint(number):
@@ -379,7 +401,7 @@ def main():
     for check in (text_comes_back, pprof_comes_back,
                   callgrind_has_bodies_and_outermost_calls,
                   callgrind_comes_back,
-                  speedscope_is_as_specified):
+                  speedscope_is_as_specified, speedscope_comes_back):
         for path in profiles:
             claims.make(f"{check.__name__}: {os.path.basename(path)}", check,
                         path)
@@ -388,7 +410,8 @@ def main():
                     raw_samples_come_back, path)
     for form, written_as in (("collapsed", as_collapsed),
                              ("cpprof-text", as_collapsed),
-                             ("pprof", str), ("callgrind", as_callgrind)):
+                             ("pprof", str), ("callgrind", as_callgrind),
+                             ("speedscope", str)):
         claims.make(f"names_come_back: {form}", names_come_back, form,
                     written_as)
     for types in ODD_RESOURCES:

@@ -9,7 +9,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata demangle gmon \
-	gperftools jit lines names perfdata perfscript pprof symbols unwind
+	gperftools jit lines names perfdata perfscript pprof speedscope symbols \
+	unwind
 mkdir -p fuzz
 cd fuzz
 
@@ -77,6 +78,14 @@ for target; do
 		for profile in "$source"/tests/data/go/*.gz; do
 			gzip -dc "$profile" >"corpus-pprof/$(basename "$profile")"
 		done
+		;;
+	speedscope)
+		printf '%s' '{"profiles":[{"unit":"seconds","samples":[[0,1],' \
+			'[]],"weights":[1,2.5e-3]},{"name":"t","endValue":9,' \
+			'"events":[{"type":"O","frame":0,"at":5},{"type":"C",' \
+			'"frame":0,"at":9}],"unit":"none"}],"shared":{"frames"' \
+			':[{"name":"a","file":"f","line":1},{"name":"b"}]}}' \
+			>"corpus-$target/small"
 		;;
 	symbols)	# one byte, then a module
 		echo 'int main(void) { return 0; }' | clang -s -o program -x c -

@@ -49,6 +49,10 @@ check 'libelf, libdw, capstone and the demangler have one user, symbols' \
 	'include <(libelf|gelf|elfutils|dwarf|libiberty|capstone)' \
 	$(set +f; ls src/*.c src/[!s]*/*.[ch] src/formats/*/*.[ch] \
 		src/shell/*.[ch] commands/*.c)
+check 'yajl has one user, the reader of JSON' 'include <yajl' \
+	$(set +f; ls src/*.c src/[!f]*/*.[ch] src/formats/*.[ch] \
+		src/formats/[!j]*/*.[ch] src/formats/json/*.h \
+		src/formats/json/json_[!r]*.c commands/*.c)
 check 'only main and the shell print or exit' \
 	'(^|[^a-z_])(printf|puts|exit|abort) ?\(' \
 	$(set +f; ls src/base/*.c src/profile/*.c src/views/*.c \

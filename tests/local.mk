@@ -42,6 +42,7 @@ unit_tests = \
 	tests/test-export \
 	tests/test-foreign \
 	tests/test-function-ranges \
+	tests/test-json \
 	tests/test-module-symbols \
 	tests/test-names \
 	tests/test-naming \
@@ -54,6 +55,7 @@ unit_tests = \
 	tests/test-profile \
 	tests/test-sample-tree \
 	tests/test-source \
+	tests/test-speedscope \
 	tests/test-stack-feed \
 	tests/test-symbol-table \
 	tests/test-views \
@@ -106,6 +108,10 @@ tests_test_gperftools_SOURCES = tests/test-gperftools.c \
 tests_test_gperftools_CFLAGS = $(unit_cflags)
 tests_test_gperftools_LDADD = $(unit_libs)
 
+tests_test_json_SOURCES = tests/test-json.c tests/reader-fixture.h
+tests_test_json_CFLAGS = $(unit_cflags)
+tests_test_json_LDADD = $(unit_libs)
+
 tests_test_perf_data_SOURCES = tests/test-perf-data.c \
 	tests/reader-fixture.h
 tests_test_perf_data_CFLAGS = $(unit_cflags)
@@ -131,6 +137,11 @@ tests_test_sample_tree_LDADD = $(unit_libs)
 tests_test_source_SOURCES = tests/test-source.c
 tests_test_source_CFLAGS = $(unit_cflags)
 tests_test_source_LDADD = $(unit_libs)
+
+tests_test_speedscope_SOURCES = tests/test-speedscope.c \
+	tests/reader-fixture.h
+tests_test_speedscope_CFLAGS = $(unit_cflags)
+tests_test_speedscope_LDADD = $(unit_libs)
 
 tests_test_stack_feed_SOURCES = tests/test-stack-feed.c
 tests_test_stack_feed_CFLAGS = $(unit_cflags)
@@ -280,7 +291,7 @@ EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-demangle.c tests/fuzz-gmon.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
 	tests/fuzz-perfdata.c \
-	tests/fuzz-perfscript.c tests/fuzz-pprof.c tests/fuzz-reader.h \
+	tests/fuzz-perfscript.c tests/fuzz-pprof.c tests/fuzz-reader.h tests/fuzz-speedscope.c \
 	tests/fuzz-symbols.c
 fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}

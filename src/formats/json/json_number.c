@@ -26,7 +26,8 @@ json_decimal(const struct json_token *token, struct decimal *decimal)
 {
 	const char *at = token->text, *end = at + token->length;
 	bool is_negative = token->length > 0 && *at == '-', is_behind = false;
-	int64_t digits = 0;
+	bool is_full = false;
+	int64_t digits = 0, more;
 	int32_t exponent = 0;
 
 	if (token->type != JSON_NUMBER)
@@ -36,8 +37,11 @@ json_decimal(const struct json_token *token, struct decimal *decimal)
 			is_behind = true;
 			continue;
 		}
-		if (digits <= (INT64_MAX - 9) / 10) {
-			digits = 10 * digits + (*at - '0');
+		is_full = is_full ||
+		    __builtin_mul_overflow(digits, 10, &more) ||
+		    __builtin_add_overflow(more, *at - '0', &more);
+		if (!is_full) {
+			digits = more;
 			exponent -= is_behind;
 		} else if (!is_behind && exponent < EXPONENT_MAX) {
 			exponent++;

@@ -216,7 +216,7 @@ json_fail(struct json_reader *json, uint64_t offset, const char *format, ...)
 
 /* What yajl says, "parse error: unallowed token at this point in JSON text". */
 static void
-fail_malformed(struct json_reader *json)
+fail_malformed(struct json_reader *json, uint64_t offset)
 {
 	unsigned char *why = yajl_get_error(json->parser, 0, NULL, 0);
 	const char *text = why != NULL ? (const char *)why : "";
@@ -224,8 +224,8 @@ fail_malformed(struct json_reader *json)
 
 	if (colon != NULL)
 		text = colon + 2;
-	json_fail(json, json->offset + yajl_get_bytes_consumed(json->parser),
-	          "malformed JSON: %.*s", (int)strcspn(text, "\n"), text);
+	json_fail(json, offset, "malformed JSON: %.*s",
+	          (int)strcspn(text, "\n"), text);
 	if (why != NULL)
 		yajl_free_error(json->parser, why);
 }
@@ -259,12 +259,14 @@ static void
 end_text(struct json_reader *json)
 {
 	size_t n_tokens = json->n_tokens;
+	bool was_complete = json->is_complete;
+	yajl_status status = yajl_complete_parse(json->parser);
 
 	json->is_end = true;
-	json->is_cut = source_is_truncated(json->source);
-	if (yajl_complete_parse(json->parser) != yajl_status_ok ||
-	    json->depth > 0 || !json->is_complete)
-		json->is_cut = true;
+	json->is_cut = !json->is_complete ||
+	               source_is_truncated(json->source);
+	if (was_complete && !json->is_cut && status != yajl_status_ok)
+		fail_malformed(json, json->last_token);
 	if (json->is_cut)
 		json->n_tokens = n_tokens;
 }
@@ -303,7 +305,8 @@ parse_block(struct json_reader *json)
 		if (is_damaged(json))
 			json->is_end = json->is_cut = true;
 		else
-			fail_malformed(json);
+			fail_malformed(json, json->offset +
+			    yajl_get_bytes_consumed(json->parser) - 1);
 		return;
 	}
 	source_skip(json->source, size);

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-speedscope.c -- speedscope's JSON, made by hand. */
+#include "tests/reader-fixture.h"
+
+extern const struct format format_speedscope;
+
+#define FRAMES "\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":\"a.c\"," \
+	"\"line\":7},{\"name\":\"f\"},{\"name\":\"g\"}]}"
+
+static struct profile *
+read_text(const char *text)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_memory(&format_speedscope, text,
+	                                      strlen(text), &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	check_tree(profile);
+	return profile;
+}
+
+static void
+expect_error(const char *text, const char *expected)
+{
+	struct error error = { 0 };
+
+	assert_null(read_memory(&format_speedscope, text, strlen(text),
+	                        &error));
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+}
+
+/* Texts of one profile, whose keys come in this order. */
+static void
+speedscope_takes_keys_in_any_order(void **state)
+{
+	static const char *const texts[] = {
+		"{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"name\":"
+		"\"t\",\"unit\":\"milliseconds\",\"samples\":[[0,1],[0],[0,1]],"
+		"\"weights\":[1.5,2,0.25]}]}",
+		"{\"profiles\":[{\"weights\":[1.5,2,0.25],\"samples\":[[0,1],"
+		"[0],[0,1]],\"unit\":\"milliseconds\",\"type\":\"sampled\"}],"
+		FRAMES "}",
+		"{\"profiles\":[{\"samples\":[[0,1],[0],[0,1]],\"weights\":"
+		"[1.5,2,0.25],\"unit\":\"milliseconds\"}],\"x\":[{\"y\":1}],"
+		FRAMES "}",
+		"{" FRAMES ",\"profiles\":[{\"unit\":\"milliseconds\","
+		"\"weights\":[1.5,2,0.25],\"samples\":[[0,1],[0],[0,1]]}]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_text(texts[i]);
+
+		assert_int_equal(profile->n_resources, 1);
+		assert_string_equal(profile->resources[0].name, "time");
+		assert_string_equal(profile->resources[0].gtick, "nanosecond");
+		assert_int_equal(hits_of(profile, 0, "main"), 2000000);
+		assert_int_equal(hits_of(profile, 0, "main;f"), 1750000);
+		assert_int_equal(sample_tree_samples(profile->tree, 0, 1), 2);
+		assert_int_equal(profile->locations[0].line, 7);
+		assert_int_equal(profile->n_sections, 0);
+		assert_int_equal(profile->n_warnings, 0);
+		profile_free(profile);
+	}
+}
+
+static void
+speedscope_charges_events_to_the_innermost_frame(void **state)
+{
+	static const char *const texts[] = {
+		"{" FRAMES ",\"profiles\":[{\"type\":\"evented\",\"unit\":"
+		"\"seconds\",\"startValue\":100,\"endValue\":110,\"events\":["
+		"{\"type\":\"O\",\"frame\":0,\"at\":100.5},"
+		"{\"type\":\"O\",\"frame\":1,\"at\":101},"
+		"{\"at\":103,\"type\":\"C\",\"frame\":1},"
+		"{\"type\":\"O\",\"frame\":1,\"at\":103.000000001},"
+		"{\"type\":\"C\",\"frame\":1,\"at\":104},"
+		"{\"type\":\"C\",\"frame\":0,\"at\":104},"
+		"{\"type\":\"O\",\"frame\":2,\"at\":109},"
+		"{\"type\":\"C\",\"frame\":2,\"at\":110}]}]}",
+		"{\"profiles\":[{\"events\":["
+		"{\"type\":\"O\",\"frame\":0,\"at\":100.5},"
+		"{\"type\":\"O\",\"frame\":1,\"at\":101},"
+		"{\"type\":\"C\",\"frame\":1,\"at\":103},"
+		"{\"type\":\"O\",\"frame\":1,\"at\":103.000000001},"
+		"{\"type\":\"C\",\"frame\":1,\"at\":104},"
+		"{\"type\":\"C\",\"frame\":0,\"at\":104},"
+		"{\"type\":\"O\",\"frame\":2,\"at\":109},"
+		"{\"type\":\"C\",\"frame\":2,\"at\":110}],"
+		"\"unit\":\"seconds\"}]," FRAMES "}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_text(texts[i]);
+
+		assert_int_equal(hits_of(profile, 0, "main"), 500000001);
+		assert_int_equal(hits_of(profile, 0, "main;f"), 2999999999);
+		assert_int_equal(hits_of(profile, 0, "g"), 1000000000);
+		profile_free(profile);
+	}
+}
+
+static void
+speedscope_profiles_are_threads_and_units_resources(void **state)
+{
+	struct profile *profile = read_text("{\"profiles\":["
+	    "{\"name\":\"one\",\"unit\":\"bytes\",\"samples\":[[0]],"
+	    "\"weights\":[12884901888]},"
+	    "{\"name\":\"two\",\"unit\":\"none\",\"samples\":[[0,1],[]],"
+	    "\"weights\":[3,1.5]},"
+	    "{\"name\":\"none\",\"unit\":\"none\",\"samples\":[],"
+	    "\"weights\":[]},"
+	    "{\"name\":\"last\",\"unit\":\"bytes\",\"samples\":[[0]],"
+	    "\"weights\":[1]}]," FRAMES "}");
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].name, "bytes");
+	assert_string_equal(profile->resources[1].name, "samples");
+	assert_int_equal(hits_of(profile, 0, "main"), 12884901889);
+	assert_int_equal(hits_of(profile, 1, "main;f"), 3);
+	assert_int_equal(hits_of(profile, 1, "[no stack]"), 2);
+	assert_int_equal(profile->n_sections, 3);
+	assert_string_equal(profile->threads[1].name, "two");
+	assert_string_equal(profile->threads[
+	    profile->sections[2].thread].name, "last");
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "1 weights were no"));
+	profile_free(profile);
+}
+
+/* What export speedscope writes. */
+static void
+speedscope_profiles_of_our_own_are_resources(void **state)
+{
+	struct profile *profile = read_text("{\"exporter\":\"cpprof\","
+	    FRAMES ",\"profiles\":[{\"name\":\"cpu\",\"unit\":"
+	    "\"microseconds\",\"samples\":[[0,1]],\"weights\":[30]},"
+	    "{\"name\":\"faults\",\"unit\":\"none\",\"samples\":[[0,1],[2]],"
+	    "\"weights\":[4,5]}]}");
+
+	(void)state;
+	assert_int_equal(profile->n_resources, 2);
+	assert_string_equal(profile->resources[0].gtick, "microsecond");
+	assert_string_equal(profile->resources[1].name, "faults");
+	assert_int_equal(hits_of(profile, 0, "main;f"), 30);
+	assert_int_equal(hits_of(profile, 1, "main;f"), 4);
+	assert_int_equal(hits_of(profile, 1, "g"), 5);
+	assert_int_equal(profile->tree->n_nodes, 3);
+	assert_int_equal(profile->n_sections, 0);
+	profile_free(profile);
+}
+
+#define PROFILE(body) "{" FRAMES ",\"profiles\":[{\"unit\":\"none\"," body "}]}"
+
+static void
+speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "{" FRAMES ",\"profiles\":[]}", "in: no samples in it" },
+		{ "[]", "in: 0x0: expected an object" },
+		{ PROFILE("\"samples\":[[0,3]],\"weights\":[1]"),
+		  "in: 0x80: frame 3 of 3" },
+		{ "{\"profiles\":[{\"unit\":\"none\",\"samples\":[[7],[2]],"
+		  "\"weights\":[1,1]}]," FRAMES "}",
+		  "in: 0x28: frame 7 of 3" },
+		{ PROFILE("\"samples\":[[-1]],\"weights\":[1]"),
+		  "in: 0x7e: expected the number of a frame" },
+		{ PROFILE("\"samples\":[0],\"weights\":[1]"),
+		  "in: 0x7d: expected a sample" },
+		{ PROFILE("\"samples\":[[0]],\"weights\":[-1]"),
+		  "a negative weight" },
+		{ PROFILE("\"samples\":[[0]],\"weights\":[1,2]"),
+		  "a weight more than there are samples, 1" },
+		{ PROFILE("\"samples\":[[0],[1]],\"weights\":[1]"),
+		  "2 samples have 1 weights" },
+		{ PROFILE("\"weights\":[1],\"samples\":[[0],[1]]"),
+		  "2 samples have 1 weights" },
+		{ PROFILE("\"samples\":[[0]]"), "1 samples have 0 weights" },
+		{ PROFILE("\"samples\":[[0],[1]],\"weights\":["
+		          "9223372036854775807,9223372036854775807,3]"),
+		  "a weight more than" },
+		{ PROFILE("\"samples\":[[0],[1],[1]],\"weights\":["
+		          "9223372036854775807,9223372036854775807,3]"),
+		  "the sum of hits passes 64 bits" },
+		{ PROFILE("\"samples\":[[0]],\"weights\":[1e30]"),
+		  "a weight that passes 63 bits" },
+		{ "{" FRAMES ",\"profiles\":[{\"samples\":[[0]],"
+		  "\"weights\":[1]}]}", "the profile has no unit" },
+		{ "{" FRAMES ",\"profiles\":[{\"unit\":\"hours\"}]}",
+		  "in: 0x6b: expected a unit" },
+		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0}]"),
+		  "in: 0x7c: expected an event with" },
+		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},"
+		          "{\"type\":\"C\",\"frame\":1,\"at\":6}]"),
+		  "in: 0x9a: the end of frame 1" },
+		{ PROFILE("\"events\":[{\"type\":\"C\",\"frame\":0,"
+		          "\"at\":5}]"), "the end of frame 0" },
+		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},"
+		          "{\"type\":\"C\",\"frame\":0,\"at\":4}]"),
+		  "an event before the one in front" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		expect_error(cases[i].text, cases[i].error);
+}
+
+static void
+speedscope_cut_at_every_byte_keeps_what_is_whole(void **state)
+{
+	static const char text[] = "{\"profiles\":[{\"unit\":\"none\","
+	    "\"samples\":[[0,1],[0],[2]],\"weights\":[1,20,3]},{\"unit\":"
+	    "\"none\",\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},"
+	    "{\"type\":\"C\",\"frame\":0,\"at\":9}]}]," FRAMES "}";
+	const char *weights = strstr(text, "[1,20");
+	struct error error = { 0 };
+	struct profile *profile;
+
+	(void)state;
+	cut_at_every_byte(&format_speedscope, text, sizeof text - 1);
+	/* The second weight may be one of more digits. */
+	profile = read_memory(&format_speedscope, text,
+	                      (size_t)(weights - text) + 4, &error);
+	assert_non_null(profile);
+	assert_non_null(strstr(profile->warnings[0], "cut off"));
+	assert_non_null(strstr(profile->warnings[0], "names"));
+	assert_int_equal(hits_of(profile, 0, "[frame 0];[frame 1]"), 1);
+	assert_int_equal(hits_of(profile, 0, "[frame 0]"), 0);
+	profile_free(profile);
+}
+
+static void
+speedscope_warns_of_frames_that_stay_open(void **state)
+{
+	struct profile *profile = read_text("{" FRAMES ",\"profiles\":[{"
+	    "\"unit\":\"none\",\"endValue\":9,\"events\":["
+	    "{\"type\":\"O\",\"frame\":0,\"at\":1},"
+	    "{\"type\":\"O\",\"frame\":1,\"at\":3}]}]}");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "main;f"), 6);
+	assert_int_equal(hits_of(profile, 0, "main"), 2);
+	assert_non_null(strstr(profile->warnings[0],
+	                       "no event closes 2 of the frames"));
+	profile_free(profile);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(speedscope_takes_keys_in_any_order),
+		cmocka_unit_test(
+		    speedscope_charges_events_to_the_innermost_frame),
+		cmocka_unit_test(
+		    speedscope_profiles_are_threads_and_units_resources),
+		cmocka_unit_test(speedscope_profiles_of_our_own_are_resources),
+		cmocka_unit_test(
+		    speedscope_refuses_what_does_not_fit_with_its_offset),
+		cmocka_unit_test(
+		    speedscope_cut_at_every_byte_keeps_what_is_whole),
+		cmocka_unit_test(speedscope_warns_of_frames_that_stay_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
