@@ -13,6 +13,7 @@
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
 #define FAR ((uint64_t)1 << 32)	/* more than a stack */
 #define LEAF_SIZE 4096		/* of functions without frames, from their start */
+#define NEAR ((uint64_t)1 << 28)	/* within one cache of code made at run time */
 
 /* Where a walk is. */
 struct walk {
@@ -23,6 +24,7 @@ struct walk {
 	size_t candidate;	/* remembered frames not yet passed */
 	bool is_marked;		/* came here by the stack's mark */
 	bool in_trampoline;	/* and is of no use */
+	bool is_entered;	/* at code that was returned to without a call */
 	struct registers registers;	/* as far as known; see `known` */
 	const void *context;
 	bool careful;		/* all registers are followed */
@@ -376,6 +378,40 @@ is_elsewhere(struct walk *walk)
 }
 
 /*
+ * Whether code outside all modules lies there, near where the walk is: in the
+ * same cache of code made at run time.
+ */
+static bool
+is_made_nearby(struct walk *walk, uint64_t address)
+{
+	struct dl_find_object object;
+	void *code = (void *)(uintptr_t)address;
+
+	return address - walk->address + NEAR < 2 * NEAR &&
+	    _dl_find_object((void *)(uintptr_t)walk->address, &object) != 0 &&
+	    _dl_find_object(code, &object) != 0 &&
+	    !readable_own(&walk->unwinder->readable, address) &&
+	    readable_range(&walk->unwinder->readable, address, 8);
+}
+
+/*
+ * Interpreters made at run time (Java's) jump to a function and have it return
+ * to where they dispatch from, behind no call.  So such an address counts if
+ * the frame further out has one, too, or one behind a call.
+ */
+static bool
+is_dispatched(struct walk *walk, uint64_t fp, uint64_t ra)
+{
+	struct readable *readable = &walk->unwinder->readable;
+	uint64_t next;
+
+	return fp > walk->fp && fp % 8 == 0 && readable_own(readable, fp + 8) &&
+	    is_made_nearby(walk, ra) && readable_word(readable, fp + 8, &next) &&
+	    (is_return_address(walk->unwinder, next) ||
+	    is_made_nearby(walk, next));
+}
+
+/*
  * Whether these are what a frame has saved: a return address, or what a stack
  * of the program's own making begins with, which is nothing or where to go from
  * there.
@@ -387,9 +423,12 @@ ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
 
 	if (ra == 0)
 		return !walk->exact && fp == 0;
-	return is_return_address(unwinder, ra) || (fp == 0 &&
+	if (is_return_address(unwinder, ra) || (fp == 0 &&
 	    !readable_own(&unwinder->readable, walk->fp) &&
-	    traits_is_code(ra));
+	    traits_is_code(ra)))
+		return true;
+	walk->is_entered = is_dispatched(walk, fp, ra);
+	return walk->is_entered;
 }
 
 /*
@@ -432,14 +471,17 @@ static enum step
 step_by_guess(struct walk *walk, struct frame *frame)
 {
 	struct unwinder *unwinder = walk->unwinder;
+	const bool is_entered = walk->is_entered;
 	uint64_t ra, fp, cfa;
 
+	walk->is_entered = false;
 	if (!walk->exact && returns_from_signal(walk)) {
 		make_exact(walk, frame);
 		frame->flags |= FRAME_UNCHECKED;
 		return go_to_context(walk, walk->sp);
 	}
-	if (!walk->exact && !is_return_address(unwinder, walk->address + 1))
+	if (!walk->exact && !is_entered &&
+	    !is_return_address(unwinder, walk->address + 1))
 		return step_uncalled(walk, frame, false);
 	/* The loader's start, which calls constructors; psABI 3.4.1. */
 	if (!walk->exact && walk->fp == 0 &&
@@ -515,7 +557,8 @@ start_walk(struct walk *walk)
 	walk->fp = walk->registers.value[ARCH_FRAME];
 	walk->exact = true;
 	walk->candidate = walk->careful ? 0 : walk->unwinder->stack.n;
-	walk->is_marked = walk->in_trampoline = walk->unwinds = false;
+	walk->is_marked = walk->in_trampoline = walk->unwinds =
+	    walk->is_entered = false;
 	walk->unwinder->fresh.n = 0;
 }
 

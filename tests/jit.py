@@ -157,6 +157,18 @@ def check_without_names():
     check("as long as it is there", "[jit]" in hits, hits)
 
 
+def check_dispatched():
+    """No call lies before the addresses that interpreters return to."""
+    pid, share = run("dispatched", "map", "dispatch")
+    remove(pid)
+    hits, total = functions("dispatched")
+    check("stacks through an interpreter's dispatch are whole",
+          hits.get("main", 0) > 0.98 * total and
+          hits.get("[partial]", 0) < 0.02 * total, hits)
+    check("and what it runs has its share",
+          abs(hits["made::three quarters"] / total - share) < 0.1, hits)
+
+
 def check_named_again():
     """Names that are kept stay when a process has sampled more since."""
     pid, _ = run("again", "map")
@@ -216,6 +228,7 @@ def main():
         check_dump()
         check_none()
         check_without_names()
+        check_dispatched()
         check_named_again()
         check_two_processes()
         check_node()

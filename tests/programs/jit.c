@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jit.c -- runs code that it makes itself, and tells of it as it is asked to.
  *
- * jit WORDS...: map writes /tmp/perf-PID.map, dump ./jit-PID.dump; MS the time
- * to run for, of which three quarters belong to one function and one to
- * another.  Prints what was the case by its own clock.
+ * jit WORDS...: map writes /tmp/perf-PID.map, dump ./jit-PID.dump; dispatch
+ * enters the functions as interpreters do, without a call; MS the time to run
+ * for, of which three quarters belong to one function and one to another.
+ * Prints what was the case by its own clock.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +38,22 @@ make_loop(unsigned char *code, uint64_t n)
 	memcpy(code + sizeof head, &n, sizeof n);
 	memcpy(code + sizeof head + sizeof n, tail, sizeof tail);
 	return sizeof head + sizeof n + sizeof tail;
+}
+
+/* Jumps to a function, which returns to behind the jump. */
+static void
+make_dispatcher(unsigned char *code, const unsigned char *to)
+{
+	static const unsigned char head[] = { 0x55, 0x48, 0x89, 0xe5,
+		0x48, 0x8d, 0x05, 21, 0, 0, 0,	/* lea back(%rip), %rax */
+		0x50, 0x48, 0xb8 };
+	static const unsigned char tail[] = { 0xff, 0xe0,
+		0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+		0x5d, 0xc3 };			/* back */
+
+	memcpy(code, head, sizeof head);
+	memcpy(code + sizeof head, &to, sizeof to);
+	memcpy(code + sizeof head + sizeof to, tail, sizeof tail);
 }
 
 static void
@@ -92,6 +109,7 @@ int
 main(int argc, char **argv)
 {
 	uint64_t wanted = 300, n[2] = { 0 }, begin, at;
+	size_t entry = 0;
 	unsigned char *code = mmap(NULL, 8192,
 	    PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 	    -1, 0);
@@ -101,8 +119,14 @@ main(int argc, char **argv)
 		return 3;
 	size = make_loop(code, 300000);
 	make_loop(code + 4096, 100000);
+	for (size_t i = 0; i < 8192; i += 4096) {
+		make_dispatcher(code + i + 1024, code + i);
+		make_dispatcher(code + i + 2048, code + i + 1024);
+	}
 	for (int i = 1; i < argc; i++)
-		if (argv[i][0] >= '0' && argv[i][0] <= '9')
+		if (strcmp(argv[i], "dispatch") == 0)
+			entry = 2048;
+		else if (argv[i][0] >= '0' && argv[i][0] <= '9')
 			wanted = strtoul(argv[i], NULL, 10);
 		else
 			tell(argv[i], code, code + 4096, size);
@@ -110,9 +134,9 @@ main(int argc, char **argv)
 	while (at - begin < wanted * 1000000) {
 		uint64_t middle;
 
-		((function *)(uintptr_t)code)();
+		((function *)(uintptr_t)(code + entry))();
 		middle = cpu_ns();
-		((function *)(uintptr_t)(code + 4096))();
+		((function *)(uintptr_t)(code + 4096 + entry))();
 		n[0] += middle - at;
 		at = cpu_ns();
 		n[1] += at - middle;
