@@ -646,6 +646,205 @@ perf_data_unpacks_records_that_are_cut_anywhere(void **state)
 	profile_free(profile);
 }
 
+/* ---- packed records of the second kind, as perf writes them ---- */
+
+static unsigned char large[1 << 20];	/* a pipe, longer than a buffer */
+static size_t n_large;
+
+static void
+put_large(const void *bytes, size_t n)
+{
+	assert_true(n <= sizeof large - n_large);
+	memcpy(large + n_large, bytes, n);
+	n_large += n;
+}
+
+static void
+put_packed_header(uint64_t size, uint64_t n)
+{
+	struct buffer header = { .n = 0 };
+
+	buffer_number(&header, PERF_COMPRESSED2, 4);
+	buffer_number(&header, 0, 2);
+	buffer_number(&header, (uint16_t)size, 2);
+	buffer_number(&header, n, 8);
+	put_large(header.bytes, header.n);
+}
+
+/*
+ * Makes a pipe of packed[n] as perf 6.16 does of what it packs at once: pieces
+ * with a header each, then zeros if the size fits into 16 bits.
+ */
+static void
+put_packed(const char *packed, size_t n)
+{
+	const size_t most = 65519;
+	size_t total = n + 16 * ((n + most - 1) / most);
+	uint64_t size = (total + 7) & ~(uint64_t)7;
+
+	for (size_t i = 0; i < n; i += most) {
+		size_t piece = n - i < most ? n - i : most;
+
+		if (i == 0)
+			put_packed_header(size, total - 16);
+		else
+			put_packed_header(16 + piece, UINT64_MAX / 3);
+		put_large(packed + i, piece);
+	}
+	if (size <= UINT16_MAX)
+		put_large("\0\0\0\0\0\0\0", (size_t)size - total);
+}
+
+/* Packed: a sample, so much that cannot be made smaller, and another sample. */
+static size_t
+pack(char *packed, size_t size, size_t n_noise)
+{
+	struct buffer *plain = calloc(1, sizeof *plain);
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_outBuffer out = { packed, size, 0 };
+	unsigned seed = 1;
+
+	for (int i = 0; i < 3; i++) {
+		ZSTD_inBuffer in = { plain->bytes, 0, 0 };
+
+		plain->n = 0;
+		while (i == 1 && n_noise > 0) {	/* records that say nothing */
+			size_t n = n_noise < 50000 ? n_noise : 50000;
+			size_t begin;
+
+			plain->n = 0;
+			begin = begin_record(plain, 5, 0);
+			for (size_t j = 8; j < n; j++)
+				buffer_number(plain, (seed = seed * 1103515245
+				    + 12345) >> 16, 1);
+			end_record(plain, begin);
+			n_noise -= n;
+			in = (ZSTD_inBuffer){ plain->bytes, plain->n, 0 };
+			assert_int_equal(ZSTD_compressStream2(context, &out,
+			    &in, ZSTD_e_flush), 0);
+		}
+		if (i != 1)
+			put_sample(plain, 5, 7, CHAIN(0x400010), 2);
+		in = (ZSTD_inBuffer){ plain->bytes, i != 1 ? plain->n : 0, 0 };
+		assert_int_equal(ZSTD_compressStream2(context, &out, &in,
+		    i < 2 ? ZSTD_e_flush : ZSTD_e_end), 0);
+	}
+	ZSTD_freeCCtx(context);
+	free(plain);
+	return out.pos;
+}
+
+static void
+begin_large(void)
+{
+	struct buffer buffer;
+
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	n_large = 0;
+	put_large(buffer.bytes, buffer.n);
+}
+
+static void
+expect_two_samples(void)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_memory(&format_perf_data, large,
+	                                      n_large, &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 20);
+	assert_int_equal(profile->n_warnings, 1);	/* "a" is not there */
+	profile_free(profile);
+}
+
+static void
+perf_data_passes_over_zeros_behind_packed_records(void **state)
+{
+	char packed[4096];
+	size_t n = pack(packed, sizeof packed, 0);
+
+	(void)state;
+	assert_int_not_equal((16 + n) % 8, 0);
+	begin_large();
+	put_packed(packed, n);
+	expect_two_samples();
+	begin_large();
+	for (size_t i = 0; i < n; i += 13)
+		put_packed(packed + i, n - i < 13 ? n - i : 13);
+	expect_two_samples();
+}
+
+static void
+perf_data_unpacks_more_than_a_header_can_say(void **state)
+{
+	char *packed = malloc(sizeof large);
+	size_t sizes[] = { 65300, 200000, 65519 * 3 };
+
+	(void)state;
+	assert_non_null(packed);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t n = pack(packed, sizeof large, sizes[i]);
+
+		/* The first is one whose size, padded, is 65,536. */
+		while (i == 0 && n + 16 < 65529)
+			n = pack(packed, sizeof large, ++sizes[i]);
+		assert_true(i > 0 || n + 16 <= 65535);
+		begin_large();
+		put_packed(packed, n);
+		expect_two_samples();
+	}
+	free(packed);
+}
+
+/* As with --aio: what should say how much there is says anything. */
+static void
+perf_data_unpacks_records_that_do_not_say_how_much(void **state)
+{
+	const uint64_t said[] = { 0, 1, 65536, UINT64_MAX, UINT64_MAX - 16,
+		UINT64_MAX / 2 };
+	char packed[4096];
+	size_t n = pack(packed, sizeof packed, 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+		begin_large();
+		for (size_t j = 0; j < n; j += 13) {
+			size_t piece = n - j < 13 ? n - j : 13;
+
+			put_packed_header(16 + piece, said[i]);
+			put_large(packed + j, piece);
+		}
+		expect_two_samples();
+	}
+}
+
+static void
+perf_data_refuses_packed_records_that_do_not_fit(void **state)
+{
+	struct error error = { 0 };
+	char *packed = malloc(sizeof large);
+	size_t n = pack(packed, sizeof large, 200000), begin;
+
+	(void)state;
+	begin_large();
+	begin = n_large;
+	put_packed(packed, n);
+	large[begin + 16 + 65519] = PERF_SAMPLE;	/* the second header */
+	assert_null(read_memory(&format_perf_data, large, n_large, &error));
+	assert_non_null(strstr(error.text, "expected a second header"));
+	begin_large();
+	begin = n_large;
+	put_packed(packed, n);
+	large[begin + 16 + 65519 + 6] = 17;	/* its size */
+	large[begin + 16 + 65519 + 7] = 0;
+	error.is_set = false;
+	assert_null(read_memory(&format_perf_data, large, n_large, &error));
+	assert_non_null(strstr(error.text, "expected a second header"));
+	free(packed);
+}
+
 static void
 perf_data_asks_the_map_that_a_runtime_wrote(void **state)
 {
@@ -827,6 +1026,13 @@ main(void)
 		cmocka_unit_test(perf_data_walks_stacks_of_x86_64_alone),
 		cmocka_unit_test(
 		    perf_data_unpacks_records_that_are_cut_anywhere),
+		cmocka_unit_test(
+		    perf_data_passes_over_zeros_behind_packed_records),
+		cmocka_unit_test(perf_data_unpacks_more_than_a_header_can_say),
+		cmocka_unit_test(
+		    perf_data_unpacks_records_that_do_not_say_how_much),
+		cmocka_unit_test(
+		    perf_data_refuses_packed_records_that_do_not_fit),
 		cmocka_unit_test(perf_data_asks_the_map_that_a_runtime_wrote),
 		cmocka_unit_test(
 		    perf_data_refuses_what_does_not_fit_with_its_offset),

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "src/formats/perf/perf_input.h"
+#include "src/formats/perf/perf_unpacker.h"
 
 /* ---- records ---- */
 
@@ -44,6 +45,13 @@ read_records(struct perf_input *input, const unsigned char *bytes, size_t size,
 		struct perf_record record = perf_record_at(bytes + at,
 		                                           offset + at);
 
+		if (record.type == PERF_COMPRESSED2) {
+			if (size - at < PERF_PACKED_HEADER_SIZE) {
+				*wanted = PERF_PACKED_HEADER_SIZE;
+				break;
+			}
+			record.size = perf_unpacker_size(&record);
+		}
 		if (record.size < PERF_HEADER_SIZE)
 			return perf_input_fail(input, record.offset,
 			    "expected a record of 8 bytes or more", error);

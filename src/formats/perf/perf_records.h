@@ -16,7 +16,7 @@ enum { PERF_HEADER_SIZE = 8, PERF_RECORD_SIZE_MAX = 65535 };
 struct perf_record {
 	uint32_t type;
 	uint16_t misc;
-	uint16_t size;			/* with these eight bytes */
+	uint32_t size;			/* with these eight bytes */
 	const unsigned char *bytes;	/* [size] */
 	uint64_t offset;		/* in the file, for errors */
 };

@@ -6,13 +6,19 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "src/base/bytes.h"
 #include "src/base/memory.h"
 
-enum { ROOM = 1 << 18 };	/* some of the largest records */
+enum {
+	ROOM = 1 << 18,			/* some of the largest records */
+	PACKED_MAX = 1 << 28,		/* bytes that perf packs at once */
+	PIECE_MAX = 65519,		/* of these behind one header */
+};
 
 struct perf_unpacker {
 	ZSTD_DStream *stream;
-	ZSTD_inBuffer in;
+	ZSTD_inBuffer in;	/* a piece of the record */
+	struct bytes rest;	/* what comes behind it */
 	uint64_t offset;	/* of the record that is being unpacked */
 	size_t begin, end;	/* unpacked and not yet given */
 	unsigned char room[ROOM];
@@ -44,20 +50,82 @@ perf_unpacker_free(struct perf_unpacker *unpacker)
 	free(unpacker);
 }
 
+/* Bytes with a header and zeros behind them. */
+static uint64_t
+padded(uint64_t n)
+{
+	return (PERF_PACKED_HEADER_SIZE + n + 7) & ~(uint64_t)7;
+}
+
+/* How many bytes a PERF_COMPRESSED2 record says that it holds. */
+static uint64_t
+packed_size(const struct perf_record *record)
+{
+	struct bytes in = bytes_of(record->bytes, PERF_PACKED_HEADER_SIZE);
+
+	bytes_take(&in, PERF_HEADER_SIZE);
+	return bytes_number(&in, 8);
+}
+
+uint32_t
+perf_unpacker_size(const struct perf_record *record)
+{
+	uint64_t n = packed_size(record);
+
+	return n <= PACKED_MAX && padded(n) > UINT16_MAX &&
+	    (uint16_t)padded(n) == record->size ?
+	    (uint32_t)(PERF_PACKED_HEADER_SIZE + n) : record->size;
+}
+
 void
 perf_unpacker_feed(struct perf_unpacker *unpacker,
                    const struct perf_record *record)
 {
-	size_t skipped = PERF_HEADER_SIZE;
+	size_t begin = PERF_HEADER_SIZE, end = record->size;
 
-	/* The second version has the number of bytes in front. */
 	if (record->type == PERF_COMPRESSED2)
-		skipped += 8;
-	if (skipped > record->size)
-		skipped = record->size;
+		begin = PERF_PACKED_HEADER_SIZE;
+	if (begin > end) {
+		begin = end;
+	} else if (record->type == PERF_COMPRESSED2) {
+		uint64_t n = packed_size(record);
+
+		if (n <= end - begin && padded(n) == end)
+			end = begin + (size_t)n;
+	}
 	unpacker->offset = record->offset;
-	unpacker->in = (ZSTD_inBuffer){ record->bytes + skipped,
-		record->size - skipped, 0 };
+	unpacker->in = (ZSTD_inBuffer){ "", 0, 0 };
+	unpacker->rest = bytes_of(record->bytes + begin, end - begin);
+}
+
+/* Goes on to the next piece; whether there is one, or -1. */
+static int
+next_piece(struct perf_unpacker *unpacker, struct error *error)
+{
+	struct bytes *rest = &unpacker->rest;
+	size_t size = rest->size - rest->offset;
+
+	if (size == 0)
+		return 0;
+	if (rest->offset > 0) {		/* behind a first piece */
+		const unsigned char *bytes = bytes_take(rest,
+		    PERF_PACKED_HEADER_SIZE);
+		struct perf_record record = { 0 };
+
+		if (bytes != NULL)
+			record = perf_record_at(bytes, 0);
+		if (record.type != PERF_COMPRESSED2 ||
+		    record.size < PERF_PACKED_HEADER_SIZE)
+			return error_set(error, "expected a second header in "
+			                 "what was packed");
+		size = record.size - PERF_PACKED_HEADER_SIZE;
+	} else if (size > PIECE_MAX) {
+		size = PIECE_MAX;
+	}
+	unpacker->in = (ZSTD_inBuffer){ bytes_take(rest, size), size, 0 };
+	if (bytes_failed(rest))
+		return error_set(error, "expected %zu packed bytes", size);
+	return 1;
 }
 
 /* Unpacks some more behind what there is; whether anything came, or -1. */
@@ -100,6 +168,8 @@ perf_unpacker_next(struct perf_unpacker *unpacker, struct perf_record *record,
 			}
 		}
 		got = unpack_some(unpacker, error);
+		if (got == 0)
+			got = next_piece(unpacker, error);
 		if (got <= 0)
 			return got;
 	}

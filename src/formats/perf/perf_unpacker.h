@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_unpacker.h -- records that perf packed with zstd.
  *
- * All such records of a file hold one stream, cut anywhere.
+ * All such records of a file hold one stream, cut anywhere.  Those of type
+ * PERF_COMPRESSED2, since Linux 6.16, say how much of it they hold, so that
+ * zeros up to a multiple of 8 can follow.  When what is packed passes 65,519
+ * bytes, perf goes on behind it with a header of its own, but the first header
+ * says the size of all in its 16 bits, and no zeros follow.  With --aio perf
+ * does not say how much there is, and no zeros follow.
+ * Source: linux 6.19, tools/perf/builtin-record.c, record__pushfn, and
+ * tools/perf/util/zstd.c.
  */
 #ifndef CPPROF_FORMATS_PERF_UNPACKER_H
 #define CPPROF_FORMATS_PERF_UNPACKER_H
 
+#include <stdint.h>
+
 #include "src/base/error.h"
 #include "src/formats/perf/perf_records.h"
+
+/* How much of a PERF_COMPRESSED2 record says how large it is. */
+enum { PERF_PACKED_HEADER_SIZE = 16 };
 
 struct perf_unpacker;
 
@@ -16,7 +28,13 @@ struct perf_unpacker *perf_unpacker_new(struct error *error);
 void perf_unpacker_free(struct perf_unpacker *unpacker);
 
 /*
- * Takes a PERF_COMPRESSED record, which must stay until its records have been
+ * How many bytes a PERF_COMPRESSED2 record has in the file, of which
+ * PERF_PACKED_HEADER_SIZE are there.
+ */
+uint32_t perf_unpacker_size(const struct perf_record *record);
+
+/*
+ * Takes a PERF_COMPRESSED or PERF_COMPRESSED2 record, which must stay until its records have been
  * asked for.
  */
 void perf_unpacker_feed(struct perf_unpacker *unpacker,
