@@ -816,6 +816,7 @@ perf_data_unpacks_records_that_do_not_say_how_much(void **state)
 			put_packed_header(16 + piece, said[i]);
 			put_large(packed + j, piece);
 		}
+		put_packed_header(16, UINT64_MAX);
 		expect_two_samples();
 	}
 }
