@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "src/formats/perf/perf_deferred.h"
 #include "src/formats/perf/perf_records.h"
 
 extern const struct format format_perf_data;
@@ -125,10 +126,10 @@ put_fork(struct buffer *buffer, uint32_t pid, uint32_t parent, uint64_t time)
 	end_record(buffer, begin);
 }
 
-/* chain: innermost first, up to 0. */
-static void
-put_sample(struct buffer *buffer, uint64_t id, uint32_t pid,
-           const uint64_t *chain, uint64_t time)
+/* chain: innermost first, up to 0.  Where the record begins, to go on. */
+static size_t
+put_sample_of(struct buffer *buffer, uint64_t id, uint32_t pid, uint32_t tid,
+              uint64_t ip, const uint64_t *chain, uint64_t time)
 {
 	size_t begin = begin_record(buffer, PERF_SAMPLE, mode);
 	size_t n = 0;
@@ -136,15 +137,23 @@ put_sample(struct buffer *buffer, uint64_t id, uint32_t pid,
 	while (chain[n] != 0)
 		n++;
 	buffer_number(buffer, id, 8);
-	buffer_number(buffer, chain[0], 8);
+	buffer_number(buffer, ip, 8);
 	buffer_number(buffer, pid, 4);
-	buffer_number(buffer, pid, 4);
+	buffer_number(buffer, tid, 4);
 	buffer_number(buffer, time, 8);
 	buffer_number(buffer, 10, 8);
 	buffer_number(buffer, n, 8);
 	for (size_t i = 0; i < n; i++)
 		buffer_number(buffer, chain[i], 8);
 	end_record(buffer, begin);
+	return begin;
+}
+
+static void
+put_sample(struct buffer *buffer, uint64_t id, uint32_t pid,
+           const uint64_t *chain, uint64_t time)
+{
+	put_sample_of(buffer, id, pid, pid, chain[0], chain, time);
 }
 
 #define CHAIN(...) ((const uint64_t[]){ __VA_ARGS__, 0 })
@@ -296,6 +305,14 @@ perf_data_events_are_resources_and_idle_ones_are_not(void **state)
 	assert_int_equal(hits_of(profile, 1, "[unknown]"), 20);
 	assert_int_equal(sample_tree_samples(profile->tree, 1, 0), 2);
 	profile_free(profile);
+}
+
+static void
+expect_no_warning(const struct profile *profile, const char *text)
+{
+	for (uint32_t i = 0; i < profile->n_warnings; i++)
+		if (strstr(profile->warnings[i], text) != NULL)
+			fail_msg("%s", profile->warnings[i]);
 }
 
 static void
@@ -643,6 +660,231 @@ perf_data_unpacks_records_that_are_cut_anywhere(void **state)
 	profile = read_buffer(&buffer);
 	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 340);
 	assert_int_equal(hits_of(profile, 0, "a+0x1012"), 330);
+	profile_free(profile);
+}
+
+/* ---- call chains that come after their samples ---- */
+
+/* Samples with a cookie for the process's frames; chain: of the kernel. */
+static void
+put_waiting(struct buffer *buffer, uint32_t tid, const uint64_t *chain,
+            uint64_t cookie, uint64_t time)
+{
+	uint64_t whole[20] = { 0 };
+	size_t n = 0;
+
+	for (; chain[n] != 0; n++)
+		whole[n] = chain[n];
+	whole[n++] = PERF_CONTEXT_USER_DEFERRED;
+	whole[n++] = cookie;
+	put_sample_of(buffer, 5, 7, tid, 0x400018, whole, time);
+}
+
+static void
+put_deferred(struct buffer *buffer, uint32_t tid, uint64_t cookie,
+             const uint64_t *chain, uint64_t time)
+{
+	size_t begin = begin_record(buffer, PERF_CALLCHAIN_DEFERRED,
+	                            PERF_MODE_USER), n = 0;
+
+	while (chain[n] != 0)
+		n++;
+	buffer_number(buffer, cookie, 8);
+	buffer_number(buffer, n, 8);
+	for (size_t i = 0; i < n; i++)
+		buffer_number(buffer, chain[i], 8);
+	buffer_number(buffer, 7, 4);
+	buffer_number(buffer, tid, 4);
+	buffer_number(buffer, time, 8);
+	buffer_number(buffer, 5, 8);
+	end_record(buffer, begin);
+}
+
+/* Kernel, then process. */
+#define IN_KERNEL CHAIN(PERF_CONTEXT_KERNEL, 0xffffffff81000010)
+
+static void
+perf_data_joins_deferred_call_chains(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	mode = PERF_MODE_KERNEL;
+	put_waiting(&buffer, 7, IN_KERNEL, 1001, 2);
+	put_waiting(&buffer, 8, IN_KERNEL, 1002, 3);
+	put_waiting(&buffer, 7, IN_KERNEL, 1001, 4);
+	put_round(&buffer);
+	put_deferred(&buffer, 7, 1001, CHAIN(0x400010, 0x400021), 5);
+	put_deferred(&buffer, 8, 1002, CHAIN(PERF_CONTEXT_USER, 0x400030,
+	                                     0x400041), 6);
+	/* Those that come behind, before the thread leaves the kernel. */
+	put_waiting(&buffer, 7, IN_KERNEL, 1001, 7);
+	put_deferred(&buffer, 7, 1001, CHAIN(0x400010, 0x400021), 8);
+	mode = PERF_MODE_USER;
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0,
+	    "a+0x1020;a+0x1010;[kernel]"), 30);
+	assert_int_equal(hits_of(profile, 0,
+	    "a+0x1040;a+0x1030;[kernel]"), 10);
+	assert_int_equal(profile->n_threads, 2);
+	expect_no_warning(profile, "deferred");
+	profile_free(profile);
+}
+
+static void
+perf_data_counts_deferred_call_chains_that_never_came(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	mode = PERF_MODE_KERNEL;
+	put_waiting(&buffer, 7, IN_KERNEL, 1001, 2);	/* an older cookie */
+	put_waiting(&buffer, 7, IN_KERNEL, 1003, 3);
+	put_waiting(&buffer, 9, IN_KERNEL, 1003, 3);	/* another's */
+	put_deferred(&buffer, 7, 1003, CHAIN(0x400010), 4);
+	put_waiting(&buffer, 7, IN_KERNEL, 1005, 5);	/* the end */
+	mode = PERF_MODE_USER;
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "a+0x1010;[kernel]"), 10);
+	assert_int_equal(hits_of(profile, 0, "[kernel]"), 30);
+	expect_warning(profile, "3 samples are without the frames of their "
+	               "process: no deferred call chain came");
+	profile_free(profile);
+}
+
+static void
+perf_data_samples_of_the_process_wait_for_all_their_frames(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	put_waiting(&buffer, 7, CHAIN(0), 1001, 2);
+	put_deferred(&buffer, 7, 1001, CHAIN(0x400018, 0x400021), 3);
+	put_waiting(&buffer, 7, CHAIN(0), 1001, 4);
+	put_waiting(&buffer, 7, CHAIN(0), 1002, 5);
+	put_deferred(&buffer, 7, 1002, CHAIN(0), 6);	/* it has none */
+	put_waiting(&buffer, 7, CHAIN(0), 1003, 7);	/* never comes */
+	/* As perf joins them itself. */
+	put_sample(&buffer, 5, 7, CHAIN(PERF_CONTEXT_KERNEL,
+	    0xffffffff81000010, PERF_CONTEXT_USER_DEFERRED, 0x400030,
+	    0x400041), 8);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "a+0x1020;a+0x1018"), 20);
+	assert_int_equal(hits_of(profile, 0, "a+0x1018"), 20);
+	assert_int_equal(hits_of(profile, 0,
+	    "a+0x1040;a+0x1030;[kernel]"), 10);
+	expect_warning(profile, "1 samples are without the frames of their");
+	profile_free(profile);
+}
+
+static void
+perf_data_keeps_frames_for_their_thread_and_cookie_alone(void **state)
+{
+	struct error error = { 0 };
+	struct perf_deferred *deferred = perf_deferred_new(&error);
+	struct perf_labels found;
+	uint32_t label = 99;
+
+	(void)state;
+	assert_false(perf_deferred_find(deferred, 0, 0, &found));
+	for (uint32_t tid = 0; tid < 1000; tid++) {
+		assert_false(perf_deferred_find(deferred, tid, 5, &found));
+		assert_int_equal(perf_deferred_keep(deferred, tid, 5, &label,
+		                                    1, &error), 0);
+		assert_true(perf_deferred_find(deferred, tid, 5, &found));
+		assert_int_equal(found.labels[0], 99);
+		assert_false(perf_deferred_find(deferred, tid, 6, &found));
+	}
+	perf_deferred_free(deferred);
+}
+
+static void
+perf_data_lets_only_so_many_samples_wait(void **state)
+{
+	struct perf_waiting sample = { .labels = calloc(1 << 20, 4),
+		.n_labels = 1 << 20 }, *taken;
+	struct error error = { 0 };
+	struct perf_deferred *deferred = perf_deferred_new(&error);
+
+	(void)state;
+	for (uint64_t i = 0; i < 20; i++) {
+		sample.cookie = i;
+		assert_int_equal(perf_deferred_wait(deferred, (uint32_t)i % 3,
+		                                    &sample, &error), 0);
+	}
+	for (uint64_t i = 0; i < 5; i++) {
+		taken = perf_deferred_take_oldest(deferred, false);
+		assert_non_null(taken);
+		assert_int_equal(taken->cookie, i);
+		free(taken);
+	}
+	assert_null(perf_deferred_take_oldest(deferred, false));
+	taken = perf_deferred_take(deferred, 1);
+	assert_int_equal(taken->cookie, 7);
+	free(taken);
+	taken = perf_deferred_take_oldest(deferred, true);
+	assert_int_equal(taken->cookie, 5);
+	free(taken);
+	assert_null(perf_deferred_take(deferred, 99));
+	perf_deferred_free(deferred);
+	free(sample.labels);
+}
+
+/* ---- call chains of processors' branches ---- */
+
+static void
+perf_data_takes_the_calls_that_processors_keep(void **state)
+{
+	const uint64_t branches = PERF_BRANCH_CALL_STACK |
+	    PERF_BRANCH_HW_INDEX | PERF_BRANCH_COUNTERS;
+	struct buffer buffer;
+	struct profile *profile;
+	size_t begin;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	begin = begin_record(&buffer, PERF_ATTR, 0);
+	buffer_number(&buffer, 0, 4);
+	buffer_number(&buffer, 96, 4);
+	buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, 10, 8);
+	buffer_number(&buffer, TYPE | PERF_SAMPLE_BRANCH_STACK |
+	              PERF_SAMPLE_STACK_USER, 8);
+	for (int i = 0; i < 5; i++)
+		buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, branches, 8);
+	buffer_number(&buffer, 1, 8);
+	buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, 6, 8);
+	end_record(&buffer, begin);
+	begin = put_sample_of(&buffer, 6, 7, 7, 0x400018,
+	    CHAIN(PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER,
+	          0x400018, 0x400999), 2);
+	buffer_number(&buffer, 2, 8);
+	buffer_number(&buffer, 0, 8);		/* index */
+	buffer_number(&buffer, 0x400020, 8);	/* from, to, flags */
+	buffer_number(&buffer, 0x400010, 8);
+	buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, 0x400030, 8);
+	buffer_number(&buffer, 0x400020, 8);
+	buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, 12345, 8);	/* counters */
+	buffer_number(&buffer, 12345, 8);
+	buffer_number(&buffer, 0, 8);		/* no stack */
+	end_record(&buffer, begin);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0,
+	    "a+0x1030;a+0x1020;a+0x1018;[kernel]"), 10);
 	profile_free(profile);
 }
 
@@ -1027,6 +1269,16 @@ main(void)
 		cmocka_unit_test(perf_data_walks_stacks_of_x86_64_alone),
 		cmocka_unit_test(
 		    perf_data_unpacks_records_that_are_cut_anywhere),
+		cmocka_unit_test(perf_data_joins_deferred_call_chains),
+		cmocka_unit_test(
+		    perf_data_counts_deferred_call_chains_that_never_came),
+		cmocka_unit_test(
+		    perf_data_samples_of_the_process_wait_for_all_their_frames),
+		cmocka_unit_test(
+		    perf_data_keeps_frames_for_their_thread_and_cookie_alone),
+		cmocka_unit_test(perf_data_lets_only_so_many_samples_wait),
+		cmocka_unit_test(
+		    perf_data_takes_the_calls_that_processors_keep),
 		cmocka_unit_test(
 		    perf_data_passes_over_zeros_behind_packed_records),
 		cmocka_unit_test(perf_data_unpacks_more_than_a_header_can_say),

@@ -78,6 +78,7 @@ libcore_a_SOURCES += \
 	src/formats/json/json_probe.c src/formats/json/json_probe.h \
 	src/formats/json/json_reader.c src/formats/json/json_reader.h \
 	src/formats/perf/perf_data.c \
+	src/formats/perf/perf_deferred.c src/formats/perf/perf_deferred.h \
 	src/formats/perf/perf_event.c src/formats/perf/perf_event.h \
 	src/formats/perf/perf_events.c src/formats/perf/perf_events.h \
 	src/formats/perf/perf_features.c src/formats/perf/perf_features.h \

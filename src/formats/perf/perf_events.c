@@ -242,6 +242,25 @@ read_counts(struct bytes *in, uint64_t format, struct perf_sample *sample)
 	sample->counts = take_array(in, sample->n_counts, sample->read_size);
 }
 
+/* PERF_SAMPLE_BRANCH_STACK. */
+static void
+read_branches(struct bytes *in, const struct perf_attr *attr,
+              struct perf_sample *sample)
+{
+	uint64_t n = bytes_number(in, 8);
+	const unsigned char *branches;
+
+	if ((attr->branch_type & PERF_BRANCH_HW_INDEX) != 0)
+		bytes_take(in, 8);
+	branches = take_array(in, n, PERF_BRANCH_SIZE);
+	if ((attr->branch_type & PERF_BRANCH_COUNTERS) != 0)
+		take_array(in, n, 8);
+	if ((attr->branch_type & PERF_BRANCH_CALL_STACK) == 0)
+		return;
+	sample->calls = branches;
+	sample->n_calls = n;
+}
+
 /* Likewise what comes behind the call chain, as far as it is wanted. */
 static void
 read_registers_and_stack(struct bytes *in, const struct perf_attr *attr,
@@ -251,13 +270,8 @@ read_registers_and_stack(struct bytes *in, const struct perf_attr *attr,
 
 	if ((type & PERF_SAMPLE_RAW) != 0)
 		take_array(in, bytes_number(in, 4), 1);
-	if ((type & PERF_SAMPLE_BRANCH_STACK) != 0) {
-		uint64_t n = bytes_number(in, 8);
-
-		if ((attr->branch_type & PERF_BRANCH_HW_INDEX) != 0)
-			bytes_take(in, 8);
-		take_array(in, n, 24);
-	}
+	if ((type & PERF_SAMPLE_BRANCH_STACK) != 0)
+		read_branches(in, attr, sample);
 	if ((type & PERF_SAMPLE_REGS_USER) != 0) {
 		sample->abi = bytes_number(in, 8);
 		if (sample->abi != 0)
@@ -330,4 +344,27 @@ perf_events_read_sample(const struct perf_events *events,
 		return error_set(error, "a sample that is shorter than its "
 		                 "event says");
 	return 0;
+}
+
+int
+perf_events_read_deferred(const struct perf_events *events,
+                          const struct perf_record *record,
+                          struct perf_sample *sample, uint64_t *cookie,
+                          struct error *error)
+{
+	struct bytes in = bytes_of(record->bytes, record->size);
+	const struct perf_attr *attr = events->attrs;
+
+	*sample = (struct perf_sample){ .has_chain = true };
+	bytes_take(&in, PERF_HEADER_SIZE);
+	*cookie = bytes_number(&in, 8);
+	sample->n_chain = bytes_number(&in, 8);
+	sample->chain = take_array(&in, sample->n_chain, 8);
+	if (events->n > 0 && (attr->flags & PERF_ATTR_SAMPLE_ID_ALL) != 0 &&
+	    (attr->sample_type & PERF_SAMPLE_TID) != 0) {
+		sample->pid = (uint32_t)bytes_number(&in, 4);
+		sample->tid = (uint32_t)bytes_number(&in, 4);
+	}
+	return bytes_failed(&in) ?
+	    error_set(error, "expected a deferred call chain") : 0;
 }

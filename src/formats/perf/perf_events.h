@@ -44,6 +44,10 @@ struct perf_sample {
 	const unsigned char *chain;	/* [n_chain] numbers of 8 bytes */
 	uint64_t n_chain;
 	bool has_chain;
+	const unsigned char *calls;	/* [n_calls] branches: calls that have
+					 * not returned, the last one first, of
+					 * the process; as processors keep them */
+	uint64_t n_calls;
 	uint64_t abi;			/* of registers: 0 none, 2 64-bit */
 	const unsigned char *registers;	/* one number for each bit of the
 					 * event's user_registers */
@@ -95,5 +99,14 @@ uint64_t perf_events_time(const struct perf_events *events,
 int perf_events_read_sample(const struct perf_events *events,
                             const struct perf_record *record,
                             struct perf_sample *sample, struct error *error);
+
+/*
+ * Likewise a PERF_CALLCHAIN_DEFERRED record: the thread, the chain and the
+ * cookie of the samples that it belongs to.
+ */
+int perf_events_read_deferred(const struct perf_events *events,
+                              const struct perf_record *record,
+                              struct perf_sample *sample, uint64_t *cookie,
+                              struct error *error);
 
 #endif

@@ -13,6 +13,9 @@
 /* Every record begins so. */
 enum { PERF_HEADER_SIZE = 8, PERF_RECORD_SIZE_MAX = 65535 };
 
+/* A branch of a sample: from, to, flags. */
+enum { PERF_BRANCH_SIZE = 24 };
+
 struct perf_record {
 	uint32_t type;
 	uint16_t misc;
@@ -45,6 +48,7 @@ enum {
 	PERF_SAMPLE = 9,
 	PERF_MMAP2 = 10,
 	PERF_LOST_SAMPLES = 13,
+	PERF_CALLCHAIN_DEFERRED = 22,
 	PERF_KERNEL_END = 64,
 	PERF_ATTR = 64,
 	PERF_TRACING_DATA = 66,
@@ -76,6 +80,7 @@ enum {
 #define PERF_CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define PERF_CONTEXT_KERNEL ((uint64_t)-128)
 #define PERF_CONTEXT_USER ((uint64_t)-512)
+#define PERF_CONTEXT_USER_DEFERRED ((uint64_t)-640)
 #define PERF_CONTEXT_GUEST ((uint64_t)-2048)
 #define PERF_CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
 #define PERF_CONTEXT_GUEST_USER ((uint64_t)-2560)
@@ -106,7 +111,9 @@ enum {
 	PERF_ATTR_INHERIT = 1 << 1,
 	PERF_ATTR_FREQ = 1 << 10,
 	PERF_ATTR_SAMPLE_ID_ALL = 1 << 18,
+	PERF_BRANCH_CALL_STACK = 1 << 11,
 	PERF_BRANCH_HW_INDEX = 1 << 17,
+	PERF_BRANCH_COUNTERS = 1 << 19,
 	PERF_READ_TIME_ENABLED = 1 << 0,
 	PERF_READ_TIME_RUNNING = 1 << 1,
 	PERF_READ_ID = 1 << 2,

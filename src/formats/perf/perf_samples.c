@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/perf/perf_deferred.h"
 #include "src/formats/perf/perf_event.h"
 #include "src/formats/perf/perf_frames.h"
 #include "src/formats/perf/perf_stacks.h"
@@ -26,6 +27,9 @@ struct perf_samples {
 	struct perf_frames *frames;
 	struct perf_stacks *stacks;
 	struct perf_values *values;
+	struct perf_deferred *deferred;
+	uint32_t *process;		/* frames of a deferred call chain */
+	size_t process_capacity;
 	struct stack_feed *feed;	/* NULL before the first sample */
 	uint32_t *resources;		/* [n_events] of the feed */
 	size_t n_events, resources_capacity;
@@ -34,6 +38,7 @@ struct perf_samples {
 	uint64_t n_unknown;	/* samples of no event in the file */
 	uint64_t n_left_out;	/* samples of events without room, */
 	uint32_t n_events_left_out;	/* and how many those are */
+	uint64_t n_unjoined;	/* samples that have waited in vain */
 };
 
 struct perf_samples *
@@ -51,11 +56,11 @@ perf_samples_new(const char *name, struct profile *profile,
 	samples->events = events;
 	samples->spaces = spaces;
 	samples->values = perf_values_new(error);
+	samples->deferred = perf_deferred_new(error);
 	samples->frames = perf_frames_new(profile, spaces, modules, error);
 	samples->stacks = perf_stacks_new(profile, spaces, samples->frames,
 	                                  modules, error);
-	if (samples->values != NULL && samples->frames != NULL &&
-	    samples->stacks != NULL)
+	if (!error->is_set)
 		return samples;
 	perf_samples_free(samples);
 	return NULL;
@@ -68,6 +73,8 @@ perf_samples_free(struct perf_samples *samples)
 		return;
 	stack_feed_free(samples->feed);
 	perf_values_free(samples->values);
+	perf_deferred_free(samples->deferred);
+	free(samples->process);
 	free(samples->resources);
 	perf_stacks_free(samples->stacks);
 	perf_frames_free(samples->frames);
@@ -103,6 +110,14 @@ enter_event(struct perf_samples *samples, uint32_t event, struct error *error)
 	return 0;
 }
 
+static void
+add_hits(struct perf_samples *samples, uint32_t resource, uint64_t hits)
+{
+	if (__builtin_add_overflow(samples->counts[resource], hits,
+	                           &samples->counts[resource]))
+		samples->counts[resource] = UINT64_MAX;
+}
+
 /*
  * Notes what a sample stands for in counts[]; whether that is anything, or -1
  * with *error set.
@@ -133,34 +148,168 @@ note_values(struct perf_samples *samples, const struct perf_sample *sample,
 			samples->n_left_out++;
 			continue;
 		}
-		if (__builtin_add_overflow(samples->counts[*resource],
-		                           values[i].hits,
-		                           &samples->counts[*resource]))
-			samples->counts[*resource] = UINT64_MAX;
+		add_hits(samples, *resource, values[i].hits);
 		found = 1;
 	}
 	return found;
 }
 
-/* The frames of a sample and its thread, as labels in the feed's room. */
+/*
+ * Enters a stack: its own frames, which are in the feed's room where they are
+ * NULL, those of its process, and its thread.  counts[] is what it stands for,
+ * and all 0 then.
+ */
 static int
-fill_stack(struct perf_samples *samples, const struct perf_record *record,
-           const struct perf_sample *sample, struct perf_stack *stack,
-           struct error *error)
+push_stack(struct perf_samples *samples, const struct perf_labels *own,
+           const struct perf_labels *process, uint32_t thread,
+           uint64_t offset, struct error *error)
 {
+	size_t n = own->n + process->n;
+	uint32_t *room = stack_feed_room(samples->feed, n + 1, error);
+	int result = -1;
+
+	if (room != NULL) {
+		if (own->n > 0 && own->labels != NULL)
+			memcpy(room, own->labels, own->n * sizeof *room);
+		if (process->n > 0)
+			memcpy(room + own->n, process->labels,
+			       process->n * sizeof *room);
+		room[n] = thread;
+		result = stack_feed_push(samples->feed, n + 1, offset,
+		                         samples->counts, 1, error);
+	}
+	memset(samples->counts, 0,
+	       samples->n_resources * sizeof *samples->counts);
+	return result;
+}
+
+/* ---- samples that wait for their process's frames ---- */
+
+/* Enters one of them, with these frames if they are its own; NULL: none. */
+static int
+push_waiting(struct perf_samples *samples, struct perf_waiting *sample,
+             const struct perf_labels *process, struct error *error)
+{
+	struct perf_labels own = { sample->labels, sample->n_labels };
+	const struct perf_labels none = { NULL, 0 };
+	int result;
+
+	if (process == NULL)
+		samples->n_unjoined++;
+	else if (process->n > 0 && sample->is_ip_only)
+		own.n = 0;
+	for (size_t i = 0; i < sample->n_amounts; i++)
+		add_hits(samples, sample->amounts[i].resource,
+		         sample->amounts[i].hits);
+	result = push_stack(samples, &own, process != NULL ? process : &none,
+	                    sample->thread, sample->offset, error);
+	free(sample);
+	return result;
+}
+
+/* Enters who has waited in vain: some where they are many, at the end all. */
+static int
+give_up(struct perf_samples *samples, bool is_end, struct error *error)
+{
+	struct perf_waiting *sample;
+
+	while ((sample = perf_deferred_take_oldest(samples->deferred,
+	                                           is_end)) != NULL)
+		if (push_waiting(samples, sample, NULL, error) != 0)
+			return -1;
+	return 0;
+}
+
+/* Has the sample in the room, of counts[] that are all 0 then, wait. */
+static int
+wait_for_process(struct perf_samples *samples, const struct perf_stack *stack,
+                 uint32_t tid, uint32_t thread, uint64_t offset,
+                 struct error *error)
+{
+	struct perf_amount amounts[RESOURCES_MAX];
+	struct perf_waiting sample = { .cookie = stack->cookie,
+		.offset = offset, .thread = thread, .labels = stack->labels,
+		.n_labels = stack->n, .amounts = amounts,
+		.is_ip_only = stack->is_ip_only };
+
+	for (uint32_t i = 0; i < samples->n_resources; i++) {
+		if (samples->counts[i] > 0)
+			amounts[sample.n_amounts++] = (struct perf_amount){
+				i, samples->counts[i] };
+		samples->counts[i] = 0;
+	}
+	return perf_deferred_wait(samples->deferred, tid, &sample,
+	                          error) == 0 ?
+	    give_up(samples, false, error) : -1;
+}
+
+/*
+ * Who waits has the same cookie, or an older one, whose record was lost: the
+ * frames are recorded when the thread leaves the kernel.
+ */
+int
+perf_samples_enter_deferred(struct perf_samples *samples,
+                            const struct perf_record *record,
+                            struct error *error)
+{
+	struct perf_sample frames;
+	struct perf_stack stack = { 0 };
+	struct perf_waiting *sample;
+	struct perf_labels process;
+	uint64_t cookie;
+
+	if (perf_events_read_deferred(samples->events, record, &frames,
+	                              &cookie, error) != 0 ||
+	    memory_grow(&samples->process, &samples->process_capacity,
+	                perf_stacks_room(&frames), sizeof *samples->process,
+	                error) != 0)
+		return -1;
+	stack.labels = samples->process;
+	if (perf_stacks_fill_process(samples->stacks, &frames, &stack,
+	                             error) != 0 ||
+	    perf_deferred_keep(samples->deferred, frames.tid, cookie,
+	                       stack.labels, stack.n, error) != 0)
+		return -1;
+	process = (struct perf_labels){ stack.labels, stack.n };
+	while ((sample = perf_deferred_take(samples->deferred,
+	                                    frames.tid)) != NULL)
+		if (push_waiting(samples, sample, sample->cookie == cookie ?
+		                 &process : NULL, error) != 0)
+			return -1;
+	return 0;
+}
+
+/* ---- a sample ---- */
+
+/* A sample that stands for counts[], which are then all 0. */
+static int
+enter_sample(struct perf_samples *samples, const struct perf_record *record,
+             const struct perf_sample *sample, struct error *error)
+{
+	struct perf_labels own, process = { NULL, 0 };
+	struct perf_stack stack = { 0 };
 	uint32_t thread;
 
-	stack->labels = stack_feed_room(samples->feed,
-	                                perf_stacks_room(sample) + 1, error);
+	stack.labels = stack_feed_room(samples->feed,
+	                               perf_stacks_room(sample), error);
 	thread = perf_spaces_thread(samples->spaces, sample->pid, sample->tid,
 	                            error);
-	if (stack->labels == NULL || thread == UINT32_MAX ||
+	if (stack.labels == NULL || thread == UINT32_MAX ||
 	    perf_stacks_fill(samples->stacks,
 	                     &samples->events->attrs[sample->event], record,
-	                     sample, stack, error) != 0)
+	                     sample, &stack, error) != 0)
 		return -1;
-	stack->labels[stack->n++] = thread;
-	return 0;
+	own = (struct perf_labels){ NULL, stack.n };
+	if (stack.is_deferred) {
+		if (!perf_deferred_find(samples->deferred, sample->tid,
+		                        stack.cookie, &process))
+			return wait_for_process(samples, &stack, sample->tid,
+			    thread, record->offset, error);
+		if (process.n > 0 && stack.is_ip_only)
+			own.n = 0;
+	}
+	return push_stack(samples, &own, &process, thread, record->offset,
+	                  error);
 }
 
 int
@@ -168,8 +317,7 @@ perf_samples_enter(struct perf_samples *samples,
                    const struct perf_record *record, struct error *error)
 {
 	struct perf_sample sample;
-	struct perf_stack stack = { 0 };
-	int found, result = 0;
+	int found;
 
 	if (perf_events_read_sample(samples->events, record, &sample,
 	                            error) != 0)
@@ -179,17 +327,8 @@ perf_samples_enter(struct perf_samples *samples,
 		return 0;
 	}
 	found = note_values(samples, &sample, error);
-	if (found < 0)
-		return -1;
-	if (found > 0) {
-		result = fill_stack(samples, record, &sample, &stack, error);
-		if (result == 0)
-			result = stack_feed_push(samples->feed, stack.n,
-			    record->offset, samples->counts, 1, error);
-	}
-	memset(samples->counts, 0,
-	       samples->n_resources * sizeof *samples->counts);
-	return result;
+	return found > 0 ? enter_sample(samples, record, &sample, error) :
+	       found;
 }
 
 /* ---- the end ---- */
@@ -240,6 +379,8 @@ perf_samples_finish_tree(struct perf_samples *samples, struct error *error)
 {
 	struct profile *profile = samples->profile;
 
+	if (give_up(samples, true, error) != 0)
+		return -1;
 	profile->tree = stack_feed_finish(samples->feed, error);
 	return profile->tree != NULL && add_resources(samples, error) == 0 ?
 	    thread_sections_split(profile, NULL, error) : -1;
@@ -261,6 +402,11 @@ warn_of_missed(struct perf_samples *samples, struct error *error)
 	        "%s: more than %d events have samples; left out: the %" PRIu64
 	        " samples of the other %" PRIu32, samples->name, RESOURCES_MAX,
 	        samples->n_left_out, samples->n_events_left_out) != 0)
+		return -1;
+	if (samples->n_unjoined > 0 && profile_warn(profile, error,
+	        "%s: %" PRIu64 " samples are without the frames of their "
+	        "process: no deferred call chain came for them",
+	        samples->name, samples->n_unjoined) != 0)
 		return -1;
 	if (missed.n_guests > 0 && profile_warn(profile, error,
 	        "%s: %" PRIu64 " samples have frames inside of virtual "

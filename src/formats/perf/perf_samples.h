@@ -37,6 +37,13 @@ void perf_samples_free(struct perf_samples *samples);
 int perf_samples_enter(struct perf_samples *samples,
                        const struct perf_record *record, struct error *error);
 
+/*
+ * Likewise the frames of a thread's process, which its samples before wait for.
+ */
+int perf_samples_enter_deferred(struct perf_samples *samples,
+                                const struct perf_record *record,
+                                struct error *error);
+
 /* Whether there were none. */
 bool perf_samples_are_none(const struct perf_samples *samples);
 

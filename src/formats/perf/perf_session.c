@@ -113,6 +113,9 @@ deliver(void *context, const struct perf_record *record, struct error *error)
 	if (record->type == PERF_SAMPLE)
 		result = perf_samples_enter(session->samples, record,
 		                            &why);
+	else if (record->type == PERF_CALLCHAIN_DEFERRED)
+		result = perf_samples_enter_deferred(session->samples, record,
+		                                     &why);
 	else if (record->type == PERF_LOST ||
 	         record->type == PERF_LOST_SAMPLES)
 		result = count_lost(session, record, &why);

@@ -59,7 +59,7 @@ perf_stacks_missed(const struct perf_stacks *stacks)
 size_t
 perf_stacks_room(const struct perf_sample *sample)
 {
-	return (size_t)sample->n_chain + 1 +
+	return (size_t)sample->n_chain + (size_t)sample->n_calls + 1 +
 	    (sample->stack_size > 0 ? WALKED_MAX : 0);
 }
 
@@ -132,9 +132,61 @@ is_damaged(uint64_t word)
 {
 	return word >= PERF_CONTEXT_MAX &&
 	    word != PERF_CONTEXT_KERNEL && word != PERF_CONTEXT_USER &&
+	    word != PERF_CONTEXT_USER_DEFERRED &&
 	    word != PERF_CONTEXT_HYPERVISOR && word != PERF_CONTEXT_GUEST &&
 	    word != PERF_CONTEXT_GUEST_KERNEL &&
 	    word != PERF_CONTEXT_GUEST_USER;
+}
+
+static uint64_t
+number_at(const unsigned char *bytes)
+{
+	uint64_t number;
+
+	memcpy(&number, bytes, sizeof number);
+	return le64toh(number);
+}
+
+/*
+ * The process's frames by the calls that the processor kept: where it is, which
+ * the call chain says, and where each of them was called from.
+ */
+static int
+add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
+          const struct perf_sample *sample, uint64_t ip, struct error *error)
+{
+	stack->is_first = true;
+	if (add_address(stacks, stack, ip, error) != 0)
+		return -1;
+	for (uint64_t i = 0; i < sample->n_calls; i++) {
+		stack->is_first = true;		/* it is the call itself */
+		if (add_address(stacks, stack, number_at(sample->calls +
+		    i * PERF_BRANCH_SIZE), error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Word i of the chain says of what the next ones are.  Returns whether they are
+ * to be read: not if something else has these frames.
+ */
+static bool
+begin_context(struct perf_stack *stack, const struct perf_sample *sample,
+              uint64_t i, uint64_t word)
+{
+	stack->context = word;
+	stack->is_first = true;
+	if (word != PERF_CONTEXT_USER_DEFERRED)
+		return true;
+	/* A cookie; where there is more, perf has put the frames there. */
+	stack->context = PERF_CONTEXT_USER;
+	if (sample->n_chain - i > 2)
+		return true;
+	stack->is_deferred = sample->n_chain - i == 2;
+	if (stack->is_deferred)
+		stack->cookie = number_at(sample->chain + 8 * (i + 1));
+	return false;
 }
 
 /*
@@ -147,20 +199,22 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
           struct error *error)
 {
 	for (uint64_t i = 0; i < sample->n_chain; i++) {
-		uint64_t address;
+		uint64_t address = number_at(sample->chain + 8 * i);
 
-		memcpy(&address, sample->chain + 8 * i, sizeof address);
-		address = le64toh(address);
 		if (is_damaged(address)) {
 			stack->context = PERF_CONTEXT_MAX;
 			return add_address(stacks, stack, address, error);
 		}
 		if (address >= PERF_CONTEXT_MAX) {
-			stack->context = address;
-			stack->is_first = true;
-		} else if (!(is_copied &&
-		             stack->context == PERF_CONTEXT_USER) &&
-		           add_address(stacks, stack, address, error) != 0) {
+			if (!begin_context(stack, sample, i, address))
+				return 0;
+		} else if (is_copied && stack->context == PERF_CONTEXT_USER) {
+			continue;
+		} else if (sample->n_calls > 0 &&
+		           stack->context == PERF_CONTEXT_USER) {
+			return add_calls(stacks, stack, sample, address,
+			                 error);
+		} else if (add_address(stacks, stack, address, error) != 0) {
 			return -1;
 		}
 	}
@@ -250,6 +304,17 @@ add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
 	return found < 0 ? -1 : 0;
 }
 
+/* An empty stack of a process; 0, or -1 with *error set. */
+static int
+begin_process(struct perf_stacks *stacks, const struct perf_sample *sample,
+              uint64_t context, struct perf_stack *stack, struct error *error)
+{
+	*stack = (struct perf_stack){ .labels = stack->labels,
+		.pid = sample->pid, .context = context, .is_first = true };
+	stack->space = perf_spaces_of(stacks->spaces, sample->pid, error);
+	return stack->space != NULL ? 0 : -1;
+}
+
 int
 perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
                  const struct perf_record *record,
@@ -259,19 +324,28 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
 	struct stack_frame frame;
 	bool is_copied = begin_stack(attr, sample, &frame);
 
-	stack->n = 0;
-	stack->pid = sample->pid;
-	stack->context = context_of(record);
-	stack->is_first = true;
-	stack->has_guest = false;
-	stack->space = perf_spaces_of(stacks->spaces, sample->pid, error);
-	if (stack->space == NULL ||
+	if (begin_process(stacks, sample, context_of(record), stack,
+	                  error) != 0 ||
 	    add_chain(stacks, stack, sample, is_copied, error) != 0 ||
-	    (is_copied && add_copied(stacks, stack, &frame, error) != 0) ||
-	    (stack->n == 0 &&
-	     add_address(stacks, stack, sample->ip, error) != 0))
+	    (is_copied && add_copied(stacks, stack, &frame, error) != 0))
+		return -1;
+	stack->is_ip_only = stack->n == 0;
+	if (stack->is_deferred)
+		stack->context = context_of(record);
+	if (stack->is_ip_only &&
+	    add_address(stacks, stack, sample->ip, error) != 0)
 		return -1;
 	stacks->missed.n_guests += stack->has_guest;
 	stacks->missed.n_unwalked += sample->stack_size > 0 && !is_copied;
 	return 0;
+}
+
+int
+perf_stacks_fill_process(struct perf_stacks *stacks,
+                         const struct perf_sample *record,
+                         struct perf_stack *stack, struct error *error)
+{
+	return begin_process(stacks, record, PERF_CONTEXT_USER, stack,
+	                     error) == 0 ?
+	    add_chain(stacks, stack, record, false, error) : -1;
 }

@@ -35,6 +35,10 @@ struct perf_stacks_missed perf_stacks_missed(const struct perf_stacks *stacks);
 struct perf_stack {
 	uint32_t *labels;	/* the caller's */
 	size_t n;
+	bool is_ip_only;	/* the one frame is where the sample was taken,
+				 * for want of a call chain */
+	bool is_deferred;	/* the process's frames come in a record with */
+	uint64_t cookie;	/* this */
 	/* The rest is the stacks' own. */
 	uint32_t pid;
 	struct perf_space *space;
@@ -55,5 +59,13 @@ int perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
                      const struct perf_record *record,
                      const struct perf_sample *sample,
                      struct perf_stack *stack, struct error *error);
+
+/*
+ * Fills in the frames of a process, from a record of a deferred call chain;
+ * there may be none.
+ */
+int perf_stacks_fill_process(struct perf_stacks *stacks,
+                             const struct perf_sample *record,
+                             struct perf_stack *stack, struct error *error);
 
 #endif
