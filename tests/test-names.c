@@ -10,12 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/cpprofdata.h"
 #include "src/base/text_buffer.h"
+#include "src/base/progress.h"
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/symbols/jit_entries.h"
 #include "src/symbols/jit_map.h"
@@ -490,6 +492,71 @@ jit_maps_of_others_are_not_read(void **state)
 	unlink(target);
 }
 
+/* For a perf.data, which does not tell whose the process was. */
+static void
+jit_maps_of_other_users_are_not_read(void **state)
+{
+	static const char line[] = "1000 100 code\n";
+	struct error error = { 0 };
+	struct jit_map *map;
+
+	(void)state;
+	write_file(map_path(), line, sizeof line - 1);
+	map = jit_map_new(NULL, (uint32_t)getpid(), &error);
+	assert_string_equal(name_at(map, 0x1000), "code");
+	jit_map_free(map);
+	if (geteuid() == 0) {
+		assert_int_equal(chown(map_path(), 65534, 65534), 0);
+		map = jit_map_new(NULL, (uint32_t)getpid(), &error);
+		assert_non_null(map);
+		assert_string_equal(name_at(map, 0x1000), "");
+		jit_map_free(map);
+	}
+	unlink(map_path());
+}
+
+/* A hole is one line of gigabytes; what stands before it is whole. */
+static void
+jit_maps_end_at_a_hole(void **state)
+{
+	static char lines[200000] = "1000 100 code\n2000 100 ";
+	struct error error = { 0 };
+	struct rusage before, after;
+	struct jit_map *map;
+
+	(void)state;
+	memset(lines + strlen(lines), 'n', 100000);
+	strcat(lines, "\n3000 100 behind\n4000 100 not whole");
+	write_file(map_path(), lines, strlen(lines));
+	getrusage(RUSAGE_SELF, &before);
+	assert_int_equal(truncate(map_path(), (off_t)1 << 33), 0);
+	map = jit_map_new(NULL, (uint32_t)getpid(), &error);
+	getrusage(RUSAGE_SELF, &after);
+	unlink(map_path());
+	assert_non_null(map);
+	assert_string_equal(name_at(map, 0x1000), "code");
+	assert_int_equal(strlen(name_at(map, 0x2000)), 65536);
+	assert_string_equal(name_at(map, 0x3000), "behind");
+	assert_string_equal(name_at(map, 0x4000), "");
+	assert_true(after.ru_maxrss - before.ru_maxrss < 20000);
+	jit_map_free(map);
+}
+
+static void
+jit_maps_are_read_until_interrupted(void **state)
+{
+	static const char line[] = "1000 100 code\n";
+	struct error error = { 0 };
+
+	(void)state;
+	write_file(map_path(), line, sizeof line - 1);
+	interrupt_requested = 1;
+	assert_null(jit_map_new(NULL, (uint32_t)getpid(), &error));
+	interrupt_requested = 0;
+	assert_string_equal(error.text, "interrupted");
+	unlink(map_path());
+}
+
 /* ---- jitdump ---- */
 
 struct dump {
@@ -655,6 +722,9 @@ main(void)
 		cmocka_unit_test(names_do_not_begin_within_others),
 		cmocka_unit_test(jit_code_that_came_last_counts),
 		cmocka_unit_test(jit_maps_of_others_are_not_read),
+		cmocka_unit_test(jit_maps_of_other_users_are_not_read),
+		cmocka_unit_test(jit_maps_end_at_a_hole),
+		cmocka_unit_test(jit_maps_are_read_until_interrupted),
 		cmocka_unit_test(jitdump_gives_names_and_lines),
 		cmocka_unit_test(jitdump_may_end_or_lie_anywhere),
 	};

@@ -9,11 +9,14 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/symbols/jit_entries.h"
 
 enum {
 	MAGIC = 0x4a695444,		/* in the machine's own order */
 	BODY_MAX = 64 << 20,		/* of a record that is read */
+	RECORDS_MAX = 4 << 20,
+	RECORDS_A_STEP = 4096,
 	NAME_MAX_LENGTH = 65536,
 };
 
@@ -250,11 +253,15 @@ jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
 
 	if (!read_header(file, pid))
 		return 0;
-	while (!error->is_set && fread(&record, sizeof record, 1, file) == 1 &&
-	       record.size >= sizeof record) {
+	for (size_t n = 0; n < RECORDS_MAX && !error->is_set &&
+	     fread(&record, sizeof record, 1, file) == 1 &&
+	     record.size >= sizeof record; n++) {
 		size_t size = record.size - sizeof record;
 		size_t wanted = wanted_of(&record, size);
 
+		if (n % RECORDS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			break;
 		if (!read_body(&dump, file, size, wanted, error) ||
 		    take_record(&dump, &record, wanted, error) != 0)
 			break;

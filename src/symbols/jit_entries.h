@@ -43,7 +43,7 @@ int jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
 /*
  * Adds what a jitdump file holds, as far as it makes sense; one of another
  * process, and what is no such file, holds nothing.  0, or -1 with *error set
- * for want of memory.
+ * for want of memory or when interrupted.
  */
 int jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
                   struct error *error);

@@ -17,11 +17,18 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/symbols/jit_entries.h"
 
-enum { NAME_MAX_LENGTH = 65536 };
+enum {
+	NAME_MAX_LENGTH = 65536,
+	LINE_MAX_LENGTH = NAME_MAX_LENGTH + 64,	/* and two numbers */
+	/* What is read of a map; the largest seen have some hundred MB. */
+	MAP_MAX = 256 << 20,
+	PIECES_MAX = 4 << 20,
+	PIECES_A_STEP = 4096,
+};
 
-static const off_t file_max = (off_t)1 << 31;
 static const uint64_t second_ns = 1000000000;
 
 /* From here to the next cut it is that piece, or none. */
@@ -56,8 +63,7 @@ open_regular(const char *path, int more_flags, struct stat *status)
 
 	if (descriptor < 0)
 		return NULL;
-	if (fstat(descriptor, status) == 0 && S_ISREG(status->st_mode) &&
-	    status->st_size <= file_max)
+	if (fstat(descriptor, status) == 0 && S_ISREG(status->st_mode))
 		file = fdopen(descriptor, "r");
 	if (file == NULL)
 		close(descriptor);
@@ -83,7 +89,12 @@ open_map(const struct symbol_search *search, uint32_t pid)
 	if (file != NULL)
 		return file;
 	snprintf(own, sizeof own, "/tmp/perf-%u.map", pid);
-	return open_regular(own, O_NOFOLLOW, &status);
+	file = open_regular(own, O_NOFOLLOW, &status);
+	/* Anybody may have made a file of that name. */
+	if (file == NULL || status.st_uid == 0 || status.st_uid == geteuid())
+		return file;
+	fclose(file);
+	return NULL;
 }
 
 /* A line that is not understood is passed over. */
@@ -104,20 +115,51 @@ add_line(struct jit_map *map, char *line, struct error *error)
 	                       NAME_MAX_LENGTH, error);
 }
 
+/* Passes over the rest of a line that was too long. */
+static void
+skip_line(FILE *file, size_t *n_read)
+{
+	int c;
+
+	do {
+		c = getc_unlocked(file);
+		(*n_read)++;
+	} while (c != '\n' && c != '\0' && c != EOF && *n_read < MAP_MAX);
+}
+
+/* A map has no NUL: from there on it is a hole, or something else. */
+static int
+read_lines(struct jit_map *map, char *line, FILE *file, struct error *error)
+{
+	size_t n_read = 0;
+
+	for (size_t n = 0; n_read < MAP_MAX && map->entries.n < PIECES_MAX &&
+	     fgets(line, LINE_MAX_LENGTH, file) != NULL; n++) {
+		size_t length = strlen(line);
+
+		n_read += length;
+		if (length == 0)
+			break;
+		if (line[length - 1] == '\n')
+			line[length - 1] = '\0';
+		else if (length < LINE_MAX_LENGTH - 1 && !feof(file))
+			break;
+		else
+			skip_line(file, &n_read);
+		if (add_line(map, line, error) != 0 ||
+		    (n % PIECES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
+			return -1;
+	}
+	return 0;
+}
+
 static int
 read_map(struct jit_map *map, FILE *file, struct error *error)
 {
-	char *line = NULL;
-	size_t capacity = 0;
-	ssize_t length;
-	int result = 0;
+	char *line = memory_array(LINE_MAX_LENGTH, 1, error);
+	int result = line == NULL ? -1 : read_lines(map, line, file, error);
 
-	while (result == 0 &&
-	       (length = getline(&line, &capacity, file)) > 0) {
-		if (line[length - 1] == '\n')
-			line[length - 1] = '\0';
-		result = add_line(map, line, error);
-	}
 	free(line);
 	return result;
 }
@@ -200,15 +242,39 @@ end_pieces(struct jit_map *map, struct sweep *sweep, uint64_t until,
 	return 0;
 }
 
-static int
-compare_starts(const void *left, const void *right, void *context)
+/* One pass: to[] is from[] by one byte of the starts, else as it was. */
+static void
+sort_by_byte(const struct jit_entry *entries, const size_t *from, size_t *to,
+             size_t n, int shift)
 {
-	const struct jit_entry *entries = context;
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	size_t begin[256] = { 0 }, sum = 0;
 
-	if (entries[a].start != entries[b].start)
-		return entries[a].start < entries[b].start ? -1 : 1;
-	return a < b ? -1 : a > b;
+	for (size_t i = 0; i < n; i++)
+		begin[entries[i].start >> shift & 0xff]++;
+	for (int byte = 0; byte < 256; byte++) {
+		size_t count = begin[byte];
+
+		begin[byte] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[begin[entries[from[i]].start >> shift & 0xff]++] = from[i];
+}
+
+/* Fills sorted[n] with the pieces by start, then as they came. */
+static int
+sort_starts(const struct jit_entry *entries, size_t *sorted, size_t *room,
+            size_t n, struct error *error)
+{
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = i;
+	for (int shift = 0; shift < 64; shift += 16) {
+		sort_by_byte(entries, sorted, room, n, shift);
+		sort_by_byte(entries, room, sorted, n, shift + 8);
+		if (progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int
@@ -218,6 +284,9 @@ cut_sorted(struct jit_map *map, const size_t *sorted, struct sweep *sweep,
 	for (size_t i = 0; i < map->entries.n; i++) {
 		uint64_t start = map->entries.items[sorted[i]].start;
 
+		if (i % PIECES_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
 		if (map->entries.items[sorted[i]].size == 0)
 			continue;
 		if (end_pieces(map, sweep, start, error) != 0)
@@ -242,14 +311,10 @@ cut(struct jit_map *map, struct error *error)
 	};
 	int result = -1;
 
-	if (sorted != NULL && sweep.heap != NULL) {
-		for (size_t i = 0; i < n; i++)
-			sorted[i] = i;
-		if (n > 0)
-			qsort_r(sorted, n, sizeof *sorted, compare_starts,
-			        map->entries.items);
+	if (sorted != NULL && sweep.heap != NULL &&
+	    sort_starts(map->entries.items, sorted, sweep.heap, n,
+	                error) == 0)
 		result = cut_sorted(map, sorted, &sweep, error);
-	}
 	free(sorted);
 	free(sweep.heap);
 	return result;

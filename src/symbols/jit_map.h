@@ -29,8 +29,10 @@ struct jit_code {
 
 /*
  * Reads a process's map: below the root of the search tmp/perf-PID.map or
- * perf-PID.map, else in /tmp.  search may be NULL.  Empty where there is none;
- * NULL with *error set for want of memory.  Freed with jit_map_free.
+ * perf-PID.map, else in /tmp, where it must be root's or our user's, as for
+ * perf: anybody can make a file of that name.  search may be NULL.  Empty where
+ * there is none; of a very large one the first part is read.  NULL with *error
+ * set for want of memory or when interrupted.  Freed with jit_map_free.
  */
 struct jit_map *jit_map_new(const struct symbol_search *search, uint32_t pid,
                             struct error *error);
