@@ -228,6 +228,40 @@ pprof_frames_keep_modules_addresses_files_and_lines(void **state)
 }
 
 static void
+pprof_locations_keep_the_outermost_and_255_lines(void **state)
+{
+	struct buffer buffer = { .n = 0 };
+	struct profile *profile;
+	const struct frame *frame;
+	const struct location *locations;
+	uint64_t functions[301] = { 0 };
+
+	(void)state;
+	functions[0] = 3;	/* innermost first */
+	for (int i = 1; i < 299; i++)
+		functions[i] = 2;
+	functions[299] = 1;
+	put_types(&buffer);
+	put_tables(&buffer);
+	put_location(&buffer, 5, 1, functions);
+	put_sample(&buffer, IDS(5), 3, 0);
+	put_strings(&buffer);
+	profile = read_buffer(&buffer);
+	frame = &profile->frames[profile->tree->label[0]];
+	locations = &profile->locations[frame->first_location];
+	assert_int_equal(frame->n_locations, 256);
+	assert_string_equal(names_text(profile->names, locations[0].function),
+	                    "main");
+	assert_string_equal(names_text(profile->names, locations[1].function),
+	                    "work");
+	assert_string_equal(names_text(profile->names,
+	                               locations[255].function), "inlined");
+	assert_non_null(strstr(profile->warnings[profile->n_warnings - 1],
+	                       "300 inlined calls"));
+	profile_free(profile);
+}
+
+static void
 pprof_labels_of_threads_become_sections(void **state)
 {
 	struct buffer buffer = { .n = 0 };
@@ -658,6 +692,8 @@ main(void)
 		cmocka_unit_test(pprof_gives_stacks_resources_and_the_process),
 		cmocka_unit_test(
 		    pprof_frames_keep_modules_addresses_files_and_lines),
+		cmocka_unit_test(
+		    pprof_locations_keep_the_outermost_and_255_lines),
 		cmocka_unit_test(pprof_labels_of_threads_become_sections),
 		cmocka_unit_test(pprof_without_threads_has_no_sections),
 		cmocka_unit_test(pprof_default_type_comes_first),

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/profile/tree_builder.h"
 
 enum { NODES_A_SETTLING = 1 << 16 };	/* which caches still hold */
@@ -221,9 +222,10 @@ enter_next(struct relabelling *relabelling, struct error *error)
 		relabelling->free = other;
 	}
 	turn_siblings(relabelling);
-	if (node % NODES_A_SETTLING == 0)
-		tree_builder_settle(builder);
-	return 0;
+	if (node % NODES_A_SETTLING != 0)
+		return 0;
+	tree_builder_settle(builder);
+	return progress_step(NULL, 0, 0, error);
 }
 
 struct sample_tree *

@@ -16,6 +16,13 @@
 #include "src/symbols/address_frames.h"
 #include "src/symbols/demangle.h"
 
+/*
+ * Calls inlined at one place; more are left out behind the outermost.  As many
+ * as are read of debug information, since a stack could repeat them at a byte
+ * each.
+ */
+enum { LINES_MAX = 256 };
+
 /* What became of a mapping. */
 struct mapped {
 	uint32_t module;
@@ -25,14 +32,15 @@ struct mapped {
 
 struct maker {
 	struct profile *profile;
+	const char *name;	/* of the file */
 	const struct pprof_tables *tables;
 	bool is_cut;
 	struct module_cache *modules;	/* may be NULL */
 	struct mapped *mapped;		/* [n_mappings] */
 	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
 	uint32_t *frames;		/* [ids], the result */
-	struct location *locations;	/* of one frame */
-	size_t locations_capacity;
+	struct location locations[LINES_MAX];	/* of one frame */
+	uint32_t most_lines;	/* of a location that has too many, or 0 */
 };
 
 /* ---- modules ---- */
@@ -273,11 +281,15 @@ add_lines(struct maker *maker, const struct pprof_location *location,
 	uint32_t n = location->n_lines, module, frame;
 	uint64_t address;
 
-	if (memory_grow(&maker->locations, &maker->locations_capacity, n,
-	                sizeof *maker->locations, error) != 0)
-		return UINT32_MAX;
+	if (n > LINES_MAX) {
+		if (n > maker->most_lines)
+			maker->most_lines = n;
+		n = LINES_MAX;
+	}
 	for (uint32_t i = 0; i < n; i++)
-		if (fill_location(maker, &lines[n - 1 - i],
+		if (fill_location(maker, i == 0 ?
+		                  &lines[location->n_lines - 1] :
+		                  &lines[n - 1 - i],
 		                  &maker->locations[i], error) != 0)
 			return UINT32_MAX;
 	address = address_in_module(maker, location, &module);
@@ -361,21 +373,25 @@ make_frames(struct maker *maker, struct error *error)
 		return -1;
 	result = add_frames(maker, is_used, error);
 	free(is_used);
+	if (result == 0 && maker->most_lines > 0)
+		result = profile_warn(maker->profile, error,
+		    "%s: a location of %u inlined calls: of more than %d the "
+		    "outer ones are left out", maker->name, maker->most_lines,
+		    LINES_MAX);
 	return result;
 }
 
 uint32_t *
-pprof_frames_enter(struct profile *profile, const struct pprof_tables *tables,
-                   bool is_cut, struct module_cache *modules,
-                   struct error *error)
+pprof_frames_enter(struct profile *profile, const char *name,
+                   const struct pprof_tables *tables, bool is_cut,
+                   struct module_cache *modules, struct error *error)
 {
-	struct maker maker = { .profile = profile, .tables = tables,
+	struct maker maker = { .profile = profile, .name = name, .tables = tables,
 		.is_cut = is_cut, .modules = modules };
 	int result = make_frames(&maker, error);
 
 	free(maker.mapped);
 	free(maker.function_names);
-	free(maker.locations);
 	if (result == 0)
 		return maker.frames;
 	free(maker.frames);

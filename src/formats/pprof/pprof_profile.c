@@ -352,7 +352,8 @@ pprof_profile_fill(struct profile *profile, const struct pprof_tables *tables,
 
 	if (add_resources(&filler, error) != 0)
 		return -1;
-	frames = pprof_frames_enter(profile, tables, is_cut, modules, error);
+	frames = pprof_frames_enter(profile, samples->name, tables, is_cut,
+	                            modules, error);
 	if (frames != NULL && add_process(&filler, error) == 0 &&
 	    make_tree(&filler, frames, error) == 0)
 		result = pprof_origin_restore(profile, tables,
