@@ -12,6 +12,8 @@
 
 #include <zlib.h>
 
+#include "src/base/progress.h"
+
 static const char *
 debug_directory(const struct symbol_search *search)
 {
@@ -95,9 +97,9 @@ has_checksum(const struct elf_file *file, uint32_t wanted)
 	unsigned char block[65536];
 	uLong checksum = crc32(0, NULL, 0);
 	off_t offset = 0;
-	ssize_t n;
+	ssize_t n = -1;
 
-	while ((n = pread(file->descriptor, block, sizeof block, offset)) > 0) {
+	while (!interrupt_requested && (n = pread(file->descriptor, block, sizeof block, offset)) > 0) {
 		checksum = crc32(checksum, block, (uInt)n);
 		offset += n;
 	}

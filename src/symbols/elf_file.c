@@ -13,6 +13,8 @@
 enum {
 	NOTES_MAX = 65536,	/* bytes of notes in which an id is sought */
 	NOTE_SEGMENTS_MAX = 32,
+	HOLES_MAX = 1024,	/* looked at */
+	HOLE_BYTES = 256 << 20,	/* that a file may have for nothing */
 };
 
 static bool
@@ -40,6 +42,33 @@ open_regular(const char *path, int *descriptor)
 	return *descriptor < 0 ? ELF_FILE_UNREADABLE : ELF_FILE_OPEN;
 }
 
+/*
+ * Whether most of a file is holes: sections of gigabytes that take no room on
+ * the disk would take it in memory.  Where a file system does not tell holes
+ * there are none.
+ */
+static bool
+is_mostly_holes(int descriptor)
+{
+	uint64_t n_data = 0, n_holes = 0;
+	off_t at = 0;
+
+	for (int i = 0; i < HOLES_MAX; i++) {
+		off_t hole = lseek(descriptor, at, SEEK_HOLE), data;
+
+		if (hole < 0)
+			break;
+		n_data += (uint64_t)(hole - at);
+		data = lseek(descriptor, hole, SEEK_DATA);
+		at = data >= 0 ? data : lseek(descriptor, 0, SEEK_END);
+		n_holes += (uint64_t)(at - hole);
+		if (data < 0)
+			break;
+	}
+	lseek(descriptor, 0, SEEK_SET);
+	return n_holes > HOLE_BYTES && n_holes > n_data;
+}
+
 enum elf_file_state
 elf_file_open_any(struct elf_file *file, const char *path)
 {
@@ -49,6 +78,10 @@ elf_file_open_any(struct elf_file *file, const char *path)
 	state = open_regular(path, &file->descriptor);
 	if (state != ELF_FILE_OPEN)
 		return state;
+	if (is_mostly_holes(file->descriptor)) {
+		close(file->descriptor);
+		return ELF_FILE_UNREADABLE;
+	}
 	file->elf = elf_begin(file->descriptor, ELF_C_READ, NULL);
 	if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF)
 		return ELF_FILE_OPEN;

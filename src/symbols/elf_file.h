@@ -23,7 +23,8 @@ struct elf_file {
 enum elf_file_state {
 	ELF_FILE_OPEN,
 	ELF_FILE_MISSING,	/* there is nothing of that name */
-	ELF_FILE_UNREADABLE,	/* no permission, no regular file, no ELF */
+	ELF_FILE_UNREADABLE,	/* no permission, no regular file, no ELF; or
+				 * most of it is holes */
 };
 
 /*

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
+
+enum { SYMBOLS_A_STEP = 65536 };
 
 /* Where the sections of code lie, by section number; elsewhere end is 0. */
 struct code {
@@ -81,6 +84,9 @@ add_all(struct symbol_table *table, Elf_Data *data, size_t n,
 
 		if (gelf_getsym(data, (int)i, &raw) == NULL)
 			break;
+		if (i % SYMBOLS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
 		if (symbol_of(&symbol, &raw, code, strings, strings_size) &&
 		    symbol_table_add(table, &symbol, error) != 0)
 			return -1;

@@ -12,7 +12,7 @@
  * SHT_DYNSYM: functions, indirect functions, and labels without a type, each
  * only where it lies in a section of code.  A file without such a section adds
  * none.
- * 0, or -1 with *error set for want of memory.
+ * 0, or -1 with *error set for want of memory or when interrupted.
  */
 int elf_symbols_add(struct symbol_table *table, const struct elf_file *file,
                     GElf_Word type, struct error *error);

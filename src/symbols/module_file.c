@@ -104,7 +104,9 @@ module_file_open(const struct module_file *module, struct elf_file *file)
 		if (first == MODULE_FILE_MISSING)
 			first = state;
 	}
-	state = check(module, file, elf_file_open(file, module->path), false);
+	state = *module->path == '/' ?
+	    check(module, file, elf_file_open(file, module->path), false) :
+	    MODULE_FILE_MISSING;
 	if (state != MODULE_FILE_OPEN && open_held(module, file))
 		return MODULE_FILE_OPEN;
 	return state == MODULE_FILE_OPEN || first == MODULE_FILE_MISSING ?

@@ -40,7 +40,9 @@ enum module_file_state {
 
 /*
  * Opens the module's own file: below the root of the search the path, then its
- * last component; then the path itself; then the file that is held.  Only with
+ * last component; then the path itself, if it is absolute; then the file that
+ * is held.  A relative path would lead to what lies next to whoever looks at
+ * the profile, perhaps in the archive that it came in.  Only with
  * MODULE_FILE_OPEN is there something to close; otherwise the state is that of
  * the file found first.
  */
