@@ -14,9 +14,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "src/base/memory.h"
@@ -30,6 +33,8 @@ enum {
 	PAGE_SIZE = 4096,
 	FRONT_SIZE = 16 * PAGE_SIZE,
 	AHEAD_SIZE = FRONT_SIZE + BLOCK_SIZE + PAGE_SIZE,
+	LOOK_MS = 100,		/* between two looks for Ctrl-C */
+	WRITER_MS = 10000,	/* that a named pipe may have no writer */
 };
 
 struct source {
@@ -37,6 +42,9 @@ struct source {
 	int fd;				/* -1: bytes in memory */
 	uint64_t size, done;
 	bool fd_ended;
+	bool can_wait;			/* it is a pipe, a terminal or the like */
+	bool awaits_writer;		/* a named pipe: nobody has opened it */
+	int waited_ms;			/* for that */
 
 	struct unpacker *unpacker;	/* NULL: it is not packed */
 	bool is_truncated;
@@ -135,6 +143,37 @@ source_size(const struct source *source)
 	return source->size;
 }
 
+/*
+ * Whether there is something to read, or the end; not yet: 0.  A signal that
+ * comes just before a read would not end it, so Ctrl-C is looked for again and
+ * again.
+ */
+static int
+look_for_bytes(const struct source *source, struct error *error)
+{
+	struct pollfd input = { source->fd, POLLIN, 0 };
+	int ready;
+
+	if (!source->can_wait)
+		return 1;
+	if (interrupt_requested)
+		return error_set(error, "interrupted");
+	ready = poll(&input, 1, LOOK_MS);
+	return ready > 0 || (ready < 0 && errno != EINTR);
+}
+
+/* A named pipe has no writer: that one comes is waited for, but not for ever. */
+static int
+wait_for_writer(struct source *source, struct error *error)
+{
+	source->waited_ms += LOOK_MS;
+	if (source->waited_ms < WRITER_MS)
+		return 0;
+	return error_set(error, "%s: a named pipe that nothing has written to "
+	                 "for %d seconds; start what writes first",
+	                 source->name, WRITER_MS / 1000);
+}
+
 /* Up to n bytes of the file to `to`; 0 at its end, -1 with *error set. */
 static ssize_t
 read_file(struct source *source, char *to, size_t n, struct error *error)
@@ -142,10 +181,23 @@ read_file(struct source *source, char *to, size_t n, struct error *error)
 	ssize_t got = 0;
 
 	while (!source->fd_ended && source->fd >= 0) {
+		int ready = look_for_bytes(source, error);
+
+		if (ready < 0)
+			return -1;
+		if (ready == 0 && !source->awaits_writer)
+			continue;
 		got = read(source->fd, to, n);
+		/* An end that poll does not know of: nobody has opened it. */
+		if (ready == 0 && got == 0) {
+			if (wait_for_writer(source, error) != 0)
+				return -1;
+			continue;
+		}
+		source->awaits_writer = false;
 		if (got >= 0)
 			break;
-		if (errno != EINTR)
+		if (errno != EINTR && errno != EAGAIN)
 			return error_set(error, "%s: %s", source->name,
 			                 strerror(errno));
 		if (interrupt_requested)
@@ -187,16 +239,40 @@ find_packing(struct source *source, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
+/* Opening a named pipe would wait for its writer, where Ctrl-C is not seen. */
 static int
 open_path(const char *path, struct error *error)
 {
 	int fd = STDIN_FILENO;
 
 	if (strcmp(path, "-") != 0)
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		error_set(error, "%s: %s", path, strerror(errno));
 	return fd;
+}
+
+/* What kind of file it is. */
+static int
+look_at_file(struct source *source, struct error *error)
+{
+	struct stat status;
+	struct statfs system;
+
+	if (fstat(source->fd, &status) != 0)
+		return error_set(error, "%s: %s", source->name,
+		                 strerror(errno));
+	if (S_ISREG(status.st_mode)) {
+		source->size = (uint64_t)status.st_size;
+		return 0;
+	}
+	source->can_wait = true;
+	/* The writer of <(cmd), which has no name, is there or has been. */
+	source->awaits_writer = S_ISFIFO(status.st_mode) &&
+	    source->fd != STDIN_FILENO &&
+	    fstatfs(source->fd, &system) == 0 &&
+	    system.f_type != PIPEFS_MAGIC;
+	return 0;
 }
 
 struct source *
@@ -204,7 +280,6 @@ source_open(const char *path, struct error *error)
 {
 	int fd = open_path(path, error);
 	struct source *source;
-	struct stat status;
 
 	if (fd < 0)
 		return NULL;
@@ -215,11 +290,10 @@ source_open(const char *path, struct error *error)
 			close(fd);
 		return NULL;
 	}
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		source->size = (uint64_t)status.st_size;
 	source->packed_buffer = memory_array(PACKED_SIZE, 1, error);
 	source->packed = source->packed_buffer;
 	if (source->packed_buffer == NULL ||
+	    look_at_file(source, error) != 0 ||
 	    find_packing(source, error) != 0) {
 		source_close(source);
 		return NULL;
