@@ -6,6 +6,7 @@ libcore_a_SOURCES += \
 	src/output/output.c src/output/output.h \
 	src/output/path_text.c src/output/path_text.h \
 	src/output/printable.c src/output/printable.h \
+	src/output/printable_writer.c src/output/printable_writer.h \
 	src/output/separated.c \
 	src/output/text.c \
 	src/output/text_columns.c \

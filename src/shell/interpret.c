@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/output/printable_writer.h"
 #include "src/shell/arguments.h"
 #include "src/shell/setting.h"
 #include "src/shell/sink.h"
@@ -33,6 +34,23 @@ takes_whole_line(const struct command *command)
 	     command->arguments[0].kind == ARG_COMMAND_LINE);
 }
 
+/* Writes what a table stands for; to a terminal nothing that steers it. */
+static int
+write_table(const struct table *table, struct sink *sink, struct error *error)
+{
+	struct printable_writer printable;
+	int written;
+
+	if (!sink->is_terminal)
+		return table->write(table->write_source, &sink->writer, error);
+	printable_writer_start(&printable, &sink->writer);
+	written = table->write(table->write_source, &printable.writer, error);
+	/* Of other failures the sink's writer knows. */
+	if (printable_writer_end(&printable) == ENOMEM && written == 0)
+		return error_out_of_memory(error);
+	return written;
+}
+
 /* Draws a table that has something to show, or writes what it stands for. */
 static int
 draw_table(const struct session *session, const struct table *table,
@@ -44,8 +62,7 @@ draw_table(const struct session *session, const struct table *table,
 		return error_set(error, "these bytes are not for a terminal; "
 		                 "name a file");
 	if (table->write != NULL)
-		return table->write(table->write_source, &sink->writer,
-		                    error);
+		return write_table(table, sink, error);
 	if (table->view == NULL)
 		return 0;
 	return session->settings.format->draw(table, &layout, &sink->writer,
