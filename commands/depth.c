@@ -31,10 +31,10 @@ const struct command command_depth = {
 	.name = "depth",
 	.summary = "how many names a path may have at most",
 	.description =
-	    "Longer paths are hidden. At first 1000, so that a recursion "
-	    "100,000 calls deep does not print paths of that length. Unless "
-	    "you set it yourself, threshold 0 lifts it, and tree as text, "
-	    "which prints no paths, has none.",
+	    "Longer paths are hidden; the footer reports how many. 1000 at "
+	    "first, so that a recursion 100,000 calls deep does not print "
+	    "paths of that length; depth off shows all. Unless you set it "
+	    "yourself, tree as text, which prints no paths, has 1000000.",
 	.example = "depth 3",
 	.arguments = depth_arguments,
 	.get = depth_get,

@@ -36,7 +36,7 @@ const struct command command_threshold = {
 	    "Entries below this fraction are hidden, and how many is told. "
 	    "0.01 and 1% mean the same; a bare number of 1 or more is refused, "
 	    "because it may be meant either way. threshold 0 shows every "
-	    "record, those with no hits too.",
+	    "record that limit and depth allow, those with no hits too.",
 	.example = "threshold 5%",
 	.arguments = threshold_arguments,
 	.get = threshold_get,

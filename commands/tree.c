@@ -2,6 +2,8 @@
 /* commands/tree.c -- every stack, as it was seen. */
 #include "src/shell/view_command.h"
 
+enum { TREE_DEPTH = 1000000 };
+
 static int
 tree_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
@@ -15,7 +17,7 @@ tree_run(struct session *session, const struct arguments *arguments,
 	request = session_request(session);
 	/* A row of text is one name: no path grows with the stack. */
 	if (settings->format->draw == output_text && !settings->depth_is_set)
-		request.depth = SIZE_MAX;
+		request.depth = TREE_DEPTH;
 	return view_tree(&request, table, error);
 }
 

@@ -413,14 +413,13 @@ struct view_request
 session_request(const struct session *session)
 {
 	const struct settings *settings = &session->settings;
-	bool is_lifted = settings->threshold == 0 && !settings->depth_is_set;
 
 	return (struct view_request){
 		.set = &session->set,
 		.root = session->root,
 		.threshold = settings->threshold,
 		.limit = settings->limit,
-		.depth = is_lifted ? SIZE_MAX : settings->depth,
+		.depth = settings->depth,
 		.percent = settings->percent,
 	};
 }

@@ -29,8 +29,7 @@ struct settings {
 	double threshold;
 	size_t limit;			/* SIZE_MAX: off */
 	size_t depth;			/* SIZE_MAX: off */
-	bool depth_is_set;		/* by the user: then threshold 0 does
-					 * not lift it */
+	bool depth_is_set;		/* by the user: then it is tree's too */
 	enum percent_base percent;
 	int digits;
 	struct naming_rule naming;
