@@ -228,6 +228,7 @@ script_tests = \
 	tests/export.py \
 	tests/gmon.py \
 	tests/golden.sh \
+	tests/hostile.py \
 	tests/jit.py \
 	tests/layers.sh \
 	tests/lines.py \

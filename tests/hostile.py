@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hostile.py -- files of 100 kB that ask for more than they are.
+
+A table of files that somebody made to cost memory and time, one for each way
+that was found, with what cpprof must say to them.  Whatever the commands: at
+most 1 GiB, an output that can be read, and an end.  Time is printed; ten times
+of what it should be is an error, so that a busy machine is none.  At the
+prompt Ctrl-C must be answered while the slowest are worked at.
+
+    hostile.py [-m] [NAME...]       -m: measures, the figures of all cases
+
+Speaks TAP.
+"""
+import os
+import re
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from terminal import Terminal, has_terminals  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+MEMORY_MB = 1024
+SECONDS = 2
+PATIENCE = 10           # times as long is too long
+OUTPUT_MAX = 100 << 20
+SIZE_MAX = 100 << 10    # of a file, as it is given
+VIEWS = ("info", "functions", "flat", "body", "down", "up", "tree", "graph",
+         "callers", "callees")
+EXPORTS = tuple("export " + name for name in (
+    "collapsed", "cpprof-text", "speedscope", "callgrind", "pprof",
+    "cpprofdata"))
+number = 0
+
+
+def check(claim, holds, why=""):
+    global number
+    number += 1
+    print(f"{'' if holds else 'not '}ok {number} - {claim}")
+    if not holds:
+        print("".join(f"# {line}\n" for line in str(why).splitlines()[:20]),
+              end="", flush=True)
+
+
+def is_sanitized():
+    """Then memory says nothing."""
+    with open(CPPROF, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
+# ---- running ----
+
+class Run:
+    """A run of cpprof, with what it cost."""
+
+    def __init__(self, *words, limit=SECONDS * PATIENCE):
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            [CPPROF, "-q", *words], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.out = self.err = b""
+        self.n_out = 0
+        readers = [threading.Thread(target=self.take, args=(process.stdout,)),
+                   threading.Thread(target=self.take_errors,
+                                    args=(process.stderr,))]
+        for reader in readers:
+            reader.start()
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        for reader in readers:
+            reader.join()
+        process.returncode = self.status = os.waitstatus_to_exitcode(status)
+        self.seconds = time.monotonic() - begin
+        self.megabytes = usage.ru_maxrss // 1024
+
+    def take(self, stream):
+        while True:
+            data = os.read(stream.fileno(), 1 << 20)
+            if not data:
+                return
+            self.n_out += len(data)
+            if len(self.out) < 1 << 16:
+                self.out += data
+
+    def take_errors(self, stream):
+        self.err = stream.read()
+
+    def why(self):
+        """What of this run is too much, or nothing."""
+        if self.status < 0:
+            return f"killed by signal {-self.status}"
+        if self.megabytes > MEMORY_MB and not is_sanitized():
+            return f"{self.megabytes} MB"
+        if self.n_out > OUTPUT_MAX:
+            return f"{self.n_out} bytes of output"
+        return ""
+
+    def __str__(self):
+        return (f"{self.seconds:.2f} s, {self.megabytes} MB, {self.n_out} "
+                f"bytes, status {self.status}: "
+                + self.err.decode(errors="replace").strip()[:200])
+
+
+# ---- making files ----
+
+def write(name, data):
+    with open(name, "wb") as file:
+        file.write(data)
+    return [name]
+
+
+def varint(value):
+    out = b""
+    while value > 0x7f:
+        out += bytes([value & 0x7f | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(key, value):
+    """A field of a protobuf message: a number, or bytes."""
+    if isinstance(value, int):
+        return varint(key << 3) + varint(value)
+    return varint(key << 3 | 2) + varint(len(value)) + value
+
+
+def message(*pairs):
+    return b"".join(field(key, value) for key, value in pairs)
+
+
+SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING = range(1, 7)
+
+
+def pprof(*parts, strings=()):
+    """parts: messages; strings: from number 3 on."""
+    texts = [b"", b"samples", b"count", *strings]
+    return message((SAMPLE_TYPE, message((1, 1), (2, 2))), *parts,
+                   *((STRING, text) for text in texts))
+
+
+def many_lines():
+    """One location of 12,000 inlined calls, 40,000 times on one stack."""
+    return write("lines.pb", pprof(
+        (SAMPLE, message((1, b"\1" * 40000), (2, b"\1"))),
+        (LOCATION, message((1, 1), *[(4, message((1, 1)))] * 12000)),
+        (FUNCTION, message((1, 1), (2, 3))), strings=[b"work"]))
+
+
+def deep_stack():
+    """Paths of 17,000 functions, each one longer than the one before."""
+    names = [f"{i:x}" for i in range(4096, 4096 + 17000)]
+    return write("deep.folded", ";".join(names).encode() + b" 1\n")
+
+
+def elf(symbols_size, symbols=b"", names=b"\0", more=0):
+    """A library of one page of code, whose symbol table says that size."""
+    symbols_at, names_at = 0x1000, 0x400
+    sections = [(0,) * 10,
+                (1, 1, 6, 0x1000, 0x1000, 0x1000, 0, 0, 16, 0),
+                (1, 2, 0, 0, symbols_at, symbols_size, 3, 1, 8, 24),
+                (1, 3, 0, 0, names_at, len(names), 0, 0, 1, 0)]
+    header = struct.pack(
+        "<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 3, 62, 1, 0, 64, 120,
+        0, 64, 56, 1, 64, len(sections), 3)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 0x2000, 0x2000, 4096)
+    table = b"".join(struct.pack("<IIQQQQIIQQ", *part) for part in sections)
+    data = (header + segment + table).ljust(names_at, b"\0") + names
+    return data.ljust(symbols_at, b"\0") + symbols
+
+
+def symbol(name, start, size):
+    return struct.pack("<IBBHQQ", name, 0x12, 0, 1, start, size)
+
+
+def of_module(path):
+    """A profile of one address of a module."""
+    return pprof(
+        (SAMPLE, message((1, b"\1"), (2, b"\1"))),
+        (MAPPING, message((1, 1), (2, 0), (3, 0x10000), (5, 3))),
+        (LOCATION, message((1, 1), (2, 1), (3, 0x1008))),
+        strings=[os.fsencode(path)])
+
+
+def next_to_it():
+    """A module whose relative path leads to the archive's own."""
+    write("evil.so", elf(48, bytes(24) + symbol(1, 0x1000, 0x100),
+                         b"\0evil\0"))
+    return write("relative.pb", of_module("evil.so"))
+
+
+def sparse_module():
+    """A symbol table of 6 GiB of nothing."""
+    write("sparse.so", elf(6 << 30))
+    os.truncate("sparse.so", (6 << 30) + 0x1000)
+    return write("sparse.pb", of_module(os.path.abspath("sparse.so")))
+
+
+# ---- what is asked of them ----
+
+def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
+    return {"make": make, "asked": asked, "lacks": lacks, "notes": notes,
+            "status": status, "ask": ask}
+
+
+# Of each: how it is made; commands before the others; what no answer holds and
+# what is noted; and what is asked, if not everything.
+CASES = {
+    "pprof: a location of 12,000 lines on a stack 40,000 times":
+        case(many_lines, "threshold 0", notes="location of 12000 inlined calls"),
+    "collapsed: a stack of 17,000 names, all of it":
+        case(deep_stack, "threshold 0"),
+    "a module of a relative path is not opened":
+        case(next_to_it, lacks="evil ", ask=("functions",)),
+    "a sparse module whose symbols take 6 GiB":
+        case(sparse_module, ask=("functions",)),
+}
+
+
+def look_at(name, which, measures):
+    os.mkdir("case")
+    os.chdir("case")
+    try:
+        paths = which["make"]()
+        sizes = [os.path.getsize(path) for path in paths
+                 if os.path.isfile(path)]
+        assert max(sizes, default=0) <= SIZE_MAX, (name, sizes)
+        settings = [word for command in which["asked"]
+                    for word in ("-e", command)]
+        bad, slowest, notes = [], None, ""
+        for asked in which["ask"] or VIEWS + EXPORTS:
+            run = Run(*settings, "-e", asked, *paths)
+            if measures:
+                print(f"# {name}: {asked}: {run}", flush=True)
+            why = run.why()
+            if run.status not in which["status"] and not why:
+                why = f"status {run.status}"
+            if which["lacks"] and re.search(which["lacks"],
+                                            run.out.decode()):
+                why = which["lacks"]
+            if why:
+                bad.append(f"{asked}: {why}; {run}")
+            notes += run.err.decode(errors="replace")
+            if slowest is None or run.seconds > slowest[0].seconds:
+                slowest = run, asked
+        check(name, not bad, "\n".join(bad))
+        if which["notes"]:
+            check(f"{name}: what was left out is said",
+                  re.search(which["notes"], notes), notes)
+        print(f"# slowest: {slowest[1]}: {slowest[0].seconds:.2f} s of "
+              f"{SECONDS}, {slowest[0].megabytes} MB", flush=True)
+    finally:
+        os.chdir("..")
+        shutil.rmtree("case")
+
+
+# ---- other things that are opened ----
+
+def check_pipes():
+    os.mkfifo("pipe")
+    run = Run("-e", "info", "pipe", limit=60)
+    check("a named pipe that nobody writes to is an error",
+          run.status == 1 and b"named pipe" in run.err, run)
+    writer = subprocess.Popen(["sh", "-c", "sleep 1; exec >pipe; sleep 1; "
+                               "echo 'a;b 3'; sleep 1; echo 'a;c 4'"])
+    run = Run("-e", "flat", "pipe")
+    writer.wait()
+    check("one whose writer comes later is read to its end",
+          run.status == 0 and b"7 samples" in run.out, run)
+    writer = subprocess.Popen(["sh", "-c", "sleep 1; : >pipe"])
+    run = Run("-e", "flat", "pipe")
+    writer.wait()
+    check("one whose writer writes nothing is empty",
+          b"the file is empty" in run.err and run.seconds < 8, run)
+    out = subprocess.run(["bash", "-c", f"{CPPROF} -q -e flat "
+                          "<(sleep 1; echo 'a;b 3') <(:)"],
+                         capture_output=True, text=True, timeout=60)
+    check("<(cmd) is waited for, but not when it has ended",
+          out.stderr == "cpprof: /dev/fd/62: the file is empty\n"
+          or "3 samples" in out.stdout, out)
+    if not has_terminals():
+        return
+    terminal = Terminal("-q", "pipe")
+    time.sleep(0.5)
+    begin = time.monotonic()
+    terminal.type("\x03")
+    terminal.expect("interrupted")
+    print(f"# Ctrl-C took {time.monotonic() - begin:.2f} s of 0.2", flush=True)
+    terminal.expect("(cpprof) ")
+    terminal.type("quit\n")
+    check("Ctrl-C ends the wait for a writer", terminal.status() == 0)
+
+
+def check_terminal():
+    """What an export prints cannot steer the terminal."""
+    write("names.folded", "main;a\u202eb;c\x9b31md;é\u4e2d;\u2066 3\n"
+          .encode())
+    if not has_terminals():
+        return
+    for name in "collapsed", "cpprof-text", "speedscope", "callgrind":
+        terminal = Terminal("-q", "-e", f"export {name}", "names.folded")
+        terminal.status()
+        seen = terminal.seen
+        check(f"export {name} to a terminal writes no marks and controls",
+              not re.search("[\x80-\x9f\u200b-\u206f]", seen) and
+              re.search(r"\\xe2\\x80\\xae|\\u202e", seen) and
+              "é\u4e2d" in seen, repr(seen))
+    run = Run("-e", "export collapsed", "names.folded")
+    with open("names.folded", "rb") as file:
+        check("a file has the names as they are", run.out == file.read(), run)
+
+
+def main():
+    arguments = sys.argv[1:]
+    measures = arguments[:1] == ["-m"]
+    wanted = arguments[measures:]
+    work = tempfile.mkdtemp(prefix="cpprof-hostile-")
+    os.chdir(work)
+    try:
+        for name, which in CASES.items():
+            if not wanted or any(word in name for word in wanted):
+                look_at(name, which, measures)
+        for part in check_pipes, check_terminal:
+            if not wanted or part.__name__ in wanted:
+                part()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(work)
+    print(f"1..{number}")
+
+
+main()
