@@ -27,7 +27,7 @@ static uint32_t added_pid;
 bool
 brief_has_it(void)
 {
-	return added_pid == process.pid;
+	return added_pid == process_own.pid;
 }
 
 static int
@@ -70,14 +70,14 @@ fill(struct cpprofdata_brief *brief, uint64_t hits, uint64_t cpu_ns)
 	size_t length;
 
 	process_read_executable();
-	length = strlen(process.executable);
+	length = strlen(process_names.executable);
 	if (length > sizeof brief->executable)
 		return false;
-	memcpy(brief->executable, process.executable, length);
+	memcpy(brief->executable, process_names.executable, length);
 	arch_system_call(SYS_prctl, PR_GET_NAME, (long)brief->name, 0, 0);
-	brief->pid = process.pid;
-	brief->parent_pid = process.parent_pid;
-	brief->start_ns = process.start_ns;
+	brief->pid = process_own.pid;
+	brief->parent_pid = process_own.parent_pid;
+	brief->start_ns = process_own.start_ns;
 	brief->cpu_ns = cpu_ns;
 	brief->count.hits = hits;
 	brief->count.samples = 1;
@@ -128,7 +128,7 @@ brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns)
 	if (fd >= 0 ? !append(fd, &brief) : errno != ENOENT ||
 	    !create(column, &brief))
 		return false;
-	added_pid = process.pid;
+	added_pid = process_own.pid;
 	shared_count_recorded();
 	return true;
 }

@@ -28,17 +28,14 @@
 #include "lib/phase.h"
 #include "lib/process.h"
 #include "lib/sampler.h"
-#include "lib/signals.h"
+#include "lib/source-timer.h"
 #include "lib/start.h"
 #include "lib/threads.h"
-
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
+#include "lib/wiped.h"
 
 static const char wake_mark;	/* its address marks the waking timers */
 static _Atomic bool is_stopped;
-static atomic_flag locked = ATOMIC_FLAG_INIT;
+static atomic_flag locked WIPED;
 
 bool
 control_is_stopped(void)
@@ -61,12 +58,6 @@ unlock(void)
 	atomic_flag_clear_explicit(&locked, memory_order_release);
 }
 
-void
-control_forked(void)
-{
-	atomic_flag_clear(&locked);
-}
-
 /*
  * Waking.
  */
@@ -81,21 +72,12 @@ cpu_clock(pid_t tid)
 static bool
 arm_wake(struct thread *thread)
 {
-	const struct itimerspec soon = { .it_value.tv_nsec = 1 };
-	struct sigevent event;
-
-	memset(&event, 0, sizeof event);
-	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = signals_number(OUR_TICKS);
-	event.sigev_value.sival_ptr = (void *)&wake_mark;
-	event.sigev_notify_thread_id = (pid_t)thread->tid;
-	if (timer_create(cpu_clock((pid_t)thread->tid), &event,
-	    &thread->timer) != 0)
+	if (!timer_make(thread, cpu_clock((pid_t)thread->tid), &wake_mark))
 		return false;
 	thread->stage = THREAD_TO_BE_WOKEN;
-	if (timer_settime(thread->timer, 0, &soon, NULL) == 0)
+	if (timer_set(thread, 1, 0))
 		return true;
-	timer_delete(thread->timer);
+	timer_free(thread);
 	return false;
 }
 
@@ -107,7 +89,7 @@ take_wake(struct thread *thread, enum thread_stage next)
 
 	if (!atomic_compare_exchange_strong(&thread->stage, &expected, next))
 		return false;
-	timer_delete(thread->timer);
+	timer_free(thread);
 	return true;
 }
 
@@ -247,7 +229,7 @@ control_end(uint32_t flag)
 	stop_here();
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->stage == THREAD_RUNNING && thread->has_timer)
-			timer_delete(thread->timer);
+			timer_free(thread);
 	datafile_flag(flag);
 	complete_file();
 	sampler_give_up();

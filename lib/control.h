@@ -23,7 +23,5 @@ bool control_wake(const siginfo_t *info, const void *context);
  */
 void control_end(uint32_t flag);
 
-/* In a forked child: no other thread is to be woken.  Async-signal-safe. */
-void control_forked(void);
 
 #endif

@@ -21,6 +21,7 @@
 #include "lib/resource.h"
 #include "lib/shared.h"
 #include "lib/signals.h"
+#include "lib/wiped.h"
 
 /* The header, and one chunk of each type: for a short process that is all. */
 #define FIRST_SIZE (5 * (size_t)CPPROFDATA_PAGE)
@@ -49,16 +50,21 @@ static struct {
 	uint64_t next_first[N_TYPES];
 	struct twin *_Atomic newest[N_TYPES];	/* which is being filled */
 	struct datafile_chunk *_Atomic last;	/* of all */
-} chunks;
+} chunks WIPED;
 
 /* What the file's header says, and where it is mapped; NULL: no file. */
-static struct cpprofdata_header header;
-static struct cpprofdata_header *_Atomic mapped_header;
-static _Atomic uint64_t next_cpu_note_ns;
-static struct cpprofdata_header *_Atomic header_place;	/* even before */
-static bool refuses_cuts;		/* the program does: lock held */
-static _Atomic bool has_counted;	/* what the file does not have yet */
-static atomic_flag locked = ATOMIC_FLAG_INIT;
+static struct cpprofdata_header header WIPED_TABLE;
+static struct cpprofdata_header *_Atomic mapped_header WIPED;
+static _Atomic uint64_t next_cpu_note_ns WIPED;
+static struct cpprofdata_header *_Atomic header_place WIPED;	/* even before */
+static bool refuses_cuts WIPED;		/* the program does: lock held */
+static _Atomic bool has_counted WIPED;	/* what the file does not have yet */
+static atomic_flag locked WIPED;
+
+/* Counted of every process, so not in the header, which few need. */
+static struct {
+	uint64_t n, n_unsampled;
+} threads WIPED;
 
 /*
  * Fields of the header.
@@ -113,6 +119,18 @@ copy_number(const uint64_t *number)
 	} while (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value);
 }
 
+/* The same of one that is counted outside the header. */
+static void
+copy_to_header(const uint64_t *number, uint64_t *to)
+{
+	uint64_t value;
+
+	do {
+		value = __atomic_load_n(number, __ATOMIC_SEQ_CST);
+		set_number(to, value);
+	} while (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value);
+}
+
 /* What is counted here gets into the file by copy_counted. */
 static void
 count(uint64_t *number, uint64_t n)
@@ -137,8 +155,8 @@ copy_counted(void)
 	}
 	for (i = 0; i < sizeof header.lost / sizeof header.lost[0][0]; i++)
 		copy_number(&header.lost[0][0] + i);
-	copy_number(&header.n_threads);
-	copy_number(&header.n_threads_unsampled);
+	copy_to_header(&threads.n, &header.n_threads);
+	copy_to_header(&threads.n_unsampled, &header.n_threads_unsampled);
 }
 
 /* Copies a part of the header as it is. */
@@ -475,8 +493,8 @@ datafile_note_leaving(bool is_leaving)
 void
 datafile_count_thread(bool is_sampled)
 {
-	count(&header.n_threads, 1);
-	count(&header.n_threads_unsampled, !is_sampled);
+	count(&threads.n, 1);
+	count(&threads.n_unsampled, !is_sampled);
 }
 
 /*
@@ -502,8 +520,8 @@ datafile_begin_header(struct cpprofdata_header *to)
 	to->machine = ARCH_ELF_MACHINE;
 	to->node_size = (uint32_t)(sizeof(struct cpprofdata_node) +
 	    to->n_resources * sizeof(struct cpprofdata_count));
-	to->start_ns = process.start_ns;
-	to->start_mono_ns = process.start_mono_ns;
+	to->start_ns = process_own.start_ns;
+	to->start_mono_ns = process_own.start_mono_ns;
 	to->used = CPPROFDATA_HEADER_SIZE;
 }
 
@@ -514,6 +532,8 @@ fill_header(void)
 	unsigned i;
 
 	header.n_resources = resources.n;
+	header.n_threads = threads.n;
+	header.n_threads_unsampled = threads.n_unsampled;
 	datafile_begin_header(&header);
 	for (i = 0; i < resources.n; i++)
 		datafile_describe_resource(i, &header.resources[i]);
@@ -524,8 +544,8 @@ fill_header(void)
 		header.flags |= CPPROFDATA_WAITS;
 	if (brief_has_it())
 		header.flags |= CPPROFDATA_CONTINUES;
-	header.pid = process.pid;
-	header.parent_pid = process.parent_pid;
+	header.pid = process_own.pid;
+	header.parent_pid = process_own.parent_pid;
 }
 
 static uint32_t
@@ -538,8 +558,8 @@ static void
 fill_strings(void)
 {
 	add_text("");
-	header.host = add_text(process.host);
-	header.executable = add_text(process.executable);
+	header.host = add_text(process_names.host);
+	header.executable = add_text(process_names.executable);
 	header.directory = add_text(process.directory);
 	if (process.arguments_size == 0)
 		return;
@@ -732,12 +752,4 @@ void
 datafile_forked(void)
 {
 	disk_forked();
-	memset(&chunks, 0, sizeof chunks);
-	atomic_store(&mapped_header, NULL);
-	atomic_store(&header_place, NULL);
-	memset(&header, 0, sizeof header);
-	atomic_store(&next_cpu_note_ns, 0);
-	atomic_store(&has_counted, false);
-	refuses_cuts = false;		/* another thread's, who had the lock */
-	atomic_flag_clear(&locked);
 }

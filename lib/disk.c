@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,9 +22,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/arch.h"
 #include "lib/cpprofdata.h"
 #include "lib/files.h"
 #include "lib/process.h"
+#include "lib/wiped.h"
 
 #define GROWTH_MIN ((size_t)256 << 10)
 #define GROWTH_MAX ((size_t)8 << 20)
@@ -33,14 +36,19 @@ static struct {
 	size_t size;		/* allocated on disk */
 	unsigned char *first;	/* its first part, mapped at once */
 	size_t first_size;
+} file WIPED;
+
+static char path[PATH_MAX] WIPED_TABLE;
+
+/* What is open is so in a forked child, too. */
+static struct {
 	int fd;
 	dev_t device;
 	ino_t inode;
-	char path[PATH_MAX];
-} file = { .fd = -1 };
+} open_file = { .fd = -1 };
 
 static _Atomic bool keeps_descriptor;
-static _Atomic bool is_cut;
+static _Atomic bool is_cut WIPED;
 
 bool
 disk_populate(void *address, size_t size)
@@ -61,7 +69,8 @@ is_ours(int fd)
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) != 0 ||
-	    status.st_dev != file.device || status.st_ino != file.inode)
+	    status.st_dev != open_file.device ||
+	    status.st_ino != open_file.inode)
 		return false;
 	if ((size_t)status.st_size < file.size)
 		is_cut = true;
@@ -74,11 +83,11 @@ descriptor(void)
 {
 	int fd;
 
-	if (is_ours(file.fd))
-		return file.fd;
-	file.fd = -1;
+	if (is_ours(open_file.fd))
+		return open_file.fd;
+	open_file.fd = -1;
 	/* Another file, with a lease say, could keep us waiting. */
-	fd = files_open(file.path,
+	fd = files_open(path,
 	    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
@@ -86,15 +95,17 @@ descriptor(void)
 		files_close(fd);
 		return -1;
 	}
-	return file.fd = process_move_up(fd);
+	return open_file.fd = process_move_up(fd);
 }
 
 static void
 close_descriptor(void)
 {
-	if (is_ours(file.fd))
-		files_close(file.fd);
-	file.fd = -1;
+	if (open_file.fd < 0)
+		return;
+	if (is_ours(open_file.fd))
+		files_close(open_file.fd);
+	open_file.fd = -1;
 }
 
 void
@@ -119,6 +130,36 @@ may_be(size_t size)
 	return false;
 }
 
+/*
+ * The C library writes to the file, and that is a cancellation point; where the
+ * program was interrupted may be none: malloc, say, must not throw.  (A thread
+ * sanitizer's function for that must not be called here; there it is left to
+ * chance.)
+ */
+static int
+allocate_by_writing(int fd, size_t from, size_t size)
+{
+	int cancel_state = PTHREAD_CANCEL_ENABLE, failed;
+
+	if (!process_has_thread_sanitizer())
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	failed = posix_fallocate(fd, (off_t)from, (off_t)size);
+	if (!process_has_thread_sanitizer())
+		pthread_setcancelstate(cancel_state, NULL);
+	return failed;
+}
+
+/* 0, or what is wrong. */
+static int
+allocate(int fd, size_t from, size_t size)
+{
+	const int failed = (int)-arch_system_call(SYS_fallocate, fd, 0,
+	    (long)from, (long)size);
+
+	return failed == EOPNOTSUPP ? allocate_by_writing(fd, from, size) :
+	    failed;
+}
+
 /* Makes the file `size` bytes long, with disk space behind them. */
 static bool
 extend(size_t size)
@@ -132,8 +173,7 @@ extend(size_t size)
 	if (fd < 0 || !may_be(size))
 		return false;
 	do
-		failed = posix_fallocate(fd, (off_t)file.size,
-		    (off_t)(size - file.size));
+		failed = allocate(fd, file.size, size - file.size);
 	while (failed == EINTR);
 	if (failed != 0) {
 		errno = failed;
@@ -266,14 +306,14 @@ put_number(char *at, unsigned long number)
 static int
 open_new(void)
 {
-	char *end = stpcpy(stpcpy(stpcpy(file.path, process.output), "/"),
+	char *end = stpcpy(stpcpy(stpcpy(path, process.output), "/"),
 	    CPPROFDATA_FILE_PREFIX);
 	unsigned long i;
 	int fd;
 
-	end = put_number(end, process.pid);
+	end = put_number(end, process_own.pid);
 	for (i = 1;; i++) {
-		fd = files_open(file.path,
+		fd = files_open(path,
 		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK |
 		    O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST || i > MAX_EXECS)
@@ -288,10 +328,10 @@ disk_abandon(void)
 {
 	int saved = errno;
 
-	if (file.fd >= 0) {
-		unlink(file.path);
-		files_close(file.fd);
-		file.fd = -1;
+	if (open_file.fd >= 0) {
+		unlink(path);
+		files_close(open_file.fd);
+		open_file.fd = -1;
 	}
 	file.size = 0;
 	if (file.first != NULL)
@@ -309,10 +349,10 @@ disk_create(size_t size)
 
 	if (fd < 0)
 		return false;
-	file.fd = process_move_up(fd);
-	if (fstat(file.fd, &status) == 0) {
-		file.device = status.st_dev;
-		file.inode = status.st_ino;
+	open_file.fd = process_move_up(fd);
+	if (fstat(open_file.fd, &status) == 0) {
+		open_file.device = status.st_dev;
+		open_file.inode = status.st_ino;
 		if (extend(size))
 			return true;
 	}
@@ -342,7 +382,4 @@ void
 disk_forked(void)
 {
 	close_descriptor();
-	memset(&file, 0, sizeof file);
-	file.fd = -1;
-	is_cut = false;
 }

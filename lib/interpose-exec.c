@@ -50,7 +50,6 @@ static enum cpprof_shared_reason
 judge(const char *path, char *const variables[])
 {
 	struct thread *thread = thread_self;
-	const int saved = errno;
 	enum cpprof_shared_reason reason;
 	struct sample_guard guard;
 	bool is_guarded;
@@ -65,20 +64,18 @@ judge(const char *path, char *const variables[])
 		sample_guard_end(thread, &guard);
 	if (reason != CPPROF_SHARED_N_REASONS)
 		shared_count(reason, 0);
-	errno = saved;
 	return reason;
 }
 
 /*
  * Nothing of ours may be pending when our signals are blocked: it would reach
- * the next program.
+ * the next program.  (May change errno: a call that fails sets it.)
  */
 static struct aside
 set_aside(const char *path, char *const variables[])
 {
 	struct aside aside = { .thread = thread_self };
 	const unsigned char dispatch = dispatch_pause();
-	int saved = errno;
 
 	if (!start_check_process() || !start_is_own_process())
 		aside.thread = NULL;
@@ -95,7 +92,6 @@ set_aside(const char *path, char *const variables[])
 	if (sampler_is_on())
 		signals_bequeath();
 	dispatch_resume(dispatch);
-	errno = saved;
 	return aside;
 }
 
@@ -244,6 +240,16 @@ execle(const char *path, const char *first, ...)
  * What posix_spawn executes comes by none of the above.
  */
 
+static enum cpprof_shared_reason
+judge_quietly(const char *path, char *const variables[])
+{
+	const int saved = errno;
+	const enum cpprof_shared_reason reason = judge(path, variables);
+
+	errno = saved;
+	return reason;
+}
+
 /* What it returned: if an error, there is no such program. */
 static int
 spawned(int error, enum cpprof_shared_reason reason)
@@ -258,7 +264,7 @@ posix_spawn(pid_t *pid, const char *path,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
     char *const words[], char *const variables[])
 {
-	const enum cpprof_shared_reason reason = judge(path, variables);
+	const enum cpprof_shared_reason reason = judge_quietly(path, variables);
 
 	return spawned(real()->posix_spawn(pid, path, actions, attr, words,
 	    variables), reason);
@@ -269,7 +275,7 @@ posix_spawnp(pid_t *pid, const char *file,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
     char *const words[], char *const variables[])
 {
-	const enum cpprof_shared_reason reason = judge(file, variables);
+	const enum cpprof_shared_reason reason = judge_quietly(file, variables);
 
 	return spawned(real()->posix_spawnp(pid, file, actions, attr, words,
 	    variables), reason);

@@ -30,7 +30,7 @@ libcpprof_la_SOURCES = \
 	lib/control.h lib/phase.c lib/phase.h lib/waits.c lib/waits.h \
 	lib/tick-mode.c lib/tick-mode.h lib/perf-clock.c lib/perf-clock.h \
 	lib/source-perf.c lib/source-perf.h lib/exceptions.c \
-	lib/exceptions.h lib/brief.c lib/brief.h \
+	lib/exceptions.h lib/brief.c lib/brief.h lib/wiped.c lib/wiped.h \
 	lib/interpose.c \
 	lib/action.c lib/action.h \
 	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \

@@ -25,6 +25,7 @@
 #include "lib/files.h"
 #include "lib/process.h"
 #include "lib/unwind.h"
+#include "lib/wiped.h"
 
 #define MAX_MODULES 65536
 #define MAX_BUILD_ID 32
@@ -48,8 +49,8 @@ struct identity {
 };
 
 static struct entry *entries;
-static _Atomic size_t n_entries;
-static _Atomic uint64_t epoch;
+static _Atomic size_t n_entries WIPED;
+static _Atomic uint64_t epoch WIPED;
 
 static struct entry *
 find_open(const struct dl_find_object *object)
@@ -158,7 +159,7 @@ identify(const struct dl_find_object *object)
 	size_t length;
 
 	if (identity.path == NULL || identity.path[0] == '\0') {
-		identity.path = process.executable;
+		identity.path = process_names.executable;
 		identity.flags = CPPROFDATA_MODULE_MAIN;
 	} else if ((uintptr_t)object->dlfo_map_start ==
 	    getauxval(AT_SYSINFO_EHDR)) {
@@ -403,8 +404,7 @@ modules_unloaded(void)
 }
 
 void
-modules_forked(void)
+modules_forget(struct module_cache *cache)
 {
-	atomic_store(&n_entries, 0);
-	atomic_fetch_add(&epoch, 1);
+	cache->epoch = UINT64_MAX;
 }

@@ -55,7 +55,7 @@ uint64_t modules_epoch(void);
  */
 void modules_unloaded(void);
 
-/* In a forked child: no module has a record yet.  Async-signal-safe. */
-void modules_forked(void);
+/* In a forked child: the numbers are of the parent's file.  Async-signal-safe. */
+void modules_forget(struct module_cache *cache);
 
 #endif

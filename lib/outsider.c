@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "lib/arch.h"
 #include "lib/cpprof-environment.h"
 #include "lib/files.h"
+#include "lib/process.h"
 #include "lib/readable.h"
 
 /*
@@ -84,6 +84,13 @@ is_static(const void *start, size_t size)
 	return true;
 }
 
+/* Not by the C library's call, which is wrapped. */
+static uint32_t
+own_id(long call)
+{
+	return (uint32_t)arch_system_call(call, 0, 0, 0, 0);
+}
+
 static enum cpprof_shared_reason
 judge_file(int fd)
 {
@@ -91,10 +98,11 @@ judge_file(int fd)
 	struct stat status;
 	ssize_t n;
 
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    (((status.st_mode & S_ISUID) != 0 && status.st_uid != getuid()) ||
+	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (((status.st_mode & S_ISUID) != 0 &&
+	    status.st_uid != own_id(SYS_getuid)) ||
 	    ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-	    status.st_gid != getgid())))
+	    status.st_gid != own_id(SYS_getgid))))
 		return CPPROF_SHARED_PRIVILEGED;
 	n = files_read(fd, start, sizeof start);
 	return n > 0 && is_static(start, (size_t)n) ? CPPROF_SHARED_STATIC :
@@ -110,7 +118,7 @@ outsider_judge(const char *path, char *const variables[])
 
 	if (!loads_library(variables))
 		return CPPROF_SHARED_NO_PRELOAD;
-	if (getauxval(AT_EUID) != geteuid())
+	if (process.user != own_id(SYS_geteuid))
 		return CPPROF_SHARED_OTHER_USER;
 	if (!contains(&readable, path, "/"))
 		return reason;

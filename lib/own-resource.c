@@ -13,6 +13,7 @@
 #include "lib/exported.h"
 #include "lib/process.h"
 #include "lib/threads.h"
+#include "lib/wiped.h"
 
 #define TEXT_SIZE sizeof ((struct cpprofdata_resource *)NULL)->name
 #define NO_COLUMN 255
@@ -29,7 +30,7 @@ static struct {
 } own[CPPROF_RESOURCES_MAX];
 
 static unsigned n_own, n_kept;
-static atomic_flag locked = ATOMIC_FLAG_INIT;
+static atomic_flag locked WIPED;
 
 static void
 fill_column(unsigned i, unsigned column)
@@ -56,12 +57,6 @@ own_resources_add(bool keeps)
 		}
 		fill_column(i, resources.n++);
 	}
-}
-
-void
-own_resources_forked(void)
-{
-	atomic_flag_clear(&locked);
 }
 
 bool

@@ -19,9 +19,6 @@
  */
 void own_resources_add(bool keeps);
 
-/* In a forked child: nobody is declaring one.  Async-signal-safe. */
-void own_resources_forked(void);
-
 /* Whether the program, or a library that came with it, is linked with us. */
 bool own_resources_are_likely(void);
 

@@ -13,18 +13,18 @@
 #include "lib/big.h"
 #include "lib/datafile.h"
 #include "lib/process.h"
+#include "lib/wiped.h"
 
 #define MAX_PHASES 1024
 #define NAME_SIZE 64
 
-static struct {
-	char name[NAME_SIZE];
-	_Atomic uint32_t string;	/* 0: not in the file */
-} phases[MAX_PHASES] BIG_TABLE;
+static char names[MAX_PHASES][NAME_SIZE] BIG_TABLE;
+static _Atomic uint32_t strings[MAX_PHASES] WIPED_TABLE;	/* 0: not in
+								   the file */
 
 static uint32_t n_phases = 1;
 static _Atomic uint32_t current;
-static atomic_flag locked = ATOMIC_FLAG_INIT;
+static atomic_flag locked WIPED;
 
 /* The number of a name, new or known; 0 when there is no room.  Lock held. */
 static uint32_t
@@ -33,11 +33,11 @@ find_or_add(const char *name)
 	uint32_t i;
 
 	for (i = 1; i < n_phases; i++)
-		if (strncmp(phases[i].name, name, NAME_SIZE - 1) == 0)
+		if (strncmp(names[i], name, NAME_SIZE - 1) == 0)
 			return i;
 	if (n_phases == MAX_PHASES)
 		return 0;
-	strncpy(phases[i].name, name, NAME_SIZE - 1);
+	strncpy(names[i], name, NAME_SIZE - 1);
 	n_phases++;
 	return i;
 }
@@ -92,17 +92,17 @@ phase_refresh(uint32_t *phase)
 static enum tree_result
 find_string(uint32_t phase, uint32_t *string)
 {
-	const char *name = phases[phase].name;
+	const char *name = names[phase];
 
-	*string = phases[phase].string;
+	*string = strings[phase];
 	if (*string != 0)
 		return TREE_OK;
 	if (!datafile_lock())
 		return TREE_BUSY;
-	if (phases[phase].string == 0)
-		phases[phase].string = datafile_add_string(name,
+	if (strings[phase] == 0)
+		strings[phase] = datafile_add_string(name,
 		    strlen(name) + 1, NULL);
-	*string = phases[phase].string;
+	*string = strings[phase];
 	datafile_unlock();
 	return *string != 0 ? TREE_OK : TREE_FULL;
 }
@@ -122,14 +122,4 @@ phase_node(struct tree *tree, uint32_t phase, struct node *node)
 	return tree_child(tree, &TREE_ROOT,
 	    &(struct place){ .module = CPPROFDATA_PHASE, .offset = string },
 	    node);
-}
-
-void
-phase_forked(void)
-{
-	uint32_t i;
-
-	atomic_flag_clear(&locked);
-	for (i = 0; i < n_phases; i++)
-		phases[i].string = 0;
 }

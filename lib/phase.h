@@ -41,7 +41,4 @@ bool phase_refresh(uint32_t *phase);
 enum tree_result phase_node(struct tree *tree, uint32_t phase,
     struct node *node);
 
-/* In a forked child: no name is in the file yet.  Async-signal-safe. */
-void phase_forked(void);
-
 #endif

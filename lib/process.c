@@ -22,10 +22,13 @@
 #include "lib/own-resource.h"
 #include "lib/resource.h"
 #include "lib/shared.h"
+#include "lib/wiped.h"
 
 #define MAX_ARGUMENTS_SIZE 32768	/* a longer command line is cut */
 
 struct process process;
+struct process_own process_own WIPED;
+struct process_names process_names BIG_TABLE;
 
 void __tsan_init(void) __attribute__((weak));
 
@@ -38,10 +41,28 @@ process_has_thread_sanitizer(void)
 int
 process_read_clock(clockid_t clock, struct timespec *now)
 {
-	if (!process_has_thread_sanitizer())
+	/* Those of CPU time only the kernel knows. */
+	if (clock != CLOCK_PROCESS_CPUTIME_ID &&
+	    clock != CLOCK_THREAD_CPUTIME_ID &&
+	    !process_has_thread_sanitizer())
 		return clock_gettime(clock, now);
 	return (int)files_result(arch_system_call(SYS_clock_gettime, clock,
 	    (long)now, 0, 0));
+}
+
+static uint64_t
+to_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
+uint64_t
+process_ask_clock(clockid_t clock)
+{
+	struct timespec now = { 0 };
+
+	arch_system_call(SYS_clock_gettime, clock, (long)&now, 0, 0);
+	return to_ns(&now);
 }
 
 uint64_t
@@ -50,7 +71,7 @@ process_clock(clockid_t clock)
 	struct timespec now = { 0 };
 
 	process_read_clock(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return to_ns(&now);
 }
 
 uint64_t
@@ -78,7 +99,8 @@ process_now(void)
 uint64_t
 process_cpu_time(void)
 {
-	return process_clock(CLOCK_PROCESS_CPUTIME_ID) - process.start_cpu_ns;
+	return process_clock(CLOCK_PROCESS_CPUTIME_ID) -
+	    process_own.start_cpu_ns;
 }
 
 void
@@ -106,35 +128,36 @@ process_move_up(int fd)
 }
 
 void
-process_forked(void)
+process_begin(void)
 {
-	process.pid = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0);
-	process.parent_pid = (uint32_t)arch_system_call(SYS_getppid, 0, 0, 0,
-	    0);
-	process.start_ns = process_now();
-	process.start_mono_ns = process_clock(CLOCK_MONOTONIC);
-	process.is_given_up = false;
-	process.start_cpu_ns = 0;
-	process.start_cpu_ns = process_cpu_time();
+	process_own.pid = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0);
+	process_own.parent_pid = (uint32_t)arch_system_call(SYS_getppid, 0, 0,
+	    0, 0);
+	process_own.start_ns = process_ask_clock(CLOCK_REALTIME);
+	process_own.start_mono_ns = process_ask_clock(CLOCK_MONOTONIC);
+	process_own.start_cpu_ns = process_clock(CLOCK_PROCESS_CPUTIME_ID);
+	process_own.is_given_up = false;
 }
 
 void
 process_give_up(enum cpprof_shared_reason reason, int error)
 {
-	if (!process.is_given_up)
+	if (!process_own.is_given_up)
 		shared_count(reason, error);
-	process.is_given_up = true;
+	process_own.is_given_up = true;
 }
 
 const char *
 process_variable(char **environment, const char *name)
 {
-	const size_t size = strlen(name);
+	for (; *environment != NULL; environment++) {
+		const char *at = *environment, *of_name = name;
 
-	for (; *environment != NULL; environment++)
-		if (strncmp(*environment, name, size) == 0 &&
-		    (*environment)[size] == '=')
-			return *environment + size + 1;
+		while (*of_name != '\0' && *at == *of_name)
+			at++, of_name++;
+		if (*of_name == '\0' && *at == '=')
+			return at + 1;
+	}
 	return NULL;
 }
 
@@ -204,15 +227,15 @@ read_size(const char *text)
 	return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
-static char texts[MAX_ARGUMENTS_SIZE + PATH_MAX] BIG_TABLE;
+/* Where to, the arguments, and the working directory, one after another. */
+static char texts[PATH_MAX + MAX_ARGUMENTS_SIZE + PATH_MAX] BIG_TABLE;
 
 static void
 add_argument(const char *word, size_t size)
 {
-	char *const arguments = texts;
+	char *const arguments = process.arguments;
 	const size_t room = MAX_ARGUMENTS_SIZE - process.arguments_size;
 
-	process.arguments = arguments;
 	if (room == 0)
 		return;
 	if (size >= room)
@@ -248,11 +271,12 @@ process_read_executable(void)
 {
 	long n;
 
-	if (process.executable[0] != '\0')
+	if (process_names.executable[0] != '\0')
 		return;
 	n = arch_system_call(SYS_readlink, (long)"/proc/self/exe",
-	    (long)process.executable, sizeof process.executable - 1, 0);
-	process.executable[n > 0 ? n : 0] = '\0';
+	    (long)process_names.executable,
+	    sizeof process_names.executable - 1, 0);
+	process_names.executable[n > 0 ? n : 0] = '\0';
 }
 
 static void
@@ -308,13 +332,16 @@ is_to_sample(char **environment)
 
 /* What will be other facts later. */
 static void
-read_facts(char **words)
+read_facts(char **words, const char *output)
 {
+	const size_t size = strlen(output) + 1;
 	char *directory;
 
-	process_forked();
+	process.output = memcpy(texts, output, size);
+	process.user = (uint32_t)getauxval(AT_EUID);
+	process.arguments = texts + size;
 	read_arguments(words);
-	directory = texts + process.arguments_size;
+	directory = process.arguments + process.arguments_size;
 	process.directory = directory;
 	if (arch_system_call(SYS_getcwd, (long)directory, PATH_MAX, 0,
 	    0) <= 0)
@@ -327,8 +354,9 @@ process_read_names(void)
 	struct utsname names;
 
 	process_read_executable();
-	if (process.host[0] == '\0' && uname(&names) == 0)
-		strncpy(process.host, names.nodename, sizeof process.host - 1);
+	if (process_names.host[0] == '\0' && uname(&names) == 0)
+		strncpy(process_names.host, names.nodename,
+		    sizeof process_names.host - 1);
 }
 
 bool
@@ -343,13 +371,13 @@ process_init(char **environment, char **words, const char *output,
 		    CPPROF_ENVIRONMENT_OUTPUT);
 	if (output == NULL || *output == '\0')
 		return false;
-	process.pid = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0);
+	process_begin();
 	if (is_from_environment && getauxval(AT_SECURE) == 0)
 		shared_begin(process_variable(environment,
 		    CPPROF_ENVIRONMENT_SHARED));
 	if (!is_to_sample(environment))
 		return false;
-	if (*output != '/' || strlen(output) >= sizeof process.output - 64) {
+	if (*output != '/' || strlen(output) >= PATH_MAX - 64) {
 		*problem = CPPROF_ENVIRONMENT_OUTPUT
 		    " is not a usable absolute path";
 		return false;
@@ -358,8 +386,7 @@ process_init(char **environment, char **words, const char *output,
 	if (!read_settings(environment, problem))
 		return false;
 	own_resources_add(is_from_environment && own_resources_are_likely());
-	strcpy(process.output, output);
-	read_facts(words);
+	read_facts(words, output);
 	errno = 0;
 	return true;
 }

@@ -18,25 +18,38 @@
 #define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* of a file, in any case */
 
 struct process {
-	uint32_t pid, parent_pid;
-	uint64_t start_ns, start_mono_ns;	/* of one moment, on two clocks */
-	uint64_t start_cpu_ns;		/* CPU time used before it */
 	char *arguments;		/* one after another, each with NUL */
 	size_t arguments_size;
 	uint32_t n_arguments;
-	bool is_given_up;		/* it cannot be sampled */
 	bool may_speak;			/* on stderr, when it cannot sample */
 	bool is_alone;			/* forked children are not sampled */
 	uint64_t max_size;		/* of the file */
 	bool counts_returns;		/* wanted, and then: done */
 	uintptr_t own_start, own_end;	/* where this library is mapped */
 	const char *directory;
-	char output[PATH_MAX];		/* directory for the files; "": none */
+	const char *output;		/* directory for the files */
+	uint32_t user;			/* effective, when it began */
+};
+
+extern struct process process;
+
+/* Of this process, and not of its forked children (lib/wiped.h). */
+struct process_own {
+	uint32_t pid, parent_pid;
+	uint64_t start_ns, start_mono_ns;	/* of one moment, on two clocks */
+	uint64_t start_cpu_ns;		/* CPU time used before it */
+	bool is_given_up;		/* it cannot be sampled */
+};
+
+extern struct process_own process_own;
+
+/* What only files tell; "" before process_read_names. */
+struct process_names {
 	char executable[PATH_MAX];
 	char host[256];
 };
 
-extern struct process process;
+extern struct process_names process_names;
 
 /*
  * Reads the environment, the strings after argv, and /proc: the C library may
@@ -62,8 +75,8 @@ void process_give_up(enum cpprof_shared_reason reason, int error);
 /* The value of a variable of the environment, or NULL. */
 const char *process_variable(char **environment, const char *name);
 
-/* In a forked child: its own ids and start.  Async-signal-safe. */
-void process_forked(void);
+/* This process's own ids and start, also in a forked child.  Async-signal-safe. */
+void process_begin(void);
 
 /*
  * A descriptor far from those that programs count on, in place of `fd`, which
@@ -82,6 +95,12 @@ int process_read_clock(clockid_t clock, struct timespec *now);
 
 /* What a clock shows in ns, 0 if there is none such.  Async-signal-safe. */
 uint64_t process_clock(clockid_t clock);
+
+/*
+ * The same by a system call, where little has run yet: the C library's clocks
+ * bring pages that cost more.  Async-signal-safe.
+ */
+uint64_t process_ask_clock(clockid_t clock);
 
 /* What a tick of the kernel stands for, in ns.  Async-signal-safe. */
 uint64_t process_kernel_tick(void);

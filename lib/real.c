@@ -192,3 +192,12 @@ real_prepare(void)
 {
 	wrapped_find("sigtimedwait", &next.sigtimedwait);
 }
+
+void
+real_prepare_for_children(void)
+{
+	if (next.execve == first_execve)
+		wrapped_find("execve", &next.execve);
+	if (next._exit == first_exit)
+		wrapped_find("_exit", &next._exit);
+}

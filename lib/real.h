@@ -64,4 +64,10 @@ const struct real *real(void);
 /* Looks up the one whose address samples show. */
 void real_prepare(void);
 
+/*
+ * Looks up those that most forked children call, once for all of them: there it
+ * would be in vain.  Async-signal-safe.
+ */
+void real_prepare_for_children(void);
+
 #endif

@@ -234,7 +234,8 @@ resources_choose(const char *text, bool is_random, const char **problem)
 static void
 start_accounts(struct thread *thread)
 {
-	uint64_t seed = process_now() + ((uint64_t)thread->tid << 40);
+	uint64_t seed = process_ask_clock(CLOCK_REALTIME) +
+	    ((uint64_t)thread->tid << 40);
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++) {
@@ -252,28 +253,26 @@ start_accounts(struct thread *thread)
 bool
 resources_start(struct thread *thread)
 {
-	bool ok = true, needs_ticks = false;
-	int saved = errno;
+	bool needs_ticks = false;
+	int error = 0;
 	unsigned i;
 
 	start_accounts(thread);
 	for (i = 0; i < resources.n; i++) {
 		const struct source *source = resources.columns[i].source;
 
-		if (source->start != NULL && !source->start(thread, i)) {
-			saved = errno;
-			ok = false;
-		}
+		if (source->start != NULL && !source->start(thread, i))
+			error = errno;
 		needs_ticks |= thread->accounts[i].needs_ticks;
 	}
-	tick_mode_start(&thread->tick_clocks);
-	if (needs_ticks && !timer_start(thread)) {
-		saved = errno;
-		ok = false;
-	}
+	if (resources.asks_mode)
+		tick_mode_start(&thread->tick_clocks);
+	if (needs_ticks && !timer_start(thread))
+		error = errno;
 	perf_release(thread);
-	errno = saved;
-	return ok;
+	if (error != 0)
+		errno = error;
+	return error == 0;
 }
 
 void

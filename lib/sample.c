@@ -105,14 +105,14 @@ make_file(void)
 	static uint32_t failed_pid;
 	bool ok;
 
-	if (has_failed && failed_pid == process.pid)
+	if (has_failed && failed_pid == process_own.pid)
 		return false;
 	if (!datafile_lock())
 		return false;
 	ok = sample_make_file();
 	if (!ok) {
 		has_failed = true;
-		failed_pid = process.pid;
+		failed_pid = process_own.pid;
 		process_give_up(CPPROF_SHARED_NO_FILE, errno);
 	}
 	datafile_unlock();
@@ -311,31 +311,6 @@ may_take(struct thread *thread, const struct occasion *occasion)
 	return false;
 }
 
-/*
- * Where the kernel cannot allocate space for a file, the C library writes to
- * it, and that is a cancellation point; where the program was interrupted may
- * be none: malloc, say, must not throw.  (A thread sanitizer's function for that
- * must not be called here; there it is left to chance.)
- */
-static int
-set_aside(struct thread *thread)
-{
-	int cancel_state = PTHREAD_CANCEL_ENABLE;
-
-	if (!process_has_thread_sanitizer())
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	thread->is_sampling = true;
-	return cancel_state;
-}
-
-static void
-take_up(struct thread *thread, int cancel_state)
-{
-	thread->is_sampling = false;
-	if (!process_has_thread_sanitizer())
-		pthread_setcancelstate(cancel_state, NULL);
-}
-
 static void
 take_and_charge(struct thread *thread, const struct occasion *occasion,
     const void *context)
@@ -343,8 +318,8 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	int64_t start = clock_ns(CLOCK_MONOTONIC), now, rest;
 	const struct tree *tree = &thread->tree;
 	const size_t memory = tree_memory(tree);
-	const int cancel_state = set_aside(thread);
 
+	thread->is_sampling = true;
 	try(thread, occasion, context);
 	sample_note_owed(thread);
 	now = clock_ns(CLOCK_MONOTONIC);
@@ -352,7 +327,7 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	    occasion->time_ns);
 	thread->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
 	    REST_MAX_NS);
-	take_up(thread, cancel_state);
+	thread->is_sampling = false;
 }
 
 void
@@ -382,10 +357,9 @@ sample_time_passed(struct thread *thread)
 static bool
 block_signals(struct thread *thread, uint64_t *mask)
 {
-	sigset_t all;
+	const uint64_t all = signals_for_work();
 
 	own_work_call(thread);
-	signals_fill_for_work(&all);
 	return arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
 	    (long)mask, sizeof *mask) == 0;
 }
@@ -440,14 +414,14 @@ sample_guard_begin(struct thread *thread, struct sample_guard *guard)
 	if (!block_signals(thread, &guard->mask))
 		return false;
 	own_work_begin(thread);
-	guard->cancel_state = set_aside(thread);
+	thread->is_sampling = true;
 	return true;
 }
 
 void
 sample_guard_end(struct thread *thread, const struct sample_guard *guard)
 {
-	take_up(thread, guard->cancel_state);
+	thread->is_sampling = false;
 	own_work_end(thread);
 	restore_signals(thread, guard->mask);
 }

@@ -81,7 +81,6 @@ void sample_note_owed(struct thread *thread);
  */
 struct sample_guard {
 	uint64_t mask;
-	int cancel_state;
 };
 
 bool sample_guard_begin(struct thread *thread, struct sample_guard *guard);

@@ -237,10 +237,7 @@ sampler_uninstall(void)
 bool
 sampler_start(struct thread *thread)
 {
-	sigset_t ours;
-
-	signals_all(&ours);
-	real()->pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+	signals_unblock();
 	return resources_start(thread);
 }
 

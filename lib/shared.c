@@ -9,13 +9,21 @@
 #include "lib/files.h"
 #include "lib/meter.h"
 #include "lib/process.h"
+#include "lib/wiped.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 #define MOST_TAKEN_NS 1000000000
 
 static struct cpprof_shared *page;
-static uint64_t kind;		/* of process; never 0 */
-static uint64_t told_ns;	/* CPU time of the process, by its clock */
+static uint64_t told_ns WIPED;	/* CPU time of the process, by its clock */
+
+/*
+ * The kind of processes that execute this program, and of this one if it was
+ * forked since; 0: it was not, or not from this thread.  Never 0 else.  (Where a
+ * thread is, a child writes anyway.)
+ */
+static uint64_t kind_of_program;
+static __thread uint64_t kind_of_child;
 
 bool
 shared_is_there(void)
@@ -60,10 +68,10 @@ map(const char *name)
 static void
 take_exec(void)
 {
-	unsigned at = process.pid % CPPROF_SHARED_EXECS;
+	unsigned at = process_own.pid % CPPROF_SHARED_EXECS;
 
 	if (__atomic_load_n(&page->execs[at].pid, __ATOMIC_ACQUIRE) !=
-	    process.pid)
+	    process_own.pid)
 		return;
 	page->execs[at].pid = 0;
 	told_ns = page->execs[at].cpu_ns;
@@ -87,7 +95,7 @@ shared_begin(const char *name)
 		page = NULL;
 		return;
 	}
-	kind = hash((const char *)getauxval(AT_EXECFN));
+	kind_of_program = hash((const char *)getauxval(AT_EXECFN));
 	take_exec();
 	add(&page->n_images, 1);
 }
@@ -95,13 +103,13 @@ shared_begin(const char *name)
 void
 shared_note_exec(void)
 {
-	unsigned at = process.pid % CPPROF_SHARED_EXECS;
+	unsigned at = process_own.pid % CPPROF_SHARED_EXECS;
 
 	if (page == NULL)
 		return;
 	shared_tell_cpu_time(0);
 	page->execs[at].cpu_ns = told_ns;
-	__atomic_store_n(&page->execs[at].pid, process.pid, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->execs[at].pid, process_own.pid, __ATOMIC_RELEASE);
 }
 
 uint64_t
@@ -110,12 +118,18 @@ shared_time_before(void)
 	return told_ns;
 }
 
+static uint64_t
+own_kind(void)
+{
+	return kind_of_child != 0 ? kind_of_child : kind_of_program;
+}
+
+/* To read first brings all pages at once; to write, each by itself. */
 void
 shared_forked(void)
 {
-	told_ns = 0;
-	kind = meter_random(kind) | 1;
-	if (page != NULL)
+	kind_of_child = meter_random(own_kind()) | 1;
+	if (page != NULL && *(volatile uint32_t *)&page->magic != 0)
 		add(&page->n_images, 1);
 }
 
@@ -188,6 +202,7 @@ shared_tell_cpu_time(uint64_t before_ns)
 static int64_t *
 account(enum cpprof_shared_time which)
 {
+	const uint64_t kind = own_kind();
 	unsigned i, at;
 
 	for (i = 0; page != NULL && i < 16; i++) {

@@ -37,7 +37,30 @@ signals_number(enum our_signal which)
 		[OUR_CUTS] = SIGBUS,
 	};
 
-	return which == OUR_TICKS ? SIGRTMAX - 1 : numbers[which];
+	static int ticks;
+
+	if (which != OUR_TICKS)
+		return numbers[which];
+	if (ticks == 0)
+		ticks = SIGRTMAX - 1;	/* is a call */
+	return ticks;
+}
+
+/* By the kernel's own call, from this library: it is not the program's. */
+static uint64_t
+change_mask(int how, uint64_t set)
+{
+	uint64_t old = 0;
+
+	arch_system_call(SYS_rt_sigprocmask, how, (long)&set, (long)&old,
+	    sizeof set);
+	return old;
+}
+
+static uint64_t
+bit_of(int number)
+{
+	return (uint64_t)1 << (number - 1);
 }
 
 static enum our_signal
@@ -58,17 +81,6 @@ signals_are_ours(int number)
 	return sampler_is_on() && find(number) != OUR_SIGNALS;
 }
 
-void
-signals_all(sigset_t *set)
-{
-	unsigned i;
-
-	sigemptyset(set);
-	for (i = 0; i < OUR_SIGNALS; i++)
-		if (handlers[i] != NULL)
-			sigaddset(set, signals_number(i));
-}
-
 const sigset_t *
 signals_without_ours(const sigset_t *set, sigset_t *copy)
 {
@@ -83,15 +95,30 @@ signals_without_ours(const sigset_t *set, sigset_t *copy)
 	return copy;
 }
 
-void
-signals_unblocked(sigset_t *set)
+bool
+signals_block(void)
 {
+	uint64_t ours = 0, old;
 	unsigned i;
 
-	signals_all(set);
-	for (i = 0; i < OUR_SIGNALS && !sampler_is_on(); i++)
-		if (believed_blocked[i])
-			sigdelset(set, signals_number(i));
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL)
+			ours |= bit_of(signals_number(i));
+	old = change_mask(SIG_BLOCK, ours);
+	return (old & bit_of(signals_number(OUR_TICKS))) == 0;
+}
+
+void
+signals_unblock(void)
+{
+	uint64_t ours = 0;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL &&
+		    (sampler_is_on() || !believed_blocked[i]))
+			ours |= bit_of(signals_number(i));
+	change_mask(SIG_UNBLOCK, ours);
 }
 
 void
@@ -100,24 +127,18 @@ signals_fill(sigset_t *set)
 	memset(set, 0xff, sizeof *set);
 }
 
-void
-signals_fill_for_work(sigset_t *set)
+uint64_t
+signals_for_work(void)
 {
-	signals_fill(set);
-	if (handlers[OUR_CUTS] != NULL)
-		sigdelset(set, SIGBUS);
+	return handlers[OUR_CUTS] != NULL ? ~bit_of(SIGBUS) : UINT64_MAX;
 }
 
-/* By the kernel's own call, from this library: it is not the program's. */
 static uint64_t
 change_cuts(int how)
 {
-	const uint64_t cuts = (uint64_t)1 << (SIGBUS - 1);
-	uint64_t old = 0;
+	const uint64_t cuts = bit_of(SIGBUS);
 
-	arch_system_call(SYS_rt_sigprocmask, how, (long)&cuts, (long)&old,
-	    sizeof cuts);
-	return old & cuts;
+	return change_mask(how, cuts) & cuts;
 }
 
 bool
@@ -191,14 +212,14 @@ signals_inherit(unsigned beliefs)
 static void
 block_believed(int how)
 {
-	sigset_t set;
+	uint64_t set = 0;
 	unsigned i;
 
-	sigemptyset(&set);
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (believed_blocked[i])
-			sigaddset(&set, signals_number(i));
-	real()->pthread_sigmask(how, &set, NULL);
+			set |= bit_of(signals_number(i));
+	if (set != 0)
+		change_mask(how, set);
 }
 
 /*
@@ -296,11 +317,9 @@ has_interrupted_us(const ucontext_t *interrupted)
 {
 	const uint64_t never = (uint64_t)1 << (SIGKILL - 1) |
 	    (uint64_t)1 << (SIGSTOP - 1) | (uint64_t)1 << (SIGSYS - 1);
-	uint64_t mask, wanted;
-	sigset_t all;
+	const uint64_t wanted = signals_for_work();
+	uint64_t mask;
 
-	signals_fill_for_work(&all);
-	memcpy(&wanted, &all, sizeof wanted);
 	memcpy(&mask, &interrupted->uc_sigmask, sizeof mask);
 	return (wanted & ~never & ~mask) == 0 && (mask & ~wanted) == 0 &&
 	    ~wanted != 0;
@@ -483,7 +502,9 @@ install(enum our_signal which, struct sigaction *old)
 	memset(&action, 0, sizeof action);
 	action.sa_sigaction = handlers[which];
 	action.sa_flags = SA_SIGINFO | SA_RESTART | stack_flag;
-	signals_fill_for_work(&action.sa_mask);
+	signals_fill(&action.sa_mask);
+	if (handlers[OUR_CUTS] != NULL)
+		sigdelset(&action.sa_mask, SIGBUS);
 	if (which == OUR_CUTS)
 		imitate(&action);
 	/*

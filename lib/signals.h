@@ -17,6 +17,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 enum our_signal {
 	OUR_TICKS,
@@ -31,15 +32,19 @@ typedef void signals_handler(int number, siginfo_t *info, void *context);
 /* Its number, a constant of the process. */
 int signals_number(enum our_signal which);
 
-/* Whether a signal is one of ours; the set of those that are. */
+/* Whether a signal is one of ours. */
 bool signals_are_ours(int number);
-void signals_all(sigset_t *set);
+
+/*
+ * Blocks ours in this thread, and unblocks those that are to be unblocked: all
+ * while sampling is on.  The first returns whether ticks were unblocked.  Both
+ * by the kernel's own call: a forked child makes it.
+ */
+bool signals_block(void);
+void signals_unblock(void);
 
 /* *set, or *copy without those; of NULL, NULL. */
 const sigset_t *signals_without_ours(const sigset_t *set, sigset_t *copy);
-
-/* Those that are to be unblocked in this thread: all while sampling is on. */
-void signals_unblocked(sigset_t *set);
 
 /*
  * All there are, those too that the C library keeps to itself and leaves out
@@ -51,7 +56,7 @@ void signals_fill(sigset_t *set);
  * All but SIGBUS if it is ours: what the collector has blocked while it works.
  * A fault whose signal is blocked ends the process.
  */
-void signals_fill_for_work(sigset_t *set);
+uint64_t signals_for_work(void);
 
 /*
  * Around work on the file outside handlers: SIGBUS, unless it is unblocked,

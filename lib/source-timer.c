@@ -18,10 +18,10 @@
  */
 #include "lib/source-timer.h"
 
-#include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
+#include "lib/arch.h"
+#include "lib/files.h"
 #include "lib/process.h"
 #include "lib/resource.h"
 #include "lib/shared.h"
@@ -50,7 +50,8 @@ to_timespec(uint64_t ns)
 static uint64_t
 seed(const struct thread *thread)
 {
-	return meter_random(process_now() + ((uint64_t)thread->tid << 40));
+	return meter_random(process_ask_clock(CLOCK_REALTIME) +
+	    ((uint64_t)thread->tid << 40));
 }
 
 /* The first expiry, from now on. */
@@ -70,37 +71,52 @@ timer_sent(const siginfo_t *info)
 }
 
 bool
+timer_make(struct thread *thread, clockid_t clock, const void *its_mark)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID };
+
+	event.sigev_signo = signals_number(OUR_TICKS);
+	event.sigev_value.sival_ptr = (void *)(uintptr_t)its_mark;
+	event.sigev_notify_thread_id = (pid_t)thread->tid;
+	return files_result(arch_system_call(SYS_timer_create, clock,
+	    (long)&event, (long)&thread->timer, 0)) == 0;
+}
+
+bool
+timer_set(const struct thread *thread, uint64_t first_ns, uint64_t interval_ns)
+{
+	const struct itimerspec when = { .it_value = to_timespec(first_ns),
+	    .it_interval = to_timespec(interval_ns) };
+
+	return files_result(arch_system_call(SYS_timer_settime, thread->timer,
+	    0, (long)&when, 0)) == 0;
+}
+
+void
+timer_free(const struct thread *thread)
+{
+	arch_system_call(SYS_timer_delete, thread->timer, 0, 0, 0);
+}
+
+bool
 timer_start(struct thread *thread)
 {
-	struct sigevent event;
-	struct itimerspec when;
-	uint64_t phase;
-
-	memset(&event, 0, sizeof event);
-	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = signals_number(OUR_TICKS);
-	event.sigev_value.sival_ptr = (void *)&mark;
-	event.sigev_notify_thread_id = (pid_t)thread->tid;
-	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &thread->timer) != 0)
+	if (!timer_make(thread, CLOCK_THREAD_CPUTIME_ID, &mark))
 		return false;
 	thread->has_timer = true;
-	phase = choose_phase(thread);
 	thread->n_expiries = 0;
 	thread->last_tick_ns = cpu_now();
-	when.it_interval = to_timespec(resources.tick_ns);
-	when.it_value = to_timespec(phase);
-	if (timer_settime(thread->timer, 0, &when, NULL) != 0) {
-		timer_stop(thread);
-		return false;
-	}
-	return true;
+	if (timer_set(thread, choose_phase(thread), resources.tick_ns))
+		return true;
+	timer_stop(thread);
+	return false;
 }
 
 void
 timer_stop(struct thread *thread)
 {
 	if (thread->has_timer)
-		timer_delete(thread->timer);
+		timer_free(thread);
 	thread->has_timer = false;
 }
 
@@ -116,9 +132,10 @@ static uint64_t
 intervals_in(const struct thread *thread, int64_t n)
 {
 	const uint64_t ns = (uint64_t)(n * timer_unit());
+	const uint64_t rest = ns % resources.tick_ns;
 
 	return ns / resources.tick_ns +
-	    (seed(thread) % resources.tick_ns < ns % resources.tick_ns);
+	    (rest > 0 && seed(thread) % resources.tick_ns < rest);
 }
 
 /* What the thread has used since its last tick is to be counted, too. */
@@ -162,7 +179,7 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 
 	(void)column;
 	if (expiries > 0 && thread->n_expiries == 0 &&
-	    thread->tid == process.pid)
+	    thread->tid == process_own.pid)
 		thread->uncounted_ns += shared_take_time(CPPROF_SHARED_CPU);
 	n = expiries > 0 ? units_at_tick(thread) :
 	    units_at_end(thread, passed);

@@ -16,7 +16,9 @@
 #define CPPROF_SOURCE_TIMER_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "lib/source.h"
 
@@ -30,6 +32,16 @@ extern const struct source source_timer;
  */
 bool timer_start(struct thread *thread);
 void timer_stop(struct thread *thread);
+
+/*
+ * Their parts, by the kernel's own calls, for other clocks and marks of whose
+ * signals they are: makes a timer of a thread whose tid is known; sets it to
+ * go off once, or again and again; and frees it.  Async-signal-safe.
+ */
+bool timer_make(struct thread *thread, clockid_t clock, const void *mark);
+bool timer_set(const struct thread *thread, uint64_t first_ns,
+    uint64_t interval_ns);
+void timer_free(const struct thread *thread);
 
 /*
  * Nanoseconds that an expiry stands for; and how many of these those of a

@@ -12,9 +12,9 @@
  * The file is made by the first sample, since most processes are short and have
  * none; that of the program that was launched is made at once, while there is
  * somebody to tell that it cannot be.  Our signal is blocked while fork runs: it would restart the call, and
- * a fork that takes longer than an interval would never end.  A page that the
- * kernel wipes in children tells those whose fork did not go through the C
- * library.  A vfork child shares our memory and is left alone.
+ * a fork that takes longer than an interval would never end.  Memory that the
+ * kernel wipes in children (lib/wiped.h) tells those whose fork did not go
+ * through the C library.  A vfork child shares our memory and is left alone.
  */
 #include "lib/start.h"
 
@@ -49,6 +49,7 @@
 #include "lib/signals.h"
 #include "lib/trampoline.h"
 #include "lib/waits.h"
+#include "lib/wiped.h"
 #include "lib/wrapped.h"
 
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
@@ -63,7 +64,7 @@ extern void *__dso_handle;
 #define LOADING "loading"	/* what comes before our constructor */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
-volatile uint32_t *start_same_process;
+volatile uint32_t start_same_process WIPED;
 static pthread_key_t end_key;
 static bool has_warned;
 static __thread bool was_unblocked;
@@ -92,14 +93,14 @@ warn(const char *what, int error)
 bool
 start_is_own_memory(void)
 {
-	return start_same_process != NULL && *start_same_process != 0;
+	return start_same_process != 0;
 }
 
 bool
 start_is_own_process(void)
 {
-	if (*start_same_process == 0 || (uint32_t)arch_system_call(SYS_getpid,
-	    0, 0, 0, 0) != process.pid)
+	if (start_same_process == 0 || (uint32_t)arch_system_call(SYS_getpid,
+	    0, 0, 0, 0) != process_own.pid)
 		return false;
 	if (thread_self != NULL)
 		own_work_call(thread_self);
@@ -211,7 +212,7 @@ begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 		return;
 	}
 	thread->is_main = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,
-	    0) == process.pid;
+	    0) == process_own.pid;
 	end = find_stack_end(stack, thread->is_main);
 	begin_thread(thread, (const void *)stack, (const void *)end, has_key);
 }
@@ -282,14 +283,10 @@ set_up_child(void)
 {
 	struct thread *self = thread_self;
 
-	*start_same_process = 1;
-	control_forked();
+	start_same_process = 1;
 	shared_forked();
-	process_forked();
+	process_begin();
 	datafile_forked();
-	modules_forked();
-	phase_forked();
-	own_resources_forked();
 	threads_forked();
 	if (process.is_alone) {
 		thread_self = NULL;
@@ -301,36 +298,34 @@ set_up_child(void)
 static void
 before_fork(void)
 {
-	sigset_t ours, old;
+	const bool is_unblocked = sampler_is_on() && signals_block();
 
-	was_unblocked = false;
-	if (!sampler_is_on())
-		return;
-	signals_all(&ours);
-	real()->pthread_sigmask(SIG_BLOCK, &ours, &old);
-	was_unblocked = sigismember(&old, signals_number(OUR_TICKS)) == 0;
+	/* Each write after a fork costs a page. */
+	if (was_unblocked != is_unblocked)
+		was_unblocked = is_unblocked;
+	if (sampler_is_on())
+		real_prepare_for_children();
 }
 
 static void
 after_fork(void)
 {
-	sigset_t ours;
-
-	signals_unblocked(&ours);
 	if (was_unblocked)
-		real()->pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+		signals_unblock();
 }
 
+/* (Does not fail but for want of a timer: errno is not worth a page.) */
 static void
 after_fork_in_child(void)
 {
-	int saved = errno;
-
 	if (!sampler_is_on())
 		return;
+	/* As long as it is known which are ours. */
+	if (process.is_alone)
+		after_fork();
 	set_up_child();
-	after_fork();
-	errno = saved;
+	if (!process.is_alone)
+		after_fork();
 }
 
 bool
@@ -338,7 +333,7 @@ start_check_process(void)
 {
 	if (!sampler_is_on())
 		return false;
-	if (*start_same_process == 0)
+	if (start_same_process == 0)
 		set_up_child();
 	return true;
 }
@@ -350,16 +345,11 @@ start_check_process(void)
 static bool
 watch_forks(void)
 {
-	void *page;
-
-	if (start_same_process != NULL)
+	if (start_same_process != 0)
 		return true;
-	page = files_map(CPPROFDATA_PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (page == MAP_FAILED ||
-	    files_advise(page, CPPROFDATA_PAGE, MADV_WIPEONFORK) != 0)
+	if (!wiped_begin())
 		return false;
-	start_same_process = page;
-	*start_same_process = 1;
+	start_same_process = 1;
 	return __register_atfork(before_fork, after_fork, after_fork_in_child,
 	    &__dso_handle) == 0;
 }
@@ -396,11 +386,11 @@ static void
 hand_over(struct thread *self)
 {
 	/* Once: programs look for one to execute along PATH, by failures. */
-	if (self != NULL && self->tid == process.pid) {
+	if (self != NULL && self->tid == process_own.pid) {
 		shared_give_time(CPPROF_SHARED_CPU, &self->uncounted_ns);
 		shared_give_time(CPPROF_SHARED_REAL, &self->unfound_ns);
 	}
-	if (!process.is_given_up)
+	if (!process_own.is_given_up)
 		shared_tell_cpu_time(0);
 }
 
@@ -491,7 +481,7 @@ count_time_before(void)
 		return;
 	interval = resources.columns[place - 1].interval * 1000;
 	hits = (ns + meter_random(process_now() +
-	    ((uint64_t)process.pid << 40)) % interval) / interval;
+	    ((uint64_t)process_own.pid << 40)) % interval) / interval;
 	if (hits > 0 && !add_brief(place - 1, hits, ns))
 		sample_count_apart(thread_self, place - 1, hits, LOADING);
 }

@@ -22,8 +22,8 @@ bool start_check_process(void);
  */
 bool start_is_own_process(void);
 
-/* NULL before; the kernel wipes it to 0 in children, even of a raw fork. */
-extern volatile uint32_t *start_same_process;
+/* 0 before; and in children, even of a raw fork, until they are set up. */
+extern volatile uint32_t start_same_process;
 
 /* Whether the memory is that of the sampled process: also in a child of vfork. */
 bool start_is_own_memory(void);

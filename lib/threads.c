@@ -16,6 +16,7 @@
 #include "lib/process.h"
 #include "lib/source-perf.h"
 #include "lib/waits.h"
+#include "lib/wiped.h"
 
 /* Sampling may cost this at once before it has to pause. */
 #define FIRST_ALLOWANCE_NS 1000000
@@ -23,9 +24,17 @@
 __thread struct thread *thread_self;
 
 static struct thread *_Atomic all;
-static struct thread *idle;
+static struct thread *idle WIPED;
 static __thread char given_name[16];	/* by the program; "": none */
-static atomic_flag locked = ATOMIC_FLAG_INIT;
+static atomic_flag locked WIPED;
+
+/*
+ * Of the first thread.  What all processes write to, and forked children, begins
+ * it, and shares a page with the other variables, which lie before.
+ */
+static struct thread first __attribute__((aligned(2048),
+    section(".bss.cpprof_after")));
+static bool first_is_taken;
 
 void
 threads_hold_off(void)
@@ -73,28 +82,39 @@ find_idle(const void *start)
 	return NULL;
 }
 
-struct thread *
-threads_take(const void *start, void *argument)
+/* Lock held. */
+static struct thread *
+make_state(const void *start)
 {
-	struct thread *thread;
+	struct thread *thread = &first;
 	void *memory;
 
-	lock();
-	thread = find_idle(start);
-	unlock();
-	if (thread == NULL) {
+	if (first_is_taken) {
 		memory = files_map(sizeof *thread,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1);
 		if (memory == MAP_FAILED)
 			return NULL;
 		thread = memory;
-		memcpy(&thread->start, &start, sizeof start);
-		lock();
-		thread->next = all;
-		all = thread;
-		unlock();
 	}
-	thread->argument = argument;
+	first_is_taken = true;
+	memcpy(&thread->start, &start, sizeof start);
+	thread->next = all;
+	all = thread;
+	return thread;
+}
+
+struct thread *
+threads_take(const void *start, void *argument)
+{
+	struct thread *thread;
+
+	lock();
+	thread = find_idle(start);
+	if (thread == NULL)
+		thread = make_state(start);
+	unlock();
+	if (thread != NULL)
+		thread->argument = argument;
 	return thread;
 }
 
@@ -258,36 +278,51 @@ threads_name(const char *name)
 	threads_resume();
 }
 
+/* What a thread had in the parent's file; most have nothing. */
+static void
+forget_file(struct thread *thread)
+{
+	struct unwinder *unwinder = &thread->unwinder;
+
+	modules_forget(&thread->modules);
+	thread->is_announced = false;
+	thread->wait_mapped = NULL;
+	if (thread->record != NULL)
+		tree_forked(&thread->tree);
+	thread->record = NULL;
+	if (unwinder->stack.frames != NULL || unwinder->fresh.frames != NULL)
+		unwind_free(unwinder);
+}
+
+static void
+begin_in_child(struct thread *thread)
+{
+	perf_forked(thread);
+	waits_forget(thread);
+	start_afresh(thread);
+	thread->has_timer = false;
+	thread->uncounted_ns = 0;
+	thread->unfound_ns = 0;
+}
+
 void
 threads_forked(void)
 {
 	struct thread *thread;
 
-	atomic_flag_clear(&locked);
-	idle = NULL;
 	for (thread = all; thread != NULL; thread = thread->next) {
-		tree_forked(&thread->tree);
-		if (thread == thread_self)
-			trampoline_withdraw(&thread->unwinder);
-		else
+		if (thread != thread_self)
 			trampoline_forget(&thread->unwinder);
-		unwind_free(&thread->unwinder);
-		thread->record = NULL;
-		thread->wait_mapped = NULL;
-		thread->is_announced = false;
-		waits_forget(thread);
-		perf_forked(thread);
-		start_afresh(thread);
-		thread->has_timer = false;
-		thread->uncounted_ns = 0;
-		thread->unfound_ns = 0;
-		thread->stage = thread == thread_self ? THREAD_RUNNING :
-		    THREAD_IDLE;
+		else if (thread->unwinder.trampoline.cfa != 0)
+			trampoline_withdraw(&thread->unwinder);
+		forget_file(thread);
+		begin_in_child(thread);
 		if (thread == thread_self) {
-			thread->tid = (uint32_t)arch_system_call(SYS_gettid,
-			    0, 0, 0, 0);
+			thread->tid = process_own.pid;
+			thread->stage = THREAD_RUNNING;
 			continue;
 		}
+		thread->stage = THREAD_IDLE;
 		thread->has_begun = false;
 		thread->next_idle = idle;
 		idle = thread;

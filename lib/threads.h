@@ -50,7 +50,7 @@ struct thread {
 	bool is_main;
 	bool is_announced;		/* the record names this thread */
 	bool has_timer;
-	timer_t timer;
+	int timer;			/* by the kernel's number */
 	uint32_t tid;
 	struct cpprofdata_thread *record;	/* private, as datafile.h says;
 					   NULL: none in the file yet */

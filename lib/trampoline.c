@@ -166,7 +166,7 @@ static inline void IN_STUB
 count_return(const struct frame *frame)
 {
 	/* In a child of a raw fork the tree is not there. */
-	if (frame->twin != NULL && *start_same_process != 0)
+	if (frame->twin != NULL && start_same_process != 0)
 		tree_count_return(frame->twin);
 }
 

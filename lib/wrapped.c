@@ -270,7 +270,7 @@ start_wall(struct thread *thread, unsigned column)
 	    of_calls->left + ((uint64_t)thread->tid << 40));
 	wall.mark_ns = now_ns();
 	/* The first thread is soon found; it should make no file for nothing. */
-	if (thread->tid != process.pid)
+	if (thread->tid != process_own.pid)
 		waits_begin_thread(thread, wall.mark_ns);
 	return true;
 }
@@ -313,7 +313,7 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	wall.mark_ns = now;
 	wall.gathered_ns = 0;
 	thread->unfound_ns += (int64_t)spent;
-	if (expiries > 0 && !wall.was_found && thread->tid == process.pid)
+	if (expiries > 0 && !wall.was_found && thread->tid == process_own.pid)
 		thread->unfound_ns += shared_take_time(CPPROF_SHARED_REAL);
 	due = expiries > 0 ? due_at_tick(thread) : due_at_end(thread, spent);
 	wall.was_found |= expiries > 0;

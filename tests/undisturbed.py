@@ -205,6 +205,22 @@ def every_end_keeps_what_was_sampled():
         assert hits >= 45, (how, hits)  # 200 ms, every 4
 
 
+MASK = '''
+import os
+pid = os.fork()
+if pid != 0:
+    os._exit(os.waitpid(pid, 0)[1] >> 8)
+os.execv('/bin/grep', ['grep', 'SigBlk', '/proc/self/status'])
+'''
+
+
+def children_that_are_not_sampled_keep_their_mask():
+    plain = run([sys.executable, '-c', MASK])
+    for more in {}, {'CPPROF_ALONE': '1'}:
+        got, _ = sampled([sys.executable, '-c', MASK], **more)
+        assert got == plain, (more, got, plain)
+
+
 def main():
     if not os.path.exists(LIBRARY):
         print('1..0 # SKIP no collector on this machine')
@@ -223,6 +239,7 @@ def main():
         a_full_disk_is_no_bus_error,
         nothing_is_written_through_links,
         children_of_raw_forks_return,
+        children_that_are_not_sampled_keep_their_mask,
         every_end_keeps_what_was_sampled)]
     wanted = sys.argv[1:]
     cases = [case for case in cases if not wanted or case[0] in wanted]

@@ -19,8 +19,7 @@ static struct {
 } trace;
 
 /* What the trampoline asks of the rest: nothing here is a forked child. */
-static volatile uint32_t is_same_process = 1;
-volatile uint32_t *start_same_process = &is_same_process;
+volatile uint32_t start_same_process = 1;
 
 static const uint64_t *expected;	/* in the trace, innermost first */
 static size_t n_expected;
