@@ -210,7 +210,9 @@ import os
 pid = os.fork()
 if pid != 0:
     os._exit(os.waitpid(pid, 0)[1] >> 8)
-os.execv('/bin/grep', ['grep', 'SigBlk', '/proc/self/status'])
+with open('/proc/self/status') as file:
+    mask = [line for line in file if line.startswith('SigBlk')]
+os.write(1, mask[0].encode())
 '''
 
 
