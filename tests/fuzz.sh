@@ -9,8 +9,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata demangle gmon \
-	gperftools jit lines names perfdata perfscript pprof speedscope symbols \
-	unwind
+	gperftools jit legacy lines names perfdata perfscript pprof speedscope \
+	symbols unwind
 mkdir -p fuzz
 cd fuzz
 
@@ -25,7 +25,7 @@ for target; do
 		"$source"/src/formats/*.c "$source"/src/formats/*/*.c \
 		"$source"/src/symbols/*.c \
 		$(pkg-config --cflags --libs capstone libdw libelf zlib libzstd libxxhash yajl) \
-		-liberty
+		-liberty -lm
 	case $target in
 	callgrind)
 		for file in "$source"/tests/data/callgrind/*.out.gz; do
@@ -55,6 +55,7 @@ for target; do
 			printf 'name of code\0......'
 		} >"corpus-$target/load"
 		;;
+	legacy) cp "$source"/tests/data/legacy/*.* "corpus-$target/" ;;
 	lines)
 		for form in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz'; do
 			# Nothing but code, near address 0, and what is said

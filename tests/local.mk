@@ -41,6 +41,7 @@ unit_tests = \
 	tests/test-earlier \
 	tests/test-export \
 	tests/test-foreign \
+	tests/test-legacy \
 	tests/test-function-ranges \
 	tests/test-json \
 	tests/test-module-symbols \
@@ -180,6 +181,10 @@ tests_test_function_ranges_SOURCES = tests/test-function-ranges.c \
 tests_test_function_ranges_CFLAGS = $(unit_cflags)
 tests_test_function_ranges_LDADD = $(unit_libs)
 
+tests_test_legacy_SOURCES = tests/test-legacy.c tests/reader-fixture.h
+tests_test_legacy_CFLAGS = $(unit_cflags)
+tests_test_legacy_LDADD = $(unit_libs)
+
 tests_test_module_symbols_SOURCES = tests/test-module-symbols.c \
 	tests/module-fixture.h
 tests_test_module_symbols_CFLAGS = $(unit_cflags)
@@ -231,6 +236,7 @@ script_tests = \
 	tests/hostile.py \
 	tests/jit.py \
 	tests/layers.sh \
+	tests/legacy.py \
 	tests/lines.py \
 	tests/manual.py \
 	tests/names.py \
@@ -288,7 +294,8 @@ EXTRA_DIST += \
 	$(callgrind_data)/uncompressed.out.inclusive.txt.gz \
 	$(callgrind_data)/uncompressed.out.lines.txt.gz
 
-EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-demangle.c tests/fuzz-gmon.c
+EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-demangle.c tests/fuzz-gmon.c \
+	tests/fuzz-legacy.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
 	tests/fuzz-perfdata.c \
@@ -302,6 +309,17 @@ fuzz:
 tests/data/perf/rec: ;
 
 # Profiles of other tools, with what these print; made as their sources say.
+legacy_data = tests/data/legacy
+EXTRA_DIST += \
+	$(legacy_data)/alloc.c $(legacy_data)/go-block.raw \
+	$(legacy_data)/go-block.txt $(legacy_data)/go-goroutine.raw \
+	$(legacy_data)/go-goroutine.txt $(legacy_data)/go-heap.raw \
+	$(legacy_data)/go-heap.txt $(legacy_data)/go-mutex.raw \
+	$(legacy_data)/go-mutex.txt $(legacy_data)/grow.cc \
+	$(legacy_data)/growth.heap $(legacy_data)/growth.raw \
+	$(legacy_data)/jemalloc.cum $(legacy_data)/jemalloc.heap \
+	$(legacy_data)/tcmalloc.heap $(legacy_data)/tcmalloc.raw \
+	$(legacy_data)/text.go
 EXTRA_DIST += \
 	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \
 	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \

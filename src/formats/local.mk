@@ -8,6 +8,7 @@ libcore_a_SOURCES += \
 	src/formats/frame_names.c src/formats/frame_names.h \
 	src/formats/gzip_output.c src/formats/gzip_output.h \
 	src/formats/id_table.c src/formats/id_table.h \
+	src/formats/line_text.h \
 	src/formats/list.def \
 	src/formats/load.c \
 	src/formats/source.c src/formats/source.h \
@@ -77,6 +78,13 @@ libcore_a_SOURCES += \
 	src/formats/json/json_number.c src/formats/json/json_number.h \
 	src/formats/json/json_probe.c src/formats/json/json_probe.h \
 	src/formats/json/json_reader.c src/formats/json/json_reader.h \
+	src/formats/legacy/legacy.c \
+	src/formats/legacy/legacy_addresses.c \
+	src/formats/legacy/legacy_addresses.h \
+	src/formats/legacy/legacy_lines.c \
+	src/formats/legacy/legacy_lines.h \
+	src/formats/legacy/memory_map.c \
+	src/formats/legacy/memory_map.h \
 	src/formats/perf/perf_data.c \
 	src/formats/perf/perf_deferred.c src/formats/perf/perf_deferred.h \
 	src/formats/perf/perf_event.c src/formats/perf/perf_event.h \
@@ -104,6 +112,7 @@ libcore_a_SOURCES += \
 	src/formats/perf/perf_values.c src/formats/perf/perf_values.h \
 	src/formats/pprof/export_pprof.c \
 	src/formats/pprof/pprof.c \
+	src/formats/pprof/pprof_builder.c src/formats/pprof/pprof_builder.h \
 	src/formats/pprof/pprof_code.c src/formats/pprof/pprof_code.h \
 	src/formats/pprof/pprof_encoding.c src/formats/pprof/pprof_encoding.h \
 	src/formats/pprof/pprof_frames.c src/formats/pprof/pprof_frames.h \

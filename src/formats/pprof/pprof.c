@@ -139,7 +139,8 @@ pprof_read(struct source *source, const struct read_options *options,
            struct error *error)
 {
 	struct reader reader = { .source = source, .options = options,
-		.samples.name = source_name(source) };
+		.samples.name = source_name(source),
+		.samples.positions = STACK_OFFSETS };
 	struct profile *profile = NULL;
 
 	if (read_source(&reader, error) == 0)

@@ -130,7 +130,8 @@ add_resources(struct filler *filler, struct error *error)
 
 /*
  * The resource that counts raw samples: of two resources the one without a
- * gtick, and if both have none, the one that is not shown first; else n_resources, the one that was added for this.
+ * gtick, and if both have none, the one that is not shown first; else
+ * n_resources, the one that was added for this.
  */
 static uint32_t
 counting_resource(const struct filler *filler)
@@ -138,7 +139,7 @@ counting_resource(const struct filler *filler)
 	const struct profile *profile = filler->profile;
 	uint32_t n = profile->n_resources;
 
-	if (filler->tables->n_types != 2)
+	if (filler->tables->n_types != 2 || filler->samples->has_raw)
 		return n;
 	for (uint32_t r = n; r-- > 0;)
 		if (*profile->resources[r].gtick == '\0')

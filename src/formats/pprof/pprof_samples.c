@@ -203,10 +203,10 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 		return error_set(error, "expected a sample with 1 to %d "
 		                 "values", RESOURCES_MAX);
 	samples->n_values = n;
-	samples->counts_records = tables->n_types != 2;
+	samples->counts_records = samples->has_raw || tables->n_types != 2;
 	samples->counts = memory_array(n + 1, sizeof *samples->counts, error);
 	samples->label_sets = names_new(error);
-	samples->feed = stack_feed_new(samples->name, STACK_OFFSETS,
+	samples->feed = stack_feed_new(samples->name, samples->positions,
 	                               n + samples->counts_records, error);
 	/* Bytes of no ids are looked at, too, and must be somewhere. */
 	if (samples->counts == NULL || samples->label_sets == NULL ||
@@ -376,6 +376,8 @@ push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
 	else
 		labels[n++] = set;
 	samples->pushed_set = set;
+	if (samples->has_raw)
+		samples->counts[samples->n_values] = samples->n_raw;
 	return stack_feed_continue(samples->feed, n_shared, (size_t)n,
 	                           position, samples->counts, 0, error);
 }

@@ -13,7 +13,7 @@
  * Each record of the file is one raw sample, or several that had one stack.
  * Where there are two types of values the first tells how many ("samples" and
  * "cpu", "contentions" and "delay").  Else the records are counted as if that
- * were one type more.
+ * were one type more; so are raw samples that the reader itself can tell.
  */
 #ifndef CPPROF_FORMATS_PPROF_SAMPLES_H
 #define CPPROF_FORMATS_PPROF_SAMPLES_H
@@ -33,12 +33,16 @@ enum { PPROF_LABEL_SETS_MAX = 65536 };
 /* Fields of a label. */
 enum { PPROF_LABEL_KEY = 1, PPROF_LABEL_STRING = 2 };
 
-/* Start with the name alone set, the caller's. */
+/* Start with the name, the caller's, and positions set. */
 struct pprof_samples {
 	const char *name;
+	enum stack_positions positions;	/* what errors call a sample's */
 	struct stack_feed *feed;	/* NULL before the first sample */
 	uint32_t n_values;		/* of each sample */
 	bool counts_records;		/* the feed has one resource more */
+	bool has_raw;			/* the reader tells how many raw samples
+					 * each is: */
+	uint64_t n_raw;
 	uint64_t *counts;		/* [n_values + 1] */
 	unsigned char *ids, *last_ids;	/* of locations, encoded */
 	size_t n_ids, n_last_ids, ids_capacity, last_ids_capacity; /* bytes */
@@ -55,7 +59,7 @@ struct pprof_samples {
 void pprof_samples_free(struct pprof_samples *samples);
 
 /*
- * Enters one sample, which stands at the offset `position`, and its locations
+ * Enters one sample, which stands at the offset or line `position`, and its locations
  * into the tables' ids.  0, or -1 with *error set to what was expected, without
  * file and offset unless it is of an earlier sample.
  */

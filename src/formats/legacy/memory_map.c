@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory_map.c -- what was mapped where, as older profiles end with it. */
+#include "src/formats/legacy/memory_map.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/arena.h"
+#include "src/base/memory.h"
+#include "src/formats/line_text.h"
+
+enum { ATTRIBUTES_MAX = 16 };
+
+struct attribute {
+	const char *name, *value;	/* the arena's */
+	size_t name_length;
+};
+
+struct memory_map {
+	struct arena arena;
+	struct memory_mapping *mappings;
+	size_t n, capacity;
+	struct attribute attributes[ATTRIBUTES_MAX];
+	size_t n_attributes;
+	bool is_sorted;
+};
+
+struct memory_map *
+memory_map_new(struct error *error)
+{
+	return memory_array(1, sizeof(struct memory_map), error);
+}
+
+void
+memory_map_free(struct memory_map *map)
+{
+	if (map == NULL)
+		return;
+	arena_free(&map->arena);
+	free(map->mappings);
+	free(map);
+}
+
+/* ---- lines ---- */
+
+/* A prefix as glog sets it, "... file.cc:99] ". */
+static void
+pass_log_prefix(struct line_text *text)
+{
+	const char *bracket = memchr(text->at, ']', line_left(text));
+	const char *digit = bracket;
+
+	if (bracket == NULL || text->end - bracket < 2 ||
+	    (bracket[1] != ' ' && bracket[1] != '\t') ||
+	    memchr(text->at, '[', (size_t)(bracket - text->at)) != NULL)
+		return;
+	while (digit > text->at && digit[-1] >= '0' && digit[-1] <= '9')
+		digit--;
+	if (digit < bracket && digit > text->at && digit[-1] == ':')
+		text->at = bracket + 1;
+}
+
+/* "400000-fcb000:", where the '-' may be a blank and the ':' missing */
+static bool
+take_range(struct line_text *text, struct memory_mapping *mapping)
+{
+	line_skip_blanks(text);
+	line_take(text, "0x");
+	if (!line_take_hex(text, &mapping->start))
+		return false;
+	if (!line_take(text, "-") &&
+	    (text->at == text->end || *text->at != ' '))
+		return false;
+	line_skip_blanks(text);
+	line_take(text, "0x");
+	if (!line_take_hex(text, &mapping->limit))
+		return false;
+	line_take(text, ":");
+	return text->at == text->end || *text->at == ' ' || *text->at == '\t';
+}
+
+/* "r-xp"; whether what is mapped may be run, which is so unless told. */
+static bool
+take_permissions(struct line_text *text)
+{
+	struct line_text word = line_word(text);
+
+	for (const char *at = word.at; at < word.end; at++)
+		if (strchr("-rwxps", *at) == NULL)
+			return true;
+	text->at = word.end;
+	return word.at == word.end ||
+	       memchr(word.at, 'x', line_left(&word)) != NULL;
+}
+
+/* "00001000 fe:00 123", as /proc has it; false: another form. */
+static bool
+take_device(struct line_text *text, uint64_t *offset)
+{
+	struct line_text ahead = *text;
+	uint64_t number;
+
+	line_skip_blanks(&ahead);
+	if (!line_take_hex(&ahead, offset))
+		return false;
+	if (!line_take(&ahead, ":")) {
+		line_skip_blanks(&ahead);
+		if (!line_take_hex(&ahead, &number) ||
+		    !line_take(&ahead, ":"))
+			return false;
+	} else {
+		*offset = 0;
+	}
+	if (!line_take_hex(&ahead, &number))
+		return false;
+	line_skip_blanks(&ahead);
+	if (!line_take_number(&ahead, &number))
+		return false;
+	*text = ahead;
+	return true;
+}
+
+/* A text of the arena, in which a '$name' at the front is replaced. */
+static const char *
+keep_path(struct memory_map *map, struct line_text path,
+          struct error *error)
+{
+	for (size_t i = map->n_attributes; i-- > 0 && path.at < path.end &&
+	     *path.at == '$';) {
+		const struct attribute *attribute = &map->attributes[i];
+
+		if (line_left(&path) > attribute->name_length &&
+		    memcmp(path.at + 1, attribute->name,
+		           attribute->name_length) == 0)
+			return arena_format(&map->arena, error, "%s%.*s",
+			    attribute->value, (int)(line_left(&path) - 1 -
+			    attribute->name_length), path.at + 1 +
+			    attribute->name_length);
+	}
+	return arena_text(&map->arena, path.at, line_left(&path), error);
+}
+
+/* What stands behind the path in short lines: "(@1000) BUILDID". */
+static void
+read_short_end(struct line_text text, struct memory_mapping *mapping,
+               struct line_text *build_id)
+{
+	struct line_text word, rest;
+
+	line_skip_blanks(&text);
+	if (line_take(&text, "(@")) {
+		if (!line_take_hex(&text, &mapping->offset))
+			mapping->offset = 0;
+		line_take(&text, ")");
+		line_skip_blanks(&text);
+	}
+	word = rest = line_word(&text);
+	while (rest.at < rest.end && line_is_hex_digit(*rest.at))
+		rest.at++;
+	if (rest.at == rest.end)
+		*build_id = word;
+}
+
+/* Whether the line is a mapping; one of no code has no path. */
+static bool
+read_mapping(struct line_text text, struct memory_mapping *mapping,
+             struct line_text *path, struct line_text *build_id)
+{
+	bool is_code;
+
+	*mapping = (struct memory_mapping){ 0 };
+	*path = *build_id = (struct line_text){ text.end, text.end };
+	pass_log_prefix(&text);
+	if (!take_range(&text, mapping))
+		return false;
+	is_code = take_permissions(&text);
+	if (take_device(&text, &mapping->offset)) {
+		line_skip_blanks(&text);
+		*path = text;
+		if (line_ends_with(path, " (deleted)"))
+			path->end -= strlen(" (deleted)");
+	} else {
+		*path = line_word(&text);
+		text.at = path->end;
+		read_short_end(text, mapping, build_id);
+	}
+	if (!is_code)
+		path->end = path->at;
+	return true;
+}
+
+/* "build=/home/me" */
+static int
+add_attribute(struct memory_map *map, const struct line_text *line,
+              struct error *error)
+{
+	struct line_text name = *line, value;
+	const char *sign = memchr(line->at, '=', line_left(line));
+	struct attribute attribute;
+
+	if (sign == NULL || map->n_attributes == ATTRIBUTES_MAX)
+		return 0;
+	value = (struct line_text){ sign + 1, line->end };
+	name.end = sign;
+	line_trim(&name);
+	line_trim(&value);
+	if (name.at == name.end)
+		return 0;
+	attribute.name_length = line_left(&name);
+	attribute.name = arena_text(&map->arena, name.at, line_left(&name),
+	                            error);
+	attribute.value = arena_text(&map->arena, value.at,
+	                             line_left(&value), error);
+	if (attribute.name == NULL || attribute.value == NULL)
+		return -1;
+	map->attributes[map->n_attributes++] = attribute;
+	return 0;
+}
+
+int
+memory_map_add_line(struct memory_map *map, const char *line, size_t length,
+                    struct error *error)
+{
+	struct line_text text = { line, line + length }, path, build_id;
+	struct memory_mapping mapping;
+
+	line_trim(&text);
+	if (!read_mapping(text, &mapping, &path, &build_id))
+		return add_attribute(map, &text, error);
+	if (path.at == path.end || mapping.limit <= mapping.start)
+		return 0;
+	mapping.path = keep_path(map, path, error);
+	mapping.build_id = arena_text(&map->arena, build_id.at,
+	                              line_left(&build_id), error);
+	if (mapping.path == NULL || mapping.build_id == NULL ||
+	    memory_grow(&map->mappings, &map->capacity, map->n + 1,
+	                sizeof mapping, error) != 0)
+		return -1;
+	map->mappings[map->n++] = mapping;
+	return 0;
+}
+
+/* ---- addresses ---- */
+
+static int
+compare_mappings(const void *left, const void *right)
+{
+	const struct memory_mapping *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/*
+ * Some writers leave out the first part of a file that is mapped in adjacent
+ * parts: what lies before one, as far as its offset reaches back and nothing
+ * else is mapped, is of that file.
+ */
+static void
+extend_to_front(struct memory_map *map)
+{
+	uint64_t last_limit = 0;
+
+	for (size_t i = 0; i < map->n; i++) {
+		struct memory_mapping *mapping = &map->mappings[i];
+		uint64_t limit = mapping->limit;
+
+		if (mapping->offset != 0 && mapping->offset <= mapping->start &&
+		    mapping->start - mapping->offset >= last_limit) {
+			mapping->start -= mapping->offset;
+			mapping->offset = 0;
+		}
+		if (limit > last_limit)
+			last_limit = limit;
+	}
+}
+
+const struct memory_mapping *
+memory_map_all(struct memory_map *map, size_t *n)
+{
+	if (!map->is_sorted && map->n > 0) {
+		qsort(map->mappings, map->n, sizeof *map->mappings,
+		      compare_mappings);
+		extend_to_front(map);
+	}
+	map->is_sorted = true;
+	*n = map->n;
+	return map->mappings;
+}
+
+size_t
+memory_map_find(const struct memory_map *map, uint64_t address)
+{
+	size_t low = 0, high = map->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->mappings[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < map->mappings[low - 1].limit ? low - 1 :
+	       SIZE_MAX;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory_map.h -- what was mapped where, as older profiles end with it.
+ *
+ * Lines of /proc/PID/maps, or shorter ones:
+ *
+ *	00400000-00fcb000 r-xp 00000000 fe:00 123    /path
+ *	00400000-00fcb000: /path (@1000) BUILDID
+ *	build=/home/me
+ *
+ * after the last of which "$build" at the front of a path stands for /home/me.
+ * Other lines, and mappings that hold no code, are passed over.
+ * Source: google/pprof, profile/legacy_profile.go, parseMappingEntry and
+ * remapMappingIDs.
+ */
+#ifndef CPPROF_FORMATS_LEGACY_MEMORY_MAP_H
+#define CPPROF_FORMATS_LEGACY_MEMORY_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+struct memory_mapping {
+	uint64_t start, limit, offset;
+	const char *path, *build_id;	/* "" unknown */
+};
+
+struct memory_map;
+
+/* An empty one, freed with memory_map_free; NULL with *error set. */
+struct memory_map *memory_map_new(struct error *error);
+void memory_map_free(struct memory_map *map);
+
+/* Enters a line, without its end; 0, or -1 with *error set. */
+int memory_map_add_line(struct memory_map *map, const char *line,
+                        size_t length, struct error *error);
+
+/*
+ * All mappings, in order of address from the first call on, after which no line
+ * may be added; *n says how many.  The map's.
+ */
+const struct memory_mapping *memory_map_all(struct memory_map *map,
+                                            size_t *n);
+
+/* The number of the one that has the address, after that; SIZE_MAX: none. */
+size_t memory_map_find(const struct memory_map *map, uint64_t address);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pprof_builder.c -- profiles that are told in text, as if they were pprof. */
+#include "src/formats/pprof/pprof_builder.h"
+
+#include <string.h>
+
+#include "src/formats/pprof/protobuf_output.h"
+
+enum {
+	TYPE_NAME = 1, TYPE_UNIT = 2,
+	SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3,
+	MAPPING_ID = 1, MAPPING_START = 2, MAPPING_LIMIT = 3,
+	MAPPING_OFFSET = 4, MAPPING_PATH = 5, MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_LINES = 9,
+	LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1, LINE_NUMBER = 2,
+	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILE = 4,
+};
+
+/* The field whose bytes are what was added to the text. */
+static struct protobuf_field
+make_field(uint32_t number, const struct text_buffer *text)
+{
+	static const unsigned char none[1];
+
+	return (struct protobuf_field){
+		.number = number, .wire = PROTOBUF_BYTES,
+		.value = text->length,
+		.bytes = text->length > 0 ?
+		    (const unsigned char *)text->bytes : none,
+	};
+}
+
+/* Enters the message as a field of the outermost one. */
+static int
+enter(struct pprof_builder *builder, uint32_t number, struct error *error)
+{
+	struct protobuf_field field = make_field(number, &builder->message);
+
+	/* Numbers are read without a look at where they end. */
+	text_add_fill(&builder->message, '\0', PROTOBUF_PADDING);
+	if (builder->message.failed || builder->part.failed)
+		return error_out_of_memory(error);
+	field.bytes = (const unsigned char *)builder->message.bytes;
+	return pprof_tables_read(&builder->tables, &field, error);
+}
+
+/* The index of a string; UINT64_MAX with *error set. */
+static uint64_t
+add_string(struct pprof_builder *builder, const char *text, size_t length,
+           struct error *error)
+{
+	uint32_t n = names_count(builder->strings);
+	uint32_t number = names_add(builder->strings, text, length, error);
+	struct protobuf_field field = {
+		.number = PPROF_STRING, .wire = PROTOBUF_BYTES,
+		.value = length, .bytes = (const unsigned char *)text,
+	};
+
+	if (number == NO_NAME || (number == n &&
+	    pprof_tables_read(&builder->tables, &field, error) != 0))
+		return UINT64_MAX;
+	return number;
+}
+
+int
+pprof_builder_begin(struct pprof_builder *builder, const char *name,
+                    struct error *error)
+{
+	*builder = (struct pprof_builder){ .samples.name = name,
+		.samples.positions = STACK_LINES };
+	builder->strings = names_new(error);
+	builder->functions = names_new(error);
+	if (builder->strings == NULL || builder->functions == NULL)
+		return -1;
+	return add_string(builder, "", 0, error) == 0 ? 0 : -1;
+}
+
+void
+pprof_builder_free(struct pprof_builder *builder)
+{
+	pprof_samples_free(&builder->samples);
+	pprof_tables_free(&builder->tables);
+	names_free(builder->strings);
+	names_free(builder->functions);
+	text_free(&builder->message);
+	text_free(&builder->part);
+}
+
+int
+pprof_builder_type(struct pprof_builder *builder, const char *name,
+                   size_t name_length, const char *unit, size_t unit_length,
+                   struct error *error)
+{
+	uint64_t name_index = add_string(builder, name, name_length, error);
+	uint64_t unit_index = add_string(builder, unit, unit_length, error);
+
+	if (name_index == UINT64_MAX || unit_index == UINT64_MAX)
+		return -1;
+	text_clear(&builder->message);
+	protobuf_add_number(&builder->message, TYPE_NAME, name_index);
+	protobuf_add_number(&builder->message, TYPE_UNIT, unit_index);
+	return enter(builder, PPROF_SAMPLE_TYPE, error);
+}
+
+int
+pprof_builder_default_type(struct pprof_builder *builder, const char *name,
+                           size_t length, struct error *error)
+{
+	uint64_t index = add_string(builder, name, length, error);
+
+	if (index == UINT64_MAX)
+		return -1;
+	builder->tables.default_type = index;
+	return 0;
+}
+
+int
+pprof_builder_mapping(struct pprof_builder *builder,
+                      const struct pprof_builder_mapping *mapping,
+                      struct error *error)
+{
+	struct text_buffer *message = &builder->message;
+	uint64_t path = add_string(builder, mapping->path,
+	                           strlen(mapping->path), error);
+	uint64_t build_id = add_string(builder, mapping->build_id,
+	                               strlen(mapping->build_id), error);
+
+	if (path == UINT64_MAX || build_id == UINT64_MAX)
+		return -1;
+	text_clear(message);
+	protobuf_add_number(message, MAPPING_ID, mapping->id);
+	protobuf_add_number(message, MAPPING_START, mapping->start);
+	protobuf_add_number(message, MAPPING_LIMIT, mapping->limit);
+	protobuf_add_number(message, MAPPING_OFFSET, mapping->offset);
+	protobuf_add_number(message, MAPPING_PATH, path);
+	protobuf_add_number(message, MAPPING_BUILD_ID, build_id);
+	protobuf_add_number(message, MAPPING_HAS_LINES, mapping->has_lines);
+	return enter(builder, PPROF_MAPPING, error);
+}
+
+uint64_t
+pprof_builder_function(struct pprof_builder *builder, const char *name,
+                       size_t name_length, const char *file,
+                       size_t file_length, struct error *error)
+{
+	uint32_t n = names_count(builder->functions), number;
+	uint64_t name_index = add_string(builder, name, name_length, error);
+	uint64_t file_index = add_string(builder, file, file_length, error);
+	uint64_t key[2] = { name_index, file_index };
+
+	if (name_index == UINT64_MAX || file_index == UINT64_MAX)
+		return 0;
+	number = names_add(builder->functions, (const char *)key, sizeof key,
+	                   error);
+	if (number == NO_NAME)
+		return 0;
+	if (number < n)
+		return (uint64_t)number + 1;
+	text_clear(&builder->message);
+	protobuf_add_number(&builder->message, FUNCTION_ID,
+	                    (uint64_t)number + 1);
+	protobuf_add_number(&builder->message, FUNCTION_NAME, name_index);
+	protobuf_add_number(&builder->message, FUNCTION_FILE, file_index);
+	return enter(builder, PPROF_FUNCTION, error) == 0 ?
+	       (uint64_t)number + 1 : 0;
+}
+
+int
+pprof_builder_location(struct pprof_builder *builder, uint64_t id,
+                       uint64_t mapping, uint64_t address,
+                       const struct pprof_builder_line *lines, size_t n,
+                       struct error *error)
+{
+	struct text_buffer *message = &builder->message;
+
+	text_clear(message);
+	protobuf_add_number(message, LOCATION_ID, id);
+	protobuf_add_number(message, LOCATION_MAPPING, mapping);
+	protobuf_add_number(message, LOCATION_ADDRESS, address);
+	for (size_t i = 0; i < n; i++) {
+		text_clear(&builder->part);
+		protobuf_add_number(&builder->part, LINE_FUNCTION,
+		                    lines[i].function);
+		protobuf_add_number(&builder->part, LINE_NUMBER,
+		                    lines[i].line);
+		protobuf_add_message(message, LOCATION_LINE, &builder->part);
+	}
+	return enter(builder, PPROF_LOCATION, error);
+}
+
+/* ---- samples ---- */
+
+/* One that is 0 must be there, too. */
+static void
+add_value(struct text_buffer *text, uint32_t field, uint64_t value)
+{
+	protobuf_add_varint(text, field << 3);
+	protobuf_add_varint(text, value);
+}
+
+void
+pprof_builder_raw_samples(struct pprof_builder *builder, uint64_t n)
+{
+	builder->samples.has_raw = true;
+	builder->samples.n_raw = n;
+}
+
+void
+pprof_builder_sample(struct pprof_builder *builder)
+{
+	text_clear(&builder->message);
+}
+
+void
+pprof_builder_value(struct pprof_builder *builder, uint64_t value)
+{
+	add_value(&builder->message, SAMPLE_VALUE, value);
+}
+
+void
+pprof_builder_stack(struct pprof_builder *builder, uint64_t location)
+{
+	add_value(&builder->message, SAMPLE_LOCATION, location);
+}
+
+int
+pprof_builder_label(struct pprof_builder *builder, const char *key,
+                    size_t key_length, const char *text, size_t text_length,
+                    struct error *error)
+{
+	uint64_t key_index = add_string(builder, key, key_length, error);
+	uint64_t text_index = add_string(builder, text, text_length, error);
+
+	if (key_index == UINT64_MAX || text_index == UINT64_MAX)
+		return -1;
+	text_clear(&builder->part);
+	protobuf_add_number(&builder->part, PPROF_LABEL_KEY, key_index);
+	protobuf_add_number(&builder->part, PPROF_LABEL_STRING, text_index);
+	protobuf_add_message(&builder->message, SAMPLE_LABEL, &builder->part);
+	return 0;
+}
+
+int
+pprof_builder_end_sample(struct pprof_builder *builder, uint64_t position,
+                         struct error *error)
+{
+	struct protobuf_field field = make_field(PPROF_SAMPLE,
+	                                         &builder->message);
+
+	text_add_fill(&builder->message, '\0', PROTOBUF_PADDING);
+	if (builder->message.failed || builder->part.failed)
+		return error_out_of_memory(error);
+	field.bytes = (const unsigned char *)builder->message.bytes;
+	return pprof_samples_add(&builder->samples, &builder->tables, &field,
+	                         position, error);
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Text profiles of gperftools, jemalloc and Go have the values of their tools.
+
+    legacy.py [DIR]
+
+DIR, tests/data/legacy by default, holds profiles and beside them what
+`go tool pprof -raw` prints, NAME.raw, or `jeprof --text --cum --show_bytes`,
+NAME.cum.
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CPPROF = os.environ.get("CPPROF", "./cpprof")
+
+
+class Claims:
+    """TAP, a line for each claim."""
+    n = 0
+
+    def make(self, claim, differences):
+        self.n += 1
+        print("not ok" if differences else "ok", self.n, "-", claim)
+        for difference in differences[:20]:
+            print("#", difference)
+
+
+def run(profile, *commands):
+    """What the last of the commands prints."""
+    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
+                 "--symfs", os.path.dirname(profile)]
+    for command in commands:
+        arguments += ["-e", command]
+    answer = subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, check=False)
+    if answer.returncode != 0:
+        raise RuntimeError(answer.stderr)
+    return answer.stdout.splitlines()
+
+
+def rows(profile, view, *commands):
+    """Hits of a view's rows, in order of size; none that are 0."""
+    answer = json.loads(run(profile, *commands, view)[-1])
+    return sorted(row["hits"] for row in answer["rows"] if row["hits"] > 0)
+
+
+def read_raw(path):
+    """Types of values, and samples: (values, stack of addresses)."""
+    samples, addresses, part = [], {}, None
+    with open(path, encoding="utf-8") as lines:
+        for line in map(str.rstrip, lines):
+            if line in ("Samples:", "Locations", "Mappings"):
+                part = line
+            elif part == "Samples:" and re.match(r"\w+/\w+", line):
+                types = [word.split("/")[0] for word in line.split()]
+            elif part == "Samples:" and re.match(r"[\s\d]+:", line):
+                values, _, stack = line.partition(":")
+                samples.append(([int(v) for v in values.split()],
+                                stack.split()))
+            elif part == "Locations":
+                number, address = re.match(r"\s*(\d+): (0x\w+)",
+                                           line).groups()
+                addresses[number] = address
+    return types, [(values, [addresses[number] for number in stack])
+                   for values, stack in samples]
+
+
+def read_names(profile):
+    """Names that Go's comments give to addresses."""
+    with open(profile, encoding="utf-8") as lines:
+        found = (re.match(r"#\t(0x\w+)\t(\S+)\+0x", line) for line in lines)
+        return {match[1]: match[2] for match in found if match}
+
+
+def named(stack, names):
+    """What stands in a stack; Go leaves out its outermost function."""
+    stack = stack or ["[no stack]"]
+    last = [names.get(stack[-1], "runtime.goexit")] if names else stack[-1:]
+    return [names.get(address, address) for address in stack[:-1]] + last
+
+
+def sums(samples, column, of_stack, names):
+    """Values of what the stacks have, summed, in order of size."""
+    totals = {}
+    for values, stack in samples:
+        for name in of_stack(named(stack, names)):
+            totals[name] = totals.get(name, 0) + values[column]
+    return sorted(value for value in totals.values() if value > 0)
+
+
+def compare_raw(profile, raw):
+    """What differs from what pprof prints."""
+    types, samples = read_raw(raw)
+    differences, names = [], read_names(profile)
+    for column, name in enumerate(types):
+        commands = ["resource " + name, "granularity address"]
+        for view, of_stack in (("functions", set), ("body", lambda s: s[:1])):
+            ours = rows(profile, view, *commands)
+            theirs = sums(samples, column, of_stack, names)
+            if ours != theirs:
+                differences.append(f"{name} {view}: {ours}, pprof {theirs}")
+    return differences
+
+
+def compare_cum(profile, listing):
+    """What differs from what jeprof prints, which leaves out the allocator."""
+    ours = rows(profile, "functions", "resource space", "granularity address")
+    differences = []
+    with open(listing, encoding="utf-8") as lines:
+        total = int(re.match(r"Total: (\d+) B", next(lines))[1])
+        if ours[-1] != total:
+            differences.append(f"{ours[-1]} bytes, jeprof {total}")
+        for line in lines:
+            value = int(line.split()[3])
+            if min(abs(value - our) for our in ours) > 2:
+                differences.append(f"none has {value}: {line.rstrip()}")
+    return differences
+
+
+def main():
+    data = sys.argv[1] if len(sys.argv) > 1 else \
+        os.path.join(HERE, "data", "legacy")
+    claims = Claims()
+    for raw in sorted(glob.glob(os.path.join(data, "*.raw"))):
+        profile, = (path for path in glob.glob(raw[:-3] + "*")
+                    if path != raw)
+        claims.make(f"{os.path.basename(profile)}: values are pprof's",
+                    compare_raw(profile, raw))
+    listing = os.path.join(data, "jemalloc.cum")
+    claims.make("jemalloc.heap: values are jeprof's",
+                compare_cum(listing[:-3] + "heap", listing))
+    stacks = run(os.path.join(data, "go-goroutine.txt"), "export collapsed")
+    claims.make("recursion of Go is not taken for inlining",
+                [] if any(line.startswith(
+                    "runtime.goexit;main.recurse;main.recurse;main.recurse;"
+                    "main.recurse;") and line.endswith(" 5")
+                    for line in stacks) else stacks)
+    print(f"1..{claims.n}")
+
+
+main()
