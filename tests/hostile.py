@@ -204,6 +204,17 @@ def sparse_module():
     return write("sparse.pb", of_module(os.path.abspath("sparse.so")))
 
 
+def many_recordings():
+    """A recording of 30,000 processes, each of which has one sample."""
+    write("one.so", elf(24, bytes(24)))
+    paths = write("one.pb", of_module(os.path.abspath("one.so")))
+    os.mkdir("many")
+    Run("-e", "export cpprofdata many/cpprofdata.0", *paths)
+    for i in range(1, 30000):
+        os.symlink("cpprofdata.0", f"many/cpprofdata.{i}")
+    return ["many"]
+
+
 # ---- what is asked of them ----
 
 def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
@@ -222,6 +233,8 @@ CASES = {
         case(next_to_it, lacks="evil ", ask=("functions",)),
     "a sparse module whose symbols take 6 GiB":
         case(sparse_module, ask=("functions",)),
+    "a directory of 30,000 recordings":
+        case(many_recordings, status=(0,), ask=("functions",)),
 }
 
 

@@ -13,6 +13,7 @@
 
 #include "src/formats/format.h"
 #include "src/profile/profile.h"
+#include "src/profile/profile_pile.h"
 
 extern const struct format format_collapsed;
 
@@ -458,6 +459,128 @@ profile_merge_keeps_threads_modules_and_tallies(void **state)
 	profile_free(sum);
 }
 
+/* Some resources in some order, and a few stacks. */
+static struct profile *
+parse_random(void)
+{
+	static const char *const resources[] = {
+		"cpu; gtick=us; interval=10", "faults; gtick=fault",
+		"cpu; gtick=us; interval=20", "reads; gtick=read",
+	};
+	unsigned first = (unsigned)rand() % 4, n = 1 + (unsigned)rand() % 2;
+	char text[1000] = "";
+	size_t length = 0;
+
+	for (unsigned r = 0; r < n; r++)
+		length += (size_t)sprintf(text + length, "# resource: %s\n",
+		                          resources[(first + r) % 4]);
+	for (int line = 0; line < 5; line++) {
+		for (int depth = rand() % 4; depth >= 0; depth--)
+			length += (size_t)sprintf(text + length, "f%d%s",
+			                          rand() % 5,
+			                          depth > 0 ? ";" : "");
+		for (unsigned r = 0; r < n; r++)
+			length += (size_t)sprintf(text + length, " %d",
+			                          rand() % 9);
+		strcat(text, "\n");
+		length++;
+	}
+	return parse(text);
+}
+
+static void
+expect_same(const struct profile *a, const struct profile *b)
+{
+	size_t size = a->tree->n_nodes * sizeof *a->tree->parent;
+
+	assert_int_equal(a->n_files, b->n_files);
+	assert_int_equal(a->n_resources, b->n_resources);
+	for (uint32_t r = 0; r < a->n_resources; r++) {
+		assert_string_equal(a->resources[r].name,
+		                    b->resources[r].name);
+		assert_int_equal(a->resources[r].interval,
+		                 b->resources[r].interval);
+	}
+	assert_int_equal(a->n_frames, b->n_frames);
+	for (uint32_t i = 0; i < a->n_frames; i++)
+		assert_string_equal(names_text(a->names, i),
+		                    names_text(b->names, i));
+	assert_int_equal(a->tree->n_nodes, b->tree->n_nodes);
+	assert_memory_equal(a->tree->parent, b->tree->parent, size);
+	assert_memory_equal(a->tree->label, b->tree->label, size);
+	for (uint32_t r = 0; r < a->n_resources; r++)
+		for (uint32_t n = 0; n < a->tree->n_nodes; n++) {
+			assert_int_equal(sample_tree_hits(a->tree, r, n),
+			                 sample_tree_hits(b->tree, r, n));
+			assert_int_equal(sample_tree_samples(a->tree, r, n),
+			                 sample_tree_samples(b->tree, r, n));
+		}
+}
+
+static void
+profile_pile_is_the_sum_of_all(void **state)
+{
+	enum { MOST = PILE_WIDTH * PILE_WIDTH + 70 };
+	static const uint32_t counts[] = { 1, 2, PILE_WIDTH - 1, PILE_WIDTH,
+		PILE_WIDTH + 1, 3 * PILE_WIDTH + 5, MOST };
+	static struct profile *all[MOST];
+
+	(void)state;
+	srand(7);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		struct profile_pile pile = { 0 };
+		struct error error = { 0 };
+		struct profile *whole, *sum;
+		unsigned seed = (unsigned)rand();
+
+		for (int is_pile = 0; is_pile <= 1; is_pile++) {
+			srand(seed);
+			for (uint32_t n = 0; n < counts[i]; n++) {
+				struct profile *one = parse_random();
+
+				one->n_files = 1;
+				if (!is_pile)
+					all[n] = one;
+				else
+					assert_int_equal(profile_pile_add(
+					    &pile, one, &error), 0);
+			}
+		}
+		whole = counts[i] == 1 ? all[0] :
+		        profile_merge(all, counts[i], &error);
+		sum = profile_pile_take(&pile, &error);
+		assert_non_null(sum);
+		assert_null(sum->name);
+		expect_same(sum, whole);
+		profile_free(sum);
+		profile_free(whole);
+		for (uint32_t n = counts[i] == 1; n < counts[i]; n++)
+			profile_free(all[n]);
+		profile_pile_free(&pile);
+	}
+}
+
+static void
+profile_pile_names_the_files_that_do_not_fit(void **state)
+{
+	struct profile_pile pile = { 0 };
+	struct error error = { 0 };
+
+	(void)state;
+	for (int i = 0; i < PILE_WIDTH; i++) {
+		struct profile *one = parse("# resource: cpu; gtick=us\na 1\n");
+
+		one->n_files = 1;
+		one->name = "first";
+		assert_int_equal(profile_pile_add(&pile, one, &error), 0);
+	}
+	assert_int_equal(profile_pile_add(&pile,
+	    parse("# resource: cpu; gtick=ms\na 1\n"), &error), 0);
+	assert_null(profile_pile_take(&pile, &error));
+	assert_non_null(strstr(error.text, "\"us\" in first and 63 others"));
+	profile_pile_free(&pile);
+}
+
 static void
 profile_keeps_warnings_in_order(void **state)
 {
@@ -512,6 +635,8 @@ main(void)
 		    profile_lends_its_tree_where_frames_are_names),
 		cmocka_unit_test(
 		    profile_merge_keeps_threads_modules_and_tallies),
+		cmocka_unit_test(profile_pile_is_the_sum_of_all),
+		cmocka_unit_test(profile_pile_names_the_files_that_do_not_fit),
 		cmocka_unit_test(profile_keeps_warnings_in_order),
 		cmocka_unit_test(
 		    profile_takes_no_more_resources_than_it_has_room_for),

@@ -22,6 +22,7 @@
 #include "src/formats/foreign.h"
 #include "src/formats/format.h"
 #include "src/formats/text_lines.h"
+#include "src/profile/profile_pile.h"
 #include "src/symbols/program.h"
 
 struct file {
@@ -37,7 +38,7 @@ struct file_list {
 
 /* What was read of them. */
 struct loaded {
-	struct profile **profiles;
+	struct profile_pile pile;
 	uint32_t n;
 	struct error *left_out;		/* why, of files that were found */
 	size_t n_left_out, left_out_capacity;
@@ -329,9 +330,7 @@ load_file(const char *path, const struct read_options *options,
 static void
 loaded_free(struct loaded *loaded)
 {
-	while (loaded->n > 0)
-		profile_free(loaded->profiles[--loaded->n]);
-	free(loaded->profiles);
+	profile_pile_free(&loaded->pile);
 	free(loaded->left_out);
 }
 
@@ -357,8 +356,8 @@ load_one(struct loaded *loaded, const struct file *file,
 	else
 		profile = load_file(file->path, options, &why);
 	if (profile != NULL) {
-		loaded->profiles[loaded->n++] = profile;
-		return 0;
+		loaded->n++;
+		return profile_pile_add(&loaded->pile, profile, error);
 	}
 	if (!file->was_found || interrupt_requested)
 		return error_set(error, "%s", why.text);
@@ -379,8 +378,7 @@ sum_up(struct loaded *loaded, struct error *error)
 		error_set(error, "%s", loaded->left_out[0].text);
 		return NULL;
 	}
-	sum = loaded->n == 1 ? loaded->profiles[--loaded->n] :
-	      profile_merge(loaded->profiles, loaded->n, error);
+	sum = profile_pile_take(&loaded->pile, error);
 	for (size_t i = 0; sum != NULL && i < loaded->n_left_out; i++)
 		if (profile_warn(sum, error, "%s (left out)",
 		                 loaded->left_out[i].text) != 0) {
@@ -398,9 +396,6 @@ load_files(const struct file_list *files, const struct read_options *options,
 	struct profile *sum = NULL;
 	size_t i = 0;
 
-	loaded.profiles = memory_array(files->n, sizeof sum, error);
-	if (loaded.profiles == NULL)
-		return NULL;
 	while (i < files->n &&
 	       load_one(&loaded, &files->files[i], options, error) == 0)
 		i++;

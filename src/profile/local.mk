@@ -15,6 +15,7 @@ libcore_a_SOURCES += \
 	src/profile/merge_resources.c src/profile/merge_resources.h \
 	src/profile/profile_merge.c \
 	src/profile/profile_named_tree.c \
+	src/profile/profile_pile.c src/profile/profile_pile.h \
 	src/profile/sample_tree.c src/profile/sample_tree.h \
 	src/profile/short_paths.c src/profile/short_paths.h \
 	src/profile/stack_walk.h \

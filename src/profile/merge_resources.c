@@ -63,38 +63,48 @@ merge_resource(struct profile *sum, const struct inputs *inputs,
 	return 0;
 }
 
-/* In how many inputs a resource is, and its first column in any of them. */
+/* A file of its own has a resource once, and where it stands. */
 static uint32_t
-count_inputs(const struct inputs *inputs, const char *name, uint32_t *column)
+files_of(const struct resource *resource)
 {
-	uint32_t n_with = 0;
-
-	*column = UINT32_MAX;
-	for (uint32_t i = 0; i < inputs->n; i++) {
-		uint32_t at = profile_find_resource(inputs->profiles[i], name);
-
-		if (at == NO_RESOURCE)
-			continue;
-		n_with++;
-		if (at < *column)
-			*column = at;
-	}
-	return n_with;
+	return resource->n_files > 0 ? resource->n_files : 1;
 }
 
-/* What most inputs have comes first, whatever order they are named in. */
+static uint32_t
+column_of(const struct profile *profile, const struct resource *resource)
+{
+	return resource->n_files > 0 ? resource->first_column :
+	    (uint32_t)(resource - profile->resources);
+}
+
+/* In how many files a resource is, and its first column in any of them. */
+static void
+count_files(const struct inputs *inputs, struct resource *sum)
+{
+	sum->n_files = 0;
+	sum->first_column = UINT32_MAX;
+	for (uint32_t i = 0; i < inputs->n; i++) {
+		const struct profile *from = inputs->profiles[i];
+		const struct resource *found = find_resource(from, sum->name);
+
+		if (found == NULL)
+			continue;
+		sum->n_files += files_of(found);
+		if (column_of(from, found) < sum->first_column)
+			sum->first_column = column_of(from, found);
+	}
+}
+
+/* What most files have comes first, whatever order they are named in. */
 static int
-compare_resources(const void *a, const void *b, void *context)
+compare_resources(const void *a, const void *b)
 {
 	const struct resource *x = a, *y = b;
-	uint32_t x_column, y_column;
-	uint32_t n_x = count_inputs(context, x->name, &x_column);
-	uint32_t n_y = count_inputs(context, y->name, &y_column);
 
-	if (n_x != n_y)
-		return n_x < n_y ? 1 : -1;
-	if (x_column != y_column)
-		return x_column < y_column ? -1 : 1;
+	if (x->n_files != y->n_files)
+		return x->n_files < y->n_files ? 1 : -1;
+	if (x->first_column != y->first_column)
+		return x->first_column < y->first_column ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
@@ -112,8 +122,10 @@ merge_resources(struct profile *sum, struct profile *const *profiles,
 			                   &from->resources[r], error) != 0)
 				return -1;
 	}
-	qsort_r(sum->resources, sum->n_resources, sizeof *sum->resources,
-	        compare_resources, &inputs);
+	for (uint32_t r = 0; r < sum->n_resources; r++)
+		count_files(&inputs, &sum->resources[r]);
+	qsort(sum->resources, sum->n_resources, sizeof *sum->resources,
+	      compare_resources);
 	return 0;
 }
 

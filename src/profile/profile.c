@@ -125,6 +125,9 @@ is_among_ways(const char *ways, const char *way, size_t length)
 	return false;
 }
 
+/* Each way more is a copy of all: a sum of files that differ ends somewhere. */
+enum { WAYS_MAX = 1000 };
+
 int
 profile_add_source(struct profile *profile, struct resource *resource,
                    const char *source, struct error *error)
@@ -136,7 +139,8 @@ profile_add_source(struct profile *profile, struct resource *resource,
 		if (had == NULL)
 			resource->source = arena_text(&profile->arena, source,
 			                              length, error);
-		else if (!is_among_ways(had, source, length))
+		else if (strlen(had) < WAYS_MAX &&
+		         !is_among_ways(had, source, length))
 			resource->source = arena_format(&profile->arena, error,
 			    "%s; %.*s", had, (int)length, source);
 		if (resource->source == NULL)

@@ -40,6 +40,8 @@ struct resource {
 	uint64_t interval;	/* gticks, at least 1 */
 	const char *source;	/* how it was counted; NULL unknown */
 	uint64_t lost[N_LOSSES];	/* hits that are in no stack */
+	/* Of a sum: how many files have it, and its first column in one. */
+	uint32_t n_files, first_column;
 };
 
 /* A file of code that was mapped while samples were taken. */

@@ -11,9 +11,12 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/profile/call_graph_sum.h"
 #include "src/profile/merge_resources.h"
 #include "src/profile/profile.h"
+
+enum { NODES_A_STEP = 65536 };
 
 /* The sum while it grows. */
 struct merge {
@@ -282,7 +285,9 @@ merge_nodes(struct merge *merge, const struct profile *from, uint32_t begin,
 		                                   maps->frame[tree->label[n]],
 		                                   error);
 		if (maps->node[n] == NO_NODE ||
-		    merge_counts(merge, from, n, maps, error) != 0)
+		    merge_counts(merge, from, n, maps, error) != 0 ||
+		    (n % NODES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
 	}
 	return 0;
@@ -437,9 +442,13 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 	for (uint32_t i = 0; i < n; i++) {
 		struct error why = { 0 };
 
+		if (progress_step(NULL, 0, 0, error) != 0)
+			return -1;
 		if (merge_one(merge, profiles[i], &why) != 0)
-			return error_set(error, "%s: cannot merge: %s",
-			                 profile_title(profiles[i]), why.text);
+			return interrupt_requested ?
+			    error_set(error, "%s", why.text) :
+			    error_set(error, "%s: cannot merge: %s",
+			              profile_title(profiles[i]), why.text);
 		merge->sum->n_files += profiles[i]->n_files;
 	}
 	return finish_nodes(merge, error);
