@@ -308,6 +308,17 @@ perf_data_events_are_resources_and_idle_ones_are_not(void **state)
 }
 
 static void
+expect_error(const struct buffer *buffer, const char *expected)
+{
+	struct error error = { 0 };
+
+	assert_null(read_memory(&format_perf_data, buffer->bytes, buffer->n,
+	                        &error));
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+}
+
+static void
 expect_no_warning(const struct profile *profile, const char *text)
 {
 	for (uint32_t i = 0; i < profile->n_warnings; i++)
@@ -489,23 +500,83 @@ perf_data_leaves_out_samples_of_unknown_events(void **state)
 }
 
 static void
+put_lost(struct buffer *buffer, uint32_t type, uint16_t misc, uint64_t n,
+         uint64_t time)
+{
+	size_t begin = begin_record(buffer, type, misc);
+
+	if (type == PERF_LOST)
+		buffer_number(buffer, 5, 8);
+	buffer_number(buffer, n, 8);
+	put_trailer(buffer, time);
+	end_record(buffer, begin);
+}
+
+static void
+expect_lost(const struct buffer *buffer, uint64_t n)
+{
+	struct profile *profile = read_buffer(buffer);
+
+	assert_int_equal(profile->n_tallies, 1);
+	assert_int_equal(profile->tallies[0].count, n);
+	profile_free(profile);
+}
+
+static void
 perf_data_counts_what_was_lost(void **state)
 {
 	struct buffer buffer;
-	struct profile *profile;
-	size_t begin;
 
 	(void)state;
 	begin_pipe(&buffer);
 	put_sample(&buffer, 5, 7, CHAIN(0x10), 1);
-	begin = begin_record(&buffer, PERF_LOST, 0);
-	buffer_number(&buffer, 5, 8);
-	buffer_number(&buffer, 33, 8);
-	put_trailer(&buffer, 2);
-	end_record(&buffer, begin);
+	put_lost(&buffer, PERF_LOST, 0, 33, 2);
+	expect_lost(&buffer, 33);
+	put_lost(&buffer, PERF_LOST, 0, 7, 3);
+	expect_lost(&buffer, 40);
+	/* A processor's, then what perf finds at the end. */
+	put_lost(&buffer, PERF_LOST_SAMPLES, 0, 2, 4);
+	expect_lost(&buffer, 42);
+	put_lost(&buffer, PERF_LOST_SAMPLES, 0, 40, 0);
+	expect_lost(&buffer, 42);
+	put_lost(&buffer, PERF_LOST_SAMPLES, 0, 12, 0);
+	expect_lost(&buffer, 52);
+	/* What the user did not want. */
+	put_lost(&buffer, PERF_LOST_SAMPLES, PERF_MISC_LOST_SAMPLES_BPF, 99, 0);
+	expect_lost(&buffer, 52);
+}
+
+static void
+perf_data_says_that_all_was_lost(void **state)
+{
+	struct buffer buffer;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_lost(&buffer, PERF_LOST, 0, 33, 2);
+	expect_error(&buffer, "in: no samples in it; perf lost 33");
+}
+
+static void
+perf_data_tells_of_types_that_it_does_not_know(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_sample(&buffer, 5, 7, CHAIN(0x10), 1);
+	put_lost(&buffer, 8, 0, 1, 2);
+	put_lost(&buffer, 84, 0, 1, 2);
 	profile = read_buffer(&buffer);
-	assert_int_equal(profile->n_tallies, 1);
-	assert_int_equal(profile->tallies[0].count, 33);
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+	put_lost(&buffer, 23, 0, 1, 2);
+	put_lost(&buffer, 63, 0, 1, 2);
+	put_lost(&buffer, 87, 0, 1, 2);
+	profile = read_buffer(&buffer);
+	expect_warning(profile, "3 records are of types that are not known "
+	               "here, the first of type 23");
 	profile_free(profile);
 }
 
@@ -1122,17 +1193,6 @@ perf_data_asks_the_map_that_a_runtime_wrote(void **state)
 }
 
 static void
-expect_error(const struct buffer *buffer, const char *expected)
-{
-	struct error error = { 0 };
-
-	assert_null(read_memory(&format_perf_data, buffer->bytes, buffer->n,
-	                        &error));
-	if (strstr(error.text, expected) == NULL)
-		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
-}
-
-static void
 perf_data_refuses_what_does_not_fit_with_its_offset(void **state)
 {
 	struct buffer buffer;
@@ -1264,6 +1324,9 @@ main(void)
 		cmocka_unit_test(
 		    perf_data_leaves_out_samples_of_unknown_events),
 		cmocka_unit_test(perf_data_counts_what_was_lost),
+		cmocka_unit_test(perf_data_says_that_all_was_lost),
+		cmocka_unit_test(
+		    perf_data_tells_of_types_that_it_does_not_know),
 		cmocka_unit_test(perf_data_says_that_traces_are_not_decoded),
 		cmocka_unit_test(perf_data_shows_virtual_machines_as_such),
 		cmocka_unit_test(perf_data_walks_stacks_of_x86_64_alone),

@@ -49,6 +49,7 @@ enum {
 	PERF_MMAP2 = 10,
 	PERF_LOST_SAMPLES = 13,
 	PERF_CALLCHAIN_DEFERRED = 22,
+	PERF_KERNEL_KNOWN = 22,		/* the last type of the kernel's */
 	PERF_KERNEL_END = 64,
 	PERF_ATTR = 64,
 	PERF_TRACING_DATA = 66,
@@ -59,6 +60,7 @@ enum {
 	PERF_FEATURE = 80,
 	PERF_COMPRESSED = 81,
 	PERF_COMPRESSED2 = 83,
+	PERF_OWN_KNOWN = 86,		/* the last type of perf's own */
 };
 
 /* misc: where the processor was, and flags of some types. */
@@ -73,6 +75,7 @@ enum {
 	PERF_MISC_MMAP_DATA = 1 << 13,
 	PERF_MISC_MMAP_BUILD_ID = 1 << 14,
 	PERF_MISC_BUILD_ID_SIZE = 1 << 15,
+	PERF_MISC_LOST_SAMPLES_BPF = 1 << 15,
 };
 
 /* In call chains: what comes next is of ... */

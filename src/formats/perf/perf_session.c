@@ -27,7 +27,11 @@ struct perf_session {
 	struct perf_unpacker *unpacker;	/* NULL before it is needed */
 	struct perf_spaces *spaces;
 	struct perf_samples *samples;
-	uint64_t n_lost;
+	/* Samples that were lost, as the kernel says and as perf found at the
+	 * end.  Of these the kernel may have said something already. */
+	uint64_t n_lost, n_found_lost;
+	uint64_t n_strange;		/* records of types not known here */
+	uint32_t strange_type;		/* of the first */
 	uint64_t n_traced;		/* bytes of processors' traces */
 };
 
@@ -83,11 +87,20 @@ fail(const struct perf_session *session, uint64_t offset,
 
 /* ---- records ---- */
 
+/*
+ * PERF_LOST is of records that found no room, mostly samples.  PERF_LOST_SAMPLES
+ * is of samples that the processor lost; or perf has written it at the end,
+ * without a time, for an event: all of its records that found no room, or
+ * samples that a filter of the user's dropped.
+ */
 static int
 count_lost(struct perf_session *session, const struct perf_record *record,
            struct error *error)
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
+	bool is_perfs = record->type == PERF_LOST_SAMPLES &&
+	    perf_events_time(&session->events, record) == 0;
+	uint64_t *sum = is_perfs ? &session->n_found_lost : &session->n_lost;
 	uint64_t lost;
 
 	bytes_take(&in, PERF_HEADER_SIZE);
@@ -96,9 +109,30 @@ count_lost(struct perf_session *session, const struct perf_record *record,
 	lost = bytes_number(&in, 8);
 	if (bytes_failed(&in))
 		return error_set(error, "expected how much was lost");
-	if (__builtin_add_overflow(session->n_lost, lost, &session->n_lost))
-		session->n_lost = UINT64_MAX;
+	if (record->type == PERF_LOST_SAMPLES &&
+	    (record->misc & PERF_MISC_LOST_SAMPLES_BPF) != 0)
+		return 0;
+	if (__builtin_add_overflow(*sum, lost, sum))
+		*sum = UINT64_MAX;
 	return 0;
+}
+
+static uint64_t
+samples_lost(const struct perf_session *session)
+{
+	return session->n_found_lost > session->n_lost ?
+	    session->n_found_lost : session->n_lost;
+}
+
+/* Notes a record whose type a later version may know. */
+static void
+note_type(struct perf_session *session, const struct perf_record *record)
+{
+	bool is_known = record->type < PERF_KERNEL_END ?
+	    record->type <= PERF_KERNEL_KNOWN : record->type <= PERF_OWN_KNOWN;
+
+	if (!is_known && session->n_strange++ == 0)
+		session->strange_type = record->type;
 }
 
 /* A record of the kernel's, whose turn has come. */
@@ -196,6 +230,7 @@ int
 perf_session_record(struct perf_session *session,
                     const struct perf_record *record, struct error *error)
 {
+	note_type(session, record);
 	return record->type < PERF_KERNEL_END ?
 	    queue_record(session, record, error) :
 	    apply_own(session, record, error);
@@ -220,11 +255,18 @@ static int
 add_losses(struct perf_session *session, struct error *error)
 {
 	struct profile *profile = session->profile;
+	uint64_t n_lost = samples_lost(session);
 
-	if (session->n_lost > 0 &&
+	if (n_lost > 0 &&
 	    profile_add_loss(profile, profile->n_resources == 1 ? 0 :
-	                     NO_RESOURCE, LOSS_PERF_BEHIND, session->n_lost,
+	                     NO_RESOURCE, LOSS_PERF_BEHIND, n_lost,
 	                     error) != 0)
+		return -1;
+	if (session->n_strange > 0 && profile_warn(profile, error,
+	        "%s: %" PRIu64 " records are of types that are not known "
+	        "here, the first of type %" PRIu32 "; passed over",
+	        session->name, session->n_strange,
+	        session->strange_type) != 0)
 		return -1;
 	if (session->n_traced > 0 && profile_warn(profile, error,
 	        "%s: %" PRIu64 " bytes of a processor's trace (AUX) are not "
@@ -236,16 +278,24 @@ add_losses(struct perf_session *session, struct error *error)
 	return 0;
 }
 
+static int
+fail_without_samples(const struct perf_session *session, struct error *error)
+{
+	if (samples_lost(session) > 0)
+		return error_set(error, "%s: no samples in it; perf lost %"
+		    PRIu64, session->name, samples_lost(session));
+	return error_set(error, session->n_traced == 0 ?
+	    "%s: no samples in it" : "%s: no samples in it but a "
+	    "processor's trace (AUX), which is not decoded", session->name);
+}
+
 int
 perf_session_finish(struct perf_session *session, struct error *error)
 {
 	if (perf_queue_finish(session->queue, deliver, session, error) != 0)
 		return -1;
 	if (perf_samples_are_none(session->samples))
-		return error_set(error, session->n_traced == 0 ?
-		    "%s: no samples in it" : "%s: no samples in it but a "
-		    "processor's trace (AUX), which is not decoded",
-		    session->name);
+		return fail_without_samples(session, error);
 	if (perf_samples_finish_tree(session->samples, error) != 0 ||
 	    perf_features_apply(&session->features, session->profile,
 	                        error) != 0 ||
