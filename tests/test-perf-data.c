@@ -2,6 +2,7 @@
 /* test-perf-data.c -- pipes made by hand, and a file that perf made. */
 #include "tests/reader-fixture.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -84,8 +85,8 @@ put_event(struct buffer *buffer, uint64_t config, uint64_t id)
 }
 
 static void
-put_map(struct buffer *buffer, uint32_t pid, uint64_t start, uint64_t size,
-        const char *path, uint64_t time)
+put_map_of(struct buffer *buffer, uint32_t pid, uint64_t start, uint64_t size,
+           uint64_t offset, const char *path, uint64_t time)
 {
 	size_t begin = begin_record(buffer, PERF_MMAP, mode);
 
@@ -93,10 +94,17 @@ put_map(struct buffer *buffer, uint32_t pid, uint64_t start, uint64_t size,
 	buffer_number(buffer, pid, 4);
 	buffer_number(buffer, start, 8);
 	buffer_number(buffer, size, 8);
-	buffer_number(buffer, 0x1000, 8);
+	buffer_number(buffer, offset, 8);
 	put_text(buffer, path);
 	put_trailer(buffer, time);
 	end_record(buffer, begin);
+}
+
+static void
+put_map(struct buffer *buffer, uint32_t pid, uint64_t start, uint64_t size,
+        const char *path, uint64_t time)
+{
+	put_map_of(buffer, pid, start, size, 0x1000, path, time);
 }
 
 static void
@@ -734,6 +742,152 @@ perf_data_unpacks_records_that_are_cut_anywhere(void **state)
 	profile_free(profile);
 }
 
+/* ---- the kernel and its modules ---- */
+
+static void
+put_kernel_map(struct buffer *buffer, uint64_t start, uint64_t offset,
+               const char *path)
+{
+	mode = PERF_MODE_KERNEL;
+	put_map_of(buffer, UINT32_MAX, start, 0x1000, offset, path, 0);
+	mode = PERF_MODE_USER;
+}
+
+static void
+put_kernel_symbol(struct buffer *buffer, uint64_t start, uint16_t flags,
+                  const char *name, uint64_t time)
+{
+	size_t begin = begin_record(buffer, PERF_KSYMBOL, 0);
+
+	buffer_number(buffer, start, 8);
+	buffer_number(buffer, 0x100, 4);
+	buffer_number(buffer, 1, 2);		/* a program of BPF */
+	buffer_number(buffer, flags, 2);
+	put_text(buffer, name);
+	put_trailer(buffer, time);
+	end_record(buffer, begin);
+}
+
+static void
+put_build_id(struct buffer *buffer, const char *path, uint16_t misc)
+{
+	size_t begin = begin_record(buffer, PERF_BUILD_ID, misc);
+
+	buffer_number(buffer, UINT32_MAX, 4);
+	for (int i = 0; i < 3; i++)
+		buffer_number(buffer, 0x1111111111111111, 8);
+	put_text(buffer, path);
+	end_record(buffer, begin);
+}
+
+/* Where a kernel loaded its modules. */
+#define EXT4 0xffffffffc0100000
+#define TABLES 0xffffffffc0200000
+#define XFS 0xffffffffc0300000
+#define BPF 0xffffffffc0400000
+#define TEXT 0xffffffff9a000000
+
+static void
+begin_kernel(struct buffer *buffer)
+{
+	begin_pipe(buffer);
+	put_kernel_map(buffer, TEXT, TEXT, "[kernel.kallsyms]_text");
+	put_kernel_map(buffer, EXT4, 0,
+	               "/lib/modules/6.1.0-18/kernel/fs/ext4/ext4.ko.xz");
+	put_kernel_map(buffer, TABLES, 0x100, "/lib/nf-tables.ko");
+	put_kernel_map(buffer, XFS, 0, "[xfs]");
+	put_kernel_symbol(buffer, BPF, 0, "bpf_prog_12_f", 2);
+	put_build_id(buffer, "/lib/modules/6.1.0-18/kernel/fs/ext4/ext4.ko.xz",
+	             PERF_MODE_KERNEL);
+	mode = PERF_MODE_KERNEL;
+	put_sample(buffer, 5, 7, CHAIN(EXT4 + 0x110, TABLES + 0x11,
+	    XFS + 0x11, TEXT + 0x111, BPF + 0x11, BPF + 0x101), 3);
+	put_kernel_symbol(buffer, BPF, PERF_KSYMBOL_UNREGISTER,
+	                  "bpf_prog_12_f", 4);
+	put_sample(buffer, 5, 7, CHAIN(BPF + 0x10), 5);
+	put_kernel_symbol(buffer, BPF, 0, "bpf_prog_34_g", 6);
+	put_sample(buffer, 5, 7, CHAIN(BPF + 0x10), 7);
+	mode = PERF_MODE_USER;
+}
+
+static void
+perf_data_modules_of_the_kernel_are_modules(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_kernel(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "[kernel];bpf_prog_12_f;[kernel];"
+	                         "[xfs];[nf_tables];[ext4]"), 10);
+	assert_int_equal(hits_of(profile, 0, "[kernel]"), 10);
+	assert_int_equal(hits_of(profile, 0, "bpf_prog_34_g"), 10);
+	assert_int_equal(profile->n_modules, 4);
+	assert_string_equal(profile->modules[0].path, "[ext4]");
+	assert_int_equal(profile->modules[0].build_id_size, 20);
+	assert_int_equal(profile->modules[1].build_id_size, 0);
+	profile_free(profile);
+}
+
+static void
+write_text(const char *root, const char *name, const char *text)
+{
+	char path[200];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/%s", root, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void
+perf_data_names_functions_of_kernel_modules_wherever_they_are(void **state)
+{
+	char root[] = "/tmp/test-perf-data-XXXXXX", path[200];
+	struct symbol_search search = { .root = root };
+	struct error error = { 0 };
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof path, "%s/proc", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	write_text(root, "proc/kallsyms",
+	    "ffffffff81000000 T _text\n"
+	    "ffffffff81000100 T do_it\n"
+	    "ffffffff81000200 t at_the_end\n"
+	    "ffffffffc0001105 t ext4_other\t[ext4_other]\n"
+	    "ffffffffc0001000 t ext4_open\t[ext4]\n"
+	    "ffffffffc0001100 T ext4_read\t[ext4]\n"
+	    "ffffffffc0001108 D ext4_data\t[ext4]\n"
+	    "ffffffffc0001200 T ext4_close\t[ext4]\n"
+	    "ffffffffc0005000 t nft_do\t[nf_tables]\n"
+	    "ffffffffc0005100 t nft_end\t[nf_tables]\n");
+	write_text(root, "proc/modules",
+	    "ext4_other 8192 1 - Live 0xffffffffc0009000\n"
+	    "ext4 4096 2 ext4_other, Live 0xffffffffc0001000 (E)\n"
+	    "nf_tables 4096 0 - Live 0xffffffffc0005000\n");
+	shared_modules = module_cache_new(&search, &error);
+	begin_kernel(&buffer);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "at_the_end;bpf_prog_12_f;do_it;"
+	                         "[xfs];nft_do;ext4_read"), 10);
+	profile_free(profile);
+	module_cache_free(shared_modules);
+	shared_modules = NULL;
+	snprintf(path, sizeof path, "%s/proc/kallsyms", root);
+	unlink(path);
+	snprintf(path, sizeof path, "%s/proc/modules", root);
+	unlink(path);
+	snprintf(path, sizeof path, "%s/proc", root);
+	rmdir(path);
+	rmdir(root);
+}
+
 /* ---- call chains that come after their samples ---- */
 
 /* Samples with a cookie for the process's frames; chain: of the kernel. */
@@ -1332,6 +1486,9 @@ main(void)
 		cmocka_unit_test(perf_data_walks_stacks_of_x86_64_alone),
 		cmocka_unit_test(
 		    perf_data_unpacks_records_that_are_cut_anywhere),
+		cmocka_unit_test(perf_data_modules_of_the_kernel_are_modules),
+		cmocka_unit_test(
+		    perf_data_names_functions_of_kernel_modules_wherever_they_are),
 		cmocka_unit_test(perf_data_joins_deferred_call_chains),
 		cmocka_unit_test(
 		    perf_data_counts_deferred_call_chains_that_never_came),

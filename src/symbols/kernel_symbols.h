@@ -20,11 +20,18 @@
 bool is_kernel_path(const char *path);
 
 /*
- * Enters the kernel's functions: from proc/kallsyms below the root of the
- * search, which is taken as it is, or else from this machine's /proc/kallsyms,
- * if the kernel that runs has the module's build-id and shows addresses, which
- * it does to root only.  0 with *state, or -1 with *error set for want of
- * memory.
+ * Whether the path is one that stands for a module that the kernel has loaded,
+ * "[ext4]".  Its addresses count from where it was loaded on.
+ */
+bool is_kernel_module_path(const char *path);
+
+/*
+ * Enters the functions of the kernel or of its module: from proc/kallsyms below
+ * the root of the search, which is taken as it is, or else from this machine's
+ * /proc/kallsyms, if the kernel that runs, or its module, has the module's
+ * build-id and shows addresses, which it does to root only.  Where a module was
+ * loaded stands in proc/modules beside.  0 with *state, or -1 with *error set
+ * for want of memory.
  */
 int kernel_symbols_add(struct symbol_table *table,
                        const struct module_file *module,

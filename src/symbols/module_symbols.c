@@ -175,7 +175,8 @@ read_tables(struct module_symbols *module, struct error *error)
 	module->stubs = symbol_table_new(error);
 	if (module->functions == NULL || module->stubs == NULL)
 		return -1;
-	if (is_kernel_path(module->path))
+	if (is_kernel_path(module->path) ||
+	    is_kernel_module_path(module->path))
 		return read_kernel(module, error);
 	module->state = open_own(module, &file);
 	own = module->state == MODULE_SYMBOLS_READ ? &file : NULL;

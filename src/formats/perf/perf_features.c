@@ -2,11 +2,13 @@
 /* perf_features.c -- what perf says about events, files and the machine. */
 #include "src/formats/perf/perf_features.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
+#include "src/formats/perf/perf_modules.h"
 #include "src/symbols/kernel_symbols.h"
 
 enum { BUILD_IDS_MAX = 1 << 20, COMMAND_MAX = 65536, UPDATE_NAME = 2 };
@@ -42,6 +44,7 @@ add_build_id(struct perf_features *features, const unsigned char *bytes,
 {
 	enum { ID_AT = PERF_HEADER_SIZE + 4, PATH_AT = ID_AT + 24 };
 	struct perf_build_id *build_id;
+	char path[128];
 
 	if (size <= PATH_AT || features->n_build_ids >= BUILD_IDS_MAX)
 		return error_set(error, "expected the build-id of a file");
@@ -59,6 +62,11 @@ add_build_id(struct perf_features *features, const unsigned char *bytes,
 	    strnlen((const char *)bytes + PATH_AT, size - PATH_AT), error);
 	if (build_id->path == NULL)
 		return -1;
+	/* Ours is another; it is shorter. */
+	if ((misc & PERF_MODE_MASK) == PERF_MODE_KERNEL &&
+	    perf_modules_of_kernel(build_id->path, path, sizeof path))
+		snprintf(build_id->path, strlen(build_id->path) + 1, "%s",
+		         path);
 	features->n_build_ids++;
 	return 0;
 }

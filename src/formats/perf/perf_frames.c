@@ -145,24 +145,39 @@ perf_frames_user(struct perf_frames *frames, uint32_t pid,
 	return recent->frame;
 }
 
-uint32_t
-perf_frames_kernel(struct perf_frames *frames, uint64_t address,
-                   struct error *error)
+static uint32_t
+look_up_kernel(struct perf_frames *frames, const struct perf_space *space,
+               uint64_t address, struct error *error)
 {
-	struct recent *recent = recent_of(frames, address,
-	                                  PERF_KERNEL_VERSION);
+	const struct perf_map *map = perf_space_find(space, address);
 
-	if (recent->address == address &&
-	    recent->version == PERF_KERNEL_VERSION)
-		return recent->frame;
+	if (map != NULL && map->module != NO_MODULE)
+		return address_frames_add(frames->addresses, map->module,
+		    address - map->start + map->offset, error);
+	if (map != NULL && map->name != NO_NAME)
+		return address_frames_add_name(frames->addresses, map->name,
+		                               error);
 	if (frames->kernel == NO_MODULE)
 		frames->kernel = perf_spaces_kernel(frames->spaces,
 		    &frames->kernel_base, error);
 	if (frames->kernel == NO_MODULE)
 		return UINT32_MAX;
-	*recent = (struct recent){ address, PERF_KERNEL_VERSION,
-		address_frames_add(frames->addresses, frames->kernel,
-		                   address - frames->kernel_base, error) };
+	return address_frames_add(frames->addresses, frames->kernel,
+	                          address - frames->kernel_base, error);
+}
+
+uint32_t
+perf_frames_kernel(struct perf_frames *frames, uint64_t address,
+                   struct error *error)
+{
+	const struct perf_space *space = perf_spaces_kernel_space(
+	    frames->spaces);
+	struct recent *recent = recent_of(frames, address, space->version);
+
+	if (recent->address == address && recent->version == space->version)
+		return recent->frame;
+	*recent = (struct recent){ address, space->version,
+		look_up_kernel(frames, space, address, error) };
 	return recent->frame;
 }
 

@@ -2,10 +2,12 @@
 /* perf_modules.c -- the files whose code was mapped, as a profile's modules. */
 #include "src/formats/perf/perf_modules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/symbols/kernel_symbols.h"
 
 void
 perf_modules_free(struct perf_modules *modules)
@@ -26,6 +28,31 @@ perf_modules_is_no_file(const char *path)
 		            strlen(beginnings[i])) == 0)
 			return true;
 	return *path == '\0';
+}
+
+bool
+perf_modules_of_kernel(const char *path, char *place, size_t size)
+{
+	const char *name = strrchr(path, '/'), *end;
+
+	name = name != NULL ? name + 1 : path;
+	end = strstr(name, ".ko");
+	if (path[0] == '[') {
+		name = path + 1;
+		end = strchr(name, ']');
+		if (strncmp(path, "[kernel.", 8) == 0 ||
+		    strncmp(path, "[guest.", 7) == 0)
+			return false;
+	} else if (end != NULL && end[3] != '\0' && end[3] != '.') {
+		return false;
+	}
+	if (end == NULL || end == name || (size_t)(end - name) + 3 > size)
+		return false;
+	snprintf(place, size, "[%.*s]", (int)(end - name), name);
+	for (char *at = place; *at != '\0'; at++)
+		if (*at == '-')
+			*at = '_';
+	return is_kernel_module_path(place);
 }
 
 /* Enters the module that comes next; its number or NO_MODULE. */

@@ -48,6 +48,7 @@ enum {
 	PERF_SAMPLE = 9,
 	PERF_MMAP2 = 10,
 	PERF_LOST_SAMPLES = 13,
+	PERF_KSYMBOL = 17,
 	PERF_CALLCHAIN_DEFERRED = 22,
 	PERF_KERNEL_KNOWN = 22,		/* the last type of the kernel's */
 	PERF_KERNEL_END = 64,
@@ -62,6 +63,9 @@ enum {
 	PERF_COMPRESSED2 = 83,
 	PERF_OWN_KNOWN = 86,		/* the last type of perf's own */
 };
+
+/* Flag of PERF_KSYMBOL. */
+enum { PERF_KSYMBOL_UNREGISTER = 1 << 0 };
 
 /* misc: where the processor was, and flags of some types. */
 enum {

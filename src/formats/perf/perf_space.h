@@ -13,6 +13,8 @@
 struct perf_map {
 	uint64_t start, end, offset;
 	uint32_t module;	/* NO_MODULE: made at run time */
+	uint32_t name;		/* in the kernel: of that code, NO_NAME:
+				 * it is the kernel's own again */
 	bool has_bias;
 	uint64_t bias;		/* from an address here to the module's own */
 };

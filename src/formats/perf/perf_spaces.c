@@ -18,6 +18,7 @@
 
 enum {
 	MAPS_MAX = 1 << 22,
+	PATH_SIZE = 128,	/* of a module of the kernel */
 	BUILD_ID_SIZE = 20,
 };
 
@@ -25,6 +26,7 @@ struct perf_spaces {
 	struct perf_tasks tasks;
 	struct perf_modules modules;
 	uint64_t kernel_base;		/* address of _text; 0: unknown */
+	struct perf_space kernel;	/* modules and code made at run time */
 	uint32_t version;
 	size_t n_maps;			/* ever made */
 	bool has_overflowed;
@@ -41,7 +43,8 @@ perf_spaces_new(struct profile *profile, struct module_cache *modules,
 	spaces->tasks.profile = profile;
 	spaces->modules = (struct perf_modules){ .profile = profile,
 		.cache = modules, .files = names_new(error) };
-	spaces->version = PERF_KERNEL_VERSION;
+	spaces->version = PERF_NO_VERSION + 1;
+	spaces->kernel.version = spaces->version;
 	if (spaces->modules.files == NULL) {
 		free(spaces);
 		return NULL;
@@ -65,6 +68,7 @@ perf_spaces_free(struct perf_spaces *spaces)
 		return;
 	for (size_t i = 0; i < spaces->tasks.n_processes; i++)
 		let_go(spaces->tasks.processes[i].space);
+	free(spaces->kernel.maps);
 	perf_tasks_free(&spaces->tasks);
 	perf_modules_free(&spaces->modules);
 	free(spaces);
@@ -147,6 +151,12 @@ perf_spaces_thread(struct perf_spaces *spaces, uint32_t pid, uint32_t tid,
 	return perf_tasks_thread(&spaces->tasks, pid, tid, error);
 }
 
+struct perf_space *
+perf_spaces_kernel_space(struct perf_spaces *spaces)
+{
+	return &spaces->kernel;
+}
+
 uint32_t
 perf_spaces_kernel(struct perf_spaces *spaces, uint64_t *base,
                    struct error *error)
@@ -194,7 +204,7 @@ read_mapping(const struct perf_record *record, struct mapping *mapping,
 	struct perf_map *map = &mapping->map;
 
 	*mapping = (struct mapping){ .map.module = NO_MODULE,
-		.id = (const unsigned char *)"" };
+		.map.name = NO_NAME, .id = (const unsigned char *)"" };
 	bytes_take(&in, PERF_HEADER_SIZE);
 	mapping->pid = (uint32_t)bytes_number(&in, 4);
 	bytes_take(&in, 4);
@@ -224,6 +234,57 @@ is_guest(const struct perf_record *record)
 	return mode == PERF_MODE_GUEST_KERNEL || mode == PERF_MODE_GUEST_USER;
 }
 
+/* The kernel, its offset being where the text begins, or one of its modules. */
+static int
+apply_kernel_map(struct perf_spaces *spaces, struct mapping *mapping,
+                 struct error *error)
+{
+	char path[PATH_SIZE];
+
+	if (strncmp(mapping->path, "[kernel.kallsyms]", 17) == 0)
+		spaces->kernel_base = mapping->map.offset;
+	if (!perf_modules_of_kernel(mapping->path, path, sizeof path) ||
+	    mapping->map.end <= mapping->map.start)
+		return 0;
+	mapping->map.offset = 0;
+	mapping->map.module = perf_modules_find(&spaces->modules, path,
+	    mapping->id, mapping->id_size, error);
+	return mapping->map.module != NO_MODULE ?
+	    insert_map(spaces, &spaces->kernel, &mapping->map, error) : -1;
+}
+
+/*
+ * Code that the kernel has made, such as programs of BPF, or has removed:
+ * { header, address, size, type, flags, name }.
+ */
+static int
+apply_kernel_symbol(struct perf_spaces *spaces,
+                    const struct perf_record *record, struct error *error)
+{
+	struct bytes in = bytes_of(record->bytes, record->size);
+	struct perf_map map = { .module = NO_MODULE, .name = NO_NAME };
+	const char *name;
+	uint64_t flags;
+
+	bytes_take(&in, PERF_HEADER_SIZE);
+	map.start = bytes_number(&in, 8);
+	map.end = map.start + bytes_number(&in, 4);
+	bytes_take(&in, 2);
+	flags = bytes_number(&in, 2);
+	name = take_text(&in);
+	if (bytes_failed(&in))
+		return error_set(error, "expected a symbol of the kernel");
+	if (map.end <= map.start)
+		return 0;
+	if ((flags & PERF_KSYMBOL_UNREGISTER) == 0) {
+		map.name = names_add(spaces->modules.profile->names, name,
+		                     strlen(name), error);
+		if (map.name == NO_NAME)
+			return -1;
+	}
+	return insert_map(spaces, &spaces->kernel, &map, error);
+}
+
 static int
 apply_map(struct perf_spaces *spaces, const struct perf_record *record,
           struct error *error)
@@ -233,12 +294,8 @@ apply_map(struct perf_spaces *spaces, const struct perf_record *record,
 
 	if (read_mapping(record, &mapping, error) != 0)
 		return -1;
-	if (mapping.pid == UINT32_MAX && !is_guest(record)) {
-		/* The kernel, its offset being where the text begins. */
-		if (strncmp(mapping.path, "[kernel.kallsyms]", 17) == 0)
-			spaces->kernel_base = mapping.map.offset;
-		return 0;
-	}
+	if (mapping.pid == UINT32_MAX && !is_guest(record))
+		return apply_kernel_map(spaces, &mapping, error);
 	if ((record->misc & PERF_MISC_MMAP_DATA) != 0 ||
 	    mapping.map.end <= mapping.map.start || is_guest(record))
 		return 0;		/* no code of a process here */
@@ -329,6 +386,8 @@ perf_spaces_apply(struct perf_spaces *spaces,
 	case PERF_MMAP:
 	case PERF_MMAP2:
 		return apply_map(spaces, record, error);
+	case PERF_KSYMBOL:
+		return apply_kernel_symbol(spaces, record, error);
 	case PERF_COMM:
 		return apply_command(spaces, record, error);
 	case PERF_FORK:

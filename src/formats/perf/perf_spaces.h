@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_spaces.h -- what is mapped where in the processes that perf watched.
  *
- * Records of mappings, commands and forks change it as time passes; samples
+ * Records of mappings, symbols, commands and forks change it as time passes; samples
  * are looked up in it as it is when their turn comes.
  */
 #ifndef CPPROF_FORMATS_PERF_SPACES_H
@@ -16,8 +16,8 @@
 #include "src/profile/profile.h"
 #include "src/symbols/module_cache.h"
 
-/* What is no version of a space: nothing, and the kernel's space. */
-enum { PERF_NO_VERSION, PERF_KERNEL_VERSION };
+/* What is no version of a space. */
+enum { PERF_NO_VERSION };
 
 struct perf_spaces;
 
@@ -54,6 +54,9 @@ uint64_t perf_spaces_address(struct perf_spaces *spaces, struct perf_map *map,
  */
 uint32_t perf_spaces_thread(struct perf_spaces *spaces, uint32_t pid,
                             uint32_t tid, struct error *error);
+
+/* What the kernel has loaded and made apart from itself; the spaces'. */
+struct perf_space *perf_spaces_kernel_space(struct perf_spaces *spaces);
 
 /*
  * The module that stands for the kernel, NO_MODULE with *error set; to *base
