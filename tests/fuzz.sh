@@ -8,7 +8,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata demangle gmon \
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle gmon \
 	gperftools jit legacy lines names perfdata perfscript pprof speedscope \
 	symbols unwind
 mkdir -p fuzz
@@ -33,6 +33,17 @@ for target; do
 				>"corpus-$target/$(basename "$file" .gz)"
 		done ;;
 	collapsed) cp "$source"/sample-data/*.folded "corpus-$target/" ;;
+	cpuprofile)	# one byte that says which reader's
+		gzip -dc "$source/tests/data/node/busy.cpuprofile.gz" |
+			head -c 4000 | sed 's/^/0/' >"corpus-$target/node"
+		printf '%s' '0{"head":{"functionName":"f","children":[{"id":2' \
+			'}],"hitCount":3,"id":1},"timestamps":[1,3],' \
+			'"samples":[2,1],"endTime":7}' >"corpus-$target/old"
+		printf '%s' '1[{"args":{"data":{"cpuProfile":{"nodes":[{"id":1' \
+			'},{"id":2,"parent":1}],"samples":[2]},"timeDeltas":' \
+			'[4]}},"id":"0x1","name":"ProfileChunk","pid":1}]' \
+			>"corpus-$target/trace"
+		;;
 	demangle)	# a byte that says whose, then a name without its head
 		printf '\000NK2db6record4findIJiEEEvDpRKT_' >"corpus-$target/c++"
 		printf '\001NvXNtC1a1bINtC4core3fmtE1c' >"corpus-$target/rust"

@@ -36,6 +36,7 @@ unit_tests = \
 	tests/test-collapsed \
 	tests/test-commands \
 	tests/test-cpprofdata \
+	tests/test-cpuprofile \
 	tests/test-debug-lines \
 	tests/test-demangle \
 	tests/test-earlier \
@@ -92,6 +93,11 @@ tests_test_gmon_LDADD = $(unit_libs)
 tests_test_cpprofdata_SOURCES = tests/test-cpprofdata.c
 tests_test_cpprofdata_CFLAGS = $(unit_cflags)
 tests_test_cpprofdata_LDADD = $(unit_libs)
+
+tests_test_cpuprofile_SOURCES = tests/test-cpuprofile.c \
+	tests/reader-fixture.h
+tests_test_cpuprofile_CFLAGS = $(unit_cflags)
+tests_test_cpuprofile_LDADD = $(unit_libs)
 
 tests_test_collapsed_SOURCES = tests/test-collapsed.c
 tests_test_collapsed_CFLAGS = $(unit_cflags)
@@ -229,6 +235,7 @@ tests_test_views_properties_LDADD = $(unit_libs)
 
 script_tests = \
 	tests/callgrind.py \
+	tests/cpuprofile.py \
 	tests/dist.sh \
 	tests/export.py \
 	tests/gmon.py \
@@ -294,8 +301,8 @@ EXTRA_DIST += \
 	$(callgrind_data)/uncompressed.out.inclusive.txt.gz \
 	$(callgrind_data)/uncompressed.out.lines.txt.gz
 
-EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-demangle.c tests/fuzz-gmon.c \
-	tests/fuzz-legacy.c
+EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-cpuprofile.c tests/fuzz-demangle.c \
+	tests/fuzz-gmon.c tests/fuzz-legacy.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
 	tests/fuzz-perfdata.c \
@@ -321,6 +328,7 @@ EXTRA_DIST += \
 	$(legacy_data)/tcmalloc.heap $(legacy_data)/tcmalloc.raw \
 	$(legacy_data)/text.go
 EXTRA_DIST += \
+	tests/data/node/busy.cpuprofile.gz tests/data/node/busy.js \
 	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \
 	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \
 	tests/data/go/heap.alloc_space.top-cum.txt \

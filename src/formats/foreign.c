@@ -183,13 +183,6 @@ is_json(struct text text)
 }
 
 static bool
-is_chrome_trace(struct text text)
-{
-	return is_json(text) && (has(text, "\"traceEvents\"") ||
-	                         has(text, "\"ph\":"));
-}
-
-static bool
 is_heap_snapshot(struct text text)
 {
 	return is_json(text) && has(text, "\"snapshot\"") &&
@@ -324,9 +317,6 @@ static const struct signature signatures[] = {
 	{ { "a table of Visual Studio's profiler", "convert it: "
 	    "inferno-collapse-vsprof" }, .begins = "Level,Function Name," },
 	/* browsers */
-	{ { "a trace of Chrome (trace events)", "open it in speedscope and "
-	    "export it from there, or record a .cpuprofile" },
-	  .fits = is_chrome_trace },
 	{ { "a heap snapshot of V8", "it has objects, no call paths" },
 	  .fits = is_heap_snapshot },
 	/* pictures, packings and the rest */

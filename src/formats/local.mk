@@ -13,6 +13,7 @@ libcore_a_SOURCES += \
 	src/formats/load.c \
 	src/formats/source.c src/formats/source.h \
 	src/formats/stack_feed.c src/formats/stack_feed.h \
+	src/formats/stack_rows.c src/formats/stack_rows.h \
 	src/formats/text_lines.c src/formats/text_lines.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
 	src/formats/thread_sections.c src/formats/thread_sections.h \
@@ -36,6 +37,10 @@ libcore_a_SOURCES += \
 	src/formats/callgrind/callgrind_words.c \
 	src/formats/callgrind/callgrind_words.h \
 	src/formats/callgrind/export_callgrind.c \
+	src/formats/chrome/chrome_trace.c \
+	src/formats/chrome/cpuprofile.c \
+	src/formats/chrome/v8_profile.c src/formats/chrome/v8_profile.h \
+	src/formats/chrome/v8_tree.c src/formats/chrome/v8_tree.h \
 	src/formats/collapsed/collapsed.c \
 	src/formats/collapsed/collapsed_header.c \
 	src/formats/collapsed/collapsed_header.h \

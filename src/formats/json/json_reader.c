@@ -329,7 +329,7 @@ json_next(struct json_reader *json, struct json_token *token)
 	kept = &json->tokens[json->at++];
 	token->type = kept->type;
 	token->offset = kept->offset;
-	token->text = json->texts + kept->text;
+	token->text = kept->length > 0 ? json->texts + kept->text : "";
 	token->length = kept->length;
 	return true;
 }

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* chrome_trace.c -- the CPU profiles in a trace of Chrome's.
+ *
+ * {"traceEvents": [event, ...], ...}, or the array alone.  Of the events those
+ * count that hold a piece of a profile of V8 (v8_profile.h): "Profile",
+ * "ProfileChunk" and "CpuProfile", {"args": {"data": {"cpuProfile": {"nodes",
+ * "samples"}, "timeDeltas", "startTime"}}, "id", "name", "pid", "tid"}; and
+ * "thread_name".  Pieces of one process and id are one profile.  "args" come
+ * first as a rule, so that each event is read whole before it is looked at.
+ * Source: Chromium, v8/src/profiler/profile-generator.cc, StreamPendingTraceEvents.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/chrome/v8_tree.h"
+#include "src/formats/format.h"
+#include "src/formats/json/json_probe.h"
+
+enum event_name { EVENT_OTHER, EVENT_PROFILE, EVENT_THREAD_NAME };
+
+/* The event that is read. */
+struct event {
+	enum event_name name;
+	uint64_t pid, tid;
+	uint32_t id;			/* a text of the reader's */
+	uint32_t label;			/* args.name, a name of the profile's */
+	bool has_piece;
+};
+
+struct traced {				/* a profile of the trace */
+	struct v8_profile v8;
+	uint64_t pid, tid;
+};
+
+struct reader {
+	struct source *source;
+	struct json_reader *json;
+	struct error *error;
+	struct v8_tree tree;
+	struct names *texts;		/* ids of profiles, as they stand */
+	struct names *keys;		/* profile i by its process and id, */
+	struct names *threads;		/* label i by its thread, */
+	uint32_t *labels;		/* which is a name of the profile's */
+	size_t labels_capacity;
+	struct traced *profiles;
+	size_t n_profiles, profiles_capacity;
+	struct v8_profile piece;	/* of the event */
+};
+
+/* ---- one event ---- */
+
+/* Keys of args.data: those of a profile, with the rest of it in "cpuProfile". */
+static void
+read_data(struct reader *reader, struct event *event)
+{
+	struct json_reader *json = reader->json;
+	struct json_token key, token;
+
+	if (!json_next(json, &token) || token.type != JSON_OBJECT) {
+		json_skip(json, &token);
+		return;
+	}
+	while (json_next_key(json, &key)) {
+		bool is_own = json_is(&key, "timeDeltas") ||
+		    json_is(&key, "startTime") || json_is(&key, "endTime");
+
+		if (json_is(&key, "cpuProfile")) {
+			event->has_piece = true;
+			if (!json_open_object(json, "a CPU profile, an "
+			                      "object"))
+				continue;
+			while (json_next_key(json, &key))
+				if (!v8_profile_read_key(&reader->piece, json,
+				                         &key, reader->error))
+					json_skip_value(json);
+		} else if (!is_own || !v8_profile_read_key(&reader->piece,
+		           json, &key, reader->error)) {
+			json_skip_value(json);
+		}
+	}
+}
+
+static uint32_t
+read_text(struct reader *reader, struct names *names)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token))
+		return NO_NAME;
+	if (token.type == JSON_STRING || token.type == JSON_NUMBER)
+		return names_add(names, token.text, token.length,
+		                 reader->error);
+	json_skip(reader->json, &token);
+	return NO_NAME;
+}
+
+static void
+read_args(struct reader *reader, struct event *event)
+{
+	struct json_token key, token;
+
+	if (!json_next(reader->json, &token) || token.type != JSON_OBJECT) {
+		json_skip(reader->json, &token);
+		return;
+	}
+	while (json_next_key(reader->json, &key)) {
+		if (json_is(&key, "data"))
+			read_data(reader, event);
+		else if (json_is(&key, "name"))
+			event->label = read_text(reader,
+			    reader->tree.profile->names);
+		else
+			json_skip_value(reader->json);
+	}
+}
+
+static void
+read_event_name(struct reader *reader, struct event *event)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token))
+		return;
+	if (token.type != JSON_STRING)
+		json_skip(reader->json, &token);
+	else if (json_is(&token, "thread_name"))
+		event->name = EVENT_THREAD_NAME;
+	else if (json_is(&token, "Profile") ||
+	         json_is(&token, "ProfileChunk") ||
+	         json_is(&token, "CpuProfile"))
+		event->name = EVENT_PROFILE;
+}
+
+static void
+read_number(struct reader *reader, uint64_t *number)
+{
+	struct json_token token;
+
+	if (json_next(reader->json, &token) &&
+	    !json_whole_number(&token, INT64_MAX, number))
+		json_skip(reader->json, &token);
+}
+
+/* An event whose object is open; false: the input ends in it. */
+static bool
+read_event(struct reader *reader, struct event *event)
+{
+	struct json_token key;
+
+	while (json_next_key(reader->json, &key)) {
+		if (json_is(&key, "args"))
+			read_args(reader, event);
+		else if (json_is(&key, "name"))
+			read_event_name(reader, event);
+		else if (json_is(&key, "id"))
+			event->id = read_text(reader, reader->texts);
+		else if (json_is(&key, "pid"))
+			read_number(reader, &event->pid);
+		else if (json_is(&key, "tid"))
+			read_number(reader, &event->tid);
+		else
+			json_skip_value(reader->json);
+	}
+	return key.type == JSON_OBJECT_END;
+}
+
+/* ---- what it is to the profiles ---- */
+
+static void
+name_thread(struct reader *reader, const struct event *event)
+{
+	const uint64_t key[] = { event->pid, event->tid };
+	uint32_t thread = names_add(reader->threads, (const char *)key,
+	                            sizeof key, reader->error);
+
+	if (thread != NO_NAME &&
+	    memory_grow(&reader->labels, &reader->labels_capacity,
+	                (size_t)thread + 1, sizeof *reader->labels,
+	                reader->error) == 0)
+		reader->labels[thread] = event->label;
+}
+
+/* The profile of an event's process and id, which may be new. */
+static struct traced *
+find_profile(struct reader *reader, const struct event *event)
+{
+	/* One without id is its thread's. */
+	const uint64_t key[] = { event->pid, event->id, event->id == NO_NAME ?
+		event->tid : 0 };
+	uint32_t number = names_add(reader->keys, (const char *)key,
+	                            sizeof key, reader->error);
+
+	if (number == NO_NAME ||
+	    memory_grow(&reader->profiles, &reader->profiles_capacity,
+	                (size_t)number + 1, sizeof *reader->profiles,
+	                reader->error) != 0)
+		return NULL;
+	if (number == reader->n_profiles) {
+		reader->profiles[number] = (struct traced){
+			.v8.names = reader->tree.profile->names,
+			.pid = event->pid, .tid = event->tid };
+		reader->n_profiles++;
+	}
+	return &reader->profiles[number];
+}
+
+static void
+apply_event(struct reader *reader, const struct event *event)
+{
+	struct traced *traced;
+
+	if (event->name == EVENT_THREAD_NAME)
+		name_thread(reader, event);
+	if (event->name != EVENT_PROFILE)
+		return;
+	traced = find_profile(reader, event);
+	if (traced != NULL)
+		v8_profile_append(&traced->v8, &reader->piece, reader->error);
+}
+
+/* ---- the file ---- */
+
+static void
+read_events(struct reader *reader)
+{
+	struct json_token token;
+
+	while (json_next_element(reader->json, &token)) {
+		struct event event = { .id = NO_NAME, .label = NO_NAME };
+
+		if (token.type != JSON_OBJECT) {
+			json_fail(reader->json, token.offset,
+			          "expected an event, an object");
+			return;
+		}
+		if (read_event(reader, &event) || event.has_piece)
+			apply_event(reader, &event);
+		v8_profile_clear(&reader->piece);
+	}
+}
+
+static void
+read_file(struct reader *reader)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token))
+		return;
+	if (token.type == JSON_ARRAY) {
+		read_events(reader);
+	} else if (token.type == JSON_OBJECT) {
+		while (json_next_key(reader->json, &token)) {
+			if (!json_is(&token, "traceEvents"))
+				json_skip_value(reader->json);
+			else if (json_open_array(reader->json, "an array of "
+			                         "events"))
+				read_events(reader);
+		}
+	} else {
+		json_fail(reader->json, token.offset,
+		          "expected a trace, an object or array");
+	}
+	json_next(reader->json, &token);
+}
+
+/* ---- the profile ---- */
+
+static int
+add_thread(struct reader *reader, const struct traced *traced,
+           uint32_t begin, struct error *error)
+{
+	struct profile *profile = reader->tree.profile;
+	const uint64_t key[] = { traced->pid, traced->tid };
+	uint32_t number = names_find(reader->threads, (const char *)key,
+	                             sizeof key);
+	struct process process = { .pid = traced->pid };
+	struct thread thread = { .tid = traced->tid };
+	uint32_t end = tree_builder_count(reader->tree.builder);
+
+	if (number != NO_NAME && reader->labels[number] != NO_NAME)
+		thread.name = names_text(profile->names,
+		                         reader->labels[number]);
+	while (thread.process < profile->n_processes &&
+	       profile->processes[thread.process].pid != traced->pid)
+		thread.process++;
+	if (thread.process == profile->n_processes &&
+	    profile_add_process(profile, &process, error) == UINT32_MAX)
+		return -1;
+	number = profile_add_thread(profile, &thread, error);
+	return number != UINT32_MAX && (begin == end || profile_add_section(
+	    profile, begin, end, number, error) != UINT32_MAX) ? 0 : -1;
+}
+
+static int
+add_profiles(struct reader *reader, bool is_cut, struct error *error)
+{
+	for (size_t i = 0; i < reader->n_profiles; i++) {
+		struct traced *traced = &reader->profiles[i];
+		uint32_t begin = tree_builder_begin_section(
+		    reader->tree.builder);
+		struct error why = { 0 };
+
+		if (v8_tree_add(&reader->tree, &traced->v8, is_cut,
+		                &why) != 0) {
+			json_fail(reader->json, traced->v8.samples_offset,
+			          "%s", why.text);
+			return -1;
+		}
+		if (add_thread(reader, traced, begin, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+finish(struct reader *reader, struct error *error)
+{
+	struct profile *profile = reader->tree.profile;
+
+	if (error->is_set ||
+	    add_profiles(reader, json_is_cut(reader->json), error) != 0)
+		return -1;
+	if (tree_builder_count(reader->tree.builder) == 0)
+		return error_set(error, "%s: a trace of Chrome (trace events) "
+		                 "without samples of a CPU profile; to have "
+		                 "them, record it in DevTools (Performance), "
+		                 "or record a .cpuprofile",
+		                 source_name(reader->source));
+	if (v8_tree_warn(&reader->tree, reader->source, reader->json, error) != 0)
+		return -1;
+	profile->tree = tree_builder_finish(reader->tree.builder, error);
+	return profile->tree != NULL ? 0 : -1;
+}
+
+static void
+reader_free(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->n_profiles; i++)
+		v8_profile_free(&reader->profiles[i].v8);
+	free(reader->profiles);
+	v8_profile_free(&reader->piece);
+	names_free(reader->texts);
+	names_free(reader->keys);
+	names_free(reader->threads);
+	free(reader->labels);
+	json_reader_free(reader->json);
+	tree_builder_free(reader->tree.builder);
+	profile_free(reader->tree.profile);
+}
+
+static struct profile *
+chrome_trace_read(struct source *source, const struct read_options *options,
+                  struct error *error)
+{
+	struct reader reader = { .source = source, .error = error };
+	struct profile *profile = NULL;
+
+	reader.tree.profile = profile_new(error);
+	reader.tree.builder = tree_builder_new(0, error);
+	reader.json = json_reader_new(source, options->progress, error);
+	reader.texts = names_new(error);
+	reader.keys = names_new(error);
+	reader.threads = names_new(error);
+	if (!error->is_set) {
+		reader.piece.names = reader.tree.profile->names;
+		read_file(&reader);
+		if (finish(&reader, error) == 0) {
+			profile = reader.tree.profile;
+			reader.tree.profile = NULL;
+		}
+	}
+	reader_free(&reader);
+	return profile;
+}
+
+static int
+chrome_trace_probe(const void *head, size_t size)
+{
+	static const char *const keys[] = {
+		"traceEvents", "[].ph", NULL
+	};
+
+	return json_probe(head, size, keys);
+}
+
+const struct format format_chrome_trace = {
+	.name = "Chrome trace",
+	.summary = "CPU profiles in a trace of Chrome (ProfileChunk)",
+	.probe = chrome_trace_probe,
+	.read = chrome_trace_read,
+};

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* v8_profile.c -- one CPU profile of V8, as it stands in the file.
+ *
+ * {"nodes": [{"id", "callFrame": {"functionName", "url", "lineNumber",
+ * "columnNumber"}, "hitCount", "children": [id, ...]}, ...], "startTime",
+ * "endTime", "samples": [id, ...], "timeDeltas": [...]}, the keys in any order.
+ * In traces nodes have "parent" for "children".  In the older form "children"
+ * are nodes themselves, nested as deep as the stacks were: nodes whose objects
+ * are open are kept in an array.
+ */
+#include "src/formats/chrome/v8_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/stack_rows.h"
+
+/* What one reads with. */
+struct reader {
+	struct v8_profile *v8;
+	struct json_reader *json;
+	struct error *error;
+};
+
+void
+v8_profile_free(struct v8_profile *v8)
+{
+	id_table_free(&v8->id_numbers);
+	free(v8->nodes);
+	free(v8->ids);
+	free(v8->samples);
+	free(v8->times);
+	free(v8->open);
+}
+
+void
+v8_profile_clear(struct v8_profile *v8)
+{
+	struct v8_profile empty = {
+		.names = v8->names,
+		.nodes = v8->nodes, .nodes_capacity = v8->nodes_capacity,
+		.ids = v8->ids, .ids_capacity = v8->ids_capacity,
+		.samples = v8->samples,
+		.samples_capacity = v8->samples_capacity,
+		.times = v8->times, .times_capacity = v8->times_capacity,
+		.open = v8->open, .open_capacity = v8->open_capacity,
+	};
+
+	id_table_free(&v8->id_numbers);
+	*v8 = empty;
+}
+
+/* ---- ids and nodes ---- */
+
+/* The number of an id; NO_ID with *error set. */
+static uint32_t
+add_id(struct v8_profile *v8, uint64_t id, struct error *error)
+{
+	uint32_t n = v8->id_numbers.n;
+	uint32_t number = id_table_add(&v8->id_numbers, id, error);
+
+	if (number == NO_ID || number < n)
+		return number;
+	if (memory_grow(&v8->ids, &v8->ids_capacity, (size_t)n + 1,
+	                sizeof *v8->ids, error) != 0)
+		return NO_ID;
+	v8->ids[number] = (struct v8_id){ id, NO_ROW, NO_ROW };
+	return number;
+}
+
+static uint32_t
+read_id(struct reader *reader, const struct json_token *token)
+{
+	uint64_t id;
+
+	if (json_whole_number(token, INT64_MAX, &id))
+		return add_id(reader->v8, id, reader->error);
+	json_fail(reader->json, token->offset, "expected the id of a node");
+	return NO_ID;
+}
+
+/* A new node, called by `parent`; NO_ROW with *error set. */
+static uint32_t
+add_node(struct v8_profile *v8, uint32_t parent, struct error *error)
+{
+	if (v8->n_nodes >= NO_ROW - 1) {
+		error_set(error, "more than 4,294,967,293 nodes");
+		return NO_ROW;
+	}
+	if (memory_grow(&v8->nodes, &v8->nodes_capacity,
+	                (size_t)v8->n_nodes + 1, sizeof *v8->nodes,
+	                error) != 0)
+		return NO_ROW;
+	v8->nodes[v8->n_nodes] = (struct v8_node){ .id = NO_ID,
+		.parent = parent, .parent_id = NO_ID, .function = NO_NAME,
+		.file = NO_NAME };
+	return v8->n_nodes++;
+}
+
+/* Says which node has the id; the first one that claims it has it. */
+static void
+set_id(struct v8_profile *v8, uint32_t node, uint32_t id)
+{
+	if (id == NO_ID)
+		return;
+	v8->nodes[node].id = id;
+	if (v8->ids[id].node == NO_ROW)
+		v8->ids[id].node = node;
+}
+
+/* Says that the node of the id is a node's child, unless another one did. */
+static void
+set_child(struct v8_profile *v8, uint32_t node, uint32_t id)
+{
+	if (id != NO_ID && v8->ids[id].parent == NO_ROW)
+		v8->ids[id].parent = node;
+}
+
+/* ---- what a node has ---- */
+
+static uint32_t
+read_name(struct reader *reader)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token) || token.type == JSON_NULL)
+		return NO_NAME;
+	if (token.type == JSON_STRING)
+		return token.length == 0 ? NO_NAME :
+		       names_add(reader->v8->names, token.text, token.length,
+		                 reader->error);
+	json_fail(reader->json, token.offset, "expected a name");
+	return NO_NAME;
+}
+
+/* A line or column, the first being `first`: from 1 on, 0 where unknown. */
+static uint32_t
+read_place(struct reader *reader, int first)
+{
+	struct json_token token;
+	struct decimal number;
+	int64_t place;
+
+	if (!json_next(reader->json, &token))
+		return 0;
+	if (!json_decimal(&token, &number)) {
+		json_skip(reader->json, &token);
+		return 0;
+	}
+	if (!decimal_scale(number, 0, &place, NULL) || place < first ||
+	    place >= UINT32_MAX)
+		return 0;
+	return (uint32_t)(place + 1 - first);
+}
+
+/* A key of what names a function; false: it is another one. */
+static bool
+read_frame_key(struct reader *reader, struct v8_node *node,
+               const struct json_token *key, int first_line)
+{
+	if (json_is(key, "functionName"))
+		node->function = read_name(reader);
+	else if (json_is(key, "url"))
+		node->file = read_name(reader);
+	else if (json_is(key, "lineNumber"))
+		node->line = read_place(reader, first_line);
+	else if (json_is(key, "columnNumber"))
+		node->column = read_place(reader, first_line);
+	else
+		return false;
+	return true;
+}
+
+/* Of the newer form, where lines count from 0. */
+static void
+read_call_frame(struct reader *reader, struct v8_node *node)
+{
+	struct json_token key;
+
+	if (!json_open_object(reader->json, "a function, an object"))
+		return;
+	while (json_next_key(reader->json, &key))
+		if (!read_frame_key(reader, node, &key, 0))
+			json_skip_value(reader->json);
+}
+
+/* A key of an open node other than "children". */
+static void
+read_node_key(struct reader *reader, uint32_t number,
+              const struct json_token *key)
+{
+	struct v8_profile *v8 = reader->v8;
+	struct v8_node *node = &v8->nodes[number];
+	struct json_token token;
+
+	if (json_is(key, "callFrame")) {
+		read_call_frame(reader, node);
+	} else if (json_is(key, "id")) {
+		if (json_next(reader->json, &token))
+			set_id(v8, number, read_id(reader, &token));
+	} else if (json_is(key, "parent")) {
+		if (json_next(reader->json, &token))
+			node->parent_id = read_id(reader, &token);
+	} else if (json_is(key, "hitCount")) {
+		json_get_number(reader->json, INT64_MAX, "how often a node "
+		                "was hit", &node->hits);
+	} else if (!read_frame_key(reader, node, key, 1)) {
+		json_skip_value(reader->json);
+	}
+}
+
+/* ---- nodes ---- */
+
+static void
+open_node(struct reader *reader, size_t *depth)
+{
+	struct v8_profile *v8 = reader->v8;
+	uint32_t node = add_node(v8, *depth > 0 ? v8->open[*depth - 1] :
+	                         NO_ROW, reader->error);
+
+	if (node != NO_ROW &&
+	    memory_grow(&v8->open, &v8->open_capacity, *depth + 1,
+	                sizeof *v8->open, reader->error) == 0)
+		v8->open[(*depth)++] = node;
+}
+
+/*
+ * A node whose object is open, and those nested in it.  Between its keys, whose
+ * values are read with them, only what is in "children" comes here.
+ */
+static void
+read_node(struct reader *reader)
+{
+	struct v8_profile *v8 = reader->v8;
+	struct json_token token;
+	size_t depth = 0;
+
+	open_node(reader, &depth);
+	while (depth > 0 && json_next(reader->json, &token)) {
+		uint32_t node = v8->open[depth - 1];
+
+		if (token.type == JSON_OBJECT)
+			open_node(reader, &depth);
+		else if (token.type == JSON_OBJECT_END)
+			depth--;
+		else if (token.type == JSON_NUMBER)
+			set_child(v8, node, read_id(reader, &token));
+		else if (token.type == JSON_KEY && json_is(&token, "children"))
+			json_open_array(reader->json, "an array of nodes");
+		else if (token.type == JSON_KEY)
+			read_node_key(reader, node, &token);
+		else if (token.type != JSON_ARRAY_END)
+			json_fail(reader->json, token.offset,
+			          "expected a node or its id");
+	}
+}
+
+static void
+read_nodes(struct reader *reader)
+{
+	struct json_token token;
+
+	if (!json_open_array(reader->json, "an array of nodes"))
+		return;
+	while (json_next_element(reader->json, &token)) {
+		if (token.type == JSON_OBJECT)
+			read_node(reader);
+		else
+			json_fail(reader->json, token.offset,
+			          "expected a node, an object");
+	}
+}
+
+static void
+read_head(struct reader *reader)
+{
+	reader->v8->is_old = true;
+	if (json_open_object(reader->json, "a node, an object"))
+		read_node(reader);
+}
+
+/* ---- samples ---- */
+
+static void
+read_samples(struct reader *reader)
+{
+	struct v8_profile *v8 = reader->v8;
+	struct json_token token;
+
+	if (!json_open_array(reader->json, "an array of nodes' ids"))
+		return;
+	while (json_next_element(reader->json, &token)) {
+		uint32_t id = read_id(reader, &token);
+
+		if (v8->n_samples == 0)
+			v8->samples_offset = token.offset;
+		if (id != NO_ID &&
+		    memory_grow(&v8->samples, &v8->samples_capacity,
+		                v8->n_samples + 1, sizeof *v8->samples,
+		                reader->error) == 0)
+			v8->samples[v8->n_samples++] = id;
+	}
+}
+
+static void
+read_times(struct reader *reader)
+{
+	struct v8_profile *v8 = reader->v8;
+	struct json_token token;
+	struct decimal number;
+	int64_t time;
+
+	if (!json_open_array(reader->json, "an array of times"))
+		return;
+	v8->has_times = true;
+	while (json_next_element(reader->json, &token)) {
+		if (!json_decimal(&token, &number) ||
+		    !decimal_scale(number, 0, &time, NULL) ||
+		    time > INT64_MAX / 2 || time < -INT64_MAX / 2)
+			json_fail(reader->json, token.offset,
+			          "expected a time in microseconds");
+		else if (memory_grow(&v8->times, &v8->times_capacity,
+		                     v8->n_times + 1, sizeof *v8->times,
+		                     reader->error) == 0)
+			v8->times[v8->n_times++] = time;
+	}
+}
+
+static bool
+read_time(struct reader *reader, struct decimal *time)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token))
+		return false;
+	if (json_decimal(&token, time))
+		return true;
+	json_skip(reader->json, &token);
+	return false;
+}
+
+bool
+v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
+                    const struct json_token *key, struct error *error)
+{
+	struct reader reader = { v8, json, error };
+
+	if (json_is(key, "nodes"))
+		read_nodes(&reader);
+	else if (json_is(key, "head"))
+		read_head(&reader);
+	else if (json_is(key, "samples"))
+		read_samples(&reader);
+	else if (json_is(key, "timeDeltas") || json_is(key, "timestamps"))
+		read_times(&reader);
+	else if (json_is(key, "startTime"))
+		v8->has_start = read_time(&reader, &v8->start);
+	else if (json_is(key, "endTime"))
+		v8->has_end = read_time(&reader, &v8->end);
+	else
+		return false;
+	return true;
+}
+
+/* ---- pieces ---- */
+
+static int
+append_nodes(struct v8_profile *v8, const struct v8_profile *piece,
+             struct error *error)
+{
+	uint32_t base = v8->n_nodes;
+
+	for (uint32_t i = 0; i < piece->n_nodes; i++) {
+		const struct v8_node *from = &piece->nodes[i];
+		uint32_t number = add_node(v8, from->parent == NO_ROW ?
+		                           NO_ROW : base + from->parent,
+		                           error);
+		struct v8_node *node = &v8->nodes[number];
+		uint32_t parent = from->parent;
+
+		if (number == NO_ROW)
+			return -1;
+		*node = *from;
+		node->id = NO_ID;
+		node->parent = parent == NO_ROW ? NO_ROW : base + parent;
+		if (from->id != NO_ID)
+			set_id(v8, number, add_id(v8, piece->ids[from->id].id,
+			                          error));
+		if (from->parent_id != NO_ID)
+			node->parent_id = add_id(v8,
+			    piece->ids[from->parent_id].id, error);
+	}
+	for (uint32_t i = 0; i < piece->id_numbers.n; i++)
+		if (piece->ids[i].parent != NO_ROW)
+			set_child(v8, base + piece->ids[i].parent,
+			          add_id(v8, piece->ids[i].id, error));
+	return error->is_set ? -1 : 0;
+}
+
+int
+v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
+                  struct error *error)
+{
+	if (append_nodes(v8, piece, error) != 0 ||
+	    memory_grow(&v8->samples, &v8->samples_capacity,
+	                v8->n_samples + piece->n_samples,
+	                sizeof *v8->samples, error) != 0 ||
+	    memory_grow(&v8->times, &v8->times_capacity,
+	                v8->n_times + piece->n_times, sizeof *v8->times,
+	                error) != 0)
+		return -1;
+	for (size_t i = 0; i < piece->n_samples; i++) {
+		uint32_t id = add_id(v8, piece->ids[piece->samples[i]].id,
+		                     error);
+
+		if (id == NO_ID)
+			return -1;
+		v8->samples[v8->n_samples++] = id;
+	}
+	if (piece->n_times > 0)
+		memcpy(v8->times + v8->n_times, piece->times,
+		       piece->n_times * sizeof *v8->times);
+	v8->n_times += piece->n_times;
+	v8->has_times |= piece->has_times;
+	v8->is_old |= piece->is_old;
+	if (v8->samples_offset == 0)
+		v8->samples_offset = piece->samples_offset;
+	if (piece->has_start && !v8->has_start) {
+		v8->start = piece->start;
+		v8->has_start = true;
+	}
+	if (piece->has_end) {
+		v8->end = piece->end;
+		v8->has_end = true;
+	}
+	return 0;
+}

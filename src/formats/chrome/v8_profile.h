@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* v8_profile.h -- one CPU profile of V8: nodes, and which was sampled when.
+ *
+ * Chrome, Node.js and Deno write it, alone (.cpuprofile) or in pieces in a
+ * trace.  A node is a function called by another one, with an id that the file
+ * chose; ids may be named before their nodes come.  Samples are ids of nodes.
+ * Sources: Chrome DevTools Protocol, Profiler domain (nodes in an array, times
+ * in microseconds); V8's older form is a tree "head", with times "timestamps".
+ */
+#ifndef CPPROF_FORMATS_CHROME_V8_PROFILE_H
+#define CPPROF_FORMATS_CHROME_V8_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/names.h"
+#include "src/formats/id_table.h"
+#include "src/formats/json/json_number.h"
+#include "src/formats/json/json_reader.h"
+#include "src/profile/profile.h"
+
+struct v8_node {
+	uint32_t id;		/* the number of its id, NO_ID: it has none */
+	uint32_t parent;	/* a node, or NO_ROW */
+	uint32_t parent_id;	/* the number of an id, or NO_ID */
+	uint32_t function, file;	/* names, or NO_NAME */
+	uint32_t line, column;	/* from 1 on; 0: unknown */
+	uint64_t hits;
+};
+
+/* What the file says of an id. */
+struct v8_id {
+	uint64_t id;
+	uint32_t node;		/* that has it, or NO_ROW */
+	uint32_t parent;	/* the node that says it is its child, or NO_ROW */
+};
+
+/* Start with { .names }, of the profile to be. */
+struct v8_profile {
+	struct names *names;
+	struct v8_node *nodes;
+	struct id_table id_numbers;
+	struct v8_id *ids;		/* [id_numbers.n] */
+	uint32_t *samples;		/* numbers of ids */
+	int64_t *times;			/* microseconds, deltas or times */
+	uint32_t n_nodes;
+	size_t n_samples, n_times;
+	size_t nodes_capacity, ids_capacity, samples_capacity,
+	    times_capacity;
+	uint64_t samples_offset;	/* where they stand in the input */
+	bool is_old;			/* the older form: times are absolute,
+					 * start and end in seconds */
+	bool has_times;
+	struct decimal start, end;
+	bool has_start, has_end;
+	uint32_t *open;			/* nodes whose objects are open */
+	size_t open_capacity;
+};
+
+void v8_profile_free(struct v8_profile *v8);
+
+/* Makes it empty, for another one. */
+void v8_profile_clear(struct v8_profile *v8);
+
+/*
+ * Reads the value of a key of a profile; false: the key is none of one's, and
+ * its value is still to be read.  What comes is added to what there is.
+ * Failures set *error, which is the reader's.
+ */
+bool v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
+                         const struct json_token *key, struct error *error);
+
+/* Adds what a later piece of the profile has; 0, or -1 with *error set. */
+int v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
+                      struct error *error);
+
+#endif

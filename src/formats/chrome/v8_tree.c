@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* v8_tree.c -- CPU profiles of V8 as the tree of a profile.
+ *
+ * Hits are summed up by node, then the nodes that have some are entered.  The
+ * time of a sample is what passed from it to the next one, as DevTools has it:
+ * a delta belongs to the sample before.  Times may go back a little, since V8
+ * takes them on another thread; time that was passed already counts once.
+ */
+#include "src/formats/chrome/v8_tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/stack_rows.h"
+
+/* What a node is charged with. */
+struct charge {
+	uint64_t time, samples;
+};
+
+/* A profile of V8 that is entered. */
+struct entering {
+	struct v8_tree *tree;
+	const struct v8_profile *v8;
+	bool is_cut;
+	bool has_times, has_hits;
+	uint32_t *parent, *label;	/* [n_nodes + n_lost] */
+	struct charge *charges;		/* likewise */
+	uint32_t n_rows;		/* nodes, and behind them ids that are
+					 * sampled and of no node */
+	uint32_t *rows_of_ids;		/* [ids] */
+};
+
+/* ---- times ---- */
+
+/* Seconds in the older form, microseconds in the newer one; false: too many. */
+static bool
+find_bound(const struct v8_profile *v8, struct decimal bound, int64_t *time)
+{
+	return decimal_scale(bound, v8->is_old ? 6 : 0, time, NULL) &&
+	       *time <= INT64_MAX / 2 && *time >= -INT64_MAX / 2;
+}
+
+/* When a sample was taken, if that of the one before is `last`. */
+static bool
+find_time(const struct v8_profile *v8, size_t sample, int64_t last,
+          int64_t *time)
+{
+	if (!v8->is_old)
+		return !__builtin_add_overflow(last, v8->times[sample], time);
+	*time = v8->times[sample];
+	return true;
+}
+
+/*
+ * Charges the rows of the samples.  latest: the greatest time so far, since
+ * the clock must not go back.
+ */
+static int
+charge_times(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+	int64_t time = 0, latest = 0, end = 0;
+
+	if (v8->has_start && !find_bound(v8, v8->start, &time))
+		return error_set(error, "a start time that passes 63 bits");
+	for (size_t i = 0; i < v8->n_samples && i < v8->n_times; i++) {
+		if (!find_time(v8, i, time, &time))
+			return error_set(error, "the time of sample %zu passes "
+			                 "63 bits", i);
+		if (i > 0 && time > latest)
+			entering->charges[entering->rows_of_ids[
+			    v8->samples[i - 1]]].time +=
+			    (uint64_t)time - (uint64_t)latest;
+		if (i == 0 || time > latest)
+			latest = time;
+	}
+	if (v8->n_times < v8->n_samples || v8->n_samples == 0 ||
+	    !v8->has_end || !find_bound(v8, v8->end, &end) || end <= latest)
+		return 0;
+	entering->charges[entering->rows_of_ids[
+	    v8->samples[v8->n_samples - 1]]].time +=
+	    (uint64_t)end - (uint64_t)latest;
+	return 0;
+}
+
+/* ---- rows ---- */
+
+/* The node that called a node; NO_ROW: none. */
+static uint32_t
+find_parent(const struct v8_profile *v8, const struct v8_node *node)
+{
+	if (node->parent != NO_ROW)
+		return node->parent;
+	if (node->parent_id != NO_ID)
+		return v8->ids[node->parent_id].node;
+	return node->id != NO_ID ? v8->ids[node->id].parent : NO_ROW;
+}
+
+static bool
+is_root(const struct v8_profile *v8, uint32_t node)
+{
+	static const char name[] = "(root)";
+	uint32_t function = v8->nodes[node].function;
+
+	return function != NO_NAME &&
+	       names_length(v8->names, function) == sizeof name - 1 &&
+	       memcmp(names_text(v8->names, function), name,
+	              sizeof name - 1) == 0;
+}
+
+/* Finds the rows of all that was sampled; an id without node gets a new one. */
+static int
+find_rows(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+
+	entering->n_rows = v8->n_nodes;
+	entering->rows_of_ids = memory_array(v8->id_numbers.n,
+	                                     sizeof(uint32_t), error);
+	if (entering->rows_of_ids == NULL)
+		return -1;
+	for (uint32_t i = 0; i < v8->id_numbers.n; i++)
+		entering->rows_of_ids[i] = v8->ids[i].node;
+	for (size_t i = 0; i < v8->n_samples; i++) {
+		uint32_t *row = &entering->rows_of_ids[v8->samples[i]];
+
+		if (*row < v8->n_nodes)
+			continue;
+		if (*row == NO_ROW)
+			*row = entering->n_rows++;
+		entering->tree->n_unknown++;
+	}
+	return 0;
+}
+
+/* ---- frames ---- */
+
+static const char *
+last_of_url(const char *url)
+{
+	const char *slash = strrchr(url, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : url;
+}
+
+/* Functions without a name are told apart by where they stand. */
+static uint32_t
+name_function(const struct v8_profile *v8, const struct v8_node *node,
+              struct error *error)
+{
+	if (node->function != NO_NAME)
+		return node->function;
+	if (node->file == NO_NAME)
+		return names_add(v8->names, "(anonymous)", 11, error);
+	return names_add_format(v8->names, error, "(anonymous %s:%" PRIu32 ":%"
+	    PRIu32 ")", last_of_url(names_text(v8->names, node->file)),
+	    node->line, node->column);
+}
+
+/* A path is what other readers have; addresses of the web stay. */
+static uint32_t
+name_file(const struct v8_profile *v8, const struct v8_node *node,
+          struct error *error)
+{
+	static const char scheme[] = "file:///";
+	const size_t n = sizeof scheme - 1;
+	const char *text;
+	size_t length;
+
+	if (node->file == NO_NAME)
+		return NO_NAME;
+	text = names_text(v8->names, node->file);
+	length = names_length(v8->names, node->file);
+	if (length <= n || memcmp(text, scheme, n) != 0)
+		return node->file;
+	return names_add(v8->names, text + n - 1, length - n + 1, error);
+}
+
+static uint32_t
+add_frame(struct entering *entering, uint32_t row, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+	struct location location = { .file = NO_NAME };
+
+	if (row < v8->n_nodes) {
+		const struct v8_node *node = &v8->nodes[row];
+
+		location.function = name_function(v8, node, error);
+		location.file = name_file(v8, node, error);
+		location.line = node->line;
+	} else {
+		location.function = names_add(v8->names, "[unknown node]", 14,
+		                              error);
+	}
+	if (error->is_set)
+		return UINT32_MAX;
+	return profile_add_frame(entering->tree->profile, NO_MODULE, 0,
+	                         &location, 1, error);
+}
+
+static int
+make_rows(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+	uint32_t n = entering->n_rows;
+
+	entering->parent = memory_array(n, sizeof(uint32_t), error);
+	entering->label = memory_array(n, sizeof(uint32_t), error);
+	entering->charges = memory_array(n, sizeof *entering->charges, error);
+	if (error->is_set)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_node = i < v8->n_nodes;
+
+		entering->parent[i] = is_node ?
+		    find_parent(v8, &v8->nodes[i]) : NO_ROW;
+		entering->label[i] = is_node && is_root(v8, i) &&
+		    entering->parent[i] == NO_ROW ? NO_LABEL :
+		    add_frame(entering, i, error);
+	}
+	return error->is_set ? -1 : 0;
+}
+
+/* ---- hits ---- */
+
+/* A resource, made if there is none; NO_RESOURCE with *error set. */
+static uint32_t
+need_resource(struct v8_tree *tree, uint32_t *number, const char *name,
+              const char *gtick, struct error *error)
+{
+	uint32_t resource;
+
+	if (*number > 0)
+		return *number - 1;
+	resource = profile_add_resource(tree->profile, name, gtick, 1, error);
+	if (resource == NO_RESOURCE ||
+	    tree_builder_add_resource(tree->builder, error) != 0)
+		return NO_RESOURCE;
+	*number = resource + 1;
+	return resource;
+}
+
+static int
+add_resources(struct entering *entering, struct error *error)
+{
+	struct v8_tree *tree = entering->tree;
+
+	if (entering->has_times && need_resource(tree, &tree->time, "time",
+	        "microsecond", error) == NO_RESOURCE)
+		return -1;
+	return need_resource(tree, &tree->samples, "samples", "", error) !=
+	       NO_RESOURCE ? 0 : -1;
+}
+
+static int
+add_hits(struct entering *entering, uint32_t row, uint32_t node,
+         struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+	const struct charge *charge = &entering->charges[row];
+	struct v8_tree *tree = entering->tree;
+	uint64_t hits = charge->samples;
+
+	if (entering->has_hits)
+		hits = row < v8->n_nodes ? v8->nodes[row].hits : 0;
+	if (entering->has_times &&
+	    tree_builder_add(tree->builder, node, tree->time - 1,
+	                     charge->time, charge->samples, error) != 0)
+		return -1;
+	return tree_builder_add(tree->builder, node, tree->samples - 1, hits,
+	                        hits, error);
+}
+
+/* Hits of "(root)" itself are no other function's. */
+static int
+enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
+          struct error *error)
+{
+	uint32_t node, frame;
+
+	if (stack_rows_enter(rows, entering->tree->builder, row, &node,
+	                     error) != 0)
+		return -1;
+	if (node == NO_NODE) {
+		frame = add_frame(entering, row, error);
+		if (frame == UINT32_MAX)
+			return -1;
+		node = tree_builder_child(entering->tree->builder, NO_NODE,
+		                          frame, error);
+	}
+	return node != NO_NODE ? add_hits(entering, row, node, error) : -1;
+}
+
+static int
+enter_rows(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+	struct stack_rows rows = { .parent = entering->parent,
+		.label = entering->label, .n = entering->n_rows };
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < entering->n_rows; i++)
+		if (entering->charges[i].samples > 0 ||
+		    (i < v8->n_nodes && v8->nodes[i].hits > 0))
+			result = enter_row(entering, &rows, i, error);
+	stack_rows_free(&rows);
+	return result;
+}
+
+/* ---- the whole ---- */
+
+static int
+charge_samples(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+
+	entering->has_times = v8->has_times;
+	for (uint32_t i = 0; i < v8->n_nodes; i++)
+		entering->has_hits |= v8->nodes[i].hits > 0;
+	for (size_t i = 0; i < v8->n_samples; i++)
+		entering->charges[entering->rows_of_ids[
+		    v8->samples[i]]].samples++;
+	if (v8->has_times && v8->n_times != v8->n_samples &&
+	    !entering->is_cut)
+		return error_set(error, "%zu samples have %zu times",
+		                 v8->n_samples, v8->n_times);
+	return v8->has_times ? charge_times(entering, error) : 0;
+}
+
+int
+v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
+            struct error *error)
+{
+	struct entering entering = { .tree = tree, .v8 = v8,
+		.is_cut = is_cut };
+	int result = -1;
+
+	if (find_rows(&entering, error) == 0 &&
+	    make_rows(&entering, error) == 0 &&
+	    charge_samples(&entering, error) == 0 &&
+	    add_resources(&entering, error) == 0 &&
+	    enter_rows(&entering, error) == 0)
+		result = 0;
+	free(entering.parent);
+	free(entering.label);
+	free(entering.charges);
+	free(entering.rows_of_ids);
+	return result;
+}
+
+int
+v8_tree_warn(struct v8_tree *tree, const struct source *source,
+             const struct json_reader *json, struct error *error)
+{
+	const char *name = source_name(source);
+
+	if (json_is_cut(json) &&
+	    profile_warn(tree->profile, error, "%s: 0x%" PRIx64 ": the input "
+	                 "is cut off here; what came before was read", name,
+	                 json_offset(json)) != 0)
+		return -1;
+	return tree->n_unknown == 0 ? 0 :
+	    profile_warn(tree->profile, error, "%s: %" PRIu64 " samples are of "
+	                 "nodes that are not in the file; shown as [unknown "
+	                 "node]", name, tree->n_unknown);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-cpuprofile.c -- CPU profiles of V8, alone and in traces, made by hand. */
+#include "tests/reader-fixture.h"
+
+extern const struct format format_cpuprofile, format_chrome_trace;
+
+#define FRAME(name, line) "\"callFrame\":{\"functionName\":\"" name "\"," \
+	"\"scriptId\":\"3\",\"url\":\"file:///a/b.js\",\"lineNumber\":" line \
+	",\"columnNumber\":4}"
+#define ROOT "{\"id\":1," FRAME("(root)", "-1") ",\"hitCount\":0," \
+	"\"children\":[2,4]}"
+
+static struct profile *
+read_format(const struct format *format, const char *text)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_memory(format, text, strlen(text),
+	                                      &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	check_tree(profile);
+	return profile;
+}
+
+static void
+expect_error(const struct format *format, const char *text,
+             const char *expected)
+{
+	struct error error = { 0 };
+
+	assert_null(read_memory(format, text, strlen(text), &error));
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+}
+
+static void
+cpuprofile_takes_keys_in_any_order(void **state)
+{
+	static const char *const texts[] = {
+		"{\"nodes\":[" ROOT ",{\"id\":2," FRAME("f", "6") ","
+		"\"hitCount\":2,\"children\":[3]},{\"id\":3," FRAME("", "9")
+		",\"hitCount\":1},{\"id\":4," FRAME("g", "0") ",\"hitCount\":1}"
+		"],\"startTime\":100,\"endTime\":190,\"samples\":[2,3,2,4],"
+		"\"timeDeltas\":[5,10,20,30]}",
+		"{\"timeDeltas\":[5,10,20,30],\"samples\":[2,3,2,4],"
+		"\"endTime\":190,\"nodes\":[{\"hitCount\":1,\"id\":4,"
+		FRAME("g", "0") "},{" FRAME("", "9") ",\"hitCount\":1,\"id\":"
+		"3,\"parent\":2},{\"hitCount\":2,\"id\":2," FRAME("f", "6") "},"
+		ROOT "],\"startTime\":100}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_format(&format_cpuprofile,
+		                                      texts[i]);
+
+		assert_int_equal(format_cpuprofile.probe(texts[i],
+		    strlen(texts[i])), PROBE_SURE);
+		assert_int_equal(profile->n_resources, 2);
+		assert_string_equal(profile->resources[0].name, "time");
+		assert_string_equal(profile->resources[0].gtick,
+		                    "microsecond");
+		/* A sample lasts until the next one, the last to the end. */
+		assert_int_equal(hits_of(profile, 0, "f"), 10 + 30);
+		assert_int_equal(hits_of(profile, 0,
+		    "f;(anonymous b.js:10:5)"), 20);
+		assert_int_equal(hits_of(profile, 0, "g"), 190 - 165);
+		assert_int_equal(hits_of(profile, 1, "f"), 2);
+		assert_int_equal(hits_of(profile, 1,
+		    "f;(anonymous b.js:10:5)"), 1);
+		assert_int_equal(profile->n_warnings, 0);
+		for (uint32_t n = 0; n < profile->n_locations; n++)
+			if (strcmp(names_text(profile->names, profile->
+			    locations[n].function), "f") == 0) {
+				assert_int_equal(profile->locations[n].line, 7);
+				assert_string_equal(names_text(profile->names,
+				    profile->locations[n].file), "/a/b.js");
+			}
+		profile_free(profile);
+	}
+}
+
+static void
+cpuprofile_reads_the_older_form_however_deep(void **state)
+{
+	enum { DEPTH = 100000 };
+	static const char node[] = "{\"functionName\":\"f\",\"children\":[";
+	static const char end[] = "],\"hitCount\":1,\"url\":\"u\","
+	    "\"lineNumber\":3,\"id\":";
+	char *text = malloc(DEPTH * (sizeof node + sizeof end + 20) + 200);
+	char *at = text;
+	struct profile *profile;
+
+	(void)state;
+	at += sprintf(at, "{\"head\":");
+	for (int i = 0; i < DEPTH; i++)
+		at += sprintf(at, "%s", node);
+	for (int i = 0; i < DEPTH; i++)
+		at += sprintf(at, "%s%d}", end, i + 1);
+	sprintf(at, ",\"startTime\":1.5,\"endTime\":1.500007,\"samples\":"
+	        "[1,100000],\"timestamps\":[1500001,1500003]}");
+	profile = read_format(&format_cpuprofile, text);
+	assert_int_equal(profile->tree->n_nodes, DEPTH);
+	assert_int_equal(profile->tree->deepest, DEPTH);
+	/* Id 1 is the innermost. */
+	assert_int_equal(sample_tree_hits(profile->tree, 0, DEPTH - 1), 2);
+	assert_int_equal(sample_tree_hits(profile->tree, 0, 0), 4);
+	assert_int_equal(profile->locations[0].line, 3);
+	profile_free(profile);
+	free(text);
+}
+
+static void
+cpuprofile_time_does_not_go_back(void **state)
+{
+	struct profile *profile = read_format(&format_cpuprofile,
+	    "{\"nodes\":[" ROOT ",{\"id\":2," FRAME("f", "6") "},{\"id\":4,"
+	    FRAME("g", "0") "}],\"startTime\":0,\"endTime\":25,"
+	    "\"samples\":[2,4,2,4],\"timeDeltas\":[0,20,-15,10]}");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 20);
+	assert_int_equal(hits_of(profile, 0, "g"), 5);
+	assert_int_equal(hits_of(profile, 1, "g"), 2);
+	profile_free(profile);
+}
+
+static void
+cpuprofile_keeps_samples_of_unknown_nodes(void **state)
+{
+	struct profile *profile = read_format(&format_cpuprofile,
+	    "{\"nodes\":[" ROOT ",{\"id\":2," FRAME("f", "6") "}],"
+	    "\"samples\":[2,77,1,99,77],\"endTime\":50,"
+	    "\"timeDeltas\":[10,10,10,10,10]}");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "[unknown node]"), 20);
+	assert_int_equal(hits_of(profile, 1, "[unknown node]"), 3);
+	assert_int_equal(hits_of(profile, 1, "(root)"), 1);
+	assert_non_null(strstr(profile->warnings[0], "3 samples are of nodes "
+	                       "that are not in the file"));
+	profile_free(profile);
+}
+
+static void
+cpuprofile_refuses_what_does_not_fit_with_its_offset(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "{\"nodes\":[" ROOT "]}", "in: no samples in it" },
+		{ "{\"nodes\":[{\"id\":1,\"children\":[2]},{\"id\":2,"
+		  "\"children\":[1]}],\"samples\":[2]}",
+		  "calls itself" },
+		{ "{\"nodes\":[{\"id\":1,\"parent\":1}],\"samples\":[1]}",
+		  "in: 0x2a: row 0 of the stacks calls itself" },
+		{ "{\"nodes\":[{\"id\":-1}]}", "in: 0x10: expected the id" },
+		{ "{\"nodes\":[3]}", "in: 0xa: expected a node" },
+		{ "{\"nodes\":[{\"children\":[\"x\"]}]}",
+		  "in: 0x17: expected a node or its id" },
+		{ "{\"nodes\":[],\"samples\":[null]}", "expected the id" },
+		{ "{\"nodes\":[{\"id\":1}],\"samples\":[1,1],"
+		  "\"timeDeltas\":[1]}", "2 samples have 1 times" },
+		{ "{\"nodes\":[{\"id\":1}],\"samples\":[1],"
+		  "\"timeDeltas\":[1e30]}", "expected a time" },
+		{ "{\"nodes\":[{\"id\":1,\"hitCount\":-4}]}",
+		  "in: 0x1d: expected how often" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		expect_error(&format_cpuprofile, cases[i].text,
+		             cases[i].error);
+}
+
+#define CHUNK(id, tid, data) "{\"args\":{\"data\":{" data "}},\"cat\":\"x\"," \
+	"\"id\":\"" id "\",\"name\":\"ProfileChunk\",\"ph\":\"P\",\"pid\":5," \
+	"\"tid\":" tid ",\"ts\":1.5}"
+#define START(id, tid) "{\"args\":{\"data\":{\"startTime\":100}},\"id\":\"" id \
+	"\",\"name\":\"Profile\",\"pid\":5,\"tid\":" tid "}"
+
+/* Pieces of two profiles mixed; ids are each profile's own. */
+static const char trace[] = "[" START("0x1", "7") "," START("0x2", "8") ","
+	CHUNK("0x1", "3", "\"cpuProfile\":{\"nodes\":[{\"id\":1,"
+	FRAME("(root)", "-1") "},{\"id\":2,\"parent\":1," FRAME("f", "6") "}],"
+	"\"samples\":[2,2]},\"timeDeltas\":[1,2]") ","
+	CHUNK("0x2", "3", "\"timeDeltas\":[40],\"cpuProfile\":{\"samples\":[2],"
+	"\"nodes\":[{\"id\":2," FRAME("other", "6") "}]}") ","
+	"{\"args\":{\"data\":{\"x\":[[1]]}},\"name\":\"Layout\",\"pid\":5},"
+	CHUNK("0x1", "3", "\"cpuProfile\":{\"nodes\":[{\"id\":3,\"parent\":2,"
+	FRAME("g", "6") "}],\"samples\":[3]},\"timeDeltas\":[4],"
+	"\"endTime\":115") ","
+	CHUNK("0x2", "3", "\"endTime\":200") ","
+	"{\"args\":{},\"name\":\"ProfileChunk\",\"id\":\"0x1\",\"pid\":5},"
+	"{\"args\":{\"name\":\"Worker\"},\"name\":\"thread_name\",\"pid\":5,"
+	"\"tid\":8}]";
+
+static void
+chrome_trace_sums_up_pieces_by_profile(void **state)
+{
+	struct profile *profile = read_format(&format_chrome_trace, trace);
+
+	(void)state;
+	assert_int_equal(format_chrome_trace.probe(trace, sizeof trace - 1),
+	                 PROBE_SURE);
+	assert_int_equal(hits_of(profile, 0, "f"), 2 + 4);
+	assert_int_equal(hits_of(profile, 0, "f;g"), 115 - 107);
+	assert_int_equal(hits_of(profile, 0, "other"), 60);
+	assert_int_equal(hits_of(profile, 1, "f"), 2);
+	assert_int_equal(profile->n_sections, 2);
+	assert_int_equal(profile->threads[0].tid, 7);
+	assert_null(profile->threads[0].name);
+	assert_string_equal(profile->threads[1].name, "Worker");
+	assert_int_equal(profile->n_processes, 1);
+	assert_int_equal(profile->processes[0].pid, 5);
+	profile_free(profile);
+}
+
+static void
+chrome_trace_without_profile_says_so(void **state)
+{
+	(void)state;
+	expect_error(&format_chrome_trace, "{\"traceEvents\":[{\"ph\":\"X\"}]}",
+	             "without samples of a CPU profile");
+	expect_error(&format_chrome_trace, "[{\"ph\":\"X\"},3]",
+	             "in: 0xc: expected an event");
+}
+
+static void
+v8_profiles_cut_at_every_byte_keep_what_is_whole(void **state)
+{
+	static const char text[] = "{\"samples\":[2,3,2,4],\"timeDeltas\":"
+	    "[5,10,20,30],\"head\":{\"id\":1,\"children\":[{\"id\":2,"
+	    "\"functionName\":\"f\",\"children\":[{\"functionName\":\"g\","
+	    "\"id\":3}]},{\"id\":4,\"functionName\":\"h\"}]}}";
+
+	(void)state;
+	cut_at_every_byte(&format_cpuprofile, text, sizeof text - 1);
+	cut_at_every_byte(&format_chrome_trace, trace, sizeof trace - 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpuprofile_takes_keys_in_any_order),
+		cmocka_unit_test(cpuprofile_reads_the_older_form_however_deep),
+		cmocka_unit_test(cpuprofile_time_does_not_go_back),
+		cmocka_unit_test(cpuprofile_keeps_samples_of_unknown_nodes),
+		cmocka_unit_test(
+		    cpuprofile_refuses_what_does_not_fit_with_its_offset),
+		cmocka_unit_test(chrome_trace_sums_up_pieces_by_profile),
+		cmocka_unit_test(chrome_trace_without_profile_says_so),
+		cmocka_unit_test(
+		    v8_profiles_cut_at_every_byte_keep_what_is_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
