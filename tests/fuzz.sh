@@ -9,8 +9,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle gmon \
-	gperftools jit legacy lines names perfdata perfscript pprof speedscope \
-	symbols unwind
+	gperftools jit legacy lines names perfdata perfscript pprof pprofraw \
+	speedscope symbols unwind
 mkdir -p fuzz
 cd fuzz
 
@@ -66,6 +66,7 @@ for target; do
 			printf 'name of code\0......'
 		} >"corpus-$target/load"
 		;;
+	pprofraw) cp "$source"/tests/data/legacy/*.raw "corpus-$target/" ;;
 	legacy) cp "$source"/tests/data/legacy/*.* "corpus-$target/" ;;
 	lines)
 		for form in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz'; do

@@ -54,6 +54,7 @@ unit_tests = \
 	tests/test-perf-data \
 	tests/test-perf-script \
 	tests/test-pprof \
+	tests/test-pprof-raw \
 	tests/test-profile \
 	tests/test-sample-tree \
 	tests/test-source \
@@ -132,6 +133,11 @@ tests_test_perf_script_LDADD = $(unit_libs)
 tests_test_pprof_SOURCES = tests/test-pprof.c tests/reader-fixture.h
 tests_test_pprof_CFLAGS = $(unit_cflags)
 tests_test_pprof_LDADD = $(unit_libs)
+
+tests_test_pprof_raw_SOURCES = tests/test-pprof-raw.c \
+	tests/reader-fixture.h
+tests_test_pprof_raw_CFLAGS = $(unit_cflags)
+tests_test_pprof_raw_LDADD = $(unit_libs)
 
 tests_test_profile_SOURCES = tests/test-profile.c
 tests_test_profile_CFLAGS = $(unit_cflags)
@@ -248,6 +254,7 @@ script_tests = \
 	tests/manual.py \
 	tests/names.py \
 	tests/other-tools.py \
+	tests/pprof-raw.py \
 	tests/quickstart.sh \
 	tests/random-calls.py \
 	tests/random-oracle.py \
@@ -302,7 +309,7 @@ EXTRA_DIST += \
 	$(callgrind_data)/uncompressed.out.lines.txt.gz
 
 EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-cpuprofile.c tests/fuzz-demangle.c \
-	tests/fuzz-gmon.c tests/fuzz-legacy.c
+	tests/fuzz-gmon.c tests/fuzz-legacy.c tests/fuzz-pprofraw.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
 	tests/fuzz-perfdata.c \
@@ -326,7 +333,10 @@ EXTRA_DIST += \
 	$(legacy_data)/growth.heap $(legacy_data)/growth.raw \
 	$(legacy_data)/jemalloc.cum $(legacy_data)/jemalloc.heap \
 	$(legacy_data)/tcmalloc.heap $(legacy_data)/tcmalloc.raw \
-	$(legacy_data)/text.go
+	$(legacy_data)/text.go \
+	tests/data/raw/cpu.raw.gz tests/data/raw/heap.raw.gz \
+	tests/data/raw/labels.go tests/data/raw/labels.pb.gz \
+	tests/data/raw/labels.raw.gz
 EXTRA_DIST += \
 	tests/data/node/busy.cpuprofile.gz tests/data/node/busy.js \
 	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \

@@ -13,6 +13,15 @@ struct line_text {
 	const char *at, *end;
 };
 
+/* An empty one. */
+static inline struct line_text
+line_nothing(void)
+{
+	static const char nothing[1];
+
+	return (struct line_text){ nothing, nothing };
+}
+
 static inline size_t
 line_left(const struct line_text *text)
 {

@@ -123,6 +123,7 @@ libcore_a_SOURCES += \
 	src/formats/pprof/pprof_frames.c src/formats/pprof/pprof_frames.h \
 	src/formats/pprof/pprof_origin.c src/formats/pprof/pprof_origin.h \
 	src/formats/pprof/pprof_profile.c src/formats/pprof/pprof_profile.h \
+	src/formats/pprof/pprof_raw.c \
 	src/formats/pprof/pprof_samples.c src/formats/pprof/pprof_samples.h \
 	src/formats/pprof/pprof_tables.c src/formats/pprof/pprof_tables.h \
 	src/formats/pprof/protobuf.h \

@@ -268,7 +268,7 @@ static int
 read_comment(struct reader *reader, struct line_text line,
              struct error *error)
 {
-	struct line_text name, file = { NULL, NULL };
+	struct line_text name, file = line_nothing();
 	const char *tab, *plus, *colon;
 	uint64_t address, number = 0;
 
@@ -317,7 +317,7 @@ end_comments(struct reader *reader, struct error *error)
 	return !is_exit ? 0 : legacy_addresses_name(reader->addresses,
 	    &reader->builder, stack->addresses[stack->n - 1],
 	    (struct line_text){ exit_name, exit_name + strlen(exit_name) },
-	    (struct line_text){ NULL, NULL }, 0, error);
+	    line_nothing(), 0, error);
 }
 
 /* "0x000000000042ecc3 caller--inlined", kept until addresses are known */
@@ -354,8 +354,6 @@ static int
 name_parts(struct reader *reader, uint64_t address, struct line_text names,
            struct error *error)
 {
-	static const struct line_text no_file = { NULL, NULL };
-
 	for (;;) {
 		struct line_text last = names;
 		const char *at = names.end;
@@ -367,7 +365,7 @@ name_parts(struct reader *reader, uint64_t address, struct line_text names,
 		drop_address(&last);
 		if (last.at < last.end &&
 		    legacy_addresses_name(reader->addresses, &reader->builder,
-		                          address, last, no_file, 0,
+		                          address, last, line_nothing(), 0,
 		                          error) != 0)
 			return -1;
 		if (at - names.at < 2)
@@ -455,7 +453,7 @@ name_thread_frame(struct reader *reader, struct line_text line,
 		return error->is_set ? -1 : 0;
 	legacy_addresses_end_names(reader->addresses);
 	return legacy_addresses_name(reader->addresses, &reader->builder,
-	    address, line, (struct line_text){ NULL, NULL }, 0, error);
+	    address, line, line_nothing(), 0, error);
 }
 
 /* Addresses of a thread; as long as it has none it stands where the last did. */

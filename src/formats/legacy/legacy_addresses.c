@@ -163,7 +163,8 @@ legacy_addresses_finish(struct legacy_addresses *addresses,
 		    program != NULL;
 
 		if (pprof_builder_location(builder, (uint64_t)i + 1, mapping,
-		        known->address, addresses->lines + known->first_line,
+		        known->address, known->n_lines > 0 ?
+		        addresses->lines + known->first_line : NULL,
 		        known->n_lines, error) != 0)
 			return -1;
 	}

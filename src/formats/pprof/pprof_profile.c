@@ -320,7 +320,7 @@ add_process(struct filler *filler, struct error *error)
 	/* The program is mapped first: profile.proto says so. */
 	if (profile->n_modules > 0)
 		process.program = profile->modules[0].path;
-	if (tables->time_ns != 0 &&
+	if (tables->time_ns != 0 && tables->duration_ns != 0 &&
 	    tables->duration_ns < UINT64_MAX - tables->time_ns)
 		process.end_ns = tables->time_ns + tables->duration_ns;
 	return profile_add_process(filler->profile, &process, error) !=

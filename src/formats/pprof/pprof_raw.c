@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pprof_raw.c -- what `go tool pprof -raw` prints: a pprof profile as text.
+ *
+ *	PeriodType: cpu nanoseconds
+ *	Period: 10000000
+ *	Time: 2026-11-21 11:45:55.066997309 +0000 UTC
+ *	Samples:
+ *	samples/count cpu/nanoseconds[dflt]
+ *	          1   10000000: 1 2 3
+ *	                thread:[main] label:[two values]
+ *	                bytes:[9216]
+ *	Locations
+ *	     1: 0x49ab90 M=1 strings.Fields /src/strings.go:359 s=340
+ *	             main.f /src/main.go:12:3 s=10(main.f.system)
+ *	     2: 0x4b6cee M=1
+ *	Mappings
+ *	1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]
+ *
+ * Each line becomes the message that it was (pprof_builder.h).  Labels that are
+ * numbers are passed over, but for a thread's.  Names and files are not told
+ * apart but by a blank, which both may have: a file begins at the first " /",
+ * else behind the last blank.
+ * Source: google/pprof, profile/profile.go, String and the functions it calls.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/memory.h"
+#include "src/formats/format.h"
+#include "src/formats/line_text.h"
+#include "src/formats/pprof/pprof_builder.h"
+#include "src/formats/pprof/pprof_profile.h"
+#include "src/formats/text_lines.h"
+
+enum { LINE_MAX_MIB = 16, LABEL_INDENT = 16, LINE_INDENT = 13,
+       INLINED_MAX = 10000 };
+
+enum part { PART_HEAD, PART_TYPES, PART_SAMPLES, PART_LOCATIONS,
+            PART_MAPPINGS };
+
+struct reader {
+	struct text_lines lines;
+	struct pprof_builder builder;
+	enum part part;
+	uint64_t sample_line;	/* of the sample that is read; 0: none */
+	uint64_t n_samples;
+	bool is_location;	/* one is read: */
+	uint64_t location, mapping, address;
+	struct pprof_builder_line *levels;	/* its lines */
+	size_t n_levels, levels_capacity;
+};
+
+static int
+reject(struct reader *reader, const char *what, struct error *error)
+{
+	return text_lines_reject(&reader->lines, what, error);
+}
+
+/* ---- head ---- */
+
+/* "2026-11-21 11:45:55.066997309 +0000 UTC" */
+static void
+read_time(struct reader *reader, struct line_text line)
+{
+	char text[64];
+	struct tm parts = { 0 };
+	uint64_t fraction = 0, place = 100000000;
+	int zone = 0, at = 0;
+	char *digit;
+	time_t seconds;
+
+	snprintf(text, sizeof text, "%.*s", (int)(line_left(&line) < 63 ?
+	         line_left(&line) : 63), line.at);
+	if (sscanf(text, "%4d-%2d-%2d %2d:%2d:%2d%n", &parts.tm_year,
+	           &parts.tm_mon, &parts.tm_mday, &parts.tm_hour,
+	           &parts.tm_min, &parts.tm_sec, &at) != 6)
+		return;
+	digit = text + at;
+	if (*digit == '.')
+		for (digit++; *digit >= '0' && *digit <= '9'; digit++) {
+			fraction += (uint64_t)(*digit - '0') * place;
+			place /= 10;
+		}
+	if (sscanf(digit, " %5d", &zone) != 1)
+		return;
+	parts.tm_year -= 1900;
+	parts.tm_mon--;
+	seconds = timegm(&parts) - (zone / 100 * 3600 + zone % 100 * 60);
+	if (seconds > 0 && seconds < INT32_MAX * (time_t)4)
+		reader->builder.tables.time_ns =
+		    (uint64_t)seconds * 1000000000 + fraction;
+}
+
+/* "samples/count cpu/nanoseconds[dflt]" */
+static int
+read_types(struct reader *reader, struct line_text line, struct error *error)
+{
+	line_trim(&line);
+	while (line.at < line.end) {
+		struct line_text name = line, unit;
+		const char *slash = memchr(line.at, '/', line_left(&line));
+		bool is_default;
+
+		if (slash == NULL)
+			return reject(reader, "expected types of values: "
+			              "NAME/UNIT ...", error);
+		name.end = slash;
+		line.at = slash + 1;
+		unit = line;
+		unit.end = unit.at;
+		while (unit.end < line.end && !line_is_blank(*unit.end))
+			unit.end++;
+		line.at = unit.end;
+		line_skip_blanks(&line);
+		is_default = line_ends_with(&unit, "[dflt]");
+		if (is_default)
+			unit.end -= strlen("[dflt]");
+		if (pprof_builder_type(&reader->builder, name.at,
+		                       line_left(&name), unit.at,
+		                       line_left(&unit), error) != 0 ||
+		    (is_default && pprof_builder_default_type(
+		         &reader->builder, name.at, line_left(&name),
+		         error) != 0))
+			return -1;
+	}
+	reader->part = PART_SAMPLES;
+	return 0;
+}
+
+/* ---- samples ---- */
+
+static int
+end_sample(struct reader *reader, struct error *error)
+{
+	struct error why = { 0 };
+	uint64_t line = reader->sample_line;
+
+	if (line == 0)
+		return 0;
+	reader->sample_line = 0;
+	reader->n_samples++;
+	if (pprof_builder_end_sample(&reader->builder, line, &why) == 0)
+		return 0;
+	return error_set(error, "%s:%llu: %s",
+	                 source_name(reader->lines.source),
+	                 (unsigned long long)line, why.text);
+}
+
+/* "          1   10000000: 1 2 3" */
+static int
+begin_sample(struct reader *reader, struct line_text line,
+             struct error *error)
+{
+	uint64_t number;
+
+	if (end_sample(reader, error) != 0)
+		return -1;
+	if (reader->lines.is_unended)
+		return reject(reader, "expected an end of line", error);
+	pprof_builder_sample(&reader->builder);
+	do {
+		bool is_negative;
+
+		line_skip_blanks(&line);
+		is_negative = line_take(&line, "-");
+		if (!line_take_number(&line, &number))
+			return reject(reader, "expected a sample: VALUES: "
+			              "LOCATIONS", error);
+		pprof_builder_value(&reader->builder,
+		                    is_negative ? -number : number);
+	} while (!line_take(&line, ":"));
+	for (line_skip_blanks(&line); line.at < line.end;
+	     line_skip_blanks(&line)) {
+		if (!line_take_number(&line, &number) || number == 0)
+			return reject(reader, "expected numbers of locations "
+			              "behind the ':'", error);
+		pprof_builder_stack(&reader->builder, number);
+	}
+	reader->sample_line = reader->lines.number;
+	return 0;
+}
+
+/* A number, perhaps with a unit: "9216", "16384 bytes". */
+static bool
+is_number(struct line_text value)
+{
+	uint64_t number;
+
+	line_take(&value, "-");
+	return line_take_number(&value, &number) &&
+	       (value.at == value.end || *value.at == ' ');
+}
+
+static bool
+is_thread_key(const struct line_text *key)
+{
+	return line_begins_with(key, "thread") || line_is(key, "tid");
+}
+
+/* The ']' that ends the value: it ends all, or another key is behind it. */
+static const char *
+find_value_end(const struct line_text *line)
+{
+	for (const char *at = line->at; at < line->end; at++)
+		if (*at == ']' && (at + 1 == line->end || (at[1] == ' ' &&
+		    memmem(at, (size_t)(line->end - at), ":[", 2) != NULL)))
+			return at;
+	return NULL;
+}
+
+/* "thread:[main] label:[two values]" of the sample that is read */
+static int
+read_labels(struct reader *reader, struct line_text line, struct error *error)
+{
+	line_trim(&line);
+	while (reader->sample_line != 0 && line.at < line.end) {
+		struct line_text key = line, value = line;
+		const char *sign = memmem(line.at, line_left(&line), ":[", 2);
+
+		if (sign == NULL)
+			return reject(reader, "expected labels: KEY:[VALUE]",
+			              error);
+		key.end = sign;
+		value.at = sign + 2;
+		value.end = find_value_end(&value);
+		if (value.end == NULL)
+			return reject(reader, "expected labels: KEY:[VALUE]",
+			              error);
+		line.at = value.end + 1;
+		line_skip_blanks(&line);
+		if ((!is_number(value) || is_thread_key(&key)) &&
+		    pprof_builder_label(&reader->builder, key.at,
+		                        line_left(&key), value.at,
+		                        line_left(&value), error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool
+is_indented(const struct line_text *line, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (line_left(line) <= i || line->at[i] != ' ')
+			return false;
+	return true;
+}
+
+/* ---- locations ---- */
+
+static int
+end_location(struct reader *reader, struct error *error)
+{
+	if (!reader->is_location)
+		return 0;
+	reader->is_location = false;
+	return pprof_builder_location(&reader->builder, reader->location,
+	                              reader->mapping, reader->address,
+	                              reader->levels, reader->n_levels,
+	                              error);
+}
+
+/* Takes " s=12" and, behind it, "(system name)" off the end. */
+static void
+drop_start_line(struct line_text *line)
+{
+	const char *at = line->at;
+
+	while ((at = memmem(at, (size_t)(line->end - at), " s=", 3))) {
+		struct line_text behind = { at + 3, line->end };
+		uint64_t number;
+
+		line_take(&behind, "-");
+		if (line_take_number(&behind, &number) &&
+		    (behind.at == behind.end || (*behind.at == '(' &&
+		                                 behind.end[-1] == ')'))) {
+			line->end = at;
+			return;
+		}
+		at += 3;
+	}
+}
+
+/* Takes ":12" off the end; false: there is none. */
+static bool
+drop_number(struct line_text *line, uint64_t *number)
+{
+	const char *at = line->end;
+	struct line_text digits;
+
+	while (at > line->at && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	digits = (struct line_text){ at, line->end };
+	if (at == line->at || !line_take_number(&digits, number))
+		return false;
+	if (at - line->at >= 2 && at[-1] == '-')
+		at--;
+	if (at[-1] != ':')
+		return false;
+	line->end = at - 1;
+	return true;
+}
+
+/* Divides "NAME FILE". */
+static void
+divide(struct line_text *name, struct line_text *file)
+{
+	const char *at = name->at, *blank = NULL;
+
+	while ((at = memmem(at, (size_t)(name->end - at), " /", 2)) &&
+	       (at + 2 == name->end || strchr(" ()=,&*", at[2]) != NULL))
+		at++;
+	blank = at != NULL ? at : memrchr(name->at, ' ', line_left(name));
+	*file = (struct line_text){ name->end, name->end };
+	if (blank == NULL)
+		return;
+	file->at = blank + 1;
+	name->end = blank;
+}
+
+/* "main.f /src/main.go:12:3 s=10(main.f.system)", or "??", or nothing */
+static int
+read_level(struct reader *reader, struct line_text line, struct error *error)
+{
+	struct pprof_builder_line level = { 0 };
+	struct line_text name, file = line_nothing();
+	uint64_t column;
+
+	while (line.end > line.at && line.end[-1] == ' ')
+		line.end--;
+	if (line.at == line.end)
+		return 0;
+	if (reader->n_levels >= INLINED_MAX)
+		return reject(reader, "an address of more than 10,000 inlined "
+		              "calls", error);
+	name = line;
+	if (line_is(&line, "??")) {
+		name.end = name.at;
+	} else {
+		drop_start_line(&name);
+		/* "file:12", or "file:12:3" with a column. */
+		if (drop_number(&name, &column)) {
+			if (!drop_number(&name, &level.line))
+				level.line = column;
+			divide(&name, &file);
+		}
+	}
+	level.function = pprof_builder_function(&reader->builder, name.at,
+	    line_left(&name), file.at, line_left(&file), error);
+	if (level.function == 0 ||
+	    memory_grow(&reader->levels, &reader->levels_capacity,
+	                reader->n_levels + 1, sizeof level, error) != 0)
+		return -1;
+	reader->levels[reader->n_levels++] = level;
+	return 0;
+}
+
+/* "     1: 0x49ab90 M=1 [F] main.f /src/main.go:12 s=10" */
+static int
+begin_location(struct reader *reader, struct line_text line,
+               struct error *error)
+{
+	if (end_location(reader, error) != 0)
+		return -1;
+	line_skip_blanks(&line);
+	if (!line_take_number(&line, &reader->location) ||
+	    reader->location == 0 || !line_take(&line, ": 0x") ||
+	    !line_take_hex(&line, &reader->address))
+		return reject(reader, "expected a location: NUMBER: 0xADDRESS "
+		              "M=MAPPING NAME FILE:LINE", error);
+	reader->mapping = 0;
+	reader->n_levels = 0;
+	reader->is_location = true;
+	line_skip_blanks(&line);
+	if (line_take(&line, "M=") &&
+	    !line_take_number(&line, &reader->mapping))
+		return reject(reader, "expected the number of a mapping "
+		              "behind M=", error);
+	line_skip_blanks(&line);
+	if (line_take(&line, "[F] "))
+		line_skip_blanks(&line);
+	return read_level(reader, line, error);
+}
+
+/* ---- mappings ---- */
+
+/* The last word, which may be empty where the text ends in a blank. */
+static struct line_text
+take_last_word(struct line_text *text)
+{
+	const char *blank = memrchr(text->at, ' ', line_left(text));
+	struct line_text word = { text->end, text->end };
+
+	if (blank == NULL)
+		return word;
+	word.at = blank + 1;
+	text->end = blank;
+	return word;
+}
+
+/* "1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]" */
+static int
+read_mapping(struct reader *reader, struct line_text line,
+             struct error *error)
+{
+	struct pprof_builder_mapping mapping = { 0 };
+	struct line_text flags, build_id;
+	char *path, *id;
+	int result = -1;
+
+	if (!line_take_number(&line, &mapping.id) || mapping.id == 0 ||
+	    !line_take(&line, ": 0x") ||
+	    !line_take_hex(&line, &mapping.start) ||
+	    !line_take(&line, "/0x") ||
+	    !line_take_hex(&line, &mapping.limit) ||
+	    !line_take(&line, "/0x") ||
+	    !line_take_hex(&line, &mapping.offset))
+		return reject(reader, "expected a mapping: NUMBER: "
+		              "0xSTART/0xLIMIT/0xOFFSET PATH", error);
+	line_take(&line, " ");
+	flags = take_last_word(&line);
+	build_id = take_last_word(&line);
+	mapping.has_lines = line_has(&flags, "[LN]");
+	path = memory_text(line.at, line_left(&line), error);
+	id = memory_text(build_id.at, line_left(&build_id), error);
+	if (path != NULL && id != NULL) {
+		mapping.path = path;
+		mapping.build_id = id;
+		result = pprof_builder_mapping(&reader->builder, &mapping,
+		                               error);
+	}
+	free(path);
+	free(id);
+	return result;
+}
+
+/* ---- lines ---- */
+
+static int
+read_head(struct reader *reader, struct line_text line)
+{
+	if (line_is(&line, "Samples:"))
+		reader->part = PART_TYPES;
+	else if (line_take(&line, "Time: "))
+		read_time(reader, line);
+	return 0;
+}
+
+static int
+read_samples(struct reader *reader, struct line_text line,
+             struct error *error)
+{
+	if (line_is(&line, "Locations")) {
+		reader->part = PART_LOCATIONS;
+		return end_sample(reader, error);
+	}
+	return is_indented(&line, LABEL_INDENT) ?
+	       read_labels(reader, line, error) :
+	       begin_sample(reader, line, error);
+}
+
+static int
+read_locations(struct reader *reader, struct line_text line,
+               struct error *error)
+{
+	if (line_is(&line, "Mappings")) {
+		reader->part = PART_MAPPINGS;
+		return end_location(reader, error);
+	}
+	if (!is_indented(&line, LINE_INDENT))
+		return begin_location(reader, line, error);
+	line.at += LINE_INDENT;
+	return reader->is_location ? read_level(reader, line, error) : 0;
+}
+
+static int
+read_line(void *context, const char *bytes, size_t length,
+          struct error *error)
+{
+	struct reader *reader = context;
+	struct line_text line = { bytes, bytes + length };
+
+	if (length > 0 && bytes[length - 1] == '\r')
+		line.end--;
+	if (line.at == line.end && reader->part != PART_TYPES)
+		return 0;
+	switch (reader->part) {
+	case PART_HEAD:
+		return read_head(reader, line);
+	case PART_TYPES:
+		return read_types(reader, line, error);
+	case PART_SAMPLES:
+		return read_samples(reader, line, error);
+	case PART_LOCATIONS:
+		return read_locations(reader, line, error);
+	default:
+		return read_mapping(reader, line, error);
+	}
+}
+
+/* ---- the whole input ---- */
+
+/* All parts are printed, also those that are empty. */
+static int
+end_source(struct reader *reader, struct profile *profile, bool *is_cut,
+           struct error *error)
+{
+	*is_cut = reader->lines.last == LAST_LINE_CUT ||
+	          source_is_truncated(reader->lines.source) ||
+	          reader->part != PART_MAPPINGS;
+	/* A stack or a location that is cut may lack something. */
+	if (!*is_cut)
+		return text_lines_warn_unended(&reader->lines, profile, error);
+	return text_lines_warn_cut(&reader->lines, profile, "the input is cut "
+	                           "off here; names behind are lost", error);
+}
+
+static int
+fill_profile(struct reader *reader, struct profile *profile,
+             struct error *error)
+{
+	const char *name = source_name(reader->lines.source);
+	struct error why = { 0 };
+	bool is_cut;
+
+	if (end_source(reader, profile, &is_cut, error) != 0 ||
+	    text_lines_warn_skipped(&reader->lines, profile, error) != 0)
+		return -1;
+	if (reader->n_samples == 0)
+		return error_set(error, "%s: no samples in it", name);
+	if (pprof_profile_fill(profile, &reader->builder.tables,
+	                       &reader->builder.samples, is_cut ||
+	                       reader->lines.n_skipped > 0,
+	                       reader->lines.options->modules, &why) != 0)
+		return error_set(error, "%s: %s", name, why.text);
+	return 0;
+}
+
+static struct profile *
+pprof_raw_read(struct source *source, const struct read_options *options,
+               struct error *error)
+{
+	struct reader reader = { .lines = { .source = source,
+		.options = options, .longest_mib = LINE_MAX_MIB } };
+	struct profile *profile = NULL;
+
+	if (pprof_builder_begin(&reader.builder, source_name(source),
+	                        error) == 0 &&
+	    text_lines_read(&reader.lines, read_line, &reader, error) == 0)
+		profile = profile_new(error);
+	if (profile != NULL && fill_profile(&reader, profile, error) != 0) {
+		profile_free(profile);
+		profile = NULL;
+	}
+	pprof_builder_free(&reader.builder);
+	free(reader.levels);
+	return profile;
+}
+
+/* ---- probe ---- */
+
+/* What comes before the samples begins as one of these and has a period. */
+static int
+pprof_raw_probe(const void *head, size_t size)
+{
+	static const char *const begins[] = { "PeriodType: ", "Period: ",
+		"Comment: ", "Doc: ", NULL };
+	struct line_text text = { head, (const char *)head + size };
+
+	for (size_t i = 0; begins[i] != NULL; i++)
+		if (line_begins_with(&text, begins[i]))
+			return (line_has(&text, "\nSamples:\n") ||
+			        line_has(&text, "\nSamples:\r\n")) &&
+			       (i == 1 || line_has(&text, "\nPeriod: ")) ?
+			       PROBE_SURE : PROBE_NO;
+	return PROBE_NO;
+}
+
+const struct format format_pprof_raw = {
+	.name = "pprof -raw",
+	.summary = "what `go tool pprof -raw` prints",
+	.probe = pprof_raw_probe,
+	.read = pprof_raw_read,
+};

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fuzz-pprofraw.c -- the reader of what pprof -raw prints, on any bytes. */
+#include "tests/fuzz-reader.h"
+
+extern const struct format format_pprof_raw;
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	return fuzz_reader(&format_pprof_raw, data, size);
+}

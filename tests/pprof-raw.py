@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `go tool pprof -raw` printed of a profile shows what the profile shows.
+
+    pprof-raw.py
+
+tests/data/raw/NAME.raw.gz was printed of NAME.pb.gz, there or in
+tests/data/go.  Where go is installed, it prints once more.
+"""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CPPROF = os.environ.get("CPPROF", "./cpprof")
+DATA = os.path.join(HERE, "data")
+
+
+def run(profile, *commands):
+    """What the commands print, a line each."""
+    arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
+    for command in commands:
+        arguments += ["-e", command]
+    return subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=True).stdout.splitlines()
+
+
+def rows(profile, *commands):
+    """Rows of the last view; pprof prints no samples that are 0."""
+    answer = json.loads(run(profile, *commands)[-1])
+    return answer["total"], [row for row in answer["rows"] if row["hits"] > 0]
+
+
+def facts(profile):
+    """What is the same of both, by name."""
+    found = {}
+    names = [row for row in run(profile, "export cpprof-text")
+             if row.startswith("# resource: ")]
+    for line in names:
+        name = line[len("# resource: "):].partition(";")[0]
+        for view in ("functions", "body", "down", "up"):
+            found[f"{name} {view}"] = rows(profile, "resource " + name, view)
+        found[f"{name} lines"] = rows(profile, "resource " + name,
+                                      "granularity line", "functions")
+    found["threads"] = [row for row in run(profile, "set format text", "info")
+                        if row.startswith("threads")]
+    found["stacks"] = sorted(run(profile, "export collapsed"))
+    return found
+
+
+def differences(profile, raw):
+    one, other = facts(profile), facts(raw)
+    return [f"{key}: {str(one.get(key))[:300]}\n#   {str(other.get(key))[:300]}"
+            for key in sorted(one.keys() | other.keys())
+            if one.get(key) != other.get(key)]
+
+
+def printed_now(profile, folder):
+    """A file of what pprof prints of the profile; None: no go."""
+    if shutil.which("go") is None:
+        return None
+    path = os.path.join(folder, "now.raw")
+    with open(path, "wb") as to:
+        answer = subprocess.run(["go", "tool", "pprof", "-symbolize=none",
+                                 "-raw", profile], stdout=to, check=False,
+                                stderr=subprocess.DEVNULL,
+                                stdin=subprocess.DEVNULL,
+                                env={**os.environ, "HOME": folder})
+    return path if answer.returncode == 0 else None
+
+
+def main():
+    n = 0
+    for raw in sorted(glob.glob(os.path.join(DATA, "raw", "*.raw.gz"))):
+        name = os.path.basename(raw)[:-len(".raw.gz")]
+        profile = os.path.join(DATA, "raw", name + ".pb.gz")
+        if not os.path.exists(profile):
+            profile = os.path.join(DATA, "go", name + ".pb.gz")
+        found = differences(profile, raw)
+        n += 1
+        print("not ok" if found else "ok", n, "-", name,
+              "shows in text what it shows")
+        for line in found[:10]:
+            print("#", line)
+        with tempfile.TemporaryDirectory() as folder:
+            now = printed_now(profile, folder)
+            n += 1
+            if now is None:
+                print("ok", n, "- printed now # SKIP go tool pprof not found")
+                continue
+            found = differences(profile, now)
+            print("not ok" if found else "ok", n, "-", name,
+                  "printed now shows the same")
+            for line in found[:10]:
+                print("#", line)
+    print(f"1..{n}")
+
+
+main()
