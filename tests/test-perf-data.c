@@ -742,6 +742,73 @@ perf_data_unpacks_records_that_are_cut_anywhere(void **state)
 	profile_free(profile);
 }
 
+/* ---- time off the processor, as perf's BPF program writes it ---- */
+
+static void
+put_off_cpu(struct buffer *buffer, uint32_t first, uint32_t second,
+            uint64_t mark, size_t n_behind, uint64_t time)
+{
+	const uint64_t chain[] = { mark, 0x400018, 0x400021 };
+	size_t begin = begin_record(buffer, PERF_SAMPLE, PERF_MODE_USER);
+
+	buffer_number(buffer, 6, 8);
+	buffer_number(buffer, 0, 8);		/* no address, no thread */
+	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, time, 8);
+	buffer_number(buffer, 1, 8);
+	buffer_number(buffer, 56 + n_behind, 4);
+	buffer_number(buffer, first, 4);
+	buffer_number(buffer, second, 4);
+	buffer_number(buffer, 700000000, 8);
+	buffer_number(buffer, 3, 8);
+	for (int i = 0; i < 3; i++)
+		buffer_number(buffer, chain[i], 8);
+	buffer_number(buffer, 99, 8);		/* cgroup */
+	for (size_t i = 0; i < n_behind; i++)
+		buffer_number(buffer, 0, 1);
+	end_record(buffer, begin);
+}
+
+static void
+perf_data_reads_time_off_the_processor(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+	size_t begin;
+
+	(void)state;
+	begin_pipe(&buffer);
+	begin = begin_record(&buffer, PERF_ATTR, 0);
+	buffer_number(&buffer, PERF_TYPE_SOFTWARE, 4);
+	buffer_number(&buffer, 64, 4);
+	buffer_number(&buffer, PERF_BPF_OUTPUT, 8);
+	buffer_number(&buffer, 1, 8);
+	buffer_number(&buffer, (TYPE & ~PERF_SAMPLE_CALLCHAIN) |
+	              PERF_SAMPLE_RAW, 8);
+	for (int i = 0; i < 4; i++)
+		buffer_number(&buffer, 0, 8);
+	buffer_number(&buffer, 6, 8);
+	end_record(&buffer, begin);
+	begin = begin_record(&buffer, PERF_EVENT_UPDATE, 0);
+	buffer_number(&buffer, 2, 8);		/* a name */
+	buffer_number(&buffer, 6, 8);
+	put_text(&buffer, "offcpu-time");
+	end_record(&buffer, begin);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	put_off_cpu(&buffer, 7, 8, PERF_CONTEXT_USER, 4, 2);
+	put_off_cpu(&buffer, 8, 7, PERF_CONTEXT_USER, 0, 3);
+	put_off_cpu(&buffer, 7, 8, PERF_CONTEXT_KERNEL, 4, 4);	/* another's */
+	put_off_cpu(&buffer, 7, 8, PERF_CONTEXT_USER, 8, 5);
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].name, "offcpu-time");
+	assert_string_equal(profile->resources[0].gtick, "nanosecond");
+	assert_int_equal(hits_of(profile, 0, "a+0x1020;a+0x1018"), 1400000000);
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 2);
+	assert_int_equal(profile->n_threads, 2);
+	assert_int_equal(profile->threads[0].tid, 8);
+	profile_free(profile);
+}
+
 /* ---- the kernel and its modules ---- */
 
 static void
@@ -1486,6 +1553,7 @@ main(void)
 		cmocka_unit_test(perf_data_walks_stacks_of_x86_64_alone),
 		cmocka_unit_test(
 		    perf_data_unpacks_records_that_are_cut_anywhere),
+		cmocka_unit_test(perf_data_reads_time_off_the_processor),
 		cmocka_unit_test(perf_data_modules_of_the_kernel_are_modules),
 		cmocka_unit_test(
 		    perf_data_names_functions_of_kernel_modules_wherever_they_are),

@@ -13,6 +13,7 @@ static const struct {
 	{ "cpu-clock", "nanosecond" },
 	{ "task-clock", "nanosecond" },
 	{ "duration_time", "nanosecond" },
+	{ "offcpu-time", "nanosecond" },
 	{ "cycles", "cycle" },
 	{ "cpu-cycles", "cycle" },
 	{ "bus-cycles", "cycle" },

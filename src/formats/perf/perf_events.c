@@ -261,6 +261,48 @@ read_branches(struct bytes *in, const struct perf_attr *attr,
 	sample->n_calls = n;
 }
 
+/*
+ * A sample of `perf record --off-cpu` as it is since Linux 6.16, in what its BPF
+ * program wrote: { pid, tid, time off the processor, call chain, cgroup }, then
+ * up to 4 bytes of nothing.  Its event is one that any BPF program may write to.
+ * Source: linux 6.16, tools/perf/util/bpf_off_cpu.c, off_cpu_write.
+ */
+static void
+read_off_cpu(const unsigned char *raw, size_t size,
+             struct perf_sample *sample)
+{
+	struct bytes in = bytes_of(raw, size);
+	uint32_t pid = (uint32_t)bytes_number(&in, 4);
+	uint32_t tid = (uint32_t)bytes_number(&in, 4);
+	uint64_t period = bytes_number(&in, 8), n = bytes_number(&in, 8);
+	const unsigned char *chain = take_array(&in, n, 8);
+
+	bytes_take(&in, 8);
+	if (bytes_failed(&in) || in.size - in.offset > 4 || n == 0 ||
+	    number_at(chain) != PERF_CONTEXT_USER)
+		return;
+	sample->is_off_cpu = true;
+	sample->pid = pid;
+	sample->tid = tid;
+	sample->period = period;
+	sample->has_chain = true;
+	sample->chain = chain;
+	sample->n_chain = n;
+}
+
+/* PERF_SAMPLE_RAW. */
+static void
+read_raw(struct bytes *in, const struct perf_attr *attr,
+         struct perf_sample *sample)
+{
+	uint64_t size = bytes_number(in, 4);
+	const unsigned char *raw = take_array(in, size, 1);
+
+	if (raw != NULL && attr->type == PERF_TYPE_SOFTWARE &&
+	    attr->config == PERF_BPF_OUTPUT && !sample->has_chain)
+		read_off_cpu(raw, (size_t)size, sample);
+}
+
 /* Likewise what comes behind the call chain, as far as it is wanted. */
 static void
 read_registers_and_stack(struct bytes *in, const struct perf_attr *attr,
@@ -269,7 +311,7 @@ read_registers_and_stack(struct bytes *in, const struct perf_attr *attr,
 	uint64_t type = attr->sample_type;
 
 	if ((type & PERF_SAMPLE_RAW) != 0)
-		take_array(in, bytes_number(in, 4), 1);
+		read_raw(in, attr, sample);
 	if ((type & PERF_SAMPLE_BRANCH_STACK) != 0)
 		read_branches(in, attr, sample);
 	if ((type & PERF_SAMPLE_REGS_USER) != 0) {

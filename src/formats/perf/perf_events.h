@@ -36,6 +36,7 @@ struct perf_sample {
 					 * else is then known */
 	uint64_t ip, time, period;	/* time 0: unknown */
 	uint32_t pid, tid;
+	bool is_off_cpu;		/* pid and tid may have changed places */
 	const unsigned char *counts;	/* [n_counts] of read_size bytes, each
 					 * beginning with a count of 8 bytes */
 	uint64_t n_counts;

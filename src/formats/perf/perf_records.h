@@ -113,6 +113,8 @@ enum {
 
 /* Of perf_event_attr. */
 enum {
+	PERF_TYPE_SOFTWARE = 1,
+	PERF_BPF_OUTPUT = 10,		/* its config for what BPF writes */
 	PERF_ATTR_SIZE_MIN = 64,	/* the first version's */
 	PERF_ATTR_SIZE_MAX = 4096,	/* that one believes */
 	PERF_ATTR_INHERIT = 1 << 1,

@@ -312,6 +312,19 @@ enter_sample(struct perf_samples *samples, const struct perf_record *record,
 	                  error);
 }
 
+/* perf's BPF program and perf itself write the two in another order each. */
+static void
+order_ids(const struct perf_samples *samples, struct perf_sample *sample)
+{
+	uint32_t pid = sample->pid;
+
+	if (!sample->is_off_cpu || perf_spaces_has(samples->spaces, pid) ||
+	    !perf_spaces_has(samples->spaces, sample->tid))
+		return;
+	sample->pid = sample->tid;
+	sample->tid = pid;
+}
+
 int
 perf_samples_enter(struct perf_samples *samples,
                    const struct perf_record *record, struct error *error)
@@ -326,6 +339,7 @@ perf_samples_enter(struct perf_samples *samples,
 		samples->n_unknown++;
 		return 0;
 	}
+	order_ids(samples, &sample);
 	found = note_values(samples, &sample, error);
 	return found > 0 ? enter_sample(samples, record, &sample, error) :
 	       found;

@@ -151,6 +151,12 @@ perf_spaces_thread(struct perf_spaces *spaces, uint32_t pid, uint32_t tid,
 	return perf_tasks_thread(&spaces->tasks, pid, tid, error);
 }
 
+bool
+perf_spaces_has(const struct perf_spaces *spaces, uint32_t pid)
+{
+	return id_table_find(&spaces->tasks.pids, pid) != NO_ID;
+}
+
 struct perf_space *
 perf_spaces_kernel_space(struct perf_spaces *spaces)
 {

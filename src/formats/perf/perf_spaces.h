@@ -55,6 +55,9 @@ uint64_t perf_spaces_address(struct perf_spaces *spaces, struct perf_map *map,
 uint32_t perf_spaces_thread(struct perf_spaces *spaces, uint32_t pid,
                             uint32_t tid, struct error *error);
 
+/* Whether anything was said of a process so far. */
+bool perf_spaces_has(const struct perf_spaces *spaces, uint32_t pid);
+
 /* What the kernel has loaded and made apart from itself; the spaces'. */
 struct perf_space *perf_spaces_kernel_space(struct perf_spaces *spaces);
 
