@@ -85,6 +85,13 @@ for target; do
 		cp "$source"/tests/data/perf/*.data "corpus-$target/"
 		gzip -dc "$source"/tests/data/perf/rec-dwarf.data.gz |
 			head -c 12000 >"corpus-$target/dwarf"
+		# What its test builds, of kinds that few machines record.
+		if [ -x ../tests/test-perf-data ]; then
+			mkdir -p seeds
+			CPPROF_SEEDS=seeds srcdir="$source" \
+				../tests/test-perf-data >seeds.log 2>&1
+			find seeds -type f -size -20k -exec cp {} "corpus-$target/" \;
+		fi
 		;;
 	perfscript) cp "$source"/tests/data/perf/*.script "corpus-$target/" ;;
 	pprof)

@@ -41,6 +41,24 @@ buffer_number(struct buffer *buffer, uint64_t number, size_t n)
 /* Symbols that many reads of one test share; NULL: none. */
 static struct module_cache *shared_modules;
 
+/* Makes the bytes a file in the folder CPPROF_SEEDS, to begin fuzzing from. */
+static inline void
+keep_seed(const void *bytes, size_t n)
+{
+	const char *folder = getenv("CPPROF_SEEDS");
+	static int number;
+	char path[500];
+	FILE *file;
+
+	if (folder == NULL)
+		return;
+	snprintf(path, sizeof path, "%s/seed-%d", folder, number++);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fwrite(bytes, 1, n, file);
+	fclose(file);
+}
+
 /* What a format reads of bytes, which lie in memory of just their size. */
 static inline struct profile *
 read_memory(const struct format *format, const void *bytes, size_t n,

@@ -189,6 +189,7 @@ read_buffer(const struct buffer *buffer)
 	                                      buffer->bytes, buffer->n,
 	                                      &error);
 
+	keep_seed(buffer->bytes, buffer->n);
 	if (profile == NULL)
 		fail_msg("%s", error.text);
 	check_tree(profile);
@@ -668,7 +669,7 @@ put_copied_stack(struct buffer *buffer, uint64_t id, uint64_t registers,
 	buffer_number(buffer, id, 8);
 	end_record(buffer, begin);
 
-	begin = begin_record(buffer, PERF_SAMPLE, PERF_MODE_USER);
+	begin = begin_record(buffer, PERF_SAMPLE, mode);
 	buffer_number(buffer, id, 8);
 	buffer_number(buffer, 0x400010, 8);
 	buffer_number(buffer, 7, 4);
@@ -1131,6 +1132,38 @@ perf_data_lets_only_so_many_samples_wait(void **state)
 	free(sample.labels);
 }
 
+static void
+perf_data_samples_of_the_kernel_without_its_chain_keep_their_place(
+    void **state)
+{
+	const uint64_t x86 = 0xff0fff;
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	mode = PERF_MODE_KERNEL;
+	put_sample_of(&buffer, 5, 7, 7, 0xffffffff81000010,
+	              CHAIN(PERF_CONTEXT_USER, 0x400010, 0x400021), 2);
+	put_sample_of(&buffer, 5, 7, 7, 0xffffffff81000010,
+	    CHAIN(PERF_CONTEXT_USER_DEFERRED, 0x10001), 3);
+	put_deferred(&buffer, 7, 0x10001, CHAIN(0x400010, 0x400021), 4);
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "a+0x1020;a+0x1010;[kernel]"),
+	                 20);
+	profile_free(profile);
+
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	put_copied_stack(&buffer, 6, x86, 2);
+	mode = PERF_MODE_USER;
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "a+0x1020;a+0x1010;[kernel]"),
+	                 10);
+	profile_free(profile);
+}
+
 /* ---- call chains of processors' branches ---- */
 
 static void
@@ -1286,6 +1319,7 @@ expect_two_samples(void)
 	struct profile *profile = read_memory(&format_perf_data, large,
 	                                      n_large, &error);
 
+	keep_seed(large, n_large);
 	if (profile == NULL)
 		fail_msg("%s", error.text);
 	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 20);
@@ -1565,6 +1599,8 @@ main(void)
 		cmocka_unit_test(
 		    perf_data_keeps_frames_for_their_thread_and_cookie_alone),
 		cmocka_unit_test(perf_data_lets_only_so_many_samples_wait),
+		cmocka_unit_test(
+		    perf_data_samples_of_the_kernel_without_its_chain_keep_their_place),
 		cmocka_unit_test(
 		    perf_data_takes_the_calls_that_processors_keep),
 		cmocka_unit_test(

@@ -59,7 +59,7 @@ perf_stacks_missed(const struct perf_stacks *stacks)
 size_t
 perf_stacks_room(const struct perf_sample *sample)
 {
-	return (size_t)sample->n_chain + (size_t)sample->n_calls + 1 +
+	return 1 + (size_t)sample->n_chain + (size_t)sample->n_calls + 1 +
 	    (sample->stack_size > 0 ? WALKED_MAX : 0);
 }
 
@@ -315,6 +315,22 @@ begin_process(struct perf_stacks *stacks, const struct perf_sample *sample,
 	return stack->space != NULL ? 0 : -1;
 }
 
+/*
+ * Whether a sample of the kernel has frames of its process only, as with
+ * --user-callchains: where it is in the kernel is then in its address alone.
+ */
+static bool
+lacks_kernel(const struct perf_record *record,
+             const struct perf_sample *sample, bool is_copied)
+{
+	uint64_t first = sample->n_chain > 0 ? number_at(sample->chain) : 0;
+
+	return context_of(record) == PERF_CONTEXT_KERNEL &&
+	    (sample->n_chain > 0 ? first == PERF_CONTEXT_USER ||
+	                           first == PERF_CONTEXT_USER_DEFERRED :
+	                           is_copied);
+}
+
 int
 perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
                  const struct perf_record *record,
@@ -326,6 +342,8 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
 
 	if (begin_process(stacks, sample, context_of(record), stack,
 	                  error) != 0 ||
+	    (lacks_kernel(record, sample, is_copied) &&
+	     add_address(stacks, stack, sample->ip, error) != 0) ||
 	    add_chain(stacks, stack, sample, is_copied, error) != 0 ||
 	    (is_copied && add_copied(stacks, stack, &frame, error) != 0))
 		return -1;
