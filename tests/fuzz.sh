@@ -8,9 +8,9 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle gmon \
-	gperftools jit legacy lines names perfdata perfscript pprof pprofraw \
-	speedscope symbols unwind
+[ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle \
+	firefox gmon gperftools jit legacy lines names perfdata perfscript \
+	pprof pprofraw speedscope symbols unwind
 mkdir -p fuzz
 cd fuzz
 
@@ -48,6 +48,24 @@ for target; do
 		printf '\000NK2db6record4findIJiEEEvDpRKT_' >"corpus-$target/c++"
 		printf '\001NvXNtC1a1bINtC4core3fmtE1c' >"corpus-$target/rust"
 		printf '\0023std5stdio7writelnFAyaZv' >"corpus-$target/d"
+		;;
+	firefox)
+		printf '%s' '{"meta":{"interval":1,"sampleUnits":{"threadCPU' \
+			'Delta":"ns"}},"threads":[{"samples":{"stack":[1,null' \
+			'],"weight":[1,2.5],"weightType":"bytes","threadCPUDe' \
+			'lta":[1,2]},"stackTable":{"frame":[0,1],"prefix":[nu' \
+			'll,0]},"frameTable":{"func":[0,1],"address":[-1,7],"' \
+			'line":[null,3]},"funcTable":{"name":[0,1],"resource"' \
+			':[-1,0],"fileName":[null,0]},"resourceTable":{"lib":' \
+			'[0]},"libs":[{"path":"/a","codeId":"ab"}],"stringArr' \
+			'ay":["f","0x7"],"name":"t","pid":"1","tid":2}]}' \
+			>"corpus-$target/own"
+		printf '%s' '{"threads":[{"samples":{"stack":[1,0]}},{"sample' \
+			's":{"stack":[1]}}],"shared":{"stackTable":{"frame":[' \
+			'0,1],"prefixOffset":[0,1]},"frameTable":{"func":[0,0' \
+			'],"lib":[-1,-1]},"funcTable":{"name":[0],"source":[0' \
+			']},"sources":{"filename":[0]},"stringArray":["f"]}}' \
+			>"corpus-$target/shared"
 		;;
 	gmon)
 		cp "$source/sample-data/rdparse.c" .

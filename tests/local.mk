@@ -43,6 +43,7 @@ unit_tests = \
 	tests/test-export \
 	tests/test-foreign \
 	tests/test-legacy \
+	tests/test-firefox \
 	tests/test-function-ranges \
 	tests/test-json \
 	tests/test-module-symbols \
@@ -188,6 +189,10 @@ tests_test_foreign_SOURCES = tests/test-foreign.c tests/skip.h
 tests_test_foreign_CFLAGS = $(unit_cflags)
 tests_test_foreign_LDADD = $(unit_libs)
 
+tests_test_firefox_SOURCES = tests/test-firefox.c tests/reader-fixture.h
+tests_test_firefox_CFLAGS = $(unit_cflags)
+tests_test_firefox_LDADD = $(unit_libs)
+
 tests_test_function_ranges_SOURCES = tests/test-function-ranges.c \
 	tests/module-fixture.h
 tests_test_function_ranges_CFLAGS = $(unit_cflags)
@@ -244,6 +249,7 @@ script_tests = \
 	tests/cpuprofile.py \
 	tests/dist.sh \
 	tests/export.py \
+	tests/firefox.py \
 	tests/gmon.py \
 	tests/golden.sh \
 	tests/hostile.py \
@@ -309,7 +315,8 @@ EXTRA_DIST += \
 	$(callgrind_data)/uncompressed.out.lines.txt.gz
 
 EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-cpuprofile.c tests/fuzz-demangle.c \
-	tests/fuzz-gmon.c tests/fuzz-legacy.c tests/fuzz-pprofraw.c
+	tests/fuzz-firefox.c tests/fuzz-gmon.c tests/fuzz-legacy.c \
+	tests/fuzz-pprofraw.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \
 	tests/fuzz-perfdata.c \

@@ -21,6 +21,7 @@ stack_rows_free(struct stack_rows *rows)
 {
 	free(rows->nodes);
 	free(rows->chain);
+	free(rows->entered);
 }
 
 static int
@@ -75,6 +76,10 @@ stack_rows_enter(struct stack_rows *rows, struct tree_builder *builder,
 
 	if (begin(rows, error) != 0 || follow(rows, row, &n, error) != 0)
 		return -1;
+	if (memory_grow(&rows->entered, &rows->entered_capacity,
+	                rows->n_entered + n, sizeof *rows->entered,
+	                error) != 0)
+		return -1;
 	while (n > 0) {
 		uint32_t next = rows->chain[--n];
 		uint32_t parent = node_of(rows, rows->parent[next]);
@@ -86,7 +91,15 @@ stack_rows_enter(struct stack_rows *rows, struct tree_builder *builder,
 			return -1;
 		rows->nodes[next] = parent != NO_NODE ? parent :
 		                    ROW_WITHOUT_NODE;
+		rows->entered[rows->n_entered++] = next;
 	}
 	*node = node_of(rows, row);
 	return 0;
+}
+
+void
+stack_rows_reset(struct stack_rows *rows)
+{
+	while (rows->n_entered > 0)
+		rows->nodes[rows->entered[--rows->n_entered]] = ROW_UNKNOWN;
 }

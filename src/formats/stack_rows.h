@@ -24,6 +24,8 @@ struct stack_rows {
 	uint32_t *nodes;	/* [n], of rows that were entered */
 	uint32_t *chain;	/* rows that are about to be */
 	size_t chain_capacity;
+	uint32_t *entered;	/* rows that have a node */
+	size_t n_entered, entered_capacity;
 };
 
 void stack_rows_free(struct stack_rows *rows);
@@ -36,5 +38,8 @@ void stack_rows_free(struct stack_rows *rows);
  */
 int stack_rows_enter(struct stack_rows *rows, struct tree_builder *builder,
                      uint32_t row, uint32_t *node, struct error *error);
+
+/* Forgets the nodes, for another section; O(rows that have some). */
+void stack_rows_reset(struct stack_rows *rows);
 
 #endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* firefox_tables.c -- the tables of a profile of Firefox's, as they stand. */
+#include "src/formats/firefox/firefox_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/json/json_number.h"
+
+/* What one reads with. */
+struct reader {
+	struct firefox_tables *tables;
+	struct json_reader *json;
+	struct error *error;
+};
+
+void
+firefox_tables_free(struct firefox_tables *tables)
+{
+	free(tables->stack_frame.values);
+	free(tables->stack_prefix.values);
+	free(tables->stack_offset.values);
+	free(tables->frame_function.values);
+	free(tables->frame_line.values);
+	free(tables->frame_library.values);
+	free(tables->frame_address.values);
+	free(tables->function_name.values);
+	free(tables->function_resource.values);
+	free(tables->function_file.values);
+	free(tables->function_source.values);
+	free(tables->function_line.values);
+	free(tables->resource_library.values);
+	free(tables->source_file.values);
+	free(tables->strings.bytes);
+	free(tables->strings.ends);
+	free(tables->libraries.bytes);
+	free(tables->libraries.ends);
+}
+
+void
+firefox_fail_unprocessed(struct json_reader *json, uint64_t offset)
+{
+	json_fail(json, offset, "a profile of Firefox (Gecko) that is not "
+	          "processed; open it at profiler.firefox.com and save it "
+	          "there, or export it as JSON from there");
+}
+
+/* ---- columns ---- */
+
+/* -1 and null are none; false: it is no such number. */
+static bool
+get_number(const struct json_token *token, uint64_t most, uint64_t none,
+           uint64_t *number)
+{
+	if (token->type == JSON_NULL ||
+	    (token->type == JSON_NUMBER && token->length == 2 &&
+	     memcmp(token->text, "-1", 2) == 0)) {
+		*number = none;
+		return true;
+	}
+	return json_whole_number(token, most, number);
+}
+
+void
+index_column_read(struct index_column *column, struct json_reader *json,
+                  const char *what, struct error *error)
+{
+	struct json_token token;
+	uint64_t number;
+
+	column->n = 0;
+	column->offset = json_offset(json);
+	if (!json_open_array(json, what))
+		return;
+	while (json_next_element(json, &token)) {
+		if (column->n == 0)
+			column->offset = token.offset;
+		if (!get_number(&token, NO_INDEX - 1, NO_INDEX, &number))
+			json_fail(json, token.offset, "expected %s", what);
+		else if (memory_grow(&column->values, &column->capacity,
+		                     column->n + 1, sizeof *column->values,
+		                     error) == 0)
+			column->values[column->n++] = (uint32_t)number;
+	}
+}
+
+/* Of lines, which are not looked up anywhere: any other value is none. */
+static void
+read_lines(struct reader *reader, struct index_column *column)
+{
+	struct json_token token;
+	uint64_t number;
+
+	column->n = 0;
+	if (!json_open_array(reader->json, "an array of lines"))
+		return;
+	while (json_next_element(reader->json, &token)) {
+		if (!get_number(&token, NO_INDEX - 1, NO_INDEX, &number))
+			number = NO_INDEX;
+		json_skip(reader->json, &token);
+		if (memory_grow(&column->values, &column->capacity,
+		                column->n + 1, sizeof *column->values,
+		                reader->error) == 0)
+			column->values[column->n++] = (uint32_t)number;
+	}
+}
+
+static void
+read_addresses(struct reader *reader, struct address_column *column)
+{
+	struct json_token token;
+	uint64_t number;
+
+	column->n = 0;
+	if (!json_open_array(reader->json, "an array of addresses"))
+		return;
+	while (json_next_element(reader->json, &token)) {
+		if (!get_number(&token, INT64_MAX, NO_ADDRESS, &number))
+			json_fail(reader->json, token.offset,
+			          "expected an address");
+		else if (memory_grow(&column->values, &column->capacity,
+		                     column->n + 1, sizeof *column->values,
+		                     reader->error) == 0)
+			column->values[column->n++] = number;
+	}
+}
+
+static void
+add_text(struct reader *reader, struct text_column *column, const char *text,
+         size_t length)
+{
+	if (memory_grow(&column->ends, &column->ends_capacity, column->n + 1,
+	                sizeof *column->ends, reader->error) != 0 ||
+	    memory_grow(&column->bytes, &column->bytes_capacity,
+	                column->n_bytes + length, 1, reader->error) != 0)
+		return;
+	if (length > 0)
+		memcpy(column->bytes + column->n_bytes, text, length);
+	column->n_bytes += length;
+	column->ends[column->n++] = column->n_bytes;
+}
+
+static void
+read_strings(struct reader *reader)
+{
+	struct text_column *strings = &reader->tables->strings;
+	struct json_token token;
+
+	strings->n = strings->n_bytes = 0;
+	if (!json_open_array(reader->json, "an array of strings"))
+		return;
+	reader->tables->has_strings = true;
+	while (json_next_element(reader->json, &token)) {
+		if (token.type == JSON_STRING || token.type == JSON_NULL)
+			add_text(reader, strings, token.text, token.length);
+		else
+			json_fail(reader->json, token.offset,
+			          "expected a string");
+	}
+}
+
+/* ---- tables ---- */
+
+enum column_kind { INDICES, LINES, ADDRESSES };
+
+/* The columns that are read; all others are passed over. */
+static const struct column {
+	const char *table, *name, *what;
+	enum column_kind kind;
+	size_t place;			/* in struct firefox_tables */
+} columns[] = {
+#define COLUMN(table, name, what, kind, member) \
+	{ table, name, "an array of " what, kind, \
+	  offsetof(struct firefox_tables, member) }
+	COLUMN("stackTable", "frame", "frames' indices", INDICES,
+	       stack_frame),
+	COLUMN("stackTable", "prefix", "stacks' indices", INDICES,
+	       stack_prefix),
+	COLUMN("stackTable", "prefixOffset", "stacks' distances", INDICES,
+	       stack_offset),
+	COLUMN("frameTable", "func", "functions' indices", INDICES,
+	       frame_function),
+	COLUMN("frameTable", "line", "lines", LINES, frame_line),
+	COLUMN("frameTable", "lib", "libraries' indices", INDICES,
+	       frame_library),
+	COLUMN("frameTable", "address", "addresses", ADDRESSES,
+	       frame_address),
+	COLUMN("funcTable", "name", "strings' indices", INDICES,
+	       function_name),
+	COLUMN("funcTable", "resource", "resources' indices", INDICES,
+	       function_resource),
+	COLUMN("funcTable", "fileName", "strings' indices", INDICES,
+	       function_file),
+	COLUMN("funcTable", "source", "sources' indices", INDICES,
+	       function_source),
+	COLUMN("funcTable", "lineNumber", "lines", LINES, function_line),
+	COLUMN("resourceTable", "lib", "libraries' indices", INDICES,
+	       resource_library),
+	COLUMN("sources", "filename", "strings' indices", INDICES,
+	       source_file),
+#undef COLUMN
+};
+
+static void
+read_column(struct reader *reader, const struct column *column)
+{
+	void *place = (char *)reader->tables + column->place;
+
+	if (column->kind == INDICES)
+		index_column_read(place, reader->json, column->what,
+		                  reader->error);
+	else if (column->kind == LINES)
+		read_lines(reader, place);
+	else
+		read_addresses(reader, place);
+}
+
+static const struct column *
+find_column(const char *table, const struct json_token *key)
+{
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		if (strcmp(columns[i].table, table) == 0 &&
+		    json_is(key, columns[i].name))
+			return &columns[i];
+	return NULL;
+}
+
+static void
+read_table(struct reader *reader, const char *name, bool *is_there)
+{
+	struct json_token key;
+
+	if (!json_open_object(reader->json, "a table, an object"))
+		return;
+	*is_there = true;
+	while (json_next_key(reader->json, &key)) {
+		const struct column *column = find_column(name, &key);
+
+		if (json_is(&key, "schema"))
+			firefox_fail_unprocessed(reader->json, key.offset);
+		else if (column != NULL)
+			read_column(reader, column);
+		else
+			json_skip_value(reader->json);
+	}
+}
+
+/* ---- libraries ---- */
+
+static void
+read_library(struct reader *reader)
+{
+	struct text_column *libraries = &reader->tables->libraries;
+	struct json_token key, token;
+	struct { char *text; size_t length; } path = { NULL, 0 },
+	    id = { NULL, 0 };
+
+	while (json_next_key(reader->json, &key)) {
+		bool is_path = json_is(&key, "path");
+
+		if (!is_path && !json_is(&key, "codeId")) {
+			json_skip_value(reader->json);
+			continue;
+		}
+		if (!json_next(reader->json, &token))
+			break;
+		json_skip(reader->json, &token);
+		if (token.type != JSON_STRING)
+			continue;
+		free(is_path ? path.text : id.text);
+		if (is_path) {
+			path.text = memory_text(token.text, token.length,
+			                        reader->error);
+			path.length = token.length;
+		} else {
+			id.text = memory_text(token.text, token.length,
+			                      reader->error);
+			id.length = token.length;
+		}
+	}
+	if (!reader->error->is_set) {
+		add_text(reader, libraries, path.text, path.length);
+		add_text(reader, libraries, id.text, id.length);
+	}
+	free(path.text);
+	free(id.text);
+}
+
+static void
+read_libraries(struct reader *reader)
+{
+	struct json_token token;
+
+	reader->tables->libraries.n = reader->tables->libraries.n_bytes = 0;
+	if (!json_next(reader->json, &token) || token.type == JSON_NULL)
+		return;
+	if (token.type == JSON_STRING) {	/* Gecko's, long ago */
+		firefox_fail_unprocessed(reader->json, token.offset);
+		return;
+	}
+	if (token.type != JSON_ARRAY) {
+		json_fail(reader->json, token.offset,
+		          "expected an array of libraries");
+		return;
+	}
+	reader->tables->has_libraries = true;
+	while (json_next_element(reader->json, &token)) {
+		if (token.type == JSON_OBJECT)
+			read_library(reader);
+		else
+			json_fail(reader->json, token.offset,
+			          "expected a library, an object");
+	}
+}
+
+bool
+firefox_tables_read_key(struct firefox_tables *tables,
+                        struct json_reader *json, const struct json_token *key,
+                        struct error *error)
+{
+	struct reader reader = { tables, json, error };
+	const struct {
+		const char *name;
+		bool *is_there;
+	} names[] = {
+		{ "stackTable", &tables->has_stacks },
+		{ "frameTable", &tables->has_frames },
+		{ "funcTable", &tables->has_functions },
+		{ "resourceTable", &tables->has_resources },
+		{ "sources", &tables->has_sources },
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (json_is(key, names[i].name)) {
+			read_table(&reader, names[i].name, names[i].is_there);
+			return true;
+		}
+	if (json_is(key, "stringArray"))
+		read_strings(&reader);
+	else if (json_is(key, "libs"))
+		read_libraries(&reader);
+	else
+		return false;
+	return true;
+}

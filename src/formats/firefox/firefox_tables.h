@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* firefox_tables.h -- the tables of a profile of Firefox's.
+ *
+ * A table is an object of columns, arrays of one length.  Rows name rows of
+ * other tables by index: a stack its caller and its frame, a frame its
+ * function, a function its name.  Each thread has tables of its own, or (since
+ * version 56 strings, since version 60 all) the file has them in "shared".
+ * Sources: firefox-devtools/profiler, src/types/profile.ts and
+ * docs-developer/CHANGELOG-formats.md.
+ */
+#ifndef CPPROF_FORMATS_FIREFOX_FIREFOX_TABLES_H
+#define CPPROF_FORMATS_FIREFOX_FIREFOX_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/formats/json/json_reader.h"
+
+/* In a column: null, or -1. */
+#define NO_INDEX UINT32_MAX
+#define NO_ADDRESS UINT64_MAX
+
+struct index_column {
+	uint32_t *values;
+	size_t n, capacity;
+	uint64_t offset;		/* where it stands in the input */
+};
+
+struct address_column {
+	uint64_t *values;
+	size_t n, capacity;
+};
+
+/* Strings one behind the other: string i is bytes [ends[i - 1], ends[i]). */
+struct text_column {
+	char *bytes;
+	uint64_t *ends;
+	size_t n_bytes, n, bytes_capacity, ends_capacity;
+};
+
+/* A library: texts number 2i and 2i + 1 are its path and its code id. */
+struct firefox_tables {
+	bool has_stacks, has_frames, has_functions, has_resources, has_sources,
+	    has_strings, has_libraries;
+	struct index_column stack_frame, stack_prefix, stack_offset;
+	struct index_column frame_function, frame_line, frame_library;
+	struct address_column frame_address;
+	struct index_column function_name, function_resource, function_file,
+	    function_source, function_line;
+	struct index_column resource_library;
+	struct index_column source_file;
+	struct text_column strings, libraries;
+};
+
+void firefox_tables_free(struct firefox_tables *tables);
+
+/*
+ * Reads the value of a key if it is a table's; false: it is not, and the value
+ * is still to be read.  Failures set *error, the reader's; so does a table in
+ * the form that Firefox itself has before it is processed.
+ */
+bool firefox_tables_read_key(struct firefox_tables *tables,
+                             struct json_reader *json,
+                             const struct json_token *key,
+                             struct error *error);
+
+/* Fails because the table has a "schema": Gecko's own form. */
+void firefox_fail_unprocessed(struct json_reader *json, uint64_t offset);
+
+/* Reads a column of indices, as the value behind a key. */
+void index_column_read(struct index_column *column, struct json_reader *json,
+                       const char *what, struct error *error);
+
+/* What stands in a row, NO_INDEX behind the end of a column. */
+static inline uint32_t
+index_column_at(const struct index_column *column, size_t row)
+{
+	return row < column->n ? column->values[row] : NO_INDEX;
+}
+
+static inline const char *
+text_column_at(const struct text_column *column, size_t row, size_t *length)
+{
+	uint64_t begin = row > 0 ? column->ends[row - 1] : 0;
+
+	*length = (size_t)(column->ends[row] - begin);
+	return *length > 0 ? column->bytes + begin : "";
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* firefox_thread.c -- one thread of a profile of Firefox's, with its samples.
+ *
+ * Samples are columns: {"stack": [...], "weight": [...] or null, "weightType",
+ * "threadCPUDelta": [...], ...}.  Once the object ends, those of one stack are
+ * summed up, since few stacks have most samples.
+ */
+#include "src/formats/firefox/firefox_thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/id_table.h"
+#include "src/formats/json/json_number.h"
+
+/* Numbers from 0 on. */
+struct amounts {
+	uint64_t *values;
+	size_t n, capacity;
+	bool is_there;
+};
+
+struct reader {
+	struct firefox_thread *thread;
+	struct json_reader *json;
+	struct error *error;
+	struct index_column stacks;
+	struct amounts weights, deltas;
+};
+
+void
+firefox_thread_free(struct firefox_thread *thread)
+{
+	free(thread->name);
+	free(thread->process_name);
+	free(thread->pid);
+	free(thread->tid);
+	free(thread->charges);
+	firefox_tables_free(&thread->tables);
+}
+
+/* ---- columns ---- */
+
+/* null stands for 0. */
+static void
+read_amounts(struct reader *reader, struct amounts *amounts, int power,
+             const char *what)
+{
+	struct json_token token;
+
+	amounts->n = 0;
+	if (!json_open_array(reader->json, what))
+		return;
+	amounts->is_there = true;
+	while (json_next_element(reader->json, &token)) {
+		struct decimal decimal = { 0, 0 };
+		int64_t number;
+
+		if (token.type != JSON_NULL && !json_decimal(&token, &decimal))
+			json_fail(reader->json, token.offset, "expected %s",
+			          what);
+		else if (!decimal_scale(decimal, power, &number, NULL))
+			json_fail(reader->json, token.offset,
+			          "a number that passes 63 bits");
+		else if (number < 0)
+			json_fail(reader->json, token.offset, "a negative "
+			          "number: differences of profiles cannot be "
+			          "read");
+		else if (memory_grow(&amounts->values, &amounts->capacity,
+		                     amounts->n + 1, sizeof *amounts->values,
+		                     reader->error) == 0)
+			amounts->values[amounts->n++] = (uint64_t)number;
+	}
+}
+
+static void
+read_weight_type(struct reader *reader)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token))
+		return;
+	if (token.type == JSON_NULL || json_is(&token, "samples"))
+		reader->thread->weight = WEIGHT_SAMPLES;
+	else if (json_is(&token, "tracing-ms"))
+		reader->thread->weight = WEIGHT_TIME;
+	else if (json_is(&token, "bytes"))
+		reader->thread->weight = WEIGHT_BYTES;
+	else
+		json_fail(reader->json, token.offset, "expected a type of "
+		          "weights: samples, tracing-ms or bytes");
+}
+
+/* ---- sums by stack ---- */
+
+static int
+add_sample(struct reader *reader, struct id_table *stacks, size_t sample)
+{
+	struct firefox_thread *thread = reader->thread;
+	uint32_t stack = reader->stacks.values[sample];
+	uint32_t number = id_table_add(stacks, stack, reader->error);
+	struct firefox_charge *charge;
+	uint64_t weight = WEIGHT_ONE, cpu = 0;
+
+	if (number == NO_ID ||
+	    memory_grow(&thread->charges, &thread->charges_capacity,
+	                (size_t)number + 1, sizeof *thread->charges,
+	                reader->error) != 0)
+		return -1;
+	charge = &thread->charges[number];
+	if (number == thread->n_charges) {
+		*charge = (struct firefox_charge){ .stack = stack };
+		thread->n_charges++;
+	}
+	if (reader->weights.is_there)
+		weight = reader->weights.values[sample];
+	/* Before the first sample the thread was not looked at. */
+	if (reader->deltas.is_there && sample > 0)
+		cpu = reader->deltas.values[sample];
+	if (__builtin_add_overflow(charge->weight, weight, &charge->weight) ||
+	    __builtin_add_overflow(charge->cpu, cpu, &charge->cpu)) {
+		json_fail(reader->json, thread->offset,
+		          "the sum of a stack's samples passes 64 bits");
+		return -1;
+	}
+	charge->n_samples++;
+	return 0;
+}
+
+/* Where input was cut, samples are as many as the shortest column. */
+static size_t
+count_samples(struct reader *reader, bool is_whole)
+{
+	size_t n = reader->stacks.n;
+	const struct amounts *columns[] = { &reader->weights,
+		&reader->deltas };
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!columns[i]->is_there || columns[i]->n == n)
+			continue;
+		if (is_whole)
+			json_fail(reader->json, reader->thread->offset,
+			          "%zu samples have %zu %s", reader->stacks.n,
+			          columns[i]->n, i == 0 ? "weights" :
+			          "CPU deltas");
+		else if (columns[i]->n < n)
+			n = columns[i]->n;
+	}
+	return n;
+}
+
+static void
+sum_up(struct reader *reader, bool is_whole)
+{
+	struct id_table stacks = { 0 };
+	size_t n = count_samples(reader, is_whole);
+
+	for (size_t i = 0; i < n && !reader->error->is_set; i++)
+		if (add_sample(reader, &stacks, i) != 0)
+			break;
+	reader->thread->has_cpu = reader->deltas.is_there;
+	id_table_free(&stacks);
+}
+
+/* ---- the thread ---- */
+
+static void
+read_samples(struct reader *reader)
+{
+	struct json_token key;
+
+	if (!json_open_object(reader->json, "samples, an object"))
+		return;
+	reader->thread->offset = json_offset(reader->json);
+	while (json_next_key(reader->json, &key)) {
+		reader->thread->offset = key.offset;
+		if (json_is(&key, "schema"))
+			firefox_fail_unprocessed(reader->json, key.offset);
+		else if (json_is(&key, "stack"))
+			index_column_read(&reader->stacks, reader->json,
+			                  "an array of stacks' indices",
+			                  reader->error);
+		else if (json_is(&key, "weight"))
+			read_amounts(reader, &reader->weights, WEIGHT_POWER,
+			             "an array of weights");
+		else if (json_is(&key, "threadCPUDelta"))
+			read_amounts(reader, &reader->deltas, DELTA_POWER,
+			             "an array of CPU times");
+		else if (json_is(&key, "weightType"))
+			read_weight_type(reader);
+		else
+			json_skip_value(reader->json);
+	}
+	sum_up(reader, key.type == JSON_OBJECT_END);
+}
+
+/* A string or number as text. */
+static void
+read_text(struct reader *reader, char **text)
+{
+	struct json_token token;
+
+	if (!json_next(reader->json, &token))
+		return;
+	json_skip(reader->json, &token);
+	if (token.type != JSON_STRING && token.type != JSON_NUMBER)
+		return;
+	free(*text);
+	*text = memory_text(token.text, token.length, reader->error);
+}
+
+static void
+read_key(struct reader *reader, const struct json_token *key)
+{
+	struct firefox_thread *thread = reader->thread;
+
+	if (firefox_tables_read_key(&thread->tables, reader->json, key,
+	                            reader->error))
+		return;
+	if (json_is(key, "samples") && thread->n_charges == 0) {
+		read_samples(reader);
+	} else if (json_is(key, "name")) {
+		read_text(reader, &thread->name);
+	} else if (json_is(key, "processName")) {
+		read_text(reader, &thread->process_name);
+	} else if (json_is(key, "pid")) {
+		read_text(reader, &thread->pid);
+	} else if (json_is(key, "tid")) {
+		read_text(reader, &thread->tid);
+	} else {
+		thread->has_allocations |= json_is(key, "jsAllocations") ||
+		    json_is(key, "nativeAllocations");
+		json_skip_value(reader->json);
+	}
+}
+
+void
+firefox_thread_read(struct firefox_thread *thread, struct json_reader *json,
+                    struct error *error)
+{
+	struct reader reader = { .thread = thread, .json = json,
+		.error = error };
+	struct json_token key;
+
+	while (json_next_key(json, &key))
+		read_key(&reader, &key);
+	free(reader.stacks.values);
+	free(reader.weights.values);
+	free(reader.deltas.values);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* firefox_thread.h -- one thread of a profile of Firefox's, with its samples. */
+#ifndef CPPROF_FORMATS_FIREFOX_FIREFOX_THREAD_H
+#define CPPROF_FORMATS_FIREFOX_FIREFOX_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/formats/firefox/firefox_tables.h"
+#include "src/formats/json/json_reader.h"
+
+/* What weights are, "weightType". */
+enum firefox_weight { WEIGHT_SAMPLES, WEIGHT_TIME, WEIGHT_BYTES,
+                      N_FIREFOX_WEIGHTS };
+
+/* Weights are kept in millionths: of milliseconds these are nanoseconds. */
+enum { WEIGHT_POWER = 6, WEIGHT_ONE = 1000000 };
+/* CPU deltas in thousandths: of microseconds these are nanoseconds. */
+enum { DELTA_POWER = 3, DELTA_ONE = 1000 };
+
+/* What all samples of one stack amount to. */
+struct firefox_charge {
+	uint32_t stack;			/* a row, or NO_INDEX: it has none */
+	uint64_t weight, cpu, n_samples;
+};
+
+/* Start with zeroes. */
+struct firefox_thread {
+	char *name, *process_name;	/* NULL where unknown */
+	char *pid, *tid;		/* as they stand; NULL likewise */
+	struct firefox_tables tables;	/* of its own */
+	enum firefox_weight weight;
+	bool has_cpu;
+	bool has_allocations;		/* which are not read */
+	struct firefox_charge *charges;
+	size_t n_charges, charges_capacity;
+	uint64_t offset;		/* of its samples */
+};
+
+void firefox_thread_free(struct firefox_thread *thread);
+
+/* Reads a thread whose object is open; failures set *error, the reader's. */
+void firefox_thread_read(struct firefox_thread *thread,
+                         struct json_reader *json, struct error *error);
+
+#endif
