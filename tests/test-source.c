@@ -187,6 +187,78 @@ source_reads_utf16_as_utf8(void **state)
 		}
 }
 
+/* Packed, too, cut anywhere; and texts too short for a mark. */
+static void
+source_reads_utf16_inside_packed_data(void **state)
+{
+	size_t (*const packers[])(const char *, size_t, char *, size_t) = {
+		pack_gzip, pack_zstd,
+	};
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *wanted;
+	} cases[] = {
+		{ "\xff\xfe" "a\0;\0b\0 \0" "1\0\n\0", 14, "a;b 1\n" },
+		{ "\xfe\xff\0a\0;\0b\0 \0" "1\0\n", 14, "a;b 1\n" },
+		{ "\xff\xfe", 2, "" },
+		{ "x", 1, "x" },
+		{ "\xff", 1, "\xff" },
+		{ "", 0, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		size_t n = packers[i % 2](cases[i / 2].bytes, cases[i / 2].n,
+		                          packed, sizeof packed);
+
+		for (size_t cut = 4; cut <= n; cut++) {
+			struct error error = { 0 };
+			struct source *source = source_of_memory("in", packed,
+			    cut, &error);
+			size_t size;
+			const char *got = source_peek(source, SIZE_MAX, &size,
+			                              &error);
+
+			assert_non_null(got);
+			assert_true(size <= strlen(cases[i / 2].wanted));
+			assert_memory_equal(got, cases[i / 2].wanted, size);
+			assert_true(source_is_truncated(source) == (cut < n));
+			if (cut == n)
+				assert_int_equal(size,
+				    strlen(cases[i / 2].wanted));
+			source_close(source);
+		}
+	}
+}
+
+/* More of it than fits a piece, with a character of two units across. */
+static void
+source_reads_much_utf16_inside_gzip(void **state)
+{
+	enum { UNITS = 200000 };
+	char *bytes = malloc(2 + 2 * UNITS);
+	struct error error = { 0 };
+	struct source *source;
+	const char *got;
+	size_t size;
+
+	(void)state;
+	assert_non_null(bytes);
+	memcpy(bytes, "\xff\xfe", 2);
+	for (size_t i = 0; i < UNITS; i++)
+		memcpy(bytes + 2 + 2 * i, i == 0 ? "a\0" : i % 2 == 1 ?
+		       "\x3d\xd8" : "\0\xde", 2);
+	size = pack_gzip(bytes, 2 * UNITS, packed, sizeof packed);
+	source = source_of_memory("in", packed, size, &error);
+	got = source_peek(source, SIZE_MAX, &size, &error);
+	assert_int_equal(size, 1 + (UNITS / 2 - 1) * 4);
+	for (size_t i = 0; i < UNITS / 2 - 1; i++)
+		assert_memory_equal(got + 1 + 4 * i, "\xf0\x9f\x98\x80", 4);
+	source_close(source);
+	free(bytes);
+}
+
 static void
 source_ignores_zeros_behind_gzip(void **state)
 {
@@ -276,6 +348,8 @@ main(void)
 		cmocka_unit_test(source_gives_what_is_whole_of_cut_input),
 		cmocka_unit_test(source_names_damage_behind_what_is_whole),
 		cmocka_unit_test(source_reads_utf16_as_utf8),
+		cmocka_unit_test(source_reads_utf16_inside_packed_data),
+		cmocka_unit_test(source_reads_much_utf16_inside_gzip),
 		cmocka_unit_test(source_ignores_zeros_behind_gzip),
 		cmocka_unit_test(source_holds_the_whole_input_when_asked),
 		cmocka_unit_test(source_reads_pipes_in_pieces),

@@ -20,8 +20,17 @@ struct utf16 {
 	uint32_t high;		/* 0: none */
 };
 
+/* What is inside gzip or zstd; its first bytes tell. */
+enum inside { INSIDE_UNKNOWN, INSIDE_PLAIN, INSIDE_UTF16 };
+
+enum { MARK_SIZE = 2, UNITS_SIZE = 64 << 10 };
+
 struct unpacker {
 	enum packing packing;
+	enum inside inside;
+	char mark[MARK_SIZE];	/* its first bytes, while it is not known */
+	size_t n_mark;
+	char *units;		/* [UNITS_SIZE], of UTF-16 inside */
 	z_stream gzip;
 	ZSTD_DStream *zstd;
 	struct utf16 utf16;
@@ -101,13 +110,15 @@ unpacker_free(struct unpacker *unpacker)
 	if (unpacker->packing == PACKING_GZIP)
 		inflateEnd(&unpacker->gzip);
 	ZSTD_freeDStream(unpacker->zstd);
+	free(unpacker->units);
 	free(unpacker);
 }
 
 bool
 unpacker_is_inside(const struct unpacker *unpacker)
 {
-	return unpacker->is_inside;
+	return unpacker->is_inside || unpacker->utf16.has_byte ||
+	       unpacker->utf16.high != 0;
 }
 
 static struct unpacker_damage
@@ -238,20 +249,76 @@ take_utf16(struct unpacker *unpacker, const char **packed, size_t *n,
 		utf16->byte = byte;
 		utf16->has_byte = !utf16->has_byte;
 	}
-	unpacker->is_inside = utf16->has_byte || utf16->high != 0;
 	return (size_t)(at - to);
+}
+
+/* ---- UTF-16 inside gzip or zstd ---- */
+
+static size_t
+take_packed(struct unpacker *unpacker, const char **packed, size_t *n,
+            char *to, size_t room, struct unpacker_damage *damage)
+{
+	return unpacker->packing == PACKING_GZIP ?
+	       take_gzip(unpacker, packed, n, to, room, damage) :
+	       take_zstd(unpacker, packed, n, to, room, damage);
+}
+
+/*
+ * Of two bytes of UTF-16 three may become: so many are unpacked that all have
+ * room, and none wait for the next call.
+ */
+static size_t
+take_units(struct unpacker *unpacker, const char **packed, size_t *n,
+           char *to, size_t room, struct unpacker_damage *damage)
+{
+	size_t wanted = room / 2 < UNITS_SIZE ? room / 2 : UNITS_SIZE;
+	size_t n_units = take_packed(unpacker, packed, n, unpacker->units,
+	                             wanted, damage);
+	const char *units = unpacker->units;
+
+	return take_utf16(unpacker, &units, &n_units, to, room);
+}
+
+/* Unpacks the first bytes, and tells by them what all is. */
+static size_t
+take_mark(struct unpacker *unpacker, const char **packed, size_t *n, char *to,
+          size_t room, struct unpacker_damage *damage)
+{
+	char *mark = unpacker->mark;
+	size_t n_mark;
+
+	unpacker->n_mark += take_packed(unpacker, packed, n,
+	                                mark + unpacker->n_mark,
+	                                MARK_SIZE - unpacker->n_mark, damage);
+	n_mark = unpacker->n_mark;
+	if (n_mark < MARK_SIZE && unpacker->is_inside && damage->what == NULL)
+		return 0;
+	unpacker->inside = INSIDE_PLAIN;
+	if (is_utf16((const unsigned char *)mark, n_mark))
+		unpacker->units = malloc(UNITS_SIZE);
+	if (unpacker->units == NULL) {
+		memcpy(to, mark, n_mark);
+		return n_mark;
+	}
+	unpacker->inside = INSIDE_UTF16;
+	unpacker->utf16.is_little = mark[0] == '\xff';
+	if (damage->what != NULL || (*n == 0 && !unpacker->is_inside))
+		return 0;
+	return take_units(unpacker, packed, n, to, room, damage);
 }
 
 size_t
 unpacker_take(struct unpacker *unpacker, const char **packed, size_t *n,
               char *to, size_t room, struct unpacker_damage *damage)
 {
-	switch (unpacker->packing) {
-	case PACKING_GZIP:
-		return take_gzip(unpacker, packed, n, to, room, damage);
-	case PACKING_ZSTD:
-		return take_zstd(unpacker, packed, n, to, room, damage);
-	default:
+	if (unpacker->packing == PACKING_UTF16)
 		return take_utf16(unpacker, packed, n, to, room);
+	switch (unpacker->inside) {
+	case INSIDE_UNKNOWN:
+		return take_mark(unpacker, packed, n, to, room, damage);
+	case INSIDE_UTF16:
+		return take_units(unpacker, packed, n, to, room, damage);
+	default:
+		return take_packed(unpacker, packed, n, to, room, damage);
 	}
 }

@@ -2,7 +2,8 @@
 /* unpacker.h -- gzip, zstd and UTF-16, a piece at a time.
  *
  * Several members or frames behind each other are one, as their tools have it.
- * UTF-16, told by its byte-order mark, is what PowerShell's `>` makes of text.
+ * UTF-16, told by its byte-order mark, is what PowerShell's `>` makes of text; it
+ * may be inside the others.
  */
 #ifndef CPPROF_FORMATS_UNPACKER_H
 #define CPPROF_FORMATS_UNPACKER_H
@@ -34,7 +35,8 @@ struct unpacker_damage {
 
 /*
  * Unpacks some of the *n bytes at *packed, of which both then tell the rest, to
- * to[room]; how much came.  Sets *damage where there is some.
+ * to[room], of at least 64 bytes; how much came, perhaps nothing though there is
+ * more.  Sets *damage where there is some.
  */
 size_t unpacker_take(struct unpacker *unpacker, const char **packed,
                      size_t *n, char *to, size_t room,
