@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* copying.c -- memcpy, memcmp and strlen of our own, seen by nobody else.
+/* copying.c -- memcpy, memcmp, strlen and strcmp of our own, seen by nobody else.
  *
  * Where the program has a thread sanitizer, its functions stand before the C
  * library's, and would take what a sample writes for races of the program's.
+ * And a page of the C library's costs a short process more than these loops.
  * (Compiled so that these loops do not become calls of themselves.)
  */
 #include <stddef.h>
@@ -46,4 +47,12 @@ strlen(const char *text)
 	while (*end != '\0')
 		end++;
 	return (size_t)(end - text);
+}
+
+OURS int
+strcmp(const char *left, const char *right)
+{
+	while (*left != '\0' && *left == *right)
+		left++, right++;
+	return (int)(unsigned char)*left - (int)(unsigned char)*right;
 }

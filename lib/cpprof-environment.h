@@ -9,6 +9,8 @@
 #ifndef CPPROF_ENVIRONMENT_H
 #define CPPROF_ENVIRONMENT_H
 
+#define CPPROF_ENVIRONMENT_PREFIX "CPPROF_"	/* of all of them */
+
 /*
  * Absolute path of the existing directory to write into.  Without it the
  * library does nothing at all.

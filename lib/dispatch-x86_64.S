@@ -6,9 +6,9 @@
  * interrupted and restarted, make a thread or never return.  The stub of a
  * site is dispatch_stubs + 8 i if dispatch_sites[i] is the site.
  *
- * For unwinders a stub is a signal frame that was entered at its site; the
- * address of dispatch_sites stands in the unwind table, which the loader
- * fills in.
+ * For unwinders a stub is a signal frame that was entered at its site, which
+ * the unwind table finds by the distance of dispatch_sites from the stubs: the
+ * loader has nothing to fill in, and need not bring the page.
  */
 #include "lib/dispatch-sites.h"
 
@@ -58,13 +58,18 @@ dispatch_stubs:
 	.uleb128 .Lexpression_end - .Lexpression
 .Lexpression:
 	.byte	0x80, 0			/* breg16 0 */
-	.byte	0x03			/* addr */
-	.quad	dispatch_stubs
-	.byte	0x1c			/* minus */
-	.byte	0x09, 0xf8		/* const1s -8 */
+	.byte	0x09, 0xf8		/* const1s -8: the stub's start */
 	.byte	0x1a			/* and */
-	.byte	0x03			/* addr */
-	.quad	dispatch_sites
+	.byte	0x0d			/* const4s */
+.Lto_stubs:
+	.long	dispatch_stubs - .
+	.byte	0x1c			/* minus */
+	.byte	0x0d			/* const4s */
+.Lto_sites:
+	.long	dispatch_sites - .
+	.byte	0x22			/* plus */
+	.byte	0x08			/* const1u */
+	.byte	.Lto_sites - .Lto_stubs
 	.byte	0x22			/* plus */
 .Lexpression_end:
 	.balign	8

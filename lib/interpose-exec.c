@@ -47,7 +47,7 @@ struct aside {
  * the reason.  To look at it is no work of the program's.
  */
 static enum cpprof_shared_reason
-judge(const char *path, char *const variables[])
+judge(const char *path, char *const variables[], bool is_own)
 {
 	struct thread *thread = thread_self;
 	enum cpprof_shared_reason reason;
@@ -57,7 +57,7 @@ judge(const char *path, char *const variables[])
 	if (!shared_is_there() || !sampler_is_on())
 		return CPPROF_SHARED_N_REASONS;
 	is_guarded = thread != NULL && thread->held_off == 0 &&
-	    !thread->is_sampling && start_is_own_process() &&
+	    !thread->is_sampling && is_own &&
 	    sample_guard_begin(thread, &guard);
 	reason = outsider_judge(path, variables);
 	if (is_guarded)
@@ -69,20 +69,23 @@ judge(const char *path, char *const variables[])
 
 /*
  * Nothing of ours may be pending when our signals are blocked: it would reach
- * the next program.  (May change errno: a call that fails sets it.)
+ * the next program.  (errno is a page, and a call that fails sets it; but in a
+ * child of vfork it is its parent's.)
  */
 static struct aside
 set_aside(const char *path, char *const variables[])
 {
-	struct aside aside = { .thread = thread_self };
+	struct aside aside = { NULL };
 	const unsigned char dispatch = dispatch_pause();
+	const bool is_own = start_check_process() && start_is_own_process();
+	const int saved = is_own ? 0 : errno;
 
-	if (!start_check_process() || !start_is_own_process())
-		aside.thread = NULL;
 	start_leave(true);
+	if (is_own)
+		aside.thread = thread_self;
 	if (aside.thread != NULL)
 		start_execute();
-	aside.reason = judge(path, variables);
+	aside.reason = judge(path, variables, is_own);
 	/* Both may have set events going again. */
 	if (aside.thread != NULL) {
 		perf_pause(aside.thread);
@@ -92,6 +95,8 @@ set_aside(const char *path, char *const variables[])
 	if (sampler_is_on())
 		signals_bequeath();
 	dispatch_resume(dispatch);
+	if (!is_own)
+		errno = saved;
 	return aside;
 }
 
@@ -244,7 +249,8 @@ static enum cpprof_shared_reason
 judge_quietly(const char *path, char *const variables[])
 {
 	const int saved = errno;
-	const enum cpprof_shared_reason reason = judge(path, variables);
+	const enum cpprof_shared_reason reason = judge(path, variables,
+	    start_check_process() && start_is_own_process());
 
 	errno = saved;
 	return reason;

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 # libcpprof: linked eagerly, because binding a symbol in a signal handler could
 # wait for the loader's lock, and so could finding a thread-local variable in
-# any other model; begun before all other libraries (see lib/start.c); nothing
-# visible but what lib/interpose*.c export.
+# any other model; begun before all other libraries (see lib/start.c); without
+# the compiler's start files, whose _fini is a page at the far end that every
+# process would touch, and which end nothing of ours; in three mappings instead
+# of five, which every process makes and every fork copies (noseparate-code: our
+# constants lie beside the code); nothing visible but what lib/interpose*.c
+# export.
 EXTRA_DIST += lib/COPYING
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
@@ -15,68 +19,56 @@ include_HEADERS += lib/cpprof.h
 pkgconfig_DATA += lib/libcpprof.pc
 endif
 
-# In this order they lie in memory.  First comes what runs in every process: the
-# kernel brings pages of code by sixteen, and most processes are short.
+# In this order they lie in memory.  First comes what runs in every process, and
+# in a forked child before it executes a program: the kernel brings pages of code
+# by sixteen, and most processes are short.
 libcpprof_la_SOURCES = \
-	lib/start.c lib/start.h lib/process.c lib/process.h lib/shared.c \
-	lib/shared.h lib/resource.c lib/resource.h lib/own-resource.c \
-	lib/own-resource.h lib/sampler.c lib/sampler.h lib/source-timer.c \
-	lib/source-timer.h lib/threads.c lib/threads.h lib/alternate.c \
-	lib/alternate.h lib/signals.c lib/signals.h lib/sigsys.c \
-	lib/sigsys.h lib/lookup.c lib/lookup.h lib/wrapped.c \
-	lib/wrapped.h lib/real.c lib/real.h lib/meter.c lib/meter.h \
-	lib/own-work.c lib/own-work.h lib/modules.c lib/modules.h \
-	lib/datafile.c lib/datafile.h lib/disk.c lib/disk.h lib/control.c \
-	lib/control.h lib/phase.c lib/phase.h lib/waits.c lib/waits.h \
-	lib/tick-mode.c lib/tick-mode.h lib/perf-clock.c lib/perf-clock.h \
-	lib/source-perf.c lib/source-perf.h lib/exceptions.c \
-	lib/exceptions.h lib/brief.c lib/brief.h lib/wiped.c lib/wiped.h \
-	lib/interpose.c \
-	lib/action.c lib/action.h \
-	lib/arch.h lib/arch-x86_64.c lib/arch-x86_64.h \
-	lib/big.h lib/bytes.c lib/bytes.h \
-	lib/calls-x86_64.S \
-	lib/cfi.c lib/cfi-step.c lib/cfi-table.c lib/cfi.h \
-	lib/confine.c lib/confine.h lib/copying.c \
-	lib/cpprof.h \
-	lib/dispatch.c lib/dispatch.h lib/dispatch-sites.h \
-	lib/dispatch-x86_64.S \
-	lib/files.h \
-	lib/exported.h \
-	lib/fpu-x86_64.c lib/fpu.h \
-	lib/frames.c lib/frames.h \
-	lib/input.h lib/insert.c lib/insert.h \
-	lib/interpose-rights.c \
-	lib/interpose-blocking.c lib/interpose-blocking.def \
-	lib/interpose-calls.c \
-	lib/interpose-io.c lib/interpose-io.def lib/io.h \
-	lib/interpose-kernel.c lib/interpose-kernel.def \
-	lib/interpose-memory.c \
-	lib/interpose-stdio.c lib/interpose-stdio.def \
-	lib/interpose-exec.c lib/interpose-signals.c lib/interpose-sigwait.c \
-	lib/look-ahead.c lib/look-ahead.h \
-	lib/offer.c lib/offer.h \
-	lib/output.c lib/output.h lib/outsider.c lib/outsider.h \
-	lib/perf-event.c lib/perf-event.h \
-	lib/progress.c lib/progress.h \
-	lib/readable.c lib/readable.h \
-	lib/resources.def \
-	lib/restorer-x86_64.S lib/rules.c lib/rules.h \
-	lib/sample.c lib/sample.h \
-	lib/source.h \
+	lib/copying.c lib/process.c lib/process.h lib/shared.c lib/shared.h \
+	lib/start.c lib/start.h lib/lookup.c lib/lookup.h \
+	lib/own-resource.c lib/own-resource.h lib/resource.c lib/resource.h \
+	lib/source-timer.c lib/source-timer.h lib/sampler.c lib/sampler.h \
+	lib/threads.c lib/threads.h lib/signals.c lib/signals.h lib/meter.c \
+	lib/meter.h lib/tick-mode.c lib/tick-mode.h lib/own-work.c \
+	lib/own-work.h lib/source-perf.c lib/source-perf.h \
+	lib/source-usage.c lib/source-usage.h lib/perf-clock.c \
+	lib/perf-clock.h lib/wrapped.c lib/wrapped.h lib/real.c lib/real.h \
+	lib/modules.c lib/modules.h lib/datafile.c lib/datafile.h \
+	lib/disk.c lib/disk.h lib/brief.c lib/brief.h lib/wiped.c \
+	lib/wiped.h lib/readable.c lib/readable.h lib/trampoline.c \
+	lib/trampoline.h lib/action.c lib/action.h lib/alternate.c \
+	lib/alternate.h lib/sigsys.c lib/sigsys.h lib/control.c \
+	lib/control.h lib/dispatch.c lib/dispatch.h lib/exceptions.c \
+	lib/exceptions.h lib/phase.c lib/phase.h lib/waits.c lib/waits.h \
+	lib/interpose-exec.c lib/outsider.c lib/outsider.h lib/sample.c \
+	lib/sample.h \
 	\
-	lib/source-usage.c lib/source-usage.h \
-	lib/traits.c lib/traits.h \
-	lib/trampoline.c lib/trampoline.h lib/trampoline-table.h \
-	lib/trampoline-personality.c lib/trampoline-x86_64.S \
-	lib/tree.c lib/tree.h \
-	lib/unwind.c lib/unwind.h
+	lib/arch-x86_64.c lib/arch-x86_64.h lib/arch.h lib/big.h \
+	lib/bytes.c lib/bytes.h lib/calls-x86_64.S lib/cfi-step.c \
+	lib/cfi-table.c lib/cfi.c lib/cfi.h lib/confine.c lib/confine.h \
+	lib/cpprof.h lib/dispatch-sites.h lib/dispatch-x86_64.S \
+	lib/exported.h lib/files.h lib/fpu-x86_64.c lib/fpu.h lib/frames.c \
+	lib/frames.h lib/input.h lib/insert.c lib/insert.h \
+	lib/interpose-blocking.c lib/interpose-blocking.def \
+	lib/interpose-calls.c lib/interpose-io.c lib/interpose-io.def \
+	lib/interpose-kernel.c lib/interpose-kernel.def \
+	lib/interpose-memory.c lib/interpose-rights.c \
+	lib/interpose-signals.c lib/interpose-sigwait.c \
+	lib/interpose-stdio.c lib/interpose-stdio.def lib/interpose.c \
+	lib/io.h lib/look-ahead.c lib/look-ahead.h lib/offer.c lib/offer.h \
+	lib/output.c lib/output.h lib/perf-event.c lib/perf-event.h \
+	lib/progress.c lib/progress.h lib/resources.def \
+	lib/restorer-x86_64.S lib/rules.c lib/rules.h \
+	lib/source.h lib/traits.c lib/traits.h \
+	lib/trampoline-personality.c lib/trampoline-table.h \
+	lib/trampoline-x86_64.S lib/tree.c lib/tree.h lib/unwind.c \
+	lib/unwind.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-fno-tree-loop-distribute-patterns \
 	-ftls-model=initial-exec
 libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,defs -Wl,-z,now \
-	-Wl,-z,nodelete -Wl,-z,initfirst -Wl,--sort-section=name
+	-Wl,-z,nodelete -Wl,-z,initfirst -Wl,--sort-section=name \
+	-Wl,-z,noseparate-code -XCClinker -nostartfiles
 
 # Tests, on code of the kind that most programs are made of.
 EXTRA_DIST += tests/compat.sh tests/kills.py tests/suites.sh \

@@ -402,9 +402,3 @@ modules_unloaded(void)
 	atomic_fetch_add(&epoch, 1);
 	datafile_unlock();
 }
-
-void
-modules_forget(struct module_cache *cache)
-{
-	cache->epoch = UINT64_MAX;
-}

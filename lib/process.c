@@ -25,6 +25,7 @@
 #include "lib/wiped.h"
 
 #define MAX_ARGUMENTS_SIZE 32768	/* a longer command line is cut */
+#define MAX_VARIABLES 32
 
 struct process process;
 struct process_own process_own WIPED;
@@ -147,18 +148,45 @@ process_give_up(enum cpprof_shared_reason reason, int error)
 	process_own.is_given_up = true;
 }
 
+static bool
+begins(const char *text, const char *start)
+{
+	while (*start != '\0' && *text == *start)
+		text++, start++;
+	return *start == '\0';
+}
+
 const char *
 process_variable(char **environment, const char *name)
 {
-	for (; *environment != NULL; environment++) {
-		const char *at = *environment, *of_name = name;
+	const size_t size = strlen(name);
 
-		while (*of_name != '\0' && *at == *of_name)
-			at++, of_name++;
-		if (*of_name == '\0' && *at == '=')
-			return at + 1;
-	}
+	for (; *environment != NULL; environment++)
+		if (begins(*environment, name) && (*environment)[size] == '=')
+			return *environment + size + 1;
 	return NULL;
+}
+
+/*
+ * The variables that say anything to us, so that a long environment is gone
+ * through once; if they are too many, all.
+ */
+static char **
+pick_variables(char **environment, char *picked[MAX_VARIABLES])
+{
+	size_t n = 0;
+	char **at;
+
+	for (at = environment; *at != NULL; at++) {
+		if (!begins(*at, CPPROF_ENVIRONMENT_PREFIX) &&
+		    !begins(*at, "LD_PRELOAD="))
+			continue;
+		if (n == MAX_VARIABLES - 1)
+			return environment;
+		picked[n++] = *at;
+	}
+	picked[n] = NULL;
+	return picked;
 }
 
 /*
@@ -338,7 +366,6 @@ read_facts(char **words, const char *output)
 	char *directory;
 
 	process.output = memcpy(texts, output, size);
-	process.user = (uint32_t)getauxval(AT_EUID);
 	process.arguments = texts + size;
 	read_arguments(words);
 	directory = process.arguments + process.arguments_size;
@@ -364,8 +391,12 @@ process_init(char **environment, char **words, const char *output,
     const char **problem)
 {
 	const bool is_from_environment = output == NULL;
+	char *picked[MAX_VARIABLES];
 
 	*problem = NULL;
+	environment = pick_variables(environment, picked);
+	/* Written before it is read, its page comes only once. */
+	process.user = (uint32_t)getauxval(AT_EUID);
 	if (output == NULL)
 		output = process_variable(environment,
 		    CPPROF_ENVIRONMENT_OUTPUT);

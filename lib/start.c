@@ -58,7 +58,6 @@ extern int __cxa_at_quick_exit(void (*)(void *), void *);
 /* What pthread_atfork calls, which each program has a copy of. */
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
     void *);
-extern void *__dso_handle;
 
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* that is looked through */
 #define LOADING "loading"	/* what comes before our constructor */
@@ -350,8 +349,9 @@ watch_forks(void)
 	if (!wiped_begin())
 		return false;
 	start_same_process = 1;
+	/* Any address but a module's handle: it is never unloaded. */
 	return __register_atfork(before_fork, after_fork, after_fork_in_child,
-	    &__dso_handle) == 0;
+	    &end_key) == 0;
 }
 
 static bool
@@ -370,8 +370,8 @@ start_leave(bool is_leaving)
 {
 	bool refuses_cuts;
 
-	if (!sampler_is_on() || !start_is_own_process() ||
-	    control_is_stopped())
+	if (!datafile_exists() || !sampler_is_on() ||
+	    !start_is_own_process() || control_is_stopped())
 		return;
 	refuses_cuts = signals_admit_cuts();
 	datafile_note_leaving(is_leaving);
@@ -379,17 +379,22 @@ start_leave(bool is_leaving)
 }
 
 /*
- * What the process has used is told; what of it no sample stands for is left to
- * the next of its kind.
+ * What the process has used, and no sample stands for, is left to the next of
+ * its kind.  Once: programs look for one to execute along PATH, by failures.
  */
+static void
+give_rest(struct thread *self)
+{
+	if (self == NULL || self->tid != process_own.pid)
+		return;
+	shared_give_time(CPPROF_SHARED_CPU, &self->uncounted_ns);
+	shared_give_time(CPPROF_SHARED_REAL, &self->unfound_ns);
+}
+
 static void
 hand_over(struct thread *self)
 {
-	/* Once: programs look for one to execute along PATH, by failures. */
-	if (self != NULL && self->tid == process_own.pid) {
-		shared_give_time(CPPROF_SHARED_CPU, &self->uncounted_ns);
-		shared_give_time(CPPROF_SHARED_REAL, &self->unfound_ns);
-	}
+	give_rest(self);
 	if (!process_own.is_given_up)
 		shared_tell_cpu_time(0);
 }
@@ -420,7 +425,6 @@ void
 start_end(void)
 {
 	struct thread *self = thread_self;
-	int saved = errno;
 
 	if (!sampler_is_on() || !start_is_own_process())
 		return;
@@ -432,7 +436,6 @@ start_end(void)
 		datafile_unlock();
 	}
 	hand_over(self);
-	errno = saved;
 }
 
 void
@@ -442,7 +445,7 @@ start_execute(void)
 
 	if (self != NULL && self->held_off == 0 && !self->is_sampling)
 		resources_take_rest(self);
-	hand_over(self);
+	give_rest(self);
 	shared_note_exec();
 }
 
@@ -480,7 +483,7 @@ count_time_before(void)
 	if (place == 0 || thread_self == NULL)
 		return;
 	interval = resources.columns[place - 1].interval * 1000;
-	hits = (ns + meter_random(process_now() +
+	hits = (ns + meter_random(process_own.start_ns +
 	    ((uint64_t)process_own.pid << 40)) % interval) / interval;
 	if (hits > 0 && !add_brief(place - 1, hits, ns))
 		sample_count_apart(thread_self, place - 1, hits, LOADING);

@@ -47,7 +47,7 @@ void start_leave(bool is_leaving);
 /*
  * What the process has used is counted: it ends without exit handlers, or is
  * about to execute another program.  Of its own process (see above) it is; the
- * first async-signal-safe.
+ * first async-signal-safe.  May change errno.
  */
 void start_end(void);
 void start_execute(void);

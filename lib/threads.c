@@ -161,7 +161,8 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 	thread->is_sampling = false;
 	start_afresh(thread);
 	trampoline_forget(&thread->unwinder);
-	unwind_remember(&thread->unwinder, 0);
+	if (thread->unwinder.stack.n > 0)
+		unwind_remember(&thread->unwinder, 0);
 	readable_init(&thread->unwinder.readable, (uintptr_t)stack,
 	    (uintptr_t)stack_end);
 	trampoline_attach(&thread->unwinder);

@@ -487,8 +487,43 @@ def a_program_of_another_user_is_told():
 TESTS = [value for name, value in list(globals().items())
          if callable(value) and getattr(value, '__module__', '') ==
          '__main__' and name.islower() and name not in
-         ('agree', 'briefs', 'info', 'missing', 'root_only', 'main',
-          'script')]
+         ('agree', 'briefs', 'faults_more', 'info', 'missing', 'root_only',
+          'main', 'script')]
+
+
+# Page faults of a child: each costs it a microsecond or two.
+FAULTS = '''
+import os, resource, sys
+def run(n):
+    for _ in range(n):
+        pid = os.fork()
+        if pid == 0 and len(sys.argv) > 1:
+            os.execv(sys.argv[1], sys.argv[1:])
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+before = run(10)
+print((run(200) - before) / 200)
+'''
+
+
+def faults_more(*program):
+    """Page faults that recording adds to a child, beside those that another
+    library costs each program."""
+    command = [sys.executable, '-c', FAULTS, *program]
+    plain = float(subprocess.run(command, capture_output=True, text=True,
+                                 check=True).stdout)
+    with Recording(*command) as run:
+        assert run.status == 0, run.said
+        return float(run.out) - plain
+
+
+def a_child_touches_few_pages_of_ours():
+    more = faults_more()
+    assert more <= 12, more
+    more = faults_more('/bin/true')
+    assert more <= 31, more
 
 
 def main():
