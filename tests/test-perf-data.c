@@ -1530,6 +1530,85 @@ perf_data_cut_at_every_byte_keeps_what_is_whole(void **state)
 /* ---- a file ---- */
 
 static void
+put_extent(struct buffer *buffer, uint64_t offset, uint64_t size)
+{
+	buffer_number(buffer, offset, 8);
+	buffer_number(buffer, size, 8);
+}
+
+/*
+ * As `perf inject` writes one from a pipe since Linux 6.12: records, features,
+ * ids, events.  Where these begin.
+ */
+static size_t
+make_file_with_events_behind(struct buffer *buffer)
+{
+	const uint64_t attr_size = 64 + 16, table = 16;
+	struct buffer records = { .n = 0 };
+	size_t features, ids, attrs;
+
+	put_map(&records, 7, 0x400000, 0x1000, "/gone/a", 1);
+	put_sample(&records, 5, 7, CHAIN(0x400010), 2);
+	features = 104 + records.n;
+	ids = features + table + 12;
+	attrs = ids + 8;
+	buffer->n = 0;
+	buffer_add(buffer, "PERFILE2", 8);
+	buffer_number(buffer, 104, 8);
+	buffer_number(buffer, attr_size, 8);
+	put_extent(buffer, attrs, attr_size);
+	put_extent(buffer, 104, records.n);
+	put_extent(buffer, 0, 0);
+	buffer_number(buffer, 1 << PERF_FEATURE_HOSTNAME, 8);
+	for (int i = 0; i < 3; i++)
+		buffer_number(buffer, 0, 8);
+	buffer_add(buffer, records.bytes, records.n);
+	put_extent(buffer, features + table, 12);
+	buffer_number(buffer, 8, 4);
+	buffer_add(buffer, "machine", 8);
+	buffer_number(buffer, 5, 8);		/* the id */
+	buffer_number(buffer, 1, 4);
+	buffer_number(buffer, 64, 4);
+	for (int i = 0; i < 2; i++)
+		buffer_number(buffer, 0, 8);
+	buffer_number(buffer, TYPE, 8);
+	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, PERF_ATTR_SAMPLE_ID_ALL, 8);
+	for (int i = 0; i < 2; i++)
+		buffer_number(buffer, 0, 8);
+	put_extent(buffer, ids, 8);
+	return attrs;
+}
+
+static void
+perf_data_events_may_stand_behind_the_records(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+	size_t attrs = make_file_with_events_behind(&buffer);
+
+	(void)state;
+	profile = read_buffer(&buffer);
+	assert_string_equal(profile->resources[0].name, "cpu-clock");
+	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 10);
+	assert_string_equal(profile->processes[0].host, "machine");
+	profile_free(profile);
+	for (size_t n = 104; n < buffer.n; n++) {
+		struct buffer cut = buffer;
+
+		cut.n = n;
+		expect_error(&cut, "ends before its events, which stand at");
+	}
+	buffer.bytes[24]--;		/* the events begin in the ids */
+	expect_error(&buffer, "expected the ids of an event");
+	memcpy(buffer.bytes + 24, &(uint64_t){ 200 }, 8);
+	expect_error(&buffer, "in: 0x8: expected the header");
+	memcpy(buffer.bytes + 24, &(uint64_t){ attrs + ((uint64_t)8 << 30) },
+	       8);
+	expect_error(&buffer, "its events behind more than 4 GiB");
+}
+
+static void
 perf_data_file_cut_at_every_byte_keeps_what_is_whole(void **state)
 {
 	const char *source = getenv("srcdir");
@@ -1616,6 +1695,7 @@ main(void)
 		cmocka_unit_test(perf_data_names_the_kinds_that_are_not_read),
 		cmocka_unit_test(
 		    perf_data_cut_at_every_byte_keeps_what_is_whole),
+		cmocka_unit_test(perf_data_events_may_stand_behind_the_records),
 		cmocka_unit_test(
 		    perf_data_file_cut_at_every_byte_keeps_what_is_whole),
 	};

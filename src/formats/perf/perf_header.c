@@ -14,7 +14,10 @@ enum {
 	FRONT_MAX = 64 << 20,		/* events and their ids */
 };
 
-/* Ids of an event, among the front's bytes. */
+/* A file that has its events at the end is held in memory up to there. */
+#define WHOLE_MAX ((uint64_t)4 << 30)
+
+/* Ids of an event, among the bytes up to the events' end. */
 static int
 read_ids(struct perf_input *input, const struct bytes *front,
          const struct perf_extent *ids, uint32_t event, struct error *error)
@@ -64,18 +67,31 @@ read_attrs(struct perf_input *input, const struct bytes *front,
 	return 0;
 }
 
-/* Whether the events lie where they can be read, in front of the records. */
+/* Whether a part of the file does not reach beyond 2^64. */
 static bool
-is_sound(const struct perf_extent *attrs, uint64_t attr_size,
-         const struct perf_extent *data)
+is_part(const struct perf_extent *part)
 {
-	return attr_size >= PERF_ATTR_SIZE_MIN + PERF_EXTENT_SIZE &&
-	    attr_size <= PERF_ATTR_SIZE_MAX &&
-	    data->offset >= FILE_HEADER_SIZE && data->offset <= FRONT_MAX &&
-	    attrs->offset >= FILE_HEADER_SIZE &&
-	    attrs->offset <= data->offset &&
-	    attrs->size <= data->offset - attrs->offset &&
-	    data->size <= UINT64_MAX - data->offset;
+	return part->size <= UINT64_MAX - part->offset;
+}
+
+/*
+ * How far one has to look to see the events: to the first record, or where perf
+ * inject wrote them behind the records, to their end.  0: they cannot be read.
+ */
+static uint64_t
+end_of_events(const struct perf_extent *attrs, uint64_t attr_size,
+              const struct perf_extent *data)
+{
+	if (attr_size < PERF_ATTR_SIZE_MIN + PERF_EXTENT_SIZE ||
+	    attr_size > PERF_ATTR_SIZE_MAX || !is_part(attrs) ||
+	    !is_part(data) || data->offset < FILE_HEADER_SIZE ||
+	    data->offset > FRONT_MAX || attrs->offset < FILE_HEADER_SIZE)
+		return 0;
+	if (attrs->offset + attrs->size <= data->offset)
+		return data->offset;
+	return data->size > 0 && attrs->size <= FRONT_MAX &&
+	    attrs->offset >= data->offset + data->size ?
+	    attrs->offset + attrs->size : 0;
 }
 
 static int
@@ -86,28 +102,34 @@ read_file_header(struct perf_input *input, struct bytes *header,
 	uint64_t attr_size = bytes_number(header, 8);
 	const unsigned char *features, *bytes;
 	struct bytes front;
+	uint64_t end;
 	size_t size;
 
 	attrs = perf_take_extent(header);
 	data = perf_take_extent(header);
 	perf_take_extent(header);
 	features = bytes_take(header, sizeof input->features);
-	if (!is_sound(&attrs, attr_size, &data))
+	end = end_of_events(&attrs, attr_size, &data);
+	if (end == 0)
 		return perf_input_fail(input, MAGIC_SIZE, "expected the "
-		    "header of a perf.data file with its events in front",
-		    error);
+		    "header of a perf.data file", error);
+	if (end > WHOLE_MAX)
+		return perf_input_fail(input, MAGIC_SIZE, "the file has its "
+		    "events behind more than 4 GiB; have `perf inject` read "
+		    "and write a file, not a pipe", error);
 	memcpy(input->features, features, sizeof input->features);
 	if (perf_input_has_feature(input, PERF_FEATURE_DIRECTORY))
 		return perf_input_fail(input, 0, "one file of a directory "
 		    "that `perf record --threads` wrote, which cannot be read",
 		    error);
-	bytes = perf_input_peek(input, (size_t)data.offset, &size, error);
+	bytes = perf_input_peek(input, (size_t)end, &size, error);
 	if (bytes == NULL)
 		return -1;
-	if (size < data.offset)
-		return perf_input_fail(input, size,
-		                       "ends before its first record", error);
-	front = bytes_of(bytes, (size_t)data.offset);
+	if (size < end)
+		return perf_input_fail(input, size, end == data.offset ?
+		    "ends before its first record" :
+		    "ends before its events, which stand at the end", error);
+	front = bytes_of(bytes, (size_t)end);
 	if (read_attrs(input, &front, &attrs, attr_size, error) != 0)
 		return -1;
 	/* perf that was killed could not write how much there is. */
