@@ -303,13 +303,17 @@ perf_data_events_are_resources_and_idle_ones_are_not(void **state)
 	begin_pipe(&buffer);
 	put_event(&buffer, 9, 6);		/* dummy */
 	put_event(&buffer, 2, 4);
+	put_event(&buffer, 2, 3);		/* once more */
+	put_sample(&buffer, 3, 7, CHAIN(0x10), 4);
 	put_sample(&buffer, 4, 7, CHAIN(0x10), 1);
 	put_sample(&buffer, 4, 7, CHAIN(0x10), 2);
 	put_sample(&buffer, 5, 7, CHAIN(0x10), 3);
 	profile = read_buffer(&buffer);
-	assert_int_equal(profile->n_resources, 2);
+	assert_int_equal(profile->n_resources, 3);
 	assert_string_equal(profile->resources[0].name, "cpu-clock");
 	assert_string_equal(profile->resources[1].name, "page-faults");
+	assert_string_equal(profile->resources[2].name, "page-faults-4");
+	assert_string_equal(profile->resources[2].gtick, "fault");
 	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
 	assert_int_equal(hits_of(profile, 1, "[unknown]"), 20);
 	assert_int_equal(sample_tree_samples(profile->tree, 1, 0), 2);

@@ -105,8 +105,7 @@ enter_event(struct perf_samples *samples, uint32_t event, struct error *error)
 		return -1;
 	if (samples->feed == NULL)
 		return -1;
-	samples->resources[event] = samples->n_resources;
-	samples->n_resources++;
+	samples->resources[event] = samples->n_resources++;
 	return 0;
 }
 
@@ -355,14 +354,14 @@ add_resource(struct perf_samples *samples, uint32_t event,
 	char place[64];
 	const char *name = perf_events_name(samples->events, event, place,
 	                                    sizeof place);
+	const char *gtick = perf_event_gtick(name, strlen(name));
 
 	/* The same event may have been asked for twice. */
 	if (profile_find_resource(profile, name) != NO_RESOURCE)
 		name = arena_format(&profile->arena, error, "%s-%u", name,
 		                    event + 1);
-	return name != NULL && profile_add_resource(profile, name,
-	    perf_event_gtick(name, strlen(name)), 1, error) != UINT32_MAX ?
-	    0 : -1;
+	return name != NULL && profile_add_resource(profile, name, gtick, 1,
+	    error) != UINT32_MAX ? 0 : -1;
 }
 
 /* The resources, in the order of their events in the file. */
