@@ -465,15 +465,16 @@ parse_random(void)
 {
 	static const char *const resources[] = {
 		"cpu; gtick=us; interval=10", "faults; gtick=fault",
-		"cpu; gtick=us; interval=20", "reads; gtick=read",
+		"reads; gtick=read", "cpu; gtick=us; interval=20",
+		"writes; gtick=write", "seeks; gtick=seek",
 	};
-	unsigned first = (unsigned)rand() % 4, n = 1 + (unsigned)rand() % 2;
+	unsigned first = (unsigned)rand() % 6, n = 1 + (unsigned)rand() % 3;
 	char text[1000] = "";
 	size_t length = 0;
 
 	for (unsigned r = 0; r < n; r++)
 		length += (size_t)sprintf(text + length, "# resource: %s\n",
-		                          resources[(first + r) % 4]);
+		                          resources[(first + r) % 6]);
 	for (int line = 0; line < 5; line++) {
 		for (int depth = rand() % 4; depth >= 0; depth--)
 			length += (size_t)sprintf(text + length, "f%d%s",
@@ -522,7 +523,9 @@ profile_pile_is_the_sum_of_all(void **state)
 {
 	enum { MOST = PILE_WIDTH * PILE_WIDTH + 70 };
 	static const uint32_t counts[] = { 1, 2, PILE_WIDTH - 1, PILE_WIDTH,
-		PILE_WIDTH + 1, 3 * PILE_WIDTH + 5, MOST };
+		PILE_WIDTH + 1, PILE_WIDTH + 2, PILE_WIDTH + 3, PILE_WIDTH + 4,
+		PILE_WIDTH + 5, PILE_WIDTH + 6, PILE_WIDTH + 7, PILE_WIDTH + 8,
+		3 * PILE_WIDTH + 5, MOST };
 	static struct profile *all[MOST];
 
 	(void)state;
