@@ -11,6 +11,7 @@ prompt Ctrl-C must be answered while the slowest are worked at.
 
 Speaks TAP.
 """
+import gzip
 import os
 import re
 import resource
@@ -215,6 +216,47 @@ def many_recordings():
     return ["many"]
 
 
+def gzip_of_a_stack():
+    """50 million frames in 50 kB."""
+    return write("stack.gz", gzip.compress(b"a;" * 25000000 + b"a 1\n"))
+
+
+def gzip_of_lines():
+    return write("lines.gz", gzip.compress(
+        b"a 2\n" + b"".join(b"%d;" % i + b"a;" * 200000 + b"a 1\n"
+                            for i in range(100))))
+
+
+def zstd_of(first, byte, size):
+    """A frame of zstd: some bytes, then one over and over (RFC 8878)."""
+    block = 1 << 17
+    head = bytes.fromhex("28b52ffd0038") + struct.pack(
+        "<I", len(first) << 3)[:3] + first
+    repeated = (struct.pack("<I", block << 3 | 1 << 1)[:3] + byte)
+    return head + repeated * (size // block) + struct.pack(
+        "<I", 1 << 3 | 1 << 1 | 1)[:3] + byte
+
+
+def zstd_of_lines():
+    """3 GB of empty lines in 96 kB."""
+    return write("lines.zst", zstd_of(b"a 3\n", b"\n", 3 << 30))
+
+
+def zstd_of_one_line():
+    return write("line.zst", zstd_of(b"a 3\nb", b"c", 3 << 30))
+
+
+def gzip_of_samples():
+    """pprof: 600 stacks of 100,000 frames each."""
+    samples = [(SAMPLE, message((1, b"\1" * 100000 + varint(i + 2)),
+                                (2, b"\1"))) for i in range(600)]
+    locations = [(LOCATION, message((1, i + 1), (4, message((1, 1)))))
+                 for i in range(700)]
+    return write("samples.pb.gz", gzip.compress(pprof(
+        *samples, *locations, (FUNCTION, message((1, 1), (2, 3))),
+        strings=[b"f"])))
+
+
 # ---- what is asked of them ----
 
 def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
@@ -233,6 +275,21 @@ CASES = {
         case(next_to_it, lacks="evil ", ask=("functions",)),
     "a sparse module whose symbols take 6 GiB":
         case(sparse_module, ask=("functions",)),
+    "gzip: a stack of 50 million frames":
+        case(gzip_of_a_stack, status=(1,), ask=("tree",),
+             notes="unpacks to more than 250 times"),
+    "gzip: stacks of 200,000 frames":
+        case(gzip_of_lines, notes="unpacks to more than 250 times",
+             ask=("info", "down", "up", "graph", "export callgrind")),
+    "gzip: pprof's stacks of 100,000 frames":
+        case(gzip_of_samples, notes="unpacks to more than 250 times",
+             ask=("info", "down", "up", "graph", "export pprof")),
+    "zstd: 3 GB of empty lines":
+        case(zstd_of_lines, notes="unpacks to more than 250 times",
+             ask=("info", "functions")),
+    "zstd: a line of 3 GB":
+        case(zstd_of_one_line, notes="unpacks to more than 250 times",
+             ask=("info", "functions")),
     "a directory of 30,000 recordings":
         case(many_recordings, status=(0,), ask=("functions",)),
 }

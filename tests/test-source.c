@@ -319,6 +319,39 @@ source_reads_pipes_in_pieces(void **state)
 	close(ends[0]);
 }
 
+/* What came before is whole, and 16 MiB are always. */
+static void
+source_ends_where_it_unpacks_to_too_much(void **state)
+{
+	static const size_t sizes[] = { 16 << 20, 80 << 20 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char *zeros = calloc(sizes[i], 1), *small = malloc(1 << 20);
+		size_t n = pack_zstd(zeros, sizes[i], small, 1 << 20), size;
+		struct error error = { 0 };
+		struct source *source = source_of_memory("zeros", small, n,
+		                                         &error);
+		uint64_t done = 0;
+
+		assert_non_null(source);
+		while (source_peek(source, 1, &size, &error) && size > 0) {
+			done += size;
+			source_skip(source, size);
+		}
+		assert_false(error.is_set);
+		assert_int_equal(source_is_too_much(source), i);
+		assert_int_equal(source_is_truncated(source), i);
+		if (i == 0)
+			assert_int_equal(done, sizes[i]);
+		else
+			assert_true(done >= 16 << 20 && done < 32 << 20);
+		source_close(source);
+		free(zeros);
+		free(small);
+	}
+}
+
 static void
 source_says_why_it_cannot_open(void **state)
 {
@@ -353,6 +386,7 @@ main(void)
 		cmocka_unit_test(source_ignores_zeros_behind_gzip),
 		cmocka_unit_test(source_holds_the_whole_input_when_asked),
 		cmocka_unit_test(source_reads_pipes_in_pieces),
+		cmocka_unit_test(source_ends_where_it_unpacks_to_too_much),
 		cmocka_unit_test(source_says_why_it_cannot_open),
 		cmocka_unit_test(source_says_why_it_cannot_read),
 	};

@@ -22,6 +22,7 @@
 #include "src/formats/foreign.h"
 #include "src/formats/format.h"
 #include "src/formats/text_lines.h"
+#include "src/formats/unpacker.h"
 #include "src/profile/profile_pile.h"
 #include "src/symbols/program.h"
 
@@ -306,6 +307,17 @@ set_origin(struct profile *profile, const struct source *source,
 	return profile->name != NULL ? 0 : -1;
 }
 
+/* Says what to do with a packed file of which only the first part was read. */
+static int
+tell_too_much(struct profile *profile, const struct source *source,
+              struct error *error)
+{
+	return profile_warn(profile, error, "%s: unpacks to more than %d times "
+	                    "its size, and was read so far; if that is right, "
+	                    "unpack it first", source_name(source),
+	                    UNPACKED_RATIO);
+}
+
 static struct profile *
 load_file(const char *path, const struct read_options *options,
           struct error *error)
@@ -319,7 +331,10 @@ load_file(const char *path, const struct read_options *options,
 	format = find_format(source, error);
 	if (format != NULL)
 		profile = format->read(source, options, error);
-	if (profile != NULL && set_origin(profile, source, error) != 0) {
+	if (profile != NULL &&
+	    (set_origin(profile, source, error) != 0 ||
+	     (source_is_too_much(source) &&
+	      tell_too_much(profile, source, error) != 0))) {
 		profile_free(profile);
 		profile = NULL;
 	}

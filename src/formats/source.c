@@ -48,6 +48,8 @@ struct source {
 
 	struct unpacker *unpacker;	/* NULL: it is not packed */
 	bool is_truncated;
+	bool is_too_much;		/* for its size */
+	uint64_t n_unpacked;
 	struct error damage;		/* of the packing, without the name */
 
 	const char *packed;		/* read and not yet unpacked */
@@ -123,6 +125,12 @@ source_damage(const struct source *source)
 	if (source->damage.is_set)
 		return source->damage.text;
 	return source->is_truncated ? "cut short" : NULL;
+}
+
+bool
+source_is_too_much(const struct source *source)
+{
+	return source->is_too_much;
 }
 
 bool
@@ -332,6 +340,18 @@ set_damage(struct source *source, const struct unpacker_damage *damage)
 	source->is_truncated = damage->is_inside;
 }
 
+/* What is there for its own sake ends where it becomes too much. */
+static void
+check_amount(struct source *source)
+{
+	if (!unpacked_is_too_much(source->done - source->n_packed,
+	                          source->n_unpacked))
+		return;
+	source->is_truncated = source->is_too_much = true;
+	error_set(&source->damage, "unpacks to more than %d times its size",
+	          UNPACKED_RATIO);
+}
+
 /* Some bytes to to[n]: how many, 0 at the end or at damage, or -1. */
 static ssize_t
 unpack_some(struct source *source, char *to, size_t n, struct error *error)
@@ -350,8 +370,11 @@ unpack_some(struct source *source, char *to, size_t n, struct error *error)
 			break;
 		got = unpacker_take(unpacker, &source->packed,
 		                    &source->n_packed, to, n, &damage);
+		source->n_unpacked += got;
 		if (damage.what != NULL)
 			set_damage(source, &damage);
+		else
+			check_amount(source);
 		if (got == 0 && starved && source->n_packed == 0 &&
 		    (source->fd < 0 || source->fd_ended)) {
 			source->is_truncated = unpacker_is_inside(unpacker);

@@ -57,6 +57,12 @@ void source_skip(struct source *source, size_t n);
 bool source_is_truncated(const struct source *source);
 const char *source_damage(const struct source *source);
 
+/*
+ * Whether that is because it unpacks to far more than packed profiles do
+ * (unpacker.h), so that no more was unpacked.
+ */
+bool source_is_too_much(const struct source *source);
+
 /* Whether bytes may be wrong because the packing is damaged further on. */
 bool source_is_packed(const struct source *source);
 

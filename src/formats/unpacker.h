@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "src/base/error.h"
 
@@ -27,6 +28,19 @@ void unpacker_free(struct unpacker *unpacker);
 
 /* Whether a member or frame has begun and not ended. */
 bool unpacker_is_inside(const struct unpacker *unpacker);
+
+/*
+ * What a packed file may become: what real profiles pack to is 10 to 60 times
+ * smaller, and a file that was made for it 1,000 times (gzip) or 30,000 (zstd).
+ */
+enum { UNPACKED_ALWAYS = 16 << 20, UNPACKED_RATIO = 250 };
+
+static inline bool
+unpacked_is_too_much(uint64_t packed, uint64_t unpacked)
+{
+	return unpacked > UNPACKED_ALWAYS &&
+	       unpacked - UNPACKED_ALWAYS > packed * UNPACKED_RATIO;
+}
 
 struct unpacker_damage {
 	const char *what;	/* NULL: none; lives as long as the unpacker */

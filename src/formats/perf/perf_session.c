@@ -12,11 +12,14 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/formats/perf/perf_features.h"
 #include "src/formats/perf/perf_queue.h"
 #include "src/formats/perf/perf_samples.h"
 #include "src/formats/perf/perf_spaces.h"
 #include "src/formats/perf/perf_unpacker.h"
+
+enum { RECORDS_A_STEP = 4096 };	/* unpacked, between looks at Ctrl-C */
 
 struct perf_session {
 	const char *name;
@@ -175,6 +178,7 @@ unpack(struct perf_session *session, const struct perf_record *record,
 {
 	struct error why = { 0 };
 	struct perf_record inner;
+	uint64_t n = 0;
 	int found;
 
 	if (session->unpacker == NULL)
@@ -184,7 +188,9 @@ unpack(struct perf_session *session, const struct perf_record *record,
 	perf_unpacker_feed(session->unpacker, record);
 	while ((found = perf_unpacker_next(session->unpacker, &inner,
 	                                   &why)) > 0)
-		if (perf_session_record(session, &inner, error) != 0)
+		if (perf_session_record(session, &inner, error) != 0 ||
+		    (++n % RECORDS_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
 	return found == 0 ? 0 : fail(session, record->offset, &why, error);
 }

@@ -8,6 +8,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
+#include "src/formats/unpacker.h"
 
 enum {
 	ROOM = 1 << 18,			/* some of the largest records */
@@ -19,6 +20,7 @@ struct perf_unpacker {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;	/* a piece of the record */
 	struct bytes rest;	/* what comes behind it */
+	uint64_t n_packed, n_unpacked;	/* bytes of all records so far */
 	uint64_t offset;	/* of the record that is being unpacked */
 	size_t begin, end;	/* unpacked and not yet given */
 	unsigned char room[ROOM];
@@ -133,6 +135,7 @@ static int
 unpack_some(struct perf_unpacker *unpacker, struct error *error)
 {
 	size_t left = unpacker->end - unpacker->begin, status;
+	size_t before = unpacker->in.pos;
 	ZSTD_outBuffer out = { unpacker->room, ROOM, left };
 
 	memmove(unpacker->room, unpacker->room + unpacker->begin, left);
@@ -142,6 +145,11 @@ unpack_some(struct perf_unpacker *unpacker, struct error *error)
 	if (ZSTD_isError(status))
 		return error_set(error, "expected packed records: %s",
 		                 ZSTD_getErrorName(status));
+	unpacker->n_packed += unpacker->in.pos - before;
+	unpacker->n_unpacked += out.pos - left;
+	if (unpacked_is_too_much(unpacker->n_packed, unpacker->n_unpacked))
+		return error_set(error, "packed records take more than %d "
+		                 "times their size", UNPACKED_RATIO);
 	unpacker->end = out.pos;
 	return unpacker->end > left;
 }
