@@ -426,12 +426,91 @@ perf_script_last_line_without_newline_counts_if_whole(void **state)
 	}
 }
 
+/* As perf script -F prints samples without the time, the event or more. */
+static void
+perf_script_first_lines_may_lack_any_field(void **state)
+{
+	static const struct {
+		const char *line, *comm, *resource;
+		uint64_t tid, period;
+	} cases[] = {
+		{ "", "", "samples", 0, 1 },
+		{ "my prog ", "my prog", "samples", 0, 1 },
+		{ "my prog  6040 ", "my prog", "samples", 6040, 1 },
+		{ "prog 6040/6041 ", "prog", "samples", 6041, 1 },
+		{ " 6040 ", "", "samples", 6040, 1 },
+		{ "        12 ", "", "samples", 0, 12 },
+		{ "prog  6040         12 ", "prog", "samples", 6040, 12 },
+		{ "prog  6040 [003] ", "prog", "samples", 6040, 1 },
+		{ "prog  3634.655102: ", "prog", "samples", 0, 1 },
+		{ "page-faults:u: ", "", "page-faults:u", 0, 1 },
+		{ "swapper    -1 ", "swapper", "samples", 0, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[300];
+		struct profile *profile;
+
+		snprintf(text, sizeof text,
+		         "%s\n\t            1100 f\n\t            1200 main\n\n"
+		         "%s\n\t            1200 main\n\n",
+		         cases[i].line, cases[i].line);
+		assert_int_equal(format_perf_script.probe(text, strlen(text)),
+		                 PROBE_SURE);
+		profile = read_text(text);
+		assert_string_equal(profile->resources[0].name,
+		                    cases[i].resource);
+		assert_int_equal(hits_of(profile, 0, "main;f"),
+		                 cases[i].period);
+		assert_int_equal(hits_of(profile, 0, "main"),
+		                 cases[i].period);
+		assert_int_equal(profile->n_threads, 1);
+		assert_string_equal(profile->threads[0].name, cases[i].comm);
+		assert_int_equal(profile->threads[0].tid, cases[i].tid);
+		profile_free(profile);
+	}
+}
+
+/* A line that no frame follows is an error there, also in such text. */
+static void
+perf_script_brief_lines_need_a_frame(void **state)
+{
+	static const char *const texts[] = {
+		"prog 7\n\t            1100 f\n\nprog 7\n\n",
+		"prog 7\n\t            1100 f\n\nprog 7\nprog 8\n"
+		"\t            1100 f\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct error error = { 0 };
+
+		assert_null(read_memory(&format_perf_script, texts[i],
+		                        strlen(texts[i]), &error));
+		assert_non_null(strstr(error.text, "in:4: expected a sample"));
+		cut_at_every_byte(&format_perf_script, texts[i],
+		                  strlen(texts[i]));
+	}
+	/* Where first lines are whole, another one is no sample's. */
+	{
+		static const char text[] = "p 7 cycles: \n\t            1100 f\n"
+		    "\nprog 7\n\t            1100 f\n";
+		struct error error = { 0 };
+
+		assert_null(read_memory(&format_perf_script, text,
+		                        sizeof text - 1, &error));
+		assert_non_null(strstr(error.text, "in:4: expected a sample"));
+	}
+}
+
 static void
 perf_script_is_told_by_its_contents(void **state)
 {
 	static const char *const others[] = { "", "\n", "a;b 1\n", "# x\n",
 		"main 3 1\n", "# cpprof 1\na b: 3\n",
-		"a 7 b:\nmain;f 3\n" };
+		"a 7 b:\nmain;f 3\n", "a\n\t1100 f\n", "a\n\t            x f\n",
+		"a\n\n\t            1100 f\n" };
 	static const char *const same[] = {
 		"# x\r\n\r\np 7 cycles:\r\n\r\n\t1100 f\r\n",
 		"p 7 cycles:\n1100 f (/p)\n",
@@ -477,6 +556,8 @@ main(void)
 		    perf_script_cut_at_every_byte_gives_whole_samples),
 		cmocka_unit_test(
 		    perf_script_last_line_without_newline_counts_if_whole),
+		cmocka_unit_test(perf_script_first_lines_may_lack_any_field),
+		cmocka_unit_test(perf_script_brief_lines_need_a_frame),
 		cmocka_unit_test(perf_script_is_told_by_its_contents),
 	};
 

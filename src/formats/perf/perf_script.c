@@ -3,7 +3,8 @@
  *
  * A sample is a line that says of whom and of which event (perf_script_line.h),
  * lines with a tab in front for its frames, innermost first, and an empty line;
- * or all on one line where no stacks were recorded.  Where perf's text was
+ * or all on one line where no stacks were recorded.  perf script -F may leave
+ * any field of the first line out, or all.  Where perf's text was
  * copied by hand or by tools, frames have blanks in front or nothing, and
  * a sample's first line may have an empty one behind it.  Each distinct line of a
  * frame is a frame, looked at closely only once.  Each event is a resource.
@@ -46,6 +47,10 @@ struct reader {
 	bool has_stacks;		/* any sample has a frame */
 	uint64_t n_lost;		/* samples, by perf itself */
 	bool is_record;			/* no sample, and what follows is its */
+	bool is_brief;			/* samples' first lines lack most fields,
+					 * or all: any line may be one */
+	struct text_buffer brief;	/* that line, until a frame follows */
+	bool has_brief;
 };
 
 /* ---- events and threads ---- */
@@ -304,6 +309,49 @@ is_whole(const struct reader *reader, const char *line, size_t length)
 	                                     event->length) != NO_NAME);
 }
 
+/* ---- samples whose first lines lack most ---- */
+
+/* What was kept as a sample's first line is none. */
+static int
+reject_brief(struct reader *reader, struct error *error)
+{
+	int result;
+
+	if (!reader->has_brief)
+		return 0;
+	reader->has_brief = false;
+	reader->lines.number--;
+	result = text_lines_reject(&reader->lines, "expected a sample: "
+	    "COMMAND TID TIME: PERIOD EVENT:, or fewer of these and a frame "
+	    "behind", error);
+	reader->lines.number++;
+	return result;
+}
+
+static int
+keep_brief(struct reader *reader, const char *line, size_t length,
+           struct error *error)
+{
+	text_clear(&reader->brief);
+	text_add(&reader->brief, line, length);
+	reader->has_brief = true;
+	return reader->brief.failed ? error_out_of_memory(error) : 0;
+}
+
+/* A frame begins a sample, with the line before it if that may be its first. */
+static int
+begin_brief(struct reader *reader, struct error *error)
+{
+	struct perf_script_header header;
+
+	if (!reader->has_brief)
+		text_clear(&reader->brief);
+	reader->has_brief = false;
+	perf_script_read_brief(text_string(&reader->brief),
+	                       reader->brief.length, &header);
+	return begin_sample(reader, &header, error);
+}
+
 /*
  * Lines of blanks and something inside a sample are perf's source lines, which
  * say nothing about the stack.
@@ -317,6 +365,9 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
+	if ((length == 0 || line[0] != '\t') &&
+	    reject_brief(reader, error) != 0)
+		return -1;
 	if (length == 0) {
 		reader->is_record = false;
 		return reader->depth > 0 ? end_sample(reader, error) : 0;
@@ -324,6 +375,10 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	if (reader->lines.is_unended && !is_whole(reader, line, length))
 		return text_lines_reject(&reader->lines, "expected an end of "
 		                         "line", error);
+	if (reader->is_brief && !reader->is_inside && !reader->is_record &&
+	    perf_script_is_printed_frame(line, length) &&
+	    begin_brief(reader, error) != 0)
+		return -1;
 	if (line[0] == '\t' && reader->is_inside)
 		return add_frame(reader, line, length, error);
 	is_header = perf_script_read_header(line, length, &header);
@@ -335,6 +390,8 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	if (line[0] == '#' || (line[0] == ' ' && reader->is_inside) ||
 	    (line[0] == '\t' && reader->is_record))
 		return 0;
+	if (reader->is_brief && line[0] != '\t')
+		return keep_brief(reader, line, length, error);
 	return text_lines_reject(&reader->lines, "expected a sample: COMMAND "
 	                         "TID TIME: PERIOD EVENT:", error);
 }
@@ -398,33 +455,10 @@ reader_free(struct reader *reader)
 	names_free(reader->processes);
 	profile_free(reader->profile);
 	text_free(&reader->copy);
+	text_free(&reader->brief);
 }
 
-static struct profile *
-perf_script_read(struct source *source, const struct read_options *options,
-                 struct error *error)
-{
-	struct reader reader = { .lines = { .source = source,
-		.options = options, .longest_mib = LINE_MAX_MIB } };
-	struct profile *profile = NULL;
-
-	reader.profile = profile_new(error);
-	reader.frames = names_new(error);
-	reader.events = names_new(error);
-	reader.threads = names_new(error);
-	reader.processes = names_new(error);
-	if (!error->is_set &&
-	    text_lines_read(&reader.lines, read_line, &reader, error) == 0 &&
-	    end_source(&reader, error) == 0 &&
-	    finish_profile(&reader, error) == 0) {
-		profile = reader.profile;
-		reader.profile = NULL;
-	}
-	reader_free(&reader);
-	return profile;
-}
-
-/* ---- probe ---- */
+/* ---- what it is ---- */
 
 /* The next line that is neither empty nor a comment; false: there is none. */
 static bool
@@ -445,6 +479,58 @@ next_line(const char **at, const char *end, struct perf_text *line)
 	return false;
 }
 
+/*
+ * Whether the text begins with a frame that perf printed, or has one behind a
+ * first line that is not a sample's as perf_script_read_header knows it.
+ */
+static bool
+is_brief(const char *head, size_t size)
+{
+	const char *at = head, *end = head + size;
+	struct perf_script_header header;
+	struct perf_text line;
+
+	if (!next_line(&at, end, &line))
+		return false;
+	if (perf_script_is_printed_frame(line.text, line.length))
+		return true;
+	if (perf_script_read_header(line.text, line.length, &header) ||
+	    at >= end || *at != '\t' || !next_line(&at, end, &line))
+		return false;
+	return perf_script_is_printed_frame(line.text, line.length);
+}
+
+static struct profile *
+perf_script_read(struct source *source, const struct read_options *options,
+                 struct error *error)
+{
+	struct reader reader = { .lines = { .source = source,
+		.options = options, .longest_mib = LINE_MAX_MIB } };
+	struct profile *profile = NULL;
+	const char *head;
+	size_t size;
+
+	head = source_peek(source, FORMAT_HEAD_SIZE, &size, error);
+	if (head == NULL)
+		return NULL;
+	reader.is_brief = is_brief(head, size < FORMAT_HEAD_SIZE ? size :
+	                           FORMAT_HEAD_SIZE);
+	reader.profile = profile_new(error);
+	reader.frames = names_new(error);
+	reader.events = names_new(error);
+	reader.threads = names_new(error);
+	reader.processes = names_new(error);
+	if (!error->is_set &&
+	    text_lines_read(&reader.lines, read_line, &reader, error) == 0 &&
+	    end_source(&reader, error) == 0 &&
+	    finish_profile(&reader, error) == 0) {
+		profile = reader.profile;
+		reader.profile = NULL;
+	}
+	reader_free(&reader);
+	return profile;
+}
+
 /* That is a sample's first; a frame makes sure what is not so clear. */
 static int
 perf_script_probe(const void *head, size_t size)
@@ -453,6 +539,8 @@ perf_script_probe(const void *head, size_t size)
 	struct perf_script_header header;
 	struct perf_text line;
 
+	if (is_brief(head, size))
+		return PROBE_SURE;
 	if (!next_line(&at, end, &line) ||
 	    !perf_script_read_header(line.text, line.length, &header))
 		return PROBE_NO;

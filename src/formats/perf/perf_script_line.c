@@ -290,6 +290,104 @@ perf_script_read_header(const char *line, size_t length,
 	return is_found;
 }
 
+/* ---- a first line that lacks most ---- */
+
+enum { PERIOD_WIDTH = 10, ADDRESS_WIDTH = 16 };
+
+/* The last word and, as *width, its length with the blanks in front of it. */
+static struct scan
+last_word(const struct scan *scan, size_t *width)
+{
+	struct scan word = *scan;
+	const char *at;
+
+	while (word.end > word.at && is_blank(word.end[-1]))
+		word.end--;
+	at = word.end;
+	while (at > word.at && !is_blank(at[-1]))
+		at--;
+	word.at = at;
+	while (at > scan->at && is_blank(at[-1]))
+		at--;
+	*width = (size_t)(word.end - at);
+	return word;
+}
+
+static bool
+is_period(struct scan word, size_t width, uint64_t *period)
+{
+	uint64_t number;
+
+	/* One of the blanks ends the field before it. */
+	if (width < PERIOD_WIDTH || !take_number(&word, &number) ||
+	    word.at != word.end)
+		return false;
+	*period = number;
+	return true;
+}
+
+void
+perf_script_read_brief(const char *line, size_t length,
+                       struct perf_script_header *header)
+{
+	struct scan scan = { line, line + length }, word, copy;
+	size_t width;
+
+	*header = (struct perf_script_header){
+		.event = { scan.end, 0 },
+		.rest = { scan.end, 0 },
+		.period = 1,
+	};
+	word = last_word(&scan, &width);
+	copy = word;
+	if (!pass_time(&copy) && take_event(&word, &header->event)) {
+		scan.end = header->event.text;
+		word = last_word(&scan, &width);
+	}
+	if (is_period(word, width, &header->period)) {
+		scan.end = word.at;
+		word = last_word(&scan, &width);
+	}
+	copy = word;
+	if (pass_time(&copy) && copy.at == copy.end) {
+		header->has_time = true;
+		scan.end = word.at;
+		word = last_word(&scan, &width);
+	}
+	copy = word;
+	pass_cpu(&copy);
+	if (copy.at == copy.end && word.at < word.end) {
+		scan.end = word.at;
+		word = last_word(&scan, &width);
+	}
+	copy = word;
+	if (take_tasks(&copy, header) && copy.at == copy.end)
+		scan.end = word.at;
+	else
+		header->pid = header->tid = 0;
+	skip_blanks(&scan);
+	while (scan.end > scan.at && is_blank(scan.end[-1]))
+		scan.end--;
+	header->comm = (struct perf_text){ scan.at,
+		(size_t)(scan.end - scan.at) };
+}
+
+bool
+perf_script_is_printed_frame(const char *line, size_t length)
+{
+	struct scan scan = { line, line + length };
+	const char *column;
+	uint64_t address;
+
+	if (!take_char(&scan, '\t'))
+		return false;
+	column = scan.at;
+	skip_blanks(&scan);
+	return take_hex(&scan, &address) &&
+	       scan.at - column >= ADDRESS_WIDTH &&
+	       (scan.at == scan.end || *scan.at == ' ');
+}
+
 /* ---- frames ---- */
 
 /* Where the bracket begins that ends the text, or NULL. */

@@ -43,6 +43,20 @@ struct perf_script_frame {
 	struct perf_text object;	/* empty: not printed */
 };
 
+/*
+ * Reads a sample's first line of which perf script -F left out the time, the
+ * event or more: any text may be one.  A number alone is a TID, or a PERIOD
+ * where it stands in a column of ten.
+ */
+void perf_script_read_brief(const char *line, size_t length,
+                            struct perf_script_header *header);
+
+/*
+ * Whether a line is a frame as perf itself prints it: a tab and an address in a
+ * column of 16.
+ */
+bool perf_script_is_printed_frame(const char *line, size_t length);
+
 /* Each says whether the line is one, and sets what it gets. */
 bool perf_script_read_header(const char *line, size_t length,
                              struct perf_script_header *header);
