@@ -9,8 +9,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle \
-	firefox gmon gperftools jit legacy lines names perfdata perfscript \
-	pprof pprofraw speedscope symbols unwind
+	firefox foreign gmon gperftools jit legacy lines names perfdata \
+	perfscript pprof pprofraw speedscope symbols unwind
 mkdir -p fuzz
 cd fuzz
 
@@ -66,6 +66,12 @@ for target; do
 			'],"lib":[-1,-1]},"funcTable":{"name":[0],"source":[0' \
 			']},"sources":{"filename":[0]},"stringArray":["f"]}}' \
 			>"corpus-$target/shared"
+		;;
+	foreign)
+		printf '\377\376a\0;\0b\0 \0001\0\n\0' >"corpus-$target/utf16"
+		gzip -nc "corpus-$target/utf16" >"corpus-$target/utf16.gz"
+		zstd -qc "corpus-$target/utf16" >"corpus-$target/utf16.zst"
+		printf 'a;b 1\n{"a": 1}\n  x`y+0x1\n' >"corpus-$target/text"
 		;;
 	gmon)
 		cp "$source/sample-data/rdparse.c" .

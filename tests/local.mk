@@ -315,7 +315,7 @@ EXTRA_DIST += \
 	$(callgrind_data)/uncompressed.out.lines.txt.gz
 
 EXTRA_DIST += tests/fuzz-callgrind.c tests/fuzz-cpuprofile.c tests/fuzz-demangle.c \
-	tests/fuzz-firefox.c tests/fuzz-gmon.c tests/fuzz-legacy.c \
+	tests/fuzz-firefox.c tests/fuzz-foreign.c tests/fuzz-gmon.c tests/fuzz-legacy.c \
 	tests/fuzz-pprofraw.c
 EXTRA_DIST += tests/fuzz.sh tests/fuzz-collapsed.c tests/fuzz-cpprofdata.c \
 	tests/fuzz-gperftools.c tests/fuzz-jit.c tests/fuzz-names.c \

@@ -120,6 +120,8 @@ foreign_formats_are_named_with_what_converts_them(void **state)
 		{ "         5 function calls in 0.000 seconds\n\n"
 		  "   Ordered by: standard name\n\n"
 		  "   ncalls  tottime  percall  cumtime\n", "pyprof2calltree" },
+		{ "goroutine 1 [running]:\nmain.main()\n\t/t.go:3 +0x1d\n",
+		  "take them with debug=1" },
 		/* no signature, and no line that could be a stack */
 		{ "main;a;b\nmain;c\n", "(callgrind, " },
 		{ "int\nmain(void)\n{\n\treturn 0;\n}\n", "(callgrind, " },

@@ -285,6 +285,9 @@ static const struct signature signatures[] = {
 	  .line = "-----------+------" },
 	{ { "a listing of pprof", "open the profile itself" },
 	  .begins = "Total: ", .has = "%", .is_vague = true },
+	{ { "stacks of all goroutines (debug=2)", "take them with debug=1, or "
+	    "without debug: /debug/pprof/goroutine" },
+	  .begins = "goroutine ", .has = "]:\n" },
 	{ { "an execution trace of Go", "convert it: go tool trace "
 	    "-pprof=sched FILE > OUT.pprof (or net, sync, syscall)" },
 	  MAGIC("go 1."), .has = " trace\0" },

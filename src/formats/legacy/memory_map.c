@@ -10,7 +10,8 @@
 #include "src/base/memory.h"
 #include "src/formats/line_text.h"
 
-enum { ATTRIBUTES_MAX = 16 };
+/* A longer value is no path; a short line must not become a long one. */
+enum { ATTRIBUTES_MAX = 16, VALUE_MAX = 4096 };
 
 struct attribute {
 	const char *name, *value;	/* the arena's */
@@ -205,7 +206,7 @@ add_attribute(struct memory_map *map, const struct line_text *line,
 	name.end = sign;
 	line_trim(&name);
 	line_trim(&value);
-	if (name.at == name.end)
+	if (name.at == name.end || line_left(&value) > VALUE_MAX)
 		return 0;
 	attribute.name_length = line_left(&name);
 	attribute.name = arena_text(&map->arena, name.at, line_left(&name),

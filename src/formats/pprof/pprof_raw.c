@@ -199,22 +199,37 @@ is_thread_key(const struct line_text *key)
 	return line_begins_with(key, "thread") || line_is(key, "tid");
 }
 
-/* The ']' that ends the value: it ends all, or another key is behind it. */
+/* Where the last label's value begins; the line's beginning: nowhere. */
 static const char *
-find_value_end(const struct line_text *line)
+find_last_value(const struct line_text *line)
 {
-	for (const char *at = line->at; at < line->end; at++)
-		if (*at == ']' && (at + 1 == line->end || (at[1] == ' ' &&
-		    memmem(at, (size_t)(line->end - at), ":[", 2) != NULL)))
-			return at;
-	return NULL;
+	const char *at = line->end;
+
+	while (at - line->at >= 2 && memcmp(at - 2, ":[", 2) != 0)
+		at--;
+	return at - line->at >= 2 ? at : line->at;
+}
+
+/* The ']' that ends the value: it ends all, or another value is behind it. */
+static const char *
+find_value_end(const struct line_text *line, const char *last_value)
+{
+	const char *at = line->at;
+
+	while (at < line->end && (*at != ']' || (at + 1 != line->end &&
+	       (at[1] != ' ' || at > last_value))))
+		at++;
+	return at < line->end ? at : NULL;
 }
 
 /* "thread:[main] label:[two values]" of the sample that is read */
 static int
 read_labels(struct reader *reader, struct line_text line, struct error *error)
 {
+	const char *last_value;
+
 	line_trim(&line);
+	last_value = find_last_value(&line);
 	while (reader->sample_line != 0 && line.at < line.end) {
 		struct line_text key = line, value = line;
 		const char *sign = memmem(line.at, line_left(&line), ":[", 2);
@@ -224,7 +239,7 @@ read_labels(struct reader *reader, struct line_text line, struct error *error)
 			              error);
 		key.end = sign;
 		value.at = sign + 2;
-		value.end = find_value_end(&value);
+		value.end = find_value_end(&value, last_value);
 		if (value.end == NULL)
 			return reject(reader, "expected labels: KEY:[VALUE]",
 			              error);
