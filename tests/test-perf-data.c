@@ -1531,7 +1531,7 @@ perf_data_cut_at_every_byte_keeps_what_is_whole(void **state)
 	cut_at_every_byte(&format_perf_data, buffer.bytes, buffer.n);
 }
 
-/* ---- a file ---- */
+/* ---- a directory ---- */
 
 static void
 put_extent(struct buffer *buffer, uint64_t offset, uint64_t size)
@@ -1539,6 +1539,128 @@ put_extent(struct buffer *buffer, uint64_t offset, uint64_t size)
 	buffer_number(buffer, offset, 8);
 	buffer_number(buffer, size, 8);
 }
+
+static void
+write_bytes(const char *root, const char *name, const void *bytes, size_t n)
+{
+	char path[200];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/%s", root, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, n, file), n);
+	fclose(file);
+}
+
+/* The main file: an event, a mapping, and that there are others. */
+static void
+make_main_file(struct buffer *buffer)
+{
+	struct buffer records = { .n = 0 };
+
+	put_map(&records, 7, 0x400000, 0x1000, "/gone/a", 1);
+	buffer->n = 0;
+	buffer_add(buffer, "PERFILE2", 8);
+	buffer_number(buffer, 104, 8);
+	buffer_number(buffer, 64 + 16, 8);
+	put_extent(buffer, 104, 64 + 16);
+	put_extent(buffer, 192, records.n);
+	put_extent(buffer, 0, 0);
+	buffer_number(buffer, 1 << PERF_FEATURE_DIRECTORY |
+	              1 << PERF_FEATURE_HOSTNAME, 8);
+	for (int i = 0; i < 3; i++)
+		buffer_number(buffer, 0, 8);
+	buffer_number(buffer, 1, 4);
+	buffer_number(buffer, 64, 4);
+	for (int i = 0; i < 2; i++)
+		buffer_number(buffer, 0, 8);
+	buffer_number(buffer, TYPE, 8);
+	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, PERF_ATTR_SAMPLE_ID_ALL, 8);
+	for (int i = 0; i < 2; i++)
+		buffer_number(buffer, 0, 8);
+	put_extent(buffer, 184, 8);
+	buffer_number(buffer, 5, 8);
+	buffer_add(buffer, records.bytes, records.n);
+	put_extent(buffer, 192 + records.n + 32, 12);
+	put_extent(buffer, 192 + records.n + 32 + 12, 8);
+	buffer_number(buffer, 8, 4);
+	buffer_add(buffer, "machine", 8);
+	buffer_number(buffer, 1, 8);		/* of the directory's format */
+}
+
+/* What one processor's file has, packed. */
+static void
+write_packed(const char *root, const char *name, const struct buffer *plain)
+{
+	struct buffer buffer = { .n = 0 };
+	size_t begin = begin_record(&buffer, PERF_COMPRESSED, 0);
+	size_t n = ZSTD_compress(buffer.bytes + buffer.n,
+	    sizeof buffer.bytes - buffer.n, plain->bytes, plain->n, 1);
+
+	assert_false(ZSTD_isError(n));
+	buffer.n += n;
+	end_record(&buffer, begin);
+	write_bytes(root, name, buffer.bytes, buffer.n);
+}
+
+static void
+perf_data_reads_all_files_of_a_directory(void **state)
+{
+	char root[] = "/tmp/test-perf-data-XXXXXX", path[200];
+	const char *const paths[] = { root };
+	const struct read_options options = { 0 };
+	struct error error = { 0 };
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	make_main_file(&buffer);
+	write_bytes(root, "data", buffer.bytes, buffer.n);
+	assert_null(load_profiles(paths, 1, &options, &error));
+	assert_non_null(strstr(error.text, "/data: 0x0: one file of a "
+	                       "directory that `perf record --threads` wrote; "
+	                       "data.0 is not beside it"));
+
+	/* Each in its order of time, and packed for itself. */
+	buffer.n = 0;
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 10);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 30);
+	write_packed(root, "data.0", &buffer);
+	write_bytes(root, "data.1", "", 0);
+	buffer.n = 0;
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/b", 20);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 40);
+	write_packed(root, "data.2", &buffer);
+	/* That one is cut. */
+	buffer.n = 0;
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 50);
+	write_bytes(root, "data.3", buffer.bytes, buffer.n - 1);
+	error.is_set = false;
+	profile = load_profiles(paths, 1, &options, &error);
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 10);
+	assert_int_equal(hits_of(profile, 0, "b+0x1010"), 20);
+	assert_string_equal(profile->processes[0].host, "machine");
+	expect_warning(profile, "/data.3: 0x0: the input is cut off here");
+	profile_free(profile);
+
+	/* What is wrong is in the file that has it. */
+	write_bytes(root, "data.1", "\11\0\0\0\0\0\7\0", 8);
+	assert_null(load_profiles(paths, 1, &options, &error));
+	assert_non_null(strstr(error.text, "/data.1: 0x0: expected a record"));
+	for (int i = -1; i < 4; i++) {
+		snprintf(path, sizeof path, i < 0 ? "%s/data" : "%s/data.%d",
+		         root, i);
+		unlink(path);
+	}
+	rmdir(root);
+}
+
+/* ---- a file ---- */
 
 /*
  * As `perf inject` writes one from a pipe since Linux 6.12: records, features,
@@ -1699,6 +1821,7 @@ main(void)
 		cmocka_unit_test(perf_data_names_the_kinds_that_are_not_read),
 		cmocka_unit_test(
 		    perf_data_cut_at_every_byte_keeps_what_is_whole),
+		cmocka_unit_test(perf_data_reads_all_files_of_a_directory),
 		cmocka_unit_test(perf_data_events_may_stand_behind_the_records),
 		cmocka_unit_test(
 		    perf_data_file_cut_at_every_byte_keeps_what_is_whole),

@@ -63,8 +63,8 @@ extern const struct format *const formats[];
 /*
  * Reads and merges n >= 1 inputs.  Each path is a file of any known format,
  * perhaps compressed, "-" for standard input, or a directory, which stands
- * for all files in it named cpprofdata*, in byte order; one that holds none is
- * an error.  An ELF file among them, of which there can be one, is no input
+ * for all files in it named cpprofdata*, in byte order, or where there is none
+ * for the file named data, as perf writes it; without that it is an error.  An ELF file among them, of which there can be one, is no input
  * but what read_options.program then is, which callers leave NULL.
  * Of the files in directories those that cannot be read are left
  * out with a warning, unless nothing is left.  The profile is the caller's;

@@ -111,13 +111,23 @@ set_no_profile(const char *path, struct error *error)
 		                 "--input %s --xpath '/trace-toc/*/data/"
 		                 "table[@schema=\"time-profile\"]' | "
 		                 "inferno-collapse-xctrace", path, path);
-	snprintf(name, sizeof name, "%s/data", path);
-	if (access(name, F_OK) == 0)
-		return error_set(error, "%s: a directory as `perf record "
-		                 "--threads` writes, which cannot be read; "
-		                 "record without --threads", path);
 	return error_set(error, "%s: a directory that is no profile "
 	                 "(no file cpprofdata* in it)", path);
+}
+
+/* The main file of a directory that `perf record --threads` has written. */
+static int
+add_perf_data(struct file_list *files, const char *path, struct error *error)
+{
+	struct stat status;
+	char *name;
+
+	if (asprintf(&name, "%s/data", path) < 0)
+		return error_out_of_memory(error);
+	if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
+		return file_list_add(files, name, false, error);
+	free(name);
+	return 0;
 }
 
 static int
@@ -131,6 +141,8 @@ add_directory(struct file_list *files, const char *path, struct error *error)
 		return error_set(error, "%s: %s", path, strerror(errno));
 	result = add_entries(files, path, directory, error);
 	closedir(directory);
+	if (result == 0 && files->n == first)
+		result = add_perf_data(files, path, error);
 	if (result != 0)
 		return -1;
 	if (files->n == first)

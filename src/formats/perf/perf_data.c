@@ -4,10 +4,16 @@
  * A file begins with a header and the events; records follow, and behind them
  * sections about files and machine.  In a pipe all is records.  Everything is
  * read once, from front to back (perf_session.h makes a profile of it).  A file
- * that is cut gives what comes before.
+ * that is cut gives what comes before.  `perf record --threads` writes a
+ * directory: such a file, "data", and the records of each processor beside it,
+ * in "data.0" and so on.
  * Source: linux 6.1, tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "src/formats/perf/perf_input.h"
 #include "src/formats/perf/perf_unpacker.h"
@@ -108,6 +114,70 @@ read_data(struct perf_input *input, struct error *error)
 	return 0;
 }
 
+/* ---- the files of a directory ---- */
+
+static int
+warn_if_cut(const struct perf_input *input, struct profile *profile,
+            struct error *error)
+{
+	if (!input->is_cut)
+		return 0;
+	return profile_warn(profile, error, "%s: 0x%" PRIx64 ": the input is "
+	                    "cut off here; what came before was read",
+	                    source_name(input->source), input->offset);
+}
+
+static int
+read_records_of(const struct perf_input *main, const char *path,
+                struct profile *profile, struct error *error)
+{
+	struct perf_input input = { .options = main->options,
+		.session = main->session, .data_end = UINT64_MAX };
+	int result = -1;
+
+	input.source = source_open(path, error);
+	if (input.source == NULL)
+		return -1;
+	if (perf_session_next_file(input.session, path, error) == 0 &&
+	    read_data(&input, error) == 0 &&
+	    warn_if_cut(&input, profile, error) == 0)
+		result = 0;
+	source_close(input.source);
+	return result;
+}
+
+/* Reads the records beside a file that is named ".../data". */
+static int
+read_directory(const struct perf_input *main, struct profile *profile,
+               struct error *error)
+{
+	const char *path = source_name(main->source);
+	const char *base = strrchr(path, '/');
+	uint32_t n = 0;
+	int result = 0;
+
+	base = base != NULL ? base + 1 : path;
+	while (result == 0 && strcmp(base, "data") == 0) {
+		char *name;
+
+		if (asprintf(&name, "%s.%" PRIu32, path, n) < 0)
+			return error_out_of_memory(error);
+		if (access(name, F_OK) != 0) {
+			free(name);
+			break;
+		}
+		n++;
+		result = read_records_of(main, name, profile, error);
+		free(name);
+	}
+	if (result == 0 && n == 0)
+		return perf_input_fail(main, 0, "one file of a directory that "
+		    "`perf record --threads` wrote; data.0 is not beside it",
+		    error);
+	return result == 0 ? perf_session_next_file(main->session, path,
+	                                            error) : -1;
+}
+
 /* ---- the whole ---- */
 
 static int
@@ -117,14 +187,14 @@ read_source(struct perf_input *input, struct profile *profile,
 	if (perf_header_read(input, error) != 0 ||
 	    read_data(input, error) != 0)
 		return -1;
+	if (perf_input_has_feature(input, PERF_FEATURE_DIRECTORY) &&
+	    read_directory(input, profile, error) != 0)
+		return -1;
 	if (!input->is_pipe && !input->is_cut &&
 	    input->data_end != UINT64_MAX &&
 	    perf_sections_read(input, error) != 0)
 		return -1;
-	if (input->is_cut &&
-	    profile_warn(profile, error, "%s: 0x%" PRIx64 ": the input is cut "
-	                 "off here; what came before was read",
-	                 source_name(input->source), input->offset) != 0)
+	if (warn_if_cut(input, profile, error) != 0)
 		return -1;
 	return perf_session_finish(input->session, error);
 }

@@ -118,10 +118,6 @@ read_file_header(struct perf_input *input, struct bytes *header,
 		    "events behind more than 4 GiB; have `perf inject` read "
 		    "and write a file, not a pipe", error);
 	memcpy(input->features, features, sizeof input->features);
-	if (perf_input_has_feature(input, PERF_FEATURE_DIRECTORY))
-		return perf_input_fail(input, 0, "one file of a directory "
-		    "that `perf record --threads` wrote, which cannot be read",
-		    error);
 	bytes = perf_input_peek(input, (size_t)end, &size, error);
 	if (bytes == NULL)
 		return -1;

@@ -243,6 +243,17 @@ perf_session_record(struct perf_session *session,
 }
 
 int
+perf_session_next_file(struct perf_session *session, const char *name,
+                       struct error *error)
+{
+	session->name = arena_text(&session->profile->arena, name,
+	                           strlen(name), error);
+	perf_unpacker_free(session->unpacker);
+	session->unpacker = NULL;
+	return session->name != NULL ? 0 : -1;
+}
+
+int
 perf_session_feature(struct perf_session *session, uint64_t feature,
                      const unsigned char *bytes, size_t size,
                      uint64_t offset, struct error *error)

@@ -36,6 +36,13 @@ int perf_session_record(struct perf_session *session,
                         const struct perf_record *record,
                         struct error *error);
 
+/*
+ * What comes next is of another file of a directory, whose name the session
+ * copies; what is packed in it is a stream of its own.  0 or -1.
+ */
+int perf_session_next_file(struct perf_session *session, const char *name,
+                           struct error *error);
+
 /* Takes a feature section, bytes[size]; likewise. */
 int perf_session_feature(struct perf_session *session, uint64_t feature,
                          const unsigned char *bytes, size_t size,
