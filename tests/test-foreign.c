@@ -127,6 +127,7 @@ foreign_formats_are_named_with_what_converts_them(void **state)
 		{ "int\nmain(void)\n{\n\treturn 0;\n}\n", "(callgrind, " },
 		{ "name, calls\nmain, 5\nread, 7\n", "(callgrind, " },
 		{ "x = 5\ny: 7\n", "(callgrind, " },
+		{ "main 5\nof two\nor three\n", "(callgrind, " },
 		{ "1 2 3\n4 5 6\n", "(callgrind, " },
 		{ "Jan 1 00:00:00 host x[1]: started\n"
 		  "Jan 1 00:00:01 host x[1]: listens on port 80\n"
@@ -170,6 +171,7 @@ collapsed_stacks_stay_collapsed_stacks(void **state)
 		const char *text, *error;	/* NULL: it is read */
 	} cases[] = {
 		{ "a;b 1\nnonsense\n", ":2: expected" },
+		{ "main 1\nnonsense\n", ":2: expected" },
 		{ "[main;a 5\n", NULL },
 		{ "[[heap]];a 5\n", NULL },
 		{ "<svg;a 5\n", NULL },
