@@ -192,7 +192,8 @@ def check(seed, version):
         file.write(text)
     wrong = []
     for name, value in [WEIGHTS[weights]] + ([UNITS[unit]] if unit else []):
-        wanted, got = totals(threads, value), tree(path, name)
+        wanted = totals(threads, value)
+        got = tree(path, name) if wanted else {}
         wrong += [f"{name}: {key}: {got.get(key)}, expected {wanted.get(key)}"
                   for key in {*wanted, *got}
                   if got.get(key) != wanted.get(key)]

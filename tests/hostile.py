@@ -257,6 +257,52 @@ def gzip_of_samples():
         strings=[b"f"])))
 
 
+def nested_arrays():
+    """JSON: 98,000 levels of what is passed over."""
+    return write("nested.json", b'{"timeDeltas":[],"x":'
+                 + b"[" * 98000)
+
+
+def deep_tree():
+    """V8's older form: nodes inside of nodes, 4,000 levels."""
+    n = 4000
+    return write("deep.cpuprofile", b'{"timestamps":[1,9],"head":'
+                 + b'{"id":7,"children":[' * n
+                 + b"]}" * n + b',"samples":[7,7]}')
+
+
+def many_profiles():
+    """A trace of 700 profiles, each of one node with a large id."""
+    return write("many.json", b"[" + b",".join(
+        b'{"args":{"data":{"cpuProfile":{"nodes":[{"id":4194303}],'
+        b'"samples":[4194303]}}},"name":"ProfileChunk","id":"%d","ph":"P"}' % i
+        for i in range(700)) + b"]")
+
+
+def threads_of_one_stack():
+    """Firefox: 1,600 threads in a stack of 12,000 frames of a shared table."""
+    n = 12000
+    return write("threads.json", b'{"shared":{"stringArray":["f"],"funcTable":'
+                 b'{"name":[0]},"frameTable":{"func":[0]},"stackTable":{"frame"'
+                 b':[0' + b",0" * (n - 1) + b'],"prefixOffset":[0'
+                 + b",1" * (n - 1) + b']}},"threads":['
+                 + b",".join([b'{"samples":{"stack":[%d]}}' % (n - 1)] * 1600)
+                 + b"]}")
+
+
+def one_name_for_all():
+    """Firefox: 6,000 functions of one name, which takes long to demangle."""
+    n = 6000
+    name = b"_Z1fI" + b"1aIiiE" * 1000 + b"EvT_"
+    return write("name.json", b'{"threads":[{"samples":{"stack":[0]},'
+                 b'"stringArray":["%s"],"funcTable":{"name":[0' % name
+                 + b",0" * (n - 1) + b']},"frameTable":{"func":[0'
+                 + b"".join(b",%d" % i for i in range(1, n)) + b"]},"
+                 b'"stackTable":{"frame":[0'
+                 + b"".join(b",%d" % i for i in range(1, n))
+                 + b'],"prefixOffset":[0' + b",0" * (n - 1) + b"]}}]}")
+
+
 # ---- what is asked of them ----
 
 def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
@@ -290,6 +336,16 @@ CASES = {
     "zstd: a line of 3 GB":
         case(zstd_of_one_line, notes="unpacks to more than 250 times",
              ask=("info", "functions")),
+    "JSON: arrays 98,000 deep":
+        case(nested_arrays, status=(1,), ask=("info",)),
+    "cpuprofile: nodes 4,000 deep":
+        case(deep_tree),
+    "Chrome's trace: 700 profiles":
+        case(many_profiles, ask=("info", "flat")),
+    "Firefox: 1,600 threads of one stack of 12,000 frames":
+        case(threads_of_one_stack, notes="threads are not told apart"),
+    "Firefox: 6,000 functions of one mangled name":
+        case(one_name_for_all, ask=("info", "functions")),
     "a directory of 30,000 recordings":
         case(many_recordings, status=(0,), ask=("functions",)),
 }

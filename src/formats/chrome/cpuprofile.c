@@ -87,8 +87,8 @@ static int
 cpuprofile_probe(const void *head, size_t size)
 {
 	static const char *const keys[] = {
-		"nodes[].callFrame", "timeDeltas", "head.functionName",
-		"head.callUID", NULL
+		"nodes[].callFrame", "timeDeltas", "timestamps",
+		"head.functionName", "head.callUID", NULL
 	};
 
 	return json_probe(head, size, keys);

@@ -13,7 +13,11 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/formats/stack_rows.h"
+
+/* Between looks whether to go on. */
+enum { ROWS_A_STEP = 1 << 16 };
 
 /* What a node is charged with. */
 struct charge {
@@ -302,10 +306,13 @@ enter_rows(struct entering *entering, struct error *error)
 		.label = entering->label, .n = entering->n_rows };
 	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < entering->n_rows; i++)
-		if (entering->charges[i].samples > 0 ||
-		    (i < v8->n_nodes && v8->nodes[i].hits > 0))
+	for (uint32_t i = 0; result == 0 && i < entering->n_rows; i++) {
+		if (i % ROWS_A_STEP == 0)
+			result = progress_step(NULL, 0, 0, error);
+		if (result == 0 && (entering->charges[i].samples > 0 ||
+		    (i < v8->n_nodes && v8->nodes[i].hits > 0)))
 			result = enter_row(entering, &rows, i, error);
+	}
 	stack_rows_free(&rows);
 	return result;
 }

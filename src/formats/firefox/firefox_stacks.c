@@ -13,9 +13,16 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/formats/stack_rows.h"
 #include "src/symbols/address_frames.h"
 #include "src/symbols/demangle.h"
+
+/* So many nodes any file may have, and one more for each of its bytes. */
+enum { NODES_MIN = 4 << 20 };
+
+/* Between looks whether to go on. */
+enum { ROWS_A_STEP = 1 << 14 };
 
 /* What a frame is.  Without gaps: its bytes are a key. */
 struct known_frame {
@@ -33,6 +40,8 @@ struct stack_set {
 	const struct firefox_tables *strings, *libraries, *sources;
 	uint32_t *parent, *label;		/* [n], by stack */
 	uint32_t *frame_labels;			/* by frame; NO_LABEL: not yet */
+	uint32_t *own_names;			/* by string; NO_NAME: not yet */
+	uint32_t **names;			/* these, or the shared strings' */
 	struct stack_rows rows;
 };
 
@@ -45,6 +54,9 @@ struct firefox_stacks {
 	struct tree_builder *builder;
 	struct stack_set common;		/* of the shared tables */
 	bool has_common;
+	uint32_t *shared_names;			/* by shared string, likewise */
+	uint32_t n_merged, merged_begin;	/* threads in the last section,
+						 * and where it begins */
 
 	struct names *frames;			/* known_frame i, as bytes */
 	struct names *seen_modules;		/* module i, by path and id */
@@ -88,6 +100,7 @@ free_set(struct stack_set *set)
 	free(set->parent);
 	free(set->label);
 	free(set->frame_labels);
+	free(set->own_names);
 }
 
 void
@@ -96,6 +109,7 @@ firefox_stacks_free(struct firefox_stacks *stacks)
 	if (stacks == NULL)
 		return;
 	free_set(&stacks->common);
+	free(stacks->shared_names);
 	tree_builder_free(stacks->builder);
 	names_free(stacks->frames);
 	names_free(stacks->seen_modules);
@@ -275,20 +289,35 @@ is_address(const char *text, size_t length)
 	return true;
 }
 
+/* To demangle takes its time, so each string is only once. */
 static uint32_t
-add_string(struct firefox_stacks *stacks, const struct stack_set *set,
-           uint32_t string, bool is_function, struct error *error)
+name_function(struct firefox_stacks *stacks, const struct stack_set *set,
+              uint32_t string, struct error *error)
 {
-	struct names *names = stacks->profile->names;
+	uint32_t *name = &(*set->names)[string];
 	size_t length;
 	const char *text = text_column_at(&set->strings->strings, string,
 	                                  &length);
 
-	if (length == 0)
-		return is_function ? names_add(names, "(anonymous)", 11,
-		                               error) : NO_NAME;
-	return is_function ? demangle_and_add(names, text, length, error) :
-	       names_add(names, text, length, error);
+	if (*name == NO_NAME)
+		*name = length == 0 ?
+		    names_add(stacks->profile->names, "(anonymous)", 11,
+		              error) :
+		    demangle_and_add(stacks->profile->names, text, length,
+		                     error);
+	return *name;
+}
+
+static uint32_t
+name_file(struct firefox_stacks *stacks, const struct stack_set *set,
+          uint32_t string, struct error *error)
+{
+	size_t length;
+	const char *text = text_column_at(&set->strings->strings, string,
+	                                  &length);
+
+	return length == 0 ? NO_NAME :
+	       names_add(stacks->profile->names, text, length, error);
 }
 
 static uint32_t
@@ -328,12 +357,10 @@ make_frame(struct firefox_stacks *stacks, const struct stack_set *set,
 		known.address = address + stacks->bases[known.module];
 	name = text_column_at(&set->strings->strings, rows.name, &length);
 	if (known.module == NO_MODULE || !is_address(name, length)) {
-		known.function = add_string(stacks, set, rows.name, true,
-		                            error);
+		known.function = name_function(stacks, set, rows.name, error);
 		known.line = find_line(set, frame, rows.function);
 		if (rows.file != NO_INDEX)
-			known.file = add_string(stacks, set, rows.file, false,
-			                        error);
+			known.file = name_file(stacks, set, rows.file, error);
 	}
 	return error->is_set ? NO_LABEL : add_known(stacks, &known, error);
 }
@@ -377,6 +404,9 @@ make_labels(struct firefox_stacks *stacks, struct stack_set *set, uint32_t n,
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t frame = frames->values[i], *label = NULL;
 
+		if (i % ROWS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
 		if (frame >= n_frames && !is_cut)
 			return fail_index(stacks, frames, "stackTable.frame",
 			                  i, n_frames);
@@ -392,6 +422,24 @@ make_labels(struct firefox_stacks *stacks, struct stack_set *set, uint32_t n,
 		if (error->is_set)
 			return -1;
 	}
+	return 0;
+}
+
+/* What the strings are as names; 0, or -1 with *error set. */
+static int
+need_names(struct firefox_stacks *stacks, struct stack_set *set,
+           struct error *error)
+{
+	size_t n = set->strings->strings.n;
+
+	set->names = set->strings == stacks->shared ? &stacks->shared_names :
+	             &set->own_names;
+	if (*set->names != NULL)
+		return 0;
+	*set->names = memory_array(n, sizeof **set->names, error);
+	if (*set->names == NULL)
+		return -1;
+	memset(*set->names, 0xff, n * sizeof **set->names);
 	return 0;
 }
 
@@ -418,7 +466,7 @@ make_set(struct firefox_stacks *stacks, struct stack_set *set, bool is_cut,
 	set->label = memory_array(n, sizeof *set->label, error);
 	set->frame_labels = memory_array(n_frames, sizeof *set->frame_labels,
 	                                 error);
-	if (error->is_set)
+	if (error->is_set || need_names(stacks, set, error) != 0)
 		return -1;
 	memset(set->frame_labels, 0xff, n_frames * sizeof *set->frame_labels);
 	set->rows = (struct stack_rows){ .parent = set->parent,
@@ -561,14 +609,14 @@ add_charge(struct firefox_stacks *stacks, const struct firefox_thread *thread,
 	                     charge->n_samples, error) != 0)
 		return -1;
 	stacks->n_samples += charge->n_samples;
-	if (!thread->has_cpu)
-		return 0;
 	if (stacks->meta->cpu_unit != CPU_US)
 		cpu /= DELTA_ONE;
+	if (cpu == 0)
+		return 0;
 	resource = need_cpu(stacks, error);
-	return resource != NO_RESOURCE && (cpu == 0 ||
+	return resource != NO_RESOURCE &&
 	    tree_builder_add(stacks->builder, node, resource, cpu,
-	                     charge->n_samples, error) == 0) ? 0 : -1;
+	                     charge->n_samples, error) == 0 ? 0 : -1;
 }
 
 /* ---- threads ---- */
@@ -619,18 +667,18 @@ add_section(struct firefox_stacks *stacks, const struct firefox_thread *from,
 }
 
 static int
-add_thread(struct firefox_stacks *stacks, const struct firefox_thread *thread,
-           struct stack_set *set, bool is_cut, struct error *error)
+add_charges(struct firefox_stacks *stacks,
+            const struct firefox_thread *thread, struct stack_set *set,
+            bool is_cut, struct error *error)
 {
-	uint32_t begin = tree_builder_begin_section(stacks->builder);
-
 	for (size_t i = 0; i < thread->n_charges; i++) {
 		const struct firefox_charge *charge = &thread->charges[i];
 		struct error why = { 0 };
 		uint32_t node = find_node(stacks, set, thread, charge->stack,
 		                          is_cut, error);
 
-		if (node == NO_NODE)
+		if (node == NO_NODE || (i % ROWS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0))
 			return -1;
 		if (add_charge(stacks, thread, charge, node, &why) != 0) {
 			json_fail(stacks->json, thread->offset, "%s",
@@ -638,8 +686,42 @@ add_thread(struct firefox_stacks *stacks, const struct firefox_thread *thread,
 			return -1;
 		}
 	}
+	return 0;
+}
+
+static int
+add_thread(struct firefox_stacks *stacks, const struct firefox_thread *thread,
+           struct stack_set *set, bool is_cut, struct error *error)
+{
+	uint32_t begin = tree_builder_begin_section(stacks->builder);
+
+	if (add_charges(stacks, thread, set, is_cut, error) != 0)
+		return -1;
 	stack_rows_reset(&set->rows);
 	return add_section(stacks, thread, begin, error);
+}
+
+/*
+ * Each thread has nodes of its own for the stacks that it shares with others,
+ * so that a small file could ask for any number.  Threads behind those for
+ * which there is room have their nodes in common.
+ */
+static int
+add_shared_thread(struct firefox_stacks *stacks,
+                  const struct firefox_thread *thread, bool is_cut,
+                  struct error *error)
+{
+	struct stack_set *set = need_common_set(stacks, is_cut, error);
+
+	if (set == NULL)
+		return -1;
+	if (stacks->n_merged == 0 && tree_builder_count(stacks->builder) <
+	    NODES_MIN + json_offset(stacks->json))
+		return add_thread(stacks, thread, set, is_cut, error);
+	if (stacks->n_merged++ == 0)
+		stacks->merged_begin =
+		    tree_builder_begin_section(stacks->builder);
+	return add_charges(stacks, thread, set, is_cut, error);
 }
 
 int
@@ -647,14 +729,11 @@ firefox_stacks_add(struct firefox_stacks *stacks,
                    const struct firefox_thread *thread, bool is_cut,
                    struct error *error)
 {
-	struct stack_set own = { 0 }, *common;
+	struct stack_set own = { 0 };
 	int result;
 
-	if (!thread->tables.has_stacks) {
-		common = need_common_set(stacks, is_cut, error);
-		return common == NULL ? -1 :
-		       add_thread(stacks, thread, common, is_cut, error);
-	}
+	if (!thread->tables.has_stacks)
+		return add_shared_thread(stacks, thread, is_cut, error);
 	result = make_own_set(stacks, &own, &thread->tables, is_cut, error);
 	if (result == 0)
 		result = add_thread(stacks, thread, &own, is_cut, error);
@@ -722,6 +801,21 @@ add_others(struct firefox_stacks *stacks, uint32_t *frames,
 }
 
 static int
+end_merged(struct firefox_stacks *stacks, struct error *error)
+{
+	uint32_t end = tree_builder_count(stacks->builder);
+
+	if (stacks->n_merged == 0)
+		return 0;
+	if (stacks->merged_begin < end && profile_add_section(stacks->profile,
+	    stacks->merged_begin, end, NO_THREAD, error) == UINT32_MAX)
+		return -1;
+	return profile_warn(stacks->profile, error, "the last %" PRIu32
+	                    " threads are not told apart: the file has too "
+	                    "many that share their stacks", stacks->n_merged);
+}
+
+static int
 warn_of_rounded(struct firefox_stacks *stacks, struct error *error)
 {
 	return stacks->n_rounded == 0 ? 0 :
@@ -738,7 +832,8 @@ firefox_stacks_finish(struct firefox_stacks *stacks, struct error *error)
 	struct sample_tree *tree = NULL;
 	int result = -1;
 
-	if (frames != NULL && warn_of_rounded(stacks, error) == 0 &&
+	if (frames != NULL && end_merged(stacks, error) == 0 &&
+	    warn_of_rounded(stacks, error) == 0 &&
 	    add_addresses(stacks, frames, error) == 0 &&
 	    add_others(stacks, frames, error) == 0)
 		tree = tree_builder_finish(stacks->builder, error);

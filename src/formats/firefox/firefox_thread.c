@@ -159,7 +159,6 @@ sum_up(struct reader *reader, bool is_whole)
 	for (size_t i = 0; i < n && !reader->error->is_set; i++)
 		if (add_sample(reader, &stacks, i) != 0)
 			break;
-	reader->thread->has_cpu = reader->deltas.is_there;
 	id_table_free(&stacks);
 }
 

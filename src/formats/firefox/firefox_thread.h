@@ -32,7 +32,6 @@ struct firefox_thread {
 	char *pid, *tid;		/* as they stand; NULL likewise */
 	struct firefox_tables tables;	/* of its own */
 	enum firefox_weight weight;
-	bool has_cpu;
 	bool has_allocations;		/* which are not read */
 	struct firefox_charge *charges;
 	size_t n_charges, charges_capacity;
