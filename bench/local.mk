@@ -71,6 +71,12 @@ bench-callgrind: all
 	bash $(srcdir)/bench/callgrind.sh ./cpprof
 .PHONY: bench-callgrind
 
+# Loading JSON, beside Python and jq.
+EXTRA_DIST += bench/json-load.py
+bench-json: all
+	$(PYTHON3) $(srcdir)/bench/json-load.py ./cpprof
+.PHONY: bench-json
+
 # Loading perf's files, beside perf report (perf, GNU time).
 EXTRA_DIST += bench/perf.sh
 bench-perf: all
