@@ -241,7 +241,7 @@ symbols_in_front_name_addresses(void **state)
 	    "0x0000000000001001 leaf(int)\n"
 	    "0x0000000000002000 outer--inner<00000000000011a1>\n"
 	    "---\n"
-	    "--- heap\n"
+	    "--- profile\n"
 	    "heap profile: 1: 5 [1: 5] @ heapprofile\n"
 	    "1: 5 [1: 5] @ 0x1001 0x2001 0x3001\n");
 
@@ -322,7 +322,8 @@ what_does_not_fit_is_refused_with_its_line(void **state)
 		  "1 2 @ 0x1\n", "in:3: more than 2^63" },
 		{ "--- threadz 1 ---\n--- Thread x ---\n",
 		  "in:2: expected a thread" },
-		{ "--- symbol\n0x1 a\n---\n--- profile\n", "in:4: a CPU profile" },
+		{ "--- symbol\n0x1 a\n---\n--- profile\n",
+		  "in: no samples in it" },
 		{ "--- symbol\n0x1 a\n---\nmain;a 5\n",
 		  "in:4: expected the header" },
 	};
@@ -337,6 +338,19 @@ what_does_not_fit_is_refused_with_its_line(void **state)
 			fail_msg("\"%s\" has no \"%s\"", error.text,
 			         cases[i].error);
 	}
+}
+
+static void
+binary_data_behind_symbols_are_refused(void **state)
+{
+	static const char bytes[] = "--- symbol\n0x1 a\n---\n--- profile\n"
+	    "\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\n";
+	struct error error = { 0 };
+
+	(void)state;
+	assert_null(read_memory(&format_legacy, bytes, sizeof bytes - 1,
+	                        &error));
+	assert_non_null(strstr(error.text, "in:5: binary data, as pprof"));
 }
 
 static void
@@ -404,6 +418,7 @@ main(void)
 		cmocka_unit_test(symbols_in_front_name_addresses),
 		cmocka_unit_test(memory_maps_of_all_kinds_are_read),
 		cmocka_unit_test(what_does_not_fit_is_refused_with_its_line),
+		cmocka_unit_test(binary_data_behind_symbols_are_refused),
 		cmocka_unit_test(other_texts_are_none),
 		cmocka_unit_test(
 		    profiles_cut_at_every_byte_keep_what_is_whole),

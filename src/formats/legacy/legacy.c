@@ -507,7 +507,7 @@ read_header(struct reader *reader, struct line_text line,
             struct error *error)
 {
 	static const char *const markers[] = { "---", "--- heap", "--- growth",
-		"--- contention", NULL };
+		"--- contention", "--- profile", NULL };
 	struct line_text name;
 
 	if (line.at == line.end || *line.at == '#')
@@ -519,10 +519,10 @@ read_header(struct reader *reader, struct line_text line,
 		reader->part = PART_SYMBOLS;
 		return 0;
 	}
-	if (line_is(&line, "--- profile"))
-		return text_lines_fail(&reader->lines, error, "a CPU profile "
-		    "with symbols (pprof --raw), which cannot be read; open "
-		    "the profile that it was made of");
+	if (memchr(line.at, '\0', line_left(&line)) != NULL)
+		return text_lines_fail(&reader->lines, error, "binary data, as "
+		    "pprof --raw writes them behind symbols, which cannot be "
+		    "read; open the profile that they were made of");
 	reader->header = legacy_read_header(line);
 	if (reader->header.kind == LEGACY_NONE)
 		return text_lines_fail(&reader->lines, error, "expected the "
