@@ -268,6 +268,7 @@ script_tests = \
 	tests/recordings.sh \
 	tests/recursion.py \
 	tests/reference.sh \
+	tests/round-trips.py \
 	tests/test-prompt.py \
 	tests/test-shell.sh
 

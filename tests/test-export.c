@@ -795,8 +795,9 @@ losses_are_what_the_profile_has_and_the_format_has_not(void **state)
 
 	(void)state;
 	exporter_add_losses(&text, &exporter_collapsed, &source);
-	assert_string_equal(text_string(&text), "other resources, gticks and "
-	    "intervals, raw samples, addresses, files and lines, threads");
+	assert_string_equal(text_string(&text), "other resources, the "
+	    "resource's name, gticks and intervals, raw samples, addresses, "
+	    "files and lines, threads");
 	text_clear(&text);
 	exporter_add_losses(&text, &exporter_pprof, &source);
 	assert_string_equal(text_string(&text), "raw samples");

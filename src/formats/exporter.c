@@ -28,13 +28,16 @@ const char *const exporter_names[] = {
 };
 
 static bool
-has_units(const struct profile *profile)
+has_units(const struct profile *profile, const struct exporter *exporter)
 {
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
 
-		if (resource->interval != 1 || (*resource->gtick != '\0' &&
-		    strcmp(resource->gtick, "sample") != 0))
+		if ((resource->interval != 1 || (*resource->gtick != '\0' &&
+		     strcmp(resource->gtick, "sample") != 0)) &&
+		    ((exporter->carries & EXPORT_UNITS) == 0 ||
+		     (exporter->holds_units != NULL &&
+		      !exporter->holds_units(resource))))
 			return true;
 	}
 	return false;
@@ -50,13 +53,40 @@ has_samples(const struct profile *profile)
 	return false;
 }
 
+/* Who has no names for resources has read samples. */
+static bool
+has_names(const struct profile *profile)
+{
+	for (uint32_t r = 0; r < profile->n_resources; r++)
+		if (strcmp(profile->resources[r].name, "samples") != 0)
+			return true;
+	return false;
+}
+
+/* Modules may have lines that nobody has asked for yet; and are named there. */
 static bool
 has_lines(const struct profile *profile)
 {
+	if (profile->n_modules > 0)
+		return true;
 	for (uint32_t i = 0; i < profile->n_locations; i++)
 		if (profile->locations[i].file != NO_NAME ||
 		    profile->locations[i].line != 0)
 			return true;
+	return false;
+}
+
+/* Calls that only an offset in the function tells from each other. */
+static bool
+has_call_sites(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		if (frame->function_offset != NO_OFFSET &&
+		    profile->locations[frame->first_location].line == 0)
+			return true;
+	}
 	return false;
 }
 
@@ -74,24 +104,34 @@ has_paths(const struct profile *profile)
 	return profile->tree != NULL && profile->tree->deepest > 2;
 }
 
+/* What there is and the exporter does not carry. */
 static unsigned
-find_contents(const struct profile *profile)
+find_losses(const struct profile *profile, const struct exporter *exporter)
 {
 	bool has_several = profile->n_resources > 1;
 	unsigned samples = has_several ? EXPORT_SAMPLES_EACH : EXPORT_SAMPLES;
 
-	return (has_several ? EXPORT_RESOURCES : 0) |
-	    (has_units(profile) ? EXPORT_UNITS : 0) |
+	unsigned contents = (has_several ? EXPORT_RESOURCES : 0) |
+	    (has_names(profile) ? EXPORT_NAMES : 0) |
 	    (has_samples(profile) ? samples : 0) |
 	    (has_paths(profile) ? EXPORT_PATHS : 0) |
 	    (has_estimates(profile) ? EXPORT_ESTIMATES : 0) |
 	    (profile->n_modules > 0 ? EXPORT_ADDRESSES : 0) |
 	    (has_lines(profile) ? EXPORT_LINES : 0) |
+	    (has_call_sites(profile) ? EXPORT_CALL_SITES : 0) |
 	    (profile->n_sections > 1 ? EXPORT_THREADS : 0) |
 	    (profile->n_processes > 1 ? EXPORT_PROCESSES : 0) |
 	    (profile->tree != NULL && profile->tree->returns != NULL ?
 	     EXPORT_RETURNS : 0) |
 	    (profile->n_tallies > 0 ? EXPORT_TALLIES : 0);
+	unsigned lost = contents & ~exporter->carries;
+
+	/* Who says that addresses are lost need not say what follows. */
+	if ((lost & EXPORT_ADDRESSES) != 0)
+		lost &= ~(unsigned)EXPORT_CALL_SITES;
+	if ((exporter->carries & EXPORT_RESOURCES) != 0)
+		lost &= ~(unsigned)EXPORT_NAMES;
+	return lost | (has_units(profile, exporter) ? EXPORT_UNITS : 0);
 }
 
 void
@@ -103,6 +143,7 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		const char *what;
 	} contents[] = {
 		{ EXPORT_RESOURCES, "other resources" },
+		{ EXPORT_NAMES, "the resource's name" },
 		{ EXPORT_UNITS, "gticks and intervals" },
 		{ EXPORT_SAMPLES | EXPORT_SAMPLES_EACH, "raw samples" },
 		{ EXPORT_PATHS, "call paths of more than two functions" },
@@ -110,12 +151,13 @@ exporter_add_losses(struct text_buffer *text, const struct exporter *exporter,
 		  "gprof's rule (all are)" },
 		{ EXPORT_ADDRESSES, "addresses" },
 		{ EXPORT_LINES, "files and lines" },
+		{ EXPORT_CALL_SITES, "call sites without lines" },
 		{ EXPORT_THREADS, "threads" },
 		{ EXPORT_PROCESSES, "processes but the first" },
 		{ EXPORT_RETURNS, "returns" },
 		{ EXPORT_TALLIES, "what the collector counted beside" },
 	};
-	unsigned lost = find_contents(source->profile) & ~exporter->carries;
+	unsigned lost = find_losses(source->profile, exporter);
 	const char *separator = "";
 
 	for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {

@@ -30,7 +30,8 @@ struct export_source {
 
 /* What a profile may have and a format may not hold. */
 enum export_content {
-	EXPORT_RESOURCES = 1 << 0,	/* more than the current one */
+	EXPORT_RESOURCES = 1 << 0,	/* more than the current one; and, with
+					 * it, EXPORT_NAMES */
 	EXPORT_UNITS = 1 << 1,		/* gticks and intervals */
 	EXPORT_SAMPLES = 1 << 2,	/* raw samples, of one resource */
 	EXPORT_SAMPLES_EACH = 1 << 3,	/* raw samples, of each of several */
@@ -42,6 +43,9 @@ enum export_content {
 	EXPORT_TALLIES = 1 << 9,	/* what the collector counted */
 	EXPORT_ESTIMATES = 1 << 10,	/* that costs of calls are reckoned */
 	EXPORT_RETURNS = 1 << 11,	/* how often calls were seen to end */
+	EXPORT_CALL_SITES = 1 << 12,	/* calls whose lines are not known, by
+					 * their addresses in functions */
+	EXPORT_NAMES = 1 << 13,		/* what resources are called */
 };
 
 struct exporter {
@@ -50,6 +54,12 @@ struct exporter {
 	bool holds_graphs;		/* functions and calls as well, where
 					 * the profile has no tree */
 	unsigned carries;		/* enum export_content */
+
+	/*
+	 * Whether it has the resource's gtick and interval; NULL: any, if it
+	 * carries units.
+	 */
+	bool (*holds_units)(const struct resource *resource);
 
 	/*
 	 * Writes the whole profile, streaming, in time and bytes of the

@@ -595,6 +595,7 @@ const struct exporter exporter_cpprofdata = {
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
 	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES |
-	    EXPORT_LINES | EXPORT_THREADS | EXPORT_RETURNS,
+	    EXPORT_LINES | EXPORT_CALL_SITES | EXPORT_THREADS |
+	    EXPORT_RETURNS,
 	.write = cpprofdata_write,
 };

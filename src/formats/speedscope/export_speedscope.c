@@ -50,6 +50,16 @@ find_unit(const struct resource *resource)
 	return unit;
 }
 
+/* Weights are gticks; so they come back as they were if hits are gticks, too. */
+static bool
+holds_units(const struct resource *resource)
+{
+	const struct scope_unit *unit = find_unit(resource);
+
+	return resource->interval == 1 && unit->gtick != NULL &&
+	    unit->factor == 1;
+}
+
 static int
 weigh(const struct resource *resource, uint64_t hits, uint64_t *weight,
       struct error *error)
@@ -227,5 +237,6 @@ speedscope_write(const struct export_source *source, struct writer *writer,
 const struct exporter exporter_speedscope = {
 	.summary = "JSON for speedscope, a profile for each resource",
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_PATHS,
+	.holds_units = holds_units,
 	.write = speedscope_write,
 };

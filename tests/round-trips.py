@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""round-trips.py -- what any reader reads, any writer writes to be read again.
+
+For a profile of every format that is read, and every format that is written:
+each view of what comes back is that of the profile, in all that the writer did
+not say it leaves out.  What it may leave out is told by `export` in one line;
+PARDONS has what each of its words excuses.  Speaks TAP.
+"""
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(HERE, "data")
+SAMPLES = os.path.join(HERE, "../sample-data")
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+WRITERS = ("collapsed", "cpprof-text", "pprof", "callgrind", "speedscope",
+           "cpprofdata")
+N_RANDOM = 6
+SETUP = ["threshold 0", "depth 100000", "inlines off"]
+PATHS = ["down", "up", "tree"]
+VIEWS = ["functions", "flat", "body", *PATHS]
+GRANULARITIES = ["function", "module", "file", "line", "callsite"]
+
+# What each word of the line about what is left out excuses.
+PARDONS = {
+    "other resources": {"resources"},
+    "the resource's name": {"resources"},
+    "gticks and intervals": {"units"},
+    "call paths of more than two functions": set(PATHS),
+    "addresses": {"module", "callsite"},
+    "files and lines": {"file", "line", "callsite"},
+    "call sites without lines": {"callsite"},
+}
+
+
+def run(profile, *commands):
+    """profile: one file, or the words of several, blanks between them."""
+    words = [CPPROF, "-q", "-F", "json"]
+    for command in (*SETUP, *commands):
+        words += ["-e", command]
+    return subprocess.run([*words, *profile.split()], stdin=subprocess.DEVNULL,
+                          check=True, capture_output=True, text=True,
+                          timeout=120)
+
+
+def answers(profile, *commands):
+    """The documents that commands print."""
+    return [json.loads(line)
+            for line in run(profile, *commands).stdout.splitlines()]
+
+
+def resources(profile):
+    rows = answers(profile, "resource")[0]["rows"]
+    return {row["name"]: row for row in rows}
+
+
+def export(profile, form, path):
+    """What the writer says it leaves out."""
+    note = run(profile, f"export {form} {path}").stderr
+    found = re.search(r"does not hold: (.*)", note)
+    words = found[1].split(", ") if found else []
+    return {pardon for word in words for pardon in PARDONS.get(word, ())}
+
+
+def what_is_to_come_back(profile, pardons):
+    """The views, by granularity."""
+    has_stacks = has(profile, "tree")
+    wanted = []
+    for granularity in GRANULARITIES:
+        if not has(profile, f"granularity {granularity}"):
+            continue
+        for view in VIEWS:
+            # Calls between functions tell neither the descendants of files
+            # nor where a function that calls has used something itself.
+            is_told = ("down" not in pardons or granularity == "function" or
+                       (view == "body" and granularity != "callsite"))
+            if (granularity not in pardons and view not in pardons and
+                    is_told and (has_stacks or view != "tree")):
+                wanted.append((granularity, view))
+    return wanted
+
+
+def has(profile, command):
+    try:
+        run(profile, command)
+    except subprocess.CalledProcessError:
+        return False
+    return True
+
+
+def tables(profile, resource, root, wanted):
+    """For each view {path: [inclusive, own]} of rows that have any."""
+    commands = [f"resource |{resource}|", f"root |{root}|"]
+    for granularity, view in wanted:
+        commands += [f"granularity {granularity}", view]
+    return [{json.dumps(row["path"]): [row["hits"], row.get("inclusive", 0)]
+             for row in document["rows"]
+             if row["hits"] or row.get("inclusive", 0)}
+            for document in answers(profile, *commands) if document["rows"] ==
+            [] or "path" in document["rows"][0]]
+
+
+def largest(profile, resource):
+    rows = answers(profile, f"resource |{resource}|", "functions")[0]["rows"]
+    return rows[0]["path"][0] if rows and rows[0]["hits"] else None
+
+
+def check_units(one, other, pardons):
+    """By how much hits are multiplied in what came back."""
+    if "units" in pardons and one["hits"]:
+        return other["hits"] / one["hits"]
+    def unit(resource):
+        return resource["gtick"].replace("sample", ""), resource["interval"]
+    assert unit(one) == unit(other) and one["name"] == other["name"], (one,
+                                                                       other)
+    return 1
+
+
+def check_resource(profile, back, one, other, pardons):
+    factor = check_units(one, other, pardons)
+    root = largest(profile, one["name"])
+    if root is None:
+        return
+    wanted = what_is_to_come_back(profile, pardons)
+    both = [tables(path, resource["name"], root, wanted)
+            for path, resource in ((profile, one), (back, other))]
+    assert len(both[0]) == len(both[1]) == len(wanted), list(map(len, both))
+    for name, ours, theirs in zip(wanted, *both):
+        ours = {path: [hits * factor for hits in pair]
+                for path, pair in ours.items()}
+        differing = [(path, ours.get(path), theirs.get(path))
+                     for path in sorted({*ours, *theirs})
+                     if ours.get(path) != theirs.get(path)]
+        assert not differing, (one["name"], *name, differing[:3])
+
+
+def comes_back(profile, form):
+    """Or is refused in one line."""
+    back = os.path.join(WORK, "back." + form)
+    try:
+        pardons = export(profile, form, back)
+    except subprocess.CalledProcessError as refused:
+        told = [line for line in refused.stderr.splitlines()
+                if form + " holds" in line or "what " + form in line]
+        assert len(told) == 1, refused.stderr
+        return
+    ours, theirs = resources(profile), resources(back)
+    for name, one in ours.items():
+        if "resources" not in pardons:
+            check_resource(profile, back, one, theirs[name], pardons)
+        elif one["current"]:
+            check_resource(profile, back, one, *theirs.values(), pardons)
+
+
+# ---- a profile of each format ----
+
+def random_stacks():
+    paths = []
+    for seed in range(N_RANDOM):
+        paths.append(os.path.join(WORK, f"random{seed}.folded"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            subprocess.run([sys.executable,
+                            os.path.join(HERE, "random-stacks.py"),
+                            str(seed), "20", "5", "12"],
+                           stdout=file, check=True)
+    with open(os.path.join(SAMPLES, "forms.folded"), encoding="utf-8") as file:
+        text = file.read()
+    paths.append(os.path.join(WORK, "centiseconds.folded"))
+    with open(paths[-1], "w", encoding="utf-8") as file:
+        file.write(text.replace("interval=20", "interval=1"))
+    return paths
+
+
+def exported(form, profile):
+    path = os.path.join(WORK, "of." + form)
+    export(profile, form, path)
+    return path
+
+
+def chrome_trace(cpuprofile):
+    path = os.path.join(WORK, "trace.json")
+    with gzip.open(cpuprofile, "rt") as file:
+        profile = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": [
+            {"name": "CpuProfile", "ph": "I", "pid": 1, "tid": 1, "ts": 0,
+             "cat": "v8", "args": {"data": {"cpuProfile": profile}}}]}, file)
+    return path
+
+
+def gmon():
+    """Histogram and calls, with the program; [] without a compiler."""
+    if shutil.which("gcc") is None:
+        return []
+    folder = os.path.join(WORK, "gmon")
+    os.mkdir(folder)
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "a.out",
+                    os.path.join(os.path.abspath(SAMPLES), "rdparse.c")],
+                   cwd=folder, check=True)
+    subprocess.run(["./a.out"], cwd=folder, check=True,
+                   stdout=subprocess.DEVNULL)
+    return [f"{folder}/a.out {folder}/gmon.out"]
+
+
+def profiles():
+    """Of each format, by the name that cpprof has for it."""
+    def data(*names):
+        return [os.path.join(DATA, name) for name in names]
+    go = data("go/cpu.pb.gz", "go/heap.pb.gz")
+    node = data("node/busy.cpuprofile.gz")
+    return {
+        "collapsed stacks": random_stacks() +
+        [os.path.join(SAMPLES, "forms.folded")],
+        "pprof": go + [os.path.join(SAMPLES, "sites.pb.gz")],
+        "callgrind": data("callgrind/recs.out.gz", "callgrind/cachegrind.out.gz",
+                          "callgrind/instr.out.gz"),
+        "gperftools": data("gperftools/rec.prof"),
+        "gperftools and Go text": data("legacy/go-heap.txt",
+                                       "legacy/growth.heap"),
+        "perf.data": data("perf/rec.data", "perf/rec-group.data"),
+        "perf script": data("perf/rec.script"),
+        "gmon.out": gmon(),
+        "cpprofdata": [exported("cpprofdata", go[0])],
+        "speedscope": [exported("speedscope", go[1])],
+        "cpuprofile": node,
+        "Chrome trace": [chrome_trace(node[0])],
+    }
+
+
+def all_formats():
+    unknown = os.path.join(WORK, "unknown")
+    with open(unknown, "wb") as file:
+        file.write(b"\0\1\2\3")
+    said = subprocess.run([CPPROF, unknown], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True).stderr
+    return set(re.search(r"known format \((.*)\)", said)[1].split(", "))
+
+
+def main():
+    number = 0
+    for name, paths in sorted(profiles().items()):
+        FORMATS.discard(name)
+        for path in paths:
+            for form in WRITERS:
+                number += 1
+                claim = f"{name} ({os.path.basename(path)}) as {form}"
+                try:
+                    comes_back(path, form)
+                    print(f"ok {number} - {claim}")
+                except (AssertionError, KeyError,
+                        subprocess.CalledProcessError) as wrong:
+                    print(f"not ok {number} - {claim}")
+                    print("#", "\n# ".join(str(wrong).splitlines()[:20]))
+    number += 1
+    print(f"{'not ' if FORMATS else ''}ok {number} - no format is left out")
+    print("".join(f"# {name}\n" for name in sorted(FORMATS)), end="")
+    print(f"1..{number}")
+
+
+with tempfile.TemporaryDirectory() as WORK:
+    FORMATS = all_formats()
+    main()
