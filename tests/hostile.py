@@ -303,6 +303,38 @@ def one_name_for_all():
                  + b'],"prefixOffset":[0' + b",0" * (n - 1) + b"]}}]}")
 
 
+def threads_that_repeat():
+    """threadz: 700 threads that stand where the first does, 7,000 deep."""
+    thread = b"--- Thread 7f (name: t/%d) stack: ---\n"
+    return write("threads.txt", b"--- threadz 1 ---\n" + thread % 0
+                 + b"".join(b" 0x%x" % i for i in range(1, 7000)) + b"\n"
+                 + b"".join(thread % i + b"same as previous thread\n"
+                            for i in range(1, 700)))
+
+
+def inlined_in_text():
+    """A symbol of 6,000 inlined calls, 12,000 times on one stack."""
+    return write("symbol.txt", b"--- symbol\n0x2 "
+                 + b"--".join(b"f%d" % i for i in range(6000))
+                 + b"\n---\n--- heap\nheap profile: 1: 5 [1: 5] @ growth\n"
+                 + b"1: 1 [1: 1] @" + b" 0x2" * 12000 + b"\n")
+
+
+def long_paths():
+    """A memory map of 7,000 paths, each with 4 kB that one line defines."""
+    return write("map.txt", b"goroutine profile: total 1\n1 @ 0x2\n"
+                 b"MAPPED_LIBRARIES:\na=" + b"x" * 4000 + b"\n"
+                 + b"".join(b"%x-%x:$a\n" % (i * 16, i * 16 + 8)
+                            for i in range(7000)))
+
+
+def labels_without_end():
+    """pprof -raw: a label with 45,000 brackets, none of which ends it."""
+    return write("labels.raw", b"Period: 1\nSamples:\nx/count\n 1: 1\n"
+                 + b" " * 16 + b"a:[" + b"] " * 45000
+                 + b"\nLocations\n1: 0x1 f\nMappings\n")
+
+
 # ---- what is asked of them ----
 
 def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
@@ -346,6 +378,15 @@ CASES = {
         case(threads_of_one_stack, notes="threads are not told apart"),
     "Firefox: 6,000 functions of one mangled name":
         case(one_name_for_all, ask=("info", "functions")),
+    "threadz: 700 threads of one stack of 7,000 frames":
+        case(threads_that_repeat, notes="not told apart"),
+    "heap profile: a symbol of 6,000 inlined calls":
+        case(inlined_in_text, "threshold 0",
+             notes="location of 6000 inlined calls"),
+    "goroutines: a memory map of long paths":
+        case(long_paths, ask=("info", "functions")),
+    "pprof -raw: a label without an end":
+        case(labels_without_end, status=(0, 1), ask=("info",)),
     "a directory of 30,000 recordings":
         case(many_recordings, status=(0,), ask=("functions",)),
 }

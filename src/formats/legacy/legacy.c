@@ -32,7 +32,8 @@
 #include "src/formats/pprof/pprof_profile.h"
 #include "src/formats/text_lines.h"
 
-enum { LINE_MAX_MIB = 16 };
+/* Frames that threads repeat: a line stands for a whole stack. */
+enum { LINE_MAX_MIB = 16, REPEATED_MAX = 1 << 20 };
 
 enum part {
 	PART_HEADER,
@@ -64,6 +65,7 @@ struct reader {
 	struct stack stack;
 	uint64_t sample_line;	/* where it began */
 	char *thread;		/* name of the one that is read; NULL: none */
+	uint64_t n_repeated;	/* frames of threads "same as previous" */
 	bool has_stack;		/* of its own, the thread; of jemalloc the
 				 * stack whose values follow */
 };
@@ -189,7 +191,7 @@ push_sample(struct reader *reader, const struct legacy_values *values,
 	}
 	for (int i = 0; i < values->n; i++)
 		pprof_builder_value(builder, values->values[i]);
-	if (reader->thread != NULL &&
+	if (reader->thread != NULL && reader->n_repeated <= REPEATED_MAX &&
 	    pprof_builder_label(builder, "thread", 6, reader->thread,
 	                        strlen(reader->thread), error) != 0)
 		return -1;
@@ -410,6 +412,8 @@ end_thread(struct reader *reader, struct error *error)
 		return 0;
 	if (reader->has_stack)
 		adjust_stack(reader);
+	else
+		reader->n_repeated += reader->stack.n;
 	/* The first cannot stand where the one before it does. */
 	if (reader->has_stack || reader->n_samples > 0)
 		result = push_sample(reader, &one, error);
@@ -651,6 +655,11 @@ fill_profile(struct reader *reader, struct profile *profile,
 	    profile_warn(profile, error, "%s: %" PRIu64 " samples were "
 	                 "discarded by who wrote it, and are in no stack",
 	                 name, reader->n_discarded) != 0)
+		return -1;
+	if (reader->n_repeated > REPEATED_MAX &&
+	    profile_warn(profile, error, "%s: so many threads repeat the "
+	                 "stack before theirs that those behind the first "
+	                 "million frames are not told apart", name) != 0)
 		return -1;
 	if (legacy_addresses_finish(reader->addresses, reader->map,
 	        options->program != NULL ? options->program :
