@@ -194,6 +194,31 @@ def chrome_trace(cpuprofile):
     return path
 
 
+def firefox():
+    """Two threads; f calls itself on another line."""
+    path = os.path.join(WORK, "firefox.json")
+    def thread(name, tid, stacks):
+        return {"name": name, "pid": "1", "tid": tid,
+                "stringArray": ["main", "f", "f.c"],
+                "samples": {"stack": stacks, "time": [0, 1, 2],
+                            "weightType": "samples", "weight": None,
+                            "threadCPUDelta": [None, 900, 1000], "length": 3},
+                "stackTable": {"frame": [0, 1, 2], "prefix": [None, 0, 1],
+                               "length": 3},
+                "frameTable": {"func": [0, 1, 1], "line": [1, 5, 7],
+                               "address": [-1] * 3, "length": 3},
+                "funcTable": {"name": [0, 1], "isJS": [False] * 2,
+                              "resource": [-1] * 2, "fileName": [2, 2],
+                              "lineNumber": [None] * 2, "length": 2}}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"meta": {"interval": 1, "preprocessedProfileVersion": 47,
+                            "sampleUnits": {"time": "ms",
+                                            "threadCPUDelta": "us"}},
+                   "libs": [], "threads": [thread("one", 1, [0, 1, 2]),
+                                           thread("two", 2, [1, 1, 0])]}, file)
+    return path
+
+
 def gmon():
     """Histogram and calls, with the program; [] without a compiler."""
     if shutil.which("gcc") is None:
@@ -227,6 +252,8 @@ def profiles():
         "perf script": data("perf/rec.script"),
         "gmon.out": gmon(),
         "cpprofdata": [exported("cpprofdata", go[0])],
+        "pprof -raw": data("raw/cpu.raw.gz", "raw/labels.raw.gz"),
+        "Firefox profile": [firefox()],
         "speedscope": [exported("speedscope", go[1])],
         "cpuprofile": node,
         "Chrome trace": [chrome_trace(node[0])],
