@@ -1528,6 +1528,12 @@ perf_data_cut_at_every_byte_keeps_what_is_whole(void **state)
 	put_round(&buffer);
 	put_fork(&buffer, 8, 7, 4);
 	put_sample(&buffer, 5, 8, CHAIN(0x400010, 0x400021), 5);
+	put_kernel_map(&buffer, EXT4, 0, "/lib/ext4.ko");
+	put_kernel_symbol(&buffer, BPF, 0, "bpf_prog_12_f", 6);
+	put_waiting(&buffer, 7, CHAIN(PERF_CONTEXT_KERNEL, EXT4 + 1, BPF + 2),
+	            9999, 7);
+	put_deferred(&buffer, 7, 9999, CHAIN(0x400010), 8);
+	put_lost(&buffer, PERF_LOST_SAMPLES, 0, 3, 0);
 	cut_at_every_byte(&format_perf_data, buffer.bytes, buffer.n);
 }
 
