@@ -187,8 +187,9 @@ goroutines_have_the_names_of_their_comments(void **state)
 	    "#\t0x4b43c4\tmain.inlined+0x24\t/home/t.go:36\n"
 	    "#\t0x4b43c4\tmain.recurse+0x24\t/home/t.go:30\n"
 	    "\n"
-	    "2 @ 0x4b43d9 0x99\n"
+	    "2 @ 0x4b43d9 0x55 0x99\n"
 	    "#\t0x4b43d8\tmain.wait+0x38\t/home/t.go:39\n"
+	    "#       0x54        main.blanks+0x1     d:/home/t.go:11\n"
 	    "#\t0x98\n\n"
 	    "1 @ 0x77 0x461481\n\n");
 	uint32_t wait;
@@ -197,7 +198,8 @@ goroutines_have_the_names_of_their_comments(void **state)
 	assert_string_equal(profile->resources[0].name, "goroutine");
 	expect_hits(profile, "goroutine", "runtime.goexit;main.recurse|main."
 	            "inlined;main.recurse|main.inlined;main.wait;0x4378b5", 5);
-	expect_hits(profile, "goroutine", "runtime.goexit;main.wait", 2);
+	expect_hits(profile, "goroutine", "runtime.goexit;main.blanks;"
+	            "main.wait", 2);
 	expect_hits(profile, "goroutine", "runtime.goexit;0x76", 1);
 	wait = profile->frames[profile->tree->label[0]].first_location;
 	assert_true(wait < profile->n_locations);

@@ -265,7 +265,10 @@ read_jemalloc(struct reader *reader, struct line_text line,
 
 /* ---- names ---- */
 
-/* "#\t0x42ecc2\tmain.f+0x22\t/home/f.go:12" names the stack before it. */
+/*
+ * "#\t0x42ecc2\tmain.f+0x22\t/home/f.go:12" names the stack before it.  Tabs
+ * may have become blanks, which names may hold where there are tabs.
+ */
 static int
 read_comment(struct reader *reader, struct line_text line,
              struct error *error)
@@ -274,16 +277,18 @@ read_comment(struct reader *reader, struct line_text line,
 	const char *tab, *plus, *colon;
 	uint64_t address, number = 0;
 
-	if (!line_take(&line, "#\t0x") || !line_take_hex(&line, &address))
+	line_take(&line, "#");
+	line_skip_blanks(&line);
+	if (!line_take(&line, "0x") || !line_take_hex(&line, &address))
 		return 0;
 	reader->stack.has_comments = true;
-	if (!line_take(&line, "\t"))
-		return 0;
+	line_trim(&line);
 	tab = memchr(line.at, '\t', line_left(&line));
-	name = line;
-	if (tab != NULL) {
+	name = line_word(&line);
+	if (tab != NULL)
 		name.end = tab;
-		file = (struct line_text){ tab, line.end };
+	if (name.end < line.end) {
+		file = (struct line_text){ name.end, line.end };
 		line_trim(&file);
 		colon = memrchr(file.at, ':', line_left(&file));
 		if (colon != NULL) {
