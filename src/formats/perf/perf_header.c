@@ -12,10 +12,11 @@ enum {
 	FILE_HEADER_SIZE = 104,
 	PIPE_HEADER_SIZE = 16,
 	FRONT_MAX = 64 << 20,		/* events and their ids */
+	STEP = 16 << 20,		/* bytes between looks for Ctrl-C */
 };
 
 /* A file that has its events at the end is held in memory up to there. */
-#define WHOLE_MAX ((uint64_t)4 << 30)
+#define WHOLE_MAX ((uint64_t)512 << 20)
 
 /* Ids of an event, among the bytes up to the events' end. */
 static int
@@ -94,6 +95,20 @@ end_of_events(const struct perf_extent *attrs, uint64_t attr_size,
 	    attrs->offset + attrs->size : 0;
 }
 
+/* As perf_input_peek, of as much that one may want to interrupt it. */
+static const unsigned char *
+peek_far(struct perf_input *input, uint64_t wanted, size_t *size,
+         struct error *error)
+{
+	for (uint64_t n = STEP; n < wanted; n += STEP)
+		if (perf_input_peek(input, (size_t)n, size, error) == NULL ||
+		    progress_step(input->options->progress,
+		                  source_done(input->source),
+		                  source_size(input->source), error) != 0)
+			return NULL;
+	return perf_input_peek(input, (size_t)wanted, size, error);
+}
+
 static int
 read_file_header(struct perf_input *input, struct bytes *header,
                  struct error *error)
@@ -115,10 +130,10 @@ read_file_header(struct perf_input *input, struct bytes *header,
 		    "header of a perf.data file", error);
 	if (end > WHOLE_MAX)
 		return perf_input_fail(input, MAGIC_SIZE, "the file has its "
-		    "events behind more than 4 GiB; have `perf inject` read "
+		    "events behind more than 512 MiB; have `perf inject` read "
 		    "and write a file, not a pipe", error);
 	memcpy(input->features, features, sizeof input->features);
-	bytes = perf_input_peek(input, (size_t)end, &size, error);
+	bytes = peek_far(input, end, &size, error);
 	if (bytes == NULL)
 		return -1;
 	if (size < end)
