@@ -198,8 +198,8 @@ goroutines_have_the_names_of_their_comments(void **state)
 	assert_string_equal(profile->resources[0].name, "goroutine");
 	expect_hits(profile, "goroutine", "runtime.goexit;main.recurse|main."
 	            "inlined;main.recurse|main.inlined;main.wait;0x4378b5", 5);
-	expect_hits(profile, "goroutine", "runtime.goexit;main.blanks;"
-	            "main.wait", 2);
+	expect_hits(profile, "goroutine", "0x98;main.blanks;main.wait",
+	            2);
 	expect_hits(profile, "goroutine", "runtime.goexit;0x76", 1);
 	wait = profile->frames[profile->tree->label[0]].first_location;
 	assert_true(wait < profile->n_locations);
@@ -343,6 +343,27 @@ what_does_not_fit_is_refused_with_its_line(void **state)
 }
 
 static void
+lenient_reading_skips_what_does_not_fit(void **state)
+{
+	static const char text[] = "heap profile: 1: 5 [1: 5] @ growth\n"
+	    "nonsense\n1: 5 [1: 5] @ 0x12345678123456789 0x2\n"
+	    "1: 7 [1: 7] @ 0x11\n";
+	struct read_options options = { .lenient = true };
+	struct error error = { 0 };
+	struct source *source = source_of_memory("in", text, sizeof text - 1,
+	                                         &error);
+	struct profile *profile = format_legacy.read(source, &options, &error);
+
+	(void)state;
+	assert_non_null(profile);
+	assert_int_equal(profile->tree->n_nodes, 1);
+	expect_hits(profile, "space", "0x10", 7);
+	assert_non_null(strstr(profile->warnings[0], "2 lines skipped"));
+	profile_free(profile);
+	source_close(source);
+}
+
+static void
 binary_data_behind_symbols_are_refused(void **state)
 {
 	static const char bytes[] = "--- symbol\n0x1 a\n---\n--- profile\n"
@@ -420,6 +441,7 @@ main(void)
 		cmocka_unit_test(symbols_in_front_name_addresses),
 		cmocka_unit_test(memory_maps_of_all_kinds_are_read),
 		cmocka_unit_test(what_does_not_fit_is_refused_with_its_line),
+		cmocka_unit_test(lenient_reading_skips_what_does_not_fit),
 		cmocka_unit_test(binary_data_behind_symbols_are_refused),
 		cmocka_unit_test(other_texts_are_none),
 		cmocka_unit_test(

@@ -48,7 +48,8 @@ enum part {
 struct stack {
 	uint64_t *addresses;	/* innermost first */
 	size_t n, capacity;
-	bool has_comments;	/* its names follow it, but for some */
+	bool has_comments;	/* its names follow it, but for some, */
+	uint64_t last_comment;	/* the last one so far of this address */
 };
 
 struct reader {
@@ -129,7 +130,10 @@ add_types(struct reader *reader, struct error *error)
 
 /* ---- samples ---- */
 
-/* Puts all addresses of the line behind those of the stack. */
+/*
+ * Puts all addresses of the line behind those of the stack.  0, 1 where the line
+ * is skipped for one that is none, or -1 with *error set.
+ */
 static int
 read_addresses(struct reader *reader, struct line_text line,
                struct error *error)
@@ -145,7 +149,9 @@ read_addresses(struct reader *reader, struct line_text line,
 			return -1;
 		stack->addresses[stack->n++] = address;
 	}
-	return found == 0 ? 0 : fail(reader, &why, error);
+	if (found == 0)
+		return 0;
+	return reject(reader, &why, error) == 0 ? 1 : -1;
 }
 
 /*
@@ -208,14 +214,16 @@ read_sample(struct reader *reader, struct line_text line,
 {
 	struct legacy_values values;
 	struct error why = { 0 };
+	int result;
 
 	if (legacy_read_values(&reader->header, &line, &values, &why) != 0)
 		return reject(reader, &why, error);
 	reader->stack.n = 0;
 	reader->stack.has_comments = false;
 	reader->sample_line = reader->lines.number;
-	if (read_addresses(reader, line, error) != 0)
-		return -1;
+	result = read_addresses(reader, line, error);
+	if (result != 0)
+		return result < 0 ? -1 : 0;
 	adjust_stack(reader);
 	return push_sample(reader, &values, error);
 }
@@ -235,12 +243,11 @@ read_jemalloc(struct reader *reader, struct line_text line,
 
 	if (line_take(&line, "@")) {
 		reader->stack.n = 0;
-		reader->has_stack = true;
 		reader->sample_line = reader->lines.number;
-		if (read_addresses(reader, line, error) != 0)
-			return -1;
+		result = read_addresses(reader, line, error);
+		reader->has_stack = result == 0;
 		adjust_stack(reader);
-		return 0;
+		return result < 0 ? -1 : 0;
 	}
 	if (!line_take(&line, "t*:"))
 		return line_begins_with(&line, "t") ? 0 :
@@ -282,6 +289,7 @@ read_comment(struct reader *reader, struct line_text line,
 	if (!line_take(&line, "0x") || !line_take_hex(&line, &address))
 		return 0;
 	reader->stack.has_comments = true;
+	reader->stack.last_comment = address;
 	line_trim(&line);
 	tab = memchr(line.at, '\t', line_left(&line));
 	name = line_word(&line);
@@ -316,6 +324,7 @@ end_comments(struct reader *reader, struct error *error)
 	static const char exit_name[] = "runtime.goexit";
 	const struct stack *stack = &reader->stack;
 	bool is_exit = stack->has_comments && stack->n > 1 &&
+	    stack->last_comment != stack->addresses[stack->n - 1] &&
 	    !legacy_addresses_is_named(reader->addresses,
 	                               stack->addresses[stack->n - 1]);
 
@@ -471,10 +480,12 @@ read_thread_frames(struct reader *reader, struct line_text line,
                    struct error *error)
 {
 	size_t kept = reader->stack.n;
+	int result;
 
 	if (!reader->has_stack)
 		reader->stack.n = 0;
-	if (read_addresses(reader, line, error) != 0)
+	result = read_addresses(reader, line, error);
+	if (result < 0)
 		return -1;
 	reader->has_stack |= reader->stack.n > 0;
 	if (reader->has_stack)
