@@ -484,13 +484,6 @@ def a_program_of_another_user_is_told():
             assert match, run.said
 
 
-TESTS = [value for name, value in list(globals().items())
-         if callable(value) and getattr(value, '__module__', '') ==
-         '__main__' and name.islower() and name not in
-         ('agree', 'briefs', 'faults_more', 'info', 'missing', 'root_only',
-          'main', 'script')]
-
-
 # Page faults of a child: each costs it a microsecond or two.
 FAULTS = '''
 import os, resource, sys
@@ -524,6 +517,13 @@ def a_child_touches_few_pages_of_ours():
     assert more <= 12, more
     more = faults_more('/bin/true')
     assert more <= 31, more
+
+
+TESTS = [value for name, value in list(globals().items())
+         if callable(value) and getattr(value, '__module__', '') ==
+         '__main__' and name.islower() and name not in
+         ('agree', 'briefs', 'faults_more', 'info', 'missing', 'root_only',
+          'main', 'script')]
 
 
 def main():
