@@ -1,65 +1,71 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """brief.py -- what `record` costs many short processes.
 
-	brief.py CPPROF [ROUNDS [PROCESSES]]
+	brief.py CPPROF CHILDREN [ROUNDS [PROCESSES [OTHER-CPPROF]]]
 
-So many runs of /bin/true: alone, with an empty library preloaded, and recorded,
-in turn; CPU time of a process and of starting it, in milliseconds.  (Recordings
+So many children of each kind (bench/programs/children.c), alone, with an empty
+library preloaded, and recorded, in turn; CPU time of a process and of starting
+it in milliseconds, and its page faults.  What recording adds is told of
+medians and of minima: the latter hold on a machine at work, too.  Recordings
 are kept to the end: a file system may be slow to make files where others have
-just been removed.)
+just been removed.
 """
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 
-
-def cpu_time():
-    return sum(usage.ru_utime + usage.ru_stime for usage in
-               map(resource.getrusage, (resource.RUSAGE_SELF,
-                                        resource.RUSAGE_CHILDREN)))
+KINDS = (('spawn', 'posix_spawn'), ('exec', 'fork and exec'),
+         ('fork', 'fork alone'))
 
 
-def run_many(processes):
-    before = cpu_time()
-    for _ in range(processes):
-        os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)
-    print((cpu_time() - before) / processes * 1000)
+def cost(*command, **environment):
+    """Milliseconds and page faults of one child."""
+    output = subprocess.run(command, env=dict(os.environ, **environment),
+                            check=True, text=True, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL).stdout
+    return tuple(map(float, output.split()))
 
 
-def cost(processes, *prefix, **environment):
-    return float(subprocess.run(
-        [*prefix, sys.executable, __file__, '--run', str(processes)],
-        env=dict(os.environ, **environment), check=True, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL).stdout)
+def show(name, found, base):
+    ms, faults = zip(*found)
+    more = '' if base is None else '%+.3f | %+.3f' % tuple(
+        choose(ms) - choose([row[0] for row in base])
+        for choose in (statistics.median, min))
+    print('| %s | %.3f | %.3f | %.3f | %s | %.1f |' % (
+        name, statistics.median(ms), min(ms), max(ms), more or ' | ',
+        statistics.median(faults)))
 
 
-def main(cpprof, rounds=7, processes=600):
-    times = {'alone': [], 'empty library': [], 'recorded': []}
+def main(children, rounds, processes, cpprofs):
     with tempfile.TemporaryDirectory() as place:
         empty = place + '/empty.so'
         subprocess.run(['cc', '-shared', '-o', empty, '-x', 'c', '/dev/null'],
                        check=True)
-        for number in range(rounds):
-            times['alone'].append(cost(processes))
-            times['empty library'].append(cost(processes, LD_PRELOAD=empty))
-            times['recorded'].append(cost(
-                processes, cpprof, 'record', '--no-symbols', '-o',
-                '%s/%d' % (place, number), '--'))
-    print('| | median, ms | least | most |')
-    print('| --- | ---: | ---: | ---: |')
-    for name, found in times.items():
-        print('| %s | %.3f | %.3f | %.3f |' % (
-            name, statistics.median(found), min(found), max(found)))
-    more = [a - b for a, b in zip(times['recorded'], times['empty library'])]
-    print('| recorded, beyond an empty library | %.3f | %.3f | %.3f |' % (
-        statistics.median(more), min(more), max(more)))
+        print('| | median, ms | least | most | more than with an empty '
+              'library, medians | minima | page faults |')
+        print('| --- | ---: | ---: | ---: | ---: | ---: | ---: |')
+        for kind, name in KINDS:
+            command = [children, kind, str(processes)]
+            times = {}
+            for number in range(rounds):
+                times.setdefault('alone', []).append(cost(*command))
+                times.setdefault('empty library', []).append(
+                    cost(*command, LD_PRELOAD=empty))
+                for which, cpprof in enumerate(cpprofs):
+                    times.setdefault(which, []).append(cost(
+                        cpprof, 'record', '--no-symbols', '-o',
+                        '%s/%s-%d-%d' % (place, kind, number, which), '--',
+                        *command))
+            show(name + ', alone', times['alone'], None)
+            show('empty library', times['empty library'], None)
+            for which, cpprof in enumerate(cpprofs):
+                show('recorded' if which == 0 else 'recorded by ' + cpprof,
+                     times[which], times['empty library'])
 
 
-if sys.argv[1] == '--run':
-    run_many(int(sys.argv[2]))
-else:
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+main(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 7,
+     int(sys.argv[4]) if len(sys.argv) > 4 else 600,
+     sys.argv[1:2] + sys.argv[5:])

@@ -55,9 +55,21 @@ bench-waits: all
 
 # Many short processes.
 EXTRA_DIST += bench/brief.py
+if COLLECTOR
+noinst_PROGRAMS += bench/programs/children
+endif
+bench_programs_children_SOURCES = bench/programs/children.c
+bench_programs_children_CFLAGS = $(AM_CFLAGS) -O2
 bench-brief: all
-	$(PYTHON3) $(srcdir)/bench/brief.py ./cpprof
-.PHONY: bench-brief
+	$(PYTHON3) $(srcdir)/bench/brief.py ./cpprof bench/programs/children \
+		$${ROUNDS:-7} $${PROCESSES:-600} $${OTHER:-}
+
+# Thousands of them: this project's configure.
+EXTRA_DIST += bench/configure.py
+bench-configure: all
+	$(PYTHON3) $(srcdir)/bench/configure.py ./cpprof $(srcdir)/configure \
+		$${ROUNDS:-3}
+.PHONY: bench-brief bench-configure
 
 # What keeping the names of a recording takes.
 EXTRA_DIST += bench/names.py

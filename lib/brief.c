@@ -33,9 +33,12 @@ brief_has_it(void)
 static int
 open_file(int flags)
 {
+	static const char name[] = "/" CPPROFDATA_BRIEF_FILE;
+	const size_t length = strlen(process.output);
 	char path[PATH_MAX];
 
-	stpcpy(stpcpy(path, process.output), "/" CPPROFDATA_BRIEF_FILE);
+	memcpy(path, process.output, length);
+	memcpy(path + length, name, sizeof name);
 	return files_open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
 	    O_NOCTTY | O_CLOEXEC | flags, 0600);
 }

@@ -63,7 +63,7 @@ libcpprof_la_SOURCES = \
 	lib/trampoline-x86_64.S lib/tree.c lib/tree.h lib/unwind.c \
 	lib/unwind.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
-	-fno-tree-loop-distribute-patterns \
+	-fno-tree-loop-distribute-patterns -fno-tree-slp-vectorize \
 	-ftls-model=initial-exec
 libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
 libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,defs -Wl,-z,now \

@@ -237,8 +237,7 @@ is_launched(const char *launcher)
 		return true;
 	for (; *launcher >= '0' && *launcher <= '9'; launcher++)
 		number = number * 10 + (unsigned long)(*launcher - '0');
-	return number == (unsigned long)arch_system_call(SYS_getppid,
-	    0, 0, 0, 0);
+	return number == process_own.parent_pid;
 }
 
 static bool
@@ -299,12 +298,14 @@ process_read_executable(void)
 {
 	long n;
 
-	if (process_names.executable[0] != '\0')
+	/* Known by a variable that is there anyway. */
+	if (process.has_executable)
 		return;
 	n = arch_system_call(SYS_readlink, (long)"/proc/self/exe",
 	    (long)process_names.executable,
 	    sizeof process_names.executable - 1, 0);
 	process_names.executable[n > 0 ? n : 0] = '\0';
+	process.has_executable = n > 0;
 }
 
 static void

@@ -29,6 +29,7 @@ struct process {
 	const char *directory;
 	const char *output;		/* directory for the files */
 	uint32_t user;			/* effective, when it began */
+	bool has_executable;		/* process_names has */
 };
 
 extern struct process process;

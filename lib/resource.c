@@ -234,7 +234,7 @@ resources_choose(const char *text, bool is_random, const char **problem)
 static void
 start_accounts(struct thread *thread)
 {
-	uint64_t seed = process_ask_clock(CLOCK_REALTIME) +
+	const uint64_t seed = process_ask_clock(CLOCK_REALTIME) +
 	    ((uint64_t)thread->tid << 40);
 	unsigned i;
 

@@ -75,7 +75,7 @@ take_exec(void)
 		return;
 	page->execs[at].pid = 0;
 	told_ns = page->execs[at].cpu_ns;
-	if (told_ns > process_clock(CLOCK_PROCESS_CPUTIME_ID))
+	if (told_ns > process_own.start_cpu_ns)
 		told_ns = 0;
 }
 

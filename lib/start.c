@@ -344,14 +344,17 @@ start_check_process(void)
 static bool
 watch_forks(void)
 {
+	static bool is_registered;
+
 	if (start_same_process != 0)
 		return true;
 	if (!wiped_begin())
 		return false;
 	start_same_process = 1;
 	/* Any address but a module's handle: it is never unloaded. */
-	return __register_atfork(before_fork, after_fork, after_fork_in_child,
-	    &end_key) == 0;
+	is_registered = is_registered || __register_atfork(before_fork,
+	    after_fork, after_fork_in_child, &end_key) == 0;
+	return is_registered;
 }
 
 static bool

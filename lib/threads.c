@@ -292,7 +292,7 @@ forget_file(struct thread *thread)
 		tree_forked(&thread->tree);
 	thread->record = NULL;
 	if (unwinder->stack.frames != NULL || unwinder->fresh.frames != NULL)
-		unwind_free(unwinder);
+		unwind_forked(unwinder);
 }
 
 static void

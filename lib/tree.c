@@ -25,8 +25,8 @@ grow_slots(struct tree *tree)
 	size_t n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS, i, at;
 	struct tree_slot *slots, *old = tree->slots;
 
-	slots = files_map(n * sizeof *slots, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (slots == MAP_FAILED)
+	slots = datafile_private_memory(n * sizeof *slots);
+	if (slots == NULL)
 		return false;
 	files_advise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
 	for (i = 0; i < tree->n_slots; i++) {
@@ -37,7 +37,6 @@ grow_slots(struct tree *tree)
 			at = (at + 1) & (n - 1);
 		slots[at] = old[i];
 	}
-	/* A child that is forked between must not free the old ones again. */
 	tree->slots = slots;
 	if (old != NULL)
 		files_unmap(old, tree->n_slots * sizeof *old);
@@ -314,13 +313,4 @@ tree_count(const struct node *node, unsigned resource, uint64_t hits)
 	count->samples++;
 	__atomic_store_n(&record->hits, count->hits, __ATOMIC_RELAXED);
 	__atomic_store_n(&record->samples, count->samples, __ATOMIC_RELAXED);
-}
-
-void
-tree_forked(struct tree *tree)
-{
-	/* The chunks are not there: datafile_private_memory. */
-	if (tree->slots != NULL)
-		files_unmap(tree->slots, tree->n_slots * sizeof *tree->slots);
-	*tree = (struct tree){ 0 };
 }

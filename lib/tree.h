@@ -108,7 +108,14 @@ tree_count_return(struct tree_node *node)
 /* How much memory it has got so far: a number that changes when it gets more. */
 size_t tree_memory(const struct tree *tree);
 
-/* In a forked child: begins an empty one, in another file. */
-void tree_forked(struct tree *tree);
+/*
+ * In a forked child: begins an empty one, in another file.  (Of the old one there
+ * is no memory here: datafile_private_memory.)
+ */
+static inline void
+tree_forked(struct tree *tree)
+{
+	*tree = (struct tree){ 0 };
+}
 
 #endif

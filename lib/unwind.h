@@ -51,6 +51,8 @@ struct frames {
 	size_t n, capacity;
 };
 
+#define UNWIND_MANY_FRAMES 8192	/* half a megabyte */
+
 enum unwind_end {
 	UNWIND_COMPLETE,
 	UNWIND_NO_RULES,	/* code without tables, and no good guess */
@@ -87,6 +89,19 @@ void unwind_remember(struct unwinder *unwinder, size_t n);
  * has marks of it.
  */
 void unwind_free(struct unwinder *unwinder);
+
+/*
+ * In a forked child: nothing is remembered.  Memory is given back if it is much:
+ * most children will not walk, and to unmap it costs them more than to have it.
+ */
+static inline void
+unwind_forked(struct unwinder *unwinder)
+{
+	unwinder->stack.n = unwinder->fresh.n = unwinder->n_kept = 0;
+	if (unwinder->stack.capacity + unwinder->fresh.capacity >
+	    UNWIND_MANY_FRAMES)
+		unwind_free(unwinder);
+}
 
 /*
  * To be called after code was unmapped: what was learnt of addresses is void
