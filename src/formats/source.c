@@ -288,6 +288,7 @@ source_open(const char *path, struct error *error)
 {
 	int fd = open_path(path, error);
 	struct source *source;
+	size_t capacity = 0;
 
 	if (fd < 0)
 		return NULL;
@@ -298,10 +299,14 @@ source_open(const char *path, struct error *error)
 			close(fd);
 		return NULL;
 	}
-	source->packed_buffer = memory_array(PACKED_SIZE, 1, error);
+	/* Not zeroed: a recording may have thousands of files. */
+	if (memory_grow(&source->packed_buffer, &capacity, PACKED_SIZE, 1,
+	                error) != 0) {
+		source_close(source);
+		return NULL;
+	}
 	source->packed = source->packed_buffer;
-	if (source->packed_buffer == NULL ||
-	    look_at_file(source, error) != 0 ||
+	if (look_at_file(source, error) != 0 ||
 	    find_packing(source, error) != 0) {
 		source_close(source);
 		return NULL;
