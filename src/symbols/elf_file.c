@@ -14,7 +14,7 @@ enum {
 	NOTES_MAX = 65536,	/* bytes of notes in which an id is sought */
 	NOTE_SEGMENTS_MAX = 32,
 	HOLES_MAX = 1024,	/* looked at */
-	HOLE_BYTES = 256 << 20,	/* that a file may have for nothing */
+	HOLE_BYTES = 64 << 20,	/* that a file may have for nothing */
 };
 
 static bool

@@ -10,16 +10,21 @@
 #include "src/symbols/static_calls.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <capstone/capstone.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
+
+enum { INSTRUCTIONS_A_STEP = 16384 };
 
 struct decoder {
 	struct static_calls *calls;
 	const struct program_functions *functions;
 	csh engine;
 	cs_insn *instruction;
+	uint64_t n_decoded;	/* instructions */
 	uint32_t *seen;		/* [functions] the last caller, from 1 */
 	uint32_t *next;		/* [functions + 1] itself where it has not been
 				 * decoded; else one further on, perhaps the
@@ -112,6 +117,9 @@ decode_function(struct decoder *decoder, uint32_t number,
 		if (is_transfer(decoder, &is_call, &target) &&
 		    add_call(decoder, number, is_call, target, error) != 0)
 			return -1;
+		if (++decoder->n_decoded % INSTRUCTIONS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
 	}
 	return 0;
 }
@@ -152,10 +160,21 @@ decode_section(struct decoder *decoder, const GElf_Shdr *header,
 	return 0;
 }
 
+/* Sections do not overlap, so all of them are no larger than their file. */
+static uint64_t
+size_of_sections(const struct elf_file *file)
+{
+	struct stat status;
+
+	return file->descriptor >= 0 && fstat(file->descriptor, &status) == 0 ?
+	    (uint64_t)status.st_size : UINT64_MAX;
+}
+
 static int
 decode_file(struct decoder *decoder, const struct elf_file *file,
             struct error *error)
 {
+	uint64_t left = size_of_sections(file);
 	Elf_Scn *section = NULL;
 
 	while ((section = elf_nextscn(file->elf, section)) != NULL) {
@@ -163,8 +182,10 @@ decode_file(struct decoder *decoder, const struct elf_file *file,
 		Elf_Data *data;
 
 		if (gelf_getshdr(section, &header) == NULL ||
-		    (header.sh_flags & SHF_EXECINSTR) == 0)
+		    (header.sh_flags & SHF_EXECINSTR) == 0 ||
+		    header.sh_type == SHT_NOBITS || header.sh_size > left)
 			continue;
+		left -= header.sh_size;
 		data = elf_file_contents(section);
 		if (data != NULL && data->d_buf != NULL &&
 		    data->d_size <= UINT64_MAX - header.sh_addr &&

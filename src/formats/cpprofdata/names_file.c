@@ -13,9 +13,14 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/id_table.h"
 
-enum { NAME_LENGTH_MAX = 65536 };	/* what is longer is cut */
+enum {
+	NAME_LENGTH_MAX = 65536,	/* what is longer is cut */
+	ADDRESSES_A_STEP = 4096,
+};
 
 struct names_reader {
 	const struct cpprofdata_file *file;
@@ -23,6 +28,9 @@ struct names_reader {
 	struct error *damage;
 	/* Ranges do not share records, or a small file would fill memory. */
 	uint64_t n_addresses_left, n_locations_left;
+	struct id_table strings;	/* seen so far; by their places: */
+	uint32_t *names;
+	size_t n_names, names_capacity;
 };
 
 /* A record of a type, or NULL. */
@@ -38,12 +46,12 @@ record_of(const struct names_reader *reader, enum cpprofdata_chunk_type type,
 }
 
 /*
- * The number in the store of a string; *name is NO_NAME for string 0.  Strings
- * that were ends of each other would fill memory from a small file.
+ * The number in the store of a string, NO_NAME where it is empty or no good.
+ * Strings that were ends of each other would fill memory from a small file.
  */
 static int
-take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
-            struct error *error)
+look_up_string(struct names_reader *reader, uint32_t number, uint32_t *name,
+               struct error *error)
 {
 	size_t length;
 	const char *text = cpprofdata_string(reader->file, number,
@@ -60,6 +68,32 @@ take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
 	}
 	*name = names_add(kept_names_texts(reader->kept), text, length, error);
 	return *name != NO_NAME ? 0 : -1;
+}
+
+/*
+ * Likewise; a string is looked at once, however many records name it: a small
+ * one can name a long string.
+ */
+static int
+take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
+            struct error *error)
+{
+	uint32_t place = id_table_add(&reader->strings, number, error);
+
+	if (place == NO_ID)
+		return -1;
+	if (place == reader->n_names) {
+		if (memory_grow(&reader->names, &reader->names_capacity,
+		                reader->n_names + 1, sizeof *reader->names,
+		                error) != 0 ||
+		    look_up_string(reader, number,
+		                   &reader->names[reader->n_names],
+		                   error) != 0)
+			return -1;
+		reader->n_names++;
+	}
+	*name = reader->names[place];
+	return 0;
 }
 
 static int
@@ -145,7 +179,9 @@ take_range(struct names_reader *reader, uint64_t first, uint64_t n,
 
 	for (uint64_t i = 0; i < n && is_good; i++)
 		if (take_address(reader, first + i, &last, &is_good,
-		                 error) != 0)
+		                 error) != 0 ||
+		    (i % ADDRESSES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
 	return 0;
 }
@@ -203,14 +239,17 @@ take_names(const struct cpprofdata_file *file, struct error *damage,
 	reader.n_locations_left = cpprofdata_runs_count(
 	    &file->runs[CPPROFDATA_NAMED_LOCATIONS]);
 	reader.kept = kept_names_new(error);
-	if (reader.kept != NULL &&
+	if (reader.kept == NULL ||
 	    cpprofdata_file_each(file, CPPROFDATA_NAMED_MODULES, take_module,
-	                         &reader, error) == 0 &&
+	                         &reader, error) != 0 ||
 	    cpprofdata_file_each(file, CPPROFDATA_NAMED_PROCESSES,
-	                         take_process, &reader, error) == 0)
-		return reader.kept;
-	kept_names_free(reader.kept);
-	return NULL;
+	                         take_process, &reader, error) != 0) {
+		kept_names_free(reader.kept);
+		reader.kept = NULL;
+	}
+	id_table_free(&reader.strings);
+	free(reader.names);
+	return reader.kept;
 }
 
 struct kept_names *
