@@ -16,6 +16,7 @@
 #include "src/base/memory.h"
 #include "src/base/names.h"
 #include "src/base/progress.h"
+#include "src/base/sort.h"
 #include "src/base/table.h"
 
 static void
@@ -254,10 +255,68 @@ progress_stops_when_asked(void **state)
 	assert_string_equal(error.text, "interrupted");
 }
 
+static int
+compare_tens(const void *a, const void *b, void *context)
+{
+	int x = *(const int *)a / 10, y = *(const int *)b / 10;
+
+	++*(size_t *)context;
+	return (x > y) - (x < y);
+}
+
+/* The last digit says where one was among its equals. */
+static void
+sort_keeps_equal_items_in_order(void **state)
+{
+	static int items[100000], next[1000];
+	static const size_t counts[] = { 0, 1, 2, 15, 16, 17, 100, 33333,
+		100000 };
+
+	(void)state;
+	srand(5);
+	for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+		struct error error = { 0 };
+		size_t n = counts[k], n_compared = 0;
+
+		memset(next, 0, sizeof next);
+		for (size_t i = 0; i < n; i++) {
+			int ten = rand() % 1000;
+
+			items[i] = 10 * ten + next[ten];
+			next[ten] += next[ten] < 9;
+		}
+		assert_int_equal(sort_items(items, n, sizeof *items,
+		                            compare_tens, &n_compared,
+		                            &error), 0);
+		for (size_t i = 1; i < n; i++)
+			assert_true(items[i - 1] <= items[i]);
+		for (int ten = 0; ten < 1000; ten++)
+			next[ten] = 0;
+		assert_true(n_compared <= 24 * n);
+	}
+}
+
+static void
+sort_ends_when_interrupted(void **state)
+{
+	static int items[40000];
+	struct error error = { 0 };
+	size_t n_compared = 0;
+
+	(void)state;
+	interrupt_requested = 1;
+	assert_int_equal(sort_items(items, 40000, sizeof *items, compare_tens,
+	                            &n_compared, &error), -1);
+	interrupt_requested = 0;
+	assert_string_equal(error.text, "interrupted");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sort_keeps_equal_items_in_order),
+		cmocka_unit_test(sort_ends_when_interrupted),
 		cmocka_unit_test(error_keeps_the_first_text),
 		cmocka_unit_test(error_cuts_a_long_text),
 		cmocka_unit_test(memory_array_refuses_an_overflowing_product),

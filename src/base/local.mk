@@ -9,6 +9,7 @@ libcore_a_SOURCES += \
 	src/base/names.c src/base/names.h \
 	src/base/pattern.c src/base/pattern.h \
 	src/base/progress.c src/base/progress.h \
+	src/base/sort.c src/base/sort.h \
 	src/base/table.c src/base/table.h \
 	src/base/text_buffer.c src/base/text_buffer.h \
 	src/base/utf8.c src/base/utf8.h \

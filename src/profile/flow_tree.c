@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/profile/flow_rules.h"
+
+enum { NODES_A_STEP = 1 << 16 };
 
 /* A sum over nodes, of which none is below another. */
 struct measured {
@@ -91,7 +94,9 @@ measure_tree(struct measuring *measuring, struct error *error)
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
 		if (add_function(measuring, node, error) != 0 ||
 		    (tree->parent[node] != NO_NODE &&
-		     add_call(measuring, node, error) != 0))
+		     add_call(measuring, node, error) != 0) ||
+		    (node % NODES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/views/graph_entries.h"
 #include "src/views/order.h"
 #include "src/views/rows.h"
@@ -33,6 +34,8 @@ static const struct view_kind classic_kind = {
 	.schema = "cpprof.graph/1",
 	.title = "Call Graph Profile (cycles collapsed)",
 };
+
+enum { CALLS_A_STEP = 4096 };
 
 struct graph {
 	const struct view_request *request;
@@ -305,6 +308,8 @@ add_call_rows(struct graph *graph, uint32_t number, bool is_parent,
 		else
 			status = add_call_row(graph, number, call, is_parent,
 			                      error);
+		if (status == 0 && i % CALLS_A_STEP == 0)
+			status = progress_step(NULL, 0, 0, error);
 	}
 	return status;
 }
@@ -343,6 +348,8 @@ add_entry(struct graph *graph, uint32_t number, struct error *error)
 {
 	bool is_cycle = graph->of.entries[number].name == NO_NAME;
 
+	if (progress_step(NULL, 0, 0, error) != 0)
+		return -1;
 	if (is_cycle)
 		return add_main_row(graph, number, error) == 0 ?
 		       add_members(graph, number, error) : -1;

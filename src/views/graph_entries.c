@@ -5,8 +5,11 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/views/order.h"
 #include "src/views/rows.h"
+
+enum { ARCS_A_STEP = 1 << 16 };
 
 void
 graph_entries_free(struct graph_entries *graph)
@@ -80,6 +83,9 @@ join_calls(struct graph_entries *graph, struct error *error)
 		uint32_t callee = flow->vertices[arc->callee].name;
 		uint32_t *known = &last[callee];
 
+		if (i % ARCS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			break;
 		if (*known == 0 ||
 		    graph->calls[*known - 1].caller != caller) {
 			graph->calls[graph->n_calls++] = (struct graph_call){
@@ -96,7 +102,7 @@ join_calls(struct graph_entries *graph, struct error *error)
 		add_call(&graph->calls[*known - 1], arc);
 	}
 	free(last);
-	return 0;
+	return error->is_set ? -1 : 0;
 }
 
 /* The calls by the number of one end, then by the other end's name. */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/base/sort.h"
 
 enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS };
 
@@ -67,8 +69,9 @@ order_rank_names(const struct names *names, const uint32_t *name, uint32_t n,
 
 	if (position != NULL && list != NULL) {
 		n_list = list_names(names, name, n, position, list);
-		qsort_r(list, n_list, sizeof *list, compare_names,
-		        (void *)names);
+		if (sort_items(list, n_list, sizeof *list, compare_names,
+		               (void *)names, error) != 0)
+			n_list = 0;
 		for (uint32_t i = 0; i < n_list; i++)
 			position[list[i].name] = i;
 		for (uint32_t i = 0; i < n; i++)
@@ -76,7 +79,7 @@ order_rank_names(const struct names *names, const uint32_t *name, uint32_t n,
 	}
 	free(position);
 	free(list);
-	return n_list;
+	return error->is_set ? UINT32_MAX : n_list;
 }
 
 int
@@ -88,7 +91,8 @@ order_ascending(uint32_t *items, uint32_t n, const uint32_t *key,
 	uint32_t *from = memory_copy(items, n, sizeof *items, error);
 	int status = -1;
 
-	if (place != NULL && from != NULL) {
+	if (place != NULL && from != NULL &&
+	    progress_step(NULL, 0, 0, error) == 0) {
 		for (uint32_t i = 0; i < n; i++)
 			place[key[from[i]] + 1]++;
 		for (uint32_t k = 0; k < n_keys; k++)
@@ -140,6 +144,8 @@ order_descending(uint32_t *items, uint32_t n, const uint64_t *key,
 
 		if ((varying >> shift & (DIGIT_VALUES - 1)) == 0)
 			continue;
+		if (progress_step(NULL, 0, 0, error) != 0)
+			break;
 		sort_by_digit(from, to, n, key, shift);
 		from = to;
 		to = emptied;
@@ -147,7 +153,7 @@ order_descending(uint32_t *items, uint32_t n, const uint64_t *key,
 	if (from != items)
 		memcpy(items, from, n * sizeof *items);
 	free(other);
-	return 0;
+	return error->is_set ? -1 : 0;
 }
 
 /* Links children in the order of items: pushed on the front, from behind. */

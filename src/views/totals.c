@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/views/measure.h"
+
+enum { NODES_A_STEP = 1 << 20 };
 
 /* What belongs to one name, in half a cache line. */
 struct sum {
@@ -15,7 +18,7 @@ struct sum {
 };
 
 static uint32_t
-add_nodes(const struct sample_set *set, struct sum *sums)
+add_nodes(const struct sample_set *set, struct sum *sums, struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
 	uint32_t n = 0;
@@ -23,6 +26,9 @@ add_nodes(const struct sample_set *set, struct sum *sums)
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		struct sum *sum = &sums[tree->label[node]];
 
+		if (node % NODES_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			break;
 		if (sum->place == 0)
 			sum->place = ++n;
 		sum->self += set->self[set->tree->row[node]];
@@ -45,8 +51,9 @@ tree_totals(const struct sample_set *set, uint32_t *n, struct error *error)
 
 	if (sums == NULL)
 		return NULL;
-	*n = add_nodes(set, sums);
-	totals = memory_array(*n, sizeof *totals, error);
+	*n = add_nodes(set, sums, error);
+	totals = error->is_set ? NULL :
+	         memory_array(*n, sizeof *totals, error);
 	for (uint32_t name = 0; totals != NULL && name < n_names; name++)
 		if (sums[name].place != 0)
 			totals[sums[name].place - 1] = (struct function_total){

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/sort.h"
 #include "src/base/names.h"
 #include "src/profile/frame_labels.h"
 #include "src/profile/stack_walk.h"
@@ -250,8 +251,8 @@ sort_costs(struct callgrind_costs *costs, struct error *error)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		costs->order[i] = i;
-	qsort_r(costs->order, n, sizeof *costs->order, compare_costs, costs);
-	return 0;
+	return sort_items(costs->order, n, sizeof *costs->order, compare_costs,
+	                  costs, error);
 }
 
 struct callgrind_costs *

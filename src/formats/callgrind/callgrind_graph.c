@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/sort.h"
 #include "src/profile/call_flow.h"
 
 struct graph_writing {
@@ -138,9 +139,8 @@ sort_places(struct graph_writing *writing, struct error *error)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		writing->order[i] = i;
-	qsort_r(writing->order, n, sizeof *writing->order, compare_places,
-	        writing);
-	return 0;
+	return sort_items(writing->order, n, sizeof *writing->order,
+	                  compare_places, writing, error);
 }
 
 /* ---- lines ---- */
