@@ -287,6 +287,13 @@ def main():
     number += 1
     print(f"{'not ' if FORMATS else ''}ok {number} - no format is left out")
     print("".join(f"# {name}\n" for name in sorted(FORMATS)), end="")
+    with open(os.path.join(HERE, "../doc/formats.md"), encoding="utf-8") as file:
+        table = file.read()
+    missing = [name for name in all_formats() if f"| [{name}](" not in table]
+    missing += [name for name in WRITERS if f"`{name}`" not in table]
+    number += 1
+    print(f"{'not ' if missing else ''}ok {number} - formats.md has all")
+    print("".join(f"# {name}\n" for name in missing), end="")
     print(f"1..{number}")
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed_header.h -- what collapsed stacks may say about themselves.
  *
- * Lines that begin with '#' before the first stack (doc/manual.md):
+ * Lines that begin with '#' before the first stack (doc/formats.md):
  *
  *	# cpprof 1
  *	# resource: NAME; gtick=UNIT; interval=N	one a column
