@@ -2,7 +2,7 @@
 /* firefox.c -- profiles of profiler.firefox.com, "processed", as samply, too,
  * writes them.
  *
- * {"meta", "libs", "shared", "threads": [...]}.  A thread that has tables of
+ * {"meta", "libs", "shared", "threads": [...]}.  A thread that has all tables of
  * its own, as all had before version 56, is entered when it ends; others wait
  * for "shared", with no more than what their samples sum up to.
  * Source: firefox-devtools/profiler, src/types/profile.ts.

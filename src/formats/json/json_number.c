@@ -4,7 +4,26 @@
 
 #include <stdlib.h>
 
-enum { EXPONENT_MAX = 1 << 20 };
+enum { EXPONENT_MAX = 1 << 20, SMALL_DIGITS = 18 };
+
+/* Most numbers are digits alone, so few that they fit; false: another one. */
+static bool
+get_small(const struct json_token *token, int64_t *number)
+{
+	int64_t digits = 0;
+
+	if (token->type != JSON_NUMBER || token->length > SMALL_DIGITS)
+		return false;
+	for (size_t i = 0; i < token->length; i++) {
+		unsigned digit = (unsigned char)token->text[i] - '0';
+
+		if (digit > 9)
+			return false;
+		digits = 10 * digits + digit;
+	}
+	*number = digits;
+	return true;
+}
 
 /* The exponent behind the 'e'; what is beyond all measure is cut there. */
 static int32_t
@@ -32,6 +51,10 @@ json_decimal(const struct json_token *token, struct decimal *decimal)
 
 	if (token->type != JSON_NUMBER)
 		return false;
+	if (get_small(token, &digits)) {
+		*decimal = (struct decimal){ digits, 0 };
+		return true;
+	}
 	for (at += is_negative; at < end && *at != 'e' && *at != 'E'; at++) {
 		if (*at == '.') {
 			is_behind = true;
@@ -64,6 +87,10 @@ decimal_scale(struct decimal decimal, int power, int64_t *integer,
 
 	if (is_exact != NULL)
 		*is_exact = true;
+	if (exponent == 0) {
+		*integer = number;
+		return true;
+	}
 	for (; exponent > 0 && number != 0; exponent--)
 		if (__builtin_mul_overflow(number, 10, &number))
 			return false;
@@ -87,6 +114,10 @@ json_whole_number(const struct json_token *token, uint64_t most,
 	int64_t integer;
 	bool is_exact;
 
+	if (get_small(token, &integer)) {
+		*number = (uint64_t)integer;
+		return (uint64_t)integer <= most;
+	}
 	if (!json_decimal(token, &decimal) ||
 	    !decimal_scale(decimal, 0, &integer, &is_exact) || !is_exact ||
 	    integer < 0 || (uint64_t)integer > most)
