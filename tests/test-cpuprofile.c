@@ -188,8 +188,8 @@ static const char trace[] = "[" START("0x1", "7") "," START("0x2", "8") ","
 	CHUNK("0x2", "3", "\"timeDeltas\":[40],\"cpuProfile\":{\"samples\":[2],"
 	"\"nodes\":[{\"id\":2," FRAME("other", "6") "}]}") ","
 	"{\"args\":{\"data\":{\"x\":[[1]]}},\"name\":\"Layout\",\"pid\":5},"
-	CHUNK("0x1", "3", "\"cpuProfile\":{\"nodes\":[{\"id\":3,\"parent\":2,"
-	FRAME("g", "6") "}],\"samples\":[3]},\"timeDeltas\":[4],"
+	CHUNK("0x1", "3", "\"cpuProfile\":{\"nodes\":[{\"id\":5,\"parent\":2,"
+	FRAME("g", "6") ",\"children\":[{\"id\":3," FRAME("h", "6") "}]}],\"samples\":[3]},\"timeDeltas\":[4],"
 	"\"endTime\":115") ","
 	CHUNK("0x2", "3", "\"endTime\":200") ","
 	"{\"args\":{},\"name\":\"ProfileChunk\",\"id\":\"0x1\",\"pid\":5},"
@@ -205,7 +205,7 @@ chrome_trace_sums_up_pieces_by_profile(void **state)
 	assert_int_equal(format_chrome_trace.probe(trace, sizeof trace - 1),
 	                 PROBE_SURE);
 	assert_int_equal(hits_of(profile, 0, "f"), 2 + 4);
-	assert_int_equal(hits_of(profile, 0, "f;g"), 115 - 107);
+	assert_int_equal(hits_of(profile, 0, "f;g;h"), 115 - 107);
 	assert_int_equal(hits_of(profile, 0, "other"), 60);
 	assert_int_equal(hits_of(profile, 1, "f"), 2);
 	assert_int_equal(profile->n_sections, 2);

@@ -164,18 +164,15 @@ read_frame(struct speedscope_stacks *stacks, const struct json_token *token)
 }
 
 /*
- * Puts a frame below those of the last stack that are kept: its first `depth`
- * ones, which *is_shared tells to be this stack's, too.
+ * Puts a frame below the first `depth` ones of the last stack, which are this
+ * one's, too; it may be the last stack's next one.
  */
 static void
-push_frame(struct speedscope_stacks *stacks, size_t depth, uint32_t label,
-           bool *is_shared)
+push_frame(struct speedscope_stacks *stacks, size_t depth, uint32_t label)
 {
 	uint32_t node;
 
-	*is_shared = *is_shared && depth < stacks->n &&
-	    stacks->labels[depth] == label;
-	if (*is_shared)
+	if (depth < stacks->n && stacks->labels[depth] == label)
 		return;
 	node = tree_builder_child(stacks->builder,
 	    depth > 0 ? stacks->nodes[depth - 1] : NO_NODE, label,
@@ -196,7 +193,6 @@ static uint32_t
 read_stack(struct speedscope_stacks *stacks)
 {
 	struct json_token token;
-	bool is_shared = true;
 	size_t depth = 0;
 
 	while (json_next_element(stacks->json, &token)) {
@@ -204,12 +200,12 @@ read_stack(struct speedscope_stacks *stacks)
 
 		if (label == UINT32_MAX)
 			return NO_NODE;
-		push_frame(stacks, depth++, label, &is_shared);
+		push_frame(stacks, depth++, label);
 	}
 	if (token.type != JSON_ARRAY_END)
 		return NO_NODE;
 	if (depth == 0)
-		push_frame(stacks, depth++, SPEEDSCOPE_NO_STACK, &is_shared);
+		push_frame(stacks, depth++, SPEEDSCOPE_NO_STACK);
 	return stacks->error->is_set ? NO_NODE : stacks->nodes[depth - 1];
 }
 
@@ -371,11 +367,10 @@ static void
 apply_event(struct scope *scope, const struct event *event)
 {
 	struct speedscope_stacks *stacks = scope->stacks;
-	bool is_shared = false;
 
 	pass_time(scope, event->at, event->offset);
 	if (event->type == 'O')
-		push_frame(stacks, stacks->n, event->frame, &is_shared);
+		push_frame(stacks, stacks->n, event->frame);
 	else if (stacks->n > 0 &&
 	         stacks->labels[stacks->n - 1] == event->frame)
 		stacks->n--;
