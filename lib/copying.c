@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copying.c -- memcpy, memcmp, strlen and strcmp of our own, seen by nobody else.
+/* copying.c -- memcpy, memcmp, strlen and strcmp of our own, which nobody sees.
  *
  * Where the program has a thread sanitizer, its functions stand before the C
  * library's, and would take what a sample writes for races of the program's.

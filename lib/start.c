@@ -11,10 +11,14 @@
  *
  * The file is made by the first sample, since most processes are short and have
  * none; that of the program that was launched is made at once, while there is
- * somebody to tell that it cannot be.  Our signal is blocked while fork runs: it would restart the call, and
- * a fork that takes longer than an interval would never end.  Memory that the
- * kernel wipes in children (lib/wiped.h) tells those whose fork did not go
- * through the C library.  A vfork child shares our memory and is left alone.
+ * somebody to tell that it cannot be.
+ *
+ * Our signal is blocked while fork runs: it would restart the call, and a fork
+ * that takes longer than an interval would never end.  Memory that the kernel
+ * wipes in children (lib/wiped.h) tells those whose fork did not go through the
+ * C library.  A child of fork makes its timer and its accounts, and nothing else:
+ * most execute a program at once, and each page touched before is wasted.  A
+ * child of vfork shares our memory and is left alone.
  */
 #include "lib/start.h"
 
