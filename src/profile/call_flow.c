@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/profile/components.h"
 #include "src/profile/flow_rules.h"
 
@@ -55,6 +56,12 @@ add_up(uint32_t *first, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		first[i + 1] += first[i];
+}
+
+static int
+may_go_on(struct error *error)
+{
+	return progress_step(NULL, 0, 0, error);
 }
 
 /* Counts of calls stop at the highest number. */
@@ -322,8 +329,9 @@ make_arcs(struct flow_making *making, struct error *error)
 	flow->first_in = memory_array(places, sizeof *flow->first_in, error);
 	if (!error->is_set) {
 		join_arcs(making, sorted, n, last);
-		sort_by_callee(flow);
-		status = 0;
+		status = may_go_on(error);
+		if (status == 0)
+			sort_by_callee(flow);
 	}
 	free(sorted);
 	free(last);
@@ -365,11 +373,12 @@ make_flow(struct flow_making *making, bool with_static, flow_rule *rule,
 	flow->has_hits = graph->has_hits;
 	choose_arcs(making, with_static);
 	add_bodies(making);
-	if (find_cycles(making, error) != 0 ||
-	    mark_cycles(making, error) != 0 ||
+	/* Each step is a pass over millions of arcs at worst. */
+	if (may_go_on(error) != 0 || find_cycles(making, error) != 0 ||
+	    may_go_on(error) != 0 || mark_cycles(making, error) != 0 ||
 	    make_vertices(making, error) != 0 ||
-	    make_arcs(making, error) != 0 ||
-	    rule(making, context, error) != 0)
+	    may_go_on(error) != 0 || make_arcs(making, error) != 0 ||
+	    may_go_on(error) != 0 || rule(making, context, error) != 0)
 		return -1;
 	raise_totals(flow);
 	return 0;

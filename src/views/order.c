@@ -97,9 +97,9 @@ order_ascending(uint32_t *items, uint32_t n, const uint32_t *key,
 			place[key[from[i]] + 1]++;
 		for (uint32_t k = 0; k < n_keys; k++)
 			place[k + 1] += place[k];
-		for (uint32_t i = 0; i < n; i++)
+		status = progress_step(NULL, 0, 0, error);
+		for (uint32_t i = 0; status == 0 && i < n; i++)
 			items[place[key[from[i]]]++] = from[i];
-		status = 0;
 	}
 	free(place);
 	free(from);
