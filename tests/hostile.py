@@ -392,6 +392,32 @@ CASES = {
 }
 
 
+def ctrl_c(asked, settings, paths, seconds):
+    """The longest that Ctrl-C took while this was worked at."""
+    longest = 0
+    for part in 0.2, 0.5, 0.8:
+        words = [word for command in settings for word in ("-e", command)]
+        terminal = Terminal("-q", "-i", *words, "-e",
+                            asked + " >/dev/null", *paths)
+        time.sleep(0.05 + part * seconds)
+        begin = time.monotonic()
+        terminal.type("\x03")
+        terminal.expect("(cpprof")
+        longest = max(longest, time.monotonic() - begin)
+        terminal.type("quit\n")
+        terminal.status()
+    return longest
+
+
+def check_ctrl_c(name, which, slowest, paths):
+    run, asked = slowest
+    if run.seconds < 0.3 or not has_terminals():
+        return
+    longest = ctrl_c(asked, which["asked"], paths, run.seconds)
+    print(f"# {name}: Ctrl-C took {longest:.2f} s of 0.2", flush=True)
+    check(f"{name}: Ctrl-C is answered", longest < 0.2 * PATIENCE, longest)
+
+
 def look_at(name, which, measures):
     os.mkdir("case")
     os.chdir("case")
@@ -424,6 +450,7 @@ def look_at(name, which, measures):
                   re.search(which["notes"], notes), notes)
         print(f"# slowest: {slowest[1]}: {slowest[0].seconds:.2f} s of "
               f"{SECONDS}, {slowest[0].megabytes} MB", flush=True)
+        check_ctrl_c(name, which, slowest, paths)
     finally:
         os.chdir("..")
         shutil.rmtree("case")

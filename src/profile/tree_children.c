@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "src/base/progress.h"
+
 enum {
 	PENDING_STEP = 64,
 	SLOTS_GROWTH = 2,	/* bits: to move them costs more than room */
@@ -297,19 +299,24 @@ walk_step(struct tree_builder *builder, struct walk *walk,
 	return 0;
 }
 
+enum { STEPS_A_LOOK = 1 << 16 };	/* at Ctrl-C */
+
 int
 tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
                     const uint32_t *lengths, size_t n, uint32_t *nodes,
                     struct error *error)
 {
 	struct walk walks[N_WALKS];
-	size_t n_walks = 0, n_labels = 0, next = 0;
+	size_t n_walks = 0, n_labels = 0, next = 0, n_steps = 0;
 
 	for (size_t i = 0; i < n; i++)
 		n_labels += lengths[i];
 	if (reserve_nodes(builder, n_labels, error) != 0)
 		return -1;
 	while (n_walks > 0 || next < n) {
+		if (++n_steps % STEPS_A_LOOK == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
 		while (n_walks < N_WALKS && next < n) {
 			struct walk *walk = &walks[n_walks];
 

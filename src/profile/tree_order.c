@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/base/worker.h"
 
 enum { WORTH_A_WORKER = 1 << 18 };	/* nodes to be moved */
@@ -213,6 +214,13 @@ permute_nodes(struct tree_builder *builder, uint32_t *place,
 	return 0;
 }
 
+/* Between two passes over the nodes: Ctrl-C need not wait for all. */
+static int
+may_go_on(struct error *error)
+{
+	return progress_step(NULL, 0, 0, error);
+}
+
 /* Puts the nodes into depth-first order. */
 static int
 order_nodes(struct tree_builder *builder, struct error *error)
@@ -224,13 +232,19 @@ order_nodes(struct tree_builder *builder, struct error *error)
 	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
 		return -1;
 	count_subtrees(builder->parent, n_nodes, builder->end);
-	find_places(builder->parent, n_nodes, builder->end, place);
-	if (find_runs(place, n_nodes, &runs, error) == 0 &&
-	    permute_nodes(builder, place, &runs, error) == 0) {
+	if (may_go_on(error) == 0) {
+		find_places(builder->parent, n_nodes, builder->end, place);
+		result = may_go_on(error);
+	}
+	if (result == 0)
+		result = find_runs(place, n_nodes, &runs, error);
+	if (result == 0)
+		result = permute_nodes(builder, place, &runs, error);
+	if (result == 0)
+		result = may_go_on(error);
+	if (result == 0)
 		builder->deepest = find_deepest(builder->parent, n_nodes,
 		                                place);
-		result = 0;
-	}
 	free(runs.runs);
 	large_array_free(place);
 	return result;
