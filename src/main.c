@@ -198,6 +198,7 @@ static int
 run_session(struct session *session, const struct options *options)
 {
 	struct error error = { 0 };
+	bool was_interrupted;
 	int status = 0;
 
 	session->is_quiet = options->is_quiet;
@@ -214,8 +215,11 @@ run_session(struct session *session, const struct options *options)
 		session->settings.format = options->format;
 	if (load(session, options) != 0)
 		return 1;
+	/* Ctrl-C may come when too little was left of the load to end it. */
+	was_interrupted = interrupt_requested != 0;
 	interrupt_requested = 0;
-	status = run_actions(session, options);
+	if (!was_interrupted)
+		status = run_actions(session, options);
 	if (status == 0 || session->keeps_going || options->stays)
 		if ((options->n_actions == 0 || options->stays) &&
 		    !session->quit_requested && !session->output_lost &&

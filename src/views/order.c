@@ -184,7 +184,8 @@ order_preorder(uint32_t *items, uint32_t n, const uint32_t *parent,
 	uint32_t node, i = 0;
 	int status = -1;
 
-	if (first_child != NULL && next_brother != NULL) {
+	if (first_child != NULL && next_brother != NULL &&
+	    progress_step(NULL, 0, 0, error) == 0) {
 		node = link_children(items, n, parent, first_child,
 		                     next_brother);
 		while (node != UINT32_MAX) {

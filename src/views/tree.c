@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/views/order.h"
 #include "src/views/rows.h"
 
@@ -104,17 +105,22 @@ hide_subtree(const struct sample_set *set, uint32_t node, uint64_t least,
 	}
 }
 
-static void
+enum { STEPS_A_LOOK = 1 << 16 };	/* at Ctrl-C */
+
+static int
 select_nodes(struct selection *selection, const struct view_request *request,
-             uint64_t least, struct hidden *hidden)
+             uint64_t least, struct hidden *hidden, struct error *error)
 {
 	const struct sample_set *set = request->set;
 	const struct sample_tree *tree = set->tree;
-	uint32_t node = 0;
+	uint32_t node = 0, n_steps = 0;
 
 	while (node < tree->n_nodes) {
 		uint32_t parent, depth = 0;
 
+		if (n_steps++ % STEPS_A_LOOK == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
 		if (set->weight[node] < least) {
 			hidden->below_threshold += tree->end[node] - node;
 			node = tree->end[node];
@@ -131,6 +137,7 @@ select_nodes(struct selection *selection, const struct view_request *request,
 			node = tree->end[node];
 		}
 	}
+	return 0;
 }
 
 /* Brothers by weight, then name; then parents before their children. */
@@ -224,8 +231,9 @@ show(const struct view_request *request, struct selection *selection,
 	struct hidden hidden = { 0 };
 	uint32_t n_rows;
 
-	select_nodes(selection, request, measure.least, &hidden);
-	if (sort_nodes(selection, request->set->names, error) != 0)
+	if (select_nodes(selection, request, measure.least, &hidden,
+	                 error) != 0 ||
+	    sort_nodes(selection, request->set->names, error) != 0)
 		return -1;
 	n_rows = rows_limit(request, selection->n, &hidden);
 	if (view_describe(request, &tree_kind, &measure, &hidden, table,

@@ -14,8 +14,11 @@
 
 #include "src/base/json_string.h"
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/formats/exporter.h"
 #include "src/profile/stack_walk.h"
+
+enum { FRAMES_A_STEP = 4096 };
 
 struct scoping {
 	const struct export_source *source;
@@ -104,14 +107,20 @@ write_frames(struct scoping *scoping, struct error *error)
 	return 0;
 }
 
-static void
-add_stack(struct scoping *scoping, const struct stack_walk *walk)
+static int
+write_stack(struct scoping *scoping, const struct stack_walk *walk,
+            struct error *error)
 {
-	for (uint32_t i = 0; i < walk->depth; i++)
+	for (uint32_t i = 0; i < walk->depth; i++) {
 		text_add_format(&scoping->text, "%c%" PRIu32,
 		    i == 0 ? '[' : ',',
 		    scoping->frame[walk->tree->label[walk->nodes[i]]]);
+		if (i % FRAMES_A_STEP == 0 && (flush(scoping, error) != 0 ||
+		    progress_step(NULL, 0, 0, error) != 0))
+			return -1;
+	}
 	text_add_char(&scoping->text, ']');
+	return flush(scoping, error);
 }
 
 static int
@@ -127,8 +136,7 @@ write_samples(struct scoping *scoping, uint32_t r, struct error *error)
 		if (sample_tree_hits(tree, r, n) > 0) {
 			text_add_string(&scoping->text, separator);
 			separator = ",";
-			add_stack(scoping, &walk);
-			result = flush(scoping, error);
+			result = write_stack(scoping, &walk, error);
 		}
 		if (result == 0)
 			result = export_may_go_on(n, scoping->writer, error);
