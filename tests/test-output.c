@@ -15,6 +15,7 @@
 #include "src/output/number_text.h"
 #include "src/output/output.h"
 #include "src/output/printable.h"
+#include "src/output/printable_writer.h"
 #include "src/output/units.h"
 
 /* A profile of a few names that hold what is awkward somewhere. */
@@ -559,12 +560,45 @@ wide_characters_take_two_columns(void **state)
 	text_free(&text);
 }
 
+/* Characters arrive in two or three parts, whole ones and damaged ones. */
+static void
+printable_writer_needs_no_whole_characters(void **state)
+{
+	static const char text[] = "a\t\xc3\xa9\xe4\xb8\xad\n\xe2\x80\xae"
+	    "b\x9b\xc3\xf0\x9f\x98\x80\xf0\xf0\xf0\xf0\xe2\x80z\xe2\x80";
+	static const char expected[] = "a\t\xc3\xa9\xe4\xb8\xad\n"
+	    "\\xe2\\x80\\xae" "b\\x9b\\xc3\xf0\x9f\x98\x80"
+	    "\\xf0\\xf0\\xf0\\xf0\\xe2\\x80z\\xe2\\x80";
+	static struct printable_writer printable;
+	static struct writer writer;
+	size_t n = sizeof text - 1;
+
+	(void)state;
+	for (size_t i = 0; i <= n; i++)
+		for (size_t k = i; k <= n; k++) {
+			struct text_buffer out = { 0 };
+
+			writer_start(&writer, take, &out);
+			printable_writer_start(&printable, &writer);
+			writer_put(&printable.writer, text, i);
+			writer_flush(&printable.writer);
+			writer_put(&printable.writer, text + i, k - i);
+			writer_flush(&printable.writer);
+			writer_put(&printable.writer, text + k, n - k);
+			assert_int_equal(printable_writer_end(&printable), 0);
+			writer_flush(&writer);
+			assert_string_equal(text_string(&out), expected);
+			text_free(&out);
+		}
+}
+
 int
 main(void)
 {
 #define TABLE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, \
 	                                                 tear_down)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(printable_writer_needs_no_whole_characters),
 		TABLE_TEST(text_has_the_form_of_the_paper),
 		TABLE_TEST(text_shows_functions_bare_and_controls_escaped),
 		TABLE_TEST(text_aligns_columns_by_what_they_hold),

@@ -52,25 +52,35 @@ hand_on(struct printable_writer *printable)
 	return printable->to->error;
 }
 
-/* A character may come in two parts: its first bytes wait for the others. */
+/* Puts one more byte behind a character's first ones; what is whole goes on. */
+static void
+add_to_begun(struct printable_writer *printable, char byte)
+{
+	size_t left;
+
+	printable->begun[printable->n_begun++] = byte;
+	left = unfinished(printable->begun, printable->n_begun);
+	add(&printable->text, printable->begun, printable->n_begun - left);
+	memmove(printable->begun,
+	        printable->begun + printable->n_begun - left, left);
+	printable->n_begun = left;
+}
+
+/* A character may come in parts: its first bytes wait for the others. */
 static int
 write_printable(void *context, const char *bytes, size_t n)
 {
 	struct printable_writer *printable = context;
+	size_t left;
 
-	while (n > 0 && printable->n_begun > 0 &&
-	       printable->n_begun < sizeof printable->begun &&
-	       unfinished(printable->begun, printable->n_begun) > 0) {
-		printable->begun[printable->n_begun++] = *bytes++;
-		n--;
+	for (; n > 0 && printable->n_begun > 0; n--)
+		add_to_begun(printable, *bytes++);
+	if (n > 0) {
+		left = unfinished(bytes, n);
+		add(&printable->text, bytes, n - left);
+		memcpy(printable->begun, bytes + n - left, left);
+		printable->n_begun = left;
 	}
-	if (n == 0)
-		return 0;
-	add(&printable->text, printable->begun, printable->n_begun);
-	printable->n_begun = unfinished(bytes, n);
-	n -= printable->n_begun;
-	memcpy(printable->begun, bytes + n, printable->n_begun);
-	add(&printable->text, bytes, n);
 	return hand_on(printable);
 }
 
