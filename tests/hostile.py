@@ -205,6 +205,29 @@ def sparse_module():
     return write("sparse.pb", of_module(os.path.abspath("sparse.so")))
 
 
+def overlapping_code():
+    """A program of 400 functions whose code is the same 60,000 bytes."""
+    n, code = 400, b"\x90" * 60000
+    names = b"\0" + b"".join(b"f%04d\0" % i for i in range(n))
+    symbols = bytes(24) + b"".join(
+        struct.pack("<IBBHQQ", 1 + 6 * i, 0x12, 0, 3 + i, 0x100000 * (i + 1),
+                    0x100000) for i in range(n))
+    names_at = 64 + 64 * (n + 3)
+    symbols_at = names_at + len(names)
+    code_at = symbols_at + len(symbols)
+    sections = [(0,) * 10, (0, 2, 0, 0, symbols_at, len(symbols), 2, 1, 8, 24),
+                (0, 3, 0, 0, names_at, len(names), 0, 0, 1, 0)]
+    sections += [(0, 1, 6, 0x100000 * (i + 1), code_at, len(code), 0, 0, 1, 0)
+                 for i in range(n)]
+    header = struct.pack(
+        "<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 3, 62, 1, 0, 0, 64, 0,
+        64, 0, 0, 64, len(sections), 2)
+    table = b"".join(struct.pack("<IIQQQQIIQQ", *part) for part in sections)
+    call = struct.pack("<BQQI", 1, 0x100001, 0x200000, 3)
+    return write("prog", header + table + names + symbols + code) + write(
+        "gmon.out", b"gmon" + struct.pack("<I", 1) + bytes(12) + call)
+
+
 def many_recordings():
     """A recording of 30,000 processes, each of which has one sample."""
     write("one.so", elf(24, bytes(24)))
@@ -346,7 +369,8 @@ def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
 # what is noted; and what is asked, if not everything.
 CASES = {
     "pprof: a location of 12,000 lines on a stack 40,000 times":
-        case(many_lines, "threshold 0", notes="location of 12000 inlined calls"),
+        case(many_lines, "threshold 0",
+             notes="location of 12000 inlined calls"),
     "collapsed: a stack of 17,000 names, all of it":
         case(deep_stack, "threshold 0"),
     "a module of a relative path is not opened":
@@ -387,6 +411,8 @@ CASES = {
         case(long_paths, ask=("info", "functions")),
     "pprof -raw: a label without an end":
         case(labels_without_end, status=(0, 1), ask=("info",)),
+    "gmon: a program of 400 functions in the same place":
+        case(overlapping_code, status=(0,), ask=("functions",)),
     "a directory of 30,000 recordings":
         case(many_recordings, status=(0,), ask=("functions",)),
 }
