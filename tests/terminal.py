@@ -27,7 +27,7 @@ def has_terminals():
 class Terminal:
     """A program at a terminal: type() and expect()."""
 
-    home = "/nonexistent"       # the user's directory
+    home = "/dev/null/home"     # the user's directory; nobody can make it
 
     def __init__(self, *arguments, columns=80, rows=24, stdin=None,
                  **environment):
