@@ -327,6 +327,12 @@ fuzz:
 	$(SHELL) $(srcdir)/tests/fuzz.sh $${SECONDS_EACH:-600}
 .PHONY: fuzz
 
+# Not part of check: what breaks and no test notices; hours for the whole of it.
+EXTRA_DIST += tests/mutate.py
+mutate:
+	srcdir=$(srcdir) $(PYTHON3) $(srcdir)/tests/mutate.py $(MUTATE)
+.PHONY: mutate
+
 # What perf's profiles are of: make's own rules would build it anew from rec.c.
 tests/data/perf/rec: ;
 

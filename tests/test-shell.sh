@@ -144,7 +144,7 @@ run 1 -e "load $forms" -e "load $work/none" "$process_db"
 ok 'a failing load is an error' err_has 'none'
 mkdir "$work/threads" && : >"$work/threads/data"
 run 1 -e "load $work/threads"
-ok 'a directory of perf says what to do' err_has 'record without --threads'
+ok 'an empty file in a directory of perf is told' err_has 'threads/data: the file is empty'
 printf 'load %s\nload %s/none\nroot\n' "$forms" "$work" >"$work/in"
 run 1 --keep-going
 ok 'and leaves the profile as it was' out_is 'root  main'
