@@ -425,9 +425,14 @@ def what_was_killed_is_not_told_missing():
 
 
 def next_to_no_time_is_a_hint():
-    with Recording('true') as run:
-        assert 'next to no CPU time' in run.said, run.said
-        assert 'not sampled' not in run.said, run.said
+    """On a busy machine even `true` may have two samples now and then."""
+    for _ in range(20):
+        with Recording('true') as run:
+            assert 'not sampled' not in run.said, run.said
+            if 'next to no CPU time' in run.said:
+                return
+            assert not re.search('(^| )[01] samples?', run.said), run.said
+    assert False, run.said
 
 
 def root_only():
