@@ -54,7 +54,7 @@ read_amounts(struct reader *reader, struct amounts *amounts, int power,
 		return;
 	amounts->is_there = true;
 	while (json_next_element(reader->json, &token)) {
-		struct decimal decimal = { 0, 0 };
+		struct decimal decimal = { .digits = 0 };
 		int64_t number;
 
 		if (token.type != JSON_NULL && !json_decimal(&token, &decimal))

@@ -45,14 +45,14 @@ json_decimal(const struct json_token *token, struct decimal *decimal)
 {
 	const char *at = token->text, *end = at + token->length;
 	bool is_negative = token->length > 0 && *at == '-', is_behind = false;
-	bool is_full = false;
+	bool is_full = false, is_rounded = false;
 	int64_t digits = 0, more;
 	int32_t exponent = 0;
 
 	if (token->type != JSON_NUMBER)
 		return false;
 	if (get_small(token, &digits)) {
-		*decimal = (struct decimal){ digits, 0 };
+		*decimal = (struct decimal){ .digits = digits };
 		return true;
 	}
 	for (at += is_negative; at < end && *at != 'e' && *at != 'E'; at++) {
@@ -66,14 +66,16 @@ json_decimal(const struct json_token *token, struct decimal *decimal)
 		if (!is_full) {
 			digits = more;
 			exponent -= is_behind;
-		} else if (!is_behind && exponent < EXPONENT_MAX) {
-			exponent++;
+		} else {
+			is_rounded |= *at != '0';
+			if (!is_behind && exponent < EXPONENT_MAX)
+				exponent++;
 		}
 	}
 	if (at < end)
 		exponent += parse_exponent(at + 1, end);
 	*decimal = (struct decimal){ is_negative ? -digits : digits,
-		exponent };
+		exponent, is_rounded };
 	return true;
 }
 
@@ -84,9 +86,10 @@ decimal_scale(struct decimal decimal, int power, int64_t *integer,
 	int64_t number = decimal.digits;
 	int32_t exponent = decimal.exponent + power;
 	int64_t divisor = 1, rest;
+	bool is_half;
 
 	if (is_exact != NULL)
-		*is_exact = true;
+		*is_exact = !decimal.is_rounded;
 	if (exponent == 0) {
 		*integer = number;
 		return true;
@@ -96,11 +99,14 @@ decimal_scale(struct decimal decimal, int power, int64_t *integer,
 			return false;
 	for (; exponent < 0 && divisor <= INT64_MAX / 10; exponent++)
 		divisor *= 10;
+	/* A number of 19 digits can still be more than half of 10^19. */
 	rest = exponent < 0 ? number : number % divisor;
 	number = exponent < 0 ? 0 : number / divisor;
-	if (is_exact != NULL)
-		*is_exact = rest == 0;
-	if (exponent == 0 && divisor > 1 && llabs(rest) >= divisor / 2)
+	is_half = exponent == 0 ? llabs(rest) >= divisor / 2 :
+	          exponent == -1 && llabs(rest) >= 5 * divisor;
+	if (rest != 0 && is_exact != NULL)
+		*is_exact = false;
+	if (rest != 0 && is_half)
 		number += rest > 0 ? 1 : -1;
 	*integer = number;
 	return true;

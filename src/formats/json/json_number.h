@@ -16,17 +16,19 @@
 struct decimal {
 	int64_t digits;
 	int32_t exponent;
+	bool is_rounded;	/* the token had more digits than fit */
 };
 
 /*
- * The number, exact up to 18 digits, as a rule 19; false: the token is none.
+ * The number, with its first 18 digits, and a 19th if 63 bits can hold it.
+ * false: the token is not a number.
  */
 bool json_decimal(const struct json_token *token, struct decimal *decimal);
 
 /*
- * decimal * 10^power, rounded to the next integer (halves away from 0).
- * *is_exact, which may be NULL, tells whether nothing was rounded.  false:
- * the result would pass INT64_MAX.
+ * decimal * 10^power, rounded to the nearest integer (halves away from 0).
+ * *is_exact, which may be NULL, becomes false if anything was rounded, here or
+ * in the decimal.  false: the result would pass INT64_MAX.
  */
 bool decimal_scale(struct decimal decimal, int power, int64_t *integer,
                    bool *is_exact);
