@@ -154,6 +154,23 @@ speedscope_profiles_of_our_own_are_resources(void **state)
 	profile_free(profile);
 }
 
+/* What JavaScript prints of doubles has up to 17 digits behind the point. */
+static void
+speedscope_subtracts_times_of_any_digits(void **state)
+{
+	struct profile *profile = read_text("{" FRAMES ",\"profiles\":[{"
+	    "\"unit\":\"milliseconds\",\"events\":["
+	    "{\"type\":\"O\",\"frame\":0,\"at\":0.00499999988824129},"
+	    "{\"type\":\"C\",\"frame\":0,\"at\":123.4},"
+	    "{\"type\":\"O\",\"frame\":1,\"at\":0.30000000000000004e3},"
+	    "{\"type\":\"C\",\"frame\":1,\"at\":1717171717123.4567}]}]}");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "main"), 123395000);
+	assert_int_equal(hits_of(profile, 0, "f"), 1717171716823456700);
+	profile_free(profile);
+}
+
 #define PROFILE(body) "{" FRAMES ",\"profiles\":[{\"unit\":\"none\"," body "}]}"
 
 static void
@@ -203,7 +220,13 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		          "\"at\":5}]"), "the end of frame 0" },
 		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},"
 		          "{\"type\":\"C\",\"frame\":0,\"at\":4}]"),
-		  "an event before the one in front" },
+		  "a time before that of the event in front" },
+		{ PROFILE("\"endValue\":{\"samples\":[[0]]},\"weights\":[1]"),
+		  "in: 0x7d: expected a time" },
+		{ PROFILE("\"events\":[{\"at\":{\"at\":1},\"frame\":0}]"),
+		  "in: 0x82: expected a time" },
+		{ "{" FRAMES ",\"profiles\":[{\"unit\":\"none\"}],"
+		  "\"exporter\":\"cpprof\"}", "in: 0x74: expected the exporter" },
 	};
 
 	(void)state;
@@ -261,6 +284,7 @@ main(void)
 		cmocka_unit_test(
 		    speedscope_profiles_are_threads_and_units_resources),
 		cmocka_unit_test(speedscope_profiles_of_our_own_are_resources),
+		cmocka_unit_test(speedscope_subtracts_times_of_any_digits),
 		cmocka_unit_test(
 		    speedscope_refuses_what_does_not_fit_with_its_offset),
 		cmocka_unit_test(

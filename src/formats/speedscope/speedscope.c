@@ -3,7 +3,8 @@
  *
  * {"$schema", "shared": {"frames": [{"name", "file", "line"}, ...]},
  * "profiles": [...], "exporter", ...}, the keys in any order.  Profiles are
- * threads, or where export speedscope wrote them resources.
+ * threads.  In a file of export speedscope, whose exporter comes first, they are
+ * resources.
  * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
@@ -171,13 +172,18 @@ read_string(struct reader *reader)
 	                  reader->error);
 }
 
+/* Decides what profiles are, so that behind them it is too late. */
 static void
-read_exporter(struct reader *reader)
+read_exporter(struct reader *reader, uint64_t offset)
 {
 	const char *exporter = read_string(reader);
 
-	if (exporter != NULL && strcmp(exporter, "cpprof") == 0)
-		reader->stacks.is_own = true;
+	if (exporter == NULL || strcmp(exporter, "cpprof") != 0)
+		return;
+	if (reader->n_parts > 0)
+		json_fail(reader->json, offset, "expected the exporter, "
+		          "cpprof, in front of the profiles");
+	reader->stacks.is_own = true;
 }
 
 static void
@@ -193,7 +199,7 @@ read_file(struct reader *reader)
 		else if (json_is(&key, "profiles"))
 			read_profiles(reader);
 		else if (json_is(&key, "exporter"))
-			read_exporter(reader);
+			read_exporter(reader, key.offset);
 		else if (json_is(&key, "name"))
 			reader->program = read_string(reader);
 		else

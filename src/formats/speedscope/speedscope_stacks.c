@@ -291,6 +291,20 @@ read_event_type(struct json_reader *json, struct event *event)
 		          "an event does with a frame");
 }
 
+/* A time behind a key; false: there is none, which may be an error. */
+static bool
+read_time(struct json_reader *json, struct decimal *time)
+{
+	struct json_token token;
+
+	if (!json_next(json, &token) || token.type == JSON_NULL)
+		return false;
+	if (json_decimal(&token, time))
+		return true;
+	json_fail(json, token.offset, "expected a time, a number");
+	return false;
+}
+
 /* An event whose object is open; false: the input ends in it. */
 static bool
 read_event(struct speedscope_stacks *stacks, struct event *event)
@@ -305,9 +319,7 @@ read_event(struct speedscope_stacks *stacks, struct event *event)
 			if (json_next(json, &token))
 				event->frame = read_frame(stacks, &token);
 		} else if (json_is(&key, "at")) {
-			if (json_next(json, &token))
-				event->has_at = json_decimal(&token,
-				                             &event->at);
+			event->has_at = read_time(json, &event->at);
 		} else {
 			json_skip_value(json);
 		}
@@ -320,21 +332,29 @@ read_event(struct speedscope_stacks *stacks, struct event *event)
 	return true;
 }
 
-/* to - from; false where that passes 63 bits. */
+/*
+ * to - from; false where that passes 63 bits.  Both are taken in the smallest
+ * unit that 63 bits can hold, and rounded to it: a double is often written with
+ * more digits than that, 0.00499999988824129 before 123.4.
+ */
 static bool
 subtract(struct decimal to, struct decimal from, struct decimal *difference)
 {
 	int exponent = to.exponent < from.exponent ? to.exponent :
 	               from.exponent;
-	int64_t a, b;
 
-	/* Both in units of the smaller exponent; nothing is rounded. */
 	if (exponent < -18)
 		exponent = -18;
-	difference->exponent = exponent;
-	return decimal_scale(to, -exponent, &a, NULL) &&
-	       decimal_scale(from, -exponent, &b, NULL) &&
-	       !__builtin_sub_overflow(a, b, &difference->digits);
+	for (; exponent <= 18; exponent++) {
+		int64_t a, b;
+
+		difference->exponent = exponent;
+		if (decimal_scale(to, -exponent, &a, NULL) &&
+		    decimal_scale(from, -exponent, &b, NULL))
+			return !__builtin_sub_overflow(a, b,
+			                               &difference->digits);
+	}
+	return false;
 }
 
 /* Charges what has passed until `at` to the innermost open frame. */
@@ -342,7 +362,7 @@ static void
 pass_time(struct scope *scope, struct decimal at, uint64_t offset)
 {
 	struct speedscope_stacks *stacks = scope->stacks;
-	struct decimal passed;
+	struct decimal passed = { .digits = 0 };
 	uint32_t node;
 
 	if (stacks->n > 0) {
@@ -351,8 +371,8 @@ pass_time(struct scope *scope, struct decimal at, uint64_t offset)
 			json_fail(scope->json, offset, "a time that passes "
 			          "63 bits");
 		} else if (passed.digits < 0) {
-			json_fail(scope->json, offset,
-			          "an event before the one in front of it");
+			json_fail(scope->json, offset, "a time before that "
+			          "of the event in front of it");
 		} else if (passed.digits > 0 && is_known(scope)) {
 			add_hits(scope, node, passed, offset);
 		} else if (passed.digits > 0) {
@@ -442,15 +462,6 @@ read_name(struct scope *scope)
 }
 
 static void
-read_end(struct scope *scope)
-{
-	struct json_token token;
-
-	if (json_next(scope->json, &token))
-		scope->has_end = json_decimal(&token, &scope->end);
-}
-
-static void
 read_key(struct scope *scope, const struct json_token *key)
 {
 	if (json_is(key, "name"))
@@ -464,7 +475,7 @@ read_key(struct scope *scope, const struct json_token *key)
 	else if (json_is(key, "events") && !scope->has_events)
 		read_events(scope);
 	else if (json_is(key, "endValue"))
-		read_end(scope);
+		scope->has_end = read_time(scope->json, &scope->end);
 	else
 		json_skip_value(scope->json);
 }
