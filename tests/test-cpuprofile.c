@@ -126,6 +126,45 @@ cpuprofile_time_does_not_go_back(void **state)
 	profile_free(profile);
 }
 
+#define TWO_NODES "\"nodes\":[{\"id\":1,\"parent\":null," \
+	FRAME("(root)", "-1") "},{\"id\":2,\"parent\":1," FRAME("f", "6") "}]"
+
+static void
+cpuprofile_times_are_deltas_or_absolute_by_their_key(void **state)
+{
+	static const char *const texts[] = {
+		"{" TWO_NODES ",\"samples\":[2,2,1],\"startTime\":990,"
+		"\"endTime\":1030,\"timeDeltas\":[10,10,5]}",
+		"{" TWO_NODES ",\"samples\":[2,2,1],\"startTime\":990,"
+		"\"endTime\":1030,\"timestamps\":[1000,1010,1015]}",
+		"{" TWO_NODES ",\"samples\":[2,2,1],"
+		"\"endTime\":1030,\"timestamps\":[1000,1010,1015]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_format(&format_cpuprofile,
+		                                      texts[i]);
+
+		assert_int_equal(hits_of(profile, 0, "f"), 15);
+		assert_int_equal(hits_of(profile, 0, "(root)"), 15);
+		profile_free(profile);
+	}
+}
+
+/* Deltas count from the start, the end is a time since boot. */
+static void
+cpuprofile_without_start_has_no_end_either(void **state)
+{
+	struct profile *profile = read_format(&format_cpuprofile,
+	    "{" TWO_NODES ",\"samples\":[2,2],\"timeDeltas\":[5,10],"
+	    "\"endTime\":500000000000}");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 10);
+	profile_free(profile);
+}
+
 static void
 cpuprofile_keeps_samples_of_unknown_nodes(void **state)
 {
@@ -155,6 +194,8 @@ cpuprofile_refuses_what_does_not_fit_with_its_offset(void **state)
 		  "calls itself" },
 		{ "{\"nodes\":[{\"id\":1,\"parent\":1}],\"samples\":[1]}",
 		  "in: 0x2a: row 0 of the stacks calls itself" },
+		{ "{\"nodes\":[{\"id\":1,\"parent\":1,\"hitCount\":1}]}",
+		  "in: 0x1: row 0 of the stacks calls itself" },
 		{ "{\"nodes\":[{\"id\":-1}]}", "in: 0x10: expected the id" },
 		{ "{\"nodes\":[3]}", "in: 0xa: expected a node" },
 		{ "{\"nodes\":[{\"children\":[\"x\"]}]}",
@@ -217,6 +258,29 @@ chrome_trace_sums_up_pieces_by_profile(void **state)
 	profile_free(profile);
 }
 
+/* In time that grows with the trace, whatever pids it has. */
+static void
+chrome_trace_takes_many_processes(void **state)
+{
+	enum { N = 200000 };
+	char *text = malloc(N * 50 + 200), *at = text;
+	struct profile *profile;
+
+	(void)state;
+	at += sprintf(at, "[");
+	for (int i = 0; i < N; i++)
+		at += sprintf(at, "{\"name\":\"Profile\",\"pid\":%d},",
+		              i / 2 * 3);
+	sprintf(at, "{\"name\":\"Profile\",\"pid\":3,\"args\":{\"data\":{"
+	        "\"cpuProfile\":{\"nodes\":[{\"id\":1}],\"samples\":[1]}}}}]");
+	profile = read_format(&format_chrome_trace, text);
+	assert_int_equal(profile->n_processes, N / 2);
+	assert_int_equal(profile->processes[1].pid, 3);
+	assert_int_equal(profile->threads[1].process, 1);
+	profile_free(profile);
+	free(text);
+}
+
 static void
 chrome_trace_without_profile_says_so(void **state)
 {
@@ -247,10 +311,14 @@ main(void)
 		cmocka_unit_test(cpuprofile_takes_keys_in_any_order),
 		cmocka_unit_test(cpuprofile_reads_the_older_form_however_deep),
 		cmocka_unit_test(cpuprofile_time_does_not_go_back),
+		cmocka_unit_test(
+		    cpuprofile_times_are_deltas_or_absolute_by_their_key),
+		cmocka_unit_test(cpuprofile_without_start_has_no_end_either),
 		cmocka_unit_test(cpuprofile_keeps_samples_of_unknown_nodes),
 		cmocka_unit_test(
 		    cpuprofile_refuses_what_does_not_fit_with_its_offset),
 		cmocka_unit_test(chrome_trace_sums_up_pieces_by_profile),
+		cmocka_unit_test(chrome_trace_takes_many_processes),
 		cmocka_unit_test(chrome_trace_without_profile_says_so),
 		cmocka_unit_test(
 		    v8_profiles_cut_at_every_byte_keep_what_is_whole),

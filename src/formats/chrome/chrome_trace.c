@@ -40,6 +40,7 @@ struct reader {
 	struct error *error;
 	struct v8_tree tree;
 	struct names *texts;		/* ids of profiles, as they stand */
+	struct id_table pids;		/* process i by its pid */
 	struct names *keys;		/* profile i by its process and id, */
 	struct names *threads;		/* label i by its thread, */
 	uint32_t *labels;		/* which is a name of the profile's */
@@ -267,6 +268,18 @@ read_file(struct reader *reader)
 
 /* ---- the profile ---- */
 
+/* The number of a process, which may be new; UINT32_MAX with *error set. */
+static uint32_t
+find_process(struct reader *reader, uint64_t pid, struct error *error)
+{
+	struct profile *profile = reader->tree.profile;
+	struct process process = { .pid = pid };
+	uint32_t number = id_table_add(&reader->pids, pid, error);
+
+	return number == NO_ID || number < profile->n_processes ? number :
+	       profile_add_process(profile, &process, error);
+}
+
 static int
 add_thread(struct reader *reader, const struct traced *traced,
            uint32_t begin, struct error *error)
@@ -275,19 +288,17 @@ add_thread(struct reader *reader, const struct traced *traced,
 	const uint64_t key[] = { traced->pid, traced->tid };
 	uint32_t number = names_find(reader->threads, (const char *)key,
 	                             sizeof key);
-	struct process process = { .pid = traced->pid };
-	struct thread thread = { .tid = traced->tid };
+	struct thread thread = {
+		.process = find_process(reader, traced->pid, error),
+		.tid = traced->tid,
+	};
 	uint32_t end = tree_builder_count(reader->tree.builder);
 
+	if (thread.process == UINT32_MAX)
+		return -1;
 	if (number != NO_NAME && reader->labels[number] != NO_NAME)
 		thread.name = names_text(profile->names,
 		                         reader->labels[number]);
-	while (thread.process < profile->n_processes &&
-	       profile->processes[thread.process].pid != traced->pid)
-		thread.process++;
-	if (thread.process == profile->n_processes &&
-	    profile_add_process(profile, &process, error) == UINT32_MAX)
-		return -1;
 	number = profile_add_thread(profile, &thread, error);
 	return number != UINT32_MAX && (begin == end || profile_add_section(
 	    profile, begin, end, number, error) != UINT32_MAX) ? 0 : -1;
@@ -341,6 +352,7 @@ reader_free(struct reader *reader)
 		v8_profile_free(&reader->profiles[i].v8);
 	free(reader->profiles);
 	v8_profile_free(&reader->piece);
+	id_table_free(&reader->pids);
 	names_free(reader->texts);
 	names_free(reader->keys);
 	names_free(reader->threads);

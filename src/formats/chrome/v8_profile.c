@@ -200,7 +200,8 @@ read_node_key(struct reader *reader, uint32_t number,
 		if (json_next(reader->json, &token))
 			set_id(v8, number, read_id(reader, &token));
 	} else if (json_is(key, "parent")) {
-		if (json_next(reader->json, &token))
+		if (json_next(reader->json, &token) &&
+		    token.type != JSON_NULL)
 			node->parent_id = read_id(reader, &token);
 	} else if (json_is(key, "hitCount")) {
 		json_get_number(reader->json, INT64_MAX, "how often a node "
@@ -304,7 +305,7 @@ read_samples(struct reader *reader)
 }
 
 static void
-read_times(struct reader *reader)
+read_times(struct reader *reader, bool are_absolute)
 {
 	struct v8_profile *v8 = reader->v8;
 	struct json_token token;
@@ -314,6 +315,7 @@ read_times(struct reader *reader)
 	if (!json_open_array(reader->json, "an array of times"))
 		return;
 	v8->has_times = true;
+	v8->are_absolute = are_absolute;
 	while (json_next_element(reader->json, &token)) {
 		if (!json_decimal(&token, &number) ||
 		    !decimal_scale(number, 0, &time, NULL) ||
@@ -346,14 +348,19 @@ v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
 {
 	struct reader reader = { v8, json, error };
 
+	if (v8->samples_offset == 0 &&
+	    (json_is(key, "nodes") || json_is(key, "head")))
+		v8->samples_offset = key->offset;
 	if (json_is(key, "nodes"))
 		read_nodes(&reader);
 	else if (json_is(key, "head"))
 		read_head(&reader);
 	else if (json_is(key, "samples"))
 		read_samples(&reader);
-	else if (json_is(key, "timeDeltas") || json_is(key, "timestamps"))
-		read_times(&reader);
+	else if (json_is(key, "timeDeltas"))
+		read_times(&reader, false);
+	else if (json_is(key, "timestamps"))
+		read_times(&reader, true);
 	else if (json_is(key, "startTime"))
 		v8->has_start = read_time(&reader, &v8->start);
 	else if (json_is(key, "endTime"))
@@ -373,17 +380,17 @@ append_nodes(struct v8_profile *v8, const struct v8_profile *piece,
 
 	for (uint32_t i = 0; i < piece->n_nodes; i++) {
 		const struct v8_node *from = &piece->nodes[i];
-		uint32_t number = add_node(v8, from->parent == NO_ROW ?
-		                           NO_ROW : base + from->parent,
-		                           error);
-		struct v8_node *node = &v8->nodes[number];
-		uint32_t parent = from->parent;
+		uint32_t parent = from->parent == NO_ROW ? NO_ROW :
+		                  base + from->parent;
+		uint32_t number = add_node(v8, parent, error);
+		struct v8_node *node;
 
 		if (number == NO_ROW)
 			return -1;
+		node = &v8->nodes[number];
 		*node = *from;
+		node->parent = parent;
 		node->id = NO_ID;
-		node->parent = parent == NO_ROW ? NO_ROW : base + parent;
 		if (from->id != NO_ID)
 			set_id(v8, number, add_id(v8, piece->ids[from->id].id,
 			                          error));
@@ -423,6 +430,7 @@ v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
 		       piece->n_times * sizeof *v8->times);
 	v8->n_times += piece->n_times;
 	v8->has_times |= piece->has_times;
+	v8->are_absolute |= piece->are_absolute;
 	v8->is_old |= piece->is_old;
 	if (v8->samples_offset == 0)
 		v8->samples_offset = piece->samples_offset;

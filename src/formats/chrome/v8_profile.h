@@ -49,10 +49,11 @@ struct v8_profile {
 	size_t n_samples, n_times;
 	size_t nodes_capacity, ids_capacity, samples_capacity,
 	    times_capacity;
-	uint64_t samples_offset;	/* where they stand in the input */
-	bool is_old;			/* the older form: times are absolute,
-					 * start and end in seconds */
-	bool has_times;
+	uint64_t samples_offset;	/* where they stand in the input; the
+					 * nodes, if there are no samples */
+	bool is_old;			/* the older form: start and end are
+					 * in seconds, else microseconds */
+	bool has_times, are_absolute;	/* "timestamps", not "timeDeltas" */
 	struct decimal start, end;
 	bool has_start, has_end;
 	uint32_t *open;			/* nodes whose objects are open */

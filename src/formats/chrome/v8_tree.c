@@ -52,10 +52,21 @@ static bool
 find_time(const struct v8_profile *v8, size_t sample, int64_t last,
           int64_t *time)
 {
-	if (!v8->is_old)
+	if (!v8->are_absolute)
 		return !__builtin_add_overflow(last, v8->times[sample], time);
 	*time = v8->times[sample];
 	return true;
+}
+
+/*
+ * When the profile ended; false: that is not known, or not by the clock of the
+ * samples, whose deltas count from a start that is not in the file.
+ */
+static bool
+find_end(const struct v8_profile *v8, int64_t *end)
+{
+	return v8->has_end && (v8->has_start || v8->are_absolute) &&
+	       find_bound(v8, v8->end, end);
 }
 
 /*
@@ -82,7 +93,7 @@ charge_times(struct entering *entering, struct error *error)
 			latest = time;
 	}
 	if (v8->n_times < v8->n_samples || v8->n_samples == 0 ||
-	    !v8->has_end || !find_bound(v8, v8->end, &end) || end <= latest)
+	    !find_end(v8, &end) || end <= latest)
 		return 0;
 	entering->charges[entering->rows_of_ids[
 	    v8->samples[v8->n_samples - 1]]].time +=
