@@ -116,6 +116,30 @@ firefox_reads_shared_tables_before_or_behind_threads(void **state)
 }
 
 static void
+firefox_waits_for_libraries_behind_threads(void **state)
+{
+	static const char text[] = "{" META ",\"threads\":["
+	    THREAD("\"stack\":[1]", STACKS ",\"frameTable\":{\"func\":[0,1],"
+	    "\"address\":[-1,7]},\"funcTable\":{\"name\":[0,1],\"resource\":["
+	    "-1,0]},\"resourceTable\":{\"lib\":[0]}," STRINGS) "],"
+	    "\"libs\":[{\"path\":\"/nowhere/x.so\"}]}";
+	struct error error = { 0 };
+	struct profile *profile = read_text(text);
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "main;f"), 1);
+	assert_int_equal(profile->n_modules, 1);
+	assert_string_equal(profile->modules[0].path, "/nowhere/x.so");
+	profile_free(profile);
+	/* Without them the samples are still there. */
+	profile = read_memory(&format_firefox, text,
+	    (size_t)(strstr(text, "\"libs\"") - text), &error);
+	assert_non_null(profile);
+	assert_int_equal(hits_of(profile, 0, "main;f"), 1);
+	profile_free(profile);
+}
+
+static void
 firefox_takes_weights_of_any_type(void **state)
 {
 	struct profile *profile = read_text(PROFILE("\"stack\":[0,1,0],"
@@ -134,7 +158,7 @@ firefox_takes_weights_of_any_type(void **state)
 	assert_int_equal(hits_of(profile, 0, "main"), 4096);
 	assert_int_equal(profile->n_warnings, 2);
 	assert_non_null(strstr(profile->warnings[0], "allocations"));
-	assert_non_null(strstr(profile->warnings[1], "1 stacks were no"));
+	assert_non_null(strstr(profile->warnings[1], "in: stacks whose weights were rounded to whole numbers: 1"));
 	profile_free(profile);
 }
 
@@ -151,7 +175,12 @@ firefox_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ PROFILE("\"stack\":[0],\"threadCPUDelta\":[1,2]", TABLES),
 		  "1 samples have 2 CPU deltas" },
 		{ PROFILE("\"stack\":[0],\"weight\":[-1]", TABLES),
-		  "a negative number" },
+		  "a negative weight: differences" },
+		{ PROFILE("\"stack\":[0],\"threadCPUDelta\":[-1]", TABLES),
+		  "a negative CPU time" },
+		{ PROFILE("\"stack\":[0]", STACKS ",\"frameTable\":{\"func\":["
+		  "0,null]}," FUNCTIONS "," STRINGS),
+		  "frameTable.func[1] is null, expected an index below 2" },
 		{ PROFILE("\"stack\":[0.5]", TABLES),
 		  "expected an array of stacks' indices" },
 		{ PROFILE("\"stack\":[0]", "\"stackTable\":{\"frame\":[2],"
@@ -252,6 +281,7 @@ main(void)
 		cmocka_unit_test(firefox_reads_tables_of_the_thread),
 		cmocka_unit_test(
 		    firefox_reads_shared_tables_before_or_behind_threads),
+		cmocka_unit_test(firefox_waits_for_libraries_behind_threads),
 		cmocka_unit_test(firefox_takes_weights_of_any_type),
 		cmocka_unit_test(
 		    firefox_refuses_what_does_not_fit_with_its_offset),

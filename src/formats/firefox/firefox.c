@@ -116,6 +116,15 @@ add_thread(struct reader *reader, const struct firefox_thread *thread)
 	                   reader->error);
 }
 
+/* Whether nothing that a thread's stacks name is still to come. */
+static bool
+has_all_tables(const struct reader *reader,
+               const struct firefox_tables *tables)
+{
+	return tables->has_stacks && tables->has_strings &&
+	       (tables->has_libraries || reader->shared.has_libraries);
+}
+
 static void
 read_thread(struct reader *reader)
 {
@@ -123,8 +132,8 @@ read_thread(struct reader *reader)
 
 	firefox_thread_read(&thread, reader->json, reader->error);
 	reader->n_allocating += thread.has_allocations;
-	if (reader->has_meta && thread.tables.has_stacks &&
-	    thread.tables.has_strings && !reader->error->is_set) {
+	if (reader->has_meta && has_all_tables(reader, &thread.tables) &&
+	    !reader->error->is_set) {
 		add_thread(reader, &thread);
 	} else if (memory_grow(&reader->waiting, &reader->waiting_capacity,
 	                       reader->n_waiting + 1, sizeof thread,

@@ -217,7 +217,11 @@ static int
 fail_index(struct firefox_stacks *stacks, const struct index_column *column,
            const char *name, size_t row, size_t n)
 {
-	json_fail(stacks->json, column->offset, "%s[%zu] is %" PRIu32 " of "
+	if (column->values[row] == NO_INDEX)
+		json_fail(stacks->json, column->offset, "%s[%zu] is null, "
+		          "expected an index below %zu", name, row, n);
+	else
+		json_fail(stacks->json, column->offset, "%s[%zu] is %" PRIu32 " of "
 	          "%zu", name, row, column->values[row], n);
 	return -1;
 }
@@ -226,6 +230,52 @@ fail_index(struct firefox_stacks *stacks, const struct index_column *column,
 struct frame_rows {
 	uint32_t function, name, file, library;
 };
+
+/* The string that is a function's file; 1, 0 and -1 as find_rows. */
+static int
+find_file(struct firefox_stacks *stacks, const struct stack_set *set,
+          uint32_t function, uint32_t *string, bool is_cut)
+{
+	const struct index_column *files = &set->tables->function_file;
+	const char *column = "funcTable.fileName";
+	uint32_t row = function;
+
+	if (files->n == 0) {
+		row = index_column_at(&set->tables->function_source, row);
+		files = &set->sources->source_file;
+		column = "sources.filename";
+	}
+	*string = index_column_at(files, row);
+	if (*string == NO_INDEX || *string < set->strings->strings.n)
+		return 1;
+	return is_cut ? 0 : fail_index(stacks, files, column, row,
+	                               set->strings->strings.n);
+}
+
+/* Likewise the library of a frame; one that was cut off is NO_INDEX. */
+static int
+find_library(struct firefox_stacks *stacks, const struct stack_set *set,
+             uint32_t frame, uint32_t function, uint32_t *library,
+             bool is_cut)
+{
+	const struct firefox_tables *tables = set->tables;
+	size_t n = set->libraries->libraries.n / 2;
+
+	*library = index_column_at(&tables->frame_library, frame);
+	if (tables->frame_library.n == 0)
+		*library = index_column_at(&tables->resource_library,
+		    index_column_at(&tables->function_resource, function));
+	if (*library == NO_INDEX || *library < n)
+		return 1;
+	if (!is_cut) {
+		json_fail(stacks->json, tables->frame_function.offset,
+		          "frame %" PRIu32 " is of library %" PRIu32 " of %zu",
+		          frame, *library, n);
+		return -1;
+	}
+	*library = NO_INDEX;
+	return 1;
+}
 
 /*
  * Looks up what a frame names.  1: found, 0: the input was cut before it, -1:
@@ -236,10 +286,7 @@ find_rows(struct firefox_stacks *stacks, const struct stack_set *set,
           uint32_t frame, struct frame_rows *rows, bool is_cut)
 {
 	const struct firefox_tables *tables = set->tables;
-	const struct index_column *file = &tables->function_file;
-	const char *file_name = "funcTable.fileName";
-	size_t file_row, n_libraries = set->libraries->libraries.n / 2;
-	uint32_t resource;
+	int found;
 
 	rows->function = tables->frame_function.values[frame];
 	if (rows->function >= tables->function_name.n)
@@ -251,30 +298,10 @@ find_rows(struct firefox_stacks *stacks, const struct stack_set *set,
 		return is_cut ? 0 : fail_index(stacks,
 		    &tables->function_name, "funcTable.name", rows->function,
 		    set->strings->strings.n);
-	file_row = rows->function;
-	if (file->n == 0) {
-		file_row = index_column_at(&tables->function_source, file_row);
-		file = &set->sources->source_file;
-		file_name = "sources.filename";
-	}
-	rows->file = index_column_at(file, file_row);
-	if (rows->file != NO_INDEX && rows->file >= set->strings->strings.n)
-		return is_cut ? 0 : fail_index(stacks, file, file_name,
-		    file_row, set->strings->strings.n);
-	rows->library = index_column_at(&tables->frame_library, frame);
-	if (tables->frame_library.n == 0) {
-		resource = index_column_at(&tables->function_resource,
-		                           rows->function);
-		rows->library = index_column_at(&tables->resource_library,
-		                                resource);
-	}
-	if (rows->library != NO_INDEX && rows->library >= n_libraries) {
-		json_fail(stacks->json, tables->frame_function.offset,
-		          "frame %" PRIu32 " is of library %" PRIu32 " of %zu",
-		          frame, rows->library, n_libraries);
-		return -1;
-	}
-	return 1;
+	found = find_file(stacks, set, rows->function, &rows->file, is_cut);
+	return found <= 0 ? found :
+	       find_library(stacks, set, frame, rows->function, &rows->library,
+	                    is_cut);
 }
 
 /* "0x1a2b": what a function is called that has no symbol. */
@@ -340,7 +367,7 @@ make_frame(struct firefox_stacks *stacks, const struct stack_set *set,
 	                   NO_ADDRESS;
 	struct known_frame known = { .module = NO_MODULE, .file = NO_NAME,
 		.function = NO_NAME };
-	struct frame_rows rows;
+	struct frame_rows rows = { 0 };
 	size_t length;
 	const char *name;
 	int found = find_rows(stacks, set, frame, &rows, is_cut);
@@ -810,18 +837,19 @@ end_merged(struct firefox_stacks *stacks, struct error *error)
 	if (stacks->merged_begin < end && profile_add_section(stacks->profile,
 	    stacks->merged_begin, end, NO_THREAD, error) == UINT32_MAX)
 		return -1;
-	return profile_warn(stacks->profile, error, "the last %" PRIu32
-	                    " threads are not told apart: the file has too "
-	                    "many that share their stacks", stacks->n_merged);
+	return profile_warn(stacks->profile, error, "%s: the last %" PRIu32
+	                    " threads are shown as one: the file has too many "
+	                    "that share their stacks",
+	                    json_source_name(stacks->json), stacks->n_merged);
 }
 
 static int
 warn_of_rounded(struct firefox_stacks *stacks, struct error *error)
 {
 	return stacks->n_rounded == 0 ? 0 :
-	    profile_warn(stacks->profile, error, "the weights of %" PRIu64
-	                 " stacks were no whole numbers and were rounded",
-	                 stacks->n_rounded);
+	    profile_warn(stacks->profile, error, "%s: stacks whose weights "
+	                 "were rounded to whole numbers: %" PRIu64,
+	                 json_source_name(stacks->json), stacks->n_rounded);
 }
 
 int

@@ -42,10 +42,10 @@ firefox_thread_free(struct firefox_thread *thread)
 
 /* ---- columns ---- */
 
-/* null stands for 0. */
+/* null stands for 0.  what, why: expected, and why none is negative. */
 static void
 read_amounts(struct reader *reader, struct amounts *amounts, int power,
-             const char *what)
+             const char *what, const char *why)
 {
 	struct json_token token;
 
@@ -64,9 +64,7 @@ read_amounts(struct reader *reader, struct amounts *amounts, int power,
 			json_fail(reader->json, token.offset,
 			          "a number that passes 63 bits");
 		else if (number < 0)
-			json_fail(reader->json, token.offset, "a negative "
-			          "number: differences of profiles cannot be "
-			          "read");
+			json_fail(reader->json, token.offset, "%s", why);
 		else if (memory_grow(&amounts->values, &amounts->capacity,
 		                     amounts->n + 1, sizeof *amounts->values,
 		                     reader->error) == 0)
@@ -182,10 +180,13 @@ read_samples(struct reader *reader)
 			                  reader->error);
 		else if (json_is(&key, "weight"))
 			read_amounts(reader, &reader->weights, WEIGHT_POWER,
-			             "an array of weights");
+			             "an array of weights", "a negative "
+			             "weight: differences of profiles cannot "
+			             "be read");
 		else if (json_is(&key, "threadCPUDelta"))
 			read_amounts(reader, &reader->deltas, DELTA_POWER,
-			             "an array of CPU times");
+			             "an array of CPU times",
+			             "a negative CPU time");
 		else if (json_is(&key, "weightType"))
 			read_weight_type(reader);
 		else

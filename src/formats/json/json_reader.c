@@ -346,6 +346,12 @@ json_offset(const struct json_reader *json)
 	return json->offset;
 }
 
+const char *
+json_source_name(const struct json_reader *json)
+{
+	return source_name(json->source);
+}
+
 /* ---- values ---- */
 
 bool

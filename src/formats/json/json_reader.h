@@ -106,4 +106,7 @@ void json_fail(struct json_reader *json, uint64_t offset, const char *format,
 bool json_is_cut(const struct json_reader *json);
 uint64_t json_offset(const struct json_reader *json);
 
+/* The source's, for warnings. */
+const char *json_source_name(const struct json_reader *json);
+
 #endif

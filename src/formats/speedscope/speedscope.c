@@ -289,14 +289,14 @@ warn(struct reader *reader, struct error *error)
 	                 "are lost") != 0)
 		return -1;
 	if (stacks->n_rounded > 0 &&
-	    profile_warn(reader->profile, error, "%s: %" PRIu64 " weights "
-	                 "were no whole numbers and were rounded", name,
+	    profile_warn(reader->profile, error, "%s: weights that were "
+	                 "rounded to whole numbers: %" PRIu64, name,
 	                 stacks->n_rounded) != 0)
 		return -1;
 	return stacks->n_open == 0 ? 0 :
-	    profile_warn(reader->profile, error, "%s: no event closes %" PRIu64
-	                 " of the frames; they were closed where their "
-	                 "profiles end", name, stacks->n_open);
+	    profile_warn(reader->profile, error, "%s: frames that no event "
+	                 "closes: %" PRIu64 "; they end with their profiles",
+	                 name, stacks->n_open);
 }
 
 static int
