@@ -132,8 +132,10 @@ def switches_are_where_a_thread_waits():
     profile = run.one()
     once = profile.hits_with('nap_once', 'nap')
     thrice = profile.hits_with('nap_thrice', 'nap')
-    assert 200 <= once <= 200 + run.usage['switches'] - 800 + 5, once
-    assert 600 <= thrice <= 600 + run.usage['switches'] - 800 + 5, thrice
+    # On a busy machine a nap may be over before the thread has gone.
+    most_others = max(run.usage['switches'] - 800, 0) + 10
+    assert 195 <= once <= 200 + most_others, once
+    assert 590 <= thrice <= 600 + most_others, thrice
     close(profile.hits, run.usage['switches'], 10)
 
 

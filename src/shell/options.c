@@ -29,9 +29,10 @@ static const char help_head[] =
     "\n"
     "Explores where a program uses time and other resources, as call paths.\n"
     "A PROFILE is a directory that cpprof record wrote, or a file of perf,\n"
-    "pprof, callgrind, gperftools or collapsed stacks, or a gmon.out beside\n"
-    "its program; several are added up; - is standard input. The options of\n"
-    "record are told by cpprof record --help.\n"
+    "pprof, callgrind, gperftools, Go, jemalloc, V8, Firefox, samply or\n"
+    "speedscope, or collapsed stacks, or a gmon.out and its program; several\n"
+    "are added up; - is standard input. cpprof record --help shows the\n"
+    "options of record.\n"
     "\n";
 
 static const char help_tail[] =
