@@ -902,6 +902,37 @@ perf_data_modules_of_the_kernel_are_modules(void **state)
 	profile_free(profile);
 }
 
+/* Addresses that are no offsets must not get names as if they were. */
+static void
+perf_data_samples_before_the_kernel_is_mapped_are_of_the_kernel(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	mode = PERF_MODE_KERNEL;
+	put_sample(&buffer, 5, 7, CHAIN(TEXT + 0x10), 3);
+	mode = PERF_MODE_USER;
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "[kernel]"), 10);
+	assert_int_equal(profile->n_modules, 0);
+	profile_free(profile);
+
+	begin_pipe(&buffer);
+	mode = PERF_MODE_KERNEL;
+	put_sample(&buffer, 5, 7, CHAIN(TEXT + 0x10), 3);
+	mode = PERF_MODE_USER;
+	put_kernel_map(&buffer, TEXT, TEXT, "[kernel.kallsyms]_text");
+	mode = PERF_MODE_KERNEL;
+	put_sample(&buffer, 5, 7, CHAIN(TEXT + 0x10), 9);
+	mode = PERF_MODE_USER;
+	profile = read_buffer(&buffer);
+	assert_int_equal(hits_of(profile, 0, "[kernel]"), 20);
+	assert_int_equal(profile->n_modules, 1);
+	profile_free(profile);
+}
+
 static void
 write_text(const char *root, const char *name, const char *text)
 {
@@ -1805,6 +1836,8 @@ main(void)
 		cmocka_unit_test(perf_data_modules_of_the_kernel_are_modules),
 		cmocka_unit_test(
 		    perf_data_names_functions_of_kernel_modules_wherever_they_are),
+		cmocka_unit_test(
+		    perf_data_samples_before_the_kernel_is_mapped_are_of_the_kernel),
 		cmocka_unit_test(perf_data_joins_deferred_call_chains),
 		cmocka_unit_test(
 		    perf_data_counts_deferred_call_chains_that_never_came),

@@ -13,6 +13,7 @@
 #include "src/formats/id_table.h"
 #include "src/symbols/address_frames.h"
 #include "src/symbols/jit_map.h"
+#include "src/symbols/kernel_symbols.h"
 
 enum { RECENT_BITS = 15 };
 
@@ -21,8 +22,8 @@ struct perf_frames {
 	struct perf_spaces *spaces;
 	struct module_cache *modules;
 	struct address_frames *addresses;
-	uint32_t kernel;		/* a module, NO_MODULE before its first
-					 * address */
+	uint32_t kernel;		/* a module, NO_MODULE until it is
+					 * known where it was loaded */
 	uint64_t kernel_base;
 	struct id_table pids;		/* numbers index: */
 	struct jit_map **maps;
@@ -161,7 +162,8 @@ look_up_kernel(struct perf_frames *frames, const struct perf_space *space,
 		frames->kernel = perf_spaces_kernel(frames->spaces,
 		    &frames->kernel_base, error);
 	if (frames->kernel == NO_MODULE)
-		return UINT32_MAX;
+		return error->is_set ? UINT32_MAX :
+		       perf_frames_name(frames, KERNEL_PATH, error);
 	return address_frames_add(frames->addresses, frames->kernel,
 	                          address - frames->kernel_base, error);
 }

@@ -168,6 +168,8 @@ perf_spaces_kernel(struct perf_spaces *spaces, uint64_t *base,
                    struct error *error)
 {
 	*base = spaces->kernel_base;
+	if (*base == 0)
+		return NO_MODULE;
 	return perf_modules_find(&spaces->modules, KERNEL_PATH,
 	                         (const unsigned char *)"", 0, error);
 }
@@ -247,8 +249,10 @@ apply_kernel_map(struct perf_spaces *spaces, struct mapping *mapping,
 {
 	char path[PATH_SIZE];
 
-	if (strncmp(mapping->path, "[kernel.kallsyms]", 17) == 0)
+	if (strncmp(mapping->path, "[kernel.kallsyms]", 17) == 0) {
 		spaces->kernel_base = mapping->map.offset;
+		spaces->kernel.version = ++spaces->version;
+	}
 	if (!perf_modules_of_kernel(mapping->path, path, sizeof path) ||
 	    mapping->map.end <= mapping->map.start)
 		return 0;
