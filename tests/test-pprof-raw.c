@@ -125,6 +125,11 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 		  "1: 0x\n", "in:7: expected a mapping" },
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\nLocations\nMappings\n",
 		  "in: location 1 or its name is not there" },
+		/* By the number that the file gives it. */
+		{ "Period: 1\nSamples:\nx/count\n 1: 70\nLocations\nMappings\n",
+		  "in: location 70 or its name is not there" },
+		{ "Period: 1\nSamples:\nx/count\n 1: 1\n",
+		  "in:4: the input is cut off here; no samples before" },
 		{ "Period: 1\nSamples:\nx/count y/count\n 1: 1\nLocations\n"
 		  "Mappings\n", "samples of 1 values, but 2 sample types" },
 	};
@@ -139,6 +144,44 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 			fail_msg("\"%s\" has no \"%s\"", error.text,
 			         cases[i].error);
 	}
+}
+
+/* As of any profile that cpprof itself has exported. */
+static void
+raw_text_restores_the_intervals_that_comments_tell(void **state)
+{
+	static const char text[] =
+	    "Comment: # cpprof 1\n"
+	    "Comment: # resource: Real Time; gtick=us; interval=50\n"
+	    "PeriodType: \n"
+	    "Period: 0\n"
+	    "Samples:\n"
+	    "Real Time/us\n"
+	    "        500: 1\n"
+	    "Locations\n     1: 0x0 main :0 s=0\nMappings\n";
+	struct profile *profile = read_text(text, sizeof text - 1);
+
+	(void)state;
+	assert_int_equal(profile->resources[0].interval, 50);
+	assert_int_equal(hits_of(profile, 0, "main"), 10);
+	profile_free(profile);
+}
+
+/* The sums are checked when all is read; the file is named once. */
+static void
+raw_text_whose_sum_is_too_large_is_refused_with_its_line(void **state)
+{
+	static const char text[] = "Period: 1\nSamples:\nx/count\n"
+	    "  9223372036854775807: 1\n  9223372036854775807: 1\n"
+	    "  9223372036854775807: 1\n"
+	    "Locations\n     1: 0x0 main :0 s=0\nMappings\n";
+	struct error error = { 0 };
+
+	(void)state;
+	assert_null(read_memory(&format_pprof_raw, text, sizeof text - 1,
+	                        &error));
+	assert_string_equal(error.text,
+	                    "in:6: the sum of hits passes 64 bits");
 }
 
 static void
@@ -183,6 +226,10 @@ main(void)
 		cmocka_unit_test(raw_text_with_ends_of_line_of_windows_is_read),
 		cmocka_unit_test(
 		    raw_text_that_does_not_fit_is_refused_with_its_line),
+		cmocka_unit_test(
+		    raw_text_restores_the_intervals_that_comments_tell),
+		cmocka_unit_test(
+		    raw_text_whose_sum_is_too_large_is_refused_with_its_line),
 		cmocka_unit_test(other_texts_are_none),
 		cmocka_unit_test(
 		    raw_text_cut_at_every_byte_keeps_what_is_whole),

@@ -118,3 +118,19 @@ id_table_find(const struct id_table *table, uint64_t id)
 		return id < table->n_dense ? table->dense[id] - 1 : NO_ID;
 	return table->n_slots > 0 ? find_slot(table, id)->number - 1 : NO_ID;
 }
+
+uint64_t *
+id_table_ids(const struct id_table *table, struct error *error)
+{
+	uint64_t *ids = memory_array(table->n, sizeof *ids, error);
+
+	if (ids == NULL)
+		return NULL;
+	for (size_t id = 0; id < table->n_dense; id++)
+		if (table->dense[id] != 0)
+			ids[table->dense[id] - 1] = id;
+	for (size_t i = 0; i < table->n_slots; i++)
+		if (table->slots[i].number != 0)
+			ids[table->slots[i].number - 1] = table->slots[i].id;
+	return ids;
+}

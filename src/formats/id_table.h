@@ -35,6 +35,9 @@ uint32_t id_table_enter(struct id_table *table, uint64_t id,
 /* The number of an id, or NO_ID when it was never entered. */
 uint32_t id_table_find(const struct id_table *table, uint64_t id);
 
+/* The ids by number, [n], the caller's to free; NULL with *error set. */
+uint64_t *id_table_ids(const struct id_table *table, struct error *error);
+
 /* id_table_enter where it can be had without a call. */
 static inline uint32_t
 id_table_add(struct id_table *table, uint64_t id, struct error *error)

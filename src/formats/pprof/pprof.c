@@ -117,7 +117,6 @@ fill_profile(struct reader *reader, struct profile *profile,
              struct error *error)
 {
 	const char *name = source_name(reader->source);
-	struct error why = { 0 };
 
 	if (reader->samples.feed == NULL)
 		return error_set(error, "%s: no samples in it", name);
@@ -127,11 +126,9 @@ fill_profile(struct reader *reader, struct profile *profile,
 	                 "behind are lost", name,
 	                 (unsigned long long)reader->offset) != 0)
 		return -1;
-	if (pprof_profile_fill(profile, &reader->tables, &reader->samples,
-	                       reader->is_cut, reader->options->modules,
-	                       &why) != 0)
-		return error_set(error, "%s: %s", name, why.text);
-	return 0;
+	return pprof_profile_fill(profile, &reader->tables, &reader->samples,
+	                          reader->is_cut, reader->options->modules,
+	                          error);
 }
 
 static struct profile *

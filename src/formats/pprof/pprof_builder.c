@@ -117,6 +117,18 @@ pprof_builder_default_type(struct pprof_builder *builder, const char *name,
 }
 
 int
+pprof_builder_comment(struct pprof_builder *builder, const char *text,
+                      size_t length, struct error *error)
+{
+	struct protobuf_field field = { .number = PPROF_COMMENT,
+		.wire = PROTOBUF_VARINT };
+
+	field.value = add_string(builder, text, length, error);
+	return field.value == UINT64_MAX ? -1 :
+	       pprof_tables_read(&builder->tables, &field, error);
+}
+
+int
 pprof_builder_mapping(struct pprof_builder *builder,
                       const struct pprof_builder_mapping *mapping,
                       struct error *error)

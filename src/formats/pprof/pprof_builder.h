@@ -48,6 +48,10 @@ int pprof_builder_default_type(struct pprof_builder *builder,
                                const char *name, size_t length,
                                struct error *error);
 
+/* A comment, such as those by which pprof_origin.h restores intervals. */
+int pprof_builder_comment(struct pprof_builder *builder, const char *text,
+                          size_t length, struct error *error);
+
 struct pprof_builder_mapping {
 	uint64_t id;			/* not 0 */
 	uint64_t start, limit, offset;

@@ -39,6 +39,7 @@ struct maker {
 	struct mapped *mapped;		/* [n_mappings] */
 	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
 	uint32_t *frames;		/* [ids], the result */
+	uint64_t *location_ids;		/* NULL until a location is lost */
 	struct location locations[LINES_MAX];	/* of one frame */
 	uint32_t most_lines;	/* of a location that has too many, or 0 */
 };
@@ -304,11 +305,20 @@ add_lines(struct maker *maker, const struct pprof_location *location,
 static uint32_t
 add_lost_location(struct maker *maker, uint32_t number, struct error *error)
 {
-	bool is_none = number == id_table_find(&maker->tables->location_ids,
-	                                       PPROF_NO_STACK);
-	uint32_t name = is_none ?
-	    names_add(maker->profile->names, "[no stack]", 10, error) :
-	    add_lost_name(maker, "location", (uint64_t)number + 1, error);
+	const struct id_table *ids = &maker->tables->location_ids;
+	uint32_t name;
+
+	if (number == id_table_find(ids, PPROF_NO_STACK)) {
+		name = names_add(maker->profile->names, "[no stack]", 10,
+		                 error);
+	} else {
+		if (maker->location_ids == NULL)
+			maker->location_ids = id_table_ids(ids, error);
+		if (maker->location_ids == NULL)
+			return UINT32_MAX;
+		name = add_lost_name(maker, "location",
+		                     maker->location_ids[number], error);
+	}
 
 	return name == NO_NAME ? UINT32_MAX :
 	       profile_add_named_frame(maker->profile, name, error);
@@ -392,6 +402,7 @@ pprof_frames_enter(struct profile *profile, const char *name,
 
 	free(maker.mapped);
 	free(maker.function_names);
+	free(maker.location_ids);
 	if (result == 0)
 		return maker.frames;
 	free(maker.frames);

@@ -348,14 +348,16 @@ pprof_profile_fill(struct profile *profile, const struct pprof_tables *tables,
                    struct module_cache *modules, struct error *error)
 {
 	struct filler filler = { profile, tables, samples };
-	uint32_t *frames;
+	struct error why = { 0 };
+	uint32_t *frames = NULL;
 	int result = -1;
 
-	if (add_resources(&filler, error) != 0)
-		return -1;
-	frames = pprof_frames_enter(profile, samples->name, tables, is_cut,
-	                            modules, error);
-	if (frames != NULL && add_process(&filler, error) == 0 &&
+	if (add_resources(&filler, &why) == 0)
+		frames = pprof_frames_enter(profile, samples->name, tables,
+		                            is_cut, modules, &why);
+	if (frames == NULL)
+		return error_set(error, "%s: %s", samples->name, why.text);
+	if (add_process(&filler, error) == 0 &&
 	    make_tree(&filler, frames, error) == 0)
 		result = pprof_origin_restore(profile, tables,
 		                              default_column(tables), error);

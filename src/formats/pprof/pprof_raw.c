@@ -454,12 +454,15 @@ read_mapping(struct reader *reader, struct line_text line,
 /* ---- lines ---- */
 
 static int
-read_head(struct reader *reader, struct line_text line)
+read_head(struct reader *reader, struct line_text line, struct error *error)
 {
 	if (line_is(&line, "Samples:"))
 		reader->part = PART_TYPES;
 	else if (line_take(&line, "Time: "))
 		read_time(reader, line);
+	else if (line_take(&line, "Comment: "))
+		return pprof_builder_comment(&reader->builder, line.at,
+		                             line_left(&line), error);
 	return 0;
 }
 
@@ -503,7 +506,7 @@ read_line(void *context, const char *bytes, size_t length,
 		return 0;
 	switch (reader->part) {
 	case PART_HEAD:
-		return read_head(reader, line);
+		return read_head(reader, line, error);
 	case PART_TYPES:
 		return read_types(reader, line, error);
 	case PART_SAMPLES:
@@ -536,21 +539,21 @@ static int
 fill_profile(struct reader *reader, struct profile *profile,
              struct error *error)
 {
-	const char *name = source_name(reader->lines.source);
-	struct error why = { 0 };
 	bool is_cut;
 
 	if (end_source(reader, profile, &is_cut, error) != 0 ||
 	    text_lines_warn_skipped(&reader->lines, profile, error) != 0)
 		return -1;
+	if (reader->n_samples == 0 && is_cut)
+		return text_lines_fail(&reader->lines, error, "the input is "
+		                       "cut off here; no samples before that");
 	if (reader->n_samples == 0)
-		return error_set(error, "%s: no samples in it", name);
-	if (pprof_profile_fill(profile, &reader->builder.tables,
-	                       &reader->builder.samples, is_cut ||
-	                       reader->lines.n_skipped > 0,
-	                       reader->lines.options->modules, &why) != 0)
-		return error_set(error, "%s: %s", name, why.text);
-	return 0;
+		return error_set(error, "%s: no samples in it",
+		                 source_name(reader->lines.source));
+	return pprof_profile_fill(profile, &reader->builder.tables,
+	                          &reader->builder.samples, is_cut ||
+	                          reader->lines.n_skipped > 0,
+	                          reader->lines.options->modules, error);
 }
 
 static struct profile *
