@@ -114,6 +114,53 @@ heap_profiles_may_tell_nothing_of_what_was_allocated(void **state)
 	profile_free(profile);
 }
 
+/* As if it were not there it would be read without scaling anything. */
+static void
+heap_profiles_with_a_rate_of_too_many_digits_are_none(void **state)
+{
+	static const char text[] = "heap profile: 1: 5 [1: 5] @ "
+	    "heap_v2/9223372036854775808\n1: 5 [1: 5] @ 0x1001\n";
+
+	(void)state;
+	assert_int_equal(format_legacy.probe(text, sizeof text - 1),
+	                 PROBE_NO);
+}
+
+static void
+contention_without_a_clock_is_in_cycles_and_says_so(void **state)
+{
+	static const char *const texts[] = {
+		"--- contentionz 1 ---\nsampling period = 2\n9 1 @ 0x11\n",
+		"--- contentionz 1 ---\ncycles/second = 1000\n"
+		"sampling period = 0\n9 1 @ 0x11\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct profile *profile = read_text(texts[i]);
+
+		expect_hits(profile, "delay", "0x10", 9);
+		assert_int_equal(profile->n_warnings, 1);
+		assert_non_null(strstr(profile->warnings[0], "cycles"));
+		profile_free(profile);
+	}
+}
+
+/* The sum before all stacks says which values there are. */
+static void
+jemalloc_profiles_without_a_sum_lose_no_stack(void **state)
+{
+	struct profile *profile = read_text("heap_v2/1\n"
+	    "@ 0x1001\n  t*: 1: 5 [2: 9]\n"
+	    "@ 0x2001\n  t*: 3: 6 [3: 6]\n");
+
+	(void)state;
+	expect_hits(profile, "inuse_space", "0x1000", 5);
+	expect_hits(profile, "alloc_space", "0x1000", 9);
+	expect_hits(profile, "inuse_space", "0x2000", 6);
+	profile_free(profile);
+}
+
 static void
 jemalloc_profiles_count_all_threads_once(void **state)
 {
@@ -434,6 +481,11 @@ main(void)
 		cmocka_unit_test(heap_profiles_of_all_blocks_are_as_they_are),
 		cmocka_unit_test(
 		    heap_profiles_may_tell_nothing_of_what_was_allocated),
+		cmocka_unit_test(
+		    heap_profiles_with_a_rate_of_too_many_digits_are_none),
+		cmocka_unit_test(
+		    contention_without_a_clock_is_in_cycles_and_says_so),
+		cmocka_unit_test(jemalloc_profiles_without_a_sum_lose_no_stack),
 		cmocka_unit_test(jemalloc_profiles_count_all_threads_once),
 		cmocka_unit_test(contention_is_scaled_by_period_and_clock),
 		cmocka_unit_test(goroutines_have_the_names_of_their_comments),

@@ -230,7 +230,8 @@ read_sample(struct reader *reader, struct line_text line,
 
 /*
  * jemalloc's stacks, "@ 0x1 0x2", have lines of values behind, of which "t*:"
- * is the sum of all threads; that before the first stack is the sum of all.
+ * is the sum of all threads; that before the first stack is the sum of all.  If
+ * it is missing, any stack may have both values.
  */
 static int
 read_jemalloc(struct reader *reader, struct line_text line,
@@ -253,7 +254,9 @@ read_jemalloc(struct reader *reader, struct line_text line,
 		return line_begins_with(&line, "t") ? 0 :
 		       text_lines_reject(&reader->lines, "expected @ ADDRESSES "
 		                         "or t*: N: BYTES [N: BYTES]", error);
-	if (!reader->has_types) {
+	if (!reader->has_types && reader->has_stack)
+		header->has_allocated = true;
+	else if (!reader->has_types) {
 		/* The sum has both if any stack has. */
 		header->has_allocated = true;
 		result = legacy_read_values(header, &line, &values, &why);
@@ -634,21 +637,25 @@ read_line(void *context, const char *bytes, size_t length,
 
 /* ---- the whole input ---- */
 
+static bool
+is_cut(const struct reader *reader)
+{
+	return reader->lines.last == LAST_LINE_CUT ||
+	       source_is_truncated(reader->lines.source);
+}
+
 /* What was cut may have a thread whose stack is not whole. */
 static int
 end_source(struct reader *reader, struct profile *profile,
            struct error *error)
 {
-	bool is_cut = reader->lines.last == LAST_LINE_CUT ||
-	              source_is_truncated(reader->lines.source);
-
-	if (is_cut && text_lines_warn_cut(&reader->lines, profile,
+	if (is_cut(reader) && text_lines_warn_cut(&reader->lines, profile,
 	                                  "the input is cut off here",
 	                                  error) != 0)
 		return -1;
-	if (!is_cut && (end_thread(reader, error) != 0 ||
-	                text_lines_warn_unended(&reader->lines, profile,
-	                                        error) != 0))
+	if (!is_cut(reader) && (end_thread(reader, error) != 0 ||
+	                        text_lines_warn_unended(&reader->lines,
+	                                                profile, error) != 0))
 		return -1;
 	return end_comments(reader, error) == 0 &&
 	       name_symbols(reader, error) == 0 ?
@@ -661,12 +668,21 @@ fill_profile(struct reader *reader, struct profile *profile,
 {
 	const struct read_options *options = reader->lines.options;
 	const char *name = source_name(reader->lines.source);
-	struct error why = { 0 };
 
 	if (end_source(reader, profile, error) != 0)
 		return -1;
+	if (reader->n_samples == 0 && is_cut(reader))
+		return text_lines_fail(&reader->lines, error, "the input is "
+		                       "cut off here; no samples before that");
 	if (reader->n_samples == 0)
 		return error_set(error, "%s: no samples in it", name);
+	if (reader->header.kind == LEGACY_CONTENTION &&
+	    (reader->header.cycles_per_second == 0 ||
+	     reader->header.rate == 0) &&
+	    profile_warn(profile, error, "%s: delays are in cycles of the "
+	                 "processor, not in nanoseconds: cycles/second or the "
+	                 "sampling period is missing or 0", name) != 0)
+		return -1;
 	if (reader->n_discarded > 0 &&
 	    profile_warn(profile, error, "%s: %" PRIu64 " samples were "
 	                 "discarded by who wrote it, and are in no stack",
@@ -681,11 +697,9 @@ fill_profile(struct reader *reader, struct profile *profile,
 	        options->program != NULL ? options->program :
 	        reader->symbols_path, &reader->builder, error) != 0)
 		return -1;
-	if (pprof_profile_fill(profile, &reader->builder.tables,
-	                       &reader->builder.samples, false,
-	                       options->modules, &why) != 0)
-		return error_set(error, "%s: %s", name, why.text);
-	return 0;
+	return pprof_profile_fill(profile, &reader->builder.tables,
+	                          &reader->builder.samples, false,
+	                          options->modules, error);
 }
 
 static void

@@ -45,8 +45,10 @@ read_sampling(struct line_text line, const uint64_t counts[4],
 	}
 	if (slash != NULL)
 		name.end = slash;
-	if (!line_take_number(&rate, &header->rate))
-		header->rate = 0;
+	/* Without a rate nothing is scaled; one that cannot be is an error. */
+	if (!line_take_number(&rate, &header->rate) && rate.at < rate.end &&
+	    *rate.at >= '0' && *rate.at <= '9')
+		return;
 	header->kind = LEGACY_HEAP;
 	header->has_allocated =
 	    (counts[2] != counts[0] && counts[2] != 0) ||
