@@ -185,6 +185,11 @@ collapsed_stacks_stay_collapsed_stacks(void **state)
 		{ "a;b 1", NULL },
 		{ "warning 1\nat line\nof file\nb\na;b 1\n", ":2: expected" },
 		{ "# cpprof 1\nnonsense\n", ":2: expected" },
+		/* Programs have lines that end in a number, too. */
+		{ "int a; int b = 5\nint c; b += 7\nif (a; b) -1\n",
+		  "not a profile of a known format" },
+		{ "main;operator = 5\n", NULL },
+		{ "main;+ 5\n", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

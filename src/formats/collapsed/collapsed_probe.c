@@ -29,6 +29,19 @@ has_letter(const char *text, size_t length)
 	return false;
 }
 
+/* Whether an operator ends the text, as in lines of programs: "a; b = 5". */
+static bool
+ends_in_operator(const char *text, size_t length)
+{
+	size_t n = 0;
+
+	while (n < length && memchr("=<>+-*/%&|!", text[length - 1 - n], 11))
+		n++;
+	return n > 0 && n < length && text[length - 1 - n] == ' ' &&
+	       (length - n < 9 ||
+	        memcmp(text + length - n - 9, "operator ", 9) != 0);
+}
+
 static void
 look_at_line(struct evidence *evidence, const char *line, size_t length)
 {
@@ -44,6 +57,8 @@ look_at_line(struct evidence *evidence, const char *line, size_t length)
 	                             &fraction))
 		return;
 	before = (size_t)(blank - line);
+	if (ends_in_operator(line, before))
+		return;
 	if (memchr(line, ';', before) != NULL && line[before - 1] != ';') {
 		evidence->has_joined = true;
 		evidence->n_stacks++;
