@@ -330,6 +330,7 @@ void
 perf_script_read_brief(const char *line, size_t length,
                        struct perf_script_header *header)
 {
+	static const struct perf_text unnamed = { "period", 6 };
 	struct scan scan = { line, line + length }, word, copy;
 	size_t width;
 
@@ -345,6 +346,8 @@ perf_script_read_brief(const char *line, size_t length,
 		word = last_word(&scan, &width);
 	}
 	if (is_period(word, width, &header->period)) {
+		if (header->event.length == 0)
+			header->event = unnamed;
 		scan.end = word.at;
 		word = last_word(&scan, &width);
 	}
