@@ -189,6 +189,25 @@ collapsed_stacks_add_up_in_any_order(void **state)
 	profile_free(profile);
 }
 
+/* Also where the order of the texts says that a name is new. */
+static void
+collapsed_mangled_names_are_demangled_and_merged(void **state)
+{
+	struct profile *profile = read_text(
+	    "a;_ZN3foo3barEv 3\na;b 1\na;foo::bar() 4\n"
+	    "b;Foo::bar() 1\nb;_ZN3Foo3barEv 2\nb;_ZN3Foo3barEv;a 8\n"
+	    "c;_ZN3foo3barEv;_Znot 1\nc;foo::bar();_Znot 1\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "a;foo::bar()"), 7);
+	assert_int_equal(hits_of(profile, 0, "b;Foo::bar()"), 3);
+	assert_int_equal(hits_of(profile, 0, "b;Foo::bar();a"), 8);
+	assert_int_equal(hits_of(profile, 0, "c;foo::bar();_Znot"), 2);
+	assert_int_equal(profile->tree->n_nodes, 9);
+	assert_int_equal(profile->n_frames, 6);
+	profile_free(profile);
+}
+
 static void
 collapsed_takes_crlf_blank_lines_and_no_last_newline(void **state)
 {
@@ -879,6 +898,8 @@ main(void)
 		cmocka_unit_test(collapsed_counts_are_the_same_from_a_pipe),
 		cmocka_unit_test(collapsed_keeps_odd_names_as_they_are),
 		cmocka_unit_test(collapsed_names_of_all_lengths_stay_distinct),
+		cmocka_unit_test(
+		    collapsed_mangled_names_are_demangled_and_merged),
 		cmocka_unit_test(
 		    collapsed_refuses_bad_lines_with_their_numbers),
 		cmocka_unit_test(collapsed_refuses_nul_bytes),

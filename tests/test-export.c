@@ -9,7 +9,8 @@
 #include "src/formats/exporter.h"
 #include "src/profile/large_array.h"
 
-extern const struct format format_collapsed, format_cpprofdata, format_pprof;
+extern const struct format format_collapsed, format_cpprofdata, format_pprof,
+    format_speedscope;
 extern const struct exporter exporter_callgrind, exporter_collapsed,
     exporter_cpprof_text, exporter_cpprofdata, exporter_pprof,
     exporter_speedscope;
@@ -674,6 +675,33 @@ speedscope_has_frames_and_a_profile_for_each_resource(void **state)
 	    "\"samples\":[[0,1,0]],\"weights\":[7]}]}\n");
 }
 
+static void
+speedscope_comes_back_with_stacks_without_hits(void **state)
+{
+	struct profile *profile = parse("# resource: x; gtick=byte\n"
+	    "# resource: y; gtick=byte\n"
+	    "a;b;c 0 0\na;b 0 0\na;d 0 5\na;e 0 0\na 3 0\n");
+	struct profile *back = round_trip(&exporter_speedscope,
+	    &format_speedscope, profile, 0);
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	export(&exporter_cpprof_text, back, 0, &text);
+	assert_non_null(strstr(text_string(&text), "\na 3 0\n"));
+	assert_non_null(strstr(text_string(&text), "\na;d 0 5\n"));
+	assert_int_equal(back->tree->n_nodes, 5);
+	assert_int_equal(sample_tree_total(back->tree, back->tree->hits[0]),
+	                 3);
+	export(&exporter_speedscope, profile, 0, &text);
+	assert_non_null(strstr(text_string(&text), "\"samples\":[[0],[0,1,2],"
+	    "[0,4]],\"weights\":[3,0,0]"));
+	assert_non_null(strstr(text_string(&text),
+	    "\"samples\":[[0,3]],\"weights\":[5]"));
+	text_free(&text);
+	profile_free(back);
+	profile_free(profile);
+}
+
 /* What f used with all below it is 11, by calls to g and by its own hits. */
 static void
 callgrind_tells_recursion_by_levels(void **state)
@@ -833,6 +861,8 @@ main(void)
 		    what_ends_a_name_or_a_line_is_replaced_and_counted),
 		cmocka_unit_test(
 		    speedscope_has_frames_and_a_profile_for_each_resource),
+		cmocka_unit_test(
+		    speedscope_comes_back_with_stacks_without_hits),
 		cmocka_unit_test(
 		    callgrind_tells_recursion_by_levels),
 		cmocka_unit_test(what_a_format_has_no_number_for_is_refused),

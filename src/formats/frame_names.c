@@ -12,6 +12,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/memory.h"
+#include "src/symbols/demangle.h"
 
 enum { WORDS = 8, PIECE = WORDS * 8, FIRST_SLOTS_BITS = 12 };
 
@@ -32,6 +33,7 @@ struct frame_names {
 	struct slot *slots;		/* at most half of them in use */
 	unsigned slots_bits;
 	uint32_t n_names;
+	bool has_demangled;
 };
 
 struct frame_names *
@@ -262,8 +264,14 @@ enter_name(struct frame_names *frames, struct slot *slot, const char *text,
 
 	if (pieces == NULL)
 		return NO_NAME;
-	number = names_add(profile->names, text, length, error);
-	if (number == NO_NAME ||
+	number = demangle_and_add(profile->names, text, length, error);
+	if (number == NO_NAME)
+		return NO_NAME;
+	frames->has_demangled |= names_length(profile->names, number) !=
+	    length || memcmp(names_text(profile->names, number), text,
+	                     length) != 0;
+	/* Else several texts are one name, which has its frame. */
+	if (number == profile->n_frames &&
 	    profile_add_named_frame(profile, number, error) == UINT32_MAX)
 		return NO_NAME;
 	*slot = (struct slot){ pieces, hash, number };
@@ -312,4 +320,10 @@ frame_names_add(struct frame_names *frames, const char *line, size_t begin,
 		begin = next[i];
 	}
 	return 0;
+}
+
+bool
+frame_names_have_demangled(const struct frame_names *frames)
+{
+	return frames->has_demangled;
 }

@@ -10,6 +10,7 @@
 #ifndef CPPROF_FORMATS_FRAME_NAMES_H
 #define CPPROF_FORMATS_FRAME_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,10 +35,17 @@ void frame_names_free(struct frame_names *frames);
  * byte between them: the first from line[begin] on, and behind name i the next
  * one from line[next[i]] on.  None is empty or has a NUL.  A new name is
  * entered into the profile both as a name and as a frame, under the same
- * number.  0, or -1 with *error set for want of memory.
+ * number; a mangled one as demangle_and_add has it, once.  0, or -1 with *error
+ * set for want of memory.
  */
 int frame_names_add(struct frame_names *frames, const char *line, size_t begin,
                     const uint32_t *next, size_t n, uint32_t *numbers,
                     struct error *error);
+
+/*
+ * Whether a name so far was not entered as it stands: two texts may then have
+ * one number, and the order of texts says nothing of numbers that are new.
+ */
+bool frame_names_have_demangled(const struct frame_names *frames);
 
 #endif

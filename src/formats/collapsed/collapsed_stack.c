@@ -192,7 +192,10 @@ struct fork {
 	uint32_t n_shared;	/* frames */
 };
 
-/* Whether the frame that the line forks with comes behind last's. */
+/*
+ * Whether the frame that the line forks with comes behind last's, and so, in a
+ * file in order, was not there before.
+ */
 static bool
 forks_upwards(const struct stack_parser *parser, const struct fork *fork,
               const char *line)
@@ -201,7 +204,8 @@ forks_upwards(const struct stack_parser *parser, const struct fork *fork,
 	const unsigned char *a = (const unsigned char *)fork->last;
 	const unsigned char *b = (const unsigned char *)line;
 
-	if (a == NULL || parser->is_last_spoilt)
+	if (a == NULL || parser->is_last_spoilt ||
+	    frame_names_have_demangled(parser->frame_names))
 		return false;
 	return fork->common < end && (fork->common >= fork->last_end ||
 	                              b[fork->common] > a[fork->common]);

@@ -6,6 +6,8 @@
  * "sampled", "name", "unit", "startValue", "endValue", "samples": [[frame,
  * ...], ...], "weights": [...]}, ...], ...}.  Frames are names; weights are
  * time or bytes where the gtick is a unit that the format has, else gticks.
+ * A stack without hits of any resource is in the first profile, with weight 0,
+ * which adds nothing there (speedscope passes over it) and is kept by cpprof.
  * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
@@ -123,6 +125,20 @@ write_stack(struct scoping *scoping, const struct stack_walk *walk,
 	return flush(scoping, error);
 }
 
+/* Whether a stack is a sample of resource r. */
+static bool
+is_sample(const struct sample_tree *tree, uint32_t r, uint32_t n)
+{
+	if (r > 0 || sample_tree_hits(tree, r, n) > 0)
+		return sample_tree_hits(tree, r, n) > 0;
+	if (n + 1 < tree->n_nodes && tree->parent[n + 1] == n)
+		return false;
+	for (uint32_t i = 1; i < tree->n_resources; i++)
+		if (sample_tree_hits(tree, i, n) > 0)
+			return false;
+	return true;
+}
+
 static int
 write_samples(struct scoping *scoping, uint32_t r, struct error *error)
 {
@@ -133,7 +149,7 @@ write_samples(struct scoping *scoping, uint32_t r, struct error *error)
 
 	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
 		stack_walk_to(&walk, n);
-		if (sample_tree_hits(tree, r, n) > 0) {
+		if (is_sample(tree, r, n)) {
 			text_add_string(&scoping->text, separator);
 			separator = ",";
 			result = write_stack(scoping, &walk, error);
@@ -154,11 +170,12 @@ write_weights(struct scoping *scoping, uint32_t r, struct error *error)
 	const char *separator = "";
 
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint64_t hits = sample_tree_hits(tree, r, n), weight;
+		uint64_t weight;
 
-		if (hits == 0)
+		if (!is_sample(tree, r, n))
 			continue;
-		if (weigh(resource, hits, &weight, error) != 0)
+		if (weigh(resource, sample_tree_hits(tree, r, n), &weight,
+		          error) != 0)
 			return -1;
 		text_add_format(&scoping->text, "%s%" PRIu64, separator,
 		                weight);

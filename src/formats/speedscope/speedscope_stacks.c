@@ -106,7 +106,8 @@ add_hits(struct scope *scope, uint32_t node, struct decimal weight,
 	else if (weight.digits < 0)
 		json_fail(scope->json, offset, "a negative weight: differences "
 		          "of profiles cannot be read");
-	else if (tree_builder_add(stacks->builder, node, resource,
+	else if ((hits != 0 || !stacks->is_own) &&
+	         tree_builder_add(stacks->builder, node, resource,
 	                          (uint64_t)hits, 1, &why) != 0)
 		json_fail(scope->json, offset, "%s", why.text);
 	stacks->n_rounded += !is_exact && scope->unit->kind != SCOPE_TIME;
