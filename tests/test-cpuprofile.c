@@ -162,7 +162,37 @@ cpuprofile_without_start_has_no_end_either(void **state)
 
 	(void)state;
 	assert_int_equal(hits_of(profile, 0, "f"), 10);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "the last sample has no "
+	                       "time in 1 of 1 profiles"));
 	profile_free(profile);
+}
+
+/* One time more than samples, as old v8-profilers write; whole seconds. */
+static void
+cpuprofile_ends_with_a_time_behind_the_last_sample(void **state)
+{
+	static const char *const texts[] = {
+		"{" TWO_NODES ",\"samples\":[2,2,1],\"startTime\":1,"
+		"\"endTime\":4,\"timeDeltas\":[10,10,5,3]}",
+		"{\"head\":{\"functionName\":\"(root)\",\"id\":1,\"children\":"
+		"[{\"functionName\":\"f\",\"id\":2,\"children\":[]}]},"
+		"\"samples\":[2,2,1],\"startTime\":163,\"endTime\":163,"
+		"\"timestamps\":[163599286,163599296,163599301,163599304]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_format(&format_cpuprofile,
+		                                      texts[i]);
+
+		assert_int_equal(hits_of(profile, 0, "f"), 15);
+		assert_int_equal(hits_of(profile, 0, "(root)"), 3);
+		assert_int_equal(profile->n_warnings, 0);
+		profile_free(profile);
+	}
+	expect_error(&format_cpuprofile, "{" TWO_NODES ",\"samples\":[2],"
+	             "\"timeDeltas\":[1,2,3]}", "1 samples have 3 times");
 }
 
 static void
@@ -177,7 +207,7 @@ cpuprofile_keeps_samples_of_unknown_nodes(void **state)
 	assert_int_equal(hits_of(profile, 0, "[unknown node]"), 20);
 	assert_int_equal(hits_of(profile, 1, "[unknown node]"), 3);
 	assert_int_equal(hits_of(profile, 1, "(root)"), 1);
-	assert_non_null(strstr(profile->warnings[0], "3 samples are of nodes "
+	assert_non_null(strstr(profile->warnings[1], "3 samples are of nodes "
 	                       "that are not in the file"));
 	profile_free(profile);
 }
@@ -259,6 +289,44 @@ chrome_trace_sums_up_pieces_by_profile(void **state)
 }
 
 /* In time that grows with the trace, whatever pids it has. */
+/* As Hermes writes it: times twice, and the start where the samples are. */
+static void
+chrome_trace_reads_times_once_and_the_start_of_the_samples(void **state)
+{
+	struct profile *profile = read_format(&format_chrome_trace,
+	    "[{\"name\":\"Profile\",\"ph\":\"P\",\"pid\":5,\"tid\":5,\"id\":1,"
+	    "\"args\":{\"data\":{\"startTime\":0}}},"
+	    "{\"name\":\"ProfileChunk\",\"ph\":\"P\",\"pid\":5,\"tid\":5,"
+	    "\"id\":1,\"args\":{\"data\":{\"cpuProfile\":{" TWO_NODES ","
+	    "\"startTime\":470000000,\"endTime\":470000040,"
+	    "\"samples\":[2,2],\"timeDeltas\":[10,20]},"
+	    "\"timeDeltas\":[10,20]}}},"
+	    "{\"name\":\"ProfileChunk\",\"ph\":\"P\",\"pid\":5,\"tid\":5,"
+	    "\"id\":1,\"args\":{\"data\":{\"cpuProfile\":{\"samples\":[1],"
+	    "\"startTime\":3},\"timeDeltas\":[5]}}}]");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 25);
+	assert_int_equal(hits_of(profile, 0, "(root)"), 5);
+	profile_free(profile);
+}
+
+/* The trace began when the profile ran: its start and nodes are not there. */
+static void
+chrome_trace_without_start_has_no_end_of_the_profile(void **state)
+{
+	struct profile *profile = read_format(&format_chrome_trace,
+	    "[" CHUNK("0x3", "7", "\"cpuProfile\":{\"samples\":[2,2]},"
+	    "\"timeDeltas\":[151,146]") ","
+	    CHUNK("0x3", "7", "\"endTime\":428579660099") "]");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "[unknown node]"), 146);
+	assert_non_null(strstr(profile->warnings[0], "the last sample has no "
+	                       "time in 1 of 1 profiles"));
+	profile_free(profile);
+}
+
 static void
 chrome_trace_takes_many_processes(void **state)
 {
@@ -314,10 +382,16 @@ main(void)
 		cmocka_unit_test(
 		    cpuprofile_times_are_deltas_or_absolute_by_their_key),
 		cmocka_unit_test(cpuprofile_without_start_has_no_end_either),
+		cmocka_unit_test(
+		    cpuprofile_ends_with_a_time_behind_the_last_sample),
 		cmocka_unit_test(cpuprofile_keeps_samples_of_unknown_nodes),
 		cmocka_unit_test(
 		    cpuprofile_refuses_what_does_not_fit_with_its_offset),
 		cmocka_unit_test(chrome_trace_sums_up_pieces_by_profile),
+		cmocka_unit_test(
+		    chrome_trace_reads_times_once_and_the_start_of_the_samples),
+		cmocka_unit_test(
+		    chrome_trace_without_start_has_no_end_of_the_profile),
 		cmocka_unit_test(chrome_trace_takes_many_processes),
 		cmocka_unit_test(chrome_trace_without_profile_says_so),
 		cmocka_unit_test(

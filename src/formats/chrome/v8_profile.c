@@ -312,6 +312,10 @@ read_times(struct reader *reader, bool are_absolute)
 	struct decimal number;
 	int64_t time;
 
+	if (v8->n_times > 0) {	/* Hermes writes them twice */
+		json_skip_value(reader->json);
+		return;
+	}
 	if (!json_open_array(reader->json, "an array of times"))
 		return;
 	v8->has_times = true;
@@ -409,6 +413,8 @@ int
 v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
                   struct error *error)
 {
+	bool has_begun = v8->n_samples > 0;
+
 	if (append_nodes(v8, piece, error) != 0 ||
 	    memory_grow(&v8->samples, &v8->samples_capacity,
 	                v8->n_samples + piece->n_samples,
@@ -434,7 +440,8 @@ v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
 	v8->is_old |= piece->is_old;
 	if (v8->samples_offset == 0)
 		v8->samples_offset = piece->samples_offset;
-	if (piece->has_start && !v8->has_start) {
+	/* "Profile" may have 0 and the piece with the samples the time. */
+	if (piece->has_start && (!v8->has_start || !has_begun)) {
 		v8->start = piece->start;
 		v8->has_start = true;
 	}

@@ -67,7 +67,8 @@ void v8_profile_clear(struct v8_profile *v8);
 
 /*
  * Reads the value of a key of a profile; false: the key is none of one's, and
- * its value is still to be read.  What comes is added to what there is.
+ * its value is still to be read.  What comes is added to what there is; times
+ * are read once.
  * Failures set *error, which is the reader's.
  */
 bool v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,

@@ -30,6 +30,8 @@ struct entering {
 	const struct v8_profile *v8;
 	bool is_cut;
 	bool has_times, has_hits;
+	bool is_endless;		/* when the last sample ended is not
+					 * known */
 	uint32_t *parent, *label;	/* [n_nodes + n_lost] */
 	struct charge *charges;		/* likewise */
 	uint32_t n_rows;		/* nodes, and behind them ids that are
@@ -71,7 +73,8 @@ find_end(const struct v8_profile *v8, int64_t *end)
 
 /*
  * Charges the rows of the samples.  latest: the greatest time so far, since
- * the clock must not go back.
+ * the clock must not go back.  A time behind that of the last sample says when
+ * that one ended (Chromium's DevTools, CPUProfileDataModel.ts).
  */
 static int
 charge_times(struct entering *entering, struct error *error)
@@ -81,7 +84,7 @@ charge_times(struct entering *entering, struct error *error)
 
 	if (v8->has_start && !find_bound(v8, v8->start, &time))
 		return error_set(error, "a start time that passes 63 bits");
-	for (size_t i = 0; i < v8->n_samples && i < v8->n_times; i++) {
+	for (size_t i = 0; i <= v8->n_samples && i < v8->n_times; i++) {
 		if (!find_time(v8, i, time, &time))
 			return error_set(error, "the time of sample %zu passes "
 			                 "63 bits", i);
@@ -92,8 +95,10 @@ charge_times(struct entering *entering, struct error *error)
 		if (i == 0 || time > latest)
 			latest = time;
 	}
-	if (v8->n_times < v8->n_samples || v8->n_samples == 0 ||
-	    !find_end(v8, &end) || end <= latest)
+	if (v8->n_times != v8->n_samples || v8->n_samples == 0)
+		return 0;
+	entering->is_endless = !find_end(v8, &end);
+	if (entering->is_endless || end <= latest)
 		return 0;
 	entering->charges[entering->rows_of_ids[
 	    v8->samples[v8->n_samples - 1]]].time +=
@@ -342,7 +347,7 @@ charge_samples(struct entering *entering, struct error *error)
 		entering->charges[entering->rows_of_ids[
 		    v8->samples[i]]].samples++;
 	if (v8->has_times && v8->n_times != v8->n_samples &&
-	    !entering->is_cut)
+	    v8->n_times != v8->n_samples + 1 && !entering->is_cut)
 		return error_set(error, "%zu samples have %zu times",
 		                 v8->n_samples, v8->n_times);
 	return v8->has_times ? charge_times(entering, error) : 0;
@@ -362,6 +367,8 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
 	    add_resources(&entering, error) == 0 &&
 	    enter_rows(&entering, error) == 0)
 		result = 0;
+	tree->n_profiles++;
+	tree->n_endless += entering.is_endless && !is_cut;
 	free(entering.parent);
 	free(entering.label);
 	free(entering.charges);
@@ -379,6 +386,12 @@ v8_tree_warn(struct v8_tree *tree, const struct source *source,
 	    profile_warn(tree->profile, error, "%s: 0x%" PRIx64 ": the input "
 	                 "is cut off here; what came before was read", name,
 	                 json_offset(json)) != 0)
+		return -1;
+	if (tree->n_endless > 0 &&
+	    profile_warn(tree->profile, error, "%s: the last sample has no "
+	                 "time in %" PRIu64 " of %" PRIu64 " profiles, of "
+	                 "which the file lacks the start or the end", name,
+	                 tree->n_endless, tree->n_profiles) != 0)
 		return -1;
 	return tree->n_unknown == 0 ? 0 :
 	    profile_warn(tree->profile, error, "%s: %" PRIu64 " samples are of "

@@ -16,6 +16,8 @@ struct v8_tree {
 	struct tree_builder *builder;	/* its labels become frames */
 	uint32_t time, samples;		/* resources, + 1; 0: there is none yet */
 	uint64_t n_unknown;		/* samples of nodes that are not there */
+	uint64_t n_profiles;		/* entered */
+	uint64_t n_endless;		/* of them: no end of the last sample */
 };
 
 /*
@@ -29,7 +31,7 @@ struct v8_tree {
 int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
                 struct error *error);
 
-/* Warns of an input that was cut, and of unknown nodes; 0 or -1. */
+/* Warns of an input that was cut, of unknown nodes and ends; 0 or -1. */
 int v8_tree_warn(struct v8_tree *tree, const struct source *source,
                  const struct json_reader *json, struct error *error);
 
