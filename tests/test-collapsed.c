@@ -218,8 +218,91 @@ collapsed_takes_crlf_blank_lines_and_no_last_newline(void **state)
 	assert_string_equal(profile->resources[0].name, "x");
 	assert_int_equal(hits_of(profile, 0, "a;b"), 4);
 	assert_int_equal(profile->tree->n_nodes, 3);
-	assert_int_equal(profile->n_warnings, 0);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0], "in:8: no newline at the "
+	                    "end of the last line, which was read; its last "
+	                    "number or name may be cut off");
 	profile_free(profile);
+}
+
+/* "#" or "# ..."; other names may begin so, in front of all stacks, too. */
+static void
+collapsed_tells_comments_from_names(void **state)
+{
+	static const char *const texts[] = {
+		"#<Class:0x1>;run 4\nmain;b 3\n#c 1\n#\n",
+		"#\n# x 9\n#<Class:0x1>;run 4\n#\nmain;b 3\n# x 9\n#c 1\n",
+		"#\r\n\r\n#<Class:0x1>;run 4\r\n#\r\nmain;b 3\r\n#c 1\r\n",
+		"main;b 3\n#<Class:0x1>;run 4\n#c 1\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct profile *profile = read_text(texts[i]);
+
+		assert_int_equal(hits_of(profile, 0, "#<Class:0x1>;run"), 4);
+		assert_int_equal(hits_of(profile, 0, "main;b"), 3);
+		assert_int_equal(hits_of(profile, 0, "#c"), 1);
+		assert_int_equal(profile->tree->n_nodes, 5);
+		assert_int_equal(profile->n_warnings, 0);
+		profile_free(profile);
+		assert_int_equal(format_collapsed.probe(texts[i],
+		    strlen(texts[i])), PROBE_LIKELY);
+	}
+	/* Bare marks are no stacks of two counts, and no stacks of none. */
+	{
+		struct profile *profile = read_text("a 1 2\n#\n#b 3 4\n");
+
+		assert_int_equal(profile->n_resources, 2);
+		assert_int_equal(hits_of(profile, 1, "#b"), 4);
+		profile_free(profile);
+	}
+}
+
+/* Skipped, it leaves the header a header. */
+static void
+collapsed_tells_of_marks_that_are_no_comments(void **state)
+{
+	static const char text[] =
+	    "#!/usr/bin/env x\n# resource: r\n#mode: wall\na;b 1\n";
+	struct error error = { 0 };
+	struct profile *profile;
+
+	(void)state;
+	assert_null(read_bytes(text, sizeof text - 1, false, &error));
+	assert_string_equal(error.text, "in:1: expected \"# \" and a comment, "
+	                    "or a stack and a count");
+	error = (struct error){ 0 };
+	profile = read_bytes(text, sizeof text - 1, true, &error);
+	assert_non_null(profile);
+	assert_string_equal(profile->resources[0].name, "r");
+	assert_int_equal(hits_of(profile, 0, "a;b"), 1);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0],
+	                       "in: 2 lines skipped, the first: in:1: "));
+	profile_free(profile);
+}
+
+/* flamegraph.pl: \s in front of the count. */
+static void
+collapsed_takes_a_tab_before_the_count(void **state)
+{
+	struct profile *profile = read_text("a;b\t3\na x;c\t4\na\tz 5\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "a;b"), 3);
+	assert_int_equal(hits_of(profile, 0, "a x;c"), 4);
+	assert_int_equal(hits_of(profile, 0, "a\tz"), 5);
+	profile_free(profile);
+	profile = read_text("a;b\t3\t4\na;c 5\t6\n");
+	assert_int_equal(profile->n_resources, 2);
+	assert_int_equal(hits_of(profile, 0, "a;c"), 5);
+	assert_int_equal(hits_of(profile, 1, "a;b"), 4);
+	profile_free(profile);
+	assert_int_equal(format_collapsed.probe("a;b\t3\n", 6), PROBE_LIKELY);
+	/* A table. */
+	assert_int_equal(format_collapsed.probe("name\t12\nb\t1\n", 12),
+	                 PROBE_NO);
 }
 
 static void
@@ -238,7 +321,7 @@ collapsed_passes_over_comments_behind_stacks(void **state)
 		assert_int_equal(hits_of(profile, 0, "a;b"), 4);
 		assert_int_equal(hits_of(profile, 0, "#b"), 2);
 		assert_int_equal(profile->tree->n_nodes, 3);
-		assert_int_equal(profile->n_warnings, 0);
+		assert_int_equal(profile->n_warnings, i == 0 ? 1 : 0);
 		profile_free(profile);
 	}
 }
@@ -248,7 +331,7 @@ static void
 collapsed_fractions_are_cut_off_and_told(void **state)
 {
 	struct profile *profile = read_text("a;b 31.25\na;b 6.5\na;c 0.25\n"
-	                                    "a 4.\na 2.00\nd 3");
+	                                    "a 4.\na 2.00\nd 3\n");
 
 	(void)state;
 	assert_int_equal(hits_of(profile, 0, "a;b"), 37);
@@ -256,7 +339,11 @@ collapsed_fractions_are_cut_off_and_told(void **state)
 	assert_int_equal(hits_of(profile, 0, "a"), 6);
 	assert_int_equal(profile->n_warnings, 1);
 	assert_non_null(strstr(profile->warnings[0], "the fractions of 3 "
-	                       "counts were cut off, 1 hits in all"));
+	                       "counts were cut off, 1 hit in all; "));
+	profile_free(profile);
+	profile = read_text("a 1.5\n");
+	assert_non_null(strstr(profile->warnings[0], "the fraction of 1 count "
+	                       "was cut off, 0.5 hits; "));
 	profile_free(profile);
 	profile = read_text("a 4.0\n");
 	assert_int_equal(profile->n_warnings, 0);
@@ -271,7 +358,7 @@ static void
 collapsed_two_counts_are_two_profiles(void **state)
 {
 	struct profile *profile = read_text(
-	    "# x\n\nmain;f 31 33\r\n# y\nmain 0 274\nmain;g 5 0");
+	    "# x\n\nmain;f 31 33\r\n# y\nmain 0 274\nmain;g 5 0\n");
 
 	(void)state;
 	assert_int_equal(profile->n_resources, 2);
@@ -731,8 +818,8 @@ load_passes_over_byte_order_marks(void **state)
 	} cases[] = {
 		{ "\xef\xbb\xbf" "a;b 1\r\na 2\r\n", 15 },
 		{ "\xef\xbb\xbf" "# cpprof 1\na;b 1\na 2\n", 24 },
-		{ "\xff\xfe" "a\0;\0b\0 \0" "1\0\r\0\n\0a\0 \0" "2\0", 22 },
-		{ "\xfe\xff\0a\0;\0b\0 \0" "1\0\n\0a\0 \0" "2", 20 },
+		{ "\xff\xfe" "a\0;\0b\0 \0" "1\0\r\0\n\0a\0 \0" "2\0\n", 24 },
+		{ "\xfe\xff\0a\0;\0b\0 \0" "1\0\n\0a\0 \0" "2\0\n", 22 },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -892,6 +979,10 @@ main(void)
 		cmocka_unit_test(collapsed_stacks_add_up_in_any_order),
 		cmocka_unit_test(
 		    collapsed_takes_crlf_blank_lines_and_no_last_newline),
+		cmocka_unit_test(collapsed_tells_comments_from_names),
+		cmocka_unit_test(
+		    collapsed_tells_of_marks_that_are_no_comments),
+		cmocka_unit_test(collapsed_takes_a_tab_before_the_count),
 		cmocka_unit_test(collapsed_passes_over_comments_behind_stacks),
 		cmocka_unit_test(collapsed_fractions_are_cut_off_and_told),
 		cmocka_unit_test(collapsed_two_counts_are_two_profiles),

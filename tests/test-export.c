@@ -624,7 +624,7 @@ what_ends_a_name_or_a_line_is_replaced_and_counted(void **state)
 	static const struct {
 		const char *text;
 		size_t length;
-	} names[] = { { "#a", 2 }, { "[i32; 4]", 8 }, { "b\nc\0d", 5 },
+	} names[] = { { "# a", 3 }, { "[i32; 4]", 8 }, { "b\nc\0d", 5 },
 		{ "", 0 }, { "#a", 2 } };
 	struct text_buffer text = { 0 };
 	uint32_t node = NO_NODE;
@@ -643,7 +643,7 @@ what_ends_a_name_or_a_line_is_replaced_and_counted(void **state)
 	assert_int_equal(try_export(&exporter_collapsed, profile, 0, take,
 	                            &text, &n_changed, &error), 0);
 	assert_string_equal(text_string(&text),
-	                    "_a;[i32: 4];b?c?d;[empty];#a 5\n");
+	                    "_ a;[i32: 4];b?c?d;[empty];#a 5\n");
 	assert_int_equal(n_changed, 4);
 	text_clear(&text);
 	assert_int_equal(try_export(&exporter_callgrind, profile, 0, take,
@@ -651,6 +651,15 @@ what_ends_a_name_or_a_line_is_replaced_and_counted(void **state)
 	assert_non_null(strstr(text_string(&text), ") b?c?d\n"));
 	assert_non_null(strstr(text_string(&text), ") [empty]\n"));
 	assert_int_equal(n_changed, 2);
+	profile_free(profile);
+	/* But a name that makes no comment is kept. */
+	profile = parse("#;b 1\n#<Class:0x1>;#b 1\n");
+	text_clear(&text);
+	assert_int_equal(try_export(&exporter_collapsed, profile, 0, take,
+	                            &text, &n_changed, &error), 0);
+	assert_string_equal(text_string(&text),
+	                    "_;b 1\n#<Class:0x1>;#b 1\n");
+	assert_int_equal(n_changed, 1);
 	text_free(&text);
 	profile_free(profile);
 }

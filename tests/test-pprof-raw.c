@@ -116,7 +116,7 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 		{ "Period: 1\nSamples:\nx/count\n -1: 1\n 1: 1\n",
 		  "in:4: a negative value" },
 		{ "Period: 1\nSamples:\nx/count\n 1 2: 1\n 1: 1\nLocations\n",
-		  "in:5: a sample of 1 values, expected 2" },
+		  "in:5: a sample of 1 value, expected 2" },
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\n                a\n",
 		  "in:5: expected labels" },
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\nLocations\nx\n",
@@ -131,7 +131,7 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\n",
 		  "in:4: the input is cut off here; no samples before" },
 		{ "Period: 1\nSamples:\nx/count y/count\n 1: 1\nLocations\n"
-		  "Mappings\n", "samples of 1 values, but 2 sample types" },
+		  "Mappings\n", "samples of 1 value, but 2 sample types" },
 	};
 
 	(void)state;

@@ -522,7 +522,7 @@ pprof_refuses_what_does_not_fit_with_its_offset(void **state)
 
 	buffer = good;
 	MESSAGE(&buffer, SAMPLE, 1, 1, 2, 1);
-	expect_error(&buffer, "in: 0x15: a sample of 1 values, expected 2");
+	expect_error(&buffer, "in: 0x15: a sample of 1 value, expected 2");
 
 	buffer = good;
 	put_sample(&buffer, IDS(1), (uint64_t)-1, 0);
@@ -563,7 +563,7 @@ pprof_refuses_what_does_not_fit_with_its_offset(void **state)
 	put_sample(&buffer, IDS(1), 1, 0);
 	put_tables(&buffer);
 	put_strings(&buffer);
-	expect_error(&buffer, "samples of 2 values, but 1 sample types");
+	expect_error(&buffer, "samples of 2 values, but 1 sample type");
 }
 
 static void

@@ -151,6 +151,9 @@ ok 'and leaves the profile as it was' out_is 'root  main'
 "$CPPROF" - -e root <"$forms" >"$work/out" 2>"$work/err"
 status=$? wanted=0
 ok 'a profile comes from standard input' out_is 'root  main'
+printf 'main;b 41' | "$CPPROF" - -e root >"$work/out" 2>"$work/err"
+ok 'and the lack of a last newline is told there, too' \
+	err_has 'standard input:1: no newline at the end of the last line'
 "$CPPROF" - -e reload <"$forms" >"$work/out" 2>"$work/err"
 status=$? wanted=1
 ok 'and cannot be read again' err_has 'standard input'

@@ -6,6 +6,7 @@
  * lines are parsed (collapsed_lines.h) while those of the block before go into
  * the tree (stack_writer.h).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,7 @@ read_last_line(struct collapsed_reader *reader, const char *line,
 		if (read_unended_line(reader, line, length, error) != 0)
 			return -1;
 		is_cut = reader->cut.is_set;
+		reader->lines.last = is_cut ? LAST_LINE_CUT : LAST_LINE_READ;
 	}
 	return is_cut ? end_at_cut(reader, &reader->cut, error) : 0;
 }
@@ -213,13 +215,21 @@ warn_of_fractions(struct collapsed_reader *reader, struct error *error)
 {
 	const struct cut_fractions *fractions =
 	    stack_parser_fractions(reader->parser);
+	const char *name = source_name(reader->lines.source);
+	char sum[32];
 
-	return fractions->n == 0 ? 0 :
+	if (fractions->n == 0)
+		return 0;
+	snprintf(sum, sizeof sum, "%.6g", fractions->sum);
+	return fractions->n == 1 ?
+	    profile_warn(reader->profile, error, "%s: the fraction of 1 count "
+	                 "was cut off, %s hits; to keep it multiply all "
+	                 "counts, by 1000, say", name, sum) :
 	    profile_warn(reader->profile, error, "%s: the fractions of %llu "
-	                 "counts were cut off, %.6g hits in all; to keep them "
-	                 "multiply all counts, by 1000, say",
-	                 source_name(reader->lines.source),
-	                 (unsigned long long)fractions->n, fractions->sum);
+	                 "counts were cut off, %s hit%s in all; to keep them "
+	                 "multiply all counts, by 1000, say", name,
+	                 (unsigned long long)fractions->n, sum,
+	                 strcmp(sum, "1") == 0 ? "" : "s");
 }
 
 static int
@@ -228,7 +238,8 @@ finish_profile(struct collapsed_reader *reader, struct error *error)
 	struct profile *profile = reader->profile;
 	int result;
 
-	if (text_lines_warn_skipped(&reader->lines, profile, error) != 0)
+	if (text_lines_warn_unended(&reader->lines, profile, error) != 0 ||
+	    text_lines_warn_skipped(&reader->lines, profile, error) != 0)
 		return -1;
 	result = has_stacks(reader, error);
 	if (result < 0)

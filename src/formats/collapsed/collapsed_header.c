@@ -46,6 +46,15 @@ collapsed_parse_decimal(const char *text, const char *end, uint64_t *count,
 	return true;
 }
 
+const char *
+collapsed_find_blank(const char *text, size_t length)
+{
+	while (length-- > 0)
+		if (text[length] == ' ' || text[length] == '\t')
+			return text + length;
+	return NULL;
+}
+
 /* The text behind the key when the line is "# KEY: text", or NULL. */
 static char *
 header_value(char *line, const char *key)
@@ -131,11 +140,11 @@ collapsed_header_line(struct collapsed_header *header,
 	return 0;
 }
 
-/* Takes " NUMBER" off the end; whether there was one, behind something. */
+/* Takes a blank and a number off the end; whether there was one, behind something. */
 static bool
 drop_count(const char *line, size_t *length)
 {
-	const char *blank = memrchr(line, ' ', *length);
+	const char *blank = collapsed_find_blank(line, *length);
 	uint64_t count;
 	double fraction;
 
@@ -145,6 +154,12 @@ drop_count(const char *line, size_t *length)
 		return false;
 	*length = (size_t)(blank - line);
 	return true;
+}
+
+bool
+collapsed_has_count(const char *line, size_t length)
+{
+	return drop_count(line, &length);
 }
 
 /*
@@ -164,7 +179,7 @@ have_two_counts(const char *stacks, size_t size)
 
 		if (length > 0 && line[length - 1] == '\r')
 			length--;
-		if (length > 0 && memcmp(line, "# ", 2) != 0) {
+		if (length > 0 && !collapsed_is_comment(line, length)) {
 			if (!drop_count(line, &length) ||
 			    !drop_count(line, &length))
 				return false;

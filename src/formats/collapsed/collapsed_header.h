@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed_header.h -- what collapsed stacks may say about themselves.
  *
- * Lines that begin with '#' before the first stack (doc/formats.md):
+ * Comments before the first stack (doc/formats.md):
  *
  *	# cpprof 1
  *	# resource: NAME; gtick=UNIT; interval=N	one a column
  *	# program: TEXT		likewise command, host
  *
- * All others are comments, as are lines that begin with "# " anywhere below:
- * Austin writes some at the end.  A line that begins as one of these and goes on
- * otherwise is an error, lenient or not: columns guessed wrong would be
+ * A line is a comment, wherever it stands, if it is "#" or begins with "# ":
+ * Austin writes such lines before and behind the stacks, and inferno skips them.
+ * "#<Class:0x1>;run 4" is a stack.  A line that begins as one of the above and
+ * goes on otherwise is an error, lenient or not: columns guessed wrong would be
  * numbers guessed wrong.
  */
 #ifndef CPPROF_FORMATS_COLLAPSED_HEADER_H
@@ -28,6 +29,23 @@ struct collapsed_header {
 	struct process process;		/* texts live in the profile */
 	bool has_process;
 };
+
+/* Whether a line, without its end, is a comment. */
+static inline bool
+collapsed_is_comment(const char *line, size_t length)
+{
+	return length > 0 && line[0] == '#' &&
+	       (length == 1 || line[1] == ' ');
+}
+
+/*
+ * The last blank of text[length), behind which a count stands: a space or a
+ * tab, as flamegraph.pl takes any white space there.  NULL: there is none.
+ */
+const char *collapsed_find_blank(const char *text, size_t length);
+
+/* Whether a line, without its end, ends in a blank and a count. */
+bool collapsed_has_count(const char *line, size_t length);
 
 /*
  * Reads one line, without its end, entering resources into the profile.  0,

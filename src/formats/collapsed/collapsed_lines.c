@@ -25,7 +25,7 @@ reject_line(struct collapsed_reader *reader, const char *what,
 	return text_lines_reject(&reader->lines, what, error);
 }
 
-/* The first line that is neither blank nor begins with '#' ends the header. */
+/* The first line that may be a stack ends the header. */
 static int
 end_header(struct collapsed_reader *reader, const char *stacks, size_t size,
            struct error *error)
@@ -44,6 +44,33 @@ end_header(struct collapsed_reader *reader, const char *stacks, size_t size,
 }
 
 /*
+ * A line before the first stack that is no comment, nor blank, nor a stack:
+ * "#!..." is not taken for the end of the header, which says what is counted.
+ */
+static bool
+is_foreign_mark(const char *line, size_t length)
+{
+	return line[0] == '#' && !collapsed_has_count(line, length);
+}
+
+static int
+read_header_line(struct collapsed_reader *reader, const char *line,
+                 size_t length, struct error *error)
+{
+	struct error wrong = { 0 };
+
+	if (length == 0)
+		return 0;
+	if (!collapsed_is_comment(line, length))
+		return reject_line(reader, "expected \"# \" and a comment, or "
+		                   "a stack and a count", error);
+	if (collapsed_header_line(&reader->header, reader->profile, line,
+	                          length, &wrong) != 0)
+		return collapsed_fail_line(reader, error, wrong.text);
+	return 0;
+}
+
+/*
  * The bytes that the header's lines among bytes[size] take, or -1 with *error
  * set.
  */
@@ -54,12 +81,12 @@ read_header(struct collapsed_reader *reader, const char *bytes, size_t size,
 	const char *line = bytes, *end;
 
 	while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
-		struct error wrong = { 0 };
 		size_t length = (size_t)(end - line);
 
 		if (length > 0 && line[length - 1] == '\r')
 			length--;
-		if (length > 0 && line[0] != '#') {
+		if (length > 0 && !collapsed_is_comment(line, length) &&
+		    !is_foreign_mark(line, length)) {
 			if (end_header(reader, line,
 			               size - (size_t)(line - bytes),
 			               error) != 0)
@@ -67,10 +94,8 @@ read_header(struct collapsed_reader *reader, const char *bytes, size_t size,
 			break;
 		}
 		reader->lines.number++;
-		if (length > 0 &&
-		    collapsed_header_line(&reader->header, reader->profile,
-		                          line, length, &wrong) != 0)
-			return collapsed_fail_line(reader, error, wrong.text);
+		if (read_header_line(reader, line, length, error) != 0)
+			return -1;
 		line = end + 1;
 	}
 	return line - bytes;
@@ -94,7 +119,8 @@ comment_line(const char *line, size_t size)
 {
 	const char *end;
 
-	if (line[0] != '#' || line[1] != ' ')
+	if (line[0] != '#' || (line[1] != ' ' && line[1] != '\n' &&
+	                       (line[1] != '\r' || line[2] != '\n')))
 		return 0;
 	end = memchr(line, '\n', size);
 	return end != NULL ? end + 1 - line : -1;

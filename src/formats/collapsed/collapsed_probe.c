@@ -45,7 +45,7 @@ ends_in_operator(const char *text, size_t length)
 static void
 look_at_line(struct evidence *evidence, const char *line, size_t length)
 {
-	const char *blank = memrchr(line, ' ', length);
+	const char *blank = collapsed_find_blank(line, length);
 	uint64_t count;
 	double fraction;
 	size_t before;
@@ -62,7 +62,7 @@ look_at_line(struct evidence *evidence, const char *line, size_t length)
 	if (memchr(line, ';', before) != NULL && line[before - 1] != ';') {
 		evidence->has_joined = true;
 		evidence->n_stacks++;
-	} else if (has_letter(line, before) &&
+	} else if (*blank == ' ' && has_letter(line, before) &&
 	           memchr(",:=", line[before - 1], 3) == NULL) {
 		evidence->n_stacks++;
 	}
@@ -87,7 +87,7 @@ look_at_lines(const char *text, size_t size, bool is_whole)
 		length = (size_t)(end - line);
 		if (length > 0 && line[length - 1] == '\r')
 			length--;
-		if (length > 0 && line[0] != '#')
+		if (length > 0 && !collapsed_is_comment(line, length))
 			look_at_line(&evidence, line, length);
 	}
 	return evidence;

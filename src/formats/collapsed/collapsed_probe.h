@@ -8,7 +8,8 @@
  *   comments.  A line is a stack if a blank and a number end it and the text
  *   before has a letter and does not end as a field's name or value does
  *   ("x = 5", "x: 5", "x, 5").  With a ';' between names it is a stack in any
- *   case but behind an operator ("a; b = 5").
+ *   case but behind an operator ("a; b = 5"), and only so if a tab stands
+ *   before its number: others are rows of a table.
  * - If at least half of the lines are stacks, the text is (PROBE_LIKELY).  If
  *   fewer are, but one of these has a ';', it may be (PROBE_MAYBE), likewise a
  *   first line that is longer than what can be seen.  So lines that fit no rule

@@ -81,7 +81,7 @@ parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
 		const char *end = line + length, *blank = end;
 		double fraction = 0;
 
-		while (blank > line && *--blank != ' ')
+		while (blank > line && *--blank != ' ' && *blank != '\t')
 			;
 		if (blank == line) {
 			error_set(malformed, "expected names joined by ';', "

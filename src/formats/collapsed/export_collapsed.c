@@ -29,13 +29,13 @@ struct collapsing {
 
 /* What stands for a byte of a name; itself if it may. */
 static char
-replacement(char byte, bool is_first)
+replacement(char byte)
 {
 	if (byte == ';')
 		return ':';
 	if (((unsigned char)byte < ' ' && byte != '\t') || byte == 0x7f)
 		return '?';
-	return byte == '#' && is_first ? '_' : byte;
+	return byte;
 }
 
 /* Adds a frame's name behind those that are there; whether it was changed. */
@@ -53,7 +53,10 @@ add_frame(struct text_buffer *stack, const char *name, size_t length)
 	}
 	text_add(stack, name, length);
 	for (size_t i = begin; i < stack->length; i++)
-		stack->bytes[i] = replacement(stack->bytes[i], i == 0);
+		stack->bytes[i] = replacement(stack->bytes[i]);
+	if (begin == 0 && !stack->failed &&
+	    collapsed_is_comment(name, length))
+		stack->bytes[0] = '_';
 	return !stack->failed &&
 	       memcmp(stack->bytes + begin, name, length) != 0;
 }

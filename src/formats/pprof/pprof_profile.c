@@ -116,8 +116,10 @@ add_resources(struct filler *filler, struct error *error)
 	uint32_t n = filler->samples->n_values;
 
 	if (tables->n_types != n)
-		return error_set(error, "samples of %u values, but %zu sample "
-		                 "types", n, tables->n_types);
+		return error_set(error, "samples of %u value%s, but %zu "
+		                 "sample type%s", n, n == 1 ? "" : "s",
+		                 tables->n_types,
+		                 tables->n_types == 1 ? "" : "s");
 	for (uint32_t i = 0; i < n; i++)
 		if (add_resource(filler, i, error) != 0)
 			return -1;

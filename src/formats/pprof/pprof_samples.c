@@ -404,7 +404,8 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 	if (found != PROTOBUF_END)
 		return error_set(error, "expected a sample");
 	if (n_values != samples->n_values)
-		return error_set(error, "a sample of %u values, expected %u",
-		                 n_values, samples->n_values);
+		return error_set(error, "a sample of %u value%s, expected %u",
+		                 n_values, n_values == 1 ? "" : "s",
+		                 samples->n_values);
 	return push(samples, &tables->location_ids, position, error);
 }
