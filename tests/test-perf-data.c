@@ -1688,6 +1688,22 @@ perf_data_reads_all_files_of_a_directory(void **state)
 	expect_warning(profile, "/data.3: 0x0: the input is cut off here");
 	profile_free(profile);
 
+	/* Files behind a gap are not lost without a word. */
+	snprintf(path, sizeof path, "%s/data.1", root);
+	unlink(path);
+	profile = load_profiles(paths, 1, &options, &error);
+	assert_non_null(profile);
+	expect_warning(profile, "/data.1 is missing; files with higher "
+	               "numbers that were not read: 2");
+	profile_free(profile);
+
+	/* Nobody writes into this pipe. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_null(load_profiles(paths, 1, &options, &error));
+	assert_non_null(strstr(error.text, "/data.1: not a regular file"));
+	unlink(path);
+	error.is_set = false;
+
 	/* What is wrong is in the file that has it. */
 	write_bytes(root, "data.1", "\1\0\0\0\0\0\x8\0", 8);
 	assert_null(load_profiles(paths, 1, &options, &error));

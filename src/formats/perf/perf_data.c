@@ -9,10 +9,12 @@
  * in "data.0" and so on.
  * Source: linux 6.1, tools/perf/Documentation/perf.data-file-format.txt.
  */
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/formats/perf/perf_input.h"
@@ -133,8 +135,12 @@ read_records_of(const struct perf_input *main, const char *path,
 {
 	struct perf_input input = { .options = main->options,
 		.session = main->session, .data_end = UINT64_MAX };
+	struct stat status;
 	int result = -1;
 
+	/* To open a pipe would wait for whoever writes into it. */
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return error_set(error, "%s: not a regular file", path);
 	input.source = source_open(path, error);
 	if (input.source == NULL)
 		return -1;
@@ -146,6 +152,28 @@ read_records_of(const struct perf_input *main, const char *path,
 	return result;
 }
 
+/* How many files of the directory are named "data." and a number. */
+static uint32_t
+count_parts(const char *path, const char *base)
+{
+	char *place = base == path ? strdup(".") :
+	              strndup(path, (size_t)(base - path));
+	DIR *directory = place != NULL ? opendir(place) : NULL;
+	const struct dirent *entry;
+	uint32_t n = 0;
+
+	free(place);
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
+		if (strncmp(entry->d_name, "data.", 5) == 0 &&
+		    entry->d_name[5] != '\0' &&
+		    entry->d_name[5 + strspn(entry->d_name + 5,
+		                             "0123456789")] == '\0')
+			n++;
+	if (directory != NULL)
+		closedir(directory);
+	return n;
+}
+
 /* Reads the records beside a file that is named ".../data". */
 static int
 read_directory(const struct perf_input *main, struct profile *profile,
@@ -153,7 +181,7 @@ read_directory(const struct perf_input *main, struct profile *profile,
 {
 	const char *path = source_name(main->source);
 	const char *base = strrchr(path, '/');
-	uint32_t n = 0;
+	uint32_t n = 0, n_parts;
 	int result = 0;
 
 	base = base != NULL ? base + 1 : path;
@@ -174,8 +202,14 @@ read_directory(const struct perf_input *main, struct profile *profile,
 		return perf_input_fail(main, 0, "one file of a directory that "
 		    "`perf record --threads` wrote; data.0 is not beside it",
 		    error);
-	return result == 0 ? perf_session_next_file(main->session, path,
-	                                            error) : -1;
+	if (result != 0)
+		return -1;
+	n_parts = count_parts(path, base);
+	if (n_parts > n && profile_warn(profile, error, "%s.%" PRIu32 " is "
+	        "missing; files with higher numbers that were not read: %"
+	        PRIu32, path, n, n_parts - n) != 0)
+		return -1;
+	return perf_session_next_file(main->session, path, error);
 }
 
 /* ---- the whole ---- */
