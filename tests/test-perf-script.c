@@ -122,7 +122,51 @@ perf_script_reads_odd_symbols(void **state)
 	expect_frame("\t    add (/p)", "0|add|/p");
 	expect_frame("\t    1100", "1100|[unknown]|");
 	expect_frame("\t    1100  (/p)", "1100|[unknown]|/p");
+	expect_frame("\t            1000 (/p)", "1000|[unknown]|/p");
+	expect_frame("\tffffffff815d5581 ([kernel.kallsyms])",
+	             "ffffffff815d5581|[unknown]|[kernel.kallsyms]");
+	expect_frame("\t             add (/p)", "add|[unknown]|/p");
+	expect_frame("\t7fabcdef1000 (/p)", "7fabcdef1000|[unknown]|/p");
+	expect_frame("\tfabcdef12345 (/p)", "fabcdef12345|[unknown]|/p");
+	expect_frame("\tfeed (/p)", "0|feed|/p");
 	expect_frame("\t    ", "none");
+}
+
+/* perf script -F comm,tid,time,period,event,ip,dso, and without dso. */
+static void
+perf_script_without_symbols_tells_objects_apart(void **state)
+{
+	static const char text[] =
+	    "prog 7 1.0: 10 cycles: \n"
+	    "\t            1000 (/gone/a.so)\n"
+	    "\t            2000 (prog)\n\n"
+	    "prog 7 1.1: 20 cycles: \n"
+	    "\t            1000 (/gone/b.so)\n"
+	    "\t            2000 (prog)\n\n"
+	    "prog 7 1.2: 40 cycles:             1000 (/gone/c.so)\n";
+	struct profile *profile = read_text(text);
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "prog+0x2000;a.so+0x1000"), 10);
+	assert_int_equal(hits_of(profile, 0, "prog+0x2000;b.so+0x1000"), 20);
+	assert_int_equal(hits_of(profile, 0, "c.so+0x1000"), 40);
+	assert_int_equal(profile->n_modules, 3);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(strstr(profile->warnings[0], "no frame has a symbol"));
+	profile_free(profile);
+
+	profile = read_text("prog 7 1.0: 10 cycles: \n\t            1000\n");
+	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
+	assert_int_equal(profile->n_warnings, 1);
+	profile_free(profile);
+
+	profile = read_text("prog 7 1.0: 10 cycles: \n"
+	                    "\t            1000 [unknown] (/gone/a.so)\n"
+	                    "\t            1000 [unknown] (/gone/b.so)\n");
+	assert_int_equal(hits_of(profile, 0, "[unknown];[unknown]"), 10);
+	assert_int_equal(profile->n_modules, 2);
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
 }
 
 /* What a header says, "COMM|PID/TID|PERIOD|EVENT|REST", or "none". */
@@ -537,6 +581,8 @@ main(void)
 		cmocka_unit_test(perf_script_threads_are_sections),
 		cmocka_unit_test(
 		    perf_script_frames_know_modules_and_addresses),
+		cmocka_unit_test(
+		    perf_script_without_symbols_tells_objects_apart),
 		cmocka_unit_test(perf_script_reads_odd_symbols),
 		cmocka_unit_test(perf_script_reads_odd_commands_and_fields),
 		cmocka_unit_test(

@@ -418,6 +418,20 @@ end_source(struct reader *reader, struct error *error)
 }
 
 static int
+enter_frames(struct reader *reader, struct error *error)
+{
+	bool lack_symbols;
+
+	if (perf_script_frames_enter(reader->profile, reader->frames,
+	        reader->lines.options->modules, &lack_symbols, error) != 0)
+		return -1;
+	return !lack_symbols ? 0 :
+	    profile_warn(reader->profile, error, "%s: no frame has a symbol; "
+	                 "print them, too: perf script -F +sym,dso",
+	                 source_name(reader->lines.source));
+}
+
+static int
 finish_profile(struct reader *reader, struct error *error)
 {
 	struct profile *profile = reader->profile;
@@ -440,8 +454,7 @@ finish_profile(struct reader *reader, struct error *error)
 	profile->tree = stack_feed_finish(reader->feed, error);
 	return profile->tree != NULL &&
 	    thread_sections_split(profile, NULL, error) == 0 ?
-	    perf_script_frames_enter(profile, reader->frames,
-	        reader->lines.options->modules, error) : -1;
+	    enter_frames(reader, error) : -1;
 }
 
 static void

@@ -7,6 +7,7 @@
  */
 #include "src/formats/perf/perf_script_frames.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ struct maker {
 	struct names *objects;	/* module i is object i */
 	uint64_t *bias;		/* [modules], from offsets to addresses */
 	size_t bias_capacity;
+	bool has_symbols;	/* any frame with an address, */
+	bool has_bare_addresses;	/* and any without a symbol */
 };
 
 /* Enters a module; the offset is of some code in it. */
@@ -48,14 +51,46 @@ add_module(struct maker *maker, const struct perf_text *object,
 }
 
 static bool
+is_known(const struct perf_text *object)
+{
+	size_t length = object->length;
+
+	return length > 0 &&
+	    !(length == 7 && memcmp(object->text, "inlined", 7) == 0) &&
+	    !(length == 9 && memcmp(object->text, "[unknown]", 9) == 0);
+}
+
+static bool
 is_in_file(const char *line, const struct perf_script_frame *frame)
 {
-	const char *object = frame->object.text;
-	size_t length = frame->object.length;
+	return line[0] == '\t' && frame->has_address &&
+	       is_known(&frame->object);
+}
 
-	return line[0] == '\t' && frame->has_address && length > 0 &&
-	    !(length == 7 && memcmp(object, "inlined", 7) == 0) &&
-	    !(length == 9 && memcmp(object, "[unknown]", 9) == 0);
+/*
+ * A frame that was printed without a symbol (-F ip,dso) is told by its object;
+ * without that, too, by nothing.
+ */
+static uint32_t
+name_frame(struct maker *maker, const struct perf_script_frame *frame,
+           struct error *error)
+{
+	struct names *names = maker->profile->names;
+	const char *object = frame->object.text;
+	const char *end = object + frame->object.length, *slash;
+
+	if (frame->lacks_symbol)
+		maker->has_bare_addresses = true;
+	else if (frame->has_address)
+		maker->has_symbols = true;
+	if (!frame->lacks_symbol || !is_known(&frame->object))
+		return demangle_and_add(names, frame->symbol.text,
+		                        frame->symbol.length, error);
+	slash = memrchr(object, '/', frame->object.length);
+	if (slash != NULL && slash + 1 < end)
+		object = slash + 1;
+	return names_add_format(names, error, "%.*s+0x%" PRIx64,
+	                        (int)(end - object), object, frame->address);
 }
 
 static int
@@ -68,9 +103,7 @@ add_frame(struct maker *maker, const char *line, size_t length,
 	uint32_t module;
 
 	perf_script_read_frame(line, length, &frame);
-	location.function = demangle_and_add(profile->names,
-	                                     frame.symbol.text,
-	                                     frame.symbol.length, error);
+	location.function = name_frame(maker, &frame, error);
 	if (location.function == NO_NAME)
 		return -1;
 	if (!is_in_file(line, &frame))
@@ -89,7 +122,8 @@ add_frame(struct maker *maker, const char *line, size_t length,
 
 int
 perf_script_frames_enter(struct profile *profile, const struct names *lines,
-                         struct module_cache *modules, struct error *error)
+                         struct module_cache *modules, bool *lack_symbols,
+                         struct error *error)
 {
 	struct maker maker = { .profile = profile, .modules = modules };
 	uint32_t i = 0, n = names_count(lines);
@@ -99,6 +133,7 @@ perf_script_frames_enter(struct profile *profile, const struct names *lines,
 	       add_frame(&maker, names_text(lines, i), names_length(lines, i),
 	                 error) == 0)
 		i++;
+	*lack_symbols = maker.has_bare_addresses && !maker.has_symbols;
 	names_free(maker.objects);
 	free(maker.bias);
 	return error->is_set ? -1 : 0;

@@ -3,6 +3,8 @@
 #ifndef CPPROF_FORMATS_PERF_SCRIPT_FRAMES_H
 #define CPPROF_FORMATS_PERF_SCRIPT_FRAMES_H
 
+#include <stdbool.h>
+
 #include "src/base/error.h"
 #include "src/base/names.h"
 #include "src/profile/profile.h"
@@ -16,11 +18,13 @@
  * perf_script_read_frame knows, under the same numbers into a profile that has
  * none.  A line that begins with a tab is of a call chain: its address counts
  * in the object's file.  In one that does not it is an address of the process
- * and of no use.  modules as in struct read_options.  0, or -1 with *error set.
+ * and of no use.  Without a symbol the frame's name is OBJECT+0xADDRESS;
+ * *lack_symbols says whether that is so of all.  modules as in struct
+ * read_options.  0, or -1 with *error set.
  */
 int perf_script_frames_enter(struct profile *profile,
                              const struct names *lines,
-                             struct module_cache *modules,
+                             struct module_cache *modules, bool *lack_symbols,
                              struct error *error);
 
 #endif

@@ -393,6 +393,8 @@ perf_script_is_printed_frame(const char *line, size_t length)
 
 /* ---- frames ---- */
 
+enum { LONE_DIGITS = 12 };	/* of an address; no symbol has so many */
+
 /* Where the bracket begins that ends the text, or NULL. */
 static const char *
 last_bracket(const char *text, const char *end)
@@ -438,15 +440,30 @@ drop_offset(struct scan *scan)
 		scan->end = at - 3;
 }
 
+/*
+ * Whether the number can be an address though no symbol follows it (perf script
+ * -F ip,dso): "add (/lib/x)" is a symbol, whose name does not begin with a digit.
+ */
+static bool
+is_lone_address(const char *line, const char *number, const char *end)
+{
+	return *number <= '9' || end - number >= LONE_DIGITS ||
+	       (line[0] == '\t' && end - line > ADDRESS_WIDTH);
+}
+
 /* Whether a symbol follows the address that ends here, or nothing at all. */
 static bool
-ends_address(struct scan scan)
+ends_address(struct scan scan, const char *line, const char *number)
 {
+	const char *end = scan.at;
+
 	if (scan.at == scan.end)
 		return true;
-	/* "add (/lib/x)" is a symbol, "add (anonymous namespace)::f" is not. */
-	return take_char(&scan, ' ') && scan.at < scan.end &&
-	    last_bracket(scan.at, scan.end) != scan.at;
+	if (!take_char(&scan, ' ') || scan.at == scan.end)
+		return false;
+	/* "add (anonymous namespace)::f" has a symbol. */
+	return last_bracket(scan.at, scan.end) != scan.at ||
+	       is_lone_address(line, number, end);
 }
 
 bool
@@ -460,7 +477,7 @@ perf_script_read_frame(const char *line, size_t length,
 	skip_blanks(&scan);
 	behind = scan;
 	frame->has_address = take_hex(&behind, &frame->address) &&
-	    ends_address(behind);
+	    ends_address(behind, line, scan.at);
 	if (frame->has_address) {
 		skip_blanks(&behind);
 		scan = behind;
@@ -469,7 +486,8 @@ perf_script_read_frame(const char *line, size_t length,
 	drop_offset(&scan);
 	frame->symbol = (struct perf_text){ scan.at,
 		(size_t)(scan.end - scan.at) };
-	if (frame->symbol.length == 0 && frame->has_address)
+	frame->lacks_symbol = frame->symbol.length == 0;
+	if (frame->lacks_symbol && frame->has_address)
 		frame->symbol = (struct perf_text){ "[unknown]", 9 };
 	return frame->symbol.length > 0;
 }

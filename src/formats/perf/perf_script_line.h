@@ -39,6 +39,7 @@ struct perf_script_header {
 struct perf_script_frame {
 	uint64_t address;
 	bool has_address;
+	bool lacks_symbol;		/* an address, and "[unknown]" below */
 	struct perf_text symbol;	/* without the offset; never empty */
 	struct perf_text object;	/* empty: not printed */
 };
