@@ -349,7 +349,7 @@ what_does_not_fit_is_refused_with_its_line(void **state)
 		{ "heap profile: 1: 5 [1: 5] @ heapprofile\n1: 5 [1: 5]\n",
 		  "in:2: expected '@'" },
 		{ "heap profile: 1: 5 [1: 5] @ heapprofile\n"
-		  "0: 5 [1: 5] @ 0x1\n", "in:2: no blocks, but bytes" },
+		  "0: 5 [1: 5] @ 0x1\n", "in:2: 0 blocks, but more" },
 		{ "heap profile: 1: 5 [1: 5] @ heapprofile\n"
 		  "1: 5 [1: 5] @ 0x12345678123456789\n",
 		  "in:2: an address of more than 64 bits" },
@@ -357,7 +357,7 @@ what_does_not_fit_is_refused_with_its_line(void **state)
 		  "1: 9223372036854775808 [1: 5] @ 0x1\n", "in:2: expected N" },
 		{ "heap profile: 1: 5 [1: 5] @ heap_v2/9223372036854775807\n"
 		  "1: 9223372036854775807 [1: 9223372036854775807] @ 0x1\n",
-		  "in:2: a value that estimates more than" },
+		  "in:2: the estimate of a value passes" },
 		{ "heap profile: 1: 5 [1: 5] @ heapprofile\n"
 		  "1: 9223372036854775807 [1: 9223372036854775807] @ 0x1\n"
 		  "1: 9223372036854775807 [1: 9223372036854775807] @ 0x1\n"
@@ -420,7 +420,7 @@ binary_data_behind_symbols_are_refused(void **state)
 	(void)state;
 	assert_null(read_memory(&format_legacy, bytes, sizeof bytes - 1,
 	                        &error));
-	assert_non_null(strstr(error.text, "in:5: binary data, as pprof"));
+	assert_non_null(strstr(error.text, "in:5: binary data behind the symbols, as pprof"));
 }
 
 static void

@@ -543,9 +543,9 @@ read_header(struct reader *reader, struct line_text line,
 		return 0;
 	}
 	if (memchr(line.at, '\0', line_left(&line)) != NULL)
-		return text_lines_fail(&reader->lines, error, "binary data, as "
-		    "pprof --raw writes them behind symbols, which cannot be "
-		    "read; open the profile that they were made of");
+		return text_lines_fail(&reader->lines, error, "binary data behind "
+		    "the symbols, as pprof --raw writes them, cannot be read; "
+		    "open the profile that they were made of");
 	reader->header = legacy_read_header(line);
 	if (reader->header.kind == LEGACY_NONE)
 		return text_lines_fail(&reader->lines, error, "expected the "
@@ -685,13 +685,13 @@ fill_profile(struct reader *reader, struct profile *profile,
 		return -1;
 	if (reader->n_discarded > 0 &&
 	    profile_warn(profile, error, "%s: %" PRIu64 " samples were "
-	                 "discarded by who wrote it, and are in no stack",
-	                 name, reader->n_discarded) != 0)
+	                 "discarded when the profile was written; no stack has "
+	                 "them", name, reader->n_discarded) != 0)
 		return -1;
 	if (reader->n_repeated > REPEATED_MAX &&
-	    profile_warn(profile, error, "%s: so many threads repeat the "
-	                 "stack before theirs that those behind the first "
-	                 "million frames are not told apart", name) != 0)
+	    profile_warn(profile, error, "%s: threads share stacks of "
+	                 "more than a million frames in all; later ones with a "
+	                 "shared stack are counted without their names", name) != 0)
 		return -1;
 	if (legacy_addresses_finish(reader->addresses, reader->map,
 	        options->program != NULL ? options->program :

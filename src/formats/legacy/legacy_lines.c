@@ -187,7 +187,7 @@ static int
 set_estimate(uint64_t *value, double estimate, struct error *error)
 {
 	if (!(estimate >= 0 && estimate < 0x1p63))
-		return error_set(error, "a value that estimates more than "
+		return error_set(error, "the estimate of a value passes "
 		                 "2^63");
 	*value = (uint64_t)estimate;
 	return 0;
@@ -221,7 +221,7 @@ estimate_pair(const struct legacy_header *header, uint64_t *count,
               uint64_t *size, struct error *error)
 {
 	if (*count == 0 && *size != 0)
-		return error_set(error, "no blocks, but bytes in them");
+		return error_set(error, "0 blocks, but more than 0 bytes");
 	return *count != 0 && header->is_scaled ?
 	       scale(header->rate, count, size, error) : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_deferred.c -- samples that wait for their process's frames.
  *
- * Who waits stands in two lists, oldest first: of all and of its thread.  So the
- * oldest of all is also the oldest of its thread.
+ * Each waiting sample is in two lists, oldest first: that of all samples and that
+ * of its thread.  So the oldest of all is also the oldest of its thread.
  */
 #include "src/formats/perf/perf_deferred.h"
 
@@ -61,7 +61,7 @@ perf_deferred_free(struct perf_deferred *deferred)
 	free(deferred);
 }
 
-/* ---- who waits ---- */
+/* ---- waiting samples ---- */
 
 /* Everything is one allocation: the sample, its amounts, its labels. */
 static size_t
@@ -180,7 +180,7 @@ perf_deferred_take_oldest(struct perf_deferred *deferred, bool is_end)
 	return perf_deferred_take(deferred, deferred->first->tid);
 }
 
-/* ---- what came last ---- */
+/* ---- the last frames of each thread ---- */
 
 static size_t
 slot_of(uint32_t tid)

@@ -44,13 +44,13 @@ struct perf_labels {
 
 struct perf_deferred;
 
-/* Freed with perf_deferred_free, with who still waits; NULL with *error set. */
+/* Freed with perf_deferred_free, waiting samples too; NULL with *error set. */
 struct perf_deferred *perf_deferred_new(struct error *error);
 void perf_deferred_free(struct perf_deferred *deferred);
 
 /*
- * Has a copy of a sample of this thread wait, all but the rest being set; 0,
- * or -1 with *error set.
+ * Has a copy of a sample of this thread wait; the members above "the rest" must
+ * be set.  0, or -1 with *error set.
  */
 int perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
                        const struct perf_waiting *sample,
@@ -69,7 +69,10 @@ struct perf_waiting *perf_deferred_take_oldest(struct perf_deferred *deferred,
 /*
  * Keeps the frames that came with a cookie, for samples of the thread that come
  * after them: the kernel records them once, and more samples can follow before
- * the thread returns.  Whether there are such, good until the next call.
+ * the thread returns.  0, or -1 with *error set.
+ *
+ * Whether there are frames for the cookie; *frames stays good until the next
+ * perf_deferred_keep.
  */
 int perf_deferred_keep(struct perf_deferred *deferred, uint32_t tid,
                        uint64_t cookie, const uint32_t *labels, size_t n,

@@ -2,7 +2,6 @@
 /* perf_events.c -- the events of a perf.data file, and samples by them. */
 #include "src/formats/perf/perf_events.h"
 
-#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,15 +128,6 @@ count_bits(uint64_t bits)
 	return (size_t)__builtin_popcountll(bits);
 }
 
-static uint64_t
-number_at(const unsigned char *bytes)
-{
-	uint64_t number;
-
-	memcpy(&number, bytes, sizeof number);
-	return le64toh(number);
-}
-
 /*
  * The event of a sample, UINT32_MAX where it cannot be told.  Samples that perf
  * makes itself have the id 0; as perf does, they are taken for the first's.
@@ -161,7 +151,7 @@ event_of_sample(const struct perf_events *events,
 	}
 	if (record->size < at + 8)
 		return UINT32_MAX;
-	id = number_at(record->bytes + at);
+	id = perf_number_at(record->bytes + at);
 	return id != 0 ? perf_events_find(events, id) : 0;
 }
 
@@ -184,7 +174,7 @@ time_of_other(const struct perf_events *events,
 	    PERF_SAMPLE_IDENTIFIER)));
 	if (record->size < PERF_HEADER_SIZE + behind)
 		return 0;
-	return number_at(record->bytes + record->size - behind);
+	return perf_number_at(record->bytes + record->size - behind);
 }
 
 uint64_t
@@ -205,7 +195,7 @@ perf_events_time(const struct perf_events *events,
 		return 0;
 	at = PERF_HEADER_SIZE + 8 * count_bits(type &
 	    (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID));
-	return record->size >= at + 8 ? number_at(record->bytes + at) : 0;
+	return record->size >= at + 8 ? perf_number_at(record->bytes + at) : 0;
 }
 
 /* ---- samples ---- */
@@ -279,7 +269,7 @@ read_off_cpu(const unsigned char *raw, size_t size,
 
 	bytes_take(&in, 8);
 	if (bytes_failed(&in) || in.size - in.offset > 4 || n == 0 ||
-	    number_at(chain) != PERF_CONTEXT_USER)
+	    perf_number_at(chain) != PERF_CONTEXT_USER)
 		return;
 	sample->is_off_cpu = true;
 	sample->pid = pid;

@@ -8,7 +8,9 @@
 #ifndef CPPROF_FORMATS_PERF_RECORDS_H
 #define CPPROF_FORMATS_PERF_RECORDS_H
 
+#include <endian.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Every record begins so. */
 enum { PERF_HEADER_SIZE = 8, PERF_RECORD_SIZE_MAX = 65535 };
@@ -23,6 +25,16 @@ struct perf_record {
 	const unsigned char *bytes;	/* [size] */
 	uint64_t offset;		/* in the file, for errors */
 };
+
+/* The number in 8 bytes. */
+static inline uint64_t
+perf_number_at(const unsigned char *bytes)
+{
+	uint64_t number;
+
+	memcpy(&number, bytes, sizeof number);
+	return le64toh(number);
+}
 
 /* The record at a place where there are at least PERF_HEADER_SIZE bytes. */
 static inline struct perf_record

@@ -206,7 +206,7 @@ push_waiting(struct perf_samples *samples, struct perf_waiting *sample,
 	return result;
 }
 
-/* Enters who has waited in vain: some where they are many, at the end all. */
+/* Gives up on waiting samples: the oldest if there are many, at the end all. */
 static int
 give_up(struct perf_samples *samples, bool is_end, struct error *error)
 {
@@ -243,8 +243,8 @@ wait_for_process(struct perf_samples *samples, const struct perf_stack *stack,
 }
 
 /*
- * Who waits has the same cookie, or an older one, whose record was lost: the
- * frames are recorded when the thread leaves the kernel.
+ * A waiting sample has the same cookie, or an older one whose record was lost:
+ * the frames are recorded when the thread leaves the kernel.
  */
 int
 perf_samples_enter_deferred(struct perf_samples *samples,

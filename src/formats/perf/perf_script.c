@@ -4,10 +4,10 @@
  * A sample is a line that says of whom and of which event (perf_script_line.h),
  * lines with a tab in front for its frames, innermost first, and an empty line;
  * or all on one line where no stacks were recorded.  perf script -F may leave
- * any field of the first line out, or all.  Where perf's text was
- * copied by hand or by tools, frames have blanks in front or nothing, and
- * a sample's first line may have an empty one behind it.  Each distinct line of a
- * frame is a frame, looked at closely only once.  Each event is a resource.
+ * any field of the first line out, or all.  Where perf's text was copied by hand
+ * or by tools, frames have blanks in front or nothing, and a sample's first line
+ * may have an empty one behind it.  Each distinct line of a frame is a frame,
+ * looked at closely only once.  Each event is a resource.
  * Time O(bytes), memory that of the tree and of the distinct frames.
  */
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* perf_script_frames.c -- frames from the lines that perf script printed.
  *
  * Names stay as perf wrote them, but for mangled ones, which it leaves where it
- * was built without a demangler or was asked to.  A frame with an address in a file becomes one
- * of a module; perf counts addresses by the file's offsets.
+ * was built without a demangler or was asked to.  A frame with an address in a
+ * file becomes one of a module; perf counts addresses by the file's offsets.
  */
 #include "src/formats/perf/perf_script_frames.h"
 

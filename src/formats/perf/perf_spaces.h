@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_spaces.h -- what is mapped where in the processes that perf watched.
  *
- * Records of mappings, symbols, commands and forks change it as time passes; samples
- * are looked up in it as it is when their turn comes.
+ * Records of mappings, symbols, commands and forks change it as time passes;
+ * samples are looked up in it as it is when their turn comes.
  */
 #ifndef CPPROF_FORMATS_PERF_SPACES_H
 #define CPPROF_FORMATS_PERF_SPACES_H
@@ -16,7 +16,7 @@
 #include "src/profile/profile.h"
 #include "src/symbols/module_cache.h"
 
-/* What is no version of a space. */
+/* No space has this version. */
 enum { PERF_NO_VERSION };
 
 struct perf_spaces;

@@ -7,7 +7,6 @@
  */
 #include "src/formats/perf/perf_stacks.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,15 +137,6 @@ is_damaged(uint64_t word)
 	    word != PERF_CONTEXT_GUEST_USER;
 }
 
-static uint64_t
-number_at(const unsigned char *bytes)
-{
-	uint64_t number;
-
-	memcpy(&number, bytes, sizeof number);
-	return le64toh(number);
-}
-
 /*
  * The process's frames by the calls that the processor kept: where it is, which
  * the call chain says, and where each of them was called from.
@@ -160,7 +150,7 @@ add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
 		return -1;
 	for (uint64_t i = 0; i < sample->n_calls; i++) {
 		stack->is_first = true;		/* it is the call itself */
-		if (add_address(stacks, stack, number_at(sample->calls +
+		if (add_address(stacks, stack, perf_number_at(sample->calls +
 		    i * PERF_BRANCH_SIZE), error) != 0)
 			return -1;
 	}
@@ -185,7 +175,7 @@ begin_context(struct perf_stack *stack, const struct perf_sample *sample,
 		return true;
 	stack->is_deferred = sample->n_chain - i == 2;
 	if (stack->is_deferred)
-		stack->cookie = number_at(sample->chain + 8 * (i + 1));
+		stack->cookie = perf_number_at(sample->chain + 8 * (i + 1));
 	return false;
 }
 
@@ -199,7 +189,7 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
           struct error *error)
 {
 	for (uint64_t i = 0; i < sample->n_chain; i++) {
-		uint64_t address = number_at(sample->chain + 8 * i);
+		uint64_t address = perf_number_at(sample->chain + 8 * i);
 
 		if (is_damaged(address)) {
 			stack->context = PERF_CONTEXT_MAX;
@@ -323,7 +313,7 @@ static bool
 lacks_kernel(const struct perf_record *record,
              const struct perf_sample *sample, bool is_copied)
 {
-	uint64_t first = sample->n_chain > 0 ? number_at(sample->chain) : 0;
+	uint64_t first = sample->n_chain > 0 ? perf_number_at(sample->chain) : 0;
 
 	return context_of(record) == PERF_CONTEXT_KERNEL &&
 	    (sample->n_chain > 0 ? first == PERF_CONTEXT_USER ||

@@ -34,8 +34,8 @@ void perf_unpacker_free(struct perf_unpacker *unpacker);
 uint32_t perf_unpacker_size(const struct perf_record *record);
 
 /*
- * Takes a PERF_COMPRESSED or PERF_COMPRESSED2 record, which must stay until its records have been
- * asked for.
+ * Takes a PERF_COMPRESSED or PERF_COMPRESSED2 record, which must stay until its
+ * records have been asked for.
  */
 void perf_unpacker_feed(struct perf_unpacker *unpacker,
                         const struct perf_record *record);

@@ -7,7 +7,6 @@
  */
 #include "src/formats/perf/perf_values.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,15 +45,6 @@ perf_values_unknown(const struct perf_values *values)
 	return values->n_unknown;
 }
 
-static uint64_t
-number_at(const unsigned char *bytes)
-{
-	uint64_t number;
-
-	memcpy(&number, bytes, sizeof number);
-	return le64toh(number);
-}
-
 /* The last count of a key, 0 at first; NULL with *error set. */
 static uint64_t *
 find_last(struct perf_values *values, uint64_t key, struct error *error)
@@ -78,7 +68,7 @@ add_count(struct perf_values *values, const struct perf_events *events,
           size_t *n, struct error *error)
 {
 	const uint64_t flags = events->attrs[sample->event].flags;
-	uint64_t count = number_at(at), id = number_at(at + sample->id_at);
+	uint64_t count = perf_number_at(at), id = perf_number_at(at + sample->id_at);
 	uint32_t number = id_table_find(&events->ids, id);
 	uint64_t key, *last;
 

@@ -56,7 +56,7 @@ struct pprof_builder_mapping {
 	uint64_t id;			/* not 0 */
 	uint64_t start, limit, offset;
 	const char *path, *build_id;	/* not NULL; "" unknown */
-	bool has_lines;			/* who wrote it looked for all */
+	bool has_lines;			/* the writer has looked them all up */
 };
 
 int pprof_builder_mapping(struct pprof_builder *builder,
