@@ -211,8 +211,8 @@ firefox_refuses_what_does_not_fit_with_its_offset(void **state)
 		  "0,1],\"lib\":[-1,0]}," FUNCTIONS "," STRINGS),
 		  "frame 1 is of library 0 of 0" },
 		{ PROFILE("\"schema\":{\"stack\":0}", TABLES),
-		  "(Gecko) that is not processed" },
-		{ "{\"libs\":\"[]\"}", "in: 0x8: a profile of Firefox" },
+		  "an unprocessed profile of Firefox (Gecko)" },
+		{ "{\"libs\":\"[]\"}", "in: 0x8: an unprocessed profile" },
 		{ "{\"threads\":[3]}", "in: 0xc: expected a thread" },
 	};
 

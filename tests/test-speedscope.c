@@ -194,7 +194,7 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ PROFILE("\"samples\":[[0]],\"weights\":[-1]"),
 		  "a negative weight" },
 		{ PROFILE("\"samples\":[[0]],\"weights\":[1,2]"),
-		  "a weight more than there are samples, 1" },
+		  "more weights than samples, of which there are 1" },
 		{ PROFILE("\"samples\":[[0],[1]],\"weights\":[1]"),
 		  "2 samples have 1 weights" },
 		{ PROFILE("\"weights\":[1],\"samples\":[[0],[1]]"),
@@ -202,7 +202,7 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ PROFILE("\"samples\":[[0]]"), "1 samples have 0 weights" },
 		{ PROFILE("\"samples\":[[0],[1]],\"weights\":["
 		          "9223372036854775807,9223372036854775807,3]"),
-		  "a weight more than" },
+		  "more weights than samples" },
 		{ PROFILE("\"samples\":[[0],[1],[1]],\"weights\":["
 		          "9223372036854775807,9223372036854775807,3]"),
 		  "the sum of hits passes 64 bits" },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stack_rows.c -- stacks from a table whose rows name their callers' rows.
  *
- * From a row the way out is followed to one that has a node already; then all
- * on the way get theirs.  One that is met twice on the way calls itself.
+ * Entering a row follows its callers up to one that has a node, then adds nodes
+ * on the way back.  A row that is met twice on the way up calls itself.
  */
 #include "src/formats/stack_rows.h"
 
@@ -12,7 +12,7 @@
 
 #include "src/base/memory.h"
 
-/* What rows have that have no node of their own. */
+/* Values of nodes[] that are no nodes. */
 enum { ROW_UNKNOWN = UINT32_MAX, ROW_ON_THE_WAY = UINT32_MAX - 1,
        ROW_WITHOUT_NODE = UINT32_MAX - 2 };
 
@@ -36,7 +36,7 @@ begin(struct stack_rows *rows, struct error *error)
 	return 0;
 }
 
-/* Notes the rows from this one on that have no node; *n of them. */
+/* Fills the chain with the row and its callers that have no node, *n rows. */
 static int
 follow(struct stack_rows *rows, uint32_t row, size_t *n, struct error *error)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* chrome_trace.c -- the CPU profiles in a trace of Chrome's.
+/* chrome_trace.c -- the CPU profiles in a Chrome trace.
  *
- * {"traceEvents": [event, ...], ...}, or the array alone.  Of the events those
- * count that hold a piece of a profile of V8 (v8_profile.h): "Profile",
- * "ProfileChunk" and "CpuProfile", {"args": {"data": {"cpuProfile": {"nodes",
- * "samples"}, "timeDeltas", "startTime"}}, "id", "name", "pid", "tid"}; and
- * "thread_name".  Pieces of one process and id are one profile.  "args" come
- * first as a rule, so that each event is read whole before it is looked at.
+ * {"traceEvents": [event, ...], ...}, or the array alone.  The events
+ * "Profile", "ProfileChunk" and "CpuProfile" each hold a piece of a profile of
+ * V8 (v8_profile.h): {"args": {"data": {"cpuProfile": {"nodes", "samples"},
+ * "timeDeltas", "startTime"}}, "id", "name", "pid", "tid"}.  "thread_name"
+ * names a thread; all other events are skipped.  Pieces with the same process
+ * and id make one profile.  "args" usually comes before "name", so each event
+ * is read whole before it is used.
  * Source: Chromium, v8/src/profiler/profile-generator.cc, StreamPendingTraceEvents.
  */
 #include <inttypes.h>
@@ -39,7 +40,7 @@ struct reader {
 	struct json_reader *json;
 	struct error *error;
 	struct v8_tree tree;
-	struct names *texts;		/* ids of profiles, as they stand */
+	struct names *texts;		/* ids of profiles, as in the file */
 	struct id_table pids;		/* process i by its pid */
 	struct names *keys;		/* profile i by its process and id, */
 	struct names *threads;		/* label i by its thread, */
@@ -52,7 +53,7 @@ struct reader {
 
 /* ---- one event ---- */
 
-/* Keys of args.data: those of a profile, with the rest of it in "cpuProfile". */
+/* args.data: times are its own keys, the rest is in "cpuProfile". */
 static void
 read_data(struct reader *reader, struct event *event)
 {
@@ -167,7 +168,7 @@ read_event(struct reader *reader, struct event *event)
 	return key.type == JSON_OBJECT_END;
 }
 
-/* ---- what it is to the profiles ---- */
+/* ---- what events do ---- */
 
 static void
 name_thread(struct reader *reader, const struct event *event)
@@ -183,11 +184,11 @@ name_thread(struct reader *reader, const struct event *event)
 		reader->labels[thread] = event->label;
 }
 
-/* The profile of an event's process and id, which may be new. */
+/* The profile with an event's process and id, made if there is none. */
 static struct traced *
 find_profile(struct reader *reader, const struct event *event)
 {
-	/* One without id is its thread's. */
+	/* Without an id, each thread has a profile. */
 	const uint64_t key[] = { event->pid, event->id, event->id == NO_NAME ?
 		event->tid : 0 };
 	uint32_t number = names_add(reader->keys, (const char *)key,
@@ -268,7 +269,7 @@ read_file(struct reader *reader)
 
 /* ---- the profile ---- */
 
-/* The number of a process, which may be new; UINT32_MAX with *error set. */
+/* The number of a process, made if new; UINT32_MAX with *error set. */
 static uint32_t
 find_process(struct reader *reader, uint64_t pid, struct error *error)
 {
@@ -334,10 +335,9 @@ finish(struct reader *reader, struct error *error)
 	    add_profiles(reader, json_is_cut(reader->json), error) != 0)
 		return -1;
 	if (tree_builder_count(reader->tree.builder) == 0)
-		return error_set(error, "%s: a trace of Chrome (trace events) "
-		                 "without samples of a CPU profile; to have "
-		                 "them, record it in DevTools (Performance), "
-		                 "or record a .cpuprofile",
+		return error_set(error, "%s: a Chrome trace without samples of a "
+		                 "CPU profile; record the trace in DevTools "
+		                 "(Performance), or record a .cpuprofile",
 		                 source_name(reader->source));
 	if (v8_tree_warn(&reader->tree, reader->source, reader->json, error) != 0)
 		return -1;
@@ -399,7 +399,7 @@ chrome_trace_probe(const void *head, size_t size)
 
 const struct format format_chrome_trace = {
 	.name = "Chrome trace",
-	.summary = "CPU profiles in a trace of Chrome (ProfileChunk)",
+	.summary = "CPU profiles in a Chrome trace (ProfileChunk)",
 	.probe = chrome_trace_probe,
 	.read = chrome_trace_read,
 };

@@ -28,7 +28,7 @@ read_file(struct reader *reader, struct error *error)
 		if (!v8_profile_read_key(&reader->v8, reader->json, &key,
 		                         error))
 			json_skip_value(reader->json);
-	/* What is behind the object is looked at, too. */
+	/* Anything behind the object is an error. */
 	json_next(reader->json, &key);
 }
 

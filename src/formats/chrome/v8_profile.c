@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* v8_profile.c -- one CPU profile of V8, as it stands in the file.
+/* v8_profile.c -- one CPU profile of V8, as in the file.
  *
  * {"nodes": [{"id", "callFrame": {"functionName", "url", "lineNumber",
  * "columnNumber"}, "hitCount", "children": [id, ...]}, ...], "startTime",
  * "endTime", "samples": [id, ...], "timeDeltas": [...]}, the keys in any order.
- * In traces nodes have "parent" for "children".  In the older form "children"
- * are nodes themselves, nested as deep as the stacks were: nodes whose objects
- * are open are kept in an array.
+ * In traces nodes have "parent" instead of "children".  In the older form
+ * "children" holds the nodes themselves, nested as deep as the stacks were; an
+ * array of open nodes replaces recursion.
  */
 #include "src/formats/chrome/v8_profile.h"
 
@@ -16,7 +16,7 @@
 #include "src/base/memory.h"
 #include "src/formats/stack_rows.h"
 
-/* What one reads with. */
+/* What all functions below need. */
 struct reader {
 	struct v8_profile *v8;
 	struct json_reader *json;
@@ -53,7 +53,7 @@ v8_profile_clear(struct v8_profile *v8)
 
 /* ---- ids and nodes ---- */
 
-/* The number of an id; NO_ID with *error set. */
+/* The index of an id, added if new; NO_ID with *error set. */
 static uint32_t
 add_id(struct v8_profile *v8, uint64_t id, struct error *error)
 {
@@ -98,7 +98,7 @@ add_node(struct v8_profile *v8, uint32_t parent, struct error *error)
 	return v8->n_nodes++;
 }
 
-/* Says which node has the id; the first one that claims it has it. */
+/* Gives a node an id.  If several nodes claim it, the first one has it. */
 static void
 set_id(struct v8_profile *v8, uint32_t node, uint32_t id)
 {
@@ -109,7 +109,7 @@ set_id(struct v8_profile *v8, uint32_t node, uint32_t id)
 		v8->ids[id].node = node;
 }
 
-/* Says that the node of the id is a node's child, unless another one did. */
+/* Notes that a node lists the id as a child; the first one to do so counts. */
 static void
 set_child(struct v8_profile *v8, uint32_t node, uint32_t id)
 {
@@ -154,7 +154,7 @@ read_place(struct reader *reader, int first)
 	return (uint32_t)(place + 1 - first);
 }
 
-/* A key of what names a function; false: it is another one. */
+/* Reads a key that describes a function; false: it is any other key. */
 static bool
 read_frame_key(struct reader *reader, struct v8_node *node,
                const struct json_token *key, int first_line)
@@ -172,7 +172,7 @@ read_frame_key(struct reader *reader, struct v8_node *node,
 	return true;
 }
 
-/* Of the newer form, where lines count from 0. */
+/* Reads "callFrame", of the newer form, where lines count from 0. */
 static void
 read_call_frame(struct reader *reader, struct v8_node *node)
 {
@@ -185,7 +185,7 @@ read_call_frame(struct reader *reader, struct v8_node *node)
 			json_skip_value(reader->json);
 }
 
-/* A key of an open node other than "children". */
+/* Reads any key of an open node but "children". */
 static void
 read_node_key(struct reader *reader, uint32_t number,
               const struct json_token *key)
@@ -227,8 +227,8 @@ open_node(struct reader *reader, size_t *depth)
 }
 
 /*
- * A node whose object is open, and those nested in it.  Between its keys, whose
- * values are read with them, only what is in "children" comes here.
+ * Reads a node whose object is open, and those nested in it.  The values of
+ * other keys are read with the keys, so the rest is in "children".
  */
 static void
 read_node(struct reader *reader)

@@ -22,29 +22,29 @@
 #include "src/profile/profile.h"
 
 struct v8_node {
-	uint32_t id;		/* the number of its id, NO_ID: it has none */
+	uint32_t id;		/* index in ids[], or NO_ID */
 	uint32_t parent;	/* a node, or NO_ROW */
-	uint32_t parent_id;	/* the number of an id, or NO_ID */
+	uint32_t parent_id;	/* index in ids[], or NO_ID */
 	uint32_t function, file;	/* names, or NO_NAME */
 	uint32_t line, column;	/* from 1 on; 0: unknown */
 	uint64_t hits;
 };
 
-/* What the file says of an id. */
+/* What the file says about an id. */
 struct v8_id {
 	uint64_t id;
-	uint32_t node;		/* that has it, or NO_ROW */
-	uint32_t parent;	/* the node that says it is its child, or NO_ROW */
+	uint32_t node;		/* the node with this id, or NO_ROW */
+	uint32_t parent;	/* the node that lists it as a child, or NO_ROW */
 };
 
-/* Start with { .names }, of the profile to be. */
+/* Start with { .names }, those of the profile that is built. */
 struct v8_profile {
 	struct names *names;
 	struct v8_node *nodes;
 	struct id_table id_numbers;
 	struct v8_id *ids;		/* [id_numbers.n] */
-	uint32_t *samples;		/* numbers of ids */
-	int64_t *times;			/* microseconds, deltas or times */
+	uint32_t *samples;		/* [n_samples], indices in ids[] */
+	int64_t *times;			/* [n_times], microseconds */
 	uint32_t n_nodes;
 	size_t n_samples, n_times;
 	size_t nodes_capacity, ids_capacity, samples_capacity,
@@ -53,7 +53,8 @@ struct v8_profile {
 					 * nodes, if there are no samples */
 	bool is_old;			/* the older form: start and end are
 					 * in seconds, else microseconds */
-	bool has_times, are_absolute;	/* "timestamps", not "timeDeltas" */
+	bool has_times;
+	bool are_absolute;		/* the times: "timestamps", else deltas */
 	struct decimal start, end;
 	bool has_start, has_end;
 	uint32_t *open;			/* nodes whose objects are open */
@@ -62,19 +63,18 @@ struct v8_profile {
 
 void v8_profile_free(struct v8_profile *v8);
 
-/* Makes it empty, for another one. */
+/* Empties it, so that another one can be read. */
 void v8_profile_clear(struct v8_profile *v8);
 
 /*
- * Reads the value of a key of a profile; false: the key is none of one's, and
- * its value is still to be read.  What comes is added to what there is; times
- * are read once.
- * Failures set *error, which is the reader's.
+ * Reads the value of a key of a profile and adds it to what was read before;
+ * but times are read only once.  false: a profile has no such key, and the value
+ * has not been read.  Failures set *error, which is the reader's.
  */
 bool v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
                          const struct json_token *key, struct error *error);
 
-/* Adds what a later piece of the profile has; 0, or -1 with *error set. */
+/* Adds a later piece of the profile; 0, or -1 with *error set. */
 int v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
                       struct error *error);
 

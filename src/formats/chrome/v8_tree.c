@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* v8_tree.c -- CPU profiles of V8 as the tree of a profile.
  *
- * Hits are summed up by node, then the nodes that have some are entered.  The
- * time of a sample is what passed from it to the next one, as DevTools has it:
- * a delta belongs to the sample before.  Times may go back a little, since V8
- * takes them on another thread; time that was passed already counts once.
+ * Hits are summed up by node, then nodes with hits are entered.  A sample is
+ * charged with the time until the next one, as in DevTools: a delta belongs to
+ * the sample before it.  Times may go back a little, since V8 takes them on
+ * another thread.  A sample before the latest time so far then counts as taken
+ * at that time, as in speedscope, so that no time counts twice.
  */
 #include "src/formats/chrome/v8_tree.h"
 
@@ -16,27 +17,27 @@
 #include "src/base/progress.h"
 #include "src/formats/stack_rows.h"
 
-/* Between looks whether to go on. */
+/* Rows between two checks for an interrupt. */
 enum { ROWS_A_STEP = 1 << 16 };
 
-/* What a node is charged with. */
+/* Time and samples of a node. */
 struct charge {
 	uint64_t time, samples;
 };
 
-/* A profile of V8 that is entered. */
+/* A profile of V8 that is being entered. */
 struct entering {
 	struct v8_tree *tree;
 	const struct v8_profile *v8;
 	bool is_cut;
 	bool has_times, has_hits;
-	bool is_endless;		/* when the last sample ended is not
+	bool is_endless;		/* the end of the last sample is not
 					 * known */
-	uint32_t *parent, *label;	/* [n_nodes + n_lost] */
-	struct charge *charges;		/* likewise */
-	uint32_t n_rows;		/* nodes, and behind them ids that are
-					 * sampled and of no node */
-	uint32_t *rows_of_ids;		/* [ids] */
+	uint32_t *parent, *label;	/* [n_rows] */
+	struct charge *charges;		/* [n_rows] */
+	uint32_t n_rows;		/* nodes, and behind them sampled ids
+					 * without a node */
+	uint32_t *rows_of_ids;		/* [v8->id_numbers.n] */
 };
 
 /* ---- times ---- */
@@ -131,7 +132,7 @@ is_root(const struct v8_profile *v8, uint32_t node)
 	              sizeof name - 1) == 0;
 }
 
-/* Finds the rows of all that was sampled; an id without node gets a new one. */
+/* Finds the row of each id; a sampled id without a node gets a new row. */
 static int
 find_rows(struct entering *entering, struct error *error)
 {
@@ -166,7 +167,7 @@ last_of_url(const char *url)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : url;
 }
 
-/* Functions without a name are told apart by where they stand. */
+/* Functions without a name are told apart by file, line and column. */
 static uint32_t
 name_function(const struct v8_profile *v8, const struct v8_node *node,
               struct error *error)
@@ -180,7 +181,7 @@ name_function(const struct v8_profile *v8, const struct v8_node *node,
 	    node->line, node->column);
 }
 
-/* A path is what other readers have; addresses of the web stay. */
+/* Turns a file: URL into the path, as in other formats; keeps other URLs. */
 static uint32_t
 name_file(const struct v8_profile *v8, const struct v8_node *node,
           struct error *error)
@@ -294,7 +295,7 @@ add_hits(struct entering *entering, uint32_t row, uint32_t node,
 	                        hits, error);
 }
 
-/* Hits of "(root)" itself are no other function's. */
+/* Hits of "(root)" itself need a node, which it has only then. */
 static int
 enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
           struct error *error)
@@ -394,7 +395,7 @@ v8_tree_warn(struct v8_tree *tree, const struct source *source,
 	                 tree->n_endless, tree->n_profiles) != 0)
 		return -1;
 	return tree->n_unknown == 0 ? 0 :
-	    profile_warn(tree->profile, error, "%s: %" PRIu64 " samples are of "
-	                 "nodes that are not in the file; shown as [unknown "
+	    profile_warn(tree->profile, error, "%s: samples of nodes that are "
+	                 "not in the file: %" PRIu64 ", shown as [unknown "
 	                 "node]", name, tree->n_unknown);
 }

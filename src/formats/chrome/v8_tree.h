@@ -15,23 +15,23 @@ struct v8_tree {
 	struct profile *profile;
 	struct tree_builder *builder;	/* its labels become frames */
 	uint32_t time, samples;		/* resources, + 1; 0: there is none yet */
-	uint64_t n_unknown;		/* samples of nodes that are not there */
+	uint64_t n_unknown;		/* samples of nodes not in the file */
 	uint64_t n_profiles;		/* entered */
 	uint64_t n_endless;		/* of them: no end of the last sample */
 };
 
 /*
- * Enters the samples of a profile of V8, whose names are the profile's.  There
- * are two resources: `time` in microseconds, of a sample what passed until the
- * next one; and `samples`, the hit counts where the nodes have some.  "(root)",
- * which calls all else, is left out; samples of ids that no node has are those of
- * "[unknown node]".  is_cut: the input ended early, so that times may be missing.
- * 0, or -1 with *error set.
+ * Enters the samples of a profile of V8, whose names must be those of the
+ * profile.  There are two resources.  `time`, in microseconds, charges a sample
+ * with the time until the next one.  `samples` is the nodes' hit counts, or the
+ * number of samples if there are none.  "(root)", which calls all others, is
+ * left out.  Samples of an id without a node are "[unknown node]".  is_cut: the
+ * input ended early, so that times may be missing.  0, or -1 with *error set.
  */
 int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
                 struct error *error);
 
-/* Warns of an input that was cut, of unknown nodes and ends; 0 or -1. */
+/* Warns of a cut input, of unknown ends and nodes; 0, or -1 with *error set. */
 int v8_tree_warn(struct v8_tree *tree, const struct source *source,
                  const struct json_reader *json, struct error *error);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* firefox.c -- profiles of profiler.firefox.com, "processed", as samply, too,
- * writes them.
+/* firefox.c -- "processed" profiles of profiler.firefox.com and samply.
  *
- * {"meta", "libs", "shared", "threads": [...]}.  A thread that has all tables of
- * its own, as all had before version 56, is entered when it ends; others wait
- * for "shared", with no more than what their samples sum up to.
+ * {"meta", "libs", "shared", "threads": [...]}.  A thread with tables of its
+ * own, as all had before version 56, is entered when it ends.  Other threads
+ * wait for "shared"; of their samples only the sums are kept.
  * Source: firefox-devtools/profiler, src/types/profile.ts.
  */
 #include <inttypes.h>
@@ -33,7 +32,7 @@ struct reader {
 
 /* ---- meta ---- */
 
-/* Milliseconds as nanoseconds; 0 where that is none. */
+/* Reads milliseconds as nanoseconds; 0: any other value. */
 static uint64_t
 read_ms(struct reader *reader)
 {
@@ -89,8 +88,7 @@ read_meta(struct reader *reader)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "an object that tells of the "
-	                      "profile"))
+	if (!json_open_object(reader->json, "an object about the profile"))
 		return;
 	while (json_next_key(reader->json, &key)) {
 		if (json_is(&key, "interval"))
@@ -116,7 +114,7 @@ add_thread(struct reader *reader, const struct firefox_thread *thread)
 	                   reader->error);
 }
 
-/* Whether nothing that a thread's stacks name is still to come. */
+/* Whether everything that a thread's stacks refer to has been read. */
 static bool
 has_all_tables(const struct reader *reader,
                const struct firefox_tables *tables)
@@ -209,12 +207,12 @@ warn(struct reader *reader, struct error *error)
 	if (json_is_cut(reader->json) &&
 	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": the "
 	                 "input is cut off here; what came before was read, "
-	                 "names that come behind are lost", name,
+	                 "but names may be missing", name,
 	                 json_offset(reader->json)) != 0)
 		return -1;
 	return reader->n_allocating == 0 ? 0 :
-	    profile_warn(reader->profile, error, "%s: allocations, of %" PRIu64
-	                 " threads, are not read", name,
+	    profile_warn(reader->profile, error, "%s: allocations are not "
+	                 "read; threads that have some: %" PRIu64, name,
 	                 reader->n_allocating);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* firefox_stacks.c -- threads of a profile of Firefox's as a profile's tree.
+/* firefox_stacks.c -- the threads of a Firefox profile as a sample tree.
  *
- * A frame is what its row and the rows that this names say together; frames
- * that say the same, of whatever thread, are one, and its number is the label
- * in the tree until all are known and become the profile's.
+ * A frame is described by its row and the rows that this refers to.  Frames of
+ * the same description, in any thread, are one known_frame, whose number is the
+ * label in the tree.  At the end the profile gets all frames, and labels become
+ * theirs.
  */
 #include "src/formats/firefox/firefox_stacks.h"
 
@@ -18,13 +19,13 @@
 #include "src/symbols/address_frames.h"
 #include "src/symbols/demangle.h"
 
-/* So many nodes any file may have, and one more for each of its bytes. */
+/* A file may have this many nodes, and one more for each of its bytes. */
 enum { NODES_MIN = 4 << 20 };
 
-/* Between looks whether to go on. */
+/* Rows between two checks for an interrupt. */
 enum { ROWS_A_STEP = 1 << 14 };
 
-/* What a frame is.  Without gaps: its bytes are a key. */
+/* A frame.  It has no padding, since its bytes are a key. */
 struct known_frame {
 	uint64_t address;		/* in the module; 0 where there is none */
 	uint32_t module;
@@ -34,7 +35,7 @@ struct known_frame {
 
 _Static_assert(sizeof(struct known_frame) == 24, "its bytes are a key");
 
-/* One set of tables, made fit to be entered. */
+/* One set of tables, with what entering its stacks needs. */
 struct stack_set {
 	const struct firefox_tables *tables;	/* stacks, frames, functions */
 	const struct firefox_tables *strings, *libraries, *sources;
@@ -141,7 +142,7 @@ parse_build_id(const char *text, size_t length, unsigned char *id, size_t max)
 	return 2 * n == length ? n : 0;
 }
 
-/* Addresses of a library are told from where its first segment begins. */
+/* Adds a module.  Addresses in a library count from its first segment. */
 static int
 add_module(struct firefox_stacks *stacks, const char *path,
            size_t path_length, const char *id_text, size_t id_length,
@@ -226,7 +227,7 @@ fail_index(struct firefox_stacks *stacks, const struct index_column *column,
 	return -1;
 }
 
-/* What a frame is made of: rows and indices, NO_INDEX where there is none. */
+/* The rows that a frame refers to, NO_INDEX where there is none. */
 struct frame_rows {
 	uint32_t function, name, file, library;
 };
@@ -304,7 +305,7 @@ find_rows(struct firefox_stacks *stacks, const struct stack_set *set,
 	                    is_cut);
 }
 
-/* "0x1a2b": what a function is called that has no symbol. */
+/* "0x1a2b", the name of a function without a symbol. */
 static bool
 is_address(const char *text, size_t length)
 {
@@ -316,7 +317,7 @@ is_address(const char *text, size_t length)
 	return true;
 }
 
-/* To demangle takes its time, so each string is only once. */
+/* Demangling is slow, so each string is demangled only once. */
 static uint32_t
 name_function(struct firefox_stacks *stacks, const struct stack_set *set,
               uint32_t string, struct error *error)
@@ -452,7 +453,7 @@ make_labels(struct firefox_stacks *stacks, struct stack_set *set, uint32_t n,
 	return 0;
 }
 
-/* What the strings are as names; 0, or -1 with *error set. */
+/* Makes the table of the strings' names; 0, or -1 with *error set. */
 static int
 need_names(struct firefox_stacks *stacks, struct stack_set *set,
            struct error *error)
@@ -470,7 +471,7 @@ need_names(struct firefox_stacks *stacks, struct stack_set *set,
 	return 0;
 }
 
-/* Of a cut input the rows that have both columns. */
+/* Fills a set from its tables; of a cut input, rows with both columns. */
 static int
 make_set(struct firefox_stacks *stacks, struct stack_set *set, bool is_cut,
          struct error *error)
@@ -519,7 +520,7 @@ make_own_set(struct firefox_stacks *stacks, struct stack_set *set,
 	return make_set(stacks, set, is_cut, error);
 }
 
-/* The set of the shared tables, made when it is needed first. */
+/* The set of the shared tables, made on first use; NULL with *error set. */
 static struct stack_set *
 need_common_set(struct firefox_stacks *stacks, bool is_cut,
                 struct error *error)
@@ -729,9 +730,9 @@ add_thread(struct firefox_stacks *stacks, const struct firefox_thread *thread,
 }
 
 /*
- * Each thread has nodes of its own for the stacks that it shares with others,
- * so that a small file could ask for any number.  Threads behind those for
- * which there is room have their nodes in common.
+ * Each thread gets its own nodes for the stacks that it shares with others, so
+ * a small file could ask for any number of nodes.  When there are too many, all
+ * further threads share one set of nodes.
  */
 static int
 add_shared_thread(struct firefox_stacks *stacks,
@@ -779,7 +780,7 @@ get_known(const struct firefox_stacks *stacks, uint32_t number)
 	return known;
 }
 
-/* Frames that only have an address come first, as they must. */
+/* Frames without a name go first, since address_frames.h counts from 0. */
 static int
 add_addresses(struct firefox_stacks *stacks, uint32_t *frames,
               struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* firefox_tables.c -- the tables of a profile of Firefox's, as they stand. */
+/* firefox_tables.c -- the tables of a Firefox profile, as in the file. */
 #include "src/formats/firefox/firefox_tables.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "src/base/memory.h"
 #include "src/formats/json/json_number.h"
 
-/* What one reads with. */
+/* What all functions below need. */
 struct reader {
 	struct firefox_tables *tables;
 	struct json_reader *json;
@@ -41,14 +41,13 @@ firefox_tables_free(struct firefox_tables *tables)
 void
 firefox_fail_unprocessed(struct json_reader *json, uint64_t offset)
 {
-	json_fail(json, offset, "a profile of Firefox (Gecko) that is not "
-	          "processed; open it at profiler.firefox.com and save it "
-	          "there, or export it as JSON from there");
+	json_fail(json, offset, "an unprocessed profile of Firefox (Gecko); "
+	          "open it at profiler.firefox.com and save it there");
 }
 
 /* ---- columns ---- */
 
-/* -1 and null are none; false: it is no such number. */
+/* A number up to `most`; -1 and null give `none`.  false: anything else. */
 static bool
 get_number(const struct json_token *token, uint64_t most, uint64_t none,
            uint64_t *number)
@@ -85,7 +84,7 @@ index_column_read(struct index_column *column, struct json_reader *json,
 	}
 }
 
-/* Of lines, which are not looked up anywhere: any other value is none. */
+/* Lines refer to no table, so a wrong value is no error but no line. */
 static void
 read_lines(struct reader *reader, struct index_column *column)
 {
@@ -164,7 +163,7 @@ read_strings(struct reader *reader)
 
 enum column_kind { INDICES, LINES, ADDRESSES };
 
-/* The columns that are read; all others are passed over. */
+/* The columns that are read; all others are skipped. */
 static const struct column {
 	const char *table, *name, *what;
 	enum column_kind kind;
@@ -295,7 +294,7 @@ read_libraries(struct reader *reader)
 	reader->tables->libraries.n = reader->tables->libraries.n_bytes = 0;
 	if (!json_next(reader->json, &token) || token.type == JSON_NULL)
 		return;
-	if (token.type == JSON_STRING) {	/* Gecko's, long ago */
+	if (token.type == JSON_STRING) {	/* an old form of Gecko */
 		firefox_fail_unprocessed(reader->json, token.offset);
 		return;
 	}

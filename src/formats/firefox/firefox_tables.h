@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* firefox_tables.h -- the tables of a profile of Firefox's.
+/* firefox_tables.h -- the tables of a Firefox profile.
  *
- * A table is an object of columns, arrays of one length.  Rows name rows of
- * other tables by index: a stack its caller and its frame, a frame its
- * function, a function its name.  Each thread has tables of its own, or (since
- * version 56 strings, since version 60 all) the file has them in "shared".
+ * A table is an object of columns, arrays of one length.  Rows refer to rows of
+ * other tables by index: a stack to its caller and its frame, a frame to its
+ * function, a function to its name.  Each thread has its own tables, or the
+ * file has them in "shared": strings since version 56, all since version 60.
  * Sources: firefox-devtools/profiler, src/types/profile.ts and
  * docs-developer/CHANGELOG-formats.md.
  */
@@ -33,14 +33,14 @@ struct address_column {
 	size_t n, capacity;
 };
 
-/* Strings one behind the other: string i is bytes [ends[i - 1], ends[i]). */
+/* Strings joined without gaps: string i is bytes [ends[i - 1], ends[i]). */
 struct text_column {
 	char *bytes;
 	uint64_t *ends;
 	size_t n_bytes, n, bytes_capacity, ends_capacity;
 };
 
-/* A library: texts number 2i and 2i + 1 are its path and its code id. */
+/* libraries: texts 2i and 2i + 1 are path and code id of library i. */
 struct firefox_tables {
 	bool has_stacks, has_frames, has_functions, has_resources, has_sources,
 	    has_strings, has_libraries;
@@ -57,29 +57,30 @@ struct firefox_tables {
 void firefox_tables_free(struct firefox_tables *tables);
 
 /*
- * Reads the value of a key if it is a table's; false: it is not, and the value
- * is still to be read.  Failures set *error, the reader's; so does a table in
- * the form that Firefox itself has before it is processed.
+ * Reads the value of a key that is a table.  false: the key is none, and the
+ * value has not been read.  Failures set *error, the reader's; so does a table
+ * in the form that Firefox itself (Gecko) writes.
  */
 bool firefox_tables_read_key(struct firefox_tables *tables,
                              struct json_reader *json,
                              const struct json_token *key,
                              struct error *error);
 
-/* Fails because the table has a "schema": Gecko's own form. */
+/* Sets the error for a table with a "schema", the form that Gecko writes. */
 void firefox_fail_unprocessed(struct json_reader *json, uint64_t offset);
 
 /* Reads a column of indices, as the value behind a key. */
 void index_column_read(struct index_column *column, struct json_reader *json,
                        const char *what, struct error *error);
 
-/* What stands in a row, NO_INDEX behind the end of a column. */
+/* The value in a row, NO_INDEX behind the end of the column. */
 static inline uint32_t
 index_column_at(const struct index_column *column, size_t row)
 {
 	return row < column->n ? column->values[row] : NO_INDEX;
 }
 
+/* String `row`, which must be below n; not ended by NUL. */
 static inline const char *
 text_column_at(const struct text_column *column, size_t row, size_t *length)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* firefox_thread.c -- one thread of a profile of Firefox's, with its samples.
+/* firefox_thread.c -- one thread of a Firefox profile, with its samples.
  *
  * Samples are columns: {"stack": [...], "weight": [...] or null, "weightType",
- * "threadCPUDelta": [...], ...}.  Once the object ends, those of one stack are
- * summed up, since few stacks have most samples.
+ * "threadCPUDelta": [...], ...}.  When the object ends, the samples of each
+ * stack are summed up, since a few stacks have most samples.
  */
 #include "src/formats/firefox/firefox_thread.h"
 
@@ -42,10 +42,13 @@ firefox_thread_free(struct firefox_thread *thread)
 
 /* ---- columns ---- */
 
-/* null stands for 0.  what, why: expected, and why none is negative. */
+/*
+ * Reads a column of amounts; null counts as 0.  what: "an array of weights",
+ * negative: the error for a negative one.
+ */
 static void
 read_amounts(struct reader *reader, struct amounts *amounts, int power,
-             const char *what, const char *why)
+             const char *what, const char *negative)
 {
 	struct json_token token;
 
@@ -64,7 +67,7 @@ read_amounts(struct reader *reader, struct amounts *amounts, int power,
 			json_fail(reader->json, token.offset,
 			          "a number that passes 63 bits");
 		else if (number < 0)
-			json_fail(reader->json, token.offset, "%s", why);
+			json_fail(reader->json, token.offset, "%s", negative);
 		else if (memory_grow(&amounts->values, &amounts->capacity,
 		                     amounts->n + 1, sizeof *amounts->values,
 		                     reader->error) == 0)
@@ -113,7 +116,7 @@ add_sample(struct reader *reader, struct id_table *stacks, size_t sample)
 	}
 	if (reader->weights.is_there)
 		weight = reader->weights.values[sample];
-	/* Before the first sample the thread was not looked at. */
+	/* The first delta has no sample before it to count from. */
 	if (reader->deltas.is_there && sample > 0)
 		cpu = reader->deltas.values[sample];
 	if (__builtin_add_overflow(charge->weight, weight, &charge->weight) ||
@@ -126,7 +129,7 @@ add_sample(struct reader *reader, struct id_table *stacks, size_t sample)
 	return 0;
 }
 
-/* Where input was cut, samples are as many as the shortest column. */
+/* The number of samples; in a cut input, that of the shortest column. */
 static size_t
 count_samples(struct reader *reader, bool is_whole)
 {

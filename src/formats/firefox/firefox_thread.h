@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* firefox_thread.h -- one thread of a profile of Firefox's, with its samples. */
+/* firefox_thread.h -- one thread of a Firefox profile, with its samples. */
 #ifndef CPPROF_FORMATS_FIREFOX_FIREFOX_THREAD_H
 #define CPPROF_FORMATS_FIREFOX_FIREFOX_THREAD_H
 
@@ -20,16 +20,18 @@ enum { WEIGHT_POWER = 6, WEIGHT_ONE = 1000000 };
 /* CPU deltas in thousandths: of microseconds these are nanoseconds. */
 enum { DELTA_POWER = 3, DELTA_ONE = 1000 };
 
-/* What all samples of one stack amount to. */
+/* The sums of all samples with one stack. */
 struct firefox_charge {
-	uint32_t stack;			/* a row, or NO_INDEX: it has none */
-	uint64_t weight, cpu, n_samples;
+	uint32_t stack;			/* a row; NO_INDEX: without a stack */
+	uint64_t weight;		/* by WEIGHT_POWER */
+	uint64_t cpu;			/* by DELTA_POWER */
+	uint64_t n_samples;
 };
 
 /* Start with zeroes. */
 struct firefox_thread {
 	char *name, *process_name;	/* NULL where unknown */
-	char *pid, *tid;		/* as they stand; NULL likewise */
+	char *pid, *tid;		/* as in the file; NULL: likewise */
 	struct firefox_tables tables;	/* of its own */
 	enum firefox_weight weight;
 	bool has_allocations;		/* which are not read */

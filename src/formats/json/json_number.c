@@ -6,7 +6,7 @@
 
 enum { EXPONENT_MAX = 1 << 20, SMALL_DIGITS = 18 };
 
-/* Most numbers are digits alone, so few that they fit; false: another one. */
+/* The fast path: up to 18 digits and nothing else.  false: any other token. */
 static bool
 get_small(const struct json_token *token, int64_t *number)
 {
@@ -25,7 +25,7 @@ get_small(const struct json_token *token, int64_t *number)
 	return true;
 }
 
-/* The exponent behind the 'e'; what is beyond all measure is cut there. */
+/* The exponent behind the 'e'.  Beyond EXPONENT_MAX any will do. */
 static int32_t
 parse_exponent(const char *at, const char *end)
 {
@@ -39,7 +39,7 @@ parse_exponent(const char *at, const char *end)
 	return is_negative ? -exponent : exponent;
 }
 
-/* The parser has seen to it that a number's text is a number. */
+/* yajl has checked that the text of a number is well-formed. */
 bool
 json_decimal(const struct json_token *token, struct decimal *decimal)
 {

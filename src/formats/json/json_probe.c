@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* json_probe.c -- which JSON it is, by the keys that it has. */
+/* json_probe.c -- tells JSON formats apart by their keys. */
 #include "src/formats/json/json_probe.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { LEVELS_MAX = 4, PATH_MAX_SIZE = 200 };
 
-/* Where the reader is. */
+/* Where in the text the reader is. */
 struct place {
 	char path[PATH_MAX_SIZE];
 	size_t length;			/* of the path, with the last key */

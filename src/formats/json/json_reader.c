@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* json_reader.c -- the tokens of a JSON text, one after the other.
  *
- * yajl calls back for each token of a block.  These calls are kept, and given
- * out one by one: readers are then loops instead of machines of states.  Of
- * nesting yajl keeps a byte a level.
+ * yajl calls back for each token of a block.  The tokens are queued and handed
+ * out one by one, so that readers can be loops and need no state machine.  yajl
+ * keeps one byte for each level of nesting.
  */
 #include "src/formats/json/json_reader.h"
 
@@ -24,7 +24,7 @@ enum {
 	STRING_MAX_MIB = 64,
 };
 
-/* A token whose text stands in the buffer, since that may move. */
+/* A queued token.  Its text is an index, since the buffer may move. */
 struct kept_token {
 	uint64_t offset;
 	size_t text, length;
@@ -37,9 +37,9 @@ struct json_reader {
 	struct error *error;
 	yajl_handle parser;
 
-	struct kept_token *tokens;	/* of the block */
+	struct kept_token *tokens;	/* the queue: those of the block */
 	size_t n_tokens, tokens_capacity;
-	size_t at;			/* the next one to be given out */
+	size_t at;			/* the next one to hand out */
 	char *texts;
 	size_t n_texts, texts_capacity;
 
@@ -231,8 +231,8 @@ fail_malformed(struct json_reader *json, uint64_t offset)
 }
 
 /*
- * Damage of the packing is often found out behind bytes that it made wrong:
- * then that is what is wrong with them, and the text ends here.
+ * Damaged packing is often noticed only behind the bytes that it spoiled.  If
+ * there is such damage further on, it explains malformed text here.
  */
 static bool
 is_damaged(struct json_reader *json)
@@ -252,8 +252,8 @@ is_damaged(struct json_reader *json)
 }
 
 /*
- * What the parser still holds is a number at most, which is dropped inside of
- * a value: it may go on behind the end.
+ * The parser can still hold a number, whose end it has not seen.  It is dropped
+ * if the text is cut, since digits may be missing.
  */
 static void
 end_text(struct json_reader *json)
@@ -271,7 +271,7 @@ end_text(struct json_reader *json)
 		json->n_tokens = n_tokens;
 }
 
-/* A string is kept whole before it is given out. */
+/* Limits what yajl collects of one token. */
 static void
 check_progress(struct json_reader *json)
 {
@@ -283,7 +283,7 @@ check_progress(struct json_reader *json)
 		              source_size(json->source), json->error);
 }
 
-/* Has the next block parsed; json->error tells of failures. */
+/* Queues the tokens of the next block; failures set json->error. */
 static void
 parse_block(struct json_reader *json)
 {

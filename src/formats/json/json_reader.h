@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* json_reader.h -- the tokens of a JSON text, one after the other.
  *
- * The text is read block by block (yajl does that), so that memory does not
- * grow with it.  Sticky: once anything failed, also in one of the functions
- * below, no more tokens come; whoever reads asks once, at the end, whether
- * *error is set.  Readers loop over keys and elements and never recurse.
+ * yajl parses the text block by block, so that memory does not grow with it.
+ * Sticky: after a failure, also one of the functions below, no more tokens
+ * come, so that a reader checks *error once, at the end.  Readers loop over
+ * keys and elements and never recurse.
  */
 #ifndef CPPROF_FORMATS_JSON_JSON_READER_H
 #define CPPROF_FORMATS_JSON_JSON_READER_H
@@ -33,20 +33,21 @@ enum json_type {
 
 struct json_token {
 	enum json_type type;
-	uint64_t offset;	/* in the input, of its first byte; of a string
-				 * with escapes, of a byte inside it */
+	uint64_t offset;	/* of its first byte, in the unpacked input
+				 * behind a byte-order mark; of a string with
+				 * escapes, of a byte inside it */
 	const char *text;	/* of a number, string (unescaped, any bytes)
-				 * or key, not ended by NUL; good until the
-				 * next token is asked for */
+				 * or key, not ended by NUL; valid until the
+				 * next token is read */
 	size_t length;
 };
 
 struct json_reader;
 
 /*
- * For a source that nothing but a byte-order mark was read of.  progress may be
- * NULL.  Source, progress and error must live as long; freed with
- * json_reader_free.  NULL with *error set for want of memory.
+ * A reader of a source at its beginning, or behind its byte-order mark.
+ * progress may be NULL.  Source, progress and error must outlive the reader,
+ * which json_reader_free frees.  NULL with *error set when memory runs out.
  */
 struct json_reader *json_reader_new(struct source *source,
                                     const struct progress *progress,
@@ -54,35 +55,35 @@ struct json_reader *json_reader_new(struct source *source,
 void json_reader_free(struct json_reader *json);
 
 /*
- * The next token, false where it is JSON_END.  A text that is malformed sets
- * *error, with its offset; so do one nested deeper than 4,194,304 levels and a
- * string of more than 64 MiB.
+ * Reads the next token; false: it is JSON_END.  Malformed text sets *error,
+ * with its offset; so do more than 4,194,304 levels of nesting and a string of
+ * more than 64 MiB.
  */
 bool json_next(struct json_reader *json, struct json_token *token);
 
-/* The value behind a key, or the next one of an array; likewise. */
+/* Likewise; says that a value is expected, behind a key or in an array. */
 static inline bool
 json_next_value(struct json_reader *json, struct json_token *token)
 {
 	return json_next(json, token);
 }
 
-/* The next key of the object that is open; false: it ends, or the input. */
+/* The next key of the open object; false: the object or the input ends. */
 bool json_next_key(struct json_reader *json, struct json_token *token);
 
-/* The next value of the array that is open; false: it ends, or the input. */
+/* The next value of the open array; false: the array or the input ends. */
 bool json_next_element(struct json_reader *json, struct json_token *token);
 
-/* Passes over what is left of the value that begins with the token. */
+/* Skips the rest of the value that begins with the token. */
 void json_skip(struct json_reader *json, const struct json_token *token);
 
-/* Passes over the value behind a key. */
+/* Skips the value behind a key. */
 void json_skip_value(struct json_reader *json);
 
 /*
- * Whether the value behind a key is an array, or an object, which is then open.
- * null is as good as no key; any other value is an error, which says `what` was
- * expected: "an array of frames".
+ * Opens the value behind a key, an array or an object.  false: it is null,
+ * which counts as a missing key, or any other value, which is an error that
+ * says `what` was expected: "an array of frames".
  */
 bool json_open_array(struct json_reader *json, const char *what);
 bool json_open_object(struct json_reader *json, const char *what);
@@ -91,7 +92,7 @@ bool json_open_object(struct json_reader *json, const char *what);
 void json_get_number(struct json_reader *json, uint64_t most,
                      const char *what, uint64_t *number);
 
-/* Whether the text of a string or key is that. */
+/* Whether the text of a string or key equals `text`. */
 bool json_is(const struct json_token *token, const char *text);
 
 /* Sets an error at an offset of the input: "expected an array of frames". */
@@ -100,13 +101,13 @@ void json_fail(struct json_reader *json, uint64_t offset, const char *format,
 
 /*
  * Whether the text ended too early, or the packing of the input did, and where;
- * known when JSON_END has come.  A number at the very end of such a text is not
- * given, for it may have been cut, too.
+ * known after JSON_END.  A number at the very end of such a text is dropped,
+ * since some of its digits may be missing.
  */
 bool json_is_cut(const struct json_reader *json);
 uint64_t json_offset(const struct json_reader *json);
 
-/* The source's, for warnings. */
+/* The name of the source, for warnings. */
 const char *json_source_name(const struct json_reader *json);
 
 #endif

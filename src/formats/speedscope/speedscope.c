@@ -3,8 +3,8 @@
  *
  * {"$schema", "shared": {"frames": [{"name", "file", "line"}, ...]},
  * "profiles": [...], "exporter", ...}, the keys in any order.  Profiles are
- * threads.  In a file of export speedscope, whose exporter comes first, they are
- * resources.
+ * threads.  In a file of export speedscope they are resources, and the exporter
+ * comes before them.
  * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
@@ -34,7 +34,7 @@ struct reader {
 
 /* ---- frames ---- */
 
-/* The number of a text in the profile's names; NO_NAME with *error set. */
+/* A text as a name of the profile; NO_NAME: there is none, or *error is set. */
 static uint32_t
 read_text(struct reader *reader, const char *what, bool is_function)
 {
@@ -54,7 +54,7 @@ read_text(struct reader *reader, const char *what, bool is_function)
 	              reader->error);
 }
 
-/* Of a frame, whose object is open. */
+/* Reads a frame, whose object is open. */
 static void
 read_frame(struct reader *reader)
 {
@@ -172,7 +172,7 @@ read_string(struct reader *reader)
 	                  reader->error);
 }
 
-/* Decides what profiles are, so that behind them it is too late. */
+/* Says whether profiles are threads or resources, so it must come first. */
 static void
 read_exporter(struct reader *reader, uint64_t offset)
 {
@@ -205,13 +205,13 @@ read_file(struct reader *reader)
 		else
 			json_skip_value(reader->json);
 	}
-	/* What is behind the object is looked at, too. */
+	/* Anything behind the object is an error. */
 	json_next(reader->json, &key);
 }
 
 /* ---- the profile ---- */
 
-/* A frame for a label that has none: of samples without, of cut files. */
+/* Makes a frame for a label without one: of an empty stack, of a cut file. */
 static uint32_t
 add_frame(struct profile *profile, uint32_t label, struct error *error)
 {
@@ -224,7 +224,7 @@ add_frame(struct profile *profile, uint32_t label, struct error *error)
 	       profile_add_named_frame(profile, name, error);
 }
 
-/* Labels become numbers of frames. */
+/* Turns labels into frames, which a cut file may lack. */
 static int
 make_labels(struct profile *profile, struct error *error)
 {
@@ -285,8 +285,8 @@ warn(struct reader *reader, struct error *error)
 	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": the "
 	                 "input is cut off here; what came before was read%s",
 	                 name, json_offset(reader->json),
-	                 stacks->has_frames ? "" : ", names that come behind "
-	                 "are lost") != 0)
+	                 stacks->has_frames ? "" : ", but the names of the "
+	                 "frames are missing") != 0)
 		return -1;
 	if (stacks->n_rounded > 0 &&
 	    profile_warn(reader->profile, error, "%s: weights that were "

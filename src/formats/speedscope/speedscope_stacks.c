@@ -3,8 +3,8 @@
  *
  * {"type": "sampled", "name", "unit", "samples": [[frame, ...], ...],
  * "weights": [...]}, or {"type": "evented", ..., "events": [{"type": "O",
- * "frame", "at"}, {"type": "C", ...}, ...]}: a frame is open from O to C, and
- * what passes between two events is the innermost open one's.
+ * "frame", "at"}, {"type": "C", ...}, ...]}.  A frame is open from O to C; the
+ * time between two events is charged to the innermost open frame.
  */
 #include "src/formats/speedscope/speedscope_stacks.h"
 
@@ -23,7 +23,7 @@ static const struct speedscope_unit units[] = {
 	{ "bytes", SCOPE_BYTES, "byte", 0 },
 };
 
-/* Resources of files that others wrote. */
+/* Resources of files that export speedscope did not write. */
 static const struct kind {
 	const char *name, *gtick;
 } kinds[N_SCOPE_KINDS] = {
@@ -32,13 +32,13 @@ static const struct kind {
 	[SCOPE_BYTES] = { "bytes", "byte" },
 };
 
-/* The profile that is read. */
+/* The profile that is being read. */
 struct scope {
 	struct speedscope_stacks *stacks;
 	struct json_reader *json;
 	const char *name;
 	const struct speedscope_unit *unit;	/* NULL: not yet known */
-	uint32_t resource;			/* NO_RESOURCE likewise */
+	uint32_t resource;			/* NO_RESOURCE: likewise */
 	uint64_t offset;			/* where it begins */
 	bool has_samples, has_weights, has_events;
 	struct decimal end;			/* "endValue" */
@@ -57,7 +57,7 @@ speedscope_stacks_free(struct speedscope_stacks *stacks)
 
 /* ---- resources ---- */
 
-/* That of the profile, when its name and unit are known; NO_RESOURCE: error. */
+/* The profile's resource, once its name and unit are known, or NO_RESOURCE. */
 static uint32_t
 find_resource(struct scope *scope)
 {
@@ -141,7 +141,7 @@ keep_weight(struct speedscope_stacks *stacks, struct decimal weight)
 
 /* ---- samples ---- */
 
-/* A frame's number; UINT32_MAX: it is none, which is an error. */
+/* The number of a frame; UINT32_MAX with the error set. */
 static uint32_t
 read_frame(struct speedscope_stacks *stacks, const struct json_token *token)
 {
@@ -165,8 +165,8 @@ read_frame(struct speedscope_stacks *stacks, const struct json_token *token)
 }
 
 /*
- * Puts a frame below the first `depth` ones of the last stack, which are this
- * one's, too; it may be the last stack's next one.
+ * Adds a frame to the stack at `depth`.  Up to there it has the frames of the
+ * last stack; the new one may be the same, too.
  */
 static void
 push_frame(struct speedscope_stacks *stacks, size_t depth, uint32_t label)
@@ -189,7 +189,7 @@ push_frame(struct speedscope_stacks *stacks, size_t depth, uint32_t label)
 	stacks->n = depth + 1;
 }
 
-/* The node of a sample, whose array is open; NO_NODE: input or memory ends. */
+/* The node of a sample, whose array is open; NO_NODE: cut, or an error. */
 static uint32_t
 read_stack(struct speedscope_stacks *stacks)
 {
@@ -233,7 +233,7 @@ read_samples(struct scope *scope)
 	}
 }
 
-/* Those behind the samples are added at once, and counted. */
+/* Weights behind the samples are added at once, others are kept. */
 static void
 read_weights(struct scope *scope)
 {
@@ -253,8 +253,8 @@ read_weights(struct scope *scope)
 		else if (!is_at_once)
 			keep_weight(stacks, weight);
 		else if (n == stacks->n_waiting)
-			json_fail(scope->json, token.offset, "a weight more "
-			          "than there are samples, %zu", n);
+			json_fail(scope->json, token.offset, "more weights "
+			          "than samples, of which there are %zu", n);
 		else
 			add_hits(scope, stacks->waiting[n++], weight,
 			         token.offset);
@@ -288,8 +288,8 @@ read_event_type(struct json_reader *json, struct event *event)
 	                                  json_is(&token, "C")))
 		event->type = token.text[0];
 	else
-		json_fail(json, token.offset, "expected \"O\" or \"C\", what "
-		          "an event does with a frame");
+		json_fail(json, token.offset, "expected \"O\" or \"C\", the "
+		          "type of an event");
 }
 
 /* A time behind a key; false: there is none, which may be an error. */
@@ -329,7 +329,7 @@ read_event(struct speedscope_stacks *stacks, struct event *event)
 		return false;
 	if (event->type == 0 || event->frame == UINT32_MAX || !event->has_at)
 		json_fail(json, event->offset, "expected an event with a "
-		          "type, a frame, and when it was");
+		          "type, a frame and a time, \"at\"");
 	return true;
 }
 
@@ -481,7 +481,7 @@ read_key(struct scope *scope, const struct json_token *key)
 		json_skip_value(scope->json);
 }
 
-/* Adds what waited; of input that was cut as much as there is of both. */
+/* Adds nodes and weights that were kept; of a cut input, whole pairs. */
 static void
 add_waiting(struct scope *scope, uint64_t offset, bool is_whole)
 {
@@ -520,7 +520,7 @@ speedscope_stacks_read(struct speedscope_stacks *stacks, const char **name)
 			pass_time(&scope, scope.end, key.offset);
 	}
 	add_waiting(&scope, key.offset, is_whole);
-	/* One that is empty is there, too. */
+	/* An empty profile has its resource, too. */
 	if (is_whole && scope.unit != NULL && !stacks->error->is_set)
 		find_resource(&scope);
 	*name = scope.name;

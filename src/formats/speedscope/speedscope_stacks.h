@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* speedscope_stacks.h -- the stacks of one profile of a speedscope file.
  *
- * Frames are numbers, since their names may come behind.  The keys of a profile
- * come in any order: what was read before the unit, or before what it belongs
- * to, is kept until the profile ends.
+ * Frames are numbers, since their names may come later in the file.  The keys
+ * of a profile come in any order: samples and weights that cannot be added yet
+ * are kept until the profile ends.
  */
 #ifndef CPPROF_FORMATS_SPEEDSCOPE_SPEEDSCOPE_STACKS_H
 #define CPPROF_FORMATS_SPEEDSCOPE_SPEEDSCOPE_STACKS_H
@@ -18,7 +18,7 @@
 #include "src/profile/profile.h"
 #include "src/profile/sample_tree.h"
 
-/* The label of a sample without frames; those of frames are below. */
+/* The label of a sample without frames; frames have smaller labels. */
 #define SPEEDSCOPE_NO_STACK (UINT32_MAX - 1)
 
 /* What weights are. */
@@ -38,22 +38,22 @@ struct speedscope_stacks {
 	struct tree_builder *builder;
 	struct error *error;
 
-	bool is_own;			/* export speedscope wrote the file: each
-					 * profile is a resource in its unit,
-					 * else those of one kind are one */
+	bool is_own;			/* export speedscope wrote the file, and
+					 * each profile is a resource; else each
+					 * kind is */
 	uint32_t resource_of[N_SCOPE_KINDS];	/* number + 1; 0: none yet */
-	bool has_frames;		/* n_frames is known, */
-	uint32_t n_frames;
-	uint32_t greatest;		/* else the greatest that was used, */
-	uint64_t greatest_offset;	/* and where */
+	bool has_frames;		/* "frames" has been read */
+	uint32_t n_frames;		/* how many it has */
+	uint32_t greatest;		/* the greatest frame in a sample, */
+	uint64_t greatest_offset;	/* and where it stands */
 	uint64_t n_rounded;		/* weights that were no integers */
 	uint64_t n_open;		/* frames that no event closed */
 
-	/* The last stack, which the next one most often begins like. */
+	/* The last stack; the next one often has the same outer frames. */
 	uint32_t *labels, *nodes;
 	size_t n, labels_capacity, nodes_capacity;
 
-	/* What waits for the profile's end: weight i is that of node i. */
+	/* Nodes and their weights, to be added when the profile ends. */
 	uint32_t *waiting;
 	struct decimal *weights;
 	size_t n_waiting, n_weights, waiting_capacity, weights_capacity;
@@ -62,8 +62,8 @@ struct speedscope_stacks {
 void speedscope_stacks_free(struct speedscope_stacks *stacks);
 
 /*
- * Reads the value of a profile that is open; *name becomes its name, "" if it
- * has none, the arena's.  Failures set the error.
+ * Reads a profile, whose object is open.  *name becomes its name, which belongs
+ * to the arena, or "" if it has none.  Failures set the error.
  */
 void speedscope_stacks_read(struct speedscope_stacks *stacks,
                             const char **name);
