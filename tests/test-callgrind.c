@@ -264,6 +264,79 @@ functions_of_one_name_stay_apart(void **state)
 	profile_free(profile);
 }
 
+/* "main@prog; f@; " */
+static void
+assert_objects(const struct profile *profile, const char *expected)
+{
+	const struct call_graph *graph = profile->graph;
+	char text[2000] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		const struct call_node *node = &graph->nodes[i];
+
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s@%s; ",
+		    names_text(profile->names, node->name),
+		    node->object == NO_NAME ? "" :
+		    names_text(profile->names, node->object));
+	}
+	assert_string_equal(text, expected);
+}
+
+/* A number is short for a text; its object is that of the line. */
+static void
+a_number_below_another_object_is_another_function(void **state)
+{
+	struct profile *profile = read_text("events: A\n"
+	    "ob=(1) a\nfl=(1) x.c\nfn=(1) f\n1 10\nfn=(2) ???\n1 1\n"
+	    "ob=(2) b\nfl=(2) y.c\nfn=(1)\n1 25\nfn=(2)\n1 2\n"
+	    "ob=(1)\nfl=(1)\nfn=(1)\n1 4\n"
+	    "fn=(3) g\ncob=(2)\ncfi=(2)\ncfn=(1)\ncalls=1 1\n1 7\n"
+	    "cfn=(1)\ncalls=1 1\n1 8\n");
+
+	(void)state;
+	assert_graph(profile, 0, "f 14; [a] 1; f 25; [b] 2; g 0; "
+	             "g>f 1:7; g>f 1:8; ");
+	assert_objects(profile, "f@a; [a]@a; f@b; [b]@b; g@a; ");
+	assert_int_equal(profile->graph->arcs[0].callee, 2);
+	assert_int_equal(profile->graph->arcs[1].callee, 0);
+	profile_free(profile);
+}
+
+/* As go tool pprof -callgrind writes them, before and behind the callee. */
+static void
+calls_that_name_no_object_are_of_the_functions_there_are(void **state)
+{
+	struct profile *profile = read_text("events: A\n"
+	    "ob=(1) p\nfl=(1) p.c\nfn=(1) main\n1 1\n"
+	    "cfl=(2) l.c\ncfn=(2) f\ncalls=1 1\n1 5\n"
+	    "ob=(2) l\nfl=(2)\nfn=(2)\n1 5\n"
+	    "ob=(3) m\nfl=(2)\nfn=(2)\n1 6\n"
+	    "ob=(1)\nfl=(1)\nfn=(3) g\n"
+	    "cfl=(2)\ncfn=(2)\ncalls=1 1\n1 2\n"
+	    "ob=(1)\nfl=(2)\nfn=(2)\n1 9\n");
+
+	(void)state;
+	assert_graph(profile, 0, "main 1; f 5; f 6; g 0; f 9; "
+	             "main>f 1:5; g>f 1:2; ");
+	assert_objects(profile, "main@p; f@l; f@m; g@p; f@p; ");
+	profile_free(profile);
+	profile = read_text("events: A\n"
+	    "ob=(1) p\nfl=(1) p.c\nfn=(1) main\n1 1\n"
+	    "cob=(8)\ncfi=(9)\ncfn=(2) f\ncalls=1 1\n1 5\nfn=(2)\n1 5\n");
+	assert_graph(profile, 0, "main 1; f 5; main>f 1:5; ");
+	assert_objects(profile, "main@p; f@p; ");
+	profile_free(profile);
+	/* A file that is named is not another one. */
+	profile = read_text("events: A\n"
+	    "ob=(1) p\nfl=(1) p.c\nfn=(1) main\n1 1\n"
+	    "cfl=(2) l.c\ncfn=(2) f\ncalls=1 1\n1 5\n"
+	    "ob=(2) m\nfl=(3) m.c\nfn=(2)\n1 3\n"
+	    "ob=(3) l\nfl=(2)\nfn=(2)\n1 5\n");
+	assert_graph(profile, 0, "main 1; f 0; f 3; f 5; main>f 1:5; ");
+	profile_free(profile);
+}
+
 /* "main a.c:16 20; main a.c:16 >f 1:400; " */
 static void
 assert_places(const struct profile *profile, uint32_t resource,
@@ -610,6 +683,10 @@ main(void)
 		cmocka_unit_test(parts_add_up),
 		cmocka_unit_test(levels_and_callers_are_taken_apart),
 		cmocka_unit_test(functions_of_one_name_stay_apart),
+		cmocka_unit_test(
+		    a_number_below_another_object_is_another_function),
+		cmocka_unit_test(
+		    calls_that_name_no_object_are_of_the_functions_there_are),
 		cmocka_unit_test(costs_have_their_places),
 		cmocka_unit_test(own_events_come_back),
 		cmocka_unit_test(units_of_our_own_make_sense),

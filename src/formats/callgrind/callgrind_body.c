@@ -4,6 +4,8 @@
  * The loop over the costs of a line is where the time goes: it looks at each
  * byte once.
  */
+#include <string.h>
+
 #include "src/formats/callgrind/callgrind_reader.h"
 #include "src/formats/callgrind/callgrind_words.h"
 
@@ -163,8 +165,9 @@ find_row(struct callgrind_reader *reader, struct error *error)
 {
 	if (reader->node == NO_NODE_YET)
 		reader->node = callgrind_names_node(reader->names,
-		    reader->graph, reader->object, reader->file, "???", 3,
-		    error);
+		    reader->graph, (struct callgrind_home){
+			.object = reader->object, .file = reader->file,
+		    }, "???", 3, error);
 	if (reader->node == NO_NODE_YET)
 		return NULL;
 	return reader->is_call ? find_call_row(reader, error) :
@@ -220,20 +223,29 @@ set_name(struct callgrind_reader *reader, uint32_t *number,
 }
 
 static int
-set_node(struct callgrind_reader *reader, uint32_t *node, uint32_t object,
-         uint32_t file, const char *text, size_t length, struct error *error)
+set_node(struct callgrind_reader *reader, uint32_t *node,
+         struct callgrind_home home, const char *text, size_t length,
+         struct error *error)
 {
 	struct error wrong = { 0 };
 	uint32_t found;
 
 	if (reader->graph == NULL && begin_costs(reader, error) != 0)
 		return -1;
-	found = callgrind_names_node(reader->names, reader->graph, object,
-	                             file, text, length, &wrong);
+	found = callgrind_names_node(reader->names, reader->graph, home, text,
+	                             length, &wrong);
 	if (found == UINT32_MAX)
 		return text_lines_reject(&reader->lines, wrong.text, error);
 	*node = found;
 	return 0;
+}
+
+/* Whether an object or a file of a call says nothing, or there is none. */
+static bool
+is_unknown(const struct callgrind_reader *reader, uint32_t text)
+{
+	return text == NO_NAME || strcmp(names_text(
+	    callgrind_names_texts(reader->names), text), "???") == 0;
 }
 
 /* fn=, cfn= */
@@ -241,20 +253,22 @@ static int
 set_function(struct callgrind_reader *reader, bool is_called, const char *text,
              size_t length, struct error *error)
 {
-	uint32_t object = reader->object, file = reader->file;
+	struct callgrind_home home = { .object = reader->object,
+		.file = reader->file };
 
 	if (!is_called) {
 		reader->called_object = reader->called_file = NO_NAME;
-		reader->code_file = file;
-		return set_node(reader, &reader->node, object, file, text,
-		                length, error);
+		reader->code_file = reader->file;
+		return set_node(reader, &reader->node, home, text, length,
+		                error);
 	}
+	home.is_object_guessed = is_unknown(reader, reader->called_object);
+	home.is_file_guessed = is_unknown(reader, reader->called_file);
 	if (reader->called_object != NO_NAME)
-		object = reader->called_object;
+		home.object = reader->called_object;
 	if (reader->called_file != NO_NAME)
-		file = reader->called_file;
-	return set_node(reader, &reader->callee, object, file, text, length,
-	                error);
+		home.file = reader->called_file;
+	return set_node(reader, &reader->callee, home, text, length, error);
 }
 
 static int

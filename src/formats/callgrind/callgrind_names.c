@@ -13,7 +13,8 @@ enum { FIRST_SLOTS = 256, N_KINDS = 3 };
 struct meaning {
 	uint64_t id;
 	uint32_t text;		/* NO_NAME: an empty slot */
-	uint32_t node;		/* of a function; UINT32_MAX before */
+	uint32_t node;		/* of a function, the one that was named last;
+				 * UINT32_MAX before */
 };
 
 /* Found by open addressing, at most half full. */
@@ -22,9 +23,31 @@ struct meanings {
 	size_t n, n_slots;
 };
 
+/* A node of the graph. */
+struct function {
+	struct callgrind_key key;
+	bool is_object_guessed, is_file_guessed;
+};
+
+/* A function's number below an object. */
+struct use {
+	uint64_t id;
+	uint32_t text, object;
+};
+
+/* Keys of some kind, and the node of each. */
+struct node_table {
+	struct names *keys;
+	uint32_t *nodes;	/* [keys]; UINT32_MAX: none any more */
+	size_t capacity;
+};
+
 struct callgrind_names {
 	struct names *texts;	/* of all kinds */
-	struct names *keys;	/* struct callgrind_key: the node's number */
+	struct node_table by_key;	/* struct callgrind_key */
+	struct node_table by_use;	/* struct use */
+	struct function *functions;	/* [nodes] */
+	size_t functions_capacity;
 	struct meanings meanings[N_KINDS];
 };
 
@@ -36,8 +59,10 @@ callgrind_names_new(struct error *error)
 	if (names == NULL)
 		return NULL;
 	names->texts = names_new(error);
-	names->keys = names_new(error);
-	if (names->texts == NULL || names->keys == NULL) {
+	names->by_key.keys = names_new(error);
+	names->by_use.keys = names_new(error);
+	if (names->texts == NULL || names->by_key.keys == NULL ||
+	    names->by_use.keys == NULL) {
 		callgrind_names_free(names);
 		return NULL;
 	}
@@ -50,7 +75,11 @@ callgrind_names_free(struct callgrind_names *names)
 	if (names == NULL)
 		return;
 	names_free(names->texts);
-	names_free(names->keys);
+	names_free(names->by_key.keys);
+	names_free(names->by_use.keys);
+	free(names->by_key.nodes);
+	free(names->by_use.nodes);
+	free(names->functions);
 	for (int i = 0; i < N_KINDS; i++)
 		free(names->meanings[i].slots);
 	free(names);
@@ -183,26 +212,134 @@ callgrind_names_add(struct callgrind_names *names, enum callgrind_kind kind,
 	                 error) == 0 ? number : NO_NAME;
 }
 
+static uint32_t
+find_node(const struct node_table *table, const void *key, size_t size)
+{
+	uint32_t number = names_find(table->keys, key, size);
+
+	return number == NO_NAME ? UINT32_MAX : table->nodes[number];
+}
+
+static int
+set_node(struct node_table *table, const void *key, size_t size,
+         uint32_t node, struct error *error)
+{
+	uint32_t number = names_add(table->keys, key, size, error);
+
+	if (number == NO_NAME ||
+	    memory_grow(&table->nodes, &table->capacity, (size_t)number + 1,
+	                sizeof *table->nodes, error) != 0)
+		return -1;
+	table->nodes[number] = node;
+	return 0;
+}
+
+/* The node of the key, entered if it is new. */
+static uint32_t
+node_of_key(struct callgrind_names *names, struct call_graph *graph,
+            struct callgrind_key key, struct callgrind_home home,
+            struct error *error)
+{
+	uint32_t node = find_node(&names->by_key, &key, sizeof key);
+
+	if (node != UINT32_MAX)
+		return node;
+	node = graph->n_nodes;
+	if (memory_grow(&names->functions, &names->functions_capacity,
+	                (size_t)node + 1, sizeof *names->functions,
+	                error) != 0 ||
+	    set_node(&names->by_key, &key, sizeof key, node, error) != 0)
+		return UINT32_MAX;
+	names->functions[node] = (struct function){
+		.key = key,
+		.is_object_guessed = home.is_object_guessed,
+		.is_file_guessed = home.is_file_guessed,
+	};
+	return call_graph_add_node(graph, (struct call_node){
+		.name = key.text, .object = NO_NAME,
+		.file = NO_NAME, .level = 1,
+	}, NULL, error);
+}
+
+/* Whether a node, called before, may be what a line with its home defines. */
+static bool
+is_awaited(const struct callgrind_names *names, uint32_t node,
+           struct callgrind_key key)
+{
+	const struct function *function = &names->functions[node];
+
+	return function->is_object_guessed &&
+	       (function->is_file_guessed || function->key.file == key.file) &&
+	       find_node(&names->by_key, &key, sizeof key) == UINT32_MAX;
+}
+
+/* Gives a node its real home. */
+static int
+move_home(struct callgrind_names *names, uint32_t node,
+          struct callgrind_key key, struct error *error)
+{
+	struct function *function = &names->functions[node];
+
+	if (set_node(&names->by_key, &function->key, sizeof key, UINT32_MAX,
+	             error) != 0)
+		return -1;
+	*function = (struct function){ .key = key };
+	return set_node(&names->by_key, &key, sizeof key, node, error);
+}
+
+/* The node that a number means below an object which had another last. */
+static uint32_t
+find_numbered(struct callgrind_names *names, struct call_graph *graph,
+              const struct meaning *meaning, struct callgrind_key key,
+              struct callgrind_home home, struct error *error)
+{
+	struct use use = { meaning->id, key.text, key.object };
+	uint32_t node = find_node(&names->by_use, &use, sizeof use);
+	uint32_t last = meaning->node;
+
+	if (node != UINT32_MAX &&
+	    names->functions[node].key.object == key.object)
+		return node;
+	if (last != UINT32_MAX && home.is_object_guessed &&
+	    (home.is_file_guessed ||
+	     names->functions[last].key.file == key.file))
+		return last;
+	if (last != UINT32_MAX && !home.is_object_guessed &&
+	    is_awaited(names, last, key))
+		node = move_home(names, last, key, error) == 0 ? last :
+		       UINT32_MAX;
+	else
+		node = node_of_key(names, graph, key, home, error);
+	if (node == UINT32_MAX ||
+	    set_node(&names->by_use, &use, sizeof use, node, error) != 0)
+		return UINT32_MAX;
+	return node;
+}
+
 uint32_t
 callgrind_names_node(struct callgrind_names *names, struct call_graph *graph,
-                     uint32_t object, uint32_t file, const char *text,
+                     struct callgrind_home home, const char *text,
                      size_t length, struct error *error)
 {
-	struct callgrind_key key = { .file = file, .object = object };
+	struct callgrind_key key = { .file = home.file,
+		.object = home.object };
 	struct meaning *meaning;
 	uint32_t node;
 
 	if (read_name(names, CALLGRIND_FUNCTION, text, length, &key.text,
 	              &meaning, error) != 0)
 		return UINT32_MAX;
-	if (meaning != NULL && meaning->node != UINT32_MAX)
-		return meaning->node;
-	node = names_add(names->keys, (const char *)&key, sizeof key, error);
-	if (node == graph->n_nodes)
-		node = call_graph_add_node(graph, (struct call_node){
-			.name = key.text, .object = NO_NAME,
-			.file = NO_NAME, .level = 1,
-		}, NULL, error);
+	if (meaning == NULL)
+		node = node_of_key(names, graph, key, home, error);
+	else if (meaning->node != UINT32_MAX &&
+	         names->functions[meaning->node].key.object == key.object)
+		node = meaning->node;
+	else
+		node = find_numbered(names, graph, meaning, key, home, error);
+	if (node == UINT32_MAX)
+		return UINT32_MAX;
+	names->functions[node].is_object_guessed &= home.is_object_guessed;
+	names->functions[node].is_file_guessed &= home.is_file_guessed;
 	if (meaning != NULL)
 		meaning->node = node;
 	return node;
@@ -217,8 +354,5 @@ callgrind_names_texts(const struct callgrind_names *names)
 struct callgrind_key
 callgrind_names_key(const struct callgrind_names *names, uint32_t node)
 {
-	struct callgrind_key key;
-
-	memcpy(&key, names_text(names->keys, node), sizeof key);
-	return key;
+	return names->functions[node].key;
 }

@@ -12,6 +12,7 @@
 #ifndef CPPROF_FORMATS_CALLGRIND_NAMES_H
 #define CPPROF_FORMATS_CALLGRIND_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,14 +39,26 @@ uint32_t callgrind_names_add(struct callgrind_names *names,
                              size_t length, struct error *error);
 
 /*
- * The node of the function that it names, which if it is new is defined in
- * that file and object (NO_NAME: unknown).  UINT32_MAX likewise, and for a
- * number that means nothing, without file and line.
+ * Where a function is defined, as texts; NO_NAME: unknown.  Guessed: the line
+ * is a call that names none, so that it is taken to be the caller's, or "???".
+ */
+struct callgrind_home {
+	uint32_t object, file;
+	bool is_object_guessed, is_file_guessed;
+};
+
+/*
+ * The node of the function that is named, which is entered if it is new.  A
+ * number below another object is another function.  But go tool pprof names
+ * no objects of calls: if it is not a function of the caller's object it is the
+ * one that had the number last, and the object of one not yet defined is that
+ * below which it will be.  UINT32_MAX for want of memory with *error set, and
+ * for a number that means nothing, without file and line.
  */
 uint32_t callgrind_names_node(struct callgrind_names *names,
-                              struct call_graph *graph, uint32_t object,
-                              uint32_t file, const char *text, size_t length,
-                              struct error *error);
+                              struct call_graph *graph,
+                              struct callgrind_home home, const char *text,
+                              size_t length, struct error *error);
 
 /*
  * What tells nodes apart, as texts; NO_NAME: unknown.  A node's name is its
