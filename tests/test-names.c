@@ -510,8 +510,61 @@ jit_maps_of_other_users_are_not_read(void **state)
 		map = jit_map_new(NULL, (uint32_t)getpid(), &error);
 		assert_non_null(map);
 		assert_string_equal(name_at(map, 0x1000), "");
+		assert_non_null(jit_map_problem(map));
+		assert_non_null(strstr(jit_map_problem(map),
+		                       ".map belongs to another user"));
 		jit_map_free(map);
 	}
+	unlink(map_path());
+}
+
+static void
+jit_maps_that_are_not_read_are_told(void **state)
+{
+	struct jit_process process = this_process();
+	struct error error = { 0 };
+	struct jit_map *map;
+
+	(void)state;
+	unlink(map_path());
+	map = jit_map_new(NULL, (uint32_t)getpid(), &error);
+	assert_null(jit_map_problem(map));
+	jit_map_free(map);
+
+	assert_int_equal(mkfifo(map_path(), 0600), 0);
+	map = jit_map_new(NULL, (uint32_t)getpid(), &error);
+	assert_non_null(strstr(jit_map_problem(map), "is not a plain file"));
+	jit_map_free(map);
+	map = jit_map_of_process(&process, &error);
+	assert_non_null(strstr(jit_map_problem(map), "is not a plain file"));
+	jit_map_free(map);
+	/* A process of another machine. */
+	process.owner = (uid_t)-1;
+	map = jit_map_of_process(&process, &error);
+	assert_null(jit_map_problem(map));
+	jit_map_free(map);
+	unlink(map_path());
+
+	assert_int_equal(symlink("/dev/null", map_path()), 0);
+	map = jit_map_new(NULL, (uint32_t)getpid(), &error);
+	assert_non_null(strstr(jit_map_problem(map), "is a symbolic link"));
+	jit_map_free(map);
+	unlink(map_path());
+	if (geteuid() != 0)
+		return;
+
+	write_file(map_path(), "1000 100 code\n", 14);
+	assert_int_equal(chown(map_path(), 65534, 65534), 0);
+	process = this_process();
+	map = jit_map_of_process(&process, &error);
+	assert_non_null(strstr(jit_map_problem(map), "another user"));
+	jit_map_free(map);
+	/* What an earlier process of that number left says nothing. */
+	process.begin_ns += 100000000000;
+	process.end_ns += 100000000000;
+	map = jit_map_of_process(&process, &error);
+	assert_null(jit_map_problem(map));
+	jit_map_free(map);
 	unlink(map_path());
 }
 
@@ -538,6 +591,7 @@ jit_maps_end_at_a_hole(void **state)
 	assert_int_equal(strlen(name_at(map, 0x2000)), 65536);
 	assert_string_equal(name_at(map, 0x3000), "behind");
 	assert_string_equal(name_at(map, 0x4000), "");
+	assert_non_null(strstr(jit_map_problem(map), "has a NUL byte"));
 	assert_true(after.ru_maxrss - before.ru_maxrss < 20000);
 	jit_map_free(map);
 }
@@ -723,6 +777,7 @@ main(void)
 		cmocka_unit_test(jit_code_that_came_last_counts),
 		cmocka_unit_test(jit_maps_of_others_are_not_read),
 		cmocka_unit_test(jit_maps_of_other_users_are_not_read),
+		cmocka_unit_test(jit_maps_that_are_not_read_are_told),
 		cmocka_unit_test(jit_maps_end_at_a_hole),
 		cmocka_unit_test(jit_maps_are_read_until_interrupted),
 		cmocka_unit_test(jitdump_gives_names_and_lines),

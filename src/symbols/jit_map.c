@@ -41,6 +41,7 @@ struct jit_map {
 	struct jit_entries entries;
 	struct cut *cuts;	/* by start */
 	size_t n_cuts, capacity;
+	char *problem;		/* see jit_map_problem; NULL: none */
 };
 
 void
@@ -50,51 +51,89 @@ jit_map_free(struct jit_map *map)
 		return;
 	jit_entries_free(&map->entries);
 	free(map->cuts);
+	free(map->problem);
 	free(map);
 }
 
-/* A regular file: one that waits or acts must not be opened. */
+/* Keeps why a file, or some of it, was not read; the first one. */
+static void
+set_problem(struct jit_map *map, const char *path, const char *what)
+{
+	if (map->problem == NULL &&
+	    asprintf(&map->problem, "%s %s", path, what) < 0)
+		map->problem = NULL;
+}
+
+/*
+ * A regular file: one that waits or acts must not be opened.  NULL: there is
+ * none; *why says what else is there, NULL for nothing.
+ */
 static FILE *
-open_regular(const char *path, int more_flags, struct stat *status)
+open_regular(const char *path, int more_flags, struct stat *status,
+             const char **why)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
 	                      O_NONBLOCK | more_flags);
 	FILE *file = NULL;
 
-	if (descriptor < 0)
+	*why = NULL;
+	if (descriptor < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			*why = errno == ELOOP ? "is a symbolic link" :
+			    errno == EACCES ? "may not be read by you" :
+			    "cannot be opened";
 		return NULL;
-	if (fstat(descriptor, status) == 0 && S_ISREG(status->st_mode))
+	}
+	if (fstat(descriptor, status) != 0 || !S_ISREG(status->st_mode))
+		*why = "is not a plain file";
+	else
 		file = fdopen(descriptor, "r");
 	if (file == NULL)
 		close(descriptor);
 	return file;
 }
 
+/* Opens the map that lies in /tmp, where anybody may have made it. */
 static FILE *
-open_map(const struct symbol_search *search, uint32_t pid)
+open_own_map(struct jit_map *map, uint32_t pid)
+{
+	struct stat status;
+	const char *why;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+	file = open_regular(path, O_NOFOLLOW, &status, &why);
+	if (file != NULL && status.st_uid != 0 && status.st_uid != geteuid()) {
+		why = "belongs to another user";
+		fclose(file);
+		file = NULL;
+	}
+	if (why != NULL)
+		set_problem(map, path, why);
+	return file;
+}
+
+static FILE *
+open_map(struct jit_map *map, const struct symbol_search *search, uint32_t pid)
 {
 	static const char *const below[] = { "tmp/", "", NULL };
 	struct stat status;
+	const char *why;
 	FILE *file = NULL;
-	char own[64], *path;
+	char *path;
 
 	for (size_t i = 0; search != NULL && search->root != NULL &&
 	     below[i] != NULL && file == NULL; i++) {
 		if (asprintf(&path, "%s/%sperf-%u.map", search->root,
 		             below[i], pid) < 0)
 			return NULL;
-		file = open_regular(path, 0, &status);
+		file = open_regular(path, 0, &status, &why);
+		if (why != NULL)
+			set_problem(map, path, why);
 		free(path);
 	}
-	if (file != NULL)
-		return file;
-	snprintf(own, sizeof own, "/tmp/perf-%u.map", pid);
-	file = open_regular(own, O_NOFOLLOW, &status);
-	/* Anybody may have made a file of that name. */
-	if (file == NULL || status.st_uid == 0 || status.st_uid == geteuid())
-		return file;
-	fclose(file);
-	return NULL;
+	return file != NULL ? file : open_own_map(map, pid);
 }
 
 /* A line that is not understood is passed over. */
@@ -127,25 +166,34 @@ skip_line(FILE *file, size_t *n_read)
 	} while (c != '\n' && c != '\0' && c != EOF && *n_read < MAP_MAX);
 }
 
-/* A map has no NUL: from there on it is a hole, or something else. */
+/*
+ * A map has no NUL: from there on it is a hole, or something else.  *why says
+ * what was not read, NULL if all was.
+ */
 static int
-read_lines(struct jit_map *map, char *line, FILE *file, struct error *error)
+read_lines(struct jit_map *map, char *line, FILE *file, const char **why,
+           struct error *error)
 {
 	size_t n_read = 0;
 
-	for (size_t n = 0; n_read < MAP_MAX && map->entries.n < PIECES_MAX &&
-	     fgets(line, LINE_MAX_LENGTH, file) != NULL; n++) {
+	for (size_t n = 0; fgets(line, LINE_MAX_LENGTH, file) != NULL; n++) {
 		size_t length = strlen(line);
 
+		if (n_read >= MAP_MAX || map->entries.n >= PIECES_MAX) {
+			*why = "is too large; its first part was used";
+			break;
+		}
 		n_read += length;
-		if (length == 0)
-			break;
-		if (line[length - 1] == '\n')
+		if (length > 0 && line[length - 1] == '\n') {
 			line[length - 1] = '\0';
-		else if (length < LINE_MAX_LENGTH - 1 && !feof(file))
+		} else if (length == 0 ||
+		           (length < LINE_MAX_LENGTH - 1 && !feof(file))) {
+			*why = "has a NUL byte; only what stands before it "
+			    "was used";
 			break;
-		else
+		} else {
 			skip_line(file, &n_read);
+		}
 		if (add_line(map, line, error) != 0 ||
 		    (n % PIECES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
@@ -155,11 +203,17 @@ read_lines(struct jit_map *map, char *line, FILE *file, struct error *error)
 }
 
 static int
-read_map(struct jit_map *map, FILE *file, struct error *error)
+read_map(struct jit_map *map, FILE *file, uint32_t pid, struct error *error)
 {
 	char *line = memory_array(LINE_MAX_LENGTH, 1, error);
-	int result = line == NULL ? -1 : read_lines(map, line, file, error);
+	const char *why = NULL;
+	char name[32];
+	int result = line == NULL ? -1 :
+	             read_lines(map, line, file, &why, error);
 
+	snprintf(name, sizeof name, "perf-%u.map", pid);
+	if (why != NULL)
+		set_problem(map, name, why);
 	free(line);
 	return result;
 }
@@ -330,10 +384,10 @@ jit_map_new(const struct symbol_search *search, uint32_t pid,
 
 	if (map == NULL)
 		return NULL;
-	file = open_map(search, pid);
+	file = open_map(map, search, pid);
 	if (file == NULL)
 		return map;
-	result = read_map(map, file, error);
+	result = read_map(map, file, pid, error);
 	fclose(file);
 	if (result == 0 && cut(map, error) == 0)
 		return map;
@@ -343,23 +397,27 @@ jit_map_new(const struct symbol_search *search, uint32_t pid,
 
 /* ---- a process of this machine ---- */
 
-/* Opens a file that the process wrote; NULL: it is none. */
+/* Opens a file that the process wrote; NULL: it is none, *why as above. */
 static FILE *
-open_of_process(const struct jit_process *process, const char *path)
+open_of_process(const struct jit_process *process, const char *path,
+                const char **why)
 {
 	struct stat status;
-	FILE *file = open_regular(path, O_NOFOLLOW, &status);
+	FILE *file = open_regular(path, O_NOFOLLOW, &status, why);
 	uint64_t written_ns;
 
 	if (file == NULL)
 		return NULL;
 	written_ns = (uint64_t)status.st_mtim.tv_sec * second_ns +
 	    (uint64_t)status.st_mtim.tv_nsec;
-	/* Clocks of file systems are coarse, and a process's last words late. */
-	if ((status.st_uid == process->owner || status.st_uid == 0) &&
-	    written_ns + second_ns >= process->begin_ns &&
-	    written_ns <= process->end_ns + 60 * second_ns)
-		return file;
+	/* Clocks of file systems are coarse, and a process's last words late.
+	 * What was written at other times is another process's. */
+	if (written_ns + second_ns >= process->begin_ns &&
+	    written_ns <= process->end_ns + 60 * second_ns) {
+		if (status.st_uid == process->owner || status.st_uid == 0)
+			return file;
+		*why = "belongs to another user";
+	}
 	fclose(file);
 	return NULL;
 }
@@ -368,6 +426,7 @@ static int
 read_dump(struct jit_map *map, const struct jit_process *process,
           const char *directory, struct error *error)
 {
+	const char *why;
 	FILE *file;
 	char *path;
 	int result = 0;
@@ -376,7 +435,7 @@ read_dump(struct jit_map *map, const struct jit_process *process,
 		return 0;
 	if (asprintf(&path, "%s/jit-%u.dump", directory, process->pid) < 0)
 		return error_out_of_memory(error);
-	file = open_of_process(process, path);
+	file = open_of_process(process, path, &why);
 	if (file != NULL) {
 		result = jit_dump_read(&map->entries, file, process->pid,
 		                       error);
@@ -417,14 +476,18 @@ static int
 read_process(struct jit_map *map, const struct jit_process *process,
              struct error *error)
 {
+	const char *why;
 	char path[64];
 	FILE *file;
 	int result = 0;
 
 	snprintf(path, sizeof path, "/tmp/perf-%u.map", process->pid);
-	file = open_of_process(process, path);
+	file = open_of_process(process, path, &why);
+	/* Without an owner the process is not of this machine. */
+	if (why != NULL && process->owner != (uid_t)-1)
+		set_problem(map, path, why);
 	if (file != NULL) {
-		result = read_map(map, file, error);
+		result = read_map(map, file, process->pid, error);
 		fclose(file);
 	}
 	/* A dump says more, so it comes behind the map. */
@@ -452,6 +515,12 @@ jit_map_of_process(const struct jit_process *process, struct error *error)
 }
 
 /* ---- asking ---- */
+
+const char *
+jit_map_problem(const struct jit_map *map)
+{
+	return map->problem;
+}
 
 static void
 find_line(const struct jit_entry *entry, uint64_t offset,

@@ -56,6 +56,12 @@ struct jit_map *jit_map_of_process(const struct jit_process *process,
                                    struct error *error);
 
 /*
+ * Why a /tmp/perf-PID.map that is there, or some of it, was not read: "PATH
+ * belongs to another user".  NULL: all was read, or there is none.  The map's.
+ */
+const char *jit_map_problem(const struct jit_map *map);
+
+/*
  * What is at an address: of pieces of code that took each other's place the
  * last.  Whether there is any; O(log n).
  */

@@ -442,12 +442,19 @@ find_jit(struct reader *reader, const struct kept_names *kept,
 	const struct cpprofdata_header *header = &reader->file.header;
 	const struct kept_range *range = kept == NULL ? NULL :
 	    kept_names_process(kept, header->pid, header->start_ns);
+	const char *problem = NULL;
 
 	if (reader->n_outside > 0 && range == NULL) {
 		reader->jit = cpprofdata_jit_map(&reader->file, error);
 		if (reader->jit == NULL)
 			return -1;
+		problem = jit_map_problem(reader->jit);
 	}
+	if (problem != NULL &&
+	    profile_warn(reader->profile, error, "%s: code made at run time "
+	                 "may lack names: %s", reader->file.name,
+	                 problem) != 0)
+		return -1;
 	address_frames_use_jit(reader->frames, range, reader->jit);
 	return 0;
 }

@@ -183,9 +183,34 @@ perf_frames_kernel(struct perf_frames *frames, uint64_t address,
 	return recent->frame;
 }
 
+/* One line for all processes. */
+static int
+warn_of_maps(struct perf_frames *frames, struct error *error)
+{
+	const char *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < frames->n_maps; i++) {
+		const char *problem = frames->maps[i] == NULL ? NULL :
+		    jit_map_problem(frames->maps[i]);
+
+		if (problem != NULL && n++ == 0)
+			first = problem;
+	}
+	if (n == 0)
+		return 0;
+	if (n == 1)
+		return profile_warn(frames->profile, error, "code made at run "
+		    "time may lack names: %s", first);
+	return profile_warn(frames->profile, error, "code made at run time "
+	    "may lack names: %s, and likewise %zu more", first, n - 1);
+}
+
 int
 perf_frames_finish(struct perf_frames *frames, struct error *error)
 {
+	if (warn_of_maps(frames, error) != 0)
+		return -1;
 	return address_frames_finish(frames->addresses, frames->profile,
 	                             frames->modules, error);
 }
