@@ -8,7 +8,6 @@
 #include "src/formats/perf/perf_stacks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"

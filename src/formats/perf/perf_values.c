@@ -8,7 +8,6 @@
 #include "src/formats/perf/perf_values.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/memory.h"
 
