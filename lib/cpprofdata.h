@@ -347,6 +347,9 @@ struct cpprofdata_named_module {
 					   knows */
 #define CPPROFDATA_NAMED_TOLD 4u	/* it was another format that told the
 					   locations, not debug information */
+#define CPPROFDATA_NAMED_ONLY 8u	/* the offset is a mere number: of a
+					   frame that another format had, only
+					   the names are known */
 
 /* What an address is; its offset in the module, or an address of a process. */
 struct cpprofdata_named_address {

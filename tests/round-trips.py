@@ -22,7 +22,8 @@ CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 WRITERS = ("collapsed", "cpprof-text", "pprof", "callgrind", "speedscope",
            "cpprofdata")
 N_RANDOM = 6
-SETUP = ["threshold 0", "depth 100000", "inlines off"]
+SETUP = ["threshold 0", "depth 100000"]
+INLINES = ["auto", "on", "off"]
 PATHS = ["down", "up", "tree"]
 VIEWS = ["functions", "flat", "body", *PATHS]
 GRANULARITIES = ["function", "module", "file", "line", "callsite"]
@@ -39,10 +40,13 @@ PARDONS = {
 }
 
 
+inlines = INLINES[0]
+
+
 def run(profile, *commands):
     """profile: one file, or the words of several, blanks between them."""
     words = [CPPROF, "-q", "-F", "json"]
-    for command in (*SETUP, *commands):
+    for command in (*SETUP, f"inlines {inlines}", *commands):
         words += ["-e", command]
     return subprocess.run([*words, *profile.split()], stdin=subprocess.DEVNULL,
                           check=True, capture_output=True, text=True,
@@ -141,6 +145,18 @@ def check_resource(profile, back, one, other, pardons):
 
 
 def comes_back(profile, form):
+    """By each way to look at inlined calls that shows something else."""
+    global inlines
+    seen = []
+    for inlines in INLINES:
+        shown = run(profile, "functions", "body").stdout
+        if shown not in seen:
+            comes_back_so(profile, form)
+        seen.append(shown)
+    inlines = INLINES[0]
+
+
+def comes_back_so(profile, form):
     """Or is refused in one line."""
     back = os.path.join(WORK, "back." + form)
     try:
@@ -219,6 +235,39 @@ def firefox():
     return path
 
 
+def shared_addresses():
+    """Locations that share addresses, or have none, and differ in names."""
+    path = os.path.join(WORK, "shared.raw")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("""PeriodType: cpu nanoseconds
+Period: 1
+Samples:
+samples/count cpu/nanoseconds
+          1         10: 2 1
+          2         20: 3 1
+          3         30: 4 5 1
+          4         40: 6 7 1
+          5         50: 8 9 2
+Locations
+     1: 0x1000 M=1 main m.go:7:0 s=1
+     2: 0x0 M=2 one a.js:1:0 s=1
+     3: 0x0 M=2 two a.js:2:0 s=2
+     4: 0x2000 M=2 leaf b.js:3:0 s=3
+             middle b.js:4:0 s=4
+             outer b.js:5:0 s=5
+     5: 0x2000 M=2 outer b.js:5:0 s=5
+     6: 0x7000 inner c.js:3:0 s=3
+             around c.js:4:0 s=4
+     7: 0x7000 around c.js:9:0 s=3
+     8: 0x0 bare :0:0 s=0
+     9: 0x0 [unknown] d.js:9:0 s=0
+Mappings
+1: 0x1000/0x2000/0x0 /nowhere/program  [FN]
+2: 0x0/0x4000/0x0 jit  [FN]
+""")
+    return path
+
+
 def gmon():
     """Histogram and calls, with the program; [] without a compiler."""
     if shutil.which("gcc") is None:
@@ -252,7 +301,8 @@ def profiles():
         "perf script": data("perf/rec.script"),
         "gmon.out": gmon(),
         "cpprofdata": [exported("cpprofdata", go[0])],
-        "pprof -raw": data("raw/cpu.raw.gz", "raw/labels.raw.gz"),
+        "pprof -raw": data("raw/cpu.raw.gz", "raw/labels.raw.gz") +
+        [shared_addresses()],
         "Firefox profile": [firefox()],
         "speedscope": [exported("speedscope", go[1])],
         "cpuprofile": node,

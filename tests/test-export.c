@@ -555,6 +555,85 @@ cpprofdata_comes_back_with_code_made_at_run_time(void **state)
 	profile_free(profile);
 }
 
+/* Adds a sample of one frame to the tree. */
+static uint32_t
+add_sampled_frame(struct profile *profile, struct tree_builder *builder,
+                  uint32_t module, uint64_t address,
+                  const struct location *locations, uint32_t n)
+{
+	struct error error = { 0 };
+	uint32_t frame = profile_add_frame(profile, module, address, locations,
+	                                   n, &error);
+
+	tree_builder_add(builder, tree_builder_child(builder, NO_NODE, frame,
+	                 &error), 0, frame + 1, 1, &error);
+	assert_false(error.is_set);
+	return frame;
+}
+
+/* The text of the k-th location's function. */
+static const char *
+function_of(const struct profile *profile, uint32_t frame, uint32_t k)
+{
+	assert_true(k < profile->frames[frame].n_locations);
+	return names_text(profile->names, profile->locations[
+	    profile->frames[frame].first_location + k].function);
+}
+
+static void
+cpprofdata_keeps_frames_of_one_address_apart(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error), *back;
+	struct tree_builder *builder = tree_builder_new(1, &error);
+	struct location outer[2] = {
+		{ name_of(profile, "outer"), name_of(profile, "a.c"), 3 },
+		{ name_of(profile, "inner"), name_of(profile, "b.c"), 4 },
+	};
+	struct location other = { name_of(profile, "other"), NO_NAME, 0 };
+	struct location bare = { name_of(profile, "bare"), NO_NAME, 0 };
+	uint64_t n_hits = 0, n_changed;
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	profile_add_resource(profile, "cpu", "", 1, &error);
+	profile_add_module(profile, "jit", NULL, 0, &error);
+	add_sampled_frame(profile, builder, NO_MODULE, 0x7000, outer, 2);
+	add_sampled_frame(profile, builder, 0, 0, outer, 2);
+	add_sampled_frame(profile, builder, 0, 0, &other, 1);
+	add_sampled_frame(profile, builder, NO_MODULE, 0, &bare, 1);
+	profile->tree = tree_builder_finish(builder, &error);
+	tree_builder_free(builder);
+	back = round_trip(&exporter_cpprofdata, &format_cpprofdata, profile, 0);
+	assert_int_equal(back->n_frames, 4);
+	for (uint32_t i = 0; i < back->tree->n_nodes; i++) {
+		uint32_t frame = back->tree->label[i];
+		uint64_t hits = sample_tree_hits(back->tree, 0, i);
+
+		assert_string_equal(function_of(back, frame, 0),
+		                    hits == 4 ? "bare" : hits == 3 ? "other" :
+		                    "outer");
+		if (hits <= 2)
+			assert_string_equal(function_of(back, frame, 1),
+			                    "inner");
+		assert_int_equal(back->frames[frame].address,
+		                 hits == 1 ? 0x7000 : 0);
+		assert_int_equal(back->frames[frame].module,
+		                 hits == 2 || hits == 3 ? 0 : NO_MODULE);
+		assert_false(back->frames[frame].has_debug_lines);
+		n_hits += hits;
+	}
+	assert_int_equal(n_hits, 10);
+	/* An address that cannot be kept is told. */
+	profile->frames[1].address = profile->frames[2].address = 0x10;
+	assert_int_equal(try_export(&exporter_cpprofdata, profile, 0, take,
+	                            &text, &n_changed, &error), 0);
+	assert_int_equal(n_changed, 1);
+	text_free(&text);
+	profile_free(back);
+	profile_free(profile);
+}
+
 static void
 cpprofdata_comes_back_with_returns(void **state)
 {
@@ -864,6 +943,7 @@ main(void)
 		cmocka_unit_test(cpprofdata_cuts_names_of_resources),
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_code_made_at_run_time),
+		cmocka_unit_test(cpprofdata_keeps_frames_of_one_address_apart),
 		cmocka_unit_test(cpprofdata_comes_back_with_returns),
 		cmocka_unit_test(collapsed_is_bare_stacks),
 		cmocka_unit_test(

@@ -305,6 +305,7 @@ name_with(struct address_frames *frames, struct module_symbols *symbols,
 		const struct symbol *symbol;
 
 		if (item->kept != NULL && (state != MODULE_SYMBOLS_READ ||
+		        item->kept->is_only_names ||
 		        (prefers_kept && item->kept->is_symbol))) {
 			if (name_as_kept(frames, profile, sorted, i,
 			                 error) != 0)
@@ -376,6 +377,7 @@ name_jit(struct address_frames *frames, struct profile *profile,
 	    kept_names_find(frames->kept, frames->kept_jit, item->address);
 	if (item->kept != NULL) {
 		item->offset = item->kept->offset;
+		item->is_made_up = !item->kept->is_symbol;
 		item->function = add_kept_name(frames, profile,
 		                               item->kept->function, error);
 	} else if (frames->jit != NULL &&
@@ -522,10 +524,11 @@ enter_frames(const struct address_frames *frames, struct profile *profile,
 		uint32_t module = item->module;
 		uint64_t address = item->address;
 
-		if (module == BARE_NAME) {
+		if (module == BARE_NAME)
 			module = NO_MODULE;
+		if (item->module == BARE_NAME ||
+		    (item->kept != NULL && item->kept->is_only_names))
 			address = 0;
-		}
 		if (item->module == NO_MODULE && frames->is_jit &&
 		    find_jit_line(frames, profile, item, &location,
 		                  error) != 0)
@@ -537,7 +540,6 @@ enter_frames(const struct address_frames *frames, struct profile *profile,
 		profile->frames[i].stand_in = item->stand_in;
 		profile->frames[i].is_made_up = item->is_made_up;
 		if (item->kept != NULL && item->kept->has_lines &&
-		    module != NO_MODULE &&
 		    enter_lines(frames, profile, (uint32_t)i, error) != 0)
 			return -1;
 	}

@@ -25,6 +25,7 @@ struct kept_address {
 	bool has_lines;		/* debug information was read: n locations
 				 * are all that it knows */
 	bool is_told;		/* or a profile of another format told them */
+	bool is_only_names;	/* the address is a number that nothing is at */
 };
 
 /* The addresses of one module, or of one process outside all modules. */

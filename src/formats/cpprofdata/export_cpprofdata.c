@@ -2,8 +2,10 @@
 /* export_cpprofdata.c -- the collector's format (lib/cpprofdata.h).
  *
  * What was recorded by several processes becomes one file, which says of the
- * first what it ran.  Nodes are addresses, so stacks of mere names are refused;
- * what is known of the addresses stands in chunks of names (names_file.h).
+ * first what it ran.  Nodes are addresses, and what is known of these stands in
+ * chunks of names (names_file.h).  Frames that share an address and differ in
+ * what is known of it, and mere names among addresses, get numbers for
+ * addresses that no program has; stacks of nothing but names are refused.
  *
  * The size of every chunk is known before the first byte is written: strings,
  * modules, threads, names, and a chunk of nodes for each thread's tree.
@@ -19,11 +21,13 @@
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/formats/exporter.h"
 
+/* From here on there are no addresses of programs, nor of the kernel. */
+#define FIRST_NUMBER ((uint64_t)1 << 63)
+
 /* What a frame is in a node. */
 struct code {
 	uint32_t module;
 	uint64_t offset;
-	bool is_name;		/* and so nothing that a node can hold */
 };
 
 /* A run of nodes, and where its chunk's numbers begin. */
@@ -41,12 +45,12 @@ struct recording {
 	struct code *codes;		/* [n_frames] */
 	struct piece *pieces;
 	size_t n_pieces, pieces_capacity;
-	struct named_code *outside;	/* [n_outside] in no module, by
-					 * address */
-	size_t n_outside;
+	uint64_t *addresses;		/* [n_frames] as names_file has them */
 	struct names_chunks *names;
 	uint64_t used;			/* of the file, in bytes */
-	uint64_t n_changed;		/* names of resources that are cut */
+	uint64_t n_changed;		/* names of resources that are cut, and
+					 * frames without their addresses or
+					 * inner calls */
 	struct cpprofdata_header header;
 };
 
@@ -79,68 +83,182 @@ add_text(struct recording *recording, const char *text)
 
 /* ---- frames ---- */
 
-/* Frames without a module: an address, or what a reader of the format made. */
-static struct code
-code_of_bare(struct recording *recording, const struct frame *frame)
+/*
+ * Makes a frame without address what readers of the format make such a name of,
+ * if they do; is_inner: it is not outermost in all stacks.
+ */
+static bool
+find_pseudo(struct recording *recording, uint32_t number, bool is_inner)
+{
+	enum { PHASE_MAX = 255 };
+	const struct profile *profile = recording->source->profile;
+	const struct frame *frame = &profile->frames[number];
+	const struct location *location =
+	    &profile->locations[frame->first_location];
+	const char *text = names_text(profile->names, location->function);
+	size_t length = names_length(profile->names, location->function);
+
+	if (frame->module != NO_MODULE || frame->address != 0 ||
+	    frame->n_locations > 1 || location->file != NO_NAME ||
+	    location->line != 0)
+		return false;
+	if (strcmp(text, "[partial]") == 0)
+		recording->codes[number] = (struct code){
+			CPPROFDATA_PARTIAL, 0
+		};
+	else if (length > 2 && length - 2 <= PHASE_MAX && !is_inner &&
+	         text[0] == '[' && text[length - 1] == ']')
+		recording->codes[number] = (struct code){ CPPROFDATA_PHASE,
+			add_string(recording, text + 1, length - 2) };
+	else
+		return false;
+	return true;
+}
+
+static int
+compare_locations(const struct profile *profile, const struct frame *a,
+                  const struct frame *b)
+{
+	if (a->n_locations != b->n_locations)
+		return a->n_locations < b->n_locations ? -1 : 1;
+	return memcmp(&profile->locations[a->first_location],
+	              &profile->locations[b->first_location],
+	              a->n_locations * sizeof *profile->locations);
+}
+
+/* What stands for none comes behind the others of its address. */
+static int
+compare_contents(const struct profile *profile, const struct frame *a,
+                 const struct frame *b)
+{
+	if (a->stand_in != b->stand_in)
+		return a->stand_in < b->stand_in ? -1 : 1;
+	if (a->function_offset != b->function_offset)
+		return a->function_offset < b->function_offset ? -1 : 1;
+	if (a->has_debug_lines != b->has_debug_lines)
+		return a->has_debug_lines ? -1 : 1;
+	if (a->is_made_up != b->is_made_up)
+		return a->is_made_up ? 1 : -1;
+	return compare_locations(profile, a, b);
+}
+
+static int
+compare_frames(const void *left, const void *right, void *context)
+{
+	const struct profile *profile = context;
+	const struct frame *a = &profile->frames[*(const uint32_t *)left];
+	const struct frame *b = &profile->frames[*(const uint32_t *)right];
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return compare_contents(profile, a, b);
+}
+
+/* Behind those that the profile has. */
+static uint64_t
+first_number(const struct profile *profile)
+{
+	uint64_t number = FIRST_NUMBER;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		uint64_t address = profile->frames[i].address;
+
+		if (address >= number && address - FIRST_NUMBER <= UINT32_MAX)
+			number = address + 1;
+	}
+	return number;
+}
+
+/* Gives the frames sorted[n], which are no pseudo frames, their addresses. */
+static void
+number_frames(struct recording *recording, const uint32_t *sorted, size_t n)
 {
 	const struct profile *profile = recording->source->profile;
-	uint32_t name = profile->locations[frame->first_location].function;
-	const char *text = names_text(profile->names, name);
-	size_t length = names_length(profile->names, name);
+	uint64_t number = first_number(profile), address = 0;
+	const struct frame *last = NULL;
 
-	if (frame->address != 0 || strcmp(text, "0x0") == 0)
-		return (struct code){ CPPROFDATA_NO_MODULE, frame->address,
-			              false };
-	if (strcmp(text, "[partial]") == 0)
-		return (struct code){ CPPROFDATA_PARTIAL, 0, false };
-	if (length > 2 && text[0] == '[' && text[length - 1] == ']')
-		return (struct code){ CPPROFDATA_PHASE,
-			add_string(recording, text + 1, length - 2), false };
-	return (struct code){ .is_name = true };
+	for (size_t i = 0; i < n; i++) {
+		const struct frame *frame = &profile->frames[sorted[i]];
+		bool is_other = last == NULL ||
+		    last->module != frame->module ||
+		    last->address != frame->address;
+
+		if (frame->stand_in != FRAME_IS_NAMED)
+			address = frame->address;
+		else if ((frame->module == NO_MODULE && frame->address == 0) ||
+		         !is_other) {
+			if (is_other || compare_contents(profile, last,
+			                                 frame) != 0) {
+				address = number++;
+				recording->n_changed += frame->address != 0;
+			}
+		} else
+			address = frame->address;
+		recording->n_changed += frame->n_locations > KEPT_CHAIN_MAX;
+		recording->addresses[sorted[i]] = address;
+		recording->codes[sorted[i]] = (struct code){
+			frame->module == NO_MODULE ? CPPROFDATA_NO_MODULE :
+			frame->module, address
+		};
+		last = frame;
+	}
 }
 
 static int
 find_codes(struct recording *recording, struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
+	const struct sample_tree *tree = profile->tree;
+	bool *is_inner = memory_array(profile->n_frames, sizeof *is_inner,
+	                              error);
+	uint32_t *sorted = memory_array(profile->n_frames, sizeof *sorted,
+	                                error);
+	size_t n = 0;
 
 	recording->codes = memory_array(profile->n_frames,
 	                                sizeof *recording->codes, error);
-	if (recording->codes == NULL)
-		return -1;
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
-
-		if (frame->module == NO_MODULE)
-			recording->codes[i] = code_of_bare(recording, frame);
-		else
-			recording->codes[i] = (struct code){
-				frame->module, frame->address, false
-			};
+	recording->addresses = memory_array(profile->n_frames,
+	    sizeof *recording->addresses, error);
+	if (!error->is_set) {
+		for (uint32_t i = 0; i < tree->n_nodes; i++)
+			is_inner[tree->label[i]] |= tree->parent[i] != NO_NODE;
+		for (uint32_t i = 0; i < profile->n_frames; i++)
+			if (!find_pseudo(recording, i, is_inner[i]))
+				sorted[n++] = i;
+		if (n > 0)
+			qsort_r(sorted, n, sizeof *sorted, compare_frames,
+			        (void *)profile);
+		number_frames(recording, sorted, n);
 	}
-	return 0;
+	free(is_inner);
+	free(sorted);
+	return error->is_set ? -1 : 0;
 }
 
-/* A phase's frame is outermost; others that are names are nowhere. */
+/* Names may stand among addresses, but not alone. */
 static int
 check_nodes(const struct recording *recording, struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
 	const struct sample_tree *tree = profile->tree;
+	const struct frame *name = NULL;
 
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
 		const struct frame *frame = &profile->frames[tree->label[n]];
-		const struct code *code = &recording->codes[tree->label[n]];
 
-		if (!code->is_name && (code->module != CPPROFDATA_PHASE ||
-		                       tree->parent[n] == NO_NODE))
-			continue;
-		return error_set(error, "cpprofdata holds addresses, and %s "
-		    "is only a name; cpprof-text holds names",
-		    names_text(profile->names, profile->locations[
-		        frame->first_location].function));
+		if (frame->module != NO_MODULE || frame->address != 0)
+			return 0;
+		if (name == NULL &&
+		    recording->addresses[tree->label[n]] != 0)
+			name = frame;
 	}
-	return 0;
+	if (name == NULL)
+		return 0;
+	return error_set(error, "cpprofdata holds addresses, and %s is only a "
+	    "name; cpprof-text holds names", names_text(profile->names,
+	        profile->locations[name->first_location].function));
 }
 
 /* ---- chunks ---- */
@@ -245,65 +363,20 @@ write_chunk_end(struct recording *recording, uint64_t n, size_t record_size)
 /* ---- names ---- */
 
 static int
-compare_outside(const void *left, const void *right)
-{
-	const struct named_code *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
-/* Of code that was made at run time: each address once. */
-static int
-find_outside(struct recording *recording, struct error *error)
-{
-	const struct profile *profile = recording->source->profile;
-	size_t n = 0;
-
-	recording->outside = memory_array(profile->n_frames,
-	                                  sizeof *recording->outside, error);
-	if (recording->outside == NULL)
-		return -1;
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
-		const struct location *location =
-		    &profile->locations[frame->first_location];
-
-		if (frame->module == NO_MODULE && frame->address != 0 &&
-		    !frame->is_made_up && frame->stand_in == FRAME_IS_NAMED)
-			recording->outside[n++] = (struct named_code){
-				frame->address, location->function,
-				location->file, location->line,
-				frame->function_offset
-			};
-	}
-	qsort(recording->outside, n, sizeof *recording->outside,
-	      compare_outside);
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || recording->outside[i].address !=
-		    recording->outside[i - 1].address)
-			recording->outside[recording->n_outside++] =
-			    recording->outside[i];
-	return 0;
-}
-
-static int
 make_names(struct recording *recording, struct error *error)
 {
 	const struct profile *profile = recording->source->profile;
 	const struct cpprofdata_header *header = &recording->header;
-	struct named_process process = { le32toh(header->pid),
+	const struct named_process process = { le32toh(header->pid),
 		le64toh(header->start_ns), 0, 0 };
 	struct names_file names = {
 		.profile = profile,
+		.addresses = recording->addresses,
 		.keeps_lines = true,
 		.processes = &process,
 		.n_processes = 1,
 	};
 
-	if (find_outside(recording, error) != 0)
-		return -1;
-	names.codes = recording->outside;
-	process.n = recording->n_outside;
 	/* The first chunk of strings numbers up to its end. */
 	recording->names = names_chunks_new(&names,
 	    chunk_size(recording->strings.length, 1) -
@@ -584,7 +657,7 @@ cpprofdata_write(const struct export_source *source, struct writer *writer,
 	free(recording->module_path);
 	free(recording->codes);
 	free(recording->pieces);
-	free(recording->outside);
+	free(recording->addresses);
 	names_chunks_free(recording->names);
 	free(recording);
 	return result;

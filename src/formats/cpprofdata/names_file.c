@@ -157,6 +157,8 @@ take_address(struct names_reader *reader, uint64_t number, uint64_t *last,
 	                     CPPROFDATA_NAMED_LINES) != 0;
 	address.is_told = (le32toh(record.flags) &
 	                   CPPROFDATA_NAMED_TOLD) != 0;
+	address.is_only_names = (le32toh(record.flags) &
+	                         CPPROFDATA_NAMED_ONLY) != 0;
 	address.offset = le32toh(record.in_function);
 	first = le32toh(record.first_location);
 	for (uint32_t i = 0; i < address.n; i++)

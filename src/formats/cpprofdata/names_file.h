@@ -46,10 +46,17 @@ struct named_code {
 /* What is kept of names. */
 struct names_file {
 	/*
-	 * Its frames that have a module, named, each module and address once,
-	 * and with the lines that are known.
+	 * Its frames that have a module, named, and with the lines that are
+	 * known; each module and address once.
 	 */
 	const struct profile *profile;
+	/*
+	 * [n_frames] The addresses that frames are kept under, where frames'
+	 * own do not tell them apart; and then frames in no module are kept,
+	 * too, as the first process's, but for those that have 0 here.  NULL:
+	 * frames' own, and those in no module are not kept.
+	 */
+	const uint64_t *addresses;
 	/* Where lines were read, to tell frames that have none; or NULL. */
 	const struct address_lines *lines;
 	bool keeps_lines;	/* those that are not from debug information,

@@ -18,7 +18,8 @@ struct names_chunks {
 	uint64_t first_string;
 	struct text_buffer strings;
 	uint32_t *string_of;		/* [names_count]; 0: not entered */
-	uint32_t *sorted;		/* frames that have a module */
+	uint32_t *sorted;		/* frames that are kept: by module, those
+					 * in none last, and by address */
 	size_t n_sorted;
 	/* Records. */
 	struct text_buffer modules, addresses, locations, processes;
@@ -56,12 +57,29 @@ add_name(struct names_chunks *writer, uint32_t name)
 	return writer->string_of[name];
 }
 
+/* What the frame is kept under. */
+static uint64_t
+address_of(const struct names_file *names, uint32_t frame)
+{
+	return names->addresses != NULL ? names->addresses[frame] :
+	    names->profile->frames[frame].address;
+}
+
+/* Of a longer chain the outer ones. */
+static uint32_t
+n_kept_locations(const struct frame *frame)
+{
+	return frame->n_locations < KEPT_CHAIN_MAX ? frame->n_locations :
+	       KEPT_CHAIN_MAX;
+}
+
 static void
 add_locations(struct names_chunks *writer, const struct frame *frame)
 {
 	const struct profile *profile = writer->names->profile;
+	uint32_t n = n_kept_locations(frame);
 
-	for (uint32_t i = 0; i < frame->n_locations; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct location *location =
 		    &profile->locations[frame->first_location + i];
 		struct cpprofdata_named_location record = {
@@ -75,7 +93,7 @@ add_locations(struct names_chunks *writer, const struct frame *frame)
 		text_add(&writer->locations, (const char *)&record,
 		         sizeof record);
 	}
-	writer->n_locations += frame->n_locations;
+	writer->n_locations += n;
 }
 
 /* From debug information, or from another format. */
@@ -85,8 +103,6 @@ has_lines(const struct names_chunks *writer, const struct frame *frame)
 	const struct location *locations =
 	    &writer->names->profile->locations[frame->first_location];
 
-	if (frame->n_locations > KEPT_CHAIN_MAX)
-		return false;
 	return frame->has_debug_lines || (writer->names->keeps_lines &&
 	    (frame->n_locations > 1 || locations[0].file != NO_NAME ||
 	     locations[0].line != 0));
@@ -94,14 +110,15 @@ has_lines(const struct names_chunks *writer, const struct frame *frame)
 
 /* Where the name is not a symbol's, the module's file may yet have one. */
 static void
-add_address(struct names_chunks *writer, const struct frame *frame,
+add_address(struct names_chunks *writer, uint32_t number,
             bool lines_were_read)
 {
 	const struct profile *profile = writer->names->profile;
+	const struct frame *frame = &profile->frames[number];
 	uint32_t function =
 	    profile->locations[frame->first_location].function;
 	struct cpprofdata_named_address record = {
-		.offset = htole64(frame->address),
+		.offset = htole64(address_of(writer->names, number)),
 		.function = htole32(add_name(writer, function)),
 		.in_function = htole32(frame->function_offset),
 		.first_location = htole32((uint32_t)writer->n_locations),
@@ -115,8 +132,10 @@ add_address(struct names_chunks *writer, const struct frame *frame,
 		flags |= CPPROFDATA_NAMED_LINES;
 	if (has_own_lines && !frame->has_debug_lines)
 		flags |= CPPROFDATA_NAMED_TOLD;
+	if (address_of(writer->names, number) != frame->address)
+		flags |= CPPROFDATA_NAMED_ONLY;
 	if (has_own_lines) {
-		record.n_locations = htole32(frame->n_locations);
+		record.n_locations = htole32(n_kept_locations(frame));
 		add_locations(writer, frame);
 	}
 	record.flags = htole32(flags);
@@ -124,7 +143,19 @@ add_address(struct names_chunks *writer, const struct frame *frame,
 	writer->n_addresses++;
 }
 
-/* frames[n]: those of one module, by address. */
+/* frames[n]: those of one module, or of none, by address; each of these once. */
+static void
+add_addresses(struct names_chunks *writer, const uint32_t *frames, size_t n,
+              bool lines_were_read)
+{
+	const struct names_file *names = writer->names;
+
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || address_of(names, frames[i]) !=
+		    address_of(names, frames[i - 1]))
+			add_address(writer, frames[i], lines_were_read);
+}
+
 static void
 add_module(struct names_chunks *writer, const uint32_t *frames, size_t n)
 {
@@ -144,18 +175,14 @@ add_module(struct names_chunks *writer, const uint32_t *frames, size_t n)
 	};
 
 	memcpy(record.build_id, module->build_id, sizeof record.build_id);
-	/* Other formats may have several frames of one address. */
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || profile->frames[frames[i]].address !=
-		    profile->frames[frames[i - 1]].address)
-			add_address(writer, &profile->frames[frames[i]],
-			            lines_were_read);
+	add_addresses(writer, frames, n, lines_were_read);
 	record.n_addresses = htole64(writer->n_addresses -
 	                             le64toh(record.first_address));
 	text_add(&writer->modules, (const char *)&record, sizeof record);
 }
 
-static void
+/* Returns how many of sorted have a module. */
+static size_t
 add_modules(struct names_chunks *writer)
 {
 	const struct frame *frames = writer->names->profile->frames;
@@ -165,11 +192,14 @@ add_modules(struct names_chunks *writer)
 	for (begin = 0; begin < writer->n_sorted; begin = end) {
 		uint32_t module = frames[sorted[begin]].module;
 
+		if (module == NO_MODULE)
+			break;
 		for (end = begin + 1; end < writer->n_sorted &&
 		     frames[sorted[end]].module == module; end++)
 			;
 		add_module(writer, sorted + begin, end - begin);
 	}
+	return begin;
 }
 
 static void
@@ -197,8 +227,9 @@ add_code(struct names_chunks *writer, const struct named_code *code)
 	writer->n_addresses++;
 }
 
+/* outside[n]: sorted frames in no module. */
 static void
-add_processes(struct names_chunks *writer)
+add_processes(struct names_chunks *writer, const uint32_t *outside, size_t n)
 {
 	const struct names_file *names = writer->names;
 
@@ -208,20 +239,49 @@ add_processes(struct names_chunks *writer)
 			.pid = htole32(process->pid),
 			.start_ns = htole64(process->start_ns),
 			.first_address = htole64(writer->n_addresses),
-			.n_addresses = htole64(process->n),
 		};
 
-		text_add(&writer->processes, (const char *)&record,
-		         sizeof record);
 		for (size_t k = 0; k < process->n; k++)
 			add_code(writer, &names->codes[process->first + k]);
+		if (i == 0)
+			add_addresses(writer, outside, n, false);
+		record.n_addresses = htole64(writer->n_addresses -
+		                             le64toh(record.first_address));
+		text_add(&writer->processes, (const char *)&record,
+		         sizeof record);
 	}
+}
+
+static int
+compare_kept(const void *left, const void *right, void *context)
+{
+	const struct names_file *names = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	uint32_t module_a = names->profile->frames[a].module;
+	uint32_t module_b = names->profile->frames[b].module;
+	uint64_t address_a = address_of(names, a);
+	uint64_t address_b = address_of(names, b);
+
+	if (module_a != module_b)
+		return module_a < module_b ? -1 : 1;
+	return address_a < address_b ? -1 : address_a > address_b;
+}
+
+static bool
+is_kept(const struct names_file *names, uint32_t number)
+{
+	const struct frame *frame = &names->profile->frames[number];
+
+	return frame->stand_in == FRAME_IS_NAMED &&
+	    (frame->module != NO_MODULE || (names->addresses != NULL &&
+	     names->addresses[number] != 0));
 }
 
 static int
 prepare(struct names_chunks *writer, struct error *error)
 {
 	const struct profile *profile = writer->names->profile;
+	size_t n_in_modules;
 
 	writer->string_of = memory_array(names_count(profile->names),
 	                                 sizeof *writer->string_of, error);
@@ -230,12 +290,15 @@ prepare(struct names_chunks *writer, struct error *error)
 	if (writer->string_of == NULL || writer->sorted == NULL)
 		return -1;
 	for (uint32_t i = 0; i < profile->n_frames; i++)
-		if (profile->frames[i].module != NO_MODULE &&
-		    profile->frames[i].stand_in == FRAME_IS_NAMED)
+		if (is_kept(writer->names, i))
 			writer->sorted[writer->n_sorted++] = i;
-	profile_sort_frames(profile, writer->sorted, writer->n_sorted);
-	add_modules(writer);
-	add_processes(writer);
+	if (writer->n_sorted > 0)
+		qsort_r(writer->sorted, writer->n_sorted,
+		        sizeof *writer->sorted, compare_kept,
+		        (void *)writer->names);
+	n_in_modules = add_modules(writer);
+	add_processes(writer, writer->sorted + n_in_modules,
+	              writer->n_sorted - n_in_modules);
 	if (writer->strings.failed || writer->modules.failed ||
 	    writer->addresses.failed || writer->locations.failed ||
 	    writer->processes.failed)
