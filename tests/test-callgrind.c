@@ -327,13 +327,14 @@ calls_that_name_no_object_are_of_the_functions_there_are(void **state)
 	assert_graph(profile, 0, "main 1; f 5; main>f 1:5; ");
 	assert_objects(profile, "main@p; f@p; ");
 	profile_free(profile);
-	/* A file that is named is not another one. */
+	/* A function of another file is not the one that was called. */
 	profile = read_text("events: A\n"
 	    "ob=(1) p\nfl=(1) p.c\nfn=(1) main\n1 1\n"
 	    "cfl=(2) l.c\ncfn=(2) f\ncalls=1 1\n1 5\n"
 	    "ob=(2) m\nfl=(3) m.c\nfn=(2)\n1 3\n"
 	    "ob=(3) l\nfl=(2)\nfn=(2)\n1 5\n");
-	assert_graph(profile, 0, "main 1; f 0; f 3; f 5; main>f 1:5; ");
+	assert_graph(profile, 0, "main 1; f 5; f 3; main>f 1:5; ");
+	assert_objects(profile, "main@p; f@l; f@m; ");
 	profile_free(profile);
 }
 

@@ -29,10 +29,10 @@ struct function {
 	bool is_object_guessed, is_file_guessed;
 };
 
-/* A function's number below an object. */
+/* A function's number below an object, or of a file. */
 struct use {
 	uint64_t id;
-	uint32_t text, object;
+	uint32_t text, place;
 };
 
 /* Keys of some kind, and the node of each. */
@@ -45,7 +45,8 @@ struct node_table {
 struct callgrind_names {
 	struct names *texts;	/* of all kinds */
 	struct node_table by_key;	/* struct callgrind_key */
-	struct node_table by_use;	/* struct use */
+	struct node_table by_object;	/* struct use */
+	struct node_table by_file;	/* likewise: the one that was last */
 	struct function *functions;	/* [nodes] */
 	size_t functions_capacity;
 	struct meanings meanings[N_KINDS];
@@ -60,13 +61,21 @@ callgrind_names_new(struct error *error)
 		return NULL;
 	names->texts = names_new(error);
 	names->by_key.keys = names_new(error);
-	names->by_use.keys = names_new(error);
+	names->by_object.keys = names_new(error);
+	names->by_file.keys = names_new(error);
 	if (names->texts == NULL || names->by_key.keys == NULL ||
-	    names->by_use.keys == NULL) {
+	    names->by_object.keys == NULL || names->by_file.keys == NULL) {
 		callgrind_names_free(names);
 		return NULL;
 	}
 	return names;
+}
+
+static void
+node_table_free(struct node_table *table)
+{
+	names_free(table->keys);
+	free(table->nodes);
 }
 
 void
@@ -75,10 +84,9 @@ callgrind_names_free(struct callgrind_names *names)
 	if (names == NULL)
 		return;
 	names_free(names->texts);
-	names_free(names->by_key.keys);
-	names_free(names->by_use.keys);
-	free(names->by_key.nodes);
-	free(names->by_use.nodes);
+	node_table_free(&names->by_key);
+	node_table_free(&names->by_object);
+	node_table_free(&names->by_file);
 	free(names->functions);
 	for (int i = 0; i < N_KINDS; i++)
 		free(names->meanings[i].slots);
@@ -293,25 +301,30 @@ find_numbered(struct callgrind_names *names, struct call_graph *graph,
               const struct meaning *meaning, struct callgrind_key key,
               struct callgrind_home home, struct error *error)
 {
-	struct use use = { meaning->id, key.text, key.object };
-	uint32_t node = find_node(&names->by_use, &use, sizeof use);
-	uint32_t last = meaning->node;
+	struct use object = { meaning->id, key.text, key.object };
+	struct use file = { meaning->id, key.text, key.file };
+	uint32_t node = find_node(&names->by_object, &object, sizeof object);
+	uint32_t other = find_node(&names->by_file, &file, sizeof file);
 
 	if (node != UINT32_MAX &&
 	    names->functions[node].key.object == key.object)
 		return node;
-	if (last != UINT32_MAX && home.is_object_guessed &&
+	if (other == UINT32_MAX || home.is_file_guessed)
+		other = meaning->node;
+	if (other != UINT32_MAX && home.is_object_guessed &&
 	    (home.is_file_guessed ||
-	     names->functions[last].key.file == key.file))
-		return last;
-	if (last != UINT32_MAX && !home.is_object_guessed &&
-	    is_awaited(names, last, key))
-		node = move_home(names, last, key, error) == 0 ? last :
+	     names->functions[other].key.file == key.file))
+		return other;
+	if (other != UINT32_MAX && !home.is_object_guessed &&
+	    is_awaited(names, other, key))
+		node = move_home(names, other, key, error) == 0 ? other :
 		       UINT32_MAX;
 	else
 		node = node_of_key(names, graph, key, home, error);
 	if (node == UINT32_MAX ||
-	    set_node(&names->by_use, &use, sizeof use, node, error) != 0)
+	    set_node(&names->by_object, &object, sizeof object, node,
+	             error) != 0 ||
+	    set_node(&names->by_file, &file, sizeof file, node, error) != 0)
 		return UINT32_MAX;
 	return node;
 }

@@ -51,8 +51,8 @@ struct callgrind_home {
  * The node of the function that is named, which is entered if it is new.  A
  * number below another object is another function.  But go tool pprof names
  * no objects of calls: if it is not a function of the caller's object it is the
- * one that had the number last, and the object of one not yet defined is that
- * below which it will be.  UINT32_MAX for want of memory with *error set, and
+ * one of that file that had the number last, and the object of one not yet
+ * defined is that below which it will be.  UINT32_MAX for want of memory with *error set, and
  * for a number that means nothing, without file and line.
  */
 uint32_t callgrind_names_node(struct callgrind_names *names,
