@@ -68,6 +68,41 @@ foreign_formats_are_named_with_what_converts_them(void **state)
 		  "bcc's profile; run it with -f" },
 		{ "Thread 1 (LWP 1):\n#0  0x1 in read ()\n#1  0x2 in main ()\n",
 		  "stackcollapse-gdb.pl" },
+		{ "index  % time    self  children called     name\n"
+		  "                                             <spontaneous>\n"
+		  "[1]    100.00    0.00     1.93    0      start [1]\n\f\n",
+		  "a listing of gprof; open what it was made of" },
+		{ "index % time    self  children    called     name\n"
+		  "[1]    100.0    0.00    1.93       1         main [1]\n\f\n",
+		  "a listing of gprof; open what it was made of" },
+		{ "--- heapz 1 ---\nformat = java\nresolution = bytes\n"
+		  "   7048   1 @ 0x00000003 0x00000004\n",
+		  "a heap profile of Java; convert it: go tool pprof -proto" },
+		{ "{\"version\":1.2,\"mode\":\"wall\",\"interval\":1000,"
+		  "\"samples\":3,\"gc_samples\":0,\"missed_samples\":0,"
+		  "\"frames\":{}}", "stackprof --stackcollapse" },
+		{ "{\"head\":{\"callFrame\":{\"functionName\":\"(root)\","
+		  "\"scriptId\":\"0\",\"url\":\"\",\"lineNumber\":-1,"
+		  "\"columnNumber\":-1},\"selfSize\":0,\"id\":1,"
+		  "\"children\":[]}}", "a sampled heap profile of V8; open it" },
+		{ "{\"label\":\"x\",\"duration\":4.5,\"markers\":[],"
+		  "\"frames\":[],\"ticks\":[],\"profile\":{\"threads\":[]}}",
+		  "Firefox's old DevTools; open it at www.speedscope.app" },
+		{ "{\n  \"format\": \"profileJSONWithSymbolicationTable,1\",\n"
+		  "  \"meta\": {\"stackwalk\": 1, \"interval\": 1},\n"
+		  "  \"profileJSON\": {\"threads\": []}}",
+		  "Cleopatra, Firefox's old profiler; open it at profiler" },
+		{ "{\"version\":1,\"recording\":{\"displayName\":\"x\","
+		  "\"instrumentTypes\":[\"timeline-record-type-cpu\"]}}",
+		  "a recording of Safari; open it at" },
+		{ "{\n\"program\": \"p\",\n\"rts_arguments\": [\"-pj\"],\n"
+		  "\"cost_centres\": [\n]}", "a profile of GHC in JSON" },
+		{ "Weight\tSelf Weight\t\tSymbol Name\n"
+		  "96.08 Gc  100.0%\t-\t \tmain (40414)\n",
+		  "a table copied from Instruments; open it at" },
+		{ "Bytes Used\tCount\t\tSymbol Name\n"
+		  " 429.93 MB     100.0%\t84671\t \tstart\n",
+		  "a table copied from Instruments; open it at" },
 		{ "Flat profile:\n\nEach sample counts as 0.01 seconds.\n"
 		  "  %   cumulative   self              self     total\n"
 		  " 99.9   0.10     0.10        1     0.10     0.10  main\n",
@@ -149,6 +184,10 @@ foreign_binary_formats_are_named(void **state)
 	} cases[] = {
 		{ "FLR\0\0\2\0\1", 8, "jfrconv -o collapsed" },
 		{ "JAVA PROFILE 1.0.2\0\0\0\0\4", 23, "a heap dump of Java" },
+		{ "\0\0\0\0\3\0\0\0\1\0\0\0\x10\x27\0\0\0\0\0\0", 20,
+		  "a CPU profile of Java; convert it: go tool pprof" },
+		{ "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\1\0\0\0\0",
+		  28, "a CPU profile of Java; convert it: go tool pprof" },
 		{ "\xfb)\3\xfa\1~\xe9\0", 8, "pyprof2calltree" },
 		{ "{(\3\0\0\0u", 7, "pyprof2calltree" },
 		{ "go 1.21 trace\0\0\0", 16, "go tool trace" },

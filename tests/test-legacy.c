@@ -366,7 +366,7 @@ what_does_not_fit_is_refused_with_its_line(void **state)
 		{ "goroutine profile: total 1\nx @ 0x1\n", "in:2: expected N @" },
 		{ "--- contention:\nsampling period = x\n1 1 @ 0x1\n",
 		  "in:2: expected a number" },
-		{ "--- contention:\nformat = java\n", "of Java" },
+		{ "--- contention:\nformat = java\n", "go tool pprof -proto" },
 		{ "--- contention:\nsampling period = 9223372036854775807\n"
 		  "1 2 @ 0x1\n", "in:3: more than 2^63" },
 		{ "--- threadz 1 ---\n--- Thread x ---\n",

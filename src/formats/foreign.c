@@ -195,10 +195,82 @@ is_dhat(struct text text)
 	return is_json(text) && has(text, "\"dhatFileVersion\"");
 }
 
+/* Keys of Ruby's stackprof (lib/stackprof/report.rb). */
+static bool
+is_stackprof(struct text text)
+{
+	return is_json(text) && has(text, "\"gc_samples\"") &&
+	       has(text, "\"missed_samples\"");
+}
+
+/* V8's sampling heap profiler: a tree like that of an old .cpuprofile. */
+static bool
+is_heap_profile(struct text text)
+{
+	return is_json(text) && has(text, "\"head\"") &&
+	       has(text, "\"callFrame\"") && has(text, "\"selfSize\"");
+}
+
+static bool
+is_devtools_of_firefox(struct text text)
+{
+	return is_json(text) && has(text, "\"label\"") &&
+	       has(text, "\"duration\"") && has(text, "\"markers\"");
+}
+
+static bool
+is_cleopatra(struct text text)
+{
+	return is_json(text) &&
+	       has(text, "\"profileJSONWithSymbolicationTable,");
+}
+
+static bool
+is_recording_of_safari(struct text text)
+{
+	return is_json(text) && has(text, "\"recording\"") &&
+	       has(text, "\"instrumentTypes\"");
+}
+
+static bool
+is_ghc_json(struct text text)
+{
+	return is_json(text) && has(text, "\"rts_arguments\"") &&
+	       has(text, "\"cost_centres\"");
+}
+
+/* The words 0, 3, 1 (of gperftools' 0, 3, 0) of 4 or 8 bytes, in either order. */
+static bool
+is_java_cpu(struct text text)
+{
+	static const unsigned char expected[] = { 0, 3, 1 };
+
+	for (size_t size = 4; size <= 8; size += 4) {
+		bool is_little = true, is_big = true;
+
+		if (text.size < 3 * size)
+			return false;
+		for (size_t i = 0; i < 3 * size; i++) {
+			unsigned char byte = (unsigned char)text.at[i];
+
+			is_little &= byte == (i % size == 0 ?
+			                      expected[i / size] : 0);
+			is_big &= byte == (i % size == size - 1 ?
+			                   expected[i / size] : 0);
+		}
+		if (is_little || is_big)
+			return true;
+	}
+	return false;
+}
+
 /* ---- the table ---- */
 
 #define MAGIC(bytes) .magic = bytes, .magic_size = sizeof bytes - 1
 #define GIVE_STACKS "open the stacks or the profile that it was made of"
+#define BY_SPEEDSCOPE "open it at www.speedscope.app and export it there, as " \
+	"speedscope JSON"
+#define BY_PPROF "convert it: go tool pprof -proto -output OUT.pb.gz FILE"
 #define UNPACK(command) "unpack it: " command " FILE | cpprof -"
 
 static const struct signature signatures[] = {
@@ -213,6 +285,9 @@ static const struct signature signatures[] = {
 	    "hprof2flamegraph)" }, MAGIC("JAVA PROFILE 1.0") },
 	{ { "a thread dump of Java", "convert it: stackcollapse-jstack.pl (of "
 	    "FlameGraph)" }, .line = "Full thread dump " },
+	{ { "a heap profile of Java", BY_PPROF }, .begins = "--- heapz ",
+	  .line = "format = java" },
+	{ { "a CPU profile of Java", BY_PPROF }, .fits = is_java_cpu },
 	/* macOS */
 	{ { "the output of macOS's sample", "convert it: inferno-collapse-"
 	    "sample, or stackcollapse-sample.awk (of FlameGraph)" },
@@ -228,6 +303,10 @@ static const struct signature signatures[] = {
 	{ { "a table copied from Instruments", "convert it: "
 	    "stackcollapse-instruments.pl (of FlameGraph)" },
 	  .begins = "Running Time\t" },
+	{ { "a table copied from Instruments", BY_SPEEDSCOPE },
+	  .begins = "Weight\tSelf Weight\t" },
+	{ { "a table copied from Instruments", BY_SPEEDSCOPE },
+	  .begins = "Bytes Used\tCount\t" },
 	/* DTrace, bpftrace and other debuggers' stacks */
 	{ { "DTrace output", "convert it: stackcollapse.pl (of FlameGraph), or "
 	    "inferno-collapse-dtrace" }, .fits = is_dtrace },
@@ -275,6 +354,10 @@ static const struct signature signatures[] = {
 	    "gmon.out" }, .line = "Flat profile:" },
 	{ { "a listing of gprof", "open what it was made of: cpprof PROGRAM "
 	    "gmon.out" }, .has = "granularity: each sample hit covers " },
+	{ { "a listing of gprof", "open what it was made of: cpprof PROGRAM "
+	    "gmon.out" }, .line = "index % time " },
+	{ { "a listing of gprof", "open what it was made of: cpprof PROGRAM "
+	    "gmon.out" }, .line = "index  % time " },
 	{ { "the output of opreport", "use perf record -g, or cpprof record" },
 	  .line = "Counted ", .has = " events (" },
 	{ { "the output of go tool pprof", "open the profile itself, or the "
@@ -312,6 +395,10 @@ static const struct signature signatures[] = {
 	  .line = "TRACE START [" },
 	{ { "a profile of GHC", "convert it: inferno-collapse-ghcprof" },
 	  .has = "Profiling Report  (Final)" },
+	{ { "a profile of GHC in JSON", BY_SPEEDSCOPE }, .fits = is_ghc_json },
+	{ { "a profile of stackprof in JSON", "convert it: stackprof "
+	    "--stackcollapse FILE (it must have been taken with raw: true)" },
+	  .fits = is_stackprof },
 	{ { "a trace of .NET", "convert it: dotnet-trace convert --format "
 	    "Speedscope FILE" }, MAGIC("Nettrace") },
 	/* VTune and Visual Studio */
@@ -322,6 +409,14 @@ static const struct signature signatures[] = {
 	/* browsers */
 	{ { "a heap snapshot of V8", "it has objects, no call paths" },
 	  .fits = is_heap_snapshot },
+	{ { "a sampled heap profile of V8", BY_SPEEDSCOPE },
+	  .fits = is_heap_profile },
+	{ { "a profile of Firefox's old DevTools", BY_SPEEDSCOPE },
+	  .fits = is_devtools_of_firefox },
+	{ { "a profile of Cleopatra, Firefox's old profiler", "open it at "
+	    "profiler.firefox.com and save it there" }, .fits = is_cleopatra },
+	{ { "a recording of Safari", BY_SPEEDSCOPE },
+	  .fits = is_recording_of_safari },
 	/* pictures, packings and the rest */
 	{ { "a picture in SVG, such as a flame graph", GIVE_STACKS },
 	  .begins = "<svg", .is_vague = true },

@@ -276,7 +276,12 @@ firefox_probe(const void *head, size_t size)
 		"threads[].samples.stack", "shared.stackTable",
 		"shared.stringArray", NULL
 	};
+	static const char cleopatra[] = "\"profileJSONWithSymbolicationTable,";
 
+	/* The form before Gecko's, with the same "meta", is foreign. */
+	if (memmem(head, size < 256 ? size : 256, cleopatra,
+	           sizeof cleopatra - 1) != NULL)
+		return PROBE_NO;
 	return json_probe(head, size, keys);
 }
 
