@@ -68,8 +68,8 @@ void v8_profile_clear(struct v8_profile *v8);
 
 /*
  * Reads the value of a key of a profile and adds it to what was read before;
- * but times are read only once.  false: a profile has no such key, and the value
- * has not been read.  Failures set *error, which is the reader's.
+ * but times are read only once.  false: a profile has no such key, and the
+ * value has not been read.  Failures set *error, which is the reader's.
  */
 bool v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
                          const struct json_token *key, struct error *error);
