@@ -399,11 +399,11 @@ CASES = {
     "Chrome's trace: 700 profiles":
         case(many_profiles, ask=("info", "flat")),
     "Firefox: 1,600 threads of one stack of 12,000 frames":
-        case(threads_of_one_stack, notes="threads are not told apart"),
+        case(threads_of_one_stack, notes="threads are shown as one"),
     "Firefox: 6,000 functions of one mangled name":
         case(one_name_for_all, ask=("info", "functions")),
     "threadz: 700 threads of one stack of 7,000 frames":
-        case(threads_that_repeat, notes="not told apart"),
+        case(threads_that_repeat, notes="counted without their names"),
     "heap profile: a symbol of 6,000 inlined calls":
         case(inlined_in_text, "threshold 0",
              notes="location of 6000 inlined calls"),
