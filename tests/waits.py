@@ -82,7 +82,8 @@ class Recording:
                 if name.startswith('cpprofdata.') and name[-1].isdigit()]
 
     def pid(self):
-        return int(os.path.basename(self.files()[0]).split('.')[1])
+        """Of the program, which may have children with files."""
+        return self.profile().pid
 
     def kill(self, number):
         """Ends it from outside; when, by the clock."""
@@ -95,7 +96,8 @@ class Recording:
         self.process.wait(timeout=PATIENCE)
 
     def profile(self):
-        return [Profile(path) for path in self.files()][0]
+        return next(profile for profile in map(Profile, self.files())
+                    if profile.parent == self.process.pid)
 
     def run(self, *commands):
         words = [word for command in commands for word in ('-e', command)]
