@@ -17,6 +17,7 @@ libcore_a_SOURCES += \
 	src/formats/text_lines.c src/formats/text_lines.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
 	src/formats/thread_sections.c src/formats/thread_sections.h \
+	src/formats/tree_profile.c src/formats/tree_profile.h \
 	src/formats/unpacker.c src/formats/unpacker.h \
 	src/formats/callgrind/callgrind.c \
 	src/formats/callgrind/callgrind_body.c \

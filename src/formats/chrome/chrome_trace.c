@@ -10,7 +10,6 @@
  * is read whole before it is used.
  * Source: Chromium, v8/src/profiler/profile-generator.cc, StreamPendingTraceEvents.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +17,7 @@
 #include "src/formats/chrome/v8_tree.h"
 #include "src/formats/format.h"
 #include "src/formats/json/json_probe.h"
+#include "src/formats/tree_profile.h"
 
 enum event_name { EVENT_OTHER, EVENT_PROFILE, EVENT_THREAD_NAME };
 
@@ -36,7 +36,6 @@ struct traced {				/* a profile of the trace */
 };
 
 struct reader {
-	struct source *source;
 	struct json_reader *json;
 	struct error *error;
 	struct v8_tree tree;
@@ -53,17 +52,28 @@ struct reader {
 
 /* ---- one event ---- */
 
+/* Opens the value of a key if it is an object, else skips it. */
+static bool
+open_object(struct json_reader *json)
+{
+	struct json_token token;
+
+	if (!json_next(json, &token))
+		return false;
+	if (token.type != JSON_OBJECT)
+		json_skip(json, &token);
+	return token.type == JSON_OBJECT;
+}
+
 /* args.data: times are its own keys, the rest is in "cpuProfile". */
 static void
 read_data(struct reader *reader, struct event *event)
 {
 	struct json_reader *json = reader->json;
-	struct json_token key, token;
+	struct json_token key;
 
-	if (!json_next(json, &token) || token.type != JSON_OBJECT) {
-		json_skip(json, &token);
+	if (!open_object(json))
 		return;
-	}
 	while (json_next_key(json, &key)) {
 		bool is_own = json_is(&key, "timeDeltas") ||
 		    json_is(&key, "startTime") || json_is(&key, "endTime");
@@ -89,24 +99,19 @@ read_text(struct reader *reader, struct names *names)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
+	if (!json_get_value(reader->json, &token) ||
+	    (token.type != JSON_STRING && token.type != JSON_NUMBER))
 		return NO_NAME;
-	if (token.type == JSON_STRING || token.type == JSON_NUMBER)
-		return names_add(names, token.text, token.length,
-		                 reader->error);
-	json_skip(reader->json, &token);
-	return NO_NAME;
+	return names_add(names, token.text, token.length, reader->error);
 }
 
 static void
 read_args(struct reader *reader, struct event *event)
 {
-	struct json_token key, token;
+	struct json_token key;
 
-	if (!json_next(reader->json, &token) || token.type != JSON_OBJECT) {
-		json_skip(reader->json, &token);
+	if (!open_object(reader->json))
 		return;
-	}
 	while (json_next_key(reader->json, &key)) {
 		if (json_is(&key, "data"))
 			read_data(reader, event);
@@ -123,11 +128,10 @@ read_event_name(struct reader *reader, struct event *event)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
+	if (!json_get_value(reader->json, &token) ||
+	    token.type != JSON_STRING)
 		return;
-	if (token.type != JSON_STRING)
-		json_skip(reader->json, &token);
-	else if (json_is(&token, "thread_name"))
+	if (json_is(&token, "thread_name"))
 		event->name = EVENT_THREAD_NAME;
 	else if (json_is(&token, "Profile") ||
 	         json_is(&token, "ProfileChunk") ||
@@ -140,9 +144,8 @@ read_number(struct reader *reader, uint64_t *number)
 {
 	struct json_token token;
 
-	if (json_next(reader->json, &token) &&
-	    !json_whole_number(&token, INT64_MAX, number))
-		json_skip(reader->json, &token);
+	if (json_get_value(reader->json, &token))
+		json_whole_number(&token, INT64_MAX, number);
 }
 
 /* An event whose object is open; false: the input ends in it. */
@@ -229,14 +232,9 @@ read_events(struct reader *reader)
 {
 	struct json_token token;
 
-	while (json_next_element(reader->json, &token)) {
+	while (json_next_object(reader->json, &token, "an event, an object")) {
 		struct event event = { .id = NO_NAME, .label = NO_NAME };
 
-		if (token.type != JSON_OBJECT) {
-			json_fail(reader->json, token.offset,
-			          "expected an event, an object");
-			return;
-		}
 		if (read_event(reader, &event) || event.has_piece)
 			apply_event(reader, &event);
 		v8_profile_clear(&reader->piece);
@@ -293,16 +291,14 @@ add_thread(struct reader *reader, const struct traced *traced,
 		.process = find_process(reader, traced->pid, error),
 		.tid = traced->tid,
 	};
-	uint32_t end = tree_builder_count(reader->tree.builder);
 
 	if (thread.process == UINT32_MAX)
 		return -1;
 	if (number != NO_NAME && reader->labels[number] != NO_NAME)
 		thread.name = names_text(profile->names,
 		                         reader->labels[number]);
-	number = profile_add_thread(profile, &thread, error);
-	return number != UINT32_MAX && (begin == end || profile_add_section(
-	    profile, begin, end, number, error) != UINT32_MAX) ? 0 : -1;
+	return tree_profile_thread(profile, reader->tree.builder, begin,
+	                           &thread, error);
 }
 
 static int
@@ -338,8 +334,8 @@ finish(struct reader *reader, struct error *error)
 		return error_set(error, "%s: a Chrome trace without samples of a "
 		                 "CPU profile; record the trace in DevTools "
 		                 "(Performance), or record a .cpuprofile",
-		                 source_name(reader->source));
-	if (v8_tree_warn(&reader->tree, reader->source, reader->json, error) != 0)
+		                 json_source_name(reader->json));
+	if (v8_tree_warn(&reader->tree, reader->json, error) != 0)
 		return -1;
 	profile->tree = tree_builder_finish(reader->tree.builder, error);
 	return profile->tree != NULL ? 0 : -1;
@@ -366,7 +362,7 @@ static struct profile *
 chrome_trace_read(struct source *source, const struct read_options *options,
                   struct error *error)
 {
-	struct reader reader = { .source = source, .error = error };
+	struct reader reader = { .error = error };
 	struct profile *profile = NULL;
 
 	reader.tree.profile = profile_new(error);

@@ -3,15 +3,11 @@
  *
  * One profile of V8 (v8_profile.h).
  */
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "src/formats/chrome/v8_tree.h"
 #include "src/formats/format.h"
 #include "src/formats/json/json_probe.h"
 
 struct reader {
-	struct source *source;
 	struct json_reader *json;
 	struct v8_profile v8;
 	struct v8_tree tree;
@@ -38,20 +34,18 @@ finish(struct reader *reader, struct error *error)
 	struct profile *profile = reader->tree.profile;
 	const struct process process = { 0 };
 	struct error why = { 0 };
-	bool is_cut = json_is_cut(reader->json);
 
 	if (error->is_set)
 		return -1;
-	if (v8_tree_add(&reader->tree, &reader->v8, is_cut, &why) != 0) {
+	if (v8_tree_add(&reader->tree, &reader->v8, json_is_cut(reader->json),
+	                &why) != 0) {
 		json_fail(reader->json, reader->v8.samples_offset, "%s",
 		          why.text);
 		return -1;
 	}
 	if (tree_builder_count(reader->tree.builder) == 0)
-		return error_set(error, "%s: no samples in it%s",
-		                 source_name(reader->source),
-		                 is_cut ? " before it is cut off" : "");
-	if (v8_tree_warn(&reader->tree, reader->source, reader->json, error) != 0 ||
+		return json_fail_empty(reader->json);
+	if (v8_tree_warn(&reader->tree, reader->json, error) != 0 ||
 	    profile_add_process(profile, &process, error) == UINT32_MAX)
 		return -1;
 	profile->tree = tree_builder_finish(reader->tree.builder, error);
@@ -62,7 +56,7 @@ static struct profile *
 cpuprofile_read(struct source *source, const struct read_options *options,
                 struct error *error)
 {
-	struct reader reader = { .source = source };
+	struct reader reader = { .json = NULL };
 	struct profile *profile = NULL;
 
 	reader.tree.profile = profile_new(error);

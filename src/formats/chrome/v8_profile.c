@@ -124,14 +124,11 @@ read_name(struct reader *reader)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token) || token.type == JSON_NULL)
+	if (!json_get_string(reader->json, &token, "a name") ||
+	    token.length == 0)
 		return NO_NAME;
-	if (token.type == JSON_STRING)
-		return token.length == 0 ? NO_NAME :
-		       names_add(reader->v8->names, token.text, token.length,
-		                 reader->error);
-	json_fail(reader->json, token.offset, "expected a name");
-	return NO_NAME;
+	return names_add(reader->v8->names, token.text, token.length,
+	                 reader->error);
 }
 
 /* A line or column, the first being `first`: from 1 on, 0 where unknown. */
@@ -142,13 +139,9 @@ read_place(struct reader *reader, int first)
 	struct decimal number;
 	int64_t place;
 
-	if (!json_next(reader->json, &token))
-		return 0;
-	if (!json_decimal(&token, &number)) {
-		json_skip(reader->json, &token);
-		return 0;
-	}
-	if (!decimal_scale(number, 0, &place, NULL) || place < first ||
+	if (!json_get_value(reader->json, &token) ||
+	    !json_decimal(&token, &number) ||
+	    !decimal_scale(number, 0, &place, NULL) || place < first ||
 	    place >= UINT32_MAX)
 		return 0;
 	return (uint32_t)(place + 1 - first);
@@ -264,13 +257,8 @@ read_nodes(struct reader *reader)
 
 	if (!json_open_array(reader->json, "an array of nodes"))
 		return;
-	while (json_next_element(reader->json, &token)) {
-		if (token.type == JSON_OBJECT)
-			read_node(reader);
-		else
-			json_fail(reader->json, token.offset,
-			          "expected a node, an object");
-	}
+	while (json_next_object(reader->json, &token, "a node, an object"))
+		read_node(reader);
 }
 
 static void
@@ -338,12 +326,8 @@ read_time(struct reader *reader, struct decimal *time)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
-		return false;
-	if (json_decimal(&token, time))
-		return true;
-	json_skip(reader->json, &token);
-	return false;
+	return json_get_value(reader->json, &token) &&
+	       json_decimal(&token, time);
 }
 
 bool

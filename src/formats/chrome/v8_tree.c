@@ -16,6 +16,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/formats/stack_rows.h"
+#include "src/formats/tree_profile.h"
 
 /* Rows between two checks for an interrupt. */
 enum { ROWS_A_STEP = 1 << 16 };
@@ -247,33 +248,18 @@ make_rows(struct entering *entering, struct error *error)
 
 /* ---- hits ---- */
 
-/* A resource, made if there is none; NO_RESOURCE with *error set. */
-static uint32_t
-need_resource(struct v8_tree *tree, uint32_t *number, const char *name,
-              const char *gtick, struct error *error)
-{
-	uint32_t resource;
-
-	if (*number > 0)
-		return *number - 1;
-	resource = profile_add_resource(tree->profile, name, gtick, 1, error);
-	if (resource == NO_RESOURCE ||
-	    tree_builder_add_resource(tree->builder, error) != 0)
-		return NO_RESOURCE;
-	*number = resource + 1;
-	return resource;
-}
-
 static int
 add_resources(struct entering *entering, struct error *error)
 {
 	struct v8_tree *tree = entering->tree;
 
-	if (entering->has_times && need_resource(tree, &tree->time, "time",
-	        "microsecond", error) == NO_RESOURCE)
+	if (entering->has_times &&
+	    tree_profile_resource(tree->profile, tree->builder, &tree->time,
+	                          "time", "microsecond", 1, error) ==
+	    NO_RESOURCE)
 		return -1;
-	return need_resource(tree, &tree->samples, "samples", "", error) !=
-	       NO_RESOURCE ? 0 : -1;
+	return tree_profile_resource(tree->profile, tree->builder,
+	    &tree->samples, "samples", "", 1, error) != NO_RESOURCE ? 0 : -1;
 }
 
 static int
@@ -378,15 +364,12 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
 }
 
 int
-v8_tree_warn(struct v8_tree *tree, const struct source *source,
-             const struct json_reader *json, struct error *error)
+v8_tree_warn(struct v8_tree *tree, const struct json_reader *json,
+             struct error *error)
 {
-	const char *name = source_name(source);
+	const char *name = json_source_name(json);
 
-	if (json_is_cut(json) &&
-	    profile_warn(tree->profile, error, "%s: 0x%" PRIx64 ": the input "
-	                 "is cut off here; what came before was read", name,
-	                 json_offset(json)) != 0)
+	if (json_warn_cut(json, tree->profile, "", error) != 0)
 		return -1;
 	if (tree->n_endless > 0 &&
 	    profile_warn(tree->profile, error, "%s: the last sample has no "

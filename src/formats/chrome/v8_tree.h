@@ -32,7 +32,7 @@ int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
                 struct error *error);
 
 /* Warns of a cut input, of unknown ends and nodes; 0, or -1 with *error set. */
-int v8_tree_warn(struct v8_tree *tree, const struct source *source,
-                 const struct json_reader *json, struct error *error);
+int v8_tree_warn(struct v8_tree *tree, const struct json_reader *json,
+                 struct error *error);
 
 #endif

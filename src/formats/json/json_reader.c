@@ -352,6 +352,24 @@ json_source_name(const struct json_reader *json)
 	return source_name(json->source);
 }
 
+int
+json_warn_cut(const struct json_reader *json, struct profile *profile,
+              const char *lost, struct error *error)
+{
+	return !json->is_cut ? 0 :
+	    profile_warn(profile, error, "%s: 0x%" PRIx64 ": the input is cut "
+	                 "off here; what came before was read%s",
+	                 json_source_name(json), json->offset, lost);
+}
+
+int
+json_fail_empty(struct json_reader *json)
+{
+	return error_set(json->error, "%s: no samples in it%s",
+	                 json_source_name(json),
+	                 json->is_cut ? " before it is cut off" : "");
+}
+
 /* ---- values ---- */
 
 bool
@@ -364,6 +382,18 @@ bool
 json_next_element(struct json_reader *json, struct json_token *token)
 {
 	return json_next(json, token) && token->type != JSON_ARRAY_END;
+}
+
+bool
+json_next_object(struct json_reader *json, struct json_token *token,
+                 const char *what)
+{
+	if (!json_next_element(json, token))
+		return false;
+	if (token->type == JSON_OBJECT)
+		return true;
+	json_fail(json, token->offset, "expected %s", what);
+	return false;
 }
 
 void
@@ -390,29 +420,49 @@ json_skip_value(struct json_reader *json)
 		json_skip(json, &token);
 }
 
-static bool
-open_as(struct json_reader *json, enum json_type type, const char *what)
+bool
+json_get_value(struct json_reader *json, struct json_token *token)
 {
-	struct json_token token;
-
-	if (!json_next(json, &token) || token.type == JSON_NULL)
+	if (!json_next(json, token))
 		return false;
-	if (token.type == type)
+	json_skip(json, token);
+	return true;
+}
+
+/* Reads the first token of a key's value; false: it is of another type. */
+static bool
+get_as(struct json_reader *json, enum json_type type, struct json_token *token,
+       const char *what)
+{
+	if (!json_next(json, token) || token->type == JSON_NULL)
+		return false;
+	if (token->type == type)
 		return true;
-	json_fail(json, token.offset, "expected %s", what);
+	json_fail(json, token->offset, "expected %s", what);
 	return false;
 }
 
 bool
 json_open_array(struct json_reader *json, const char *what)
 {
-	return open_as(json, JSON_ARRAY, what);
+	struct json_token token;
+
+	return get_as(json, JSON_ARRAY, &token, what);
 }
 
 bool
 json_open_object(struct json_reader *json, const char *what)
 {
-	return open_as(json, JSON_OBJECT, what);
+	struct json_token token;
+
+	return get_as(json, JSON_OBJECT, &token, what);
+}
+
+bool
+json_get_string(struct json_reader *json, struct json_token *token,
+                const char *what)
+{
+	return get_as(json, JSON_STRING, token, what);
 }
 
 void

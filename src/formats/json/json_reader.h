@@ -16,6 +16,7 @@
 #include "src/base/error.h"
 #include "src/base/progress.h"
 #include "src/formats/source.h"
+#include "src/profile/profile.h"
 
 enum json_type {
 	JSON_END,		/* of the input, or after a failure */
@@ -61,34 +62,44 @@ void json_reader_free(struct json_reader *json);
  */
 bool json_next(struct json_reader *json, struct json_token *token);
 
-/* Likewise; says that a value is expected, behind a key or in an array. */
-static inline bool
-json_next_value(struct json_reader *json, struct json_token *token)
-{
-	return json_next(json, token);
-}
-
 /* The next key of the open object; false: the object or the input ends. */
 bool json_next_key(struct json_reader *json, struct json_token *token);
 
 /* The next value of the open array; false: the array or the input ends. */
 bool json_next_element(struct json_reader *json, struct json_token *token);
 
+/*
+ * Opens the next value of the open array, an object; false: the array or the
+ * input ends.  Any other value is an error: "expected a frame, an object".
+ */
+bool json_next_object(struct json_reader *json, struct json_token *token,
+                      const char *what);
+
 /* Skips the rest of the value that begins with the token. */
 void json_skip(struct json_reader *json, const struct json_token *token);
 
-/* Skips the value behind a key. */
+/* Skips the value of a key. */
 void json_skip_value(struct json_reader *json);
 
 /*
- * Opens the value behind a key, an array or an object.  false: it is null,
- * which counts as a missing key, or any other value, which is an error that
- * says `what` was expected: "an array of frames".
+ * Reads the value of a key, whatever it is; of an array or object only the
+ * first token, and the rest is skipped.  false: the input ends.
+ */
+bool json_get_value(struct json_reader *json, struct json_token *token);
+
+/*
+ * Opens the value of a key, an array or an object.  false: it is null, which
+ * counts as a missing key, or any other value, which is an error that says
+ * `what` was expected: "an array of frames".
  */
 bool json_open_array(struct json_reader *json, const char *what);
 bool json_open_object(struct json_reader *json, const char *what);
 
-/* The value behind a key as a number from 0 to `most`; null leaves *number. */
+/* Likewise reads the value of a key as a string. */
+bool json_get_string(struct json_reader *json, struct json_token *token,
+                     const char *what);
+
+/* Likewise as a number from 0 to `most`; null leaves *number. */
 void json_get_number(struct json_reader *json, uint64_t most,
                      const char *what, uint64_t *number);
 
@@ -109,5 +120,15 @@ uint64_t json_offset(const struct json_reader *json);
 
 /* The name of the source, for warnings. */
 const char *json_source_name(const struct json_reader *json);
+
+/*
+ * Warns if the text is cut; lost: what is missing besides, as the end of the
+ * sentence, ", but names may be missing" or "".  0, or -1 with *error set.
+ */
+int json_warn_cut(const struct json_reader *json, struct profile *profile,
+                  const char *lost, struct error *error);
+
+/* Sets the error for a whole or cut text that has no samples; returns -1. */
+int json_fail_empty(struct json_reader *json);
 
 #endif

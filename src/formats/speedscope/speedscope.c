@@ -19,7 +19,6 @@
 #include "src/symbols/demangle.h"
 
 struct reader {
-	struct source *source;
 	struct json_reader *json;
 	struct profile *profile;
 	struct speedscope_stacks stacks;
@@ -40,13 +39,8 @@ read_text(struct reader *reader, const char *what, bool is_function)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token) || token.type == JSON_NULL ||
-	    (token.type == JSON_STRING && token.length == 0))
+	if (!json_get_string(reader->json, &token, what) || token.length == 0)
 		return NO_NAME;
-	if (token.type != JSON_STRING) {
-		json_fail(reader->json, token.offset, "expected %s", what);
-		return NO_NAME;
-	}
 	return is_function ?
 	    demangle_and_add(reader->profile->names, token.text,
 	                     token.length, reader->error) :
@@ -93,13 +87,8 @@ read_frames(struct reader *reader)
 
 	if (!json_open_array(reader->json, "an array of frames"))
 		return;
-	while (json_next_element(reader->json, &token)) {
-		if (token.type == JSON_OBJECT)
-			read_frame(reader);
-		else
-			json_fail(reader->json, token.offset,
-			          "expected a frame, an object");
-	}
+	while (json_next_object(reader->json, &token, "a frame, an object"))
+		read_frame(reader);
 	if (token.type != JSON_ARRAY_END)
 		return;
 	reader->stacks.has_frames = true;
@@ -146,13 +135,8 @@ read_profiles(struct reader *reader)
 
 	if (!json_open_array(reader->json, "an array of profiles"))
 		return;
-	while (json_next_element(reader->json, &token)) {
-		if (token.type == JSON_OBJECT)
-			read_profile(reader);
-		else
-			json_fail(reader->json, token.offset,
-			          "expected a profile, an object");
-	}
+	while (json_next_object(reader->json, &token, "a profile, an object"))
+		read_profile(reader);
 }
 
 /* ---- the file ---- */
@@ -162,12 +146,8 @@ read_string(struct reader *reader)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
+	if (!json_get_value(reader->json, &token) || token.type != JSON_STRING)
 		return NULL;
-	if (token.type != JSON_STRING) {
-		json_skip(reader->json, &token);
-		return NULL;
-	}
 	return arena_text(&reader->profile->arena, token.text, token.length,
 	                  reader->error);
 }
@@ -279,14 +259,10 @@ static int
 warn(struct reader *reader, struct error *error)
 {
 	const struct speedscope_stacks *stacks = &reader->stacks;
-	const char *name = source_name(reader->source);
+	const char *name = json_source_name(reader->json);
 
-	if (json_is_cut(reader->json) &&
-	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": the "
-	                 "input is cut off here; what came before was read%s",
-	                 name, json_offset(reader->json),
-	                 stacks->has_frames ? "" : ", but the names of the "
-	                 "frames are missing") != 0)
+	if (json_warn_cut(reader->json, reader->profile, stacks->has_frames ?
+	        "" : ", but the names of the frames are missing", error) != 0)
 		return -1;
 	if (stacks->n_rounded > 0 &&
 	    profile_warn(reader->profile, error, "%s: weights that were "
@@ -304,16 +280,13 @@ finish(struct reader *reader, struct error *error)
 {
 	struct profile *profile = reader->profile;
 	const struct speedscope_stacks *stacks = &reader->stacks;
-	bool is_cut = json_is_cut(reader->json);
 
 	if (error->is_set)
 		return -1;
 	if (profile->n_resources == 0 ||
 	    tree_builder_count(stacks->builder) == 0)
-		return error_set(error, "%s: no samples in it%s",
-		                 source_name(reader->source),
-		                 is_cut ? " before it is cut off" : "");
-	if (stacks->greatest_offset > 0 && !is_cut &&
+		return json_fail_empty(reader->json);
+	if (stacks->greatest_offset > 0 && !json_is_cut(reader->json) &&
 	    stacks->greatest >= profile->n_frames)
 		json_fail(reader->json, stacks->greatest_offset, "frame %"
 		          PRIu32 " of %" PRIu32, stacks->greatest,
@@ -329,7 +302,7 @@ static struct profile *
 speedscope_read(struct source *source, const struct read_options *options,
                 struct error *error)
 {
-	struct reader reader = { .source = source, .error = error };
+	struct reader reader = { .error = error };
 	struct profile *profile = NULL;
 
 	reader.profile = profile_new(error);

@@ -13,37 +13,44 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/tree_profile.h"
 
-static const struct speedscope_unit units[] = {
-	{ "none", SCOPE_NUMBERS, "", 0 },
-	{ "nanoseconds", SCOPE_TIME, "nanosecond", 0 },
-	{ "microseconds", SCOPE_TIME, "microsecond", 3 },
-	{ "milliseconds", SCOPE_TIME, "millisecond", 6 },
-	{ "seconds", SCOPE_TIME, "second", 9 },
-	{ "bytes", SCOPE_BYTES, "byte", 0 },
+static const struct unit {
+	const char *name;		/* in the file */
+	enum speedscope_kind kind;
+	const char *gtick;
+	int power;			/* one is 10^power nanoseconds */
+} units[] = {
+	{ "none", SPEEDSCOPE_NUMBERS, "", 0 },
+	{ "nanoseconds", SPEEDSCOPE_TIME, "nanosecond", 0 },
+	{ "microseconds", SPEEDSCOPE_TIME, "microsecond", 3 },
+	{ "milliseconds", SPEEDSCOPE_TIME, "millisecond", 6 },
+	{ "seconds", SPEEDSCOPE_TIME, "second", 9 },
+	{ "bytes", SPEEDSCOPE_BYTES, "byte", 0 },
 };
 
 /* Resources of files that export speedscope did not write. */
 static const struct kind {
 	const char *name, *gtick;
-} kinds[N_SCOPE_KINDS] = {
-	[SCOPE_NUMBERS] = { "samples", "" },
-	[SCOPE_TIME] = { "time", "nanosecond" },
-	[SCOPE_BYTES] = { "bytes", "byte" },
+} kinds[N_SPEEDSCOPE_KINDS] = {
+	[SPEEDSCOPE_NUMBERS] = { "samples", "" },
+	[SPEEDSCOPE_TIME] = { "time", "nanosecond" },
+	[SPEEDSCOPE_BYTES] = { "bytes", "byte" },
 };
 
-/* The profile that is being read. */
-struct scope {
+/* The profile of the file that is being read. */
+struct reader {
 	struct speedscope_stacks *stacks;
 	struct json_reader *json;
 	const char *name;
-	const struct speedscope_unit *unit;	/* NULL: not yet known */
-	uint32_t resource;			/* NO_RESOURCE: likewise */
-	uint64_t offset;			/* where it begins */
+	const struct unit *unit;		/* NULL: not yet known */
+	uint32_t resource;		/* its own, if profiles are resources:
+					 * number + 1; 0: none yet */
+	uint64_t offset;		/* where it begins */
 	bool has_samples, has_weights, has_events;
-	struct decimal end;			/* "endValue" */
+	struct decimal end;		/* "endValue" */
 	bool has_end;
-	struct decimal last;			/* when the last event was */
+	struct decimal last;		/* when the last event was */
 };
 
 void
@@ -57,68 +64,64 @@ speedscope_stacks_free(struct speedscope_stacks *stacks)
 
 /* ---- resources ---- */
 
-/* The profile's resource, once its name and unit are known, or NO_RESOURCE. */
+/*
+ * The resource of the profile, whose name and unit must be known; NO_RESOURCE
+ * with the error set.
+ */
 static uint32_t
-find_resource(struct scope *scope)
+find_resource(struct reader *reader)
 {
-	struct speedscope_stacks *stacks = scope->stacks;
-	uint32_t *known = &stacks->resource_of[scope->unit->kind];
-	const struct kind *kind = &kinds[scope->unit->kind];
-	struct profile *profile = stacks->profile;
+	struct speedscope_stacks *stacks = reader->stacks;
+	const struct kind *kind = &kinds[reader->unit->kind];
 
-	if (scope->resource != NO_RESOURCE)
-		return scope->resource;
-	if (!stacks->is_own && *known > 0)
-		return scope->resource = *known - 1;
-	if (profile->n_resources == RESOURCES_MAX) {
-		json_fail(scope->json, scope->offset,
+	if (!stacks->is_own)
+		return tree_profile_resource(stacks->profile, stacks->builder,
+		    &stacks->resource_of[reader->unit->kind], kind->name,
+		    kind->gtick, 1, stacks->error);
+	if (reader->resource == 0 &&
+	    stacks->profile->n_resources == RESOURCES_MAX) {
+		json_fail(reader->json, reader->offset,
 		          "more than %d profiles that are resources",
 		          RESOURCES_MAX);
 		return NO_RESOURCE;
 	}
-	scope->resource = profile_add_resource(profile,
-	    stacks->is_own ? scope->name : kind->name,
-	    stacks->is_own ? scope->unit->gtick : kind->gtick, 1,
+	return tree_profile_resource(stacks->profile, stacks->builder,
+	    &reader->resource, reader->name, reader->unit->gtick, 1,
 	    stacks->error);
-	if (scope->resource == NO_RESOURCE ||
-	    tree_builder_add_resource(stacks->builder, stacks->error) != 0)
-		return NO_RESOURCE;
-	*known = profile->n_resources;
-	return scope->resource;
 }
 
 /* Adds a weight to a node's hits. */
 static void
-add_hits(struct scope *scope, uint32_t node, struct decimal weight,
+add_hits(struct reader *reader, uint32_t node, struct decimal weight,
          uint64_t offset)
 {
-	struct speedscope_stacks *stacks = scope->stacks;
-	uint32_t resource = find_resource(scope);
+	struct speedscope_stacks *stacks = reader->stacks;
+	uint32_t resource = find_resource(reader);
 	struct error why = { 0 };
 	bool is_exact;
 	int64_t hits;
 
 	if (resource == NO_RESOURCE)
 		return;
-	if (!decimal_scale(weight, stacks->is_own ? 0 : scope->unit->power,
+	if (!decimal_scale(weight, stacks->is_own ? 0 : reader->unit->power,
 	                   &hits, &is_exact))
-		json_fail(scope->json, offset, "a weight that passes 63 bits");
+		json_fail(reader->json, offset, "a weight that passes 63 bits");
 	else if (weight.digits < 0)
-		json_fail(scope->json, offset, "a negative weight: differences "
-		          "of profiles cannot be read");
+		json_fail(reader->json, offset, "a negative weight: "
+		          "differences of profiles cannot be read");
 	else if ((hits != 0 || !stacks->is_own) &&
 	         tree_builder_add(stacks->builder, node, resource,
 	                          (uint64_t)hits, 1, &why) != 0)
-		json_fail(scope->json, offset, "%s", why.text);
-	stacks->n_rounded += !is_exact && scope->unit->kind != SCOPE_TIME;
+		json_fail(reader->json, offset, "%s", why.text);
+	stacks->n_rounded += !is_exact && reader->unit->kind != SPEEDSCOPE_TIME;
 }
 
 /* Whether weights can be added at once. */
 static bool
-is_known(const struct scope *scope)
+is_known(const struct reader *reader)
 {
-	return scope->unit != NULL &&
-	       (!scope->stacks->is_own || scope->name[0] != '\0');
+	return reader->unit != NULL &&
+	       (!reader->stacks->is_own || reader->name[0] != '\0');
 }
 
 static void
@@ -211,19 +214,19 @@ read_stack(struct speedscope_stacks *stacks)
 }
 
 static void
-read_samples(struct scope *scope)
+read_samples(struct reader *reader)
 {
-	struct speedscope_stacks *stacks = scope->stacks;
+	struct speedscope_stacks *stacks = reader->stacks;
 	struct json_token token;
 
-	if (!json_open_array(scope->json, "an array of samples"))
+	if (!json_open_array(reader->json, "an array of samples"))
 		return;
-	scope->has_samples = true;
-	while (json_next_element(scope->json, &token)) {
+	reader->has_samples = true;
+	while (json_next_element(reader->json, &token)) {
 		uint32_t node;
 
 		if (token.type != JSON_ARRAY) {
-			json_fail(scope->json, token.offset, "expected a "
+			json_fail(reader->json, token.offset, "expected a "
 			          "sample, an array of frames' numbers");
 			return;
 		}
@@ -235,34 +238,34 @@ read_samples(struct scope *scope)
 
 /* Weights behind the samples are added at once, others are kept. */
 static void
-read_weights(struct scope *scope)
+read_weights(struct reader *reader)
 {
-	struct speedscope_stacks *stacks = scope->stacks;
-	bool is_at_once = scope->has_samples && is_known(scope);
+	struct speedscope_stacks *stacks = reader->stacks;
+	bool is_at_once = reader->has_samples && is_known(reader);
 	struct json_token token;
 	struct decimal weight;
 	size_t n = 0;
 
-	if (!json_open_array(scope->json, "an array of weights"))
+	if (!json_open_array(reader->json, "an array of weights"))
 		return;
-	scope->has_weights = true;
-	while (json_next_element(scope->json, &token)) {
+	reader->has_weights = true;
+	while (json_next_element(reader->json, &token)) {
 		if (!json_decimal(&token, &weight))
-			json_fail(scope->json, token.offset,
+			json_fail(reader->json, token.offset,
 			          "expected a weight, a number");
 		else if (!is_at_once)
 			keep_weight(stacks, weight);
 		else if (n == stacks->n_waiting)
-			json_fail(scope->json, token.offset, "more weights "
+			json_fail(reader->json, token.offset, "more weights "
 			          "than samples, of which there are %zu", n);
 		else
-			add_hits(scope, stacks->waiting[n++], weight,
+			add_hits(reader, stacks->waiting[n++], weight,
 			         token.offset);
 	}
 	if (!is_at_once)
 		return;
 	if (token.type == JSON_ARRAY_END && n < stacks->n_waiting)
-		json_fail(scope->json, token.offset, "%zu samples have %zu "
+		json_fail(reader->json, token.offset, "%zu samples have %zu "
 		          "weights", stacks->n_waiting, n);
 	stacks->n_waiting = 0;
 }
@@ -360,143 +363,134 @@ subtract(struct decimal to, struct decimal from, struct decimal *difference)
 
 /* Charges what has passed until `at` to the innermost open frame. */
 static void
-pass_time(struct scope *scope, struct decimal at, uint64_t offset)
+pass_time(struct reader *reader, struct decimal at, uint64_t offset)
 {
-	struct speedscope_stacks *stacks = scope->stacks;
+	struct speedscope_stacks *stacks = reader->stacks;
 	struct decimal passed = { .digits = 0 };
 	uint32_t node;
 
 	if (stacks->n > 0) {
 		node = stacks->nodes[stacks->n - 1];
-		if (!subtract(at, scope->last, &passed)) {
-			json_fail(scope->json, offset, "a time that passes "
+		if (!subtract(at, reader->last, &passed)) {
+			json_fail(reader->json, offset, "a time that passes "
 			          "63 bits");
 		} else if (passed.digits < 0) {
-			json_fail(scope->json, offset, "a time before that "
+			json_fail(reader->json, offset, "a time before that "
 			          "of the event in front of it");
-		} else if (passed.digits > 0 && is_known(scope)) {
-			add_hits(scope, node, passed, offset);
+		} else if (passed.digits > 0 && is_known(reader)) {
+			add_hits(reader, node, passed, offset);
 		} else if (passed.digits > 0) {
 			keep_waiting(stacks, node);
 			keep_weight(stacks, passed);
 		}
 	}
-	scope->last = at;
+	reader->last = at;
 }
 
 static void
-apply_event(struct scope *scope, const struct event *event)
+apply_event(struct reader *reader, const struct event *event)
 {
-	struct speedscope_stacks *stacks = scope->stacks;
+	struct speedscope_stacks *stacks = reader->stacks;
 
-	pass_time(scope, event->at, event->offset);
+	pass_time(reader, event->at, event->offset);
 	if (event->type == 'O')
 		push_frame(stacks, stacks->n, event->frame);
 	else if (stacks->n > 0 &&
 	         stacks->labels[stacks->n - 1] == event->frame)
 		stacks->n--;
 	else
-		json_fail(scope->json, event->offset, "the end of frame %"
+		json_fail(reader->json, event->offset, "the end of frame %"
 		          PRIu32 ", which is not the innermost open one",
 		          event->frame);
 }
 
 static void
-read_events(struct scope *scope)
+read_events(struct reader *reader)
 {
 	struct json_token token;
 
-	if (!json_open_array(scope->json, "an array of events"))
+	if (!json_open_array(reader->json, "an array of events"))
 		return;
-	scope->has_events = true;
-	scope->stacks->n = 0;
-	while (json_next_element(scope->json, &token)) {
+	reader->has_events = true;
+	reader->stacks->n = 0;
+	while (json_next_object(reader->json, &token, "an event, an object")) {
 		struct event event = { .offset = token.offset,
 			.frame = UINT32_MAX };
 
-		if (token.type != JSON_OBJECT) {
-			json_fail(scope->json, token.offset,
-			          "expected an event, an object");
-			return;
-		}
-		if (read_event(scope->stacks, &event) &&
-		    !scope->stacks->error->is_set)
-			apply_event(scope, &event);
+		if (read_event(reader->stacks, &event) &&
+		    !reader->stacks->error->is_set)
+			apply_event(reader, &event);
 	}
 }
 
 /* ---- the whole profile ---- */
 
 static void
-read_unit(struct scope *scope)
+read_unit(struct reader *reader)
 {
 	struct json_token token;
 
-	if (!json_next(scope->json, &token))
+	if (!json_next(reader->json, &token))
 		return;
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
 		if (token.type == JSON_STRING &&
 		    json_is(&token, units[i].name))
-			scope->unit = &units[i];
-	if (scope->unit == NULL)
-		json_fail(scope->json, token.offset, "expected a unit: none, "
+			reader->unit = &units[i];
+	if (reader->unit == NULL)
+		json_fail(reader->json, token.offset, "expected a unit: none, "
 		          "nanoseconds, microseconds, milliseconds, seconds or "
 		          "bytes");
 }
 
 static void
-read_name(struct scope *scope)
+read_name(struct reader *reader)
 {
 	struct json_token token;
 	const char *name;
 
-	if (!json_next(scope->json, &token) || token.type == JSON_NULL)
+	if (!json_get_string(reader->json, &token, "a name"))
 		return;
-	if (token.type != JSON_STRING) {
-		json_fail(scope->json, token.offset, "expected a name");
-		return;
-	}
-	name = arena_text(&scope->stacks->profile->arena, token.text,
-	                  token.length, scope->stacks->error);
+	name = arena_text(&reader->stacks->profile->arena, token.text,
+	                  token.length, reader->stacks->error);
 	if (name != NULL)
-		scope->name = name;
+		reader->name = name;
 }
 
 static void
-read_key(struct scope *scope, const struct json_token *key)
+read_key(struct reader *reader, const struct json_token *key)
 {
 	if (json_is(key, "name"))
-		read_name(scope);
+		read_name(reader);
 	else if (json_is(key, "unit"))
-		read_unit(scope);
-	else if (json_is(key, "samples") && !scope->has_samples)
-		read_samples(scope);
-	else if (json_is(key, "weights") && !scope->has_weights)
-		read_weights(scope);
-	else if (json_is(key, "events") && !scope->has_events)
-		read_events(scope);
+		read_unit(reader);
+	else if (json_is(key, "samples") && !reader->has_samples)
+		read_samples(reader);
+	else if (json_is(key, "weights") && !reader->has_weights)
+		read_weights(reader);
+	else if (json_is(key, "events") && !reader->has_events)
+		read_events(reader);
 	else if (json_is(key, "endValue"))
-		scope->has_end = read_time(scope->json, &scope->end);
+		reader->has_end = read_time(reader->json, &reader->end);
 	else
-		json_skip_value(scope->json);
+		json_skip_value(reader->json);
 }
 
 /* Adds nodes and weights that were kept; of a cut input, whole pairs. */
 static void
-add_waiting(struct scope *scope, uint64_t offset, bool is_whole)
+add_waiting(struct reader *reader, uint64_t offset, bool is_whole)
 {
-	struct speedscope_stacks *stacks = scope->stacks;
+	struct speedscope_stacks *stacks = reader->stacks;
 	size_t n = stacks->n_waiting < stacks->n_weights ?
 	           stacks->n_waiting : stacks->n_weights;
 
 	if (is_whole && stacks->n_waiting != stacks->n_weights)
-		json_fail(scope->json, offset, "%zu samples have %zu weights",
+		json_fail(reader->json, offset, "%zu samples have %zu weights",
 		          stacks->n_waiting, stacks->n_weights);
-	if (n > 0 && scope->unit == NULL && is_whole)
-		json_fail(scope->json, offset, "the profile has no unit");
-	for (size_t i = 0; i < n && scope->unit != NULL &&
+	if (n > 0 && reader->unit == NULL && is_whole)
+		json_fail(reader->json, offset, "the profile has no unit");
+	for (size_t i = 0; i < n && reader->unit != NULL &&
 	     !stacks->error->is_set; i++)
-		add_hits(scope, stacks->waiting[i], stacks->weights[i],
+		add_hits(reader, stacks->waiting[i], stacks->weights[i],
 		         offset);
 	stacks->n_waiting = stacks->n_weights = 0;
 }
@@ -504,24 +498,23 @@ add_waiting(struct scope *scope, uint64_t offset, bool is_whole)
 void
 speedscope_stacks_read(struct speedscope_stacks *stacks, const char **name)
 {
-	struct scope scope = { .stacks = stacks, .json = stacks->json,
-		.name = "", .resource = NO_RESOURCE,
-		.offset = json_offset(stacks->json) };
+	struct reader reader = { .stacks = stacks, .json = stacks->json,
+		.name = "", .offset = json_offset(stacks->json) };
 	struct json_token key;
 	bool is_whole;
 
 	stacks->n = 0;		/* stacks of another section are not shared */
-	while (json_next_key(scope.json, &key))
-		read_key(&scope, &key);
+	while (json_next_key(reader.json, &key))
+		read_key(&reader, &key);
 	is_whole = key.type == JSON_OBJECT_END;
-	if (is_whole && scope.has_events && stacks->n > 0) {
+	if (is_whole && reader.has_events && stacks->n > 0) {
 		stacks->n_open += stacks->n;
-		if (scope.has_end)
-			pass_time(&scope, scope.end, key.offset);
+		if (reader.has_end)
+			pass_time(&reader, reader.end, key.offset);
 	}
-	add_waiting(&scope, key.offset, is_whole);
+	add_waiting(&reader, key.offset, is_whole);
 	/* An empty profile has its resource, too. */
-	if (is_whole && scope.unit != NULL && !stacks->error->is_set)
-		find_resource(&scope);
-	*name = scope.name;
+	if (is_whole && reader.unit != NULL && !stacks->error->is_set)
+		find_resource(&reader);
+	*name = reader.name;
 }

@@ -22,14 +22,8 @@
 #define SPEEDSCOPE_NO_STACK (UINT32_MAX - 1)
 
 /* What weights are. */
-enum speedscope_kind { SCOPE_NUMBERS, SCOPE_TIME, SCOPE_BYTES, N_SCOPE_KINDS };
-
-struct speedscope_unit {
-	const char *name;		/* in the file, "milliseconds" */
-	enum speedscope_kind kind;
-	const char *gtick;		/* "millisecond" */
-	int power;			/* one is 10^power nanoseconds */
-};
+enum speedscope_kind { SPEEDSCOPE_NUMBERS, SPEEDSCOPE_TIME, SPEEDSCOPE_BYTES,
+                       N_SPEEDSCOPE_KINDS };
 
 /* What the profiles of a file have in common; start with zeroes. */
 struct speedscope_stacks {
@@ -41,7 +35,7 @@ struct speedscope_stacks {
 	bool is_own;			/* export speedscope wrote the file, and
 					 * each profile is a resource; else each
 					 * kind is */
-	uint32_t resource_of[N_SCOPE_KINDS];	/* number + 1; 0: none yet */
+	uint32_t resource_of[N_SPEEDSCOPE_KINDS];	/* + 1; 0: none yet */
 	bool has_frames;		/* "frames" has been read */
 	uint32_t n_frames;		/* how many it has */
 	uint32_t greatest;		/* the greatest frame in a sample, */
