@@ -76,12 +76,18 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/recording_names.c \
 	src/formats/cpprofdata/recording_names.h \
 	src/formats/firefox/firefox.c \
+	src/formats/firefox/firefox_frames.c \
+	src/formats/firefox/firefox_frames.h \
+	src/formats/firefox/firefox_modules.c \
+	src/formats/firefox/firefox_modules.h \
 	src/formats/firefox/firefox_stacks.c \
 	src/formats/firefox/firefox_stacks.h \
 	src/formats/firefox/firefox_tables.c \
 	src/formats/firefox/firefox_tables.h \
 	src/formats/firefox/firefox_thread.c \
 	src/formats/firefox/firefox_thread.h \
+	src/formats/firefox/firefox_tree.c \
+	src/formats/firefox/firefox_tree.h \
 	src/formats/gmon/gmon.c \
 	src/formats/gmon/gmon_histogram.c \
 	src/formats/gmon/gmon_reader.h \

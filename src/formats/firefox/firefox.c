@@ -11,20 +11,19 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/firefox/firefox_stacks.h"
+#include "src/formats/firefox/firefox_tree.h"
 #include "src/formats/format.h"
 #include "src/formats/json/json_number.h"
 #include "src/formats/json/json_probe.h"
 
 struct reader {
-	struct source *source;
 	struct json_reader *json;
 	struct error *error;
 	struct profile *profile;
 	struct firefox_meta meta;
 	bool has_meta;
 	struct firefox_tables shared;
-	struct firefox_stacks *stacks;
+	struct firefox_tree *tree;
 	struct firefox_thread *waiting;		/* threads */
 	size_t n_waiting, waiting_capacity;
 	uint64_t n_allocating;			/* threads */
@@ -40,10 +39,8 @@ read_ms(struct reader *reader)
 	struct decimal number;
 	int64_t ns;
 
-	if (!json_next(reader->json, &token))
-		return 0;
-	json_skip(reader->json, &token);
-	return json_decimal(&token, &number) &&
+	return json_get_value(reader->json, &token) &&
+	       json_decimal(&token, &number) &&
 	       decimal_scale(number, 6, &ns, NULL) && ns > 0 ?
 	       (uint64_t)ns : 0;
 }
@@ -58,9 +55,8 @@ read_units(struct reader *reader)
 	while (json_next_key(reader->json, &key)) {
 		bool is_cpu = json_is(&key, "threadCPUDelta");
 
-		if (!json_next(reader->json, &token))
+		if (!json_get_value(reader->json, &token))
 			return;
-		json_skip(reader->json, &token);
 		if (!is_cpu || token.type != JSON_STRING)
 			continue;
 		reader->meta.cpu_unit = json_is(&token, "ns") ? CPU_NS :
@@ -75,10 +71,8 @@ read_product(struct reader *reader)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
-		return;
-	json_skip(reader->json, &token);
-	if (token.type == JSON_STRING && token.length > 0)
+	if (json_get_value(reader->json, &token) &&
+	    token.type == JSON_STRING && token.length > 0)
 		reader->meta.product = arena_text(&reader->profile->arena,
 		    token.text, token.length, reader->error);
 }
@@ -107,13 +101,6 @@ read_meta(struct reader *reader)
 
 /* ---- threads ---- */
 
-static void
-add_thread(struct reader *reader, const struct firefox_thread *thread)
-{
-	firefox_stacks_add(reader->stacks, thread, json_is_cut(reader->json),
-	                   reader->error);
-}
-
 /* Whether everything that a thread's stacks refer to has been read. */
 static bool
 has_all_tables(const struct reader *reader,
@@ -132,7 +119,7 @@ read_thread(struct reader *reader)
 	reader->n_allocating += thread.has_allocations;
 	if (reader->has_meta && has_all_tables(reader, &thread.tables) &&
 	    !reader->error->is_set) {
-		add_thread(reader, &thread);
+		firefox_tree_add(reader->tree, &thread, reader->error);
 	} else if (memory_grow(&reader->waiting, &reader->waiting_capacity,
 	                       reader->n_waiting + 1, sizeof thread,
 	                       reader->error) == 0) {
@@ -149,13 +136,8 @@ read_threads(struct reader *reader)
 
 	if (!json_open_array(reader->json, "an array of threads"))
 		return;
-	while (json_next_element(reader->json, &token)) {
-		if (token.type == JSON_OBJECT)
-			read_thread(reader);
-		else
-			json_fail(reader->json, token.offset,
-			          "expected a thread, an object");
-	}
+	while (json_next_object(reader->json, &token, "a thread, an object"))
+		read_thread(reader);
 }
 
 /* ---- the file ---- */
@@ -196,24 +178,20 @@ read_file(struct reader *reader)
 	json_next(reader->json, &key);
 	for (size_t i = 0; i < reader->n_waiting && !reader->error->is_set;
 	     i++)
-		add_thread(reader, &reader->waiting[i]);
+		firefox_tree_add(reader->tree, &reader->waiting[i],
+		                 reader->error);
 }
 
 static int
 warn(struct reader *reader, struct error *error)
 {
-	const char *name = source_name(reader->source);
-
-	if (json_is_cut(reader->json) &&
-	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": the "
-	                 "input is cut off here; what came before was read, "
-	                 "but names may be missing", name,
-	                 json_offset(reader->json)) != 0)
+	if (json_warn_cut(reader->json, reader->profile,
+	                  ", but names may be missing", error) != 0)
 		return -1;
 	return reader->n_allocating == 0 ? 0 :
 	    profile_warn(reader->profile, error, "%s: allocations are not "
-	                 "read; threads that have some: %" PRIu64, name,
-	                 reader->n_allocating);
+	                 "read; threads that have some: %" PRIu64,
+	                 json_source_name(reader->json), reader->n_allocating);
 }
 
 static int
@@ -221,13 +199,10 @@ finish(struct reader *reader, struct error *error)
 {
 	if (error->is_set)
 		return -1;
-	if (firefox_stacks_count(reader->stacks) == 0)
-		return error_set(error, "%s: no samples in it%s",
-		                 source_name(reader->source),
-		                 json_is_cut(reader->json) ?
-		                 " before it is cut off" : "");
+	if (firefox_tree_count(reader->tree) == 0)
+		return json_fail_empty(reader->json);
 	return warn(reader, error) == 0 ?
-	       firefox_stacks_finish(reader->stacks, error) : -1;
+	       firefox_tree_finish(reader->tree, error) : -1;
 }
 
 static void
@@ -236,7 +211,7 @@ reader_free(struct reader *reader)
 	for (size_t i = 0; i < reader->n_waiting; i++)
 		firefox_thread_free(&reader->waiting[i]);
 	free(reader->waiting);
-	firefox_stacks_free(reader->stacks);
+	firefox_tree_free(reader->tree);
 	firefox_tables_free(&reader->shared);
 	json_reader_free(reader->json);
 	profile_free(reader->profile);
@@ -246,16 +221,16 @@ static struct profile *
 firefox_read(struct source *source, const struct read_options *options,
              struct error *error)
 {
-	struct reader reader = { .source = source, .error = error };
+	struct reader reader = { .error = error };
 	struct profile *profile = NULL;
 
 	reader.profile = profile_new(error);
 	reader.json = json_reader_new(source, options->progress, error);
 	if (reader.profile != NULL && reader.json != NULL)
-		reader.stacks = firefox_stacks_new(reader.profile,
+		reader.tree = firefox_tree_new(reader.profile,
 		    &reader.shared, &reader.meta, reader.json,
 		    options->modules, error);
-	if (reader.stacks != NULL) {
+	if (reader.tree != NULL) {
 		read_file(&reader);
 		if (finish(&reader, error) == 0) {
 			profile = reader.profile;

@@ -2,6 +2,7 @@
 /* firefox_tables.c -- the tables of a Firefox profile, as in the file. */
 #include "src/formats/firefox/firefox_tables.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,14 @@ get_number(const struct json_token *token, uint64_t most, uint64_t none,
 	return json_whole_number(token, most, number);
 }
 
+static void
+add_index(struct index_column *column, uint32_t index, struct error *error)
+{
+	if (memory_grow(&column->values, &column->capacity, column->n + 1,
+	                sizeof *column->values, error) == 0)
+		column->values[column->n++] = index;
+}
+
 void
 index_column_read(struct index_column *column, struct json_reader *json,
                   const char *what, struct error *error)
@@ -77,11 +86,22 @@ index_column_read(struct index_column *column, struct json_reader *json,
 			column->offset = token.offset;
 		if (!get_number(&token, NO_INDEX - 1, NO_INDEX, &number))
 			json_fail(json, token.offset, "expected %s", what);
-		else if (memory_grow(&column->values, &column->capacity,
-		                     column->n + 1, sizeof *column->values,
-		                     error) == 0)
-			column->values[column->n++] = (uint32_t)number;
+		else
+			add_index(column, (uint32_t)number, error);
 	}
+}
+
+int
+index_column_fail(const struct index_column *column, struct json_reader *json,
+                  const char *name, size_t row, size_t n)
+{
+	if (column->values[row] == NO_INDEX)
+		json_fail(json, column->offset, "%s[%zu] is null, expected an "
+		          "index below %zu", name, row, n);
+	else
+		json_fail(json, column->offset, "%s[%zu] is %" PRIu32 " of %zu",
+		          name, row, column->values[row], n);
+	return -1;
 }
 
 /* Lines refer to no table, so a wrong value is no error but no line. */
@@ -98,10 +118,7 @@ read_lines(struct reader *reader, struct index_column *column)
 		if (!get_number(&token, NO_INDEX - 1, NO_INDEX, &number))
 			number = NO_INDEX;
 		json_skip(reader->json, &token);
-		if (memory_grow(&column->values, &column->capacity,
-		                column->n + 1, sizeof *column->values,
-		                reader->error) == 0)
-			column->values[column->n++] = (uint32_t)number;
+		add_index(column, (uint32_t)number, reader->error);
 	}
 }
 
@@ -232,7 +249,8 @@ read_table(struct reader *reader, const char *name, bool *is_there)
 
 	if (!json_open_object(reader->json, "a table, an object"))
 		return;
-	*is_there = true;
+	if (is_there != NULL)
+		*is_there = true;
 	while (json_next_key(reader->json, &key)) {
 		const struct column *column = find_column(name, &key);
 
@@ -262,10 +280,8 @@ read_library(struct reader *reader)
 			json_skip_value(reader->json);
 			continue;
 		}
-		if (!json_next(reader->json, &token))
-			break;
-		json_skip(reader->json, &token);
-		if (token.type != JSON_STRING)
+		if (!json_get_value(reader->json, &token) ||
+		    token.type != JSON_STRING)
 			continue;
 		free(is_path ? path.text : id.text);
 		if (is_path) {
@@ -304,13 +320,8 @@ read_libraries(struct reader *reader)
 		return;
 	}
 	reader->tables->has_libraries = true;
-	while (json_next_element(reader->json, &token)) {
-		if (token.type == JSON_OBJECT)
-			read_library(reader);
-		else
-			json_fail(reader->json, token.offset,
-			          "expected a library, an object");
-	}
+	while (json_next_object(reader->json, &token, "a library, an object"))
+		read_library(reader);
 }
 
 bool
@@ -324,9 +335,9 @@ firefox_tables_read_key(struct firefox_tables *tables,
 		bool *is_there;
 	} names[] = {
 		{ "stackTable", &tables->has_stacks },
-		{ "frameTable", &tables->has_frames },
-		{ "funcTable", &tables->has_functions },
-		{ "resourceTable", &tables->has_resources },
+		{ "frameTable", NULL },
+		{ "funcTable", NULL },
+		{ "resourceTable", NULL },
 		{ "sources", &tables->has_sources },
 	};
 

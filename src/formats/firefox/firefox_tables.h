@@ -42,8 +42,7 @@ struct text_column {
 
 /* libraries: texts 2i and 2i + 1 are path and code id of library i. */
 struct firefox_tables {
-	bool has_stacks, has_frames, has_functions, has_resources, has_sources,
-	    has_strings, has_libraries;
+	bool has_stacks, has_sources, has_strings, has_libraries;
 	struct index_column stack_frame, stack_prefix, stack_offset;
 	struct index_column frame_function, frame_line, frame_library;
 	struct address_column frame_address;
@@ -69,11 +68,19 @@ bool firefox_tables_read_key(struct firefox_tables *tables,
 /* Sets the error for a table with a "schema", the form that Gecko writes. */
 void firefox_fail_unprocessed(struct json_reader *json, uint64_t offset);
 
-/* Reads a column of indices, as the value behind a key. */
+/* Reads a column of indices, the value of a key. */
 void index_column_read(struct index_column *column, struct json_reader *json,
                        const char *what, struct error *error);
 
-/* The value in a row, NO_INDEX behind the end of the column. */
+/*
+ * Sets the reader's error for a row that is no index below n, and returns -1.
+ * name: of the column, "funcTable.name".
+ */
+int index_column_fail(const struct index_column *column,
+                      struct json_reader *json, const char *name, size_t row,
+                      size_t n);
+
+/* The value in a row, NO_INDEX past the end of the column. */
 static inline uint32_t
 index_column_at(const struct index_column *column, size_t row)
 {

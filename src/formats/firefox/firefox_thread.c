@@ -204,10 +204,8 @@ read_text(struct reader *reader, char **text)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
-		return;
-	json_skip(reader->json, &token);
-	if (token.type != JSON_STRING && token.type != JSON_NUMBER)
+	if (!json_get_value(reader->json, &token) ||
+	    (token.type != JSON_STRING && token.type != JSON_NUMBER))
 		return;
 	free(*text);
 	*text = memory_text(token.text, token.length, reader->error);

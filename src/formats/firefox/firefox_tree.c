@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* firefox_tree.c -- the threads of a Firefox profile as a sample tree.
+ *
+ * Each thread is a section.  The tree is built with the labels of
+ * firefox_frames.h; at the end the profile gets all frames, and labels become
+ * theirs.
+ */
+#include "src/formats/firefox/firefox_tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/formats/firefox/firefox_frames.h"
+#include "src/formats/firefox/firefox_stacks.h"
+#include "src/formats/tree_profile.h"
+
+/* A file may have this many nodes, and one more for each of its bytes. */
+enum { NODES_MIN = 4 << 20 };
+
+/* Charges between two checks for an interrupt. */
+enum { CHARGES_A_STEP = 1 << 14 };
+
+struct kind {
+	const char *name, *gtick;
+};
+
+/* Resources, by what weights and CPU deltas are. */
+static const struct kind weights[N_FIREFOX_WEIGHTS] = {
+	[WEIGHT_SAMPLES] = { "samples", "" },
+	[WEIGHT_TIME] = { "time", "nanosecond" },
+	[WEIGHT_BYTES] = { "bytes", "byte" },
+};
+
+static const struct kind cpu_units[N_CPU_UNITS] = {
+	[CPU_UNKNOWN] = { "cpu", "" },
+	[CPU_NS] = { "cpu", "nanosecond" },
+	[CPU_US] = { "cpu", "nanosecond" },
+	[CPU_CYCLES] = { "cpu-cycles", "cycle" },
+};
+
+struct firefox_tree {
+	struct profile *profile;
+	const struct firefox_tables *shared;
+	const struct firefox_meta *meta;
+	struct json_reader *json;
+	struct tree_builder *builder;
+	struct firefox_frames *frames;
+	struct firefox_stacks common;		/* of the shared tables */
+	bool has_common;
+	uint32_t n_merged, merged_begin;	/* threads in the last section,
+						 * and where it begins */
+	struct names *pids;			/* process i, by its text */
+	uint32_t resources[N_FIREFOX_WEIGHTS];	/* + 1; 0: none yet */
+	uint32_t cpu;				/* likewise */
+	uint64_t n_samples, n_rounded;
+};
+
+struct firefox_tree *
+firefox_tree_new(struct profile *profile, const struct firefox_tables *shared,
+                 const struct firefox_meta *meta, struct json_reader *json,
+                 struct module_cache *modules, struct error *error)
+{
+	struct firefox_tree *tree = memory_array(1, sizeof *tree, error);
+
+	if (tree == NULL)
+		return NULL;
+	tree->profile = profile;
+	tree->shared = shared;
+	tree->meta = meta;
+	tree->json = json;
+	tree->builder = tree_builder_new(0, error);
+	tree->frames = firefox_frames_new(profile, shared, json, modules,
+	                                  error);
+	tree->pids = names_new(error);
+	if (!error->is_set)
+		return tree;
+	firefox_tree_free(tree);
+	return NULL;
+}
+
+void
+firefox_tree_free(struct firefox_tree *tree)
+{
+	if (tree == NULL)
+		return;
+	firefox_stacks_free(&tree->common);
+	tree_builder_free(tree->builder);
+	firefox_frames_free(tree->frames);
+	names_free(tree->pids);
+	free(tree);
+}
+
+uint64_t
+firefox_tree_count(const struct firefox_tree *tree)
+{
+	return tree->n_samples;
+}
+
+/* ---- samples ---- */
+
+static uint32_t
+need_weight(struct firefox_tree *tree, enum firefox_weight weight,
+            struct error *error)
+{
+	const char *gtick = weights[weight].gtick;
+	uint64_t interval = 1;
+
+	if (weight == WEIGHT_SAMPLES && tree->meta->interval_ns > 0) {
+		gtick = "nanosecond";
+		interval = tree->meta->interval_ns;
+	}
+	return tree_profile_resource(tree->profile, tree->builder,
+	    &tree->resources[weight], weights[weight].name, gtick, interval,
+	    error);
+}
+
+static uint32_t
+need_cpu(struct firefox_tree *tree, struct error *error)
+{
+	const struct kind *kind = &cpu_units[tree->meta->cpu_unit];
+
+	return tree_profile_resource(tree->profile, tree->builder, &tree->cpu,
+	                             kind->name, kind->gtick, 1, error);
+}
+
+/* The node of a stack; NO_NODE with *error set. */
+static uint32_t
+find_node(struct firefox_tree *tree, struct firefox_stacks *stacks,
+          const struct firefox_thread *thread, uint32_t stack,
+          struct error *error)
+{
+	struct stack_rows *rows = &stacks->rows;
+	bool is_cut = json_is_cut(tree->json);
+	struct error why = { 0 };
+	uint32_t node, label;
+
+	if (stack == NO_INDEX || (stack >= rows->n && is_cut)) {
+		label = firefox_frames_add_name(tree->frames,
+		    stack == NO_INDEX ? "[no stack]" : "[unknown]", error);
+		return label == NO_LABEL ? NO_NODE :
+		       tree_builder_child(tree->builder, NO_NODE, label,
+		                          error);
+	}
+	if (stack >= rows->n)
+		json_fail(tree->json, thread->offset, "a sample of stack %"
+		          PRIu32 " of %" PRIu32, stack, rows->n);
+	else if (stack_rows_enter(rows, tree->builder, stack, &node,
+	                          &why) != 0)
+		json_fail(tree->json, stacks->tables.frames->stack_frame.offset,
+		          "%s", why.text);
+	else
+		return node;
+	return NO_NODE;
+}
+
+static int
+add_charge(struct firefox_tree *tree, const struct firefox_thread *thread,
+           const struct firefox_charge *charge, uint32_t node,
+           struct error *error)
+{
+	uint64_t weight = charge->weight, cpu = charge->cpu;
+	uint32_t resource = need_weight(tree, thread->weight, error);
+
+	if (thread->weight != WEIGHT_TIME) {
+		tree->n_rounded += weight % WEIGHT_ONE != 0;
+		weight = weight / WEIGHT_ONE +
+		         (weight % WEIGHT_ONE >= WEIGHT_ONE / 2);
+	}
+	if (resource == NO_RESOURCE ||
+	    tree_builder_add(tree->builder, node, resource, weight,
+	                     charge->n_samples, error) != 0)
+		return -1;
+	tree->n_samples += charge->n_samples;
+	if (tree->meta->cpu_unit != CPU_US)
+		cpu /= DELTA_ONE;
+	if (cpu == 0)
+		return 0;
+	resource = need_cpu(tree, error);
+	return resource != NO_RESOURCE &&
+	    tree_builder_add(tree->builder, node, resource, cpu,
+	                     charge->n_samples, error) == 0 ? 0 : -1;
+}
+
+static int
+add_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
+            struct firefox_stacks *stacks, struct error *error)
+{
+	for (size_t i = 0; i < thread->n_charges; i++) {
+		const struct firefox_charge *charge = &thread->charges[i];
+		struct error why = { 0 };
+		uint32_t node = find_node(tree, stacks, thread, charge->stack,
+		                          error);
+
+		if (node == NO_NODE || (i % CHARGES_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0))
+			return -1;
+		if (add_charge(tree, thread, charge, node, &why) != 0) {
+			json_fail(tree->json, thread->offset, "%s", why.text);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* ---- threads ---- */
+
+static uint64_t
+number_of(const char *text)
+{
+	return text != NULL ? strtoull(text, NULL, 10) : 0;
+}
+
+/* The process of a thread, made if new; UINT32_MAX with *error set. */
+static uint32_t
+find_process(struct firefox_tree *tree, const struct firefox_thread *thread,
+             struct error *error)
+{
+	const char *pid = thread->pid != NULL ? thread->pid : "";
+	uint32_t n = names_count(tree->pids);
+	uint32_t number = names_add(tree->pids, pid, strlen(pid), error);
+	struct process process = {
+		.pid = number_of(pid),
+		.program = thread->process_name != NULL ?
+		    thread->process_name : tree->meta->product,
+		.start_ns = tree->meta->start_ns,
+	};
+
+	if (number == NO_NAME)
+		return UINT32_MAX;
+	return number < n ? number :
+	       profile_add_process(tree->profile, &process, error);
+}
+
+static int
+add_thread(struct firefox_tree *tree, const struct firefox_thread *from,
+           struct firefox_stacks *stacks, struct error *error)
+{
+	uint32_t begin = tree_builder_begin_section(tree->builder);
+	struct thread thread = { .tid = number_of(from->tid),
+		.name = from->name };
+
+	if (add_charges(tree, from, stacks, error) != 0)
+		return -1;
+	stack_rows_reset(&stacks->rows);
+	thread.process = find_process(tree, from, error);
+	return thread.process == UINT32_MAX ? -1 :
+	       tree_profile_thread(tree->profile, tree->builder, begin,
+	                           &thread, error);
+}
+
+/*
+ * Each thread gets its own nodes for the stacks that it shares with others, so
+ * a small file could ask for any number of nodes.  When there are too many, all
+ * further threads share one set of nodes.
+ */
+static int
+add_shared_thread(struct firefox_tree *tree,
+                  const struct firefox_thread *thread, struct error *error)
+{
+	if (!tree->has_common &&
+	    firefox_stacks_begin(&tree->common, tree->frames, tree->shared,
+	                         tree->json, error) != 0)
+		return -1;
+	tree->has_common = true;
+	if (tree->n_merged == 0 && tree_builder_count(tree->builder) <
+	    NODES_MIN + json_offset(tree->json))
+		return add_thread(tree, thread, &tree->common, error);
+	if (tree->n_merged++ == 0)
+		tree->merged_begin = tree_builder_begin_section(tree->builder);
+	return add_charges(tree, thread, &tree->common, error);
+}
+
+int
+firefox_tree_add(struct firefox_tree *tree,
+                 const struct firefox_thread *thread, struct error *error)
+{
+	struct firefox_stacks own = { .parent = NULL };
+	int result;
+
+	if (!thread->tables.has_stacks)
+		return add_shared_thread(tree, thread, error);
+	result = firefox_stacks_begin(&own, tree->frames, &thread->tables,
+	                              tree->json, error);
+	if (result == 0)
+		result = add_thread(tree, thread, &own, error);
+	firefox_stacks_free(&own);
+	return result;
+}
+
+/* ---- the end ---- */
+
+static int
+end_merged(struct firefox_tree *tree, struct error *error)
+{
+	uint32_t end = tree_builder_count(tree->builder);
+
+	if (tree->n_merged == 0)
+		return 0;
+	if (tree->merged_begin < end && profile_add_section(tree->profile,
+	    tree->merged_begin, end, NO_THREAD, error) == UINT32_MAX)
+		return -1;
+	return profile_warn(tree->profile, error, "%s: the last %" PRIu32
+	                    " threads are shown as one: the file has too many "
+	                    "that share their stacks",
+	                    json_source_name(tree->json), tree->n_merged);
+}
+
+static int
+warn_of_rounded(struct firefox_tree *tree, struct error *error)
+{
+	return tree->n_rounded == 0 ? 0 :
+	    profile_warn(tree->profile, error, "%s: stacks whose weights "
+	                 "were rounded to whole numbers: %" PRIu64,
+	                 json_source_name(tree->json), tree->n_rounded);
+}
+
+int
+firefox_tree_finish(struct firefox_tree *tree, struct error *error)
+{
+	struct sample_tree *samples = NULL;
+	uint32_t *frames = NULL;
+	int result = -1;
+
+	if (end_merged(tree, error) == 0 && warn_of_rounded(tree, error) == 0)
+		frames = firefox_frames_finish(tree->frames, error);
+	if (frames != NULL)
+		samples = tree_builder_finish(tree->builder, error);
+	if (samples != NULL) {
+		for (uint32_t i = 0; i < samples->n_nodes; i++)
+			samples->label[i] = frames[samples->label[i]];
+		tree->profile->tree = samples;
+		result = 0;
+	}
+	free(frames);
+	return result;
+}
