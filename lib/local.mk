@@ -176,17 +176,17 @@ tests_programs_parts_CFLAGS = $(shape_flags)
 
 tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)
-tests_test_meter_LDADD = $(CMOCKA_LIBS)
+tests_test_meter_LDADD = $(case_libs)
 
 tests_test_perf_clock_SOURCES = tests/test-perf-clock.c lib/perf-clock.c \
 	lib/source-usage.c lib/meter.c
 tests_test_perf_clock_CFLAGS = $(unit_cflags)
-tests_test_perf_clock_LDADD = $(CMOCKA_LIBS) -lm
+tests_test_perf_clock_LDADD = $(case_libs) -lm
 
 tests_test_progress_SOURCES = tests/test-progress.c lib/progress.c \
 	lib/arch-x86_64.c lib/cfi.c lib/cfi-table.c
 tests_test_progress_CFLAGS = $(unit_cflags)
-tests_test_progress_LDADD = $(CMOCKA_LIBS)
+tests_test_progress_LDADD = $(case_libs)
 
 # C++ links it, for the exceptions.
 tests_test_unwind_SOURCES = tests/test-unwind.c \
@@ -194,10 +194,10 @@ tests_test_unwind_SOURCES = tests/test-unwind.c \
 	tests/unwind-oracle.c tests/unwind-oracle.h \
 	tests/programs/shapes.c tests/programs/shapes.h \
 	tests/programs/throws.cc $(unwinder)
-tests_test_unwind_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS)
+tests_test_unwind_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS) $(case_limit)
 tests_test_unwind_CXXFLAGS = -O2 -fomit-frame-pointer
 tests_test_unwind_CCASFLAGS = $(AM_CCASFLAGS)
-tests_test_unwind_LDADD = $(CMOCKA_LIBS)
+tests_test_unwind_LDADD = $(case_libs)
 tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 
 # Preloaded by tests/real-stacks.py.

@@ -24,13 +24,17 @@ AM_TESTS_ENVIRONMENT = \
 	builddir='$(abs_builddir)'; export builddir; \
 	PYTHON3='$(PYTHON3)'; export PYTHON3;
 
-unit_cflags = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
-unit_libs = $(core_libs) $(CMOCKA_LIBS)
+# Each case of a unit test has one, too, see tests/case-limit.c.
+case_limit = -D_cmocka_run_group_tests=limited_run_group_tests
+unit_cflags = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS) $(case_limit)
+case_libs = tests/libcaselimit.a $(CMOCKA_LIBS)
+unit_libs = $(core_libs) $(case_libs)
 
 unit_tests = \
 	tests/test-address-lines \
 	tests/test-arguments \
 	tests/test-base \
+	tests/test-call-flow \
 	tests/test-callgrind \
 	tests/test-gmon \
 	tests/test-collapsed \
@@ -71,9 +75,13 @@ unit_tests += tests/test-stack-unwinder
 endif
 
 if HAVE_CMOCKA
+check_LIBRARIES = tests/libcaselimit.a
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
+
+tests_libcaselimit_a_SOURCES = tests/case-limit.c
+tests_libcaselimit_a_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
 
 tests_test_address_lines_SOURCES = tests/test-address-lines.c \
 	tests/module-fixture.h
@@ -83,6 +91,10 @@ tests_test_address_lines_LDADD = $(unit_libs)
 tests_test_base_SOURCES = tests/test-base.c
 tests_test_base_CFLAGS = $(unit_cflags)
 tests_test_base_LDADD = $(unit_libs)
+
+tests_test_call_flow_SOURCES = tests/test-call-flow.c
+tests_test_call_flow_CFLAGS = $(unit_cflags)
+tests_test_call_flow_LDADD = $(unit_libs)
 
 tests_test_callgrind_SOURCES = tests/test-callgrind.c
 tests_test_callgrind_CFLAGS = $(unit_cflags)

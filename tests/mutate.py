@@ -37,6 +37,7 @@ EVERY_VIEW = ["tests/test-views", "tests/test-views-properties",
 TESTS = {
     "src/base": ["tests/test-base", "tests/test-source", "tests/golden.sh"],
     "src/profile": ["tests/test-sample-tree", "tests/test-profile",
+                    "tests/test-call-flow",
                     "tests/test-naming", "tests/test-names", *EVERY_VIEW,
                     "tests/test-commands", "tests/callgrind.py"],
     "src/views": [*EVERY_VIEW, "tests/test-commands", "tests/gmon.py",

@@ -459,6 +459,44 @@ profile_merge_keeps_threads_modules_and_tallies(void **state)
 	profile_free(sum);
 }
 
+/* What is known of frames and modules beside their names. */
+static void
+profile_merge_keeps_what_is_known_of_frames(void **state)
+{
+	(void)state;
+	for (int first = 0; first < 2; first++) {
+		struct profile *known = make_threads(), *two[2], *sum;
+		struct error error = { 0 };
+		const struct frame *frame;
+
+		known->frames[1].function_offset = 0x34;
+		known->frames[1].has_debug_lines = true;
+		known->frames[1].stand_in = FRAME_OF_JIT;
+		known->frames[1].is_made_up = true;
+		known->modules[0].file_size = 77;
+		known->modules[0].file_mtime_ns = 88;
+		two[first] = known;
+		two[1 - first] = parse("# resource: cpu; gtick=us; "
+		                       "interval=1000\na;b;main 5\n");
+		sum = profile_merge(two, 2, &error);
+		assert_non_null(sum);
+		assert_int_equal(sum->n_frames, 4);
+		assert_int_equal(sum->frames[0].function_offset, NO_OFFSET);
+		assert_false(sum->frames[0].has_debug_lines);
+		frame = &sum->frames[first == 0 ? 1 : 3];
+		assert_int_equal(frame->address, 0x1f4);
+		assert_int_equal(frame->function_offset, 0x34);
+		assert_true(frame->has_debug_lines);
+		assert_int_equal(frame->stand_in, FRAME_OF_JIT);
+		assert_true(frame->is_made_up);
+		assert_int_equal(sum->modules[0].file_size, 77);
+		assert_int_equal(sum->modules[0].file_mtime_ns, 88);
+		for (int i = 0; i < 2; i++)
+			profile_free(two[i]);
+		profile_free(sum);
+	}
+}
+
 /* Some resources in some order, and a few stacks. */
 static struct profile *
 parse_random(void)
@@ -638,6 +676,7 @@ main(void)
 		    profile_lends_its_tree_where_frames_are_names),
 		cmocka_unit_test(
 		    profile_merge_keeps_threads_modules_and_tallies),
+		cmocka_unit_test(profile_merge_keeps_what_is_known_of_frames),
 		cmocka_unit_test(profile_pile_is_the_sum_of_all),
 		cmocka_unit_test(profile_pile_names_the_files_that_do_not_fit),
 		cmocka_unit_test(profile_keeps_warnings_in_order),

@@ -360,6 +360,13 @@ printf 'events: Ir\nfn=f\n1 2\n' >"$work/calls.out"
 run 1 "$work/calls.out" -e 'export pprof'
 ok 'export of stacks where there are none is an error' err_has 'no stacks'
 
+# What was lost, each file's added up; other tallies are no losses.
+printf 'p 7 1.5: 10 cycles: \n\t1100 f (/gone)\n\n%s\n' \
+	'p 7 1.6: PERF_RECORD_LOST lost 12' >"$work/lost.script"
+cp "$work/lost.script" "$work/again.script"
+run 0 -q -F json -e info "$work/lost.script" "$work/again.script"
+ok 'info says how many hits were lost' out_has '"dropped":24,'
+
 # JSON
 if [ -n "${PYTHON3-}" ] && [ "$PYTHON3" != no ]; then
 	printf 'm;e\033[31m\377;\342\200\256|x;a"b\\ 3\nm 18446744073709551600\n' \
