@@ -272,7 +272,7 @@ def programs_that_could_not_be_spawned_are_none():
 def bad_addresses_are_the_kernel_s_to_tell():
     """What is executed is looked at before, and need not be there."""
     plain = subprocess.run([HOSTILE, 'bad-exec'], capture_output=True,
-                           text=True)
+                           text=True, timeout=120)
     with Recording(HOSTILE, 'bad-exec') as run:
         assert (run.status, run.out) == (plain.returncode, plain.stdout), \
             (run.status, run.out, plain)
@@ -306,7 +306,7 @@ def a_static_program_is_told():
             file.write('#include <time.h>\nint main(void) { while (clock() < '
                        '0.4 * CLOCKS_PER_SEC) ; return 0; }\n')
         if subprocess.run(['cc', '-static', '-o', place + '/s', source],
-                          capture_output=True).returncode != 0:
+                          capture_output=True, timeout=120).returncode != 0:
             raise Skip('there is no static C library')
         with Recording('sh', '-c', place + '/s; true') as run:
             missing(run, '^1 program links statically')
@@ -460,7 +460,8 @@ def a_child_with_mounts_of_its_own_is_sampled():
     with tempfile.TemporaryDirectory() as place:
         script = 'mount -t tmpfs none %s && %s spin 400' % (place, BRIEF)
         if subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', 'none',
-                           place], capture_output=True).returncode != 0:
+                           place], capture_output=True,
+                          timeout=120).returncode != 0:
             raise Skip('no mounts of its own are allowed')
         with Recording('unshare', '-m', 'sh', '-c', script) as run:
             assert run.status == 0, run.said
@@ -514,7 +515,7 @@ def faults_more(*program):
     more = []
     for _ in range(5):
         plain = float(subprocess.run(command, capture_output=True, text=True,
-                                     check=True).stdout)
+                                     check=True, timeout=120).stdout)
         with Recording(*command) as run:
             assert run.status == 0, run.said
             more.append(float(run.out) - plain)

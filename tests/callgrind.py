@@ -62,7 +62,8 @@ def ask(path, view, granularity="function"):
     answer = subprocess.run(
         [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
          "-e", f"granularity {granularity}", "-e", view, path],
-        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        timeout=120).stdout
     return {row["path"][0]: (row["hits"], row["estimated"])
             for row in json.loads(answer)["rows"]}
 
@@ -129,7 +130,7 @@ def make_lines(profile):
             ["callgrind_annotate", "--auto=yes", "--threshold=100",
              "--context=0", "--show-percs=no", path],
             check=True, cwd=below, encoding="utf-8",
-            stdout=subprocess.PIPE).stdout
+            stdout=subprocess.PIPE, timeout=120).stdout
     with gzip.open(re.sub(r"\.gz$", "", profile) + ".lines.txt.gz", "wt",
                    compresslevel=9) as out:
         for line in answer.split("\n"):
@@ -211,7 +212,7 @@ def check_calls(profile, parsed):
                "-e", "granularity line", "-e", "functions"]
     names = {row["path"][0] for row in json.loads(subprocess.run(
         command + [profile], check=True, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL).stdout)["rows"]}
+        stderr=subprocess.DEVNULL, timeout=120).stdout)["rows"]}
     named = {}
     for line, callee in parsed.calls:
         for end in ends(line):
@@ -221,7 +222,7 @@ def check_calls(profile, parsed):
         command += ["-e", f"callees |{name}|"]
     answer = subprocess.run(command + [profile], check=True,
                             stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL).stdout
+                            stderr=subprocess.DEVNULL, timeout=120).stdout
     n = 0
     for view in map(json.loads, answer.splitlines()[1:]):
         for row in view["rows"]:

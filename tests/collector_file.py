@@ -288,7 +288,8 @@ known_symbols = {}
 def symbols(path):
     if path not in known_symbols:
         text = subprocess.run(['nm', '-S', '--defined-only', path],
-                              capture_output=True, text=True).stdout
+                              capture_output=True, text=True,
+                              timeout=120).stdout
         rows = [line.split() for line in text.splitlines()]
         known_symbols[path] = [
             (int(row[0], 16), int(row[0], 16) + int(row[1], 16), row[3])

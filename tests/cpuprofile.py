@@ -26,7 +26,8 @@ def answers(profile, *commands):
     for command in commands:
         arguments += ["-e", command]
     out = subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, check=True, text=True).stdout
+                         stdout=subprocess.PIPE, check=True, text=True,
+                         timeout=120).stdout
     return [{tuple(row["path"]): row["hits"] for row in json.loads(line)["rows"]
              if row["hits"]} for line in out.splitlines()]
 
@@ -175,7 +176,7 @@ def main():
     if shutil.which("node"):
         subprocess.run(["node", "--cpu-prof", "--cpu-prof-dir=" + WORK,
                         "--cpu-prof-name=fresh", os.path.join(DATA, "busy.js")],
-                       stdout=subprocess.DEVNULL, check=True)
+                       stdout=subprocess.DEVNULL, check=True, timeout=120)
         with open(os.path.join(WORK, "fresh"), encoding="utf-8") as file:
             check(claims, "what node writes", json.load(file))
     else:

@@ -7,6 +7,7 @@ are in no stack stand in the heading of the views.  Speaks TAP.
 """
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -22,16 +23,18 @@ LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 PATIENCE = 60
 
-# Uses CPU time, says how much by the kernel's word, and ends.
+# Uses CPU time, says how much by the kernel's word, up to its first line and in
+# all, and ends.
 SPINNER = '''
 import os, resource, signal, sys
 def used():
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
+first = used()
 n = 0
 while used() < float(sys.argv[2]):
     n += sum(range(1000))
-os.write(1, b'%.6f\\n' % used())
+os.write(1, b'%.6f %.6f\\n' % (first, used()))
 if sys.argv[1] == '_exit':
     os._exit(0)
 if sys.argv[1] != 'exit':
@@ -53,23 +56,50 @@ def as_json(path, *commands):
             run(path, 'format json', *commands).splitlines()]
 
 
+def children_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def cpu_time_of(how):
+    """What info says; what the program used under the collector, at least and
+    at most."""
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, 'p')
+        before = children_seconds()
+        result = subprocess.run(
+            [CPPROF, 'record', '-o', path, sys.executable, '-c', SPINNER,
+             how, '0.8'], capture_output=True, timeout=PATIENCE,
+            stdin=subprocess.DEVNULL)
+        most = children_seconds() - before
+        first, used = map(float, result.stdout.split())
+        info, = as_json(path, 'info')
+        text = run(path, 'info')
+    killed = how not in ('exit', '_exit')
+    assert ('CPU time in seconds, at least' in text) == killed, text
+    assert ('cpu_at_least' in info) == killed, info
+    assert 0 <= info['sampling_share'] < 0.5, info
+    return info['cpu_seconds'], used - first, most + 0.001
+
+
 def cpu_time_after(how):
     def case():
-        with tempfile.TemporaryDirectory() as place:
-            path = os.path.join(place, 'p')
-            result = subprocess.run(
-                [CPPROF, 'record', '-o', path, sys.executable, '-c', SPINNER,
-                 how, '0.6'], capture_output=True, timeout=PATIENCE,
-                stdin=subprocess.DEVNULL)
-            used = float(result.stdout)
-            info, = as_json(path, 'info')
-            text = run(path, 'info')
-        # It goes on for as long as it takes to end.
-        assert abs(info['cpu_seconds'] - used) <= 0.06, (info, used)
-        assert 0 <= info['sampling_share'] < 0.5, info
-        killed = how not in ('exit', '_exit')
-        assert ('CPU time in seconds, at least' in text) == killed, text
-        assert ('cpu_at_least' in info) == killed, info
+        told, least, most = cpu_time_of(how)
+        assert least <= told <= most, (least, told, most)
+    case.__name__ = 'cpu_time_is_known_after_' + how
+    return case
+
+
+def cpu_time_after_kill(how):
+    """It is noted now and then: if that took long, as on a machine that is busy
+    it does by chance, not again for half a second."""
+    def case():
+        for _ in range(10):
+            told, least, most = cpu_time_of(how)
+            assert least - 0.6 <= told <= most, (least, told, most)
+            if told >= least - 0.06:
+                return
+        assert False, (least, told, most)
     case.__name__ = 'cpu_time_is_known_after_' + how
     return case
 
@@ -85,6 +115,7 @@ def what_was_lost_is_in_the_heading():
                  for name in os.listdir(path)
                  if name.startswith('cpprofdata.')]
         lost = sum(file.of('allocs').lost_of('allocs') for file in files)
+        dropped = sum(file.lost() for file in files)
         had = sum(file.of('allocs').hits for file in files)
         flat, functions, info = as_json(path, 'flat', 'functions', 'info')
         text = run(path, 'flat')
@@ -92,7 +123,9 @@ def what_was_lost_is_in_the_heading():
     assert flat['lost'] == functions['lost'] == lost, (flat, lost)
     assert '\n%d of %d hits lost: no room to store them\n' % (
         lost, lost + had) in text, text
-    assert info['dropped'] >= lost
+    assert info['dropped'] == dropped >= lost, (info, dropped)
+    # Not all that is counted is a loss.
+    assert sum(info['tallies'].values()) > dropped, info
 
 
 def what_was_put_off(how):
@@ -129,7 +162,7 @@ def what_was_not_lost_is_not():
 
 CASES = (
     cpu_time_after('exit'), cpu_time_after('_exit'),
-    cpu_time_after('SIGTERM'), cpu_time_after('SIGKILL'),
+    cpu_time_after_kill('SIGTERM'), cpu_time_after_kill('SIGKILL'),
     what_was_lost_is_in_the_heading,
     what_was_put_off('exit-group'), what_was_put_off('kill'),
     what_was_not_lost_is_not,

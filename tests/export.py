@@ -42,7 +42,7 @@ class Claims:
 def run(*arguments):
     return subprocess.run(arguments, stdin=subprocess.DEVNULL, check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True).stdout
+                          text=True, timeout=120).stdout
 
 
 def answers(profile, *commands):
@@ -177,7 +177,8 @@ def names_come_back(form, written_as):
                  for i, name in enumerate(ODD_NAMES)])
     note = subprocess.run([CPPROF, "-q", "-e", f"export {form} {back}", path],
                           check=True, stdin=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True).stderr
+                          stderr=subprocess.PIPE, text=True,
+                          timeout=120).stderr
     n_changed = sum(written_as(name) != name for name in ODD_NAMES)
     assert n_changed == 0 or f"{n_changed} names as they are" in note, note
     for view in ("functions", "body"):
@@ -396,7 +397,7 @@ def main():
             subprocess.run([sys.executable,
                             os.path.join(HERE, "random-stacks.py"),
                             str(seed), "20", "5", "12"],
-                           stdout=file, check=True)
+                           stdout=file, check=True, timeout=120)
         profiles.append(path)
     for check in (text_comes_back, pprof_comes_back,
                   callgrind_has_bodies_and_outermost_calls,

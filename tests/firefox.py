@@ -162,7 +162,7 @@ def tree(profile, resource):
         [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
          "-e", f"resource {resource}", "-e", "tree", profile],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
-        text=True).stdout
+        text=True, timeout=120).stdout
     return {tuple(row["path"]): row["hits"]
             for row in json.loads(out.splitlines()[-1])["rows"] if row["hits"]}
 
@@ -212,10 +212,10 @@ def symbols_of_addresses():
     The library's addresses count from its first segment."""
     program = os.path.join(WORK, "program")
     subprocess.run(["gcc", "-O0", "-no-pie", "-x", "c", "-o", program, "-"],
-                   input=PROGRAM, check=True, text=True)
+                   input=PROGRAM, check=True, text=True, timeout=120)
     table = {line.split()[2]: int(line.split()[0], 16) for line in
              subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True,
-                            check=True).stdout.splitlines()
+                            check=True, timeout=120).stdout.splitlines()
              if line.split()[1] in "Tt"}
     addresses = [table["main"] + 4 - 0x400000, table["inner"] + 4 - 0x400000]
     names = [hex(address) for address in addresses]

@@ -492,12 +492,12 @@ def check_pipes():
     writer = subprocess.Popen(["sh", "-c", "sleep 1; exec >pipe; sleep 1; "
                                "echo 'a;b 3'; sleep 1; echo 'a;c 4'"])
     run = Run("-e", "flat", "pipe")
-    writer.wait()
+    writer.wait(timeout=120)
     check("one whose writer comes later is read to its end",
           run.status == 0 and b"7 samples" in run.out, run)
     writer = subprocess.Popen(["sh", "-c", "sleep 1; : >pipe"])
     run = Run("-e", "flat", "pipe")
-    writer.wait()
+    writer.wait(timeout=120)
     check("one whose writer writes nothing is empty",
           b"the file is empty" in run.err and run.seconds < 8, run)
     out = subprocess.run(["bash", "-c", f"{CPPROF} -q -e flat "

@@ -105,7 +105,8 @@ def check_map():
     os.rename("gone", "jit")
     check("they are kept in the recording", again == hits, again)
     out = subprocess.run([CPPROF, "-q", "-e", "export cpprofdata out.data",
-                          "elsewhere"], capture_output=True, text=True)
+                          "elsewhere"], capture_output=True, text=True,
+                         timeout=120)
     check("it can be exported", out.returncode == 0, out.stderr)
 
 
@@ -219,9 +220,9 @@ def main():
         source = os.path.abspath(SOURCE)
         os.chdir(work)
         subprocess.run(["cc", "-O1", "-fno-omit-frame-pointer", "-o", "jit",
-                        source], check=True)
-        if subprocess.run(["./jit", "1"], stdout=subprocess.DEVNULL
-                          ).returncode == 3:
+                        source], check=True, timeout=120)
+        if subprocess.run(["./jit", "1"], stdout=subprocess.DEVNULL,
+                          timeout=120).returncode == 3:
             print("1..0 # SKIP this system lets nobody make code")
             return
         check_map()

@@ -52,7 +52,7 @@ def one(number):
     before = {name: samples(os.path.join(directory, name)) for name in names}
     time.sleep(chance.random() * 0.004)
     os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+    child.wait(timeout=120)
     total = 0
     for name in os.listdir(directory):
         path = os.path.join(directory, name)
@@ -60,7 +60,7 @@ def one(number):
         assert after >= before.get(name, 0), (number, mode, name, before)
         total += after
     opens = subprocess.run([CPPROF, '-q', '-e', 'info', directory],
-                           capture_output=True)
+                           capture_output=True, timeout=120)
     # Killed before its file was begun, it left none, or one without a head.
     assert opens.returncode == 0 or total == 0, (number, mode, opens.stderr)
     shutil.rmtree(directory)

@@ -38,7 +38,7 @@ def run(profile, *commands):
         arguments += ["-e", command]
     answer = subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, check=False)
+                            text=True, check=False, timeout=120)
     if answer.returncode != 0:
         raise RuntimeError(answer.stderr)
     return answer.stdout.splitlines()

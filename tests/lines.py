@@ -30,7 +30,8 @@ def ask(profile, *commands, options=()):
     for command in commands:
         words += ["-e", command]
     answer = subprocess.run(words + [profile], stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, check=True)
+                            capture_output=True, text=True, check=True,
+                            timeout=120)
     last = json.loads(answer.stdout.splitlines()[-1])
     return ({tuple(row["path"]): row["hits"] for row in last["rows"]},
             last["total"], answer.stderr)
@@ -84,7 +85,8 @@ def check_sites(profile):
 
 
 def check_offsets(profile, program):
-    subprocess.run(["objcopy", "--strip-debug", program], check=True)
+    subprocess.run(["objcopy", "--strip-debug", program], check=True,
+                   timeout=120)
     sites, _, notes = ask(profile, "granularity callsite", "functions")
     calls = [name for name, in sites if name.startswith("copy_record+0x")]
     check("without lines, call sites are offsets", len(calls) >= 2, sites)
@@ -95,7 +97,8 @@ def check_offsets(profile, program):
 
 def check_stripped(profile, program):
     """What is left has stubs, by which it calls its libraries."""
-    subprocess.run(["objcopy", "--strip-all", program], check=True)
+    subprocess.run(["objcopy", "--strip-all", program], check=True,
+                   timeout=120)
     body, _, notes = ask(profile, "body")
     check("without symbols, functions are offsets",
           any(name.startswith("sites+0x") for name, in body), body)
@@ -121,7 +124,8 @@ def check_damage(profile, program):
         zeros.write(b"\xff" * 4000)
     shutil.copy("whole", program)
     subprocess.run(["objcopy", "--update-section", ".debug_info=zeros",
-                    program], check=True, stderr=subprocess.DEVNULL)
+                    program], check=True, stderr=subprocess.DEVNULL,
+                   timeout=120)
     functions, _, notes = ask(profile, "functions")
     check("a profile is loaded without its debug information",
           "damaged" not in notes, notes)
@@ -167,10 +171,11 @@ int main(int n, char **v)
 
 def check_split():
     subprocess.run(["cc", "-g", "-O2", "-x", "c", "-o", "split", "-"],
-                   input=SPLIT, text=True, check=True)
+                   input=SPLIT, text=True, check=True, timeout=120)
     subprocess.run([CPPROF, "record", "--no-symbols", "-o", "in-parts", "--",
                     "./split"], check=True, stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   timeout=120)
     arcs, _, _ = ask("in-parts", "inlines on", "callers work_in_split")
     check("a function that the compiler split does not call itself",
           arcs and ("work_in_split", "work_in_split") not in arcs, arcs)
@@ -184,11 +189,13 @@ def main():
     source = os.path.abspath(SOURCE)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        subprocess.run(["cc", "-O2", "-g", "-o", "sites", source], check=True)
+        subprocess.run(["cc", "-O2", "-g", "-o", "sites", source], check=True,
+                       timeout=120)
         shutil.copy("sites", "whole")
         subprocess.run([CPPROF, "record", "--no-symbols", "-o", "profile",
                         "--", "./sites", "10000"], check=True, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       timeout=120)
         check_totals("profile")
         check_names("profile")
         check_sites("profile")

@@ -53,7 +53,8 @@ class Linked:
             'install-libLTLIBRARIES', 'install-includeHEADERS',
             'install-pkgconfigDATA', env=environment())
         found = subprocess.run(['find', root, '-name', 'libcpprof.pc'],
-                               capture_output=True, text=True).stdout.strip()
+                               capture_output=True, text=True,
+                               timeout=120).stdout.strip()
         self.pkgconfig = os.path.dirname(found)
         self.libraries = os.path.dirname(self.pkgconfig)
         self.root = root
@@ -235,7 +236,7 @@ def processes_of_one_run_share_a_recording(linked):
                               env=environment(
                                   LD_LIBRARY_PATH=linked.libraries))
              for _ in range(12)]
-    assert [rank.wait() for rank in ranks] == [0] * 12
+    assert [rank.wait(timeout=120) for rank in ranks] == [0] * 12
     found = [name.split('.')[1] for folder in os.listdir(place)
              for name in os.listdir(os.path.join(place, folder))]
     assert sorted(found) == sorted(str(rank.pid) for rank in ranks), \

@@ -44,12 +44,12 @@ class Recording:
     def __exit__(self, *unused):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)    # handed on
-        self.process.wait()
+        self.process.wait(timeout=120)
         self.directory.cleanup()
 
     def info(self):
         result = subprocess.run([CPPROF, '-q', '-F', 'json', '-e', 'info',
-                                 self.path], capture_output=True)
+                                 self.path], capture_output=True, timeout=120)
         return json.loads(result.stdout) if result.returncode == 0 else None
 
     def samples(self):
@@ -75,7 +75,7 @@ def info_says_that_it_runs():
         text = run('-e', 'info', recording.path).stdout
         assert 'processes still running: 1\n' in text, text
         recording.process.send_signal(signal.SIGTERM)
-        recording.process.wait()
+        recording.process.wait(timeout=120)
         assert recording.info()['running'] == 0
         assert 'running' not in run('-e', 'info', recording.path).stdout
 
@@ -85,7 +85,7 @@ def one_that_was_killed_does_not_run():
         pid = [name.split('.')[1] for name in os.listdir(recording.path)
                if name.startswith('cpprofdata.')][0]
         os.kill(int(pid), signal.SIGKILL)
-        recording.process.wait()
+        recording.process.wait(timeout=120)
         assert recording.info()['running'] == 0
 
 

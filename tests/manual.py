@@ -47,7 +47,7 @@ def answers(arguments, commands):
                      for number, command in enumerate(commands))
     run = subprocess.run([CPPROF, "-q", *arguments], input=script, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                         cwd=SOURCE, check=False)
+                         cwd=SOURCE, check=False, timeout=120)
     rest, result = run.stdout, []
     for number in range(len(commands)):
         answer, _, rest = rest.partition(mark % number + "\n")

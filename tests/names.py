@@ -57,7 +57,7 @@ def record(name, *command, options=(), **more):
 
 def compile(*options, output="kept"):
     subprocess.run(["c++", "-O2", *options, "-o", output,
-                    os.path.abspath(SOURCE)], check=True)
+                    os.path.abspath(SOURCE)], check=True, timeout=120)
 
 
 def first_difference(one, other):
@@ -131,7 +131,7 @@ def check_killed():
     check("nothing is kept while the recorder is at work",
           not os.path.exists("killed/names"))
     recorder.kill()
-    recorder.wait()
+    recorder.wait(timeout=120)
     views("killed", commands=["functions"])
     check("nor while the program goes on",
           not os.path.exists("killed/names"))
@@ -169,7 +169,7 @@ def check_while_it_runs():
         until = time.monotonic() + 30
         while time.monotonic() < until and not glob.glob(f"{name}/cpp*"):
             time.sleep(0.01)
-        subprocess.run(["sh", "-c", how], check=True)
+        subprocess.run(["sh", "-c", how], check=True, timeout=120)
         run.wait(60)
         shown, notes = views(name, commands=["threshold 0", "functions"])
         check(f"a program that is {name} while it runs has its names",
@@ -280,7 +280,7 @@ def check_processes():
           "parts::descend(int)" in merged and "kept" not in notes,
           merged + notes)
     run = subprocess.run([CPPROF, "-q", "-e", "export cpprofdata out.data",
-                          "many"], capture_output=True, text=True)
+                          "many"], capture_output=True, text=True, timeout=120)
     check("a recording with names is exported", run.returncode == 0,
           run.stderr)
     os.rename("kept.old", "kept")
@@ -307,7 +307,7 @@ def check_damage():
         with open("cut/names", "wb") as file:
             file.write(changed)
         run = subprocess.run([CPPROF, "-q", "-e", "tree", "cut"],
-                             capture_output=True)
+                             capture_output=True, timeout=120)
         if run.returncode != 0:
             bad.append((at, run.stderr))
     check("nor is one that is damaged", not bad, bad)
@@ -323,7 +323,7 @@ def check_damage():
           shown + notes)
     shutil.copy("far/away/moved/names", "names.alone")
     run = subprocess.run([CPPROF, "-q", "-e", "tree", "names.alone"],
-                         capture_output=True, text=True)
+                         capture_output=True, text=True, timeout=120)
     check("a file of names is no profile", run.returncode != 0 and
           "load its directory" in run.stderr, run.stderr)
 

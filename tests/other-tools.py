@@ -37,7 +37,7 @@ def numbers(profile, view, *commands, symfs=None):
         arguments += ["-e", command]
     answer = subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                            text=True, check=True).stdout
+                            text=True, check=True, timeout=120).stdout
     rows = json.loads(answer.splitlines()[-1])["rows"]
     return {row["path"][0]: row["hits"] for row in rows}
 

@@ -26,7 +26,8 @@ def run(profile, *commands):
         arguments += ["-e", command]
     return subprocess.run(arguments + [profile], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, check=True).stdout.splitlines()
+                          text=True, check=True,
+                          timeout=120).stdout.splitlines()
 
 
 def rows(profile, *commands):
@@ -69,7 +70,8 @@ def printed_now(profile, folder):
                                  "-raw", profile], stdout=to, check=False,
                                 stderr=subprocess.DEVNULL,
                                 stdin=subprocess.DEVNULL,
-                                env={**os.environ, "HOME": folder})
+                                env={**os.environ, "HOME": folder},
+                                timeout=120)
     return path if answer.returncode == 0 else None
 
 

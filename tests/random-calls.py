@@ -150,7 +150,7 @@ def ask(path, names, granularity="function"):
         arguments += ["-e", command]
     answer = subprocess.run(arguments + [path], check=True,
                             stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL).stdout
+                            stderr=subprocess.DEVNULL, timeout=120).stdout
     rows = {}
     for line in answer.splitlines():
         view = json.loads(line)

@@ -28,20 +28,20 @@ def stacks_of(seed):
         [sys.executable, os.path.join(HERE, "random-stacks.py"), str(seed),
          str(shape.randint(1, 40)), str(shape.randint(1, 7)),
          str(shape.randint(1, 14))],
-        stdout=subprocess.PIPE, check=True).stdout
+        stdout=subprocess.PIPE, check=True, timeout=120).stdout
 
 
 def ask(script, *files):
     """What the program prints for a script, as bytes."""
     return subprocess.run([CPPROF, "-q", "-F", "json", "-x", script, *files],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          check=True).stdout
+                          check=True, timeout=120).stdout
 
 
 def oracle(view, path):
     return subprocess.run(
         [sys.executable, os.path.join(HERE, "oracle.py"), view, "-", path],
-        stdout=subprocess.PIPE, check=True).stdout
+        stdout=subprocess.PIPE, check=True, timeout=120).stdout
 
 
 def difference(want, got):

@@ -21,7 +21,7 @@ def shown(profile, query):
         [CPPROF, "-q", "-F", "json", "-e", "threshold 0", "-e", query,
          profile],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-        check=True).stdout
+        check=True, timeout=120).stdout
     return " ".join(f"({' '.join(row['path'])}){row['hits']}"
                     for row in json.loads(answer)["rows"])
 
@@ -35,7 +35,7 @@ def main():
         number += 1
         oracle = subprocess.run(
             [sys.executable, os.path.join(HERE, "oracle.py"), "expected", "-",
-             path], check=False)
+             path], check=False, timeout=120)
         print("not ok" if oracle.returncode else "ok", number, "- the oracle "
               "finds what", name, "says")
         with open(path, encoding="utf-8") as lines:

@@ -184,7 +184,7 @@ def random_stacks():
             subprocess.run([sys.executable,
                             os.path.join(HERE, "random-stacks.py"),
                             str(seed), "20", "5", "12"],
-                           stdout=file, check=True)
+                           stdout=file, check=True, timeout=120)
     with open(os.path.join(SAMPLES, "forms.folded"), encoding="utf-8") as file:
         text = file.read()
     paths.append(os.path.join(WORK, "centiseconds.folded"))
@@ -276,9 +276,9 @@ def gmon():
     os.mkdir(folder)
     subprocess.run(["gcc", "-pg", "-O0", "-o", "a.out",
                     os.path.join(os.path.abspath(SAMPLES), "rdparse.c")],
-                   cwd=folder, check=True)
+                   cwd=folder, check=True, timeout=120)
     subprocess.run(["./a.out"], cwd=folder, check=True,
-                   stdout=subprocess.DEVNULL)
+                   stdout=subprocess.DEVNULL, timeout=120)
     return [f"{folder}/a.out {folder}/gmon.out"]
 
 
@@ -315,7 +315,7 @@ def all_formats():
     with open(unknown, "wb") as file:
         file.write(b"\0\1\2\3")
     said = subprocess.run([CPPROF, unknown], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True).stderr
+                          capture_output=True, text=True, timeout=120).stderr
     return set(re.search(r"known format \((.*)\)", said)[1].split(", "))
 
 

@@ -79,7 +79,7 @@ class Victim:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.kill()
-            self.process.communicate()
+            self.process.communicate(timeout=120)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
@@ -197,7 +197,8 @@ def copying_over_it_does_no_harm():
         with Victim('plain', 0.5) as victim:
             path = victim.file()
             time.sleep(0.2)
-            subprocess.run(['sh', '-c', command, 'sh', path], check=True)
+            subprocess.run(['sh', '-c', command, 'sh', path], check=True,
+                           timeout=120)
             victim.end()
 
 

@@ -139,7 +139,8 @@ def constructors_and_destructors_are_sampled():
             if subprocess.run(['cc', '-O2', '-x', 'c', '-o', name, '-', '-x',
                                'none', '-I', SOURCES, *more],
                               input=text.encode(),
-                              capture_output=True).returncode != 0:
+                              capture_output=True,
+                              timeout=120).returncode != 0:
                 raise Skip('no C compiler')
         run = Run(program)
     assert (run.status, run.err) == (0, b'')
@@ -226,7 +227,7 @@ def exec_of_a_static_program_leaves_the_file():
         with open(source, 'w') as file:
             file.write('int main(void) { return 5; }\n')
         if subprocess.run(['cc', '-static', '-o', program, source],
-                          capture_output=True).returncode != 0:
+                          capture_output=True, timeout=120).returncode != 0:
             raise Skip('no static libc')
         run = Run('sh', '-c', 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); '
                   'done; exec ' + program)
@@ -263,7 +264,7 @@ def kills_at_any_time_leave_a_profile():
                 with open(path, 'rb') as file:
                     assert file.read(8) in (b'cpprof\r\n', bytes(8))
         child.kill()
-        child.wait()
+        child.wait(timeout=120)
         for name in os.listdir(directory):
             path = os.path.join(directory, name)
             with open(path, 'rb') as file:
@@ -411,7 +412,7 @@ def a_real_program(command, directory):
         raise Skip(command[0] + ' not found')
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     plain = subprocess.run(command, stdin=subprocess.DEVNULL,
-                           capture_output=True)
+                           capture_output=True, timeout=120)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = Run(*command)
     assert run.status == plain.returncode, (run.status, plain.returncode)

@@ -122,7 +122,7 @@ def has_fine_source(resources, random):
     if random:
         environment['CPPROF_RANDOM'] = '1'
     out = subprocess.run([PARTS], capture_output=True, text=True, env=dict(
-        os.environ, **environment, **collector.PRELOAD)).stdout
+        os.environ, **environment, **collector.PRELOAD), timeout=120).stdout
     return 'perf event' in out.split('\t')[1]
 
 

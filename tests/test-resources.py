@@ -36,7 +36,7 @@ def offered(resource, **environment):
     out = subprocess.run(
         [CONSUMER], capture_output=True, text=True,
         env=dict(os.environ, CPPROF_OFFER='1', CPPROF_RESOURCES=resource,
-                 **collector.PRELOAD, **environment)).stdout
+                 **collector.PRELOAD, **environment), timeout=120).stdout
     return out.split('\t')[1]
 
 
@@ -282,7 +282,7 @@ def counters_of_the_processor_are_sampled():
         library = os.path.join(directory, 'libcounters.so')
         if subprocess.run(['cc', '-O1', '-shared', '-fPIC', '-o', library,
                            '-x', 'c', '-'], input=COUNTERS.encode(),
-                          capture_output=True).returncode != 0:
+                          capture_output=True, timeout=120).returncode != 0:
             raise Skip('no C compiler')
         plain = collector.PRELOAD['LD_PRELOAD']
         collector.PRELOAD['LD_PRELOAD'] = library + ':' + plain
@@ -338,7 +338,7 @@ def exec_takes_no_trap_along():
         program = os.path.join(directory, 'static')
         if subprocess.run(['cc', '-static', '-o', program, '-x', 'c', '-'],
                           input=b'int main(int n) { return n + 40; }',
-                          capture_output=True).returncode != 0:
+                          capture_output=True, timeout=120).returncode != 0:
             raise Skip('no static libc')
         for resources in ('page-faults:1', 'context-switches:1', 'cpu:100'):
             for _ in range(20):
@@ -350,7 +350,8 @@ def exec_takes_no_trap_along():
 
 
 def the_program_keeps_its_own_traps():
-    plain = subprocess.run([CONSUMER, 'traps', '5'], capture_output=True)
+    plain = subprocess.run([CONSUMER, 'traps', '5'], capture_output=True,
+                           timeout=120)
     assert b'not reached' not in plain.stdout and plain.returncode == -5
     for resources in ('page-faults:3', 'page-faults:100,cpu:200', 'cpu'):
         run = consume(resources, 'traps', 5)

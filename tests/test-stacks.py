@@ -45,7 +45,7 @@ def work(sampled, kind, rounds, pages, **keywords):
     more = {name: value for name, value in keywords.items()
             if name.startswith('STACKS_')}
     plain = subprocess.run(command, capture_output=True,
-                           env=dict(os.environ, **more))
+                           env=dict(os.environ, **more), timeout=120)
     run = Run(*command, CPPROF_RESOURCES=sampled, **keywords)
     assert (run.status, run.out) == (plain.returncode, plain.stdout), \
         (sampled, kind, run.status, run.out, run.err)
@@ -153,7 +153,7 @@ def compiled(command, directory, why, **environment):
     try:
         done = subprocess.run([*command, '-o', program], cwd=directory,
                               capture_output=True,
-                              env=dict(os.environ, **environment))
+                              env=dict(os.environ, **environment), timeout=120)
     except FileNotFoundError:
         raise Skip(why)
     if done.returncode != 0:
@@ -229,7 +229,7 @@ def with_thread_sanitizer(source, *arguments):
                 continue
             command = (program, *arguments)
             plain = subprocess.run(command, capture_output=True,
-                                   preexec_fn=keep_addresses)
+                                   preexec_fn=keep_addresses, timeout=120)
             if plain.returncode == 0:
                 tried += 1
                 yield plain.stdout, command

@@ -65,7 +65,7 @@ def operator_new_counts_once():
         program = os.path.join(directory, 'new')
         if subprocess.run(['c++', '-O2', '-o', program, '-x', 'c++', '-'],
                           input=source.encode(),
-                          capture_output=True).returncode != 0:
+                          capture_output=True, timeout=120).returncode != 0:
             raise Skip('no C++ compiler')
         run = Run(program, CPPROF_RESOURCES='allocs:1,alloc-bytes:1')
         found = gticks(run.one().of('allocs'), 'main')
@@ -97,7 +97,7 @@ def a_program_s_own_malloc_is_left_alone():
         program = os.path.join(directory, 'own')
         if subprocess.run(['cc', '-O1', '-fno-builtin', '-o', program, '-x',
                            'c', '-'], input=OWN_MALLOC.encode(),
-                          capture_output=True).returncode != 0:
+                          capture_output=True, timeout=120).returncode != 0:
             raise Skip('no C compiler')
         run = Run(program, CPPROF_RESOURCES='alloc-bytes:1')
         assert (run.status, run.out, run.err) == (0, b'own\n', b'')
@@ -127,7 +127,7 @@ def what_a_sanitizer_hides_is_told():
                     subprocess.run([compiler, '-fsanitize=' + kind, '-o',
                                     program, '-x', 'c++', '-'],
                                    input=NEW.encode(), capture_output=True,
-                                   check=True)
+                                   check=True, timeout=120)
                 except (OSError, subprocess.CalledProcessError):
                     continue
                 built = True
@@ -176,7 +176,8 @@ def a_ring_is_told():
             program = os.path.join(directory, 'ring')
             if subprocess.run(['cc', '-o', program, '-x', 'c', '-'] + options,
                               input=RING.encode(),
-                              capture_output=True).returncode != 0:
+                              capture_output=True,
+                              timeout=120).returncode != 0:
                 if options:
                     return
                 raise Skip('no C compiler, or one without io_uring')
@@ -319,7 +320,7 @@ def system_calls_are_those_that_strace_counts():
         raise Skip('strace not found')
     traced = subprocess.run(
         ['strace', '-f', '-c', '-U', 'name,calls', SPENDER, 'bytes', '100'],
-        capture_output=True, text=True)
+        capture_output=True, text=True, timeout=120)
     total = re.search(r'^total\s+(\d+)$', traced.stderr, re.M)
     if traced.returncode != 0 or not total:
         raise Skip('strace does not work here')
@@ -404,7 +405,7 @@ def a_program(name, command, directory):
         return collector.a_real_program(command, directory)
     # Its stacks, of code made as it runs, are partial.
     plain = subprocess.run(command, stdin=subprocess.DEVNULL,
-                           capture_output=True)
+                           capture_output=True, timeout=120)
     run = Run(*command)
     assert (run.status, run.out, run.err) == \
         (plain.returncode, plain.stdout, plain.stderr)
@@ -467,7 +468,7 @@ def calls_are_counted(*flags):
         program = os.path.join(directory, 'calls')
         if subprocess.run(['cc', '-O2', '-mavx2', *flags, '-o', program, '-x',
                            'c', '-', '-pthread'], input=CALLS.encode(),
-                          capture_output=True).returncode != 0:
+                          capture_output=True, timeout=120).returncode != 0:
             raise Skip('no C compiler for it')
         here = os.getcwd()
         os.chdir(directory)  # for gmon.out

@@ -59,7 +59,7 @@ class Recording:
         for stream in (self.process.stdin, self.process.stdout,
                        self.process.stderr):
             stream.close()
-        self.process.wait()
+        self.process.wait(timeout=120)
         self.directory.cleanup()
 
     def read_until(self, word):
