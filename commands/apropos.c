@@ -46,8 +46,9 @@ apropos_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_apropos = {
 	.name = "apropos",
-	.summary = "lists the commands whose description holds a word",
-	.description = "Upper and lower case are the same.",
+	.summary = "lists the commands whose description contains a word",
+	.description =
+	    "Upper and lower case are treated alike.",
 	.example = "apropos recursion",
 	.arguments = apropos_arguments,
 	.run = apropos_run,

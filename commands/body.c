@@ -14,9 +14,10 @@ const struct command command_body = {
 	.name = "body",
 	.summary = "what each function's own body used, callees left out",
 	.description =
-	    "Lists every function by the hits of samples in which it is "
-	    "innermost, which is what prof(1) shows. A function that is low "
-	    "here may still be dear through what it calls: see functions.",
+	    "Lists every function by the number of samples in which it is the "
+	    "innermost function: the same numbers as prof(1). A function with "
+	    "few hits here may still be expensive because of the functions "
+	    "that it calls: see functions.",
 	.example = "body",
 	.run = body_run,
 };

@@ -4,7 +4,7 @@
 
 static const struct argument callees_arguments[] = {
 	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,
-	  "whose callees (the current root's)" },
+	  "the caller (default: the current root)" },
 	ARGUMENTS_END
 };
 
@@ -20,8 +20,9 @@ const struct command command_callees = {
 	.name = "callees",
 	.summary = "whom a function calls: paths of two that begin with it",
 	.description =
-	    "Lists the paths (FUNCTION callee) with the hits of the samples "
-	    "whose stack holds that call. See callers for the other side.",
+	    "Lists the paths (FUNCTION callee). The hits of a path are the "
+	    "samples whose stack contains that call. For the other direction, "
+	    "see callers.",
 	.example = "callees main",
 	.arguments = callees_arguments,
 	.run = callees_run,

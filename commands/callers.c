@@ -4,7 +4,7 @@
 
 static const struct argument callers_arguments[] = {
 	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,
-	  "whose callers (the current root's)" },
+	  "the callee (default: the current root)" },
 	ARGUMENTS_END
 };
 
@@ -20,8 +20,9 @@ const struct command command_callers = {
 	.name = "callers",
 	.summary = "who calls a function: paths of two that end in it",
 	.description =
-	    "Lists the paths (caller FUNCTION) with the hits of the samples "
-	    "whose stack holds that call. See callees for the other side.",
+	    "Lists the paths (caller FUNCTION). The hits of a path are the "
+	    "samples whose stack contains that call. For the other direction, "
+	    "see callees.",
 	.example = "callers db_get_property",
 	.arguments = callers_arguments,
 	.run = callers_run,

@@ -7,7 +7,7 @@ static const char *const color_choices[] = { "auto", "always", "never", NULL };
 
 static const struct argument color_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "when text has colour (shows the current choice)" },
+	  "when to use colour (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -31,10 +31,10 @@ color_set(struct session *session, const struct value *value,
 
 const struct command command_color = {
 	.name = "color",
-	.summary = "when text has colour",
+	.summary = "when text output uses colour",
 	.description =
-	    "auto is on a terminal that is not dumb, unless the environment "
-	    "has NO_COLOR.",
+	    "auto uses colour on a terminal, unless the terminal is dumb or "
+	    "NO_COLOR is set.",
 	.example = "color never",
 	.arguments = color_arguments,
 	.choices = color_choices,

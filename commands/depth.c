@@ -4,7 +4,7 @@
 
 static const struct argument depth_arguments[] = {
 	{ "N|off", ARG_COUNT, ARG_OPTIONAL,
-	  "names at most (shows the current one)" },
+	  "the most names in a path (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -29,12 +29,13 @@ depth_set(struct session *session, const struct value *value,
 
 const struct command command_depth = {
 	.name = "depth",
-	.summary = "how many names a path may have at most",
+	.summary = "the longest paths that are shown",
 	.description =
-	    "Longer paths are hidden; the footer reports how many. 1000 at "
-	    "first, so that a recursion 100,000 calls deep does not print "
-	    "paths of that length; depth off shows all. Unless you set it "
-	    "yourself, tree as text, which prints no paths, has 1000000.",
+	    "Longer paths are hidden; the footer reports how many. The "
+	    "default is 1000, because a recursion 100,000 calls deep would "
+	    "otherwise print paths of that length; depth off shows all paths. "
+	    "The text form of tree prints no paths, so its default is "
+	    "1000000.",
 	.example = "depth 3",
 	.arguments = depth_arguments,
 	.get = depth_get,

@@ -4,7 +4,7 @@
 
 static const struct argument digits_arguments[] = {
 	{ "N", ARG_DIGITS, ARG_OPTIONAL,
-	  "digits behind the point (shows the current number)" },
+	  "decimal places (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -26,10 +26,10 @@ digits_set(struct session *session, const struct value *value,
 
 const struct command command_digits = {
 	.name = "digits",
-	.summary = "digits of fractions in text",
+	.summary = "decimal places of fractions in text",
 	.description =
-	    "How many digits behind the point the fractions in text have, 0 to "
-	    "15. JSON, CSV and TSV give them in full.",
+	    "The number of decimal places, 0 to 15. JSON, CSV and TSV output "
+	    "always has full precision.",
 	.example = "digits 2",
 	.arguments = digits_arguments,
 	.get = digits_get,

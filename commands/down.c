@@ -4,7 +4,7 @@
 
 static const struct argument down_arguments[] = {
 	{ "ROOT", ARG_FUNCTION, ARG_OPTIONAL,
-	  "function the paths begin with (the current root)" },
+	  "the first function of the paths (default: the root)" },
 	ARGUMENTS_END
 };
 
@@ -21,14 +21,16 @@ const struct command command_down = {
 	.summary = "downward call path profile: all paths that begin with the "
 	    "root",
 	.description =
-	    "Lists the call paths that begin with the root function, dearest "
-	    "first. The fraction of a path is what the run would save if the "
-	    "path's last function cost nothing when it is called along that "
-	    "path.\n\n"
-	    "Recursion is folded: a path goes on from the earlier place of a "
-	    "function that it holds already, and no hit counts twice for one "
-	    "path. So paths below a path may sum to more than it.\n\n"
-	    "A ROOT given here is for this once; root sets it for good.",
+	    "Lists the call paths that begin with the root function, most "
+	    "expensive first. The fraction of a path is the share of the run "
+	    "that would be saved if the path's last function cost nothing "
+	    "when it is called along that path.\n\n"
+	    "Recursion is folded: when a function is called that is already "
+	    "in the path, the path continues from its earlier position, and "
+	    "no hit counts twice for one path. The extensions of a path can "
+	    "therefore sum to more than the path itself.\n\n"
+	    "A ROOT given here applies to this command only; use root to "
+	    "change it for the following commands.",
 	.example = "down address_information",
 	.arguments = down_arguments,
 	.run = down_run,

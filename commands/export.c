@@ -7,9 +7,9 @@
 #include "src/shell/new_file.h"
 
 static const struct argument export_arguments[] = {
-	{ "FORMAT", ARG_CHOICE, 0, "what to write" },
+	{ "FORMAT", ARG_CHOICE, 0, "the format to write" },
 	{ "FILE", ARG_FILE, ARG_OPTIONAL,
-	  "where to (standard output, or where > or | says)" },
+	  "the file to write (default: standard output, > or |)" },
 	ARGUMENTS_END
 };
 
@@ -107,20 +107,20 @@ const struct command command_export = {
 	.name = "export",
 	.summary = "writes the profile as a file for other tools",
 	.description =
-	    "collapsed is stacks of names, each with its hits of the current "
-	    "resource, as flame graph tools read them. cpprof-text is the same "
-	    "with all resources and a header. speedscope is JSON. These three "
-	    "hold the stacks as the views name them: granularity and inlines "
-	    "count.\n\n"
-	    "pprof is for go tool pprof and what else reads profile.proto, "
-	    "callgrind for KCachegrind and callgrind_annotate. They hold "
-	    "functions with their files and lines, pprof addresses and modules "
-	    "too; of the settings only inlines counts. cpprofdata is what "
-	    "record writes: addresses.\n\n"
-	    "A file holds all of the profile, whatever root, threshold and "
-	    "limit are. What its format has no place for is told in one "
-	    "line. An export that fails leaves FILE as it was; a file behind "
-	    "> holds what was written so far.",
+	    "collapsed: the stacks as names, with their hits for the current "
+	    "resource; the format that flame graph tools read. cpprof-text: "
+	    "the same, with all resources and a header. speedscope: JSON for "
+	    "speedscope. These three write the stacks as the views name them, "
+	    "so granularity and inlines apply.\n\n"
+	    "pprof: for go tool pprof and other readers of profile.proto. "
+	    "callgrind: for KCachegrind and callgrind_annotate. Both contain "
+	    "functions with their files and lines; pprof contains addresses "
+	    "and modules as well. Of the settings, only inlines applies. "
+	    "cpprofdata: the format that record writes, with addresses.\n\n"
+	    "An export contains the whole profile, whatever the root, "
+	    "threshold and limit. One line lists what the format cannot "
+	    "represent. If an export to FILE fails, FILE stays as it was; "
+	    "with >, the file contains what was written before the failure.",
 	.example = "export collapsed | head -1",
 	.arguments = export_arguments,
 	.choices = exporter_names,

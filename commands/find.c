@@ -17,11 +17,12 @@ find_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_find = {
 	.name = "find",
-	.summary = "functions by name, whatever they used",
+	.summary = "finds functions by name, whatever they used",
 	.description =
-	    "Lists the functions of the profile whose name fits the pattern, "
-	    "below the threshold too. * and ? stand for any characters and "
-	    "for one; an extended regular expression stands between slashes.",
+	    "Lists the functions of the profile whose names match the "
+	    "pattern, including those below the threshold. * matches any "
+	    "characters, ? matches one; write an extended regular expression "
+	    "between slashes.",
 	.example = "find /^db_.*record$/",
 	.arguments = find_arguments,
 	.run = find_run,

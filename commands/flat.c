@@ -16,12 +16,12 @@ const struct command command_flat = {
 	.description =
 	    "Lists every function by what its own body used, in the columns "
 	    "of gprof: the share of the body, the running sum of the shares, "
-	    "the hits of the body, the hits of the body and all it called, "
-	    "and the name.\n\n"
-	    "The bodies sum to the whole run. Where the input counts calls, "
-	    "three columns say how many other functions made, as gprof has it, "
-	    "and how many gticks each took, of the body and with all it "
-	    "called.",
+	    "the hits of the body, the hits of the body and everything that "
+	    "it called, and the name.\n\n"
+	    "The bodies sum to the whole run. If the input counts calls, "
+	    "three more columns show the number of calls by other functions, "
+	    "as gprof does, and the gticks per call: for the body, and with "
+	    "everything that it called.",
 	.example = "flat",
 	.run = flat_run,
 };

@@ -9,7 +9,7 @@ static const char *const format_choices[] = {
 
 static const struct argument format_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "form of answers (shows the current choice)" },
+	  "the output format (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -33,12 +33,13 @@ format_set(struct session *session, const struct value *value,
 
 const struct command command_format = {
 	.name = "format",
-	.summary = "the form of answers: text, tsv, csv or json",
+	.summary = "the output format: text, tsv, csv or json",
 	.description =
-	    "json prints one document a command, on one line. csv and tsv "
-	    "print a line of keys and then the rows, paths joined by "
-	    "semicolons as in collapsed stacks. Numbers are in full there, "
-	    "whatever digits and unit say.",
+	    "json prints one document per command, on one line. csv and tsv "
+	    "print a line of keys, then the rows; the names in a path are "
+	    "separated by semicolons, as in collapsed stacks. Numbers have "
+	    "full precision in these three, whatever the settings digits and "
+	    "unit.",
 	.example = "format json",
 	.arguments = format_arguments,
 	.choices = format_choices,

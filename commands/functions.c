@@ -4,7 +4,7 @@
 
 static const struct argument functions_arguments[] = {
 	{ "PATTERN", ARG_PATTERN, ARG_OPTIONAL,
-	  "only functions that fit it (all)" },
+	  "which functions to list (default: all)" },
 	ARGUMENTS_END
 };
 
@@ -19,15 +19,15 @@ functions_run(struct session *session, const struct arguments *arguments,
 const struct command command_functions = {
 	.name = "functions",
 	.aliases = { "body+descendants" },
-	.summary = "what each function used, with all it called",
+	.summary = "what each function used, including all that it called",
 	.description =
-	    "Lists every function by body+descendants: the hits of samples "
-	    "whose stack holds it, each counted once however often it "
-	    "recurs. Start here, then look at the dear ones with root, up "
-	    "and down.\n\n"
+	    "Lists every function by body+descendants: the hits of the "
+	    "samples whose stack contains it, each counted once, even if the "
+	    "function recurs. Start here, then examine the expensive "
+	    "functions with root, up and down.\n\n"
 	    "A pattern is a name, a glob with * and ?, or an extended regular "
-	    "expression between slashes; a function of exactly that name goes "
-	    "first.",
+	    "expression between slashes. A function with exactly that name "
+	    "takes precedence.",
 	.example = "functions db_*",
 	.arguments = functions_arguments,
 	.run = functions_run,

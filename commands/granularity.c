@@ -9,7 +9,7 @@ static const char *const granularity_choices[] = {
 
 static const struct argument granularity_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "what a name stands for (shows the current choice)" },
+	  "what a name stands for (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -36,25 +36,25 @@ const struct command command_granularity = {
 	.name = "granularity",
 	.summary = "what names in paths are: functions, lines, call sites, files",
 	.description =
-	    "Changes names, never totals. By module, each call within a "
-	    "program or library is one step; by file and by line, names are "
-	    "those of the source, as line 118 of db.c is db.c:118; by "
-	    "address, two places of one function are two names.\n\n"
+	    "Changes how frames are named, never totals. By module, all calls "
+	    "within a program or library are one step. By file and by line, "
+	    "names come from the source: line 118 of db.c is db.c:118. By "
+	    "address, two places in one function have two names.\n\n"
 	    "By callsite, a function that calls another is named with the "
-	    "line it calls from, such as main:42, or, where no line is known, "
-	    "with the offset of the call, main+0x1c; time that it spends by "
-	    "itself stands under its plain name.\n\n"
-	    "Files and lines come from the profile or, if it has only "
-	    "addresses, from debug information, which is then read, once. "
-	    "Where they are not known, a name stays the module's (by file) "
-	    "or the function's. Where the profile has only names, they "
-	    "stay.\n\n"
-	    "A profile of calls without stacks (callgrind) knows which "
-	    "function was called from a line, so that by line and by callsite "
-	    "functions stand between lines: main, db.c:118, read_record, "
-	    "db.c:20.\n\n"
-	    "A root that does not occur under the new names gives way to the "
-	    "default one, and a note says so.",
+	    "line of the call, such as main:42, or with the offset of the "
+	    "call, main+0x1c, if the line is not known. Time that the "
+	    "function spends in its own body is shown under its plain name.\n\n"
+	    "Files and lines come from the profile. If the profile has only "
+	    "addresses, they come from debug information, which is read once. "
+	    "If they are not known, a frame is named by its module (by file) "
+	    "or its function. If the profile has only names, the names stay "
+	    "as they are.\n\n"
+	    "A profile of calls without stacks (callgrind) records which "
+	    "function was called from which line. By line and by callsite, "
+	    "its paths therefore alternate between functions and lines: main, "
+	    "db.c:118, read_record, db.c:20.\n\n"
+	    "If the root does not occur among the new names, the default root "
+	    "is used and a note says so.",
 	.example = "granularity module",
 	.arguments = granularity_arguments,
 	.choices = granularity_choices,

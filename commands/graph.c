@@ -8,7 +8,7 @@ static const struct argument graph_arguments[] = {
 	{ "--gprof", ARG_CHOICE, ARG_OPTIONAL | ARG_SWITCH,
 	  "collapse cycles of calls, as gprof does" },
 	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,
-	  "the one entry to show (all)" },
+	  "the entry to show (default: all)" },
 	ARGUMENTS_END
 };
 
@@ -31,21 +31,22 @@ const struct command command_graph = {
 	.name = "graph",
 	.summary = "call graph profile: functions between callers and callees",
 	.description =
-	    "Shows gprof's call graph profile. Each function has an entry, "
-	    "numbered and sorted by what it used with all below it. Above it "
-	    "stand its callers, dearest last, with what it used when they "
-	    "called it; below it its callees, dearest first, with what they "
-	    "used when it called them. The names' numbers tell where their own "
-	    "entries are.\n\n"
-	    "Where the input has stacks, or the costs of calls, these are "
-	    "measured, each hit once, and recursion is no obstacle: a function "
-	    "that calls itself is one of its own callees, and numbers of "
-	    "callees can sum to more than their caller's.\n\n"
-	    "--gprof shows what gprof would make of it: functions that can "
-	    "reach each other are a cycle and have an entry as a whole; calls "
-	    "among them carry nothing. Of gmon.out, which only counts calls, "
-	    "there is no other reading. The column called is calls/total as in "
-	    "gprof, where the input counts calls.",
+	    "Shows gprof's call graph profile. Each function has a numbered "
+	    "entry; entries are sorted by what the function used, including "
+	    "all that it called. Above the function are its callers, most "
+	    "expensive last, each with what the function used when that "
+	    "caller called it. Below it are its callees, most expensive "
+	    "first, each with what it used when the function called it. The "
+	    "number after a name is the number of that function's own entry.\n\n"
+	    "If the input has stacks, or the cost of each call, these figures "
+	    "are measured, each hit once, even for recursive functions. A "
+	    "function that calls itself is one of its own callees, and the "
+	    "figures of the callees can sum to more than the caller's.\n\n"
+	    "--gprof shows what gprof would compute: functions that can reach "
+	    "each other form a cycle, which has an entry of its own, and "
+	    "calls within a cycle carry no cost. For gmon.out, which only "
+	    "counts calls, this is the only form. If the input counts calls, "
+	    "the column called shows calls/total, as in gprof.",
 	.example = "graph db_get_property",
 	.arguments = graph_arguments,
 	.choices = graph_choices,

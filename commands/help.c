@@ -5,7 +5,7 @@
 
 static const struct argument help_arguments[] = {
 	{ "COMMAND", ARG_COMMAND, ARG_OPTIONAL,
-	  "which one to describe (lists them all)" },
+	  "the command to describe (default: list all)" },
 	ARGUMENTS_END
 };
 
@@ -32,7 +32,8 @@ const struct command command_help = {
 	.name = "help",
 	.summary = "lists the commands, or describes one with an example",
 	.description =
-	    "Unique beginnings of commands will do, here as everywhere.",
+	    "A command can be shortened to any unique prefix, here and "
+	    "everywhere else.",
 	.example = "help up",
 	.arguments = help_arguments,
 	.run = help_run,

@@ -28,10 +28,10 @@ const struct command command_history = {
 	.name = "history",
 	.summary = "lists the lines typed at the prompt",
 	.description =
-	    "The lines are kept from run to run in "
-	    "$XDG_STATE_HOME/cpprof/history (~/.local/state where that is not "
-	    "set). The arrow keys and Ctrl-R bring them back. A script has "
-	    "none.",
+	    "The lines are kept between sessions in "
+	    "$XDG_STATE_HOME/cpprof/history (in ~/.local/state if that is not "
+	    "set). The arrow keys and Ctrl-R recall them. Scripts have no "
+	    "history.",
 	.example = "history",
 	.run = history_run,
 };

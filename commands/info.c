@@ -282,14 +282,15 @@ const struct command command_info = {
 	.name = "info",
 	.summary = "what was profiled: program, host, time, resources, losses",
 	.description =
-	    "Shows the program and when it ran, how many processes, threads, "
-	    "modules and functions the profile has, the deepest stack, what "
-	    "the collector had to leave out, and for each resource its gtick, "
-	    "the gticks from one sample to the next, hits and samples. Of a "
-	    "recording it also shows the CPU time (\"at least\" if processes "
-	    "were killed, whose time is known as of their last sample), the "
-	    "share of it that sampling took, how many threads were waiting "
-	    "when it ended, and for each resource how it was counted.",
+	    "Shows the program and when it ran, the number of processes, "
+	    "threads, modules and functions, the deepest stack, and what the "
+	    "collector could not record. For each resource it shows the "
+	    "gtick, the interval between samples in gticks, the hits and the "
+	    "samples. For a recording it also shows the CPU time (\"at least\" "
+	    "if processes were killed, because their time is known only up to "
+	    "their last sample), the sampling overhead as a share of that "
+	    "time, how many threads were waiting when the recording ended, "
+	    "and how each resource was counted.",
 	.example = "info",
 	.run = info_run,
 };

@@ -7,7 +7,7 @@ static const char *const inlines_choices[] = { "auto", "on", "off", NULL };
 
 static const struct argument inlines_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "which inlined calls are shown (shows the current choice)" },
+	  "which inlined calls to show (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -34,17 +34,17 @@ const struct command command_inlines = {
 	.name = "inlines",
 	.summary = "which inlined calls are steps of a path",
 	.description =
-	    "A compiler may copy a function into its caller, and there it "
-	    "leaves no call to be seen. Debug information tells where it "
-	    "did: with on, it is read, once, and such functions stand in "
-	    "paths like any others. auto, the default, shows those that the "
-	    "profile itself names, and reads no debug information. off shows "
-	    "none: their time is that of the function they were copied "
-	    "into.\n\n"
-	    "What a function that was never inlined costs with all its calls "
-	    "is the same with all three; in body, inlined code counts, where "
-	    "it is shown, for the function that it was written in. By module "
-	    "and by address, inlined calls are never steps.",
+	    "A compiler can copy a function into its caller, which leaves no "
+	    "call in the machine code. Debug information records where it did "
+	    "so. on: reads the debug information once and shows these "
+	    "functions in paths like any others. auto (the default): shows "
+	    "the inlined calls that the profile itself names, and reads no "
+	    "debug information. off: shows none; their time belongs to the "
+	    "function that contains the copy.\n\n"
+	    "The inclusive cost of a function that was never inlined is the "
+	    "same with all three. In body, inlined code counts for the "
+	    "function that it was written in, if it is shown. By module and "
+	    "by address, inlined calls are never steps.",
 	.example = "inlines on",
 	.arguments = inlines_arguments,
 	.choices = inlines_choices,

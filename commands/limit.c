@@ -4,7 +4,7 @@
 
 static const struct argument limit_arguments[] = {
 	{ "N|off", ARG_COUNT, ARG_OPTIONAL,
-	  "rows at most (shows the current one)" },
+	  "the most rows (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -28,9 +28,10 @@ limit_set(struct session *session, const struct value *value,
 
 const struct command command_limit = {
 	.name = "limit",
-	.summary = "how many rows a view shows at most",
+	.summary = "the largest number of rows that a view shows",
 	.description =
-	    "The dearest N rows are shown; how many are hidden is told.",
+	    "A view shows its N most expensive rows; the footer reports how "
+	    "many are hidden.",
 	.example = "limit 10",
 	.arguments = limit_arguments,
 	.get = limit_get,

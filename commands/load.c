@@ -20,11 +20,12 @@ load_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_load = {
 	.name = "load",
-	.summary = "opens one or several profiles in place of the current one",
+	.summary = "opens one or more profiles in place of the current one",
 	.description =
-	    "Several are added up. The format is told by what is in a file, "
-	    "not by its name; gzip and zstd are unpacked. The settings stay, "
-	    "also the resource and the root where the new profile has them.",
+	    "Several profiles are added up. Formats are detected from "
+	    "content, not from file names; gzip and zstd files are "
+	    "decompressed. The settings stay, and so do the resource and the "
+	    "root if the new profile has them.",
 	.example = "load forms.folded",
 	.arguments = load_arguments,
 	.run = load_run,

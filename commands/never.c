@@ -14,12 +14,13 @@ const struct command command_never = {
 	.name = "never",
 	.summary = "functions of the program that were never called",
 	.description =
-	    "Lists the functions that no call was counted of and that no "
-	    "sample fell into, in byte order. Only of a gmon.out does the "
-	    "profile name all functions of the program.\n\n"
-	    "A function that is only called from outside of the program, as "
-	    "is one that qsort compares with, and that was too quick for a "
-	    "sample, is among them: such calls are not counted.",
+	    "Lists the functions without any counted call and without any "
+	    "sample, in byte order. Only a gmon.out with its program names "
+	    "all functions of the program.\n\n"
+	    "Calls from outside the program, such as from qsort to its "
+	    "comparison function, are not counted. A function that is only "
+	    "called that way, and too briefly for a sample, is therefore "
+	    "listed too.",
 	.example = "never",
 	.run = never_run,
 };

@@ -6,7 +6,7 @@ static const char *const pager_choices[] = { "off", "on", NULL };
 
 static const struct argument pager_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "whether to page (shows the current choice)" },
+	  "whether to page (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -32,8 +32,9 @@ const struct command command_pager = {
 	.name = "pager",
 	.summary = "whether output longer than the screen is paged",
 	.description =
-	    "At the prompt, output that is longer than the screen goes to "
-	    "$PAGER, or less where that is not set. Scripts are never paged.",
+	    "At the prompt, output that is longer than the screen is shown "
+	    "with $PAGER, or with less if PAGER is not set. The output of "
+	    "scripts is never paged.",
 	.example = "pager off",
 	.arguments = pager_arguments,
 	.choices = pager_choices,

@@ -25,12 +25,12 @@ const struct command command_path = {
 	.name = "path",
 	.summary = "one call path: its hits, and the run's total without them",
 	.description =
-	    "Shows exactly this path: hits, fraction, what that is in the "
-	    "resource's unit, and the new total if the path's last function "
-	    "cost nothing when it is called along the path.\n\n"
-	    "A path may be pasted as other views print it. A name that holds "
-	    "blanks or parentheses stands between bars: "
-	    "path (main |operator new(unsigned long)|)",
+	    "Shows exactly this path: its hits, its fraction, what that is in "
+	    "the resource's unit, and the new total if the path's last "
+	    "function cost nothing when it is called along the path.\n\n"
+	    "You can paste a path as other views print it. Put a name that "
+	    "contains blanks or parentheses between bars: path (main "
+	    "|operator new(unsigned long)|)",
 	.example = "path (address_information db_get_property)",
 	.arguments = path_arguments,
 	.run = path_run,

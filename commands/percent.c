@@ -7,7 +7,7 @@ static const char *const percent_choices[] = { "total", "root", NULL };
 
 static const struct argument percent_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "what fractions are relative to (shows the current choice)" },
+	  "what fractions are relative to (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -31,11 +31,11 @@ percent_set(struct session *session, const struct value *value,
 
 const struct command command_percent = {
 	.name = "percent",
-	.summary = "what fractions are of: the whole run or the root",
+	.summary = "what fractions are relative to: the whole run or the root",
 	.description =
-	    "With total, a fraction is of all hits of the current resource; "
-	    "with root, of those of the root function with all it calls. "
-	    "The header of each view says which.",
+	    "total: fractions are shares of all hits of the current resource. "
+	    "root: fractions are shares of the hits of the root function and "
+	    "all that it calls. The heading of each view says which.",
 	.example = "percent root",
 	.arguments = percent_arguments,
 	.choices = percent_choices,

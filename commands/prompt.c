@@ -8,7 +8,7 @@ static const char *const prompt_choices[] = { "auto", "always", "never",
 
 static const struct argument prompt_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "when to open the prompt (shows the current choice)" },
+	  "when to open the prompt (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -32,18 +32,19 @@ prompt_set(struct session *session, const struct value *value,
 
 const struct command command_prompt = {
 	.name = "prompt",
-	.summary = "whether cpprof record opens the prompt at the end",
+	.summary =
+	    "whether cpprof record opens the prompt when the program ends",
 	.description =
-	    "auto, the default: cpprof record on a terminal opens the "
+	    "auto (the default): on a terminal, cpprof record opens the "
 	    "recording at the prompt, unless something was written to the "
-	    "terminal while the program ran; then its output stays in sight "
-	    "and the shell comes back. always and never do not look at what "
-	    "was written. record --prompt and --no-prompt choose for one "
-	    "recording.\n\n"
-	    "To keep a setting, write it into $XDG_CONFIG_HOME/cpprof/settings "
-	    "(~/.config/cpprof/settings), as show prints it. The file is read "
-	    "before the prompt opens and by record on a terminal, never by "
-	    "scripts.",
+	    "terminal while the program ran; then the output stays visible "
+	    "and the shell returns. always and never ignore what was written. "
+	    "The options record --prompt and --no-prompt override the setting "
+	    "for one recording.\n\n"
+	    "To keep a setting, write it to $XDG_CONFIG_HOME/cpprof/settings "
+	    "(~/.config/cpprof/settings if that is not set), in the form that "
+	    "show prints. The file is read before the prompt opens and by "
+	    "record on a terminal, never by scripts.",
 	.example = "prompt never",
 	.arguments = prompt_arguments,
 	.choices = prompt_choices,

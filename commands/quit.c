@@ -16,9 +16,10 @@ quit_run(struct session *session, const struct arguments *arguments,
 const struct command command_quit = {
 	.name = "quit",
 	.aliases = { "exit", "q" },
-	.summary = "leaves cpprof; so does Ctrl-D",
-	.description = "In a script it ends all of the program, not just the "
-	    "file that holds it.",
+	.summary = "leaves cpprof, as does Ctrl-D",
+	.description =
+	    "In a script, quit ends cpprof, not just the file that contains "
+	    "it.",
 	.example = "quit",
 	.run = quit_run,
 };

@@ -28,7 +28,7 @@ extern const struct command command_record;
 
 static const struct argument record_arguments[] = {
 	{ "[OPTIONS] [--] PROGRAM ARGUMENTS", ARG_WORDS, 0,
-	  "what to run, behind the options below" },
+	  "the program to run, after any of the options below" },
 	ARGUMENTS_END
 };
 
@@ -365,49 +365,50 @@ record_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_record = {
 	.name = "record",
-	.summary = "run a program and sample the CPU time or whatever it uses",
+	.summary =
+	    "runs a program and samples its CPU time or another resource",
 	.description =
 	    "Runs the program with the collector preloaded, samples what all "
-	    "its threads and the processes that it starts use, and writes a "
-	    "directory with one file for each process. On a terminal the "
-	    "recording is then opened, unless the program wrote there (see "
-	    "help prompt). Otherwise record ends with the program's exit "
-	    "status, 128+N after signal N.\n\n"
-	    "-r RESOURCE[:INTERVAL]: what to sample, cpu if nothing else is "
-	    "asked for; several give one tree with counts of each. The "
-	    "interval from one sample to the next is a number of gticks or has "
-	    "a unit: -r cpu:1ms -r alloc-bytes:512K -r page-faults:10.\n\n"
-	    "-F HZ: the same for time, as samples per second.\n\n"
-	    "-o NAME: the directory to write. Without it, PROGRAM.cpprof: an "
-	    "earlier recording of that name becomes PROGRAM.1.cpprof, the one "
-	    "before it PROGRAM.2.cpprof, and so on. A NAME that holds a "
-	    "recording is refused.\n\n"
-	    "--force: replaces an earlier recording of that name.\n\n"
+	    "its threads and child processes use, and writes a directory with "
+	    "a file for each process that was sampled. On a terminal the "
+	    "recording is then opened, unless the program wrote to the "
+	    "terminal (see help prompt). Otherwise record exits with the "
+	    "program's exit status, or with 128+N after signal N.\n\n"
+	    "-r RESOURCE[:INTERVAL]: what to sample; the default is cpu. With "
+	    "several, one tree has the counts of each. The interval between "
+	    "samples is a number of gticks, or has a unit: -r cpu:1ms -r "
+	    "alloc-bytes:512K -r page-faults:10.\n\n"
+	    "-F HZ: the interval of time resources, as samples per second.\n\n"
+	    "-o NAME: the directory to write. The default is PROGRAM.cpprof: "
+	    "an earlier recording of that name becomes PROGRAM.1.cpprof, the "
+	    "one before it PROGRAM.2.cpprof, and so on. If NAME already holds "
+	    "a recording, record stops; see --force.\n\n"
+	    "--force: replaces the recording that -o NAME holds.\n\n"
 	    "--prompt, --no-prompt: whether to open the recording at the "
 	    "prompt.\n\n"
-	    "--list: shows every resource, where it comes from on this machine "
-	    "and why not from a better source; runs nothing.\n\n"
-	    "--no-children: samples the program alone, not the processes that "
-	    "it starts.\n\n"
-	    "--random: draws intervals at random, so that a program whose "
-	    "period is the interval's gets its true shares.\n\n"
+	    "--list: lists every resource, its source on this machine, and "
+	    "why a better source is not used; runs nothing.\n\n"
+	    "--no-children: samples only the program, not its child "
+	    "processes.\n\n"
+	    "--random: randomises the intervals, so that a program that "
+	    "repeats with the period of the interval gets its true shares.\n\n"
 	    "--returns: counts how often calls return, so that views show how "
-	    "often each path was walked.\n\n"
-	    "--no-symbols: keeps no names in the recording. Otherwise names, "
-	    "inlined calls and lines are added when the program ends, so that "
-	    "the recording shows the same after a rebuild and on another "
-	    "machine.\n\n"
-	    "--max-size BYTES: of a process's file; what finds no room there "
-	    "is counted as lost.\n\n"
+	    "often each path was taken.\n\n"
+	    "--no-symbols: keeps no names in the recording. Without this "
+	    "option, names, inlined calls and lines are added when the "
+	    "program ends, so that the recording shows the same after a "
+	    "rebuild and on another machine.\n\n"
+	    "--max-size BYTES: the largest size of a process's file; samples "
+	    "that do not fit are counted as lost.\n\n"
 	    "--help: shows this.\n\n"
-	    "The program's words are read like any others: at the prompt, one "
-	    "that holds blanks stands between bars, as in record sh -c |sleep "
-	    "1; sort big|. Where > FILE or a pipe stands behind them, the "
-	    "program's output goes there.\n\n"
-	    "The program's input, output and signals are its own; Ctrl-C ends "
-	    "it as it would without us, and what was sampled is kept. Programs "
-	    "that are statically linked, or run with other rights than the "
-	    "caller's, cannot be sampled, and are not started.",
+	    "The program's words are read like those of other commands: at "
+	    "the prompt, put a word that contains blanks between bars, as in "
+	    "record sh -c |sleep 1; sort big|. With > FILE or a pipe after "
+	    "them, the program's output goes there.\n\n"
+	    "The program keeps its input, output and signals. Ctrl-C ends it "
+	    "as usual, and what was sampled is kept. Programs that are "
+	    "statically linked, or that run with other rights than the "
+	    "caller's, cannot be sampled and are not started.",
 	.example = "record sort /etc/services > /dev/null",
 	.arguments = record_arguments,
 	.run = record_run,

@@ -16,7 +16,7 @@ const struct command command_reload = {
 	.summary = "reads the profile's files again",
 	.description =
 	    "Shows how the profile of a running program has grown since it "
-	    "was loaded. The settings stay.",
+	    "was loaded. The settings stay as they are.",
 	.example = "reload",
 	.run = reload_run,
 };

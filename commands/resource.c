@@ -7,7 +7,7 @@
 
 static const struct argument resource_arguments[] = {
 	{ "NAME", ARG_RESOURCE, ARG_OPTIONAL,
-	  "the new resource (lists them)" },
+	  "the new resource (default: list all)" },
 	ARGUMENTS_END
 };
 
@@ -76,11 +76,12 @@ resource_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_resource = {
 	.name = "resource",
-	.summary = "the resource whose use is shown; lists those there are",
+	.summary = "the resource that views show; without NAME, lists all",
 	.description =
-	    "Every view is of one resource: time, page faults, bytes read. "
-	    "Where the profile has several, the one shows where a program is "
-	    "slow and another why. The unique beginning of a name will do.",
+	    "Every view shows one resource, such as time, page faults or "
+	    "bytes read. If a profile has several, one may show where a "
+	    "program is slow and another why. A unique prefix of the name is "
+	    "enough.",
 	.example = "resource Real Time",
 	.arguments = resource_arguments,
 	.run = resource_run,

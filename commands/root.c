@@ -8,7 +8,7 @@ extern const struct command command_root;
 
 static const struct argument root_arguments[] = {
 	{ "FUNCTION", ARG_FUNCTIONS, ARG_OPTIONAL,
-	  "the new root (shows the current one)" },
+	  "the new root (default: show the root)" },
 	ARGUMENTS_END
 };
 
@@ -89,11 +89,12 @@ const struct command command_root = {
 	.name = "root",
 	.summary = "the function that paths begin with (down) or end in (up)",
 	.description =
-	    "Any function of the profile can be the root. At first it is main, "
-	    "or where there is none the outermost function with most hits.\n\n"
-	    "A pattern that fits one function chooses it. One that fits "
-	    "several lists them and leaves the root as it was; in a script "
-	    "that is an error.",
+	    "Any function of the profile can be the root. The default is "
+	    "main, or, if there is no main, the outermost function with the "
+	    "most hits.\n\n"
+	    "A pattern that matches one function selects it. A pattern that "
+	    "matches several lists them and leaves the root as it was; in a "
+	    "script this is an error.",
 	.example = "root db_read_record",
 	.arguments = root_arguments,
 	.run = root_run,

@@ -4,8 +4,9 @@
 #include "src/shell/setting.h"
 
 static const struct argument set_arguments[] = {
-	{ "NAME", ARG_SETTING, ARG_OPTIONAL, "the setting (lists them all)" },
-	{ "VALUE", ARG_REST, ARG_OPTIONAL, "its new value (shows it)" },
+	{ "NAME", ARG_SETTING, ARG_OPTIONAL,
+	  "the setting (default: list all)" },
+	{ "VALUE", ARG_REST, ARG_OPTIONAL, "its new value (default: show it)" },
 	ARGUMENTS_END
 };
 
@@ -29,10 +30,11 @@ set_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_set = {
 	.name = "set",
-	.summary = "changes a setting: set NAME VALUE is NAME VALUE",
+	.summary =
+	    "changes a setting: set NAME VALUE is the same as NAME VALUE",
 	.description =
-	    "Every setting is a command of its own name, so that "
-	    "threshold 5% and set threshold 5% do the same.",
+	    "Every setting is also a command of the same name: threshold 5% "
+	    "and set threshold 5% do the same.",
 	.example = "set threshold 5%",
 	.arguments = set_arguments,
 	.run = set_run,

@@ -4,7 +4,7 @@
 #include "src/shell/child.h"
 
 static const struct argument shell_arguments[] = {
-	{ "COMMAND", ARG_LINE, 0, "what sh runs" },
+	{ "COMMAND", ARG_LINE, 0, "the command that sh runs" },
 	ARGUMENTS_END
 };
 
@@ -24,10 +24,10 @@ shell_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_shell = {
 	.name = "shell",
-	.summary = "runs a command of the system's shell; !COMMAND for short",
+	.summary = "runs a command in the system shell; short form: !COMMAND",
 	.description =
-	    "The rest of the line goes to sh as it is. It fails when the "
-	    "command does.",
+	    "The rest of the line is passed to sh unchanged. shell fails if "
+	    "the command fails.",
 	.example = "shell true",
 	.arguments = shell_arguments,
 	.run = shell_run,

@@ -4,7 +4,8 @@
 #include "src/shell/setting.h"
 
 static const struct argument show_arguments[] = {
-	{ "NAME", ARG_SETTING, ARG_OPTIONAL, "one setting (all of them)" },
+	{ "NAME", ARG_SETTING, ARG_OPTIONAL,
+	  "the setting to show (default: all)" },
 	ARGUMENTS_END
 };
 
@@ -20,8 +21,8 @@ const struct command command_show = {
 	.name = "show",
 	.summary = "shows the settings",
 	.description =
-	    "Each line is the command that would set it so: show > FILE keeps "
-	    "the settings and source FILE brings them back.",
+	    "Each line is the command that sets this value: show > FILE saves "
+	    "the settings and source FILE restores them.",
 	.example = "show",
 	.arguments = show_arguments,
 	.run = show_run,

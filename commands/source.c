@@ -4,7 +4,7 @@
 #include "src/shell/script.h"
 
 static const struct argument source_arguments[] = {
-	{ "FILE", ARG_FILE, 0, "commands, one a line" },
+	{ "FILE", ARG_FILE, 0, "a file of commands, one per line" },
 	ARGUMENTS_END
 };
 
@@ -20,9 +20,10 @@ const struct command command_source = {
 	.name = "source",
 	.summary = "runs the commands in a file",
 	.description =
-	    "Empty lines and what follows a # at the start of a word are "
-	    "passed over. The first command that fails ends it, with the "
-	    "file's name and the line, unless cpprof runs with --keep-going.",
+	    "Empty lines are ignored, and so is everything from a # at the "
+	    "start of a word. The first command that fails ends the script, "
+	    "with a message that names the file and the line, unless cpprof "
+	    "was started with --keep-going.",
 	.example = "source demo.cmd",
 	.arguments = source_arguments,
 	.run = source_run,

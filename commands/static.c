@@ -6,7 +6,7 @@ static const char *const static_choices[] = { "off", "on", NULL };
 
 static const struct argument static_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "whether they are (shows the current choice)" },
+	  "whether to show them (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -28,14 +28,14 @@ static_set(struct session *session, const struct value *value,
 
 const struct command command_static = {
 	.name = "static",
-	.summary = "whether calls that only stand in the code are shown",
+	.summary = "whether calls that exist only in the code are shown",
 	.description =
-	    "Of a gmon.out the program is read as well, and the calls that "
-	    "stand in its code are known, whether they happened or not. With "
-	    "on, those that did not are calls, too, zero of them. They carry "
-	    "no hits, but can close a cycle, so that cycles are the same "
-	    "however the program ran, and graph shows who could call "
-	    "whom.\n\n"
+	    "For a gmon.out, cpprof also reads the program, and so knows the "
+	    "calls that its code contains, whether they happened or not. With "
+	    "on, calls that did not happen are shown with a count of zero. "
+	    "They carry no hits, but can close a cycle: cycles are then the "
+	    "same in every run, and graph shows which functions could call "
+	    "which.\n\n"
 	    "Other inputs have no such calls.",
 	.example = "static on",
 	.arguments = static_arguments,

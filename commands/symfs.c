@@ -7,7 +7,7 @@
 
 static const struct argument symfs_arguments[] = {
 	{ "DIR", ARG_FILE, ARG_OPTIONAL,
-	  "the directory that is asked first (shows the current one)" },
+	  "the directory to search first (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -35,16 +35,16 @@ symfs_set(struct session *session, const struct value *value,
 
 const struct command command_symfs = {
 	.name = "symfs",
-	.summary = "where programs and their debug files are sought first",
+	.summary = "where programs and their debug files are searched first",
 	.description =
-	    "For profiles of another machine or of an earlier build: a "
-	    "program or library is sought below DIR under its whole path, "
-	    "then right in DIR under its name, then where it was when it "
-	    "ran; debug files below DIR/usr/lib/debug, then "
-	    "/usr/lib/debug. A file with another build-id than the one "
-	    "profiled is never used. Takes effect with the next load or "
-	    "reload, and where lines are read from now on; symfs / is this "
-	    "machine alone.\n\n"
+	    "For profiles from another machine or an earlier build. A program "
+	    "or library is searched below DIR under its full path, then "
+	    "directly in DIR under its name, then where it was when it ran. "
+	    "Debug files are searched below DIR/usr/lib/debug, then in "
+	    "/usr/lib/debug. A file with a different build-id than the "
+	    "profiled one is never used. The setting takes effect at the next "
+	    "load or reload, and for lines read from now on. symfs / searches "
+	    "only this machine's own directories.\n\n"
 	    "The option --symfs DIR does the same before the first load.",
 	.example = "symfs /",
 	.arguments = symfs_arguments,

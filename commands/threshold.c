@@ -4,7 +4,7 @@
 
 static const struct argument threshold_arguments[] = {
 	{ "FRACTION", ARG_FRACTION, ARG_OPTIONAL,
-	  "0.01 or 1%; 0 shows everything (shows the current one)" },
+	  "0.01 or 1%; 0 shows all (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -33,10 +33,10 @@ const struct command command_threshold = {
 	.name = "threshold",
 	.summary = "the fraction below which entries are not shown",
 	.description =
-	    "Entries below this fraction are hidden, and how many is told. "
-	    "0.01 and 1% mean the same; a bare number of 1 or more is refused, "
-	    "because it may be meant either way. threshold 0 shows every "
-	    "record that limit and depth allow, those with no hits too.",
+	    "Entries below this fraction are hidden; the footer reports how "
+	    "many. 0.01 and 1% mean the same. A plain number of 1 or more is "
+	    "refused, because it could mean either. threshold 0 shows every "
+	    "entry that limit and depth allow, including those without hits.",
 	.example = "threshold 5%",
 	.arguments = threshold_arguments,
 	.get = threshold_get,

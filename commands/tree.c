@@ -23,15 +23,15 @@ tree_run(struct session *session, const struct arguments *arguments,
 
 const struct command command_tree = {
 	.name = "tree",
-	.summary = "sample tree: every stack that was seen, indented by depth",
+	.summary = "sample tree: every sampled stack, indented by depth",
 	.description =
-	    "Lists the sample tree from its outermost functions down, callees "
-	    "indented below their caller, dearest first. Nothing is folded or "
-	    "summed up: a function that is called from many places is spread "
-	    "over the tree, and what matters is easier seen with functions, "
-	    "up and down.\n\n"
-	    "Indentation stops growing at 40 columns; from there on the depth "
-	    "stands before the name as a number.",
+	    "Lists the sample tree from its outermost functions down. Callees "
+	    "are indented below their caller, most expensive first. Nothing "
+	    "is folded or summed: a function that is called from many places "
+	    "is spread over the tree. To see what matters, functions, up and "
+	    "down are often better.\n\n"
+	    "Indentation stops growing at 40 columns; deeper lines show the "
+	    "depth as a number before the name.",
 	.example = "tree",
 	.run = tree_run,
 };

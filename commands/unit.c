@@ -7,7 +7,7 @@ static const char *const unit_choices[] = { "hits", "gticks", NULL };
 
 static const struct argument unit_arguments[] = {
 	{ "CHOICE", ARG_CHOICE, ARG_OPTIONAL,
-	  "what hits are shown as (shows the current choice)" },
+	  "how to show hits (default: show the setting)" },
 	ARGUMENTS_END
 };
 
@@ -31,12 +31,12 @@ unit_set(struct session *session, const struct value *value,
 
 const struct command command_unit = {
 	.name = "unit",
-	.summary = "how text shows hits: as they are or in gticks",
+	.summary = "how text shows hits: as counts or in gticks",
 	.description =
-	    "With gticks, text shows hits times the sampling interval in "
-	    "units that people read, such as 12.3 ms or 1.50 MiB; where the "
-	    "gtick is neither time nor space, the number of gticks. JSON, "
-	    "CSV and TSV always give hits.",
+	    "gticks: text shows hits multiplied by the sampling interval, in "
+	    "readable units such as 12.3 ms or 1.50 MiB, or as a number of "
+	    "gticks if the gtick is neither time nor space. JSON, CSV and TSV "
+	    "always show hits.",
 	.example = "unit gticks",
 	.arguments = unit_arguments,
 	.choices = unit_choices,

@@ -4,7 +4,7 @@
 
 static const struct argument up_arguments[] = {
 	{ "ROOT", ARG_FUNCTION, ARG_OPTIONAL,
-	  "function the paths end in (the current root)" },
+	  "the last function of the paths (default: the root)" },
 	ARGUMENTS_END
 };
 
@@ -20,10 +20,12 @@ const struct command command_up = {
 	.name = "up",
 	.summary = "upward call path profile: all paths that end in the root",
 	.description =
-	    "Lists the call paths that end in the root function, dearest "
-	    "first: which of its callers' callers make it expensive. A path "
-	    "shows the same number here as in every other view.\n\n"
-	    "A ROOT given here is for this once; root sets it for good.",
+	    "Lists the call paths that end in the root function, most "
+	    "expensive first. They show which callers, and which callers of "
+	    "those, make the function expensive. A path has the same number "
+	    "of hits here as in every other view.\n\n"
+	    "A ROOT given here applies to this command only; use root to "
+	    "change it for the following commands.",
 	.example = "up db_read_record",
 	.arguments = up_arguments,
 	.run = up_run,

@@ -14,7 +14,7 @@ enum { DEFAULT_SECONDS = 2, MAX_SECONDS = 86400 };
 
 static const struct argument watch_arguments[] = {
 	{ "[SECONDS] COMMAND", ARG_COMMAND_LINE, 0,
-	  "what to repeat, and how often (every 2 seconds)" },
+	  "the command to repeat, and how often (default: every 2 s)" },
 	ARGUMENTS_END
 };
 
@@ -107,10 +107,10 @@ const struct command command_watch = {
 	.description =
 	    "For the profile of a program that is still running: shows the "
 	    "command's output, reads the files again after some seconds, and "
-	    "shows it anew, until the program has ended or Ctrl-C is typed. "
-	    "On a terminal each output takes the place of the last one and is "
-	    "cut where the screen ends; elsewhere an empty line comes between "
-	    "them.",
+	    "shows the new output, until the program ends or you press "
+	    "Ctrl-C. On a terminal, each output replaces the one before and "
+	    "is cut at the end of the screen; elsewhere, an empty line "
+	    "separates them.",
 	.example = "watch 1 functions",
 	.arguments = watch_arguments,
 	.run = watch_run,
