@@ -33,7 +33,7 @@ note_losses(const struct export *export, const struct export_source *source,
 		                n_changed == 1 ? "" : "s",
 		                n_changed == 1 ? "it is" : "they are");
 	if (losses.length > 0)
-		session_note(export->session, "%s does not hold: %s",
+		session_note(export->session, "%s cannot represent: %s",
 		             exporter_names[export->format],
 		             text_string(&losses));
 	text_free(&losses);

@@ -39,7 +39,7 @@ const struct command command_graph = {
 	    "first, each with what it used when the function called it. The "
 	    "number after a name is the number of that function's own entry.\n\n"
 	    "If the input has stacks, or the cost of each call, these figures "
-	    "are measured, each hit once, even for recursive functions. A "
+	    "are measured, each hit once, even with recursion. A "
 	    "function that calls itself is one of its own callees, and the "
 	    "figures of the callees can sum to more than the caller's.\n\n"
 	    "--gprof shows what gprof would compute: functions that can reach "

@@ -161,7 +161,7 @@ add_cost(const struct profile *profile, struct table *table,
 	                             error) != 0)
 		return -1;
 	return table_add_field(table, "sampling_share",
-	                       "share of it that sampling took",
+	                       "sampling overhead, as a fraction of that",
 	                       cell_fraction(sampling_ns / cpu_ns), error);
 }
 

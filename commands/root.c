@@ -39,8 +39,8 @@ root_set(struct session *session, const struct value *value,
 	if (value->n_names == 1)
 		return session_set_root(session, value->names[0], error);
 	old = names_text(session->profile->names, session->root);
-	return error_set(error, "%.60s fits %zu functions; the root is still "
-	                 "%.200s", value->text, value->n_names, old);
+	return error_set(error, "%.60s matches %zu functions; the root is "
+	                 "still %.200s", value->text, value->n_names, old);
 }
 
 /* The functions that a pattern fits, for the user to choose from. */

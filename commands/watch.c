@@ -91,7 +91,7 @@ watch_run(struct session *session, const struct arguments *arguments,
 	if (command == NULL || session_need_profile(session, error) != 0)
 		return -1;
 	if (session->is_watching)
-		return error_set(error, "watch is being watched");
+		return error_set(error, "watch cannot run watch");
 	session->is_watching = true;
 	status = repeat(session, command, seconds, error);
 	session->is_watching = false;

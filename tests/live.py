@@ -129,7 +129,7 @@ def watch_says_what_it_wants():
             ('watch 5', 'expected a command'),
             ('watch 0 functions', 'expected seconds, more than 0'),
             ('watch 1e9 functions', 'expected seconds'),
-            ('watch watch functions', 'watch is being watched'),
+            ('watch watch functions', 'watch cannot run watch'),
             ('watch 1x functions', '1x'),
             ('watch nonsense', 'nonsense')):
         result = run('-e', command, profile)

@@ -67,7 +67,7 @@ def resources(profile):
 def export(profile, form, path):
     """What the writer says it leaves out."""
     note = run(profile, f"export {form} {path}").stderr
-    found = re.search(r"does not hold: (.*)", note)
+    found = re.search(r"cannot represent: (.*)", note)
     words = found[1].split(", ") if found else []
     return {pardon for word in words for pardon in PARDONS.get(word, ())}
 

@@ -227,7 +227,7 @@ functions_are_named_exactly_or_by_pattern(void **state)
 	check_names(fixture, "up", "/x/", "/x/;");
 	check_names(fixture, "up", "*read", "db_read;");
 	check_names(fixture, "root", "db_*", "db_read;db_write;");
-	check_error(fixture, "up", "db_*", "fits 2 functions: db_read, db_w");
+	check_error(fixture, "up", "db_*", "matches 2 functions: db_read, db_w");
 	check_error(fixture, "up", "mian", "did you mean main?");
 	check_error(fixture, "up", "|db_*|", "no function db_*");
 	check_error(fixture, "up", "zz*", "no function matches");
@@ -301,14 +301,14 @@ counts_and_choices_are_checked(void **state)
 	                 0);
 	assert_int_equal(arguments.values[0].count, 1);
 	arguments_free(&arguments);
-	check_error(fixture, "limit", "0", "neither a number");
-	check_error(fixture, "limit", "-3", "neither a number");
+	check_error(fixture, "limit", "0", "expected a positive number");
+	check_error(fixture, "limit", "-3", "expected a positive number");
 	check_error(fixture, "limit", "99999999999999999999", "write off");
 	check_error(fixture, "limit", "18446744073709551615", "write off");
-	check_error(fixture, "limit", "00", "neither a number");
+	check_error(fixture, "limit", "00", "expected a positive number");
 	check_error(fixture, "digits", "16", "0 to 15");
-	check_error(fixture, "percent", "x", "none of total, root");
-	check_error(fixture, "color", "a", "none of auto, always, never");
+	check_error(fixture, "percent", "x", "expected one of total, root");
+	check_error(fixture, "color", "a", "expected one of auto, always, never");
 }
 
 static void

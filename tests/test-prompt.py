@@ -547,12 +547,12 @@ def the_prompt_can_be_chosen():
                    "threshold 2%\n")
     mine = {"XDG_CONFIG_HOME": os.path.dirname(config)}
     ends_in_the_shell(program=SILENT + "exit 3",
-                      said="settings:4: often is none of", **mine)
+                      said="settings:4: often: expected one of", **mine)
     assert not os.path.exists("pwned")
     ends_at_the_prompt("--prompt", program=SILENT, **mine)
     # Other prompts have the settings too, scripts never.
     terminal = Terminal("-q", FORMS, **mine)
-    terminal.expect("settings:3: shell is no setting")
+    terminal.expect("settings:3: shell is not a setting")
     terminal.expect("Time) ")
     terminal.type("threshold\n")
     terminal.expect("0.02\r\n")

@@ -124,7 +124,7 @@ run 0 "$forms"
 ok 'quit ends a script' silent
 printf 'root\n\0up\n' >"$work/in"
 run 1 "$forms"
-ok 'a NUL byte is refused' err_is '<stdin>:2: a command holds no NUL byte'
+ok 'a NUL byte is refused' err_is '<stdin>:2: a command cannot contain a NUL byte'
 { printf 'root '; head -c 1000000 /dev/zero | tr '\0' x; echo; } >"$work/in"
 run 1 "$forms"
 ok 'a line of a million bytes is one short error' lines "$work/err" 1
@@ -201,13 +201,13 @@ ok 'a pipe that closes early is no error' out_has 'root  main'
 run 1 "$forms" -e 'root | false' -e threshold
 ok 'a pipe that fails is one' err_has '-e:1: false: exit status 1'
 run 1 "$forms" -e 'up > '
-ok 'a redirection to nowhere' err_has 'no file behind the >'
+ok 'a redirection to nowhere' err_has 'expected a file after >'
 run 1 "$forms" -e "root > $work/first > $work/second"
-ok 'two redirections' both err_has 'one place' test ! -e "$work/second"
+ok 'two redirections' both err_has 'one file or one command' test ! -e "$work/second"
 run 1 "$forms" -e "root > $work/first | cat"
-ok 'a file and a pipe' both err_has 'one place' test ! -e "$work/first"
+ok 'a file and a pipe' both err_has 'one file or one command' test ! -e "$work/first"
 run 1 "$forms" -e 'up |'
-ok 'a pipe to nowhere' err_has 'no command behind the bar'
+ok 'a pipe to nowhere' err_has 'expected a command after |'
 run 0 "$forms" -e '!echo hello | tr h H' -e 'shell echo > /dev/null'
 ok 'a shell command' out_is Hello
 run 1 "$forms" -e '!exit 3'
@@ -251,7 +251,7 @@ fi
 # Settings
 run 1 "$forms" -e 'threshold 5'
 ok 'a threshold of 1 or more names both spellings' \
-	err_has '5 is not below 1; write 5% or 0.05'
+	err_has '5 is not below 1: write 5% or 0.05'
 run 0 "$forms" -e 'set threshold 5%' -e 'set threshold' -e 'show threshold'
 ok 'set and show' out_is 'threshold  0.05
 threshold  0.05'
@@ -267,7 +267,7 @@ ok 'a root that fits several lists them' \
 db_read_record
 db_update_record'
 ok 'and is an error in a script' \
-	err_has 'db_* fits 3 functions; the root is still main'
+	err_has 'db_* matches 3 functions; the root is still main'
 run 1 "$forms" -e 'root db_raed_record'
 ok 'a mistyped function' err_has 'did you mean db_read_record'
 run 1 "$forms" -e 'resource cpu'
@@ -282,12 +282,12 @@ ok 'an expression holds bars' out_is 'hits,fraction,path
 614,1,db_read_record
 530,0.8631921824104235,db_get_property'
 run 1 "$forms" -e 'path (main invoice'
-ok 'a path that is not closed' err_has 'begins with ( ends with )'
+ok 'a path that is not closed' err_has 'begins with ( must end with )'
 run 1 "$forms" -e 'path (main) invoice'
-ok 'a path that is closed too early' err_has 'begins with ( ends with )'
+ok 'a path that is closed too early' err_has 'begins with ( must end with )'
 run 0 "$forms" -e 'root envelope' -e "load $process_db" -e root
 ok 'a root that the next profile lacks' \
-	both out_is 'root  main' err_has 'there is no envelope here'
+	both out_is 'root  main' err_has 'envelope does not occur here'
 run 0 "$process_db" -e 'resource page' -e reload -e 'show resource'
 ok 'reload keeps the resource' out_is 'resource  |Page Faults|'
 printf 'a;x 3\nb;x 3\nc 2\n' >"$work/three"

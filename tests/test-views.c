@@ -568,7 +568,8 @@ a_rooted_view_needs_a_root(void **state)
 
 		assert_int_equal(rooted[i](&fixture.request, &table, &error),
 		                 -1);
-		assert_memory_equal(error.text, "no root function: ", 18);
+		assert_non_null(strstr(error.text,
+		                       " needs a root function"));
 		table_free(&table);
 	}
 	fixture_end(&fixture);

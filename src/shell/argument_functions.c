@@ -66,7 +66,7 @@ report_several(const struct reading *reading, const char *pattern,
 		text_add_word(&text, names_text(names, found[i]),
 		              names_length(names, found[i]));
 	}
-	error_set(reading->error, "%.*s fits %zu functions: %s%s", SHOWN,
+	error_set(reading->error, "%.*s matches %zu functions: %s%s", SHOWN,
 	          pattern, n, text_string(&text), n > LISTED ? ", ..." : "");
 	text_free(&text);
 	return -1;
@@ -152,9 +152,9 @@ add_path_name(struct reading *reading, const struct word *stripped,
 	if (word.text == NULL)
 		return -1;
 	if (is_gap(reading, &word))
-		return error_set(reading->error, "... stands for names that "
-		                 "had no room; with | cat behind it, a view "
-		                 "prints paths whole");
+		return error_set(reading->error, "... replaces names that did "
+		                 "not fit on the line; add | cat to a view to "
+		                 "see whole paths");
 	found = resolve_functions(reading->session, &word, arena, &n_found,
 	                          reading->error);
 	if (found == NULL)
@@ -178,7 +178,7 @@ read_path(struct reading *reading, struct value *value)
 		return -1;
 	if (!is_balanced(words, first))
 		return error_set(reading->error, "a path that begins with ( "
-		                 "ends with )");
+		                 "must end with )");
 	for (; reading->at < words->n; reading->at++) {
 		struct word name;
 
@@ -190,7 +190,7 @@ read_path(struct reading *reading, struct value *value)
 	}
 	value->names = path;
 	if (value->n_names == 0)
-		return error_set(reading->error, "a path has at least one "
+		return error_set(reading->error, "a path needs at least one "
 		                 "function");
 	return 0;
 }

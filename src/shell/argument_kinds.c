@@ -60,16 +60,16 @@ read_fraction(struct reading *reading, struct value *value)
 	value->text = reading_next_word(reading)->text;
 	if (!parse_number(value->text, &number, &end) ||
 	    (end[0] != '\0' && strcmp(end, "%") != 0))
-		return error_set(reading->error, "%.*s is no fraction; write "
-		                 "0.01 or 1%%", SHOWN, value->text);
+		return error_set(reading->error, "%.*s: expected a fraction, "
+		                 "such as 0.01 or 1%%", SHOWN, value->text);
 	if (*end == '\0' && number >= 1)
-		return error_set(reading->error, "%.*s is not below 1; write "
+		return error_set(reading->error, "%.*s is not below 1: write "
 		                 "%.*s%% or %.15g", SHOWN, value->text, SHOWN,
 		                 value->text, number / 100);
 	value->fraction = *end == '%' ? number / 100 : number;
 	if (value->fraction > 1)
-		return error_set(reading->error, "%.*s is more than the "
-		                 "whole, 100%%", SHOWN, value->text);
+		return error_set(reading->error, "%.*s is more than "
+		                 "100%%", SHOWN, value->text);
 	return 0;
 }
 
@@ -108,11 +108,11 @@ read_count(struct reading *reading, struct value *value)
 		return 0;
 	if (is_whole_number(value->text) &&
 	    strspn(value->text, "0") < strlen(value->text))
-		return error_set(reading->error, "%.*s is more than can be "
-		                 "counted; write off for no limit", SHOWN,
+		return error_set(reading->error, "%.*s is too large; write "
+		                 "off for no limit", SHOWN,
 		                 value->text);
-	return error_set(reading->error, "%.*s is neither a number from 1 on "
-	                 "nor off", SHOWN, value->text);
+	return error_set(reading->error, "%.*s: expected a positive number "
+	                 "or off", SHOWN, value->text);
 }
 
 static int
@@ -122,7 +122,7 @@ read_digits(struct reading *reading, struct value *value)
 	if (parse_count(value->text, &value->count) == 0 &&
 	    value->count <= MOST_DIGITS)
 		return 0;
-	return error_set(reading->error, "%.*s is no number from 0 to %d",
+	return error_set(reading->error, "%.*s: expected a number from 0 to %d",
 	                 SHOWN, value->text, MOST_DIGITS);
 }
 
@@ -134,7 +134,7 @@ report_choice(const struct reading *reading, const char *text)
 	for (size_t i = 0; reading->command->choices[i] != NULL; i++)
 		text_add_format(&known, "%s%s", i == 0 ? "" : ", ",
 		                reading->command->choices[i]);
-	error_set(reading->error, "%.*s is none of %s", SHOWN, text,
+	error_set(reading->error, "%.*s: expected one of %s", SHOWN, text,
 	          text_string(&known));
 	text_free(&known);
 	return -1;
@@ -213,8 +213,8 @@ read_list(struct reading *reading, struct value *value, size_t n,
 		if (list[i] == NULL)
 			return -1;
 		if (are_files && strlen(word->text) != word->length)
-			return error_set(reading->error, "a file's name "
-			                 "holds no NUL byte");
+			return error_set(reading->error, "a file name "
+			                 "cannot contain a NUL byte");
 	}
 	value->text = list[0];
 	value->words = list;

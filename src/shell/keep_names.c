@@ -162,8 +162,8 @@ keep_names(int directory, bool wants_names, const char *symfs, int program,
 	int result;
 
 	if (!is_own(directory))
-		return error_set(error, "names: the directory is somebody "
-		                 "else's, or others may write to it");
+		return error_set(error, "names: the directory belongs to "
+		                 "another user, or others may write to it");
 	snprintf(beside, sizeof beside, CPPROFDATA_NAMES_FILE ".%ld",
 	         (long)getpid());
 	snprintf(held, sizeof held, "/proc/self/fd/%d", program);

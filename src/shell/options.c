@@ -74,7 +74,7 @@ set_format(struct options *options, const char *name, struct error *error)
 			options->format = &output_formats[i];
 			return 0;
 		}
-	return error_set(error, "-F %.100s: a format is text, tsv, csv or "
+	return error_set(error, "-F %.100s: expected text, tsv, csv or "
 	                 "json", name);
 }
 
@@ -86,7 +86,7 @@ set_manual(struct options *options, const char *form, struct error *error)
 	else if (strcmp(form, "man") == 0)
 		options->manual = MANUAL_MAN;
 	else
-		return error_set(error, "--print-manual takes markdown or "
+		return error_set(error, "--print-manual: expected markdown or "
 		                 "man");
 	return 0;
 }
@@ -138,7 +138,7 @@ take_option(struct options *options, int option, char **argv,
 	case PRINT_MANUAL:
 		return set_manual(options, optarg, error);
 	case ':':
-		return error_set(error, "%.100s wants an argument",
+		return error_set(error, "%.100s needs an argument",
 		                 argv[optind - 1]);
 	default:
 		return report_unknown(argv, error);

@@ -90,7 +90,8 @@ open_own_folder(char *path, size_t size, struct error *error)
 	if (fstat(folder, &status) != 0 || status.st_uid != geteuid() ||
 	    (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
 		close(folder);
-		return error_set(error, "%s: others can write to it", path);
+		return error_set(error, "%s: other users can write to it",
+		                 path);
 	}
 	return folder;
 }

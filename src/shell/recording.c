@@ -69,8 +69,8 @@ check_entry(const char *path, const char *entry, void *context,
 		return 0;
 	}
 	if (!cpprofdata_is_file_name(entry, &pid))
-		return error_set(error, "%s is no recording's: choose another "
-		                 "directory with -o", path);
+		return error_set(error, "%s is not part of a recording: "
+		                 "choose another directory with -o", path);
 	recording->is_empty = false;
 	if (cpprofdata_is_written_by(path, pid))
 		return error_set(error, "%s: process %" PRIu64 " is still being "

@@ -21,7 +21,8 @@ script_run_line(struct session *session, const char *line, size_t length,
 	int status;
 
 	if (memchr(line, '\0', length) != NULL)
-		status = error_set(&error, "a command holds no NUL byte");
+		status = error_set(&error,
+		                   "a command cannot contain a NUL byte");
 	else
 		status = interpret_line(session, line, length, &error);
 	if (status != 0 && error.is_set)

@@ -86,8 +86,8 @@ choose_root(struct session *session)
 	    strcmp(choice, names_text(naming->names, name)) == 0)
 		return;
 	session_note(session, root_is_split(naming, choice) ?
-	             "%s stands here for each of its calls; the root is %s" :
-	             "there is no %s here; the root is %s", choice,
+	             "%s has one name for each call here; the root is %s" :
+	             "%s does not occur here; the root is %s", choice,
 	             names_text(naming->names, name));
 }
 
@@ -259,8 +259,8 @@ session_reload(struct session *session, struct error *error)
 		return -1;
 	for (size_t i = 0; i < session->n_files; i++)
 		if (strcmp(session->files[i], "-") == 0)
-			return error_set(error, "the profile came from "
-			                 "standard input, which is read");
+			return error_set(error, "cannot reload a profile "
+			                 "that was read from standard input");
 	return session_load(session, (const char *const *)session->files,
 	                    session->n_files, error);
 }

@@ -44,8 +44,8 @@ check_line(const char *line, struct error *error)
 	if (command == NULL)
 		return -1;
 	return command->set != NULL ? 0 :
-	    error_set(error, "%s is no setting: expected one as show prints "
-	              "them", command->name);
+	    error_set(error, "%s is not a setting: expected a line as show "
+	              "prints it", command->name);
 }
 
 static void

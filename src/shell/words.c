@@ -251,15 +251,15 @@ int
 words_check(const struct words *words, struct error *error)
 {
 	if (words->is_open)
-		return error_set(error, "a bar opens a name and none closes "
-		                 "it; a pipe's bar is followed by a blank");
+		return error_set(error, "unterminated |name|; for a "
+		                 "pipe, put a space after the bar");
 	if (words->redirect == REDIRECT_PIPE && words->target == NULL)
-		return error_set(error, "there is no command behind the bar");
+		return error_set(error, "expected a command after |");
 	if (words->is_redirected_twice)
-		return error_set(error, "output goes to one place: one file, "
-		                 "or one command");
+		return error_set(error, "output can go to one file or one "
+		                 "command, not to several");
 	if (words->redirect != REDIRECT_NONE && words->target == NULL)
-		return error_set(error, "there is no file behind the %s",
+		return error_set(error, "expected a file after %s",
 		                 words->redirect == REDIRECT_APPEND
 		                 ? ">>" : ">");
 	return 0;

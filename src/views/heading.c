@@ -14,7 +14,8 @@ view_need_root(const struct view_request *request,
 {
 	if (request->root != NO_NAME)
 		return 0;
-	return error_set(error, "no root function: %s needs one", kind->view);
+	return error_set(error, "%s needs a root function; choose one with "
+	                 "root", kind->view);
 }
 
 static int

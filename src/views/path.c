@@ -232,7 +232,7 @@ view_path(const struct view_request *request, struct table *table,
 	struct value value;
 
 	if (request->n_path == 0)
-		return error_set(error, "no call path: path needs one");
+		return error_set(error, "path needs a call path");
 	if (request->n_path > INT32_MAX)
 		return error_set(error, "call path of more than %d functions",
 		                 INT32_MAX);
