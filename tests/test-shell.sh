@@ -58,7 +58,7 @@ ok '-h is --help' out_has 'usage: cpprof [OPTION]'
 run 2 -F yaml "$forms"
 ok 'an unknown format is a usage error' err_has 'text, tsv, csv or json'
 run 2 -e
-ok 'an option without its argument is a usage error' err_has '-e wants an'
+ok 'an option without its argument is a usage error' err_has '-e needs an'
 run 1 "$work/none.folded"
 ok 'a missing profile is an error' err_has none.folded
 run 1 functions "$forms"
