@@ -14,29 +14,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 N_RANDOM = 25
 VIEWS = ["threshold 0", "functions", "flat", "down", "up", "tree", "info"]
-
-
-class Claims:
-    """TAP, a line for each claim."""
-    n = 0
-
-    def make(self, claim, check, *arguments):
-        self.n += 1
-        try:
-            check(*arguments)
-        except (AssertionError, subprocess.CalledProcessError) as wrong:
-            print(f"not ok {self.n} - {claim}")
-            print("#", "\n# ".join(str(wrong).splitlines()[:20]))
-        else:
-            print(f"ok {self.n} - {claim}")
-
-    def skip(self, claim, why):
-        self.n += 1
-        print(f"ok {self.n} - {claim} # SKIP {why}")
 
 
 def run(*arguments):
@@ -404,25 +388,25 @@ def main():
                   callgrind_comes_back,
                   speedscope_is_as_specified, speedscope_comes_back):
         for path in profiles:
-            claims.make(f"{check.__name__}: {os.path.basename(path)}", check,
-                        path)
+            claims.attempt(f"{check.__name__}: {os.path.basename(path)}",
+                           check, path)
     for path in samples:
-        claims.make(f"raw_samples_come_back: {os.path.basename(path)}",
-                    raw_samples_come_back, path)
+        claims.attempt(f"raw_samples_come_back: {os.path.basename(path)}",
+                       raw_samples_come_back, path)
     for form, written_as in (("collapsed", as_collapsed),
                              ("cpprof-text", as_collapsed),
                              ("pprof", str), ("callgrind", as_callgrind),
                              ("speedscope", str)):
-        claims.make(f"names_come_back: {form}", names_come_back, form,
-                    written_as)
+        claims.attempt(f"names_come_back: {form}", names_come_back, form,
+                       written_as)
     for types in ODD_RESOURCES:
         for form, written_as in (("pprof", str), ("cpprof-text", as_header),
                                  ("callgrind", as_callgrind)):
-            claims.make(f"resources_come_back: {form}: {types}",
-                        resources_come_back, form, types, written_as)
+            claims.attempt(f"resources_come_back: {form}: {types}",
+                           resources_come_back, form, types, written_as)
     for path in sorted(glob.glob(os.path.join(HERE, "data/callgrind/*.out.gz"))):
-        claims.make(f"graph_comes_back: {os.path.basename(path)}",
-                    graph_comes_back, path)
+        claims.attempt(f"graph_comes_back: {os.path.basename(path)}",
+                       graph_comes_back, path)
     for tool, check, paths in (
             ("callgrind_annotate", annotate_has_bodies, profiles),
             ("callgrind_annotate", annotate_has_descendants, samples),
@@ -430,10 +414,10 @@ def main():
         for path in paths:
             claim = f"{check.__name__}: {os.path.basename(path)}"
             if shutil.which(tool):
-                claims.make(claim, check, path)
+                claims.attempt(claim, check, path)
             else:
                 claims.skip(claim, f"no {tool}")
-    print(f"1..{claims.n}")
+    claims.end()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
 from terminal import Terminal, has_terminals  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
@@ -38,16 +39,8 @@ VIEWS = ("info", "functions", "flat", "body", "down", "up", "tree", "graph",
 EXPORTS = tuple("export " + name for name in (
     "collapsed", "cpprof-text", "speedscope", "callgrind", "pprof",
     "cpprofdata"))
-number = 0
-
-
-def check(claim, holds, why=""):
-    global number
-    number += 1
-    print(f"{'' if holds else 'not '}ok {number} - {claim}")
-    if not holds:
-        print("".join(f"# {line}\n" for line in str(why).splitlines()[:20]),
-              end="", flush=True)
+claims = Claims()
+check = claims.check
 
 
 def is_sanitized():
@@ -554,7 +547,7 @@ def main():
     finally:
         os.chdir("/")
         shutil.rmtree(work)
-    print(f"1..{number}")
+    claims.end()
 
 
 main()

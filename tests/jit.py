@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 BUILD = os.environ.get("builddir", ".")
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
@@ -27,16 +30,8 @@ let sum = 0;
 while (Date.now() < end) sum += spin(1000000);
 console.log(process.pid);
 """
-number = 0
-
-
-def check(claim, holds, why=""):
-    global number
-    number += 1
-    print(f"{'' if holds else 'not '}ok {number} - {claim}")
-    if not holds:
-        print("".join(f"# {line}\n" for line in str(why).splitlines()[:30]),
-              end="")
+claims = Claims()
+check = claims.check
 
 
 def ask(profile, *commands):
@@ -234,7 +229,7 @@ def main():
         check_two_processes()
         check_node()
         os.chdir("/")
-    print(f"1..{number}")
+    claims.end()
 
 
 sys.exit(main())

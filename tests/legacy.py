@@ -15,19 +15,11 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CPPROF = os.environ.get("CPPROF", "./cpprof")
-
-
-class Claims:
-    """TAP, a line for each claim."""
-    n = 0
-
-    def make(self, claim, differences):
-        self.n += 1
-        print("not ok" if differences else "ok", self.n, "-", claim)
-        for difference in differences[:20]:
-            print("#", difference)
 
 
 def run(profile, *commands):
@@ -141,7 +133,7 @@ def main():
                     "runtime.goexit;main.recurse;main.recurse;main.recurse;"
                     "main.recurse;") and line.endswith(" 5")
                     for line in stacks) else stacks)
-    print(f"1..{claims.n}")
+    claims.end()
 
 
 main()

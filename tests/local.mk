@@ -286,7 +286,8 @@ script_tests = \
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
+EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
+	tests/claims.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \

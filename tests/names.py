@@ -15,6 +15,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 BUILD = os.environ.get("builddir", ".")
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
@@ -26,16 +29,8 @@ for granularity in ("module", "file", "line", "callsite", "address"):
 VIEWS += ["granularity function", "inlines on", "functions", "down", "tree",
           "granularity callsite", "tree", "granularity line", "functions",
           "inlines off", "functions"]
-number = 0
-
-
-def check(claim, holds, why=""):
-    global number
-    number += 1
-    print(f"{'' if holds else 'not '}ok {number} - {claim}")
-    if not holds:
-        print("".join(f"# {line}\n" for line in str(why).splitlines()[:30]),
-              end="")
+claims = Claims()
+check = claims.check
 
 
 def views(*profiles, options=(), commands=None):
@@ -363,7 +358,7 @@ def main():
         check_damage()
         check_control_characters()
         os.chdir("/")
-    print(f"1..{number}")
+    claims.end()
 
 
 sys.exit(main())

@@ -14,19 +14,11 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CPPROF = os.environ.get("CPPROF", "./cpprof")
-
-
-class Claims:
-    """TAP, a line for each claim."""
-    n = 0
-
-    def make(self, claim, differences):
-        self.n += 1
-        print("not ok" if differences else "ok", self.n, "-", claim)
-        for difference in differences[:20]:
-            print("#", difference)
 
 
 def numbers(profile, view, *commands, symfs=None):
@@ -272,7 +264,7 @@ def main():
         claims.make("as google-pprof: rec.prof", compare_gperftools(
             oracle, oracle.replace(".cum.txt", ".prof"),
             os.path.join(folder, "perf")))
-    print(f"1..{claims.n}")
+    claims.end()
 
 
 main()

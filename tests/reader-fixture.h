@@ -61,10 +61,9 @@ keep_seed(const void *bytes, size_t n)
 
 /* What a format reads of bytes, which lie in memory of just their size. */
 static inline struct profile *
-read_memory(const struct format *format, const void *bytes, size_t n,
-            struct error *error)
+read_with(const struct format *format, const struct read_options *options,
+          const void *bytes, size_t n, struct error *error)
 {
-	struct read_options options = { .modules = shared_modules };
 	char *exact = malloc(n > 0 ? n : 1);
 	struct profile *profile;
 	struct source *source;
@@ -74,10 +73,84 @@ read_memory(const struct format *format, const void *bytes, size_t n,
 	source = source_of_memory("in", exact, n, error);
 	assert_non_null(source);
 	format->probe(exact, n);
-	profile = format->read(source, &options, error);
+	profile = format->read(source, options, error);
 	source_close(source);
 	free(exact);
 	return profile;
+}
+
+static inline struct profile *
+read_memory(const struct format *format, const void *bytes, size_t n,
+            struct error *error)
+{
+	const struct read_options options = { .modules = shared_modules };
+
+	return read_with(format, &options, bytes, n, error);
+}
+
+/* What the tree's invariants say. */
+static inline void
+check_tree(const struct profile *profile)
+{
+	const struct sample_tree *tree = profile->tree;
+
+	assert_int_equal(tree->n_resources, profile->n_resources);
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		uint32_t parent = tree->parent[n];
+
+		assert_true(tree->label[n] < profile->n_frames);
+		assert_true(tree->end[n] > n &&
+		            tree->end[n] <= tree->n_nodes);
+		if (parent == NO_NODE)
+			continue;
+		assert_true(parent < n && tree->end[n] <= tree->end[parent]);
+	}
+	for (uint32_t i = 0; i < profile->n_sections; i++) {
+		assert_true(profile->sections[i].end <= tree->n_nodes);
+		assert_true(profile->sections[i].thread == NO_THREAD ||
+		            profile->sections[i].thread <
+		            profile->n_threads);
+	}
+}
+
+/* What a format reads of bytes without a fault. */
+static inline struct profile *
+must_read(const struct format *format, const void *bytes, size_t n)
+{
+	struct error error = { 0 };
+	struct profile *profile = read_memory(format, bytes, n, &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	check_tree(profile);
+	return profile;
+}
+
+/* Likewise of a text of which some lines do not fit. */
+static inline struct profile *
+must_read_leniently(const struct format *format, const char *text)
+{
+	const struct read_options options = { .lenient = true };
+	struct error error = { 0 };
+	struct profile *profile = read_with(format, &options, text,
+	                                    strlen(text), &error);
+
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	check_tree(profile);
+	return profile;
+}
+
+/* A format refuses the bytes, with a message that has the expected text. */
+static inline void
+must_refuse(const struct format *format, const void *bytes, size_t n,
+            const char *expected)
+{
+	struct error error = { 0 };
+
+	assert_null(read_memory(format, bytes, n, &error));
+	if (strstr(error.text, expected) == NULL)
+		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
 }
 
 /* A node's stack as names, "main;a;b"; inlined ones joined by "|". */
@@ -121,31 +194,6 @@ hits_of(const struct profile *profile, uint32_t resource, const char *stack)
 	if (!is_there)
 		fail_msg("no stack %s", stack);
 	return hits;
-}
-
-/* What the tree's invariants say. */
-static inline void
-check_tree(const struct profile *profile)
-{
-	const struct sample_tree *tree = profile->tree;
-
-	assert_int_equal(tree->n_resources, profile->n_resources);
-	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint32_t parent = tree->parent[n];
-
-		assert_true(tree->label[n] < profile->n_frames);
-		assert_true(tree->end[n] > n &&
-		            tree->end[n] <= tree->n_nodes);
-		if (parent == NO_NODE)
-			continue;
-		assert_true(parent < n && tree->end[n] <= tree->end[parent]);
-	}
-	for (uint32_t i = 0; i < profile->n_sections; i++) {
-		assert_true(profile->sections[i].end <= tree->n_nodes);
-		assert_true(profile->sections[i].thread == NO_THREAD ||
-		            profile->sections[i].thread <
-		            profile->n_threads);
-	}
 }
 
 /* Reads all beginnings of the bytes: each must give a profile or an error. */

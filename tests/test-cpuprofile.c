@@ -13,25 +13,14 @@ extern const struct format format_cpuprofile, format_chrome_trace;
 static struct profile *
 read_format(const struct format *format, const char *text)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(format, text, strlen(text),
-	                                      &error);
-
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(format, text, strlen(text));
 }
 
 static void
 expect_error(const struct format *format, const char *text,
              const char *expected)
 {
-	struct error error = { 0 };
-
-	assert_null(read_memory(format, text, strlen(text), &error));
-	if (strstr(error.text, expected) == NULL)
-		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+	must_refuse(format, text, strlen(text), expected);
 }
 
 static void

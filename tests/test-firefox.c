@@ -21,24 +21,13 @@ extern const struct format format_firefox;
 static struct profile *
 read_text(const char *text)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(&format_firefox, text,
-	                                      strlen(text), &error);
-
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(&format_firefox, text, strlen(text));
 }
 
 static void
 expect_error(const char *text, const char *expected)
 {
-	struct error error = { 0 };
-
-	assert_null(read_memory(&format_firefox, text, strlen(text), &error));
-	if (strstr(error.text, expected) == NULL)
-		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+	must_refuse(&format_firefox, text, strlen(text), expected);
 }
 
 static void

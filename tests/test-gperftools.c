@@ -51,14 +51,8 @@ put_profile(struct maker *maker, int size)
 static struct profile *
 read_profile(const struct maker *maker)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(&format_gperftools,
-	    maker->buffer.bytes, maker->buffer.n, &error);
-
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(&format_gperftools, maker->buffer.bytes,
+	                 maker->buffer.n);
 }
 
 static void
@@ -90,12 +84,8 @@ gperftools_reads_words_of_all_kinds(void **state)
 static void
 expect_error(const struct maker *maker, const char *expected)
 {
-	struct error error = { 0 };
-
-	assert_null(read_memory(&format_gperftools, maker->buffer.bytes,
-	                        maker->buffer.n, &error));
-	if (strstr(error.text, expected) == NULL)
-		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+	must_refuse(&format_gperftools, maker->buffer.bytes, maker->buffer.n,
+	            expected);
 }
 
 static void

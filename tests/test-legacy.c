@@ -10,15 +10,8 @@ extern const struct format format_legacy;
 static struct profile *
 read_text(const char *text)
 {
-	struct error error = { 0 };
-	struct profile *profile;
-
 	assert_int_equal(format_legacy.probe(text, strlen(text)), PROBE_SURE);
-	profile = read_memory(&format_legacy, text, strlen(text), &error);
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(&format_legacy, text, strlen(text));
 }
 
 static void
@@ -378,15 +371,9 @@ what_does_not_fit_is_refused_with_its_line(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct error error = { 0 };
-
-		assert_null(read_memory(&format_legacy, cases[i].text,
-		                        strlen(cases[i].text), &error));
-		if (strstr(error.text, cases[i].error) == NULL)
-			fail_msg("\"%s\" has no \"%s\"", error.text,
-			         cases[i].error);
-	}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		must_refuse(&format_legacy, cases[i].text,
+		            strlen(cases[i].text), cases[i].error);
 }
 
 static void
@@ -395,19 +382,13 @@ lenient_reading_skips_what_does_not_fit(void **state)
 	static const char text[] = "heap profile: 1: 5 [1: 5] @ growth\n"
 	    "nonsense\n1: 5 [1: 5] @ 0x12345678123456789 0x2\n"
 	    "1: 7 [1: 7] @ 0x11\n";
-	struct read_options options = { .lenient = true };
-	struct error error = { 0 };
-	struct source *source = source_of_memory("in", text, sizeof text - 1,
-	                                         &error);
-	struct profile *profile = format_legacy.read(source, &options, &error);
+	struct profile *profile = must_read_leniently(&format_legacy, text);
 
 	(void)state;
-	assert_non_null(profile);
 	assert_int_equal(profile->tree->n_nodes, 1);
 	expect_hits(profile, "space", "0x10", 7);
 	assert_non_null(strstr(profile->warnings[0], "2 lines skipped"));
 	profile_free(profile);
-	source_close(source);
 }
 
 static void

@@ -184,16 +184,8 @@ begin_pipe(struct buffer *buffer)
 static struct profile *
 read_buffer(const struct buffer *buffer)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(&format_perf_data,
-	                                      buffer->bytes, buffer->n,
-	                                      &error);
-
 	keep_seed(buffer->bytes, buffer->n);
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(&format_perf_data, buffer->bytes, buffer->n);
 }
 
 /* ---- tests of pipes ---- */
@@ -323,12 +315,7 @@ perf_data_events_are_resources_and_idle_ones_are_not(void **state)
 static void
 expect_error(const struct buffer *buffer, const char *expected)
 {
-	struct error error = { 0 };
-
-	assert_null(read_memory(&format_perf_data, buffer->bytes, buffer->n,
-	                        &error));
-	if (strstr(error.text, expected) == NULL)
-		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+	must_refuse(&format_perf_data, buffer->bytes, buffer->n, expected);
 }
 
 static void
@@ -934,7 +921,7 @@ perf_data_samples_before_the_kernel_is_mapped_are_of_the_kernel(void **state)
 }
 
 static void
-write_text(const char *root, const char *name, const char *text)
+write_bytes(const char *root, const char *name, const void *bytes, size_t n)
 {
 	char path[200];
 	FILE *file;
@@ -942,21 +929,46 @@ write_text(const char *root, const char *name, const char *text)
 	snprintf(path, sizeof path, "%s/%s", root, name);
 	file = fopen(path, "w");
 	assert_non_null(file);
-	fputs(text, file);
+	assert_int_equal(fwrite(bytes, 1, n, file), n);
 	fclose(file);
+}
+
+static void
+write_text(const char *root, const char *name, const char *text)
+{
+	write_bytes(root, name, text, strlen(text));
+}
+
+/* Makes a folder, in which all reads look for symbols until drop_root. */
+static void
+make_root(char *root)
+{
+	const struct symbol_search search = { .root = root };
+	struct error error = { 0 };
+
+	assert_non_null(mkdtemp(root));
+	shared_modules = module_cache_new(&search, &error);
+	assert_non_null(shared_modules);
+}
+
+/* Removes the folder, which must be empty. */
+static void
+drop_root(const char *root)
+{
+	module_cache_free(shared_modules);
+	shared_modules = NULL;
+	assert_int_equal(rmdir(root), 0);
 }
 
 static void
 perf_data_names_functions_of_kernel_modules_wherever_they_are(void **state)
 {
 	char root[] = "/tmp/test-perf-data-XXXXXX", path[200];
-	struct symbol_search search = { .root = root };
-	struct error error = { 0 };
 	struct buffer buffer;
 	struct profile *profile;
 
 	(void)state;
-	assert_non_null(mkdtemp(root));
+	make_root(root);
 	snprintf(path, sizeof path, "%s/proc", root);
 	assert_int_equal(mkdir(path, 0700), 0);
 	write_text(root, "proc/kallsyms",
@@ -974,21 +986,18 @@ perf_data_names_functions_of_kernel_modules_wherever_they_are(void **state)
 	    "ext4_other 8192 1 - Live 0xffffffffc0009000\n"
 	    "ext4 4096 2 ext4_other, Live 0xffffffffc0001000 (E)\n"
 	    "nf_tables 4096 0 - Live 0xffffffffc0005000\n");
-	shared_modules = module_cache_new(&search, &error);
 	begin_kernel(&buffer);
 	profile = read_buffer(&buffer);
 	assert_int_equal(hits_of(profile, 0, "at_the_end;bpf_prog_12_f;do_it;"
 	                         "[xfs];nft_do;ext4_read"), 10);
 	profile_free(profile);
-	module_cache_free(shared_modules);
-	shared_modules = NULL;
 	snprintf(path, sizeof path, "%s/proc/kallsyms", root);
 	unlink(path);
 	snprintf(path, sizeof path, "%s/proc/modules", root);
 	unlink(path);
 	snprintf(path, sizeof path, "%s/proc", root);
 	rmdir(path);
-	rmdir(root);
+	drop_root(root);
 }
 
 /* ---- call chains that come after their samples ---- */
@@ -1453,19 +1462,13 @@ static void
 perf_data_asks_the_map_that_a_runtime_wrote(void **state)
 {
 	char root[] = "/tmp/test-perf-data-XXXXXX", path[100];
-	struct symbol_search search = { .root = root };
-	struct error error = { 0 };
 	struct buffer buffer;
 	struct profile *profile;
-	FILE *map;
 
 	(void)state;
-	assert_non_null(mkdtemp(root));
-	snprintf(path, sizeof path, "%s/perf-7.map", root);
-	map = fopen(path, "w");
-	fputs("1000 20 one;of (two)\nzz\n1020 10 other\n1000 10 newer\n", map);
-	fclose(map);
-	shared_modules = module_cache_new(&search, &error);
+	make_root(root);
+	write_text(root, "perf-7.map", "1000 20 one;of (two)\nzz\n"
+	           "1020 10 other\n1000 10 newer\n");
 	begin_pipe(&buffer);
 	put_map(&buffer, 7, 0x1000, 0x1000, "//anon", 1);
 	put_sample(&buffer, 5, 7, CHAIN(0x1005), 2);
@@ -1476,10 +1479,9 @@ perf_data_asks_the_map_that_a_runtime_wrote(void **state)
 	assert_int_equal(hits_of(profile, 0, "other"), 10);
 	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
 	profile_free(profile);
-	module_cache_free(shared_modules);
-	shared_modules = NULL;
+	snprintf(path, sizeof path, "%s/perf-7.map", root);
 	unlink(path);
-	rmdir(root);
+	drop_root(root);
 }
 
 static void
@@ -1575,19 +1577,6 @@ put_extent(struct buffer *buffer, uint64_t offset, uint64_t size)
 {
 	buffer_number(buffer, offset, 8);
 	buffer_number(buffer, size, 8);
-}
-
-static void
-write_bytes(const char *root, const char *name, const void *bytes, size_t n)
-{
-	char path[200];
-	FILE *file;
-
-	snprintf(path, sizeof path, "%s/%s", root, name);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, n, file), n);
-	fclose(file);
 }
 
 /* The main file: an event, a mapping, and that there are others. */

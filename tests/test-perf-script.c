@@ -9,14 +9,7 @@ extern const struct format format_perf_script;
 static struct profile *
 read_text(const char *text)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(&format_perf_script, text,
-	                                      strlen(text), &error);
-
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(&format_perf_script, text, strlen(text));
 }
 
 static const char good[] =
@@ -367,12 +360,7 @@ perf_script_names_are_demangled(void **state)
 static void
 expect_error(const char *text, const char *expected)
 {
-	struct error error = { 0 };
-
-	assert_null(read_memory(&format_perf_script, text, strlen(text),
-	                        &error));
-	if (strstr(error.text, expected) == NULL)
-		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+	must_refuse(&format_perf_script, text, strlen(text), expected);
 }
 
 static void
@@ -393,19 +381,13 @@ perf_script_lenient_skips_bad_lines(void **state)
 {
 	static const char text[] = "what is this\n"
 	    "p 7 1.5: cycles:\n\t \n\t1100 f (/p)\n\n";
-	struct read_options options = { .lenient = true };
-	struct error error = { 0 };
-	struct source *source = source_of_memory("in", text, sizeof text - 1,
-	                                         &error);
-	struct profile *profile = format_perf_script.read(source, &options,
-	                                                  &error);
+	struct profile *profile = must_read_leniently(&format_perf_script,
+	                                              text);
 
 	(void)state;
-	assert_non_null(profile);
 	assert_int_equal(hits_of(profile, 0, "f"), 1);
 	assert_non_null(strstr(profile->warnings[0], "2 lines skipped"));
 	profile_free(profile);
-	source_close(source);
 }
 
 static void
@@ -529,24 +511,14 @@ perf_script_brief_lines_need_a_frame(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		struct error error = { 0 };
-
-		assert_null(read_memory(&format_perf_script, texts[i],
-		                        strlen(texts[i]), &error));
-		assert_non_null(strstr(error.text, "in:4: expected a sample"));
+		expect_error(texts[i], "in:4: expected a sample");
 		cut_at_every_byte(&format_perf_script, texts[i],
 		                  strlen(texts[i]));
 	}
 	/* Where first lines are whole, another one is no sample's. */
-	{
-		static const char text[] = "p 7 cycles: \n\t            1100 f\n"
-		    "\nprog 7\n\t            1100 f\n";
-		struct error error = { 0 };
-
-		assert_null(read_memory(&format_perf_script, text,
-		                        sizeof text - 1, &error));
-		assert_non_null(strstr(error.text, "in:4: expected a sample"));
-	}
+	expect_error("p 7 cycles: \n\t            1100 f\n"
+	             "\nprog 7\n\t            1100 f\n",
+	             "in:4: expected a sample");
 }
 
 static void

@@ -31,14 +31,7 @@ static const char whole[] =
 static struct profile *
 read_text(const char *text, size_t n)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(&format_pprof_raw, text, n,
-	                                      &error);
-
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(&format_pprof_raw, text, n);
 }
 
 static void
@@ -135,15 +128,9 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct error error = { 0 };
-
-		assert_null(read_memory(&format_pprof_raw, cases[i].text,
-		                        strlen(cases[i].text), &error));
-		if (strstr(error.text, cases[i].error) == NULL)
-			fail_msg("\"%s\" has no \"%s\"", error.text,
-			         cases[i].error);
-	}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		must_refuse(&format_pprof_raw, cases[i].text,
+		            strlen(cases[i].text), cases[i].error);
 }
 
 /* As of any profile that cpprof itself has exported. */

@@ -144,26 +144,13 @@ put_profile(struct buffer *buffer)
 static struct profile *
 read_buffer(const struct buffer *buffer)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(&format_pprof, buffer->bytes,
-	                                      buffer->n, &error);
-
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(&format_pprof, buffer->bytes, buffer->n);
 }
 
 static void
 expect_error(const struct buffer *buffer, const char *expected)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(&format_pprof, buffer->bytes,
-	                                      buffer->n, &error);
-
-	assert_null(profile);
-	if (strstr(error.text, expected) == NULL)
-		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+	must_refuse(&format_pprof, buffer->bytes, buffer->n, expected);
 }
 
 /* ---- tests ---- */

@@ -10,25 +10,13 @@ extern const struct format format_speedscope;
 static struct profile *
 read_text(const char *text)
 {
-	struct error error = { 0 };
-	struct profile *profile = read_memory(&format_speedscope, text,
-	                                      strlen(text), &error);
-
-	if (profile == NULL)
-		fail_msg("%s", error.text);
-	check_tree(profile);
-	return profile;
+	return must_read(&format_speedscope, text, strlen(text));
 }
 
 static void
 expect_error(const char *text, const char *expected)
 {
-	struct error error = { 0 };
-
-	assert_null(read_memory(&format_speedscope, text, strlen(text),
-	                        &error));
-	if (strstr(error.text, expected) == NULL)
-		fail_msg("\"%s\" has no \"%s\"", error.text, expected);
+	must_refuse(&format_speedscope, text, strlen(text), expected);
 }
 
 /* Texts of one profile, whose keys come in this order. */

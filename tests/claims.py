@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""claims.py -- what a test prints: TAP, a line for each claim."""
+import subprocess
+import sys
+
+
+class Claims:
+    n = 0
+
+    def check(self, claim, holds, why=""):
+        """The claim, and where it does not hold, the first lines of why."""
+        self.n += 1
+        print("ok" if holds else "not ok", self.n, "-", claim)
+        if not holds:
+            for line in str(why).splitlines()[:30]:
+                print("#", line)
+        sys.stdout.flush()
+
+    def make(self, claim, differences):
+        """The claim that there are no differences, of which this is a list."""
+        self.check(claim, not differences, "\n".join(map(str, differences)))
+
+    def attempt(self, claim, check, *arguments):
+        """The claim that a function finds nothing wrong."""
+        why = ""
+        try:
+            check(*arguments)
+        except (AssertionError, subprocess.CalledProcessError) as wrong:
+            why = str(wrong) or repr(wrong)
+        self.check(claim, not why, why)
+
+    def skip(self, claim, why):
+        self.n += 1
+        print(f"ok {self.n} - {claim} # SKIP {why}")
+
+    def end(self):
+        print(f"1..{self.n}")
