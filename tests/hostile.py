@@ -31,7 +31,6 @@ from terminal import Terminal, has_terminals  # noqa: E402
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 MEMORY_MB = 1024
 SECONDS = 2
-PATIENCE = 10           # times as long is too long
 OUTPUT_MAX = 100 << 20
 SIZE_MAX = 100 << 10    # of a file, as it is given
 VIEWS = ("info", "functions", "flat", "body", "down", "up", "tree", "graph",
@@ -44,9 +43,12 @@ check = claims.check
 
 
 def is_sanitized():
-    """Then memory says nothing."""
+    """Then memory says nothing, and time little."""
     with open(CPPROF, "rb") as file:
         return b"__asan_init" in file.read()
+
+
+PATIENCE = 50 if is_sanitized() else 10         # times as long is too long
 
 
 # ---- running ----

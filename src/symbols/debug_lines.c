@@ -28,6 +28,11 @@ enum {
 	SECONDS_AT_LEAST = 60,		/* and one more for each MiB of file */
 	BYTES_AT_LEAST = 1 << 30,
 	BYTES_A_BYTE = 32,		/* of the file, which may be compressed */
+#ifdef __SANITIZE_ADDRESS__		/* which takes much for itself */
+	LIMITS_MEMORY = 0,
+#else
+	LIMITS_MEMORY = 1,
+#endif
 };
 
 enum message_kind { MESSAGE_FOUND, MESSAGE_PROGRESS, MESSAGE_END };
@@ -145,10 +150,9 @@ be_modest(const struct elf_file *file)
 		fstat(file->descriptor, &status);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_CPU, SECONDS_AT_LEAST + ((uint64_t)status.st_size >> 20));
-#ifndef __SANITIZE_ADDRESS__	/* which takes much for itself */
-	limit(RLIMIT_AS, address_space() + BYTES_AT_LEAST +
-	      BYTES_A_BYTE * (uint64_t)status.st_size);
-#endif
+	if (LIMITS_MEMORY)
+		limit(RLIMIT_AS, address_space() + BYTES_AT_LEAST +
+		      BYTES_A_BYTE * (uint64_t)status.st_size);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
 	if (nowhere >= 0)
