@@ -7,5 +7,5 @@ extern const struct format format_perf_script;
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	return fuzz_reader(&format_perf_script, data, size);
+	return fuzz_lines_reader(&format_perf_script, data, size);
 }

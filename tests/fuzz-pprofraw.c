@@ -7,5 +7,5 @@ extern const struct format format_pprof_raw;
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	return fuzz_reader(&format_pprof_raw, data, size);
+	return fuzz_lines_reader(&format_pprof_raw, data, size);
 }

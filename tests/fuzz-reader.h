@@ -7,25 +7,49 @@
 #define CPPROF_TESTS_FUZZ_READER_H
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "src/formats/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static inline void
+fuzz_read(const struct format *format, const struct read_options *options,
+          const uint8_t *data, size_t size)
+{
+	struct error error = { 0 };
+	struct source *source = source_of_memory("fuzz", data, size, &error);
+	struct profile *profile;
+
+	if (source == NULL)
+		return;
+	profile = format->read(source, options, &error);
+	if ((profile == NULL) != error.is_set)
+		abort();
+	profile_free(profile);
+	source_close(source);
+}
+
 /* Probes and reads the bytes; 0, as the target has to answer. */
 static inline int
 fuzz_reader(const struct format *format, const uint8_t *data, size_t size)
 {
-	struct read_options options = { 0 };
-	struct error error = { 0 };
-	struct source *source;
+	const struct read_options options = { 0 };
 
 	format->probe(data, size);
-	source = source_of_memory("fuzz", data, size, &error);
-	if (source != NULL)
-		profile_free(format->read(source, &options, &error));
-	source_close(source);
+	fuzz_read(format, &options, data, size);
 	return 0;
+}
+
+/* Likewise, of a format that can skip lines. */
+static inline int
+fuzz_lines_reader(const struct format *format, const uint8_t *data,
+                  size_t size)
+{
+	const struct read_options options = { .lenient = true };
+
+	fuzz_read(format, &options, data, size);
+	return fuzz_reader(format, data, size);
 }
 
 #endif
