@@ -2,7 +2,7 @@
 /* commands/resource.c -- whose use is shown. */
 #include <string.h>
 
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/shell/arguments.h"
 
 static const struct argument resource_arguments[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/root.c -- the function that paths begin with or end in. */
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/shell/arguments.h"
 #include "src/shell/setting.h"
 

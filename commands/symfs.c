@@ -2,7 +2,7 @@
 /* commands/symfs.c -- where programs and their debug files are sought. */
 #include <string.h>
 
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/shell/arguments.h"
 
 static const struct argument symfs_arguments[] = {

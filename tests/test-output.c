@@ -14,9 +14,9 @@
 #include "src/base/progress.h"
 #include "src/output/number_text.h"
 #include "src/output/output.h"
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/output/printable_writer.h"
-#include "src/output/units.h"
+#include "src/base/units.h"
 
 /* A profile of a few names that hold what is awkward somewhere. */
 enum { MAIN, NEW, ODD, CONTROL, BAD, N_NAMES };
@@ -465,6 +465,37 @@ units_are_readable(void **state)
 	text_free(&text);
 }
 
+static void
+intervals_are_short(void **state)
+{
+	static const struct {
+		uint64_t interval;
+		const char *gtick, *text;
+	} cases[] = {
+		{ 4000, "microsecond", "4 ms" },
+		{ 20, "centisecond", "200 ms" },
+		{ 1001, "microsecond", "1.001 ms" },
+		{ 1, "nanosecond", "ns" },
+		{ 1000, "microseconds", "ms" },
+		{ 524288, "byte", "512 KiB" },
+		{ 10, "fault", "10 faults" },
+		{ 1, "fault", "fault" },
+		{ 1, "", "gtick" },
+		{ 20, NULL, "20 gticks" },
+		{ 2, "e\033", "2 e\\x1bs" },
+		{ UINT64_MAX, "fault", "18446744073709551615 faults" },
+	};
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		text_clear(&text);
+		text_add_interval(&text, cases[i].interval, cases[i].gtick);
+		assert_string_equal(text_string(&text), cases[i].text);
+	}
+	text_free(&text);
+}
+
 static int
 no_room(void *context, const char *bytes, size_t n)
 {
@@ -616,6 +647,7 @@ main(void)
 		TABLE_TEST(drawing_stops_when_asked_to),
 		cmocka_unit_test(fractions_are_exact),
 		cmocka_unit_test(units_are_readable),
+		cmocka_unit_test(intervals_are_short),
 		cmocka_unit_test(a_writer_fails_once_and_for_good),
 		cmocka_unit_test(utf8_is_decoded_strictly),
 		cmocka_unit_test(wide_characters_take_two_columns),

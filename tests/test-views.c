@@ -589,7 +589,7 @@ hits_and_samples_are_told_apart(void **state)
 	assert_string_equal(table.header[0],
 	    "Body Function Profile for resource: Real Time");
 	assert_string_equal(table.header[1],
-	    "9950 hits in 812 samples, sampled every 20 gticks");
+	    "9950 hits in 812 samples, one hit per 200 ms");
 	assert_string_equal(table.header[2],
 	    "percentages of the whole run (9950 hits)");
 	table_free(&table);

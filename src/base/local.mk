@@ -8,10 +8,12 @@ libcore_a_SOURCES += \
 	src/base/memory.c src/base/memory.h \
 	src/base/names.c src/base/names.h \
 	src/base/pattern.c src/base/pattern.h \
+	src/base/printable.c src/base/printable.h \
 	src/base/progress.c src/base/progress.h \
 	src/base/sort.c src/base/sort.h \
 	src/base/table.c src/base/table.h \
 	src/base/text_buffer.c src/base/text_buffer.h \
+	src/base/units.c src/base/units.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/worker.c src/base/worker.h \
 	src/base/writer.c src/base/writer.h

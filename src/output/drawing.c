@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/output/printable.h"
-#include "src/output/units.h"
+#include "src/base/printable.h"
+#include "src/base/units.h"
 
 /* Indentation stops growing at INDENT_MOST; the depth is then a number. */
 enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };

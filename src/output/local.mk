@@ -5,10 +5,8 @@ libcore_a_SOURCES += \
 	src/output/number_text.c src/output/number_text.h \
 	src/output/output.c src/output/output.h \
 	src/output/path_text.c src/output/path_text.h \
-	src/output/printable.c src/output/printable.h \
 	src/output/printable_writer.c src/output/printable_writer.h \
 	src/output/separated.c \
 	src/output/text.c \
 	src/output/text_columns.c \
-	src/output/text_pattern.c \
-	src/output/units.c src/output/units.h
+	src/output/text_pattern.c

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 
 void
 path_names_free(struct path_names *path)

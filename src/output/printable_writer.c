@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 
 /* Bytes at the end that may be the beginning of a character. */
 static size_t

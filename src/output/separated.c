@@ -12,7 +12,7 @@
 #include "src/output/number_text.h"
 #include "src/output/output.h"
 #include "src/output/path_text.h"
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 
 /* What drawing one row needs. */
 struct separated {

@@ -2,7 +2,7 @@
 /* text.c -- tables as text, in the form of the 1993 paper.
  *
  *	Downward Call Path Profile for resource: Real Time
- *	614 samples, sampled every 20 gticks
+ *	614 samples, one per 200 ms
  *	format: usage_fraction (call path) [#hits]
  *	-----------------------------------------------------
  *	1.0000 (main) [614]
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "src/output/drawing.h"
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 
 static const char rule[] =
     "-----------------------------------------------------";

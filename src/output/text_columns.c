@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/output/drawing.h"
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 
 static bool
 is_number(enum cell_kind kind)

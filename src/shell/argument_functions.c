@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/shell/resolve.h"
 
 enum { SHOWN = 60, LISTED = 8 };

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "src/base/memory.h"
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/shell/argument_kinds.h"
 #include "src/shell/command.h"
 #include "src/shell/words.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "src/base/writer.h"
-#include "src/output/printable.h"
-#include "src/output/units.h"
+#include "src/base/printable.h"
+#include "src/base/units.h"
 #include "src/shell/help_text.h"
 #include "src/shell/terminal.h"
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/output/units.h"
+#include "src/base/units.h"
 #include "src/shell/arguments.h"
 #include "src/shell/command.h"
 #include "src/shell/help_text.h"

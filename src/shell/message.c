@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/base/writer.h"
 
 void

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 
 enum { LONGEST = 64, FAR = 1000, HOLDS = 3 };
 

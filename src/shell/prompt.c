@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "src/base/progress.h"
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/shell/complete.h"
 #include "src/shell/describe.h"
 #include "src/shell/interpret.h"

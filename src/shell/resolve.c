@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 #include "src/shell/near.h"
 
 /* Enough of a word for an error to name it. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/text_buffer.h"
-#include "src/output/units.h"
+#include "src/base/units.h"
 #include "src/shell/near.h"
 
 const struct resource_kind resource_kinds[] = {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/units.h"
+
 enum { LOST_PART = 100 };	/* of the hits: a smaller part is not told */
 
 int
@@ -107,34 +109,34 @@ plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* There are no stacks; it is said what may be an estimate. */
-static int
-add_calls_line(const struct sample_set *set, struct table *table,
-               struct error *error)
-{
-	uint64_t interval = set->resource->interval, hits = set->total;
-
-	return table_add_header(table, error, "%" PRIu64 " hit%s of %" PRIu64
-	    " gtick%s, in calls without stacks; ~ marks estimates", hits,
-	    plural(hits), interval, plural(interval));
-}
-
-/* "614 samples, sampled every 20 gticks" */
+/*
+ * "614 samples, one per 200 ms", "9950 hits in 812 samples, one hit per
+ * 200 ms"; without stacks, values can be estimates.
+ */
 static int
 add_samples_line(const struct sample_set *set, struct table *table,
                  struct error *error)
 {
-	uint64_t interval = set->resource->interval, hits = set->total;
-	char raw[40] = "";
+	uint64_t hits = set->total, n_samples = set->n_samples;
+	struct text_buffer interval = { 0 };
+	int status;
 
+	text_add_interval(&interval, set->resource->interval,
+	                  set->resource->gtick);
 	if (set->flow != NULL)
-		return add_calls_line(set, table, error);
-	if (hits != set->n_samples)
-		snprintf(raw, sizeof raw, "%" PRIu64 " hit%s in ", hits,
-		         plural(hits));
-	return table_add_header(table, error, "%s%" PRIu64 " sample%s, "
-	    "sampled every %" PRIu64 " gtick%s", raw, set->n_samples,
-	    plural(set->n_samples), interval, plural(interval));
+		status = table_add_header(table, error, "%" PRIu64 " hit%s, "
+		    "one per %s, in calls without stacks; ~ marks estimates",
+		    hits, plural(hits), text_string(&interval));
+	else if (hits == n_samples)
+		status = table_add_header(table, error, "%" PRIu64 " sample%s, "
+		    "one per %s", n_samples, plural(n_samples),
+		    text_string(&interval));
+	else
+		status = table_add_header(table, error, "%" PRIu64 " hit%s in %"
+		    PRIu64 " sample%s, one hit per %s", hits, plural(hits),
+		    n_samples, plural(n_samples), text_string(&interval));
+	text_free(&interval);
+	return status;
 }
 
 /* Where more than a percent has no function's name: what to do about it. */

@@ -6,8 +6,8 @@
  * what is not UTF-8 is printed byte by byte as \xNN.  Between bars the shell
  * reads \xNN as that byte again, so what is printed can be typed.
  */
-#ifndef CPPROF_OUTPUT_PRINTABLE_H
-#define CPPROF_OUTPUT_PRINTABLE_H
+#ifndef CPPROF_BASE_PRINTABLE_H
+#define CPPROF_BASE_PRINTABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

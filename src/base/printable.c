@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* printable.c -- untrusted names made fit to print. */
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 
 #include <locale.h>
 #include <string.h>

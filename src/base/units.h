@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* units.h -- gticks in units that people read. */
-#ifndef CPPROF_OUTPUT_UNITS_H
-#define CPPROF_OUTPUT_UNITS_H
+#ifndef CPPROF_BASE_UNITS_H
+#define CPPROF_BASE_UNITS_H
 
 #include <stdint.h>
 
@@ -23,7 +23,14 @@ void text_add_gticks_of(struct text_buffer *text, uint64_t gticks,
                         uint64_t whole, const char *gtick);
 
 /*
- * Adds a gtick's name, made printable, as it stands behind that number: "fault",
+ * Adds the gticks from one hit to the next: "4 ms", "ms", "512 KiB",
+ * "10 faults", "fault".  gtick may be NULL or "": then "gtick" is its name.
+ */
+void text_add_interval(struct text_buffer *text, uint64_t interval,
+                       const char *gtick);
+
+/*
+ * Adds a gtick's name, made printable, in the form that follows that number: "fault",
  * "faults", "misses", "hundredths of a second"; "ms" stays.
  */
 void text_add_gtick_name(struct text_buffer *text, const char *gtick,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* units.c -- gticks in units that people read. */
-#include "src/output/units.h"
+#include "src/base/units.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "src/output/printable.h"
+#include "src/base/printable.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -183,4 +183,29 @@ text_add_gticks_of(struct text_buffer *text, uint64_t gticks, uint64_t whole,
                    const char *gtick)
 {
 	add_gticks(text, gticks, whole > gticks ? whole : gticks, gtick);
+}
+
+void
+text_add_interval(struct text_buffer *text, uint64_t interval,
+                  const char *gtick)
+{
+	const char *name = gtick == NULL || *gtick == '\0' ? "gtick" : gtick;
+	const struct known_gtick *known = find_gtick(name);
+	const struct scale *scale;
+	long double amount;
+
+	if (known != NULL) {
+		amount = (long double)interval * known->size;
+		scale = choose_scale(known->scales, amount);
+		amount /= scale->size;
+		if (amount != 1)
+			text_add_format(text, "%.6Lg ", amount);
+		text_add_string(text, scale->suffix);
+		return;
+	}
+	if (interval != 1) {
+		add_number(text, interval);
+		text_add_char(text, ' ');
+	}
+	text_add_gtick_name(text, name, interval);
 }
