@@ -12,8 +12,10 @@ import glob
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
@@ -115,6 +117,49 @@ def compare_cum(profile, listing):
     return differences
 
 
+def elf():
+    """A program of one function, f, at 0x1000 of its file."""
+    names, symbol = b"\0f\0", struct.pack("<IBBHQQ", 1, 0x12, 0, 1, 0x1000, 64)
+    sections = [(0,) * 10,
+                (1, 1, 6, 0x1000, 0x1000, 0x1000, 0, 0, 16, 0),
+                (1, 2, 0, 0, 0x300, 48, 3, 1, 8, 24),
+                (1, 3, 0, 0, 0x400, len(names), 0, 0, 1, 0)]
+    header = struct.pack(
+        "<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 3, 62, 1, 0, 64, 120,
+        0, 64, 56, 1, 64, len(sections), 3)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 0x2000, 0x2000, 4096)
+    table = b"".join(struct.pack("<IIQQQQIIQQ", *part) for part in sections)
+    data = (header + segment + table).ljust(0x300, b"\0") + bytes(24) + symbol
+    return (data.ljust(0x400, b"\0") + names).ljust(0x2000, b"\0")
+
+
+def named_by_a_program(claims):
+    """Addresses in Go's text are those of the program that is given."""
+    program = os.path.abspath(CPPROF)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in (("program", elf()), ("goroutine.txt",
+                           b"goroutine profile: total 1\n1 @ 0x1009\n")):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+
+        def body(*words):
+            return subprocess.run(
+                [program, "-q", "-F", "tsv", "-e", "body", *words],
+                cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                text=True, check=False)
+
+        for what, path in (("relative", "program"),
+                           ("whole", os.path.join(folder, "program"))):
+            answer = body(path, "goroutine.txt")
+            claims.make(f"a program's {what} path names Go's addresses",
+                        [] if answer.stdout.endswith("\tf\n") and
+                        not answer.stderr else [answer.stdout, answer.stderr])
+        answer = body("goroutine.txt")
+        claims.make("without a program, one is asked for",
+                    [] if "addresses without a name: 1; give the program" in
+                    answer.stderr else [answer.stderr])
+
+
 def main():
     data = sys.argv[1] if len(sys.argv) > 1 else \
         os.path.join(HERE, "data", "legacy")
@@ -133,6 +178,7 @@ def main():
                     "runtime.goexit;main.recurse;main.recurse;main.recurse;"
                     "main.recurse;") and line.endswith(" 5")
                     for line in stacks) else stacks)
+    named_by_a_program(claims)
     claims.end()
 
 

@@ -662,6 +662,33 @@ end_source(struct reader *reader, struct profile *profile,
 	       text_lines_warn_skipped(&reader->lines, profile, error) : -1;
 }
 
+/*
+ * Where the addresses are.  A relative path in a file is not looked up, so that
+ * of the program, which the user gave, is made whole.  Go's goroutines have no
+ * map that could tell it.
+ */
+static int
+enter_addresses(struct reader *reader, struct profile *profile,
+                struct error *error)
+{
+	const char *given = reader->lines.options->program;
+	char *whole = given != NULL ? realpath(given, NULL) : NULL;
+	const char *program = whole != NULL ? whole : reader->symbols_path;
+	uint64_t n_unnamed;
+	int result = legacy_addresses_finish(reader->addresses, reader->map,
+	                                     program, &reader->builder,
+	                                     &n_unnamed, error);
+
+	free(whole);
+	if (result != 0 || n_unnamed == 0 ||
+	    reader->header.kind != LEGACY_COUNT)
+		return result;
+	return profile_warn(profile, error, "%s: addresses without a name: %"
+	                    PRIu64 "; give the program, too: cpprof PROGRAM "
+	                    "FILE", source_name(reader->lines.source),
+	                    n_unnamed);
+}
+
 static int
 fill_profile(struct reader *reader, struct profile *profile,
              struct error *error)
@@ -693,9 +720,7 @@ fill_profile(struct reader *reader, struct profile *profile,
 	                 "more than a million frames in all; later ones with a "
 	                 "shared stack are counted without their names", name) != 0)
 		return -1;
-	if (legacy_addresses_finish(reader->addresses, reader->map,
-	        options->program != NULL ? options->program :
-	        reader->symbols_path, &reader->builder, error) != 0)
+	if (enter_addresses(reader, profile, error) != 0)
 		return -1;
 	return pprof_profile_fill(profile, &reader->builder.tables,
 	                          &reader->builder.samples, false,

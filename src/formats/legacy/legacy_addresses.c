@@ -148,12 +148,14 @@ enter_mappings(const struct memory_mapping *mappings, size_t n,
 int
 legacy_addresses_finish(struct legacy_addresses *addresses,
                         struct memory_map *map, const char *program,
-                        struct pprof_builder *builder, struct error *error)
+                        struct pprof_builder *builder, uint64_t *n_unnamed,
+                        struct error *error)
 {
 	size_t n_mappings;
 	const struct memory_mapping *mappings = memory_map_all(map,
 	                                                       &n_mappings);
 
+	*n_unnamed = 0;
 	if (enter_mappings(mappings, n_mappings, program, builder, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < addresses->ids.n; i++) {
@@ -162,6 +164,8 @@ legacy_addresses_finish(struct legacy_addresses *addresses,
 		    memory_map_find(map, known->address) + 1 :
 		    program != NULL;
 
+		*n_unnamed += n_mappings == 0 && program == NULL &&
+		    known->n_lines == 0;
 		if (pprof_builder_location(builder, (uint64_t)i + 1, mapping,
 		        known->address, known->n_lines > 0 ?
 		        addresses->lines + known->first_line : NULL,

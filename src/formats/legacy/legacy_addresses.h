@@ -43,12 +43,14 @@ bool legacy_addresses_is_named(const struct legacy_addresses *addresses,
                                uint64_t address);
 
 /*
- * Enters all locations and the map's mappings into the builder.  program: of
- * addresses where nothing is mapped (may be NULL).  0, or -1 with *error set.
+ * Enters all locations and the map's mappings into the builder.  program: the
+ * whole path of that to which addresses belong where there is no map (may be
+ * NULL).  *n_unnamed: addresses that have neither a name nor a file.  0, or -1
+ * with *error set.
  */
 int legacy_addresses_finish(struct legacy_addresses *addresses,
                             struct memory_map *map, const char *program,
                             struct pprof_builder *builder,
-                            struct error *error);
+                            uint64_t *n_unnamed, struct error *error);
 
 #endif
