@@ -123,6 +123,55 @@ perf_script_reads_odd_symbols(void **state)
 	expect_frame("\tfabcdef12345 (/p)", "fabcdef12345|[unknown]|/p");
 	expect_frame("\tfeed (/p)", "0|feed|/p");
 	expect_frame("\t    ", "none");
+	/* As simpleperf prints them. */
+	expect_frame("        b3cea6c4\tLock::unlock() (/system/libc.so)",
+	             "b3cea6c4|Lock::unlock()|/system/libc.so");
+	expect_frame("        9a3a607f\tbase.odex[+41107f] (/oat/base.odex)",
+	             "9a3a607f|base.odex[+41107f]|/oat/base.odex");
+}
+
+static void
+perf_script_reads_stacks_of_simpleperf(void **state)
+{
+	struct profile *profile = read_text(
+	    "Gecko\t25122 [007] 115539.936601:\t\t1000000 task-clock:u:\n"
+	    "        b3cea6c4\tunlock() (/system/lib/libc.so)\n"
+	    "        b3ceaabd\t__start_thread (/system/lib/libc.so)\n"
+	    "\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "__start_thread;unlock()"),
+	                 1000000);
+	assert_int_equal(profile->n_warnings, 0);
+	profile_free(profile);
+}
+
+/* What an event counts is in its periods; without these there are samples. */
+static void
+perf_script_without_periods_counts_samples(void **state)
+{
+	static const struct {
+		const char *text, *gtick;
+	} cases[] = {
+		{ "prog 7 1.5: cpu-clock: \n\t 1100 f (/p)\n", "" },
+		{ "prog 7 1.5: 250 cpu-clock: \n\t 1100 f (/p)\n",
+		  "nanosecond" },
+		{ "prog 7 1.5: 250 cpu_core/cycles/P: \n\t 1100 f (/p)\n",
+		  "cycle" },
+		{ "prog 7 1.5: 250 cpu/cycles:k/: \n\t 1100 f (/p)\n", "" },
+		{ "cpu-clock: \n\t            1100 f (/p)\n", "" },
+		{ "       250 cpu-clock: \n\t            1100 f (/p)\n",
+		  "nanosecond" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile *profile = read_text(cases[i].text);
+
+		assert_string_equal(profile->resources[0].gtick,
+		                    cases[i].gtick);
+		profile_free(profile);
+	}
 }
 
 /* perf script -F comm,tid,time,period,event,ip,dso, and without dso. */
@@ -550,6 +599,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perf_script_events_are_resources_of_periods),
+		cmocka_unit_test(perf_script_reads_stacks_of_simpleperf),
+		cmocka_unit_test(perf_script_without_periods_counts_samples),
 		cmocka_unit_test(perf_script_threads_are_sections),
 		cmocka_unit_test(
 		    perf_script_frames_know_modules_and_addresses),

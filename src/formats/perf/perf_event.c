@@ -39,7 +39,14 @@ const char *
 perf_event_gtick(const char *name, size_t length)
 {
 	const char *modifiers = memchr(name, ':', length);
+	const char *unit = memchr(name, '/', length);
 
+	/* "cpu_core/cycles/P", where there are cores of two kinds. */
+	if (unit != NULL) {
+		length -= (size_t)(unit + 1 - name);
+		name = unit + 1;
+		modifiers = memchr(name, '/', length);
+	}
 	if (modifiers != NULL)
 		length = (size_t)(modifiers - name);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -64,19 +64,21 @@ keep_text(struct reader *reader, const struct perf_text *text,
 	                  error);
 }
 
+/* Without periods samples are counted, not what the event counts. */
 static int
 add_event(struct reader *reader, const struct perf_text *event,
-          struct error *error)
+          bool has_period, struct error *error)
 {
 	uint32_t n = reader->profile->n_resources;
 	const char *name = keep_text(reader, event, error);
 
+	_Static_assert(RESOURCES_MAX == 256, "the message says so");
 	if (n >= RESOURCES_MAX)
 		return text_lines_fail(&reader->lines, error,
-		                       "more events than one believes");
+		                       "more than 256 different events");
 	if (name == NULL ||
-	    profile_add_resource(reader->profile, name,
-	                         perf_event_gtick(name, event->length), 1,
+	    profile_add_resource(reader->profile, name, has_period ?
+	                         perf_event_gtick(name, event->length) : "", 1,
 	                         error) == UINT32_MAX ||
 	    memory_grow(&reader->counts, &reader->counts_capacity,
 	                (size_t)n + 1, sizeof *reader->counts, error) != 0)
@@ -154,7 +156,8 @@ find_event(struct reader *reader, const struct perf_script_header *header,
 	                          error);
 	if (reader->event == NO_NAME)
 		return -1;
-	return reader->event < n ? 0 : add_event(reader, event, error);
+	return reader->event < n ? 0 :
+	       add_event(reader, event, header->has_period, error);
 }
 
 /* ---- samples ---- */

@@ -125,7 +125,7 @@ pass_time(struct scan *scan)
 
 /* "123  ", in front of something else */
 static void
-pass_period(struct scan *scan, uint64_t *period)
+pass_period(struct scan *scan, struct perf_script_header *header)
 {
 	struct scan ahead = *scan;
 	uint64_t number;
@@ -134,7 +134,8 @@ pass_period(struct scan *scan, uint64_t *period)
 	    !is_blank(*ahead.at))
 		return;
 	skip_blanks(&ahead);
-	*period = number;
+	header->period = number;
+	header->has_period = true;
 	*scan = ahead;
 }
 
@@ -221,13 +222,14 @@ static bool
 read_behind_tasks(struct scan scan, struct perf_script_header *header)
 {
 	header->period = 1;
+	header->has_period = false;
 	header->event = (struct perf_text){ scan.end, 0 };
 	pass_cpu(&scan);
 	pass_misc(&scan);
 	header->has_time = pass_time(&scan);
 	header->is_record = header->has_time &&
 	    read_record(scan, &header->n_lost);
-	pass_period(&scan, &header->period);
+	pass_period(&scan, header);
 	if (!take_event(&scan, &header->event) && !header->has_time)
 		return false;
 	header->rest = (struct perf_text){ scan.at,
@@ -345,7 +347,8 @@ perf_script_read_brief(const char *line, size_t length,
 		scan.end = header->event.text;
 		word = last_word(&scan, &width);
 	}
-	if (is_period(word, width, &header->period)) {
+	header->has_period = is_period(word, width, &header->period);
+	if (header->has_period) {
 		if (header->event.length == 0)
 			header->event = unnamed;
 		scan.end = word.at;
@@ -459,7 +462,9 @@ ends_address(struct scan scan, const char *line, const char *number)
 
 	if (scan.at == scan.end)
 		return true;
-	if (!take_char(&scan, ' ') || scan.at == scan.end)
+	/* simpleperf's report_sample.py has a tab here. */
+	if ((!take_char(&scan, ' ') && !take_char(&scan, '\t')) ||
+	    scan.at == scan.end)
 		return false;
 	/* "add (anonymous namespace)::f" has a symbol. */
 	return last_bracket(scan.at, scan.end) != scan.at ||

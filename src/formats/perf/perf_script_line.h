@@ -29,6 +29,7 @@ struct perf_script_header {
 	struct perf_text rest;		/* a frame, or an event's arguments */
 	uint64_t pid, tid;		/* 0: not printed, or unknown */
 	uint64_t period;		/* 1 where not printed */
+	bool has_period;		/* it was printed */
 	bool has_time;
 	bool is_record;			/* not a sample: "PERF_RECORD_MMAP2 ...",
 					 * as --show-mmap-events prints it */

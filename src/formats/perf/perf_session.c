@@ -290,8 +290,8 @@ add_losses(struct perf_session *session, struct error *error)
 	        "decoded", session->name, session->n_traced) != 0)
 		return -1;
 	if (perf_spaces_overflowed(session->spaces))
-		return profile_warn(profile, error, "%s: more mappings than "
-		    "one believes; some are left out", session->name);
+		return profile_warn(profile, error, "%s: too many mappings; "
+		    "some are left out", session->name);
 	return 0;
 }
 
