@@ -10,6 +10,7 @@ import glob
 import json
 import os
 import re
+import resource as limits
 import shutil
 import struct
 import subprocess
@@ -29,6 +30,11 @@ class Skip(Exception):
     """Why a test cannot run here."""
 
 
+def children_seconds():
+    usage = limits.getrusage(limits.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 class Recording:
     """What a recorded command said, and its samples."""
 
@@ -37,10 +43,12 @@ class Recording:
         if place_as_argument:
             command += (self.directory,)
         self.path = os.path.join(self.directory, 'p')
+        before = children_seconds()
         result = subprocess.run(
             [CPPROF, 'record', '-o', self.path, *options, '--', *command],
             stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=120, **more)
+        self.used = children_seconds() - before     # also by cpprof
         self.status = result.returncode
         self.out, self.said = result.stdout, result.stderr
 
@@ -121,7 +129,7 @@ def brief_children_count_their_real_time():
 
 # What processes have left to others of their kind: struct cpprof_shared.
 GENEROUS = '''
-import mmap, os, struct, subprocess, sys
+import mmap, os, struct, subprocess, sys, time
 subprocess.run([sys.argv[1], 'work', '100'])
 with open(os.environ['CPPROF_SHARED'], 'r+b') as file:
     memory = mmap.mmap(file.fileno(), 16384)
@@ -130,7 +138,9 @@ kinds = [at for at in range(192, 192 + 320 * 24, 24)
 assert kinds
 for at in kinds:
     struct.pack_into('qq', memory, at + 8, int(sys.argv[2]), int(sys.argv[2]))
+began = time.monotonic()
 subprocess.run([sys.argv[1], 'spin', '100'])
+print(time.monotonic() - began)
 '''
 
 
@@ -140,16 +150,21 @@ def nobody_takes_more_than_a_second_of_others():
                        options=('-r', 'cpu', '-r', 'real')) as run:
             assert run.status == 0, run.said
             # By perf events none is taken.
+            own = 250 * float(run.out)      # hits of its real time
             for name, least in ('cpu', 10), ('real', 250):
                 hits = run.functions(resource=name)['spin_main']
-                assert least <= hits <= 400, (name, hits)
+                assert least <= hits <= 250 + own + 20, (name, hits, own)
 
 
 def processes_without_a_sample_have_no_file():
-    with Recording('sh', '-c', 'for i in $(seq 200); do /bin/true; done') \
-            as run:
+    """They have samples at an interval of many of them."""
+    with Recording('sh', '-c', 'for i in $(seq 200); do /bin/true; done',
+                   options=('-r', 'cpu:50ms')) as run:
         assert run.status == 0, run.said
-        assert 1 <= len(run.files()) <= 120, len(run.files())
+        fields, _ = info(run.path)
+        # Of the shell there always is one.
+        assert 1 <= len(run.files()) <= 1 + fields['samples'] < 200, \
+            (run.files(), fields)
 
 
 def script(*commands):
@@ -250,7 +265,8 @@ def another_environment_is_told():
     with Recording('sh', '-c', '%s spin 300; env -i %s spin 400' %
                    (BRIEF, BRIEF)) as run:
         time = missing(run, '^1 program was started with another environment')
-        assert 0.3 <= time <= 0.6, run.said
+        # All that was used, but 300 ms, is the most.
+        assert 0.39 <= time <= run.used - 0.29, (run.said, run.used)
 
 
 FAILING = '''
@@ -403,7 +419,8 @@ def files_of_some_processes_that_go_are_told():
 def too_many_open_files_are_told():
     """Unless a sample of its loading has made its file before."""
     for _ in range(20):
-        with Recording('sh', '-c', '%s full 400; true' % BRIEF) as run:
+        with Recording('sh', '-c', '%s full 400; true' % BRIEF,
+                       options=('-r', 'cpu:20ms')) as run:
             if len(run.files()) < 2:
                 missing(run, r'^1 process could not write into the recording '
                              r'\(Too many open files\)')
@@ -425,14 +442,17 @@ def what_was_killed_is_not_told_missing():
 
 
 def next_to_no_time_is_a_hint():
-    """On a busy machine even `true` may have two samples now and then."""
+    """On a busy machine even `true` may have two samples now and then, on a slow
+    one always."""
+    has_few = False
     for _ in range(20):
         with Recording('true') as run:
             assert 'not sampled' not in run.said, run.said
             if 'next to no CPU time' in run.said:
                 return
-            assert not re.search('(^| )[01] samples?', run.said), run.said
-    assert False, run.said
+            has_few |= re.search('(^| )[01] samples?', run.said) is not None
+    assert not has_few, run.said
+    raise Skip('here even `true` uses too much')
 
 
 def root_only():
@@ -532,8 +552,8 @@ def a_child_touches_few_pages_of_ours():
 TESTS = [value for name, value in list(globals().items())
          if callable(value) and getattr(value, '__module__', '') ==
          '__main__' and name.islower() and name not in
-         ('agree', 'briefs', 'faults_more', 'info', 'missing', 'root_only',
-          'main', 'script')]
+         ('agree', 'briefs', 'children_seconds', 'faults_more', 'info',
+          'missing', 'root_only', 'main', 'script')]
 
 
 def main():

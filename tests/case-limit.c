@@ -5,7 +5,7 @@
  * (see tests/local.mk), which has each case begin with a limit: of CPU time, so
  * that it does not matter how busy the machine is, and a larger one of real
  * time for what waits.  A case that reaches it ends the program with a line of
- * TAP that has its name.  CASE_TIME_LIMIT: seconds of CPU time, 60 by default.
+ * TAP that has its name.  CASE_TIME_LIMIT: seconds of CPU time, 120 by default.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { CPU_SECONDS = 60, REAL_FACTOR = 5 };
+enum { CPU_SECONDS = 120, REAL_FACTOR = 3 };
 
 int limited_run_group_tests(const char *name, const struct CMUnitTest *tests,
                             size_t n, CMFixtureFunction set_up,

@@ -4,7 +4,8 @@
 #
 # Each golden/NAME.cmd runs in sample-data/, on the arguments that its line
 # "# arguments: ..." gives, and prints golden/NAME.out: output, messages and
-# then the exit status.  `golden.sh --update` writes the .out files anew.
+# then the exit status.  `golden.sh --update` writes the .out files anew.  A
+# script that takes two minutes hangs, and has the status 124.
 set -u
 : "${srcdir:=.}" "${CPPROF:=./cpprof}"
 CPPROF=$(realpath "$CPPROF") || exit 1
@@ -20,7 +21,7 @@ for script in "$golden"/*.cmd; do
 	{
 		# Several words are meant.
 		# shellcheck disable=SC2086
-		"$CPPROF" $arguments <"$script" 2>&1
+		timeout 120 "$CPPROF" $arguments <"$script" 2>&1
 		echo "status $?"
 	} >"$got"
 	n=$((n + 1))

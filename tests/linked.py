@@ -321,7 +321,9 @@ def attempt(case, linked):
     for _ in range(2):
         try:
             return case(linked)
-        except AssertionError:
+        except AssertionError as error:
+            print('# once more, %s: %.1000s' % (
+                case.__name__, str(error).replace('\n', ' ')), flush=True)
             time.sleep(1)
     return case(linked)
 

@@ -99,7 +99,7 @@ def reload_shows_the_growth():
 
 
 def watch_follows_to_the_end():
-    with Recording(1500) as recording:
+    with Recording(4000) as recording:
         result = run('-e', 'watch 0.2 functions spin', recording.path)
         assert result.returncode == 0, result.stderr
         parts = result.stdout.split('\n\n')
@@ -113,7 +113,7 @@ def watch_follows_to_the_end():
 
 
 def watch_gives_one_json_document_a_line():
-    with Recording(1000) as recording:
+    with Recording(4000) as recording:
         result = run('-F', 'json', '-e', 'watch .2 functions spin',
                      recording.path)
         lines = result.stdout.splitlines()

@@ -42,12 +42,21 @@ if ! command -v "$PYTHON3" >/dev/null; then
 	exit 0
 fi
 start=$(date +%s)
-TEST_TIME_LIMIT=1 run_test sh -c \
+TEST_TIME_LIMIT=5 run_test sh -c \
 	'echo "ok 1 - before"; (trap "" TERM; sleep 300) & wait' >out
 is 'a test that hangs is ended' yes \
-	"$([ $(($(date +%s) - start)) -lt 60 ] && echo yes)"
+	"$([ $(($(date +%s) - start)) -lt 120 ] && echo yes)"
 is 'what it said is kept, and what happened is said' 'ok 1 - before
-Bail out! still running after 1 s: sh -c' "$(sed 's/ echo .*//' out)"
+# last case: ok 1 - before
+# still running: sleep 300
+Bail out! still running after 5 s: sh -c' \
+	"$(sed -e '/running: sh/d' -e 's/ echo .*//' out)"
+start=$(date +%s)
+TEST_CASE_LIMIT=5 run_test sh -c 'echo "ok 1 - before"; sleep 300' >out
+is 'so is one that says nothing more' '# last case: ok 1 - before' \
+	"$(grep 'last case' out)"
+is 'before its time is over' yes \
+	"$([ $(($(date +%s) - start)) -lt 120 ] && echo yes)"
 start=$(date +%s)
 run_test sh -c 'echo "ok 1 - last"; sleep 300 & echo $! >left; exit 3' >out
 is 'a test that ends is over, whatever it leaves' '3 ok 1 - last' \

@@ -27,7 +27,7 @@ is 'record passes the exit status through' 0 $?
 is 'record leaves the output as it is' "$(cat plain.out)" "$(cat recorded.out)"
 is 'record prints one line' 1 "$(wc -l <recorded.err)"
 like 'the line counts samples and says how to open them' \
-	'[0-9]+ samples of 1 process in forms.cpprof.*cpprof forms.cpprof' \
+	'[0-9]+ samples? of 1 process in forms.cpprof.*cpprof forms.cpprof' \
 	"$(cat recorded.err)"
 like 'the recording opens' '"resource":\{"name":"cpu","gtick":"microsecond"' \
 	"$(ask functions forms.cpprof)"
@@ -63,13 +63,22 @@ is 'an interpreter that is not there is told' \
 	'cpprof: ./script: the interpreter that it names was not found' \
 	"$("$cpprof" record ./script 2>&1)"
 
+# until_said TEXT FILE: waits until the file has it, a minute at most.
+until_said() {
+	waited=0
+	while ! grep -q "$1" "$2" && [ $waited -lt 600 ]; do
+		sleep 0.1
+		waited=$((waited + 1))
+	done
+}
+
 spin='i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
 "$cpprof" record sh -c "sh -c '$spin'; sh -c '$spin'; true" 2>/dev/null
 is 'children have files of their own' 3 \
 	"$(find sh.cpprof -name 'cpprofdata.[0-9]*' | wc -l)"
-"$cpprof" record sh -c 'for i in 1 2 3 4 5 6 7 8 9; do ls / >/dev/null; done' \
-	2>/dev/null
-like 'those without a sample have none' '^[1-6]$' \
+"$cpprof" record -r cpu:1s sh -c \
+	'for i in 1 2 3 4 5 6 7 8 9; do ls / >/dev/null; done' 2>/dev/null
+like 'those without a sample have none' '^[1-3]$' \
 	"$(find sh.cpprof -name 'cpprofdata.[0-9]*' | wc -l)"
 mkdir other && touch other/precious
 "$cpprof" record -o other true 2>err
@@ -101,13 +110,19 @@ for wrong in '-r cpux' '-r cpu:1' '-r cpu:1q' '-r cpu:' '-r cpu:-5ms' \
 	"$cpprof" record $wrong true 2>err
 	is "$wrong is a usage error" 2 $?
 done
-# On a busy machine even such a program can meet two ticks.
-for _ in 1 2 3 4; do
+# On a busy machine even such a program can meet two ticks, on a slow one it
+# always does.
+what='of a program that did nothing it is said how to see it wait'
+for _ in 1 2 3 4 5 6 7 8 9 10; do
 	"$cpprof" record sleep 0 2>err
-	! grep -q '[01] samples\?' err || break
+	! grep -q 'try -r real' err || break
 done
-like 'of a program that did nothing it is said how to see it wait' \
-	'[01] samples? .* try -r real' "$(tr '\n' ' ' <err)"
+if grep -q '^cpprof: [01] samples\?' err; then
+	like "$what" '[01] samples? .* try -r real' "$(tr '\n' ' ' <err)"
+else
+	n=$((n + 1))
+	echo "ok $n - $what # SKIP here it does too much to have no sample"
+fi
 "$cpprof" record -r page-fault true 2>err
 like 'a resource that is nearly one is told' \
 	'no resource page-fault .*did you mean page-faults' "$(cat err)"
@@ -156,18 +171,20 @@ like '--max-size is kept' '^[0-9]+$' \
 like 'and what found no room is counted' 'no room' "$(ask info small.cpprof)"
 
 # LD_PRELOAD has no quoting; what the program leaves running goes on.
+mkfifo late
 mkdir -p 'a b/.libs'
 cp "$cpprof" 'a b/cpprof'
 cp "$build/.libs/libcpprof.so" 'a b/.libs/'
 XDG_RUNTIME_DIR=$work 'a b/cpprof' record -o 'in a b' -- sh -c \
-	'(exec 2>late.err; sleep 0.5; sh -c "echo late") & echo soon' \
+	'(exec 2>late.err; read -r line <late; sh -c "echo late") & echo soon' \
 	>blank.out 2>blank.err
 is 'a path with a blank does not matter' 0 $?
 like 'and the collector is loaded' 'of [1-9] process.* in in a b' \
 	"$(cat blank.err)"
 is 'and its link is the user'\''s alone' 700 \
 	"$(stat -c %a "$work/cpprof-$(id -u)" 2>/dev/null || echo 700)"
-sleep 1
+timeout 60 sh -c 'echo go >late'
+until_said late blank.out
 is 'and what outlives the program still finds it' 'soon late ' \
 	"$(cat blank.out late.err | tr '\n' ' ')"
 
@@ -178,12 +195,12 @@ mkfifo fifo
 like 'what still runs in the end is told' \
 	'^cpprof: 1 process still runs, and is recorded until its end' \
 	"$(cat daemon.err)"
-echo go >fifo
+timeout 60 sh -c 'echo go >fifo'
 
 # Opened while it runs, and killed.
-"$cpprof" record -o live.cpprof -- "$forms" 20 >/dev/null 2>&1 &
+"$cpprof" record -o live.cpprof -- "$forms" 60 >/dev/null 2>&1 &
 waited=0
-while [ $waited -lt 100 ] && ! "$cpprof" -q -F json -e info live.cpprof \
+while [ $waited -lt 600 ] && ! "$cpprof" -q -F json -e info live.cpprof \
 	2>/dev/null | grep -q '"samples":[1-9][0-9]'; do
 	sleep 0.1
 	waited=$((waited + 1))

@@ -3,10 +3,12 @@
 """Runs one test of the suite, with a time limit.
 
     run-test.py COMMAND...          TEST_TIME_LIMIT: seconds, 1200 by default
+                                    TEST_CASE_LIMIT: 300 by default
 
-Passes on what the command prints, TAP, and its exit status.  At the time limit
-the test and what it started are killed and "Bail out!" says so: a hang is a
-failure, and the rest of the suite goes on.  What a test leaves running is killed
+Passes on what the command prints, TAP, and its exit status.  At the time limit,
+or when it has printed nothing for as long as no case takes, the test and what
+it started are killed; "Bail out!" says so, which case came last, and what ran:
+a hang is a failure, and the rest of the suite goes on.  What a test leaves running is killed
 in the end, and does not keep the suite waiting if it has left the process group.
 
 cmocka says "not ok 7 # SKIP name" of a case that was skipped, which is a failure
@@ -30,6 +32,8 @@ class Output:
     def __init__(self):
         self.rest = b''
         self.why = b''
+        self.last_case = 'none'
+        self.last_time = time.monotonic()
 
     def write(self, line):
         if line.startswith(REASON):
@@ -39,10 +43,13 @@ class Output:
         if match:
             line = b'ok %s - %s # SKIP %s\n' % (match[1], match[2], self.why)
             self.why = b''
+        if line.startswith((b'ok ', b'not ok ')):
+            self.last_case = line.decode(errors='replace').strip()
         sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
 
     def add(self, data):
+        self.last_time = time.monotonic()
         *lines, self.rest = (self.rest + data).split(b'\n')
         for line in lines:
             self.write(line + b'\n')
@@ -60,14 +67,32 @@ def kill(test, number):
         pass
 
 
-def follow(test, output, deadline):
-    """To the test's end, or the deadline's; whether it has ended."""
+def running(test):
+    """Commands of the test's session, but its own."""
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{name}/stat', encoding='utf-8',
+                      errors='replace') as file:
+                session = file.read().rpartition(')')[2].split()[3]
+            if int(session) != test.pid or int(name) == test.pid:
+                continue
+            with open(f'/proc/{name}/cmdline', 'rb') as file:
+                words = file.read().decode(errors='replace').split('\0')
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if any(words):
+            yield ' '.join(' '.join(words).split())[:300]
+
+
+def follow(test, output, deadline, silence):
+    """To the test's end, or the deadline's, or for as long as it is not silent
+    for too long; whether it has ended."""
     pipe = test.stdout.fileno()
     os.set_blocking(pipe, False)
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         is_open = True
-        while time.monotonic() < deadline:
+        while time.monotonic() < min(deadline, output.last_time + silence):
             # What is printed before the end is there once it has ended.
             has_ended = test.poll() is not None
             if is_open and selector.select(0 if has_ended else 0.2):
@@ -85,6 +110,7 @@ def follow(test, output, deadline):
 
 def main():
     limit = float(os.environ.get('TEST_TIME_LIMIT') or 1200)
+    silence = float(os.environ.get('TEST_CASE_LIMIT') or 300)
     output = Output()
     with subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE,
@@ -94,14 +120,20 @@ def main():
             sys.exit(128 + number)
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             signal.signal(number, stop)
-        has_ended = follow(test, output, time.monotonic() + limit)
+        start = time.monotonic()
+        has_ended = follow(test, output, start + limit, silence)
         if not has_ended:
+            seconds = time.monotonic() - start
+            commands = list(running(test))
             kill(test, signal.SIGTERM)
-            follow(test, output, time.monotonic() + 5)
+            follow(test, output, time.monotonic() + 5, limit)
         kill(test, signal.SIGKILL)
         output.end()
     if not has_ended:
-        print(f'Bail out! still running after {limit:g} s: '
+        print(f'# last case: {output.last_case}')
+        for command in commands:
+            print(f'# still running: {command}')
+        print(f'Bail out! still running after {seconds:.0f} s: '
               + ' '.join(sys.argv[1:]))
         return 0                # that line is the failure
     return test.returncode if test.returncode >= 0 else 128 - test.returncode

@@ -456,13 +456,15 @@ CASES = (
 )
 
 
-def attempt(case):
+def attempt(case, name):
     """Shares are counted in ticks, which a busy machine hands out unevenly:
     a claim is broken when it fails three times."""
     for _ in range(2):
         try:
             return case()
-        except AssertionError:
+        except AssertionError as error:
+            print('# once more, %s: %.1000s' % (
+                name, str(error).replace('\n', ' ')), flush=True)
             time.sleep(1)
     return case()
 
@@ -482,7 +484,7 @@ def main():
     print('1..%d' % len(cases))
     for i, (name, case) in enumerate(cases, 1):
         try:
-            attempt(case)
+            attempt(case, name)
             print('ok %d - %s' % (i, name), flush=True)
         except Skip as reason:
             print('ok %d - %s # SKIP %s' % (i, name, reason), flush=True)

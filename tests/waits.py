@@ -237,12 +237,20 @@ def watch_shows_what_waits():
             [CPPROF, '-q', '-e', 'watch 0.2 functions take_first',
              recording.path], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        time.sleep(1.5)
+        seen = []
+
+        def look(line):
+            seen.extend(map(int, re.findall(r' take_first \[(\d+)\]', line)))
+
+        deadline = time.monotonic() + PATIENCE
+        while len(seen) < 4 and time.monotonic() < deadline:
+            look(watch.stdout.readline())
         os.kill(recording.pid(), signal.SIGKILL)
         recording.wait()
-        out, _ = watch.communicate(timeout=PATIENCE)
-        seen = [int(n) for n in re.findall(r' take_first \[(\d+)\]', out)]
-        assert len(seen) >= 3 and seen == sorted(seen), seen
+        for line in watch.stdout:
+            look(line)
+        assert watch.wait(timeout=PATIENCE) == 0
+        assert len(seen) >= 4 and seen == sorted(seen), seen
         assert seen[-1] - seen[0] >= 300, seen
 
 
@@ -310,7 +318,8 @@ def cancelled_threads_keep_their_waits():
         last_to({name: profile.hits_with(name)
                  for name in ('by_semaphore', 'by_poll')}, began, before,
                 profile.end_mono)
-        assert profile.lost() <= 20, profile.drops
+        # Of some 800 ms; who is cancelled may wait for a processor to end.
+        assert profile.lost() <= 200, profile.drops
 
 
 CASES = (
@@ -345,9 +354,11 @@ def main():
                 try:
                     case()
                     break
-                except AssertionError:
+                except AssertionError as error:
                     if left_over == 0:
                         raise
+                    print('# once more, %s: %.1000s' % (
+                        case.__name__, str(error).replace('\n', ' ')))
             print('ok %d - %s' % (number, case.__name__))
         except Exception:
             print('not ok %d - %s' % (number, case.__name__))

@@ -44,6 +44,7 @@ static sem_t semaphore;
 static int empty[2], sockets[2], listening, file;
 static pthread_t sleeper;
 static int word;
+static _Atomic int n_told;
 
 static void
 tell(const char *name)
@@ -58,6 +59,7 @@ tell(const char *name)
 	/* Not a call that is measured. */
 	if (syscall(SYS_write, STDOUT_FILENO, line, (size_t)n) != n)
 		_exit(9);
+	n_told++;
 }
 
 #define WAY(name, call)							\
@@ -278,6 +280,8 @@ run_kinds(char **words)
 	prepare();
 	for (i = 0; i < N_WAYS; i++)
 		pthread_create(&threads[i], NULL, ways[i], NULL);
+	while (n_told < N_WAYS + 1)	/* one tells again, by its child */
+		usleep(1000);
 	usleep(100000);
 	tell("ready");
 	for (;;)
@@ -299,6 +303,7 @@ static void *
 take_first(void *argument)
 {
 	take(&first);
+	pthread_barrier_wait(&barrier);
 	usleep(200000);
 	tell("take_first");
 	take(&second);
@@ -309,6 +314,7 @@ static void *
 take_second(void *argument)
 {
 	take(&second);
+	pthread_barrier_wait(&barrier);
 	usleep(200000);
 	tell("take_second");
 	take(&first);
@@ -321,6 +327,7 @@ run_deadlock(char **words)
 	pthread_t threads[2];
 
 	(void)words;
+	pthread_barrier_init(&barrier, NULL, 2);
 	pthread_create(&threads[0], NULL, take_first, NULL);
 	pthread_create(&threads[1], NULL, take_second, NULL);
 	tell("main");
@@ -340,6 +347,8 @@ run_leave(char **words)
 		return 7;
 	pthread_create(&threads[0], NULL, by_semaphore, NULL);
 	pthread_create(&threads[1], NULL, by_poll, NULL);
+	while (n_told < 2)
+		usleep(1000);
 	usleep((useconds_t)atoi(words[1]) * 1000);
 	tell("leaves");
 	if (strcmp(how, "cancel") == 0) {
