@@ -102,6 +102,8 @@ libcore_a_SOURCES += \
 	src/formats/legacy/legacy_addresses.h \
 	src/formats/legacy/legacy_lines.c \
 	src/formats/legacy/legacy_lines.h \
+	src/formats/legacy/legacy_symbols.c \
+	src/formats/legacy/legacy_symbols.h \
 	src/formats/legacy/memory_map.c \
 	src/formats/legacy/memory_map.h \
 	src/formats/perf/perf_data.c \

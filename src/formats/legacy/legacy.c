@@ -29,6 +29,7 @@
 #include "src/formats/format.h"
 #include "src/formats/legacy/legacy_addresses.h"
 #include "src/formats/legacy/legacy_lines.h"
+#include "src/formats/legacy/legacy_symbols.h"
 #include "src/formats/pprof/pprof_profile.h"
 #include "src/formats/text_lines.h"
 
@@ -61,8 +62,7 @@ struct reader {
 	struct legacy_header header;
 	bool has_types;
 	uint64_t n_samples, n_discarded;
-	char *symbols_path;	/* "binary=" of the symbols; NULL: none */
-	struct names *symbols;	/* lines of the section of symbols */
+	struct legacy_symbols symbols;
 	struct stack stack;
 	uint64_t sample_line;	/* where it began */
 	char *thread;		/* name of the one that is read; NULL: none */
@@ -275,46 +275,21 @@ read_jemalloc(struct reader *reader, struct line_text line,
 
 /* ---- names ---- */
 
-/*
- * "#\t0x42ecc2\tmain.f+0x22\t/home/f.go:12" names the stack before it.  Tabs
- * may have become blanks, which names may hold where there are tabs.
- */
+/* A comment that names an address of the stack before it. */
 static int
 read_comment(struct reader *reader, struct line_text line,
              struct error *error)
 {
-	struct line_text name, file = line_nothing();
-	const char *tab, *plus, *colon;
-	uint64_t address, number = 0;
+	struct legacy_comment comment;
 
-	line_take(&line, "#");
-	line_skip_blanks(&line);
-	if (!line_take(&line, "0x") || !line_take_hex(&line, &address))
+	if (!legacy_read_comment(line, &comment))
 		return 0;
 	reader->stack.has_comments = true;
-	reader->stack.last_comment = address;
-	line_trim(&line);
-	tab = memchr(line.at, '\t', line_left(&line));
-	name = line_word(&line);
-	if (tab != NULL)
-		name.end = tab;
-	if (name.end < line.end) {
-		file = (struct line_text){ name.end, line.end };
-		line_trim(&file);
-		colon = memrchr(file.at, ':', line_left(&file));
-		if (colon != NULL) {
-			line.at = colon + 1;
-			if (line_take_number(&line, &number))
-				file.end = colon;
-		}
-	}
-	line_trim(&name);
-	plus = memrchr(name.at, '+', line_left(&name));
-	if (plus != NULL && plus > name.at)
-		name.end = plus;
-	return name.at == name.end ? 0 :
+	reader->stack.last_comment = comment.address;
+	return comment.name.at == comment.name.end ? 0 :
 	       legacy_addresses_name(reader->addresses, &reader->builder,
-	                             address, name, file, number, error);
+	                             comment.address, comment.name,
+	                             comment.file, comment.line, error);
 }
 
 /*
@@ -337,83 +312,6 @@ end_comments(struct reader *reader, struct error *error)
 	    &reader->builder, stack->addresses[stack->n - 1],
 	    (struct line_text){ exit_name, exit_name + strlen(exit_name) },
 	    line_nothing(), 0, error);
-}
-
-/* "0x000000000042ecc3 caller--inlined", kept until addresses are known */
-static int
-read_symbol(struct reader *reader, struct line_text line,
-            struct error *error)
-{
-	if (line_take(&line, "binary=")) {
-		free(reader->symbols_path);
-		reader->symbols_path = memory_text(line.at, line_left(&line),
-		                                   error);
-		return reader->symbols_path != NULL ? 0 : -1;
-	}
-	return names_add(reader->symbols, line.at, line_left(&line),
-	                 error) != NO_NAME ? 0 : -1;
-}
-
-/* Takes an address off the end that pprof sets there, "main<0000000000001254>". */
-static void
-drop_address(struct line_text *name)
-{
-	const char *at = name->end - 1;
-
-	if (name->at == name->end || *at != '>')
-		return;
-	while (at > name->at && line_is_hex_digit(at[-1]))
-		at--;
-	if (name->end - 1 - at >= 8 && at - 1 > name->at && at[-1] == '<')
-		name->end = at - 1;
-}
-
-/* Names the address by the parts of a text, of which the last is innermost. */
-static int
-name_parts(struct reader *reader, uint64_t address, struct line_text names,
-           struct error *error)
-{
-	for (;;) {
-		struct line_text last = names;
-		const char *at = names.end;
-
-		while (at - names.at >= 2 && memcmp(at - 2, "--", 2) != 0)
-			at--;
-		if (at - names.at >= 2)
-			last.at = at;
-		drop_address(&last);
-		if (last.at < last.end &&
-		    legacy_addresses_name(reader->addresses, &reader->builder,
-		                          address, last, line_nothing(), 0,
-		                          error) != 0)
-			return -1;
-		if (at - names.at < 2)
-			return 0;
-		names.end = at - 2;
-	}
-}
-
-/* The symbols tell addresses as they are in the profile, or less one. */
-static int
-name_symbols(struct reader *reader, struct error *error)
-{
-	for (uint32_t i = 0; i < names_count(reader->symbols); i++) {
-		const char *text = names_text(reader->symbols, i);
-		struct line_text line = { text, text +
-			names_length(reader->symbols, i) };
-		uint64_t address;
-
-		if (!line_take(&line, "0x") || !line_take_hex(&line, &address))
-			continue;
-		line_trim(&line);
-		for (uint64_t less = 0; less < 2; less++) {
-			legacy_addresses_end_names(reader->addresses);
-			if (name_parts(reader, address - less, line,
-			               error) != 0)
-				return -1;
-		}
-	}
-	return 0;
 }
 
 /* ---- threads ---- */
@@ -451,30 +349,23 @@ begin_thread(struct reader *reader, struct line_text name,
 	return reader->thread != NULL ? 0 : -1;
 }
 
-/* "  PC:  0x00bc8f1c: helper(arg *)": an address, and its name. */
+/* The line of a frame may name its address. */
 static int
 name_thread_frame(struct reader *reader, struct line_text line,
                   struct error *error)
 {
-	const char *colon;
-	const struct stack *stack = &reader->stack;
+	size_t n = reader->stack.n;
+	struct line_text name;
 	uint64_t address;
 
-	line_take(&line, "PC:");
-	line_skip_blanks(&line);
-	colon = memmem(line.at, line_left(&line), ": ", 2);
-	if (colon == NULL || stack->n == 0 || !line_take(&line, "0x") ||
-	    !line_take_hex(&line, &address) || line.at != colon)
+	if (n == 0 || !legacy_read_frame(line, &address, &name))
 		return 0;
-	address -= stack->n > 1;
-	line.at = colon + 1;
-	line_trim(&line);
-	if (line.at == line.end ||
-	    legacy_addresses_add(reader->addresses, address, error) == 0)
-		return error->is_set ? -1 : 0;
+	address -= n > 1;
+	if (legacy_addresses_add(reader->addresses, address, error) == 0)
+		return -1;
 	legacy_addresses_end_names(reader->addresses);
 	return legacy_addresses_name(reader->addresses, &reader->builder,
-	    address, line, line_nothing(), 0, error);
+	    address, name, line_nothing(), 0, error);
 }
 
 /* Addresses of a thread; as long as it has none it stands where the last did. */
@@ -617,7 +508,8 @@ read_line(void *context, const char *bytes, size_t length,
 	switch (reader->part) {
 	case PART_SYMBOLS:
 		if (!line_begins_with(&line, "---"))
-			return read_symbol(reader, line, error);
+			return legacy_symbols_add(&reader->symbols, line,
+			                          error);
 		reader->part = PART_HEADER;
 		return read_header(reader, line, error);
 	case PART_HEADER:
@@ -658,7 +550,8 @@ end_source(struct reader *reader, struct profile *profile,
 	                                                profile, error) != 0))
 		return -1;
 	return end_comments(reader, error) == 0 &&
-	       name_symbols(reader, error) == 0 ?
+	    legacy_symbols_name(&reader->symbols, reader->addresses,
+	                        &reader->builder, error) == 0 ?
 	       text_lines_warn_skipped(&reader->lines, profile, error) : -1;
 }
 
@@ -673,7 +566,7 @@ enter_addresses(struct reader *reader, struct profile *profile,
 {
 	const char *given = reader->lines.options->program;
 	char *whole = given != NULL ? realpath(given, NULL) : NULL;
-	const char *program = whole != NULL ? whole : reader->symbols_path;
+	const char *program = whole != NULL ? whole : reader->symbols.program;
 	uint64_t n_unnamed;
 	int result = legacy_addresses_finish(reader->addresses, reader->map,
 	                                     program, &reader->builder,
@@ -733,8 +626,7 @@ reader_free(struct reader *reader)
 	pprof_builder_free(&reader->builder);
 	legacy_addresses_free(reader->addresses);
 	memory_map_free(reader->map);
-	names_free(reader->symbols);
-	free(reader->symbols_path);
+	legacy_symbols_free(&reader->symbols);
 	free(reader->stack.addresses);
 	free(reader->thread);
 }
@@ -749,7 +641,6 @@ legacy_read(struct source *source, const struct read_options *options,
 
 	reader.addresses = legacy_addresses_new(error);
 	reader.map = memory_map_new(error);
-	reader.symbols = names_new(error);
 	if (pprof_builder_begin(&reader.builder, source_name(source),
 	                        error) == 0 && !error->is_set &&
 	    text_lines_read(&reader.lines, read_line, &reader, error) == 0)

@@ -317,6 +317,56 @@ legacy_read_values(const struct legacy_header *header,
 	                 "values");
 }
 
+bool
+legacy_read_comment(struct line_text line, struct legacy_comment *comment)
+{
+	const char *tab, *plus, *colon;
+
+	*comment = (struct legacy_comment){ .file = line_nothing() };
+	line_take(&line, "#");
+	line_skip_blanks(&line);
+	if (!line_take(&line, "0x") || !line_take_hex(&line, &comment->address))
+		return false;
+	line_trim(&line);
+	/* Tabs may have become blanks, which names may have beside tabs. */
+	tab = memchr(line.at, '\t', line_left(&line));
+	comment->name = line_word(&line);
+	if (tab != NULL)
+		comment->name.end = tab;
+	if (comment->name.end < line.end) {
+		struct line_text *file = &comment->file;
+		struct line_text number;
+
+		*file = (struct line_text){ comment->name.end, line.end };
+		line_trim(file);
+		colon = memrchr(file->at, ':', line_left(file));
+		number = (struct line_text){ colon != NULL ? colon + 1 :
+			file->end, file->end };
+		if (line_take_number(&number, &comment->line))
+			file->end = colon;
+	}
+	line_trim(&comment->name);
+	plus = memrchr(comment->name.at, '+', line_left(&comment->name));
+	if (plus != NULL && plus > comment->name.at)
+		comment->name.end = plus;
+	return true;
+}
+
+bool
+legacy_read_frame(struct line_text line, uint64_t *address,
+                  struct line_text *name)
+{
+	line_trim(&line);
+	line_take(&line, "PC:");
+	line_skip_blanks(&line);
+	if (!line_take(&line, "0x") || !line_take_hex(&line, address) ||
+	    !line_take(&line, ": "))
+		return false;
+	line_trim(&line);
+	*name = line;
+	return line.at < line.end;
+}
+
 int
 legacy_take_address(struct line_text *line, uint64_t *address,
                     struct error *error)

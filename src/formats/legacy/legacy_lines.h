@@ -87,6 +87,21 @@ int legacy_read_values(const struct legacy_header *header,
                        struct line_text *line, struct legacy_values *values,
                        struct error *error);
 
+/* What Go writes behind a sample of a frame, with debug=1. */
+struct legacy_comment {
+	uint64_t address;
+	struct line_text name, file;	/* empty: unknown */
+	uint64_t line;			/* 0: unknown */
+};
+
+/* "#\t0x42ecc2\tmain.f+0x22\t/home/f.go:12"; false: another comment. */
+bool legacy_read_comment(struct line_text line,
+                         struct legacy_comment *comment);
+
+/* "  PC:  0x00bc8f1c: helper(arg *)" of a thread; false: it has no name. */
+bool legacy_read_frame(struct line_text line, uint64_t *address,
+                       struct line_text *name);
+
 /*
  * Takes the next address, "0x" and digits, off whatever is before it.  1, 0
  * where there is none, or -1 with *error set.
