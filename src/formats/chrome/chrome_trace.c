@@ -8,7 +8,8 @@
  * names a thread; all other events are skipped.  Pieces with the same process
  * and id make one profile.  "args" usually comes before "name", so each event
  * is read whole before it is used.
- * Source: Chromium, v8/src/profiler/profile-generator.cc, StreamPendingTraceEvents.
+ * Source: Chromium, v8/src/profiler/profile-generator.cc,
+ * StreamPendingTraceEvents.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +37,9 @@ struct traced {				/* a profile of the trace */
 };
 
 struct reader {
-	struct json_reader *json;
 	struct error *error;
 	struct v8_tree tree;
+	struct json_reader *json;	/* the tree's */
 	struct names *texts;		/* ids of profiles, as in the file */
 	struct id_table pids;		/* process i by its pid */
 	struct names *keys;		/* profile i by its process and id, */
@@ -302,43 +303,31 @@ add_thread(struct reader *reader, const struct traced *traced,
 }
 
 static int
-add_profiles(struct reader *reader, bool is_cut, struct error *error)
+add_profiles(struct reader *reader, struct error *error)
 {
 	for (size_t i = 0; i < reader->n_profiles; i++) {
 		struct traced *traced = &reader->profiles[i];
 		uint32_t begin = tree_builder_begin_section(
 		    reader->tree.builder);
-		struct error why = { 0 };
 
-		if (v8_tree_add(&reader->tree, &traced->v8, is_cut,
-		                &why) != 0) {
-			json_fail(reader->json, traced->v8.samples_offset,
-			          "%s", why.text);
-			return -1;
-		}
-		if (add_thread(reader, traced, begin, error) != 0)
+		if (v8_tree_add(&reader->tree, &traced->v8) != 0 ||
+		    add_thread(reader, traced, begin, error) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int
+static struct profile *
 finish(struct reader *reader, struct error *error)
 {
-	struct profile *profile = reader->tree.profile;
-
-	if (error->is_set ||
-	    add_profiles(reader, json_is_cut(reader->json), error) != 0)
-		return -1;
-	if (tree_builder_count(reader->tree.builder) == 0)
-		return error_set(error, "%s: a Chrome trace without samples of a "
-		                 "CPU profile; record the trace in DevTools "
-		                 "(Performance), or record a .cpuprofile",
-		                 json_source_name(reader->json));
-	if (v8_tree_warn(&reader->tree, reader->json, error) != 0)
-		return -1;
-	profile->tree = tree_builder_finish(reader->tree.builder, error);
-	return profile->tree != NULL ? 0 : -1;
+	if (error->is_set || add_profiles(reader, error) != 0)
+		return NULL;
+	if (tree_builder_count(reader->tree.builder) > 0)
+		return v8_tree_finish(&reader->tree, error);
+	error_set(error, "%s: a Chrome trace without samples of a CPU "
+	          "profile; record the trace in DevTools (Performance), or "
+	          "record a .cpuprofile", json_source_name(reader->json));
+	return NULL;
 }
 
 static void
@@ -353,9 +342,7 @@ reader_free(struct reader *reader)
 	names_free(reader->keys);
 	names_free(reader->threads);
 	free(reader->labels);
-	json_reader_free(reader->json);
-	tree_builder_free(reader->tree.builder);
-	profile_free(reader->tree.profile);
+	v8_tree_free(&reader->tree);
 }
 
 static struct profile *
@@ -365,19 +352,15 @@ chrome_trace_read(struct source *source, const struct read_options *options,
 	struct reader reader = { .error = error };
 	struct profile *profile = NULL;
 
-	reader.tree.profile = profile_new(error);
-	reader.tree.builder = tree_builder_new(0, error);
-	reader.json = json_reader_new(source, options->progress, error);
+	v8_tree_begin(&reader.tree, source, options->progress, error);
 	reader.texts = names_new(error);
 	reader.keys = names_new(error);
 	reader.threads = names_new(error);
 	if (!error->is_set) {
+		reader.json = reader.tree.json;
 		reader.piece.names = reader.tree.profile->names;
 		read_file(&reader);
-		if (finish(&reader, error) == 0) {
-			profile = reader.tree.profile;
-			reader.tree.profile = NULL;
-		}
+		profile = finish(&reader, error);
 	}
 	reader_free(&reader);
 	return profile;

@@ -34,7 +34,7 @@ struct v8_node {
 struct v8_id {
 	uint64_t id;
 	uint32_t node;		/* the node with this id, or NO_ROW */
-	uint32_t parent;	/* the node that lists it as a child, or NO_ROW */
+	uint32_t parent;	/* the node that has it as a child, or NO_ROW */
 };
 
 /* Start with { .names }, those of the profile that is built. */
@@ -49,12 +49,12 @@ struct v8_profile {
 	size_t n_samples, n_times;
 	size_t nodes_capacity, ids_capacity, samples_capacity,
 	    times_capacity;
-	uint64_t samples_offset;	/* where they stand in the input; the
-					 * nodes, if there are no samples */
+	uint64_t samples_offset;	/* of the samples in the input, or of
+					 * the nodes if there are none */
 	bool is_old;			/* the older form: start and end are
 					 * in seconds, else microseconds */
 	bool has_times;
-	bool are_absolute;		/* the times: "timestamps", else deltas */
+	bool are_absolute;		/* times: "timestamps", else deltas */
 	struct decimal start, end;
 	bool has_start, has_end;
 	uint32_t *open;			/* nodes whose objects are open */

@@ -36,10 +36,30 @@ struct entering {
 					 * known */
 	uint32_t *parent, *label;	/* [n_rows] */
 	struct charge *charges;		/* [n_rows] */
-	uint32_t n_rows;		/* nodes, and behind them sampled ids
-					 * without a node */
+	uint32_t n_rows;		/* nodes, then sampled ids without a
+					 * node */
 	uint32_t *rows_of_ids;		/* [v8->id_numbers.n] */
 };
+
+int
+v8_tree_begin(struct v8_tree *tree, struct source *source,
+              const struct progress *progress, struct error *error)
+{
+	*tree = (struct v8_tree){
+		.profile = profile_new(error),
+		.builder = tree_builder_new(0, error),
+		.json = json_reader_new(source, progress, error),
+	};
+	return error->is_set ? -1 : 0;
+}
+
+void
+v8_tree_free(struct v8_tree *tree)
+{
+	json_reader_free(tree->json);
+	tree_builder_free(tree->builder);
+	profile_free(tree->profile);
+}
 
 /* ---- times ---- */
 
@@ -75,8 +95,8 @@ find_end(const struct v8_profile *v8, int64_t *end)
 
 /*
  * Charges the rows of the samples.  latest: the greatest time so far, since
- * the clock must not go back.  A time behind that of the last sample says when
- * that one ended (Chromium's DevTools, CPUProfileDataModel.ts).
+ * the clock must not go back.  If there is one time more than samples, it says
+ * when the last sample ended (Chromium's DevTools, CPUProfileDataModel.ts).
  */
 static int
 charge_times(struct entering *entering, struct error *error)
@@ -168,7 +188,7 @@ last_of_url(const char *url)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : url;
 }
 
-/* Functions without a name are told apart by file, line and column. */
+/* File, line and column distinguish functions without a name. */
 static uint32_t
 name_function(const struct v8_profile *v8, const struct v8_node *node,
               struct error *error)
@@ -341,21 +361,23 @@ charge_samples(struct entering *entering, struct error *error)
 }
 
 int
-v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
-            struct error *error)
+v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 {
 	struct entering entering = { .tree = tree, .v8 = v8,
-		.is_cut = is_cut };
+		.is_cut = json_is_cut(tree->json) };
+	struct error why = { 0 };
 	int result = -1;
 
-	if (find_rows(&entering, error) == 0 &&
-	    make_rows(&entering, error) == 0 &&
-	    charge_samples(&entering, error) == 0 &&
-	    add_resources(&entering, error) == 0 &&
-	    enter_rows(&entering, error) == 0)
+	if (find_rows(&entering, &why) == 0 &&
+	    make_rows(&entering, &why) == 0 &&
+	    charge_samples(&entering, &why) == 0 &&
+	    add_resources(&entering, &why) == 0 &&
+	    enter_rows(&entering, &why) == 0)
 		result = 0;
+	else
+		json_fail(tree->json, v8->samples_offset, "%s", why.text);
 	tree->n_profiles++;
-	tree->n_endless += entering.is_endless && !is_cut;
+	tree->n_endless += entering.is_endless && !entering.is_cut;
 	free(entering.parent);
 	free(entering.label);
 	free(entering.charges);
@@ -363,13 +385,12 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
 	return result;
 }
 
-int
-v8_tree_warn(struct v8_tree *tree, const struct json_reader *json,
-             struct error *error)
+static int
+warn(struct v8_tree *tree, struct error *error)
 {
-	const char *name = json_source_name(json);
+	const char *name = json_source_name(tree->json);
 
-	if (json_warn_cut(json, tree->profile, "", error) != 0)
+	if (json_warn_cut(tree->json, tree->profile, "", error) != 0)
 		return -1;
 	if (tree->n_endless > 0 &&
 	    profile_warn(tree->profile, error, "%s: the last sample has no "
@@ -381,4 +402,18 @@ v8_tree_warn(struct v8_tree *tree, const struct json_reader *json,
 	    profile_warn(tree->profile, error, "%s: samples of nodes that are "
 	                 "not in the file: %" PRIu64 ", shown as [unknown "
 	                 "node]", name, tree->n_unknown);
+}
+
+struct profile *
+v8_tree_finish(struct v8_tree *tree, struct error *error)
+{
+	struct profile *profile = tree->profile;
+
+	if (warn(tree, error) != 0)
+		return NULL;
+	profile->tree = tree_builder_finish(tree->builder, error);
+	if (profile->tree == NULL)
+		return NULL;
+	tree->profile = NULL;
+	return profile;
 }

@@ -10,29 +10,41 @@
 #include "src/formats/chrome/v8_profile.h"
 #include "src/profile/profile.h"
 
-/* Start with { .profile, .builder }, the builder without resources. */
+/* Start with v8_tree_begin. */
 struct v8_tree {
 	struct profile *profile;
 	struct tree_builder *builder;	/* its labels become frames */
-	uint32_t time, samples;		/* resources, + 1; 0: there is none yet */
+	struct json_reader *json;	/* of the file */
+	uint32_t time, samples;		/* resources, + 1; 0: none yet */
 	uint64_t n_unknown;		/* samples of nodes not in the file */
 	uint64_t n_profiles;		/* entered */
 	uint64_t n_endless;		/* of them: no end of the last sample */
 };
 
 /*
+ * Makes a profile, its builder and a reader of the source.  All but the profile
+ * that v8_tree_finish returns are freed with v8_tree_free, also after a failure.
+ * 0, or -1 with *error set; it is the reader's error, too.
+ */
+int v8_tree_begin(struct v8_tree *tree, struct source *source,
+                  const struct progress *progress, struct error *error);
+void v8_tree_free(struct v8_tree *tree);
+
+/*
  * Enters the samples of a profile of V8, whose names must be those of the
  * profile.  There are two resources.  `time`, in microseconds, charges a sample
  * with the time until the next one.  `samples` is the nodes' hit counts, or the
  * number of samples if there are none.  "(root)", which calls all others, is
- * left out.  Samples of an id without a node are "[unknown node]".  is_cut: the
- * input ended early, so that times may be missing.  0, or -1 with *error set.
+ * left out.  Samples of an id without a node are "[unknown node]".  The file
+ * must have been read; if it is cut, times may be missing.  0, or -1 with the
+ * reader's error set.
  */
-int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8, bool is_cut,
-                struct error *error);
+int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8);
 
-/* Warns of a cut input, of unknown ends and nodes; 0, or -1 with *error set. */
-int v8_tree_warn(struct v8_tree *tree, const struct json_reader *json,
-                 struct error *error);
+/*
+ * The profile with its tree, and warnings of a cut input, unknown ends and
+ * nodes; the caller's.  NULL with *error set.
+ */
+struct profile *v8_tree_finish(struct v8_tree *tree, struct error *error);
 
 #endif
