@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/text_buffer.h"
 #include "src/formats/json/json_number.h"
 
 /* What all functions below need. */
@@ -269,37 +270,27 @@ static void
 read_library(struct reader *reader)
 {
 	struct text_column *libraries = &reader->tables->libraries;
+	struct text_buffer path = { .length = 0 }, id = { .length = 0 };
 	struct json_token key, token;
-	struct { char *text; size_t length; } path = { NULL, 0 },
-	    id = { NULL, 0 };
 
 	while (json_next_key(reader->json, &key)) {
-		bool is_path = json_is(&key, "path");
+		struct text_buffer *text = json_is(&key, "path") ? &path :
+		                           json_is(&key, "codeId") ? &id : NULL;
 
-		if (!is_path && !json_is(&key, "codeId")) {
-			json_skip_value(reader->json);
-			continue;
-		}
-		if (!json_get_value(reader->json, &token) ||
+		if (!json_get_value(reader->json, &token) || text == NULL ||
 		    token.type != JSON_STRING)
 			continue;
-		free(is_path ? path.text : id.text);
-		if (is_path) {
-			path.text = memory_text(token.text, token.length,
-			                        reader->error);
-			path.length = token.length;
-		} else {
-			id.text = memory_text(token.text, token.length,
-			                      reader->error);
-			id.length = token.length;
-		}
+		text_clear(text);
+		text_add(text, token.text, token.length);
 	}
+	if (path.failed || id.failed)
+		error_out_of_memory(reader->error);
 	if (!reader->error->is_set) {
-		add_text(reader, libraries, path.text, path.length);
-		add_text(reader, libraries, id.text, id.length);
+		add_text(reader, libraries, path.bytes, path.length);
+		add_text(reader, libraries, id.bytes, id.length);
 	}
-	free(path.text);
-	free(id.text);
+	text_free(&path);
+	text_free(&id);
 }
 
 static void

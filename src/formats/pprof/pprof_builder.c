@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_builder.c -- profiles that are told in text, as if they were pprof. */
+/* pprof_builder.c -- builds a pprof profile from what a text format says. */
 #include "src/formats/pprof/pprof_builder.h"
 
 #include <string.h>
@@ -18,32 +18,29 @@ enum {
 	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILE = 4,
 };
 
-/* The field whose bytes are what was added to the text. */
-static struct protobuf_field
-make_field(uint32_t number, const struct text_buffer *text)
+/* Ends the message: *field becomes the field that has it; 0 or -1. */
+static int
+end_message(struct pprof_builder *builder, uint32_t number,
+            struct protobuf_field *field, struct error *error)
 {
-	static const unsigned char none[1];
-
-	return (struct protobuf_field){
-		.number = number, .wire = PROTOBUF_BYTES,
-		.value = text->length,
-		.bytes = text->length > 0 ?
-		    (const unsigned char *)text->bytes : none,
-	};
+	*field = (struct protobuf_field){ .number = number,
+		.wire = PROTOBUF_BYTES, .value = builder->message.length };
+	/* Numbers are read without a look at where they end. */
+	text_add_fill(&builder->message, '\0', PROTOBUF_PADDING);
+	if (builder->message.failed || builder->part.failed)
+		return error_out_of_memory(error);
+	field->bytes = (const unsigned char *)builder->message.bytes;
+	return 0;
 }
 
 /* Enters the message as a field of the outermost one. */
 static int
 enter(struct pprof_builder *builder, uint32_t number, struct error *error)
 {
-	struct protobuf_field field = make_field(number, &builder->message);
+	struct protobuf_field field;
 
-	/* Numbers are read without a look at where they end. */
-	text_add_fill(&builder->message, '\0', PROTOBUF_PADDING);
-	if (builder->message.failed || builder->part.failed)
-		return error_out_of_memory(error);
-	field.bytes = (const unsigned char *)builder->message.bytes;
-	return pprof_tables_read(&builder->tables, &field, error);
+	return end_message(builder, number, &field, error) == 0 ?
+	       pprof_tables_read(&builder->tables, &field, error) : -1;
 }
 
 /* The index of a string; UINT64_MAX with *error set. */
@@ -258,13 +255,9 @@ int
 pprof_builder_end_sample(struct pprof_builder *builder, uint64_t position,
                          struct error *error)
 {
-	struct protobuf_field field = make_field(PPROF_SAMPLE,
-	                                         &builder->message);
+	struct protobuf_field field;
 
-	text_add_fill(&builder->message, '\0', PROTOBUF_PADDING);
-	if (builder->message.failed || builder->part.failed)
-		return error_out_of_memory(error);
-	field.bytes = (const unsigned char *)builder->message.bytes;
-	return pprof_samples_add(&builder->samples, &builder->tables, &field,
-	                         position, error);
+	return end_message(builder, PPROF_SAMPLE, &field, error) == 0 ?
+	       pprof_samples_add(&builder->samples, &builder->tables, &field,
+	                         position, error) : -1;
 }
