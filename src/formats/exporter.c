@@ -76,7 +76,7 @@ has_lines(const struct profile *profile)
 	return false;
 }
 
-/* Calls that only an offset in the function tells from each other. */
+/* Whether there are calls that only their offsets distinguish. */
 static bool
 has_call_sites(const struct profile *profile)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* foreign.c -- formats that are known by sight but not read.
+/* foreign.c -- formats that are recognised but not read.
  *
  * Signatures are those that the tools' own readers look for: file(1)'s magic,
  * FlameGraph's stackcollapse-*.pl, inferno's collapsers (each has a test of
@@ -18,14 +18,14 @@ struct text {
 };
 
 /*
- * What must hold of a file: each that is not NULL.  More than one row may stand
- * for one format; the first that fits wins.
+ * All conditions that are not NULL must hold of a file.  A format may have more
+ * than one row; the first row that fits wins.
  */
 struct signature {
 	struct foreign_format format;
 	const char *magic;	/* the first bytes, magic_size of them */
 	size_t magic_size;
-	const char *begins;	/* the text behind blanks and empty lines */
+	const char *begins;	/* the text after blanks and empty lines */
 	const char *line;	/* a line of the first ones begins so */
 	const char *has;	/* the text holds it, near its beginning */
 	bool (*fits)(struct text text);
@@ -66,7 +66,7 @@ has(struct text text, const char *what)
 	return memmem(text.at, text.size, what, strlen(what)) != NULL;
 }
 
-/* The first line, and *text what is behind it; false: there is none. */
+/* The first line; *text becomes what follows it.  false: there is none. */
 static bool
 take_line(struct text *text, struct text *line)
 {
@@ -239,7 +239,7 @@ is_ghc_json(struct text text)
 	       has(text, "\"cost_centres\"");
 }
 
-/* The words 0, 3, 1 (of gperftools' 0, 3, 0) of 4 or 8 bytes, in either order. */
+/* Words of 4 or 8 bytes, in either order: 0, 3, 1 (gperftools has 0, 3, 0). */
 static bool
 is_java_cpu(struct text text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* foreign.h -- formats that are known by sight but not read.
+/* foreign.h -- formats that are recognised but not read.
  *
  * A file that no reader is sure of is often some other tool's: then the error
  * names it and says what makes a profile of it.
@@ -13,8 +13,8 @@
  *    its first lines are stacks, or fewer but one of them joins names with
  *    ';' (collapsed_probe.h).  So one bad line is an error at that line, never
  *    another format.
- * 4. Vague signatures (JSON, XML, HTML, a few letters) count only where no reader
- *    was at least PROBE_LIKELY: a stack may begin with '[' or '<'.
+ * 4. Vague signatures (JSON, XML, HTML, a few letters) count only where no
+ *    reader was at least PROBE_LIKELY: a stack may begin with '[' or '<'.
  */
 #ifndef CPPROF_FORMATS_FOREIGN_H
 #define CPPROF_FORMATS_FOREIGN_H

@@ -21,7 +21,7 @@ struct read_options {
 					 * symbols/debug_file.h; may be NULL */
 	const char *program;		/* the executable that wrote inputs
 					 * that have addresses and nothing to
-					 * find names by; NULL: none was named */
+					 * find names by; NULL: unknown */
 	struct recording_names *names;	/* for names that recordings keep; NULL:
 					 * they are not used */
 	struct module_cache *modules;	/* symbols of earlier inputs, to be
@@ -62,13 +62,13 @@ extern const struct format *const formats[];
 
 /*
  * Reads and merges n >= 1 inputs.  Each path is a file of any known format,
- * perhaps compressed, "-" for standard input, or a directory, which stands
- * for all files in it named cpprofdata*, in byte order, or where there is none
- * for the file named data, as perf writes it; without that it is an error.  An ELF file among them, of which there can be one, is no input
- * but what read_options.program then is, which callers leave NULL.
- * Of the files in directories those that cannot be read are left
- * out with a warning, unless nothing is left.  The profile is the caller's;
- * NULL with *error set.
+ * perhaps compressed, "-" for standard input, or a directory.  Of a directory
+ * all files named cpprofdata* are read, in byte order, or if there is none the
+ * file named data, as perf writes it; if that is missing, too, it is an error.
+ * One of the paths may be an ELF file: it is no input but becomes
+ * read_options.program, which callers leave NULL.  Files in directories that
+ * cannot be read are left out with a warning, unless nothing is left.  The
+ * profile is the caller's; NULL with *error set.
  */
 struct profile *load_profiles(const char *const *paths, size_t n,
                               const struct read_options *options,

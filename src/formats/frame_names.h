@@ -43,8 +43,8 @@ int frame_names_add(struct frame_names *frames, const char *line, size_t begin,
                     struct error *error);
 
 /*
- * Whether a name so far was not entered as it stands: two texts may then have
- * one number, and the order of texts says nothing of numbers that are new.
+ * Whether a name so far was not entered as it was written: two texts may then
+ * have one number, and the order of texts does not say which numbers are new.
  */
 bool frame_names_have_demangled(const struct frame_names *frames);
 

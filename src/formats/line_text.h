@@ -81,7 +81,7 @@ line_has(const struct line_text *text, const char *what)
 	return memmem(text->at, line_left(text), what, strlen(what)) != NULL;
 }
 
-/* Each takes what it names off the front, or nothing and returns false. */
+/* Each takes what it names off the front; or takes nothing: false. */
 static inline bool
 line_take(struct line_text *text, const char *with)
 {
@@ -136,7 +136,7 @@ line_take_hex(struct line_text *text, uint64_t *number)
 	return true;
 }
 
-/* The first word, behind blanks, which are passed over; empty at the end. */
+/* Skips blanks; the word after them, which stays; empty at the end. */
 static inline struct line_text
 line_word(struct line_text *text)
 {

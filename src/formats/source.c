@@ -42,7 +42,7 @@ struct source {
 	int fd;				/* -1: bytes in memory */
 	uint64_t size, done;
 	bool fd_ended;
-	bool can_wait;			/* it is a pipe, a terminal or the like */
+	bool can_wait;			/* a pipe, a terminal or the like */
 	bool awaits_writer;		/* a named pipe: nobody has opened it */
 	int waited_ms;			/* for that */
 
@@ -170,7 +170,7 @@ look_for_bytes(const struct source *source, struct error *error)
 	return ready > 0 || (ready < 0 && errno != EINTR);
 }
 
-/* A named pipe has no writer: that one comes is waited for, but not for ever. */
+/* A named pipe has no writer yet: waits for one, but not endlessly. */
 static int
 wait_for_writer(struct source *source, struct error *error)
 {

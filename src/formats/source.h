@@ -39,10 +39,10 @@ const char *source_name(const struct source *source);
  * The unread bytes at hand, at least `wanted` of them unless the input ends
  * before; *size says how many (0: the end).  SIZE_MAX wants the whole input.
  * The pointer is good until the next call on this source.  NULL with *error
- * set when reading or unpacking fails.  Packed input that is damaged ends there,
- * as if it were cut; where it is whole by its form and wrong by its checksum,
- * the error comes when all has been skipped.  Memory grows with what arrives,
- * not with what is wanted.
+ * set when reading or unpacking fails.  Packed input that is damaged ends
+ * there, as if it were cut; if it can be unpacked but its checksum is wrong, the
+ * error comes when all has been skipped.  Memory grows with what arrives, not
+ * with what is wanted.
  */
 const char *source_peek(struct source *source, size_t wanted, size_t *size,
                         struct error *error);

@@ -90,7 +90,7 @@ count_shared(const struct stack_feed *feed, size_t n)
 	return shared;
 }
 
-/* Makes the last stack end, behind the shared frames, with those in the room. */
+/* Replaces the frames of the last stack after the shared ones by the room's. */
 static int
 replace_end(struct stack_feed *feed, size_t n_shared, size_t n,
             struct error *error)

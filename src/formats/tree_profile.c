@@ -29,6 +29,7 @@ tree_profile_thread(struct profile *profile, struct tree_builder *builder,
 
 	if (number == UINT32_MAX)
 		return -1;
-	return begin == end || profile_add_section(profile, begin, end, number,
-	                                           error) != UINT32_MAX ? 0 : -1;
+	return begin == end ||
+	    profile_add_section(profile, begin, end, number, error) !=
+	    UINT32_MAX ? 0 : -1;
 }

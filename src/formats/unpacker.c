@@ -20,7 +20,7 @@ struct utf16 {
 	uint32_t high;		/* 0: none */
 };
 
-/* What is inside gzip or zstd; its first bytes tell. */
+/* What is inside gzip or zstd, by its first bytes. */
 enum inside { INSIDE_UNKNOWN, INSIDE_PLAIN, INSIDE_UTF16 };
 
 enum { MARK_SIZE = 2, UNITS_SIZE = 64 << 10 };
@@ -210,7 +210,7 @@ put_utf8(char *to, uint32_t character)
 	return n;
 }
 
-/* The same of a unit of 16 bits, which may be half of a character or no text. */
+/* Likewise a unit of 16 bits, which may be half a character, or no text. */
 static size_t
 put_unit(struct utf16 *utf16, char *to, uint32_t unit)
 {
@@ -279,7 +279,7 @@ take_units(struct unpacker *unpacker, const char **packed, size_t *n,
 	return take_utf16(unpacker, &units, &n_units, to, room);
 }
 
-/* Unpacks the first bytes, and tells by them what all is. */
+/* Unpacks the first bytes, which show whether the text is UTF-16. */
 static size_t
 take_mark(struct unpacker *unpacker, const char **packed, size_t *n, char *to,
           size_t room, struct unpacker_damage *damage)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* unpacker.h -- gzip, zstd and UTF-16, a piece at a time.
  *
- * Several members or frames behind each other are one, as their tools have it.
- * UTF-16, told by its byte-order mark, is what PowerShell's `>` makes of text; it
- * may be inside the others.
+ * Several members or frames, one after the other, are one text, as for their
+ * own tools.  UTF-16, which its byte-order mark shows, is what PowerShell's `>`
+ * makes of text; it may be inside the others.
  */
 #ifndef CPPROF_FORMATS_UNPACKER_H
 #define CPPROF_FORMATS_UNPACKER_H
@@ -14,7 +14,7 @@
 
 #include "src/base/error.h"
 
-enum { UNPACKER_MAGIC_SIZE = 4 };	/* bytes that tell a packing */
+enum { UNPACKER_MAGIC_SIZE = 4 };	/* bytes that show a packing */
 
 struct unpacker;
 
@@ -30,8 +30,8 @@ void unpacker_free(struct unpacker *unpacker);
 bool unpacker_is_inside(const struct unpacker *unpacker);
 
 /*
- * What a packed file may become: what real profiles pack to is 10 to 60 times
- * smaller, and a file that was made for it 1,000 times (gzip) or 30,000 (zstd).
+ * How large a packed file may become.  Real profiles are 10 to 60 times larger
+ * than packed, a hostile file 1,000 times (gzip) or 30,000 times (zstd).
  */
 enum { UNPACKED_ALWAYS = 16 << 20, UNPACKED_RATIO = 250 };
 
@@ -48,9 +48,9 @@ struct unpacker_damage {
 };
 
 /*
- * Unpacks some of the *n bytes at *packed, of which both then tell the rest, to
- * to[room], of at least 64 bytes; how much came, perhaps nothing though there is
- * more.  Sets *damage where there is some.
+ * Unpacks some of the *n bytes at *packed to to[room], which has at least 64
+ * bytes; *packed and *n become the rest.  Returns how many bytes came, perhaps
+ * none although there are more.  Sets *damage if there is some.
  */
 size_t unpacker_take(struct unpacker *unpacker, const char **packed,
                      size_t *n, char *to, size_t room,

@@ -48,12 +48,13 @@ struct callgrind_home {
 };
 
 /*
- * The node of the function that is named, which is entered if it is new.  A
- * number below another object is another function.  But go tool pprof names
- * no objects of calls: if it is not a function of the caller's object it is the
- * one of that file that had the number last, and the object of one not yet
- * defined is that below which it will be.  UINT32_MAX for want of memory with *error set, and
- * for a number that means nothing, without file and line.
+ * The node of the function that is named, which is entered if it is new.  The
+ * same number under another object is another function.  But go tool pprof
+ * names no objects of calls: a number that is not a function of the caller's
+ * object is the function of that file that had the number last; if it is not
+ * defined yet, its object is the one under which it will be.  UINT32_MAX with
+ * *error set, without file and line: memory is short, or the number means
+ * nothing.
  */
 uint32_t callgrind_names_node(struct callgrind_names *names,
                               struct call_graph *graph,

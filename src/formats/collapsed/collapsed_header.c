@@ -140,7 +140,7 @@ collapsed_header_line(struct collapsed_header *header,
 	return 0;
 }
 
-/* Takes a blank and a number off the end; whether there was one, behind something. */
+/* Drops a blank and a number at the end; whether there was more than these. */
 static bool
 drop_count(const char *line, size_t *length)
 {

@@ -7,11 +7,11 @@
  *	# resource: NAME; gtick=UNIT; interval=N	one a column
  *	# program: TEXT		likewise command, host
  *
- * A line is a comment, wherever it stands, if it is "#" or begins with "# ":
- * Austin writes such lines before and behind the stacks, and inferno skips them.
- * "#<Class:0x1>;run 4" is a stack.  A line that begins as one of the above and
- * goes on otherwise is an error, lenient or not: columns guessed wrong would be
- * numbers guessed wrong.
+ * A line is a comment, anywhere in the file, if it is "#" or begins with "# ":
+ * Austin writes such lines before and after the stacks, and inferno skips them.
+ * "#<Class:0x1>;run 4" is a stack.  A line that begins as one of the above but
+ * does not match it is an error, lenient or not: with wrong columns all numbers
+ * would be wrong.
  */
 #ifndef CPPROF_FORMATS_COLLAPSED_HEADER_H
 #define CPPROF_FORMATS_COLLAPSED_HEADER_H
@@ -39,7 +39,7 @@ collapsed_is_comment(const char *line, size_t length)
 }
 
 /*
- * The last blank of text[length), behind which a count stands: a space or a
+ * The last blank of text[length), after which a count follows: a space or a
  * tab, as flamegraph.pl takes any white space there.  NULL: there is none.
  */
 const char *collapsed_find_blank(const char *text, size_t length);

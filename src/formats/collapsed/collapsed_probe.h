@@ -4,16 +4,16 @@
  * Any text could be collapsed stacks with bad lines.  The rule:
  *
  * - A text that begins with "# cpprof 1" is (PROBE_SURE).
- * - Else the first hundred lines tell that are whole, neither blank nor
- *   comments.  A line is a stack if a blank and a number end it and the text
- *   before has a letter and does not end as a field's name or value does
- *   ("x = 5", "x: 5", "x, 5").  With a ';' between names it is a stack in any
- *   case but behind an operator ("a; b = 5"), and only so if a tab stands
- *   before its number: others are rows of a table.
+ * - Else the first hundred lines decide that are whole and neither blank nor
+ *   comments.  A line is a stack if it ends in a blank and a number, and if the
+ *   text before these has a letter and does not end as a field's name or value
+ *   does ("x = 5", "x: 5", "x, 5").  With a ';' between names only an operator
+ *   before the number makes it no stack ("a; b = 5").  If the blank is a tab,
+ *   there must be a ';': lines without one are rows of a table.
  * - If at least half of the lines are stacks, the text is (PROBE_LIKELY).  If
- *   fewer are, but one of these has a ';', it may be (PROBE_MAYBE), likewise a
- *   first line that is longer than what can be seen.  So lines that fit no rule
- *   are errors at that line.
+ *   fewer are, but one of these has a ';', it may be (PROBE_MAYBE); so may a
+ *   text whose first line is longer than the probe can see.  Then a line that
+ *   fits no rule is an error at that line.
  * - Else it is not (PROBE_NO).
  *
  * These are answers of a probe as format.h has it.

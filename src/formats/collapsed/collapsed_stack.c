@@ -193,8 +193,8 @@ struct fork {
 };
 
 /*
- * Whether the frame that the line forks with comes behind last's, and so, in a
- * file in order, was not there before.
+ * Whether the frame at the fork sorts after last's: in a sorted file it is then
+ * new.
  */
 static bool
 forks_upwards(const struct stack_parser *parser, const struct fork *fork,

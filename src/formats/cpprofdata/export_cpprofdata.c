@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export_cpprofdata.c -- the collector's format (lib/cpprofdata.h).
  *
- * What was recorded by several processes becomes one file, which says of the
- * first what it ran.  Nodes are addresses, and what is known of these stands in
- * chunks of names (names_file.h).  Frames that share an address and differ in
- * what is known of it, and mere names among addresses, get numbers for
- * addresses that no program has; stacks of nothing but names are refused.
+ * A profile of several processes becomes one file, which says what the first
+ * one ran.  Nodes are addresses, and what is known of these is in chunks of
+ * names (names_file.h).  Frames that share an address but differ in what is
+ * known of it, and bare names among addresses, get made-up addresses that no
+ * program has; stacks of nothing but names are refused.
  *
  * The size of every chunk is known before the first byte is written: strings,
  * modules, threads, names, and a chunk of nodes for each thread's tree.
@@ -126,7 +126,7 @@ compare_locations(const struct profile *profile, const struct frame *a,
 	              a->n_locations * sizeof *profile->locations);
 }
 
-/* What stands for none comes behind the others of its address. */
+/* A stand-in sorts after the other frames of its address. */
 static int
 compare_contents(const struct profile *profile, const struct frame *a,
                  const struct frame *b)
@@ -237,7 +237,7 @@ find_codes(struct recording *recording, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
-/* Names may stand among addresses, but not alone. */
+/* There may be names among addresses, but not names alone. */
 static int
 check_nodes(const struct recording *recording, struct error *error)
 {

@@ -51,16 +51,16 @@ struct names_file {
 	 */
 	const struct profile *profile;
 	/*
-	 * [n_frames] The addresses that frames are kept under, where frames'
-	 * own do not tell them apart; and then frames in no module are kept,
-	 * too, as the first process's, but for those that have 0 here.  NULL:
-	 * frames' own, and those in no module are not kept.
+	 * [n_frames] The addresses that frames are kept under, where their own
+	 * are not unique.  Frames in no module are then kept, too, as the first
+	 * process's, except those that have 0 here.  NULL: frames are kept
+	 * under their own addresses, and those in no module are not kept.
 	 */
 	const uint64_t *addresses;
-	/* Where lines were read, to tell frames that have none; or NULL. */
+	/* Where lines were read: says which frames have none; or NULL. */
 	const struct address_lines *lines;
-	bool keeps_lines;	/* those that are not from debug information,
-				 * too: another format told them */
+	bool keeps_lines;	/* also lines that are not from debug
+				 * information but from another format */
 	/* Code that processes made at run time. */
 	const struct named_process *processes;
 	size_t n_processes;

@@ -117,7 +117,7 @@ struct frame_rows {
 	uint32_t function, name, file, library;
 };
 
-/* An index is out of range: -1 with the error set; 0: since the input is cut. */
+/* For an index out of range: -1 with the error set, or 0 in a cut input. */
 static int
 miss_row(struct firefox_frames *frames, const struct index_column *column,
          const char *name, size_t row, size_t n)

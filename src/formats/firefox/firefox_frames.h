@@ -60,7 +60,7 @@ uint32_t firefox_frames_label(struct firefox_frames *frames,
                               struct frame_tables *tables, uint32_t row,
                               struct error *error);
 
-/* The label of a frame that is no more than a name; likewise. */
+/* The label of a frame that is only a name; likewise. */
 uint32_t firefox_frames_add_name(struct firefox_frames *frames,
                                  const char *name, struct error *error);
 

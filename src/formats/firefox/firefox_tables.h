@@ -25,7 +25,7 @@
 struct index_column {
 	uint32_t *values;
 	size_t n, capacity;
-	uint64_t offset;		/* where it stands in the input */
+	uint64_t offset;		/* in the input */
 };
 
 struct address_column {

@@ -25,7 +25,7 @@ get_small(const struct json_token *token, int64_t *number)
 	return true;
 }
 
-/* The exponent behind the 'e'.  Beyond EXPONENT_MAX any will do. */
+/* The exponent after the 'e'.  Past EXPONENT_MAX the digits do not matter. */
 static int32_t
 parse_exponent(const char *at, const char *end)
 {

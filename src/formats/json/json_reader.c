@@ -44,7 +44,7 @@ struct json_reader {
 	size_t n_texts, texts_capacity;
 
 	uint64_t offset;		/* of the block */
-	uint64_t last_token;		/* where the last one ended */
+	uint64_t last_token;		/* where the last token ended */
 	uint32_t depth;
 	unsigned n_blocks;
 	bool is_complete;		/* the outermost value has ended */
@@ -231,8 +231,8 @@ fail_malformed(struct json_reader *json, uint64_t offset)
 }
 
 /*
- * Damaged packing is often noticed only behind the bytes that it spoiled.  If
- * there is such damage further on, it explains malformed text here.
+ * Damage to a packed file is often noticed only after the bytes that it
+ * spoiled.  If there is some further on, it explains malformed text here.
  */
 static bool
 is_damaged(struct json_reader *json)

@@ -2,9 +2,9 @@
 /* json_reader.h -- the tokens of a JSON text, one after the other.
  *
  * yajl parses the text block by block, so that memory does not grow with it.
- * Sticky: after a failure, also one of the functions below, no more tokens
- * come, so that a reader checks *error once, at the end.  Readers loop over
- * keys and elements and never recurse.
+ * Errors are sticky: after a failure, be it the reader's or one of json_fail,
+ * there are no more tokens, so that a format checks *error once, at the end.
+ * Formats loop over keys and elements and never recurse.
  */
 #ifndef CPPROF_FORMATS_JSON_JSON_READER_H
 #define CPPROF_FORMATS_JSON_JSON_READER_H
@@ -35,7 +35,7 @@ enum json_type {
 struct json_token {
 	enum json_type type;
 	uint64_t offset;	/* of its first byte, in the unpacked input
-				 * behind a byte-order mark; of a string with
+				 * after its byte-order mark; of a string with
 				 * escapes, of a byte inside it */
 	const char *text;	/* of a number, string (unescaped, any bytes)
 				 * or key, not ended by NUL; valid until the
@@ -46,7 +46,7 @@ struct json_token {
 struct json_reader;
 
 /*
- * A reader of a source at its beginning, or behind its byte-order mark.
+ * A reader of a source at its beginning, or after its byte-order mark.
  * progress may be NULL.  Source, progress and error must outlive the reader,
  * which json_reader_free frees.  NULL with *error set when memory runs out.
  */

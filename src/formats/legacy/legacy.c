@@ -5,20 +5,14 @@
  * a header, samples, which are values and addresses, innermost first, and
  * perhaps what was mapped where (memory_map.h).  Each becomes the pprof profile
  * (pprof_builder.h) that google/pprof would make of it, with the same values.
- * All addresses are those behind a call, less one; a thread's innermost is where
- * it stood.
+ * All addresses are return addresses, less one, except a thread's innermost,
+ * which is where it was.
  *
- * Names in the text, where it has some, go before symbols of files
- * (legacy_addresses.h):
- *
- *	--- symbol				before the profile, innermost last
- *	binary=/path
- *	0x000000000042ecc3 caller--inlined
- *	---
- *	#	0x42ecc2	main.f+0x22	/home/f.go:12		Go, debug=1
- *
- * Go leaves out runtime.goexit, below which all its stacks stand, and functions
- * of its runtime that are innermost.
+ * Names in the text are preferred to symbols of files (legacy_addresses.h):
+ * those of a section before the profile (legacy_symbols.h), of the lines of a
+ * thread, or of comments that Go writes after a sample.  Go writes none for
+ * runtime.goexit, the outermost frame of all its stacks, nor for the innermost
+ * frames if they are functions of its runtime.
  * Source: google/pprof, profile/legacy_profile.go; gperftools, src/pprof,
  * PrintSymbolizedProfile; Go, runtime/pprof, printStackRecord.
  */
@@ -33,7 +27,7 @@
 #include "src/formats/pprof/pprof_profile.h"
 #include "src/formats/text_lines.h"
 
-/* Frames that threads repeat: a line stands for a whole stack. */
+/* REPEATED_MAX: of frames that threads repeat, a whole stack with one line. */
 enum { LINE_MAX_MIB = 16, REPEATED_MAX = 1 << 20 };
 
 enum part {
@@ -49,8 +43,8 @@ enum part {
 struct stack {
 	uint64_t *addresses;	/* innermost first */
 	size_t n, capacity;
-	bool has_comments;	/* its names follow it, but for some, */
-	uint64_t last_comment;	/* the last one so far of this address */
+	bool has_comments;	/* which name some of its addresses, */
+	uint64_t last_comment;	/* so far up to this one */
 };
 
 struct reader {
@@ -67,8 +61,8 @@ struct reader {
 	uint64_t sample_line;	/* where it began */
 	char *thread;		/* name of the one that is read; NULL: none */
 	uint64_t n_repeated;	/* frames of threads "same as previous" */
-	bool has_stack;		/* of its own, the thread; of jemalloc the
-				 * stack whose values follow */
+	bool has_stack;		/* the thread, of its own; in a profile of
+				 * jemalloc: one whose values follow */
 };
 
 static int
@@ -106,7 +100,7 @@ add_heap_types(struct reader *reader, struct error *error)
 	       add_type(reader, "inuse_space", "bytes", error) : -1;
 }
 
-/* What values are, once the header tells. */
+/* What values are, once the header is known. */
 static int
 add_types(struct reader *reader, struct error *error)
 {
@@ -131,8 +125,8 @@ add_types(struct reader *reader, struct error *error)
 /* ---- samples ---- */
 
 /*
- * Puts all addresses of the line behind those of the stack.  0, 1 where the line
- * is skipped for one that is none, or -1 with *error set.
+ * Appends all addresses of the line to the stack.  0; 1: one is too large, so
+ * the line is skipped; or -1 with *error set.
  */
 static int
 read_addresses(struct reader *reader, struct line_text line,
@@ -155,8 +149,8 @@ read_addresses(struct reader *reader, struct line_text line,
 }
 
 /*
- * Call addresses from those behind calls.  A thread's innermost is none; some
- * writers have it twice, the second time as if it were.
+ * Makes addresses of calls from return addresses.  A thread's innermost address
+ * is not one; some writers repeat it as if it were.
  */
 static void
 adjust_stack(struct reader *reader)
@@ -229,9 +223,9 @@ read_sample(struct reader *reader, struct line_text line,
 }
 
 /*
- * jemalloc's stacks, "@ 0x1 0x2", have lines of values behind, of which "t*:"
- * is the sum of all threads; that before the first stack is the sum of all.  If
- * it is missing, any stack may have both values.
+ * jemalloc's stacks, "@ 0x1 0x2", are followed by lines of values, of which
+ * "t*:" is the sum of all threads.  The one before the first stack is the sum
+ * of all stacks; if it is missing, any stack may have both pairs of values.
  */
 static int
 read_jemalloc(struct reader *reader, struct line_text line,
@@ -293,8 +287,8 @@ read_comment(struct reader *reader, struct line_text line,
 }
 
 /*
- * Behind the first that is told of a stack, only runtime.goexit is left out;
- * it stands below all others.
+ * If comments named some of a stack's addresses but not the outermost one, that
+ * one is runtime.goexit, the only function that Go leaves out there.
  */
 static int
 end_comments(struct reader *reader, struct error *error)
@@ -329,7 +323,7 @@ end_thread(struct reader *reader, struct error *error)
 		adjust_stack(reader);
 	else
 		reader->n_repeated += reader->stack.n;
-	/* The first cannot stand where the one before it does. */
+	/* The first thread cannot share the stack of one before it. */
 	if (reader->has_stack || reader->n_samples > 0)
 		result = push_sample(reader, &one, error);
 	free(reader->thread);
@@ -368,7 +362,7 @@ name_thread_frame(struct reader *reader, struct line_text line,
 	    address, name, line_nothing(), 0, error);
 }
 
-/* Addresses of a thread; as long as it has none it stands where the last did. */
+/* Addresses of a thread; while it has none, it shares the last one's stack. */
 static int
 read_thread_frames(struct reader *reader, struct line_text line,
                    struct error *error)
@@ -434,9 +428,9 @@ read_header(struct reader *reader, struct line_text line,
 		return 0;
 	}
 	if (memchr(line.at, '\0', line_left(&line)) != NULL)
-		return text_lines_fail(&reader->lines, error, "binary data behind "
-		    "the symbols, as pprof --raw writes them, cannot be read; "
-		    "open the profile that they were made of");
+		return text_lines_fail(&reader->lines, error, "binary data "
+		    "behind the symbols, as pprof --raw writes them, cannot be "
+		    "read; open the profile that they were made of");
 	reader->header = legacy_read_header(line);
 	if (reader->header.kind == LEGACY_NONE)
 		return text_lines_fail(&reader->lines, error, "expected the "
@@ -556,9 +550,9 @@ end_source(struct reader *reader, struct profile *profile,
 }
 
 /*
- * Where the addresses are.  A relative path in a file is not looked up, so that
- * of the program, which the user gave, is made whole.  Go's goroutines have no
- * map that could tell it.
+ * Enters the addresses, with the program that the user gave.  Its path is made
+ * whole, since relative paths in a file are not looked up.  Go's goroutines have
+ * no map that names the program, so the user is asked for it.
  */
 static int
 enter_addresses(struct reader *reader, struct profile *profile,
@@ -611,7 +605,8 @@ fill_profile(struct reader *reader, struct profile *profile,
 	if (reader->n_repeated > REPEATED_MAX &&
 	    profile_warn(profile, error, "%s: threads share stacks of "
 	                 "more than a million frames in all; later ones with a "
-	                 "shared stack are counted without their names", name) != 0)
+	                 "shared stack are counted without their names",
+	                 name) != 0)
 		return -1;
 	if (enter_addresses(reader, profile, error) != 0)
 		return -1;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* legacy_addresses.h -- addresses of a text profile, and what it calls them.
  *
- * An address that is met becomes a location of a pprof profile, whose id is
- * known at once.  Names are in the text as well: of Go in comments behind the
- * sample, of threads in the line of the address, and in gperftools' section
- * "--- symbol" before all samples.  Addresses that the text does not name are
- * looked up in the files that its memory map tells.
+ * Each address becomes a location of a pprof profile, whose id is known at
+ * once.  Addresses that the text does not name are looked up in the files of
+ * its memory map.
  */
 #ifndef CPPROF_FORMATS_LEGACY_ADDRESSES_H
 #define CPPROF_FORMATS_LEGACY_ADDRESSES_H
@@ -26,11 +24,12 @@ uint64_t legacy_addresses_add(struct legacy_addresses *addresses,
                               uint64_t address, struct error *error);
 
 /*
- * Names an address that is known, one inlined level a call, innermost first;
- * those of one address come one behind the other.  The first names stay: an
- * address that has some from before legacy_addresses_end_names is left alone,
- * and a repetition of the first level begins the next activation of a
- * recursion.  line: 0 unknown; file may be empty.  0, or -1 with *error set.
+ * Names one level of an address that was added: the function there, or an
+ * inlined call; innermost first, the levels of an address one after the other.
+ * The first names stay: an address that was named before the last
+ * legacy_addresses_end_names keeps its names, and a level that repeats the
+ * first one is the next activation of a recursion.  line: 0 unknown; file may
+ * be empty.  0, or -1 with *error set.
  */
 int legacy_addresses_name(struct legacy_addresses *addresses,
                           struct pprof_builder *builder, uint64_t address,
@@ -44,9 +43,10 @@ bool legacy_addresses_is_named(const struct legacy_addresses *addresses,
 
 /*
  * Enters all locations and the map's mappings into the builder.  program: the
- * whole path of that to which addresses belong where there is no map (may be
- * NULL).  *n_unnamed: addresses that have neither a name nor a file.  0, or -1
- * with *error set.
+ * Enters all locations and the map's mappings into the builder.  program: the
+ * whole path of the file of all addresses if the map is empty; may be NULL.
+ * *n_unnamed: addresses that have neither a name nor a file.  0, or -1 with
+ * *error set.
  */
 int legacy_addresses_finish(struct legacy_addresses *addresses,
                             struct memory_map *map, const char *program,

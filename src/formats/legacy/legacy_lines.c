@@ -27,7 +27,7 @@ take_counts(struct line_text *line, uint64_t counts[4])
 	return true;
 }
 
-/* Behind "heap profile: ... @": how it was sampled. */
+/* How it was sampled: what follows "heap profile: ... @". */
 static void
 read_sampling(struct line_text line, const uint64_t counts[4],
               struct legacy_header *header)
@@ -45,7 +45,7 @@ read_sampling(struct line_text line, const uint64_t counts[4],
 	}
 	if (slash != NULL)
 		name.end = slash;
-	/* Without a rate nothing is scaled; one that cannot be is an error. */
+	/* Without a rate nothing is scaled; a rate past 2^63 is an error. */
 	if (!line_take_number(&rate, &header->rate) && rate.at < rate.end &&
 	    *rate.at >= '0' && *rate.at <= '9')
 		return;
@@ -96,16 +96,16 @@ legacy_read_header(struct line_text line)
 {
 	struct legacy_header header = { LEGACY_NONE, .rate = 0 };
 	uint64_t counts[4];
-	struct line_text behind;
+	struct line_text rest;
 
 	line_trim(&line);
-	behind = line;
-	if (line_take(&behind, "heap profile:")) {
-		if (take_counts(&behind, counts) && line_take(&behind, "@"))
-			read_sampling(behind, counts, &header);
-	} else if (line_take(&behind, "heap_v2/")) {
-		if (line_take_number(&behind, &header.rate) &&
-		    behind.at == behind.end)
+	rest = line;
+	if (line_take(&rest, "heap profile:")) {
+		if (take_counts(&rest, counts) && line_take(&rest, "@"))
+			read_sampling(rest, counts, &header);
+	} else if (line_take(&rest, "heap_v2/")) {
+		if (line_take_number(&rest, &header.rate) &&
+		    rest.at == rest.end)
 			header.kind = LEGACY_JEMALLOC;
 		header.is_scaled = true;
 	} else if (line_begins_with(&line, "--- contentionz ") ||
@@ -328,7 +328,7 @@ legacy_read_comment(struct line_text line, struct legacy_comment *comment)
 	if (!line_take(&line, "0x") || !line_take_hex(&line, &comment->address))
 		return false;
 	line_trim(&line);
-	/* Tabs may have become blanks, which names may have beside tabs. */
+	/* A name may have blanks, unless tabs have become blanks. */
 	tab = memchr(line.at, '\t', line_left(&line));
 	comment->name = line_word(&line);
 	if (tab != NULL)

@@ -45,7 +45,7 @@ memory_map_free(struct memory_map *map)
 
 /* ---- lines ---- */
 
-/* A prefix as glog sets it, "... file.cc:99] ". */
+/* Skips a prefix that glog wrote, "... file.cc:99] ". */
 static void
 pass_log_prefix(struct line_text *text)
 {
@@ -81,7 +81,7 @@ take_range(struct line_text *text, struct memory_mapping *mapping)
 	return text->at == text->end || *text->at == ' ' || *text->at == '\t';
 }
 
-/* "r-xp"; whether what is mapped may be run, which is so unless told. */
+/* "r-xp"; whether what is mapped may be run; true without permissions. */
 static bool
 take_permissions(struct line_text *text)
 {
@@ -142,7 +142,7 @@ keep_path(struct memory_map *map, struct line_text path,
 	return arena_text(&map->arena, path.at, line_left(&path), error);
 }
 
-/* What stands behind the path in short lines: "(@1000) BUILDID". */
+/* What follows the path in short lines: "(@1000) BUILDID". */
 static void
 read_short_end(struct line_text text, struct memory_mapping *mapping,
                struct line_text *build_id)

@@ -7,8 +7,8 @@
  *	00400000-00fcb000: /path (@1000) BUILDID
  *	build=/home/me
  *
- * after the last of which "$build" at the front of a path stands for /home/me.
- * Other lines, and mappings that hold no code, are passed over.
+ * In lines after the last one, "$build" at the beginning of a path means
+ * /home/me.  Other lines, and mappings that hold no code, are skipped.
  * Source: google/pprof, profile/legacy_profile.go, parseMappingEntry and
  * remapMappingIDs.
  */
@@ -36,13 +36,13 @@ int memory_map_add_line(struct memory_map *map, const char *line,
                         size_t length, struct error *error);
 
 /*
- * All mappings, in order of address from the first call on, after which no line
- * may be added; *n says how many.  The map's.
+ * All *n mappings, in order of address; no line may be added after the first
+ * call.  They belong to the map.
  */
 const struct memory_mapping *memory_map_all(struct memory_map *map,
                                             size_t *n);
 
-/* The number of the one that has the address, after that; SIZE_MAX: none. */
+/* Which of these has the address; SIZE_MAX: none.  After memory_map_all. */
 size_t memory_map_find(const struct memory_map *map, uint64_t address);
 
 #endif

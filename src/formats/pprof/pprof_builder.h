@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_builder.h -- profiles that are told in text, as if they were pprof.
+/* pprof_builder.h -- builds a pprof profile from what a text format says.
  *
  * Older formats of gperftools and Go, and what `go tool pprof -raw` prints, say
  * in text what profile.proto says in messages.  Their readers enter each thing
- * here; it becomes the message that it would be, and all that is known of such
- * profiles (threads, raw samples, symbols of addresses) is known of these.
+ * here, where it becomes a message; so threads, raw samples and symbols of
+ * addresses are handled by the code that reads pprof files.
  *
- * Each function returns 0, or -1 with *error set, which says neither file nor
- * line unless memory is short.
+ * Each function returns 0, or -1 with *error set, without file and line.
  */
 #ifndef CPPROF_FORMATS_PPROF_BUILDER_H
 #define CPPROF_FORMATS_PPROF_BUILDER_H
@@ -24,7 +23,7 @@ struct pprof_builder {
 	struct pprof_samples samples;
 	struct names *strings;		/* number i is string i of the tables */
 	struct names *functions;	/* of name and file; id is number + 1 */
-	struct text_buffer message, part;	/* in the making */
+	struct text_buffer message, part;	/* being built */
 };
 
 /* One line of a location; function as pprof_builder_function gave it. */
@@ -69,15 +68,15 @@ uint64_t pprof_builder_function(struct pprof_builder *builder,
                                 const char *file, size_t file_length,
                                 struct error *error);
 
-/* lines[n]: innermost first; n is 0 where only the address is known. */
+/* lines[n]: innermost first; n is 0 if only the address is known. */
 int pprof_builder_location(struct pprof_builder *builder, uint64_t id,
                            uint64_t mapping, uint64_t address,
                            const struct pprof_builder_line *lines, size_t n,
                            struct error *error);
 
 /*
- * Says how many raw samples each of the next samples is, where that is known
- * before the first; else pprof_samples.h tells how they are counted.
+ * Says how many raw samples each of the next samples is; if that is not called
+ * before the first sample, they are counted as pprof_samples.h says.
  */
 void pprof_builder_raw_samples(struct pprof_builder *builder, uint64_t n);
 

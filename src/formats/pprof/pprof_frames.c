@@ -17,9 +17,9 @@
 #include "src/symbols/demangle.h"
 
 /*
- * Calls inlined at one place; more are left out behind the outermost.  As many
- * as are read of debug information, since a stack could repeat them at a byte
- * each.
+ * Calls inlined at one place; of more, those next to the outermost are left
+ * out.  As many as are read of debug information, since a stack could repeat
+ * them at a byte each.
  */
 enum { LINES_MAX = 256 };
 

@@ -14,8 +14,8 @@
 /*
  * Fills a new profile from tables and samples, at least one.  is_cut: the file
  * ended early, so that what is missing in the tables is named by its number;
- * in a whole file that is an error.  modules: as in struct read_options.  0,
- * or -1 with *error set, which names the file and, where it is known, the place.
+ * in a whole file that is an error.  modules: as in struct read_options.  0, or
+ * -1 with *error set, which names the file and, where it is known, the place.
  */
 int pprof_profile_fill(struct profile *profile,
                        const struct pprof_tables *tables,

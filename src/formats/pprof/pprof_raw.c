@@ -17,9 +17,9 @@
  *	1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]
  *
  * Each line becomes the message that it was (pprof_builder.h).  Labels that are
- * numbers are passed over, but for a thread's.  Names and files are not told
- * apart but by a blank, which both may have: a file begins at the first " /",
- * else behind the last blank.
+ * numbers are skipped, except a thread's.  Only a blank separates names from
+ * files, and both may have blanks: a file begins at the first " /", else after
+ * the last blank.
  * Source: google/pprof, profile/profile.go, String and the functions it calls.
  */
 #include <stdio.h>
@@ -210,7 +210,7 @@ find_last_value(const struct line_text *line)
 	return at - line->at >= 2 ? at : line->at;
 }
 
-/* The ']' that ends the value: it ends all, or another value is behind it. */
+/* The ']' that ends the value: the line's last, or one that a label follows. */
 static const char *
 find_value_end(const struct line_text *line, const char *last_value)
 {
@@ -277,20 +277,20 @@ end_location(struct reader *reader, struct error *error)
 	                              error);
 }
 
-/* Takes " s=12" and, behind it, "(system name)" off the end. */
+/* Drops " s=12" at the end, with "(system name)" if that follows. */
 static void
 drop_start_line(struct line_text *line)
 {
 	const char *at = line->at;
 
 	while ((at = memmem(at, (size_t)(line->end - at), " s=", 3))) {
-		struct line_text behind = { at + 3, line->end };
+		struct line_text rest = { at + 3, line->end };
 		uint64_t number;
 
-		line_take(&behind, "-");
-		if (line_take_number(&behind, &number) &&
-		    (behind.at == behind.end || (*behind.at == '(' &&
-		                                 behind.end[-1] == ')'))) {
+		line_take(&rest, "-");
+		if (line_take_number(&rest, &number) &&
+		    (rest.at == rest.end || (*rest.at == '(' &&
+		                                 rest.end[-1] == ')'))) {
 			line->end = at;
 			return;
 		}
@@ -298,7 +298,7 @@ drop_start_line(struct line_text *line)
 	}
 }
 
-/* Takes ":12" off the end; false: there is none. */
+/* Drops ":12" at the end; false: there is none. */
 static bool
 drop_number(struct line_text *line, uint64_t *number)
 {

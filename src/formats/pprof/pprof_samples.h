@@ -13,7 +13,7 @@
  * Each record of the file is one raw sample, or several that had one stack.
  * Where there are two types of values the first tells how many ("samples" and
  * "cpu", "contentions" and "delay").  Else the records are counted as if that
- * were one type more; so are raw samples that the reader itself can tell.
+ * were one type more, or the raw samples if the reader knows how many they are.
  */
 #ifndef CPPROF_FORMATS_PPROF_SAMPLES_H
 #define CPPROF_FORMATS_PPROF_SAMPLES_H
@@ -40,7 +40,7 @@ struct pprof_samples {
 	struct stack_feed *feed;	/* NULL before the first sample */
 	uint32_t n_values;		/* of each sample */
 	bool counts_records;		/* the feed has one resource more */
-	bool has_raw;			/* the reader tells how many raw samples
+	bool has_raw;			/* the reader says how many raw samples
 					 * each is: */
 	uint64_t n_raw;
 	uint64_t *counts;		/* [n_values + 1] */
@@ -59,9 +59,9 @@ struct pprof_samples {
 void pprof_samples_free(struct pprof_samples *samples);
 
 /*
- * Enters one sample, which stands at the offset or line `position`, and its locations
- * into the tables' ids.  0, or -1 with *error set to what was expected, without
- * file and offset unless it is of an earlier sample.
+ * Enters one sample, of the offset or line `position`, and its locations into
+ * the tables' ids.  0, or -1 with *error set to what was expected, without file
+ * and offset unless it is of an earlier sample.
  */
 int pprof_samples_add(struct pprof_samples *samples,
                       struct pprof_tables *tables,

@@ -55,7 +55,7 @@ find_unit(const struct resource *resource)
 	return unit;
 }
 
-/* Weights are gticks; so they come back as they were if hits are gticks, too. */
+/* Weights are gticks, so they come back unchanged if hits are gticks, too. */
 static bool
 holds_units(const struct resource *resource)
 {

@@ -33,7 +33,7 @@ struct reader {
 
 /* ---- frames ---- */
 
-/* A text as a name of the profile; NO_NAME: there is none, or *error is set. */
+/* A name of the profile; NO_NAME: there is none, or *error is set. */
 static uint32_t
 read_text(struct reader *reader, const char *what, bool is_function)
 {
@@ -185,7 +185,7 @@ read_file(struct reader *reader)
 		else
 			json_skip_value(reader->json);
 	}
-	/* Anything behind the object is an error. */
+	/* Anything after the object is an error. */
 	json_next(reader->json, &key);
 }
 

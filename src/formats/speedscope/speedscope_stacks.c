@@ -236,7 +236,7 @@ read_samples(struct reader *reader)
 	}
 }
 
-/* Weights behind the samples are added at once, others are kept. */
+/* Weights after the samples are added at once, others are kept. */
 static void
 read_weights(struct reader *reader)
 {
@@ -295,7 +295,7 @@ read_event_type(struct json_reader *json, struct event *event)
 		          "type of an event");
 }
 
-/* A time behind a key; false: there is none, which may be an error. */
+/* The time of a key; false: there is none, which may be an error. */
 static bool
 read_time(struct json_reader *json, struct decimal *time)
 {

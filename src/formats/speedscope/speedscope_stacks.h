@@ -39,7 +39,7 @@ struct speedscope_stacks {
 	bool has_frames;		/* "frames" has been read */
 	uint32_t n_frames;		/* how many it has */
 	uint32_t greatest;		/* the greatest frame in a sample, */
-	uint64_t greatest_offset;	/* and where it stands */
+	uint64_t greatest_offset;	/* and its offset */
 	uint64_t n_rounded;		/* weights that were no integers */
 	uint64_t n_open;		/* frames that no event closed */
 
