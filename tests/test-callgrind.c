@@ -244,6 +244,11 @@ levels_and_callers_are_taken_apart(void **state)
 	             "main 1; f<main 2; f/2<f<main 7; foldl' 1; "
 	             "main::'lambda'(int) 1; main::'lambda'(int)/2 3; "
 	             "main>f<main 1:9; f<main>f/2<f<main 1:7; ");
+	/* A caller without symbol need not have costs of its own. */
+	assert_reads("creator: callgrind-3.19.0\nevents: Ir\n"
+	             "fn=f'0x0000000000001100'main\n1 2\n"
+	             "fn=f'0x'main\n1 3\nfn=main\n1 1\ntotals: 6\n",
+	             "f<0x0000000000001100<main 2; f'0x'main 3; main 1; ");
 	/* Others may mean anything by an apostrophe. */
 	assert_reads("events: Ir\nfn=f'2\n1 1\n", "f'2 1; ");
 }

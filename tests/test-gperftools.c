@@ -115,6 +115,7 @@ gperftools_cut_at_every_byte_keeps_what_is_whole(void **state)
 	struct maker maker;
 	struct error error = { 0 };
 	struct profile *profile;
+	uint32_t n_warnings;
 
 	(void)state;
 	put_profile(&maker, 8);
@@ -125,6 +126,16 @@ gperftools_cut_at_every_byte_keeps_what_is_whole(void **state)
 	assert_non_null(profile);
 	assert_non_null(strstr(profile->warnings[0], "cut off"));
 	assert_int_equal(hits_of(profile, 0, "0x400030;0x400020;0x400010"), 2);
+	profile_free(profile);
+	/* In the files that were mapped. */
+	profile = read_profile(&maker);
+	n_warnings = profile->n_warnings;
+	profile_free(profile);
+	maker.buffer.n -= 10;
+	profile = read_profile(&maker);
+	assert_int_equal(profile->n_warnings, n_warnings + 1);
+	assert_non_null(strstr(profile->warnings[n_warnings],
+	                       "addresses may lack"));
 	profile_free(profile);
 }
 

@@ -54,6 +54,32 @@ speedscope_takes_keys_in_any_order(void **state)
 	}
 }
 
+/* As speedscope shows them. */
+static void
+speedscope_reads_other_units_as_plain_numbers(void **state)
+{
+	static const struct {
+		const char *unit;
+		uint32_t n_warnings;
+	} cases[] = { { "samples", 0 }, { "none", 0 }, { "calls", 1 } };
+	char text[500];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile *profile;
+
+		snprintf(text, sizeof text, "{" FRAMES ",\"profiles\":[{"
+		         "\"unit\":\"%s\",\"samples\":[[0,1],[0]],"
+		         "\"weights\":[3,4]}]}", cases[i].unit);
+		profile = read_text(text);
+		assert_string_equal(profile->resources[0].name, "samples");
+		assert_int_equal(hits_of(profile, 0, "main;f"), 3);
+		assert_int_equal(hits_of(profile, 0, "main"), 4);
+		assert_int_equal(profile->n_warnings, cases[i].n_warnings);
+		profile_free(profile);
+	}
+}
+
 static void
 speedscope_charges_events_to_the_innermost_frame(void **state)
 {
@@ -198,7 +224,7 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		  "a weight that passes 63 bits" },
 		{ "{" FRAMES ",\"profiles\":[{\"samples\":[[0]],"
 		  "\"weights\":[1]}]}", "the profile has no unit" },
-		{ "{" FRAMES ",\"profiles\":[{\"unit\":\"hours\"}]}",
+		{ "{" FRAMES ",\"profiles\":[{\"unit\":3600}]}",
 		  "in: 0x6b: expected a unit" },
 		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0}]"),
 		  "in: 0x7c: expected an event with" },
@@ -268,6 +294,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(speedscope_takes_keys_in_any_order),
+		cmocka_unit_test(speedscope_reads_other_units_as_plain_numbers),
 		cmocka_unit_test(
 		    speedscope_charges_events_to_the_innermost_frame),
 		cmocka_unit_test(

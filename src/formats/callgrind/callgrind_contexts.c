@@ -123,6 +123,27 @@ enter_function(struct resolving *resolving, const char *text, size_t length,
 	                     (int)(length - prefix), text + prefix);
 }
 
+/*
+ * The number of a caller among the functions that are listed; NO_NAME: the text
+ * is none.  One without symbol need not be listed: it may be a function of
+ * several objects, which all have names of their own.
+ */
+static uint32_t
+find_caller(struct resolving *resolving, const char *text, size_t length,
+            struct error *error)
+{
+	uint32_t n = names_count(resolving->functions);
+	uint32_t number = names_find(resolving->functions, text, length);
+
+	if (number != NO_NAME || offset_prefix(text, length) == 0)
+		return number;
+	if (memory_grow(&resolving->objects, &resolving->objects_capacity,
+	                (size_t)n + 1, sizeof *resolving->objects, error) != 0)
+		return NO_NAME;
+	resolving->objects[n] = NO_NAME;
+	return names_add(resolving->functions, text, length, error);
+}
+
 /* function: its number among those that are listed. */
 static int
 add_caller(struct resolving *resolving, struct call_node *node,
@@ -166,7 +187,9 @@ take_apart(struct resolving *resolving, const char *text, size_t length,
 			node->level = level;
 			continue;
 		}
-		caller = names_find(resolving->functions, text, n);
+		caller = find_caller(resolving, text, n, error);
+		if (error->is_set)
+			return -1;
 		if (node->n_callers == MAX_CALLERS || caller == NO_NAME)
 			return 0;
 		if (add_caller(resolving, node, caller, error) != 0)

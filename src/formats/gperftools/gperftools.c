@@ -261,6 +261,10 @@ fill_profile(struct reader *reader, struct error *error)
 	if (maps == NULL)
 		return -1;
 	result = add_frames(reader, maps, error);
+	if (result == 0 && gperftools_maps_is_cut(maps))
+		result = profile_warn(reader->profile, error, "%s: the list of "
+		    "mapped files at the end is cut off; addresses may lack "
+		    "names", name);
 	gperftools_maps_free(maps);
 	if (reader->profile->n_modules > 0)
 		process.program = reader->profile->modules[0].path;

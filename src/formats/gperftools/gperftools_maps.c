@@ -26,6 +26,7 @@ struct gperftools_maps {
 	struct module_cache *modules;
 	struct names *paths;	/* path i is module i */
 	char *build;		/* NULL: not told */
+	bool is_cut;
 	struct map *maps;	/* by address */
 	size_t n, capacity;
 };
@@ -153,7 +154,14 @@ read_text(struct gperftools_maps *maps, struct source *source,
 		return -1;
 	result = add_lines(maps, text, size, error);
 	free(text);
+	maps->is_cut = size > 0 && bytes[size - 1] != '\n';
 	return result;
+}
+
+bool
+gperftools_maps_is_cut(const struct gperftools_maps *maps)
+{
+	return maps->is_cut;
 }
 
 struct gperftools_maps *

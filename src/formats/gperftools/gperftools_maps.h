@@ -3,6 +3,7 @@
 #ifndef CPPROF_FORMATS_GPERFTOOLS_MAPS_H
 #define CPPROF_FORMATS_GPERFTOOLS_MAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "src/base/error.h"
@@ -23,6 +24,9 @@ struct gperftools_maps *gperftools_maps_read(struct source *source,
                                              struct module_cache *modules,
                                              struct error *error);
 void gperftools_maps_free(struct gperftools_maps *maps);
+
+/* Whether the last line lacks its end, so that more may be missing. */
+bool gperftools_maps_is_cut(const struct gperftools_maps *maps);
 
 /*
  * The module that has an address of the process, which becomes one in the

@@ -264,6 +264,12 @@ warn(struct reader *reader, struct error *error)
 	if (json_warn_cut(reader->json, reader->profile, stacks->has_frames ?
 	        "" : ", but the names of the frames are missing", error) != 0)
 		return -1;
+	if (stacks->strange_unit_offset > 0 &&
+	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": a unit "
+	                 "that speedscope does not have; such weights are "
+	                 "read as plain numbers", name,
+	                 stacks->strange_unit_offset) != 0)
+		return -1;
 	if (stacks->n_rounded > 0 &&
 	    profile_warn(reader->profile, error, "%s: weights that were "
 	                 "rounded to whole numbers: %" PRIu64, name,

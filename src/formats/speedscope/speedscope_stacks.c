@@ -425,9 +425,11 @@ read_events(struct reader *reader)
 
 /* ---- the whole profile ---- */
 
+/* speedscope shows the numbers of any other unit as they are. */
 static void
 read_unit(struct reader *reader)
 {
+	struct speedscope_stacks *stacks = reader->stacks;
 	struct json_token token;
 
 	if (!json_next(reader->json, &token))
@@ -436,10 +438,17 @@ read_unit(struct reader *reader)
 		if (token.type == JSON_STRING &&
 		    json_is(&token, units[i].name))
 			reader->unit = &units[i];
-	if (reader->unit == NULL)
+	if (reader->unit != NULL)
+		return;
+	if (token.type != JSON_STRING) {
 		json_fail(reader->json, token.offset, "expected a unit: none, "
 		          "nanoseconds, microseconds, milliseconds, seconds or "
 		          "bytes");
+		return;
+	}
+	reader->unit = &units[0];
+	if (!json_is(&token, "samples") && stacks->strange_unit_offset == 0)
+		stacks->strange_unit_offset = token.offset;
 }
 
 static void

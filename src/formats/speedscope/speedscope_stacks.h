@@ -42,6 +42,8 @@ struct speedscope_stacks {
 	uint64_t greatest_offset;	/* and its offset */
 	uint64_t n_rounded;		/* weights that were no integers */
 	uint64_t n_open;		/* frames that no event closed */
+	uint64_t strange_unit_offset;	/* of the first unit that speedscope
+					 * does not have; 0: none */
 
 	/* The last stack; the next one often has the same outer frames. */
 	uint32_t *labels, *nodes;
