@@ -432,7 +432,8 @@ def ctrl_c(asked, settings, paths, seconds):
 
 def check_ctrl_c(name, which, slowest, paths):
     run, asked = slowest
-    if run.seconds < 0.3 or not has_terminals():
+    # There is no prompt where nothing could be loaded.
+    if run.seconds < 0.3 or run.status != 0 or not has_terminals():
         return
     longest = ctrl_c(asked, which["asked"], paths, run.seconds)
     print(f"# {name}: Ctrl-C took {longest:.2f} s of 0.2", flush=True)
