@@ -28,6 +28,7 @@ struct signature {
 	const char *begins;	/* the text after blanks and empty lines */
 	const char *line;	/* a line of the first ones begins so */
 	const char *has;	/* the text holds it, near its beginning */
+	const char *json[3];	/* the text is JSON and holds all of these */
 	bool (*fits)(struct text text);
 	bool is_vague;
 };
@@ -182,63 +183,7 @@ is_json(struct text text)
 	                               *text.at == '{' ? 2 : 4) != NULL;
 }
 
-static bool
-is_heap_snapshot(struct text text)
-{
-	return is_json(text) && has(text, "\"snapshot\"") &&
-	       has(text, "\"node_fields\"");
-}
-
-static bool
-is_dhat(struct text text)
-{
-	return is_json(text) && has(text, "\"dhatFileVersion\"");
-}
-
 /* Keys of Ruby's stackprof (lib/stackprof/report.rb). */
-static bool
-is_stackprof(struct text text)
-{
-	return is_json(text) && has(text, "\"gc_samples\"") &&
-	       has(text, "\"missed_samples\"");
-}
-
-/* V8's sampling heap profiler: a tree like that of an old .cpuprofile. */
-static bool
-is_heap_profile(struct text text)
-{
-	return is_json(text) && has(text, "\"head\"") &&
-	       has(text, "\"callFrame\"") && has(text, "\"selfSize\"");
-}
-
-static bool
-is_devtools_of_firefox(struct text text)
-{
-	return is_json(text) && has(text, "\"label\"") &&
-	       has(text, "\"duration\"") && has(text, "\"markers\"");
-}
-
-static bool
-is_cleopatra(struct text text)
-{
-	return is_json(text) &&
-	       has(text, "\"profileJSONWithSymbolicationTable,");
-}
-
-static bool
-is_recording_of_safari(struct text text)
-{
-	return is_json(text) && has(text, "\"recording\"") &&
-	       has(text, "\"instrumentTypes\"");
-}
-
-static bool
-is_ghc_json(struct text text)
-{
-	return is_json(text) && has(text, "\"rts_arguments\"") &&
-	       has(text, "\"cost_centres\"");
-}
-
 /* Words of 4 or 8 bytes, in either order: 0, 3, 1 (gperftools has 0, 3, 0). */
 static bool
 is_java_cpu(struct text text)
@@ -346,7 +291,8 @@ static const struct signature signatures[] = {
 	    "use cpprof record -r alloc-bytes" },
 	  .line = "Massif arguments: " },
 	{ { "a profile of DHAT", "dh_view.html shows it; for call paths, use "
-	    "cpprof record -r alloc-bytes" }, .fits = is_dhat },
+	    "cpprof record -r alloc-bytes" },
+	  .json = { "\"dhatFileVersion\"" } },
 	{ { "a recording of heaptrack", "convert it: heaptrack_print -F "
 	    "OUT.collapsed FILE" }, .fits = is_heaptrack },
 	/* gprof, oprofile, pprof */
@@ -395,10 +341,11 @@ static const struct signature signatures[] = {
 	  .line = "TRACE START [" },
 	{ { "a profile of GHC", "convert it: inferno-collapse-ghcprof" },
 	  .has = "Profiling Report  (Final)" },
-	{ { "a profile of GHC in JSON", BY_SPEEDSCOPE }, .fits = is_ghc_json },
+	{ { "a profile of GHC in JSON", BY_SPEEDSCOPE },
+	  .json = { "\"rts_arguments\"", "\"cost_centres\"" } },
 	{ { "a profile of stackprof in JSON", "convert it: stackprof "
 	    "--stackcollapse FILE (it must have been taken with raw: true)" },
-	  .fits = is_stackprof },
+	  .json = { "\"gc_samples\"", "\"missed_samples\"" } },
 	{ { "a trace of .NET", "convert it: dotnet-trace convert --format "
 	    "Speedscope FILE" }, MAGIC("Nettrace") },
 	/* VTune and Visual Studio */
@@ -406,17 +353,18 @@ static const struct signature signatures[] = {
 	  .begins = "Function Stack," },
 	{ { "a table of Visual Studio's profiler", "convert it: "
 	    "inferno-collapse-vsprof" }, .begins = "Level,Function Name," },
-	/* browsers */
+	/* browsers; a heap profile is a tree like that of an old .cpuprofile */
 	{ { "a heap snapshot of V8", "it has objects, no call paths" },
-	  .fits = is_heap_snapshot },
+	  .json = { "\"snapshot\"", "\"node_fields\"" } },
 	{ { "a sampled heap profile of V8", BY_SPEEDSCOPE },
-	  .fits = is_heap_profile },
+	  .json = { "\"head\"", "\"callFrame\"", "\"selfSize\"" } },
 	{ { "a profile of Firefox's old DevTools", BY_SPEEDSCOPE },
-	  .fits = is_devtools_of_firefox },
+	  .json = { "\"label\"", "\"duration\"", "\"markers\"" } },
 	{ { "a profile of Cleopatra, Firefox's old profiler", "open it at "
-	    "profiler.firefox.com and save it there" }, .fits = is_cleopatra },
+	    "profiler.firefox.com and save it there" },
+	  .json = { "\"profileJSONWithSymbolicationTable," } },
 	{ { "a recording of Safari", BY_SPEEDSCOPE },
-	  .fits = is_recording_of_safari },
+	  .json = { "\"recording\"", "\"instrumentTypes\"" } },
 	/* pictures, packings and the rest */
 	{ { "a picture in SVG, such as a flame graph", GIVE_STACKS },
 	  .begins = "<svg", .is_vague = true },
@@ -442,6 +390,17 @@ static const struct signature signatures[] = {
 };
 
 static bool
+fits_json(const struct signature *signature, struct text text)
+{
+	const size_t n = sizeof signature->json / sizeof *signature->json;
+
+	for (size_t i = 0; i < n && signature->json[i] != NULL; i++)
+		if (!has(text, signature->json[i]))
+			return false;
+	return signature->json[0] == NULL || is_json(text);
+}
+
+static bool
 fits(const struct signature *signature, struct text text)
 {
 	if (signature->magic != NULL &&
@@ -455,6 +414,7 @@ fits(const struct signature *signature, struct text text)
 		return false;
 	return (signature->line == NULL || has_line(text, signature->line)) &&
 	       (signature->has == NULL || has(text, signature->has)) &&
+	       fits_json(signature, text) &&
 	       (signature->fits == NULL || signature->fits(text));
 }
 
