@@ -48,7 +48,7 @@ struct source {
 
 	struct unpacker *unpacker;	/* NULL: it is not packed */
 	bool is_truncated;
-	bool is_too_much;		/* for its size */
+	bool is_too_much;		/* unpacked, for its size */
 	uint64_t n_unpacked;
 	struct error damage;		/* of the packing, without the name */
 
@@ -196,7 +196,7 @@ read_file(struct source *source, char *to, size_t n, struct error *error)
 		if (ready == 0 && !source->awaits_writer)
 			continue;
 		got = read(source->fd, to, n);
-		/* An end that poll does not know of: nobody has opened it. */
+		/* The end, though poll reports none: nobody has opened it. */
 		if (ready == 0 && got == 0) {
 			if (wait_for_writer(source, error) != 0)
 				return -1;
@@ -345,7 +345,7 @@ set_damage(struct source *source, const struct unpacker_damage *damage)
 	source->is_truncated = damage->is_inside;
 }
 
-/* What is there for its own sake ends where it becomes too much. */
+/* Cuts input that was made to become huge when it is unpacked. */
 static void
 check_amount(struct source *source)
 {

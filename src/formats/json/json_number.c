@@ -44,7 +44,7 @@ bool
 json_decimal(const struct json_token *token, struct decimal *decimal)
 {
 	const char *at = token->text, *end = at + token->length;
-	bool is_negative = token->length > 0 && *at == '-', is_behind = false;
+	bool is_negative = token->length > 0 && *at == '-', is_fraction = false;
 	bool is_full = false, is_rounded = false;
 	int64_t digits = 0, more;
 	int32_t exponent = 0;
@@ -57,7 +57,7 @@ json_decimal(const struct json_token *token, struct decimal *decimal)
 	}
 	for (at += is_negative; at < end && *at != 'e' && *at != 'E'; at++) {
 		if (*at == '.') {
-			is_behind = true;
+			is_fraction = true;
 			continue;
 		}
 		is_full = is_full ||
@@ -65,10 +65,10 @@ json_decimal(const struct json_token *token, struct decimal *decimal)
 		    __builtin_add_overflow(more, *at - '0', &more);
 		if (!is_full) {
 			digits = more;
-			exponent -= is_behind;
+			exponent -= is_fraction;
 		} else {
 			is_rounded |= *at != '0';
-			if (!is_behind && exponent < EXPONENT_MAX)
+			if (!is_fraction && exponent < EXPONENT_MAX)
 				exponent++;
 		}
 	}

@@ -551,8 +551,8 @@ end_source(struct reader *reader, struct profile *profile,
 
 /*
  * Enters the addresses, with the program that the user gave.  Its path is made
- * whole, since relative paths in a file are not looked up.  Go's goroutines have
- * no map that names the program, so the user is asked for it.
+ * whole, since relative paths in a file are not looked up.  Go's goroutines
+ * have no map that names the program, so the user is asked for it.
  */
 static int
 enter_addresses(struct reader *reader, struct profile *profile,

@@ -30,7 +30,7 @@ struct perf_waiting {
 	uint32_t *labels;		/* [n_labels] frames, innermost first */
 	struct perf_amount *amounts;	/* [n_amounts] */
 	size_t n_labels, n_amounts;
-	bool is_ip_only;		/* where it is, for want of frames */
+	bool is_ip_only;		/* its only frame is where it was */
 	/* The rest is the list's own. */
 	uint32_t tid;
 	struct perf_waiting *previous, *next, *next_of_thread;

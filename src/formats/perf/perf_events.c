@@ -129,8 +129,8 @@ count_bits(uint64_t bits)
 }
 
 /*
- * The event of a sample, UINT32_MAX where it cannot be told.  Samples that perf
- * makes itself have the id 0; as perf does, they are taken for the first's.
+ * The event of a sample, UINT32_MAX if it is not known.  Samples that perf
+ * makes itself have the id 0; as in perf, they count for the first event.
  */
 static uint32_t
 event_of_sample(const struct perf_events *events,

@@ -40,8 +40,8 @@ struct perf_sample {
 	const unsigned char *counts;	/* [n_counts] of read_size bytes, each
 					 * beginning with a count of 8 bytes */
 	uint64_t n_counts;
-	size_t read_size, id_at;	/* the id of the count's event stands
-					 * at id_at; 0: it has none */
+	size_t read_size, id_at;	/* id_at: where the id of the count's
+					 * event is; 0: it has none */
 	const unsigned char *chain;	/* [n_chain] numbers of 8 bytes */
 	uint64_t n_chain;
 	bool has_chain;

@@ -76,8 +76,9 @@ is_part(const struct perf_extent *part)
 }
 
 /*
- * How far one has to look to see the events: to the first record, or where perf
- * inject wrote them behind the records, to their end.  0: they cannot be read.
+ * How many bytes must be read to have the events: up to the first record, or if
+ * perf inject wrote them after the records, to their end.  0: they cannot be
+ * read.
  */
 static uint64_t
 end_of_events(const struct perf_extent *attrs, uint64_t attr_size,

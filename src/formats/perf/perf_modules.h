@@ -35,13 +35,13 @@ struct perf_modules {
 void perf_modules_free(struct perf_modules *modules);
 
 /*
- * The path that stands for a module that the kernel has loaded, by perf's, in a
- * place of size bytes: "[ext4]" for that and for ".../ext4.ko.xz".  Whether it
- * is one.  Source: linux 6.12, tools/perf/util/dso.c, __kmod_path__parse.
+ * Whether perf's path is of a module that the kernel has loaded: "[ext4]" or
+ * ".../ext4.ko.xz".  If so, place[size] becomes its one name, "[ext4]".
+ * Source: linux 6.12, tools/perf/util/dso.c, __kmod_path__parse.
  */
 bool perf_modules_of_kernel(const char *path, char *place, size_t size);
 
-/* Whether perf calls memory so that is no file's. */
+/* Whether perf uses this path for memory that is no file's. */
 bool perf_modules_is_no_file(const char *path);
 
 /*

@@ -2,12 +2,12 @@
 /* perf_script.c -- what `perf script` prints.
  *
  * A sample is a line that says of whom and of which event (perf_script_line.h),
- * lines with a tab in front for its frames, innermost first, and an empty line;
- * or all on one line where no stacks were recorded.  perf script -F may leave
- * any field of the first line out, or all.  Where perf's text was copied by hand
- * or by tools, frames have blanks in front or nothing, and a sample's first line
- * may have an empty one behind it.  Each distinct line of a frame is a frame,
- * looked at closely only once.  Each event is a resource.
+ * lines that begin with a tab for its frames, innermost first, and an empty
+ * line; or all on one line where no stacks were recorded.  perf script -F may
+ * leave out any field of the first line, or all.  Where perf's text was copied
+ * by hand or by tools, frames begin with blanks or none, and an empty line may
+ * follow a sample's first line.  Each distinct line of a frame is a frame,
+ * parsed only once.  Each event is a resource.
  * Time O(bytes), memory that of the tree and of the distinct frames.
  */
 #include <stdlib.h>
@@ -496,8 +496,8 @@ next_line(const char **at, const char *end, struct perf_text *line)
 }
 
 /*
- * Whether the text begins with a frame that perf printed, or has one behind a
- * first line that is not a sample's as perf_script_read_header knows it.
+ * Whether the text begins with a frame that perf printed, or has one after a
+ * first line that perf_script_read_header does not accept.
  */
 static bool
 is_brief(const char *head, size_t size)

@@ -68,8 +68,8 @@ is_in_file(const char *line, const struct perf_script_frame *frame)
 }
 
 /*
- * A frame that was printed without a symbol (-F ip,dso) is told by its object;
- * without that, too, by nothing.
+ * A frame that was printed without a symbol (-F ip,dso) is named after its
+ * object; if that is missing, too, it has no name.
  */
 static uint32_t
 name_frame(struct maker *maker, const struct perf_script_frame *frame,

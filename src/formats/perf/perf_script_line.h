@@ -47,8 +47,8 @@ struct perf_script_frame {
 
 /*
  * Reads a sample's first line of which perf script -F left out the time, the
- * event or more: any text may be one.  A number alone is a TID, or a PERIOD
- * where it stands in a column of ten; its event is "period" if none is told.
+ * event or more: any text may be one.  A number alone is a TID, or if it is
+ * padded to ten columns a PERIOD; then the event is "period" if none is named.
  */
 void perf_script_read_brief(const char *line, size_t length,
                             struct perf_script_header *header);

@@ -62,9 +62,9 @@ bool perf_spaces_has(const struct perf_spaces *spaces, uint32_t pid);
 struct perf_space *perf_spaces_kernel_space(struct perf_spaces *spaces);
 
 /*
- * The module that stands for the kernel; to *base goes where it was loaded, from
- * which on its addresses count.  NO_MODULE while no record has told that, as
- * with `perf record --tail-synthesize`, or with *error set.
+ * The module that stands for the kernel; *base becomes where it was loaded,
+ * from which its addresses count.  NO_MODULE: no record has said that yet, as
+ * with `perf record --tail-synthesize`, or *error is set.
  */
 uint32_t perf_spaces_kernel(struct perf_spaces *spaces, uint64_t *base,
                             struct error *error);

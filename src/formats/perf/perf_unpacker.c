@@ -13,13 +13,13 @@
 enum {
 	ROOM = 1 << 18,			/* some of the largest records */
 	PACKED_MAX = 1 << 28,		/* bytes that perf packs at once */
-	PIECE_MAX = 65519,		/* of these behind one header */
+	PIECE_MAX = 65519,		/* of these after one header */
 };
 
 struct perf_unpacker {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;	/* a piece of the record */
-	struct bytes rest;	/* what comes behind it */
+	struct bytes rest;	/* what follows it */
 	uint64_t n_packed, n_unpacked;	/* bytes of all records so far */
 	uint64_t offset;	/* of the record that is being unpacked */
 	size_t begin, end;	/* unpacked and not yet given */
@@ -52,7 +52,7 @@ perf_unpacker_free(struct perf_unpacker *unpacker)
 	free(unpacker);
 }
 
-/* Bytes with a header and zeros behind them. */
+/* Bytes with a header before and zeros after them. */
 static uint64_t
 padded(uint64_t n)
 {

@@ -3,10 +3,10 @@
  *
  * All such records of a file hold one stream, cut anywhere.  Those of type
  * PERF_COMPRESSED2, since Linux 6.16, say how much of it they hold, so that
- * zeros up to a multiple of 8 can follow.  When what is packed passes 65,519
- * bytes, perf goes on behind it with a header of its own, but the first header
- * says the size of all in its 16 bits, and no zeros follow.  With --aio perf
- * does not say how much there is, and no zeros follow.
+ * zeros up to a multiple of 8 can follow.  When more than 65,519 bytes are
+ * packed at once, perf writes the rest with a header of its own, but the first
+ * header has the size of all in its 16 bits, and no zeros follow.  With --aio
+ * perf does not say how much there is, and no zeros follow.
  * Source: linux 6.19, tools/perf/builtin-record.c, record__pushfn, and
  * tools/perf/util/zstd.c.
  */
