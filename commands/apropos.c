@@ -11,11 +11,15 @@ static const struct argument apropos_arguments[] = {
 };
 
 static bool
-speaks_of(const struct command *command, const char *word)
+mentions(const struct command *command, const char *word)
 {
 	for (const struct argument *argument = command->arguments;
 	     argument != NULL && argument->name != NULL; argument++)
 		if (strcasestr(argument->help, word) != NULL)
+			return true;
+	for (const struct option_row *row = command->options;
+	     row != NULL && !option_is_end(row); row++)
+		if (strcasestr(row->help, word) != NULL)
 			return true;
 	for (size_t i = 0; i < COMMAND_MAX_ALIASES; i++)
 		if (command->aliases[i] != NULL &&
@@ -36,10 +40,10 @@ apropos_run(struct session *session, const struct arguments *arguments,
 	(void)session;
 	help_start_list(table, "apropos");
 	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
-		if (speaks_of(commands[i], word))
+		if (mentions(commands[i], word))
 			status = help_add_row(commands[i], table, error);
 	if (status == 0 && table->n_rows == 0)
-		status = table_add_footer(table, error, "nothing speaks of "
+		status = table_add_footer(table, error, "no command mentions "
 		                          "%.60s", word);
 	return status;
 }

@@ -63,11 +63,11 @@ def banner_names_every_resource_and_its_samples():
                    "4000\n# resource: faults; gtick=fault; interval=10\n"
                    "main;f 12 7\nmain;g 3 1\n")
     terminal = Terminal(path, columns=200)
-    terminal.expect(": 15 samples of cpu, one every 4000 microseconds; "
-                    "8 samples of faults, one every 10 faults\r\n")
+    terminal.expect(": 15 samples of cpu, one per 4 ms; "
+                    "8 samples of faults, one per 10 faults\r\n")
     terminal.type("resource faults\nload " + path + "\n")
-    terminal.expect(": 8 samples of faults, one every 10 faults; "
-                    "15 samples of cpu, one every 4000 microseconds\r\n")
+    terminal.expect(": 8 samples of faults, one per 10 faults; "
+                    "15 samples of cpu, one per 4 ms\r\n")
     terminal.type("quit\n")
     assert terminal.status() == 0
 

@@ -101,3 +101,16 @@ command_lookup(const char *word, size_t length, struct error *error)
 		report_unknown(word, length, error);
 	return NULL;
 }
+
+void
+text_add_description(struct text_buffer *text, const struct command *command)
+{
+	const struct option_row *row = command->options;
+
+	text_add_string(text, command->description);
+	for (; row != NULL && !option_is_end(row); row++) {
+		text_add_string(text, "\n\n");
+		text_add_option(text, row);
+		text_add_format(text, ": %s.", row->help);
+	}
+}

@@ -13,6 +13,8 @@
 #include "src/base/arena.h"
 #include "src/base/error.h"
 #include "src/base/table.h"
+#include "src/base/text_buffer.h"
+#include "src/shell/option_row.h"
 
 struct arguments;
 struct session;
@@ -72,6 +74,8 @@ struct command {
 	const struct argument *arguments;	/* ends with ARGUMENTS_END;
 						 * NULL: none */
 	const char *const *choices;	/* of ARG_CHOICE, ends with NULL */
+	const struct option_row *options;	/* before the arguments; ends
+						 * with OPTIONS_END; NULL: none */
 
 	/*
 	 * Answers: fills the empty table, or leaves it empty where there is
@@ -93,6 +97,10 @@ struct command {
 	int (*set)(struct session *session, const struct value *value,
 	           struct error *error);
 };
+
+/* Adds the description and a paragraph for each option. */
+void text_add_description(struct text_buffer *text,
+                          const struct command *command);
 
 /* The commands in the order of commands/list.def; ends with NULL. */
 extern const struct command *const commands[];

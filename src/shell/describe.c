@@ -67,7 +67,7 @@ write_text(struct text_buffer *text, int descriptor)
 	text_free(text);
 }
 
-/* "614 samples of cpu, one every 4000 microseconds" */
+/* "614 samples of cpu, one per 4 ms" */
 static void
 add_resource(const struct session *session, uint32_t number,
              struct text_buffer *text)
@@ -87,9 +87,8 @@ add_resource(const struct session *session, uint32_t number,
 	}
 	if (resource->gtick[0] != '\0' &&
 	    strcmp(resource->gtick, "sample") != 0) {
-		text_add_format(text, ", one every %" PRIu64 " ",
-		                resource->interval);
-		text_add_gtick_name(text, resource->gtick, resource->interval);
+		text_add_string(text, ", one per ");
+		text_add_interval(text, resource->interval, resource->gtick);
 	}
 }
 

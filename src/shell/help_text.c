@@ -111,7 +111,7 @@ line_width(void)
 /* What text shows around the arguments; JSON has the fields instead. */
 static int
 add_lines(const struct command *command, const char *usage,
-          struct table *table, struct error *error)
+          const char *text, struct table *table, struct error *error)
 {
 	struct description description = { table, error };
 
@@ -119,8 +119,7 @@ add_lines(const struct command *command, const char *usage,
 	                     command->summary) != 0 ||
 	    add_aliases(command, table, error) != 0 ||
 	    table_add_footer(table, error, "%s", "") != 0 ||
-	    help_wrap(command->description, line_width(),
-	              add_description_line, &description) != 0 ||
+	    help_wrap(text, line_width(), add_description_line, &description) != 0 ||
 	    table_add_footer(table, error, "%s", "") != 0)
 		return -1;
 	return table_add_footer(table, error, "example: %s",
@@ -145,16 +144,18 @@ add_arguments(const struct command *command, struct table *table,
 	return 0;
 }
 
+/* What add adds of the command, as the table's own text; NULL: *error set. */
 static const char *
-usage_text(const struct command *command, struct table *table,
-           struct error *error)
+text_of(const struct command *command,
+        void (*add)(struct text_buffer *text, const struct command *command),
+        struct table *table, struct error *error)
 {
-	struct text_buffer usage = { 0 };
+	struct text_buffer text = { 0 };
 	const char *copy;
 
-	text_add_usage(&usage, command);
-	copy = arena_text(&table->arena, usage.bytes, usage.length, error);
-	text_free(&usage);
+	add(&text, command);
+	copy = arena_text(&table->arena, text.bytes, text.length, error);
+	text_free(&text);
 	return copy;
 }
 
@@ -162,12 +163,14 @@ int
 help_describe(const struct command *command, struct table *table,
               struct error *error)
 {
-	const char *usage = usage_text(command, table, error);
+	const char *usage = text_of(command, text_add_usage, table, error);
+	const char *description = text_of(command, text_add_description, table,
+	                                  error);
 	const struct field fields[] = {
 		{ "name", NULL, cell_text(command->name) },
 		{ "usage", NULL, cell_text(usage) },
 		{ "summary", NULL, cell_text(command->summary) },
-		{ "description", NULL, cell_text(command->description) },
+		{ "description", NULL, cell_text(description) },
 		{ "example", NULL, cell_text(command->example) },
 	};
 
@@ -175,7 +178,8 @@ help_describe(const struct command *command, struct table *table,
 	table->schema = "cpprof.help/1";
 	table->rows_key = "arguments";
 	table->is_plain = true;
-	if (usage == NULL || add_lines(command, usage, table, error) != 0 ||
+	if (usage == NULL || description == NULL ||
+	    add_lines(command, usage, description, table, error) != 0 ||
 	    add_arguments(command, table, error) != 0)
 		return -1;
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)

@@ -43,6 +43,7 @@ libcore_a_SOURCES += \
 	src/shell/new_file.h \
 	src/shell/offers.c \
 	src/shell/offers.h \
+	src/shell/option_row.c src/shell/option_row.h \
 	src/shell/options.c \
 	src/shell/options.h \
 	src/shell/preload.c \

@@ -78,7 +78,7 @@ add_man_arguments(struct text_buffer *text, const struct command *command)
 static void
 add_man(struct text_buffer *text, const struct command *command)
 {
-	struct text_buffer usage = { 0 }, sentence = { 0 };
+	struct text_buffer usage = { 0 }, sentence = { 0 }, description = { 0 };
 
 	text_add_usage(&usage, command);
 	add_sentence(&sentence, command->summary);
@@ -89,12 +89,14 @@ add_man(struct text_buffer *text, const struct command *command)
 	text_add_char(text, '\n');
 	add_man_arguments(text, command);
 	text_add_string(text, ".IP\n");
-	help_wrap(command->description, WIDTH, add_man_line, text);
+	text_add_description(&description, command);
+	help_wrap(text_string(&description), WIDTH, add_man_line, text);
 	text_add_string(text, ".IP\nExample: \\fB");
 	add_roff_string(text, command->example);
 	text_add_string(text, "\\fR\n");
 	text_free(&usage);
 	text_free(&sentence);
+	text_free(&description);
 }
 
 /*
@@ -152,6 +154,8 @@ add_markdown_arguments(struct text_buffer *text,
 static void
 add_markdown(struct text_buffer *text, const struct command *command)
 {
+	struct text_buffer description = { 0 };
+
 	text_add_string(text, "### `");
 	text_add_usage(text, command);
 	text_add_string(text, "`\n\n");
@@ -159,8 +163,10 @@ add_markdown(struct text_buffer *text, const struct command *command)
 	text_add_string(text, "\n\n");
 	add_markdown_aliases(text, command);
 	add_markdown_arguments(text, command);
-	help_wrap(command->description, WIDTH, add_markdown_line, text);
+	text_add_description(&description, command);
+	help_wrap(text_string(&description), WIDTH, add_markdown_line, text);
 	text_add_format(text, "\nExample:\n\n    %s\n\n", command->example);
+	text_free(&description);
 }
 
 static const char man_head[] =
@@ -236,14 +242,20 @@ static void
 add_man_options(struct text_buffer *text)
 {
 	const struct option_row *row = option_rows;
+	struct text_buffer option = { 0 };
 
-	for (; row->option != NULL; row++) {
+	for (; !option_is_end(row); row++) {
+		if (row->help == NULL)
+			continue;
+		text_add_option(&option, row);
 		text_add_string(text, ".TP\n.B ");
-		add_roff_string(text, row->option);
+		add_roff_string(text, text_string(&option));
 		text_add_char(text, '\n');
 		add_roff_string(text, row->help);
 		text_add_char(text, '\n');
+		text_clear(&option);
 	}
+	text_free(&option);
 }
 
 static void

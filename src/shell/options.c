@@ -1,27 +1,193 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* options.c -- what stands behind `cpprof` on its command line. */
+/* options.c -- the command line of cpprof. */
 #include "src/shell/options.h"
 
 #include <getopt.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 
+static int
+take_format(void *all, const char *name, struct error *error)
+{
+	struct options *options = all;
+
+	for (size_t i = 0; output_formats[i].name != NULL; i++)
+		if (strcmp(output_formats[i].name, name) == 0) {
+			options->format = &output_formats[i];
+			return 0;
+		}
+	return error_set(error, "-F %.100s: expected text, tsv, csv or "
+	                 "json", name);
+}
+
+static int
+take_manual(void *all, const char *form, struct error *error)
+{
+	struct options *options = all;
+
+	if (strcmp(form, "markdown") == 0)
+		options->manual = MANUAL_MARKDOWN;
+	else if (strcmp(form, "man") == 0)
+		options->manual = MANUAL_MAN;
+	else
+		return error_set(error, "--print-manual: expected markdown or "
+		                 "man");
+	return 0;
+}
+
+static int
+take_action(struct options *options, bool is_file, const char *text)
+{
+	options->actions[options->n_actions++] =
+	    (struct action){ is_file, text };
+	return 0;
+}
+
+static int
+take_command(void *options, const char *command, struct error *error)
+{
+	(void)error;
+	return take_action(options, false, command);
+}
+
+static int
+take_script(void *options, const char *file, struct error *error)
+{
+	(void)error;
+	return take_action(options, true, file);
+}
+
+static int
+take_symfs(void *options, const char *directory, struct error *error)
+{
+	(void)error;
+	((struct options *)options)->symfs = directory;
+	return 0;
+}
+
+#define FLAG(member) NULL, offsetof(struct options, member)
+
 const struct option_row option_rows[] = {
-	{ "-e COMMAND", "run this command, then exit" },
-	{ "-x FILE", "run the commands in FILE, then exit" },
-	{ "-i", "go to the prompt after -e and -x" },
-	{ "-F FORMAT", "print answers as text, tsv, csv or json" },
-	{ "-q", "no banner" },
-	{ "--keep-going", "run a script on after a command that fails" },
-	{ "--symfs DIR", "look for programs and debug files below DIR first" },
-	{ "--lenient", "skip lines of a profile that cannot be read" },
-	{ "-h, --help", "print this" },
-	{ "--version", "print the version" },
-	{ NULL, NULL }
+	{ "-e", NULL, "COMMAND", "run this command, then exit",
+	  take_command, 0 },
+	{ "-x", NULL, "FILE", "run the commands in FILE, then exit",
+	  take_script, 0 },
+	{ "-i", NULL, NULL, "go to the prompt after -e and -x", FLAG(stays) },
+	{ "-F", NULL, "FORMAT", "print answers as text, tsv, csv or json",
+	  take_format, 0 },
+	{ "-q", NULL, NULL, "print no banner", FLAG(is_quiet) },
+	{ NULL, "--keep-going", NULL, "continue a script after a command that fails",
+	  FLAG(keeps_going) },
+	{ NULL, "--symfs", "DIR", "search programs and debug files below DIR first",
+	  take_symfs, 0 },
+	{ NULL, "--lenient", NULL, "skip lines of a profile that cannot be read",
+	  FLAG(is_lenient) },
+	{ "-h", "--help", NULL, "print this help", FLAG(wants_help) },
+	{ NULL, "--version", NULL, "print the version", FLAG(wants_version) },
+	{ NULL, "--print-manual", "FORM", NULL, take_manual, 0 },
+	OPTIONS_END
 };
+
+enum {
+	LONGEST = sizeof option_rows / sizeof *option_rows,
+	FIRST_NAME = UCHAR_MAX + 1,
+};
+
+/* With several letters after one dash, argv[optind] may still be that word. */
+static int
+report_unknown(char **argv, struct error *error)
+{
+	if (optopt > 0 && optopt <= UCHAR_MAX)
+		return error_set(error, "there is no option -%c", optopt);
+	return error_set(error, "there is no option %.100s",
+	                 argv[optind - 1]);
+}
+
+/* At most LONGEST rows as getopt_long wants them. */
+struct getopt_tables {
+	char letters[2 * LONGEST + 2];
+	struct option names[LONGEST + 1];
+};
+
+/* Each is reported by its letter, or by FIRST_NAME and the row's number. */
+static void
+fill_tables(struct getopt_tables *tables)
+{
+	char *letter = tables->letters;
+	struct option *name = tables->names;
+
+	*letter++ = ':';
+	for (size_t i = 0; !option_is_end(&option_rows[i]); i++) {
+		const struct option_row *row = &option_rows[i];
+
+		if (row->letter != NULL) {
+			*letter++ = row->letter[1];
+			if (row->value != NULL)
+				*letter++ = ':';
+		}
+		if (row->name != NULL)
+			*name++ = (struct option){
+				.name = row->name + strlen("--"),
+				.has_arg = row->value != NULL,
+				.val = FIRST_NAME + (int)i,
+			};
+	}
+	*letter = '\0';
+	*name = (struct option){ 0 };
+}
+
+static int
+take_option(struct options *options, int option, char **argv,
+            struct error *error)
+{
+	const struct option_row *row = option_rows;
+
+	if (option == ':')
+		return error_set(error, "%.100s needs an argument",
+		                 argv[optind - 1]);
+	if (option >= FIRST_NAME)
+		row += option - FIRST_NAME;
+	else
+		while (!option_is_end(row) &&
+		       (row->letter == NULL || row->letter[1] != option))
+			row++;
+	if (option_is_end(row))
+		return report_unknown(argv, error);
+	return option_take(row, options, optarg, error);
+}
+
+int
+options_parse(struct options *options, int argc, char **argv,
+              struct error *error)
+{
+	struct getopt_tables tables;
+	int option;
+
+	*options = (struct options){ 0 };
+	options->actions = memory_array((size_t)argc,
+	                                sizeof *options->actions, error);
+	if (options->actions == NULL)
+		return -1;
+	opterr = 0;
+	fill_tables(&tables);
+	while ((option = getopt_long(argc, argv, tables.letters, tables.names,
+	                             NULL)) != -1)
+		if (take_option(options, option, argv, error) != 0)
+			return -1;
+	options->files = argv + optind;
+	options->n_files = (size_t)(argc - optind);
+	return 0;
+}
+
+void
+options_free(struct options *options)
+{
+	free(options->actions);
+}
 
 static const char help_head[] =
     "usage: cpprof [OPTION]... [PROFILE]...\n"
@@ -45,129 +211,17 @@ void
 options_add_help(struct text_buffer *text)
 {
 	const struct option_row *row = option_rows;
+	struct text_buffer option = { 0 };
 
 	text_add_string(text, help_head);
-	for (; row->option != NULL; row++)
-		text_add_format(text, "  %-15s %s\n", row->option, row->help);
-	text_add_string(text, help_tail);
-}
-
-enum long_option {
-	KEEP_GOING = 256, LENIENT, SYMFS, HELP, VERSION, PRINT_MANUAL
-};
-
-static const struct option long_options[] = {
-	{ "keep-going", no_argument, NULL, KEEP_GOING },
-	{ "lenient", no_argument, NULL, LENIENT },
-	{ "symfs", required_argument, NULL, SYMFS },
-	{ "help", no_argument, NULL, HELP },
-	{ "version", no_argument, NULL, VERSION },
-	{ "print-manual", required_argument, NULL, PRINT_MANUAL },
-	{ NULL, 0, NULL, 0 }
-};
-
-static int
-set_format(struct options *options, const char *name, struct error *error)
-{
-	for (size_t i = 0; output_formats[i].name != NULL; i++)
-		if (strcmp(output_formats[i].name, name) == 0) {
-			options->format = &output_formats[i];
-			return 0;
-		}
-	return error_set(error, "-F %.100s: expected text, tsv, csv or "
-	                 "json", name);
-}
-
-static int
-set_manual(struct options *options, const char *form, struct error *error)
-{
-	if (strcmp(form, "markdown") == 0)
-		options->manual = MANUAL_MARKDOWN;
-	else if (strcmp(form, "man") == 0)
-		options->manual = MANUAL_MAN;
-	else
-		return error_set(error, "--print-manual: expected markdown or "
-		                 "man");
-	return 0;
-}
-
-/* Of letters behind one dash, argv[optind] may be where the next one is. */
-static int
-report_unknown(char **argv, struct error *error)
-{
-	if (optopt > 0 && optopt <= UCHAR_MAX)
-		return error_set(error, "there is no option -%c", optopt);
-	return error_set(error, "there is no option %.100s",
-	                 argv[optind - 1]);
-}
-
-static int
-take_option(struct options *options, int option, char **argv,
-            struct error *error)
-{
-	switch (option) {
-	case 'e':
-	case 'x':
-		options->actions[options->n_actions++] =
-		    (struct action){ option == 'x', optarg };
-		return 0;
-	case 'F':
-		return set_format(options, optarg, error);
-	case 'i':
-		options->stays = true;
-		return 0;
-	case 'q':
-		options->is_quiet = true;
-		return 0;
-	case KEEP_GOING:
-		options->keeps_going = true;
-		return 0;
-	case LENIENT:
-		options->is_lenient = true;
-		return 0;
-	case SYMFS:
-		options->symfs = optarg;
-		return 0;
-	case 'h':
-	case HELP:
-		options->wants_help = true;
-		return 0;
-	case VERSION:
-		options->wants_version = true;
-		return 0;
-	case PRINT_MANUAL:
-		return set_manual(options, optarg, error);
-	case ':':
-		return error_set(error, "%.100s needs an argument",
-		                 argv[optind - 1]);
-	default:
-		return report_unknown(argv, error);
+	for (; !option_is_end(row); row++) {
+		if (row->help == NULL)
+			continue;
+		text_add_option(&option, row);
+		text_add_format(text, "  %-15s %s\n", text_string(&option),
+		                row->help);
+		text_clear(&option);
 	}
-}
-
-int
-options_parse(struct options *options, int argc, char **argv,
-              struct error *error)
-{
-	int option;
-
-	*options = (struct options){ 0 };
-	options->actions = memory_array((size_t)argc,
-	                                sizeof *options->actions, error);
-	if (options->actions == NULL)
-		return -1;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":e:x:F:hiq", long_options,
-	                             NULL)) != -1)
-		if (take_option(options, option, argv, error) != 0)
-			return -1;
-	options->files = argv + optind;
-	options->n_files = (size_t)(argc - optind);
-	return 0;
-}
-
-void
-options_free(struct options *options)
-{
-	free(options->actions);
+	text_add_string(text, help_tail);
+	text_free(&option);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* options.h -- what stands behind `cpprof` on its command line. */
+/* options.h -- the command line of cpprof. */
 #ifndef CPPROF_SHELL_OPTIONS_H
 #define CPPROF_SHELL_OPTIONS_H
 
@@ -10,6 +10,7 @@
 #include "src/output/output.h"
 #include "src/base/text_buffer.h"
 #include "src/shell/manual.h"
+#include "src/shell/option_row.h"
 
 /* The exit status after a command line that is wrong. */
 enum { EXIT_USAGE = 2 };
@@ -33,20 +34,14 @@ struct options {
 };
 
 /*
- * Reads argv, whose strings are borrowed; profiles are sorted behind the
+ * Reads argv, whose strings are borrowed; profiles are moved after the
  * options.  0, or -1 with *error set.  Whatever it returns, free.
  */
 int options_parse(struct options *options, int argc, char **argv,
                   struct error *error);
 void options_free(struct options *options);
 
-/* One option as help and the man page tell it. */
-struct option_row {
-	const char *option;	/* "-e COMMAND" */
-	const char *help;
-};
-
-/* Ends with a NULL option. */
+/* The rows, whose options are a struct options. */
 extern const struct option_row option_rows[];
 
 /* Adds what --help prints. */

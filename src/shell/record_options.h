@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* record_options.h -- what stands before the program behind `record`. */
+/* record_options.h -- the options of record. */
 #ifndef CPPROF_SHELL_RECORD_OPTIONS_H
 #define CPPROF_SHELL_RECORD_OPTIONS_H
 
@@ -11,6 +11,7 @@
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
 #include "src/shell/complete.h"
+#include "src/shell/option_row.h"
 #include "src/shell/resource_kinds.h"
 #include "src/shell/words.h"
 
@@ -23,6 +24,7 @@ struct record_options {
 	size_t n_resources;	/* 0: the collector's default */
 	bool wants_prompt, wants_no_prompt;	/* neither: the setting */
 	bool replaces;		/* an earlier recording of that name */
+	unsigned frequency;	/* of -F; 0: not given */
 	bool is_random;
 	bool is_alone;		/* children are not sampled */
 	bool counts_returns;
@@ -32,6 +34,9 @@ struct record_options {
 	char *const *program;	/* its words; ends with NULL.  NULL only where
 				 * the list or help is wanted */
 };
+
+/* The rows, whose options are a struct record_options. */
+extern const struct option_row record_option_rows[];
 
 /*
  * Reads words, which end with NULL and are borrowed.  0, or -1 with *error
