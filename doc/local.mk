@@ -5,8 +5,8 @@ man1_MANS += doc/cpprof.1
 if COLLECTOR
 man3_MANS += doc/libcpprof.3
 endif
-doc_DATA += README.md doc/manual.md doc/cpprofdata.md doc/formats.md doc/performance.md doc/security.md
-EXTRA_DIST += doc/cpprof.1 doc/libcpprof.3 doc/manual.md doc/cpprofdata.md doc/formats.md doc/performance.md doc/security.md
+doc_DATA += README.md doc/manual.md doc/cpprofdata.md doc/architecture.md doc/formats.md doc/performance.md doc/security.md
+EXTRA_DIST += doc/cpprof.1 doc/libcpprof.3 doc/manual.md doc/cpprofdata.md doc/architecture.md doc/formats.md doc/performance.md doc/security.md
 
 reference: cpprof
 	$(srcdir)/doc/make-reference $(builddir)/cpprof $(srcdir)/doc
