@@ -19,7 +19,7 @@ mentions(const struct command *command, const char *word)
 			return true;
 	for (const struct option_row *row = command->options;
 	     row != NULL && !option_is_end(row); row++)
-		if (strcasestr(row->help, word) != NULL)
+		if (row->help != NULL && strcasestr(row->help, word) != NULL)
 			return true;
 	for (size_t i = 0; i < COMMAND_MAX_ALIASES; i++)
 		if (command->aliases[i] != NULL &&

@@ -109,6 +109,8 @@ text_add_description(struct text_buffer *text, const struct command *command)
 
 	text_add_string(text, command->description);
 	for (; row != NULL && !option_is_end(row); row++) {
+		if (row->help == NULL)
+			continue;
 		text_add_string(text, "\n\n");
 		text_add_option(text, row);
 		text_add_format(text, ": %s.", row->help);

@@ -119,7 +119,8 @@ add_lines(const struct command *command, const char *usage,
 	                     command->summary) != 0 ||
 	    add_aliases(command, table, error) != 0 ||
 	    table_add_footer(table, error, "%s", "") != 0 ||
-	    help_wrap(text, line_width(), add_description_line, &description) != 0 ||
+	    help_wrap(text, line_width(), add_description_line,
+	              &description) != 0 ||
 	    table_add_footer(table, error, "%s", "") != 0)
 		return -1;
 	return table_add_footer(table, error, "example: %s",

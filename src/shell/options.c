@@ -80,12 +80,12 @@ const struct option_row option_rows[] = {
 	{ "-F", NULL, "FORMAT", "print answers as text, tsv, csv or json",
 	  take_format, 0 },
 	{ "-q", NULL, NULL, "print no banner", FLAG(is_quiet) },
-	{ NULL, "--keep-going", NULL, "continue a script after a command that fails",
-	  FLAG(keeps_going) },
-	{ NULL, "--symfs", "DIR", "search programs and debug files below DIR first",
-	  take_symfs, 0 },
-	{ NULL, "--lenient", NULL, "skip lines of a profile that cannot be read",
-	  FLAG(is_lenient) },
+	{ NULL, "--keep-going", NULL,
+	  "continue a script after a command that fails", FLAG(keeps_going) },
+	{ NULL, "--symfs", "DIR",
+	  "search programs and debug files below DIR first", take_symfs, 0 },
+	{ NULL, "--lenient", NULL,
+	  "skip lines of a profile that cannot be read", FLAG(is_lenient) },
 	{ "-h", "--help", NULL, "print this help", FLAG(wants_help) },
 	{ NULL, "--version", NULL, "print the version", FLAG(wants_version) },
 	{ NULL, "--print-manual", "FORM", NULL, take_manual, 0 },
@@ -93,7 +93,7 @@ const struct option_row option_rows[] = {
 };
 
 enum {
-	LONGEST = sizeof option_rows / sizeof *option_rows,
+	N_ROWS = sizeof option_rows / sizeof *option_rows,
 	FIRST_NAME = UCHAR_MAX + 1,
 };
 
@@ -107,10 +107,10 @@ report_unknown(char **argv, struct error *error)
 	                 argv[optind - 1]);
 }
 
-/* At most LONGEST rows as getopt_long wants them. */
+/* The rows as getopt_long wants them. */
 struct getopt_tables {
-	char letters[2 * LONGEST + 2];
-	struct option names[LONGEST + 1];
+	char letters[2 * N_ROWS + 2];
+	struct option names[N_ROWS + 1];
 };
 
 /* Each is reported by its letter, or by FIRST_NAME and the row's number. */
