@@ -357,7 +357,8 @@ tick_through(void)
 	install(SIGALRM);
 	is_ticking = true;
 	set_timer(1000);
-	for (i = 0; i < 300; i++) {
+	/* Fast machines have to go on for longer. */
+	for (i = 0; i < 300 || tally.n_stacks < 200; i++) {
 		shape_recursion(i % 40 * 10);
 		shape_callback(3000);
 		shape_library(300);
@@ -379,7 +380,9 @@ ticks_agree(void **state)
 	tick_through();
 	report("ticks");
 	assert_true(tally.n_stacks > 100);
-	assert_true(tally.n_faults * 20 < tally.n_stacks);
+	/* Where ticks fall is chance: of 200, with 3 in 100, it is 18 with five
+	 * deviations. */
+	assert_true(tally.n_faults * 10 < tally.n_stacks);
 }
 
 static void *
@@ -407,7 +410,7 @@ ticks_agree_in_a_thread(void **state)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	report("ticks in a thread");
 	assert_true(tally.n_stacks > 100);
-	assert_true(tally.n_faults * 20 < tally.n_stacks);
+	assert_true(tally.n_faults * 10 < tally.n_stacks);
 }
 
 static void *
