@@ -39,16 +39,21 @@ class Terminal:
         for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
             if name in os.environ:
                 settings[name] = os.environ[name]
+        is_sized, say_sized = os.pipe()
         self.process, self.file = pty.fork()
         if self.process == 0:
+            os.close(say_sized)
+            os.read(is_sized, 1)
+            os.close(is_sized)
             if stdin is not None:
                 os.dup2(os.open(stdin, os.O_RDONLY), 0)
             for key in signal.SIGINT, signal.SIGQUIT:
                 signal.signal(key, signal.SIG_DFL)  # ignored in background
-            time.sleep(0.05)    # until the size is set
             os.execve(CPPROF, [CPPROF, *arguments], settings)
         fcntl.ioctl(self.file, termios.TIOCSWINSZ,
                     struct.pack("HHHH", rows, columns, 0, 0))
+        os.close(is_sized)
+        os.close(say_sized)
         self.seen = ""          # all of it
         self.at = 0             # what was looked at
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """test-prompt.py -- cpprof as people see it, at a terminal of its own."""
+import glob
 import os
 import re
 import signal
@@ -210,7 +211,7 @@ def control_c_stops_a_long_print():
 def control_c_ends_all_that_was_pasted():
     terminal = Terminal("-q", FORMS)
     terminal.expect(PROMPT)
-    terminal.type("\x1b[200~!sleep 20\nthreshold\nroot\x1b[201~\n")
+    terminal.type("\x1b[200~!sleep 60\nthreshold\nroot\x1b[201~\n")
     terminal.expect("\rroot\r\n")
     time.sleep(0.3)
     terminal.type("\x03")
@@ -222,9 +223,8 @@ def control_c_ends_all_that_was_pasted():
 def control_backslash_ends_what_is_run_alone():
     terminal = Terminal("-q", FORMS)
     terminal.expect(PROMPT)
-    terminal.type("!exec sleep 20\n")
-    terminal.expect("20\r\n")
-    time.sleep(0.3)
+    terminal.type("!echo be''gun; exec sleep 60\n")
+    terminal.expect("begun\r\n")
     terminal.type("\x1c")
     terminal.expect("ended by signal 3")
     terminal.expect(PROMPT)
@@ -529,7 +529,10 @@ def what_a_program_writes_stays_in_sight():
     output = os.path.join(HOME, "typed.cpprof")
     terminal = Terminal("record", "--force", "-o", output, "sh", "-c",
                         "read line;" + SILENT)
-    time.sleep(0.5)
+    until = time.monotonic() + PATIENCE
+    while not glob.glob(output + "/cpprofdata.*"):
+        assert time.monotonic() < until and not terminal.ended()
+        time.sleep(0.05)
     terminal.type("typed\n")
     terminal.expect(" cpu) ")
     terminal.type("quit\n")
