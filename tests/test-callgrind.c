@@ -253,6 +253,24 @@ levels_and_callers_are_taken_apart(void **state)
 	assert_reads("events: Ir\nfn=f'2\n1 1\n", "f'2 1; ");
 }
 
+/* A call that does not tell the object goes to a function of its file. */
+static void
+calls_without_object_go_by_their_file(void **state)
+{
+	static const char head[] = "events: Ir\nob=(1) a\nfl=(1) x.c\n"
+	    "fn=(1) f\n1 1\nob=(2) b\nfl=(2) y.c\nfn=(2) main\n1 2\n"
+	    "cob=(3) ???\n";
+	char text[300];
+
+	(void)state;
+	snprintf(text, sizeof text, "%scfi=(1)\ncfn=(1)\ncalls=1 1\n1 4\n",
+	         head);
+	assert_reads(text, "f 1; main 2; main>f 1:4; ");
+	snprintf(text, sizeof text, "%scfi=(3) z.c\ncfn=(1)\ncalls=1 1\n"
+	         "1 4\n", head);
+	assert_reads(text, "f 1; main 2; f 0; main>f 1:4; ");
+}
+
 static void
 functions_of_one_name_stay_apart(void **state)
 {
@@ -688,6 +706,7 @@ main(void)
 		cmocka_unit_test(events_are_reckoned),
 		cmocka_unit_test(parts_add_up),
 		cmocka_unit_test(levels_and_callers_are_taken_apart),
+		cmocka_unit_test(calls_without_object_go_by_their_file),
 		cmocka_unit_test(functions_of_one_name_stay_apart),
 		cmocka_unit_test(
 		    a_number_below_another_object_is_another_function),
