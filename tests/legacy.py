@@ -137,7 +137,8 @@ def named_by_a_program(claims):
     """Addresses in Go's text are those of the program that is given."""
     program = os.path.abspath(CPPROF)
     with tempfile.TemporaryDirectory() as folder:
-        for name, data in (("program", elf()), ("goroutine.txt",
+        for name, data in (("program", elf()), ("stacks", b"main;f 1\n"),
+                           ("goroutine.txt",
                            b"goroutine profile: total 1\n1 @ 0x1009\n")):
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(data)
@@ -155,6 +156,10 @@ def named_by_a_program(claims):
                         [] if answer.stdout.endswith("\tf\n") and
                         not answer.stderr else [answer.stdout, answer.stderr])
         answer = body("goroutine.txt")
+        unused = body("program", "stacks")
+        claims.make("a program that is not used is told",
+                    [] if "program: not used" in unused.stderr and
+                    unused.returncode == 0 else [unused.stderr])
         claims.make("without a program, one is asked for",
                     [] if "addresses without a name: 1; give the program" in
                     answer.stderr else [answer.stderr])

@@ -22,6 +22,8 @@ struct read_options {
 	const char *program;		/* the executable that wrote inputs
 					 * that have addresses and nothing to
 					 * find names by; NULL: unknown */
+	bool *is_program_used;		/* set if an input takes names from
+					 * it; may be NULL */
 	struct recording_names *names;	/* for names that recordings keep; NULL:
 					 * they are not used */
 	struct module_cache *modules;	/* symbols of earlier inputs, to be
@@ -66,9 +68,9 @@ extern const struct format *const formats[];
  * all files named cpprofdata* are read, in byte order, or if there is none the
  * file named data, as perf writes it; if that is missing, too, it is an error.
  * One of the paths may be an ELF file: it is no input but becomes
- * read_options.program, which callers leave NULL.  Files in directories that
- * cannot be read are left out with a warning, unless nothing is left.  The
- * profile is the caller's; NULL with *error set.
+ * read_options.program, which callers leave NULL; if no input uses it, a warning
+ * says so.  Files in directories that cannot be read are left out with a warning,
+ * unless nothing is left.  The profile is the caller's; NULL with *error set.
  */
 struct profile *load_profiles(const char *const *paths, size_t n,
                               const struct read_options *options,

@@ -205,6 +205,15 @@ take_program(struct file_list *files, struct read_options *options,
 	return error->is_set ? -1 : 0;
 }
 
+static int
+warn_of_program(struct profile *profile, const char *program,
+                struct error *error)
+{
+	return profile_warn(profile, error, "%s: not used: this profile says "
+	                    "itself where its names are; if files were moved, "
+	                    "name their new folder with --symfs", program);
+}
+
 /* All files of a recording's directory may be named: one of them is names. */
 static void
 drop_names(struct file_list *files)
@@ -440,6 +449,7 @@ load_profiles(const char *const *paths, size_t n,
 	struct read_options shared = *options;
 	struct file_list files = { 0 };
 	struct profile *profile = NULL;
+	bool is_program_used = false;
 	size_t i = 0;
 
 	if (options->modules == NULL)
@@ -454,8 +464,14 @@ load_profiles(const char *const *paths, size_t n,
 	while (i < n && add_path(&files, paths[i], error) == 0)
 		i++;
 	drop_names(&files);
+	shared.is_program_used = &is_program_used;
 	if (i == n && take_program(&files, &shared, error) == 0)
 		profile = load_files(&files, &shared, error);
+	if (profile != NULL && shared.program != NULL && !is_program_used &&
+	    warn_of_program(profile, shared.program, error) != 0) {
+		profile_free(profile);
+		profile = NULL;
+	}
 	file_list_free(&files);
 	free((char *)shared.program);
 	recording_names_free(shared.names);

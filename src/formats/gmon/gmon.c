@@ -238,6 +238,8 @@ gmon_read(struct source *source, const struct read_options *options,
 		          source_name(source));
 		return NULL;
 	}
+	if (options->is_program_used != NULL)
+		*options->is_program_used = true;
 	profile = profile_new(error);
 	if (profile == NULL)
 		return NULL;

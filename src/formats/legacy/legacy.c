@@ -561,11 +561,15 @@ enter_addresses(struct reader *reader, struct profile *profile,
 	const char *given = reader->lines.options->program;
 	char *whole = given != NULL ? realpath(given, NULL) : NULL;
 	const char *program = whole != NULL ? whole : reader->symbols.program;
+	size_t n_mappings;
 	uint64_t n_unnamed;
 	int result = legacy_addresses_finish(reader->addresses, reader->map,
 	                                     program, &reader->builder,
 	                                     &n_unnamed, error);
 
+	memory_map_all(reader->map, &n_mappings);
+	if (n_mappings == 0 && reader->lines.options->is_program_used != NULL)
+		*reader->lines.options->is_program_used = true;
 	free(whole);
 	if (result != 0 || n_unnamed == 0 ||
 	    reader->header.kind != LEGACY_COUNT)
