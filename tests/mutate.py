@@ -41,7 +41,7 @@ TESTS = {
                     "tests/test-naming", "tests/test-names", *EVERY_VIEW,
                     "tests/test-commands", "tests/callgrind.py"],
     "src/views": [*EVERY_VIEW, "tests/test-commands", "tests/gmon.py",
-                  "tests/callgrind.py"],
+                  "tests/callgrind.py", "tests/test-shell.sh"],
     "src/output": ["tests/test-output", "tests/golden.sh"],
     "src/symbols": ["tests/test-module-symbols", "tests/test-address-lines",
                     "tests/test-debug-lines", "tests/test-demangle",

@@ -368,6 +368,9 @@ printf 'p 7 1.5: 10 cycles: \n\t1100 f (/gone)\n\n%s\n' \
 cp "$work/lost.script" "$work/again.script"
 run 0 -q -F json -e info "$work/lost.script" "$work/again.script"
 ok 'info says how many hits were lost' out_has '"dropped":24,'
+run 0 -q -e flat "$work/lost.script"
+ok 'and the heading of a view why' \
+	out_has '12 of 13 samples lost: perf could not keep up'
 
 # JSON
 if [ -n "${PYTHON3-}" ] && [ "$PYTHON3" != no ]; then
