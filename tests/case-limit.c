@@ -5,8 +5,7 @@
  * (see tests/local.mk), which has each case begin with a limit: of CPU time, so
  * that it does not matter how busy the machine is, and a larger one of real
  * time for what waits.  A case that reaches it ends the program with a line of
- * TAP that has its name.  CASE_TIME_LIMIT: seconds of CPU time, 120 by default,
- * 600 with AddressSanitizer, whose realloc copies all that grows.
+ * TAP that has its name.  CASE_TIME_LIMIT: seconds of CPU time, 120 by default.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -21,11 +20,7 @@
 
 #include <cmocka.h>
 
-#ifdef __SANITIZE_ADDRESS__
-enum { CPU_SECONDS = 600, REAL_FACTOR = 3 };
-#else
 enum { CPU_SECONDS = 120, REAL_FACTOR = 3 };
-#endif
 
 int limited_run_group_tests(const char *name, const struct CMUnitTest *tests,
                             size_t n, CMFixtureFunction set_up,

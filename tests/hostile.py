@@ -423,6 +423,19 @@ def cpu_seconds(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def wait_until_it_works(terminal):
+    """Before, Ctrl-C would kill it, or the child that is to become it."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        there = f"/proc/{terminal.process}/"
+        if os.path.samefile(there + "exe", CPPROF):
+            with open(there + "status", encoding="utf-8") as file:
+                caught = re.search(r"SigCgt:\s*(\w+)", file.read())[1]
+            if int(caught, 16) & 1 << signal.SIGINT - 1:
+                return
+        time.sleep(0.01)
+
+
 def ctrl_c(asked, settings, paths, seconds):
     """The most CPU time that Ctrl-C took while this was worked at."""
     longest = 0
@@ -430,7 +443,8 @@ def ctrl_c(asked, settings, paths, seconds):
         words = [word for command in settings for word in ("-e", command)]
         terminal = Terminal("-q", "-i", *words, "-e",
                             asked + " >/dev/null", *paths)
-        time.sleep(0.05 + part * seconds)
+        wait_until_it_works(terminal)
+        time.sleep(part * seconds)
         begin = cpu_seconds(terminal.process)
         terminal.type("\x03")
         terminal.expect("(cpprof")

@@ -129,7 +129,8 @@ tests_test_gperftools_SOURCES = tests/test-gperftools.c \
 tests_test_gperftools_CFLAGS = $(unit_cflags)
 tests_test_gperftools_LDADD = $(unit_libs)
 
-tests_test_json_SOURCES = tests/test-json.c tests/reader-fixture.h
+tests_test_json_SOURCES = tests/test-json.c tests/reader-fixture.h \
+	tests/skip.h
 tests_test_json_CFLAGS = $(unit_cflags)
 tests_test_json_LDADD = $(unit_libs)
 
