@@ -109,6 +109,20 @@ plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* Adds ", one per 200 ms"; nothing if a hit is just a sample. */
+static void
+add_interval(struct text_buffer *text, const char *what,
+             const struct resource *resource)
+{
+	const char *gtick = resource->gtick;
+
+	if (resource->interval == 1 &&
+	    (*gtick == '\0' || strcmp(gtick, "sample") == 0))
+		return;
+	text_add_string(text, what);
+	text_add_interval(text, resource->interval, gtick);
+}
+
 /*
  * "614 samples, one per 200 ms", "9950 hits in 812 samples, one hit per
  * 200 ms"; without stacks, values can be estimates.
@@ -121,19 +135,19 @@ add_samples_line(const struct sample_set *set, struct table *table,
 	struct text_buffer interval = { 0 };
 	int status;
 
-	text_add_interval(&interval, set->resource->interval,
-	                  set->resource->gtick);
+	add_interval(&interval, set->flow != NULL || hits == n_samples ?
+	             ", one per " : ", one hit per ", set->resource);
 	if (set->flow != NULL)
-		status = table_add_header(table, error, "%" PRIu64 " hit%s, "
-		    "one per %s, in calls without stacks; ~ marks estimates",
+		status = table_add_header(table, error, "%" PRIu64 " hit%s%s, "
+		    "in calls without stacks; ~ marks estimates",
 		    hits, plural(hits), text_string(&interval));
 	else if (hits == n_samples)
-		status = table_add_header(table, error, "%" PRIu64 " sample%s, "
-		    "one per %s", n_samples, plural(n_samples),
+		status = table_add_header(table, error, "%" PRIu64 " sample%s%s",
+		    n_samples, plural(n_samples),
 		    text_string(&interval));
 	else
 		status = table_add_header(table, error, "%" PRIu64 " hit%s in %"
-		    PRIu64 " sample%s, one hit per %s", hits, plural(hits),
+		    PRIu64 " sample%s%s", hits, plural(hits),
 		    n_samples, plural(n_samples), text_string(&interval));
 	text_free(&interval);
 	return status;
