@@ -649,7 +649,7 @@ cut_callgrind_lacks_its_totals(void **state)
 
 	(void)state;
 	assert_string_equal(profile->warnings[0], "cg:4: the input is cut off "
-	                    "behind this line; what came before was read");
+	                    "after this line; what came before was read");
 	profile_free(profile);
 }
 

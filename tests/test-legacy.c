@@ -401,7 +401,7 @@ binary_data_behind_symbols_are_refused(void **state)
 	(void)state;
 	assert_null(read_memory(&format_legacy, bytes, sizeof bytes - 1,
 	                        &error));
-	assert_non_null(strstr(error.text, "in:5: binary data behind the symbols, as pprof"));
+	assert_non_null(strstr(error.text, "in:5: binary data after the symbols, as pprof"));
 }
 
 static void

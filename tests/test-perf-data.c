@@ -1776,7 +1776,7 @@ perf_data_events_may_stand_behind_the_records(void **state)
 	expect_error(&buffer, "in: 0x8: expected the header");
 	memcpy(buffer.bytes + 24, &(uint64_t){ attrs + ((uint64_t)513 << 20) },
 	       8);
-	expect_error(&buffer, "its events behind more than 512 MiB");
+	expect_error(&buffer, "its events after more than 512 MiB");
 }
 
 static void

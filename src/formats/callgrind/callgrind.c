@@ -93,7 +93,7 @@ end_source(struct callgrind_reader *reader, struct error *error)
 		what = "the input is cut off in this line";
 	else if (source_is_truncated(lines->source) || reader->is_call ||
 	         (reader->is_callgrind && !reader->has_end))
-		what = "the input is cut off behind this line";
+		what = "the input is cut off after this line";
 	return what == NULL ? 0 :
 	    text_lines_warn_cut(lines, reader->profile, what, error);
 }

@@ -92,7 +92,7 @@ parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
 		    !collapsed_parse_decimal(blank + 1, end, &counts[n],
 		                             &fraction)) {
 			error_set(malformed, "expected a number below 2^64 "
-			          "behind the last blank");
+			          "after the last blank");
 			return 0;
 		}
 		fractions->n += fraction > 0;

@@ -275,7 +275,7 @@ fill_profile(struct reader *reader, struct error *error)
 	reader->is_cut |= source_is_truncated(reader->source);
 	if (reader->is_cut &&
 	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": the "
-	                 "input is cut off here or behind; what came before "
+	                 "input is cut off here or later; what came before "
 	                 "was read", name, reader->offset) != 0)
 		return -1;
 	reader->profile->tree = stack_feed_finish(reader->feed, error);

@@ -429,7 +429,7 @@ read_header(struct reader *reader, struct line_text line,
 	}
 	if (memchr(line.at, '\0', line_left(&line)) != NULL)
 		return text_lines_fail(&reader->lines, error, "binary data "
-		    "behind the symbols, as pprof --raw writes them, cannot be "
+		    "after the symbols, as pprof --raw writes them, cannot be "
 		    "read; open the profile that they were made of");
 	reader->header = legacy_read_header(line);
 	if (reader->header.kind == LEGACY_NONE)

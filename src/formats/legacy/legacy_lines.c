@@ -175,7 +175,7 @@ legacy_read_attribute(struct legacy_header *header, struct line_text line,
 	if (to == NULL)
 		return 1;
 	if (!line_take_number(&value, &number) || value.at != value.end)
-		return error_set(error, "expected a number below 2^63 behind "
+		return error_set(error, "expected a number below 2^63 after "
 		                 "the '='");
 	*to = number;
 	return 1;
@@ -313,7 +313,7 @@ legacy_read_values(const struct legacy_header *header,
 		return result;
 	line_skip_blanks(line);
 	return line_take(line, "@") ? 0 :
-	       error_set(error, "expected '@' and addresses behind the "
+	       error_set(error, "expected '@' and addresses after the "
 	                 "values");
 }
 

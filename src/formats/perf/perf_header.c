@@ -131,7 +131,7 @@ read_file_header(struct perf_input *input, struct bytes *header,
 		    "header of a perf.data file", error);
 	if (end > WHOLE_MAX)
 		return perf_input_fail(input, MAGIC_SIZE, "the file has its "
-		    "events behind more than 512 MiB; have `perf inject` read "
+		    "events after more than 512 MiB; have `perf inject` read "
 		    "and write a file, not a pipe", error);
 	memcpy(input->features, features, sizeof input->features);
 	bytes = peek_far(input, end, &size, error);

@@ -326,7 +326,7 @@ reject_brief(struct reader *reader, struct error *error)
 	reader->lines.number--;
 	result = text_lines_reject(&reader->lines, "expected a sample: "
 	    "COMMAND TID TIME: PERIOD EVENT:, or fewer of these and a frame "
-	    "behind", error);
+	    "after it", error);
 	reader->lines.number++;
 	return result;
 }

@@ -122,8 +122,8 @@ fill_profile(struct reader *reader, struct profile *profile,
 		return error_set(error, "%s: no samples in it", name);
 	if (reader->is_cut &&
 	    profile_warn(profile, error, "%s: 0x%llx: the input is cut off "
-	                 "here; what came before was read, names that come "
-	                 "behind are lost", name,
+	                 "here; what came before was read, names that "
+	                 "come later are lost", name,
 	                 (unsigned long long)reader->offset) != 0)
 		return -1;
 	return pprof_profile_fill(profile, &reader->tables, &reader->samples,

@@ -175,7 +175,7 @@ begin_sample(struct reader *reader, struct line_text line,
 	     line_skip_blanks(&line)) {
 		if (!line_take_number(&line, &number) || number == 0)
 			return reject(reader, "expected numbers of locations "
-			              "behind the ':'", error);
+			              "after the ':'", error);
 		pprof_builder_stack(&reader->builder, number);
 	}
 	reader->sample_line = reader->lines.number;
@@ -392,7 +392,7 @@ begin_location(struct reader *reader, struct line_text line,
 	if (line_take(&line, "M=") &&
 	    !line_take_number(&line, &reader->mapping))
 		return reject(reader, "expected the number of a mapping "
-		              "behind M=", error);
+		              "after M=", error);
 	line_skip_blanks(&line);
 	if (line_take(&line, "[F] "))
 		line_skip_blanks(&line);
@@ -532,7 +532,7 @@ end_source(struct reader *reader, struct profile *profile, bool *is_cut,
 	if (!*is_cut)
 		return text_lines_warn_unended(&reader->lines, profile, error);
 	return text_lines_warn_cut(&reader->lines, profile, "the input is cut "
-	                           "off here; names behind are lost", error);
+	                           "off here; names after it are lost", error);
 }
 
 static int
