@@ -30,6 +30,19 @@ expect_error(const char *text, const char *expected)
 	must_refuse(&format_firefox, text, strlen(text), expected);
 }
 
+/* Fails in a build with UBSan where nothing is added to an empty text. */
+static void
+firefox_reads_a_library_without_path(void **state)
+{
+	struct profile *profile = read_text("{" META ",\"threads\":["
+	    THREAD("\"stack\":[0]", TABLES) "],"
+	    "\"libs\":[{\"path\":\"\",\"codeId\":\"\"}]}");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "main"), 1);
+	profile_free(profile);
+}
+
 static void
 firefox_reads_tables_of_the_thread(void **state)
 {
@@ -274,6 +287,7 @@ main(void)
 		cmocka_unit_test(firefox_takes_weights_of_any_type),
 		cmocka_unit_test(
 		    firefox_refuses_what_does_not_fit_with_its_offset),
+		cmocka_unit_test(firefox_reads_a_library_without_path),
 		cmocka_unit_test(firefox_reads_stacks_however_deep),
 		cmocka_unit_test(
 		    firefox_cut_at_every_byte_keeps_what_is_whole),

@@ -36,7 +36,7 @@ grow(struct text_buffer *text, size_t n)
 	return !text->failed;
 }
 
-/* Room for n more bytes, or NULL. */
+/* Room for n more bytes, one or more, or NULL. */
 static char *
 reserve(struct text_buffer *text, size_t n)
 {
@@ -49,9 +49,9 @@ reserve(struct text_buffer *text, size_t n)
 void
 text_add(struct text_buffer *text, const char *bytes, size_t n)
 {
-	char *end = reserve(text, n);
+	char *end = n > 0 ? reserve(text, n) : NULL;
 
-	if (end != NULL && n > 0) {
+	if (end != NULL) {
 		memcpy(end, bytes, n);
 		text->length += n;
 	}
@@ -72,9 +72,9 @@ text_add_char(struct text_buffer *text, char c)
 void
 text_add_fill(struct text_buffer *text, char c, size_t n)
 {
-	char *end = reserve(text, n);
+	char *end = n > 0 ? reserve(text, n) : NULL;
 
-	if (end != NULL && n > 0) {
+	if (end != NULL) {
 		memset(end, c, n);
 		text->length += n;
 	}
