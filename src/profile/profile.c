@@ -294,16 +294,22 @@ profile_add_frame(struct profile *profile, uint32_t module, uint64_t address,
 	return profile->n_frames++;
 }
 
+int
+profile_compare_frames(const struct frame *a, const struct frame *b)
+{
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
 static int
 compare_frames(const void *left, const void *right, void *context)
 {
 	const struct profile *profile = context;
-	const struct frame *a = &profile->frames[*(const uint32_t *)left];
-	const struct frame *b = &profile->frames[*(const uint32_t *)right];
 
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->address < b->address ? -1 : a->address > b->address;
+	return profile_compare_frames(
+	    &profile->frames[*(const uint32_t *)left],
+	    &profile->frames[*(const uint32_t *)right]);
 }
 
 void

@@ -210,10 +210,10 @@ const char *last_component(const char *path);
 const char *profile_module_name(const struct profile *profile,
                                 uint32_t module);
 
-/*
- * Sorts the numbers of n frames by module and address, so that a module's stand
- * together.
- */
+/* The order by module and address: less than, equal to or more than 0. */
+int profile_compare_frames(const struct frame *a, const struct frame *b);
+
+/* Sorts the numbers of n frames in that order: a module's are neighbours. */
 void profile_sort_frames(const struct profile *profile, uint32_t *frames,
                          size_t n);
 

@@ -148,12 +148,9 @@ compare_frames(const void *left, const void *right, void *context)
 	const struct profile *profile = context;
 	const struct frame *a = &profile->frames[*(const uint32_t *)left];
 	const struct frame *b = &profile->frames[*(const uint32_t *)right];
+	int order = profile_compare_frames(a, b);
 
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return compare_contents(profile, a, b);
+	return order != 0 ? order : compare_contents(profile, a, b);
 }
 
 /* Behind those that the profile has. */
