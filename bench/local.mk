@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# bench/local.mk -- what the figures in doc/performance.md are measured with.
+# bench/local.mk -- the benchmarks behind doc/performance.md and doc/measurements/.
 
 noinst_PROGRAMS += bench/generate
 bench_generate_SOURCES = bench/generate.c
