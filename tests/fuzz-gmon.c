@@ -17,8 +17,8 @@
 
 #include "src/formats/format.h"
 #include "src/profile/call_flow.h"
-#include "src/symbols/debug_file.h"
-#include "src/symbols/program.h"
+#include "src/symbols/elf/debug_file.h"
+#include "src/symbols/names/program.h"
 
 extern const struct format format_gmon;
 

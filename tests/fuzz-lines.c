@@ -14,7 +14,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
-#include "src/symbols/module_lines.h"
+#include "src/symbols/lines/module_lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -23,7 +23,7 @@ for target; do
 		-o "fuzz-$target" "$source/tests/fuzz-$target.c" \
 		"$source"/src/base/*.c "$source"/src/profile/*.c \
 		"$source"/src/formats/*.c "$source"/src/formats/*/*.c \
-		"$source"/src/symbols/*.c \
+		$(find "$source/src/symbols" -name '*.c') \
 		$(pkg-config --cflags --libs capstone libdw libelf zlib libzstd libxxhash yajl) \
 		-liberty -lm
 	case $target in

@@ -12,7 +12,7 @@ call_flow flow_rules
 json_number json_reader
 argument_functions argument_kinds arguments candidates complete manual options
 record_options
-debug_lines debug_units
+debug_lines debug_lines_child
 stack_unwinder unwind_expression
 
 action alternate arch arch-x86_64 brief bytes cfi control datafile disk
@@ -108,7 +108,9 @@ circles() {
 }
 
 claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
-	grep -vE '^src/(base|formats|output|profile|shell|symbols|views)$')"
+	grep -vE '^src/(base|formats|output|profile|shell|symbols|views)$'
+	find src/symbols -mindepth 1 -type d |
+	grep -vE '^src/symbols/(elf|lines|names|unwind)$')"
 includes 'base includes only base' src/base 'src/base/.*'
 includes 'profile includes only base, without tables, and profile' \
 	src/profile 'src/(base|profile)/.*' 'src/base/table\.h'
@@ -116,6 +118,12 @@ includes 'views include only base, profile and views' src/views \
 	'src/(base|profile|views)/.*'
 includes 'symbols include only base, profile and symbols' src/symbols \
 	'src/(base|profile|symbols)/.*'
+includes 'of symbols, elf includes no other room' src/symbols/elf \
+	'src/(base|profile|symbols/elf)/.*'
+includes 'of symbols, names include only elf, unwind and names' \
+	src/symbols/names 'src/(base|profile|symbols/(elf|unwind|names))/.*'
+includes 'of symbols, lines include only elf, names and lines' \
+	src/symbols/lines 'src/(base|profile|symbols/(elf|names|lines))/.*'
 includes 'formats include no view, output, shell or command' src/formats \
 	'src/(base|profile|symbols|formats)/.*|lib/cpprofdata\.h'
 includes 'output includes only base and output' src/output \

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "src/symbols/module_symbols.h"
+#include "src/symbols/names/module_symbols.h"
 #include "tests/skip.h"
 
 /* Something of this program to look up; one file a program includes this. */

@@ -11,9 +11,9 @@
 
 #include <sys/mman.h>
 
-#include "src/symbols/debug_lines.h"
-#include "src/symbols/elf_file.h"
-#include "src/symbols/source_path.h"
+#include "src/symbols/lines/debug_lines_child.h"
+#include "src/symbols/elf/elf_file.h"
+#include "src/symbols/lines/source_path.h"
 
 enum { CHAIN_TEXT = 4000 };
 

@@ -2,10 +2,10 @@
 /* test-function-ranges.c -- functions that have unwind tables and no symbols. */
 #include "tests/module-fixture.h"
 
-#include "src/symbols/address_frames.h"
-#include "src/symbols/elf_file.h"
-#include "src/symbols/function_ranges.h"
-#include "src/symbols/symbol_table.h"
+#include "src/symbols/names/address_frames.h"
+#include "src/symbols/elf/elf_file.h"
+#include "src/symbols/unwind/function_ranges.h"
+#include "src/symbols/elf/symbol_table.h"
 
 /* libgcc's: the unwind table of an address, and where its function starts. */
 struct dwarf_eh_bases {

@@ -7,8 +7,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "src/symbols/elf_file.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/elf/elf_file.h"
+#include "src/symbols/names/module_cache.h"
 
 static void
 module_symbols_names_own_functions(void **state)

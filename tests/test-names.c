@@ -19,8 +19,8 @@
 #include "src/base/text_buffer.h"
 #include "src/base/progress.h"
 #include "src/formats/cpprofdata/names_file.h"
-#include "src/symbols/jit_entries.h"
-#include "src/symbols/jit_map.h"
+#include "src/symbols/names/jit_dump.h"
+#include "src/symbols/names/jit_map.h"
 
 /* ---- the file ---- */
 

@@ -10,7 +10,7 @@
 #include "src/base/progress.h"
 #include "src/formats/source.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 struct recording_names;
 

@@ -12,7 +12,7 @@
 
 #include "src/base/arena.h"
 #include "src/base/memory.h"
-#include "src/symbols/demangle.h"
+#include "src/symbols/names/demangle.h"
 
 enum { WORDS = 8, PIECE = WORDS * 8, FIRST_SLOTS_BITS = 12 };
 

@@ -24,7 +24,7 @@
 #include "src/formats/text_lines.h"
 #include "src/formats/unpacker.h"
 #include "src/profile/profile_pile.h"
-#include "src/symbols/program.h"
+#include "src/symbols/names/program.h"
 
 struct file {
 	char *path;

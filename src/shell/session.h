@@ -17,7 +17,7 @@
 #include "src/profile/profile.h"
 #include "src/shell/history.h"
 #include "src/shell/naming.h"
-#include "src/symbols/address_lines.h"
+#include "src/symbols/lines/address_lines.h"
 #include "src/views/view.h"
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

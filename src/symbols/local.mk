@@ -1,36 +1,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
-	src/symbols/address_frames.c src/symbols/address_frames.h \
-	src/symbols/address_lines.c src/symbols/address_lines.h \
-	src/symbols/debug_file.c src/symbols/debug_file.h \
-	src/symbols/debug_lines.c src/symbols/debug_lines.h \
-	src/symbols/debug_units.c src/symbols/debug_units.h \
-	src/symbols/debug_walk.c src/symbols/debug_walk.h \
-	src/symbols/demangle.c src/symbols/demangle.h \
-	src/symbols/elf_file.c src/symbols/elf_file.h \
-	src/symbols/elf_symbols.c src/symbols/elf_symbols.h \
-	src/symbols/function_ranges.c src/symbols/function_ranges.h \
-	src/symbols/inlined_calls.c src/symbols/inlined_calls.h \
-	src/symbols/jit_dump.c src/symbols/jit_entries.h \
-	src/symbols/jit_map.c src/symbols/jit_map.h \
-	src/symbols/kept_names.c src/symbols/kept_names.h \
-	src/symbols/kernel_symbols.c src/symbols/kernel_symbols.h \
-	src/symbols/module_cache.c src/symbols/module_cache.h \
-	src/symbols/module_file.c src/symbols/module_file.h \
-	src/symbols/module_lines.c src/symbols/module_lines.h \
-	src/symbols/module_segments.c src/symbols/module_segments.h \
-	src/symbols/module_symbols.c src/symbols/module_symbols.h \
-	src/symbols/plain_functions.c src/symbols/plain_functions.h \
-	src/symbols/plt_symbols.c src/symbols/plt_symbols.h \
-	src/symbols/source_path.c src/symbols/source_path.h \
+	src/symbols/elf/debug_file.c src/symbols/elf/debug_file.h \
+	src/symbols/elf/elf_file.c src/symbols/elf/elf_file.h \
+	src/symbols/elf/elf_symbols.c src/symbols/elf/elf_symbols.h \
+	src/symbols/elf/elf_zstd.c src/symbols/elf/elf_zstd.h \
+	src/symbols/elf/kernel_symbols.c src/symbols/elf/kernel_symbols.h \
+	src/symbols/elf/module_file.c src/symbols/elf/module_file.h \
+	src/symbols/elf/module_segments.c src/symbols/elf/module_segments.h \
+	src/symbols/elf/plt_symbols.c src/symbols/elf/plt_symbols.h \
+	src/symbols/elf/symbol_table.c src/symbols/elf/symbol_table.h \
+	src/symbols/lines/address_lines.c src/symbols/lines/address_lines.h \
+	src/symbols/lines/debug_lines.c src/symbols/lines/debug_lines.h \
+	src/symbols/lines/debug_lines_child.c \
+	src/symbols/lines/debug_lines_child.h \
+	src/symbols/lines/die_walk.c src/symbols/lines/die_walk.h \
+	src/symbols/lines/inlined_calls.c src/symbols/lines/inlined_calls.h \
+	src/symbols/lines/module_lines.c src/symbols/lines/module_lines.h \
+	src/symbols/lines/scoped_names.c src/symbols/lines/scoped_names.h \
+	src/symbols/lines/source_path.c src/symbols/lines/source_path.h \
+	src/symbols/names/address_frames.c src/symbols/names/address_frames.h \
+	src/symbols/names/demangle.c src/symbols/names/demangle.h \
+	src/symbols/names/jit_dump.c src/symbols/names/jit_dump.h \
+	src/symbols/names/jit_map.c src/symbols/names/jit_map.h \
+	src/symbols/names/kept_names.c src/symbols/names/kept_names.h \
+	src/symbols/names/module_cache.c src/symbols/names/module_cache.h \
+	src/symbols/names/module_symbols.c src/symbols/names/module_symbols.h \
+	src/symbols/names/program.c src/symbols/names/program.h \
+	src/symbols/names/program_functions.c \
+	src/symbols/names/program_functions.h \
+	src/symbols/names/static_calls.c src/symbols/names/static_calls.h \
 	src/symbols/stack_unwinder.c src/symbols/stack_unwinder.h \
-	src/symbols/symbol_table.c src/symbols/symbol_table.h \
+	src/symbols/unwind/function_ranges.c \
+	src/symbols/unwind/function_ranges.h \
 	src/symbols/unwind_entries.c src/symbols/unwind_entries.h \
 	src/symbols/unwind_expression.c src/symbols/unwind_expression.h \
-	src/symbols/unpacked_elf.c src/symbols/unpacked_elf.h \
 	src/symbols/unwind_rules.c src/symbols/unwind_rules.h \
 	src/symbols/unwind_table.c src/symbols/unwind_table.h
-libcore_a_SOURCES += \
-	src/symbols/program.c src/symbols/program.h \
-	src/symbols/program_functions.c src/symbols/program_functions.h \
-	src/symbols/static_calls.c src/symbols/static_calls.h

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/symbols/debug_file.h"
-#include "src/symbols/module_file.h"
+#include "src/symbols/elf/debug_file.h"
+#include "src/symbols/elf/module_file.h"
 
 /* Registers by DWARF's numbers. */
 enum {

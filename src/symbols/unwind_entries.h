@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "src/base/bytes.h"
-#include "src/symbols/elf_file.h"
+#include "src/symbols/elf/elf_file.h"
 
 /* A section; the bytes are those of the file or a copy. */
 struct unwind_section {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/symbols/module_file.h"
+#include "src/symbols/elf/module_file.h"
 #include "src/symbols/unwind_rules.h"
 
 struct unwind_table;

@@ -31,7 +31,7 @@
 #include "src/formats/cpprofdata/cpprofdata_waits.h"
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/formats/format.h"
-#include "src/symbols/address_frames.h"
+#include "src/symbols/names/address_frames.h"
 
 enum {
 	PHASE_MAX = 255,		/* of a phase's name */

@@ -5,7 +5,7 @@
 #define CPPROF_FORMATS_CPPROFDATA_JIT_H
 
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/symbols/jit_map.h"
+#include "src/symbols/names/jit_map.h"
 
 /*
  * Names of the code that the process made at run time, freed with

@@ -11,8 +11,8 @@
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/source.h"
 #include "src/profile/profile.h"
-#include "src/symbols/address_lines.h"
-#include "src/symbols/kept_names.h"
+#include "src/symbols/lines/address_lines.h"
+#include "src/symbols/names/kept_names.h"
 
 /*
  * What the source keeps, freed with kept_names_free.  Nothing in it is

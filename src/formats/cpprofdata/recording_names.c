@@ -20,7 +20,7 @@
 #include "src/formats/cpprofdata/cpprofdata_jit.h"
 #include "src/formats/cpprofdata/cpprofdata_modules.h"
 #include "src/formats/cpprofdata/names_file.h"
-#include "src/symbols/address_frames.h"
+#include "src/symbols/names/address_frames.h"
 
 struct recording_names {
 	char *path;		/* of the file; NULL: none was asked for */

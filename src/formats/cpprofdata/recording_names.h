@@ -14,8 +14,8 @@
 #include "src/base/progress.h"
 #include "src/base/writer.h"
 #include "src/profile/profile.h"
-#include "src/symbols/debug_file.h"
-#include "src/symbols/kept_names.h"
+#include "src/symbols/elf/debug_file.h"
+#include "src/symbols/names/kept_names.h"
 
 /* The names of the directory that was asked for last. */
 struct recording_names;

@@ -15,8 +15,8 @@
 #include "src/base/memory.h"
 #include "src/formats/firefox/firefox_modules.h"
 #include "src/formats/stack_rows.h"
-#include "src/symbols/address_frames.h"
-#include "src/symbols/demangle.h"
+#include "src/symbols/names/address_frames.h"
+#include "src/symbols/names/demangle.h"
 
 /* A frame.  It has no padding, since its bytes are a key. */
 struct known_frame {

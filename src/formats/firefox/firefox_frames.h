@@ -14,7 +14,7 @@
 #include "src/formats/firefox/firefox_tables.h"
 #include "src/formats/json/json_reader.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 struct firefox_frames;
 

@@ -10,7 +10,7 @@
 #include "src/formats/firefox/firefox_thread.h"
 #include "src/formats/json/json_reader.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 /* "meta", which is about all threads. */
 struct firefox_meta {

@@ -9,7 +9,7 @@
 
 #include "src/base/bytes.h"
 #include "src/formats/format.h"
-#include "src/symbols/program.h"
+#include "src/symbols/names/program.h"
 
 /* Start of one histogram in the file. */
 struct gmon_histogram {

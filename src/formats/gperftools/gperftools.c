@@ -16,7 +16,7 @@
 #include "src/formats/gperftools/gperftools_maps.h"
 #include "src/formats/id_table.h"
 #include "src/formats/stack_feed.h"
-#include "src/symbols/address_frames.h"
+#include "src/symbols/names/address_frames.h"
 
 enum {
 	HEADER_WORDS = 5,

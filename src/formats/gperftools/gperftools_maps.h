@@ -9,7 +9,7 @@
 #include "src/base/error.h"
 #include "src/formats/source.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 struct gperftools_maps;
 

@@ -9,7 +9,7 @@
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
 #include "src/formats/perf/perf_modules.h"
-#include "src/symbols/kernel_symbols.h"
+#include "src/symbols/elf/kernel_symbols.h"
 
 enum { BUILD_IDS_MAX = 1 << 20, COMMAND_MAX = 65536, UPDATE_NAME = 2 };
 

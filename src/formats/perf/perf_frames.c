@@ -11,9 +11,9 @@
 
 #include "src/base/memory.h"
 #include "src/formats/id_table.h"
-#include "src/symbols/address_frames.h"
-#include "src/symbols/jit_map.h"
-#include "src/symbols/kernel_symbols.h"
+#include "src/symbols/names/address_frames.h"
+#include "src/symbols/names/jit_map.h"
+#include "src/symbols/elf/kernel_symbols.h"
 
 enum { RECENT_BITS = 15 };
 

@@ -8,7 +8,7 @@
 #include "src/base/error.h"
 #include "src/formats/perf/perf_spaces.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 struct perf_frames;
 

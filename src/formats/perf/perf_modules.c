@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/kernel_symbols.h"
+#include "src/symbols/elf/kernel_symbols.h"
 
 void
 perf_modules_free(struct perf_modules *modules)

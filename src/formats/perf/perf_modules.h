@@ -11,7 +11,7 @@
 #include "src/base/names.h"
 #include "src/formats/perf/perf_space.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 /*
  * What was mapped from an offset on, as most processes that map the file do:

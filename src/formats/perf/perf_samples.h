@@ -13,7 +13,7 @@
 #include "src/formats/perf/perf_records.h"
 #include "src/formats/perf/perf_spaces.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 struct perf_samples;
 

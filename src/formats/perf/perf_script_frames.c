@@ -13,7 +13,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/perf/perf_script_line.h"
-#include "src/symbols/demangle.h"
+#include "src/symbols/names/demangle.h"
 
 struct maker {
 	struct profile *profile;

@@ -8,7 +8,7 @@
 #include "src/base/error.h"
 #include "src/base/names.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 /* The line of samples that have no stack. */
 #define PERF_SCRIPT_NO_STACK "\t[no stack]"

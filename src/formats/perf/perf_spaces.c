@@ -14,7 +14,7 @@
 #include "src/base/memory.h"
 #include "src/formats/perf/perf_modules.h"
 #include "src/formats/perf/perf_tasks.h"
-#include "src/symbols/kernel_symbols.h"
+#include "src/symbols/elf/kernel_symbols.h"
 
 enum {
 	MAPS_MAX = 1 << 22,

@@ -14,7 +14,7 @@
 #include "src/formats/perf/perf_records.h"
 #include "src/formats/perf/perf_space.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 /* No space has this version. */
 enum { PERF_NO_VERSION };

@@ -13,8 +13,8 @@
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
-#include "src/symbols/address_frames.h"
-#include "src/symbols/demangle.h"
+#include "src/symbols/names/address_frames.h"
+#include "src/symbols/names/demangle.h"
 
 /*
  * Calls inlined at one place; of more, those next to the outermost are left

@@ -9,7 +9,7 @@
 #include "src/base/error.h"
 #include "src/formats/pprof/pprof_tables.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 /*
  * Enters modules, names and frames into a profile that has none.  Locations

@@ -9,7 +9,7 @@
 #include "src/formats/pprof/pprof_samples.h"
 #include "src/formats/pprof/pprof_tables.h"
 #include "src/profile/profile.h"
-#include "src/symbols/module_cache.h"
+#include "src/symbols/names/module_cache.h"
 
 /*
  * Fills a new profile from tables and samples, at least one.  is_cut: the file

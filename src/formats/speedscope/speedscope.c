@@ -16,7 +16,7 @@
 #include "src/formats/id_table.h"
 #include "src/formats/json/json_probe.h"
 #include "src/formats/speedscope/speedscope_stacks.h"
-#include "src/symbols/demangle.h"
+#include "src/symbols/names/demangle.h"
 
 struct reader {
 	struct json_reader *json;

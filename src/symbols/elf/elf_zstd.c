@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* elf_zstd.c -- ELF files whose sections zstd has compressed.
+ *
+ * Behind a copy of the file stand the unpacked sections, and the copy's section
+ * headers tell so.
+ */
+#include "src/symbols/elf/elf_zstd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+enum {
+	COMPRESSED_BY_ZSTD = 2,	/* ELFCOMPRESS_ZSTD, of newer headers */
+	ALIGNMENT = 16,
+	RATIO_MAX = 4096,	/* bytes of a byte; more is no debug info */
+};
+
+/* What is copied, and how much it will be. */
+struct packed {
+	const char *bytes;
+	size_t size;
+	Elf64_Ehdr header;
+	size_t n_sections;
+	size_t unpacked;	/* bytes of all sections of zstd */
+};
+
+static size_t
+align(size_t size)
+{
+	return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static bool
+read_header(const struct elf_file *file, struct packed *packed)
+{
+	unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+	                      ELFDATA2LSB : ELFDATA2MSB;
+
+	packed->bytes = elf_rawfile(file->elf, &packed->size);
+	if (packed->bytes == NULL || packed->size < sizeof packed->header ||
+	    elf_getshdrnum(file->elf, &packed->n_sections) != 0)
+		return false;
+	memcpy(&packed->header, packed->bytes, sizeof packed->header);
+	return packed->header.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    packed->header.e_ident[EI_DATA] == order &&
+	    packed->header.e_shentsize == sizeof(Elf64_Shdr) &&
+	    packed->header.e_shoff <= packed->size &&
+	    packed->n_sections <= (packed->size - packed->header.e_shoff) /
+	    sizeof(Elf64_Shdr);
+}
+
+static Elf64_Shdr
+section_of(const struct packed *packed, size_t i)
+{
+	Elf64_Shdr section;
+
+	memcpy(&section, packed->bytes + packed->header.e_shoff +
+	       i * sizeof section, sizeof section);
+	return section;
+}
+
+/* Whether zstd has compressed a section, and then how it is when it is not. */
+static bool
+is_packed(const struct packed *packed, const Elf64_Shdr *section,
+          Elf64_Chdr *compression)
+{
+	if ((section->sh_flags & SHF_COMPRESSED) == 0 ||
+	    section->sh_type == SHT_NOBITS ||
+	    section->sh_offset > packed->size ||
+	    section->sh_size > packed->size - section->sh_offset ||
+	    section->sh_size < sizeof *compression)
+		return false;
+	memcpy(compression, packed->bytes + section->sh_offset,
+	       sizeof *compression);
+	return compression->ch_type == COMPRESSED_BY_ZSTD &&
+	    compression->ch_size / RATIO_MAX <= section->sh_size;
+}
+
+/* Unpacks a section to image + *at and moves *at behind it. */
+static bool
+unpack(const struct packed *packed, size_t i, char *image, size_t *at)
+{
+	Elf64_Shdr section = section_of(packed, i);
+	Elf64_Chdr compression;
+	size_t size;
+
+	if (!is_packed(packed, &section, &compression))
+		return true;
+	size = ZSTD_decompress(image + *at, compression.ch_size,
+	    packed->bytes + section.sh_offset + sizeof compression,
+	    section.sh_size - sizeof compression);
+	if (ZSTD_isError(size) || size != compression.ch_size)
+		return false;
+	section.sh_flags &= ~(Elf64_Xword)SHF_COMPRESSED;
+	section.sh_offset = *at;
+	section.sh_size = size;
+	section.sh_addralign = compression.ch_addralign;
+	memcpy(image + packed->header.e_shoff + i * sizeof section, &section,
+	       sizeof section);
+	*at += align(size);
+	return true;
+}
+
+static char *
+make_image(const struct packed *packed)
+{
+	size_t at = align(packed->size);
+	char *image = malloc(at + packed->unpacked);
+
+	if (image == NULL)
+		return NULL;
+	memcpy(image, packed->bytes, packed->size);
+	for (size_t i = 0; i < packed->n_sections; i++)
+		if (!unpack(packed, i, image, &at)) {
+			free(image);
+			return NULL;
+		}
+	return image;
+}
+
+Elf *
+unpacked_elf_begin(const struct elf_file *file, char **image)
+{
+	struct packed packed = { 0 };
+	Elf64_Chdr compression;
+	Elf *elf;
+
+	*image = NULL;
+	if (!read_header(file, &packed))
+		return NULL;
+	for (size_t i = 0; i < packed.n_sections; i++) {
+		Elf64_Shdr section = section_of(&packed, i);
+
+		if (is_packed(&packed, &section, &compression))
+			packed.unpacked += align(compression.ch_size);
+	}
+	if (packed.unpacked == 0)
+		return NULL;
+	*image = make_image(&packed);
+	if (*image == NULL)
+		return NULL;
+	elf = elf_memory(*image, align(packed.size) + packed.unpacked);
+	if (elf == NULL) {
+		free(*image);
+		*image = NULL;
+	}
+	return elf;
+}

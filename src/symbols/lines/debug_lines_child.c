@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* debug_lines_child.c -- debug information, read in a process of its own.
+ *
+ * The process reports through a pipe, in messages that begin with a kind and
+ * end with texts.  It has limits of memory and time, prints nothing, and counts
+ * as having met a damaged file when it does not say how it ended.
+ */
+#include "src/symbols/lines/debug_lines_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/symbols/lines/debug_lines.h"
+
+enum {
+	TEXT_MAX = 1 << 16,		/* bytes of a name or path */
+	SECONDS_AT_LEAST = 60,		/* and one more for each MiB of file */
+	BYTES_AT_LEAST = 1 << 30,
+	BYTES_A_BYTE = 32,		/* of the file, which may be compressed */
+#ifdef __SANITIZE_ADDRESS__		/* which takes much for itself */
+	LIMITS_MEMORY = 0,
+#else
+	LIMITS_MEMORY = 1,
+#endif
+};
+
+enum message_kind { MESSAGE_FOUND, MESSAGE_PROGRESS, MESSAGE_END };
+
+struct message {
+	uint64_t kind;
+	uint64_t a;	/* which address; done; the state */
+	uint64_t b;	/* levels that follow; total */
+};
+
+/* The three texts of a level follow, TEXT_NONE: not there. */
+struct level_message {
+	uint64_t copy;
+	uint32_t line;
+	uint32_t lengths[3];	/* function, file, directory */
+};
+
+#define TEXT_NONE UINT32_MAX
+
+bool
+debug_lines_exist(const struct elf_file *file)
+{
+	GElf_Shdr header;
+
+	return elf_file_named_section(file, ".debug_info", &header) != NULL ||
+	    elf_file_named_section(file, ".zdebug_info", &header) != NULL;
+}
+
+/* ---- in the process that reads ---- */
+
+/* Whether all went well is asked when it is flushed. */
+static void
+write_message(FILE *pipe, enum message_kind kind, uint64_t a, uint64_t b)
+{
+	const struct message message = { kind, a, b };
+
+	fwrite(&message, sizeof message, 1, pipe);
+}
+
+/* A text that is too long to be true is not there. */
+static void
+write_level(FILE *pipe, const struct debug_location *location)
+{
+	const char *const texts[] = { location->function, location->file,
+		location->directory };
+	struct level_message level = {
+		.copy = location->copy,
+		.line = location->line,
+	};
+
+	for (int i = 0; i < 3; i++) {
+		size_t length = texts[i] == NULL ? TEXT_MAX :
+		    strnlen(texts[i], TEXT_MAX);
+
+		level.lengths[i] = length < TEXT_MAX ? (uint32_t)length :
+		    TEXT_NONE;
+	}
+	fwrite(&level, sizeof level, 1, pipe);
+	for (int i = 0; i < 3; i++)
+		if (level.lengths[i] != TEXT_NONE)
+			fwrite(texts[i], 1, level.lengths[i], pipe);
+}
+
+static int
+write_found(void *context, size_t which, const struct debug_location *chain,
+            size_t n, struct error *error)
+{
+	FILE *pipe = context;
+
+	write_message(pipe, MESSAGE_FOUND, which, n);
+	for (size_t i = 0; i < n; i++)
+		write_level(pipe, &chain[i]);
+	return ferror(pipe) ? error_set(error, "nobody listens") : 0;
+}
+
+static void
+write_progress(void *context, uint64_t done, uint64_t total)
+{
+	write_message(context, MESSAGE_PROGRESS, done, total);
+	fflush(context);
+}
+
+/* What this process has now, in bytes. */
+static uint64_t
+address_space(void)
+{
+	unsigned long long n_pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file == NULL)
+		return UINT64_MAX / 2;
+	if (fscanf(file, "%llu", &n_pages) != 1)
+		n_pages = UINT64_MAX / 2 / 4096;
+	fclose(file);
+	return n_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+limit(int resource, uint64_t most)
+{
+	struct rlimit limits;
+
+	if (getrlimit(resource, &limits) == 0 && limits.rlim_max > most)
+		setrlimit(resource, &(struct rlimit){ most, most });
+}
+
+/* So that neither a damaged file nor the library's last words do harm. */
+static void
+be_modest(const struct elf_file *file)
+{
+	struct stat status = { 0 };
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (file->descriptor >= 0)
+		fstat(file->descriptor, &status);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_CPU, SECONDS_AT_LEAST + ((uint64_t)status.st_size >> 20));
+	if (LIMITS_MEMORY)
+		limit(RLIMIT_AS, address_space() + BYTES_AT_LEAST +
+		      BYTES_A_BYTE * (uint64_t)status.st_size);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_IGN);
+	if (nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+}
+
+_Noreturn static void
+read_and_exit(int descriptor, const struct elf_file *file,
+              const struct symbol_search *search,
+              const struct debug_lines_request *request)
+{
+	struct error error = { 0 };
+	FILE *pipe = fdopen(descriptor, "w");
+	struct progress progress = { write_progress, pipe };
+	struct debug_lines_request own = *request;
+	enum debug_lines_state state;
+
+	if (pipe == NULL)
+		_exit(1);
+	own.found = write_found;
+	own.context = pipe;
+	own.progress = request->progress != NULL ? &progress : NULL;
+	be_modest(file);
+	if (debug_units_read(file, search, &own, &state, &error) == 0)
+		write_message(pipe, MESSAGE_END, state, 0);
+	_exit(fflush(pipe) != 0);
+}
+
+/* ---- in the process that asks ---- */
+
+/* What comes through the pipe. */
+struct listening {
+	const struct debug_lines_request *request;
+	int descriptor;
+	size_t at, n;			/* in the buffer */
+	char buffer[1 << 16];
+	struct debug_location chain[DEBUG_CHAIN_MAX];
+	char texts[DEBUG_CHAIN_MAX][3][TEXT_MAX];
+};
+
+/* Waits for more in the buffer; false at the end or when interrupted. */
+static bool
+listen_more(struct listening *listening)
+{
+	ssize_t n;
+
+	do
+		n = read(listening->descriptor, listening->buffer,
+		         sizeof listening->buffer);
+	while (n < 0 && errno == EINTR && !interrupt_requested);
+	listening->at = 0;
+	listening->n = n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+static bool
+listen_bytes(struct listening *listening, void *bytes, size_t size)
+{
+	while (size > 0) {
+		size_t n = listening->n - listening->at;
+
+		if (n == 0 && !listen_more(listening))
+			return false;
+		n = listening->n - listening->at;
+		if (n > size)
+			n = size;
+		memcpy(bytes, listening->buffer + listening->at, n);
+		listening->at += n;
+		bytes = (char *)bytes + n;
+		size -= n;
+	}
+	return true;
+}
+
+static bool
+hear_level(struct listening *listening, struct debug_location *location,
+           char (*texts)[TEXT_MAX])
+{
+	const char *heard[3] = { NULL, NULL, NULL };
+	struct level_message level;
+
+	if (!listen_bytes(listening, &level, sizeof level))
+		return false;
+	for (int i = 0; i < 3; i++) {
+		if (level.lengths[i] == TEXT_NONE)
+			continue;
+		if (level.lengths[i] >= TEXT_MAX ||
+		    !listen_bytes(listening, texts[i], level.lengths[i]))
+			return false;
+		texts[i][level.lengths[i]] = '\0';
+		heard[i] = texts[i];
+	}
+	*location = (struct debug_location){ heard[0], level.copy, heard[1],
+		heard[2], level.line };
+	return true;
+}
+
+/* 0; -1: with *error set, or the message makes no sense. */
+static int
+hear_found(struct listening *listening, const struct message *message,
+           struct error *error)
+{
+	const struct debug_lines_request *request = listening->request;
+
+	if (message->a >= request->n || message->b == 0 ||
+	    message->b > DEBUG_CHAIN_MAX)
+		return -1;
+	for (uint64_t i = 0; i < message->b; i++)
+		if (!hear_level(listening, &listening->chain[i],
+		                listening->texts[i]))
+			return -1;
+	return request->found(request->context, message->a, listening->chain,
+	                      message->b, error);
+}
+
+/* Until the end, or as long as all goes well. */
+static void
+hear_all(struct listening *listening, enum debug_lines_state *state,
+         struct error *error)
+{
+	struct message message;
+
+	while (listen_bytes(listening, &message, sizeof message)) {
+		if (message.kind == MESSAGE_END) {
+			if (message.a <= DEBUG_LINES_INCOMPLETE)
+				*state = (enum debug_lines_state)message.a;
+			return;
+		}
+		if (message.kind == MESSAGE_PROGRESS ?
+		    progress_step(listening->request->progress, message.a,
+		                  message.b, error) != 0 :
+		    hear_found(listening, &message, error) != 0)
+			return;
+	}
+	progress_step(NULL, 0, 0, error);
+}
+
+static int
+start(int *descriptor, pid_t *reader, const struct elf_file *file,
+      const struct symbol_search *search,
+      const struct debug_lines_request *request, struct error *error)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return error_set(error, "no pipe: %s", strerror(errno));
+	*reader = fork();
+	if (*reader == 0) {
+		close(ends[0]);
+		read_and_exit(ends[1], file, search, request);
+	}
+	close(ends[1]);
+	if (*reader > 0) {
+		*descriptor = ends[0];
+		return 0;
+	}
+	error_set(error, "no process to read debug information: %s",
+	          strerror(errno));
+	close(ends[0]);
+	return -1;
+}
+
+int
+debug_lines_read(const struct elf_file *file,
+                 const struct symbol_search *search,
+                 const struct debug_lines_request *request,
+                 enum debug_lines_state *state, struct error *error)
+{
+	struct listening *listening;
+	pid_t reader = -1;
+
+	*state = DEBUG_LINES_NONE;
+	if (!debug_lines_exist(file))
+		return 0;
+	listening = memory_array(1, sizeof *listening, error);
+	if (listening == NULL)
+		return -1;
+	listening->request = request;
+	if (start(&listening->descriptor, &reader, file, search, request,
+	          error) == 0) {
+		*state = DEBUG_LINES_DAMAGED;	/* unless it says otherwise */
+		hear_all(listening, state, error);
+		close(listening->descriptor);
+		kill(reader, SIGKILL);
+		while (waitpid(reader, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	free(listening);
+	return error->is_set ? -1 : 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* die_walk.c -- over the entries of a unit of debug information. */
+#include "src/symbols/lines/die_walk.h"
+
+#include <dwarf.h>
+
+enum { STEPS_A_LOOK = 4096 };	/* between two looks at Ctrl-C */
+
+int
+debug_walk_step(struct debug_walk *walk, struct error *error)
+{
+	if (walk->steps_left == 0)
+		return -1;
+	walk->steps_left--;
+	if (walk->n_steps++ % STEPS_A_LOOK != 0)
+		return 0;
+	return progress_step(walk->progress, walk->done, walk->total, error);
+}
+
+/* Goes on to the next entry that was not looked into; 0 at the end, too. */
+static int
+advance(struct debug_walk *walk)
+{
+	while (walk->depth > 0) {
+		Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
+		int result = dwarf_siblingof(die, die);
+
+		if (result <= 0)
+			return result;
+		walk->depth--;
+	}
+	return 0;
+}
+
+/* Puts the first child of an entry on the stack, if it has any. */
+static int
+enter(struct debug_walk *walk, Dwarf_Die *die, uint32_t within, bool *entered)
+{
+	struct debug_level *level = &walk->levels[walk->depth];
+	int result;
+
+	*entered = false;
+	if (walk->depth == DEBUG_WALK_DEPTH)
+		return 0;
+	result = dwarf_child(die, &level->die);
+	if (result != 0)
+		return result < 0 ? -1 : 0;
+	level->within = within;
+	walk->depth++;
+	*entered = true;
+	return 0;
+}
+
+int
+debug_walk_unit(struct debug_walk *walk, Dwarf_Die *unit, uint32_t within,
+                debug_visitor *visit, void *context, struct error *error)
+{
+	bool entered;
+
+	walk->depth = 0;
+	if (enter(walk, unit, within, &entered) != 0)
+		return -1;
+	while (walk->depth > 0) {
+		struct debug_level *level = &walk->levels[walk->depth - 1];
+		bool enters = false;
+
+		within = level->within;
+		if (debug_walk_step(walk, error) != 0 ||
+		    visit(context, walk, &enters, &within, error) != 0)
+			return -1;
+		entered = false;
+		if (enters && enter(walk, &level->die, within, &entered) != 0)
+			return -1;
+		if (!entered && advance(walk) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The index of the first address that is not below. */
+static size_t
+first_at(const uint64_t *addresses, size_t n, uint64_t address)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void
+debug_addresses_in(const uint64_t *addresses, size_t n, uint64_t low,
+                   uint64_t high, size_t *first, size_t *end)
+{
+	*first = *end = 0;
+	if (low == 0 || low >= high)
+		return;
+	*first = first_at(addresses, n, low);
+	*end = *first;
+	while (*end < n && addresses[*end] < high)
+		(*end)++;
+}
+
+const char *
+debug_text(Dwarf_Die *die, unsigned attribute)
+{
+	Dwarf_Attribute value;
+
+	return dwarf_attr(die, attribute, &value) != NULL ?
+	    dwarf_formstring(&value) : NULL;
+}
+
+bool
+debug_origin(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die origin;
+
+	if ((dwarf_attr(die, DW_AT_abstract_origin, &attribute) == NULL &&
+	     dwarf_attr(die, DW_AT_specification, &attribute) == NULL) ||
+	    dwarf_formref_die(&attribute, &origin) == NULL)
+		return false;
+	*die = origin;
+	return true;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* inlined_calls.c -- which calls were inlined where an address is.
+ *
+ * The entries of a compilation unit form a tree: functions, in them blocks and
+ * inlined calls, in these again.  The walk goes only into functions and calls
+ * whose ranges hold an address that was asked for; each such call is entered
+ * below the call around it.
+ */
+#include "src/symbols/lines/inlined_calls.h"
+
+#include <dwarf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+
+enum { ORIGINS_MAX = 16 };	/* entries that refer to one another */
+
+struct finding {
+	struct inlined_calls *calls;
+	struct debug_walk *walk;
+	const uint64_t *addresses;
+	size_t n;
+	bool *is_found;		/* [n] whether a function holds it */
+	bool is_thorough;	/* look for functions inside others, too */
+	Dwarf_Files *files;
+	size_t n_files;
+};
+
+/*
+ * Marks the addresses in an entry's ranges: as found, or as being in `call`
+ * where they were in the call around it.  *n_marked: how many; *n_ranges: how
+ * many ranges the entry has at all.
+ */
+static int
+mark(struct finding *finding, Dwarf_Die *die, uint32_t call, size_t *n_marked,
+     size_t *n_ranges, struct error *error)
+{
+	uint32_t *innermost = finding->calls->innermost;
+	uint32_t outer = call != NO_CALL ?
+	    finding->calls->calls[call].outer : NO_CALL;
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+	size_t first, end;
+
+	*n_marked = *n_ranges = 0;
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+		(*n_ranges)++;
+		if (debug_walk_step(finding->walk, error) != 0)
+			return -1;
+		debug_addresses_in(finding->addresses, finding->n, low, high,
+		                   &first, &end);
+		for (size_t i = first; i < end; i++) {
+			if (call == NO_CALL)
+				finding->is_found[i] = true;
+			else if (innermost[i] == outer)
+				innermost[i] = call;
+			else
+				continue;
+			(*n_marked)++;
+			if (debug_walk_step(finding->walk, error) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static uint32_t
+number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (dwarf_attr(die, name, &attribute) == NULL ||
+	    dwarf_formudata(&attribute, &value) != 0 || value > UINT32_MAX)
+		return if_missing;
+	return (uint32_t)value;
+}
+
+static const char *
+file_of(const struct finding *finding, uint32_t number)
+{
+	return number < finding->n_files ?
+	    dwarf_filesrc(finding->files, number, NULL, NULL) : NULL;
+}
+
+/* Sets what was inlined: by the linker's name, else by the programmer's. */
+static void
+set_function(struct inlined_call *call, const Dwarf_Die *die)
+{
+	Dwarf_Die origin = *die;
+
+	for (int i = 0; i < ORIGINS_MAX && debug_origin(&origin); i++) {
+		const char *linkage = debug_text(&origin, DW_AT_linkage_name);
+
+		if (linkage == NULL)
+			linkage = debug_text(&origin,
+			                     DW_AT_MIPS_linkage_name);
+		if (linkage != NULL) {
+			call->function = linkage;
+			call->origin.addr = NULL;
+			return;
+		}
+		if (i == 0)
+			call->origin = origin;
+		call->declaration = origin;
+		if (call->function == NULL)
+			call->function = debug_text(&origin, DW_AT_name);
+	}
+}
+
+/* *call: the new one, or NO_CALL where it holds no address. */
+static int
+enter_call(struct finding *finding, Dwarf_Die *die, uint32_t outer,
+           uint32_t *call, struct error *error)
+{
+	struct inlined_calls *calls = finding->calls;
+	size_t n_marked, n_ranges;
+
+	*call = NO_CALL;
+	if (memory_grow(&calls->calls, &calls->capacity, calls->n + 1,
+	                sizeof *calls->calls, error) != 0)
+		return -1;
+	calls->calls[calls->n] = (struct inlined_call){ .outer = outer };
+	if (mark(finding, die, (uint32_t)calls->n, &n_marked, &n_ranges,
+	         error) != 0)
+		return -1;
+	if (n_marked == 0)
+		return 0;
+	calls->calls[calls->n].line = number_of(die, DW_AT_call_line, 0);
+	calls->calls[calls->n].file = file_of(finding,
+	    number_of(die, DW_AT_call_file, UINT32_MAX));
+	*call = (uint32_t)calls->n++;
+	set_function(&calls->calls[*call], die);
+	return 0;
+}
+
+/* What an entry is a copy of; false: it does not say. */
+static bool
+origin_of(Dwarf_Die *die, Dwarf_Die *origin)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(die, DW_AT_abstract_origin, &attribute) != NULL &&
+	    dwarf_formref_die(&attribute, origin) != NULL;
+}
+
+/*
+ * Whether an inlined call is of the function that it stands in, at the place
+ * where that is declared.  Nobody has called it there: the compiler has split
+ * the function, and put the parts together again.
+ */
+static bool
+is_part(struct debug_walk *walk)
+{
+	Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
+	Dwarf_Die origin, other = { 0 };
+	size_t depth = walk->depth - 1;
+
+	while (depth > 0 && dwarf_tag(&walk->levels[depth - 1].die) !=
+	    DW_TAG_subprogram && dwarf_tag(&walk->levels[depth - 1].die) !=
+	    DW_TAG_inlined_subroutine)
+		depth--;
+	return depth > 0 && origin_of(die, &origin) &&
+	    origin_of(&walk->levels[depth - 1].die, &other) &&
+	    origin.addr == other.addr &&
+	    number_of(die, DW_AT_call_line, 0) ==
+	    number_of(&origin, DW_AT_decl_line, 0) &&
+	    number_of(die, DW_AT_call_column, 0) ==
+	    number_of(&origin, DW_AT_decl_column, 0);
+}
+
+/* within: the innermost call around the entry. */
+static int
+visit(void *context, struct debug_walk *walk, bool *enters, uint32_t *within,
+      struct error *error)
+{
+	struct finding *finding = context;
+	Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
+	uint32_t outer = *within;
+	size_t n_marked, n_ranges;
+	int tag = dwarf_tag(die);
+
+	if (tag == DW_TAG_inlined_subroutine && is_part(walk))
+		tag = DW_TAG_lexical_block;
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		*enters = true;
+		return 0;
+	case DW_TAG_subprogram:
+		*within = NO_CALL;
+		/* fall through */
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		if (mark(finding, die, NO_CALL, &n_marked, &n_ranges,
+		         error) != 0)
+			return -1;
+		*enters = n_marked > 0 || finding->is_thorough ||
+		    (n_ranges == 0 && tag != DW_TAG_subprogram);
+		return 0;
+	case DW_TAG_inlined_subroutine:
+		if (enter_call(finding, die, outer, within, error) != 0)
+			return -1;
+		*enters = *within != NO_CALL || finding->is_thorough;
+		if (*within == NO_CALL)
+			*within = outer;
+		return 0;
+	default:
+		*enters = finding->is_thorough;
+		return 0;
+	}
+}
+
+static int
+walk_unit(struct finding *finding, Dwarf_Die *unit, struct error *error)
+{
+	for (size_t i = 0; i < finding->n; i++)
+		finding->calls->innermost[i] = NO_CALL;
+	finding->calls->n = 0;
+	return debug_walk_unit(finding->walk, unit, NO_CALL, visit, finding,
+	                       error);
+}
+
+static bool
+all_found(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->n; i++)
+		if (!finding->is_found[i])
+			return false;
+	return true;
+}
+
+/* In C the linker's name is the programmer's. */
+static bool
+has_scopes(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Completes the names of functions that have not the linker's. */
+static int
+name_plain(struct inlined_calls *calls, Dwarf_Die *unit,
+           struct plain_functions *plain, struct debug_walk *walk,
+           struct error *error)
+{
+	const Dwarf *main = dwarf_cu_getdwarf(unit->cu);
+
+	for (size_t i = 0; i < calls->n; i++) {
+		struct inlined_call *call = &calls->calls[i];
+
+		if (call->origin.addr != NULL && call->function != NULL &&
+		    plain_functions_find(plain, main, &call->origin,
+		        &call->declaration, &call->function, &call->copy,
+		        walk, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+find_all(struct finding *finding, Dwarf_Die *unit, struct error *error)
+{
+	if (dwarf_getsrcfiles(unit, &finding->files, &finding->n_files) != 0)
+		finding->n_files = 0;
+	if (walk_unit(finding, unit, error) != 0)
+		return -1;
+	if (!all_found(finding)) {
+		finding->is_thorough = true;
+		if (walk_unit(finding, unit, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
+                   const uint64_t *addresses, size_t n,
+                   struct plain_functions *plain, struct debug_walk *walk,
+                   struct error *error)
+{
+	struct finding finding = {
+		.calls = calls,
+		.walk = walk,
+		.addresses = addresses,
+		.n = n,
+	};
+	int result = -1;
+
+	*calls = (struct inlined_calls){ 0 };
+	calls->innermost = memory_array(n, sizeof *calls->innermost, error);
+	finding.is_found = memory_array(n, sizeof *finding.is_found, error);
+	if (calls->innermost != NULL && finding.is_found != NULL)
+		result = find_all(&finding, unit, error);
+	if (result == 0 && has_scopes(unit))
+		result = name_plain(calls, unit, plain, walk, error);
+	free(finding.is_found);
+	return result;
+}
+
+void
+inlined_calls_free(struct inlined_calls *calls)
+{
+	free(calls->calls);
+	free(calls->innermost);
+}

@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* address_frames.c -- distinct addresses, named module by module.
+ *
+ * Addresses are kept once each through an open-addressing table, at most half
+ * full.  For naming they are sorted by module and address: each module is
+ * asked for once, and addresses of one function, which then stand together,
+ * are demangled once.
+ */
+#include "src/symbols/names/address_frames.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/symbols/names/module_symbols.h"
+
+/* Module of a frame that is a bare name; its address is the name. */
+#define BARE_NAME (NO_MODULE - 1)
+
+enum { FIRST_SLOTS = 1024, WARNINGS_MAX = 10 };
+
+struct address {
+	uint64_t address;
+	uint32_t module;
+	uint32_t function;	/* a name, once that is known */
+	uint32_t offset;	/* into the function, or NO_OFFSET */
+	bool is_as_kept;	/* it has the kept name */
+	bool is_made_up;	/* for want of a symbol */
+	uint8_t stand_in;	/* enum frame_stand_in */
+	const struct kept_address *kept;	/* NULL: nothing */
+};
+
+struct address_frames {
+	struct address *items;
+	size_t n, capacity;
+	uint32_t *slots;	/* number of an item + 1; 0: empty */
+	size_t n_slots;		/* a power of two */
+	uint32_t n_unnamed;	/* modules without symbols */
+	const struct kept_names *kept;
+	/* For addresses in no module. */
+	bool is_jit;
+	const struct kept_range *kept_jit;
+	const struct jit_map *jit;
+};
+
+struct address_frames *
+address_frames_new(struct error *error)
+{
+	struct address_frames *frames = memory_array(1, sizeof *frames, error);
+
+	if (frames == NULL)
+		return NULL;
+	frames->n_slots = FIRST_SLOTS;
+	frames->slots = memory_array(FIRST_SLOTS, sizeof *frames->slots,
+	                             error);
+	if (frames->slots == NULL) {
+		free(frames);
+		return NULL;
+	}
+	return frames;
+}
+
+void
+address_frames_free(struct address_frames *frames)
+{
+	if (frames == NULL)
+		return;
+	free(frames->items);
+	free(frames->slots);
+	free(frames);
+}
+
+void
+address_frames_use(struct address_frames *frames,
+                   const struct kept_names *kept)
+{
+	frames->kept = kept;
+}
+
+void
+address_frames_use_jit(struct address_frames *frames,
+                       const struct kept_range *kept,
+                       const struct jit_map *jit)
+{
+	frames->is_jit = true;
+	frames->kept_jit = kept;
+	frames->jit = jit;
+}
+
+/* The slot that holds the address, or the empty one where it belongs. */
+static uint32_t *
+find_slot(const struct address_frames *frames, uint32_t module,
+          uint64_t address)
+{
+	const uint64_t key[2] = { address, module };
+	size_t mask = frames->n_slots - 1;
+
+	for (size_t i = XXH3_64bits(key, sizeof key) & mask;;
+	     i = (i + 1) & mask) {
+		uint32_t *slot = &frames->slots[i];
+		const struct address *known;
+
+		if (*slot == 0)
+			return slot;
+		known = &frames->items[*slot - 1];
+		if (known->address == address && known->module == module)
+			return slot;
+	}
+}
+
+static int
+grow_slots(struct address_frames *frames, struct error *error)
+{
+	uint32_t *slots = memory_array(frames->n_slots * 2, sizeof *slots,
+	                               error);
+
+	if (slots == NULL)
+		return -1;
+	free(frames->slots);
+	frames->slots = slots;
+	frames->n_slots *= 2;
+	for (size_t i = 0; i < frames->n; i++)
+		*find_slot(frames, frames->items[i].module,
+		           frames->items[i].address) = (uint32_t)i + 1;
+	return 0;
+}
+
+uint32_t
+address_frames_add(struct address_frames *frames, uint32_t module,
+                   uint64_t address, struct error *error)
+{
+	uint32_t *slot = find_slot(frames, module, address);
+
+	if (*slot != 0)
+		return *slot - 1;
+	if (frames->n >= UINT32_MAX - 1) {
+		error_set(error, "more than 4,294,967,294 addresses");
+		return UINT32_MAX;
+	}
+	if (memory_grow(&frames->items, &frames->capacity, frames->n + 1,
+	                sizeof *frames->items, error) != 0)
+		return UINT32_MAX;
+	if (frames->n >= frames->n_slots / 2) {
+		if (grow_slots(frames, error) != 0)
+			return UINT32_MAX;
+		slot = find_slot(frames, module, address);
+	}
+	frames->items[frames->n] = (struct address){ address, module,
+		NO_NAME, NO_OFFSET, false, false, FRAME_IS_NAMED, NULL };
+	*slot = (uint32_t)++frames->n;
+	return *slot - 1;
+}
+
+uint32_t
+address_frames_add_name(struct address_frames *frames, uint32_t name,
+                        struct error *error)
+{
+	return address_frames_add(frames, BARE_NAME, name, error);
+}
+
+/*
+ * The name of an address outside of all symbols that are there: of the kernel
+ * and the like, which stand in brackets and have no file, the module's own.
+ * In another build an address means nothing: one name for all of them.
+ */
+static void
+name_nameless(struct profile *profile, struct address *item, uint64_t address,
+              struct module_symbols *symbols, enum module_symbols_state state,
+              struct error *error)
+{
+	const char *path = profile->modules[item->module].path;
+	const char *name = profile_module_name(profile, item->module);
+
+	item->is_made_up = true;
+	if (path[0] == '[' && module_symbols_count(symbols) == 0) {
+		item->function = names_add(profile->names, path, strlen(path),
+		                           error);
+	} else if (state == MODULE_SYMBOLS_DIFFER) {
+		item->stand_in = FRAME_OF_OTHER_BUILD;
+		item->function = names_add_format(profile->names, error,
+		                                  "[%s]", name);
+	} else {
+		item->function = names_add_format(profile->names, error,
+		    "%s+0x%" PRIx64, name, address);
+	}
+}
+
+static uint32_t
+add_symbol_name(struct profile *profile, const struct symbol *symbol,
+                struct error *error)
+{
+	char *text = module_symbols_name(symbol, error);
+	uint32_t name;
+
+	if (text == NULL)
+		return NO_NAME;
+	name = names_add(profile->names, text, strlen(text), error);
+	free(text);
+	return name;
+}
+
+static int
+warn_of_module(struct address_frames *frames, struct profile *profile,
+               const char *path, enum module_symbols_state state,
+               struct error *error)
+{
+	static const char *const reasons[] = {
+		[MODULE_SYMBOLS_NONE] = "has no symbols",
+		[MODULE_SYMBOLS_MISSING] = "is not there",
+		[MODULE_SYMBOLS_UNREADABLE] = "cannot be read as a program",
+		[MODULE_SYMBOLS_DIFFER] = "is not the build that was profiled",
+	};
+
+	if (state == MODULE_SYMBOLS_READ ||
+	    frames->n_unnamed++ >= WARNINGS_MAX)
+		return 0;
+	if (path[0] == '[')
+		return profile_warn(profile, error, "%s: no symbols are "
+		    "known; its functions are shown as %s", path, path);
+	if (state == MODULE_SYMBOLS_DIFFER)
+		return profile_warn(profile, error, "%s %s; all its functions "
+		    "are shown as [%s]: record anew, or name a directory that "
+		    "has the old build with symfs", path, reasons[state],
+		    last_component(path));
+	return profile_warn(profile, error,
+	    "%s %s; its functions are shown as module+offset", path,
+	    reasons[state]);
+}
+
+static uint32_t
+add_kept_name(const struct address_frames *frames, struct profile *profile,
+              uint32_t name, struct error *error)
+{
+	const struct names *texts = kept_names_texts(frames->kept);
+
+	return names_add(profile->names, names_text(texts, name),
+	                 names_length(texts, name), error);
+}
+
+/*
+ * Looks up what is kept of the addresses sorted[n] of one module; whether that
+ * is a symbol for each of them.
+ */
+static bool
+find_kept(struct address_frames *frames, const struct module *module,
+          struct address **sorted, size_t n, size_t *n_kept)
+{
+	const struct kept_range *range = frames->kept == NULL ? NULL :
+	    kept_names_module(frames->kept, module);
+	size_t n_symbols = 0;
+
+	*n_kept = 0;
+	for (size_t i = 0; i < n && range != NULL; i++) {
+		sorted[i]->kept = kept_names_find(frames->kept, range,
+		                                  sorted[i]->address);
+		*n_kept += sorted[i]->kept != NULL;
+		n_symbols += sorted[i]->kept != NULL &&
+		    sorted[i]->kept->is_symbol;
+	}
+	return n_symbols == n;
+}
+
+/* A kept name, which may be that of the address before. */
+static int
+name_as_kept(struct address_frames *frames, struct profile *profile,
+             struct address **sorted, size_t i, struct error *error)
+{
+	struct address *item = sorted[i];
+
+	item->offset = item->kept->offset;
+	item->is_made_up = !item->kept->is_symbol;
+	if (i > 0 && sorted[i - 1]->kept != NULL &&
+	    sorted[i - 1]->kept->function == item->kept->function &&
+	    sorted[i - 1]->is_as_kept)
+		item->function = sorted[i - 1]->function;
+	else
+		item->function = add_kept_name(frames, profile,
+		                               item->kept->function, error);
+	item->is_as_kept = true;
+	return item->function != NO_NAME ? 0 : -1;
+}
+
+static uint32_t
+offset_in(const struct symbol *symbol, uint64_t address)
+{
+	if (symbol == NULL || address - symbol->start >= NO_OFFSET)
+		return NO_OFFSET;
+	return (uint32_t)(address - symbol->start);
+}
+
+/* Names the addresses sorted[n] of one module. */
+static int
+name_with(struct address_frames *frames, struct module_symbols *symbols,
+          enum module_symbols_state state, bool prefers_kept,
+          struct profile *profile, struct address **sorted, size_t n,
+          struct error *error)
+{
+	const struct symbol *last = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct address *item = sorted[i];
+		const struct symbol *symbol;
+
+		if (item->kept != NULL && (state != MODULE_SYMBOLS_READ ||
+		        item->kept->is_only_names ||
+		        (prefers_kept && item->kept->is_symbol))) {
+			if (name_as_kept(frames, profile, sorted, i,
+			                 error) != 0)
+				return -1;
+			last = NULL;
+			continue;
+		}
+		if (module_symbols_find(symbols, item->address, &symbol,
+		                        error) != 0)
+			return -1;
+		if (symbol != NULL && symbol == last) {
+			item->function = sorted[i - 1]->function;
+			item->is_made_up = sorted[i - 1]->is_made_up;
+		} else if (symbol == NULL || *symbol->name == '\0') {
+			name_nameless(profile, item, symbol != NULL ?
+			    symbol->start : item->address, symbols, state,
+			    error);
+		} else {
+			item->function = add_symbol_name(profile, symbol,
+			                                 error);
+		}
+		if (item->function == NO_NAME)
+			return -1;
+		item->offset = offset_in(symbol, item->address);
+		last = symbol;
+	}
+	return 0;
+}
+
+static int
+name_module(struct address_frames *frames, struct profile *profile,
+            struct address **sorted, size_t n, struct module_cache *modules,
+            struct error *error)
+{
+	const struct module *module = &profile->modules[sorted[0]->module];
+	struct module_symbols *symbols;
+	enum module_symbols_state state;
+	/* Where the user says where to look, what is there is better. */
+	bool is_first, prefers_kept = module_cache_search(modules).root == NULL;
+	size_t n_kept;
+
+	if (progress_step(NULL, 0, 0, error) != 0)
+		return -1;
+	if (find_kept(frames, module, sorted, n, &n_kept) && prefers_kept) {
+		for (size_t i = 0; i < n; i++)
+			if (name_as_kept(frames, profile, sorted, i,
+			                 error) != 0)
+				return -1;
+		return 0;
+	}
+	symbols = module_cache_get(modules, module, &state, &is_first, error);
+	if (symbols == NULL)
+		return -1;
+	if (is_first && n_kept < n &&
+	    warn_of_module(frames, profile, module->path, state, error) != 0)
+		return -1;
+	return name_with(frames, symbols, state, prefers_kept, profile, sorted,
+	                 n, error);
+}
+
+/* Code that was made at run time: as its process says, now or then. */
+static int
+name_jit(struct address_frames *frames, struct profile *profile,
+         struct address *item, struct error *error)
+{
+	struct jit_code code;
+
+	item->kept = frames->kept_jit == NULL ? NULL :
+	    kept_names_find(frames->kept, frames->kept_jit, item->address);
+	if (item->kept != NULL) {
+		item->offset = item->kept->offset;
+		item->is_made_up = !item->kept->is_symbol;
+		item->function = add_kept_name(frames, profile,
+		                               item->kept->function, error);
+	} else if (frames->jit != NULL &&
+	           jit_map_at(frames->jit, item->address, &code)) {
+		if (item->address - code.start < NO_OFFSET)
+			item->offset = (uint32_t)(item->address - code.start);
+		item->function = names_add(profile->names, code.name,
+		                           strlen(code.name), error);
+	} else {
+		item->stand_in = FRAME_OF_JIT;
+		item->function = names_add(profile->names, "[jit]",
+		                           strlen("[jit]"), error);
+	}
+	return item->function != NO_NAME ? 0 : -1;
+}
+
+static int
+name_without_module(struct address_frames *frames, struct profile *profile,
+                    struct address *item, struct error *error)
+{
+	if (item->module == NO_MODULE && frames->is_jit)
+		return name_jit(frames, profile, item, error);
+	if (item->module == BARE_NAME)
+		item->function = (uint32_t)item->address;
+	else
+		item->function = names_add_format(profile->names, error,
+		    "0x%" PRIx64, item->address);
+	return item->function != NO_NAME ? 0 : -1;
+}
+
+static int
+compare_addresses(const void *left, const void *right)
+{
+	const struct address *a = *(struct address *const *)left;
+	const struct address *b = *(struct address *const *)right;
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int
+name_all(struct address_frames *frames, struct profile *profile,
+         struct address **sorted, struct module_cache *modules,
+         struct error *error)
+{
+	size_t begin, end;
+
+	for (begin = 0; begin < frames->n; begin = end) {
+		uint32_t module = sorted[begin]->module;
+		int result;
+
+		end = begin + 1;
+		if (module >= BARE_NAME) {
+			result = name_without_module(frames, profile,
+			                             sorted[begin], error);
+		} else {
+			while (end < frames->n &&
+			       sorted[end]->module == module)
+				end++;
+			result = name_module(frames, profile, sorted + begin,
+			    end - begin, modules, error);
+		}
+		if (result != 0)
+			return -1;
+	}
+	if (frames->n_unnamed > WARNINGS_MAX)
+		return profile_warn(profile, error,
+		    "%u more modules have no symbols, are missing, unreadable "
+		    "or other builds",
+		    frames->n_unnamed - WARNINGS_MAX);
+	return 0;
+}
+
+/* Gives the frame of an item the lines that are kept of it. */
+static int
+enter_lines(const struct address_frames *frames, struct profile *profile,
+            uint32_t number, struct error *error)
+{
+	const struct address *item = &frames->items[number];
+	const struct location *locations = kept_names_locations(frames->kept,
+	                                                        item->kept);
+	struct location chain[KEPT_CHAIN_MAX] = {
+		{ item->function, NO_NAME, 0 }
+	};
+	uint32_t n = item->kept->n < KEPT_CHAIN_MAX ? item->kept->n :
+	             KEPT_CHAIN_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		chain[i] = locations[i];
+		if (i == 0)
+			chain[i].function = item->function;
+		else if (chain[i].function == NO_NAME)
+			chain[i].function = names_add(profile->names,
+			    "[inlined]", strlen("[inlined]"), error);
+		else
+			chain[i].function = add_kept_name(frames, profile,
+			    chain[i].function, error);
+		if (chain[i].file != NO_NAME)
+			chain[i].file = add_kept_name(frames, profile,
+			    chain[i].file, error);
+	}
+	if (error->is_set)
+		return -1;
+	if (profile_set_debug_lines(profile, number, chain, n > 0 ? n : 1,
+	                            error) != 0)
+		return -1;
+	profile->frames[number].has_debug_lines = !item->kept->is_told;
+	return 0;
+}
+
+/* The line of code that was made at run time, where it is known. */
+static int
+find_jit_line(const struct address_frames *frames, struct profile *profile,
+              const struct address *item, struct location *location,
+              struct error *error)
+{
+	const struct location *known;
+	struct jit_code code;
+
+	if (item->kept != NULL && item->kept->n > 0) {
+		known = kept_names_locations(frames->kept, item->kept);
+		location->line = known->line;
+		if (known->file != NO_NAME)
+			location->file = add_kept_name(frames, profile,
+			                               known->file, error);
+	} else if (item->kept == NULL && frames->jit != NULL &&
+	           jit_map_at(frames->jit, item->address, &code) &&
+	           code.file != NULL) {
+		location->line = code.line;
+		location->file = names_add(profile->names, code.file,
+		                           strlen(code.file), error);
+	}
+	return error->is_set ? -1 : 0;
+}
+
+static int
+enter_frames(const struct address_frames *frames, struct profile *profile,
+             struct error *error)
+{
+	for (size_t i = 0; i < frames->n; i++) {
+		const struct address *item = &frames->items[i];
+		struct location location = { item->function, NO_NAME, 0 };
+		uint32_t module = item->module;
+		uint64_t address = item->address;
+
+		if (module == BARE_NAME)
+			module = NO_MODULE;
+		if (item->module == BARE_NAME ||
+		    (item->kept != NULL && item->kept->is_only_names))
+			address = 0;
+		if (item->module == NO_MODULE && frames->is_jit &&
+		    find_jit_line(frames, profile, item, &location,
+		                  error) != 0)
+			return -1;
+		if (profile_add_frame(profile, module, address, &location, 1,
+		                      error) == UINT32_MAX)
+			return -1;
+		profile->frames[i].function_offset = item->offset;
+		profile->frames[i].stand_in = item->stand_in;
+		profile->frames[i].is_made_up = item->is_made_up;
+		if (item->kept != NULL && item->kept->has_lines &&
+		    enter_lines(frames, profile, (uint32_t)i, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+name_and_enter(struct address_frames *frames, struct profile *profile,
+               struct module_cache *modules, struct error *error)
+{
+	struct address **sorted = memory_array(frames->n, sizeof *sorted,
+	                                       error);
+	int result = -1;
+
+	if (sorted == NULL)
+		return -1;
+	for (size_t i = 0; i < frames->n; i++)
+		sorted[i] = &frames->items[i];
+	qsort(sorted, frames->n, sizeof(struct address *),
+	      compare_addresses);
+	if (name_all(frames, profile, sorted, modules, error) == 0)
+		result = enter_frames(frames, profile, error);
+	free(sorted);
+	return result;
+}
+
+int
+address_frames_finish(struct address_frames *frames, struct profile *profile,
+                      struct module_cache *modules, struct error *error)
+{
+	struct module_cache *own;
+	int result;
+
+	if (modules != NULL)
+		return name_and_enter(frames, profile, modules, error);
+	own = module_cache_new(NULL, error);
+	if (own == NULL)
+		return -1;
+	result = name_and_enter(frames, profile, own, error);
+	module_cache_free(own);
+	return result;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* jit_dump.c -- reads jit-PID.dump, perf's jitdump format.
+ *
+ * A header and then records, each of which says its size, so that what is not
+ * known is skipped.  Lines of a piece of code come in a record before it.  The
+ * file may end anywhere: its process may have been killed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/symbols/names/jit_dump.h"
+
+enum {
+	MAGIC = 0x4a695444,		/* in the machine's own order */
+	BODY_MAX = 64 << 20,		/* of a record that is read */
+	RECORDS_MAX = 4 << 20,
+	RECORDS_A_STEP = 4096,
+	NAME_MAX_LENGTH = 65536,
+};
+
+enum record_kind { CODE_LOAD = 0, CODE_MOVE = 1, CODE_LINES = 2 };
+
+struct header {
+	uint32_t magic, version, size, machine, pad, pid;
+	uint64_t timestamp, flags;
+};
+
+struct record {
+	uint32_t kind, size;
+	uint64_t timestamp;
+};
+
+struct load {
+	uint32_t pid, tid;
+	uint64_t virtual_address, address, size, index;
+};
+
+struct move {
+	uint32_t pid, tid;
+	uint64_t virtual_address, old, new, size, index;
+};
+
+struct lines_head {
+	uint64_t address, n;
+};
+
+struct line_entry {
+	uint64_t address;
+	uint32_t line, discriminator;
+};
+
+struct dump {
+	struct jit_entries *entries;
+	/* Those of the piece that comes next. */
+	const struct jit_line *lines;
+	size_t n_lines;
+	uint64_t lines_address;
+	unsigned char *body;
+	size_t capacity;
+};
+
+void
+jit_entries_free(struct jit_entries *entries)
+{
+	free(entries->items);
+	arena_free(&entries->arena);
+}
+
+int
+jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
+                const char *name, size_t length, struct error *error)
+{
+	struct jit_entry *new;
+
+	if (memory_grow(&entries->items, &entries->capacity, entries->n + 1,
+	                sizeof *new, error) != 0)
+		return -1;
+	new = &entries->items[entries->n];
+	*new = *entry;
+	new->name = arena_text(&entries->arena, name,
+	                       strnlen(name, length), error);
+	if (new->name == NULL)
+		return -1;
+	entries->n++;
+	return 0;
+}
+
+static int
+take_load(struct dump *dump, size_t size, struct error *error)
+{
+	struct load load;
+	struct jit_entry entry = { 0 };
+	size_t left;
+
+	if (size <= sizeof load)
+		return 0;
+	memcpy(&load, dump->body, sizeof load);
+	left = size - sizeof load;
+	entry.start = load.address;
+	entry.size = load.size;
+	if (dump->n_lines > 0 && dump->lines_address >= load.address &&
+	    dump->lines_address - load.address <= load.size) {
+		entry.lines = dump->lines;
+		entry.n_lines = dump->n_lines;
+	}
+	dump->n_lines = 0;
+	if (left > NAME_MAX_LENGTH)
+		left = NAME_MAX_LENGTH;
+	return jit_entries_add(dump->entries, &entry,
+	    (const char *)dump->body + sizeof load, left, error);
+}
+
+/* The last piece that began there, at its new place. */
+static int
+take_move(struct dump *dump, size_t size, struct error *error)
+{
+	struct jit_entries *entries = dump->entries;
+	struct jit_entry entry;
+	struct move move;
+	size_t i = entries->n;
+
+	if (size < sizeof move)
+		return 0;
+	memcpy(&move, dump->body, sizeof move);
+	/* What is moved was most often made of late. */
+	while (i > 0 && entries->n - i < 256 &&
+	       entries->items[i - 1].start != move.old)
+		i--;
+	if (i == 0 || entries->items[i - 1].start != move.old)
+		return 0;
+	entry = entries->items[i - 1];
+	entry.start = move.new;
+	if (move.size != 0)
+		entry.size = move.size;
+	return jit_entries_add(entries, &entry, entry.name,
+	                       strlen(entry.name), error);
+}
+
+/* Lines ascend, or they are not used. */
+static int
+take_lines(struct dump *dump, size_t size, struct error *error)
+{
+	const unsigned char *at = dump->body, *end = at + size;
+	struct lines_head head;
+	struct jit_line *lines;
+	const char *file = NULL;
+	size_t n = 0;
+
+	dump->n_lines = 0;
+	if (size < sizeof head)
+		return 0;
+	memcpy(&head, at, sizeof head);
+	at += sizeof head;
+	if (head.n == 0 || head.n > size / sizeof(struct line_entry))
+		return 0;
+	lines = arena_alloc(&dump->entries->arena,
+	                    (size_t)head.n * sizeof *lines, error);
+	if (lines == NULL)
+		return -1;
+	while (n < head.n && (size_t)(end - at) > sizeof(struct line_entry)) {
+		struct line_entry entry;
+		size_t length;
+
+		memcpy(&entry, at, sizeof entry);
+		at += sizeof entry;
+		length = strnlen((const char *)at, (size_t)(end - at));
+		if (length == (size_t)(end - at) ||
+		    entry.address < head.address ||
+		    (n > 0 && entry.address - head.address <
+		              lines[n - 1].offset))
+			break;
+		/* One byte 0xff: as before. */
+		if (length != 1 || *at != 0xff)
+			file = arena_text(&dump->entries->arena,
+			    (const char *)at, length < NAME_MAX_LENGTH ?
+			    length : NAME_MAX_LENGTH, error);
+		if (file == NULL && error->is_set)
+			return -1;
+		at += length + 1;
+		lines[n++] = (struct jit_line){
+			entry.address - head.address, file, entry.line
+		};
+	}
+	dump->lines = lines;
+	dump->n_lines = n;
+	dump->lines_address = head.address;
+	return 0;
+}
+
+/* What follows a record's head; whether there is all that is wanted of it. */
+static bool
+read_body(struct dump *dump, FILE *file, size_t size, size_t wanted,
+          struct error *error)
+{
+	if (memory_grow(&dump->body, &dump->capacity, wanted + 1, 1,
+	                error) != 0 ||
+	    fread(dump->body, 1, wanted, file) != wanted)
+		return false;
+	return size == wanted ||
+	    fseeko(file, (off_t)(size - wanted), SEEK_CUR) == 0;
+}
+
+/* The code behind a piece's name is not wanted. */
+static size_t
+wanted_of(const struct record *record, size_t size)
+{
+	size_t most = BODY_MAX;
+
+	if (record->kind == CODE_LOAD)
+		most = sizeof(struct load) + NAME_MAX_LENGTH;
+	else if (record->kind == CODE_MOVE)
+		most = sizeof(struct move);
+	else if (record->kind != CODE_LINES)
+		most = 0;
+	return size < most ? size : most;
+}
+
+static int
+take_record(struct dump *dump, const struct record *record, size_t size,
+            struct error *error)
+{
+	switch (record->kind) {
+	case CODE_LOAD:
+		return take_load(dump, size, error);
+	case CODE_MOVE:
+		return take_move(dump, size, error);
+	case CODE_LINES:
+		return take_lines(dump, size, error);
+	default:
+		return 0;
+	}
+}
+
+static bool
+read_header(FILE *file, uint32_t pid)
+{
+	struct header header;
+
+	return fread(&header, sizeof header, 1, file) == 1 &&
+	    header.magic == MAGIC && header.size >= sizeof header &&
+	    header.pid == pid &&
+	    fseeko(file, (off_t)header.size, SEEK_SET) == 0;
+}
+
+int
+jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
+              struct error *error)
+{
+	struct dump dump = { .entries = entries };
+	struct record record;
+
+	if (!read_header(file, pid))
+		return 0;
+	for (size_t n = 0; n < RECORDS_MAX && !error->is_set &&
+	     fread(&record, sizeof record, 1, file) == 1 &&
+	     record.size >= sizeof record; n++) {
+		size_t size = record.size - sizeof record;
+		size_t wanted = wanted_of(&record, size);
+
+		if (n % RECORDS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			break;
+		if (!read_body(&dump, file, size, wanted, error) ||
+		    take_record(&dump, &record, wanted, error) != 0)
+			break;
+	}
+	free(dump.body);
+	return error->is_set ? -1 : 0;
+}

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* jit_map.c -- names for code that a process made at run time.
+ *
+ * Code may be made anew where other code was.  The pieces are cut, so that
+ * each address belongs to the last one that covers it: a sweep over their
+ * starts, with those that cover the current place in a heap, the last on top.
+ */
+#include "src/symbols/names/jit_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/symbols/names/jit_dump.h"
+
+enum {
+	NAME_MAX_LENGTH = 65536,
+	LINE_MAX_LENGTH = NAME_MAX_LENGTH + 64,	/* and two numbers */
+	/* What is read of a map; the largest seen have some hundred MB. */
+	MAP_MAX = 256 << 20,
+	PIECES_MAX = 4 << 20,
+	PIECES_A_STEP = 4096,
+};
+
+static const uint64_t second_ns = 1000000000;
+
+/* From here to the next cut it is that piece, or none. */
+struct cut {
+	uint64_t start;
+	size_t entry;		/* index; SIZE_MAX: none */
+};
+
+struct jit_map {
+	struct jit_entries entries;
+	struct cut *cuts;	/* by start */
+	size_t n_cuts, capacity;
+	char *problem;		/* see jit_map_problem; NULL: none */
+};
+
+void
+jit_map_free(struct jit_map *map)
+{
+	if (map == NULL)
+		return;
+	jit_entries_free(&map->entries);
+	free(map->cuts);
+	free(map->problem);
+	free(map);
+}
+
+/* Keeps why a file, or some of it, was not read; the first one. */
+static void
+set_problem(struct jit_map *map, const char *path, const char *what)
+{
+	if (map->problem == NULL &&
+	    asprintf(&map->problem, "%s %s", path, what) < 0)
+		map->problem = NULL;
+}
+
+/*
+ * A regular file: one that waits or acts must not be opened.  NULL: there is
+ * none; *why says what else is there, NULL for nothing.
+ */
+static FILE *
+open_regular(const char *path, int more_flags, struct stat *status,
+             const char **why)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
+	                      O_NONBLOCK | more_flags);
+	FILE *file = NULL;
+
+	*why = NULL;
+	if (descriptor < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			*why = errno == ELOOP ? "is a symbolic link" :
+			    errno == EACCES ? "may not be read by you" :
+			    "cannot be opened";
+		return NULL;
+	}
+	if (fstat(descriptor, status) != 0 || !S_ISREG(status->st_mode))
+		*why = "is not a plain file";
+	else
+		file = fdopen(descriptor, "r");
+	if (file == NULL)
+		close(descriptor);
+	return file;
+}
+
+/* Opens the map that lies in /tmp, where anybody may have made it. */
+static FILE *
+open_own_map(struct jit_map *map, uint32_t pid)
+{
+	struct stat status;
+	const char *why;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+	file = open_regular(path, O_NOFOLLOW, &status, &why);
+	if (file != NULL && status.st_uid != 0 && status.st_uid != geteuid()) {
+		why = "belongs to another user";
+		fclose(file);
+		file = NULL;
+	}
+	if (why != NULL)
+		set_problem(map, path, why);
+	return file;
+}
+
+static FILE *
+open_map(struct jit_map *map, const struct symbol_search *search, uint32_t pid)
+{
+	static const char *const below[] = { "tmp/", "", NULL };
+	struct stat status;
+	const char *why;
+	FILE *file = NULL;
+	char *path;
+
+	for (size_t i = 0; search != NULL && search->root != NULL &&
+	     below[i] != NULL && file == NULL; i++) {
+		if (asprintf(&path, "%s/%sperf-%u.map", search->root,
+		             below[i], pid) < 0)
+			return NULL;
+		file = open_regular(path, 0, &status, &why);
+		if (why != NULL)
+			set_problem(map, path, why);
+		free(path);
+	}
+	return file != NULL ? file : open_own_map(map, pid);
+}
+
+/* A line that is not understood is passed over. */
+static int
+add_line(struct jit_map *map, char *line, struct error *error)
+{
+	struct jit_entry entry = { 0 };
+	char *end;
+
+	entry.start = strtoull(line, &end, 16);
+	if (end == line || *end != ' ')
+		return 0;
+	line = end + 1;
+	entry.size = strtoull(line, &end, 16);
+	if (end == line || *end != ' ' || end[1] == '\0' || end[1] == '\n')
+		return 0;
+	return jit_entries_add(&map->entries, &entry, end + 1,
+	                       NAME_MAX_LENGTH, error);
+}
+
+/* Passes over the rest of a line that was too long. */
+static void
+skip_line(FILE *file, size_t *n_read)
+{
+	int c;
+
+	do {
+		c = getc_unlocked(file);
+		(*n_read)++;
+	} while (c != '\n' && c != '\0' && c != EOF && *n_read < MAP_MAX);
+}
+
+/*
+ * A map has no NUL: from there on it is a hole, or something else.  *why says
+ * what was not read, NULL if all was.
+ */
+static int
+read_lines(struct jit_map *map, char *line, FILE *file, const char **why,
+           struct error *error)
+{
+	size_t n_read = 0;
+
+	for (size_t n = 0; fgets(line, LINE_MAX_LENGTH, file) != NULL; n++) {
+		size_t length = strlen(line);
+
+		if (n_read >= MAP_MAX || map->entries.n >= PIECES_MAX) {
+			*why = "is too large; its first part was used";
+			break;
+		}
+		n_read += length;
+		if (length > 0 && line[length - 1] == '\n') {
+			line[length - 1] = '\0';
+		} else if (length == 0 ||
+		           (length < LINE_MAX_LENGTH - 1 && !feof(file))) {
+			*why = "has a NUL byte; only what stands before it "
+			    "was used";
+			break;
+		} else {
+			skip_line(file, &n_read);
+		}
+		if (add_line(map, line, error) != 0 ||
+		    (n % PIECES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
+			return -1;
+	}
+	return 0;
+}
+
+static int
+read_map(struct jit_map *map, FILE *file, uint32_t pid, struct error *error)
+{
+	char *line = memory_array(LINE_MAX_LENGTH, 1, error);
+	const char *why = NULL;
+	char name[32];
+	int result = line == NULL ? -1 :
+	             read_lines(map, line, file, &why, error);
+
+	snprintf(name, sizeof name, "perf-%u.map", pid);
+	if (why != NULL)
+		set_problem(map, name, why);
+	free(line);
+	return result;
+}
+
+/* ---- cutting ---- */
+
+struct sweep {
+	const struct jit_entry *entries;
+	size_t *heap;			/* indices, the greatest on top */
+	size_t n;
+};
+
+static void
+push(struct sweep *sweep, size_t entry)
+{
+	size_t i = sweep->n++;
+
+	for (; i > 0 && sweep->heap[(i - 1) / 2] < entry; i = (i - 1) / 2)
+		sweep->heap[i] = sweep->heap[(i - 1) / 2];
+	sweep->heap[i] = entry;
+}
+
+static void
+pop(struct sweep *sweep)
+{
+	size_t last = sweep->heap[--sweep->n], i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child + 1 < sweep->n &&
+		    sweep->heap[child + 1] > sweep->heap[child])
+			child++;
+		if (child >= sweep->n || sweep->heap[child] < last)
+			break;
+		sweep->heap[i] = sweep->heap[child];
+		i = child;
+	}
+	sweep->heap[i] = last;
+}
+
+static uint64_t
+end_of(const struct jit_entry *entry)
+{
+	return entry->size > UINT64_MAX - entry->start ? UINT64_MAX :
+	       entry->start + entry->size;
+}
+
+/* From `at` on it is that piece. */
+static int
+add_cut(struct jit_map *map, uint64_t at, size_t entry, struct error *error)
+{
+	if (map->n_cuts > 0 && map->cuts[map->n_cuts - 1].start == at)
+		map->n_cuts--;
+	if (memory_grow(&map->cuts, &map->capacity, map->n_cuts + 1,
+	                sizeof *map->cuts, error) != 0)
+		return -1;
+	map->cuts[map->n_cuts++] = (struct cut){ at, entry };
+	return 0;
+}
+
+/* Cuts where pieces end before `until`. */
+static int
+end_pieces(struct jit_map *map, struct sweep *sweep, uint64_t until,
+           struct error *error)
+{
+	while (sweep->n > 0) {
+		uint64_t at = end_of(&sweep->entries[sweep->heap[0]]);
+
+		if (at > until)
+			return 0;
+		/* Those below may have ended before it. */
+		while (sweep->n > 0 &&
+		       end_of(&sweep->entries[sweep->heap[0]]) <= at)
+			pop(sweep);
+		if (add_cut(map, at, sweep->n > 0 ? sweep->heap[0] : SIZE_MAX,
+		            error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* One pass: to[] is from[] by one byte of the starts, else as it was. */
+static void
+sort_by_byte(const struct jit_entry *entries, const size_t *from, size_t *to,
+             size_t n, int shift)
+{
+	size_t begin[256] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		begin[entries[i].start >> shift & 0xff]++;
+	for (int byte = 0; byte < 256; byte++) {
+		size_t count = begin[byte];
+
+		begin[byte] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[begin[entries[from[i]].start >> shift & 0xff]++] = from[i];
+}
+
+/* Fills sorted[n] with the pieces by start, then as they came. */
+static int
+sort_starts(const struct jit_entry *entries, size_t *sorted, size_t *room,
+            size_t n, struct error *error)
+{
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = i;
+	for (int shift = 0; shift < 64; shift += 16) {
+		sort_by_byte(entries, sorted, room, n, shift);
+		sort_by_byte(entries, room, sorted, n, shift + 8);
+		if (progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+cut_sorted(struct jit_map *map, const size_t *sorted, struct sweep *sweep,
+           struct error *error)
+{
+	for (size_t i = 0; i < map->entries.n; i++) {
+		uint64_t start = map->entries.items[sorted[i]].start;
+
+		if (i % PIECES_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+		if (map->entries.items[sorted[i]].size == 0)
+			continue;
+		if (end_pieces(map, sweep, start, error) != 0)
+			return -1;
+		push(sweep, sorted[i]);
+		if (sweep->heap[0] == sorted[i] &&
+		    add_cut(map, start, sorted[i], error) != 0)
+			return -1;
+	}
+	return end_pieces(map, sweep, UINT64_MAX, error);
+}
+
+/* Once all entries are there. */
+static int
+cut(struct jit_map *map, struct error *error)
+{
+	size_t n = map->entries.n;
+	size_t *sorted = memory_array(n, sizeof *sorted, error);
+	struct sweep sweep = {
+		.entries = map->entries.items,
+		.heap = memory_array(n, sizeof *sorted, error),
+	};
+	int result = -1;
+
+	if (sorted != NULL && sweep.heap != NULL &&
+	    sort_starts(map->entries.items, sorted, sweep.heap, n,
+	                error) == 0)
+		result = cut_sorted(map, sorted, &sweep, error);
+	free(sorted);
+	free(sweep.heap);
+	return result;
+}
+
+struct jit_map *
+jit_map_new(const struct symbol_search *search, uint32_t pid,
+            struct error *error)
+{
+	struct jit_map *map = memory_array(1, sizeof *map, error);
+	FILE *file;
+	int result;
+
+	if (map == NULL)
+		return NULL;
+	file = open_map(map, search, pid);
+	if (file == NULL)
+		return map;
+	result = read_map(map, file, pid, error);
+	fclose(file);
+	if (result == 0 && cut(map, error) == 0)
+		return map;
+	jit_map_free(map);
+	return NULL;
+}
+
+/* ---- a process of this machine ---- */
+
+/* Opens a file that the process wrote; NULL: it is none, *why as above. */
+static FILE *
+open_of_process(const struct jit_process *process, const char *path,
+                const char **why)
+{
+	struct stat status;
+	FILE *file = open_regular(path, O_NOFOLLOW, &status, why);
+	uint64_t written_ns;
+
+	if (file == NULL)
+		return NULL;
+	written_ns = (uint64_t)status.st_mtim.tv_sec * second_ns +
+	    (uint64_t)status.st_mtim.tv_nsec;
+	/* Clocks of file systems are coarse, and a process's last words late.
+	 * What was written at other times is another process's. */
+	if (written_ns + second_ns >= process->begin_ns &&
+	    written_ns <= process->end_ns + 60 * second_ns) {
+		if (status.st_uid == process->owner || status.st_uid == 0)
+			return file;
+		*why = "belongs to another user";
+	}
+	fclose(file);
+	return NULL;
+}
+
+static int
+read_dump(struct jit_map *map, const struct jit_process *process,
+          const char *directory, struct error *error)
+{
+	const char *why;
+	FILE *file;
+	char *path;
+	int result = 0;
+
+	if (directory == NULL || *directory == '\0')
+		return 0;
+	if (asprintf(&path, "%s/jit-%u.dump", directory, process->pid) < 0)
+		return error_out_of_memory(error);
+	file = open_of_process(process, path, &why);
+	if (file != NULL) {
+		result = jit_dump_read(&map->entries, file, process->pid,
+		                       error);
+		fclose(file);
+	}
+	free(path);
+	return result;
+}
+
+/* Perf's agents make a directory of their own for each run. */
+static int
+read_agents_dumps(struct jit_map *map, const struct jit_process *process,
+                  struct error *error)
+{
+	const char *home = getenv("HOME");
+	glob_t found;
+	char *pattern;
+	int result = 0;
+
+	if (home == NULL || *home != '/')
+		return 0;
+	if (asprintf(&pattern, "%s/.debug/jit/*/jit-%u.dump", home,
+	             process->pid) < 0)
+		return error_out_of_memory(error);
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc && result == 0; i++) {
+			*strrchr(found.gl_pathv[i], '/') = '\0';
+			result = read_dump(map, process, found.gl_pathv[i],
+			                   error);
+		}
+		globfree(&found);
+	}
+	free(pattern);
+	return result;
+}
+
+static int
+read_process(struct jit_map *map, const struct jit_process *process,
+             struct error *error)
+{
+	const char *why;
+	char path[64];
+	FILE *file;
+	int result = 0;
+
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", process->pid);
+	file = open_of_process(process, path, &why);
+	/* Without an owner the process is not of this machine. */
+	if (why != NULL && process->owner != (uid_t)-1)
+		set_problem(map, path, why);
+	if (file != NULL) {
+		result = read_map(map, file, process->pid, error);
+		fclose(file);
+	}
+	/* A dump says more, so it comes behind the map. */
+	if (result != 0 || read_dump(map, process, "/tmp", error) != 0 ||
+	    read_dump(map, process, getenv("JITDUMPDIR"), error) != 0 ||
+	    read_agents_dumps(map, process, error) != 0)
+		return -1;
+	if (process->directory == NULL ||
+	    strcmp(process->directory, "/tmp") == 0)
+		return 0;
+	return read_dump(map, process, process->directory, error);
+}
+
+struct jit_map *
+jit_map_of_process(const struct jit_process *process, struct error *error)
+{
+	struct jit_map *map = memory_array(1, sizeof *map, error);
+
+	if (map == NULL)
+		return NULL;
+	if (read_process(map, process, error) == 0 && cut(map, error) == 0)
+		return map;
+	jit_map_free(map);
+	return NULL;
+}
+
+/* ---- asking ---- */
+
+const char *
+jit_map_problem(const struct jit_map *map)
+{
+	return map->problem;
+}
+
+static void
+find_line(const struct jit_entry *entry, uint64_t offset,
+          struct jit_code *found)
+{
+	size_t low = 0, high = entry->n_lines;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (entry->lines[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return;
+	found->file = entry->lines[low - 1].file;
+	found->line = entry->lines[low - 1].line;
+}
+
+bool
+jit_map_at(const struct jit_map *map, uint64_t address, struct jit_code *found)
+{
+	const struct jit_entry *entry;
+	size_t low = 0, high = map->n_cuts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->cuts[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || map->cuts[low - 1].entry == SIZE_MAX)
+		return false;
+	entry = &map->entries.items[map->cuts[low - 1].entry];
+	*found = (struct jit_code){ entry->name, entry->start, NULL, 0 };
+	find_line(entry, address - entry->start, found);
+	return true;
+}
+
+const char *
+jit_map_find(const struct jit_map *map, uint64_t address)
+{
+	struct jit_code found;
+
+	return jit_map_at(map, address, &found) ? found.name : NULL;
+}
