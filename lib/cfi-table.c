@@ -9,7 +9,7 @@
  * threads share without locks and which may be wrong: where it leads is as
  * right as the table itself.
  */
-#include "lib/big.h"
+#include "lib/base/big.h"
 #include "lib/cfi.h"
 
 #include <stdatomic.h>

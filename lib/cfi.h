@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/arch.h"
-#include "lib/readable.h"
+#include "lib/base/arch.h"
+#include "lib/base/readable.h"
 
 enum cfi_kind {
 	CFI_UNSPECIFIED,	/* as the ABI has it */

@@ -48,13 +48,14 @@
 
 /*
  * If set, the library samples nothing: it says which of the resources can be
- * had here (lib/offer.h), and ends the process.
+ * had here (lib/run/offer.h), and ends the process.
  */
 #define CPPROF_ENVIRONMENT_OFFER "CPPROF_OFFER"
 
 /*
- * Path of the memory that the recording's processes share (lib/cpprof-shared.h),
- * "/proc/PID/fd/N".  Without it, or where it cannot be opened, each is alone.
+ * Path of the memory that the recording's processes share
+ * (lib/cpprof-shared.h), "/proc/PID/fd/N".  Without it, or where it cannot be
+ * opened, each is alone.
  */
 #define CPPROF_ENVIRONMENT_SHARED "CPPROF_SHARED"
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # libcpprof: linked eagerly, because binding a symbol in a signal handler could
 # wait for the loader's lock, and so could finding a thread-local variable in
-# any other model; begun before all other libraries (see lib/start.c); without
-# the compiler's start files, whose _fini is a page at the far end that every
-# process would touch, and which end nothing of ours; in three mappings instead
-# of five, which every process makes and every fork copies (noseparate-code: our
-# constants lie beside the code); nothing visible but what lib/interpose*.c
-# export.
+# any other model; begun before all other libraries (see lib/run/start.c);
+# without the compiler's start files, whose _fini is a page at the far end that
+# every process would touch, and which end nothing of ours; in three mappings
+# instead of five, which every process makes and every fork copies
+# (noseparate-code: our constants lie beside the code); nothing visible but what
+# is EXPORTED.
 EXTRA_DIST += lib/COPYING
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
@@ -19,49 +19,68 @@ include_HEADERS += lib/cpprof.h
 pkgconfig_DATA += lib/libcpprof.pc
 endif
 
-# In this order they lie in memory.  First comes what runs in every process, and
-# in a forked child before it executes a program: the kernel brings pages of code
-# by sixteen, and most processes are short.
+# The files of the first block lie in memory in this order.  They are what runs
+# in every process, and in a forked child before it executes a program: the
+# kernel brings pages of code by sixteen, and most processes are short.  The
+# other blocks are the rest of each room, lowest first.
 libcpprof_la_SOURCES = \
-	lib/copying.c lib/process.c lib/process.h lib/shared.c lib/shared.h \
-	lib/start.c lib/start.h lib/lookup.c lib/lookup.h \
-	lib/own-resource.c lib/own-resource.h lib/resource.c lib/resource.h \
-	lib/source-timer.c lib/source-timer.h lib/sampler.c lib/sampler.h \
-	lib/threads.c lib/threads.h lib/signals.c lib/signals.h lib/meter.c \
-	lib/meter.h lib/tick-mode.c lib/tick-mode.h lib/own-work.c \
-	lib/own-work.h lib/source-perf.c lib/source-perf.h \
-	lib/source-usage.c lib/source-usage.h lib/perf-clock.c \
-	lib/perf-clock.h lib/wrapped.c lib/wrapped.h lib/real.c lib/real.h \
-	lib/modules.c lib/modules.h lib/datafile.c lib/datafile.h \
-	lib/disk.c lib/disk.h lib/brief.c lib/brief.h lib/wiped.c \
-	lib/wiped.h lib/readable.c lib/readable.h lib/trampoline.c \
-	lib/trampoline.h lib/action.c lib/action.h lib/alternate.c \
-	lib/alternate.h lib/sigsys.c lib/sigsys.h lib/control.c \
-	lib/control.h lib/dispatch.c lib/dispatch.h lib/exceptions.c \
-	lib/exceptions.h lib/phase.c lib/phase.h lib/waits.c lib/waits.h \
-	lib/interpose-exec.c lib/outsider.c lib/outsider.h lib/sample.c \
-	lib/sample.h \
+	lib/base/copying.c lib/base/process.c lib/base/shared.c \
+	lib/run/start.c lib/base/lookup.c lib/run/own-resource.c \
+	lib/sources/resource.c lib/sources/timer.c lib/run/sampler.c \
+	lib/run/threads.c lib/signals/signals.c lib/base/meter.c \
+	lib/sources/tick-mode.c lib/sources/own-work.c lib/sources/perf.c \
+	lib/sources/usage.c lib/sources/perf-clock.c lib/wrap/wrapped.c \
+	lib/base/real.c lib/store/modules.c lib/store/datafile.c \
+	lib/store/disk.c lib/store/brief.c lib/base/wiped.c \
+	lib/base/readable.c lib/unwind/trampoline.c lib/signals/action.c \
+	lib/signals/alternate.c lib/signals/sigsys.c lib/run/control.c \
+	lib/sources/dispatch.c lib/sources/exceptions.c lib/store/phase.c \
+	lib/run/waits.c lib/wrap/exec.c lib/wrap/outsider.c lib/run/sample.c \
 	\
-	lib/arch-x86_64.c lib/arch-x86_64.h lib/arch.h lib/big.h \
-	lib/bytes.c lib/bytes.h lib/calls-x86_64.S lib/cfi-step.c \
-	lib/cfi-table.c lib/cfi.c lib/cfi.h lib/confine.c lib/confine.h \
-	lib/cpprof.h lib/dispatch-sites.h lib/dispatch-x86_64.S \
-	lib/exported.h lib/files.h lib/fpu-x86_64.c lib/fpu.h lib/frames.c \
-	lib/frames.h lib/input.h lib/insert.c lib/insert.h \
-	lib/interpose-blocking.c lib/interpose-blocking.def \
-	lib/interpose-calls.c lib/interpose-io.c lib/interpose-io.def \
-	lib/interpose-kernel.c lib/interpose-kernel.def \
-	lib/interpose-memory.c lib/interpose-rights.c \
-	lib/interpose-signals.c lib/interpose-sigwait.c \
-	lib/interpose-stdio.c lib/interpose-stdio.def lib/interpose.c \
-	lib/io.h lib/look-ahead.c lib/look-ahead.h lib/offer.c lib/offer.h \
-	lib/output.c lib/output.h lib/perf-event.c lib/perf-event.h \
-	lib/progress.c lib/progress.h lib/resources.def \
-	lib/restorer-x86_64.S lib/rules.c lib/rules.h \
-	lib/source.h lib/traits.c lib/traits.h \
-	lib/trampoline-personality.c lib/trampoline-table.h \
-	lib/trampoline-x86_64.S lib/tree.c lib/tree.h lib/unwind.c \
-	lib/unwind.h
+	lib/cpprof.h lib/resources.def \
+	\
+	lib/cfi-step.c lib/cfi-table.c lib/cfi.c lib/cfi.h lib/input.h \
+	\
+	lib/base/arch-x86_64.c lib/base/arch-x86_64.h lib/base/arch.h \
+	lib/base/big.h lib/base/exported.h lib/base/files.h \
+	lib/base/fpu-x86_64.c lib/base/fpu.h lib/base/lookup.h \
+	lib/base/meter.h lib/base/process.h lib/base/readable.h \
+	lib/base/real.h lib/base/shared.h lib/base/wiped.h \
+	\
+	lib/signals/action.h lib/signals/alternate.h \
+	lib/signals/restorer-x86_64.S lib/signals/signals.h \
+	lib/signals/sigsys.h \
+	\
+	lib/unwind/frames.c lib/unwind/frames.h lib/unwind/look-ahead.c \
+	lib/unwind/look-ahead.h lib/unwind/rules.c lib/unwind/rules.h \
+	lib/unwind/traits.c lib/unwind/traits.h \
+	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
+	lib/unwind/trampoline-x86_64.S lib/unwind/trampoline.h \
+	lib/unwind/unwind.c lib/unwind/unwind.h \
+	\
+	lib/store/brief.h lib/store/datafile.h lib/store/disk.h \
+	lib/store/insert.c lib/store/insert.h lib/store/modules.h \
+	lib/store/phase.h lib/store/tree.c lib/store/tree.h \
+	\
+	lib/sources/dispatch-sites.h lib/sources/dispatch-x86_64.S \
+	lib/sources/dispatch.h lib/sources/exceptions.h lib/sources/own-work.h \
+	lib/sources/perf-clock.h lib/sources/perf-event.c \
+	lib/sources/perf-event.h lib/sources/perf.h lib/sources/resource.h \
+	lib/sources/source.h lib/sources/tick-mode.h lib/sources/timer.h \
+	lib/sources/usage.h \
+	\
+	lib/run/control.h lib/run/offer.c lib/run/offer.h lib/run/output.c \
+	lib/run/output.h lib/run/own-resource.h lib/run/progress.c \
+	lib/run/progress.h lib/run/sample.h lib/run/sampler.h lib/run/start.h \
+	lib/run/threads.h lib/run/waits.h \
+	\
+	lib/wrap/blocking.c lib/wrap/blocking.def lib/wrap/bytes.c \
+	lib/wrap/bytes.h lib/wrap/calls-x86_64.S lib/wrap/calls.c \
+	lib/wrap/confine.c lib/wrap/confine.h lib/wrap/io.c lib/wrap/io.def \
+	lib/wrap/io.h lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
+	lib/wrap/outsider.h lib/wrap/rights.c lib/wrap/signal-masks.c \
+	lib/wrap/sigwait.c lib/wrap/stdio.c lib/wrap/stdio.def \
+	lib/wrap/threads-jumps.c lib/wrap/wrapped.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
 	-fno-tree-loop-distribute-patterns -fno-tree-slp-vectorize \
 	-ftls-model=initial-exec
@@ -174,17 +193,18 @@ endif
 tests_programs_parts_SOURCES = tests/programs/parts.c tests/programs/spin.h
 tests_programs_parts_CFLAGS = $(shape_flags)
 
-tests_test_meter_SOURCES = tests/test-meter.c lib/meter.c
+tests_test_meter_SOURCES = tests/test-meter.c lib/base/meter.c
 tests_test_meter_CFLAGS = $(unit_cflags)
 tests_test_meter_LDADD = $(case_libs)
 
-tests_test_perf_clock_SOURCES = tests/test-perf-clock.c lib/perf-clock.c \
-	lib/source-usage.c lib/meter.c
+tests_test_perf_clock_SOURCES = tests/test-perf-clock.c \
+	lib/sources/perf-clock.c \
+	lib/sources/usage.c lib/base/meter.c
 tests_test_perf_clock_CFLAGS = $(unit_cflags)
 tests_test_perf_clock_LDADD = $(case_libs) -lm
 
-tests_test_progress_SOURCES = tests/test-progress.c lib/progress.c \
-	lib/arch-x86_64.c lib/cfi.c lib/cfi-table.c
+tests_test_progress_SOURCES = tests/test-progress.c lib/run/progress.c \
+	lib/base/arch-x86_64.c lib/cfi.c lib/cfi-table.c
 tests_test_progress_CFLAGS = $(unit_cflags)
 tests_test_progress_LDADD = $(case_libs)
 
@@ -201,10 +221,12 @@ tests_test_unwind_LDADD = $(case_libs)
 tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 
 # Preloaded by tests/real-stacks.py.
-unwinder = lib/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c \
-	lib/frames.c lib/lookup.c lib/readable.c lib/rules.c lib/traits.c \
-	lib/trampoline.c \
-	lib/trampoline-personality.c lib/trampoline-x86_64.S lib/unwind.c
+unwinder = \
+	lib/base/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c \
+	lib/unwind/frames.c lib/base/lookup.c lib/base/readable.c \
+	lib/unwind/rules.c lib/unwind/traits.c lib/unwind/trampoline.c \
+	lib/unwind/trampoline-personality.c lib/unwind/trampoline-x86_64.S \
+	lib/unwind/unwind.c
 EXTRA_DIST += tests/real-stacks.py
 if COLLECTOR
 check_LTLIBRARIES = tests/check-stacks.la

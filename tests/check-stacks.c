@@ -5,7 +5,7 @@
  * second; the handler walks the stack as the collector does, by an unwinder
  * that remembers the last one and by one that does not, and compares with
  * libgcc's (tests/unwind-oracle.h).  With STACKS_MARKS set, marks are left on
- * the stack (lib/trampoline.h), so that the program returns through the stub.
+ * the stack (lib/unwind/trampoline.h), so that the program returns through the stub.
  * What has been found is at any time in a file of the directory STACKS_OUTPUT,
  * a struct oracle_tally as text.
  */
@@ -24,10 +24,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "lib/base/process.h"
 #include "lib/cpprofdata.h"
-#include "lib/process.h"
-#include "lib/traits.h"
-#include "lib/tree.h"
+#include "lib/store/tree.h"
+#include "lib/unwind/traits.h"
 #include "tests/unwind-oracle.h"
 
 #define EXPORTED __attribute__((visibility("default")))

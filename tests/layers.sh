@@ -18,8 +18,8 @@ stack_unwinder unwind_expression
 action alternate arch arch-x86_64 brief bytes cfi control datafile disk
 dispatch exceptions frames insert io look-ahead modules offer output
 own-resource own-work perf-clock perf-event phase process readable real
-resource rules sample sampler shared signals sigsys source-perf source-timer
-source-usage start threads tick-mode traits trampoline tree unwind waits wiped
+resource rules sample sampler shared signals sigsys perf timer
+usage start threads tick-mode traits trampoline tree unwind waits wiped
 wrapped
 '
 
@@ -110,7 +110,9 @@ circles() {
 claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
 	grep -vE '^src/(base|formats|output|profile|shell|symbols|views)$'
 	find src/symbols -mindepth 1 -type d |
-	grep -vE '^src/symbols/(elf|lines|names|unwind)$')"
+	grep -vE '^src/symbols/(elf|lines|names|unwind)$'
+	find lib -mindepth 1 -type d |
+	grep -vE '^lib/(base|signals|unwind|store|sources|run|wrap)$')"
 includes 'base includes only base' src/base 'src/base/.*'
 includes 'profile includes only base, without tables, and profile' \
 	src/profile 'src/(base|profile)/.*' 'src/base/table\.h'

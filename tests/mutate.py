@@ -27,7 +27,7 @@ import sys
 import tempfile
 
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
-SCOPE = ["src/profile", "src/views", "src/formats", "lib/tree.c",
+SCOPE = ["src/profile", "src/views", "src/formats", "lib/store/tree.c",
          "lib/cfi.c", "lib/cfi-step.c", "lib/cfi-table.c"]
 
 # The longest match counts.  Quick tests first: most mutants die at once.

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lib/meter.h"
+#include "lib/base/meter.h"
 
 enum { INTERVAL = 100 };
 

@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "lib/perf-clock.h"
-#include "lib/process.h"
-#include "lib/resource.h"
-#include "lib/signals.h"
-#include "lib/source-usage.h"
-#include "lib/threads.h"
+#include "lib/base/process.h"
+#include "lib/run/threads.h"
+#include "lib/signals/signals.h"
+#include "lib/sources/perf-clock.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/usage.h"
 
 enum { TICK_US = 4000, STRETCH_US = 500, LONG_US = 400 * 1000 * 1000 };
 
@@ -77,7 +77,7 @@ start(struct machine *machine, uint64_t interval, bool is_random)
 	machine->trap_us = account->period;
 }
 
-/* As lib/source-perf.c does. */
+/* As lib/sources/perf.c does. */
 static void
 end_period(struct machine *machine)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/progress.h"
+#include "lib/run/progress.h"
 
 static void
 signal_at(struct progress *progress, long long pc, long long counter)

@@ -27,10 +27,10 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
+#include "lib/base/process.h"
 #include "lib/cpprofdata.h"
-#include "lib/process.h"
-#include "lib/tree.h"
-#include "lib/unwind.h"
+#include "lib/store/tree.h"
+#include "lib/unwind/unwind.h"
 #include "tests/programs/shapes.h"
 #include "tests/single-step.h"
 #include "tests/unwind-oracle.h"

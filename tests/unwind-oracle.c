@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <unwind.h>
 
-#include "lib/arch.h"
-#include "lib/start.h"
-#include "lib/traits.h"
+#include "lib/base/arch.h"
+#include "lib/run/start.h"
+#include "lib/unwind/traits.h"
 
 #define MAX_FRAMES 200000
 

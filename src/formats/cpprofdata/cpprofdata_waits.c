@@ -107,7 +107,7 @@ cpprofdata_find_end(const struct cpprofdata_file *file)
 	return end;
 }
 
-/* Feeds gticks to a thread's meter as it was; see lib/meter.h. */
+/* Feeds gticks to a thread's meter as it was; see lib/base/meter.h. */
 static uint64_t
 feed(uint64_t gticks, uint64_t interval, uint64_t *left)
 {

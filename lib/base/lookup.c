@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* lookup.c -- the GNU hash table of a module, and of those behind this one.
+ *
+ * Sources: the ELF specification, chapter 5, and for the GNU hash table
+ * https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html.
+ */
+#include "lib/base/lookup.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define HIDDEN_VERSION 0x8000	/* of a versym entry */
+#define BITS (8 * sizeof(ElfW(Addr)))
+
+/* The loader adds the bias to these in memory, but for read-only modules. */
+static uintptr_t
+relocated(const struct link_map *map, uintptr_t address)
+{
+	return address < map->l_addr ? address + map->l_addr : address;
+}
+
+bool
+lookup_open(const struct link_map *map, struct lookup *lookup)
+{
+	const ElfW(Dyn) *entry = map->l_ld;
+
+	*lookup = (struct lookup){ .bias = map->l_addr };
+	for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
+		uintptr_t at = relocated(map, entry->d_un.d_ptr);
+
+		if (entry->d_tag == DT_SYMTAB)
+			lookup->symbols = (const ElfW(Sym) *)at;
+		else if (entry->d_tag == DT_STRTAB)
+			lookup->strings = (const char *)at;
+		else if (entry->d_tag == DT_GNU_HASH)
+			lookup->hash = (const uint32_t *)at;
+		else if (entry->d_tag == DT_VERSYM)
+			lookup->versions = (const ElfW(Versym) *)at;
+	}
+	return lookup->symbols != NULL && lookup->strings != NULL &&
+	    lookup->hash != NULL;
+}
+
+static uint32_t
+gnu_hash(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name != '\0'; name++)
+		hash = hash * 33 + (unsigned char)*name;
+	return hash;
+}
+
+static const ElfW(Sym) *
+find(const struct lookup *lookup, const char *name, uint32_t hash,
+    bool is_default)
+{
+	const uint32_t n_buckets = lookup->hash[0];
+	const uint32_t first = lookup->hash[1];
+	const uint32_t n_words = lookup->hash[2];
+	const ElfW(Addr) *filter = (const void *)(lookup->hash + 4);
+	const uint32_t *buckets = (const void *)(filter + n_words);
+	const uint32_t *chains = buckets + n_buckets;
+	uint32_t i;
+
+	if (n_buckets == 0 || n_words == 0 ||
+	    (filter[hash / BITS % n_words] >> hash % BITS &
+	    filter[hash / BITS % n_words] >>
+	    (hash >> lookup->hash[3]) % BITS & 1) == 0 ||
+	    (i = buckets[hash % n_buckets]) < first)
+		return NULL;
+	for (;; i++) {
+		const ElfW(Sym) *symbol = &lookup->symbols[i];
+
+		if (((chains[i - first] ^ hash) | 1) == 1 &&
+		    symbol->st_shndx != SHN_UNDEF &&
+		    !(is_default && lookup->versions != NULL &&
+		    (lookup->versions[i] & HIDDEN_VERSION) != 0) &&
+		    strcmp(lookup->strings + symbol->st_name, name) == 0)
+			return symbol;
+		if ((chains[i - first] & 1) != 0)
+			return NULL;
+	}
+}
+
+const ElfW(Sym) *
+lookup_symbol(const struct lookup *lookup, const char *name)
+{
+	return find(lookup, name, gnu_hash(name), false);
+}
+
+const ElfW(Sym) *
+lookup_default(const struct lookup *lookup, const char *name)
+{
+	return find(lookup, name, gnu_hash(name), true);
+}
+
+/* The modules that were there when this was first asked for: no others then. */
+static struct {
+	const struct link_map *_Atomic own;
+	size_t n, n_behind;	/* in all, and behind our own */
+} loaded;
+
+static void
+find_loaded(void)
+{
+	const struct link_map *map, *own = NULL;
+	struct dl_find_object object;
+	size_t n = 0, n_behind = 0;
+
+	if (atomic_load_explicit(&loaded.own, memory_order_acquire) != NULL)
+		return;
+	if (_dl_find_object((void *)&loaded, &object) == 0)
+		own = object.dlfo_link_map;
+	for (map = _r_debug.r_map; map != NULL; map = map->l_next) {
+		n++;
+		n_behind = map == own ? 0 : n_behind + 1;
+	}
+	loaded.n = n;
+	loaded.n_behind = n_behind;
+	atomic_store_explicit(&loaded.own, own, memory_order_release);
+}
+
+const struct link_map *
+lookup_loaded(size_t *n)
+{
+	find_loaded();
+	*n = loaded.n;
+	return _r_debug.r_map;
+}
+
+/* Clears what a miss has left for the program's dlerror to tell. */
+static void *
+ask_loader(const char *name)
+{
+	void *address = dlsym(RTLD_NEXT, name);
+
+	if (address == NULL)
+		dlerror();
+	return address;
+}
+
+void *
+lookup_next(const char *name)
+{
+	const uint32_t hash = gnu_hash(name);
+	const ElfW(Sym) *symbol;
+	struct lookup lookup;
+	const struct link_map *map;
+	size_t n;
+
+	find_loaded();
+	map = atomic_load_explicit(&loaded.own, memory_order_acquire);
+	for (n = loaded.n_behind; map != NULL && n > 0; n--) {
+		map = map->l_next;
+		if (!lookup_open(map, &lookup))
+			break;
+		symbol = find(&lookup, name, hash, true);
+		if (symbol == NULL)
+			continue;
+		if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+			break;
+		return (void *)(lookup.bias + symbol->st_value);
+	}
+	return ask_loader(name);
+}

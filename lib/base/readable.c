@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* readable.c -- asks the kernel whether memory can be read.
+ *
+ * rt_sigprocmask with an impossible `how` first copies the set from user
+ * space: EFAULT says that the address is bad, EINVAL that it is good.  Nothing
+ * changes, no descriptor is needed, and no system call filter forbids it.
+ */
+#include "lib/base/readable.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "lib/base/arch.h"
+
+/* Own stacks are probed downwards at most this far at a time. */
+#define LONGEST_EXTENSION ((uintptr_t)1 << 30)
+
+static bool
+page_is_readable(uintptr_t page)
+{
+	return arch_system_call(SYS_rt_sigprocmask, ~0, (long)page, 0, 8) ==
+	    -EINVAL;
+}
+
+/*
+ * The lowest page from `high` down to `low` above which, and which itself, all
+ * are readable; `high` if none is.
+ */
+static uintptr_t
+readable_down_to(uintptr_t low, uintptr_t high)
+{
+	while (high > low && page_is_readable(high - READABLE_PAGE))
+		high -= READABLE_PAGE;
+	return high;
+}
+
+void
+readable_init(struct readable *readable, uintptr_t low, uintptr_t high)
+{
+	readable->low = low & -(uintptr_t)READABLE_PAGE;
+	readable->high = (high | (READABLE_PAGE - 1)) + 1;
+	readable_forget(readable);
+}
+
+void
+readable_forget(struct readable *readable)
+{
+	readable->other_low = readable->other_high = 0;
+}
+
+bool
+readable_range(struct readable *readable, uintptr_t address, uintptr_t size)
+{
+	uintptr_t low = address & -(uintptr_t)READABLE_PAGE, high;
+
+	if (address < READABLE_PAGE || address > UINTPTR_MAX / 2 ||
+	    size > LONGEST_EXTENSION)
+		return false;
+	high = (address + size + READABLE_PAGE - 1) & -(uintptr_t)READABLE_PAGE;
+	if (low >= readable->low && high <= readable->high)
+		return true;
+	if (low >= readable->other_low && high <= readable->other_high)
+		return true;
+	if (low < readable->low && high <= readable->high &&
+	    readable->low - low <= LONGEST_EXTENSION) {
+		/*
+		 * Kept also if it is not enough: coroutines' stacks may lie
+		 * below, beyond the guard page, and are asked for often.
+		 */
+		readable->low = readable_down_to(low, readable->low);
+		if (readable->low == low)
+			return true;
+	}
+	if (readable_down_to(low, high) != low)
+		return false;
+	if (low == readable->other_high) {
+		readable->other_high = high;
+	} else {
+		readable->other_low = low;
+		readable->other_high = high;
+	}
+	return true;
+}
+
+bool
+readable_now(const void *address, size_t size)
+{
+	struct readable none = { 0 };
+
+	return readable_range(&none, (uintptr_t)address, size);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* shared.c -- counts into the recording's shared memory. */
+#include "lib/base/shared.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "lib/base/files.h"
+#include "lib/base/meter.h"
+#include "lib/base/process.h"
+#include "lib/base/wiped.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+#define MOST_TAKEN_NS 1000000000
+
+static struct cpprof_shared *page;
+static uint64_t told_ns WIPED;	/* CPU time of the process, by its clock */
+
+/*
+ * The kind of processes that execute this program, and of this one if it was
+ * forked since; 0: it was not, or not from this thread.  Never 0 else.  (Where
+ * a thread is, a child writes anyway.)
+ */
+static uint64_t kind_of_program;
+static __thread uint64_t kind_of_child;
+
+bool
+shared_is_there(void)
+{
+	return page != NULL;
+}
+
+static void
+add(uint64_t *number, uint64_t n)
+{
+	__atomic_fetch_add(number, n, __ATOMIC_RELAXED);
+}
+
+static uint64_t
+hash(const char *text)
+{
+	uint64_t sum = 0;
+
+	for (; *text != '\0'; text++)
+		sum = meter_random(sum + (unsigned char)*text);
+	return sum | 1;
+}
+
+/* Sealed, it can be mapped without fear of faults. */
+static void *
+map(const char *name)
+{
+	int fd = files_open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0);
+	void *memory = MAP_FAILED;
+
+	if (fd < 0)
+		return MAP_FAILED;
+	if ((files_control(fd, F_GET_SEALS) & SEALS) == SEALS &&
+	    files_seek(fd, 0, SEEK_END) == CPPROF_SHARED_SIZE)
+		memory = files_map(CPPROF_SHARED_SIZE,
+		    MAP_SHARED | MAP_POPULATE, fd);
+	files_close(fd);
+	return memory;
+}
+
+/* What the process had used when it executed this program. */
+static void
+take_exec(void)
+{
+	unsigned at = process_own.pid % CPPROF_SHARED_EXECS;
+
+	if (__atomic_load_n(&page->execs[at].pid, __ATOMIC_ACQUIRE) !=
+	    process_own.pid)
+		return;
+	page->execs[at].pid = 0;
+	told_ns = page->execs[at].cpu_ns;
+	if (told_ns > process_own.start_cpu_ns)
+		told_ns = 0;
+}
+
+void
+shared_begin(const char *name)
+{
+	void *memory;
+
+	if (name == NULL || page != NULL)
+		return;
+	memory = map(name);
+	if (memory == MAP_FAILED)
+		return;
+	page = memory;
+	if (page->magic != CPPROF_SHARED_MAGIC) {
+		files_unmap(page, CPPROF_SHARED_SIZE);
+		page = NULL;
+		return;
+	}
+	kind_of_program = hash((const char *)getauxval(AT_EXECFN));
+	take_exec();
+	add(&page->n_images, 1);
+}
+
+void
+shared_note_exec(void)
+{
+	unsigned at = process_own.pid % CPPROF_SHARED_EXECS;
+
+	if (page == NULL)
+		return;
+	shared_tell_cpu_time(0);
+	page->execs[at].cpu_ns = told_ns;
+	__atomic_store_n(&page->execs[at].pid, process_own.pid, __ATOMIC_RELEASE);
+}
+
+uint64_t
+shared_time_before(void)
+{
+	return told_ns;
+}
+
+static uint64_t
+own_kind(void)
+{
+	return kind_of_child != 0 ? kind_of_child : kind_of_program;
+}
+
+/* To read first brings all pages at once; to write, each by itself. */
+void
+shared_forked(void)
+{
+	kind_of_child = meter_random(own_kind()) | 1;
+	if (page != NULL && *(volatile uint32_t *)&page->magic != 0)
+		add(&page->n_images, 1);
+}
+
+void
+shared_count(enum cpprof_shared_reason reason, int error)
+{
+	if (page == NULL)
+		return;
+	add(&page->n_reasons[reason], 1);
+	if (error != 0)
+		__atomic_store_n(&page->error, (uint64_t)error,
+		    __ATOMIC_RELAXED);
+}
+
+void
+shared_uncount(enum cpprof_shared_reason reason)
+{
+	if (page != NULL)
+		add(&page->n_reasons[reason], (uint64_t)-1);
+}
+
+void
+shared_count_ring(void)
+{
+	if (page != NULL)
+		add(&page->n_rings, 1);
+}
+
+void
+shared_count_recorded(void)
+{
+	if (page != NULL)
+		add(&page->n_recorded, 1);
+}
+
+void
+shared_count_tracer(void)
+{
+	if (page != NULL)
+		add(&page->n_tracers, 1);
+}
+
+bool
+shared_has_tracers(void)
+{
+	/* A program that is linked statically is not seen to trace. */
+	return page == NULL || page->n_tracers != 0 ||
+	    page->n_reasons[CPPROF_SHARED_STATIC] != 0;
+}
+
+void
+shared_tell_cpu_time(uint64_t before_ns)
+{
+	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t told = __atomic_load_n(&told_ns, __ATOMIC_RELAXED);
+
+	/* Several threads may tell, and one that asked earlier come later. */
+	do {
+		if (now <= told)
+			return;
+	} while (!__atomic_compare_exchange_n(&told_ns, &told, now, false,
+	    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	if (page == NULL)
+		return;
+	add(&page->cpu_ns, now - told);
+	add(&page->before_ns, before_ns);
+}
+
+/* The account of this kind of process, taken if need be; NULL: no room. */
+static int64_t *
+account(enum cpprof_shared_time which)
+{
+	const uint64_t kind = own_kind();
+	unsigned i, at;
+
+	for (i = 0; page != NULL && i < 16; i++) {
+		uint64_t found = 0;
+
+		at = (unsigned)((kind + i) % CPPROF_SHARED_KINDS);
+		if (__atomic_load_n(&page->kinds[at].kind,
+		    __ATOMIC_RELAXED) == kind ||
+		    __atomic_compare_exchange_n(&page->kinds[at].kind,
+		    &found, kind, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+		    found == kind)
+			return &page->kinds[at].unsampled_ns[which];
+	}
+	return NULL;
+}
+
+void
+shared_give_time(enum cpprof_shared_time which, int64_t *ns)
+{
+	int64_t *to = *ns != 0 ? account(which) : NULL;
+
+	if (to == NULL)
+		return;
+	__atomic_fetch_add(to, *ns, __ATOMIC_RELAXED);
+	*ns = 0;
+}
+
+/* Others may have written anything there. */
+int64_t
+shared_take_time(enum cpprof_shared_time which)
+{
+	int64_t *from = account(which), there, taken;
+
+	if (from == NULL)
+		return 0;
+	there = __atomic_load_n(from, __ATOMIC_RELAXED);
+	do {
+		taken = there;
+		if (taken > MOST_TAKEN_NS)
+			taken = MOST_TAKEN_NS;
+		if (taken < -MOST_TAKEN_NS)
+			taken = -MOST_TAKEN_NS;
+	} while (!__atomic_compare_exchange_n(from, &there, there - taken,
+	    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return taken;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* control.c -- sampling started and stopped by the program itself.
+ *
+ * Each thread makes, arms and frees its own timers, so others are asked to:
+ * a thread that should begin gets a timer on its CPU clock that goes off once,
+ * at once when it next runs, and never interrupts one that sleeps.  A thread
+ * that should stop sees it at its next tick.
+ *
+ * A thread's state is found by its id then, because thread_self is not set.
+ * States are only ever added, at the head of a list, so that a handler may
+ * walk it.  Who takes the stage TO_BE_WOKEN from a state has it for itself.
+ */
+#include "lib/run/control.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/base/exported.h"
+#include "lib/base/process.h"
+#include "lib/base/wiped.h"
+#include "lib/cpprof-environment.h"
+#include "lib/cpprof.h"
+#include "lib/run/output.h"
+#include "lib/run/sampler.h"
+#include "lib/run/start.h"
+#include "lib/run/threads.h"
+#include "lib/sources/timer.h"
+#include "lib/store/datafile.h"
+#include "lib/store/phase.h"
+
+static const char wake_mark;	/* its address marks the waking timers */
+static _Atomic bool is_stopped;
+static atomic_flag locked WIPED;
+
+bool
+control_is_stopped(void)
+{
+	return atomic_load_explicit(&is_stopped, memory_order_acquire);
+}
+
+/* Handlers never take it. */
+static void
+lock(void)
+{
+	while (atomic_flag_test_and_set_explicit(&locked,
+	    memory_order_acquire))
+		process_pause();
+}
+
+static void
+unlock(void)
+{
+	atomic_flag_clear_explicit(&locked, memory_order_release);
+}
+
+/*
+ * Waking.
+ */
+
+/* The clock of a thread's CPU time, as the kernel numbers it. */
+static clockid_t
+cpu_clock(pid_t tid)
+{
+	return (clockid_t)(~(unsigned)tid << 3 | 6);
+}
+
+static bool
+arm_wake(struct thread *thread)
+{
+	if (!timer_make(thread, cpu_clock((pid_t)thread->tid), &wake_mark))
+		return false;
+	thread->stage = THREAD_TO_BE_WOKEN;
+	if (timer_set(thread, 1, 0))
+		return true;
+	timer_free(thread);
+	return false;
+}
+
+/* Whether it still is to be woken, and then no more by its timer. */
+static bool
+take_wake(struct thread *thread, enum thread_stage next)
+{
+	enum thread_stage expected = THREAD_TO_BE_WOKEN;
+
+	if (!atomic_compare_exchange_strong(&thread->stage, &expected, next))
+		return false;
+	timer_free(thread);
+	return true;
+}
+
+bool
+control_wake(const siginfo_t *info, const void *context)
+{
+	struct thread *thread;
+	uint32_t tid;
+
+	if (info->si_code != SI_TIMER || info->si_ptr != &wake_mark)
+		return false;
+	if (!sampler_is_on())
+		return true;
+	tid = (uint32_t)syscall(SYS_gettid);
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->tid == tid &&
+		    take_wake(thread, THREAD_RUNNING)) {
+			start_woken_thread(thread, context);
+			break;
+		}
+	return true;
+}
+
+/* Takes hold of the thread's state, or a new one; NULL: it needs no waking. */
+static struct thread *
+find_sleeper(uint32_t tid)
+{
+	struct thread *thread;
+	enum thread_stage asleep;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next) {
+		if (thread->tid != tid)
+			continue;
+		asleep = THREAD_ASLEEP;
+		if (atomic_compare_exchange_strong(&thread->stage, &asleep,
+		    THREAD_HELD))
+			return thread;
+		if (asleep != THREAD_IDLE)
+			return NULL;
+	}
+	thread = threads_take(NULL, NULL);
+	if (thread != NULL)
+		thread->stage = THREAD_HELD;
+	return thread;
+}
+
+/* Those that have not run since they were to be woken, and strays. */
+static void
+forget_sleepers(void)
+{
+	struct thread *thread;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->stage == THREAD_HELD ||
+		    (!thread->has_begun && take_wake(thread, THREAD_HELD)))
+			threads_give_back(thread);
+		else
+			take_wake(thread, THREAD_ASLEEP);
+}
+
+/* Has all threads but this one begin, unless they have or are about to. */
+static void
+wake_others(void)
+{
+	const uint32_t self = (uint32_t)syscall(SYS_gettid);
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *entry;
+	struct thread *thread;
+
+	while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+		if (tid == 0 || tid == self ||
+		    (thread = find_sleeper(tid)) == NULL)
+			continue;
+		thread->tid = tid;
+		if (arm_wake(thread))
+			continue;
+		if (thread->has_begun)
+			thread->stage = THREAD_ASLEEP;
+		else
+			threads_give_back(thread);
+	}
+	if (tasks != NULL)
+		closedir(tasks);
+}
+
+/*
+ * The interface.
+ */
+
+static bool
+begin(const char *directory)
+{
+	char path[PATH_MAX];
+	const char *problem;
+
+	if (directory == NULL)
+		directory = getenv(CPPROF_ENVIRONMENT_OUTPUT);
+	if (!output_prepare(directory, path, sizeof path) ||
+	    !start_process(environ, NULL, path, &problem))
+		return false;
+	wake_others();
+	return true;
+}
+
+/* The calling thread's own sampling, and those that are to be woken. */
+static void
+stop_here(void)
+{
+	struct thread *self = thread_self;
+
+	if (self != NULL) {
+		sampler_stop(self);
+		resources_take_rest(self);
+	}
+	atomic_store(&is_stopped, true);
+	if (thread_self != NULL)
+		start_put_to_sleep(self);
+	forget_sleepers();
+}
+
+static void
+complete_file(void)
+{
+	datafile_lock_wait();
+	datafile_finish();
+	datafile_unlock();
+}
+
+void
+control_end(uint32_t flag)
+{
+	struct thread *thread;
+
+	lock();
+	stop_here();
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->stage == THREAD_RUNNING && thread->has_timer)
+			timer_free(thread);
+	datafile_flag(flag);
+	complete_file();
+	sampler_give_up();
+	unlock();
+}
+
+EXPORTED int
+cpprof_start(const char *directory)
+{
+	bool ok = true;
+
+	lock();
+	if (!start_check_process()) {
+		ok = begin(directory);
+	} else if (control_is_stopped()) {
+		datafile_resume();
+		atomic_store(&is_stopped, false);
+		ok = start_calling_thread();
+		wake_others();
+	}
+	unlock();
+	return ok ? 0 : -1;
+}
+
+EXPORTED void
+cpprof_stop(void)
+{
+	lock();
+	if (start_check_process() && !control_is_stopped()) {
+		stop_here();
+		complete_file();
+	}
+	unlock();
+}
+
+EXPORTED int
+cpprof_phase(const char *name)
+{
+	return phase_set(name) ? 0 : -1;
+}
+
+EXPORTED void
+cpprof_name_thread(const char *name)
+{
+	threads_name(name);
+}

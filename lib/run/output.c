@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* output.c -- makes the directory that a recording goes into.
+ *
+ * Several processes of one run may share it, and may start at the same moment,
+ * so who looks into it holds its lock (flock, as `cpprof record` does), and
+ * looks again if the name means another directory by then.
+ */
+#include "lib/run/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/process.h"
+#include "lib/cpprofdata.h"
+
+#define PREFIX_SIZE (sizeof CPPROFDATA_FILE_PREFIX - 1)
+#define SUFFIX ".cpprof"
+#define TRIES 1000		/* for the lock, a tenth of a millisecond each */
+
+/* Ordered: the whole is what the most of its entries is. */
+enum content {
+	EMPTY,
+	OF_PAST,		/* processes that have gone */
+	OF_PRESENT,
+	OTHER,
+	UNREADABLE
+};
+
+static enum content
+content_of(const char *entry)
+{
+	long pid;
+
+	if (strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
+		return EMPTY;
+	if (strcmp(entry, CPPROFDATA_NAMES_FILE) == 0 ||
+	    strncmp(entry, CPPROFDATA_NAMES_FILE ".",
+	        sizeof CPPROFDATA_NAMES_FILE) == 0 ||
+	    strcmp(entry, CPPROFDATA_BRIEF_FILE) == 0)
+		return OF_PAST;
+	if (strncmp(entry, CPPROFDATA_FILE_PREFIX, PREFIX_SIZE) != 0)
+		return OTHER;
+	/* The name begins with the id of the process that wrote it. */
+	pid = strtol(entry + PREFIX_SIZE, NULL, 10);
+	return pid > 0 && pid <= INT_MAX && pid != getpid() &&
+	    (kill((pid_t)pid, 0) == 0 || errno != ESRCH) ? OF_PRESENT :
+	    OF_PAST;
+}
+
+static enum content
+content_of_folder(int folder)
+{
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+	enum content most = EMPTY, one;
+
+	if (entries == NULL) {
+		if (copy >= 0)
+			close(copy);
+		return UNREADABLE;
+	}
+	while ((entry = readdir(entries)) != NULL) {
+		one = content_of(entry->d_name);
+		if (one > most)
+			most = one;
+	}
+	closedir(entries);
+	return most;
+}
+
+/* "calc.cpprof" is "calc.2.cpprof" then, and other names "name.2". */
+static bool
+number_name(const char *name, unsigned number, char numbered[PATH_MAX])
+{
+	size_t length = strlen(name), end = sizeof SUFFIX - 1;
+
+	if (length < end || strcmp(name + length - end, SUFFIX) != 0)
+		end = 0;
+	return (number == 0 ? snprintf(numbered, PATH_MAX, "%s", name) :
+	    snprintf(numbered, PATH_MAX, "%.*s.%u%s", (int)(length - end),
+	        name, number, name + length - end)) < PATH_MAX;
+}
+
+/* The newest earlier recording gets number 1, and so on; none is replaced. */
+static bool
+move_away(const char *name)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	struct stat status;
+	unsigned free = 0;
+
+	do {
+		if (++free == UINT_MAX || !number_name(name, free, to))
+			return false;
+	} while (lstat(to, &status) == 0);
+	for (; free > 0; free--)
+		if (!number_name(name, free - 1, from) ||
+		    !number_name(name, free, to) ||
+		    renameat2(AT_FDCWD, from, AT_FDCWD, to,
+		        RENAME_NOREPLACE) != 0)
+			return false;
+	return true;
+}
+
+static bool
+lock(int folder)
+{
+	unsigned tries;
+
+	for (tries = 0; flock(folder, LOCK_EX | LOCK_NB) != 0; tries++) {
+		if (errno != EWOULDBLOCK)
+			return errno == ENOTSUP || errno == EOPNOTSUPP ||
+			    errno == ENOSYS;
+		if (tries == TRIES)
+			return false;
+		process_pause();
+	}
+	return true;
+}
+
+static bool
+is_named(int folder, const char *name)
+{
+	struct stat opened, named;
+
+	return fstat(folder, &opened) == 0 && stat(name, &named) == 0 &&
+	    opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+enum outcome {
+	READY,
+	AGAIN,			/* there is another directory of that name */
+	FAILED
+};
+
+static enum outcome
+prepare(int folder, const char *name, char whole[PATH_MAX])
+{
+	if (!lock(folder))
+		return FAILED;
+	if (!is_named(folder, name))
+		return AGAIN;
+	switch (content_of_folder(folder)) {
+	case OF_PAST:
+		return move_away(name) ? AGAIN : FAILED;
+	case OTHER:
+		errno = ENOTEMPTY;
+		return FAILED;
+	case UNREADABLE:
+		return FAILED;
+	default:
+		return realpath(name, whole) != NULL ? READY : FAILED;
+	}
+}
+
+bool
+output_prepare(const char *name, char *path, size_t size)
+{
+	char whole[PATH_MAX], plain[PATH_MAX];
+	enum outcome outcome = AGAIN;
+	size_t length;
+
+	if (name == NULL)
+		length = (size_t)snprintf(plain, sizeof plain, "%s" SUFFIX,
+		    program_invocation_short_name);
+	else
+		length = (size_t)snprintf(plain, sizeof plain, "%s", name);
+	if (length >= sizeof plain) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	while (length > 1 && plain[length - 1] == '/')
+		plain[--length] = '\0';
+	while (outcome == AGAIN) {
+		int folder, saved;
+
+		if (mkdir(plain, 0700) != 0 && errno != EEXIST)
+			return false;
+		folder = open(plain, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (folder < 0)
+			return false;
+		outcome = prepare(folder, plain, whole);
+		saved = errno;
+		close(folder);
+		errno = saved;
+	}
+	if (outcome == FAILED)
+		return false;
+	if ((size_t)snprintf(path, size, "%s", whole) < size)
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.c -- compares the registers at one signal with those at the next. */
+#include "lib/run/progress.h"
+
+#include "lib/base/arch.h"
+
+static uint64_t
+hash(const struct registers *registers)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < ARCH_N_REGISTERS; i++)
+		sum += registers->value[i] * (0x9e3779b97f4a7c15u + 2 * i);
+	return sum;
+}
+
+void
+progress_note(struct progress *progress, const void *context)
+{
+	struct registers registers;
+	uint64_t now;
+
+	arch_registers(context, &registers);
+	now = hash(&registers);
+	if (now == progress->registers) {
+		progress->n_other = 0;
+		if (progress->n_same < PROGRESS_SIGNALS)
+			progress->n_same++;
+		else
+			progress->is_lacking = true;
+	} else {
+		progress->registers = now;
+		progress->n_same = 0;
+		if (progress->n_other < PROGRESS_SIGNALS)
+			progress->n_other++;
+		else
+			progress->is_lacking = false;
+	}
+}

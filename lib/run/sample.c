@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/* sample.c -- from registers to counts in the tree, within a budget.
+ *
+ * Takes no lock that it cannot give up on, allocates only by mmap, and leaves
+ * errno as it was.
+ *
+ * Budget: time earns half a percent of itself (a tick the CPU time that it
+ * stands for, other samples what has passed since the last); each sample costs
+ * what it took.  While a thread is in debt its samples are deferred: no stack
+ * is taken, and their hits go to the next one.  So even stacks of 100,000
+ * frames cost half a percent, at fewer samples of more hits each.  A sample of
+ * few frames costs no more than it has earned: on a busy machine its time is
+ * mostly others', and deferring for that would only distort the shares.
+ *
+ * Samples of what sampling itself uses up, such as time, leave the thread REST
+ * times as long as the last one took before they come again: should sampling be
+ * slower than the interval, the program still gets on.  So do all samples of a
+ * program that does not (lib/run/progress.h).
+ */
+#include "lib/run/sample.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/process.h"
+#include "lib/signals/signals.h"
+#include "lib/sources/own-work.h"
+#include "lib/store/datafile.h"
+#include "lib/store/insert.h"
+#include "lib/store/phase.h"
+#include "lib/unwind/look-ahead.h"
+#include "lib/unwind/traits.h"
+#include "lib/unwind/trampoline.h"
+
+#define BUDGET_PART 200			/* of the time, for sampling */
+#define ALLOWANCE_MAX_NS 1000000
+#define ALLOWANCE_MIN_NS (-2000000)	/* debt beyond it is forgiven */
+#define FEW_FRAMES 256
+#define REST 4
+#define REST_MAX_NS 100000000
+#define NOTE_EVERY 1024		/* samples, what changes slowly */
+/*
+ * Time beyond this in a handler that did n things was another's; where the
+ * tree has got more memory, and has a table of so many bytes, this may come on
+ * top.
+ */
+#define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
+#define GROWTH_MAX_NS(bytes) (200000 + 2 * (int64_t)(bytes))
+
+static int64_t
+clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	process_read_clock(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void
+count_drops(const struct unwinder *unwinder, uint64_t hits, uint64_t overrun)
+{
+	static const unsigned char reasons[] = {
+		[UNWIND_NO_RULES] = CPPROFDATA_PARTIAL_NO_RULES,
+		[UNWIND_BAD_RULES] = CPPROFDATA_PARTIAL_BAD_RULES,
+		[UNWIND_BAD_STACK] = CPPROFDATA_PARTIAL_BAD_STACK,
+		[UNWIND_TOO_DEEP] = CPPROFDATA_PARTIAL_TOO_DEEP,
+	};
+
+	if (unwinder->end != UNWIND_COMPLETE)
+		datafile_count_drop(reasons[unwinder->end], 1, hits);
+	else if (unwinder->guessed)
+		datafile_count_drop(CPPROFDATA_GUESSED, 1, hits);
+	if (overrun > 0)
+		datafile_count_drop(CPPROFDATA_OVERRUN, 1, overrun);
+}
+
+bool
+sample_make_file(void)
+{
+	static bool has_met_modules;
+
+	if (datafile_exists())
+		return true;
+	if (!has_met_modules) {
+		traits_begin();
+		process.counts_returns = trampoline_begin(
+		    process.counts_returns ? TRAMPOLINE_ALWAYS :
+		    TRAMPOLINE_DEEP) && process.counts_returns;
+		has_met_modules = true;
+	}
+	return datafile_create();
+}
+
+/* Where there is none yet. */
+static bool
+make_file(void)
+{
+	static bool has_failed;
+	static uint32_t failed_pid;
+	bool ok;
+
+	if (has_failed && failed_pid == process_own.pid)
+		return false;
+	if (!datafile_lock())
+		return false;
+	ok = sample_make_file();
+	if (!ok) {
+		has_failed = true;
+		failed_pid = process_own.pid;
+		process_give_up(CPPROF_SHARED_NO_FILE, errno);
+	}
+	datafile_unlock();
+	return ok;
+}
+
+void
+sample_prepare_file(void)
+{
+	int saved = errno;
+
+	if (!datafile_exists())
+		make_file();
+	errno = saved;
+}
+
+/* A tick that comes meanwhile may change what is owed, and note it. */
+void
+sample_note_owed(struct thread *thread)
+{
+	unsigned column;
+
+	for (column = 0; column < resources.n; column++) {
+		struct account *account = &thread->accounts[column];
+		const uint64_t owed = account->owed, noted = account->put_off;
+
+		if (owed == noted)
+			continue;
+		account->put_off = owed;
+		datafile_count_put_off(column, (int64_t)(owed - noted));
+	}
+}
+
+/* Everything that the thread owes of these columns, to one node. */
+static void
+pay(struct thread *thread, uint32_t columns, const struct node *leaf,
+    uint64_t *hits)
+{
+	unsigned column;
+
+	*hits = 0;
+	for (column = 0; column < resources.n; column++) {
+		struct account *account = &thread->accounts[column];
+
+		if ((columns >> column & 1) == 0 || account->owed == 0)
+			continue;
+		if (leaf != NULL)
+			tree_count(leaf, column, account->owed);
+		else
+			datafile_count_lost(CPPROFDATA_LOST_FULL, column,
+			    account->owed);
+		*hits += account->owed;
+		account->owed = 0;
+	}
+}
+
+enum tree_result
+sample_prepare(struct thread *thread)
+{
+	if (!datafile_exists() && !make_file())
+		return TREE_FULL;
+	if (modules_refresh(&thread->modules) |
+	    phase_refresh(&thread->phase))
+		unwind_remember(&thread->unwinder, 0);
+	return thread->is_announced ? TREE_OK : threads_announce(thread);
+}
+
+enum tree_result
+sample_enter(struct thread *thread, const void *function, const void *context,
+    struct node *leaf)
+{
+	enum tree_result result = sample_prepare(thread);
+
+	if (result != TREE_OK)
+		return result;
+	if (!unwind(&thread->unwinder, context))
+		return TREE_BUSY;
+	result = insert_stack(thread, leaf);
+	if (result == TREE_OK && function != NULL)
+		result = insert_function(thread, function, leaf);
+	if (result == TREE_OK)
+		trampoline_place(&thread->unwinder);
+	return result;
+}
+
+enum tree_result
+sample_enter_partial(struct thread *thread, const void *function,
+    struct node *leaf)
+{
+	enum tree_result result = sample_prepare(thread);
+
+	if (result == TREE_OK)
+		result = insert_partial(thread, leaf);
+	return result == TREE_OK ? insert_function(thread, function, leaf) :
+	    result;
+}
+
+static enum tree_result
+take(struct thread *thread, const struct occasion *occasion,
+    const void *context)
+{
+	enum tree_result result;
+	struct node leaf;
+	uint64_t hits;
+
+	if (occasion->spends_itself)
+		look_ahead(&thread->unwinder, context);
+	result = sample_enter(thread, occasion->function, context, &leaf);
+	if (result != TREE_OK)
+		return result;
+	pay(thread, occasion->columns, &leaf, &hits);
+	count_drops(&thread->unwinder, hits, occasion->overrun);
+	/* Names change; once in a while is often enough. */
+	thread->n_samples++;
+	if ((thread->n_samples & (thread->n_samples - 1)) == 0 ||
+	    thread->n_samples % NOTE_EVERY == 0)
+		threads_note_name(thread);
+	datafile_note_sample();
+	return TREE_OK;
+}
+
+static void
+earn(struct thread *thread, uint64_t time_ns)
+{
+	thread->allowance_ns += (int64_t)(time_ns / BUDGET_PART);
+	if (thread->allowance_ns > ALLOWANCE_MAX_NS)
+		thread->allowance_ns = ALLOWANCE_MAX_NS;
+}
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Counts a sample's time, and charges it to the thread's allowance.  Returns
+ * what of it was the sample's.
+ */
+static int64_t
+charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
+    uint64_t time_ns)
+{
+	const struct unwinder *unwinder = &thread->unwinder;
+	const uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
+	const int64_t most = COST_MAX_NS(n_frames) + (!has_grown ? 0 :
+	    GROWTH_MAX_NS(thread->tree.n_slots * sizeof(struct tree_slot)));
+	const int64_t earned = (int64_t)(time_ns / BUDGET_PART);
+	const int64_t cost = least(elapsed_ns, most);
+
+	datafile_count_time((uint64_t)cost);
+	thread->allowance_ns -= n_frames <= FEW_FRAMES ? least(cost, earned) :
+	    cost;
+	if (thread->allowance_ns < ALLOWANCE_MIN_NS)
+		thread->allowance_ns = ALLOWANCE_MIN_NS;
+	return cost;
+}
+
+/* Takes it, or says why not. */
+static void
+try(struct thread *thread, const struct occasion *occasion,
+    const void *context)
+{
+	uint64_t lost;
+
+	switch (take(thread, occasion, context)) {
+	case TREE_OK:
+		break;
+	case TREE_BUSY:
+		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
+		    occasion->hits);
+		break;
+	case TREE_FULL:
+		pay(thread, occasion->columns, NULL, &lost);
+		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
+		break;
+	}
+}
+
+/* Whether one may be taken now, after earning what it stands for. */
+static bool
+may_take(struct thread *thread, const struct occasion *occasion)
+{
+	earn(thread, occasion->time_ns);
+	if (thread->held_off > 0)
+		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
+		    occasion->hits);
+	else if (thread->allowance_ns < 0 || ((occasion->spends_itself ||
+	    thread->progress.is_lacking) &&
+	    clock_ns(CLOCK_MONOTONIC) < thread->rest_until_ns))
+		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
+		    occasion->hits);
+	else
+		return true;
+	sample_note_owed(thread);
+	return false;
+}
+
+static void
+take_and_charge(struct thread *thread, const struct occasion *occasion,
+    const void *context)
+{
+	int64_t start = clock_ns(CLOCK_MONOTONIC), now, rest;
+	const struct tree *tree = &thread->tree;
+	const size_t memory = tree_memory(tree);
+
+	thread->is_sampling = true;
+	try(thread, occasion, context);
+	sample_note_owed(thread);
+	now = clock_ns(CLOCK_MONOTONIC);
+	rest = REST * charge(thread, now - start, tree_memory(tree) != memory,
+	    occasion->time_ns);
+	thread->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
+	    REST_MAX_NS);
+	thread->is_sampling = false;
+}
+
+void
+sample_take(struct thread *thread, const struct occasion *occasion,
+    const void *context)
+{
+	progress_note(&thread->progress, context);
+	if (may_take(thread, occasion))
+		take_and_charge(thread, occasion, context);
+}
+
+uint64_t
+sample_time_passed(struct thread *thread)
+{
+	const uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	const uint64_t passed = now - thread->last_asked_ns;
+
+	thread->last_asked_ns = now;
+	return passed;
+}
+
+/*
+ * Signals are blocked, as they are in the handler, since a handler of the
+ * program could jump out of here; by the kernel's own call, which leaves none
+ * out.
+ */
+static bool
+block_signals(struct thread *thread, uint64_t *mask)
+{
+	const uint64_t all = signals_for_work();
+
+	own_work_call(thread);
+	return arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
+	    (long)mask, sizeof *mask) == 0;
+}
+
+/* A tick that comes now finds this library's code on top. */
+static void
+restore_signals(struct thread *thread, uint64_t mask)
+{
+	own_work_call(thread);
+	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+	    sizeof mask);
+}
+
+void
+sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
+    const void *function)
+{
+	struct occasion occasion = { .columns = columns, .hits = hits,
+	    .function = function };
+	uint64_t mask;
+	ucontext_t here;
+
+	occasion.time_ns = sample_time_passed(thread);
+	if (!may_take(thread, &occasion) || !block_signals(thread, &mask))
+		return;
+	arch_here(&here);
+	own_work_begin(thread);
+	take_and_charge(thread, &occasion, &here);
+	own_work_end(thread);
+	restore_signals(thread, mask);
+}
+
+void
+sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
+    const void *context)
+{
+	struct occasion occasion = { .columns = columns, .hits = hits };
+	uint64_t mask;
+
+	occasion.time_ns = sample_time_passed(thread);
+	if (!may_take(thread, &occasion) || !block_signals(thread, &mask))
+		return;
+	own_work_begin(thread);
+	take_and_charge(thread, &occasion, context);
+	own_work_end(thread);
+	restore_signals(thread, mask);
+}
+
+bool
+sample_guard_begin(struct thread *thread, struct sample_guard *guard)
+{
+	if (!block_signals(thread, &guard->mask))
+		return false;
+	own_work_begin(thread);
+	thread->is_sampling = true;
+	return true;
+}
+
+void
+sample_guard_end(struct thread *thread, const struct sample_guard *guard)
+{
+	thread->is_sampling = false;
+	own_work_end(thread);
+	restore_signals(thread, guard->mask);
+}
+
+static enum tree_result
+enter_name(struct thread *thread, const char *name, struct node *leaf)
+{
+	const uint32_t phase = phase_number(name);
+	const enum tree_result result = phase != 0 ? sample_prepare(thread) :
+	    TREE_FULL;
+
+	return result == TREE_OK ? phase_node(&thread->tree, phase, leaf) :
+	    result;
+}
+
+void
+sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
+    const char *name)
+{
+	struct sample_guard guard;
+	struct node leaf;
+
+	if (!sample_guard_begin(thread, &guard))
+		return;
+	thread->accounts[column].owed += hits;
+	if (enter_name(thread, name, &leaf) == TREE_OK) {
+		pay(thread, 1u << column, &leaf, &hits);
+		datafile_note_sample();
+	} else {
+		pay(thread, 1u << column, NULL, &hits);
+		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, hits);
+	}
+	sample_guard_end(thread, &guard);
+}

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: MIT */
+/* start.c -- begin and end of the process, forks, and threads' ends.
+ *
+ * The constructor is told to the linker as the first of all (initfirst), so
+ * that threads and time of other libraries' constructors are sampled too.  The
+ * C library's own has not run then: its environment, for one, is not there.
+ * For the same reason the end is the last of all exit handlers.
+ *
+ * The library speaks at most once, on stderr, when it cannot sample; then it
+ * stays out of the way.
+ *
+ * The file is made by the first sample, since most processes are short and have
+ * none; that of the program that was launched is made at once, while there is
+ * somebody to tell that it cannot be.
+ *
+ * Our signal is blocked while fork runs: it would restart the call, and a fork
+ * that takes longer than an interval would never end.  Memory that the kernel
+ * wipes in children (lib/base/wiped.h) tells those whose fork did not go
+ * through the C library.  A child of fork makes its timer and its accounts, and
+ * nothing else: most execute a program at once, and each page touched before is
+ * wasted.  A child of vfork shares our memory and is left alone.
+ */
+#include "lib/run/start.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/real.h"
+#include "lib/base/shared.h"
+#include "lib/base/wiped.h"
+#include "lib/cpprof-environment.h"
+#include "lib/run/control.h"
+#include "lib/run/offer.h"
+#include "lib/run/own-resource.h"
+#include "lib/run/sample.h"
+#include "lib/run/sampler.h"
+#include "lib/run/waits.h"
+#include "lib/signals/alternate.h"
+#include "lib/signals/signals.h"
+#include "lib/sources/own-work.h"
+#include "lib/store/brief.h"
+#include "lib/store/datafile.h"
+#include "lib/store/modules.h"
+#include "lib/store/phase.h"
+#include "lib/unwind/trampoline.h"
+#include "lib/wrap/wrapped.h"
+
+extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
+extern int __cxa_atexit(void (*)(void *), void *, void *);
+extern int __cxa_at_quick_exit(void (*)(void *), void *);
+/* What pthread_atfork calls, which each program has a copy of. */
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
+    void *);
+
+#define LONGEST_STACK ((uintptr_t)64 << 20)	/* that is looked through */
+#define LOADING "loading"	/* what comes before our constructor */
+#define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
+
+volatile uint32_t start_same_process WIPED;
+static pthread_key_t end_key;
+static bool has_warned;
+static __thread bool was_unblocked;
+
+/* One line, once.  Not from a handler: descriptor 2 is stderr early only. */
+static void
+warn(const char *what, int error)
+{
+	char line[512];
+	char *at = line, *const end = line + sizeof line - 1;
+
+	if (has_warned || !process.may_speak)
+		return;
+	has_warned = true;
+	at = stpncpy(at, "cpprof: not sampling: ", (size_t)(end - at));
+	at = stpncpy(at, what, (size_t)(end - at));
+	if (error != 0) {
+		at = stpncpy(at, ": ", (size_t)(end - at));
+		at = stpncpy(at, strerrordesc_np(error), (size_t)(end - at));
+	}
+	*at++ = '\n';
+	if (files_write(STDERR_FILENO, line, (size_t)(at - line)) < 0)
+		return;		/* nobody to tell */
+}
+
+bool
+start_is_own_memory(void)
+{
+	return start_same_process != 0;
+}
+
+bool
+start_is_own_process(void)
+{
+	if (start_same_process == 0 || (uint32_t)arch_system_call(SYS_getpid,
+	    0, 0, 0, 0) != process_own.pid)
+		return false;
+	if (thread_self != NULL)
+		own_work_call(thread_self);
+	return true;
+}
+
+/*
+ * Threads.
+ */
+
+/* On the thread: its last tick has come. */
+static void
+end_sampling(struct thread *thread)
+{
+	const bool refuses_cuts = signals_admit_cuts();
+
+	sampler_stop(thread);
+	wrapped_end_thread(thread);
+	resources_take_rest(thread);
+	thread_self = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	trampoline_attach(NULL);
+	resources_forget(thread);
+	waits_end(thread, 0, 0);
+	if (thread->is_announced) {
+		threads_note_name(thread);
+		threads_note_end(thread);
+	}
+	signals_refuse_cuts(refuses_cuts);
+}
+
+/* Runs in a thread that returns, exits or is cancelled. */
+static void
+end_thread(void *state)
+{
+	struct thread *thread = state;
+
+	if (!sampler_is_on() || !start_is_own_process())
+		return;
+	if (thread->stage == THREAD_RUNNING)
+		end_sampling(thread);
+	alternate_end();
+	threads_give_back(thread);
+}
+
+/*
+ * Begins to sample this thread, which runs on its own stack between the two.
+ * May be in the handler: then there may be no key for its end.
+ */
+static void
+begin_thread(struct thread *thread, const void *stack, const void *stack_end,
+    bool has_key)
+{
+	int saved = errno;
+	bool ok;
+
+	threads_begin(thread, stack, stack_end);
+	ok = (!has_key || pthread_setspecific(end_key, thread) == 0) &&
+	    sampler_start(thread);
+	/* Later, descriptor 2 may be anything: the count must do. */
+	if (!ok && thread->is_main)
+		warn("no timer", errno);
+	if (!ok && thread->is_main)
+		process_give_up(CPPROF_SHARED_NO_TIMER, errno);
+	datafile_count_thread(ok);
+	errno = saved;
+}
+
+void
+start_thread_sampling(struct thread *thread)
+{
+	/* The C library keeps a thread's descriptor above its stack. */
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	uintptr_t above = (uintptr_t)pthread_self();
+
+	if (above < here || above - here > 1 << 20)
+		above = here;
+	signals_inherit(thread->beliefs);
+	begin_thread(thread, (const void *)here, (const void *)above, true);
+}
+
+/*
+ * Where the thread's own stack ends, if the kernel says that all from `stack`
+ * up to there is one; else `stack` itself: it may run on another.
+ */
+static uintptr_t
+find_stack_end(uintptr_t stack, bool is_main)
+{
+	uintptr_t end = is_main ? (uintptr_t)__libc_stack_end :
+	    (uintptr_t)pthread_self();
+	struct readable found;
+
+	readable_init(&found, end, end);
+	if (stack > end || end - stack > LONGEST_STACK ||
+	    !readable_range(&found, stack, end - stack))
+		return stack;
+	return end;
+}
+
+/* On the thread, which runs on `stack`; in the handler there may be no key. */
+static void
+begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
+{
+	uintptr_t end;
+
+	if (thread->has_begun) {
+		threads_resume_sampling(thread);
+		sampler_start(thread);
+		return;
+	}
+	thread->is_main = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0,
+	    0) == process_own.pid;
+	end = find_stack_end(stack, thread->is_main);
+	begin_thread(thread, (const void *)stack, (const void *)end, has_key);
+}
+
+static uintptr_t
+stack_of(const void *context)
+{
+	struct registers registers;
+
+	arch_registers(context, &registers);
+	return registers.value[ARCH_STACK];
+}
+
+void
+start_woken_thread(struct thread *thread, const void *context)
+{
+	/* The first keys' values lie in the thread's own descriptor. */
+	const bool has_key = end_key < KEYS_IN_PLACE;
+
+	if (thread_self == NULL)
+		begin_or_resume(thread, stack_of(context), has_key);
+	else
+		thread->stage = THREAD_HELD;
+}
+
+bool
+start_calling_thread(void)
+{
+	struct thread *thread;
+	uint32_t tid = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0, 0);
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->tid == tid && thread->stage == THREAD_ASLEEP)
+			break;
+	if (thread == NULL)
+		thread = threads_take(NULL, NULL);
+	if (thread == NULL)
+		return false;
+	if (!thread->has_begun)
+		signals_inherit(signals_beliefs());
+	begin_or_resume(thread, (uintptr_t)__builtin_frame_address(0), true);
+	return true;
+}
+
+void
+start_put_to_sleep(struct thread *thread)
+{
+	enum thread_stage asleep = THREAD_ASLEEP;
+
+	sampler_stop(thread);
+	resources_forget(thread);
+	waits_end(thread, 0, 0);
+	thread_self = NULL;
+	thread->stage = THREAD_ASLEEP;
+	/* Meant to go on again meanwhile, and nobody will tell? */
+	if (!control_is_stopped() && atomic_compare_exchange_strong(
+	    &thread->stage, &asleep, THREAD_RUNNING))
+		begin_or_resume(thread, 0, true);
+}
+
+/*
+ * Forks.
+ */
+
+/* Everything that the child must not share with its parent. */
+static void
+set_up_child(void)
+{
+	struct thread *self = thread_self;
+
+	start_same_process = 1;
+	shared_forked();
+	process_begin();
+	datafile_forked();
+	threads_forked();
+	if (process.is_alone) {
+		thread_self = NULL;
+		sampler_uninstall();
+	} else if (self != NULL && !control_is_stopped())
+		datafile_count_thread(sampler_start(self));
+}
+
+static void
+before_fork(void)
+{
+	const bool is_unblocked = sampler_is_on() && signals_block();
+
+	/* Each write after a fork costs a page. */
+	if (was_unblocked != is_unblocked)
+		was_unblocked = is_unblocked;
+	if (sampler_is_on())
+		real_prepare_for_children();
+}
+
+static void
+after_fork(void)
+{
+	if (was_unblocked)
+		signals_unblock();
+}
+
+/* (Does not fail but for want of a timer: errno is not worth a page.) */
+static void
+after_fork_in_child(void)
+{
+	if (!sampler_is_on())
+		return;
+	/* As long as it is known which are ours. */
+	if (process.is_alone)
+		after_fork();
+	set_up_child();
+	if (!process.is_alone)
+		after_fork();
+}
+
+bool
+start_check_process(void)
+{
+	if (!sampler_is_on())
+		return false;
+	if (start_same_process == 0)
+		set_up_child();
+	return true;
+}
+
+/*
+ * Processes.
+ */
+
+static bool
+watch_forks(void)
+{
+	static bool is_registered;
+
+	if (start_same_process != 0)
+		return true;
+	if (!wiped_begin())
+		return false;
+	start_same_process = 1;
+	/* Any address but a module's handle: it is never unloaded. */
+	is_registered = is_registered || __register_atfork(before_fork,
+	    after_fork, after_fork_in_child, &end_key) == 0;
+	return is_registered;
+}
+
+static bool
+make_file(void)
+{
+	bool ok;
+
+	datafile_lock_wait();
+	ok = sample_make_file();
+	datafile_unlock();
+	return ok;
+}
+
+void
+start_leave(bool is_leaving)
+{
+	bool refuses_cuts;
+
+	if (!datafile_exists() || !sampler_is_on() ||
+	    !start_is_own_process() || control_is_stopped())
+		return;
+	refuses_cuts = signals_admit_cuts();
+	datafile_note_leaving(is_leaving);
+	signals_refuse_cuts(refuses_cuts);
+}
+
+/*
+ * What the process has used, and no sample stands for, is left to the next of
+ * its kind.  Once: programs look for one to execute along PATH, by failures.
+ */
+static void
+give_rest(struct thread *self)
+{
+	if (self == NULL || self->tid != process_own.pid)
+		return;
+	shared_give_time(CPPROF_SHARED_CPU, &self->uncounted_ns);
+	shared_give_time(CPPROF_SHARED_REAL, &self->unfound_ns);
+}
+
+static void
+hand_over(struct thread *self)
+{
+	give_rest(self);
+	if (!process_own.is_given_up)
+		shared_tell_cpu_time(0);
+}
+
+/*
+ * The last of the exit handlers, after all destructors.  Threads that still
+ * run are sampled until the process is gone.  (A handler of the program that
+ * calls exit may have interrupted who holds a lock.)
+ */
+static void
+finish(void *unused)
+{
+	struct thread *self = thread_self;
+
+	(void)unused;
+	if (!sampler_is_on() || !start_is_own_process())
+		return;
+	if (self != NULL)
+		end_sampling(self);
+	if (datafile_lock_patiently()) {
+		datafile_finish();
+		datafile_unlock();
+	}
+	hand_over(self);
+}
+
+void
+start_end(void)
+{
+	struct thread *self = thread_self;
+
+	if (!sampler_is_on() || !start_is_own_process())
+		return;
+	if (self != NULL && self->stage == THREAD_RUNNING &&
+	    self->held_off == 0 && !self->is_sampling)
+		end_sampling(self);
+	if (datafile_lock()) {
+		datafile_finish();
+		datafile_unlock();
+	}
+	hand_over(self);
+}
+
+void
+start_execute(void)
+{
+	struct thread *self = thread_self;
+
+	if (self != NULL && self->held_off == 0 && !self->is_sampling)
+		resources_take_rest(self);
+	give_rest(self);
+	shared_note_exec();
+}
+
+/* Most processes have no other sample, and need no file of their own. */
+static bool
+add_brief(unsigned column, uint64_t hits, uint64_t ns)
+{
+	struct sample_guard guard;
+	bool ok;
+
+	if (!sample_guard_begin(thread_self, &guard))
+		return false;
+	ok = !datafile_exists() && brief_add(column, hits, ns);
+	sample_guard_end(thread_self, &guard);
+	return ok;
+}
+
+/*
+ * What the process has used of CPU time before it could be sampled, for the
+ * kernel's loading of the program and the loader's of its libraries, is so many
+ * hits on average.
+ */
+static void
+count_time_before(void)
+{
+	const unsigned place = resources.place[RESOURCE_CPU];
+	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
+	const uint64_t before = shared_time_before();
+	uint64_t interval, ns, hits;
+
+	if (now <= before)
+		return;
+	ns = now - before;
+	shared_tell_cpu_time(ns);
+	if (place == 0 || thread_self == NULL)
+		return;
+	interval = resources.columns[place - 1].interval * 1000;
+	hits = (ns + meter_random(process_own.start_ns +
+	    ((uint64_t)process_own.pid << 40)) % interval) / interval;
+	if (hits > 0 && !add_brief(place - 1, hits, ns))
+		sample_count_apart(thread_self, place - 1, hits, LOADING);
+}
+
+bool
+start_process(char **environment, char **words, const char *output,
+    const char **problem)
+{
+	static bool has_key;
+
+	errno = 0;
+	if (!process_init(environment, words, output, problem))
+		return false;
+	*problem = process.output;
+	if ((process.may_speak || output != NULL) && !make_file()) {
+		process_give_up(CPPROF_SHARED_NO_FILE, errno);
+		return false;
+	}
+	*problem = "cannot set up";
+	if (!watch_forks() || __cxa_atexit(finish, NULL, NULL) != 0 ||
+	    __cxa_at_quick_exit(finish, NULL) != 0)
+		return false;
+	if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
+		return false;
+	has_key = true;
+	if (sampler_install() != 0)
+		return false;
+	wrapped_begin(true);
+	if (!start_calling_thread())
+		return false;
+	if (output == NULL)
+		count_time_before();
+	return true;
+}
+
+/*
+ * clang's thread sanitizer is part of the program, stands before most of the C
+ * library, and cannot be called before it has begun.  gcc's leak sanitizer
+ * begins in a constructor, and before that its pthread_key_create fails.
+ */
+void __tsan_init(void) __attribute__((weak));
+void __lsan_init(void) __attribute__((weak));
+
+__attribute__((constructor)) static void
+start(int argc, char **argv, char **environment)
+{
+	int saved = errno;
+	const char *problem;
+
+	(void)argc;
+	if (__tsan_init != NULL)
+		__tsan_init();
+	if (__lsan_init != NULL)
+		__lsan_init();
+	if (process_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
+	    getauxval(AT_SECURE) == 0)
+		_exit(offer_resources(process_variable(environment,
+		    CPPROF_ENVIRONMENT_RESOURCES),
+		    process_variable(environment,
+		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
+	if (!start_process(environment, argv, NULL, &problem) &&
+	    problem != NULL)
+		warn(problem, errno == EINVAL ? 0 : errno);	/* said */
+	if (!sampler_is_on())
+		wrapped_begin(false);
+	errno = saved;
+}

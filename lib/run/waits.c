@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* waits.c -- where threads wait: remembered places, and the records. */
+#include "lib/run/waits.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/run/sample.h"
+#include "lib/run/start.h"
+#include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
+#include "lib/store/datafile.h"
+#include "lib/store/insert.h"
+#include "lib/store/modules.h"
+#include "lib/store/phase.h"
+#include "lib/store/tree.h"
+
+#define N_SETS 16		/* of sites; a power of two */
+#define N_WAYS 4		/* sites in each; likewise */
+#define N_BARE 32		/* likewise */
+#define MAX_WORDS 120		/* of the stack, that a site is known by */
+#define TRIES_MAX 50		/* for the file, a pause between two */
+#define BUDGET_PART 50		/* of the time, for walking */
+#define ALLOWANCE_MAX_NS 2000000
+#define COST_MAX_NS 200000
+
+/* A place at which the thread has waited, and what the stack was then. */
+struct site {
+	uintptr_t frame;
+	const void *function;
+	struct node node;
+	uint32_t generation, phase;
+	uint64_t epoch;
+	uint32_t n_words;
+	struct word {
+		uintptr_t at;
+		uint64_t value;
+	} words[MAX_WORDS];
+};
+
+/* A function below CPPROFDATA_PARTIAL. */
+struct bare {
+	const void *function;
+	struct node node;
+	uint32_t generation, phase;
+	uint64_t epoch;
+};
+
+struct wait_sites {
+	struct bare bare[N_BARE];
+	struct site sites[N_SETS][N_WAYS];
+	unsigned next_way;
+};
+
+static size_t
+hash(uintptr_t frame, const void *function)
+{
+	const uint64_t h = (frame / 8 ^ (uintptr_t)function) *
+	    0x9e3779b97f4a7c15u;
+
+	return (size_t)(h >> 40);
+}
+
+static bool
+is_current(const struct thread *thread, uint32_t generation, uint64_t epoch,
+    uint32_t phase)
+{
+	return generation == thread->waits_generation &&
+	    epoch == modules_epoch() && phase == phase_current();
+}
+
+/* Whether the stack is the site's. */
+static bool
+matches(const struct thread *thread, const struct site *site, uintptr_t frame,
+    const void *function)
+{
+	uint32_t i;
+
+	if (site->frame != frame || site->function != function ||
+	    !is_current(thread, site->generation, site->epoch, site->phase))
+		return false;
+	for (i = 0; i < site->n_words; i++) {
+		uint64_t word;
+
+		memcpy(&word, (const void *)site->words[i].at, sizeof word);
+		if (word != site->words[i].value)
+			return false;
+	}
+	return true;
+}
+
+static const struct site *
+find_site(const struct thread *thread, uintptr_t frame, const void *function)
+{
+	const struct site *set = thread->wait_sites->sites[
+	    hash(frame, function) % N_SETS];
+	unsigned i;
+
+	for (i = 0; i < N_WAYS; i++)
+		if (matches(thread, &set[i], frame, function))
+			return &set[i];
+	return NULL;
+}
+
+/* The one to be filled; there may be others of that place, by other callers. */
+static struct site *
+choose_site(const struct thread *thread, uintptr_t frame,
+    const void *function)
+{
+	struct wait_sites *sites = thread->wait_sites;
+
+	return &sites->sites[hash(frame, function) % N_SETS][
+	    sites->next_way++ % N_WAYS];
+}
+
+static bool
+add_word(struct site *site, const struct readable *readable, uintptr_t at,
+    uint64_t value)
+{
+	if (site->n_words == MAX_WORDS || !readable_own(readable, at))
+		return false;
+	site->words[site->n_words++] = (struct word){ at, value };
+	return true;
+}
+
+/*
+ * Takes down the words by which the stack was walked, from the frame outwards:
+ * return addresses, and saved frame pointers where a frame further out is left
+ * by its own.  (Elsewhere that register holds anything.)  False if these alone
+ * do not prove the stack.
+ */
+static bool
+add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
+{
+	const struct frame *frames = unwinder->stack.frames;
+	const struct readable *readable = &unwinder->readable;
+	bool needs_fp = unwinder->stack.n > 0 &&
+	    (frames[0].flags & FRAME_HAS_TABLE) == 0;
+	size_t i;
+
+	for (i = 1; i < unwinder->stack.n; i++) {
+		const struct frame *caller = &frames[i - 1];
+		const uintptr_t at = caller->sp - 8;
+		const uint64_t ra = caller->address +
+		    !(caller->flags & FRAME_EXACT);
+		uint64_t word;
+
+		if (at <= frame)
+			return true;
+		if ((frames[i].flags & FRAME_UNCHECKED) != 0 ||
+		    !add_word(site, readable, at, ra))
+			return false;
+		/* The stack's mark moves, and what it hides is not compared. */
+		memcpy(&word, (const void *)at, sizeof word);
+		if (word != ra)
+			return false;
+		if (frames[i].fp_slot != 0 && needs_fp && !add_word(site,
+		    readable, frames[i].fp_slot, caller->fp))
+			return false;
+		if (frames[i].fp_slot != 0)
+			needs_fp = false;
+		if ((frames[i].flags & (FRAME_BY_FP | FRAME_GUESSED)) != 0)
+			needs_fp = true;
+	}
+	return false;
+}
+
+/* Signals are blocked. */
+static void
+remember(struct thread *thread, uintptr_t frame, const void *function,
+    const struct node *node)
+{
+	struct site *site = choose_site(thread, frame, function);
+
+	site->frame = 0;
+	site->n_words = 0;
+	if (!add_words(site, &thread->unwinder, frame))
+		return;
+	site->function = function;
+	site->node = *node;
+	site->generation = thread->waits_generation;
+	site->phase = thread->phase;
+	site->epoch = thread->modules.epoch;
+	site->frame = frame;
+}
+
+static bool
+make_sites(struct thread *thread)
+{
+	void *memory;
+
+	if (thread->wait_sites != NULL)
+		return true;
+	memory = files_map(sizeof *thread->wait_sites,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (memory == MAP_FAILED)
+		return false;
+	thread->wait_sites = memory;
+	return true;
+}
+
+/*
+ * Another thread may be adding to the file; it will not take long, and the
+ * wait may.
+ */
+static enum tree_result
+enter(struct thread *thread, const void *function, const void *context,
+    struct node *node)
+{
+	enum tree_result result;
+	int i;
+
+	for (i = 0;; i++) {
+		result = context != NULL ? sample_enter(thread, function,
+		    context, node) : sample_enter_partial(thread, function,
+		    node);
+		if (result != TREE_BUSY || i == TRIES_MAX)
+			return result;
+		process_pause();
+	}
+}
+
+/* The stack, up to who called this library. */
+static __attribute__((noinline)) bool
+walk(struct thread *thread, uintptr_t frame, const void *function,
+    struct node *node)
+{
+	ucontext_t here;
+
+	arch_here(&here);
+	if (enter(thread, function, &here, node) != TREE_OK)
+		return false;
+	remember(thread, frame, function, node);
+	return true;
+}
+
+static struct bare *
+bare_of(const struct thread *thread, const void *function)
+{
+	return &thread->wait_sites->bare[hash(0, function) % N_BARE];
+}
+
+static bool
+find_bare(const struct thread *thread, const void *function,
+    struct node *node)
+{
+	const struct bare *bare = bare_of(thread, function);
+
+	if (bare->function != function ||
+	    !is_current(thread, bare->generation, bare->epoch, bare->phase))
+		return false;
+	*node = bare->node;
+	return true;
+}
+
+static bool
+enter_bare(struct thread *thread, const void *function, struct node *node)
+{
+	if (enter(thread, function, NULL, node) != TREE_OK)
+		return false;
+	*bare_of(thread, function) = (struct bare){ function, *node,
+	    thread->waits_generation, thread->phase, thread->modules.epoch };
+	return true;
+}
+
+/* Earns, and says whether the last walks have left enough. */
+static bool
+may_walk(struct thread *thread, uint64_t now_ns)
+{
+	const uint64_t earned = (now_ns - thread->waits_asked_ns) /
+	    BUDGET_PART;
+
+	thread->waits_asked_ns = now_ns;
+	if (earned >= ALLOWANCE_MAX_NS)
+		thread->waits_allowance_ns = ALLOWANCE_MAX_NS;
+	else
+		thread->waits_allowance_ns += (int64_t)earned;
+	if (thread->waits_allowance_ns > ALLOWANCE_MAX_NS)
+		thread->waits_allowance_ns = ALLOWANCE_MAX_NS;
+	return thread->waits_allowance_ns >= 0;
+}
+
+/* Time beyond what it can have taken was another's. */
+static void
+charge(struct thread *thread, uint64_t cost_ns)
+{
+	if (cost_ns > COST_MAX_NS)
+		cost_ns = COST_MAX_NS;
+	thread->waits_allowance_ns -= (int64_t)cost_ns;
+	datafile_count_time(cost_ns);
+}
+
+/* Finds it with signals blocked. */
+static __attribute__((noinline)) uint64_t
+find_anew(struct thread *thread, uintptr_t frame, const void *function,
+    uint64_t now_ns, bool walks)
+{
+	struct sample_guard guard;
+	struct node node;
+
+	if (thread->held_off > 0 || thread->is_sampling ||
+	    !start_is_own_process() || !sample_guard_begin(thread, &guard))
+		return now_ns;
+	if (make_sites(thread) && (walks ?
+	    walk(thread, frame, function, &node) :
+	    enter_bare(thread, function, &node)))
+		thread->wait_node = node;
+	sample_guard_end(thread, &guard);
+	charge(thread, process_clock(CLOCK_MONOTONIC) - now_ns);
+	return process_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t
+waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
+    uint64_t now_ns)
+{
+	const struct site *site = NULL;
+	bool walks;
+
+	thread->wait_node = TREE_ROOT;
+	if (!start_check_process())
+		return now_ns;
+	if (thread->wait_sites != NULL)
+		site = find_site(thread, frame, function);
+	if (site != NULL) {
+		thread->wait_node = site->node;
+		return now_ns;
+	}
+	walks = may_walk(thread, now_ns);
+	if (!walks && thread->wait_sites != NULL &&
+	    find_bare(thread, function, &thread->wait_node))
+		return now_ns;
+	return find_anew(thread, frame, function, now_ns, walks);
+}
+
+/*
+ * The record.
+ */
+
+static uint64_t
+left_of(const struct thread *thread, enum resource_id id)
+{
+	return resource_is_wanted(id) ?
+	    thread->accounts[resources.place[id] - 1].meter.left : 0;
+}
+
+static void
+publish(struct thread *thread, const struct cpprofdata_wait *wait)
+{
+	struct cpprofdata_wait *to;
+	bool refuses_cuts;
+
+	if (!start_check_process() || thread->wait_mapped == NULL)
+		return;
+	refuses_cuts = signals_admit_cuts_if_known();
+	to = thread->wait_mapped;
+	__atomic_store_n(&to->since_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->check_ns, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	to->node = wait->node;
+	to->columns = wait->columns;
+	to->left = wait->left;
+	to->io_left = wait->io_left;
+	to->gathered_ns = wait->gathered_ns;
+	__atomic_store_n(&to->check_ns, wait->since_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->since_ns, wait->since_ns, __ATOMIC_RELEASE);
+	signals_refuse_cuts(refuses_cuts);
+}
+
+void
+waits_begin(struct thread *thread, uint32_t columns, uint64_t since_ns,
+    uint64_t gathered_ns)
+{
+	const struct cpprofdata_wait wait = {
+		.since_ns = since_ns,
+		.node = thread->wait_node.number,
+		.columns = columns,
+		.left = left_of(thread, RESOURCE_REAL),
+		.io_left = left_of(thread, RESOURCE_IO_TIME),
+		.gathered_ns = gathered_ns,
+	};
+
+	thread->wait_since_ns = since_ns;
+	thread->wait_columns = columns;
+	publish(thread, &wait);
+}
+
+void
+waits_end(struct thread *thread, uint64_t since_ns, uint64_t gathered_ns)
+{
+	const struct cpprofdata_wait wait = {
+		.since_ns = since_ns,
+		.node = CPPROFDATA_NO_NODE,
+		.left = left_of(thread, RESOURCE_REAL),
+		.gathered_ns = gathered_ns,
+	};
+
+	thread->wait_columns = 0;
+	publish(thread, &wait);
+}
+
+void
+waits_begin_thread(struct thread *thread, uint64_t since_ns)
+{
+	struct sample_guard guard;
+
+	if (!sample_guard_begin(thread, &guard))
+		return;
+	if (sample_prepare(thread) == TREE_OK)
+		waits_end(thread, since_ns, 0);
+	sample_guard_end(thread, &guard);
+}
+
+void
+waits_charge_last(struct thread *thread, uint64_t now_ns)
+{
+	const uint64_t us = (now_ns - thread->wait_since_ns) / 1000;
+	unsigned column;
+
+	for (column = 0; column < resources.n; column++) {
+		uint64_t hits;
+
+		if ((thread->wait_columns >> column & 1) == 0 ||
+		    thread->wait_node.twin == NULL)
+			continue;
+		hits = meter_spend(&thread->accounts[column].meter, us);
+		if (hits > 0)
+			tree_count(&thread->wait_node, column, hits);
+	}
+	waits_end(thread, 0, 0);
+}
+
+void
+waits_forget(struct thread *thread)
+{
+	thread->waits_generation++;
+	thread->wait_columns = 0;
+	thread->wait_node = TREE_ROOT;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* action.c -- actions of the program's own signals, and the stacks for them.
+ *
+ * A tick takes the kernel's frame, which holds all registers, and the
+ * handler's.  Our action asks for the alternate stack, as it must: a program
+ * may run on stacks of a few kilobytes that grow in its own way, as Go does,
+ * and have an alternate stack for signals.  But some programs' alternate stack
+ * is too small even for one tick: they get ticks where they run.  Others' is
+ * too small for a tick within a handler of theirs: ticks wait for its end.
+ */
+#include "lib/signals/action.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+
+#include "lib/base/real.h"
+#include "lib/run/sampler.h"
+#include "lib/signals/signals.h"
+
+#define FRAME_SIZE_OLD 2048		/* what kernels before 5.14 say */
+#define TICK_SIZE 4096			/* the handler's part, and more */
+#define PROGRAM_SIZE 16384		/* what a handler of theirs may take */
+#define STOPS 4				/* calls stopped within each other's
+					   handlers */
+
+/* Bit number - 1: whether that signal's action masks this one of ours. */
+static _Atomic uint64_t had_ours[OUR_SIGNALS];
+static _Atomic bool are_stacks_small;
+
+static uint64_t
+bit_of(int number)
+{
+	return number >= 1 && number <= 64 ? (uint64_t)1 << (number - 1) : 0;
+}
+
+static bool
+must_wait(const struct sigaction *action)
+{
+	return are_stacks_small && (action->sa_flags & SA_ONSTACK) != 0 &&
+	    action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+static void
+put(sigset_t *set, int number, bool is_in)
+{
+	if (is_in)
+		sigaddset(set, number);
+	else
+		sigdelset(set, number);
+}
+
+const struct sigaction *
+action_adapt(const struct sigaction *action, struct sigaction *copy)
+{
+	const struct sigaction *adapted = action;
+	bool is_masked;
+	unsigned i;
+	int number;
+
+	for (i = 0; i < OUR_SIGNALS && action != NULL; i++) {
+		number = signals_number(i);
+		if (!signals_are_ours(number))
+			continue;
+		is_masked = must_wait(action);
+		if (is_masked == (sigismember(&action->sa_mask, number) == 1))
+			continue;
+		if (adapted != copy)
+			*copy = *action;
+		adapted = copy;
+		put(&copy->sa_mask, number, is_masked);
+	}
+	return adapted;
+}
+
+void
+action_note(int number, const struct sigaction *action, struct sigaction *old)
+{
+	const uint64_t bit = bit_of(number);
+	unsigned i;
+	int ours;
+
+	for (i = 0; i < OUR_SIGNALS; i++) {
+		ours = signals_number(i);
+		if (!signals_are_ours(ours))
+			continue;
+		if (old != NULL)
+			put(&old->sa_mask, ours, (had_ours[i] & bit) != 0);
+		if (action == NULL)
+			continue;
+		if (sigismember(&action->sa_mask, ours) == 1)
+			atomic_fetch_or(&had_ours[i], bit);
+		else
+			atomic_fetch_and(&had_ours[i], ~bit);
+	}
+}
+
+/* For handlers that were installed before the stack was known. */
+static void
+adapt_all(void)
+{
+	struct sigaction action, copy;
+	int number;
+
+	for (number = 1; number < _NSIG; number++)
+		if (!signals_are_ours(number) &&
+		    real()->sigaction(number, NULL, &action) == 0 &&
+		    action_adapt(&action, &copy) == &copy)
+			real()->sigaction(number, &copy, NULL);
+}
+
+/* The kernel's frame for a signal. */
+static size_t
+frame_size(void)
+{
+	const size_t size = getauxval(AT_MINSIGSTKSZ);
+
+	return size < FRAME_SIZE_OLD ? FRAME_SIZE_OLD : size;
+}
+
+/* What is too small for a tick within a handler of the program. */
+static size_t
+least_size(void)
+{
+	return 2 * frame_size() + TICK_SIZE + PROGRAM_SIZE;
+}
+
+bool
+action_is_small(size_t size)
+{
+	return size < least_size();
+}
+
+size_t
+action_size_for_calls(void)
+{
+	return least_size() + STOPS * (frame_size() + TICK_SIZE);
+}
+
+void
+action_fit_stack(size_t size)
+{
+	if (!sampler_is_on())
+		return;
+	if (size < frame_size() + TICK_SIZE)
+		signals_avoid_alternate_stack();
+	if (action_is_small(size) && !atomic_exchange(&are_stacks_small, true))
+		adapt_all();
+}

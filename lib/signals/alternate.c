@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* alternate.c -- alternate stacks with room for stopped system calls.
+ *
+ * What the program asks of the kernel is a call of the program's; what is asked
+ * for ourselves is asked here, where it is not stopped.
+ */
+#include "lib/signals/alternate.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
+#include "lib/base/readable.h"
+#include "lib/base/real.h"
+#include "lib/signals/action.h"
+#include "lib/sources/dispatch.h"
+
+#define LEAST_SIZE 2048		/* the kernel refuses smaller ones */
+
+static __thread struct {
+	bool is_wanted;
+	void *memory;		/* of our stack; NULL: there is none */
+	stack_t programs;	/* that ours stands for */
+} ours;
+
+static bool
+ask_kernel(const stack_t *stack, stack_t *old)
+{
+	return arch_system_call(SYS_sigaltstack, (long)stack, (long)old, 0,
+	    0) == 0;
+}
+
+static bool
+is_to_be_replaced(const stack_t *stack)
+{
+	return ours.is_wanted && (stack->ss_flags & ~SS_ONSTACK) == 0 &&
+	    stack->ss_size >= LEAST_SIZE && action_is_small(stack->ss_size);
+}
+
+/* Ours, made by the first who needs it; false if there is no memory. */
+static bool
+get_ours(stack_t *larger)
+{
+	const size_t size = action_size_for_calls();
+	unsigned char state = dispatch_pause();
+
+	if (ours.memory == NULL)
+		ours.memory = files_map(size,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1);
+	if (ours.memory == MAP_FAILED)
+		ours.memory = NULL;
+	dispatch_resume(state);
+	*larger = (stack_t){ .ss_sp = ours.memory, .ss_size = size };
+	return ours.memory != NULL;
+}
+
+/* What the program is to see of the stack that the kernel has. */
+static void
+show(stack_t *stack)
+{
+	const int flags = stack->ss_flags;
+
+	if (ours.memory == NULL || stack->ss_sp != ours.memory)
+		return;
+	*stack = ours.programs;
+	stack->ss_flags = flags;
+}
+
+/* With ours in its place. */
+static int
+replace(const stack_t *stack, const stack_t *larger, stack_t *old)
+{
+	stack_t before;
+	int result = real()->sigaltstack(larger, &before);
+
+	if (result != 0)
+		return result;
+	show(&before);
+	ours.programs = *stack;
+	if (old != NULL)
+		*old = before;
+	return 0;
+}
+
+int
+alternate_set(const stack_t *stack, stack_t *old)
+{
+	stack_t larger;
+	int result;
+
+	if (stack != NULL && !readable_now(stack, sizeof *stack))
+		return real()->sigaltstack(stack, old);
+	if (stack != NULL && is_to_be_replaced(stack) && get_ours(&larger))
+		return replace(stack, &larger, old);
+	if (stack != NULL && (stack->ss_flags & SS_DISABLE) == 0)
+		action_fit_stack(stack->ss_size);
+	result = real()->sigaltstack(stack, old);
+	if (result == 0 && old != NULL)
+		show(old);
+	return result;
+}
+
+void
+alternate_begin(void)
+{
+	stack_t now, larger;
+
+	ours.is_wanted = true;
+	if (ask_kernel(NULL, &now) && is_to_be_replaced(&now) &&
+	    get_ours(&larger) && ask_kernel(&larger, NULL))
+		ours.programs = now;
+}
+
+void
+alternate_end(void)
+{
+	stack_t now;
+
+	ours.is_wanted = false;
+	if (ours.memory == NULL || !ask_kernel(NULL, &now))
+		return;
+	/* Where the thread ends on it, it stays. */
+	if (now.ss_sp == ours.memory && !ask_kernel(&ours.programs, NULL))
+		return;
+	files_unmap(ours.memory, action_size_for_calls());
+	ours.memory = NULL;
+}

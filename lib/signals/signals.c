@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.c -- taken, given back, and handed on where they are not ours. */
+#include "lib/signals/signals.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/fpu.h"
+#include "lib/base/real.h"
+#include "lib/run/sampler.h"
+#include "lib/run/start.h"
+#include "lib/signals/action.h"
+#include "lib/signals/sigsys.h"
+#include "lib/sources/exceptions.h"
+
+static signals_handler *handlers[OUR_SIGNALS];		/* NULL: not ours */
+static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
+static int install(enum our_signal, struct sigaction *);
+static __thread volatile bool believed_blocked[OUR_SIGNALS];
+static __thread bool has_yielded;
+static __thread bool refuses_cuts;	/* or did, as a handler saw */
+static int stack_flag = SA_ONSTACK;	/* of our actions */
+/* The child of vfork that has taken its mask into its own hands; 0: none. */
+static __thread pid_t child_with_mask;
+
+int
+signals_number(enum our_signal which)
+{
+	static const int numbers[] = {
+		[OUR_TRAPS] = SIGTRAP,
+		[OUR_FAULTS] = SIGFPE,
+		[OUR_CUTS] = SIGBUS,
+	};
+
+	static int ticks;
+
+	if (which != OUR_TICKS)
+		return numbers[which];
+	if (ticks == 0)
+		ticks = SIGRTMAX - 1;	/* is a call */
+	return ticks;
+}
+
+/* By the kernel's own call, from this library: it is not the program's. */
+static uint64_t
+change_mask(int how, uint64_t set)
+{
+	uint64_t old = 0;
+
+	arch_system_call(SYS_rt_sigprocmask, how, (long)&set, (long)&old,
+	    sizeof set);
+	return old;
+}
+
+static uint64_t
+bit_of(int number)
+{
+	return (uint64_t)1 << (number - 1);
+}
+
+static enum our_signal
+find(int number)
+{
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL &&
+		    signals_number(i) == number)
+			break;
+	return i;
+}
+
+bool
+signals_are_ours(int number)
+{
+	return sampler_is_on() && find(number) != OUR_SIGNALS;
+}
+
+const sigset_t *
+signals_without_ours(const sigset_t *set, sigset_t *copy)
+{
+	unsigned i;
+
+	if (set == NULL || !sampler_is_on())
+		return set;
+	*copy = *set;
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL)
+			sigdelset(copy, signals_number(i));
+	return copy;
+}
+
+bool
+signals_block(void)
+{
+	uint64_t ours = 0, old;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL)
+			ours |= bit_of(signals_number(i));
+	old = change_mask(SIG_BLOCK, ours);
+	return (old & bit_of(signals_number(OUR_TICKS))) == 0;
+}
+
+void
+signals_unblock(void)
+{
+	uint64_t ours = 0;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL &&
+		    (sampler_is_on() || !believed_blocked[i]))
+			ours |= bit_of(signals_number(i));
+	change_mask(SIG_UNBLOCK, ours);
+}
+
+void
+signals_fill(sigset_t *set)
+{
+	memset(set, 0xff, sizeof *set);
+}
+
+uint64_t
+signals_for_work(void)
+{
+	return handlers[OUR_CUTS] != NULL ? ~bit_of(SIGBUS) : UINT64_MAX;
+}
+
+static uint64_t
+change_cuts(int how)
+{
+	const uint64_t cuts = bit_of(SIGBUS);
+
+	return change_mask(how, cuts) & cuts;
+}
+
+bool
+signals_admit_cuts(void)
+{
+	return handlers[OUR_CUTS] != NULL && change_cuts(SIG_UNBLOCK) != 0;
+}
+
+bool
+signals_admit_cuts_if_known(void)
+{
+	return refuses_cuts && signals_admit_cuts();
+}
+
+void
+signals_refuse_cuts(bool again)
+{
+	if (again)
+		change_cuts(SIG_BLOCK);
+}
+
+void
+signals_allow_cuts(const void *context)
+{
+	const ucontext_t *interrupted = context;
+
+	if (handlers[OUR_CUTS] == NULL ||
+	    sigismember(&interrupted->uc_sigmask, SIGBUS) == 0)
+		return;
+	refuses_cuts = true;
+	change_cuts(SIG_UNBLOCK);
+}
+
+bool
+signals_are_believed_blocked(enum our_signal which)
+{
+	return believed_blocked[which];
+}
+
+void
+signals_believe_blocked(enum our_signal which, bool is_blocked)
+{
+	if (handlers[which] != NULL)
+		believed_blocked[which] = is_blocked;
+}
+
+unsigned
+signals_beliefs(void)
+{
+	unsigned beliefs = 0, i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		beliefs |= (unsigned)believed_blocked[i] << i;
+	return beliefs;
+}
+
+void
+signals_inherit(unsigned beliefs)
+{
+	sigset_t mask;
+	unsigned i;
+
+	sigemptyset(&mask);
+	real()->pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		signals_believe_blocked(i, (beliefs >> i & 1) != 0 ||
+		    sigismember(&mask, signals_number(i)) == 1);
+}
+
+/* Those of the program's beliefs, and no others; blocked or not. */
+static void
+block_believed(int how)
+{
+	uint64_t set = 0;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (believed_blocked[i])
+			set |= bit_of(signals_number(i));
+	if (set != 0)
+		change_mask(how, set);
+}
+
+/*
+ * What a child of vfork changes is the kernel's to keep: this memory is its
+ * parent's.
+ */
+static bool
+is_child_of_vfork(void)
+{
+	return start_is_own_memory() && !start_is_own_process();
+}
+
+static bool
+has_mask_of_child(void)
+{
+	return child_with_mask != 0 && child_with_mask == getpid();
+}
+
+bool
+signals_leave_mask(bool is_changed)
+{
+	if (has_mask_of_child())
+		return true;
+	if (!is_changed || !is_child_of_vfork())
+		return false;
+	block_believed(SIG_BLOCK);
+	child_with_mask = getpid();
+	return true;
+}
+
+bool
+signals_have_yielded(void)
+{
+	return has_yielded;
+}
+
+static bool
+is_ours(enum our_signal which, const struct sigaction *action)
+{
+	return (action->sa_flags & SA_SIGINFO) != 0 &&
+	    action->sa_sigaction == handlers[which];
+}
+
+void
+signals_program_action(int number, const struct sigaction *action,
+    struct sigaction *old)
+{
+	const enum our_signal which = find(number);
+	struct sigaction *kept = &program_actions[which];
+	struct sigaction previous = *kept;
+
+	if (is_child_of_vfork()) {
+		real()->sigaction(number, action, &previous);
+		if (is_ours(which, &previous))
+			previous = *kept;
+	} else if (action != NULL) {
+		*kept = *action;
+		if (which == OUR_CUTS)
+			install(which, NULL);
+	}
+	if (old != NULL)
+		*old = previous;
+}
+
+/*
+ * Handing on.
+ */
+
+/* An event's that came meanwhile would swallow it: SIGTRAP does not queue. */
+static void
+drop_pending_trap(void)
+{
+	const struct timespec no_time = { 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	syscall(SYS_rt_sigtimedwait, &set, NULL, &no_time, _NSIG / 8);
+}
+
+/* To the process once more: another thread may wait for it. */
+static void
+send_on(int number, siginfo_t *info)
+{
+	if (syscall(SYS_rt_sigqueueinfo, getpid(), number, info) == 0)
+		return;
+	/* Only the first thread may say that it was kill. */
+	info->si_code = SI_QUEUE;
+	syscall(SYS_rt_sigqueueinfo, getpid(), number, info);
+}
+
+/* Whether it is the collector at work: nobody else blocks all but SIGBUS. */
+static bool
+has_interrupted_us(const ucontext_t *interrupted)
+{
+	const uint64_t never = (uint64_t)1 << (SIGKILL - 1) |
+	    (uint64_t)1 << (SIGSTOP - 1) | (uint64_t)1 << (SIGSYS - 1);
+	const uint64_t wanted = signals_for_work();
+	uint64_t mask;
+
+	memcpy(&mask, &interrupted->uc_sigmask, sizeof mask);
+	return (wanted & ~never & ~mask) == 0 && (mask & ~wanted) == 0 &&
+	    ~wanted != 0;
+}
+
+/*
+ * Pending again when the handler returns, and blocked where it returns to.
+ * (Of one that was queued it is not known whether to the process or, as few
+ * are, to the thread.)
+ */
+static void
+put_off(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+
+	sigaddset(&interrupted->uc_sigmask, number);
+	if (info->si_code == SI_TKILL || info->si_code > 0)
+		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
+		    number, info);
+	else
+		send_on(number, info);
+}
+
+bool
+signals_put_off(int number, siginfo_t *info, void *context)
+{
+	if (!has_interrupted_us(context))
+		return false;
+	put_off(number, info, context);
+	return true;
+}
+
+/* The program's, who has it blocked. */
+static void
+hold_back(int number, siginfo_t *info, void *context)
+{
+	has_yielded = true;
+	if (thread_self != NULL)
+		sampler_stop(thread_self);
+	if (exceptions_are_wanted())
+		fpu_mask_in(context);
+	if (number == SIGTRAP)
+		drop_pending_trap();
+	put_off(number, info, context);
+}
+
+/*
+ * Delivered, and deadly unless it is ignored, when this handler returns.  (A
+ * SIGBUS of an instruction comes again by itself, from there.)
+ */
+static void
+act_by_default(int number, const siginfo_t *info)
+{
+	struct sigaction standard;
+
+	memset(&standard, 0, sizeof standard);
+	standard.sa_handler = SIG_DFL;
+	real()->sigaction(number, &standard, NULL);
+	if (number == SIGBUS && info->si_code > 0)
+		return;
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+}
+
+static bool
+is_plain(const struct sigaction *action, __sighandler_t handler)
+{
+	return (action->sa_flags & SA_SIGINFO) == 0 &&
+	    action->sa_handler == handler;
+}
+
+bool
+signals_have_action(enum our_signal which)
+{
+	return !is_plain(&program_actions[which], SIG_DFL) &&
+	    !is_plain(&program_actions[which], SIG_IGN);
+}
+
+/* Where the kernel has done all else as the program wants it. */
+static void
+call_program_handler(int number, siginfo_t *info, void *context)
+{
+	struct sigaction *kept = &program_actions[find(number)];
+	const struct sigaction action = *kept;
+
+	if ((action.sa_flags & SA_RESETHAND) != 0) {
+		kept->sa_flags &= ~SA_SIGINFO;
+		kept->sa_handler = SIG_DFL;
+		install(find(number), NULL);
+	}
+	if ((action.sa_flags & SA_SIGINFO) != 0)
+		action.sa_sigaction(number, info, context);
+	else
+		action.sa_handler(number);
+}
+
+static void
+run_program_action(int number, siginfo_t *info, void *context)
+{
+	struct sigaction *kept = &program_actions[find(number)];
+	struct sigaction action = *kept;
+	const ucontext_t *interrupted = context;
+	sigset_t mask, saved;
+
+	if (is_plain(&action, SIG_IGN))
+		return;
+	if (is_plain(&action, SIG_DFL)) {
+		act_by_default(number, info);
+		return;
+	}
+	if (number == SIGBUS) {
+		call_program_handler(number, info, context);
+		return;
+	}
+	if ((action.sa_flags & SA_RESETHAND) != 0)
+		kept->sa_handler = SIG_DFL;
+	sigorset(&mask, &action.sa_mask, &interrupted->uc_sigmask);
+	if ((action.sa_flags & SA_NODEFER) == 0)
+		sigaddset(&mask, number);
+	real()->pthread_sigmask(SIG_SETMASK, &mask, &saved);
+	if ((action.sa_flags & SA_SIGINFO) != 0)
+		action.sa_sigaction(number, info, context);
+	else
+		action.sa_handler(number);
+	real()->pthread_sigmask(SIG_SETMASK, &saved, NULL);
+}
+
+/*
+ * One that an instruction of the program brought kills it if blocked or
+ * ignored: it cannot wait.
+ */
+static bool
+is_forced(enum our_signal which, const siginfo_t *info)
+{
+	return which != OUR_TICKS && info->si_code > 0 &&
+	    (believed_blocked[which] ||
+	    is_plain(&program_actions[which], SIG_IGN));
+}
+
+void
+signals_hand_on(int number, siginfo_t *info, void *context)
+{
+	const enum our_signal which = find(number);
+
+	if (is_forced(which, info))
+		act_by_default(number, info);
+	else if (which == OUR_CUTS && info->si_code <= 0 &&
+	    signals_put_off(number, info, context))
+		;
+	else if (believed_blocked[which])
+		hold_back(number, info, context);
+	else
+		run_program_action(number, info, context);
+}
+
+/*
+ * Taking and giving back.
+ */
+
+/* The program's own, but for the handler; so its handler can be called. */
+static void
+imitate(struct sigaction *action)
+{
+	const struct sigaction *kept = &program_actions[OUR_CUTS];
+	struct sigaction copy;
+
+	if (is_plain(kept, SIG_DFL) || is_plain(kept, SIG_IGN)) {
+		sigemptyset(&action->sa_mask);
+		return;
+	}
+	kept = action_adapt(kept, &copy);
+	action->sa_mask = kept->sa_mask;
+	action->sa_flags = (kept->sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
+}
+
+static int
+install(enum our_signal which, struct sigaction *old)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof action);
+	action.sa_sigaction = handlers[which];
+	action.sa_flags = SA_SIGINFO | SA_RESTART | stack_flag;
+	signals_fill(&action.sa_mask);
+	if (handlers[OUR_CUTS] != NULL)
+		sigdelset(&action.sa_mask, SIGBUS);
+	if (which == OUR_CUTS)
+		imitate(&action);
+	/*
+	 * A handler that may stop a call must not have it blocked
+	 * (lib/sources/dispatch.h).  But a trap that comes with a stopped call
+	 * comes first, and that call's signal has to wait until it is over.
+	 */
+	if (which != OUR_TRAPS)
+		sigdelset(&action.sa_mask, SIGSYS);
+	if (real()->sigaction(signals_number(which), &action, old) != 0)
+		return -1;
+	sigsys_return_by_ours(signals_number(which));
+	return 0;
+}
+
+int
+signals_take(enum our_signal which, signals_handler *handler)
+{
+	const bool is_taken = handlers[which] != NULL;
+
+	handlers[which] = handler;
+	if (which == OUR_CUTS && !is_taken &&
+	    real()->sigaction(SIGBUS, NULL, &program_actions[which]) != 0)
+		return -1;
+	return install(which, is_taken || which == OUR_CUTS ? NULL :
+	    &program_actions[which]);
+}
+
+void
+signals_avoid_alternate_stack(void)
+{
+	unsigned i;
+
+	stack_flag = 0;
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL)
+			install(i, NULL);
+}
+
+void
+signals_bequeath(void)
+{
+	struct sigaction now;
+	unsigned i;
+
+	if (!has_mask_of_child())
+		block_believed(SIG_BLOCK);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL &&
+		    is_plain(&program_actions[i], SIG_IGN) &&
+		    real()->sigaction(signals_number(i), NULL, &now) == 0 &&
+		    is_ours(i, &now))
+			real()->sigaction(signals_number(i),
+			    &program_actions[i], NULL);
+}
+
+void
+signals_keep(void)
+{
+	struct sigaction now;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (handlers[i] != NULL &&
+		    is_plain(&program_actions[i], SIG_IGN) &&
+		    real()->sigaction(signals_number(i), NULL, &now) == 0 &&
+		    is_plain(&now, SIG_IGN))
+			install(i, NULL);
+	if (!has_yielded && !has_mask_of_child())
+		block_believed(SIG_UNBLOCK);
+}
+
+void
+signals_give_back(void)
+{
+	sigset_t set;
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++) {
+		const int number = signals_number(i);
+
+		if (handlers[i] == NULL)
+			continue;
+		real()->sigaction(number, &program_actions[i], NULL);
+		sigemptyset(&set);
+		sigaddset(&set, number);
+		if (believed_blocked[i])
+			real()->pthread_sigmask(SIG_BLOCK, &set, NULL);
+		handlers[i] = NULL;
+	}
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* sigsys.c -- SIGSYS, where stopped system calls need it.
+ *
+ * Masks and actions are the kernel's here, not the C library's: what stops is
+ * the system call itself.
+ */
+#include "lib/signals/sigsys.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "lib/base/arch.h"
+#include "lib/signals/signals.h"
+
+#define MASK_SIZE 8
+#define OUR_BIT ((uint64_t)1 << (SIGSYS - 1))
+#define RESTORER 0x04000000		/* SA_RESTORER */
+#define N_MASKS 8
+
+/* What the kernel takes for an action. */
+struct kernel_action {
+	union {
+		__sighandler_t plain;
+		void (*with_info)(int, siginfo_t *, void *);
+	} handler;
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+/* The last argument of calls that have too many. */
+struct mask_argument {
+	long long mask;
+	uint64_t size;
+};
+
+void dispatch_restorer(void);		/* lib/restorer-*.S */
+
+static bool is_taken;
+static struct kernel_action program_action;
+/* Masks that are passed on; some, as handlers may interrupt each other. */
+static __thread uint64_t masks[N_MASKS];
+static __thread struct mask_argument mask_arguments[N_MASKS];
+static __thread unsigned next_mask;
+
+/* Changes the mask that the program will have when the handler returns. */
+static long
+change_mask(ucontext_t *call)
+{
+	uint64_t mask = 0;
+	long result = arch_system_call(SYS_rt_sigprocmask,
+	    (long)*arch_call_argument(call, 0),
+	    (long)*arch_call_argument(call, 1),
+	    (long)*arch_call_argument(call, 2),
+	    (long)*arch_call_argument(call, 3));
+
+	if (result == 0) {
+		arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask,
+		    MASK_SIZE);
+		mask &= ~OUR_BIT;
+		memcpy(&call->uc_sigmask, &mask, sizeof mask);
+	}
+	return result;
+}
+
+/* Whether 8 bytes can be read: lib/base/readable.c. */
+static bool
+can_be_read(long long address)
+{
+	return arch_system_call(SYS_rt_sigprocmask, ~0L, (long)address, 0,
+	    MASK_SIZE) != -EFAULT;
+}
+
+static long
+change_our_action(const struct kernel_action *action,
+    struct kernel_action *old, long long mask_size)
+{
+	struct kernel_action previous = program_action;
+
+	if (mask_size != MASK_SIZE)
+		return -EINVAL;
+	if (!can_be_read((intptr_t)action) || !can_be_read((intptr_t)old))
+		return -EFAULT;
+	if (action != NULL)
+		program_action = *action;
+	if (old != NULL)
+		*old = previous;
+	return 0;
+}
+
+/* One that the kernel cannot read it will refuse itself. */
+static long
+change_action(ucontext_t *call)
+{
+	const long number = (long)*arch_call_argument(call, 0);
+	const long long given = *arch_call_argument(call, 1),
+	    old = *arch_call_argument(call, 2),
+	    mask_size = *arch_call_argument(call, 3);
+	const struct kernel_action *action = (const void *)given;
+	struct kernel_action copy;
+
+	if (number == SIGSYS)
+		return change_our_action(action, (void *)old, mask_size);
+	if (action != NULL && can_be_read(given) &&
+	    can_be_read((intptr_t)&action->mask)) {
+		copy = *action;
+		copy.mask &= ~OUR_BIT;
+		action = &copy;
+	}
+	return arch_system_call(SYS_rt_sigaction, number, (long)action,
+	    (long)old, (long)mask_size);
+}
+
+/* Gives a call another mask in place of one that blocks ours. */
+static void
+leave_ours_out(long long *mask)
+{
+	uint64_t *copy = &masks[next_mask % N_MASKS];
+
+	if (*mask == 0 || !can_be_read(*mask) ||
+	    (*(const uint64_t *)*mask & OUR_BIT) == 0)
+		return;
+	next_mask++;
+	*copy = *(const uint64_t *)*mask & ~OUR_BIT;
+	*mask = (intptr_t)copy;
+}
+
+/* The same where the argument is the address of the mask's, and its size. */
+static void
+leave_ours_out_behind(long long *argument)
+{
+	struct mask_argument *copy = &mask_arguments[next_mask % N_MASKS];
+	const struct mask_argument *given = (const void *)*argument;
+
+	if (given == NULL || !can_be_read(*argument))
+		return;
+	*copy = *given;
+	leave_ours_out(&copy->mask);
+	if (copy->mask != given->mask)
+		*argument = (intptr_t)copy;
+}
+
+/* A handler may have changed what is blocked behind it. */
+static void
+leave_ours_out_of_frame(ucontext_t *frame)
+{
+	uint64_t mask;
+
+	if (!can_be_read((intptr_t)&frame->uc_sigmask))
+		return;
+	memcpy(&mask, &frame->uc_sigmask, sizeof mask);
+	if ((mask & OUR_BIT) == 0)
+		return;
+	mask &= ~OUR_BIT;
+	memcpy(&frame->uc_sigmask, &mask, sizeof mask);
+}
+
+bool
+sigsys_make(ucontext_t *call)
+{
+	switch (arch_call_number(call)) {
+	case SYS_rt_sigprocmask:
+		*arch_call_result(call) = change_mask(call);
+		return true;
+	case SYS_rt_sigaction:
+		*arch_call_result(call) = change_action(call);
+		return true;
+	case SYS_rt_sigreturn:
+		leave_ours_out_of_frame(arch_call_frame(call));
+		break;
+	case SYS_rt_sigsuspend:
+		leave_ours_out(arch_call_argument(call, 0));
+		break;
+	case SYS_ppoll:
+		leave_ours_out(arch_call_argument(call, 3));
+		break;
+	case SYS_epoll_pwait:
+#ifdef SYS_epoll_pwait2
+	case SYS_epoll_pwait2:
+#endif
+		leave_ours_out(arch_call_argument(call, 4));
+		break;
+	case SYS_pselect6:
+	case SYS_io_pgetevents:
+		leave_ours_out_behind(arch_call_argument(call, 5));
+		break;
+	}
+	return false;
+}
+
+void
+sigsys_hand_on(int number, siginfo_t *info, void *context)
+{
+	struct kernel_action action = program_action;
+
+	if (action.handler.plain == SIG_IGN)
+		return;
+	if (action.handler.plain == SIG_DFL) {
+		arch_system_call(SYS_rt_sigaction, number, (long)&action, 0,
+		    MASK_SIZE);
+		arch_system_call(SYS_tgkill,
+		    arch_system_call(SYS_getpid, 0, 0, 0, 0),
+		    arch_system_call(SYS_gettid, 0, 0, 0, 0), number, 0);
+		return;
+	}
+	action.handler.with_info(number, info, context);
+}
+
+void
+sigsys_return_by_ours(int number)
+{
+	struct kernel_action action;
+
+	if (!is_taken || arch_system_call(SYS_rt_sigaction, number, 0,
+	    (long)&action, MASK_SIZE) != 0)
+		return;
+	action.restorer = dispatch_restorer;
+	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0, MASK_SIZE);
+}
+
+void
+sigsys_handle_at_once(int number, signals_handler *handler)
+{
+	struct kernel_action action;
+
+	if (arch_system_call(SYS_rt_sigaction, number, 0, (long)&action,
+	    MASK_SIZE) != 0 || action.handler.with_info == handler)
+		return;
+	action.handler.with_info = handler;
+	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0, MASK_SIZE);
+}
+
+static void
+install(signals_handler *handler)
+{
+	struct kernel_action action;
+	unsigned i;
+
+	is_taken = true;
+	memset(&action, 0, sizeof action);
+	action.handler.with_info = handler;
+	action.flags = SA_SIGINFO | SA_NODEFER | RESTORER;
+	action.restorer = dispatch_restorer;
+	arch_system_call(SYS_rt_sigaction, SIGSYS, (long)&action,
+	    (long)&program_action, MASK_SIZE);
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (signals_are_ours(signals_number(i)))
+			sigsys_return_by_ours(signals_number(i));
+}
+
+void
+sigsys_take(signals_handler *handler)
+{
+	const uint64_t ours = OUR_BIT;
+
+	if (!is_taken)
+		install(handler);
+	arch_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, 0,
+	    MASK_SIZE);
+}

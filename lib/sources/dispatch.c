@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatch.c -- the handler of stopped system calls.
+ *
+ * Almost every call goes on in a stub as it is; for the others see
+ * lib/signals/sigsys.h.
+ *
+ * A program that loads code of Go as it runs cannot be dispatched any more: its
+ * stacks have no room for the signal.  Such a library first makes a thread, and
+ * from then on the wrappers count (lib/wrap/kernel.c).
+ *
+ * The kernel forgets the dispatch in a new thread or process, and where a
+ * program is executed; those that are sampled begin their own.
+ */
+#include "lib/sources/dispatch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/big.h"
+#include "lib/run/control.h"
+#include "lib/run/sample.h"
+#include "lib/signals/alternate.h"
+#include "lib/signals/sigsys.h"
+#include "lib/sources/dispatch-sites.h"
+#include "lib/store/datafile.h"
+#include "lib/unwind/traits.h"
+#include "lib/wrap/wrapped.h"
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF 0
+#define PR_SYS_DISPATCH_ON 1
+#endif
+#define STOPPED_BY_DISPATCH 2		/* si_code */
+#define LET_THROUGH 0
+#define STOP 1
+#define PROBES_MAX 64
+
+extern const char dispatch_stubs[];
+_Atomic uintptr_t dispatch_sites[DISPATCH_SITES] BIG_TABLE;
+
+static _Atomic bool is_given_up;
+static __thread volatile unsigned char selector;
+static __thread bool is_dispatched;
+
+unsigned char
+dispatch_pause(void)
+{
+	unsigned char state = selector;
+
+	selector = LET_THROUGH;
+	return state;
+}
+
+void
+dispatch_resume(unsigned char state)
+{
+	selector = state;
+}
+
+void
+dispatch_again(void)
+{
+	if (is_dispatched)
+		selector = STOP;
+}
+
+static bool
+turn(int how)
+{
+	return prctl(PR_SET_SYSCALL_USER_DISPATCH, how,
+	    how == PR_SYS_DISPATCH_ON ? process.own_start : 0,
+	    how == PR_SYS_DISPATCH_ON ? process.own_end - process.own_start : 0,
+	    how == PR_SYS_DISPATCH_ON ? &selector : NULL) == 0;
+}
+
+static void
+stop_here(void)
+{
+	selector = LET_THROUGH;
+	if (is_dispatched)
+		turn(PR_SYS_DISPATCH_OFF);
+	is_dispatched = false;
+}
+
+/* The site's stub, or NULL when there is no room for it. */
+static const char *
+find_stub(uintptr_t site)
+{
+	size_t i = site * 0x9e3779b97f4a7c15u >> 52 & (DISPATCH_SITES - 1);
+	unsigned n;
+
+	for (n = 0; n < PROBES_MAX; n++, i = (i + 1) & (DISPATCH_SITES - 1)) {
+		uintptr_t found = 0;
+
+		if (atomic_load(&dispatch_sites[i]) == site ||
+		    atomic_compare_exchange_strong(&dispatch_sites[i], &found,
+		    site) || found == site)
+			return dispatch_stubs + ARCH_STUB_SIZE * i;
+	}
+	return NULL;
+}
+
+/* The context is past the instruction, where a function may have ended. */
+static void
+count(ucontext_t *call)
+{
+	const unsigned column = resources.place[RESOURCE_SYSCALLS] - 1u;
+	struct thread *thread = thread_self;
+	uint64_t hits;
+
+	if (thread == NULL || thread->is_sampling || control_is_stopped())
+		return;
+	/* What ends a handler is none of its calls; the tracepoint agrees. */
+	if (arch_call_number(call) == SYS_rt_sigreturn)
+		return;
+	hits = meter_spend(&thread->accounts[column].meter, 1);
+	if (hits == 0)
+		return;
+	thread->accounts[column].owed += hits;
+	*arch_pc(call) -= ARCH_CALL_SIZE;
+	sample_take_at(thread, 1u << column, hits, call);
+	*arch_pc(call) += ARCH_CALL_SIZE;
+}
+
+static void
+handle(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *call = context;
+	int saved = errno;
+	const char *stub;
+
+	if (info->si_code != STOPPED_BY_DISPATCH) {
+		sigsys_hand_on(number, info, context);
+		return;
+	}
+	if (is_given_up) {
+		stop_here();
+		*arch_pc(call) -= ARCH_CALL_SIZE;
+		errno = saved;
+		return;
+	}
+	count(call);
+	if (!sigsys_make(call)) {
+		stub = find_stub((uintptr_t)*arch_pc(call));
+		if (stub != NULL) {
+			*arch_pc(call) = (intptr_t)stub;
+		} else {
+			selector = LET_THROUGH;
+			*arch_pc(call) -= ARCH_CALL_SIZE;
+		}
+	}
+	errno = saved;
+}
+
+static bool
+start(struct thread *thread, unsigned column)
+{
+	(void)thread, (void)column;
+	if (is_given_up)
+		return true;
+	selector = LET_THROUGH;
+	sigsys_take(handle);
+	if (!turn(PR_SYS_DISPATCH_ON))
+		return false;
+	alternate_begin();
+	is_dispatched = true;
+	selector = STOP;
+	return true;
+}
+
+static void
+stop(struct thread *thread, unsigned column)
+{
+	(void)thread, (void)column;
+	stop_here();
+}
+
+static bool
+probe(const struct resource_row *row, uint64_t interval, const char **why)
+{
+	(void)row, (void)interval;
+	*why = "the stacks of Go are too small for syscall user dispatch";
+	if (traits_have_go())
+		return false;
+	*why = "the kernel has no syscall user dispatch, or forbids it";
+	return turn(PR_SYS_DISPATCH_ON) && turn(PR_SYS_DISPATCH_OFF);
+}
+
+const struct source source_dispatch = {
+	.name = "syscall user dispatch",
+	.probe = probe,
+	.start = start,
+	.stop = stop,
+	.can_be_random = true,
+};
+
+/* What are calls of the wrappers only from some time on. */
+static const struct source source_calls_since = {
+	.name = "syscall user dispatch, later library calls",
+	.can_be_random = true,
+};
+
+bool
+dispatch_was_given_up(void)
+{
+	return is_given_up;
+}
+
+/*
+ * Threads of other code stop by themselves, at their next call: they have to
+ * make one on their own stack before they can run any Go.
+ */
+void
+dispatch_check_caller(const void *return_address)
+{
+	const unsigned column = resources.place[RESOURCE_SYSCALLS] - 1u;
+
+	if (!is_dispatched || is_given_up || !traits_is_go(return_address))
+		return;
+	is_given_up = true;
+	stop_here();
+	threads_hold_off();
+	resources.columns[column].source = &source_calls_since;
+	wrapped_begin(true);
+	if (datafile_lock_patiently()) {
+		datafile_note_source(column);
+		datafile_unlock();
+	}
+	threads_resume();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* own-work.c -- begins and ends it, for each way of counting. */
+#include "lib/sources/own-work.h"
+
+#include "lib/sources/dispatch.h"
+#include "lib/sources/perf.h"
+#include "lib/sources/usage.h"
+
+void
+own_work_begin(struct thread *thread)
+{
+	thread->own_work.dispatch = dispatch_pause();
+	perf_hold(thread);
+	usage_hold(thread);
+}
+
+void
+own_work_end(struct thread *thread)
+{
+	usage_release(thread);
+	perf_release(thread);
+	dispatch_resume(thread->own_work.dispatch);
+}
+
+void
+own_work_call(struct thread *thread)
+{
+	perf_own_call(thread);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* perf-event.c -- what the kernel is asked for, and told by. */
+#include "lib/sources/perf-event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/base/files.h"
+#include "lib/sources/usage.h"
+
+#ifndef TRAP_PERF
+#define TRAP_PERF 6
+#endif
+
+#define LONG_PERIOD 1000000
+
+/* What the kernel tells of such a signal; newer C libraries know it. */
+struct trap_info {
+	int number, error, code;
+	void *address;
+	unsigned long data;
+};
+
+static const char mark;		/* its address marks our events' signals */
+
+static uint64_t
+to_data(unsigned column)
+{
+	return (uint64_t)(uintptr_t)&mark << 8 | column;
+}
+
+int
+perf_event_sender(const siginfo_t *info)
+{
+	struct trap_info trap;
+	unsigned column;
+
+	memcpy(&trap, info, sizeof trap);
+	column = trap.data & 255;
+	return trap.code == TRAP_PERF && trap.data == to_data(column) ?
+	    (int)column : -1;
+}
+
+/* Decimal digits from a file, or 0. */
+static uint64_t
+read_number(const char *path)
+{
+	int fd = files_open(path, O_RDONLY | O_CLOEXEC, 0);
+	char digits[24];
+	uint64_t number = 0;
+	ssize_t n = 0, i;
+
+	if (fd >= 0) {
+		n = files_read(fd, digits, sizeof digits);
+		files_close(fd);
+	}
+	for (i = 0; i < n && digits[i] >= '0' && digits[i] <= '9'; i++)
+		number = number * 10 + (uint64_t)(digits[i] - '0');
+	return number;
+}
+
+/* The number of the tracepoint that every system call passes, or 0. */
+static uint64_t
+syscall_tracepoint(void)
+{
+	static uint64_t number;
+
+	if (number == 0)
+		number = read_number("/sys/kernel/tracing/events/"
+		    "raw_syscalls/sys_enter/id");
+	if (number == 0)
+		number = read_number("/sys/kernel/debug/tracing/events/"
+		    "raw_syscalls/sys_enter/id");
+	return number;
+}
+
+#define TEXT_OF(number) #number
+#define AS_TEXT(number) TEXT_OF(number)
+
+/* The call that ends a handler, as of each sample, would be counted too. */
+static const char no_return[] = "id != " AS_TEXT(SYS_rt_sigreturn);
+
+/* It does not run yet. */
+static int
+open_event(const struct source *source, uint64_t period, unsigned column,
+    bool excludes_kernel)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	memset(&attr, 0, sizeof attr);
+	attr.size = sizeof attr;
+	attr.type = source->event_type;
+	attr.config = source->event;
+	if (attr.type == PERF_TYPE_TRACEPOINT)
+		attr.config = syscall_tracepoint();
+	attr.sample_period = period;
+	attr.disabled = 1;
+	attr.exclude_kernel = excludes_kernel;
+	attr.exclude_hv = excludes_kernel;
+	attr.sigtrap = 1;
+	attr.remove_on_exec = 1;
+	attr.sig_data = to_data(column);
+	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+	    PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0 && attr.type == PERF_TYPE_TRACEPOINT &&
+	    ioctl(fd, PERF_EVENT_IOC_SET_FILTER, no_return) != 0) {
+		files_close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int
+perf_event_open(const struct source *source, uint64_t period, unsigned column,
+    bool *had_to)
+{
+	int fd = -1;
+
+	*had_to = false;
+	if (source->event_type != PERF_TYPE_HARDWARE)
+		fd = open_event(source, period, column, false);
+	else
+		errno = EACCES;
+	if (fd < 0 && (errno == EACCES || errno == EPERM) &&
+	    source->usage != USAGE_CONTEXT_SWITCHES) {
+		*had_to = true;
+		fd = open_event(source, period, column, true);
+	}
+	return fd;
+}
+
+static const char *
+explain(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return "the kernel forbids perf events "
+		    "(kernel.perf_event_paranoid, seccomp)";
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return "this machine has no such event";
+	case EINVAL:
+	case E2BIG:
+		return "this kernel's perf events cannot trap "
+		    "(Linux 5.13 and later can)";
+	case ENOSYS:
+		return "this kernel has no perf events";
+	}
+	return "no perf event could be opened";
+}
+
+bool
+perf_event_is_there(const struct source *source, bool with_kernel,
+    const char **why)
+{
+	bool had_to;
+	int fd;
+
+	if (source->event_type == PERF_TYPE_TRACEPOINT &&
+	    syscall_tracepoint() == 0) {
+		*why = "the kernel's tracing (tracefs) is not to be had";
+		return false;
+	}
+	fd = perf_event_open(source, LONG_PERIOD, 0, &had_to);
+	if (fd < 0) {
+		*why = explain(errno);
+		return false;
+	}
+	files_close(fd);
+	if (with_kernel && had_to)
+		*why = "the kernel shows its own part to perf events of "
+		    "privileged users only (kernel.perf_event_paranoid)";
+	return !with_kernel || !had_to;
+}

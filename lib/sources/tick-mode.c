@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* tick-mode.c -- the kernel's clocks that move by ticks. */
+#include "lib/sources/tick-mode.h"
+
+#include <fcntl.h>
+#include <time.h>
+
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+
+/* CPU clocks of the calling thread, as linux/posix-timers.h numbers them. */
+#define OF_THIS_THREAD (~0u << 3 | 4)
+#define CLOCK_OF_BOTH ((clockid_t)(OF_THIS_THREAD | 0))
+#define CLOCK_OF_USER ((clockid_t)(OF_THIS_THREAD | 1))
+
+/* The file names such processors, if there are any. */
+bool
+tick_mode_is_known(void)
+{
+	int fd = files_open("/sys/devices/system/cpu/nohz_full",
+	    O_RDONLY | O_CLOEXEC, 0);
+	struct timespec time;
+	char first = '\n';
+
+	if (fd >= 0) {
+		if (files_read(fd, &first, 1) != 1)
+			first = '\n';
+		files_close(fd);
+	}
+	return (first < '0' || first > '9') &&
+	    process_read_clock(CLOCK_OF_USER, &time) == 0;
+}
+
+void
+tick_mode_start(struct tick_clocks *clocks)
+{
+	clocks->all_ns = process_clock(CLOCK_OF_BOTH);
+	clocks->user_ns = process_clock(CLOCK_OF_USER);
+}
+
+enum tick_mode
+tick_mode_look(struct tick_clocks *clocks)
+{
+	const struct tick_clocks before = *clocks;
+	uint64_t all, user;
+
+	tick_mode_start(clocks);
+	all = clocks->all_ns - before.all_ns;
+	user = clocks->user_ns - before.user_ns;
+	if (all == 0 || (user != 0 && user != all))
+		return TICK_UNCLEAR;
+	return user == all ? TICK_OF_USER : TICK_OF_KERNEL;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* timer.c -- ticks of CPU time.
+ *
+ * The kernel looks at such timers at its own ticks alone, when one finds the
+ * thread running.  So a timer that expires with the thread's first nanosecond
+ * goes off at the first tick that finds the thread, and a thread that lives
+ * for a quarter of a tick is found by one in four: what a tick stands for is
+ * counted then, whatever the thread has used by now, and short threads count
+ * in sum what they use.  (Of intervals longer than a tick the first one begins
+ * at a random tick.)
+ *
+ * But threads that begin and wake by the tick are found by too few or too many.
+ * So what no tick has counted yet is kept: less than nothing, where one counted
+ * more than there was.  The thread's own later ticks count it, and so do those
+ * of the next thread that runs the same routine, and of the next process that
+ * runs the same program (lib/base/shared.h).  Where it is more than a tick and
+ * nobody takes it, it is counted when the thread ends.
+ */
+#include "lib/sources/timer.h"
+
+#include <time.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/shared.h"
+#include "lib/run/threads.h"
+#include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+static const char mark;		/* its address marks our timers' signals */
+
+static uint64_t
+cpu_now(void)
+{
+	return process_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static struct timespec
+to_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
+	    .tv_nsec = (long)(ns % 1000000000) };
+}
+
+static uint64_t
+seed(const struct thread *thread)
+{
+	return meter_random(process_ask_clock(CLOCK_REALTIME) +
+	    ((uint64_t)thread->tid << 40));
+}
+
+/* The first expiry, from now on. */
+static uint64_t
+choose_phase(const struct thread *thread)
+{
+	if (resources.tick_ns <= process_kernel_tick())
+		return 1;
+	return 1 + seed(thread) % resources.tick_ns / process_kernel_tick() *
+	    process_kernel_tick();
+}
+
+bool
+timer_sent(const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER && info->si_ptr == &mark;
+}
+
+bool
+timer_make(struct thread *thread, clockid_t clock, const void *its_mark)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID };
+
+	event.sigev_signo = signals_number(OUR_TICKS);
+	event.sigev_value.sival_ptr = (void *)(uintptr_t)its_mark;
+	event.sigev_notify_thread_id = (pid_t)thread->tid;
+	return files_result(arch_system_call(SYS_timer_create, clock,
+	    (long)&event, (long)&thread->timer, 0)) == 0;
+}
+
+bool
+timer_set(const struct thread *thread, uint64_t first_ns, uint64_t interval_ns)
+{
+	const struct itimerspec when = { .it_value = to_timespec(first_ns),
+	    .it_interval = to_timespec(interval_ns) };
+
+	return files_result(arch_system_call(SYS_timer_settime, thread->timer,
+	    0, (long)&when, 0)) == 0;
+}
+
+void
+timer_free(const struct thread *thread)
+{
+	arch_system_call(SYS_timer_delete, thread->timer, 0, 0, 0);
+}
+
+bool
+timer_start(struct thread *thread)
+{
+	if (!timer_make(thread, CLOCK_THREAD_CPUTIME_ID, &mark))
+		return false;
+	thread->has_timer = true;
+	thread->n_expiries = 0;
+	thread->last_tick_ns = cpu_now();
+	if (timer_set(thread, choose_phase(thread), resources.tick_ns))
+		return true;
+	timer_stop(thread);
+	return false;
+}
+
+void
+timer_stop(struct thread *thread)
+{
+	if (thread->has_timer)
+		timer_free(thread);
+	thread->has_timer = false;
+}
+
+int64_t
+timer_unit(void)
+{
+	return (int64_t)(resources.tick_ns > process_kernel_tick() ?
+	    resources.tick_ns : process_kernel_tick());
+}
+
+/* Intervals in so many of them, on average. */
+static uint64_t
+intervals_in(const struct thread *thread, int64_t n)
+{
+	const uint64_t ns = (uint64_t)(n * timer_unit());
+	const uint64_t rest = ns % resources.tick_ns;
+
+	return ns / resources.tick_ns +
+	    (rest > 0 && seed(thread) % resources.tick_ns < rest);
+}
+
+/* What the thread has used since its last tick is to be counted, too. */
+static int64_t
+take_time(struct thread *thread)
+{
+	const uint64_t now = cpu_now();
+	const int64_t passed = (int64_t)(now - thread->last_tick_ns);
+
+	thread->uncounted_ns += passed;
+	thread->last_tick_ns = now;
+	return passed;
+}
+
+/* Units that a tick counts: what is begun is whole. */
+static int64_t
+units_at_tick(const struct thread *thread)
+{
+	const bool is_first = thread->n_expiries == 0;
+
+	if (thread->uncounted_ns > 0)
+		return (thread->uncounted_ns + timer_unit() - 1) / timer_unit();
+	return is_first && thread->uncounted_ns >
+	    -TIMER_MOST_AHEAD * timer_unit();
+}
+
+/* At the end, those that were due since the last tick: others may take more. */
+static int64_t
+units_at_end(const struct thread *thread, int64_t passed)
+{
+	if (passed > thread->uncounted_ns)
+		passed = thread->uncounted_ns;
+	return passed > 0 ? passed / timer_unit() : 0;
+}
+
+static uint64_t
+timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	const int64_t passed = take_time(thread);
+	int64_t n;
+
+	(void)column;
+	if (expiries > 0 && thread->n_expiries == 0 &&
+	    thread->tid == process_own.pid)
+		thread->uncounted_ns += shared_take_time(CPPROF_SHARED_CPU);
+	n = expiries > 0 ? units_at_tick(thread) :
+	    units_at_end(thread, passed);
+	thread->uncounted_ns -= n * timer_unit();
+	return intervals_in(thread, n);
+}
+
+const struct source source_timer = {
+	.name = "thread CPU timer",
+	.hits = timer_hits,
+	.needs_ticks = true,
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* usage.c -- what the kernel counts for each thread. */
+#include "lib/sources/usage.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "lib/base/process.h"
+#include "lib/run/threads.h"
+#include "lib/sources/resource.h"
+
+static uint64_t
+microseconds(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
+}
+
+static uint64_t
+part_of(const struct rusage *usage, unsigned what)
+{
+	switch (what) {
+	case USAGE_USER:
+		return microseconds(usage->ru_utime);
+	case USAGE_SYSTEM:
+		return microseconds(usage->ru_stime);
+	case USAGE_MAJOR_FAULTS:
+		return (uint64_t)usage->ru_majflt;
+	case USAGE_MINOR_FAULTS:
+		return (uint64_t)usage->ru_minflt;
+	case USAGE_CONTEXT_SWITCHES:
+		return (uint64_t)(usage->ru_nvcsw + usage->ru_nivcsw);
+	default:
+		return (uint64_t)(usage->ru_minflt + usage->ru_majflt);
+	}
+}
+
+/* What the calling thread has spent so far; one system call at most. */
+static uint64_t
+usage_now(unsigned what)
+{
+	const struct thread *thread = thread_self;
+	struct rusage usage;
+
+	if (what == USAGE_CPU)
+		return process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
+	if (thread != NULL && thread->own_work.has_usage)
+		return part_of(&thread->own_work.usage, what);
+	if (getrusage(RUSAGE_THREAD, &usage) != 0)
+		memset(&usage, 0, sizeof usage);
+	return part_of(&usage, what);
+}
+
+bool
+usage_start(struct thread *thread, unsigned column)
+{
+	const struct source *source = resources.columns[column].source;
+
+	thread->accounts[column].seen = usage_now(source->usage);
+	return true;
+}
+
+uint64_t
+usage_unseen(const struct thread *thread, unsigned column)
+{
+	uint64_t now = usage_now(resources.columns[column].source->usage),
+	    seen = thread->accounts[column].seen;
+
+	return now > seen ? now - seen : 0;
+}
+
+uint64_t
+usage_hits_of(struct thread *thread, unsigned column, uint64_t most)
+{
+	struct account *account = &thread->accounts[column];
+	uint64_t spent = usage_unseen(thread, column);
+
+	if (spent > most)
+		spent = most;
+	account->seen += spent;
+	return meter_spend(&account->meter, spent);
+}
+
+uint64_t
+usage_hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	(void)expiries;
+	return usage_hits_of(thread, column, UINT64_MAX);
+}
+
+/* Time of one mode is for ticks that have found the thread in that mode. */
+static uint64_t
+mode_hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	const enum tick_mode mode =
+	    resources.columns[column].source->usage == USAGE_USER ?
+	    TICK_OF_USER : TICK_OF_KERNEL;
+
+	if (expiries > 0 && thread->tick_mode != TICK_NOT_ASKED &&
+	    thread->tick_mode != mode)
+		return 0;
+	return usage_hits_of(thread, column, UINT64_MAX);
+}
+
+/* Whether a column counts what happens to the collector, too, but is no time. */
+static bool
+is_held(unsigned column)
+{
+	return resources.columns[column].source->usage >= USAGE_PAGE_FAULTS;
+}
+
+void
+usage_hold(struct thread *thread)
+{
+	bool is_wanted = false;
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++)
+		is_wanted |= is_held(i);
+	thread->own_work.has_usage = is_wanted &&
+	    getrusage(RUSAGE_THREAD, &thread->own_work.usage) == 0;
+}
+
+void
+usage_release(struct thread *thread)
+{
+	const struct rusage before = thread->own_work.usage;
+	struct rusage now;
+	unsigned i;
+
+	if (!thread->own_work.has_usage)
+		return;
+	thread->own_work.has_usage = false;
+	if (getrusage(RUSAGE_THREAD, &now) != 0)
+		return;
+	for (i = 0; i < resources.n; i++) {
+		const unsigned what = resources.columns[i].source->usage;
+
+		if (is_held(i))
+			thread->accounts[i].seen +=
+			    part_of(&now, what) - part_of(&before, what);
+	}
+}
+
+#define COUNT_AT_TICKS(hits_) \
+	.name = "kernel's count at each tick", \
+	.start = usage_start, \
+	.hits = hits_, \
+	.needs_ticks = true
+
+const struct source source_user = {
+	COUNT_AT_TICKS(mode_hits), .usage = USAGE_USER
+};
+const struct source source_system = {
+	COUNT_AT_TICKS(mode_hits), .usage = USAGE_SYSTEM
+};
+const struct source source_page_faults = {
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_PAGE_FAULTS
+};
+const struct source source_major_faults = {
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_MAJOR_FAULTS
+};
+const struct source source_minor_faults = {
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_MINOR_FAULTS
+};
+const struct source source_context_switches = {
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_CONTEXT_SWITCHES
+};

@@ -1,0 +1,755 @@
+/* SPDX-License-Identifier: MIT */
+/* datafile.c -- header, chunks and records of the file.
+ *
+ * Each chunk is mapped by itself, and published when it is whole.  Of the
+ * header, and of chunks whose records change, there is a private twin that
+ * looks the same; what changes is changed there and then copied.
+ */
+#include "lib/store/datafile.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/big.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/shared.h"
+#include "lib/base/wiped.h"
+#include "lib/signals/signals.h"
+#include "lib/sources/resource.h"
+#include "lib/store/brief.h"
+#include "lib/store/disk.h"
+
+/* The header, and one chunk of each type: for a short process that is all. */
+#define FIRST_SIZE (5 * (size_t)CPPROFDATA_PAGE)
+#define LOCK_TRIES 500
+#define LONG_WAITS 1000			/* of process_pause */
+#define N_TYPES 5
+#define CPU_NOTE_NS 4000000		/* from one to the next at least, */
+#define CPU_NOTE_PART 500		/* and so many times what it takes */
+
+/* Sizes of the chunks of a shared type, but for the first. */
+static const size_t chunk_sizes[N_TYPES] = {
+	[CPPROFDATA_STRINGS] = 8192,
+	[CPPROFDATA_MODULES] = 8192,
+	[CPPROFDATA_THREADS] = 4096,
+};
+
+/* A chunk of a shared type, and its records. */
+struct twin {
+	struct datafile_chunk file;
+	struct twin *next;		/* older */
+	size_t size;			/* of the records */
+	unsigned char records[] __attribute__((aligned(16)));
+};
+
+static struct {
+	uint64_t next_first[N_TYPES];
+	struct twin *_Atomic newest[N_TYPES];	/* which is being filled */
+	struct datafile_chunk *_Atomic last;	/* of all */
+} chunks WIPED;
+
+/* What the file's header says, and where it is mapped; NULL: no file. */
+static struct cpprofdata_header header WIPED_TABLE;
+static struct cpprofdata_header *_Atomic mapped_header WIPED;
+static _Atomic uint64_t next_cpu_note_ns WIPED;
+static struct cpprofdata_header *_Atomic header_place WIPED;	/* even before */
+static bool refuses_cuts WIPED;		/* the program does: lock held */
+static _Atomic bool has_counted WIPED;	/* what the file does not have yet */
+static atomic_flag locked WIPED;
+
+/* Counted of every process, so not in the header, which few need. */
+static struct {
+	uint64_t n, n_unsampled;
+} threads WIPED;
+
+/*
+ * Fields of the header.
+ */
+
+static struct cpprofdata_header *
+mapped(void)
+{
+	return atomic_load_explicit(&mapped_header, memory_order_acquire);
+}
+
+bool
+datafile_exists(void)
+{
+	return mapped() != NULL;
+}
+
+/* Where a part of the header is mapped; NULL: nowhere. */
+static void *
+mapped_part(const void *part)
+{
+	struct cpprofdata_header *to = mapped();
+
+	return to == NULL ? NULL : (char *)to + ((const char *)part -
+	    (const char *)&header);
+}
+
+static void
+set_number(uint64_t *number, uint64_t value)
+{
+	uint64_t *to = mapped_part(number);
+
+	__atomic_store_n(number, value, __ATOMIC_RELEASE);
+	if (to != NULL)
+		__atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+
+/*
+ * Copies a number that several threads count.  The last to copy it leaves its
+ * last value in the file: if it was changed meanwhile it is copied again.
+ */
+static void
+copy_number(const uint64_t *number)
+{
+	uint64_t *to = mapped_part(number), value;
+
+	if (to == NULL)
+		return;
+	do {
+		value = __atomic_load_n(number, __ATOMIC_SEQ_CST);
+		__atomic_store_n(to, value, __ATOMIC_SEQ_CST);
+	} while (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value);
+}
+
+/* The same of one that is counted outside the header. */
+static void
+copy_to_header(const uint64_t *number, uint64_t *to)
+{
+	uint64_t value;
+
+	do {
+		value = __atomic_load_n(number, __ATOMIC_SEQ_CST);
+		set_number(to, value);
+	} while (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value);
+}
+
+/* What is counted here gets into the file by copy_counted. */
+static void
+count(uint64_t *number, uint64_t n)
+{
+	if (n == 0)
+		return;
+	__atomic_fetch_add(number, n, __ATOMIC_RELAXED);
+	atomic_store(&has_counted, true);
+}
+
+static void
+copy_counted(void)
+{
+	unsigned i;
+
+	if (!atomic_load_explicit(&has_counted, memory_order_relaxed) ||
+	    !datafile_exists() || !atomic_exchange(&has_counted, false))
+		return;
+	for (i = 0; i < CPPROFDATA_N_DROPS; i++) {
+		copy_number(&header.drops[i].samples);
+		copy_number(&header.drops[i].hits);
+	}
+	for (i = 0; i < sizeof header.lost / sizeof header.lost[0][0]; i++)
+		copy_number(&header.lost[0][0] + i);
+	copy_to_header(&threads.n, &header.n_threads);
+	copy_to_header(&threads.n_unsampled, &header.n_threads_unsampled);
+}
+
+/* Copies a part of the header as it is. */
+static void
+copy_part(const void *part, size_t size)
+{
+	void *to = mapped_part(part);
+
+	if (to != NULL)
+		memcpy(to, part, size);
+}
+
+/*
+ * The lock.
+ */
+
+bool
+datafile_lock(void)
+{
+	int i;
+
+	for (i = 0; i < LOCK_TRIES; i++)
+		if (!atomic_flag_test_and_set_explicit(&locked,
+		    memory_order_acquire))
+			return true;
+	return false;
+}
+
+bool
+datafile_lock_patiently(void)
+{
+	int i;
+
+	for (i = 0; i < LONG_WAITS; i++) {
+		if (datafile_lock()) {
+			refuses_cuts = signals_admit_cuts();
+			return true;
+		}
+		process_pause();
+	}
+	return false;
+}
+
+void
+datafile_lock_wait(void)
+{
+	while (!datafile_lock_patiently())
+		;
+}
+
+void
+datafile_unlock(void)
+{
+	const bool refuses = refuses_cuts;
+
+	refuses_cuts = false;
+	atomic_flag_clear_explicit(&locked, memory_order_release);
+	signals_refuse_cuts(refuses);
+}
+
+/*
+ * Chunks and records.
+ */
+
+void *
+datafile_private_memory(size_t size)
+{
+	void *memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	files_advise(memory, size, MADV_DONTFORK);
+	return memory;
+}
+
+static struct cpprofdata_chunk
+chunk_header(const struct datafile_chunk *chunk)
+{
+	return (struct cpprofdata_chunk){
+		.magic = CPPROFDATA_CHUNK_MAGIC,
+		.type = chunk->type,
+		.size = chunk->size,
+		.first = chunk->first,
+		.record_size = chunk->record_size,
+		.owner = chunk->owner,
+		.count = chunk->count,
+	};
+}
+
+static bool
+add_chunk(struct datafile_chunk *chunk)
+{
+	uint64_t *next_first = &chunks.next_first[chunk->type];
+	const uint64_t capacity = (chunk->size - sizeof *chunk->mapped) /
+	    chunk->record_size;
+
+	chunk->at = header.used;
+	chunk->first = *next_first;
+	chunk->count = 0;
+	if (!datafile_exists() || chunk->size > PROCESS_MAX_SIZE ||
+	    *next_first + capacity >= CPPROFDATA_PHASE ||
+	    !disk_reserve(chunk->at + chunk->size))
+		return false;
+	chunk->mapped = disk_map(chunk->at, chunk->size);
+	if (chunk->mapped == NULL)
+		return false;
+	chunk->older = chunks.last;
+	atomic_store(&chunks.last, chunk);
+	*chunk->mapped = chunk_header(chunk);
+	*next_first += capacity;
+	set_number(&header.used, chunk->at + chunk->size);
+	return true;
+}
+
+bool
+datafile_add_chunk(struct datafile_chunk *chunk)
+{
+	bool ok;
+
+	chunk->size = (chunk->size + CPPROFDATA_PAGE - 1) &
+	    -(uint64_t)CPPROFDATA_PAGE;
+	ok = add_chunk(chunk);
+	disk_let_go();
+	return ok;
+}
+
+static void
+copy_records(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
+{
+	const struct twin *twin = (const struct twin *)chunk;
+
+	memcpy(to, twin->records + i * chunk->record_size,
+	    n * chunk->record_size);
+}
+
+/* A chunk of a shared type with room for at least `size` bytes. */
+static struct twin *
+add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
+{
+	size_t chunk_size = chunks.newest[type] == NULL ? CPPROFDATA_PAGE :
+	    chunk_sizes[type];
+	struct twin *twin;
+
+	size += sizeof(struct cpprofdata_chunk);
+	if (size < chunk_size)
+		size = chunk_size;
+	size = (size + CPPROFDATA_PAGE - 1) & -(size_t)CPPROFDATA_PAGE;
+	twin = datafile_private_memory(sizeof *twin + size);
+	if (twin == NULL)
+		return NULL;
+	twin->file.size = size;
+	twin->file.type = type;
+	twin->file.record_size = (uint32_t)record_size;
+	twin->file.copy = copy_records;
+	twin->next = chunks.newest[type];
+	twin->size = size - sizeof(struct cpprofdata_chunk);
+	if (!datafile_add_chunk(&twin->file)) {
+		files_unmap(twin, sizeof *twin + size);
+		return NULL;
+	}
+	atomic_store(&chunks.newest[type], twin);
+	return twin;
+}
+
+static unsigned char *
+mapped_records(const struct twin *twin)
+{
+	return (unsigned char *)(twin->file.mapped + 1);
+}
+
+void *
+datafile_add_records(enum cpprofdata_chunk_type type, size_t record_size,
+    size_t n, uint32_t *number)
+{
+	const size_t size = n * record_size;
+	struct twin *twin = chunks.newest[type];
+	size_t at;
+
+	if (twin == NULL ||
+	    twin->size - twin->file.count * record_size < size)
+		twin = add_twin(type, size, record_size);
+	if (twin == NULL)
+		return NULL;
+	at = twin->file.count * record_size;
+	*number = (uint32_t)(twin->file.first + twin->file.count);
+	return disk_populate(mapped_records(twin) + at, size) &&
+	    disk_populate(twin->records + at, size) ? twin->records + at :
+	    NULL;
+}
+
+void
+datafile_publish(enum cpprofdata_chunk_type type, size_t n)
+{
+	struct twin *twin = chunks.newest[type];
+	const size_t at = twin->file.count * twin->file.record_size;
+
+	memcpy(mapped_records(twin) + at, twin->records + at,
+	    n * twin->file.record_size);
+	datafile_publish_in(&twin->file, n);
+}
+
+void *
+datafile_mapped(enum cpprofdata_chunk_type type, const void *record)
+{
+	const struct twin *twin;
+	uintptr_t at;
+
+	for (twin = chunks.newest[type]; twin != NULL; twin = twin->next) {
+		at = (uintptr_t)record - (uintptr_t)twin->records;
+		if (at < twin->size)
+			return mapped_records(twin) + at;
+	}
+	return NULL;
+}
+
+void
+datafile_update(enum cpprofdata_chunk_type type, const void *changed,
+    size_t size)
+{
+	void *to = datafile_mapped(type, changed);
+
+	if (to != NULL)
+		memcpy(to, changed, size);
+}
+
+uint32_t
+datafile_add_string(const char *text, size_t size, const char **place)
+{
+	uint32_t number;
+	char *at = datafile_add_records(CPPROFDATA_STRINGS, 1, size, &number);
+
+	if (at == NULL)
+		return 0;
+	memcpy(at, text, size);
+	datafile_publish(CPPROFDATA_STRINGS, size);
+	if (place != NULL)
+		*place = at;
+	return number;
+}
+
+/*
+ * What the header counts.
+ */
+
+void
+datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
+    uint64_t hits)
+{
+	count(&header.drops[reason].samples, samples);
+	count(&header.drops[reason].hits, hits);
+}
+
+void
+datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
+    uint64_t hits)
+{
+	count(&header.lost[reason][column], hits);
+	if (hits > 0)
+		copy_counted();
+}
+
+void
+datafile_count_put_off(unsigned column, int64_t hits)
+{
+	uint64_t *number = (uint64_t *)&header.put_off[column];
+	const bool refuses = signals_admit_cuts_if_known();
+
+	__atomic_fetch_add(number, (uint64_t)hits, __ATOMIC_SEQ_CST);
+	copy_number(number);
+	signals_refuse_cuts(refuses);
+}
+
+void
+datafile_count_time(uint64_t ns)
+{
+	__atomic_fetch_add(&header.sampling_ns, ns, __ATOMIC_SEQ_CST);
+	copy_number(&header.sampling_ns);
+	copy_counted();
+}
+
+void
+datafile_count_closed(void)
+{
+	set_number(&header.n_closed, header.n_closed + 1);
+}
+
+void
+datafile_note_cpu_time(void)
+{
+	set_number(&header.cpu_sampling_ns, __atomic_load_n(
+	    &header.sampling_ns, __ATOMIC_RELAXED));
+	set_number(&header.cpu_ns, process_cpu_time());
+	/* Whoever is killed, or ends by a call of its own, tells no more. */
+	shared_tell_cpu_time(0);
+}
+
+/* Unless it was done of late: the clock is a call that asks every thread. */
+static void
+note_cpu_time_at(uint64_t now_ns)
+{
+	uint64_t next = atomic_load_explicit(&next_cpu_note_ns,
+	    memory_order_relaxed), cost;
+
+	/* UTC may be set back. */
+	if (now_ns < next && next - now_ns < 1000000000)
+		return;
+	datafile_note_cpu_time();
+	cost = process_now() - now_ns;
+	cost = cost < 1000000 ? cost * CPU_NOTE_PART : 500000000;
+	atomic_store_explicit(&next_cpu_note_ns, now_ns +
+	    (cost > CPU_NOTE_NS ? cost : CPU_NOTE_NS), memory_order_relaxed);
+}
+
+void
+datafile_note_sample(void)
+{
+	const uint64_t now = process_now();
+
+	set_number(&header.last_sample_ns, now);
+	note_cpu_time_at(now);
+}
+
+void
+datafile_note_leaving(bool is_leaving)
+{
+	if (!datafile_exists())
+		return;
+	if (is_leaving)
+		datafile_note_cpu_time();
+	set_number(&header.end_mono_ns, is_leaving ?
+	    process_clock(CLOCK_MONOTONIC) : 0);
+}
+
+void
+datafile_count_thread(bool is_sampled)
+{
+	count(&threads.n, 1);
+	count(&threads.n_unsampled, !is_sampled);
+}
+
+/*
+ * The header.
+ */
+
+void
+datafile_describe_resource(unsigned column, struct cpprofdata_resource *to)
+{
+	const struct resource *from = &resources.columns[column];
+
+	stpncpy(to->name, from->row->name, sizeof to->name - 1);
+	stpncpy(to->gtick, from->row->gtick, sizeof to->gtick - 1);
+	to->interval = from->interval;
+}
+
+void
+datafile_begin_header(struct cpprofdata_header *to)
+{
+	memcpy(to->magic, CPPROFDATA_MAGIC, sizeof to->magic);
+	to->version = CPPROFDATA_VERSION;
+	to->header_size = CPPROFDATA_HEADER_SIZE;
+	to->machine = ARCH_ELF_MACHINE;
+	to->node_size = (uint32_t)(sizeof(struct cpprofdata_node) +
+	    to->n_resources * sizeof(struct cpprofdata_count));
+	to->start_ns = process_own.start_ns;
+	to->start_mono_ns = process_own.start_mono_ns;
+	to->used = CPPROFDATA_HEADER_SIZE;
+}
+
+/* All but what has been counted. */
+static void
+fill_header(void)
+{
+	unsigned i;
+
+	header.n_resources = resources.n;
+	header.n_threads = threads.n;
+	header.n_threads_unsampled = threads.n_unsampled;
+	datafile_begin_header(&header);
+	for (i = 0; i < resources.n; i++)
+		datafile_describe_resource(i, &header.resources[i]);
+	if (process.counts_returns)
+		header.flags |= CPPROFDATA_COUNTS_RETURNS;
+	if (resource_is_wanted(RESOURCE_REAL) ||
+	    resource_is_wanted(RESOURCE_IO_TIME))
+		header.flags |= CPPROFDATA_WAITS;
+	if (brief_has_it())
+		header.flags |= CPPROFDATA_CONTINUES;
+	header.pid = process_own.pid;
+	header.parent_pid = process_own.parent_pid;
+}
+
+static uint32_t
+add_text(const char *text)
+{
+	return datafile_add_string(text, strlen(text) + 1, NULL);
+}
+
+static void
+fill_strings(void)
+{
+	add_text("");
+	header.host = add_text(process_names.host);
+	header.executable = add_text(process_names.executable);
+	header.directory = add_text(process.directory);
+	if (process.arguments_size == 0)
+		return;
+	header.arguments = datafile_add_string(process.arguments,
+	    process.arguments_size, NULL);
+	if (header.arguments != 0)
+		header.n_arguments = process.n_arguments;
+}
+
+void
+datafile_note_source(unsigned column)
+{
+	struct cpprofdata_resource *resource = &header.resources[column];
+	uint32_t name;
+
+	if (!datafile_exists())
+		return;
+	name = add_text(resources.columns[column].source->name);
+	if (name == 0)
+		return;
+	resource->source = name;
+	copy_part(&resource->source, sizeof resource->source);
+}
+
+/* The name comes last: a column without is not read. */
+void
+datafile_note_own_resource(unsigned column)
+{
+	struct cpprofdata_resource *resource = &header.resources[column];
+
+	if (!datafile_exists())
+		return;
+	datafile_describe_resource(column, resource);
+	copy_part(&resource->interval, sizeof resource->interval);
+	copy_part(resource->gtick, sizeof resource->gtick);
+	atomic_thread_fence(memory_order_release);
+	copy_part(resource->name, sizeof resource->name);
+}
+
+/* After the other strings: those are worth more where there is little room. */
+static void
+fill_sources(void)
+{
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++) {
+		const struct source *source = resources.columns[i].source;
+
+		header.resources[i].source = add_text(source->name);
+		if (source->is_coarse)
+			header.resources[i].flags |= CPPROFDATA_COARSE;
+		if (resources.is_random && source->can_be_random)
+			header.resources[i].flags |= CPPROFDATA_RANDOM;
+	}
+}
+
+/* What short processes need, if the file may be so large. */
+static size_t
+first_size(void)
+{
+	if (process.max_size >= FIRST_SIZE)
+		return FIRST_SIZE;
+	return process.max_size < CPPROFDATA_HEADER_SIZE ?
+	    CPPROFDATA_HEADER_SIZE :
+	    process.max_size & -(size_t)CPPROFDATA_PAGE;
+}
+
+bool
+datafile_create(void)
+{
+	struct cpprofdata_header *to;
+
+	process_read_names();
+	if (!disk_create(first_size()))
+		return false;
+	to = disk_map(0, CPPROFDATA_HEADER_SIZE);
+	if (to == NULL) {
+		disk_abandon();
+		return false;
+	}
+	fill_header();
+	atomic_store(&header_place, to);
+	memcpy(to, &header, sizeof header);
+	atomic_store_explicit(&mapped_header, to, memory_order_release);
+	fill_strings();
+	fill_sources();
+	copy_part(&header.arguments, offsetof(struct cpprofdata_header,
+	    reserved0) - offsetof(struct cpprofdata_header, arguments));
+	copy_part(header.resources, sizeof header.resources);
+	disk_let_go();
+	shared_count_recorded();
+	return true;
+}
+
+void
+datafile_keep(void)
+{
+	int saved = errno;
+
+	if (!datafile_lock_patiently())
+		return;
+	disk_keep();
+	datafile_unlock();
+	errno = saved;
+}
+
+/*
+ * A file that was cut short.
+ */
+
+bool
+datafile_replace(const void *address)
+{
+	const uintptr_t at = (uintptr_t)address;
+	const struct datafile_chunk *chunk;
+	uintptr_t start = (uintptr_t)atomic_load(&header_place);
+
+	if (start != 0 && at - start < CPPROFDATA_HEADER_SIZE)
+		return disk_replace((void *)start, CPPROFDATA_HEADER_SIZE);
+	for (chunk = atomic_load(&chunks.last); chunk != NULL;
+	    chunk = chunk->older) {
+		start = (uintptr_t)chunk->mapped;
+		if (at - start < chunk->size)
+			return disk_replace(chunk->mapped, chunk->size);
+	}
+	return false;
+}
+
+static bool
+write_chunk_again(const struct datafile_chunk *chunk)
+{
+	static unsigned char records[16384] BIG_TABLE;
+	const struct cpprofdata_chunk start = chunk_header(chunk);
+	const size_t most = sizeof records / chunk->record_size;
+	bool ok = disk_write(&start, chunk->at, sizeof start);
+	size_t i, n;
+
+	for (i = 0; i < start.count && ok; i += n) {
+		n = start.count - i < most ? start.count - i : most;
+		chunk->copy(chunk, i, n, records);
+		ok = disk_write(records, chunk->at + sizeof start +
+		    i * chunk->record_size, n * chunk->record_size);
+	}
+	return ok;
+}
+
+/* All there is, from private memory.  Lock held. */
+static void
+write_again(void)
+{
+	const struct datafile_chunk *chunk;
+	bool ok;
+
+	datafile_flag(CPPROFDATA_CUT);
+	ok = disk_write(&header, 0, sizeof header);
+	for (chunk = chunks.last; chunk != NULL && ok; chunk = chunk->older)
+		ok = write_chunk_again(chunk);
+}
+
+void
+datafile_finish(void)
+{
+	if (!datafile_exists())
+		return;
+	copy_counted();
+	datafile_note_leaving(true);
+	set_number(&header.end_ns, process_now());
+	/* Without the lock nobody goes beyond `used`. */
+	disk_cut(header.used);
+	if (disk_is_cut())
+		write_again();
+	disk_let_go();
+}
+
+void
+datafile_flag(uint32_t flag)
+{
+	__atomic_fetch_or(&header.flags, flag, __ATOMIC_SEQ_CST);
+	copy_part(&header.flags, sizeof header.flags);
+}
+
+void
+datafile_resume(void)
+{
+	set_number(&header.end_ns, 0);
+	set_number(&header.end_mono_ns, 0);
+}
+
+void
+datafile_forked(void)
+{
+	disk_forked();
+}

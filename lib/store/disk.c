@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* disk.c -- opens the file by name, extends it, maps it.
+ *
+ * Growth is fallocate (a full disk is then an error, not a fault), a look at
+ * RLIMIT_FSIZE before it (no SIGXFSZ).  The file is opened by name when it
+ * grows, and closed again: a program may look at what it has open, or close it
+ * all.  One that is about to lose the right to open it (disk_keep) has the
+ * descriptor from then on, high up, out of the way of those that count on low
+ * numbers.  Either way it must still be the same file.
+ */
+#include "lib/store/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/wiped.h"
+#include "lib/cpprofdata.h"
+
+#define GROWTH_MIN ((size_t)256 << 10)
+#define GROWTH_MAX ((size_t)8 << 20)
+#define MAX_EXECS 100000		/* files of one process id */
+
+static struct {
+	size_t size;		/* allocated on disk */
+	unsigned char *first;	/* its first part, mapped at once */
+	size_t first_size;
+} file WIPED;
+
+static char path[PATH_MAX] WIPED_TABLE;
+
+/* What is open is so in a forked child, too. */
+static struct {
+	int fd;
+	dev_t device;
+	ino_t inode;
+} open_file = { .fd = -1 };
+
+static _Atomic bool keeps_descriptor;
+static _Atomic bool is_cut WIPED;
+
+bool
+disk_populate(void *address, size_t size)
+{
+	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
+
+	/* EINVAL: a kernel before 5.14; fallocate must then be enough. */
+	if (files_advise((void *)start, (uintptr_t)address + size - start,
+	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
+		return true;
+	/* Beyond the end of the file: what is written will be replaced. */
+	return errno == EFAULT;
+}
+
+static bool
+is_ours(int fd)
+{
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) != 0 ||
+	    status.st_dev != open_file.device ||
+	    status.st_ino != open_file.inode)
+		return false;
+	if ((size_t)status.st_size < file.size)
+		is_cut = true;
+	return true;
+}
+
+/* The file's descriptor, opened again if the program has closed it. */
+static int
+descriptor(void)
+{
+	int fd;
+
+	if (is_ours(open_file.fd))
+		return open_file.fd;
+	open_file.fd = -1;
+	/* Another file, with a lease say, could keep us waiting. */
+	fd = files_open(path,
+	    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (!is_ours(fd)) {
+		files_close(fd);
+		return -1;
+	}
+	return open_file.fd = process_move_up(fd);
+}
+
+static void
+close_descriptor(void)
+{
+	if (open_file.fd < 0)
+		return;
+	if (is_ours(open_file.fd))
+		files_close(open_file.fd);
+	open_file.fd = -1;
+}
+
+void
+disk_let_go(void)
+{
+	int saved = errno;
+
+	if (!keeps_descriptor)
+		close_descriptor();
+	errno = saved;
+}
+
+/* Whether the program's limits admit so long a file; else SIGXFSZ comes. */
+static bool
+may_be(size_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size <= limit.rlim_cur)
+		return true;
+	errno = EFBIG;
+	return false;
+}
+
+/*
+ * The C library writes to the file, and that is a cancellation point; where the
+ * program was interrupted may be none: malloc, say, must not throw.  (A thread
+ * sanitizer's function for that must not be called here; there it is left to
+ * chance.)
+ */
+static int
+allocate_by_writing(int fd, size_t from, size_t size)
+{
+	int cancel_state = PTHREAD_CANCEL_ENABLE, failed;
+
+	if (!process_has_thread_sanitizer())
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	failed = posix_fallocate(fd, (off_t)from, (off_t)size);
+	if (!process_has_thread_sanitizer())
+		pthread_setcancelstate(cancel_state, NULL);
+	return failed;
+}
+
+/* 0, or what is wrong. */
+static int
+allocate(int fd, size_t from, size_t size)
+{
+	const int failed = (int)-arch_system_call(SYS_fallocate, fd, 0,
+	    (long)from, (long)size);
+
+	return failed == EOPNOTSUPP ? allocate_by_writing(fd, from, size) :
+	    failed;
+}
+
+/* Makes the file `size` bytes long, with disk space behind them. */
+static bool
+extend(size_t size)
+{
+	int fd = descriptor(), failed;
+
+	if (is_cut) {
+		file.size = size;
+		return true;
+	}
+	if (fd < 0 || !may_be(size))
+		return false;
+	do
+		failed = allocate(fd, file.size, size - file.size);
+	while (failed == EINTR);
+	if (failed != 0) {
+		errno = failed;
+		return false;
+	}
+	file.size = size;
+	return true;
+}
+
+bool
+disk_is_cut(void)
+{
+	return is_cut;
+}
+
+bool
+disk_replace(void *mapping, size_t size)
+{
+	if (files_map_part(mapping, size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return false;
+	files_advise(mapping, size, MADV_DONTFORK);
+	is_cut = true;
+	return true;
+}
+
+bool
+disk_write(const void *from, size_t at, size_t size)
+{
+	const char *next = from;
+	int fd = descriptor();
+	ssize_t n;
+
+	if (fd < 0 || !may_be(at + size))
+		return false;
+	for (; size > 0; next += n, at += (size_t)n, size -= (size_t)n) {
+		n = syscall(SYS_pwrite64, fd, next, size, at);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
+static void *
+map(size_t at, size_t size)
+{
+	int fd = descriptor();
+	void *memory;
+
+	if (fd < 0 && !is_cut)
+		return NULL;
+	memory = is_cut ? files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1) :
+	    files_map_part(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	        (off_t)at);
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (files_advise(memory, size, MADV_DONTFORK) == 0 &&
+	    disk_populate(memory, at == 0 ? size : CPPROFDATA_PAGE))
+		return memory;
+	files_unmap(memory, size);
+	return NULL;
+}
+
+/*
+ * Most files never grow beyond what was made of them first: that is mapped with
+ * the header, and each part of it seen to once more, since it may have been cut
+ * off meanwhile.
+ */
+void *
+disk_map(size_t at, size_t size)
+{
+	if (at == 0 && file.first == NULL) {
+		file.first = map(0, file.size);
+		file.first_size = file.first != NULL ? file.size : 0;
+	}
+	if (is_cut || at + size > file.first_size)
+		return map(at, size);
+	return at == 0 || disk_populate(file.first + at, CPPROFDATA_PAGE) ?
+	    file.first + at : NULL;
+}
+
+/*
+ * Extends far beyond `needed` if it can: each time is a tenth of a millisecond,
+ * however much it is, and what is left over is cut off in the end.
+ */
+static bool
+grow(size_t needed)
+{
+	size_t step = file.size / GROWTH_MIN * GROWTH_MIN;
+	size_t size;
+
+	if (step < GROWTH_MIN)
+		step = GROWTH_MIN;
+	if (step > GROWTH_MAX)
+		step = GROWTH_MAX;
+	size = file.size + step;
+	if (size < needed)
+		size = needed;
+	if (needed > process.max_size)
+		return false;
+	if (size > process.max_size)
+		size = needed;
+	return extend(size) || (size > needed && extend(needed));
+}
+
+bool
+disk_reserve(size_t size)
+{
+	return size <= file.size || grow(size);
+}
+
+/* Writes a number in decimal; returns the end. */
+static char *
+put_number(char *at, unsigned long number)
+{
+	char digits[24];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	while (n > 0)
+		*at++ = digits[--n];
+	*at = '\0';
+	return at;
+}
+
+/* Opens cpprofdata.PID, or with .1, .2, ... if earlier images took that. */
+static int
+open_new(void)
+{
+	char *end = stpcpy(stpcpy(stpcpy(path, process.output), "/"),
+	    CPPROFDATA_FILE_PREFIX);
+	unsigned long i;
+	int fd;
+
+	end = put_number(end, process_own.pid);
+	for (i = 1;; i++) {
+		fd = files_open(path,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK |
+		    O_CLOEXEC, 0600);
+		if (fd >= 0 || errno != EEXIST || i > MAX_EXECS)
+			return fd;
+		*end = '.';
+		put_number(end + 1, i);
+	}
+}
+
+void
+disk_abandon(void)
+{
+	int saved = errno;
+
+	if (open_file.fd >= 0) {
+		unlink(path);
+		files_close(open_file.fd);
+		open_file.fd = -1;
+	}
+	file.size = 0;
+	if (file.first != NULL)
+		files_unmap(file.first, file.first_size);
+	file.first = NULL;
+	file.first_size = 0;
+	errno = saved;
+}
+
+bool
+disk_create(size_t size)
+{
+	struct stat status;
+	int fd = open_new();
+
+	if (fd < 0)
+		return false;
+	open_file.fd = process_move_up(fd);
+	if (fstat(open_file.fd, &status) == 0) {
+		open_file.device = status.st_dev;
+		open_file.inode = status.st_ino;
+		if (extend(size))
+			return true;
+	}
+	disk_abandon();
+	return false;
+}
+
+void
+disk_keep(void)
+{
+	keeps_descriptor = true;
+	if (file.size > 0)
+		descriptor();
+}
+
+void
+disk_cut(size_t size)
+{
+	int fd = size != file.size ? descriptor() : -1;
+
+	if (fd >= 0 && (!is_cut || may_be(size)) &&
+	    ftruncate(fd, (off_t)size) == 0)
+		file.size = size;
+}
+
+void
+disk_forked(void)
+{
+	close_descriptor();
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* insert.c -- from frames to nodes, many at a time.
+ *
+ * Between two samples the program has used the caches for itself, and a deep
+ * stack's nodes lie anywhere.  So the places of some frames are found first,
+ * which tells where all their nodes are; these are fetched together, and then
+ * looked at one after the other.
+ */
+#include "lib/store/insert.h"
+
+#include "lib/base/arch.h"
+#include "lib/base/process.h"
+#include "lib/store/phase.h"
+
+#define AT_ONCE 32
+
+/* Frames that are entered together, with their places and paths. */
+struct batch {
+	struct frame *frames;
+	size_t n;
+	struct place places[AT_ONCE];
+	uint32_t paths[AT_ONCE];
+};
+
+enum tree_result
+insert_partial(struct thread *thread, struct node *node)
+{
+	const struct place partial = { .module = CPPROFDATA_PARTIAL };
+	enum tree_result result;
+	struct node phase;
+
+	result = phase_node(&thread->tree, thread->phase, &phase);
+	return result != TREE_OK ? result :
+	    tree_child(&thread->tree, &phase, &partial, node);
+}
+
+/* The node below which a stack's outermost frame hangs. */
+static enum tree_result
+find_root(struct thread *thread, struct node *root)
+{
+	if (thread->unwinder.end != UNWIND_COMPLETE)
+		return insert_partial(thread, root);
+	return phase_node(&thread->tree, thread->phase, root);
+}
+
+/* Frames of this library have no nodes. */
+static bool
+is_own(uint64_t address)
+{
+	return address >= process.own_start && address < process.own_end;
+}
+
+static bool
+is_hidden(const struct frame *frame)
+{
+	return is_own(frame->address) || (frame->flags & FRAME_HELPER) != 0;
+}
+
+/*
+ * What a wrapper calls for the program it calls through a pointer; what it
+ * calls by name is for itself, such as the clock, and nothing that the program
+ * called.  A signal's handler is the program's again.
+ */
+static void
+mark_helpers(const struct frames *stack, size_t from)
+{
+	size_t i;
+
+	for (i = from > 0 ? from : 1; i < stack->n; i++) {
+		const struct frame *caller = &stack->frames[i - 1];
+
+		if (is_hidden(caller) && (caller->flags & FRAME_EXACT) == 0 &&
+		    ((caller->flags & FRAME_HELPER) != 0 || arch_call_target(
+		    (const unsigned char *)(uintptr_t)caller->address + 1) !=
+		    0))
+			stack->frames[i].flags |= FRAME_HELPER;
+	}
+}
+
+static enum tree_result
+find_place(struct thread *thread, uint64_t address, struct place *place)
+{
+	static const unsigned char results[] = {
+		[MODULES_OK] = TREE_OK,
+		[MODULES_BUSY] = TREE_BUSY,
+		[MODULES_FULL] = TREE_FULL,
+	};
+
+	return (enum tree_result)results[modules_find(&thread->modules,
+	    address, &place->module, &place->offset)];
+}
+
+/* Finds the places of at most n frames, as many as fit, from a path on. */
+static enum tree_result
+fill_batch(struct thread *thread, struct batch *batch, size_t n, uint32_t path)
+{
+	enum tree_result result;
+
+	for (batch->n = 0; batch->n < n && batch->n < AT_ONCE; batch->n++) {
+		struct place *place = &batch->places[batch->n];
+		const struct frame *frame = &batch->frames[batch->n];
+
+		if (!is_hidden(frame)) {
+			result = find_place(thread, frame->address, place);
+			if (result != TREE_OK)
+				return result;
+			path = tree_path(path, place);
+		}
+		batch->paths[batch->n] = path;
+	}
+	return TREE_OK;
+}
+
+/* Gives them nodes below *leaf, as many as can be; *n is how many. */
+static enum tree_result
+insert_batch(struct thread *thread, const struct batch *batch,
+    struct node *leaf, size_t *n)
+{
+	enum tree_result result;
+	size_t i;
+
+	if (!leaf->is_new)
+		tree_prefetch(&thread->tree, batch->paths, batch->n);
+	for (i = 0; i < batch->n; i++, (*n)++) {
+		struct frame *frame = &batch->frames[i];
+
+		if (!is_hidden(frame)) {
+			result = tree_child(&thread->tree, leaf,
+			    &batch->places[i], leaf);
+			if (result != TREE_OK)
+				return result;
+		}
+		frame->node = leaf->number;
+		frame->path = leaf->path;
+		frame->twin = leaf->twin;
+	}
+	return TREE_OK;
+}
+
+enum tree_result
+insert_stack(struct thread *thread, struct node *leaf)
+{
+	struct unwinder *unwinder = &thread->unwinder;
+	const struct frames *stack = &unwinder->stack;
+	enum tree_result result = TREE_OK, inserted;
+	size_t i = unwinder->n_kept;
+	struct batch batch;
+
+	if (i > 0) {
+		leaf->number = stack->frames[i - 1].node;
+		leaf->path = stack->frames[i - 1].path;
+		leaf->twin = stack->frames[i - 1].twin;
+		leaf->is_new = false;
+	} else {
+		result = find_root(thread, leaf);
+	}
+	mark_helpers(stack, i);
+	while (i < stack->n && result == TREE_OK) {
+		batch.frames = &stack->frames[i];
+		result = fill_batch(thread, &batch, stack->n - i, leaf->path);
+		inserted = insert_batch(thread, &batch, leaf, &i);
+		if (inserted != TREE_OK)
+			result = inserted;
+	}
+	unwind_remember(unwinder, i);
+	if (result == TREE_OK && leaf->number == CPPROFDATA_NO_NODE)
+		result = TREE_BUSY;
+	return result;
+}
+
+enum tree_result
+insert_function(struct thread *thread, const void *function,
+    struct node *leaf)
+{
+	enum tree_result result;
+	struct place place;
+
+	if (is_own((uintptr_t)function))
+		return TREE_OK;
+	result = find_place(thread, (uintptr_t)function, &place);
+	if (result != TREE_OK)
+		return result;
+	return tree_child(&thread->tree, leaf, &place, leaf);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* modules.c -- asks the loader, without its lock, and keeps what it said.
+ *
+ * The table is append-only while the process lives: readers in handlers of
+ * other threads see an entry once n_entries includes it.  Entries are added
+ * and closed under the data file's lock.
+ */
+#include "lib/store/modules.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/big.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/wiped.h"
+#include "lib/store/datafile.h"
+#include "lib/unwind/unwind.h"
+
+#define MAX_MODULES 65536
+#define MAX_BUILD_ID 32
+
+struct entry {
+	uint64_t start, end, bias;
+	const struct link_map *map;
+	_Atomic bool open;
+	uint32_t number;
+	const char *path;		/* private */
+	struct cpprofdata_module *record;
+};
+
+/* What is found out about a module whose record is looked for. */
+struct identity {
+	uintptr_t start, end;
+	const char *path;
+	const unsigned char *build_id;
+	size_t build_id_size;
+	uint32_t flags;
+};
+
+static struct entry *entries;
+static _Atomic size_t n_entries WIPED;
+static _Atomic uint64_t epoch WIPED;
+
+static struct entry *
+find_open(const struct dl_find_object *object)
+{
+	const uintptr_t at = (uintptr_t)object->dlfo_map_start;
+	size_t i = atomic_load_explicit(&n_entries, memory_order_acquire);
+
+	while (i > 0) {
+		struct entry *entry = &entries[--i];
+
+		/* What `open` vouches for is read after it. */
+		if (atomic_load_explicit(&entry->open, memory_order_acquire) &&
+		    at >= entry->start && at < entry->end &&
+		    entry->map == object->dlfo_link_map)
+			return entry;
+	}
+	return NULL;
+}
+
+/* The GNU build-id among the notes [at, end). */
+static void
+find_in_notes(const unsigned char *at, const unsigned char *end,
+    struct identity *identity)
+{
+	ElfW(Nhdr) note;
+
+	while ((size_t)(end - at) >= sizeof note) {
+		size_t name_size, size;
+
+		memcpy(&note, at, sizeof note);
+		at += sizeof note;
+		name_size = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+		size = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+		if (name_size > (size_t)(end - at) ||
+		    size > (size_t)(end - at) - name_size)
+			return;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(at, "GNU", 4) == 0) {
+			identity->build_id = at + name_size;
+			identity->build_id_size = note.n_descsz;
+			return;
+		}
+		at += name_size + size;
+	}
+}
+
+/*
+ * Finds a module's program headers, and from them its build-id and, if it is
+ * the program itself, its extent: the kernel leaves holes between a program's
+ * segments, and the loader then tells of one segment at a time.
+ */
+static void
+find_headers(const struct dl_find_object *object, struct identity *identity)
+{
+	const ElfW(Ehdr) *elf = object->dlfo_map_start;
+	const uintptr_t bias = object->dlfo_link_map->l_addr;
+	const ElfW(Phdr) *headers = NULL;
+	size_t n = 0, i;
+
+	if (identity->flags & CPPROFDATA_MODULE_MAIN) {
+		headers = (const void *)getauxval(AT_PHDR);
+		n = getauxval(AT_PHNUM);
+	} else if (identity->end - identity->start >= CPPROFDATA_PAGE &&
+	    memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0 &&
+	    elf->e_phentsize == sizeof *headers &&
+	    elf->e_phoff % sizeof(uint64_t) == 0 &&
+	    elf->e_phoff < CPPROFDATA_PAGE && elf->e_phnum <=
+	    (CPPROFDATA_PAGE - elf->e_phoff) / sizeof *headers) {
+		headers = (const void *)(identity->start + elf->e_phoff);
+		n = elf->e_phnum;
+	}
+	for (i = 0; i < n; i++) {
+		uintptr_t at = bias + headers[i].p_vaddr;
+
+		if (headers[i].p_type != PT_LOAD ||
+		    !(identity->flags & CPPROFDATA_MODULE_MAIN))
+			continue;
+		if (at < identity->start)
+			identity->start = at;
+		if (at + headers[i].p_memsz > identity->end)
+			identity->end = at + headers[i].p_memsz;
+	}
+	for (i = 0; i < n && identity->build_id_size == 0; i++) {
+		uintptr_t at = bias + headers[i].p_vaddr;
+
+		if (headers[i].p_type == PT_NOTE && at >= identity->start &&
+		    at <= identity->end &&
+		    headers[i].p_filesz <= identity->end - at)
+			find_in_notes((const unsigned char *)at,
+			    (const unsigned char *)at + headers[i].p_filesz,
+			    identity);
+	}
+}
+
+/* Name, kind and build-id.  Uses a static buffer: lock held. */
+static struct identity
+identify(const struct dl_find_object *object)
+{
+	static char joined[2 * PATH_MAX] BIG_TABLE;
+	struct identity identity = {
+		.start = (uintptr_t)object->dlfo_map_start,
+		.end = (uintptr_t)object->dlfo_map_end,
+		.path = object->dlfo_link_map->l_name,
+		.build_id = (const unsigned char *)""
+	};
+	size_t length;
+
+	if (identity.path == NULL || identity.path[0] == '\0') {
+		identity.path = process_names.executable;
+		identity.flags = CPPROFDATA_MODULE_MAIN;
+	} else if ((uintptr_t)object->dlfo_map_start ==
+	    getauxval(AT_SYSINFO_EHDR)) {
+		identity.flags = CPPROFDATA_MODULE_VDSO;
+	} else if (identity.path[0] != '/' &&
+	    syscall(SYS_getcwd, joined, PATH_MAX) > 0) {
+		length = strlen(joined);
+		joined[length] = '/';
+		strncpy(joined + length + 1, identity.path, PATH_MAX - 1);
+		identity.path = joined;
+	}
+	find_headers(object, &identity);
+	if (identity.build_id_size > MAX_BUILD_ID)
+		identity.build_id_size = MAX_BUILD_ID;
+	return identity;
+}
+
+/* A closed entry of the same file, to be opened again. */
+static struct entry *
+find_closed(const struct identity *identity)
+{
+	size_t n = n_entries, i;
+
+	for (i = 0; i < n; i++) {
+		struct entry *entry = &entries[i];
+
+		if (!entry->open && strcmp(entry->path, identity->path) == 0 &&
+		    entry->record->build_id_size == identity->build_id_size &&
+		    memcmp(entry->record->build_id, identity->build_id,
+		    identity->build_id_size) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * Without a build-id a module's file tells builds apart.  One that is replaced
+ * before it is looked at for the first time is taken for the one that runs.
+ */
+static void
+identify_by_file(struct cpprofdata_module *record,
+    const struct identity *identity)
+{
+	const bool is_main = (identity->flags & CPPROFDATA_MODULE_MAIN) != 0;
+	struct stat status;
+
+	if (identity->build_id_size > 0 ||
+	    (identity->flags & CPPROFDATA_MODULE_VDSO) != 0 ||
+	    arch_system_call(SYS_newfstatat, AT_FDCWD,
+	    (long)(is_main ? "/proc/self/exe" : identity->path),
+	    (long)&status, 0) != 0)
+		return;
+	record->file_size = (uint64_t)status.st_size;
+	record->file_mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+	    (uint64_t)status.st_mtim.tv_nsec;
+	record->file_inode = status.st_ino;
+}
+
+static struct entry *
+add_entry(const struct identity *identity)
+{
+	struct cpprofdata_module *record;
+	struct entry *entry;
+	const char *text = "";
+	uint32_t number, path;
+
+	if (entries == NULL) {
+		void *memory = files_map(MAX_MODULES * sizeof *entries,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+		if (memory == MAP_FAILED)
+			return NULL;
+		entries = memory;
+	}
+	if (n_entries == MAX_MODULES)
+		return NULL;
+	path = datafile_add_string(identity->path, strlen(identity->path) + 1,
+	    &text);
+	record = datafile_add_records(CPPROFDATA_MODULES, sizeof *record, 1,
+	    &number);
+	if (record == NULL)
+		return NULL;
+	record->path = path;
+	record->flags = identity->flags;
+	record->build_id_size = (uint32_t)identity->build_id_size;
+	memcpy(record->build_id, identity->build_id, identity->build_id_size);
+	record->opened_ns = process_now();
+	identify_by_file(record, identity);
+	datafile_publish(CPPROFDATA_MODULES, 1);
+	entry = &entries[n_entries];
+	entry->number = number;
+	entry->record = record;
+	entry->path = text;
+	return entry;
+}
+
+/* A module met for the first time, or again.  Lock held. */
+static struct entry *
+open_module(const struct dl_find_object *object)
+{
+	struct identity identity = identify(object);
+	struct entry *entry = find_closed(&identity);
+	bool is_new = entry == NULL;
+
+	if (is_new)
+		entry = add_entry(&identity);
+	if (entry == NULL)
+		return NULL;
+	entry->start = identity.start;
+	entry->end = identity.end;
+	entry->bias = object->dlfo_link_map->l_addr;
+	entry->map = object->dlfo_link_map;
+	entry->record->start = entry->start;
+	entry->record->end = entry->end;
+	entry->record->bias = entry->bias;
+	entry->record->closed_ns = 0;
+	entry->record->n_opened++;
+	datafile_update(CPPROFDATA_MODULES, entry->record,
+	    sizeof *entry->record);
+	atomic_store_explicit(&entry->open, true, memory_order_release);
+	if (is_new)
+		atomic_fetch_add_explicit(&n_entries, 1, memory_order_release);
+	return entry;
+}
+
+/* The range with an address, one place nearer to the front; NULL: none. */
+static const struct module_range *
+find_range(struct module_cache *cache, uint64_t address)
+{
+	struct module_range *ranges = cache->ranges;
+	size_t i;
+
+	for (i = 0; i < MODULE_CACHE_SIZE; i++) {
+		struct module_range found = ranges[i];
+
+		if (address < found.start || address >= found.end)
+			continue;
+		if (i == 0)
+			return &ranges[0];
+		ranges[i] = ranges[i - 1];
+		ranges[i - 1] = found;
+		return &ranges[i - 1];
+	}
+	return NULL;
+}
+
+/* Asks for the module of an object, and remembers it in place of the last. */
+static enum modules_result
+add_range(struct module_cache *cache, const struct dl_find_object *object)
+{
+	struct entry *entry = find_open(object);
+
+	if (entry == NULL) {
+		if (!datafile_lock())
+			return MODULES_BUSY;
+		entry = find_open(object);
+		if (entry == NULL)
+			entry = open_module(object);
+		datafile_unlock();
+	}
+	if (entry == NULL)
+		return MODULES_FULL;
+	cache->ranges[MODULE_CACHE_SIZE - 1] = (struct module_range){
+		.start = (uintptr_t)object->dlfo_map_start,
+		.end = (uintptr_t)object->dlfo_map_end,
+		.bias = entry->bias, .number = entry->number };
+	return MODULES_OK;
+}
+
+enum modules_result
+modules_find(struct module_cache *cache, uint64_t address, uint32_t *module,
+    uint64_t *offset)
+{
+	const struct module_range *range = find_range(cache, address);
+	struct dl_find_object object;
+	enum modules_result result;
+
+	if (range == NULL) {
+		if (_dl_find_object((void *)(uintptr_t)address, &object) != 0) {
+			*module = CPPROFDATA_NO_MODULE;
+			*offset = address;
+			return MODULES_OK;
+		}
+		result = add_range(cache, &object);
+		if (result != MODULES_OK)
+			return result;
+		range = &cache->ranges[MODULE_CACHE_SIZE - 1];
+	}
+	*module = range->number;
+	*offset = address - range->bias;
+	return MODULES_OK;
+}
+
+uint64_t
+modules_epoch(void)
+{
+	return atomic_load_explicit(&epoch, memory_order_acquire);
+}
+
+bool
+modules_refresh(struct module_cache *cache)
+{
+	uint64_t now = modules_epoch();
+
+	if (cache->epoch == now)
+		return false;
+	memset(cache, 0, sizeof *cache);
+	cache->epoch = now;
+	return true;
+}
+
+static bool
+is_still_loaded(const struct entry *entry)
+{
+	struct dl_find_object object;
+
+	return _dl_find_object((void *)(uintptr_t)entry->start, &object) == 0 &&
+	    object.dlfo_link_map == entry->map &&
+	    object.dlfo_link_map->l_addr == entry->bias;
+}
+
+void
+modules_unloaded(void)
+{
+	size_t i;
+
+	datafile_lock_wait();
+	for (i = 0; i < n_entries; i++) {
+		struct entry *entry = &entries[i];
+
+		if (!entry->open || is_still_loaded(entry))
+			continue;
+		atomic_store(&entry->open, false);
+		entry->record->closed_ns = process_now();
+		datafile_update(CPPROFDATA_MODULES, entry->record,
+		    sizeof *entry->record);
+		datafile_count_closed();
+	}
+	unwind_new_epoch();
+	atomic_fetch_add(&epoch, 1);
+	datafile_unlock();
+}

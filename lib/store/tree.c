@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.c -- finds or adds a child; open addressing, doubled at half full.
+ *
+ * A chunk's twins are in the order of its nodes.
+ */
+#include "lib/store/tree.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/base/files.h"
+#include "lib/sources/resource.h"
+#include "lib/store/datafile.h"
+#include "lib/store/disk.h"
+
+#define FIRST_SLOTS ((size_t)1024)
+#define FIRST_CHUNK ((size_t)4 << 10)
+#define LAST_CHUNK ((size_t)1 << 20)
+#define POPULATE_STEP ((size_t)128 << 10)
+
+/* Twice as many slots, or the first. */
+static bool
+grow_slots(struct tree *tree)
+{
+	size_t n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS, i, at;
+	struct tree_slot *slots, *old = tree->slots;
+
+	slots = datafile_private_memory(n * sizeof *slots);
+	if (slots == NULL)
+		return false;
+	files_advise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
+	for (i = 0; i < tree->n_slots; i++) {
+		if (old[i].twin == NULL)
+			continue;
+		at = old[i].hash & (n - 1);
+		while (slots[at].twin != NULL)
+			at = (at + 1) & (n - 1);
+		slots[at] = old[i];
+	}
+	tree->slots = slots;
+	if (old != NULL)
+		files_unmap(old, tree->n_slots * sizeof *old);
+	tree->n_slots = n;
+	return true;
+}
+
+/* Nodes, and where their records are. */
+struct tree_chunk {
+	struct datafile_chunk file;
+	size_t room;		/* for so many nodes */
+	size_t populated;	/* for so many of them memory is there */
+	unsigned char twins[] __attribute__((aligned(16)));
+};
+
+static inline size_t
+twin_size(void)
+{
+	return sizeof(struct tree_node) +
+	    resources.n * sizeof(struct cpprofdata_count);
+}
+
+static inline size_t
+node_size(void)
+{
+	return sizeof(struct cpprofdata_node) +
+	    resources.n * sizeof(struct cpprofdata_count);
+}
+
+static inline struct tree_node *
+twin_at(struct tree_chunk *chunk, size_t i)
+{
+	return (void *)(chunk->twins + i * twin_size());
+}
+
+static inline struct cpprofdata_node *
+record_at(const struct tree_chunk *chunk, size_t i)
+{
+	return (void *)((unsigned char *)(chunk->file.mapped + 1) +
+	    i * node_size());
+}
+
+static void
+copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
+{
+	const struct tree_chunk *whole = (const struct tree_chunk *)chunk;
+	struct cpprofdata_node *record = to;
+
+	for (; n > 0; n--, i++) {
+		const struct tree_node *twin = (const void *)(whole->twins +
+		    i * twin_size());
+
+		record->parent = twin->parent;
+		record->module = twin->module;
+		record->offset = twin->offset;
+		record->returns = twin->returns;
+		memcpy(record->counts, twin->counts,
+		    resources.n * sizeof *record->counts);
+		record = (void *)((unsigned char *)record + node_size());
+	}
+}
+
+/* A chunk of the file, and memory for the twins of its nodes.  Lock held. */
+static struct tree_chunk *
+new_chunk(size_t size, uint32_t owner)
+{
+	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
+	    node_size();
+	struct tree_chunk *chunk = datafile_private_memory(sizeof *chunk +
+	    room * twin_size());
+
+	if (chunk == NULL)
+		return NULL;
+	chunk->file.size = size;
+	chunk->file.type = CPPROFDATA_NODES;
+	chunk->file.record_size = (uint32_t)node_size();
+	chunk->file.owner = owner;
+	chunk->file.copy = copy_nodes;
+	chunk->room = room;
+	if (!datafile_add_chunk(&chunk->file)) {
+		files_unmap(chunk, sizeof *chunk + room * twin_size());
+		return NULL;
+	}
+	return chunk;
+}
+
+static enum tree_result
+add_chunk(struct tree *tree)
+{
+	struct tree_chunk *chunk;
+	size_t size = FIRST_CHUNK;
+
+	if (tree->chunk != NULL && tree->chunk->file.size < LAST_CHUNK)
+		size = tree->chunk->file.size * 4;
+	else if (tree->chunk != NULL)
+		size = LAST_CHUNK;
+	if (!datafile_lock())
+		return TREE_BUSY;
+	chunk = new_chunk(size, tree->owner);
+	if (chunk == NULL && size > FIRST_CHUNK)
+		chunk = new_chunk(FIRST_CHUNK, tree->owner);
+	datafile_unlock();
+	if (chunk == NULL)
+		return TREE_FULL;
+	tree->chunk = chunk;
+	return TREE_OK;
+}
+
+/* Room for one more node: chunk, memory behind it, and a slot. */
+static enum tree_result
+make_room(struct tree *tree)
+{
+	struct tree_chunk *chunk = tree->chunk;
+	enum tree_result result;
+	size_t from, n;
+
+	if (tree->n_used * 2 >= tree->n_slots && !grow_slots(tree))
+		return TREE_FULL;
+	/* The last has none behind it, but may be asked what lies there. */
+	if (chunk == NULL || chunk->file.count == chunk->room - 1) {
+		result = add_chunk(tree);
+		if (result != TREE_OK)
+			return result;
+		chunk = tree->chunk;
+	}
+	/* With the one behind it. */
+	from = chunk->populated;
+	if (chunk->file.count + 2 <= from)
+		return TREE_OK;
+	n = chunk->room - from;
+	if (n > POPULATE_STEP / node_size())
+		n = POPULATE_STEP / node_size();
+	if (!disk_populate(record_at(chunk, from), n * node_size()) ||
+	    !disk_populate(twin_at(chunk, from), n * twin_size()))
+		return TREE_FULL;
+	chunk->populated = from + n;
+	return TREE_OK;
+}
+
+size_t
+tree_memory(const struct tree *tree)
+{
+	return tree->n_slots + (tree->chunk == NULL ? 0 :
+	    (size_t)tree->chunk->file.first + tree->chunk->populated);
+}
+
+static inline bool
+is_at(const struct tree_node *node, uint32_t parent, const struct place *place)
+{
+	return node->parent == parent && node->offset == place->offset &&
+	    node->module == place->module;
+}
+
+/*
+ * What lies behind a node that may have a child there for the place; NULL: none
+ * can be there.  What has not been written yet must not be taken for a node.
+ */
+static inline struct tree_node *
+behind(const struct node *node, const struct place *place)
+{
+	if (node->twin == NULL || (place->offset | place->module) == 0)
+		return NULL;
+	return (void *)((unsigned char *)node->twin + twin_size());
+}
+
+/* The slot of a key: the one that holds it, or the empty one for it. */
+static struct tree_slot *
+find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
+    const struct place *place)
+{
+	size_t at = hash & (tree->n_slots - 1);
+
+	for (;; at = (at + 1) & (tree->n_slots - 1)) {
+		struct tree_slot *slot = &tree->slots[at];
+
+		if (slot->twin == NULL)
+			return slot;
+		if (slot->hash == hash && is_at(slot->twin, parent, place))
+			return slot;
+	}
+}
+
+/* Finds a child of a node, whose path is known. */
+static bool
+find_child(const struct tree *tree, const struct node *parent,
+    const struct place *place, struct node *child)
+{
+	struct tree_node *twin = behind(parent, place);
+	const struct tree_slot *slot;
+
+	if (twin != NULL && is_at(twin, parent->number, place)) {
+		child->number = parent->number + 1;
+		child->twin = twin;
+		return true;
+	}
+	if (tree->slots == NULL)
+		return false;
+	slot = find_slot(tree, child->path, parent->number, place);
+	child->number = slot->number;
+	child->twin = slot->twin;
+	return slot->twin != NULL;
+}
+
+/* There must be room. */
+static void
+add_child(struct tree *tree, const struct node *parent,
+    const struct place *place, struct node *child)
+{
+	struct tree_chunk *chunk = tree->chunk;
+	struct cpprofdata_node *record = record_at(chunk, chunk->file.count);
+	struct tree_node *twin = twin_at(chunk, chunk->file.count);
+	struct tree_slot *slot;
+
+	*twin = (struct tree_node){ .offset = place->offset,
+	    .parent = parent->number, .module = place->module,
+	    .record = record };
+	record->parent = parent->number;
+	record->module = place->module;
+	record->offset = place->offset;
+	child->number = (uint32_t)(chunk->file.first + chunk->file.count);
+	child->twin = twin;
+	datafile_publish_in(&chunk->file, 1);
+	if (twin == behind(parent, place))
+		return;
+	slot = find_slot(tree, child->path, parent->number, place);
+	*slot = (struct tree_slot){ child->number, child->path, twin };
+	tree->n_used++;
+}
+
+void
+tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n)
+{
+	const size_t mask = tree->n_slots - 1;
+	size_t i;
+
+	if (tree->slots == NULL)
+		return;
+	for (i = 0; i < n; i++)
+		__builtin_prefetch(&tree->slots[paths[i] & mask], 1);
+	for (i = 0; i < n; i++) {
+		const struct tree_slot *slot = &tree->slots[paths[i] & mask];
+
+		if (slot->hash == paths[i])
+			__builtin_prefetch(slot->twin);
+	}
+}
+
+enum tree_result
+tree_child(struct tree *tree, const struct node *parent,
+    const struct place *place, struct node *child)
+{
+	struct node found = { .path = tree_path(parent->path, place) };
+	enum tree_result result;
+
+	if (parent->is_new ||
+	    !find_child(tree, parent, place, &found)) {
+		result = make_room(tree);
+		if (result != TREE_OK)
+			return result;
+		add_child(tree, parent, place, &found);
+		found.is_new = true;
+	}
+	*child = found;
+	return TREE_OK;
+}
+
+void
+tree_count(const struct node *node, unsigned resource, uint64_t hits)
+{
+	struct cpprofdata_count *count = &node->twin->counts[resource];
+	struct cpprofdata_count *record = &node->twin->record->counts[resource];
+
+	count->hits += hits;
+	count->samples++;
+	__atomic_store_n(&record->hits, count->hits, __ATOMIC_RELAXED);
+	__atomic_store_n(&record->samples, count->samples, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* rules.h -- how the frame at an address is left, each looked up once.
+ *
+ * The cache is shared by all threads without locks: an entry is two words,
+ * the rule and the rule XOR the key, each stored whole.  A reader that sees
+ * words of two different stores gets a wrong key and so a miss.  The key is
+ * the address and the epoch, so that unloading code empties the cache at once,
+ * times an odd number: rules and addresses that differ in a bit or two must
+ * not make up for each other.
+ *
+ * All functions: async-signal-safe, on any thread, with a scratch of its own.
+ */
+#ifndef CPPROF_RULES_H
+#define CPPROF_RULES_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lib/base/arch.h"
+#include "lib/cfi.h"
+
+#define RULES_SET_BITS 11	/* sets, of a cache line each */
+#define RULES_WAYS 4
+
+struct rules_entry {
+	_Atomic uint64_t check, rule;
+};
+
+extern struct rules_set {
+	_Alignas(64) struct rules_entry ways[RULES_WAYS];
+} rules_cache[1u << RULES_SET_BITS];
+
+/* Finds one that is not in its set, and puts it there. */
+struct compact_rule rules_look_up(struct cfi_scratch *scratch,
+    uint64_t address, uint64_t key, struct rules_set *set);
+
+/* In an address: it is right before one that a call is to return to. */
+#define RULES_RETURN ((uint64_t)1 << 47)
+
+static inline uint64_t
+rules_key(uint64_t address)
+{
+	return (address ^ atomic_load_explicit(&cfi_epoch,
+	    memory_order_relaxed) << 48) * 0x9e3779b97f4a7c15u;
+}
+
+static inline struct rules_set *
+rules_set_of(uint64_t key)
+{
+	return &rules_cache[key >> (64 - RULES_SET_BITS)];
+}
+
+/* Has the processor fetch what tells the rule at an address. */
+static inline void
+rules_prefetch(uint64_t address)
+{
+	__builtin_prefetch(rules_set_of(rules_key(address)));
+}
+
+/*
+ * The rule at an address; COMPACT_NONE where no table covers it.  With
+ * RULES_RETURN, COMPACT_UNCALLED where no call returns behind it.
+ */
+static inline struct compact_rule
+rules_find(struct cfi_scratch *scratch, uint64_t address)
+{
+	const uint64_t key = rules_key(address);
+	struct rules_set *set = rules_set_of(key);
+	struct compact_rule rule;
+	uint64_t word;
+	unsigned i;
+
+	_Static_assert(sizeof rule == sizeof word, "a rule is one word");
+	for (i = 0; i < RULES_WAYS; i++) {
+		word = atomic_load_explicit(&set->ways[i].rule,
+		    memory_order_relaxed);
+		if ((atomic_load_explicit(&set->ways[i].check,
+		    memory_order_relaxed) ^ word) != key)
+			continue;
+		memcpy(&rule, &word, sizeof rule);
+		return rule;
+	}
+	return rules_look_up(scratch, address, key, set);
+}
+
+#endif

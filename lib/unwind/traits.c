@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* traits.c -- judges modules by their names and dynamic symbols.
+ *
+ * Looks symbols up by itself (lib/base/lookup.h), since dlsym takes the
+ * loader's lock.
+ */
+#include "lib/unwind/traits.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "lib/base/big.h"
+#include "lib/base/lookup.h"
+#include "lib/base/process.h"
+
+/* What a module was judged to be, found again by its link map. */
+struct judgement {
+	_Atomic uint64_t key;	/* the link map's address and the traits */
+};
+
+#define N_JUDGEMENTS 256
+#define HAS_CURIOUS 4u		/* some of its functions are */
+
+static struct judgement judgements[N_JUDGEMENTS] BIG_TABLE;
+static _Atomic bool forbidden;
+
+/* Defined by Go's runtime, where it can call C or be called by it. */
+static const char go_runtime[] = "crosscall2";
+
+/*
+ * Defined only by runtimes that walk stacks by return addresses: OCaml, .NET
+ * compiled ahead, the Java virtual machine, Go; and by what copies stacks
+ * away, greenlet.
+ */
+static const char *const forbidding[] = {
+	"caml_frametable", "DotNetRuntimeDebugHeader", "JNI_CreateJavaVM",
+	go_runtime, "PyInit__greenlet"
+};
+
+/* Of the C library, these ask who calls them. */
+static const char *const curious[] = {
+	"dlopen", "dlmopen", "dlsym", "dlvsym", "dl_iterate_phdr"
+};
+
+#define N_CURIOUS (sizeof curious / sizeof *curious)
+
+/* Where these are: of the program's own C library, found by the constructor. */
+static struct libc {
+	const struct link_map *map;
+	struct {
+		uintptr_t start;
+		size_t size;
+	} curious[N_CURIOUS];
+} own_libc;
+
+void *
+traits_symbol(const struct link_map *map, const char *name)
+{
+	struct lookup symbols;
+	const ElfW(Sym) *symbol;
+
+	if (!lookup_open(map, &symbols) ||
+	    (symbol = lookup_symbol(&symbols, name)) == NULL)
+		return NULL;
+	return (void *)(symbols.bias + symbol->st_value);
+}
+
+bool
+traits_have_go(void)
+{
+	const struct link_map *map;
+
+	for (map = _r_debug.r_map; map != NULL; map = map->l_next)
+		if (traits_symbol(map, go_runtime) != NULL)
+			return true;
+	return false;
+}
+
+bool
+traits_is_go(const void *address)
+{
+	struct dl_find_object object;
+
+	return _dl_find_object((void *)(uintptr_t)address, &object) == 0 &&
+	    traits_symbol(object.dlfo_link_map, go_runtime) != NULL;
+}
+
+/* Undefined symbols come before those in the hash table. */
+static bool
+imports(const struct lookup *symbols, const char *name)
+{
+	uint32_t i;
+
+	for (i = 1; i < symbols->hash[1]; i++)
+		if (symbols->symbols[i].st_shndx == SHN_UNDEF &&
+		    strcmp(symbols->strings + symbols->symbols[i].st_name,
+		    name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * An unwinder that is linked in statically (-static-libgcc) asks the C library
+ * for the tables and exports nothing.  Exceptions that pass a stub would have
+ * to be handed on by functions that cannot be found.
+ */
+static bool
+has_hidden_unwinder(const struct lookup *symbols)
+{
+	return (imports(symbols, "dl_iterate_phdr") ||
+	    imports(symbols, "_dl_find_object")) &&
+	    !imports(symbols, "_Unwind_Resume") &&
+	    lookup_symbol(symbols, "_Unwind_Resume") == NULL;
+}
+
+static const char *
+last_component(const char *path)
+{
+	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+	return slash != NULL ? slash + 1 : path != NULL ? path : "";
+}
+
+static bool
+begins(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static unsigned
+judge(const struct link_map *map)
+{
+	const char *name = last_component(map->l_name);
+	struct lookup symbols;
+	unsigned i;
+
+	if (begins(name, "libgcc_s") || begins(name, "libunwind"))
+		return TRAIT_UNWINDS | TRAIT_READS_RETURN;
+	if (begins(name, "ld-linux") || begins(name, "ld.so") ||
+	    begins(name, "ld64") || begins(name, "linux-vdso"))
+		return TRAIT_READS_RETURN;
+	if (begins(name, "libc.so"))
+		return HAS_CURIOUS;
+	if (!lookup_open(map, &symbols))
+		return 0;
+	for (i = 0; i < sizeof forbidding / sizeof *forbidding; i++)
+		if (lookup_symbol(&symbols, forbidding[i]) != NULL)
+			forbidden = true;
+	if (has_hidden_unwinder(&symbols))
+		forbidden = true;
+	return 0;
+}
+
+static void
+find_curious(const struct link_map *map, struct libc *libc)
+{
+	struct lookup symbols;
+	unsigned i;
+
+	*libc = (struct libc){ .map = map };
+	if (!lookup_open(map, &symbols))
+		return;
+	for (i = 0; i < N_CURIOUS; i++) {
+		const ElfW(Sym) *symbol = lookup_symbol(&symbols, curious[i]);
+
+		if (symbol == NULL)
+			continue;
+		libc->curious[i].start = symbols.bias + symbol->st_value;
+		libc->curious[i].size = symbol->st_size;
+	}
+}
+
+/* Whether the address lies in a function of that C library that is curious. */
+static bool
+is_curious(uint64_t address, const struct link_map *map)
+{
+	const struct libc *libc = &own_libc;
+	struct libc other;
+	unsigned i;
+
+	if (libc->map != map) {		/* loaded by dlmopen */
+		find_curious(map, &other);
+		libc = &other;
+	}
+	for (i = 0; i < N_CURIOUS; i++)
+		if (address - libc->curious[i].start < libc->curious[i].size)
+			return true;
+	return false;
+}
+
+static unsigned
+traits_of(const struct link_map *map)
+{
+	const uint64_t at = (uintptr_t)map;
+	struct judgement *judgement = &judgements[at / 64 % N_JUDGEMENTS];
+	uint64_t key = atomic_load_explicit(&judgement->key,
+	    memory_order_relaxed);
+	unsigned traits;
+
+	if ((key & ~(uint64_t)7) == at)
+		return key & 7;
+	traits = judge(map);
+	atomic_store_explicit(&judgement->key, at | traits,
+	    memory_order_relaxed);
+	return traits;
+}
+
+unsigned
+traits_find(uint64_t address, const struct dl_find_object *object)
+{
+	unsigned traits;
+
+	if (address >= process.own_start && address < process.own_end)
+		return TRAIT_READS_RETURN;
+	traits = traits_of(object->dlfo_link_map);
+	if ((traits & HAS_CURIOUS) != 0)
+		traits = is_curious(address, object->dlfo_link_map) ?
+		    TRAIT_READS_RETURN : 0;
+	return traits;
+}
+
+/* The program's own headers, or those at the start of a module's mapping. */
+static const ElfW(Phdr) *
+headers_of(const struct dl_find_object *object, size_t *n)
+{
+	const ElfW(Ehdr) *elf = object->dlfo_map_start;
+	const char *name = object->dlfo_link_map->l_name;
+
+	if (name == NULL || name[0] == '\0') {
+		*n = getauxval(AT_PHNUM);
+		return (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	}
+	*n = 0;
+	if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf->e_phentsize != sizeof(ElfW(Phdr)))
+		return NULL;
+	*n = elf->e_phnum;
+	return (const ElfW(Phdr) *)((const char *)elf + elf->e_phoff);
+}
+
+bool
+traits_is_code(uint64_t address)
+{
+	struct dl_find_object object;
+	const ElfW(Phdr) *headers;
+	size_t n, i;
+
+	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0)
+		return false;
+	headers = headers_of(&object, &n);
+	for (i = 0; i < n; i++)
+		if (headers[i].p_type == PT_LOAD &&
+		    (headers[i].p_flags & PF_X) != 0 &&
+		    address - object.dlfo_link_map->l_addr -
+		    headers[i].p_vaddr < headers[i].p_memsz)
+			return true;
+	return false;
+}
+
+bool
+traits_forbid_trampoline(void)
+{
+	return atomic_load_explicit(&forbidden, memory_order_relaxed);
+}
+
+void
+traits_new_epoch(void)
+{
+	unsigned i;
+
+	for (i = 0; i < N_JUDGEMENTS; i++)
+		atomic_store_explicit(&judgements[i].key, 0,
+		    memory_order_relaxed);
+}
+
+void
+traits_begin(void)
+{
+	size_t n;
+	const struct link_map *map = lookup_loaded(&n);
+
+	for (; n > 0; n--, map = map->l_next)
+		if (((uintptr_t)map->l_ld < process.own_start ||
+		    (uintptr_t)map->l_ld >= process.own_end) &&
+		    (traits_of(map) & HAS_CURIOUS) != 0)
+			find_curious(map, &own_libc);
+}

@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind.c -- walks by compact rules, up to a frame that is remembered. */
+#include "lib/unwind/unwind.h"
+
+#include <string.h>
+#include <ucontext.h>
+
+#include "lib/base/arch.h"
+#include "lib/unwind/frames.h"
+#include "lib/unwind/rules.h"
+#include "lib/unwind/traits.h"
+
+#define MAX_SWITCHES 256	/* of stacks, by signal frames */
+#define FAR ((uint64_t)1 << 32)	/* more than a stack */
+#define LEAF_SIZE 4096		/* of functions without frames, from their start */
+#define NEAR ((uint64_t)1 << 28)	/* within one cache of code made at run time */
+
+/* Where a walk is. */
+struct walk {
+	struct unwinder *unwinder;
+	uint64_t address, sp, fp;
+	bool exact;
+	bool unwinds;			/* some frame so far unwinds */
+	size_t candidate;	/* remembered frames not yet passed */
+	bool is_marked;		/* came here by the stack's mark */
+	bool in_trampoline;	/* and is of no use */
+	bool is_entered;	/* at code that was returned to without a call */
+	struct registers registers;	/* as far as known; see `known` */
+	const void *context;
+	bool careful;		/* all registers are followed */
+	unsigned n_switches;
+};
+
+enum step {
+	STEP_ON,
+	STEP_END,
+	STEP_NO_RULES,
+	STEP_BAD_RULES,
+	STEP_BAD_STACK,
+	STEP_AGAIN,		/* the same frame, from another address */
+	STEP_CAREFULLY		/* start again with all registers */
+};
+
+void
+unwind_free(struct unwinder *unwinder)
+{
+	frames_free(&unwinder->stack);
+	frames_free(&unwinder->fresh);
+	unwinder->n_kept = 0;
+}
+
+void
+unwind_remember(struct unwinder *unwinder, size_t n)
+{
+	if (n < unwinder->stack.n)
+		unwinder->stack.n = n;
+	if (n < unwinder->trampoline.index)
+		trampoline_withdraw(unwinder);
+}
+
+void
+unwind_new_epoch(void)
+{
+	traits_new_epoch();
+	cfi_new_epoch();
+}
+
+/* The remembered frame that the walk has reached, or SIZE_MAX. */
+static inline size_t
+find_remembered(struct walk *walk)
+{
+	const struct frame *frames = walk->unwinder->stack.frames;
+	const struct frame *frame;
+
+	while (walk->candidate > 0) {
+		frame = &frames[walk->candidate - 1];
+		if (frame->sp < walk->sp) {
+			walk->candidate--;
+			continue;
+		}
+		if (frame->sp == walk->sp && frame->fp == walk->fp &&
+		    frame->address == walk->address)
+			return walk->candidate - 1;
+		/* Several frames can have one sp only across signals. */
+		return SIZE_MAX;
+	}
+	return SIZE_MAX;
+}
+
+/*
+ * The outermost of the remembered frames `from` and outwards that cannot be
+ * told to be left as it was; 0 if there is none.  Frames further out than the
+ * mark are.
+ */
+static size_t
+find_changed(struct unwinder *unwinder, size_t from)
+{
+	const struct readable *readable = &unwinder->readable;
+	const struct frame *frame, *caller;
+	size_t i;
+
+	for (i = from; i > 0; i--) {
+		uint64_t word;
+
+		frame = &unwinder->stack.frames[i];
+		caller = frame - 1;
+		if ((frame->flags & FRAME_UNCHECKED) != 0 ||
+		    !readable_own(readable, caller->sp - 8))
+			break;
+		memcpy(&word, (const void *)(uintptr_t)(caller->sp - 8), 8);
+		if (trampoline_is_stub(word)) {
+			if (i == unwinder->trampoline.index) {
+				unwinder->n_compared += from - i;
+				return 0;
+			}
+			word = trampoline_true_return(caller->sp);
+		}
+		if (word != caller->address + !(caller->flags & FRAME_EXACT))
+			break;
+		if (frame->fp_slot == 0)
+			continue;
+		if (!readable_own(readable, frame->fp_slot))
+			break;
+		memcpy(&word, (const void *)(uintptr_t)frame->fp_slot, 8);
+		if (word != caller->fp)
+			break;
+	}
+	unwinder->n_compared += from - i;
+	return i;
+}
+
+/*
+ * Whether the remembered frames from `from` outwards are still the stack.  If
+ * not, the candidate becomes the next frame that may be.
+ */
+static bool
+still_holds(struct walk *walk, size_t from)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	size_t changed;
+
+	if (walk->is_marked && from + 1 == unwinder->trampoline.index)
+		return true;
+	changed = find_changed(unwinder, from);
+	if (changed == 0)
+		return true;
+	walk->candidate = changed;
+	return false;
+}
+
+/* Takes down the present frame; its way out is filled in by the step. */
+static struct frame *
+add_frame(struct walk *walk)
+{
+	struct frames *fresh = &walk->unwinder->fresh;
+	struct frame *frame;
+
+	if (fresh->n == fresh->capacity && !frames_reserve(fresh, fresh->n + 1))
+		return NULL;
+	frame = &fresh->frames[fresh->n++];
+	frame->address = walk->address;
+	frame->sp = walk->sp;
+	frame->fp = walk->fp;
+	frame->fp_slot = 0;
+	frame->flags = walk->exact ? FRAME_EXACT : 0;
+	return frame;
+}
+
+/* The caller, whose return address lies right below its stack pointer. */
+static inline enum step
+go_to_caller(struct walk *walk, uint64_t cfa, uint64_t fp)
+{
+	uint64_t ra;
+
+	if (cfa <= walk->sp ||
+	    !readable_word(&walk->unwinder->readable, cfa - 8, &ra))
+		return STEP_BAD_STACK;
+	if (trampoline_is_stub(ra)) {
+		walk->is_marked = cfa == walk->unwinder->trampoline.cfa;
+		ra = trampoline_true_return(cfa);
+	}
+	if (ra == 0)
+		return STEP_END;
+	walk->sp = cfa;
+	walk->fp = fp;
+	walk->address = ra - 1;
+	walk->exact = false;
+	walk->registers.known = 0;
+	return STEP_ON;
+}
+
+static inline enum step
+step_compact(struct walk *walk, struct compact_rule rule, struct frame *frame)
+{
+	struct readable *readable = &walk->unwinder->readable;
+	uint64_t cfa, fp = walk->fp;
+
+	cfa = (rule.kind == COMPACT_STACK || rule.kind == COMPACT_STACK_LOAD ?
+	    walk->sp : walk->fp) + (uint64_t)(int64_t)rule.cfa_offset;
+	if (rule.kind == COMPACT_FRAME || rule.kind == COMPACT_FRAME_LOAD)
+		frame->flags |= FRAME_BY_FP;
+	if (rule.kind == COMPACT_STACK_LOAD ||
+	    rule.kind == COMPACT_FRAME_LOAD) {
+		frame->flags |= FRAME_UNCHECKED;
+		if (!readable_word(readable, cfa, &cfa))
+			return STEP_BAD_STACK;
+	}
+	if (rule.saves_frame) {
+		frame->fp_slot = cfa + (uint64_t)(int64_t)rule.frame_offset;
+		if (!readable_word(readable, frame->fp_slot, &fp))
+			return STEP_BAD_STACK;
+	}
+	return go_to_caller(walk, cfa, fp);
+}
+
+/* Stores the walk's own registers where cfi_step wants them. */
+static void
+fill_registers(struct walk *walk)
+{
+	struct registers *registers = &walk->registers;
+
+	registers->value[ARCH_STACK] = walk->sp;
+	registers->value[ARCH_FRAME] = walk->fp;
+	registers->value[ARCH_RETURN] = walk->address + !walk->exact;
+	registers->known |= 1u << ARCH_STACK | 1u << ARCH_FRAME |
+	    1u << ARCH_RETURN;
+}
+
+/* A row that is not compact: signal frames, realigned stacks, odd code. */
+static enum step
+step_generic(struct walk *walk, bool is_signal, struct frame *frame)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	uint64_t cfa = 0, sp = walk->sp;
+	struct dl_find_object object;
+
+	frame->flags |= FRAME_UNCHECKED;
+	if (is_signal) {
+		/* The trampoline's first byte, where the handler returns to */
+		frame->address += !walk->exact;
+		frame->flags |= FRAME_EXACT;
+		if (++walk->n_switches > MAX_SWITCHES)
+			return STEP_BAD_STACK;
+	}
+	if (_dl_find_object((void *)(uintptr_t)walk->address, &object) != 0 ||
+	    cfi_find(walk->address, &object, &unwinder->scratch) != CFI_FOUND)
+		return STEP_BAD_RULES;
+	fill_registers(walk);
+	switch (cfi_step(&unwinder->scratch, &unwinder->readable,
+	    &walk->registers, &cfa)) {
+	case 1:
+		return STEP_END;
+	case -1:
+		return walk->careful ? STEP_BAD_STACK : STEP_CAREFULLY;
+	}
+	walk->sp = walk->registers.value[ARCH_STACK];
+	walk->fp = walk->registers.value[ARCH_FRAME];
+	if (!(walk->registers.known >> ARCH_FRAME & 1))
+		return STEP_BAD_STACK;
+	if (trampoline_is_stub(walk->registers.value[ARCH_RETURN]))
+		walk->registers.value[ARCH_RETURN] =
+		    trampoline_true_return(cfa);
+	if (walk->registers.value[ARCH_RETURN] == 0)
+		return STEP_END;
+	/* longjmp's last instructions stand on their caller's stack pointer. */
+	if (!is_signal && (walk->sp < sp ||
+	    (walk->sp == sp && ++walk->n_switches > MAX_SWITCHES)))
+		return STEP_BAD_STACK;
+	walk->exact = is_signal;
+	walk->address = walk->registers.value[ARCH_RETURN] - !is_signal;
+	/* Another stack may hold remembered frames further up or down. */
+	if (is_signal)
+		walk->candidate = unwinder->stack.n;
+	return STEP_ON;
+}
+
+/* Whether a word can be a return address. */
+static bool
+is_return_address(struct unwinder *unwinder, uint64_t ra)
+{
+	return readable_range(&unwinder->readable, ra - 8, 8) &&
+	    arch_follows_call((const unsigned char *)(uintptr_t)ra);
+}
+
+/* From the context of a signal, wherever it came from, on another stack maybe. */
+static enum step
+go_to_context(struct walk *walk, uint64_t at)
+{
+	struct unwinder *unwinder = walk->unwinder;
+
+	if (++walk->n_switches > MAX_SWITCHES || at % 8 != 0 ||
+	    !readable_range(&unwinder->readable, at, sizeof(ucontext_t)))
+		return STEP_BAD_STACK;
+	arch_registers((const void *)(uintptr_t)at, &walk->registers);
+	walk->address = walk->registers.value[ARCH_RETURN];
+	walk->sp = walk->registers.value[ARCH_STACK];
+	walk->fp = walk->registers.value[ARCH_FRAME];
+	walk->exact = true;
+	walk->candidate = unwinder->stack.n;
+	return STEP_ON;
+}
+
+/* Handlers return to code of the C library, which has tables, or to their own. */
+static bool
+returns_from_signal(struct walk *walk)
+{
+	return readable_range(&walk->unwinder->readable, walk->address + 1,
+	    ARCH_RETURN_SIZE) && arch_is_signal_return(
+	    (const unsigned char *)(uintptr_t)walk->address + 1);
+}
+
+/* It was none: what was taken for a return address is something else. */
+static enum step
+drop_frame(struct walk *walk)
+{
+	walk->unwinder->fresh.n--;
+	return STEP_BAD_STACK;
+}
+
+/* The walk goes on, or ends, where the address says, not in a call before. */
+static void
+make_exact(struct walk *walk, struct frame *frame)
+{
+	walk->address++;
+	walk->exact = true;
+	frame->address = walk->address;
+	frame->flags |= FRAME_EXACT;
+}
+
+/*
+ * A word where the return address should be, and no call lies before the code
+ * that it leads to.
+ *
+ * The start of a thread's own stack is the loader's, or the kernel's; other
+ * stacks are begun by the program, and below the first function lies where it
+ * is to return to: the start of another (makecontext), or code that no table
+ * covers (boost.context, goroutines).  There the stack is whole.
+ *
+ * An exception's handler is entered as if by a return.
+ */
+static enum step
+step_uncalled(struct walk *walk, struct frame *frame, bool has_table)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	const bool is_own = readable_own(&unwinder->readable, walk->sp - 8);
+
+	if (!traits_is_code(walk->address + 1) ||
+	    (is_own && !(has_table && walk->unwinds)))
+		return drop_frame(walk);
+	make_exact(walk, frame);
+	return has_table && walk->unwinds ? STEP_AGAIN : STEP_END;
+}
+
+/*
+ * Whether a word on top of the stack is where a leaf function returns to: to
+ * code with tables, or behind a call of code right before where it is.
+ */
+static bool
+is_caller(struct walk *walk, uint64_t ra)
+{
+	struct unwinder *unwinder = walk->unwinder;
+
+	return is_return_address(unwinder, ra) &&
+	    (rules_find(&unwinder->scratch, (ra - 1) | RULES_RETURN).kind >
+	    COMPACT_BAD || walk->address - arch_call_target(
+	    (const unsigned char *)(uintptr_t)ra) < LEAF_SIZE);
+}
+
+/*
+ * Whether the frame pointer leads to another stack, further down: code that
+ * switches stacks for a call leaves it alone (Go's, for C).
+ */
+static bool
+is_elsewhere(struct walk *walk)
+{
+	return !walk->exact && walk->sp - walk->fp > FAR &&
+	    ++walk->n_switches <= MAX_SWITCHES;
+}
+
+/*
+ * Whether code outside all modules lies there, near where the walk is: in the
+ * same cache of code made at run time.
+ */
+static bool
+is_made_nearby(struct walk *walk, uint64_t address)
+{
+	struct dl_find_object object;
+	void *code = (void *)(uintptr_t)address;
+
+	return address - walk->address + NEAR < 2 * NEAR &&
+	    _dl_find_object((void *)(uintptr_t)walk->address, &object) != 0 &&
+	    _dl_find_object(code, &object) != 0 &&
+	    !readable_own(&walk->unwinder->readable, address) &&
+	    readable_range(&walk->unwinder->readable, address, 8);
+}
+
+/*
+ * Interpreters made at run time (Java's) jump to a function and have it return
+ * to where they dispatch from, behind no call.  So such an address counts if
+ * the frame further out has one, too, or one behind a call.
+ */
+static bool
+is_dispatched(struct walk *walk, uint64_t fp, uint64_t ra)
+{
+	struct readable *readable = &walk->unwinder->readable;
+	uint64_t next;
+
+	return fp > walk->fp && fp % 8 == 0 && readable_own(readable, fp + 8) &&
+	    is_made_nearby(walk, ra) && readable_word(readable, fp + 8, &next) &&
+	    (is_return_address(walk->unwinder, next) ||
+	    is_made_nearby(walk, next));
+}
+
+/*
+ * Whether these are what a frame has saved: a return address, or what a stack
+ * of the program's own making begins with, which is nothing or where to go from
+ * there.
+ */
+static bool
+ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
+{
+	struct unwinder *unwinder = walk->unwinder;
+
+	if (ra == 0)
+		return !walk->exact && fp == 0;
+	if (is_return_address(unwinder, ra) || (fp == 0 &&
+	    !readable_own(&unwinder->readable, walk->fp) &&
+	    traits_is_code(ra)))
+		return true;
+	walk->is_entered = is_dispatched(walk, fp, ra);
+	return walk->is_entered;
+}
+
+/*
+ * Code that only calls, as interpreters make it for each function (CPython):
+ * what it does next says where its caller is.  False: it does something else.
+ */
+static bool
+is_about_to_return(struct walk *walk, uint64_t *cfa, uint64_t *fp,
+    uint64_t *fp_slot)
+{
+	struct readable *readable = &walk->unwinder->readable;
+	const uint64_t code = walk->address + 1,
+	    to_end = READABLE_PAGE - code % READABLE_PAGE;
+	const size_t size = to_end < ARCH_LEAVING_SIZE ? to_end :
+	    ARCH_LEAVING_SIZE;
+	int64_t saved_at;
+	uint64_t ra;
+
+	*fp = walk->fp;
+	*fp_slot = 0;
+	if (!readable_range(readable, code, size) ||
+	    !arch_is_left((const unsigned char *)(uintptr_t)code, size, cfa,
+	    &saved_at))
+		return false;
+	*cfa += walk->sp;
+	if (saved_at >= 0) {
+		*fp_slot = walk->sp + (uint64_t)saved_at;
+		if (!readable_word(readable, *fp_slot, fp))
+			return false;
+	}
+	return readable_word(readable, *cfa - 8, &ra) &&
+	    is_return_address(walk->unwinder, ra);
+}
+
+/*
+ * Code without tables: hand-written leaf functions keep the return address on
+ * top of the stack; most compilers at run time keep frame pointers.
+ */
+static enum step
+step_by_guess(struct walk *walk, struct frame *frame)
+{
+	struct unwinder *unwinder = walk->unwinder;
+	const bool is_entered = walk->is_entered;
+	uint64_t ra, fp, cfa;
+
+	walk->is_entered = false;
+	if (!walk->exact && returns_from_signal(walk)) {
+		make_exact(walk, frame);
+		frame->flags |= FRAME_UNCHECKED;
+		return go_to_context(walk, walk->sp);
+	}
+	if (!walk->exact && !is_entered &&
+	    !is_return_address(unwinder, walk->address + 1))
+		return step_uncalled(walk, frame, false);
+	/* The loader's start, which calls constructors; psABI 3.4.1. */
+	if (!walk->exact && walk->fp == 0 &&
+	    walk->sp >= unwinder->readable.high - READABLE_PAGE &&
+	    walk->sp < unwinder->readable.high)
+		return STEP_END;
+	if (!walk->exact &&
+	    is_about_to_return(walk, &cfa, &fp, &frame->fp_slot))
+		return go_to_caller(walk, cfa, fp);
+	frame->fp_slot = 0;
+	frame->flags |= FRAME_GUESSED;
+	if (walk->exact &&
+	    readable_word(&unwinder->readable, walk->sp, &ra) &&
+	    is_caller(walk, ra))
+		return go_to_caller(walk, walk->sp + 8, walk->fp);
+	if ((walk->fp < walk->sp && !is_elsewhere(walk)) || walk->fp % 8 != 0 ||
+	    !readable_word(&unwinder->readable, walk->fp, &fp) ||
+	    !readable_word(&unwinder->readable, walk->fp + 8, &ra) ||
+	    !ends_frame(walk, fp, ra))
+		return STEP_NO_RULES;
+	frame->fp_slot = walk->fp;
+	if (walk->fp < walk->sp) {
+		frame->flags |= FRAME_UNCHECKED;
+		walk->sp = walk->fp;
+		walk->candidate = unwinder->stack.n;
+	}
+	return go_to_caller(walk, walk->fp + 16, fp);
+}
+
+static inline enum step
+step(struct walk *walk, struct frame *frame)
+{
+	struct compact_rule rule;
+
+	rule = rules_find(&walk->unwinder->scratch, walk->exact ?
+	    walk->address : walk->address | RULES_RETURN);
+	if (rule.kind > COMPACT_BAD && rule.kind != COMPACT_SIGNAL)
+		frame->flags |= FRAME_HAS_TABLE;
+	if ((rule.traits & TRAIT_UNWINDS) != 0) {
+		frame->flags |= FRAME_UNWINDING;
+		walk->unwinds = true;
+	}
+	if (rule.kind >= COMPACT_STACK && !walk->careful) {
+		if ((rule.traits & TRAIT_READS_RETURN) == 0)
+			frame->flags |= FRAME_IN_CALL;
+		return step_compact(walk, rule, frame);
+	}
+	switch (rule.kind) {
+	case COMPACT_NONE:
+		return step_by_guess(walk, frame);
+	case COMPACT_UNCALLED:
+		return step_uncalled(walk, frame, true);
+	case COMPACT_BAD:
+		return STEP_BAD_RULES;
+	case COMPACT_END:
+		return STEP_END;
+	}
+	return step_generic(walk, rule.kind == COMPACT_SIGNAL, frame);
+}
+
+static void
+start_walk(struct walk *walk)
+{
+	uint64_t below;
+
+	arch_registers(walk->context, &walk->registers);
+	/* The time up to a handler's first instruction is not the handler's. */
+	while ((below = arch_context_below(&walk->registers)) != 0 &&
+	    go_to_context(walk, below) == STEP_ON)
+		;
+	walk->address = walk->registers.value[ARCH_RETURN];
+	walk->sp = walk->registers.value[ARCH_STACK];
+	walk->fp = walk->registers.value[ARCH_FRAME];
+	walk->exact = true;
+	walk->candidate = walk->careful ? 0 : walk->unwinder->stack.n;
+	walk->is_marked = walk->in_trampoline = walk->unwinds =
+	    walk->is_entered = false;
+	walk->unwinder->fresh.n = 0;
+}
+
+/*
+ * Goes outwards; returns how many remembered frames stand for the rest, and
+ * sets the end unless there are some.
+ */
+static size_t
+walk_out(struct walk *walk)
+{
+	static const unsigned char ends[] = {
+		[STEP_END] = UNWIND_COMPLETE,
+		[STEP_NO_RULES] = UNWIND_NO_RULES,
+		[STEP_BAD_RULES] = UNWIND_BAD_RULES,
+		[STEP_BAD_STACK] = UNWIND_BAD_STACK,
+	};
+	struct unwinder *unwinder = walk->unwinder;
+	enum step result = STEP_ON;
+
+	start_walk(walk);
+	while (result == STEP_ON) {
+		struct frame *frame;
+		size_t remembered;
+
+		remembered = find_remembered(walk);
+		if (remembered != SIZE_MAX && still_holds(walk, remembered))
+			return remembered + 1;
+		walk->is_marked = false;
+		walk->in_trampoline |= trampoline_has(walk->address);
+		frame = add_frame(walk);
+		if (frame == NULL) {
+			unwinder->end = UNWIND_TOO_DEEP;
+			return 0;
+		}
+		result = step(walk, frame);
+		if (result == STEP_AGAIN)
+			result = step(walk, frame);
+		if (result == STEP_CAREFULLY) {
+			walk->careful = true;
+			start_walk(walk);
+			result = STEP_ON;
+		}
+	}
+	unwinder->end = (enum unwind_end)ends[result];
+	return 0;
+}
+
+bool
+unwind(struct unwinder *unwinder, const void *context)
+{
+	struct walk walk = { .unwinder = unwinder, .context = context };
+	const enum unwind_end end = unwinder->end;
+	size_t n_kept;
+
+	unwinder->n_compared = 0;
+	readable_forget(&unwinder->readable);
+	n_kept = walk_out(&walk);
+	if (walk.in_trampoline) {
+		unwinder->end = end;
+		return false;
+	}
+	unwinder->n_kept = n_kept;
+	unwinder->n_walked = unwinder->fresh.n;
+	frames_join(unwinder);
+	return true;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* bytes.c -- the kernel's count of bytes, less what wrappers have seen. */
+#include "lib/wrap/bytes.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/run/threads.h"
+#include "lib/sources/source.h"
+#include "lib/wrap/io.h"
+#include "lib/wrap/wrapped.h"
+
+static __thread struct {
+	uint64_t seen;		/* of the kernel's count, all that is known */
+	uint64_t unseen;	/* not yet charged */
+} moved[BYTES_DIRECTIONS];
+
+void
+bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
+    const void *function)
+{
+	if (is_in_kernels)
+		moved[direction].seen += n;
+	resource_spend_in(direction == BYTES_READ ? RESOURCE_BYTES_READ :
+	    RESOURCE_BYTES_WRITTEN, n, function);
+}
+
+void
+bytes_read_by_us(uint64_t n)
+{
+	moved[BYTES_READ].seen += n;
+}
+
+/* The number after a label of /proc/PID/io. */
+static bool
+find_count(const char *text, const char *label, uint64_t *count)
+{
+	const char *at = strstr(text, label);
+
+	if (at == NULL)
+		return false;
+	*count = 0;
+	for (at += strlen(label); *at >= '0' && *at <= '9'; at++)
+		*count = *count * 10 + (uint64_t)(*at - '0');
+	return true;
+}
+
+/*
+ * The kernel's counts of this thread, before this very reading of them, which
+ * is the collector's and counts as seen.
+ */
+static bool
+ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
+{
+	char text[256];
+	ssize_t n;
+	int fd;
+
+	fd = files_open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	n = files_read(fd, text, sizeof text - 1);
+	files_close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	bytes_read_by_us((uint64_t)n);
+	return find_count(text, "rchar: ", &counts[BYTES_READ]) &&
+	    find_count(text, "wchar: ", &counts[BYTES_WRITTEN]);
+}
+
+static bool
+start(struct thread *thread, unsigned column)
+{
+	uint64_t counts[BYTES_DIRECTIONS];
+	int i;
+
+	(void)thread, (void)column;
+	moved[BYTES_READ].seen = 0;
+	if (!ask_kernel(counts))
+		return false;
+	for (i = 0; i < BYTES_DIRECTIONS; i++) {
+		moved[i].seen = i == BYTES_READ ?
+		    counts[i] + moved[i].seen : counts[i];
+		moved[i].unseen = 0;
+	}
+	return true;
+}
+
+static void
+find_unseen(void)
+{
+	uint64_t counts[BYTES_DIRECTIONS];
+	uint64_t seen[BYTES_DIRECTIONS];
+	int i;
+
+	for (i = 0; i < BYTES_DIRECTIONS; i++)
+		seen[i] = moved[i].seen;
+	if (!ask_kernel(counts))
+		return;
+	for (i = 0; i < BYTES_DIRECTIONS; i++)
+		if (counts[i] > seen[i]) {
+			moved[i].unseen += counts[i] - seen[i];
+			moved[i].seen += counts[i] - seen[i];
+		}
+}
+
+/* One look serves both directions, if both are asked for at one tick. */
+static uint64_t
+hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	enum direction direction =
+	    resources.place[RESOURCE_BYTES_READ] == column + 1 ?
+	    BYTES_READ : BYTES_WRITTEN;
+	uint64_t n;
+
+	/* What moves in a call is not counted on either side alike yet. */
+	if (expiries > 0 && wrapped_is_inside())
+		return 0;
+	if (moved[direction].unseen == 0)
+		find_unseen();
+	n = moved[direction].unseen;
+	moved[direction].unseen = 0;
+	if (expiries == 0 && thread->is_main && direction == BYTES_WRITTEN)
+		n += stdio_pending();
+	return meter_spend(&thread->accounts[column].meter, n);
+}
+
+static bool
+probe(const struct resource_row *row, uint64_t interval, const char **why)
+{
+	uint64_t counts[BYTES_DIRECTIONS];
+
+	(void)row, (void)interval;
+	*why = "the kernel does not tell a thread's bytes";
+	return ask_kernel(counts);
+}
+
+const struct source source_bytes = {
+	.name = "library calls, and /proc/thread-self/io at ticks",
+	.probe = probe,
+	.start = start,
+	.hits = hits,
+	.needs_ticks = true,
+	.can_be_random = true,
+};
+
+const struct source source_bytes_seen = {
+	.name = "library calls",
+	.can_be_random = true,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* kernel.c -- library calls that enter the kernel: `syscalls`.
+ *
+ * What there is where neither the kernel's tracing nor its dispatch is allowed.
+ * The calls of other wrappers count, too (wrapped_count_call), each as one.
+ *
+ * All have one shape, by the machine's calling convention: as many registers
+ * are handed on as a system call has, whether the function looks at them or
+ * not, and what it returns comes back in the same one.
+ */
+#include <stddef.h>
+
+#include "lib/wrap/wrapped.h"
+
+typedef long kernel_call(long, long, long, long, long, long);
+
+static struct next {
+#define KERNEL(name) kernel_call *name;
+#include "lib/wrap/kernel.def"
+#undef KERNEL
+} next;
+
+#define KERNEL(name)							\
+FIRST(long, name, (long a, long b, long c, long d, long e, long f),	\
+    (a, b, c, d, e, f))
+#include "lib/wrap/kernel.def"
+#undef KERNEL
+
+static struct next next = {
+#define KERNEL(name) .name = first_##name,
+#include "lib/wrap/kernel.def"
+#undef KERNEL
+};
+
+static void
+look_up(void)
+{
+#define KERNEL(name) wrapped_find(#name, &next.name);
+#include "lib/wrap/kernel.def"
+#undef KERNEL
+}
+
+static enum gate gate;
+
+static bool
+pass(const void *return_address)
+{
+	return wrapped_pass(gate, return_address);
+}
+
+#define KERNEL(name)							\
+EXPORTED kernel_call kernel_##name __asm__(#name);			\
+long									\
+kernel_##name(long a, long b, long c, long d, long e, long f)		\
+{									\
+	long result;							\
+									\
+	if (GATE_IS_CLOSED(gate) || !pass(__builtin_return_address(0)))	\
+		return next.name(a, b, c, d, e, f);			\
+	result = next.name(a, b, c, d, e, f);				\
+	wrapped_count_call((const void *)next.name);			\
+	return result;							\
+}
+#include "lib/wrap/kernel.def"
+#undef KERNEL
+
+const struct source source_kernel_calls = {
+	.name = "library calls that enter the kernel",
+	.can_be_random = true,
+};
+
+void
+kernel_begin(bool is_sampled)
+{
+	gate = is_sampled && wrapped_counts_calls() ? GATE_OPEN : GATE_CLOSED;
+	if (gate == GATE_OPEN)
+		look_up();
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* outsider.c -- looks at a program's variables, rights and headers. */
+#include "lib/wrap/outsider.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/base/readable.h"
+#include "lib/cpprof-environment.h"
+
+/*
+ * What a program executes with need not be there: then it is told EFAULT, and
+ * we must not fault before.
+ */
+
+static bool
+begins(struct readable *readable, const char *text, const char *start)
+{
+	for (; *start != '\0'; text++, start++)
+		if (!readable_range(readable, (uintptr_t)text, 1) ||
+		    *text != *start)
+			return false;
+	return true;
+}
+
+static bool
+contains(struct readable *readable, const char *text, const char *part)
+{
+	for (; readable_range(readable, (uintptr_t)text, 1) && *text != '\0';
+	    text++)
+		if (begins(readable, text, part))
+			return true;
+	return false;
+}
+
+/* The first of the variables that begins so, after its beginning, or NULL. */
+static const char *
+find(struct readable *readable, char *const variables[], const char *start)
+{
+	struct readable array = { 0 };
+
+	for (; readable_range(&array, (uintptr_t)variables,
+	    sizeof *variables) && *variables != NULL; variables++)
+		if (begins(readable, *variables, start))
+			return *variables + strlen(start);
+	return NULL;
+}
+
+static bool
+loads_library(char *const variables[])
+{
+	struct readable readable = { 0 };
+	const char *preload = find(&readable, variables, "LD_PRELOAD=");
+
+	return preload != NULL &&
+	    contains(&readable, preload, CPPROF_LIBRARY) &&
+	    find(&readable, variables, CPPROF_ENVIRONMENT_OUTPUT "=/") != NULL;
+}
+
+/* Whether a file that begins so is a program that needs no loader. */
+static bool
+is_static(const void *start, size_t size)
+{
+	const ElfW(Ehdr) *elf = start;
+	const ElfW(Phdr) *headers;
+	size_t i;
+
+	if (size < sizeof *elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf->e_phentsize != sizeof *headers || elf->e_phoff > size ||
+	    elf->e_phnum > (size - elf->e_phoff) / sizeof *headers ||
+	    elf->e_phoff % sizeof(uint64_t) != 0)
+		return false;
+	headers = (const void *)((const char *)start + elf->e_phoff);
+	for (i = 0; i < elf->e_phnum; i++)
+		if (headers[i].p_type == PT_INTERP)
+			return false;
+	return true;
+}
+
+/* Not by the C library's call, which is wrapped. */
+static uint32_t
+own_id(long call)
+{
+	return (uint32_t)arch_system_call(call, 0, 0, 0, 0);
+}
+
+static enum cpprof_shared_reason
+judge_file(int fd)
+{
+	uint64_t start[1024 / sizeof(uint64_t)];
+	struct stat status;
+	ssize_t n;
+
+	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (((status.st_mode & S_ISUID) != 0 &&
+	    status.st_uid != own_id(SYS_getuid)) ||
+	    ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+	    status.st_gid != own_id(SYS_getgid))))
+		return CPPROF_SHARED_PRIVILEGED;
+	n = files_read(fd, start, sizeof start);
+	return n > 0 && is_static(start, (size_t)n) ? CPPROF_SHARED_STATIC :
+	    CPPROF_SHARED_N_REASONS;
+}
+
+enum cpprof_shared_reason
+outsider_judge(const char *path, char *const variables[])
+{
+	enum cpprof_shared_reason reason = CPPROF_SHARED_N_REASONS;
+	struct readable readable = { 0 };
+	int fd;
+
+	if (!loads_library(variables))
+		return CPPROF_SHARED_NO_PRELOAD;
+	if (process.user != own_id(SYS_geteuid))
+		return CPPROF_SHARED_OTHER_USER;
+	if (!contains(&readable, path, "/"))
+		return reason;
+	fd = files_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd >= 0) {
+		reason = judge_file(fd);
+		files_close(fd);
+	}
+	return reason;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* signal-masks.c -- functions we stand before: signals' actions and masks.
+ *
+ * The program sees of our signals what it asked for, while the kernel's
+ * handlers stay ours (lib/signals/signals.h).
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "lib/base/exported.h"
+#include "lib/base/real.h"
+#include "lib/run/sampler.h"
+#include "lib/signals/action.h"
+#include "lib/signals/alternate.h"
+#include "lib/signals/signals.h"
+
+/*
+ * Actions.
+ */
+
+EXPORTED int
+sigaction(int number, const struct sigaction *restrict action,
+    struct sigaction *restrict old)
+{
+	struct sigaction copy;
+	int result;
+
+	if (signals_are_ours(number)) {
+		signals_program_action(number, action, old);
+		return 0;
+	}
+	result = real()->sigaction(number, action_adapt(action, &copy), old);
+	if (result == 0)
+		action_note(number, action, old);
+	return result;
+}
+
+EXPORTED int
+sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
+{
+	return alternate_set(stack, old);
+}
+
+/* What the C library's headers call signal, by the standard asked for. */
+__sighandler_t bsd_signal(int, __sighandler_t);
+__sighandler_t sysv_signal(int, __sighandler_t);
+__sighandler_t __sysv_signal(int, __sighandler_t);
+__sighandler_t sigset(int, __sighandler_t);
+int sigignore(int);
+int siginterrupt(int, int);
+
+static __sighandler_t
+set_handler(__sighandler_t (*set)(int, __sighandler_t), int number,
+    __sighandler_t handler)
+{
+	struct sigaction action, old;
+	__sighandler_t before;
+
+	memset(&action, 0, sizeof action);
+	if (!signals_are_ours(number) || handler == SIG_HOLD) {
+		before = set(number, handler);
+		if (before != SIG_ERR && handler != SIG_HOLD)
+			action_note(number, &action, NULL);
+		return before;
+	}
+	action.sa_handler = handler;
+	action.sa_flags = SA_RESTART;
+	signals_program_action(number, &action, &old);
+	return old.sa_handler;
+}
+
+EXPORTED __sighandler_t
+signal(int number, __sighandler_t handler)
+{
+	return set_handler(real()->signal, number, handler);
+}
+
+EXPORTED __sighandler_t
+bsd_signal(int number, __sighandler_t handler)
+{
+	return set_handler(real()->bsd_signal, number, handler);
+}
+
+EXPORTED __sighandler_t
+sysv_signal(int number, __sighandler_t handler)
+{
+	return set_handler(real()->sysv_signal, number, handler);
+}
+
+EXPORTED __sighandler_t
+__sysv_signal(int number, __sighandler_t handler)
+{
+	return set_handler(real()->strict_signal, number, handler);
+}
+
+EXPORTED __sighandler_t
+sigset(int number, __sighandler_t handler)
+{
+	return set_handler(real()->sigset, number, handler);
+}
+
+EXPORTED int
+sigignore(int number)
+{
+	if (!signals_are_ours(number))
+		return real()->sigignore(number);
+	signal(number, SIG_IGN);
+	return 0;
+}
+
+/* Would change our action's flags. */
+EXPORTED int
+siginterrupt(int number, int interrupt)
+{
+	return signals_are_ours(number) ? 0 : real()->siginterrupt(number, interrupt);
+}
+
+/*
+ * Masks.
+ */
+
+/*
+ * What the program will believe of a signal of ours after a change of its
+ * mask.
+ */
+static bool
+belief_after(enum our_signal which, int how, const sigset_t *set)
+{
+	const bool named = set != NULL &&
+	    sigismember(set, signals_number(which)) == 1;
+
+	if (set != NULL && how == SIG_SETMASK)
+		return named;
+	return named ? how == SIG_BLOCK : signals_are_believed_blocked(which);
+}
+
+static int
+change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
+    const sigset_t *set, sigset_t *old)
+{
+	bool were_blocked[OUR_SIGNALS], are_blocked[OUR_SIGNALS];
+	bool is_changed = false;
+	sigset_t copy;
+	unsigned i;
+	int result;
+
+	if (!sampler_is_on())
+		return change(how, set, old);
+	for (i = 0; i < OUR_SIGNALS; i++) {
+		were_blocked[i] = signals_are_believed_blocked(i);
+		are_blocked[i] = belief_after(i, how, set);
+		is_changed |= are_blocked[i] != were_blocked[i];
+	}
+	if (signals_leave_mask(is_changed))
+		return change(how, set, old);
+	/* Before the change: a signal that is unblocked comes during it. */
+	for (i = 0; i < OUR_SIGNALS; i++)
+		signals_believe_blocked(i, are_blocked[i]);
+	if (how != SIG_UNBLOCK && !signals_have_yielded())
+		set = signals_without_ours(set, &copy);
+	result = change(how, set, old);
+	for (i = 0; i < OUR_SIGNALS; i++) {
+		if (result != 0)
+			signals_believe_blocked(i, were_blocked[i]);
+		else if (old != NULL && were_blocked[i])
+			sigaddset(old, signals_number(i));
+	}
+	return result;
+}
+
+EXPORTED int
+sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+	return change_mask(real()->sigprocmask, how, set, old);
+}
+
+EXPORTED int
+pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+	return change_mask(real()->pthread_sigmask, how, set, old);
+}

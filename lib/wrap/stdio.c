@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* stdio.c -- reads and writes of the C library's own.
+ *
+ * Standard I/O reads and writes by calls inside the C library that nobody can
+ * stand before.  But a stream's buffer shows what they did: what was read is
+ * what the program got and what the buffer gained, what was written is what
+ * the program gave and what the buffer lost.  Streams that are no files, and
+ * wide ones, are left to the kernel's count (lib/wrap/bytes.h), and so is what
+ * rarer functions move.
+ *
+ * The buffer is looked at without the stream's lock, which a cancelled call
+ * would leave locked: when threads use one stream at the same time, the bytes
+ * of one may be charged to the other.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/wrap/io.h"
+#include "lib/wrap/wrapped.h"
+
+/* Functions, not macros; and those that are declared only on conditions. */
+#undef getc
+#undef putc
+#undef getchar
+#undef putchar
+#undef getc_unlocked
+#undef putc_unlocked
+#undef getchar_unlocked
+#undef putchar_unlocked
+#undef fread_unlocked
+#undef fwrite_unlocked
+size_t __fread_chk(void *, size_t, size_t, size_t, FILE *);
+size_t __fread_unlocked_chk(void *, size_t, size_t, size_t, FILE *);
+char *__fgets_chk(char *, size_t, int, FILE *);
+char *__fgets_unlocked_chk(char *, size_t, int, FILE *);
+int __isoc99_vfscanf(FILE *, const char *, va_list);
+int __isoc99_fscanf(FILE *, const char *, ...);
+int __isoc99_scanf(const char *, ...);
+/* What is not in the C library is not looked for: dlerror would allocate. */
+#define HAS_C23_SCANF __GLIBC_PREREQ(2, 38)
+#if HAS_C23_SCANF
+int __isoc23_vfscanf(FILE *, const char *, va_list);
+int __isoc23_fscanf(FILE *, const char *, ...);
+int __isoc23_scanf(const char *, ...);
+#endif
+int __vfprintf_chk(FILE *, int, const char *, va_list);
+int __vprintf_chk(int, const char *, va_list);
+int __fprintf_chk(FILE *, int, const char *, ...);
+int __printf_chk(int, const char *, ...);
+
+#define UNKNOWN PTRDIFF_MAX
+#define IN_BACKUP 0x100		/* _IO_IN_BACKUP: reading what was put back */
+#define BUFFER_MAX (1 << 30)	/* beyond it two threads' looks were mixed */
+
+static struct next {
+#define STDIO(direction, type, name, parameters, arguments, file, most,	\
+    passed) __typeof__(name) *name;
+#include "lib/wrap/stdio.def"
+#undef STDIO
+	__typeof__(fflush) *fflush;
+	__typeof__(fflush_unlocked) *fflush_unlocked;
+	__typeof__(fclose) *fclose;
+	__typeof__(fprintf) *fprintf;
+	__typeof__(printf) *printf;
+	__typeof__(__fprintf_chk) *__fprintf_chk;
+	__typeof__(__printf_chk) *__printf_chk;
+	__typeof__(vfscanf) *vfscanf;
+	__typeof__(vfscanf) *__isoc99_vfscanf;
+#if HAS_C23_SCANF
+	__typeof__(vfscanf) *__isoc23_vfscanf;
+#endif
+} next;
+
+#define STDIO(direction, type, name, parameters, arguments, file, most,	\
+    passed) FIRST(type, name, parameters, arguments)
+#include "lib/wrap/stdio.def"
+#undef STDIO
+FIRST(int, fflush, (FILE *file), (file))
+FIRST(int, fflush_unlocked, (FILE *file), (file))
+FIRST(int, fclose, (FILE *file), (file))
+#define SCAN(name)							\
+FIRST(int, name, (FILE *file, const char *format, va_list values),	\
+    (file, format, values))
+SCAN(vfscanf)
+SCAN(__isoc99_vfscanf)
+#if HAS_C23_SCANF
+SCAN(__isoc23_vfscanf)
+#endif
+#undef SCAN
+
+/* (Those of variable arguments are never called through it.) */
+static struct next next = {
+#define STDIO(direction, type, name, parameters, arguments, file, most,	\
+    passed) .name = first_##name,
+#include "lib/wrap/stdio.def"
+#undef STDIO
+	.fflush = first_fflush,
+	.fflush_unlocked = first_fflush_unlocked,
+	.fclose = first_fclose,
+	.vfscanf = first_vfscanf,
+	.__isoc99_vfscanf = first___isoc99_vfscanf,
+#if HAS_C23_SCANF
+	.__isoc23_vfscanf = first___isoc23_vfscanf,
+#endif
+};
+
+static void
+look_up(void)
+{
+#define STDIO(direction, type, name, parameters, arguments, file, most,	\
+    passed) wrapped_find(#name, &next.name);
+#include "lib/wrap/stdio.def"
+#undef STDIO
+	wrapped_find("fflush", &next.fflush);
+	wrapped_find("fflush_unlocked", &next.fflush_unlocked);
+	wrapped_find("fclose", &next.fclose);
+	wrapped_find("fprintf", &next.fprintf);
+	wrapped_find("printf", &next.printf);
+	wrapped_find("__fprintf_chk", &next.__fprintf_chk);
+	wrapped_find("__printf_chk", &next.__printf_chk);
+	wrapped_find("vfscanf", &next.vfscanf);
+	wrapped_find("__isoc99_vfscanf", &next.__isoc99_vfscanf);
+#if HAS_C23_SCANF
+	wrapped_find("__isoc23_vfscanf", &next.__isoc23_vfscanf);
+#endif
+}
+
+static enum gate gate;
+
+/* The buffer's state that moved bytes follow from; -1: it does not tell. */
+static ptrdiff_t
+read_state(const FILE *file)
+{
+	if (file->_fileno < 0 || file->_mode > 0 ||
+	    (file->_flags & IN_BACKUP) != 0)
+		return -1;
+	return file->_IO_read_end - file->_IO_read_ptr;
+}
+
+static ptrdiff_t
+write_state(const FILE *file)
+{
+	if (file->_fileno < 0 || file->_mode > 0)
+		return -1;
+	return file->_IO_write_ptr - file->_IO_write_base;
+}
+
+/* Whether the buffer serves the call, whatever it does. */
+static bool
+read_is_buffered(const FILE *file, ptrdiff_t most)
+{
+	return most <= file->_IO_read_end - file->_IO_read_ptr;
+}
+
+static bool
+write_is_buffered(const FILE *file, ptrdiff_t most)
+{
+	return most <= file->_IO_write_end - file->_IO_write_ptr;
+}
+
+static bool
+enter(struct wrapped_call *call, const void *function,
+    const void *return_address)
+{
+	if (!wrapped_pass(gate, return_address))
+		return false;
+	wrapped_enter(call, function, WRAPPED_IO);
+	return true;
+}
+
+/* A call that only met the buffer took no time in reading or writing. */
+static void
+leave(struct wrapped_call *call, ptrdiff_t n_read, ptrdiff_t n_written,
+    bool has_waited)
+{
+	if (n_read < 0 || n_read > BUFFER_MAX)
+		n_read = 0;
+	if (n_written < 0 || n_written > BUFFER_MAX)
+		n_written = 0;
+	if (n_read > 0 || n_written > 0 || has_waited)
+		io_leave(call, (uint64_t)n_read, (uint64_t)n_written, true);
+	else
+		wrapped_leave_quietly(call);
+}
+
+static void
+leave_read(struct wrapped_call *call, FILE *file, ptrdiff_t before,
+    ptrdiff_t got)
+{
+	ptrdiff_t after = read_state(file);
+
+	leave(call, before < 0 || after < 0 ? 0 : got + after - before, 0,
+	    feof_unlocked(file) != 0);
+}
+
+static void
+leave_write(struct wrapped_call *call, FILE *file, ptrdiff_t before,
+    ptrdiff_t given)
+{
+	ptrdiff_t after = write_state(file);
+
+	leave(call, 0, before < 0 || after < 0 ? 0 : given + before - after,
+	    false);
+}
+
+#define STDIO(direction, type, name, parameters, arguments, file, most,	\
+    passed)								\
+EXPORTED type								\
+name parameters								\
+{									\
+	struct wrapped_call call;					\
+	ptrdiff_t before;						\
+	type result;							\
+									\
+	if (GATE_IS_CLOSED(gate) ||					\
+	    direction##_is_buffered(file, (ptrdiff_t)(most)) ||		\
+	    !enter(&call, (const void *)next.name,			\
+	    __builtin_return_address(0)))				\
+		return next.name arguments;				\
+	before = direction##_state(file);				\
+	result = next.name arguments;					\
+	leave_##direction(&call, file, before, (ptrdiff_t)(passed));	\
+	return result;							\
+}
+#include "lib/wrap/stdio.def"
+#undef STDIO
+
+/* Those of variable arguments; flag < 0: the call has none. */
+static int
+print(FILE *file, int flag, const char *format, va_list values,
+    const void *function, const void *return_address)
+{
+	struct wrapped_call call;
+	ptrdiff_t before;
+	int result;
+
+	if (GATE_IS_CLOSED(gate) || !enter(&call, function, return_address))
+		return flag < 0 ? next.vfprintf(file, format, values) :
+		    next.__vfprintf_chk(file, flag, format, values);
+	before = write_state(file);
+	result = flag < 0 ? next.vfprintf(file, format, values) :
+	    next.__vfprintf_chk(file, flag, format, values);
+	leave_write(&call, file, before, result > 0 ? result : 0);
+	return result;
+}
+
+#define PRINT(name, parameters, file, flag)				\
+EXPORTED int								\
+name parameters								\
+{									\
+	va_list values;							\
+	int result;							\
+									\
+	va_start(values, format);					\
+	result = print(file, flag, format, values,			\
+	    (const void *)next.name, __builtin_return_address(0));	\
+	va_end(values);							\
+	return result;							\
+}
+PRINT(fprintf, (FILE *file, const char *format, ...), file, -1)
+PRINT(printf, (const char *format, ...), stdout, -1)
+PRINT(__fprintf_chk, (FILE *file, int flag, const char *format, ...), file,
+    flag)
+PRINT(__printf_chk, (int flag, const char *format, ...), stdout, flag)
+
+/*
+ * Reading by a format waits where the buffer is empty.  How many bytes it takes
+ * is not known; they are left to the kernel's count.
+ */
+static int
+scan(__typeof__(vfscanf) *real_one, FILE *file, const char *format,
+    va_list values, const void *return_address)
+{
+	struct wrapped_call call;
+	int result;
+
+	if (GATE_IS_CLOSED(gate) || (gate == GATE_OPEN &&
+	    file->_IO_read_ptr < file->_IO_read_end) ||
+	    !enter(&call, (const void *)real_one, return_address))
+		return real_one(file, format, values);
+	result = real_one(file, format, values);
+	wrapped_leave(&call);
+	return result;
+}
+
+#define SCAN(name, parameters, real_name, file)				\
+EXPORTED int								\
+name parameters								\
+{									\
+	va_list values;							\
+	int result;							\
+									\
+	va_start(values, format);					\
+	result = scan(next.real_name, file, format, values,		\
+	    __builtin_return_address(0));				\
+	va_end(values);							\
+	return result;							\
+}
+#undef fscanf
+#undef scanf
+EXPORTED int plain_fscanf(FILE *, const char *, ...) __asm__("fscanf");
+EXPORTED int plain_scanf(const char *, ...) __asm__("scanf");
+SCAN(plain_fscanf, (FILE *file, const char *format, ...), vfscanf, file)
+SCAN(plain_scanf, (const char *format, ...), vfscanf, stdin)
+SCAN(__isoc99_fscanf, (FILE *file, const char *format, ...),
+    __isoc99_vfscanf, file)
+SCAN(__isoc99_scanf, (const char *format, ...), __isoc99_vfscanf, stdin)
+#if HAS_C23_SCANF
+SCAN(__isoc23_fscanf, (FILE *file, const char *format, ...),
+    __isoc23_vfscanf, file)
+SCAN(__isoc23_scanf, (const char *format, ...), __isoc23_vfscanf, stdin)
+#endif
+
+/* All streams, if file is NULL: those bytes are the kernel's to tell. */
+static int
+flush(int (**real_one)(FILE *), FILE *file, const void *return_address)
+{
+	struct wrapped_call call;
+	ptrdiff_t before;
+	int result;
+
+	if (GATE_IS_CLOSED(gate) ||
+	    !enter(&call, (const void *)*real_one, return_address))
+		return (*real_one)(file);
+	before = file != NULL ? write_state(file) : -1;
+	result = (*real_one)(file);
+	if (before > 0)
+		leave_write(&call, file, before, 0);
+	else
+		leave(&call, 0, 0, file == NULL);
+	return result;
+}
+
+EXPORTED int
+fflush(FILE *file)
+{
+	return flush(&next.fflush, file, __builtin_return_address(0));
+}
+
+EXPORTED int
+fflush_unlocked(FILE *file)
+{
+	return flush(&next.fflush_unlocked, file, __builtin_return_address(0));
+}
+
+EXPORTED int
+fclose(FILE *file)
+{
+	struct wrapped_call call;
+	ptrdiff_t before;
+	int result;
+
+	if (GATE_IS_CLOSED(gate) || !enter(&call, (const void *)next.fclose,
+	    __builtin_return_address(0)))
+		return next.fclose(file);
+	before = write_state(file);
+	result = next.fclose(file);
+	leave(&call, 0, result == 0 ? before : 0, false);
+	return result;
+}
+
+uint64_t
+stdio_pending(void)
+{
+	ptrdiff_t n = stdout != NULL ? write_state(stdout) : 0;
+
+	return n > 0 && n < BUFFER_MAX ? (uint64_t)n : 0;
+}
+
+void
+stdio_begin(bool is_sampled)
+{
+	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
+	if (gate == GATE_OPEN)
+		look_up();
+}

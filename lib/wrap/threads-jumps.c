@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* threads-jumps.c -- functions we stand before: threads, modules and jumps.
+ *
+ * Threads: a new one begins in our routine, which sets its sampling up.
+ * Unloading: a new epoch after dlclose.  dlopen is left alone: it looks at who
+ * calls it, and what it loads is found when sampled.  Jumps: they leave the
+ * stack's mark behind.  Tracing: who asks to be traced is sampled no more, for
+ * the tracer would see every signal of ours.
+ *
+ * If the collector is off, each does nothing but call the real one.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+#include "lib/base/real.h"
+#include "lib/base/shared.h"
+#include "lib/run/control.h"
+#include "lib/run/start.h"
+#include "lib/run/threads.h"
+#include "lib/signals/signals.h"
+#include "lib/sources/dispatch.h"
+#include "lib/store/modules.h"
+#include "lib/unwind/trampoline.h"
+#include "lib/wrap/wrapped.h"
+
+#define SMALL_STACK ((size_t)128 << 10)
+#define STACK_OF_TICKS ((size_t)16 << 10)
+
+/*
+ * Threads.
+ */
+
+static void *
+begin_posix(void *argument)
+{
+	struct thread *thread = argument;
+
+	start_thread_sampling(thread);
+	return thread->start.posix(thread->argument);
+}
+
+static int
+begin_c11(void *argument)
+{
+	struct thread *thread = argument;
+
+	start_thread_sampling(thread);
+	return thread->start.c11(thread->argument);
+}
+
+static struct thread *
+take_state(const void *start, void *argument)
+{
+	struct thread *thread = NULL;
+
+	if (start_check_process() && !control_is_stopped()) {
+		threads_hold_off();
+		thread = threads_take(start, argument);
+		threads_resume();
+	}
+	if (thread != NULL)
+		thread->beliefs = signals_beliefs();
+	return thread;
+}
+
+static void
+give_back_state(struct thread *thread)
+{
+	threads_hold_off();
+	threads_give_back(thread);
+	threads_resume();
+}
+
+/*
+ * The attributes with room for a tick on the stack, where the program has made
+ * that as small as it can be.  The copy shares what the original points to.
+ */
+static const pthread_attr_t *
+with_room(const pthread_attr_t *attr, pthread_attr_t *copy)
+{
+	void *start;
+	size_t size;
+
+	/* Where a stack has not been given, it ends at address 0. */
+	if (attr == NULL || pthread_attr_getstack(attr, &start, &size) != 0 ||
+	    (uintptr_t)start + size != 0 || size == 0 || size >= SMALL_STACK)
+		return attr;
+	memcpy(copy, attr, sizeof *copy);
+	return pthread_attr_setstacksize(copy, size + STACK_OF_TICKS) == 0 ?
+	    copy : attr;
+}
+
+EXPORTED int
+pthread_create(pthread_t *restrict id, const pthread_attr_t *restrict attr,
+    void *(*start)(void *), void *restrict argument)
+{
+	struct thread *thread = take_state((const void *)start, argument);
+	pthread_attr_t roomy;
+	int failed;
+
+	dispatch_check_caller(__builtin_return_address(0));
+	if (thread == NULL)
+		return real()->pthread_create(id, attr, start, argument);
+	failed = real()->pthread_create(id, with_room(attr, &roomy),
+	    begin_posix, thread);
+	if (failed != 0)
+		give_back_state(thread);
+	return failed;
+}
+
+EXPORTED int
+thrd_create(thrd_t *id, thrd_start_t start, void *argument)
+{
+	struct thread *thread = take_state((const void *)start, argument);
+	int result;
+
+	if (thread == NULL)
+		return real()->thrd_create(id, start, argument);
+	result = real()->thrd_create(id, begin_c11, thread);
+	if (result != thrd_success)
+		give_back_state(thread);
+	return result;
+}
+
+/*
+ * Modules.
+ */
+
+EXPORTED int
+dlclose(void *handle)
+{
+	int result = real()->dlclose(handle);
+
+	if (result == 0 && start_check_process()) {
+		threads_hold_off();
+		modules_unloaded();
+		threads_resume();
+	}
+	return result;
+}
+
+/*
+ * Jumps.  The C library has four names for two functions.
+ */
+
+void __longjmp_chk(jmp_buf, int) __attribute__((noreturn));
+
+static __attribute__((noreturn)) void
+jump(jmp_buf buffer, int value)
+{
+	trampoline_before_jump();
+	real()->longjmp(buffer, value);
+}
+
+EXPORTED void
+longjmp(jmp_buf buffer, int value)
+{
+	jump(buffer, value);
+}
+
+EXPORTED void
+_longjmp(jmp_buf buffer, int value)
+{
+	jump(buffer, value);
+}
+
+EXPORTED void
+siglongjmp(sigjmp_buf buffer, int value)
+{
+	jump(buffer, value);
+}
+
+EXPORTED void
+__longjmp_chk(jmp_buf buffer, int value)
+{
+	trampoline_before_jump();
+	real()->checked_longjmp(buffer, value);
+}
+
+/*
+ * Tracing.  (Under a name of its own, as <sys/ptrace.h> has it with an
+ * ellipsis.)
+ */
+
+EXPORTED long ptrace_any(int, long, void *, void *) __asm__("ptrace");
+
+long
+ptrace_any(int request, long pid, void *address, void *data)
+{
+	shared_count_tracer();
+	if (request == PTRACE_TRACEME && start_check_process() &&
+	    start_is_own_process())
+		control_end(0);
+	return real()->ptrace(request, pid, address, data);
+}

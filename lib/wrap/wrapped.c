@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* wrapped.c -- looking up, and the time in calls and between them.
+ *
+ * The wall time of a thread is cut in two.  Time in a measured call is charged
+ * where the call was made, when it ends; until then the file says since when
+ * it lasts (lib/run/waits.h).  The rest is gathered and charged at
+ * the next tick of CPU time outside such a call, to the stack that the tick
+ * finds: so it goes to stacks as CPU time does, and with it goes what the
+ * thread waited for a processor, or blocked in calls that nobody measures.
+ *
+ * Each of the two has a meter of its own.  With one meter, what crosses its
+ * boundary would be the other's part, again and again, in a program whose
+ * period keeps step with the ticks.
+ *
+ * A thread that ends soon is found by no tick, or has spent the more part of
+ * its time after the last one.  So here, too, the first tick that finds a
+ * thread counts a whole one, and the difference is the next thread's that runs
+ * the same routine, or the next process's of the same program
+ * (lib/sources/timer.c).
+ */
+#include "lib/wrap/wrapped.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/lookup.h"
+#include "lib/base/meter.h"
+#include "lib/base/real.h"
+#include "lib/base/shared.h"
+#include "lib/run/threads.h"
+#include "lib/run/waits.h"
+#include "lib/sources/dispatch.h"
+#include "lib/sources/source.h"
+#include "lib/sources/timer.h"
+
+#define LONG_TICKS 10	/* found by none, a thread has not just begun or run on
+			   a busy machine */
+
+static __thread struct wrapped_call *current;
+static __thread struct {
+	uint64_t mark_ns;	/* up to here all is charged or gathered */
+	uint64_t gathered_ns;
+	uint64_t rest_ns;	/* charged as whole microseconds */
+	struct meter meter;	/* of time outside calls */
+	bool was_found;		/* by a tick, outside calls */
+} wall;
+
+void
+wrapped_find(const char *name, void *place)
+{
+	void *address = lookup_next(name);
+
+	memcpy(place, &address, sizeof address);
+}
+
+bool
+wrapped_is_ours(const char *name)
+{
+	const uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, name);
+
+	return found >= process.own_start && found < process.own_end;
+}
+
+bool
+wrapped_exists(const char *name)
+{
+	const bool exists = dlsym(RTLD_DEFAULT, name) != NULL;
+
+	if (!exists)
+		dlerror();	/* the program's is to tell of its own */
+	return exists;
+}
+
+bool
+wrapped_is_preloaded(void)
+{
+	return wrapped_is_ours("vmsplice");
+}
+
+bool
+wrapped_pass(enum gate gate, const void *return_address)
+{
+	return gate == GATE_OPEN && thread_self != NULL &&
+	    (uintptr_t)return_address - process.own_start >=
+	    process.own_end - process.own_start;
+}
+
+static uint64_t
+now_ns(void)
+{
+	return process_clock(CLOCK_MONOTONIC);
+}
+
+/* Whether the memory of a call is still a call's.  It may even be unmapped. */
+static bool
+is_call(const struct wrapped_call *call)
+{
+	struct thread *thread = thread_self;
+	uint64_t word;
+	bool ok;
+
+	if (thread == NULL)
+		return false;
+	if (thread->held_off > 0 || thread->is_sampling)
+		return true;		/* cannot be asked now */
+	threads_hold_off();
+	ok = readable_word(&thread->unwinder.readable, (uintptr_t)&call->self,
+	    &word) && word == (uintptr_t)call;
+	threads_resume();
+	return ok;
+}
+
+/*
+ * Whether a call lies deeper in the stack, which grows downwards, than who
+ * asks.  An alternate stack above the thread's is no part of it.
+ */
+static bool
+is_deeper(const struct wrapped_call *call, const void *frame)
+{
+	const struct thread *thread = thread_self;
+	const uintptr_t end = thread != NULL ?
+	    thread->unwinder.readable.high : UINTPTR_MAX;
+
+	return (uintptr_t)call <= (uintptr_t)frame &&
+	    ((uintptr_t)frame < end || (uintptr_t)call >= end);
+}
+
+/*
+ * The call that this thread is in.  One that a signal handler has jumped out
+ * of is deeper than who asks, or where other frames are by now.
+ */
+static struct wrapped_call *
+live_call(const void *frame)
+{
+	if (current != NULL && (is_deeper(current, frame) ||
+	    !is_call(current)))
+		current = NULL;
+	return current;
+}
+
+bool
+wrapped_is_inside(void)
+{
+	return live_call(__builtin_frame_address(0)) != NULL;
+}
+
+/* Whole microseconds of ns, and of what was left over before. */
+static uint64_t
+microseconds(uint64_t ns)
+{
+	uint64_t sum = wall.rest_ns + ns;
+
+	wall.rest_ns = sum % 1000;
+	return sum / 1000;
+}
+
+/* The columns that count the time of a call. */
+static uint32_t
+columns_of(enum wrapped_kind kind)
+{
+	uint32_t columns = 0;
+
+	if (resource_is_wanted(RESOURCE_REAL))
+		columns |= 1u << (resources.place[RESOURCE_REAL] - 1);
+	if (kind == WRAPPED_IO && resource_is_wanted(RESOURCE_IO_TIME))
+		columns |= 1u << (resources.place[RESOURCE_IO_TIME] - 1);
+	return columns;
+}
+
+/* Its frame pointer holds together what is known of the stack: waits.h. */
+void
+wrapped_enter(struct wrapped_call *call, const void *function,
+    enum wrapped_kind kind)
+{
+	struct thread *thread = thread_self;
+	const uint32_t columns = thread != NULL ? columns_of(kind) : 0;
+	int saved = errno;
+
+	call->function = function;
+	call->outer = live_call(call);
+	if (call->outer != NULL)
+		return;
+	/* From here on ticks leave `wall` alone. */
+	call->self = call;
+	current = call;
+	atomic_signal_fence(memory_order_seq_cst);
+	call->start_ns = now_ns();
+	if (columns != 0)
+		call->start_ns = waits_find_node(thread,
+		    (uintptr_t)__builtin_frame_address(0), function,
+		    call->start_ns);
+	if (resource_is_wanted(RESOURCE_REAL)) {
+		wall.gathered_ns += call->start_ns - wall.mark_ns;
+		wall.mark_ns = call->start_ns;
+	}
+	if (columns != 0)
+		waits_begin(thread, columns, call->start_ns,
+		    wall.gathered_ns);
+	errno = saved;
+}
+
+void
+wrapped_leave_quietly(struct wrapped_call *call)
+{
+	int saved = errno;
+	uint64_t now, spent;
+
+	if (call->outer != NULL)
+		return;
+	if (resource_is_wanted(RESOURCE_REAL)) {
+		now = now_ns();
+		spent = now - wall.mark_ns;
+		wall.mark_ns = now;
+		resource_spend_in(RESOURCE_REAL, microseconds(spent),
+		    call->function);
+		if (thread_self != NULL)
+			waits_end(thread_self, now, wall.gathered_ns);
+	} else if (resource_is_wanted(RESOURCE_IO_TIME) &&
+	    thread_self != NULL)
+		waits_end(thread_self, 0, 0);
+	atomic_signal_fence(memory_order_seq_cst);
+	current = NULL;
+	call->self = NULL;
+	errno = saved;
+}
+
+void
+wrapped_leave(struct wrapped_call *call)
+{
+	wrapped_leave_quietly(call);
+	if (call->outer == NULL)
+		wrapped_count_call(call->function);
+}
+
+bool
+wrapped_counts_calls(void)
+{
+	return resource_is_wanted(RESOURCE_SYSCALLS) &&
+	    (resources.columns[resources.place[RESOURCE_SYSCALLS] - 1].source
+	    == &source_kernel_calls || dispatch_was_given_up());
+}
+
+void
+wrapped_count_call(const void *function)
+{
+	if (wrapped_counts_calls())
+		resource_spend_in(RESOURCE_SYSCALLS, 1, function);
+}
+
+uint64_t
+wrapped_elapsed(const struct wrapped_call *call)
+{
+	return call->outer == NULL ? now_ns() - call->start_ns : 0;
+}
+
+/*
+ * The source.
+ */
+
+static bool
+start_wall(struct thread *thread, unsigned column)
+{
+	const struct meter *of_calls = &thread->accounts[column].meter;
+
+	memset(&wall, 0, sizeof wall);
+	meter_start(&wall.meter, of_calls->interval, resources.is_random,
+	    of_calls->left + ((uint64_t)thread->tid << 40));
+	wall.mark_ns = now_ns();
+	/* The first thread is soon found; it should make no file for nothing. */
+	if (thread->tid != process_own.pid)
+		waits_begin_thread(thread, wall.mark_ns);
+	return true;
+}
+
+/* What a tick counts: all, and of a thread that it is first to find no less
+ * than a tick. */
+static int64_t
+due_at_tick(const struct thread *thread)
+{
+	const int64_t unit = timer_unit();
+
+	if (!wall.was_found && thread->unfound_ns < unit &&
+	    thread->unfound_ns > -TIMER_MOST_AHEAD * unit)
+		return unit;
+	return thread->unfound_ns > 0 ? thread->unfound_ns : 0;
+}
+
+/* At the end, what was spent since the last, if it was long blocked then. */
+static int64_t
+due_at_end(const struct thread *thread, uint64_t spent)
+{
+	int64_t due = thread->unfound_ns;
+
+	if (due > (int64_t)spent)
+		due = (int64_t)spent;
+	return due > LONG_TICKS * timer_unit() ? due : 0;
+}
+
+static uint64_t
+wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
+{
+	uint64_t now, spent, hits;
+	int64_t due;
+
+	(void)column;
+	if (expiries > 0 && wrapped_is_inside())
+		return 0;
+	now = now_ns();
+	spent = wall.gathered_ns + now - wall.mark_ns;
+	wall.mark_ns = now;
+	wall.gathered_ns = 0;
+	thread->unfound_ns += (int64_t)spent;
+	if (expiries > 0 && !wall.was_found && thread->tid == process_own.pid)
+		thread->unfound_ns += shared_take_time(CPPROF_SHARED_REAL);
+	due = expiries > 0 ? due_at_tick(thread) : due_at_end(thread, spent);
+	wall.was_found |= expiries > 0;
+	thread->unfound_ns -= due;
+	hits = meter_spend(&wall.meter, microseconds((uint64_t)due));
+	waits_end(thread, now, 0);
+	return hits;
+}
+
+void
+wrapped_end_thread(struct thread *thread)
+{
+	uint64_t now;
+
+	if (thread->wait_columns == 0)
+		return;
+	now = now_ns();
+	waits_charge_last(thread, now);
+	wall.mark_ns = now;
+}
+
+const struct source source_wall = {
+	.name = "blocking calls, and ticks of CPU time",
+	.start = start_wall,
+	.hits = wall_hits,
+	.needs_ticks = true,
+};
+
+void
+wrapped_begin(bool is_sampled)
+{
+	if (is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
+	    wrapped_counts_calls()))
+		real_prepare();
+	memory_begin(is_sampled);
+	calls_begin(is_sampled);
+	kernel_begin(is_sampled);
+	io_begin(is_sampled);
+	stdio_begin(is_sampled);
+	blocking_begin(is_sampled);
+}
