@@ -2,8 +2,8 @@
 /* commands/apropos.c -- which commands have to do with something. */
 #include <string.h>
 
-#include "src/shell/arguments.h"
-#include "src/shell/help_text.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/help/help_text.h"
 
 static const struct argument apropos_arguments[] = {
 	{ "WORD", ARG_WORD, 0, "what to look for" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/body.c -- what each function's own body used. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static int
 body_run(struct session *session, const struct arguments *arguments,

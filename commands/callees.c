@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/callees.c -- whom a function calls. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static const struct argument callees_arguments[] = {
 	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/callers.c -- who calls a function. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static const struct argument callers_arguments[] = {
 	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/color.c -- when text has colour. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 /* In the order of enum color_choice. */
 static const char *const color_choices[] = { "auto", "always", "never", NULL };

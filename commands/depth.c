@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/depth.c -- how many names a path may have. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static const struct argument depth_arguments[] = {
 	{ "N|off", ARG_COUNT, ARG_OPTIONAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/digits.c -- how exactly text shows fractions. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static const struct argument digits_arguments[] = {
 	{ "N", ARG_DIGITS, ARG_OPTIONAL,

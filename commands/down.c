@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/down.c -- what a function's time goes into. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static const struct argument down_arguments[] = {
 	{ "ROOT", ARG_FUNCTION, ARG_OPTIONAL,

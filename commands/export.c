@@ -2,9 +2,9 @@
 /* commands/export.c -- the profile as a file for other tools. */
 #include <inttypes.h>
 
+#include "src/base/new_file.h"
 #include "src/formats/exporter.h"
-#include "src/shell/arguments.h"
-#include "src/shell/new_file.h"
+#include "src/shell/command/arguments.h"
 
 static const struct argument export_arguments[] = {
 	{ "FORMAT", ARG_CHOICE, 0, "the format to write" },

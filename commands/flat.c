@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/flat.c -- each function's own use, as gprof lists it. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static int
 flat_run(struct session *session, const struct arguments *arguments,

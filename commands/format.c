@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/format.c -- in which form answers are printed. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 /* In the order of output_formats; the tests compare them. */
 static const char *const format_choices[] = {

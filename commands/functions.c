@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/functions.c -- what each function used with all it called. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static const struct argument functions_arguments[] = {
 	{ "PATTERN", ARG_PATTERN, ARG_OPTIONAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/granularity.c -- what the names in paths are. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 /* In the order of enum granularity. */
 static const char *const granularity_choices[] = {

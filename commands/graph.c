@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/graph.c -- every function between its callers and its callees. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static const char *const graph_choices[] = { "--gprof", NULL };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/help.c -- what there is to type. */
-#include "src/shell/arguments.h"
-#include "src/shell/help_text.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/help/help_text.h"
 
 static const struct argument help_arguments[] = {
 	{ "COMMAND", ARG_COMMAND, ARG_OPTIONAL,

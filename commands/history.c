@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/history.c -- what was typed before. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static int
 history_run(struct session *session, const struct arguments *arguments,

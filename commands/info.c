@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 /* A time since 1970 as text, in UTC so that it is the same everywhere. */
 static const char *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/inlines.c -- whether inlined calls are steps of a path. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 /* In the order of enum inlines. */
 static const char *const inlines_choices[] = { "auto", "on", "off", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/limit.c -- how many rows a view may have. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static const struct argument limit_arguments[] = {
 	{ "N|off", ARG_COUNT, ARG_OPTIONAL,

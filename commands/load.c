@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/load.c -- opens profiles. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static const struct argument load_arguments[] = {
 	{ "FILE", ARG_FILE, ARG_REPEATED,

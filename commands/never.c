@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/never.c -- functions that were never called. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static int
 never_run(struct session *session, const struct arguments *arguments,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/pager.c -- whether long output is paged. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static const char *const pager_choices[] = { "off", "on", NULL };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/percent.c -- what fractions are of: the whole run or the root. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 /* In the order of enum percent_base. */
 static const char *const percent_choices[] = { "total", "root", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/prompt.c -- whether `cpprof record` goes on to the prompt. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 /* In the order of enum prompt_choice. */
 static const char *const prompt_choices[] = { "auto", "always", "never",

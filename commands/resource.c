@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "src/base/printable.h"
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static const struct argument resource_arguments[] = {
 	{ "NAME", ARG_RESOURCE, ARG_OPTIONAL,

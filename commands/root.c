@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/root.c -- the function that paths begin with or end in. */
 #include "src/base/printable.h"
-#include "src/shell/arguments.h"
-#include "src/shell/setting.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/command/setting.h"
 
 extern const struct command command_root;
 

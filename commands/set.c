@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/set.c -- changes a setting, said the long way. */
-#include "src/shell/arguments.h"
-#include "src/shell/setting.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/command/setting.h"
 
 static const struct argument set_arguments[] = {
 	{ "NAME", ARG_SETTING, ARG_OPTIONAL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/shell.c -- runs a command of the system's shell. */
-#include "src/shell/arguments.h"
-#include "src/shell/child.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/terminal/child.h"
 
 static const struct argument shell_arguments[] = {
 	{ "COMMAND", ARG_LINE, 0, "the command that sh runs" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/show.c -- what the settings are. */
-#include "src/shell/arguments.h"
-#include "src/shell/setting.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/command/setting.h"
 
 static const struct argument show_arguments[] = {
 	{ "NAME", ARG_SETTING, ARG_OPTIONAL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/source.c -- runs commands from a file. */
-#include "src/shell/arguments.h"
-#include "src/shell/script.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/input/script.h"
 
 static const struct argument source_arguments[] = {
 	{ "FILE", ARG_FILE, 0, "a file of commands, one per line" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/static.c -- whether calls that never happened are arcs. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static const char *const static_choices[] = { "off", "on", NULL };
 

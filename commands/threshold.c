@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/threshold.c -- below which fraction entries are not shown. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 static const struct argument threshold_arguments[] = {
 	{ "FRACTION", ARG_FRACTION, ARG_OPTIONAL,

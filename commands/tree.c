@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/tree.c -- every stack, as it was seen. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 enum { TREE_DEPTH = 1000000 };
 

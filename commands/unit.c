@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/unit.c -- how text shows hits: as they are or in gticks. */
-#include "src/shell/arguments.h"
+#include "src/shell/command/arguments.h"
 
 /* In the order of enum unit. */
 static const char *const unit_choices[] = { "hits", "gticks", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/up.c -- which callers make a function expensive. */
-#include "src/shell/view_command.h"
+#include "src/shell/command/view_command.h"
 
 static const struct argument up_arguments[] = {
 	{ "ROOT", ARG_FUNCTION, ARG_OPTIONAL,

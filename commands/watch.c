@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "src/base/progress.h"
-#include "src/shell/arguments.h"
-#include "src/shell/interpret.h"
-#include "src/shell/sink.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/command/interpret.h"
+#include "src/shell/command/sink.h"
 
 enum { DEFAULT_SECONDS = 2, MAX_SECONDS = 86400 };
 

@@ -14,15 +14,15 @@
 
 #include "src/base/progress.h"
 #include "src/base/writer.h"
-#include "src/shell/command.h"
-#include "src/shell/interpret.h"
-#include "src/shell/interrupt.h"
-#include "src/shell/message.h"
-#include "src/shell/options.h"
-#include "src/shell/prompt.h"
-#include "src/shell/script.h"
-#include "src/shell/session.h"
-#include "src/shell/settings_file.h"
+#include "src/shell/command/command.h"
+#include "src/shell/command/interpret.h"
+#include "src/shell/input/prompt.h"
+#include "src/shell/input/script.h"
+#include "src/shell/input/settings_file.h"
+#include "src/shell/line/options.h"
+#include "src/shell/session/session.h"
+#include "src/shell/terminal/interrupt.h"
+#include "src/shell/terminal/message.h"
 
 /* Writes to standard output; the exit status. */
 static int

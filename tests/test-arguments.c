@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "src/shell/arguments.h"
-#include "src/shell/complete.h"
-#include "src/shell/near.h"
-#include "src/shell/session.h"
-#include "src/shell/words.h"
+#include "src/base/near.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/command/complete.h"
+#include "src/shell/line/words.h"
+#include "src/shell/session/session.h"
 
 /* Splits and shows: each word, "Q:" before one from bars, then what follows. */
 static const char *

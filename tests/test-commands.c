@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
-#include "src/shell/argument_kinds.h"
-#include "src/shell/arguments.h"
-#include "src/shell/interpret.h"
-#include "src/shell/manual.h"
-#include "src/shell/session.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/command/interpret.h"
+#include "src/shell/help/manual.h"
+#include "src/shell/session/session.h"
 
 static void
 each_command_is_described(void **state)

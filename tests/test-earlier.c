@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/shell/earlier.h"
+#include "src/shell/record/earlier.h"
 
 static const char name[] = "calc.cpprof";
 

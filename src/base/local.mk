@@ -7,6 +7,8 @@ libcore_a_SOURCES += \
 	src/base/json_string.c src/base/json_string.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/names.c src/base/names.h \
+	src/base/near.c src/base/near.h \
+	src/base/new_file.c src/base/new_file.h \
 	src/base/pattern.c src/base/pattern.h \
 	src/base/printable.c src/base/printable.h \
 	src/base/progress.c src/base/progress.h \

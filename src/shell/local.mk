@@ -1,86 +1,44 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
-	src/shell/argument_functions.c \
-	src/shell/argument_functions.h \
-	src/shell/argument_kinds.c \
-	src/shell/argument_kinds.h \
-	src/shell/arguments.c \
-	src/shell/arguments.h \
-	src/shell/candidates.c \
-	src/shell/candidates.h \
-	src/shell/child.c \
-	src/shell/child.h \
-	src/shell/command.c \
-	src/shell/command.h \
-	src/shell/complete.c \
-	src/shell/complete.h \
-	src/shell/departures.c \
-	src/shell/departures.h \
-	src/shell/describe.c \
-	src/shell/describe.h \
-	src/shell/earlier.c \
-	src/shell/earlier.h \
-	src/shell/help_text.c \
-	src/shell/help_text.h \
-	src/shell/history.c \
-	src/shell/history.h \
-	src/shell/interpret.c \
-	src/shell/interpret.h \
-	src/shell/interrupt.c \
-	src/shell/interrupt.h \
-	src/shell/keep_names.c src/shell/keep_names.h \
-	src/shell/launch.c \
-	src/shell/launch.h \
-	src/shell/manual.c \
-	src/shell/manual.h \
-	src/shell/message.c \
-	src/shell/message.h \
-	src/shell/naming.c \
-	src/shell/naming.h \
-	src/shell/near.c \
-	src/shell/near.h \
-	src/shell/new_file.c \
-	src/shell/new_file.h \
-	src/shell/offers.c \
-	src/shell/offers.h \
-	src/shell/option_row.c src/shell/option_row.h \
-	src/shell/options.c \
-	src/shell/options.h \
-	src/shell/preload.c \
-	src/shell/preload.h \
-	src/shell/preload_library.c \
-	src/shell/progress_line.c \
-	src/shell/progress_line.h \
-	src/shell/prompt.c \
-	src/shell/prompt.h \
-	src/shell/record_options.c \
-	src/shell/record_options.h \
-	src/shell/recording.c \
-	src/shell/recording.h \
-	src/shell/recording_report.c \
-	src/shell/recording_report.h \
-	src/shell/resolve.c \
-	src/shell/resolve.h \
-	src/shell/resource_kinds.c \
-	src/shell/resource_kinds.h \
-	src/shell/sampled_time.c src/shell/sampled_time.h \
-	src/shell/script.c \
-	src/shell/script.h \
-	src/shell/root.c \
-	src/shell/root.h \
-	src/shell/session.c \
-	src/shell/session.h \
-	src/shell/setting.c \
-	src/shell/setting.h \
-	src/shell/settings_file.c \
-	src/shell/settings_file.h \
-	src/shell/sink.c \
-	src/shell/sink.h \
-	src/shell/terminal.c \
-	src/shell/terminal.h \
-	src/shell/terminal_watch.c \
-	src/shell/terminal_watch.h \
-	src/shell/view_command.c \
-	src/shell/view_command.h \
-	src/shell/words.c \
-	src/shell/words.h
+	src/shell/terminal/child.c src/shell/terminal/child.h \
+	src/shell/terminal/history.c src/shell/terminal/history.h \
+	src/shell/terminal/interrupt.c src/shell/terminal/interrupt.h \
+	src/shell/terminal/message.c src/shell/terminal/message.h \
+	src/shell/terminal/progress_line.c src/shell/terminal/progress_line.h \
+	src/shell/terminal/terminal.c src/shell/terminal/terminal.h \
+	src/shell/terminal/terminal_watch.c src/shell/terminal/terminal_watch.h \
+	src/shell/line/option_row.c src/shell/line/option_row.h \
+	src/shell/line/options.c src/shell/line/options.h \
+	src/shell/line/words.c src/shell/line/words.h \
+	src/shell/record/departures.c src/shell/record/departures.h \
+	src/shell/record/earlier.c src/shell/record/earlier.h \
+	src/shell/record/keep_names.c src/shell/record/keep_names.h \
+	src/shell/record/launch.c src/shell/record/launch.h \
+	src/shell/record/offers.c src/shell/record/offers.h \
+	src/shell/record/preload.c src/shell/record/preload.h \
+	src/shell/record/preload_library.c \
+	src/shell/record/record_options.c src/shell/record/record_options.h \
+	src/shell/record/recording.c src/shell/record/recording.h \
+	src/shell/record/recording_report.c src/shell/record/recording_report.h \
+	src/shell/record/resource_kinds.c src/shell/record/resource_kinds.h \
+	src/shell/record/sampled_time.c src/shell/record/sampled_time.h \
+	src/shell/session/naming.c src/shell/session/naming.h \
+	src/shell/session/resolve.c src/shell/session/resolve.h \
+	src/shell/session/root.c src/shell/session/root.h \
+	src/shell/session/session.c src/shell/session/session.h \
+	src/shell/command/argument_functions.c src/shell/command/argument_functions.h \
+	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
+	src/shell/command/arguments.c src/shell/command/arguments.h \
+	src/shell/command/candidates.c src/shell/command/candidates.h \
+	src/shell/command/command.c src/shell/command/command.h \
+	src/shell/command/complete.c src/shell/command/complete.h \
+	src/shell/command/interpret.c src/shell/command/interpret.h \
+	src/shell/command/setting.c src/shell/command/setting.h \
+	src/shell/command/sink.c src/shell/command/sink.h \
+	src/shell/command/view_command.c src/shell/command/view_command.h \
+	src/shell/help/help_text.c src/shell/help/help_text.h \
+	src/shell/help/manual.c src/shell/help/manual.h \
+	src/shell/input/describe.c src/shell/input/describe.h \
+	src/shell/input/prompt.c src/shell/input/prompt.h \
+	src/shell/input/script.c src/shell/input/script.h \
+	src/shell/input/settings_file.c src/shell/input/settings_file.h

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* near.c -- what the user may have meant.
+ *
+ * Optimal string alignment distance, three rows of the dynamic program kept.
+ * Long names are not compared letter by letter: nobody mistypes those.
+ */
+#include "src/base/near.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/base/printable.h"
+
+enum { LONGEST = 64, FAR = 1000, HOLDS = 3 };
+
+void
+near_start(struct near *near, const char *wanted, size_t length)
+{
+	*near = (struct near){ .wanted = wanted, .length = length };
+}
+
+static unsigned char
+fold(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static unsigned
+least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+static unsigned
+distance(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+	unsigned rows[3][LONGEST + 1];
+
+	for (size_t j = 0; j <= n_b; j++)
+		rows[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= n_a; i++) {
+		unsigned *row = rows[i % 3], *above = rows[(i - 1) % 3];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= n_b; j++) {
+			bool same = fold(a[i - 1]) == fold(b[j - 1]);
+
+			row[j] = least(above[j], row[j - 1]) + 1;
+			row[j] = least(row[j], above[j - 1] + !same);
+			if (i > 1 && j > 1 &&
+			    fold(a[i - 1]) == fold(b[j - 2]) &&
+			    fold(a[i - 2]) == fold(b[j - 1]))
+				row[j] = least(row[j],
+				               rows[(i - 2) % 3][j - 2] + 1);
+		}
+	}
+	return rows[n_a % 3][n_b];
+}
+
+static bool
+holds(const char *text, size_t length, const char *part, size_t n_part)
+{
+	for (size_t at = 0; at + n_part <= length; at++)
+		if (strncasecmp(text + at, part, n_part) == 0)
+			return true;
+	return false;
+}
+
+/* Edits, or HOLDS for a word that merely contains it. */
+static unsigned
+rate(const struct near *near, const char *text, size_t length)
+{
+	size_t n = near->length, longer = n > length ? n : length;
+	size_t difference = longer - (n < length ? n : length);
+	unsigned most = (unsigned)(longer + 2) / 3, edits = FAR;
+
+	if (n == 0)
+		return FAR;
+	if (longer <= LONGEST && difference <= most)
+		edits = distance(near->wanted, n, text, length);
+	/* A word of which nothing is left is not near. */
+	if (edits > most || edits >= longer)
+		edits = FAR;
+	if (n >= 3 && edits > HOLDS && holds(text, length, near->wanted, n))
+		edits = HOLDS;
+	return edits;
+}
+
+void
+near_offer(struct near *near, const char *text, size_t length)
+{
+	struct near_word word = { text, length, rate(near, text, length) };
+	size_t at = near->n;
+
+	if (word.distance == FAR)
+		return;
+	while (at > 0 && near->words[at - 1].distance > word.distance)
+		at--;
+	if (at == NEAR_MOST)
+		return;
+	if (near->n == NEAR_MOST)
+		near->n--;
+	memmove(&near->words[at + 1], &near->words[at],
+	        (near->n - at) * sizeof *near->words);
+	near->words[at] = word;
+	near->n++;
+}
+
+void
+near_add(const struct near *near, struct text_buffer *text)
+{
+	for (size_t i = 0; i < near->n; i++) {
+		text_add_string(text, i == 0 ? "; did you mean " :
+		                i + 1 < near->n ? ", " : " or ");
+		text_add_word(text, near->words[i].text,
+		              near->words[i].length);
+	}
+	if (near->n > 0)
+		text_add_char(text, '?');
+}

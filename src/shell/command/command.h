@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* command.h -- a command is a row.
+ *
+ * Help, usage, completion, the manual's reference and the self-check of the
+ * tests all read the rows.  A new command is a file in commands/, a line in
+ * commands/list.def and one in commands/local.mk.
+ */
+#ifndef CPPROF_SHELL_COMMAND_COMMAND_H
+#define CPPROF_SHELL_COMMAND_COMMAND_H
+
+#include <stddef.h>
+
+#include "src/base/arena.h"
+#include "src/base/error.h"
+#include "src/base/table.h"
+#include "src/base/text_buffer.h"
+#include "src/shell/line/option_row.h"
+
+struct arguments;
+struct session;
+struct value;
+
+/*
+ * What an argument is: chooses its parser, its text in usage lines and its
+ * completer (argument_kinds.c).
+ */
+enum argument_kind {
+	ARG_FUNCTION,	/* one function of the profile, or a pattern that
+			 * only one fits */
+	ARG_FUNCTIONS,	/* the same, and a pattern may fit several */
+	ARG_PATTERN,	/* a name, glob or /expression/ */
+	ARG_PATH,	/* (main f |operator new(unsigned long)|) */
+	ARG_FRACTION,	/* 0.01 or 1% */
+	ARG_COUNT,	/* a number, or "off" */
+	ARG_DIGITS,	/* a number from 0 to 15 */
+	ARG_CHOICE,	/* one of the command's choices */
+	ARG_RESOURCE,	/* a resource of the profile */
+	ARG_FILE,	/* a file's name */
+	ARG_COMMAND,	/* a command's name */
+	ARG_SETTING,	/* the name of a command that is a setting */
+	ARG_WORD,	/* any word */
+	ARG_WORDS,	/* all words that are left, as the command of a program
+			 * that is run: a redirection is for its output */
+	ARG_REST,	/* all that is left but redirections, as typed */
+	ARG_LINE,	/* the rest of the line, whatever it holds */
+	ARG_COMMAND_LINE,	/* the same, for a command of ours, which a
+			 * number may precede */
+};
+
+enum argument_flags {
+	ARG_OPTIONAL = 1,
+	ARG_REPEATED = 2,	/* one or more; ARG_FILE and the last only */
+	ARG_SWITCH = 4,		/* an ARG_CHOICE that is passed over where the
+				 * word is not the choice */
+};
+
+struct argument {
+	const char *name;	/* "ROOT" */
+	enum argument_kind kind;
+	unsigned flags;
+	const char *help;	/* what it means, (what leaving it out means) */
+};
+
+#define ARGUMENTS_END { NULL, ARG_WORD, 0, NULL }
+
+enum { COMMAND_MAX_ARGUMENTS = 3, COMMAND_MAX_ALIASES = 3 };
+
+struct command {
+	const char *name;
+	const char *aliases[COMMAND_MAX_ALIASES];
+	const char *summary;		/* one line, lower case, no full stop */
+	const char *description;	/* paragraphs, apart by an empty line */
+	const char *example;		/* tests run it on sample-data/forms */
+	const struct argument *arguments;	/* ends with ARGUMENTS_END;
+						 * NULL: none */
+	const char *const *choices;	/* of ARG_CHOICE, ends with NULL */
+	const struct option_row *options;	/* before the arguments; ends
+						 * with OPTIONS_END; NULL: none */
+
+	/*
+	 * Answers: fills the empty table, or leaves it empty where there is
+	 * nothing to show.  Prints nothing.  0, or -1 with *error set; with
+	 * *error unset where the failure has been told already.  A table that
+	 * a failing command has filled is shown before the error.
+	 */
+	int (*run)(struct session *session, const struct arguments *arguments,
+	           struct table *table, struct error *error);
+
+	/*
+	 * A setting has these as well; its first argument is the value.
+	 *
+	 * get: the value as it would be typed, in the arena; "" where there is
+	 * none, NULL with *error set.  set: 0, or -1 with *error set.
+	 */
+	const char *(*get)(const struct session *session, struct arena *arena,
+	                   struct error *error);
+	int (*set)(struct session *session, const struct value *value,
+	           struct error *error);
+};
+
+/* Adds the description and a paragraph for each option. */
+void text_add_description(struct text_buffer *text,
+                          const struct command *command);
+
+/* The commands in the order of commands/list.def; ends with NULL. */
+extern const struct command *const commands[];
+
+/*
+ * The command of that name or alias, or whose name alone so begins; NULL with
+ * *error set: which ones an ambiguous word may mean, or which are near an
+ * unknown one.
+ */
+const struct command *command_lookup(const char *word, size_t length,
+                                   struct error *error);
+
+#endif

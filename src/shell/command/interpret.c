@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* interpret.c -- one command line, from its bytes to its output. */
+#include "src/shell/command/interpret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/memory.h"
+#include "src/output/printable_writer.h"
+#include "src/shell/command/arguments.h"
+#include "src/shell/command/setting.h"
+#include "src/shell/command/sink.h"
+#include "src/shell/line/words.h"
+#include "src/shell/terminal/terminal.h"
+
+/* Where the first word ends. */
+static size_t
+first_word_length(const char *line, size_t length)
+{
+	size_t n = 0;
+
+	while (n < length && memchr(" \t\r\n|", line[n], 5) == NULL)
+		n++;
+	return n;
+}
+
+static bool
+takes_whole_line(const struct command *command)
+{
+	return command->arguments != NULL &&
+	    (command->arguments[0].kind == ARG_LINE ||
+	     command->arguments[0].kind == ARG_COMMAND_LINE);
+}
+
+/* Writes what a table stands for; to a terminal nothing that steers it. */
+static int
+write_table(const struct table *table, struct sink *sink, struct error *error)
+{
+	struct printable_writer printable;
+	int written;
+
+	if (!sink->is_terminal)
+		return table->write(table->write_source, &sink->writer, error);
+	printable_writer_start(&printable, &sink->writer);
+	written = table->write(table->write_source, &printable.writer, error);
+	/* Of other failures the sink's writer knows. */
+	if (printable_writer_end(&printable) == ENOMEM && written == 0)
+		return error_out_of_memory(error);
+	return written;
+}
+
+/* Draws a table that has something to show, or writes what it stands for. */
+static int
+draw_table(const struct session *session, const struct table *table,
+           struct sink *sink, struct error *error)
+{
+	struct layout layout = terminal_layout(session, sink->is_terminal);
+
+	if (table->write != NULL && table->is_binary && sink->is_terminal)
+		return error_set(error, "these bytes are not for a terminal; "
+		                 "name a file");
+	if (table->write != NULL)
+		return write_table(table, sink, error);
+	if (table->view == NULL)
+		return 0;
+	return session->settings.format->draw(table, &layout, &sink->writer,
+	                                      error);
+}
+
+static int
+show_table(struct session *session, const struct table *table,
+           const struct words *words, struct error *error)
+{
+	struct sink sink;
+	int drawn, closed;
+
+	if (sink_open(&sink, session, words->redirect, words->target,
+	              error) != 0)
+		return -1;
+	drawn = draw_table(session, table, &sink, error);
+	closed = sink_close(&sink, session, error);
+	return drawn != 0 && error->is_set ? -1 : closed;
+}
+
+/* Whether it runs a program, whose output is what a redirection means. */
+static bool
+runs_program(const struct command *command)
+{
+	return command->arguments != NULL &&
+	    command->arguments[0].kind == ARG_WORDS;
+}
+
+/* Runs it with standard output being where the line says. */
+static int
+run_redirected(struct session *session, const struct command *command,
+               const struct arguments *arguments, const struct words *words,
+               struct error *error)
+{
+	struct table table = { 0 };
+	struct layout layout;
+	struct sink sink;
+	int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), status;
+
+	if (output < 0)
+		return error_set(error, "standard output: %s",
+		                 strerror(errno));
+	if (sink_open(&sink, session, words->redirect, words->target,
+	              error) != 0) {
+		close(output);
+		return -1;
+	}
+	dup2(sink.descriptor, STDOUT_FILENO);
+	status = command->run(session, arguments, &table, error);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	if (status == 0 && table.view != NULL) {
+		layout = terminal_layout(session, sink.is_terminal);
+		status = session->settings.format->draw(&table, &layout,
+		                                        &sink.writer, error);
+	}
+	table_free(&table);
+	return sink_close(&sink, session, error) != 0 ? -1 : status;
+}
+
+static int
+run(struct session *session, const struct command *command,
+    const struct arguments *arguments, const struct words *words,
+    struct error *error)
+{
+	struct table table = { 0 };
+	struct error shown = { 0 };
+	int status;
+
+	if (words->redirect != REDIRECT_NONE && runs_program(command))
+		return run_redirected(session, command, arguments, words,
+		                      error);
+	status = command->run != NULL
+	    ? command->run(session, arguments, &table, error)
+	    : setting_run(session, command, arguments, &table, error);
+
+	if (status == 0 || table.n_rows > 0) {
+		int drawn = show_table(session, &table, words, &shown);
+
+		if (status == 0) {
+			status = drawn;
+			if (shown.is_set)
+				error_set(error, "%s", shown.text);
+		}
+	}
+	table_free(&table);
+	return status;
+}
+
+static int
+parse_and_run(struct session *session, const struct command *command,
+              const struct words *words, const char *line,
+              struct error *error)
+{
+	struct arguments arguments;
+	int status = arguments_parse(&arguments, session, command, words, 0,
+	                             line, error);
+
+	if (status == 0)
+		status = run(session, command, &arguments, words, error);
+	arguments_free(&arguments);
+	return status;
+}
+
+static int
+interpret_command(struct session *session, const struct command *command,
+                  const char *rest, size_t length, struct error *error)
+{
+	struct words words;
+	int status;
+
+	status = takes_whole_line(command)
+	    ? words_take_whole(&words, rest, length, error)
+	    : words_split(&words, rest, length, error);
+	if (status == 0)
+		status = words_check(&words, error);
+	if (status == 0)
+		status = parse_and_run(session, command, &words, rest, error);
+	words_free(&words);
+	return status;
+}
+
+int
+interpret_line(struct session *session, const char *line, size_t length,
+               struct error *error)
+{
+	const struct command *command;
+	size_t n;
+
+	while (length > 0 && memchr(" \t\r\n", *line, 4) != NULL) {
+		line++;
+		length--;
+	}
+	if (length == 0 || *line == '#')
+		return 0;
+	if (*line == '!') {
+		command = command_lookup("shell", 5, error);
+		n = 1;
+	} else {
+		n = first_word_length(line, length);
+		if (n == 0 || *line == '>')
+			return error_set(error, "a line begins with a "
+			                 "command; try help");
+		command = command_lookup(line, n, error);
+	}
+	if (command == NULL)
+		return -1;
+	return interpret_command(session, command, line + n, length - n,
+	                         error);
+}
+
+int
+interpret_words(struct session *session, const struct command *command,
+                char *const *texts, size_t n, struct error *error)
+{
+	struct words words = { .n = n };
+	int status;
+
+	words.words = memory_array(n, sizeof *words.words, error);
+	if (words.words == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		words.words[i] = (struct word){
+			.text = texts[i],
+			.length = strlen(texts[i]),
+			.is_quoted = true,
+		};
+	status = parse_and_run(session, command, &words, "", error);
+	words_free(&words);
+	return status;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sink.c -- where a command's output goes.
+ *
+ * The pager is $PAGER, else less, else more: a bare system has no less.  One
+ * that is not there is no reason to show nothing.
+ */
+#include "src/shell/command/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/shell/record/preload.h"
+#include "src/shell/terminal/child.h"
+#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/terminal.h"
+
+/*
+ * Whether sh would find the program that a command begins with, or -1 with
+ * *error set.  What only sh understands is left to it.
+ */
+static int
+check_program(const char *command, struct error *error)
+{
+	char program[NAME_MAX], path[PATH_MAX];
+	size_t n = strcspn(command, " \t");
+
+	if (strcspn(command, "=$`'\"\\~*?[]{}()<>|;&!\n") < n ||
+	    n >= sizeof program)
+		return 0;
+	memcpy(program, command, n);
+	program[n] = '\0';
+	return preload_find_program(program, path, sizeof path, error);
+}
+
+static const char *
+pager_command(void)
+{
+	const char *pager = getenv("PAGER");
+	struct error error = { 0 };
+
+	if (pager != NULL)
+		return pager;
+	return check_program("less", &error) == 0 ? "less" : "more";
+}
+
+/* Without a word from the user, a dumb terminal scrolls. */
+static bool
+wants_pager(void)
+{
+	const char *pager = getenv("PAGER");
+
+	return pager == NULL ? !terminal_is_dumb()
+	    : *pager != '\0' && strcmp(pager, "cat") != 0;
+}
+
+static bool
+has_pager(const struct session *session)
+{
+	return session->is_interactive && session->settings.has_pager &&
+	    terminal_is_output() && wants_pager();
+}
+
+/* Whether what is watched is drawn in one place. */
+static bool
+takes_screen(const struct session *session)
+{
+	return session->is_watching && terminal_is_output() &&
+	    !terminal_is_dumb();
+}
+
+/* LESS=FRX, unless the user has a LESS, is what git does too. */
+static void
+start_pager(struct sink *sink)
+{
+	struct error error = { 0 };
+
+	setenv("LESS", "FRX", 0);
+	sink->target = pager_command();
+	if (check_program(sink->target, &error) == 0 &&
+	    child_start(sink->target, true, &sink->descriptor, &sink->child,
+	                &error) == 0)
+		return;
+	sink->descriptor = STDOUT_FILENO;
+	sink->child = 0;
+	if (getenv("PAGER") != NULL)
+		message("PAGER", error.text);
+}
+
+static int
+release_held(struct sink *sink)
+{
+	int status = write_to_descriptor(&sink->descriptor, sink->held.bytes,
+	                                 sink->held.length);
+
+	text_free(&sink->held);
+	return status;
+}
+
+/* Counts the lines that a byte ends, a full one among them. */
+static void
+take_byte(struct sink *sink, unsigned char byte)
+{
+	bool is_drawn = !sink->in_escape && byte >= ' ' &&
+	    (byte & 0xc0) != 0x80;
+
+	if (byte == '\033')
+		sink->in_escape = true;
+	else if (byte == 'm')
+		sink->in_escape = false;
+	if (byte == '\n' || (is_drawn && sink->column == sink->columns)) {
+		sink->lines_left--;
+		sink->column = 0;
+	}
+	sink->column += is_drawn;
+}
+
+/* Holds the output back until it is longer than the screen. */
+static int
+write_to_screen(void *context, const char *bytes, size_t n)
+{
+	struct sink *sink = context;
+	int status = 0;
+
+	if (sink->descriptor < 0) {
+		size_t i;
+
+		for (i = 0; i < n && sink->lines_left > 0; i++)
+			take_byte(sink, (unsigned char)bytes[i]);
+		if (sink->is_cut)
+			n = i;
+		if (sink->lines_left > 0 || sink->is_cut) {
+			text_add(&sink->held, bytes, n);
+			return sink->held.failed ? ENOMEM : 0;
+		}
+		start_pager(sink);
+		status = release_held(sink);
+	}
+	return status != 0 ? status
+	    : write_to_descriptor(&sink->descriptor, bytes, n);
+}
+
+static int
+open_target(struct sink *sink, struct error *error)
+{
+	int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+
+	if (sink->redirect == REDIRECT_PIPE)
+		return child_start(sink->target, true, &sink->descriptor,
+		                   &sink->child, error);
+	how |= sink->redirect == REDIRECT_APPEND ? O_APPEND : O_TRUNC;
+	sink->descriptor = open(sink->target, how, 0666);
+	if (sink->descriptor >= 0)
+		return 0;
+	return error_set(error, "%.200s: %s", sink->target, strerror(errno));
+}
+
+int
+sink_open(struct sink *sink, const struct session *session,
+          enum redirect redirect, const char *target, struct error *error)
+{
+	sink->redirect = redirect;
+	sink->target = target;
+	sink->child = 0;
+	sink->descriptor = STDOUT_FILENO;
+	sink->held = (struct text_buffer){ 0 };
+	sink->column = 0;
+	sink->in_escape = false;
+	sink->is_terminal = redirect == REDIRECT_NONE && terminal_is_output();
+	writer_start(&sink->writer, write_to_descriptor, &sink->descriptor);
+	if (redirect != REDIRECT_NONE)
+		return open_target(sink, error);
+	sink->is_cut = redirect == REDIRECT_NONE && takes_screen(session);
+	if (sink->is_cut || has_pager(session)) {
+		terminal_size(&sink->columns, &sink->lines_left);
+		/* The last line is for the cursor. */
+		if (sink->is_cut && sink->lines_left > 1)
+			sink->lines_left--;
+		sink->descriptor = -1;
+		writer_start(&sink->writer, write_to_screen, sink);
+	}
+	return 0;
+}
+
+/* Who reads a pipe or the pager may stop when it has seen enough. */
+static int
+report_writing(const struct sink *sink, struct session *session, int status,
+               struct error *error)
+{
+	bool is_output = sink->descriptor == STDOUT_FILENO;
+
+	if (is_output)
+		session->output_lost = true;
+	if (status == EPIPE)
+		return is_output ? -1 : 0;
+	return error_set(error, "%.200s: %s",
+	                 is_output ? "standard output" : sink->target,
+	                 strerror(status));
+}
+
+int
+sink_begin_again(struct session *session, bool is_first, struct error *error)
+{
+	const char *text = takes_screen(session) ? "\033[H\033[J" :
+	    is_first || session->settings.format != output_formats ? "" : "\n";
+	struct sink sink = { .descriptor = STDOUT_FILENO };
+	int status = write_to_descriptor(&sink.descriptor, text,
+	                                 strlen(text));
+
+	return status == 0 ? 0
+	    : report_writing(&sink, session, status, error);
+}
+
+int
+sink_close(struct sink *sink, struct session *session, struct error *error)
+{
+	struct error ignored = { 0 };
+	int status = writer_flush(&sink->writer), result = 0;
+
+	if (sink->descriptor < 0) {
+		sink->descriptor = STDOUT_FILENO;
+		if (status == 0)
+			status = release_held(sink);
+	}
+	text_free(&sink->held);
+	if (sink->descriptor != STDOUT_FILENO &&
+	    close(sink->descriptor) != 0 && status == 0)
+		status = errno;
+	if (status != 0)
+		result = report_writing(sink, session, status, error);
+	if (sink->child != 0 && sink->redirect == REDIRECT_PIPE) {
+		if (child_end(sink->target, sink->child, error) != 0)
+			result = -1;
+	} else if (sink->child != 0) {
+		/* How the pager ends is between it and the user. */
+		child_end(sink->target, sink->child, &ignored);
+	}
+	return result;
+}

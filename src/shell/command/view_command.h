@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* view_command.h -- what commands that show a view have in common. */
+#ifndef CPPROF_SHELL_COMMAND_VIEW_COMMAND_H
+#define CPPROF_SHELL_COMMAND_VIEW_COMMAND_H
+
+#include "src/shell/command/arguments.h"
+#include "src/shell/session/session.h"
+#include "src/views/view.h"
+
+/* The view of the loaded profile with the current root and settings. */
+int view_command(struct session *session, view_function *view,
+                 struct table *table, struct error *error);
+
+/* The same around the ARG_FUNCTION that was given, if it was. */
+int view_command_rooted(struct session *session, view_function *view,
+                        const struct value *root, struct table *table,
+                        struct error *error);
+
+/* The same of what fits the ARG_PATTERN that was given, if it was. */
+int view_command_matching(struct session *session, view_function *view,
+                          const struct value *pattern, struct table *table,
+                          struct error *error);
+
+#endif

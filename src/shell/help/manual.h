@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* manual.h -- the reference of the commands, from their table.
+ *
+ * doc/manual.md holds the one, doc/cpprof.1 is the other.
+ */
+#ifndef CPPROF_SHELL_HELP_MANUAL_H
+#define CPPROF_SHELL_HELP_MANUAL_H
+
+#include "src/base/text_buffer.h"
+
+enum manual_form {
+	MANUAL_NONE,
+	MANUAL_MARKDOWN,	/* a section of level 3 for each command */
+	MANUAL_MAN,		/* a whole man page */
+};
+
+/* Adds the reference of all commands in the order of commands/list.def. */
+void manual_add(struct text_buffer *text, enum manual_form form);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* describe.c -- what the prompt tells of the session. */
+#include "src/shell/input/describe.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/printable.h"
+#include "src/base/units.h"
+#include "src/base/writer.h"
+#include "src/shell/help/help_text.h"
+#include "src/shell/terminal/terminal.h"
+
+/* Columns that a long name may take in the prompt. */
+enum { LONGEST = 30 };
+
+static void
+add_short(struct text_buffer *text, const char *name, size_t length)
+{
+	struct text_buffer whole = { 0 };
+
+	text_add_printable(&whole, name, length);
+	text_add_elided(text, whole.bytes, whole.length, LONGEST);
+	text_free(&whole);
+}
+
+void
+describe_prompt(const struct session *session, struct text_buffer *text)
+{
+	const struct resource *resource = session_resource(session);
+
+	text_add_string(text, "(cpprof");
+	if (session->root != NO_NAME) {
+		struct names *names = session->profile->names;
+
+		text_add_char(text, ' ');
+		add_short(text, names_text(names, session->root),
+		          names_length(names, session->root));
+	}
+	if (resource != NULL) {
+		text_add_char(text, ' ');
+		add_short(text, resource->name, strlen(resource->name));
+	}
+	text_add_string(text, ") ");
+}
+
+static int
+add_line(void *context, const char *line, size_t length)
+{
+	text_add(context, line, length);
+	text_add_char(context, '\n');
+	return 0;
+}
+
+/* Writes lines, on a terminal broken between words, and frees them. */
+static void
+write_text(struct text_buffer *text, int descriptor)
+{
+	struct text_buffer wrapped = { 0 };
+	size_t columns = SIZE_MAX, lines;
+
+	if (terminal_is_output())
+		terminal_size(&columns, &lines);
+	help_wrap(text_string(text), columns, add_line, &wrapped);
+	write_to_descriptor(&descriptor, wrapped.bytes, wrapped.length);
+	text_free(&wrapped);
+	text_free(text);
+}
+
+/* "614 samples of cpu, one per 4 ms" */
+static void
+add_resource(const struct session *session, uint32_t number,
+             struct text_buffer *text)
+{
+	const struct resource *resource =
+	    &session->profile->resources[number];
+	uint64_t samples;
+
+	session_hits(session, number, &samples);
+	text_add_format(text, "%" PRIu64 " sample%s", samples,
+	                samples == 1 ? "" : "s");
+	/* Bare counts are no resource that has a name. */
+	if (strcmp(resource->name, "samples") != 0) {
+		text_add_string(text, " of ");
+		text_add_printable(text, resource->name,
+		                   strlen(resource->name));
+	}
+	if (resource->gtick[0] != '\0' &&
+	    strcmp(resource->gtick, "sample") != 0) {
+		text_add_string(text, ", one per ");
+		text_add_interval(text, resource->interval, resource->gtick);
+	}
+}
+
+/* All resources are named, the current one first. */
+static void
+add_profile(const struct session *session, struct text_buffer *text)
+{
+	const struct profile *profile = session->profile;
+	const struct process *process = session_first_process(session);
+	const char *program = process != NULL ? process->program : NULL;
+
+	if (program == NULL)
+		program = session->files[0];
+	text_add_printable(text, program, strlen(program));
+	text_add_string(text, ": ");
+	add_resource(session, session->resource, text);
+	for (uint32_t i = 0; i < profile->n_resources; i++) {
+		if (i == session->resource)
+			continue;
+		text_add_string(text, "; ");
+		add_resource(session, i, text);
+	}
+	if (profile_is_growing(profile))
+		text_add_string(text, "; still running, try reload");
+	text_add_char(text, '\n');
+}
+
+void
+describe_profile(const struct session *session, int descriptor)
+{
+	struct text_buffer text = { 0 };
+
+	add_profile(session, &text);
+	write_text(&text, descriptor);
+}
+
+void
+describe_welcome(const struct session *session, int descriptor)
+{
+	struct text_buffer text = { 0 };
+
+	text_add_string(&text, "cpprof " PACKAGE_VERSION
+	                ", an interactive call path profiler\n");
+	if (session->profile != NULL)
+		add_profile(session, &text);
+	else
+		text_add_string(&text, "No profile yet: load FILE opens one, "
+		                "record PROG makes one.\n");
+	text_add_string(&text, "Try functions, root FUNCTION, up, down; help "
+	                "lists all commands, quit leaves.\n");
+	write_text(&text, descriptor);
+}

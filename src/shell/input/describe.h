@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* describe.h -- what the prompt tells of the session. */
+#ifndef CPPROF_SHELL_INPUT_DESCRIBE_H
+#define CPPROF_SHELL_INPUT_DESCRIBE_H
+
+#include "src/base/text_buffer.h"
+#include "src/shell/session/session.h"
+
+/* Adds "(cpprof main cpu) ". */
+void describe_prompt(const struct session *session, struct text_buffer *text);
+
+/* Writes one line on the loaded profile: program, samples, resource. */
+void describe_profile(const struct session *session, int descriptor);
+
+/* Writes the banner: the version, the profile and how to go on. */
+void describe_welcome(const struct session *session, int descriptor);
+
+#endif

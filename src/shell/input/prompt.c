@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* prompt.c -- the command loop at a terminal.
+ *
+ * Readline's callback interface, so that waiting is ours: signals are blocked
+ * but while ppoll waits, and what they mean is done behind it, never inside
+ * readline.  Ctrl-C then clears the line, Ctrl-Z leaves the terminal as it
+ * was found, and SIGTERM and SIGHUP end the loop as Ctrl-D does.  SIGQUIT
+ * (Ctrl-\) is for the programs that we run; here it does nothing.
+ */
+#include "src/shell/input/prompt.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <readline/history.h>
+#include <readline/readline.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/printable.h"
+#include "src/base/progress.h"
+#include "src/shell/command/complete.h"
+#include "src/shell/command/interpret.h"
+#include "src/shell/input/describe.h"
+#include "src/shell/terminal/message.h"
+
+/* Readline's callbacks get no context. */
+static struct session *current_session;
+static char *typed_line;
+static bool line_is_ready;
+static volatile sig_atomic_t window_changed, stop_requested, end_requested;
+
+/* The signal mask while waiting. */
+static sigset_t unblocked;
+
+static void
+note_signal(int number)
+{
+	if (number == SIGINT)
+		interrupt_requested = 1;
+	else if (number == SIGWINCH)
+		window_changed = 1;
+	else if (number == SIGTSTP)
+		stop_requested = 1;
+	else if (number != SIGQUIT)
+		end_requested = interrupt_requested = 1;
+}
+
+/*
+ * SIGTSTP comes first: it is caught only at the prompt, so that Ctrl-Z stops
+ * a command and a pager together.
+ */
+static const int watched[] = {
+	SIGTSTP, SIGINT, SIGQUIT, SIGWINCH, SIGTERM, SIGHUP
+};
+
+enum { N_WATCHED = sizeof watched / sizeof *watched };
+
+static void
+catch_signal(int number, struct sigaction *saved)
+{
+	struct sigaction action = { .sa_handler = note_signal };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(number, &action, saved);
+}
+
+/* Catches all but the first; old actions go to saved[N_WATCHED]. */
+static void
+catch_signals(struct sigaction *saved)
+{
+	sigaction(watched[0], NULL, &saved[0]);
+	for (size_t i = 1; i < N_WATCHED; i++)
+		catch_signal(watched[i], &saved[i]);
+}
+
+static void
+restore_signals(const struct sigaction *saved)
+{
+	for (size_t i = 0; i < N_WATCHED; i++)
+		sigaction(watched[i], &saved[i], NULL);
+}
+
+/* Blocks what is watched. */
+static void
+block_signals(void)
+{
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < N_WATCHED; i++)
+		sigaddset(&blocked, watched[i]);
+	sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+}
+
+/*
+ * A key.  After Ctrl-C the answer to what is asked while matches are listed;
+ * anywhere else the line is cleared, and the key with it.
+ */
+static int
+wait_for_key(FILE *stream)
+{
+	struct pollfd input = { fileno(stream), POLLIN, 0 };
+
+	while (ppoll(&input, 1, NULL, &unblocked) < 0 && errno == EINTR)
+		if (interrupt_requested || end_requested)
+			return 'n';
+	return rl_getc(stream);
+}
+
+static bool
+wants_to_see(int n)
+{
+	int key;
+
+	if (rl_completion_query_items <= 0 || n < rl_completion_query_items)
+		return true;
+	rl_crlf();
+	fprintf(rl_outstream, "Display all %d possibilities? (y or n)", n);
+	fflush(rl_outstream);
+	key = rl_read_key();
+	if (key == 'y' || key == 'Y' || key == ' ')
+		return true;
+	rl_crlf();
+	return false;
+}
+
+/*
+ * Readline itself neither asks nor pages below the callback interface, since
+ * both wait for a key.  wait_for_key may be waited for.
+ */
+static void
+list_matches(char **matches, int n, int longest)
+{
+	if (wants_to_see(n)) {
+		RL_UNSETSTATE(RL_STATE_CALLBACK);
+		rl_display_match_list(matches, n, longest);
+		RL_SETSTATE(RL_STATE_CALLBACK);
+	}
+	rl_forced_update_display();
+}
+
+static struct completion completion;
+
+/* The > of a redirection, when a file's name stands right behind it. */
+static const char *lead;
+static size_t lead_length;
+
+static char *
+next_candidate(const char *text, int state)
+{
+	static size_t next;
+	char *candidate = NULL;
+
+	(void)text;
+	if (state == 0)
+		next = 0;
+	if (next < completion.n &&
+	    asprintf(&candidate, "%.*s%s", (int)lead_length, lead,
+	             completion.candidates[next++]) < 0)
+		return NULL;
+	return candidate;
+}
+
+static char **
+attempt_completion(const char *text, int start, int end)
+{
+	char **matches = NULL;
+	const char *first;
+
+	rl_attempted_completion_over = 1;
+	complete_line(&completion, current_session, rl_line_buffer,
+	              (size_t)end);
+	lead = rl_line_buffer + start;
+	lead_length = completion.begin - (size_t)start;
+	if (completion.n > 0 && completion.begin >= (size_t)start &&
+	    strspn(lead, ">") >= lead_length)
+		matches = rl_completion_matches(text, next_candidate);
+	first = completion.n > 0 ? completion.candidates[0] : "";
+	if (completion.n == 1 && completion.is_file && *first != '\0' &&
+	    strchr("/|", first[strlen(first) - 1]) != NULL &&
+	    strchr(first, '/') != NULL) {
+		/* A directory: one goes on typing what is in it. */
+		rl_completion_append_character = '\0';
+		rl_completion_suppress_quote = 1;
+	}
+	completion_free(&completion);
+	return matches;
+}
+
+/* Ctrl-D leaves; a line is handed to the loop, which runs it. */
+static void
+take_line(char *line)
+{
+	rl_callback_handler_remove();
+	typed_line = line;
+	line_is_ready = true;
+}
+
+static void
+clear_line(void)
+{
+	rl_callback_sigcleanup();
+	rl_free_line_state();
+	rl_replace_line("", 0);
+	fputs("^C\n", rl_outstream);
+	rl_on_new_line();
+	rl_redisplay();
+}
+
+static void
+stop_and_go_on(void)
+{
+	rl_deprep_terminal();
+	raise(SIGSTOP);
+	rl_prep_terminal(1);
+	rl_forced_update_display();
+	window_changed = 1;	/* while we did not look, perhaps */
+}
+
+static void
+handle_signals(void)
+{
+	if (interrupt_requested)
+		clear_line();
+	if (stop_requested)
+		stop_and_go_on();
+	if (window_changed)
+		rl_resize_terminal();
+	interrupt_requested = window_changed = stop_requested = 0;
+}
+
+/*
+ * The next line, to be freed, or NULL at the end.  Watched signals are
+ * blocked but while it waits.
+ */
+static char *
+read_line(const char *prompt)
+{
+	struct pollfd input = { fileno(rl_instream), POLLIN, 0 };
+	struct sigaction stop;
+	int ready = 0;
+
+	block_signals();
+	catch_signal(SIGTSTP, &stop);
+	typed_line = NULL;
+	line_is_ready = false;
+	interrupt_requested = 0;
+	rl_callback_handler_install(prompt, take_line);
+	while (!line_is_ready && !end_requested &&
+	       (ready >= 0 || errno == EINTR)) {
+		handle_signals();
+		ready = ppoll(&input, 1, NULL, &unblocked);
+		if (ready > 0)
+			rl_callback_read_char();
+	}
+	if (!line_is_ready)
+		rl_callback_handler_remove();
+	sigaction(SIGTSTP, &stop, NULL);
+	sigprocmask(SIG_SETMASK, &unblocked, NULL);
+	return typed_line;
+}
+
+/* Whether it came to its end: false after Ctrl-C. */
+static bool
+run_line(struct session *session, const char *line, size_t length)
+{
+	struct error error = { 0 };
+	const struct profile *before = session->profile;
+	bool was_interrupted;
+	int status;
+
+	interrupt_requested = 0;
+	status = interpret_line(session, line, length, &error);
+	was_interrupted = interrupt_requested != 0;
+	interrupt_requested = 0;
+	if (was_interrupted) {
+		fputc('\n', rl_outstream);	/* behind the ^C */
+		fflush(rl_outstream);
+	}
+	if (status != 0 && error.is_set)
+		message(NULL, error.text);
+	session->output_lost = false;	/* the terminal may be back */
+	if (session->profile != before && !session->is_quiet)
+		describe_profile(session, fileno(rl_outstream));
+	return !was_interrupted;
+}
+
+/* What is pasted may be several lines; Ctrl-C ends them all. */
+static void
+run_lines(struct session *session, const char *lines)
+{
+	bool goes_on = true;
+
+	while (goes_on && *lines != '\0' && !session->quit_requested) {
+		size_t length = strcspn(lines, "\n");
+
+		goes_on = run_line(session, lines, length);
+		lines += length + (lines[length] == '\n');
+	}
+}
+
+static void
+remember(struct session *session, const char *line)
+{
+	struct error error = { 0 };
+	size_t n = session->history.n;
+
+	if (history_add(&session->history, line, &error) == 0 &&
+	    session->history.n > n)
+		add_history(line);
+}
+
+static void
+set_up_readline(const struct session *session, FILE *input)
+{
+	rl_readline_name = "cpprof";
+	rl_instream = input;
+	rl_outstream = isatty(STDOUT_FILENO) ? stdout : stderr;
+	rl_catch_signals = 0;
+	rl_catch_sigwinch = 0;
+	rl_getc_function = wait_for_key;
+	rl_attempted_completion_function = attempt_completion;
+	rl_completion_display_matches_hook = list_matches;
+	rl_completer_word_break_characters = " \t";
+	rl_completer_quote_characters = "|";
+	using_history();
+	stifle_history(HISTORY_MOST);
+	for (size_t i = 0; i < session->history.n; i++)
+		add_history(session->history.lines[i]);
+}
+
+static void
+loop(struct session *session)
+{
+	struct text_buffer prompt = { 0 };
+	char *line;
+
+	while (!session->quit_requested && !end_requested) {
+		text_clear(&prompt);
+		describe_prompt(session, &prompt);
+		line = read_line(text_string(&prompt));
+		if (line == NULL) {
+			if (!end_requested)
+				fputc('\n', rl_outstream);
+			break;
+		}
+		remember(session, line);
+		run_lines(session, line);
+		free(line);
+	}
+	fflush(rl_outstream);
+	text_free(&prompt);
+}
+
+void
+prompt_run(struct session *session, FILE *input)
+{
+	struct sigaction saved[N_WATCHED];
+	struct error error = { 0 };
+
+	current_session = session;
+	session->is_interactive = true;
+	if (history_load(&session->history, &error) != 0)
+		message("cpprof", error.text);
+	set_up_readline(session, input);
+	catch_signals(saved);
+	if (!session->is_quiet)
+		describe_welcome(session, fileno(rl_outstream));
+	loop(session);
+	restore_signals(saved);
+	error = (struct error){ 0 };
+	if (history_save(&session->history, &error) != 0)
+		message("cpprof", error.text);
+	session->is_interactive = false;
+}

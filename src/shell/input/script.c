@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* script.c -- commands that come from a file. */
+#include "src/shell/input/script.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/shell/command/interpret.h"
+#include "src/shell/terminal/message.h"
+
+/* A longer line is no command; a script that runs itself must end. */
+enum { LONGEST_LINE = 16 << 20, DEEPEST = 16 };
+
+int
+script_run_line(struct session *session, const char *line, size_t length,
+                const char *place)
+{
+	struct error error = { 0 };
+	int status;
+
+	if (memchr(line, '\0', length) != NULL)
+		status = error_set(&error,
+		                   "a command cannot contain a NUL byte");
+	else
+		status = interpret_line(session, line, length, &error);
+	if (status != 0 && error.is_set)
+		message(place, error.text);
+	return status;
+}
+
+/* One line without its end.  1, 0 at the end, -1 with *error set. */
+static int
+read_line(FILE *stream, char **line, size_t *capacity, size_t *length,
+          struct error *error)
+{
+	int c;
+
+	*length = 0;
+	while ((c = getc_unlocked(stream)) != EOF && c != '\n') {
+		if (*length == LONGEST_LINE)
+			return error_set(error, "line longer than 16 MiB");
+		if (memory_grow(line, capacity, *length + 1, 1, error) != 0)
+			return -1;
+		(*line)[(*length)++] = (char)c;
+	}
+	if (c == EOF && ferror(stream))
+		return error_set(error, "%s", strerror(errno));
+	if (c == EOF && *length == 0)
+		return 0;
+	/* Never NULL, so that an empty line is a line. */
+	return memory_grow(line, capacity, 1, 1, error) == 0 ? 1 : -1;
+}
+
+static int
+run_at(struct session *session, const char *name, size_t number,
+       const char *line, size_t length)
+{
+	char place[300];
+
+	snprintf(place, sizeof place, "%.250s:%zu", name, number);
+	return script_run_line(session, line, length, place);
+}
+
+static void
+report_reading(const char *name, size_t number, const struct error *error)
+{
+	char place[300];
+
+	snprintf(place, sizeof place, "%.250s:%zu", name, number);
+	message(place, error->text);
+}
+
+int
+script_run(struct session *session, FILE *stream, const char *name)
+{
+	struct error error = { 0 };
+	char *line = NULL;
+	size_t capacity = 0, length, number = 0;
+	int status = 0, got;
+
+	while (!session->quit_requested && !session->output_lost &&
+	       (status == 0 || session->keeps_going)) {
+		got = read_line(stream, &line, &capacity, &length, &error);
+		number++;
+		if (got < 0)
+			report_reading(name, number, &error);
+		if (got <= 0) {
+			status = got < 0 ? -1 : status;
+			break;
+		}
+		if (run_at(session, name, number, line, length) != 0)
+			status = -1;
+	}
+	free(line);
+	return status;
+}
+
+int
+script_run_file(struct session *session, const char *path,
+                struct error *error)
+{
+	FILE *stream;
+	int status;
+
+	if (session->script_depth == DEEPEST)
+		return error_set(error, "%.200s: more than %d scripts inside "
+		                 "each other", path, DEEPEST);
+	stream = fopen(path, "re");
+	if (stream == NULL)
+		return error_set(error, "%.200s: %s", path, strerror(errno));
+	session->script_depth++;
+	status = script_run(session, stream, path);
+	session->script_depth--;
+	fclose(stream);
+	return status;
+}

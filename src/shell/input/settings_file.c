@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* settings_file.c -- settings that the user keeps. */
+#include "src/shell/input/settings_file.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/shell/command/command.h"
+#include "src/shell/input/script.h"
+#include "src/shell/terminal/message.h"
+
+/* Writes the name to path[PATH_MAX]; false where there is no home. */
+static bool
+file_name(char *path)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	int length;
+
+	if (config != NULL && config[0] == '/')
+		length = snprintf(path, PATH_MAX, "%s/cpprof/settings",
+		                  config);
+	else if (home != NULL && home[0] == '/')
+		length = snprintf(path, PATH_MAX, "%s/.config/cpprof/settings",
+		                  home);
+	else
+		return false;
+	return length > 0 && length < PATH_MAX;
+}
+
+/* Whether a line begins with a setting's name, or is for people only. */
+static int
+check_line(const char *line, struct error *error)
+{
+	size_t start = strspn(line, " \t"), length;
+	const struct command *command;
+
+	line += start;
+	length = strcspn(line, " \t\n");
+	if (length == 0 || *line == '#')
+		return 0;
+	command = command_lookup(line, length, error);
+	if (command == NULL)
+		return -1;
+	return command->set != NULL ? 0 :
+	    error_set(error, "%s is not a setting: expected a line as show "
+	              "prints it", command->name);
+}
+
+static void
+apply(struct session *session, FILE *file, const char *path)
+{
+	char *line = NULL, place[PATH_MAX + 24];
+	size_t capacity = 0;
+	ssize_t length;
+
+	for (size_t n = 1; (length = getline(&line, &capacity, file)) > 0;
+	     n++) {
+		struct error error = { 0 };
+
+		length -= line[length - 1] == '\n';
+		snprintf(place, sizeof place, "%s:%zu", path, n);
+		if (check_line(line, &error) != 0)
+			message(place, error.text);
+		else
+			script_run_line(session, line, (size_t)length, place);
+	}
+	free(line);
+}
+
+void
+settings_file_apply(struct session *session)
+{
+	char path[PATH_MAX];
+	FILE *file = file_name(path) ? fopen(path, "re") : NULL;
+
+	if (file == NULL)
+		return;
+	apply(session, file, path);
+	fclose(file);
+}

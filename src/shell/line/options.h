@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* options.h -- the command line of cpprof. */
+#ifndef CPPROF_SHELL_LINE_OPTIONS_H
+#define CPPROF_SHELL_LINE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/error.h"
+#include "src/base/text_buffer.h"
+#include "src/output/output.h"
+#include "src/shell/help/manual.h"
+#include "src/shell/line/option_row.h"
+
+/* The exit status after a command line that is wrong. */
+enum { EXIT_USAGE = 2 };
+
+/* One -e or -x, in the order given. */
+struct action {
+	bool is_file;
+	const char *text;
+};
+
+struct options {
+	struct action *actions;		/* [n_actions] */
+	size_t n_actions;
+	char **files;			/* [n_files], in argv */
+	size_t n_files;
+	const struct output_format *format;	/* NULL: not given */
+	bool is_quiet, stays, keeps_going, is_lenient;
+	bool wants_help, wants_version;
+	const char *symfs;		/* NULL: not given */
+	enum manual_form manual;	/* MANUAL_NONE: not wanted */
+};
+
+/*
+ * Reads argv, whose strings are borrowed; profiles are moved after the
+ * options.  0, or -1 with *error set.  Whatever it returns, free.
+ */
+int options_parse(struct options *options, int argc, char **argv,
+                  struct error *error);
+void options_free(struct options *options);
+
+/* The rows, whose options are a struct options. */
+extern const struct option_row option_rows[];
+
+/* Adds what --help prints. */
+void options_add_help(struct text_buffer *text);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* departures.c -- watches the directory, and notes the time.
+ *
+ * The kernel tells of a close when the last who has a file open or mapped lets
+ * go of it, so a process that goes is told of at once, whatever ended it.  For
+ * the case that this process is killed together with them, it notes twice a
+ * second which of them it sees run.
+ */
+#include "src/shell/record/departures.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_writer.h"
+
+#define BEAT_MS 500
+
+void
+departures_begin(struct departures *departures, const char *directory)
+{
+	departures->directory = directory;
+	departures->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (departures->fd >= 0 && inotify_add_watch(departures->fd,
+	        directory, IN_CLOSE_WRITE | IN_ONLYDIR) < 0)
+		departures_end(departures);
+}
+
+void
+departures_end(struct departures *departures)
+{
+	if (departures->fd >= 0)
+		close(departures->fd);
+	departures->fd = -1;
+}
+
+/* Whether an entry is a process's file, and its path then. */
+static bool
+is_process_file(const struct departures *departures, const char *entry,
+                char path[PATH_MAX])
+{
+	return cpprofdata_is_file_name(entry, NULL) &&
+	    strcmp(entry, CPPROFDATA_BRIEF_FILE) != 0 &&
+	    (size_t)snprintf(path, PATH_MAX, "%s/%s", departures->directory,
+	                     entry) < PATH_MAX;
+}
+
+static void
+note(const struct departures *departures, const struct inotify_event *event)
+{
+	char path[PATH_MAX];
+
+	if (event->len != 0 && is_process_file(departures, event->name, path))
+		cpprofdata_note_gone(path);
+}
+
+static void
+read_events(const struct departures *departures)
+{
+	_Alignas(struct inotify_event) char bytes[16384];
+	ssize_t size;
+
+	while ((size = read(departures->fd, bytes, sizeof bytes)) > 0 ||
+	       (size < 0 && errno == EINTR))
+		for (char *at = bytes; at < bytes + size;) {
+			const struct inotify_event *event = (void *)at;
+
+			note(departures, event);
+			at += sizeof *event + event->len;
+		}
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Notes who runs; false if no process of this recording keeps waits. */
+static bool
+note_running(const struct departures *departures)
+{
+	DIR *directory = opendir(departures->directory);
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	bool are_kept = true;
+
+	while (are_kept && directory != NULL &&
+	       (entry = readdir(directory)) != NULL)
+		if (is_process_file(departures, entry->d_name, path))
+			are_kept = cpprofdata_note_seen(path);
+	if (directory != NULL)
+		closedir(directory);
+	return are_kept;
+}
+
+/*
+ * Until the child ends; ends the watch where nobody will ask for what it notes,
+ * and returns at once where the end cannot be told.
+ */
+static void
+watch(struct departures *departures, int child)
+{
+	struct pollfd fds[] = {
+		{ .fd = child, .events = POLLIN },
+		{ .fd = departures->fd, .events = POLLIN },
+	};
+	int64_t beat_ms = BEAT_MS, due = now_ms() + beat_ms, left;
+
+	while (fds[0].revents == 0) {
+		left = due - now_ms();
+		if (left <= 0) {
+			due = now_ms();
+			if (!note_running(departures)) {
+				departures_end(departures);
+				return;
+			}
+			/* Of this process's time at most a hundredth. */
+			if ((now_ms() - due) * 100 > beat_ms)
+				beat_ms = (now_ms() - due) * 100;
+			due += beat_ms;
+			continue;
+		}
+		if (poll(fds, 2, (int)left) < 0 && errno != EINTR)
+			return;
+		read_events(departures);
+	}
+}
+
+void
+departures_wait(struct departures *departures, pid_t child)
+{
+	int fd = departures->fd >= 0 ?
+	    (int)syscall(SYS_pidfd_open, child, 0) : -1;
+	siginfo_t info;
+
+	if (fd >= 0)
+		watch(departures, fd);
+	while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0 &&
+	       errno == EINTR)
+		;
+	if (departures->fd >= 0)
+		read_events(departures);
+	if (fd >= 0)
+		close(fd);
+}

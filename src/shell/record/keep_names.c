@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* keep_names.c -- writes names into a recording, once its program has ended.
+ *
+ * All is done by way of the directory's descriptor, so that it may be moved
+ * meanwhile.
+ */
+#include "src/shell/record/keep_names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/memory.h"
+#include "src/base/progress.h"
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_writer.h"
+#include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/recording_names.h"
+#include "src/shell/terminal/progress_line.h"
+
+/* The processes' files of a recording. */
+struct process_files {
+	char **paths;
+	size_t n, capacity;
+};
+
+bool
+keep_names_is_file(const char *entry)
+{
+	const size_t n = sizeof CPPROFDATA_NAMES_FILE - 1;
+
+	return strncmp(entry, CPPROFDATA_NAMES_FILE, n) == 0 &&
+	    (entry[n] == '\0' || (entry[n] == '.' && entry[n + 1] != '\0' &&
+	        entry[n + 1 + strspn(entry + n + 1, "0123456789")] == '\0'));
+}
+
+static void
+free_files(struct process_files *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		free(files->paths[i]);
+	free(files->paths);
+}
+
+static int
+add_file(struct process_files *files, int directory, const char *entry,
+         struct error *error)
+{
+	char *path;
+
+	if (memory_grow(&files->paths, &files->capacity, files->n + 1,
+	                sizeof path, error) != 0)
+		return -1;
+	if (asprintf(&path, "/proc/self/fd/%d/%s", directory, entry) < 0)
+		return error_out_of_memory(error);
+	files->paths[files->n++] = path;
+	return 0;
+}
+
+/* No pipe, which would make us wait. */
+static bool
+is_process_file(int directory, const char *entry)
+{
+	struct stat status;
+
+	return cpprofdata_is_file_name(entry, NULL) &&
+	    fstatat(directory, entry, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(status.st_mode);
+}
+
+static int
+list_files(struct process_files *files, int directory, struct error *error)
+{
+	int descriptor = openat(directory, ".",
+	                        O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = descriptor < 0 ? NULL : fdopendir(descriptor);
+	const struct dirent *entry;
+	int result = 0;
+
+	if (entries == NULL) {
+		error_set(error, "names: %s", strerror(errno));
+		if (descriptor >= 0)
+			close(descriptor);
+		return -1;
+	}
+	while (result == 0 && (entry = readdir(entries)) != NULL)
+		if (is_process_file(directory, entry->d_name))
+			result = add_file(files, directory, entry->d_name,
+			                  error);
+	closedir(entries);
+	return result;
+}
+
+/* Nobody else can have put anything there. */
+static bool
+is_own(int directory)
+{
+	struct stat status;
+
+	return fstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
+	    status.st_uid == geteuid() && (status.st_mode & 022) == 0;
+}
+
+static int
+write_names(struct writer *writer, const struct process_files *files,
+            bool wants_names, const struct symbol_search *search,
+            struct error *error)
+{
+	struct progress_line line;
+	int result;
+
+	if (!wants_names)
+		return names_file_write(NULL, writer, error);
+	result = recording_names_write((const char *const *)files->paths,
+	    files->n, search, progress_line_start(&line, "naming"), writer,
+	    error);
+	progress_line_end(&line);
+	return result;
+}
+
+static int
+write_beside(int directory, const char *beside,
+             const struct process_files *files, bool wants_names,
+             const struct symbol_search *search, struct error *error)
+{
+	int descriptor = openat(directory, beside, O_WRONLY | O_CREAT |
+	    O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct writer *writer;
+	int result = -1, number;
+
+	if (descriptor < 0)
+		return error_set(error, "names: %s", strerror(errno));
+	writer = memory_array(1, sizeof *writer, error);
+	if (writer != NULL) {
+		writer_start(writer, write_to_descriptor, &descriptor);
+		result = write_names(writer, files, wants_names, search,
+		                     error);
+		number = writer_flush(writer);
+		if (result == 0 && number != 0)
+			result = error_set(error, "names: %s",
+			                   strerror(number));
+		free(writer);
+	}
+	if (close(descriptor) != 0 && result == 0)
+		result = error_set(error, "names: %s", strerror(errno));
+	return result;
+}
+
+int
+keep_names(int directory, bool wants_names, const char *symfs, int program,
+           struct error *error)
+{
+	struct symbol_search search = { .root = symfs };
+	struct process_files files = { 0 };
+	char beside[40], held[40];
+	int result;
+
+	if (!is_own(directory))
+		return error_set(error, "names: the directory belongs to "
+		                 "another user, or others may write to it");
+	snprintf(beside, sizeof beside, CPPROFDATA_NAMES_FILE ".%ld",
+	         (long)getpid());
+	snprintf(held, sizeof held, "/proc/self/fd/%d", program);
+	if (program >= 0)
+		search.held = held;
+	unlinkat(directory, beside, 0);
+	result = list_files(&files, directory, error);
+	if (result == 0)
+		result = write_beside(directory, beside, &files, wants_names,
+		                      &search, error);
+	if (result == 0 && renameat(directory, beside, directory,
+	                            CPPROFDATA_NAMES_FILE) != 0)
+		result = error_set(error, "names: %s", strerror(errno));
+	if (result != 0)
+		unlinkat(directory, beside, 0);
+	free_files(&files);
+	return result;
+}
+
+/* Whether a recorder or a process that it left behind is at work. */
+static bool
+is_at_work(int directory, const char *path, const struct process_files *files)
+{
+	bool is_written = false;
+
+	if (flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		return true;
+	flock(directory, LOCK_UN);
+	for (size_t i = 0; i < files->n && !is_written; i++) {
+		const char *entry = last_component(files->paths[i]);
+		uint64_t pid;
+		char *whole;
+
+		if (asprintf(&whole, "%s/%s", path, entry) < 0)
+			return true;
+		is_written = cpprofdata_is_file_name(entry, &pid) &&
+		    cpprofdata_is_written_by(whole, pid);
+		free(whole);
+	}
+	return is_written;
+}
+
+int
+keep_names_late(const char *path, const char *symfs, struct error *error)
+{
+	int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct process_files files = { 0 };
+	struct error why = { 0 };
+
+	if (directory < 0)
+		return 0;
+	if (is_own(directory) && list_files(&files, directory, &why) == 0 &&
+	    recording_names_are_missing((const char *const *)files.paths,
+	                                files.n) &&
+	    !is_at_work(directory, path, &files))
+		keep_names(directory, true, symfs, -1, &why);
+	free_files(&files);
+	close(directory);
+	return progress_step(NULL, 0, 0, error);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* launch.c -- runs a program with the collector in it.
+ *
+ * While the program runs this process only waits.  SIGINT and SIGQUIT come
+ * from the terminal to both, and the program decides what they mean.
+ */
+#include "src/shell/record/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/cpprof-environment.h"
+#include "src/shell/record/departures.h"
+
+static volatile sig_atomic_t child;	/* 0: none */
+
+static void
+hand_on(int number)
+{
+	if (child != 0)
+		kill((pid_t)child, number);
+}
+
+/* What is changed while the program runs, and how. */
+static const struct {
+	int number;
+	void (*handler)(int);
+} signals[] = {
+	{ SIGINT, SIG_IGN },
+	{ SIGQUIT, SIG_IGN },
+	{ SIGTERM, hand_on },
+	{ SIGHUP, hand_on },
+	{ SIGUSR1, hand_on },
+	{ SIGUSR2, hand_on },
+	{ SIGCHLD, SIG_DFL },	/* if it is ignored, there is no waiting */
+};
+
+enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
+
+struct saved_signals {
+	struct sigaction actions[N_SIGNALS];
+	sigset_t mask;
+};
+
+/* They stay blocked until there is a child to hand them on to. */
+static void
+change_signals(struct saved_signals *saved)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (int i = 0; i < N_SIGNALS; i++)
+		if (signals[i].handler == hand_on)
+			sigaddset(&held, signals[i].number);
+	sigprocmask(SIG_BLOCK, &held, &saved->mask);
+	for (int i = 0; i < N_SIGNALS; i++) {
+		struct sigaction action = { .sa_handler = signals[i].handler };
+
+		sigaction(signals[i].number, NULL, &saved->actions[i]);
+		/* What nohup and the like ignore stays ignored. */
+		if (saved->actions[i].sa_handler != SIG_IGN ||
+		    signals[i].number == SIGCHLD)
+			sigaction(signals[i].number, &action, NULL);
+	}
+}
+
+static void
+restore_signals(const struct saved_signals *saved)
+{
+	for (int i = 0; i < N_SIGNALS; i++)
+		sigaction(signals[i].number, &saved->actions[i], NULL);
+	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
+}
+
+/* Adds to a list in the environment, behind what the user had. */
+static int
+append_variable(const char *name, const char *word)
+{
+	const char *had = getenv(name);
+	char *list;
+	int result;
+
+	if (had == NULL || *had == '\0')
+		return setenv(name, word, 1);
+	if (asprintf(&list, "%s:%s", had, word) < 0)
+		return -1;
+	result = setenv(name, list, 1);
+	free(list);
+	return result;
+}
+
+/* Sets a variable, or with NULL takes it away. */
+static int
+set_variable(const char *name, const char *value)
+{
+	return value != NULL ? setenv(name, value, 1) : unsetenv(name);
+}
+
+static int
+set_flag(const char *name, bool is_set)
+{
+	return set_variable(name, is_set ? "1" : NULL);
+}
+
+/*
+ * What makes the library be loaded and tells it what to do.  AddressSanitizer
+ * refuses to run behind any preloaded library, for fear that it takes its
+ * functions' place; this one does not.
+ */
+static int
+set_environment(const struct launch *launch)
+{
+	char launcher[24], size[24];
+
+	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
+	snprintf(size, sizeof size, "%" PRIu64, launch->max_size);
+	if (append_variable("LD_PRELOAD", launch->library) != 0 ||
+	    append_variable("ASAN_OPTIONS", "verify_asan_link_order=0") != 0 ||
+	    setenv(CPPROF_ENVIRONMENT_LAUNCHER, launcher, 1) != 0 ||
+	    setenv(CPPROF_ENVIRONMENT_RESOURCES, launch->resources, 1) != 0 ||
+	    set_flag(CPPROF_ENVIRONMENT_RANDOM, launch->is_random) != 0 ||
+	    set_flag(CPPROF_ENVIRONMENT_ALONE, launch->is_alone) != 0 ||
+	    set_flag(CPPROF_ENVIRONMENT_RETURNS,
+	             launch->counts_returns) != 0 ||
+	    set_variable(CPPROF_ENVIRONMENT_MAX_SIZE,
+	                 launch->max_size != 0 ? size : NULL) != 0 ||
+	    set_variable(CPPROF_ENVIRONMENT_SHARED,
+	                 *launch->shared != '\0' ? launch->shared : NULL) != 0)
+		return -1;
+	return setenv(CPPROF_ENVIRONMENT_OUTPUT, launch->output, 1);
+}
+
+/*
+ * Whether a file that the kernel cannot execute is no shell's either: there is
+ * a NUL in its first line, as shells look.
+ */
+static bool
+is_binary(const char *path)
+{
+	char head[256];
+	const int file = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = file >= 0 ? read(file, head, sizeof head) : 0;
+	const char *end;
+
+	if (file >= 0)
+		close(file);
+	if (size <= 0)
+		return false;
+	end = memchr(head, '\n', (size_t)size);
+	return memchr(head, '\0', end != NULL ? (size_t)(end - head) :
+	              (size_t)size) != NULL;
+}
+
+/* In the child; reports through the pipe when the program cannot start. */
+static void
+become_program(const struct launch *launch, int report)
+{
+	int why;
+
+	if (launch->resets_sigpipe)
+		signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, launch->on_limit);
+	if (set_environment(launch) == 0)
+		execv(launch->program, launch->words);
+	why = errno;
+	if (why == ENOEXEC && !is_binary(launch->program)) {
+		execvp(launch->program, launch->words);	/* by /bin/sh */
+		why = errno;
+	}
+	if (write(report, &why, sizeof why) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* The program itself was found before. */
+static const char *
+why_not(int error)
+{
+	switch (error) {
+	case ENOEXEC:
+		return "neither a program for this machine nor a script";
+	case ENOENT:
+		return "the interpreter that it names was not found";
+	default:
+		return strerror(error);
+	}
+}
+
+static uint64_t
+nanoseconds(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 +
+	    (uint64_t)time->tv_usec * 1000;
+}
+
+static int
+wait_for(pid_t pid, struct departures *departures, int *status,
+         uint64_t *cpu_ns, struct error *error)
+{
+	struct rusage usage;
+	int how;
+
+	/* While it is not reaped, its number is nobody else's. */
+	departures_wait(departures, pid);
+	child = 0;
+	while (wait4(pid, &how, 0, &usage) < 0)
+		if (errno != EINTR)
+			return error_set(error, "waiting for the program: %s",
+			                 strerror(errno));
+	*cpu_ns = nanoseconds(&usage.ru_utime) + nanoseconds(&usage.ru_stime);
+	*status = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
+	return 0;
+}
+
+static int
+run_child(const struct launch *launch, const int report[2], int *status,
+          struct error *error)
+{
+	struct departures departures;
+	struct saved_signals saved;
+	int why = 0, result;
+	ssize_t size;
+	pid_t pid;
+
+	fflush(NULL);
+	departures_begin(&departures, launch->output);
+	change_signals(&saved);
+	pid = fork();
+	if (pid == 0) {
+		restore_signals(&saved);
+		become_program(launch, report[1]);
+	}
+	child = pid > 0 ? pid : 0;
+	sigprocmask(SIG_SETMASK, &saved.mask, NULL);
+	close(report[1]);
+	if (pid < 0) {
+		result = error_set(error, "%s: %s", launch->program,
+		                   strerror(errno));
+	} else {
+		do
+			size = read(report[0], &why, sizeof why);
+		while (size < 0 && errno == EINTR);
+		if (size != (ssize_t)sizeof why && launch->started != NULL)
+			launch->started(launch->context);
+		result = wait_for(pid, &departures, status, launch->cpu_ns,
+		                  error);
+		if (size == (ssize_t)sizeof why)
+			result = error_set(error, "%s: %s", launch->program,
+			                   why_not(why));
+	}
+	restore_signals(&saved);
+	departures_end(&departures);
+	close(report[0]);
+	return result;
+}
+
+int
+launch_program(const struct launch *launch, int *status, struct error *error)
+{
+	int report[2];
+
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return error_set(error, "pipe: %s", strerror(errno));
+	return run_child(launch, report, status, error);
+}

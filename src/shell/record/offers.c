@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* offers.c -- asks the collector, and reads its answer. */
+#include "src/shell/record/offers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/cpprof-environment.h"
+#include "src/base/memory.h"
+
+enum { MAX_ANSWER = 65536, MAX_VARIABLES = 8 };
+
+/* The variables of the program that asks; NULL at the end of variables[]. */
+static void
+set_variables(struct text_buffer *text, const char *library,
+              const char *resources, bool is_random,
+              char *variables[MAX_VARIABLES])
+{
+	const char *path = getenv("LD_LIBRARY_PATH");
+	size_t n = 0;
+
+	text_add_format(text, "LD_PRELOAD=%s%c", library, '\0');
+	text_add_format(text, CPPROF_ENVIRONMENT_OFFER "=1%c", '\0');
+	/* See set_environment in launch.c. */
+	text_add_format(text, "ASAN_OPTIONS=verify_asan_link_order=0%c", '\0');
+	if (path != NULL)
+		text_add_format(text, "LD_LIBRARY_PATH=%s%c", path, '\0');
+	if (resources != NULL)
+		text_add_format(text, CPPROF_ENVIRONMENT_RESOURCES "=%s%c",
+		                resources, '\0');
+	if (is_random)
+		text_add_format(text, CPPROF_ENVIRONMENT_RANDOM "=1%c", '\0');
+	for (size_t at = 0; at < text->length && n < MAX_VARIABLES - 1;
+	     at += strlen(text->bytes + at) + 1)
+		variables[n++] = text->bytes + at;
+	variables[n] = NULL;
+}
+
+/* Starts this program again, with what it writes going to `output`. */
+static int
+start(const char *library, const char *resources, bool is_random, int output,
+      pid_t *pid, struct error *error)
+{
+	static char name[] = "cpprof";
+	char *words[] = { name, NULL }, *variables[MAX_VARIABLES];
+	struct text_buffer text = { 0 };
+	posix_spawn_file_actions_t actions;
+	int why = ENOMEM;
+
+	set_variables(&text, library, resources, is_random, variables);
+	if (!text.failed && posix_spawn_file_actions_init(&actions) == 0) {
+		posix_spawn_file_actions_adddup2(&actions, output,
+		                                 STDOUT_FILENO);
+		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO,
+		                                 "/dev/null", O_RDONLY, 0);
+		why = posix_spawn(pid, "/proc/self/exe", &actions, NULL,
+		                  words, variables);
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	text_free(&text);
+	return why == 0 ? 0 :
+	    error_set(error, "asking the collector: %s", strerror(why));
+}
+
+static void
+read_answer(struct text_buffer *text, int input)
+{
+	char bytes[4096];
+	ssize_t n;
+
+	do {
+		n = read(input, bytes, sizeof bytes);
+		if (n > 0 && text->length < MAX_ANSWER)
+			text_add(text, bytes, (size_t)n);
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	text_add_char(text, '\0');
+}
+
+/* Cuts the next field off, at a tab or the line's end. */
+static const char *
+next_field(char **at)
+{
+	char *field = *at;
+	size_t length = strcspn(field, "\t\n");
+
+	*at = field + length;
+	if (**at != '\0')
+		*(*at)++ = '\0';
+	return field;
+}
+
+/* NAME, SOURCE, "coarse" or "", "random" or "", WHY; a line each. */
+static int
+parse_answer(struct offers *offers, struct error *error)
+{
+	char *at = offers->text.bytes;
+
+	while (*at != '\0') {
+		struct offer *offer;
+
+		if (memory_grow(&offers->items, &offers->capacity,
+		                offers->n + 1, sizeof *offer, error) != 0)
+			return -1;
+		offer = &offers->items[offers->n++];
+		offer->name = next_field(&at);
+		offer->source = next_field(&at);
+		offer->is_coarse = *next_field(&at) != '\0';
+		offer->can_be_random = *next_field(&at) != '\0';
+		offer->why = next_field(&at);
+	}
+	return 0;
+}
+
+static int
+ask(struct offers *offers, const int ends[2], const char *library,
+    const char *resources, bool is_random, struct error *error)
+{
+	int status = 0, result;
+	pid_t pid;
+
+	result = start(library, resources, is_random, ends[1], &pid, error);
+	close(ends[1]);
+	if (result == 0) {
+		read_answer(&offers->text, ends[0]);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	close(ends[0]);
+	if (result != 0)
+		return -1;
+	if (offers->text.failed)
+		return error_set(error, "out of memory");
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
+	    offers->text.length <= 1)
+		return error_set(error, "the collector %s does not answer",
+		                 library);
+	return parse_answer(offers, error);
+}
+
+int
+offers_ask(struct offers *offers, const char *library, const char *resources,
+           bool is_random, struct error *error)
+{
+	int ends[2];
+
+	*offers = (struct offers){ 0 };
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return error_set(error, "pipe: %s", strerror(errno));
+	return ask(offers, ends, library, resources, is_random, error);
+}
+
+void
+offers_free(struct offers *offers)
+{
+	free(offers->items);
+	text_free(&offers->text);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* preload.h -- whether the loader will take our library into a program. */
+#ifndef CPPROF_SHELL_RECORD_PRELOAD_H
+#define CPPROF_SHELL_RECORD_PRELOAD_H
+
+#include <stddef.h>
+
+#include "src/base/error.h"
+
+/*
+ * Finds the file that a shell would run for `program`: itself if it has a
+ * slash, else along PATH.  Writes it to path[size]; 0, or -1 with *error set.
+ */
+int preload_find_program(const char *program, char *path, size_t size,
+                         struct error *error);
+
+/*
+ * 0 when a library can be preloaded into the program in that file, or into
+ * the interpreter that its #! line names; -1 with *error saying why not:
+ * statically linked, set-user-ID, another machine's, not executable.
+ */
+int preload_check(const char *path, struct error *error);
+
+/*
+ * Finds libcpprof.so beside this program (as built) or where it is installed.
+ * Writes a path that can stand in LD_PRELOAD to path[size]: the library's own,
+ * or if that has a blank or a colon a symbolic link's that leads there, made
+ * if need be.  0, or -1 with *error set.
+ */
+int preload_find_library(char *path, size_t size, struct error *error);
+
+#endif

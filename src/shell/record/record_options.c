@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* record_options.c -- the options of record. */
+#include "src/shell/record/record_options.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/near.h"
+
+static int
+take_resource(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+	struct chosen_resource *chosen =
+	    &options->resources[options->n_resources];
+	size_t length = strcspn(word, ":");
+
+	if (options->n_resources == CPPROFDATA_MAX_RESOURCES)
+		return error_set(error, "-r %s: at most %d resources "
+		                 "can be recorded at once", word,
+		                 CPPROFDATA_MAX_RESOURCES);
+	chosen->kind = resource_kind_find(word, length, error);
+	chosen->interval = 0;
+	if (chosen->kind == NULL)
+		return -1;
+	for (size_t i = 0; i < options->n_resources; i++)
+		if (options->resources[i].kind == chosen->kind)
+			return error_set(error, "-r %s: named twice",
+			                 chosen->kind->name);
+	options->n_resources++;
+	if (word[length] == '\0')
+		return 0;
+	return resource_kind_interval(chosen->kind, word + length + 1,
+	                              &chosen->interval, error);
+}
+
+static int
+take_frequency(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+	char *end;
+	unsigned long frequency = strtoul(word, &end, 10);
+
+	if (*word < '0' || *word > '9' || *end != '\0' || frequency < 1 ||
+	    frequency > 10000)
+		return error_set(error, "-F %s: expected samples per second of "
+		                 "CPU time, 1 to 10000", word);
+	options->frequency = (unsigned)frequency;
+	return 0;
+}
+
+static int
+take_name(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+
+	(void)error;
+	options->name = word;
+	return 0;
+}
+
+static int
+take_max_size(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+
+	return resource_kind_bytes(word, &options->max_size, error);
+}
+
+static int
+take_prompt(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+
+	(void)word, (void)error;
+	options->wants_prompt = true;
+	options->wants_no_prompt = false;
+	return 0;
+}
+
+static int
+take_no_prompt(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+
+	(void)word, (void)error;
+	options->wants_prompt = false;
+	options->wants_no_prompt = true;
+	return 0;
+}
+
+#define FLAG(member) NULL, offsetof(struct record_options, member)
+
+const struct option_row record_option_rows[] = {
+	{ "-r", NULL, "RESOURCE[:INTERVAL]",
+	  "what to sample; the default is cpu. With several, one tree has the "
+	  "counts of each. The interval between samples is a number of gticks, "
+	  "or has a unit: -r cpu:1ms -r alloc-bytes:512K -r page-faults:10",
+	  take_resource, 0 },
+	{ "-F", NULL, "HZ",
+	  "the interval of time resources, as samples per second",
+	  take_frequency, 0 },
+	{ "-o", NULL, "NAME",
+	  "the directory to write. The default is PROGRAM.cpprof: an earlier "
+	  "recording of that name becomes PROGRAM.1.cpprof, the one before it "
+	  "PROGRAM.2.cpprof, and so on. If NAME already holds a recording, "
+	  "record stops; see --force",
+	  take_name, 0 },
+	{ NULL, "--force", NULL, "replaces the recording that -o NAME holds",
+	  FLAG(replaces) },
+	{ NULL, "--prompt", NULL, "opens the recording at the prompt",
+	  take_prompt, 0 },
+	{ NULL, "--no-prompt", NULL, "does not open the recording",
+	  take_no_prompt, 0 },
+	{ NULL, "--no-children", NULL,
+	  "samples only the program, not its child processes",
+	  FLAG(is_alone) },
+	{ NULL, "--returns", NULL,
+	  "counts how often calls return, so that views show how often each "
+	  "path was taken", FLAG(counts_returns) },
+	{ NULL, "--random", NULL,
+	  "randomises the intervals, so that a program that repeats with the "
+	  "period of the interval gets its true shares", FLAG(is_random) },
+	{ NULL, "--max-size", "BYTES",
+	  "the largest size of a process's file; samples that do not fit are "
+	  "counted as lost", take_max_size, 0 },
+	{ NULL, "--no-symbols", NULL,
+	  "keeps no names in the recording. Without this option, names, inlined "
+	  "calls and lines are added when the program ends, so that the "
+	  "recording shows the same after a rebuild and on another machine",
+	  FLAG(keeps_no_names) },
+	{ NULL, "--list", NULL,
+	  "lists every resource, its source on this machine, and why a better "
+	  "source is not used; runs nothing", FLAG(wants_list) },
+	{ NULL, "--help", NULL, "prints this help", FLAG(wants_help) },
+	OPTIONS_END
+};
+
+/* Whether word is the option; *rest is its value, if that is in the word. */
+static bool
+matches(const struct option_row *row, const char *word, const char **rest)
+{
+	size_t length = strlen(option_word(row));
+
+	*rest = word + length;
+	if (strncmp(word, option_word(row), length) != 0)
+		return false;
+	if (row->value == NULL || **rest == '\0')
+		return **rest == '\0';
+	if (row->letter != NULL)
+		return true;
+	return *(*rest)++ == '=';
+}
+
+/* The option that a word begins with, or NULL; *rest is what follows it. */
+static const struct option_row *
+match_option(const char *word, const char **rest)
+{
+	const struct option_row *row = record_option_rows;
+
+	for (; !option_is_end(row); row++)
+		if (matches(row, word, rest))
+			return row;
+	return NULL;
+}
+
+/* The same, with *error set where there is none. */
+static const struct option_row *
+find_option(const char *word, const char **rest, struct error *error)
+{
+	const struct option_row *row = match_option(word, rest);
+	struct text_buffer text = { 0 };
+	struct near near;
+
+	if (row != NULL)
+		return row;
+	near_start(&near, word, strlen(word));
+	for (row = record_option_rows; !option_is_end(row); row++)
+		near_offer(&near, option_word(row), strlen(option_word(row)));
+	near_add(&near, &text);
+	error_set(error, "record has no option %s (see record --help)%s",
+	          word, text_string(&text));
+	text_free(&text);
+	return NULL;
+}
+
+/* -F is the interval of what is counted in time and was given none. */
+static int
+apply_frequency(struct record_options *options, struct error *error)
+{
+	size_t n = 0;
+
+	if (options->frequency == 0)
+		return 0;
+	if (options->n_resources == 0 &&
+	    take_resource(options, resource_kinds[0].name, error) != 0)
+		return -1;
+	for (size_t i = 0; i < options->n_resources; i++) {
+		struct chosen_resource *chosen = &options->resources[i];
+
+		if (strcmp(chosen->kind->gtick, "microsecond") != 0 ||
+		    chosen->interval != 0)
+			continue;
+		chosen->interval = (1000000 + options->frequency / 2) /
+		    options->frequency;
+		n++;
+	}
+	if (n == 0)
+		return error_set(error, "-F %u: no resource that is "
+		                 "measured in time lacks an interval",
+		                 options->frequency);
+	return 0;
+}
+
+int
+record_options_parse(struct record_options *options, char *const *words,
+                     struct error *error)
+{
+	*options = (struct record_options){ 0 };
+	for (; *words != NULL && **words == '-'; words++) {
+		const struct option_row *row;
+		const char *value;
+
+		if (strcmp(*words, "--") == 0) {
+			words++;
+			break;
+		}
+		row = find_option(*words, &value, error);
+		if (row == NULL)
+			return -1;
+		if (row->value != NULL && *value == '\0' &&
+		    (value = *++words) == NULL)
+			return error_set(error, "%s: expected %s",
+			                 option_word(row), row->value);
+		if (option_take(row, options, value, error) != 0)
+			return -1;
+	}
+	if (apply_frequency(options, error) != 0)
+		return -1;
+	if (*words != NULL)
+		options->program = words;
+	else if (!options->wants_list && !options->wants_help)
+		return error_set(error, "expected a program to run");
+	return 0;
+}
+
+/* What the word behind n others is: an option's value, or *takes_options. */
+static const struct option_row *
+find_place(const struct word *words, size_t n, bool *takes_options)
+{
+	const struct option_row *row;
+	const char *rest;
+
+	*takes_options = false;
+	for (size_t i = 0; i < n; i++) {
+		row = words[i].text[0] == '-' &&
+		    strcmp(words[i].text, "--") != 0
+		    ? match_option(words[i].text, &rest) : NULL;
+		if (row == NULL)
+			return NULL;
+		if (row->value != NULL && *rest == '\0' && ++i == n)
+			return row;
+	}
+	*takes_options = true;
+	return NULL;
+}
+
+void
+record_options_complete(struct completion *completion,
+                        const struct word *words, size_t n)
+{
+	bool takes_options;
+	const struct option_row *row = find_place(words, n, &takes_options);
+
+	if (row != NULL && row->take == take_resource) {
+		for (size_t i = 0; resource_kinds[i].name != NULL; i++)
+			completion_offer(completion, resource_kinds[i].name,
+			                 strlen(resource_kinds[i].name));
+	} else if (takes_options && completion->prefix[0] == '-') {
+		for (row = record_option_rows; !option_is_end(row); row++)
+			completion_offer(completion, option_word(row),
+			                 strlen(option_word(row)));
+	} else {
+		completion_offer_files(completion);
+	}
+}
+
+void
+record_options_add_resources(const struct record_options *options,
+                             struct text_buffer *text)
+{
+	for (size_t i = 0; i < options->n_resources; i++) {
+		const struct chosen_resource *chosen = &options->resources[i];
+
+		text_add_format(text, "%s%s", i > 0 ? "," : "",
+		                chosen->kind->name);
+		if (chosen->interval != 0)
+			text_add_format(text, ":%" PRIu64, chosen->interval);
+	}
+	if (options->n_resources == 0)
+		text_add_string(text, resource_kinds[0].name);
+}

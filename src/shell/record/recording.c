@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* recording.c -- the directory that a recording goes into.
+ *
+ * The lock is flock's, on the directory itself: it needs no file, moves with
+ * the directory, and ends with the process that holds it, however that ends.
+ * The program does not inherit it.  What the program leaves running is found
+ * by who writes the files.
+ */
+#include "src/shell/record/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/formats/cpprofdata/cpprofdata_file.h"
+#include "src/formats/cpprofdata/cpprofdata_writer.h"
+#include "src/shell/record/earlier.h"
+#include "src/shell/record/keep_names.h"
+
+/* How often another recording may move the directory while it is opened. */
+enum { MOST_TRIES = 100 };
+
+typedef int entry_function(const char *path, const char *entry, void *context,
+                           struct error *error);
+
+/* Calls each for every entry but . and ..; stops where that is not 0. */
+static int
+for_each_entry(const char *name, entry_function *each, void *context,
+               struct error *error)
+{
+	DIR *directory = opendir(name);
+	const struct dirent *entry;
+	int result = 0;
+
+	if (directory == NULL)
+		return error_set(error, "%s: %s", name, strerror(errno));
+	while (result == 0 && (entry = readdir(directory)) != NULL) {
+		char path[PATH_MAX];
+
+		if (strcmp(entry->d_name, ".") == 0 ||
+		    strcmp(entry->d_name, "..") == 0)
+			continue;
+		if ((size_t)snprintf(path, sizeof path, "%s/%s", name,
+		                     entry->d_name) < sizeof path)
+			result = each(path, entry->d_name, context, error);
+	}
+	closedir(directory);
+	return result;
+}
+
+/* Says no to what is no recording's and to what is still being written. */
+static int
+check_entry(const char *path, const char *entry, void *context,
+            struct error *error)
+{
+	struct recording *recording = context;
+	uint64_t pid;
+
+	if (keep_names_is_file(entry)) {
+		recording->is_empty = false;
+		return 0;
+	}
+	if (!cpprofdata_is_file_name(entry, &pid))
+		return error_set(error, "%s is not part of a recording: "
+		                 "choose another directory with -o", path);
+	recording->is_empty = false;
+	if (cpprofdata_is_written_by(path, pid))
+		return error_set(error, "%s: process %" PRIu64 " is still being "
+		                 "recorded there: end it, or choose another "
+		                 "directory with -o", recording->name, pid);
+	return 0;
+}
+
+static int
+remove_entry(const char *path, const char *entry, void *context,
+             struct error *error)
+{
+	(void)entry, (void)context;
+	if (unlink(path) == 0 || errno == ENOENT)
+		return 0;
+	return error_set(error, "%s: %s", path, strerror(errno));
+}
+
+static int
+fail(const struct recording *recording, int number, struct error *error)
+{
+	return error_set(error, "%s: %s (-o names another directory)",
+	                 recording->name, strerror(number));
+}
+
+bool
+recording_is_there(const struct recording *recording)
+{
+	struct stat opened, named;
+
+	return fstat(recording->directory, &opened) == 0 &&
+	    lstat(recording->name, &named) == 0 &&
+	    opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/* Whoever planted it would choose which directory is emptied. */
+static bool
+is_link(const char *name)
+{
+	char plain[PATH_MAX];
+	size_t length = strlen(name);
+	struct stat status;
+
+	/* With a slash behind it a link is followed. */
+	while (length > 1 && name[length - 1] == '/')
+		length--;
+	return (size_t)snprintf(plain, sizeof plain, "%.*s", (int)length,
+	                        name) < sizeof plain &&
+	       lstat(plain, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/* Others must not be able to change what is written there. */
+static int
+check_rights(const struct recording *recording, struct error *error)
+{
+	struct stat status;
+
+	if (fstat(recording->directory, &status) != 0)
+		return fail(recording, errno, error);
+	if (status.st_uid != geteuid())
+		return error_set(error, "%s belongs to another user (%ld): "
+		                 "choose another directory with -o",
+		                 recording->name, (long)status.st_uid);
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return 0;
+	return error_set(error, "%s: other users may write there: run chmod "
+	                 "go-w on it, or choose another directory with -o",
+	                 recording->name);
+}
+
+/* Opens and locks what has the name; makes it if there is nothing. */
+static int
+try_open(struct recording *recording, struct error *error)
+{
+	recording->is_new = mkdir(recording->name, 0700) == 0;
+	if (!recording->is_new && errno != EEXIST)
+		return fail(recording, errno, error);
+	if (is_link(recording->name))
+		return error_set(error, "%s is a symbolic link: name the "
+		                 "directory that it leads to with -o",
+		                 recording->name);
+	recording->directory = open(recording->name, O_RDONLY | O_DIRECTORY |
+	                            O_NOFOLLOW | O_CLOEXEC);
+	if (recording->directory < 0)
+		return errno == ENOENT ? 0 : fail(recording, errno, error);
+	if (check_rights(recording, error) != 0)
+		return -1;
+	/* Some network file systems have no locks. */
+	if (flock(recording->directory, LOCK_EX | LOCK_NB) == 0 ||
+	    errno != EWOULDBLOCK)
+		return 0;
+	recording->is_new = false;
+	return error_set(error, "%s: another recording is being written "
+	                 "there: wait for its end, or choose another "
+	                 "directory with -o", recording->name);
+}
+
+/* Until the name is of what is locked: others may be about to move it. */
+static int
+lock(struct recording *recording, struct error *error)
+{
+	for (int i = 0; i < MOST_TRIES; i++) {
+		recording_close(recording);
+		if (try_open(recording, error) != 0)
+			return -1;
+		if (recording->directory >= 0 && recording_is_there(recording))
+			return 0;
+	}
+	return fail(recording, EBUSY, error);
+}
+
+static int
+find_path(struct recording *recording, struct error *error)
+{
+	char *whole = realpath(recording->name, NULL);
+
+	if (whole == NULL)
+		return fail(recording, errno, error);
+	if ((size_t)snprintf(recording->path, sizeof recording->path, "%s",
+	                     whole) >= sizeof recording->path)
+		error_set(error, "%s: path too long", recording->name);
+	free(whole);
+	return error->is_set ? -1 : 0;
+}
+
+int
+recording_open(struct recording *recording, const char *name,
+               enum earlier_recording earlier, struct error *error)
+{
+	*recording = (struct recording){
+		.name = name, .directory = -1, .program = -1,
+		.is_empty = true,
+	};
+	if (lock(recording, error) != 0 || find_path(recording, error) != 0 ||
+	    for_each_entry(name, check_entry, recording, error) != 0) {
+		recording_undo(recording);
+		return -1;
+	}
+	if (recording->is_empty || earlier != EARLIER_STAYS)
+		return 0;
+	recording->needs_force = true;
+	return error_set(error, "%s holds a recording: --force replaces it",
+	                 name);
+}
+
+/*
+ * Where the directory itself cannot be renamed (it is a mount point, its
+ * parent is somebody else's), what is in it goes before the program starts.
+ */
+static int
+set_aside(struct recording *recording, struct error *error)
+{
+	size_t size = sizeof recording->aside;
+
+	if ((size_t)snprintf(recording->aside, size, "%s.replaced-%ld",
+	                     recording->path, (long)getpid()) < size &&
+	    earlier_rename(recording->path, recording->aside) == 0)
+		return 0;
+	recording->aside[0] = '\0';
+	return for_each_entry(recording->path, remove_entry, NULL, error);
+}
+
+static int
+move_away(struct recording *recording, enum earlier_recording earlier,
+          struct error *error)
+{
+	if (earlier != EARLIER_MOVES)
+		return set_aside(recording, error);
+	recording->n_moved = earlier_move(recording->name, error);
+	return recording->n_moved > 0 ? 0 : -1;
+}
+
+int
+recording_clear(struct recording *recording, enum earlier_recording earlier,
+                struct error *error)
+{
+	int old = recording->directory, result;
+
+	if (recording->is_empty)
+		return 0;
+	if (move_away(recording, earlier, error) != 0)
+		return -1;
+	if (recording->n_moved == 0 && recording->aside[0] == '\0')
+		return 0;
+	recording->directory = -1;
+	result = lock(recording, error);
+	if (result == 0 && !recording->is_new)
+		result = fail(recording, EEXIST, error);
+	close(old);
+	return result;
+}
+
+void
+recording_started(struct recording *recording)
+{
+	struct error error = { 0 };
+
+	if (recording->aside[0] == '\0')
+		return;
+	for_each_entry(recording->aside, remove_entry, NULL, &error);
+	rmdir(recording->aside);
+	recording->aside[0] = '\0';
+}
+
+void
+recording_undo(struct recording *recording)
+{
+	if (recording->is_new)
+		rmdir(recording->name);
+	if (recording->n_moved > 0)
+		earlier_move_back(recording->name, recording->n_moved);
+	if (recording->aside[0] != '\0')
+		earlier_rename(recording->aside, recording->path);
+	recording->is_new = false;
+	recording->n_moved = 0;
+	recording->aside[0] = '\0';
+}
+
+void
+recording_close(struct recording *recording)
+{
+	if (recording->directory >= 0)
+		close(recording->directory);
+	recording->directory = -1;
+	if (recording->program >= 0)
+		close(recording->program);
+	recording->program = -1;
+}
+
+static int
+summarise_entry(const char *path, const char *entry, void *context,
+                struct error *error)
+{
+	struct error unreadable = { 0 };
+
+	(void)error;
+	if (cpprofdata_is_file_name(entry, NULL))
+		cpprofdata_summarise(path, context, &unreadable);
+	return 0;
+}
+
+int
+recording_summarise(const char *path, struct cpprofdata_summary *summary,
+                    struct error *error)
+{
+	return for_each_entry(path, summarise_entry, summary, error);
+}

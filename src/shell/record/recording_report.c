@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* recording_report.c -- what became of a recording, in a few lines. */
+#include "src/shell/record/recording_report.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/text_buffer.h"
+#include "src/shell/record/earlier.h"
+
+/* Where a process could not have a resource from where most can. */
+static void
+tell_other_sources(const struct session *session, const struct offers *offers,
+                   const struct cpprofdata_summary *summary)
+{
+	for (size_t i = 0; i < summary->n_sources; i++) {
+		const char *source = summary->sources[i].source;
+		const char *name = summary->sources[i].resource;
+
+		for (size_t k = 0; k < offers->n; k++)
+			if (*source != '\0' &&
+			    strcmp(offers->items[k].name, name) == 0 &&
+			    strcmp(offers->items[k].source, source) != 0)
+				session_note(session, "%s: %sfrom the %s",
+				             name,
+				             summary->sources[i].n_files <
+				             summary->n_files ?
+				             "of some processes " : "",
+				             source);
+	}
+	if (summary->n_by_ticks > 0)
+		session_note(session, "cpu: threads that switched often were "
+		             "sampled at the kernel's ticks, in %" PRIu64
+		             " process%s", summary->n_by_ticks,
+		             summary->n_by_ticks == 1 ? "" : "es");
+}
+
+/* What the recordings before this one are called now. */
+static void
+tell_moved(const struct session *session, const struct recording *recording)
+{
+	char first[PATH_MAX], last[PATH_MAX];
+	unsigned n = recording->n_moved;
+
+	if (n == 0)
+		return;
+	earlier_name(recording->name, 1, first, sizeof first);
+	earlier_name(recording->name, n, last, sizeof last);
+	if (n == 1)
+		session_note(session, "the earlier recording is now %s",
+		             first);
+	else
+		session_note(session, "the %u earlier recordings are now %s "
+		             "(the latest) to %s", n, first, last);
+}
+
+static void
+tell_none(const struct session *session, const char *status,
+          const struct sampled_time *time)
+{
+	struct text_buffer why = { 0 };
+
+	sampled_time_add_none(time, &why);
+	session_note(session, "%sno samples: %s", status, text_string(&why));
+	text_free(&why);
+}
+
+/* What CPU time of the program and its descendants has no samples, and why. */
+static void
+tell_missing(const struct session *session, const struct sampled_time *time)
+{
+	struct text_buffer missing = { 0 };
+
+	if (sampled_time_add_missing(time, &missing))
+		session_note(session, "%s", text_string(&missing));
+	text_free(&missing);
+}
+
+/* "82 samples of 1 process" or "82 samples of cpu, 9 of real, of 1 process" */
+static void
+add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
+{
+	const bool are_several = summary->n_resources > 1;
+	const struct cpprofdata_summary_resource *resource;
+
+	for (size_t i = 0; are_several && i < summary->n_resources; i++) {
+		resource = &summary->resources[i];
+		text_add_format(text, "%" PRIu64 "%s of %s, ",
+		                resource->n_samples, i > 0 ? "" :
+		                resource->n_samples == 1 ? " sample" :
+		                " samples", resource->name);
+	}
+	if (!are_several)
+		text_add_format(text, "%" PRIu64 " sample%s ",
+		                summary->n_samples,
+		                summary->n_samples == 1 ? "" : "s");
+	text_add_format(text, "of %" PRIu64 " process%s", summary->n_processes,
+	                summary->n_processes == 1 ? "" : "es");
+	if (summary->n_lost > 0)
+		text_add_string(text, " (some lost, see info)");
+}
+
+/* "82 samples of 1 process in p; open them with: cpprof p" */
+static void
+tell_samples(const struct session *session,
+             const struct recording_report *report,
+             const struct cpprofdata_summary *summary)
+{
+	const char *name = report->recording->name;
+	struct text_buffer samples = { 0 };
+	char status[48] = "";
+
+	if (report->opens && session->status != 0)
+		snprintf(status, sizeof status, "exit status %d; ",
+		         session->status);
+	add_samples(summary, &samples);
+	if (summary->n_processes == 0)
+		tell_none(session, status, report->time);
+	else
+		session_note(session, "%s%s in %s%s%s", status,
+		             text_string(&samples), name,
+		             report->opens ? "" : "; open them with: cpprof ",
+		             report->opens ? "" : name);
+	text_free(&samples);
+}
+
+/*
+ * Some of the files that processes made are not there, or no longer make sense.
+ * n_told was asked before they were counted, since who still runs makes more.
+ */
+static void
+tell_gone(const struct session *session, uint64_t n_told,
+          const struct cpprofdata_summary *summary)
+{
+	const uint64_t n_found = summary->n_files + summary->n_briefs;
+
+	if (n_found > 0 && n_told > n_found)
+		session_note(session, "the samples of %" PRIu64 " of %" PRIu64
+		             " processes are lost: their files were removed "
+		             "or overwritten while the program ran",
+		             n_told - n_found, n_told);
+}
+
+static void
+tell_rings(const struct session *session, uint64_t n_rings)
+{
+	if (n_rings > 0)
+		session_note(session, "what %" PRIu64 " process%s read and "
+		             "wrote by io_uring is not counted", n_rings,
+		             n_rings == 1 ? "" : "es");
+}
+
+static void
+tell_running(const struct session *session, uint64_t n_running)
+{
+	if (n_running > 0)
+		session_note(session, n_running == 1 ?
+		             "%" PRIu64 " process still runs, and is recorded "
+		             "until its end" :
+		             "%" PRIu64 " processes still run, and are "
+		             "recorded until their ends", n_running);
+}
+
+void
+recording_report(const struct session *session,
+                 const struct recording_report *report)
+{
+	const struct sampled_time *time = report->time;
+	const uint64_t n_told = sampled_time_n_recorded(time);
+	struct cpprofdata_summary summary = { 0 };
+	struct error unreadable = { 0 };
+
+	/* The terminal stands behind the ^C that it has shown. */
+	if (session->status == 128 + SIGINT && isatty(STDERR_FILENO))
+		fputc('\n', stderr);
+	recording_summarise(report->recording->path, &summary, &unreadable);
+	tell_samples(session, report, &summary);
+	tell_gone(session, n_told, &summary);
+	tell_other_sources(session, report->offers, &summary);
+	tell_rings(session, sampled_time_n_rings(time));
+	if (!report->is_alone && summary.n_processes > 0)
+		tell_missing(session, time);
+	tell_running(session, summary.n_running);
+	if (summary.n_running == 0 && report->is_default &&
+	    summary.n_processes > 0 && summary.n_samples <= 1 &&
+	    !sampled_time_is_much(time))
+		session_note(session, "next to no CPU time was used; try "
+		             "-r real, which counts waiting, or -r cpu:1ms");
+	tell_moved(session, report->recording);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sampled_time.c -- the memory that a recording shares, and what it says. */
+#include "src/shell/record/sampled_time.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/cpprof-shared.h"
+
+#define MUCH_NS 100000000	/* of CPU time: 25 samples */
+#define LEAST_PART 20		/* of the whole: 5% */
+#define EXIT_NS 400000		/* of a process after its last sample */
+
+/* What may be said of so many, one of them and several. */
+static const struct {
+	const char *one, *several;
+} reasons[CPPROF_SHARED_N_REASONS] = {
+	[CPPROF_SHARED_TRACED] = {
+		"process was run by a debugger, strace or valgrind",
+		"processes were run by a debugger, strace or valgrind" },
+	[CPPROF_SHARED_NO_FILE] = {
+		"process could not write into the recording",
+		"processes could not write into the recording" },
+	[CPPROF_SHARED_NO_TIMER] = { "process could have no timer",
+		"processes could have no timer" },
+	[CPPROF_SHARED_CONFINED] = {
+		"process forbade itself the system calls that sampling needs",
+		"processes forbade themselves the system calls that sampling "
+		"needs" },
+	[CPPROF_SHARED_NO_PRELOAD] = {
+		"program was started with another environment",
+		"programs were started with another environment" },
+	[CPPROF_SHARED_STATIC] = { "program links statically",
+		"programs link statically" },
+	[CPPROF_SHARED_PRIVILEGED] = { "program has rights of its own",
+		"programs have rights of their own" },
+	[CPPROF_SHARED_OTHER_USER] = {
+		"program was started by a process that had become another "
+		"user",
+		"programs were started by processes that had become another "
+		"user" },
+};
+
+/*
+ * Whether somebody traces this process, and so perhaps all that it starts; what
+ * traces from within the recording is seen there.
+ */
+static bool
+is_traced(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[256];
+	long tracer = 0;
+
+	while (status != NULL && fgets(line, sizeof line, status) != NULL &&
+	       sscanf(line, "TracerPid: %ld", &tracer) != 1)
+		;
+	if (status != NULL)
+		fclose(status);
+	return tracer != 0;
+}
+
+void
+sampled_time_start(struct sampled_time *time)
+{
+	void *memory = MAP_FAILED;
+
+	memset(time, 0, sizeof *time);
+	time->fd = memfd_create("cpprof", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (time->fd < 0)
+		return;
+	if (ftruncate(time->fd, CPPROF_SHARED_SIZE) == 0 &&
+	    fcntl(time->fd, F_ADD_SEALS,
+	          F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		memory = mmap(NULL, CPPROF_SHARED_SIZE, PROT_READ | PROT_WRITE,
+		              MAP_SHARED, time->fd, 0);
+	if (memory == MAP_FAILED) {
+		sampled_time_end(time);
+		return;
+	}
+	time->shared = memory;
+	time->shared->magic = CPPROF_SHARED_MAGIC;
+	time->shared->n_tracers = is_traced();
+	snprintf(time->name, sizeof time->name, "/proc/%ld/fd/%d",
+	         (long)getpid(), time->fd);
+}
+
+void
+sampled_time_end(struct sampled_time *time)
+{
+	if (time->shared != NULL)
+		munmap(time->shared, CPPROF_SHARED_SIZE);
+	time->shared = NULL;
+	if (time->fd >= 0)
+		close(time->fd);
+	time->fd = -1;
+}
+
+bool
+sampled_time_is_much(const struct sampled_time *time)
+{
+	return time->cpu_ns >= MUCH_NS;
+}
+
+uint64_t
+sampled_time_n_rings(const struct sampled_time *time)
+{
+	return time->shared != NULL ? time->shared->n_rings : 0;
+}
+
+uint64_t
+sampled_time_n_recorded(const struct sampled_time *time)
+{
+	return time->shared == NULL ? 0 :
+	    __atomic_load_n(&time->shared->n_recorded, __ATOMIC_RELAXED);
+}
+
+static void
+add_seconds(uint64_t ns, struct text_buffer *text)
+{
+	text_add_format(text, "%.2f", (double)ns / 1e9);
+}
+
+/* "2 programs link statically, 1 process could have no timer" */
+static bool
+add_reasons(const struct sampled_time *time, struct text_buffer *text)
+{
+	bool has_one = false;
+
+	for (unsigned i = 0; i < CPPROF_SHARED_N_REASONS; i++) {
+		uint64_t n = time->shared->n_reasons[i];
+
+		/* What is taken back more often than it was said is below 0. */
+		if (n == 0 || n > INT64_MAX)
+			continue;
+		text_add_format(text, "%s%" PRIu64 " %s", has_one ? ", " : "",
+		                n, n == 1 ? reasons[i].one :
+		                reasons[i].several);
+		if (i == CPPROF_SHARED_NO_FILE && time->shared->error > 0 &&
+		    time->shared->error < 200)
+			text_add_format(text, " (%s)",
+			                strerror((int)time->shared->error));
+		has_one = true;
+	}
+	return has_one;
+}
+
+void
+sampled_time_add_none(const struct sampled_time *time,
+                      struct text_buffer *text)
+{
+	if (sampled_time_n_recorded(time) > 0) {
+		text_add_string(text, "the files that held them were removed "
+		                "or overwritten while the program ran");
+		return;
+	}
+	if (time->shared != NULL && add_reasons(time, text))
+		return;
+	if (time->shared == NULL || time->shared->n_images == 0)
+		text_add_string(text, "the collector was not loaded, or could "
+		                "not begin");
+	else if (sampled_time_is_much(time))
+		text_add_string(text, "the collector was loaded, but no tick "
+		                "reached it");
+	else
+		text_add_string(text, "next to no CPU time was used");
+}
+
+bool
+sampled_time_add_missing(const struct sampled_time *time,
+                         struct text_buffer *text)
+{
+	uint64_t sampled, missing, at_ends;
+
+	if (time->shared == NULL)
+		return false;
+	/* Processes that were left behind may yet add to it. */
+	sampled = __atomic_load_n(&time->shared->cpu_ns, __ATOMIC_RELAXED);
+	if (time->cpu_ns <= sampled)
+		return false;
+	missing = time->cpu_ns - sampled;
+	at_ends = time->shared->n_images < time->cpu_ns / EXIT_NS ?
+	    time->shared->n_images * EXIT_NS : time->cpu_ns;
+	if (missing < MUCH_NS + at_ends ||
+	    missing - at_ends < time->cpu_ns / LEAST_PART)
+		return false;
+	add_seconds(missing, text);
+	text_add_string(text, " of ");
+	add_seconds(time->cpu_ns, text);
+	text_add_string(text, " CPU s were not sampled: ");
+	if (!add_reasons(time, text))
+		text_add_string(text, "of processes that were killed, or "
+		                "never loaded the collector, or of the "
+		                "kernel at their ends");
+	return true;
+}

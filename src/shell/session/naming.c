@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* naming.c -- the profile's stacks as names, with one resource's weights. */
+#include "src/shell/session/naming.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/profile/call_flow.h"
+#include "src/profile/named_graph.h"
+
+void
+naming_free(struct naming *naming)
+{
+	if (naming->tree_is_own)
+		sample_tree_free(naming->tree);
+	call_flow_free(naming->flow);
+	free(naming->weight);
+	free(naming->functions);
+	free(naming->occurs);
+	*naming = (struct naming){ 0 };
+}
+
+/* Which names the tree or the flow has; how many. */
+static uint32_t
+find_functions(struct naming *naming)
+{
+	const struct sample_tree *tree = naming->tree;
+	uint32_t n = 0;
+
+	for (uint32_t name = 0; tree == NULL && name < naming->n_names;
+	     name++)
+		n += naming->occurs[name] =
+		    naming->flow->functions[name].occurs;
+	if (tree == NULL)
+		return n;
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		n += !naming->occurs[tree->label[node]];
+		naming->occurs[tree->label[node]] = 1;
+	}
+	return n;
+}
+
+static int
+list_functions(struct naming *naming, struct error *error)
+{
+	struct function_list *list;
+	uint32_t n;
+
+	naming->n_names = names_count(naming->names);
+	naming->occurs = memory_array(naming->n_names, 1, error);
+	if (naming->occurs == NULL)
+		return -1;
+	n = find_functions(naming);
+	list = memory_array(1, sizeof *list + n * sizeof *list->names, error);
+	if (list == NULL)
+		return -1;
+	for (uint32_t name = 0; name < naming->n_names; name++)
+		if (naming->occurs[name])
+			list->names[list->n++] = name;
+	naming->functions = list;
+	return 0;
+}
+
+static int
+compare_names(const void *a, const void *b, void *names)
+{
+	return names_compare(names, *(const uint32_t *)a,
+	                     *(const uint32_t *)b);
+}
+
+/* Sorting waits until someone asks, because loading should not. */
+const uint32_t *
+naming_functions(const struct naming *naming, uint32_t *n)
+{
+	struct function_list *list = naming->functions;
+
+	*n = list == NULL ? 0 : list->n;
+	if (list == NULL)
+		return NULL;
+	if (!list->is_sorted)
+		qsort_r(list->names, list->n, sizeof *list->names,
+		        compare_names, (void *)naming->names);
+	list->is_sorted = true;
+	return list->names;
+}
+
+static int
+make_flow(struct naming *naming, struct profile *profile, uint32_t resource,
+          struct error *error)
+{
+	bool is_own;
+	struct call_graph *graph = named_graph_new(profile, &naming->rule,
+	                                           &is_own, error);
+
+	if (graph == NULL)
+		return -1;
+	naming->flow = call_flow_new(graph, names_count(profile->names),
+	                             resource, naming->has_static, error);
+	if (is_own)
+		call_graph_free(graph);
+	return naming->flow == NULL ? -1 : list_functions(naming, error);
+}
+
+static int
+make_tree(struct naming *naming, struct profile *profile, uint32_t resource,
+          struct error *error)
+{
+	const struct sample_tree *tree;
+
+	tree = naming->tree = profile_named_tree(profile, &naming->rule,
+	                                         &naming->tree_is_own, error);
+	if (tree == NULL)
+		return -1;
+	naming->weight = memory_array(tree->n_nodes, sizeof *naming->weight,
+	                              error);
+	if (naming->weight == NULL)
+		return -1;
+	sample_tree_weights(tree, tree->hits[resource], naming->weight);
+	return list_functions(naming, error);
+}
+
+int
+naming_make(struct naming *naming, struct profile *profile,
+            const struct naming_rule *rule, uint32_t resource,
+            bool has_static, struct error *error)
+{
+	int status;
+
+	*naming = (struct naming){
+		.rule = *rule,
+		.names = profile->names,
+		.has_static = has_static,
+	};
+	status = profile->graph != NULL ?
+	         make_flow(naming, profile, resource, error) :
+	         make_tree(naming, profile, resource, error);
+	if (status != 0)
+		naming_free(naming);
+	return status;
+}
+
+bool
+naming_has(const struct naming *naming, uint32_t name)
+{
+	return name < naming->n_names && naming->occurs[name];
+}
+
+uint32_t
+naming_find(const struct naming *naming, const char *text, size_t length)
+{
+	uint32_t name = names_find(naming->names, text, length);
+
+	return naming_has(naming, name) ? name : NO_NAME;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* resolve.c -- from what was typed to functions and resources. */
+#include "src/shell/session/resolve.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "src/base/near.h"
+#include "src/base/printable.h"
+
+/* Enough of a word for an error to name it. */
+enum { SHOWN = 80 };
+
+void
+resolve_report_unknown(const struct session *session, const char *text,
+                       size_t length, struct error *error)
+{
+	struct names *names = session->profile->names;
+	struct text_buffer near_ones = { 0 };
+	uint32_t n;
+	const uint32_t *functions = session_functions(session, &n);
+	struct near near;
+
+	near_start(&near, text, length);
+	for (uint32_t i = 0; i < n; i++)
+		near_offer(&near, names_text(names, functions[i]),
+		           names_length(names, functions[i]));
+	near_add(&near, &near_ones);
+	error_set(error, "the profile has no function %.*s%s", SHOWN, text,
+	          text_string(&near_ones));
+	text_free(&near_ones);
+}
+
+/* The functions that fit, counted; written to found unless that is NULL. */
+static size_t
+find_matches(const struct session *session, const struct pattern *pattern,
+             uint32_t *found)
+{
+	struct names *names = session->profile->names;
+	uint32_t n_functions;
+	const uint32_t *functions = session_functions(session, &n_functions);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < n_functions; i++) {
+		uint32_t name = functions[i];
+
+		if (!pattern_matches(pattern, names_text(names, name),
+		                     names_length(names, name)))
+			continue;
+		if (found != NULL)
+			found[n] = name;
+		n++;
+	}
+	return n;
+}
+
+static uint32_t *
+match_functions(const struct session *session, const struct word *word,
+                struct arena *arena, size_t *n, struct error *error)
+{
+	struct pattern *pattern = pattern_new(word->text, error);
+	uint32_t *found = NULL;
+
+	if (pattern == NULL)
+		return NULL;
+	*n = find_matches(session, pattern, NULL);
+	if (*n > 0)
+		found = arena_alloc(arena, *n * sizeof *found, error);
+	else if (pattern_is_general(pattern))
+		error_set(error, "no function matches %.*s", SHOWN,
+		          word->text);
+	else
+		resolve_report_unknown(session, word->text, word->length,
+		                       error);
+	if (found != NULL)
+		find_matches(session, pattern, found);
+	pattern_free(pattern);
+	return found;
+}
+
+uint32_t *
+resolve_functions(const struct session *session, const struct word *word,
+                  struct arena *arena, size_t *n, struct error *error)
+{
+	uint32_t name, *found;
+
+	if (session_need_profile(session, error) != 0)
+		return NULL;
+	name = session_find_function(session, word->text, word->length);
+	if (name == NO_NAME && word->is_quoted)
+		resolve_report_unknown(session, word->text, word->length,
+		                       error);
+	if (name == NO_NAME)
+		return word->is_quoted ? NULL
+		    : match_functions(session, word, arena, n, error);
+	found = arena_alloc(arena, sizeof *found, error);
+	if (found == NULL)
+		return NULL;
+	found[0] = name;
+	*n = 1;
+	return found;
+}
+
+struct pattern *
+resolve_pattern(const struct session *session, const struct word *word,
+                struct error *error)
+{
+	if (word->is_quoted ||
+	    session_find_function(session, word->text, word->length) !=
+	    NO_NAME)
+		return pattern_new_exact(word->text, error);
+	return pattern_new(word->text, error);
+}
+
+static void
+report_resource(const struct profile *profile, const char *text, size_t n,
+                struct error *error)
+{
+	struct text_buffer known = { 0 };
+
+	for (uint32_t r = 0; r < profile->n_resources && r < 20; r++) {
+		const char *name = profile->resources[r].name;
+
+		text_add_string(&known, r == 0 ? "" : ", ");
+		text_add_word(&known, name, strlen(name));
+	}
+	error_set(error, "%s %.*s; the profile has %s",
+	          n == 0 ? "there is no resource" : "more than one resource "
+	          "begins with", SHOWN, text, text_string(&known));
+	text_free(&known);
+}
+
+uint32_t
+resolve_resource(const struct session *session, const char *text,
+                 struct error *error)
+{
+	const struct profile *profile = session->profile;
+	size_t length = strlen(text), n = 0;
+	uint32_t found = UINT32_MAX;
+
+	if (session_need_profile(session, error) != 0)
+		return UINT32_MAX;
+	for (uint32_t r = 0; r < profile->n_resources; r++) {
+		const char *name = profile->resources[r].name;
+
+		if (strcmp(name, text) == 0)
+			return r;
+		if (length > 0 && strncasecmp(name, text, length) == 0) {
+			found = r;
+			n++;
+		}
+	}
+	if (n == 1)
+		return found;
+	report_resource(profile, text, n, error);
+	return UINT32_MAX;
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session.c -- all that a command can see: the profile and the settings. */
+#include "src/shell/session/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/formats/format.h"
+#include "src/profile/named_graph.h"
+#include "src/shell/record/keep_names.h"
+#include "src/shell/session/root.h"
+#include "src/shell/terminal/message.h"
+#include "src/shell/terminal/progress_line.h"
+
+enum { DEFAULT_DEPTH = 1000 };
+
+void
+session_start(struct session *session)
+{
+	*session = (struct session){
+		.settings = {
+			.threshold = 0.01,
+			.limit = SIZE_MAX,
+			.depth = DEFAULT_DEPTH,
+			.digits = 4,
+			.format = output_formats,
+			.has_pager = true,
+		},
+		.root = NO_NAME,
+	};
+}
+
+static void
+free_files(char **files, size_t n)
+{
+	for (size_t i = 0; files != NULL && i < n; i++)
+		free(files[i]);
+	free(files);
+}
+
+void
+session_end(struct session *session)
+{
+	naming_free(&session->naming);
+	profile_free(session->profile);
+	free_files(session->files, session->n_files);
+	free(session->root_choice);
+	address_lines_free(session->lines);
+	free(session->symfs);
+	history_free(&session->history);
+}
+
+bool
+session_has_function(const struct session *session, uint32_t name)
+{
+	return naming_has(&session->naming, name);
+}
+
+uint32_t
+session_find_function(const struct session *session, const char *text,
+                      size_t length)
+{
+	return session->profile == NULL ? NO_NAME :
+	    naming_find(&session->naming, text, length);
+}
+
+const uint32_t *
+session_functions(const struct session *session, uint32_t *n)
+{
+	return naming_functions(&session->naming, n);
+}
+
+/* Notes where the user's root could not stay. */
+static void
+choose_root(struct session *session)
+{
+	const struct naming *naming = &session->naming;
+	const char *choice = session->root_choice;
+	uint32_t name = root_choose(naming, choice);
+
+	session->root = name;
+	if (choice == NULL || name == NO_NAME ||
+	    strcmp(choice, names_text(naming->names, name)) == 0)
+		return;
+	session_note(session, root_is_split(naming, choice) ?
+	             "%s has one name for each call here; the root is %s" :
+	             "%s does not occur here; the root is %s", choice,
+	             names_text(naming->names, name));
+}
+
+uint64_t
+session_hits(const struct session *session, uint32_t resource,
+             uint64_t *samples)
+{
+	const struct sample_tree *tree = session->naming.tree;
+	uint64_t hits;
+
+	if (tree == NULL) {
+		*samples = call_graph_total(session->profile->graph, resource);
+		return *samples;
+	}
+	hits = sample_tree_total(tree, tree->hits[resource]);
+	*samples = tree->samples == NULL || tree->samples[resource] == NULL ?
+	    hits : sample_tree_total(tree, tree->samples[resource]);
+	return hits;
+}
+
+/* After the names, the weights or the resource have changed. */
+static void
+make_set(struct session *session)
+{
+	const struct naming *naming = &session->naming;
+	const struct sample_tree *tree = naming->tree;
+	struct sample_set *set = &session->set;
+
+	*set = (struct sample_set){
+		.tree = tree,
+		.flow = naming->flow,
+		.names = session->profile->names,
+		.resource = session_resource(session),
+		.weight = naming->weight,
+	};
+	if (tree != NULL)
+		set->self = tree->hits[session->resource];
+	set->total = session_hits(session, session->resource,
+	                          &set->n_samples);
+	profile_stand_in_hits(session->profile, session->resource,
+	                      set->stand_ins);
+}
+
+/* The resource of the same name, or the first. */
+static uint32_t
+same_resource(const struct session *session, const struct profile *profile)
+{
+	const struct resource *old = session_resource(session);
+	uint32_t same = old == NULL ? NO_RESOURCE :
+	    profile_find_resource(profile, old->name);
+
+	return same != NO_RESOURCE ? same : 0;
+}
+
+static char **
+copy_files(const char *const *files, size_t n, struct error *error)
+{
+	char **copy = memory_array(n, sizeof *copy, error);
+
+	for (size_t i = 0; copy != NULL && i < n; i++) {
+		copy[i] = memory_string(files[i], error);
+		if (copy[i] == NULL) {
+			free_files(copy, n);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+static bool
+needs_lines(const struct naming_rule *rule)
+{
+	return rule->inlines == INLINES_ON ||
+	    rule->granularity == GRANULARITY_FILE ||
+	    rule->granularity == GRANULARITY_LINE ||
+	    rule->granularity == GRANULARITY_CALLSITE;
+}
+
+/* Reads debug information and tells its warnings. */
+static int
+read_lines(struct session *session, struct profile *profile,
+           struct error *error)
+{
+	const struct symbol_search search = { .root = session->symfs };
+	uint32_t n_before = profile->n_warnings;
+	struct progress_line line;
+	int result;
+
+	if (session->lines == NULL)
+		session->lines = address_lines_new(&search, error);
+	if (session->lines == NULL)
+		return -1;
+	result = address_lines_apply(session->lines, profile,
+	    progress_line_start(&line, "debug information"), error);
+	progress_line_end(&line);
+	for (uint32_t i = n_before; i < profile->n_warnings; i++)
+		session_note(session, "%s", profile->warnings[i]);
+	return result;
+}
+
+/* Takes over a profile that was read from files, or leaves all as it was. */
+static int
+adopt(struct session *session, struct profile *profile,
+      const char *const *files, size_t n, struct error *error)
+{
+	struct naming naming;
+	uint32_t resource = same_resource(session, profile);
+	char **copy;
+
+	if (profile->n_resources == 0)
+		return error_set(error, "the profile has no resource");
+	if ((needs_lines(&session->settings.naming) &&
+	     read_lines(session, profile, error) != 0) ||
+	    naming_make(&naming, profile, &session->settings.naming, resource,
+	                session->settings.has_static, error) != 0)
+		return -1;
+	copy = copy_files(files, n, error);
+	if (copy == NULL) {
+		naming_free(&naming);
+		return -1;
+	}
+	naming_free(&session->naming);
+	profile_free(session->profile);
+	free_files(session->files, session->n_files);
+	session->naming = naming;
+	session->profile = profile;
+	session->files = copy;
+	session->n_files = n;
+	session->resource = resource;
+	make_set(session);
+	choose_root(session);
+	return 0;
+}
+
+int
+session_load(struct session *session, const char *const *files, size_t n,
+             struct error *error)
+{
+	struct progress_line line;
+	struct read_options options = {
+		.lenient = session->is_lenient,
+		.symfs = session->symfs,
+	};
+	struct profile *profile;
+	uint32_t n_warnings;
+
+	for (size_t i = 0; i < n; i++)
+		if (keep_names_late(files[i], session->symfs, error) != 0)
+			return -1;
+	options.progress = progress_line_start(&line, "loading");
+	profile = load_profiles(files, n, &options, error);
+	progress_line_end(&line);
+	if (profile == NULL)
+		return -1;
+	n_warnings = profile->n_warnings;	/* adopting tells its own */
+	if (adopt(session, profile, files, n, error) != 0) {
+		profile_free(profile);
+		return -1;
+	}
+	for (uint32_t i = 0; i < n_warnings; i++)
+		session_note(session, "%s", profile->warnings[i]);
+	return 0;
+}
+
+int
+session_reload(struct session *session, struct error *error)
+{
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	for (size_t i = 0; i < session->n_files; i++)
+		if (strcmp(session->files[i], "-") == 0)
+			return error_set(error, "cannot reload a profile "
+			                 "that was read from standard input");
+	return session_load(session, (const char *const *)session->files,
+	                    session->n_files, error);
+}
+
+int
+session_need_profile(const struct session *session, struct error *error)
+{
+	if (session->profile != NULL)
+		return 0;
+	return error_set(error, "no profile is loaded; load one with "
+	                 "\"load FILE\", or make one with \"record PROG\"");
+}
+
+int
+session_read_lines(struct session *session, struct error *error)
+{
+	return read_lines(session, session->profile, error);
+}
+
+int
+session_set_naming(struct session *session, const struct naming_rule *rule,
+                   struct error *error)
+{
+	struct naming naming;
+
+	if (session->profile != NULL && session->profile->graph != NULL &&
+	    !named_graph_is_possible(session->profile->graph,
+	                             rule->granularity))
+		return error_set(error, "the profile has calls between "
+		                 "functions and no stacks: its granularity "
+		                 "is %s", session->profile->graph->places ==
+		                 NULL ? "function" :
+		                 "function, module, file, line or callsite");
+	if (session->profile != NULL) {
+		if ((needs_lines(rule) && session_read_lines(session,
+		                                             error) != 0) ||
+		    naming_make(&naming, session->profile, rule,
+		                session->resource,
+		                session->settings.has_static, error) != 0)
+			return -1;
+		naming_free(&session->naming);
+		session->naming = naming;
+	}
+	session->settings.naming = *rule;
+	if (session->profile != NULL) {
+		make_set(session);
+		choose_root(session);
+	}
+	return 0;
+}
+
+int
+session_set_static(struct session *session, bool has_static,
+                   struct error *error)
+{
+	bool had = session->settings.has_static;
+
+	session->settings.has_static = has_static;
+	if (session->profile == NULL || session->profile->graph == NULL ||
+	    session_set_resource(session, session->resource, error) == 0)
+		return 0;
+	session->settings.has_static = had;
+	return -1;
+}
+
+int
+session_set_resource(struct session *session, uint32_t resource,
+                     struct error *error)
+{
+	const struct sample_tree *tree = session->naming.tree;
+	struct naming naming;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	if (tree == NULL) {
+		if (naming_make(&naming, session->profile,
+		                &session->settings.naming, resource,
+		                session->settings.has_static, error) != 0)
+			return -1;
+		naming_free(&session->naming);
+		session->naming = naming;
+		session->resource = resource;
+		make_set(session);
+		return 0;
+	}
+	session->resource = resource;
+	sample_tree_weights(tree, tree->hits[resource],
+	                    session->naming.weight);
+	make_set(session);
+	return 0;
+}
+
+int
+session_set_symfs(struct session *session, const char *directory,
+                  struct error *error)
+{
+	char *copy = NULL;
+
+	if (strcmp(directory, "/") != 0) {
+		copy = memory_string(directory, error);
+		if (copy == NULL)
+			return -1;
+	}
+	free(session->symfs);
+	session->symfs = copy;
+	address_lines_free(session->lines);
+	session->lines = NULL;
+	return 0;
+}
+
+int
+session_set_root(struct session *session, uint32_t name, struct error *error)
+{
+	char *choice = memory_string(names_text(session->profile->names, name),
+	                             error);
+
+	if (choice == NULL)
+		return -1;
+	free(session->root_choice);
+	session->root_choice = choice;
+	session->root = name;
+	return 0;
+}
+
+const struct resource *
+session_resource(const struct session *session)
+{
+	if (session->profile == NULL)
+		return NULL;
+	return &session->profile->resources[session->resource];
+}
+
+const struct process *
+session_first_process(const struct session *session)
+{
+	const struct profile *profile = session->profile;
+	const struct process *first = NULL;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		const struct process *process = &profile->processes[i];
+
+		if (first == NULL || (process->start_ns != 0 &&
+		                      process->start_ns < first->start_ns))
+			first = process;
+	}
+	return first;
+}
+
+struct view_request
+session_request(const struct session *session)
+{
+	const struct settings *settings = &session->settings;
+
+	return (struct view_request){
+		.set = &session->set,
+		.root = session->root,
+		.threshold = settings->threshold,
+		.limit = settings->limit,
+		.depth = settings->depth,
+		.percent = settings->percent,
+	};
+}
+
+void
+session_note(const struct session *session, const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+	int length;
+
+	(void)session;
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return;
+	message("cpprof", text);
+	free(text);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session.h -- all that a command can see: the profile and the settings.
+ *
+ * The session owns the profile, the tree of names by the current naming rule
+ * and the weights of the current resource.  Loading and switching either
+ * succeed whole or change nothing.
+ */
+#ifndef CPPROF_SHELL_SESSION_SESSION_H
+#define CPPROF_SHELL_SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/output/output.h"
+#include "src/profile/profile.h"
+#include "src/shell/session/naming.h"
+#include "src/shell/terminal/history.h"
+#include "src/symbols/lines/address_lines.h"
+#include "src/views/view.h"
+
+enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Whether `cpprof record` on a terminal goes on to the prompt. */
+enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
+
+struct settings {
+	double threshold;
+	size_t limit;			/* SIZE_MAX: off */
+	size_t depth;			/* SIZE_MAX: off */
+	bool depth_is_set;		/* by the user: then it is tree's too */
+	enum percent_base percent;
+	int digits;
+	struct naming_rule naming;
+	const struct output_format *format;
+	enum unit unit;
+	bool has_static;		/* calls that never happened, too */
+	bool has_pager;
+	enum color_choice color;
+	enum prompt_choice prompt;
+};
+
+struct session {
+	struct settings settings;
+
+	struct profile *profile;	/* NULL before the first load */
+	char **files;			/* [n_files] it came from */
+	size_t n_files;
+	struct naming naming;
+	uint32_t resource;		/* index into profile->resources */
+	struct sample_set set;		/* all of this as views see it */
+	uint32_t root;			/* a name, or NO_NAME */
+	char *root_choice;		/* the user's, NULL: the default */
+
+	struct address_lines *lines;	/* what has been read of debug
+					 * information; NULL: nothing */
+	char *symfs;			/* where modules are sought first;
+					 * NULL: only where they were */
+
+	/* From the command line. */
+	bool is_lenient, keeps_going, is_quiet;
+
+	bool is_lone_command;		/* `cpprof record`: nothing follows */
+	bool is_interactive;		/* commands come from the prompt */
+	bool is_watching;		/* output is drawn again and again */
+	struct history history;
+	unsigned script_depth;		/* scripts that run scripts */
+
+	bool quit_requested;
+	bool output_lost;		/* standard output failed: stop */
+	bool stays;			/* the lone command leads to the prompt */
+	int status;			/* what the lone command exits with */
+};
+
+/* Defaults and no profile. */
+void session_start(struct session *session);
+void session_end(struct session *session);
+
+/*
+ * Loads and merges files; what was loaded before stays when that fails.  The
+ * resource and the root are kept where the new profile has them; a note says
+ * so when the chosen root is not.  Warnings go to standard error.
+ */
+int session_load(struct session *session, const char *const *files, size_t n,
+                 struct error *error);
+int session_reload(struct session *session, struct error *error);
+
+/* 0, or -1 with *error set where no profile is loaded. */
+int session_need_profile(const struct session *session, struct error *error);
+
+/*
+ * Gives the profile's addresses the lines that debug information knows, which
+ * names that are in use do not change.  0, or -1 with *error set.
+ */
+int session_read_lines(struct session *session, struct error *error);
+
+/*
+ * Other names for the same stacks; reads debug information if these want it
+ * and the profile does not have it yet.
+ */
+int session_set_naming(struct session *session,
+                       const struct naming_rule *rule, struct error *error);
+
+int session_set_static(struct session *session, bool has_static,
+                       struct error *error);
+
+/* resource: an index below profile->n_resources. */
+int session_set_resource(struct session *session, uint32_t resource,
+                         struct error *error);
+
+/*
+ * Where modules are sought first, from the next load on; "/": nowhere else.
+ */
+int session_set_symfs(struct session *session, const char *directory,
+                      struct error *error);
+
+/* A name that occurs in the tree. */
+int session_set_root(struct session *session, uint32_t name,
+                     struct error *error);
+
+/* Whether a name is in the tree; the number of one that is, or NO_NAME. */
+bool session_has_function(const struct session *session, uint32_t name);
+uint32_t session_find_function(const struct session *session,
+                               const char *text, size_t length);
+
+/* The *n names in the tree, in byte order. */
+const uint32_t *session_functions(const struct session *session, uint32_t *n);
+
+const struct resource *session_resource(const struct session *session);
+
+/* All hits of one of the profile's resources, and the samples they came in. */
+uint64_t session_hits(const struct session *session, uint32_t resource,
+                      uint64_t *samples);
+
+/*
+ * The process that began first, and so started the others of a recording,
+ * whatever the order of their files; NULL where none is known.
+ */
+const struct process *session_first_process(const struct session *session);
+
+/*
+ * What a view needs with the current root and settings.  It borrows from the
+ * session, until that loads or switches something.
+ */
+struct view_request session_request(const struct session *session);
+
+/* Tells the user something beside the answer, on standard error. */
+void session_note(const struct session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

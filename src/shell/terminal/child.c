@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* child.c -- shell commands that the user asks for. */
+#include "src/shell/terminal/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* No signal ignored, caught or blocked on our account. */
+static void
+reset_signals(posix_spawnattr_t *attributes)
+{
+	sigset_t all, none;
+
+	sigemptyset(&none);
+	sigemptyset(&all);
+	sigaddset(&all, SIGPIPE);
+	sigaddset(&all, SIGINT);
+	sigaddset(&all, SIGQUIT);
+	sigaddset(&all, SIGTSTP);
+	posix_spawnattr_setsigdefault(attributes, &all);
+	posix_spawnattr_setsigmask(attributes, &none);
+	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF |
+	                         POSIX_SPAWN_SETSIGMASK);
+}
+
+static int
+spawn(const char *command, const posix_spawn_file_actions_t *actions,
+      pid_t *child)
+{
+	char shell[] = "sh", flag[] = "-c";
+	char *arguments[] = { shell, flag, (char *)command, NULL };
+	posix_spawnattr_t attributes;
+	int status = posix_spawnattr_init(&attributes);
+
+	if (status != 0)
+		return status;
+	reset_signals(&attributes);
+	status = posix_spawn(child, "/bin/sh", actions, &attributes,
+	                     arguments, environ);
+	posix_spawnattr_destroy(&attributes);
+	return status;
+}
+
+int
+child_start(const char *command, bool may_read, int *input, pid_t *child,
+            struct error *error)
+{
+	posix_spawn_file_actions_t actions;
+	int ends[2] = { -1, -1 }, status;
+
+	if (input != NULL && pipe2(ends, O_CLOEXEC) != 0)
+		return error_set(error, "%.200s: %s", command,
+		                 strerror(errno));
+	posix_spawn_file_actions_init(&actions);
+	if (input != NULL)
+		posix_spawn_file_actions_adddup2(&actions, ends[0],
+		                                 STDIN_FILENO);
+	else if (!may_read)
+		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO,
+		                                 "/dev/null", O_RDONLY, 0);
+	status = spawn(command, &actions, child);
+	posix_spawn_file_actions_destroy(&actions);
+	if (input != NULL) {
+		close(ends[0]);
+		*input = ends[1];
+	}
+	if (status == 0)
+		return 0;
+	if (input != NULL)
+		close(ends[1]);
+	return error_set(error, "%.200s: %s", command, strerror(status));
+}
+
+int
+child_end(const char *command, pid_t child, struct error *error)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return error_set(error, "%.200s: %s", command,
+			                 strerror(errno));
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE)
+		return error_set(error, "%.200s: ended by signal %d (%s)",
+		                 command, WTERMSIG(status),
+		                 strsignal(WTERMSIG(status)));
+	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+		return error_set(error, "%.200s: exit status %d", command,
+		                 WEXITSTATUS(status));
+	return 0;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* history.c -- the lines typed at the prompt, kept from run to run. */
+#include "src/shell/terminal/history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/memory.h"
+
+void
+history_free(struct history *history)
+{
+	for (size_t i = 0; i < history->n; i++)
+		free(history->lines[i]);
+	free(history->lines);
+	*history = (struct history){ 0 };
+}
+
+int
+history_add(struct history *history, const char *line, struct error *error)
+{
+	size_t length = strlen(line);
+	const char *last = history->n > 0
+	    ? history->lines[history->n - 1] : "";
+	char *copy;
+
+	while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
+		length--;
+	if (length == 0 || length > HISTORY_LONGEST ||
+	    (strlen(last) == length && memcmp(last, line, length) == 0))
+		return 0;
+	if (memory_grow(&history->lines, &history->capacity, history->n + 1,
+	                sizeof *history->lines, error) != 0)
+		return -1;
+	copy = strndup(line, length);
+	if (copy == NULL)
+		return error_out_of_memory(error);
+	history->lines[history->n++] = copy;
+	return 0;
+}
+
+/*
+ * The file's name, the caller's to free, "" when there is no home; NULL with
+ * *error set.
+ */
+static char *
+file_name(struct error *error)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char *name = NULL;
+	int length;
+
+	if (state != NULL && state[0] == '/')
+		length = asprintf(&name, "%s/cpprof/history", state);
+	else if (home != NULL && home[0] == '/')
+		length = asprintf(&name, "%s/.local/state/cpprof/history",
+		                  home);
+	else
+		return memory_string("", error);
+	if (length < 0) {
+		error_out_of_memory(error);
+		return NULL;
+	}
+	return name;
+}
+
+/*
+ * Makes the directories that a file name goes through, as mkdir -p does; the
+ * errno of the first that is missing still, or 0.
+ */
+static int
+make_directories(char *name)
+{
+	int why = 0;
+
+	for (char *slash = strchr(name + 1, '/'); slash != NULL;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(name, 0700) == 0 || errno == EEXIST)
+			why = 0;
+		else if (why == 0)
+			why = errno;
+		*slash = '/';
+	}
+	return why;
+}
+
+/* Opens a file to write to, which nobody else may read: lines may be secret. */
+static FILE *
+open_private(const char *name, int flags, const char *mode)
+{
+	int descriptor = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | flags,
+	                      0600);
+	struct stat status;
+	FILE *file;
+
+	if (descriptor < 0)
+		return NULL;
+	/* An older version made it for all to read.  (It may be /dev/null.) */
+	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (status.st_mode & 077) != 0)
+		fchmod(descriptor, 0600);
+	file = fdopen(descriptor, mode);
+	if (file == NULL)
+		close(descriptor);
+	return file;
+}
+
+/* Opens the file to add to it, or sets *error. */
+static FILE *
+open_to_append(char *name, struct error *error)
+{
+	int why = make_directories(name);
+	FILE *file = open_private(name, O_APPEND, "a");
+
+	if (file == NULL)
+		error_set(error, "%s: %s", name,
+		          strerror(why != 0 ? why : errno));
+	return file;
+}
+
+static void
+drop_oldest(struct history *history, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(history->lines[i]);
+	history->n -= n;
+	history->n_saved -= n;
+	memmove(history->lines, history->lines + n,
+	        history->n * sizeof *history->lines);
+}
+
+/* Writes the lines anew, beside the file and then over it. */
+static void
+rewrite_file(const struct history *history, const char *name)
+{
+	char *beside = NULL;
+	FILE *file;
+
+	if (asprintf(&beside, "%s.new", name) < 0)
+		return;
+	file = open_private(beside, O_TRUNC | O_NOFOLLOW, "w");
+	if (file != NULL) {
+		for (size_t i = 0; i < history->n; i++)
+			fprintf(file, "%s\n", history->lines[i]);
+		if (fclose(file) != 0 || rename(beside, name) != 0)
+			unlink(beside);
+	}
+	free(beside);
+}
+
+static int
+read_lines(struct history *history, FILE *file, struct error *error)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+	int status = 0;
+
+	while (status == 0 && (length = getline(&line, &size, file)) >= 0) {
+		if (length > 0 && line[length - 1] == '\n')
+			line[length - 1] = '\0';
+		status = history_add(history, line, error);
+	}
+	free(line);
+	return status;
+}
+
+int
+history_load(struct history *history, struct error *error)
+{
+	char *name = file_name(error);
+	FILE *file;
+	int status = 0;
+
+	if (name == NULL)
+		return -1;
+	file = *name != '\0' ? fopen(name, "re") : NULL;
+	if (file != NULL) {
+		status = read_lines(history, file, error);
+		fclose(file);
+	}
+	history->n_saved = history->n;
+	if (history->n > 2 * HISTORY_MOST) {
+		drop_oldest(history, history->n - HISTORY_MOST);
+		rewrite_file(history, name);
+	}
+	free(name);
+	return status;
+}
+
+int
+history_save(struct history *history, struct error *error)
+{
+	char *name = file_name(error);
+	FILE *file;
+	int status = 0;
+
+	if (name == NULL)
+		return -1;
+	if (*name != '\0' && history->n_saved < history->n) {
+		file = open_to_append(name, error);
+		for (size_t i = history->n_saved;
+		     file != NULL && i < history->n; i++)
+			fprintf(file, "%s\n", history->lines[i]);
+		if (file != NULL && fclose(file) != 0)
+			error_set(error, "%s: %s", name, strerror(errno));
+		status = error->is_set ? -1 : 0;
+		history->n_saved = history->n;
+	}
+	free(name);
+	return status;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* history.h -- the lines typed at the prompt, kept from run to run. */
+#ifndef CPPROF_SHELL_TERMINAL_HISTORY_H
+#define CPPROF_SHELL_TERMINAL_HISTORY_H
+
+#include <stddef.h>
+
+#include "src/base/error.h"
+
+enum { HISTORY_MOST = 1000, HISTORY_LONGEST = 16 * 1024 };
+
+/* Start with `{ 0 }`. */
+struct history {
+	char **lines;		/* [n], oldest first */
+	size_t n, capacity;
+	size_t n_saved;		/* lines[n_saved..] are not in the file yet */
+};
+
+void history_free(struct history *history);
+
+/*
+ * Adds a line, less the blanks behind it, unless none is left, it repeats the
+ * last one or has more than HISTORY_LONGEST bytes.  0, or -1 with *error set.
+ */
+int history_add(struct history *history, const char *line,
+                struct error *error);
+
+/*
+ * Reads and writes $XDG_STATE_HOME/cpprof/history (~/.local/state without
+ * it), in a directory of the user's alone.  A missing file is an empty history.
+ * Loading cuts a file that has grown past twice HISTORY_MOST; saving appends
+ * what is new, so that two programs at once lose nothing.  0, or -1 with
+ * *error set.
+ */
+int history_load(struct history *history, struct error *error);
+int history_save(struct history *history, struct error *error);
+
+#endif

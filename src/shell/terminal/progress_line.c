@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* progress_line.c -- how far long work is, on a terminal.
+ *
+ * Blanks erase what was there: a dumb terminal knows no escapes.
+ */
+#include "src/shell/terminal/progress_line.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+enum { WIDTH = 36 };
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+static void
+show(void *context, uint64_t done, uint64_t total)
+{
+	struct progress_line *line = context;
+	uint64_t now = now_ns();
+	char text[WIDTH + 1];
+
+	if (now - line->start_ns < SECOND ||
+	    now - line->shown_ns < SECOND / 10)
+		return;
+	line->shown_ns = now;
+	line->is_shown = true;
+	if (total > 0 && done <= total)
+		snprintf(text, sizeof text, "%s: %2.0f%% of %.0f MB",
+		         line->what, 100.0 * (double)done / (double)total,
+		         (double)total / 1e6);
+	else
+		snprintf(text, sizeof text, "%s: %.0f MB", line->what,
+		         (double)done / 1e6);
+	fprintf(stderr, "\r%-*s", WIDTH, text);
+	fflush(stderr);
+}
+
+const struct progress *
+progress_line_start(struct progress_line *line, const char *what)
+{
+	*line = (struct progress_line){
+		.progress = { .report = show, .context = line },
+		.what = what,
+		.start_ns = now_ns(),
+	};
+	return isatty(STDERR_FILENO) ? &line->progress : NULL;
+}
+
+void
+progress_line_end(struct progress_line *line)
+{
+	if (line->is_shown)
+		fprintf(stderr, "\r%-*s\r", WIDTH, "");
+	line->is_shown = false;
+}
