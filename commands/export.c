@@ -5,6 +5,7 @@
 #include "src/base/new_file.h"
 #include "src/formats/exporter.h"
 #include "src/shell/command/arguments.h"
+#include "src/shell/terminal/message.h"
 
 static const struct argument export_arguments[] = {
 	{ "FORMAT", ARG_CHOICE, 0, "the format to write" },
@@ -33,7 +34,7 @@ note_losses(const struct export *export, const struct export_source *source,
 		                n_changed == 1 ? "" : "s",
 		                n_changed == 1 ? "it is" : "they are");
 	if (losses.length > 0)
-		session_note(export->session, "%s cannot represent: %s",
+		message_note("%s cannot represent: %s",
 		             exporter_names[export->format],
 		             text_string(&losses));
 	text_free(&losses);

@@ -21,8 +21,10 @@
 #include "src/shell/record/recording.h"
 #include "src/shell/record/recording_report.h"
 #include "src/shell/record/sampled_time.h"
+#include "src/shell/terminal/child.h"
 #include "src/shell/terminal/interrupt.h"
 #include "src/shell/terminal/terminal_watch.h"
+#include "src/shell/terminal/message.h"
 
 extern const struct command command_record;
 
@@ -50,7 +52,7 @@ check_offers(const struct session *session, const struct offers *offers,
 			    offer->name, offer->source,
 			    *offer->why != '\0' ? ", since " : "", offer->why);
 		if (*offer->why != '\0')
-			session_note(session, "%s: from the %s, since %s",
+			message_note("%s: from the %s, since %s",
 			             offer->name, offer->source, offer->why);
 	}
 	return 0;
@@ -142,8 +144,8 @@ run_program(struct run *run, struct error *error)
 
 	record_options_add_resources(run->options, &resources);
 	if (check_limit(error) == 0 &&
-	    preload_find_program(*run->options->program, run->program,
-	                         sizeof run->program, error) == 0 &&
+	    child_find_program(*run->options->program, run->program,
+	                       sizeof run->program, error) == 0 &&
 	    preload_check(run->program, error) == 0 &&
 	    preload_find_library(run->library, sizeof run->library,
 	                         error) == 0 &&
@@ -201,7 +203,7 @@ name_samples(const struct run *run)
 	if (keep_names(run->recording.directory, !run->options->keeps_no_names,
 	               run->session->symfs, run->recording.program,
 	               &error) != 0)
-		session_note(run->session, "%s; the recording needs its "
+		message_note("%s; the recording needs its "
 		             "programs to be named", error.text);
 	interrupt_requested = 0;
 	sigaction(SIGINT, &before, NULL);
@@ -215,19 +217,20 @@ complete(const struct run *run)
 		.recording = &run->recording,
 		.offers = &run->offers,
 		.time = &run->time,
+		.status = run->session->status,
 		.is_default = run->options->n_resources == 0,
 		.is_alone = run->options->is_alone,
 	};
 
 	if (!recording_is_there(&run->recording)) {
-		session_note(run->session, "%s was removed or moved while the "
+		message_note("%s was removed or moved while the "
 		             "program ran, and the samples with it",
 		             run->recording.name);
 		return false;
 	}
 	name_samples(run);
 	report.opens = choose_prompt(run);
-	recording_report(run->session, &report);
+	recording_report(&report);
 	return report.opens;
 }
 
@@ -383,6 +386,7 @@ const struct command command_record = {
 	    "statically linked, or that run with other rights than the "
 	    "caller's, cannot be sampled and are not started.",
 	.options = record_option_rows,
+	.complete_words = record_options_complete,
 	.example = "record sort /etc/services > /dev/null",
 	.arguments = record_arguments,
 	.run = record_run,

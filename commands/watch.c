@@ -9,6 +9,7 @@
 #include "src/shell/command/arguments.h"
 #include "src/shell/command/interpret.h"
 #include "src/shell/command/sink.h"
+#include "src/shell/terminal/message.h"
 
 enum { DEFAULT_SECONDS = 2, MAX_SECONDS = 86400 };
 
@@ -66,7 +67,7 @@ repeat(struct session *session, const char *command, double seconds,
 		                   error) != 0)
 			return -1;
 		if (!profile_is_growing(session->profile)) {
-			session_note(session, n == 0
+			message_note(n == 0
 			    ? "no program that is running writes this profile"
 			    : "the program has ended");
 			return 0;

@@ -19,6 +19,7 @@
 #include "src/shell/input/prompt.h"
 #include "src/shell/input/script.h"
 #include "src/shell/input/settings_file.h"
+#include "src/shell/help/manual.h"
 #include "src/shell/line/options.h"
 #include "src/shell/session/session.h"
 #include "src/shell/terminal/interrupt.h"

@@ -10,8 +10,7 @@ n=0
 known_circles='
 call_flow flow_rules
 json_number json_reader
-argument_functions argument_kinds arguments candidates complete manual options
-record_options
+argument_functions argument_kinds arguments candidates complete
 debug_lines debug_lines_child
 stack_unwinder unwind_expression
 
@@ -133,6 +132,25 @@ includes 'output includes only base and output' src/output \
 shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
 includes 'of commands the shell includes the list, of lib what both share' \
 	'src/shell src/main.c' "src/.*|commands/list\.def|$shared"
+below='src/(base|profile|views|formats|symbols|output)/.*'
+room='src/shell/('
+claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
+	! -path 'src/shell/*/*' ! -name local.mk | grep -vE \
+	'^src/shell/(terminal|line|record|session|command|help|input)$')"
+includes 'terminal includes only base and terminal' src/shell/terminal \
+	"src/base/.*|${room}terminal)/.*"
+includes 'line includes only base, output and line' src/shell/line \
+	"src/(base|output)/.*|${room}line)/.*"
+includes 'record knows no session' src/shell/record \
+	"$below|${room}terminal|line|record)/.*|$shared"
+includes 'session knows no command and no line' src/shell/session \
+	"$below|${room}terminal|record|session)/.*"
+includes 'command includes no recording, help or input' src/shell/command \
+	"$below|${room}terminal|line|session|command)/.*|commands/list\.def"
+includes 'help includes neither session nor input' src/shell/help \
+	"$below|${room}terminal|line|record|command|help)/.*"
+includes 'input includes nothing of recordings' src/shell/input \
+	"$below|${room}terminal|line|session|command|help|input)/.*"
 includes 'no command includes another' commands "src/.*|$shared"
 includes 'the collector includes nothing of the program' lib 'lib/.*'
 

@@ -7,6 +7,7 @@ libcore_a_SOURCES += \
 	src/shell/terminal/progress_line.c src/shell/terminal/progress_line.h \
 	src/shell/terminal/terminal.c src/shell/terminal/terminal.h \
 	src/shell/terminal/terminal_watch.c src/shell/terminal/terminal_watch.h \
+	src/shell/line/completion.c src/shell/line/completion.h \
 	src/shell/line/option_row.c src/shell/line/option_row.h \
 	src/shell/line/options.c src/shell/line/options.h \
 	src/shell/line/words.c src/shell/line/words.h \
@@ -23,7 +24,6 @@ libcore_a_SOURCES += \
 	src/shell/record/resource_kinds.c src/shell/record/resource_kinds.h \
 	src/shell/record/sampled_time.c src/shell/record/sampled_time.h \
 	src/shell/session/naming.c src/shell/session/naming.h \
-	src/shell/session/resolve.c src/shell/session/resolve.h \
 	src/shell/session/root.c src/shell/session/root.h \
 	src/shell/session/session.c src/shell/session/session.h \
 	src/shell/command/argument_functions.c src/shell/command/argument_functions.h \
@@ -34,6 +34,7 @@ libcore_a_SOURCES += \
 	src/shell/command/complete.c src/shell/command/complete.h \
 	src/shell/command/interpret.c src/shell/command/interpret.h \
 	src/shell/command/setting.c src/shell/command/setting.h \
+	src/shell/command/resolve.c src/shell/command/resolve.h \
 	src/shell/command/sink.c src/shell/command/sink.h \
 	src/shell/command/view_command.c src/shell/command/view_command.h \
 	src/shell/help/help_text.c src/shell/help/help_text.h \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/printable.h"
-#include "src/shell/session/resolve.h"
+#include "src/shell/command/resolve.h"
 
 enum { SHOWN = 60, LISTED = 8 };
 

@@ -9,8 +9,7 @@
 
 #include "src/shell/command/argument_functions.h"
 #include "src/shell/command/candidates.h"
-#include "src/shell/record/record_options.h"
-#include "src/shell/session/resolve.h"
+#include "src/shell/command/resolve.h"
 
 enum { SHOWN = 60, MOST_DIGITS = 15 };
 
@@ -278,13 +277,13 @@ read_setting(struct reading *reading, struct value *value)
 	                 value->command->name);
 }
 
-/* As record has them. */
+/* The command knows what its words are. */
 static void
-complete_program(struct completion *completion, const struct session *session,
-                 const struct command *command)
+complete_words(struct completion *completion, const struct session *session,
+               const struct command *command)
 {
-	(void)session, (void)command;
-	record_options_complete(completion, completion->before,
+	(void)session;
+	command->complete_words(completion, completion->before,
 	                        completion->n_before);
 }
 
@@ -302,7 +301,7 @@ const struct argument_kind_row argument_kinds[] = {
 	[ARG_COMMAND] = { read_command, complete_commands },
 	[ARG_SETTING] = { read_setting, complete_settings },
 	[ARG_WORD] = { read_word, NULL },
-	[ARG_WORDS] = { read_words, complete_program },
+	[ARG_WORDS] = { read_words, complete_words },
 	[ARG_REST] = { read_rest, NULL },
 	[ARG_LINE] = { read_word, complete_files },
 	[ARG_COMMAND_LINE] = { read_word, complete_commands },

@@ -14,6 +14,7 @@
 #include "src/base/error.h"
 #include "src/base/table.h"
 #include "src/base/text_buffer.h"
+#include "src/shell/line/completion.h"
 #include "src/shell/line/option_row.h"
 
 struct arguments;
@@ -76,6 +77,13 @@ struct command {
 	const char *const *choices;	/* of ARG_CHOICE, ends with NULL */
 	const struct option_row *options;	/* before the arguments; ends
 						 * with OPTIONS_END; NULL: none */
+
+	/*
+	 * A command with ARG_WORDS offers here what the word after n others,
+	 * of which the first follows the command, may be.
+	 */
+	void (*complete_words)(struct completion *completion,
+	                       const struct word *words, size_t n);
 
 	/*
 	 * Answers: fills the empty table, or leaves it empty where there is

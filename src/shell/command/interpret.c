@@ -51,12 +51,30 @@ write_table(const struct table *table, struct sink *sink, struct error *error)
 	return written;
 }
 
+/* How text is laid out for a terminal, or for a file or pipe. */
+static struct layout
+text_layout(const struct session *session, bool to_terminal)
+{
+	const struct settings *settings = &session->settings;
+	struct layout layout = {
+		.digits = settings->digits,
+		.unit = settings->unit,
+		.has_color = terminal_wants_color(settings->color,
+		                                  to_terminal),
+	};
+	size_t lines;
+
+	if (to_terminal)
+		terminal_size(&layout.width, &lines);
+	return layout;
+}
+
 /* Draws a table that has something to show, or writes what it stands for. */
 static int
 draw_table(const struct session *session, const struct table *table,
            struct sink *sink, struct error *error)
 {
-	struct layout layout = terminal_layout(session, sink->is_terminal);
+	struct layout layout = text_layout(session, sink->is_terminal);
 
 	if (table->write != NULL && table->is_binary && sink->is_terminal)
 		return error_set(error, "these bytes are not for a terminal; "
@@ -116,7 +134,7 @@ run_redirected(struct session *session, const struct command *command,
 	dup2(output, STDOUT_FILENO);
 	close(output);
 	if (status == 0 && table.view != NULL) {
-		layout = terminal_layout(session, sink.is_terminal);
+		layout = text_layout(session, sink.is_terminal);
 		status = session->settings.format->draw(&table, &layout,
 		                                        &sink.writer, error);
 	}

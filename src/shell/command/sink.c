@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/shell/record/preload.h"
 #include "src/shell/terminal/child.h"
 #include "src/shell/terminal/message.h"
 #include "src/shell/terminal/terminal.h"
@@ -33,7 +32,7 @@ check_program(const char *command, struct error *error)
 		return 0;
 	memcpy(program, command, n);
 	program[n] = '\0';
-	return preload_find_program(program, path, sizeof path, error);
+	return child_find_program(program, path, sizeof path, error);
 }
 
 static const char *

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "src/shell/session/resolve.h"
+#include "src/shell/command/resolve.h"
+#include "src/shell/terminal/message.h"
 
 /* A name that is no pattern and fits nothing was perhaps mistyped. */
 static void
@@ -17,7 +18,7 @@ note_unknown(const struct session *session, const struct value *pattern)
 	    session_find_function(session, pattern->text, length) != NO_NAME)
 		return;
 	resolve_report_unknown(session, pattern->text, length, &unknown);
-	session_note(session, "%s", unknown.text);
+	message_note("%s", unknown.text);
 }
 
 int

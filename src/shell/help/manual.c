@@ -9,7 +9,6 @@
 #include "src/shell/command/arguments.h"
 #include "src/shell/command/command.h"
 #include "src/shell/help/help_text.h"
-#include "src/shell/line/options.h"
 #include "src/shell/record/resource_kinds.h"
 
 enum { WIDTH = 78 };

@@ -7,12 +7,7 @@
 #define CPPROF_SHELL_HELP_MANUAL_H
 
 #include "src/base/text_buffer.h"
-
-enum manual_form {
-	MANUAL_NONE,
-	MANUAL_MARKDOWN,	/* a section of level 3 for each command */
-	MANUAL_MAN,		/* a whole man page */
-};
+#include "src/shell/line/options.h"
 
 /* Adds the reference of all commands in the order of commands/list.def. */
 void manual_add(struct text_buffer *text, enum manual_form form);

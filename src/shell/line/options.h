@@ -9,7 +9,6 @@
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
 #include "src/output/output.h"
-#include "src/shell/help/manual.h"
 #include "src/shell/line/option_row.h"
 
 /* The exit status after a command line that is wrong. */
@@ -19,6 +18,12 @@ enum { EXIT_USAGE = 2 };
 struct action {
 	bool is_file;
 	const char *text;
+};
+
+enum manual_form {
+	MANUAL_NONE,
+	MANUAL_MARKDOWN,	/* a section of level 3 for each command */
+	MANUAL_MAN,		/* a whole man page */
 };
 
 struct options {

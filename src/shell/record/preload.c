@@ -20,50 +20,6 @@
 
 enum { MAX_INTERPRETERS = 4, HEAD_SIZE = 4096 };
 
-static bool
-is_executable(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-	       access(path, X_OK) == 0;
-}
-
-int
-preload_find_program(const char *program, char *path, size_t size,
-                     struct error *error)
-{
-	const char *folders = getenv("PATH");
-
-	if (strchr(program, '/') != NULL) {
-		struct stat status;
-
-		if (stat(program, &status) != 0)
-			return error_set(error, "%s: %s", program,
-			                 strerror(errno));
-		if (!is_executable(program))
-			return error_set(error, "%s: not an executable file",
-			                 program);
-		if ((size_t)snprintf(path, size, "%s", program) >= size)
-			return error_set(error, "%s: path too long", program);
-		return 0;
-	}
-	if (folders == NULL)
-		folders = "/usr/local/bin:/usr/bin:/bin";
-	while (*program != '\0') {
-		int length = (int)strcspn(folders, ":");
-
-		if ((size_t)snprintf(path, size, "%.*s%s%s", length, folders,
-		                     length > 0 ? "/" : "./", program) < size &&
-		    is_executable(path))
-			return 0;
-		if (folders[length] == '\0')
-			break;
-		folders += length + 1;
-	}
-	return error_set(error, "%s: no such program in PATH", program);
-}
-
 static int
 check_rights(const char *path, int file, struct error *error)
 {

@@ -8,13 +8,6 @@
 #include "src/base/error.h"
 
 /*
- * Finds the file that a shell would run for `program`: itself if it has a
- * slash, else along PATH.  Writes it to path[size]; 0, or -1 with *error set.
- */
-int preload_find_program(const char *program, char *path, size_t size,
-                         struct error *error);
-
-/*
  * 0 when a library can be preloaded into the program in that file, or into
  * the interpreter that its #! line names; -1 with *error saying why not:
  * statically linked, set-user-ID, another machine's, not executable.

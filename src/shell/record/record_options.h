@@ -10,7 +10,7 @@
 #include "lib/cpprofdata.h"
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
-#include "src/shell/command/complete.h"
+#include "src/shell/line/completion.h"
 #include "src/shell/line/option_row.h"
 #include "src/shell/line/words.h"
 #include "src/shell/record/resource_kinds.h"

@@ -11,10 +11,11 @@
 
 #include "src/base/text_buffer.h"
 #include "src/shell/record/earlier.h"
+#include "src/shell/terminal/message.h"
 
 /* Where a process could not have a resource from where most can. */
 static void
-tell_other_sources(const struct session *session, const struct offers *offers,
+tell_other_sources(const struct offers *offers,
                    const struct cpprofdata_summary *summary)
 {
 	for (size_t i = 0; i < summary->n_sources; i++) {
@@ -25,7 +26,7 @@ tell_other_sources(const struct session *session, const struct offers *offers,
 			if (*source != '\0' &&
 			    strcmp(offers->items[k].name, name) == 0 &&
 			    strcmp(offers->items[k].source, source) != 0)
-				session_note(session, "%s: %sfrom the %s",
+				message_note("%s: %sfrom the %s",
 				             name,
 				             summary->sources[i].n_files <
 				             summary->n_files ?
@@ -33,7 +34,7 @@ tell_other_sources(const struct session *session, const struct offers *offers,
 				             source);
 	}
 	if (summary->n_by_ticks > 0)
-		session_note(session, "cpu: threads that switched often were "
+		message_note("cpu: threads that switched often were "
 		             "sampled at the kernel's ticks, in %" PRIu64
 		             " process%s", summary->n_by_ticks,
 		             summary->n_by_ticks == 1 ? "" : "es");
@@ -41,7 +42,7 @@ tell_other_sources(const struct session *session, const struct offers *offers,
 
 /* What the recordings before this one are called now. */
 static void
-tell_moved(const struct session *session, const struct recording *recording)
+tell_moved(const struct recording *recording)
 {
 	char first[PATH_MAX], last[PATH_MAX];
 	unsigned n = recording->n_moved;
@@ -51,32 +52,31 @@ tell_moved(const struct session *session, const struct recording *recording)
 	earlier_name(recording->name, 1, first, sizeof first);
 	earlier_name(recording->name, n, last, sizeof last);
 	if (n == 1)
-		session_note(session, "the earlier recording is now %s",
+		message_note("the earlier recording is now %s",
 		             first);
 	else
-		session_note(session, "the %u earlier recordings are now %s "
+		message_note("the %u earlier recordings are now %s "
 		             "(the latest) to %s", n, first, last);
 }
 
 static void
-tell_none(const struct session *session, const char *status,
-          const struct sampled_time *time)
+tell_none(const char *status, const struct sampled_time *time)
 {
 	struct text_buffer why = { 0 };
 
 	sampled_time_add_none(time, &why);
-	session_note(session, "%sno samples: %s", status, text_string(&why));
+	message_note("%sno samples: %s", status, text_string(&why));
 	text_free(&why);
 }
 
 /* What CPU time of the program and its descendants has no samples, and why. */
 static void
-tell_missing(const struct session *session, const struct sampled_time *time)
+tell_missing(const struct sampled_time *time)
 {
 	struct text_buffer missing = { 0 };
 
 	if (sampled_time_add_missing(time, &missing))
-		session_note(session, "%s", text_string(&missing));
+		message_note("%s", text_string(&missing));
 	text_free(&missing);
 }
 
@@ -106,22 +106,21 @@ add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
 
 /* "82 samples of 1 process in p; open them with: cpprof p" */
 static void
-tell_samples(const struct session *session,
-             const struct recording_report *report,
+tell_samples(const struct recording_report *report,
              const struct cpprofdata_summary *summary)
 {
 	const char *name = report->recording->name;
 	struct text_buffer samples = { 0 };
 	char status[48] = "";
 
-	if (report->opens && session->status != 0)
+	if (report->opens && report->status != 0)
 		snprintf(status, sizeof status, "exit status %d; ",
-		         session->status);
+		         report->status);
 	add_samples(summary, &samples);
 	if (summary->n_processes == 0)
-		tell_none(session, status, report->time);
+		tell_none(status, report->time);
 	else
-		session_note(session, "%s%s in %s%s%s", status,
+		message_note("%s%s in %s%s%s", status,
 		             text_string(&samples), name,
 		             report->opens ? "" : "; open them with: cpprof ",
 		             report->opens ? "" : name);
@@ -133,32 +132,32 @@ tell_samples(const struct session *session,
  * n_told was asked before they were counted, since who still runs makes more.
  */
 static void
-tell_gone(const struct session *session, uint64_t n_told,
+tell_gone(uint64_t n_told,
           const struct cpprofdata_summary *summary)
 {
 	const uint64_t n_found = summary->n_files + summary->n_briefs;
 
 	if (n_found > 0 && n_told > n_found)
-		session_note(session, "the samples of %" PRIu64 " of %" PRIu64
+		message_note("the samples of %" PRIu64 " of %" PRIu64
 		             " processes are lost: their files were removed "
 		             "or overwritten while the program ran",
 		             n_told - n_found, n_told);
 }
 
 static void
-tell_rings(const struct session *session, uint64_t n_rings)
+tell_rings(uint64_t n_rings)
 {
 	if (n_rings > 0)
-		session_note(session, "what %" PRIu64 " process%s read and "
+		message_note("what %" PRIu64 " process%s read and "
 		             "wrote by io_uring is not counted", n_rings,
 		             n_rings == 1 ? "" : "es");
 }
 
 static void
-tell_running(const struct session *session, uint64_t n_running)
+tell_running(uint64_t n_running)
 {
 	if (n_running > 0)
-		session_note(session, n_running == 1 ?
+		message_note(n_running == 1 ?
 		             "%" PRIu64 " process still runs, and is recorded "
 		             "until its end" :
 		             "%" PRIu64 " processes still run, and are "
@@ -166,8 +165,7 @@ tell_running(const struct session *session, uint64_t n_running)
 }
 
 void
-recording_report(const struct session *session,
-                 const struct recording_report *report)
+recording_report(const struct recording_report *report)
 {
 	const struct sampled_time *time = report->time;
 	const uint64_t n_told = sampled_time_n_recorded(time);
@@ -175,20 +173,20 @@ recording_report(const struct session *session,
 	struct error unreadable = { 0 };
 
 	/* The terminal stands behind the ^C that it has shown. */
-	if (session->status == 128 + SIGINT && isatty(STDERR_FILENO))
+	if (report->status == 128 + SIGINT && isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	recording_summarise(report->recording->path, &summary, &unreadable);
-	tell_samples(session, report, &summary);
-	tell_gone(session, n_told, &summary);
-	tell_other_sources(session, report->offers, &summary);
-	tell_rings(session, sampled_time_n_rings(time));
+	tell_samples(report, &summary);
+	tell_gone(n_told, &summary);
+	tell_other_sources(report->offers, &summary);
+	tell_rings(sampled_time_n_rings(time));
 	if (!report->is_alone && summary.n_processes > 0)
-		tell_missing(session, time);
-	tell_running(session, summary.n_running);
+		tell_missing(time);
+	tell_running(summary.n_running);
 	if (summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))
-		session_note(session, "next to no CPU time was used; try "
+		message_note("next to no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");
-	tell_moved(session, report->recording);
+	tell_moved(report->recording);
 }

@@ -8,12 +8,12 @@
 #include "src/shell/record/offers.h"
 #include "src/shell/record/recording.h"
 #include "src/shell/record/sampled_time.h"
-#include "src/shell/session/session.h"
 
 struct recording_report {
 	const struct recording *recording;
 	const struct offers *offers;	/* what was asked of the collector */
 	const struct sampled_time *time;
+	int status;		/* what the program ended with */
 	bool opens;		/* the recording is opened afterwards */
 	bool is_default;	/* no resource was asked for */
 	bool is_alone;		/* --no-children */
@@ -22,9 +22,8 @@ struct recording_report {
 /*
  * Tells how many samples there are or why there are none, what was lost and
  * what was not sampled, and where earlier recordings are now: one line of
- * standard error each.  session->status is the program's.
+ * standard error each.
  */
-void recording_report(const struct session *session,
-                      const struct recording_report *report);
+void recording_report(const struct recording_report *report);
 
 #endif

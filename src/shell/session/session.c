@@ -2,7 +2,6 @@
 /* session.c -- all that a command can see: the profile and the settings. */
 #include "src/shell/session/session.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +84,7 @@ choose_root(struct session *session)
 	if (choice == NULL || name == NO_NAME ||
 	    strcmp(choice, names_text(naming->names, name)) == 0)
 		return;
-	session_note(session, root_is_split(naming, choice) ?
+	message_note(root_is_split(naming, choice) ?
 	             "%s has one name for each call here; the root is %s" :
 	             "%s does not occur here; the root is %s", choice,
 	             names_text(naming->names, name));
@@ -184,7 +183,7 @@ read_lines(struct session *session, struct profile *profile,
 	    progress_line_start(&line, "debug information"), error);
 	progress_line_end(&line);
 	for (uint32_t i = n_before; i < profile->n_warnings; i++)
-		session_note(session, "%s", profile->warnings[i]);
+		message_note("%s", profile->warnings[i]);
 	return result;
 }
 
@@ -248,7 +247,7 @@ session_load(struct session *session, const char *const *files, size_t n,
 		return -1;
 	}
 	for (uint32_t i = 0; i < n_warnings; i++)
-		session_note(session, "%s", profile->warnings[i]);
+		message_note("%s", profile->warnings[i]);
 	return 0;
 }
 
@@ -422,21 +421,4 @@ session_request(const struct session *session)
 		.depth = settings->depth,
 		.percent = settings->percent,
 	};
-}
-
-void
-session_note(const struct session *session, const char *format, ...)
-{
-	va_list arguments;
-	char *text = NULL;
-	int length;
-
-	(void)session;
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	if (length < 0)
-		return;
-	message("cpprof", text);
-	free(text);
 }

@@ -17,10 +17,9 @@
 #include "src/profile/profile.h"
 #include "src/shell/session/naming.h"
 #include "src/shell/terminal/history.h"
+#include "src/shell/terminal/terminal.h"
 #include "src/symbols/lines/address_lines.h"
 #include "src/views/view.h"
-
-enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Whether `cpprof record` on a terminal goes on to the prompt. */
 enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
@@ -144,9 +143,5 @@ const struct process *session_first_process(const struct session *session);
  * session, until that loads or switches something.
  */
 struct view_request session_request(const struct session *session);
-
-/* Tells the user something beside the answer, on standard error. */
-void session_note(const struct session *session, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,16 +1,63 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* child.c -- shell commands that the user asks for. */
+/* child.c -- finds programs, and runs the shell commands of the user. */
 #include "src/shell/terminal/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
+
+static bool
+is_executable(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       access(path, X_OK) == 0;
+}
+
+int
+child_find_program(const char *program, char *path, size_t size,
+                   struct error *error)
+{
+	const char *folders = getenv("PATH");
+
+	if (strchr(program, '/') != NULL) {
+		struct stat status;
+
+		if (stat(program, &status) != 0)
+			return error_set(error, "%s: %s", program,
+			                 strerror(errno));
+		if (!is_executable(program))
+			return error_set(error, "%s: not an executable file",
+			                 program);
+		if ((size_t)snprintf(path, size, "%s", program) >= size)
+			return error_set(error, "%s: path too long", program);
+		return 0;
+	}
+	if (folders == NULL)
+		folders = "/usr/local/bin:/usr/bin:/bin";
+	while (*program != '\0') {
+		int length = (int)strcspn(folders, ":");
+
+		if ((size_t)snprintf(path, size, "%.*s%s%s", length, folders,
+		                     length > 0 ? "/" : "./", program) < size &&
+		    is_executable(path))
+			return 0;
+		if (folders[length] == '\0')
+			break;
+		folders += length + 1;
+	}
+	return error_set(error, "%s: no such program in PATH", program);
+}
 
 /* No signal ignored, caught or blocked on our account. */
 static void

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* child.h -- shell commands that the user asks for. */
+/* child.h -- finds programs, and runs the shell commands of the user. */
 #ifndef CPPROF_SHELL_TERMINAL_CHILD_H
 #define CPPROF_SHELL_TERMINAL_CHILD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "src/base/error.h"
+
+/*
+ * Finds the file that a shell would run for `program`: itself if it has a
+ * slash, else along PATH.  Writes it to path[size]; 0, or -1 with *error set.
+ */
+int child_find_program(const char *program, char *path, size_t size,
+                       struct error *error);
 
 /*
  * Starts `sh -c command` with the signals' usual actions.  With input not

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* message.c -- what goes to standard error. */
+/* message.c -- messages on standard error, one line each. */
 #include "src/shell/terminal/message.h"
 
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,4 +27,20 @@ message(const char *where, const char *text)
 	if (line.length > 0)
 		write_to_descriptor(&descriptor, line.bytes, line.length);
 	text_free(&line);
+}
+
+void
+message_note(const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return;
+	message("cpprof", text);
+	free(text);
 }

@@ -36,28 +36,13 @@ terminal_is_dumb(void)
 	return term == NULL || *term == '\0' || strcmp(term, "dumb") == 0;
 }
 
-static bool
-wants_color(const struct session *session, bool to_terminal)
+bool
+terminal_wants_color(enum color_choice choice, bool to_terminal)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	if (session->settings.color != COLOR_AUTO)
-		return session->settings.color == COLOR_ALWAYS;
+	if (choice != COLOR_AUTO)
+		return choice == COLOR_ALWAYS;
 	return to_terminal && (no_color == NULL || *no_color == '\0') &&
 	    !terminal_is_dumb();
-}
-
-struct layout
-terminal_layout(const struct session *session, bool to_terminal)
-{
-	struct layout layout = {
-		.digits = session->settings.digits,
-		.unit = session->settings.unit,
-		.has_color = wants_color(session, to_terminal),
-	};
-	size_t lines;
-
-	if (to_terminal)
-		terminal_size(&layout.width, &lines);
-	return layout;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* resolve.h -- from what was typed to functions and resources. */
-#ifndef CPPROF_SHELL_SESSION_RESOLVE_H
-#define CPPROF_SHELL_SESSION_RESOLVE_H
+#ifndef CPPROF_SHELL_COMMAND_RESOLVE_H
+#define CPPROF_SHELL_COMMAND_RESOLVE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* resolve.c -- from what was typed to functions and resources. */
-#include "src/shell/session/resolve.h"
+#include "src/shell/command/resolve.h"
 
 #include <string.h>
 #include <strings.h>
