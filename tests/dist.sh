@@ -4,8 +4,8 @@
 # `make dist` packs.  (What automake packs by itself lies elsewhere.)
 set -u
 cd "${srcdir:-.}" || exit 1
-if ! files=$(git ls-files bench commands doc lib sample-data src tests \
-	2>/dev/null) || [ -z "$files" ]; then
+if ! files=$(git ls-files bench commands doc dwarf lib sample-data src \
+	tests 2>/dev/null) || [ -z "$files" ]; then
 	echo '1..0 # SKIP no repository'
 	exit 0
 fi

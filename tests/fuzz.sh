@@ -9,8 +9,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- callgrind collapsed cpprofdata cpuprofile demangle \
-	firefox foreign gmon gperftools jit legacy lines names perfdata \
-	perfscript pprof pprofraw speedscope symbols unwind
+	dwarf firefox foreign gmon gperftools jit legacy lines names perfdata \
+	perfscript pprof pprofraw speedscope symbols
 mkdir -p fuzz
 cd fuzz
 
@@ -23,7 +23,7 @@ for target; do
 		-o "fuzz-$target" "$source/tests/fuzz-$target.c" \
 		"$source"/src/base/*.c "$source"/src/profile/*.c \
 		"$source"/src/formats/*.c "$source"/src/formats/*/*.c \
-		$(find "$source/src/symbols" -name '*.c') \
+		"$source"/dwarf/*.c $(find "$source/src/symbols" -name '*.c') \
 		$(pkg-config --cflags --libs capstone libdw libelf zlib libzstd libxxhash yajl) \
 		-liberty -lm
 	case $target in
@@ -135,7 +135,7 @@ for target; do
 		echo 'int main(void) { return 0; }' | clang -s -o program -x c -
 		{ printf '\001' && cat program; } >"corpus-$target/program"
 		;;
-	unwind)		# which form and where, then a section
+	dwarf)		# which form and where, then a section
 		echo 'int main(void) { return 0; }' | gcc -g -o program -x c -
 		objcopy -O binary -j .eh_frame --set-section-flags \
 			.eh_frame=alloc program section

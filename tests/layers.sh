@@ -12,7 +12,6 @@ call_flow flow_rules
 json_number json_reader
 argument_functions argument_kinds arguments candidates complete
 debug_lines debug_lines_child
-stack_unwinder unwind_expression
 
 action alternate arch arch-x86_64 brief bytes cfi control datafile disk
 dispatch exceptions frames insert io look-ahead modules offer output
@@ -63,7 +62,7 @@ includes() {
 # one_user CLAIM HEADERS USER: nothing but the user, a file or a folder,
 # includes such headers of a library; the user does.
 one_user() {
-	claim "$1" "$(sources src commands lib | search "${include}[<\"]($2)" |
+	claim "$1" "$(sources src commands lib dwarf | search "${include}[<\"]($2)" |
 		grep -v "^$3[:/]"
 		sources "$3" | search "$include<($2)" | grep -q "^$3[:/]" ||
 			echo "$3 does not include it")"
@@ -117,8 +116,8 @@ includes 'profile includes only base, without tables, and profile' \
 	src/profile 'src/(base|profile)/.*' 'src/base/table\.h'
 includes 'views include only base, profile and views' src/views \
 	'src/(base|profile|views)/.*'
-includes 'symbols include only base, profile and symbols' src/symbols \
-	'src/(base|profile|symbols)/.*'
+includes 'symbols include only base, profile, symbols and dwarf' src/symbols \
+	'src/(base|profile|symbols)/.*|dwarf/.*'
 includes 'of symbols, elf includes no other room' src/symbols/elf \
 	'src/(base|profile|symbols/elf)/.*'
 includes 'of symbols, names include only elf, unwind and names' \
@@ -152,11 +151,15 @@ includes 'help includes neither session nor input' src/shell/help \
 includes 'input includes nothing of recordings' src/shell/input \
 	"$below|${room}terminal|line|session|command|help|input)/.*"
 includes 'no command includes another' commands "src/.*|$shared"
-includes 'the collector includes nothing of the program' lib 'lib/.*'
+includes 'the collector includes nothing of the program' lib 'lib/.*|dwarf/.*'
+includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'
+claim 'dwarf includes nothing of libc that allocates, prints or waits' \
+	"$(sources dwarf | search "${include}<" |
+		grep -vE '<(stdbool|stddef|stdint|string)\.h>')"
 
 one_user 'readline has one user, the shell' readline/ src/shell
 one_user 'libelf, libdw, capstone and the demangler have one user, symbols' \
-	'(libelf|gelf|elfutils|dwarf|libiberty|demangle|capstone)[./]' \
+	'(libelf|gelf|elfutils|libiberty|demangle|capstone)[./]|dwarf\.' \
 	src/symbols
 one_user 'yajl has one user, the reader of JSON' yajl/ \
 	src/formats/json/json_reader.c
@@ -172,8 +175,8 @@ claim 'only main and the shell print or exit' "$(sources src/base src/profile \
 # shellcheck disable=SC2046 # lists of files
 {
 	claim 'no file includes itself by others' \
-		"$(circles files $(sources src commands lib))"
-	in_circles=$(circles units $(sources src commands lib))
+		"$(circles files $(sources src commands lib dwarf))"
+	in_circles=$(circles units $(sources src commands lib dwarf))
 }
 claim 'no other unit than before includes itself by others' "$(
 	for unit in $in_circles; do

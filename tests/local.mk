@@ -43,6 +43,7 @@ unit_tests = \
 	tests/test-cpuprofile \
 	tests/test-debug-lines \
 	tests/test-demangle \
+	tests/test-dwarf \
 	tests/test-earlier \
 	tests/test-export \
 	tests/test-foreign \
@@ -180,7 +181,7 @@ tests_test_stack_unwinder_SOURCES = tests/test-stack-unwinder.c \
 	tests/programs/shapes.c tests/programs/shapes.h
 tests_test_stack_unwinder_CFLAGS = $(unit_cflags) -O2 -fomit-frame-pointer
 tests_test_stack_unwinder_LDADD = $(unit_libs)
-EXTRA_DIST += tests/fuzz-unwind.c
+EXTRA_DIST += tests/fuzz-dwarf.c
 
 tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 	tests/module-fixture.h
@@ -193,6 +194,11 @@ EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 tests_test_demangle_SOURCES = tests/test-demangle.c
 tests_test_demangle_CFLAGS = $(unit_cflags)
 tests_test_demangle_LDADD = $(unit_libs)
+
+# Of the library and nothing else.
+tests_test_dwarf_SOURCES = tests/test-dwarf.c $(dwarf_sources)
+tests_test_dwarf_CFLAGS = $(unit_cflags)
+tests_test_dwarf_LDADD = $(case_libs)
 
 tests_test_export_SOURCES = tests/test-export.c tests/reader-fixture.h
 tests_test_export_CFLAGS = $(unit_cflags)

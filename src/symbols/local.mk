@@ -29,10 +29,8 @@ libcore_a_SOURCES += \
 	src/symbols/names/program_functions.c \
 	src/symbols/names/program_functions.h \
 	src/symbols/names/static_calls.c src/symbols/names/static_calls.h \
-	src/symbols/stack_unwinder.c src/symbols/stack_unwinder.h \
 	src/symbols/unwind/function_ranges.c \
 	src/symbols/unwind/function_ranges.h \
-	src/symbols/unwind_entries.c src/symbols/unwind_entries.h \
-	src/symbols/unwind_expression.c src/symbols/unwind_expression.h \
-	src/symbols/unwind_rules.c src/symbols/unwind_rules.h \
-	src/symbols/unwind_table.c src/symbols/unwind_table.h
+	src/symbols/unwind/stack_unwinder.c \
+	src/symbols/unwind/stack_unwinder.h \
+	src/symbols/unwind/unwind_table.c src/symbols/unwind/unwind_table.h

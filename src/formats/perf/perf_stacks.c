@@ -11,7 +11,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/symbols/stack_unwinder.h"
+#include "src/symbols/unwind/stack_unwinder.h"
 
 /* Frames of a copied stack; it is at most 64 KiB. */
 enum { WALKED_MAX = 8192 };
@@ -215,10 +215,12 @@ static bool
 begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
             struct stack_frame *frame)
 {
-	/* DWARF's numbers of the kernel's registers; 99: not used. */
-	static const uint8_t numbers[] = { 0, 3, 2, 1, 4, 5, STACK_RBP,
-		STACK_RSP, STACK_RIP, 99, 99, 99, 99, 99, 99, 99, 8, 9, 10,
-		11, 12, 13, 14, 15 };
+	/* In the kernel's order; 99: a segment or flags. */
+	static const uint8_t numbers[] = { X86_64_RAX, X86_64_RBX, X86_64_RCX,
+		X86_64_RDX, X86_64_RSI, X86_64_RDI, X86_64_RBP, X86_64_RSP,
+		X86_64_RIP, 99, 99, 99, 99, 99, 99, 99, X86_64_R8, X86_64_R9,
+		X86_64_R10, X86_64_R11, X86_64_R12, X86_64_R13, X86_64_R14,
+		X86_64_R15 };
 	const uint64_t needed = 1 << 6 | 1 << 7 | 1 << 8;
 	/* Segments, which are registers of their own on other processors. */
 	const uint64_t foreign = 0xf << 12 | UINT64_MAX << sizeof numbers;
@@ -238,10 +240,12 @@ begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
 		if ((mask >> bit & 1) == 0)
 			continue;
 		value = bytes_number(&in, 8);
-		if (numbers[bit] < STACK_REGISTERS)
-			frame->registers[numbers[bit]] = value;
+		if (numbers[bit] >= X86_64_REGISTERS)
+			continue;
+		frame->registers.value[numbers[bit]] = value;
+		frame->registers.known |= (uint32_t)1 << numbers[bit];
 	}
-	frame->stack_start = frame->registers[STACK_RSP];
+	frame->stack_start = frame->registers.value[X86_64_RSP];
 	return true;
 }
 
@@ -250,7 +254,7 @@ static int
 walk_on(struct perf_stacks *stacks, const struct perf_stack *stack,
         struct stack_frame *frame, struct error *error)
 {
-	uint64_t address = frame->registers[STACK_RIP] -
+	uint64_t address = frame->registers.value[X86_64_RIP] -
 	                   !frame->is_interrupted;
 	struct perf_map *map = perf_space_find(stack->space, address);
 	struct module_file file = { .search = module_cache_search(
@@ -285,7 +289,7 @@ add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
 	stack->context = PERF_CONTEXT_USER;
 	do {
 		stack->is_first = frame->is_interrupted;
-		if (add_address(stacks, stack, frame->registers[STACK_RIP],
+		if (add_address(stacks, stack, frame->registers.value[X86_64_RIP],
 		                error) != 0)
 			return -1;
 		found = walk_on(stacks, stack, frame, error);

@@ -2,24 +2,26 @@
 /* function_ranges.c -- the ranges of .eh_frame, without its rules. */
 #include "src/symbols/unwind/function_ranges.h"
 
-#include "src/symbols/unwind_entries.h"
+#include "src/symbols/unwind/unwind_table.h"
 
 int
 function_ranges_add(struct symbol_table *table, const struct elf_file *file,
                     struct error *error)
 {
-	struct unwind_section section;
-	struct unwind_entry entry = { 0 };
-	size_t offset = 0;
+	struct cfi_section section;
+	struct cfi_cie cie = { 0 };
+	struct cfi_fde fde;
+	const unsigned char *next;
 
 	if (!unwind_section_find(&section, file, false))
 		return 0;
-	while (unwind_entries_next(&section, &offset, &entry, NULL)) {
+	next = section.start;
+	while (cfi_next_fde(&section, &next, &cie, &fde) != NULL) {
 		const struct symbol symbol = {
 			.name = "",
-			.start = entry.start,
-			.size = entry.size,
-			.limit = entry.start + entry.size,
+			.start = fde.start,
+			.size = fde.size,
+			.limit = fde.start + fde.size,
 		};
 
 		if (symbol_table_add(table, &symbol, error) != 0)

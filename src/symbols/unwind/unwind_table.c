@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unwind_table.c -- the unwind tables of one module, by address. */
-#include "src/symbols/unwind_table.h"
+/* unwind_table.c -- copies the sections, and sorts their FDEs by address.
+ *
+ * The sorted index in .eh_frame_hdr would save no time: it does not say where
+ * ranges end, and a file need not have it.
+ */
+#include "src/symbols/unwind/unwind_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/memory.h"
 
@@ -11,11 +14,12 @@ enum { SECTIONS = 2 };		/* .eh_frame is asked before .debug_frame */
 
 struct range {
 	uint64_t start, end;
-	size_t offset;		/* of its description in the section */
+	size_t offset;		/* of its FDE in the section */
 };
 
 struct part {
-	struct unwind_section section;	/* its bytes a copy */
+	struct cfi_section section;
+	unsigned char *bytes;		/* of the section, a copy */
 	struct range *ranges;		/* by start */
 	size_t n, capacity;
 };
@@ -24,12 +28,36 @@ struct unwind_table {
 	struct part parts[SECTIONS];
 };
 
+bool
+unwind_section_find(struct cfi_section *section, const struct elf_file *file,
+                    bool is_debug_frame)
+{
+	GElf_Shdr header;
+	GElf_Ehdr file_header;
+	Elf_Scn *found = elf_file_named_section(file, is_debug_frame ?
+	    ".debug_frame" : ".eh_frame", &header);
+	Elf_Data *data = found != NULL ? elf_file_contents(found) : NULL;
+
+	if (data == NULL || data->d_size == 0 ||
+	    gelf_getehdr(file->elf, &file_header) == NULL ||
+	    file_header.e_ident[EI_DATA] != ELFDATA2LSB)
+		return false;
+	*section = (struct cfi_section){
+		.start = data->d_buf,
+		.end = (const unsigned char *)data->d_buf + data->d_size,
+		.address = header.sh_addr,
+		.pointer_size =
+		    file_header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4,
+		.is_debug_frame = is_debug_frame,
+	};
+	return true;
+}
+
 void
 unwind_table_free(struct unwind_table *table)
 {
 	for (size_t i = 0; table != NULL && i < SECTIONS; i++) {
-		free((unsigned char *)(uintptr_t)
-		     table->parts[i].section.bytes.data);
+		free(table->parts[i].bytes);
 		free(table->parts[i].ranges);
 	}
 	free(table);
@@ -41,7 +69,8 @@ unwind_table_bytes(const struct unwind_table *table)
 	size_t n = sizeof *table;
 
 	for (size_t i = 0; i < SECTIONS; i++)
-		n += table->parts[i].section.bytes.size +
+		n += (size_t)(table->parts[i].section.end -
+		              table->parts[i].section.start) +
 		     table->parts[i].capacity * sizeof(struct range);
 	return n;
 }
@@ -57,44 +86,37 @@ compare_ranges(const void *left, const void *right)
 }
 
 static int
-index_part(struct part *part, struct error *error)
+read_part(struct part *part, const struct elf_file *file, bool is_debug_frame,
+          struct error *error)
 {
-	struct unwind_entry entry = { 0 };
-	size_t next = 0, at;
+	struct cfi_section *section = &part->section;
+	struct cfi_cie cie = { 0 };
+	struct cfi_fde fde;
+	const unsigned char *next, *at;
 	bool is_sorted = true;
+	size_t size;
 
-	while (unwind_entries_next(&part->section, &next, &entry, &at)) {
+	if (!unwind_section_find(section, file, is_debug_frame))
+		return 0;
+	size = (size_t)(section->end - section->start);
+	part->bytes = memory_copy(section->start, size, 1, error);
+	if (part->bytes == NULL)
+		return -1;
+	section->start = next = part->bytes;
+	section->end = part->bytes + size;
+	while ((at = cfi_next_fde(section, &next, &cie, &fde)) != NULL) {
 		if (memory_grow(&part->ranges, &part->capacity, part->n + 1,
 		                sizeof *part->ranges, error) != 0)
 			return -1;
 		is_sorted &= part->n == 0 ||
-		    part->ranges[part->n - 1].start <= entry.start;
-		part->ranges[part->n++] = (struct range){ entry.start,
-			entry.start + entry.size, at };
+		    part->ranges[part->n - 1].start <= fde.start;
+		part->ranges[part->n++] = (struct range){ fde.start,
+			fde.start + fde.size, (size_t)(at - section->start) };
 	}
 	if (!is_sorted)
 		qsort(part->ranges, part->n, sizeof *part->ranges,
 		      compare_ranges);
 	return 0;
-}
-
-static int
-read_part(struct part *part, const struct elf_file *file, bool is_debug,
-          struct error *error)
-{
-	struct unwind_section found;
-	unsigned char *copy;
-
-	if (!unwind_section_find(&found, file, is_debug) ||
-	    found.bytes.size == 0)
-		return 0;
-	copy = memory_array(found.bytes.size, 1, error);
-	if (copy == NULL)
-		return -1;
-	memcpy(copy, found.bytes.data, found.bytes.size);
-	found.bytes.data = copy;
-	part->section = found;
-	return index_part(part, error);
 }
 
 struct unwind_table *
@@ -135,20 +157,19 @@ find_range(const struct part *part, uint64_t address)
 
 bool
 unwind_table_find(const struct unwind_table *table, uint64_t address,
-                  struct unwind_row *row)
+                  struct cfi_scratch *scratch)
 {
 	for (size_t i = 0; i < SECTIONS; i++) {
 		const struct part *part = &table->parts[i];
 		const struct range *range = find_range(part, address);
-		struct unwind_entry entry = { 0 };
-		size_t offset;
+		struct cfi_fde fde;
 
 		if (range == NULL || address >= range->end)
 			continue;
-		offset = range->offset;
-		return unwind_entries_next(&part->section, &offset, &entry,
-		                           NULL) &&
-		    unwind_rules_at(&part->section, &entry, address, row);
+		return cfi_read_fde(&part->section,
+		    part->section.start + range->offset, &scratch->cie,
+		    &fde) && cfi_find_row(&part->section, &fde, address,
+		    scratch) == CFI_FOUND;
 	}
 	return false;
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* cfi.h -- call frame information: by which rules the frame at an address is left.
+ *
+ * A section is a sequence of entries: frame descriptions (FDE), one for each
+ * range of code, and common information (CIE), to which they point.  Both hold
+ * a program for a table with one row for each instruction at which something
+ * changes.  A row has a rule for each register, and one for the CFA, the
+ * canonical frame address.
+ *
+ * libdw reads the same tables, but it allocates, which a signal handler must
+ * not do, and it builds trees that grow with every address looked up.  It
+ * also wants an ELF file where a process has nothing but its mapping.
+ *
+ * Nothing in a section is trusted: no byte outside of it is read, and the
+ * number of instructions run for one row is bounded.  Nothing is allocated.
+ * All functions are async-signal-safe, and may run on several threads at once
+ * if each has its own scratch.
+ *
+ * Sources: DWARF 5, 6.4 (.debug_frame); LSB 5.0 core, 10.5 and 10.6 (.eh_frame).
+ */
+#ifndef CPPROF_DWARF_CFI_H
+#define CPPROF_DWARF_CFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dwarf/constants.h"
+#include "dwarf/read.h"
+
+/* A section in memory, which belongs to the caller. */
+struct cfi_section {
+	const unsigned char *start, *end;
+	uint64_t address;	/* of its first byte, where the program runs */
+	size_t pointer_size;	/* 4 or 8 bytes */
+	bool is_debug_frame;	/* else .eh_frame */
+	/* A CIE read in one generation is read again in the next, as other
+	 * bytes may be there. */
+	uint64_t generation;
+};
+
+enum cfi_kind {
+	CFI_UNSPECIFIED,	/* as the ABI has it */
+	CFI_UNDEFINED,
+	CFI_SAME,
+	CFI_OFFSET,		/* saved at CFA + offset */
+	CFI_VALUE_OFFSET,	/* is CFA + offset */
+	CFI_REGISTER,		/* is in register `offset` */
+	CFI_EXPRESSION,		/* saved where the expression says */
+	CFI_VALUE_EXPRESSION	/* is what the expression says */
+};
+
+union cfi_operand {
+	int64_t offset;
+	const unsigned char *expression;	/* its length, ULEB128, first */
+};
+
+enum {
+	CFI_REGISTERS = X86_64_REGISTERS,
+	CFI_RETURN = X86_64_RIP,	/* the only column for return addresses */
+	CFI_STACK = X86_64_RSP,
+	CFI_CFA = CFI_REGISTERS,	/* the rule of the CFA */
+	CFI_REMEMBERED = 16,	/* nesting of DW_CFA_remember_state */
+	/* For one row: enough for a function that pushes arguments for some
+	 * ten thousand calls. */
+	CFI_INSTRUCTIONS_MAX = 1 << 18,
+};
+
+/*
+ * The CFA's kind is CFI_REGISTER, cfa_register + offset, or
+ * CFI_VALUE_EXPRESSION.  A row is mostly made in memory that no cache holds:
+ * so it is small, and an operand is set only where the kind has one.
+ */
+struct cfi_row {
+	uint8_t kinds[CFI_REGISTERS + 1];	/* enum cfi_kind */
+	uint8_t cfa_register;
+	bool is_signal;		/* handlers return to this code */
+	union cfi_operand operands[CFI_REGISTERS + 1];
+};
+
+/* What a CIE says about its FDEs. */
+struct cfi_cie {
+	const unsigned char *at;	/* where it is; NULL: none is read */
+	uint64_t generation;		/* of the section */
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t return_register;
+	uint8_t encoding;		/* of addresses, DWARF_EH_PE_* */
+	bool has_augmentation;		/* FDEs have a size and so many bytes
+					 * before their program */
+	bool is_signal;
+	bool has_initial;		/* `initial` has been made */
+	struct dwarf_input program;
+	struct cfi_row initial;		/* the row after its program */
+};
+
+struct cfi_fde {
+	uint64_t start, size;		/* of the code; the end is < 2^64 */
+	struct dwarf_input rest;	/* augmentation and program */
+};
+
+/*
+ * Working memory, too big for a signal handler's stack; zero before its first
+ * use.  It keeps the last CIE, which most FDEs of a module have in common.
+ */
+struct cfi_scratch {
+	struct cfi_cie cie;
+	uint64_t row_start, row_end;	/* addresses for which the row holds */
+	struct cfi_row row;
+	struct cfi_row remembered[CFI_REMEMBERED];
+};
+
+/*
+ * Reads the FDE at `at`, in the section, and its CIE unless that is *cie
+ * already.  False where there is none, or one of the two is malformed or not
+ * understood.
+ */
+bool cfi_read_fde(const struct cfi_section *section, const unsigned char *at,
+    struct cfi_cie *cie, struct cfi_fde *fde);
+
+/*
+ * The next FDE at *next or after it, which is the section's start at first and
+ * then set to the entry after the FDE; those that cfi_read_fde refuses are
+ * passed over.  Returns where the FDE is; NULL at the end.  O(1) an entry.
+ */
+const unsigned char *cfi_next_fde(const struct cfi_section *section,
+    const unsigned char **next, struct cfi_cie *cie, struct cfi_fde *fde);
+
+enum cfi_result {
+	CFI_FOUND,
+	CFI_NO_TABLE,	/* nothing covers the address */
+	CFI_BAD		/* malformed, or not understood */
+};
+
+/*
+ * Sets scratch->row to the row that holds at an address, and row_start and
+ * row_end to the addresses around it with the same row.  scratch->cie is the
+ * FDE's.  The address is inside the instruction: for callers, the return
+ * address minus 1.  Time O(bytes of the program).
+ */
+enum cfi_result cfi_find_row(const struct cfi_section *section,
+    const struct cfi_fde *fde, uint64_t address, struct cfi_scratch *scratch);
+
+/*
+ * The expression that is the rule of a register or CFI_CFA: its bytes, which
+ * are in the section, and their number.
+ */
+const unsigned char *cfi_expression(const struct cfi_row *row, unsigned reg,
+    size_t *size);
+
+#endif
