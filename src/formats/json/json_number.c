@@ -131,3 +131,15 @@ json_whole_number(const struct json_token *token, uint64_t most,
 	*number = (uint64_t)integer;
 	return true;
 }
+
+void
+json_get_number(struct json_reader *json, uint64_t most, const char *what,
+                uint64_t *number)
+{
+	struct json_token token;
+
+	if (!json_next(json, &token) || token.type == JSON_NULL)
+		return;
+	if (!json_whole_number(&token, most, number))
+		json_fail(json, token.offset, "expected %s", what);
+}

@@ -37,4 +37,11 @@ bool decimal_scale(struct decimal decimal, int power, int64_t *integer,
 bool json_whole_number(const struct json_token *token, uint64_t most,
                        uint64_t *number);
 
+/*
+ * Reads the value of a key as a number from 0 to `most`; null leaves *number
+ * as it is.  Any other value is an error that says `what` was expected.
+ */
+void json_get_number(struct json_reader *json, uint64_t most,
+                     const char *what, uint64_t *number);
+
 #endif

@@ -15,7 +15,6 @@
 #include <yajl/yajl_parse.h>
 
 #include "src/base/memory.h"
-#include "src/formats/json/json_number.h"
 
 enum {
 	BLOCK_SIZE = 32 << 10,
@@ -463,18 +462,6 @@ json_get_string(struct json_reader *json, struct json_token *token,
                 const char *what)
 {
 	return get_as(json, JSON_STRING, token, what);
-}
-
-void
-json_get_number(struct json_reader *json, uint64_t most, const char *what,
-                uint64_t *number)
-{
-	struct json_token token;
-
-	if (!json_next(json, &token) || token.type == JSON_NULL)
-		return;
-	if (!json_whole_number(&token, most, number))
-		json_fail(json, token.offset, "expected %s", what);
 }
 
 bool

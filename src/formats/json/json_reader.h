@@ -99,10 +99,6 @@ bool json_open_object(struct json_reader *json, const char *what);
 bool json_get_string(struct json_reader *json, struct json_token *token,
                      const char *what);
 
-/* Likewise as a number from 0 to `most`; null leaves *number. */
-void json_get_number(struct json_reader *json, uint64_t most,
-                     const char *what, uint64_t *number);
-
 /* Whether the text of a string or key equals `text`. */
 bool json_is(const struct json_token *token, const char *text);
 
