@@ -8,8 +8,6 @@ n=0
 # The units (a .c file and its header) that include each other in a circle, by
 # name.  The list may only get shorter.
 known_circles='
-call_flow flow_rules
-json_number json_reader
 argument_functions argument_kinds arguments candidates complete
 debug_lines debug_lines_child
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_flow.c -- what functions and calls used, each hit counted once.
  *
- * Here are found: which functions are on cycles, which vertices stand for
- * which nodes, and which arcs for which calls.  The numbers are flow_hits.c's
- * or flow_calls.c's.
+ * This file finds which functions are on cycles, which vertices stand for which
+ * nodes, and which arcs for which calls.  A rule then fills in the numbers:
+ * flow_hits.c, flow_calls.c or flow_tree.c.
  */
 #include "src/profile/call_flow.h"
 
@@ -30,14 +30,6 @@ call_flow_free(struct call_flow *flow)
 	free(flow);
 }
 
-static void
-making_end(struct flow_making *making)
-{
-	free(making->vertex);
-	free(making->n_members);
-	free(making->cycle_total);
-}
-
 static uint32_t
 caller_name(const struct call_graph *graph, uint32_t arc)
 {
@@ -50,7 +42,7 @@ callee_name(const struct call_graph *graph, uint32_t arc)
 	return graph->nodes[graph->arcs[arc].callee].name;
 }
 
-/* Turns counts into the places where runs begin: first[n + 1]. */
+/* Turns the counts in first[n + 1] into the places where runs begin. */
 static void
 add_up(uint32_t *first, uint32_t n)
 {
@@ -59,12 +51,12 @@ add_up(uint32_t *first, uint32_t n)
 }
 
 static int
-may_go_on(struct error *error)
+check_interrupt(struct error *error)
 {
 	return progress_step(NULL, 0, 0, error);
 }
 
-/* Counts of calls stop at the highest number. */
+/* A sum that saturates. */
 static void
 add_calls(uint64_t *sum, uint64_t calls)
 {
@@ -72,7 +64,7 @@ add_calls(uint64_t *sum, uint64_t calls)
 		*sum = UINT64_MAX;
 }
 
-/* Leaves static arcs out unless wanted; who calls or is called occurs. */
+/* Marks what the arcs say of functions; leaves out static arcs unless wanted. */
 static void
 choose_arcs(struct flow_making *making, bool with_static)
 {
@@ -100,6 +92,7 @@ choose_arcs(struct flow_making *making, bool with_static)
 	}
 }
 
+/* Adds up what the nodes say of functions. */
 static void
 add_bodies(struct flow_making *making)
 {
@@ -120,68 +113,51 @@ add_bodies(struct flow_making *making)
 	}
 }
 
-/* Arcs between names, as components_find wants them. */
-static int
-find_cycles_of(struct flow_making *making, uint32_t *first, uint32_t *next,
-               uint32_t *component, struct error *error)
-{
-	const struct call_graph *graph = making->graph;
-	struct call_flow *flow = making->flow;
-	uint32_t n = flow->n_names;
-
-	for (uint32_t i = 0; i < graph->n_arcs; i++)
-		if (flow->graph_arcs[i] != UINT32_MAX)
-			first[caller_name(graph, i) + 1]++;
-	add_up(first, n + 1);
-	for (uint32_t i = graph->n_arcs; i-- > 0;)
-		if (flow->graph_arcs[i] != UINT32_MAX)
-			next[--first[caller_name(graph, i) + 1]] =
-			    callee_name(graph, i);
-	/* first[v + 1] is now where v's run begins. */
-	flow->n_cycles = components_find(n, first + 1, next, component,
-	                                 error);
-	return flow->n_cycles != UINT32_MAX ? 0 : -1;
-}
-
+/*
+ * Numbers the cycles of calls between functions, and marks the functions on
+ * them.  A function in no cycle gets a number of its own.
+ */
 static int
 find_cycles(struct flow_making *making, struct error *error)
 {
 	const struct call_graph *graph = making->graph;
-	uint32_t n = making->flow->n_names;
+	struct call_flow *flow = making->flow;
+	uint32_t n = flow->n_names;
 	uint32_t *first = memory_array((size_t)n + 2, sizeof *first, error);
 	uint32_t *next = memory_array(graph->n_arcs, sizeof *next, error);
 	uint32_t *component = memory_array(n, sizeof *component, error);
-	int status = -1;
 
-	if (first != NULL && next != NULL && component != NULL) {
-		status = find_cycles_of(making, first, next, component,
-		                        error);
-		for (uint32_t name = 0; status == 0 && name < n; name++)
-			making->flow->functions[name].cycle =
-			    component[name];
+	if (!error->is_set) {
+		for (uint32_t i = 0; i < graph->n_arcs; i++)
+			if (flow->graph_arcs[i] != UINT32_MAX)
+				first[caller_name(graph, i) + 1]++;
+		add_up(first, n + 1);
+		for (uint32_t i = graph->n_arcs; i-- > 0;)
+			if (flow->graph_arcs[i] != UINT32_MAX)
+				next[--first[caller_name(graph, i) + 1]] =
+				    callee_name(graph, i);
+		/* The callees of name now begin at next[first[name + 1]]. */
+		flow->n_cycles = components_find(n, first + 1, next,
+		                                 component, error);
+		for (uint32_t name = 0; !error->is_set && name < n; name++)
+			flow->functions[name].cycle = component[name];
 	}
 	free(first);
 	free(next);
 	free(component);
-	return status;
-}
-
-static int
-mark_cycles(struct flow_making *making, struct error *error)
-{
-	const struct call_graph *graph = making->graph;
-	struct call_flow *flow = making->flow;
+	if (error->is_set)
+		return -1;
 
 	making->n_members = memory_array(flow->n_cycles,
 	                                 sizeof *making->n_members, error);
 	making->cycle_total = memory_array(flow->n_cycles,
 	                                   sizeof *making->cycle_total,
 	                                   error);
-	if (making->n_members == NULL || making->cycle_total == NULL)
+	if (error->is_set)
 		return -1;
-	for (uint32_t i = 0; i < flow->n_names; i++)
+	for (uint32_t i = 0; i < n; i++)
 		making->n_members[flow->functions[i].cycle]++;
-	for (uint32_t i = 0; i < flow->n_names; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct flow_function *function = &flow->functions[i];
 
 		function->is_in_cycle =
@@ -196,7 +172,7 @@ mark_cycles(struct flow_making *making, struct error *error)
 	return 0;
 }
 
-/* One vertex a node, or one for all nodes of a recursive function. */
+/* One vertex per node, but one for all nodes of a recursive function. */
 static int
 make_vertices(struct flow_making *making, struct error *error)
 {
@@ -240,64 +216,64 @@ make_vertices(struct flow_making *making, struct error *error)
 	return 0;
 }
 
-/* The graph's arcs in the order of their callers' vertices. */
-static uint32_t *
-sort_by_caller(const struct flow_making *making, uint32_t *n,
-               struct error *error)
-{
-	const struct call_graph *graph = making->graph;
-	uint32_t *first = memory_array((size_t)making->flow->n_vertices + 1,
-	                               sizeof *first, error);
-	uint32_t *sorted = memory_array(graph->n_arcs, sizeof *sorted, error);
-
-	*n = 0;
-	if (first == NULL || sorted == NULL) {
-		free(first);
-		free(sorted);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < graph->n_arcs; i++)
-		first[making->vertex[graph->arcs[i].caller] + 1]++;
-	add_up(first, making->flow->n_vertices);
-	for (uint32_t i = 0; i < graph->n_arcs; i++) {
-		uint32_t *at = &first[making->vertex[graph->arcs[i].caller]];
-
-		sorted[(*at)++] = i;
-	}
-	*n = graph->n_arcs;
-	free(first);
-	return sorted;
-}
-
-/* Arcs that lead between the same two vertices become one. */
-static void
-join_arcs(struct flow_making *making, const uint32_t *sorted, uint32_t n,
-          uint32_t *last)
+/*
+ * Makes the arcs, sorted by caller: arcs of the graph between the same two
+ * vertices become one.
+ */
+static int
+make_arcs(struct flow_making *making, struct error *error)
 {
 	const struct call_graph *graph = making->graph;
 	struct call_flow *flow = making->flow;
+	uint32_t n = graph->n_arcs, n_vertices = flow->n_vertices;
+	size_t places = (size_t)n_vertices + 1;
+	uint32_t *first = memory_array(places, sizeof *first, error);
+	uint32_t *sorted = memory_array(n, sizeof *sorted, error);
+	uint32_t *last = memory_array(n_vertices, sizeof *last, error);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct call_arc *arc = &graph->arcs[sorted[i]];
-		uint32_t caller = making->vertex[arc->caller];
-		uint32_t callee = making->vertex[arc->callee];
-		uint32_t known = last[callee];
+	flow->arcs = memory_array(n, sizeof *flow->arcs, error);
+	flow->in = memory_array(n, sizeof *flow->in, error);
+	flow->first_out = memory_array(places, sizeof *flow->first_out,
+	                               error);
+	flow->first_in = memory_array(places, sizeof *flow->first_in, error);
+	if (!error->is_set) {
+		for (uint32_t i = 0; i < n; i++)
+			first[making->vertex[graph->arcs[i].caller] + 1]++;
+		add_up(first, n_vertices);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t v = making->vertex[graph->arcs[i].caller];
 
-		if (flow->graph_arcs[sorted[i]] == UINT32_MAX)
-			continue;
-		if (known == 0 || flow->arcs[known - 1].caller != caller) {
-			flow->arcs[flow->n_arcs++] = (struct flow_arc){
-				.caller = caller, .callee = callee,
-			};
-			last[callee] = known = flow->n_arcs;
-			flow->first_out[caller + 1]++;
+			sorted[first[v]++] = i;
 		}
-		flow->graph_arcs[sorted[i]] = known - 1;
-		add_calls(&flow->arcs[known - 1].calls, arc->calls);
+		/* last[v]: the newest arc to v, from 1. */
+		for (uint32_t i = 0; i < n; i++) {
+			const struct call_arc *arc = &graph->arcs[sorted[i]];
+			uint32_t caller = making->vertex[arc->caller];
+			uint32_t callee = making->vertex[arc->callee];
+			uint32_t known = last[callee];
+
+			if (flow->graph_arcs[sorted[i]] == UINT32_MAX)
+				continue;
+			if (known == 0 ||
+			    flow->arcs[known - 1].caller != caller) {
+				flow->arcs[flow->n_arcs++] = (struct flow_arc){
+					.caller = caller, .callee = callee,
+				};
+				last[callee] = known = flow->n_arcs;
+				flow->first_out[caller + 1]++;
+			}
+			flow->graph_arcs[sorted[i]] = known - 1;
+			add_calls(&flow->arcs[known - 1].calls, arc->calls);
+		}
+		add_up(flow->first_out, n_vertices);
 	}
-	add_up(flow->first_out, flow->n_vertices);
+	free(first);
+	free(sorted);
+	free(last);
+	return error->is_set ? -1 : 0;
 }
 
+/* Lists the arcs by callee. */
 static void
 sort_by_callee(struct call_flow *flow)
 {
@@ -306,52 +282,10 @@ sort_by_callee(struct call_flow *flow)
 	add_up(flow->first_in, flow->n_vertices);
 	for (uint32_t i = flow->n_arcs; i-- > 0;)
 		flow->in[--flow->first_in[flow->arcs[i].callee + 1]] = i;
-	/* The runs' places have moved by one. */
+	/* Counting down has moved the beginnings by one. */
 	for (uint32_t v = 0; v < flow->n_vertices; v++)
 		flow->first_in[v] = flow->first_in[v + 1];
 	flow->first_in[flow->n_vertices] = flow->n_arcs;
-}
-
-static int
-make_arcs(struct flow_making *making, struct error *error)
-{
-	struct call_flow *flow = making->flow;
-	uint32_t n_arcs = making->graph->n_arcs, n;
-	size_t places = (size_t)flow->n_vertices + 1;
-	uint32_t *sorted = sort_by_caller(making, &n, error);
-	uint32_t *last = memory_array(flow->n_vertices, sizeof *last, error);
-	int status = -1;
-
-	flow->arcs = memory_array(n_arcs, sizeof *flow->arcs, error);
-	flow->in = memory_array(n_arcs, sizeof *flow->in, error);
-	flow->first_out = memory_array(places, sizeof *flow->first_out,
-	                               error);
-	flow->first_in = memory_array(places, sizeof *flow->first_in, error);
-	if (!error->is_set) {
-		join_arcs(making, sorted, n, last);
-		status = may_go_on(error);
-		if (status == 0)
-			sort_by_callee(flow);
-	}
-	free(sorted);
-	free(last);
-	return status;
-}
-
-/* No arc is more than what its shares are taken of. */
-static void
-raise_totals(struct call_flow *flow)
-{
-	for (uint32_t i = 0; i < flow->n_arcs; i++) {
-		const struct flow_arc *arc = &flow->arcs[i];
-		struct flow_vertex *caller = &flow->vertices[arc->caller];
-		struct flow_vertex *callee = &flow->vertices[arc->callee];
-
-		if (caller->total < arc->hits)
-			caller->total = arc->hits;
-		if (callee->total < arc->hits)
-			callee->total = arc->hits;
-	}
 }
 
 static int
@@ -373,24 +307,28 @@ make_flow(struct flow_making *making, bool with_static, flow_rule *rule,
 	flow->has_hits = graph->has_hits;
 	choose_arcs(making, with_static);
 	add_bodies(making);
-	/* Each step is a pass over millions of arcs at worst. */
-	if (may_go_on(error) != 0 || find_cycles(making, error) != 0 ||
-	    may_go_on(error) != 0 || mark_cycles(making, error) != 0 ||
+	/* Each step can be a pass over millions of arcs. */
+	if (check_interrupt(error) != 0 || find_cycles(making, error) != 0 ||
+	    check_interrupt(error) != 0 ||
 	    make_vertices(making, error) != 0 ||
-	    may_go_on(error) != 0 || make_arcs(making, error) != 0 ||
-	    may_go_on(error) != 0 || rule(making, context, error) != 0)
+	    check_interrupt(error) != 0 || make_arcs(making, error) != 0 ||
+	    check_interrupt(error) != 0)
 		return -1;
-	raise_totals(flow);
-	return 0;
-}
+	sort_by_callee(flow);
+	if (check_interrupt(error) != 0 || rule(making, context, error) != 0)
+		return -1;
+	/* No arc is more than the total of which its share is taken. */
+	for (uint32_t i = 0; i < flow->n_arcs; i++) {
+		const struct flow_arc *arc = &flow->arcs[i];
+		struct flow_vertex *caller = &flow->vertices[arc->caller];
+		struct flow_vertex *callee = &flow->vertices[arc->callee];
 
-struct call_flow *
-call_flow_new(const struct call_graph *graph, uint32_t n_names,
-              uint32_t resource, bool with_static, struct error *error)
-{
-	return flow_make(graph, n_names, resource, with_static,
-	                 graph->has_hits ? flow_from_hits : flow_from_calls,
-	                 NULL, error);
+		if (caller->total < arc->hits)
+			caller->total = arc->hits;
+		if (callee->total < arc->hits)
+			callee->total = arc->hits;
+	}
+	return 0;
 }
 
 struct call_flow *
@@ -406,9 +344,20 @@ flow_make(const struct call_graph *graph, uint32_t n_names, uint32_t resource,
 		return NULL;
 	making.flow->n_names = n_names;
 	status = make_flow(&making, with_static, rule, context, error);
-	making_end(&making);
+	free(making.vertex);
+	free(making.n_members);
+	free(making.cycle_total);
 	if (status == 0)
 		return making.flow;
 	call_flow_free(making.flow);
 	return NULL;
+}
+
+struct call_flow *
+call_flow_new(const struct call_graph *graph, uint32_t n_names,
+              uint32_t resource, bool with_static, struct error *error)
+{
+	return flow_make(graph, n_names, resource, with_static,
+	                 graph->has_hits ? flow_from_hits : flow_from_calls,
+	                 NULL, error);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_flow.h -- what functions and calls used, each hit counted once.
  *
- * Worked out from a call graph for one resource.  A vertex is a node of the
+ * Computed from a call graph for one resource.  A vertex is a node of the
  * graph, but a function that can be its own descendant is one vertex, whatever
- * nodes the input has of it: what is said of it holds for its outermost
- * activation, so that recursion counts nothing twice.
+ * nodes the input has of it: its values are those of its outermost activation,
+ * so that recursion counts nothing twice.
  *
- * Where arcs carry hits (callgrind) all that is said of functions, and of
- * calls between two, is exact, with two exceptions, which are marked: calls
+ * If arcs have hits (callgrind), the values of functions and of calls between
+ * two functions are exact, with two exceptions, which are marked: calls
  * between two functions that are both below themselves, and functions of a
- * cycle where the input does not tell levels of recursion apart.  Where arcs
- * carry only their number (gmon.out) what a function used with its callees is
+ * cycle if the input does not distinguish levels of recursion.  If arcs have
+ * only numbers of calls (gmon.out), what a function used with its callees is
  * charged to its callers in proportion to their calls; members of a cycle
  * share its total (Graham, Kessler & McKusick 1982, section 4).  That is an
- * estimate unless there is but one caller.
+ * estimate unless there is only one caller.
  */
 #ifndef CPPROF_PROFILE_CALL_FLOW_H
 #define CPPROF_PROFILE_CALL_FLOW_H
@@ -30,12 +30,12 @@ struct flow_function {
 	long double inclusive;	/* hits with it on the stack */
 	uint64_t calls;		/* of it by others; by itself */
 	uint64_t self_calls;
-	uint32_t cycle;		/* functions of a cycle share a number */
+	uint32_t cycle;		/* number of its cycle */
 	bool is_known;		/* the graph has it */
-	bool is_used;		/* and it has hits or calls */
-	bool occurs;		/* is_used, or has an arc */
+	bool is_used;		/* it has hits or calls */
+	bool occurs;		/* it is_used, or has an arc */
 	bool is_called;		/* by another one */
-	bool is_estimated;	/* inclusive is */
+	bool is_estimated;	/* inclusive is an estimate */
 	bool is_recursive;	/* on a cycle of calls, or calls itself */
 	bool is_in_cycle;	/* with at least one other function */
 };
@@ -44,27 +44,28 @@ struct flow_vertex {
 	uint32_t name;
 	long double self;	/* own hits */
 	long double inclusive;
-	long double total;	/* what shares of its arcs are taken of:
-				 * inclusive, or where calls alone are known
-				 * what its cycle used; no less than any arc */
+	long double total;	/* the total for shares of its arcs: inclusive,
+				 * or if only calls are known, what its cycle
+				 * used; at least as much as any arc */
 };
 
 struct flow_arc {
 	uint32_t caller, callee;	/* vertices */
 	uint64_t calls;
 	long double hits;	/* with the call on the stack */
-	long double self;	/* of these the callee's own, as far as it is
-				 * known; else that part of its own hits that
-				 * hits is of its inclusive ones, and of a
-				 * whole cycle's where calls alone are known */
-	bool is_estimated;	/* hits are */
+	long double self;	/* the callee's own part of hits, if known;
+				 * otherwise the callee's own hits times hits /
+				 * its inclusive hits; if only calls are known,
+				 * those of its whole cycle */
+	bool is_estimated;	/* hits are an estimate */
 };
 
 struct call_flow {
 	uint32_t n_names, n_vertices, n_arcs, n_cycles;
-	bool has_calls;			/* arcs say how many */
-	bool has_hits;			/* and what they used */
-	bool has_stacks;		/* nothing is estimated */
+	bool has_calls;			/* arcs have numbers of calls */
+	bool has_hits;			/* arcs have hits */
+	bool has_stacks;		/* made from stacks, nothing is
+					 * estimated */
 	uint64_t total;			/* own hits of all functions */
 	struct flow_function *functions;	/* [n_names] by name */
 	struct flow_vertex *vertices;	/* those of one name together */
@@ -73,24 +74,23 @@ struct call_flow {
 	uint32_t *first_out;		/* [n_vertices + 1] in arcs */
 	uint32_t *in;			/* [n_arcs] arcs by callee */
 	uint32_t *first_in;		/* [n_vertices + 1] in in */
-	uint32_t *graph_arcs;		/* [n_arcs of the graph] what each
-					 * became; UINT32_MAX: nothing */
+	uint32_t *graph_arcs;		/* [n_arcs of the graph] the arc that
+					 * each became; UINT32_MAX: none */
 };
 
 /*
- * The flow of one resource.  n_names: names are below it.  with_static: arcs
- * without hits and calls count as arcs, so that they can close cycles.  The
- * caller's, freed with call_flow_free; NULL with *error set.
- * O(nodes + arcs + names).
+ * The flow of one resource.  n_names: all names are less.  with_static: arcs
+ * without hits and calls count as arcs, so that they can close cycles.  Freed
+ * with call_flow_free; NULL with *error set.  O(nodes + arcs + names).
  */
 struct call_flow *call_flow_new(const struct call_graph *graph,
                                 uint32_t n_names, uint32_t resource,
                                 bool with_static, struct error *error);
 
 /*
- * The flow of a tree of names, in which nothing is an estimate: arcs have the
- * hits of the stacks that hold the call, each counted once.  self: by row,
- * weight: by node, as in sample_tree.h.  Likewise; O(nodes + names).
+ * The flow of a tree of names, without estimates: arcs have the hits of the
+ * stacks that contain the call, each stack counted once.  self: by row,
+ * weight: by node, as in sample_tree.h.  Freed likewise; O(nodes + names).
  */
 struct call_flow *call_flow_of_tree(const struct sample_tree *tree,
                                     const uint64_t *self,

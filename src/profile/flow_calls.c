@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flow_calls.c -- what is below each call, where only calls are counted.
+/* flow_calls.c -- a flow where only calls are counted: gprof's rule.
  *
- * gprof's rule: what a function used with all below it is charged to those who
- * call it, in proportion to their calls; a cycle is charged as one function,
- * calls inside it carry nothing.  Members of a cycle have their own hits and
- * what they called outside of it.
+ * What a function used with everything below it is charged to its callers, in
+ * proportion to their calls.  A cycle is charged as one function; calls inside
+ * it carry nothing.  Members of a cycle have their own hits and those of their
+ * calls out of the cycle.
  *
  * Source: Graham, Kessler & McKusick 1982, section 4.  Cycles are numbered so
- * that callees come first; so each is whole before it is charged on.
+ * that callees come first; so the total of each is complete before it is
+ * charged to callers.
  */
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/profile/call_flow.h"
 #include "src/profile/flow_rules.h"
 
 struct calls_making {
 	struct flow_making *making;
-	uint64_t *calls;	/* [n_cycles] from outside of it */
-	bool *is_estimated;	/* [n_cycles] its total is */
+	uint64_t *calls;	/* [n_cycles] calls from outside */
+	bool *is_estimated;	/* [n_cycles] its total is an estimate */
 	long double *self;	/* [n_cycles] own hits of its members */
 	uint32_t *first;	/* [n_cycles + 1] vertices by cycle */
 	uint32_t *members;
@@ -48,7 +50,7 @@ sort_members(struct calls_making *calls)
 	first[flow->n_cycles] = flow->n_vertices;
 }
 
-/* Calls into each cycle from outside, and own hits. */
+/* Sums for each cycle the calls from outside, and the own hits. */
 static void
 sum_cycles(struct calls_making *calls)
 {
@@ -129,7 +131,7 @@ set_functions(struct calls_making *calls)
 		flow->vertices[v].total = function->is_in_cycle ?
 		    calls->making->cycle_total[function->cycle] :
 		    flow->vertices[v].inclusive;
-		/* What other members used on its behalf is not known. */
+		/* What other members used on its behalf is unknown. */
 		function->is_estimated |= function->is_in_cycle;
 	}
 }

@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flow_hits.c -- each hit counted once, where arcs carry hits.
+/* flow_hits.c -- a flow where arcs have hits, each hit counted once.
  *
- * The hits of an arc are the sum over its calls, each with all below it; so a
- * call below a call between the same two nodes is in it twice.  Levels tell
- * which are: an activation on level 1 is the outermost of its function, with
- * no other one above it.  Hence, if f and g are names and each of these
- * statements is about one function in one file,
- * - body+descendants of f are the own hits of f on level 1 and those of all
+ * The hits of an arc are the sum over its calls, each with everything below
+ * it.  So a call below a call between the same two nodes counts twice.  Levels
+ * show which calls are nested: an activation on level 1 is the outermost of
+ * its function, with no other one above it.  Hence, for names f and g that
+ * each stand for one function in one file,
+ * - body+descendants of f are the own hits of f on level 1 plus those of all
  *   arcs out of it: these activations are never nested;
  * - a call from f to g where either is on level 1 has no call from f to g
  *   above it, so these add up; of calls where both are below themselves it is
- *   not known, unless the callers that the input gives with the node tell.
- * A function that only calls itself needs no levels: whatever it calls cannot
- * lead back, so arcs out of it are never nested either.
+ *   unknown which are nested, unless the callers that the input gives with the
+ *   node tell.
  *
- * A line has its function's levels.  Is it the only one of the function from
- * which a cycle of calls leads back, then whatever is below the function is
- * below it there, and the same holds; of several it is known what each used
- * below outermost activations, which is less than all.  Of a name that stands
- * for several functions (a module) it is known what came in, each time anew.
+ * A function that only calls itself needs no levels: whatever else it calls
+ * cannot lead back, so arcs out of it are never nested either.  A line has the
+ * levels of its function.  If it is the only line of the function from which a
+ * cycle of calls leads back, everything below the function on the cycle is
+ * below that line, and the same holds for it.  With several such lines, only
+ * what each used below outermost activations is known, which is less than all.
+ * For a name that stands for several functions (a module), what is known is
+ * the sum of what came in at each entry.
  */
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/profile/call_flow.h"
 #include "src/profile/flow_rules.h"
 
-/* How far up only callers are followed. */
+/* How many only callers are followed upward. */
 enum { FOLLOWED_MAX = 64 };
 
 #define NO_CALLER UINT32_MAX
@@ -36,10 +39,12 @@ struct hits_making {
 	struct flow_making *making;
 	long double *out;	/* [n_nodes] own hits and arcs out */
 	uint32_t *only_caller;	/* [n_nodes] a node; NO_CALLER or SEVERAL */
-	uint32_t *home;		/* [n_names] a node of the function; NO_HOME */
-	bool *has_homes;	/* [n_names] of several functions */
-	bool *has_siblings;	/* [n_names] a part, others of its function
-				 * are in the cycle, too */
+	uint32_t *home;		/* [n_names] a node of the function, or
+				 * NO_HOME */
+	bool *has_homes;	/* [n_names] the name stands for several
+				 * functions */
+	bool *has_siblings;	/* [n_names] a part; other parts of its
+				 * function are in the cycle, too */
 	long double *doubtful;	/* [flow->n_arcs] hits of calls that may be
 				 * nested */
 };
@@ -80,8 +85,8 @@ sum_nodes(struct hits_making *hits)
 }
 
 /*
- * A node that used more than its calls did was not always called: a program or
- * a thread began there.
+ * A node that used more than the calls of it was not always called: a program
+ * or a thread began there.
  */
 static int
 find_only_callers(struct hits_making *hits, struct error *error)
@@ -107,7 +112,7 @@ find_only_callers(struct hits_making *hits, struct error *error)
 	return 0;
 }
 
-/* Whether the function surely is on the stack above the node already. */
+/* Whether the function is certainly on the stack above the node already. */
 static bool
 is_below_itself(const struct hits_making *hits, uint32_t node)
 {
@@ -128,7 +133,7 @@ is_below_itself(const struct hits_making *hits, uint32_t node)
 	return false;
 }
 
-/* What a cycle used: own hits and arcs out of it, which are not nested. */
+/* What each cycle used: own hits and arcs out of it, which are not nested. */
 static void
 sum_cycles(struct hits_making *hits)
 {
@@ -147,7 +152,10 @@ sum_cycles(struct hits_making *hits)
 	}
 }
 
-/* A function that is in no cycle is one by itself, and that is its total. */
+/*
+ * A function in no cycle has a cycle number of its own, whose total is its
+ * own.
+ */
 static void
 set_lone_functions(struct hits_making *hits)
 {
@@ -160,7 +168,7 @@ set_lone_functions(struct hits_making *hits)
 		if (!function->is_in_cycle)
 			function->inclusive =
 			    making->cycle_total[function->cycle];
-		/* Without calls it is only known to be no less. */
+		/* Without arcs this is only a lower bound. */
 		function->is_estimated = graph->n_arcs == 0;
 	}
 }
@@ -178,7 +186,7 @@ note_home(struct hits_making *hits, uint32_t node)
 		hits->has_homes[name] = true;
 }
 
-/* Members of cycles: level 1, where that means something. */
+/* Members of cycles: adds up level 1, if the graph has levels. */
 static void
 add_outermost(struct hits_making *hits)
 {
@@ -195,13 +203,16 @@ add_outermost(struct hits_making *hits)
 		    !is_below_itself(hits, i);
 		if (counts)
 			function->inclusive += hits->out[i];
-		/* A part may first occur on a level above its function's. */
+		/* A part may first occur on a higher level of its function. */
 		if (counts || node->is_part)
 			note_home(hits, i);
 	}
 }
 
-/* Members of cycles that are groups: all that comes in from another one. */
+/*
+ * Members of cycles where names stand for several functions: adds up what
+ * comes in from other names.
+ */
 static void
 add_entered(struct hits_making *hits)
 {
@@ -219,7 +230,7 @@ add_entered(struct hits_making *hits)
 	}
 }
 
-/* Whether an arc leads to a part that is in a cycle. */
+/* Whether an arc leads to a part in a cycle. */
 static bool
 leads_to_part(const struct hits_making *hits, uint32_t arc)
 {
@@ -229,7 +240,7 @@ leads_to_part(const struct hits_making *hits, uint32_t arc)
 	    function_of(hits, callee)->is_in_cycle;
 }
 
-/* Parts in cycles whose function has another one there. */
+/* Finds parts in cycles whose function has another part there. */
 static int
 find_siblings(struct hits_making *hits, struct error *error)
 {
@@ -257,7 +268,7 @@ find_siblings(struct hits_making *hits, struct error *error)
 	return 0;
 }
 
-/* The only way into a cycle has all of it below. */
+/* Finds the only entry of each cycle, which has all of the cycle below it. */
 static void
 find_entries(const struct hits_making *hits, uint32_t *entry)
 {
@@ -298,7 +309,10 @@ finish_cycles(struct hits_making *hits, struct error *error)
 		                         hits->has_siblings[i];
 		if (function->inclusive < most)
 			continue;
-		/* As much as can be, by more than one way to count. */
+		/*
+		 * The upper limit is reached, so the value is exact if this is
+		 * the only entry.
+		 */
 		function->is_estimated &= entry[function->cycle] != i;
 		function->inclusive = most;
 	}
@@ -323,7 +337,10 @@ set_vertices(struct hits_making *hits)
 	}
 }
 
-/* Whether no other activation of the node's function is above this one. */
+/*
+ * Whether there is certainly no other activation of the function above the
+ * node.
+ */
 static bool
 is_outermost(const struct hits_making *hits, uint32_t node)
 {
@@ -335,7 +352,7 @@ is_outermost(const struct hits_making *hits, uint32_t node)
 	    !hits->has_homes[node_of(hits, node)->name];
 }
 
-/* Whether the callers known of a node show the same call above. */
+/* Whether the known callers of a node show that the same call is above. */
 static bool
 is_nested(const struct hits_making *hits, uint32_t caller, uint32_t callee)
 {
@@ -353,7 +370,7 @@ is_nested(const struct hits_making *hits, uint32_t caller, uint32_t callee)
 	return false;
 }
 
-/* A call out of a cycle never comes back, so it is on no stack twice. */
+/* A call out of a cycle never comes back, so no stack has it twice. */
 static bool
 is_between_cycles(const struct hits_making *hits, const struct call_arc *arc)
 {
@@ -380,14 +397,14 @@ add_arcs(struct hits_making *hits)
 	}
 }
 
-/* Whether a vertex is of a part that may have used more than is known. */
+/* Whether a vertex is a part that may have used more than is known. */
 static bool
 is_least(const struct hits_making *hits, uint32_t vertex)
 {
 	return hits->has_siblings[hits->making->flow->vertices[vertex].name];
 }
 
-/* What may be nested counts as long as there is room for it. */
+/* Hits that may be nested count up to the limit of what both ends used. */
 static void
 add_doubtful(struct hits_making *hits)
 {
@@ -414,7 +431,10 @@ add_doubtful(struct hits_making *hits)
 	}
 }
 
-/* The callee's own share of an arc is that which it has of its total. */
+/*
+ * The callee's own part of an arc is in proportion to its own part of its
+ * total.
+ */
 static void
 split_arcs(struct call_flow *flow)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flow_tree.c -- what functions and calls used, where there are stacks.
+/* flow_tree.c -- a flow where there are stacks.
  *
  * A node of the tree adds its weight to its function and to its caller's call
- * of it, unless one above did: in preorder, unless it lies before the end of
- * the last subtree that was added.
+ * of it, unless a node above it did: in preorder, unless it lies before the
+ * end of the last subtree that was added.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/profile/call_flow.h"
 #include "src/profile/flow_rules.h"
 
 enum { NODES_A_STEP = 1 << 16 };
 
-/* A sum over nodes, of which none is below another. */
+/* A sum over nodes none of which is below another. */
 struct measured {
 	uint64_t hits;
 	uint64_t self;
@@ -25,7 +26,8 @@ struct measuring {
 	const struct sample_tree *tree;
 	const uint64_t *self, *weight;
 	struct call_graph *graph;	/* a node for each function */
-	uint32_t *node;			/* [n_names] its number, from 1 */
+	uint32_t *node;			/* [n_names] number of its node, from
+					 * 1 */
 	struct measured *functions;	/* [n_names] */
 	struct measured *calls;		/* [graph->n_arcs] */
 	size_t calls_capacity;
@@ -101,7 +103,7 @@ measure_tree(struct measuring *measuring, struct error *error)
 	return 0;
 }
 
-/* Functions are vertices and calls are arcs, one for one. */
+/* Copies the sums: each function has become a vertex, and each call an arc. */
 static int
 fill(struct flow_making *making, const void *context, struct error *error)
 {
