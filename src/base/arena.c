@@ -2,8 +2,8 @@
 /* arena.c -- many small allocations that die together.
  *
  * Blocks are chained; the newest one is filled from the front.  A request
- * larger than a block gets one of its own, behind the newest, so that the
- * rest of that is not lost.
+ * larger than a block gets one of its own, linked after the newest, so that
+ * the rest of that one is not lost.
  */
 #include "src/base/arena.h"
 

@@ -18,15 +18,15 @@ struct arena {
 
 /*
  * size zeroed bytes, aligned for any object, that live until arena_free; NULL
- * with *error set for want of memory.
+ * with *error set if memory runs out.
  */
 void *arena_alloc(struct arena *arena, size_t size, struct error *error);
 
-/* A copy of text[length] with a NUL behind it, unaligned; likewise. */
+/* A copy of text[length] followed by a NUL, unaligned; likewise. */
 char *arena_text(struct arena *arena, const char *text, size_t length,
                  struct error *error);
 
-/* The text that a format makes, in the arena; likewise. */
+/* The formatted text, in the arena; likewise. */
 char *arena_format(struct arena *arena, struct error *error,
                    const char *format, ...)
     __attribute__((format(printf, 3, 4)));

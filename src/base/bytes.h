@@ -2,7 +2,8 @@
 /* bytes.h -- a bounds-checked reader of binary input.
  *
  * Sticky: decode straight through and ask bytes_failed once per record.  The
- * first underflow is kept with its offset; what is read after it is zero.
+ * reader keeps the offset of the first underflow, and reads zeros from then
+ * on.
  */
 #ifndef CPPROF_BASE_BYTES_H
 #define CPPROF_BASE_BYTES_H
@@ -26,7 +27,7 @@ bytes_of(const void *data, size_t size)
 	return (struct bytes){ .data = data, .size = size };
 }
 
-/* The next n bytes, or NULL, sticking, when fewer are left. */
+/* The next n bytes; NULL, a sticky failure, when fewer are left. */
 static inline const void *
 bytes_take(struct bytes *bytes, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* call_paths.h -- call paths kept as a trie, so that a path costs one record.
+/* call_paths.h -- call paths kept as a trie, one record a path.
  *
- * A record is its parent record and one more name.  Paths are never built up
- * in memory but for the one that is shown.
+ * A record is its parent record and one more name.  Only the path that is
+ * being shown is ever built up in memory.
  */
 #ifndef CPPROF_BASE_CALL_PATHS_H
 #define CPPROF_BASE_CALL_PATHS_H
@@ -15,7 +15,7 @@
 
 #define NO_RECORD UINT32_MAX
 
-/* Borrows its arrays; whoever makes it says how long they live. */
+/* Borrows its arrays; whoever makes it documents how long they live. */
 struct call_paths {
 	const struct names *names;
 	const uint32_t *parent;		/* NO_RECORD: the path's first record */
@@ -24,7 +24,7 @@ struct call_paths {
 					 * name: upward profiles */
 };
 
-/* How many names the record's path has. */
+/* The number of names in the record's path. */
 size_t call_paths_length(const struct call_paths *paths, uint32_t record);
 
 /* Writes them to names[call_paths_length()], outermost first. */

@@ -6,10 +6,11 @@
 #include <stdbool.h>
 
 /*
- * What went wrong, in one line without a trailing newline.  Start with
- * `struct error error = { 0 };`.  The text names file and line or offset, and
- * what was expected: "prof.pb: 0x1f4: varint longer than 10 bytes".  It may
- * hold untrusted bytes (file and function names): whoever prints it cleans it.
+ * What went wrong, in one line without a trailing newline.  Start with `struct
+ * error error = { 0 };`.  The text names file and line or offset, and what was
+ * expected: "prof.pb: 0x1f4: varint longer than 10 bytes".  It may hold
+ * untrusted bytes (file and function names), which whoever prints it must
+ * escape.
  */
 struct error {
 	bool is_set;
@@ -17,13 +18,13 @@ struct error {
 };
 
 /*
- * Sets the text, unless an earlier error stands.  Always returns -1, so that
+ * Sets the text, unless there is an earlier error.  Always returns -1, so that
  * `return error_set(error, ...)` reports and fails.
  */
 int error_set(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for want of memory. */
+/* The same when memory runs out. */
 int error_out_of_memory(struct error *error);
 
 #endif

@@ -26,7 +26,7 @@ add_escaped(struct text_buffer *text, uint32_t character)
 	}
 }
 
-/* How many bytes at the front stand for themselves. */
+/* The number of bytes at the front that need no escape. */
 static size_t
 plain_run(const char *bytes, size_t n)
 {

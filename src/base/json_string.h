@@ -6,9 +6,9 @@
 #include "src/base/text_buffer.h"
 
 /*
- * Adds bytes[n] between quotes.  A string is UTF-8 whatever the bytes were: one
- * that is not becomes U+FFFD, and what a terminal would not just draw is
- * \uNNNN.
+ * Adds bytes[n] between quotes.  The string is valid UTF-8 whatever the bytes
+ * are: a byte that is not part of UTF-8 becomes U+FFFD, and what a terminal
+ * would not simply draw becomes \uNNNN.
  */
 void text_add_json_string(struct text_buffer *text, const char *bytes,
                           size_t n);

@@ -10,7 +10,7 @@
 /*
  * n zeroed items of size bytes; the caller frees with free().  n may be 0 (the
  * result is then still not NULL).  NULL with *error set when the product
- * overflows or memory is short.
+ * overflows or memory runs out.
  */
 void *memory_array(size_t n, size_t size, struct error *error);
 
@@ -19,8 +19,8 @@ void *memory_copy(const void *items, size_t n, size_t size,
                   struct error *error);
 
 /*
- * A copy of text[length] with a NUL behind it; likewise.  text may be NULL
- * where length is 0.
+ * A copy of text[length] followed by a NUL; likewise.  text may be NULL where
+ * length is 0.
  */
 char *memory_text(const char *text, size_t length, struct error *error);
 

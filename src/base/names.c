@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* names.c -- strings kept once each and named by a small number.
  *
- * Texts lie in an arena and never move.  An open-addressing table of slots,
- * at most half full, holds each name's number and the upper half of its hash,
- * so that a probe reads a text only when it is almost surely the one.
+ * Texts lie in an arena and never move.  An open-addressing table of slots, at
+ * most half full, holds each name's number and the upper half of its hash, so
+ * that a probe reads a text only when it almost certainly matches.
  */
 #include "src/base/names.h"
 

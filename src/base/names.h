@@ -17,22 +17,24 @@ struct names *names_new(struct error *error);
 void names_free(struct names *names);
 
 /*
- * The number of the string text[length], entered if new.  Numbers count from
- * 0 in order of entry.  The bytes are copied and may be anything, NUL too.
- * NO_NAME with *error set for want of memory.  Expected O(length).
+ * The number of the string text[length], which is entered if it is new.
+ * Numbers count from 0 in order of entry.  The bytes are copied and may be
+ * anything, including NUL.  NO_NAME with *error set if memory runs out.
+ * Expected O(length).
  */
 uint32_t names_add(struct names *names, const char *text, size_t length,
                    struct error *error);
 
 /*
- * Likewise of two texts as one, by which they are told from any other two: the
- * first, which holds no NUL, a NUL, and the second, of any bytes.
+ * Likewise for a pair of texts, distinct from any other pair.  It is entered
+ * as the first text, which must not hold a NUL, a NUL, and the second text,
+ * which may hold any bytes.
  */
 uint32_t names_add_pair(struct names *names, const char *first, size_t n_first,
                         const void *second, size_t n_second,
                         struct error *error);
 
-/* Likewise of the text that a format makes. */
+/* Likewise for the formatted text. */
 uint32_t names_add_format(struct names *names, struct error *error,
                           const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -44,22 +46,22 @@ uint32_t names_add_format(struct names *names, struct error *error,
 uint32_t names_find(const struct names *names, const char *text,
                     size_t length);
 
-/* Likewise of two texts entered as one. */
+/* Likewise for a pair of texts. */
 uint32_t names_find_pair(const struct names *names, const char *first,
                          size_t n_first, const void *second, size_t n_second);
 
 uint32_t names_count(const struct names *names);
 
 /*
- * The string of a number below names_count, followed by a NUL; it lives and
- * stays in place as long as the set.
+ * The string with that number, which must be below names_count.  It is
+ * followed by a NUL, and stays in place as long as the set lives.
  */
 const char *names_text(const struct names *names, uint32_t name);
 size_t names_length(const struct names *names, uint32_t name);
 
 /*
- * Byte order of two names, a prefix before its extensions: below, at or above
- * zero like memcmp.
+ * Compares two names by their bytes, a prefix before its extensions: less
+ * than, equal to or more than zero, like memcmp.
  */
 int names_compare(const struct names *names, uint32_t a, uint32_t b);
 

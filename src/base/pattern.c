@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pattern.c -- which names a user means.
  *
- * Globs are matched here, because fnmatch would give [ and \ a meaning that
- * names like operator[] cannot do with.  Expressions are the C library's.
+ * Globs are matched here, because fnmatch would treat [ and \ as special,
+ * which names like operator[] contain.  Regular expressions are the C
+ * library's.
  */
 #include "src/base/pattern.h"
 
@@ -95,7 +96,7 @@ pattern_is_general(const struct pattern *pattern)
 	return pattern->kind != PATTERN_EXACT;
 }
 
-/* Bytes of the character at name[at]: `?` stands for one of them whole. */
+/* Length of the character at name[at]: `?`  matches a whole character. */
 static size_t
 character_length(const char *name, size_t length, size_t at)
 {
@@ -109,8 +110,8 @@ character_length(const char *name, size_t length, size_t at)
 }
 
 /*
- * On a mismatch the last star takes one character more: only the last one
- * need ever be tried again, so the time is the product of the lengths.
+ * On a mismatch the last star takes one more character.  Only the last star is
+ * ever tried again, so the time is at most the product of the lengths.
  */
 static bool
 glob_matches(const char *glob, size_t n_glob, const char *name, size_t n_name)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pattern.h -- which names a user means.
  *
- * An exact name is tried first; then `*` and `?` are globs over the whole
- * name, and /.../ is an extended regular expression found anywhere in it
- * (DESIGN 3a).  A pattern with neither matches only the exact name.
+ * An exact name is tried first; then `*` and `?`  are globs over the whole
+ * name, and /.../ is an extended regular expression found anywhere in it.  A
+ * pattern with neither matches only the exact name.
  */
 #ifndef CPPROF_BASE_PATTERN_H
 #define CPPROF_BASE_PATTERN_H
@@ -18,11 +18,11 @@ struct pattern;
 /* Freed with pattern_free; NULL with *error set for a bad expression. */
 struct pattern *pattern_new(const char *text, struct error *error);
 
-/* Matches that name alone, whatever characters it has; likewise. */
+/* Matches only that name, whatever characters it has; likewise. */
 struct pattern *pattern_new_exact(const char *text, struct error *error);
 void pattern_free(struct pattern *pattern);
 
-/* Whether it names more than one thing can match: a glob or an expression. */
+/* Whether it can match more than one name: a glob or an expression. */
 bool pattern_is_general(const struct pattern *pattern);
 
 bool pattern_matches(const struct pattern *pattern, const char *name,

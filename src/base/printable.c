@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* printable.c -- untrusted names made fit to print. */
+/* printable.c -- escapes untrusted names for printing. */
 #include "src/base/printable.h"
 
 #include <locale.h>
@@ -18,8 +18,8 @@ plain_run(const char *bytes, size_t n)
 }
 
 /*
- * Length of the first character, n >= 1; *is_printable tells whether it may
- * be printed.  A byte that is not UTF-8 stands alone.
+ * Length of the first character, n >= 1, and in *is_printable whether it may
+ * be printed.  A byte that is not UTF-8 is a character of its own.
  */
 static size_t
 next_character(const char *bytes, size_t n, bool *is_printable)
@@ -84,7 +84,7 @@ is_hex(char c)
 	return c != '\0' && strchr("0123456789abcdefABCDEF", c) != NULL;
 }
 
-/* Whether a backslash before rest[n] would be read as more than itself. */
+/* Whether a backslash before rest[n] would be read as an escape. */
 static bool
 backslash_acts(const char *rest, size_t n)
 {
@@ -124,7 +124,7 @@ text_add_word(struct text_buffer *text, const char *name, size_t n)
 		text_add(text, name, n);
 }
 
-/* wcwidth wants a locale that knows more than ASCII; glibc always has one. */
+/* wcwidth needs a locale that knows more than ASCII; glibc always has one. */
 static size_t
 character_width(uint32_t character)
 {
@@ -200,7 +200,7 @@ text_add_elided(struct text_buffer *text, const char *bytes, size_t n,
 	text_add(text, bytes, printable_prefix(bytes, n, head));
 	text_add_string(text, "...");
 	skip = printable_prefix(bytes, n, whole - tail);
-	/* A wide character that reaches over the edge goes too. */
+	/* Drop a wide character that crosses the edge, too. */
 	if (printable_width(bytes + skip, n - skip) > tail)
 		skip += next_character(bytes + skip, n - skip, &is_printable);
 	text_add(text, bytes + skip, n - skip);

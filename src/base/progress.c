@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress.c -- long work says how far it is, and can be asked to stop. */
+/* progress.c -- long work reports its progress and can be interrupted. */
 #include "src/base/progress.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress.h -- long work says how far it is, and can be asked to stop. */
+/* progress.h -- long work reports its progress and can be interrupted. */
 #ifndef CPPROF_BASE_PROGRESS_H
 #define CPPROF_BASE_PROGRESS_H
 
@@ -9,21 +9,21 @@
 #include "src/base/error.h"
 
 /*
- * Set by whoever owns Ctrl-C; cleared by whoever starts long work.  Loops over
- * input or output read it every few thousand steps.
+ * Set by the handler of Ctrl-C; cleared by whoever starts long work.  Loops
+ * over input or output read it every few thousand steps.
  */
 extern volatile sig_atomic_t interrupt_requested;
 
-/* Who wants to know; NULL stands for nobody. */
+/* Who receives the reports; NULL: nobody. */
 struct progress {
 	void (*report)(void *context, uint64_t done, uint64_t total);
 	void *context;
 };
 
 /*
- * Reports that `done` of `total` units (bytes; total 0: unknown) are done.
- * 0, or -1 with *error set to "interrupted" when asked to stop.  Call it
- * about once a megabyte; it is not free.
+ * Reports that `done` of `total` units (bytes; total 0: unknown) are done.  0,
+ * or -1 with *error set to "interrupted" after Ctrl-C.  Call it about once a
+ * megabyte; it is not free.
  */
 int progress_step(const struct progress *progress, uint64_t done,
                   uint64_t total, struct error *error);

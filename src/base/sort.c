@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort.c -- qsort_r for as many items as a file may have.
+/* sort.c -- an interruptible qsort_r for as many items as a file may have.
  *
- * Short runs are sorted by insertion, then merged two by two, to and fro between
- * the items and a copy of them.
+ * A merge sort.  Short runs are sorted by insertion, then merged in pairs,
+ * back and forth between the items and a copy of them.
  */
 #include "src/base/sort.h"
 
@@ -21,7 +21,7 @@ struct sorting {
 	void *context;
 };
 
-/* A short run; scratch has room for one item. */
+/* Sorts a short run; scratch has room for one item. */
 static void
 insert_items(const struct sorting *sorting, char *items, size_t n,
              char *scratch)
@@ -43,7 +43,7 @@ insert_items(const struct sorting *sorting, char *items, size_t n,
 	}
 }
 
-/* Two sorted runs that follow each other at from[begin], as one to to[]. */
+/* Merges two adjacent sorted runs at from[begin] into to[]. */
 static int
 merge_runs(const struct sorting *sorting, const char *from, char *to,
            size_t begin, size_t width, struct error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort.h -- qsort_r for as many items as a file may have.
+/* sort.h -- an interruptible qsort_r for as many items as a file may have.
  *
- * Sorting millions takes seconds, in which qsort_r cannot be asked to stop.
+ * Sorting millions takes seconds, during which qsort_r cannot be interrupted.
  */
 #ifndef CPPROF_BASE_SORT_H
 #define CPPROF_BASE_SORT_H
@@ -11,8 +11,8 @@
 #include "src/base/error.h"
 
 /*
- * Sorts n items of that size; equal ones stay in their order.  0; or -1 with
- * *error set for want of memory or when interrupted, the items then in any
+ * Sorts n items of that size; equal ones keep their order.  0; or -1 with
+ * *error set if memory runs out or the user interrupts, the items then in any
  * order.
  */
 int sort_items(void *items, size_t n, size_t size,

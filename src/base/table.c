@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table.c -- what a command answers: typed cells, no layout. */
+/* table.c -- the answer of a command: typed cells, no layout. */
 #include "src/base/table.h"
 
 #include <assert.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table.h -- what a command answers: typed cells, no layout.
+/* table.h -- the answer of a command: typed cells, no layout.
  *
  * Views and commands fill a table; one layout engine (src/output/) draws it as
- * text, TSV, CSV or JSON.  Rows are either cells kept here or made one at a
- * time by a function, so that a view of ten million rows costs no copy.
+ * text, TSV, CSV or JSON.  CELL_COUNT
  */
 #ifndef CPPROF_BASE_TABLE_H
 #define CPPROF_BASE_TABLE_H
@@ -19,7 +18,7 @@
 
 enum cell_kind {
 	CELL_EMPTY,	/* nothing; null in JSON */
-	CELL_TEXT,	/* words; may be untrusted */
+	CELL_TEXT,	/* prose or a name; may be untrusted */
 	CELL_COUNT,	/* a whole number */
 	CELL_HITS,	/* hits of the table's resource, shown by `unit` */
 	CELL_GTICKS,	/* gticks of the table's resource, in readable units */
@@ -36,8 +35,9 @@ struct cell {
 		const char *text;	/* CELL_TEXT: lives as long as the table */
 		struct {
 			uint64_t count;	/* CELL_COUNT, CELL_HITS, CELL_GTICKS */
-			uint64_t whole;	/* CELL_GTICKS: what it is a part of,
-					 * whose unit it shares; 0: nothing */
+			uint64_t whole;	/* CELL_GTICKS: the amount that it is a
+					 * part of and whose unit it takes; 0:
+					 * none */
 		};
 		double fraction;	/* CELL_FRACTION, CELL_PERCENT */
 		bool flag;
@@ -112,24 +112,24 @@ cell_path(const struct call_paths *paths, uint32_t record)
 		              .path = { paths, record } };
 }
 
-/* The kind says how a column aligns and which unit its heading may name. */
+/* The kind decides how a column aligns and which unit its heading may name. */
 struct column {
 	const char *key;	/* name in JSON, CSV and TSV: "hits" */
 	const char *title;	/* in text: "usage_fraction" */
 	enum cell_kind kind;
-	bool is_text_only;	/* TSV, CSV and JSON leave it out: another
-				 * column says the same in full */
-	bool is_data_only;	/* aligned text leaves it out, likewise; never
-				 * the last one */
-	bool is_elastic;	/* the last one's CELL_TEXT is shortened where
-				 * a terminal is too narrow, not broken */
+	bool is_text_only;	/* not in TSV, CSV and JSON: another column has
+				 * the same in full */
+	bool is_data_only;	/* not in aligned text, likewise; never the
+				 * last column */
+	bool is_elastic;	/* last column only: CELL_TEXT too wide for the
+				 * terminal is shortened, not wrapped */
 	char mark;		/* of a CELL_FLAG, in aligned text; 0: '*' */
 };
 
 /*
- * One datum beside the rows: "root", "total".  A key with a dot ("resource.
- * name") is a member of an object in JSON.  Text shows a field only when its
- * title is not NULL, one a line, "title: value", above the rows.
+ * A value besides the rows: "root", "total".  In JSON a key with a dot, such
+ * as "resource.name", is a member of an object.  Text shows a field only when
+ * its title is not NULL: "title: value" on a line of its own above the rows.
  */
 struct field {
 	const char *key;
@@ -156,23 +156,25 @@ struct table {
 	size_t n_columns;
 
 	/*
-	 * How a row looks in text: literal characters and {key} for the cell
-	 * of that column, "{fraction} ({path}) [{hits}]".  The `format:` line
-	 * is the same with titles.  NULL: aligned columns under headings, or
-	 * with is_plain without headings and rules (help, lists).
+	 * The form of a row in text: literal characters, and {key} for the
+	 * cell of that column, as in "{fraction} ({path}) [{hits}]".  The
+	 * `format:` line is the same with titles.  NULL: aligned columns under
+	 * headings; with is_plain without headings and rules (help, lists).
 	 */
 	const char *pattern;
 	bool is_plain;
 	/* Key of a CELL_COUNT column that indents rows in text, or NULL. */
 	const char *indent_key;
-	/* Of one at whose changes aligned text has an empty line, or NULL. */
+	/*
+	 * Key of a column, or NULL: where its value changes, aligned text has
+	 * an empty line.
+	 */
 	const char *group_key;
 
 	/*
-	 * Not NULL where the table is about its fields as much as its rows.
-	 * TSV and CSV then are one list of key and value: the fields, and
-	 * cells as "ROWS_KEY.ROW.COLUMN", a row's first cell, a CELL_TEXT,
-	 * being its name.
+	 * Not NULL where the fields matter as much as the rows.  TSV and CSV
+	 * are then one list of keys and values: the fields, and each cell as
+	 * "ROWS_KEY.ROW.COLUMN".  ROW is the row's first cell, a CELL_TEXT.
 	 */
 	const char *rows_key;
 
@@ -181,19 +183,20 @@ struct table {
 	uint64_t interval;
 
 	/*
-	 * Not NULL where the answer is a file's bytes and nothing else is set:
-	 * writes them, whatever the format of answers.  0, or -1 with *error
-	 * set; with *error unset where it is the writer that failed.
+	 * Not NULL where the answer is the bytes of a file, and then nothing
+	 * else is set: writes them, whatever the output format.  0, or -1 with
+	 * *error set, or unset if the writer failed.
 	 */
 	int (*write)(void *write_source, struct writer *writer,
 	             struct error *error);
 	void *write_source;		/* the arena's */
-	bool is_binary;			/* a terminal is no place for them */
+	bool is_binary;			/* not to be written to a terminal */
 
 	size_t n_rows;
 	/*
-	 * NULL: rows are in cells.  Else writes row i (below n_rows) to
-	 * cells[n_columns]; what these point to is good until the next call.
+	 * NULL: rows are in cells.  Otherwise it writes row i (below n_rows)
+	 * to cells[n_columns]; what these point to is valid until the next
+	 * call.
 	 */
 	void (*row)(const struct table *table, size_t i, struct cell *cells);
 	void *row_source;			/* the table's */
@@ -205,7 +208,7 @@ struct table {
 /* Start with `struct table table = { 0 };`. */
 void table_free(struct table *table);
 
-/* Each returns 0, or -1 with *error set for want of memory. */
+/* Each returns 0, or -1 with *error set if memory runs out. */
 int table_add_field(struct table *table, const char *key, const char *title,
                     struct cell value, struct error *error);
 int table_add_header(struct table *table, struct error *error,
@@ -216,20 +219,23 @@ int table_add_footer(struct table *table, struct error *error,
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Before the first row.  key and title are static or the arena's.  The column,
- * for callers that set more than its kind.
+ * Adds a column, before the first row.  key and title are static or in the
+ * arena.  Returns the column, for callers that set more than its kind.
  */
 struct column *table_add_column(struct table *table, const char *key,
                                 const char *title, enum cell_kind kind);
 
-/* n_columns cells, copied; texts must live as long as the table. */
+/*
+ * Adds a row of n_columns cells, which are copied; texts must live as long as
+ * the table.
+ */
 int table_add_row(struct table *table, const struct cell *cells,
                   struct error *error);
 
-/* Writes row i to cells[n_columns], wherever it comes from. */
+/* Writes row i to cells[n_columns], kept or made. */
 void table_get_row(const struct table *table, size_t i, struct cell *cells);
 
-/* A text kept with the table. */
+/* Formats a text that lives as long as the table. */
 const char *table_text(struct table *table, struct error *error,
                        const char *format, ...)
     __attribute__((format(printf, 3, 4)));

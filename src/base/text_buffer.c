@@ -36,7 +36,7 @@ grow(struct text_buffer *text, size_t n)
 	return !text->failed;
 }
 
-/* Room for n more bytes, one or more, or NULL. */
+/* Room for n >= 1 more bytes, or NULL. */
 static char *
 reserve(struct text_buffer *text, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text_buffer.h -- a text that grows.
  *
- * Sticky: when memory is short the text stops growing and `failed` is set;
- * whoever uses the text asks once.
+ * Sticky: when memory runs out the text stops growing and `failed` is set;
+ * check it once, before using the text.
  */
 #ifndef CPPROF_BASE_TEXT_BUFFER_H
 #define CPPROF_BASE_TEXT_BUFFER_H
@@ -29,7 +29,7 @@ void text_add_fill(struct text_buffer *text, char c, size_t n);
 void text_add_format(struct text_buffer *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The text with a NUL behind it, good until the next call; "" if it failed. */
+/* The text followed by a NUL, valid until the next call; "" if it failed. */
 const char *text_string(struct text_buffer *text);
 
 #endif

@@ -9,14 +9,16 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* A unit of time or space; it is used for amounts of so many of it or more. */
+/*
+ * A unit of time or space; it is used for amounts of at least `fewest` of it.
+ */
 struct scale {
 	long double size;	/* in nanoseconds or bytes, so that it is whole */
 	int fewest;
 	const char *suffix;
 };
 
-/* Largest first; the last one takes what is left. */
+/* Largest first; the last one takes the rest. */
 static const struct scale time_scales[] = {
 	{ 86400e9L, 2, "d" }, { 3600e9L, 2, "h" }, { 60e9L, 10, "min" },
 	{ 1e9L, 1, "s" }, { 1e6L, 1, "ms" }, { 1e3L, 1, "us" }, { 1, 1, "ns" },
@@ -29,7 +31,7 @@ static const struct scale space_scales[] = {
 	{ 1, 1, "B" }, { 0, 0, NULL }
 };
 
-/* What gticks are called in profiles, and what they are worth. */
+/* The names of gticks in profiles, and their size. */
 static const struct known_gtick {
 	const char *name;
 	long double size;
@@ -75,7 +77,7 @@ find_gtick(const char *name)
 	return known->name != NULL ? known : NULL;
 }
 
-/* What would be rounded up to the larger unit is shown in it. */
+/* An amount that would be rounded up to the larger unit is shown in that. */
 static const struct scale *
 choose_scale(const struct scale *scale, long double amount)
 {
@@ -86,8 +88,8 @@ choose_scale(const struct scale *scale, long double amount)
 }
 
 /*
- * Three significant digits, but never fewer than the integer part has.  The
- * unit is that of the whole, unless that is too large.
+ * Adds three significant digits, or as many as the integer part has.  The unit
+ * is that of the whole, unless that is too large.
  */
 static void
 add_scaled(struct text_buffer *text, long double amount, long double whole,
@@ -121,7 +123,7 @@ add_number(struct text_buffer *text, wide number)
 	text_add(text, digits + at, sizeof digits - at);
 }
 
-/* What makes a word of that length a plural. */
+/* The plural ending of a word of that length. */
 static const char *
 plural_ending(const char *word, size_t length)
 {
@@ -147,7 +149,7 @@ text_add_gtick_name(struct text_buffer *text, const char *gtick,
 	text_add_printable(text, gtick + length, strlen(gtick + length));
 }
 
-/* whole: what number is a part of, or number itself. */
+/* whole: the number that `number` is a part of, or number itself. */
 static void
 add_gticks(struct text_buffer *text, wide number, wide whole,
            const char *gtick)

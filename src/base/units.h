@@ -9,29 +9,30 @@
 
 /*
  * Adds hits * interval gticks: "12.3 ms" and "1.50 MiB" where the gtick is a
- * known unit of time or space, else the exact number and the gtick's name,
- * "56710 faults".  gtick may be NULL or "": then the number alone.
+ * known unit of time or space, otherwise the exact number and the gtick's
+ * name, "56710 faults".  If gtick is NULL or "", only the number.
  */
 void text_add_gticks(struct text_buffer *text, uint64_t hits,
                      uint64_t interval, const char *gtick);
 
 /*
- * Adds gticks in the unit of what they are a part of, so that the two can be
- * compared, unless they are less than a hundredth of it; whole 0 is no whole.
+ * Adds gticks in the unit of the whole that they are a part of, so that the
+ * two can be compared, unless they are less than a hundredth of it.  0: there
+ * is no whole.
  */
 void text_add_gticks_of(struct text_buffer *text, uint64_t gticks,
                         uint64_t whole, const char *gtick);
 
 /*
- * Adds the gticks from one hit to the next: "4 ms", "ms", "512 KiB",
- * "10 faults", "fault".  gtick may be NULL or "": then "gtick" is its name.
+ * Adds the gticks from one hit to the next: "4 ms", "ms", "512 KiB", "10
+ * faults", "fault".  If gtick is NULL or "", its name is "gtick".
  */
 void text_add_interval(struct text_buffer *text, uint64_t interval,
                        const char *gtick);
 
 /*
- * Adds a gtick's name, made printable, in the form that follows that number: "fault",
- * "faults", "misses", "hundredths of a second"; "ms" stays.
+ * Adds a gtick's name, made printable, in the form that follows that number:
+ * "fault", "faults", "misses", "hundredths of a second".  "ms" has no plural.
  */
 void text_add_gtick_name(struct text_buffer *text, const char *gtick,
                          uint64_t count);

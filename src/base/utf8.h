@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /*
- * The character that bytes[n] begin with, n >= 1, and how many bytes it has;
- * 0 when they are not UTF-8 (overlong forms and surrogates are not).
+ * Decodes the character at the beginning of bytes[n], n >= 1, and returns its
+ * length; 0 when it is not UTF-8 (overlong forms and surrogates are not).
  */
 size_t utf8_decode(const char *bytes, size_t n, uint32_t *character);
 
-/* Whether a terminal only draws it. */
+/* Whether a terminal simply draws it. */
 bool character_is_printable(uint32_t character);
 
 #endif

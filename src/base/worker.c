@@ -37,7 +37,7 @@ work(void *argument)
 	return NULL;
 }
 
-/* Signals stay with the threads that were there before. */
+/* Starts the thread with all signals blocked: others handle them. */
 static int
 create_thread(struct worker *worker)
 {

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* worker.h -- one job at a time on another processor.
  *
- * Who has two things to do, each long and neither in the other's way, gives
- * one to a worker, does the other, and waits.  Where no thread can be had the
- * job is done at once, so that nothing else changes.
+ * A caller with two long and independent jobs gives one to a worker, does the
+ * other, and waits.  If no thread can be started the job is done at once, so
+ * that callers need not care.
  */
 #ifndef CPPROF_BASE_WORKER_H
 #define CPPROF_BASE_WORKER_H
 
 struct worker;
 
-/* NULL when there is no memory or no thread for it: worker_start copes. */
+/* NULL when there is no memory or no thread; worker_start accepts that. */
 struct worker *worker_new(void);
 
-/* Waits for the job that is under way. */
+/* Waits for the job that is running. */
 void worker_free(struct worker *worker);
 
 /*
- * Has job(context) done; the one before must have been waited for.  The job
- * owns what it touches until worker_wait.  It gets no signals.
+ * Starts job(context); the caller must have waited for the one before.  The
+ * job owns what it touches until worker_wait.  It gets no signals.
  */
 void worker_start(struct worker *worker, void (*job)(void *context),
                   void *context);
 
-/* Until the job that was started last is done; at once if none was. */
+/* Waits until the last job is done; returns at once if there was none. */
 void worker_wait(struct worker *worker);
 
 #endif

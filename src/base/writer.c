@@ -31,7 +31,7 @@ writer_put(struct writer *writer, const char *bytes, size_t n)
 {
 	if (n > sizeof writer->held - writer->n_held)
 		writer_flush(writer);
-	/* Of nothing there may be no bytes, which memcpy must not see. */
+	/* With n == 0, bytes may be NULL, which memcpy must not get. */
 	if (writer->error != 0 || n == 0)
 		return;
 	if (n > sizeof writer->held) {
@@ -42,7 +42,7 @@ writer_put(struct writer *writer, const char *bytes, size_t n)
 	writer->n_held += n;
 }
 
-/* An interrupted write goes on: whoever was asked to stop looks at rows. */
+/* Continues after EINTR: the loops over rows react to Ctrl-C. */
 int
 write_to_descriptor(void *context, const char *bytes, size_t n)
 {

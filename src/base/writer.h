@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* writer.h -- buffered output to wherever it goes.
  *
- * Sticky: after the first failure nothing more is written, and writer_error
- * says why.
+ * Sticky: after the first failure nothing more is written, and `error` has the
+ * reason.
  */
 #ifndef CPPROF_BASE_WRITER_H
 #define CPPROF_BASE_WRITER_H
 
 #include <stddef.h>
 
-/* Takes n bytes somewhere; 0, or an errno. */
+/* Writes n bytes somewhere; 0, or an errno. */
 typedef int writer_function(void *context, const char *bytes, size_t n);
 
 enum { WRITER_BUFFER = 64 * 1024 };
@@ -26,7 +26,7 @@ void writer_start(struct writer *writer, writer_function *write,
                   void *context);
 void writer_put(struct writer *writer, const char *bytes, size_t n);
 
-/* Hands on what is held; the errno of the first failure so far, or 0. */
+/* Writes what is buffered; the errno of the first failure so far, or 0. */
 int writer_flush(struct writer *writer);
 
 /* A writer_function; context points to the file descriptor, an int. */

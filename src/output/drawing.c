@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* drawing.c -- a table while it is drawn as text, line by line. */
+/* drawing.c -- the state while a table is drawn as text, line by line. */
 #include "src/output/drawing.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
 #define CYAN "\033[36m"
 #define RESET "\033[0m"
 
-/* What a flag that is set is shown as, in columns. */
+/* The character for a flag that is set, in columns. */
 static char
 flag_mark(const struct drawing *drawing, const struct cell *cell)
 {
@@ -84,7 +84,9 @@ drawing_title(const struct drawing *drawing, size_t i)
 {
 	const struct column *column = &drawing->table->columns[i];
 
-	/* "#hits" counts them; other titles say whose they are. */
+	/*
+	 * "#hits" is a number of hits; other titles say whose hits they are.
+	 */
 	if (column->kind == CELL_HITS && column->title[0] == '#' &&
 	    drawing->layout->unit == UNIT_GTICKS)
 		return "used";
@@ -155,7 +157,10 @@ drawing_room(const struct drawing *drawing, size_t used)
 	return width > used + NARROWEST ? width - used : NARROWEST;
 }
 
-/* The blank to break a text at, of which so much fits; n where there is none. */
+/*
+ * The blank at which to break a text of which so much fits; n if there is
+ * none.
+ */
 static size_t
 find_break(const char *text, size_t n, size_t fits)
 {

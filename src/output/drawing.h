@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* drawing.h -- a table while it is drawn as text, line by line.
+/* drawing.h -- the state while a table is drawn as text, line by line.
  *
- * What the two forms of rows share: by a pattern (text_pattern.c), and in
- * columns (text_columns.c).  text.c draws what stands around them.
+ * Shared by the two forms of rows: by a pattern (text_pattern.c) and in
+ * columns (text_columns.c).  text.c draws headings, rules and footers.
  */
 #ifndef CPPROF_OUTPUT_DRAWING_H
 #define CPPROF_OUTPUT_DRAWING_H
@@ -12,7 +12,7 @@
 #include "src/output/output.h"
 #include "src/output/path_text.h"
 
-/* Start with the first three. */
+/* Start with the first three members set. */
 struct drawing {
 	const struct table *table;
 	const struct layout *layout;
@@ -20,7 +20,7 @@ struct drawing {
 	struct text_buffer line;	/* not written yet */
 	struct text_buffer rest;	/* scratch */
 	struct path_names path;
-	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row drawn now */
+	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row being drawn */
 	size_t widths[TABLE_MAX_COLUMNS];	/* of columns, in aligned rows */
 };
 
@@ -35,32 +35,34 @@ int drawing_flush(struct drawing *drawing, struct error *error);
 /* Indents the line by the row's depth, where the table has one. */
 void drawing_indent(struct drawing *drawing);
 
-/* What the heading says of a column. */
+/* The heading of a column. */
 const char *drawing_title(const struct drawing *drawing, size_t column);
 
 /* The column of that key, or n_columns. */
 size_t drawing_find_column(const struct table *table, const char *key,
                            size_t n);
 
-/* Columns that a text takes on a terminal. */
+/* The columns that a text takes on a terminal. */
 size_t drawing_width(const struct text_buffer *text);
 
-/* Columns left for an elastic cell beside `used`; 0 where any will do. */
+/* The columns left for an elastic cell when `used` are taken; 0: no limit. */
 size_t drawing_room(const struct drawing *drawing, size_t used);
 
 /*
- * Adds a printable text to the line, on a terminal broken at blanks where it
- * passes the width; what follows then stands behind `indent` blanks, as the
- * text does that is in the line.  0, or -1 with *error set.
+ * Adds a printable text to the line.  On a terminal it is broken at blanks
+ * where it exceeds the width, and the following lines are indented by `indent`
+ * blanks, like the text already in the line.  0, or -1 with *error set.
  */
 int drawing_add_wrapped(struct drawing *drawing, const char *text, size_t n,
                         size_t indent, struct error *error);
 
-/* Of a table with a pattern. */
+/* Draws a row of a table with a pattern. */
 int draw_pattern_row(struct drawing *drawing, struct error *error);
 int draw_format_line(struct drawing *drawing, struct error *error);
 
-/* Of one without: widths first. */
+/*
+ * For a table without a pattern: measures the widths, before any row is drawn.
+ */
 int measure_columns(struct drawing *drawing, struct error *error);
 int draw_headings(struct drawing *drawing, struct error *error);
 int draw_aligned_row(struct drawing *drawing, struct error *error);

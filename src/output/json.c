@@ -2,9 +2,9 @@
 /* json.c -- tables as JSON: one document on one line.
  *
  * {"schema": ..., "view": ..., fields, "rows": [{key: value, ...}, ...]}.
- * Fields whose keys share what stands before their first dot are members of
- * one object, and stand together in the table.  Integers have all their 64
- * bits.
+ * Fields whose keys share the part before their first dot are members of one
+ * object; they are neighbours in the table.  Integers are written with all
+ * their 64 bits.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -80,7 +80,10 @@ add_key(struct text_buffer *text, const char *key, size_t n, bool is_first)
 	text_add_char(text, ':');
 }
 
-/* How much of the key names an object: up to its first dot, or nothing. */
+/*
+ * The length of the part of the key that names an object: up to its first dot,
+ * or 0.
+ */
 static size_t
 object_length(const char *key)
 {
@@ -90,8 +93,8 @@ object_length(const char *key)
 }
 
 /*
- * The name of a function is a string as a field; the path of one it is only
- * as a cell of a row.
+ * As a field, the name of a function is a string; as a cell of a row, it is a
+ * path of one name.
  */
 static int
 add_field_value(struct json *json, const struct cell *cell,

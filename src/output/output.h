@@ -27,21 +27,21 @@ extern const struct output_format output_formats[];
 
 enum unit { UNIT_HITS, UNIT_GTICKS };
 
-/* How text is laid out; the other formats give every number in full. */
+/* Settings for text; the other formats give every number in full. */
 struct layout {
-	int digits;		/* behind the point of fractions */
+	int digits;		/* decimal places of fractions */
 	enum unit unit;		/* of hits */
 	size_t width;		/* of the terminal; 0: nothing is shortened */
 	bool has_color;
 };
 
-/* Formats, in order of output_formats. */
+/* The formats, in the order of output_formats. */
 draw_function output_text, output_tsv, output_csv, output_json;
 
 /*
- * Called for row i by each of these: looks now and then whether the user
- * pressed Ctrl-C or the writer failed.  0, or -1 with *error set; a writer's
- * failure leaves *error unset: it is the owner of the writer who tells.
+ * Each of these calls it for row i; now and then it checks whether the user
+ * pressed Ctrl-C or the writer failed.  0, or -1 with *error set.  If the
+ * writer failed *error stays unset: the owner of the writer reports that.
  */
 int output_may_go_on(size_t i, const struct writer *writer,
                      struct error *error);

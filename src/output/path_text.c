@@ -57,8 +57,8 @@ make_word(struct path_names *path, size_t i)
 }
 
 /*
- * How many names from each end fit, with "..." between them: names are taken
- * in turn from the end and the front while they fit.  False when all fit.
+ * How many names from each end fit, with "..." between them: takes names from
+ * the end and the front in turn while they fit.  False when all fit.
  */
 static bool
 choose_ends(struct path_names *path, size_t width, size_t *head, size_t *tail)

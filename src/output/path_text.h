@@ -25,22 +25,22 @@ int path_names_get(struct path_names *path, const struct cell *cell,
                    struct error *error);
 
 /*
- * Adds the path as the shell reads it, names apart by blanks and between bars
+ * Adds the path as the shell reads it: names separated by blanks, between bars
  * where needed, with "..." for names in the middle when it would take more
- * than `width` columns (0: never).  The last name, which the number is about,
- * stands between `before` and `after`.
+ * than `width` columns (0: no limit).  The last name, to which the number
+ * belongs, is put between `before` and `after`.
  */
 void text_add_path(struct text_buffer *text, struct path_names *path,
                    size_t width, const char *before, const char *after);
 
-/* The name of a CELL_NAME, bare; shortened likewise. */
+/* Adds the name of a CELL_NAME without bars; shortened likewise. */
 void text_add_bare_name(struct text_buffer *text, struct path_names *path,
                         size_t width);
 
 /*
- * Adds the names as collapsed stacks have them, joined by semicolons; a name
- * that holds one, begins with a bar, or holds what is not printable is between
- * bars.
+ * Adds the names as in collapsed stacks, joined by semicolons.  A name that
+ * holds a semicolon or an unprintable character, or begins with a bar, is put
+ * between bars.
  */
 void text_add_collapsed(struct text_buffer *text,
                         const struct path_names *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* printable_writer.c -- text of other formats made fit for a terminal. */
+/* printable_writer.c -- escapes text of other formats for a terminal. */
 #include "src/output/printable_writer.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "src/base/printable.h"
 
-/* Bytes at the end that may be the beginning of a character. */
+/* The number of bytes at the end that may begin a character. */
 static size_t
 unfinished(const char *bytes, size_t n)
 {
@@ -52,7 +52,9 @@ hand_on(struct printable_writer *printable)
 	return printable->to->error;
 }
 
-/* Puts one more byte behind a character's first ones; what is whole goes on. */
+/*
+ * Adds a byte to an incomplete character, and writes it once it is complete.
+ */
 static void
 add_to_begun(struct printable_writer *printable, char byte)
 {
@@ -66,7 +68,10 @@ add_to_begun(struct printable_writer *printable, char byte)
 	printable->n_begun = left;
 }
 
-/* A character may come in parts: its first bytes wait for the others. */
+/*
+ * A character may come in parts: its first bytes are kept until the others
+ * come.
+ */
 static int
 write_printable(void *context, const char *bytes, size_t n)
 {

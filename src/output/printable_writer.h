@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* printable_writer.h -- text of other formats made fit for a terminal.
+/* printable_writer.h -- escapes text of other formats for a terminal.
  *
- * What an exporter writes holds names as they are.  On the way to a terminal
- * they become what text_add_printable makes of them; lines and tabs stay.
+ * Exporters write names as they are.  On the way to a terminal
+ * text_add_printable escapes them; line feeds and tabs stay.
  */
 #ifndef CPPROF_OUTPUT_PRINTABLE_WRITER_H
 #define CPPROF_OUTPUT_PRINTABLE_WRITER_H
@@ -13,7 +13,8 @@
 struct printable_writer {
 	struct writer writer;		/* to write to */
 	struct writer *to;		/* borrowed */
-	char begun[4];			/* a character that is not whole yet */
+	char begun[4];			/* the bytes of an incomplete
+					 * character */
 	size_t n_begun;
 	struct text_buffer text;
 };
@@ -21,7 +22,7 @@ struct printable_writer {
 void printable_writer_start(struct printable_writer *printable,
                             struct writer *to);
 
-/* Hands on what is left, and frees; the errno of the first failure, or 0. */
+/* Writes what is left, and frees; the errno of the first failure, or 0. */
 int printable_writer_end(struct printable_writer *printable);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* separated.c -- tables as TSV and CSV: keys first, then the rows.
  *
- * What is not printable is \xNN, so a value never holds a tab or a line's
- * end; CSV quotes as RFC 4180 says, lines end with a line feed.  Fields
- * beside the rows are left to JSON, unless the table is about them: it then
- * becomes one list of key and value.
+ * Unprintable characters become \xNN, so a value never holds a tab or a line
+ * break.  CSV quotes as RFC 4180 prescribes; lines end with a line feed.
+ * Fields are left out, unless the table has a rows_key: then it becomes one
+ * list of keys and values.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -107,7 +107,7 @@ add_pair(struct separated *drawing, const char *key, struct cell value,
 	return add_cells(drawing, cells, 2, error);
 }
 
-/* The cells behind the first, which names the row: "resources.cpu.hits". */
+/* The cells after the first, which names the row: "resources.cpu.hits". */
 static int
 add_row_as_pairs(struct separated *drawing, const struct table *table,
                  const struct cell *cells, struct error *error)
@@ -142,7 +142,10 @@ draw_pairs(struct separated *drawing, const struct table *table,
 	return status;
 }
 
-/* The cells of one row, or the keys of all, less what is for text. */
+/*
+ * The cells of one row, or the keys of all columns, except those for text
+ * only.
+ */
 static int
 add_row(struct separated *drawing, const struct table *table,
         const struct cell *cells, struct error *error)

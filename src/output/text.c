@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.c -- tables as text, in the form of the 1993 paper.
  *
- *	Downward Call Path Profile for resource: Real Time
- *	614 samples, one per 200 ms
- *	format: usage_fraction (call path) [#hits]
- *	-----------------------------------------------------
- *	1.0000 (main) [614]
- *	-----------------------------------------------------
+ * 	Downward Call Path Profile for resource: Real Time
+ * 	614 samples, one per 200 ms
+ * 	format: usage_fraction (call path) [#hits]
+ * 	-----------------------------------------------------
+ * 	1.0000 (main) [614]
+ * 	-----------------------------------------------------
  *
- * A table without a pattern is drawn in columns, under headings unless it is
+ * A table without a pattern is drawn in columns, with headings unless it is
  * plain.
  */
 #include <string.h>
@@ -78,7 +78,7 @@ draw_rule(struct drawing *drawing, struct error *error)
 	return draw_line(drawing, DIM, rule, error);
 }
 
-/* Rows whose group changes stand apart. */
+/* An empty line separates groups of rows. */
 static int
 draw_gap(struct drawing *drawing, size_t row, uint64_t *group,
          struct error *error)
@@ -117,7 +117,7 @@ draw_rows(struct drawing *drawing, struct error *error)
 	return 0;
 }
 
-/* Headings or format line, between rules; a plain table is its rows. */
+/* Headings or the format line, between rules; a plain table has only rows. */
 static int
 draw_body(struct drawing *drawing, struct error *error)
 {

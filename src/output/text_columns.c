@@ -2,8 +2,8 @@
 /* text_columns.c -- rows in columns, under headings.
  *
  * On a terminal the last cell of a row is fitted to its width: a name, or a
- * text of an elastic column, is shortened in the middle; other texts go on
- * below.
+ * text of an elastic column, is shortened in the middle; other texts are
+ * wrapped.
  */
 #include <string.h>
 
@@ -26,7 +26,9 @@ pad(struct drawing *drawing, size_t column, size_t width)
 		              drawing->widths[column] - width);
 }
 
-/* Adds what rest holds as the cell of a column: numbers to the right. */
+/*
+ * Adds the text in `rest` as the cell of a column; numbers are right-aligned.
+ */
 static void
 add_aligned(struct drawing *drawing, size_t column)
 {
@@ -43,7 +45,7 @@ add_aligned(struct drawing *drawing, size_t column)
 		text_add_string(&drawing->line, "  ");
 }
 
-/* Puts a cell's text into rest. */
+/* Writes a cell's text to `rest`. */
 static int
 make_cell(struct drawing *drawing, size_t column, struct error *error)
 {
@@ -56,7 +58,7 @@ make_cell(struct drawing *drawing, size_t column, struct error *error)
 	                        drawing_room(drawing, used) : 0, error);
 }
 
-/* Adds what rest holds, a text, as the last cell. */
+/* Adds the text in `rest` as the last cell. */
 static int
 add_last_text(struct drawing *drawing, bool is_elastic, struct error *error)
 {
@@ -112,7 +114,7 @@ draw_headings(struct drawing *drawing, struct error *error)
 	return drawing_flush(drawing, error);
 }
 
-/* How wide each column but the last must be. */
+/* Measures how wide each column except the last must be. */
 int
 measure_columns(struct drawing *drawing, struct error *error)
 {

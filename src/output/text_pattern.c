@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text_pattern.c -- rows as the paper prints them: "0.5 (main f) [12]".
  *
- * On a terminal a row is shortened to its width, in the middle of its first
+ * On a terminal a row is shortened to the width, in the middle of its first
  * path or name.
  */
 #include <string.h>
@@ -42,9 +42,9 @@ next_part(const struct table *table, const char **pattern, const char **at,
 }
 
 /*
- * Draws a row by its pattern: what stands before the first path or name goes
- * to the line, what stands behind it to rest; then it is known what room that
- * one has.
+ * Draws a row by its pattern.  What comes before the first path or name goes
+ * to the line, what comes after it to `rest`; then the width that is left for
+ * the path is known.
  */
 int
 draw_pattern_row(struct drawing *drawing, struct error *error)
