@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_graph.c -- functions and the calls between them, without stacks.
  *
- * Arcs are found by a table of open addressing that is at most half full.
+ * Arcs are found through an open-addressing table that is at most half full.
  */
 #include "src/profile/call_graph.h"
 
@@ -49,7 +49,7 @@ call_graph_free(struct call_graph *graph)
 	free(graph);
 }
 
-/* Room for one more row of counters behind n rows, and zeros in it. */
+/* Makes room for one more row of counters after n rows, and zeroes it. */
 static int
 add_row(const struct call_graph *graph, uint64_t **rows, size_t *capacity,
         uint32_t n, struct error *error)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_graph.h -- functions and the calls between them, without stacks.
  *
- * All that callgrind and gmon.out know.  A node is a function, or a function
- * in one of the situations that the input tells apart: its first activation
- * on the stack, its second, ...; called along these functions.  What paths of
- * calls used is worked out from it by call_flow.h.
+ * This is all that callgrind and gmon.out record.  A node is a function, or a
+ * function in one of the situations that the input distinguishes: its first
+ * activation on the stack, its second, ...; called along certain functions.
+ * call_flow.h computes from it what calls used.
  */
 #ifndef CPPROF_PROFILE_CALL_GRAPH_H
 #define CPPROF_PROFILE_CALL_GRAPH_H
@@ -19,17 +19,17 @@
 
 struct call_node {
 	uint32_t name;		/* the function's */
-	uint32_t object;	/* the file of code that it is in, a name;
+	uint32_t object;	/* the object file that it is in, a name;
 				 * NO_NAME: unknown */
 	uint32_t file;		/* the source file that it is defined in;
 				 * likewise */
-	uint64_t identity;	/* what else tells functions of one name
-				 * apart, such as their address */
-	uint32_t level;		/* how many activations of the function are on
+	uint64_t identity;	/* distinguishes functions of one name, such as
+				 * their address */
+	uint32_t level;		/* the number of activations of the function on
 				 * the stack, this one included; the highest
-				 * level stands for all beyond it */
+				 * level includes all deeper ones */
 	uint32_t first_caller;	/* [n_callers] in callers */
-	uint32_t n_callers;	/* known callers, 0: any */
+	uint32_t n_callers;	/* known callers; 0: any */
 	bool is_part;		/* a line of a function, with the level that
 				 * the function has */
 };
@@ -37,7 +37,7 @@ struct call_node {
 /* Calls from one node to another. */
 struct call_arc {
 	uint32_t caller, callee;
-	uint64_t calls;		/* 0: unknown, or none that was seen */
+	uint64_t calls;		/* 0: unknown, or none seen */
 };
 
 struct arc_slot;
@@ -51,12 +51,13 @@ struct call_graph {
 	uint64_t *self;		/* [n_nodes][n_resources] own hits */
 	uint64_t *hits;		/* [n_arcs][n_resources] of the calls, callees
 				 * included; a call below a call between the
-				 * same two nodes is in it twice */
-	bool has_hits;		/* else arcs have calls alone, hits is 0 */
-	bool has_groups;	/* names are of several functions each */
+				 * same two nodes counts twice */
+	bool has_hits;		/* otherwise arcs have only calls, and hits are
+				 * 0 */
+	bool has_groups;	/* a name can stand for several functions */
 	struct call_places *places;	/* NULL: no lines are known */
 
-	/* For whoever fills it. */
+	/* Used while the graph is filled. */
 	size_t nodes_capacity, callers_capacity, arcs_capacity, self_capacity,
 	    hits_capacity;
 	struct arc_slot *slots;
@@ -68,31 +69,35 @@ struct call_graph *call_graph_new(uint32_t n_resources, struct error *error);
 void call_graph_free(struct call_graph *graph);
 
 /*
- * Enters a node with no hits; its first_caller is set, callers[n_callers] are
- * copied.  UINT32_MAX with *error set for want of memory.
+ * Enters a node with no hits; sets its first_caller and copies
+ * callers[n_callers].  UINT32_MAX with *error set if memory runs out.
  */
 uint32_t call_graph_add_node(struct call_graph *graph, struct call_node node,
                              const uint32_t *callers, struct error *error);
 
-/* Describes a node anew, callers as above; 0, or -1 with *error set. */
+/*
+ * Replaces the description of a node, callers as above; 0, or -1 with *error
+ * set.
+ */
 int call_graph_set_node(struct call_graph *graph, uint32_t number,
                         struct call_node node, const uint32_t *callers,
                         struct error *error);
 
 /*
- * The arc between two nodes, entered if new, with no hits and no calls.
- * UINT32_MAX with *error set for want of memory.
+ * The arc between two nodes, entered with no hits and no calls if it is new.
+ * UINT32_MAX with *error set if memory runs out.
  */
 uint32_t call_graph_arc(struct call_graph *graph, uint32_t caller,
                         uint32_t callee, struct error *error);
 
 /*
- * Adds all places to what they are places of, whose hits are 0 before, and
- * closes them.  0, or -1 with *error set when a sum passes 64 bits.
+ * Adds the hits of all places to their nodes and arcs, whose hits must be 0
+ * before, and closes the places.  0, or -1 with *error set when a sum exceeds
+ * 64 bits.
  */
 int call_graph_add_places(struct call_graph *graph, struct error *error);
 
-/* Whether two nodes are of one function, in whatever situations. */
+/* Whether two nodes belong to the same function, in whatever situation. */
 static inline bool
 call_node_is_same(const struct call_node *a, const struct call_node *b)
 {
@@ -100,7 +105,7 @@ call_node_is_same(const struct call_node *a, const struct call_node *b)
 	    a->file == b->file && a->identity == b->identity;
 }
 
-/* Rows of counters, good until the next node or arc is entered. */
+/* Rows of counters, valid until the next node or arc is entered. */
 static inline uint64_t *
 call_graph_self(const struct call_graph *graph, uint32_t node)
 {
@@ -114,12 +119,12 @@ call_graph_hits(const struct call_graph *graph, uint32_t arc)
 }
 
 /*
- * Every graph is to be checked once it is filled: own hits of all nodes, of
- * each resource, must fit 64 bits.  0, or -1 with *error set.
+ * To be called once the graph is filled: checks that the own hits of all nodes
+ * fit 64 bits for each resource.  0, or -1 with *error set.
  */
 int call_graph_check(const struct call_graph *graph, struct error *error);
 
-/* Own hits of all nodes of a graph that was checked. */
+/* The sum of the own hits of all nodes; the graph must have been checked. */
 uint64_t call_graph_total(const struct call_graph *graph, uint32_t resource);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_graph_sum.c -- the sum of call graphs.
  *
- * Nodes are told by the bytes of all that describes them.
+ * Nodes are identified by the bytes of their descriptions.
  */
 #include "src/profile/call_graph_sum.h"
 
@@ -14,10 +14,10 @@ enum { KEY_SIZE = 6 };
 
 struct call_graph_sum {
 	struct names *names;
-	struct names *keys;	/* what describes a node, as bytes: its number
+	struct names *keys;	/* description of a node, as bytes: its number
 				 * in the sum */
 	struct call_graph *graph;
-	bool lacks_places;	/* one of those added does */
+	bool lacks_places;	/* one of the graphs lacks them */
 	uint32_t *key;		/* scratch: KEY_SIZE numbers, callers */
 	size_t key_capacity;
 };
@@ -77,7 +77,7 @@ copy_name(struct call_graph_sum *sum, const struct names *from, uint32_t name,
 	              names_length(from, name), error);
 }
 
-/* The node of the sum that is described alike, entered if new. */
+/* The node of the sum with the same description, entered if new. */
 static uint32_t
 map_node(struct call_graph_sum *sum, const struct call_graph *graph,
          uint32_t number, const struct names *from, struct error *error)
@@ -124,7 +124,7 @@ add_counts(uint64_t *to, const uint64_t *from, uint32_t n,
 	return 0;
 }
 
-/* What a graph's numbers are in the sum. */
+/* Translates the numbers of a graph to those of the sum. */
 struct sum_maps {
 	const struct names *names;	/* the graph's */
 	const uint32_t *resource;	/* [n_resources] */
@@ -236,7 +236,7 @@ call_graph_sum_add(struct call_graph_sum *sum, const struct call_graph *graph,
 	    add_nodes(sum, graph, &maps, error) == 0 &&
 	    add_arcs(sum, graph, &maps, error) == 0)
 		result = add_places(sum, graph, &maps, error);
-	/* What has no arcs has nothing to say of them. */
+	/* A graph without arcs does not decide whether arcs have hits. */
 	if (graph->n_arcs > 0 || sum->graph->n_arcs == 0)
 		sum->graph->has_hits = graph->has_hits;
 	free(maps.node);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_graph_sum.h -- the sum of call graphs.
  *
- * Nodes that agree in all that describes them are one; names are entered into
- * the sum's.
+ * Nodes with equal descriptions are added up; their names are entered into
+ * those of the sum.
  */
 #ifndef CPPROF_PROFILE_CALL_GRAPH_SUM_H
 #define CPPROF_PROFILE_CALL_GRAPH_SUM_H
@@ -17,9 +17,9 @@ struct call_graph_sum *call_graph_sum_new(struct names *names,
 void call_graph_sum_free(struct call_graph_sum *sum);
 
 /*
- * Adds a graph whose names are `from_names`.  resource_map: its resources'
- * numbers in the sum; factor: what a hit of each is in the sum's hits.  0, or
- * -1 with *error set for want of memory or when a count passes 64 bits.
+ * Adds a graph whose names are `from_names`.  resource_map: the numbers of its
+ * resources in the sum; factor: a hit of each in hits of the sum.  0, or -1
+ * with *error set if memory runs out or a count exceeds 64 bits.
  */
 int call_graph_sum_add(struct call_graph_sum *sum,
                        const struct call_graph *graph,
@@ -28,8 +28,8 @@ int call_graph_sum_add(struct call_graph_sum *sum,
                        struct error *error);
 
 /*
- * The sum, checked and the caller's; the rest is still to be freed.  NULL with
- * *error set.
+ * The sum, checked, to be freed by the caller, who still frees the
+ * call_graph_sum as well.  NULL with *error set.
  */
 struct call_graph *call_graph_sum_take(struct call_graph_sum *sum,
                                        struct error *error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* call_places.c -- where in the source a call graph's hits were spent.
  *
- * Places are found by a table of open addressing that is at most half full.
- * Most are looked for once and are new; so slots hold hashes, that these need
- * no look at another place, and growing none at all.
+ * Places are found through an open-addressing table that is at most half full.
+ * Most lookups are of a new place.  So slots hold hashes: a lookup of a new
+ * place rarely reads another place, and growing the table reads none.
  */
 #include "src/profile/call_places.h"
 
@@ -65,8 +65,8 @@ is_same(const struct call_place *a, const struct call_place *b)
 }
 
 /*
- * Lines of one function, and the calls from them, are looked for one after the
- * other: they lie side by side.
+ * Lines of one function, and the calls from them, are looked up one after the
+ * other, so they get neighbouring slots.
  */
 static uint32_t
 hash_of(const struct call_place *place)

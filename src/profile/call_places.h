@@ -2,8 +2,8 @@
 /* call_places.h -- where in the source a call graph's hits were spent.
  *
  * A place is a line of a node: the node's own hits there, or the calls along
- * one of its arcs that were made from there.  All places of a node sum to its
- * own hits, all of an arc to the arc's calls and hits.
+ * one of its arcs that were made from there.  The places of a node sum to its
+ * own hits, those of an arc to its calls and hits.
  */
 #ifndef CPPROF_PROFILE_CALL_PLACES_H
 #define CPPROF_PROFILE_CALL_PLACES_H
@@ -30,7 +30,7 @@ struct call_places {
 	struct call_place *items;
 	uint64_t *hits;		/* [n][n_resources] */
 
-	/* For whoever fills it. */
+	/* Used while places are entered. */
 	size_t items_capacity, hits_capacity;
 	struct place_slot *slots;
 	size_t n_slots;
@@ -42,16 +42,17 @@ struct call_places *call_places_new(uint32_t n_resources,
 void call_places_free(struct call_places *places);
 
 /*
- * The number of a place, entered if new with no hits and no calls, whatever
- * calls says.  UINT32_MAX with *error set for want of memory.  Expected O(1).
+ * The number of a place, entered with no hits and no calls if it is new;
+ * ignores place.calls.  UINT32_MAX with *error set if memory runs out.
+ * Expected O(1).
  */
 uint32_t call_places_at(struct call_places *places, struct call_place place,
                         struct error *error);
 
-/* No more will be entered; what places are may then be changed. */
+/* Ends entering; afterwards the places themselves may be changed. */
 void call_places_close(struct call_places *places);
 
-/* A row of counters, good until the next place is entered. */
+/* A row of counters, valid until the next place is entered. */
 static inline uint64_t *
 call_places_hits(const struct call_places *places, uint32_t place)
 {

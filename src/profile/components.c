@@ -11,8 +11,9 @@
 struct search {
 	const uint32_t *first, *next;
 	uint32_t *component;
-	uint32_t *order;	/* when it was reached, from 1; 0: not yet */
-	uint32_t *low;		/* the earliest reached from it */
+	uint32_t *order;	/* when the vertex was reached, from 1; 0: not
+				 * yet */
+	uint32_t *low;		/* the earliest vertex reached from it */
 	uint32_t *at;		/* the next of its arcs to follow */
 	uint32_t *path, n_path;		/* from the start to where we are */
 	uint32_t *open, n_open;		/* reached and in no component */
@@ -50,7 +51,10 @@ enter(struct search *search, uint32_t vertex)
 	search->open[search->n_open++] = vertex;
 }
 
-/* The vertex is the earliest of its component: the open ones above are it. */
+/*
+ * The vertex is the earliest of its component, which is made of the open
+ * vertices above it.
+ */
 static void
 close_component(struct search *search, uint32_t vertex)
 {

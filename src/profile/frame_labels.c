@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* frame_labels.c -- the names that a frame stands for.
+/* frame_labels.c -- the names by which a frame is shown.
  *
  * By module and by address a frame is one step, whatever was inlined there; by
- * all others each of its locations is one.
+ * all other granularities each of its locations is a step.
  */
 #include "src/profile/frame_labels.h"
 
@@ -16,7 +16,7 @@
 struct labelling {
 	struct profile *profile;
 	const struct naming_rule *rule;
-	const char **paths;	/* short ones, by file; NULL: not needed */
+	const char **paths;	/* short paths, by file; NULL: not needed */
 	bool *calls;		/* [n_frames] whether it calls another */
 };
 
@@ -69,7 +69,9 @@ name_of_line(const struct labelling *labelling,
 	    "%s:%" PRIu32, labelling->paths[location->file], location->line);
 }
 
-/* Of a location that calls; is_outermost: the frame's own function. */
+/*
+ * The name of a location that calls; is_outermost: the frame's own function.
+ */
 static uint32_t
 name_of_site(struct profile *profile, const struct frame *frame,
              const struct location *location, bool is_outermost,
@@ -111,7 +113,7 @@ name_of_location(const struct labelling *labelling, uint32_t number,
 	}
 }
 
-/* Whether a frame is one step, and then its name. */
+/* Whether a frame is one step, and if so, its name. */
 static bool
 name_as_one(const struct labelling *labelling, const struct frame *frame,
             uint32_t *name, struct error *error)
@@ -169,7 +171,7 @@ find_calls(const struct profile *profile, bool *calls)
 			calls[tree->label[node]] = true;
 }
 
-/* What the rule needs beside the frames. */
+/* Prepares what the rule needs besides the frames. */
 static int
 prepare(struct labelling *labelling, struct error *error)
 {

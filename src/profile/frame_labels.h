@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* frame_labels.h -- the names that a frame stands for. */
+/* frame_labels.h -- the names by which a frame is shown. */
 #ifndef CPPROF_PROFILE_FRAME_LABELS_H
 #define CPPROF_PROFILE_FRAME_LABELS_H
 
@@ -18,15 +18,15 @@ struct frame_labels {
 };
 
 /*
- * Names every frame of a profile that has a tree, entering the names.  What
- * each granularity makes of a location stands in profile.h.  0, or -1 with
- * *error set; free it in either case.
+ * Names every frame of a profile that has a tree, entering the names;
+ * profile.h documents how each granularity names a location.  0, or -1 with
+ * *error set; call frame_labels_free in either case.
  */
 int frame_labels_make(struct frame_labels *labels, struct profile *profile,
                       const struct naming_rule *rule, struct error *error);
 void frame_labels_free(struct frame_labels *labels);
 
-/* How many of a frame's locations are shown; at least 1. */
+/* The number of a frame's locations that are shown; at least 1. */
 uint32_t frame_shown_locations(const struct frame *frame,
                                enum inlines inlines);
 

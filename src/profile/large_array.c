@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* large_array.c -- arrays with an item a node.
+/* large_array.c -- arrays with an item per node.
  *
- * In front of the items stands how much memory they are in; below a few
- * megabytes that is the heap's.
+ * A header before the items holds the size of the block; below a few megabytes
+ * the block is on the heap.
  */
 #include "src/profile/large_array.h"
 
@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 
 /*
- * Pages that are not touched cost nothing, so a mapping begins with room for
- * most profiles and is rarely moved.
+ * Untouched pages cost nothing, so a mapping begins with room for most
+ * profiles and is rarely moved.
  */
 enum {
 	LARGE_PAGE = 2 << 20,
@@ -23,7 +23,8 @@ enum {
 };
 
 struct header {
-	_Alignas(max_align_t) size_t size;	/* of all, this included */
+	_Alignas(max_align_t) size_t size;	/* of the block, header
+						 * included */
 };
 
 static bool
@@ -32,7 +33,7 @@ is_mapped(size_t size)
 	return size >= FIRST_MAPPED;
 }
 
-/* Address space of that size that begins on a large page, or NULL. */
+/* Address space of that size, aligned to a huge page, or NULL. */
 static void *
 map_aligned(size_t size)
 {
@@ -67,7 +68,10 @@ move_mapping(struct header *old, size_t size)
 	return moved;
 }
 
-/* The header in its new place, or NULL, the old one intact. */
+/*
+ * Resizes the block: the header in its new place, or NULL with the old one
+ * intact.
+ */
 static struct header *
 resize(struct header *old, size_t size)
 {

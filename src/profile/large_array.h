@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* large_array.h -- arrays with an item a node.
+/* large_array.h -- arrays with an item per node.
  *
  * Touching memory for the first time costs more than parsing what goes there,
  * above all on virtual machines.  So a large array lives in a mapping of its
- * own, on large pages, and grows by moving that mapping: nothing is copied, no
- * page is touched twice.
+ * own, with huge pages, and grows by moving that mapping: nothing is copied,
+ * and no page is touched twice.
  */
 #ifndef CPPROF_PROFILE_LARGE_ARRAY_H
 #define CPPROF_PROFILE_LARGE_ARRAY_H
@@ -21,11 +21,11 @@
 int large_array_reserve(void *items, size_t n, size_t size,
                         struct error *error);
 
-/* Likewise a new one, *items being NULL, of items that are zero. */
+/* Likewise a new array of zeroed items; *items must be NULL. */
 int large_array_zeroed(void *items, size_t n, size_t size,
                        struct error *error);
 
-/* Also of NULL.  free() will not do. */
+/* Frees such an array, for which free() must not be used; NULL is allowed. */
 void large_array_free(void *items);
 
 #endif

@@ -18,7 +18,10 @@ find_resource(const struct profile *profile, const char *name)
 	return r != NO_RESOURCE ? &profile->resources[r] : NULL;
 }
 
-/* One of profile's resources has another gtick than the first of its name. */
+/*
+ * Sets the error for a resource whose gtick differs from that of the first of
+ * its name.
+ */
 static int
 set_disagreement(const struct inputs *inputs, const struct profile *profile,
                  const struct resource *resource, struct error *error)
@@ -63,7 +66,10 @@ merge_resource(struct profile *sum, const struct inputs *inputs,
 	return 0;
 }
 
-/* A file of its own has a resource once, and where it stands. */
+/*
+ * In how many files a resource is; n_files is 0 where the profile is a single
+ * file.
+ */
 static uint32_t
 files_of(const struct resource *resource)
 {
@@ -77,7 +83,10 @@ column_of(const struct profile *profile, const struct resource *resource)
 	    (uint32_t)(resource - profile->resources);
 }
 
-/* In how many files a resource is, and its first column in any of them. */
+/*
+ * Counts in how many files a resource is, and finds its first column in any of
+ * them.
+ */
 static void
 count_files(const struct inputs *inputs, struct resource *sum)
 {
@@ -95,7 +104,9 @@ count_files(const struct inputs *inputs, struct resource *sum)
 	}
 }
 
-/* What most files have comes first, whatever order they are named in. */
+/*
+ * Sorts resources that most files have first, whatever the order of the files.
+ */
 static int
 compare_resources(const void *a, const void *b)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* named_graph.c -- a call graph whose names are modules, files or lines.
  *
- * All nodes are copied under their new names.  Then each place that has a name
- * of its own becomes a part of its node: a node below it, to which what the
- * place has moves.
+ * All nodes are copied with their new names.  Then each place that has a name
+ * of its own becomes a part of its node: a node below it, to which the hits of
+ * the place move.
  */
 #include "src/profile/named_graph.h"
 
@@ -19,7 +19,7 @@ struct naming_graph {
 	const struct naming_rule *rule;
 	const struct call_graph *from;
 	struct call_graph *to;
-	const char **paths;	/* short ones, by file */
+	const char **paths;	/* short paths, by file */
 	struct names *parts;	/* struct part_key: the node's number, less
 				 * the nodes that are no parts */
 };
@@ -73,7 +73,10 @@ name_of_node(const struct naming_graph *naming, const struct call_node *node,
 	}
 }
 
-/* A function's own line, or that of another file that was inlined there. */
+/*
+ * The name of a function's own line, or of a line of another file that was
+ * inlined there.
+ */
 static uint32_t
 name_of_site(const struct naming_graph *naming, const struct call_node *node,
              const struct call_place *place, struct error *error)
@@ -88,7 +91,7 @@ name_of_site(const struct naming_graph *naming, const struct call_node *node,
 	                        naming->paths[place->file], place->line);
 }
 
-/* A place's name, or NO_NAME where it has none of its own. */
+/* A place's name, or NO_NAME if it has none of its own. */
 static uint32_t
 name_of_place(const struct naming_graph *naming,
               const struct call_place *place, struct error *error)
@@ -118,7 +121,9 @@ name_of_place(const struct naming_graph *naming,
 
 /* ---- nodes ---- */
 
-/* Whether names stand for several functions, each with its recursion. */
+/*
+ * Whether a name can stand for several functions, each with its own recursion.
+ */
 static bool
 are_groups(const struct naming_graph *naming)
 {
@@ -152,7 +157,7 @@ copy_nodes(struct naming_graph *naming, struct error *error)
 	return 0;
 }
 
-/* The part of a node that has this name, made if new. */
+/* The part of a node with this name, made if new. */
 static uint32_t
 find_part(struct naming_graph *naming, uint32_t node, uint32_t name,
           struct error *error)
@@ -167,7 +172,10 @@ find_part(struct naming_graph *naming, uint32_t node, uint32_t name,
 		return UINT32_MAX;
 	if (n_nodes + (uint64_t)n < naming->to->n_nodes)
 		return n_nodes + n;
-	/* Lines of two functions are two, though they have one name. */
+	/*
+	 * Lines of two functions are distinct, even if they have the same
+	 * name.
+	 */
 	part.identity = (uint64_t)naming->from->nodes[node].name + 1;
 	part.name = name;
 	part.n_callers = 0;
@@ -177,7 +185,9 @@ find_part(struct naming_graph *naming, uint32_t node, uint32_t name,
 
 /* ---- places ---- */
 
-/* Adds hits of a place to an arc, entered if new; UINT32_MAX likewise. */
+/*
+ * Adds hits of a place to an arc, entered if new; UINT32_MAX with *error set.
+ */
 static uint32_t
 add_to_arc(struct naming_graph *naming, uint32_t caller, uint32_t callee,
            const uint64_t *hits, struct error *error)
@@ -213,7 +223,9 @@ move_own(struct naming_graph *naming, const struct call_place *place,
 	    UINT32_MAX ? 0 : -1;
 }
 
-/* caller: the node itself, or its part. */
+/*
+ * Moves a place's call to an arc from `caller`: the node itself, or its part.
+ */
 static int
 move_calls(struct naming_graph *naming, const struct call_place *place,
            uint32_t caller, const uint64_t *hits, struct error *error)
@@ -223,7 +235,7 @@ move_calls(struct naming_graph *naming, const struct call_place *place,
 
 	if (arc == UINT32_MAX)
 		return -1;
-	/* All that are made fit, as those of an arc do. */
+	/* Cannot overflow: the sum over the places of an arc did not. */
 	naming->to->arcs[arc].calls += place->calls;
 	if (caller != place->node)
 		arc = add_to_arc(naming, place->node, caller, hits, error);

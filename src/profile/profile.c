@@ -45,7 +45,9 @@ profile_free(struct profile *profile)
 	free(profile);
 }
 
-/* Room for `more` items behind the *n that an array of the profile has. */
+/*
+ * Makes room for `more` items after the *n that an array of the profile has.
+ */
 static int
 make_room(void *items, size_t *capacity, uint32_t n, uint32_t more,
           size_t size, struct error *error)
@@ -96,37 +98,42 @@ profile_find_resource(const struct profile *profile, const char *name)
 	return NO_RESOURCE;
 }
 
-/* The length of the first of several ways to count. */
+/* The length of the first of several sources. */
 static size_t
-way_length(const char *ways)
+first_source_length(const char *sources)
 {
-	const char *end = strstr(ways, "; ");
+	const char *end = strstr(sources, "; ");
 
-	return end != NULL ? (size_t)(end - ways) : strlen(ways);
+	return end != NULL ? (size_t)(end - sources) : strlen(sources);
 }
 
-/* Those behind the first, of that length; NULL: there are none. */
+/*
+ * The sources after the first, whose length is given; NULL if there are none.
+ */
 static const char *
-ways_behind(const char *ways, size_t length)
+next_sources(const char *sources, size_t length)
 {
-	return ways[length] != '\0' ? ways + length + 2 : NULL;
+	return sources[length] != '\0' ? sources + length + 2 : NULL;
 }
 
 static bool
-is_among_ways(const char *ways, const char *way, size_t length)
+has_source(const char *sources, const char *source, size_t length)
 {
-	while (ways != NULL) {
-		size_t n = way_length(ways);
+	while (sources != NULL) {
+		size_t n = first_source_length(sources);
 
-		if (n == length && memcmp(ways, way, n) == 0)
+		if (n == length && memcmp(sources, source, n) == 0)
 			return true;
-		ways = ways_behind(ways, n);
+		sources = next_sources(sources, n);
 	}
 	return false;
 }
 
-/* Each way more is a copy of all: a sum of files that differ ends somewhere. */
-enum { WAYS_MAX = 1000 };
+/*
+ * Each new source copies the text of all earlier ones, so its length is
+ * limited.
+ */
+enum { SOURCES_LENGTH_MAX = 1000 };
 
 int
 profile_add_source(struct profile *profile, struct resource *resource,
@@ -134,18 +141,18 @@ profile_add_source(struct profile *profile, struct resource *resource,
 {
 	while (source != NULL) {
 		const char *had = resource->source;
-		size_t length = way_length(source);
+		size_t length = first_source_length(source);
 
 		if (had == NULL)
 			resource->source = arena_text(&profile->arena, source,
 			                              length, error);
-		else if (strlen(had) < WAYS_MAX &&
-		         !is_among_ways(had, source, length))
+		else if (strlen(had) < SOURCES_LENGTH_MAX &&
+		         !has_source(had, source, length))
 			resource->source = arena_format(&profile->arena, error,
 			    "%s; %.*s", had, (int)length, source);
 		if (resource->source == NULL)
 			return -1;
-		source = ways_behind(source, length);
+		source = next_sources(source, length);
 	}
 	return 0;
 }
@@ -173,7 +180,7 @@ profile_add_module(struct profile *profile, const char *path,
 	return profile->n_modules++;
 }
 
-/* Longer than a build-id, so that it is none. */
+/* Longer than a build-id, so that it cannot equal one. */
 size_t
 module_build(const struct module *module,
              unsigned char build[MODULE_BUILD_MAX])
@@ -351,7 +358,7 @@ has_stand_ins(const struct profile *profile, enum frame_stand_in kind)
 	return false;
 }
 
-/* Each node below the outermost frame of that kind counts once. */
+/* Counts each stack once, at its outermost frame of that kind. */
 static uint64_t
 hits_with(const struct profile *profile, uint32_t resource,
           enum frame_stand_in kind)

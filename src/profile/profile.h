@@ -2,8 +2,8 @@
 /* profile.h -- what one or several runs used, and where.
  *
  * A profile owns one arena, its names and its tree; all of it dies with
- * profile_free.  Readers fill it through the functions below; views look at
- * it through a sample set (views/sample_set.h).
+ * profile_free.  Readers fill it through the functions below; views read it
+ * through a sample set (src/views/view.h).
  */
 #ifndef CPPROF_PROFILE_PROFILE_H
 #define CPPROF_PROFILE_PROFILE_H
@@ -22,48 +22,56 @@
 #define NO_THREAD UINT32_MAX
 #define NO_OFFSET UINT32_MAX
 
-/* More in one profile are not believed: each node has hits of all. */
+/* Files with more resources are rejected, since each node has hits of all. */
 enum { RESOURCES_MAX = 256 };
 
-/* Why hits are in no stack. */
+/* Why hits are missing from all stacks. */
 enum loss {
-	LOSS_NO_ROOM,		/* to store them */
-	LOSS_THREAD_ENDED,	/* before a sample was taken */
-	LOSS_PERF_BEHIND,	/* these are samples, not hits */
+	LOSS_NO_ROOM,		/* no room to store them */
+	LOSS_THREAD_ENDED,	/* the thread ended before a sample was
+				 * taken */
+	LOSS_PERF_BEHIND,	/* perf fell behind; counts samples, not
+				 * hits */
 	N_LOSSES
 };
 
 /* Something whose use only grows.  One hit stands for `interval` gticks. */
 struct resource {
 	const char *name;	/* "cpu" */
-	const char *gtick;	/* "microsecond", "fault", "byte"; "" unknown */
+	const char *gtick;	/* "microsecond", "fault", "byte"; "":
+				 * unknown */
 	uint64_t interval;	/* gticks, at least 1 */
-	const char *source;	/* how it was counted; NULL unknown */
-	uint64_t lost[N_LOSSES];	/* hits that are in no stack */
-	/* Of a sum: how many files have it, and its first column in one. */
+	const char *source;	/* how it was counted; NULL: unknown */
+	uint64_t lost[N_LOSSES];	/* hits missing from all stacks */
+	/*
+	 * In a sum: the number of files that have it, and its first column in
+	 * any of them.
+	 */
 	uint32_t n_files, first_column;
 };
 
-/* A file of code that was mapped while samples were taken. */
+/* An object file that was mapped while samples were taken. */
 struct module {
 	const char *path;
 	unsigned char build_id[32];
 	uint32_t build_id_size;		/* 0: unknown */
-	uint64_t file_size;		/* of one without build-id; 0: unknown */
+	uint64_t file_size;		/* if it has no build-id; 0: unknown */
 	uint64_t file_mtime_ns;
 };
 
 /*
- * What tells a module from others of the same path, as bytes, which may be
- * none: its build-id, else its file's size and time.  Returns how many.
+ * What distinguishes a module from others of the same path, as bytes: its
+ * build-id, otherwise its file's size and time.  Returns their number, which
+ * may be 0.
  */
 enum { MODULE_BUILD_MAX = 48 };
 size_t module_build(const struct module *module,
                     unsigned char build[MODULE_BUILD_MAX]);
 
 /*
- * What an address resolves to at one level of its inlined chain: the line of
- * the innermost is the address's, of the others that of the inlined call.
+ * What an address resolves to at one level of its chain of inlined calls.  The
+ * innermost location has the line of the address, the others that of the
+ * inlined call.
  */
 struct location {
 	uint32_t function;	/* a name */
@@ -71,17 +79,22 @@ struct location {
 	uint32_t line;		/* 0: unknown */
 };
 
-/* What a name stands for that many addresses share for want of their own. */
+/*
+ * What a name stands for that many addresses share because they have none of
+ * their own.
+ */
 enum frame_stand_in {
-	FRAME_IS_NAMED,		/* none: it is a function's, or the address's */
-	FRAME_OF_JIT,		/* code made at run time, "[jit]" */
-	FRAME_OF_OTHER_BUILD,	/* a program that was rebuilt, "[program]" */
+	FRAME_IS_NAMED,		/* no stand-in: the name is a function's, or
+				 * the address's */
+	FRAME_OF_JIT,		/* code generated at run time, "[jit]" */
+	FRAME_OF_OTHER_BUILD,	/* a program that was rebuilt since,
+				 * "[program]" */
 	N_FRAME_STAND_INS
 };
 
 /*
- * One program address, or one bare name where the input has no addresses.
- * Its locations are outermost first; several where calls were inlined.
+ * A program address, or a bare name if the input has no addresses.  Its
+ * locations are outermost first; several where calls were inlined.
  */
 struct frame {
 	uint64_t address;	/* virtual, inside the module's ELF file */
@@ -91,49 +104,52 @@ struct frame {
 	uint32_t function_offset;	/* bytes from where the outermost
 					 * location's function starts, or
 					 * NO_OFFSET */
-	enum frame_stand_in stand_in;	/* why its name is none's */
-	bool is_made_up;	/* its name is, for want of a symbol */
-	bool has_debug_lines;	/* its lines and inlined locations are from
-				 * debug information, not from the input */
+	enum frame_stand_in stand_in;	/* whose stand-in its name is */
+	bool is_made_up;	/* its name is made up, since it has no
+				 * symbol */
+	bool has_debug_lines;	/* lines and inlined locations come from debug
+				 * information, not from the input */
 };
 
 struct process {
 	uint64_t pid, parent_pid;
-	const char *program;	/* NULL where unknown */
-	const char *command;	/* whole command line, NULL where unknown */
-	const char *host;	/* NULL where unknown */
-	uint64_t start_ns, end_ns;	/* since 1970; 0 unknown */
-	bool is_running;	/* the profile may yet grow */
-	uint64_t cpu_ns;	/* CPU time it used; 0 unknown */
-	uint64_t sampling_ns;	/* of this, what taking samples cost */
-	bool cpu_is_least;	/* it was killed, and used a little more */
-	bool continues;		/* its beginning is another of these */
+	const char *program;	/* NULL: unknown */
+	const char *command;	/* whole command line; NULL: unknown */
+	const char *host;	/* NULL: unknown */
+	uint64_t start_ns, end_ns;	/* since 1970; 0: unknown */
+	bool is_running;	/* the profile may still grow */
+	uint64_t cpu_ns;	/* CPU time it used; 0: unknown */
+	uint64_t sampling_ns;	/* of this, the time for taking samples */
+	bool cpu_is_least;	/* it was killed, so it used a little more */
+	bool continues;		/* its beginning is another entry */
 };
 
 struct thread {
 	uint32_t process;	/* index into processes */
 	uint64_t tid;
-	const char *name;	/* NULL where unknown */
+	const char *name;	/* NULL: unknown */
 };
 
-/* A run of the tree's outermost nodes that one thread's samples made. */
+/* A range of the tree that holds the samples of one thread. */
 struct section {
 	uint32_t begin, end;	/* nodes [begin, end) */
-	uint32_t thread;	/* NO_THREAD where unknown */
+	uint32_t thread;	/* NO_THREAD: unknown */
 };
 
-/* A count that a reader wants shown by `info`: "dropped: no memory". */
+/* A count that `info` shows: "dropped: no memory". */
 struct tally {
 	const char *what;
 	uint64_t count;
-	bool is_loss;		/* of what is in no stack */
+	bool is_loss;		/* of hits or samples missing from all
+				 * stacks */
 };
 
 struct profile {
 	struct arena arena;
 	struct names *names;	/* functions and files */
-	const char *name;	/* of its file, for messages; NULL: a sum */
-	uint32_t n_files;	/* that it was read from */
+	const char *name;	/* name of its file, for messages; NULL: a
+				 * sum */
+	uint32_t n_files;	/* number of files that it was read from */
 
 	struct resource *resources;
 	struct module *modules;
@@ -150,30 +166,29 @@ struct profile {
 	    locations_capacity, processes_capacity, threads_capacity,
 	    sections_capacity, tallies_capacity, warnings_capacity;
 
-	/* Either a tree, labelled with frames, or a graph; never both. */
+	/* Either a tree, whose labels are frames, or a graph; never both. */
 	struct sample_tree *tree;
 	struct call_graph *graph;
 };
 
-/* Empty, for a reader to fill; NULL with *error set. */
+/* An empty profile for a reader to fill; NULL with *error set. */
 struct profile *profile_new(struct error *error);
 void profile_free(struct profile *profile);
 
 /*
- * Each enters one thing and returns its number, UINT32_MAX with *error set for
- * want of memory or too many of them.  Texts are copied into the arena.
+ * Each enters one item and returns its number; UINT32_MAX with *error set if
+ * memory runs out or there are too many.  Texts are copied into the arena.
  */
 uint32_t profile_add_resource(struct profile *profile, const char *name,
                               const char *gtick, uint64_t interval,
                               struct error *error);
-/* The first resource of that name; NO_RESOURCE: there is none. */
+/* The first resource of that name; NO_RESOURCE if there is none. */
 uint32_t profile_find_resource(const struct profile *profile,
                                const char *name);
 
 /*
- * Says how a resource was counted, where that is known (NULL: it is not).  A
- * sum names each way that there was once: "ONE; OTHER".  0, or -1 with *error
- * set.
+ * Records how a resource was counted; NULL: unknown.  A sum names each source
+ * once: "ONE; OTHER".  0, or -1 with *error set.
  */
 int profile_add_source(struct profile *profile, struct resource *resource,
                        const char *source, struct error *error);
@@ -190,23 +205,26 @@ uint32_t profile_add_section(struct profile *profile, uint32_t begin,
                              uint32_t end, uint32_t thread,
                              struct error *error);
 
-/* A frame that is a bare name; an address with n >= 1 locations, copied. */
+/*
+ * A frame that is a bare name; a frame that is an address, with n >= 1
+ * locations, which are copied.
+ */
 uint32_t profile_add_named_frame(struct profile *profile, uint32_t function,
                                  struct error *error);
 uint32_t profile_add_frame(struct profile *profile, uint32_t module,
                            uint64_t address, const struct location *locations,
                            uint32_t n, struct error *error);
 
-/* Whether a program that still runs writes it. */
+/* Whether a program that is still running writes the profile. */
 bool profile_is_growing(const struct profile *profile);
 
-/* What messages call a profile: the name of its file where it has one. */
+/* The name of a profile for messages: that of its file if it has one. */
 const char *profile_title(const struct profile *profile);
 
-/* The last component of a path; the whole where that would be empty. */
+/* The last component of a path; the whole path if that would be empty. */
 const char *last_component(const char *path);
 
-/* That of a module's path. */
+/* The last component of a module's path. */
 const char *profile_module_name(const struct profile *profile,
                                 uint32_t module);
 
@@ -217,74 +235,73 @@ int profile_compare_frames(const struct frame *a, const struct frame *b);
 void profile_sort_frames(const struct profile *profile, uint32_t *frames,
                          size_t n);
 
-/* Gives a frame other locations, n >= 1, from debug information; 0 or -1. */
+/* Replaces a frame's locations by n >= 1 from debug information; 0 or -1. */
 int profile_set_debug_lines(struct profile *profile, uint32_t frame,
                             const struct location *locations, uint32_t n,
                             struct error *error);
 
 /*
- * Hits of a resource in stacks that have a frame of each kind; none where the
- * profile has no tree.  O(nodes).
+ * Counts the hits of a resource in stacks that have a frame of each kind of
+ * stand-in; 0 if the profile has no tree.  O(nodes).
  */
 void profile_stand_in_hits(const struct profile *profile, uint32_t resource,
                            uint64_t hits[N_FRAME_STAND_INS]);
 
-/* Adds to the tally of that description, which is made if new; 0 or -1. */
+/* Adds to the tally with that description, which is made if new; 0 or -1. */
 int profile_add_tally(struct profile *profile, const char *what,
                       uint64_t count, struct error *error);
 
-/* The same of another profile's tally. */
+/* Adds a tally of another profile; likewise. */
 int profile_copy_tally(struct profile *profile, const struct tally *tally,
                        struct error *error);
 
 /*
- * Hits that are in no stack: a tally, and if the resource is known (not
- * NO_RESOURCE) counted with it; 0 or -1.
+ * Adds hits that are missing from all stacks: to a tally, and to the resource
+ * unless that is NO_RESOURCE; 0 or -1.
  */
 int profile_add_loss(struct profile *profile, uint32_t resource,
                      enum loss loss, uint64_t hits, struct error *error);
 
-/* Why, for people: "no room to store them". */
+/* The reason as text: "no room to store them". */
 const char *profile_loss_text(enum loss loss);
 
-/* Keeps one line to be shown once; 0 or -1. */
+/* Keeps a warning, one line, to be shown once; 0 or -1. */
 int profile_warn(struct profile *profile, struct error *error,
                  const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
  * The sum of n >= 1 profiles, all with trees or all with graphs: stacks or
- * arcs, processes, modules, tallies.
- * Resources are matched by name; those of one name must agree in gtick, and
- * where their intervals differ the sum counts gticks (interval 1).  Those that
- * most inputs have come first, so that the order of inputs means nothing.  The
- * inputs stay the caller's.  NULL with *error set, also when a sum would pass
- * 64 bits.  Source: DESIGN 3.8; additivity makes every view of the sum the
- * sum of the views.
+ * arcs, processes, modules, tallies.  Resources are matched by name; those of
+ * one name must agree in gtick, and where their intervals differ the sum
+ * counts gticks (interval 1).  Those that most inputs have come first, so that
+ * the order of inputs does not matter.  The caller keeps the inputs.  NULL
+ * with *error set, also when a sum would exceed 64 bits.  Because sums are
+ * additive, every view of the sum is the sum of the views.
  */
 struct profile *profile_merge(struct profile *const *profiles, uint32_t n,
                               struct error *error);
 
 /*
- * What a node's name is.  Changes names, never totals.  Where a frame does not
- * have what is asked for, it has the name in brackets.
+ * What a node is named after.  It changes names, never totals.  A frame
+ * without that information gets the name in parentheses below.
  */
 enum granularity {
 	GRANULARITY_FUNCTION,	/* demangled name, across files and modules */
 	GRANULARITY_MODULE,	/* the file's last path component (function) */
-	GRANULARITY_FILE,	/* source file (module, function), its path as
-				 * short_paths.h cuts it */
+	GRANULARITY_FILE,	/* source file (module, function), its path
+				 * shortened by short_paths.h */
 	GRANULARITY_LINE,	/* file:line (function) */
-	GRANULARITY_CALLSITE,	/* a frame that calls: function:line, else
-				 * function+0xoffset (function); of one that
-				 * does not: function */
+	GRANULARITY_CALLSITE,	/* a frame that calls: function:line, otherwise
+				 * function+0xoffset (function); a frame that
+				 * does not call: function */
 	GRANULARITY_ADDRESS,	/* module+0xaddress (function) */
 };
 
 /* Which inlined calls are steps of a path. */
 enum inlines {
-	INLINES_AUTO,		/* those that the input itself names */
-	INLINES_ON,		/* those of debug information as well */
+	INLINES_AUTO,		/* those in the input itself */
+	INLINES_ON,		/* also those of debug information */
 	INLINES_OFF,		/* none */
 };
 
@@ -295,9 +312,9 @@ struct naming_rule {
 
 /*
  * The profile's stacks as names: a tree whose labels are numbers in
- * profile->names (names are entered as needed), equal siblings merged over
- * all sections.  *is_own tells whether the caller must free it; false: it is
- * profile->tree itself, where frames are names already.  NULL with *error set.
+ * profile->names (names are entered as needed), with equal siblings merged
+ * across all sections.  *is_own: whether the caller must free it; false: it is
+ * profile->tree itself, whose frames are names already.  NULL with *error set.
  */
 struct sample_tree *profile_named_tree(struct profile *profile,
                                        const struct naming_rule *rule,

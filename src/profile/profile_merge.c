@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* profile_merge.c -- the sum of several profiles.
  *
- * Everything is entered anew into an empty profile: first what nodes refer to,
- * each input keeping a map from its own numbers to the sum's, then the nodes
- * themselves through one tree builder, which shares equal stacks.  Outermost
- * frames of different threads stay apart, as they were.  Where the inputs have
- * graphs, call_graph_sum.h does the latter part.
+ * Everything is entered into an empty profile.  First comes what nodes refer
+ * to, with a map from each input's numbers to those of the sum; then the nodes
+ * themselves, through one tree builder, which shares equal stacks.  Outermost
+ * frames of different threads stay separate.  If the inputs have graphs,
+ * call_graph_sum.h does the second part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 enum { NODES_A_STEP = 65536 };
 
-/* The sum while it grows. */
+/* The sum while inputs are added. */
 struct merge {
 	struct profile *sum;
 	struct tree_builder *builder;		/* or */
@@ -33,7 +33,7 @@ struct merge {
 	bool has_sections;
 };
 
-/* Numbers of one input's things in the sum. */
+/* Maps from an input's numbers to those of the sum. */
 struct maps {
 	uint32_t *resource, *module, *frame, *thread, *node;
 };
@@ -92,7 +92,10 @@ copy_name(struct merge *merge, const struct profile *from, uint32_t name,
 	                 names_length(from->names, name), error);
 }
 
-/* Locations of the frame, renamed, in merge->locations. */
+/*
+ * Writes the locations of the frame, with the sum's names, to
+ * merge->locations.
+ */
 static int
 rename_locations(struct merge *merge, const struct profile *from,
                  const struct frame *frame, struct error *error)
@@ -115,7 +118,7 @@ rename_locations(struct merge *merge, const struct profile *from,
 	return error->is_set ? -1 : 0;
 }
 
-/* The frame's identity as bytes in merge->key; its size, or 0. */
+/* Writes the frame's identity as bytes to merge->key; its size, or 0. */
 static size_t
 make_frame_key(struct merge *merge, uint32_t module, uint64_t address,
                uint32_t n_locations, struct error *error)
@@ -217,7 +220,7 @@ merge_tallies_and_warnings(struct profile *sum, const struct profile *from,
 	return 0;
 }
 
-/* What was lost, in the sum's unit. */
+/* Adds what was lost, in the sum's unit. */
 static void
 merge_losses(struct profile *sum, const struct profile *from,
              const uint32_t *resource_map)
@@ -241,7 +244,7 @@ merge_losses(struct profile *sum, const struct profile *from,
 	}
 }
 
-/* Hits in the sum's unit: gticks where intervals differ. */
+/* Converts hits to the sum's unit: gticks where intervals differ. */
 static int
 merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
              const struct maps *maps, struct error *error)
@@ -311,7 +314,7 @@ merge_section(struct merge *merge, const struct profile *from, uint32_t begin,
 	return 0;
 }
 
-/* Nodes outside every section get sections of no thread. */
+/* Nodes outside all sections get sections without a thread. */
 static int
 merge_sections(struct merge *merge, const struct profile *from,
                const struct maps *maps, struct error *error)
@@ -403,7 +406,9 @@ merge_one(struct merge *merge, const struct profile *from,
 	return result;
 }
 
-/* What takes the nodes of a sum that has all its resources. */
+/*
+ * Makes the tree builder or the sum of graphs, once the sum has all resources.
+ */
 static int
 begin_nodes(struct merge *merge, bool is_graph, struct error *error)
 {
@@ -454,12 +459,15 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 	return finish_nodes(merge, error);
 }
 
-/* Stacks, arcs with costs and arcs without do not add up. */
+/*
+ * Checks that the inputs can be added: stacks, arcs with costs and arcs
+ * without cannot be mixed.
+ */
 static int
 check_kinds(struct profile *const *profiles, uint32_t n, struct error *error)
 {
 	bool are_graphs = profiles[0]->graph != NULL;
-	const struct call_graph *first = NULL;	/* that has arcs */
+	const struct call_graph *first = NULL;	/* the first that has arcs */
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct call_graph *graph = profiles[i]->graph;

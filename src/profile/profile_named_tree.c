@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* profile_named_tree.c -- a profile's stacks as names.
  *
- * Every frame gets a chain of names, and the tree is relabelled with them.
- * Where frame i is just the name i there is nothing to do.
+ * Every frame gets a chain of names, and the tree is relabelled with them.  If
+ * every frame i is simply the name i, the tree stays as it is.
  */
 #include "src/profile/frame_labels.h"
 #include "src/profile/profile.h"
 
-/* Whether a location's name is that of its function whatever the rule. */
+/* Whether a location is named after its function whatever the rule. */
 static bool
 is_function_only(const struct frame *frame, const struct location *location)
 {

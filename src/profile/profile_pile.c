@@ -18,7 +18,7 @@ profile_pile_free(struct profile_pile *pile)
 		free_profiles(pile->profiles[level], &pile->n[level]);
 }
 
-/* What messages call the sum of some files. */
+/* Sets the name of a sum for messages. */
 static int
 set_title(struct profile *sum, const struct profile *first,
           struct error *error)
@@ -29,7 +29,7 @@ set_title(struct profile *sum, const struct profile *first,
 	return sum->name != NULL ? 0 : -1;
 }
 
-/* The sum of a full level, which is then empty. */
+/* Takes the sum of a full level. */
 static struct profile *
 sum_level(struct profile_pile *pile, int level, struct error *error)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* profile_pile.h -- the sum of very many profiles, few of them in memory.
  *
- * A recording may have a file for each of 30,000 processes, and a profile takes
- * more memory than a small file.  So every 64 become their sum, 64 sums one of
- * the next level, and so on: a node is entered once a level.
+ * A recording may have a file for each of 30,000 processes, and a profile
+ * takes more memory than a small file.  So 64 profiles at a time are replaced
+ * by their sum, 64 sums by a sum of the next level, and so on: a node is
+ * entered once per level.
  */
 #ifndef CPPROF_PROFILE_PROFILE_PILE_H
 #define CPPROF_PROFILE_PROFILE_PILE_H
@@ -18,14 +19,14 @@ struct profile_pile {
 	uint32_t n[PILE_LEVELS];
 };
 
-/* Takes a profile over, also when it fails; 0, or -1 with *error set. */
+/* Takes over a profile, even if it fails; 0, or -1 with *error set. */
 int profile_pile_add(struct profile_pile *pile, struct profile *profile,
                      struct error *error);
 
 /*
- * Takes the sum of all off the pile, which is the same as that of one
- * profile_merge in the order in which they came; of one profile itself.  NULL
- * with *error set.  There must be one.
+ * Takes the sum of all profiles off the pile, the same as that of one
+ * profile_merge in the order in which they were added; a single profile is
+ * returned itself.  NULL with *error set.  The pile must not be empty.
  */
 struct profile *profile_pile_take(struct profile_pile *pile,
                                   struct error *error);

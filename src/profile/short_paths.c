@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* short_paths.c -- source files by as little of their paths as tells them
- * apart.
+/* short_paths.c -- the shortest paths that distinguish source files.
  *
- * Sorted by their bytes from the last to the first, the paths that share most
- * of their end with a path stand beside it.
+ * After sorting by bytes from the last to the first, the paths that share the
+ * longest end with a path are its neighbours.
  */
 #include "src/profile/short_paths.h"
 
@@ -12,7 +11,7 @@
 
 #include "src/base/memory.h"
 
-/* How many bytes two paths have in common at their ends. */
+/* The length of the common end of two paths. */
 static size_t
 common_end(const char *a, size_t a_length, const char *b, size_t b_length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stack_walk.h -- the stack of each node, one after the other.
  *
- * Nodes come in depth-first order, so a stack is most often that of the node
- * before and one frame more; no stack is built anew.
+ * Nodes come in depth-first order, so a stack is usually that of the node
+ * before and one more frame; no stack is built from scratch.
  */
 #ifndef CPPROF_PROFILE_STACK_WALK_H
 #define CPPROF_PROFILE_STACK_WALK_H
@@ -19,7 +19,7 @@ struct stack_walk {
 	uint32_t depth;
 };
 
-/* Room for the deepest stack; 0, or -1 with *error set. */
+/* Makes room for the deepest stack; 0, or -1 with *error set. */
 static inline int
 stack_walk_begin(struct stack_walk *walk, struct error *error)
 {
@@ -28,7 +28,7 @@ stack_walk_begin(struct stack_walk *walk, struct error *error)
 	return walk->nodes != NULL ? 0 : -1;
 }
 
-/* On to a node, all before it having come in order.  O(1) over all nodes. */
+/* Moves on to a node; nodes must come in order.  O(1) per node, amortised. */
 static inline void
 stack_walk_to(struct stack_walk *walk, uint32_t node)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tree_builder.c -- stacks in any order in, a sample tree out.
+/* tree_builder.c -- makes a sample tree of stacks in any order.
  *
- * Nodes are numbered as they are entered, in arrays that become the tree's.
+ * Nodes are numbered as they are entered, in arrays that become those of the
+ * tree.
  */
 #include "src/profile/tree_builder.h"
 
@@ -141,7 +142,7 @@ tree_builder_add_row(struct tree_builder *builder, struct error *error)
 	return 0;
 }
 
-/* The row of a node that has none; 0 with *error set. */
+/* Gives a row to a node that has none; 0 with *error set. */
 static uint32_t
 add_row_of(struct tree_builder *builder, uint32_t node, struct error *error)
 {
@@ -152,7 +153,7 @@ add_row_of(struct tree_builder *builder, uint32_t node, struct error *error)
 	return builder->row[node] = builder->n_rows - 1;
 }
 
-/* One more item of size bytes, zeroed, in the array *items of n; 0 or -1. */
+/* Adds a zeroed item of size bytes to the array *items of n; 0 or -1. */
 static int
 extend(void *items, size_t n, size_t size, struct error *error)
 {
@@ -189,7 +190,7 @@ tree_builder_add_resource(struct tree_builder *builder, struct error *error)
 	return 0;
 }
 
-/* From here on samples are not hits. */
+/* Counts samples apart from hits from here on. */
 static int
 split_samples(struct tree_builder *builder, uint32_t resource,
               struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tree_builder.h -- what the parts of the tree builder share; theirs alone.
+/* tree_builder.h -- the inside of the tree builder, shared by its parts only.
  *
  * tree_builder.c keeps the arrays, tree_children.c finds and enters nodes,
  * tree_order.c puts them into depth-first order.
@@ -34,9 +34,10 @@ struct tree_builder {
 	uint32_t section_begin;
 
 	/*
-	 * How far the nodes are known to be in depth-first order: up to
-	 * settled, the newest of these `depth` deep; ends but of the subtrees
-	 * that it is in.  is_mixed: the node behind is out of order.
+	 * Nodes below `settled` are known to be in depth-first order; the
+	 * newest of them is `depth` deep, and `end` is set for all subtrees
+	 * except those that it is in.  is_mixed: the next node is out of
+	 * order.
 	 */
 	uint32_t *end;
 	uint32_t settled, depth, deepest;
@@ -45,7 +46,7 @@ struct tree_builder {
 	struct slot *slots;	/* at most half of them in use */
 	unsigned slots_bits;
 	uint32_t n_slots_used;
-	uint32_t hashed_until;	/* nodes behind may not be in them yet */
+	uint32_t hashed_until;	/* later nodes may not be in them yet */
 };
 
 enum { FIRST_SLOTS_BITS = 10 };
@@ -54,16 +55,16 @@ enum { FIRST_SLOTS_BITS = 10 };
 struct slot *tree_builder_new_slots(unsigned bits, struct error *error);
 
 /*
- * Room for `more` nodes, of which there is too little.  A failure leaves some
- * arrays larger than capacity says, which does no harm.
+ * Makes room for `more` nodes where there is not enough.  A failure leaves
+ * some arrays larger than `capacity`, which is harmless.
  */
 int tree_builder_grow(struct tree_builder *builder, size_t more,
                       struct error *error);
 
-/* One more row of counts, all 0; 0, or -1 with *error set. */
+/* Adds a row of counts, all 0; 0, or -1 with *error set. */
 int tree_builder_add_row(struct tree_builder *builder, struct error *error);
 
-/* Room for `more` nodes; 0, or -1 with *error set. */
+/* Makes room for `more` nodes; 0, or -1 with *error set. */
 static inline int
 reserve_nodes(struct tree_builder *builder, size_t more, struct error *error)
 {
@@ -72,7 +73,7 @@ reserve_nodes(struct tree_builder *builder, size_t more, struct error *error)
 	return tree_builder_grow(builder, more, error);
 }
 
-/* A node for which there is room. */
+/* Enters a node for which there is room. */
 static inline uint32_t
 place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tree_children.c -- nodes found by their parent and label, or entered.
+/* tree_children.c -- finds nodes by their parent and label, or enters them.
  *
- * A stack's new frames come one after the other, so that most nodes follow
- * their parent at once and are found there; only the others go through a hash
- * table.  The newest node has no child at all and is not even looked at.  The
- * table's slots lie in the order of their hashes' upper bits, so that it grows
- * by one pass over the old one.
+ * A stack's new frames are entered one after the other, so most nodes directly
+ * follow their parent and are found there; only the others go through a hash
+ * table.  The newest node has no child, so no lookup is needed.  The table's
+ * slots lie in the order of the upper bits of their hashes, so that the table
+ * grows by one pass over the old one.
  */
 #include "src/profile/tree_builder.h"
 
@@ -15,14 +15,15 @@
 
 enum {
 	PENDING_STEP = 64,
-	SLOTS_GROWTH = 2,	/* bits: to move them costs more than room */
-	N_WALKS = 16,		/* as many misses as a core has in flight */
+	SLOTS_GROWTH = 2,	/* bits: moving slots costs more than room */
+	N_WALKS = 16,		/* as many misses as a core can have in
+				 * flight */
 };
 
 uint32_t
 tree_builder_begin_section(struct tree_builder *builder)
 {
-	/* Nothing will be looked for among these any more. */
+	/* Nothing will be looked up among these any more. */
 	builder->hashed_until = builder->n_nodes;
 	builder->section_begin = builder->n_nodes;
 	return builder->section_begin;
@@ -34,7 +35,7 @@ hash_child(const struct tree_builder *builder, uint32_t parent,
 {
 	uint64_t hash;
 
-	/* Roots of many sections are alike: spread them. */
+	/* Many sections have the same roots: spread them. */
 	if (parent == NO_NODE)
 		parent = ~builder->section_begin;
 	hash = ((uint64_t)parent << 32 | label) * 0x9e3779b97f4a7c15;
@@ -42,9 +43,9 @@ hash_child(const struct tree_builder *builder, uint32_t parent,
 	return (uint32_t)(hash >> 32);
 }
 
-/* Where the child that was entered right after its parent stands. */
+/* The node right after the parent, which is looked at before the table. */
 static uint32_t
-behind(const struct tree_builder *builder, uint32_t parent)
+node_after(const struct tree_builder *builder, uint32_t parent)
 {
 	return parent != NO_NODE ? parent + 1 : builder->section_begin;
 }
@@ -82,7 +83,7 @@ find_slot(const struct tree_builder *builder, uint32_t parent, uint32_t label,
 	}
 }
 
-/* Enters a node that is surely not in the table; there is room for it. */
+/* Enters a node that is known not to be in the table; there is room for it. */
 static void
 fill_slot(struct tree_builder *builder, uint32_t node, uint32_t hash)
 {
@@ -95,7 +96,7 @@ fill_slot(struct tree_builder *builder, uint32_t node, uint32_t hash)
 	builder->n_slots_used++;
 }
 
-/* Room in the table for n more, n at most as many as it has at first. */
+/* Makes room in the table for n more, n at most its initial size. */
 static int
 reserve_slots(struct tree_builder *builder, size_t n, struct error *error)
 {
@@ -118,7 +119,7 @@ reserve_slots(struct tree_builder *builder, size_t n, struct error *error)
 	return 0;
 }
 
-/* Hashes up to PENDING_STEP of the nodes that were appended since. */
+/* Enters up to PENDING_STEP of the appended nodes into the table. */
 static int
 hash_some_pending(struct tree_builder *builder, struct error *error)
 {
@@ -131,7 +132,7 @@ hash_some_pending(struct tree_builder *builder, struct error *error)
 	for (; n < PENDING_STEP && node < builder->n_nodes; node++) {
 		uint32_t parent = builder->parent[node], hash;
 
-		if (node == behind(builder, parent))
+		if (node == node_after(builder, parent))
 			continue;
 		hash = hash_child(builder, parent, builder->label[node]);
 		__builtin_prefetch(&builder->slots[first_slot(builder, hash)],
@@ -144,7 +145,10 @@ hash_some_pending(struct tree_builder *builder, struct error *error)
 	return 0;
 }
 
-/* A child that does not stand behind its parent; there is room for it. */
+/*
+ * Finds or enters a child that does not directly follow its parent; there is
+ * room for it.
+ */
 static uint32_t
 hashed_child(struct tree_builder *builder, uint32_t parent, uint32_t label,
              uint32_t hash, struct error *error)
@@ -208,7 +212,7 @@ tree_builder_chain(struct tree_builder *builder, uint32_t parent,
 	if (reserve_nodes(builder, n, error) != 0)
 		return -1;
 	for (; i < n; i++) {
-		uint32_t next = behind(builder, parent);
+		uint32_t next = node_after(builder, parent);
 
 		if (next == builder->n_nodes)
 			break;
@@ -237,21 +241,24 @@ tree_builder_append(struct tree_builder *builder, uint32_t parent,
 
 /* ---- several stacks at a time ---- */
 
-/* A stack on its way into the tree, in front of a look into the table. */
+/* A stack on its way into the tree, before a lookup in the table. */
 struct walk {
 	const uint32_t *labels, *end;
 	uint32_t parent;
 	uint32_t hash;		/* of labels[0] below parent */
-	uint32_t *node;		/* where the innermost node goes */
+	uint32_t *node;		/* result: the innermost node */
 };
 
-/* Goes on as far as children stand behind their parents; whether to the end. */
+/*
+ * Goes on as long as children directly follow their parents; returns whether
+ * to the end.
+ */
 static bool
 walk_on(struct tree_builder *builder, struct walk *walk)
 {
 	for (; walk->labels < walk->end; walk->labels++) {
 		uint32_t parent = walk->parent, label = *walk->labels;
-		uint32_t next = behind(builder, parent);
+		uint32_t next = node_after(builder, parent);
 
 		if (next == builder->n_nodes) {
 			size_t n = (size_t)(walk->end - walk->labels);
@@ -272,7 +279,7 @@ walk_on(struct tree_builder *builder, struct walk *walk)
 	return true;
 }
 
-/* What the slot most likely names is asked for ahead of time. */
+/* Prefetches the node that the slot most likely names. */
 static void
 prefetch_node(const struct tree_builder *builder, const struct walk *walk)
 {
@@ -299,7 +306,7 @@ walk_step(struct tree_builder *builder, struct walk *walk,
 	return 0;
 }
 
-enum { STEPS_A_LOOK = 1 << 16 };	/* at Ctrl-C */
+enum { STEPS_A_LOOK = 1 << 16 };	/* between checks for Ctrl-C */
 
 int
 tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tree_order.c -- nodes in the order they came, in depth-first order.
+/* tree_order.c -- puts nodes into depth-first order.
  *
  * Sorted input enters its nodes in depth-first order; then the builder's
- * arrays become the tree's.  Else two passes find each node's place.
+ * arrays become those of the tree.  Otherwise two passes find each node's
+ * place.
  */
 #include "src/profile/tree_builder.h"
 
@@ -13,11 +14,11 @@
 #include "src/base/progress.h"
 #include "src/base/worker.h"
 
-enum { WORTH_A_WORKER = 1 << 18 };	/* nodes to be moved */
+enum { WORTH_A_WORKER = 1 << 18 };	/* nodes to move */
 
 /*
- * Depth-first order needs no depths: step down by one, or climb, out of
- * subtrees that end here.
+ * Extends the part that is in depth-first order: each node steps down by one,
+ * or climbs out of subtrees that end here.
  */
 void
 tree_builder_settle(struct tree_builder *builder)
@@ -43,7 +44,7 @@ tree_builder_settle(struct tree_builder *builder)
 	builder->depth = depth;
 }
 
-/* All nodes are settled and no more will come. */
+/* Ends all open subtrees: all nodes are settled and no more will come. */
 static void
 end_open_subtrees(struct tree_builder *builder)
 {
@@ -53,7 +54,7 @@ end_open_subtrees(struct tree_builder *builder)
 		builder->end[node] = builder->n_nodes;
 }
 
-/* Nodes of each subtree. */
+/* Counts the nodes of each subtree. */
 static void
 count_subtrees(const uint32_t *parent, uint32_t n_nodes, uint32_t *size)
 {
@@ -65,8 +66,8 @@ count_subtrees(const uint32_t *parent, uint32_t n_nodes, uint32_t *size)
 }
 
 /*
- * Where each node goes; parents become their places.  room[n]: nodes of n's
- * subtree; afterwards the place behind that.
+ * Finds each node's place, and turns parents into their places.  room[n]: the
+ * number of nodes of n's subtree; afterwards the place after that.
  */
 static void
 find_places(uint32_t *parent, uint32_t n_nodes, uint32_t *room,
@@ -87,8 +88,8 @@ find_places(uint32_t *parent, uint32_t n_nodes, uint32_t *room,
 }
 
 /*
- * Runs of nodes that change places among themselves.  In input that is nearly
- * sorted they are few and short, and all other nodes stay where they are.
+ * Runs of nodes that change places among themselves.  In nearly sorted input
+ * they are few and short, and all other nodes stay where they are.
  */
 struct runs {
 	struct run {
@@ -121,7 +122,9 @@ find_runs(const uint32_t *place, uint32_t n_nodes, struct runs *runs,
 	return 0;
 }
 
-/* Each moves the items of all runs to their places; spare: room for one. */
+/*
+ * Each moves the items of all runs to their places; spare has room for a run.
+ */
 static void
 permute_labels(uint32_t *labels, const uint32_t *place,
                const struct runs *runs, uint32_t *spare)
@@ -164,7 +167,7 @@ find_deepest(const uint32_t *parent, uint32_t n_nodes, uint32_t *depth)
 	return deepest;
 }
 
-/* Half of what is to be moved, for a worker. */
+/* Half of the arrays to move, for a worker. */
 struct half {
 	struct tree_builder *builder;
 	const uint32_t *place;
@@ -186,7 +189,7 @@ permute_half(void *context)
 		               half->spare);
 }
 
-/* Parents and ends here, all else by a worker. */
+/* Moves parents and ends here, and everything else in a worker. */
 static int
 permute_nodes(struct tree_builder *builder, uint32_t *place,
               const struct runs *runs, struct error *error)
@@ -214,7 +217,7 @@ permute_nodes(struct tree_builder *builder, uint32_t *place,
 	return 0;
 }
 
-/* Between two passes over the nodes: Ctrl-C need not wait for all. */
+/* Checks for Ctrl-C between two passes over the nodes. */
 static int
 may_go_on(struct error *error)
 {

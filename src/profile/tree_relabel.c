@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tree_relabel.c -- the same stacks with other labels.
  *
- * Nodes come in depth-first order: when one is entered the nodes that it
- * stands for are known, all of them, and so are its children: those of all of
- * these, by their labels.  They wait in groups, the next one on top.  Most
- * stand for one node alone.  Nothing is looked for in the tree, and nothing is
- * moved in the end.
+ * New nodes are entered in depth-first order.  When one is entered all the old
+ * nodes that it stands for are known, and so are its children: the children of
+ * all of these, grouped by label.  The groups wait on a stack, the next one on
+ * top.  Most stand for a single node.  Nothing is looked up in the tree, and
+ * nothing has to be moved at the end.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 #include "src/base/progress.h"
 #include "src/profile/tree_builder.h"
 
-enum { NODES_A_SETTLING = 1 << 16 };	/* which caches still hold */
+enum { NODES_A_SETTLING = 1 << 16 };	/* few enough to be still in the
+					 * caches */
 
 /* A node of the old tree, at one label of its chain. */
 struct origin {
@@ -23,7 +24,7 @@ struct origin {
 	uint32_t next;		/* one more of the same group; NO_NODE: none */
 };
 
-/* What will be one node. */
+/* The origins of what will be one node. */
 struct group {
 	uint32_t label;
 	uint32_t parent;	/* in the new tree */
@@ -35,10 +36,11 @@ struct relabelling {
 	const struct sample_tree *tree;
 	const uint32_t *first, *labels;
 	struct tree_builder *builder;
-	struct group *groups;	/* those that wait, the next one last */
+	struct group *groups;	/* those waiting, the next one last */
 	size_t n_groups, groups_capacity;
-	size_t n_siblings;	/* of them being found, the last of all */
-	size_t *place;		/* [label] where among groups its own may be */
+	size_t n_siblings;	/* those being collected, the last ones of
+				 * groups */
+	size_t *place;		/* [label] where its group may be */
 	size_t n_places;
 	struct origin *others;	/* of groups with several */
 	size_t n_others, others_capacity;
@@ -98,7 +100,7 @@ join(struct relabelling *relabelling, struct group *group,
 	return 0;
 }
 
-/* Puts a node into its group among the siblings, which parent has. */
+/* Puts a node into its group among the siblings, the children of parent. */
 static int
 add_origin(struct relabelling *relabelling, uint32_t parent, uint32_t node,
            uint32_t at, struct error *error)
@@ -124,7 +126,7 @@ add_origin(struct relabelling *relabelling, uint32_t parent, uint32_t node,
 	return 0;
 }
 
-/* The nodes begin .. end - 1, whole subtrees. */
+/* Groups the roots of the nodes begin .. end - 1, which are whole subtrees. */
 static int
 add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
             uint32_t end, struct error *error)
@@ -139,7 +141,7 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
 	return 0;
 }
 
-/* All resources of one node, wherever it has something. */
+/* Adds the counts of one node, for all resources. */
 static int
 add_counts(struct relabelling *relabelling, uint32_t to, uint32_t from,
            struct error *error)
@@ -160,7 +162,9 @@ add_counts(struct relabelling *relabelling, uint32_t to, uint32_t from,
 	return 0;
 }
 
-/* What a new node has of one that it stands for: counts, and children. */
+/*
+ * Gives a new node the counts and the children of a node that it stands for.
+ */
 static int
 take_origin(struct relabelling *relabelling, uint32_t node,
             const struct origin *origin, struct error *error)
@@ -181,9 +185,9 @@ take_origin(struct relabelling *relabelling, uint32_t node,
 	                   tree->end[origin->node], error);
 }
 
-/* The first of the siblings comes first. */
+/* Puts the first of the siblings on top. */
 static void
-turn_siblings(struct relabelling *relabelling)
+reverse_siblings(struct relabelling *relabelling)
 {
 	struct group *groups = relabelling->groups;
 	size_t end = relabelling->n_groups;
@@ -198,7 +202,7 @@ turn_siblings(struct relabelling *relabelling)
 	relabelling->n_siblings = 0;
 }
 
-/* Enters the node that is next, and has its children wait. */
+/* Enters the next node, and puts its children on the stack. */
 static int
 enter_next(struct relabelling *relabelling, struct error *error)
 {
@@ -221,7 +225,7 @@ enter_next(struct relabelling *relabelling, struct error *error)
 		relabelling->others[other].next = relabelling->free;
 		relabelling->free = other;
 	}
-	turn_siblings(relabelling);
+	reverse_siblings(relabelling);
 	if (node % NODES_A_SETTLING != 0)
 		return 0;
 	tree_builder_settle(builder);
@@ -242,7 +246,7 @@ sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
 		result = add_origins(&relabelling, NO_NODE, 0, tree->n_nodes,
 		                     error);
 	if (result == 0)
-		turn_siblings(&relabelling);
+		reverse_siblings(&relabelling);
 	while (result == 0 && relabelling.n_groups > 0)
 		result = enter_next(&relabelling, error);
 	if (result == 0)
