@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* down.c -- what a function's use goes into: paths that begin with it.
+/* down.c -- what a function spends its use on: paths that begin with it.
  *
- * Source: Hall & Goldberg 1993, appendix, with the recursion made a walk over
- * preorder numbers.  The canonical path stays in place: position i holds a
- * name and the record of the path so far.  A name n is on the path when
- * position[n] is below the length and names n; going back to it is to shorten
- * the length, leaving what was above.  So each node changes at most one
- * position, which is put back when the walk leaves the node's subtree.  To
- * pop the path instead would be quadratic on chains that go back again and
- * again.
+ * Source: Hall & Goldberg 1993, appendix, with a walk in preorder instead of
+ * recursion.  The canonical path is kept in place: position i holds a name and
+ * the record of the path so far.  A name n is on the path when position[n] is
+ * below the length and holds n.  Going back to it only shortens the length and
+ * leaves the entries above.  So each node changes at most one position, which
+ * is restored when the walk leaves the node's subtree.  Popping entries
+ * instead would be quadratic on chains that go back again and again.
  *
- * Cost: one probe for each node below an outermost root, O(N), whatever D is;
- * M <= N records; the rows shown are sorted in linear passes.
+ * Cost: one probe for each node below an outermost root, O(N) for any D; M <=
+ * N records; linear passes sort the rows shown.
  */
 #include <stdlib.h>
 
@@ -32,7 +31,7 @@ struct position {
 	uint32_t name, record;
 };
 
-/* How the path was before a node that is still open. */
+/* The state of the path before a node that is still open. */
 struct open_node {
 	uint32_t end;		/* of its subtree */
 	uint32_t length;
@@ -93,7 +92,7 @@ close_node(struct walk *walk)
 	walk->path[node->slot] = node->position;
 }
 
-/* The path from here on: back to the name's place, or one name longer. */
+/* Updates the path: goes back to the name's position, or adds the name. */
 static void
 open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
 {
@@ -115,8 +114,9 @@ open_node(struct walk *walk, uint32_t name, uint32_t record, uint32_t end)
 }
 
 /*
- * A node's returns are those of its path, and where it is a call back into the
- * path, of the one that goes on from there: that one's hits have it already.
+ * A node's returns count for its path.  If the node is a call back into the
+ * path, they also count for the path that continues from there, whose hits
+ * include the node already.
  */
 static void
 count_returns(struct walk *walk, uint32_t record, uint32_t node)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flat.c -- gprof's flat profile: bodies, dearest first, and running sums.
+/* flat.c -- gprof's flat profile: bodies, most expensive first, and running
+ * sums.
  *
  * Source: Graham, Kessler & McKusick 1982, with the true body+descendants
- * beside each body.  Cost: one pass over the nodes, O(N), whatever D is;
- * M <= F rows.
+ * beside each body.  Cost: one pass over the nodes, O(N) for any D; M <= F
+ * rows.
  */
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ static const struct view_kind flat_kind = {
 	.title = "Flat Profile",
 };
 
-/* Row i is totals[i]: those that are not kept are closed up. */
+/* Makes row i of totals[i], after removing the totals that are not shown. */
 static int
 keep_bodies(struct rows *rows, const struct view_request *request,
             struct function_total *totals, uint32_t n, uint64_t least,
@@ -38,10 +39,10 @@ keep_bodies(struct rows *rows, const struct view_request *request,
 	return 0;
 }
 
-/* What depends on what the input has. */
+/* The columns, depending on what the input has. */
 struct shape {
-	bool has_calls;		/* it says how many */
-	bool has_estimates;	/* there may be some */
+	bool has_calls;		/* the input counts calls */
+	bool has_estimates;	/* values may be estimates */
 	bool has_returns;	/* some were seen */
 	uint64_t interval;	/* gticks a hit */
 };
@@ -79,7 +80,7 @@ add_columns(struct table *table, const struct shape *shape)
 	table_add_column(table, "path", "name", CELL_NAME);
 }
 
-/* Gticks a call; nothing where no calls are known. */
+/* Gticks per call; empty where no calls are known. */
 static struct cell
 per_call(uint64_t hits, uint64_t calls, const struct shape *shape)
 {
@@ -89,7 +90,7 @@ per_call(uint64_t hits, uint64_t calls, const struct shape *shape)
 	                     (double)calls);
 }
 
-/* Recursion is no obstacle: inclusive counts nothing twice. */
+/* Correct with recursion, too: inclusive counts nothing twice. */
 static uint32_t
 add_cells(struct cell *cells, uint32_t n, const struct function_total *total,
           const struct shape *shape)

@@ -3,11 +3,11 @@
  *
  * Records are searched breadth first.  Each keeps its amounts: how much of it
  * passes through which vertices of its newest name.  A search that would make
- * too many starts again with a higher least number of hits.
+ * too many records starts again with a higher minimum of hits.
  *
- * Upward, amounts say the same from the other end; the value shown is then
- * worked out from the outermost name on, so that it is that of the downward
- * profile to the last digit.
+ * Upward, the amounts are followed from the other end.  The value shown is
+ * then computed from the outermost name, so that it equals that of the
+ * downward profile to the last digit.
  */
 #include "src/views/flow_paths.h"
 
@@ -23,7 +23,7 @@ struct flow_record {
 	uint32_t name;
 	uint32_t length;
 	bool is_estimated;
-	bool is_leaf;		/* its last name stands on the path twice */
+	bool is_leaf;		/* its last name is on the path twice */
 	uint64_t hits;
 	size_t first_amount, n_amounts;
 };
@@ -34,11 +34,11 @@ struct search {
 	struct flow_record *records;
 	uint32_t n_records;
 	size_t records_capacity;
-	uint32_t *mark;		/* [n_names] the last record on whose path it
-				 * was seen, from 1 */
+	uint32_t *mark;		/* [n_names] the last record with it on its
+				 * path, from 1 */
 	uint32_t *path;		/* scratch: one path, outermost first */
 	size_t path_capacity;
-	bool is_full;		/* there is no room for what comes */
+	bool is_full;		/* no room for more records or amounts */
 };
 
 static int
@@ -106,9 +106,9 @@ add_record(struct search *search, struct flow_record record,
 }
 
 /*
- * Marks the names that stand on a record's path and may not do so again: all,
- * save that a path may end in a name that it has already, as upward ones do
- * from the start.
+ * Marks the names on a record's path that must not be added again: all of
+ * them, except that a path may end in a name that it has already, as upward
+ * paths do from the start.
  */
 static void
 mark_path(struct search *search, uint32_t number)
@@ -119,7 +119,10 @@ mark_path(struct search *search, uint32_t number)
 			search->mark[search->records[r].name] = number + 1;
 }
 
-/* The value from the outermost name on, of a path one longer than `number`. */
+/*
+ * Computes from the outermost name the value of a path one longer than
+ * `number`.
+ */
 static int
 value_upward(struct search *search, uint32_t number, uint32_t name,
              uint64_t *hits, bool *is_estimated, struct error *error)
@@ -135,7 +138,7 @@ value_upward(struct search *search, uint32_t number, uint32_t name,
 	for (uint32_t r = number; r != NO_RECORD;
 	     r = search->records[r].parent)
 		search->path[n++] = search->records[r].name;
-	/* What was reached is still being looked at. */
+	/* The caller still reads `reached`. */
 	search->steps.reached = (struct flow_amounts){ 0 };
 	status = flow_steps_value(&search->steps, search->path, n, hits,
 	                          is_estimated, error);
@@ -150,7 +153,7 @@ struct limits {
 	struct hidden *hidden;
 };
 
-/* The record that extends `number` by one name, if it is to be shown. */
+/* Adds the record that extends `number` by one name, if it is to be shown. */
 static int
 extend(struct search *search, const struct limits *limits, uint32_t number,
        const struct flow_amount *items, size_t n, struct error *error)
@@ -218,7 +221,10 @@ extend_all(struct search *search, const struct limits *limits,
 	return 0;
 }
 
-/* Record 0, and from each the longer ones, until there is no room. */
+/*
+ * Searches from record 0, extending each record in turn, until there is no
+ * room.
+ */
 static int
 find_paths(struct search *search, const struct limits *limits,
            struct error *error)
@@ -248,7 +254,7 @@ find_paths(struct search *search, const struct limits *limits,
 	return status;
 }
 
-/* The same with as few hits as there is room for. */
+/* Searches with the lowest minimum of hits for which there is room. */
 static int
 find_most_paths(struct search *search, struct limits *limits,
                 struct error *error)
@@ -270,7 +276,7 @@ find_most_paths(struct search *search, struct limits *limits,
 	return -1;
 }
 
-/* The first record alone may be below the threshold, or too long. */
+/* Only the first record may be below the threshold, or too long. */
 static int
 make_rows(const struct search *search, const struct limits *limits,
           struct rows *rows, struct error *error)

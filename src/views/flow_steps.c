@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flow_steps.c -- what goes along calls, one call after the other. */
+/*
+ * flow_steps.c -- how much of an amount goes along calls, one call after the
+ * other.
+ */
 #include "src/views/flow_steps.h"
 
 #include <stdlib.h>
@@ -54,7 +57,7 @@ cycle_of(const struct call_flow *flow, uint32_t vertex)
 	return flow->functions[flow->vertices[vertex].name].cycle;
 }
 
-/* What goes along one call of what is at a vertex, to `to`. */
+/* Adds what goes along one call, of the amount at a vertex, to `to`. */
 static int
 follow(struct flow_steps *steps, const struct flow_amount *from, bool is_first,
        const struct flow_arc *arc, uint32_t to, struct error *error)
@@ -82,10 +85,10 @@ follow(struct flow_steps *steps, const struct flow_amount *from, bool is_first,
 }
 
 /*
- * What is whole can be followed exactly: whoever is at the vertex came there
- * along the path.  That holds for a recursive function where the path enters
- * its cycle: whenever it is entered again, the canonical path goes back to it.
- * Of other members of the cycle it is not known which way led to them.
+ * A whole amount can be followed exactly: all of the vertex was reached along
+ * the path.  That holds for a recursive function where the path enters its
+ * cycle, because whenever it is entered again, the canonical path goes back to
+ * it.  For other members of the cycle it is unknown which way led to them.
  */
 static void
 find_whole(struct flow_steps *steps)
@@ -132,7 +135,7 @@ flow_step(struct flow_steps *steps, const struct flow_amount *from, size_t n,
 	return status;
 }
 
-/* Leaves of what was reached only the vertices of one name. */
+/* Keeps in `reached` only the vertices of one name. */
 static void
 keep_name(struct flow_steps *steps, uint32_t name)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flow_steps.h -- what goes along calls, one call after the other.
+/* flow_steps.h -- how much of an amount goes along calls, one call after the
+ * other.
  *
- * The way a path's value is reckoned (flow_paths.h): amounts at the vertices of
- * its newest name, each what passes through there along the path.
+ * How the value of a path is computed (flow_paths.h): the path's newest name
+ * has an amount at each of its vertices, what passes through there along the
+ * path.
  */
 #ifndef CPPROF_VIEWS_FLOW_STEPS_H
 #define CPPROF_VIEWS_FLOW_STEPS_H
@@ -17,8 +19,8 @@
 struct flow_amount {
 	uint32_t vertex;
 	bool is_exact;		/* hits are */
-	bool is_whole;		/* and all that the vertex has */
-	bool is_entry;		/* it came from outside of its cycle */
+	bool is_whole;		/* and everything that the vertex has */
+	bool is_entry;		/* reached from outside of its cycle */
 	long double hits;
 };
 
@@ -35,31 +37,31 @@ struct flow_steps {
 	uint32_t *slot;		/* [n_vertices] place in reached, from 1 */
 };
 
-/* 0, or -1 with *error set; to be ended in either case. */
+/* 0, or -1 with *error set; call flow_steps_end in either case. */
 int flow_steps_begin(struct flow_steps *steps, const struct call_flow *flow,
                      struct error *error);
 void flow_steps_end(struct flow_steps *steps);
 
-/* 0, or -1 with *error set for want of memory. */
+/* 0, or -1 with *error set if memory runs out. */
 int flow_amounts_add(struct flow_amounts *amounts, struct flow_amount amount,
                      struct error *error);
 
-/* Adds all of a function, at each of its vertices; likewise. */
+/* Adds the whole function, at each of its vertices; likewise. */
 int flow_amounts_of(const struct call_flow *flow, uint32_t name,
                     struct flow_amounts *amounts, struct error *error);
 
-/* The sum of n, in whole hits. */
+/* The sum of n amounts, in whole hits. */
 void flow_amounts_sum(const struct flow_amount *amounts, size_t n,
                       uint64_t *hits, bool *is_estimated);
 
 /*
- * Fills reached with what n amounts become by one call more; is_first: they are
- * whole functions.  0, or -1 as above.
+ * Fills `reached` with what n amounts become after one more call; is_first:
+ * they are whole functions.  0, or -1 as above.
  */
 int flow_step(struct flow_steps *steps, const struct flow_amount *from,
               size_t n, bool is_first, struct error *error);
 
-/* The value of path[n], n >= 1; reached is used.  Likewise. */
+/* The value of path[n], n >= 1; overwrites `reached`.  Likewise. */
 int flow_steps_value(struct flow_steps *steps, const uint32_t *path, size_t n,
                      uint64_t *hits, bool *is_estimated, struct error *error);
 

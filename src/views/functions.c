@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* functions.c -- one row a function: body, functions, find.
+/* functions.c -- views with a row per function: body, functions, find.
  *
- * Cost: one pass over the nodes, O(N), whatever D is; M <= F rows.
+ * Cost: one pass over the nodes, O(N) for any D; M <= F rows.
  */
 #include <stdlib.h>
 
@@ -119,7 +119,7 @@ view_functions(const struct view_request *request, struct table *table,
 	                      measure_of(request), table, error);
 }
 
-/* All that match are wanted, however small. */
+/* Shows all functions that match, however small. */
 int
 view_find(const struct view_request *request, struct table *table,
           struct error *error)

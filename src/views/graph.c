@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* graph.c -- gprof's call graph profile: callers, a function, its callees.
  *
- * Two readings.  The exact one says of each function what it used with all
- * below it, and of each call what it used with all below it, every stack
- * counted once; that needs no cycle to be collapsed, and a function that calls
- * itself is one among its callees.  The classic one is gprof's: functions that
- * can reach each other are one, calls among them carry nothing, and what the
- * cycle used as a whole is charged to those who call into it.  Where only
- * calls are counted there is no other.
+ * There are two forms.  The exact one shows for each function, and for each
+ * call, what it used with everything below it, every stack counted once.  No
+ * cycle has to be collapsed, and a function that calls itself is one of its
+ * own callees.  The classic form is gprof's: functions that can reach each
+ * other form a cycle, calls among them carry nothing, and what the cycle used
+ * as a whole is charged to the functions that call into it.  Where only calls
+ * are counted, only the classic form is possible.
  *
  * Source: Graham, Kessler & McKusick 1982, section 5.2.
  *
@@ -123,7 +123,10 @@ label_of(struct graph *graph, uint32_t number, bool is_indented,
 	                  indent, name, cycle, number + 1);
 }
 
-/* The cells that every row has: what it belongs to, and whom it is about. */
+/*
+ * The cells that every row has: its entry, and the function or cycle it
+ * describes.
+ */
 static int
 begin_row(struct graph *graph, struct cell *cells, uint32_t entry,
           uint32_t number, const char *role, struct error *error)
@@ -192,7 +195,10 @@ add_main_row(struct graph *graph, uint32_t number, struct error *error)
 	return table_add_row(graph->table, cells, error);
 }
 
-/* Calls of an entry by all others, of a member those of its cycle. */
+/*
+ * The calls of an entry by all others; for a member of a cycle, the calls of
+ * the cycle.
+ */
 static uint64_t
 total_calls(const struct graph *graph, const struct graph_call *call)
 {
@@ -225,7 +231,7 @@ set_called(struct graph *graph, struct cell *cells,
 	return 0;
 }
 
-/* Of what a call into a cycle used, that is the members' own. */
+/* The part of what a call into a cycle used that is the members' own. */
 static long double
 own_part(const struct graph *graph, const struct graph_call *call)
 {
@@ -239,7 +245,10 @@ own_part(const struct graph *graph, const struct graph_call *call)
 	       0;
 }
 
-/* A parent or a child; calls inside a cycle have numbers of calls alone. */
+/*
+ * Adds a parent or a child; calls inside a cycle have only the number of
+ * calls.
+ */
 static int
 add_call_row(struct graph *graph, uint32_t entry,
              const struct graph_call *call, bool is_parent,
@@ -266,8 +275,8 @@ add_call_row(struct graph *graph, uint32_t entry,
 }
 
 /*
- * Puts n calls in order, dearest first; those of the same hits by calls, then
- * as they were, by names.
+ * Sorts n calls by hits, most expensive first, then by the number of calls,
+ * then by names, which is their order before.
  */
 static int
 sort_calls(struct graph *graph, const uint32_t *calls, uint32_t n,
@@ -285,7 +294,9 @@ sort_calls(struct graph *graph, const uint32_t *calls, uint32_t n,
 	return order_descending(graph->order, n, graph->key, error);
 }
 
-/* Parents come with the dearest last, next to the function they call. */
+/*
+ * Parents come with the most expensive last, next to the function they call.
+ */
 static int
 add_call_rows(struct graph *graph, uint32_t number, bool is_parent,
               struct error *error)
@@ -314,7 +325,7 @@ add_call_rows(struct graph *graph, uint32_t number, bool is_parent,
 	return status;
 }
 
-/* The members of a cycle stand where a function's callees would. */
+/* For a cycle, the members take the place of the callees. */
 static int
 add_members(struct graph *graph, uint32_t number, struct error *error)
 {
@@ -359,7 +370,7 @@ add_entry(struct graph *graph, uint32_t number, struct error *error)
 	return add_call_rows(graph, number, false, error);
 }
 
-/* All entries, or those of one function and its cycle. */
+/* Shows all entries, or those of one function and its cycle. */
 static int
 add_entries(struct graph *graph, struct error *error)
 {

@@ -68,7 +68,7 @@ add_call(struct graph_call *to, const struct flow_arc *arc)
 	to->is_estimated |= arc->is_estimated;
 }
 
-/* Arcs stand by caller already; those to one callee are joined. */
+/* Arcs are sorted by caller already; those to one callee are joined. */
 static int
 join_calls(struct graph_entries *graph, struct error *error)
 {
@@ -105,7 +105,7 @@ join_calls(struct graph_entries *graph, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
-/* The calls by the number of one end, then by the other end's name. */
+/* Sorts the calls by the number of one end, then by the name of the other. */
 static int
 order_calls(const struct graph_entries *graph, const uint32_t *one,
             const uint32_t *other, uint32_t *order, struct error *error)
@@ -166,7 +166,10 @@ make_calls(struct graph_entries *graph, struct error *error)
 
 /* ---- entries ---- */
 
-/* What goes out of a function to others, of a cycle's member to outside. */
+/*
+ * What a function's calls of others used; for a member of a cycle, calls out
+ * of the cycle.
+ */
 static long double
 sum_out(const struct graph_entries *graph, uint32_t name)
 {
@@ -198,7 +201,10 @@ add_function(struct graph_entries *graph, uint32_t name)
 	};
 }
 
-/* A cycle's calls are those from outside, its own those among members. */
+/*
+ * The calls of a cycle come from outside; its self calls are those among its
+ * members.
+ */
 static void
 add_to_cycle(struct graph_entries *graph, uint32_t name)
 {
@@ -226,7 +232,10 @@ add_to_cycle(struct graph_entries *graph, uint32_t name)
 	}
 }
 
-/* Cycles come first, functions by the bytes of their names; how many ranks. */
+/*
+ * Ranks the entries, cycles first, then functions by the bytes of their names.
+ * Returns the number of ranks.
+ */
 static uint32_t
 rank_entries(const struct graph_entries *graph, uint32_t *name, uint32_t *rank,
              struct error *error)
@@ -236,7 +245,7 @@ rank_entries(const struct graph_entries *graph, uint32_t *name, uint32_t *rank,
 	for (uint32_t i = 0; i < graph->n_entries; i++) {
 		uint32_t its = graph->entries[i].name;
 
-		name[i] = its == NO_NAME ? 0 : its;	/* any will do */
+		name[i] = its == NO_NAME ? 0 : its;	/* any name will do */
 	}
 	n_ranks = order_rank_names(graph->names, name, graph->n_entries, rank,
 	                           error);
@@ -247,7 +256,7 @@ rank_entries(const struct graph_entries *graph, uint32_t *name, uint32_t *rank,
 	return n_ranks + 1;
 }
 
-/* Dearest first, those of the same hits by their ranks. */
+/* Most expensive first, entries of the same hits by their ranks. */
 static int
 order_entries(const struct graph_entries *graph, uint32_t *order,
               struct error *error)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* graph_entries.h -- what the call graph profile is of: functions, cycles and
- * the calls among them.
+/* graph_entries.h -- the entries of the call graph profile: functions, cycles
+ * and the calls among them.
  *
- * Exact, each function is an entry of its own.  Classic, as gprof reads it,
- * functions that can reach each other belong to a cycle, which is an entry,
- * too: calls among its members carry nothing, and what it used as a whole is
- * charged to those who call into it.
+ * In the exact form each function is an entry of its own.  In the classic
+ * form, gprof's, functions that can reach each other belong to a cycle, which
+ * is an entry, too: calls among its members carry nothing, and what the cycle
+ * used as a whole is charged to those that call into it.
  *
  * Source: Graham, Kessler & McKusick 1982, section 5.2.
  */
@@ -27,7 +27,7 @@ struct graph_call {
 	uint64_t calls;
 	long double hits, self;
 	bool is_estimated;
-	bool is_inside;		/* a collapsed cycle: carries nothing */
+	bool is_inside;		/* inside a collapsed cycle: carries nothing */
 };
 
 /* A function, or a cycle as a whole. */
@@ -48,23 +48,24 @@ struct graph_entries {
 	struct graph_call *calls;	/* by caller's number */
 	uint32_t n_calls;
 	uint32_t *first_out;		/* [n_names + 1] in calls and out */
-	uint32_t *out;			/* calls by caller's number, a caller's
-					 * in byte order of the callees */
+	uint32_t *out;			/* calls by the caller's number, then
+					 * by the callee's name in byte
+					 * order */
 	uint32_t *first_in;		/* [n_names + 1] in in */
-	uint32_t *in;			/* and the other way round */
+	uint32_t *in;			/* the same by callee, then caller */
 
-	struct graph_entry *entries;	/* in the order of their numbers,
-					 * dearest first */
+	struct graph_entry *entries;	/* in the order of their numbers, most
+					 * expensive first */
 	uint32_t n_entries;
 	uint32_t *number;		/* [n_names] of the function's entry;
-					 * who has a call has one */
+					 * every function in a call has one */
 	uint32_t *cycle_number;		/* [flow->n_cycles] from 1; 0: none */
 	uint32_t *cycle_entry;		/* [flow->n_cycles] */
 };
 
 /*
- * The entries of a flow, which must outlive them, as must the names.  0, or -1
- * with *error set and nothing to free.
+ * Makes the entries of a flow; the flow and the names must outlive them.  0,
+ * or -1 with *error set and nothing to free.
  */
 int graph_entries_make(struct graph_entries *graph,
                        const struct call_flow *flow,

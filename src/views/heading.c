@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heading.c -- what stands above and below the rows of every view. */
+/* heading.c -- the header and footer lines and the fields of every view. */
 #include "src/views/heading.h"
 
 #include <inttypes.h>
@@ -8,7 +8,8 @@
 
 #include "src/base/units.h"
 
-enum { LOST_PART = 100 };	/* of the hits: a smaller part is not told */
+enum { LOST_PART = 100 };	/* of the hits: a smaller part is not
+				 * reported */
 
 int
 view_need_root(const struct view_request *request,
@@ -38,7 +39,7 @@ add_root_field(const struct view_request *request, bool has_root,
 	                       cell_name(paths, request->root), error);
 }
 
-/* Of the whole run: hits, or what perf lost, which are samples. */
+/* The hits lost, or the samples lost, which is what perf reports. */
 static uint64_t
 count_lost(const struct resource *resource, bool are_samples)
 {
@@ -153,7 +154,10 @@ add_samples_line(const struct sample_set *set, struct table *table,
 	return status;
 }
 
-/* Where more than a percent has no function's name: what to do about it. */
+/*
+ * Where more than one percent of the hits have no function's name, says what
+ * to do.
+ */
 static int
 add_stand_in_lines(const struct sample_set *set, struct table *table,
                    struct error *error)
@@ -176,7 +180,7 @@ add_stand_in_lines(const struct sample_set *set, struct table *table,
 	return 0;
 }
 
-/* The reason for more than half of what was lost, or NULL. */
+/* The reason for more than half of the loss, or NULL. */
 static const char *
 main_reason(const struct resource *resource, bool are_samples, uint64_t lost)
 {
@@ -187,7 +191,10 @@ main_reason(const struct resource *resource, bool are_samples, uint64_t lost)
 	return NULL;
 }
 
-/* "46 of 466 hits lost: no room to store them"; where it is worth a line. */
+/*
+ * "46 of 466 hits lost: no room to store them", where the loss is large
+ * enough.
+ */
 static int
 add_lost_line(const struct resource *resource, uint64_t had, bool are_samples,
               struct table *table, struct error *error)
@@ -295,7 +302,7 @@ add_footer(const struct view_request *request, const struct hidden *hidden,
 	                     "for", hidden->least_searched);
 }
 
-/* A threshold of one digit that is not above the fraction. */
+/* The largest threshold of one digit that is not above the fraction. */
 static double
 threshold_below(double fraction)
 {
@@ -322,7 +329,7 @@ view_explain_hidden_root(const struct view_request *request,
 	if (hits == 0)
 		return table_add_footer(table, error, "%s has no hits of %s",
 		                        root, set->resource->name);
-	/* Where the run has no hits, no threshold shows a share of them. */
+	/* If the run has no hits, no threshold would show the root. */
 	if (hits >= measure->least || measure->denominator == 0)
 		return 0;
 	return table_add_footer(table, error, "%s itself is below the "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heading.h -- what stands above and below the rows of every view. */
+/* heading.h -- the header and footer lines and the fields of every view. */
 #ifndef CPPROF_VIEWS_HEADING_H
 #define CPPROF_VIEWS_HEADING_H
 
@@ -8,7 +8,7 @@
 #include "src/views/measure.h"
 #include "src/views/view.h"
 
-/* What a view is called. */
+/* The names of a view. */
 struct view_kind {
 	const char *view;	/* "down" */
 	const char *schema;	/* "cpprof.paths/1" */
@@ -17,11 +17,11 @@ struct view_kind {
 };
 
 /*
- * Names the view in the table: the fields root, resource.name, .gtick and
- * .interval, total, denominator and hidden, and where there are some, lost and
- * lost_samples; the paper's header lines, and one for what was lost if that is
- * more than a percent; and a footer that says how many records are not shown,
- * and why.  Does not touch columns and rows.  0, or -1 with *error set.
+ * Describes the view in the table: the fields root, resource.name, .gtick and
+ * .interval, total, denominator, hidden and, where there are any, lost and
+ * lost_samples; the header lines of the paper, and one for losses of more than
+ * one percent; and a footer with the number of records that are not shown, and
+ * why.  Does not touch columns and rows.  0, or -1 with *error set.
  */
 int view_describe(const struct view_request *request,
                   const struct view_kind *kind, const struct measure *measure,
@@ -29,7 +29,7 @@ int view_describe(const struct view_request *request,
                   struct error *error);
 
 /*
- * Where no row is shown since the root itself is below the threshold, adds a
+ * If no row is shown because the root itself is below the threshold, adds a
  * footer that says so, and which threshold would show it.  One scan of the
  * labels.  0, or -1 with *error set.
  */
@@ -38,8 +38,8 @@ int view_explain_hidden_root(const struct view_request *request,
                              struct table *table, struct error *error);
 
 /*
- * A function's name as a text, whole though it may hold NULs; it lives as long
- * as table and names.  NULL with *error set.
+ * A function's name as a string, complete even if it holds NULs; it lives as
+ * long as table and names.  NULL with *error set.
  */
 const char *view_name_text(const struct names *names, uint32_t name,
                            struct table *table, struct error *error);

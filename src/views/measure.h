@@ -12,28 +12,31 @@ struct measure {
 	uint64_t least;		/* rows with fewer hits are hidden */
 };
 
-/* Why records are not shown; each is counted once, the first that applies. */
+/*
+ * Why records are not shown; each record counts once, for the first reason
+ * that applies.
+ */
 struct hidden {
 	uint64_t below_threshold, too_long, beyond_limit;
-	uint64_t least_searched;	/* paths of fewer hits were not looked
-					 * for, being too many; 0: all were */
+	uint64_t least_searched;	/* paths of fewer hits were too many to
+					 * search; 0: all were searched */
 };
 
-/* The request's.  O(1); O(N) where percentages are the root's. */
+/* The measure of a request.  O(1); O(N) if percentages are of the root. */
 struct measure measure_of(const struct view_request *request);
 
-/* hits as a share of the denominator; 0 of nothing. */
+/* hits as a share of the denominator; 0 if that is 0. */
 double measure_fraction(const struct measure *measure, uint64_t hits);
 
 /*
  * The smallest whole number of hits that is not below threshold * denominator.
- * The threshold stands for the decimal that the user typed, so a product that
- * is a whole number but for the threshold's last bit is that number: 0.07 of
- * 100 hits is 7.
+ * The threshold stands for the decimal that the user typed.  So a product that
+ * differs from a whole number only through the threshold's last bit is that
+ * number: 0.07 of 100 hits is 7.
  */
 uint64_t measure_least(double threshold, uint64_t denominator);
 
-/* Hits of a flow as they are shown: whole ones. */
+/* Hits of a flow, rounded to whole ones for display. */
 uint64_t measure_hits(long double hits);
 
 /*
@@ -42,7 +45,10 @@ uint64_t measure_hits(long double hits);
  */
 uint64_t measure_function(const struct sample_set *set, uint32_t function);
 
-/* The first node from `node` on with that label, or n_nodes. */
+/*
+ * The first node with that label, starting at `node`; n_nodes if there is
+ * none.
+ */
 uint32_t measure_next_node(const struct sample_tree *tree, uint32_t node,
                            uint32_t function);
 

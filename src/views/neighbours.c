@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* neighbours.c -- who calls a function and whom it calls: callers, callees.
+/* neighbours.c -- the callers and callees of a function.
  *
  * These are the call paths of length two that end or begin with the function,
  * its calls to itself included.  The value of (x y) is the hits of the stacks
  * that contain the call x -> y (a path that short has no room for recursion
  * to be erased), so no trie is needed: each call is a node and its parent.
  *
- * Cost: one pass over the nodes, O(N), whatever D is; M <= F rows.
+ * Cost: one pass over the nodes, O(N) for any D; M <= F rows.
  */
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ struct neighbour {
 	bool is_estimated;	/* never of a tree */
 };
 
-/* The hits of each name that calls the function, or that it calls. */
+/* Sums the hits by the name that calls the function, or that it calls. */
 static void
 count_calls(const struct sample_set *set, uint32_t function,
             bool wants_callers, struct neighbour *neighbours)
@@ -61,8 +61,8 @@ count_calls(const struct sample_set *set, uint32_t function,
 }
 
 /*
- * The same of a flow.  Where vertices of one name add up, rounding waits for
- * the sum.
+ * The same for a flow.  Where a name has several vertices, only the sum is
+ * rounded.
  */
 static int
 count_flow(const struct call_flow *flow, uint32_t function,
@@ -90,7 +90,7 @@ count_flow(const struct call_flow *flow, uint32_t function,
 	return 0;
 }
 
-/* Rows are the neighbours alone: the function is the same in every path. */
+/* Rows hold only the neighbours: the function is the same in every path. */
 static int
 keep_neighbours(struct rows *rows, const struct neighbour *neighbours,
                 const struct view_request *request, uint64_t least,
@@ -185,7 +185,7 @@ body_of(const struct sample_set *set, uint32_t function)
 	return body;
 }
 
-/* The function's own body and total, which frame its calls. */
+/* Adds the function's own body and total to the fields. */
 static int
 describe_function(const struct view_request *request, struct table *table,
                   struct error *error)

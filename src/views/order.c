@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* order.c -- in which order rows are shown: hits, then names as bytes. */
+/* order.c -- the order of rows: by hits, then by names as bytes. */
 #include "src/views/order.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ order_ascending(uint32_t *items, uint32_t n, const uint32_t *key,
 	return status;
 }
 
-/* One pass of the radix sort: by the digit above `shift` bits. */
+/* One pass of the radix sort, by the digit above `shift` bits. */
 static void
 sort_by_digit(const uint32_t *from, uint32_t *to, uint32_t n,
               const uint64_t *key, int shift)
@@ -156,7 +156,10 @@ order_descending(uint32_t *items, uint32_t n, const uint64_t *key,
 	return error->is_set ? -1 : 0;
 }
 
-/* Links children in the order of items: pushed on the front, from behind. */
+/*
+ * Links children in the order of items: goes backwards, and adds each at the
+ * front.
+ */
 static uint32_t
 link_children(const uint32_t *items, uint32_t n, const uint32_t *parent,
               uint32_t *first_child, uint32_t *next_brother)
@@ -207,7 +210,9 @@ order_preorder(uint32_t *items, uint32_t n, const uint32_t *parent,
 	return status;
 }
 
-/* What prefix doubling knows of each walk; item n is the end of all walks. */
+/*
+ * The state of prefix doubling for each walk; item n is the end of all walks.
+ */
 struct walks {
 	uint32_t n;
 	uint32_t *rank;		/* of its first 2^k names; 0: no names */
@@ -259,7 +264,7 @@ swap(uint32_t **a, uint32_t **b)
 }
 
 /*
- * Sorts by twice as many names, and ranks anew.  n_ranks: ranks are below it.
+ * Sorts by twice as many names, and ranks again.  n_ranks: ranks are below it.
  * Returns the new number of distinct ranks of items, UINT32_MAX on error.
  */
 static uint32_t

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* order.h -- in which order rows are shown: hits, then names as bytes.
+/* order.h -- the order of rows: by hits, then by names as bytes.
  *
- * Names are ranked once, only those that are shown; from then on everything
- * is sorted by numbers, in linear passes.  No comparison ever walks a path.
+ * The names that are shown are ranked once.  From then on everything is sorted
+ * by numbers, in linear passes; no comparison walks a path.
  */
 #ifndef CPPROF_VIEWS_ORDER_H
 #define CPPROF_VIEWS_ORDER_H
@@ -32,8 +32,8 @@ int order_descending(uint32_t *items, uint32_t n, const uint64_t *key,
                      struct error *error);
 
 /*
- * The nodes of a forest in preorder, brothers in the order that they have in
- * items[n], a permutation of 0 .. n-1; the result is written there.
+ * Puts the nodes of a forest into preorder, siblings in the order that they
+ * have in items[n], a permutation of 0 .. n-1; the result is written there.
  * parent[n]: UINT32_MAX for a root.  O(n).
  */
 int order_preorder(uint32_t *items, uint32_t n, const uint32_t *parent,

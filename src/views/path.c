@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* path.c -- one call path, and what the run would be if it were free.
+/* path.c -- one call path, and what the run would take if it were free.
  *
- * The value of (x1 .. xk) is that of the downward profile of x1, worked out
- * for this path alone by an automaton that is the appendix's canonical path
- * restricted to it.  A node's state says how many names of the path its
- * canonical path ends with, or how many it had when it left the path (a
- * detour): from there only a return to one of those leads back.  A stack
+ * The value of (x1 .. xk) is that of the downward profile of x1, computed for
+ * this path alone by an automaton: the canonical path of the paper's appendix,
+ * restricted to this path.  A node's state is the number of names of the path
+ * that its canonical path ends with, or the number when it left the path (a
+ * detour), from where only a return to one of those names leads back.  A stack
  * counts once, at its outermost match, below which nothing is visited.
  *
- * Cost: one pass over the nodes, O(N), whatever D and k are.
+ * Cost: one pass over the nodes, O(N) for any D and k.
  */
 #include <stdlib.h>
 
@@ -38,8 +38,9 @@ struct automaton {
 struct value {
 	uint64_t hits;
 	bool is_estimated;
-	bool is_canonical;	/* else it is the value of no path */
-	bool is_seen;		/* in a stack; always where there are none */
+	bool is_canonical;	/* otherwise no stack can have this path */
+	bool is_seen;		/* it is in a stack; always true where there
+				 * are no stacks */
 };
 
 static struct state
@@ -84,7 +85,7 @@ count_hits(const struct sample_set *set, const struct automaton *automaton,
 	return 0;
 }
 
-/* Only the last name of a canonical path may be there already. */
+/* In a canonical path, only the last name may occur twice. */
 static bool
 is_canonical(const uint32_t *path, size_t n, uint32_t *position)
 {
@@ -133,7 +134,7 @@ value_of(const struct view_request *request, struct value *value,
 	return status;
 }
 
-/* The one row: the path's own names, each the parent of the next. */
+/* Adds the one row: the path's names, each the parent of the next. */
 static int
 add_row(const struct view_request *request, const struct measure *measure,
         const struct value *value, struct table *table, struct error *error)
@@ -165,7 +166,10 @@ add_row(const struct view_request *request, const struct measure *measure,
 	}, error);
 }
 
-/* Hits in gticks, null where that passes 64 bits, in the unit of the run's. */
+/*
+ * Adds hits in gticks, in the unit of the run's total; null if that exceeds 64
+ * bits.
+ */
 static int
 describe_gticks(const struct sample_set *set, uint64_t hits, const char *key,
                 const char *title, struct table *table, struct error *error)
@@ -183,8 +187,9 @@ describe_gticks(const struct sample_set *set, uint64_t hits, const char *key,
 }
 
 /*
- * A saving is of the run, whatever percentages are relative to.  What was used
- * and what would be are in one unit; new_total, in hits, is data's alone.
+ * Savings are always of the whole run, whatever percentages are relative to.
+ * The run's use and the use without the path are shown in the same unit;
+ * new_total, in hits, is only in data formats.
  */
 static int
 describe_saving(const struct sample_set *set, const struct value *value,
@@ -212,7 +217,7 @@ describe_saving(const struct sample_set *set, const struct value *value,
 	                       "new total if free", table, error);
 }
 
-/* Why there is nothing, where it could be a slip. */
+/* If the path cannot have hits, or is in no stack, says so. */
 static int
 explain(const struct value *value, struct table *table, struct error *error)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* path_trie.c -- the records of one call path profile while it is counted.
+/* path_trie.c -- the records of one call path profile, while they are counted.
  *
- * Finding a child by parent and name is the inner loop of down and up, and
- * what it costs is cache misses.  Records are met in an order close to that
- * of their use, so a child is first looked for in a cache line that its
- * parent's number chooses, shared by four parents with room for eight
- * children; lines are then read and written nearly in sequence.  Only when
- * the line is full does the child go to a common hash table, so that a record
- * with very many children stays at one probe each.  Nothing is ever removed:
- * a line that is not full ends the search.
+ * Finding a child by parent and name is the inner loop of down and up, and its
+ * cost is cache misses.  Records are used in nearly the order in which they
+ * were made.  So a child is first looked for in a cache line chosen by its
+ * parent's number; four parents share a line with room for eight children.
+ * Lines are then read and written nearly in sequence.  Only when the line is
+ * full does the child go to a common hash table, so that a record with very
+ * many children still costs one probe for each.  Nothing is ever removed, so a
+ * line that is not full ends the search.
  */
 #include "src/views/path_trie.h"
 
@@ -47,7 +47,9 @@ reserve_records(struct path_trie *trie, uint32_t n, struct error *error)
 	return 0;
 }
 
-/* The next record; its line is made with the first of its parents. */
+/*
+ * Makes the next record; its line is made with the first of the four parents.
+ */
 static uint32_t
 new_record(struct path_trie *trie, uint32_t parent, uint32_t name,
            struct error *error)
@@ -172,7 +174,7 @@ grow_overflow(struct path_trie *trie, struct error *error)
 	return 0;
 }
 
-/* For a child whose line is full. */
+/* Finds or enters a child whose line is full. */
 static uint32_t
 overflow_child(struct path_trie *trie, uint32_t parent, uint32_t name,
                struct error *error)

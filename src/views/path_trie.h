@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* path_trie.h -- the records of one call path profile while it is counted.
+/* path_trie.h -- the records of one call path profile, while they are counted.
  *
  * A record is a call path: its parent record and one more name, after the
  * parent's path (down) or before it (up).  Record 0 is the root function
- * alone.  Records are numbered as they are met, so parents come first.
+ * alone.  Records are numbered in the order in which they are met, so parents
+ * come first.
  */
 #ifndef CPPROF_VIEWS_PATH_TRIE_H
 #define CPPROF_VIEWS_PATH_TRIE_H
@@ -15,7 +16,10 @@
 #include "src/base/call_paths.h"
 #include "src/base/error.h"
 
-/* What is touched together lies together: a record is most often one miss. */
+/*
+ * What is accessed together lies together, so a record is usually one cache
+ * miss.
+ */
 struct path_record {
 	uint64_t hits;
 	uint32_t until;		/* see path_trie_count; then the view's */
@@ -30,43 +34,45 @@ struct path_trie {
 	uint32_t n_records, capacity;
 	struct path_record *records;	/* [n_records] */
 	uint64_t *returns;		/* likewise; NULL: not counted */
-	struct path_line *lines;	/* children near their parent */
-	struct path_slot *overflow;	/* and those that found no room */
+	struct path_line *lines;	/* children, near their parent */
+	struct path_slot *overflow;	/* children that found no room in a
+					 * line */
 	size_t n_overflow, overflow_size;
 };
 
 /*
- * What a view makes at most, at 40 bytes each.  Downward a tree of more nodes,
- * upward one that repeats the root below very many names can ask for more.
+ * The most records that a view makes, at 40 bytes each.  Downward a tree with
+ * more nodes, and upward a tree that repeats the root below very many names,
+ * can need more.
  */
 enum { MAX_RECORDS = 1 << 26 };
 
 /*
- * A trie of the one path (root), with room for about n_expected records.  0,
- * or -1 with *error set, when there is nothing to free.
+ * Makes a trie of the one path (root), with room for about n_expected records.
+ * 0, or -1 with *error set and nothing to free.
  */
 int path_trie_begin(struct path_trie *trie, uint32_t root,
                     uint32_t n_expected, struct error *error);
 void path_trie_free(struct path_trie *trie);
 
 /*
- * The record that extends `parent` by `name`, entered if new: one probe, most
- * often of a cache line that was touched just before.  NO_RECORD with *error
- * set when MAX_RECORDS are in use or memory is short.
+ * The record that extends `parent` by `name`, entered if new: one probe,
+ * usually of a cache line that was just accessed.  NO_RECORD with *error set
+ * when MAX_RECORDS are in use or memory runs out.
  */
 uint32_t path_trie_child(struct path_trie *trie, uint32_t parent,
                          uint32_t name, struct error *error);
 
 /*
- * Returns are to be counted too; before the first record but 0's is made.  0,
+ * Counts returns as well; to be called before any record except 0 is made.  0,
  * or -1 with *error set.
  */
 int path_trie_count_returns(struct path_trie *trie, struct error *error);
 
 /*
- * Adds to a record the weight of a node whose subtree ends before `end`,
+ * Adds the weight of a node whose subtree ends before `end` to a record,
  * unless an ancestor has added its own: this is the lock of the 1993 paper.
- * Nodes must come in preorder; then the lock is one number, the end of the
+ * Nodes must come in preorder.  Then the lock is one number, the end of the
  * last subtree that was added, and needs no unlocking.
  */
 static inline void

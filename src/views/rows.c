@@ -31,9 +31,9 @@ count_kept(const struct path_trie *trie, uint64_t least)
 }
 
 /*
- * A record's until, no longer needed, becomes its row's number.  A row's
- * length is its parent's and one; rows that are too long have no children
- * among rows that are not.
+ * The field `until` of a record is no longer needed and holds its row's
+ * number.  A row is one longer than its parent; all descendants of rows that
+ * are too long are too long.
  */
 static void
 keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
@@ -195,7 +195,7 @@ free_source(void *row_source)
 	free(source);
 }
 
-/* From here on the table frees the rows. */
+/* Hands the rows to the table, which frees them. */
 static int
 give_to_table(struct rows *rows, const struct names *names,
               const struct measure *measure, struct table *table,

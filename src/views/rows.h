@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rows.h -- records turned into the rows of a table, in order.
  *
- * Rows stay what they were counted as, a name and its parent's number each;
- * a table asks for one row at a time.
+ * A row stays what was counted, a name and its parent's number; the table asks
+ * for one row at a time.
  */
 #ifndef CPPROF_VIEWS_ROWS_H
 #define CPPROF_VIEWS_ROWS_H
@@ -14,34 +14,35 @@
 #include "src/views/path_trie.h"
 
 /*
- * The records to show; the arrays are the heap's, freed by rows_free (or by
- * the table, once rows_show has them).
+ * The records to show; the arrays are on the heap, freed by rows_free (or by
+ * the table, once rows_show has taken them over).
  */
 struct rows {
 	uint32_t n;
 	uint32_t *name;		/* [n] */
 	uint32_t *parent;	/* [n], or NULL: rows are functions */
 	uint64_t *hits;		/* [n] */
-	uint64_t *returns;	/* [n], or NULL: nobody counted them */
+	uint64_t *returns;	/* [n], or NULL: not counted */
 	bool *is_estimated;	/* [n], or NULL: nothing is */
-	uint32_t *order;	/* [n], as they are shown; NULL before */
+	uint32_t *order;	/* [n], the order shown; NULL before
+				 * rows_sort */
 	bool is_innermost_first;	/* as in call_paths */
 };
 
 void rows_free(struct rows *rows);
 
 /*
- * Copies from the trie all records that are at least measure->least and no
- * longer than request->depth, and counts the others.  A path's value is at most
- * that of the same path without its first or its last name, so a record that
- * is kept has its parent kept.  O(records).
+ * Copies from the trie all records with at least measure->least hits and no
+ * longer than request->depth, and counts the others.  A path's value is at
+ * most that of the same path without its first or its last name, so the parent
+ * of a record that is kept is kept, too.  O(records).
  */
 int rows_from_trie(struct rows *rows, const struct path_trie *trie,
                    const struct view_request *request,
                    const struct measure *measure, struct hidden *hidden,
                    struct error *error);
 
-/* Room for n functions of the set, to be filled in. */
+/* Makes room for n functions of the set, to be filled in. */
 int rows_of_functions(struct rows *rows, const struct sample_set *set,
                       uint32_t n, struct error *error);
 
@@ -49,21 +50,22 @@ int rows_of_functions(struct rows *rows, const struct sample_set *set,
 int rows_sort(struct rows *rows, const struct names *names,
               struct error *error);
 
-/* How many rows the limit leaves; counts the others. */
+/* The number of rows within the limit; counts the others as hidden. */
 uint32_t rows_limit(const struct view_request *request, uint32_t n,
                     struct hidden *hidden);
 
 /*
- * Columns hits, fraction, path, of a flow also estimated, where they were
- * counted also returns, and the pattern of paths or of functions.
+ * Adds the columns hits, fraction and path, for a flow also estimated, where
+ * returns were counted also those, and sets the pattern of paths or of
+ * functions.
  */
 void rows_add_columns(struct table *table, const struct sample_set *set,
                       bool has_paths, bool has_returns);
 
 /*
- * Sorts the rows, cuts them at the limit, and makes them the table's, with all
- * that view_describe says: columns hits, fraction, path.  Takes the arrays
- * over, also when it fails.
+ * Sorts the rows, applies the limit, and hands the rows to the table, with the
+ * columns of rows_add_columns and everything that view_describe adds.  Takes
+ * the arrays over, even if it fails.
  */
 int rows_show(struct rows *rows, const struct view_request *request,
               const struct view_kind *kind, const struct measure *measure,

@@ -10,7 +10,7 @@
 
 enum { NODES_A_STEP = 1 << 20 };
 
-/* What belongs to one name, in half a cache line. */
+/* The sums of one name, in half a cache line. */
 struct sum {
 	uint64_t self, inclusive, returns;
 	uint32_t until;		/* end of the last subtree added */

@@ -13,17 +13,17 @@ struct function_total {
 	uint64_t self;		/* hits of its body */
 	uint64_t inclusive;	/* hits of the stacks that contain it */
 	bool is_estimated;	/* inclusive is; never of a tree */
-	uint64_t calls;		/* of it by others; 0 unknown */
-	uint64_t returns;	/* that were seen, where the tree has them */
+	uint64_t calls;		/* of it by others; 0: unknown */
+	uint64_t returns;	/* those seen, if the tree counts them */
 };
 
 /*
- * One item for each name that the tree holds, in order of first appearance;
- * *n of them, the caller's to free.  A node adds its weight unless an ancestor
- * of the same name has: in preorder, unless it lies before the end of the last
- * subtree that was added.  Bodies sum to the total.  O(N), one pass; O(F).
- * Of a flow, the functions in order of their names' numbers.  NULL with *error
- * set.
+ * One item for each name in the tree, in order of first appearance; *n of
+ * them, to be freed by the caller.  A node adds its weight unless an ancestor
+ * of the same name has added its own: in preorder, unless it lies before the
+ * end of the last subtree that was added.  The bodies sum to the total.  O(N),
+ * one pass; memory O(F).  For a flow, the functions are in the order of their
+ * names' numbers.  NULL with *error set.
  */
 struct function_total *function_totals(const struct sample_set *set,
                                        uint32_t *n, struct error *error);

@@ -2,11 +2,11 @@
 /* tree.c -- the sample tree itself, indented.
  *
  * Source: Hall & Goldberg 1993, section 7.2.  A node never outweighs its
- * parent, so the nodes shown hang together.  Brothers are dearest first, then
- * in byte order of their names.
+ * parent, so the nodes shown are connected.  Siblings are sorted by weight,
+ * most expensive first, then by their names' bytes.
  *
- * Cost: one pass over the nodes, O(N), whatever D is; the nodes shown are
- * sorted in linear passes.
+ * Cost: one pass over the nodes, O(N) for any D; linear passes sort the nodes
+ * shown.
  */
 #include <stdlib.h>
 
@@ -140,7 +140,9 @@ select_nodes(struct selection *selection, const struct view_request *request,
 	return 0;
 }
 
-/* Brothers by weight, then name; then parents before their children. */
+/*
+ * Sorts siblings by weight, then name, and puts parents before their children.
+ */
 static int
 sort_nodes(struct selection *selection, const struct names *names,
            struct error *error)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* up.c -- who makes a function expensive: paths that end in it.
+/* up.c -- which callers make a function expensive: paths that end in it.
  *
- * A path's number is the one that it has in the downward profile of its first
- * function; this view selects the paths.  What a node named like the root
- * contributes follows from its stack alone: for each name x on it the path
- * begins with x and goes on as the path from y, y being what the last
- * activation of x called.  (A canonical path depends on where it starts only
- * by name, and goes through last activations.)  So the stack is kept as a
- * list of its distinct names, the most lately activated first, each with the
- * callee of its last activation; x stands behind its y, and one pass over the
- * list finds the record of every name.  Moving a name to the front when a
- * node opens is undone when it closes.
+ * The value of a path is that in the downward profile of its first function;
+ * this view selects the paths.  What a node named like the root contributes
+ * follows from its stack alone: for each name x on the stack, the path begins
+ * with x and continues like the path from y, the callee of the last activation
+ * of x.  (A canonical path depends only on the name at which it starts, and
+ * goes through last activations.)  So the stack is kept as a list of its
+ * distinct names, the most recently activated first, each with the callee of
+ * its last activation.  x comes after its y in the list, so one pass finds the
+ * record of every name.  Opening a node moves its name to the front; closing
+ * it undoes that.
  *
- * Cost: O(N) to find the root's nodes, O(1) for each of their ancestors, and
- * a probe for each distinct name above each of them; that is also the bound
- * on records M.  Nothing else of the tree is visited.
+ * Cost: O(N) to find the root's nodes, O(1) for each of their ancestors, and a
+ * probe for each distinct name above each of them; that is also the bound on
+ * records M.  No other part of the tree is visited.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +32,21 @@ static const struct view_kind up_kind = {
 	.has_root = true,
 };
 
-/* A name on the stack, in a ring of names from the most lately activated. */
+/*
+ * A name on the stack, in a ring that starts with the most recently activated
+ * name.
+ */
 struct activation {
 	uint32_t newer, older;
 	uint32_t callee;	/* name that its last activation called */
 	uint32_t record;	/* of the path that begins with it */
-	uint32_t before;	/* of that up to the root's last activation,
-				 * NO_RECORD where that is not on it */
+	uint32_t before;	/* of the path up to the root's last
+				 * activation; NO_RECORD if that is not on
+				 * it */
 	bool is_listed;
 };
 
-/* How the list was before a node that is still open. */
+/* The state of the list before a node that is still open. */
 struct open_node {
 	uint32_t node;
 	uint32_t newer, callee;		/* of the node's name */
@@ -52,8 +56,9 @@ struct open_node {
 struct walk {
 	const struct sample_set *set;
 	struct path_trie trie;
-	struct activation *names;	/* [n_names + 1], the last the ring's */
-	uint32_t ring;			/* head: number of the last */
+	struct activation *names;	/* [n_names + 1], the last one the head
+					 * of the ring */
+	uint32_t ring;			/* the number of the head */
 	struct open_node *open;
 	uint32_t n_open;
 	uint32_t *chain;		/* nodes about to be opened */
@@ -102,9 +107,9 @@ unlist(struct walk *walk, uint32_t name)
 	names[names[name].older].newer = names[name].newer;
 }
 
-/* Puts the name behind `newer`, the ring's head being in front of all. */
+/* Inserts the name after `newer`; the head of the ring precedes all names. */
 static void
-list_behind(struct walk *walk, uint32_t newer, uint32_t name)
+list_after(struct walk *walk, uint32_t newer, uint32_t name)
 {
 	struct activation *names = walk->names;
 	uint32_t older = names[newer].older;
@@ -134,7 +139,7 @@ open_node(struct walk *walk, uint32_t node)
 	if (activation->is_listed)
 		unlist(walk, name);
 	activation->is_listed = true;
-	list_behind(walk, walk->ring, name);
+	list_after(walk, walk->ring, name);
 }
 
 static void
@@ -148,7 +153,7 @@ close_node(struct walk *walk)
 	activation->is_listed = open->was_listed;
 	activation->callee = open->callee;
 	if (open->was_listed)
-		list_behind(walk, open->newer, name);
+		list_after(walk, open->newer, name);
 }
 
 /* Makes the open nodes the ancestors of `node`. */
@@ -170,9 +175,9 @@ open_ancestors(struct walk *walk, uint32_t node)
 }
 
 /*
- * A node's returns are those of its path, and where it is a call back into the
- * path, of the one that goes on from there, as in down.  Callees have gone
- * before.
+ * Returns count as in down: for the node's path, and if the node is a call
+ * back into the path, also for the path that continues from there.  Callees
+ * have been counted before.
  */
 static int
 count_returns(struct walk *walk, uint32_t node, uint32_t name,
@@ -213,7 +218,7 @@ count_node(struct walk *walk, uint32_t node, struct error *error)
 		walk->trie.returns[0] += returns[node];
 	for (uint32_t name = innermost; name != walk->ring;
 	     name = names[name].older) {
-		if (name != innermost)	/* it called the node itself */
+		if (name != innermost)	/* unless it called the node itself */
 			record = names[names[name].callee].record;
 		record = path_trie_child(&walk->trie, record, name, error);
 		if (record == NO_RECORD)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view.h -- every view is one function: a request in, a table out.
  *
- * A view takes a tree of names and the hits that count; it never asks where
- * they came from, so a refinement is another set of hits and a granularity
- * another tree.  Costs are stated in N nodes, D depth, F distinct names, M
- * records.
+ * A view takes a tree of names and the hits that count, wherever they come
+ * from: a refinement is another set of hits, and a granularity another tree.
+ * Costs are stated in N nodes, D depth, F distinct names, M records.
  */
 #ifndef CPPROF_VIEWS_VIEW_H
 #define CPPROF_VIEWS_VIEW_H
@@ -33,7 +32,7 @@ struct sample_set {
 	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
 	uint64_t total;			/* hits of the whole run, unrefined */
 	uint64_t n_samples;		/* raw samples of the whole run */
-	/* Hits of stacks with frames whose name stands for many addresses. */
+	/* Hits of stacks with frames that share a stand-in name. */
 	uint64_t stand_ins[N_FRAME_STAND_INS];
 };
 
@@ -42,35 +41,36 @@ enum percent_base { PERCENT_TOTAL, PERCENT_ROOT };
 
 struct view_request {
 	const struct sample_set *set;
-	uint32_t root;		/* a name; NO_NAME where there is none */
+	uint32_t root;		/* a name; NO_NAME: none */
 	double threshold;	/* rows below this fraction are hidden */
 	size_t limit;		/* rows at most, SIZE_MAX off */
 	size_t depth;		/* names a path may have, SIZE_MAX off */
 	enum percent_base percent;
-	const struct pattern *pattern;	/* functions, find; NULL all */
+	const struct pattern *pattern;	/* functions, find; NULL: all */
 	const uint32_t *path;		/* path: the names of one call path */
 	size_t n_path;
-	uint32_t function;	/* graph: the one to show; NO_NAME all */
+	uint32_t function;	/* graph: the one to show; NO_NAME: all */
 	bool is_classic;	/* graph: cycles are collapsed */
 };
 
 /*
- * Fills an empty table: fields root (null where the view has none),
- * resource.name, .gtick and .interval, total, denominator and hidden (records
- * not shown, exactly); text header and footer; columns, of which every view
- * has hits, fraction and path; rows.  0, or -1 with *error set: no root
- * where a view needs one, interrupted, more call paths than path_trie.h
- * allows, want of memory.  The table is then to be freed all the same.  Rows
- * borrow the set and the request's names: the table dies first.
+ * Fills an empty table: the fields root (null if the view has none),
+ * resource.name, .gtick and .interval, total, denominator and hidden (the
+ * exact number of records not shown); text header and footer; columns, of
+ * which every view has hits, fraction and path; rows.  0, or -1 with *error
+ * set: no root where a view needs one, interrupted, more call paths than
+ * path_trie.h allows, out of memory.  The caller frees the table in either
+ * case.  Rows borrow the set and the request's names, so the table must be
+ * freed first.
  *
- * A record is hidden below the threshold, else when longer than depth, else
- * beyond the limit.  find knows no threshold; path shows its one row always;
- * the names of tree's rows count as a path's length.  Each view's file says
- * what it costs.
+ * A record is hidden if it is below the threshold, otherwise if it is longer
+ * than depth, otherwise if it is beyond the limit.  find ignores the
+ * threshold; path always shows its one row; in tree the depth of a node is its
+ * path's length.  Each view's file states its cost.
  *
- * Of a flow, rows have the column estimated as well: whether hits is not what
- * was measured but what gprof's rule makes of it.  Of hidden paths those are
- * counted that extend a path shown, not the extensions of these.
+ * For a flow, rows also have the column estimated: whether hits is computed by
+ * gprof's rule instead of measured.  Hidden paths are counted if they extend a
+ * path shown; their own extensions are not.
  */
 typedef int view_function(const struct view_request *request,
                           struct table *table, struct error *error);
