@@ -35,7 +35,7 @@ libcpprof_la_SOURCES = \
 	lib/base/readable.c lib/unwind/trampoline.c lib/signals/action.c \
 	lib/signals/alternate.c lib/signals/sigsys.c lib/run/control.c \
 	lib/sources/dispatch.c lib/sources/exceptions.c lib/store/phase.c \
-	lib/run/waits.c lib/wrap/exec.c lib/wrap/outsider.c lib/run/sample.c \
+	lib/run/waits.c lib/wrap/exec.c lib/wrap/unsampled.c lib/run/sample.c \
 	\
 	lib/cpprof.h lib/resources.def \
 	\
@@ -78,7 +78,7 @@ libcpprof_la_SOURCES = \
 	lib/wrap/bytes.h lib/wrap/calls-x86_64.S lib/wrap/calls.c \
 	lib/wrap/confine.c lib/wrap/confine.h lib/wrap/io.c lib/wrap/io.def \
 	lib/wrap/io.h lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
-	lib/wrap/outsider.h lib/wrap/rights.c lib/wrap/signal-masks.c \
+	lib/wrap/unsampled.h lib/wrap/rights.c lib/wrap/signal-masks.c \
 	lib/wrap/sigwait.c lib/wrap/stdio.c lib/wrap/stdio.def \
 	lib/wrap/threads-jumps.c lib/wrap/wrapped.h
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* blocking.c -- calls that wait: `real`.
+/* blocking.c -- wrappers of calls that wait: `real`.
  *
- * The time in them is charged to their callers when they return; see
- * lib/wrap/wrapped.c for the time in between.  (The calls that wait for signals
- * are in lib/wrap/sigwait.c, those that read and write in lib/wrap/io.c.)
+ * Each call's time is charged to its caller when the call returns.
+ * lib/wrap/wrapped.c handles the time between calls.  Calls that wait for
+ * signals are in lib/wrap/sigwait.c, calls that read and write in
+ * lib/wrap/io.c.
  */
 #include <aio.h>
 #include <errno.h>
@@ -34,7 +35,7 @@
 #include "lib/wrap/io.h"
 #include "lib/wrap/wrapped.h"
 
-/* Those that no header declares, or only under conditions. */
+/* Declared in no header, or only under feature macros. */
 int __poll(struct pollfd *, nfds_t, int);
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
 int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *,
@@ -50,13 +51,16 @@ int __openat_2(int, const char *, int);
 int __openat64_2(int, const char *, int);
 int __connect(int, __CONST_SOCKADDR_ARG, socklen_t);
 
-/* <unistd.h> has it with an ellipsis; so many arguments it takes at most. */
+/*
+ * <unistd.h> declares it with an ellipsis.  It takes at most this many
+ * arguments.
+ */
 EXPORTED long system_call(long, long, long, long, long, long, long)
     __asm__("syscall");
 
 /*
- * Likewise <fcntl.h>: by the machine's calling convention an argument that is
- * handed on and was not given does no harm.
+ * <fcntl.h> uses an ellipsis, too.  By the machine's calling convention,
+ * passing on an argument that the caller did not give does no harm.
  */
 typedef int opening(const char *, int, long);
 typedef int opening_at(int, const char *, int, long);
@@ -174,7 +178,6 @@ pass(const void *return_address)
 #define IS_MEASURED \
 	(!GATE_IS_CLOSED(gate) && pass(__builtin_return_address(0)))
 
-/* The body of a wrapper of next.name. */
 #define WAIT(type, name, arguments)					\
 {									\
 	struct wrapped_call call;					\
@@ -196,8 +199,9 @@ WAIT(type, name, arguments)
 #undef BLOCKING
 
 /*
- * Locks that are mostly free: only one that is not is worth the clock.  What a
- * try gets, or fails with for another reason, the lock would too.
+ * Locks that are rarely contended: read the clock only if the lock is taken.
+ * If trylock succeeds, or fails for another reason than "busy", lock would have
+ * returned the same.
  */
 #define LOCK(type, name, try_name, busy)				\
 EXPORTED int								\
@@ -240,7 +244,10 @@ system_call(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* Pipes with names wait for their other end, and files far away for theirs. */
+/*
+ * Opening a FIFO waits for its other end, and opening a remote file for its
+ * server.
+ */
 int
 open_file(const char *path, int flags, long mode)
 WAIT(int, open, (path, flags, mode))
@@ -257,7 +264,7 @@ int
 open_file_at64(int folder, const char *path, int flags, long mode)
 WAIT(int, openat64, (folder, path, flags, mode))
 
-/* Of all that it does only locks are waited for. */
+/* Only its commands that wait for a file lock block. */
 #define CONTROL(function, name)						\
 int									\
 function(int fd, int command, long argument)				\

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes.c -- the kernel's count of bytes, less what wrappers have seen. */
+/* bytes.c -- the kernel's count of bytes, minus what the wrappers have seen. */
 #include "lib/wrap/bytes.h"
 
 #include <fcntl.h>
@@ -13,8 +13,9 @@
 #include "lib/wrap/wrapped.h"
 
 static __thread struct {
-	uint64_t seen;		/* of the kernel's count, all that is known */
-	uint64_t unseen;	/* not yet charged */
+	uint64_t seen;		/* part of the kernel's count already accounted
+				   for */
+	uint64_t unseen;	/* found, but not yet charged */
 } moved[BYTES_DIRECTIONS];
 
 void
@@ -33,7 +34,6 @@ bytes_read_by_us(uint64_t n)
 	moved[BYTES_READ].seen += n;
 }
 
-/* The number after a label of /proc/PID/io. */
 static bool
 find_count(const char *text, const char *label, uint64_t *count)
 {
@@ -48,8 +48,8 @@ find_count(const char *text, const char *label, uint64_t *count)
 }
 
 /*
- * The kernel's counts of this thread, before this very reading of them, which
- * is the collector's and counts as seen.
+ * The kernel's counts for this thread just before this read of the file.  The
+ * bytes of the read itself are the collector's, so they are added to `seen`.
  */
 static bool
 ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
@@ -107,7 +107,9 @@ find_unseen(void)
 		}
 }
 
-/* One look serves both directions, if both are asked for at one tick. */
+/*
+ * If both directions are sampled, one read of the kernel's counts serves both.
+ */
 static uint64_t
 hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
@@ -116,7 +118,10 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 	    BYTES_READ : BYTES_WRITTEN;
 	uint64_t n;
 
-	/* What moves in a call is not counted on either side alike yet. */
+	/*
+	 * During a call, the kernel's count and `seen` may already differ by
+	 * what the call has moved so far.
+	 */
 	if (expiries > 0 && wrapped_is_inside())
 		return 0;
 	if (moved[direction].unseen == 0)
@@ -134,7 +139,7 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 	uint64_t counts[BYTES_DIRECTIONS];
 
 	(void)row, (void)interval;
-	*why = "the kernel does not tell a thread's bytes";
+	*why = "the kernel does not report bytes per thread";
 	return ask_kernel(counts);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes.h -- bytes moved by the calling thread: those seen, and the rest.
+/* bytes.h -- bytes moved by the calling thread, seen by a wrapper or not.
  *
- * Wrappers tell what passed through them.  The kernel knows what each thread
- * has read and written in all (/proc/thread-self/io), and at ticks of CPU time
- * the difference, what went through calls that nobody stands before, is
- * charged to the stack that the tick finds.  So the sum is right, whoever the
- * caller was.
+ * Wrappers report the bytes that pass through them.  The kernel counts all
+ * bytes that a thread reads and writes (/proc/thread-self/io).  At ticks of CPU
+ * time, the difference (bytes moved by calls that are not wrapped) is charged
+ * to the stack that the tick finds.  So the sum is right, whoever the caller
+ * was.
+ *
+ * All functions: async-signal-safe, for the calling thread.
  */
 #ifndef CPPROF_BYTES_H
 #define CPPROF_BYTES_H
@@ -20,13 +22,14 @@ enum direction {
 };
 
 /*
- * The calling thread has moved n bytes in `function`; in the kernel's count
- * too, as all bytes are but those of sockets' own calls.  Async-signal-safe.
+ * The calling thread has moved n bytes in `function`.  is_in_kernels: the
+ * kernel's count includes them, as it does for all bytes but those of the
+ * sockets' own calls.
  */
 void bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
     const void *function);
 
-/* The collector has read them: they are not the program's.  The same. */
+/* The collector itself has read n bytes; do not charge them to the program. */
 void bytes_read_by_us(uint64_t n);
 
 #endif

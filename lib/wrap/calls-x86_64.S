@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* calls-x86_64.S -- what functions built with -pg call when they are entered.
+/* calls-x86_64.S -- the functions that code built with -pg calls at entry.
  *
- * These are no calls by the rules: the function's arguments, in general and
- * vector registers, and its static chain are still to be used, as r11 and the
- * flags are not.  So a call is counted with these alone; only when an interval
- * is over is everything saved, with the whole of the state that arguments
- * may be in (x87, SSE, AVX, AVX-512; not AMX's tiles, which nobody here
- * touches).  Then the C library's version is jumped to: it finds on the stack
- * what it would have found without us, and gmon.out is as it would be.
+ * These calls do not follow the calling convention: the caller's argument
+ * registers, general and vector, and its static chain are live, while r11 and
+ * the flags are free.  So counting a call uses only those.  Only when an
+ * interval is complete is everything saved, including all vector state that may
+ * hold arguments (x87, SSE, AVX, AVX-512; not AMX tiles, which no code here
+ * touches).  Then control passes to the C library's version.  It finds the
+ * stack as it would be without us, and writes the same gmon.out.
  */
 #define GATE_OPEN 2		/* lib/wrap/wrapped.h */
 #define XSAVE_MASK 0xe7
-#define XSAVE_SIZE 2816		/* 2688, and up to a multiple of 64 */
+#define XSAVE_SIZE 2816		/* 2688, rounded up to a multiple of 64 */
 #define XSAVE_HEADER 512
-#define OSXSAVE 27		/* bit of cpuid's leaf 1, ecx */
+#define OSXSAVE 27		/* bit of ecx in cpuid leaf 1 */
 
 	.section .note.GNU-stack, "", @progbits
 	.text
@@ -62,7 +62,7 @@ cross:
 	andq	$-64, %rsp
 	cmpb	$0, has_xsave(%rip)
 	je	2f
-	/* The header must hold nothing else. */
+	/* The rest of the XSAVE header must be zero. */
 	xorl	%edx, %edx
 	movq	%rdx, XSAVE_HEADER(%rsp)
 	movq	%rdx, XSAVE_HEADER + 8(%rsp)
@@ -98,7 +98,7 @@ cross:
 	.cfi_endproc
 	.size	cross, . - cross
 
-/* What the processor and the kernel can save. */
+/* Sets has_xsave: whether the processor and the kernel support XSAVE. */
 	.globl	calls_prepare
 	.hidden	calls_prepare
 	.type	calls_prepare, @function

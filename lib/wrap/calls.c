@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c -- entries of functions that were built to tell: `calls`.
+/* calls.c -- calls of functions that the compiler has instrumented: `calls`.
  *
- * With -pg a function calls mcount (with -mfentry, __fentry__) when it is
- * entered: lib/wrap/calls-x86_64.S.  With -finstrument-functions it calls
- * __cyg_profile_func_enter, like any function.  Both count down how many calls
- * are left of the interval, and come here when there is none.  The sample's
+ * With -pg a function calls mcount when it is entered (with -mfentry,
+ * __fentry__): lib/wrap/calls-x86_64.S.  With -finstrument-functions it calls
+ * __cyg_profile_func_enter as any function would.  Both decrement the calls
+ * left in the interval, and call calls_cross when none is left.  The sample's
  * innermost frame is the function that was entered.
  */
 #include <errno.h>
@@ -15,37 +15,40 @@
 #include "lib/sources/source.h"
 #include "lib/wrap/wrapped.h"
 
-/* On a thread that is not sampled so many calls pass unlooked at. */
+/* Calls between two checks, on a thread that is not sampled. */
 #define UNSAMPLED_CALLS 1000
 
 void mcount(void);
 void __fentry__(void);
 void __cyg_profile_func_enter(void *, void *);
 void calls_cross(void);
-void calls_prepare(void);	/* lib/wrap/calls-x86_64.S */
+void calls_prepare(void);
 
-/* What lib/wrap/calls-x86_64.S reads. */
+/* Read by lib/wrap/calls-x86_64.S. */
 unsigned calls_gate;
 void (*calls_real_mcount)(void);
 void (*calls_real_fentry)(void);
-__thread int64_t calls_left;	/* < 0: the interval's last call */
+__thread int64_t calls_left;	/* < 0: this call completes the interval */
 
 static __typeof__(__cyg_profile_func_enter) *next_func_enter;
-static __thread int64_t lent;	/* what calls_left was last set to */
+static __thread int64_t granted;	/* the value last stored in calls_left */
 
-/* Spends the calls made, and lends those up to the next sample. */
+/*
+ * Spends the calls made so far, and sets calls_left to the number that remains
+ * until the next sample.
+ */
 void
 calls_cross(void)
 {
 	struct thread *thread = thread_self;
-	const int64_t made = lent - calls_left;
+	const int64_t made = granted - calls_left;
 	const unsigned char place = resources.place[RESOURCE_CALLS];
 	int saved = errno;
 
-	lent = calls_left = UNSAMPLED_CALLS;
+	granted = calls_left = UNSAMPLED_CALLS;
 	if (thread != NULL && made > 0) {
 		resource_spend(RESOURCE_CALLS, (uint64_t)made);
-		lent = calls_left =
+		granted = calls_left =
 		    (int64_t)thread->accounts[place - 1].meter.left - 1;
 	}
 	errno = saved;
@@ -63,19 +66,19 @@ static bool
 start(struct thread *thread, unsigned column)
 {
 	(void)thread, (void)column;
-	lent = calls_left = 0;
+	granted = calls_left = 0;
 	return true;
 }
 
-/* At the thread's end, those that were made of the last lent. */
+/* When the thread ends: the calls made since calls_left was last set. */
 static uint64_t
 hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	uint64_t made = (uint64_t)(lent - calls_left);
+	uint64_t made = (uint64_t)(granted - calls_left);
 
 	if (expiries > 0)
 		return 0;
-	lent = calls_left;
+	granted = calls_left;
 	return meter_spend(&thread->accounts[column].meter, made);
 }
 
@@ -88,8 +91,9 @@ is_entry(const char *name)
 }
 
 /*
- * Whether a module's relocations name one of the functions above.  (Nothing
- * else tells how long the table of symbols is.)
+ * Whether a module's relocations refer to one of the functions above.
+ * Relocations are searched because nothing states the length of the symbol
+ * table.
  */
 static bool
 wants_entries(const struct link_map *module)
@@ -141,7 +145,10 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 	*why = "nothing here was built with -pg or -finstrument-functions";
 	if (!wrapped_is_preloaded())
 		return true;
-	/* The vdso's table is not relocated, and the loader's calls nobody. */
+	/*
+	 * Skip the vdso, whose table is not relocated, and the loader, which
+	 * calls none of them.
+	 */
 	for (module = _r_debug.r_map; module != NULL; module = module->l_next)
 		if ((module == _r_debug.r_map || module->l_name[0] == '/') &&
 		    wants_entries(module))
@@ -157,9 +164,12 @@ const struct source source_calls = {
 	.can_be_random = true,
 };
 
-/* For what may still be loaded, and for programs among others. */
+/*
+ * The fallback: a module loaded later may be instrumented, and so may another
+ * program of the same recording.
+ */
 const struct source source_no_calls = {
-	.name = "none was built to tell when the program began",
+	.name = "no module was instrumented when the program began",
 	.start = start,
 	.hits = hits,
 	.can_be_random = true,
@@ -173,7 +183,9 @@ calls_begin(bool is_sampled)
 	wrapped_find("mcount", &calls_real_mcount);
 	wrapped_find("__fentry__", &calls_real_fentry);
 	wrapped_find("__cyg_profile_func_enter", &next_func_enter);
-	/* On a virtual machine it takes tens of microseconds. */
+	/*
+	 * cpuid traps on a virtual machine, which takes tens of microseconds.
+	 */
 	if (is_open)
 		calls_prepare();
 	calls_gate = is_open ? GATE_OPEN : GATE_CLOSED;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* confine.c -- runs a program's filter on the calls that sampling makes.
+/* confine.c -- runs a seccomp filter on the calls that sampling makes.
  *
- * The filter is a classic BPF program over struct seccomp_data, of the few
- * instructions that seccomp admits; anything else the kernel will refuse.
- * Jumps go forwards only, so it ends.
+ * The filter is a classic BPF program over struct seccomp_data.  Only the few
+ * instructions that seccomp admits are implemented, since the kernel refuses
+ * all others.  Jumps only go forwards, so every filter ends.
  */
 #include "lib/wrap/confine.h"
 
@@ -34,7 +34,9 @@
 
 #define REFUSED SECCOMP_RET_KILL_PROCESS
 
-/* What ticks, growing the file, children and the end of a thread take. */
+/*
+ * Needed for ticks, for growing the file, in children, and when a thread ends.
+ */
 static const int always_needed[] = {
 	SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_mmap, SYS_munmap, SYS_mremap,
 	SYS_madvise, SYS_fallocate, SYS_ftruncate, SYS_openat, SYS_close,
@@ -44,7 +46,9 @@ static const int always_needed[] = {
 	SYS_timer_delete,
 };
 
-/* What some sources take besides; new threads open events of their own. */
+/*
+ * Needed by some sources as well.  New threads open perf events of their own.
+ */
 static const int needed_by_sources[] = {
 	SYS_getrusage, SYS_read, SYS_pread64,
 };
@@ -94,7 +98,7 @@ operand(const struct machine *machine, const struct sock_filter *code)
 	return BPF_SRC(code->code) == BPF_X ? machine->x : code->k;
 }
 
-/* Division by zero ends the filter: its 0 kills. */
+/* Division by zero ends the filter with result 0, which kills. */
 static bool
 compute(struct machine *machine, const struct sock_filter *code)
 {
@@ -122,7 +126,7 @@ compute(struct machine *machine, const struct sock_filter *code)
 	return true;
 }
 
-/* How many instructions are passed over. */
+/* The number of instructions to skip. */
 static uint32_t
 jump(const struct machine *machine, const struct sock_filter *code)
 {
@@ -139,7 +143,9 @@ jump(const struct machine *machine, const struct sock_filter *code)
 	return is_true ? code->jt : code->jf;
 }
 
-/* One instruction, none that returns.  False: the filter is no good. */
+/*
+ * Executes one instruction other than a return.  False: the filter is invalid.
+ */
 static bool
 step(struct machine *machine, const struct sock_filter *code, uint32_t *skip)
 {
@@ -190,14 +196,14 @@ run(const struct sock_fprog *program, const struct seccomp_data *data)
 	return REFUSED;
 }
 
-/* One that a handler cannot return by ends the program. */
+/* A handler that cannot return would end the program. */
 static bool
 may_fail(int number)
 {
 	return number != SYS_rt_sigreturn;
 }
 
-/* Whether calls pass, or fail like others do. */
+/* Whether the filter allows the calls, or makes them fail with an errno. */
 static bool
 lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
 {

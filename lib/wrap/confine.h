@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* confine.h -- programs that forbid themselves system calls.
+/* confine.h -- programs that forbid themselves system calls (seccomp).
  *
- * Under a filter of its own (seccomp), a program must not be killed for what a
- * tick does.  So each filter is tried, before the kernel gets it, on the calls
- * that sampling makes.  If it would do anything but let them pass or fail, the
- * recording is completed and sampling ends for good: the collector makes no
- * system call after that.  A filter that is installed by a system call that no
- * library makes is not seen.
+ * A program's own filter must not kill it for a system call that a tick makes.
+ * So before the kernel gets a filter, it is run on the calls that sampling
+ * makes.  If it would do anything else than allow them or make them fail, the
+ * recording is completed and sampling ends for good; from then on the collector
+ * makes no system calls.  A filter that is installed without a library call is
+ * not noticed.
  */
 #ifndef CPPROF_CONFINE_H
 #define CPPROF_CONFINE_H
 
 /*
- * The program is about to call seccomp(2) so, on this thread.  Not from the
- * handler.
+ * To be called before the program calls seccomp(2) on this thread, with the
+ * same arguments.  `filter` may be any address.  Not from a handler.
  */
 void confine_expect(unsigned long operation, unsigned long flags,
     const void *filter);

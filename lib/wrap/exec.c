@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* exec.c -- calls that replace the program, or end it at once.
+/* exec.c -- calls that replace the program or end it at once.
  *
- * The file learns when, and of the CPU time used by then.
- * An event that comes to its end inside the call would send its SIGTRAP to the
- * new program, which knows nothing of it and dies.  So the thread's events go
- * first, and come back if the call fails.  A child of vfork has none of its
- * own, and its parent's are left alone.  And what the new program inherits of
- * our signals is what this one believes of them.
+ * Neither runs exit handlers, so the time of the end and the CPU time used so
+ * far are written to the file here.
  *
- * What the process has used so far is counted, since there is no other end, nor
- * where _exit is called.  A program that will not be sampled is noted.
+ * A perf event that overflowed inside execve would send its SIGTRAP to the new
+ * program, which would die of it.  So the thread's events are stopped first,
+ * and started again if the call fails.  A child of vfork has no events of its
+ * own, and its parent's are left alone.
+ *
+ * The new program inherits signal masks and ignored signals as the old program
+ * sees them.  If it will not be sampled, the recording counts it with the
+ * reason.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -31,23 +33,25 @@
 #include "lib/sources/dispatch.h"
 #include "lib/sources/perf.h"
 #include "lib/sources/timer.h"
-#include "lib/wrap/outsider.h"
+#include "lib/wrap/unsampled.h"
 
 extern char **environ;
 
-/* What is set aside until the call fails. */
-struct aside {
+/* What to undo if the call fails. */
+struct undo {
 	struct thread *thread;	/* NULL: nothing of its own */
 	bool has_timer;
-	enum cpprof_shared_reason reason;	/* not to sample the program */
+	enum cpprof_shared_reason reason;	/* why the new program will not
+						   be sampled */
 };
 
 /*
- * Counts the program that is about to be executed, if it will not be sampled;
- * the reason.  To look at it is no work of the program's.
+ * The reason why the program about to be executed will not be sampled, which is
+ * counted; CPPROF_SHARED_N_REASONS if it will be.  Reading the file is not
+ * charged to the program.
  */
 static enum cpprof_shared_reason
-judge(const char *path, char *const variables[], bool is_own)
+count_unsampled(const char *path, char *const variables[], bool is_own)
 {
 	struct thread *thread = thread_self;
 	enum cpprof_shared_reason reason;
@@ -59,7 +63,7 @@ judge(const char *path, char *const variables[], bool is_own)
 	is_guarded = thread != NULL && thread->held_off == 0 &&
 	    !thread->is_sampling && is_own &&
 	    sample_guard_begin(thread, &guard);
-	reason = outsider_judge(path, variables);
+	reason = unsampled_reason(path, variables);
 	if (is_guarded)
 		sample_guard_end(thread, &guard);
 	if (reason != CPPROF_SHARED_N_REASONS)
@@ -68,40 +72,41 @@ judge(const char *path, char *const variables[], bool is_own)
 }
 
 /*
- * Nothing of ours may be pending when our signals are blocked: it would reach
- * the next program.  (errno is a page, and a call that fails sets it; but in a
- * child of vfork it is its parent's.)
+ * Nothing of ours may be pending when our signals are blocked, or the next
+ * program would get it.  errno is written only in a child of vfork, where it
+ * belongs to the parent: elsewhere saving it would touch another page, and a
+ * failing call sets it anyway.
  */
-static struct aside
-set_aside(const char *path, char *const variables[])
+static struct undo
+before_exec(const char *path, char *const variables[])
 {
-	struct aside aside = { NULL };
+	struct undo undo = { NULL };
 	const unsigned char dispatch = dispatch_pause();
 	const bool is_own = start_check_process() && start_is_own_process();
 	const int saved = is_own ? 0 : errno;
 
 	start_leave(true);
 	if (is_own)
-		aside.thread = thread_self;
-	if (aside.thread != NULL)
+		undo.thread = thread_self;
+	if (undo.thread != NULL)
 		start_execute();
-	aside.reason = judge(path, variables, is_own);
-	/* Both may have set events going again. */
-	if (aside.thread != NULL) {
-		perf_pause(aside.thread);
-		aside.has_timer = aside.thread->has_timer;
-		timer_stop(aside.thread);
+	undo.reason = count_unsampled(path, variables, is_own);
+	/* Both may have started events again. */
+	if (undo.thread != NULL) {
+		perf_pause(undo.thread);
+		undo.has_timer = undo.thread->has_timer;
+		timer_stop(undo.thread);
 	}
 	if (sampler_is_on())
 		signals_bequeath();
 	dispatch_resume(dispatch);
 	if (!is_own)
 		errno = saved;
-	return aside;
+	return undo;
 }
 
 static int
-failed(const struct aside *aside)
+after_failed_exec(const struct undo *undo)
 {
 	const unsigned char dispatch = dispatch_pause();
 	int saved = errno;
@@ -109,12 +114,12 @@ failed(const struct aside *aside)
 	start_leave(false);
 	if (sampler_is_on())
 		signals_keep();
-	if (aside->thread != NULL)
-		perf_go_on(aside->thread);
-	if (aside->has_timer)
-		timer_start(aside->thread);
-	if (aside->reason != CPPROF_SHARED_N_REASONS)
-		shared_uncount(aside->reason);
+	if (undo->thread != NULL)
+		perf_go_on(undo->thread);
+	if (undo->has_timer)
+		timer_start(undo->thread);
+	if (undo->reason != CPPROF_SHARED_N_REASONS)
+		shared_uncount(undo->reason);
 	dispatch_resume(dispatch);
 	errno = saved;
 	return -1;
@@ -123,10 +128,10 @@ failed(const struct aside *aside)
 EXPORTED int
 execve(const char *path, char *const words[], char *const variables[])
 {
-	const struct aside aside = set_aside(path, variables);
+	const struct undo undo = before_exec(path, variables);
 
 	real()->execve(path, words, variables);
-	return failed(&aside);
+	return after_failed_exec(&undo);
 }
 
 EXPORTED int
@@ -138,10 +143,10 @@ execv(const char *path, char *const words[])
 EXPORTED int
 execvpe(const char *file, char *const words[], char *const variables[])
 {
-	const struct aside aside = set_aside(file, variables);
+	const struct undo undo = before_exec(file, variables);
 
 	real()->execvpe(file, words, variables);
-	return failed(&aside);
+	return after_failed_exec(&undo);
 }
 
 EXPORTED int
@@ -153,23 +158,23 @@ execvp(const char *file, char *const words[])
 EXPORTED int
 fexecve(int fd, char *const words[], char *const variables[])
 {
-	const struct aside aside = set_aside(NULL, variables);
+	const struct undo undo = before_exec(NULL, variables);
 
 	real()->fexecve(fd, words, variables);
-	return failed(&aside);
+	return after_failed_exec(&undo);
 }
 
 EXPORTED int
 execveat(int folder, const char *path, char *const words[],
     char *const variables[], int flags)
 {
-	const struct aside aside = set_aside(NULL, variables);
+	const struct undo undo = before_exec(NULL, variables);
 
 	real()->execveat(folder, path, words, variables, flags);
-	return failed(&aside);
+	return after_failed_exec(&undo);
 }
 
-/* How many words there are, the NULL behind them left out. */
+/* The number of arguments, without the final NULL. */
 static size_t
 count(const char *first, va_list list)
 {
@@ -180,7 +185,7 @@ count(const char *first, va_list list)
 	return n;
 }
 
-/* words[n + 1]: the first, and what follows it. */
+/* Fills words[n + 1]. */
 static void
 collect(const char *first, va_list list, char **words, size_t n)
 {
@@ -192,8 +197,8 @@ collect(const char *first, va_list list, char **words, size_t n)
 }
 
 /*
- * The words as an array, on the stack since memory may be short; `list` is
- * left behind them.
+ * Collects the arguments into an array on the stack, since memory may be short.
+ * Leaves `list` after the final NULL.
  */
 #define COLLECT(first, words, list) \
 	do { \
@@ -242,23 +247,23 @@ execle(const char *path, const char *first, ...)
 }
 
 /*
- * What posix_spawn executes comes by none of the above.
+ * posix_spawn calls none of the functions above.
  */
 
 static enum cpprof_shared_reason
-judge_quietly(const char *path, char *const variables[])
+count_spawned(const char *path, char *const variables[])
 {
 	const int saved = errno;
-	const enum cpprof_shared_reason reason = judge(path, variables,
+	const enum cpprof_shared_reason reason = count_unsampled(path, variables,
 	    start_check_process() && start_is_own_process());
 
 	errno = saved;
 	return reason;
 }
 
-/* What it returned: if an error, there is no such program. */
+/* If posix_spawn failed, there is no such program. */
 static int
-spawned(int error, enum cpprof_shared_reason reason)
+uncount_failed(int error, enum cpprof_shared_reason reason)
 {
 	if (error != 0 && reason != CPPROF_SHARED_N_REASONS)
 		shared_uncount(reason);
@@ -270,10 +275,10 @@ posix_spawn(pid_t *pid, const char *path,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
     char *const words[], char *const variables[])
 {
-	const enum cpprof_shared_reason reason = judge_quietly(path, variables);
+	const enum cpprof_shared_reason reason = count_spawned(path, variables);
 
-	return spawned(real()->posix_spawn(pid, path, actions, attr, words,
-	    variables), reason);
+	return uncount_failed(real()->posix_spawn(pid, path, actions, attr,
+	    words, variables), reason);
 }
 
 EXPORTED int
@@ -281,14 +286,14 @@ posix_spawnp(pid_t *pid, const char *file,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
     char *const words[], char *const variables[])
 {
-	const enum cpprof_shared_reason reason = judge_quietly(file, variables);
+	const enum cpprof_shared_reason reason = count_spawned(file, variables);
 
-	return spawned(real()->posix_spawnp(pid, file, actions, attr, words,
-	    variables), reason);
+	return uncount_failed(real()->posix_spawnp(pid, file, actions, attr,
+	    words, variables), reason);
 }
 
 /*
- * No exit handler will run.
+ * Ends that run no exit handlers.
  */
 
 EXPORTED __attribute__((noreturn)) void

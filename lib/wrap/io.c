@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io.c -- calls that read and write: bytes, and the time in them. */
+/* io.c -- wrappers of calls that read and write: their bytes and time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -22,10 +22,10 @@ enum kind {
 	IO_RECEIVE,	/* not in the kernel's count of bytes */
 	IO_SEND,
 	IO_COPY,	/* reads and writes */
-	IO_MOVE		/* pages change hands: nothing is read or written */
+	IO_MOVE		/* moves pages: nothing is read or written */
 };
 
-/* Those that no header declares, or only under conditions. */
+/* Declared in no header, or only under feature macros. */
 ssize_t __read(int, void *, size_t);
 ssize_t __read_chk(int, void *, size_t, size_t);
 ssize_t __pread64(int, void *, size_t, off64_t);
@@ -88,7 +88,8 @@ enter(struct wrapped_call *call, const void *function,
 static void
 spend_time(const struct wrapped_call *call)
 {
-	static __thread uint64_t rest_ns;	/* whole microseconds count */
+	static __thread uint64_t rest_ns;	/* only whole microseconds are
+						   charged */
 	uint64_t sum = rest_ns + wrapped_elapsed(call);
 
 	rest_ns = sum % 1000;
@@ -187,7 +188,7 @@ const struct source source_io_time = {
 
 /*
  * io_uring: the kernel reads and writes while the program does something else,
- * and tells it through shared memory.
+ * and reports completion through shared memory.
  */
 
 void
@@ -205,8 +206,8 @@ io_note_ring(void)
 }
 
 /*
- * liburing makes its system calls by itself.  (Who refers to these functions
- * has that library, or asks first whether they are there.)
+ * liburing makes system calls without the C library.  A program that refers to
+ * these functions has that library, or checks first whether they exist.
  */
 typedef int ring_function(unsigned long, void *, void *, void *, unsigned long);
 

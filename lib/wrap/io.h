@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* io.h -- the end of a measured call that reads or writes. */
+/* io.h -- the end of a measured call that reads or writes.
+ *
+ * All functions: async-signal-safe, on the calling thread.
+ */
 #ifndef CPPROF_IO_H
 #define CPPROF_IO_H
 
@@ -8,7 +11,7 @@
 
 #include "lib/wrap/wrapped.h"
 
-/* Whether any resource is wanted that reading and writing spend. */
+/* Whether any resource is sampled that reading and writing spend. */
 static inline bool
 io_is_wanted(void)
 {
@@ -18,17 +21,20 @@ io_is_wanted(void)
 	    resource_is_wanted(RESOURCE_REAL) || wrapped_counts_calls();
 }
 
-/* The program makes a ring of io_uring: what goes through it is not seen. */
+/*
+ * The program creates an io_uring: flags the recording, since I/O through the
+ * ring is not counted.
+ */
 void io_note_ring(void);
 
 /*
- * Charges the call's time and the bytes it has moved; then as wrapped_leave.
- * In the kernel's count: see lib/wrap/bytes.h.
+ * Charges the call's time and bytes, then does what wrapped_leave does.
+ * is_in_kernels: see lib/wrap/bytes.h.  Preserves errno.
  */
 void io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
     bool is_in_kernels);
 
-/* Bytes that wait in standard output's buffer, to be written at exit. */
+/* Bytes in standard output's buffer that will be written at exit. */
 uint64_t stdio_pending(void);
 
 #endif

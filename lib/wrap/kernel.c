@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel.c -- library calls that enter the kernel: `syscalls`.
+/* kernel.c -- wrappers of library calls that only enter the kernel: `syscalls`.
  *
- * What there is where neither the kernel's tracing nor its dispatch is allowed.
- * The calls of other wrappers count, too (wrapped_count_call), each as one.
+ * This is the fallback where neither the kernel's tracing nor syscall user
+ * dispatch is allowed.  Each call of another wrapper counts as one system call,
+ * too (wrapped_count_call).
  *
- * All have one shape, by the machine's calling convention: as many registers
- * are handed on as a system call has, whether the function looks at them or
- * not, and what it returns comes back in the same one.
+ * All wrappers have one shape: by the machine's calling convention, they pass
+ * on as many registers as a system call has, whether the function uses them or
+ * not, and return the result in the same register.
  */
 #include <stddef.h>
 

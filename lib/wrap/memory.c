@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c -- memory asked for: `alloc-bytes` and `allocs`.
+/* memory.c -- wrappers of allocators: `alloc-bytes` and `allocs`.
  *
- * Every call that gives memory is one allocation of the bytes asked for; a
- * realloc counts the whole new size, as other counters of allocated bytes do,
- * and what fails counts nothing.  mmap counts what is anonymous and may be
- * used (not PROT_NONE: address space is no memory), mremap what it adds.
+ * Every successful call counts as one allocation of the bytes requested.
+ * realloc counts the whole new size, as other counters of allocated bytes do.
+ * mmap counts anonymous mappings that are accessible (PROT_NONE reserves only
+ * address space), and mremap counts the bytes it adds.
  *
  * Allocators call each other: operator new calls malloc, the C library's
  * reallocarray calls realloc, another allocator's malloc calls mmap.  Only the
- * outermost of the functions here counts.  Blocks are the real allocator's, so
- * free needs no version of ours.
+ * outermost function of this file counts.  Blocks come from the real allocator,
+ * so free needs no wrapper.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -80,7 +80,7 @@ look_up(void)
 }
 
 static enum gate gate;
-static __thread bool is_inside;		/* a function of this file */
+static __thread bool is_inside;		/* in a function of this file */
 
 static bool
 enter(const void *return_address)
@@ -91,7 +91,7 @@ enter(const void *return_address)
 	return true;
 }
 
-/* Whether to count: then what follows must end in leave(). */
+/* Whether to count this call; if so, leave() must follow. */
 #define IS_COUNTED \
 	(!GATE_IS_CLOSED(gate) && enter(__builtin_return_address(0)))
 
@@ -242,8 +242,9 @@ mmap64(void *address, size_t size, int protection, int flags, int fd,
 }
 
 /*
- * The fifth argument is there for some flags only; to pass it always is no
- * harm.  (Under a name of its own, as <sys/mman.h> has it with an ellipsis.)
+ * The fifth argument is only used with some flags; always passing it does no
+ * harm.  The function has another name here because <sys/mman.h> declares
+ * mremap with an ellipsis.
  */
 EXPORTED void *mremap_always(void *, size_t, size_t, int, void *)
     __asm__("mremap");
@@ -264,8 +265,8 @@ mremap_always(void *old, size_t old_size, size_t size, int flags,
 }
 
 /*
- * A sanitizer's library has an allocator that its own operator new and strdup
- * call from within, past the functions here.
+ * A sanitizer's own operator new and strdup call its allocator directly and
+ * bypass the functions here.
  */
 static bool
 has_sanitizer(void)
@@ -286,12 +287,12 @@ static bool
 probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
 	(void)row, (void)interval;
-	*why = "";		/* the next one has it */
+	*why = "";		/* the next source says why */
 	return !wrapped_is_preloaded() ||
 	    (wrapped_is_ours("malloc") && !has_sanitizer());
 }
 
-/* A program that has an allocator of its own built in does not call ours. */
+/* A program with a statically linked allocator does not call ours. */
 static bool
 probe_partly(const struct resource_row *row, uint64_t interval,
     const char **why)

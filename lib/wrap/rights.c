@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rights.c -- calls after which a file may not be openable any more.
+/* rights.c -- calls after which the recording's file may be impossible to open.
  *
- * The recording's file is made by the first sample, and grows by being opened
- * by name.  Before the program becomes somebody else or moves somewhere else,
- * the file is made if there is none, and opened for good.
+ * The first sample creates the file, and growing it opens it by name.  So
+ * before the program changes its user, its root or its namespaces, the file is
+ * created if necessary and a descriptor is kept open.
  */
 #include <sched.h>
 #include <sys/fsuid.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* signal-masks.c -- functions we stand before: signals' actions and masks.
+/* signal-masks.c -- wrappers of functions that set signals' actions and masks.
  *
- * The program sees of our signals what it asked for, while the kernel's
- * handlers stay ours (lib/signals/signals.h).
+ * For our signals the program sees the actions and masks that it asked for,
+ * while the kernel keeps our handlers (lib/signals/signals.h).
  */
 #include <errno.h>
 #include <signal.h>
@@ -43,7 +43,10 @@ sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
 	return alternate_set(stack, old);
 }
 
-/* What the C library's headers call signal, by the standard asked for. */
+/*
+ * The C library's headers map signal() to one of these, depending on the
+ * standard selected.
+ */
 __sighandler_t bsd_signal(int, __sighandler_t);
 __sighandler_t sysv_signal(int, __sighandler_t);
 __sighandler_t __sysv_signal(int, __sighandler_t);
@@ -110,7 +113,7 @@ sigignore(int number)
 	return 0;
 }
 
-/* Would change our action's flags. */
+/* The real one would change our action's flags. */
 EXPORTED int
 siginterrupt(int number, int interrupt)
 {
@@ -122,8 +125,7 @@ siginterrupt(int number, int interrupt)
  */
 
 /*
- * What the program will believe of a signal of ours after a change of its
- * mask.
+ * Whether the program sees a signal of ours as blocked after the change.
  */
 static bool
 belief_after(enum our_signal which, int how, const sigset_t *set)
@@ -155,7 +157,7 @@ change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
 	}
 	if (signals_leave_mask(is_changed))
 		return change(how, set, old);
-	/* Before the change: a signal that is unblocked comes during it. */
+	/* Before the change: an unblocked signal arrives during it. */
 	for (i = 0; i < OUR_SIGNALS; i++)
 		signals_believe_blocked(i, are_blocked[i]);
 	if (how != SIG_UNBLOCK && !signals_have_yielded())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sigwait.c -- functions we stand before: waiting for signals.
+/* sigwait.c -- wrappers of functions that wait for signals.
  *
- * A thread that waits for signals is not handed ours, and what it does not get
- * of them does not make its wait fail with EINTR.
+ * A thread that waits for signals does not receive ours, and ours do not make
+ * its wait fail with EINTR.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ waitable(const sigset_t *set, sigset_t *copy)
 	    set : signals_without_ours(set, copy);
 }
 
-/* Its time is `real` time of the caller. */
+/* The time waited is charged to `real`. */
 static int
 wait_once(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
@@ -43,8 +43,8 @@ wait_once(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 }
 
 /*
- * Whether the program has a handler that could run in this thread: of SIGSYS,
- * which may be ours, it runs at the calls that bring it.
+ * Whether the program has a handler that could run in this thread.  SIGSYS is
+ * left out: it may be ours, and its handler runs at the calls that raise it.
  */
 static bool
 may_be_interrupted(void)
@@ -64,7 +64,7 @@ may_be_interrupted(void)
 	return false;
 }
 
-/* What is left of the time to wait, since `start`. */
+/* What remains of `timeout`, which began at `start`. */
 static const struct timespec *
 rest_of(const struct timespec *timeout, const struct timespec *start,
     struct timespec *rest)
@@ -87,9 +87,10 @@ rest_of(const struct timespec *timeout, const struct timespec *start,
 }
 
 /*
- * What interrupts it may be a signal of ours that ought to be blocked: held
- * back here, and pending by now, or taken and sent on by another thread.  Where
- * no handler of the program's could run, before and after, it was no other.
+ * A wait may be interrupted by a signal of ours that the program has blocked:
+ * this thread leaves it pending, or another thread takes it and sends it on.
+ * If the program had no handler that could run, before or after, nothing else
+ * can have interrupted the wait.
  */
 static int
 wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* stdio.c -- reads and writes of the C library's own.
+/* stdio.c -- wrappers of standard I/O.
  *
- * Standard I/O reads and writes by calls inside the C library that nobody can
- * stand before.  But a stream's buffer shows what they did: what was read is
- * what the program got and what the buffer gained, what was written is what
- * the program gave and what the buffer lost.  Streams that are no files, and
- * wide ones, are left to the kernel's count (lib/wrap/bytes.h), and so is what
- * rarer functions move.
+ * Standard I/O reads and writes by calls inside the C library that cannot be
+ * wrapped.  But a stream's buffer shows what they did: bytes read are those
+ * that the program received plus what the buffer gained, bytes written are
+ * those that the program gave minus what the buffer gained.  Streams that are
+ * not files, wide streams and rarer functions are left to the kernel's count
+ * (lib/wrap/bytes.h).
  *
- * The buffer is looked at without the stream's lock, which a cancelled call
- * would leave locked: when threads use one stream at the same time, the bytes
- * of one may be charged to the other.
+ * The buffer is examined without the stream's lock, since a cancelled call
+ * would leave it locked.  If threads use one stream at the same time, one may
+ * be charged with bytes of the other.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -20,7 +20,10 @@
 #include "lib/wrap/io.h"
 #include "lib/wrap/wrapped.h"
 
-/* Functions, not macros; and those that are declared only on conditions. */
+/*
+ * Wrap the functions, not the macros.  Some are declared only under feature
+ * macros.
+ */
 #undef getc
 #undef putc
 #undef getchar
@@ -38,7 +41,7 @@ char *__fgets_unlocked_chk(char *, size_t, int, FILE *);
 int __isoc99_vfscanf(FILE *, const char *, va_list);
 int __isoc99_fscanf(FILE *, const char *, ...);
 int __isoc99_scanf(const char *, ...);
-/* What is not in the C library is not looked for: dlerror would allocate. */
+/* Do not look up functions that the C library lacks: dlerror would allocate. */
 #define HAS_C23_SCANF __GLIBC_PREREQ(2, 38)
 #if HAS_C23_SCANF
 int __isoc23_vfscanf(FILE *, const char *, va_list);
@@ -51,8 +54,10 @@ int __fprintf_chk(FILE *, int, const char *, ...);
 int __printf_chk(int, const char *, ...);
 
 #define UNKNOWN PTRDIFF_MAX
-#define IN_BACKUP 0x100		/* _IO_IN_BACKUP: reading what was put back */
-#define BUFFER_MAX (1 << 30)	/* beyond it two threads' looks were mixed */
+#define IN_BACKUP 0x100		/* _IO_IN_BACKUP: reading pushed-back
+				   characters */
+#define BUFFER_MAX (1 << 30)	/* more than this is a race between two
+				   threads */
 
 static struct next {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
@@ -90,7 +95,7 @@ SCAN(__isoc23_vfscanf)
 #endif
 #undef SCAN
 
-/* (Those of variable arguments are never called through it.) */
+/* The functions with variable arguments are never called through this table. */
 static struct next next = {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
     passed) .name = first_##name,
@@ -129,7 +134,7 @@ look_up(void)
 
 static enum gate gate;
 
-/* The buffer's state that moved bytes follow from; -1: it does not tell. */
+/* The buffer's fill, from which the bytes moved follow; -1: not available. */
 static ptrdiff_t
 read_state(const FILE *file)
 {
@@ -147,7 +152,7 @@ write_state(const FILE *file)
 	return file->_IO_write_ptr - file->_IO_write_base;
 }
 
-/* Whether the buffer serves the call, whatever it does. */
+/* Whether the buffer suffices, so that the call will not enter the kernel. */
 static bool
 read_is_buffered(const FILE *file, ptrdiff_t most)
 {
@@ -170,7 +175,7 @@ enter(struct wrapped_call *call, const void *function,
 	return true;
 }
 
-/* A call that only met the buffer took no time in reading or writing. */
+/* A call that only used the buffer spent no time reading or writing. */
 static void
 leave(struct wrapped_call *call, ptrdiff_t n_read, ptrdiff_t n_written,
     bool has_waited)
@@ -182,7 +187,7 @@ leave(struct wrapped_call *call, ptrdiff_t n_read, ptrdiff_t n_written,
 	if (n_read > 0 || n_written > 0 || has_waited)
 		io_leave(call, (uint64_t)n_read, (uint64_t)n_written, true);
 	else
-		wrapped_leave_quietly(call);
+		wrapped_leave_uncounted(call);
 }
 
 static void
@@ -227,7 +232,7 @@ name parameters								\
 #include "lib/wrap/stdio.def"
 #undef STDIO
 
-/* Those of variable arguments; flag < 0: the call has none. */
+/* Functions with variable arguments.  flag < 0: the function has no flag. */
 static int
 print(FILE *file, int flag, const char *format, va_list values,
     const void *function, const void *return_address)
@@ -266,8 +271,8 @@ PRINT(__fprintf_chk, (FILE *file, int flag, const char *format, ...), file,
 PRINT(__printf_chk, (int flag, const char *format, ...), stdout, flag)
 
 /*
- * Reading by a format waits where the buffer is empty.  How many bytes it takes
- * is not known; they are left to the kernel's count.
+ * scanf waits if the buffer is empty.  The number of bytes that it consumes is
+ * not known, so they are left to the kernel's count.
  */
 static int
 scan(__typeof__(vfscanf) *real_one, FILE *file, const char *format,
@@ -313,7 +318,7 @@ SCAN(__isoc23_fscanf, (FILE *file, const char *format, ...),
 SCAN(__isoc23_scanf, (const char *format, ...), __isoc23_vfscanf, stdin)
 #endif
 
-/* All streams, if file is NULL: those bytes are the kernel's to tell. */
+/* file NULL: all streams, whose bytes are left to the kernel's count. */
 static int
 flush(int (**real_one)(FILE *), FILE *file, const void *return_address)
 {

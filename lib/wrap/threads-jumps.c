@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* threads-jumps.c -- functions we stand before: threads, modules and jumps.
+/* threads-jumps.c -- wrappers for threads, unloading, jumps and tracing.
  *
- * Threads: a new one begins in our routine, which sets its sampling up.
- * Unloading: a new epoch after dlclose.  dlopen is left alone: it looks at who
- * calls it, and what it loads is found when sampled.  Jumps: they leave the
- * stack's mark behind.  Tracing: who asks to be traced is sampled no more, for
- * the tracer would see every signal of ours.
+ * Threads: a new thread begins in a routine of ours, which sets up its
+ * sampling.  Unloading: dlclose begins a new epoch of modules.  dlopen is not
+ * wrapped, because it examines its caller; modules that it loads are found when
+ * they are sampled.  Jumps: before a jump, the stack's mark
+ * (lib/unwind/trampoline.h) is removed.  Tracing: a process that asks to be
+ * traced is no longer sampled, since the tracer would see all of our signals.
  *
- * If the collector is off, each does nothing but call the real one.
+ * If the collector is off, each wrapper only calls the real function.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -75,8 +76,8 @@ give_back_state(struct thread *thread)
 }
 
 /*
- * The attributes with room for a tick on the stack, where the program has made
- * that as small as it can be.  The copy shares what the original points to.
+ * Attributes with room for a tick on a stack that the program has made as small
+ * as possible.  The copy shares what the original points to.
  */
 static const pthread_attr_t *
 with_room(const pthread_attr_t *attr, pthread_attr_t *copy)
@@ -84,7 +85,7 @@ with_room(const pthread_attr_t *attr, pthread_attr_t *copy)
 	void *start;
 	size_t size;
 
-	/* Where a stack has not been given, it ends at address 0. */
+	/* If no stack address was set, the stack ends at address 0. */
 	if (attr == NULL || pthread_attr_getstack(attr, &start, &size) != 0 ||
 	    (uintptr_t)start + size != 0 || size == 0 || size >= SMALL_STACK)
 		return attr;
@@ -181,8 +182,8 @@ __longjmp_chk(jmp_buf buffer, int value)
 }
 
 /*
- * Tracing.  (Under a name of its own, as <sys/ptrace.h> has it with an
- * ellipsis.)
+ * Tracing.  The function has another name here because <sys/ptrace.h> declares
+ * ptrace with an ellipsis.
  */
 
 EXPORTED long ptrace_any(int, long, void *, void *) __asm__("ptrace");

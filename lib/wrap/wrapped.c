@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapped.c -- looking up, and the time in calls and between them.
+/* wrapped.c -- looking up real functions, and the time in calls and between
+ * them.
  *
- * The wall time of a thread is cut in two.  Time in a measured call is charged
- * where the call was made, when it ends; until then the file says since when
- * it lasts (lib/run/waits.h).  The rest is gathered and charged at
- * the next tick of CPU time outside such a call, to the stack that the tick
- * finds: so it goes to stacks as CPU time does, and with it goes what the
- * thread waited for a processor, or blocked in calls that nobody measures.
+ * A thread's wall time is divided in two.  Time in a measured call is charged
+ * to the call's caller when the call returns; until then the file records when
+ * it began (lib/run/waits.h).  Time between such calls is gathered and charged
+ * at the next tick of CPU time outside a call, to the stack that the tick
+ * finds.  So it is distributed like CPU time.  It includes time that the thread
+ * waited for a processor or blocked in calls that are not wrapped.
  *
- * Each of the two has a meter of its own.  With one meter, what crosses its
- * boundary would be the other's part, again and again, in a program whose
- * period keeps step with the ticks.
+ * Each part has its own meter.  With a single meter, a program whose period
+ * keeps step with the ticks could have the remainder of one part charged to the
+ * other again and again.
  *
- * A thread that ends soon is found by no tick, or has spent the more part of
- * its time after the last one.  So here, too, the first tick that finds a
- * thread counts a whole one, and the difference is the next thread's that runs
- * the same routine, or the next process's of the same program
- * (lib/sources/timer.c).
+ * No tick may find a short thread, or most of its time may come after the last
+ * tick.  So, as with CPU time, the first tick that finds a thread counts a
+ * whole tick.  The difference passes to the next thread with the same start
+ * routine, or to the next process of the same program (lib/sources/timer.c).
  */
 #include "lib/wrap/wrapped.h"
 
@@ -36,16 +36,17 @@
 #include "lib/sources/source.h"
 #include "lib/sources/timer.h"
 
-#define LONG_TICKS 10	/* found by none, a thread has not just begun or run on
-			   a busy machine */
+#define LONG_TICKS 10	/* without a tick for that long, a thread was blocked,
+			   and not just new or on a busy machine */
 
 static __thread struct wrapped_call *current;
 static __thread struct {
-	uint64_t mark_ns;	/* up to here all is charged or gathered */
+	uint64_t mark_ns;	/* all time before it is charged or gathered */
 	uint64_t gathered_ns;
-	uint64_t rest_ns;	/* charged as whole microseconds */
-	struct meter meter;	/* of time outside calls */
-	bool was_found;		/* by a tick, outside calls */
+	uint64_t rest_ns;	/* not yet charged, as it is less than a
+				   microsecond */
+	struct meter meter;	/* of time between calls */
+	bool was_found;		/* by a tick between calls */
 } wall;
 
 void
@@ -70,7 +71,8 @@ wrapped_exists(const char *name)
 	const bool exists = dlsym(RTLD_DEFAULT, name) != NULL;
 
 	if (!exists)
-		dlerror();	/* the program's is to tell of its own */
+		dlerror();	/* clears the message: dlerror is for the
+				   program's own errors */
 	return exists;
 }
 
@@ -94,7 +96,10 @@ now_ns(void)
 	return process_clock(CLOCK_MONOTONIC);
 }
 
-/* Whether the memory of a call is still a call's.  It may even be unmapped. */
+/*
+ * Whether the variable of a call still holds it.  Its memory may even be
+ * unmapped.
+ */
 static bool
 is_call(const struct wrapped_call *call)
 {
@@ -105,7 +110,7 @@ is_call(const struct wrapped_call *call)
 	if (thread == NULL)
 		return false;
 	if (thread->held_off > 0 || thread->is_sampling)
-		return true;		/* cannot be asked now */
+		return true;		/* the memory cannot be checked now */
 	threads_hold_off();
 	ok = readable_word(&thread->unwinder.readable, (uintptr_t)&call->self,
 	    &word) && word == (uintptr_t)call;
@@ -114,8 +119,8 @@ is_call(const struct wrapped_call *call)
 }
 
 /*
- * Whether a call lies deeper in the stack, which grows downwards, than who
- * asks.  An alternate stack above the thread's is no part of it.
+ * Whether a call's frame is further in on the stack, which grows downwards,
+ * than `frame`.  An alternate stack above the thread's stack is not part of it.
  */
 static bool
 is_deeper(const struct wrapped_call *call, const void *frame)
@@ -129,8 +134,9 @@ is_deeper(const struct wrapped_call *call, const void *frame)
 }
 
 /*
- * The call that this thread is in.  One that a signal handler has jumped out
- * of is deeper than who asks, or where other frames are by now.
+ * The call that this thread is in.  If a signal handler has left a call by a
+ * jump, the call is further in than `frame`, or other frames have overwritten
+ * it.
  */
 static struct wrapped_call *
 live_call(const void *frame)
@@ -147,7 +153,7 @@ wrapped_is_inside(void)
 	return live_call(__builtin_frame_address(0)) != NULL;
 }
 
-/* Whole microseconds of ns, and of what was left over before. */
+/* Whole microseconds of ns plus the earlier remainder. */
 static uint64_t
 microseconds(uint64_t ns)
 {
@@ -157,7 +163,6 @@ microseconds(uint64_t ns)
 	return sum / 1000;
 }
 
-/* The columns that count the time of a call. */
 static uint32_t
 columns_of(enum wrapped_kind kind)
 {
@@ -170,7 +175,9 @@ columns_of(enum wrapped_kind kind)
 	return columns;
 }
 
-/* Its frame pointer holds together what is known of the stack: waits.h. */
+/*
+ * Needs a frame pointer: waits_find_node compares the stack from here outwards.
+ */
 void
 wrapped_enter(struct wrapped_call *call, const void *function,
     enum wrapped_kind kind)
@@ -183,7 +190,7 @@ wrapped_enter(struct wrapped_call *call, const void *function,
 	call->outer = live_call(call);
 	if (call->outer != NULL)
 		return;
-	/* From here on ticks leave `wall` alone. */
+	/* From here on, ticks do not touch `wall`. */
 	call->self = call;
 	current = call;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -203,7 +210,7 @@ wrapped_enter(struct wrapped_call *call, const void *function,
 }
 
 void
-wrapped_leave_quietly(struct wrapped_call *call)
+wrapped_leave_uncounted(struct wrapped_call *call)
 {
 	int saved = errno;
 	uint64_t now, spent;
@@ -230,7 +237,7 @@ wrapped_leave_quietly(struct wrapped_call *call)
 void
 wrapped_leave(struct wrapped_call *call)
 {
-	wrapped_leave_quietly(call);
+	wrapped_leave_uncounted(call);
 	if (call->outer == NULL)
 		wrapped_count_call(call->function);
 }
@@ -257,7 +264,7 @@ wrapped_elapsed(const struct wrapped_call *call)
 }
 
 /*
- * The source.
+ * The source of `real`.
  */
 
 static bool
@@ -269,14 +276,19 @@ start_wall(struct thread *thread, unsigned column)
 	meter_start(&wall.meter, of_calls->interval, resources.is_random,
 	    of_calls->left + ((uint64_t)thread->tid << 40));
 	wall.mark_ns = now_ns();
-	/* The first thread is soon found; it should make no file for nothing. */
+	/*
+	 * Not for the first thread: a tick finds it soon, and until then it
+	 * needs no file.
+	 */
 	if (thread->tid != process_own.pid)
 		waits_begin_thread(thread, wall.mark_ns);
 	return true;
 }
 
-/* What a tick counts: all, and of a thread that it is first to find no less
- * than a tick. */
+/*
+ * What a tick counts: all time so far, and at least one tick if it is the first
+ * to find the thread.
+ */
 static int64_t
 due_at_tick(const struct thread *thread)
 {
@@ -288,7 +300,10 @@ due_at_tick(const struct thread *thread)
 	return thread->unfound_ns > 0 ? thread->unfound_ns : 0;
 }
 
-/* At the end, what was spent since the last, if it was long blocked then. */
+/*
+ * When the thread ends: the time since the last tick, if it was blocked for
+ * long.
+ */
 static int64_t
 due_at_end(const struct thread *thread, uint64_t spent)
 {

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* wrapped.h -- what the functions that stand before library calls share.
+/* wrapped.h -- what all wrappers of library calls share.
  *
- * Each group of them (memory, I/O, standard I/O, blocking calls, others that
- * enter the kernel) has a gate.
- * It is closed unless a resource that the group measures is wanted, and then a
- * wrapper costs one predictable branch and a jump to the real function, which
- * the first call looks up: that neither allocates nor waits, since the C
- * library has all of them.  Until the constructor has run the gate is unset.
+ * Each group of wrappers (memory, I/O, standard I/O, blocking calls, other
+ * calls that enter the kernel) has a gate.  The constructor opens it if a
+ * resource that the group measures is sampled.  If the gate is closed, a
+ * wrapper costs one predictable branch and a jump to the real function.  The
+ * first call looks the real function up, which neither allocates nor waits.
+ * Until the constructor has run, the gate is unset.
  *
- * Behind an open gate a wrapper measures its call and spends on the calling
- * thread.  The sample's innermost frame is the real function, as it is in a
- * sample of CPU time.  A wrapper holds nothing while the real function runs:
- * that may be cancelled, or left by a jump out of a signal handler, and then
- * only this call goes uncounted.  errno is the real function's.
+ * If the gate is open, a wrapper measures its call and charges the calling
+ * thread.  The sample's innermost frame is the real function, as in a sample of
+ * CPU time.  A wrapper holds no lock or state while the real function runs: if
+ * the call is cancelled, or left by a jump out of a signal handler, only this
+ * call is not counted.  errno is left as the real function set it.
+ *
+ * All functions, unless stated otherwise: async-signal-safe, any thread.
  */
 #ifndef CPPROF_WRAPPED_H
 #define CPPROF_WRAPPED_H
@@ -31,17 +33,17 @@ enum gate {
 	GATE_OPEN
 };
 
-/* First in a wrapper: whether to do nothing but call the real function. */
+/* First in a wrapper: whether only to call the real function. */
 #define GATE_IS_CLOSED(gate) __builtin_expect((gate) == GATE_CLOSED, 1)
 
 /*
- * Finds a function of the libraries after this one, and puts its address in
- * *place.  Async-signal-safe.  What stands there before does that when it is
- * first called: most processes are short and call few.
+ * Stores the address of a function of the libraries after this one in *place,
+ * NULL if there is none.  Each wrapper calls it at its first call: most
+ * processes are short and call few of the functions.
  */
 void wrapped_find(const char *name, void *place);
 
-/* Defines that, for a function that returns something, in a group's `next`. */
+/* Defines first_NAME, which looks NAME up in a group's `next` and calls it. */
 #define FIRST(type, name, parameters, arguments)			\
 static type								\
 first_##name parameters							\
@@ -51,76 +53,86 @@ first_##name parameters							\
 }
 
 /*
- * Whether the program's calls of a function come here; and of any at all: not
- * in a process that only asks what resources there are.
+ * Whether the program's calls of a function reach this library, and whether any
+ * do: not in a process that only lists the resources.  Takes the loader's lock:
+ * from the constructor only.
  */
 bool wrapped_is_ours(const char *name);
 bool wrapped_is_preloaded(void);
 
-/* Whether any module that the program was loaded with has that function. */
+/*
+ * Whether any module of the program defines that function.  Takes the loader's
+ * lock: from the constructor only.
+ */
 bool wrapped_exists(const char *name);
 
 /*
- * Whether the call is the program's, on a thread that is sampled, and the gate
- * is open.
+ * Whether to measure a call: the gate is open, the thread is sampled, and
+ * return_address is not in this library.
  */
 bool wrapped_pass(enum gate gate, const void *return_address);
 
 /*
- * A call being measured: a variable of the wrapper.
+ * A call being measured: a local variable of the wrapper.
  */
 struct wrapped_call {
-	const void *function;		/* the real one */
-	struct wrapped_call *self;	/* while it lasts */
-	struct wrapped_call *outer;	/* that has called this one, or NULL */
+	const void *function;
+	struct wrapped_call *self;	/* this call, while it lasts */
+	struct wrapped_call *outer;	/* the measured call around this one, or
+					   NULL */
 	uint64_t start_ns;
 };
 
 enum wrapped_kind {
 	WRAPPED_WAIT,
-	WRAPPED_IO	/* counts as `io-time`, too */
+	WRAPPED_IO	/* also counts as `io-time` */
 };
 
 /*
- * Around the real call, for `real` and `io-time` (all of the time in it is
- * charged at its end).  Of calls within calls the outermost is measured.
+ * Before and after the real call, for `real` and `io-time`.  All time in
+ * between is charged at the end.  Of nested calls only the outermost is
+ * measured.  wrapped_leave also counts a system call, if wrapped_counts_calls.
+ * Both preserve errno.
  */
 void wrapped_enter(struct wrapped_call *call, const void *function,
     enum wrapped_kind kind);
 void wrapped_leave(struct wrapped_call *call);
 
-/* The same of one that has turned out to enter no kernel. */
-void wrapped_leave_quietly(struct wrapped_call *call);
+/* As wrapped_leave, for a call that turned out not to enter the kernel. */
+void wrapped_leave_uncounted(struct wrapped_call *call);
 
 /*
- * Whether `syscalls` are calls of the wrappers; then each that enters the
- * kernel counts itself, unless by wrapped_leave.
+ * Whether the wrappers count `syscalls`.  If so, each wrapper of a call that
+ * enters the kernel counts it, by wrapped_leave or by wrapped_count_call.
  */
 bool wrapped_counts_calls(void);
 void wrapped_count_call(const void *function);
 
-/* Nanoseconds in the call up to now; 0 when it is within another. */
+/* Nanoseconds in the call so far; 0 if it is within another. */
 uint64_t wrapped_elapsed(const struct wrapped_call *call);
 
-/* Whether the calling thread is in a measured call, seen from above it. */
+/*
+ * Whether the calling thread is in a measured call that is further out than the
+ * caller.
+ */
 bool wrapped_is_inside(void);
 
 /*
- * The calling thread ends, perhaps cancelled in a call, which is charged up to
- * now.
+ * To be called when the calling thread ends.  If it was cancelled in a call,
+ * the call is charged up to now.
  */
 void wrapped_end_thread(struct thread *thread);
 
-/* For lib/sources/resource.c's table. */
+/* For the table in lib/sources/resource.c. */
 extern const struct source source_wall, source_bytes, source_bytes_seen,
     source_io_time, source_memory, source_memory_partly, source_mappings,
     source_calls, source_no_calls, source_dispatch, source_kernel_calls;
 
 /*
- * From the constructor, when resources are chosen: the gates of what is wanted
- * are opened and the others closed.  Not sampled: all are closed.
- * (Cold code lies together: each page of code that a short process needs costs
- * it.)
+ * Opens the gates of the resources that are sampled and closes the others; all,
+ * if the process is not sampled.  From the constructor, after the resources
+ * were chosen.  Marked cold so that the code lies together: each page of code
+ * costs a short process a page fault.
  */
 #define BEGINS __attribute__((cold))
 void wrapped_begin(bool is_sampled);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* outsider.c -- looks at a program's variables, rights and headers. */
-#include "lib/wrap/outsider.h"
+/* unsampled.c -- examines a program's environment, permissions and ELF headers.
+ */
+#include "lib/wrap/unsampled.h"
 
 #include <elf.h>
 #include <link.h>
@@ -16,8 +17,8 @@
 #include "lib/cpprof-environment.h"
 
 /*
- * What a program executes with need not be there: then it is told EFAULT, and
- * we must not fault before.
+ * The arguments of exec may be invalid pointers.  Then the kernel returns
+ * EFAULT; reading them here must not fault first.
  */
 
 static bool
@@ -40,7 +41,7 @@ contains(struct readable *readable, const char *text, const char *part)
 	return false;
 }
 
-/* The first of the variables that begins so, after its beginning, or NULL. */
+/* The value of the first variable that begins with `start`, or NULL. */
 static const char *
 find(struct readable *readable, char *const variables[], const char *start)
 {
@@ -64,7 +65,10 @@ loads_library(char *const variables[])
 	    find(&readable, variables, CPPROF_ENVIRONMENT_OUTPUT "=/") != NULL;
 }
 
-/* Whether a file that begins so is a program that needs no loader. */
+/*
+ * Whether the file is an ELF program without an interpreter, by its first
+ * bytes.
+ */
 static bool
 is_static(const void *start, size_t size)
 {
@@ -84,7 +88,7 @@ is_static(const void *start, size_t size)
 	return true;
 }
 
-/* Not by the C library's call, which is wrapped. */
+/* Bypasses the C library's function, which is wrapped. */
 static uint32_t
 own_id(long call)
 {
@@ -110,7 +114,7 @@ judge_file(int fd)
 }
 
 enum cpprof_shared_reason
-outsider_judge(const char *path, char *const variables[])
+unsampled_reason(const char *path, char *const variables[])
 {
 	enum cpprof_shared_reason reason = CPPROF_SHARED_N_REASONS;
 	struct readable readable = { 0 };
