@@ -2,11 +2,11 @@
 /* commands/apropos.c -- which commands have to do with something. */
 #include <string.h>
 
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/help/help_text.h"
 
 static const struct argument apropos_arguments[] = {
-	{ "WORD", ARG_WORD, 0, "what to look for" },
+	{ "WORD", &arg_word, 0, "what to look for" },
 	ARGUMENTS_END
 };
 
@@ -38,7 +38,7 @@ apropos_run(struct session *session, const struct arguments *arguments,
 	int status = 0;
 
 	(void)session;
-	help_start_list(table, "apropos");
+	help_start_list(table);
 	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
 		if (mentions(commands[i], word))
 			status = help_add_row(commands[i], table, error);

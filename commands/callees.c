@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/callees.c -- whom a function calls. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument callees_arguments[] = {
-	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,
+	{ "FUNCTION", &arg_function, ARG_OPTIONAL,
 	  "the caller (default: the current root)" },
 	ARGUMENTS_END
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/callers.c -- who calls a function. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument callers_arguments[] = {
-	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,
+	{ "FUNCTION", &arg_function, ARG_OPTIONAL,
 	  "the callee (default: the current root)" },
 	ARGUMENTS_END
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/down.c -- what a function's time goes into. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument down_arguments[] = {
-	{ "ROOT", ARG_FUNCTION, ARG_OPTIONAL,
+	{ "ROOT", &arg_function, ARG_OPTIONAL,
 	  "the first function of the paths (default: the root)" },
 	ARGUMENTS_END
 };

@@ -4,12 +4,12 @@
 
 #include "src/base/new_file.h"
 #include "src/formats/exporter.h"
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/terminal/message.h"
 
 static const struct argument export_arguments[] = {
-	{ "FORMAT", ARG_CHOICE, 0, "the format to write" },
-	{ "FILE", ARG_FILE, ARG_OPTIONAL,
+	{ "FORMAT", &arg_choice, 0, "the format to write" },
+	{ "FILE", &arg_file, ARG_OPTIONAL,
 	  "the file to write (default: standard output, > or |)" },
 	ARGUMENTS_END
 };

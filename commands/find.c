@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/find.c -- functions by name. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument find_arguments[] = {
-	{ "PATTERN", ARG_PATTERN, 0, "a name, glob or /expression/" },
+	{ "PATTERN", &arg_pattern, 0, "a name, glob or /expression/" },
 	ARGUMENTS_END
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/functions.c -- what each function used with all it called. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument functions_arguments[] = {
-	{ "PATTERN", ARG_PATTERN, ARG_OPTIONAL,
+	{ "PATTERN", &arg_pattern, ARG_OPTIONAL,
 	  "which functions to list (default: all)" },
 	ARGUMENTS_END
 };

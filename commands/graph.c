@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/graph.c -- every function between its callers and its callees. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 
 static const char *const graph_choices[] = { "--gprof", NULL };
 
 static const struct argument graph_arguments[] = {
-	{ "--gprof", ARG_CHOICE, ARG_OPTIONAL | ARG_SWITCH,
+	{ "--gprof", &arg_choice, ARG_OPTIONAL | ARG_SWITCH,
 	  "collapse cycles of calls, as gprof does" },
-	{ "FUNCTION", ARG_FUNCTION, ARG_OPTIONAL,
+	{ "FUNCTION", &arg_function, ARG_OPTIONAL,
 	  "the entry to show (default: all)" },
 	ARGUMENTS_END
 };

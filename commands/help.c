@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/help.c -- what there is to type. */
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/help/help_text.h"
 
 static const struct argument help_arguments[] = {
-	{ "COMMAND", ARG_COMMAND, ARG_OPTIONAL,
+	{ "COMMAND", &arg_command, ARG_OPTIONAL,
 	  "the command to describe (default: list all)" },
 	ARGUMENTS_END
 };
@@ -19,7 +19,7 @@ help_run(struct session *session, const struct arguments *arguments,
 	(void)session;
 	if (value->is_given)
 		return help_describe(value->command, table, error);
-	help_start_list(table, "help");
+	help_start_list(table);
 	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
 		status = help_add_row(commands[i], table, error);
 	if (status == 0)

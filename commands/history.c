@@ -9,7 +9,6 @@ history_run(struct session *session, const struct arguments *arguments,
 	const struct history *history = &session->history;
 
 	(void)arguments;
-	table->view = "history";
 	table->schema = "cpprof.history/1";
 	table->is_plain = true;
 	table_add_column(table, "number", "number", CELL_COUNT);

@@ -266,7 +266,6 @@ info_run(struct session *session, const struct arguments *arguments,
 	(void)arguments;
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	table->view = "info";
 	table->schema = "cpprof.info/1";
 	table->rows_key = "resources";
 	if (add_program(session, table, error) != 0 ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/load.c -- opens profiles. */
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
 
 static const struct argument load_arguments[] = {
-	{ "FILE", ARG_FILE, ARG_REPEATED,
+	{ "FILE", &arg_file, ARG_REPEATED,
 	  "a profile in any known format, or a directory that cpprof record "
 	  "wrote" },
 	ARGUMENTS_END

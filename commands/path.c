@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/path.c -- one call path, and what the run would be without it. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument path_arguments[] = {
-	{ "PATH", ARG_PATH, 0, "the functions of the path, outermost first" },
+	{ "PATH", &arg_path, 0, "the functions of the path, outermost first" },
 	ARGUMENTS_END
 };
 

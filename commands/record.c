@@ -10,7 +10,7 @@
 
 #include "lib/cpprof-shared.h"
 #include "src/base/progress.h"
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/help/help_text.h"
 #include "src/shell/line/options.h"
 #include "src/shell/record/keep_names.h"
@@ -29,7 +29,7 @@
 extern const struct command command_record;
 
 static const struct argument record_arguments[] = {
-	{ "[OPTIONS] [--] PROGRAM ARGUMENTS", ARG_WORDS, 0,
+	{ "[OPTIONS] [--] PROGRAM ARGUMENTS", &arg_words, 0,
 	  "the program to run, after any of the options below" },
 	ARGUMENTS_END
 };
@@ -319,7 +319,6 @@ add_offer(const struct offer *offer, struct table *table, struct error *error)
 static void
 start_list(struct table *table)
 {
-	table->view = "record";
 	table->schema = "cpprof.offers/1";
 	table_add_column(table, "name", "resource", CELL_TEXT);
 	table_add_column(table, "gtick", "gtick", CELL_TEXT);

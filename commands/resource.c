@@ -2,35 +2,35 @@
 /* commands/resource.c -- whose use is shown. */
 #include <string.h>
 
-#include "src/base/printable.h"
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/settings.h"
+
+extern const struct command command_resource;
 
 static const struct argument resource_arguments[] = {
-	{ "NAME", ARG_RESOURCE, ARG_OPTIONAL,
+	{ "NAME", &arg_resource, ARG_OPTIONAL,
 	  "the new resource (default: list all)" },
 	ARGUMENTS_END
 };
 
 static const char *
-resource_get(const struct session *session, struct arena *arena,
-             struct error *error)
+resource_get(const struct session *session, const struct command *setting,
+             struct arena *arena, struct error *error)
 {
 	const struct resource *resource = session_resource(session);
-	struct text_buffer word = { 0 };
-	const char *copy;
 
+	(void)setting;
 	if (resource == NULL)
 		return "";
-	text_add_word(&word, resource->name, strlen(resource->name));
-	copy = arena_text(arena, word.bytes, word.length, error);
-	text_free(&word);
-	return copy;
+	return setting_word(resource->name, strlen(resource->name), arena,
+	                    error);
 }
 
 static int
-resource_set(struct session *session, const struct value *value,
-             struct error *error)
+resource_set(struct session *session, const struct command *setting,
+             const struct value *value, struct error *error)
 {
+	(void)setting;
 	return session_set_resource(session, (uint32_t)value->count, error);
 }
 
@@ -58,10 +58,10 @@ resource_run(struct session *session, const struct arguments *arguments,
 	int status = 0;
 
 	if (arguments->values[0].is_given)
-		return resource_set(session, &arguments->values[0], error);
+		return resource_set(session, &command_resource,
+		                    &arguments->values[0], error);
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	table->view = "resource";
 	table->schema = "cpprof.resources/1";
 	table_add_column(table, "current", " ", CELL_FLAG);
 	table_add_column(table, "hits", "hits", CELL_COUNT);

@@ -1,41 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/root.c -- the function that paths begin with or end in. */
-#include "src/base/printable.h"
-#include "src/shell/command/arguments.h"
-#include "src/shell/command/setting.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/settings.h"
 
 extern const struct command command_root;
 
 static const struct argument root_arguments[] = {
-	{ "FUNCTION", ARG_FUNCTIONS, ARG_OPTIONAL,
+	{ "FUNCTION", &arg_functions, ARG_OPTIONAL,
 	  "the new root (default: show the root)" },
 	ARGUMENTS_END
 };
 
 static const char *
-root_get(const struct session *session, struct arena *arena,
-         struct error *error)
+root_get(const struct session *session, const struct command *setting,
+         struct arena *arena, struct error *error)
 {
-	struct text_buffer word = { 0 };
-	const char *name, *copy;
-	size_t length;
+	const struct names *names;
 
+	(void)setting;
 	if (session->root == NO_NAME)
 		return "";
-	name = names_text(session->profile->names, session->root);
-	length = names_length(session->profile->names, session->root);
-	text_add_word(&word, name, length);
-	copy = arena_text(arena, word.bytes, word.length, error);
-	text_free(&word);
-	return copy;
+	names = session->profile->names;
+	return setting_word(names_text(names, session->root),
+	                    names_length(names, session->root), arena, error);
 }
 
 static int
-root_set(struct session *session, const struct value *value,
-         struct error *error)
+root_set(struct session *session, const struct command *setting,
+         const struct value *value, struct error *error)
 {
 	const char *old;
 
+	(void)setting;
 	if (value->n_names == 1)
 		return session_set_root(session, value->names[0], error);
 	old = names_text(session->profile->names, session->root);
@@ -54,7 +50,6 @@ list_functions(const struct session *session, const struct value *value,
 	if (paths == NULL)
 		return -1;
 	*paths = (struct call_paths){ .names = session->profile->names };
-	table->view = "root";
 	table->schema = "cpprof.functions/1";
 	table->is_plain = true;
 	table_add_column(table, "path", "function", CELL_NAME);
@@ -76,13 +71,12 @@ root_run(struct session *session, const struct arguments *arguments,
 	if (!value->is_given) {
 		if (session_need_profile(session, error) != 0)
 			return -1;
-		return setting_show(session, &command_root, "root", table,
-		                    error);
+		return setting_show(session, &command_root, table, error);
 	}
 	if (value->n_names > 1 &&
 	    list_functions(session, value, table, error) != 0)
 		return -1;
-	return root_set(session, value, error);
+	return root_set(session, &command_root, value, error);
 }
 
 const struct command command_root = {

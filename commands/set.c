@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/set.c -- changes a setting, said the long way. */
-#include "src/shell/command/arguments.h"
-#include "src/shell/command/setting.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/settings.h"
 
 static const struct argument set_arguments[] = {
-	{ "NAME", ARG_SETTING, ARG_OPTIONAL,
+	{ "NAME", &arg_setting, ARG_OPTIONAL,
 	  "the setting (default: list all)" },
-	{ "VALUE", ARG_REST, ARG_OPTIONAL, "its new value (default: show it)" },
+	{ "VALUE", &arg_setting_value, ARG_OPTIONAL, "its new value (default: show it)" },
 	ARGUMENTS_END
 };
 
@@ -19,11 +19,12 @@ set_run(struct session *session, const struct arguments *arguments,
 	int status;
 
 	if (!arguments->values[1].is_given)
-		return setting_show(session, setting, "set", table, error);
+		return setting_show(session, setting, table, error);
 	status = arguments_parse_text(&value, session, setting,
 	                              arguments->values[1].text, error);
 	if (status == 0)
-		status = setting->set(session, &value.values[0], error);
+		status = setting->set(session, setting, &value.values[0],
+		                      error);
 	arguments_free(&value);
 	return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/shell.c -- runs a command of the system's shell. */
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/terminal/child.h"
 
 static const struct argument shell_arguments[] = {
-	{ "COMMAND", ARG_LINE, 0, "the command that sh runs" },
+	{ "COMMAND", &arg_shell_line, 0, "the command that sh runs" },
 	ARGUMENTS_END
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/show.c -- what the settings are. */
-#include "src/shell/command/arguments.h"
-#include "src/shell/command/setting.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/settings.h"
 
 static const struct argument show_arguments[] = {
-	{ "NAME", ARG_SETTING, ARG_OPTIONAL,
+	{ "NAME", &arg_setting, ARG_OPTIONAL,
 	  "the setting to show (default: all)" },
 	ARGUMENTS_END
 };
@@ -13,8 +13,8 @@ static int
 show_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
 {
-	return setting_show(session, arguments->values[0].command, "show",
-	                    table, error);
+	return setting_show(session, arguments->values[0].command, table,
+	                    error);
 }
 
 const struct command command_show = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/source.c -- runs commands from a file. */
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/input/script.h"
 
 static const struct argument source_arguments[] = {
-	{ "FILE", ARG_FILE, 0, "a file of commands, one per line" },
+	{ "FILE", &arg_file, 0, "a file of commands, one per line" },
 	ARGUMENTS_END
 };
 

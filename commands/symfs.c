@@ -2,34 +2,31 @@
 /* commands/symfs.c -- where programs and their debug files are sought. */
 #include <string.h>
 
-#include "src/base/printable.h"
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/settings.h"
 
 static const struct argument symfs_arguments[] = {
-	{ "DIR", ARG_FILE, ARG_OPTIONAL,
+	{ "DIR", &arg_file, ARG_OPTIONAL,
 	  "the directory to search first (default: show the setting)" },
 	ARGUMENTS_END
 };
 
 static const char *
-symfs_get(const struct session *session, struct arena *arena,
-          struct error *error)
+symfs_get(const struct session *session, const struct command *setting,
+          struct arena *arena, struct error *error)
 {
-	struct text_buffer word = { 0 };
-	const char *copy;
-
+	(void)setting;
 	if (session->symfs == NULL)
 		return "/";
-	text_add_word(&word, session->symfs, strlen(session->symfs));
-	copy = arena_text(arena, word.bytes, word.length, error);
-	text_free(&word);
-	return copy;
+	return setting_word(session->symfs, strlen(session->symfs), arena,
+	                    error);
 }
 
 static int
-symfs_set(struct session *session, const struct value *value,
-          struct error *error)
+symfs_set(struct session *session, const struct command *setting,
+          const struct value *value, struct error *error)
 {
+	(void)setting;
 	return session_set_symfs(session, value->words[0], error);
 }
 

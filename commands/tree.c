@@ -15,8 +15,8 @@ tree_run(struct session *session, const struct arguments *arguments,
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	request = session_request(session);
-	/* A row of text is one name: no path grows with the stack. */
-	if (settings->format->draw == output_text && !settings->depth_is_set)
+	/* A row of text is one name, so rows do not grow with the depth. */
+	if (settings->format->draw == output_text && settings->depth == 0)
 		request.depth = TREE_DEPTH;
 	return view_tree(&request, table, error);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/up.c -- which callers make a function expensive. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 
 static const struct argument up_arguments[] = {
-	{ "ROOT", ARG_FUNCTION, ARG_OPTIONAL,
+	{ "ROOT", &arg_function, ARG_OPTIONAL,
 	  "the last function of the paths (default: the root)" },
 	ARGUMENTS_END
 };

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "src/base/progress.h"
-#include "src/shell/command/arguments.h"
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/interpret.h"
 #include "src/shell/command/sink.h"
 #include "src/shell/terminal/message.h"
@@ -14,7 +14,7 @@
 enum { DEFAULT_SECONDS = 2, MAX_SECONDS = 86400 };
 
 static const struct argument watch_arguments[] = {
-	{ "[SECONDS] COMMAND", ARG_COMMAND_LINE, 0,
+	{ "[SECONDS] COMMAND", &arg_command_line, 0,
 	  "the command to repeat, and how often (default: every 2 s)" },
 	ARGUMENTS_END
 };

@@ -8,7 +8,6 @@ n=0
 # The units (a .c file and its header) that include each other in a circle, by
 # name.  The list may only get shorter.
 known_circles='
-argument_functions argument_kinds arguments candidates complete
 debug_lines debug_lines_child
 
 action alternate arch arch-x86_64 brief bytes cfi control datafile disk
@@ -128,9 +127,11 @@ includes 'output includes only base and output' src/output \
 	'src/(base|output)/.*'
 shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
 includes 'of commands the shell includes the list, of lib what both share' \
-	'src/shell src/main.c' "src/.*|commands/list\.def|$shared"
+	'src/shell src/main.c' "src/.*|commands/(list|settings)\.def|$shared"
 below='src/(base|profile|views|formats|symbols|output)/.*'
 room='src/shell/('
+settings='commands/settings\.def'
+lists="commands/list\.def|$settings"
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
 	! -path 'src/shell/*/*' ! -name local.mk | grep -vE \
 	'^src/shell/(terminal|line|record|session|command|help|input)$')"
@@ -141,14 +142,14 @@ includes 'line includes only base, output and line' src/shell/line \
 includes 'record knows no session' src/shell/record \
 	"$below|${room}terminal|line|record)/.*|$shared"
 includes 'session knows no command and no line' src/shell/session \
-	"$below|${room}terminal|record|session)/.*"
+	"$below|${room}terminal|record|session)/.*|$settings"
 includes 'command includes no recording, help or input' src/shell/command \
-	"$below|${room}terminal|line|session|command)/.*|commands/list\.def"
+	"$below|${room}terminal|line|session|command)/.*|$lists"
 includes 'help includes neither session nor input' src/shell/help \
 	"$below|${room}terminal|line|record|command|help)/.*"
 includes 'input includes nothing of recordings' src/shell/input \
 	"$below|${room}terminal|line|session|command|help|input)/.*"
-includes 'no command includes another' commands "src/.*|$shared"
+includes 'no command includes another' commands "src/.*|$settings|$shared"
 includes 'the collector includes nothing of the program' lib 'lib/.*|dwarf/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'
 claim 'dwarf includes nothing of libc that allocates, prints or waits' \

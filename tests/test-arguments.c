@@ -412,6 +412,14 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "limit o", 6, "off;");
 	check_completion(fixture, "help apr", 5, "apropos;");
 	check_completion(fixture, "up main x", 8, "");
+	check_completion(fixture, "watch thr", 6, "threshold;");
+	check_completion(fixture, "watch 0.5 thr", 10, "threshold;");
+	check_completion(fixture, "watch 2 up db_w", 11, "db_write;");
+	check_completion(fixture, "watch watch set percent r", 24, "root;");
+	check_completion(fixture, "set percent root x", 17, "");
+	check_completion(fixture, "show percent r", 13, "");
+	check_completion(fixture, "record -r page-fa", 10, "page-faults;");
+	check_completion(fixture, "record --max", 7, "--max-size;");
 	check_completion(fixture, "flat | he", 0, "");
 	check_completion(fixture, "nonsense x", 9, "");
 }

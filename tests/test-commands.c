@@ -66,12 +66,15 @@ check_argument(const struct command *command, const struct argument *argument)
 	bool is_last = argument[1].name == NULL;
 
 	assert_non_null(argument->help);
-	assert_non_null(argument_kinds[argument->kind].read);
-	if (argument->kind == ARG_CHOICE)
+	assert_non_null(argument->kind->read);
+	if (argument->kind == &arg_choice)
 		assert_non_null(command->choices);
-	if ((argument->flags & ARG_REPEATED) || argument->kind == ARG_PATH ||
-	    argument->kind >= ARG_WORDS)
+	if (argument->kind == &arg_words)
+		assert_non_null(command->complete_words);
+	if ((argument->flags & ARG_REPEATED) || argument->kind->takes_rest)
 		assert_true(is_last);
+	if (argument->kind->is_raw || argument->kind->runs_program)
+		assert_true(is_last && argument == command->arguments);
 	if (!is_last && (argument->flags & ARG_OPTIONAL))
 		assert_true(argument[1].flags & ARG_OPTIONAL);
 }
@@ -147,15 +150,16 @@ each_setting_reads_what_it_says(void **state)
 
 		if (command->get == NULL)
 			continue;
-		value = command->get(session, &arena, &error);
+		value = command->get(session, command, &arena, &error);
 		assert_non_null(value);
 		if (arguments_parse_text(&arguments, session, command, value,
 		                         &error) != 0 ||
-		    command->set(session, &arguments.values[0], &error) != 0)
+		    command->set(session, command, &arguments.values[0],
+		                 &error) != 0)
 			fail_msg("%s %s: %s", command->name, value,
 			         error.text);
-		assert_string_equal(command->get(session, &arena, &error),
-		                    value);
+		assert_string_equal(command->get(session, command, &arena,
+		                                 &error), value);
 		arguments_free(&arguments);
 		arena_free(&arena);
 	}
@@ -194,6 +198,51 @@ each_example_runs(void **state)
 	assert_true(session->quit_requested);
 }
 
+/* Runs a command with its output in buffer[size], as a string. */
+static void
+capture(struct session *session, const struct command *command,
+        char *const *words, size_t n, char *buffer, size_t size)
+{
+	struct error error = { 0 };
+	int output = dup(STDOUT_FILENO), ends[2], status;
+	ssize_t length;
+
+	fflush(stdout);
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDOUT_FILENO);
+	status = interpret_words(session, command, words, n, &error);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	close(ends[1]);
+	if (status != 0)
+		fail_msg("%s: %s", command->name, error.text);
+	length = read(ends[0], buffer, size - 1);
+	assert_true(length > 0);
+	buffer[length] = '\0';
+	close(ends[0]);
+}
+
+/* A view is shown under the name of its command, whatever that is. */
+static void
+a_renamed_command_renames_its_view(void **state)
+{
+	static const char *const names[] = { "functions", "down", "info",
+		                             "resource", "help", "show" };
+	struct session *session = *state;
+	struct error error = { 0 };
+	char answer[60000];
+
+	session->settings.format = output_formats + 3;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct command renamed =
+		    *command_lookup(names[i], strlen(names[i]), &error);
+
+		renamed.name = "renamed";
+		capture(session, &renamed, NULL, 0, answer, sizeof answer);
+		assert_non_null(strstr(answer, ",\"view\":\"renamed\","));
+	}
+}
+
 static void
 the_manual_has_every_command(void **state)
 {
@@ -227,6 +276,8 @@ main(void)
 		    each_setting_reads_what_it_says, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_example_runs, set_up,
 		                                tear_down),
+		cmocka_unit_test_setup_teardown(
+		    a_renamed_command_renames_its_view, set_up, tear_down),
 		cmocka_unit_test(the_manual_has_every_command),
 	};
 

@@ -142,8 +142,9 @@ enum { TABLE_MAX_COLUMNS = 16 };
 struct table {
 	struct arena arena;	/* texts of cells, fields and lines */
 
-	const char *view;	/* "down"; the command's name */
-	const char *schema;	/* "cpprof.paths/1", see doc/manual.md */
+	const char *view;	/* "down": the command; set by who runs it */
+	const char *schema;	/* "cpprof.paths/1", see doc/manual.md; NULL:
+				 * the table has nothing to show */
 
 	struct field *fields;
 	size_t n_fields, fields_capacity;

@@ -26,14 +26,12 @@ libcore_a_SOURCES += \
 	src/shell/session/naming.c src/shell/session/naming.h \
 	src/shell/session/root.c src/shell/session/root.h \
 	src/shell/session/session.c src/shell/session/session.h \
-	src/shell/command/argument_functions.c src/shell/command/argument_functions.h \
 	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
 	src/shell/command/arguments.c src/shell/command/arguments.h \
-	src/shell/command/candidates.c src/shell/command/candidates.h \
 	src/shell/command/command.c src/shell/command/command.h \
 	src/shell/command/complete.c src/shell/command/complete.h \
 	src/shell/command/interpret.c src/shell/command/interpret.h \
-	src/shell/command/setting.c src/shell/command/setting.h \
+	src/shell/command/settings.c src/shell/command/settings.h \
 	src/shell/command/resolve.c src/shell/command/resolve.h \
 	src/shell/command/sink.c src/shell/command/sink.h \
 	src/shell/command/view_command.c src/shell/command/view_command.h \

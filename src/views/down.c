@@ -21,7 +21,6 @@
 #include "src/views/rows.h"
 
 static const struct view_kind down_kind = {
-	.view = "down",
 	.schema = "cpprof.paths/1",
 	.title = "Downward Call Path Profile",
 	.has_root = true,
@@ -205,7 +204,7 @@ view_down(const struct view_request *request, struct table *table,
 	struct rows rows = { 0 };
 	int status;
 
-	if (view_need_root(request, &down_kind, error) != 0)
+	if (view_need_root(request, table, error) != 0)
 		return -1;
 	status = request->set->flow != NULL ?
 	    flow_paths_down(&rows, request, &measure, &hidden, error) :

@@ -12,7 +12,6 @@
 #include "src/views/totals.h"
 
 static const struct view_kind flat_kind = {
-	.view = "flat",
 	.schema = "cpprof.flat/1",
 	.title = "Flat Profile",
 };

@@ -9,19 +9,16 @@
 #include "src/views/totals.h"
 
 static const struct view_kind body_kind = {
-	.view = "body",
 	.schema = "cpprof.functions/1",
 	.title = "Body Function Profile",
 };
 
 static const struct view_kind functions_kind = {
-	.view = "functions",
 	.schema = "cpprof.functions/1",
 	.title = "Body+Descendants Function Profile",
 };
 
 static const struct view_kind find_kind = {
-	.view = "find",
 	.schema = "cpprof.functions/1",
 	.title = "Functions Found (Body+Descendants)",
 };

@@ -24,13 +24,11 @@
 #include "src/views/rows.h"
 
 static const struct view_kind graph_kind = {
-	.view = "graph",
 	.schema = "cpprof.graph/1",
 	.title = "Call Graph Profile",
 };
 
 static const struct view_kind classic_kind = {
-	.view = "graph",
 	.schema = "cpprof.graph/1",
 	.title = "Call Graph Profile (cycles collapsed)",
 };

@@ -13,12 +13,12 @@ enum { LOST_PART = 100 };	/* of the hits: a smaller part is not
 
 int
 view_need_root(const struct view_request *request,
-               const struct view_kind *kind, struct error *error)
+               const struct table *table, struct error *error)
 {
 	if (request->root != NO_NAME)
 		return 0;
 	return error_set(error, "%s needs a root function; choose one with "
-	                 "root", kind->view);
+	                 "root", table->view);
 }
 
 static int
@@ -344,7 +344,6 @@ view_describe(const struct view_request *request,
               const struct hidden *hidden, struct table *table,
               struct error *error)
 {
-	table->view = kind->view;
 	table->schema = kind->schema;
 	table->gtick = request->set->resource->gtick;
 	table->interval = request->set->resource->interval;

@@ -8,9 +8,8 @@
 #include "src/views/measure.h"
 #include "src/views/view.h"
 
-/* The names of a view. */
+/* What the tables of a view have in common. */
 struct view_kind {
-	const char *view;	/* "down" */
 	const char *schema;	/* "cpprof.paths/1" */
 	const char *title;	/* "Downward Call Path Profile" */
 	bool has_root;
@@ -46,6 +45,6 @@ const char *view_name_text(const struct names *names, uint32_t name,
 
 /* 0 if the request has a root function, else -1 with *error set. */
 int view_need_root(const struct view_request *request,
-                   const struct view_kind *kind, struct error *error);
+                   const struct table *table, struct error *error);
 
 #endif

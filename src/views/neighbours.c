@@ -14,14 +14,12 @@
 #include "src/views/rows.h"
 
 static const struct view_kind callers_kind = {
-	.view = "callers",
 	.schema = "cpprof.paths/1",
 	.title = "Caller Profile",
 	.has_root = true,
 };
 
 static const struct view_kind callees_kind = {
-	.view = "callees",
 	.schema = "cpprof.paths/1",
 	.title = "Callee Profile",
 	.has_root = true,
@@ -242,7 +240,7 @@ show_neighbours(const struct view_request *request,
 	struct rows rows = { 0 };
 	int status = 0;
 
-	if (view_need_root(request, kind, error) != 0)
+	if (view_need_root(request, table, error) != 0)
 		return -1;
 	neighbours = memory_array(n_names, sizeof *neighbours, error);
 	if (neighbours == NULL)

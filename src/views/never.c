@@ -6,7 +6,6 @@
 #include "src/views/rows.h"
 
 static const struct view_kind never_kind = {
-	.view = "never",
 	.schema = "cpprof.functions/1",
 	.title = "Functions Never Called",
 };

@@ -18,7 +18,6 @@
 #include "src/views/rows.h"
 
 static const struct view_kind path_kind = {
-	.view = "path",
 	.schema = "cpprof.paths/1",
 	.title = "Call Path",
 };

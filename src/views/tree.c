@@ -16,7 +16,6 @@
 #include "src/views/rows.h"
 
 static const struct view_kind tree_kind = {
-	.view = "tree",
 	.schema = "cpprof.tree/1",
 	.title = "Sample Tree Profile",
 };

@@ -26,7 +26,6 @@
 #include "src/views/rows.h"
 
 static const struct view_kind up_kind = {
-	.view = "up",
 	.schema = "cpprof.paths/1",
 	.title = "Upward Call Path Profile",
 	.has_root = true,
@@ -279,7 +278,7 @@ view_up(const struct view_request *request, struct table *table,
 	struct rows rows = { .is_innermost_first = true };
 	int status;
 
-	if (view_need_root(request, &up_kind, error) != 0)
+	if (view_need_root(request, table, error) != 0)
 		return -1;
 	status = request->set->flow != NULL ?
 	    flow_paths_up(&rows, request, &measure, &hidden, error) :

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* argument_kinds.c -- what each kind of argument is read and completed as. */
+/* argument_kinds.c -- each kind of argument, a row with all of its behaviour. */
 #include "src/shell/command/argument_kinds.h"
 
 #include <errno.h>
@@ -7,26 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/shell/command/argument_functions.h"
-#include "src/shell/command/candidates.h"
+#include "src/base/printable.h"
 #include "src/shell/command/resolve.h"
 
-enum { SHOWN = 60, MOST_DIGITS = 15 };
+/* How much of a word, and how many of several functions, an error names. */
+enum { SHOWN = 60, LISTED = 8, MOST_DIGITS = 15 };
 
-const struct word *
-reading_next_word(struct reading *reading)
+static const struct word *
+next_word(struct reading *reading)
 {
 	return &reading->words->words[reading->at++];
 }
 
-bool
-reading_is_last(const struct reading *reading)
+static bool
+is_last(const struct reading *reading)
 {
 	return reading->argument[1].name == NULL;
 }
 
-const char *
-reading_rest(const struct reading *reading, size_t *length)
+static const char *
+rest_of_line(const struct reading *reading, size_t *length)
 {
 	const struct words *words = reading->words;
 	size_t begin = words->words[reading->at].begin;
@@ -35,6 +35,244 @@ reading_rest(const struct reading *reading, size_t *length)
 	return arena_text(&reading->arguments->arena, reading->line + begin,
 	                  *length, reading->error);
 }
+
+/*
+ * A function's name may be typed with its blanks and without bars if the rest
+ * of the line is exactly that name.
+ */
+static bool
+read_rest_as_function(struct reading *reading, struct word *word)
+{
+	size_t length;
+	const char *text;
+
+	if (!is_last(reading) ||
+	    reading->words->n - reading->at < 2)
+		return false;
+	text = rest_of_line(reading, &length);
+	if (text == NULL ||
+	    session_find_function(reading->session, text, length) == NO_NAME)
+		return false;
+	*word = (struct word){ .text = text, .length = length };
+	reading->at = reading->words->n;
+	return true;
+}
+
+static struct word
+read_function_word(struct reading *reading)
+{
+	struct word word;
+
+	if (!read_rest_as_function(reading, &word))
+		word = *next_word(reading);
+	return word;
+}
+
+static int
+read_functions(struct reading *reading, struct value *value)
+{
+	const struct word word = read_function_word(reading);
+
+	value->text = word.text;
+	value->names = resolve_functions(reading->session, &word,
+	                                 &reading->arguments->arena,
+	                                 &value->n_names, reading->error);
+	return value->names == NULL ? -1 : 0;
+}
+
+/* Reports that a pattern matches several functions, and names some of them. */
+static int
+report_several(const struct reading *reading, const char *pattern,
+               const uint32_t *found, size_t n)
+{
+	struct names *names = reading->session->profile->names;
+	struct text_buffer text = { 0 };
+
+	for (size_t i = 0; i < n && i < LISTED; i++) {
+		text_add_string(&text, i == 0 ? "" : ", ");
+		text_add_word(&text, names_text(names, found[i]),
+		              names_length(names, found[i]));
+	}
+	error_set(reading->error, "%.*s matches %zu functions: %s%s", SHOWN,
+	          pattern, n, text_string(&text), n > LISTED ? ", ..." : "");
+	text_free(&text);
+	return -1;
+}
+
+static int
+read_function(struct reading *reading, struct value *value)
+{
+	if (read_functions(reading, value) != 0)
+		return -1;
+	if (value->n_names == 1)
+		return 0;
+	return report_several(reading, value->text, value->names,
+	                      value->n_names);
+}
+
+static int
+read_pattern(struct reading *reading, struct value *value)
+{
+	const struct word word = read_function_word(reading);
+
+	value->text = word.text;
+	value->pattern = resolve_pattern(reading->session, &word,
+	                                 reading->error);
+	return value->pattern == NULL ? -1 : 0;
+}
+
+/*
+ * One word of a path without the parentheses around the whole path: *name is
+ * empty if the word was only a parenthesis.  A name that contains parentheses
+ * is written between bars, but the last one may be bare: `(main f())`.
+ */
+static void
+strip_parentheses(const struct reading *reading, size_t i, size_t first,
+                  struct word *name)
+{
+	const struct words *words = reading->words;
+	const struct word *opening = &words->words[first];
+	bool has_opening = !opening->is_quoted && opening->text[0] == '(';
+
+	*name = words->words[i];
+	if (name->is_quoted || !has_opening)
+		return;
+	if (i == first) {
+		name->text++;
+		name->length--;
+	}
+	if (i + 1 == words->n && name->length > 0 &&
+	    name->text[name->length - 1] == ')')
+		name->length--;
+}
+
+/* Whether a path that opens with a parenthesis also closes with one. */
+static bool
+is_balanced(const struct words *words, size_t first)
+{
+	const struct word *opening = &words->words[first];
+	const struct word *last = &words->words[words->n - 1];
+
+	if (opening->is_quoted || opening->text[0] != '(')
+		return true;
+	return !last->is_quoted && last->text[last->length - 1] == ')';
+}
+
+/* Whether a name is the "..." that a view on a terminal shows for several. */
+static bool
+is_gap(const struct reading *reading, const struct word *word)
+{
+	return !word->is_quoted && strcmp(word->text, "...") == 0 &&
+	    session_find_function(reading->session, "...", 3) == NO_NAME;
+}
+
+static int
+add_path_name(struct reading *reading, const struct word *stripped,
+              uint32_t *path, size_t *n)
+{
+	struct arena *arena = &reading->arguments->arena;
+	struct word word = *stripped;
+	size_t n_found;
+	uint32_t *found;
+
+	word.text = arena_text(arena, word.text, word.length, reading->error);
+	if (word.text == NULL)
+		return -1;
+	if (is_gap(reading, &word))
+		return error_set(reading->error, "... replaces names that did "
+		                 "not fit on the line; add | cat to a view to "
+		                 "see whole paths");
+	found = resolve_functions(reading->session, &word, arena, &n_found,
+	                          reading->error);
+	if (found == NULL)
+		return -1;
+	if (n_found > 1)
+		return report_several(reading, word.text, found, n_found);
+	path[(*n)++] = found[0];
+	return 0;
+}
+
+static int
+read_path(struct reading *reading, struct value *value)
+{
+	const struct words *words = reading->words;
+	size_t first = reading->at;
+	uint32_t *path = arena_alloc(&reading->arguments->arena,
+	                             (words->n - first) * sizeof *path,
+	                             reading->error);
+
+	if (path == NULL)
+		return -1;
+	if (!is_balanced(words, first))
+		return error_set(reading->error, "a path that begins with ( "
+		                 "must end with )");
+	for (; reading->at < words->n; reading->at++) {
+		struct word name;
+
+		strip_parentheses(reading, reading->at, first, &name);
+		if (name.length == 0 && !name.is_quoted)
+			continue;
+		if (add_path_name(reading, &name, path, &value->n_names) != 0)
+			return -1;
+	}
+	value->names = path;
+	if (value->n_names == 0)
+		return error_set(reading->error, "a path needs at least one "
+		                 "function");
+	return 0;
+}
+
+static void
+complete_functions(struct completion *completion,
+                   const struct session *session,
+                   const struct command *command)
+{
+	uint32_t n;
+	const uint32_t *functions = session_functions(session, &n);
+
+	(void)command;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t name = functions[i];
+		const struct names *names = session->profile->names;
+
+		completion_offer(completion, names_text(names, name),
+		                 names_length(names, name));
+	}
+}
+
+/* Also after the parenthesis that opens a path. */
+static void
+complete_path(struct completion *completion, const struct session *session,
+              const struct command *command)
+{
+	if (!completion->is_open && completion->prefix[0] == '(') {
+		completion->opens_path = true;
+		completion->prefix++;
+		completion->prefix_length--;
+	}
+	complete_functions(completion, session, command);
+}
+
+const struct argument_kind arg_function = {
+	.read = read_function,
+	.complete = complete_functions,
+};
+
+const struct argument_kind arg_functions = {
+	.read = read_functions,
+	.complete = complete_functions,
+};
+
+const struct argument_kind arg_pattern = {
+	.read = read_pattern,
+	.complete = complete_functions,
+};
+
+const struct argument_kind arg_path = {
+	.read = read_path,
+	.complete = complete_path,
+	.takes_rest = true,
+};
 
 /* A plain decimal number, perhaps with a point and an exponent. */
 static bool
@@ -56,7 +294,7 @@ read_fraction(struct reading *reading, struct value *value)
 	const char *end;
 	double number;
 
-	value->text = reading_next_word(reading)->text;
+	value->text = next_word(reading)->text;
 	if (!parse_number(value->text, &number, &end) ||
 	    (end[0] != '\0' && strcmp(end, "%") != 0))
 		return error_set(reading->error, "%.*s: expected a fraction, "
@@ -71,6 +309,8 @@ read_fraction(struct reading *reading, struct value *value)
 		                 "100%%", SHOWN, value->text);
 	return 0;
 }
+
+const struct argument_kind arg_fraction = { .read = read_fraction };
 
 static bool
 is_whole_number(const char *text)
@@ -98,7 +338,7 @@ parse_count(const char *text, size_t *count)
 static int
 read_count(struct reading *reading, struct value *value)
 {
-	value->text = reading_next_word(reading)->text;
+	value->text = next_word(reading)->text;
 	if (strcmp(value->text, "off") == 0) {
 		value->count = SIZE_MAX;
 		return 0;
@@ -114,16 +354,32 @@ read_count(struct reading *reading, struct value *value)
 	                 "or off", SHOWN, value->text);
 }
 
+static void
+complete_off(struct completion *completion, const struct session *session,
+             const struct command *command)
+{
+	(void)session;
+	(void)command;
+	completion_offer(completion, "off", 3);
+}
+
+const struct argument_kind arg_count = {
+	.read = read_count,
+	.complete = complete_off,
+};
+
 static int
 read_digits(struct reading *reading, struct value *value)
 {
-	value->text = reading_next_word(reading)->text;
+	value->text = next_word(reading)->text;
 	if (parse_count(value->text, &value->count) == 0 &&
 	    value->count <= MOST_DIGITS)
 		return 0;
 	return error_set(reading->error, "%.*s: expected a number from 0 to %d",
 	                 SHOWN, value->text, MOST_DIGITS);
 }
+
+const struct argument_kind arg_digits = { .read = read_digits };
 
 static int
 report_choice(const struct reading *reading, const char *text)
@@ -144,7 +400,7 @@ static int
 read_choice(struct reading *reading, struct value *value)
 {
 	const char *const *choices = reading->command->choices;
-	const struct word *word = reading_next_word(reading);
+	const struct word *word = next_word(reading);
 	size_t n = 0;
 
 	value->text = word->text;
@@ -161,18 +417,42 @@ read_choice(struct reading *reading, struct value *value)
 	return report_choice(reading, value->text);
 }
 
+static void
+complete_choices(struct completion *completion,
+                 const struct session *session, const struct command *command)
+{
+	(void)session;
+	for (size_t i = 0; command->choices[i] != NULL; i++)
+		completion_offer(completion, command->choices[i],
+		                 strlen(command->choices[i]));
+}
+
+static void
+add_choices(struct text_buffer *text, const struct command *command)
+{
+	for (size_t i = 0; command->choices[i] != NULL; i++)
+		text_add_format(text, "%s%s", i == 0 ? "" : "|",
+		                command->choices[i]);
+}
+
+const struct argument_kind arg_choice = {
+	.read = read_choice,
+	.complete = complete_choices,
+	.add_usage = add_choices,
+};
+
 /* A resource's name may have blanks and needs no bars for them. */
 static int
 read_resource(struct reading *reading, struct value *value)
 {
 	size_t length;
 
-	if (reading_is_last(reading) &&
+	if (is_last(reading) &&
 	    reading->words->n - reading->at > 1) {
-		value->text = reading_rest(reading, &length);
+		value->text = rest_of_line(reading, &length);
 		reading->at = reading->words->n;
 	} else {
-		value->text = reading_next_word(reading)->text;
+		value->text = next_word(reading)->text;
 	}
 	if (value->text == NULL)
 		return -1;
@@ -180,6 +460,25 @@ read_resource(struct reading *reading, struct value *value)
 	                                reading->error);
 	return value->count == UINT32_MAX ? -1 : 0;
 }
+
+static void
+complete_resources(struct completion *completion,
+                   const struct session *session,
+                   const struct command *command)
+{
+	(void)command;
+	for (uint32_t r = 0; session->profile != NULL &&
+	     r < session->profile->n_resources; r++) {
+		const char *name = session->profile->resources[r].name;
+
+		completion_offer(completion, name, strlen(name));
+	}
+}
+
+const struct argument_kind arg_resource = {
+	.read = read_resource,
+	.complete = complete_resources,
+};
 
 /* ~/ at the front of a bare word is the home directory. */
 static const char *
@@ -206,7 +505,7 @@ read_list(struct reading *reading, struct value *value, size_t n,
 	if (list == NULL)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		const struct word *word = reading_next_word(reading);
+		const struct word *word = next_word(reading);
 
 		list[i] = are_files ? expand_home(reading, word) : word->text;
 		if (list[i] == NULL)
@@ -230,40 +529,47 @@ read_file(struct reading *reading, struct value *value)
 	return read_list(reading, value, is_repeated ? left : 1, true);
 }
 
-static int
-read_words(struct reading *reading, struct value *value)
+static void
+complete_files(struct completion *completion, const struct session *session,
+               const struct command *command)
 {
-	return read_list(reading, value, reading->words->n - reading->at,
-	                 false);
+	(void)session;
+	(void)command;
+	completion_offer_files(completion);
 }
 
-static int
-read_word(struct reading *reading, struct value *value)
-{
-	value->text = reading_next_word(reading)->text;
-	return 0;
-}
-
-static int
-read_rest(struct reading *reading, struct value *value)
-{
-	size_t length;
-
-	value->text = reading_rest(reading, &length);
-	reading->at = reading->words->n;
-	return value->text == NULL ? -1 : 0;
-}
+const struct argument_kind arg_file = {
+	.read = read_file,
+	.complete = complete_files,
+};
 
 static int
 read_command(struct reading *reading, struct value *value)
 {
-	const struct word *word = reading_next_word(reading);
+	const struct word *word = next_word(reading);
 
 	value->text = word->text;
 	value->command = command_lookup(word->text, word->length,
 	                              reading->error);
 	return value->command == NULL ? -1 : 0;
 }
+
+static void
+complete_commands(struct completion *completion,
+                  const struct session *session,
+                  const struct command *command)
+{
+	(void)session;
+	(void)command;
+	for (size_t i = 0; commands[i] != NULL; i++)
+		completion_offer(completion, commands[i]->name,
+		                 strlen(commands[i]->name));
+}
+
+const struct argument_kind arg_command = {
+	.read = read_command,
+	.complete = complete_commands,
+};
 
 static int
 read_setting(struct reading *reading, struct value *value)
@@ -277,6 +583,55 @@ read_setting(struct reading *reading, struct value *value)
 	                 value->command->name);
 }
 
+static void
+complete_settings(struct completion *completion,
+                  const struct session *session,
+                  const struct command *command)
+{
+	(void)session;
+	(void)command;
+	for (size_t i = 0; commands[i] != NULL; i++)
+		if (commands[i]->set != NULL)
+			completion_offer(completion, commands[i]->name,
+			                 strlen(commands[i]->name));
+}
+
+const struct argument_kind arg_setting = {
+	.read = read_setting,
+	.complete = complete_settings,
+};
+
+static int
+read_rest(struct reading *reading, struct value *value)
+{
+	size_t length;
+
+	value->text = rest_of_line(reading, &length);
+	reading->at = reading->words->n;
+	return value->text == NULL ? -1 : 0;
+}
+
+/* set NAME VALUE: from NAME on it is the command line of the setting. */
+static size_t
+find_setting(const struct word *words, size_t n)
+{
+	(void)words;
+	return n > 1 ? 1 : 0;
+}
+
+const struct argument_kind arg_setting_value = {
+	.read = read_rest,
+	.find_command = find_setting,
+	.takes_rest = true,
+};
+
+static int
+read_words(struct reading *reading, struct value *value)
+{
+	return read_list(reading, value, reading->words->n - reading->at,
+	                 false);
+}
+
 /* The command knows what its words are. */
 static void
 complete_words(struct completion *completion, const struct session *session,
@@ -287,22 +642,53 @@ complete_words(struct completion *completion, const struct session *session,
 	                        completion->n_before);
 }
 
-const struct argument_kind_row argument_kinds[] = {
-	[ARG_FUNCTION] = { read_function, complete_functions },
-	[ARG_FUNCTIONS] = { read_functions, complete_functions },
-	[ARG_PATTERN] = { read_pattern, complete_functions },
-	[ARG_PATH] = { read_path, complete_functions },
-	[ARG_FRACTION] = { read_fraction, NULL },
-	[ARG_COUNT] = { read_count, complete_off },
-	[ARG_DIGITS] = { read_digits, NULL },
-	[ARG_CHOICE] = { read_choice, complete_choices },
-	[ARG_RESOURCE] = { read_resource, complete_resources },
-	[ARG_FILE] = { read_file, complete_files },
-	[ARG_COMMAND] = { read_command, complete_commands },
-	[ARG_SETTING] = { read_setting, complete_settings },
-	[ARG_WORD] = { read_word, NULL },
-	[ARG_WORDS] = { read_words, complete_words },
-	[ARG_REST] = { read_rest, NULL },
-	[ARG_LINE] = { read_word, complete_files },
-	[ARG_COMMAND_LINE] = { read_word, complete_commands },
+const struct argument_kind arg_words = {
+	.read = read_words,
+	.complete = complete_words,
+	.takes_rest = true,
+	.runs_program = true,
+};
+
+static int
+read_word(struct reading *reading, struct value *value)
+{
+	value->text = next_word(reading)->text;
+	return 0;
+}
+
+const struct argument_kind arg_word = { .read = read_word };
+
+/* The shell reads the line, so names are quoted as it wants them. */
+static void
+complete_for_sh(struct completion *completion, const struct session *session,
+                const struct command *command)
+{
+	completion->is_for_sh = true;
+	complete_files(completion, session, command);
+}
+
+const struct argument_kind arg_shell_line = {
+	.read = read_word,
+	.complete = complete_for_sh,
+	.takes_rest = true,
+	.is_raw = true,
+};
+
+/* A number may stand before the command. */
+static size_t
+find_watched(const struct word *words, size_t n)
+{
+	size_t at = 1;
+
+	if (n > 1 && strspn(words[1].text, "0123456789.") > 0)
+		at++;
+	return n > at ? at : 0;
+}
+
+const struct argument_kind arg_command_line = {
+	.read = read_word,
+	.complete = complete_commands,
+	.find_command = find_watched,
+	.takes_rest = true,
+	.is_raw = true,
 };

@@ -1,46 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* argument_kinds.h -- what each kind of argument is read and completed as. */
+/* argument_kinds.h -- the kinds of argument that commands share.
+ *
+ * A command's row names them; see struct argument_kind for what a kind says.
+ * The comments say what a kind sets in struct value besides is_given and text.
+ */
 #ifndef CPPROF_SHELL_COMMAND_ARGUMENT_KINDS_H
 #define CPPROF_SHELL_COMMAND_ARGUMENT_KINDS_H
 
 #include "src/shell/command/arguments.h"
-#include "src/shell/command/complete.h"
 
-/* The place that arguments_parse has reached. */
-struct reading {
-	const struct session *session;
-	const struct command *command;
-	const struct argument *argument;
-	struct arguments *arguments;	/* for its arena */
-	const struct words *words;
-	size_t at;			/* the next word; there is one */
-	const char *line;
-	struct error *error;
-};
-
-/* For readers: the next word, moved past. */
-const struct word *reading_next_word(struct reading *reading);
-
-/* Whether no argument follows: all words that are left are this one's. */
-bool reading_is_last(const struct reading *reading);
-
-/* All words that are left as they were typed, in the arena; or NULL. */
-const char *reading_rest(const struct reading *reading, size_t *length);
-
-/* Reads one argument, moving `at` past it; 0, or -1 with *error set. */
-typedef int argument_reader(struct reading *reading, struct value *value);
-
-/* Offers what an argument may be. */
-typedef void argument_completer(struct completion *completion,
-                                const struct session *session,
-                                const struct command *command);
-
-struct argument_kind_row {
-	argument_reader *read;
-	argument_completer *complete;	/* NULL: offers nothing */
-};
-
-/* Indexed by enum argument_kind. */
-extern const struct argument_kind_row argument_kinds[];
+extern const struct argument_kind
+    arg_function,	/* one function of the profile, or a pattern that
+			 * matches only one: names[1] */
+    arg_functions,	/* the same, but a pattern may match several: names */
+    arg_pattern,	/* a name, glob or /expression/: pattern */
+    arg_path,		/* (main f |operator new(unsigned long)|): names */
+    arg_fraction,	/* 0.01 or 1%: fraction */
+    arg_count,		/* a positive number or "off": count */
+    arg_digits,		/* a number from 0 to 15: count */
+    arg_choice,		/* one of the command's choices: count */
+    arg_resource,	/* a resource of the profile: count */
+    arg_file,		/* a file name: words */
+    arg_command,	/* the name of a command: command */
+    arg_setting,	/* the name of a setting: command */
+    arg_setting_value,	/* after arg_setting: all that is left but
+			 * redirections, as typed */
+    arg_word,		/* any word */
+    arg_words,		/* a program to run with its arguments: words */
+    arg_shell_line,	/* the rest of the line, for sh */
+    arg_command_line;	/* the rest of the line, one of our commands,
+			 * perhaps after a number */
 
 #endif

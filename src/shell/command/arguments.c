@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* arguments.c -- the words behind a command, as what its row says they are. */
+/* arguments.c -- the words after a command, read as its row says. */
 #include "src/shell/command/arguments.h"
 
 #include <string.h>
-
-#include "src/shell/command/argument_kinds.h"
 
 static void
 text_add_argument(struct text_buffer *text, const struct command *command,
@@ -13,10 +11,8 @@ text_add_argument(struct text_buffer *text, const struct command *command,
 	bool is_optional = argument->flags & ARG_OPTIONAL;
 
 	text_add_string(text, is_optional ? " [" : " ");
-	if (argument->kind == ARG_CHOICE)
-		for (size_t i = 0; command->choices[i] != NULL; i++)
-			text_add_format(text, "%s%s", i == 0 ? "" : "|",
-			                command->choices[i]);
+	if (argument->kind->add_usage != NULL)
+		argument->kind->add_usage(text, command);
 	else
 		text_add_string(text, argument->name);
 	if (argument->flags & ARG_REPEATED)
@@ -62,7 +58,7 @@ report_too_many(const struct reading *reading)
 	return -1;
 }
 
-/* Whether the argument is a switch, and the word something else. */
+/* Whether the argument is a switch and the next word is something else. */
 static bool
 is_passed_over(const struct reading *reading)
 {
@@ -82,13 +78,11 @@ read_arguments(struct reading *reading)
 	reading->argument = command->arguments;
 	for (; reading->argument != NULL && reading->argument->name != NULL;
 	     reading->argument++, value++) {
-		enum argument_kind kind = reading->argument->kind;
-
 		if (is_passed_over(reading))
 			continue;
 		if (reading->at < reading->words->n) {
 			value->is_given = true;
-			if (argument_kinds[kind].read(reading, value) != 0)
+			if (reading->argument->kind->read(reading, value) != 0)
 				return -1;
 		} else if (!(reading->argument->flags & ARG_OPTIONAL)) {
 			return report_usage("something is missing", command,

@@ -3,7 +3,8 @@
  *
  * Help, usage, completion, the manual's reference and the self-check of the
  * tests all read the rows.  A new command is a file in commands/, a line in
- * commands/list.def and one in commands/local.mk.
+ * commands/list.def and one in commands/local.mk; see
+ * doc/adding-a-command.md.
  */
 #ifndef CPPROF_SHELL_COMMAND_COMMAND_H
 #define CPPROF_SHELL_COMMAND_COMMAND_H
@@ -16,53 +17,27 @@
 #include "src/base/text_buffer.h"
 #include "src/shell/line/completion.h"
 #include "src/shell/line/option_row.h"
+#include "src/shell/session/session.h"
 
+struct argument_kind;
 struct arguments;
-struct session;
 struct value;
-
-/*
- * What an argument is: chooses its parser, its text in usage lines and its
- * completer (argument_kinds.c).
- */
-enum argument_kind {
-	ARG_FUNCTION,	/* one function of the profile, or a pattern that
-			 * only one fits */
-	ARG_FUNCTIONS,	/* the same, and a pattern may fit several */
-	ARG_PATTERN,	/* a name, glob or /expression/ */
-	ARG_PATH,	/* (main f |operator new(unsigned long)|) */
-	ARG_FRACTION,	/* 0.01 or 1% */
-	ARG_COUNT,	/* a number, or "off" */
-	ARG_DIGITS,	/* a number from 0 to 15 */
-	ARG_CHOICE,	/* one of the command's choices */
-	ARG_RESOURCE,	/* a resource of the profile */
-	ARG_FILE,	/* a file's name */
-	ARG_COMMAND,	/* a command's name */
-	ARG_SETTING,	/* the name of a command that is a setting */
-	ARG_WORD,	/* any word */
-	ARG_WORDS,	/* all words that are left, as the command of a program
-			 * that is run: a redirection is for its output */
-	ARG_REST,	/* all that is left but redirections, as typed */
-	ARG_LINE,	/* the rest of the line, whatever it holds */
-	ARG_COMMAND_LINE,	/* the same, for a command of ours, which a
-			 * number may precede */
-};
 
 enum argument_flags {
 	ARG_OPTIONAL = 1,
-	ARG_REPEATED = 2,	/* one or more; ARG_FILE and the last only */
-	ARG_SWITCH = 4,		/* an ARG_CHOICE that is passed over where the
+	ARG_REPEATED = 2,	/* one or more; arg_file and the last only */
+	ARG_SWITCH = 4,		/* an arg_choice that is passed over if the
 				 * word is not the choice */
 };
 
 struct argument {
 	const char *name;	/* "ROOT" */
-	enum argument_kind kind;
+	const struct argument_kind *kind;	/* see argument_kinds.h */
 	unsigned flags;
-	const char *help;	/* what it means, (what leaving it out means) */
+	const char *help;	/* what it means (what leaving it out means) */
 };
 
-#define ARGUMENTS_END { NULL, ARG_WORD, 0, NULL }
+#define ARGUMENTS_END { NULL, NULL, 0, NULL }
 
 enum { COMMAND_MAX_ARGUMENTS = 3, COMMAND_MAX_ALIASES = 3 };
 
@@ -74,12 +49,12 @@ struct command {
 	const char *example;		/* tests run it on sample-data/forms */
 	const struct argument *arguments;	/* ends with ARGUMENTS_END;
 						 * NULL: none */
-	const char *const *choices;	/* of ARG_CHOICE, ends with NULL */
+	const char *const *choices;	/* of arg_choice, ends with NULL */
 	const struct option_row *options;	/* before the arguments; ends
 						 * with OPTIONS_END; NULL: none */
 
 	/*
-	 * A command with ARG_WORDS offers here what the word after n others,
+	 * A command with arg_words offers here what the word after n others,
 	 * of which the first follows the command, may be.
 	 */
 	void (*complete_words)(struct completion *completion,
@@ -97,13 +72,20 @@ struct command {
 	/*
 	 * A setting has these as well; its first argument is the value.
 	 *
-	 * get: the value as it would be typed, in the arena; "" where there is
-	 * none, NULL with *error set.  set: 0, or -1 with *error set.
+	 * get: the value as it would be typed, in the arena; "" if it has none;
+	 * NULL with *error set.  set: 0, or -1 with *error set and the value as
+	 * it was.
 	 */
-	const char *(*get)(const struct session *session, struct arena *arena,
+	const char *(*get)(const struct session *session,
+	                   const struct command *setting, struct arena *arena,
 	                   struct error *error);
-	int (*set)(struct session *session, const struct value *value,
-	           struct error *error);
+	int (*set)(struct session *session, const struct command *setting,
+	           const struct value *value, struct error *error);
+
+	/* Of a row of commands/settings.def: its place in struct settings, and
+	 * what depends on it. */
+	size_t field;
+	enum setting_change change;
 };
 
 /* Adds the description and a paragraph for each option. */

@@ -12,88 +12,49 @@
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/command.h"
 
-/* The argument that word `index` behind the command would be, or NULL. */
+/* The argument that word n after the command belongs to, or NULL. */
 static const struct argument *
-argument_at(const struct command *command, size_t index)
+argument_at(const struct command *command, size_t n)
 {
 	const struct argument *argument = command->arguments;
 
 	if (argument == NULL)
 		return NULL;
-	for (; argument->name != NULL && index > 0; index--) {
-		bool takes_all = (argument->flags & ARG_REPEATED) ||
-		    argument->kind == ARG_PATH ||
-		    argument->kind == ARG_WORDS ||
-		    argument->kind == ARG_LINE ||
-		    argument->kind == ARG_COMMAND_LINE;
-
-		if (!takes_all)
+	for (; argument->name != NULL && n > 0; n--)
+		if (!(argument->flags & ARG_REPEATED) &&
+		    !argument->kind->takes_rest)
 			argument++;
-	}
 	return argument->name != NULL ? argument : NULL;
 }
 
-/*
- * The word that a line's command is, and *index, counted from there, of another
- * that stands behind it.  Behind watch there is the command watched, and what
- * is completed is its.
- */
-static const struct word *
-inner_command(const struct words *words, size_t *index)
-{
-	const struct word *first = words->words;
-	struct error error = { 0 };
-	const struct command *command;
-
-	for (;;) {
-		size_t n;
-
-		command = command_lookup(first->text, first->length, &error);
-		if (*index < 2 || command == NULL || command->arguments == NULL ||
-		    command->arguments[0].kind != ARG_COMMAND_LINE)
-			return first;
-		n = 1 + (strspn(first[1].text, "0123456789.") > 0);
-		if (*index <= n)
-			return first;
-		first += n;
-		*index -= n;
-	}
-}
-
+/* words[n], n > 0, is being completed; words[0] names a command. */
 static void
 complete_argument(struct completion *completion,
-                  const struct session *session, const struct words *words,
-                  size_t index)
+                  const struct session *session, const struct word *words,
+                  size_t n)
 {
-	struct error error = { 0 };
-	const struct word *first = inner_command(words, &index);
-	const struct command *command = first->text[0] == '!'
-	    ? command_lookup("shell", 5, &error)
-	    : command_lookup(first->text, first->length, &error);
+	const struct command *command;
 	const struct argument *argument;
+	struct error error = { 0 };
+	size_t n_before;
 
-	if (command == NULL)
-		return;
-	argument = argument_at(command, index - 1);
-	if (argument != NULL && argument->kind == ARG_REST) {
-		/* set NAME VALUE: as the setting's own command. */
-		command = command_lookup(first[1].text, first[1].length,
-		                         &error);
+	do {
+		command = words[0].text[0] == '!'
+		    ? command_lookup("shell", 5, &error)
+		    : command_lookup(words[0].text, words[0].length, &error);
 		argument = command == NULL ? NULL
-		    : argument_at(command, index - 2);
-	}
-	if (argument == NULL || argument_kinds[argument->kind].complete == NULL)
-		return;
-	if (argument->kind == ARG_PATH && !completion->is_open &&
-	    completion->prefix[0] == '(') {
-		completion->opens_path = true;
-		completion->prefix++;
-		completion->prefix_length--;
-	}
-	completion->is_for_sh = argument->kind == ARG_LINE;
-	completion->before = first + 1;
-	completion->n_before = index - 1;
-	argument_kinds[argument->kind].complete(completion, session, command);
+		    : argument_at(command, n - 1);
+		if (argument == NULL)
+			return;
+		n_before = argument->kind->find_command == NULL ? 0
+		    : argument->kind->find_command(words, n);
+		words += n_before;
+		n -= n_before;
+	} while (n_before > 0);
+	completion->before = words + 1;
+	completion->n_before = n - 1;
+	if (argument->kind->complete != NULL)
+		argument->kind->complete(completion, session, command);
 }
 
 /*
@@ -150,11 +111,11 @@ complete_line(struct completion *completion, const struct session *session,
 		} else if (words.redirect == REDIRECT_NONE) {
 			index = find_fragment(completion, &words, length);
 			if (index == 0)
-				argument_kinds[ARG_COMMAND].complete(
-				    completion, session, NULL);
+				arg_command.complete(completion, session,
+				                     NULL);
 			else if (index != SIZE_MAX)
 				complete_argument(completion, session,
-				                  &words, index);
+				                  words.words, index);
 		}
 	}
 	completion->prefix = NULL;

@@ -10,7 +10,7 @@
 #include "src/base/memory.h"
 #include "src/output/printable_writer.h"
 #include "src/shell/command/arguments.h"
-#include "src/shell/command/setting.h"
+#include "src/shell/command/settings.h"
 #include "src/shell/command/sink.h"
 #include "src/shell/line/words.h"
 #include "src/shell/terminal/terminal.h"
@@ -24,14 +24,6 @@ first_word_length(const char *line, size_t length)
 	while (n < length && memchr(" \t\r\n|", line[n], 5) == NULL)
 		n++;
 	return n;
-}
-
-static bool
-takes_whole_line(const struct command *command)
-{
-	return command->arguments != NULL &&
-	    (command->arguments[0].kind == ARG_LINE ||
-	     command->arguments[0].kind == ARG_COMMAND_LINE);
 }
 
 /* Writes what a table stands for; to a terminal nothing that steers it. */
@@ -81,7 +73,7 @@ draw_table(const struct session *session, const struct table *table,
 		                 "name a file");
 	if (table->write != NULL)
 		return write_table(table, sink, error);
-	if (table->view == NULL)
+	if (table->schema == NULL)
 		return 0;
 	return session->settings.format->draw(table, &layout, &sink->writer,
 	                                      error);
@@ -102,21 +94,13 @@ show_table(struct session *session, const struct table *table,
 	return drawn != 0 && error->is_set ? -1 : closed;
 }
 
-/* Whether it runs a program, whose output is what a redirection means. */
-static bool
-runs_program(const struct command *command)
-{
-	return command->arguments != NULL &&
-	    command->arguments[0].kind == ARG_WORDS;
-}
-
 /* Runs it with standard output being where the line says. */
 static int
 run_redirected(struct session *session, const struct command *command,
                const struct arguments *arguments, const struct words *words,
                struct error *error)
 {
-	struct table table = { 0 };
+	struct table table = { .view = command->name };
 	struct layout layout;
 	struct sink sink;
 	int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), status;
@@ -133,7 +117,7 @@ run_redirected(struct session *session, const struct command *command,
 	status = command->run(session, arguments, &table, error);
 	dup2(output, STDOUT_FILENO);
 	close(output);
-	if (status == 0 && table.view != NULL) {
+	if (status == 0 && table.schema != NULL) {
 		layout = text_layout(session, sink.is_terminal);
 		status = session->settings.format->draw(&table, &layout,
 		                                        &sink.writer, error);
@@ -147,11 +131,12 @@ run(struct session *session, const struct command *command,
     const struct arguments *arguments, const struct words *words,
     struct error *error)
 {
-	struct table table = { 0 };
+	struct table table = { .view = command->name };
 	struct error shown = { 0 };
 	int status;
 
-	if (words->redirect != REDIRECT_NONE && runs_program(command))
+	if (words->redirect != REDIRECT_NONE && command->arguments != NULL &&
+	    command->arguments[0].kind->runs_program)
 		return run_redirected(session, command, arguments, words,
 		                      error);
 	status = command->run != NULL
@@ -193,7 +178,8 @@ interpret_command(struct session *session, const struct command *command,
 	struct words words;
 	int status;
 
-	status = takes_whole_line(command)
+	status = command->arguments != NULL &&
+	    command->arguments[0].kind->is_raw
 	    ? words_take_whole(&words, rest, length, error)
 	    : words_split(&words, rest, length, error);
 	if (status == 0)

@@ -11,12 +11,12 @@
 int view_command(struct session *session, view_function *view,
                  struct table *table, struct error *error);
 
-/* The same around the ARG_FUNCTION that was given, if it was. */
+/* The same around the function that was given, if one was. */
 int view_command_rooted(struct session *session, view_function *view,
                         const struct value *root, struct table *table,
                         struct error *error);
 
-/* The same of what fits the ARG_PATTERN that was given, if it was. */
+/* The same for what matches the pattern that was given, if one was. */
 int view_command_matching(struct session *session, view_function *view,
                           const struct value *pattern, struct table *table,
                           struct error *error);

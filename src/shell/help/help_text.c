@@ -11,9 +11,8 @@
 enum { WIDTH = 72, INDENT = 2 };
 
 void
-help_start_list(struct table *table, const char *view)
+help_start_list(struct table *table)
 {
-	table->view = view;
 	table->schema = "cpprof.help/1";
 	table->is_plain = true;
 	table_add_column(table, "name", "name", CELL_TEXT);
@@ -175,7 +174,6 @@ help_describe(const struct command *command, struct table *table,
 		{ "example", NULL, cell_text(command->example) },
 	};
 
-	table->view = "help";
 	table->schema = "cpprof.help/1";
 	table->rows_key = "arguments";
 	table->is_plain = true;

@@ -8,7 +8,7 @@
 #include "src/shell/command/command.h"
 
 /* A list of commands with their summaries, one a line. */
-void help_start_list(struct table *table, const char *view);
+void help_start_list(struct table *table);
 int help_add_row(const struct command *command, struct table *table,
                  struct error *error);
 

@@ -14,19 +14,16 @@
 #include "src/shell/terminal/message.h"
 #include "src/shell/terminal/progress_line.h"
 
-enum { DEFAULT_DEPTH = 1000 };
-
 void
 session_start(struct session *session)
 {
 	*session = (struct session){
 		.settings = {
-			.threshold = 0.01,
-			.limit = SIZE_MAX,
-			.depth = DEFAULT_DEPTH,
-			.digits = 4,
-			.format = output_formats,
-			.has_pager = true,
+#define COMMAND(name)
+#define SETTING(name, kind, member, start, ...) .member = start,
+#include "commands/settings.def"
+#undef SETTING
+#undef COMMAND
 		},
 		.root = NO_NAME,
 	};
@@ -279,50 +276,42 @@ session_read_lines(struct session *session, struct error *error)
 	return read_lines(session, session->profile, error);
 }
 
-int
-session_set_naming(struct session *session, const struct naming_rule *rule,
-                   struct error *error)
+/* Gives the stacks the names that the settings want. */
+static int
+rename_stacks(struct session *session, struct error *error)
 {
+	const struct naming_rule *rule = &session->settings.naming;
+	const struct call_graph *graph = session->profile->graph;
 	struct naming naming;
 
-	if (session->profile != NULL && session->profile->graph != NULL &&
-	    !named_graph_is_possible(session->profile->graph,
-	                             rule->granularity))
+	if (graph != NULL &&
+	    !named_graph_is_possible(graph, rule->granularity))
 		return error_set(error, "the profile has calls between "
 		                 "functions and no stacks: its granularity "
-		                 "is %s", session->profile->graph->places ==
-		                 NULL ? "function" :
+		                 "is %s", graph->places == NULL ? "function" :
 		                 "function, module, file, line or callsite");
-	if (session->profile != NULL) {
-		if ((needs_lines(rule) && session_read_lines(session,
-		                                             error) != 0) ||
-		    naming_make(&naming, session->profile, rule,
-		                session->resource,
-		                session->settings.has_static, error) != 0)
-			return -1;
-		naming_free(&session->naming);
-		session->naming = naming;
-	}
-	session->settings.naming = *rule;
-	if (session->profile != NULL) {
-		make_set(session);
-		choose_root(session);
-	}
+	if ((needs_lines(rule) && session_read_lines(session, error) != 0) ||
+	    naming_make(&naming, session->profile, rule, session->resource,
+	                session->settings.has_static, error) != 0)
+		return -1;
+	naming_free(&session->naming);
+	session->naming = naming;
+	make_set(session);
+	choose_root(session);
 	return 0;
 }
 
 int
-session_set_static(struct session *session, bool has_static,
-                   struct error *error)
+session_settings_changed(struct session *session, enum setting_change change,
+                         struct error *error)
 {
-	bool had = session->settings.has_static;
-
-	session->settings.has_static = has_static;
-	if (session->profile == NULL || session->profile->graph == NULL ||
-	    session_set_resource(session, session->resource, error) == 0)
+	if (session->profile == NULL)
 		return 0;
-	session->settings.has_static = had;
-	return -1;
+	if (change == CHANGES_NAMES)
+		return rename_stacks(session, error);
+	if (change == CHANGES_CALLS && session->profile->graph != NULL)
+		return session_set_resource(session, session->resource, error);
+	return 0;
 }
 
 int
@@ -418,7 +407,8 @@ session_request(const struct session *session)
 		.root = session->root,
 		.threshold = settings->threshold,
 		.limit = settings->limit,
-		.depth = settings->depth,
+		.depth = settings->depth == 0 ? DEFAULT_DEPTH :
+		    settings->depth,
 		.percent = settings->percent,
 	};
 }

@@ -24,11 +24,14 @@
 /* Whether `cpprof record` on a terminal goes on to the prompt. */
 enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
 
+enum { DEFAULT_DEPTH = 1000 };
+
+/* What commands/settings.def has rows for. */
 struct settings {
 	double threshold;
 	size_t limit;			/* SIZE_MAX: off */
-	size_t depth;			/* SIZE_MAX: off */
-	bool depth_is_set;		/* by the user: then it is tree's too */
+	size_t depth;			/* SIZE_MAX: off; 0: the view's own,
+					 * which is mostly DEFAULT_DEPTH */
 	enum percent_base percent;
 	int digits;
 	struct naming_rule naming;
@@ -38,6 +41,13 @@ struct settings {
 	bool has_pager;
 	enum color_choice color;
 	enum prompt_choice prompt;
+};
+
+/* What depends on a setting. */
+enum setting_change {
+	CHANGES_OUTPUT,		/* only what is shown from now on */
+	CHANGES_NAMES,		/* the names that views work on */
+	CHANGES_CALLS,		/* the flow through calls without stacks */
 };
 
 struct session {
@@ -95,14 +105,13 @@ int session_need_profile(const struct session *session, struct error *error);
 int session_read_lines(struct session *session, struct error *error);
 
 /*
- * Other names for the same stacks; reads debug information if these want it
- * and the profile does not have it yet.
+ * Call this after a setting was changed.  Makes new names if need be, for which
+ * it reads debug information that the profile does not have yet.  0, or -1 with
+ * *error set; then the caller sets the old value again, which the session still
+ * works with.
  */
-int session_set_naming(struct session *session,
-                       const struct naming_rule *rule, struct error *error);
-
-int session_set_static(struct session *session, bool has_static,
-                       struct error *error);
+int session_settings_changed(struct session *session,
+                             enum setting_change change, struct error *error);
 
 /* resource: an index below profile->n_resources. */
 int session_set_resource(struct session *session, uint32_t resource,
