@@ -65,7 +65,7 @@ unit_tests = \
 	tests/test-sample-tree \
 	tests/test-source \
 	tests/test-speedscope \
-	tests/test-stack-feed \
+	tests/test-reader \
 	tests/test-symbol-table \
 	tests/test-views \
 	tests/test-views-properties
@@ -171,9 +171,9 @@ tests_test_speedscope_SOURCES = tests/test-speedscope.c \
 tests_test_speedscope_CFLAGS = $(unit_cflags)
 tests_test_speedscope_LDADD = $(unit_libs)
 
-tests_test_stack_feed_SOURCES = tests/test-stack-feed.c
-tests_test_stack_feed_CFLAGS = $(unit_cflags)
-tests_test_stack_feed_LDADD = $(unit_libs)
+tests_test_reader_SOURCES = tests/test-reader.c
+tests_test_reader_CFLAGS = $(unit_cflags)
+tests_test_reader_LDADD = $(unit_libs)
 
 # Without frame pointers; the shapes as the collector's test has them.
 tests_test_stack_unwinder_SOURCES = tests/test-stack-unwinder.c \

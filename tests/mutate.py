@@ -48,7 +48,7 @@ TESTS = {
                     "tests/test-symbol-table", "tests/test-function-ranges",
                     "tests/test-stack-unwinder", "tests/lines.py",
                     "tests/names.py", "tests/jit.py"],
-    "src/formats": ["tests/test-source", "tests/test-stack-feed",
+    "src/formats": ["tests/test-source", "tests/test-reader",
                     "tests/test-export", "tests/test-foreign",
                     "tests/golden.sh", "tests/round-trips.py"],
     "src/formats/callgrind": ["tests/test-callgrind", "tests/callgrind.py",

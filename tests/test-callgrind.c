@@ -612,7 +612,7 @@ every_truncation_is_an_answer(void **state)
 		assert_true(total >= most && total <= 820);
 		assert_true(example[size - 1] == '\n' ||
 		            (profile->n_warnings > 0 &&
-		             (strstr(profile->warnings[0], "cut off in") ||
+		             (strstr(profile->warnings[0], "cut off here") ||
 		              strstr(profile->warnings[0], "no newline"))));
 		most = total;
 		profile_free(profile);
@@ -636,7 +636,7 @@ last_line_without_newline_counts(void **state)
 
 		assert_graph(profile, 0, "f 5; ");
 		assert_non_null(strstr(profile->warnings[0], i < 2 ?
-		    "no newline at the end of the last line" : "cut off in"));
+		    "no newline at the end of the last line" : "cut off here"));
 		profile_free(profile);
 	}
 }
@@ -649,7 +649,7 @@ cut_callgrind_lacks_its_totals(void **state)
 
 	(void)state;
 	assert_string_equal(profile->warnings[0], "cg:4: the input is cut off "
-	                    "after this line; what came before was read");
+	                    "here; what came before was read");
 	profile_free(profile);
 }
 

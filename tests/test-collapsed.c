@@ -483,9 +483,9 @@ collapsed_refuses_bad_lines_with_their_numbers(void **state)
 		  "in:3: expected names joined by ';'" },
 		{ "# resource: a\n# resource: b\nx y 1\n",
 		  "in:3: expected a number" },
-		{ "", "in: no stacks" },
-		{ "\n\r\n", "in: no stacks" },
-		{ "# cpprof 1\n# resource: a\n", "in: no stacks" },
+		{ "", "in: no samples in it" },
+		{ "\n\r\n", "in: no samples in it" },
+		{ "# cpprof 1\n# resource: a\n", "in: no samples in it" },
 		{ "junk", "in:1: expected names joined by ';'" },
 	};
 

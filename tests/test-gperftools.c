@@ -95,7 +95,8 @@ gperftools_refuses_what_does_not_fit_with_its_offset(void **state)
 
 	(void)state;
 	PUT(&maker, 0, 3, 0, 10000, 0);
-	expect_error(&maker, "in: no samples in it");
+	expect_error(&maker, "in: 0x28: the input is cut off here; no samples "
+	             "before that");
 	PUT(&maker, 1, 0, 5);
 	expect_error(&maker, "in: 0x28: expected a sample");
 	maker.buffer.n = 40;

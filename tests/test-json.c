@@ -11,6 +11,8 @@
 struct text {
 	struct error error;
 	struct source *source;
+	struct read_options options;
+	struct reader reader;
 	struct json_reader *json;
 };
 
@@ -27,7 +29,10 @@ open_text(const char *bytes, size_t n)
 static void
 begin(struct text *text)
 {
-	text->json = json_reader_new(text->source, NULL, &text->error);
+	assert_int_equal(reader_begin(&text->reader, text->source,
+	                              &text->options, READER_OFFSETS,
+	                              &text->error), 0);
+	text->json = json_reader_new(&text->reader, &text->error);
 	assert_non_null(text->json);
 }
 
@@ -35,6 +40,7 @@ static void
 close_text(struct text *text)
 {
 	json_reader_free(text->json);
+	reader_end(&text->reader, -1);
 	source_close(text->source);
 }
 

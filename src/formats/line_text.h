@@ -8,6 +8,18 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Where the first byte is that no text holds, or size. */
+static inline size_t
+line_find_binary(const char *bytes, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && ((unsigned char)bytes[i] >= ' ' ||
+	                    memchr("\t\n\r\033", bytes[i], 4) != NULL))
+		i++;
+	return i;
+}
+
 /* What is left of a line, in place. */
 struct line_text {
 	const char *at, *end;

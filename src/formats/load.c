@@ -21,7 +21,7 @@
 #include "src/formats/cpprofdata/recording_names.h"
 #include "src/formats/foreign.h"
 #include "src/formats/format.h"
-#include "src/formats/text_lines.h"
+#include "src/formats/line_text.h"
 #include "src/formats/unpacker.h"
 #include "src/profile/profile_pile.h"
 #include "src/symbols/names/program.h"
@@ -238,7 +238,7 @@ set_unknown_format(const struct source *source, const char *head, size_t size,
                    struct error *error)
 {
 	char known[500] = "";
-	size_t length = 0, binary = text_lines_find_binary(head, size);
+	size_t length = 0, binary = line_find_binary(head, size);
 
 	for (size_t i = 0; formats[i] != NULL; i++) {
 		int more = snprintf(known + length, sizeof known - length,

@@ -11,13 +11,9 @@ libcore_a_SOURCES += \
 	src/formats/line_text.h \
 	src/formats/list.def \
 	src/formats/load.c \
+	src/formats/reader.c src/formats/reader.h \
 	src/formats/source.c src/formats/source.h \
-	src/formats/stack_feed.c src/formats/stack_feed.h \
-	src/formats/stack_rows.c src/formats/stack_rows.h \
-	src/formats/text_lines.c src/formats/text_lines.h \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
-	src/formats/thread_sections.c src/formats/thread_sections.h \
-	src/formats/tree_profile.c src/formats/tree_profile.h \
 	src/formats/unpacker.c src/formats/unpacker.h \
 	src/formats/callgrind/callgrind.c \
 	src/formats/callgrind/callgrind_body.c \

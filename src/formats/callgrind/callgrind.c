@@ -34,27 +34,27 @@ is_sum(const char *line, size_t length)
 
 /* A line that begins with a letter, length bytes without its end. */
 static int
-line_of_words(struct callgrind_reader *reader, const char *line, size_t length,
+line_of_words(struct callgrind *input, const char *line, size_t length,
               struct error *error)
 {
 	size_t key = 0;
 
 	/* Half a name would be another one. */
-	if (reader->lines.is_unended && !is_sum(line, length))
-		return text_lines_reject(&reader->lines, "expected an end of "
-		                         "line", error);
+	if (input->reader.is_unended && !is_sum(line, length))
+		return reader_reject(&input->reader, "expected an end of line",
+		                     error);
 	while (key < length && ((line[key] >= 'a' && line[key] <= 'z') ||
 	                        (line[key] >= 'A' && line[key] <= 'Z')))
 		key++;
 	if (key < length && line[key] == '=')
-		return callgrind_name_line(reader, line, key, length, error);
+		return callgrind_name_line(input, line, key, length, error);
 	/* "timeframe (BB): ..." is one, too. */
 	while (key < length && line[key] != ':' && line[key] != '=')
 		key++;
 	if (key < length && line[key] == ':')
-		return callgrind_head_line(reader, line, key, length, error);
-	return text_lines_reject(&reader->lines, "expected a cost, a name or "
-	                         "a head", error);
+		return callgrind_head_line(input, line, key, length, error);
+	return reader_reject(&input->reader, "expected a cost, a name or a "
+	                     "head", error);
 }
 
 /* ---- the whole input ---- */
@@ -62,40 +62,20 @@ line_of_words(struct callgrind_reader *reader, const char *line, size_t length,
 static int
 read_line(void *context, const char *line, size_t length, struct error *error)
 {
-	struct callgrind_reader *reader = context;
+	struct callgrind *input = context;
 	char first = *line;
 
 	if ((first >= '0' && first <= '9') || first == '+' || first == '-' ||
 	    first == '*') {
-		if (reader->is_head && callgrind_end_head(reader, error) != 0)
+		if (input->is_head && callgrind_end_head(input, error) != 0)
 			return -1;
-		return callgrind_costs_line(reader, line, error);
+		return callgrind_costs_line(input, line, error);
 	}
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
 	if (length == 0 || first == '#' || *callgrind_skip_blanks(line) == '\n')
 		return 0;
-	return line_of_words(reader, line, length, error);
-}
-
-static int
-end_source(struct callgrind_reader *reader, struct error *error)
-{
-	const struct text_lines *lines = &reader->lines;
-	const char *what = NULL;
-
-	if (reader->graph == NULL)
-		return error_set(error, "%s: no costs in it",
-		                 source_name(lines->source));
-	if (text_lines_warn_unended(lines, reader->profile, error) != 0)
-		return -1;
-	if (lines->last == LAST_LINE_CUT)
-		what = "the input is cut off in this line";
-	else if (source_is_truncated(lines->source) || reader->is_call ||
-	         (reader->is_callgrind && !reader->has_end))
-		what = "the input is cut off after this line";
-	return what == NULL ? 0 :
-	    text_lines_warn_cut(lines, reader->profile, what, error);
+	return line_of_words(input, line, length, error);
 }
 
 /* What calls used is reckoned from their number, as where it came from. */
@@ -111,47 +91,45 @@ forget_call_hits(struct call_graph *graph)
 }
 
 static int
-finish_profile(struct callgrind_reader *reader, struct error *error)
+finish_graph(struct callgrind *input, struct error *error)
 {
+	struct call_graph *graph = input->graph;
+	struct reader *reader = &input->reader;
 	struct error wrong = { 0 };
 
-	if (text_lines_warn_skipped(&reader->lines, reader->profile,
-	                            error) != 0)
-		return -1;
-	if (callgrind_contexts_resolve(reader->names, reader->profile,
-	                               reader->is_callgrind, &wrong) != 0 ||
-	    call_graph_add_places(reader->graph, &wrong) != 0 ||
-	    callgrind_events_reckon(&reader->events, reader->graph,
-	                            &wrong) != 0 ||
-	    call_graph_check(reader->graph, &wrong) != 0)
-		return error_set(error, "%s: %s",
-		                 source_name(reader->lines.source),
-		                 wrong.text);
-	if (reader->has_estimates)
-		forget_call_hits(reader->graph);
-	if (reader->graph->n_arcs == 0)
-		return profile_warn(reader->profile, error, "%s: no calls in "
-		                    "it; what functions used with their "
-		                    "descendants is not known",
-		                    source_name(reader->lines.source));
-	return 0;
+	if (callgrind_contexts_resolve(input->names, reader->profile,
+	                               input->is_callgrind, &wrong) != 0 ||
+	    call_graph_add_places(graph, &wrong) != 0 ||
+	    callgrind_events_reckon(&input->events, graph, &wrong) != 0 ||
+	    call_graph_check(graph, &wrong) != 0)
+		return reader_fail_file(reader, error, "%s", wrong.text);
+	if (input->has_estimates)
+		forget_call_hits(graph);
+	return graph->n_arcs > 0 ? 0 :
+	    reader_warn(reader, error, "no calls in it; what functions used "
+	                "with their descendants is not known");
 }
 
-static void
-reader_free(struct callgrind_reader *reader)
+static int
+read_profile(struct callgrind *input, struct error *error)
 {
-	callgrind_events_free(&reader->events);
-	callgrind_names_free(reader->names);
-	profile_free(reader->profile);
+	struct reader *reader = &input->reader;
+
+	if (reader_lines(reader, LINE_MAX_MIB, read_line, input, error) != 0)
+		return -1;
+	if (input->graph == NULL)
+		return reader_fail_file(reader, error, "no costs in it");
+	reader->is_cut |= input->is_call ||
+	    (input->is_callgrind && !input->has_end);
+	return reader_warn_lines(reader, "", error) == 0 ?
+	       finish_graph(input, error) : -1;
 }
 
 static struct profile *
 callgrind_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
-	struct callgrind_reader reader = {
-		.lines = { .source = source, .options = options,
-			.longest_mib = LINE_MAX_MIB },
+	struct callgrind input = {
 		.n_positions = 1,
 		.line_column = 0,
 		.is_head = true,
@@ -164,19 +142,14 @@ callgrind_read(struct source *source, const struct read_options *options,
 		.callee = NO_NODE_YET,
 		.place = NO_PLACE,
 	};
-	struct profile *profile = NULL;
+	int result;
 
-	reader.profile = profile_new(error);
-	reader.names = callgrind_names_new(error);
-	if (reader.profile != NULL && reader.names != NULL &&
-	    text_lines_read(&reader.lines, read_line, &reader, error) == 0 &&
-	    end_source(&reader, error) == 0 &&
-	    finish_profile(&reader, error) == 0) {
-		profile = reader.profile;
-		reader.profile = NULL;
-	}
-	reader_free(&reader);
-	return profile;
+	reader_begin(&input.reader, source, options, READER_LINES, error);
+	input.names = callgrind_names_new(error);
+	result = error->is_set ? -1 : read_profile(&input, error);
+	callgrind_events_free(&input.events);
+	callgrind_names_free(input.names);
+	return reader_end(&input.reader, result);
 }
 
 /* ---- probe ---- */

@@ -9,17 +9,15 @@
 
 #include "src/formats/callgrind/callgrind_events.h"
 #include "src/formats/callgrind/callgrind_names.h"
-#include "src/formats/format.h"
-#include "src/formats/text_lines.h"
+#include "src/formats/reader.h"
 
 #define NO_NODE_YET UINT32_MAX
 #define NO_PLACE UINT32_MAX
 
 enum { MAX_POSITIONS = 3 };
 
-struct callgrind_reader {
-	struct text_lines lines;
-	struct profile *profile;
+struct callgrind {
+	struct reader reader;
 	struct callgrind_events events;
 	struct callgrind_names *names;
 	struct call_graph *graph;	/* the profile's; NULL before costs */
@@ -50,16 +48,16 @@ struct callgrind_reader {
  * Each reads one line, without its end, the key of which ("cfn", "events") has
  * been found, or, of costs, which ends in '\n'.  0, or -1 with *error set.
  */
-int callgrind_head_line(struct callgrind_reader *reader, const char *line,
+int callgrind_head_line(struct callgrind *input, const char *line,
                         size_t key_length, size_t length,
                         struct error *error);
-int callgrind_name_line(struct callgrind_reader *reader, const char *line,
+int callgrind_name_line(struct callgrind *input, const char *line,
                         size_t key_length, size_t length,
                         struct error *error);
-int callgrind_costs_line(struct callgrind_reader *reader, const char *line,
+int callgrind_costs_line(struct callgrind *input, const char *line,
                          struct error *error);
 
 /* The first line behind a head: enters who ran; likewise. */
-int callgrind_end_head(struct callgrind_reader *reader, struct error *error);
+int callgrind_end_head(struct callgrind *input, struct error *error);
 
 #endif

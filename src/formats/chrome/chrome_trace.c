@@ -16,9 +16,7 @@
 
 #include "src/base/memory.h"
 #include "src/formats/chrome/v8_tree.h"
-#include "src/formats/format.h"
 #include "src/formats/json/json_probe.h"
-#include "src/formats/tree_profile.h"
 
 enum event_name { EVENT_OTHER, EVENT_PROFILE, EVENT_THREAD_NAME };
 
@@ -26,7 +24,7 @@ enum event_name { EVENT_OTHER, EVENT_PROFILE, EVENT_THREAD_NAME };
 struct event {
 	enum event_name name;
 	uint64_t pid, tid;
-	uint32_t id;			/* a text of the reader's */
+	uint32_t id;			/* a text of the trace's */
 	uint32_t label;			/* args.name, a name of the profile's */
 	bool has_piece;
 };
@@ -36,7 +34,7 @@ struct traced {				/* a profile of the trace */
 	uint64_t pid, tid;
 };
 
-struct reader {
+struct trace {
 	struct error *error;
 	struct v8_tree tree;
 	struct json_reader *json;	/* the tree's */
@@ -68,9 +66,9 @@ open_object(struct json_reader *json)
 
 /* args.data: times are its own keys, the rest is in "cpuProfile". */
 static void
-read_data(struct reader *reader, struct event *event)
+read_data(struct trace *trace, struct event *event)
 {
-	struct json_reader *json = reader->json;
+	struct json_reader *json = trace->json;
 	struct json_token key;
 
 	if (!open_object(json))
@@ -85,51 +83,51 @@ read_data(struct reader *reader, struct event *event)
 			                      "object"))
 				continue;
 			while (json_next_key(json, &key))
-				if (!v8_profile_read_key(&reader->piece, json,
-				                         &key, reader->error))
+				if (!v8_profile_read_key(&trace->piece, json,
+				                         &key, trace->error))
 					json_skip_value(json);
-		} else if (!is_own || !v8_profile_read_key(&reader->piece,
-		           json, &key, reader->error)) {
+		} else if (!is_own || !v8_profile_read_key(&trace->piece,
+		           json, &key, trace->error)) {
 			json_skip_value(json);
 		}
 	}
 }
 
 static uint32_t
-read_text(struct reader *reader, struct names *names)
+read_text(struct trace *trace, struct names *names)
 {
 	struct json_token token;
 
-	if (!json_get_value(reader->json, &token) ||
+	if (!json_get_value(trace->json, &token) ||
 	    (token.type != JSON_STRING && token.type != JSON_NUMBER))
 		return NO_NAME;
-	return names_add(names, token.text, token.length, reader->error);
+	return names_add(names, token.text, token.length, trace->error);
 }
 
 static void
-read_args(struct reader *reader, struct event *event)
+read_args(struct trace *trace, struct event *event)
 {
 	struct json_token key;
 
-	if (!open_object(reader->json))
+	if (!open_object(trace->json))
 		return;
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(trace->json, &key)) {
 		if (json_is(&key, "data"))
-			read_data(reader, event);
+			read_data(trace, event);
 		else if (json_is(&key, "name"))
-			event->label = read_text(reader,
-			    reader->tree.profile->names);
+			event->label = read_text(trace,
+			    trace->tree.reader.profile->names);
 		else
-			json_skip_value(reader->json);
+			json_skip_value(trace->json);
 	}
 }
 
 static void
-read_event_name(struct reader *reader, struct event *event)
+read_event_name(struct trace *trace, struct event *event)
 {
 	struct json_token token;
 
-	if (!json_get_value(reader->json, &token) ||
+	if (!json_get_value(trace->json, &token) ||
 	    token.type != JSON_STRING)
 		return;
 	if (json_is(&token, "thread_name"))
@@ -141,33 +139,33 @@ read_event_name(struct reader *reader, struct event *event)
 }
 
 static void
-read_number(struct reader *reader, uint64_t *number)
+read_number(struct trace *trace, uint64_t *number)
 {
 	struct json_token token;
 
-	if (json_get_value(reader->json, &token))
+	if (json_get_value(trace->json, &token))
 		json_whole_number(&token, INT64_MAX, number);
 }
 
 /* An event whose object is open; false: the input ends in it. */
 static bool
-read_event(struct reader *reader, struct event *event)
+read_event(struct trace *trace, struct event *event)
 {
 	struct json_token key;
 
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(trace->json, &key)) {
 		if (json_is(&key, "args"))
-			read_args(reader, event);
+			read_args(trace, event);
 		else if (json_is(&key, "name"))
-			read_event_name(reader, event);
+			read_event_name(trace, event);
 		else if (json_is(&key, "id"))
-			event->id = read_text(reader, reader->texts);
+			event->id = read_text(trace, trace->texts);
 		else if (json_is(&key, "pid"))
-			read_number(reader, &event->pid);
+			read_number(trace, &event->pid);
 		else if (json_is(&key, "tid"))
-			read_number(reader, &event->tid);
+			read_number(trace, &event->tid);
 		else
-			json_skip_value(reader->json);
+			json_skip_value(trace->json);
 	}
 	return key.type == JSON_OBJECT_END;
 }
@@ -175,195 +173,180 @@ read_event(struct reader *reader, struct event *event)
 /* ---- what events do ---- */
 
 static void
-name_thread(struct reader *reader, const struct event *event)
+name_thread(struct trace *trace, const struct event *event)
 {
 	const uint64_t key[] = { event->pid, event->tid };
-	uint32_t thread = names_add(reader->threads, (const char *)key,
-	                            sizeof key, reader->error);
+	uint32_t thread = names_add(trace->threads, (const char *)key,
+	                            sizeof key, trace->error);
 
 	if (thread != NO_NAME &&
-	    memory_grow(&reader->labels, &reader->labels_capacity,
-	                (size_t)thread + 1, sizeof *reader->labels,
-	                reader->error) == 0)
-		reader->labels[thread] = event->label;
+	    memory_grow(&trace->labels, &trace->labels_capacity,
+	                (size_t)thread + 1, sizeof *trace->labels,
+	                trace->error) == 0)
+		trace->labels[thread] = event->label;
 }
 
 /* The profile with an event's process and id, made if there is none. */
 static struct traced *
-find_profile(struct reader *reader, const struct event *event)
+find_profile(struct trace *trace, const struct event *event)
 {
 	/* Without an id, each thread has a profile. */
 	const uint64_t key[] = { event->pid, event->id, event->id == NO_NAME ?
 		event->tid : 0 };
-	uint32_t number = names_add(reader->keys, (const char *)key,
-	                            sizeof key, reader->error);
+	uint32_t number = names_add(trace->keys, (const char *)key,
+	                            sizeof key, trace->error);
 
 	if (number == NO_NAME ||
-	    memory_grow(&reader->profiles, &reader->profiles_capacity,
-	                (size_t)number + 1, sizeof *reader->profiles,
-	                reader->error) != 0)
+	    memory_grow(&trace->profiles, &trace->profiles_capacity,
+	                (size_t)number + 1, sizeof *trace->profiles,
+	                trace->error) != 0)
 		return NULL;
-	if (number == reader->n_profiles) {
-		reader->profiles[number] = (struct traced){
-			.v8.names = reader->tree.profile->names,
+	if (number == trace->n_profiles) {
+		trace->profiles[number] = (struct traced){
+			.v8.names = trace->tree.reader.profile->names,
 			.pid = event->pid, .tid = event->tid };
-		reader->n_profiles++;
+		trace->n_profiles++;
 	}
-	return &reader->profiles[number];
+	return &trace->profiles[number];
 }
 
 static void
-apply_event(struct reader *reader, const struct event *event)
+apply_event(struct trace *trace, const struct event *event)
 {
 	struct traced *traced;
 
 	if (event->name == EVENT_THREAD_NAME)
-		name_thread(reader, event);
+		name_thread(trace, event);
 	if (event->name != EVENT_PROFILE)
 		return;
-	traced = find_profile(reader, event);
+	traced = find_profile(trace, event);
 	if (traced != NULL)
-		v8_profile_append(&traced->v8, &reader->piece, reader->error);
+		v8_profile_append(&traced->v8, &trace->piece, trace->error);
 }
 
 /* ---- the file ---- */
 
 static void
-read_events(struct reader *reader)
+read_events(struct trace *trace)
 {
 	struct json_token token;
 
-	while (json_next_object(reader->json, &token, "an event, an object")) {
+	while (json_next_object(trace->json, &token, "an event, an object")) {
 		struct event event = { .id = NO_NAME, .label = NO_NAME };
 
-		if (read_event(reader, &event) || event.has_piece)
-			apply_event(reader, &event);
-		v8_profile_clear(&reader->piece);
+		if (read_event(trace, &event) || event.has_piece)
+			apply_event(trace, &event);
+		v8_profile_clear(&trace->piece);
 	}
 }
 
 static void
-read_file(struct reader *reader)
+read_file(struct trace *trace)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
+	if (!json_next(trace->json, &token))
 		return;
 	if (token.type == JSON_ARRAY) {
-		read_events(reader);
+		read_events(trace);
 	} else if (token.type == JSON_OBJECT) {
-		while (json_next_key(reader->json, &token)) {
+		while (json_next_key(trace->json, &token)) {
 			if (!json_is(&token, "traceEvents"))
-				json_skip_value(reader->json);
-			else if (json_open_array(reader->json, "an array of "
+				json_skip_value(trace->json);
+			else if (json_open_array(trace->json, "an array of "
 			                         "events"))
-				read_events(reader);
+				read_events(trace);
 		}
 	} else {
-		json_fail(reader->json, token.offset,
+		json_fail(trace->json, token.offset,
 		          "expected a trace, an object or array");
 	}
-	json_next(reader->json, &token);
+	json_next(trace->json, &token);
 }
 
 /* ---- the profile ---- */
 
 /* The number of a process, made if new; UINT32_MAX with *error set. */
 static uint32_t
-find_process(struct reader *reader, uint64_t pid, struct error *error)
+find_process(struct trace *trace, uint64_t pid, struct error *error)
 {
-	struct profile *profile = reader->tree.profile;
+	struct profile *profile = trace->tree.reader.profile;
 	struct process process = { .pid = pid };
-	uint32_t number = id_table_add(&reader->pids, pid, error);
+	uint32_t number = id_table_add(&trace->pids, pid, error);
 
 	return number == NO_ID || number < profile->n_processes ? number :
 	       profile_add_process(profile, &process, error);
 }
 
-static int
-add_thread(struct reader *reader, const struct traced *traced,
-           uint32_t begin, struct error *error)
+/* The thread of a traced profile, as a new one; NO_THREAD with *error set. */
+static uint32_t
+add_thread(struct trace *trace, const struct traced *traced,
+           struct error *error)
 {
-	struct profile *profile = reader->tree.profile;
+	struct profile *profile = trace->tree.reader.profile;
 	const uint64_t key[] = { traced->pid, traced->tid };
-	uint32_t number = names_find(reader->threads, (const char *)key,
+	uint32_t number = names_find(trace->threads, (const char *)key,
 	                             sizeof key);
 	struct thread thread = {
-		.process = find_process(reader, traced->pid, error),
+		.process = find_process(trace, traced->pid, error),
 		.tid = traced->tid,
 	};
 
 	if (thread.process == UINT32_MAX)
-		return -1;
-	if (number != NO_NAME && reader->labels[number] != NO_NAME)
+		return NO_THREAD;
+	if (number != NO_NAME && trace->labels[number] != NO_NAME)
 		thread.name = names_text(profile->names,
-		                         reader->labels[number]);
-	return tree_profile_thread(profile, reader->tree.builder, begin,
-	                           &thread, error);
+		                         trace->labels[number]);
+	return profile_add_thread(profile, &thread, error);
 }
 
 static int
-add_profiles(struct reader *reader, struct error *error)
+add_profiles(struct trace *trace, struct error *error)
 {
-	for (size_t i = 0; i < reader->n_profiles; i++) {
-		struct traced *traced = &reader->profiles[i];
-		uint32_t begin = tree_builder_begin_section(
-		    reader->tree.builder);
+	struct reader *reader = &trace->tree.reader;
 
-		if (v8_tree_add(&reader->tree, &traced->v8) != 0 ||
-		    add_thread(reader, traced, begin, error) != 0)
+	for (size_t i = 0; i < trace->n_profiles; i++) {
+		const struct traced *traced = &trace->profiles[i];
+
+		reader->thread = add_thread(trace, traced, error);
+		if (reader->thread == NO_THREAD ||
+		    v8_tree_add(&trace->tree, &traced->v8) != 0)
 			return -1;
 	}
-	return 0;
-}
-
-static struct profile *
-finish(struct reader *reader, struct error *error)
-{
-	if (error->is_set || add_profiles(reader, error) != 0)
-		return NULL;
-	if (tree_builder_count(reader->tree.builder) > 0)
-		return v8_tree_finish(&reader->tree, error);
-	error_set(error, "%s: a Chrome trace without samples of a CPU "
-	          "profile; record the trace in DevTools (Performance), or "
-	          "record a .cpuprofile", json_source_name(reader->json));
-	return NULL;
-}
-
-static void
-reader_free(struct reader *reader)
-{
-	for (size_t i = 0; i < reader->n_profiles; i++)
-		v8_profile_free(&reader->profiles[i].v8);
-	free(reader->profiles);
-	v8_profile_free(&reader->piece);
-	id_table_free(&reader->pids);
-	names_free(reader->texts);
-	names_free(reader->keys);
-	names_free(reader->threads);
-	free(reader->labels);
-	v8_tree_free(&reader->tree);
+	return reader_count_nodes(reader) > 0 ? 0 :
+	    reader_fail_file(reader, error, "a Chrome trace without samples of "
+	                     "a CPU profile; record the trace in DevTools "
+	                     "(Performance), or record a .cpuprofile");
 }
 
 static struct profile *
 chrome_trace_read(struct source *source, const struct read_options *options,
                   struct error *error)
 {
-	struct reader reader = { .error = error };
-	struct profile *profile = NULL;
+	struct trace trace = { .error = error };
+	int result = -1;
 
-	v8_tree_begin(&reader.tree, source, options->progress, error);
-	reader.texts = names_new(error);
-	reader.keys = names_new(error);
-	reader.threads = names_new(error);
+	v8_tree_begin(&trace.tree, source, options, error);
+	trace.texts = names_new(error);
+	trace.keys = names_new(error);
+	trace.threads = names_new(error);
 	if (!error->is_set) {
-		reader.json = reader.tree.json;
-		reader.piece.names = reader.tree.profile->names;
-		read_file(&reader);
-		profile = finish(&reader, error);
+		trace.json = trace.tree.json;
+		trace.piece.names = trace.tree.reader.profile->names;
+		read_file(&trace);
+		if (!error->is_set)
+			result = add_profiles(&trace, error);
 	}
-	reader_free(&reader);
-	return profile;
+	for (size_t i = 0; i < trace.n_profiles; i++)
+		v8_profile_free(&trace.profiles[i].v8);
+	free(trace.profiles);
+	v8_profile_free(&trace.piece);
+	id_table_free(&trace.pids);
+	names_free(trace.texts);
+	names_free(trace.keys);
+	names_free(trace.threads);
+	free(trace.labels);
+	return v8_tree_end(&trace.tree, result, error);
 }
 
 static int

@@ -4,7 +4,6 @@
  * One profile of V8 (v8_profile.h).
  */
 #include "src/formats/chrome/v8_tree.h"
-#include "src/formats/format.h"
 #include "src/formats/json/json_probe.h"
 
 static int
@@ -22,9 +21,9 @@ read_file(struct v8_tree *tree, struct v8_profile *v8, struct error *error)
 	}
 	if (error->is_set || v8_tree_add(tree, v8) != 0)
 		return -1;
-	if (tree_builder_count(tree->builder) == 0)
-		return json_fail_empty(tree->json);
-	return profile_add_process(tree->profile, &process, error) !=
+	if (reader_count_nodes(&tree->reader) == 0)
+		return reader_fail_empty(&tree->reader, error);
+	return profile_add_process(tree->reader.profile, &process, error) !=
 	       UINT32_MAX ? 0 : -1;
 }
 
@@ -34,16 +33,14 @@ cpuprofile_read(struct source *source, const struct read_options *options,
 {
 	struct v8_tree tree;
 	struct v8_profile v8 = { .names = NULL };
-	struct profile *profile = NULL;
+	int result = v8_tree_begin(&tree, source, options, error);
 
-	if (v8_tree_begin(&tree, source, options->progress, error) == 0) {
-		v8.names = tree.profile->names;
-		if (read_file(&tree, &v8, error) == 0)
-			profile = v8_tree_finish(&tree, error);
+	if (result == 0) {
+		v8.names = tree.reader.profile->names;
+		result = read_file(&tree, &v8, error);
 	}
 	v8_profile_free(&v8);
-	v8_tree_free(&tree);
-	return profile;
+	return v8_tree_end(&tree, result, error);
 }
 
 static int

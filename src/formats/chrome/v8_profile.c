@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/stack_rows.h"
+#include "src/formats/reader.h"
 
 /* What all functions below need. */
-struct reader {
+struct v8_reading {
 	struct v8_profile *v8;
 	struct json_reader *json;
 	struct error *error;
@@ -70,13 +70,13 @@ add_id(struct v8_profile *v8, uint64_t id, struct error *error)
 }
 
 static uint32_t
-read_id(struct reader *reader, const struct json_token *token)
+read_id(struct v8_reading *reading, const struct json_token *token)
 {
 	uint64_t id;
 
 	if (json_whole_number(token, INT64_MAX, &id))
-		return add_id(reader->v8, id, reader->error);
-	json_fail(reader->json, token->offset, "expected the id of a node");
+		return add_id(reading->v8, id, reading->error);
+	json_fail(reading->json, token->offset, "expected the id of a node");
 	return NO_ID;
 }
 
@@ -120,26 +120,26 @@ set_child(struct v8_profile *v8, uint32_t node, uint32_t id)
 /* ---- what a node has ---- */
 
 static uint32_t
-read_name(struct reader *reader)
+read_name(struct v8_reading *reading)
 {
 	struct json_token token;
 
-	if (!json_get_string(reader->json, &token, "a name") ||
+	if (!json_get_string(reading->json, &token, "a name") ||
 	    token.length == 0)
 		return NO_NAME;
-	return names_add(reader->v8->names, token.text, token.length,
-	                 reader->error);
+	return names_add(reading->v8->names, token.text, token.length,
+	                 reading->error);
 }
 
 /* A line or column, the first being `first`: from 1 on, 0 where unknown. */
 static uint32_t
-read_place(struct reader *reader, int first)
+read_place(struct v8_reading *reading, int first)
 {
 	struct json_token token;
 	struct decimal number;
 	int64_t place;
 
-	if (!json_get_value(reader->json, &token) ||
+	if (!json_get_value(reading->json, &token) ||
 	    !json_decimal(&token, &number) ||
 	    !decimal_scale(number, 0, &place, NULL) || place < first ||
 	    place >= UINT32_MAX)
@@ -149,17 +149,17 @@ read_place(struct reader *reader, int first)
 
 /* Reads a key that describes a function; false: it is any other key. */
 static bool
-read_frame_key(struct reader *reader, struct v8_node *node,
+read_frame_key(struct v8_reading *reading, struct v8_node *node,
                const struct json_token *key, int first_line)
 {
 	if (json_is(key, "functionName"))
-		node->function = read_name(reader);
+		node->function = read_name(reading);
 	else if (json_is(key, "url"))
-		node->file = read_name(reader);
+		node->file = read_name(reading);
 	else if (json_is(key, "lineNumber"))
-		node->line = read_place(reader, first_line);
+		node->line = read_place(reading, first_line);
 	else if (json_is(key, "columnNumber"))
-		node->column = read_place(reader, first_line);
+		node->column = read_place(reading, first_line);
 	else
 		return false;
 	return true;
@@ -167,55 +167,55 @@ read_frame_key(struct reader *reader, struct v8_node *node,
 
 /* Reads "callFrame", of the newer form, where lines count from 0. */
 static void
-read_call_frame(struct reader *reader, struct v8_node *node)
+read_call_frame(struct v8_reading *reading, struct v8_node *node)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "a function, an object"))
+	if (!json_open_object(reading->json, "a function, an object"))
 		return;
-	while (json_next_key(reader->json, &key))
-		if (!read_frame_key(reader, node, &key, 0))
-			json_skip_value(reader->json);
+	while (json_next_key(reading->json, &key))
+		if (!read_frame_key(reading, node, &key, 0))
+			json_skip_value(reading->json);
 }
 
 /* Reads any key of an open node but "children". */
 static void
-read_node_key(struct reader *reader, uint32_t number,
+read_node_key(struct v8_reading *reading, uint32_t number,
               const struct json_token *key)
 {
-	struct v8_profile *v8 = reader->v8;
+	struct v8_profile *v8 = reading->v8;
 	struct v8_node *node = &v8->nodes[number];
 	struct json_token token;
 
 	if (json_is(key, "callFrame")) {
-		read_call_frame(reader, node);
+		read_call_frame(reading, node);
 	} else if (json_is(key, "id")) {
-		if (json_next(reader->json, &token))
-			set_id(v8, number, read_id(reader, &token));
+		if (json_next(reading->json, &token))
+			set_id(v8, number, read_id(reading, &token));
 	} else if (json_is(key, "parent")) {
-		if (json_next(reader->json, &token) &&
+		if (json_next(reading->json, &token) &&
 		    token.type != JSON_NULL)
-			node->parent_id = read_id(reader, &token);
+			node->parent_id = read_id(reading, &token);
 	} else if (json_is(key, "hitCount")) {
-		json_get_number(reader->json, INT64_MAX, "how often a node "
+		json_get_number(reading->json, INT64_MAX, "how often a node "
 		                "was hit", &node->hits);
-	} else if (!read_frame_key(reader, node, key, 1)) {
-		json_skip_value(reader->json);
+	} else if (!read_frame_key(reading, node, key, 1)) {
+		json_skip_value(reading->json);
 	}
 }
 
 /* ---- nodes ---- */
 
 static void
-open_node(struct reader *reader, size_t *depth)
+open_node(struct v8_reading *reading, size_t *depth)
 {
-	struct v8_profile *v8 = reader->v8;
+	struct v8_profile *v8 = reading->v8;
 	uint32_t node = add_node(v8, *depth > 0 ? v8->open[*depth - 1] :
-	                         NO_ROW, reader->error);
+	                         NO_ROW, reading->error);
 
 	if (node != NO_ROW &&
 	    memory_grow(&v8->open, &v8->open_capacity, *depth + 1,
-	                sizeof *v8->open, reader->error) == 0)
+	                sizeof *v8->open, reading->error) == 0)
 		v8->open[(*depth)++] = node;
 }
 
@@ -224,109 +224,109 @@ open_node(struct reader *reader, size_t *depth)
  * other keys are read with the keys, so the rest is in "children".
  */
 static void
-read_node(struct reader *reader)
+read_node(struct v8_reading *reading)
 {
-	struct v8_profile *v8 = reader->v8;
+	struct v8_profile *v8 = reading->v8;
 	struct json_token token;
 	size_t depth = 0;
 
-	open_node(reader, &depth);
-	while (depth > 0 && json_next(reader->json, &token)) {
+	open_node(reading, &depth);
+	while (depth > 0 && json_next(reading->json, &token)) {
 		uint32_t node = v8->open[depth - 1];
 
 		if (token.type == JSON_OBJECT)
-			open_node(reader, &depth);
+			open_node(reading, &depth);
 		else if (token.type == JSON_OBJECT_END)
 			depth--;
 		else if (token.type == JSON_NUMBER)
-			set_child(v8, node, read_id(reader, &token));
+			set_child(v8, node, read_id(reading, &token));
 		else if (token.type == JSON_KEY && json_is(&token, "children"))
-			json_open_array(reader->json, "an array of nodes");
+			json_open_array(reading->json, "an array of nodes");
 		else if (token.type == JSON_KEY)
-			read_node_key(reader, node, &token);
+			read_node_key(reading, node, &token);
 		else if (token.type != JSON_ARRAY_END)
-			json_fail(reader->json, token.offset,
+			json_fail(reading->json, token.offset,
 			          "expected a node or its id");
 	}
 }
 
 static void
-read_nodes(struct reader *reader)
+read_nodes(struct v8_reading *reading)
 {
 	struct json_token token;
 
-	if (!json_open_array(reader->json, "an array of nodes"))
+	if (!json_open_array(reading->json, "an array of nodes"))
 		return;
-	while (json_next_object(reader->json, &token, "a node, an object"))
-		read_node(reader);
+	while (json_next_object(reading->json, &token, "a node, an object"))
+		read_node(reading);
 }
 
 static void
-read_head(struct reader *reader)
+read_head(struct v8_reading *reading)
 {
-	reader->v8->is_old = true;
-	if (json_open_object(reader->json, "a node, an object"))
-		read_node(reader);
+	reading->v8->is_old = true;
+	if (json_open_object(reading->json, "a node, an object"))
+		read_node(reading);
 }
 
 /* ---- samples ---- */
 
 static void
-read_samples(struct reader *reader)
+read_samples(struct v8_reading *reading)
 {
-	struct v8_profile *v8 = reader->v8;
+	struct v8_profile *v8 = reading->v8;
 	struct json_token token;
 
-	if (!json_open_array(reader->json, "an array of nodes' ids"))
+	if (!json_open_array(reading->json, "an array of nodes' ids"))
 		return;
-	while (json_next_element(reader->json, &token)) {
-		uint32_t id = read_id(reader, &token);
+	while (json_next_element(reading->json, &token)) {
+		uint32_t id = read_id(reading, &token);
 
 		if (v8->n_samples == 0)
 			v8->samples_offset = token.offset;
 		if (id != NO_ID &&
 		    memory_grow(&v8->samples, &v8->samples_capacity,
 		                v8->n_samples + 1, sizeof *v8->samples,
-		                reader->error) == 0)
+		                reading->error) == 0)
 			v8->samples[v8->n_samples++] = id;
 	}
 }
 
 static void
-read_times(struct reader *reader, bool are_absolute)
+read_times(struct v8_reading *reading, bool are_absolute)
 {
-	struct v8_profile *v8 = reader->v8;
+	struct v8_profile *v8 = reading->v8;
 	struct json_token token;
 	struct decimal number;
 	int64_t time;
 
 	if (v8->n_times > 0) {	/* Hermes writes them twice */
-		json_skip_value(reader->json);
+		json_skip_value(reading->json);
 		return;
 	}
-	if (!json_open_array(reader->json, "an array of times"))
+	if (!json_open_array(reading->json, "an array of times"))
 		return;
 	v8->has_times = true;
 	v8->are_absolute = are_absolute;
-	while (json_next_element(reader->json, &token)) {
+	while (json_next_element(reading->json, &token)) {
 		if (!json_decimal(&token, &number) ||
 		    !decimal_scale(number, 0, &time, NULL) ||
 		    time > INT64_MAX / 2 || time < -INT64_MAX / 2)
-			json_fail(reader->json, token.offset,
+			json_fail(reading->json, token.offset,
 			          "expected a time in microseconds");
 		else if (memory_grow(&v8->times, &v8->times_capacity,
 		                     v8->n_times + 1, sizeof *v8->times,
-		                     reader->error) == 0)
+		                     reading->error) == 0)
 			v8->times[v8->n_times++] = time;
 	}
 }
 
 static bool
-read_time(struct reader *reader, struct decimal *time)
+read_time(struct v8_reading *reading, struct decimal *time)
 {
 	struct json_token token;
 
-	return json_get_value(reader->json, &token) &&
+	return json_get_value(reading->json, &token) &&
 	       json_decimal(&token, time);
 }
 
@@ -334,25 +334,25 @@ bool
 v8_profile_read_key(struct v8_profile *v8, struct json_reader *json,
                     const struct json_token *key, struct error *error)
 {
-	struct reader reader = { v8, json, error };
+	struct v8_reading reading = { v8, json, error };
 
 	if (v8->samples_offset == 0 &&
 	    (json_is(key, "nodes") || json_is(key, "head")))
 		v8->samples_offset = key->offset;
 	if (json_is(key, "nodes"))
-		read_nodes(&reader);
+		read_nodes(&reading);
 	else if (json_is(key, "head"))
-		read_head(&reader);
+		read_head(&reading);
 	else if (json_is(key, "samples"))
-		read_samples(&reader);
+		read_samples(&reading);
 	else if (json_is(key, "timeDeltas"))
-		read_times(&reader, false);
+		read_times(&reading, false);
 	else if (json_is(key, "timestamps"))
-		read_times(&reader, true);
+		read_times(&reading, true);
 	else if (json_is(key, "startTime"))
-		v8->has_start = read_time(&reader, &v8->start);
+		v8->has_start = read_time(&reading, &v8->start);
 	else if (json_is(key, "endTime"))
-		v8->has_end = read_time(&reader, &v8->end);
+		v8->has_end = read_time(&reading, &v8->end);
 	else
 		return false;
 	return true;

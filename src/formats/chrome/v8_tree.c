@@ -15,8 +15,6 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/formats/stack_rows.h"
-#include "src/formats/tree_profile.h"
 
 /* Rows between two checks for an interrupt. */
 enum { ROWS_A_STEP = 1 << 16 };
@@ -43,22 +41,14 @@ struct entering {
 
 int
 v8_tree_begin(struct v8_tree *tree, struct source *source,
-              const struct progress *progress, struct error *error)
+              const struct read_options *options, struct error *error)
 {
-	*tree = (struct v8_tree){
-		.profile = profile_new(error),
-		.builder = tree_builder_new(0, error),
-		.json = json_reader_new(source, progress, error),
-	};
-	return error->is_set ? -1 : 0;
-}
-
-void
-v8_tree_free(struct v8_tree *tree)
-{
-	json_reader_free(tree->json);
-	tree_builder_free(tree->builder);
-	profile_free(tree->profile);
+	*tree = (struct v8_tree){ .json = NULL };
+	if (reader_begin(&tree->reader, source, options, READER_OFFSETS,
+	                 error) != 0)
+		return -1;
+	tree->json = json_reader_new(&tree->reader, error);
+	return tree->json != NULL ? 0 : -1;
 }
 
 /* ---- times ---- */
@@ -239,7 +229,7 @@ add_frame(struct entering *entering, uint32_t row, struct error *error)
 	}
 	if (error->is_set)
 		return UINT32_MAX;
-	return profile_add_frame(entering->tree->profile, NO_MODULE, 0,
+	return profile_add_frame(entering->tree->reader.profile, NO_MODULE, 0,
 	                         &location, 1, error);
 }
 
@@ -274,12 +264,11 @@ add_resources(struct entering *entering, struct error *error)
 	struct v8_tree *tree = entering->tree;
 
 	if (entering->has_times &&
-	    tree_profile_resource(tree->profile, tree->builder, &tree->time,
-	                          "time", "microsecond", 1, error) ==
-	    NO_RESOURCE)
+	    reader_need_resource(&tree->reader, &tree->time, "time",
+	                         "microsecond", 1, error) == NO_RESOURCE)
 		return -1;
-	return tree_profile_resource(tree->profile, tree->builder,
-	    &tree->samples, "samples", "", 1, error) != NO_RESOURCE ? 0 : -1;
+	return reader_need_resource(&tree->reader, &tree->samples, "samples",
+	                            "", 1, error) != NO_RESOURCE ? 0 : -1;
 }
 
 static int
@@ -294,11 +283,11 @@ add_hits(struct entering *entering, uint32_t row, uint32_t node,
 	if (entering->has_hits)
 		hits = row < v8->n_nodes ? v8->nodes[row].hits : 0;
 	if (entering->has_times &&
-	    tree_builder_add(tree->builder, node, tree->time - 1,
-	                     charge->time, charge->samples, error) != 0)
+	    reader_add_hits(&tree->reader, node, tree->time - 1, charge->time,
+	                    charge->samples, error) != 0)
 		return -1;
-	return tree_builder_add(tree->builder, node, tree->samples - 1, hits,
-	                        hits, error);
+	return reader_add_hits(&tree->reader, node, tree->samples - 1, hits,
+	                       hits, error);
 }
 
 /* Hits of "(root)" itself need a node, which it has only then. */
@@ -306,17 +295,16 @@ static int
 enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
           struct error *error)
 {
+	struct reader *reader = &entering->tree->reader;
 	uint32_t node, frame;
 
-	if (stack_rows_enter(rows, entering->tree->builder, row, &node,
-	                     error) != 0)
+	if (reader_enter_row(reader, rows, row, &node, error) != 0)
 		return -1;
 	if (node == NO_NODE) {
 		frame = add_frame(entering, row, error);
 		if (frame == UINT32_MAX)
 			return -1;
-		node = tree_builder_child(entering->tree->builder, NO_NODE,
-		                          frame, error);
+		node = reader_child(reader, NO_NODE, frame, error);
 	}
 	return node != NO_NODE ? add_hits(entering, row, node, error) : -1;
 }
@@ -364,7 +352,7 @@ int
 v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 {
 	struct entering entering = { .tree = tree, .v8 = v8,
-		.is_cut = json_is_cut(tree->json) };
+		.is_cut = tree->reader.is_cut };
 	struct error why = { 0 };
 	int result = -1;
 
@@ -386,34 +374,31 @@ v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8)
 }
 
 static int
-warn(struct v8_tree *tree, struct error *error)
+finish(struct v8_tree *tree, struct error *error)
 {
-	const char *name = json_source_name(tree->json);
+	struct reader *reader = &tree->reader;
 
-	if (json_warn_cut(tree->json, tree->profile, "", error) != 0)
+	if (reader_warn_cut(reader, "", error) != 0)
 		return -1;
 	if (tree->n_endless > 0 &&
-	    profile_warn(tree->profile, error, "%s: the last sample has no "
-	                 "time in %" PRIu64 " of %" PRIu64 " profiles, of "
-	                 "which the file lacks the start or the end", name,
-	                 tree->n_endless, tree->n_profiles) != 0)
+	    reader_warn(reader, error, "the last sample has no time in %"
+	                PRIu64 " of %" PRIu64 " profiles, of which the file "
+	                "lacks the start or the end", tree->n_endless,
+	                tree->n_profiles) != 0)
 		return -1;
-	return tree->n_unknown == 0 ? 0 :
-	    profile_warn(tree->profile, error, "%s: samples of nodes that are "
-	                 "not in the file: %" PRIu64 ", shown as [unknown "
-	                 "node]", name, tree->n_unknown);
+	if (tree->n_unknown > 0 &&
+	    reader_warn(reader, error, "samples of nodes that are not in the "
+	                "file: %" PRIu64 ", shown as [unknown node]",
+	                tree->n_unknown) != 0)
+		return -1;
+	return reader_finish_stacks(reader, NULL, error);
 }
 
 struct profile *
-v8_tree_finish(struct v8_tree *tree, struct error *error)
+v8_tree_end(struct v8_tree *tree, int result, struct error *error)
 {
-	struct profile *profile = tree->profile;
-
-	if (warn(tree, error) != 0)
-		return NULL;
-	profile->tree = tree_builder_finish(tree->builder, error);
-	if (profile->tree == NULL)
-		return NULL;
-	tree->profile = NULL;
-	return profile;
+	if (result == 0)
+		result = finish(tree, error);
+	json_reader_free(tree->json);
+	return reader_end(&tree->reader, result);
 }

@@ -8,12 +8,11 @@
 
 #include "src/base/error.h"
 #include "src/formats/chrome/v8_profile.h"
-#include "src/profile/profile.h"
+#include "src/formats/reader.h"
 
 /* Start with v8_tree_begin. */
 struct v8_tree {
-	struct profile *profile;
-	struct tree_builder *builder;	/* its labels become frames */
+	struct reader reader;
 	struct json_reader *json;	/* of the file */
 	uint32_t time, samples;		/* resources, + 1; 0: none yet */
 	uint64_t n_unknown;		/* samples of nodes not in the file */
@@ -22,17 +21,16 @@ struct v8_tree {
 };
 
 /*
- * Makes a profile, its builder and a reader of the source.  All but the profile
- * that v8_tree_finish returns are freed with v8_tree_free, also after a failure.
- * 0, or -1 with *error set; it is the reader's error, too.
+ * Begins to read; v8_tree_end must be called also after a failure.  0, or -1
+ * with *error set; it is the JSON reader's error, too.
  */
 int v8_tree_begin(struct v8_tree *tree, struct source *source,
-                  const struct progress *progress, struct error *error);
-void v8_tree_free(struct v8_tree *tree);
+                  const struct read_options *options, struct error *error);
 
 /*
- * Enters the samples of a profile of V8, whose names must be those of the
- * profile.  There are two resources.  `time`, in microseconds, charges a sample
+ * Enters the samples of a profile of V8 for the reader's thread.  Its names
+ * must be those of the reader's profile.  There are two resources.  `time`, in
+ * microseconds, charges a sample
  * with the time until the next one.  `samples` is the nodes' hit counts, or the
  * number of samples if there are none.  "(root)", which calls all others, is
  * left out.  Samples of an id without a node are "[unknown node]".  The file
@@ -42,9 +40,10 @@ void v8_tree_free(struct v8_tree *tree);
 int v8_tree_add(struct v8_tree *tree, const struct v8_profile *v8);
 
 /*
- * The profile with its tree, and warnings of a cut input, unknown ends and
- * nodes; the caller's.  NULL with *error set.
+ * As reader_end.  The profile gets its tree, and warnings of a cut input, of
+ * unknown ends and of unknown nodes.
  */
-struct profile *v8_tree_finish(struct v8_tree *tree, struct error *error);
+struct profile *v8_tree_end(struct v8_tree *tree, int result,
+                            struct error *error);
 
 #endif

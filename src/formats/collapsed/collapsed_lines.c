@@ -5,42 +5,43 @@
 #include <string.h>
 
 int
-collapsed_fail_line(struct collapsed_reader *reader, struct error *error,
+collapsed_fail_line(struct collapsed *input, struct error *error,
                     const char *what)
 {
-	reader->is_malformed = true;
-	return text_lines_fail(&reader->lines, error, what);
+	input->is_malformed = true;
+	return reader_fail(&input->reader, error, "%s", what);
 }
 
 /* A line that fits no rule: cut, skipped when lenient, or the load's error. */
 static int
-reject_line(struct collapsed_reader *reader, const char *what,
+reject_line(struct collapsed *input, const char *what,
             struct error *error)
 {
-	if (reader->is_unended) {
-		text_lines_fail(&reader->lines, &reader->cut, what);
+	if (input->reader.is_unended) {
+		input->reader.is_cut = true;
+		reader_fail(&input->reader, &input->cut, "%s", what);
 		return 0;
 	}
-	reader->is_malformed = !reader->lines.options->lenient;
-	return text_lines_reject(&reader->lines, what, error);
+	input->is_malformed = !input->reader.options->lenient;
+	return reader_reject(&input->reader, what, error);
 }
 
 /* The first line that may be a stack ends the header. */
 static int
-end_header(struct collapsed_reader *reader, const char *stacks, size_t size,
+end_header(struct collapsed *input, const char *stacks, size_t size,
            struct error *error)
 {
-	struct profile *profile = reader->profile;
+	struct profile *profile = input->reader.profile;
 
-	if (collapsed_header_end(&reader->header, profile,
-	                         source_name(reader->lines.source), stacks,
+	if (collapsed_header_end(&input->header, profile,
+	                         source_name(input->reader.source), stacks,
 	                         size, error) != 0)
 		return -1;
-	reader->writer = stack_writer_new(source_name(reader->lines.source),
-	                                  STACK_LINES, profile->n_resources,
-	                                  error);
-	reader->parser = stack_parser_new(profile, error);
-	return reader->writer != NULL && reader->parser != NULL ? 0 : -1;
+	input->writer = stack_writer_new(source_name(input->reader.source),
+	                                 STACK_LINES, profile->n_resources,
+	                                 error);
+	input->parser = stack_parser_new(profile, error);
+	return input->writer != NULL && input->parser != NULL ? 0 : -1;
 }
 
 /*
@@ -54,7 +55,7 @@ is_foreign_mark(const char *line, size_t length)
 }
 
 static int
-read_header_line(struct collapsed_reader *reader, const char *line,
+read_header_line(struct collapsed *input, const char *line,
                  size_t length, struct error *error)
 {
 	struct error wrong = { 0 };
@@ -62,11 +63,12 @@ read_header_line(struct collapsed_reader *reader, const char *line,
 	if (length == 0)
 		return 0;
 	if (!collapsed_is_comment(line, length))
-		return reject_line(reader, "expected \"# \" and a comment, or "
+		return reject_line(input, "expected \"# \" and a comment, or "
 		                   "a stack and a count", error);
-	if (collapsed_header_line(&reader->header, reader->profile, line,
-	                          length, &wrong) != 0)
-		return collapsed_fail_line(reader, error, wrong.text);
+	if (collapsed_header_line(&input->header,
+	                          input->reader.profile, line, length,
+	                          &wrong) != 0)
+		return collapsed_fail_line(input, error, wrong.text);
 	return 0;
 }
 
@@ -75,7 +77,7 @@ read_header_line(struct collapsed_reader *reader, const char *line,
  * set.
  */
 static ssize_t
-read_header(struct collapsed_reader *reader, const char *bytes, size_t size,
+read_header(struct collapsed *input, const char *bytes, size_t size,
             struct error *error)
 {
 	const char *line = bytes, *end;
@@ -87,14 +89,14 @@ read_header(struct collapsed_reader *reader, const char *bytes, size_t size,
 			length--;
 		if (length > 0 && !collapsed_is_comment(line, length) &&
 		    !is_foreign_mark(line, length)) {
-			if (end_header(reader, line,
+			if (end_header(input, line,
 			               size - (size_t)(line - bytes),
 			               error) != 0)
 				return -1;
 			break;
 		}
-		reader->lines.number++;
-		if (read_header_line(reader, line, length, error) != 0)
+		input->reader.place++;
+		if (read_header_line(input, line, length, error) != 0)
 			return -1;
 		line = end + 1;
 	}
@@ -131,16 +133,16 @@ comment_line(const char *line, size_t size)
  * 1, 0 where there is no end of line, or -1 with *error set.
  */
 static int
-read_stack(struct collapsed_reader *reader, const char **last,
+read_stack(struct collapsed *input, const char **last,
            const char *line, size_t size, size_t *end, struct error *error)
 {
 	struct error malformed;
 	int found;
 
 	malformed.is_set = false;	/* its text need not be zeroed */
-	found = stack_parser_line(reader->parser,
-	                          stack_writer_batch(reader->writer),
-	                          reader->lines.number, *last, line, size, end,
+	found = stack_parser_line(input->parser,
+	                          stack_writer_batch(input->writer),
+	                          input->reader.place, *last, line, size, end,
 	                          &malformed, error);
 	if (found == STACK_UNENDED)
 		return 0;
@@ -149,12 +151,12 @@ read_stack(struct collapsed_reader *reader, const char **last,
 		return 1;
 	if (found == STACK_FAILED)
 		return -1;
-	return reject_line(reader, malformed.text, error) == 0 ? 1 : -1;
+	return reject_line(input, malformed.text, error) == 0 ? 1 : -1;
 }
 
 /* collapsed_read_lines behind the header. */
 static ssize_t
-read_stacks(struct collapsed_reader *reader, const char **last,
+read_stacks(struct collapsed *input, const char **last,
             const char *bytes, size_t size, struct error *error)
 {
 	const char *line = bytes, *stop = bytes + size;
@@ -166,37 +168,37 @@ read_stacks(struct collapsed_reader *reader, const char **last,
 
 		if (passed == 0)
 			passed = comment_line(line, left);
-		reader->lines.number++;
+		input->reader.place++;
 		if (passed > 0) {
 			*last = NULL;
 			line += passed;
 			continue;
 		}
 		if (passed == 0)
-			result = read_stack(reader, last, line, left, &end,
+			result = read_stack(input, last, line, left, &end,
 			                    error);
 		if (result < 0)
 			return -1;
 		if (result == 0) {
-			reader->lines.number--;
+			input->reader.place--;
 			break;
 		}
 		line += end + 1;
 	}
-	return stack_writer_enter(reader->writer, error) == 0 ?
+	return stack_writer_enter(input->writer, error) == 0 ?
 	       line - bytes : -1;
 }
 
 ssize_t
-collapsed_read_lines(struct collapsed_reader *reader, const char **last,
+collapsed_read_lines(struct collapsed *input, const char **last,
                      const char *bytes, size_t size, struct error *error)
 {
 	ssize_t header = 0, stacks = 0;
 
-	if (reader->writer == NULL)
-		header = read_header(reader, bytes, size, error);
-	if (header >= 0 && reader->writer != NULL)
-		stacks = read_stacks(reader, last, bytes + header,
+	if (input->writer == NULL)
+		header = read_header(input, bytes, size, error);
+	if (header >= 0 && input->writer != NULL)
+		stacks = read_stacks(input, last, bytes + header,
 		                     size - (size_t)header, error);
 	return header < 0 || stacks < 0 ? -1 : header + stacks;
 }

@@ -11,23 +11,22 @@
 
 #include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/collapsed/collapsed_stack.h"
+#include "src/formats/reader.h"
 #include "src/formats/stack_writer.h"
-#include "src/formats/text_lines.h"
 
-struct collapsed_reader {
-	struct text_lines lines;	/* counted and skipped; read here */
-	struct profile *profile;
+struct collapsed {
+	struct reader reader;		/* but lines are read here */
 	struct collapsed_header header;
 	/* NULL before the first stack. */
 	struct stack_parser *parser;
 	struct stack_writer *writer;
-	bool is_unended;		/* the line lacks its end, so that */
-	struct error cut;		/* what is wrong with it goes here */
+	struct error cut;		/* what is wrong with a last line that
+					 * lacks its end */
 	bool is_malformed;		/* a line is why reading failed */
 };
 
 /* Sets an error at the line that is read; returns -1. */
-int collapsed_fail_line(struct collapsed_reader *reader, struct error *error,
+int collapsed_fail_line(struct collapsed *input, struct error *error,
                         const char *what);
 
 /*
@@ -35,7 +34,7 @@ int collapsed_fail_line(struct collapsed_reader *reader, struct error *error,
  * -1 with *error set.  *last is the line before if that was parsed as a stack,
  * else NULL; then so the last of these.
  */
-ssize_t collapsed_read_lines(struct collapsed_reader *reader,
+ssize_t collapsed_read_lines(struct collapsed *input,
                              const char **last, const char *bytes,
                              size_t size, struct error *error);
 

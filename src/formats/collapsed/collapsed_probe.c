@@ -8,7 +8,7 @@
 
 #include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/format.h"
-#include "src/formats/text_lines.h"
+#include "src/formats/line_text.h"
 
 enum { LINES_MAX = 100 };
 
@@ -96,7 +96,7 @@ look_at_lines(const char *text, size_t size, bool is_whole)
 int
 collapsed_probe(const void *head, size_t size)
 {
-	bool is_text = text_lines_find_binary(head, size) == size;
+	bool is_text = line_find_binary(head, size) == size;
 	struct evidence evidence;
 
 	if (size >= 10 && memcmp(head, "# cpprof 1", 10) == 0)

@@ -12,14 +12,13 @@
 
 #include "src/base/memory.h"
 #include "src/formats/firefox/firefox_tree.h"
-#include "src/formats/format.h"
 #include "src/formats/json/json_number.h"
 #include "src/formats/json/json_probe.h"
 
-struct reader {
+struct firefox {
+	struct reader reader;
 	struct json_reader *json;
 	struct error *error;
-	struct profile *profile;
 	struct firefox_meta meta;
 	bool has_meta;
 	struct firefox_tables shared;
@@ -33,33 +32,33 @@ struct reader {
 
 /* Reads milliseconds as nanoseconds; 0: any other value. */
 static uint64_t
-read_ms(struct reader *reader)
+read_ms(struct firefox *firefox)
 {
 	struct json_token token;
 	struct decimal number;
 	int64_t ns;
 
-	return json_get_value(reader->json, &token) &&
+	return json_get_value(firefox->json, &token) &&
 	       json_decimal(&token, &number) &&
 	       decimal_scale(number, 6, &ns, NULL) && ns > 0 ?
 	       (uint64_t)ns : 0;
 }
 
 static void
-read_units(struct reader *reader)
+read_units(struct firefox *firefox)
 {
 	struct json_token key, token;
 
-	if (!json_open_object(reader->json, "units, an object"))
+	if (!json_open_object(firefox->json, "units, an object"))
 		return;
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(firefox->json, &key)) {
 		bool is_cpu = json_is(&key, "threadCPUDelta");
 
-		if (!json_get_value(reader->json, &token))
+		if (!json_get_value(firefox->json, &token))
 			return;
 		if (!is_cpu || token.type != JSON_STRING)
 			continue;
-		reader->meta.cpu_unit = json_is(&token, "ns") ? CPU_NS :
+		firefox->meta.cpu_unit = json_is(&token, "ns") ? CPU_NS :
 		    json_is(&token, "\u00b5s") ? CPU_US :
 		    json_is(&token, "variable CPU cycles") ? CPU_CYCLES :
 		    CPU_UNKNOWN;
@@ -67,178 +66,163 @@ read_units(struct reader *reader)
 }
 
 static void
-read_product(struct reader *reader)
+read_product(struct firefox *firefox)
 {
+	struct profile *profile = firefox->reader.profile;
 	struct json_token token;
 
-	if (json_get_value(reader->json, &token) &&
+	if (json_get_value(firefox->json, &token) &&
 	    token.type == JSON_STRING && token.length > 0)
-		reader->meta.product = arena_text(&reader->profile->arena,
-		    token.text, token.length, reader->error);
+		firefox->meta.product = arena_text(&profile->arena, token.text,
+		    token.length, firefox->error);
 }
 
 static void
-read_meta(struct reader *reader)
+read_meta(struct firefox *firefox)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "an object about the profile"))
+	if (!json_open_object(firefox->json, "an object about the profile"))
 		return;
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(firefox->json, &key)) {
 		if (json_is(&key, "interval"))
-			reader->meta.interval_ns = read_ms(reader);
+			firefox->meta.interval_ns = read_ms(firefox);
 		else if (json_is(&key, "startTime"))
-			reader->meta.start_ns = read_ms(reader);
+			firefox->meta.start_ns = read_ms(firefox);
 		else if (json_is(&key, "sampleUnits"))
-			read_units(reader);
+			read_units(firefox);
 		else if (json_is(&key, "product"))
-			read_product(reader);
+			read_product(firefox);
 		else
-			json_skip_value(reader->json);
+			json_skip_value(firefox->json);
 	}
-	reader->has_meta = true;
+	firefox->has_meta = true;
 }
 
 /* ---- threads ---- */
 
 /* Whether everything that a thread's stacks refer to has been read. */
 static bool
-has_all_tables(const struct reader *reader,
+has_all_tables(const struct firefox *firefox,
                const struct firefox_tables *tables)
 {
 	return tables->has_stacks && tables->has_strings &&
-	       (tables->has_libraries || reader->shared.has_libraries);
+	       (tables->has_libraries || firefox->shared.has_libraries);
 }
 
 static void
-read_thread(struct reader *reader)
+read_thread(struct firefox *firefox)
 {
 	struct firefox_thread thread = { .name = NULL };
 
-	firefox_thread_read(&thread, reader->json, reader->error);
-	reader->n_allocating += thread.has_allocations;
-	if (reader->has_meta && has_all_tables(reader, &thread.tables) &&
-	    !reader->error->is_set) {
-		firefox_tree_add(reader->tree, &thread, reader->error);
-	} else if (memory_grow(&reader->waiting, &reader->waiting_capacity,
-	                       reader->n_waiting + 1, sizeof thread,
-	                       reader->error) == 0) {
-		reader->waiting[reader->n_waiting++] = thread;
+	firefox_thread_read(&thread, firefox->json, firefox->error);
+	firefox->n_allocating += thread.has_allocations;
+	if (firefox->has_meta && has_all_tables(firefox, &thread.tables) &&
+	    !firefox->error->is_set) {
+		firefox_tree_add(firefox->tree, &thread, firefox->error);
+	} else if (memory_grow(&firefox->waiting, &firefox->waiting_capacity,
+	                       firefox->n_waiting + 1, sizeof thread,
+	                       firefox->error) == 0) {
+		firefox->waiting[firefox->n_waiting++] = thread;
 		return;
 	}
 	firefox_thread_free(&thread);
 }
 
 static void
-read_threads(struct reader *reader)
+read_threads(struct firefox *firefox)
 {
 	struct json_token token;
 
-	if (!json_open_array(reader->json, "an array of threads"))
+	if (!json_open_array(firefox->json, "an array of threads"))
 		return;
-	while (json_next_object(reader->json, &token, "a thread, an object"))
-		read_thread(reader);
+	while (json_next_object(firefox->json, &token, "a thread, an object"))
+		read_thread(firefox);
 }
 
 /* ---- the file ---- */
 
 static void
-read_shared(struct reader *reader)
+read_shared(struct firefox *firefox)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "shared tables, an object"))
+	if (!json_open_object(firefox->json, "shared tables, an object"))
 		return;
-	while (json_next_key(reader->json, &key))
-		if (!firefox_tables_read_key(&reader->shared, reader->json,
-		                             &key, reader->error))
-			json_skip_value(reader->json);
+	while (json_next_key(firefox->json, &key))
+		if (!firefox_tables_read_key(&firefox->shared, firefox->json,
+		                             &key, firefox->error))
+			json_skip_value(firefox->json);
 }
 
 static void
-read_file(struct reader *reader)
+read_file(struct firefox *firefox)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "an object"))
+	if (!json_open_object(firefox->json, "an object"))
 		return;
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(firefox->json, &key)) {
 		if (json_is(&key, "meta"))
-			read_meta(reader);
+			read_meta(firefox);
 		else if (json_is(&key, "shared"))
-			read_shared(reader);
+			read_shared(firefox);
 		else if (json_is(&key, "threads"))
-			read_threads(reader);
+			read_threads(firefox);
 		else if (!json_is(&key, "libs") ||
-		         !firefox_tables_read_key(&reader->shared,
-		                                  reader->json, &key,
-		                                  reader->error))
-			json_skip_value(reader->json);
+		         !firefox_tables_read_key(&firefox->shared,
+		                                  firefox->json, &key,
+		                                  firefox->error))
+			json_skip_value(firefox->json);
 	}
-	json_next(reader->json, &key);
-	for (size_t i = 0; i < reader->n_waiting && !reader->error->is_set;
+	json_next(firefox->json, &key);
+	for (size_t i = 0; i < firefox->n_waiting && !firefox->error->is_set;
 	     i++)
-		firefox_tree_add(reader->tree, &reader->waiting[i],
-		                 reader->error);
+		firefox_tree_add(firefox->tree, &firefox->waiting[i],
+		                 firefox->error);
 }
 
 static int
-warn(struct reader *reader, struct error *error)
+finish(struct firefox *firefox, struct error *error)
 {
-	if (json_warn_cut(reader->json, reader->profile,
-	                  ", but names may be missing", error) != 0)
-		return -1;
-	return reader->n_allocating == 0 ? 0 :
-	    profile_warn(reader->profile, error, "%s: allocations are not "
-	                 "read; threads that have some: %" PRIu64,
-	                 json_source_name(reader->json), reader->n_allocating);
-}
+	struct reader *reader = &firefox->reader;
 
-static int
-finish(struct reader *reader, struct error *error)
-{
 	if (error->is_set)
 		return -1;
-	if (firefox_tree_count(reader->tree) == 0)
-		return json_fail_empty(reader->json);
-	return warn(reader, error) == 0 ?
-	       firefox_tree_finish(reader->tree, error) : -1;
-}
-
-static void
-reader_free(struct reader *reader)
-{
-	for (size_t i = 0; i < reader->n_waiting; i++)
-		firefox_thread_free(&reader->waiting[i]);
-	free(reader->waiting);
-	firefox_tree_free(reader->tree);
-	firefox_tables_free(&reader->shared);
-	json_reader_free(reader->json);
-	profile_free(reader->profile);
+	if (firefox_tree_count(firefox->tree) == 0)
+		return reader_fail_empty(reader, error);
+	if (reader_warn_cut(reader, ", but names may be missing", error) != 0)
+		return -1;
+	if (firefox->n_allocating > 0 &&
+	    reader_warn(reader, error, "allocations are not read; threads that "
+	                "have some: %" PRIu64, firefox->n_allocating) != 0)
+		return -1;
+	return firefox_tree_finish(firefox->tree, error);
 }
 
 static struct profile *
 firefox_read(struct source *source, const struct read_options *options,
              struct error *error)
 {
-	struct reader reader = { .error = error };
-	struct profile *profile = NULL;
+	struct firefox firefox = { .error = error };
+	int result = reader_begin(&firefox.reader, source, options,
+	                          READER_OFFSETS, error);
 
-	reader.profile = profile_new(error);
-	reader.json = json_reader_new(source, options->progress, error);
-	if (reader.profile != NULL && reader.json != NULL)
-		reader.tree = firefox_tree_new(reader.profile,
-		    &reader.shared, &reader.meta, reader.json,
-		    options->modules, error);
-	if (reader.tree != NULL) {
-		read_file(&reader);
-		if (finish(&reader, error) == 0) {
-			profile = reader.profile;
-			reader.profile = NULL;
-		}
-	}
-	reader_free(&reader);
-	return profile;
+	if (result == 0)
+		firefox.json = json_reader_new(&firefox.reader, error);
+	if (firefox.json != NULL)
+		firefox.tree = firefox_tree_new(&firefox.reader,
+		    &firefox.shared, &firefox.meta, firefox.json, error);
+	if (firefox.tree != NULL)
+		read_file(&firefox);
+	result = firefox.tree != NULL ? finish(&firefox, error) : -1;
+	for (size_t i = 0; i < firefox.n_waiting; i++)
+		firefox_thread_free(&firefox.waiting[i]);
+	free(firefox.waiting);
+	firefox_tree_free(firefox.tree);
+	firefox_tables_free(&firefox.shared);
+	json_reader_free(firefox.json);
+	return reader_end(&firefox.reader, result);
 }
 
 static int

@@ -14,7 +14,6 @@
 
 #include "src/base/memory.h"
 #include "src/formats/firefox/firefox_modules.h"
-#include "src/formats/stack_rows.h"
 #include "src/symbols/names/address_frames.h"
 #include "src/symbols/names/demangle.h"
 

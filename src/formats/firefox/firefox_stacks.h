@@ -9,7 +9,6 @@
 #include "src/formats/firefox/firefox_frames.h"
 #include "src/formats/firefox/firefox_tables.h"
 #include "src/formats/json/json_reader.h"
-#include "src/formats/stack_rows.h"
 
 /* Start with zeroes. */
 struct firefox_stacks {

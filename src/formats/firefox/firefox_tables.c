@@ -11,7 +11,7 @@
 #include "src/formats/json/json_number.h"
 
 /* What all functions below need. */
-struct reader {
+struct table_reading {
 	struct firefox_tables *tables;
 	struct json_reader *json;
 	struct error *error;
@@ -107,50 +107,50 @@ index_column_fail(const struct index_column *column, struct json_reader *json,
 
 /* Lines refer to no table, so a wrong value is no error but no line. */
 static void
-read_lines(struct reader *reader, struct index_column *column)
+read_lines(struct table_reading *reading, struct index_column *column)
 {
 	struct json_token token;
 	uint64_t number;
 
 	column->n = 0;
-	if (!json_open_array(reader->json, "an array of lines"))
+	if (!json_open_array(reading->json, "an array of lines"))
 		return;
-	while (json_next_element(reader->json, &token)) {
+	while (json_next_element(reading->json, &token)) {
 		if (!get_number(&token, NO_INDEX - 1, NO_INDEX, &number))
 			number = NO_INDEX;
-		json_skip(reader->json, &token);
-		add_index(column, (uint32_t)number, reader->error);
+		json_skip(reading->json, &token);
+		add_index(column, (uint32_t)number, reading->error);
 	}
 }
 
 static void
-read_addresses(struct reader *reader, struct address_column *column)
+read_addresses(struct table_reading *reading, struct address_column *column)
 {
 	struct json_token token;
 	uint64_t number;
 
 	column->n = 0;
-	if (!json_open_array(reader->json, "an array of addresses"))
+	if (!json_open_array(reading->json, "an array of addresses"))
 		return;
-	while (json_next_element(reader->json, &token)) {
+	while (json_next_element(reading->json, &token)) {
 		if (!get_number(&token, INT64_MAX, NO_ADDRESS, &number))
-			json_fail(reader->json, token.offset,
+			json_fail(reading->json, token.offset,
 			          "expected an address");
 		else if (memory_grow(&column->values, &column->capacity,
 		                     column->n + 1, sizeof *column->values,
-		                     reader->error) == 0)
+		                     reading->error) == 0)
 			column->values[column->n++] = number;
 	}
 }
 
 static void
-add_text(struct reader *reader, struct text_column *column, const char *text,
-         size_t length)
+add_text(struct table_reading *reading, struct text_column *column,
+         const char *text, size_t length)
 {
 	if (memory_grow(&column->ends, &column->ends_capacity, column->n + 1,
-	                sizeof *column->ends, reader->error) != 0 ||
+	                sizeof *column->ends, reading->error) != 0 ||
 	    memory_grow(&column->bytes, &column->bytes_capacity,
-	                column->n_bytes + length, 1, reader->error) != 0)
+	                column->n_bytes + length, 1, reading->error) != 0)
 		return;
 	if (length > 0)
 		memcpy(column->bytes + column->n_bytes, text, length);
@@ -159,20 +159,20 @@ add_text(struct reader *reader, struct text_column *column, const char *text,
 }
 
 static void
-read_strings(struct reader *reader)
+read_strings(struct table_reading *reading)
 {
-	struct text_column *strings = &reader->tables->strings;
+	struct text_column *strings = &reading->tables->strings;
 	struct json_token token;
 
 	strings->n = strings->n_bytes = 0;
-	if (!json_open_array(reader->json, "an array of strings"))
+	if (!json_open_array(reading->json, "an array of strings"))
 		return;
-	reader->tables->has_strings = true;
-	while (json_next_element(reader->json, &token)) {
+	reading->tables->has_strings = true;
+	while (json_next_element(reading->json, &token)) {
 		if (token.type == JSON_STRING || token.type == JSON_NULL)
-			add_text(reader, strings, token.text, token.length);
+			add_text(reading, strings, token.text, token.length);
 		else
-			json_fail(reader->json, token.offset,
+			json_fail(reading->json, token.offset,
 			          "expected a string");
 	}
 }
@@ -220,17 +220,17 @@ static const struct column {
 };
 
 static void
-read_column(struct reader *reader, const struct column *column)
+read_column(struct table_reading *reading, const struct column *column)
 {
-	void *place = (char *)reader->tables + column->place;
+	void *place = (char *)reading->tables + column->place;
 
 	if (column->kind == INDICES)
-		index_column_read(place, reader->json, column->what,
-		                  reader->error);
+		index_column_read(place, reading->json, column->what,
+		                  reading->error);
 	else if (column->kind == LINES)
-		read_lines(reader, place);
+		read_lines(reading, place);
 	else
-		read_addresses(reader, place);
+		read_addresses(reading, place);
 }
 
 static const struct column *
@@ -244,75 +244,75 @@ find_column(const char *table, const struct json_token *key)
 }
 
 static void
-read_table(struct reader *reader, const char *name, bool *is_there)
+read_table(struct table_reading *reading, const char *name, bool *is_there)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "a table, an object"))
+	if (!json_open_object(reading->json, "a table, an object"))
 		return;
 	if (is_there != NULL)
 		*is_there = true;
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(reading->json, &key)) {
 		const struct column *column = find_column(name, &key);
 
 		if (json_is(&key, "schema"))
-			firefox_fail_unprocessed(reader->json, key.offset);
+			firefox_fail_unprocessed(reading->json, key.offset);
 		else if (column != NULL)
-			read_column(reader, column);
+			read_column(reading, column);
 		else
-			json_skip_value(reader->json);
+			json_skip_value(reading->json);
 	}
 }
 
 /* ---- libraries ---- */
 
 static void
-read_library(struct reader *reader)
+read_library(struct table_reading *reading)
 {
-	struct text_column *libraries = &reader->tables->libraries;
+	struct text_column *libraries = &reading->tables->libraries;
 	struct text_buffer path = { .length = 0 }, id = { .length = 0 };
 	struct json_token key, token;
 
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(reading->json, &key)) {
 		struct text_buffer *text = json_is(&key, "path") ? &path :
 		                           json_is(&key, "codeId") ? &id : NULL;
 
-		if (!json_get_value(reader->json, &token) || text == NULL ||
+		if (!json_get_value(reading->json, &token) || text == NULL ||
 		    token.type != JSON_STRING)
 			continue;
 		text_clear(text);
 		text_add(text, token.text, token.length);
 	}
 	if (path.failed || id.failed)
-		error_out_of_memory(reader->error);
-	if (!reader->error->is_set) {
-		add_text(reader, libraries, path.bytes, path.length);
-		add_text(reader, libraries, id.bytes, id.length);
+		error_out_of_memory(reading->error);
+	if (!reading->error->is_set) {
+		add_text(reading, libraries, path.bytes, path.length);
+		add_text(reading, libraries, id.bytes, id.length);
 	}
 	text_free(&path);
 	text_free(&id);
 }
 
 static void
-read_libraries(struct reader *reader)
+read_libraries(struct table_reading *reading)
 {
 	struct json_token token;
 
-	reader->tables->libraries.n = reader->tables->libraries.n_bytes = 0;
-	if (!json_next(reader->json, &token) || token.type == JSON_NULL)
+	reading->tables->libraries.n = reading->tables->libraries.n_bytes = 0;
+	if (!json_next(reading->json, &token) || token.type == JSON_NULL)
 		return;
 	if (token.type == JSON_STRING) {	/* an old form of Gecko */
-		firefox_fail_unprocessed(reader->json, token.offset);
+		firefox_fail_unprocessed(reading->json, token.offset);
 		return;
 	}
 	if (token.type != JSON_ARRAY) {
-		json_fail(reader->json, token.offset,
+		json_fail(reading->json, token.offset,
 		          "expected an array of libraries");
 		return;
 	}
-	reader->tables->has_libraries = true;
-	while (json_next_object(reader->json, &token, "a library, an object"))
-		read_library(reader);
+	reading->tables->has_libraries = true;
+	while (json_next_object(reading->json, &token, "a library, an object"))
+		read_library(reading);
 }
 
 bool
@@ -320,7 +320,7 @@ firefox_tables_read_key(struct firefox_tables *tables,
                         struct json_reader *json, const struct json_token *key,
                         struct error *error)
 {
-	struct reader reader = { tables, json, error };
+	struct table_reading reading = { tables, json, error };
 	const struct {
 		const char *name;
 		bool *is_there;
@@ -334,13 +334,13 @@ firefox_tables_read_key(struct firefox_tables *tables,
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (json_is(key, names[i].name)) {
-			read_table(&reader, names[i].name, names[i].is_there);
+			read_table(&reading, names[i].name, names[i].is_there);
 			return true;
 		}
 	if (json_is(key, "stringArray"))
-		read_strings(&reader);
+		read_strings(&reading);
 	else if (json_is(key, "libs"))
-		read_libraries(&reader);
+		read_libraries(&reading);
 	else
 		return false;
 	return true;

@@ -21,7 +21,7 @@ struct amounts {
 	bool is_there;
 };
 
-struct reader {
+struct thread_reading {
 	struct firefox_thread *thread;
 	struct json_reader *json;
 	struct error *error;
@@ -47,81 +47,82 @@ firefox_thread_free(struct firefox_thread *thread)
  * negative: the error for a negative one.
  */
 static void
-read_amounts(struct reader *reader, struct amounts *amounts, int power,
+read_amounts(struct thread_reading *reading, struct amounts *amounts, int power,
              const char *what, const char *negative)
 {
 	struct json_token token;
 
 	amounts->n = 0;
-	if (!json_open_array(reader->json, what))
+	if (!json_open_array(reading->json, what))
 		return;
 	amounts->is_there = true;
-	while (json_next_element(reader->json, &token)) {
+	while (json_next_element(reading->json, &token)) {
 		struct decimal decimal = { .digits = 0 };
 		int64_t number;
 
 		if (token.type != JSON_NULL && !json_decimal(&token, &decimal))
-			json_fail(reader->json, token.offset, "expected %s",
+			json_fail(reading->json, token.offset, "expected %s",
 			          what);
 		else if (!decimal_scale(decimal, power, &number, NULL))
-			json_fail(reader->json, token.offset,
+			json_fail(reading->json, token.offset,
 			          "a number that passes 63 bits");
 		else if (number < 0)
-			json_fail(reader->json, token.offset, "%s", negative);
+			json_fail(reading->json, token.offset, "%s", negative);
 		else if (memory_grow(&amounts->values, &amounts->capacity,
 		                     amounts->n + 1, sizeof *amounts->values,
-		                     reader->error) == 0)
+		                     reading->error) == 0)
 			amounts->values[amounts->n++] = (uint64_t)number;
 	}
 }
 
 static void
-read_weight_type(struct reader *reader)
+read_weight_type(struct thread_reading *reading)
 {
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
+	if (!json_next(reading->json, &token))
 		return;
 	if (token.type == JSON_NULL || json_is(&token, "samples"))
-		reader->thread->weight = WEIGHT_SAMPLES;
+		reading->thread->weight = WEIGHT_SAMPLES;
 	else if (json_is(&token, "tracing-ms"))
-		reader->thread->weight = WEIGHT_TIME;
+		reading->thread->weight = WEIGHT_TIME;
 	else if (json_is(&token, "bytes"))
-		reader->thread->weight = WEIGHT_BYTES;
+		reading->thread->weight = WEIGHT_BYTES;
 	else
-		json_fail(reader->json, token.offset, "expected a type of "
+		json_fail(reading->json, token.offset, "expected a type of "
 		          "weights: samples, tracing-ms or bytes");
 }
 
 /* ---- sums by stack ---- */
 
 static int
-add_sample(struct reader *reader, struct id_table *stacks, size_t sample)
+add_sample(struct thread_reading *reading, struct id_table *stacks,
+           size_t sample)
 {
-	struct firefox_thread *thread = reader->thread;
-	uint32_t stack = reader->stacks.values[sample];
-	uint32_t number = id_table_add(stacks, stack, reader->error);
+	struct firefox_thread *thread = reading->thread;
+	uint32_t stack = reading->stacks.values[sample];
+	uint32_t number = id_table_add(stacks, stack, reading->error);
 	struct firefox_charge *charge;
 	uint64_t weight = WEIGHT_ONE, cpu = 0;
 
 	if (number == NO_ID ||
 	    memory_grow(&thread->charges, &thread->charges_capacity,
 	                (size_t)number + 1, sizeof *thread->charges,
-	                reader->error) != 0)
+	                reading->error) != 0)
 		return -1;
 	charge = &thread->charges[number];
 	if (number == thread->n_charges) {
 		*charge = (struct firefox_charge){ .stack = stack };
 		thread->n_charges++;
 	}
-	if (reader->weights.is_there)
-		weight = reader->weights.values[sample];
+	if (reading->weights.is_there)
+		weight = reading->weights.values[sample];
 	/* The first delta has no sample before it to count from. */
-	if (reader->deltas.is_there && sample > 0)
-		cpu = reader->deltas.values[sample];
+	if (reading->deltas.is_there && sample > 0)
+		cpu = reading->deltas.values[sample];
 	if (__builtin_add_overflow(charge->weight, weight, &charge->weight) ||
 	    __builtin_add_overflow(charge->cpu, cpu, &charge->cpu)) {
-		json_fail(reader->json, thread->offset,
+		json_fail(reading->json, thread->offset,
 		          "the sum of a stack's samples passes 64 bits");
 		return -1;
 	}
@@ -131,18 +132,18 @@ add_sample(struct reader *reader, struct id_table *stacks, size_t sample)
 
 /* The number of samples; in a cut input, that of the shortest column. */
 static size_t
-count_samples(struct reader *reader, bool is_whole)
+count_samples(struct thread_reading *reading, bool is_whole)
 {
-	size_t n = reader->stacks.n;
-	const struct amounts *columns[] = { &reader->weights,
-		&reader->deltas };
+	size_t n = reading->stacks.n;
+	const struct amounts *columns[] = { &reading->weights,
+		&reading->deltas };
 
 	for (size_t i = 0; i < 2; i++) {
 		if (!columns[i]->is_there || columns[i]->n == n)
 			continue;
 		if (is_whole)
-			json_fail(reader->json, reader->thread->offset,
-			          "%zu samples have %zu %s", reader->stacks.n,
+			json_fail(reading->json, reading->thread->offset,
+			          "%zu samples have %zu %s", reading->stacks.n,
 			          columns[i]->n, i == 0 ? "weights" :
 			          "CPU deltas");
 		else if (columns[i]->n < n)
@@ -152,13 +153,13 @@ count_samples(struct reader *reader, bool is_whole)
 }
 
 static void
-sum_up(struct reader *reader, bool is_whole)
+sum_up(struct thread_reading *reading, bool is_whole)
 {
 	struct id_table stacks = { 0 };
-	size_t n = count_samples(reader, is_whole);
+	size_t n = count_samples(reading, is_whole);
 
-	for (size_t i = 0; i < n && !reader->error->is_set; i++)
-		if (add_sample(reader, &stacks, i) != 0)
+	for (size_t i = 0; i < n && !reading->error->is_set; i++)
+		if (add_sample(reading, &stacks, i) != 0)
 			break;
 	id_table_free(&stacks);
 }
@@ -166,73 +167,73 @@ sum_up(struct reader *reader, bool is_whole)
 /* ---- the thread ---- */
 
 static void
-read_samples(struct reader *reader)
+read_samples(struct thread_reading *reading)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "samples, an object"))
+	if (!json_open_object(reading->json, "samples, an object"))
 		return;
-	reader->thread->offset = json_offset(reader->json);
-	while (json_next_key(reader->json, &key)) {
-		reader->thread->offset = key.offset;
+	reading->thread->offset = json_offset(reading->json);
+	while (json_next_key(reading->json, &key)) {
+		reading->thread->offset = key.offset;
 		if (json_is(&key, "schema"))
-			firefox_fail_unprocessed(reader->json, key.offset);
+			firefox_fail_unprocessed(reading->json, key.offset);
 		else if (json_is(&key, "stack"))
-			index_column_read(&reader->stacks, reader->json,
+			index_column_read(&reading->stacks, reading->json,
 			                  "an array of stacks' indices",
-			                  reader->error);
+			                  reading->error);
 		else if (json_is(&key, "weight"))
-			read_amounts(reader, &reader->weights, WEIGHT_POWER,
+			read_amounts(reading, &reading->weights, WEIGHT_POWER,
 			             "an array of weights", "a negative "
 			             "weight: differences of profiles cannot "
 			             "be read");
 		else if (json_is(&key, "threadCPUDelta"))
-			read_amounts(reader, &reader->deltas, DELTA_POWER,
+			read_amounts(reading, &reading->deltas, DELTA_POWER,
 			             "an array of CPU times",
 			             "a negative CPU time");
 		else if (json_is(&key, "weightType"))
-			read_weight_type(reader);
+			read_weight_type(reading);
 		else
-			json_skip_value(reader->json);
+			json_skip_value(reading->json);
 	}
-	sum_up(reader, key.type == JSON_OBJECT_END);
+	sum_up(reading, key.type == JSON_OBJECT_END);
 }
 
 /* A string or number as text. */
 static void
-read_text(struct reader *reader, char **text)
+read_text(struct thread_reading *reading, char **text)
 {
 	struct json_token token;
 
-	if (!json_get_value(reader->json, &token) ||
+	if (!json_get_value(reading->json, &token) ||
 	    (token.type != JSON_STRING && token.type != JSON_NUMBER))
 		return;
 	free(*text);
-	*text = memory_text(token.text, token.length, reader->error);
+	*text = memory_text(token.text, token.length, reading->error);
 }
 
 static void
-read_key(struct reader *reader, const struct json_token *key)
+read_key(struct thread_reading *reading, const struct json_token *key)
 {
-	struct firefox_thread *thread = reader->thread;
+	struct firefox_thread *thread = reading->thread;
 
-	if (firefox_tables_read_key(&thread->tables, reader->json, key,
-	                            reader->error))
+	if (firefox_tables_read_key(&thread->tables, reading->json, key,
+	                            reading->error))
 		return;
 	if (json_is(key, "samples") && thread->n_charges == 0) {
-		read_samples(reader);
+		read_samples(reading);
 	} else if (json_is(key, "name")) {
-		read_text(reader, &thread->name);
+		read_text(reading, &thread->name);
 	} else if (json_is(key, "processName")) {
-		read_text(reader, &thread->process_name);
+		read_text(reading, &thread->process_name);
 	} else if (json_is(key, "pid")) {
-		read_text(reader, &thread->pid);
+		read_text(reading, &thread->pid);
 	} else if (json_is(key, "tid")) {
-		read_text(reader, &thread->tid);
+		read_text(reading, &thread->tid);
 	} else {
 		thread->has_allocations |= json_is(key, "jsAllocations") ||
 		    json_is(key, "nativeAllocations");
-		json_skip_value(reader->json);
+		json_skip_value(reading->json);
 	}
 }
 
@@ -240,13 +241,13 @@ void
 firefox_thread_read(struct firefox_thread *thread, struct json_reader *json,
                     struct error *error)
 {
-	struct reader reader = { .thread = thread, .json = json,
+	struct thread_reading reading = { .thread = thread, .json = json,
 		.error = error };
 	struct json_token key;
 
 	while (json_next_key(json, &key))
-		read_key(&reader, &key);
-	free(reader.stacks.values);
-	free(reader.weights.values);
-	free(reader.deltas.values);
+		read_key(&reading, &key);
+	free(reading.stacks.values);
+	free(reading.weights.values);
+	free(reading.deltas.values);
 }

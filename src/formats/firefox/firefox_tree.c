@@ -15,7 +15,6 @@
 #include "src/base/progress.h"
 #include "src/formats/firefox/firefox_frames.h"
 #include "src/formats/firefox/firefox_stacks.h"
-#include "src/formats/tree_profile.h"
 
 /* A file may have this many nodes, and one more for each of its bytes. */
 enum { NODES_MIN = 4 << 20 };
@@ -42,16 +41,14 @@ static const struct kind cpu_units[N_CPU_UNITS] = {
 };
 
 struct firefox_tree {
-	struct profile *profile;
+	struct reader *reader;
 	const struct firefox_tables *shared;
 	const struct firefox_meta *meta;
 	struct json_reader *json;
-	struct tree_builder *builder;
 	struct firefox_frames *frames;
 	struct firefox_stacks common;		/* of the shared tables */
 	bool has_common;
-	uint32_t n_merged, merged_begin;	/* threads in the last section,
-						 * and where it begins */
+	uint32_t n_merged;			/* threads in the last section */
 	struct names *pids;			/* process i, by its text */
 	uint32_t resources[N_FIREFOX_WEIGHTS];	/* + 1; 0: none yet */
 	uint32_t cpu;				/* likewise */
@@ -59,21 +56,20 @@ struct firefox_tree {
 };
 
 struct firefox_tree *
-firefox_tree_new(struct profile *profile, const struct firefox_tables *shared,
+firefox_tree_new(struct reader *reader, const struct firefox_tables *shared,
                  const struct firefox_meta *meta, struct json_reader *json,
-                 struct module_cache *modules, struct error *error)
+                 struct error *error)
 {
 	struct firefox_tree *tree = memory_array(1, sizeof *tree, error);
 
 	if (tree == NULL)
 		return NULL;
-	tree->profile = profile;
+	tree->reader = reader;
 	tree->shared = shared;
 	tree->meta = meta;
 	tree->json = json;
-	tree->builder = tree_builder_new(0, error);
-	tree->frames = firefox_frames_new(profile, shared, json, modules,
-	                                  error);
+	tree->frames = firefox_frames_new(reader->profile, shared, json,
+	                                  reader->options->modules, error);
 	tree->pids = names_new(error);
 	if (!error->is_set)
 		return tree;
@@ -87,7 +83,6 @@ firefox_tree_free(struct firefox_tree *tree)
 	if (tree == NULL)
 		return;
 	firefox_stacks_free(&tree->common);
-	tree_builder_free(tree->builder);
 	firefox_frames_free(tree->frames);
 	names_free(tree->pids);
 	free(tree);
@@ -112,9 +107,8 @@ need_weight(struct firefox_tree *tree, enum firefox_weight weight,
 		gtick = "nanosecond";
 		interval = tree->meta->interval_ns;
 	}
-	return tree_profile_resource(tree->profile, tree->builder,
-	    &tree->resources[weight], weights[weight].name, gtick, interval,
-	    error);
+	return reader_need_resource(tree->reader, &tree->resources[weight],
+	    weights[weight].name, gtick, interval, error);
 }
 
 static uint32_t
@@ -122,8 +116,8 @@ need_cpu(struct firefox_tree *tree, struct error *error)
 {
 	const struct kind *kind = &cpu_units[tree->meta->cpu_unit];
 
-	return tree_profile_resource(tree->profile, tree->builder, &tree->cpu,
-	                             kind->name, kind->gtick, 1, error);
+	return reader_need_resource(tree->reader, &tree->cpu, kind->name,
+	                            kind->gtick, 1, error);
 }
 
 /* The node of a stack; NO_NODE with *error set. */
@@ -133,7 +127,7 @@ find_node(struct firefox_tree *tree, struct firefox_stacks *stacks,
           struct error *error)
 {
 	struct stack_rows *rows = &stacks->rows;
-	bool is_cut = json_is_cut(tree->json);
+	bool is_cut = tree->reader->is_cut;
 	struct error why = { 0 };
 	uint32_t node, label;
 
@@ -141,13 +135,12 @@ find_node(struct firefox_tree *tree, struct firefox_stacks *stacks,
 		label = firefox_frames_add_name(tree->frames,
 		    stack == NO_INDEX ? "[no stack]" : "[unknown]", error);
 		return label == NO_LABEL ? NO_NODE :
-		       tree_builder_child(tree->builder, NO_NODE, label,
-		                          error);
+		       reader_child(tree->reader, NO_NODE, label, error);
 	}
 	if (stack >= rows->n)
 		json_fail(tree->json, thread->offset, "a sample of stack %"
 		          PRIu32 " of %" PRIu32, stack, rows->n);
-	else if (stack_rows_enter(rows, tree->builder, stack, &node,
+	else if (reader_enter_row(tree->reader, rows, stack, &node,
 	                          &why) != 0)
 		json_fail(tree->json, stacks->tables.frames->stack_frame.offset,
 		          "%s", why.text);
@@ -170,8 +163,8 @@ add_charge(struct firefox_tree *tree, const struct firefox_thread *thread,
 		         (weight % WEIGHT_ONE >= WEIGHT_ONE / 2);
 	}
 	if (resource == NO_RESOURCE ||
-	    tree_builder_add(tree->builder, node, resource, weight,
-	                     charge->n_samples, error) != 0)
+	    reader_add_hits(tree->reader, node, resource, weight,
+	                    charge->n_samples, error) != 0)
 		return -1;
 	tree->n_samples += charge->n_samples;
 	if (tree->meta->cpu_unit != CPU_US)
@@ -180,8 +173,8 @@ add_charge(struct firefox_tree *tree, const struct firefox_thread *thread,
 		return 0;
 	resource = need_cpu(tree, error);
 	return resource != NO_RESOURCE &&
-	    tree_builder_add(tree->builder, node, resource, cpu,
-	                     charge->n_samples, error) == 0 ? 0 : -1;
+	    reader_add_hits(tree->reader, node, resource, cpu,
+	                    charge->n_samples, error) == 0 ? 0 : -1;
 }
 
 static int
@@ -231,24 +224,26 @@ find_process(struct firefox_tree *tree, const struct firefox_thread *thread,
 	if (number == NO_NAME)
 		return UINT32_MAX;
 	return number < n ? number :
-	       profile_add_process(tree->profile, &process, error);
+	       profile_add_process(tree->reader->profile, &process, error);
 }
 
 static int
 add_thread(struct firefox_tree *tree, const struct firefox_thread *from,
            struct firefox_stacks *stacks, struct error *error)
 {
-	uint32_t begin = tree_builder_begin_section(tree->builder);
+	struct reader *reader = tree->reader;
 	struct thread thread = { .tid = number_of(from->tid),
-		.name = from->name };
+		.name = from->name,
+		.process = find_process(tree, from, error) };
 
-	if (add_charges(tree, from, stacks, error) != 0)
+	if (thread.process == UINT32_MAX)
+		return -1;
+	reader->thread = profile_add_thread(reader->profile, &thread, error);
+	if (reader->thread == NO_THREAD ||
+	    add_charges(tree, from, stacks, error) != 0)
 		return -1;
 	stack_rows_reset(&stacks->rows);
-	thread.process = find_process(tree, from, error);
-	return thread.process == UINT32_MAX ? -1 :
-	       tree_profile_thread(tree->profile, tree->builder, begin,
-	                           &thread, error);
+	return 0;
 }
 
 /*
@@ -265,11 +260,11 @@ add_shared_thread(struct firefox_tree *tree,
 	                         tree->json, error) != 0)
 		return -1;
 	tree->has_common = true;
-	if (tree->n_merged == 0 && tree_builder_count(tree->builder) <
-	    NODES_MIN + json_offset(tree->json))
+	if (tree->n_merged == 0 && reader_count_nodes(tree->reader) <
+	    NODES_MIN + tree->reader->place)
 		return add_thread(tree, thread, &tree->common, error);
-	if (tree->n_merged++ == 0)
-		tree->merged_begin = tree_builder_begin_section(tree->builder);
+	tree->n_merged++;
+	tree->reader->thread = NO_THREAD;
 	return add_charges(tree, thread, &tree->common, error);
 }
 
@@ -293,45 +288,32 @@ firefox_tree_add(struct firefox_tree *tree,
 /* ---- the end ---- */
 
 static int
-end_merged(struct firefox_tree *tree, struct error *error)
+warn(struct firefox_tree *tree, struct error *error)
 {
-	uint32_t end = tree_builder_count(tree->builder);
-
-	if (tree->n_merged == 0)
-		return 0;
-	if (tree->merged_begin < end && profile_add_section(tree->profile,
-	    tree->merged_begin, end, NO_THREAD, error) == UINT32_MAX)
+	if (tree->n_merged > 0 &&
+	    reader_warn(tree->reader, error, "the last %" PRIu32 " threads are "
+	                "shown as one: the file has too many that share their "
+	                "stacks", tree->n_merged) != 0)
 		return -1;
-	return profile_warn(tree->profile, error, "%s: the last %" PRIu32
-	                    " threads are shown as one: the file has too many "
-	                    "that share their stacks",
-	                    json_source_name(tree->json), tree->n_merged);
-}
-
-static int
-warn_of_rounded(struct firefox_tree *tree, struct error *error)
-{
 	return tree->n_rounded == 0 ? 0 :
-	    profile_warn(tree->profile, error, "%s: stacks whose weights "
-	                 "were rounded to whole numbers: %" PRIu64,
-	                 json_source_name(tree->json), tree->n_rounded);
+	    reader_warn(tree->reader, error, "stacks whose weights were "
+	                "rounded to whole numbers: %" PRIu64, tree->n_rounded);
 }
 
 int
 firefox_tree_finish(struct firefox_tree *tree, struct error *error)
 {
-	struct sample_tree *samples = NULL;
 	uint32_t *frames = NULL;
 	int result = -1;
 
-	if (end_merged(tree, error) == 0 && warn_of_rounded(tree, error) == 0)
+	if (warn(tree, error) == 0)
 		frames = firefox_frames_finish(tree->frames, error);
-	if (frames != NULL)
-		samples = tree_builder_finish(tree->builder, error);
-	if (samples != NULL) {
+	if (frames != NULL &&
+	    reader_finish_stacks(tree->reader, NULL, error) == 0) {
+		struct sample_tree *samples = tree->reader->profile->tree;
+
 		for (uint32_t i = 0; i < samples->n_nodes; i++)
 			samples->label[i] = frames[samples->label[i]];
-		tree->profile->tree = samples;
 		result = 0;
 	}
 	free(frames);

@@ -9,8 +9,7 @@
 #include "src/formats/firefox/firefox_tables.h"
 #include "src/formats/firefox/firefox_thread.h"
 #include "src/formats/json/json_reader.h"
-#include "src/profile/profile.h"
-#include "src/symbols/names/module_cache.h"
+#include "src/formats/reader.h"
 
 /* "meta", which is about all threads. */
 struct firefox_meta {
@@ -24,16 +23,15 @@ struct firefox_meta {
 struct firefox_tree;
 
 /*
- * Starts on a profile without frames.  shared, the tables that threads have in
- * common, and meta may be read later.  json: names the place of errors, and
- * tells whether the input is cut.  modules may be NULL.  All must outlive the
- * result, which firefox_tree_free frees.  NULL with *error set.
+ * Begins with a reader whose profile has no frames.  shared, the tables that
+ * threads have in common, and meta may be read later.  json: the reader's, names
+ * the place of errors.  All must outlive the result, which firefox_tree_free
+ * frees.  NULL with *error set.
  */
-struct firefox_tree *firefox_tree_new(struct profile *profile,
+struct firefox_tree *firefox_tree_new(struct reader *reader,
                                       const struct firefox_tables *shared,
                                       const struct firefox_meta *meta,
                                       struct json_reader *json,
-                                      struct module_cache *modules,
                                       struct error *error);
 void firefox_tree_free(struct firefox_tree *tree);
 

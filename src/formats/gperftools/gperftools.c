@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gperftools.c -- CPU profiles of gperftools, in the format of their own.
+/* gperftools.c -- CPU profiles of input, in the format of their own.
  *
  * Words of 4 or 8 bytes, of either byte order: a header, samples (how often,
  * how many addresses, the addresses, innermost first), a sample of address 0
  * that ends them, and the text of /proc/self/maps.  So frames are numbers of
  * addresses until the mappings behind tell whose they are.
- * Source: gperftools, docs/cpuprofile-fileformat.html.
+ * Source: input, docs/cpuprofile-fileformat.html.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/format.h"
 #include "src/formats/gperftools/gperftools_maps.h"
 #include "src/formats/id_table.h"
-#include "src/formats/stack_feed.h"
+#include "src/formats/reader.h"
 #include "src/symbols/names/address_frames.h"
 
 enum {
@@ -28,19 +27,14 @@ struct words {
 	bool is_big;		/* the most significant byte comes first */
 };
 
-struct reader {
-	struct source *source;
-	const struct read_options *options;
-	struct profile *profile;
+struct gperftools {
+	struct reader reader;
 	struct words words;
-	struct stack_feed *feed;
 	struct id_table addresses;	/* of the process; their numbers are
 					 * labels, and index: */
 	uint64_t *known;
 	size_t known_capacity;
-	uint64_t offset;		/* of the bytes at hand */
-	bool has_end;			/* the last sample was read, */
-	bool is_cut;			/* or what comes before it ended */
+	bool has_end;			/* the last sample was read */
 };
 
 static uint64_t
@@ -78,77 +72,63 @@ find_words(const unsigned char *bytes, size_t size)
 }
 
 static int
-fail(const struct reader *reader, uint64_t offset, const char *what,
-     struct error *error)
+read_header(struct gperftools *input, struct error *error)
 {
-	return error_set(error, "%s: 0x%" PRIx64 ": %s",
-	                 source_name(reader->source), offset, what);
-}
-
-static void
-skip(struct reader *reader, size_t n)
-{
-	source_skip(reader->source, n);
-	reader->offset += n;
-}
-
-static int
-read_header(struct reader *reader, struct error *error)
-{
+	struct reader *reader = &input->reader;
+	struct words *words = &input->words;
 	size_t size;
-	const char *bytes = source_peek(reader->source, HEADER_WORDS * 8,
-	                                &size, error);
+	const unsigned char *bytes = reader_peek(reader, HEADER_WORDS * 8,
+	                                         &size, error);
 	uint64_t period;
 
 	if (bytes == NULL)
 		return -1;
-	reader->words = find_words((const unsigned char *)bytes, size);
-	if (reader->words.size == 0)
-		return fail(reader, 0, "expected the header of a CPU profile "
-		            "of gperftools", error);
-	period = word_at(&reader->words, (const unsigned char *)bytes, 3);
-	skip(reader, HEADER_WORDS * reader->words.size);
-	reader->feed = stack_feed_new(source_name(reader->source),
-	                              STACK_OFFSETS, 1, error);
-	return reader->feed != NULL && profile_add_resource(reader->profile,
-	    "cpu", "microsecond", period, error) != UINT32_MAX ? 0 : -1;
+	*words = find_words(bytes, size);
+	if (words->size == 0)
+		return reader_fail(reader, error, "expected the header of a "
+		                   "CPU profile of gperftools");
+	period = word_at(words, bytes, 3);
+	reader_skip(reader, HEADER_WORDS * words->size);
+	return reader_add_resource(reader, "cpu", "microsecond", period,
+	                           error) != NO_RESOURCE ? 0 : -1;
 }
 
 /* ---- samples ---- */
 
 /* The number of an address, as a label; NO_ID with *error set. */
 static uint32_t
-add_address(struct reader *reader, uint64_t address, struct error *error)
+add_address(struct gperftools *input, uint64_t address, struct error *error)
 {
-	uint32_t number = id_table_add(&reader->addresses, address, error);
+	uint32_t number = id_table_add(&input->addresses, address, error);
 
 	if (number == NO_ID ||
-	    memory_grow(&reader->known, &reader->known_capacity,
+	    memory_grow(&input->known, &input->known_capacity,
 	                (size_t)number + 1, sizeof address, error) != 0)
 		return NO_ID;
-	reader->known[number] = address;
+	input->known[number] = address;
 	return number;
 }
 
 /* Enters a sample whose addresses are the words behind the second. */
 static int
-add_sample(struct reader *reader, const unsigned char *bytes, size_t depth,
+add_sample(struct gperftools *input, const unsigned char *bytes, size_t depth,
            uint64_t offset, struct error *error)
 {
-	uint64_t count = word_at(&reader->words, bytes, 0);
-	uint32_t *labels = stack_feed_room(reader->feed, depth, error);
+	struct reader *reader = &input->reader;
+	uint32_t *labels = reader_frames(reader, depth, error);
 
 	if (labels == NULL)
 		return -1;
 	for (size_t i = 0; i < depth; i++) {
-		uint64_t address = word_at(&reader->words, bytes, 2 + i);
+		uint64_t address = word_at(&input->words, bytes, 2 + i);
 
 		/* A call may be the last instruction of its function. */
-		labels[i] = add_address(reader, address - (i > 0), error);
+		labels[i] = add_address(input, address - (i > 0), error);
 		if (labels[i] == NO_ID)
 			return -1;
 	}
-	return stack_feed_push(reader->feed, depth, offset, &count, 0, error);
+	reader->hits[0] = word_at(&input->words, bytes, 0);
+	return reader_push(reader, depth, offset, 0, error);
 }
 
 /*
@@ -156,55 +136,55 @@ add_sample(struct reader *reader, const unsigned char *bytes, size_t depth,
  * how many bytes the next look needs.
  */
 static int
-read_block(struct reader *reader, const unsigned char *bytes, size_t size,
+read_block(struct gperftools *input, const unsigned char *bytes, size_t size,
            size_t *wanted, struct error *error)
 {
-	const size_t word = reader->words.size;
+	const size_t word = input->words.size;
+	struct reader *reader = &input->reader;
 	size_t at = 0;
 
 	*wanted = 3 * word;
-	while (size - at >= 3 * word && !reader->has_end) {
+	while (size - at >= 3 * word && !input->has_end) {
 		const unsigned char *sample = bytes + at;
-		uint64_t offset = reader->offset + at;
-		uint64_t depth = word_at(&reader->words, sample, 1);
+		uint64_t offset = reader->place + at;
+		uint64_t depth = word_at(&input->words, sample, 1);
 
 		if (depth == 0 || depth > DEPTH_MAX)
-			return fail(reader, offset, "expected a sample of 1 "
-			            "to 1048576 addresses", error);
+			return reader_fail_at(reader, offset, error, "expected "
+			                      "a sample of 1 to 1048576 "
+			                      "addresses");
 		if (size - at < (2 + depth) * word) {
 			*wanted = (size_t)(2 + depth) * word;
 			break;
 		}
-		reader->has_end = depth == 1 &&
-		    word_at(&reader->words, sample, 0) == 0 &&
-		    word_at(&reader->words, sample, 2) == 0;
-		if (!reader->has_end &&
-		    add_sample(reader, sample, (size_t)depth, offset,
+		input->has_end = depth == 1 &&
+		    word_at(&input->words, sample, 0) == 0 &&
+		    word_at(&input->words, sample, 2) == 0;
+		if (!input->has_end &&
+		    add_sample(input, sample, (size_t)depth, offset,
 		               error) != 0)
 			return -1;
 		at += (size_t)(2 + depth) * word;
 	}
-	skip(reader, at);
-	return progress_step(reader->options->progress,
-	                     source_done(reader->source),
-	                     source_size(reader->source), error);
+	reader_skip(reader, at);
+	return reader_step(reader, error);
 }
 
 static int
-read_samples(struct reader *reader, struct error *error)
+read_samples(struct gperftools *input, struct error *error)
 {
+	struct reader *reader = &input->reader;
 	size_t wanted = 1, size;
 
-	while (!reader->has_end) {
-		const char *bytes = source_peek(reader->source, wanted,
-		                                &size, error);
+	while (!input->has_end) {
+		const unsigned char *bytes = reader_peek(reader, wanted,
+		                                         &size, error);
 		bool is_end = size < wanted;
 
-		if (bytes == NULL ||
-		    read_block(reader, (const unsigned char *)bytes, size,
-		               &wanted, error) != 0)
+		if (bytes == NULL || read_block(input, bytes, size,
+		                                &wanted, error) != 0)
 			return -1;
-		if (is_end && !reader->has_end) {
+		if (is_end && !input->has_end) {
 			reader->is_cut = true;
 			source_skip(reader->source, size);
 			break;
@@ -220,23 +200,24 @@ read_samples(struct reader *reader, struct error *error)
  * file that is mapped twice, the second stays an address.
  */
 static int
-add_frames(struct reader *reader, const struct gperftools_maps *maps,
+add_frames(struct gperftools *input, const struct gperftools_maps *maps,
            struct error *error)
 {
+	struct reader *reader = &input->reader;
 	struct address_frames *frames = address_frames_new(error);
 	int result = frames != NULL ? 0 : -1;
 
-	for (uint32_t i = 0; result == 0 && i < reader->addresses.n; i++) {
-		uint64_t address = reader->known[i];
+	for (uint32_t i = 0; result == 0 && i < input->addresses.n; i++) {
+		uint64_t address = input->known[i];
 		uint32_t module = gperftools_maps_find(maps, &address), frame;
 
 		frame = address_frames_add(frames, module, address, error);
 		if (frame < i)
 			frame = address_frames_add(frames, NO_MODULE,
-			                           reader->known[i], error);
+			                           input->known[i], error);
 		if (frame != i)
 			result = error_set(error, "address 0x%" PRIx64
-			    " is there twice", reader->known[i]);
+			    " is there twice", input->known[i]);
 	}
 	if (result == 0)
 		result = address_frames_finish(frames, reader->profile,
@@ -246,61 +227,60 @@ add_frames(struct reader *reader, const struct gperftools_maps *maps,
 	return result;
 }
 
+/* The mappings behind the samples, which name the modules of addresses. */
 static int
-fill_profile(struct reader *reader, struct error *error)
+read_maps(struct gperftools *input, struct error *error)
 {
-	const char *name = source_name(reader->source);
-	struct process process = { 0 };
-	struct gperftools_maps *maps;
+	struct reader *reader = &input->reader;
+	struct gperftools_maps *maps = gperftools_maps_read(reader->source,
+	    reader->profile, reader->options->modules, error);
 	int result;
 
-	if (stack_feed_count(reader->feed) == 0)
-		return error_set(error, "%s: no samples in it", name);
-	maps = gperftools_maps_read(reader->source, reader->profile,
-	                            reader->options->modules, error);
 	if (maps == NULL)
 		return -1;
-	result = add_frames(reader, maps, error);
+	result = add_frames(input, maps, error);
 	if (result == 0 && gperftools_maps_is_cut(maps))
-		result = profile_warn(reader->profile, error, "%s: the list of "
-		    "mapped files at the end is cut off; addresses may lack "
-		    "names", name);
+		result = reader_warn(reader, error, "the list of mapped files "
+		                     "at the end is cut off; addresses may "
+		                     "lack names");
 	gperftools_maps_free(maps);
+	return result;
+}
+
+static int
+read_profile(struct gperftools *input, struct error *error)
+{
+	struct reader *reader = &input->reader;
+	struct process process = { 0 };
+
+	if (read_header(input, error) != 0 ||
+	    read_samples(input, error) != 0)
+		return -1;
+	if (reader_count_stacks(reader) == 0)
+		return reader_fail_empty(reader, error);
+	if (read_maps(input, error) != 0)
+		return -1;
 	if (reader->profile->n_modules > 0)
 		process.program = reader->profile->modules[0].path;
-	if (result != 0 ||
-	    profile_add_process(reader->profile, &process, error) ==
-	        UINT32_MAX)
-		return -1;
 	reader->is_cut |= source_is_truncated(reader->source);
-	if (reader->is_cut &&
-	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": the "
-	                 "input is cut off here or later; what came before "
-	                 "was read", name, reader->offset) != 0)
-		return -1;
-	reader->profile->tree = stack_feed_finish(reader->feed, error);
-	return reader->profile->tree != NULL ? 0 : -1;
+	return profile_add_process(reader->profile, &process, error) !=
+	    UINT32_MAX && reader_warn_cut(reader, "", error) == 0 ?
+	    reader_finish_stacks(reader, NULL, error) : -1;
 }
 
 static struct profile *
 gperftools_read(struct source *source, const struct read_options *options,
                 struct error *error)
 {
-	struct reader reader = { .source = source, .options = options };
-	struct profile *profile = NULL;
+	struct gperftools input = { .has_end = false };
+	int result = reader_begin(&input.reader, source, options,
+	                          READER_OFFSETS, error);
 
-	reader.profile = profile_new(error);
-	if (reader.profile != NULL && read_header(&reader, error) == 0 &&
-	    read_samples(&reader, error) == 0 &&
-	    fill_profile(&reader, error) == 0) {
-		profile = reader.profile;
-		reader.profile = NULL;
-	}
-	stack_feed_free(reader.feed);
-	id_table_free(&reader.addresses);
-	free(reader.known);
-	profile_free(reader.profile);
-	return profile;
+	if (result == 0)
+		result = read_profile(&input, error);
+	id_table_free(&input.addresses);
+	free(input.known);
+	return reader_end(&input.reader, result);
 }
 
 static int

@@ -113,6 +113,9 @@ int
 json_probe(const void *head, size_t size, const char *const *paths)
 {
 	struct error error = { 0 };
+	const struct read_options options = { .lenient = false };
+	struct reader reader = { .options = &options,
+		.places = READER_OFFSETS };
 	struct json_reader *json = NULL;
 	struct source *source;
 	int answer = PROBE_NO;
@@ -120,8 +123,10 @@ json_probe(const void *head, size_t size, const char *const *paths)
 	if (!may_be_json(head, size))
 		return PROBE_NO;
 	source = source_of_memory("head", head, size, &error);
-	if (source != NULL)
-		json = json_reader_new(source, NULL, &error);
+	if (source != NULL) {
+		reader.source = source;
+		json = json_reader_new(&reader, &error);
+	}
 	if (json != NULL && has_key(json, paths))
 		answer = PROBE_SURE;
 	json_reader_free(json);

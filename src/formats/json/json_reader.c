@@ -31,8 +31,8 @@ struct kept_token {
 };
 
 struct json_reader {
-	struct source *source;
-	const struct progress *progress;
+	struct reader *reader;
+	struct source *source;		/* the reader's */
 	struct error *error;
 	yajl_handle parser;
 
@@ -42,12 +42,11 @@ struct json_reader {
 	char *texts;
 	size_t n_texts, texts_capacity;
 
-	uint64_t offset;		/* of the block */
 	uint64_t last_token;		/* where the last token ended */
 	uint32_t depth;
 	unsigned n_blocks;
 	bool is_complete;		/* the outermost value has ended */
-	bool is_end, is_cut;
+	bool is_end;
 };
 
 /* ---- what yajl calls: 1 to go on, 0 to stop ---- */
@@ -56,7 +55,8 @@ static int
 keep(struct json_reader *json, enum json_type type, const void *text,
      size_t length, size_t size)
 {
-	uint64_t end = json->offset + yajl_get_bytes_consumed(json->parser);
+	uint64_t end = json->reader->place +
+	               yajl_get_bytes_consumed(json->parser);
 	struct kept_token *token;
 
 	if (memory_grow(&json->tokens, &json->tokens_capacity,
@@ -82,7 +82,7 @@ static int
 open_value(struct json_reader *json, enum json_type type)
 {
 	if (json->depth == DEPTH_MAX) {
-		json_fail(json, json->offset +
+		json_fail(json, json->reader->place +
 		          yajl_get_bytes_consumed(json->parser),
 		          "values nested deeper than %d levels", DEPTH_MAX);
 		return 0;
@@ -168,15 +168,14 @@ static const yajl_callbacks callbacks = {
 /* ---- the text ---- */
 
 struct json_reader *
-json_reader_new(struct source *source, const struct progress *progress,
-                struct error *error)
+json_reader_new(struct reader *reader, struct error *error)
 {
 	struct json_reader *json = memory_array(1, sizeof *json, error);
 
 	if (json == NULL)
 		return NULL;
-	json->source = source;
-	json->progress = progress;
+	json->reader = reader;
+	json->source = reader->source;
 	json->error = error;
 	json->parser = yajl_alloc(&callbacks, NULL, json);
 	if (json->parser == NULL) {
@@ -209,8 +208,7 @@ json_fail(struct json_reader *json, uint64_t offset, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	error_set(json->error, "%s: 0x%" PRIx64 ": %s",
-	          source_name(json->source), offset, text);
+	reader_fail_at(json->reader, offset, json->error, "%s", text);
 }
 
 /* What yajl says, "parse error: unallowed token at this point in JSON text". */
@@ -262,11 +260,11 @@ end_text(struct json_reader *json)
 	yajl_status status = yajl_complete_parse(json->parser);
 
 	json->is_end = true;
-	json->is_cut = !json->is_complete ||
+	json->reader->is_cut = !json->is_complete ||
 	               source_is_truncated(json->source);
-	if (was_complete && !json->is_cut && status != yajl_status_ok)
+	if (was_complete && !json->reader->is_cut && status != yajl_status_ok)
 		fail_malformed(json, json->last_token);
-	if (json->is_cut)
+	if (json->reader->is_cut)
 		json->n_tokens = n_tokens;
 }
 
@@ -274,12 +272,12 @@ end_text(struct json_reader *json)
 static void
 check_progress(struct json_reader *json)
 {
-	if (json->offset - json->last_token > (uint64_t)STRING_MAX_MIB << 20)
+	if (json->reader->place - json->last_token >
+	    (uint64_t)STRING_MAX_MIB << 20)
 		json_fail(json, json->last_token, "a string, a number or "
 		          "white space of more than %d MiB", STRING_MAX_MIB);
 	else if (++json->n_blocks % BLOCKS_A_STEP == 0)
-		progress_step(json->progress, source_done(json->source),
-		              source_size(json->source), json->error);
+		reader_step(json->reader, json->error);
 }
 
 /* Queues the tokens of the next block; failures set json->error. */
@@ -302,14 +300,14 @@ parse_block(struct json_reader *json)
 	status = yajl_parse(json->parser, (const unsigned char *)bytes, size);
 	if (status == yajl_status_error && !json->error->is_set) {
 		if (is_damaged(json))
-			json->is_end = json->is_cut = true;
+			json->is_end = json->reader->is_cut = true;
 		else
-			fail_malformed(json, json->offset +
+			fail_malformed(json, json->reader->place +
 			    yajl_get_bytes_consumed(json->parser) - 1);
 		return;
 	}
 	source_skip(json->source, size);
-	json->offset += size;
+	json->reader->place += size;
 	check_progress(json);
 }
 
@@ -322,7 +320,7 @@ json_next(struct json_reader *json, struct json_token *token)
 	       !json->error->is_set)
 		parse_block(json);
 	*token = (struct json_token){ .type = JSON_END,
-		.offset = json->offset };
+		.offset = json->reader->place };
 	if (json->error->is_set || json->at == json->n_tokens)
 		return false;
 	kept = &json->tokens[json->at++];
@@ -336,37 +334,13 @@ json_next(struct json_reader *json, struct json_token *token)
 bool
 json_is_cut(const struct json_reader *json)
 {
-	return json->is_cut;
+	return json->reader->is_cut;
 }
 
 uint64_t
 json_offset(const struct json_reader *json)
 {
-	return json->offset;
-}
-
-const char *
-json_source_name(const struct json_reader *json)
-{
-	return source_name(json->source);
-}
-
-int
-json_warn_cut(const struct json_reader *json, struct profile *profile,
-              const char *lost, struct error *error)
-{
-	return !json->is_cut ? 0 :
-	    profile_warn(profile, error, "%s: 0x%" PRIx64 ": the input is cut "
-	                 "off here; what came before was read%s",
-	                 json_source_name(json), json->offset, lost);
-}
-
-int
-json_fail_empty(struct json_reader *json)
-{
-	return error_set(json->error, "%s: no samples in it%s",
-	                 json_source_name(json),
-	                 json->is_cut ? " before it is cut off" : "");
+	return json->reader->place;
 }
 
 /* ---- values ---- */

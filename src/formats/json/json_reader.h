@@ -14,9 +14,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/base/progress.h"
-#include "src/formats/source.h"
-#include "src/profile/profile.h"
+#include "src/formats/reader.h"
 
 enum json_type {
 	JSON_END,		/* of the input, or after a failure */
@@ -46,12 +44,12 @@ struct json_token {
 struct json_reader;
 
 /*
- * A reader of a source at its beginning, or after its byte-order mark.
- * progress may be NULL.  Source, progress and error must outlive the reader,
- * which json_reader_free frees.  NULL with *error set when memory runs out.
+ * Reads the source of a reader, from its beginning or after its byte-order
+ * mark.  After JSON_END the reader says whether the text is cut, and where.
+ * reader and error must outlive the result, which json_reader_free frees.  NULL
+ * with *error set when memory runs out.
  */
-struct json_reader *json_reader_new(struct source *source,
-                                    const struct progress *progress,
+struct json_reader *json_reader_new(struct reader *reader,
                                     struct error *error);
 void json_reader_free(struct json_reader *json);
 
@@ -113,18 +111,5 @@ void json_fail(struct json_reader *json, uint64_t offset, const char *format,
  */
 bool json_is_cut(const struct json_reader *json);
 uint64_t json_offset(const struct json_reader *json);
-
-/* The name of the source, for warnings. */
-const char *json_source_name(const struct json_reader *json);
-
-/*
- * Warns if the text is cut; lost: what is missing besides, as the end of the
- * sentence, ", but names may be missing" or "".  0, or -1 with *error set.
- */
-int json_warn_cut(const struct json_reader *json, struct profile *profile,
-                  const char *lost, struct error *error);
-
-/* Sets the error for a whole or cut text that has no samples; returns -1. */
-int json_fail_empty(struct json_reader *json);
 
 #endif

@@ -25,7 +25,6 @@
 #include "src/formats/legacy/legacy_lines.h"
 #include "src/formats/legacy/legacy_symbols.h"
 #include "src/formats/pprof/pprof_profile.h"
-#include "src/formats/text_lines.h"
 
 /* REPEATED_MAX: of frames that threads repeat, a whole stack with one line. */
 enum { LINE_MAX_MIB = 16, REPEATED_MAX = 1 << 20 };
@@ -47,8 +46,8 @@ struct stack {
 	uint64_t last_comment;	/* so far up to this one */
 };
 
-struct reader {
-	struct text_lines lines;
+struct legacy {
+	struct reader reader;
 	struct pprof_builder builder;
 	struct legacy_addresses *addresses;
 	struct memory_map *map;
@@ -66,59 +65,59 @@ struct reader {
 };
 
 static int
-fail(const struct reader *reader, const struct error *why,
+fail(const struct legacy *legacy, const struct error *why,
      struct error *error)
 {
-	return text_lines_fail(&reader->lines, error, why->text);
+	return reader_fail(&legacy->reader, error, "%s", why->text);
 }
 
 static int
-reject(struct reader *reader, const struct error *why, struct error *error)
+reject(struct legacy *legacy, const struct error *why, struct error *error)
 {
-	return text_lines_reject(&reader->lines, why->text, error);
+	return reader_reject(&legacy->reader, why->text, error);
 }
 
 /* ---- types ---- */
 
 static int
-add_type(struct reader *reader, const char *name, const char *unit,
+add_type(struct legacy *legacy, const char *name, const char *unit,
          struct error *error)
 {
-	return pprof_builder_type(&reader->builder, name, strlen(name), unit,
+	return pprof_builder_type(&legacy->builder, name, strlen(name), unit,
 	                          strlen(unit), error);
 }
 
 static int
-add_heap_types(struct reader *reader, struct error *error)
+add_heap_types(struct legacy *legacy, struct error *error)
 {
-	if (!reader->header.has_allocated)
-		return add_type(reader, "objects", "count", error) == 0 ?
-		       add_type(reader, "space", "bytes", error) : -1;
-	return add_type(reader, "alloc_objects", "count", error) == 0 &&
-	       add_type(reader, "alloc_space", "bytes", error) == 0 &&
-	       add_type(reader, "inuse_objects", "count", error) == 0 ?
-	       add_type(reader, "inuse_space", "bytes", error) : -1;
+	if (!legacy->header.has_allocated)
+		return add_type(legacy, "objects", "count", error) == 0 ?
+		       add_type(legacy, "space", "bytes", error) : -1;
+	return add_type(legacy, "alloc_objects", "count", error) == 0 &&
+	       add_type(legacy, "alloc_space", "bytes", error) == 0 &&
+	       add_type(legacy, "inuse_objects", "count", error) == 0 ?
+	       add_type(legacy, "inuse_space", "bytes", error) : -1;
 }
 
 /* What values are, once the header is known. */
 static int
-add_types(struct reader *reader, struct error *error)
+add_types(struct legacy *legacy, struct error *error)
 {
-	const struct line_text *name = &reader->header.name;
+	const struct line_text *name = &legacy->header.name;
 
-	reader->has_types = true;
-	switch (reader->header.kind) {
+	legacy->has_types = true;
+	switch (legacy->header.kind) {
 	case LEGACY_HEAP:
 	case LEGACY_JEMALLOC:
-		return add_heap_types(reader, error);
+		return add_heap_types(legacy, error);
 	case LEGACY_CONTENTION:
-		return add_type(reader, "contentions", "count", error) == 0 ?
-		       add_type(reader, "delay", "nanoseconds", error) : -1;
+		return add_type(legacy, "contentions", "count", error) == 0 ?
+		       add_type(legacy, "delay", "nanoseconds", error) : -1;
 	case LEGACY_COUNT:
-		return pprof_builder_type(&reader->builder, name->at,
+		return pprof_builder_type(&legacy->builder, name->at,
 		                          line_left(name), "count", 5, error);
 	default:
-		return add_type(reader, "thread", "count", error);
+		return add_type(legacy, "thread", "count", error);
 	}
 }
 
@@ -129,10 +128,10 @@ add_types(struct reader *reader, struct error *error)
  * the line is skipped; or -1 with *error set.
  */
 static int
-read_addresses(struct reader *reader, struct line_text line,
+read_addresses(struct legacy *legacy, struct line_text line,
                struct error *error)
 {
-	struct stack *stack = &reader->stack;
+	struct stack *stack = &legacy->stack;
 	struct error why = { 0 };
 	uint64_t address;
 	int found;
@@ -145,7 +144,7 @@ read_addresses(struct reader *reader, struct line_text line,
 	}
 	if (found == 0)
 		return 0;
-	return reject(reader, &why, error) == 0 ? 1 : -1;
+	return reject(legacy, &why, error) == 0 ? 1 : -1;
 }
 
 /*
@@ -153,10 +152,10 @@ read_addresses(struct reader *reader, struct line_text line,
  * is not one; some writers repeat it as if it were.
  */
 static void
-adjust_stack(struct reader *reader)
+adjust_stack(struct legacy *legacy)
 {
-	struct stack *stack = &reader->stack;
-	bool is_thread = reader->header.kind == LEGACY_THREADS;
+	struct stack *stack = &legacy->stack;
+	bool is_thread = legacy->header.kind == LEGACY_THREADS;
 
 	for (size_t i = is_thread; i < stack->n; i++)
 		stack->addresses[i]--;
@@ -170,19 +169,19 @@ adjust_stack(struct reader *reader)
 
 /* Enters the values with the stack as it is. */
 static int
-push_sample(struct reader *reader, const struct legacy_values *values,
+push_sample(struct legacy *legacy, const struct legacy_values *values,
             struct error *error)
 {
-	const struct stack *stack = &reader->stack;
-	struct pprof_builder *builder = &reader->builder;
+	const struct stack *stack = &legacy->stack;
+	struct pprof_builder *builder = &legacy->builder;
 	struct error why = { 0 };
 
-	if (!reader->has_types && add_types(reader, error) != 0)
+	if (!legacy->has_types && add_types(legacy, error) != 0)
 		return -1;
 	pprof_builder_raw_samples(builder, values->n_raw);
 	pprof_builder_sample(builder);
 	for (size_t i = 0; i < stack->n; i++) {
-		uint64_t id = legacy_addresses_add(reader->addresses,
+		uint64_t id = legacy_addresses_add(legacy->addresses,
 		    stack->addresses[i], error);
 
 		if (id == 0)
@@ -191,35 +190,35 @@ push_sample(struct reader *reader, const struct legacy_values *values,
 	}
 	for (int i = 0; i < values->n; i++)
 		pprof_builder_value(builder, values->values[i]);
-	if (reader->thread != NULL && reader->n_repeated <= REPEATED_MAX &&
-	    pprof_builder_label(builder, "thread", 6, reader->thread,
-	                        strlen(reader->thread), error) != 0)
+	if (legacy->thread != NULL && legacy->n_repeated <= REPEATED_MAX &&
+	    pprof_builder_label(builder, "thread", 6, legacy->thread,
+	                        strlen(legacy->thread), error) != 0)
 		return -1;
-	reader->n_samples++;
-	if (pprof_builder_end_sample(builder, reader->sample_line, &why) == 0)
+	legacy->n_samples++;
+	if (pprof_builder_end_sample(builder, legacy->sample_line, &why) == 0)
 		return 0;
-	return fail(reader, &why, error);
+	return fail(legacy, &why, error);
 }
 
 /* "1: 9216 [1: 9216] @ 0xc635c8 0x42ecc3" and its like */
 static int
-read_sample(struct reader *reader, struct line_text line,
+read_sample(struct legacy *legacy, struct line_text line,
             struct error *error)
 {
 	struct legacy_values values;
 	struct error why = { 0 };
 	int result;
 
-	if (legacy_read_values(&reader->header, &line, &values, &why) != 0)
-		return reject(reader, &why, error);
-	reader->stack.n = 0;
-	reader->stack.has_comments = false;
-	reader->sample_line = reader->lines.number;
-	result = read_addresses(reader, line, error);
+	if (legacy_read_values(&legacy->header, &line, &values, &why) != 0)
+		return reject(legacy, &why, error);
+	legacy->stack.n = 0;
+	legacy->stack.has_comments = false;
+	legacy->sample_line = legacy->reader.place;
+	result = read_addresses(legacy, line, error);
 	if (result != 0)
 		return result < 0 ? -1 : 0;
-	adjust_stack(reader);
-	return push_sample(reader, &values, error);
+	adjust_stack(legacy);
+	return push_sample(legacy, &values, error);
 }
 
 /*
@@ -228,60 +227,60 @@ read_sample(struct reader *reader, struct line_text line,
  * of all stacks; if it is missing, any stack may have both pairs of values.
  */
 static int
-read_jemalloc(struct reader *reader, struct line_text line,
+read_jemalloc(struct legacy *legacy, struct line_text line,
               struct error *error)
 {
-	struct legacy_header *header = &reader->header;
+	struct legacy_header *header = &legacy->header;
 	struct legacy_values values;
 	struct error why = { 0 };
 	int result;
 
 	if (line_take(&line, "@")) {
-		reader->stack.n = 0;
-		reader->sample_line = reader->lines.number;
-		result = read_addresses(reader, line, error);
-		reader->has_stack = result == 0;
-		adjust_stack(reader);
+		legacy->stack.n = 0;
+		legacy->sample_line = legacy->reader.place;
+		result = read_addresses(legacy, line, error);
+		legacy->has_stack = result == 0;
+		adjust_stack(legacy);
 		return result < 0 ? -1 : 0;
 	}
 	if (!line_take(&line, "t*:"))
 		return line_begins_with(&line, "t") ? 0 :
-		       text_lines_reject(&reader->lines, "expected @ ADDRESSES "
-		                         "or t*: N: BYTES [N: BYTES]", error);
-	if (!reader->has_types && reader->has_stack)
+		       reader_reject(&legacy->reader, "expected @ ADDRESSES or "
+		                     "t*: N: BYTES [N: BYTES]", error);
+	if (!legacy->has_types && legacy->has_stack)
 		header->has_allocated = true;
-	else if (!reader->has_types) {
+	else if (!legacy->has_types) {
 		/* The sum has both if any stack has. */
 		header->has_allocated = true;
 		result = legacy_read_values(header, &line, &values, &why);
 		header->has_allocated = result == 0 &&
 		    (values.values[0] | values.values[1]) != 0;
-		return result != 0 ? reject(reader, &why, error) :
-		       add_types(reader, error);
+		return result != 0 ? reject(legacy, &why, error) :
+		       add_types(legacy, error);
 	}
 	if (legacy_read_values(header, &line, &values, &why) != 0)
-		return reject(reader, &why, error);
-	if (!reader->has_stack)
+		return reject(legacy, &why, error);
+	if (!legacy->has_stack)
 		return 0;
-	reader->has_stack = false;
-	return push_sample(reader, &values, error);
+	legacy->has_stack = false;
+	return push_sample(legacy, &values, error);
 }
 
 /* ---- names ---- */
 
 /* A comment that names an address of the stack before it. */
 static int
-read_comment(struct reader *reader, struct line_text line,
+read_comment(struct legacy *legacy, struct line_text line,
              struct error *error)
 {
 	struct legacy_comment comment;
 
 	if (!legacy_read_comment(line, &comment))
 		return 0;
-	reader->stack.has_comments = true;
-	reader->stack.last_comment = comment.address;
+	legacy->stack.has_comments = true;
+	legacy->stack.last_comment = comment.address;
 	return comment.name.at == comment.name.end ? 0 :
-	       legacy_addresses_name(reader->addresses, &reader->builder,
+	       legacy_addresses_name(legacy->addresses, &legacy->builder,
 	                             comment.address, comment.name,
 	                             comment.file, comment.line, error);
 }
@@ -291,19 +290,19 @@ read_comment(struct reader *reader, struct line_text line,
  * one is runtime.goexit, the only function that Go leaves out there.
  */
 static int
-end_comments(struct reader *reader, struct error *error)
+end_comments(struct legacy *legacy, struct error *error)
 {
 	static const char exit_name[] = "runtime.goexit";
-	const struct stack *stack = &reader->stack;
+	const struct stack *stack = &legacy->stack;
 	bool is_exit = stack->has_comments && stack->n > 1 &&
 	    stack->last_comment != stack->addresses[stack->n - 1] &&
-	    !legacy_addresses_is_named(reader->addresses,
+	    !legacy_addresses_is_named(legacy->addresses,
 	                               stack->addresses[stack->n - 1]);
 
-	legacy_addresses_end_names(reader->addresses);
-	reader->stack.has_comments = false;
-	return !is_exit ? 0 : legacy_addresses_name(reader->addresses,
-	    &reader->builder, stack->addresses[stack->n - 1],
+	legacy_addresses_end_names(legacy->addresses);
+	legacy->stack.has_comments = false;
+	return !is_exit ? 0 : legacy_addresses_name(legacy->addresses,
+	    &legacy->builder, stack->addresses[stack->n - 1],
 	    (struct line_text){ exit_name, exit_name + strlen(exit_name) },
 	    line_nothing(), 0, error);
 }
@@ -312,106 +311,106 @@ end_comments(struct reader *reader, struct error *error)
 
 /* Enters the thread that was read, if one was. */
 static int
-end_thread(struct reader *reader, struct error *error)
+end_thread(struct legacy *legacy, struct error *error)
 {
 	static const struct legacy_values one = { { 1 }, 1, 1 };
 	int result = 0;
 
-	if (reader->thread == NULL)
+	if (legacy->thread == NULL)
 		return 0;
-	if (reader->has_stack)
-		adjust_stack(reader);
+	if (legacy->has_stack)
+		adjust_stack(legacy);
 	else
-		reader->n_repeated += reader->stack.n;
+		legacy->n_repeated += legacy->stack.n;
 	/* The first thread cannot share the stack of one before it. */
-	if (reader->has_stack || reader->n_samples > 0)
-		result = push_sample(reader, &one, error);
-	free(reader->thread);
-	reader->thread = NULL;
+	if (legacy->has_stack || legacy->n_samples > 0)
+		result = push_sample(legacy, &one, error);
+	free(legacy->thread);
+	legacy->thread = NULL;
 	return result;
 }
 
 static int
-begin_thread(struct reader *reader, struct line_text name,
+begin_thread(struct legacy *legacy, struct line_text name,
              struct error *error)
 {
-	if (end_thread(reader, error) != 0)
+	if (end_thread(legacy, error) != 0)
 		return -1;
-	reader->has_stack = false;
-	reader->sample_line = reader->lines.number;
-	reader->thread = memory_text(name.at, line_left(&name), error);
-	return reader->thread != NULL ? 0 : -1;
+	legacy->has_stack = false;
+	legacy->sample_line = legacy->reader.place;
+	legacy->thread = memory_text(name.at, line_left(&name), error);
+	return legacy->thread != NULL ? 0 : -1;
 }
 
 /* The line of a frame may name its address. */
 static int
-name_thread_frame(struct reader *reader, struct line_text line,
+name_thread_frame(struct legacy *legacy, struct line_text line,
                   struct error *error)
 {
-	size_t n = reader->stack.n;
+	size_t n = legacy->stack.n;
 	struct line_text name;
 	uint64_t address;
 
 	if (n == 0 || !legacy_read_frame(line, &address, &name))
 		return 0;
 	address -= n > 1;
-	if (legacy_addresses_add(reader->addresses, address, error) == 0)
+	if (legacy_addresses_add(legacy->addresses, address, error) == 0)
 		return -1;
-	legacy_addresses_end_names(reader->addresses);
-	return legacy_addresses_name(reader->addresses, &reader->builder,
+	legacy_addresses_end_names(legacy->addresses);
+	return legacy_addresses_name(legacy->addresses, &legacy->builder,
 	    address, name, line_nothing(), 0, error);
 }
 
 /* Addresses of a thread; while it has none, it shares the last one's stack. */
 static int
-read_thread_frames(struct reader *reader, struct line_text line,
+read_thread_frames(struct legacy *legacy, struct line_text line,
                    struct error *error)
 {
-	size_t kept = reader->stack.n;
+	size_t kept = legacy->stack.n;
 	int result;
 
-	if (!reader->has_stack)
-		reader->stack.n = 0;
-	result = read_addresses(reader, line, error);
+	if (!legacy->has_stack)
+		legacy->stack.n = 0;
+	result = read_addresses(legacy, line, error);
 	if (result < 0)
 		return -1;
-	reader->has_stack |= reader->stack.n > 0;
-	if (reader->has_stack)
-		return name_thread_frame(reader, line, error);
-	reader->stack.n = kept;
+	legacy->has_stack |= legacy->stack.n > 0;
+	if (legacy->has_stack)
+		return name_thread_frame(legacy, line, error);
+	legacy->stack.n = kept;
 	return 0;
 }
 
 /* A line of a thread, or what comes before the first. */
 static int
-read_thread_line(struct reader *reader, struct line_text line,
+read_thread_line(struct legacy *legacy, struct line_text line,
                  struct error *error)
 {
 	struct line_text name;
 
 	if (legacy_is_thread(line, &name))
-		return begin_thread(reader, name, error);
+		return begin_thread(legacy, name, error);
 	if (line_begins_with(&line, "---- no stack trace for")) {
-		reader->part = PART_OTHER;
-		return end_thread(reader, error);
+		legacy->part = PART_OTHER;
+		return end_thread(legacy, error);
 	}
 	if (line_begins_with(&line, "---"))
-		return text_lines_reject(&reader->lines, "expected a thread: "
-		                         "--- Thread ID (name: NAME/TID) "
-		                         "stack: ---", error);
-	if (reader->thread == NULL ||
+		return reader_reject(&legacy->reader, "expected a thread: --- "
+		                     "Thread ID (name: NAME/TID) stack: ---",
+		                     error);
+	if (legacy->thread == NULL ||
 	    line_has(&line, "same as previous thread"))
 		return 0;
-	if (reader->lines.is_unended)
-		return text_lines_reject(&reader->lines, "expected an end of "
-		                         "line", error);
-	return read_thread_frames(reader, line, error);
+	if (legacy->reader.is_unended)
+		return reader_reject(&legacy->reader, "expected an end of line",
+		                     error);
+	return read_thread_frames(legacy, line, error);
 }
 
 /* ---- lines ---- */
 
 static int
-read_header(struct reader *reader, struct line_text line,
+read_header(struct legacy *legacy, struct line_text line,
             struct error *error)
 {
 	static const char *const markers[] = { "---", "--- heap", "--- growth",
@@ -424,56 +423,56 @@ read_header(struct reader *reader, struct line_text line,
 		if (line_is(&line, markers[i]))
 			return 0;
 	if (line_is(&line, "--- symbol")) {
-		reader->part = PART_SYMBOLS;
+		legacy->part = PART_SYMBOLS;
 		return 0;
 	}
 	if (memchr(line.at, '\0', line_left(&line)) != NULL)
-		return text_lines_fail(&reader->lines, error, "binary data "
+		return reader_fail(&legacy->reader, error, "binary data "
 		    "after the symbols, as pprof --raw writes them, cannot be "
 		    "read; open the profile that they were made of");
-	reader->header = legacy_read_header(line);
-	if (reader->header.kind == LEGACY_NONE)
-		return text_lines_fail(&reader->lines, error, "expected the "
+	legacy->header = legacy_read_header(line);
+	if (legacy->header.kind == LEGACY_NONE)
+		return reader_fail(&legacy->reader, error, "expected the "
 		    "header of a heap, contention, thread or goroutine "
 		    "profile");
-	reader->part = reader->header.kind == LEGACY_CONTENTION ?
+	legacy->part = legacy->header.kind == LEGACY_CONTENTION ?
 	               PART_ATTRIBUTES : PART_SAMPLES;
-	if (reader->header.kind != LEGACY_JEMALLOC &&
-	    add_types(reader, error) != 0)
+	if (legacy->header.kind != LEGACY_JEMALLOC &&
+	    add_types(legacy, error) != 0)
 		return -1;
 	return legacy_is_thread(line, &name) ?
-	       begin_thread(reader, name, error) : 0;
+	       begin_thread(legacy, name, error) : 0;
 }
 
 static int
-read_sample_line(struct reader *reader, struct line_text line,
+read_sample_line(struct legacy *legacy, struct line_text line,
                  struct error *error)
 {
-	enum legacy_kind kind = reader->header.kind;
+	enum legacy_kind kind = legacy->header.kind;
 
 	if (line_begins_with(&line, "#"))
-		return read_comment(reader, line, error);
+		return read_comment(legacy, line, error);
 	line_trim(&line);
 	if (legacy_is_memory_map(line)) {
-		reader->part = PART_MAP;
-		return kind == LEGACY_THREADS ? end_thread(reader, error) : 0;
+		legacy->part = PART_MAP;
+		return kind == LEGACY_THREADS ? end_thread(legacy, error) : 0;
 	}
 	if (line.at == line.end)
 		return 0;
 	if (kind == LEGACY_THREADS)
-		return read_thread_line(reader, line, error);
+		return read_thread_line(legacy, line, error);
 	if (line_begins_with(&line, "---")) {
-		reader->part = PART_OTHER;
+		legacy->part = PART_OTHER;
 		return 0;
 	}
 	if (kind == LEGACY_JEMALLOC)
-		return read_jemalloc(reader, line, error);
-	return end_comments(reader, error) == 0 ?
-	       read_sample(reader, line, error) : -1;
+		return read_jemalloc(legacy, line, error);
+	return end_comments(legacy, error) == 0 ?
+	       read_sample(legacy, line, error) : -1;
 }
 
 static int
-read_attribute(struct reader *reader, struct line_text line,
+read_attribute(struct legacy *legacy, struct line_text line,
                struct error *error)
 {
 	struct error why = { 0 };
@@ -481,72 +480,57 @@ read_attribute(struct reader *reader, struct line_text line,
 
 	if (line.at == line.end || *line.at == '#')
 		return 0;
-	found = legacy_read_attribute(&reader->header, line,
-	                              &reader->n_discarded, &why);
+	found = legacy_read_attribute(&legacy->header, line,
+	                              &legacy->n_discarded, &why);
 	if (found < 0)
-		return fail(reader, &why, error);
+		return fail(legacy, &why, error);
 	if (found > 0)
 		return 0;
-	reader->part = PART_SAMPLES;
-	return read_sample_line(reader, line, error);
+	legacy->part = PART_SAMPLES;
+	return read_sample_line(legacy, line, error);
 }
 
 static int
 read_line(void *context, const char *bytes, size_t length,
           struct error *error)
 {
-	struct reader *reader = context;
+	struct legacy *legacy = context;
 	struct line_text whole = { bytes, bytes + length }, line = whole;
 
 	line_trim(&line);
-	switch (reader->part) {
+	switch (legacy->part) {
 	case PART_SYMBOLS:
 		if (!line_begins_with(&line, "---"))
-			return legacy_symbols_add(&reader->symbols, line,
+			return legacy_symbols_add(&legacy->symbols, line,
 			                          error);
-		reader->part = PART_HEADER;
-		return read_header(reader, line, error);
+		legacy->part = PART_HEADER;
+		return read_header(legacy, line, error);
 	case PART_HEADER:
-		return read_header(reader, line, error);
+		return read_header(legacy, line, error);
 	case PART_ATTRIBUTES:
-		return read_attribute(reader, line, error);
+		return read_attribute(legacy, line, error);
 	case PART_SAMPLES:
-		return read_sample_line(reader, whole, error);
+		return read_sample_line(legacy, whole, error);
 	case PART_OTHER:
 		if (legacy_is_memory_map(line))
-			reader->part = PART_MAP;
+			legacy->part = PART_MAP;
 		return 0;
 	default:
-		return memory_map_add_line(reader->map, bytes, length, error);
+		return memory_map_add_line(legacy->map, bytes, length, error);
 	}
 }
 
 /* ---- the whole input ---- */
 
-static bool
-is_cut(const struct reader *reader)
-{
-	return reader->lines.last == LAST_LINE_CUT ||
-	       source_is_truncated(reader->lines.source);
-}
-
-/* What was cut may have a thread whose stack is not whole. */
+/* Of a cut input the last thread's stack may lack something. */
 static int
-end_source(struct reader *reader, struct profile *profile,
-           struct error *error)
+end_source(struct legacy *legacy, struct error *error)
 {
-	if (is_cut(reader) && text_lines_warn_cut(&reader->lines, profile,
-	                                  "the input is cut off here",
-	                                  error) != 0)
+	if (!legacy->reader.is_cut && end_thread(legacy, error) != 0)
 		return -1;
-	if (!is_cut(reader) && (end_thread(reader, error) != 0 ||
-	                        text_lines_warn_unended(&reader->lines,
-	                                                profile, error) != 0))
-		return -1;
-	return end_comments(reader, error) == 0 &&
-	    legacy_symbols_name(&reader->symbols, reader->addresses,
-	                        &reader->builder, error) == 0 ?
-	       text_lines_warn_skipped(&reader->lines, profile, error) : -1;
+	return end_comments(legacy, error) == 0 ?
+	       legacy_symbols_name(&legacy->symbols, legacy->addresses,
+	                           &legacy->builder, error) : -1;
 }
 
 /*
@@ -555,101 +539,92 @@ end_source(struct reader *reader, struct profile *profile,
  * have no map that names the program, so the user is asked for it.
  */
 static int
-enter_addresses(struct reader *reader, struct profile *profile,
-                struct error *error)
+enter_addresses(struct legacy *legacy, struct error *error)
 {
-	const char *given = reader->lines.options->program;
+	const struct read_options *options = legacy->reader.options;
+	const char *given = options->program;
 	char *whole = given != NULL ? realpath(given, NULL) : NULL;
-	const char *program = whole != NULL ? whole : reader->symbols.program;
+	const char *program = whole != NULL ? whole : legacy->symbols.program;
 	size_t n_mappings;
 	uint64_t n_unnamed;
-	int result = legacy_addresses_finish(reader->addresses, reader->map,
-	                                     program, &reader->builder,
+	int result = legacy_addresses_finish(legacy->addresses, legacy->map,
+	                                     program, &legacy->builder,
 	                                     &n_unnamed, error);
 
-	memory_map_all(reader->map, &n_mappings);
-	if (n_mappings == 0 && reader->lines.options->is_program_used != NULL)
-		*reader->lines.options->is_program_used = true;
+	memory_map_all(legacy->map, &n_mappings);
+	if (n_mappings == 0 && options->is_program_used != NULL)
+		*options->is_program_used = true;
 	free(whole);
 	if (result != 0 || n_unnamed == 0 ||
-	    reader->header.kind != LEGACY_COUNT)
+	    legacy->header.kind != LEGACY_COUNT)
 		return result;
-	return profile_warn(profile, error, "%s: addresses without a name: %"
-	                    PRIu64 "; give the program, too: cpprof PROGRAM "
-	                    "FILE", source_name(reader->lines.source),
-	                    n_unnamed);
+	return reader_warn(&legacy->reader, error, "addresses without a name: "
+	                   "%" PRIu64 "; give the program, too: cpprof "
+	                   "PROGRAM FILE", n_unnamed);
 }
 
 static int
-fill_profile(struct reader *reader, struct profile *profile,
-             struct error *error)
+warn(struct legacy *legacy, struct error *error)
 {
-	const struct read_options *options = reader->lines.options;
-	const char *name = source_name(reader->lines.source);
+	const struct legacy_header *header = &legacy->header;
+	struct reader *reader = &legacy->reader;
 
-	if (end_source(reader, profile, error) != 0)
+	if (reader_warn_lines(reader, "", error) != 0)
 		return -1;
-	if (reader->n_samples == 0 && is_cut(reader))
-		return text_lines_fail(&reader->lines, error, "the input is "
-		                       "cut off here; no samples before that");
-	if (reader->n_samples == 0)
-		return error_set(error, "%s: no samples in it", name);
-	if (reader->header.kind == LEGACY_CONTENTION &&
-	    (reader->header.cycles_per_second == 0 ||
-	     reader->header.rate == 0) &&
-	    profile_warn(profile, error, "%s: delays are in cycles of the "
-	                 "processor, not in nanoseconds: cycles/second or the "
-	                 "sampling period is missing or 0", name) != 0)
+	if (header->kind == LEGACY_CONTENTION &&
+	    (header->cycles_per_second == 0 || header->rate == 0) &&
+	    reader_warn(reader, error, "delays are in cycles of the processor, "
+	                "not in nanoseconds: cycles/second or the sampling "
+	                "period is missing or 0") != 0)
 		return -1;
-	if (reader->n_discarded > 0 &&
-	    profile_warn(profile, error, "%s: %" PRIu64 " samples were "
-	                 "discarded when the profile was written; no stack has "
-	                 "them", name, reader->n_discarded) != 0)
+	if (legacy->n_discarded > 0 &&
+	    reader_warn(reader, error, "%" PRIu64 " samples were discarded "
+	                "when the profile was written; no stack has them",
+	                legacy->n_discarded) != 0)
 		return -1;
-	if (reader->n_repeated > REPEATED_MAX &&
-	    profile_warn(profile, error, "%s: threads share stacks of "
-	                 "more than a million frames in all; later ones with a "
-	                 "shared stack are counted without their names",
-	                 name) != 0)
-		return -1;
-	if (enter_addresses(reader, profile, error) != 0)
-		return -1;
-	return pprof_profile_fill(profile, &reader->builder.tables,
-	                          &reader->builder.samples, false,
-	                          options->modules, error);
+	return legacy->n_repeated <= REPEATED_MAX ? 0 :
+	    reader_warn(reader, error, "threads share stacks of more than a "
+	                "million frames in all; later ones with a shared stack "
+	                "are counted without their names");
 }
 
-static void
-reader_free(struct reader *reader)
+static int
+read_profile(struct legacy *legacy, struct error *error)
 {
-	pprof_builder_free(&reader->builder);
-	legacy_addresses_free(reader->addresses);
-	memory_map_free(reader->map);
-	legacy_symbols_free(&reader->symbols);
-	free(reader->stack.addresses);
-	free(reader->thread);
+	struct reader *reader = &legacy->reader;
+
+	if (reader_lines(reader, LINE_MAX_MIB, read_line, legacy, error) != 0 ||
+	    end_source(legacy, error) != 0)
+		return -1;
+	if (legacy->n_samples == 0)
+		return reader_fail_empty(reader, error);
+	return warn(legacy, error) == 0 &&
+	    enter_addresses(legacy, error) == 0 ?
+	    pprof_profile_fill(&legacy->builder.tables,
+	                       &legacy->builder.samples, false, error) : -1;
 }
 
 static struct profile *
 legacy_read(struct source *source, const struct read_options *options,
             struct error *error)
 {
-	struct reader reader = { .lines = { .source = source,
-		.options = options, .longest_mib = LINE_MAX_MIB } };
-	struct profile *profile = NULL;
+	struct legacy legacy = { .part = PART_HEADER };
+	int result = reader_begin(&legacy.reader, source, options,
+	                          READER_LINES, error);
 
-	reader.addresses = legacy_addresses_new(error);
-	reader.map = memory_map_new(error);
-	if (pprof_builder_begin(&reader.builder, source_name(source),
-	                        error) == 0 && !error->is_set &&
-	    text_lines_read(&reader.lines, read_line, &reader, error) == 0)
-		profile = profile_new(error);
-	if (profile != NULL && fill_profile(&reader, profile, error) != 0) {
-		profile_free(profile);
-		profile = NULL;
-	}
-	reader_free(&reader);
-	return profile;
+	legacy.addresses = legacy_addresses_new(error);
+	legacy.map = memory_map_new(error);
+	if (error->is_set ||
+	    pprof_builder_begin(&legacy.builder, &legacy.reader, error) != 0 ||
+	    read_profile(&legacy, error) != 0)
+		result = -1;
+	pprof_builder_free(&legacy.builder);
+	legacy_addresses_free(legacy.addresses);
+	memory_map_free(legacy.map);
+	legacy_symbols_free(&legacy.symbols);
+	free(legacy.stack.addresses);
+	free(legacy.thread);
+	return reader_end(&legacy.reader, result);
 }
 
 /* ---- probe ---- */

@@ -238,19 +238,17 @@ perf_data_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
 	struct perf_input input = { .source = source, .options = options };
-	struct profile *profile = profile_new(error);
+	struct reader reader;
+	int result = reader_begin(&reader, source, options, READER_OFFSETS,
+	                          error);
 
-	if (profile == NULL)
-		return NULL;
-	input.session = perf_session_new(source_name(source), profile,
-	                                 options, error);
+	if (result == 0)
+		input.session = perf_session_new(&reader, error);
 	if (input.session == NULL ||
-	    read_source(&input, profile, error) != 0) {
-		profile_free(profile);
-		profile = NULL;
-	}
+	    read_source(&input, reader.profile, error) != 0)
+		result = -1;
 	perf_session_free(input.session);
-	return profile;
+	return reader_end(&reader, result);
 }
 
 static int

@@ -12,16 +12,14 @@
 #include "src/formats/perf/perf_frames.h"
 #include "src/formats/perf/perf_stacks.h"
 #include "src/formats/perf/perf_values.h"
-#include "src/formats/stack_feed.h"
-#include "src/formats/thread_sections.h"
+#include "src/formats/reader.h"
 
 /* Of an event: it has no sample yet, or none of its samples has room. */
 #define NO_SAMPLE UINT32_MAX
 #define NO_ROOM (UINT32_MAX - 1)
 
 struct perf_samples {
-	const char *name;
-	struct profile *profile;
+	struct reader *reader;
 	const struct perf_events *events;
 	struct perf_spaces *spaces;
 	struct perf_frames *frames;
@@ -30,11 +28,9 @@ struct perf_samples {
 	struct perf_deferred *deferred;
 	uint32_t *process;		/* frames of a deferred call chain */
 	size_t process_capacity;
-	struct stack_feed *feed;	/* NULL before the first sample */
-	uint32_t *resources;		/* [n_events] of the feed */
+	uint32_t *resources;		/* [n_events] columns of hits */
 	size_t n_events, resources_capacity;
 	uint32_t n_resources;		/* in the order of their first sample */
-	uint64_t counts[RESOURCES_MAX];	/* all 0 but for a moment */
 	uint64_t n_unknown;	/* samples of no event in the file */
 	uint64_t n_left_out;	/* samples of events without room, */
 	uint32_t n_events_left_out;	/* and how many those are */
@@ -42,17 +38,17 @@ struct perf_samples {
 };
 
 struct perf_samples *
-perf_samples_new(const char *name, struct profile *profile,
-                 const struct perf_events *events, struct perf_spaces *spaces,
-                 struct module_cache *modules, struct error *error)
+perf_samples_new(struct reader *reader, const struct perf_events *events,
+                 struct perf_spaces *spaces, struct error *error)
 {
 	struct perf_samples *samples = memory_array(1, sizeof *samples,
 	                                            error);
+	struct profile *profile = reader->profile;
+	struct module_cache *modules = reader->options->modules;
 
 	if (samples == NULL)
 		return NULL;
-	samples->name = name;
-	samples->profile = profile;
+	samples->reader = reader;
 	samples->events = events;
 	samples->spaces = spaces;
 	samples->values = perf_values_new(error);
@@ -71,7 +67,6 @@ perf_samples_free(struct perf_samples *samples)
 {
 	if (samples == NULL)
 		return;
-	stack_feed_free(samples->feed);
 	perf_values_free(samples->values);
 	perf_deferred_free(samples->deferred);
 	free(samples->process);
@@ -84,7 +79,7 @@ perf_samples_free(struct perf_samples *samples)
 bool
 perf_samples_are_none(const struct perf_samples *samples)
 {
-	return samples->feed == NULL;
+	return samples->n_resources == 0;
 }
 
 /* ---- one sample ---- */
@@ -98,12 +93,7 @@ enter_event(struct perf_samples *samples, uint32_t event, struct error *error)
 		samples->n_events_left_out++;
 		return 0;
 	}
-	if (samples->feed == NULL)
-		samples->feed = stack_feed_new(samples->name, STACK_OFFSETS, 1,
-		                               error);
-	else if (stack_feed_add_resource(samples->feed, error) != 0)
-		return -1;
-	if (samples->feed == NULL)
+	if (reader_add_columns(samples->reader, 1, error) != 0)
 		return -1;
 	samples->resources[event] = samples->n_resources++;
 	return 0;
@@ -112,14 +102,15 @@ enter_event(struct perf_samples *samples, uint32_t event, struct error *error)
 static void
 add_hits(struct perf_samples *samples, uint32_t resource, uint64_t hits)
 {
-	if (__builtin_add_overflow(samples->counts[resource], hits,
-	                           &samples->counts[resource]))
-		samples->counts[resource] = UINT64_MAX;
+	uint64_t *sum = &samples->reader->hits[resource];
+
+	if (__builtin_add_overflow(*sum, hits, sum))
+		*sum = UINT64_MAX;
 }
 
 /*
- * Notes what a sample stands for in counts[]; whether that is anything, or -1
- * with *error set.
+ * Notes what a sample stands for in the reader's hits[]; whether that is
+ * anything, or -1 with *error set.
  */
 static int
 note_values(struct perf_samples *samples, const struct perf_sample *sample,
@@ -154,9 +145,8 @@ note_values(struct perf_samples *samples, const struct perf_sample *sample,
 }
 
 /*
- * Enters a stack: its own frames, which are in the feed's room where they are
- * NULL, those of its process, and its thread.  counts[] is what it stands for,
- * and all 0 then.
+ * Enters a stack: its own frames, which are in the reader's room if they are
+ * NULL, and those of its process.  It stands for hits[], which are then all 0.
  */
 static int
 push_stack(struct perf_samples *samples, const struct perf_labels *own,
@@ -164,22 +154,17 @@ push_stack(struct perf_samples *samples, const struct perf_labels *own,
            uint64_t offset, struct error *error)
 {
 	size_t n = own->n + process->n;
-	uint32_t *room = stack_feed_room(samples->feed, n + 1, error);
-	int result = -1;
+	uint32_t *room = reader_frames(samples->reader, n, error);
 
-	if (room != NULL) {
-		if (own->n > 0 && own->labels != NULL)
-			memcpy(room, own->labels, own->n * sizeof *room);
-		if (process->n > 0)
-			memcpy(room + own->n, process->labels,
-			       process->n * sizeof *room);
-		room[n] = thread;
-		result = stack_feed_push(samples->feed, n + 1, offset,
-		                         samples->counts, 1, error);
-	}
-	memset(samples->counts, 0,
-	       samples->n_resources * sizeof *samples->counts);
-	return result;
+	if (room == NULL)
+		return -1;
+	if (own->n > 0 && own->labels != NULL)
+		memcpy(room, own->labels, own->n * sizeof *room);
+	if (process->n > 0)
+		memcpy(room + own->n, process->labels,
+		       process->n * sizeof *room);
+	samples->reader->thread = thread;
+	return reader_push(samples->reader, n, offset, 1, error);
 }
 
 /* ---- samples that wait for their process's frames ---- */
@@ -219,7 +204,7 @@ give_up(struct perf_samples *samples, bool is_end, struct error *error)
 	return 0;
 }
 
-/* Has the sample in the room, of counts[] that are all 0 then, wait. */
+/* Has the sample in the room, of hits[] that are all 0 then, wait. */
 static int
 wait_for_process(struct perf_samples *samples, const struct perf_stack *stack,
                  uint32_t tid, uint32_t thread, uint64_t offset,
@@ -232,10 +217,12 @@ wait_for_process(struct perf_samples *samples, const struct perf_stack *stack,
 		.is_ip_only = stack->is_ip_only };
 
 	for (uint32_t i = 0; i < samples->n_resources; i++) {
-		if (samples->counts[i] > 0)
+		uint64_t *hits = &samples->reader->hits[i];
+
+		if (*hits > 0)
 			amounts[sample.n_amounts++] = (struct perf_amount){
-				i, samples->counts[i] };
-		samples->counts[i] = 0;
+				i, *hits };
+		*hits = 0;
 	}
 	return perf_deferred_wait(samples->deferred, tid, &sample,
 	                          error) == 0 ?
@@ -280,7 +267,7 @@ perf_samples_enter_deferred(struct perf_samples *samples,
 
 /* ---- a sample ---- */
 
-/* A sample that stands for counts[], which are then all 0. */
+/* A sample that stands for hits[], which are then all 0. */
 static int
 enter_sample(struct perf_samples *samples, const struct perf_record *record,
              const struct perf_sample *sample, struct error *error)
@@ -289,8 +276,8 @@ enter_sample(struct perf_samples *samples, const struct perf_record *record,
 	struct perf_stack stack = { 0 };
 	uint32_t thread;
 
-	stack.labels = stack_feed_room(samples->feed,
-	                               perf_stacks_room(sample), error);
+	stack.labels = reader_frames(samples->reader, perf_stacks_room(sample),
+	                             error);
 	thread = perf_spaces_thread(samples->spaces, sample->pid, sample->tid,
 	                            error);
 	if (stack.labels == NULL || thread == UINT32_MAX ||
@@ -350,7 +337,7 @@ static int
 add_resource(struct perf_samples *samples, uint32_t event,
              struct error *error)
 {
-	struct profile *profile = samples->profile;
+	struct profile *profile = samples->reader->profile;
 	char place[64];
 	const char *name = perf_events_name(samples->events, event, place,
 	                                    sizeof place);
@@ -368,7 +355,7 @@ add_resource(struct perf_samples *samples, uint32_t event,
 static int
 add_resources(struct perf_samples *samples, struct error *error)
 {
-	struct sample_tree *tree = samples->profile->tree;
+	struct sample_tree *tree = samples->reader->profile->tree;
 	uint64_t *hits[RESOURCES_MAX], *raw[RESOURCES_MAX];
 	uint32_t n = 0;
 
@@ -390,46 +377,39 @@ add_resources(struct perf_samples *samples, struct error *error)
 int
 perf_samples_finish_tree(struct perf_samples *samples, struct error *error)
 {
-	struct profile *profile = samples->profile;
-
-	if (give_up(samples, true, error) != 0)
-		return -1;
-	profile->tree = stack_feed_finish(samples->feed, error);
-	return profile->tree != NULL && add_resources(samples, error) == 0 ?
-	    thread_sections_split(profile, NULL, error) : -1;
+	return give_up(samples, true, error) == 0 &&
+	    reader_finish_stacks(samples->reader, NULL, error) == 0 ?
+	    add_resources(samples, error) : -1;
 }
 
 static int
 warn_of_missed(struct perf_samples *samples, struct error *error)
 {
 	struct perf_stacks_missed missed = perf_stacks_missed(samples->stacks);
-	struct profile *profile = samples->profile;
+	struct reader *reader = samples->reader;
 	uint64_t n_unknown = samples->n_unknown +
 	                     perf_values_unknown(samples->values);
 
-	if (n_unknown > 0 && profile_warn(profile, error,
-	        "%s: %" PRIu64 " samples are of no event that the file "
-	        "describes; left out", samples->name, n_unknown) != 0)
+	if (n_unknown > 0 && reader_warn(reader, error, "%" PRIu64 " samples "
+	        "are of no event that the file describes; left out",
+	        n_unknown) != 0)
 		return -1;
-	if (samples->n_left_out > 0 && profile_warn(profile, error,
-	        "%s: more than %d events have samples; left out: the %" PRIu64
-	        " samples of the other %" PRIu32, samples->name, RESOURCES_MAX,
-	        samples->n_left_out, samples->n_events_left_out) != 0)
+	if (samples->n_left_out > 0 && reader_warn(reader, error, "more than "
+	        "%d events have samples; left out: the %" PRIu64 " samples of "
+	        "the other %" PRIu32, RESOURCES_MAX, samples->n_left_out,
+	        samples->n_events_left_out) != 0)
 		return -1;
-	if (samples->n_unjoined > 0 && profile_warn(profile, error,
-	        "%s: %" PRIu64 " samples are without the frames of their "
-	        "process: no deferred call chain came for them",
-	        samples->name, samples->n_unjoined) != 0)
+	if (samples->n_unjoined > 0 && reader_warn(reader, error, "%" PRIu64
+	        " samples are without the frames of their process: no deferred "
+	        "call chain came for them", samples->n_unjoined) != 0)
 		return -1;
-	if (missed.n_guests > 0 && profile_warn(profile, error,
-	        "%s: %" PRIu64 " samples have frames inside of virtual "
-	        "machines, shown as [guest]", samples->name,
-	        missed.n_guests) != 0)
+	if (missed.n_guests > 0 && reader_warn(reader, error, "%" PRIu64
+	        " samples have frames inside of virtual machines, shown as "
+	        "[guest]", missed.n_guests) != 0)
 		return -1;
-	if (missed.n_unwalked > 0 && profile_warn(profile, error,
-	        "%s: %" PRIu64 " copied stacks are not of 64-bit programs of "
-	        "x86-64; shown without callers", samples->name,
-	        missed.n_unwalked) != 0)
+	if (missed.n_unwalked > 0 && reader_warn(reader, error, "%" PRIu64
+	        " copied stacks are not of 64-bit programs of x86-64; shown "
+	        "without callers", missed.n_unwalked) != 0)
 		return -1;
 	return 0;
 }

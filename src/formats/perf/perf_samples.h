@@ -12,21 +12,18 @@
 #include "src/formats/perf/perf_events.h"
 #include "src/formats/perf/perf_records.h"
 #include "src/formats/perf/perf_spaces.h"
-#include "src/profile/profile.h"
-#include "src/symbols/names/module_cache.h"
+#include "src/formats/reader.h"
 
 struct perf_samples;
 
 /*
- * name: of the file, for messages.  All are the caller's and outlive the
- * result, which is freed with perf_samples_free; events may still be added.
- * NULL with *error set.
+ * reader: gets the stacks.  All are the caller's and outlive the result, which
+ * is freed with perf_samples_free; events may still be added.  NULL with *error
+ * set.
  */
-struct perf_samples *perf_samples_new(const char *name,
-                                      struct profile *profile,
+struct perf_samples *perf_samples_new(struct reader *reader,
                                       const struct perf_events *events,
                                       struct perf_spaces *spaces,
-                                      struct module_cache *modules,
                                       struct error *error);
 void perf_samples_free(struct perf_samples *samples);
 

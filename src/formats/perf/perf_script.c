@@ -15,22 +15,15 @@
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
-#include "src/formats/format.h"
 #include "src/formats/perf/perf_event.h"
 #include "src/formats/perf/perf_script_frames.h"
 #include "src/formats/perf/perf_script_line.h"
-#include "src/formats/stack_feed.h"
-#include "src/formats/text_lines.h"
-#include "src/formats/thread_sections.h"
+#include "src/formats/reader.h"
 
 enum { LINE_MAX_MIB = 1, FRAMES_MAX = 1 << 24 };
 
-struct reader {
-	struct text_lines lines;
-	struct profile *profile;
-	struct stack_feed *feed;	/* NULL before the first sample */
-	uint64_t *counts;		/* [resources], 0 but for a moment */
-	size_t counts_capacity;
+struct script {
+	struct reader reader;
 	struct names *frames;		/* their lines; numbers are labels */
 	struct names *events;		/* event i is resource i */
 	struct names *threads;		/* thread i by name, pid and tid, the
@@ -57,77 +50,70 @@ struct reader {
 
 /* A text of the profile's; NULL with *error set. */
 static const char *
-keep_text(struct reader *reader, const struct perf_text *text,
+keep_text(struct script *script, const struct perf_text *text,
           struct error *error)
 {
-	return arena_text(&reader->profile->arena, text->text, text->length,
+	struct profile *profile = script->reader.profile;
+
+	return arena_text(&profile->arena, text->text, text->length,
 	                  error);
 }
 
 /* Without periods samples are counted, not what the event counts. */
 static int
-add_event(struct reader *reader, const struct perf_text *event,
+add_event(struct script *script, const struct perf_text *event,
           bool has_period, struct error *error)
 {
-	uint32_t n = reader->profile->n_resources;
-	const char *name = keep_text(reader, event, error);
+	struct reader *reader = &script->reader;
+	const char *name = keep_text(script, event, error);
 
 	_Static_assert(RESOURCES_MAX == 256, "the message says so");
-	if (n >= RESOURCES_MAX)
-		return text_lines_fail(&reader->lines, error,
-		                       "more than 256 different events");
-	if (name == NULL ||
-	    profile_add_resource(reader->profile, name, has_period ?
-	                         perf_event_gtick(name, event->length) : "", 1,
-	                         error) == UINT32_MAX ||
-	    memory_grow(&reader->counts, &reader->counts_capacity,
-	                (size_t)n + 1, sizeof *reader->counts, error) != 0)
-		return -1;
-	reader->counts[n] = 0;
-	if (reader->feed != NULL)
-		return stack_feed_add_resource(reader->feed, error);
-	reader->feed = stack_feed_new(source_name(reader->lines.source),
-	                              STACK_LINES, 1, error);
-	return reader->feed != NULL ? 0 : -1;
+	if (reader->profile->n_resources >= RESOURCES_MAX)
+		return reader_fail(reader, error,
+		                   "more than 256 different events");
+	return name != NULL &&
+	    reader_add_resource(reader, name, has_period ?
+	                        perf_event_gtick(name, event->length) : "", 1,
+	                        error) != NO_RESOURCE ? 0 : -1;
 }
 
 /* The process of a pid, 0 standing for all that are not known. */
 static uint32_t
-find_process(struct reader *reader, uint64_t pid, struct error *error)
+find_process(struct script *script, uint64_t pid, struct error *error)
 {
 	struct process process = { .pid = pid };
-	uint32_t n = names_count(reader->processes);
-	uint32_t number = names_add(reader->processes, (const char *)&pid,
+	uint32_t n = names_count(script->processes);
+	uint32_t number = names_add(script->processes, (const char *)&pid,
 	                            sizeof pid, error);
 
 	if (number == NO_NAME)
 		return UINT32_MAX;
 	return number < n ? number :
-	    profile_add_process(reader->profile, &process, error);
+	    profile_add_process(script->reader.profile, &process, error);
 }
 
 static int
-add_thread(struct reader *reader, const struct perf_script_header *header,
+add_thread(struct script *script, const struct perf_script_header *header,
            struct error *error)
 {
 	struct thread thread = {
-		.process = find_process(reader, header->pid, error),
+		.process = find_process(script, header->pid, error),
 		.tid = header->tid,
-		.name = keep_text(reader, &header->comm, error),
+		.name = keep_text(script, &header->comm, error),
 	};
 
 	return thread.process != UINT32_MAX && thread.name != NULL &&
-	    profile_add_thread(reader->profile, &thread, error) != UINT32_MAX ?
-	    0 : -1;
+	    profile_add_thread(script->reader.profile, &thread, error) !=
+	        UINT32_MAX ? 0 : -1;
 }
 
 static int
-find_thread(struct reader *reader, const struct perf_script_header *header,
+find_thread(struct script *script, const struct perf_script_header *header,
             struct error *error)
 {
 	size_t length = header->comm.length;
 	char *key = memory_array(length + 2 * sizeof(uint64_t), 1, error);
-	uint32_t n = names_count(reader->threads);
+	uint32_t n = names_count(script->threads);
 
 	if (key == NULL)
 		return -1;
@@ -135,29 +121,29 @@ find_thread(struct reader *reader, const struct perf_script_header *header,
 	memcpy(key + length, &header->pid, sizeof(uint64_t));
 	memcpy(key + length + sizeof(uint64_t), &header->tid,
 	       sizeof(uint64_t));
-	reader->thread = names_add(reader->threads, key,
+	script->thread = names_add(script->threads, key,
 	                           length + 2 * sizeof(uint64_t), error);
 	free(key);
-	if (reader->thread == NO_NAME)
+	if (script->thread == NO_NAME)
 		return -1;
-	return reader->thread < n ? 0 : add_thread(reader, header, error);
+	return script->thread < n ? 0 : add_thread(script, header, error);
 }
 
 static int
-find_event(struct reader *reader, const struct perf_script_header *header,
+find_event(struct script *script, const struct perf_script_header *header,
            struct error *error)
 {
 	static const struct perf_text samples = { "samples", 7 };
 	const struct perf_text *event = header->event.length > 0 ?
 	    &header->event : &samples;
-	uint32_t n = names_count(reader->events);
+	uint32_t n = names_count(script->events);
 
-	reader->event = names_add(reader->events, event->text, event->length,
+	script->event = names_add(script->events, event->text, event->length,
 	                          error);
-	if (reader->event == NO_NAME)
+	if (script->event == NO_NAME)
 		return -1;
-	return reader->event < n ? 0 :
-	       add_event(reader, event, header->has_period, error);
+	return script->event < n ? 0 :
+	       add_event(script, event, header->has_period, error);
 }
 
 /* ---- samples ---- */
@@ -167,35 +153,35 @@ find_event(struct reader *reader, const struct perf_script_header *header,
  * at.
  */
 static int
-add_frame(struct reader *reader, const char *line, size_t length,
+add_frame(struct script *script, const char *line, size_t length,
           struct error *error)
 {
 	struct perf_script_frame frame;
 	uint32_t *labels, label;
 
-	if (reader->depth >= FRAMES_MAX)
-		return text_lines_fail(&reader->lines, error, "a stack of "
-		                       "more than 16,777,216 frames");
-	label = names_find(reader->frames, line, length);
+	if (script->depth >= FRAMES_MAX)
+		return reader_fail(&script->reader, error, "a stack of more "
+		                   "than 16,777,216 frames");
+	label = names_find(script->frames, line, length);
 	if (label == NO_NAME &&
 	    !perf_script_read_frame(line, length, &frame))
-		return text_lines_reject(&reader->lines, "expected a frame: "
-		                         "ADDRESS SYMBOL (OBJECT)", error);
+		return reader_reject(&script->reader, "expected a frame: "
+		                     "ADDRESS SYMBOL (OBJECT)", error);
 	if (label == NO_NAME)
-		label = names_add(reader->frames, line, length, error);
-	labels = stack_feed_room(reader->feed, reader->depth + 2, error);
+		label = names_add(script->frames, line, length, error);
+	labels = reader_frames(&script->reader, script->depth + 1, error);
 	if (label == NO_NAME || labels == NULL)
 		return -1;
-	labels[reader->depth++] = label;
+	labels[script->depth++] = label;
 	return 0;
 }
 
 /* Puts a frame that lacks its tab there as if it had one. */
 static int
-add_frame_without_tab(struct reader *reader, const char *line, size_t length,
+add_frame_without_tab(struct script *script, const char *line, size_t length,
                       struct error *error)
 {
-	struct text_buffer *copy = &reader->copy;
+	struct text_buffer *copy = &script->copy;
 
 	while (length > 0 && *line == ' ') {
 		line++;
@@ -206,32 +192,29 @@ add_frame_without_tab(struct reader *reader, const char *line, size_t length,
 	text_add(copy, line, length);
 	if (copy->failed)
 		return error_out_of_memory(error);
-	return add_frame(reader, copy->bytes, copy->length, error);
+	return add_frame(script, copy->bytes, copy->length, error);
 }
 
 static int
-end_sample(struct reader *reader, struct error *error)
+end_sample(struct script *script, struct error *error)
 {
 	static const char none[] = PERF_SCRIPT_NO_STACK;
-	uint32_t *labels;
-	int result;
+	struct reader *reader = &script->reader;
 
-	if (!reader->is_inside)
+	if (!script->is_inside)
 		return 0;
-	reader->is_inside = false;
-	reader->has_stacks |= reader->depth > 0;
-	if (reader->depth == 0 &&
-	    add_frame(reader, none, sizeof none - 1, error) != 0)
+	script->is_inside = false;
+	script->has_stacks |= script->depth > 0;
+	if (script->depth == 0 &&
+	    add_frame(script, none, sizeof none - 1, error) != 0)
 		return -1;
-	labels = stack_feed_room(reader->feed, reader->depth + 1, error);
-	if (labels == NULL)
+	/* A rejected frame may have been the only one. */
+	if (reader_frames(reader, script->depth, error) == NULL)
 		return -1;
-	labels[reader->depth] = reader->thread;
-	reader->counts[reader->event] = reader->period;
-	result = stack_feed_push(reader->feed, reader->depth + 1,
-	                         reader->first_line, reader->counts, 1, error);
-	reader->counts[reader->event] = 0;
-	return result;
+	reader->thread = script->thread;
+	reader->hits[script->event] = script->period;
+	return reader_push(reader, script->depth, script->first_line, 1,
+	                   error);
 }
 
 /* Other text hardly looks like an address and an object. */
@@ -245,30 +228,30 @@ is_whole_frame(const char *line, size_t length)
 }
 
 static int
-begin_sample(struct reader *reader, const struct perf_script_header *header,
+begin_sample(struct script *script, const struct perf_script_header *header,
              struct error *error)
 {
 	const struct perf_text *rest = &header->rest;
 
-	reader->is_record = header->is_record;
-	if (end_sample(reader, error) != 0)
+	script->is_record = header->is_record;
+	if (end_sample(script, error) != 0)
 		return -1;
 	if (header->is_record) {
-		if (__builtin_add_overflow(reader->n_lost, header->n_lost,
-		                           &reader->n_lost))
-			reader->n_lost = UINT64_MAX;
+		if (__builtin_add_overflow(script->n_lost, header->n_lost,
+		                           &script->n_lost))
+			script->n_lost = UINT64_MAX;
 		return 0;
 	}
-	if (find_event(reader, header, error) != 0 ||
-	    find_thread(reader, header, error) != 0)
+	if (find_event(script, header, error) != 0 ||
+	    find_thread(script, header, error) != 0)
 		return -1;
-	reader->is_inside = true;
-	reader->first_line = reader->lines.number;
-	reader->depth = 0;
-	reader->period = header->period;
-	reader->is_one_line = is_whole_frame(rest->text, rest->length);
-	return reader->is_one_line ?
-	       add_frame(reader, rest->text, rest->length, error) : 0;
+	script->is_inside = true;
+	script->first_line = script->reader.place;
+	script->depth = 0;
+	script->period = header->period;
+	script->is_one_line = is_whole_frame(rest->text, rest->length);
+	return script->is_one_line ?
+	       add_frame(script, rest->text, rest->length, error) : 0;
 }
 
 /*
@@ -276,10 +259,10 @@ begin_sample(struct reader *reader, const struct perf_script_header *header,
  * like an address ("a 7 1.5: ..."), but hardly with a time and an event.
  */
 static bool
-is_frame_without_tab(const struct reader *reader, const char *line,
+is_frame_without_tab(const struct script *script, const char *line,
                      size_t length, const struct perf_script_header *header)
 {
-	return reader->is_inside && !reader->is_one_line &&
+	return script->is_inside && !script->is_one_line &&
 	       (header == NULL || !header->has_time) &&
 	       is_whole_frame(line, length);
 }
@@ -298,7 +281,7 @@ is_blank(const struct perf_text *text)
  * or the event is one that there was before.
  */
 static bool
-is_whole(const struct reader *reader, const char *line, size_t length)
+is_whole(const struct script *script, const char *line, size_t length)
 {
 	struct perf_script_header header;
 	const struct perf_text *event = &header.event, *rest = &header.rest;
@@ -308,7 +291,7 @@ is_whole(const struct reader *reader, const char *line, size_t length)
 	if (!perf_script_read_header(line, length, &header))
 		return false;
 	return header.is_record || is_whole_frame(rest->text, rest->length) ||
-	       (is_blank(rest) && names_find(reader->events, event->text,
+	       (is_blank(rest) && names_find(script->events, event->text,
 	                                     event->length) != NO_NAME);
 }
 
@@ -316,43 +299,43 @@ is_whole(const struct reader *reader, const char *line, size_t length)
 
 /* What was kept as a sample's first line is none. */
 static int
-reject_brief(struct reader *reader, struct error *error)
+reject_brief(struct script *script, struct error *error)
 {
 	int result;
 
-	if (!reader->has_brief)
+	if (!script->has_brief)
 		return 0;
-	reader->has_brief = false;
-	reader->lines.number--;
-	result = text_lines_reject(&reader->lines, "expected a sample: "
-	    "COMMAND TID TIME: PERIOD EVENT:, or fewer of these and a frame "
-	    "after it", error);
-	reader->lines.number++;
+	script->has_brief = false;
+	script->reader.place--;
+	result = reader_reject(&script->reader, "expected a sample: COMMAND "
+	    "TID TIME: PERIOD EVENT:, or fewer of these and a frame after it",
+	    error);
+	script->reader.place++;
 	return result;
 }
 
 static int
-keep_brief(struct reader *reader, const char *line, size_t length,
+keep_brief(struct script *script, const char *line, size_t length,
            struct error *error)
 {
-	text_clear(&reader->brief);
-	text_add(&reader->brief, line, length);
-	reader->has_brief = true;
-	return reader->brief.failed ? error_out_of_memory(error) : 0;
+	text_clear(&script->brief);
+	text_add(&script->brief, line, length);
+	script->has_brief = true;
+	return script->brief.failed ? error_out_of_memory(error) : 0;
 }
 
 /* A frame begins a sample, with the line before it if that may be its first. */
 static int
-begin_brief(struct reader *reader, struct error *error)
+begin_brief(struct script *script, struct error *error)
 {
 	struct perf_script_header header;
 
-	if (!reader->has_brief)
-		text_clear(&reader->brief);
-	reader->has_brief = false;
-	perf_script_read_brief(text_string(&reader->brief),
-	                       reader->brief.length, &header);
-	return begin_sample(reader, &header, error);
+	if (!script->has_brief)
+		text_clear(&script->brief);
+	script->has_brief = false;
+	perf_script_read_brief(text_string(&script->brief),
+	                       script->brief.length, &header);
+	return begin_sample(script, &header, error);
 }
 
 /*
@@ -362,116 +345,84 @@ begin_brief(struct reader *reader, struct error *error)
 static int
 read_line(void *context, const char *line, size_t length, struct error *error)
 {
-	struct reader *reader = context;
+	struct script *script = context;
 	struct perf_script_header header;
 	bool is_header;
 
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
 	if ((length == 0 || line[0] != '\t') &&
-	    reject_brief(reader, error) != 0)
+	    reject_brief(script, error) != 0)
 		return -1;
 	if (length == 0) {
-		reader->is_record = false;
-		return reader->depth > 0 ? end_sample(reader, error) : 0;
+		script->is_record = false;
+		return script->depth > 0 ? end_sample(script, error) : 0;
 	}
-	if (reader->lines.is_unended && !is_whole(reader, line, length))
-		return text_lines_reject(&reader->lines, "expected an end of "
-		                         "line", error);
-	if (reader->is_brief && !reader->is_inside && !reader->is_record &&
+	if (script->reader.is_unended && !is_whole(script, line, length))
+		return reader_reject(&script->reader, "expected an end of line",
+		                     error);
+	if (script->is_brief && !script->is_inside && !script->is_record &&
 	    perf_script_is_printed_frame(line, length) &&
-	    begin_brief(reader, error) != 0)
+	    begin_brief(script, error) != 0)
 		return -1;
-	if (line[0] == '\t' && reader->is_inside)
-		return add_frame(reader, line, length, error);
+	if (line[0] == '\t' && script->is_inside)
+		return add_frame(script, line, length, error);
 	is_header = perf_script_read_header(line, length, &header);
-	if (is_frame_without_tab(reader, line, length,
+	if (is_frame_without_tab(script, line, length,
 	                         is_header ? &header : NULL))
-		return add_frame_without_tab(reader, line, length, error);
+		return add_frame_without_tab(script, line, length, error);
 	if (is_header)
-		return begin_sample(reader, &header, error);
-	if (line[0] == '#' || (line[0] == ' ' && reader->is_inside) ||
-	    (line[0] == '\t' && reader->is_record))
+		return begin_sample(script, &header, error);
+	if (line[0] == '#' || (line[0] == ' ' && script->is_inside) ||
+	    (line[0] == '\t' && script->is_record))
 		return 0;
-	if (reader->is_brief && line[0] != '\t')
-		return keep_brief(reader, line, length, error);
-	return text_lines_reject(&reader->lines, "expected a sample: COMMAND "
-	                         "TID TIME: PERIOD EVENT:", error);
+	if (script->is_brief && line[0] != '\t')
+		return keep_brief(script, line, length, error);
+	return reader_reject(&script->reader, "expected a sample: COMMAND TID "
+	                     "TIME: PERIOD EVENT:", error);
 }
 
 /* ---- the whole input ---- */
 
-/*
- * Input that ends in a line that may not be whole, or in the middle of its
- * packing, was cut off: then the last sample is not believed.
- */
 static int
-end_source(struct reader *reader, struct error *error)
+enter_frames(struct script *script, struct error *error)
 {
-	if (reader->lines.last != LAST_LINE_CUT &&
-	    !source_is_truncated(reader->lines.source))
-		return end_sample(reader, error) == 0 ?
-		       text_lines_warn_unended(&reader->lines, reader->profile,
-		                               error) : -1;
-	if (reader->feed == NULL)
-		return 0;
-	reader->is_inside = false;
-	return text_lines_warn_cut(&reader->lines, reader->profile,
-	                           "the input is cut off here", error);
-}
-
-static int
-enter_frames(struct reader *reader, struct error *error)
-{
+	struct reader *reader = &script->reader;
 	bool lack_symbols;
 
-	if (perf_script_frames_enter(reader->profile, reader->frames,
-	        reader->lines.options->modules, &lack_symbols, error) != 0)
+	if (perf_script_frames_enter(reader->profile, script->frames,
+	        reader->options->modules, &lack_symbols, error) != 0)
 		return -1;
 	return !lack_symbols ? 0 :
-	    profile_warn(reader->profile, error, "%s: no frame has a symbol; "
-	                 "print them, too: perf script -F +sym,dso",
-	                 source_name(reader->lines.source));
+	    reader_warn(reader, error, "no frame has a symbol; print them, "
+	                "too: perf script -F +sym,dso");
 }
 
+/* Of a cut input the last sample may lack frames and is left out. */
 static int
-finish_profile(struct reader *reader, struct error *error)
+read_profile(struct script *script, struct error *error)
 {
+	struct reader *reader = &script->reader;
 	struct profile *profile = reader->profile;
 
-	if (text_lines_warn_skipped(&reader->lines, profile, error) != 0)
+	if (reader_lines(reader, LINE_MAX_MIB, read_line, script, error) != 0 ||
+	    (!reader->is_cut && end_sample(script, error) != 0))
 		return -1;
-	if (reader->feed == NULL || stack_feed_count(reader->feed) == 0)
-		return error_set(error, "%s: no samples in it",
-		                 source_name(reader->lines.source));
-	if (!reader->has_stacks &&
-	    profile_warn(profile, error, "%s: no sample has an address or a "
-	                 "stack; print them, too: perf script -F +ip,sym,dso",
-	                 source_name(reader->lines.source)) != 0)
+	if (reader_count_stacks(reader) == 0)
+		return reader_fail_empty(reader, error);
+	if (reader_warn_lines(reader, "", error) != 0)
 		return -1;
-	if (reader->n_lost > 0 &&
+	if (!script->has_stacks &&
+	    reader_warn(reader, error, "no sample has an address or a stack; "
+	                "print them, too: perf script -F +ip,sym,dso") != 0)
+		return -1;
+	if (script->n_lost > 0 &&
 	    profile_add_loss(profile, profile->n_resources == 1 ? 0 :
-	                     NO_RESOURCE, LOSS_PERF_BEHIND, reader->n_lost,
+	                     NO_RESOURCE, LOSS_PERF_BEHIND, script->n_lost,
 	                     error) != 0)
 		return -1;
-	profile->tree = stack_feed_finish(reader->feed, error);
-	return profile->tree != NULL &&
-	    thread_sections_split(profile, NULL, error) == 0 ?
-	    enter_frames(reader, error) : -1;
-}
-
-static void
-reader_free(struct reader *reader)
-{
-	stack_feed_free(reader->feed);
-	free(reader->counts);
-	names_free(reader->frames);
-	names_free(reader->events);
-	names_free(reader->threads);
-	names_free(reader->processes);
-	profile_free(reader->profile);
-	text_free(&reader->copy);
-	text_free(&reader->brief);
+	return reader_finish_stacks(reader, NULL, error) == 0 ?
+	       enter_frames(script, error) : -1;
 }
 
 /* ---- what it is ---- */
@@ -520,31 +471,31 @@ static struct profile *
 perf_script_read(struct source *source, const struct read_options *options,
                  struct error *error)
 {
-	struct reader reader = { .lines = { .source = source,
-		.options = options, .longest_mib = LINE_MAX_MIB } };
-	struct profile *profile = NULL;
+	struct script script = { .is_inside = false };
+	int result = reader_begin(&script.reader, source, options,
+	                          READER_LINES, error);
 	const char *head;
 	size_t size;
 
+	script.frames = names_new(error);
+	script.events = names_new(error);
+	script.threads = names_new(error);
+	script.processes = names_new(error);
 	head = source_peek(source, FORMAT_HEAD_SIZE, &size, error);
-	if (head == NULL)
-		return NULL;
-	reader.is_brief = is_brief(head, size < FORMAT_HEAD_SIZE ? size :
-	                           FORMAT_HEAD_SIZE);
-	reader.profile = profile_new(error);
-	reader.frames = names_new(error);
-	reader.events = names_new(error);
-	reader.threads = names_new(error);
-	reader.processes = names_new(error);
-	if (!error->is_set &&
-	    text_lines_read(&reader.lines, read_line, &reader, error) == 0 &&
-	    end_source(&reader, error) == 0 &&
-	    finish_profile(&reader, error) == 0) {
-		profile = reader.profile;
-		reader.profile = NULL;
+	if (!error->is_set) {
+		script.is_brief = is_brief(head, size < FORMAT_HEAD_SIZE ?
+		                           size : FORMAT_HEAD_SIZE);
+		result = read_profile(&script, error);
+	} else {
+		result = -1;
 	}
-	reader_free(&reader);
-	return profile;
+	names_free(script.frames);
+	names_free(script.events);
+	names_free(script.threads);
+	names_free(script.processes);
+	text_free(&script.copy);
+	text_free(&script.brief);
+	return reader_end(&script.reader, result);
 }
 
 /* That is a sample's first; a frame makes sure what is not so clear. */

@@ -39,21 +39,20 @@ struct perf_session {
 };
 
 struct perf_session *
-perf_session_new(const char *name, struct profile *profile,
-                 const struct read_options *options, struct error *error)
+perf_session_new(struct reader *reader, struct error *error)
 {
 	struct perf_session *session = memory_array(1, sizeof *session,
 	                                            error);
 
 	if (session == NULL)
 		return NULL;
-	session->name = name;
-	session->profile = profile;
+	session->name = source_name(reader->source);
+	session->profile = reader->profile;
 	session->queue = perf_queue_new(error);
-	session->spaces = perf_spaces_new(profile, options->modules, error);
-	session->samples = perf_samples_new(name, profile, &session->events,
-	                                    session->spaces, options->modules,
-	                                    error);
+	session->spaces = perf_spaces_new(reader->profile,
+	                                  reader->options->modules, error);
+	session->samples = perf_samples_new(reader, &session->events,
+	                                    session->spaces, error);
 	if (!error->is_set)
 		return session;
 	perf_session_free(session);

@@ -9,19 +9,17 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/formats/format.h"
 #include "src/formats/perf/perf_events.h"
 #include "src/formats/perf/perf_records.h"
+#include "src/formats/reader.h"
 
 struct perf_session;
 
 /*
- * name: of the file, for errors; the caller's, as profile and options are.
- * Freed with perf_session_free; NULL with *error set.
+ * reader: has the profile to be filled, and must outlive the session.  Freed
+ * with perf_session_free; NULL with *error set.
  */
-struct perf_session *perf_session_new(const char *name,
-                                      struct profile *profile,
-                                      const struct read_options *options,
+struct perf_session *perf_session_new(struct reader *reader,
                                       struct error *error);
 void perf_session_free(struct perf_session *session);
 

@@ -20,26 +20,15 @@ _Static_assert((int)SOURCE_PADDING >= (int)PROTOBUF_PADDING,
 
 enum { FIELD_MAX = 256 << 20, HEADER_MAX = 2 * VARINT_MAX };
 
-struct reader {
-	struct source *source;
-	const struct read_options *options;
+struct pprof {
+	struct reader reader;
 	struct pprof_tables tables;
 	struct pprof_samples samples;
-	uint64_t offset;	/* of the bytes at hand */
-	bool is_cut;
 };
-
-static int
-fail(const struct reader *reader, uint64_t offset, const char *what,
-     struct error *error)
-{
-	return error_set(error, "%s: 0x%llx: %s", source_name(reader->source),
-	                 (unsigned long long)offset, what);
-}
 
 /* Enters a field that stands at the offset. */
 static int
-read_field(struct reader *reader, const struct protobuf_field *field,
+read_field(struct pprof *pprof, const struct protobuf_field *field,
            uint64_t offset, struct error *error)
 {
 	struct error why;
@@ -47,10 +36,11 @@ read_field(struct reader *reader, const struct protobuf_field *field,
 
 	why.is_set = false;	/* its text need not be zeroed */
 	result = field->number == PPROF_SAMPLE ?
-	    pprof_samples_add(&reader->samples, &reader->tables, field,
-	                      offset, &why) :
-	    pprof_tables_read(&reader->tables, field, &why);
-	return result == 0 ? 0 : fail(reader, offset, why.text, error);
+	    pprof_samples_add(&pprof->samples, &pprof->tables, field, offset,
+	                      &why) :
+	    pprof_tables_read(&pprof->tables, field, &why);
+	return result == 0 ? 0 :
+	       reader_fail_at(&pprof->reader, offset, error, "%s", why.text);
 }
 
 /*
@@ -58,97 +48,86 @@ read_field(struct reader *reader, const struct protobuf_field *field,
  * how many bytes the next look needs.
  */
 static int
-read_block(struct reader *reader, const char *bytes, size_t size,
+read_block(struct pprof *pprof, const unsigned char *bytes, size_t size,
            size_t *wanted, struct error *error)
 {
-	const unsigned char *begin = (const unsigned char *)bytes;
-	struct protobuf message = { begin, begin + size };
+	struct reader *reader = &pprof->reader;
+	struct protobuf message = { bytes, bytes + size };
 	struct protobuf_field field;
-	uint64_t at = reader->offset;
+	uint64_t at = reader->place;
 	int found;
 
 	while ((found = protobuf_next(&message, &field)) == PROTOBUF_FIELD) {
-		if (read_field(reader, &field, at, error) != 0)
+		if (read_field(pprof, &field, at, error) != 0)
 			return -1;
-		at = reader->offset + (uint64_t)(message.at - begin);
+		at = reader->place + (uint64_t)(message.at - bytes);
 	}
 	if (found == PROTOBUF_MALFORMED)
-		return fail(reader, at, "expected a field of a profile",
-		            error);
+		return reader_fail_at(reader, at, error,
+		                      "expected a field of a profile");
 	if (field.number != 0 && field.value > FIELD_MAX)
-		return fail(reader, at, "a field of more than 256 MiB",
-		            error);
+		return reader_fail_at(reader, at, error,
+		                      "a field of more than 256 MiB");
 	*wanted = HEADER_MAX + (field.number != 0 ? field.value : 0);
-	source_skip(reader->source, (size_t)(message.at - begin));
-	reader->offset = at;
-	return progress_step(reader->options->progress,
-	                     source_done(reader->source),
-	                     source_size(reader->source), error);
+	reader_skip(reader, (size_t)(message.at - bytes));
+	return reader_step(reader, error);
 }
 
 /* Reads to the end, or to where the input was cut. */
 static int
-read_source(struct reader *reader, struct error *error)
+read_source(struct pprof *pprof, struct error *error)
 {
+	struct reader *reader = &pprof->reader;
 	size_t wanted = 1, size;
-	const char *bytes;
+	const unsigned char *bytes;
 
-	while ((bytes = source_peek(reader->source, wanted, &size, error))) {
+	while ((bytes = reader_peek(reader, wanted, &size, error))) {
 		bool is_end = size < wanted;
 
-		if (size > 0 && read_block(reader, bytes, size, &wanted,
+		if (size > 0 && read_block(pprof, bytes, size, &wanted,
 		                           error) != 0)
 			return -1;
 		if (!is_end)
 			continue;
-		bytes = source_peek(reader->source, 0, &size, error);
+		if (reader_peek(reader, 0, &size, error) == NULL)
+			return -1;
 		reader->is_cut = size > 0 ||
 		                 source_is_truncated(reader->source);
 		source_skip(reader->source, size);
-		if (source_peek(reader->source, 1, &size, error) == NULL)
-			return -1;
-		return 0;
+		/* Packed input that is damaged says so here. */
+		return reader_peek(reader, 1, &size, error) != NULL ? 0 : -1;
 	}
 	return -1;
 }
 
 static int
-fill_profile(struct reader *reader, struct profile *profile,
-             struct error *error)
+read_profile(struct pprof *pprof, struct error *error)
 {
-	const char *name = source_name(reader->source);
+	struct reader *reader = &pprof->reader;
 
-	if (reader->samples.feed == NULL)
-		return error_set(error, "%s: no samples in it", name);
-	if (reader->is_cut &&
-	    profile_warn(profile, error, "%s: 0x%llx: the input is cut off "
-	                 "here; what came before was read, names that "
-	                 "come later are lost", name,
-	                 (unsigned long long)reader->offset) != 0)
+	if (read_source(pprof, error) != 0)
 		return -1;
-	return pprof_profile_fill(profile, &reader->tables, &reader->samples,
-	                          reader->is_cut, reader->options->modules,
-	                          error);
+	if (reader_count_stacks(reader) == 0)
+		return reader_fail_empty(reader, error);
+	return reader_warn_cut(reader, ", but names that come later are lost",
+	                       error) == 0 ?
+	       pprof_profile_fill(&pprof->tables, &pprof->samples,
+	                          reader->is_cut, error) : -1;
 }
 
 static struct profile *
 pprof_read(struct source *source, const struct read_options *options,
            struct error *error)
 {
-	struct reader reader = { .source = source, .options = options,
-		.samples.name = source_name(source),
-		.samples.positions = STACK_OFFSETS };
-	struct profile *profile = NULL;
+	struct pprof pprof = { .samples.reader = &pprof.reader };
+	int result = reader_begin(&pprof.reader, source, options,
+	                          READER_OFFSETS, error);
 
-	if (read_source(&reader, error) == 0)
-		profile = profile_new(error);
-	if (profile != NULL && fill_profile(&reader, profile, error) != 0) {
-		profile_free(profile);
-		profile = NULL;
-	}
-	pprof_samples_free(&reader.samples);
-	pprof_tables_free(&reader.tables);
-	return profile;
+	if (result == 0)
+		result = read_profile(&pprof, error);
+	pprof_samples_free(&pprof.samples);
+	pprof_tables_free(&pprof.tables);
+	return reader_end(&pprof.reader, result);
 }
 
 /* ---- probe ---- */

@@ -62,11 +62,10 @@ add_string(struct pprof_builder *builder, const char *text, size_t length,
 }
 
 int
-pprof_builder_begin(struct pprof_builder *builder, const char *name,
+pprof_builder_begin(struct pprof_builder *builder, struct reader *reader,
                     struct error *error)
 {
-	*builder = (struct pprof_builder){ .samples.name = name,
-		.samples.positions = STACK_LINES };
+	*builder = (struct pprof_builder){ .samples.reader = reader };
 	builder->strings = names_new(error);
 	builder->functions = names_new(error);
 	if (builder->strings == NULL || builder->functions == NULL)

@@ -32,8 +32,8 @@ struct pprof_builder_line {
 	uint64_t line;		/* 0: unknown */
 };
 
-/* name: of the input, for errors, the caller's. */
-int pprof_builder_begin(struct pprof_builder *builder, const char *name,
+/* reader: gets the stacks; it must outlive the builder. */
+int pprof_builder_begin(struct pprof_builder *builder, struct reader *reader,
                         struct error *error);
 void pprof_builder_free(struct pprof_builder *builder);
 

@@ -14,13 +14,12 @@
 #include "src/base/memory.h"
 #include "src/formats/pprof/pprof_frames.h"
 #include "src/formats/pprof/pprof_origin.h"
-#include "src/formats/thread_sections.h"
 #include "src/profile/large_array.h"
 
 struct filler {
 	struct profile *profile;
 	const struct pprof_tables *tables;
-	struct pprof_samples *samples;
+	const struct pprof_samples *samples;
 };
 
 /* ---- resources ---- */
@@ -188,15 +187,6 @@ set_samples(const struct filler *filler, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
-/* Nodes below the outermost ones are locations so far. */
-static void
-label_frames(struct sample_tree *tree, const uint32_t *frames)
-{
-	for (uint32_t n = 0; n < tree->n_nodes; n++)
-		if (tree->parent[n] != NO_NODE)
-			tree->label[n] = frames[tree->label[n]];
-}
-
 /* ---- threads ---- */
 
 /* Keys that producers name a thread by, the best first. */
@@ -289,9 +279,11 @@ find_threads(struct filler *filler, uint32_t *threads, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
+/* The tree so far has locations as frames and sets of labels as threads. */
 static int
-split_threads(struct filler *filler, struct error *error)
+make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
 {
+	struct profile *profile = filler->profile;
 	uint32_t *threads = memory_array(
 	    names_count(filler->samples->label_sets), sizeof *threads, error);
 	int result = -1;
@@ -299,15 +291,21 @@ split_threads(struct filler *filler, struct error *error)
 	if (threads == NULL)
 		return -1;
 	if (find_threads(filler, threads, error) == 0)
-		result = thread_sections_split(filler->profile, threads,
-		                               error);
+		result = reader_finish_stacks(filler->samples->reader, threads,
+		                              error);
 	free(threads);
-	if (result == 0 && filler->samples->has_too_many_sets)
-		return profile_warn(filler->profile, error, "%s: samples have "
-		    "more than %d combinations of labels; the threads of "
-		    "the rest are unknown", filler->samples->name,
-		    PPROF_LABEL_SETS_MAX);
-	return result;
+	if (result != 0)
+		return -1;
+	for (uint32_t n = 0; n < profile->tree->n_nodes; n++)
+		profile->tree->label[n] = frames[profile->tree->label[n]];
+	move_to_front(profile->tree->hits, default_column(filler->tables),
+	              sizeof *profile->tree->hits);
+	if (filler->samples->has_too_many_sets &&
+	    reader_warn(filler->samples->reader, error, "samples have more "
+	                "than %d combinations of labels; the threads of the "
+	                "rest are unknown", PPROF_LABEL_SETS_MAX) != 0)
+		return -1;
+	return set_samples(filler, error);
 }
 
 /* ---- all together ---- */
@@ -329,39 +327,27 @@ add_process(struct filler *filler, struct error *error)
 	       UINT32_MAX ? 0 : -1;
 }
 
-static int
-make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
-{
-	struct profile *profile = filler->profile;
-
-	profile->tree = stack_feed_finish(filler->samples->feed, error);
-	if (profile->tree == NULL)
-		return -1;
-	label_frames(profile->tree, frames);
-	move_to_front(profile->tree->hits, default_column(filler->tables),
-	              sizeof *profile->tree->hits);
-	return split_threads(filler, error) == 0 ?
-	       set_samples(filler, error) : -1;
-}
-
 int
-pprof_profile_fill(struct profile *profile, const struct pprof_tables *tables,
-                   struct pprof_samples *samples, bool is_cut,
-                   struct module_cache *modules, struct error *error)
+pprof_profile_fill(const struct pprof_tables *tables,
+                   const struct pprof_samples *samples, bool may_lack,
+                   struct error *error)
 {
-	struct filler filler = { profile, tables, samples };
+	struct reader *reader = samples->reader;
+	struct filler filler = { reader->profile, tables, samples };
 	struct error why = { 0 };
 	uint32_t *frames = NULL;
 	int result = -1;
 
 	if (add_resources(&filler, &why) == 0)
-		frames = pprof_frames_enter(profile, samples->name, tables,
-		                            is_cut, modules, &why);
+		frames = pprof_frames_enter(reader->profile,
+		                            source_name(reader->source),
+		                            tables, may_lack,
+		                            reader->options->modules, &why);
 	if (frames == NULL)
-		return error_set(error, "%s: %s", samples->name, why.text);
+		return reader_fail_file(reader, error, "%s", why.text);
 	if (add_process(&filler, error) == 0 &&
 	    make_tree(&filler, frames, error) == 0)
-		result = pprof_origin_restore(profile, tables,
+		result = pprof_origin_restore(reader->profile, tables,
 		                              default_column(tables), error);
 	free(frames);
 	return result;

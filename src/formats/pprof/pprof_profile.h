@@ -8,18 +8,15 @@
 #include "src/base/error.h"
 #include "src/formats/pprof/pprof_samples.h"
 #include "src/formats/pprof/pprof_tables.h"
-#include "src/profile/profile.h"
-#include "src/symbols/names/module_cache.h"
 
 /*
- * Fills a new profile from tables and samples, at least one.  is_cut: the file
- * ended early, so that what is missing in the tables is named by its number;
- * in a whole file that is an error.  modules: as in struct read_options.  0, or
- * -1 with *error set, which names the file and, where it is known, the place.
+ * Fills the profile of the samples' reader from tables and samples, at least
+ * one.  may_lack: what is missing in the tables is named by its number, since
+ * the file is cut or lines of it were skipped; else that is an error.  0, or -1
+ * with *error set, which names the file and, where it is known, the place.
  */
-int pprof_profile_fill(struct profile *profile,
-                       const struct pprof_tables *tables,
-                       struct pprof_samples *samples, bool is_cut,
-                       struct module_cache *modules, struct error *error);
+int pprof_profile_fill(const struct pprof_tables *tables,
+                       const struct pprof_samples *samples, bool may_lack,
+                       struct error *error);
 
 #endif

@@ -32,7 +32,6 @@
 #include "src/formats/line_text.h"
 #include "src/formats/pprof/pprof_builder.h"
 #include "src/formats/pprof/pprof_profile.h"
-#include "src/formats/text_lines.h"
 
 enum { LINE_MAX_MIB = 16, LABEL_INDENT = 16, LINE_INDENT = 13,
        INLINED_MAX = 10000 };
@@ -40,8 +39,8 @@ enum { LINE_MAX_MIB = 16, LABEL_INDENT = 16, LINE_INDENT = 13,
 enum part { PART_HEAD, PART_TYPES, PART_SAMPLES, PART_LOCATIONS,
             PART_MAPPINGS };
 
-struct reader {
-	struct text_lines lines;
+struct raw {
+	struct reader reader;
 	struct pprof_builder builder;
 	enum part part;
 	uint64_t sample_line;	/* of the sample that is read; 0: none */
@@ -53,16 +52,16 @@ struct reader {
 };
 
 static int
-reject(struct reader *reader, const char *what, struct error *error)
+reject(struct raw *raw, const char *what, struct error *error)
 {
-	return text_lines_reject(&reader->lines, what, error);
+	return reader_reject(&raw->reader, what, error);
 }
 
 /* ---- head ---- */
 
 /* "2026-11-21 11:45:55.066997309 +0000 UTC" */
 static void
-read_time(struct reader *reader, struct line_text line)
+read_time(struct raw *raw, struct line_text line)
 {
 	char text[64];
 	struct tm parts = { 0 };
@@ -89,13 +88,13 @@ read_time(struct reader *reader, struct line_text line)
 	parts.tm_mon--;
 	seconds = timegm(&parts) - (zone / 100 * 3600 + zone % 100 * 60);
 	if (seconds > 0 && seconds < INT32_MAX * (time_t)4)
-		reader->builder.tables.time_ns =
+		raw->builder.tables.time_ns =
 		    (uint64_t)seconds * 1000000000 + fraction;
 }
 
 /* "samples/count cpu/nanoseconds[dflt]" */
 static int
-read_types(struct reader *reader, struct line_text line, struct error *error)
+read_types(struct raw *raw, struct line_text line, struct error *error)
 {
 	line_trim(&line);
 	while (line.at < line.end) {
@@ -104,7 +103,7 @@ read_types(struct reader *reader, struct line_text line, struct error *error)
 		bool is_default;
 
 		if (slash == NULL)
-			return reject(reader, "expected types of values: "
+			return reject(raw, "expected types of values: "
 			              "NAME/UNIT ...", error);
 		name.end = slash;
 		line.at = slash + 1;
@@ -117,68 +116,66 @@ read_types(struct reader *reader, struct line_text line, struct error *error)
 		is_default = line_ends_with(&unit, "[dflt]");
 		if (is_default)
 			unit.end -= strlen("[dflt]");
-		if (pprof_builder_type(&reader->builder, name.at,
+		if (pprof_builder_type(&raw->builder, name.at,
 		                       line_left(&name), unit.at,
 		                       line_left(&unit), error) != 0 ||
 		    (is_default && pprof_builder_default_type(
-		         &reader->builder, name.at, line_left(&name),
+		         &raw->builder, name.at, line_left(&name),
 		         error) != 0))
 			return -1;
 	}
-	reader->part = PART_SAMPLES;
+	raw->part = PART_SAMPLES;
 	return 0;
 }
 
 /* ---- samples ---- */
 
 static int
-end_sample(struct reader *reader, struct error *error)
+end_sample(struct raw *raw, struct error *error)
 {
 	struct error why = { 0 };
-	uint64_t line = reader->sample_line;
+	uint64_t line = raw->sample_line;
 
 	if (line == 0)
 		return 0;
-	reader->sample_line = 0;
-	reader->n_samples++;
-	if (pprof_builder_end_sample(&reader->builder, line, &why) == 0)
+	raw->sample_line = 0;
+	raw->n_samples++;
+	if (pprof_builder_end_sample(&raw->builder, line, &why) == 0)
 		return 0;
-	return error_set(error, "%s:%llu: %s",
-	                 source_name(reader->lines.source),
-	                 (unsigned long long)line, why.text);
+	return reader_fail_at(&raw->reader, line, error, "%s", why.text);
 }
 
 /* "          1   10000000: 1 2 3" */
 static int
-begin_sample(struct reader *reader, struct line_text line,
+begin_sample(struct raw *raw, struct line_text line,
              struct error *error)
 {
 	uint64_t number;
 
-	if (end_sample(reader, error) != 0)
+	if (end_sample(raw, error) != 0)
 		return -1;
-	if (reader->lines.is_unended)
-		return reject(reader, "expected an end of line", error);
-	pprof_builder_sample(&reader->builder);
+	if (raw->reader.is_unended)
+		return reject(raw, "expected an end of line", error);
+	pprof_builder_sample(&raw->builder);
 	do {
 		bool is_negative;
 
 		line_skip_blanks(&line);
 		is_negative = line_take(&line, "-");
 		if (!line_take_number(&line, &number))
-			return reject(reader, "expected a sample: VALUES: "
+			return reject(raw, "expected a sample: VALUES: "
 			              "LOCATIONS", error);
-		pprof_builder_value(&reader->builder,
+		pprof_builder_value(&raw->builder,
 		                    is_negative ? -number : number);
 	} while (!line_take(&line, ":"));
 	for (line_skip_blanks(&line); line.at < line.end;
 	     line_skip_blanks(&line)) {
 		if (!line_take_number(&line, &number) || number == 0)
-			return reject(reader, "expected numbers of locations "
+			return reject(raw, "expected numbers of locations "
 			              "after the ':'", error);
-		pprof_builder_stack(&reader->builder, number);
+		pprof_builder_stack(&raw->builder, number);
 	}
-	reader->sample_line = reader->lines.number;
+	raw->sample_line = raw->reader.place;
 	return 0;
 }
 
@@ -224,29 +221,29 @@ find_value_end(const struct line_text *line, const char *last_value)
 
 /* "thread:[main] label:[two values]" of the sample that is read */
 static int
-read_labels(struct reader *reader, struct line_text line, struct error *error)
+read_labels(struct raw *raw, struct line_text line, struct error *error)
 {
 	const char *last_value;
 
 	line_trim(&line);
 	last_value = find_last_value(&line);
-	while (reader->sample_line != 0 && line.at < line.end) {
+	while (raw->sample_line != 0 && line.at < line.end) {
 		struct line_text key = line, value = line;
 		const char *sign = memmem(line.at, line_left(&line), ":[", 2);
 
 		if (sign == NULL)
-			return reject(reader, "expected labels: KEY:[VALUE]",
+			return reject(raw, "expected labels: KEY:[VALUE]",
 			              error);
 		key.end = sign;
 		value.at = sign + 2;
 		value.end = find_value_end(&value, last_value);
 		if (value.end == NULL)
-			return reject(reader, "expected labels: KEY:[VALUE]",
+			return reject(raw, "expected labels: KEY:[VALUE]",
 			              error);
 		line.at = value.end + 1;
 		line_skip_blanks(&line);
 		if ((!is_number(value) || is_thread_key(&key)) &&
-		    pprof_builder_label(&reader->builder, key.at,
+		    pprof_builder_label(&raw->builder, key.at,
 		                        line_left(&key), value.at,
 		                        line_left(&value), error) != 0)
 			return -1;
@@ -266,14 +263,14 @@ is_indented(const struct line_text *line, size_t n)
 /* ---- locations ---- */
 
 static int
-end_location(struct reader *reader, struct error *error)
+end_location(struct raw *raw, struct error *error)
 {
-	if (!reader->is_location)
+	if (!raw->is_location)
 		return 0;
-	reader->is_location = false;
-	return pprof_builder_location(&reader->builder, reader->location,
-	                              reader->mapping, reader->address,
-	                              reader->levels, reader->n_levels,
+	raw->is_location = false;
+	return pprof_builder_location(&raw->builder, raw->location,
+	                              raw->mapping, raw->address,
+	                              raw->levels, raw->n_levels,
 	                              error);
 }
 
@@ -337,7 +334,7 @@ divide(struct line_text *name, struct line_text *file)
 
 /* "main.f /src/main.go:12:3 s=10(main.f.system)", or "??", or nothing */
 static int
-read_level(struct reader *reader, struct line_text line, struct error *error)
+read_level(struct raw *raw, struct line_text line, struct error *error)
 {
 	struct pprof_builder_line level = { 0 };
 	struct line_text name, file = line_nothing();
@@ -347,8 +344,8 @@ read_level(struct reader *reader, struct line_text line, struct error *error)
 		line.end--;
 	if (line.at == line.end)
 		return 0;
-	if (reader->n_levels >= INLINED_MAX)
-		return reject(reader, "an address of more than 10,000 inlined "
+	if (raw->n_levels >= INLINED_MAX)
+		return reject(raw, "an address of more than 10,000 inlined "
 		              "calls", error);
 	name = line;
 	if (line_is(&line, "??")) {
@@ -362,41 +359,41 @@ read_level(struct reader *reader, struct line_text line, struct error *error)
 			divide(&name, &file);
 		}
 	}
-	level.function = pprof_builder_function(&reader->builder, name.at,
+	level.function = pprof_builder_function(&raw->builder, name.at,
 	    line_left(&name), file.at, line_left(&file), error);
 	if (level.function == 0 ||
-	    memory_grow(&reader->levels, &reader->levels_capacity,
-	                reader->n_levels + 1, sizeof level, error) != 0)
+	    memory_grow(&raw->levels, &raw->levels_capacity,
+	                raw->n_levels + 1, sizeof level, error) != 0)
 		return -1;
-	reader->levels[reader->n_levels++] = level;
+	raw->levels[raw->n_levels++] = level;
 	return 0;
 }
 
 /* "     1: 0x49ab90 M=1 [F] main.f /src/main.go:12 s=10" */
 static int
-begin_location(struct reader *reader, struct line_text line,
+begin_location(struct raw *raw, struct line_text line,
                struct error *error)
 {
-	if (end_location(reader, error) != 0)
+	if (end_location(raw, error) != 0)
 		return -1;
 	line_skip_blanks(&line);
-	if (!line_take_number(&line, &reader->location) ||
-	    reader->location == 0 || !line_take(&line, ": 0x") ||
-	    !line_take_hex(&line, &reader->address))
-		return reject(reader, "expected a location: NUMBER: 0xADDRESS "
+	if (!line_take_number(&line, &raw->location) ||
+	    raw->location == 0 || !line_take(&line, ": 0x") ||
+	    !line_take_hex(&line, &raw->address))
+		return reject(raw, "expected a location: NUMBER: 0xADDRESS "
 		              "M=MAPPING NAME FILE:LINE", error);
-	reader->mapping = 0;
-	reader->n_levels = 0;
-	reader->is_location = true;
+	raw->mapping = 0;
+	raw->n_levels = 0;
+	raw->is_location = true;
 	line_skip_blanks(&line);
 	if (line_take(&line, "M=") &&
-	    !line_take_number(&line, &reader->mapping))
-		return reject(reader, "expected the number of a mapping "
+	    !line_take_number(&line, &raw->mapping))
+		return reject(raw, "expected the number of a mapping "
 		              "after M=", error);
 	line_skip_blanks(&line);
 	if (line_take(&line, "[F] "))
 		line_skip_blanks(&line);
-	return read_level(reader, line, error);
+	return read_level(raw, line, error);
 }
 
 /* ---- mappings ---- */
@@ -417,7 +414,7 @@ take_last_word(struct line_text *text)
 
 /* "1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]" */
 static int
-read_mapping(struct reader *reader, struct line_text line,
+read_mapping(struct raw *raw, struct line_text line,
              struct error *error)
 {
 	struct pprof_builder_mapping mapping = { 0 };
@@ -432,7 +429,7 @@ read_mapping(struct reader *reader, struct line_text line,
 	    !line_take_hex(&line, &mapping.limit) ||
 	    !line_take(&line, "/0x") ||
 	    !line_take_hex(&line, &mapping.offset))
-		return reject(reader, "expected a mapping: NUMBER: "
+		return reject(raw, "expected a mapping: NUMBER: "
 		              "0xSTART/0xLIMIT/0xOFFSET PATH", error);
 	line_take(&line, " ");
 	flags = take_last_word(&line);
@@ -443,7 +440,7 @@ read_mapping(struct reader *reader, struct line_text line,
 	if (path != NULL && id != NULL) {
 		mapping.path = path;
 		mapping.build_id = id;
-		result = pprof_builder_mapping(&reader->builder, &mapping,
+		result = pprof_builder_mapping(&raw->builder, &mapping,
 		                               error);
 	}
 	free(path);
@@ -454,127 +451,108 @@ read_mapping(struct reader *reader, struct line_text line,
 /* ---- lines ---- */
 
 static int
-read_head(struct reader *reader, struct line_text line, struct error *error)
+read_head(struct raw *raw, struct line_text line, struct error *error)
 {
 	if (line_is(&line, "Samples:"))
-		reader->part = PART_TYPES;
+		raw->part = PART_TYPES;
 	else if (line_take(&line, "Time: "))
-		read_time(reader, line);
+		read_time(raw, line);
 	else if (line_take(&line, "Comment: "))
-		return pprof_builder_comment(&reader->builder, line.at,
+		return pprof_builder_comment(&raw->builder, line.at,
 		                             line_left(&line), error);
 	return 0;
 }
 
 static int
-read_samples(struct reader *reader, struct line_text line,
+read_samples(struct raw *raw, struct line_text line,
              struct error *error)
 {
 	if (line_is(&line, "Locations")) {
-		reader->part = PART_LOCATIONS;
-		return end_sample(reader, error);
+		raw->part = PART_LOCATIONS;
+		return end_sample(raw, error);
 	}
 	return is_indented(&line, LABEL_INDENT) ?
-	       read_labels(reader, line, error) :
-	       begin_sample(reader, line, error);
+	       read_labels(raw, line, error) :
+	       begin_sample(raw, line, error);
 }
 
 static int
-read_locations(struct reader *reader, struct line_text line,
+read_locations(struct raw *raw, struct line_text line,
                struct error *error)
 {
 	if (line_is(&line, "Mappings")) {
-		reader->part = PART_MAPPINGS;
-		return end_location(reader, error);
+		raw->part = PART_MAPPINGS;
+		return end_location(raw, error);
 	}
 	if (!is_indented(&line, LINE_INDENT))
-		return begin_location(reader, line, error);
+		return begin_location(raw, line, error);
 	line.at += LINE_INDENT;
-	return reader->is_location ? read_level(reader, line, error) : 0;
+	return raw->is_location ? read_level(raw, line, error) : 0;
 }
 
 static int
 read_line(void *context, const char *bytes, size_t length,
           struct error *error)
 {
-	struct reader *reader = context;
+	struct raw *raw = context;
 	struct line_text line = { bytes, bytes + length };
 
 	if (length > 0 && bytes[length - 1] == '\r')
 		line.end--;
-	if (line.at == line.end && reader->part != PART_TYPES)
+	if (line.at == line.end && raw->part != PART_TYPES)
 		return 0;
-	switch (reader->part) {
+	switch (raw->part) {
 	case PART_HEAD:
-		return read_head(reader, line, error);
+		return read_head(raw, line, error);
 	case PART_TYPES:
-		return read_types(reader, line, error);
+		return read_types(raw, line, error);
 	case PART_SAMPLES:
-		return read_samples(reader, line, error);
+		return read_samples(raw, line, error);
 	case PART_LOCATIONS:
-		return read_locations(reader, line, error);
+		return read_locations(raw, line, error);
 	default:
-		return read_mapping(reader, line, error);
+		return read_mapping(raw, line, error);
 	}
 }
 
 /* ---- the whole input ---- */
 
-/* All parts are printed, also those that are empty. */
 static int
-end_source(struct reader *reader, struct profile *profile, bool *is_cut,
-           struct error *error)
+read_profile(struct raw *raw, struct error *error)
 {
-	*is_cut = reader->lines.last == LAST_LINE_CUT ||
-	          source_is_truncated(reader->lines.source) ||
-	          reader->part != PART_MAPPINGS;
-	/* A stack or a location that is cut may lack something. */
-	if (!*is_cut)
-		return text_lines_warn_unended(&reader->lines, profile, error);
-	return text_lines_warn_cut(&reader->lines, profile, "the input is cut "
-	                           "off here; names after it are lost", error);
-}
+	struct reader *reader = &raw->reader;
 
-static int
-fill_profile(struct reader *reader, struct profile *profile,
-             struct error *error)
-{
-	bool is_cut;
-
-	if (end_source(reader, profile, &is_cut, error) != 0 ||
-	    text_lines_warn_skipped(&reader->lines, profile, error) != 0)
+	if (reader_lines(reader, LINE_MAX_MIB, read_line, raw, error) != 0)
 		return -1;
-	if (reader->n_samples == 0 && is_cut)
-		return text_lines_fail(&reader->lines, error, "the input is "
-		                       "cut off here; no samples before that");
-	if (reader->n_samples == 0)
-		return error_set(error, "%s: no samples in it",
-		                 source_name(reader->lines.source));
-	return pprof_profile_fill(profile, &reader->builder.tables,
-	                          &reader->builder.samples, is_cut ||
-	                          reader->lines.n_skipped > 0,
-	                          reader->lines.options->modules, error);
+	/*
+	 * All parts are printed, also those that are empty.  Of a cut input the
+	 * last stack or location may lack something: neither is entered.
+	 */
+	reader->is_cut |= raw->part != PART_MAPPINGS;
+	if (raw->n_samples == 0)
+		return reader_fail_empty(reader, error);
+	return reader_warn_lines(reader, ", but names after it are lost",
+	                         error) == 0 ?
+	       pprof_profile_fill(&raw->builder.tables, &raw->builder.samples,
+	                          reader->is_cut || reader->n_skipped > 0,
+	                          error) : -1;
 }
 
 static struct profile *
 pprof_raw_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
-	struct reader reader = { .lines = { .source = source,
-		.options = options, .longest_mib = LINE_MAX_MIB } };
-	struct profile *profile = NULL;
+	struct raw raw = { .part = PART_HEAD };
+	int result = reader_begin(&raw.reader, source, options, READER_LINES,
+	                          error);
 
-	if (pprof_builder_begin(&reader.builder, source_name(source),
-	                        error) == 0 &&
-	    text_lines_read(&reader.lines, read_line, &reader, error) == 0)
-		profile = profile_new(error);
-	if (profile != NULL && fill_profile(&reader, profile, error) != 0) {
-		profile_free(profile);
-		profile = NULL;
-	}
-	pprof_builder_free(&reader.builder);
-	free(reader.levels);
-	return profile;
+	if (result == 0)
+		result = pprof_builder_begin(&raw.builder, &raw.reader, error);
+	if (result == 0)
+		result = read_profile(&raw, error);
+	pprof_builder_free(&raw.builder);
+	free(raw.levels);
+	return reader_end(&raw.reader, result);
 }
 
 /* ---- probe ---- */

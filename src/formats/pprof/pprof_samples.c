@@ -16,9 +16,7 @@ enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
 void
 pprof_samples_free(struct pprof_samples *samples)
 {
-	stack_feed_free(samples->feed);
 	names_free(samples->label_sets);
-	free(samples->counts);
 	free(samples->ids);
 	free(samples->last_ids);
 	free(samples->labels);
@@ -73,7 +71,7 @@ add_value(struct pprof_samples *samples, uint64_t value, uint32_t *n,
 	if (value > INT64_MAX)
 		return error_set(error, "a negative value: differences of "
 		                 "profiles cannot be read");
-	samples->counts[(*n)++] = value;
+	samples->reader->hits[(*n)++] = value;
 	return 0;
 }
 
@@ -204,19 +202,16 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 		                 "values", RESOURCES_MAX);
 	samples->n_values = n;
 	samples->counts_records = samples->has_raw || tables->n_types != 2;
-	samples->counts = memory_array(n + 1, sizeof *samples->counts, error);
 	samples->label_sets = names_new(error);
-	samples->feed = stack_feed_new(samples->name, samples->positions,
-	                               n + samples->counts_records, error);
 	/* Bytes of no ids are looked at, too, and must be somewhere. */
-	if (samples->counts == NULL || samples->label_sets == NULL ||
-	    samples->feed == NULL ||
+	if (samples->label_sets == NULL ||
+	    reader_add_columns(samples->reader, n + samples->counts_records,
+	                       error) != 0 ||
 	    memory_grow(&samples->ids, &samples->ids_capacity, 1, 1,
 	                error) != 0 ||
 	    memory_grow(&samples->last_ids, &samples->last_ids_capacity, 1, 1,
 	                error) != 0)
 		return -1;
-	samples->counts[n] = 1;
 	samples->pushed_set = NO_NAME;
 	return names_add(samples->label_sets, "", 0, error) == NO_NAME ? -1 :
 	       0;
@@ -353,8 +348,9 @@ push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
 	uint32_t set = label_set(samples, error);
 	bool is_same_set = set == samples->pushed_set;
 	size_t same = is_same_set ? shared_bytes(samples) : 0, n_shared = 0;
-	uint32_t *labels = stack_feed_room(samples->feed,
-	                                   samples->n_ids - same + 2, error);
+	struct reader *reader = samples->reader;
+	uint32_t *labels = reader_frames(reader, samples->n_ids - same + 1,
+	                                 error);
 	ssize_t n;
 
 	if (labels == NULL || set == NO_NAME)
@@ -371,15 +367,12 @@ push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
 	    (labels[n++] = id_table_add(table, PPROF_NO_STACK,
 	                                error)) == NO_ID)
 		return -1;
-	if (is_same_set)
-		n_shared++;
-	else
-		labels[n++] = set;
-	samples->pushed_set = set;
-	if (samples->has_raw)
-		samples->counts[samples->n_values] = samples->n_raw;
-	return stack_feed_continue(samples->feed, n_shared, (size_t)n,
-	                           position, samples->counts, 0, error);
+	samples->pushed_set = reader->thread = set;
+	if (samples->counts_records)
+		reader->hits[samples->n_values] = samples->has_raw ?
+		                                  samples->n_raw : 1;
+	return reader_push_rest(reader, n_shared, (size_t)n, position, 0,
+	                        error);
 }
 
 int
@@ -394,7 +387,7 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 
 	if (field->wire != PROTOBUF_BYTES)
 		return error_set(error, "expected a sample");
-	if (samples->feed == NULL &&
+	if (samples->n_values == 0 &&
 	    begin(samples, tables, field, error) != 0)
 		return -1;
 	samples->n_labels = samples->n_ids = 0;

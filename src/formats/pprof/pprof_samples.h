@@ -25,7 +25,7 @@
 #include "src/base/error.h"
 #include "src/base/names.h"
 #include "src/formats/pprof/pprof_tables.h"
-#include "src/formats/stack_feed.h"
+#include "src/formats/reader.h"
 
 /* More sets than this are not told apart. */
 enum { PPROF_LABEL_SETS_MAX = 65536 };
@@ -33,17 +33,14 @@ enum { PPROF_LABEL_SETS_MAX = 65536 };
 /* Fields of a label. */
 enum { PPROF_LABEL_KEY = 1, PPROF_LABEL_STRING = 2 };
 
-/* Start with the name, the caller's, and positions set. */
+/* Start with the reader, which gets the stacks and must outlive this. */
 struct pprof_samples {
-	const char *name;
-	enum stack_positions positions;	/* what errors call a sample's */
-	struct stack_feed *feed;	/* NULL before the first sample */
-	uint32_t n_values;		/* of each sample */
-	bool counts_records;		/* the feed has one resource more */
+	struct reader *reader;
+	uint32_t n_values;		/* of each sample; 0: none so far */
+	bool counts_records;		/* there is one column of hits more */
 	bool has_raw;			/* the reader says how many raw samples
 					 * each is: */
 	uint64_t n_raw;
-	uint64_t *counts;		/* [n_values + 1] */
 	unsigned char *ids, *last_ids;	/* of locations, encoded */
 	size_t n_ids, n_last_ids, ids_capacity, last_ids_capacity; /* bytes */
 	size_t last_depth;		/* how many ids are in last_ids */

@@ -12,21 +12,21 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/format.h"
 #include "src/formats/id_table.h"
 #include "src/formats/json/json_probe.h"
 #include "src/formats/speedscope/speedscope_stacks.h"
 #include "src/symbols/names/demangle.h"
 
-struct reader {
+struct speedscope {
+	struct reader reader;
 	struct json_reader *json;
-	struct profile *profile;
 	struct speedscope_stacks stacks;
 	struct error *error;
 	struct part {
 		const char *name;
-		uint32_t begin, end;	/* nodes */
-	} *parts;			/* the file's profiles */
+		bool has_nodes;
+	} *parts;			/* the file's profiles; their numbers
+					 * are the reader's threads */
 	size_t n_parts, parts_capacity;
 	const char *program;
 };
@@ -35,158 +35,159 @@ struct reader {
 
 /* A name of the profile; NO_NAME: there is none, or *error is set. */
 static uint32_t
-read_text(struct reader *reader, const char *what, bool is_function)
+read_text(struct speedscope *input, const char *what, bool is_function)
 {
 	struct json_token token;
 
-	if (!json_get_string(reader->json, &token, what) || token.length == 0)
+	if (!json_get_string(input->json, &token, what) || token.length == 0)
 		return NO_NAME;
 	return is_function ?
-	    demangle_and_add(reader->profile->names, token.text,
-	                     token.length, reader->error) :
-	    names_add(reader->profile->names, token.text, token.length,
-	              reader->error);
+	    demangle_and_add(input->reader.profile->names, token.text,
+	                     token.length, input->error) :
+	    names_add(input->reader.profile->names, token.text, token.length,
+	              input->error);
 }
 
 /* Reads a frame, whose object is open. */
 static void
-read_frame(struct reader *reader)
+read_frame(struct speedscope *input)
 {
 	struct location location = { .function = NO_NAME, .file = NO_NAME };
 	struct json_token key;
 	uint64_t line = 0;
 
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(input->json, &key)) {
 		if (json_is(&key, "name"))
-			location.function = read_text(reader, "the name of a "
+			location.function = read_text(input, "the name of a "
 			                              "frame", true);
 		else if (json_is(&key, "file"))
-			location.file = read_text(reader, "the file of a "
+			location.file = read_text(input, "the file of a "
 			                          "frame", false);
 		else if (json_is(&key, "line"))
-			json_get_number(reader->json, UINT32_MAX, "the number "
+			json_get_number(input->json, UINT32_MAX, "the number "
 			                "of a line", &line);
 		else
-			json_skip_value(reader->json);
+			json_skip_value(input->json);
 	}
 	if (key.type != JSON_OBJECT_END)
 		return;
 	if (location.function == NO_NAME)
-		location.function = names_add(reader->profile->names,
-		                              "[unknown]", 9, reader->error);
+		location.function = names_add(input->reader.profile->names,
+		                              "[unknown]", 9, input->error);
 	location.line = (uint32_t)line;
 	if (location.function != NO_NAME)
-		profile_add_frame(reader->profile, NO_MODULE, 0, &location, 1,
-		                  reader->error);
+		profile_add_frame(input->reader.profile, NO_MODULE, 0,
+		                  &location, 1, input->error);
 }
 
 static void
-read_frames(struct reader *reader)
+read_frames(struct speedscope *input)
 {
 	struct json_token token;
 
-	if (!json_open_array(reader->json, "an array of frames"))
+	if (!json_open_array(input->json, "an array of frames"))
 		return;
-	while (json_next_object(reader->json, &token, "a frame, an object"))
-		read_frame(reader);
+	while (json_next_object(input->json, &token, "a frame, an object"))
+		read_frame(input);
 	if (token.type != JSON_ARRAY_END)
 		return;
-	reader->stacks.has_frames = true;
-	reader->stacks.n_frames = reader->profile->n_frames;
+	input->stacks.has_frames = true;
+	input->stacks.n_frames = input->reader.profile->n_frames;
 }
 
 static void
-read_shared(struct reader *reader)
+read_shared(struct speedscope *input)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "an object with frames"))
+	if (!json_open_object(input->json, "an object with frames"))
 		return;
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(input->json, &key)) {
 		if (json_is(&key, "frames"))
-			read_frames(reader);
+			read_frames(input);
 		else
-			json_skip_value(reader->json);
+			json_skip_value(input->json);
 	}
 }
 
 /* ---- profiles ---- */
 
 static void
-read_profile(struct reader *reader)
+read_profile(struct speedscope *input)
 {
-	struct tree_builder *builder = reader->stacks.builder;
+	uint32_t n_nodes = reader_count_nodes(&input->reader);
 	struct part part = { .name = "" };
 
-	if (!reader->stacks.is_own)
-		part.begin = tree_builder_begin_section(builder);
-	speedscope_stacks_read(&reader->stacks, &part.name);
-	part.end = tree_builder_count(builder);
-	if (memory_grow(&reader->parts, &reader->parts_capacity,
-	                reader->n_parts + 1, sizeof part,
-	                reader->error) == 0)
-		reader->parts[reader->n_parts++] = part;
+	/* Resources share their stacks. */
+	if (!input->stacks.is_own)
+		input->reader.thread = (uint32_t)input->n_parts;
+	speedscope_stacks_read(&input->stacks, &part.name);
+	part.has_nodes = reader_count_nodes(&input->reader) > n_nodes;
+	if (memory_grow(&input->parts, &input->parts_capacity,
+	                input->n_parts + 1, sizeof part, input->error) == 0)
+		input->parts[input->n_parts++] = part;
 }
 
 static void
-read_profiles(struct reader *reader)
+read_profiles(struct speedscope *input)
 {
 	struct json_token token;
 
-	if (!json_open_array(reader->json, "an array of profiles"))
+	if (!json_open_array(input->json, "an array of profiles"))
 		return;
-	while (json_next_object(reader->json, &token, "a profile, an object"))
-		read_profile(reader);
+	while (json_next_object(input->json, &token, "a profile, an object"))
+		read_profile(input);
 }
 
 /* ---- the file ---- */
 
 static const char *
-read_string(struct reader *reader)
+read_string(struct speedscope *input)
 {
+	struct profile *profile = input->reader.profile;
 	struct json_token token;
 
-	if (!json_get_value(reader->json, &token) || token.type != JSON_STRING)
+	if (!json_get_value(input->json, &token) || token.type != JSON_STRING)
 		return NULL;
-	return arena_text(&reader->profile->arena, token.text, token.length,
-	                  reader->error);
+	return arena_text(&profile->arena, token.text, token.length,
+	                  input->error);
 }
 
 /* Says whether profiles are threads or resources, so it must come first. */
 static void
-read_exporter(struct reader *reader, uint64_t offset)
+read_exporter(struct speedscope *input, uint64_t offset)
 {
-	const char *exporter = read_string(reader);
+	const char *exporter = read_string(input);
 
 	if (exporter == NULL || strcmp(exporter, "cpprof") != 0)
 		return;
-	if (reader->n_parts > 0)
-		json_fail(reader->json, offset, "expected the exporter, "
+	if (input->n_parts > 0)
+		json_fail(input->json, offset, "expected the exporter, "
 		          "cpprof, in front of the profiles");
-	reader->stacks.is_own = true;
+	input->stacks.is_own = true;
 }
 
 static void
-read_file(struct reader *reader)
+read_file(struct speedscope *input)
 {
 	struct json_token key;
 
-	if (!json_open_object(reader->json, "an object"))
+	if (!json_open_object(input->json, "an object"))
 		return;
-	while (json_next_key(reader->json, &key)) {
+	while (json_next_key(input->json, &key)) {
 		if (json_is(&key, "shared"))
-			read_shared(reader);
+			read_shared(input);
 		else if (json_is(&key, "profiles"))
-			read_profiles(reader);
+			read_profiles(input);
 		else if (json_is(&key, "exporter"))
-			read_exporter(reader, key.offset);
+			read_exporter(input, key.offset);
 		else if (json_is(&key, "name"))
-			reader->program = read_string(reader);
+			input->program = read_string(input);
 		else
-			json_skip_value(reader->json);
+			json_skip_value(input->json);
 	}
 	/* Anything after the object is an error. */
-	json_next(reader->json, &key);
+	json_next(input->json, &key);
 }
 
 /* ---- the profile ---- */
@@ -230,106 +231,107 @@ make_labels(struct profile *profile, struct error *error)
 	return result;
 }
 
+/* The threads of the profile that parts are: threads[n_parts]. */
 static int
-add_threads(struct reader *reader, struct error *error)
+add_threads(struct speedscope *input, uint32_t *threads, struct error *error)
 {
-	struct profile *profile = reader->profile;
-	struct process process = { .program = reader->program };
+	bool are_threads = !input->stacks.is_own && input->n_parts > 1;
 
-	if (profile_add_process(profile, &process, error) == UINT32_MAX)
-		return -1;
-	if (reader->stacks.is_own || reader->n_parts == 1)
-		return 0;
-	for (size_t i = 0; i < reader->n_parts; i++) {
-		const struct part *part = &reader->parts[i];
-		struct thread thread = { .name = part->name };
-		uint32_t number;
+	for (size_t i = 0; i < input->n_parts; i++) {
+		struct thread thread = { .name = input->parts[i].name };
 
-		if (part->begin == part->end)
+		threads[i] = NO_THREAD;
+		if (!are_threads || !input->parts[i].has_nodes)
 			continue;
-		number = profile_add_thread(profile, &thread, error);
-		if (number == UINT32_MAX || profile_add_section(profile,
-		    part->begin, part->end, number, error) == UINT32_MAX)
+		threads[i] = profile_add_thread(input->reader.profile, &thread,
+		                                error);
+		if (threads[i] == NO_THREAD)
 			return -1;
 	}
 	return 0;
 }
 
 static int
-warn(struct reader *reader, struct error *error)
+make_tree(struct speedscope *input, struct error *error)
 {
-	const struct speedscope_stacks *stacks = &reader->stacks;
-	const char *name = json_source_name(reader->json);
+	struct process process = { .program = input->program };
+	uint32_t *threads = memory_array(input->n_parts, sizeof *threads,
+	                                 error);
+	int result = -1;
 
-	if (json_warn_cut(reader->json, reader->profile, stacks->has_frames ?
-	        "" : ", but the names of the frames are missing", error) != 0)
-		return -1;
-	if (stacks->strange_unit_offset > 0 &&
-	    profile_warn(reader->profile, error, "%s: 0x%" PRIx64 ": a unit "
-	                 "that speedscope does not have; such weights are "
-	                 "read as plain numbers", name,
-	                 stacks->strange_unit_offset) != 0)
-		return -1;
-	if (stacks->n_rounded > 0 &&
-	    profile_warn(reader->profile, error, "%s: weights that were "
-	                 "rounded to whole numbers: %" PRIu64, name,
-	                 stacks->n_rounded) != 0)
-		return -1;
-	return stacks->n_open == 0 ? 0 :
-	    profile_warn(reader->profile, error, "%s: frames that no event "
-	                 "closes: %" PRIu64 "; they end with their profiles",
-	                 name, stacks->n_open);
+	if (threads != NULL &&
+	    profile_add_process(input->reader.profile, &process, error) !=
+	        UINT32_MAX && add_threads(input, threads, error) == 0 &&
+	    reader_finish_stacks(&input->reader, threads, error) == 0)
+		result = make_labels(input->reader.profile, error);
+	free(threads);
+	return result;
 }
 
 static int
-finish(struct reader *reader, struct error *error)
+warn(struct speedscope *input, struct error *error)
 {
-	struct profile *profile = reader->profile;
-	const struct speedscope_stacks *stacks = &reader->stacks;
+	const struct speedscope_stacks *stacks = &input->stacks;
+	struct reader *reader = &input->reader;
+
+	if (reader_warn_cut(reader, stacks->has_frames ? "" : ", but the names "
+	                    "of the frames are missing", error) != 0)
+		return -1;
+	if (stacks->strange_unit_offset > 0 &&
+	    reader_warn(reader, error, "0x%" PRIx64 ": a unit that speedscope "
+	                "does not have; such weights are read as plain numbers",
+	                stacks->strange_unit_offset) != 0)
+		return -1;
+	if (stacks->n_rounded > 0 &&
+	    reader_warn(reader, error, "weights that were rounded to whole "
+	                "numbers: %" PRIu64, stacks->n_rounded) != 0)
+		return -1;
+	return stacks->n_open == 0 ? 0 :
+	    reader_warn(reader, error, "frames that no event closes: %" PRIu64
+	                "; they end with their profiles", stacks->n_open);
+}
+
+static int
+finish(struct speedscope *input, struct error *error)
+{
+	const struct speedscope_stacks *stacks = &input->stacks;
+	struct reader *reader = &input->reader;
 
 	if (error->is_set)
 		return -1;
-	if (profile->n_resources == 0 ||
-	    tree_builder_count(stacks->builder) == 0)
-		return json_fail_empty(reader->json);
-	if (stacks->greatest_offset > 0 && !json_is_cut(reader->json) &&
-	    stacks->greatest >= profile->n_frames)
-		json_fail(reader->json, stacks->greatest_offset, "frame %"
-		          PRIu32 " of %" PRIu32, stacks->greatest,
-		          profile->n_frames);
-	if (error->is_set || warn(reader, error) != 0)
-		return -1;
-	profile->tree = tree_builder_finish(stacks->builder, error);
-	return profile->tree != NULL && make_labels(profile, error) == 0 &&
-	       add_threads(reader, error) == 0 ? 0 : -1;
+	if (reader->profile->n_resources == 0 ||
+	    reader_count_nodes(reader) == 0)
+		return reader_fail_empty(reader, error);
+	if (stacks->greatest_offset > 0 && !reader->is_cut &&
+	    stacks->greatest >= reader->profile->n_frames)
+		return reader_fail_at(reader, stacks->greatest_offset, error,
+		                      "frame %" PRIu32 " of %" PRIu32,
+		                      stacks->greatest,
+		                      reader->profile->n_frames);
+	return warn(input, error) == 0 ? make_tree(input, error) : -1;
 }
 
 static struct profile *
 speedscope_read(struct source *source, const struct read_options *options,
                 struct error *error)
 {
-	struct reader reader = { .error = error };
-	struct profile *profile = NULL;
+	struct speedscope input = { .error = error };
+	int result = reader_begin(&input.reader, source, options,
+	                          READER_OFFSETS, error);
 
-	reader.profile = profile_new(error);
-	reader.json = json_reader_new(source, options->progress, error);
-	reader.stacks.builder = tree_builder_new(0, error);
-	if (!error->is_set) {
-		reader.stacks.json = reader.json;
-		reader.stacks.profile = reader.profile;
-		reader.stacks.error = error;
-		read_file(&reader);
-		if (finish(&reader, error) == 0) {
-			profile = reader.profile;
-			reader.profile = NULL;
-		}
+	if (result == 0)
+		input.json = json_reader_new(&input.reader, error);
+	if (input.json != NULL) {
+		input.stacks.reader = &input.reader;
+		input.stacks.json = input.json;
+		input.stacks.error = error;
+		read_file(&input);
 	}
-	tree_builder_free(reader.stacks.builder);
-	speedscope_stacks_free(&reader.stacks);
-	json_reader_free(reader.json);
-	free(reader.parts);
-	profile_free(reader.profile);
-	return profile;
+	result = input.json != NULL ? finish(&input, error) : -1;
+	speedscope_stacks_free(&input.stacks);
+	json_reader_free(input.json);
+	free(input.parts);
+	return reader_end(&input.reader, result);
 }
 
 static int
@@ -345,7 +347,7 @@ speedscope_probe(const void *head, size_t size)
 
 const struct format format_speedscope = {
 	.name = "speedscope",
-	.summary = "JSON for speedscope, as many profilers write it",
+	.summary = "JSON for input, as many profilers write it",
 	.probe = speedscope_probe,
 	.read = speedscope_read,
 };

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/tree_profile.h"
 
 static const struct unit {
 	const char *name;		/* in the file */
@@ -39,7 +38,7 @@ static const struct kind {
 };
 
 /* The profile of the file that is being read. */
-struct reader {
+struct part {
 	struct speedscope_stacks *stacks;
 	struct json_reader *json;
 	const char *name;
@@ -69,59 +68,58 @@ speedscope_stacks_free(struct speedscope_stacks *stacks)
  * with the error set.
  */
 static uint32_t
-find_resource(struct reader *reader)
+find_resource(struct part *part)
 {
-	struct speedscope_stacks *stacks = reader->stacks;
-	const struct kind *kind = &kinds[reader->unit->kind];
+	struct speedscope_stacks *stacks = part->stacks;
+	const struct kind *kind = &kinds[part->unit->kind];
 
 	if (!stacks->is_own)
-		return tree_profile_resource(stacks->profile, stacks->builder,
-		    &stacks->resource_of[reader->unit->kind], kind->name,
+		return reader_need_resource(stacks->reader,
+		    &stacks->resource_of[part->unit->kind], kind->name,
 		    kind->gtick, 1, stacks->error);
-	if (reader->resource == 0 &&
-	    stacks->profile->n_resources == RESOURCES_MAX) {
-		json_fail(reader->json, reader->offset,
+	if (part->resource == 0 &&
+	    stacks->reader->profile->n_resources == RESOURCES_MAX) {
+		json_fail(part->json, part->offset,
 		          "more than %d profiles that are resources",
 		          RESOURCES_MAX);
 		return NO_RESOURCE;
 	}
-	return tree_profile_resource(stacks->profile, stacks->builder,
-	    &reader->resource, reader->name, reader->unit->gtick, 1,
-	    stacks->error);
+	return reader_need_resource(stacks->reader, &part->resource,
+	    part->name, part->unit->gtick, 1, stacks->error);
 }
 
 /* Adds a weight to a node's hits. */
 static void
-add_hits(struct reader *reader, uint32_t node, struct decimal weight,
+add_hits(struct part *part, uint32_t node, struct decimal weight,
          uint64_t offset)
 {
-	struct speedscope_stacks *stacks = reader->stacks;
-	uint32_t resource = find_resource(reader);
+	struct speedscope_stacks *stacks = part->stacks;
+	uint32_t resource = find_resource(part);
 	struct error why = { 0 };
 	bool is_exact;
 	int64_t hits;
 
 	if (resource == NO_RESOURCE)
 		return;
-	if (!decimal_scale(weight, stacks->is_own ? 0 : reader->unit->power,
+	if (!decimal_scale(weight, stacks->is_own ? 0 : part->unit->power,
 	                   &hits, &is_exact))
-		json_fail(reader->json, offset, "a weight that passes 63 bits");
+		json_fail(part->json, offset, "a weight that passes 63 bits");
 	else if (weight.digits < 0)
-		json_fail(reader->json, offset, "a negative weight: "
+		json_fail(part->json, offset, "a negative weight: "
 		          "differences of profiles cannot be read");
 	else if ((hits != 0 || !stacks->is_own) &&
-	         tree_builder_add(stacks->builder, node, resource,
-	                          (uint64_t)hits, 1, &why) != 0)
-		json_fail(reader->json, offset, "%s", why.text);
-	stacks->n_rounded += !is_exact && reader->unit->kind != SPEEDSCOPE_TIME;
+	         reader_add_hits(stacks->reader, node, resource,
+	                         (uint64_t)hits, 1, &why) != 0)
+		json_fail(part->json, offset, "%s", why.text);
+	stacks->n_rounded += !is_exact && part->unit->kind != SPEEDSCOPE_TIME;
 }
 
 /* Whether weights can be added at once. */
 static bool
-is_known(const struct reader *reader)
+is_known(const struct part *part)
 {
-	return reader->unit != NULL &&
-	       (!reader->stacks->is_own || reader->name[0] != '\0');
+	return part->unit != NULL &&
+	       (!part->stacks->is_own || part->name[0] != '\0');
 }
 
 static void
@@ -178,7 +176,7 @@ push_frame(struct speedscope_stacks *stacks, size_t depth, uint32_t label)
 
 	if (depth < stacks->n && stacks->labels[depth] == label)
 		return;
-	node = tree_builder_child(stacks->builder,
+	node = reader_child(stacks->reader,
 	    depth > 0 ? stacks->nodes[depth - 1] : NO_NODE, label,
 	    stacks->error);
 	if (node == NO_NODE ||
@@ -214,19 +212,19 @@ read_stack(struct speedscope_stacks *stacks)
 }
 
 static void
-read_samples(struct reader *reader)
+read_samples(struct part *part)
 {
-	struct speedscope_stacks *stacks = reader->stacks;
+	struct speedscope_stacks *stacks = part->stacks;
 	struct json_token token;
 
-	if (!json_open_array(reader->json, "an array of samples"))
+	if (!json_open_array(part->json, "an array of samples"))
 		return;
-	reader->has_samples = true;
-	while (json_next_element(reader->json, &token)) {
+	part->has_samples = true;
+	while (json_next_element(part->json, &token)) {
 		uint32_t node;
 
 		if (token.type != JSON_ARRAY) {
-			json_fail(reader->json, token.offset, "expected a "
+			json_fail(part->json, token.offset, "expected a "
 			          "sample, an array of frames' numbers");
 			return;
 		}
@@ -238,34 +236,34 @@ read_samples(struct reader *reader)
 
 /* Weights after the samples are added at once, others are kept. */
 static void
-read_weights(struct reader *reader)
+read_weights(struct part *part)
 {
-	struct speedscope_stacks *stacks = reader->stacks;
-	bool is_at_once = reader->has_samples && is_known(reader);
+	struct speedscope_stacks *stacks = part->stacks;
+	bool is_at_once = part->has_samples && is_known(part);
 	struct json_token token;
 	struct decimal weight;
 	size_t n = 0;
 
-	if (!json_open_array(reader->json, "an array of weights"))
+	if (!json_open_array(part->json, "an array of weights"))
 		return;
-	reader->has_weights = true;
-	while (json_next_element(reader->json, &token)) {
+	part->has_weights = true;
+	while (json_next_element(part->json, &token)) {
 		if (!json_decimal(&token, &weight))
-			json_fail(reader->json, token.offset,
+			json_fail(part->json, token.offset,
 			          "expected a weight, a number");
 		else if (!is_at_once)
 			keep_weight(stacks, weight);
 		else if (n == stacks->n_waiting)
-			json_fail(reader->json, token.offset, "more weights "
+			json_fail(part->json, token.offset, "more weights "
 			          "than samples, of which there are %zu", n);
 		else
-			add_hits(reader, stacks->waiting[n++], weight,
+			add_hits(part, stacks->waiting[n++], weight,
 			         token.offset);
 	}
 	if (!is_at_once)
 		return;
 	if (token.type == JSON_ARRAY_END && n < stacks->n_waiting)
-		json_fail(reader->json, token.offset, "%zu samples have %zu "
+		json_fail(part->json, token.offset, "%zu samples have %zu "
 		          "weights", stacks->n_waiting, n);
 	stacks->n_waiting = 0;
 }
@@ -363,63 +361,63 @@ subtract(struct decimal to, struct decimal from, struct decimal *difference)
 
 /* Charges what has passed until `at` to the innermost open frame. */
 static void
-pass_time(struct reader *reader, struct decimal at, uint64_t offset)
+pass_time(struct part *part, struct decimal at, uint64_t offset)
 {
-	struct speedscope_stacks *stacks = reader->stacks;
+	struct speedscope_stacks *stacks = part->stacks;
 	struct decimal passed = { .digits = 0 };
 	uint32_t node;
 
 	if (stacks->n > 0) {
 		node = stacks->nodes[stacks->n - 1];
-		if (!subtract(at, reader->last, &passed)) {
-			json_fail(reader->json, offset, "a time that passes "
+		if (!subtract(at, part->last, &passed)) {
+			json_fail(part->json, offset, "a time that passes "
 			          "63 bits");
 		} else if (passed.digits < 0) {
-			json_fail(reader->json, offset, "a time before that "
+			json_fail(part->json, offset, "a time before that "
 			          "of the event in front of it");
-		} else if (passed.digits > 0 && is_known(reader)) {
-			add_hits(reader, node, passed, offset);
+		} else if (passed.digits > 0 && is_known(part)) {
+			add_hits(part, node, passed, offset);
 		} else if (passed.digits > 0) {
 			keep_waiting(stacks, node);
 			keep_weight(stacks, passed);
 		}
 	}
-	reader->last = at;
+	part->last = at;
 }
 
 static void
-apply_event(struct reader *reader, const struct event *event)
+apply_event(struct part *part, const struct event *event)
 {
-	struct speedscope_stacks *stacks = reader->stacks;
+	struct speedscope_stacks *stacks = part->stacks;
 
-	pass_time(reader, event->at, event->offset);
+	pass_time(part, event->at, event->offset);
 	if (event->type == 'O')
 		push_frame(stacks, stacks->n, event->frame);
 	else if (stacks->n > 0 &&
 	         stacks->labels[stacks->n - 1] == event->frame)
 		stacks->n--;
 	else
-		json_fail(reader->json, event->offset, "the end of frame %"
+		json_fail(part->json, event->offset, "the end of frame %"
 		          PRIu32 ", which is not the innermost open one",
 		          event->frame);
 }
 
 static void
-read_events(struct reader *reader)
+read_events(struct part *part)
 {
 	struct json_token token;
 
-	if (!json_open_array(reader->json, "an array of events"))
+	if (!json_open_array(part->json, "an array of events"))
 		return;
-	reader->has_events = true;
-	reader->stacks->n = 0;
-	while (json_next_object(reader->json, &token, "an event, an object")) {
+	part->has_events = true;
+	part->stacks->n = 0;
+	while (json_next_object(part->json, &token, "an event, an object")) {
 		struct event event = { .offset = token.offset,
 			.frame = UINT32_MAX };
 
-		if (read_event(reader->stacks, &event) &&
-		    !reader->stacks->error->is_set)
-			apply_event(reader, &event);
+		if (read_event(part->stacks, &event) &&
+		    !part->stacks->error->is_set)
+			apply_event(part, &event);
 	}
 }
 
@@ -427,79 +425,79 @@ read_events(struct reader *reader)
 
 /* speedscope shows the numbers of any other unit as they are. */
 static void
-read_unit(struct reader *reader)
+read_unit(struct part *part)
 {
-	struct speedscope_stacks *stacks = reader->stacks;
+	struct speedscope_stacks *stacks = part->stacks;
 	struct json_token token;
 
-	if (!json_next(reader->json, &token))
+	if (!json_next(part->json, &token))
 		return;
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
 		if (token.type == JSON_STRING &&
 		    json_is(&token, units[i].name))
-			reader->unit = &units[i];
-	if (reader->unit != NULL)
+			part->unit = &units[i];
+	if (part->unit != NULL)
 		return;
 	if (token.type != JSON_STRING) {
-		json_fail(reader->json, token.offset, "expected a unit: none, "
+		json_fail(part->json, token.offset, "expected a unit: none, "
 		          "nanoseconds, microseconds, milliseconds, seconds or "
 		          "bytes");
 		return;
 	}
-	reader->unit = &units[0];
+	part->unit = &units[0];
 	if (!json_is(&token, "samples") && stacks->strange_unit_offset == 0)
 		stacks->strange_unit_offset = token.offset;
 }
 
 static void
-read_name(struct reader *reader)
+read_name(struct part *part)
 {
 	struct json_token token;
 	const char *name;
 
-	if (!json_get_string(reader->json, &token, "a name"))
+	if (!json_get_string(part->json, &token, "a name"))
 		return;
-	name = arena_text(&reader->stacks->profile->arena, token.text,
-	                  token.length, reader->stacks->error);
+	name = arena_text(&part->stacks->reader->profile->arena, token.text,
+	                  token.length, part->stacks->error);
 	if (name != NULL)
-		reader->name = name;
+		part->name = name;
 }
 
 static void
-read_key(struct reader *reader, const struct json_token *key)
+read_key(struct part *part, const struct json_token *key)
 {
 	if (json_is(key, "name"))
-		read_name(reader);
+		read_name(part);
 	else if (json_is(key, "unit"))
-		read_unit(reader);
-	else if (json_is(key, "samples") && !reader->has_samples)
-		read_samples(reader);
-	else if (json_is(key, "weights") && !reader->has_weights)
-		read_weights(reader);
-	else if (json_is(key, "events") && !reader->has_events)
-		read_events(reader);
+		read_unit(part);
+	else if (json_is(key, "samples") && !part->has_samples)
+		read_samples(part);
+	else if (json_is(key, "weights") && !part->has_weights)
+		read_weights(part);
+	else if (json_is(key, "events") && !part->has_events)
+		read_events(part);
 	else if (json_is(key, "endValue"))
-		reader->has_end = read_time(reader->json, &reader->end);
+		part->has_end = read_time(part->json, &part->end);
 	else
-		json_skip_value(reader->json);
+		json_skip_value(part->json);
 }
 
 /* Adds nodes and weights that were kept; of a cut input, whole pairs. */
 static void
-add_waiting(struct reader *reader, uint64_t offset, bool is_whole)
+add_waiting(struct part *part, uint64_t offset, bool is_whole)
 {
-	struct speedscope_stacks *stacks = reader->stacks;
+	struct speedscope_stacks *stacks = part->stacks;
 	size_t n = stacks->n_waiting < stacks->n_weights ?
 	           stacks->n_waiting : stacks->n_weights;
 
 	if (is_whole && stacks->n_waiting != stacks->n_weights)
-		json_fail(reader->json, offset, "%zu samples have %zu weights",
+		json_fail(part->json, offset, "%zu samples have %zu weights",
 		          stacks->n_waiting, stacks->n_weights);
-	if (n > 0 && reader->unit == NULL && is_whole)
-		json_fail(reader->json, offset, "the profile has no unit");
-	for (size_t i = 0; i < n && reader->unit != NULL &&
+	if (n > 0 && part->unit == NULL && is_whole)
+		json_fail(part->json, offset, "the profile has no unit");
+	for (size_t i = 0; i < n && part->unit != NULL &&
 	     !stacks->error->is_set; i++)
-		add_hits(reader, stacks->waiting[i], stacks->weights[i],
+		add_hits(part, stacks->waiting[i], stacks->weights[i],
 		         offset);
 	stacks->n_waiting = stacks->n_weights = 0;
 }
@@ -507,23 +505,23 @@ add_waiting(struct reader *reader, uint64_t offset, bool is_whole)
 void
 speedscope_stacks_read(struct speedscope_stacks *stacks, const char **name)
 {
-	struct reader reader = { .stacks = stacks, .json = stacks->json,
-		.name = "", .offset = json_offset(stacks->json) };
+	struct part part = { .stacks = stacks, .json = stacks->json,
+		.name = "", .offset = stacks->reader->place };
 	struct json_token key;
 	bool is_whole;
 
 	stacks->n = 0;		/* stacks of another section are not shared */
-	while (json_next_key(reader.json, &key))
-		read_key(&reader, &key);
+	while (json_next_key(part.json, &key))
+		read_key(&part, &key);
 	is_whole = key.type == JSON_OBJECT_END;
-	if (is_whole && reader.has_events && stacks->n > 0) {
+	if (is_whole && part.has_events && stacks->n > 0) {
 		stacks->n_open += stacks->n;
-		if (reader.has_end)
-			pass_time(&reader, reader.end, key.offset);
+		if (part.has_end)
+			pass_time(&part, part.end, key.offset);
 	}
-	add_waiting(&reader, key.offset, is_whole);
+	add_waiting(&part, key.offset, is_whole);
 	/* An empty profile has its resource, too. */
-	if (is_whole && reader.unit != NULL && !stacks->error->is_set)
-		find_resource(&reader);
-	*name = reader.name;
+	if (is_whole && part.unit != NULL && !stacks->error->is_set)
+		find_resource(&part);
+	*name = part.name;
 }

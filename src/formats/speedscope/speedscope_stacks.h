@@ -15,8 +15,6 @@
 #include "src/base/error.h"
 #include "src/formats/json/json_number.h"
 #include "src/formats/json/json_reader.h"
-#include "src/profile/profile.h"
-#include "src/profile/sample_tree.h"
 
 /* The label of a sample without frames; frames have smaller labels. */
 #define SPEEDSCOPE_NO_STACK (UINT32_MAX - 1)
@@ -27,9 +25,8 @@ enum speedscope_kind { SPEEDSCOPE_NUMBERS, SPEEDSCOPE_TIME, SPEEDSCOPE_BYTES,
 
 /* What the profiles of a file have in common; start with zeroes. */
 struct speedscope_stacks {
+	struct reader *reader;		/* gets resources and stacks */
 	struct json_reader *json;
-	struct profile *profile;	/* to which resources are added */
-	struct tree_builder *builder;
 	struct error *error;
 
 	bool is_own;			/* export speedscope wrote the file, and
