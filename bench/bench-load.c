@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench-load.c -- how long loading takes, and how much memory.
  *
- *	bench-load PROFILE...
+ * 	bench-load PROFILE...
  *
- * Prints wall seconds, processor seconds, nodes, peak memory, and that by
- * node; the profile is not freed.
+ * Prints wall seconds, processor seconds, nodes, peak memory, and peak memory
+ * per node; the profile is not freed.
  */
 #include <err.h>
 #include <stdio.h>

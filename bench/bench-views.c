@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench-views.c -- how long each view takes on a large tree.
  *
- *	bench-views [NODES]	a tree of random walks over a call graph
- *	bench-views PROFILE	the tree of a profile
+ * 	bench-views [NODES]	a tree of random walks over a call graph
+ * 	bench-views PROFILE	the tree of a profile
  *
- * Prints milliseconds, best of five, and the same as passes: a pass is the
- * weights of all nodes summed up once (sample_tree_weights).  Views that have
- * a root are asked for the dearest functions and for those with most nodes,
- * and print their slowest.  Without a PROFILE two chains follow: 100,000
- * distinct frames, and 2,000,000 frames of two functions that call each other.
+ * Prints milliseconds, best of five, and the same in passes: a pass is the
+ * time to sum up the weights of all nodes once (sample_tree_weights).  Views
+ * with a root run for the most expensive functions and for those with the most
+ * nodes, and print their slowest time.  Without a PROFILE two chains follow:
+ * 100,000 distinct frames, and 2,000,000 frames of two functions that call
+ * each other.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static const struct {
 	{ "callees", view_callees, true },
 };
 
-/* A function, and how many nodes it has. */
+/* A function, and its number of nodes. */
 struct candidate {
 	uint32_t name;
 	uint64_t hits, n_nodes;
@@ -166,7 +167,10 @@ compare_nodes(const void *a, const void *b)
 	return (x->n_nodes < y->n_nodes) - (x->n_nodes > y->n_nodes);
 }
 
-/* At most ROOTS of the dearest functions and ROOTS of the most frequent. */
+/*
+ * At most ROOTS of the most expensive functions and ROOTS of the most
+ * frequent.
+ */
 static size_t
 choose_roots(const struct sample_set *set, uint32_t *roots,
              struct error *error)
@@ -198,7 +202,10 @@ choose_roots(const struct sample_set *set, uint32_t *roots,
 	return n_roots;
 }
 
-/* Best of RUNS, in milliseconds; what it showed goes to *rows and *hidden. */
+/*
+ * Best of RUNS, in milliseconds; sets *rows and *hidden to what the view
+ * showed.
+ */
 static double
 time_view(view_function *view, const struct view_request *request,
           size_t *rows, uint64_t *hidden)

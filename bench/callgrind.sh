@@ -6,12 +6,12 @@
 #
 # BENCH_DIR       where the input is kept (a temporary directory, removed)
 # BENCH_FUNCTIONS functions of the program that the compiler is profiled on (25)
-# BENCH_LARGE     if set, it is the C++ compiler on programs/templates.cc: 350 MB,
-#                 which take some minutes to make and one a run
-# BENCH_RUNS      runs (3); each runs the one after the other
+# BENCH_LARGE     if set, the C++ compiler on programs/templates.cc: 350 MB, which
+#                 takes some minutes to make and one per run
+# BENCH_RUNS      runs (3), each of one program after the other
 #
-# The input: gcc's compiler proper under callgrind, each function told apart by
-# ten callers, costs by instruction. The bar: 20 times as fast.
+# The input: gcc's compiler proper under callgrind, with ten callers to each
+# function, costs by instruction.  The target: 20 times as fast.
 set -euo pipefail
 
 cpprof=${1:-./cpprof}

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* generate.c -- big synthetic profiles, as collapsed stacks.
  *
- *	generate MODE [SIZE [SEED]] >FILE
+ * 	generate MODE [SIZE [SEED]] >FILE
  *
- *	walk      SIZE bytes (100e6) of stacks as a random walk over a call
- *	          graph meets them: a stack shares frames with the one before
- *	sorted    the same lines in byte order, as collapsers print them
- *	shuffled  the same lines in no order
- *	dense     sorted, but short names and shallow stacks: many more lines
- *	deep      one stack of SIZE frames (100e3) over 50 names
- *	mutual    one stack of SIZE frames (2e6): two functions in turn
+ * 	walk      SIZE bytes (100e6) of stacks as a random walk over a call
+ * 	          graph meets them: a stack shares frames with the one before
+ * 	sorted    the same lines in byte order, as collapsers print them
+ * 	shuffled  the same lines in no order
+ * 	dense     sorted, but short names and shallow stacks: many more lines
+ * 	deep      one stack of SIZE frames (100e3) over 50 names
+ * 	mutual    one stack of SIZE frames (2e6): two functions in turn
  *
- * The graph has 20,000 functions with names as C++ has them.  Depths are
- * log-normal, counts and fan-out follow power laws; each stack comes once;
- * most stacks hold some recursion.  The same arguments give the same bytes
- * wherever libm rounds alike.  All modes but walk, deep and mutual keep the
+ * The graph has 20,000 functions with names like those of C++.  Depths are
+ * log-normal, counts and fan-out follow power laws.  Each stack occurs once;
+ * most stacks contain recursion.  The same arguments give the same bytes, if
+ * libm rounds the same way.  All modes except walk, deep and mutual keep the
  * lines in memory.
  */
 #include <err.h>
@@ -67,7 +67,10 @@ uniform(void)
 	return (random_bits() >> 11) * 0x1p-53;
 }
 
-/* 0 .. n-1 by a power law with that exponent, not 1; inversion. */
+/*
+ * A random number from 0 to n-1, by a power law with that exponent (not 1), by
+ * inversion.
+ */
 static int
 power_law(int n, double exponent)
 {
@@ -234,7 +237,10 @@ choose_depth(bool is_short)
 	return depth < MAX_DEPTH - 10 ? (int)depth : MAX_DEPTH - 10;
 }
 
-/* The next stack of the walk: keeps part of the last one.  Its depth. */
+/*
+ * Makes the next stack of the walk, which keeps part of the last one; returns
+ * its depth.
+ */
 static int
 walk(const struct function *functions, int *stack, int depth, bool is_short)
 {
@@ -292,7 +298,10 @@ shuffle(char **lines, size_t n)
 
 enum order { WALKED, SORTED, SHUFFLED };
 
-/* Writes size bytes of lines: as they come or, in another order, at the end. */
+/*
+ * Writes size bytes of lines: as they are made or, in another order, at the
+ * end.
+ */
 static void
 write_walk(uint64_t size, enum order order, bool is_short)
 {

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# measure.sh -- what the benchmarks in shell have in common; to be sourced.
+# measure.sh -- shared by the benchmarks in shell; to be sourced.
 
-# The median of numbers, one a line.
+# The median of numbers, one per line.
 median() {
 	sort -g | awk '{ v[NR] = $1 }
 	    END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-# measure COMMAND...: wall seconds, processor seconds and peak KiB, its output
-# thrown away.  One that fails has no figures.
+# measure COMMAND...: wall seconds, processor seconds and peak KiB of a
+# command, whose output is discarded.  A command that fails has no figures.
 measure() {
 	local times status=0
 	times=$(mktemp)
@@ -24,7 +24,8 @@ measure() {
 	return "$status"
 }
 
-# The directory of inputs: BENCH_DIR, or one that goes with the script.
+# The directory of inputs: BENCH_DIR, or a temporary one that is removed when
+# the script ends.
 make_directory() {
 	if [ -n "${BENCH_DIR:-}" ]; then
 		directory=$BENCH_DIR

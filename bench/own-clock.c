@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* own-clock.c -- what a server's main thread spends in three calls, by its clock.
+/* own-clock.c -- what a server's main thread spends in three calls, by its own
+ * clock.
  *
- * Preloaded into a program (bench/redis.py), it asks the thread's CPU clock
+ * Preloaded into a program (bench/redis.py), it reads the thread's CPU clock
  * around epoll_wait, write and read, and appends one line to the file
- * OWN_CLOCK when the program ends: microseconds of CPU time, then those in each
- * call.  Asking takes some of that time itself; how much is measured at the
- * start and taken off.
+ * OWN_CLOCK when the program ends: microseconds of CPU time, then those in
+ * each call.  Reading the clock takes some of that time; this is measured at
+ * the start and subtracted.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# perf.sh -- loading large files of perf's, beside perf report.
+# perf.sh -- loading large perf.data files, beside perf report.
 #
 #	perf.sh [CPPROF]
 #
@@ -10,9 +10,9 @@
 #
 # A mix of programs on two processors: the compiler, an interpreter, a
 # database, sort, and a program that has frame pointers.  Once with call chains
-# (by frame pointers), once with copied stacks (--call-graph dwarf).  Mind that
-# perf report takes many times the file's size in memory, some GiB.
-# The bar: 10 times as fast.
+# (by frame pointers), once with copied stacks (--call-graph dwarf).  perf
+# report takes many times the file's size in memory, some GiB.  The target: 10
+# times as fast.
 set -euo pipefail
 
 cpprof=${1:-./cpprof}
@@ -28,7 +28,7 @@ if ! command -v perf >/dev/null; then
 fi
 make_directory
 
-# What is recorded: each program again and again, two at a time, until perf
+# The recorded load: each program again and again, two at a time, until perf
 # ends this shell.
 mix='
 repeat() { while kill -0 $$; do "$@" >/dev/null; done; }
@@ -60,7 +60,7 @@ record() {
 	awk -v n=200 -f "$here/make-source.awk" >"$directory/work.c"
 	g++ -O1 -fno-omit-frame-pointer -o "$directory/sort" \
 	    "$here/programs/sort.cc"
-	# It ends by a signal, of which the shell would tell.
+	# It is ended by a signal, which the shell would report.
 	{ (cd "$directory" && timeout -s INT "$seconds" perf record -q -N \
 	    --max-size="${megabytes}M" "$@" -o "$file.new" -- sh -c "$mix" \
 	    >/dev/null) || true; } 2>/dev/null
@@ -91,6 +91,7 @@ compare() {
 
 record chains.perf.data -F 20000 -g
 compare chains.perf.data
-# Inlined calls are looked up when they are asked for, so not by perf here.
+# cpprof looks up inlined calls only when asked to, so perf must not do it
+# here.
 record stacks.perf.data -F 2500 --call-graph dwarf
 compare stacks.perf.data --no-inline

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# pprof.sh -- loading a large file of pprof's, beside gzip -dc of it.
+# pprof.sh -- loading a large pprof file, beside gzip -dc of it.
 #
 #	pprof.sh [PROGRAM-DIRECTORY]	where generate and bench-load are
 #
@@ -9,7 +9,7 @@
 # BENCH_SIZE    bytes of the text that the file is made of (1000000000)
 # BENCH_RUNS    runs (5); each runs the yardstick and the load one after the other
 #
-# The bar: 1.5 times as long as unpacking.
+# The target: at most 1.5 times as long as unpacking.
 set -euo pipefail
 
 programs=${1:-bench}

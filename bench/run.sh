@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run.sh -- load times, as ratios to what the machine needs to see the bytes.
+# run.sh -- load times, as ratios to what the machine needs to look at the
+# bytes.
 #
 #	run.sh [PROGRAM-DIRECTORY]	where generate, scan, bench-load are
 #
@@ -8,8 +9,9 @@
 # BENCH_SIZE  bytes of each input (1000000000: three files of 1 GB)
 # BENCH_RUNS  runs (7); each runs the yardstick and the load one after the other
 #
-# A ratio is the median over the runs of load divided by yardstick.  The bars:
-# sorted input 4 x lines, shuffled and dense 2 x hash, 64 bytes a node.
+# A ratio is the median over the runs of load divided by yardstick.  The
+# targets: sorted input 4 x lines, shuffled and dense 2 x hash, 64 bytes per
+# node.
 set -euo pipefail
 
 programs=${1:-bench}
@@ -23,7 +25,7 @@ seconds() {
 	"$@" | awk '{ print $1 }'
 }
 
-# compare MODE YARDSTICK BAR
+# compare MODE YARDSTICK TARGET
 compare() {
 	local file=$directory/$1.$size.folded ratio
 	local yard load all=() loads=() i

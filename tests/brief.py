@@ -3,8 +3,9 @@
 that the collector cannot follow.
 
 tests/programs/brief.c uses as much CPU time in a thousand threads or processes
-as in the main thread, and says how much: so the shares must agree, whichever
-ticks happen to find them.  And what is not sampled is told.  Speaks TAP.
+as in the main thread, and prints how much.  So the shares must agree,
+whichever of them the ticks happen to find.  What cannot be sampled must be
+reported.  Speaks TAP.
 """
 import glob
 import json
@@ -36,7 +37,7 @@ def children_seconds():
 
 
 class Recording:
-    """What a recorded command said, and its samples."""
+    """The output of a recorded command, and its samples."""
 
     def __init__(self, *command, options=(), place_as_argument=False, **more):
         self.directory = tempfile.mkdtemp(prefix='cpprof-test-')
@@ -106,7 +107,8 @@ def brief_programs_do():
 
 
 def children_that_fail_to_execute_do():
-    """As shells do along PATH: what no sample stands for is handed on once."""
+    """As shells do along PATH: time without a sample is handed on only
+    once."""
     agree('lookups')
 
 
@@ -114,8 +116,8 @@ def longer_intervals_do():
     agree('children', '-r', 'cpu:10ms', interval=10000)
 
 
-# Who waits for a processor, to begin or to go on elsewhere, has real time that
-# the next tick of CPU time finds there: how much depends on the machine.
+# A thread that waits for a processor spends real time, which the next tick of
+# CPU time finds there; how much depends on the machine.
 EITHER = ('spin_main', 'spin_brief')
 
 
@@ -127,7 +129,7 @@ def brief_children_count_their_real_time():
     agree('children', '-r', 'real', resource='real', at_least=EITHER)
 
 
-# What processes have left to others of their kind: struct cpprof_shared.
+# What processes leave to others of the same recording: struct cpprof_shared.
 GENEROUS = '''
 import mmap, os, struct, subprocess, sys, time
 subprocess.run([sys.argv[1], 'work', '100'])
@@ -157,18 +159,18 @@ def nobody_takes_more_than_a_second_of_others():
 
 
 def processes_without_a_sample_have_no_file():
-    """They have samples at an interval of many of them."""
+    """At an interval as long as many of them, few have a sample."""
     with Recording('sh', '-c', 'for i in $(seq 200); do /bin/true; done',
                    options=('-r', 'cpu:50ms')) as run:
         assert run.status == 0, run.said
         fields, _ = info(run.path)
-        # Of the shell there always is one.
+        # The shell always has a sample.
         assert 1 <= len(run.files()) <= 1 + fields['samples'] < 200, \
             (run.files(), fields)
 
 
 def script(*commands):
-    """A shell's, to be told where it is recorded."""
+    """A shell script that is told where it is recorded."""
     return ('sh', '-c', '; '.join(commands))
 
 
@@ -176,7 +178,7 @@ TRUE = 'for i in $(seq 300); do /bin/true; done'
 
 
 def briefs(path):
-    """The records of the file that processes share, by another reader."""
+    """The records of the file that processes share, read independently."""
     data = open(path + '/cpprofdata.brief', 'rb').read()
     assert len(data) % 256 == 0, len(data)
     return [struct.unpack_from('<II16sQQQQ200s', data, at)
@@ -192,7 +194,7 @@ def info(path, *options):
 
 
 def loading_is_in_one_file():
-    """Of what runs for longer, some processes have a file of their own, too."""
+    """Of longer processes, some have a file of their own, too."""
     with Recording(*script(TRUE, 'for i in $(seq 50); do %s spin 12; done' %
                            BRIEF)) as run:
         found = briefs(run.path)
@@ -228,7 +230,8 @@ def a_brief_file_that_is_cut_gives_what_is_whole():
 
 
 def others_file_in_its_place_is_left_alone():
-    """A link, a file with another name, a cut one: each has a file then."""
+    """A link, a file with another name, a cut one: then each process has a
+    file."""
     with tempfile.TemporaryDirectory() as place:
         victim = place + '/victim'
         for how in ('ln -sf %s', 'ln -f %s', 'head -c 5000 /dev/zero >'):
@@ -245,7 +248,7 @@ def others_file_in_its_place_is_left_alone():
 
 
 def loading_is_told():
-    """A script of short commands is mostly exec and the loader's work."""
+    """A script of short commands is mostly exec and the work of the loader."""
     with Recording('sh', '-c',
                    'for i in $(seq 400); do /bin/true; done') as run:
         assert '[loading]' in run.functions(), run.functions()
@@ -265,7 +268,7 @@ def another_environment_is_told():
     with Recording('sh', '-c', '%s spin 300; env -i %s spin 400' %
                    (BRIEF, BRIEF)) as run:
         time = missing(run, '^1 program was started with another environment')
-        # All that was used, but 300 ms, is the most.
+        # At most everything that was used except 300 ms.
         assert 0.39 <= time <= run.used - 0.29, (run.said, run.used)
 
 
@@ -286,7 +289,8 @@ def programs_that_could_not_be_spawned_are_none():
 
 
 def bad_addresses_are_the_kernel_s_to_tell():
-    """What is executed is looked at before, and need not be there."""
+    """The collector reads the arguments of exec, which may be bad
+    addresses."""
     plain = subprocess.run([HOSTILE, 'bad-exec'], capture_output=True,
                            text=True, timeout=120)
     with Recording(HOSTILE, 'bad-exec') as run:
@@ -298,7 +302,8 @@ def looking_at_what_is_executed_is_no_call_of_the_program():
     with Recording(BRIEF, 'missing', '100',
                    options=('-r', 'syscalls:1')) as run:
         found = run.functions('flat', 'syscalls')
-        # Where calls cannot be stopped, the C library's own are not seen.
+        # Where system calls cannot be intercepted, those inside the C library
+        # are not seen.
         assert found.get('execve', 100) == 100, found
         assert found.get('look_for_missing', 0) == 0, found
 
@@ -353,7 +358,7 @@ def a_program_that_confines_itself_is_told():
 
 
 def no_room_for_files_is_an_error():
-    """Under it cpprof itself ended by a signal."""
+    """cpprof itself must not end by a signal."""
     with tempfile.TemporaryDirectory() as place:
         result = subprocess.run(
             ['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh', CPPROF, 'record',
@@ -434,7 +439,7 @@ def what_is_sampled_is_not_told_missing():
 
 
 def what_was_killed_is_not_told_missing():
-    """Its samples are there, though it told nothing in the end."""
+    """Its samples are there, although it could not report at its end."""
     with Recording('sh', '-c', '%s spin 60000 & sleep 2; kill -9 $!; wait' %
                    BRIEF) as run:
         assert 'not sampled' not in run.said, run.said
@@ -442,8 +447,8 @@ def what_was_killed_is_not_told_missing():
 
 
 def next_to_no_time_is_a_hint():
-    """On a busy machine even `true` may have two samples now and then, on a slow
-    one always."""
+    """On a busy machine even `true` may have two samples now and then, on a
+    slow one always."""
     has_few = False
     for _ in range(20):
         with Recording('true') as run:
@@ -528,8 +533,8 @@ print((run(200) - before) / 200)
 
 
 def faults_more(*program):
-    """Page faults that recording adds to a child: the least of five runs, since
-    the kernel maps the neighbours of a page too, and which they are depends on
+    """Page faults that recording adds to a child: the least of five runs,
+    since the kernel also maps the neighbours of a page, and these depend on
     where the program lies."""
     command = [sys.executable, '-c', FAULTS, *program]
     more = []

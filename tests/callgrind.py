@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""callgrind.py -- profiles of callgrind say what callgrind_annotate says.
+"""callgrind.py -- profiles of callgrind agree with callgrind_annotate.
 
 tests/data/callgrind/NAME.out is a profile, NAME.exclusive.txt and
 NAME.inclusive.txt what callgrind_annotate --threshold=100 prints of it.  Other
 folders of that kind can be named.  Own costs must agree for every function.
-Inclusive ones must, too, but for functions below themselves, of which
-callgrind_annotate adds up all calls: there the row of the first level is right.
-NAME.lines.txt is what it says of lines, as "make-lines" below has it say: own
-costs must agree for every line and for every file.  Calls are compared with
-what the profile itself says line by line.
+Inclusive ones must, too, except for functions below themselves, for which
+callgrind_annotate adds up all calls: there the row of the first level is
+right.  NAME.lines.txt has its costs of lines, as printed by "make-lines"
+below: own costs must agree for every line and for every file.  Calls are
+compared with the lines of the profile itself.
 """
 import glob
 import gzip
@@ -22,22 +22,23 @@ import tempfile
 
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 HERE = os.path.dirname(os.path.abspath(__file__))
-# A program's start, seen twice; a thread's, which nobody calls; and its end,
-# which does not return.
+# The start of a program, seen twice; that of a thread, which nothing calls;
+# and its end, which does not return.
 ODD = ("(below main)", "clone", "_Exit")
 ROW = re.compile(r"^ *([\d,]+) \(.*?%\)(?: +[\d,]+(?: \(.*?%\))?| +\.)*  +"
                  r"(\S*?):(.*?)(?: \[(/[^\]]*|\?\?\?)\])?$")
 
 
 def read(path):
-    """The lines of a file, or of the same packed."""
+    """The lines of a file, packed or not."""
     if os.path.exists(path):
         return open(path, encoding="utf-8", errors="replace").read()
     return gzip.open(path + ".gz", "rt", errors="replace").read()
 
 
 def shown(name, path):
-    """A function without symbol is named by the object that it is in, too."""
+    """The shown name; a function without a symbol is named after its object,
+    too."""
     match = re.match(r"0x0*([0-9a-f]+.*)$", name)
     if path in (None, "???") or not match:
         return name
@@ -82,7 +83,7 @@ def check_bodies(profile, rows):
 
 
 def sums(costs):
-    """What some of the costs can add up to, the largest among them."""
+    """The sums of some of the costs that include the largest."""
     largest, *others = sorted(costs, reverse=True)
     found = {largest}
     for cost in others[:18]:
@@ -111,8 +112,9 @@ def check_inclusive(profile, rows):
 def make_lines(profile):
     """Makes NAME.lines.txt: "FILE:LINE COST" of the first event.
 
-    callgrind_annotate must be installed.  It prints costs beside the lines of
-    files that it finds; so each file of the profile is made, line N being N."""
+    callgrind_annotate must be installed.  It prints costs next to the lines of
+    files that it finds.  So each file of the profile is made, with N as line
+    N."""
     key = r"^([cj]?f[lie]=(?:\(\d+\) ?)?)"
     text = re.sub(key + "/", r"\1ROOT/", read(profile), flags=re.M)
     files = {file for _, file in re.findall(key + "(.+)$", text, re.M)}
@@ -143,7 +145,7 @@ def make_lines(profile):
 
 
 class Parsed:
-    """A profile as its lines say: own costs of objects, and calls from lines,
+    """A profile read line by line: own costs of objects, and calls from lines,
     (FILE:LINE, function) to their cost, of the first event."""
 
     def __init__(self, text):
@@ -235,7 +237,8 @@ def check_calls(profile, parsed):
 
 
 def ends(path):
-    """A path, and all that is left when its first parts are cut off."""
+    """A path, and everything that is left when its first components are
+    removed."""
     parts = path.split("/")
     return ["/".join(parts[i:]) for i in range(len(parts))]
 
@@ -265,8 +268,8 @@ def check_lines(profile, lines):
 
 
 def parts_equal_whole(folder):
-    """The same run in several parts (of calls that go on from part to part
-    callgrind_annotate adds the cost to their callers' own)."""
+    """The same run in several parts; for calls that span parts,
+    callgrind_annotate adds the cost to their callers' own."""
     views = ("body", "functions")
     return all(ask(os.path.join(folder, "parts.out.gz"), view) ==
                ask(os.path.join(folder, "uncompressed.out.gz"), view)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* case-limit.c -- no case of a unit test runs for ever.
+/* case-limit.c -- a time limit for each case of a unit test.
  *
- * The tests are compiled with cmocka's function under the name of the one here
- * (see tests/local.mk), which has each case begin with a limit: of CPU time, so
- * that it does not matter how busy the machine is, and a larger one of real
- * time for what waits.  A case that reaches it ends the program with a line of
- * TAP that has its name.  CASE_TIME_LIMIT: seconds of CPU time, 120 by default.
+ * The tests call the function here instead of cmocka's (see tests/local.mk).
+ * It starts each case with two limits: one of CPU time, so that it does not
+ * matter how busy the machine is, and a larger one of real time, for cases
+ * that wait.  A case that reaches a limit ends the program with a line of TAP
+ * that has its name.  CASE_TIME_LIMIT: seconds of CPU time, 120 by default.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -59,7 +59,7 @@ set_limits(int seconds)
 	alarm((unsigned)seconds * REAL_FACTOR);
 }
 
-/* Set up of the case that is next; cmocka begins them in order. */
+/* The setup of the next case; cmocka runs them in order. */
 static int
 begin(void **state)
 {
@@ -87,7 +87,7 @@ limited_run_group_tests(const char *name, const struct CMUnitTest *tests,
 		limited[i].setup_func = begin;
 	all = tests;
 	n_begun = 0;
-	/* What was told stays told, however it ends. */
+	/* Whatever was printed is kept, however the program ends. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	n_failed = _cmocka_run_group_tests(name, limited, n, set_up,
 	                                   tear_down);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* check-stacks.c -- every stack of a real program, told by two unwinders.
+/* check-stacks.c -- every stack of a real program, walked by two unwinders.
  *
  * A library to be preloaded.  A timer interrupts each thread STACKS_HZ times a
- * second; the handler walks the stack as the collector does, by an unwinder
- * that remembers the last one and by one that does not, and compares with
- * libgcc's (tests/unwind-oracle.h).  With STACKS_MARKS set, marks are left on
- * the stack (lib/unwind/trampoline.h), so that the program returns through the stub.
- * What has been found is at any time in a file of the directory STACKS_OUTPUT,
- * a struct oracle_tally as text.
+ * second.  The handler walks the stack as the collector does, by an unwinder
+ * that remembers the last stack and by one that does not, and compares both
+ * with libgcc's (tests/unwind-oracle.h).  With STACKS_MARKS set it leaves
+ * marks on the stack (lib/unwind/trampoline.h), so that the program returns
+ * through the stub.  A file in the directory STACKS_OUTPUT always holds the
+ * results so far, a struct oracle_tally as text.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,7 +33,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define LINE_SIZE 1024
 
-/* Where own_start is the end, nothing is the library's own. */
+/* With own_start at the end, no address is the library's own. */
 struct process process;
 
 extern void *__libc_stack_end;
@@ -82,7 +82,7 @@ check(struct thread *thread, const ucontext_t *context)
 	unwind_remember(forgetting, 0);
 	unwind(forgetting, context);
 	if (oracle_ask(oracle_pc(context))) {
-		/* The second is worth asking only if the first is right. */
+		/* Walk again only if the first walk is right. */
 		if (oracle_compare(remembering, "remembering", &tally))
 			oracle_compare(forgetting, "forgetting", &tally);
 		tally.n_frames += oracle_depth();
@@ -112,7 +112,7 @@ handle(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* From now on this thread is interrupted. */
+/* Starts this thread's timer. */
 static void
 begin(uintptr_t stack_end)
 {

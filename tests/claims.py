@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""claims.py -- what a test prints: TAP, a line for each claim."""
+"""claims.py -- the output of a test: TAP, a line for each claim."""
 import subprocess
 import sys
 
@@ -8,7 +8,7 @@ class Claims:
     n = 0
 
     def check(self, claim, holds, why=""):
-        """The claim, and where it does not hold, the first lines of why."""
+        """Prints a claim, and if it does not hold, the first lines of why."""
         self.n += 1
         print("ok" if holds else "not ok", self.n, "-", claim)
         if not holds:
@@ -17,11 +17,11 @@ class Claims:
         sys.stdout.flush()
 
     def make(self, claim, differences):
-        """The claim that there are no differences, of which this is a list."""
+        """Claims that there are no differences, which are given as a list."""
         self.check(claim, not differences, "\n".join(map(str, differences)))
 
     def attempt(self, claim, check, *arguments):
-        """The claim that a function finds nothing wrong."""
+        """Claims that a function finds nothing wrong."""
         why = ""
         try:
             check(*arguments)

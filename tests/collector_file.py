@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """collector_file.py -- the strictest reader of doc/cpprofdata.md, for tests.
 
-Independent of the analyser's: whatever the page says that must hold is
-asserted, and nothing is forgiven.
+It is independent of the analyser's reader: it asserts everything that the page
+requires, and tolerates nothing else.
 """
 import collections
 import copy
@@ -56,14 +56,14 @@ class Profile:
         self.select(0)
 
     def last_moment(self):
-        """Up to when waits are charged, on their clock."""
+        """The moment up to which waits are charged, on their clock."""
         waits = [thread.wait.since for thread in self.threads.values()]
         return self.end_mono or self.gone_mono or max(
             waits + [self.seen_mono, self.start_mono +
                      max(self.last_sample - self.start, 0)])
 
     def charge(self, number, wait):
-        """What a thread waited for in the end, as hits of the wait's node."""
+        """Charges a thread's last wait to its node, as hits."""
         if wait.since == 0 or wait.since != wait.check:
             return
         spent = max(self.last_moment() - wait.since, 0)
@@ -99,7 +99,7 @@ class Profile:
             for number, node in self.nodes.items()}
 
     def of(self, name):
-        """The same profile, its hits and samples those of a resource."""
+        """The same profile, with the hits and samples of one resource."""
         other = copy.copy(self)
         other.select([r.name for r in self.resources].index(name))
         return other
@@ -134,7 +134,8 @@ class Profile:
         for i, name in enumerate(('lost-full', 'lost-at-exit')):
             lost = self.unpack('8Q', 1024 + 64 * i)
             assert not any(lost[n_resources:])
-            # At the end; while it is written one may come before the other.
+            # Only at the end: while the file is written one may change before
+            # the other.
             assert self.end == 0 or \
                 sum(lost) == self.drops.get(name, (0, 0))[1], (name, lost)
         assert not any(self.data[1152 + 8 * n_resources:4096])
@@ -216,7 +217,7 @@ class Profile:
         return sum(node.samples for node in self.nodes.values())
 
     def lost_of(self, name):
-        """Hits of one resource that are in no node."""
+        """Hits of one resource that are missing from all nodes."""
         column = [r.name for r in self.resources].index(name)
         return sum(self.unpack('Q', 1024 + 64 * i + 8 * column)[0]
                    for i in range(3))
@@ -234,7 +235,8 @@ class Profile:
         return deepest
 
     def name(self, node):
-        """The symbol of a node in the executable; else the module's name."""
+        """The symbol of a node in the executable; otherwise the module's
+        name."""
         if node.module == PARTIAL:
             return '[partial]'
         if node.module == NO_MODULE:
@@ -265,7 +267,7 @@ class Profile:
         return result
 
     def hits_with(self, *names):
-        """Hits of the stacks that have these names, in that order."""
+        """Hits of the stacks that contain these names in that order."""
         total = 0
         for stack, hits in self.stacks().items():
             rest = iter(stack)
@@ -275,7 +277,7 @@ class Profile:
 
 
 def feed(gticks, left, interval):
-    """Hits of so many gticks, and how many are left up to the next."""
+    """The hits of so many gticks, and the gticks left until the next hit."""
     if gticks < left:
         return 0, left - gticks
     beyond = gticks - left

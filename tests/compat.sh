@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# compat.sh -- programs that people use behave the same under cpprof.
+# compat.sh -- widely used programs behave the same under cpprof.
 #
 # Each runs without and with it; output, messages and status must be the same.
-# What is recorded, if not CPU time, stands in $options, at first the
-# environment's.  What is not installed is skipped.
+# $options, at first from the environment, sets what is recorded besides CPU
+# time.  Programs that are not installed are skipped.
 set -u
 : "${builddir:=build}"
 cpprof=$(realpath "${CPPROF:-$builddir/cpprof}") || exit 1
@@ -19,7 +19,7 @@ export LC_ALL=C HOME="$work" GOCACHE="$work/go" GOFLAGS=-mod=mod
 usual=${options=}
 n=0
 
-# both WHAT: sh runs the script on standard input, twice.
+# both WHAT: sh runs the script on standard input without and with cpprof.
 both() {
 	cat >"script"
 	n=$((n + 1))
@@ -104,7 +104,7 @@ if __name__ == "__main__":
     while len(caught) < 5:
         time.sleep(.001)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    # An event has a descriptor far up up to its first trap.
+    # An event has a high descriptor until its first trap.
     print(subprocess.run(["sh", "-c",
                           "ls /proc/self/fd | grep -vc ...; exit 6"]))
     sys.exit(9)'
@@ -157,7 +157,7 @@ seq 50 | xargs -n 5 -P 4 sh -c 'echo $(($# * 2))' x | sort | uniq -c
 timeout 0.3 sh -c 'while :; do :; done'; echo $?
 EOT
 
-# Those that walk stacks themselves, with marks on them, at every chance.
+# Programs that walk stacks themselves, with as many marks on them as possible.
 options='--returns -F 10000 -r cpu -r allocs:7'
 
 try ocamlopt 'OCaml: exceptions and collections' <<'EOT'
@@ -256,7 +256,7 @@ gcc -O1 -o steps steps.c -lunwind && ./steps
 EOT
 options=$usual
 
-# Built before, and by itself: cgo makes it a dynamic program.
+# Built beforehand, outside the comparison: cgo makes it a dynamic program.
 cat >go.go <<'EOT'
 package main
 
@@ -345,7 +345,7 @@ else
 	echo "not ok $n - $what"
 fi
 
-# Loaded as the program runs, when its threads' calls are counted already.
+# Loaded while the program runs, when its threads' calls are already counted.
 cat >library.go <<'EOT'
 package main
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Profiles of V8 give node's own hit counts, and times as a few lines of Python
-work them out.
+"""Profiles of V8 give node's own hit counts, and times as computed by a few
+lines of Python.
 
-Of a profile that node writes now, if it is installed, and of one that it wrote
-before, with the same in the older form and as pieces of a trace.
+Checks a profile that node writes now, if it is installed, and a stored one,
+also in the older form and as pieces of a trace.
 """
 import collections
 import gzip
@@ -24,7 +24,7 @@ DATA = os.path.join(HERE, "data", "node")
 
 
 def answers(profile, *commands):
-    """{path: hits} of each command that is a view."""
+    """{path: hits} for each command that is a view."""
     arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
     for command in commands:
         arguments += ["-e", command]
@@ -44,7 +44,8 @@ def name_of(frame):
 
 
 def expected(document):
-    """What is in the file: [hits of functions' bodies, of stacks], by resource."""
+    """The contents of the file: [hits of functions' bodies, of stacks], by
+    resource."""
     nodes = {node["id"]: node for node in document["nodes"]}
     parent = {child: node["id"] for node in document["nodes"]
               for child in node.get("children", [])}
@@ -73,7 +74,7 @@ def expected(document):
 
 
 def older(document):
-    """The same in the form with a tree."""
+    """The same profile in the older form, with a tree."""
     nodes = {node["id"]: node for node in document["nodes"]}
     stamp, times = document["startTime"], []
     for delta in document["timeDeltas"]:
@@ -97,7 +98,7 @@ def older(document):
 
 
 def trace(document):
-    """The same as Chrome puts it into a trace, which has no hit counts."""
+    """The same profile as in Chrome's traces, which have no hit counts."""
     parent = {child: node["id"] for node in document["nodes"]
               for child in node.get("children", [])}
     nodes = [{"id": node["id"], "callFrame": node["callFrame"]} |

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# dist.sh -- what the repository holds is named in a makefile, and so is in what
-# `make dist` packs.  (What automake packs by itself lies elsewhere.)
+# dist.sh -- every file of the repository is named in a makefile, so that `make
+# dist` packs it.  (Files that automake packs by itself are in other folders.)
 set -u
 cd "${srcdir:-.}" || exit 1
 if ! files=$(git ls-files bench commands doc dwarf lib sample-data src \

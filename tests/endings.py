@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""endings.py -- what is said of the CPU time, and of what was lost, in the end.
+"""endings.py -- CPU time and losses as reported after any end of a program.
 
-However a program ends, `info` has its CPU time, as the kernel counts it for
-whoever waits for it, and the cost of sampling as a share of that.  Hits that
-are in no stack stand in the heading of the views.  Speaks TAP.
+However a program ends, `info` shows its CPU time, as the kernel reports it to
+its parent, and the cost of sampling as a share of that.  The heading of views
+shows hits that are missing from all stacks.  Speaks TAP.
 """
 import json
 import os
@@ -23,8 +23,8 @@ LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 PATIENCE = 60
 
-# Uses CPU time, says how much by the kernel's word, up to its first line and in
-# all, and ends.
+# Uses CPU time, prints how much by the kernel's count, up to its first line
+# and in total, and ends.
 SPINNER = '''
 import os, resource, signal, sys
 def used():
@@ -62,8 +62,8 @@ def children_seconds():
 
 
 def cpu_time_of(how):
-    """What info says; what the program used under the collector, at least and
-    at most."""
+    """The CPU time in info, and what the program used under the collector, at
+    least and at most."""
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, 'p')
         before = children_seconds()
@@ -91,8 +91,8 @@ def cpu_time_after(how):
 
 
 def cpu_time_after_kill(how):
-    """It is noted now and then: if that took long, as on a machine that is busy
-    it does by chance, not again for half a second."""
+    """The collector notes the time now and then.  If that took long, as can
+    happen on a busy machine, it waits half a second before the next time."""
     def case():
         for _ in range(10):
             told, least, most = cpu_time_of(how)
@@ -124,12 +124,13 @@ def what_was_lost_is_in_the_heading():
     assert '\n%d of %d hits lost: no room to store them\n' % (
         lost, lost + had) in text, text
     assert info['dropped'] == dropped >= lost, (info, dropped)
-    # Not all that is counted is a loss.
+    # Not every tally is a loss.
     assert sum(info['tallies'].values()) > dropped, info
 
 
 def what_was_put_off(how):
-    """No stack was walked for it, since that would have cost too much."""
+    """No stack was walked for these hits, since that would have cost too
+    much."""
     def case():
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, 'p')

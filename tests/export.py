@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is exported reads back as it was, and other tools read it likewise.
+"""Exported profiles read back unchanged, and other tools read the same from
+them.
 
-Random profiles, heavily recursive and with odd names, and the samples.  What
-needs a tool that is not installed is skipped.
+Exports random profiles, heavily recursive and with odd names, and sample-data.
+Checks with tools that are not installed are skipped.
 """
 import glob
 import json
@@ -72,7 +73,8 @@ def has_hits(rows):
 
 
 def speedscope_comes_back(profile):
-    """With gticks for hits, in the format's units, but stacks of no hits."""
+    """Hits become gticks, in the format's units; stacks without hits are
+    dropped."""
     back = export(profile, "speedscope")
     for ours, theirs in zip(resources(profile), resources(back), strict=True):
         assert ours["name"] == theirs["name"]
@@ -109,7 +111,7 @@ def field(number, value):
 def write_pprof(path, types, stacks):
     """types: [(name, unit)]; stacks: [(names outermost first, values)].
 
-    A pprof file, for it holds any name."""
+    The format is pprof, since it can hold any name."""
     strings, functions, out = [""], [], b""
 
     def string(text):
@@ -153,7 +155,8 @@ def as_header(name):
 
 
 def names_come_back(form, written_as):
-    """Each as it must be written, and how many were changed is told."""
+    """Each comes back as it has to be written, and export reports how many
+    were changed."""
     path = os.path.join(WORK, "odd.pb")
     back = os.path.join(WORK, "odd." + form)
     write_pprof(path, [("cpu", "count")],
@@ -277,7 +280,7 @@ def callgrind_comes_back(profile):
 
 
 def graph_comes_back(profile):
-    """Of a profile that is functions and calls itself, all."""
+    """A profile of functions and calls comes back completely."""
     back = export(profile, "callgrind")
     for by in ("function", "module", "file", "line", "callsite"):
         for view in ("functions", "flat", "body", "down", "up"):
@@ -305,7 +308,7 @@ def annotate(path, inclusive):
 
 
 def annotate_has_bodies(profile):
-    """callgrind_annotate's own costs are ours; f'2 is part of f's body."""
+    """callgrind_annotate's own costs equal ours; f'2 is part of f's body."""
     bodies = answers(profile, "threshold 0", "body")[-1]
     total, rows = annotate(export(profile, "callgrind"), "no")
     theirs = {}
@@ -318,7 +321,8 @@ def annotate_has_bodies(profile):
 
 
 def annotate_has_descendants(profile):
-    """Likewise inclusive costs, where nothing outermost is called as well."""
+    """Likewise inclusive costs, unless an outermost function is called as
+    well."""
     functions = answers(profile, "threshold 0", "functions")[-1]
     total, rows = annotate(export(profile, "callgrind"), "yes")
     theirs = {name: hits for name, hits in rows.items()

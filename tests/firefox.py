@@ -4,7 +4,7 @@
 
     firefox.py
 
-Random threads, written in the forms that versions of the format have had, are
+Random threads are written in the forms of all versions of the format, and
 summed up here without any of its tables.
 """
 import collections
@@ -31,7 +31,7 @@ class Strings:
 
 
 class Tables:
-    """Of one thread or of all."""
+    """The tables of one thread, or of all."""
 
     def __init__(self, strings, version):
         self.strings, self.version = strings, version
@@ -147,7 +147,8 @@ def name_of(function):
 
 
 def totals(threads, value):
-    """{path from the outermost frame: its hits}, which are value(sample, i)."""
+    """{path from the outermost frame: its hits}; value(sample, i) gives the
+    hits."""
     sums = collections.Counter()
     for _, samples in threads:
         for i, sample in enumerate(samples):
@@ -207,7 +208,7 @@ int main(void) { return inner(4) - inner(4); }
 
 
 def symbols_of_addresses():
-    """Of a program that is linked at an address, as samply leaves its frames.
+    """Frames of a program that is linked at an address, as samply leaves them.
 
     The library's addresses count from its first segment."""
     program = os.path.join(WORK, "program")

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-callgrind.c -- no input breaks the reader of callgrind's files.
+/* fuzz-callgrind.c -- the reader of callgrind's files, on any bytes.
  *
- *	clang -g -O1 -fsanitize=fuzzer,address,undefined ...
+ * 	clang -g -O1 -fsanitize=fuzzer,address,undefined ...
  *
- * What is read must be a sound graph, of which every flow can be worked out
- * and which can be added to itself.
+ * The result must be a valid graph whose flows can all be computed, and which
+ * can be added to itself.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ check_graph(const struct profile *profile)
 		        graph->arcs[i].callee < graph->n_nodes, "arc");
 }
 
-/* What places have is what their nodes and arcs do. */
+/* Places must sum to their nodes and arcs. */
 static void
 check_places(const struct profile *profile)
 {
@@ -98,7 +98,7 @@ check_flow(const struct profile *profile, const struct call_graph *graph,
 	call_flow_free(flow);
 }
 
-/* Other names change no total. */
+/* Naming must not change totals. */
 static void
 check_named(struct profile *profile, enum granularity granularity)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-collapsed.c -- no input breaks the reader of collapsed stacks.
+/* fuzz-collapsed.c -- the reader of collapsed stacks, on any bytes.
  *
- *	clang -g -O1 -fsanitize=fuzzer,address,undefined ...
+ * 	clang -g -O1 -fsanitize=fuzzer,address,undefined ...
  *
  * Each input is read from memory and, a few bytes at a time, from a pipe,
- * strictly and leniently.  What is read must be a sound tree, and the same
- * both times.
+ * strictly and leniently.  The result must be a valid tree, and the same both
+ * times.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -84,7 +84,10 @@ read_all(struct source *source, bool lenient, struct error *error)
 	return profile;
 }
 
-/* The input from a pipe of packets: every read gives only a part of it. */
+/*
+ * Feeds the input through a pipe of packets, so that every read returns only a
+ * part.
+ */
 static struct source *
 open_pipe(const uint8_t *data, size_t size, struct error *error)
 {
@@ -115,7 +118,10 @@ mix(uint64_t a, uint64_t b)
 	return a ^ a >> 29;
 }
 
-/* Of all stacks and their hits, in whatever order siblings stand. */
+/*
+ * A hash of all stacks and their hits that does not depend on the order of
+ * siblings.
+ */
 static uint64_t
 tree_hash(const struct sample_tree *tree)
 {

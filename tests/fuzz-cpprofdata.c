@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz-cpprofdata.c -- the reader of the collector's file, on any bytes.
  *
- * A file is mostly room, which a fuzzer would spend its time in.  So an input
- * says only how a file differs from a good one: its first HEADER bytes are
- * XORed onto a good header, the next PAGE bytes onto the beginning of a page
- * with a good chunk, and so on; types of chunks take turns.  The length of a
- * last short piece says where the file was cut.  Input 0...0 is a whole file.
+ * A file is mostly empty room, on which a fuzzer would waste its time.  So an
+ * input only describes how a file differs from a good one: its first HEADER
+ * bytes are XORed onto a good header, the next PAGE bytes onto the beginning
+ * of a page with a good chunk, and so on, for each type of chunk in turn.  The
+ * length of a last short piece decides where the file is cut.  An input of
+ * zeros is a complete file.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */
@@ -74,7 +75,7 @@ good_page(unsigned char *bytes, size_t number)
 		           chunk.count);
 }
 
-/* Changes at most n of the bytes as the input says. */
+/* XORs at most n bytes with the input. */
 static void
 change(unsigned char *bytes, size_t n, const uint8_t **data, size_t *size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz-cpuprofile.c -- the readers of V8's profiles and of Chrome's traces.
  *
- * The first byte says which one reads the others.
+ * The first byte chooses the reader for the others.
  */
 #include "tests/fuzz-reader.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-demangle.c -- demangling, of any bytes.
+/* fuzz-demangle.c -- demangling any bytes.
  *
- * The first byte says whose name the rest is to look like, so that few inputs
- * are lost on names of nobody's.
+ * The first byte chooses the mangling that the rest should look like, so that
+ * few inputs are wasted on other names.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-foreign.c -- what format any bytes are, and what becomes of packed ones. */
+/* fuzz-foreign.c -- recognising the format of any bytes, and unpacking them.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,7 +25,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (n > FORMAT_HEAD_SIZE)
 			n = FORMAT_HEAD_SIZE;
-		/* Of just its size, so that reading on is seen. */
+		/*
+		 * Allocated at its exact size, so that overruns are noticed.
+		 */
 		head = malloc(n > 0 ? n : 1);
 		if (head == NULL)
 			abort();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-gmon.c -- no input breaks the reader of gmon.out.
+/* fuzz-gmon.c -- the reader of gmon.out, on any bytes.
  *
- *	clang -g -O1 -fsanitize=fuzzer,address,undefined ...
+ * 	clang -g -O1 -fsanitize=fuzzer,address,undefined ...
  *
- * The program is ./program, which fuzz.sh makes; or, where the input's first
- * byte is even, the program is the input itself behind that byte, and nothing is asked of it.
+ * The program is ./program, which fuzz.sh makes.  If the input's first byte is
+ * even, the program is the rest of the input, and its result is not checked.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-jit.c -- the reader of jitdump files, on any bytes behind a header.
+/* fuzz-jit.c -- the reader of jitdump files, on any bytes after a header.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */

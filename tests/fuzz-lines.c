@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz-lines.c -- the reader of debug information, on any bytes.
  *
- * The input is a module; its code and what is behind are asked about.  Small
- * programs with debug information make good seeds.
+ * The input is a module; addresses in its code and beyond are looked up.
+ * Small programs with debug information make good seeds.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz-names.c -- the reader of a recording's file of names, on any bytes.
  *
- * As fuzz-cpprofdata.c: the input says how a file differs from a good one, its
- * first HEADER bytes the header, the next PAGE bytes a page with a chunk, and
- * so on; the types of chunks take turns.
+ * As in fuzz-cpprofdata.c, the input describes how a file differs from a good
+ * one: its first HEADER bytes change the header, the next PAGE bytes a page
+ * with a chunk, and so on, for each type of chunk in turn.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */
@@ -78,7 +78,7 @@ good_page(unsigned char *bytes, size_t number)
 	good_records(bytes + sizeof chunk, chunk.type, chunk.count);
 }
 
-/* Changes at most n of the bytes as the input says. */
+/* XORs at most n bytes with the input. */
 static void
 change(unsigned char *bytes, size_t n, const uint8_t **data, size_t *size)
 {
@@ -86,7 +86,7 @@ change(unsigned char *bytes, size_t n, const uint8_t **data, size_t *size)
 		*bytes++ ^= **data;
 }
 
-/* All that was kept can be looked at. */
+/* Reads everything that was kept. */
 static void
 look(const struct kept_names *kept)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-perfdata.c -- the reader of what perf record writes, on any bytes.
+/* fuzz-perfdata.c -- the reader of perf.data, on any bytes.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */
@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct module_cache *modules;	/* libraries' symbols, once */
+	static struct module_cache *modules;	/* symbols of libraries, read
+						 * only once */
 	struct read_options options = { 0 };
 	struct error error = { 0 };
 	struct source *source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-perfscript.c -- the reader of what perf script prints, on any bytes. */
+/* fuzz-perfscript.c -- the reader of perf script's output, on any bytes. */
 #include "tests/fuzz-reader.h"
 
 extern const struct format format_perf_script;

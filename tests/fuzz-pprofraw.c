@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-pprofraw.c -- the reader of what pprof -raw prints, on any bytes. */
+/* fuzz-pprofraw.c -- the reader of pprof -raw's output, on any bytes. */
 #include "tests/fuzz-reader.h"
 
 extern const struct format format_pprof_raw;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-reader.h -- what the fuzz targets of readers have in common.
+/* fuzz-reader.h -- shared by the fuzz targets of readers.
  *
  * clang -fsanitize=fuzzer,address,undefined
  */
@@ -30,7 +30,7 @@ fuzz_read(const struct format *format, const struct read_options *options,
 	source_close(source);
 }
 
-/* Probes and reads the bytes; 0, as the target has to answer. */
+/* Probes and reads the bytes; returns 0, as a fuzz target must. */
 static inline int
 fuzz_reader(const struct format *format, const uint8_t *data, size_t size)
 {
@@ -41,7 +41,7 @@ fuzz_reader(const struct format *format, const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* Likewise, of a format that can skip lines. */
+/* Likewise, for a format that can skip lines. */
 static inline int
 fuzz_lines_reader(const struct format *format, const uint8_t *data,
                   size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz-speedscope.c -- the reader of speedscope's JSON. */
+/* fuzz-speedscope.c -- the reader of speedscope's JSON, on any bytes. */
 #include "tests/fuzz-reader.h"
 
 extern const struct format format_speedscope;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz-symbols.c -- the readers of ELF files, on any bytes.
  *
- * The first byte says how far apart the addresses are that are asked about,
- * the rest is the module.  Small programs, stripped and not, and the vdso make
+ * The first byte is the step between the addresses that are looked up, the
+ * rest is the module.  Small programs, stripped and not, and the vdso make
  * good seeds.
  *
  * clang -fsanitize=fuzzer,address,undefined

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # fuzz.sh [SECONDS [TARGET...]] -- runs each reader's fuzz target for a while.
 #
-# Needs clang with libFuzzer.  Builds in ./fuzz, with ASan and UBSan; inputs
-# that were found stay in fuzz/corpus-TARGET, those that fail in fuzz/.
+# Needs clang with libFuzzer.  Builds in ./fuzz, with ASan and UBSan; new
+# inputs are kept in fuzz/corpus-TARGET, failing ones in fuzz/.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 seconds=${1:-600}

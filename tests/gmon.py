@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gmon.py -- what cpprof makes of a gmon.out is what gprof makes of it.
+"""gmon.py -- cpprof shows the same of a gmon.out as gprof.
 
-A recursive-descent parser is compiled with -pg, at other addresses each time
-it runs and at fixed ones, and profiled.  Every figure of gprof's flat profile
-and of its call graph profile must be there, in seconds to two digits; also of
-two runs, summed by gprof and by cpprof.
+A recursive-descent parser is compiled with -pg, as a position-independent
+program and at fixed addresses, and profiled.  Every figure of gprof's flat
+profile and of its call graph profile must be there, in seconds to two decimal
+places; also for two runs, summed by gprof and by cpprof.
 """
 import json
 import os
@@ -32,7 +32,7 @@ def ask(folder, command, *files):
 
 
 def near(hits, interval, seconds):
-    """Ticks fall on whole addresses here, and on parts of some in gprof."""
+    """cpprof assigns ticks to whole addresses, gprof also to parts of them."""
     ours = (hits or 0) * interval / 1e6
     return abs(ours - seconds) <= 0.0101 + 0.003 * seconds
 
@@ -125,7 +125,7 @@ def check_graph(folder, files, gprof):
 
 
 def profile(folder, name, *flags):
-    """Compiles and runs it twice: NAME, NAME.1 and NAME.2."""
+    """Compiles the program and runs it twice: NAME, NAME.1 and NAME.2."""
     run("gcc", "-g", "-O1", "-fno-inline", "-fno-optimize-sibling-calls",
         "-pg", *flags, SOURCE, "-o", name, cwd=folder)
     for number, size in ((1, "3000"), (2, "1500")):
@@ -135,7 +135,7 @@ def profile(folder, name, *flags):
 
 
 def check_export(folder, *files):
-    """What `export callgrind` writes of it reads back as it was."""
+    """The profile exported by `export callgrind` reads back unchanged."""
     run(CPPROF, "-q", "-e", "export callgrind exported", *files, cwd=folder)
     for view in ("functions", "flat", "down", "up", "graph", "graph --gprof",
                  "never"):

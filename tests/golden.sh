@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # golden.sh -- scripts print what they printed before.
 #
-# Each golden/NAME.cmd runs in sample-data/, on the arguments that its line
-# "# arguments: ..." gives, and prints golden/NAME.out: output, messages and
-# then the exit status.  `golden.sh --update` writes the .out files anew.  A
-# script that takes two minutes hangs, and has the status 124.
+# Each golden/NAME.cmd runs in sample-data/, with the arguments of its line
+# "# arguments: ...", and must print golden/NAME.out: output, messages and then
+# the exit status.  `golden.sh --update` rewrites the .out files.  A script
+# that takes two minutes counts as hanging, with status 124.
 set -u
 : "${srcdir:=.}" "${CPPROF:=./cpprof}"
 CPPROF=$(realpath "$CPPROF") || exit 1

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hostile.py -- files of 100 kB that ask for more than they are.
+"""hostile.py -- small files that try to cost much memory and time.
 
-A table of files that somebody made to cost memory and time, one for each way
-that was found, with what cpprof must say to them.  Whatever the commands: at
-most 1 GiB, an output that can be read, and an end.  CPU time is printed; ten
-times of what it should be is an error, so that a slow machine is none.  At the
-prompt Ctrl-C must be answered while the slowest are worked at.
+A table of files of 100 kB that somebody made to cost memory and time, one for
+each known way, with the message that cpprof must print.  Whatever the command,
+it must use at most 1 GiB, print a readable output, and end.  CPU time is
+printed; ten times the expected time is an error, which leaves room for slow
+machines.  At the prompt, Ctrl-C must work during the slowest.
 
     hostile.py [-m] [NAME...]       -m: measures, the figures of all cases
 
@@ -43,7 +43,7 @@ check = claims.check
 
 
 def is_sanitized():
-    """Then memory says nothing, and time little."""
+    """With sanitizers, memory means nothing and time little."""
     with open(CPPROF, "rb") as file:
         return b"__asan_init" in file.read()
 
@@ -54,14 +54,14 @@ PATIENCE = 50 if is_sanitized() else 10         # times as long is too long
 # ---- running ----
 
 class Run:
-    """A run of cpprof, with what it cost."""
+    """A run of cpprof, with its cost."""
 
     def __init__(self, *words, limit=SECONDS * PATIENCE):
         begin = time.monotonic()
         process = subprocess.Popen(
             [CPPROF, "-q", *words], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        # Of CPU time; a busy machine may take a while to give it.
+        # In CPU time, which takes a while on a busy machine.
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (limit, limit))
         self.out = self.err = b""
         self.n_out = 0
@@ -94,7 +94,7 @@ class Run:
         self.err = stream.read()
 
     def why(self):
-        """What of this run is too much, or nothing."""
+        """What this run used too much of, or ""."""
         if self.status < 0:
             return f"killed by signal {-self.status}"
         if self.megabytes > MEMORY_MB and not is_sanitized():
@@ -161,7 +161,7 @@ def deep_stack():
 
 
 def elf(symbols_size, symbols=b"", names=b"\0", more=0):
-    """A library of one page of code, whose symbol table says that size."""
+    """A library of one page of code, whose symbol table claims that size."""
     symbols_at, names_at = 0x1000, 0x400
     sections = [(0,) * 10,
                 (1, 1, 6, 0x1000, 0x1000, 0x1000, 0, 0, 16, 0),
@@ -197,7 +197,7 @@ def next_to_it():
 
 
 def sparse_module():
-    """A symbol table of 6 GiB of nothing."""
+    """A symbol table of 6 GiB that is a hole."""
     write("sparse.so", elf(6 << 30))
     os.truncate("sparse.so", (6 << 30) + 0x1000)
     return write("sparse.pb", of_module(os.path.abspath("sparse.so")))
@@ -249,7 +249,7 @@ def gzip_of_lines():
 
 
 def zstd_of(first, byte, size):
-    """A frame of zstd: some bytes, then one over and over (RFC 8878)."""
+    """A frame of zstd: some bytes, then one byte repeated (RFC 8878)."""
     block = 1 << 17
     head = bytes.fromhex("28b52ffd0038") + struct.pack(
         "<I", len(first) << 3)[:3] + first
@@ -279,7 +279,7 @@ def gzip_of_samples():
 
 
 def nested_arrays():
-    """JSON: 98,000 levels of what is passed over."""
+    """JSON: a skipped value of 98,000 levels."""
     return write("nested.json", b'{"timeDeltas":[],"x":'
                  + b"[" * 98000)
 
@@ -325,7 +325,7 @@ def one_name_for_all():
 
 
 def threads_that_repeat():
-    """threadz: 700 threads that stand where the first does, 7,000 deep."""
+    """threadz: 700 threads with the stack of the first, 7,000 deep."""
     thread = b"--- Thread 7f (name: t/%d) stack: ---\n"
     return write("threads.txt", b"--- threadz 1 ---\n" + thread % 0
                  + b"".join(b" 0x%x" % i for i in range(1, 7000)) + b"\n"
@@ -363,8 +363,8 @@ def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
             "status": status, "ask": ask}
 
 
-# Of each: how it is made; commands before the others; what no answer holds and
-# what is noted; and what is asked, if not everything.
+# For each: how it is made; commands before the others; a text that no answer
+# contains and one that is noted; and the commands, if not all.
 CASES = {
     "pprof: a location of 12,000 lines on a stack 40,000 times":
         case(many_lines, "threshold 0",
@@ -417,14 +417,15 @@ CASES = {
 
 
 def cpu_seconds(process):
-    """That it has used up to now."""
+    """The CPU time that the process has used so far."""
     with open(f"/proc/{process}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_until_it_works(terminal):
-    """Before, Ctrl-C would kill it, or the child that is to become it."""
+    """Before that, Ctrl-C would kill the program, or the child that executes
+    it."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         there = f"/proc/{terminal.process}/"
@@ -437,7 +438,7 @@ def wait_until_it_works(terminal):
 
 
 def ctrl_c(asked, settings, paths, seconds):
-    """The most CPU time that Ctrl-C took while this was worked at."""
+    """The most CPU time until Ctrl-C was answered during this work."""
     longest = 0
     for part in 0.2, 0.5, 0.8:
         words = [word for command in settings for word in ("-e", command)]
@@ -540,7 +541,7 @@ def check_pipes():
 
 
 def check_terminal():
-    """What an export prints cannot steer the terminal."""
+    """The output of an export cannot control the terminal."""
     write("names.folded", "main;a\u202eb;c\x9b31md;é\u4e2d;\u2066 3\n"
           .encode())
     if not has_terminals():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""jit.py -- code that programs make at run time has its names in recordings.
+"""jit.py -- recordings have the names of code that programs generate at run
+time.
 
-A program that makes two functions says so as runtimes do; its own clock says
-what each took.  Then node, where it is there.
+A program that generates two functions announces them as runtimes do; its own
+clock measures each.  The same with node, if it is installed.
 """
 import glob
 import json
@@ -45,7 +46,7 @@ def ask(profile, *commands):
 
 
 def functions(profile, *commands):
-    """Hits by name, and all of them."""
+    """Hits by name, and their total."""
     table, _ = ask(profile, "threshold 0", *commands, "functions")
     return ({row["path"][0]: row["hits"] for row in table["rows"]},
             table["total"])
@@ -76,7 +77,7 @@ def remove(pid):
 
 
 def check_shares(claim, hits, share, prefix):
-    """Of the two functions the first has its share, by the program's clock."""
+    """The first of the two functions has its share by the program's clock."""
     first = hits.get(f"{prefix}::three quarters", 0)
     both = first + hits.get(f"{prefix}::one quarter", 0)
     error = 4.5 * math.sqrt(share * (1 - share) / max(both, 1))
@@ -133,7 +134,7 @@ def check_none():
 
 
 def check_without_names():
-    """Where nothing is kept, what is there is read."""
+    """Without kept names, those of the program are read."""
     pid, share = run("late", "map", options=["--no-symbols"])
     hits, _ = functions("late")
     check_shares("without names kept, the map is read when it is opened",
@@ -154,7 +155,7 @@ def check_without_names():
 
 
 def check_dispatched():
-    """No call lies before the addresses that interpreters return to."""
+    """There is no call before the addresses that interpreters return to."""
     pid, share = run("dispatched", "map", "dispatch")
     remove(pid)
     hits, total = functions("dispatched")
@@ -166,7 +167,7 @@ def check_dispatched():
 
 
 def check_named_again():
-    """Names that are kept stay when a process has sampled more since."""
+    """Kept names stay when a process has taken more samples since."""
     pid, _ = run("again", "map")
     remove(pid)
     before, _ = functions("again")
@@ -181,7 +182,7 @@ def check_named_again():
 
 
 def check_two_processes():
-    """What one process says of an address is not another's."""
+    """A name from one process is not used for an address of another."""
     record("two", "sh", "-c", "./jit 300 map; ./jit 300")
     for file in glob.glob("two/cpprofdata.[0-9]*"):
         remove(int(file.split(".")[1]))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kills.py -- programs that are killed at random moments lose no sample.
 
-Each time a program is started, that spins, forks, starts threads, loads
-libraries or grows its file, as chance will have it; at a random moment its
-samples are counted from outside, and then it and its children get SIGKILL.
-Every profile must open, with at least the samples that were counted.  KILLS
-says how often: 20 in `make check`, 1,000 in check-long.  Speaks TAP.
+Each round starts a program that spins, forks, starts threads, loads libraries
+or grows its file at random.  At a random moment its samples are counted from
+outside, and then it and its children get SIGKILL.  Every profile must open,
+with at least the samples that were counted.  KILLS is the number of rounds: 20
+in `make check`, 1,000 in check-long.  Speaks TAP.
 """
 import os
 import random
@@ -29,7 +29,7 @@ MODES = (('spin', '5000'), ('recursion', '20000'), ('threads', '300'),
 
 
 def samples(path):
-    """As they stand now; 0 if the file is only just being made."""
+    """The current number of samples; 0 while the file is being made."""
     with open(path, 'rb') as file:
         if file.read(8) != b'cpprof\r\n':
             return 0
@@ -37,7 +37,7 @@ def samples(path):
 
 
 def one(number):
-    """One program's life; how many samples it had."""
+    """Runs one program; returns its number of samples."""
     chance = random.Random(number)
     directory = tempfile.mkdtemp(prefix='cpprof-test-')
     mode = chance.choice(MODES)
@@ -61,7 +61,8 @@ def one(number):
         total += after
     opens = subprocess.run([CPPROF, '-q', '-e', 'info', directory],
                            capture_output=True, timeout=120)
-    # Killed before its file was begun, it left none, or one without a head.
+    # Killed before its file was begun, it leaves none, or one without a
+    # header.
     assert opens.returncode == 0 or total == 0, (number, mode, opens.stderr)
     shutil.rmtree(directory)
     return total

@@ -29,8 +29,8 @@ claim() {
 	fi
 }
 
-# sources PLACE...: the files of code in folders, or files; of a place that has
-# none, a name that is no file's.
+# sources PLACE...: the source files in folders, or files; for a place without
+# any, the name of a file that does not exist.
 sources() {
 	for place; do
 		find "$place" -type f \( -name '*.[chS]' -o -name '*.cc' -o \
@@ -40,15 +40,15 @@ sources() {
 }
 
 # search PATTERN: the lines that match in the files on standard input; also a
-# line for what is no file.
+# line for each file that does not exist.
 search() {
 	xargs grep -nHE "$1" 2>&1
 }
 
 include='^[[:space:]]*#[[:space:]]*include[[:space:]]*'
 
-# includes CLAIM 'PLACE...' ALLOWED [FORBIDDEN]: all of our files that the places
-# include match the first pattern, and not the second.
+# includes CLAIM 'PLACE...' ALLOWED [FORBIDDEN]: all files of the project that
+# the places include match the first pattern and not the second.
 includes() {
 	# shellcheck disable=SC2086 # a list of places
 	claim "$1" "$(sources $2 | search "$include\"" |
@@ -56,8 +56,8 @@ includes() {
 			'$2 !~ allowed || $2 ~ forbidden')"
 }
 
-# one_user CLAIM HEADERS USER: nothing but the user, a file or a folder,
-# includes such headers of a library; the user does.
+# one_user CLAIM HEADERS USER: only the user, a file or a folder, includes
+# these headers of a library, and it does.
 one_user() {
 	claim "$1" "$(sources src commands lib dwarf | search "${include}[<\"]($2)" |
 		grep -v "^$3[:/]"
@@ -65,8 +65,8 @@ one_user() {
 			echo "$3 does not include it")"
 }
 
-# circles WHAT FILE...: which files include themselves by others; or, if WHAT is
-# units and not files, which units do.
+# circles WHAT FILE...: the files that include themselves through others; if
+# WHAT is units instead of files, the units that do.
 circles() {
 	what=$1
 	shift

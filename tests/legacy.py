@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Text profiles of gperftools, jemalloc and Go have the values of their tools.
+"""Text profiles of gperftools, jemalloc and Go show the values of their tools.
 
     legacy.py [DIR]
 
@@ -25,7 +25,7 @@ CPPROF = os.environ.get("CPPROF", "./cpprof")
 
 
 def run(profile, *commands):
-    """What the last of the commands prints."""
+    """The output of the last command."""
     arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
                  "--symfs", os.path.dirname(profile)]
     for command in commands:
@@ -39,7 +39,7 @@ def run(profile, *commands):
 
 
 def rows(profile, view, *commands):
-    """Hits of a view's rows, in order of size; none that are 0."""
+    """Hits of a view's rows, in order of size, without zeros."""
     answer = json.loads(run(profile, *commands, view)[-1])
     return sorted(row["hits"] for row in answer["rows"] if row["hits"] > 0)
 
@@ -73,14 +73,14 @@ def read_names(profile):
 
 
 def named(stack, names):
-    """What stands in a stack; Go leaves out its outermost function."""
+    """The names of a stack; Go leaves out its outermost function."""
     stack = stack or ["[no stack]"]
     last = [names.get(stack[-1], "runtime.goexit")] if names else stack[-1:]
     return [names.get(address, address) for address in stack[:-1]] + last
 
 
 def sums(samples, column, of_stack, names):
-    """Values of what the stacks have, summed, in order of size."""
+    """The values of the stacks, summed by key, in order of size."""
     totals = {}
     for values, stack in samples:
         for name in of_stack(named(stack, names)):
@@ -89,7 +89,7 @@ def sums(samples, column, of_stack, names):
 
 
 def compare_raw(profile, raw):
-    """What differs from what pprof prints."""
+    """The differences from pprof's output."""
     types, samples = read_raw(raw)
     differences, names = [], read_names(profile)
     for column, name in enumerate(types):
@@ -103,7 +103,7 @@ def compare_raw(profile, raw):
 
 
 def compare_cum(profile, listing):
-    """What differs from what jeprof prints, which leaves out the allocator."""
+    """The differences from jeprof's output, which leaves out the allocator."""
     ours = rows(profile, "functions", "resource space", "granularity address")
     differences = []
     with open(listing, encoding="utf-8") as lines:
@@ -134,7 +134,7 @@ def elf():
 
 
 def named_by_a_program(claims):
-    """Addresses in Go's text are those of the program that is given."""
+    """Addresses in Go's text belong to the program that is given."""
     program = os.path.abspath(CPPROF)
     with tempfile.TemporaryDirectory() as folder:
         for name, data in (("program", elf()), ("stacks", b"main;f 1\n"),

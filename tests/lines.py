@@ -25,7 +25,7 @@ def check(claim, is_true, *why):
 
 
 def ask(profile, *commands, options=()):
-    """The rows of the last command, by path, and what was noted."""
+    """The rows of the last command, by path, and its notes."""
     words = [CPPROF, "-q", *options, "-e", "threshold 0", "-e", "format json"]
     for command in commands:
         words += ["-e", command]
@@ -96,7 +96,7 @@ def check_offsets(profile, program):
 
 
 def check_stripped(profile, program):
-    """What is left has stubs, by which it calls its libraries."""
+    """A stripped program has stubs, through which it calls its libraries."""
     subprocess.run(["objcopy", "--strip-all", program], check=True,
                    timeout=120)
     body, _, notes = ask(profile, "body")
@@ -119,7 +119,7 @@ def check_elsewhere(profile, program):
 
 
 def check_damage(profile, program):
-    """Debug information that is damaged, and when that is noticed."""
+    """Damaged debug information, and when it is noticed."""
     with open("zeros", "wb") as zeros:
         zeros.write(b"\xff" * 4000)
     shutil.copy("whole", program)
@@ -135,8 +135,8 @@ def check_damage(profile, program):
     check("and leaves the symbols", lines == functions, lines)
 
 
-# GCC splits the second function, which has two ways, and inlines the rest into
-# the first again.
+# GCC splits the second function, which has two paths, and inlines the rest
+# into the first again.
 SPLIT = '''
 volatile int is_quick = 1;
 volatile long sink;

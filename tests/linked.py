@@ -2,8 +2,8 @@
 """linked.py -- a program linked with the installed library, as users build it.
 
 The library, its header and its pkg-config file are installed into a directory
-of their own; tests/programs/linked.c is built against them, run with and
-without `cpprof record`, and its recordings are looked at.  Speaks TAP.
+of their own.  tests/programs/linked.c is built against them and run with and
+without `cpprof record`, and its recordings are checked.  Speaks TAP.
 """
 import fcntl
 import os
@@ -28,7 +28,7 @@ class Skip(Exception):
 
 
 def environment(**more):
-    """Nothing of a make or a recording around this one."""
+    """The environment without the variables of make or of a recording."""
     return dict({name: value for name, value in os.environ.items()
                  if not name.startswith(('MAKE', 'MFLAGS', 'CPPROF_'))},
                 **more)
@@ -73,7 +73,7 @@ class Linked:
         return program
 
     def run(self, mode, *arguments, prefix=(), **more):
-        """Runs in a new directory; what it printed, and its recordings."""
+        """Runs in a new directory; returns the output and the recordings."""
         place = tempfile.mkdtemp(dir=self.directory)
         out = run(*prefix, self.program, mode, *arguments, cwd=place,
                   env=environment(LD_LIBRARY_PATH=self.libraries, **more))
@@ -202,7 +202,7 @@ def starting_often_is_cheap_and_names_are_bounded(linked):
 
 
 def an_earlier_recording_is_moved_and_nothing_lost(linked):
-    """Also one that was opened, and so has names."""
+    """Also a recording that was opened, and so has names."""
     out, place = linked.run('phases', 'mine')
     first = os.listdir(os.path.join(place, 'mine'))
     assert os.stat(os.path.join(place, 'mine')).st_mode & 0o777 == 0o700
@@ -229,7 +229,7 @@ def an_earlier_recording_is_moved_and_nothing_lost(linked):
 
 
 def processes_of_one_run_share_a_recording(linked):
-    """However near to each other they start and end, nothing is lost."""
+    """However close to each other they start and end, nothing is lost."""
     place = tempfile.mkdtemp(dir=linked.directory)
     ranks = [subprocess.Popen([linked.program, 'phases'], cwd=place,
                               stdout=subprocess.DEVNULL,
@@ -317,7 +317,8 @@ CASES = (
 
 
 def attempt(case, linked):
-    """Shares are counted in ticks: a claim is broken when it fails thrice."""
+    """Shares are counted in ticks, so a claim fails only after three
+    attempts."""
     for _ in range(2):
         try:
             return case(linked)

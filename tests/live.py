@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""live.py -- profiles that are looked at while they are being written.
+"""live.py -- profiles that are opened while they are being written.
 
-A program runs under `cpprof record`; info says that it does, reload shows what
-has come since, and watch follows it to its end, on a terminal and elsewhere.
-Speaks TAP.
+While a program runs under `cpprof record`, info says so, reload shows new
+samples, and watch follows it to its end, on a terminal and elsewhere.  Speaks
+TAP.
 """
 import json
 import os

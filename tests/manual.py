@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sessions printed in the documents are what the program prints.
+"""The sessions in the documents show what the program prints.
 
-`manual.py --update` writes the sessions anew, but for those that agree.
+`manual.py --update` rewrites the sessions that differ.
 
 A session is a fenced block that begins "```text cpprof ARGUMENTS".  Lines in
 it that begin with "> " are commands; what follows each is its output, where a
@@ -34,14 +34,14 @@ def sessions(path):
 
 
 def matches(expected, got):
-    """Whether the lines agree, "..." standing for any number of them."""
+    """Whether the lines agree, with "..." for any number of lines."""
     pattern = "".join(r"(?:[^\n]*\n)*?" if line.strip() == "..."
                       else re.escape(line) + "\n" for line in expected)
     return re.fullmatch(pattern, "".join(line + "\n" for line in got))
 
 
 def answers(arguments, commands):
-    """What each command prints, in one run of the program."""
+    """The output of each command, in one run of the program."""
     mark = "==%d=="
     script = "".join(f"{command}\n!echo {mark % number}\n"
                      for number, command in enumerate(commands))
@@ -78,7 +78,7 @@ def check(arguments, lines):
 
 
 def update(path):
-    """Writes a document anew, each session with what is printed now."""
+    """Rewrites a document with the current output of each session."""
     place = os.path.join(SOURCE, path)
     with open(place, encoding="utf-8") as document:
         lines = document.read().split("\n")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* module-fixture.h -- this program as a module: its own file, functions of it,
- * and copies that objcopy changed.
+/* module-fixture.h -- this program as a module: its own file, its functions,
+ * and copies changed by objcopy.
  */
 #ifndef CPPROF_TESTS_MODULE_FIXTURE_H
 #define CPPROF_TESTS_MODULE_FIXTURE_H
@@ -22,7 +22,10 @@
 #include "src/symbols/names/module_symbols.h"
 #include "tests/skip.h"
 
-/* Something of this program to look up; one file a program includes this. */
+/*
+ * A function of this program to look up; only one file of a program may
+ * include this header.
+ */
 int global_marker(int n);
 
 __attribute__((noinline)) static int
@@ -93,7 +96,7 @@ symbol_at(struct module_symbols *module, uint64_t address)
 	return symbol;
 }
 
-/* expected: "" of a function without a name, NULL outside of functions. */
+/* expected: "" for a function without a name, NULL outside of functions. */
 static inline void
 assert_name(struct module_symbols *module, uint64_t address,
             const char *expected)
@@ -112,7 +115,7 @@ assert_name(struct module_symbols *module, uint64_t address,
 	free(name);
 }
 
-/* Runs a command; whether it succeeded. */
+/* Runs a command; returns whether it succeeded. */
 __attribute__((format(printf, 1, 2))) static inline bool
 run(const char *format, ...)
 {
@@ -125,7 +128,10 @@ run(const char *format, ...)
 	return system(command) == 0;
 }
 
-/* A new directory with "own", a copy of this program without the option. */
+/*
+ * Makes a directory with "own", a copy of this program made by objcopy with
+ * this option.
+ */
 static inline void
 make_copy(char *directory, const char *objcopy_option)
 {

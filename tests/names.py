@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""names.py -- a recording shows the same when its program is gone.
+"""names.py -- a recording shows the same after its program is gone.
 
-Programs are recorded and shown in every way that names matter; then they are
-rebuilt or removed, the recording is moved, and shown again.
+Programs are recorded, and shown by all views in which names matter.  Then they
+are rebuilt or removed, the recording is moved, and shown again.
 """
 import glob
 import os
@@ -34,7 +34,7 @@ check = claims.check
 
 
 def views(*profiles, options=(), commands=None):
-    """What all views show, and what is said beside them."""
+    """The output of all views, and the messages."""
     words = [CPPROF, "-q", *options]
     for command in commands or VIEWS:
         words += ["-e", command]
@@ -68,7 +68,8 @@ def same(claim, one, other):
 
 
 def check_rebuilt():
-    """The views of a recording stay, whatever becomes of the program."""
+    """The views of a recording stay the same, whatever happens to the
+    program."""
     record("live", "./kept", "400", options=["--no-symbols"])
     check("--no-symbols keeps no names",
           os.path.getsize("live/names") == 4096)
@@ -103,7 +104,7 @@ def check_rebuilt():
 
 
 def check_lost():
-    """What is shown where names were not kept and the program is another."""
+    """Views without kept names after the program has changed."""
     compile("-O0")
     shown, notes = views("live", commands=["threshold 0", "functions"])
     check("another build is one name", "[kept]" in shown and
@@ -179,7 +180,8 @@ def named_ns(directory):
 
 
 def last_sample_ns(pattern):
-    """Of what one process executed, one file each."""
+    """The time of the last sample, of one file for each program that a process
+    executed."""
     last = 0
     for path in glob.glob(pattern):
         with open(path, "rb") as file:
@@ -188,7 +190,7 @@ def last_sample_ns(pattern):
 
 
 def check_left_behind():
-    """A process that goes on after its recorder is named when it has ended."""
+    """A process that outlives its recorder is named when it has ended."""
     record("left", "sh", "-c", "./kept 10 on >out 2>&1 & echo $! >pid")
     with open("pid") as file:
         pid = int(file.read())
@@ -215,7 +217,7 @@ def check_left_behind():
 
 
 def check_named_again():
-    """Names that are kept stay when a process has sampled more since."""
+    """Kept names stay when a process has taken more samples since."""
     record("again", "./kept", "100")
     before, _ = views("again")
     first = named_ns("again")
@@ -231,7 +233,7 @@ def check_named_again():
 
 
 def check_other_build():
-    """A late naming takes nothing from a program that was rebuilt."""
+    """Naming late takes no names from a program that was rebuilt."""
     record("old", "./kept", "100")
     os.remove("old/names")
     os.rename("kept", "kept.old")
@@ -246,7 +248,7 @@ def check_other_build():
 
 
 def check_without_build_id():
-    """Where there is no build-id, the file's size and time tell builds."""
+    """Without a build-id, the file's size and time distinguish builds."""
     compile("-g", "-Wl,--build-id=none", output="plain")
     record("plain.cpprof", "./plain", "100", options=["--no-symbols"])
     shown, _ = views("plain.cpprof", commands=["functions"])
@@ -282,7 +284,7 @@ def check_processes():
 
 
 def check_damage():
-    """Nothing in the file is trusted; what is not there is sought."""
+    """Nothing in the file is trusted; missing names are looked up."""
     shutil.rmtree("cut", ignore_errors=True)
     shutil.copytree("far/away/moved", "cut")
     with open("cut/names", "rb") as file:
@@ -324,7 +326,7 @@ def check_damage():
 
 
 def check_control_characters():
-    """Names go through the same gate as all others."""
+    """Kept names are escaped like all others."""
     with open("far/away/moved/names", "rb") as file:
         whole = file.read()
     changed = whole.replace(b"parts::descend(int)\0",

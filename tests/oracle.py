@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""oracle.py -- what every view must show, worked out by brute force.
+"""oracle.py -- the expected rows of every view, computed by brute force.
 
     oracle.py VIEW ROOT FILE [RESOURCE]
 
@@ -20,16 +20,16 @@ has no root, ROOT is "-".  VIEW is one of
                                 pseudo-code, and the invariants; status 1
 
 Each document is one line of JSON: view, root, resource (null if FILE has no
-headers), total, denominator, and rows of hits, fraction and path, every record (threshold 0) in cpprof's
-order: hits descending, then the path element by element as bytes.  The rows
-of tree are its nodes in preorder, brothers in that order, path being the
-whole stack down to the node.
+headers), total, denominator, and rows of hits, fraction and path, every record
+(threshold 0) in cpprof's order: hits descending, then the path element by
+element as bytes.  The rows of tree are its nodes in preorder, siblings in that
+order; path is the whole stack down to the node.
 
-Nothing here is shared with cpprof: there is no tree and no lock.  A path's
+The oracle shares nothing with cpprof: it has no tree and no lock.  A path's
 value is the sum of the stacks that have a frame whose canonical call path,
 started at the path's first name, is that path; each stack counts once.
-Canonical paths are the appendix's of Hall & Goldberg 1993 (loop erasure of
-the newest name).  Quadratic in the depth of stacks, so for small profiles.
+Canonical paths are the appendix's of Hall & Goldberg 1993 (loop erasure of the
+newest name).  Quadratic in the depth of stacks, so for small profiles.
 """
 import json
 import re
@@ -92,7 +92,7 @@ def canonical_paths(stack, root):
 
 
 def count(profile, paths_of):
-    """Sum hits over stacks for each distinct path that a stack has."""
+    """Sums hits over stacks for each distinct path that a stack has."""
     values = {}
     for stack, hits in profile.stacks.items():
         for path in set(paths_of(stack)):
@@ -186,7 +186,8 @@ def queries(profile):
 
 
 def quoted(name):
-    """As cpprof wants it typed; before a closing bar "\\" would escape it."""
+    """A name as it is typed in cpprof; before a closing bar "\\" would escape
+    it."""
     if re.fullmatch(r"[A-Za-z0-9_:.]+", name) or name.endswith("\\"):
         return name
     return "|" + name.replace("|", "\\|") + "|"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Profiles of other tools give the numbers that these tools print.
+"""Profiles of other tools show the numbers that these tools print.
 
     other-tools.py [DIR]
 
-DIR, tests/data by default, holds a folder a tool: profiles, and beside them
-what the tool itself printed for each.
+DIR, tests/data by default, holds a folder per tool, with profiles and what the
+tool itself printed for each.
 """
 import glob
 import json
@@ -22,7 +22,7 @@ CPPROF = os.environ.get("CPPROF", "./cpprof")
 
 
 def numbers(profile, view, *commands, symfs=None):
-    """{name: hits} of a view; programs are sought beside the profile."""
+    """{name: hits} of a view; programs are looked for next to the profile."""
     arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0",
                  "--symfs", symfs or os.path.dirname(profile)]
     for command in (*commands, view):
@@ -41,7 +41,7 @@ UNITS = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "mins": 60e9,
 
 
 def between(text):
-    """The least and the most that a rounded number can stand for."""
+    """The smallest and the largest value that rounds to a number."""
     number, unit = re.fullmatch(r"(-?[\d.]+)([a-zA-Z]*)", text).groups()
     half = 0.5 * 10 ** -len(number.partition(".")[2])
     if UNITS[unit] == 1:
@@ -62,7 +62,8 @@ def go_rows(path):
 
 
 def compare_go(oracle):
-    """What differs from an oracle file, which is named PROFILE[.TYPE].top..."""
+    """The differences from an oracle file, which is named
+    PROFILE[.TYPE].top..."""
     stem = oracle[:-len(".top-cum.txt")]
     folder, name = os.path.split(stem)
     name, _, resource = name.partition(".")
@@ -108,7 +109,7 @@ def perf_sections(path):
 
 
 def bare(name):
-    """A C++ name as perf writes it, without what it is called with."""
+    """A C++ name as perf writes it, without parameters."""
     depth = 0
     text = re.sub(r"\(anonymous namespace\)", "\1", name)
     text = text.replace("operator()", "\2")
@@ -126,7 +127,7 @@ def bare(name):
 
 
 def by_bare_name(hits):
-    """{name: hits} with names as perf writes them, addresses apart."""
+    """{name: hits} with names as perf writes them; and hits of addresses."""
     summed = {}
     for name, n in hits.items():
         if re.search(r"\+0x[0-9a-f]+$|^0x[0-9a-f]+$", name):
@@ -136,7 +137,7 @@ def by_bare_name(hits):
 
 
 def perf_name(cell):
-    """The symbol of "[.] symbol"; addresses stand for unknown ones."""
+    """The symbol of "[.] symbol"; an address if it is unknown."""
     name = cell.split("] ", 1)[1]
     return bare("[unknown]" if re.match(r"0x[0-9a-f]+$|[0-9a-f]{16}$", name)
                 else name)
@@ -145,7 +146,7 @@ def perf_name(cell):
 def own_functions(stem):
     """Functions of the recorded program: those of libraries may be others.
 
-    None where the program is not beside the profile: then all are compared.
+    None if the program is not next to the profile: then all are compared.
     """
     program = re.sub("-[a-z]+$", "", stem)
     if not os.path.exists(program):
@@ -157,7 +158,7 @@ def own_functions(stem):
 
 
 def compare_perf_self(oracle, profile, only):
-    """What differs from `perf report -F overhead,period,...,sym`."""
+    """The differences from `perf report -F overhead,period,...,sym`."""
     differences = []
     for event, total, rows in perf_sections(oracle):
         wanted = {}
@@ -182,7 +183,7 @@ def compare_perf_self(oracle, profile, only):
 
 
 def compare_perf_children(oracle, profile, only):
-    """What differs from `perf report --children`: shares of functions."""
+    """The differences from `perf report --children`: shares of functions."""
     differences = []
     seen = 0
     for event, total, rows in perf_sections(oracle):
@@ -229,10 +230,10 @@ def compare_perf(folder, claims):
 # ---- google-pprof ----
 
 def compare_gperftools(oracle, profile, symfs):
-    """What differs from `google-pprof --text --cum --functions`.
+    """The differences from `google-pprof --text --cum --functions`.
 
-    In functions of the program's: names of libc's own are there only where its
-    debug symbols are."""
+    Only functions of the program are compared: names of libc need its debug
+    symbols."""
     with open(os.path.join(symfs, "rec.c"), encoding="utf-8") as source:
         own = set(re.findall(r"\w+", source.read()))
     cumulative = numbers(profile, "functions", symfs=symfs)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `go tool pprof -raw` printed of a profile shows what the profile shows.
+"""The output of `go tool pprof -raw` for a profile shows the same as the
+profile.
 
     pprof-raw.py
 
-tests/data/raw/NAME.raw.gz was printed of NAME.pb.gz, there or in
-tests/data/go.  Where go is installed, it prints once more.
+tests/data/raw/NAME.raw.gz was printed from NAME.pb.gz, there or in
+tests/data/go.  Where go is installed, it prints it again.
 """
 import glob
 import json
@@ -20,7 +21,7 @@ DATA = os.path.join(HERE, "data")
 
 
 def run(profile, *commands):
-    """What the commands print, a line each."""
+    """The output of the commands, a line each."""
     arguments = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
     for command in commands:
         arguments += ["-e", command]
@@ -37,7 +38,7 @@ def rows(profile, *commands):
 
 
 def facts(profile):
-    """What is the same of both, by name."""
+    """The facts in which both must agree, by name."""
     found = {}
     names = [row for row in run(profile, "export cpprof-text")
              if row.startswith("# resource: ")]
@@ -61,7 +62,8 @@ def differences(profile, raw):
 
 
 def printed_now(profile, folder):
-    """A file of what pprof prints of the profile; None: no go."""
+    """A file with pprof's output for the profile; None: go is not
+    installed."""
     if shutil.which("go") is None:
         return None
     path = os.path.join(folder, "now.raw")

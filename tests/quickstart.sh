@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# quickstart.sh -- missing packages are told as such; a test that hangs fails,
-# and one that is skipped does not.
+# quickstart.sh -- missing packages are reported; a test that hangs fails, and
+# a skipped one does not.
 set -u
 : "${srcdir:=.}" "${PYTHON3:=python3}"
 srcdir=$(cd "$srcdir" && pwd)
@@ -10,7 +10,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# A machine with little more than a shell, and a user who is not root.
+# Simulates a machine with little more than a shell, and a user who is not
+# root.
 mkdir bin
 for tool in sh dirname sed cat env grep mkdir date sleep tail tr cut; do
 	ln -s "$(command -v $tool)" bin/

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""random-calls.py -- what is not marked as an estimate is what was measured.
+"""random-calls.py -- numbers not marked as estimates are exact.
 
-Random programs, most of them recursive, are run in the mind: each gives the
-stacks that a sampler would see, and the calls that callgrind would count, with
-and without its levels of recursion and known callers.  Of the calls cpprof may
-say less, and more only with a mark; every number without one must be that of
-the stacks, and a path must show one number in every view.  The same holds by
-module, file, line and call site.
+Random programs, most of them recursive, are simulated: each gives the stacks
+that a sampler would see, and the calls that callgrind would count, with and
+without its levels of recursion and known callers.  From the calls cpprof knows
+less than from the stacks, so it may mark numbers as estimates.  Every number
+without a mark must be that of the stacks, and a path must have the same number
+in every view.  The same holds by module, file, line and call site.
 """
 import json
 import os
@@ -33,7 +33,8 @@ class Run:
     def __init__(self, rng):
         self.rng = rng
         self.names = [f"f{i}" for i in range(rng.randint(2, 7))]
-        # A caller prefers few callees, so that there are only callers.
+        # Each caller prefers few callees, so that some functions have only one
+        # caller.
         self.callees = {
             name: rng.sample(self.names, rng.randint(1, min(3, len(self.names))))
             for name in self.names}
@@ -56,7 +57,7 @@ class Run:
         return name, costs, children
 
     def steps(self, granularity, name, place, is_call):
-        """What a function at a place is called on a stack."""
+        """The name of a function at a place on a stack."""
         file, line = place
         if granularity == "module":
             return (self.object[name],)
@@ -81,7 +82,7 @@ class Run:
 
 
 class Callgrind:
-    """What callgrind would count with --separate-recs=levels."""
+    """The counts of callgrind with --separate-recs=levels."""
 
     def __init__(self, run, levels, n_callers):
         self.run, self.levels, self.n_callers = run, levels, n_callers
@@ -179,7 +180,7 @@ def check(truth, rows, why):
 
 
 def compare(run, activation, granularity, folded, called):
-    """How many numbers are exact, of how many."""
+    """The number of exact values, and of all values."""
     out = {}
     run.stacks(granularity, activation, (), out)
     if not any(out.values()):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The program, given random recursive stacks, prints what the oracle works out.
+"""The program, given random recursive stacks, prints what the oracle computes.
 
     random-oracle.py [FIRST-SEED [SEEDS]]
 
-For each seed: every view of every function as JSON, threshold 0; and the same
-from the stacks in another order, compressed, in two files, which must not
-change a byte.
+For each seed, every view of every function as JSON, threshold 0.  The same
+stacks in another order, compressed, in two files, must not change a byte of
+the output.
 """
 import gzip
 import json
@@ -32,7 +32,7 @@ def stacks_of(seed):
 
 
 def ask(script, *files):
-    """What the program prints for a script, as bytes."""
+    """The program's output for a script, as bytes."""
     return subprocess.run([CPPROF, "-q", "-F", "json", "-x", script, *files],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           check=True, timeout=120).stdout
@@ -45,7 +45,7 @@ def oracle(view, path):
 
 
 def difference(want, got):
-    """None, or the first view that is not the oracle's."""
+    """None, or the first view that differs from the oracle's."""
     views = [json.loads(line) for line in got.split(b"\n") if line]
     views = [view for view in views if "rows" in view and "total" in view]
     want = [json.loads(line) for line in want.split(b"\n") if line]

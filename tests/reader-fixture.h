@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reader-fixture.h -- what tests of readers share. */
+/* reader-fixture.h -- shared by the tests of readers. */
 #ifndef TESTS_READER_FIXTURE_H
 #define TESTS_READER_FIXTURE_H
 
@@ -17,7 +17,7 @@
 #include "src/formats/format.h"
 #include "tests/skip.h"
 
-/* Bytes in the making. */
+/* Bytes being built. */
 struct buffer {
 	unsigned char bytes[1 << 16];
 	size_t n;
@@ -38,10 +38,13 @@ buffer_number(struct buffer *buffer, uint64_t number, size_t n)
 	buffer_add(buffer, &number, n);
 }
 
-/* Symbols that many reads of one test share; NULL: none. */
+/* Symbols shared by many reads of one test; NULL: none. */
 static struct module_cache *shared_modules;
 
-/* Makes the bytes a file in the folder CPPROF_SEEDS, to begin fuzzing from. */
+/*
+ * Writes the bytes to a file in the folder CPPROF_SEEDS, as a seed for
+ * fuzzing.
+ */
 static inline void
 keep_seed(const void *bytes, size_t n)
 {
@@ -59,7 +62,7 @@ keep_seed(const void *bytes, size_t n)
 	fclose(file);
 }
 
-/* What a format reads of bytes, which lie in memory of just their size. */
+/* Reads bytes in a format, from memory of exactly their size. */
 static inline struct profile *
 read_with(const struct format *format, const struct read_options *options,
           const void *bytes, size_t n, struct error *error)
@@ -88,7 +91,7 @@ read_memory(const struct format *format, const void *bytes, size_t n,
 	return read_with(format, &options, bytes, n, error);
 }
 
-/* What the tree's invariants say. */
+/* Checks the tree's invariants. */
 static inline void
 check_tree(const struct profile *profile)
 {
@@ -113,7 +116,7 @@ check_tree(const struct profile *profile)
 	}
 }
 
-/* What a format reads of bytes without a fault. */
+/* Reads bytes that must be valid. */
 static inline struct profile *
 must_read(const struct format *format, const void *bytes, size_t n)
 {
@@ -126,7 +129,7 @@ must_read(const struct format *format, const void *bytes, size_t n)
 	return profile;
 }
 
-/* Likewise of a text of which some lines do not fit. */
+/* Likewise, a text with some bad lines, leniently. */
 static inline struct profile *
 must_read_leniently(const struct format *format, const char *text)
 {
@@ -141,7 +144,10 @@ must_read_leniently(const struct format *format, const char *text)
 	return profile;
 }
 
-/* A format refuses the bytes, with a message that has the expected text. */
+/*
+ * Expects the format to refuse the bytes, with a message that contains this
+ * text.
+ */
 static inline void
 must_refuse(const struct format *format, const void *bytes, size_t n,
             const char *expected)
@@ -196,7 +202,7 @@ hits_of(const struct profile *profile, uint32_t resource, const char *stack)
 	return hits;
 }
 
-/* Reads all beginnings of the bytes: each must give a profile or an error. */
+/* Reads all prefixes of the bytes: each must give a profile or an error. */
 static inline void
 cut_at_every_byte(const struct format *format, const void *bytes, size_t n)
 {

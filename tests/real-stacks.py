@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """real-stacks.py -- the collector's unwinder agrees with libgcc's everywhere.
 
-Runs real programs, as many of them as are installed, with tests/check-stacks.so
-preloaded, which compares both unwinders' stacks at every sample: 2,000 a second
-of each thread, with marks on the stack and without.  Not one may differ, and
-the output must be what it is without.  ROUNDS=N runs each that many times, at
-5,000 a second.  Prints the figures.  Speaks TAP.
+Runs real programs, as many of them as are installed, with
+tests/check-stacks.so preloaded, which compares both unwinders' stacks at every
+sample: 2,000 a second of each thread, with marks on the stack and without.
+None may differ, and the output must be the same as without the library.
+ROUNDS=N runs each that many times, at 5,000 a second.  Prints the figures.
+Speaks TAP.
 """
 import os
 import shutil
@@ -112,7 +113,7 @@ def commands(folder):
 
 
 def read_reports(directory):
-    """By program: the sums of its processes, and what was wrong first."""
+    """By program: the sums of its processes, and the first error."""
     programs = {}
     for name in os.listdir(directory):
         with open(os.path.join(directory, name), 'rb') as file:
@@ -135,7 +136,7 @@ def run(command, folder, **more):
 
 
 def check(name, command, folder, marks):
-    """Whether all stacks were the same, and the output too."""
+    """Whether all stacks and the output were the same."""
     reports = tempfile.mkdtemp(dir=folder)
     plain = run(command, folder)
     more = {'STACKS_MARKS': '1'} if marks else {}

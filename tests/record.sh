@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # record.sh -- `cpprof record` from the outside: the program's own output and
-# status, what it refuses, what it leaves, and that it opens.
+# status, bad arguments, the files it leaves, and that they open.
 set -u
 cpprof=${CPPROF:-./cpprof} build=${builddir:-build}
 forms=$build/sample-data/forms
@@ -63,7 +63,8 @@ is 'an interpreter that is not there is told' \
 	'cpprof: ./script: the interpreter that it names was not found' \
 	"$("$cpprof" record ./script 2>&1)"
 
-# until_said TEXT FILE: waits until the file has it, a minute at most.
+# until_said TEXT FILE: waits until the file contains the text, a minute at
+# most.
 until_said() {
 	waited=0
 	while ! grep -q "$1" "$2" && [ $waited -lt 600 ]; do

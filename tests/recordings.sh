@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# recordings.sh -- no recording is overwritten unasked, whatever goes wrong,
-# and none is written into one that is being written.
+# recordings.sh -- no recording is overwritten without being asked to, whatever
+# goes wrong, and none while it is being written.
 set -u
 cpprof=${CPPROF:-./cpprof} build=${builddir:-build}
 . "${srcdir:-.}/tests/tap.sh"
@@ -9,12 +9,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# let_go: lets a program that waits end.
+# let_go: lets a waiting program end.
 let_go() {
 	timeout 30 sh -c 'echo >go'
 }
 
-# until_there FILE-PATTERN: waits until such a file is there, 30 s at most.
+# until_there FILE-PATTERN: waits until such a file exists, 30 s at most.
 until_there() {
 	waited=0
 	# shellcheck disable=SC2086 # a pattern
@@ -60,7 +60,7 @@ like 'and says that' '2 earlier .* calc\.1\.cpprof .* calc\.2\.cpprof$' \
 is 'the newest is a recording of its own' 3 \
 	"$(ls calc.cpprof calc.1.cpprof calc.2.cpprof | grep -c cpprofdata)"
 
-# What is in the way stays, and a free number is used.
+# A file in the way stays, and a free number is used.
 rm -r calc.1.cpprof
 "$cpprof" record ./calc 2>/dev/null
 is 'a number that is free again is used, and none beyond moves' "$first" \
@@ -76,7 +76,7 @@ mkdir other.cpprof
 is 'an empty directory is used' '0 1' "$? $(ls other.cpprof | grep -c cpprofdata)"
 is 'and no other made' other.cpprof "$(ls -d other*.cpprof)"
 
-# Nothing moves where the program does not start.
+# Nothing is moved if the program does not start.
 printf '#!/missing/interpreter\n' >bad
 chmod +x bad
 mkdir bad.cpprof && touch bad.cpprof/cpprofdata.1

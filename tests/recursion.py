@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The worked expectations in sample-data/recursion are what cpprof shows.
 
-Both the program and the brute-force oracle are held against each line.
+Both the program and the brute-force oracle are compared with each line.
 """
 import glob
 import json
@@ -16,7 +16,7 @@ CPPROF = os.environ.get("CPPROF", "./cpprof")
 
 
 def shown(profile, query):
-    """What a view prints, in the form of a *.expected file."""
+    """The output of a view, in the form of a *.expected file."""
     answer = subprocess.run(
         [CPPROF, "-q", "-F", "json", "-e", "threshold 0", "-e", query,
          profile],

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# reference.sh -- the manual's reference and the man page are the table's.
+# reference.sh -- the manual's reference and the man page match the command
+# table.
 set -u
 srcdir=${srcdir:-.}
 work=$(mktemp -d)

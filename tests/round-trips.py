@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""round-trips.py -- what any reader reads, any writer writes to be read again.
+"""round-trips.py -- profiles of every format, exported to every format and
+read back.
 
-For a profile of every format that is read, and every format that is written:
-each view of what comes back is that of the profile, in all that the writer did
-not say it leaves out.  What it may leave out is told by `export` in one line;
-PARDONS has what each of its words excuses.  Speaks TAP.
+For a profile of every format that is read, and every format that is written,
+each view of what is read back must equal that of the profile, except for what
+the writer reports as left out.  `export` reports that in one line; PARDONS
+says what each of its words excuses.  Speaks TAP.
 """
 import gzip
 import json
@@ -65,7 +66,7 @@ def resources(profile):
 
 
 def export(profile, form, path):
-    """What the writer says it leaves out."""
+    """Exports a profile; returns what the writer reports as left out."""
     note = run(profile, f"export {form} {path}").stderr
     found = re.search(r"cannot represent: (.*)", note)
     words = found[1].split(", ") if found else []
@@ -80,8 +81,8 @@ def what_is_to_come_back(profile, pardons):
         if not has(profile, f"granularity {granularity}"):
             continue
         for view in VIEWS:
-            # Calls between functions tell neither the descendants of files
-            # nor where a function that calls has used something itself.
+            # Calls between functions show neither the descendants of files nor
+            # on which lines a calling function used something itself.
             is_told = ("down" not in pardons or granularity == "function" or
                        (view == "body" and granularity != "callsite"))
             if (granularity not in pardons and view not in pardons and
@@ -99,7 +100,7 @@ def has(profile, command):
 
 
 def tables(profile, resource, root, wanted):
-    """For each view {path: [inclusive, own]} of rows that have any."""
+    """For each view {path: [inclusive, own]}, of rows that are not zero."""
     commands = [f"resource |{resource}|", f"root |{root}|"]
     for granularity, view in wanted:
         commands += [f"granularity {granularity}", view]
@@ -116,7 +117,7 @@ def largest(profile, resource):
 
 
 def check_units(one, other, pardons):
-    """By how much hits are multiplied in what came back."""
+    """The factor of hits in what was read back."""
     if "units" in pardons and one["hits"]:
         return other["hits"] / one["hits"]
     def unit(resource):
@@ -145,7 +146,7 @@ def check_resource(profile, back, one, other, pardons):
 
 
 def comes_back(profile, form):
-    """By each way to look at inlined calls that shows something else."""
+    """Checks each setting for inlined calls that shows something different."""
     global inlines
     seen = []
     for inlines in INLINES:
@@ -157,7 +158,7 @@ def comes_back(profile, form):
 
 
 def comes_back_so(profile, form):
-    """Or is refused in one line."""
+    """Or the export is refused in one line."""
     back = os.path.join(WORK, "back." + form)
     try:
         pardons = export(profile, form, back)
@@ -283,7 +284,7 @@ def gmon():
 
 
 def profiles():
-    """Of each format, by the name that cpprof has for it."""
+    """A profile of each format, by cpprof's name of the format."""
     def data(*names):
         return [os.path.join(DATA, name) for name in names]
     go = data("go/cpu.pb.gz", "go/heap.pb.gz")

@@ -5,14 +5,16 @@
     run-test.py COMMAND...          TEST_TIME_LIMIT: seconds, 1200 by default
                                     TEST_CASE_LIMIT: 300 by default
 
-Passes on what the command prints, TAP, and its exit status.  At the time limit,
-or when it has printed nothing for as long as no case takes, the test and what
-it started are killed; "Bail out!" says so, which case came last, and what ran:
-a hang is a failure, and the rest of the suite goes on.  What a test leaves running is killed
-in the end, and does not keep the suite waiting if it has left the process group.
+Passes on the command's output, TAP, and its exit status.  At the time limit,
+or when it has printed nothing for longer than any case takes, the test and
+everything that it started are killed.  "Bail out!" reports that, with the
+last case and the running processes.  So a hang is a failure, and the rest of
+the suite goes on.  Processes that a test leaves running are killed at the end;
+those that have left the process group do not keep the suite waiting.
 
-cmocka says "not ok 7 # SKIP name" of a case that was skipped, which is a failure
-to who reads TAP by the book; and not why, which skip.h says on a line before.
+For a skipped case cmocka prints "not ok 7 # SKIP name", which is a failure by
+the definition of TAP, and has no reason.  The reason is on a line before, from
+skip.h.
 """
 import os
 import re
@@ -27,7 +29,7 @@ REASON = b'# skip: '
 
 
 class Output:
-    """Lines of the test's, passed on as they come."""
+    """The test's output, passed on as it comes."""
 
     def __init__(self):
         self.rest = b''
@@ -60,7 +62,7 @@ class Output:
 
 
 def kill(test, number):
-    """All of its process group, which what it has started belongs to."""
+    """Kills the process group, to which everything that it started belongs."""
     try:
         os.killpg(test.pid, number)
     except ProcessLookupError:
@@ -68,7 +70,7 @@ def kill(test, number):
 
 
 def running(test):
-    """Commands of the test's session, but its own."""
+    """The commands running in the test's session, except its own."""
     for name in filter(str.isdigit, os.listdir('/proc')):
         try:
             with open(f'/proc/{name}/stat', encoding='utf-8',
@@ -85,8 +87,8 @@ def running(test):
 
 
 def follow(test, output, deadline, silence):
-    """To the test's end, or the deadline's, or for as long as it is not silent
-    for too long; whether it has ended."""
+    """Follows the test to its end, to the deadline, or until it is silent for
+    too long; returns whether it has ended."""
     pipe = test.stdout.fileno()
     os.set_blocking(pipe, False)
     with selectors.DefaultSelector() as selector:

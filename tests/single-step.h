@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* single-step.h -- a SIGTRAP behind each instruction of the calling thread. */
+/* single-step.h -- a SIGTRAP after each instruction of the calling thread. */
 #ifndef CPPROF_TESTS_SINGLE_STEP_H
 #define CPPROF_TESTS_SINGLE_STEP_H
 

@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# storm-collector.sh [SECONDS] -- storms of all that disturbs a sampler, with and
-# without return counts: the output must be what it is without the collector,
-# and every profile must open.
+# storm-collector.sh [SECONDS] -- storms of everything that disturbs a sampler,
+# with and without return counts.  The output must be the same as without the
+# collector, and every profile must open.
 #
-# A sample is taken 10,000 times a second of CPU time and at every seventh
-# allocation; then of many sources at once.  With SECONDS at every allocation;
-# the seconds are shared out evenly, each storm comes again until it has had its
-# share, and the collector's own tests follow.  In the end it tells what each
-# storm came to.
+# Samples are taken 10,000 times a second of CPU time and at every seventh
+# allocation; then from many sources at once.  With SECONDS, at every
+# allocation: the seconds are divided evenly, each storm is repeated until its
+# share is used up, and the collector's own tests follow.  At the end the
+# script prints the result of each storm.
 seconds=${1:-0}
 here=${srcdir:-$(dirname "$0")/..}
 build=${builddir:-.}
 library=${CPPROF_LIBRARY:-$build/.libs/libcpprof.so}
 storm=${CPPROF_STORM:-$build/tests/programs/storm}
 events=cpu:100,alloc-bytes:1000,syscalls:1,page-faults:1,fp-exceptions:1,real:100
-# With everything at once, and return counts counted or not, 26, each twice.
+# Including everything at once, with and without return counts: 26, each twice.
 storms='throws loads starts forks switches jumps interrupts traces ends spawns
 dives allocates'
 n=0
@@ -46,7 +46,7 @@ print(sum(sum(node.counts[1::2])
 ' "$here/tests" "$1"
 }
 
-# storm_once RESOURCES RETURNS [NAME]: fails if anything is not as it should be.
+# storm_once RESOURCES RETURNS [NAME]: fails if anything is wrong.
 storm_once() {
 	resources=$1 returns=$2
 	shift 2
@@ -87,7 +87,7 @@ run_storm() {
 		$worst
 }
 
-# What each storm came to.
+# The result of each storm.
 summary() {
 	awk '{
 		runs[$1]++; ms[$1] += $2; samples[$1] += $3; bad[$1] += $4 != 0

@@ -10,8 +10,8 @@
 #	bash	the tests in $SUITES/bash-VERSION/tests, as `apt-get source
 #		bash` unpacks it there, with the machine's bash
 #
-# A suite that is not there is skipped.  Both are run anew up to three times
-# where they differ: some of their tests depend on how busy the machine is.
+# A suite that is not installed is skipped.  If the results differ, both runs
+# are repeated up to three times: some tests depend on how busy the machine is.
 #	suites.sh [python|bash]...	(all)
 set -u
 : "${builddir:=build}" "${SUITES:=/nonexistent}"
@@ -38,7 +38,7 @@ print(*(name for name in sys.argv[1:]
         if importlib.util.find_spec("test." + name)))' $python_tests
 }
 
-# python RESULTS [PREFIX...]: one line a test module that is not like others.
+# python RESULTS [PREFIX...]: a line for each test module, with its result.
 python() {
 	results=$1
 	shift

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# tap.sh -- claims of the tests that are shell scripts, which read it with `.`.
-# n: how many claims there were; the plan comes last, "1..$n".
+# tap.sh -- claims for tests that are shell scripts, which source it.  n: the
+# number of claims so far; the plan comes last, "1..$n".
 n=0
 
 # is CLAIM WANTED GOT

@@ -72,7 +72,8 @@ class Terminal:
         os.write(self.file, text.encode())
 
     def expect(self, text):
-        """What stands between the last expected text and this one."""
+        """Waits for a text; returns what came between the last expected text
+        and this one."""
         until = time.monotonic() + PATIENCE
         while True:
             clean = ESCAPES.sub("", self.seen)
@@ -91,7 +92,7 @@ class Terminal:
         return done != 0
 
     def status(self):
-        """Waits for its end; the exit status."""
+        """Waits for the program's end; returns the exit status."""
         while self.read(0.2):
             pass
         until = time.monotonic() + PATIENCE

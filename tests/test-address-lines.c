@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-address-lines.c -- what debug information gives to a profile, wherever
- * it lies and whatever state it is in.
+/* test-address-lines.c -- what a profile gets from debug information, wherever
+ * that lies and whatever its state.
  */
 #include "tests/module-fixture.h"
 
@@ -13,7 +13,7 @@
 
 enum { STEP = 5, TEXT_MAX = 1 << 20 };
 
-/* A directory with "program", compiled of tests/programs/SOURCE. */
+/* Makes a directory with "program", compiled from tests/programs/SOURCE. */
 static void
 make_program(char *directory, const char *command, const char *source)
 {
@@ -26,7 +26,9 @@ make_program(char *directory, const char *command, const char *source)
 	                command, directory, getenv("srcdir"), source));
 }
 
-/* Each STEP-th address of the code is a stack of its own, with one hit. */
+/*
+ * A profile in which each STEP-th address of the code is a stack with one hit.
+ */
 static struct profile *
 profile_of(const char *code, const char *path, const void *id, uint32_t size)
 {
@@ -115,7 +117,7 @@ count_with_lines(const struct profile *profile)
 	return n;
 }
 
-/* The description of the program in the directory, with its own file. */
+/* Describes the program in the directory by its own debug information. */
 static char *
 expected_of(const char *directory)
 {
@@ -134,7 +136,7 @@ expected_of(const char *directory)
 	return text;
 }
 
-/* Says where the first difference is, not all of the texts. */
+/* Prints the first difference instead of both texts. */
 static void
 assert_same_lines(const char *text, const char *expected)
 {
@@ -149,7 +151,7 @@ assert_same_lines(const char *text, const char *expected)
 	}
 }
 
-/* That the program gives the expected lines, found by this search. */
+/* Expects these lines of the program with this search. */
 static void
 assert_described(const char *code, const char *path, const void *id,
                  uint32_t id_size, const struct symbol_search *search,
@@ -184,7 +186,7 @@ lines_come_from_wherever_debug_information_lies(void **state)
 	size = elf_file_build_id(&file, id);
 	elf_file_close(&file);
 
-	/* The symbols stay, so that the names do. */
+	/* Symbols are kept, so the names stay. */
 	assert_true(run("cd %s && objcopy --only-keep-debug program x.debug && "
 	    "objcopy --strip-debug --add-gnu-debuglink=x.debug program",
 	    directory));
@@ -283,7 +285,7 @@ functions_keep_their_names_and_hits(void **state)
 	remove_copy(directory);
 }
 
-/* Those that are local to the file have no linker's name of their own. */
+/* Functions local to the file have no linkage name of their own. */
 static void
 inlined_functions_have_whole_names(void **state)
 {
@@ -300,7 +302,7 @@ inlined_functions_have_whole_names(void **state)
 	assert_non_null(strstr(text, "::{lambda}::operator() /"));
 	assert_null(strstr(text, " hidden /"));
 	assert_null(strstr(text, "< operator()"));
-	/* As its symbol, which it has for the pointer. */
+	/* Named as by its symbol, which it has because of the pointer. */
 	assert_non_null(strstr(text, "< copied(int) /"));
 	assert_null(strstr(text, "< copied /"));
 	free(text);
@@ -362,7 +364,7 @@ lines_come_from_a_shared_supplementary_file(void **state)
 
 /* Damaged modules */
 
-/* A small program that is all code and debug information. */
+/* Makes a small program that is mostly code and debug information. */
 static size_t
 read_small_program(unsigned char **image)
 {
@@ -383,7 +385,10 @@ read_small_program(unsigned char **image)
 	return size;
 }
 
-/* Reads lines of an image; the warnings, or UINT32_MAX without any line. */
+/*
+ * Reads lines of an image; returns the number of warnings, or UINT32_MAX if
+ * there are no lines.
+ */
 static uint32_t
 warnings_of_image(const unsigned char *image, size_t size)
 {
@@ -425,7 +430,7 @@ a_file_that_is_cut_does_no_harm(void **state)
 	free(image);
 }
 
-/* Of all places, many: each costs a process. */
+/* Damages only some of the many places, since each takes a process. */
 static void
 a_damaged_file_does_no_harm(void **state)
 {

@@ -17,7 +17,10 @@
 #include "src/shell/line/words.h"
 #include "src/shell/session/session.h"
 
-/* Splits and shows: each word, "Q:" before one from bars, then what follows. */
+/*
+ * Splits a line and shows each word, with "Q:" before one between bars, then
+ * the rest.
+ */
 static const char *
 shown(const char *line)
 {
@@ -94,8 +97,8 @@ files_and_comments_begin_words(void **state)
 }
 
 /*
- * Any bytes: no crash, every word within the line and in order.  The bytes
- * are those that mean something, in every order of six.
+ * All orders of six of the bytes that have a meaning: no crash, and every word
+ * within the line and in order.
  */
 static void
 any_line_splits(void **state)
@@ -121,7 +124,7 @@ any_line_splits(void **state)
 	}
 }
 
-/* A session over a profile with names that need care. */
+/* A session with a profile of names that need quoting. */
 static const char folded[] =
     "# cpprof 1\n"
     "# resource: Real Time; gtick=centisecond; interval=20\n"
@@ -166,7 +169,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Parses; the command's usage is that of `name`. */
+/* Parses arguments by those of the command `name`. */
 static int
 parse(struct fixture *fixture, const char *name, const char *text,
       struct arguments *arguments, struct error *error)

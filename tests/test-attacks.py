@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""test-attacks.py -- recordings that somebody else writes to, or cuts short.
+"""test-attacks.py -- recordings that somebody else writes to or truncates.
 
 Each case plays the attacker, or the clumsy administrator, while a program is
-recorded: the program must not notice, and what became of the recording must be
-said.  tests/programs/victim.c is the program.  Speaks TAP.
+recorded.  The program must not notice, and cpprof must report what happened to
+the recording.  tests/programs/victim.c is the program.  Speaks TAP.
 """
 import fcntl
 import importlib
@@ -46,7 +46,7 @@ class Victim:
         self.lines = b''
 
     def file(self):
-        """The path of its recording, once there is one."""
+        """Waits for the recording and returns its path."""
         for _ in range(2000):
             names = os.listdir(self.directory)
             if names:
@@ -55,7 +55,7 @@ class Victim:
         raise AssertionError('no recording')
 
     def is_working(self):
-        """Whether its work goes on: it prints what came of it at the end."""
+        """Whether its work goes on; it prints the result at its end."""
         os.set_blocking(self.process.stdout.fileno(), False)
         self.lines += self.process.stdout.read() or b''
         os.set_blocking(self.process.stdout.fileno(), True)
@@ -63,7 +63,7 @@ class Victim:
             and b'wrong' not in self.lines
 
     def end(self):
-        """It is as it would be without the collector; returns the profile's
+        """Checks that it ends as without the collector; returns the profile's
         path."""
         out, err = self.process.communicate(timeout=60)
         plain = subprocess.run(self.command[:2] + ['0.05'], timeout=60,
@@ -84,7 +84,7 @@ class Victim:
 
 
 def scribble(path, victim, what):
-    """Writes other numbers wherever the collector might read some."""
+    """Changes numbers wherever the collector might read them."""
     chances = random.Random(7)
     n = 0
     with open(path, 'r+b') as file:
@@ -106,7 +106,7 @@ def wild(chances):
 
 
 def the_header(memory, size, chances):
-    """n_resources, node_size, used; and all that is counted."""
+    """n_resources, node_size, used; and all counts."""
     at = chances.choice((32, 40, 24, 104, 112, 120, 128))
     struct.pack_into('<Q', memory, at, wild(chances))
     struct.pack_into('<II', memory, 24 + 8, chances.getrandbits(32),
@@ -217,7 +217,7 @@ def the_program_s_own_faults_are_its_own():
 
 
 def record(*arguments, **environment):
-    """cpprof record of true, as this user, in a directory of its own."""
+    """Runs cpprof record of true, as this user, in a directory of its own."""
     return subprocess.run(
         [CPPROF, 'record', *arguments, '--', '/bin/true'], timeout=60,
         stdin=subprocess.DEVNULL, capture_output=True,
@@ -287,7 +287,7 @@ def a_runtime_directory_of_others_is_not_used():
 
 
 def nobody_waits_for_a_lease():
-    """The owner of the directory puts a file of his in the place of ours."""
+    """The owner of the directory replaces our file by one of his own."""
     with Victim('plain', 1.5) as victim:
         path = victim.file()
         other = path + '-leased'

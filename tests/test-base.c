@@ -264,7 +264,7 @@ compare_tens(const void *a, const void *b, void *context)
 	return (x > y) - (x < y);
 }
 
-/* The last digit says where one was among its equals. */
+/* The last digit is the position among equal items. */
 static void
 sort_keeps_equal_items_in_order(void **state)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-call-flow.c -- what functions and calls used, where callgrind tells
- * along which callers each was called.
+/* test-call-flow.c -- flows of callgrind profiles that have known callers.
  *
- * Every number expected here is that of the stacks which the text stands for;
- * a "~" says that cpprof marks its number as an estimate.
+ * Every number expected here is that of the stacks behind the text; "~" means
+ * that cpprof marks its number as an estimate.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,8 +70,8 @@ assert_flow(const char *text, const char *expected)
 }
 
 /*
- * main 1, main;f 1, main;f;g 2, main;f;g;f 4, main;g 8, one caller told: f
- * called by g has only one way up, along which f stands again.
+ * main 1, main;f 1, main;f;g 2, main;f;g;f 4, main;g 8, with one caller known:
+ * f called by g has only one way up, which has another f.
  */
 static void
 an_activation_with_one_way_up_is_found_below_itself(void **state)
@@ -91,8 +90,8 @@ an_activation_with_one_way_up_is_found_below_itself(void **state)
 }
 
 /*
- * main 1, main;f 1, main;f;g 2, main;f;g;f 4, main;f;g;f;g 8, main;g 16, three
- * callers told: the second call of g by f has the first one above it.
+ * main 1, main;f 1, main;f;g 2, main;f;g;f 4, main;f;g;f;g 8, main;g 16, with
+ * three callers known: the second call of g by f has the first one above it.
  */
 static void
 a_call_whose_callers_show_it_again_counts_once(void **state)

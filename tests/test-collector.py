@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """test-collector.py -- real programs under the preloaded collector.
 
-Each case starts a program with the library preloaded and looks at what came
-out of it: the program must not have noticed, and the profile must hold what
-the program did.  Speaks TAP.
+Each case starts a program with the library preloaded and checks the result:
+the program must not have noticed, and the profile must show what the program
+did.  Speaks TAP.
 """
 import math
 import os
@@ -63,7 +63,7 @@ def target(mode, *arguments, **keywords):
 
 
 def about(hits, ms, profile):
-    """Hits, with those counted as lost, stand for that CPU time."""
+    """Checks that hits, including lost ones, stand for that CPU time."""
     found = (hits + profile.lost()) * profile.interval / 1000
     assert ms * 0.85 - 12 <= found <= ms * 1.5 + 40, (hits, found, ms)
 
@@ -95,7 +95,8 @@ def call_paths_have_their_shares():
 
 
 def returns_are_counted():
-    """After each sample below a share's function it returns once."""
+    """After each sample below a function of known share, that function returns
+    once."""
     profile = target('shares', 1000, CPPROF_RETURNS='1').one()
     assert profile.flags == 1
     samples = sum(node.samples for node in profile.nodes.values()
@@ -390,7 +391,7 @@ REAL_PROGRAMS = (
 
 
 def a_real_program(command, directory):
-    """The same output and status, with and without."""
+    """Expects the same output and status with and without the collector."""
     data = os.path.join(directory, 'data')
     source = os.path.join(directory, 'source.c')
     other = os.path.join(directory, 'other')
@@ -418,7 +419,7 @@ def a_real_program(command, directory):
     assert run.status == plain.returncode, (run.status, plain.returncode)
     assert run.out == plain.stdout
     assert run.err == plain.stderr, run.err
-    # One that is over within some ticks may have met none.
+    # A program that ends within some ticks may have no sample.
     if after.ru_utime - before.ru_utime > 0.1:
         assert sum(profile.hits for profile in run.profiles) > 0
     assert not any(stack[0] == '[partial]' and hits > 2
@@ -457,8 +458,8 @@ CASES = (
 
 
 def attempt(case, name):
-    """Shares are counted in ticks, which a busy machine hands out unevenly:
-    a claim is broken when it fails three times."""
+    """Shares are counted in ticks, which are uneven on a busy machine, so a
+    claim fails only after three attempts."""
     for _ in range(2):
         try:
             return case()

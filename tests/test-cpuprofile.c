@@ -157,7 +157,7 @@ cpuprofile_without_start_has_no_end_either(void **state)
 	profile_free(profile);
 }
 
-/* One time more than samples, as old v8-profilers write; whole seconds. */
+/* One more time than samples, as old v8-profilers write; whole seconds. */
 static void
 cpuprofile_ends_with_a_time_behind_the_last_sample(void **state)
 {
@@ -277,7 +277,7 @@ chrome_trace_sums_up_pieces_by_profile(void **state)
 	profile_free(profile);
 }
 
-/* In time that grows with the trace, whatever pids it has. */
+/* The time grows with the trace, whatever its pids. */
 /* As Hermes writes it: times twice, and the start where the samples are. */
 static void
 chrome_trace_reads_times_once_and_the_start_of_the_samples(void **state)

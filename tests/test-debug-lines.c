@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-debug-lines.c -- lines and inlined calls, as other tools have them at
- * every address of programs that are compiled in several ways.
+/* test-debug-lines.c -- lines and inlined calls, compared with other tools at
+ * every address of programs compiled in several ways.
  *
  * LLVM's addr2line must agree in everything.  Where it is not installed,
- * binutils' does, which in some code calls the innermost inlined function by
- * the symbol around it, loses inlined calls of clang's, and names no files after
- * optimisation of whole programs.
+ * binutils' is compared, which in some code names the innermost inlined
+ * function by the symbol around it, loses inlined calls of clang, and names no
+ * files after whole-program optimisation.
  */
 #include "tests/module-fixture.h"
 
@@ -17,7 +17,7 @@
 
 enum { CHAIN_TEXT = 4000 };
 
-/* What is said of one address, innermost first: "function file:line\n"... */
+/* The answers for one address, innermost first: "function file:line\n"... */
 struct answers {
 	uint64_t *addresses;
 	char (*texts)[CHAIN_TEXT];
@@ -107,7 +107,9 @@ has_llvm(void)
 	return run("llvm-addr2line --version >/dev/null 2>&1");
 }
 
-/* One "file:line" of addr2line's, "(discriminator 3)" behind it or not. */
+/*
+ * One "file:line" of addr2line, with or without "(discriminator 3)" after it.
+ */
 static void
 add_their_level(char *text, const char *function, char *place,
                 bool is_outermost)
@@ -170,7 +172,9 @@ ask_addr2line(struct answers *theirs, const char *path, const char *directory)
 	assert_int_equal(pclose(file), 0);
 }
 
-/* One level: theirs may lack the scope of functions without linkage. */
+/*
+ * Compares one level: theirs may lack the scope of functions without linkage.
+ */
 static bool
 is_same_level(const char *ours, size_t n, const char *theirs, size_t m)
 {
@@ -194,7 +198,7 @@ agree(const char *ours, const char *theirs, bool is_strict)
 {
 	bool is_first = true;
 
-	/* Of code without lines they may know the file's name. */
+	/* For code without lines they may know the file's name. */
 	if (*ours == '\0')
 		return strstr(theirs, ":0\n") != NULL;
 	while (*ours != '\0' && *theirs != '\0') {
@@ -211,7 +215,7 @@ agree(const char *ours, const char *theirs, bool is_strict)
 	return *ours == *theirs;
 }
 
-/* Compares us with addr2line at each step-th address of a file's code. */
+/* Compares with addr2line at each step-th address of a file's code. */
 static void
 assert_agrees(const char *path, const char *directory, uint64_t step)
 {
@@ -299,7 +303,7 @@ lines_of_compressed_sections_agree(void **state)
 	assert_compiled_agrees("c++ -gdwarf-4 -gz=zlib-gnu", "inlines.cc");
 }
 
-/* A copy of the program, made with a command, has the lines of the program. */
+/* Expects the program's lines of a copy made by a command. */
 static void
 assert_copy_agrees(const char *path, const char *copy)
 {
@@ -335,7 +339,7 @@ lines_of_sections_that_zstd_packed_agree(void **state)
 	remove_copy(directory);
 }
 
-/* Lines stand in the program, inlined calls beside it. */
+/* Lines are in the program, inlined calls in a file of their own. */
 static void
 lines_of_split_units_are_known(void **state)
 {
@@ -364,7 +368,7 @@ lines_of_fixed_addresses_and_many_sections_agree(void **state)
 	                       "-Wl,--gc-sections", "inlines.cc");
 }
 
-/* What was inlined is then declared in other units. */
+/* Inlined functions are then declared in other units. */
 static void
 lines_of_programs_optimised_as_a_whole_agree(void **state)
 {
@@ -386,7 +390,10 @@ lines_of_clang_agree(void **state)
 	assert_compiled_agrees("clang++ -gdwarf-5", "inlines.cc");
 }
 
-/* As distributions have them: stripped, the rest in a file by build-id. */
+/*
+ * As in distributions: stripped, with debug information in a file found by
+ * build-id.
+ */
 static void
 lines_are_not_in_a_stripped_file(void **state)
 {

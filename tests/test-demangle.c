@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-demangle.c -- names as people wrote them. */
+/* test-demangle.c -- demangled names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,8 +102,8 @@ demangle_drops_versions_and_cold_parts(void **state)
 }
 
 /*
- * void f(A<T0, T0>) where each T is a pair of the one before: 30 levels would
- * be gigabytes.
+ * void f(A<T0, T0>) where each T is a pair of the one before: printed, 30
+ * levels would be gigabytes.
  */
 static void
 demangle_gives_up_text_that_doubles(void **state)
@@ -116,7 +116,9 @@ demangle_gives_up_text_that_doubles(void **state)
 	for (int level = 0; level < 30; level++) {
 		char reference[8];
 
-		/* Substitutions: P is S_, P<int, int> S0_, then one a level. */
+		/*
+		 * Substitutions: P is S_, P<int, int> S0_, then one per level.
+		 */
 		snprintf(reference, sizeof reference, "S%c_",
 		    level < 10 ? '0' + level : 'A' + level - 10);
 		length += (size_t)snprintf(symbol + length,
@@ -130,7 +132,7 @@ demangle_gives_up_text_that_doubles(void **state)
 	assert_demangled(symbol, symbol);
 }
 
-/* References that lead into themselves, and lifetimes that nobody counts. */
+/* References into themselves, and lifetimes without a binder. */
 static void
 demangle_gives_up_endless_rust(void **state)
 {
@@ -143,8 +145,8 @@ demangle_gives_up_endless_rust(void **state)
 }
 
 /*
- * void f(A<...>...), A of two of the A before: the pack that this would expand
- * is looked for in all of it before the first byte is printed.
+ * void f(A<...>...), each A made of two of the A before: the demangler
+ * searches all of it for the pack to expand before it prints the first byte.
  */
 static void
 demangle_gives_up_packs_that_double(void **state)

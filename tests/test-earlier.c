@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-earlier.c -- the numbers that earlier recordings get. */
+/* test-earlier.c -- numbering of earlier recordings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 static const char name[] = "calc.cpprof";
 
-/* A directory that holds one, so that it is known again. */
+/* Makes a directory that holds a mark by which it is recognised. */
 static void
 make(const char *path, const char *mark)
 {
@@ -74,7 +74,7 @@ all_move_up_to_the_first_free_number(void **state)
 	take_away("calc.3.cpprof", "other");
 }
 
-/* Here since there is no newest one. */
+/* The same, when there is no newest one. */
 static void
 what_cannot_be_moved_leaves_all_as_it_was(void **state)
 {
@@ -90,7 +90,7 @@ what_cannot_be_moved_leaves_all_as_it_was(void **state)
 	take_away("calc.2.cpprof", "first");
 }
 
-/* rename() would take the place of a directory that is empty. */
+/* rename() would replace an empty directory. */
 static void
 nothing_is_replaced(void **state)
 {

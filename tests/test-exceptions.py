@@ -2,8 +2,8 @@
 """test-exceptions.py -- floating-point exceptions, trapped and counted.
 
 tests/programs/exceptions.c raises known numbers of them along known paths, and
-does to its floating-point environment and signals what programs do.  What it
-prints and how it ends must be as without the collector.  Speaks TAP.
+does to its floating-point environment and signals what programs do.  Its
+output and its end must be the same as without the collector.  Speaks TAP.
 """
 import importlib
 import os
@@ -23,7 +23,7 @@ KINDS = {'by_division': 1, 'by_invalid': 2, 'by_overflow': 3,
 
 
 def raised(mode, n, chosen='fp-exceptions:1', **environment):
-    """A run that is the same as one without the collector."""
+    """A run, checked to be the same as one without the collector."""
     plain = subprocess.run([PROGRAM, mode, str(n)], capture_output=True,
                            stdin=subprocess.DEVNULL, timeout=60)
     run = Run(PROGRAM, mode, str(n), CPPROF_RESOURCES=chosen, **environment)
@@ -68,7 +68,7 @@ def an_interval_is_many():
 def threads_and_children_have_theirs():
     need_traps()
     profile = raised('threads', 300).one()
-    # Who finds another at work on the file puts its sample off.
+    # A thread that finds another one working on the file postpones its sample.
     found = profile.hits_with('run_thread', 'by_invalid')
     assert found + profile.lost() >= 4 * 300 >= found, found
     found = profile.hits_with('run_threads', 'by_division')
@@ -116,7 +116,8 @@ def handlers_that_come_between_do_no_harm():
 
 
 def other_sources_stay_exact():
-    """Beside perf events, whose signal this uses, and stopped system calls."""
+    """Together with perf events, whose signal this uses, and intercepted
+    system calls."""
     need_traps()
     n = 100
     for others in 'cpu:200,page-faults:1', 'syscalls:1,cpu:1000':

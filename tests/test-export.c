@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-export.c -- what is written is what was there: random profiles go out
- * and come back, by the readers of the same formats.
+/* test-export.c -- random profiles are exported and read back by the readers
+ * of the same formats.
  */
 #include "tests/reader-fixture.h"
 
@@ -41,7 +41,7 @@ fill_up(void *context, const char *bytes, size_t n)
 	return ENOSPC;
 }
 
-/* What an exporter makes of a profile. */
+/* The output of an exporter. */
 static int
 try_export(const struct exporter *exporter, struct profile *profile,
            uint32_t resource, writer_function *to, struct text_buffer *text,
@@ -155,7 +155,10 @@ add_name_frames(struct profile *profile)
 	}
 }
 
-/* hits: with raw samples of their own; else each hit is one. */
+/*
+ * has_samples: raw samples are counted apart from hits; otherwise each hit is
+ * one sample.
+ */
 static void
 add_stacks(struct profile *profile, struct tree_builder *builder,
            bool has_samples, uint64_t *seed)
@@ -219,7 +222,7 @@ random_profile(uint64_t seed, uint32_t n_resources, bool has_addresses)
 
 /* ---- what a profile holds, as sorted lines ---- */
 
-/* How much of it; what a format does not hold is not looked at. */
+/* Which parts are compared: only those that the format can hold. */
 struct aspects {
 	bool names, addresses, threads, samples;
 };
@@ -283,7 +286,7 @@ find_resource(const struct profile *profile, const char *name)
 	return r;
 }
 
-/* Of each of the resources of `like`, which may be the profile itself. */
+/* Lists the resources of `like`, which may be the profile itself. */
 static void
 add_counts(struct text_buffer *line, const struct profile *profile,
            uint32_t node, const struct profile *like,
@@ -344,7 +347,7 @@ assert_same(const struct profile *a, const struct profile *b,
 	free(y);
 }
 
-/* Writes and reads; the profile is the caller's. */
+/* Writes and reads a profile; the caller frees the result. */
 static struct profile *
 round_trip(const struct exporter *exporter, const struct format *format,
            struct profile *profile, uint32_t resource)
@@ -624,7 +627,7 @@ cpprofdata_keeps_frames_of_one_address_apart(void **state)
 		n_hits += hits;
 	}
 	assert_int_equal(n_hits, 10);
-	/* An address that cannot be kept is told. */
+	/* An address that cannot be kept is reported. */
 	profile->frames[1].address = profile->frames[2].address = 0x10;
 	assert_int_equal(try_export(&exporter_cpprofdata, profile, 0, take,
 	                            &text, &n_changed, &error), 0);
@@ -731,7 +734,7 @@ what_ends_a_name_or_a_line_is_replaced_and_counted(void **state)
 	assert_non_null(strstr(text_string(&text), ") [empty]\n"));
 	assert_int_equal(n_changed, 2);
 	profile_free(profile);
-	/* But a name that makes no comment is kept. */
+	/* But a name that would not be read as a comment is kept. */
 	profile = parse("#;b 1\n#<Class:0x1>;#b 1\n");
 	text_clear(&text);
 	assert_int_equal(try_export(&exporter_collapsed, profile, 0, take,
@@ -790,7 +793,7 @@ speedscope_comes_back_with_stacks_without_hits(void **state)
 	profile_free(profile);
 }
 
-/* What f used with all below it is 11, by calls to g and by its own hits. */
+/* f used 11 with everything below it, by calls to g and by its own hits. */
 static void
 callgrind_tells_recursion_by_levels(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-foreign.c -- what files of formats that are not read are refused as. */
+/* test-foreign.c -- messages for files in formats that cpprof does not read.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +203,9 @@ foreign_binary_formats_are_named(void **state)
 		               cases[i].what);
 }
 
-/* Neither bad lines nor names like signatures make them another format. */
+/*
+ * Neither bad lines nor names like signatures make the input another format.
+ */
 static void
 collapsed_stacks_stay_collapsed_stacks(void **state)
 {
@@ -245,7 +248,7 @@ collapsed_stacks_stay_collapsed_stacks(void **state)
 	}
 }
 
-/* Of a line longer than what is looked at nothing can be said before. */
+/* A line longer than the part inspected is only recognised later. */
 static void
 a_first_line_of_any_length_may_be_a_stack(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-function-ranges.c -- functions that have unwind tables and no symbols. */
+/* test-function-ranges.c -- functions with unwind tables but no symbols. */
 #include "tests/module-fixture.h"
 
 #include "src/symbols/names/address_frames.h"
@@ -62,7 +62,7 @@ function_ranges_agree_with_libgcc_all_over_libc(void **state)
 	dlclose(map);
 }
 
-/* An .eh_frame in the making. */
+/* An .eh_frame being built. */
 struct eh_frame {
 	unsigned char bytes[512];
 	size_t n;

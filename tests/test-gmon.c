@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-gmon.c -- the reader of gmon.out, on files made here.
  *
- * The program that they are of is this test itself.
+ * Their program is this test itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ extern const struct format format_gmon;
 
 static const char self_path[] = "/proc/self/exe";
 
-/* Two functions of some size that follow each other closely. */
+/* Two functions of some size, one right after the other. */
 struct pair {
 	uint64_t first, second, third;	/* third: the second's end */
 	uint32_t first_number, second_number;
@@ -179,7 +179,10 @@ a_shared_bin_is_split(void **state)
 	put_head(&file);
 	put_histogram(&file, pair.second - 6, (uint16_t[]){ 1, 5, 2 }, 3);
 	profile = read_whole(&file);
-	/* Hits are half ticks: of the five in the middle each has half. */
+	/*
+	 * Hits are half ticks: each function has half of the five in the
+	 * middle.
+	 */
 	assert_int_equal(profile->resources[0].interval, 5000);
 	assert_int_equal(self_of(profile, pair.first_number), 2 + 5);
 	assert_int_equal(self_of(profile, pair.second_number), 5 + 4);
@@ -209,7 +212,7 @@ calls_are_counted(void **state)
 	profile_free(profile);
 }
 
-/* The code of this test's main calls cmocka through no function of its own. */
+/* main of this test calls cmocka directly. */
 static void
 calls_in_the_code_are_arcs(void **state)
 {
@@ -232,7 +235,7 @@ calls_in_the_code_are_arcs(void **state)
 		            caller &&
 		            graph->nodes[graph->arcs[i].callee].name ==
 		            callee && graph->arcs[i].calls == 0;
-	/* Unless it was copied into all its callers. */
+	/* Unless it was inlined into all its callers. */
 	assert_true(is_found || graph->n_arcs > 100);
 	profile_free(profile);
 }
@@ -259,7 +262,7 @@ wrong_input_is_named(void **state)
 	                    "/dev/null: cannot be read as a program");
 }
 
-/* Cut anywhere, the file gives its whole records, and says so. */
+/* Cut anywhere, the file gives its complete records, and a warning. */
 static void
 every_truncation_is_an_answer(void **state)
 {

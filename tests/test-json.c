@@ -79,7 +79,7 @@ json_gives_tokens_with_offsets(void **state)
 	close_text(&text);
 }
 
-/* Reads the text to its end; *n_tokens of it. */
+/* Reads the text to its end; counts *n_tokens. */
 static struct text
 read_all(const char *bytes, size_t n, size_t *n_tokens)
 {
@@ -204,7 +204,7 @@ json_numbers_are_exact(void **state)
 		{ "0.09223372036854775807", 0, 0, true, false },
 		{ "1.00000000000000000001", 0, 1, true, false },
 		{ "1.00000000000000000000", 0, 1, true, true },
-		/* 2^63 and more: rounded, and told so. */
+		/* 2^63 and more: rounded, and marked so. */
 		{ "9223372036854775809", 0, 9223372036854775800, true, false },
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-legacy.c -- text profiles of gperftools, jemalloc and Go, made by hand.
  *
- * Estimates are what `go tool pprof -raw` prints for the same texts.
+ * Scaled values are those that `go tool pprof -raw` prints for the same texts.
  */
 #include "tests/reader-fixture.h"
 
@@ -62,7 +62,7 @@ heap_profiles_are_estimated_as_pprof_does(void **state)
 	expect_hits(profile, "space", "0x2000;0x1000", 266778);
 	expect_hits(profile, "objects", "0x2000;0x1001", 390);
 	expect_hits(profile, "space", "0x2000;0x1001", 1053977);
-	/* Samples are those that were taken, not what they stand for. */
+	/* Samples are those taken, not what they stand for. */
 	assert_int_equal(sample_tree_total(profile->tree,
 	                                   profile->tree->samples[0]), 5);
 	profile_free(profile);
@@ -107,7 +107,7 @@ heap_profiles_may_tell_nothing_of_what_was_allocated(void **state)
 	profile_free(profile);
 }
 
-/* As if it were not there it would be read without scaling anything. */
+/* Without it, the values would not be scaled. */
 static void
 heap_profiles_with_a_rate_of_too_many_digits_are_none(void **state)
 {
@@ -139,7 +139,7 @@ contention_without_a_clock_is_in_cycles_and_says_so(void **state)
 	}
 }
 
-/* The sum before all stacks says which values there are. */
+/* The sum before the stacks shows which values there are. */
 static void
 jemalloc_profiles_without_a_sum_lose_no_stack(void **state)
 {
@@ -447,7 +447,7 @@ profiles_cut_at_every_byte_keep_what_is_whole(void **state)
 	assert_int_equal(profile->n_warnings, 1);
 	assert_non_null(strstr(profile->warnings[0], "no newline"));
 	profile_free(profile);
-	/* A thread whose stack may go on is not believed. */
+	/* A thread whose stack may be incomplete is dropped. */
 	profile = read_memory(&format_legacy, texts[2], 110, &error);
 	assert_non_null(profile);
 	assert_int_equal(profile->n_threads, 1);

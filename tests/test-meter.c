@@ -22,7 +22,9 @@ root(uint64_t n)
 	return r;
 }
 
-/* Fixed ones are never off by more than one, however the gticks come. */
+/*
+ * Fixed intervals are never off by more than one hit, however the gticks come.
+ */
 static void
 meter_counts_every_gtick(void **state)
 {
@@ -81,8 +83,8 @@ meter_begins_anywhere(void **state)
 }
 
 /*
- * A program that spends one gtick in `cheap` and 99 in `dear`, over and over,
- * is in step with an interval of 100: fixed ones give all hits to one of them,
+ * A program that alternates one gtick in `cheap` and 99 in `dear` is in step
+ * with an interval of 100.  Fixed intervals then give all hits to one of them,
  * random ones to each its share.
  */
 static void
@@ -110,7 +112,7 @@ meter_is_unbiased_when_random(void **state)
 	assert_in_range(cheap, 9500, 10500);
 }
 
-/* Two that spend much at once share as they spend, too. */
+/* Also if both spend much at once. */
 static void
 meter_shares_large_expenses(void **state)
 {

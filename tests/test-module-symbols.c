@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-module-symbols.c -- real modules: this program, its stripped copies,
- * libc, the vdso, and the vdso damaged in every place.
+/* test-module-symbols.c -- symbols of real modules: this program, its stripped
+ * copies, libc, the vdso, and the vdso damaged in every place.
  */
 #include "tests/module-fixture.h"
 
@@ -154,8 +154,8 @@ is_filled(const void *contents)
 }
 
 /*
- * Every stub of this program whose slot is filled must bear the name under
- * which the loader would find what the slot holds.
+ * Every stub of this program whose slot is filled must have the name under
+ * which the loader finds the function in the slot.
  */
 static void
 module_symbols_names_plt_stubs(void **state)
@@ -343,7 +343,7 @@ debug_file_is_found_by_build_id_alone(void **state)
 
 /* Damaged modules */
 
-/* Reads a module and asks about many addresses; the answers do not matter. */
+/* Reads a module and looks up many addresses; the answers do not matter. */
 static void
 read_image(const unsigned char *image, size_t size)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-names.c -- names that are kept, and what processes say of their code. */
+/* test-names.c -- names kept with a recording, and names that processes give
+ * to their code.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +89,7 @@ named_file(void)
 	return bytes;
 }
 
-/* In memory of just their size. */
+/* Reads them in memory of exactly their size. */
 static struct kept_names *
 read_bytes(const char *bytes, size_t n, struct error *damage,
            struct error *error)
@@ -215,7 +217,10 @@ records(const struct text_buffer *bytes, enum cpprofdata_chunk_type type)
 	return NULL;
 }
 
-/* Many modules of all addresses would take far more memory than the file. */
+/*
+ * Many modules that each claim all addresses would take far more memory than
+ * the file.
+ */
 static void
 names_of_a_small_file_are_few(void **state)
 {
@@ -245,7 +250,7 @@ names_of_a_small_file_are_few(void **state)
 	text_free(&bytes);
 }
 
-/* What a module has that comes a second time is passed over. */
+/* A module that occurs twice is used once. */
 static void
 names_of_a_module_are_those_that_come_first(void **state)
 {
@@ -267,8 +272,8 @@ names_of_a_module_are_those_that_come_first(void **state)
 }
 
 /*
- * Takes from a file whose second address has been changed what the first
- * module has there; whether that is damage.
+ * Reads a file whose second address was changed, and finds what the first
+ * module has there; *is_damage: whether the change was noticed.
  */
 static const struct kept_address *
 read_changed(const struct text_buffer *bytes, bool *is_damage,
@@ -322,7 +327,7 @@ names_stop_where_addresses_do_not_ascend(void **state)
 	text_free(&bytes);
 }
 
-/* There are as many as it asks for, but no reader has room for them. */
+/* The file has as many as it claims, but no reader has room for them. */
 static void
 names_have_no_longer_chains_than_there_may_be(void **state)
 {
@@ -448,7 +453,7 @@ jit_code_that_came_last_counts(void **state)
 	jit_map_free(map);
 }
 
-/* Nothing is known; and nothing waits, though it may be a pipe. */
+/* Nothing is known, and the reader does not wait, even for a pipe. */
 static void
 expect_refused(const struct jit_process *process)
 {
@@ -492,7 +497,7 @@ jit_maps_of_others_are_not_read(void **state)
 	unlink(target);
 }
 
-/* For a perf.data, which does not tell whose the process was. */
+/* For perf.data, which does not record the process's owner. */
 static void
 jit_maps_of_other_users_are_not_read(void **state)
 {
@@ -559,7 +564,7 @@ jit_maps_that_are_not_read_are_told(void **state)
 	map = jit_map_of_process(&process, &error);
 	assert_non_null(strstr(jit_map_problem(map), "another user"));
 	jit_map_free(map);
-	/* What an earlier process of that number left says nothing. */
+	/* A file of an earlier process with the same pid does not count. */
 	process.begin_ns += 100000000000;
 	process.end_ns += 100000000000;
 	map = jit_map_of_process(&process, &error);
@@ -568,7 +573,7 @@ jit_maps_that_are_not_read_are_told(void **state)
 	unlink(map_path());
 }
 
-/* A hole is one line of gigabytes; what stands before it is whole. */
+/* A hole is one line of gigabytes; lines before it are complete. */
 static void
 jit_maps_end_at_a_hole(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-naming.c -- what frames are called, at every granularity. */
+/* test-naming.c -- names of frames, at every granularity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ location(struct profile *profile, const char *function, const char *file,
 
 /*
  * start -> main, which calls work at 10, where helper is inlined, which calls
- * leaf; leaf is also where main itself stands, and calls nothing.
+ * leaf; leaf is also a frame of main itself that calls nothing.
  */
 static struct profile *
 make_profile(void)
@@ -75,7 +75,7 @@ make_profile(void)
 	return profile;
 }
 
-/* The stacks that the rule makes, one a line, in the tree's order. */
+/* The stacks as named by the rule, one per line, in the tree's order. */
 static void
 assert_stacks(struct profile *profile, enum granularity granularity,
               enum inlines inlines, const char *expected)

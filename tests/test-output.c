@@ -18,7 +18,7 @@
 #include "src/output/printable_writer.h"
 #include "src/base/units.h"
 
-/* A profile of a few names that hold what is awkward somewhere. */
+/* A profile of a few names that some format must escape. */
 enum { MAIN, NEW, ODD, CONTROL, BAD, N_NAMES };
 
 static const char *const texts[N_NAMES] = {
@@ -176,7 +176,7 @@ text_aligns_columns_by_what_they_hold(void **state)
 	    "-----------------------------------------------------\n");
 }
 
-/* The text goes on below, an elastic one keeps its ends. */
+/* A text is wrapped; an elastic one is shortened in the middle. */
 static void
 text_fits_a_terminal_in_columns(void **state)
 {

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """test-parts.py -- shares of CPU time against a program that measures itself.
 
-tests/programs/parts.c asks its threads' CPU clocks around each of its parts
-and prints what each has used; a profile must show the same shares, by every
-way of sampling CPU time, for root and for an ordinary user.  Speaks TAP.
+tests/programs/parts.c reads its threads' CPU clocks around each of its parts
+and prints what each has used.  A profile must show the same shares, with every
+method of sampling CPU time, for root and for an ordinary user.  Speaks TAP.
 
-Shares may be off by what the number of samples allows: five standard
-deviations, and one percent.  A sample that stands for several intervals counts
-once in that number, and where kernel time is for ticks alone, ticks are the
-samples of it.
+Shares may differ by five standard deviations, given the number of samples,
+plus one percent.  A sample that stands for several intervals counts once in
+that number; where only ticks sample kernel time, the number is that of the
+ticks.
 
-Two limits of ticks are known, and kept out of here.  Sleeps of microseconds:
-the kernel sets the processor's timer for each, which takes most of the time
-that they cost, but need not where a tick is due as soon; so no tick ever finds
-it.  And a processor that is shared: a program that asks for its CPU time all
-the time is put off between two ticks.  So the program runs before others where
-that is allowed; where ticks find it seldom all the same, the case is skipped.
+Two known limits of ticks are excluded.  First, sleeps of microseconds: for
+each the kernel sets the processor's timer, which takes most of their time, but
+not where a tick is due as soon, so no tick ever finds it.  Second, a shared
+processor: a program that constantly reads its CPU time is suspended between
+two ticks.  So the program runs with priority where that is allowed; if ticks
+still rarely find it, the case is skipped.
 """
 import contextlib
 import importlib
@@ -41,7 +41,8 @@ GIVEN_UP = 0x100
 
 @contextlib.contextmanager
 def copies_for_everyone():
-    """Where any user may read them; the build may be in a private folder."""
+    """Copies to where any user can read them; the build may be in a private
+    folder."""
     with tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o755)
         for name in PARTS, collector.LIBRARY:
@@ -64,7 +65,7 @@ def before(is_root):
 
 
 class Parts:
-    """One run of the program, and what it says of itself."""
+    """One run of the program, and what it measured of itself."""
 
     def __init__(self, copies, resources, is_root, ms, parts, random):
         output = tempfile.mkdtemp(prefix='cpprof-test-', dir=copies)
@@ -152,7 +153,7 @@ def programs_that_switch_are_left_to_ticks(copies, is_root):
 
 
 def modes_are_told_apart(copies, is_root):
-    """A loop of additions is no kernel's work, and reading zeros is."""
+    """A loop of additions is no work of the kernel, but reading zeros is."""
     def case():
         for resources in 'user,system', 'user,system,cpu':
             profile = Parts(copies, resources, is_root, 2000,

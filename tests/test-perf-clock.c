@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-perf-clock.c -- CPU time by traps of user mode and the kernel's ticks.
  *
- * A made-up thread spends stretches of both modes, drawn from one seed.  Its
- * event ends periods anywhere and traps where it finds user mode; ticks come
- * at their own pace.  What each mode is charged must be what it has used.
+ * A simulated thread spends stretches in both modes, drawn from one seed.  The
+ * periods of its event end anywhere, and it traps in user mode; ticks come at
+ * their own pace.  Each mode must be charged what it used.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -110,7 +110,7 @@ least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The thread is `share` of its time in the kernel. */
+/* Simulates a thread that spends `share` of its time in the kernel. */
 static void
 run(struct machine *machine, double share)
 {
@@ -135,7 +135,7 @@ run(struct machine *machine, double share)
 	}
 }
 
-/* The part of the run that so many hits stand for. */
+/* The share of the run that these hits stand for. */
 static double
 part(uint64_t hits, uint64_t interval)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-profile.c -- what profiles hold, their sums, and their names. */
+/* test-profile.c -- profiles, their sums, and their names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -264,7 +264,7 @@ make_calls(bool has_arc, bool has_hits)
 	return profile;
 }
 
-/* What has no calls at all goes with either kind, wherever it stands. */
+/* A profile without calls can be added to either kind, in any order. */
 static void
 profile_merge_refuses_counted_beside_measured_calls(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-progress.c -- whether a program gets on between its samples. */
+/* test-progress.c -- whether a program makes progress between its samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ progress_is_made_where_one_register_changes(void **state)
 	assert_false(progress.is_lacking);
 }
 
-/* With its rests it moves once in a while: that is no reason to end them. */
+/* With pauses it moves now and then, which is no reason to end them. */
 static void
 progress_stays_lacking_while_signals_follow_on_each_other(void **state)
 {

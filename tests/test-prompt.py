@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""test-prompt.py -- cpprof as people see it, at a terminal of its own."""
+"""test-prompt.py -- cpprof at a terminal."""
 import glob
 import os
 import re
@@ -519,12 +519,12 @@ def ends_at_the_prompt(*options, program, **environment):
 
 
 def what_a_program_writes_stays_in_sight():
-    """Whatever writes it, and however short it runs."""
+    """Whichever process writes it, and however short it runs."""
     need_collector()
     for writes in ("echo said", "echo said >&2", "echo said >/dev/tty",
                    "(echo said) & wait"):
         ends_in_the_shell(program=writes + "; exit 3", said="said")
-    # What is typed and echoed, and what goes elsewhere, is not written to it.
+    # Neither typed text nor output that goes elsewhere is written to it.
     ends_at_the_prompt(program=SILENT + "echo unseen >/dev/null; exit 3")
     output = os.path.join(HOME, "typed.cpprof")
     terminal = Terminal("record", "--force", "-o", output, "sh", "-c",
@@ -553,7 +553,7 @@ def the_prompt_can_be_chosen():
                       said="settings:4: often: expected one of", **mine)
     assert not os.path.exists("pwned")
     ends_at_the_prompt("--prompt", program=SILENT, **mine)
-    # Other prompts have the settings too, scripts never.
+    # Other prompts read the settings, too; scripts never do.
     terminal = Terminal("-q", FORMS, **mine)
     terminal.expect("settings:3: shell is not a setting")
     terminal.expect("Time) ")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """test-resources.py -- resources that the kernel counts.
 
-tests/programs/consumer.c uses known amounts along known paths, and says what
-the kernel counted; the profile must say the same, from perf events and, where
-a filter forbids those, from the counts at ticks.  Speaks TAP.
+tests/programs/consumer.c uses known amounts along known paths, and prints what
+the kernel counted.  The profile must show the same, from perf events and,
+where a filter forbids those, from counts read at ticks.  Speaks TAP.
 """
 import ctypes
 import importlib
@@ -32,7 +32,7 @@ def consume(resources, mode, argument, **keywords):
 
 
 def offered(resource, **environment):
-    """What the collector says that it would take a resource from."""
+    """The source that the collector offers for a resource."""
     out = subprocess.run(
         [CONSUMER], capture_output=True, text=True,
         env=dict(os.environ, CPPROF_OFFER='1', CPPROF_RESOURCES=resource,
@@ -46,7 +46,7 @@ def need_events(resource='page-faults'):
 
 
 def forbid_events():
-    """A filter with which perf_event_open fails."""
+    """Installs a filter that makes perf_event_open fail."""
     install_filter((0x20, 0, 0, 0),             # load the call's number
                    (0x15, 0, 1, 298),           # perf_event_open?
                    (0x06, 0, 0, 0x00050001),    # then EPERM
@@ -54,7 +54,7 @@ def forbid_events():
 
 
 def forbid_stopping_calls():
-    """The same, and syscall user dispatch fails, too."""
+    """The same, and makes syscall user dispatch fail, too."""
     install_filter((0x20, 0, 0, 0),             # load the call's number
                    (0x15, 3, 0, 298),           # perf_event_open?
                    (0x15, 0, 3, 157),           # prctl?
@@ -194,7 +194,8 @@ def shares_hold_with_random_intervals():
 
 
 def random_intervals_do_not_keep_step():
-    """One fault of fifty: an interval of fifty gives all hits to one side."""
+    """One fault in fifty: a fixed interval of fifty would give all hits to one
+    side."""
     need_events()
     fixed = consume('page-faults:50', 'period', 20).one()
     one, rest = (fixed.hits_with(name) for name in ('touch_one', 'touch_rest'))
@@ -253,8 +254,8 @@ def what_is_not_there_is_not_recorded():
         assert b'cpprof: not sampling: ' in run.err
 
 
-# A processor that has counters, as far as can be seen from here: cycles are
-# nanoseconds of CPU time then, cache misses page faults.
+# Simulates a processor with counters: cycles are nanoseconds of CPU time,
+# cache misses are page faults.
 COUNTERS = '''
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -304,7 +305,7 @@ def counters_of_the_processor_are_sampled():
     hits = run.one().hits + run.one().lost()
     assert 800 <= hits <= 1500, hits
     shares_hold(run.one())
-    # On a busy machine samples are put off, and their hits come elsewhere.
+    # On a busy machine samples are postponed, and their hits go elsewhere.
     for run, most in ((faults, 2000), (drawn, 6000)):
         close(total(run.one()), run.usage['minor'], most)
         assert gticks(run.one(), 'touch') >= 20000
@@ -375,7 +376,7 @@ def the_first_sort_faults_and_the_second_does_not():
 
 
 def time_is_not_drawn_to_where_faults_are():
-    """Half of the time, and hardly a fault, is in replace_cluster."""
+    """replace_cluster has half of the time, but hardly any faults."""
     need_events('cpu:1000')
     shares = []
     for resources in 'cpu:1000', 'cpu:1000,page-faults:10':

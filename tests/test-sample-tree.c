@@ -72,7 +72,10 @@ assert_sound(const struct sample_tree *tree)
 		assert_true(tree->end[n] <= (parent == NO_NODE ?
 		                             tree->n_nodes :
 		                             tree->end[parent]));
-		/* As many edges as nodes: siblings are distinct. */
+		/*
+		 * There are as many distinct edges as nodes, so siblings are
+		 * distinct.
+		 */
 		assert_int_equal(names_add(edges, (const char *)edge,
 		                           sizeof edge, &error), n);
 		assert_true(tree->row[n] < tree->n_rows);

@@ -10,7 +10,8 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 n=0
 
-# run STATUS ARGUMENT...: runs cpprof on what `in` holds, keeps out and err.
+# run STATUS ARGUMENT...: runs cpprof with the file `in` as input; keeps out
+# and err.
 : >"$work/in"
 run() {
 	wanted=$1
@@ -20,7 +21,7 @@ run() {
 	: >"$work/in"
 }
 
-# ok CLAIM CONDITION...: all conditions hold, and the status was the wanted.
+# ok CLAIM CONDITION...: all conditions hold, and the status was as expected.
 ok() {
 	n=$((n + 1))
 	claim=$1
@@ -362,7 +363,7 @@ printf 'events: Ir\nfn=f\n1 2\n' >"$work/calls.out"
 run 1 "$work/calls.out" -e 'export pprof'
 ok 'export of stacks where there are none is an error' err_has 'no stacks'
 
-# What was lost, each file's added up; other tallies are no losses.
+# Losses, summed over the files; other tallies are no losses.
 printf 'p 7 1.5: 10 cycles: \n\t1100 f (/gone)\n\n%s\n' \
 	'p 7 1.6: PERF_RECORD_LOST lost 12' >"$work/lost.script"
 cp "$work/lost.script" "$work/again.script"

@@ -61,7 +61,10 @@ pack_zstd(const char *from, size_t n, char *to, size_t room)
 	return size;
 }
 
-/* Reads all by steps of odd sizes; the size that came, all of it as text. */
+/*
+ * Reads everything in steps of odd sizes; returns the size, and all of it as
+ * text.
+ */
 static size_t
 read_text(struct source *source, struct error *error)
 {
@@ -187,7 +190,9 @@ source_reads_utf16_as_utf8(void **state)
 		}
 }
 
-/* Packed, too, cut anywhere; and texts too short for a mark. */
+/*
+ * The same for packed input, cut anywhere, and for texts too short for a mark.
+ */
 static void
 source_reads_utf16_inside_packed_data(void **state)
 {
@@ -232,7 +237,10 @@ source_reads_utf16_inside_packed_data(void **state)
 	}
 }
 
-/* More of it than fits a piece, with a character of two units across. */
+/*
+ * More than fits into a piece, with a character of two units across the
+ * boundary.
+ */
 static void
 source_reads_much_utf16_inside_gzip(void **state)
 {
@@ -319,7 +327,7 @@ source_reads_pipes_in_pieces(void **state)
 	close(ends[0]);
 }
 
-/* What came before is whole, and 16 MiB are always. */
+/* What came before is complete, and there are always 16 MiB. */
 static void
 source_ends_where_it_unpacks_to_too_much(void **state)
 {

@@ -19,7 +19,7 @@ expect_error(const char *text, const char *expected)
 	must_refuse(&format_speedscope, text, strlen(text), expected);
 }
 
-/* Texts of one profile, whose keys come in this order. */
+/* Texts of one profile with its keys in this order. */
 static void
 speedscope_takes_keys_in_any_order(void **state)
 {
@@ -169,7 +169,7 @@ speedscope_profiles_of_our_own_are_resources(void **state)
 	profile_free(profile);
 }
 
-/* What JavaScript prints of doubles has up to 17 digits behind the point. */
+/* JavaScript prints doubles with up to 17 decimal places. */
 static void
 speedscope_subtracts_times_of_any_digits(void **state)
 {

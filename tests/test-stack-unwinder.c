@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-stack-unwinder.c -- stacks unwound by tables, and the tables' rules.
  *
- * Code of hard shapes runs under the processor's trace flag, which raises
- * SIGTRAP after every instruction.  The handler keeps registers, a copy of the
- * stack and what _Unwind_Backtrace says of it; walking the copy must give the
- * same.  Rules are compared with libdw's.
+ * Code of difficult shapes runs under the processor's trace flag, which raises
+ * SIGTRAP after every instruction.  The handler saves the registers, a copy of
+ * the stack and the result of _Unwind_Backtrace; walking the copy must give
+ * the same.  Rules are compared with libdw's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,13 +52,13 @@ take_frame(struct _Unwind_Context *context, void *argument)
 	int is_exact = 0;
 	uint64_t ip = _Unwind_GetIPInfo(context, &is_exact);
 
-	/* It takes an end that is marked by 0 for one more. */
+	/* It counts an end marked by 0 as one more frame. */
 	if (ip != 0 && snapshot->n_frames < FRAMES_MAX)
 		snapshot->frames[snapshot->n_frames++] = ip - !is_exact;
 	return _URC_NO_REASON;
 }
 
-/* Byte by byte, past what a sanitizer puts between variables. */
+/* Copies byte by byte, across the red zones of sanitizers. */
 __attribute__((no_sanitize("address"))) static void
 copy_stack(unsigned char *to, const volatile unsigned char *from, size_t n)
 {
@@ -230,7 +230,7 @@ STEPPED(jump, 3)
 
 /* ---- rules ---- */
 
-/* Whether libdw's rule for a register is ours. */
+/* Whether libdw's rule for a register equals ours. */
 static void
 compare_rule(Dwarf_Frame *frame, unsigned number, const struct cfi_row *row)
 {

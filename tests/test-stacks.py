@@ -2,9 +2,9 @@
 """test-stacks.py -- sampling on stacks of any kind.
 
 tests/programs/stacks.c works on a thread's own stack, on one made by
-makecontext, and on one that grows.  Whatever is sampled, as often as it can be:
-the program ends, with the output that it has without, and nothing that the
-collector does is counted as the program's.  Speaks TAP.
+makecontext, and on one that grows.  Whatever is sampled, as often as possible,
+the program must end with the same output as without the collector, and nothing
+that the collector does may be counted as the program's.  Speaks TAP.
 """
 import ctypes
 import importlib
@@ -32,7 +32,8 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..',
 
 
 def mount_tracing():
-    """The tracepoint's number, for this process alone, where root runs it."""
+    """Mounts tracefs for this process alone, if run by root; returns the
+    tracepoint's number."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(0x20000) == 0:                      # CLONE_NEWNS
         libc.mount(None, b'/', None, 0x44000, None)     # private
@@ -40,7 +41,8 @@ def mount_tracing():
 
 
 def work(sampled, kind, rounds, pages, **keywords):
-    """A run of the program, whose output must be as without us."""
+    """A run of the program, whose output must be the same as without the
+    collector."""
     command = (STACKS, kind, str(rounds), str(pages))
     more = {name: value for name, value in keywords.items()
             if name.startswith('STACKS_')}
@@ -148,7 +150,7 @@ def stack_roots(profile):
 
 
 def compiled(command, directory, why, **environment):
-    """What a compiler makes, or a reason to skip."""
+    """A compiled program, or a reason to skip."""
     program = os.path.join(directory, 'program')
     try:
         done = subprocess.run([*command, '-o', program], cwd=directory,
@@ -203,7 +205,7 @@ def stacks_of_go_and_c_are_whole():
 
 
 def what_wrappers_do_is_no_call_of_the_program_s():
-    """They ask the clock, which the program does not."""
+    """They read the clock, which the program does not."""
     profile = work('cpu:100,real:100,io-time:1', 'own', 4000, 3,
                    STACKS_REST='1').one()
     assert profile.hits_with('use_the_rest') > 0
@@ -216,7 +218,8 @@ def keep_addresses():
 
 
 def with_thread_sanitizer(source, *arguments):
-    """Runs of a program by compiler: what it prints alone, and its command."""
+    """Runs of a program by compiler: its output when run alone, and its
+    command."""
     tried = 0
     for compiler in 'gcc', 'clang':
         with collector.tempfile.TemporaryDirectory() as directory:
@@ -249,7 +252,7 @@ def stacks_below_a_thread_sanitizer_are_whole():
 
 
 def time_below_a_thread_sanitizer_is_where_it_was_spent():
-    """It hands signals to handlers that it knows later, elsewhere."""
+    """The sanitizer calls signal handlers later, at another place."""
     for _, command in with_thread_sanitizer('sanitized.c', 'parts', '500'):
         run = Run(*command, before=keep_addresses)
         profile = run.one()

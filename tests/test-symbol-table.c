@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-symbol-table.c -- tables made by hand. */
+/* test-symbol-table.c -- symbol tables made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-unwind.c -- the collector's unwinder against libgcc's, frame for frame.
  *
- * Code of hard shapes runs under the processor's trace flag, which raises
- * SIGTRAP after every instruction, and under a fast timer.  In the handler the
- * interrupted stack is walked three times: by an unwinder that remembers the
- * last stack, by one that does not, and by _Unwind_Backtrace.  All three must
- * tell the same addresses (tests/unwind-oracle.h).  All this once without the trampoline and once with
- * its mark set anew in every handler, so that the program returns, throws and
- * jumps through it at every chance.
+ * Code of difficult shapes runs under the processor's trace flag, which raises
+ * SIGTRAP after every instruction, and under a fast timer.  The handler walks
+ * the interrupted stack three times: by an unwinder that remembers the last
+ * stack, by one that does not, and by _Unwind_Backtrace.  All three must find
+ * the same addresses (tests/unwind-oracle.h).  Everything runs once without
+ * the trampoline, and once with its mark set again in every handler, so that
+ * the program returns, throws and jumps through it as often as possible.
  *
  * Faults of libgcc's unwinder are counted; the collector's must have none.
  */
@@ -47,7 +47,7 @@ static bool sets_marks, is_ticking;
 static struct cpprofdata_node record;
 static struct tree_node node = { .record = &record };	/* of all frames */
 
-/* Now and then, or no marked frame would be left to return by itself. */
+/* Only now and then, or no marked frame would be left to return by itself. */
 static void
 set_mark(void)
 {
@@ -141,8 +141,8 @@ report(const char *name)
 }
 
 /*
- * Every instruction of one call of a shape; libgcc may fault in that part of
- * a thousand of them.
+ * Checks every instruction of one call of a shape; libgcc may fault in a few
+ * of a thousand.
  */
 static void
 step_through(unsigned (*shape)(unsigned), unsigned n, unsigned may_fault)
@@ -182,8 +182,8 @@ STEPPED(alternate_stack, 2, 0)
 STEPPED(exceptions, 3, 10)
 
 /*
- * Within libgcc's own functions, where libgcc cannot tell either: the program
- * itself says what calls of its functions there are.
+ * Within libgcc's own functions, where libgcc cannot walk the stack either,
+ * the program itself knows its calls.
  */
 
 extern const char __start_steep[], __stop_steep[];
@@ -357,7 +357,7 @@ tick_through(void)
 	install(SIGALRM);
 	is_ticking = true;
 	set_timer(1000);
-	/* Fast machines have to go on for longer. */
+	/* Fast machines need more rounds. */
 	for (i = 0; i < 300 || tally.n_stacks < 200; i++) {
 		shape_recursion(i % 40 * 10);
 		shape_callback(3000);
@@ -380,8 +380,8 @@ ticks_agree(void **state)
 	tick_through();
 	report("ticks");
 	assert_true(tally.n_stacks > 100);
-	/* Where ticks fall is chance: of 200, with 3 in 100, it is 18 with five
-	 * deviations. */
+	/* Where ticks fall is chance: of 200 with 3 in 100, 18 are within five
+	 * standard deviations. */
 	assert_true(tally.n_faults * 10 < tally.n_stacks);
 }
 

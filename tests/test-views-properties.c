@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-views-properties.c -- what must hold of the views of any profile.
+/* test-views-properties.c -- properties that the views of any profile must
+ * have.
  *
- * Thousands of small random profiles, heavy with recursion, each made from a
- * seed that is printed when a claim fails.  Names are single letters, so a
- * stack or a path is a word, and byte order of words is the order of paths.
+ * Checks thousands of small random profiles, most of them recursive, each made
+ * from a seed that is printed when a claim fails.  Names are single letters,
+ * so a stack or a path is a word, and byte order of words is the order of
+ * paths.
  *
  * The oracle has no tree and no locks: the value of a path is the hits of the
  * stacks that have a frame whose canonical path, begun at the outermost frame
@@ -19,7 +21,7 @@ enum {
 	MOST_NAMES = 6,
 	MOST_STACKS = 14,
 	MOST_DEPTH = 12,
-	LONGEST = 64,		/* of words; some claims lengthen stacks */
+	LONGEST = 64,		/* of words; some properties lengthen stacks */
 };
 
 static uint64_t n_seeds = SEEDS;
@@ -34,7 +36,7 @@ struct profile_of_words {
 	size_t n;
 };
 
-/* Words and what they are worth; a word is there once. */
+/* Distinct words and their values. */
 struct value {
 	char word[LONGEST];
 	uint64_t hits;
@@ -56,7 +58,7 @@ draw(uint64_t below)
 	return (random_state >> 11) % below;
 }
 
-/* The next one, empty. */
+/* Adds an empty value. */
 static struct value *
 values_append(struct values *values)
 {
@@ -279,7 +281,7 @@ begin(struct fixture *fixture, const struct profile_of_words *profile)
 	free(folded);
 }
 
-/* The view's rows in its order with the numbers of this column. */
+/* The view's rows in order, with the numbers of this column. */
 static struct values
 ask_for(struct fixture *fixture, view_function *view, char root,
         const char *column, uint64_t *hidden)
@@ -311,14 +313,16 @@ ask_for(struct fixture *fixture, view_function *view, char root,
 	return values;
 }
 
-/* The view's rows in its order; *hidden, if not NULL, its count of others. */
+/*
+ * The view's rows in order; *hidden, if not NULL, is its count of hidden ones.
+ */
 static struct values
 ask(struct fixture *fixture, view_function *view, char root, uint64_t *hidden)
 {
 	return ask_for(fixture, view, root, "hits", hidden);
 }
 
-/* The same, of a profile that lives no longer. */
+/* The same, for a profile that is freed here. */
 static struct values
 ask_once(const struct profile_of_words *profile, view_function *view,
          char root)
@@ -364,7 +368,7 @@ give_returns(struct fixture *fixture)
 		tree->returns[n] = draw(1000);
 }
 
-/* Calls the claim for each seed's profile and each name in it. */
+/* Checks a property for each seed's profile and each name in it. */
 static void
 for_all(void (*claim)(struct fixture *fixture,
                       const struct profile_of_words *profile, char root),
@@ -440,7 +444,7 @@ is_one_number(struct fixture *fixture, const struct profile_of_words *profile,
 	free(functions.list);
 }
 
-/* Any word is a question to path; most are no canonical path. */
+/* path accepts any word; most are no canonical path. */
 static void
 path_of_any_word(struct fixture *fixture,
                  const struct profile_of_words *profile, char root)
@@ -456,7 +460,7 @@ path_of_any_word(struct fixture *fixture,
 	free(all.list);
 }
 
-/* What down(a) says of (a ... z), up(z) says, and functions of (a). */
+/* down(a) and up(z) agree on (a ... z), and functions on (a). */
 static void
 returns_are_one_number(struct fixture *fixture,
                        const struct profile_of_words *profile, char root)
@@ -769,7 +773,7 @@ tree_nodes_weigh_their_stacks(void **state)
 	}
 }
 
-/* Puts `n` copies of the piece [from, to) where it stands once. */
+/* Replaces the piece [from, to) by n copies of it. */
 static void
 repeat_piece(char *word, size_t from, size_t to, size_t n)
 {
@@ -786,7 +790,7 @@ repeat_piece(char *word, size_t from, size_t to, size_t n)
 	strcpy(word, repeated);
 }
 
-/* All values, but those of paths that end in the same name twice. */
+/* All values, except those of paths that end in the same name twice. */
 static struct values
 without_stutters(const struct profile_of_words *profile)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-views.c -- views of small profiles, worked out by hand or printed in
- * the 1993 paper.
+/* test-views.c -- views of small profiles, computed by hand or printed in the
+ * 1993 paper.
  */
 #include "src/profile/large_array.h"
 #include "tests/view-fixture.h"
@@ -25,7 +25,7 @@ static const char forms[] =
     "db_read_record 84\n"
     "main;loan_application;db_get_property;db_read_record 22\n";
 
-/* Profiles and what views of them show. */
+/* Profiles and the expected rows of views. */
 struct example {
 	const char *profile;
 	view_function *view;
@@ -207,7 +207,7 @@ a_path_counts_only_while_it_is_the_active_chain(void **state)
 static void
 rows_of_equal_hits_compare_name_by_name_as_bytes(void **state)
 {
-	/* "a\1" sorts behind "a", although "a\1 b" sorts before "a z". */
+	/* "a\1" sorts after "a", although "a\1 b" sorts before "a z". */
 	static const struct example examples[] = {
 		{ "m;a\1;b 1\nm;a;z 1\nm;\xff 1\nm;Z 1", view_down, "m",
 		  "(m)4 (m Z)1 (m a)1 (m a z)1 (m a\1)1 (m a\1 b)1 "
@@ -358,7 +358,7 @@ percentages_may_be_the_roots(void **state)
 	fixture_end(&fixture);
 }
 
-/* Hits of a path written as names with blanks between. */
+/* Hits of a path, written as names separated by blanks. */
 static uint64_t
 value_of(struct fixture *fixture, const char *text)
 {
@@ -596,7 +596,9 @@ hits_and_samples_are_told_apart(void **state)
 	fixture_end(&fixture);
 }
 
-/* A stack of n frames over n_names functions in turn, folded; one hit. */
+/*
+ * A collapsed stack of n frames over n_names functions in turn, with one hit.
+ */
 static char *
 chain(uint32_t n, uint32_t n_names)
 {
@@ -699,7 +701,7 @@ too_many_paths_are_an_error(void **state)
 	path_trie_free(&trie);
 }
 
-/* Far more children than a line of the trie holds, and a second visit. */
+/* Far more children than a line of the trie holds, each visited twice. */
 static void
 a_function_may_call_very_many(void **state)
 {
@@ -739,7 +741,7 @@ assert_returns(struct fixture *fixture, view_function *view, const char *root,
 	table_free(&table);
 }
 
-/* Every node of a canonical path adds its own, nested ones too. */
+/* Every node of a canonical path adds its returns, nested ones included. */
 static void
 returns_are_summed_by_path(void **state)
 {

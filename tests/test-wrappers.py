@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""test-wrappers.py -- resources that come from functions we stand before.
+"""test-wrappers.py -- resources counted by wrapped functions.
 
-What tests/programs/spender.c spends is known, or counted by the kernel too;
-the profile must say the same, and the program must not notice.  Speaks TAP.
+What tests/programs/spender.c spends is known, or also counted by the kernel.
+The profile must show the same, and the program must not notice.  Speaks TAP.
 """
 import importlib
 import os
@@ -133,7 +133,7 @@ def what_a_sanitizer_hides_is_told():
                 built = True
                 run = Run(program, CPPROF_RESOURCES='alloc-bytes:1000',
                           ASAN_OPTIONS='verify_asan_link_order=0')
-                # Nothing is said of what cannot be set up, either.
+                # No message about what cannot be set up, either.
                 assert (run.status, run.err) == (0, b''), (kind, run.err)
                 source = run.one().resources[0].source
                 assert source in (
@@ -212,7 +212,7 @@ def bytes_are_those_that_the_kernel_counts():
               'by_fclose': 1})):
         profile = run.one().of(resource)
         for name, times in names.items():
-            # What a stream reads ahead is read by who comes first.
+            # What a stream reads ahead is charged to the first reader.
             close(gticks(profile, 'run_bytes', name), size * times, 4200)
         in_all(run, profile, total)
 
@@ -220,7 +220,8 @@ def bytes_are_those_that_the_kernel_counts():
 def in_all(run, profile, total):
     found = profile.hits * profile.interval
     lost = run.one().lost() * 16
-    # The kernel's count has the collector's looks at it, of 100 bytes each.
+    # The kernel's count includes the collector's own reads of it, 100 bytes
+    # each.
     most_off = 4096 + total / 500
     assert total - most_off <= found + lost and found <= total + most_off, \
         (total, found, lost)
@@ -234,7 +235,7 @@ def bytes_that_pass_no_wrapper_are_counted():
     assert totals[0] >= n * 1024 and totals[1] == n * 1024
     for resource, total in zip(('bytes-read', 'bytes-written'), totals):
         in_all(run, run.one().of(resource), total)
-        # Ticks came while it went on.
+        # Ticks came while the call lasted.
         assert gticks(run.one().of(resource), 'run_unseen_bytes') > 0
 
 
@@ -246,8 +247,9 @@ def bytes_of_sockets_are_counted():
 
 
 def by_the_clock(run, name, profile, *path):
-    """What the profile has of a call that the program has timed, too.  Who waits
-    for a processor does so in one function and is found in the next."""
+    """Compares the profile of a call with the program's own timing.  A thread
+    that waits for a processor does so in one function and is found in the
+    next."""
     told = int(re.search(rb'^%s (\d+)$' % name.encode(), run.err, re.M)[1])
     found = gticks(profile, *path, name)
     assert told * 0.9 - 6000 <= found <= told * 1.1 + 30000, \
@@ -394,7 +396,8 @@ public class program {
 
 
 def a_program(name, command, directory):
-    """The same output and status as without, with everything sampled."""
+    """Expects the same output and status as without the collector, with
+    everything sampled."""
     java = os.path.join(directory, 'program.java')
     with open(java, 'w') as file:
         file.write(JAVA)

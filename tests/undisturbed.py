@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """undisturbed.py -- programs that use what the collector uses do not notice.
 
-tests/programs/hostile.c says in each of its modes what it saw of its signals,
-stacks, descriptors, rights and children.  It must say the same, and end in the
-same way, with and without the collector, whose file must be whole.  Speaks TAP.
+tests/programs/hostile.c prints in each of its modes what it saw of its
+signals, stacks, descriptors, rights and children.  It must print the same, and
+end in the same way, with and without the collector, whose file must be
+complete.  Speaks TAP.
 """
 import os
 import resource
@@ -43,7 +44,7 @@ def profiles(directory):
 
 
 def sampled(command, **keywords):
-    """What it did under the collector, and its profiles."""
+    """The result of a run under the collector, and its profiles."""
     directory = tempfile.mkdtemp(prefix='cpprof-test-')
     os.chmod(directory, 0o777)
     try:
@@ -135,7 +136,7 @@ exit $status
 
 
 def a_full_disk_is_no_bus_error():
-    # The last has room for the file's beginning, not for all of it.
+    # The last has room for the beginning of the file, but not for all of it.
     for size in ('4k', '12k', '24k', '40k', '80k'):
         with tempfile.TemporaryDirectory() as place:
             copy = os.path.join(place, 'copy')
@@ -154,7 +155,7 @@ def a_full_disk_is_no_bus_error():
 
 
 def nothing_is_written_through_links():
-    """A link of the file's name, planted by somebody, is not followed."""
+    """A link planted under the file's name is not followed."""
     with tempfile.TemporaryDirectory() as place:
         victim = os.path.join(place, 'victim')
         with open(victim, 'w') as file:
@@ -183,7 +184,7 @@ def nothing_is_written_through_links():
 
 
 def children_of_raw_forks_return():
-    """Through frames that the parent's samples have marked, to be counted."""
+    """They return through frames that the parent's samples have marked."""
     plain = run([HOSTILE, 'raw-fork'])
     got, found = sampled([HOSTILE, 'raw-fork'], CPPROF_RETURNS='1',
                          CPPROF_RESOURCES='allocs:1')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unwind-oracle.c -- asks libgcc, and looks at both stacks frame by frame. */
+/* unwind-oracle.c -- asks libgcc, and compares both stacks frame by frame. */
 #include "tests/unwind-oracle.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static struct {
 	size_t n;
 } trace;
 
-/* What the trampoline asks of the rest: nothing here is a forked child. */
+/* Needed by the trampoline: nothing here is a forked child. */
 volatile uint32_t start_same_process = 1;
 
 static const uint64_t *expected;	/* in the trace, innermost first */
@@ -73,7 +73,7 @@ oracle_ask(uint64_t pc)
 	sigaction(SIGSEGV, &old, NULL);
 	for (i = 0; i < trace.n && trace.address[i] != pc; i++)
 		;
-	/* A frame at address 0 - 1 is how it sees an end marked by 0. */
+	/* It reports an end marked by 0 as a frame at address 0 - 1. */
 	while (trace.n > i && trace.address[trace.n - 1] + 1 < 4096)
 		trace.n--;
 	expected = &trace.address[i];
@@ -87,7 +87,7 @@ oracle_depth(void)
 	return n_expected;
 }
 
-/* Frames from the innermost on; returns how many agree. */
+/* Compares frames from the innermost on; returns how many agree. */
 static size_t
 count_equal(const struct frame *innermost, ptrdiff_t outwards, size_t n)
 {
@@ -105,7 +105,9 @@ count_equal(const struct frame *innermost, ptrdiff_t outwards, size_t n)
 	return i;
 }
 
-/* Whether libgcc was still right at that frame, a caller: a call is there. */
+/*
+ * Whether libgcc was still right at that frame of a caller: there is a call.
+ */
 static bool
 is_call(uint64_t address)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view-fixture.h -- profiles and views as short texts, for tests of views.
  *
- * A profile is written as collapsed stacks, "main;a 1\nmain;a;b 2"; what a
- * view shows comes back as "(main)3 (main a)3 (main a b)2", a function's row
- * like a path of one.
+ * A profile is written as collapsed stacks, "main;a 1\nmain;a;b 2"; the rows
+ * of a view are returned as "(main)3 (main a)3 (main a b)2", with a function
+ * as a path of one.
  */
 #ifndef CPPROF_TESTS_VIEW_FIXTURE_H
 #define CPPROF_TESTS_VIEW_FIXTURE_H
@@ -194,7 +194,7 @@ rows_text(const struct table *table)
 	return text;
 }
 
-/* The view's rows around `root` (NULL: none) as text; the caller frees. */
+/* The view's rows for `root` (NULL: none) as text; the caller frees. */
 static inline char *
 shown(struct fixture *fixture, view_function *view, const char *root)
 {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""waits.py -- waits that are still on when a program ends, or is looked at.
+"""waits.py -- waits that are still going on when a program ends, or when its
+profile is opened.
 
-tests/programs/waiter.c says, by the clock, when each of its threads began to
-wait.  So all of them must have waited up to one and the same moment: that at
-which the program went, however it did, or at which it was looked at.  Speaks
-TAP.
+tests/programs/waiter.c prints the time at which each of its threads began to
+wait.  So all of them must have waited until the same moment: when the program
+ended, in whatever way, or when the profile was opened.  Speaks TAP.
 """
 import json
 import os
@@ -27,12 +27,13 @@ LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
 WAITER = os.path.join(BUILD, 'tests', 'programs', 'waiter')
 PATIENCE = 60
 
-# Between its word and its call a thread may have to wait for a processor; ns.
+# How long a thread may wait for a processor between its message and its call,
+# in ns.
 LATE = 150000000
 
 
 class Recording:
-    """A program under `cpprof record -r real:1ms`, up to its word `until`."""
+    """A program under `cpprof record -r real:1ms`, until it prints `until`."""
 
     def __init__(self, *words, until, resources=('real:1ms',),
                  program=(WAITER,)):
@@ -82,11 +83,11 @@ class Recording:
                 if name.startswith('cpprofdata.') and name[-1].isdigit()]
 
     def pid(self):
-        """Of the program, which may have children with files."""
+        """The pid of the program, which may have children with files."""
         return self.profile().pid
 
     def kill(self, number):
-        """Ends it from outside; when, by the clock."""
+        """Kills the program; returns the time."""
         before = time.monotonic_ns()
         os.kill(self.pid(), number)
         self.wait()
@@ -114,7 +115,8 @@ def hits_of(functions):
 
 
 def last_to(hits, began, earliest, latest):
-    """Each of the hits, a millisecond, was waited up to between the two."""
+    """Checks that each wait, of hits of 1 ms, lasted until between the two
+    moments."""
     for name, n in hits.items():
         end = began[name] + n * 1000000
         assert earliest - LATE <= end <= latest + LATE, \
@@ -134,7 +136,7 @@ def every_way_to_wait_is_seen(recording, how):
     info, functions = recording.run('info', 'threshold 0', 'functions')
     by_name = hits_of(functions)
     assert {name: by_name.get(name, 0) for name in ways} == hits
-    # What a thread has lived is what is counted of it.
+    # A thread's hits are the time that it has lived.
     for number, thread in profile.threads.items():
         lived = (profile.gone_mono - profile.start_mono -
                  (thread.start - profile.start)) / 1e6
@@ -181,7 +183,7 @@ def a_deadlock_is_seen_after_its_recorder_was_killed_too():
         while recording.profile().seen_mono < late:
             assert time.monotonic() < deadline, 'no sign of life was noted'
             time.sleep(0.05)
-        # The recorder first, who would note the end.
+        # Kill the recorder first, which would record the end.
         pid = recording.pid()
         recording.process.kill()
         recording.wait()
@@ -205,7 +207,7 @@ def left(how):
             last_to(hits, began, before, after)
             if how in ('exit', '_exit', 'quick_exit', 'exec'):
                 assert before <= profile.end_mono <= after
-            # The CPU time is of that moment, too, and some was used.
+            # The CPU time is up to date, too, and not zero.
             assert 0 < profile.cpu_ns < after - before + 400000000
     case.__name__ = 'waits_last_up_to_' + how
     return case
@@ -288,7 +290,8 @@ def waits_that_nobody_measures_are_time_without_a_sample():
             2 * (after + LATE) - began, (found, before, after, began)
         info, functions = recording.run('info', 'functions')
         assert hits_of(functions)['[no sample]'] == profile.unsampled['real']
-        # Nor are they counted as samples: it would be fewer when one comes.
+        # They do not count as samples, whose number would otherwise fall
+        # later.
         assert info['samples'] == profile.samples
         text = recording.process.stderr.read().decode()
         assert '%d samples of' % profile.samples in text, text
@@ -318,7 +321,7 @@ def cancelled_threads_keep_their_waits():
         last_to({name: profile.hits_with(name)
                  for name in ('by_semaphore', 'by_poll')}, began, before,
                 profile.end_mono)
-        # Of some 800 ms; who is cancelled may wait for a processor to end.
+        # Of some 800 ms; a cancelled thread may wait for a processor to end.
         assert profile.lost() <= 200, profile.drops
 
 

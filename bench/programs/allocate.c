@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* allocate.c [TIMES] -- two threads that allocate and free blocks of many
- * sizes, so many times each. */
+ * sizes, TIMES times each.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

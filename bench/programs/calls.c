@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calls.c [TREES] -- trees of calls, 29 deep: stacks that always change. */
+/* calls.c [TREES] -- trees of calls, 29 deep: the stack changes all the time.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

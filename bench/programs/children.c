@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* children.c -- many short children, one after another.
  *
- *	children WHAT TIMES
- * spawn: posix_spawn of /bin/true; exec: fork, and the child executes it; fork:
- * the child leaves at once.  Prints what one costs, itself and who starts it:
- * CPU time in ms, and page faults.
+ * 	children WHAT TIMES
+ * spawn: posix_spawn of /bin/true; exec: fork, and the child executes it;
+ * fork: the child exits at once.  Prints the cost of one child, including its
+ * parent's: CPU time in ms, and page faults.
  */
 #include <spawn.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* deep.c [DEPTH [TIMES]] -- works that many calls deep, in a leaf that is called
- * anew so many times. */
+/* deep.c [DEPTH [TIMES]] -- works DEPTH calls deep, in a leaf that is called
+ * TIMES times.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

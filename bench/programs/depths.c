@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* depths.c DEPTH SECONDS -- allocations below a stack of that many frames.
+/* depths.c DEPTH SECONDS -- allocations below a stack of DEPTH frames.
  *
- * Every ten of them the innermost five frames return and come again.
+ * After every ten of them the innermost five frames return and are called
+ * again.
  */
 #include <stdlib.h>
 #include <time.h>

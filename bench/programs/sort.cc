@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort.cc [NUMBERS] -- sorts that many: shallow stacks, one hot loop. */
+/* sort.cc [NUMBERS] -- sorts NUMBERS numbers: shallow stacks, one hot loop. */
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* waits.c -- storms of calls that could wait, and hardly do.
+/* waits.c -- storms of calls that could wait, but hardly do.
  *
- *	waits WHAT TIMES DEPTH
- * pong: two threads hand a semaphore to and fro; epoll: epoll_wait that finds
- * nothing; pipe: a byte written, read, and epoll_wait; places: a byte written
- * and read, each time at another of 128 depths of the stack.  DEPTH calls lie
- * between main and the others.  Prints the CPU time of one round in us.
+ * 	waits WHAT TIMES DEPTH
+ * pong: two threads pass a semaphore back and forth; epoll: epoll_wait that
+ * finds nothing; pipe: a byte written, read, and epoll_wait; places: a byte
+ * written and read, each time at another of 128 depths of the stack.  DEPTH
+ * calls lie between main and these calls.  Prints the CPU time of one round in
+ * us.
  */
 #include <pthread.h>
 #include <semaphore.h>
