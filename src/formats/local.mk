@@ -104,29 +104,19 @@ libcore_a_SOURCES += \
 	src/formats/legacy/memory_map.h \
 	src/formats/perf/perf_data.c \
 	src/formats/perf/perf_deferred.c src/formats/perf/perf_deferred.h \
-	src/formats/perf/perf_event.c src/formats/perf/perf_event.h \
 	src/formats/perf/perf_events.c src/formats/perf/perf_events.h \
 	src/formats/perf/perf_features.c src/formats/perf/perf_features.h \
-	src/formats/perf/perf_frames.c src/formats/perf/perf_frames.h \
-	src/formats/perf/perf_header.c \
-	src/formats/perf/perf_input.c src/formats/perf/perf_input.h \
-	src/formats/perf/perf_modules.c src/formats/perf/perf_modules.h \
+	src/formats/perf/perf_machine.c src/formats/perf/perf_machine.h \
 	src/formats/perf/perf_queue.c src/formats/perf/perf_queue.h \
 	src/formats/perf/perf_records.h \
-	src/formats/perf/perf_samples.c src/formats/perf/perf_samples.h \
+	src/formats/perf/perf_sample.c src/formats/perf/perf_sample.h \
 	src/formats/perf/perf_script.c \
-	src/formats/perf/perf_script_frames.c \
-	src/formats/perf/perf_script_frames.h \
 	src/formats/perf/perf_script_line.c \
 	src/formats/perf/perf_script_line.h \
-	src/formats/perf/perf_sections.c \
 	src/formats/perf/perf_session.c src/formats/perf/perf_session.h \
-	src/formats/perf/perf_space.c src/formats/perf/perf_space.h \
-	src/formats/perf/perf_spaces.c src/formats/perf/perf_spaces.h \
 	src/formats/perf/perf_stacks.c src/formats/perf/perf_stacks.h \
-	src/formats/perf/perf_tasks.c src/formats/perf/perf_tasks.h \
+	src/formats/perf/perf_tree.c src/formats/perf/perf_tree.h \
 	src/formats/perf/perf_unpacker.c src/formats/perf/perf_unpacker.h \
-	src/formats/perf/perf_values.c src/formats/perf/perf_values.h \
 	src/formats/pprof/export_pprof.c \
 	src/formats/pprof/pprof.c \
 	src/formats/pprof/pprof_builder.c src/formats/pprof/pprof_builder.h \

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_data.c -- what `perf record` writes, as a file or into a pipe.
  *
- * A file begins with a header and the events; records follow, and behind them
- * sections about files and machine.  In a pipe all is records.  Everything is
- * read once, from front to back (perf_session.h makes a profile of it).  A file
- * that is cut gives what comes before.  `perf record --threads` writes a
- * directory: such a file, "data", and the records of each processor beside it,
- * in "data.0" and so on.
+ * A file is a header, the events, the records and, after these, sections about
+ * the recorded files and the machine ("features").  In a pipe, events and
+ * features are records, too.  The input is read once, from front to back; what
+ * the records mean is perf_session.h's subject.  A file that is cut off yields
+ * what comes before the cut.
+ *
+ * `perf record --threads` writes a directory: such a file, "data", and next to
+ * it the records of each processor, in "data.0" and so on.
  * Source: linux 6.1, tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include <dirent.h>
@@ -17,14 +19,265 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/formats/perf/perf_input.h"
+#include "src/base/bytes.h"
+#include "src/formats/perf/perf_records.h"
+#include "src/formats/perf/perf_session.h"
 #include "src/formats/perf/perf_unpacker.h"
+#include "src/formats/reader.h"
+
+static const char magic[] = "PERFILE2", swapped_magic[] = "2ELIFREP",
+    first_magic[] = "PERFFILE";
+
+enum {
+	MAGIC_SIZE = 8,
+	FILE_HEADER_SIZE = 104,
+	PIPE_HEADER_SIZE = 16,
+	EXTENT_SIZE = 16,
+	FRONT_MAX = 64 << 20,		/* events and their ids */
+	STEP = 16 << 20,		/* bytes between checks for Ctrl-C */
+	SECTION_MAX = 256 << 20,
+};
+
+/* A file that has its events at the end is held in memory up to there. */
+#define WHOLE_MAX ((uint64_t)512 << 20)
+
+struct input {
+	struct source *source;
+	const struct read_options *options;
+	struct perf_session *session;
+	uint64_t offset;		/* in the file, of the next byte */
+	uint64_t data_end;		/* of the records */
+	bool is_pipe;
+	bool is_cut;
+	unsigned char features[PERF_FEATURES / 8];	/* bit i: there is i */
+};
+
+/* A part of the file. */
+struct extent {
+	uint64_t offset, size;
+};
+
+static struct extent
+take_extent(struct bytes *in)
+{
+	struct extent extent;
+
+	extent.offset = bytes_number(in, 8);
+	extent.size = bytes_number(in, 8);
+	return extent;
+}
+
+static int
+fail(const struct input *input, uint64_t offset, const char *what,
+     struct error *error)
+{
+	return error_set(error, "%s: 0x%" PRIx64 ": %s",
+	                 source_name(input->source), offset, what);
+}
+
+static const unsigned char *
+peek(struct input *input, size_t wanted, size_t *size, struct error *error)
+{
+	return (const unsigned char *)source_peek(input->source, wanted,
+	                                          size, error);
+}
+
+static void
+skip(struct input *input, size_t n)
+{
+	source_skip(input->source, n);
+	input->offset += n;
+}
+
+/* Skips up to an offset that lies ahead; input that ends earlier is cut. */
+static int
+skip_to(struct input *input, uint64_t offset, struct error *error)
+{
+	while (input->offset < offset) {
+		uint64_t left = offset - input->offset;
+		size_t size;
+
+		if (peek(input, 1, &size, error) == NULL)
+			return -1;
+		if (size == 0) {
+			input->is_cut = true;
+			return 0;
+		}
+		skip(input, size < left ? size : (size_t)left);
+	}
+	return 0;
+}
+
+static bool
+has_feature(const struct input *input, size_t feature)
+{
+	return (input->features[feature / 8] >> feature % 8 & 1) != 0;
+}
+
+/* Reports progress and notices Ctrl-C. */
+static int
+step(const struct input *input, struct error *error)
+{
+	return progress_step(input->options->progress,
+	                     source_done(input->source),
+	                     source_size(input->source), error);
+}
+
+/* ---- the header and the events ---- */
+
+/* Each event is followed by the extent of its ids, which lie in `front`, too. */
+static int
+read_events(struct input *input, const struct bytes *front,
+            const struct extent *attrs, uint64_t attr_size,
+            struct error *error)
+{
+	struct perf_events *events = perf_session_events(input->session);
+
+	for (uint64_t i = 0; i < attrs->size / attr_size; i++) {
+		uint64_t offset = attrs->offset + i * attr_size;
+		size_t size = (size_t)attr_size - EXTENT_SIZE;
+		struct bytes in = *front;
+		struct error why = { 0 };
+		const unsigned char *attr;
+		struct extent ids;
+		uint32_t event;
+
+		in.offset = (size_t)offset;
+		attr = bytes_take(&in, size);
+		ids = take_extent(&in);
+		event = perf_events_add(events, attr, size, &why);
+		if (event == UINT32_MAX)
+			return fail(input, offset, why.text, error);
+		in = *front;
+		in.offset = ids.offset <= in.size ? (size_t)ids.offset :
+		            in.size;
+		for (uint64_t j = 0; j < ids.size / 8; j++) {
+			uint64_t id = bytes_number(&in, 8);
+
+			if (bytes_failed(&in))
+				return fail(input, ids.offset,
+				    "expected the ids of an event", error);
+			if (perf_events_add_id(events, id, event, error) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Whether an extent ends below 2^64. */
+static bool
+is_valid(const struct extent *extent)
+{
+	return extent->size <= UINT64_MAX - extent->offset;
+}
+
+/*
+ * How many bytes must be read to have the events: up to the first record; or,
+ * where perf inject wrote the events after the records, to their end.  0: they
+ * cannot be read.
+ */
+static uint64_t
+end_of_events(const struct extent *attrs, uint64_t attr_size,
+              const struct extent *data)
+{
+	if (attr_size < PERF_ATTR_SIZE_MIN + EXTENT_SIZE ||
+	    attr_size > PERF_ATTR_SIZE_MAX || !is_valid(attrs) ||
+	    !is_valid(data) || data->offset < FILE_HEADER_SIZE ||
+	    data->offset > FRONT_MAX || attrs->offset < FILE_HEADER_SIZE)
+		return 0;
+	if (attrs->offset + attrs->size <= data->offset)
+		return data->offset;
+	return data->size > 0 && attrs->size <= FRONT_MAX &&
+	    attrs->offset >= data->offset + data->size ?
+	    attrs->offset + attrs->size : 0;
+}
+
+/* The rest of a file's header, after its size, and the events. */
+static int
+read_file_header(struct input *input, struct bytes *header,
+                 struct error *error)
+{
+	struct extent attrs, data;
+	uint64_t attr_size = bytes_number(header, 8);
+	const unsigned char *features, *bytes;
+	struct bytes front;
+	uint64_t end;
+	size_t size;
+
+	attrs = take_extent(header);
+	data = take_extent(header);
+	take_extent(header);
+	features = bytes_take(header, sizeof input->features);
+	end = end_of_events(&attrs, attr_size, &data);
+	if (end == 0)
+		return fail(input, MAGIC_SIZE,
+		    "expected the header of a perf.data file", error);
+	if (end > WHOLE_MAX)
+		return fail(input, MAGIC_SIZE, "the file has its events after "
+		    "more than 512 MiB; have `perf inject` read and write a "
+		    "file, not a pipe", error);
+	memcpy(input->features, features, sizeof input->features);
+	for (uint64_t n = STEP; n < end; n += STEP)
+		if (peek(input, (size_t)n, &size, error) == NULL ||
+		    step(input, error) != 0)
+			return -1;
+	bytes = peek(input, (size_t)end, &size, error);
+	if (bytes == NULL)
+		return -1;
+	if (size < end)
+		return fail(input, size, end == data.offset ?
+		    "ends before its first record" :
+		    "ends before its events, which stand at the end", error);
+	front = bytes_of(bytes, (size_t)end);
+	if (read_events(input, &front, &attrs, attr_size, error) != 0)
+		return -1;
+	/* A perf that was killed could not write the size. */
+	input->data_end = data.size > 0 ? data.offset + data.size :
+	                  UINT64_MAX;
+	skip(input, (size_t)data.offset);
+	return 0;
+}
+
+static int
+read_header(struct input *input, struct error *error)
+{
+	size_t size;
+	const unsigned char *bytes = peek(input, FILE_HEADER_SIZE, &size,
+	                                  error);
+	struct bytes header;
+	uint64_t header_size;
+
+	if (bytes == NULL)
+		return -1;
+	header = bytes_of(bytes, size < FILE_HEADER_SIZE ? size :
+	                  FILE_HEADER_SIZE);
+	if (size >= MAGIC_SIZE &&
+	    memcmp(bytes, swapped_magic, MAGIC_SIZE) == 0)
+		return fail(input, 0, "of a big-endian machine, which cannot "
+		            "be read", error);
+	if (size >= MAGIC_SIZE && memcmp(bytes, first_magic, MAGIC_SIZE) == 0)
+		return fail(input, 0, "as perf wrote it before Linux 3.4, "
+		            "which cannot be read", error);
+	bytes_take(&header, MAGIC_SIZE);
+	header_size = bytes_number(&header, 8);
+	input->is_pipe = header_size == PIPE_HEADER_SIZE;
+	if (bytes_failed(&header) ||
+	    (!input->is_pipe && (header_size != FILE_HEADER_SIZE ||
+	                         size < FILE_HEADER_SIZE)))
+		return fail(input, MAGIC_SIZE,
+		    "expected the header of a perf.data file", error);
+	if (!input->is_pipe)
+		return read_file_header(input, &header, error);
+	input->data_end = UINT64_MAX;
+	skip(input, PIPE_HEADER_SIZE);
+	return 0;
+}
 
 /* ---- records ---- */
 
-/* Bytes behind a record that belong to it and are none. */
+/* How many bytes follow a record that belong to it but are no record. */
 static uint64_t
-count_behind(const struct perf_record *record)
+size_of_payload(const struct perf_record *record)
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
 
@@ -37,19 +290,20 @@ count_behind(const struct perf_record *record)
 }
 
 /*
- * Takes the whole records among bytes[size].  *wanted becomes how many bytes
- * the next look needs, *behind how many follow that are no records.
+ * Reads the complete records among bytes[size], up to one with a payload.
+ * *wanted: how many bytes the next call needs at least; *payload: how many to
+ * skip before it.
  */
 static int
-read_records(struct perf_input *input, const unsigned char *bytes, size_t size,
-             size_t *wanted, uint64_t *behind, struct error *error)
+read_records(struct input *input, const unsigned char *bytes, size_t size,
+             size_t *wanted, uint64_t *payload, struct error *error)
 {
 	uint64_t offset = input->offset;
 	size_t at = 0;
 
-	*behind = 0;
+	*payload = 0;
 	*wanted = PERF_HEADER_SIZE;
-	while (size - at >= PERF_HEADER_SIZE && *behind == 0) {
+	while (size - at >= PERF_HEADER_SIZE && *payload == 0) {
 		struct perf_record record = perf_record_at(bytes + at,
 		                                           offset + at);
 
@@ -61,7 +315,7 @@ read_records(struct perf_input *input, const unsigned char *bytes, size_t size,
 			record.size = perf_unpacker_size(&record);
 		}
 		if (record.size < PERF_HEADER_SIZE)
-			return perf_input_fail(input, record.offset,
+			return fail(input, record.offset,
 			    "expected a record of 8 bytes or more", error);
 		if (record.size > size - at) {
 			*wanted = record.size;
@@ -71,44 +325,40 @@ read_records(struct perf_input *input, const unsigned char *bytes, size_t size,
 		                        error) != 0)
 			return -1;
 		at += record.size;
-		*behind = count_behind(&record);
+		*payload = size_of_payload(&record);
 	}
-	perf_input_skip(input, at);
-	return progress_step(input->options->progress,
-	                     source_done(input->source),
-	                     source_size(input->source), error);
+	skip(input, at);
+	return step(input, error);
 }
 
-/* All records, to their end or to where the input is cut. */
+/* Reads all records, to their end or to where the input is cut. */
 static int
-read_data(struct perf_input *input, struct error *error)
+read_data(struct input *input, struct error *error)
 {
 	size_t wanted = PERF_HEADER_SIZE, size;
 
 	while (input->offset < input->data_end) {
-		uint64_t left = input->data_end - input->offset, behind;
-		const unsigned char *bytes = perf_input_peek(input, wanted,
-		                                             &size, error);
+		uint64_t left = input->data_end - input->offset, payload;
+		const unsigned char *bytes = peek(input, wanted, &size, error);
 		bool is_end = size < wanted;
 
 		if (bytes == NULL)
 			return -1;
 		if (size > left)
 			size = (size_t)left;
-		if (read_records(input, bytes, size, &wanted, &behind,
+		if (read_records(input, bytes, size, &wanted, &payload,
 		                 error) != 0)
 			return -1;
-		if (behind > UINT64_MAX - input->offset)
-			return perf_input_fail(input, input->offset,
+		if (payload > UINT64_MAX - input->offset)
+			return fail(input, input->offset,
 			    "a record of more than 2^64 bytes", error);
-		if (perf_input_skip_to(input, input->offset + behind,
-		                       error) != 0)
+		if (skip_to(input, input->offset + payload, error) != 0)
 			return -1;
-		if (input->is_cut || (behind == 0 &&
+		if (input->is_cut || (payload == 0 &&
 		    (is_end || wanted > input->data_end - input->offset)))
 			break;
 	}
-	if (perf_input_peek(input, 1, &size, error) == NULL)
+	if (peek(input, 1, &size, error) == NULL)
 		return -1;
 	if (input->data_end != UINT64_MAX ?
 	    input->offset < input->data_end : size > 0)
@@ -119,7 +369,7 @@ read_data(struct perf_input *input, struct error *error)
 /* ---- the files of a directory ---- */
 
 static int
-warn_if_cut(const struct perf_input *input, struct profile *profile,
+warn_if_cut(const struct input *input, struct profile *profile,
             struct error *error)
 {
 	if (!input->is_cut)
@@ -130,15 +380,15 @@ warn_if_cut(const struct perf_input *input, struct profile *profile,
 }
 
 static int
-read_records_of(const struct perf_input *main, const char *path,
-                struct profile *profile, struct error *error)
+read_part(const struct input *main, const char *path, struct profile *profile,
+          struct error *error)
 {
-	struct perf_input input = { .options = main->options,
+	struct input input = { .options = main->options,
 		.session = main->session, .data_end = UINT64_MAX };
 	struct stat status;
 	int result = -1;
 
-	/* To open a pipe would wait for whoever writes into it. */
+	/* Opening a pipe would wait for someone to write into it. */
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return error_set(error, "%s: not a regular file", path);
 	input.source = source_open(path, error);
@@ -174,9 +424,9 @@ count_parts(const char *path, const char *base)
 	return n;
 }
 
-/* Reads the records beside a file that is named ".../data". */
+/* Reads the files next to one that is named ".../data". */
 static int
-read_directory(const struct perf_input *main, struct profile *profile,
+read_directory(const struct input *main, struct profile *profile,
                struct error *error)
 {
 	const char *path = source_name(main->source);
@@ -195,12 +445,12 @@ read_directory(const struct perf_input *main, struct profile *profile,
 			break;
 		}
 		n++;
-		result = read_records_of(main, name, profile, error);
+		result = read_part(main, name, profile, error);
 		free(name);
 	}
 	if (result == 0 && n == 0)
-		return perf_input_fail(main, 0, "one file of a directory that "
-		    "`perf record --threads` wrote; data.0 is not beside it",
+		return fail(main, 0, "one file of a directory that `perf "
+		    "record --threads` wrote; data.0 is not beside it",
 		    error);
 	if (result != 0)
 		return -1;
@@ -212,21 +462,82 @@ read_directory(const struct perf_input *main, struct profile *profile,
 	return perf_session_next_file(main->session, path, error);
 }
 
+/* ---- the sections after the records ---- */
+
+struct feature_section {
+	struct extent place;
+	uint64_t feature;
+};
+
+static int
+compare_sections(const void *left, const void *right)
+{
+	const struct feature_section *a = left, *b = right;
+
+	return a->place.offset < b->place.offset ? -1 :
+	       a->place.offset > b->place.offset;
+}
+
+/* A table has the place of each feature that the header announces. */
+static int
+read_feature_sections(struct input *input, struct error *error)
+{
+	struct feature_section sections[PERF_FEATURES];
+	size_t n = 0, size;
+	const unsigned char *bytes = peek(input, PERF_FEATURES * EXTENT_SIZE,
+	                                  &size, error);
+	struct bytes in;
+
+	if (bytes == NULL)
+		return -1;
+	in = bytes_of(bytes, size);
+	for (size_t i = 0; i < PERF_FEATURES; i++)
+		if (has_feature(input, i))
+			sections[n++] = (struct feature_section){ take_extent(&in),
+				i };
+	skip(input, in.offset);
+	if (bytes_failed(&in)) {
+		input->is_cut = true;
+		return 0;
+	}
+	if (n > 0)
+		qsort(sections, n, sizeof *sections, compare_sections);
+	for (size_t i = 0; i < n && !input->is_cut; i++) {
+		const struct extent *place = &sections[i].place;
+
+		if (place->offset < input->offset ||
+		    place->size > SECTION_MAX)
+			continue;	/* none of those that we use */
+		if (skip_to(input, place->offset, error) != 0)
+			return -1;
+		bytes = peek(input, (size_t)place->size, &size, error);
+		if (bytes == NULL)
+			return -1;
+		if (size < place->size)
+			input->is_cut = true;
+		else if (perf_session_feature(input->session,
+		             sections[i].feature, bytes, (size_t)place->size,
+		             input->offset, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* ---- the whole ---- */
 
 static int
-read_source(struct perf_input *input, struct profile *profile,
+read_source(struct input *input, struct profile *profile,
             struct error *error)
 {
-	if (perf_header_read(input, error) != 0 ||
+	if (read_header(input, error) != 0 ||
 	    read_data(input, error) != 0)
 		return -1;
-	if (perf_input_has_feature(input, PERF_FEATURE_DIRECTORY) &&
+	if (has_feature(input, PERF_FEATURE_DIRECTORY) &&
 	    read_directory(input, profile, error) != 0)
 		return -1;
 	if (!input->is_pipe && !input->is_cut &&
 	    input->data_end != UINT64_MAX &&
-	    perf_sections_read(input, error) != 0)
+	    read_feature_sections(input, error) != 0)
 		return -1;
 	if (warn_if_cut(input, profile, error) != 0)
 		return -1;
@@ -237,7 +548,7 @@ static struct profile *
 perf_data_read(struct source *source, const struct read_options *options,
                struct error *error)
 {
-	struct perf_input input = { .source = source, .options = options };
+	struct input input = { .source = source, .options = options };
 	struct reader reader;
 	int result = reader_begin(&reader, source, options, READER_OFFSETS,
 	                          error);
@@ -251,10 +562,14 @@ perf_data_read(struct source *source, const struct read_options *options,
 	return reader_end(&reader, result);
 }
 
+/* Also files of kinds that are not read: read_header says why. */
 static int
 perf_data_probe(const void *head, size_t size)
 {
-	return perf_header_is_one(head, size) ? PROBE_SURE : PROBE_NO;
+	return size >= MAGIC_SIZE && (memcmp(head, magic, MAGIC_SIZE) == 0 ||
+	    memcmp(head, swapped_magic, MAGIC_SIZE) == 0 ||
+	    memcmp(head, first_magic, MAGIC_SIZE) == 0) ?
+	    PROBE_SURE : PROBE_NO;
 }
 
 const struct format format_perf_data = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* perf_deferred.c -- samples that wait for their process's frames.
+/* perf_deferred.c -- samples that wait for the frames of their process.
  *
- * Each waiting sample is in two lists, oldest first: that of all samples and that
+ * Each waiting sample is in two lists, oldest first: of all samples, and of those
  * of its thread.  So the oldest of all is also the oldest of its thread.
  */
 #include "src/formats/perf/perf_deferred.h"
@@ -32,10 +32,11 @@ struct kept_frames {
 struct perf_deferred {
 	struct perf_waiting *first, *last;
 	size_t size;			/* bytes of all */
-	struct id_table tids;		/* numbers index: */
+	struct id_table tids;		/* their numbers index: */
 	struct thread_queue *threads;
 	size_t n_threads, threads_capacity;
-	struct kept_frames kept[1 << KEPT_BITS];	/* by thread, the last */
+	/* By a hash of the thread: the last ones. */
+	struct kept_frames kept[1 << KEPT_BITS];
 };
 
 struct perf_deferred *
@@ -63,7 +64,7 @@ perf_deferred_free(struct perf_deferred *deferred)
 
 /* ---- waiting samples ---- */
 
-/* Everything is one allocation: the sample, its amounts, its labels. */
+/* One allocation has the sample, its amounts and its labels. */
 static size_t
 size_of(const struct perf_waiting *sample)
 {
@@ -91,7 +92,7 @@ copy_sample(const struct perf_waiting *sample, struct error *error)
 	return copy;
 }
 
-/* The samples of a thread, entered if new; NULL with *error set. */
+/* The samples of a thread, which is added if new; NULL with *error set. */
 static struct thread_queue *
 enter_thread(struct perf_deferred *deferred, uint32_t tid,
              struct error *error)
@@ -180,7 +181,7 @@ perf_deferred_take_oldest(struct perf_deferred *deferred, bool is_end)
 	return perf_deferred_take(deferred, deferred->first->tid);
 }
 
-/* ---- the last frames of each thread ---- */
+/* ---- the last frames of a thread ---- */
 
 static size_t
 slot_of(uint32_t tid)

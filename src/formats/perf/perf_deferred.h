@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* perf_deferred.h -- samples that wait for their process's frames.
+/* perf_deferred.h -- samples that wait for the frames of their process.
  *
  * With `perf record --call-graph fp,defer` (Linux 6.19) a sample has the
- * kernel's frames and a cookie.  Before the thread returns from the kernel, its
- * own frames are recorded, once for all samples with that cookie.  A sample
- * whose record never comes has no such frames.
+ * kernel's frames and a cookie.  Before the thread returns from the kernel, the
+ * frames of its process are recorded, once for all samples with that cookie.
+ * That record may also be missing.
  * Source: linux 6.19, include/uapi/linux/perf_event.h,
  * PERF_RECORD_CALLCHAIN_DEFERRED; kernel/unwind/deferred.c.
  */
@@ -23,15 +23,15 @@ struct perf_amount {
 	uint64_t hits;
 };
 
-/* A sample that waits; its arrays are its own. */
+/* A waiting sample and its arrays, in one allocation. */
 struct perf_waiting {
 	uint64_t cookie, offset;	/* offset: in the file */
 	uint32_t thread;		/* of the profile */
 	uint32_t *labels;		/* [n_labels] frames, innermost first */
 	struct perf_amount *amounts;	/* [n_amounts] */
 	size_t n_labels, n_amounts;
-	bool is_ip_only;		/* its only frame is where it was */
-	/* The rest is the list's own. */
+	bool is_ip_only;		/* see struct perf_stack */
+	/* The rest is perf_deferred.c's own. */
 	uint32_t tid;
 	struct perf_waiting *previous, *next, *next_of_thread;
 };
@@ -44,12 +44,12 @@ struct perf_labels {
 
 struct perf_deferred;
 
-/* Freed with perf_deferred_free, waiting samples too; NULL with *error set. */
+/* Freed, with all waiting samples, with perf_deferred_free; NULL with *error set. */
 struct perf_deferred *perf_deferred_new(struct error *error);
 void perf_deferred_free(struct perf_deferred *deferred);
 
 /*
- * Has a copy of a sample of this thread wait; the members above "the rest" must
+ * Lets a copy of a sample of this thread wait.  The members above "the rest" must
  * be set.  0, or -1 with *error set.
  */
 int perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
@@ -57,9 +57,9 @@ int perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
                        struct error *error);
 
 /*
- * The sample that has waited longest: of a thread; of all, if they take more
- * memory than they should or is_end is set.  The caller frees it with free();
- * NULL where there is none.
+ * Removes the sample that has waited longest: of a thread; or of all, if is_end
+ * is set or if they take more memory than they should.  The caller frees it with
+ * free().  NULL: there is none.
  */
 struct perf_waiting *perf_deferred_take(struct perf_deferred *deferred,
                                         uint32_t tid);
@@ -67,12 +67,12 @@ struct perf_waiting *perf_deferred_take_oldest(struct perf_deferred *deferred,
                                                bool is_end);
 
 /*
- * Keeps the frames that came with a cookie, for samples of the thread that come
- * after them: the kernel records them once, and more samples can follow before
- * the thread returns.  0, or -1 with *error set.
+ * Keeps the frames that came with a cookie for later samples of the thread: the
+ * kernel records them once, and more samples can follow before the thread
+ * returns.  0, or -1 with *error set.
  *
- * Whether there are frames for the cookie; *frames stays good until the next
- * perf_deferred_keep.
+ * perf_deferred_find: whether there are frames for the cookie; *frames is valid
+ * until the next perf_deferred_keep.
  */
 int perf_deferred_keep(struct perf_deferred *deferred, uint32_t tid,
                        uint64_t cookie, const uint32_t *labels, size_t n,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* perf_features.c -- what perf says about events, files and the machine. */
+/* perf_features.c -- what perf recorded about events, files and the machine. */
 #include "src/formats/perf/perf_features.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
-#include "src/formats/perf/perf_modules.h"
+#include "src/formats/perf/perf_machine.h"
 #include "src/symbols/elf/kernel_symbols.h"
 
 enum { BUILD_IDS_MAX = 1 << 20, COMMAND_MAX = 65536, UPDATE_NAME = 2 };
@@ -24,7 +24,7 @@ perf_features_free(struct perf_features *features)
 	free(features->command);
 }
 
-/* A size and so many bytes, which a NUL may end earlier; "" when it failed. */
+/* Takes a size and a string, which may be shorter; "" if `in` fails. */
 static const char *
 take_string(struct bytes *in, size_t *length)
 {
@@ -62,9 +62,9 @@ add_build_id(struct perf_features *features, const unsigned char *bytes,
 	    strnlen((const char *)bytes + PATH_AT, size - PATH_AT), error);
 	if (build_id->path == NULL)
 		return -1;
-	/* Ours is another; it is shorter. */
+	/* Our name for it is shorter. */
 	if ((misc & PERF_MODE_MASK) == PERF_MODE_KERNEL &&
-	    perf_modules_of_kernel(build_id->path, path, sizeof path))
+	    perf_is_kernel_module(build_id->path, path, sizeof path))
 		snprintf(build_id->path, strlen(build_id->path) + 1, "%s",
 		         path);
 	features->n_build_ids++;
@@ -91,7 +91,7 @@ add_build_ids(struct perf_features *features, const unsigned char *bytes,
 
 /* ---- events ---- */
 
-/* The events again, in the same order, with names. */
+/* All events once more, in the same order, with their names. */
 static int
 name_events(struct perf_events *events, const unsigned char *bytes,
             size_t size, struct error *error)
@@ -172,16 +172,16 @@ set_text(char **text, const unsigned char *bytes, size_t size,
 {
 	struct bytes in = bytes_of(bytes, size);
 	size_t length;
-	const char *told = take_string(&in, &length);
+	const char *string = take_string(&in, &length);
 
 	if (bytes_failed(&in))
 		return error_set(error, "expected a name");
 	free(*text);
-	*text = memory_text(told, length, error);
+	*text = memory_text(string, length, error);
 	return *text != NULL ? 0 : -1;
 }
 
-/* What perf itself was called with. */
+/* The command line of perf itself. */
 static int
 set_command(struct perf_features *features, const unsigned char *bytes,
             size_t size, struct error *error)
@@ -259,7 +259,7 @@ perf_features_record(struct perf_features *features,
 	}
 }
 
-/* perf's name of the kernel is another than ours. */
+/* With our name for the kernel. */
 static const char *
 path_of(const struct perf_build_id *build_id)
 {
@@ -273,6 +273,7 @@ compare_paths(const void *left, const void *right)
 	return strcmp(path_of(left), path_of(right));
 }
 
+/* Sets the build-id of a module that has none. */
 static void
 set_build_id(const struct perf_features *features, struct module *module)
 {
@@ -280,19 +281,18 @@ set_build_id(const struct perf_features *features, struct module *module)
 		module->path };
 	const struct perf_build_id *known = NULL;
 
-	if (module->build_id_size == 0 && features->n_build_ids > 0)
+	if (features->n_build_ids > 0)
 		known = bsearch(&wanted, features->build_ids,
 		                features->n_build_ids, sizeof wanted,
 		                compare_paths);
-	if (known == NULL && module->build_id_size == 0 &&
-	    features->release != NULL && is_kernel_path(module->path))
+	if (known != NULL) {
+		memcpy(module->build_id, known->id, known->size);
+		module->build_id_size = known->size;
+	} else if (features->release != NULL && is_kernel_path(module->path)) {
 		module->build_id_size = (uint32_t)kernel_build_id(
 		    features->release, module->build_id,
 		    sizeof module->build_id);
-	if (known == NULL)
-		return;
-	memcpy(module->build_id, known->id, known->size);
-	module->build_id_size = known->size;
+	}
 }
 
 int
@@ -303,7 +303,8 @@ perf_features_apply(struct perf_features *features, struct profile *profile,
 		qsort(features->build_ids, features->n_build_ids,
 		      sizeof *features->build_ids, compare_paths);
 	for (uint32_t i = 0; i < profile->n_modules; i++)
-		set_build_id(features, &profile->modules[i]);
+		if (profile->modules[i].build_id_size == 0)
+			set_build_id(features, &profile->modules[i]);
 	for (uint32_t i = 0; i < profile->n_processes; i++) {
 		struct process *process = &profile->processes[i];
 

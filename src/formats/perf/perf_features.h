@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* perf_features.h -- what perf says about events, files and the machine.
+/* perf_features.h -- what perf recorded about events, files and the machine.
  *
- * In a file it stands in sections behind the data, in a pipe in records.
+ * A file has it in sections after the records, a pipe in records.
  */
 #ifndef CPPROF_FORMATS_PERF_FEATURES_H
 #define CPPROF_FORMATS_PERF_FEATURES_H
@@ -22,14 +22,14 @@ struct perf_features {
 		uint32_t size;
 	} *build_ids;
 	size_t n_build_ids, build_ids_capacity;
-	char *host, *release, *command;	/* NULL: not told */
+	char *host, *release, *command;	/* NULL: unknown */
 };
 
 void perf_features_free(struct perf_features *features);
 
 /*
- * Each takes what is known of it and passes over the rest; 0, or -1 with
- * *error set to what was expected.
+ * Each takes what it knows and ignores the rest.  0, or -1 with *error set to
+ * what was expected.
  */
 int perf_features_record(struct perf_features *features,
                          struct perf_events *events,
@@ -41,8 +41,8 @@ int perf_features_section(struct perf_features *features,
                           struct error *error);
 
 /*
- * Gives modules without a build-id the one that is known of their path, and
- * processes their host; 0 or -1.
+ * Gives the modules that have no build-id the one that belongs to their path, and
+ * the processes their host and command.  0, or -1 with *error set.
  */
 int perf_features_apply(struct perf_features *features,
                         struct profile *profile, struct error *error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* perf_queue.c -- records of a perf.data file by the time they were made.
+/* perf_queue.c -- the records of a perf.data file in the order of their time.
  *
- * Records lie one behind the other in a buffer, in the order of the file; their
- * entries are sorted.  What is kept for the next round moves to another buffer,
- * so that each record is copied twice at most.
+ * A buffer holds the records in the order of the file; their entries are sorted.
+ * Records that are kept for the next round move to another buffer, so that each
+ * is copied twice at most.
  */
 #include "src/formats/perf/perf_queue.h"
 
@@ -15,7 +15,7 @@
 
 struct entry {
 	uint64_t time;
-	uint64_t number;	/* in the file, for records of one time */
+	uint64_t number;	/* in the file, orders records of one time */
 	size_t begin;		/* in the buffer */
 	uint64_t offset;	/* in the file */
 };
@@ -26,8 +26,9 @@ struct perf_queue {
 	unsigned char *bytes, *spare;
 	size_t size, bytes_capacity, spare_capacity;
 	uint64_t n_added;
-	uint64_t latest;	/* of all so far */
-	uint64_t complete;	/* up to here, when this round is over */
+	uint64_t latest;	/* time of all records so far */
+	uint64_t complete;	/* records up to this time are complete when
+				 * this round ends */
 	bool is_sorted;
 };
 
@@ -78,9 +79,9 @@ compare_entries(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Drops the first n entries and closes up what is left. */
+/* Drops the first n entries and moves the rest to the front. */
 static int
-keep_behind(struct perf_queue *queue, size_t n, struct error *error)
+drop_first(struct perf_queue *queue, size_t n, struct error *error)
 {
 	unsigned char *bytes = queue->bytes;
 	size_t capacity = queue->bytes_capacity, size = 0;
@@ -107,7 +108,7 @@ keep_behind(struct perf_queue *queue, size_t n, struct error *error)
 	return 0;
 }
 
-/* Delivers what was made up to `last`. */
+/* Delivers the records up to the time `last`. */
 static int
 deliver_until(struct perf_queue *queue, uint64_t last,
               perf_queue_deliver *deliver, void *context,
@@ -127,7 +128,7 @@ deliver_until(struct perf_queue *queue, uint64_t last,
 		if (deliver(context, &record, error) != 0)
 			return -1;
 	}
-	return n > 0 ? keep_behind(queue, n, error) : 0;
+	return n > 0 ? drop_first(queue, n, error) : 0;
 }
 
 int

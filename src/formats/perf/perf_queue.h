@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* perf_queue.h -- records of a perf.data file by the time they were made.
+/* perf_queue.h -- the records of a perf.data file in the order of their time.
  *
- * perf writes what it finds in one processor's buffer after the other, and
- * says when it begins anew: what was made before the last round but one began
- * is then complete.
+ * perf empties the buffers of the processors one after the other and marks the
+ * end of each such round.  When a round ends, every record is there that was
+ * made before that round began.
  */
 #ifndef CPPROF_FORMATS_PERF_QUEUE_H
 #define CPPROF_FORMATS_PERF_QUEUE_H
@@ -19,19 +19,19 @@ struct perf_queue;
 struct perf_queue *perf_queue_new(struct error *error);
 void perf_queue_free(struct perf_queue *queue);
 
-/* Keeps a copy of a record that was made at a time; 0 or -1. */
+/* Keeps a copy of a record.  0, or -1 with *error set. */
 int perf_queue_add(struct perf_queue *queue, const struct perf_record *record,
                    uint64_t time, struct error *error);
 
-/* Does something with a record; 0, or -1 with *error set, which ends it all. */
+/* Takes a record.  0, or -1 with *error set, which ends the delivery. */
 typedef int perf_queue_deliver(void *context, const struct perf_record *record,
                                struct error *error);
 
-/* A round is over: delivers, in order of time, what is complete. */
+/* A round is over: delivers, in order of time, the records that are complete. */
 int perf_queue_round(struct perf_queue *queue, perf_queue_deliver *deliver,
                      void *context, struct error *error);
 
-/* Delivers all that is left. */
+/* Delivers all other records. */
 int perf_queue_finish(struct perf_queue *queue, perf_queue_deliver *deliver,
                       void *context, struct error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* perf_records.h -- numbers of the perf.data format that are used here.
+/* perf_records.h -- the records of a perf.data file: their head and constants.
  *
- * All little-endian.
+ * All numbers are little-endian.
  * Source: linux 6.19, include/uapi/linux/perf_event.h and
  * tools/perf/Documentation/perf.data-file-format.txt.
  */
@@ -9,10 +9,11 @@
 #define CPPROF_FORMATS_PERF_RECORDS_H
 
 #include <endian.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Every record begins so. */
+/* The head of every record. */
 enum { PERF_HEADER_SIZE = 8, PERF_RECORD_SIZE_MAX = 65535 };
 
 /* A branch of a sample: from, to, flags. */
@@ -21,7 +22,7 @@ enum { PERF_BRANCH_SIZE = 24 };
 struct perf_record {
 	uint32_t type;
 	uint16_t misc;
-	uint32_t size;			/* with these eight bytes */
+	uint32_t size;			/* head included */
 	const unsigned char *bytes;	/* [size] */
 	uint64_t offset;		/* in the file, for errors */
 };
@@ -36,7 +37,14 @@ perf_number_at(const unsigned char *bytes)
 	return le64toh(number);
 }
 
-/* The record at a place where there are at least PERF_HEADER_SIZE bytes. */
+/* How many bytes such fields of a sample take that have 8 each. */
+static inline size_t
+perf_size_of_fields(uint64_t fields)
+{
+	return 8 * (size_t)__builtin_popcountll(fields);
+}
+
+/* The record at bytes[PERF_HEADER_SIZE] or more. */
 static inline struct perf_record
 perf_record_at(const unsigned char *bytes, uint64_t offset)
 {
@@ -50,7 +58,7 @@ perf_record_at(const unsigned char *bytes, uint64_t offset)
 	};
 }
 
-/* Types: of the kernel, and from 64 on of perf itself. */
+/* Types: the kernel's, and from 64 on perf's own. */
 enum {
 	PERF_MMAP = 1,
 	PERF_LOST = 2,
@@ -62,7 +70,7 @@ enum {
 	PERF_LOST_SAMPLES = 13,
 	PERF_KSYMBOL = 17,
 	PERF_CALLCHAIN_DEFERRED = 22,
-	PERF_KERNEL_KNOWN = 22,		/* the last type of the kernel's */
+	PERF_KERNEL_KNOWN = 22,		/* the kernel's last type */
 	PERF_KERNEL_END = 64,
 	PERF_ATTR = 64,
 	PERF_TRACING_DATA = 66,
@@ -73,7 +81,7 @@ enum {
 	PERF_FEATURE = 80,
 	PERF_COMPRESSED = 81,
 	PERF_COMPRESSED2 = 83,
-	PERF_OWN_KNOWN = 86,		/* the last type of perf's own */
+	PERF_OWN_KNOWN = 86,		/* perf's last type */
 };
 
 /* Flag of PERF_KSYMBOL. */
@@ -94,8 +102,8 @@ enum {
 	PERF_MISC_LOST_SAMPLES_BPF = 1 << 15,
 };
 
-/* In call chains: what comes next is of ... */
-#define PERF_CONTEXT_MAX ((uint64_t)-4095)	/* none is below */
+/* Marks in call chains: the context of the frames that follow. */
+#define PERF_CONTEXT_MAX ((uint64_t)-4095)	/* no mark is below */
 #define PERF_CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define PERF_CONTEXT_KERNEL ((uint64_t)-128)
 #define PERF_CONTEXT_USER ((uint64_t)-512)
@@ -104,7 +112,7 @@ enum {
 #define PERF_CONTEXT_GUEST_KERNEL ((uint64_t)-2176)
 #define PERF_CONTEXT_GUEST_USER ((uint64_t)-2560)
 
-/* What a sample holds, in this order but for the first. */
+/* The fields of a sample, in their order. */
 enum {
 	PERF_SAMPLE_IDENTIFIER = 1 << 16,
 	PERF_SAMPLE_IP = 1 << 0,
@@ -128,7 +136,7 @@ enum {
 	PERF_TYPE_SOFTWARE = 1,
 	PERF_BPF_OUTPUT = 10,		/* its config for what BPF writes */
 	PERF_ATTR_SIZE_MIN = 64,	/* the first version's */
-	PERF_ATTR_SIZE_MAX = 4096,	/* that one believes */
+	PERF_ATTR_SIZE_MAX = 4096,	/* larger ones are damaged */
 	PERF_ATTR_INHERIT = 1 << 1,
 	PERF_ATTR_FREQ = 1 << 10,
 	PERF_ATTR_SAMPLE_ID_ALL = 1 << 18,
@@ -142,7 +150,7 @@ enum {
 	PERF_READ_LOST = 1 << 4,
 };
 
-/* Sections behind the data of a file. */
+/* Sections after the records of a file. */
 enum {
 	PERF_FEATURE_BUILD_ID = 2,
 	PERF_FEATURE_HOSTNAME = 3,

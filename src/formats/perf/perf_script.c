@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_script.c -- what `perf script` prints.
  *
- * A sample is a line that says of whom and of which event (perf_script_line.h),
- * lines that begin with a tab for its frames, innermost first, and an empty
- * line; or all on one line where no stacks were recorded.  perf script -F may
- * leave out any field of the first line, or all.  Where perf's text was copied
- * by hand or by tools, frames begin with blanks or none, and an empty line may
- * follow a sample's first line.  Each distinct line of a frame is a frame,
- * parsed only once.  Each event is a resource.
+ * A sample has a first line with its thread and event (perf_script_line.h), then
+ * its frames, innermost first, each on a line that begins with a tab, and then
+ * an empty line.  Without recorded stacks it is all on one line.  perf script -F
+ * may leave out any or all fields of the first line.  Where people or tools have
+ * copied perf's text, frames may begin with blanks or nothing, and an empty line
+ * may follow the first line.  Each distinct line of a frame is parsed once and
+ * becomes a frame; each event becomes a resource.
  * Time O(bytes), memory that of the tree and of the distinct frames.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
-#include "src/formats/perf/perf_event.h"
-#include "src/formats/perf/perf_script_frames.h"
+#include "src/formats/perf/perf_events.h"
 #include "src/formats/perf/perf_script_line.h"
 #include "src/formats/reader.h"
+#include "src/symbols/names/demangle.h"
 
 enum { LINE_MAX_MIB = 1, FRAMES_MAX = 1 << 24 };
+
+/* The frame of samples that have no stack. */
+#define NO_STACK "\t[no stack]"
 
 struct script {
 	struct reader reader;
@@ -30,19 +34,20 @@ struct script {
 					 * numbers as bytes */
 	struct names *processes;	/* process i by its pid, as bytes */
 
-	bool is_inside;			/* a sample, */
-	uint64_t first_line;		/* which began here, */
-	size_t depth;			/* and has so many frames so far */
-	bool is_one_line;		/* which were on its first line */
+	bool is_inside;			/* the last line was part of a sample: */
+	uint64_t first_line;		/* its first line, */
+	size_t depth;			/* how many frames it has so far, */
+	bool is_one_line;		/* and whether these were on that line */
 	uint32_t event, thread;
 	uint64_t period;
 	struct text_buffer copy;	/* of a frame that has no tab */
 	bool has_stacks;		/* any sample has a frame */
 	uint64_t n_lost;		/* samples, by perf itself */
-	bool is_record;			/* no sample, and what follows is its */
-	bool is_brief;			/* samples' first lines lack most fields,
-					 * or all: any line may be one */
-	struct text_buffer brief;	/* that line, until a frame follows */
+	bool is_record;			/* the last line was part of a record
+					 * that is not a sample */
+	bool is_brief;			/* first lines lack most fields or all,
+					 * so that any line may be one: */
+	struct text_buffer brief;	/* such a line, until a frame follows */
 	bool has_brief;
 };
 
@@ -59,7 +64,7 @@ keep_text(struct script *script, const struct perf_text *text,
 	                  error);
 }
 
-/* Without periods samples are counted, not what the event counts. */
+/* Without periods, the unit is samples and not what the event counts. */
 static int
 add_event(struct script *script, const struct perf_text *event,
           bool has_period, struct error *error)
@@ -77,7 +82,7 @@ add_event(struct script *script, const struct perf_text *event,
 	                        error) != NO_RESOURCE ? 0 : -1;
 }
 
-/* The process of a pid, 0 standing for all that are not known. */
+/* The process of a pid; 0 stands for all unknown ones. */
 static uint32_t
 find_process(struct script *script, uint64_t pid, struct error *error)
 {
@@ -148,10 +153,7 @@ find_event(struct script *script, const struct perf_script_header *header,
 
 /* ---- samples ---- */
 
-/*
- * Puts a frame's line behind those that there are; one that is new is looked
- * at.
- */
+/* Adds a frame to the sample; parses the line only if it is new. */
 static int
 add_frame(struct script *script, const char *line, size_t length,
           struct error *error)
@@ -176,7 +178,7 @@ add_frame(struct script *script, const char *line, size_t length,
 	return 0;
 }
 
-/* Puts a frame that lacks its tab there as if it had one. */
+/* Adds a frame whose line lacks its tab as if it had one. */
 static int
 add_frame_without_tab(struct script *script, const char *line, size_t length,
                       struct error *error)
@@ -198,7 +200,7 @@ add_frame_without_tab(struct script *script, const char *line, size_t length,
 static int
 end_sample(struct script *script, struct error *error)
 {
-	static const char none[] = PERF_SCRIPT_NO_STACK;
+	static const char none[] = NO_STACK;
 	struct reader *reader = &script->reader;
 
 	if (!script->is_inside)
@@ -217,7 +219,7 @@ end_sample(struct script *script, struct error *error)
 	                   error);
 }
 
-/* Other text hardly looks like an address and an object. */
+/* Other text is unlikely to look like an address and an object. */
 static bool
 is_whole_frame(const char *line, size_t length)
 {
@@ -255,8 +257,8 @@ begin_sample(struct script *script, const struct perf_script_header *header,
 }
 
 /*
- * Whether a line without a tab is a frame of the sample.  A command may look
- * like an address ("a 7 1.5: ..."), but hardly with a time and an event.
+ * Whether a line without a tab is a frame of the sample.  A command may look like
+ * an address ("a 7 1.5: ..."), but then a time follows.
  */
 static bool
 is_frame_without_tab(const struct script *script, const char *line,
@@ -277,8 +279,8 @@ is_blank(const struct perf_text *text)
 }
 
 /*
- * Whether a line that has no end must be whole: an object's bracket is closed,
- * or the event is one that there was before.
+ * Whether a line without a line end must be complete: the object's bracket is
+ * closed, or the event has occurred before.
  */
 static bool
 is_whole(const struct script *script, const char *line, size_t length)
@@ -297,7 +299,7 @@ is_whole(const struct script *script, const char *line, size_t length)
 
 /* ---- samples whose first lines lack most ---- */
 
-/* What was kept as a sample's first line is none. */
+/* The line that was kept as a sample's first line is none. */
 static int
 reject_brief(struct script *script, struct error *error)
 {
@@ -324,7 +326,7 @@ keep_brief(struct script *script, const char *line, size_t length,
 	return script->brief.failed ? error_out_of_memory(error) : 0;
 }
 
-/* A frame begins a sample, with the line before it if that may be its first. */
+/* A frame begins a sample; the line before it, if kept, is the first line. */
 static int
 begin_brief(struct script *script, struct error *error)
 {
@@ -339,8 +341,8 @@ begin_brief(struct script *script, struct error *error)
 }
 
 /*
- * Lines of blanks and something inside a sample are perf's source lines, which
- * say nothing about the stack.
+ * In a sample, lines that begin with blanks are perf's source lines, which say
+ * nothing about the stack.
  */
 static int
 read_line(void *context, const char *line, size_t length, struct error *error)
@@ -382,23 +384,139 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	                     "TIME: PERIOD EVENT:", error);
 }
 
-/* ---- the whole input ---- */
+/* ---- frames ---- */
 
+struct frame_maker {
+	struct profile *profile;
+	struct module_cache *modules;
+	struct names *objects;	/* module i is object i */
+	uint64_t *bias;		/* [modules], from offsets to addresses */
+	size_t bias_capacity;
+	bool has_symbols;	/* any frame with an address, */
+	bool has_bare_addresses;	/* and any without a symbol */
+};
+
+/* Adds a module; the offset is that of some code in it. */
+static int
+add_module(struct frame_maker *maker, const struct perf_text *object,
+           uint64_t offset, struct error *error)
+{
+	uint32_t n = maker->profile->n_modules;
+	char *path = memory_text(object->text, object->length, error);
+	int result = -1;
+
+	if (path == NULL)
+		return -1;
+	if (memory_grow(&maker->bias, &maker->bias_capacity, (size_t)n + 1,
+	                sizeof *maker->bias, error) == 0 &&
+	    profile_add_module(maker->profile, path, NULL, 0, error) !=
+	        NO_MODULE) {
+		maker->bias[n] = 0;
+		if (path[0] == '/')
+			maker->bias[n] = module_cache_address(maker->modules,
+			    path, NULL, 0, offset) - offset;
+		result = 0;
+	}
+	free(path);
+	return result;
+}
+
+static bool
+is_known(const struct perf_text *object)
+{
+	size_t length = object->length;
+
+	return length > 0 &&
+	    !(length == 7 && memcmp(object->text, "inlined", 7) == 0) &&
+	    !(length == 9 && memcmp(object->text, "[unknown]", 9) == 0);
+}
+
+/*
+ * The frame's symbol, demangled if perf did not do that (it may have been built
+ * without a demangler, or asked not to).  Without a symbol (-F ip,dso) the name
+ * is OBJECT+0xADDRESS, or if the object is missing, too, "[unknown]".
+ */
+static uint32_t
+name_frame(struct frame_maker *maker, const struct perf_script_frame *frame,
+           struct error *error)
+{
+	struct names *names = maker->profile->names;
+	const char *object = frame->object.text;
+	const char *end = object + frame->object.length, *slash;
+
+	if (frame->lacks_symbol)
+		maker->has_bare_addresses = true;
+	else if (frame->has_address)
+		maker->has_symbols = true;
+	if (!frame->lacks_symbol || !is_known(&frame->object))
+		return demangle_and_add(names, frame->symbol.text,
+		                        frame->symbol.length, error);
+	slash = memrchr(object, '/', frame->object.length);
+	if (slash != NULL && slash + 1 < end)
+		object = slash + 1;
+	return names_add_format(names, error, "%.*s+0x%" PRIx64,
+	                        (int)(end - object), object, frame->address);
+}
+
+/*
+ * An address in a call chain counts from the start of the object's file; with it
+ * the frame becomes one of a module.
+ */
+static int
+enter_frame(struct frame_maker *maker, const char *line, size_t length,
+          struct error *error)
+{
+	struct profile *profile = maker->profile;
+	struct location location = { .file = NO_NAME };
+	struct perf_script_frame frame;
+	uint32_t module;
+
+	perf_script_read_frame(line, length, &frame);
+	location.function = name_frame(maker, &frame, error);
+	if (location.function == NO_NAME)
+		return -1;
+	/* Without the tab, the address is one in the process and of no use. */
+	if (line[0] != '\t' || !frame.has_address || !is_known(&frame.object))
+		return profile_add_named_frame(profile, location.function,
+		                               error) != UINT32_MAX ? 0 : -1;
+	module = names_add(maker->objects, frame.object.text,
+	                   frame.object.length, error);
+	if (module == NO_NAME ||
+	    (module == profile->n_modules &&
+	     add_module(maker, &frame.object, frame.address, error) != 0))
+		return -1;
+	return profile_add_frame(profile, module,
+	                         frame.address + maker->bias[module],
+	                         &location, 1, error) != UINT32_MAX ? 0 : -1;
+}
+
+/* Gives the profile a frame for each distinct line, under the same number. */
 static int
 enter_frames(struct script *script, struct error *error)
 {
 	struct reader *reader = &script->reader;
-	bool lack_symbols;
+	struct frame_maker maker = { .profile = reader->profile,
+		.modules = reader->options->modules,
+		.objects = names_new(error) };
+	const struct names *lines = script->frames;
+	uint32_t n = names_count(lines);
 
-	if (perf_script_frames_enter(reader->profile, script->frames,
-	        reader->options->modules, &lack_symbols, error) != 0)
+	for (uint32_t i = 0; maker.objects != NULL && i < n; i++)
+		if (enter_frame(&maker, names_text(lines, i),
+		                names_length(lines, i), error) != 0)
+			break;
+	names_free(maker.objects);
+	free(maker.bias);
+	if (error->is_set)
 		return -1;
-	return !lack_symbols ? 0 :
+	return maker.has_symbols || !maker.has_bare_addresses ? 0 :
 	    reader_warn(reader, error, "no frame has a symbol; print them, "
 	                "too: perf script -F +sym,dso");
 }
 
-/* Of a cut input the last sample may lack frames and is left out. */
+/* ---- the whole input ---- */
+
+/* The last sample of a cut input may lack frames and is left out. */
 static int
 read_profile(struct script *script, struct error *error)
 {
@@ -425,7 +543,7 @@ read_profile(struct script *script, struct error *error)
 	       enter_frames(script, error) : -1;
 }
 
-/* ---- what it is ---- */
+/* ---- recognising ---- */
 
 /* The next line that is neither empty nor a comment; false: there is none. */
 static bool
@@ -498,7 +616,7 @@ perf_script_read(struct source *source, const struct read_options *options,
 	return reader_end(&script.reader, result);
 }
 
-/* That is a sample's first; a frame makes sure what is not so clear. */
+/* By the first line of a sample; a frame settles what is not so clear. */
 static int
 perf_script_probe(const void *head, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_session.c -- from perf's records to a profile.
  *
- * What the kernel wrote waits in a queue until its turn; what perf added
- * itself takes effect at once.
+ * The kernel's records wait in a queue until their turn; perf's own take effect
+ * at once.
  */
 #include "src/formats/perf/perf_session.h"
 
@@ -14,12 +14,12 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/formats/perf/perf_features.h"
+#include "src/formats/perf/perf_machine.h"
 #include "src/formats/perf/perf_queue.h"
-#include "src/formats/perf/perf_samples.h"
-#include "src/formats/perf/perf_spaces.h"
+#include "src/formats/perf/perf_tree.h"
 #include "src/formats/perf/perf_unpacker.h"
 
-enum { RECORDS_A_STEP = 4096 };	/* unpacked, between looks at Ctrl-C */
+enum { RECORDS_A_STEP = 4096 };	/* unpacked, between checks for Ctrl-C */
 
 struct perf_session {
 	const char *name;
@@ -28,13 +28,13 @@ struct perf_session {
 	struct perf_features features;
 	struct perf_queue *queue;
 	struct perf_unpacker *unpacker;	/* NULL before it is needed */
-	struct perf_spaces *spaces;
-	struct perf_samples *samples;
-	/* Samples that were lost, as the kernel says and as perf found at the
-	 * end.  Of these the kernel may have said something already. */
+	struct perf_machine *machine;
+	struct perf_tree *tree;
+	/* Lost samples: as the kernel reported them meanwhile, and as perf
+	 * counted them at the end, perhaps the same ones again. */
 	uint64_t n_lost, n_found_lost;
-	uint64_t n_strange;		/* records of types not known here */
-	uint32_t strange_type;		/* of the first */
+	uint64_t n_strange;		/* records of unknown types */
+	uint32_t strange_type;		/* of the first of them */
 	uint64_t n_traced;		/* bytes of processors' traces */
 };
 
@@ -49,10 +49,10 @@ perf_session_new(struct reader *reader, struct error *error)
 	session->name = source_name(reader->source);
 	session->profile = reader->profile;
 	session->queue = perf_queue_new(error);
-	session->spaces = perf_spaces_new(reader->profile,
-	                                  reader->options->modules, error);
-	session->samples = perf_samples_new(reader, &session->events,
-	                                    session->spaces, error);
+	session->machine = perf_machine_new(reader->profile,
+	                                    reader->options->modules, error);
+	session->tree = perf_tree_new(reader, &session->events,
+	                              session->machine, error);
 	if (!error->is_set)
 		return session;
 	perf_session_free(session);
@@ -64,8 +64,8 @@ perf_session_free(struct perf_session *session)
 {
 	if (session == NULL)
 		return;
-	perf_samples_free(session->samples);
-	perf_spaces_free(session->spaces);
+	perf_tree_free(session->tree);
+	perf_machine_free(session->machine);
 	perf_unpacker_free(session->unpacker);
 	perf_queue_free(session->queue);
 	perf_features_free(&session->features);
@@ -87,13 +87,13 @@ fail(const struct perf_session *session, uint64_t offset,
 	                 offset, why->text);
 }
 
-/* ---- records ---- */
+/* ---- the kernel's records ---- */
 
 /*
- * PERF_LOST is of records that found no room, mostly samples.  PERF_LOST_SAMPLES
- * is of samples that the processor lost; or perf has written it at the end,
- * without a time, for an event: all of its records that found no room, or
- * samples that a filter of the user's dropped.
+ * PERF_LOST counts records that found no room, mostly samples.
+ * PERF_LOST_SAMPLES counts samples that the processor lost.  Without a time, perf
+ * wrote it at the end, for an event: all of its records that found no room, or
+ * the samples that a filter of the user's dropped.
  */
 static int
 count_lost(struct perf_session *session, const struct perf_record *record,
@@ -119,25 +119,7 @@ count_lost(struct perf_session *session, const struct perf_record *record,
 	return 0;
 }
 
-static uint64_t
-samples_lost(const struct perf_session *session)
-{
-	return session->n_found_lost > session->n_lost ?
-	    session->n_found_lost : session->n_lost;
-}
-
-/* Notes a record whose type a later version may know. */
-static void
-note_type(struct perf_session *session, const struct perf_record *record)
-{
-	bool is_known = record->type < PERF_KERNEL_END ?
-	    record->type <= PERF_KERNEL_KNOWN : record->type <= PERF_OWN_KNOWN;
-
-	if (!is_known && session->n_strange++ == 0)
-		session->strange_type = record->type;
-}
-
-/* A record of the kernel's, whose turn has come. */
+/* Applies a record of the kernel's, whose turn has come. */
 static int
 deliver(void *context, const struct perf_record *record, struct error *error)
 {
@@ -145,32 +127,28 @@ deliver(void *context, const struct perf_record *record, struct error *error)
 	struct error why;
 	int result;
 
-	why.is_set = false;	/* its text need not be zeroed */
-	if (record->type == PERF_SAMPLE)
-		result = perf_samples_enter(session->samples, record,
-		                            &why);
-	else if (record->type == PERF_CALLCHAIN_DEFERRED)
-		result = perf_samples_enter_deferred(session->samples, record,
-		                                     &why);
-	else if (record->type == PERF_LOST ||
-	         record->type == PERF_LOST_SAMPLES)
+	why.is_set = false;	/* zeroing its text would take time */
+	switch (record->type) {
+	case PERF_SAMPLE:
+		result = perf_tree_add(session->tree, record, &why);
+		break;
+	case PERF_CALLCHAIN_DEFERRED:
+		result = perf_tree_add_deferred(session->tree, record, &why);
+		break;
+	case PERF_LOST:
+	case PERF_LOST_SAMPLES:
 		result = count_lost(session, record, &why);
-	else
-		result = perf_spaces_apply(session->spaces, record, &why);
+		break;
+	default:
+		result = perf_machine_apply(session->machine, record, &why);
+		break;
+	}
 	return result == 0 ? 0 : fail(session, record->offset, &why, error);
 }
 
-static int
-queue_record(struct perf_session *session, const struct perf_record *record,
-             struct error *error)
-{
-	uint64_t time = perf_events_time(&session->events, record);
+/* ---- perf's own records ---- */
 
-	return time == 0 ? deliver(session, record, error) :
-	    perf_queue_add(session->queue, record, time, error);
-}
-
-/* Packed records, which may begin in one and end in the next of these. */
+/* Packed records; one may begin in this record and end in the next. */
 static int
 unpack(struct perf_session *session, const struct perf_record *record,
        struct error *error)
@@ -194,23 +172,12 @@ unpack(struct perf_session *session, const struct perf_record *record,
 	return found == 0 ? 0 : fail(session, record->offset, &why, error);
 }
 
-/* The trace itself is no record and follows behind. */
-static void
-count_trace(struct perf_session *session, const struct perf_record *record)
-{
-	struct bytes in = bytes_of(record->bytes, record->size);
-
-	bytes_take(&in, PERF_HEADER_SIZE);
-	if (__builtin_add_overflow(session->n_traced, bytes_number(&in, 8),
-	                           &session->n_traced))
-		session->n_traced = UINT64_MAX;
-}
-
-/* Records that perf adds, which say something of others. */
+/* Records in which perf says something about others. */
 static int
 apply_own(struct perf_session *session, const struct perf_record *record,
           struct error *error)
 {
+	struct bytes in = bytes_of(record->bytes, record->size);
 	struct error why = { 0 };
 
 	switch (record->type) {
@@ -220,8 +187,12 @@ apply_own(struct perf_session *session, const struct perf_record *record,
 	case PERF_COMPRESSED:
 	case PERF_COMPRESSED2:
 		return unpack(session, record, error);
-	case PERF_AUXTRACE:
-		count_trace(session, record);
+	case PERF_AUXTRACE:		/* the trace follows the record */
+		bytes_take(&in, PERF_HEADER_SIZE);
+		if (__builtin_add_overflow(session->n_traced,
+		                           bytes_number(&in, 8),
+		                           &session->n_traced))
+			session->n_traced = UINT64_MAX;
 		return 0;
 	default:
 		return perf_features_record(&session->features,
@@ -235,10 +206,17 @@ int
 perf_session_record(struct perf_session *session,
                     const struct perf_record *record, struct error *error)
 {
-	note_type(session, record);
-	return record->type < PERF_KERNEL_END ?
-	    queue_record(session, record, error) :
-	    apply_own(session, record, error);
+	bool is_kernels = record->type < PERF_KERNEL_END;
+	uint64_t time;
+
+	if (record->type > (is_kernels ? PERF_KERNEL_KNOWN : PERF_OWN_KNOWN) &&
+	    session->n_strange++ == 0)
+		session->strange_type = record->type;
+	if (!is_kernels)
+		return apply_own(session, record, error);
+	time = perf_events_time(&session->events, record);
+	return time == 0 ? deliver(session, record, error) :
+	    perf_queue_add(session->queue, record, time, error);
 }
 
 int
@@ -266,12 +244,11 @@ perf_session_feature(struct perf_session *session, uint64_t feature,
 
 /* ---- the end ---- */
 
-/* Says what is not in the samples. */
+/* Adds what the samples do not show as losses and warnings. */
 static int
-add_losses(struct perf_session *session, struct error *error)
+add_losses(struct perf_session *session, uint64_t n_lost, struct error *error)
 {
 	struct profile *profile = session->profile;
-	uint64_t n_lost = samples_lost(session);
 
 	if (n_lost > 0 &&
 	    profile_add_loss(profile, profile->n_resources == 1 ? 0 :
@@ -288,34 +265,34 @@ add_losses(struct perf_session *session, struct error *error)
 	        "%s: %" PRIu64 " bytes of a processor's trace (AUX) are not "
 	        "decoded", session->name, session->n_traced) != 0)
 		return -1;
-	if (perf_spaces_overflowed(session->spaces))
+	if (perf_machine_overflowed(session->machine))
 		return profile_warn(profile, error, "%s: too many mappings; "
 		    "some are left out", session->name);
 	return 0;
 }
 
-static int
-fail_without_samples(const struct perf_session *session, struct error *error)
-{
-	if (samples_lost(session) > 0)
-		return error_set(error, "%s: no samples in it; perf lost %"
-		    PRIu64, session->name, samples_lost(session));
-	return error_set(error, session->n_traced == 0 ?
-	    "%s: no samples in it" : "%s: no samples in it but a "
-	    "processor's trace (AUX), which is not decoded", session->name);
-}
-
 int
 perf_session_finish(struct perf_session *session, struct error *error)
 {
+	uint64_t n_lost;
+
 	if (perf_queue_finish(session->queue, deliver, session, error) != 0)
 		return -1;
-	if (perf_samples_are_none(session->samples))
-		return fail_without_samples(session, error);
-	if (perf_samples_finish_tree(session->samples, error) != 0 ||
+	n_lost = session->n_found_lost > session->n_lost ?
+	         session->n_found_lost : session->n_lost;
+	if (perf_tree_is_empty(session->tree)) {
+		if (n_lost > 0)
+			return error_set(error, "%s: no samples in it; perf "
+			    "lost %" PRIu64, session->name, n_lost);
+		return error_set(error, session->n_traced == 0 ?
+		    "%s: no samples in it" : "%s: no samples in it but a "
+		    "processor's trace (AUX), which is not decoded",
+		    session->name);
+	}
+	if (perf_tree_finish(session->tree, error) != 0 ||
 	    perf_features_apply(&session->features, session->profile,
 	                        error) != 0 ||
-	    add_losses(session, error) != 0)
+	    add_losses(session, n_lost, error) != 0)
 		return -1;
-	return perf_samples_finish_frames(session->samples, error);
+	return perf_tree_finish_frames(session->tree, error);
 }

@@ -1,41 +1,68 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_stacks.c -- the frames of perf's samples.
  *
- * A call chain is of addresses, with marks between those of the kernel and of
- * the process.  Where perf copied the top of the process's stack instead, that
- * is walked.
+ * A call chain has addresses, and marks between those of the kernel and of the
+ * process.  Where perf copied the top of the process's stack instead, the stack
+ * is unwound here.
+ *
+ * The same few thousand addresses come again and again.  So most are answered
+ * from a table that has, for each hash of address and space, the last frame.
  */
 #include "src/formats/perf/perf_stacks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
+#include "src/formats/id_table.h"
+#include "src/symbols/elf/kernel_symbols.h"
+#include "src/symbols/names/address_frames.h"
+#include "src/symbols/names/jit_map.h"
 #include "src/symbols/unwind/stack_unwinder.h"
 
-/* Frames of a copied stack; it is at most 64 KiB. */
-enum { WALKED_MAX = 8192 };
+enum {
+	UNWOUND_MAX = 8192,	/* frames of a copied stack, at most 64 KiB */
+	RECENT_BITS = 15,
+};
 
 struct perf_stacks {
 	struct profile *profile;
-	struct perf_spaces *spaces;
-	struct perf_frames *frames;
+	struct perf_machine *machine;
 	struct module_cache *modules;
+	struct address_frames *frames;	/* their numbers are labels */
 	struct stack_unwinder *unwinder;	/* NULL before it is needed */
+	uint32_t kernel;		/* a module, NO_MODULE until it is
+					 * known where it was loaded */
+	uint64_t kernel_base;
+	struct id_table pids;		/* their numbers index: */
+	struct jit_map **jit_maps;
+	size_t n_jit_maps, jit_maps_capacity;
 	struct perf_stacks_missed missed;
+	struct recent {
+		uint64_t address;
+		uint32_t version;	/* of the space; PERF_NO_VERSION */
+		uint32_t frame;
+	} recent[1 << RECENT_BITS];
 };
 
 struct perf_stacks *
-perf_stacks_new(struct profile *profile, struct perf_spaces *spaces,
-                struct perf_frames *frames, struct module_cache *modules,
-                struct error *error)
+perf_stacks_new(struct profile *profile, struct perf_machine *machine,
+                struct module_cache *modules, struct error *error)
 {
 	struct perf_stacks *stacks = memory_array(1, sizeof *stacks, error);
 
-	if (stacks != NULL)
-		*stacks = (struct perf_stacks){ .profile = profile,
-			.spaces = spaces, .frames = frames,
-			.modules = modules };
+	if (stacks == NULL)
+		return NULL;
+	stacks->profile = profile;
+	stacks->machine = machine;
+	stacks->modules = modules;
+	stacks->kernel = NO_MODULE;
+	stacks->frames = address_frames_new(error);
+	if (stacks->frames == NULL) {
+		free(stacks);
+		return NULL;
+	}
 	return stacks;
 }
 
@@ -44,7 +71,12 @@ perf_stacks_free(struct perf_stacks *stacks)
 {
 	if (stacks == NULL)
 		return;
+	for (size_t i = 0; i < stacks->n_jit_maps; i++)
+		jit_map_free(stacks->jit_maps[i]);
+	free(stacks->jit_maps);
+	id_table_free(&stacks->pids);
 	stack_unwinder_free(stacks->unwinder);
+	address_frames_free(stacks->frames);
 	free(stacks);
 }
 
@@ -58,29 +90,108 @@ size_t
 perf_stacks_room(const struct perf_sample *sample)
 {
 	return 1 + (size_t)sample->n_chain + (size_t)sample->n_calls + 1 +
-	    (sample->stack_size > 0 ? WALKED_MAX : 0);
+	    (sample->stack_size > 0 ? UNWOUND_MAX : 0);
 }
 
-/* The frame of an address of neither the kernel nor a process. */
+/* ---- the frame of an address ---- */
+
+/* The frame that has only a name. */
 static uint32_t
-add_elsewhere(struct perf_stacks *stacks, struct perf_stack *stack,
-              struct error *error)
+named_frame(struct perf_stacks *stacks, const char *name, struct error *error)
 {
-	const char *name = "[unknown]";
+	uint32_t number = names_add(stacks->profile->names, name,
+	                            strlen(name), error);
 
-	switch (stack->context) {
-	case PERF_CONTEXT_HYPERVISOR:
-		name = "[hypervisor]";
-		break;
-	case PERF_CONTEXT_GUEST:
-	case PERF_CONTEXT_GUEST_KERNEL:
-	case PERF_CONTEXT_GUEST_USER:
-		name = "[guest]";
-		stack->has_guest = true;
-		break;
-	}
-	return perf_frames_name(stacks->frames, name, error);
+	return number == NO_NAME ? UINT32_MAX :
+	    address_frames_add_name(stacks->frames, number, error);
 }
+
+/* The map that a process wrote of its code; NULL with *error set. */
+static struct jit_map *
+find_jit_map(struct perf_stacks *stacks, uint32_t pid, struct error *error)
+{
+	struct symbol_search search = module_cache_search(stacks->modules);
+	uint32_t number = id_table_add(&stacks->pids, pid, error);
+
+	if (number == NO_ID)
+		return NULL;
+	if (number == stacks->n_jit_maps) {
+		if (memory_grow(&stacks->jit_maps, &stacks->jit_maps_capacity,
+		                stacks->n_jit_maps + 1,
+		                sizeof(struct jit_map *), error) != 0)
+			return NULL;
+		stacks->jit_maps[stacks->n_jit_maps++] = NULL;
+	}
+	if (stacks->jit_maps[number] == NULL)
+		stacks->jit_maps[number] = jit_map_new(&search, pid, error);
+	return stacks->jit_maps[number];
+}
+
+static uint32_t
+look_up_user(struct perf_stacks *stacks, uint32_t pid,
+             const struct perf_space *space, uint64_t address,
+             struct error *error)
+{
+	struct perf_map *map = perf_space_find(space, address);
+	const struct jit_map *jit;
+	const char *name = NULL;
+
+	if (map != NULL && map->module != NO_MODULE)
+		return address_frames_add(stacks->frames, map->module,
+		    perf_machine_address(stacks->machine, map, address),
+		    error);
+	if (map != NULL) {
+		jit = find_jit_map(stacks, pid, error);
+		if (jit == NULL)
+			return UINT32_MAX;
+		name = jit_map_find(jit, address);
+	}
+	return named_frame(stacks, name != NULL ? name : "[unknown]", error);
+}
+
+static uint32_t
+look_up_kernel(struct perf_stacks *stacks, const struct perf_space *space,
+               uint64_t address, struct error *error)
+{
+	const struct perf_map *map = perf_space_find(space, address);
+
+	if (map != NULL && map->module != NO_MODULE)
+		return address_frames_add(stacks->frames, map->module,
+		    address - map->start + map->offset, error);
+	if (map != NULL && map->name != NO_NAME)
+		return address_frames_add_name(stacks->frames, map->name,
+		                               error);
+	if (stacks->kernel == NO_MODULE)
+		stacks->kernel = perf_machine_kernel(stacks->machine,
+		    &stacks->kernel_base, error);
+	if (stacks->kernel == NO_MODULE)
+		return error->is_set ? UINT32_MAX :
+		       named_frame(stacks, KERNEL_PATH, error);
+	return address_frames_add(stacks->frames, stacks->kernel,
+	                          address - stacks->kernel_base, error);
+}
+
+/* The frame of an address in the kernel or in a process.  Expected O(1). */
+static uint32_t
+find_frame(struct perf_stacks *stacks, const struct perf_stack *stack,
+           uint64_t address, struct error *error)
+{
+	bool is_kernel = stack->context == PERF_CONTEXT_KERNEL;
+	const struct perf_space *space = is_kernel ?
+	    perf_machine_kernel_space(stacks->machine) : stack->space;
+	uint64_t hash = (address ^ (uint64_t)space->version << 40) *
+	                0x9e3779b97f4a7c15;
+	struct recent *recent = &stacks->recent[hash >> (64 - RECENT_BITS)];
+
+	if (recent->address == address && recent->version == space->version)
+		return recent->frame;
+	*recent = (struct recent){ address, space->version, is_kernel ?
+		look_up_kernel(stacks, space, address, error) :
+		look_up_user(stacks, stack->pid, space, address, error) };
+	return recent->frame;
+}
+
+/* ---- the frames of a sample ---- */
 
 static int
 add_address(struct perf_stacks *stacks, struct perf_stack *stack,
@@ -92,17 +203,29 @@ add_address(struct perf_stacks *stacks, struct perf_stack *stack,
 	if (!stack->is_first)
 		address--;
 	stack->is_first = false;
-	if (stack->context == PERF_CONTEXT_KERNEL)
-		label = perf_frames_kernel(stacks->frames, address, error);
-	else if (stack->context == PERF_CONTEXT_USER)
-		label = perf_frames_user(stacks->frames, stack->pid,
-		                         stack->space, address, error);
-	else
-		label = add_elsewhere(stacks, stack, error);
+	switch (stack->context) {
+	case PERF_CONTEXT_KERNEL:
+	case PERF_CONTEXT_USER:
+		label = find_frame(stacks, stack, address, error);
+		break;
+	case PERF_CONTEXT_HYPERVISOR:
+		label = named_frame(stacks, "[hypervisor]", error);
+		break;
+	case PERF_CONTEXT_GUEST:
+	case PERF_CONTEXT_GUEST_KERNEL:
+	case PERF_CONTEXT_GUEST_USER:
+		label = named_frame(stacks, "[guest]", error);
+		stack->has_guest = true;
+		break;
+	default:
+		label = named_frame(stacks, "[unknown]", error);
+		break;
+	}
 	stack->labels[stack->n++] = label;
 	return label != UINT32_MAX ? 0 : -1;
 }
 
+/* The context of the instruction that was interrupted. */
 static uint64_t
 context_of(const struct perf_record *record)
 {
@@ -122,8 +245,8 @@ context_of(const struct perf_record *record)
 }
 
 /*
- * Whether a word is neither an address nor a mark: something that a program
- * without frame pointers left where they were looked for.
+ * Whether a word of a chain is neither an address nor a mark: something that a
+ * program without frame pointers left where the kernel looked for one.
  */
 static bool
 is_damaged(uint64_t word)
@@ -137,8 +260,8 @@ is_damaged(uint64_t word)
 }
 
 /*
- * The process's frames by the calls that the processor kept: where it is, which
- * the call chain says, and where each of them was called from.
+ * The process's frames from the calls that the processor recorded: first where
+ * the process is, which the call chain gives, then the place of each call.
  */
 static int
 add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
@@ -148,7 +271,7 @@ add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
 	if (add_address(stacks, stack, ip, error) != 0)
 		return -1;
 	for (uint64_t i = 0; i < sample->n_calls; i++) {
-		stack->is_first = true;		/* it is the call itself */
+		stack->is_first = true;		/* the call itself */
 		if (add_address(stacks, stack, perf_number_at(sample->calls +
 		    i * PERF_BRANCH_SIZE), error) != 0)
 			return -1;
@@ -157,30 +280,8 @@ add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
 }
 
 /*
- * Word i of the chain says of what the next ones are.  Returns whether they are
- * to be read: not if something else has these frames.
- */
-static bool
-begin_context(struct perf_stack *stack, const struct perf_sample *sample,
-              uint64_t i, uint64_t word)
-{
-	stack->context = word;
-	stack->is_first = true;
-	if (word != PERF_CONTEXT_USER_DEFERRED)
-		return true;
-	/* A cookie; where there is more, perf has put the frames there. */
-	stack->context = PERF_CONTEXT_USER;
-	if (sample->n_chain - i > 2)
-		return true;
-	stack->is_deferred = sample->n_chain - i == 2;
-	if (stack->is_deferred)
-		stack->cookie = perf_number_at(sample->chain + 8 * (i + 1));
-	return false;
-}
-
-/*
- * The call chain, without the process's part where its stack was copied.  What
- * lies behind a damaged word is not believed.
+ * The call chain; if the process's stack was copied, without the process's part.
+ * A damaged word ends the chain: what follows it cannot be trusted.
  */
 static int
 add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
@@ -188,29 +289,44 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
           struct error *error)
 {
 	for (uint64_t i = 0; i < sample->n_chain; i++) {
-		uint64_t address = perf_number_at(sample->chain + 8 * i);
+		uint64_t word = perf_number_at(sample->chain + 8 * i);
 
-		if (is_damaged(address)) {
+		if (is_damaged(word)) {
 			stack->context = PERF_CONTEXT_MAX;
-			return add_address(stacks, stack, address, error);
+			return add_address(stacks, stack, word, error);
 		}
-		if (address >= PERF_CONTEXT_MAX) {
-			if (!begin_context(stack, sample, i, address))
-				return 0;
-		} else if (is_copied && stack->context == PERF_CONTEXT_USER) {
+		if (word == PERF_CONTEXT_USER_DEFERRED) {
+			stack->context = PERF_CONTEXT_USER;
+			stack->is_first = true;
+			/* A cookie; if more follows, perf has already put
+			 * the process's frames there. */
+			if (sample->n_chain - i > 2)
+				continue;
+			stack->is_deferred = sample->n_chain - i == 2;
+			if (stack->is_deferred)
+				stack->cookie = perf_number_at(sample->chain +
+				    8 * (i + 1));
+			return 0;
+		}
+		if (word >= PERF_CONTEXT_MAX) {
+			stack->context = word;
+			stack->is_first = true;
 			continue;
-		} else if (sample->n_calls > 0 &&
-		           stack->context == PERF_CONTEXT_USER) {
-			return add_calls(stacks, stack, sample, address,
-			                 error);
-		} else if (add_address(stacks, stack, address, error) != 0) {
-			return -1;
 		}
+		if (stack->context == PERF_CONTEXT_USER && is_copied)
+			continue;
+		if (stack->context == PERF_CONTEXT_USER && sample->n_calls > 0)
+			return add_calls(stacks, stack, sample, word, error);
+		if (add_address(stacks, stack, word, error) != 0)
+			return -1;
 	}
 	return 0;
 }
 
-/* What the kernel copied of a process of x86-64; false: nothing of use. */
+/*
+ * The innermost frame from the registers and the stack that the kernel copied of
+ * an x86-64 process; false: they are of no use.
+ */
 static bool
 begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
             struct stack_frame *frame)
@@ -249,10 +365,10 @@ begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
 	return true;
 }
 
-/* Makes the frame its caller's, and whether it could; -1 with *error set. */
+/* Goes on to the caller's frame: 1, 0 at the end, or -1 with *error set. */
 static int
-walk_on(struct perf_stacks *stacks, const struct perf_stack *stack,
-        struct stack_frame *frame, struct error *error)
+unwind_step(struct perf_stacks *stacks, const struct perf_stack *stack,
+            struct stack_frame *frame, struct error *error)
 {
 	uint64_t address = frame->registers.value[X86_64_RIP] -
 	                   !frame->is_interrupted;
@@ -271,10 +387,10 @@ walk_on(struct perf_stacks *stacks, const struct perf_stack *stack,
 	file.build_id = module->build_id;
 	file.build_id_size = module->build_id_size;
 	return stack_unwinder_step(stacks->unwinder, &file, map->module,
-	    perf_spaces_address(stacks->spaces, map, address), frame, error);
+	    perf_machine_address(stacks->machine, map, address), frame, error);
 }
 
-/* The frames of the process, outwards from *frame. */
+/* The frames of the process, from its copied stack. */
 static int
 add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
            struct stack_frame *frame, struct error *error)
@@ -289,11 +405,12 @@ add_copied(struct perf_stacks *stacks, struct perf_stack *stack,
 	stack->context = PERF_CONTEXT_USER;
 	do {
 		stack->is_first = frame->is_interrupted;
-		if (add_address(stacks, stack, frame->registers.value[X86_64_RIP],
+		if (add_address(stacks, stack,
+		                frame->registers.value[X86_64_RIP],
 		                error) != 0)
 			return -1;
-		found = walk_on(stacks, stack, frame, error);
-	} while (found > 0 && ++n < WALKED_MAX);
+		found = unwind_step(stacks, stack, frame, error);
+	} while (found > 0 && ++n < UNWOUND_MAX);
 	return found < 0 ? -1 : 0;
 }
 
@@ -304,13 +421,13 @@ begin_process(struct perf_stacks *stacks, const struct perf_sample *sample,
 {
 	*stack = (struct perf_stack){ .labels = stack->labels,
 		.pid = sample->pid, .context = context, .is_first = true };
-	stack->space = perf_spaces_of(stacks->spaces, sample->pid, error);
+	stack->space = perf_machine_space(stacks->machine, sample->pid, error);
 	return stack->space != NULL ? 0 : -1;
 }
 
 /*
- * Whether a sample of the kernel has frames of its process only, as with
- * --user-callchains: where it is in the kernel is then in its address alone.
+ * Whether a sample in the kernel has only frames of its process, as with
+ * --user-callchains: only its address then says where it is in the kernel.
  */
 static bool
 lacks_kernel(const struct perf_record *record,
@@ -359,4 +476,33 @@ perf_stacks_fill_process(struct perf_stacks *stacks,
 	return begin_process(stacks, record, PERF_CONTEXT_USER, stack,
 	                     error) == 0 ?
 	    add_chain(stacks, stack, record, false, error) : -1;
+}
+
+/* ---- the end ---- */
+
+int
+perf_stacks_finish(struct perf_stacks *stacks, struct error *error)
+{
+	const char *first = NULL;
+	size_t n = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < stacks->n_jit_maps; i++) {
+		const char *problem = stacks->jit_maps[i] == NULL ? NULL :
+		    jit_map_problem(stacks->jit_maps[i]);
+
+		if (problem != NULL && n++ == 0)
+			first = problem;
+	}
+	/* One line for all processes. */
+	if (n == 1)
+		result = profile_warn(stacks->profile, error, "code made at "
+		    "run time may lack names: %s", first);
+	else if (n > 1)
+		result = profile_warn(stacks->profile, error, "code made at "
+		    "run time may lack names: %s, and likewise %zu more",
+		    first, n - 1);
+	return result == 0 ?
+	    address_frames_finish(stacks->frames, stacks->profile,
+	                          stacks->modules, error) : -1;
 }

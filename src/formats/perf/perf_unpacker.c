@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* perf_unpacker.c -- records that perf packed with zstd. */
+/* perf_unpacker.c -- records that perf compressed with zstd. */
 #include "src/formats/perf/perf_unpacker.h"
 
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "src/formats/unpacker.h"
 
 enum {
-	ROOM = 1 << 18,			/* some of the largest records */
+	ROOM = 1 << 18,			/* enough for the largest records */
 	PACKED_MAX = 1 << 28,		/* bytes that perf packs at once */
-	PIECE_MAX = 65519,		/* of these after one header */
+	PIECE_MAX = 65519,		/* of these, with one header */
 };
 
 struct perf_unpacker {
@@ -22,7 +22,7 @@ struct perf_unpacker {
 	struct bytes rest;	/* what follows it */
 	uint64_t n_packed, n_unpacked;	/* bytes of all records so far */
 	uint64_t offset;	/* of the record that is being unpacked */
-	size_t begin, end;	/* unpacked and not yet given */
+	size_t begin, end;	/* unpacked and not yet returned */
 	unsigned char room[ROOM];
 };
 
@@ -52,14 +52,14 @@ perf_unpacker_free(struct perf_unpacker *unpacker)
 	free(unpacker);
 }
 
-/* Bytes with a header before and zeros after them. */
+/* The size of n bytes with a header before and zeros after them. */
 static uint64_t
 padded(uint64_t n)
 {
 	return (PERF_PACKED_HEADER_SIZE + n + 7) & ~(uint64_t)7;
 }
 
-/* How many bytes a PERF_COMPRESSED2 record says that it holds. */
+/* The size that a PERF_COMPRESSED2 record has of its part. */
 static uint64_t
 packed_size(const struct perf_record *record)
 {
@@ -100,7 +100,7 @@ perf_unpacker_feed(struct perf_unpacker *unpacker,
 	unpacker->rest = bytes_of(record->bytes + begin, end - begin);
 }
 
-/* Goes on to the next piece; whether there is one, or -1. */
+/* Goes on to the next piece: 1; 0: there is none; or -1 with *error set. */
 static int
 next_piece(struct perf_unpacker *unpacker, struct error *error)
 {
@@ -109,7 +109,7 @@ next_piece(struct perf_unpacker *unpacker, struct error *error)
 
 	if (size == 0)
 		return 0;
-	if (rest->offset > 0) {		/* behind a first piece */
+	if (rest->offset > 0) {		/* after a first piece */
 		const unsigned char *bytes = bytes_take(rest,
 		    PERF_PACKED_HEADER_SIZE);
 		struct perf_record record = { 0 };
@@ -130,7 +130,7 @@ next_piece(struct perf_unpacker *unpacker, struct error *error)
 	return 1;
 }
 
-/* Unpacks some more behind what there is; whether anything came, or -1. */
+/* Unpacks some more: 1; 0: nothing came; or -1 with *error set. */
 static int
 unpack_some(struct perf_unpacker *unpacker, struct error *error)
 {
