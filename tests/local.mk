@@ -31,6 +31,7 @@ case_libs = tests/libcaselimit.a $(CMOCKA_LIBS)
 unit_libs = $(core_libs) $(case_libs)
 
 unit_tests = \
+	tests/test-adding-a-format \
 	tests/test-address-lines \
 	tests/test-arguments \
 	tests/test-base \
@@ -83,6 +84,12 @@ endif
 
 tests_libcaselimit_a_SOURCES = tests/case-limit.c
 tests_libcaselimit_a_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
+
+tests_test_adding_a_format_SOURCES = tests/test-adding-a-format.c \
+	tests/examples/trail.c tests/reader-fixture.h
+tests_test_adding_a_format_CFLAGS = $(unit_cflags)
+tests_test_adding_a_format_LDADD = $(unit_libs)
+EXTRA_DIST += tests/examples/sample.trail
 
 tests_test_address_lines_SOURCES = tests/test-address-lines.c \
 	tests/module-fixture.h
@@ -171,7 +178,7 @@ tests_test_speedscope_SOURCES = tests/test-speedscope.c \
 tests_test_speedscope_CFLAGS = $(unit_cflags)
 tests_test_speedscope_LDADD = $(unit_libs)
 
-tests_test_reader_SOURCES = tests/test-reader.c
+tests_test_reader_SOURCES = tests/test-reader.c tests/reader-fixture.h
 tests_test_reader_CFLAGS = $(unit_cflags)
 tests_test_reader_LDADD = $(unit_libs)
 
