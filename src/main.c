@@ -44,12 +44,14 @@ print_text(const struct options *options)
 	struct text_buffer text = { 0 };
 	int status;
 
-	if (options->wants_help)
+	if (options->wants_help) {
 		options_add_help(&text);
-	else if (options->wants_version)
+		manual_add_formats(&text);
+	} else if (options->wants_version) {
 		text_add_string(&text, "cpprof " PACKAGE_VERSION "\n");
-	else
+	} else {
 		manual_add(&text, options->manual);
+	}
 	status = print(text.bytes, text.length);
 	text_free(&text);
 	return status;

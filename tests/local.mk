@@ -31,7 +31,6 @@ case_libs = tests/libcaselimit.a $(CMOCKA_LIBS)
 unit_libs = $(core_libs) $(case_libs)
 
 unit_tests = \
-	tests/test-adding-a-format \
 	tests/test-address-lines \
 	tests/test-arguments \
 	tests/test-base \
@@ -50,6 +49,7 @@ unit_tests = \
 	tests/test-foreign \
 	tests/test-legacy \
 	tests/test-firefox \
+	tests/test-formats \
 	tests/test-function-ranges \
 	tests/test-json \
 	tests/test-module-symbols \
@@ -85,10 +85,10 @@ endif
 tests_libcaselimit_a_SOURCES = tests/case-limit.c
 tests_libcaselimit_a_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
 
-tests_test_adding_a_format_SOURCES = tests/test-adding-a-format.c \
+tests_test_formats_SOURCES = tests/test-formats.c \
 	tests/examples/trail.c tests/reader-fixture.h
-tests_test_adding_a_format_CFLAGS = $(unit_cflags)
-tests_test_adding_a_format_LDADD = $(unit_libs)
+tests_test_formats_CFLAGS = $(unit_cflags)
+tests_test_formats_LDADD = $(unit_libs)
 EXTRA_DIST += tests/examples/sample.trail
 
 tests_test_address_lines_SOURCES = tests/test-address-lines.c \

@@ -212,7 +212,7 @@ collapsed_read(struct source *source, const struct read_options *options,
 
 const struct format format_collapsed = {
 	.name = "collapsed stacks",
-	.summary = "collapsed stacks, one a line, perhaps with a header",
+	.summary = "one stack a line and its count, for flame graphs",
 	.probe = collapsed_probe,
 	.read = collapsed_read,
 };

@@ -246,7 +246,7 @@ firefox_probe(const void *head, size_t size)
 
 const struct format format_firefox = {
 	.name = "Firefox profile",
-	.summary = "profiles of profiler.firefox.com and samply, processed",
+	.summary = "what profiler.firefox.com and samply write",
 	.probe = firefox_probe,
 	.read = firefox_read,
 };

@@ -263,7 +263,7 @@ gmon_probe(const void *head, size_t size)
 
 const struct format format_gmon = {
 	.name = "gmon.out",
-	.summary = "what programs compiled with -pg write, for gprof",
+	.summary = "what programs compiled with -pg write for gprof",
 	.probe = gmon_probe,
 	.read = gmon_read,
 };

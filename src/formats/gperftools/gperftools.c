@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gperftools.c -- CPU profiles of input, in the format of their own.
+/* gperftools.c -- CPU profiles of gperftools, in the format of their own.
  *
  * Words of 4 or 8 bytes, of either byte order: a header, samples (how often,
  * how many addresses, the addresses, innermost first), a sample of address 0
  * that ends them, and the text of /proc/self/maps.  So frames are numbers of
  * addresses until the mappings behind tell whose they are.
- * Source: input, docs/cpuprofile-fileformat.html.
+ * Source: gperftools, docs/cpuprofile-fileformat.html.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -291,7 +291,7 @@ gperftools_probe(const void *head, size_t size)
 
 const struct format format_gperftools = {
 	.name = "gperftools",
-	.summary = "CPU profiles of gperftools (legacy pprof)",
+	.summary = "CPU profiles of gperftools, as libprofiler writes them",
 	.probe = gperftools_probe,
 	.read = gperftools_read,
 };

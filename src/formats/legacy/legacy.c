@@ -652,7 +652,7 @@ legacy_probe(const void *head, size_t size)
 
 const struct format format_legacy = {
 	.name = "gperftools and Go text",
-	.summary = "heap, contention, thread and goroutine profiles in text",
+	.summary = "heaps, locks, threads, goroutines; also of jemalloc",
 	.probe = legacy_probe,
 	.read = legacy_read,
 };

@@ -228,7 +228,7 @@ pprof_probe(const void *head, size_t size)
 
 const struct format format_pprof = {
 	.name = "pprof",
-	.summary = "what go tool pprof reads (profile.proto), packed or not",
+	.summary = "what `go tool pprof` reads (profile.proto)",
 	.probe = pprof_probe,
 	.read = pprof_read,
 };

@@ -347,7 +347,7 @@ speedscope_probe(const void *head, size_t size)
 
 const struct format format_speedscope = {
 	.name = "speedscope",
-	.summary = "JSON for input, as many profilers write it",
+	.summary = "what py-spy, rbspy and others write for speedscope",
 	.probe = speedscope_probe,
 	.read = speedscope_read,
 };

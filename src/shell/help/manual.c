@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* manual.c -- the reference of commands and resources, from their tables. */
+#include "src/formats/format.h"
 #include "src/shell/help/manual.h"
 
 #include <inttypes.h>
@@ -184,9 +185,8 @@ static const char man_head[] =
     "the samples as call paths: which chains of calls a resource goes to,\n"
     "seen from any function downward or upward. A profile is what\n"
     ".B cpprof record\n"
-    "wrote, or a file of perf, pprof, callgrind, gperftools, Go, jemalloc,\n"
-    "V8, Firefox, samply or speedscope, or collapsed stacks, or a gmon.out\n"
-    "and its program; several are added up, and \\- is standard input.\n"
+    "wrote, or a file in one of the formats below; a gmon.out needs its\n"
+    "program as well. Several are added up, and \\- is standard input.\n"
     ".PP\n"
     "Commands come from \\fB\\-e\\fR and \\fB\\-x\\fR, in the order "
     "given; without them\n"
@@ -207,6 +207,10 @@ static const char man_language[] =
     "a bar followed by a blank pipes it to a shell command; when that\n"
     "command fails, so does the line.\n"
     ".SH COMMANDS\n";
+
+static const char man_formats[] =
+    ".SH FORMATS\n"
+    "The formats of profiles, detected from content and not from names:\n";
 
 static const char man_resources[] =
     ".SH RESOURCES\n"
@@ -258,6 +262,28 @@ add_man_options(struct text_buffer *text)
 }
 
 static void
+add_man_formats(struct text_buffer *text)
+{
+	text_add_string(text, man_formats);
+	for (size_t i = 0; formats[i] != NULL; i++) {
+		text_add_string(text, ".TP\n.B ");
+		add_roff_string(text, formats[i]->name);
+		text_add_char(text, '\n');
+		add_roff_string(text, formats[i]->summary);
+		text_add_char(text, '\n');
+	}
+}
+
+void
+manual_add_formats(struct text_buffer *text)
+{
+	text_add_string(text, "\nFormats of profiles:\n");
+	for (size_t i = 0; formats[i] != NULL; i++)
+		text_add_format(text, "  %-22s  %s\n", formats[i]->name,
+		                formats[i]->summary);
+}
+
+static void
 add_man_resources(struct text_buffer *text)
 {
 	const struct resource_kind *kind = resource_kinds;
@@ -289,6 +315,7 @@ manual_add(struct text_buffer *text, enum manual_form form)
 		else
 			add_man(text, commands[i]);
 	if (form == MANUAL_MAN) {
+		add_man_formats(text);
 		add_man_resources(text);
 		text_add_string(text, man_tail);
 	}

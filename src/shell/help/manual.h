@@ -12,4 +12,7 @@
 /* Adds the reference of all commands in the order of commands/list.def. */
 void manual_add(struct text_buffer *text, enum manual_form form);
 
+/* Adds what --help prints of the formats, in the order of formats/list.def. */
+void manual_add_formats(struct text_buffer *text);
+
 #endif

@@ -194,11 +194,10 @@ static const char help_head[] =
     "       cpprof record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
     "\n"
     "Explores where a program uses time and other resources, as call paths.\n"
-    "A PROFILE is a directory that cpprof record wrote, or a file of perf,\n"
-    "pprof, callgrind, gperftools, Go, jemalloc, V8, Firefox, samply or\n"
-    "speedscope, or collapsed stacks, or a gmon.out and its program; several\n"
-    "are added up; - is standard input. cpprof record --help shows the\n"
-    "options of record.\n"
+    "A PROFILE is a directory that cpprof record wrote, or a file in one of\n"
+    "the formats below; a gmon.out needs its program as well. Several are\n"
+    "added up; - is standard input. cpprof record --help shows the options\n"
+    "of record.\n"
     "\n";
 
 static const char help_tail[] =

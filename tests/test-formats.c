@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-adding-a-format.c -- the example of doc/adding-a-format.md.
+/* test-formats.c -- the list of formats, and the example of how to add one.
  *
- * The program's formats and the example's: load_profiles chooses among them by
- * their probes.
+ * The program's formats and the example of doc/adding-a-format.md:
+ * load_profiles chooses among them by their probes.
  */
 #include "tests/reader-fixture.h"
+
+#include "src/formats/exporter.h"
 
 #define FORMAT(row) extern const struct format format_##row;
 #include "src/formats/list.def"
@@ -118,6 +120,92 @@ the_page_shows_the_files_as_they_are(void **state)
 	free(page);
 }
 
+/* ---- the pages that list the formats ---- */
+
+/* A page with one blank for each run of white space. */
+static char *
+words_of(const char *name)
+{
+	char *text = text_of(name);
+	size_t n = 0;
+
+	for (size_t i = 0; text[i] != '\0'; i++)
+		if (strchr(" \n\t", text[i]) == NULL)
+			text[n++] = text[i];
+		else if (n > 0 && text[n - 1] != ' ')
+			text[n++] = ' ';
+	text[n] = '\0';
+	return text;
+}
+
+static void
+add_name(char *list, size_t size, const char *name)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s%s", n > 0 ? ", " : "", name);
+}
+
+static void
+readme_lists_the_formats_in_their_order(void **state)
+{
+	char *page = words_of("README.md"), list[1000] = "", sentence[1100];
+
+	(void)state;
+	for (size_t i = 0; formats[i] != NULL; i++)
+		if (formats[i] != &format_trail)
+			add_name(list, sizeof list, formats[i]->name);
+	snprintf(sentence, sizeof sentence, "in these formats: %s.", list);
+	if (strstr(page, sentence) == NULL)
+		fail_msg("README.md lacks \"%s\"", sentence);
+	list[0] = '\0';
+	for (size_t i = 0; exporter_names[i] != NULL; i++)
+		add_name(list, sizeof list, exporter_names[i]);
+	snprintf(sentence, sizeof sentence, "`export` writes %s.", list);
+	if (strstr(page, sentence) == NULL)
+		fail_msg("README.md lacks \"%s\"", sentence);
+	free(page);
+}
+
+/* The rows of formats.md's table begin "| [NAME](". */
+static void
+formats_md_has_a_row_for_each_format(void **state)
+{
+	char *page = text_of("doc/formats.md"), begin[200];
+	size_t n_rows = 0, n_formats = 0;
+
+	(void)state;
+	for (const char *at = page; (at = strstr(at, "\n| [")) != NULL; at++)
+		n_rows++;
+	for (; formats[n_formats] != NULL; n_formats++) {
+		if (formats[n_formats] == &format_trail)
+			continue;
+		snprintf(begin, sizeof begin, "\n| [%s](",
+		         formats[n_formats]->name);
+		if (strstr(page, begin) == NULL)
+			fail_msg("doc/formats.md lacks \"%s\"", begin + 1);
+	}
+	/* cachegrind has a row of its own, the example has none. */
+	assert_int_equal(n_rows, n_formats);
+	for (size_t i = 0; exporter_names[i] != NULL; i++) {
+		snprintf(begin, sizeof begin, "`%s`", exporter_names[i]);
+		if (strstr(page, begin) == NULL)
+			fail_msg("doc/formats.md lacks %s", begin);
+	}
+	free(page);
+}
+
+/* --help prints a row in 80 columns: two blanks, a name of 22, two blanks. */
+static void
+formats_fit_a_line_of_help(void **state)
+{
+	(void)state;
+	for (size_t i = 0; formats[i] != NULL; i++) {
+		assert_true(strlen(formats[i]->name) <= 22);
+		assert_true(strlen(formats[i]->summary) <= 80 - 26);
+	}
+}
+
 int
 main(void)
 {
@@ -125,6 +213,9 @@ main(void)
 		cmocka_unit_test(the_example_is_found_by_its_probe_and_read),
 		cmocka_unit_test(the_example_names_lines_and_cuts),
 		cmocka_unit_test(the_page_shows_the_files_as_they_are),
+		cmocka_unit_test(readme_lists_the_formats_in_their_order),
+		cmocka_unit_test(formats_md_has_a_row_for_each_format),
+		cmocka_unit_test(formats_fit_a_line_of_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
