@@ -180,17 +180,18 @@ read_cie(const struct cfi_section *section, const unsigned char *at,
 }
 
 static bool
-read_fde(const struct cfi_section *section, const struct entry *entry,
+read_fde(const struct cfi_section *section, struct entry *entry,
     struct cfi_cie *cie, struct cfi_fde *fde)
 {
-	struct dwarf_input *in = &fde->rest;
+	struct dwarf_input *in = &entry->in;
 
 	if (entry->is_cie || !read_cie(section, entry->cie, cie))
 		return false;
-	*in = entry->in;
 	fde->start = take_address(section, in, cie->encoding);
 	fde->size = dwarf_take_unsigned(in,
 	    encoded_size(section, cie->encoding));
+	fde->rest = in->at;
+	fde->rest_end = in->end;
 	return !in->failed && fde->size <= UINT64_MAX - fde->start;
 }
 
@@ -466,7 +467,7 @@ cfi_find_row(const struct cfi_section *section, const struct cfi_fde *fde,
 {
 	struct run run = { .section = section, .scratch = scratch,
 	    .location = fde->start, .address = address };
-	struct dwarf_input in = fde->rest;
+	struct dwarf_input in = { .at = fde->rest, .end = fde->rest_end };
 
 	if (address - fde->start >= fde->size)
 		return CFI_NO_TABLE;

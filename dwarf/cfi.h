@@ -96,7 +96,8 @@ struct cfi_cie {
 
 struct cfi_fde {
 	uint64_t start, size;		/* of the code; the end is < 2^64 */
-	struct dwarf_input rest;	/* augmentation and program */
+	/* Augmentation and program. */
+	const unsigned char *rest, *rest_end;
 };
 
 /*

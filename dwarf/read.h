@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read.h -- bounded reading of DWARF's numbers, which are little-endian here.
+/* read.h -- bounded reading of DWARF's numbers, little-endian ones.
  *
  * Sticky: decode straight through and ask `failed` once; the first read beyond
  * the end sets it, and whatever is read from then on is zero.  Async-signal-safe.
@@ -9,6 +9,7 @@
 #ifndef CPPROF_DWARF_READ_H
 #define CPPROF_DWARF_READ_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,14 +36,27 @@ dwarf_take(struct dwarf_input *in, uint64_t size)
 	return at;
 }
 
-/* A number of size <= 8 bytes. */
+/* A number of 1, 2, 4 or 8 bytes. */
 static inline uint64_t
 dwarf_take_unsigned(struct dwarf_input *in, size_t size)
 {
-	uint64_t value = 0;
+	const unsigned char *at = dwarf_take(in, size);
+	uint64_t eight;
+	uint32_t four;
+	uint16_t two;
 
-	memcpy(&value, dwarf_take(in, size), size);
-	return value;
+	switch (size) {
+	case 1:
+		return *at;
+	case 2:
+		memcpy(&two, at, 2);
+		return le16toh(two);
+	case 4:
+		memcpy(&four, at, 4);
+		return le32toh(four);
+	}
+	memcpy(&eight, at, 8);
+	return le64toh(eight);
 }
 
 static inline int64_t
@@ -53,45 +67,63 @@ dwarf_take_signed(struct dwarf_input *in, size_t size)
 	return (int64_t)(dwarf_take_unsigned(in, size) << unused) >> unused;
 }
 
-enum { DWARF_LEB128_BITS = 70 };	/* in at most 10 bytes; more fail */
+/*
+ * Reads a LEB128 number of up to 10 bytes, which has *bits bits.  Returns where
+ * it ends; NULL where it does not.  Not inline, and not given the input, so
+ * that callers keep that in registers: nearly all numbers have one byte.
+ */
+static __attribute__((noinline, unused)) const unsigned char *
+dwarf_read_leb128(const unsigned char *at, const unsigned char *end,
+    uint64_t *value, unsigned *bits)
+{
+	*value = 0;
+	for (*bits = 0; *bits < 70 && at < end; at++) {
+		*value |= (uint64_t)(*at & 0x7f) << *bits;
+		*bits += 7;
+		if ((*at & 0x80) == 0)
+			return at + 1;
+	}
+	return NULL;
+}
 
 static inline uint64_t
 dwarf_take_uleb(struct dwarf_input *in)
 {
-	uint64_t value = 0;
-	unsigned shift;
+	const unsigned char *end;
+	uint64_t value;
+	unsigned bits;
 
-	if (in->at < in->end && *in->at < 0x80 && !in->failed)
+	if (in->failed)
+		return 0;
+	if (in->at < in->end && *in->at < 0x80)
 		return *in->at++;
-	for (shift = 0; shift < DWARF_LEB128_BITS; shift += 7) {
-		const unsigned char byte = *dwarf_take(in, 1);
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if ((byte & 0x80) == 0)
-			return value;
+	end = dwarf_read_leb128(in->at, in->end, &value, &bits);
+	if (end == NULL) {
+		in->failed = true;
+		return 0;
 	}
-	in->failed = true;
-	return 0;
+	in->at = end;
+	return value;
 }
 
 static inline int64_t
 dwarf_take_sleb(struct dwarf_input *in)
 {
-	uint64_t value = 0;
-	unsigned shift;
+	const unsigned char *end;
+	uint64_t value;
+	unsigned bits;
 
-	for (shift = 0; shift < DWARF_LEB128_BITS; shift += 7) {
-		const unsigned char byte = *dwarf_take(in, 1);
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if ((byte & 0x80) != 0)
-			continue;
-		if ((byte & 0x40) != 0 && shift + 7 < 64)
-			value |= UINT64_MAX << (shift + 7);
-		return (int64_t)value;
+	if (in->failed)
+		return 0;
+	end = dwarf_read_leb128(in->at, in->end, &value, &bits);
+	if (end == NULL) {
+		in->failed = true;
+		return 0;
 	}
-	in->failed = true;
-	return 0;
+	in->at = end;
+	if (bits < 64 && (value >> (bits - 1) & 1) != 0)
+		value |= UINT64_MAX << bits;
+	return (int64_t)value;
 }
 
 #endif

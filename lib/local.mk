@@ -39,7 +39,7 @@ libcpprof_la_SOURCES = \
 	\
 	lib/cpprof.h lib/resources.def \
 	\
-	lib/cfi-step.c lib/cfi-table.c lib/cfi.c lib/cfi.h lib/input.h \
+	$(dwarf_sources) lib/unwind/tables.c lib/unwind/tables.h \
 	\
 	lib/base/arch-x86_64.c lib/base/arch-x86_64.h lib/base/arch.h \
 	lib/base/big.h lib/base/exported.h lib/base/files.h \
@@ -204,7 +204,7 @@ tests_test_perf_clock_CFLAGS = $(unit_cflags)
 tests_test_perf_clock_LDADD = $(case_libs) -lm
 
 tests_test_progress_SOURCES = tests/test-progress.c lib/run/progress.c \
-	lib/base/arch-x86_64.c lib/cfi.c lib/cfi-table.c
+	lib/base/arch-x86_64.c $(dwarf_sources)
 tests_test_progress_CFLAGS = $(unit_cflags)
 tests_test_progress_LDADD = $(case_libs)
 
@@ -222,7 +222,7 @@ tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 
 # Preloaded by tests/real-stacks.py.
 unwinder = \
-	lib/base/arch-x86_64.c lib/cfi.c lib/cfi-step.c lib/cfi-table.c \
+	$(dwarf_sources) lib/base/arch-x86_64.c lib/unwind/tables.c \
 	lib/unwind/frames.c lib/base/lookup.c lib/base/readable.c \
 	lib/unwind/rules.c lib/unwind/traits.c lib/unwind/trampoline.c \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-x86_64.S \

@@ -10,7 +10,7 @@ n=0
 known_circles='
 debug_lines debug_lines_child
 
-action alternate arch arch-x86_64 brief bytes cfi control datafile disk
+action alternate arch arch-x86_64 brief bytes control datafile disk
 dispatch exceptions frames insert io look-ahead modules offer output
 own-resource own-work perf-clock perf-event phase process readable real
 resource rules sample sampler shared signals sigsys perf timer
@@ -154,7 +154,7 @@ includes 'the collector includes nothing of the program' lib 'lib/.*|dwarf/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'
 claim 'dwarf includes nothing of libc that allocates, prints or waits' \
 	"$(sources dwarf | search "${include}<" |
-		grep -vE '<(stdbool|stddef|stdint|string)\.h>')"
+		grep -vE '<(endian|stdbool|stddef|stdint|string)\.h>')"
 
 one_user 'readline has one user, the shell' readline/ src/shell
 one_user 'libelf, libdw, capstone and the demangler have one user, symbols' \

@@ -28,7 +28,7 @@ import tempfile
 
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
 SCOPE = ["src/profile", "src/views", "src/formats", "lib/store/tree.c",
-         "lib/cfi.c", "lib/cfi-step.c", "lib/cfi-table.c"]
+         "dwarf", "lib/unwind/tables.c"]
 
 # The longest match counts.  Quick tests first: most mutants die at once.
 EVERY_VIEW = ["tests/test-views", "tests/test-views-properties",
@@ -75,6 +75,8 @@ TESTS = {
                           "tests/other-tools.py", "tests/round-trips.py"],
     "src/formats/speedscope": ["tests/test-json", "tests/test-export",
                                "tests/round-trips.py"],
+    "dwarf": ["tests/test-dwarf", "tests/test-stack-unwinder",
+              "tests/test-function-ranges", "tests/test-unwind"],
     "lib": ["tests/test-unwind", "tests/test-stacks.py",
             "tests/test-collector.py"],
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-dwarf.c -- call frame information and expressions, byte by byte.
  *
  * Whole stacks are compared with libgcc's by test-unwind (the collector) and

@@ -48,7 +48,7 @@ leave_fault(int number)
 uint64_t
 oracle_pc(const void *context)
 {
-	struct registers registers;
+	struct cfi_registers registers;
 	uint64_t below;
 
 	arch_registers(context, &registers);

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "lib/cfi.h"
-
 /* DWARF numbering to gregset_t's; psABI figure 3.36. */
 static const unsigned char greg_of[ARCH_N_REGISTERS] = {
 	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
@@ -15,7 +13,7 @@ static const unsigned char greg_of[ARCH_N_REGISTERS] = {
 };
 
 void
-arch_registers(const void *context, struct registers *registers)
+arch_registers(const void *context, struct cfi_registers *registers)
 {
 	const ucontext_t *ucontext = context;
 	int i;
@@ -36,15 +34,20 @@ static bool
 is_plt_expression(const unsigned char *e, size_t size, uint64_t address,
     int64_t *offset)
 {
-	static const unsigned char head[] = { 0x77, 8, 0x80, 0, 0x3f, 0x1a };
-	static const unsigned char tail[] = { 0x2a, 0x33, 0x24, 0x22 };
+	static const unsigned char head[] = { DWARF_OP_breg0 + X86_64_RSP, 8,
+		DWARF_OP_breg0 + X86_64_RIP, 0, DWARF_OP_lit0 + 15,
+		DWARF_OP_and };
+	static const unsigned char tail[] = { DWARF_OP_ge, DWARF_OP_lit0 + 3,
+		DWARF_OP_shl, DWARF_OP_plus };
 
 	if (size != sizeof head + 1 + sizeof tail ||
 	    memcmp(e, head, sizeof head) != 0 ||
 	    memcmp(e + sizeof head + 1, tail, sizeof tail) != 0 ||
-	    e[sizeof head] < 0x30 || e[sizeof head] > 0x3f)
+	    e[sizeof head] < DWARF_OP_lit0 ||
+	    e[sizeof head] > DWARF_OP_lit0 + 15)
 		return false;
-	*offset = 8 + 8 * ((address & 15) >= (uint64_t)(e[sizeof head] - 0x30));
+	*offset = 8 + 8 * ((address & 15) >=
+	    (uint64_t)(e[sizeof head] - DWARF_OP_lit0));
 	return true;
 }
 
@@ -53,8 +56,8 @@ static bool
 is_load_expression(const unsigned char *e, size_t size, unsigned reg,
     int64_t *offset)
 {
-	if (size != 3 || e[0] != 0x70 + reg ||
-	    (e[1] & 0x80) != 0 || e[2] != 0x06)
+	if (size != 3 || e[0] != DWARF_OP_breg0 + reg ||
+	    (e[1] & 0x80) != 0 || e[2] != DWARF_OP_deref)
 		return false;
 	*offset = (e[1] & 0x40) != 0 ? (int64_t)e[1] - 0x80 : e[1];
 	return true;
@@ -207,7 +210,7 @@ arch_is_signal_return(const unsigned char *code)
 
 /* The kernel's arguments: the number, siginfo_t, and ucontext_t; rax is 0. */
 uint64_t
-arch_context_below(const struct registers *registers)
+arch_context_below(const struct cfi_registers *registers)
 {
 	const uint64_t *value = registers->value;
 	const uint64_t context = value[1], number = value[5];

@@ -9,18 +9,22 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "dwarf/constants.h"
+
 #define ARCH_ELF_MACHINE 62
 #define ARCH_AUDIT AUDIT_ARCH_X86_64
 #define ARCH_CALL_SIZE 2
 #define ARCH_STUB_SIZE 8
 #define ARCH_RETURN_SIZE 9
 #define ARCH_LEAVING_SIZE 24
-#define ARCH_N_REGISTERS 17	/* rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip */
-#define ARCH_FRAME 6
-#define ARCH_STACK 7
-#define ARCH_RETURN 16
-/* rbx, rbp, r12-r15 (psABI 3.2.1); rsp follows from the frame */
-#define ARCH_PRESERVED ((1u << 3) | (1u << 6) | 0xf000u)
+#define ARCH_N_REGISTERS X86_64_REGISTERS
+#define ARCH_FRAME X86_64_RBP
+#define ARCH_STACK X86_64_RSP
+#define ARCH_RETURN X86_64_RIP
+/* psABI 3.2.1; rsp follows from the frame */
+#define ARCH_PRESERVED (1u << X86_64_RBX | 1u << X86_64_RBP | \
+	1u << X86_64_R12 | 1u << X86_64_R13 | 1u << X86_64_R14 | \
+	1u << X86_64_R15)
 
 /*
  * How a frame is left, for all but a few rows in ten thousand.  CFA is the

@@ -32,22 +32,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dwarf/step.h"
+
 #if defined(__x86_64__) && defined(__LP64__)
 #include "lib/base/arch-x86_64.h"
 #else
 #error "the collector does not know this machine yet"
 #endif
 
-struct cfi_row;
-
-/* Values of registers; bit r of `known`: whether value[r] means anything. */
-struct registers {
-	uint64_t value[ARCH_N_REGISTERS];
-	uint32_t known;
-};
-
 /* Registers at a signal, from the ucontext_t.  Async-signal-safe. */
-void arch_registers(const void *context, struct registers *registers);
+void arch_registers(const void *context, struct cfi_registers *registers);
 
 /*
  * The compact form of a row at an address, or one of kind COMPACT_GENERIC if
@@ -85,6 +79,6 @@ bool arch_is_signal_return(const unsigned char *code);
  * another signal came with its own, and found it at its first instruction.  0:
  * it is not so.
  */
-uint64_t arch_context_below(const struct registers *registers);
+uint64_t arch_context_below(const struct cfi_registers *registers);
 
 #endif

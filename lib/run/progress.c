@@ -5,7 +5,7 @@
 #include "lib/base/arch.h"
 
 static uint64_t
-hash(const struct registers *registers)
+hash(const struct cfi_registers *registers)
 {
 	uint64_t sum = 0;
 	unsigned i;
@@ -18,7 +18,7 @@ hash(const struct registers *registers)
 void
 progress_note(struct progress *progress, const void *context)
 {
-	struct registers registers;
+	struct cfi_registers registers;
 	uint64_t now;
 
 	arch_registers(context, &registers);

@@ -223,7 +223,7 @@ begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 static uintptr_t
 stack_of(const void *context)
 {
-	struct registers registers;
+	struct cfi_registers registers;
 
 	arch_registers(context, &registers);
 	return registers.value[ARCH_STACK];

@@ -8,6 +8,7 @@
 #include "lib/unwind/rules.h"
 
 #include "lib/base/big.h"
+#include "lib/base/readable.h"
 #include "lib/unwind/traits.h"
 
 #define BLOCK_BITS 11
@@ -62,10 +63,10 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 	struct compact_rule rule = { .kind = COMPACT_NONE };
 	struct dl_find_object object;
 
-	cfi_prefetch(address, scratch);
+	tables_prefetch(address, scratch);
 	if (_dl_find_object((void *)(uintptr_t)address, &object) != 0)
 		return rule;
-	switch (cfi_find(address, &object, scratch)) {
+	switch (tables_find(address, &object, scratch)) {
 	case CFI_FOUND:
 		rule = arch_compact(&scratch->row, address);
 		break;
@@ -136,7 +137,7 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
     struct rules_set *set)
 {
 	/* What is found out now holds in this epoch, whatever comes meanwhile. */
-	const uint64_t epoch = atomic_load_explicit(&cfi_epoch,
+	const uint64_t epoch = atomic_load_explicit(&tables_epoch,
 	    memory_order_relaxed);
 	const bool is_return = (address & RULES_RETURN) != 0;
 	struct compact_rule rule;

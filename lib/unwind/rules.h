@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "lib/base/arch.h"
-#include "lib/cfi.h"
+#include "lib/unwind/tables.h"
 
 #define RULES_SET_BITS 11	/* sets, of a cache line each */
 #define RULES_WAYS 4
@@ -41,7 +41,7 @@ struct compact_rule rules_look_up(struct cfi_scratch *scratch,
 static inline uint64_t
 rules_key(uint64_t address)
 {
-	return (address ^ atomic_load_explicit(&cfi_epoch,
+	return (address ^ atomic_load_explicit(&tables_epoch,
 	    memory_order_relaxed) << 48) * 0x9e3779b97f4a7c15u;
 }
 

@@ -25,7 +25,7 @@ struct walk {
 	bool is_marked;		/* came here by the stack's mark */
 	bool in_trampoline;	/* and is of no use */
 	bool is_entered;	/* at code that was returned to without a call */
-	struct registers registers;	/* as far as known; see `known` */
+	struct cfi_registers registers;	/* as far as known; see `known` */
 	const void *context;
 	bool careful;		/* all registers are followed */
 	unsigned n_switches;
@@ -62,7 +62,7 @@ void
 unwind_new_epoch(void)
 {
 	traits_new_epoch();
-	cfi_new_epoch();
+	tables_new_epoch();
 }
 
 /* The remembered frame that the walk has reached, or SIZE_MAX. */
@@ -213,17 +213,28 @@ step_compact(struct walk *walk, struct compact_rule rule, struct frame *frame)
 	return go_to_caller(walk, cfa, fp);
 }
 
-/* Stores the walk's own registers where cfi_step wants them. */
+/* Puts the walk's own registers where cfi_step takes them from. */
 static void
 fill_registers(struct walk *walk)
 {
-	struct registers *registers = &walk->registers;
+	struct cfi_registers *registers = &walk->registers;
 
 	registers->value[ARCH_STACK] = walk->sp;
 	registers->value[ARCH_FRAME] = walk->fp;
 	registers->value[ARCH_RETURN] = walk->address + !walk->exact;
 	registers->known |= 1u << ARCH_STACK | 1u << ARCH_FRAME |
 	    1u << ARCH_RETURN;
+}
+
+/* A cfi_machine's reader. */
+static bool
+read_memory(void *readable, uint64_t address, size_t size, uint64_t *number)
+{
+	if (!readable_range(readable, address, size))
+		return false;
+	*number = 0;
+	memcpy(number, (const void *)(uintptr_t)address, size);
+	return true;
 }
 
 /* A row that is not compact: signal frames, realigned stacks, odd code. */
@@ -243,14 +254,20 @@ step_generic(struct walk *walk, bool is_signal, struct frame *frame)
 			return STEP_BAD_STACK;
 	}
 	if (_dl_find_object((void *)(uintptr_t)walk->address, &object) != 0 ||
-	    cfi_find(walk->address, &object, &unwinder->scratch) != CFI_FOUND)
+	    tables_find(walk->address, &object, &unwinder->scratch) !=
+	    CFI_FOUND)
 		return STEP_BAD_RULES;
 	fill_registers(walk);
-	switch (cfi_step(&unwinder->scratch, &unwinder->readable,
+	unwinder->machine.read = read_memory;
+	unwinder->machine.context = &unwinder->readable;
+	unwinder->machine.preserved = ARCH_PRESERVED;
+	switch (cfi_step(&unwinder->scratch.row, &unwinder->machine,
 	    &walk->registers, &cfa)) {
-	case 1:
+	case CFI_STEP_DONE:
+		break;
+	case CFI_STEP_OUTERMOST:
 		return STEP_END;
-	case -1:
+	case CFI_STEP_FAILED:
 		return walk->careful ? STEP_BAD_STACK : STEP_CAREFULLY;
 	}
 	walk->sp = walk->registers.value[ARCH_STACK];

@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dwarf/step.h"
 #include "lib/base/readable.h"
-#include "lib/cfi.h"
 #include "lib/unwind/trampoline.h"
 
 /* frame.flags */
@@ -72,6 +72,7 @@ struct unwinder {
 	struct trampoline trampoline;
 	struct readable readable;
 	struct cfi_scratch scratch;
+	struct cfi_machine machine;
 };
 
 /*

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* cfi-table.c -- finds the entry for an address.
+/* tables.c -- finds the frame description for an address.
  *
- * .eh_frame_hdr has a table sorted by address that names the frame description
- * entry of each function.  To halve the table of a big program touches a dozen
- * lines of memory that no cache holds, which takes longer than all the rest;
- * so for each page of code the row found last is remembered, and the next one
- * looked for from there, or from that of a page nearby.  That is a hint, which
- * threads share without locks and which may be wrong: where it leads is as
- * right as the table itself.
+ * .eh_frame_hdr has an index sorted by address that names the frame description
+ * entry (FDE) of each function.  A binary search in the index of a big program
+ * touches a dozen cache lines that no cache holds, which takes longer than all
+ * the rest.  So the index row found last is remembered for each page of code,
+ * and the next search begins there, or at the row of a page nearby.  That is a
+ * hint, which threads share without locks and which may be wrong: the search
+ * finds the right row from wherever it begins.
  */
+#include "lib/unwind/tables.h"
+
 #include "lib/base/big.h"
-#include "lib/cfi.h"
 
-#include <stdatomic.h>
-
-#include "lib/input.h"
-
-/* Everything that .eh_frame_hdr's table names is at most this far from it. */
+/* Everything that .eh_frame_hdr's index names is at most this far from it. */
 #define TABLE_REACH ((size_t)1 << 31)
 
-#define ENCODED_UDATA4 0x03
-#define ENCODED_TABLE 0x3b	/* data-relative, signed 4 bytes */
+/* Encodings of the number of rows, and of the rows' two columns. */
+#define COUNT_ENCODING DWARF_EH_PE_udata4
+#define ROW_ENCODING (DWARF_EH_PE_datarel | DWARF_EH_PE_sdata4)
 
-#define HEADER_SIZE 12		/* where the table begins */
+#define HEADER_SIZE 12		/* where the index begins */
 
 #define HINT_PAGES 8u		/* in a cache line */
 #define HINT_BITS 9
@@ -31,7 +29,9 @@
 #define PAGE_BITS 12
 #define FIRST_STRIDE 8		/* rows: a cache line */
 
-/* One row of .eh_frame_hdr's table, both relative to the header. */
+_Atomic uint64_t tables_epoch;
+
+/* One row of .eh_frame_hdr's index, both relative to the header. */
 struct table_row {
 	int32_t address;
 	int32_t fde;
@@ -51,37 +51,35 @@ static struct {
 static bool
 open_table(const struct dl_find_object *object, struct table *table)
 {
-	struct input in;
+	struct dwarf_input in;
 
 	table->header = object->dlfo_eh_frame;
 	table->start = object->dlfo_map_start;
 	table->end = object->dlfo_map_end;
 	/*
-	 * Of a program with holes between its segments we are told only the
-	 * segment with the address.  The table's offsets are of 32 bits.
+	 * For a program with holes between its segments, the loader reports
+	 * only the segment with the address.  The index has 32-bit offsets.
 	 */
 	if (table->header < table->start || table->header >= table->end) {
 		table->start = (uintptr_t)table->header > TABLE_REACH ?
 		    table->header - TABLE_REACH : (const unsigned char *)1;
 		table->end = table->header + TABLE_REACH;
 	}
-	in = (struct input){ table->header, table->end, false };
-	if (*take(&in, 1) != 1)		/* version */
+	in = (struct dwarf_input){ .at = table->header, .end = table->end };
+	if (*dwarf_take(&in, 1) != 1)		/* version */
 		return false;
-	take(&in, 1);			/* encoding of .eh_frame's address */
-	if (*take(&in, 1) != ENCODED_UDATA4 || *take(&in, 1) != ENCODED_TABLE)
+	dwarf_take(&in, 1);		/* encoding of .eh_frame's address */
+	if (*dwarf_take(&in, 1) != COUNT_ENCODING ||
+	    *dwarf_take(&in, 1) != ROW_ENCODING)
 		return false;
-	take(&in, 4);			/* .eh_frame */
-	table->n = take_unsigned(&in, 4);
+	dwarf_take(&in, 4);		/* .eh_frame's address */
+	table->n = dwarf_take_unsigned(&in, 4);
 	table->rows = (const struct table_row *)(const void *)in.at;
-	return !in.bad && table->n <= (size_t)(table->end - in.at) /
+	return !in.failed && table->n <= (size_t)(table->end - in.at) /
 	    sizeof *table->rows;
 }
 
-/*
- * How many rows are at or below the address, which is known to be >= low and
- * <= high.
- */
+/* How many rows are at or below the address: at least low, at most high. */
 static size_t
 halve(const struct table *table, int64_t address, size_t low, size_t high)
 {
@@ -96,7 +94,7 @@ halve(const struct table *table, int64_t address, size_t low, size_t high)
 	return low;
 }
 
-/* The same from row `near`, in strides that double. */
+/* The same, beginning at row `near`, in strides that double. */
 static size_t
 search_from(const struct table *table, int64_t address, size_t near)
 {
@@ -129,7 +127,7 @@ hints_near(uint64_t page)
 	    (64 - HINT_BITS)].pages;
 }
 
-/* A row remembered for this page, or for the one nearest; SIZE_MAX: none. */
+/* The row remembered for this page or the one nearest; SIZE_MAX: none. */
 static size_t
 find_hint(uint64_t page)
 {
@@ -147,7 +145,7 @@ find_hint(uint64_t page)
 }
 
 void
-cfi_prefetch(uint64_t address, const struct cfi_scratch *scratch)
+tables_prefetch(uint64_t address, const struct cfi_scratch *scratch)
 {
 	const char *at = (const char *)scratch;
 	size_t i;
@@ -177,13 +175,15 @@ find_row(const struct table *table, uint64_t address, size_t near)
 }
 
 enum cfi_result
-cfi_find(uint64_t address, const struct dl_find_object *object,
+tables_find(uint64_t address, const struct dl_find_object *object,
     struct cfi_scratch *scratch)
 {
 	const unsigned char *header = object->dlfo_eh_frame;
 	const size_t near = find_hint(address >> PAGE_BITS);
 	const struct table_row *row;
+	struct cfi_section section;
 	struct table table;
+	struct cfi_fde fde;
 
 	if (header == NULL)
 		return CFI_NO_TABLE;
@@ -198,6 +198,19 @@ cfi_find(uint64_t address, const struct dl_find_object *object,
 	if (row->fde > table.end - table.header ||
 	    row->fde < table.start - table.header)
 		return CFI_BAD;
-	return cfi_run(table.header + row->fde, table.start, table.end,
-	    address, scratch);
+	section = (struct cfi_section){ .start = table.start,
+	    .end = table.end, .address = (uintptr_t)table.start,
+	    .pointer_size = sizeof(void *),
+	    .generation = atomic_load_explicit(&tables_epoch,
+	    memory_order_relaxed) };
+	if (!cfi_read_fde(&section, table.header + row->fde, &scratch->cie,
+	    &fde))
+		return CFI_BAD;
+	return cfi_find_row(&section, &fde, address, scratch);
+}
+
+void
+tables_new_epoch(void)
+{
+	atomic_fetch_add(&tables_epoch, 1);
 }

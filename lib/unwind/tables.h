@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.h -- the unwind tables of the modules in this process, by address.
+ *
+ * Reads .eh_frame in place, through .eh_frame_hdr's index, when an address is
+ * first seen: nothing is built beforehand and nothing is allocated.  Source:
+ * LSB 5.0 core, 10.6.2.
+ *
+ * All functions: async-signal-safe, on any thread, with a scratch of its own.
+ */
+#ifndef CPPROF_UNWIND_TABLES_H
+#define CPPROF_UNWIND_TABLES_H
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "dwarf/cfi.h"
+
+/* Has the processor fetch what tables_find will need first for that address. */
+void tables_prefetch(uint64_t address, const struct cfi_scratch *scratch);
+
+/*
+ * Sets scratch->row, row_start and row_end for an address, which lies in that
+ * object and inside the instruction: for callers, the return address minus 1.
+ */
+enum cfi_result tables_find(uint64_t address,
+    const struct dl_find_object *object, struct cfi_scratch *scratch);
+
+/* To be called after code was unmapped: no CIE read before is used again. */
+void tables_new_epoch(void);
+
+/*
+ * The number of those calls so far.  Whoever keeps something about code keeps
+ * the epoch with it.
+ */
+extern _Atomic uint64_t tables_epoch;
+
+#endif
