@@ -34,7 +34,11 @@ each_command_is_described(void **state)
 		assert_non_null(command->example);
 		assert_int_equal(strncmp(command->example, command->name,
 		                         strlen(command->name)), 0);
-		assert_true(command->run != NULL || command->set != NULL);
+		assert_true(command->run != NULL || command->set != NULL ||
+		            command->write != NULL);
+		assert_true(command->run == NULL || command->write == NULL);
+		assert_int_equal(command->prepare != NULL,
+		                 command->write != NULL);
 		assert_int_equal(command->get == NULL, command->set == NULL);
 	}
 }

@@ -14,7 +14,6 @@
 #include "src/base/arena.h"
 #include "src/base/call_paths.h"
 #include "src/base/error.h"
-#include "src/base/writer.h"
 
 enum cell_kind {
 	CELL_EMPTY,	/* nothing; null in JSON */
@@ -182,16 +181,6 @@ struct table {
 	/* For CELL_HITS: what a hit is. */
 	const char *gtick;
 	uint64_t interval;
-
-	/*
-	 * Not NULL where the answer is the bytes of a file, and then nothing
-	 * else is set: writes them, whatever the output format.  0, or -1 with
-	 * *error set, or unset if the writer failed.
-	 */
-	int (*write)(void *write_source, struct writer *writer,
-	             struct error *error);
-	void *write_source;		/* the arena's */
-	bool is_binary;			/* not to be written to a terminal */
 
 	size_t n_rows;
 	/*

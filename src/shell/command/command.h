@@ -9,6 +9,7 @@
 #ifndef CPPROF_SHELL_COMMAND_COMMAND_H
 #define CPPROF_SHELL_COMMAND_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "src/base/arena.h"
@@ -22,6 +23,7 @@
 struct argument_kind;
 struct arguments;
 struct value;
+struct writer;
 
 enum argument_flags {
 	ARG_OPTIONAL = 1,
@@ -40,6 +42,13 @@ struct argument {
 #define ARGUMENTS_END { NULL, NULL, 0, NULL }
 
 enum { COMMAND_MAX_ARGUMENTS = 3, COMMAND_MAX_ALIASES = 3 };
+
+/* An answer that is no table but the bytes of a file. */
+struct file_answer {
+	const char *path;	/* the file that becomes them; NULL: they go to
+				 * where the line's output goes; the arguments' */
+	bool is_binary;		/* not to be written to a terminal */
+};
 
 struct command {
 	const char *name;
@@ -68,6 +77,21 @@ struct command {
 	 */
 	int (*run)(struct session *session, const struct arguments *arguments,
 	           struct table *table, struct error *error);
+
+	/*
+	 * A command that answers with the bytes of a file, whatever the output
+	 * format, has these two in place of run.
+	 *
+	 * prepare: does what may fail before the output is opened, and fills in
+	 * *file, which is zeroed.  0, or -1 with *error set.  write: writes the
+	 * bytes.  0, or -1 with *error set, or unset if the writer failed.
+	 */
+	int (*prepare)(struct session *session,
+	               const struct arguments *arguments,
+	               struct file_answer *file, struct error *error);
+	int (*write)(struct session *session,
+	             const struct arguments *arguments, struct writer *writer,
+	             struct error *error);
 
 	/*
 	 * A setting has these as well; its first argument is the value.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/new_file.h"
 #include "src/output/printable_writer.h"
 #include "src/shell/command/arguments.h"
 #include "src/shell/command/settings.h"
@@ -26,21 +27,71 @@ first_word_length(const char *line, size_t length)
 	return n;
 }
 
-/* Writes what a table stands for; to a terminal nothing that steers it. */
+/* Writes the bytes of a file; to a terminal nothing that steers it. */
 static int
-write_table(const struct table *table, struct sink *sink, struct error *error)
+write_to_sink(struct session *session, const struct command *command,
+              const struct arguments *arguments, struct sink *sink,
+              struct error *error)
 {
 	struct printable_writer printable;
 	int written;
 
 	if (!sink->is_terminal)
-		return table->write(table->write_source, &sink->writer, error);
+		return command->write(session, arguments, &sink->writer,
+		                      error);
 	printable_writer_start(&printable, &sink->writer);
-	written = table->write(table->write_source, &printable.writer, error);
+	written = command->write(session, arguments, &printable.writer, error);
 	/* Of other failures the sink's writer knows. */
 	if (printable_writer_end(&printable) == ENOMEM && written == 0)
 		return error_out_of_memory(error);
 	return written;
+}
+
+/* The file is there whole or, if that fails, as it was. */
+static int
+write_to_file(struct session *session, const struct command *command,
+              const struct arguments *arguments, const char *path,
+              struct error *error)
+{
+	struct new_file file;
+	int written, closed;
+
+	if (new_file_open(&file, path, error) != 0)
+		return -1;
+	written = command->write(session, arguments, &file.writer, error);
+	closed = new_file_close(&file, written == 0, error);
+	return written != 0 && error->is_set ? -1 : closed;
+}
+
+/* Runs a command that answers with the bytes of a file. */
+static int
+run_writing(struct session *session, const struct command *command,
+            const struct arguments *arguments, const struct words *words,
+            struct error *error)
+{
+	struct file_answer file = { .path = NULL };
+	struct sink sink;
+	int written, closed;
+
+	if (command->prepare(session, arguments, &file, error) != 0)
+		return -1;
+	if (file.path != NULL &&
+	    write_to_file(session, command, arguments, file.path, error) != 0)
+		return -1;
+	/* A redirection is opened even if nothing goes to it. */
+	if (sink_open(&sink, session, words->redirect, words->target,
+	              error) != 0)
+		return -1;
+	if (file.path != NULL)
+		written = 0;
+	else if (file.is_binary && sink.is_terminal)
+		written = error_set(error, "these bytes are not for a "
+		                    "terminal; name a file");
+	else
+		written = write_to_sink(session, command, arguments, &sink,
+		                        error);
+	closed = sink_close(&sink, session, error);
+	return written != 0 && error->is_set ? -1 : closed;
 }
 
 /* How text is laid out for a terminal, or for a file or pipe. */
@@ -61,18 +112,13 @@ text_layout(const struct session *session, bool to_terminal)
 	return layout;
 }
 
-/* Draws a table that has something to show, or writes what it stands for. */
+/* Draws a table that has something to show. */
 static int
 draw_table(const struct session *session, const struct table *table,
            struct sink *sink, struct error *error)
 {
 	struct layout layout = text_layout(session, sink->is_terminal);
 
-	if (table->write != NULL && table->is_binary && sink->is_terminal)
-		return error_set(error, "these bytes are not for a terminal; "
-		                 "name a file");
-	if (table->write != NULL)
-		return write_table(table, sink, error);
 	if (table->schema == NULL)
 		return 0;
 	return session->settings.format->draw(table, &layout, &sink->writer,
@@ -139,6 +185,8 @@ run(struct session *session, const struct command *command,
 	    command->arguments[0].kind->runs_program)
 		return run_redirected(session, command, arguments, words,
 		                      error);
+	if (command->write != NULL)
+		return run_writing(session, command, arguments, words, error);
 	status = command->run != NULL
 	    ? command->run(session, arguments, &table, error)
 	    : setting_run(session, command, arguments, &table, error);
