@@ -27,8 +27,8 @@ const struct command command_path = {
 	.summary = "one call path: its hits, and the run's total without them",
 	.description =
 	    "Shows exactly this path: its hits, its fraction, what that is in "
-	    "the resource's unit, and the new total if the path's last "
-	    "function cost nothing when it is called along the path.\n\n"
+	    "the resource's unit, and what the run would use if the path's "
+	    "last function cost nothing when it is called along the path.\n\n"
 	    "You can paste a path as other views print it. Put a name that "
 	    "contains blanks or parentheses between bars: path (main "
 	    "|operator new(unsigned long)|)",

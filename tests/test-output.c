@@ -466,6 +466,36 @@ units_are_readable(void **state)
 }
 
 static void
+savings_compare(void **state)
+{
+	static const struct {
+		uint64_t after, before;
+		const char *gtick, *text;
+	} cases[] = {
+		{ 3840, 12280, "centisecond",
+		  "take 38.4 s instead of 122.8 s" },
+		{ 11840, 12280, "centisecond", "take 118 s instead of 123 s" },
+		{ 428, 1337, "second", "take 7.13 min instead of 22.28 min" },
+		{ 5, 12280, "centisecond", "take 0.0500 s instead of 122.8 s" },
+		{ 0, 12280, "centisecond", "take 0 instead of 123 s" },
+		{ 1 << 20, 3 << 20, "byte",
+		  "use 1.00 MiB instead of 3.00 MiB" },
+		{ 1, 12, "fault", "use 1 instead of 12 faults" },
+		{ 3, 4, "", "use 3 instead of 4" },
+	};
+	struct text_buffer text = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		text_clear(&text);
+		text_add_saving(&text, cases[i].after, cases[i].before,
+		                cases[i].gtick);
+		assert_string_equal(text_string(&text), cases[i].text);
+	}
+	text_free(&text);
+}
+
+static void
 intervals_are_short(void **state)
 {
 	static const struct {
@@ -647,6 +677,7 @@ main(void)
 		TABLE_TEST(drawing_stops_when_asked_to),
 		cmocka_unit_test(fractions_are_exact),
 		cmocka_unit_test(units_are_readable),
+		cmocka_unit_test(savings_compare),
 		cmocka_unit_test(intervals_are_short),
 		cmocka_unit_test(a_writer_fails_once_and_for_good),
 		cmocka_unit_test(utf8_is_decoded_strictly),

@@ -87,6 +87,14 @@ choose_scale(const struct scale *scale, long double amount)
 	return scale;
 }
 
+/* For three significant digits, or as many as the integer part has. */
+static int
+choose_decimals(long double amount)
+{
+	return amount < 0.09995L ? 4 : amount < 0.9995L ? 3 :
+	    amount < 9.995L ? 2 : amount < 99.95L ? 1 : 0;
+}
+
 /*
  * Adds three significant digits, or as many as the integer part has.  The unit
  * is that of the whole, unless that is too large.
@@ -96,7 +104,6 @@ add_scaled(struct text_buffer *text, long double amount, long double whole,
            const struct scale *scales)
 {
 	const struct scale *scale = choose_scale(scales, whole);
-	int decimals;
 
 	if (amount == 0) {
 		text_add_string(text, "0");
@@ -105,9 +112,8 @@ add_scaled(struct text_buffer *text, long double amount, long double whole,
 	if (amount < 0.01L * scale->size)
 		scale = choose_scale(scales, amount);
 	amount /= scale->size;
-	decimals = amount < 0.09995L ? 4 : amount < 0.9995L ? 3 :
-	    amount < 9.995L ? 2 : amount < 99.95L ? 1 : 0;
-	text_add_format(text, "%.*Lf %s", decimals, amount, scale->suffix);
+	text_add_format(text, "%.*Lf %s", choose_decimals(amount), amount,
+	                scale->suffix);
 }
 
 static void
@@ -185,6 +191,34 @@ text_add_gticks_of(struct text_buffer *text, uint64_t gticks, uint64_t whole,
                    const char *gtick)
 {
 	add_gticks(text, gticks, whole > gticks ? whole : gticks, gtick);
+}
+
+void
+text_add_saving(struct text_buffer *text, uint64_t after, uint64_t before,
+                const char *gtick)
+{
+	const struct known_gtick *known = find_gtick(gtick);
+	const struct scale *scale;
+	long double whole, part;
+	int decimals;
+
+	if (known == NULL) {
+		text_add_string(text, "use ");
+		add_number(text, after);
+		text_add_string(text, " instead of ");
+		text_add_gticks(text, before, 1, gtick);
+		return;
+	}
+	text_add_string(text, known->scales == time_scales ? "take " : "use ");
+	text_add_gticks_of(text, after, before, gtick);
+	text_add_string(text, " instead of ");
+	/* One more decimal place if `after` has it, so that the two compare. */
+	scale = choose_scale(known->scales, (long double)before * known->size);
+	whole = (long double)before * known->size / scale->size;
+	part = (long double)after * known->size / scale->size;
+	decimals = choose_decimals(whole);
+	decimals += after != 0 && choose_decimals(part) > decimals;
+	text_add_format(text, "%.*Lf %s", decimals, whole, scale->suffix);
 }
 
 void

@@ -24,6 +24,13 @@ void text_add_gticks_of(struct text_buffer *text, uint64_t gticks,
                         uint64_t whole, const char *gtick);
 
 /*
+ * Adds what a run would cost: "take 38.4 s instead of 122.8 s" or, if the
+ * gtick is no unit of time, "use 3 instead of 12 faults".
+ */
+void text_add_saving(struct text_buffer *text, uint64_t after, uint64_t before,
+                     const char *gtick);
+
+/*
  * Adds the gticks from one hit to the next: "4 ms", "ms", "512 KiB", "10
  * faults", "fault".  If gtick is NULL or "", its name is "gtick".
  */

@@ -297,9 +297,9 @@ add_footer(const struct view_request *request, const struct hidden *hidden,
 	if (line != NULL && table_add_footer(table, error, "%s", line) != 0)
 		return -1;
 	return hidden->least_searched == 0 ? 0 :
-	    table_add_footer(table, error, "there are too many paths: only "
-	                     "those of %" PRIu64 " hits and more were looked "
-	                     "for", hidden->least_searched);
+	    table_add_footer(table, error, "too many paths: only those of %"
+	                     PRIu64 " hits or more were searched",
+	                     hidden->least_searched);
 }
 
 /* The largest threshold of one digit that is not above the fraction. */

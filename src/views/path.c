@@ -13,6 +13,8 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/text_buffer.h"
+#include "src/base/units.h"
 #include "src/profile/large_array.h"
 #include "src/views/flow_paths.h"
 #include "src/views/rows.h"
@@ -187,33 +189,42 @@ describe_gticks(const struct sample_set *set, uint64_t hits, const char *key,
 
 /*
  * Savings are always of the whole run, whatever percentages are relative to.
- * The run's use and the use without the path are shown in the same unit;
- * new_total, in hits, is only in data formats.
+ * A sentence compares the run's use with its use without the path; data formats
+ * have these as fields.
  */
 static int
 describe_saving(const struct sample_set *set, const struct value *value,
                 struct table *table, struct error *error)
 {
 	struct measure run = { .denominator = set->total };
-	uint64_t hits = value->hits;
+	uint64_t hits = value->hits, before, after;
 	double saved = measure_fraction(&run, hits);
 	uint64_t left = hits < set->total ? set->total - hits : 0;
+	struct text_buffer saving = { 0 };
+	int status = 0;
 
 	if (describe_gticks(set, hits, "gticks", "used", table, error) != 0 ||
-	    describe_gticks(set, set->total, "total_gticks",
-	                    "used by the whole run", table, error) != 0 ||
+	    describe_gticks(set, set->total, "total_gticks", NULL, table,
+	                    error) != 0 ||
 	    table_add_field(table, "saved", value->is_estimated ?
-	                    "estimated share of the run saved if free" :
-	                    "share of the run saved if free",
-	                    cell_fraction(saved), error) != 0)
-		return -1;
-	if (table_add_field(table, "new_total", NULL, cell_hits(left),
+	                    "estimated share of the run" : "share of the run",
+	                    cell_fraction(saved), error) != 0 ||
+	    table_add_field(table, "new_total", NULL, cell_hits(left),
+	                    error) != 0 ||
+	    describe_gticks(set, left, "new_total_gticks", NULL, table,
 	                    error) != 0)
 		return -1;
-	return describe_gticks(set, left, "new_total_gticks",
-	                       value->is_estimated ?
-	                       "estimated new total if free" :
-	                       "new total if free", table, error);
+	if (hits != 0 &&
+	    !__builtin_mul_overflow(set->total, set->resource->interval,
+	                            &before) &&
+	    !__builtin_mul_overflow(left, set->resource->interval, &after)) {
+		text_add_saving(&saving, after, before, set->resource->gtick);
+		status = table_add_header(table, error, "without this path, "
+		    "the run would %s%s", value->is_estimated ? "probably " :
+		    "", text_string(&saving));
+	}
+	text_free(&saving);
+	return status;
 }
 
 /* If the path cannot have hits, or is in no stack, says so. */
