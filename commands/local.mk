@@ -4,6 +4,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/body.c \
 	commands/callees.c \
 	commands/callers.c \
+	commands/commands.c \
 	commands/down.c \
 	commands/export.c \
 	commands/find.c \

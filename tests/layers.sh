@@ -126,12 +126,11 @@ includes 'formats include no view, output, shell or command' src/formats \
 includes 'output includes only base and output' src/output \
 	'src/(base|output)/.*'
 shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
-includes 'of commands the shell includes the list, of lib what both share' \
-	'src/shell src/main.c' "src/.*|commands/(list|settings)\.def|$shared"
+includes 'of commands the shell includes the settings, of lib what both share' \
+	'src/shell src/main.c' "src/.*|commands/settings\.def|$shared"
 below='src/(base|profile|views|formats|symbols|output)/.*'
 room='src/shell/('
 settings='commands/settings\.def'
-lists="commands/list\.def|$settings"
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
 	! -path 'src/shell/*/*' ! -name local.mk | grep -vE \
 	'^src/shell/(terminal|line|record|session|command|help|input)$')"
@@ -144,12 +143,13 @@ includes 'record knows no session' src/shell/record \
 includes 'session knows no command and no line' src/shell/session \
 	"$below|${room}terminal|record|session)/.*|$settings"
 includes 'command includes no recording, help or input' src/shell/command \
-	"$below|${room}terminal|line|session|command)/.*|$lists"
+	"$below|${room}terminal|line|session|command)/.*|$settings"
 includes 'help includes neither session nor input' src/shell/help \
 	"$below|${room}terminal|line|record|command|help)/.*"
 includes 'input includes nothing of recordings' src/shell/input \
 	"$below|${room}terminal|line|session|command|help|input)/.*"
-includes 'no command includes another' commands "src/.*|$settings|$shared"
+includes 'no command includes another' commands \
+	"src/.*|commands/list\.def|$settings|$shared"
 includes 'the collector includes nothing of the program' lib 'lib/.*|dwarf/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'
 claim 'dwarf includes nothing of libc that allocates, prints or waits' \

@@ -257,7 +257,8 @@ tests_test_arguments_SOURCES = tests/test-arguments.c
 tests_test_arguments_CFLAGS = $(unit_cflags)
 tests_test_arguments_LDADD = $(unit_libs)
 
-tests_test_commands_SOURCES = tests/test-commands.c
+tests_test_commands_SOURCES = tests/test-commands.c \
+	tests/examples/count.c
 tests_test_commands_CFLAGS = $(unit_cflags)
 tests_test_commands_LDADD = $(unit_libs)
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-commands.c -- the table of commands checks itself. */
+/* test-commands.c -- the table of commands, and the example of how to add one.
+ *
+ * The table has the program's commands and count, of doc/adding-a-command.md.
+ */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +17,24 @@
 
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/arguments.h"
+#include "src/shell/command/complete.h"
 #include "src/shell/command/interpret.h"
 #include "src/shell/help/manual.h"
 #include "src/shell/session/session.h"
+
+#define COMMAND(name) extern const struct command command_##name;
+#include "commands/list.def"
+COMMAND(count)
+#undef COMMAND
+
+/* In place of those of commands/commands.c, which is not linked then. */
+const struct command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "commands/list.def"
+	COMMAND(count)
+#undef COMMAND
+	NULL
+};
 
 static void
 each_command_is_described(void **state)
@@ -202,10 +220,13 @@ each_example_runs(void **state)
 	assert_true(session->quit_requested);
 }
 
-/* Runs a command with its output in buffer[size], as a string. */
+/*
+ * Runs a command without arguments, or a line if the command is NULL, with its
+ * output in buffer[size], as a string.
+ */
 static void
 capture(struct session *session, const struct command *command,
-        char *const *words, size_t n, char *buffer, size_t size)
+        const char *line, char *buffer, size_t size)
 {
 	struct error error = { 0 };
 	int output = dup(STDOUT_FILENO), ends[2], status;
@@ -214,12 +235,14 @@ capture(struct session *session, const struct command *command,
 	fflush(stdout);
 	assert_int_equal(pipe(ends), 0);
 	dup2(ends[1], STDOUT_FILENO);
-	status = interpret_words(session, command, words, n, &error);
+	status = command != NULL ?
+	    interpret_words(session, command, NULL, 0, &error) :
+	    interpret_line(session, line, strlen(line), &error);
 	dup2(output, STDOUT_FILENO);
 	close(output);
 	close(ends[1]);
 	if (status != 0)
-		fail_msg("%s: %s", command->name, error.text);
+		fail_msg("%s", error.text);
 	length = read(ends[0], buffer, size - 1);
 	assert_true(length > 0);
 	buffer[length] = '\0';
@@ -242,9 +265,74 @@ a_renamed_command_renames_its_view(void **state)
 		    *command_lookup(names[i], strlen(names[i]), &error);
 
 		renamed.name = "renamed";
-		capture(session, &renamed, NULL, 0, answer, sizeof answer);
+		capture(session, &renamed, NULL, answer, sizeof answer);
 		assert_non_null(strstr(answer, ",\"view\":\"renamed\","));
 	}
+}
+
+/* A file's text from the folder of the samples on, the caller's to free. */
+static char *
+text_of(const char *name)
+{
+	enum { MOST = 1 << 20 };
+	char *text = calloc(1, MOST);
+	FILE *file = fopen(name, "r");
+
+	if (file == NULL)
+		fail_msg("cannot open %s", name);
+	assert_non_null(text);
+	assert_true(fread(text, 1, MOST - 1, file) > 0);
+	fclose(file);
+	return text;
+}
+
+static void
+must_show(const char *page, const char *text)
+{
+	if (strstr(page, text) == NULL)
+		fail_msg("doc/adding-a-command.md does not show this:\n%s",
+		         text);
+}
+
+/* What the page says without being tested would soon be wrong. */
+static void
+the_page_shows_the_example_as_it_is(void **state)
+{
+	char *page = text_of("../doc/adding-a-command.md");
+	char *code = text_of("../tests/examples/count.c");
+	char *rows = text_of("../commands/settings.def");
+	char *row = strstr(page, "SETTING(");
+
+	(void)state;
+	must_show(page, code);
+	assert_non_null(row);
+	*strstr(row, "```") = '\0';
+	if (strstr(rows, row) == NULL)
+		fail_msg("commands/settings.def does not have this:\n%s", row);
+	free(rows);
+	free(code);
+	free(page);
+}
+
+static void
+the_example_works_as_its_page_says(void **state)
+{
+	struct session *session = *state;
+	char *page = text_of("../doc/adding-a-command.md"), answer[500];
+	struct completion completion;
+
+	capture(session, NULL, "count db_*", answer, sizeof answer);
+	must_show(page, answer);
+	capture(session, NULL, "help count", answer, sizeof answer);
+	must_show(page, answer);
+	session->settings.format = output_formats + 3;
+	capture(session, NULL, "count db_*", answer, sizeof answer);
+	must_show(page, answer);
+	complete_line(&completion, session, "count db_r", 10);
+	assert_int_equal(completion.n, 1);
+	assert_string_equal(completion.candidates[0], "db_read_record");
+	completion_free(&completion);
+	free(page);
 }
 
 static void
@@ -282,6 +370,10 @@ main(void)
 		                                tear_down),
 		cmocka_unit_test_setup_teardown(
 		    a_renamed_command_renames_its_view, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    the_page_shows_the_example_as_it_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    the_example_works_as_its_page_says, set_up, tear_down),
 		cmocka_unit_test(the_manual_has_every_command),
 	};
 

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* command.c -- the table of commands. */
+/* command.c -- finds commands by what was typed. */
 #include "src/shell/command/command.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "src/base/near.h"
-
-#define COMMAND(name) extern const struct command command_##name;
-#include "commands/list.def"
-#undef COMMAND
-
-const struct command *const commands[] = {
-#define COMMAND(name) &command_##name,
-#include "commands/list.def"
-#undef COMMAND
-	NULL
-};
 
 /* The command's name for i = 0, then its aliases; NULL behind the last. */
 static const char *
