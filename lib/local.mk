@@ -24,18 +24,20 @@ endif
 # kernel brings pages of code by sixteen, and most processes are short.  The
 # other blocks are the rest of each room, lowest first.
 libcpprof_la_SOURCES = \
-	lib/base/copying.c lib/base/process.c lib/base/shared.c \
-	lib/run/start.c lib/base/lookup.c lib/run/own-resource.c \
-	lib/sources/resource.c lib/sources/timer.c lib/run/sampler.c \
-	lib/run/threads.c lib/signals/signals.c lib/base/meter.c \
-	lib/sources/tick-mode.c lib/sources/own-work.c lib/sources/perf.c \
-	lib/sources/usage.c lib/sources/perf-clock.c lib/wrap/wrapped.c \
-	lib/base/real.c lib/store/modules.c lib/store/datafile.c \
-	lib/store/disk.c lib/store/brief.c lib/base/wiped.c \
-	lib/base/readable.c lib/unwind/trampoline.c lib/signals/action.c \
-	lib/signals/alternate.c lib/signals/sigsys.c lib/run/control.c \
-	lib/sources/dispatch.c lib/sources/exceptions.c lib/store/phase.c \
-	lib/run/waits.c lib/wrap/exec.c lib/wrap/unsampled.c lib/run/sample.c \
+	lib/base/copying.c lib/base/process.c lib/run/settings.c \
+	lib/base/sampling.c lib/base/shared.c lib/collector.c lib/run/start.c \
+	lib/base/lookup.c lib/run/own-resource.c lib/sources/resource.c \
+	lib/sources/timer.c lib/run/sampler.c lib/run/threads.c \
+	lib/store/thread-file.c lib/signals/ours.c lib/signals/signals.c \
+	lib/base/meter.c lib/sources/tick-mode.c lib/sources/own-work.c \
+	lib/sources/perf.c lib/sources/usage.c lib/sources/perf-clock.c \
+	lib/wrap/wrapped.c lib/base/real.c lib/store/modules.c \
+	lib/store/datafile.c lib/store/disk.c lib/store/brief.c \
+	lib/base/wiped.c lib/base/readable.c lib/unwind/trampoline.c \
+	lib/signals/action.c lib/signals/alternate.c lib/signals/sigsys.c \
+	lib/run/control.c lib/sources/dispatch.c lib/sources/exceptions.c \
+	lib/store/phase.c lib/run/waits.c lib/wrap/exec.c lib/wrap/unsampled.c \
+	lib/run/sample.c \
 	\
 	lib/cpprof.h lib/resources.def \
 	\
@@ -44,10 +46,11 @@ libcpprof_la_SOURCES = \
 	lib/base/arch-x86_64.c lib/base/arch-x86_64.h lib/base/arch.h \
 	lib/base/big.h lib/base/exported.h lib/base/files.h \
 	lib/base/fpu-x86_64.c lib/base/fpu.h lib/base/lookup.h \
-	lib/base/meter.h lib/base/process.h lib/base/readable.h \
-	lib/base/real.h lib/base/shared.h lib/base/wiped.h \
+	lib/base/meter.h lib/base/process.h lib/base/sampling.h \
+	lib/base/readable.h lib/base/real.h lib/base/shared.h \
+	lib/base/thread.h lib/base/wiped.h \
 	\
-	lib/signals/action.h lib/signals/alternate.h \
+	lib/signals/action.h lib/signals/alternate.h lib/signals/ours.h \
 	lib/signals/restorer-x86_64.S lib/signals/signals.h \
 	lib/signals/sigsys.h \
 	\
@@ -56,28 +59,31 @@ libcpprof_la_SOURCES = \
 	lib/unwind/traits.c lib/unwind/traits.h \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
 	lib/unwind/trampoline-x86_64.S lib/unwind/trampoline.h \
-	lib/unwind/unwind.c lib/unwind/unwind.h \
+	lib/unwind/unwind.c lib/unwind/unwind.h lib/unwind/unwinder.h \
 	\
 	lib/store/brief.h lib/store/datafile.h lib/store/disk.h \
 	lib/store/insert.c lib/store/insert.h lib/store/modules.h \
-	lib/store/phase.h lib/store/tree.c lib/store/tree.h \
+	lib/store/phase.h lib/store/thread-file.h lib/store/tree.c \
+	lib/store/tree.h \
 	\
 	lib/sources/dispatch-sites.h lib/sources/dispatch-x86_64.S \
 	lib/sources/dispatch.h lib/sources/exceptions.h lib/sources/own-work.h \
 	lib/sources/perf-clock.h lib/sources/perf-event.c \
 	lib/sources/perf-event.h lib/sources/perf.h lib/sources/resource.h \
-	lib/sources/source.h lib/sources/tick-mode.h lib/sources/timer.h \
-	lib/sources/usage.h \
+	lib/sources/source.h lib/sources/thread-meters.h \
+	lib/sources/tick-mode.h lib/sources/timer.h lib/sources/usage.h \
 	\
 	lib/run/control.h lib/run/offer.c lib/run/offer.h lib/run/output.c \
 	lib/run/output.h lib/run/own-resource.h lib/run/progress.c \
-	lib/run/progress.h lib/run/sample.h lib/run/sampler.h lib/run/start.h \
+	lib/run/progress.h lib/run/sample.h lib/run/sampler.h \
+	lib/run/settings.h lib/run/start.h lib/run/thread-run.h \
 	lib/run/threads.h lib/run/waits.h \
 	\
 	lib/wrap/blocking.c lib/wrap/blocking.def lib/wrap/bytes.c \
 	lib/wrap/bytes.h lib/wrap/calls-x86_64.S lib/wrap/calls.c \
-	lib/wrap/confine.c lib/wrap/confine.h lib/wrap/io.c lib/wrap/io.def \
-	lib/wrap/io.h lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
+	lib/wrap/confine.c lib/wrap/confine.h lib/wrap/fenv.c lib/wrap/gates.c \
+	lib/wrap/gates.h lib/wrap/io.c lib/wrap/io.def lib/wrap/io.h \
+	lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
 	lib/wrap/unsampled.h lib/wrap/rights.c lib/wrap/signal-masks.c \
 	lib/wrap/sigwait.c lib/wrap/stdio.c lib/wrap/stdio.def \
 	lib/wrap/threads-jumps.c lib/wrap/wrapped.h

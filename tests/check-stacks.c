@@ -28,6 +28,7 @@
 #include "lib/cpprofdata.h"
 #include "lib/store/tree.h"
 #include "lib/unwind/traits.h"
+#include "lib/unwind/trampoline.h"
 #include "tests/unwind-oracle.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -45,7 +46,8 @@ struct thread {
 static __thread struct thread *self;
 static struct oracle_tally tally;
 static struct cpprofdata_node record;
-static struct tree_node node = { .record = &record };	/* of all frames */
+/* Of all frames. */
+static struct tree_node node = { .returns.copy = &record.returns };
 static char *report;			/* LINE_SIZE bytes of the file */
 static bool sets_marks;
 static long interval_ns;
@@ -66,7 +68,7 @@ set_mark(struct unwinder *unwinder)
 	size_t i;
 
 	for (i = unwinder->n_kept; i < unwinder->stack.n; i++)
-		unwinder->stack.frames[i].twin = &node;
+		unwinder->stack.frames[i].returns = &node.returns;
 	trampoline_place(unwinder);
 }
 

@@ -15,10 +15,11 @@
 #include <cmocka.h>
 
 #include "lib/base/process.h"
-#include "lib/run/threads.h"
-#include "lib/signals/signals.h"
+#include "lib/base/thread.h"
+#include "lib/signals/ours.h"
 #include "lib/sources/perf-clock.h"
 #include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/usage.h"
 
 enum { TICK_US = 4000, STRETCH_US = 500, LONG_US = 400 * 1000 * 1000 };
@@ -51,6 +52,7 @@ signals_number(enum our_signal which)
 
 struct machine {
 	struct thread thread;
+	struct thread_meters meters;
 	uint64_t trap_us, tick_us, stretch_us;	/* when the next one is due */
 	bool is_in_kernel;
 	uint64_t used[2], hits[2];	/* in user mode, in the kernel */
@@ -61,9 +63,10 @@ static const struct source clock_source = { .usage = USAGE_CPU };
 static void
 start(struct machine *machine, uint64_t interval, bool is_random)
 {
-	struct account *account = &machine->thread.accounts[0];
+	struct account *account = &machine->meters.accounts[0];
 
 	*machine = (struct machine){ .tick_us = TICK_US };
+	machine->thread.meters = &machine->meters;
 	now_us = 0;
 	resources = (struct resources){
 		.n = 1, .is_random = is_random,
@@ -73,7 +76,7 @@ start(struct machine *machine, uint64_t interval, bool is_random)
 	meter_start(&account->meter, interval, is_random, 5);
 	account->period = account->meter.left;
 	perf_clock_start(&machine->thread, 0);
-	machine->thread.clock.is_of_user_mode = true;
+	machine->meters.clock.is_of_user_mode = true;
 	machine->trap_us = account->period;
 }
 
@@ -81,7 +84,7 @@ start(struct machine *machine, uint64_t interval, bool is_random)
 static void
 end_period(struct machine *machine)
 {
-	struct account *account = &machine->thread.accounts[0];
+	struct account *account = &machine->meters.accounts[0];
 
 	if (!machine->is_in_kernel) {
 		machine->hits[0] += perf_clock_trap(&machine->thread, 0,
@@ -97,7 +100,7 @@ tick(struct machine *machine)
 {
 	const bool is_in_kernel = machine->is_in_kernel;
 
-	machine->thread.tick_mode = is_in_kernel ? TICK_OF_KERNEL :
+	machine->meters.tick_mode = is_in_kernel ? TICK_OF_KERNEL :
 	    TICK_OF_USER;
 	machine->hits[is_in_kernel] += perf_clock_tick(&machine->thread, 0, 1);
 	perf_clock_end_tick(&machine->thread, 0);

@@ -31,6 +31,7 @@
 #include "lib/base/process.h"
 #include "lib/cpprofdata.h"
 #include "lib/store/tree.h"
+#include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwind.h"
 #include "tests/programs/shapes.h"
 #include "tests/single-step.h"
@@ -46,7 +47,8 @@ static struct oracle_tally tally;
 static unsigned long n_deferred, n_marked;
 static bool sets_marks, is_ticking;
 static struct cpprofdata_node record;
-static struct tree_node node = { .record = &record };	/* of all frames */
+/* Of all frames. */
+static struct tree_node node = { .returns.copy = &record.returns };
 
 /* Only now and then, or no marked frame would be left to return by itself. */
 static void
@@ -56,7 +58,7 @@ set_mark(void)
 	size_t i;
 
 	for (i = remembering.n_kept; i < remembering.stack.n; i++)
-		remembering.stack.frames[i].twin = &node;
+		remembering.stack.frames[i].returns = &node.returns;
 	random = random * 1664525 + 1013904223;
 	if (random >> 24 < 16 || is_ticking)
 		trampoline_place(&remembering);
@@ -124,7 +126,7 @@ begin(uintptr_t stack_end)
 	trampoline_attach(&remembering);
 	memset(&tally, 0, sizeof tally);
 	n_deferred = n_marked = 0;
-	node.returns = 0;
+	node.returns.n = 0;
 }
 
 static void
@@ -135,7 +137,7 @@ report(const char *name)
 	    "deepest %zu\n", name, tally.n_stacks, tally.n_frames,
 	    tally.n_kept, tally.n_guessed, tally.n_faults, tally.n_lost,
 	    n_deferred,
-	    n_marked, (unsigned long)node.returns, tally.deepest);
+	    n_marked, (unsigned long)node.returns.n, tally.deepest);
 	if (tally.n_wrong > 0)
 		fail_msg("%lu of %lu stacks differ; first: %s", tally.n_wrong,
 		    tally.n_stacks, tally.first_wrong);

@@ -8,8 +8,9 @@
 #include <unwind.h>
 
 #include "lib/base/arch.h"
-#include "lib/run/start.h"
+#include "lib/base/sampling.h"
 #include "lib/unwind/traits.h"
+#include "lib/unwind/trampoline.h"
 
 #define MAX_FRAMES 200000
 
@@ -19,7 +20,7 @@ static struct {
 } trace;
 
 /* Needed by the trampoline: nothing here is a forked child. */
-volatile uint32_t start_same_process = 1;
+volatile uint32_t sampling_same_process = 1;
 
 static const uint64_t *expected;	/* in the trace, innermost first */
 static size_t n_expected;

@@ -166,3 +166,11 @@ lookup_next(const char *name)
 	}
 	return ask_loader(name);
 }
+
+void
+lookup_real(const char *name, void *place)
+{
+	void *address = lookup_next(name);
+
+	memcpy(place, &address, sizeof address);
+}

@@ -44,6 +44,21 @@ const ElfW(Sym) *lookup_default(const struct lookup *lookup, const char *name);
 void *lookup_next(const char *name);
 
 /*
+ * Stores that in *place, a pointer to a function.  Each wrapper calls it at its
+ * first call: most processes are short and call few of the functions.
+ */
+void lookup_real(const char *name, void *place);
+
+/* Defines first_NAME, which looks NAME up in a file's `next` and calls it. */
+#define FIRST(type, name, parameters, arguments)			\
+static type								\
+first_##name parameters							\
+{									\
+	lookup_real(#name, &next.name);					\
+	return next.name arguments;					\
+}
+
+/*
  * The first of the modules that were loaded with the program, which stay for
  * good, and how many they are; asked for by the constructor first.
  */

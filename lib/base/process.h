@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* process.h -- what is known of this process, and the clock.
+/* process.h -- what is known of this process, and its clocks.
  *
- * Filled in by the constructor, refreshed in a forked child; the rest of the
+ * lib/run/settings.c fills it in, from the constructor; the rest of the
  * collector only reads it.
  */
 #ifndef CPPROF_PROCESS_H
@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
-
-#include "lib/cpprof-shared.h"
 
 #define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* of a file, in any case */
 
@@ -53,16 +51,6 @@ struct process_names {
 extern struct process_names process_names;
 
 /*
- * Reads the environment, the strings after argv, and /proc: the C library may
- * not know them yet.  False when the collector is not wanted (no output
- * directory), must not run (setuid), or had better not: a debugger, a tracer
- * or valgrind would show the user every tick.  *problem then says what is
- * wrong, or is NULL.  Once, from the constructor.
- */
-bool process_init(char **environment, char **words, const char *output,
-    const char **problem);
-
-/*
  * Finds out what only the file is to tell, before it is made: the executable,
  * the host.  Async-signal-safe; with the file's lock, or before the program
  * runs.
@@ -70,13 +58,10 @@ bool process_init(char **environment, char **words, const char *output,
 void process_read_names(void);
 void process_read_executable(void);
 
-/* The process is not sampled, and why; told once.  Async-signal-safe. */
-void process_give_up(enum cpprof_shared_reason reason, int error);
-
-/* The value of a variable of the environment, or NULL. */
-const char *process_variable(char **environment, const char *name);
-
-/* This process's own ids and start, also in a forked child.  Async-signal-safe. */
+/*
+ * Fills in process_own: from the constructor, and in a forked child.
+ * Async-signal-safe.
+ */
 void process_begin(void);
 
 /*

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <sys/types.h>
 
-#include "lib/wrap/wrapped.h"
+#include "lib/base/lookup.h"
 
 static struct real next;
 
@@ -86,7 +86,7 @@ FIRST(int, posix_spawnp, (pid_t *pid, const char *file,
 static __sighandler_t
 first_strict_signal(int number, __sighandler_t handler)
 {
-	wrapped_find("__sysv_signal", &next.strict_signal);
+	lookup_real("__sysv_signal", &next.strict_signal);
 	return next.strict_signal(number, handler);
 }
 
@@ -107,7 +107,7 @@ first_prctl(int what, ...)
 	long words[4];
 
 	GET_WORDS(words, what, 4);
-	wrapped_find("prctl", &next.prctl);
+	lookup_real("prctl", &next.prctl);
 	return next.prctl(what, words[0], words[1], words[2], words[3]);
 }
 
@@ -117,28 +117,28 @@ first_ptrace(int request, ...)
 	long words[3];
 
 	GET_WORDS(words, request, 3);
-	wrapped_find("ptrace", &next.ptrace);
+	lookup_real("ptrace", &next.ptrace);
 	return next.ptrace(request, words[0], words[1], words[2]);
 }
 
 static __attribute__((noreturn)) void
 first_longjmp(jmp_buf buffer, int value)
 {
-	wrapped_find("longjmp", &next.longjmp);
+	lookup_real("longjmp", &next.longjmp);
 	next.longjmp(buffer, value);
 }
 
 static __attribute__((noreturn)) void
 first_checked_longjmp(jmp_buf buffer, int value)
 {
-	wrapped_find("__longjmp_chk", &next.checked_longjmp);
+	lookup_real("__longjmp_chk", &next.checked_longjmp);
 	next.checked_longjmp(buffer, value);
 }
 
 static __attribute__((noreturn)) void
 first_exit(int status)
 {
-	wrapped_find("_exit", &next._exit);
+	lookup_real("_exit", &next._exit);
 	next._exit(status);
 }
 
@@ -190,14 +190,14 @@ real(void)
 void
 real_prepare(void)
 {
-	wrapped_find("sigtimedwait", &next.sigtimedwait);
+	lookup_real("sigtimedwait", &next.sigtimedwait);
 }
 
 void
 real_prepare_for_children(void)
 {
 	if (next.execve == first_execve)
-		wrapped_find("execve", &next.execve);
+		lookup_real("execve", &next.execve);
 	if (next._exit == first_exit)
-		wrapped_find("_exit", &next._exit);
+		lookup_real("_exit", &next._exit);
 }

@@ -152,6 +152,14 @@ shared_uncount(enum cpprof_shared_reason reason)
 }
 
 void
+shared_give_up(enum cpprof_shared_reason reason, int error)
+{
+	if (!process_own.is_given_up)
+		shared_count(reason, error);
+	process_own.is_given_up = true;
+}
+
+void
 shared_count_ring(void)
 {
 	if (page != NULL)

@@ -27,6 +27,9 @@ void shared_forked(void);
 void shared_count(enum cpprof_shared_reason reason, int error);
 void shared_uncount(enum cpprof_shared_reason reason);
 
+/* The same of this process, and for good: only the first reason counts. */
+void shared_give_up(enum cpprof_shared_reason reason, int error);
+
 /* The process does I/O by io_uring. */
 void shared_count_ring(void);
 

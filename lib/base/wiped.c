@@ -7,9 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/files.h"
-#include "lib/base/process.h"
 #include "lib/cpprofdata.h"
-#include "lib/run/start.h"
 
 #define END(part) __attribute__((section(".bss.cpprof_wiped." part), \
     aligned(CPPROFDATA_PAGE), used))
@@ -17,21 +15,19 @@
 static char start[1] END("0");
 static char end[0] END("9");
 
-/* If the linker does not sort, there is nothing between the two. */
+/* If the linker does not sort, there is nothing between the two ends. */
 static bool
-is_sorted(void)
+is_between(const volatile void *variable)
 {
-	const uintptr_t size = (uintptr_t)end - (uintptr_t)start;
-
 	return (uintptr_t)end > (uintptr_t)start &&
-	    (uintptr_t)&process_own - (uintptr_t)start < size &&
-	    (uintptr_t)&start_same_process - (uintptr_t)start < size;
+	    (uintptr_t)variable - (uintptr_t)start <
+	    (uintptr_t)end - (uintptr_t)start;
 }
 
 bool
-wiped_begin(void)
+wiped_begin(const volatile void *one, const volatile void *other)
 {
 	errno = ENOSYS;
-	return is_sorted() && files_advise(start, (size_t)(end - start),
-	    MADV_WIPEONFORK) == 0;
+	return is_between(one) && is_between(other) && files_advise(start,
+	    (size_t)(end - start), MADV_WIPEONFORK) == 0;
 }

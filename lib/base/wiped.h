@@ -19,9 +19,11 @@
 #define WIPED_TABLE __attribute__((section(".bss.cpprof_wiped.2")))
 
 /*
- * From now on they are wiped.  False with errno set: the kernel cannot, or they
- * do not lie together.  Once, from the constructor.
+ * From now on they are wiped in every child.  Takes the addresses of two WIPED
+ * variables of different files, to see whether the linker has sorted them.
+ * False with errno set: they do not lie together, or the kernel cannot.  Once,
+ * from the constructor.
  */
-bool wiped_begin(void);
+bool wiped_begin(const volatile void *one, const volatile void *other);
 
 #endif

@@ -22,26 +22,24 @@
 
 #include "lib/base/exported.h"
 #include "lib/base/process.h"
+#include "lib/base/sampling.h"
 #include "lib/base/wiped.h"
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
 #include "lib/run/output.h"
+#include "lib/run/sample.h"
 #include "lib/run/sampler.h"
 #include "lib/run/start.h"
+#include "lib/run/thread-run.h"
 #include "lib/run/threads.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
 #include "lib/store/datafile.h"
 #include "lib/store/phase.h"
+#include "lib/store/thread-file.h"
 
 static const char wake_mark;	/* its address marks the waking timers */
-static _Atomic bool is_stopped;
 static atomic_flag locked WIPED;
-
-bool
-control_is_stopped(void)
-{
-	return atomic_load_explicit(&is_stopped, memory_order_acquire);
-}
 
 /* Handlers never take it. */
 static void
@@ -74,7 +72,7 @@ arm_wake(struct thread *thread)
 {
 	if (!timer_make(thread, cpu_clock((pid_t)thread->tid), &wake_mark))
 		return false;
-	thread->stage = THREAD_TO_BE_WOKEN;
+	thread->run->stage = THREAD_TO_BE_WOKEN;
 	if (timer_set(thread, 1, 0))
 		return true;
 	timer_free(thread);
@@ -87,21 +85,21 @@ take_wake(struct thread *thread, enum thread_stage next)
 {
 	enum thread_stage expected = THREAD_TO_BE_WOKEN;
 
-	if (!atomic_compare_exchange_strong(&thread->stage, &expected, next))
+	if (!atomic_compare_exchange_strong(&thread->run->stage, &expected, next))
 		return false;
 	timer_free(thread);
 	return true;
 }
 
-bool
-control_wake(const siginfo_t *info, const void *context)
+static bool
+wake(const siginfo_t *info, const void *context)
 {
 	struct thread *thread;
 	uint32_t tid;
 
 	if (info->si_code != SI_TIMER || info->si_ptr != &wake_mark)
 		return false;
-	if (!sampler_is_on())
+	if (!sampling_is_on())
 		return true;
 	tid = (uint32_t)syscall(SYS_gettid);
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
@@ -124,7 +122,7 @@ find_sleeper(uint32_t tid)
 		if (thread->tid != tid)
 			continue;
 		asleep = THREAD_ASLEEP;
-		if (atomic_compare_exchange_strong(&thread->stage, &asleep,
+		if (atomic_compare_exchange_strong(&thread->run->stage, &asleep,
 		    THREAD_HELD))
 			return thread;
 		if (asleep != THREAD_IDLE)
@@ -132,7 +130,7 @@ find_sleeper(uint32_t tid)
 	}
 	thread = threads_take(NULL, NULL);
 	if (thread != NULL)
-		thread->stage = THREAD_HELD;
+		thread->run->stage = THREAD_HELD;
 	return thread;
 }
 
@@ -143,8 +141,8 @@ forget_sleepers(void)
 	struct thread *thread;
 
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->stage == THREAD_HELD ||
-		    (!thread->has_begun && take_wake(thread, THREAD_HELD)))
+		if (thread->run->stage == THREAD_HELD ||
+		    (!thread->run->has_begun && take_wake(thread, THREAD_HELD)))
 			threads_give_back(thread);
 		else
 			take_wake(thread, THREAD_ASLEEP);
@@ -159,6 +157,7 @@ wake_others(void)
 	const struct dirent *entry;
 	struct thread *thread;
 
+	sampler_on_wake(wake);
 	while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
 		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
@@ -168,8 +167,8 @@ wake_others(void)
 		thread->tid = tid;
 		if (arm_wake(thread))
 			continue;
-		if (thread->has_begun)
-			thread->stage = THREAD_ASLEEP;
+		if (thread->run->has_begun)
+			thread->run->stage = THREAD_ASLEEP;
 		else
 			threads_give_back(thread);
 	}
@@ -204,9 +203,9 @@ stop_here(void)
 
 	if (self != NULL) {
 		sampler_stop(self);
-		resources_take_rest(self);
+		sample_take_rest(self);
 	}
-	atomic_store(&is_stopped, true);
+	sampling_stop(true);
 	if (thread_self != NULL)
 		start_put_to_sleep(self);
 	forget_sleepers();
@@ -228,11 +227,11 @@ control_end(uint32_t flag)
 	lock();
 	stop_here();
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->stage == THREAD_RUNNING && thread->has_timer)
+		if (thread->run->stage == THREAD_RUNNING && thread->meters->has_timer)
 			timer_free(thread);
 	datafile_flag(flag);
 	complete_file();
-	sampler_give_up();
+	sampling_turn(false);
 	unlock();
 }
 
@@ -242,11 +241,11 @@ cpprof_start(const char *directory)
 	bool ok = true;
 
 	lock();
-	if (!start_check_process()) {
+	if (!sampling_check_process()) {
 		ok = begin(directory);
-	} else if (control_is_stopped()) {
+	} else if (sampling_is_stopped()) {
 		datafile_resume();
-		atomic_store(&is_stopped, false);
+		sampling_stop(false);
 		ok = start_calling_thread();
 		wake_others();
 	}
@@ -258,7 +257,7 @@ EXPORTED void
 cpprof_stop(void)
 {
 	lock();
-	if (start_check_process() && !control_is_stopped()) {
+	if (sampling_check_process() && !sampling_is_stopped()) {
 		stop_here();
 		complete_file();
 	}
@@ -274,5 +273,5 @@ cpprof_phase(const char *name)
 EXPORTED void
 cpprof_name_thread(const char *name)
 {
-	threads_name(name);
+	thread_file_name(name);
 }

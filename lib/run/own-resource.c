@@ -9,10 +9,11 @@
 
 #include "lib/base/exported.h"
 #include "lib/base/process.h"
+#include "lib/base/thread.h"
 #include "lib/base/wiped.h"
 #include "lib/cpprof-environment.h"
 #include "lib/cpprof.h"
-#include "lib/run/threads.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/store/datafile.h"
 
 #define TEXT_SIZE sizeof ((struct cpprofdata_resource *)NULL)->name
@@ -52,7 +53,7 @@ own_resources_add(bool keeps)
 	for (i = 0; i < n && resources.n < CPPROFDATA_MAX_RESOURCES; i++) {
 		if (i >= n_own) {
 			own[i].row = (struct resource_row){ own[i].name,
-			    own[i].gtick, RESOURCE_INTERVAL_MAX, 1, NULL };
+			    own[i].gtick, RESOURCE_INTERVAL_MAX, 1 };
 			n_kept++;
 		}
 		fill_column(i, resources.n++);
@@ -131,7 +132,7 @@ cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 		strcpy(own[i].name, name);
 		strcpy(own[i].gtick, gtick);
 		own[i].row = (struct resource_row){ own[i].name, own[i].gtick,
-		    interval, 1, NULL };
+		    interval, 1 };
 		n_own++;
 		if (resources.n > 0)
 			name_column((unsigned)i);
@@ -150,7 +151,7 @@ static void
 check_meter(struct thread *thread, unsigned column)
 {
 	const struct resource *resource = &resources.columns[column];
-	struct meter *meter = &thread->accounts[column].meter;
+	struct meter *meter = &thread->meters->accounts[column].meter;
 
 	if (meter->interval != resource->interval)
 		meter_start(meter, resource->interval, resources.is_random,

@@ -29,14 +29,21 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/process.h"
+#include "lib/base/sampling.h"
+#include "lib/base/shared.h"
+#include "lib/run/thread-run.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/own-work.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/store/datafile.h"
 #include "lib/store/insert.h"
 #include "lib/store/phase.h"
+#include "lib/store/thread-file.h"
 #include "lib/unwind/look-ahead.h"
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline.h"
+#include "lib/unwind/unwind.h"
 
 #define BUDGET_PART 200			/* of the time, for sampling */
 #define ALLOWANCE_MAX_NS 1000000
@@ -113,7 +120,7 @@ make_file(void)
 	if (!ok) {
 		has_failed = true;
 		failed_pid = process_own.pid;
-		process_give_up(CPPROF_SHARED_NO_FILE, errno);
+		shared_give_up(CPPROF_SHARED_NO_FILE, errno);
 	}
 	datafile_unlock();
 	return ok;
@@ -129,23 +136,6 @@ sample_prepare_file(void)
 	errno = saved;
 }
 
-/* A tick that comes meanwhile may change what is owed, and note it. */
-void
-sample_note_owed(struct thread *thread)
-{
-	unsigned column;
-
-	for (column = 0; column < resources.n; column++) {
-		struct account *account = &thread->accounts[column];
-		const uint64_t owed = account->owed, noted = account->put_off;
-
-		if (owed == noted)
-			continue;
-		account->put_off = owed;
-		datafile_count_put_off(column, (int64_t)(owed - noted));
-	}
-}
-
 /* Everything that the thread owes of these columns, to one node. */
 static void
 pay(struct thread *thread, uint32_t columns, const struct node *leaf,
@@ -155,7 +145,7 @@ pay(struct thread *thread, uint32_t columns, const struct node *leaf,
 
 	*hits = 0;
 	for (column = 0; column < resources.n; column++) {
-		struct account *account = &thread->accounts[column];
+		struct account *account = &thread->meters->accounts[column];
 
 		if ((columns >> column & 1) == 0 || account->owed == 0)
 			continue;
@@ -174,10 +164,10 @@ sample_prepare(struct thread *thread)
 {
 	if (!datafile_exists() && !make_file())
 		return TREE_FULL;
-	if (modules_refresh(&thread->modules) |
-	    phase_refresh(&thread->phase))
-		unwind_remember(&thread->unwinder, 0);
-	return thread->is_announced ? TREE_OK : threads_announce(thread);
+	if (modules_refresh(&thread->file->modules) |
+	    phase_refresh(&thread->file->phase))
+		unwind_remember(thread->unwinder, 0);
+	return thread->file->is_announced ? TREE_OK : thread_file_announce(thread);
 }
 
 enum tree_result
@@ -188,13 +178,13 @@ sample_enter(struct thread *thread, const void *function, const void *context,
 
 	if (result != TREE_OK)
 		return result;
-	if (!unwind(&thread->unwinder, context))
+	if (!unwind(thread->unwinder, context))
 		return TREE_BUSY;
 	result = insert_stack(thread, leaf);
 	if (result == TREE_OK && function != NULL)
 		result = insert_function(thread, function, leaf);
 	if (result == TREE_OK)
-		trampoline_place(&thread->unwinder);
+		trampoline_place(thread->unwinder);
 	return result;
 }
 
@@ -219,17 +209,17 @@ take(struct thread *thread, const struct occasion *occasion,
 	uint64_t hits;
 
 	if (occasion->spends_itself)
-		look_ahead(&thread->unwinder, context);
+		look_ahead(thread->unwinder, context);
 	result = sample_enter(thread, occasion->function, context, &leaf);
 	if (result != TREE_OK)
 		return result;
 	pay(thread, occasion->columns, &leaf, &hits);
-	count_drops(&thread->unwinder, hits, occasion->overrun);
+	count_drops(thread->unwinder, hits, occasion->overrun);
 	/* Names change; once in a while is often enough. */
-	thread->n_samples++;
-	if ((thread->n_samples & (thread->n_samples - 1)) == 0 ||
-	    thread->n_samples % NOTE_EVERY == 0)
-		threads_note_name(thread);
+	thread->run->n_samples++;
+	if ((thread->run->n_samples & (thread->run->n_samples - 1)) == 0 ||
+	    thread->run->n_samples % NOTE_EVERY == 0)
+		thread_file_note_name(thread);
 	datafile_note_sample();
 	return TREE_OK;
 }
@@ -237,9 +227,9 @@ take(struct thread *thread, const struct occasion *occasion,
 static void
 earn(struct thread *thread, uint64_t time_ns)
 {
-	thread->allowance_ns += (int64_t)(time_ns / BUDGET_PART);
-	if (thread->allowance_ns > ALLOWANCE_MAX_NS)
-		thread->allowance_ns = ALLOWANCE_MAX_NS;
+	thread->run->allowance_ns += (int64_t)(time_ns / BUDGET_PART);
+	if (thread->run->allowance_ns > ALLOWANCE_MAX_NS)
+		thread->run->allowance_ns = ALLOWANCE_MAX_NS;
 }
 
 static int64_t
@@ -256,18 +246,18 @@ static int64_t
 charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
     uint64_t time_ns)
 {
-	const struct unwinder *unwinder = &thread->unwinder;
+	const struct unwinder *unwinder = thread->unwinder;
 	const uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
 	const int64_t most = COST_MAX_NS(n_frames) + (!has_grown ? 0 :
-	    GROWTH_MAX_NS(thread->tree.n_slots * sizeof(struct tree_slot)));
+	    GROWTH_MAX_NS(thread->file->tree.n_slots * sizeof(struct tree_slot)));
 	const int64_t earned = (int64_t)(time_ns / BUDGET_PART);
 	const int64_t cost = least(elapsed_ns, most);
 
 	datafile_count_time((uint64_t)cost);
-	thread->allowance_ns -= n_frames <= FEW_FRAMES ? least(cost, earned) :
+	thread->run->allowance_ns -= n_frames <= FEW_FRAMES ? least(cost, earned) :
 	    cost;
-	if (thread->allowance_ns < ALLOWANCE_MIN_NS)
-		thread->allowance_ns = ALLOWANCE_MIN_NS;
+	if (thread->run->allowance_ns < ALLOWANCE_MIN_NS)
+		thread->run->allowance_ns = ALLOWANCE_MIN_NS;
 	return cost;
 }
 
@@ -300,14 +290,14 @@ may_take(struct thread *thread, const struct occasion *occasion)
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    occasion->hits);
-	else if (thread->allowance_ns < 0 || ((occasion->spends_itself ||
-	    thread->progress.is_lacking) &&
-	    clock_ns(CLOCK_MONOTONIC) < thread->rest_until_ns))
+	else if (thread->run->allowance_ns < 0 || ((occasion->spends_itself ||
+	    thread->run->progress.is_lacking) &&
+	    clock_ns(CLOCK_MONOTONIC) < thread->run->rest_until_ns))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
 		    occasion->hits);
 	else
 		return true;
-	sample_note_owed(thread);
+	resources_note_pending(thread);
 	return false;
 }
 
@@ -316,16 +306,16 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
     const void *context)
 {
 	int64_t start = clock_ns(CLOCK_MONOTONIC), now, rest;
-	const struct tree *tree = &thread->tree;
+	const struct tree *tree = &thread->file->tree;
 	const size_t memory = tree_memory(tree);
 
 	thread->is_sampling = true;
 	try(thread, occasion, context);
-	sample_note_owed(thread);
+	resources_note_pending(thread);
 	now = clock_ns(CLOCK_MONOTONIC);
 	rest = REST * charge(thread, now - start, tree_memory(tree) != memory,
 	    occasion->time_ns);
-	thread->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
+	thread->run->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
 	    REST_MAX_NS);
 	thread->is_sampling = false;
 }
@@ -334,7 +324,7 @@ void
 sample_take(struct thread *thread, const struct occasion *occasion,
     const void *context)
 {
-	progress_note(&thread->progress, context);
+	progress_note(&thread->run->progress, context);
 	if (may_take(thread, occasion))
 		take_and_charge(thread, occasion, context);
 }
@@ -343,9 +333,9 @@ uint64_t
 sample_time_passed(struct thread *thread)
 {
 	const uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
-	const uint64_t passed = now - thread->last_asked_ns;
+	const uint64_t passed = now - thread->run->last_asked_ns;
 
-	thread->last_asked_ns = now;
+	thread->run->last_asked_ns = now;
 	return passed;
 }
 
@@ -359,7 +349,7 @@ block_signals(struct thread *thread, uint64_t *mask)
 {
 	const uint64_t all = signals_for_work();
 
-	own_work_call(thread);
+	thread_made_call(thread);
 	return arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
 	    (long)mask, sizeof *mask) == 0;
 }
@@ -368,7 +358,7 @@ block_signals(struct thread *thread, uint64_t *mask)
 static void
 restore_signals(struct thread *thread, uint64_t mask)
 {
-	own_work_call(thread);
+	thread_made_call(thread);
 	arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
 	    sizeof mask);
 }
@@ -408,6 +398,31 @@ sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
 	restore_signals(thread, mask);
 }
 
+void
+sample_due(struct thread *thread, unsigned column, uint64_t hits,
+    const void *function, const void *context)
+{
+	/* A vfork child's are not the parent's, whose memory this is. */
+	if (context == NULL && (sampling_is_stopped() ||
+	    !sampling_check_process() || !sampling_is_own_process()))
+		return;
+	thread->meters->accounts[column].owed += hits;
+	if (context == NULL)
+		sample_take_here(thread, 1u << column, hits, function);
+	else
+		sample_take_at(thread, 1u << column, hits, context);
+}
+
+void
+sample_take_rest(struct thread *thread)
+{
+	uint64_t hits;
+	const uint32_t columns = resources_end(thread, &hits);
+
+	if (columns != 0)
+		sample_take_here(thread, columns, hits, NULL);
+}
+
 bool
 sample_guard_begin(struct thread *thread, struct sample_guard *guard)
 {
@@ -433,7 +448,7 @@ enter_name(struct thread *thread, const char *name, struct node *leaf)
 	const enum tree_result result = phase != 0 ? sample_prepare(thread) :
 	    TREE_FULL;
 
-	return result == TREE_OK ? phase_node(&thread->tree, phase, leaf) :
+	return result == TREE_OK ? phase_node(&thread->file->tree, phase, leaf) :
 	    result;
 }
 
@@ -446,7 +461,7 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 
 	if (!sample_guard_begin(thread, &guard))
 		return;
-	thread->accounts[column].owed += hits;
+	thread->meters->accounts[column].owed += hits;
 	if (enter_name(thread, name, &leaf) == TREE_OK) {
 		pay(thread, 1u << column, &leaf, &hits);
 		datafile_note_sample();

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/run/threads.h"
+#include "lib/base/thread.h"
+#include "lib/store/tree.h"
 
 /*
  * Makes the process's file if it has none, when the modules are known that
@@ -68,11 +69,17 @@ void sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
     const void *context);
 
 /*
- * The file learns what the thread owes now, should no sample come any more; as
- * is done after each that is taken or put off.  On the thread;
- * async-signal-safe.
+ * Hits of a column have become due: struct resource_parts says when and where.
  */
-void sample_note_owed(struct thread *thread);
+void sample_due(struct thread *thread, unsigned column, uint64_t hits,
+    const void *function, const void *context);
+
+/*
+ * When the thread ends or sampling is stopped, on the thread, with ticks
+ * stopped: all hits that are pending, and those of what it has spent since its
+ * last tick, go into one last sample of its present stack.
+ */
+void sample_take_rest(struct thread *thread);
 
 /*
  * What is not a sample, but enters its stack: between the two, of the calling

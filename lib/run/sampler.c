@@ -12,10 +12,9 @@
 
 #include "lib/base/fpu.h"
 #include "lib/base/real.h"
-#include "lib/run/control.h"
+#include "lib/base/sampling.h"
 #include "lib/run/sample.h"
-#include "lib/run/start.h"
-#include "lib/signals/action.h"
+#include "lib/signals/alternate.h"
 #include "lib/signals/signals.h"
 #include "lib/signals/sigsys.h"
 #include "lib/sources/dispatch.h"
@@ -23,16 +22,16 @@
 #include "lib/sources/own-work.h"
 #include "lib/sources/perf-event.h"
 #include "lib/sources/perf.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
 #include "lib/store/datafile.h"
 
-static bool is_on;
-
-bool
-sampler_is_on(void)
-{
-	return is_on;
-}
+/* What the rooms' upper floors do for the handlers. */
+static struct {
+	bool (*wake)(const siginfo_t *info, const void *context);
+	void (*put_to_sleep)(struct thread *thread);
+} parts;
 
 /* A tick, of so many expiries of the thread's timer. */
 static void
@@ -43,14 +42,14 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 		.spends_itself = true,
 	};
 
-	if (control_is_stopped()) {
-		start_put_to_sleep(thread);
+	if (sampling_is_stopped()) {
+		parts.put_to_sleep(thread);
 		return;
 	}
 	own_work_begin(thread);
 	occasion.columns = resources_tick(thread, expiries, &occasion.hits,
 	    &occasion.overrun);
-	thread->n_expiries += expiries;
+	thread->meters->n_expiries += expiries;
 	if (occasion.columns != 0)
 		sample_take(thread, &occasion, context);
 	perf_end_tick(thread);
@@ -68,7 +67,7 @@ take_trap(unsigned column, const void *context)
 		.spends_itself = perf_measures_work(column),
 	};
 
-	if (thread == NULL || !is_on || control_is_stopped())
+	if (thread == NULL || !sampling_is_on() || sampling_is_stopped())
 		return;
 	own_work_begin(thread);
 	occasion.columns = perf_trap(thread, column, &occasion.hits);
@@ -84,7 +83,7 @@ take_trap(unsigned column, const void *context)
 static struct thread *
 sampled_thread(void)
 {
-	return is_on && !control_is_stopped() && !signals_have_yielded() ?
+	return sampling_is_on() && !sampling_is_stopped() && !signals_have_yielded() ?
 	    thread_self : NULL;
 }
 
@@ -98,10 +97,10 @@ take_exception(const void *context)
 
 	if (thread == NULL)
 		return;
-	occasion.hits = meter_spend(&thread->accounts[column].meter, 1);
-	if (occasion.hits == 0 || !start_is_own_process())
+	occasion.hits = meter_spend(&thread->meters->accounts[column].meter, 1);
+	if (occasion.hits == 0 || !sampling_is_own_process())
 		return;
-	thread->accounts[column].owed += occasion.hits;
+	thread->meters->accounts[column].owed += occasion.hits;
 	occasion.time_ns = sample_time_passed(thread);
 	own_work_begin(thread);
 	sample_take(thread, &occasion, context);
@@ -157,7 +156,7 @@ handle_cut(int number, siginfo_t *info, void *context)
 {
 	const int saved = errno;
 	const unsigned char dispatch = dispatch_pause();
-	const bool is_ours = info->si_code > 0 && start_is_own_memory() &&
+	const bool is_ours = info->si_code > 0 && sampling_is_own_memory() &&
 	    datafile_replace(info->si_addr);
 
 	dispatch_resume(dispatch);
@@ -172,7 +171,7 @@ handle_tick(int number, siginfo_t *info, void *context)
 	struct thread *thread;
 	int saved;
 
-	if (control_wake(info, context))
+	if (parts.wake != NULL && parts.wake(info, context))
 		return;
 	dispatch_pause();
 	signals_allow_cuts(context);
@@ -180,7 +179,7 @@ handle_tick(int number, siginfo_t *info, void *context)
 	saved = errno;
 	if (!timer_sent(info))
 		signals_hand_on(number, info, context);
-	else if (thread != NULL && is_on)
+	else if (thread != NULL && sampling_is_on())
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
 		    info->si_overrun : 0), context);
 	errno = saved;
@@ -196,11 +195,29 @@ take(enum our_signal which, signals_handler *handler)
 	return 0;
 }
 
+/* A signal of ours came that the program wants, and has blocked. */
+static void
+stop_at_yield(void *context)
+{
+	if (thread_self != NULL)
+		sampler_stop(thread_self);
+	if (exceptions_are_wanted())
+		fpu_mask_in(context);
+}
+
+void
+sampler_on_wake(bool (*wake)(const siginfo_t *, const void *))
+{
+	parts.wake = wake;
+}
+
 int
-sampler_install(void)
+sampler_install(void (*put_to_sleep)(struct thread *))
 {
 	stack_t stack;
 
+	parts.put_to_sleep = put_to_sleep;
+	signals_on_yield(stop_at_yield);
 	if (take(OUR_CUTS, handle_cut) != 0 ||
 	    take(OUR_TICKS, handle_tick) != 0)
 		return -1;
@@ -210,25 +227,19 @@ sampler_install(void)
 	if (exceptions_are_wanted() &&
 	    take(OUR_FAULTS, handle_fault) != 0)
 		return -1;
-	is_on = true;
+	sampling_turn(true);
 	if (real()->sigaltstack(NULL, &stack) == 0 &&
 	    (stack.ss_flags & SS_DISABLE) == 0)
-		action_fit_stack(stack.ss_size);
+		alternate_fit(stack.ss_size);
 	return 0;
-}
-
-void
-sampler_give_up(void)
-{
-	is_on = false;
 }
 
 void
 sampler_uninstall(void)
 {
-	if (!is_on)
+	if (!sampling_is_on())
 		return;
-	is_on = false;
+	sampling_turn(false);
 	if (exceptions_are_wanted())
 		fpu_mask();
 	signals_give_back();

@@ -3,21 +3,24 @@
 #ifndef CPPROF_SAMPLER_H
 #define CPPROF_SAMPLER_H
 
+#include <signal.h>
 #include <stdbool.h>
 
-#include "lib/run/threads.h"
-
-/* Whether the handlers are installed: the constructor went well. */
-bool sampler_is_on(void);
-
-/* Installs the handlers.  Once, from the constructor; 0, or -1 with errno. */
-int sampler_install(void);
+#include "lib/base/thread.h"
 
 /*
- * The handler stays, for signals that are on their way, and does nothing;
- * sampler_is_on is false.
+ * Installs the handlers and turns sampling on.  Where the program has stopped
+ * sampling, a tick calls put_to_sleep for its thread, in the handler.  Once,
+ * from the constructor or cpprof_start; 0, or -1 with errno.
  */
-void sampler_give_up(void);
+int sampler_install(void (*put_to_sleep)(struct thread *));
+
+/*
+ * Asked by the handler of ticks first: whether the signal came to make its
+ * thread begin to sample itself, and then it does.  The function must not look
+ * at a thread-local variable unless that is so.  Not from a handler.
+ */
+void sampler_on_wake(bool (*wake)(const siginfo_t *info, const void *context));
 
 /*
  * Gives the signals back to the program, for good.  In a forked child, which

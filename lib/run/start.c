@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* start.c -- begin and end of the process, forks, and threads' ends.
  *
- * The constructor is told to the linker as the first of all (initfirst), so
- * that threads and time of other libraries' constructors are sampled too.  The
- * C library's own has not run then: its environment, for one, is not there.
- * For the same reason the end is the last of all exit handlers.
+ * The beginning comes before all other constructors (lib/collector.c); for the
+ * same reason the end is the last of all exit handlers.
  *
  * The library speaks at most once, on stderr, when it cannot sample; then it
  * stays out of the way.
@@ -37,24 +35,25 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/real.h"
+#include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/base/wiped.h"
 #include "lib/cpprof-environment.h"
-#include "lib/run/control.h"
 #include "lib/run/offer.h"
-#include "lib/run/own-resource.h"
 #include "lib/run/sample.h"
 #include "lib/run/sampler.h"
+#include "lib/run/settings.h"
+#include "lib/run/thread-run.h"
+#include "lib/run/threads.h"
 #include "lib/run/waits.h"
 #include "lib/signals/alternate.h"
 #include "lib/signals/signals.h"
-#include "lib/sources/own-work.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/store/brief.h"
 #include "lib/store/datafile.h"
-#include "lib/store/modules.h"
-#include "lib/store/phase.h"
+#include "lib/store/thread-file.h"
 #include "lib/unwind/trampoline.h"
-#include "lib/wrap/wrapped.h"
 
 extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
 extern int __cxa_atexit(void (*)(void *), void *, void *);
@@ -67,7 +66,7 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
 #define LOADING "loading"	/* what comes before our constructor */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
-volatile uint32_t start_same_process WIPED;
+static const struct start_parts *parts;
 static pthread_key_t end_key;
 static bool has_warned;
 static __thread bool was_unblocked;
@@ -93,23 +92,6 @@ warn(const char *what, int error)
 		return;		/* nobody to tell */
 }
 
-bool
-start_is_own_memory(void)
-{
-	return start_same_process != 0;
-}
-
-bool
-start_is_own_process(void)
-{
-	if (start_same_process == 0 || (uint32_t)arch_system_call(SYS_getpid,
-	    0, 0, 0, 0) != process_own.pid)
-		return false;
-	if (thread_self != NULL)
-		own_work_call(thread_self);
-	return true;
-}
-
 /*
  * Threads.
  */
@@ -121,16 +103,16 @@ end_sampling(struct thread *thread)
 	const bool refuses_cuts = signals_admit_cuts();
 
 	sampler_stop(thread);
-	wrapped_end_thread(thread);
-	resources_take_rest(thread);
+	parts->end_calls(thread);
+	sample_take_rest(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trampoline_attach(NULL);
 	resources_forget(thread);
 	waits_end(thread, 0, 0);
-	if (thread->is_announced) {
-		threads_note_name(thread);
-		threads_note_end(thread);
+	if (thread->file->is_announced) {
+		thread_file_note_name(thread);
+		thread_file_note_end(thread);
 	}
 	signals_refuse_cuts(refuses_cuts);
 }
@@ -141,9 +123,9 @@ end_thread(void *state)
 {
 	struct thread *thread = state;
 
-	if (!sampler_is_on() || !start_is_own_process())
+	if (!sampling_is_on() || !sampling_is_own_process())
 		return;
-	if (thread->stage == THREAD_RUNNING)
+	if (thread->run->stage == THREAD_RUNNING)
 		end_sampling(thread);
 	alternate_end();
 	threads_give_back(thread);
@@ -167,7 +149,7 @@ begin_thread(struct thread *thread, const void *stack, const void *stack_end,
 	if (!ok && thread->is_main)
 		warn("no timer", errno);
 	if (!ok && thread->is_main)
-		process_give_up(CPPROF_SHARED_NO_TIMER, errno);
+		shared_give_up(CPPROF_SHARED_NO_TIMER, errno);
 	datafile_count_thread(ok);
 	errno = saved;
 }
@@ -181,7 +163,7 @@ start_thread_sampling(struct thread *thread)
 
 	if (above < here || above - here > 1 << 20)
 		above = here;
-	signals_inherit(thread->beliefs);
+	signals_inherit(thread->run->beliefs);
 	begin_thread(thread, (const void *)here, (const void *)above, true);
 }
 
@@ -209,7 +191,7 @@ begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 {
 	uintptr_t end;
 
-	if (thread->has_begun) {
+	if (thread->run->has_begun) {
 		threads_resume_sampling(thread);
 		sampler_start(thread);
 		return;
@@ -238,7 +220,7 @@ start_woken_thread(struct thread *thread, const void *context)
 	if (thread_self == NULL)
 		begin_or_resume(thread, stack_of(context), has_key);
 	else
-		thread->stage = THREAD_HELD;
+		thread->run->stage = THREAD_HELD;
 }
 
 bool
@@ -248,13 +230,13 @@ start_calling_thread(void)
 	uint32_t tid = (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0, 0);
 
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->tid == tid && thread->stage == THREAD_ASLEEP)
+		if (thread->tid == tid && thread->run->stage == THREAD_ASLEEP)
 			break;
 	if (thread == NULL)
 		thread = threads_take(NULL, NULL);
 	if (thread == NULL)
 		return false;
-	if (!thread->has_begun)
+	if (!thread->run->has_begun)
 		signals_inherit(signals_beliefs());
 	begin_or_resume(thread, (uintptr_t)__builtin_frame_address(0), true);
 	return true;
@@ -269,10 +251,10 @@ start_put_to_sleep(struct thread *thread)
 	resources_forget(thread);
 	waits_end(thread, 0, 0);
 	thread_self = NULL;
-	thread->stage = THREAD_ASLEEP;
+	thread->run->stage = THREAD_ASLEEP;
 	/* Meant to go on again meanwhile, and nobody will tell? */
-	if (!control_is_stopped() && atomic_compare_exchange_strong(
-	    &thread->stage, &asleep, THREAD_RUNNING))
+	if (!sampling_is_stopped() && atomic_compare_exchange_strong(
+	    &thread->run->stage, &asleep, THREAD_RUNNING))
 		begin_or_resume(thread, 0, true);
 }
 
@@ -286,7 +268,7 @@ set_up_child(void)
 {
 	struct thread *self = thread_self;
 
-	start_same_process = 1;
+	sampling_same_process = 1;
 	shared_forked();
 	process_begin();
 	datafile_forked();
@@ -294,19 +276,19 @@ set_up_child(void)
 	if (process.is_alone) {
 		thread_self = NULL;
 		sampler_uninstall();
-	} else if (self != NULL && !control_is_stopped())
+	} else if (self != NULL && !sampling_is_stopped())
 		datafile_count_thread(sampler_start(self));
 }
 
 static void
 before_fork(void)
 {
-	const bool is_unblocked = sampler_is_on() && signals_block();
+	const bool is_unblocked = sampling_is_on() && signals_block();
 
 	/* Each write after a fork costs a page. */
 	if (was_unblocked != is_unblocked)
 		was_unblocked = is_unblocked;
-	if (sampler_is_on())
+	if (sampling_is_on())
 		real_prepare_for_children();
 }
 
@@ -321,7 +303,7 @@ after_fork(void)
 static void
 after_fork_in_child(void)
 {
-	if (!sampler_is_on())
+	if (!sampling_is_on())
 		return;
 	/* As long as it is known which are ours. */
 	if (process.is_alone)
@@ -329,16 +311,6 @@ after_fork_in_child(void)
 	set_up_child();
 	if (!process.is_alone)
 		after_fork();
-}
-
-bool
-start_check_process(void)
-{
-	if (!sampler_is_on())
-		return false;
-	if (start_same_process == 0)
-		set_up_child();
-	return true;
 }
 
 /*
@@ -350,11 +322,12 @@ watch_forks(void)
 {
 	static bool is_registered;
 
-	if (start_same_process != 0)
+	if (sampling_same_process != 0)
 		return true;
-	if (!wiped_begin())
+	if (!wiped_begin(&process_own, &sampling_same_process))
 		return false;
-	start_same_process = 1;
+	sampling_on_fork(set_up_child);
+	sampling_same_process = 1;
 	/* Any address but a module's handle: it is never unloaded. */
 	is_registered = is_registered || __register_atfork(before_fork,
 	    after_fork, after_fork_in_child, &end_key) == 0;
@@ -377,8 +350,8 @@ start_leave(bool is_leaving)
 {
 	bool refuses_cuts;
 
-	if (!datafile_exists() || !sampler_is_on() ||
-	    !start_is_own_process() || control_is_stopped())
+	if (!datafile_exists() || !sampling_is_on() ||
+	    !sampling_is_own_process() || sampling_is_stopped())
 		return;
 	refuses_cuts = signals_admit_cuts();
 	datafile_note_leaving(is_leaving);
@@ -394,8 +367,8 @@ give_rest(struct thread *self)
 {
 	if (self == NULL || self->tid != process_own.pid)
 		return;
-	shared_give_time(CPPROF_SHARED_CPU, &self->uncounted_ns);
-	shared_give_time(CPPROF_SHARED_REAL, &self->unfound_ns);
+	shared_give_time(CPPROF_SHARED_CPU, &self->meters->uncounted_ns);
+	shared_give_time(CPPROF_SHARED_REAL, &self->meters->unfound_ns);
 }
 
 static void
@@ -417,7 +390,7 @@ finish(void *unused)
 	struct thread *self = thread_self;
 
 	(void)unused;
-	if (!sampler_is_on() || !start_is_own_process())
+	if (!sampling_is_on() || !sampling_is_own_process())
 		return;
 	if (self != NULL)
 		end_sampling(self);
@@ -433,9 +406,9 @@ start_end(void)
 {
 	struct thread *self = thread_self;
 
-	if (!sampler_is_on() || !start_is_own_process())
+	if (!sampling_is_on() || !sampling_is_own_process())
 		return;
-	if (self != NULL && self->stage == THREAD_RUNNING &&
+	if (self != NULL && self->run->stage == THREAD_RUNNING &&
 	    self->held_off == 0 && !self->is_sampling)
 		end_sampling(self);
 	if (datafile_lock()) {
@@ -451,7 +424,7 @@ start_execute(void)
 	struct thread *self = thread_self;
 
 	if (self != NULL && self->held_off == 0 && !self->is_sampling)
-		resources_take_rest(self);
+		sample_take_rest(self);
 	give_rest(self);
 	shared_note_exec();
 }
@@ -503,11 +476,11 @@ start_process(char **environment, char **words, const char *output,
 	static bool has_key;
 
 	errno = 0;
-	if (!process_init(environment, words, output, problem))
+	if (!settings_read(environment, words, output, problem))
 		return false;
 	*problem = process.output;
 	if ((process.may_speak || output != NULL) && !make_file()) {
-		process_give_up(CPPROF_SHARED_NO_FILE, errno);
+		shared_give_up(CPPROF_SHARED_NO_FILE, errno);
 		return false;
 	}
 	*problem = "cannot set up";
@@ -517,9 +490,9 @@ start_process(char **environment, char **words, const char *output,
 	if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
 		return false;
 	has_key = true;
-	if (sampler_install() != 0)
+	if (sampler_install(start_put_to_sleep) != 0)
 		return false;
-	wrapped_begin(true);
+	parts->open_gates(true);
 	if (!start_calling_thread())
 		return false;
 	if (output == NULL)
@@ -527,35 +500,22 @@ start_process(char **environment, char **words, const char *output,
 	return true;
 }
 
-/*
- * clang's thread sanitizer is part of the program, stands before most of the C
- * library, and cannot be called before it has begun.  gcc's leak sanitizer
- * begins in a constructor, and before that its pthread_key_create fails.
- */
-void __tsan_init(void) __attribute__((weak));
-void __lsan_init(void) __attribute__((weak));
-
-__attribute__((constructor)) static void
-start(int argc, char **argv, char **environment)
+void
+start_library(const struct start_parts *start_parts, char **environment,
+    char **words)
 {
-	int saved = errno;
 	const char *problem;
 
-	(void)argc;
-	if (__tsan_init != NULL)
-		__tsan_init();
-	if (__lsan_init != NULL)
-		__lsan_init();
-	if (process_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
+	parts = start_parts;
+	if (settings_variable(environment, CPPROF_ENVIRONMENT_OFFER) != NULL &&
 	    getauxval(AT_SECURE) == 0)
-		_exit(offer_resources(process_variable(environment,
+		_exit(offer_resources(settings_variable(environment,
 		    CPPROF_ENVIRONMENT_RESOURCES),
-		    process_variable(environment,
+		    settings_variable(environment,
 		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
-	if (!start_process(environment, argv, NULL, &problem) &&
+	if (!start_process(environment, words, NULL, &problem) &&
 	    problem != NULL)
 		warn(problem, errno == EINVAL ? 0 : errno);	/* said */
-	if (!sampler_is_on())
-		wrapped_begin(false);
-	errno = saved;
+	if (!sampling_is_on())
+		parts->open_gates(false);
 }

@@ -6,27 +6,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/run/threads.h"
+#include "lib/base/thread.h"
+
+/* What the room above does at the beginning, and where a thread ends. */
+struct start_parts {
+	/*
+	 * Resources are chosen: functions that stand before those of the C
+	 * library measure what is wanted, or nothing.  Not from a handler.
+	 */
+	void (*open_gates)(bool is_sampled);
+	/*
+	 * The calling thread ends, perhaps cancelled in a call that is measured.
+	 * Async-signal-safe.
+	 */
+	void (*end_calls)(struct thread *thread);
+};
 
 /*
- * Whether the collector is on.  Finds out, too, that this is a forked child
- * whose fork we did not see (a raw clone), and sets it up.  Not from the
- * handler.
+ * The library has been loaded: samples the process, if the environment says so.
+ * Or, if that asks for it, tells the launcher which resources can be had here
+ * (offer.h), and ends the process.  From the constructor.
  */
-bool start_check_process(void);
-
-/*
- * Whether the collector's memory and timers are this process's own: not those
- * of the parent of a vfork, and not a copy that has not been set up yet.
- * Async-signal-safe.
- */
-bool start_is_own_process(void);
-
-/* 0 before; and in children, even of a raw fork, until they are set up. */
-extern volatile uint32_t start_same_process;
-
-/* Whether the memory is that of the sampled process: also in a child of vfork. */
-bool start_is_own_memory(void);
+void start_library(const struct start_parts *parts, char **environment,
+    char **words);
 
 /*
  * Begins to sample this process, with the calling thread.  With the

@@ -9,15 +9,18 @@
 #include "lib/base/arch.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
+#include "lib/base/sampling.h"
 #include "lib/run/sample.h"
-#include "lib/run/start.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/store/datafile.h"
 #include "lib/store/insert.h"
 #include "lib/store/modules.h"
 #include "lib/store/phase.h"
+#include "lib/store/thread-file.h"
 #include "lib/store/tree.h"
+#include "lib/unwind/unwinder.h"
 
 #define N_SETS 16		/* of sites; a power of two */
 #define N_WAYS 4		/* sites in each; likewise */
@@ -69,7 +72,7 @@ static bool
 is_current(const struct thread *thread, uint32_t generation, uint64_t epoch,
     uint32_t phase)
 {
-	return generation == thread->waits_generation &&
+	return generation == thread->waits->generation &&
 	    epoch == modules_epoch() && phase == phase_current();
 }
 
@@ -96,7 +99,7 @@ matches(const struct thread *thread, const struct site *site, uintptr_t frame,
 static const struct site *
 find_site(const struct thread *thread, uintptr_t frame, const void *function)
 {
-	const struct site *set = thread->wait_sites->sites[
+	const struct site *set = thread->waits->sites->sites[
 	    hash(frame, function) % N_SETS];
 	unsigned i;
 
@@ -111,7 +114,7 @@ static struct site *
 choose_site(const struct thread *thread, uintptr_t frame,
     const void *function)
 {
-	struct wait_sites *sites = thread->wait_sites;
+	struct wait_sites *sites = thread->waits->sites;
 
 	return &sites->sites[hash(frame, function) % N_SETS][
 	    sites->next_way++ % N_WAYS];
@@ -178,13 +181,13 @@ remember(struct thread *thread, uintptr_t frame, const void *function,
 
 	site->frame = 0;
 	site->n_words = 0;
-	if (!add_words(site, &thread->unwinder, frame))
+	if (!add_words(site, thread->unwinder, frame))
 		return;
 	site->function = function;
 	site->node = *node;
-	site->generation = thread->waits_generation;
-	site->phase = thread->phase;
-	site->epoch = thread->modules.epoch;
+	site->generation = thread->waits->generation;
+	site->phase = thread->file->phase;
+	site->epoch = thread->file->modules.epoch;
 	site->frame = frame;
 }
 
@@ -193,13 +196,13 @@ make_sites(struct thread *thread)
 {
 	void *memory;
 
-	if (thread->wait_sites != NULL)
+	if (thread->waits->sites != NULL)
 		return true;
-	memory = files_map(sizeof *thread->wait_sites,
+	memory = files_map(sizeof *thread->waits->sites,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (memory == MAP_FAILED)
 		return false;
-	thread->wait_sites = memory;
+	thread->waits->sites = memory;
 	return true;
 }
 
@@ -241,7 +244,7 @@ walk(struct thread *thread, uintptr_t frame, const void *function,
 static struct bare *
 bare_of(const struct thread *thread, const void *function)
 {
-	return &thread->wait_sites->bare[hash(0, function) % N_BARE];
+	return &thread->waits->sites->bare[hash(0, function) % N_BARE];
 }
 
 static bool
@@ -263,7 +266,7 @@ enter_bare(struct thread *thread, const void *function, struct node *node)
 	if (enter(thread, function, NULL, node) != TREE_OK)
 		return false;
 	*bare_of(thread, function) = (struct bare){ function, *node,
-	    thread->waits_generation, thread->phase, thread->modules.epoch };
+	    thread->waits->generation, thread->file->phase, thread->file->modules.epoch };
 	return true;
 }
 
@@ -271,17 +274,17 @@ enter_bare(struct thread *thread, const void *function, struct node *node)
 static bool
 may_walk(struct thread *thread, uint64_t now_ns)
 {
-	const uint64_t earned = (now_ns - thread->waits_asked_ns) /
+	const uint64_t earned = (now_ns - thread->waits->asked_ns) /
 	    BUDGET_PART;
 
-	thread->waits_asked_ns = now_ns;
+	thread->waits->asked_ns = now_ns;
 	if (earned >= ALLOWANCE_MAX_NS)
-		thread->waits_allowance_ns = ALLOWANCE_MAX_NS;
+		thread->waits->allowance_ns = ALLOWANCE_MAX_NS;
 	else
-		thread->waits_allowance_ns += (int64_t)earned;
-	if (thread->waits_allowance_ns > ALLOWANCE_MAX_NS)
-		thread->waits_allowance_ns = ALLOWANCE_MAX_NS;
-	return thread->waits_allowance_ns >= 0;
+		thread->waits->allowance_ns += (int64_t)earned;
+	if (thread->waits->allowance_ns > ALLOWANCE_MAX_NS)
+		thread->waits->allowance_ns = ALLOWANCE_MAX_NS;
+	return thread->waits->allowance_ns >= 0;
 }
 
 /* Time beyond what it can have taken was another's. */
@@ -290,7 +293,7 @@ charge(struct thread *thread, uint64_t cost_ns)
 {
 	if (cost_ns > COST_MAX_NS)
 		cost_ns = COST_MAX_NS;
-	thread->waits_allowance_ns -= (int64_t)cost_ns;
+	thread->waits->allowance_ns -= (int64_t)cost_ns;
 	datafile_count_time(cost_ns);
 }
 
@@ -303,12 +306,12 @@ find_anew(struct thread *thread, uintptr_t frame, const void *function,
 	struct node node;
 
 	if (thread->held_off > 0 || thread->is_sampling ||
-	    !start_is_own_process() || !sample_guard_begin(thread, &guard))
+	    !sampling_is_own_process() || !sample_guard_begin(thread, &guard))
 		return now_ns;
 	if (make_sites(thread) && (walks ?
 	    walk(thread, frame, function, &node) :
 	    enter_bare(thread, function, &node)))
-		thread->wait_node = node;
+		thread->waits->node = node;
 	sample_guard_end(thread, &guard);
 	charge(thread, process_clock(CLOCK_MONOTONIC) - now_ns);
 	return process_clock(CLOCK_MONOTONIC);
@@ -321,18 +324,18 @@ waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
 	const struct site *site = NULL;
 	bool walks;
 
-	thread->wait_node = TREE_ROOT;
-	if (!start_check_process())
+	thread->waits->node = TREE_ROOT;
+	if (!sampling_check_process())
 		return now_ns;
-	if (thread->wait_sites != NULL)
+	if (thread->waits->sites != NULL)
 		site = find_site(thread, frame, function);
 	if (site != NULL) {
-		thread->wait_node = site->node;
+		thread->waits->node = site->node;
 		return now_ns;
 	}
 	walks = may_walk(thread, now_ns);
-	if (!walks && thread->wait_sites != NULL &&
-	    find_bare(thread, function, &thread->wait_node))
+	if (!walks && thread->waits->sites != NULL &&
+	    find_bare(thread, function, &thread->waits->node))
 		return now_ns;
 	return find_anew(thread, frame, function, now_ns, walks);
 }
@@ -345,7 +348,7 @@ static uint64_t
 left_of(const struct thread *thread, enum resource_id id)
 {
 	return resource_is_wanted(id) ?
-	    thread->accounts[resources.place[id] - 1].meter.left : 0;
+	    thread->meters->accounts[resources.place[id] - 1].meter.left : 0;
 }
 
 static void
@@ -354,10 +357,10 @@ publish(struct thread *thread, const struct cpprofdata_wait *wait)
 	struct cpprofdata_wait *to;
 	bool refuses_cuts;
 
-	if (!start_check_process() || thread->wait_mapped == NULL)
+	if (!sampling_check_process() || thread->file->wait_mapped == NULL)
 		return;
 	refuses_cuts = signals_admit_cuts_if_known();
-	to = thread->wait_mapped;
+	to = thread->file->wait_mapped;
 	__atomic_store_n(&to->since_ns, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&to->check_ns, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -377,15 +380,15 @@ waits_begin(struct thread *thread, uint32_t columns, uint64_t since_ns,
 {
 	const struct cpprofdata_wait wait = {
 		.since_ns = since_ns,
-		.node = thread->wait_node.number,
+		.node = thread->waits->node.number,
 		.columns = columns,
 		.left = left_of(thread, RESOURCE_REAL),
 		.io_left = left_of(thread, RESOURCE_IO_TIME),
 		.gathered_ns = gathered_ns,
 	};
 
-	thread->wait_since_ns = since_ns;
-	thread->wait_columns = columns;
+	thread->waits->since_ns = since_ns;
+	thread->waits->columns = columns;
 	publish(thread, &wait);
 }
 
@@ -399,7 +402,7 @@ waits_end(struct thread *thread, uint64_t since_ns, uint64_t gathered_ns)
 		.gathered_ns = gathered_ns,
 	};
 
-	thread->wait_columns = 0;
+	thread->waits->columns = 0;
 	publish(thread, &wait);
 }
 
@@ -418,18 +421,18 @@ waits_begin_thread(struct thread *thread, uint64_t since_ns)
 void
 waits_charge_last(struct thread *thread, uint64_t now_ns)
 {
-	const uint64_t us = (now_ns - thread->wait_since_ns) / 1000;
+	const uint64_t us = (now_ns - thread->waits->since_ns) / 1000;
 	unsigned column;
 
 	for (column = 0; column < resources.n; column++) {
 		uint64_t hits;
 
-		if ((thread->wait_columns >> column & 1) == 0 ||
-		    thread->wait_node.twin == NULL)
+		if ((thread->waits->columns >> column & 1) == 0 ||
+		    thread->waits->node.twin == NULL)
 			continue;
-		hits = meter_spend(&thread->accounts[column].meter, us);
+		hits = meter_spend(&thread->meters->accounts[column].meter, us);
 		if (hits > 0)
-			tree_count(&thread->wait_node, column, hits);
+			tree_count(&thread->waits->node, column, hits);
 	}
 	waits_end(thread, 0, 0);
 }
@@ -437,7 +440,7 @@ waits_charge_last(struct thread *thread, uint64_t now_ns)
 void
 waits_forget(struct thread *thread)
 {
-	thread->waits_generation++;
-	thread->wait_columns = 0;
-	thread->wait_node = TREE_ROOT;
+	thread->waits->generation++;
+	thread->waits->columns = 0;
+	thread->waits->node = TREE_ROOT;
 }

@@ -21,8 +21,20 @@
 
 #include <stdint.h>
 
+#include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
-#include "lib/run/threads.h"
+#include "lib/store/tree.h"
+
+/* The part of a thread's state that is about its waits. */
+struct thread_waits {
+	struct wait_sites *sites;	/* NULL: none yet */
+	uint32_t generation;		/* in which sites hold */
+	int64_t allowance_ns;		/* that walking may still cost */
+	uint64_t asked_ns;		/* monotonic */
+	struct node node;		/* of the wait that is on */
+	uint32_t columns;		/* it counts for; 0: there is none */
+	uint64_t since_ns;
+};
 
 /*
  * The thread begins: what it will not be found at by any sample or wait is

@@ -16,8 +16,8 @@
 #include <sys/auxv.h>
 
 #include "lib/base/real.h"
-#include "lib/run/sampler.h"
-#include "lib/signals/signals.h"
+#include "lib/base/sampling.h"
+#include "lib/signals/ours.h"
 
 #define FRAME_SIZE_OLD 2048		/* what kernels before 5.14 say */
 #define TICK_SIZE 4096			/* the handler's part, and more */
@@ -138,13 +138,12 @@ action_size_for_calls(void)
 	return least_size() + STOPS * (frame_size() + TICK_SIZE);
 }
 
-void
+bool
 action_fit_stack(size_t size)
 {
-	if (!sampler_is_on())
-		return;
-	if (size < frame_size() + TICK_SIZE)
-		signals_avoid_alternate_stack();
+	if (!sampling_is_on())
+		return true;
 	if (action_is_small(size) && !atomic_exchange(&are_stacks_small, true))
 		adapt_all();
+	return size >= frame_size() + TICK_SIZE;
 }

@@ -26,8 +26,11 @@ const struct sigaction *action_adapt(const struct sigaction *action,
 void action_note(int number, const struct sigaction *action,
     struct sigaction *old);
 
-/* The program is about to have an alternate stack of that size. */
-void action_fit_stack(size_t size);
+/*
+ * The program is about to have an alternate stack of that size.  False if not
+ * even a tick fits on it.  Not from a handler.
+ */
+bool action_fit_stack(size_t size);
 
 /*
  * Whether ticks have to wait on a stack of that size; and the size of one on

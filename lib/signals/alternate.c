@@ -16,7 +16,7 @@
 #include "lib/base/readable.h"
 #include "lib/base/real.h"
 #include "lib/signals/action.h"
-#include "lib/sources/dispatch.h"
+#include "lib/signals/signals.h"
 
 #define LEAST_SIZE 2048		/* the kernel refuses smaller ones */
 
@@ -45,14 +45,12 @@ static bool
 get_ours(stack_t *larger)
 {
 	const size_t size = action_size_for_calls();
-	unsigned char state = dispatch_pause();
 
 	if (ours.memory == NULL)
 		ours.memory = files_map(size,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1);
 	if (ours.memory == MAP_FAILED)
 		ours.memory = NULL;
-	dispatch_resume(state);
 	*larger = (stack_t){ .ss_sp = ours.memory, .ss_size = size };
 	return ours.memory != NULL;
 }
@@ -85,6 +83,13 @@ replace(const stack_t *stack, const stack_t *larger, stack_t *old)
 	return 0;
 }
 
+void
+alternate_fit(size_t size)
+{
+	if (!action_fit_stack(size))
+		signals_avoid_alternate_stack();
+}
+
 int
 alternate_set(const stack_t *stack, stack_t *old)
 {
@@ -96,7 +101,7 @@ alternate_set(const stack_t *stack, stack_t *old)
 	if (stack != NULL && is_to_be_replaced(stack) && get_ours(&larger))
 		return replace(stack, &larger, old);
 	if (stack != NULL && (stack->ss_flags & SS_DISABLE) == 0)
-		action_fit_stack(stack->ss_size);
+		alternate_fit(stack->ss_size);
 	result = real()->sigaltstack(stack, old);
 	if (result == 0 && old != NULL)
 		show(old);

@@ -11,9 +11,17 @@
 #define CPPROF_ALTERNATE_H
 
 #include <signal.h>
+#include <stddef.h>
 
 /* For the program, as sigaltstack(2).  Any thread. */
 int alternate_set(const stack_t *stack, stack_t *old);
+
+/*
+ * The program is about to have an alternate stack of that size: where that is
+ * too small for ticks, they wait or do without it.  Any thread; not from a
+ * handler.
+ */
+void alternate_fit(size_t size);
 
 /*
  * The calling thread's calls are about to be stopped: the stack that it has,

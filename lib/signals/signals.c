@@ -10,41 +10,20 @@
 #include <unistd.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/fpu.h"
 #include "lib/base/real.h"
-#include "lib/run/sampler.h"
-#include "lib/run/start.h"
+#include "lib/base/sampling.h"
 #include "lib/signals/action.h"
 #include "lib/signals/sigsys.h"
-#include "lib/sources/exceptions.h"
 
-static signals_handler *handlers[OUR_SIGNALS];		/* NULL: not ours */
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
 static int install(enum our_signal, struct sigaction *);
 static __thread volatile bool believed_blocked[OUR_SIGNALS];
 static __thread bool has_yielded;
 static __thread bool refuses_cuts;	/* or did, as a handler saw */
+static void (*stop_sampling)(void *context);
 static int stack_flag = SA_ONSTACK;	/* of our actions */
 /* The child of vfork that has taken its mask into its own hands; 0: none. */
 static __thread pid_t child_with_mask;
-
-int
-signals_number(enum our_signal which)
-{
-	static const int numbers[] = {
-		[OUR_TRAPS] = SIGTRAP,
-		[OUR_FAULTS] = SIGFPE,
-		[OUR_CUTS] = SIGBUS,
-	};
-
-	static int ticks;
-
-	if (which != OUR_TICKS)
-		return numbers[which];
-	if (ticks == 0)
-		ticks = SIGRTMAX - 1;	/* is a call */
-	return ticks;
-}
 
 /* By the kernel's own call, from this library: it is not the program's. */
 static uint64_t
@@ -63,34 +42,16 @@ bit_of(int number)
 	return (uint64_t)1 << (number - 1);
 }
 
-static enum our_signal
-find(int number)
-{
-	unsigned i;
-
-	for (i = 0; i < OUR_SIGNALS; i++)
-		if (handlers[i] != NULL &&
-		    signals_number(i) == number)
-			break;
-	return i;
-}
-
-bool
-signals_are_ours(int number)
-{
-	return sampler_is_on() && find(number) != OUR_SIGNALS;
-}
-
 const sigset_t *
 signals_without_ours(const sigset_t *set, sigset_t *copy)
 {
 	unsigned i;
 
-	if (set == NULL || !sampler_is_on())
+	if (set == NULL || !sampling_is_on())
 		return set;
 	*copy = *set;
 	for (i = 0; i < OUR_SIGNALS; i++)
-		if (handlers[i] != NULL)
+		if (our_handlers[i] != NULL)
 			sigdelset(copy, signals_number(i));
 	return copy;
 }
@@ -102,7 +63,7 @@ signals_block(void)
 	unsigned i;
 
 	for (i = 0; i < OUR_SIGNALS; i++)
-		if (handlers[i] != NULL)
+		if (our_handlers[i] != NULL)
 			ours |= bit_of(signals_number(i));
 	old = change_mask(SIG_BLOCK, ours);
 	return (old & bit_of(signals_number(OUR_TICKS))) == 0;
@@ -115,8 +76,8 @@ signals_unblock(void)
 	unsigned i;
 
 	for (i = 0; i < OUR_SIGNALS; i++)
-		if (handlers[i] != NULL &&
-		    (sampler_is_on() || !believed_blocked[i]))
+		if (our_handlers[i] != NULL &&
+		    (sampling_is_on() || !believed_blocked[i]))
 			ours |= bit_of(signals_number(i));
 	change_mask(SIG_UNBLOCK, ours);
 }
@@ -130,7 +91,7 @@ signals_fill(sigset_t *set)
 uint64_t
 signals_for_work(void)
 {
-	return handlers[OUR_CUTS] != NULL ? ~bit_of(SIGBUS) : UINT64_MAX;
+	return our_handlers[OUR_CUTS] != NULL ? ~bit_of(SIGBUS) : UINT64_MAX;
 }
 
 static uint64_t
@@ -144,7 +105,7 @@ change_cuts(int how)
 bool
 signals_admit_cuts(void)
 {
-	return handlers[OUR_CUTS] != NULL && change_cuts(SIG_UNBLOCK) != 0;
+	return our_handlers[OUR_CUTS] != NULL && change_cuts(SIG_UNBLOCK) != 0;
 }
 
 bool
@@ -165,7 +126,7 @@ signals_allow_cuts(const void *context)
 {
 	const ucontext_t *interrupted = context;
 
-	if (handlers[OUR_CUTS] == NULL ||
+	if (our_handlers[OUR_CUTS] == NULL ||
 	    sigismember(&interrupted->uc_sigmask, SIGBUS) == 0)
 		return;
 	refuses_cuts = true;
@@ -181,7 +142,7 @@ signals_are_believed_blocked(enum our_signal which)
 void
 signals_believe_blocked(enum our_signal which, bool is_blocked)
 {
-	if (handlers[which] != NULL)
+	if (our_handlers[which] != NULL)
 		believed_blocked[which] = is_blocked;
 }
 
@@ -229,7 +190,7 @@ block_believed(int how)
 static bool
 is_child_of_vfork(void)
 {
-	return start_is_own_memory() && !start_is_own_process();
+	return sampling_is_own_memory() && !sampling_is_own_process();
 }
 
 static bool
@@ -260,14 +221,14 @@ static bool
 is_ours(enum our_signal which, const struct sigaction *action)
 {
 	return (action->sa_flags & SA_SIGINFO) != 0 &&
-	    action->sa_sigaction == handlers[which];
+	    action->sa_sigaction == our_handlers[which];
 }
 
 void
 signals_program_action(int number, const struct sigaction *action,
     struct sigaction *old)
 {
-	const enum our_signal which = find(number);
+	const enum our_signal which = signals_find(number);
 	struct sigaction *kept = &program_actions[which];
 	struct sigaction previous = *kept;
 
@@ -357,10 +318,7 @@ static void
 hold_back(int number, siginfo_t *info, void *context)
 {
 	has_yielded = true;
-	if (thread_self != NULL)
-		sampler_stop(thread_self);
-	if (exceptions_are_wanted())
-		fpu_mask_in(context);
+	stop_sampling(context);
 	if (number == SIGTRAP)
 		drop_pending_trap();
 	put_off(number, info, context);
@@ -401,13 +359,13 @@ signals_have_action(enum our_signal which)
 static void
 call_program_handler(int number, siginfo_t *info, void *context)
 {
-	struct sigaction *kept = &program_actions[find(number)];
+	struct sigaction *kept = &program_actions[signals_find(number)];
 	const struct sigaction action = *kept;
 
 	if ((action.sa_flags & SA_RESETHAND) != 0) {
 		kept->sa_flags &= ~SA_SIGINFO;
 		kept->sa_handler = SIG_DFL;
-		install(find(number), NULL);
+		install(signals_find(number), NULL);
 	}
 	if ((action.sa_flags & SA_SIGINFO) != 0)
 		action.sa_sigaction(number, info, context);
@@ -418,7 +376,7 @@ call_program_handler(int number, siginfo_t *info, void *context)
 static void
 run_program_action(int number, siginfo_t *info, void *context)
 {
-	struct sigaction *kept = &program_actions[find(number)];
+	struct sigaction *kept = &program_actions[signals_find(number)];
 	struct sigaction action = *kept;
 	const ucontext_t *interrupted = context;
 	sigset_t mask, saved;
@@ -461,7 +419,7 @@ is_forced(enum our_signal which, const siginfo_t *info)
 void
 signals_hand_on(int number, siginfo_t *info, void *context)
 {
-	const enum our_signal which = find(number);
+	const enum our_signal which = signals_find(number);
 
 	if (is_forced(which, info))
 		act_by_default(number, info);
@@ -500,10 +458,10 @@ install(enum our_signal which, struct sigaction *old)
 	struct sigaction action;
 
 	memset(&action, 0, sizeof action);
-	action.sa_sigaction = handlers[which];
+	action.sa_sigaction = our_handlers[which];
 	action.sa_flags = SA_SIGINFO | SA_RESTART | stack_flag;
 	signals_fill(&action.sa_mask);
-	if (handlers[OUR_CUTS] != NULL)
+	if (our_handlers[OUR_CUTS] != NULL)
 		sigdelset(&action.sa_mask, SIGBUS);
 	if (which == OUR_CUTS)
 		imitate(&action);
@@ -520,12 +478,18 @@ install(enum our_signal which, struct sigaction *old)
 	return 0;
 }
 
+void
+signals_on_yield(void (*stop)(void *context))
+{
+	stop_sampling = stop;
+}
+
 int
 signals_take(enum our_signal which, signals_handler *handler)
 {
-	const bool is_taken = handlers[which] != NULL;
+	const bool is_taken = our_handlers[which] != NULL;
 
-	handlers[which] = handler;
+	our_handlers[which] = handler;
 	if (which == OUR_CUTS && !is_taken &&
 	    real()->sigaction(SIGBUS, NULL, &program_actions[which]) != 0)
 		return -1;
@@ -540,7 +504,7 @@ signals_avoid_alternate_stack(void)
 
 	stack_flag = 0;
 	for (i = 0; i < OUR_SIGNALS; i++)
-		if (handlers[i] != NULL)
+		if (our_handlers[i] != NULL)
 			install(i, NULL);
 }
 
@@ -553,7 +517,7 @@ signals_bequeath(void)
 	if (!has_mask_of_child())
 		block_believed(SIG_BLOCK);
 	for (i = 0; i < OUR_SIGNALS; i++)
-		if (handlers[i] != NULL &&
+		if (our_handlers[i] != NULL &&
 		    is_plain(&program_actions[i], SIG_IGN) &&
 		    real()->sigaction(signals_number(i), NULL, &now) == 0 &&
 		    is_ours(i, &now))
@@ -568,7 +532,7 @@ signals_keep(void)
 	unsigned i;
 
 	for (i = 0; i < OUR_SIGNALS; i++)
-		if (handlers[i] != NULL &&
+		if (our_handlers[i] != NULL &&
 		    is_plain(&program_actions[i], SIG_IGN) &&
 		    real()->sigaction(signals_number(i), NULL, &now) == 0 &&
 		    is_plain(&now, SIG_IGN))
@@ -586,13 +550,13 @@ signals_give_back(void)
 	for (i = 0; i < OUR_SIGNALS; i++) {
 		const int number = signals_number(i);
 
-		if (handlers[i] == NULL)
+		if (our_handlers[i] == NULL)
 			continue;
 		real()->sigaction(number, &program_actions[i], NULL);
 		sigemptyset(&set);
 		sigaddset(&set, number);
 		if (believed_blocked[i])
 			real()->pthread_sigmask(SIG_BLOCK, &set, NULL);
-		handlers[i] = NULL;
+		our_handlers[i] = NULL;
 	}
 }

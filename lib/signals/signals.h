@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h -- the signals that we take, and the program's own use of them.
- *
- * Ticks come as SIGRTMAX - 1.  SIGPROF belongs to programs and to other
- * profilers (some install a handler for it and die of a signal they did not ask
- * for); real-time signals near the top hardly ever do.  Perf events come as
- * SIGTRAP and floating-point exceptions as SIGFPE, which are the kernel's
- * choice, and which are ours only where there are such.  SIGBUS comes when the
- * recording's file has been cut short by someone else (lib/store/datafile.h):
- * it is ours, too, and hardly ever meant for us.
+/* signals.h -- our signals (ours.h), and the program's own use of them.
  *
  * The program may do what it likes with these numbers: it sees what it asked
  * for, while the kernel's handlers stay ours and the signals stay unblocked.
+ *
+ * All functions: on any thread, for that thread; async-signal-safe unless said
+ * otherwise.
  */
 #ifndef CPPROF_SIGNALS_H
 #define CPPROF_SIGNALS_H
@@ -19,21 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum our_signal {
-	OUR_TICKS,
-	OUR_TRAPS,
-	OUR_FAULTS,
-	OUR_CUTS,
-	OUR_SIGNALS
-};
-
-typedef void signals_handler(int number, siginfo_t *info, void *context);
-
-/* Its number, a constant of the process. */
-int signals_number(enum our_signal which);
-
-/* Whether a signal is one of ours. */
-bool signals_are_ours(int number);
+#include "lib/signals/ours.h"
 
 /*
  * Blocks ours in this thread, and unblocks those that are to be unblocked: all
@@ -81,6 +62,14 @@ void signals_allow_cuts(const void *context);
  * From the constructor; 0, or -1 with errno.
  */
 int signals_take(enum our_signal which, signals_handler *handler);
+
+/*
+ * What stops the sampling of the calling thread when one of our signals comes
+ * that the program sent to itself and has blocked (signals_have_yielded); the
+ * context is what the signal has interrupted.  From the constructor, before
+ * signals_take.
+ */
+void signals_on_yield(void (*stop)(void *context));
 
 /* From now on the handlers run on the stack that they interrupt. */
 void signals_avoid_alternate_stack(void);

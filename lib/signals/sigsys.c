@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 
 #include "lib/base/arch.h"
-#include "lib/signals/signals.h"
+#include "lib/signals/ours.h"
 
 #define MASK_SIZE 8
 #define OUR_BIT ((uint64_t)1 << (SIGSYS - 1))

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-#include "lib/signals/signals.h"
+#include "lib/signals/ours.h"
 
 /*
  * Makes its action ours, the first time, and unblocks it.  From then on the

@@ -23,14 +23,16 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/big.h"
-#include "lib/run/control.h"
-#include "lib/run/sample.h"
+#include "lib/base/process.h"
+#include "lib/base/sampling.h"
+#include "lib/base/thread.h"
 #include "lib/signals/alternate.h"
 #include "lib/signals/sigsys.h"
 #include "lib/sources/dispatch-sites.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/store/datafile.h"
 #include "lib/unwind/traits.h"
-#include "lib/wrap/wrapped.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59
@@ -115,17 +117,16 @@ count(ucontext_t *call)
 	struct thread *thread = thread_self;
 	uint64_t hits;
 
-	if (thread == NULL || thread->is_sampling || control_is_stopped())
+	if (thread == NULL || thread->is_sampling || sampling_is_stopped())
 		return;
 	/* What ends a handler is none of its calls; the tracepoint agrees. */
 	if (arch_call_number(call) == SYS_rt_sigreturn)
 		return;
-	hits = meter_spend(&thread->accounts[column].meter, 1);
+	hits = meter_spend(&thread->meters->accounts[column].meter, 1);
 	if (hits == 0)
 		return;
-	thread->accounts[column].owed += hits;
 	*arch_pc(call) -= ARCH_CALL_SIZE;
-	sample_take_at(thread, 1u << column, hits, call);
+	resource_parts->on_due(thread, column, hits, NULL, call);
 	*arch_pc(call) += ARCH_CALL_SIZE;
 }
 
@@ -226,12 +227,12 @@ dispatch_check_caller(const void *return_address)
 		return;
 	is_given_up = true;
 	stop_here();
-	threads_hold_off();
+	thread_hold_off();
 	resources.columns[column].source = &source_calls_since;
-	wrapped_begin(true);
+	resource_parts->on_change();
 	if (datafile_lock_patiently()) {
 		datafile_note_source(column);
 		datafile_unlock();
 	}
-	threads_resume();
+	thread_resume();
 }

@@ -11,6 +11,10 @@
 
 #include <stdbool.h>
 
+#include "lib/sources/source.h"
+
+extern const struct source source_dispatch;
+
 /*
  * Around the collector's own work, on this thread: its calls are let through.
  * Returns what to give to dispatch_resume.  Async-signal-safe.

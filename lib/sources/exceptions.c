@@ -6,16 +6,14 @@
  */
 #include "lib/sources/exceptions.h"
 
-#include <fenv.h>
 #include <ucontext.h>
 
 #include "lib/base/fpu.h"
 #include "lib/base/real.h"
-#include "lib/run/sampler.h"
-#include "lib/run/threads.h"
+#include "lib/base/sampling.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
-#include "lib/wrap/wrapped.h"
+#include "lib/sources/thread-meters.h"
 
 static __thread struct {
 	struct fpu_step step;
@@ -100,7 +98,7 @@ exceptions_tick(void *context)
 static bool
 start(struct thread *thread, unsigned column)
 {
-	thread->accounts[column].needs_ticks = true;
+	thread->meters->accounts[column].needs_ticks = true;
 	state.is_stepping = false;
 	state.step.flags = fpu_unmask();
 	return true;
@@ -187,23 +185,15 @@ const struct source source_exceptions = {
 	.can_be_random = true,
 };
 
-/*
- * What the program does to its environment.
- */
-
-/* Changes the masks that it finds, which must not be ours then. */
-EXPORTED int
-feenableexcept(int exceptions)
+void
+exceptions_program_enables(void)
 {
-	if (sampler_is_on() && exceptions_are_wanted())
+	if (sampling_is_on() && exceptions_are_wanted())
 		fpu_mask();
-	return fpu_enable(exceptions);
 }
 
-EXPORTED int
-feclearexcept(int exceptions)
+void
+exceptions_program_clears(int exceptions)
 {
-	fpu_clear(exceptions);
 	state.step.flags &= ~(uint32_t)exceptions;
-	return 0;
 }

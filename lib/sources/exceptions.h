@@ -44,4 +44,12 @@ void exceptions_go_on(void *context);
 /* At a tick of a thread that is sampled.  In the handler. */
 void exceptions_tick(void *context);
 
+/*
+ * The program is about to unmask exceptions by feenableexcept: the masks that
+ * it finds must not be ours.  And it clears flags by feclearexcept, a set of
+ * FE_*.  Both async-signal-safe, on the thread.
+ */
+void exceptions_program_enables(void);
+void exceptions_program_clears(int exceptions);
+
 #endif

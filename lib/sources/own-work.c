@@ -4,12 +4,13 @@
 
 #include "lib/sources/dispatch.h"
 #include "lib/sources/perf.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/usage.h"
 
 void
 own_work_begin(struct thread *thread)
 {
-	thread->own_work.dispatch = dispatch_pause();
+	thread->meters->own_work.dispatch = dispatch_pause();
 	perf_hold(thread);
 	usage_hold(thread);
 }
@@ -19,11 +20,5 @@ own_work_end(struct thread *thread)
 {
 	usage_release(thread);
 	perf_release(thread);
-	dispatch_resume(thread->own_work.dispatch);
-}
-
-void
-own_work_call(struct thread *thread)
-{
-	perf_own_call(thread);
+	dispatch_resume(thread->meters->own_work.dispatch);
 }

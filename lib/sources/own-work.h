@@ -11,15 +11,9 @@
 #ifndef CPPROF_OWN_WORK_H
 #define CPPROF_OWN_WORK_H
 
-#include "lib/run/threads.h"
+#include "lib/base/thread.h"
 
 void own_work_begin(struct thread *thread);
 void own_work_end(struct thread *thread);
-
-/*
- * One system call is made outside of the two, now: by arch_system_call, which
- * is not stopped.  On the thread; async-signal-safe.
- */
-void own_work_call(struct thread *thread);
 
 #endif

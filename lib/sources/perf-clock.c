@@ -9,9 +9,9 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/process.h"
-#include "lib/run/threads.h"
-#include "lib/signals/signals.h"
+#include "lib/signals/ours.h"
 #include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/usage.h"
 
 #define LOOK_US 10000		/* of CPU time, between two looks at switches, */
@@ -33,13 +33,13 @@ count_switches(void)
 void
 perf_clock_start(struct thread *thread, unsigned column)
 {
-	const struct meter *meter = &thread->accounts[column].meter;
+	const struct meter *meter = &thread->meters->accounts[column].meter;
 
-	thread->clock = (struct perf_clock){
+	thread->meters->clock = (struct perf_clock){
 		.n_switches = count_switches(),
 		.looked_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000,
 	};
-	meter_start(&thread->clock.of_kernel, meter->interval,
+	meter_start(&thread->meters->clock.of_kernel, meter->interval,
 	    resources.is_random, meter->left + ((uint64_t)thread->tid << 40));
 }
 
@@ -60,8 +60,8 @@ is_tick_pending(void)
 void
 perf_clock_end_trap(struct thread *thread)
 {
-	if (thread->clock.is_of_user_mode && is_tick_pending())
-		thread->clock.is_own_tick = true;
+	if (thread->meters->clock.is_of_user_mode && is_tick_pending())
+		thread->meters->clock.is_own_tick = true;
 }
 
 /*
@@ -73,7 +73,7 @@ perf_clock_end_trap(struct thread *thread)
 static uint64_t
 user_hits(struct thread *thread, unsigned column, uint64_t period)
 {
-	struct account *account = &thread->accounts[column];
+	struct account *account = &thread->meters->accounts[column];
 	const uint64_t most = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 +
 	    2 * account->meter.interval;
 	const uint64_t spent = most - account->seen;
@@ -87,10 +87,10 @@ user_hits(struct thread *thread, unsigned column, uint64_t period)
 uint64_t
 perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 {
-	thread->clock.n_user_ticks = 0;
-	if (thread->clock.is_given_up)	/* and this was on its way */
+	thread->meters->clock.n_user_ticks = 0;
+	if (thread->meters->clock.is_given_up)	/* and this was on its way */
 		return 0;
-	if (!thread->clock.is_of_user_mode)
+	if (!thread->meters->clock.is_of_user_mode)
 		return usage_hits_of(thread, column, UINT64_MAX);
 	return user_hits(thread, column, period);
 }
@@ -98,10 +98,10 @@ perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 static bool
 has_found_kernel(struct thread *thread)
 {
-	const bool is_own = thread->clock.is_own_tick;
+	const bool is_own = thread->meters->clock.is_own_tick;
 
-	thread->clock.is_own_tick = false;
-	return !is_own && thread->tick_mode == TICK_OF_KERNEL;
+	thread->meters->clock.is_own_tick = false;
+	return !is_own && thread->meters->tick_mode == TICK_OF_KERNEL;
 }
 
 /*
@@ -114,8 +114,8 @@ has_found_kernel(struct thread *thread)
 static uint64_t
 kernel_hits(struct thread *thread, unsigned column)
 {
-	struct perf_clock *clock = &thread->clock;
-	struct account *account = &thread->accounts[column];
+	struct perf_clock *clock = &thread->meters->clock;
+	struct account *account = &thread->meters->accounts[column];
 	uint64_t us = usage_unseen(thread, column), more = 0;
 
 	account->seen += us;
@@ -136,7 +136,7 @@ last_hits(struct thread *thread, unsigned column)
 	const uint64_t tick_us = process_kernel_tick() / 1000;
 	uint64_t us = usage_unseen(thread, column);
 
-	if (thread->clock.is_of_user_mode && !thread->clock.is_given_up)
+	if (thread->meters->clock.is_of_user_mode && !thread->meters->clock.is_given_up)
 		us -= us < tick_us ? us : tick_us;
 	return usage_hits_of(thread, column, us);
 }
@@ -145,14 +145,14 @@ last_hits(struct thread *thread, unsigned column)
 static uint64_t
 stalled_hits(struct thread *thread, unsigned column)
 {
-	struct perf_clock *clock = &thread->clock;
+	struct perf_clock *clock = &thread->meters->clock;
 	const uint64_t tick_us = process_kernel_tick() / 1000,
-	    period = thread->accounts[column].period;
+	    period = thread->meters->accounts[column].period;
 	uint64_t most = UINT64_MAX;
 
 	/* Periods may end in the kernel, and a few in a row will. */
 	if (clock->is_of_user_mode) {
-		clock->n_user_ticks += thread->tick_mode == TICK_OF_USER;
+		clock->n_user_ticks += thread->meters->tick_mode == TICK_OF_USER;
 		most = clock->n_user_ticks * tick_us;
 		clock->is_stalled = clock->n_user_ticks >= STALLED_TICKS &&
 		    most >= STALLED_PERIODS * period;
@@ -169,8 +169,8 @@ stalled_hits(struct thread *thread, unsigned column)
 uint64_t
 perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	struct perf_clock *clock = &thread->clock;
-	struct account *account = &thread->accounts[column];
+	struct perf_clock *clock = &thread->meters->clock;
+	struct account *account = &thread->meters->accounts[column];
 	uint64_t hits = 0;
 
 	if (expiries == 0)
@@ -196,8 +196,8 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 bool
 perf_clock_end_tick(struct thread *thread, unsigned column)
 {
-	struct perf_clock *clock = &thread->clock;
-	struct account *account = &thread->accounts[column];
+	struct perf_clock *clock = &thread->meters->clock;
+	struct account *account = &thread->meters->accounts[column];
 	const bool is_stalled = clock->is_stalled;
 
 	clock->is_stalled = false;
@@ -216,7 +216,7 @@ perf_clock_end_tick(struct thread *thread, unsigned column)
 enum perf_clock_change
 perf_clock_look(struct thread *thread)
 {
-	struct perf_clock *clock = &thread->clock;
+	struct perf_clock *clock = &thread->meters->clock;
 	const bool was_given_up = clock->is_given_up;
 	const uint64_t now_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
 	const uint64_t us = now_us - clock->looked_us;

@@ -25,37 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/base/meter.h"
-
-struct thread;
-
-struct perf_clock {
-	bool is_of_user_mode;	/* its traps see no kernel */
-	bool is_given_up;	/* only ticks are left */
-
-	/* Of one of user mode: */
-	bool has_met_tick, has_met_kernel;
-	bool is_own_tick;	/* the next tick has found the collector */
-
-	unsigned n_user_ticks;	/* in a row, without a trap */
-	bool is_stalled;	/* no trap comes, though time has passed */
-
-	/*
-	 * The kernel's part has a meter of its own: the other one's boundaries
-	 * are where traps are.  A tick soon after a trap would cross fewer of
-	 * those than its time is worth, and the next trap more.
-	 */
-	struct meter of_kernel;
-
-	/* While a tick is being sampled: */
-	bool is_at_tick;
-	uint64_t aside;		/* hits of traps that are still owed */
-	uint64_t seen, left;	/* before it */
-	bool had_met_kernel;
-
-	/* How often the thread switches: as of the last look */
-	uint64_t n_switches, looked_us;
-};
+#include "lib/base/thread.h"
 
 /* A new event, on a thread that begins. */
 void perf_clock_start(struct thread *thread, unsigned column);

@@ -10,14 +10,14 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/cpprofdata.h"
-#include "lib/run/threads.h"
 #include "lib/sources/perf-clock.h"
 #include "lib/sources/perf-event.h"
 #include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/usage.h"
 #include "lib/store/datafile.h"
-#include "lib/wrap/bytes.h"
 
+#define TRACEPOINT_MIN 16	/* system calls between its traps */
 #define LONG_INTERVAL_US 4000	/* for which ticks are always enough */
 #define HOLDING_CALLS 2		/* that are counted before the event stands */
 #define LEAST_CALLS 4		/* to a trap, so that ours alone bring none */
@@ -26,12 +26,28 @@
 static bool
 probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
-	unsigned i = 0;
+	const struct source *const *sources = resource_sources(row);
 
 	(void)interval;
-	while (row->sources[i]->probe != probe)
-		i++;
-	return perf_event_is_there(row->sources[i], false, why);
+	while ((*sources)->probe != probe)
+		sources++;
+	return perf_event_is_there(*sources, false, why);
+}
+
+/*
+ * The calls that hold the tracepoint's event are counted themselves: where it
+ * traps at every one, there would be no end.  Dispatch needs none, and is no
+ * dearer where there are many samples.
+ */
+static bool
+probe_calls(const struct resource_row *row, uint64_t interval,
+    const char **why)
+{
+	(void)row;
+	if (!perf_event_is_there(&source_perf_syscalls, false, why))
+		return false;
+	*why = "samples make system calls, too";
+	return interval >= TRACEPOINT_MIN;
 }
 
 /* The timer is as good and cheaper where ticks come often enough. */
@@ -117,20 +133,23 @@ static bool
 arm(struct thread *thread, unsigned column)
 {
 	const struct source *source = resources.columns[column].source;
-	struct account *account = &thread->accounts[column];
+	struct account *account = &thread->meters->accounts[column];
 	bool had_to = false;
 	int fd;
 
 	/* What is left of an interval that is under way. */
 	account->period = account->meter.left;
-	account->seen = counts_calls(source) ? 0 : account->seen;
+	if (counts_calls(source)) {
+		account->seen = 0;
+		thread->n_own_calls = 0;
+	}
 	fd = perf_event_open(source, account->period * scale(source), column,
 	    &had_to);
 	account->fd = -1;
 	account->page = NULL;
 	if (is_clock(column)) {
-		thread->clock.is_of_user_mode = had_to;
-		thread->clock.is_given_up = fd < 0;
+		thread->meters->clock.is_of_user_mode = had_to;
+		thread->meters->clock.is_given_up = fd < 0;
 	}
 	if (fd < 0)
 		return false;
@@ -156,9 +175,9 @@ start(struct thread *thread, unsigned column)
 		usage_start(thread, column);
 	if (is_clock(column))	/* before a trap looks at the parent's */
 		perf_clock_start(thread, column);
-	thread->accounts[column].is_armed = true;
+	thread->meters->accounts[column].is_armed = true;
 	ok = arm(thread, column);
-	thread->accounts[column].needs_ticks = is_counted &&
+	thread->meters->accounts[column].needs_ticks = is_counted &&
 	    (!ok || is_clock(column));
 	return is_counted || ok;
 }
@@ -181,8 +200,8 @@ close_event(struct account *account)
 static void
 stop(struct thread *thread, unsigned column)
 {
-	thread->accounts[column].is_armed = false;
-	close_event(&thread->accounts[column]);
+	thread->meters->accounts[column].is_armed = false;
+	close_event(&thread->meters->accounts[column]);
 }
 
 /*
@@ -234,16 +253,16 @@ calls_account(struct thread *thread)
 {
 	const unsigned place = resources.place[RESOURCE_SYSCALLS];
 
-	return place != 0 && thread->accounts[place - 1].is_armed &&
+	return place != 0 && thread->meters->accounts[place - 1].is_armed &&
 	    counts_calls(resources.columns[place - 1].source) ?
-	    &thread->accounts[place - 1] : NULL;
+	    &thread->meters->accounts[place - 1] : NULL;
 }
 
 /* A program that closes all descriptors closes ours, too. */
 static bool
 open_again(struct thread *thread, struct account *account)
 {
-	const unsigned column = (unsigned)(account - thread->accounts);
+	const unsigned column = (unsigned)(account - thread->meters->accounts);
 
 	stop(thread, column);
 	account->is_armed = arm(thread, column);
@@ -260,10 +279,12 @@ perf_hold(struct thread *thread)
 	if (account == NULL ||
 	    (!is_ours(account) && !open_again(thread, account)))
 		return;
+	account->seen += thread->n_own_calls;
+	thread->n_own_calls = 0;
 	ioctl(account->fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (files_read(account->fd, &count, sizeof count) != sizeof count)
 		return;
-	bytes_read_by_us(sizeof count);
+	thread->own_bytes_read += sizeof count;
 	calls = (int64_t)(count - account->seen) - HOLDING_CALLS;
 	account->seen = count;
 	if (calls > 0)
@@ -287,15 +308,6 @@ perf_release(struct thread *thread)
 	ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-void
-perf_own_call(struct thread *thread)
-{
-	struct account *account = calls_account(thread);
-
-	if (account != NULL)
-		account->seen++;
-}
-
 static uint64_t
 take_unsampled(struct account *account)
 {
@@ -311,7 +323,7 @@ static uint64_t
 count(struct thread *thread, unsigned column, bool is_own_trap)
 {
 	const struct source *source = resources.columns[column].source;
-	struct account *account = &thread->accounts[column];
+	struct account *account = &thread->meters->accounts[column];
 	uint64_t spent = is_own_trap ? account->period : 0, hits;
 
 	if (counts_calls(source))
@@ -338,9 +350,9 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 static bool
 is_asked_too(const struct thread *thread, unsigned column)
 {
-	return !is_clock(column) || (!thread->clock.is_of_user_mode &&
-	    !thread->clock.is_given_up &&
-	    usage_unseen(thread, column) > thread->accounts[column].period);
+	return !is_clock(column) || (!thread->meters->clock.is_of_user_mode &&
+	    !thread->meters->clock.is_given_up &&
+	    usage_unseen(thread, column) > thread->meters->accounts[column].period);
 }
 
 uint32_t
@@ -352,11 +364,11 @@ perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 	*hits = 0;
 	for (i = 0; i < resources.n; i++) {
 		if (resources.columns[i].source->start != start ||
-		    !thread->accounts[i].is_armed ||
+		    !thread->meters->accounts[i].is_armed ||
 		    (i != column && !is_asked_too(thread, i)))
 			continue;
 		*hits += count(thread, i, i == column);
-		if (thread->accounts[i].owed > 0)
+		if (thread->meters->accounts[i].owed > 0)
 			columns |= 1u << i;
 	}
 	return columns;
@@ -376,7 +388,7 @@ static uint64_t
 hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
 	const struct source *source = resources.columns[column].source;
-	struct account *account = &thread->accounts[column];
+	struct account *account = &thread->meters->accounts[column];
 	const uint64_t found = account->unsampled;
 
 	account->unsampled = 0;
@@ -392,7 +404,7 @@ clock_column(const struct thread *thread)
 {
 	const unsigned place = resources.place[RESOURCE_CPU];
 
-	return place != 0 && thread->accounts[place - 1].is_armed &&
+	return place != 0 && thread->meters->accounts[place - 1].is_armed &&
 	    resources.columns[place - 1].source->start == start ?
 	    (int)place - 1 : -1;
 }
@@ -404,7 +416,7 @@ look_at_clock(struct thread *thread, unsigned column)
 	case PERF_CLOCK_AS_IT_WAS:
 		break;
 	case PERF_CLOCK_GIVE_UP:
-		close_event(&thread->accounts[column]);
+		close_event(&thread->meters->accounts[column]);
 		datafile_flag(CPPROFDATA_CLOCK_GIVEN_UP);
 		break;
 	case PERF_CLOCK_TAKE_UP:
@@ -429,7 +441,7 @@ perf_end_tick(struct thread *thread)
 	if (column < 0)
 		return;
 	if (perf_clock_end_tick(thread, (unsigned)column)) {
-		close_event(&thread->accounts[column]);
+		close_event(&thread->meters->accounts[column]);
 		arm(thread, (unsigned)column);
 	}
 	look_at_clock(thread, (unsigned)column);
@@ -452,8 +464,8 @@ perf_go_on(struct thread *thread)
 
 	for (i = 0; i < resources.n; i++)
 		if (resources.columns[i].source->start == start) {
-			thread->accounts[i].is_armed = true;
-			if (!is_clock(i) || !thread->clock.is_given_up)
+			thread->meters->accounts[i].is_armed = true;
+			if (!is_clock(i) || !thread->meters->clock.is_given_up)
 				arm(thread, i);
 		}
 	perf_release(thread);
@@ -477,7 +489,7 @@ perf_forked(struct thread *thread)
 
 	/* The pages are not there in a child. */
 	for (i = 0; i < resources.n; i++) {
-		struct account *account = &thread->accounts[i];
+		struct account *account = &thread->meters->accounts[i];
 
 		if (resources.columns[i].source->start != start)
 			continue;
@@ -501,11 +513,12 @@ perf_forked(struct thread *thread)
 
 const struct source source_perf_clock = {
 	PERF_EVENT("perf event", probe_clock), SOFTWARE(TASK_CLOCK),
-	.usage = USAGE_CPU
+	.usage = USAGE_CPU, .is_clock = true, .needs_mode = true
 };
 const struct source source_perf_user_clock = {
 	PERF_EVENT("perf event for user mode, ticks for the kernel",
-	    probe_user_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU
+	    probe_user_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU,
+	.is_clock = true, .needs_mode = true
 };
 const struct source source_perf_faults = {
 	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS),
@@ -524,7 +537,8 @@ const struct source source_perf_switches = {
 	.usage = USAGE_CONTEXT_SWITCHES
 };
 const struct source source_perf_syscalls = {
-	PERF_EVENT("perf event", probe), .event_type = PERF_TYPE_TRACEPOINT
+	PERF_EVENT("perf event", probe_calls), .release = perf_release,
+	.event_type = PERF_TYPE_TRACEPOINT
 };
 const struct source source_perf_cycles = {
 	PERF_EVENT("perf event", probe), HARDWARE(CPU_CYCLES)

@@ -44,12 +44,10 @@ uint32_t perf_trap(struct thread *thread, unsigned column, uint64_t *hits);
 
 /*
  * Between the two, system calls of the calling thread do not count where the
- * tracepoint counts them, and with perf_own_call one other does not; see
- * lib/sources/own-work.h.
+ * tracepoint counts them (own-work.h).
  */
 void perf_hold(struct thread *thread);
 void perf_release(struct thread *thread);
-void perf_own_call(struct thread *thread);
 
 /*
  * When the samples of a trap of that column, or of a tick, have been taken.

@@ -7,61 +7,28 @@
 #include <string.h>
 
 #include "lib/base/process.h"
-#include "lib/run/control.h"
-#include "lib/run/sample.h"
-#include "lib/run/start.h"
-#include "lib/run/threads.h"
-#include "lib/sources/exceptions.h"
-#include "lib/sources/perf.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/tick-mode.h"
-#include "lib/sources/timer.h"
-#include "lib/sources/usage.h"
 #include "lib/store/datafile.h"
-#include "lib/wrap/wrapped.h"
 
 #define TICK_NS 4000000		/* of what is only looked at at ticks */
 #define EACH_TICK_NS 50000	/* shorter than any tick of the kernel */
-#define TRACEPOINT_MIN 16	/* system calls between its traps */
 
 struct resources resources;
-
-/* Where each comes from, best first. */
-static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
-	[RESOURCE_CPU] = { &source_perf_clock, &source_perf_user_clock,
-	    &source_timer },
-	[RESOURCE_USER] = { &source_user },
-	[RESOURCE_SYSTEM] = { &source_system },
-	[RESOURCE_REAL] = { &source_wall },
-	[RESOURCE_PAGE_FAULTS] = { &source_perf_faults, &source_page_faults },
-	[RESOURCE_MAJOR_FAULTS] = { &source_perf_major_faults,
-	    &source_major_faults },
-	[RESOURCE_MINOR_FAULTS] = { &source_perf_minor_faults,
-	    &source_minor_faults },
-	[RESOURCE_CONTEXT_SWITCHES] = { &source_perf_switches,
-	    &source_context_switches },
-	[RESOURCE_SYSCALLS] = { &source_perf_syscalls, &source_dispatch,
-	    &source_kernel_calls },
-	[RESOURCE_BYTES_READ] = { &source_bytes, &source_bytes_seen },
-	[RESOURCE_BYTES_WRITTEN] = { &source_bytes, &source_bytes_seen },
-	[RESOURCE_IO_TIME] = { &source_io_time },
-	[RESOURCE_CALLS] = { &source_calls, &source_no_calls },
-	[RESOURCE_ALLOC_BYTES] = { &source_memory, &source_memory_partly,
-	    &source_mappings },
-	[RESOURCE_ALLOCS] = { &source_memory, &source_memory_partly,
-	    &source_mappings },
-	[RESOURCE_FP_EXCEPTIONS] = { &source_exceptions },
-	[RESOURCE_CYCLES] = { &source_perf_cycles },
-	[RESOURCE_INSTRUCTIONS] = { &source_perf_instructions },
-	[RESOURCE_CACHE_MISSES] = { &source_perf_cache_misses },
-	[RESOURCE_BRANCH_MISSES] = { &source_perf_branch_misses },
-};
+const struct resource_parts *resource_parts;
 
 const struct resource_row resource_rows[RESOURCE_N] = {
 #define RESOURCE(id, name, gtick, interval, least, summary) \
-	{ name, gtick, interval, least, sources[RESOURCE_##id] },
+	{ name, gtick, interval, least },
 #include "lib/resources.def"
 #undef RESOURCE
 };
+
+void
+resources_begin(const struct resource_parts *parts)
+{
+	resource_parts = parts;
+}
 
 /* Reads decimal digits; the end of them, or NULL if there is no such number. */
 static const char *
@@ -78,28 +45,22 @@ read_number(const char *text, uint64_t *number)
 	return *number <= RESOURCE_INTERVAL_MAX ? text : NULL;
 }
 
-static const struct source *
-find_source_from(unsigned i, const struct resource_row *row, uint64_t interval,
-    const char **why)
-{
-	const char *against = "";
-
-	*why = row->sources[0] != NULL ? "" : "no source of it is known here";
-	for (; row->sources[i] != NULL; i++) {
-		if (row->sources[i]->probe == NULL ||
-		    row->sources[i]->probe(row, interval, &against))
-			return row->sources[i];
-		if (*against != '\0')
-			*why = against;
-	}
-	return NULL;
-}
-
 const struct source *
 resources_find_source(const struct resource_row *row, uint64_t interval,
     const char **why)
 {
-	return find_source_from(0, row, interval, why);
+	const struct source *const *sources = resource_sources(row);
+	const char *against = "";
+
+	*why = *sources != NULL ? "" : "no source of it is known here";
+	for (; *sources != NULL; sources++) {
+		if ((*sources)->probe == NULL ||
+		    (*sources)->probe(row, interval, &against))
+			return *sources;
+		if (*against != '\0')
+			*why = against;
+	}
+	return NULL;
 }
 
 /* Gives a resource the next column; NULL, or what is wrong. */
@@ -121,7 +82,7 @@ add_column(enum resource_id id, uint64_t interval)
 	if (column->source == NULL)
 		return column->why;
 	resources.place[id] = (unsigned char)++resources.n;
-	if (column->source == &source_timer)
+	if (column->source->sets_ticks)
 		resources.tick_ns = column->interval * 1000;
 	return NULL;
 }
@@ -165,46 +126,22 @@ resource_exists(const char *name)
 	return find_row(name, strlen(name)) != RESOURCE_N;
 }
 
-/*
- * The calls that hold the tracepoint's event are counted themselves: where it
- * traps at every one, there would be no end.  Dispatch needs none, and is no
- * dearer where there are many samples.
- */
-static void
-keep_off_tracepoint(void)
-{
-	const unsigned place = resources.place[RESOURCE_SYSCALLS];
-	struct resource *column = &resources.columns[place - 1];
-
-	if (place == 0 || column->source != &source_perf_syscalls ||
-	    column->interval >= TRACEPOINT_MIN)
-		return;
-	column->source = find_source_from(1, column->row, column->interval,
-	    &column->why);
-	if (*column->why == '\0')
-		column->why = "samples make system calls, too";
-}
-
-static bool
-is_used(const struct source *source)
-{
-	unsigned i = 0;
-
-	while (i < resources.n && resources.columns[i].source != source)
-		i++;
-	return i < resources.n;
-}
-
 /* Each tick that finds the thread is looked at, if one's mode matters. */
 static void
 choose_ticks(void)
 {
-	const bool has_perf_clock = is_used(&source_perf_clock) ||
-	    is_used(&source_perf_user_clock);
+	bool has_clock = false, sets_ticks = false, needs_mode = false;
+	unsigned i;
 
-	resources.asks_mode = (is_used(&source_user) ||
-	    is_used(&source_system) || has_perf_clock) && tick_mode_is_known();
-	if ((resources.asks_mode || has_perf_clock) && !is_used(&source_timer))
+	for (i = 0; i < resources.n; i++) {
+		const struct source *source = resources.columns[i].source;
+
+		has_clock |= source->is_clock;
+		sets_ticks |= source->sets_ticks;
+		needs_mode |= source->needs_mode;
+	}
+	resources.asks_mode = needs_mode && tick_mode_is_known();
+	if ((resources.asks_mode || has_clock) && !sets_ticks)
 		resources.tick_ns = EACH_TICK_NS;
 }
 
@@ -226,7 +163,6 @@ resources_choose(const char *text, bool is_random, const char **problem)
 		if (*problem != NULL)
 			return false;
 	}
-	keep_off_tracepoint();
 	choose_ticks();
 	return true;
 }
@@ -239,7 +175,7 @@ start_accounts(struct thread *thread)
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++) {
-		struct account *account = &thread->accounts[i];
+		struct account *account = &thread->meters->accounts[i];
 		const struct resource *resource = &resources.columns[i];
 
 		meter_start(&account->meter, resource->interval,
@@ -263,13 +199,15 @@ resources_start(struct thread *thread)
 
 		if (source->start != NULL && !source->start(thread, i))
 			error = errno;
-		needs_ticks |= thread->accounts[i].needs_ticks;
+		needs_ticks |= thread->meters->accounts[i].needs_ticks;
 	}
 	if (resources.asks_mode)
-		tick_mode_start(&thread->tick_clocks);
-	if (needs_ticks && !timer_start(thread))
+		tick_mode_start(&thread->meters->tick_clocks);
+	if (needs_ticks && !resource_parts->start_ticks(thread))
 		error = errno;
-	perf_release(thread);
+	for (i = 0; i < resources.n; i++)
+		if (resources.columns[i].source->release != NULL)
+			resources.columns[i].source->release(thread);
 	if (error != 0)
 		errno = error;
 	return error == 0;
@@ -280,7 +218,7 @@ resources_stop(struct thread *thread)
 {
 	unsigned i;
 
-	timer_stop(thread);
+	resource_parts->stop_ticks(thread);
 	for (i = 0; i < resources.n; i++)
 		if (resources.columns[i].source->stop != NULL)
 			resources.columns[i].source->stop(thread, i);
@@ -294,29 +232,28 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 	unsigned i;
 
 	*hits = *overrun = 0;
-	thread->tick_mode = resources.asks_mode ?
-	    tick_mode_look(&thread->tick_clocks) : TICK_NOT_ASKED;
+	thread->meters->tick_mode = resources.asks_mode ?
+	    tick_mode_look(&thread->meters->tick_clocks) : TICK_NOT_ASKED;
 	for (i = 0; i < resources.n; i++) {
 		const struct source *source = resources.columns[i].source;
 		uint64_t n;
 
-		if (!thread->accounts[i].needs_ticks &&
-		    thread->accounts[i].unsampled == 0)
+		if (!thread->meters->accounts[i].needs_ticks &&
+		    thread->meters->accounts[i].unsampled == 0)
 			continue;
 		n = source->hits(thread, i, expiries);
-		thread->accounts[i].owed += n;
+		thread->meters->accounts[i].owed += n;
 		*hits += n;
 		if (i + 1 == resources.place[RESOURCE_CPU] && n > 1)
 			*overrun = n - 1;
-		if (thread->accounts[i].owed > 0)
+		if (thread->meters->accounts[i].owed > 0)
 			columns |= 1u << i;
 	}
 	return columns;
 }
 
-/* What was spent since the last tick is owed, too; the columns that owe. */
-static uint32_t
-add_last_hits(struct thread *thread, uint64_t *hits)
+uint32_t
+resources_end(struct thread *thread, uint64_t *hits)
 {
 	uint32_t columns = 0;
 	unsigned i;
@@ -324,7 +261,7 @@ add_last_hits(struct thread *thread, uint64_t *hits)
 	*hits = 0;
 	for (i = 0; i < resources.n; i++) {
 		const struct source *source = resources.columns[i].source;
-		struct account *account = &thread->accounts[i];
+		struct account *account = &thread->meters->accounts[i];
 
 		if (source->hits != NULL)
 			account->owed += source->hits(thread, i, 0);
@@ -336,22 +273,12 @@ add_last_hits(struct thread *thread, uint64_t *hits)
 }
 
 void
-resources_take_rest(struct thread *thread)
-{
-	uint64_t hits;
-	uint32_t columns = add_last_hits(thread, &hits);
-
-	if (columns != 0)
-		sample_take_here(thread, columns, hits, NULL);
-}
-
-void
 resources_forget(struct thread *thread)
 {
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++) {
-		struct account *account = &thread->accounts[i];
+		struct account *account = &thread->meters->accounts[i];
 
 		if (account->owed > 0)
 			datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1,
@@ -360,7 +287,50 @@ resources_forget(struct thread *thread)
 		    account->owed);
 		account->owed = 0;
 	}
-	sample_note_owed(thread);
+	resources_note_pending(thread);
+}
+
+/* A tick that comes meanwhile may change what is pending, and note it. */
+void
+resources_note_pending(struct thread *thread)
+{
+	unsigned column;
+
+	for (column = 0; column < resources.n; column++) {
+		struct account *account = &thread->meters->accounts[column];
+		const uint64_t owed = account->owed, noted = account->put_off;
+
+		if (owed == noted)
+			continue;
+		account->put_off = owed;
+		datafile_count_put_off(column, (int64_t)(owed - noted));
+	}
+}
+
+static void
+describe(unsigned column, struct datafile_column *to)
+{
+	const struct resource *from = &resources.columns[column];
+
+	*to = (struct datafile_column){
+		.name = from->row->name,
+		.gtick = from->row->gtick,
+		.source = from->source->name,
+		.interval = from->interval,
+	};
+	if (from->source->is_coarse)
+		to->flags |= CPPROFDATA_COARSE;
+	if (resources.is_random && from->source->can_be_random)
+		to->flags |= CPPROFDATA_RANDOM;
+}
+
+void
+resources_describe(void)
+{
+	datafile_columns.n = resources.n;
+	datafile_columns.has_waits = resource_is_wanted(RESOURCE_REAL) ||
+	    resource_is_wanted(RESOURCE_IO_TIME);
+	datafile_columns.describe = describe;
 }
 
 /* An interval has passed, perhaps several. */
@@ -368,16 +338,11 @@ static __attribute__((noinline)) void
 spend_on(struct thread *thread, unsigned column, uint64_t beyond,
     const void *function)
 {
-	struct account *account = &thread->accounts[column];
-	int saved = errno;
-	uint64_t hits = meter_cross(&account->meter, beyond);
+	const int saved = errno;
+	const uint64_t hits = meter_cross(
+	    &thread->meters->accounts[column].meter, beyond);
 
-	/* A vfork child's are not the parent's, whose memory this is. */
-	if (!control_is_stopped() && start_check_process() &&
-	    start_is_own_process()) {
-		account->owed += hits;
-		sample_take_here(thread, 1u << column, hits, function);
-	}
+	resource_parts->on_due(thread, column, hits, function, NULL);
 	errno = saved;
 }
 
@@ -389,6 +354,6 @@ resource_spend_column(unsigned column, uint64_t gticks, const void *function)
 
 	if (thread == NULL || thread->is_sampling)
 		return;
-	if (meter_reaches(&thread->accounts[column].meter, gticks, &beyond))
+	if (meter_reaches(&thread->meters->accounts[column].meter, gticks, &beyond))
 		spend_on(thread, column, beyond, function);
 }

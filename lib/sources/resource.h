@@ -7,8 +7,8 @@
  * for each column (lib/base/meter.h) and owes it the hits that are in no sample
  * yet.
  *
- * Who stands before a function of the C library spends, after the real one has
- * done its work:
+ * A function that stands before one of the C library's spends, after the real
+ * one has done its work:
  *
  *	block = next.malloc(size);
  *	resource_spend_in(RESOURCE_ALLOC_BYTES, size,
@@ -46,7 +46,6 @@ enum resource_id {
 struct resource_row {
 	const char *name, *gtick;	/* at most 23 bytes each */
 	uint64_t interval, least;	/* default and smallest, in gticks */
-	const struct source *const *sources;	/* best first; ends with NULL */
 };
 
 /* A resource that is sampled. */
@@ -72,23 +71,6 @@ extern struct resources {
 	unsigned char place[RESOURCE_N];
 } resources;
 
-/* A thread's part of a column. */
-struct account {
-	struct meter meter;
-	uint64_t owed;		/* hits that are in no sample yet */
-	uint64_t put_off;	/* of them, as the file has it */
-	uint64_t seen;		/* what the source counted so far */
-	bool needs_ticks;	/* whether the source as such does or not */
-
-	/* Of perf events (source-perf.c): */
-	bool is_armed;		/* traps may be counted */
-	int fd;			/* -1: none any more */
-	uint64_t event_id;	/* by which it is known to be ours still */
-	uint64_t period;	/* gticks to its next trap */
-	uint64_t unsampled;	/* hits that were found when it was held */
-	void *page;		/* NULL: none */
-};
-
 /*
  * Reads "NAME:INTERVAL,NAME:INTERVAL,...", an interval being a decimal number
  * of gticks and optional, and gives each a column; NULL is "cpu".  False with
@@ -105,6 +87,37 @@ const struct source *resources_find_source(const struct resource_row *row,
 
 /* Every resource there is, by id. */
 extern const struct resource_row resource_rows[RESOURCE_N];
+
+/*
+ * What the rooms above and the other sources give, so that this file need not
+ * know them: from the constructor, before resources_choose.
+ */
+struct resource_parts {
+	/* The sources of each resource, best first; each list ends with NULL. */
+	const struct source *const (*sources)[RESOURCE_SOURCES_MAX];
+	/* The ticks of the calling thread, as struct source has them. */
+	bool (*start_ticks)(struct thread *thread);
+	void (*stop_ticks)(struct thread *thread);
+	/*
+	 * Hits of a column have become due and are to be sampled: on the thread,
+	 * where a function was called (NULL: none), or at a signal's context
+	 * (not NULL).  They are not pending yet.  Not in the midst of a sample;
+	 * async-signal-safe.
+	 */
+	void (*on_due)(struct thread *thread, unsigned column, uint64_t hits,
+	    const void *function, const void *context);
+	/* A column has another source now.  Not from a handler. */
+	void (*on_change)(void);
+};
+extern const struct resource_parts *resource_parts;
+void resources_begin(const struct resource_parts *parts);
+
+/* The sources of one of resource_rows. */
+static inline const struct source *const *
+resource_sources(const struct resource_row *row)
+{
+	return resource_parts->sources[row - resource_rows];
+}
 
 /*
  * Reads the next of such a list, cutting it off; 0 for the interval where none
@@ -147,27 +160,42 @@ resource_spend(enum resource_id id, uint64_t gticks)
 	resource_spend_in(id, gticks, NULL);
 }
 
-/* Begins and ends a thread's accounts, on that thread; false: errno says why a
- * source could not start, the others have. */
+/*
+ * Begins and ends a thread's accounts, on that thread.  False: errno says why a
+ * source could not start; the others have.  Not from a handler; in a forked
+ * child, async-signal-safe.
+ */
 bool resources_start(struct thread *thread);
 void resources_stop(struct thread *thread);
 
 /*
- * What the sources have counted since the last tick goes to what the thread
- * owes.  Returns the set of columns that owe something, *hits the new hits and
- * *overrun those of CPU time beyond one.  Handler.
+ * Adds what the sources have counted since the last tick to the pending hits.
+ * Returns the set of columns that have some, *hits the new ones and *overrun
+ * those of CPU time beyond one.  Handler.
  */
 uint32_t resources_tick(struct thread *thread, uint64_t expiries,
     uint64_t *hits, uint64_t *overrun);
 
 /*
- * When the thread ends or sampling is stopped, on the thread, with ticks
- * stopped: what it owes and has spent since its last tick goes into one last
- * sample of its present stack.
+ * The same for what was spent since the last tick, when the thread ends or
+ * sampling is stopped: *hits are all that are pending.  On the thread, with
+ * ticks stopped.
  */
-void resources_take_rest(struct thread *thread);
+uint32_t resources_end(struct thread *thread, uint64_t *hits);
 
-/* What the thread still owes is counted as lost.  Handler. */
+/* The thread's pending hits are counted as lost.  Handler. */
 void resources_forget(struct thread *thread);
+
+/*
+ * Brings the file up to how many hits of the thread are pending.
+ * Async-signal-safe, on the thread.
+ */
+void resources_note_pending(struct thread *thread);
+
+/*
+ * Describes the columns to the file's header, once all are there: from the
+ * constructor.
+ */
+void resources_describe(void);
 
 #endif

@@ -48,7 +48,18 @@ struct source {
 	uint64_t (*hits)(struct thread *thread, unsigned column,
 	    uint64_t expiries);
 
+	/*
+	 * After all of the thread's sources have been started; NULL: nothing to
+	 * do.
+	 */
+	void (*release)(struct thread *thread);
+
 	bool needs_ticks;	/* `hits` is to be asked at each tick */
+	bool sets_ticks;	/* ticks come at its interval, in microseconds */
+	bool is_clock;		/* its traps come by the CPU clock, and what
+				   they do not see is looked for at each tick */
+	bool needs_mode;	/* it matters whether ticks find the thread in
+				   the kernel */
 	bool is_coarse;		/* charges to where a tick found the thread,
 				   not to where it was spent: a fallback */
 	bool can_be_random;	/* intervals can be randomised */

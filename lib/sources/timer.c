@@ -24,9 +24,9 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
-#include "lib/run/threads.h"
-#include "lib/signals/signals.h"
+#include "lib/signals/ours.h"
 #include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -79,7 +79,7 @@ timer_make(struct thread *thread, clockid_t clock, const void *its_mark)
 	event.sigev_value.sival_ptr = (void *)(uintptr_t)its_mark;
 	event.sigev_notify_thread_id = (pid_t)thread->tid;
 	return files_result(arch_system_call(SYS_timer_create, clock,
-	    (long)&event, (long)&thread->timer, 0)) == 0;
+	    (long)&event, (long)&thread->meters->timer, 0)) == 0;
 }
 
 bool
@@ -88,14 +88,14 @@ timer_set(const struct thread *thread, uint64_t first_ns, uint64_t interval_ns)
 	const struct itimerspec when = { .it_value = to_timespec(first_ns),
 	    .it_interval = to_timespec(interval_ns) };
 
-	return files_result(arch_system_call(SYS_timer_settime, thread->timer,
+	return files_result(arch_system_call(SYS_timer_settime, thread->meters->timer,
 	    0, (long)&when, 0)) == 0;
 }
 
 void
 timer_free(const struct thread *thread)
 {
-	arch_system_call(SYS_timer_delete, thread->timer, 0, 0, 0);
+	arch_system_call(SYS_timer_delete, thread->meters->timer, 0, 0, 0);
 }
 
 bool
@@ -103,9 +103,9 @@ timer_start(struct thread *thread)
 {
 	if (!timer_make(thread, CLOCK_THREAD_CPUTIME_ID, &mark))
 		return false;
-	thread->has_timer = true;
-	thread->n_expiries = 0;
-	thread->last_tick_ns = cpu_now();
+	thread->meters->has_timer = true;
+	thread->meters->n_expiries = 0;
+	thread->meters->last_tick_ns = cpu_now();
 	if (timer_set(thread, choose_phase(thread), resources.tick_ns))
 		return true;
 	timer_stop(thread);
@@ -115,9 +115,9 @@ timer_start(struct thread *thread)
 void
 timer_stop(struct thread *thread)
 {
-	if (thread->has_timer)
+	if (thread->meters->has_timer)
 		timer_free(thread);
-	thread->has_timer = false;
+	thread->meters->has_timer = false;
 }
 
 int64_t
@@ -143,10 +143,10 @@ static int64_t
 take_time(struct thread *thread)
 {
 	const uint64_t now = cpu_now();
-	const int64_t passed = (int64_t)(now - thread->last_tick_ns);
+	const int64_t passed = (int64_t)(now - thread->meters->last_tick_ns);
 
-	thread->uncounted_ns += passed;
-	thread->last_tick_ns = now;
+	thread->meters->uncounted_ns += passed;
+	thread->meters->last_tick_ns = now;
 	return passed;
 }
 
@@ -154,11 +154,11 @@ take_time(struct thread *thread)
 static int64_t
 units_at_tick(const struct thread *thread)
 {
-	const bool is_first = thread->n_expiries == 0;
+	const bool is_first = thread->meters->n_expiries == 0;
 
-	if (thread->uncounted_ns > 0)
-		return (thread->uncounted_ns + timer_unit() - 1) / timer_unit();
-	return is_first && thread->uncounted_ns >
+	if (thread->meters->uncounted_ns > 0)
+		return (thread->meters->uncounted_ns + timer_unit() - 1) / timer_unit();
+	return is_first && thread->meters->uncounted_ns >
 	    -TIMER_MOST_AHEAD * timer_unit();
 }
 
@@ -166,8 +166,8 @@ units_at_tick(const struct thread *thread)
 static int64_t
 units_at_end(const struct thread *thread, int64_t passed)
 {
-	if (passed > thread->uncounted_ns)
-		passed = thread->uncounted_ns;
+	if (passed > thread->meters->uncounted_ns)
+		passed = thread->meters->uncounted_ns;
 	return passed > 0 ? passed / timer_unit() : 0;
 }
 
@@ -178,12 +178,12 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	int64_t n;
 
 	(void)column;
-	if (expiries > 0 && thread->n_expiries == 0 &&
+	if (expiries > 0 && thread->meters->n_expiries == 0 &&
 	    thread->tid == process_own.pid)
-		thread->uncounted_ns += shared_take_time(CPPROF_SHARED_CPU);
+		thread->meters->uncounted_ns += shared_take_time(CPPROF_SHARED_CPU);
 	n = expiries > 0 ? units_at_tick(thread) :
 	    units_at_end(thread, passed);
-	thread->uncounted_ns -= n * timer_unit();
+	thread->meters->uncounted_ns -= n * timer_unit();
 	return intervals_in(thread, n);
 }
 
@@ -191,4 +191,5 @@ const struct source source_timer = {
 	.name = "thread CPU timer",
 	.hits = timer_hits,
 	.needs_ticks = true,
+	.sets_ticks = true,
 };

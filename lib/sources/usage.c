@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "lib/base/process.h"
-#include "lib/run/threads.h"
 #include "lib/sources/resource.h"
+#include "lib/sources/thread-meters.h"
 
 static uint64_t
 microseconds(struct timeval time)
@@ -44,8 +44,8 @@ usage_now(unsigned what)
 
 	if (what == USAGE_CPU)
 		return process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
-	if (thread != NULL && thread->own_work.has_usage)
-		return part_of(&thread->own_work.usage, what);
+	if (thread != NULL && thread->meters->own_work.has_usage)
+		return part_of(&thread->meters->own_work.usage, what);
 	if (getrusage(RUSAGE_THREAD, &usage) != 0)
 		memset(&usage, 0, sizeof usage);
 	return part_of(&usage, what);
@@ -56,7 +56,7 @@ usage_start(struct thread *thread, unsigned column)
 {
 	const struct source *source = resources.columns[column].source;
 
-	thread->accounts[column].seen = usage_now(source->usage);
+	thread->meters->accounts[column].seen = usage_now(source->usage);
 	return true;
 }
 
@@ -64,7 +64,7 @@ uint64_t
 usage_unseen(const struct thread *thread, unsigned column)
 {
 	uint64_t now = usage_now(resources.columns[column].source->usage),
-	    seen = thread->accounts[column].seen;
+	    seen = thread->meters->accounts[column].seen;
 
 	return now > seen ? now - seen : 0;
 }
@@ -72,7 +72,7 @@ usage_unseen(const struct thread *thread, unsigned column)
 uint64_t
 usage_hits_of(struct thread *thread, unsigned column, uint64_t most)
 {
-	struct account *account = &thread->accounts[column];
+	struct account *account = &thread->meters->accounts[column];
 	uint64_t spent = usage_unseen(thread, column);
 
 	if (spent > most)
@@ -96,8 +96,8 @@ mode_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	    resources.columns[column].source->usage == USAGE_USER ?
 	    TICK_OF_USER : TICK_OF_KERNEL;
 
-	if (expiries > 0 && thread->tick_mode != TICK_NOT_ASKED &&
-	    thread->tick_mode != mode)
+	if (expiries > 0 && thread->meters->tick_mode != TICK_NOT_ASKED &&
+	    thread->meters->tick_mode != mode)
 		return 0;
 	return usage_hits_of(thread, column, UINT64_MAX);
 }
@@ -117,27 +117,27 @@ usage_hold(struct thread *thread)
 
 	for (i = 0; i < resources.n; i++)
 		is_wanted |= is_held(i);
-	thread->own_work.has_usage = is_wanted &&
-	    getrusage(RUSAGE_THREAD, &thread->own_work.usage) == 0;
+	thread->meters->own_work.has_usage = is_wanted &&
+	    getrusage(RUSAGE_THREAD, &thread->meters->own_work.usage) == 0;
 }
 
 void
 usage_release(struct thread *thread)
 {
-	const struct rusage before = thread->own_work.usage;
+	const struct rusage before = thread->meters->own_work.usage;
 	struct rusage now;
 	unsigned i;
 
-	if (!thread->own_work.has_usage)
+	if (!thread->meters->own_work.has_usage)
 		return;
-	thread->own_work.has_usage = false;
+	thread->meters->own_work.has_usage = false;
 	if (getrusage(RUSAGE_THREAD, &now) != 0)
 		return;
 	for (i = 0; i < resources.n; i++) {
 		const unsigned what = resources.columns[i].source->usage;
 
 		if (is_held(i))
-			thread->accounts[i].seen +=
+			thread->meters->accounts[i].seen +=
 			    part_of(&now, what) - part_of(&before, what);
 	}
 }
@@ -149,10 +149,10 @@ usage_release(struct thread *thread)
 	.needs_ticks = true
 
 const struct source source_user = {
-	COUNT_AT_TICKS(mode_hits), .usage = USAGE_USER
+	COUNT_AT_TICKS(mode_hits), .needs_mode = true, .usage = USAGE_USER
 };
 const struct source source_system = {
-	COUNT_AT_TICKS(mode_hits), .usage = USAGE_SYSTEM
+	COUNT_AT_TICKS(mode_hits), .needs_mode = true, .usage = USAGE_SYSTEM
 };
 const struct source source_page_faults = {
 	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_PAGE_FAULTS

@@ -22,14 +22,6 @@
 #include "lib/cpprofdata.h"
 #include "lib/store/datafile.h"
 
-static uint32_t added_pid;
-
-bool
-brief_has_it(void)
-{
-	return added_pid == process_own.pid;
-}
-
 static int
 open_file(int flags)
 {
@@ -131,7 +123,7 @@ brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns)
 	if (fd >= 0 ? !append(fd, &brief) : errno != ENOENT ||
 	    !create(column, &brief))
 		return false;
-	added_pid = process_own.pid;
+	datafile_note_brief();
 	shared_count_recorded();
 	return true;
 }

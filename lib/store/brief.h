@@ -20,7 +20,4 @@
  */
 bool brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns);
 
-/* Whether this process did.  Async-signal-safe. */
-bool brief_has_it(void);
-
 #endif

@@ -19,8 +19,6 @@
 #include "lib/base/shared.h"
 #include "lib/base/wiped.h"
 #include "lib/signals/signals.h"
-#include "lib/sources/resource.h"
-#include "lib/store/brief.h"
 #include "lib/store/disk.h"
 
 /* The header, and one chunk of each type: for a short process that is all. */
@@ -45,6 +43,9 @@ struct twin {
 	size_t size;			/* of the records */
 	unsigned char records[] __attribute__((aligned(16)));
 };
+
+struct datafile_columns datafile_columns;
+static uint32_t brief_pid;	/* the last that has a record there */
 
 static struct {
 	uint64_t next_first[N_TYPES];
@@ -501,14 +502,29 @@ datafile_count_thread(bool is_sampled)
  * The header.
  */
 
+static struct datafile_column
+describe(unsigned column)
+{
+	struct datafile_column described = { 0 };
+
+	datafile_columns.describe(column, &described);
+	return described;
+}
+
 void
 datafile_describe_resource(unsigned column, struct cpprofdata_resource *to)
 {
-	const struct resource *from = &resources.columns[column];
+	const struct datafile_column from = describe(column);
 
-	stpncpy(to->name, from->row->name, sizeof to->name - 1);
-	stpncpy(to->gtick, from->row->gtick, sizeof to->gtick - 1);
-	to->interval = from->interval;
+	stpncpy(to->name, from.name, sizeof to->name - 1);
+	stpncpy(to->gtick, from.gtick, sizeof to->gtick - 1);
+	to->interval = from.interval;
+}
+
+void
+datafile_note_brief(void)
+{
+	brief_pid = process_own.pid;
 }
 
 void
@@ -531,18 +547,17 @@ fill_header(void)
 {
 	unsigned i;
 
-	header.n_resources = resources.n;
+	header.n_resources = datafile_columns.n;
 	header.n_threads = threads.n;
 	header.n_threads_unsampled = threads.n_unsampled;
 	datafile_begin_header(&header);
-	for (i = 0; i < resources.n; i++)
+	for (i = 0; i < datafile_columns.n; i++)
 		datafile_describe_resource(i, &header.resources[i]);
 	if (process.counts_returns)
 		header.flags |= CPPROFDATA_COUNTS_RETURNS;
-	if (resource_is_wanted(RESOURCE_REAL) ||
-	    resource_is_wanted(RESOURCE_IO_TIME))
+	if (datafile_columns.has_waits)
 		header.flags |= CPPROFDATA_WAITS;
-	if (brief_has_it())
+	if (brief_pid == process_own.pid)
 		header.flags |= CPPROFDATA_CONTINUES;
 	header.pid = process_own.pid;
 	header.parent_pid = process_own.parent_pid;
@@ -577,7 +592,7 @@ datafile_note_source(unsigned column)
 
 	if (!datafile_exists())
 		return;
-	name = add_text(resources.columns[column].source->name);
+	name = add_text(describe(column).source);
 	if (name == 0)
 		return;
 	resource->source = name;
@@ -605,14 +620,11 @@ fill_sources(void)
 {
 	unsigned i;
 
-	for (i = 0; i < resources.n; i++) {
-		const struct source *source = resources.columns[i].source;
+	for (i = 0; i < datafile_columns.n; i++) {
+		const struct datafile_column column = describe(i);
 
-		header.resources[i].source = add_text(source->name);
-		if (source->is_coarse)
-			header.resources[i].flags |= CPPROFDATA_COARSE;
-		if (resources.is_random && source->can_be_random)
-			header.resources[i].flags |= CPPROFDATA_RANDOM;
+		header.resources[i].source = add_text(column.source);
+		header.resources[i].flags |= column.flags;
 	}
 }
 

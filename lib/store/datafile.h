@@ -41,6 +41,24 @@ struct datafile_chunk {
 	    void *to);
 };
 
+/* What a column of counts is, for the header: a resource that is sampled. */
+struct datafile_column {
+	const char *name, *gtick;	/* of the resource, and its unit */
+	const char *source;		/* where its counts come from */
+	uint64_t interval;		/* in gticks */
+	uint32_t flags;			/* CPPROFDATA_COARSE, ..._RANDOM */
+};
+
+/*
+ * The columns, as the room above sets them from the constructor.  `describe` is
+ * async-signal-safe.
+ */
+extern struct datafile_columns {
+	unsigned n;
+	bool has_waits;		/* waits that last are in the threads' records */
+	void (*describe)(unsigned column, struct datafile_column *to);
+} datafile_columns;
+
 /* Whether there is one. */
 bool datafile_exists(void);
 
@@ -75,6 +93,12 @@ void datafile_count_thread(bool is_sampled);
 void datafile_begin_header(struct cpprofdata_header *to);
 void datafile_describe_resource(unsigned column,
     struct cpprofdata_resource *to);
+
+/*
+ * This process has a record in the brief file (brief.h), and a file of its own
+ * continues that.
+ */
+void datafile_note_brief(void);
 
 /*
  * Creates the file of this process.  Lock held, no file yet.  False with errno

@@ -11,6 +11,8 @@
 #include "lib/base/arch.h"
 #include "lib/base/process.h"
 #include "lib/store/phase.h"
+#include "lib/store/thread-file.h"
+#include "lib/unwind/unwind.h"
 
 #define AT_ONCE 32
 
@@ -29,18 +31,18 @@ insert_partial(struct thread *thread, struct node *node)
 	enum tree_result result;
 	struct node phase;
 
-	result = phase_node(&thread->tree, thread->phase, &phase);
+	result = phase_node(&thread->file->tree, thread->file->phase, &phase);
 	return result != TREE_OK ? result :
-	    tree_child(&thread->tree, &phase, &partial, node);
+	    tree_child(&thread->file->tree, &phase, &partial, node);
 }
 
 /* The node below which a stack's outermost frame hangs. */
 static enum tree_result
 find_root(struct thread *thread, struct node *root)
 {
-	if (thread->unwinder.end != UNWIND_COMPLETE)
+	if (thread->unwinder->end != UNWIND_COMPLETE)
 		return insert_partial(thread, root);
-	return phase_node(&thread->tree, thread->phase, root);
+	return phase_node(&thread->file->tree, thread->file->phase, root);
 }
 
 /* Frames of this library have no nodes. */
@@ -86,7 +88,7 @@ find_place(struct thread *thread, uint64_t address, struct place *place)
 		[MODULES_FULL] = TREE_FULL,
 	};
 
-	return (enum tree_result)results[modules_find(&thread->modules,
+	return (enum tree_result)results[modules_find(&thread->file->modules,
 	    address, &place->module, &place->offset)];
 }
 
@@ -120,19 +122,19 @@ insert_batch(struct thread *thread, const struct batch *batch,
 	size_t i;
 
 	if (!leaf->is_new)
-		tree_prefetch(&thread->tree, batch->paths, batch->n);
+		tree_prefetch(&thread->file->tree, batch->paths, batch->n);
 	for (i = 0; i < batch->n; i++, (*n)++) {
 		struct frame *frame = &batch->frames[i];
 
 		if (!is_hidden(frame)) {
-			result = tree_child(&thread->tree, leaf,
+			result = tree_child(&thread->file->tree, leaf,
 			    &batch->places[i], leaf);
 			if (result != TREE_OK)
 				return result;
 		}
 		frame->node = leaf->number;
 		frame->path = leaf->path;
-		frame->twin = leaf->twin;
+		frame->returns = leaf->twin != NULL ? &leaf->twin->returns : NULL;
 	}
 	return TREE_OK;
 }
@@ -140,7 +142,7 @@ insert_batch(struct thread *thread, const struct batch *batch,
 enum tree_result
 insert_stack(struct thread *thread, struct node *leaf)
 {
-	struct unwinder *unwinder = &thread->unwinder;
+	struct unwinder *unwinder = thread->unwinder;
 	const struct frames *stack = &unwinder->stack;
 	enum tree_result result = TREE_OK, inserted;
 	size_t i = unwinder->n_kept;
@@ -149,7 +151,7 @@ insert_stack(struct thread *thread, struct node *leaf)
 	if (i > 0) {
 		leaf->number = stack->frames[i - 1].node;
 		leaf->path = stack->frames[i - 1].path;
-		leaf->twin = stack->frames[i - 1].twin;
+		leaf->twin = (struct tree_node *)stack->frames[i - 1].returns;
 		leaf->is_new = false;
 	} else {
 		result = find_root(thread, leaf);
@@ -180,5 +182,5 @@ insert_function(struct thread *thread, const void *function,
 	result = find_place(thread, (uintptr_t)function, &place);
 	if (result != TREE_OK)
 		return result;
-	return tree_child(&thread->tree, leaf, &place, leaf);
+	return tree_child(&thread->file->tree, leaf, &place, leaf);
 }

@@ -6,7 +6,8 @@
 #ifndef CPPROF_INSERT_H
 #define CPPROF_INSERT_H
 
-#include "lib/run/threads.h"
+#include "lib/base/thread.h"
+#include "lib/store/tree.h"
 
 /*
  * Enters the unwinder's new frames into the thread's tree; *leaf becomes the

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 
 #include "lib/base/files.h"
-#include "lib/sources/resource.h"
 #include "lib/store/datafile.h"
 #include "lib/store/disk.h"
 
@@ -56,14 +55,14 @@ static inline size_t
 twin_size(void)
 {
 	return sizeof(struct tree_node) +
-	    resources.n * sizeof(struct cpprofdata_count);
+	    datafile_columns.n * sizeof(struct cpprofdata_count);
 }
 
 static inline size_t
 node_size(void)
 {
 	return sizeof(struct cpprofdata_node) +
-	    resources.n * sizeof(struct cpprofdata_count);
+	    datafile_columns.n * sizeof(struct cpprofdata_count);
 }
 
 static inline struct tree_node *
@@ -92,9 +91,9 @@ copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 		record->parent = twin->parent;
 		record->module = twin->module;
 		record->offset = twin->offset;
-		record->returns = twin->returns;
+		record->returns = twin->returns.n;
 		memcpy(record->counts, twin->counts,
-		    resources.n * sizeof *record->counts);
+		    datafile_columns.n * sizeof *record->counts);
 		record = (void *)((unsigned char *)record + node_size());
 	}
 }
@@ -252,7 +251,7 @@ add_child(struct tree *tree, const struct node *parent,
 
 	*twin = (struct tree_node){ .offset = place->offset,
 	    .parent = parent->number, .module = place->module,
-	    .record = record };
+	    .returns.copy = &record->returns };
 	record->parent = parent->number;
 	record->module = place->module;
 	record->offset = place->offset;
@@ -307,7 +306,8 @@ void
 tree_count(const struct node *node, unsigned resource, uint64_t hits)
 {
 	struct cpprofdata_count *count = &node->twin->counts[resource];
-	struct cpprofdata_count *record = &node->twin->record->counts[resource];
+	struct cpprofdata_count *record =
+	    &tree_record(node->twin)->counts[resource];
 
 	count->hits += hits;
 	count->samples++;

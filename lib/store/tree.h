@@ -20,16 +20,24 @@
 #include <stdint.h>
 
 #include "lib/cpprofdata.h"
+#include "lib/unwind/unwinder.h"
 
 /* A node's twin; no more of the record is needed. */
 struct tree_node {
+	struct frame_returns returns;	/* the copy is in the node's record */
 	uint64_t offset;
 	uint32_t parent;
 	uint32_t module;
-	struct cpprofdata_node *record;	/* in the file: only written to */
-	uint64_t returns;
 	struct cpprofdata_count counts[];	/* one for each resource */
 };
+
+/* A node's record in the file: only written to. */
+static inline struct cpprofdata_node *
+tree_record(const struct tree_node *node)
+{
+	return (struct cpprofdata_node *)((char *)node->returns.copy -
+	    offsetof(struct cpprofdata_node, returns));
+}
 
 /*
  * A node: its number, its twin, and a hash of all the path to it.  So where a
@@ -95,15 +103,6 @@ enum tree_result tree_child(struct tree *tree, const struct node *parent,
 
 /* Adds to a node's counts of a resource: one raw sample, and its hits. */
 void tree_count(const struct node *node, unsigned resource, uint64_t hits);
-
-/* Counts a return of a frame of this node. */
-static inline void
-tree_count_return(struct tree_node *node)
-{
-	__atomic_store_n(&node->returns, node->returns + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&node->record->returns, node->returns,
-	    __ATOMIC_RELAXED);
-}
 
 /* How much memory it has got so far: a number that changes when it gets more. */
 size_t tree_memory(const struct tree *tree);

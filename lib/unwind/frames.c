@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "lib/base/files.h"
+#include "lib/unwind/trampoline.h"
 
 #define MAX_FRAMES ((size_t)1 << 26)
 #define FIRST_FRAMES 512
@@ -90,18 +91,27 @@ replace_stack(struct unwinder *unwinder)
 }
 
 void
+frames_remember(struct unwinder *unwinder, size_t n)
+{
+	if (n < unwinder->stack.n)
+		unwinder->stack.n = n;
+	if (n < unwinder->trampoline.index)
+		trampoline_withdraw(unwinder);
+}
+
+void
 frames_join(struct unwinder *unwinder)
 {
 	struct frames *stack = &unwinder->stack, *fresh = &unwinder->fresh;
 	const size_t n = unwinder->n_kept + fresh->n;
 	size_t i;
 
-	unwind_remember(unwinder, unwinder->n_kept);
+	frames_remember(unwinder, unwinder->n_kept);
 	if (n > stack->capacity && !replace_stack(unwinder)) {
 		/* The innermost frames are what can be told of it. */
 		unwinder->end = UNWIND_TOO_DEEP;
 		unwinder->n_kept = 0;
-		unwind_remember(unwinder, 0);
+		frames_remember(unwinder, 0);
 		if (fresh->n > stack->capacity)
 			fresh->n = stack->capacity;
 	}

@@ -6,7 +6,7 @@
 #ifndef CPPROF_FRAMES_H
 #define CPPROF_FRAMES_H
 
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 /*
  * Room for n frames of the present walk, which may move; false: there is no
@@ -15,6 +15,9 @@
 bool frames_reserve(struct frames *fresh, size_t n);
 
 void frames_free(struct frames *frames);
+
+/* Keeps only the n outermost frames as remembered. */
+void frames_remember(struct unwinder *unwinder, size_t n);
 
 /*
  * Makes the unwinder's stack of its n_kept remembered frames and the walked

@@ -3,7 +3,7 @@
 #ifndef CPPROF_LOOK_AHEAD_H
 #define CPPROF_LOOK_AHEAD_H
 
-#include "lib/unwind/unwind.h"
+#include "lib/unwind/unwinder.h"
 
 /*
  * Has the processor fetch, all at once, the rules that a walk from a ucontext_t

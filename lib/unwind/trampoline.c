@@ -26,11 +26,9 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/big.h"
-#include "lib/run/start.h"
-#include "lib/store/tree.h"
+#include "lib/base/sampling.h"
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline-table.h"
-#include "lib/unwind/unwind.h"
 
 /* So that ticks in it can be told; calls nothing but inline functions. */
 #define IN_STUB __attribute__((section("cpprof_trampoline")))
@@ -165,9 +163,13 @@ set_mark_from(struct unwinder *unwinder, size_t index)
 static inline void IN_STUB
 count_return(const struct frame *frame)
 {
-	/* In a child of a raw fork the tree is not there. */
-	if (frame->twin != NULL && start_same_process != 0)
-		tree_count_return(frame->twin);
+	struct frame_returns *returns = frame->returns;
+
+	/* In a child of a raw fork what it points to is not there. */
+	if (returns == NULL || sampling_same_process == 0)
+		return;
+	__atomic_store_n(&returns->n, returns->n + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(returns->copy, returns->n, __ATOMIC_RELAXED);
 }
 
 /* The marked frame has returned: the mark goes out, by the present stride. */

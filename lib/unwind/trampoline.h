@@ -28,15 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct unwinder;
-
-/* An unwinder's mark. */
-struct trampoline {
-	uint64_t cfa;	/* right above the marked slot; 0: there is none */
-	size_t index;	/* the frame whose return address it was */
-	size_t stride;	/* how far out the next mark goes when this is hit */
-	uint32_t generation;	/* of the stack */
-};
+#include "lib/unwind/unwinder.h"
 
 enum trampoline_use {
 	TRAMPOLINE_NEVER,	/* the default, until told */

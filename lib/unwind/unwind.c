@@ -6,9 +6,9 @@
 #include <ucontext.h>
 
 #include "lib/base/arch.h"
-#include "lib/unwind/frames.h"
 #include "lib/unwind/rules.h"
 #include "lib/unwind/traits.h"
+#include "lib/unwind/trampoline.h"
 
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
 #define FAR ((uint64_t)1 << 32)	/* more than a stack */
@@ -47,15 +47,6 @@ unwind_free(struct unwinder *unwinder)
 	frames_free(&unwinder->stack);
 	frames_free(&unwinder->fresh);
 	unwinder->n_kept = 0;
-}
-
-void
-unwind_remember(struct unwinder *unwinder, size_t n)
-{
-	if (n < unwinder->stack.n)
-		unwinder->stack.n = n;
-	if (n < unwinder->trampoline.index)
-		trampoline_withdraw(unwinder);
 }
 
 void

@@ -19,61 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dwarf/step.h"
-#include "lib/base/readable.h"
-#include "lib/unwind/trampoline.h"
-
-/* frame.flags */
-#define FRAME_EXACT 1u		/* address is the pc, not a return address - 1 */
-#define FRAME_UNCHECKED 2u	/* left by a rule that slots alone cannot prove */
-#define FRAME_HAS_TABLE 4u	/* and is no signal's */
-#define FRAME_IN_CALL 8u	/* by tables, its return address lies right
-				   below its caller's sp, and it may be
-				   replaced if the frame is not exact */
-#define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds, */
-#define FRAME_GUESSED 32u	/* or was left by guess */
-#define FRAME_BY_FP 64u		/* left by its frame pointer, by tables */
-#define FRAME_HELPER 128u	/* the collector called it for itself */
-
-struct tree_node;
-
-struct frame {
-	uint64_t address;	/* inside the executing instruction */
-	uint64_t sp, fp;	/* in this frame */
-	uint64_t fp_slot;	/* where the caller's fp was saved; 0: unsaved */
-	uint32_t flags;
-	uint32_t node, path;	/* the tree's: number, path to it, */
-	struct tree_node *twin;	/* and twin */
-};
-
-struct frames {
-	struct frame *frames;
-	size_t n, capacity;
-};
-
-#define UNWIND_MANY_FRAMES 8192	/* half a megabyte */
-
-enum unwind_end {
-	UNWIND_COMPLETE,
-	UNWIND_NO_RULES,	/* code without tables, and no good guess */
-	UNWIND_BAD_RULES,
-	UNWIND_BAD_STACK,
-	UNWIND_TOO_DEEP		/* no memory */
-};
-
-struct unwinder {
-	struct frames stack;	/* outermost first */
-	size_t n_kept;		/* of them, remembered and still with nodes */
-	enum unwind_end end;	/* how the stack's outer end was reached */
-	bool guessed;		/* some frame was left by guess */
-	size_t n_walked;	/* frames walked for this sample */
-	size_t n_compared;	/* remembered frames compared for it */
-	struct frames fresh;	/* this walk, innermost first */
-	struct trampoline trampoline;
-	struct readable readable;
-	struct cfi_scratch scratch;
-	struct cfi_machine machine;
-};
+#include "lib/unwind/frames.h"
+#include "lib/unwind/unwinder.h"
 
 /*
  * Walks the stack from a ucontext_t into unwinder->stack.  The frames from
@@ -83,7 +30,11 @@ struct unwinder {
 bool unwind(struct unwinder *unwinder, const void *context);
 
 /* Keeps only the n outermost frames as remembered. */
-void unwind_remember(struct unwinder *unwinder, size_t n);
+static inline void
+unwind_remember(struct unwinder *unwinder, size_t n)
+{
+	frames_remember(unwinder, n);
+}
 
 /*
  * Gives the memory back; the unwinder can be used again.  Not while any stack

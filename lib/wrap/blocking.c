@@ -147,24 +147,24 @@ static struct next next = {
 static void
 look_up(void)
 {
-#define BLOCKING(type, name, parameters, arguments) wrapped_find(#name, &next.name);
+#define BLOCKING(type, name, parameters, arguments) lookup_real(#name, &next.name);
 #include "lib/wrap/blocking.def"
 #undef BLOCKING
-	wrapped_find("syscall", &next.syscall);
-	wrapped_find("open", &next.open);
-	wrapped_find("open64", &next.open64);
-	wrapped_find("openat", &next.openat);
-	wrapped_find("openat64", &next.openat64);
-	wrapped_find("fcntl", &next.fcntl);
-	wrapped_find("fcntl64", &next.fcntl64);
-	wrapped_find("pthread_mutex_lock", &next.pthread_mutex_lock);
-	wrapped_find("pthread_mutex_trylock", &next.pthread_mutex_trylock);
-	wrapped_find("pthread_rwlock_rdlock", &next.pthread_rwlock_rdlock);
-	wrapped_find("pthread_rwlock_tryrdlock", &next.pthread_rwlock_tryrdlock);
-	wrapped_find("pthread_rwlock_wrlock", &next.pthread_rwlock_wrlock);
-	wrapped_find("pthread_rwlock_trywrlock", &next.pthread_rwlock_trywrlock);
-	wrapped_find("mtx_lock", &next.mtx_lock);
-	wrapped_find("mtx_trylock", &next.mtx_trylock);
+	lookup_real("syscall", &next.syscall);
+	lookup_real("open", &next.open);
+	lookup_real("open64", &next.open64);
+	lookup_real("openat", &next.openat);
+	lookup_real("openat64", &next.openat64);
+	lookup_real("fcntl", &next.fcntl);
+	lookup_real("fcntl64", &next.fcntl64);
+	lookup_real("pthread_mutex_lock", &next.pthread_mutex_lock);
+	lookup_real("pthread_mutex_trylock", &next.pthread_mutex_trylock);
+	lookup_real("pthread_rwlock_rdlock", &next.pthread_rwlock_rdlock);
+	lookup_real("pthread_rwlock_tryrdlock", &next.pthread_rwlock_tryrdlock);
+	lookup_real("pthread_rwlock_wrlock", &next.pthread_rwlock_wrlock);
+	lookup_real("pthread_rwlock_trywrlock", &next.pthread_rwlock_trywrlock);
+	lookup_real("mtx_lock", &next.mtx_lock);
+	lookup_real("mtx_trylock", &next.mtx_trylock);
 }
 
 static enum gate gate;

@@ -7,9 +7,8 @@
 
 #include "lib/base/files.h"
 #include "lib/base/process.h"
-#include "lib/run/threads.h"
 #include "lib/sources/source.h"
-#include "lib/wrap/io.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/wrap/wrapped.h"
 
 static __thread struct {
@@ -17,6 +16,8 @@ static __thread struct {
 				   for */
 	uint64_t unseen;	/* found, but not yet charged */
 } moved[BYTES_DIRECTIONS];
+
+uint64_t (*bytes_pending)(void);
 
 void
 bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
@@ -26,12 +27,6 @@ bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
 		moved[direction].seen += n;
 	resource_spend_in(direction == BYTES_READ ? RESOURCE_BYTES_READ :
 	    RESOURCE_BYTES_WRITTEN, n, function);
-}
-
-void
-bytes_read_by_us(uint64_t n)
-{
-	moved[BYTES_READ].seen += n;
 }
 
 static bool
@@ -66,7 +61,7 @@ ask_kernel(uint64_t counts[BYTES_DIRECTIONS])
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	bytes_read_by_us((uint64_t)n);
+	moved[BYTES_READ].seen += (uint64_t)n;
 	return find_count(text, "rchar: ", &counts[BYTES_READ]) &&
 	    find_count(text, "wchar: ", &counts[BYTES_WRITTEN]);
 }
@@ -77,7 +72,7 @@ start(struct thread *thread, unsigned column)
 	uint64_t counts[BYTES_DIRECTIONS];
 	int i;
 
-	(void)thread, (void)column;
+	(void)column;
 	moved[BYTES_READ].seen = 0;
 	if (!ask_kernel(counts))
 		return false;
@@ -86,6 +81,7 @@ start(struct thread *thread, unsigned column)
 		    counts[i] + moved[i].seen : counts[i];
 		moved[i].unseen = 0;
 	}
+	thread->own_bytes_read = 0;
 	return true;
 }
 
@@ -124,13 +120,15 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 	 */
 	if (expiries > 0 && wrapped_is_inside())
 		return 0;
+	moved[BYTES_READ].seen += thread->own_bytes_read;
+	thread->own_bytes_read = 0;
 	if (moved[direction].unseen == 0)
 		find_unseen();
 	n = moved[direction].unseen;
 	moved[direction].unseen = 0;
 	if (expiries == 0 && thread->is_main && direction == BYTES_WRITTEN)
-		n += stdio_pending();
-	return meter_spend(&thread->accounts[column].meter, n);
+		n += bytes_pending != NULL ? bytes_pending() : 0;
+	return meter_spend(&thread->meters->accounts[column].meter, n);
 }
 
 static bool

@@ -11,8 +11,8 @@
 #include <link.h>
 #include <string.h>
 
-#include "lib/run/threads.h"
 #include "lib/sources/source.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/wrap/wrapped.h"
 
 /* Calls between two checks, on a thread that is not sampled. */
@@ -49,7 +49,7 @@ calls_cross(void)
 	if (thread != NULL && made > 0) {
 		resource_spend(RESOURCE_CALLS, (uint64_t)made);
 		granted = calls_left =
-		    (int64_t)thread->accounts[place - 1].meter.left - 1;
+		    (int64_t)thread->meters->accounts[place - 1].meter.left - 1;
 	}
 	errno = saved;
 }
@@ -79,7 +79,7 @@ hits(struct thread *thread, unsigned column, uint64_t expiries)
 	if (expiries > 0)
 		return 0;
 	granted = calls_left;
-	return meter_spend(&thread->accounts[column].meter, made);
+	return meter_spend(&thread->meters->accounts[column].meter, made);
 }
 
 static bool
@@ -180,9 +180,9 @@ calls_begin(bool is_sampled)
 {
 	const bool is_open = is_sampled && resource_is_wanted(RESOURCE_CALLS);
 
-	wrapped_find("mcount", &calls_real_mcount);
-	wrapped_find("__fentry__", &calls_real_fentry);
-	wrapped_find("__cyg_profile_func_enter", &next_func_enter);
+	lookup_real("mcount", &calls_real_mcount);
+	lookup_real("__fentry__", &calls_real_fentry);
+	lookup_real("__cyg_profile_func_enter", &next_func_enter);
 	/*
 	 * cpuid traps on a virtual machine, which takes tens of microseconds.
 	 */

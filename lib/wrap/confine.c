@@ -23,11 +23,10 @@
 #include "lib/base/process.h"
 #include "lib/base/readable.h"
 #include "lib/base/real.h"
+#include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
 #include "lib/run/control.h"
-#include "lib/run/sampler.h"
-#include "lib/run/start.h"
 #include "lib/sources/perf.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/timer.h"
@@ -254,13 +253,13 @@ void
 confine_expect(unsigned long operation, unsigned long flags,
     const void *filter)
 {
-	if (!sampler_is_on() || !start_is_own_process() ||
+	if (!sampling_is_on() || !sampling_is_own_process() ||
 	    !((operation == SECCOMP_SET_MODE_STRICT && flags == 0) ||
 	    (operation == SECCOMP_SET_MODE_FILTER &&
 	    !admits_sampling(filter))))
 		return;
 	shared_tell_cpu_time(0);
-	process_give_up(CPPROF_SHARED_CONFINED, 0);
+	shared_give_up(CPPROF_SHARED_CONFINED, 0);
 	control_end(CPPROFDATA_CONFINED);
 }
 

@@ -24,14 +24,14 @@
 
 #include "lib/base/exported.h"
 #include "lib/base/real.h"
+#include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
-#include "lib/run/sampler.h"
 #include "lib/run/start.h"
-#include "lib/run/threads.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/dispatch.h"
 #include "lib/sources/perf.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
 #include "lib/wrap/unsampled.h"
 
@@ -58,7 +58,7 @@ count_unsampled(const char *path, char *const variables[], bool is_own)
 	struct sample_guard guard;
 	bool is_guarded;
 
-	if (!shared_is_there() || !sampler_is_on())
+	if (!shared_is_there() || !sampling_is_on())
 		return CPPROF_SHARED_N_REASONS;
 	is_guarded = thread != NULL && thread->held_off == 0 &&
 	    !thread->is_sampling && is_own &&
@@ -82,7 +82,7 @@ before_exec(const char *path, char *const variables[])
 {
 	struct undo undo = { NULL };
 	const unsigned char dispatch = dispatch_pause();
-	const bool is_own = start_check_process() && start_is_own_process();
+	const bool is_own = sampling_check_process() && sampling_is_own_process();
 	const int saved = is_own ? 0 : errno;
 
 	start_leave(true);
@@ -94,10 +94,10 @@ before_exec(const char *path, char *const variables[])
 	/* Both may have started events again. */
 	if (undo.thread != NULL) {
 		perf_pause(undo.thread);
-		undo.has_timer = undo.thread->has_timer;
+		undo.has_timer = undo.thread->meters->has_timer;
 		timer_stop(undo.thread);
 	}
-	if (sampler_is_on())
+	if (sampling_is_on())
 		signals_bequeath();
 	dispatch_resume(dispatch);
 	if (!is_own)
@@ -112,7 +112,7 @@ after_failed_exec(const struct undo *undo)
 	int saved = errno;
 
 	start_leave(false);
-	if (sampler_is_on())
+	if (sampling_is_on())
 		signals_keep();
 	if (undo->thread != NULL)
 		perf_go_on(undo->thread);
@@ -255,7 +255,7 @@ count_spawned(const char *path, char *const variables[])
 {
 	const int saved = errno;
 	const enum cpprof_shared_reason reason = count_unsampled(path, variables,
-	    start_check_process() && start_is_own_process());
+	    sampling_check_process() && sampling_is_own_process());
 
 	errno = saved;
 	return reason;

@@ -8,9 +8,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
-#include "lib/run/sampler.h"
 #include "lib/store/datafile.h"
 #include "lib/wrap/bytes.h"
 #include "lib/wrap/io.h"
@@ -66,11 +66,11 @@ static struct next next = {
 static void
 look_up(void)
 {
-#define IO(kind, name, parameters, arguments) wrapped_find(#name, &next.name);
+#define IO(kind, name, parameters, arguments) lookup_real(#name, &next.name);
 #include "lib/wrap/io.def"
 #undef IO
-	wrapped_find("recvmmsg", &next.recvmmsg);
-	wrapped_find("sendmmsg", &next.sendmmsg);
+	lookup_real("recvmmsg", &next.recvmmsg);
+	lookup_real("sendmmsg", &next.sendmmsg);
 }
 
 static enum gate gate;
@@ -196,7 +196,7 @@ io_note_ring(void)
 {
 	static atomic_flag is_noted = ATOMIC_FLAG_INIT;
 
-	if (!sampler_is_on() || !(resource_is_wanted(RESOURCE_IO_TIME) ||
+	if (!sampling_is_on() || !(resource_is_wanted(RESOURCE_IO_TIME) ||
 	    resource_is_wanted(RESOURCE_BYTES_READ) ||
 	    resource_is_wanted(RESOURCE_BYTES_WRITTEN)) ||
 	    atomic_flag_test_and_set(&is_noted))
@@ -219,7 +219,7 @@ ring_##name(unsigned long n, void *ring, void *a, void *b,		\
 {									\
 	ring_function *function = NULL;					\
 									\
-	wrapped_find(#name, &function);					\
+	lookup_real(#name, &function);					\
 	if (function == NULL)						\
 		return -ENOSYS;						\
 	io_note_ring();							\

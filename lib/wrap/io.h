@@ -34,7 +34,4 @@ void io_note_ring(void);
 void io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
     bool is_in_kernels);
 
-/* Bytes in standard output's buffer that will be written at exit. */
-uint64_t stdio_pending(void);
-
 #endif

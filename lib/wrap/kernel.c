@@ -36,7 +36,7 @@ static struct next next = {
 static void
 look_up(void)
 {
-#define KERNEL(name) wrapped_find(#name, &next.name);
+#define KERNEL(name) lookup_real(#name, &next.name);
 #include "lib/wrap/kernel.def"
 #undef KERNEL
 }

@@ -66,17 +66,17 @@ static struct next next = {
 static void
 look_up(void)
 {
-	wrapped_find("malloc", &next.malloc);
-	wrapped_find("calloc", &next.calloc);
-	wrapped_find("realloc", &next.realloc);
-	wrapped_find("memalign", &next.memalign);
-	wrapped_find("aligned_alloc", &next.aligned_alloc);
-	wrapped_find("posix_memalign", &next.posix_memalign);
-	wrapped_find("valloc", &next.valloc);
-	wrapped_find("pvalloc", &next.pvalloc);
-	wrapped_find("mmap", &next.mmap);
-	wrapped_find("mmap64", &next.mmap64);
-	wrapped_find("mremap", &next.mremap);
+	lookup_real("malloc", &next.malloc);
+	lookup_real("calloc", &next.calloc);
+	lookup_real("realloc", &next.realloc);
+	lookup_real("memalign", &next.memalign);
+	lookup_real("aligned_alloc", &next.aligned_alloc);
+	lookup_real("posix_memalign", &next.posix_memalign);
+	lookup_real("valloc", &next.valloc);
+	lookup_real("pvalloc", &next.pvalloc);
+	lookup_real("mmap", &next.mmap);
+	lookup_real("mmap64", &next.mmap64);
+	lookup_real("mremap", &next.mremap);
 }
 
 static enum gate gate;

@@ -11,20 +11,20 @@
 
 #include "lib/base/exported.h"
 #include "lib/base/real.h"
+#include "lib/base/sampling.h"
+#include "lib/base/thread.h"
 #include "lib/run/sample.h"
-#include "lib/run/start.h"
-#include "lib/run/threads.h"
 #include "lib/store/datafile.h"
 
 static void
 keep_file(void)
 {
-	if (!start_check_process() || !start_is_own_process())
+	if (!sampling_check_process() || !sampling_is_own_process())
 		return;
-	threads_hold_off();
+	thread_hold_off();
 	sample_prepare_file();
 	datafile_keep();
-	threads_resume();
+	thread_resume();
 }
 
 #define RIGHTS(name, parameters, arguments)	\

@@ -11,7 +11,7 @@
 
 #include "lib/base/exported.h"
 #include "lib/base/real.h"
-#include "lib/run/sampler.h"
+#include "lib/base/sampling.h"
 #include "lib/signals/action.h"
 #include "lib/signals/alternate.h"
 #include "lib/signals/signals.h"
@@ -148,7 +148,7 @@ change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
 	unsigned i;
 	int result;
 
-	if (!sampler_is_on())
+	if (!sampling_is_on())
 		return change(how, set, old);
 	for (i = 0; i < OUR_SIGNALS; i++) {
 		were_blocked[i] = signals_are_believed_blocked(i);

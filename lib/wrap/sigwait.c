@@ -13,8 +13,7 @@
 #include "lib/base/exported.h"
 #include "lib/base/readable.h"
 #include "lib/base/real.h"
-#include "lib/run/sampler.h"
-#include "lib/run/threads.h"
+#include "lib/base/sampling.h"
 #include "lib/signals/signals.h"
 #include "lib/wrap/wrapped.h"
 
@@ -101,7 +100,7 @@ wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 	sigset_t copy;
 	int result;
 
-	if (!sampler_is_on())
+	if (!sampling_is_on())
 		return real()->sigtimedwait(set, info, timeout);
 	is_undisturbed = signals_beliefs() != 0 && !may_be_interrupted();
 	process_read_clock(CLOCK_MONOTONIC, &start);
@@ -125,7 +124,7 @@ sigwait(const sigset_t *restrict set, int *restrict number)
 {
 	int result;
 
-	if (!sampler_is_on())
+	if (!sampling_is_on())
 		return real()->sigwait(set, number);
 	do
 		result = wait_for(set, NULL, NULL);

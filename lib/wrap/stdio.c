@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/wrap/bytes.h"
 #include "lib/wrap/io.h"
 #include "lib/wrap/wrapped.h"
 
@@ -115,20 +116,20 @@ static void
 look_up(void)
 {
 #define STDIO(direction, type, name, parameters, arguments, file, most,	\
-    passed) wrapped_find(#name, &next.name);
+    passed) lookup_real(#name, &next.name);
 #include "lib/wrap/stdio.def"
 #undef STDIO
-	wrapped_find("fflush", &next.fflush);
-	wrapped_find("fflush_unlocked", &next.fflush_unlocked);
-	wrapped_find("fclose", &next.fclose);
-	wrapped_find("fprintf", &next.fprintf);
-	wrapped_find("printf", &next.printf);
-	wrapped_find("__fprintf_chk", &next.__fprintf_chk);
-	wrapped_find("__printf_chk", &next.__printf_chk);
-	wrapped_find("vfscanf", &next.vfscanf);
-	wrapped_find("__isoc99_vfscanf", &next.__isoc99_vfscanf);
+	lookup_real("fflush", &next.fflush);
+	lookup_real("fflush_unlocked", &next.fflush_unlocked);
+	lookup_real("fclose", &next.fclose);
+	lookup_real("fprintf", &next.fprintf);
+	lookup_real("printf", &next.printf);
+	lookup_real("__fprintf_chk", &next.__fprintf_chk);
+	lookup_real("__printf_chk", &next.__printf_chk);
+	lookup_real("vfscanf", &next.vfscanf);
+	lookup_real("__isoc99_vfscanf", &next.__isoc99_vfscanf);
 #if HAS_C23_SCANF
-	wrapped_find("__isoc23_vfscanf", &next.__isoc23_vfscanf);
+	lookup_real("__isoc23_vfscanf", &next.__isoc23_vfscanf);
 #endif
 }
 
@@ -366,8 +367,8 @@ fclose(FILE *file)
 	return result;
 }
 
-uint64_t
-stdio_pending(void)
+static uint64_t
+pending(void)
 {
 	ptrdiff_t n = stdout != NULL ? write_state(stdout) : 0;
 
@@ -378,6 +379,7 @@ void
 stdio_begin(bool is_sampled)
 {
 	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
+	bytes_pending = pending;
 	if (gate == GATE_OPEN)
 		look_up();
 }

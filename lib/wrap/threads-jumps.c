@@ -17,9 +17,11 @@
 #include <sys/ptrace.h>
 
 #include "lib/base/real.h"
+#include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/run/control.h"
 #include "lib/run/start.h"
+#include "lib/run/thread-run.h"
 #include "lib/run/threads.h"
 #include "lib/signals/signals.h"
 #include "lib/sources/dispatch.h"
@@ -39,8 +41,11 @@ begin_posix(void *argument)
 {
 	struct thread *thread = argument;
 
+	void *(*routine)(void *);
+
 	start_thread_sampling(thread);
-	return thread->start.posix(thread->argument);
+	memcpy(&routine, &thread->routine, sizeof routine);
+	return routine(thread->run->argument);
 }
 
 static int
@@ -48,8 +53,11 @@ begin_c11(void *argument)
 {
 	struct thread *thread = argument;
 
+	int (*routine)(void *);
+
 	start_thread_sampling(thread);
-	return thread->start.c11(thread->argument);
+	memcpy(&routine, &thread->routine, sizeof routine);
+	return routine(thread->run->argument);
 }
 
 static struct thread *
@@ -57,22 +65,22 @@ take_state(const void *start, void *argument)
 {
 	struct thread *thread = NULL;
 
-	if (start_check_process() && !control_is_stopped()) {
-		threads_hold_off();
+	if (sampling_check_process() && !sampling_is_stopped()) {
+		thread_hold_off();
 		thread = threads_take(start, argument);
-		threads_resume();
+		thread_resume();
 	}
 	if (thread != NULL)
-		thread->beliefs = signals_beliefs();
+		thread->run->beliefs = signals_beliefs();
 	return thread;
 }
 
 static void
 give_back_state(struct thread *thread)
 {
-	threads_hold_off();
+	thread_hold_off();
 	threads_give_back(thread);
-	threads_resume();
+	thread_resume();
 }
 
 /*
@@ -135,10 +143,10 @@ dlclose(void *handle)
 {
 	int result = real()->dlclose(handle);
 
-	if (result == 0 && start_check_process()) {
-		threads_hold_off();
+	if (result == 0 && sampling_check_process()) {
+		thread_hold_off();
 		modules_unloaded();
-		threads_resume();
+		thread_resume();
 	}
 	return result;
 }
@@ -192,8 +200,8 @@ long
 ptrace_any(int request, long pid, void *address, void *data)
 {
 	shared_count_tracer();
-	if (request == PTRACE_TRACEME && start_check_process() &&
-	    start_is_own_process())
+	if (request == PTRACE_TRACEME && sampling_check_process() &&
+	    sampling_is_own_process())
 		control_end(0);
 	return real()->ptrace(request, pid, address, data);
 }

@@ -26,15 +26,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/base/lookup.h"
 #include "lib/base/meter.h"
-#include "lib/base/real.h"
 #include "lib/base/shared.h"
-#include "lib/run/threads.h"
 #include "lib/run/waits.h"
 #include "lib/sources/dispatch.h"
 #include "lib/sources/source.h"
+#include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
+#include "lib/unwind/unwinder.h"
 
 #define LONG_TICKS 10	/* without a tick for that long, a thread was blocked,
 			   and not just new or on a busy machine */
@@ -48,14 +47,6 @@ static __thread struct {
 	struct meter meter;	/* of time between calls */
 	bool was_found;		/* by a tick between calls */
 } wall;
-
-void
-wrapped_find(const char *name, void *place)
-{
-	void *address = lookup_next(name);
-
-	memcpy(place, &address, sizeof address);
-}
 
 bool
 wrapped_is_ours(const char *name)
@@ -111,10 +102,10 @@ is_call(const struct wrapped_call *call)
 		return false;
 	if (thread->held_off > 0 || thread->is_sampling)
 		return true;		/* the memory cannot be checked now */
-	threads_hold_off();
-	ok = readable_word(&thread->unwinder.readable, (uintptr_t)&call->self,
+	thread_hold_off();
+	ok = readable_word(&thread->unwinder->readable, (uintptr_t)&call->self,
 	    &word) && word == (uintptr_t)call;
-	threads_resume();
+	thread_resume();
 	return ok;
 }
 
@@ -127,7 +118,7 @@ is_deeper(const struct wrapped_call *call, const void *frame)
 {
 	const struct thread *thread = thread_self;
 	const uintptr_t end = thread != NULL ?
-	    thread->unwinder.readable.high : UINTPTR_MAX;
+	    thread->unwinder->readable.high : UINTPTR_MAX;
 
 	return (uintptr_t)call <= (uintptr_t)frame &&
 	    ((uintptr_t)frame < end || (uintptr_t)call >= end);
@@ -270,7 +261,7 @@ wrapped_elapsed(const struct wrapped_call *call)
 static bool
 start_wall(struct thread *thread, unsigned column)
 {
-	const struct meter *of_calls = &thread->accounts[column].meter;
+	const struct meter *of_calls = &thread->meters->accounts[column].meter;
 
 	memset(&wall, 0, sizeof wall);
 	meter_start(&wall.meter, of_calls->interval, resources.is_random,
@@ -294,10 +285,10 @@ due_at_tick(const struct thread *thread)
 {
 	const int64_t unit = timer_unit();
 
-	if (!wall.was_found && thread->unfound_ns < unit &&
-	    thread->unfound_ns > -TIMER_MOST_AHEAD * unit)
+	if (!wall.was_found && thread->meters->unfound_ns < unit &&
+	    thread->meters->unfound_ns > -TIMER_MOST_AHEAD * unit)
 		return unit;
-	return thread->unfound_ns > 0 ? thread->unfound_ns : 0;
+	return thread->meters->unfound_ns > 0 ? thread->meters->unfound_ns : 0;
 }
 
 /*
@@ -307,7 +298,7 @@ due_at_tick(const struct thread *thread)
 static int64_t
 due_at_end(const struct thread *thread, uint64_t spent)
 {
-	int64_t due = thread->unfound_ns;
+	int64_t due = thread->meters->unfound_ns;
 
 	if (due > (int64_t)spent)
 		due = (int64_t)spent;
@@ -327,12 +318,12 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	spent = wall.gathered_ns + now - wall.mark_ns;
 	wall.mark_ns = now;
 	wall.gathered_ns = 0;
-	thread->unfound_ns += (int64_t)spent;
+	thread->meters->unfound_ns += (int64_t)spent;
 	if (expiries > 0 && !wall.was_found && thread->tid == process_own.pid)
-		thread->unfound_ns += shared_take_time(CPPROF_SHARED_REAL);
+		thread->meters->unfound_ns += shared_take_time(CPPROF_SHARED_REAL);
 	due = expiries > 0 ? due_at_tick(thread) : due_at_end(thread, spent);
 	wall.was_found |= expiries > 0;
-	thread->unfound_ns -= due;
+	thread->meters->unfound_ns -= due;
 	hits = meter_spend(&wall.meter, microseconds((uint64_t)due));
 	waits_end(thread, now, 0);
 	return hits;
@@ -343,7 +334,7 @@ wrapped_end_thread(struct thread *thread)
 {
 	uint64_t now;
 
-	if (thread->wait_columns == 0)
+	if (thread->waits->columns == 0)
 		return;
 	now = now_ns();
 	waits_charge_last(thread, now);
@@ -356,17 +347,3 @@ const struct source source_wall = {
 	.hits = wall_hits,
 	.needs_ticks = true,
 };
-
-void
-wrapped_begin(bool is_sampled)
-{
-	if (is_sampled && (resource_is_wanted(RESOURCE_REAL) ||
-	    wrapped_counts_calls()))
-		real_prepare();
-	memory_begin(is_sampled);
-	calls_begin(is_sampled);
-	kernel_begin(is_sampled);
-	io_begin(is_sampled);
-	stdio_begin(is_sampled);
-	blocking_begin(is_sampled);
-}

@@ -24,7 +24,9 @@
 #include <stdint.h>
 
 #include "lib/base/exported.h"
+#include "lib/base/lookup.h"
 #include "lib/base/process.h"
+#include "lib/base/thread.h"
 #include "lib/sources/resource.h"
 
 enum gate {
@@ -35,22 +37,6 @@ enum gate {
 
 /* First in a wrapper: whether only to call the real function. */
 #define GATE_IS_CLOSED(gate) __builtin_expect((gate) == GATE_CLOSED, 1)
-
-/*
- * Stores the address of a function of the libraries after this one in *place,
- * NULL if there is none.  Each wrapper calls it at its first call: most
- * processes are short and call few of the functions.
- */
-void wrapped_find(const char *name, void *place);
-
-/* Defines first_NAME, which looks NAME up in a group's `next` and calls it. */
-#define FIRST(type, name, parameters, arguments)			\
-static type								\
-first_##name parameters							\
-{									\
-	wrapped_find(#name, &next.name);				\
-	return next.name arguments;					\
-}
 
 /*
  * Whether the program's calls of a function reach this library, and whether any
@@ -123,19 +109,16 @@ bool wrapped_is_inside(void);
  */
 void wrapped_end_thread(struct thread *thread);
 
-/* For the table in lib/sources/resource.c. */
+/* For the table in lib/collector.c. */
 extern const struct source source_wall, source_bytes, source_bytes_seen,
     source_io_time, source_memory, source_memory_partly, source_mappings,
-    source_calls, source_no_calls, source_dispatch, source_kernel_calls;
+    source_calls, source_no_calls, source_kernel_calls;
 
 /*
- * Opens the gates of the resources that are sampled and closes the others; all,
- * if the process is not sampled.  From the constructor, after the resources
- * were chosen.  Marked cold so that the code lies together: each page of code
- * costs a short process a page fault.
+ * What gates.c calls, one for each group.  Marked cold so that the code lies
+ * together: each page of code costs a short process a page fault.
  */
 #define BEGINS __attribute__((cold))
-void wrapped_begin(bool is_sampled);
 BEGINS void memory_begin(bool is_sampled);
 BEGINS void calls_begin(bool is_sampled);
 BEGINS void kernel_begin(bool is_sampled);

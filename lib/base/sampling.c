@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* sampling.c -- whether this process is sampled, and whether it is the one. */
+#include "lib/base/sampling.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+#include "lib/base/arch.h"
+#include "lib/base/process.h"
+#include "lib/base/thread.h"
+#include "lib/base/wiped.h"
+
+__thread struct thread *thread_self;
+
+volatile uint32_t sampling_same_process WIPED;
+static bool is_on;
+static _Atomic bool is_stopped;
+static void (*set_up_forked)(void);
+
+bool
+sampling_is_on(void)
+{
+	return is_on;
+}
+
+void
+sampling_turn(bool on)
+{
+	is_on = on;
+}
+
+bool
+sampling_is_stopped(void)
+{
+	return atomic_load_explicit(&is_stopped, memory_order_acquire);
+}
+
+void
+sampling_stop(bool stopped)
+{
+	atomic_store(&is_stopped, stopped);
+}
+
+bool
+sampling_is_own_memory(void)
+{
+	return sampling_same_process != 0;
+}
+
+bool
+sampling_is_own_process(void)
+{
+	if (sampling_same_process == 0 ||
+	    (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0) !=
+	    process_own.pid)
+		return false;
+	if (thread_self != NULL)
+		thread_made_call(thread_self);
+	return true;
+}
+
+void
+sampling_on_fork(void (*set_up_child)(void))
+{
+	set_up_forked = set_up_child;
+}
+
+bool
+sampling_check_process(void)
+{
+	if (!is_on)
+		return false;
+	if (sampling_same_process == 0)
+		set_up_forked();
+	return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* collector.c -- the rooms put together, and where the library begins.
+ *
+ * Rooms call downwards only: base, signals, unwind, store, sources, run, wrap
+ * (doc/architecture.md).  What a lower one has to ask of a higher one it gets
+ * here, before anything is sampled: this file alone knows all of them.
+ *
+ * The linker is told that the constructor is the first of all (initfirst), so
+ * that threads and time of other libraries' constructors are sampled too.  The
+ * C library's own has not run then: its environment, for one, is not there.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "lib/run/sample.h"
+#include "lib/run/start.h"
+#include "lib/sources/dispatch.h"
+#include "lib/sources/exceptions.h"
+#include "lib/sources/perf.h"
+#include "lib/sources/resource.h"
+#include "lib/sources/timer.h"
+#include "lib/sources/usage.h"
+#include "lib/wrap/gates.h"
+#include "lib/wrap/wrapped.h"
+
+/* Where each resource comes from, best first. */
+static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
+	[RESOURCE_CPU] = { &source_perf_clock, &source_perf_user_clock,
+	    &source_timer },
+	[RESOURCE_USER] = { &source_user },
+	[RESOURCE_SYSTEM] = { &source_system },
+	[RESOURCE_REAL] = { &source_wall },
+	[RESOURCE_PAGE_FAULTS] = { &source_perf_faults, &source_page_faults },
+	[RESOURCE_MAJOR_FAULTS] = { &source_perf_major_faults,
+	    &source_major_faults },
+	[RESOURCE_MINOR_FAULTS] = { &source_perf_minor_faults,
+	    &source_minor_faults },
+	[RESOURCE_CONTEXT_SWITCHES] = { &source_perf_switches,
+	    &source_context_switches },
+	[RESOURCE_SYSCALLS] = { &source_perf_syscalls, &source_dispatch,
+	    &source_kernel_calls },
+	[RESOURCE_BYTES_READ] = { &source_bytes, &source_bytes_seen },
+	[RESOURCE_BYTES_WRITTEN] = { &source_bytes, &source_bytes_seen },
+	[RESOURCE_IO_TIME] = { &source_io_time },
+	[RESOURCE_CALLS] = { &source_calls, &source_no_calls },
+	[RESOURCE_ALLOC_BYTES] = { &source_memory, &source_memory_partly,
+	    &source_mappings },
+	[RESOURCE_ALLOCS] = { &source_memory, &source_memory_partly,
+	    &source_mappings },
+	[RESOURCE_FP_EXCEPTIONS] = { &source_exceptions },
+	[RESOURCE_CYCLES] = { &source_perf_cycles },
+	[RESOURCE_INSTRUCTIONS] = { &source_perf_instructions },
+	[RESOURCE_CACHE_MISSES] = { &source_perf_cache_misses },
+	[RESOURCE_BRANCH_MISSES] = { &source_perf_branch_misses },
+};
+
+static void
+open_gates_anew(void)
+{
+	gates_begin(true);
+}
+
+static const struct resource_parts resource_parts_here = {
+	.sources = sources,
+	.start_ticks = timer_start,
+	.stop_ticks = timer_stop,
+	.on_due = sample_due,
+	.on_change = open_gates_anew,
+};
+
+static const struct start_parts start_parts_here = {
+	.open_gates = gates_begin,
+	.end_calls = wrapped_end_thread,
+};
+
+/*
+ * clang's thread sanitizer is part of the program, stands before most of the C
+ * library, and cannot be called before it has begun.  gcc's leak sanitizer
+ * begins in a constructor, and before that its pthread_key_create fails.
+ */
+void __tsan_init(void) __attribute__((weak));
+void __lsan_init(void) __attribute__((weak));
+
+__attribute__((constructor)) static void
+begin(int argc, char **words, char **environment)
+{
+	const int saved = errno;
+
+	(void)argc;
+	if (__tsan_init != NULL)
+		__tsan_init();
+	if (__lsan_init != NULL)
+		__lsan_init();
+	resources_begin(&resource_parts_here);
+	start_library(&start_parts_here, environment, words);
+	errno = saved;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* ours.c -- which signals the collector takes, by number. */
+#include "lib/signals/ours.h"
+
+#include <stddef.h>
+
+#include "lib/base/sampling.h"
+
+signals_handler *our_handlers[OUR_SIGNALS];
+
+int
+signals_number(enum our_signal which)
+{
+	static const int numbers[] = {
+		[OUR_TRAPS] = SIGTRAP,
+		[OUR_FAULTS] = SIGFPE,
+		[OUR_CUTS] = SIGBUS,
+	};
+	static int ticks;
+
+	if (which != OUR_TICKS)
+		return numbers[which];
+	if (ticks == 0)
+		ticks = SIGRTMAX - 1;	/* is a call */
+	return ticks;
+}
+
+enum our_signal
+signals_find(int number)
+{
+	unsigned i;
+
+	for (i = 0; i < OUR_SIGNALS; i++)
+		if (our_handlers[i] != NULL && signals_number(i) == number)
+			break;
+	return i;
+}
+
+bool
+signals_are_ours(int number)
+{
+	return sampling_is_on() && signals_find(number) != OUR_SIGNALS;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* unwinder.h -- what a thread remembers of its stack.
+ *
+ * This is the part of a thread's state that belongs to lib/unwind; unwind.h
+ * fills it, and trampoline.h keeps it up to date between two samples.
+ */
+#ifndef CPPROF_UNWINDER_H
+#define CPPROF_UNWINDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dwarf/step.h"
+#include "lib/base/readable.h"
+
+/* frame.flags */
+#define FRAME_EXACT 1u		/* address is the pc, not a return address - 1 */
+#define FRAME_UNCHECKED 2u	/* left by a rule that slots alone cannot prove */
+#define FRAME_HAS_TABLE 4u	/* and is no signal's */
+#define FRAME_IN_CALL 8u	/* by tables, its return address lies right
+				   below its caller's sp, and it may be
+				   replaced if the frame is not exact */
+#define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds, */
+#define FRAME_GUESSED 32u	/* or was left by guess */
+#define FRAME_BY_FP 64u		/* left by its frame pointer, by tables */
+#define FRAME_HELPER 128u	/* the collector called it for itself */
+
+/*
+ * How often frames of one place in the program have returned, as the
+ * trampoline counts it: n, and a copy of it where others read it.  The room
+ * above has more to say of such a place, and puts this first.
+ */
+struct frame_returns {
+	uint64_t n;
+	uint64_t *copy;
+};
+
+struct frame {
+	uint64_t address;	/* inside the executing instruction */
+	uint64_t sp, fp;	/* in this frame */
+	uint64_t fp_slot;	/* where the caller's fp was saved; 0: unsaved */
+	uint32_t flags;
+	uint32_t node, path;	/* the caller's: number, hash of the path, */
+	struct frame_returns *returns;	/* and what its place has; or NULL */
+};
+
+struct frames {
+	struct frame *frames;
+	size_t n, capacity;
+};
+
+#define UNWIND_MANY_FRAMES 8192	/* half a megabyte */
+
+enum unwind_end {
+	UNWIND_COMPLETE,
+	UNWIND_NO_RULES,	/* code without tables, and no good guess */
+	UNWIND_BAD_RULES,
+	UNWIND_BAD_STACK,
+	UNWIND_TOO_DEEP		/* no memory */
+};
+
+/* An unwinder's mark. */
+struct trampoline {
+	uint64_t cfa;	/* right above the marked slot; 0: there is none */
+	size_t index;	/* the frame whose return address it was */
+	size_t stride;	/* how far out the next mark goes when this is hit */
+	uint32_t generation;	/* of the stack */
+};
+
+struct unwinder {
+	struct frames stack;	/* outermost first */
+	size_t n_kept;		/* of them, remembered and still with nodes */
+	enum unwind_end end;	/* how the stack's outer end was reached */
+	bool guessed;		/* some frame was left by guess */
+	size_t n_walked;	/* frames walked for this sample */
+	size_t n_compared;	/* remembered frames compared for it */
+	struct frames fresh;	/* this walk, innermost first */
+	struct trampoline trampoline;
+	struct readable readable;
+	struct cfi_scratch scratch;
+	struct cfi_machine machine;
+};
+
+#endif
