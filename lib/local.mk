@@ -99,12 +99,12 @@ libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,defs -Wl,-z,now \
 EXTRA_DIST += tests/compat.sh tests/kills.py tests/suites.sh \
 	tests/undisturbed.py tests/live.py tests/linked.py tests/programs/linked.c
 EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
-	tests/storm-collector.sh
+	tests/rooms.sh tests/storm-collector.sh
 
 if COLLECTOR
 check_PROGRAMS += tests/programs/target tests/programs/hostile \
 	tests/programs/storm
-TESTS += tests/test-collector.py tests/linked.py tests/live.py \
+TESTS += tests/rooms.sh tests/test-collector.py tests/linked.py tests/live.py \
 	tests/undisturbed.py tests/kills.py tests/compat.sh \
 	tests/storm-collector.sh
 if HAVE_CMOCKA

@@ -10,12 +10,7 @@ n=0
 known_circles='
 debug_lines debug_lines_child
 
-action alternate arch arch-x86_64 brief bytes control datafile disk
-dispatch exceptions frames insert io look-ahead modules offer output
-own-resource own-work perf-clock perf-event phase process readable real
-resource rules sample sampler shared signals sigsys perf timer
-usage start threads tick-mode traits trampoline tree unwind waits wiped
-wrapped
+arch arch-x86_64
 '
 
 # claim TEXT FOUND: holds if nothing was found that breaks it.
@@ -150,6 +145,12 @@ includes 'input includes nothing of recordings' src/shell/input \
 	"$below|${room}terminal|line|session|command|help|input)/.*"
 includes 'no command includes another' commands \
 	"src/.*|commands/list\.def|$settings|$shared"
+room_headers="$shared|lib/cpprof\.h|dwarf/.*"
+for room in base signals unwind store sources run wrap; do
+	room_headers="$room_headers|lib/$room/.*"
+	includes "of the collector lib/$room includes only the rooms below it" \
+		"lib/$room" "$room_headers"
+done
 includes 'the collector includes nothing of the program' lib 'lib/.*|dwarf/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'
 claim 'dwarf includes nothing of libc that allocates, prints or waits' \
