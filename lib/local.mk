@@ -43,7 +43,7 @@ libcpprof_la_SOURCES = \
 	\
 	$(dwarf_sources) lib/unwind/tables.c lib/unwind/tables.h \
 	\
-	lib/base/arch-x86_64.c lib/base/arch-x86_64.h lib/base/arch.h \
+	lib/base/arch-x86_64.c lib/base/arch-inline-x86_64.h lib/base/arch.h \
 	lib/base/big.h lib/base/exported.h lib/base/files.h \
 	lib/base/fpu-x86_64.c lib/base/fpu.h lib/base/lookup.h \
 	lib/base/meter.h lib/base/process.h lib/base/sampling.h \

@@ -9,8 +9,6 @@ n=0
 # name.  The list may only get shorter.
 known_circles='
 debug_lines debug_lines_child
-
-arch arch-x86_64
 '
 
 # claim TEXT FOUND: holds if nothing was found that breaks it.

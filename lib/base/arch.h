@@ -35,7 +35,7 @@
 #include "dwarf/step.h"
 
 #if defined(__x86_64__) && defined(__LP64__)
-#include "lib/base/arch-x86_64.h"
+#include "lib/base/arch-inline-x86_64.h"
 #else
 #error "the collector does not know this machine yet"
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* arch-x86_64.h -- x86-64: registers and the compact rule; see arch.h. */
-#ifndef CPPROF_ARCH_X86_64_H
-#define CPPROF_ARCH_X86_64_H
+/* arch-inline-x86_64.h -- x86-64: registers and the compact rule; see arch.h. */
+#ifndef CPPROF_ARCH_INLINE_X86_64_H
+#define CPPROF_ARCH_INLINE_X86_64_H
 
 #include <linux/audit.h>
 #include <stdbool.h>
