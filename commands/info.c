@@ -95,15 +95,17 @@ add_program(const struct session *session, struct table *table,
 	return add_times(session->profile, table, error);
 }
 
-/* What is in no stack. */
+/* The sum of all kinds of loss. */
 static uint64_t
 count_dropped(const struct profile *profile)
 {
 	uint64_t dropped = 0;
 
 	for (uint32_t i = 0; i < profile->n_tallies; i++)
-		if (profile->tallies[i].is_loss)
-			dropped += profile->tallies[i].count;
+		if (profile->tallies[i].loss != N_LOSSES &&
+		    __builtin_add_overflow(dropped, profile->tallies[i].count,
+		                           &dropped))
+			dropped = UINT64_MAX;
 	return dropped;
 }
 

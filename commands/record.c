@@ -36,8 +36,8 @@ static const struct argument record_arguments[] = {
 
 /* Says no to what cannot be had, and names what is not the best there is. */
 static int
-check_offers(const struct session *session, const struct offers *offers,
-             bool is_random, struct error *error)
+check_offers(const struct offers *offers, bool is_random,
+             struct error *error)
 {
 	for (size_t i = 0; i < offers->n; i++) {
 		const struct offer *offer = &offers->items[i];
@@ -56,16 +56,6 @@ check_offers(const struct session *session, const struct offers *offers,
 			             offer->name, offer->source, offer->why);
 	}
 	return 0;
-}
-
-static int
-check_resources(const struct session *session, const char *library,
-                const char *resources, bool is_random, struct offers *offers,
-                struct error *error)
-{
-	if (offers_ask(offers, library, resources, is_random, error) != 0)
-		return -1;
-	return check_offers(session, offers, is_random, error);
 }
 
 /* What the program may not write, this process may not either. */
@@ -149,9 +139,9 @@ run_program(struct run *run, struct error *error)
 	    preload_check(run->program, error) == 0 &&
 	    preload_find_library(run->library, sizeof run->library,
 	                         error) == 0 &&
-	    check_resources(run->session, run->library,
-	                    text_string(&resources), run->options->is_random,
-	                    &run->offers, error) == 0)
+	    offers_ask(&run->offers, run->library, text_string(&resources),
+	               run->options->is_random, error) == 0 &&
+	    check_offers(&run->offers, run->options->is_random, error) == 0)
 		result = launch(run, text_string(&resources), error);
 	text_free(&resources);
 	if (result != 0)

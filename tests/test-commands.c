@@ -270,6 +270,34 @@ a_renamed_command_renames_its_view(void **state)
 	}
 }
 
+/* Each kind of loss has its own power of two, so that none can be left out. */
+static void
+info_sums_every_kind_of_loss(void **state)
+{
+	struct session *session = *state;
+	struct error error = { 0 };
+	char answer[10000], expected[40];
+	uint64_t sum = 0;
+
+	for (int loss = 0; loss < N_LOSSES; loss++) {
+		assert_non_null(loss_kinds[loss].why);
+		profile_add_loss(session->profile, 0, (enum loss)loss,
+		                 1u << loss, &error);
+		sum += 1u << loss;
+	}
+	profile_add_tally(session->profile, "hits lost: not", 1000, &error);
+	assert_false(error.is_set);
+	session->settings.format = output_formats + 3;
+	capture(session, NULL, "info", answer, sizeof answer);
+	snprintf(expected, sizeof expected, "\"dropped\":%d,", (int)sum);
+	assert_non_null(strstr(answer, expected));
+	/* The heading of a view tells hits from samples. */
+	capture(session, NULL, "functions", answer, sizeof answer);
+	snprintf(expected, sizeof expected, "\"lost\":%d,\"lost_samples\":%d,",
+	         (int)sum - (1 << LOSS_PERF_BEHIND), 1 << LOSS_PERF_BEHIND);
+	assert_non_null(strstr(answer, expected));
+}
+
 /* A file's text from the folder of the samples on, the caller's to free. */
 static char *
 text_of(const char *name)
@@ -370,6 +398,8 @@ main(void)
 		                                tear_down),
 		cmocka_unit_test_setup_teardown(
 		    a_renamed_command_renames_its_view, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+		    info_sums_every_kind_of_loss, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 		    the_page_shows_the_example_as_it_is, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -390,9 +390,9 @@ profile_stand_in_hits(const struct profile *profile, uint32_t resource,
 
 static int
 add_tally(struct profile *profile, const char *what, uint64_t count,
-          bool is_loss, struct error *error)
+          enum loss loss, struct error *error)
 {
-	struct tally tally = { what, count, is_loss };
+	struct tally tally = { what, count, loss };
 
 	for (uint32_t i = 0; i < profile->n_tallies; i++) {
 		struct tally *known = &profile->tallies[i];
@@ -417,35 +417,29 @@ int
 profile_add_tally(struct profile *profile, const char *what, uint64_t count,
                   struct error *error)
 {
-	return add_tally(profile, what, count, false, error);
+	return add_tally(profile, what, count, N_LOSSES, error);
 }
 
 int
 profile_copy_tally(struct profile *profile, const struct tally *tally,
                    struct error *error)
 {
-	return add_tally(profile, tally->what, tally->count, tally->is_loss,
+	return add_tally(profile, tally->what, tally->count, tally->loss,
 	                 error);
 }
 
-const char *
-profile_loss_text(enum loss loss)
-{
-	static const char *const texts[N_LOSSES] = {
-		[LOSS_NO_ROOM] = "no room to store them",
-		[LOSS_THREAD_ENDED] = "thread ended before they were taken",
-		[LOSS_PERF_BEHIND] = "perf could not keep up",
-	};
-
-	return texts[loss];
-}
+const struct loss_kind loss_kinds[N_LOSSES] = {
+	[LOSS_NO_ROOM] = { "no room to store them", false },
+	[LOSS_THREAD_ENDED] = { "thread ended before they were taken", false },
+	[LOSS_PERF_BEHIND] = { "perf could not keep up", true },
+};
 
 int
 profile_add_loss(struct profile *profile, uint32_t resource, enum loss loss,
                  uint64_t hits, struct error *error)
 {
 	const char *what = arena_format(&profile->arena, error,
-	    "hits lost: %s", profile_loss_text(loss));
+	    "hits lost: %s", loss_kinds[loss].why);
 	uint64_t *lost = resource != NO_RESOURCE ?
 	    &profile->resources[resource].lost[loss] : NULL;
 
@@ -453,7 +447,7 @@ profile_add_loss(struct profile *profile, uint32_t resource, enum loss loss,
 		return -1;
 	if (lost != NULL && __builtin_add_overflow(*lost, hits, lost))
 		*lost = UINT64_MAX;
-	return add_tally(profile, what, hits, true, error);
+	return add_tally(profile, what, hits, loss, error);
 }
 
 int

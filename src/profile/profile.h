@@ -25,15 +25,21 @@
 /* Files with more resources are rejected, since each node has hits of all. */
 enum { RESOURCES_MAX = 256 };
 
-/* Why hits are missing from all stacks. */
+/* Why hits are missing from all stacks; loss_kinds has a row for each. */
 enum loss {
 	LOSS_NO_ROOM,		/* no room to store them */
 	LOSS_THREAD_ENDED,	/* the thread ended before a sample was
 				 * taken */
-	LOSS_PERF_BEHIND,	/* perf fell behind; counts samples, not
-				 * hits */
+	LOSS_PERF_BEHIND,	/* perf fell behind */
 	N_LOSSES
 };
+
+struct loss_kind {
+	const char *why;	/* for people: "no room to store them" */
+	bool counts_samples;	/* and not hits */
+};
+
+extern const struct loss_kind loss_kinds[N_LOSSES];
 
 /* Something whose use only grows.  One hit stands for `interval` gticks. */
 struct resource {
@@ -140,8 +146,7 @@ struct section {
 struct tally {
 	const char *what;
 	uint64_t count;
-	bool is_loss;		/* of hits or samples missing from all
-				 * stacks */
+	enum loss loss;		/* what it counts; N_LOSSES: no loss */
 };
 
 struct profile {
@@ -261,9 +266,6 @@ int profile_copy_tally(struct profile *profile, const struct tally *tally,
  */
 int profile_add_loss(struct profile *profile, uint32_t resource,
                      enum loss loss, uint64_t hits, struct error *error);
-
-/* The reason as text: "no room to store them". */
-const char *profile_loss_text(enum loss loss);
 
 /* Keeps a warning, one line, to be shown once; 0 or -1. */
 int profile_warn(struct profile *profile, struct error *error,

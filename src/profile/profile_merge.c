@@ -232,7 +232,7 @@ merge_losses(struct profile *sum, const struct profile *from,
 		for (int loss = 0; loss < N_LOSSES; loss++) {
 			uint64_t hits = resource->lost[loss];
 
-			if (loss != LOSS_PERF_BEHIND &&
+			if (!loss_kinds[loss].counts_samples &&
 			    to->interval != resource->interval &&
 			    __builtin_mul_overflow(hits, resource->interval,
 			                           &hits))

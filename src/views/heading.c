@@ -46,7 +46,7 @@ count_lost(const struct resource *resource, bool are_samples)
 	uint64_t lost = 0;
 
 	for (int i = 0; i < N_LOSSES; i++)
-		if ((i == LOSS_PERF_BEHIND) == are_samples &&
+		if (loss_kinds[i].counts_samples == are_samples &&
 		    __builtin_add_overflow(lost, resource->lost[i], &lost))
 			lost = UINT64_MAX;
 	return lost;
@@ -185,9 +185,9 @@ static const char *
 main_reason(const struct resource *resource, bool are_samples, uint64_t lost)
 {
 	for (int i = 0; i < N_LOSSES; i++)
-		if ((i == LOSS_PERF_BEHIND) == are_samples &&
+		if (loss_kinds[i].counts_samples == are_samples &&
 		    resource->lost[i] > lost / 2)
-			return profile_loss_text((enum loss)i);
+			return loss_kinds[i].why;
 	return NULL;
 }
 
