@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callgrind.c -- the files of callgrind, cachegrind and those who write alike.
+/* callgrind.c -- the files of callgrind, cachegrind and similar writers.
  *
- *	events: Ir
- *	fn=(1) main
- *	16 20			20 instructions of main's own, at line 16
- *	cfn=(2) parse
- *	calls=3 50		main calls parse three times,
- *	16 400			which used 400, at line 16
+ * 	events: Ir
+ * 	fn=(1) main
+ * 	16 20			20 instructions of main's own, at line 16
+ * 	cfn=(2) parse
+ * 	calls=3 50		main calls parse three times,
+ * 	16 400			which used 400, at line 16
  *
- * Almost all lines are costs; whatever begins with a letter is told by its key.
+ * Almost all lines are costs; a line that begins with a letter has a key.
  *
  * Source: Valgrind's "Callgrind Format Specification", and what its version
- * 3.19 and other programs really write: several parts in one file, costs cut
- * off at their last zero, '.' for a zero (old cachegrind), rcalls= (old
+ * 3.19 and other programs actually write: several parts in one file, costs
+ * without trailing zeros, '.'  for a zero (old cachegrind), rcalls= (old
  * callgrind).
  */
 #include <stdlib.h>
@@ -24,7 +24,10 @@
 
 enum { LINE_MAX_MIB = 64 };
 
-/* Whether the line sums up what came before, so that nothing of it is lost. */
+/*
+ * Whether the line only sums up what came before, so that losing it loses
+ * nothing.
+ */
 static bool
 is_sum(const char *line, size_t length)
 {
@@ -32,14 +35,14 @@ is_sum(const char *line, size_t length)
 	       (length > 8 && memcmp(line, "summary:", 8) == 0);
 }
 
-/* A line that begins with a letter, length bytes without its end. */
+/* Reads a line that begins with a letter; length: without its end. */
 static int
 line_of_words(struct callgrind *input, const char *line, size_t length,
               struct error *error)
 {
 	size_t key = 0;
 
-	/* Half a name would be another one. */
+	/* Part of a name would be another name. */
 	if (input->reader.is_unended && !is_sum(line, length))
 		return reader_reject(&input->reader, "expected an end of line",
 		                     error);
@@ -78,7 +81,10 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 	return line_of_words(input, line, length, error);
 }
 
-/* What calls used is reckoned from their number, as where it came from. */
+/*
+ * Drops costs of calls that are estimates; they are computed again from the
+ * numbers of calls.
+ */
 static void
 forget_call_hits(struct call_graph *graph)
 {
@@ -100,7 +106,7 @@ finish_graph(struct callgrind *input, struct error *error)
 	if (callgrind_contexts_resolve(input->names, reader->profile,
 	                               input->is_callgrind, &wrong) != 0 ||
 	    call_graph_add_places(graph, &wrong) != 0 ||
-	    callgrind_events_reckon(&input->events, graph, &wrong) != 0 ||
+	    callgrind_events_derive(&input->events, graph, &wrong) != 0 ||
 	    call_graph_check(graph, &wrong) != 0)
 		return reader_fail_file(reader, error, "%s", wrong.text);
 	if (input->has_estimates)
@@ -154,7 +160,7 @@ callgrind_read(struct source *source, const struct read_options *options,
 
 /* ---- probe ---- */
 
-/* How long the key of a line "KEY:" is; 0: it is none. */
+/* The length of the key of a line "KEY:"; 0 for other lines. */
 static size_t
 head_key(const char *line, size_t length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callgrind_body.c -- costs, and the names that they are of.
+/* callgrind_body.c -- costs, and the names that they belong to.
  *
- * The loop over the costs of a line is where the time goes: it looks at each
- * byte once.
+ * Most of the time is spent in the loop over the costs of a line, which reads
+ * each byte once.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "src/formats/callgrind/callgrind_words.h"
 
 /*
- * One of a cost's positions: NUMBER, or +NUMBER, -NUMBER or * from the one
- * before, which *position is; NULL else.
+ * Reads one of a cost's positions: NUMBER, or +NUMBER, -NUMBER or * relative
+ * to the previous one, *position.  NULL if it is none.
  */
 static const char *
 read_position(const char *at, uint64_t *position)
@@ -31,7 +31,7 @@ read_position(const char *at, uint64_t *position)
 	return at;
 }
 
-/* Takes back the first n costs of a line that proved wrong. */
+/* Subtracts the first n costs of a line that turned out to be malformed. */
 static void
 take_back(const struct callgrind_events *events, const char *at, uint64_t *row,
           uint32_t n)
@@ -46,8 +46,8 @@ take_back(const struct callgrind_events *events, const char *at, uint64_t *row,
 }
 
 /*
- * Adds the costs of a line that ends in '\n' to row[resource].  NULL, or what
- * is wrong, and nothing was added.
+ * Adds the costs of a line that ends in '\n' to row[resource].  NULL; or what
+ * is wrong, with nothing added.
  */
 static const char *
 add_costs(const struct callgrind_events *events, const char *at,
@@ -80,7 +80,7 @@ add_costs(const struct callgrind_events *events, const char *at,
 	return NULL;
 }
 
-/* The first cost: from here on it is known what is counted. */
+/* Handles the first cost: from here on the events are known. */
 static int
 begin_costs(struct callgrind *input, struct error *error)
 {
@@ -98,7 +98,7 @@ begin_costs(struct callgrind *input, struct error *error)
 	return input->graph->places != NULL ? 0 : -1;
 }
 
-/* What the next cost is of, but for an arc. */
+/* The place of the next cost, without an arc. */
 static struct call_place
 place_of(const struct callgrind *input)
 {
@@ -113,7 +113,7 @@ place_of(const struct callgrind *input)
 	return place;
 }
 
-/* Most own costs are of the place that the cost before is of. */
+/* Most own costs belong to the same place as the cost before. */
 static uint64_t *
 find_own_row(struct callgrind *input, struct error *error)
 {
@@ -239,7 +239,7 @@ set_node(struct callgrind *input, uint32_t *node,
 	return 0;
 }
 
-/* Whether an object or a file of a call says nothing, or there is none. */
+/* Whether a call's object or file is missing or unknown. */
 static bool
 is_unknown(const struct callgrind *input, uint32_t text)
 {
@@ -287,7 +287,7 @@ set_calls(struct callgrind *input, const char *text,
 	return 0;
 }
 
-/* fl= is where functions are defined, and their own code. */
+/* fl= names the file in which functions are defined, with their own code. */
 static int
 set_file(struct callgrind *input, const char *text, size_t length,
          struct error *error)
@@ -299,7 +299,7 @@ set_file(struct callgrind *input, const char *text, size_t length,
 	return 0;
 }
 
-/* A jump changes nothing but what its names' numbers mean. */
+/* A jump only defines the numbers of its names. */
 static int
 pass_jump(struct callgrind *input, enum callgrind_kind kind,
           const char *text, size_t length, struct error *error)

@@ -13,8 +13,8 @@ struct resolving {
 	const struct callgrind_names *names;
 	const struct names *texts;
 	struct profile *profile;
-	struct names *functions;	/* what stands before an apostrophe in
-					 * some text */
+	struct names *functions;	/* beginnings of texts, up to an
+					 * apostrophe */
 	uint32_t *objects;		/* [functions] texts; NO_NAME: unknown,
 					 * or several */
 	size_t objects_capacity;
@@ -22,7 +22,10 @@ struct resolving {
 	size_t callers_capacity;
 };
 
-/* Length of what stands before the first apostrophe behind the first byte. */
+/*
+ * The length of the text before the first apostrophe, not counting the first
+ * byte.
+ */
 static size_t
 part_length(const char *text, size_t length)
 {
@@ -32,7 +35,7 @@ part_length(const char *text, size_t length)
 	return end == NULL ? length : (size_t)(end - text);
 }
 
-/* "2" and more, in digits alone; 0 is no level. */
+/* A level, "2" or more, only digits; 0: it is no level. */
 static uint32_t
 read_level(const char *text, size_t length)
 {
@@ -48,7 +51,7 @@ read_level(const char *text, size_t length)
 	return level >= 2 ? level : 0;
 }
 
-/* Numbers the function of a node's text, and notes what object it is in. */
+/* Numbers the function of a node's text, and notes its object. */
 static int
 list_function(struct resolving *resolving, uint32_t node, struct error *error)
 {
@@ -83,9 +86,9 @@ list_functions(struct resolving *resolving, struct error *error)
 }
 
 /*
- * Callgrind calls a function without symbol by its offset in its object,
- * "0x000000000001ab70", perhaps with " [PLT]" behind; how many bytes stand
- * before the first digit that counts, 0: it is another name.
+ * Callgrind names a function without a symbol by its offset in its object,
+ * "0x000000000001ab70", perhaps followed by " [PLT]".  Returns the number of
+ * bytes before the first significant digit; 0 for other names.
  */
 static size_t
 offset_prefix(const char *text, size_t length)
@@ -102,7 +105,7 @@ offset_prefix(const char *text, size_t length)
 	return zeros;
 }
 
-/* Enters a function, one without symbol by its object as well. */
+/* Enters a function; one without a symbol is distinguished by its object. */
 static uint32_t
 enter_function(struct resolving *resolving, const char *text, size_t length,
                uint32_t object, struct error *error)
@@ -124,9 +127,9 @@ enter_function(struct resolving *resolving, const char *text, size_t length,
 }
 
 /*
- * The number of a caller among the functions that are listed; NO_NAME: the text
- * is none.  One without symbol need not be listed: it may be a function of
- * several objects, which all have names of their own.
+ * The number of a caller among the listed functions; NO_NAME: the text is none
+ * of them.  A function without a symbol need not be listed: its text may stand
+ * for functions of several objects, which all have names of their own.
  */
 static uint32_t
 find_caller(struct resolving *resolving, const char *text, size_t length,
@@ -144,7 +147,7 @@ find_caller(struct resolving *resolving, const char *text, size_t length,
 	return names_add(resolving->functions, text, length, error);
 }
 
-/* function: its number among those that are listed. */
+/* function: its number among the listed ones. */
 static int
 add_caller(struct resolving *resolving, struct call_node *node,
            uint32_t function, struct error *error)
@@ -163,8 +166,8 @@ add_caller(struct resolving *resolving, struct call_node *node,
 }
 
 /*
- * Takes FUNCTION['LEVEL]['CALLER]... apart.  1, 0 where the text is not that,
- * or -1 with *error set.
+ * Splits FUNCTION['LEVEL]['CALLER]... 1; 0: the text has another form; or -1
+ * with *error set.
  */
 static int
 take_apart(struct resolving *resolving, const char *text, size_t length,
@@ -198,7 +201,10 @@ take_apart(struct resolving *resolving, const char *text, size_t length,
 	return 1;
 }
 
-/* The length of a name that holds quotes itself, less the level behind it. */
+/*
+ * The length of a name that itself contains apostrophes, without the level
+ * after it.
+ */
 static size_t
 strip_level(const char *text, size_t length, uint32_t *level)
 {
@@ -212,7 +218,7 @@ strip_level(const char *text, size_t length, uint32_t *level)
 	return length;
 }
 
-/* A text as a name of the profile; NO_NAME where it is not known, "???". */
+/* A text as a name of the profile; NO_NAME if it is unknown, "???". */
 static uint32_t
 enter_place(struct resolving *resolving, uint32_t text, struct error *error)
 {
@@ -224,7 +230,7 @@ enter_place(struct resolving *resolving, uint32_t text, struct error *error)
 	                 names_length(texts, text), error);
 }
 
-/* Where a node is defined. */
+/* Sets the object and the file in which a node is defined. */
 static void
 set_home(struct resolving *resolving, uint32_t number, struct call_node *node,
          struct error *error)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callgrind_costs.c -- stacks as what functions' lines used and called. */
+/* callgrind_costs.c -- converts stacks to costs of functions' lines and calls.
+ */
 #include "src/formats/callgrind/callgrind_costs.h"
 
 #include <stdlib.h>
@@ -13,12 +14,12 @@
 
 /* A location of a frame. */
 struct place {
-	uint32_t outermost;	/* the function, by its level */
+	uint32_t outermost;	/* the function, with its level */
 	uint32_t inner;
 	uint32_t file, line;
 };
 
-/* Where something is called from. */
+/* The place of a call. */
 struct caller {
 	uint32_t function, file, line;
 };
@@ -31,13 +32,13 @@ struct callgrind_costs {
 	uint64_t *hits;			/* [keys][n_resources] */
 	size_t hits_capacity;
 	uint32_t *order;		/* [keys] */
-	uint32_t *files;		/* [functions] first known */
+	uint32_t *files;		/* [functions] the first known file */
 	size_t files_capacity;
 
-	/* While they are added up. */
+	/* Used while costs are added up. */
 	struct place *places;		/* [n_locations] */
-	uint32_t *n_active;		/* [functions], by outermost: on the
-					 * stack */
+	uint32_t *n_active;		/* [functions], of the outermost kind:
+					 * activations on the stack */
 	struct caller *callers;		/* [deepest] innermost of each frame
 					 * on the stack */
 	uint64_t *weight;		/* [n_nodes] of one resource */
@@ -85,7 +86,7 @@ find_places(struct callgrind_costs *costs, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
-/* The places that a frame stands for, outermost first; *n of them. */
+/* The places of a frame's locations, outermost first; *n of them. */
 static const struct place *
 places_of(const struct callgrind_costs *costs, uint32_t label, uint32_t *n)
 {
@@ -124,7 +125,7 @@ add_cost(struct callgrind_costs *costs, uint32_t resource,
 	return 0;
 }
 
-/* The functions of a node's frame leave the stack. */
+/* Takes the functions of a node's frame off the stack. */
 static void
 leave(struct callgrind_costs *costs, uint32_t node)
 {
@@ -137,8 +138,8 @@ leave(struct callgrind_costs *costs, uint32_t node)
 }
 
 /*
- * The call of each of the functions of the node that was walked to, then what
- * the innermost used itself.
+ * Adds the call of each function of the node, then what the innermost used
+ * itself.
  */
 static int
 add_node(struct callgrind_costs *costs, uint32_t resource,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callgrind_costs.h -- stacks as what functions' lines used and called.
+/* callgrind_costs.h -- converts stacks to costs of functions' lines and calls.
  *
- * Recursion is told as callgrind --separate-recs=2 tells it: a function's
- * activations below itself are a function of their own, of level 2.  So one of
- * level 1 is never below itself, and both the calls to it, and its own hits
- * with the calls from it, sum to its inclusive hits; of level 2 some count
- * twice.
+ * Recursion is represented as by callgrind --separate-recs=2: a function's
+ * activations below itself are a function of their own, of level 2.  So a
+ * function of level 1 is never below itself, and both the calls to it, and its
+ * own hits plus the calls from it, sum to its inclusive hits; at level 2 some
+ * hits count twice.
  */
 #ifndef CPPROF_FORMATS_CALLGRIND_COSTS_H
 #define CPPROF_FORMATS_CALLGRIND_COSTS_H
@@ -24,7 +24,7 @@ struct cost_function {
 	uint32_t level;		/* 1 or 2 */
 };
 
-/* Hits of a function's line: its own, or spent in calls from there. */
+/* Hits of a function's line: own ones, or those of calls from there. */
 struct cost {
 	uint32_t function;
 	uint32_t file;		/* a name, or NO_NAME */
@@ -35,9 +35,9 @@ struct cost {
 struct callgrind_costs;
 
 /*
- * Those of a profile with a tree.  Time O(resources times nodes), memory
- * O(costs) and O(nodes).  NULL with *error set, also unset where the writer
- * has failed; freed with callgrind_costs_free.
+ * The costs of a profile with a tree.  Time O(resources * nodes), memory
+ * O(costs + nodes).  NULL with *error set, or unset if the writer failed;
+ * freed with callgrind_costs_free.
  */
 struct callgrind_costs *callgrind_costs_new(const struct export_source *source,
                                             const struct writer *writer,
@@ -47,14 +47,16 @@ void callgrind_costs_free(struct callgrind_costs *costs);
 size_t callgrind_costs_count(const struct callgrind_costs *costs);
 
 /*
- * Number i: by function, then file and line, a line's own hits before its
- * calls.
- * *hits: of each resource.
+ * Cost number i, sorted by function, file and line, a line's own hits before
+ * its calls.  *hits: of each resource.
  */
 struct cost callgrind_costs_get(const struct callgrind_costs *costs, size_t i,
                                 const uint64_t **hits);
 
-/* What a function is; *file: the first that it was seen in, or NO_NAME. */
+/*
+ * A function by its number; *file: the first file in which it was seen, or
+ * NO_NAME.
+ */
 struct cost_function callgrind_costs_function(
     const struct callgrind_costs *costs, uint32_t function, uint32_t *file);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callgrind_events.c -- what the costs of a callgrind file are costs of. */
+/* callgrind_events.c -- the events that a callgrind file counts. */
 #include "src/formats/callgrind/callgrind_events.h"
 
 #include <stdlib.h>
@@ -18,20 +18,20 @@ struct term {
 /* Texts live in the profile's arena. */
 struct event_definition {
 	const char *name;
-	const char *long_name;	/* "" where there is none */
+	const char *long_name;	/* "": none */
 	const char *formula;	/* NULL: a measured event's name */
-	uint32_t resource;	/* of a reckoned one or one of our own, once
-				 * it is entered */
+	uint32_t resource;	/* of a derived event, or one of cpprof's own,
+				 * once it is entered */
 	struct term *terms;	/* [n_terms] the arena's */
 	size_t n_terms;
 
-	/* Of one that cpprof has written, as it was. */
-	const char *own_name;	/* NULL: it is not */
+	/* For an event that cpprof wrote, the original resource. */
+	const char *own_name;	/* NULL: not written by cpprof */
 	const char *gtick;
 	uint64_t interval;
 };
 
-/* What one event counts, of those that valgrind's tools write. */
+/* The gticks of the events of valgrind's tools. */
 static const struct {
 	const char *name, *gtick;
 } known_events[] = {
@@ -97,7 +97,9 @@ keep(struct profile *profile, const char *text, size_t length,
 	return arena_text(&profile->arena, text, length, error);
 }
 
-/* What `export callgrind` writes: NAME, or "NAME, INTERVAL GTICK each". */
+/*
+ * Reads what `export callgrind` writes: NAME, or "NAME, INTERVAL GTICK each".
+ */
 static int
 read_own(struct event_definition *made, struct profile *profile,
          struct error *error)
@@ -189,7 +191,7 @@ enter_event(struct callgrind_events *events, struct profile *profile,
 	return definition->resource;
 }
 
-/* Whether another column can be of this event, UINT32_MAX: a new one. */
+/* Checks that a resource, UINT32_MAX for a new one, can get another column. */
 static int
 check_column(const struct callgrind_events *events, uint32_t resource,
              const char *name, size_t length, struct error *error)
@@ -244,7 +246,7 @@ callgrind_events_columns(struct callgrind_events *events,
 	return 0;
 }
 
-/* [FACTOR [*]] NAME; false where it is not that, or of unknown events. */
+/* [FACTOR [*]] NAME; false for another form or an unknown event. */
 static bool
 read_term(const struct profile *profile, const char *text, size_t length,
           struct term *term)
@@ -271,7 +273,7 @@ read_term(const struct profile *profile, const char *text, size_t length,
 	return term->resource != UINT32_MAX;
 }
 
-/* TERM [+ TERM]...; the number of terms, 0 where it makes no sense. */
+/* TERM [+ TERM]...; returns the number of terms, 0 if it is malformed. */
 static size_t
 read_formula(const struct profile *profile, const char *formula,
              struct term *terms)
@@ -356,7 +358,7 @@ reckon_row(const struct event_definition *definition, uint64_t *row,
 	return 0;
 }
 
-/* Of n rows, each as wide as there are resources. */
+/* Computes the derived events of n rows, each with all resources. */
 static int
 reckon_rows(const struct event_definition *definition, uint64_t *rows,
             uint32_t n, uint32_t width, struct error *error)
@@ -369,7 +371,7 @@ reckon_rows(const struct event_definition *definition, uint64_t *rows,
 }
 
 int
-callgrind_events_reckon(const struct callgrind_events *events,
+callgrind_events_derive(const struct callgrind_events *events,
                         struct call_graph *graph, struct error *error)
 {
 	uint32_t width = graph->n_resources;

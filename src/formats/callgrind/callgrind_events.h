@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callgrind_events.h -- what the costs of a callgrind file are costs of.
+/* callgrind_events.h -- the events that a callgrind file counts.
  *
- *	event: Ir : Instruction Fetch	a long name; becomes the gtick's
- *	event: Sum = Ir + 2 Dr		an event that is reckoned from others
- *	events: Ir Dr			what the costs of each line count
+ * 	event: Ir : Instruction Fetch	a long name; becomes the gtick's
+ * 	event: Sum = Ir + 2 Dr		an event that is reckoned from others
+ * 	events: Ir Dr			what the costs of each line count
  *
- * Every event is a resource of interval 1, those of the first events: line in
- * its order, then the reckoned ones.  Later parts of a file may name the same
+ * Every event is a resource of interval 1: those of the first events: line in
+ * its order, then the derived ones.  Later parts of a file may name the same
  * events in another order, or fewer.
  */
 #ifndef CPPROF_FORMATS_CALLGRIND_EVENTS_H
@@ -28,18 +28,18 @@ struct callgrind_events {
 	size_t columns_capacity;
 	struct event_definition *definitions;
 	size_t n_definitions, definitions_capacity;
-	uint32_t n_measured;	/* resources that lines have costs of */
+	uint32_t n_measured;	/* resources that lines count */
 	bool is_fixed;		/* resources are entered */
-	bool is_own;		/* cpprof wrote them: definitions say what the
-				 * resources were */
+	bool is_own;		/* written by cpprof: definitions describe the
+				 * original resources */
 };
 
 void callgrind_events_free(struct callgrind_events *events);
 
 /*
- * Reads what stands behind "event:" or "events:", length bytes.  Definitions
- * behind the first cost come too late and mean nothing.  0, or -1 with *error
- * set to what is wrong, without file and line.
+ * Reads the text after "event:" or "events:", length bytes.  Definitions after
+ * the first cost come too late and are ignored.  0, or -1 with *error set to
+ * what is wrong, without file and line.
  */
 int callgrind_events_define(struct callgrind_events *events,
                             struct profile *profile, const char *text,
@@ -48,12 +48,12 @@ int callgrind_events_columns(struct callgrind_events *events,
                              struct profile *profile, const char *text,
                              size_t length, struct error *error);
 
-/* The first cost comes: enters the reckoned events; likewise. */
+/* To be called at the first cost: enters the derived events; likewise. */
 int callgrind_events_fix(struct callgrind_events *events,
                          struct profile *profile, struct error *error);
 
-/* Reckons them, once all is read; likewise. */
-int callgrind_events_reckon(const struct callgrind_events *events,
+/* Computes the derived events, once everything is read; likewise. */
+int callgrind_events_derive(const struct callgrind_events *events,
                             struct call_graph *graph, struct error *error);
 
 #endif

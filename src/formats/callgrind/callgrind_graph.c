@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callgrind_graph.c -- functions and calls as lines of callgrind's format.
  *
- * Behind a function's name stand, as in callgrind's own files, the level of
- * recursion, f'2, and the callers that it was called along, f'g'main.
+ * As in callgrind's own files, a function's name is followed by the level of
+ * recursion, f'2, and by its callers, f'g'main.
  */
 #include "src/formats/callgrind/callgrind_graph.h"
 
@@ -23,7 +23,7 @@ struct graph_writing {
 	struct text_buffer name;	/* scratch */
 };
 
-/* ---- places, where the graph has none ---- */
+/* ---- places, if the graph has none ---- */
 
 /* Every function at line 0 of its file, and its calls there. */
 static int
@@ -58,7 +58,7 @@ make_places(struct graph_writing *writing, struct error *error)
 	return 0;
 }
 
-/* What gprof's rule says that an arc used; several can be one of the flow. */
+/* What an arc used by gprof's rule; several arcs can be one of the flow. */
 static uint64_t
 estimate(const struct call_flow *flow, const struct call_place *place)
 {
@@ -107,7 +107,7 @@ find_places(struct graph_writing *writing, struct error *error)
 	return graph->has_hits ? 0 : estimate_calls(writing, error);
 }
 
-/* A function's places one after the other, those of its own file first. */
+/* Sorts places by function, those in its own file first. */
 static int
 compare_places(const void *left, const void *right, void *context)
 {
@@ -125,7 +125,7 @@ compare_places(const void *left, const void *right, void *context)
 		    a->file < b->file ? -1 : 1;
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
-	/* NO_ARC first. */
+	/* NO_ARC comes first. */
 	return a->arc + 1 < b->arc + 1 ? -1 : a->arc + 1 > b->arc + 1;
 }
 

@@ -8,8 +8,8 @@
 
 /*
  * Writes the functions of a profile that has a graph, each with its places or,
- * where it has none, at line 0.  Where calls are only counted, what they used
- * is written as gprof's rule reckons it.  0, or -1 as exporters do.
+ * if there are none, at line 0.  If calls are only counted, their costs are
+ * computed by gprof's rule.  Returns 0 or -1 as exporters do.
  */
 int callgrind_graph_write(const struct export_source *source,
                           struct callgrind_output *output,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callgrind_head.c -- who ran, and what the lines that follow count. */
+/* callgrind_head.c -- the process, and what the following lines count. */
 #include <string.h>
 
 #include "src/formats/callgrind/callgrind_reader.h"
@@ -13,7 +13,7 @@ keep_text(struct callgrind *input, const char *text, size_t length,
 	return arena_text(&input->reader.profile->arena, text, length, error);
 }
 
-/* Number of the process of the part that begins, entered if new. */
+/* The number of the process of the part that begins, entered if new. */
 static uint32_t
 find_process(struct callgrind *input, struct error *error)
 {
@@ -35,7 +35,7 @@ find_process(struct callgrind *input, struct error *error)
 	return profile_add_process(profile, &process, error);
 }
 
-/* A head is over: who ran is entered once. */
+/* Ends a head: enters the process. */
 int
 callgrind_end_head(struct callgrind *input, struct error *error)
 {
@@ -56,7 +56,7 @@ callgrind_end_head(struct callgrind *input, struct error *error)
 	    error) != UINT32_MAX ? 0 : -1;
 }
 
-/* A line "KEY: ..." ends what was before it. */
+/* A line "KEY: ..." begins a new part. */
 static void
 begin_head(struct callgrind *input)
 {
@@ -158,7 +158,7 @@ set_creator(struct callgrind *input, const char *text, size_t length)
 	input->events.is_own = memmem(text, length, "cpprof", 6) != NULL;
 }
 
-/* What export_callgrind.c says of calls; what cg_diff says of all. */
+/* Recognises descriptions written by export_callgrind.c, and by cg_diff. */
 static int
 take_description(struct callgrind *input, const char *text,
                  size_t length, struct error *error)
@@ -177,7 +177,7 @@ take_description(struct callgrind *input, const char *text,
 	return 0;
 }
 
-/* KEY: TEXT.  Keys that mean nothing here are passed over. */
+/* KEY: TEXT.  Other keys are skipped. */
 int
 callgrind_head_line(struct callgrind *input, const char *line,
                     size_t key_length, size_t length, struct error *error)

@@ -7,10 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A line "desc:" where costs of calls are estimates, as cpprof writes it. */
+/* The line "desc:" that cpprof writes where costs of calls are estimates. */
 #define CALLGRIND_ESTIMATES "Calls: counted, their costs are estimates"
 
-/* Likewise where calls have costs and were not counted; each says 1. */
+/*
+ * Likewise where calls have costs but were not counted; each has the count 1.
+ */
 #define CALLGRIND_UNCOUNTED "Calls: not counted, 1 stands for any number"
 
 /* What is wrong with the costs of cg_diff's files. */
@@ -26,15 +28,18 @@ callgrind_skip_blanks(const char *at)
 }
 
 /*
- * Reads digits, or 0x and hexadecimal ones, which end at another character;
- * returns what is behind them, NULL where it is no number of 64 bits.
+ * Reads digits, or 0x and hexadecimal digits, up to another character.
+ * Returns the position after them; NULL if they are no number of 64 bits.
  */
 const char *callgrind_number(const char *at, uint64_t *number);
 
-/* Takes blanks off both ends of text[length]. */
+/* Removes blanks from both ends of text[length]. */
 void callgrind_trim(const char **text, size_t *length);
 
-/* The next word, which ends at a blank; its length, 0 at the end. */
+/*
+ * Moves to the next word, which ends at a blank; returns its length, 0 at the
+ * end.
+ */
 size_t callgrind_next_word(const char **text, size_t *length);
 
 /* Whether text[length] is that word. */

@@ -2,10 +2,10 @@
 /* export_callgrind.c -- the format of callgrind, as KCachegrind reads it.
  *
  * Functions with the hits of their own lines, and calls between them with the
- * hits that were spent in these.  How often a call happened no sample knows,
- * and the header says so; a profile that was read from functions and calls is
- * callgrind_graph.h's.  Functions are told apart by object, file and name;
- * behind the name stands, as in callgrind's own files, the level of recursion,
+ * hits spent in these.  Samples do not show how often a call happened, and the
+ * header says so.  callgrind_graph.h writes profiles that were read from
+ * functions and calls.  Functions are distinguished by object, file and name;
+ * as in callgrind's own files, the name is followed by the level of recursion,
  * f'2.
  */
 #include <inttypes.h>
@@ -59,7 +59,7 @@ describe_function(struct cost_writing *writing, uint32_t number,
 	};
 }
 
-/* Names the function and the file of a line, where they are new. */
+/* Writes the function and the file of a line, if they have changed. */
 static void
 go_to(struct cost_writing *writing, const struct cost *cost,
       struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collapsed.c -- collapsed stacks, one a line.
+/* collapsed.c -- collapsed stacks, one per line.
  *
  * `main;read db;parse 12`: names outermost first, a blank, a count for each
  * resource.  A header may come first (collapsed_header.h).  Block by block,
@@ -16,13 +16,13 @@
 
 enum {
 	MAX_LINE = 256 << 20,
-	HEAD_SIZE = 64 << 10,	/* looked at as a whole, as the loader did */
+	HEAD_SIZE = 64 << 10,	/* inspected at once, as by the loader */
 };
 
 /*
  * Reads what comes after the last newline, from a copy that has one.  It may
- * have been cut anywhere: it counts if it makes sense, unless the packing of
- * the input was cut.
+ * have been cut anywhere: it counts if it is a valid line, unless the packing
+ * of the input was cut.
  */
 static int
 read_last_line(struct collapsed *input, const char *line,
@@ -49,7 +49,7 @@ read_last_line(struct collapsed *input, const char *line,
 	return taken < 0 ? -1 : 0;
 }
 
-/* Passes over all that is left; 0, or -1 with *error set. */
+/* Skips the rest of the input; 0, or -1 with *error set. */
 static int
 read_to_end(struct source *source, struct error *error)
 {
@@ -64,9 +64,9 @@ read_to_end(struct source *source, struct error *error)
 }
 
 /*
- * A line may be malformed because packed input is damaged, which is often not
- * found out before some more of it: then the input is cut (0), else *wrong is
- * the error.
+ * A line may be malformed because packed input is damaged, which is often
+ * noticed only further on.  Then the input is cut (0); otherwise *wrong is the
+ * error.
  */
 static int
 end_at_malformed(struct collapsed *input, const struct error *wrong,
@@ -87,9 +87,9 @@ end_at_malformed(struct collapsed *input, const struct error *wrong,
 }
 
 /*
- * Lines from bytes[size], of which the first *kept are the last stack's line.
- * What can be done without is skipped; *kept and *wanted are set for the next
- * look at the source.
+ * Reads lines from bytes[size], of which the first *kept are the last stack's
+ * line.  Skips what is no longer needed; *kept and *wanted are set for the
+ * next call of source_peek.
  */
 static int
 read_block(struct collapsed *input, const char *bytes, size_t size,
@@ -114,7 +114,7 @@ read_block(struct collapsed *input, const char *bytes, size_t size,
 	return reader_step(&input->reader, error);
 }
 
-/* All but what stands behind the last end of line. */
+/* Reads everything up to the last end of line. */
 static int
 read_blocks(struct collapsed *input, struct error *error)
 {
@@ -151,7 +151,7 @@ read_source(struct collapsed *input, struct error *error)
 	return source_peek(source, 1, &size, error) != NULL ? 0 : -1;
 }
 
-/* Hits are whole numbers; inferno, too, drops what comes after the point. */
+/* Hits are whole numbers; like inferno, drops the decimal places. */
 static int
 warn_of_fractions(struct collapsed *input, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collapsed_header.c -- what collapsed stacks may say about themselves. */
+/* collapsed_header.c -- the header of collapsed stacks. */
 #include "src/formats/collapsed/collapsed_header.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ header_value(char *line, const char *key)
 	return line + strspn(line, " ");
 }
 
-/* What stands behind a resource's name: "gtick=UNIT; interval=N". */
+/* Reads the text after a resource's name: "gtick=UNIT; interval=N". */
 static int
 read_attributes(char *text, const char **gtick, uint64_t *interval,
                 struct error *error)
@@ -140,7 +140,10 @@ collapsed_header_line(struct collapsed_header *header,
 	return 0;
 }
 
-/* Drops a blank and a number at the end; whether there was more than these. */
+/*
+ * Drops a blank and a number at the end; returns whether there was more than
+ * these.
+ */
 static bool
 drop_count(const char *line, size_t *length)
 {
@@ -163,8 +166,9 @@ collapsed_has_count(const char *line, size_t length)
 }
 
 /*
- * Whether all stacks have two counts, and there is one.  How much of a pipe is
- * at hand must not make a difference: no more is looked at than always is.
+ * Whether there are stacks, all with two counts.  The amount of a pipe that is
+ * buffered must not make a difference, so no more is inspected than is always
+ * available.
  */
 static bool
 have_two_counts(const char *stacks, size_t size)
@@ -221,7 +225,10 @@ collapsed_header_end(const struct collapsed_header *header,
 
 /* ---- writing ---- */
 
-/* A text of the header, up to what would end it; whether it is as it was. */
+/*
+ * Adds a text to the header, up to a character that would end it; returns
+ * whether it is unchanged.
+ */
 static bool
 add_header_text(struct text_buffer *header, const char *text,
                 const char *stops)
@@ -239,8 +246,8 @@ add_header_text(struct text_buffer *header, const char *text,
 }
 
 /*
- * A resource's line up to the ';' behind its name.  Blanks in front of that
- * would be skipped, and a second resource of one name refused.
+ * Adds a resource's line up to the ';' after its name.  Blanks before the name
+ * would be skipped, and a second resource of the same name refused.
  */
 static bool
 add_resource_name(struct text_buffer *header, const struct profile *profile,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collapsed_header.h -- what collapsed stacks may say about themselves.
+/* collapsed_header.h -- the header of collapsed stacks.
  *
  * Comments before the first stack (doc/formats.md):
  *
- *	# cpprof 1
- *	# resource: NAME; gtick=UNIT; interval=N	one a column
- *	# program: TEXT		likewise command, host
+ * 	# cpprof 1
+ * 	# resource: NAME; gtick=UNIT; interval=N	one a column
+ * 	# program: TEXT		likewise command, host
  *
  * A line is a comment, anywhere in the file, if it is "#" or begins with "# ":
- * Austin writes such lines before and after the stacks, and inferno skips them.
- * "#<Class:0x1>;run 4" is a stack.  A line that begins as one of the above but
- * does not match it is an error, lenient or not: with wrong columns all numbers
- * would be wrong.
+ * Austin writes such lines before and after the stacks, and inferno skips
+ * them.  "#<Class:0x1>;run 4" is a stack.  A line that begins like one of the
+ * above but does not match it is an error, lenient or not, since with wrong
+ * columns all numbers would be wrong.
  */
 #ifndef CPPROF_FORMATS_COLLAPSED_HEADER_H
 #define CPPROF_FORMATS_COLLAPSED_HEADER_H
@@ -39,8 +39,8 @@ collapsed_is_comment(const char *line, size_t length)
 }
 
 /*
- * The last blank of text[length), after which a count follows: a space or a
- * tab, as flamegraph.pl takes any white space there.  NULL: there is none.
+ * The last blank of text[length), which a count follows: a space or a tab,
+ * since flamegraph.pl accepts any white space there.  NULL: there is none.
  */
 const char *collapsed_find_blank(const char *text, size_t length);
 
@@ -56,10 +56,11 @@ int collapsed_header_line(struct collapsed_header *header,
                           size_t length, struct error *error);
 
 /*
- * The header is over, and stacks[size) follow: enters the process, and where
- * no resource was named the one that bare counts are of, "samples", or, if all
- * of the first stacks have two counts, those of difffolded.pl and its like,
- * "before" and "after", with a warning that says so.  0, or -1 with *error set.
+ * Ends the header; stacks[size) follow.  Enters the process and, if no
+ * resource was named, the resource "samples" for bare counts.  If all of the
+ * first stacks have two counts, as difffolded.pl and similar programs write
+ * them, the resources are "before" and "after", with a warning.  0, or -1 with
+ * *error set.
  */
 int collapsed_header_end(const struct collapsed_header *header,
                          struct profile *profile, const char *name,
@@ -67,18 +68,21 @@ int collapsed_header_end(const struct collapsed_header *header,
                          struct error *error);
 
 /*
- * Adds the header of a profile, a line each for what is known: resources and
- * what the first process ran.  Returns how many resources have names that do
- * not fit a line or come twice, and so others there.
+ * Adds the header of a profile: a line for each resource, and for what is
+ * known of the first process.  Returns the number of resources whose names
+ * were changed, because they do not fit a line or occur twice.
  */
 uint32_t collapsed_header_add(struct text_buffer *header,
                               const struct profile *profile);
 
-/* Digits of [text, end); false when there are none, others, or too many. */
+/*
+ * Reads the digits of [text, end); false if there are none, other characters,
+ * or too many.
+ */
 bool collapsed_parse_count(const char *text, const char *end,
                            uint64_t *count);
 
-/* Likewise digits, or "2.75": what is behind the point goes to *fraction. */
+/* Likewise digits, or "2.75", whose decimal places go to *fraction. */
 bool collapsed_parse_decimal(const char *text, const char *end,
                              uint64_t *count, double *fraction);
 

@@ -12,7 +12,7 @@ collapsed_fail_line(struct collapsed *input, struct error *error,
 	return reader_fail(&input->reader, error, "%s", what);
 }
 
-/* A line that fits no rule: cut, skipped when lenient, or the load's error. */
+/* Handles a malformed line: cut, skipped if lenient, or an error. */
 static int
 reject_line(struct collapsed *input, const char *what,
             struct error *error)
@@ -45,8 +45,8 @@ end_header(struct collapsed *input, const char *stacks, size_t size,
 }
 
 /*
- * A line before the first stack that is no comment, nor blank, nor a stack:
- * "#!..." is not taken for the end of the header, which says what is counted.
+ * Whether a line before the first stack is neither comment, blank nor stack:
+ * "#!..." does not end the header, which may still name what is counted.
  */
 static bool
 is_foreign_mark(const char *line, size_t length)
@@ -72,10 +72,7 @@ read_header_line(struct collapsed *input, const char *line,
 	return 0;
 }
 
-/*
- * The bytes that the header's lines among bytes[size] take, or -1 with *error
- * set.
- */
+/* The size of the header's lines in bytes[size], or -1 with *error set. */
 static ssize_t
 read_header(struct collapsed *input, const char *bytes, size_t size,
             struct error *error)
@@ -103,7 +100,7 @@ read_header(struct collapsed *input, const char *bytes, size_t size,
 	return line - bytes;
 }
 
-/* Length of the line's end when it is blank, else 0. */
+/* The length of the line's end if the line is blank, otherwise 0. */
 static size_t
 blank_line(const char *line, size_t size)
 {
@@ -113,8 +110,8 @@ blank_line(const char *line, size_t size)
 }
 
 /*
- * Length of a comment with its end, 0 where the line is none, or -1 where it
- * has no end yet.  Bytes behind line[size) can be read.
+ * The length of a comment with its end; 0 if the line is none; -1 if its end
+ * is still missing.  Bytes after line[size) can be read.
  */
 static ssize_t
 comment_line(const char *line, size_t size)
@@ -129,8 +126,8 @@ comment_line(const char *line, size_t size)
 }
 
 /*
- * Parses one line, which ends at *end, into the batch.  *last as in the header.
- * 1, 0 where there is no end of line, or -1 with *error set.
+ * Parses one line, which ends at *end, into the batch.  *last as in
+ * collapsed_lines.h.  1; 0: no end of line; or -1 with *error set.
  */
 static int
 read_stack(struct collapsed *input, const char **last,
@@ -154,7 +151,7 @@ read_stack(struct collapsed *input, const char **last,
 	return reject_line(input, malformed.text, error) == 0 ? 1 : -1;
 }
 
-/* collapsed_read_lines behind the header. */
+/* collapsed_read_lines after the header. */
 static ssize_t
 read_stacks(struct collapsed *input, const char **last,
             const char *bytes, size_t size, struct error *error)

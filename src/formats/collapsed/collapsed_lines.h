@@ -20,9 +20,9 @@ struct collapsed {
 	/* NULL before the first stack. */
 	struct stack_parser *parser;
 	struct stack_writer *writer;
-	struct error cut;		/* what is wrong with a last line that
-					 * lacks its end */
-	bool is_malformed;		/* a line is why reading failed */
+	struct error cut;		/* the error of a last line without an
+					 * end */
+	bool is_malformed;		/* reading failed because of a line */
 };
 
 /* Sets an error at the line that is read; returns -1. */
@@ -30,9 +30,9 @@ int collapsed_fail_line(struct collapsed *input, struct error *error,
                         const char *what);
 
 /*
- * The bytes that the whole lines among bytes[size] take, header and stacks, or
- * -1 with *error set.  *last is the line before if that was parsed as a stack,
- * else NULL; then so the last of these.
+ * Reads the complete lines in bytes[size], header and stacks; returns their
+ * size, or -1 with *error set.  *last is the line before if that was a stack,
+ * otherwise NULL; it is set to the last of these lines likewise.
  */
 ssize_t collapsed_read_lines(struct collapsed *input,
                              const char **last, const char *bytes,

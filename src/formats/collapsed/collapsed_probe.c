@@ -12,7 +12,7 @@
 
 enum { LINES_MAX = 100 };
 
-/* What the lines seen so far are. */
+/* What the lines seen so far look like. */
 struct evidence {
 	size_t n_lines;
 	size_t n_stacks;
@@ -29,7 +29,7 @@ has_letter(const char *text, size_t length)
 	return false;
 }
 
-/* Whether an operator ends the text, as in lines of programs: "a; b = 5". */
+/* Whether the text ends in an operator, as in source code: "a; b = 5". */
 static bool
 ends_in_operator(const char *text, size_t length)
 {
@@ -68,7 +68,10 @@ look_at_line(struct evidence *evidence, const char *line, size_t length)
 	}
 }
 
-/* Lines that end within text[size], and all where the text is whole. */
+/*
+ * Inspects the lines that end within text[size], or all if the text is
+ * complete.
+ */
 static struct evidence
 look_at_lines(const char *text, size_t size, bool is_whole)
 {

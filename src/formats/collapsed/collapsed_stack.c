@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed_stack.c -- lines of collapsed stacks, parsed into batches.
  *
- * Of the line before its text is still at hand; the ends of its frames and the
- * numbers of their names are kept.  A line is compared with it from the front;
- * behind the last frame that agrees, delimiters are looked for, and what stands
- * between them is named.
+ * The text of the previous line is still in memory; the ends of its frames and
+ * the numbers of their names are kept.  A line is compared with it from the
+ * front; after the last frame that agrees, delimiters are searched, and the
+ * text between them is interned.
  */
 #include "src/formats/collapsed/collapsed_stack.h"
 
@@ -21,18 +21,18 @@ _Static_assert((int)SOURCE_PADDING >= (int)FRAME_NAMES_PADDING &&
                (int)SOURCE_PADDING >= (int)DELIMITERS_BLOCK,
                "names and blocks may be read beyond the bytes at hand");
 
-/* The line that was parsed last, and while one is parsed, that one. */
+/* The line parsed last, or the one being parsed. */
 struct stack_parser {
 	struct frame_names *frame_names;
 	uint32_t n_resources;
 	size_t last_length;	/* of its stack, without counts */
 	uint32_t depth;
-	uint32_t *next_frame;	/* [depth], where the next frame begins */
+	uint32_t *next_frame;	/* [depth], the offset of the next frame */
 	uint32_t *labels;	/* [depth] */
 	size_t next_frame_capacity, labels_capacity;
 	struct cut_fractions fractions;
-	bool is_last_spoilt;	/* frames behind depth were overwritten */
-	bool was_scattered;	/* so the writer does not know its nodes */
+	bool is_last_spoilt;	/* frames after depth were overwritten */
+	bool was_scattered;	/* so the builder does not know its nodes */
 };
 
 struct stack_parser *
@@ -70,8 +70,8 @@ stack_parser_free(struct stack_parser *parser)
 }
 
 /*
- * Reads the counts at the end of the line into counts[n]; the length of the
- * stack before them, or 0 with *malformed set.
+ * Reads the counts at the end of the line into counts[n]; returns the length
+ * of the stack before them, or 0 with *malformed set.
  */
 static size_t
 parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
@@ -102,7 +102,7 @@ parse_counts(const char *line, size_t length, uint64_t *counts, uint32_t n,
 	return length;
 }
 
-/* How many bytes two texts begin with in common, at most n. */
+/* The length of the common prefix of two texts, at most n. */
 static size_t
 common_prefix(const char *a, const char *b, size_t n)
 {
@@ -118,7 +118,7 @@ common_prefix(const char *a, const char *b, size_t n)
 	return n;
 }
 
-/* Keeps frames that end in front of these semicolons of the block at `at`. */
+/* Keeps the frames that end at these semicolons of the block at `at`. */
 static int
 push_frames(struct stack_parser *parser, size_t at, uint64_t semicolons,
             struct error *error)
@@ -141,8 +141,8 @@ push_frames(struct stack_parser *parser, size_t at, uint64_t semicolons,
 }
 
 /*
- * Pushes all frames of line[at..) but the innermost, up to the end of line,
- * the offset of which goes to *end.  at: where a frame begins.
+ * Pushes all frames of line[at..) except the innermost, up to the end of the
+ * line, whose offset goes to *end.  at: the beginning of a frame.
  */
 static int
 find_frames(struct stack_parser *parser, const char *line, size_t at,
@@ -183,18 +183,19 @@ find_frames(struct stack_parser *parser, const char *line, size_t at,
 	return has_empty ? STACK_MALFORMED : STACK_PARSED;
 }
 
-/* Where a line leaves the one before it. */
+/* Where a line differs from the previous one. */
 struct fork {
-	const char *last;	/* that line; NULL: nothing is known of it */
-	size_t at;		/* the first frame that is not shared begins */
-	size_t common;		/* bytes of both that agree */
+	const char *last;	/* that line; NULL: unknown */
+	size_t at;		/* offset of the first frame that is not
+				 * shared */
+	size_t common;		/* length of the common prefix */
 	size_t last_end;	/* end of last's frame at `at`; at if none */
 	uint32_t n_shared;	/* frames */
 };
 
 /*
- * Whether the frame at the fork sorts after last's: in a sorted file it is then
- * new.
+ * Whether the frame at the fork sorts after that of `last`; in a sorted file
+ * it is then new.
  */
 static bool
 forks_upwards(const struct stack_parser *parser, const struct fork *fork,
@@ -235,7 +236,7 @@ put_into_batch(struct stack_parser *parser, struct stack_batch *batch,
 	parser->is_last_spoilt = false;
 }
 
-/* Names the frames behind the fork, to line[length) but for the counts. */
+/* Names the frames after the fork, up to line[length), except the counts. */
 static int
 finish_line(struct stack_parser *parser, struct stack_batch *batch,
             const struct fork *fork, const char *line, size_t length,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collapsed_stack.h -- lines of collapsed stacks, parsed into batches.
  *
- * A line shares its outermost frames with the line before it as far as their
+ * A line shares its outermost frames with the previous line as far as their
  * texts agree, so that in sorted input only the ends of lines are parsed.
  */
 #ifndef CPPROF_FORMATS_COLLAPSED_STACK_H
@@ -25,10 +25,10 @@ struct stack_parser *stack_parser_new(struct profile *profile,
                                       struct error *error);
 void stack_parser_free(struct stack_parser *parser);
 
-/* What counts lost that were no whole numbers: "2.75" counts 2. */
+/* The fractions dropped from counts: "2.75" counts as 2. */
 struct cut_fractions {
 	uint64_t n;		/* counts */
-	double sum;		/* of all that they lost */
+	double sum;		/* of the dropped fractions */
 };
 
 /* Of all lines so far; lives as long as the parser. */
@@ -39,14 +39,13 @@ enum {
 	STACK_PARSED,		/* it is in the batch */
 	STACK_MALFORMED,	/* *malformed says what was expected */
 	STACK_UNENDED,		/* there is no end of line */
-	STACK_FAILED,		/* want of memory: *error */
+	STACK_FAILED,		/* out of memory: *error */
 };
 
 /*
- * Parses the line at the front of line[size], behind which SOURCE_PADDING
- * bytes can be read.  Where it ends, unless unended, goes to *end.  last: the
- * line that was parsed just before, still in memory, or NULL where there was
- * none or other lines came between.
+ * Parses the line at the front of line[size], after which SOURCE_PADDING bytes
+ * can be read.  *end: its end, unless it has none.  last: the line parsed just
+ * before, still in memory; NULL if there was none or other lines came between.
  */
 int stack_parser_line(struct stack_parser *parser, struct stack_batch *batch,
                       uint64_t line_number, const char *last,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* export_collapsed.c -- collapsed stacks, bare for other tools or whole.
+/* export_collapsed.c -- collapsed stacks, bare for other tools, or complete.
  *
- * Bare: one count a line, of one resource, and no header, which others would
- * take for a stack.  Whole: a column for each resource, and the header that
- * says what it is (collapsed_header.h).  Neither has escapes: in names, what
- * would end a name or a line is replaced.
+ * Bare: one count per line, of one resource, and no header, which other tools
+ * would take for a stack.  Complete: a column for each resource, and the
+ * header that describes them (collapsed_header.h).  Neither has escapes:
+ * characters that would end a name or a line are replaced.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct collapsing {
 	uint64_t n_changed;
 };
 
-/* What stands for a byte of a name; itself if it may. */
+/* The replacement of a byte of a name; the byte itself if it is allowed. */
 static char
 replacement(char byte)
 {
@@ -38,7 +38,7 @@ replacement(char byte)
 	return byte;
 }
 
-/* Adds a frame's name behind those that are there; whether it was changed. */
+/* Appends a frame's name; returns whether it was changed. */
 static bool
 add_frame(struct text_buffer *stack, const char *name, size_t length)
 {
@@ -61,7 +61,7 @@ add_frame(struct text_buffer *stack, const char *name, size_t length)
 	       memcmp(stack->bytes + begin, name, length) != 0;
 }
 
-/* The text of the node's stack, from that of the node before. */
+/* Makes the text of the node's stack from that of the previous node. */
 static void
 add_node(struct collapsing *collapsing, uint32_t node)
 {
@@ -83,7 +83,7 @@ add_node(struct collapsing *collapsing, uint32_t node)
 	collapsing->ends[depth - 1] = stack->length;
 }
 
-/* Nodes without hits are part of others' stacks, but for leaves of all. */
+/* Nodes without hits are part of the stacks of others, except leaves. */
 static bool
 is_line(const struct collapsing *collapsing, uint32_t node)
 {
@@ -129,7 +129,7 @@ write_lines(struct collapsing *collapsing, struct error *error)
 	return 0;
 }
 
-/* Behind the last line of the header, if there is one. */
+/* Writes the stacks, after the header, if there is one. */
 static int
 write_stacks(const struct export_source *source, uint32_t first, uint32_t end,
              struct writer *writer, uint64_t *n_changed, struct error *error)
