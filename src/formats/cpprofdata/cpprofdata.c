@@ -5,14 +5,14 @@
  * process, each thread record a section, frames named by the modules' symbols
  * (see symbols/address_frames.h).  "[partial]" stands for the outer frames of
  * a stack that could not be walked to its end.  A file that is cut or damaged
- * behind its header gives what is whole, and a warning; a node whose ancestors
- * are not whole is left out with its hits.  Time O(bytes), memory a small
+ * after its header gives what is complete, and a warning; a node without all
+ * its ancestors is left out with its hits.  Time O(bytes), memory a small
  * multiple of the bytes.
  *
- * A thread's nodes are entered in the order of their numbers, in which a
- * parent comes before its children; one after the other, since a section of
- * the profile is one thread.  Every number that a record holds is looked up,
- * and what does not check out is counted and left aside.
+ * The nodes of a thread are entered in the order of their numbers, in which a
+ * parent comes before its children.  Threads follow each other, since a
+ * section of the profile is one thread.  Every number in a record is checked;
+ * records with invalid ones are counted and skipped.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@
 
 enum {
 	PHASE_MAX = 255,		/* of a phase's name */
-	NODES_A_STEP = 65536,		/* between two looks at Ctrl-C */
+	NODES_A_STEP = 65536,		/* between checks for Ctrl-C */
 };
 
 struct reader {
@@ -44,17 +44,18 @@ struct reader {
 	struct profile *profile;
 	struct tree_builder *builder;
 	struct address_frames *frames;
-	uint32_t *built;		/* for each node record the builder's
-					 * node, or NO_NODE */
+	uint32_t *built;		/* the builder's node of each node
+					 * record, or NO_NODE */
 	struct cpprofdata_end end;	/* of the process */
-	uint64_t n_waiting;		/* threads, at that time */
+	uint64_t n_waiting;		/* waiting threads at that time */
 	uint64_t n_seen;		/* nodes so far */
-	uint64_t n_left_out, n_unknown;	/* of these, without whole ancestors;
-					 * and of modules not in the file */
-	size_t first_left_out;		/* its offset */
+	uint64_t n_left_out, n_unknown;	/* of these, without all their
+					 * ancestors; and of modules not in the
+					 * file */
+	size_t first_left_out;		/* offset of the first */
 	uint64_t n_outside;		/* nodes in no module */
-	struct jit_map *jit;		/* for these; NULL: none are asked for */
-	struct kept_names *own_names;	/* NULL: those beside the file count */
+	struct jit_map *jit;		/* names for these; NULL: not needed */
+	struct kept_names *own_names;	/* NULL: the recording's names count */
 };
 
 static int
@@ -102,7 +103,7 @@ add_thread(void *context, const unsigned char *bytes, struct error *error)
 	                          error) != UINT32_MAX ? 0 : -1;
 }
 
-/* The frame that is just this name. */
+/* The frame that is only this name. */
 static uint32_t
 named_frame(struct reader *reader, const char *text, struct error *error)
 {
@@ -113,7 +114,7 @@ named_frame(struct reader *reader, const char *text, struct error *error)
 	    address_frames_add_name(reader->frames, name, error);
 }
 
-/* A phase is no function, so its name stands in brackets. */
+/* A phase is no function, so its name is put in brackets. */
 static uint32_t
 phase_frame(struct reader *reader, uint64_t string, struct error *error)
 {
@@ -152,7 +153,7 @@ frame_of(struct reader *reader, const struct cpprofdata_node *node,
 	                          le64toh(node->offset), error);
 }
 
-/* Whether the parent is whole; *parent is then the builder's node. */
+/* Whether the parent was entered; *parent is then the builder's node. */
 static bool
 find_parent(const struct reader *reader, uint32_t number, uint64_t child,
             uint32_t owner, uint32_t *parent)
@@ -272,7 +273,7 @@ node_of_charge(struct reader *reader, const struct cpprofdata_charge *charge,
 	    tree_builder_child(reader->builder, NO_NODE, frame, error);
 }
 
-/* What a thread waited for up to the end; behind its nodes. */
+/* Adds what a thread waited for until the end, after its nodes. */
 static int
 add_wait(struct reader *reader, uint32_t owner, struct error *error)
 {
@@ -296,7 +297,10 @@ add_wait(struct reader *reader, uint32_t owner, struct error *error)
 	return 0;
 }
 
-/* sorted[n]: runs of nodes, those of a thread together. */
+/*
+ * Enters the runs of nodes sorted[n], in which those of a thread are
+ * neighbours.
+ */
 static int
 add_sections(struct reader *reader, struct cpprofdata_run **sorted, size_t n,
              struct error *error)
@@ -320,7 +324,10 @@ add_sections(struct reader *reader, struct cpprofdata_run **sorted, size_t n,
 	return 0;
 }
 
-/* Threads that no sample has found, and no wait; found[]: those of nodes. */
+/*
+ * Enters the threads that have neither nodes nor waits; found[]: those with
+ * nodes.
+ */
 static int
 add_unfound(struct reader *reader, const bool *found, struct error *error)
 {
@@ -434,7 +441,10 @@ warn_of_damage(struct reader *reader, struct error *error)
 	return 0;
 }
 
-/* Code made at run time: what is kept of it, or what its process wrote. */
+/*
+ * Names code generated at run time, by kept names or by the files that its
+ * process wrote.
+ */
 static int
 find_jit(struct reader *reader, const struct kept_names *kept,
          struct error *error)
@@ -459,7 +469,7 @@ find_jit(struct reader *reader, const struct kept_names *kept,
 	return 0;
 }
 
-/* Frames take the names that the file or the recording keeps of them. */
+/* Names frames by the names that the file or the recording keeps. */
 static int
 name_frames(struct reader *reader, struct error *error)
 {

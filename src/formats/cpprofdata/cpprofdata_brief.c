@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_brief.c -- processes that left one record. */
+/* cpprofdata_brief.c -- processes that left a single record. */
 #include "src/formats/cpprofdata/cpprofdata_brief.h"
 
 #include <endian.h>

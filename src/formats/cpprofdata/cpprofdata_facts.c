@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_facts.c -- what a file's header tells of its recording. */
+/* cpprofdata_facts.c -- the recording's facts from a file's header. */
 #include "src/formats/cpprofdata/cpprofdata_facts.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 enum { COMMAND_MAX = 65536 };
 
-/* The arguments, which follow each other, with blanks between them. */
+/* The arguments, joined by blanks. */
 static char *
 copy_command(const struct cpprofdata_file *file, struct error *error)
 {
@@ -61,7 +61,7 @@ add_process(const struct cpprofdata_file *file,
 			.end_ns = end->utc_ns,
 			.is_running = end->is_running,
 			.cpu_ns = header->cpu_ns,
-			/* Of the same moment. */
+			/* Both are of the same moment. */
 			.sampling_ns = header->cpu_sampling_ns != 0 ?
 			    header->cpu_sampling_ns : header->sampling_ns,
 			.cpu_is_least = !end->is_running &&
@@ -80,7 +80,7 @@ add_process(const struct cpprofdata_file *file,
 	return result;
 }
 
-/* How it was counted, as the collector says. */
+/* How a resource was counted, according to the collector. */
 static int
 add_source(const struct cpprofdata_file *file, struct profile *profile,
            uint32_t r, struct error *error)
@@ -135,7 +135,7 @@ add_resources(const struct cpprofdata_file *file, struct profile *profile,
 }
 
 /*
- * Hits that are in no tree.  Older collectors do not say of which resource.
+ * Adds hits that are in no tree.  Older collectors do not record the resource.
  */
 static int
 add_losses(const struct cpprofdata_file *file, struct profile *profile,
@@ -167,7 +167,7 @@ add_losses(const struct cpprofdata_file *file, struct profile *profile,
 	return 0;
 }
 
-/* Of a process that has ended: what was put off no sample has taken. */
+/* If the process has ended, postponed hits are lost: no sample took them. */
 static int
 add_put_off(const struct cpprofdata_file *file, struct profile *profile,
             struct error *error)
@@ -183,8 +183,8 @@ add_put_off(const struct cpprofdata_file *file, struct profile *profile,
 }
 
 /*
- * What `info` tells of each reason, of its hits or of its samples, whichever
- * says more.
+ * Adds a tally for each reason, of hits or of samples, whichever is more
+ * informative.
  */
 static int
 add_drops(const struct cpprofdata_file *file, struct profile *profile,
@@ -213,7 +213,7 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 		      false },
 	};
 	const struct cpprofdata_header *header = &file->header;
-	/* The first may have been told of. */
+	/* The file that this one continues has counted the first thread. */
 	uint64_t n_threads = header->n_threads - (header->n_threads > 0 &&
 	    (header->flags & CPPROFDATA_CONTINUES) != 0);
 
@@ -222,7 +222,7 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	for (size_t i = CPPROFDATA_N_LOST; i < CPPROFDATA_MAX_DROPS; i++) {
 		uint64_t count = drops[i].is_hits ? header->drops[i].hits :
 		    header->drops[i].samples;
-		/* A newer collector may know a reason that this does not. */
+		/* A newer collector may have reasons unknown here. */
 		const char *what = drops[i].what != NULL ? drops[i].what :
 		    "samples marked for a reason not known here";
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_file.c -- walk the chunks once, believing only what fits.
+/* cpprofdata_file.c -- walks the chunks once, and accepts only what is valid.
  *
- * The file may be growing while it is read.  Whoever writes it publishes
- * `used` after the chunks and `count` after the records, so each is loaded
- * once, before what it vouches for.
+ * The file may be growing while it is read.  The writer publishes `used` after
+ * the chunks and `count` after the records, so each is loaded once, before the
+ * data that it covers.
  */
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 
@@ -16,7 +16,7 @@
 
 enum { TEXT_MAX = 4096 };		/* bytes of a path or another text */
 
-/* A number that another process may publish at this moment. */
+/* Loads a number that another process may be publishing. */
 static uint64_t
 load_published(const unsigned char *bytes)
 {
@@ -143,9 +143,9 @@ read_header(struct cpprofdata_file *file, struct source *source,
 }
 
 /*
- * Brings the bytes in use to hand, as far as they exist; returns how many.
- * What a damaged header calls `used` may be any number, so the wish grows with
- * what there is.
+ * Makes the bytes in use available, as far as they exist; returns their
+ * number.  In a damaged header `used` may be any number, so the request grows
+ * with what there is.
  */
 static size_t
 read_bytes(struct cpprofdata_file *file, struct source *source,
@@ -183,7 +183,10 @@ load_chunk(const unsigned char *bytes)
 	return chunk;
 }
 
-/* Enters the records of a chunk of known type; `left` bytes begin with it. */
+/*
+ * Enters the records of a chunk of known type, at the beginning of `left`
+ * bytes.
+ */
 static int
 add_run(struct cpprofdata_file *file, const struct cpprofdata_chunk *chunk,
         size_t offset, size_t left, struct error *error)
@@ -222,7 +225,7 @@ add_run(struct cpprofdata_file *file, const struct cpprofdata_chunk *chunk,
 	return 0;
 }
 
-/* The size of the chunk at offset, 0 where the walk ends. */
+/* The size of the chunk at offset; 0: the walk ends. */
 static uint64_t
 read_chunk(struct cpprofdata_file *file, const unsigned char *bytes,
            size_t offset, size_t left, struct error *error)
@@ -294,7 +297,10 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	runs[CPPROFDATA_NODES].record_size = file->header.node_size;
 }
 
-/* All that there is: the header does not know how long the file is. */
+/*
+ * Finds the brief records, up to the end of the file, whose length is not in
+ * the header.
+ */
 static void
 read_briefs(struct cpprofdata_file *file, struct source *source,
             struct error *error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_jit.c -- the process of a file, as the files that it wrote know
- * it. */
+/* cpprofdata_jit.c -- names of run-time generated code, from the files that a
+ * process wrote.
+ */
 #include "src/formats/cpprofdata/cpprofdata_jit.h"
 
 #include <limits.h>
@@ -32,7 +33,7 @@ cpprofdata_jit_map(const struct cpprofdata_file *file, struct error *error)
 		.pid = file->header.pid,
 		.begin_ns = file->header.start_ns,
 		.end_ns = cpprofdata_find_end(file).utc_ns,
-		/* Nothing was written then. */
+		/* Then nothing was written. */
 		.owner = (uid_t)-1,
 	};
 	char *directory;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_jit.h -- the process of a file, as the files that it wrote know
- * it. */
+/* cpprofdata_jit.h -- names of run-time generated code, from the files that a
+ * process wrote.
+ */
 #ifndef CPPROF_FORMATS_CPPROFDATA_JIT_H
 #define CPPROF_FORMATS_CPPROFDATA_JIT_H
 
@@ -8,9 +9,9 @@
 #include "src/symbols/names/jit_map.h"
 
 /*
- * Names of the code that the process made at run time, freed with
- * jit_map_free.  Empty where it ran on another machine or said nothing; NULL
- * with *error set for want of memory.
+ * Names of the code that the process generated at run time, freed with
+ * jit_map_free.  Empty if it ran on another machine or wrote nothing; NULL
+ * with *error set if memory runs out.
  */
 struct jit_map *cpprofdata_jit_map(const struct cpprofdata_file *file,
                                    struct error *error);

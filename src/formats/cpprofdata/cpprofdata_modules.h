@@ -7,9 +7,9 @@
 #include "src/profile/profile.h"
 
 /*
- * Enters the module of the record at an offset.  known: one that is there
- * already, by path and build, is not entered again; NULL: it is.  Its number,
- * or UINT32_MAX with *error set.
+ * Enters the module of the record at an offset.  known: modules entered so
+ * far, by path and build, which are not entered again; NULL: enters each.
+ * Returns its number, or UINT32_MAX with *error set.
  */
 uint32_t cpprofdata_add_module(const struct cpprofdata_file *file,
                                size_t offset, struct profile *profile,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_summary.c -- how much a recording holds, without naming it. */
+/* cpprofdata_summary.c -- the size of a recording, without resolving symbols.
+ */
 #include "src/formats/cpprofdata/cpprofdata_summary.h"
 
 #include <endian.h>
@@ -77,7 +78,7 @@ add_source(const struct cpprofdata_file *file, uint32_t r,
 	summary->n_sources++;
 }
 
-/* Waits that have not ended are one sample each. */
+/* Waits that have not ended count as one sample each. */
 static void
 add_waits(const struct cpprofdata_file *file, const struct cpprofdata_end *end,
           struct samples *samples)

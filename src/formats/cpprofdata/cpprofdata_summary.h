@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_summary.h -- how much a recording holds, without naming it. */
+/* cpprofdata_summary.h -- the size of a recording, without resolving symbols.
+ */
 #ifndef CPPROF_FORMATS_CPPROFDATA_SUMMARY_H
 #define CPPROF_FORMATS_CPPROFDATA_SUMMARY_H
 
@@ -9,11 +10,11 @@
 #include "lib/cpprofdata.h"
 #include "src/base/error.h"
 
-/* Names of what is longer are cut. */
+/* Longer names are cut. */
 struct cpprofdata_summary_source {
 	char resource[24];
 	char source[64];
-	uint64_t n_files;	/* that have it from there */
+	uint64_t n_files;	/* that have it from this source */
 };
 
 struct cpprofdata_summary_resource {
@@ -22,25 +23,26 @@ struct cpprofdata_summary_resource {
 };
 
 struct cpprofdata_summary {
-	uint64_t n_processes;	/* and programs that they executed */
-	uint64_t n_files;	/* of these, with a file of their own */
-	uint64_t n_briefs;	/* and with a record in the brief file */
+	uint64_t n_processes;	/* each program that a process executed
+				 * counts */
+	uint64_t n_files;	/* of these, those with a file of their own */
+	uint64_t n_briefs;	/* and those with a record in the brief file */
 	uint64_t n_samples;	/* of all resources together */
 	/* Each once, in the files' order; the first that fit. */
 	struct cpprofdata_summary_resource resources[CPPROFDATA_MAX_RESOURCES];
 	size_t n_resources;
-	uint64_t n_lost;	/* samples that found no room */
+	uint64_t n_lost;	/* samples lost because there was no room */
 	uint64_t n_running;	/* files whose process has not ended */
 	uint64_t n_by_ticks;	/* files with CPPROFDATA_CLOCK_GIVEN_UP */
-	/* What resources were counted from, each once; the first that fit. */
+	/* The sources of resources, each once; the first that fit. */
 	struct cpprofdata_summary_source
 	    sources[2 * CPPROFDATA_MAX_RESOURCES];
 	size_t n_sources;
 };
 
 /*
- * Adds one of the collector's files to *summary.  O(bytes), resolves no
- * symbol.  0, or -1 with *error set.
+ * Adds one of the collector's files to *summary.  O(bytes), without symbols.
+ * 0, or -1 with *error set.
  */
 int cpprofdata_summarise(const char *path, struct cpprofdata_summary *summary,
                          struct error *error);

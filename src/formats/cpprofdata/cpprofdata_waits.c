@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cpprofdata_waits.c -- when a process ended, and what its threads waited for.
  *
- * Times are the collector's, CLOCK_MONOTONIC: it is not set, and the same for
- * all processes of a machine.  The header has one moment by that clock and in
- * UTC, by which the one is turned into the other.
+ * Times are those of the collector, CLOCK_MONOTONIC, which is never set and is
+ * the same for all processes of a machine.  The header has one moment by that
+ * clock and in UTC, by which times are converted.
  */
 #include "src/formats/cpprofdata/cpprofdata_waits.h"
 
@@ -14,7 +14,9 @@
 
 #include "src/formats/cpprofdata/cpprofdata_writer.h"
 
-/* A thread's wait; false where there is none, or it is just being written. */
+/*
+ * Loads a thread's wait; false if there is none, or it is just being written.
+ */
 static bool
 load_wait(const struct cpprofdata_file *file, uint32_t number,
           struct cpprofdata_wait *wait)
@@ -35,13 +37,13 @@ load_wait(const struct cpprofdata_file *file, uint32_t number,
 	wait->io_left = le64toh(wait->io_left);
 	wait->gathered_ns = le64toh(wait->gathered_ns);
 	wait->check_ns = le64toh(wait->check_ns);
-	/* Nobody waits for longer than there has been the process. */
+	/* No thread waits for longer than the process has existed. */
 	return wait->since_ns == wait->check_ns &&
 	    wait->since_ns >= file->header.start_mono_ns &&
 	    wait->since_ns != 0;
 }
 
-/* The last moment of which a sample, a wait or `record` tells. */
+/* The latest moment known from a sample, a wait or `record`. */
 static uint64_t
 last_sign_of_life(const struct cpprofdata_file *file)
 {
@@ -101,13 +103,15 @@ cpprofdata_find_end(const struct cpprofdata_file *file)
 	    end.mono_ns >= header->start_mono_ns)
 		end.utc_ns = header->start_ns +
 		    (end.mono_ns - header->start_mono_ns);
-	/* While a machine sleeps, the monotonic clock stands still. */
+	/* While a machine is suspended, the monotonic clock stops. */
 	if (end.utc_ns < header->last_sample_ns)
 		end.utc_ns = header->last_sample_ns;
 	return end;
 }
 
-/* Feeds gticks to a thread's meter as it was; see lib/base/meter.h. */
+/*
+ * Feeds gticks to a thread's meter in its saved state; see lib/base/meter.h.
+ */
 static uint64_t
 feed(uint64_t gticks, uint64_t interval, uint64_t *left)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cpprofdata_writer.c -- whether a recording is still being written.
  *
- * A process that was killed, or has executed another program, says no more
- * that it has ended.  But the one that writes a file has it mapped, which its
- * list of mappings tells.
+ * A process that was killed, or has executed another program, cannot record
+ * its end.  But the process that writes a file has it mapped, as its list of
+ * mappings shows.
  */
 #include "src/formats/cpprofdata/cpprofdata_writer.h"
 
@@ -64,7 +64,7 @@ cpprofdata_is_written_by(const char *path, uint64_t pid)
 	return is_mapped_by(path, pid) == MAPPED;
 }
 
-/* Whether a header is one of a process that has waits, and no end. */
+/* Whether the header's process keeps waits and has no recorded end. */
 static bool
 lacks_end(const struct cpprofdata_header *header)
 {
@@ -73,7 +73,10 @@ lacks_end(const struct cpprofdata_header *header)
 	     header->gone_mono_ns) == 0;
 }
 
-/* Looked at without a right to write, whose end would be told of again. */
+/*
+ * Opens the file read-only: closing a writable descriptor would notify
+ * watchers of the file again.
+ */
 static bool
 read_header(const char *path, struct cpprofdata_header *header)
 {

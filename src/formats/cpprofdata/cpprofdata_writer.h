@@ -8,20 +8,20 @@
 #include <stdint.h>
 
 /*
- * Whether the process has the file mapped, so that it may yet grow.  False
- * where that cannot be known: a process of another machine or another user.
+ * Whether the process has the file mapped, so that it may still grow.  False
+ * if that is unknown: a process of another machine or another user.
  */
 bool cpprofdata_is_written_by(const char *path, uint64_t pid);
 
 /*
- * Notes in a file that its process has gone by now, without having said so;
- * nothing where it runs, has said so or was noted.
+ * Records in a file that its process has ended without recording its end; does
+ * nothing if it runs, or its end is recorded.
  */
 void cpprofdata_note_gone(const char *path);
 
 /*
- * Notes in a file that its process runs now, if it keeps waits; false if it
- * keeps none, so that nobody will want to know.
+ * Records in a file that its process runs now, if it keeps waits; false if it
+ * keeps none, so that this is not needed.
  */
 bool cpprofdata_note_seen(const char *path);
 

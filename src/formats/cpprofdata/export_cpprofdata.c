@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export_cpprofdata.c -- the collector's format (lib/cpprofdata.h).
  *
- * A profile of several processes becomes one file, which says what the first
- * one ran.  Nodes are addresses, and what is known of these is in chunks of
- * names (names_file.h).  Frames that share an address but differ in what is
- * known of it, and bare names among addresses, get made-up addresses that no
- * program has; stacks of nothing but names are refused.
+ * A profile of several processes becomes one file, which describes the first
+ * process.  Nodes are addresses, whose names are in chunks of names
+ * (names_file.h).  Frames that share an address but have different names, and
+ * bare names among addresses, get artificial addresses that no program has;
+ * profiles of only names are refused.
  *
  * The size of every chunk is known before the first byte is written: strings,
  * modules, threads, names, and a chunk of nodes for each thread's tree.
@@ -21,16 +21,16 @@
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/formats/exporter.h"
 
-/* From here on there are no addresses of programs, nor of the kernel. */
+/* From here on there are no addresses of programs or of the kernel. */
 #define FIRST_NUMBER ((uint64_t)1 << 63)
 
-/* What a frame is in a node. */
+/* The address of a frame in a node. */
 struct code {
 	uint32_t module;
 	uint64_t offset;
 };
 
-/* A run of nodes, and where its chunk's numbers begin. */
+/* A run of nodes, and the first number of its chunk. */
 struct piece {
 	uint32_t begin, end;	/* nodes of the tree */
 	uint32_t owner;
@@ -48,9 +48,9 @@ struct recording {
 	uint64_t *addresses;		/* [n_frames] as names_file has them */
 	struct names_chunks *names;
 	uint64_t used;			/* of the file, in bytes */
-	uint64_t n_changed;		/* names of resources that are cut, and
-					 * frames without their addresses or
-					 * inner calls */
+	uint64_t n_changed;		/* names of resources that were cut,
+					 * and frames that lost their addresses
+					 * or inner calls */
 	struct cpprofdata_header header;
 };
 
@@ -62,7 +62,7 @@ put(struct recording *recording, const void *bytes, size_t n)
 
 /* ---- strings ---- */
 
-/* The number of a text, which is entered; 0 for none. */
+/* The number of a text, which is entered; 0 for NULL. */
 static uint32_t
 add_string(struct recording *recording, const char *text, size_t length)
 {
@@ -84,8 +84,8 @@ add_text(struct recording *recording, const char *text)
 /* ---- frames ---- */
 
 /*
- * Makes a frame without address what readers of the format make such a name of,
- * if they do; is_inner: it is not outermost in all stacks.
+ * Encodes a frame without an address as the record that readers show under
+ * that name, if there is one; is_inner: it is not outermost in all stacks.
  */
 static bool
 find_pseudo(struct recording *recording, uint32_t number, bool is_inner)
@@ -153,7 +153,7 @@ compare_frames(const void *left, const void *right, void *context)
 	return order != 0 ? order : compare_contents(profile, a, b);
 }
 
-/* Behind those that the profile has. */
+/* The first artificial address, after all those of the profile. */
 static uint64_t
 first_number(const struct profile *profile)
 {
@@ -168,7 +168,7 @@ first_number(const struct profile *profile)
 	return number;
 }
 
-/* Gives the frames sorted[n], which are no pseudo frames, their addresses. */
+/* Gives the frames sorted[n], without pseudo frames, their addresses. */
 static void
 number_frames(struct recording *recording, const uint32_t *sorted, size_t n)
 {
@@ -234,7 +234,7 @@ find_codes(struct recording *recording, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
-/* There may be names among addresses, but not names alone. */
+/* There may be names among addresses, but not only names. */
 static int
 check_nodes(const struct recording *recording, struct error *error)
 {
@@ -299,14 +299,14 @@ add_piece(struct recording *recording, uint32_t begin, uint32_t end,
 		begin, end, owner, first
 	};
 	recording->used += chunk_size(end - begin, size);
-	/* The last three numbers mean something else. */
+	/* The last three numbers have other meanings. */
 	if (first + (end - begin) > CPPROFDATA_PHASE)
 		return error_set(error, "more nodes than cpprofdata can "
 		                 "number");
 	return 0;
 }
 
-/* Nodes outside every section belong to a thread that is not there. */
+/* Nodes outside all sections belong to an extra thread. */
 static int
 add_pieces(struct recording *recording, struct error *error)
 {
@@ -492,7 +492,9 @@ write_pieces(struct recording *recording, struct error *error)
 
 /* ---- the header ---- */
 
-/* What fits of a text, in whole characters; returns its length. */
+/*
+ * Copies as much of a text as fits, in whole characters; returns its length.
+ */
 static size_t
 put_text(char *to, size_t size, const char *text)
 {
@@ -516,7 +518,7 @@ is_taken(const struct cpprofdata_header *header, uint32_t r)
 	return false;
 }
 
-/* A name that is cut stays apart from others by a number. */
+/* Adds a number to a name that was cut, to keep it distinct. */
 static void
 set_resource(struct recording *recording, uint32_t r)
 {
@@ -593,7 +595,7 @@ set_header(struct recording *recording, struct error *error)
 
 /* ---- the whole ---- */
 
-/* All that must be known before the first byte. */
+/* Prepares everything that must be known before the first byte. */
 static int
 prepare(struct recording *recording, struct error *error)
 {

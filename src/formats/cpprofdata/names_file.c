@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* names_file.c -- names and lines from a recording's own file of them.
  *
- * Records of modules and processes point at ranges of addresses, these at
- * strings and at ranges of locations.  Each number is looked up; a range of
- * addresses is taken up to the first that does not check out.
+ * Records of modules and processes refer to ranges of addresses, and these to
+ * strings and ranges of locations.  Each number is checked; a range of
+ * addresses is read up to the first invalid one.
  */
 #include "src/formats/cpprofdata/names_file.h"
 
@@ -18,7 +18,7 @@
 #include "src/formats/id_table.h"
 
 enum {
-	NAME_LENGTH_MAX = 65536,	/* what is longer is cut */
+	NAME_LENGTH_MAX = 65536,	/* longer names are cut */
 	ADDRESSES_A_STEP = 4096,
 };
 
@@ -28,12 +28,12 @@ struct names_reader {
 	struct error *damage;
 	/* Ranges do not share records, or a small file would fill memory. */
 	uint64_t n_addresses_left, n_locations_left;
-	struct id_table strings;	/* seen so far; by their places: */
+	struct id_table strings;	/* seen so far; index: */
 	uint32_t *names;
 	size_t n_names, names_capacity;
 };
 
-/* A record of a type, or NULL. */
+/* A record of a type; NULL if there is none. */
 static const unsigned char *
 record_of(const struct names_reader *reader, enum cpprofdata_chunk_type type,
           uint64_t number)
@@ -46,8 +46,9 @@ record_of(const struct names_reader *reader, enum cpprofdata_chunk_type type,
 }
 
 /*
- * The number in the store of a string, NO_NAME where it is empty or no good.
- * Strings that were ends of each other would fill memory from a small file.
+ * The name of a string in the store; NO_NAME if it is empty or invalid.
+ * Strings that are ends of each other are refused, since a small file could
+ * fill memory with them.
  */
 static int
 look_up_string(struct names_reader *reader, uint32_t number, uint32_t *name,
@@ -71,8 +72,8 @@ look_up_string(struct names_reader *reader, uint32_t number, uint32_t *name,
 }
 
 /*
- * Likewise; a string is looked at once, however many records name it: a small
- * one can name a long string.
+ * Likewise, but reads a string only once, however many records refer to it: a
+ * small record can refer to a long string.
  */
 static int
 take_string(struct names_reader *reader, uint32_t number, uint32_t *name,
@@ -121,8 +122,8 @@ take_location(struct names_reader *reader, uint64_t number,
 }
 
 /*
- * Adds an address if it is above *last.  *is_good tells whether those behind
- * it are worth a look.
+ * Adds an address if it is above *last.  *is_good: whether to go on with the
+ * following ones.
  */
 static int
 take_address(struct names_reader *reader, uint64_t number, uint64_t *last,

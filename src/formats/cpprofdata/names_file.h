@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* names_file.h -- what keeps the addresses of a recording named: a file beside
- * those of its processes, or chunks in a file that `export` has written. */
+/* names_file.h -- the kept names of a recording's addresses: a file beside
+ * those of its processes, or chunks in a file written by `export`.
+ */
 #ifndef CPPROF_FORMATS_NAMES_FILE_H
 #define CPPROF_FORMATS_NAMES_FILE_H
 
@@ -15,15 +16,15 @@
 #include "src/symbols/names/kept_names.h"
 
 /*
- * What the source keeps, freed with kept_names_free.  Nothing in it is
- * trusted: what does not hold is left out, and *damage says what that was
- * first.  NULL with *error set where the source is no file of names, or for
- * want of memory.
+ * Reads the names in a source, freed with kept_names_free.  Nothing in it is
+ * trusted: what is invalid is left out, and *damage describes the first such
+ * thing.  NULL with *error set if the source is no file of names, or memory
+ * runs out.
  */
 struct kept_names *names_file_read(struct source *source, struct error *damage,
                                    struct error *error);
 
-/* Likewise what a file of samples keeps itself; NULL also where it does not. */
+/* Likewise the names within a file of samples; NULL also if it has none. */
 struct kept_names *names_file_within(const struct cpprofdata_file *file,
                                      struct error *damage,
                                      struct error *error);
@@ -43,43 +44,43 @@ struct named_code {
 	uint32_t offset;		/* into the function, or NO_OFFSET */
 };
 
-/* What is kept of names. */
+/* The names to keep. */
 struct names_file {
 	/*
-	 * Its frames that have a module, named, and with the lines that are
-	 * known; each module and address once.
+	 * Frames with a module, their names, and lines if known; each module
+	 * and address once.
 	 */
 	const struct profile *profile;
 	/*
-	 * [n_frames] The addresses that frames are kept under, where their own
-	 * are not unique.  Frames in no module are then kept, too, as the first
-	 * process's, except those that have 0 here.  NULL: frames are kept
-	 * under their own addresses, and those in no module are not kept.
+	 * [n_frames] The addresses under which frames are kept if their own
+	 * are not unique.  Frames without a module are then kept, too, as
+	 * those of the first process, except those that have 0 here.  NULL:
+	 * frames are kept under their own addresses, and those without a
+	 * module are not kept.
 	 */
 	const uint64_t *addresses;
-	/* Where lines were read: says which frames have none; or NULL. */
+	/* The source of lines, which knows which frames have none; or NULL. */
 	const struct address_lines *lines;
-	bool keeps_lines;	/* also lines that are not from debug
-				 * information but from another format */
-	/* Code that processes made at run time. */
+	bool keeps_lines;	/* also keeps lines that came from another
+				 * format instead of debug information */
+	/* Code that processes generated at run time. */
 	const struct named_process *processes;
 	size_t n_processes;
 	const struct named_code *codes;
-	uint64_t named_ns;		/* when samples were looked at; UTC
+	uint64_t named_ns;		/* when the samples were read; UTC
 					 * since 1970 */
 };
 
 /*
- * Writes it; NULL: a file that keeps nothing, and says that nothing is wanted.
+ * Writes it; NULL: a file without names, which records that none are wanted.
  * 0, or -1 with *error set; the writer has errors of its own.
  */
 int names_file_write(const struct names_file *names, struct writer *writer,
                      struct error *error);
 
 /*
- * Its chunks alone, to stand in a file of samples, strings numbered from
- * first_string on: what such a file keeps itself.  Freed with
- * names_chunks_free; NULL with *error set.
+ * Only its chunks, for a file of samples, with strings numbered from
+ * first_string.  Freed with names_chunks_free; NULL with *error set.
  */
 struct names_chunks;
 struct names_chunks *names_chunks_new(const struct names_file *names,
@@ -87,7 +88,7 @@ struct names_chunks *names_chunks_new(const struct names_file *names,
                                       struct error *error);
 void names_chunks_free(struct names_chunks *chunks);
 
-/* Their size in bytes; writes just as many. */
+/* Their size in bytes; names_chunks_write writes exactly as many. */
 uint64_t names_chunks_size(const struct names_chunks *chunks);
 void names_chunks_write(const struct names_chunks *chunks,
                         struct writer *writer);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* names_writer.c -- a file that keeps names and lines of addresses.
+/* names_writer.c -- writes a file of names and lines of addresses.
  *
- * All records are made before the first byte is written, since the header says
- * how long the file is.  Each type is one chunk.
+ * All records are made before the first byte is written, since the header has
+ * the length of the file.  Each type is one chunk.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -14,17 +14,17 @@
 #include "src/formats/cpprofdata/names_file.h"
 
 struct names_chunks {
-	const struct names_file *names;	/* until they are made */
+	const struct names_file *names;	/* only while the records are made */
 	uint64_t first_string;
 	struct text_buffer strings;
 	uint32_t *string_of;		/* [names_count]; 0: not entered */
-	uint32_t *sorted;		/* frames that are kept: by module, those
-					 * in none last, and by address */
+	uint32_t *sorted;		/* frames to keep, by module (those
+					 * without one last) and address */
 	size_t n_sorted;
 	/* Records. */
 	struct text_buffer modules, addresses, locations, processes;
 	uint64_t n_addresses, n_locations;
-	bool is_too_large;		/* to be numbered */
+	bool is_too_large;		/* for 32-bit numbers */
 };
 
 static uint32_t
@@ -38,7 +38,7 @@ add_string(struct names_chunks *writer, const char *text, size_t length)
 		writer->is_too_large = true;
 		return 0;
 	}
-	/* A string ends at its first NUL. */
+	/* Strings end at their first NUL. */
 	text_add(&writer->strings, text, strnlen(text, length));
 	text_add_char(&writer->strings, '\0');
 	return (uint32_t)number;
@@ -57,7 +57,7 @@ add_name(struct names_chunks *writer, uint32_t name)
 	return writer->string_of[name];
 }
 
-/* What the frame is kept under. */
+/* The address under which the frame is kept. */
 static uint64_t
 address_of(const struct names_file *names, uint32_t frame)
 {
@@ -65,7 +65,7 @@ address_of(const struct names_file *names, uint32_t frame)
 	    names->profile->frames[frame].address;
 }
 
-/* Of a longer chain the outer ones. */
+/* Of a longer chain only the outer ones are kept. */
 static uint32_t
 n_kept_locations(const struct frame *frame)
 {
@@ -96,7 +96,9 @@ add_locations(struct names_chunks *writer, const struct frame *frame)
 	writer->n_locations += n;
 }
 
-/* From debug information, or from another format. */
+/*
+ * Whether the frame has lines, from debug information or from another format.
+ */
 static bool
 has_lines(const struct names_chunks *writer, const struct frame *frame)
 {
@@ -108,7 +110,7 @@ has_lines(const struct names_chunks *writer, const struct frame *frame)
 	     locations[0].line != 0));
 }
 
-/* Where the name is not a symbol's, the module's file may yet have one. */
+/* If the name is not a symbol's, the module's file may still have one. */
 static void
 add_address(struct names_chunks *writer, uint32_t number,
             bool lines_were_read)
@@ -143,7 +145,10 @@ add_address(struct names_chunks *writer, uint32_t number,
 	writer->n_addresses++;
 }
 
-/* frames[n]: those of one module, or of none, by address; each of these once. */
+/*
+ * Makes the records of frames[n]: those of one module, or of none, sorted by
+ * address, without duplicates.
+ */
 static void
 add_addresses(struct names_chunks *writer, const uint32_t *frames, size_t n,
               bool lines_were_read)
@@ -181,7 +186,7 @@ add_module(struct names_chunks *writer, const uint32_t *frames, size_t n)
 	text_add(&writer->modules, (const char *)&record, sizeof record);
 }
 
-/* Returns how many of sorted have a module. */
+/* Sorts the frames; returns how many have a module. */
 static size_t
 add_modules(struct names_chunks *writer)
 {
@@ -227,7 +232,7 @@ add_code(struct names_chunks *writer, const struct named_code *code)
 	writer->n_addresses++;
 }
 
-/* outside[n]: sorted frames in no module. */
+/* Makes the records of outside[n], the sorted frames without a module. */
 static void
 add_processes(struct names_chunks *writer, const uint32_t *outside, size_t n)
 {
@@ -318,7 +323,7 @@ chunk_size(uint64_t size)
 
 enum { N_PARTS = 5 };
 
-/* What stands in the file, one chunk each. */
+/* The parts of the file, one chunk each. */
 struct part {
 	uint32_t type;
 	uint32_t record_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* recording_names.c -- what a recording's directory keeps of names.
+/* recording_names.c -- the names kept in a recording's directory.
  *
- * To write them, no stack is built: each node's address is entered once for
- * all processes, under the module that they share.
+ * Writing them needs no stacks: each node's address is entered once for all
+ * processes, under the module that they share.
  */
 #include "src/formats/cpprofdata/recording_names.h"
 
@@ -23,7 +23,7 @@
 #include "src/symbols/names/address_frames.h"
 
 struct recording_names {
-	char *path;		/* of the file; NULL: none was asked for */
+	char *path;		/* of the file; NULL: none yet */
 	struct kept_names *kept;
 };
 
@@ -64,7 +64,7 @@ path_beside(const char *file, struct error *error)
 	return path;
 }
 
-/* The header of a file of ours, whichever; all zero where it is none. */
+/* The header of any of the collector's files; all zero for another file. */
 static struct cpprofdata_header
 read_header(const char *path)
 {
@@ -116,14 +116,14 @@ recording_names_are_missing(const char *const *files, size_t n)
 	if (are_missing || header.start_ns == 0 ||
 	    (le32toh(header.flags) & CPPROFDATA_NAMES) == 0)
 		return are_missing;
-	/* What a process left behind had sampled later. */
+	/* A process that outlived `record` has taken samples later. */
 	for (size_t i = 0; i < n && !are_missing; i++)
 		are_missing = le64toh(read_header(files[i]).last_sample_ns) >
 		    le64toh(header.start_ns);
 	return are_missing;
 }
 
-/* No pipe, which would make us wait; *why is set where it is no good. */
+/* Refuses pipes, which could block; *why: what is wrong with the file. */
 static struct kept_names *
 read_names(const char *path, struct error *why)
 {
@@ -177,21 +177,22 @@ recording_names_beside(struct recording_names *names, const char *file,
 struct collecting {
 	struct profile *profile;
 	struct address_frames *frames;
-	struct names *modules;		/* pairs of path and build: numbers of
-					 * the profile's */
-	uint32_t *numbers;		/* for each module of the file */
+	struct names *modules;		/* pairs of path and build: number in
+					 * the profile */
+	uint32_t *numbers;		/* for each module of the file, its
+					 * number */
 	size_t numbers_capacity;
-	const struct kept_names *kept;	/* what is there already */
-	uint64_t *outside;		/* of the file, in no module */
+	const struct kept_names *kept;	/* names kept already */
+	uint64_t *outside;		/* of the file, outside all modules */
 	size_t n_outside, outside_capacity;
 	struct named_process *processes;
 	size_t n_processes, processes_capacity;
 	struct named_code *codes;
 	size_t n_codes, codes_capacity;
-	uint64_t named_ns;		/* when this began */
+	uint64_t named_ns;		/* when naming began */
 };
 
-/* The modules of one file, which other files may have had, too. */
+/* Enters the modules of one file, which other files may have had, too. */
 static int
 collect_modules(struct collecting *collecting,
                 const struct cpprofdata_file *file, struct error *error)
@@ -272,7 +273,7 @@ compare_addresses(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* The number in the profile of a kept text. */
+/* The name in the profile of a kept text. */
 static uint32_t
 kept_text(struct collecting *collecting, uint32_t name, struct error *error)
 {
@@ -283,7 +284,10 @@ kept_text(struct collecting *collecting, uint32_t name, struct error *error)
 	    names_length(texts, name), error);
 }
 
-/* What is known of an address of code that was made at run time, if it is. */
+/*
+ * Enters what is known of an address of code generated at run time; false if
+ * nothing is known.
+ */
 static bool
 find_code(struct collecting *collecting, const struct kept_range *range,
           const struct jit_map *map, struct named_code *code,
@@ -345,8 +349,8 @@ add_codes(struct collecting *collecting, const struct kept_range *range,
 }
 
 /*
- * A process is entered though nothing is known of its addresses: what others
- * of its number will write is not its own.
+ * A process is entered even if nothing is known of its addresses, since a
+ * later process with its pid may write names that are not its own.
  */
 static int
 name_outside(struct collecting *collecting, const struct cpprofdata_file *file,
@@ -380,7 +384,7 @@ name_outside(struct collecting *collecting, const struct cpprofdata_file *file,
 	return 0;
 }
 
-/* A file that cannot be read is passed over. */
+/* A file that cannot be read is skipped. */
 static int
 collect_file(struct collecting *collecting, const char *path,
              struct error *error)
