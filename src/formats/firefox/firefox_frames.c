@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* firefox_frames.c -- the frames of a Firefox profile, each with a label.
  *
- * What a row and the rows that it refers to say of a frame is put together in a
- * known_frame.  Its bytes are interned, and the number that they get is the
- * label.
+ * A known_frame collects what a row, and the rows that it refers to, say of a
+ * frame.  Its bytes are interned, and their number is the label.
  */
 #include "src/formats/firefox/firefox_frames.h"
 

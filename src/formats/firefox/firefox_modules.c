@@ -12,7 +12,7 @@ struct firefox_modules {
 	struct profile *profile;
 	struct module_cache *cache;
 	struct names *seen;		/* module i, by path and code id */
-	uint64_t *bases;		/* where its first segment begins */
+	uint64_t *bases;		/* the address of its first segment */
 	size_t bases_capacity;
 };
 

@@ -30,7 +30,7 @@ struct firefox_charge {
 
 /* Start with zeroes. */
 struct firefox_thread {
-	char *name, *process_name;	/* NULL where unknown */
+	char *name, *process_name;	/* NULL: unknown */
 	char *pid, *tid;		/* as in the file; NULL: likewise */
 	struct firefox_tables tables;	/* of its own */
 	enum firefox_weight weight;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gmon.c -- what programs compiled with -pg write: gmon.out.
+/* gmon.c -- gmon.out, as written by programs compiled with -pg.
  *
- * A histogram of the program counter and counts of calls, both as addresses
- * alone, so that the program has to be at hand (read_options.program).  Calls
- * that stand in the program's code and never happened are arcs without calls.
+ * A histogram of the program counter and counts of calls, both only as
+ * addresses, so that the program is needed (read_options.program).  Calls in
+ * the program's code that never happened are arcs without calls.
  *
- * Calls are charged to the function that holds the address where glibc saw
- * them come from; it keeps these rounded down, so that one that is close to a
- * function's beginning can fall to the function before, here as in gprof.
+ * Calls are charged to the function with the address from which glibc saw them
+ * come.  glibc rounds these down, so a call close to a function's beginning
+ * can be charged to the function before, here as in gprof.
  *
  * Source: sys/gmon_out.h of glibc.
  */
@@ -86,7 +86,7 @@ read_record(struct gmon_reader *reader, struct error *error)
 	                    "1 or 2");
 }
 
-/* Whole records; what is left of one that is cut is not believed. */
+/* Reads complete records; the rest of a record that is cut is ignored. */
 static int
 read_records(struct gmon_reader *reader, struct error *error)
 {
@@ -137,7 +137,10 @@ add_functions(struct gmon_reader *reader, const char *path, struct error *error)
 	return 0;
 }
 
-/* Who wrote the file; of more, whose files gprof -s summed, nothing is told. */
+/*
+ * Enters the process that wrote the file; if gprof -s summed several files,
+ * the others are unknown.
+ */
 static int
 add_program(struct profile *profile, const char *path, struct error *error)
 {
@@ -202,7 +205,9 @@ read_all(struct gmon_reader *reader, const char *path, struct error *error)
 	return call_graph_check(reader->profile->graph, error);
 }
 
-/* With the program's functions and the whole file at hand. */
+/*
+ * Reads the file, with the program's functions and the whole file in memory.
+ */
 static struct profile *
 read_gmon(struct source *source, const char *path, struct program *program,
           struct profile *profile, struct error *error)

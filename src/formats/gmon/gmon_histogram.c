@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gmon_histogram.c -- how often the program counter was where.
+/* gmon_histogram.c -- the histogram of the program counter.
  *
- * Hits are clock ticks; a bin of the histogram that several functions share is
- * split among them by the addresses that each has of it, as gprof does, and
- * then a hit is that part of a tick.
+ * Hits are clock ticks.  A bin of the histogram that several functions share
+ * is split among them by the number of its addresses that each has, as in
+ * gprof; then a hit is a part of a tick.
  *
  * Source: gprof's hist.c.
  */
@@ -14,7 +14,7 @@
 #include "src/base/memory.h"
 
 enum {
-	UNIT_SIZE = 2,		/* bytes: what bins are split by */
+	UNIT_SIZE = 2,		/* bytes: bins are split in these units */
 	MAX_SHARES = 64,
 };
 
@@ -50,7 +50,7 @@ gmon_read_histogram(struct gmon_reader *reader, struct error *error)
 	return 0;
 }
 
-/* Units from `low` to where bin i begins. */
+/* Units from `low` to the beginning of bin i. */
 static uint64_t
 bin_start(const struct gmon_histogram *histogram, uint32_t i)
 {
@@ -74,7 +74,10 @@ least_of(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The first function that ends behind a unit, from *at on, which moves up. */
+/*
+ * The first function that ends after a unit, searched from *at on, which is
+ * advanced.
+ */
 static uint32_t
 seek_function(const struct program *program, uint64_t unit, uint32_t at)
 {
@@ -84,7 +87,7 @@ seek_function(const struct program *program, uint64_t unit, uint32_t at)
 	return at;
 }
 
-/* Units of [begin, end) that a function has. */
+/* The number of units of [begin, end) in a function. */
 static uint64_t
 overlap(const struct program_function *function, uint64_t begin, uint64_t end)
 {
@@ -97,7 +100,10 @@ overlap(const struct program_function *function, uint64_t begin, uint64_t end)
 	return end > begin ? end - begin : 0;
 }
 
-/* Into how many hits a tick must be split, so that all bins come out even. */
+/*
+ * The number of hits per tick with which all bins can be split into whole
+ * hits.
+ */
 static uint64_t
 shares_of(const struct gmon_reader *reader, const struct gmon_histogram *histogram)
 {
@@ -133,7 +139,9 @@ add_hits(struct gmon_reader *reader, uint32_t function, uint64_t hits,
 	return 0;
 }
 
-/* One bin's ticks to the functions in it, what is left over to the last. */
+/*
+ * Divides a bin's ticks among its functions; the last one gets the remainder.
+ */
 static int
 split_bin(struct gmon_reader *reader, uint64_t begin, uint64_t end, uint32_t *at,
           uint64_t ticks, struct error *error)
@@ -186,7 +194,7 @@ add_histogram(struct gmon_reader *reader, const struct gmon_histogram *histogram
 	return 0;
 }
 
-/* What a hit is, in whole gticks: parts of a tick of the clock. */
+/* The interval of a hit, a part of a clock tick, in whole gticks. */
 static int
 add_resource(struct gmon_reader *reader, struct error *error)
 {

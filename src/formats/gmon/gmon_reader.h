@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gmon_reader.h -- what the parts of gmon.out's reader share.
+/* gmon_reader.h -- shared by the parts of the gmon.out reader.
  *
- * gmon.c reads the records, and the calls among them; what the histograms say
- * is gmon_histogram.c's.
+ * gmon.c reads the records, including calls; gmon_histogram.c reads the
+ * histograms.
  */
 #ifndef CPPROF_FORMATS_GMON_READER_H
 #define CPPROF_FORMATS_GMON_READER_H
@@ -14,7 +14,7 @@
 /* Start of one histogram in the file. */
 struct gmon_histogram {
 	uint64_t low, high;		/* addresses */
-	uint32_t n_bins, rate;		/* ticks a second */
+	uint32_t n_bins, rate;		/* ticks per second */
 	const unsigned char *bins;	/* 16 bits each */
 	const char *dimension;		/* [15] */
 };
@@ -26,8 +26,8 @@ struct gmon_reader {
 	struct bytes bytes;
 	struct gmon_histogram *histograms;
 	size_t n_histograms, capacity;
-	uint64_t shares;	/* hits a tick */
-	uint64_t n_lost, n_lost_calls;	/* of no known function */
+	uint64_t shares;	/* hits per tick */
+	uint64_t n_lost, n_lost_calls;	/* outside of known functions */
 };
 
 /* Sets an error at that offset; returns -1. */
@@ -46,8 +46,8 @@ gmon_read_address(struct gmon_reader *reader)
 }
 
 /*
- * Reads a histogram's head; its bins come later, when all are known.  0, or -1
- * with *error set.
+ * Reads the head of a histogram; the bins are read later, when all histograms
+ * are known.  0, or -1 with *error set.
  */
 int gmon_read_histogram(struct gmon_reader *reader, struct error *error);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gperftools.c -- CPU profiles of gperftools, in the format of their own.
+/* gperftools.c -- CPU profiles of gperftools, in its binary format.
  *
  * Words of 4 or 8 bytes, of either byte order: a header, samples (how often,
  * how many addresses, the addresses, innermost first), a sample of address 0
  * that ends them, and the text of /proc/self/maps.  So frames are numbers of
- * addresses until the mappings behind tell whose they are.
+ * addresses until the mappings after them show their modules.
  * Source: gperftools, docs/cpuprofile-fileformat.html.
  */
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gperftools_maps.c -- the mappings at the end of a gperftools profile.
  *
- * "55ff90c39000-55ff90c3a000 r-xp 00001000 fe:00 123  /path".  A line
- * "build=DIR" says what "$build" at the front of paths behind it stands for.
+ * "55ff90c39000-55ff90c3a000 r-xp 00001000 fe:00 123 /path".  A line
+ * "build=DIR" defines "$build" at the beginning of the paths after it.
  */
 #include "src/formats/gperftools/gperftools_maps.h"
 
@@ -25,7 +25,7 @@ struct gperftools_maps {
 	struct profile *profile;
 	struct module_cache *modules;
 	struct names *paths;	/* path i is module i */
-	char *build;		/* NULL: not told */
+	char *build;		/* NULL: not given */
 	bool is_cut;
 	struct map *maps;	/* by address */
 	size_t n, capacity;
@@ -42,7 +42,9 @@ gperftools_maps_free(struct gperftools_maps *maps)
 	free(maps);
 }
 
-/* The path with what "$build" stands for, the caller's; NULL *error set. */
+/*
+ * The path with "$build" replaced, freed by the caller; NULL with *error set.
+ */
 static char *
 complete_path(const struct gperftools_maps *maps, const char *path,
               struct error *error)
@@ -120,7 +122,7 @@ compare_maps(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* text[size]: lines, of which the last may lack its end. */
+/* Reads the lines of text[size], of which the last may lack its end. */
 static int
 add_lines(struct gperftools_maps *maps, char *text, size_t size,
           struct error *error)

@@ -14,10 +14,10 @@
 struct gperftools_maps;
 
 /*
- * Reads what is left of the source, lines of /proc/self/maps, and enters the
- * files of code into the profile as modules.  Lines of other kinds are passed
- * over: the text may say more.  modules as in struct read_options.  Freed with
- * gperftools_maps_free; NULL with *error set.
+ * Reads the rest of the source, lines of /proc/self/maps, and enters the
+ * object files into the profile as modules.  Other lines are skipped.  modules
+ * as in struct read_options.  Freed with gperftools_maps_free; NULL with
+ * *error set.
  */
 struct gperftools_maps *gperftools_maps_read(struct source *source,
                                              struct profile *profile,
@@ -29,8 +29,8 @@ void gperftools_maps_free(struct gperftools_maps *maps);
 bool gperftools_maps_is_cut(const struct gperftools_maps *maps);
 
 /*
- * The module that has an address of the process, which becomes one in the
- * module's file; NO_MODULE, and the address as it is, where there is none.
+ * The module with an address of the process; the address becomes one in the
+ * module's file.  NO_MODULE if there is none, with the address unchanged.
  */
 uint32_t gperftools_maps_find(const struct gperftools_maps *maps,
                               uint64_t *address);

@@ -28,7 +28,7 @@ bool json_decimal(const struct json_token *token, struct decimal *decimal);
 /*
  * decimal * 10^power, rounded to the nearest integer (halves away from 0).
  * *is_exact, which may be NULL, becomes false if anything was rounded, here or
- * in the decimal.  false: the result would pass INT64_MAX.
+ * in the decimal.  false: the result would exceed INT64_MAX.
  */
 bool decimal_scale(struct decimal decimal, int power, int64_t *integer,
                    bool *is_exact);

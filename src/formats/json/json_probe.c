@@ -13,7 +13,7 @@ enum { LEVELS_MAX = 4, PATH_MAX_SIZE = 200 };
 struct place {
 	char path[PATH_MAX_SIZE];
 	size_t length;			/* of the path, with the last key */
-	size_t begin[LEVELS_MAX + 1];	/* how much of it is each level's */
+	size_t begin[LEVELS_MAX + 1];	/* its length at each level */
 	unsigned level;			/* may be above LEVELS_MAX */
 };
 

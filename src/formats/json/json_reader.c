@@ -211,7 +211,10 @@ json_fail(struct json_reader *json, uint64_t offset, const char *format, ...)
 	reader_fail_at(json->reader, offset, json->error, "%s", text);
 }
 
-/* What yajl says, "parse error: unallowed token at this point in JSON text". */
+/*
+ * Sets yajl's message, "parse error: unallowed token at this point in JSON
+ * text".
+ */
 static void
 fail_malformed(struct json_reader *json, uint64_t offset)
 {
@@ -229,7 +232,7 @@ fail_malformed(struct json_reader *json, uint64_t offset)
 
 /*
  * Damage to a packed file is often noticed only after the bytes that it
- * spoiled.  If there is some further on, it explains malformed text here.
+ * affected.  If there is any further on, it explains malformed text here.
  */
 static bool
 is_damaged(struct json_reader *json)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* legacy_lines.h -- lines of gperftools' and Go's older text profiles.
  *
- * What begins such a profile, and what its samples say:
+ * Headers and samples:
  *
- *	heap profile: N: BYTES [N: BYTES] @ heap/RATE	heap_v2/RATE,
- *							heapprofile, growthz
- *	     1:     9216 [     1:     9216] @ 0xc635c8 0x42ecc3
- *	heap_v2/RATE					of jemalloc
- *	@ 0xc635c8 0x42ecc3
- *	  t*: 1: 9216 [0: 0]
- *	goroutine profile: total 7			any name
- *	1 @ 0x44cb3 0x45045
- *	--- contentionz 1 ---		--- contention:, --- mutex:
- *	cycles/second = 3201000000
- *	sampling period = 100
- *	  19490304       27 @ 0xbccc97 0xc61202
- *	--- threadz 1 ---
- *	--- Thread 7f794ab90940 (name: main/14748) stack: ---
- *	  PC:  0x00bc8f1c: helper(arg *)
- *	  0x0040be31: main
+ * 	heap profile: N: BYTES [N: BYTES] @ heap/RATE	heap_v2/RATE,
+ * 							heapprofile, growthz
+ * 	     1:     9216 [     1:     9216] @ 0xc635c8 0x42ecc3
+ * 	heap_v2/RATE					of jemalloc
+ * 	@ 0xc635c8 0x42ecc3
+ * 	  t*: 1: 9216 [0: 0]
+ * 	goroutine profile: total 7			any name
+ * 	1 @ 0x44cb3 0x45045
+ * 	--- contentionz 1 ---		--- contention:, --- mutex:
+ * 	cycles/second = 3201000000
+ * 	sampling period = 100
+ * 	  19490304       27 @ 0xbccc97 0xc61202
+ * 	--- threadz 1 ---
+ * 	--- Thread 7f794ab90940 (name: main/14748) stack: ---
+ * 	  PC:  0x00bc8f1c: helper(arg *)
+ * 	  0x0040be31: main
  *
  * Values are of what was sampled; the functions below turn them into estimates
  * of the whole, as google/pprof does, in the same arithmetic.

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export_pprof.c -- profile.proto, packed by gzip, as go tool pprof reads it.
  *
- * A resource becomes a type of values in its gticks; one alone has its raw
- * samples beside it, as Go's own profiles have.  A stack becomes a sample, a
- * frame a location (pprof_code.c).
- * Source: google/pprof, proto/profile.proto.
+ * A resource becomes a type of values in its gticks; a single one has its raw
+ * samples beside it, as in Go's own profiles.  A stack becomes a sample, a
+ * frame a location (pprof_code.c).  Source: google/pprof, proto/profile.proto.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@
 
 /* ---- resources ---- */
 
-/* Whether hits are samples, and nothing is known of what they stand for. */
+/* Whether hits are samples of unknown meaning. */
 static bool
 is_count(const struct resource *resource)
 {
@@ -29,7 +28,7 @@ is_count(const struct resource *resource)
 	                                          "sample") == 0);
 }
 
-/* Go calls the values beside so; a resource may have that name itself. */
+/* Go's name for the values beside; a resource may have that name itself. */
 static const char *
 samples_name(const struct profile *profile)
 {
@@ -37,7 +36,7 @@ samples_name(const struct profile *profile)
 	       "raw-samples" : "samples";
 }
 
-/* What pprof calls a gtick: known units in the plural. */
+/* pprof's name for a gtick: known units are in the plural. */
 static uint64_t
 unit_id(struct pprof_encoding *encoding, const struct resource *resource,
         struct error *error)
@@ -66,7 +65,7 @@ add_type(struct pprof_encoding *encoding, uint32_t field, uint64_t type,
 	pprof_add_message(encoding, field);
 }
 
-/* Sums of values are signed numbers of 64 bits in the tools. */
+/* The tools sum values in signed 64 bits. */
 static int
 check_total(const struct pprof_encoding *encoding, uint32_t r,
             struct error *error)
@@ -128,7 +127,7 @@ write_process(struct pprof_encoding *encoding, struct error *error)
 	return pprof_flush(encoding, error);
 }
 
-/* What the format has no place for: see pprof_origin.h. */
+/* Comments for what the format cannot represent: see pprof_origin.h. */
 static int
 write_comments(struct pprof_encoding *encoding, struct error *error)
 {
@@ -164,7 +163,7 @@ add_stack(struct pprof_encoding *encoding, const struct stack_walk *walk)
 	text_clear(inner);
 }
 
-/* The total has been checked, so that no product passes its bits. */
+/* The total has been checked, so no product can overflow. */
 static void
 add_values(struct pprof_encoding *encoding, uint32_t node)
 {
@@ -181,7 +180,7 @@ add_values(struct pprof_encoding *encoding, uint32_t node)
 	text_clear(inner);
 }
 
-/* The thread's name, or else its number. */
+/* The thread's name, or its number if it has none. */
 static void
 add_thread(struct pprof_encoding *encoding, uint32_t number,
            struct error *error)
@@ -216,7 +215,7 @@ thread_of(const struct profile *profile, uint32_t node, uint32_t *section)
 	return profile->sections[*section].thread;
 }
 
-/* Nodes without hits are part of others' stacks, but for leaves. */
+/* Nodes without hits are part of the stacks of others, except leaves. */
 static bool
 is_sample(const struct sample_tree *tree, uint32_t node)
 {

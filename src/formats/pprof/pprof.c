@@ -2,11 +2,11 @@
 /* pprof.c -- profile.proto, which go tool pprof and many others read.
  *
  * One outermost message, read field by field while it is unpacked: samples go
- * into the tree at once (pprof_samples.h), all else is kept (pprof_tables.h)
- * until the end, when names are known (pprof_profile.h).  A file that is cut
- * gives the samples that are whole; the names at its end are then lost.
- * Time O(bytes), memory that of the tree and the tables.
- * Source: google/pprof, proto/profile.proto.
+ * into the tree at once (pprof_samples.h), everything else is kept
+ * (pprof_tables.h) until the end, when names are known (pprof_profile.h).  A
+ * file that is cut gives its complete samples; the names at its end are then
+ * lost.  Time O(bytes), memory that of the tree and the tables.  Source:
+ * google/pprof, proto/profile.proto.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct pprof {
 	struct pprof_samples samples;
 };
 
-/* Enters a field that stands at the offset. */
+/* Enters the field at the offset. */
 static int
 read_field(struct pprof *pprof, const struct protobuf_field *field,
            uint64_t offset, struct error *error)
@@ -44,8 +44,8 @@ read_field(struct pprof *pprof, const struct protobuf_field *field,
 }
 
 /*
- * Enters the whole fields among bytes[size] and skips them.  *wanted becomes
- * how many bytes the next look needs.
+ * Enters the complete fields in bytes[size] and skips them.  *wanted: the
+ * bytes needed by the next call.
  */
 static int
 read_block(struct pprof *pprof, const unsigned char *bytes, size_t size,
@@ -94,7 +94,7 @@ read_source(struct pprof *pprof, struct error *error)
 		reader->is_cut = size > 0 ||
 		                 source_is_truncated(reader->source);
 		source_skip(reader->source, size);
-		/* Packed input that is damaged says so here. */
+		/* Damage of packed input is noticed here. */
 		return reader_peek(reader, 1, &size, error) != NULL ? 0 : -1;
 	}
 	return -1;
@@ -147,7 +147,7 @@ is_profile_field(const struct protobuf_field *field)
 	                       PROTOBUF_BYTES : PROTOBUF_VARINT);
 }
 
-/* A sample type: two numbers, none where it has neither name nor unit. */
+/* A sample type: two numbers, or none if it has neither name nor unit. */
 static bool
 is_type(const struct protobuf_field *field)
 {
@@ -161,7 +161,7 @@ is_type(const struct protobuf_field *field)
 	return found == PROTOBUF_END;
 }
 
-/* A sample: locations, values and labels, and of values at least one. */
+/* A sample: locations, labels and at least one value. */
 static bool
 is_sample(const struct protobuf_field *field)
 {
@@ -180,9 +180,10 @@ is_sample(const struct protobuf_field *field)
 }
 
 /*
- * Of the fields at the front, all of which must be a profile's, one must be a
- * sample type; or a sample, where so many come first that no type is seen.
- * Types without name and unit are empty: two bytes, which other files have.
+ * The fields at the front must all be those of a profile, and one of them a
+ * sample type; or a sample, if so many come first that no type is visible.
+ * Types without name and unit do not count: they are two bytes, which other
+ * files have, too.
  */
 static int
 probe_fields(const unsigned char *head, size_t size)
@@ -211,7 +212,9 @@ probe_fields(const unsigned char *head, size_t size)
 	return has_type ? PROBE_SURE : has_sample ? PROBE_MAYBE : PROBE_NO;
 }
 
-/* The head has no bytes behind it: what may be read beyond it is cut off. */
+/*
+ * No bytes follow the head, so what could be read beyond it is not inspected.
+ */
 static int
 pprof_probe(const void *head, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_builder.c -- builds a pprof profile from what a text format says. */
+/* pprof_builder.c -- builds a pprof profile from a text format. */
 #include "src/formats/pprof/pprof_builder.h"
 
 #include <string.h>
@@ -18,14 +18,14 @@ enum {
 	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILE = 4,
 };
 
-/* Ends the message: *field becomes the field that has it; 0 or -1. */
+/* Ends the message; *field becomes the field with it; 0 or -1. */
 static int
 end_message(struct pprof_builder *builder, uint32_t number,
             struct protobuf_field *field, struct error *error)
 {
 	*field = (struct protobuf_field){ .number = number,
 		.wire = PROTOBUF_BYTES, .value = builder->message.length };
-	/* Numbers are read without a look at where they end. */
+	/* Numbers are read without checking where they end. */
 	text_add_fill(&builder->message, '\0', PROTOBUF_PADDING);
 	if (builder->message.failed || builder->part.failed)
 		return error_out_of_memory(error);
@@ -200,7 +200,7 @@ pprof_builder_location(struct pprof_builder *builder, uint64_t id,
 
 /* ---- samples ---- */
 
-/* One that is 0 must be there, too. */
+/* Zeros must be written, too. */
 static void
 add_value(struct text_buffer *text, uint32_t field, uint64_t value)
 {

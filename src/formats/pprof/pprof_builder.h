@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_builder.h -- builds a pprof profile from what a text format says.
+/* pprof_builder.h -- builds a pprof profile from a text format.
  *
- * Older formats of gperftools and Go, and what `go tool pprof -raw` prints, say
- * in text what profile.proto says in messages.  Their readers enter each thing
- * here, where it becomes a message; so threads, raw samples and symbols of
- * addresses are handled by the code that reads pprof files.
+ * Older formats of gperftools and Go, and the output of `go tool pprof -raw`,
+ * have as text what profile.proto has as messages.  Their readers enter each
+ * item here, where it becomes a message.  So the code that reads pprof files
+ * handles threads, raw samples and symbols of addresses.
  *
  * Each function returns 0, or -1 with *error set, without file and line.
  */
@@ -42,7 +42,7 @@ int pprof_builder_type(struct pprof_builder *builder, const char *name,
                        size_t name_length, const char *unit,
                        size_t unit_length, struct error *error);
 
-/* The type that is shown first; the last one where this is never called. */
+/* The type that is shown first; the last one if this is never called. */
 int pprof_builder_default_type(struct pprof_builder *builder,
                                const char *name, size_t length,
                                struct error *error);
@@ -54,7 +54,7 @@ int pprof_builder_comment(struct pprof_builder *builder, const char *text,
 struct pprof_builder_mapping {
 	uint64_t id;			/* not 0 */
 	uint64_t start, limit, offset;
-	const char *path, *build_id;	/* not NULL; "" unknown */
+	const char *path, *build_id;	/* not NULL; "": unknown */
 	bool has_lines;			/* the writer has looked them all up */
 };
 
@@ -75,8 +75,9 @@ int pprof_builder_location(struct pprof_builder *builder, uint64_t id,
                            struct error *error);
 
 /*
- * Says how many raw samples each of the next samples is; if that is not called
- * before the first sample, they are counted as pprof_samples.h says.
+ * Sets how many raw samples each of the next samples stands for; without a
+ * call before the first sample, they are counted as described in
+ * pprof_samples.h.
  */
 void pprof_builder_raw_samples(struct pprof_builder *builder, uint64_t n);
 

@@ -2,8 +2,8 @@
 /* pprof_code.c -- modules, functions and locations of profile.proto.
  *
  * A frame becomes a location, its inlined calls lines, innermost first; a
- * function is a name in a file.  Addresses are those of the modules' files, for
- * which pprof has a sign: a mapping of the whole address space.
+ * function is a name in a file.  Addresses are those in the modules' files,
+ * which pprof expresses as a mapping of the whole address space.
  */
 #include "src/formats/pprof/pprof_code.h"
 
@@ -14,7 +14,7 @@
 #include "src/base/memory.h"
 #include "src/profile/frame_labels.h"
 
-/* What a module's mapping says of all of its locations. */
+/* Flags of a mapping that hold for all of its locations. */
 enum { HAS_FILES = 1, HAS_LINES = 2, HAS_INLINES = 4 };
 
 struct function_key {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_encoding.c -- profile.proto in the making: strings and messages. */
+/* pprof_encoding.c -- encodes profile.proto: strings and messages. */
 #include "src/formats/pprof/pprof_encoding.h"
 
 #include <string.h>

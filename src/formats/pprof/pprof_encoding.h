@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_encoding.h -- profile.proto in the making.
+/* pprof_encoding.h -- encodes profile.proto.
  *
- * What export_pprof.c, which sees resources and samples, and pprof_code.c,
- * which sees modules, functions and locations, write by.
- * Source: google/pprof, proto/profile.proto.
+ * Shared by export_pprof.c, which writes resources and samples, and
+ * pprof_code.c, which writes modules, functions and locations.  Source:
+ * google/pprof, proto/profile.proto.
  */
 #ifndef CPPROF_FORMATS_PPROF_ENCODING_H
 #define CPPROF_FORMATS_PPROF_ENCODING_H
@@ -54,20 +54,22 @@ struct pprof_encoding {
 	bool counts_samples;		/* a first value of raw samples */
 };
 
-/* The number of a string; 0 with *error set for want of memory. */
+/* The number of a string; 0 with *error set if memory runs out. */
 uint64_t pprof_string_id(struct pprof_encoding *encoding, const char *text,
                          size_t length, struct error *error);
 uint64_t pprof_text_id(struct pprof_encoding *encoding, const char *text,
                        struct error *error);
 
-/* Of a name of the profile, which may be NO_NAME. */
+/* Likewise for a name of the profile, which may be NO_NAME. */
 uint64_t pprof_name_id(struct pprof_encoding *encoding, uint32_t name,
                        struct error *error);
 
-/* Ends a message that was made in encoding->message. */
+/* Ends the message in encoding->message. */
 void pprof_add_message(struct pprof_encoding *encoding, uint32_t field);
 
-/* Hands on the fields so far; 0, or -1 with *error set, perhaps before. */
+/*
+ * Writes the fields so far; 0, or -1 with *error set, also by earlier calls.
+ */
 int pprof_flush(struct pprof_encoding *encoding, struct error *error);
 
 #endif

@@ -17,13 +17,13 @@
 #include "src/symbols/names/demangle.h"
 
 /*
- * Calls inlined at one place; of more, those next to the outermost are left
- * out.  As many as are read of debug information, since a stack could repeat
- * them at a byte each.
+ * The most calls inlined at one place; of more, those next to the outermost
+ * are left out.  The same limit as for debug information, since a stack could
+ * repeat them at a byte each.
  */
 enum { LINES_MAX = 256 };
 
-/* What became of a mapping. */
+/* A mapping's module. */
 struct mapped {
 	uint32_t module;
 	bool has_bias;
@@ -39,7 +39,8 @@ struct maker {
 	struct mapped *mapped;		/* [n_mappings] */
 	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
 	uint32_t *frames;		/* [ids], the result */
-	uint64_t *location_ids;		/* NULL until a location is lost */
+	uint64_t *location_ids;		/* NULL unless a location has been
+					 * lost */
 	struct location locations[LINES_MAX];	/* of one frame */
 	uint32_t most_lines;	/* of a location that has too many, or 0 */
 };
@@ -78,7 +79,7 @@ add_module(struct profile *profile, const char *path, size_t path_length,
 	return module;
 }
 
-/* One module for all mappings of one file; seen: those that there are. */
+/* Enters one module for all mappings of a file; seen: modules so far. */
 static int
 add_mapping(struct maker *maker, const struct pprof_mapping *mapping,
             struct mapped *mapped, struct names *seen, struct error *error)
@@ -122,7 +123,7 @@ add_modules(struct maker *maker, struct error *error)
 
 /* ---- names ---- */
 
-/* "[function 12]" where the file ended before it; else an error. */
+/* "[function 12]" if the file was cut before it; otherwise an error. */
 static uint32_t
 add_lost_name(struct maker *maker, const char *what, uint64_t number,
               struct error *error)
@@ -193,7 +194,7 @@ fill_location(struct maker *maker, const struct pprof_line *line,
 
 /* ---- frames ---- */
 
-/* A mapping that stands for none: addresses are the module's already. */
+/* A mapping of everything: addresses are those in the module already. */
 static bool
 is_whole_space(const struct pprof_mapping *mapping)
 {
@@ -201,7 +202,7 @@ is_whole_space(const struct pprof_mapping *mapping)
 	       mapping->limit == UINT64_MAX;
 }
 
-/* Where a location's address lies in its module, which goes to *module. */
+/* Converts a location's address to one in its module, *module. */
 static uint64_t
 address_in_module(struct maker *maker, const struct pprof_location *location,
                   uint32_t *module)
@@ -233,7 +234,7 @@ address_in_module(struct maker *maker, const struct pprof_location *location,
 	return location->address + mapped->bias;
 }
 
-/* Frames of locations without lines come first, as they must. */
+/* Makes the frames of locations without lines, which must come first. */
 static int
 add_addresses(struct maker *maker, struct error *error)
 {
@@ -296,7 +297,7 @@ add_lines(struct maker *maker, const struct pprof_location *location,
 	address = address_in_module(maker, location, &module);
 	frame = profile_add_frame(maker->profile, module, address,
 	                          maker->locations, n, error);
-	/* There is no more to be found than the file says. */
+	/* The file has all lines, so none are looked up. */
 	if (frame != UINT32_MAX && n == 1 && has_all_lines(maker, location))
 		maker->profile->frames[frame].has_debug_lines = true;
 	return frame;
@@ -336,7 +337,10 @@ copy_frame(struct maker *maker, uint32_t number, struct error *error)
 	                         &location, 1, error);
 }
 
-/* The frames of all locations; is_used[n]: of the first n of the profile. */
+/*
+ * Makes the frames of all locations; is_used[n]: for the first n frames of the
+ * profile.
+ */
 static int
 add_frames(struct maker *maker, bool *is_used, struct error *error)
 {

@@ -13,12 +13,12 @@
 
 /*
  * Enters modules, names and frames into a profile that has none.  Locations
- * with lines keep the names that they have; the others are looked up in the
- * symbols of their modules.  Returns the frame of each of the locations'
- * numbers, the caller's to be freed, all different, or NULL with *error set.
- * Of more than 256 lines of a location the outer ones are left out, with a
- * warning that begins with the file's name.
- * is_cut as in pprof_profile.h; modules: as in struct read_options.
+ * with lines keep their names; the others are looked up in the symbols of
+ * their modules.  Returns the frame of each location's number, all different,
+ * to be freed by the caller; NULL with *error set.  If a location has more
+ * than 256 lines the outer ones are left out, with a warning that begins with
+ * the file's name.  may_lack as in pprof_profile.h; modules: as in struct
+ * read_options.
  */
 uint32_t *pprof_frames_enter(struct profile *profile, const char *name,
                              const struct pprof_tables *tables, bool is_cut,

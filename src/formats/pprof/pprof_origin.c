@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_origin.c -- what cpprof says of a profile in its comments. */
+/* pprof_origin.c -- a profile's description by cpprof in its comments. */
 #include "src/formats/pprof/pprof_origin.h"
 
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #include "src/profile/large_array.h"
 
 /*
- * Reads the comments as a header; its resources are `origin`'s.  False where
- * they are none of ours.
+ * Reads the comments as a header, with the resources of `origin`.  False if
+ * cpprof did not write them.
  */
 static bool
 read_comments(const struct pprof_tables *tables, struct profile *origin,
@@ -48,7 +48,7 @@ are_equal(const uint64_t *a, const uint64_t *b, uint32_t n)
 	return memcmp(a, b, n * sizeof *a) == 0;
 }
 
-/* Raw samples are told in a column of their own, or else each hit is one. */
+/* Checks that raw samples have a column of their own, or each hit is one. */
 static void
 restore_samples(struct profile *profile, uint32_t r, bool is_told)
 {
@@ -85,7 +85,7 @@ restore_resource(struct profile *profile, uint32_t r,
 	return 0;
 }
 
-/* The column of raw samples, which stand beside the hits by now. */
+/* Drops the column of raw samples, which are beside the hits by now. */
 static void
 drop_resource(struct profile *profile, uint32_t r)
 {

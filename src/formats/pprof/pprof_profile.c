@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_profile.c -- a profile from all that a pprof file held.
+/* pprof_profile.c -- makes a profile of everything in a pprof file.
  *
- * The tree comes with one resource more than the file has types of values: how
- * many samples the file has of each stack.  These are the raw samples, unless a
- * type of the file's own counts them (Go's "samples", each perhaps standing for
- * several that had one stack).
+ * The tree has one resource more than the file has types of values: the number
+ * of the file's samples with each stack.  These are the raw samples, unless a
+ * type in the file counts them (Go's "samples", each of which may stand for
+ * several with the same stack).
  */
 #include "src/formats/pprof/pprof_profile.h"
 
@@ -24,7 +24,7 @@ struct filler {
 
 /* ---- resources ---- */
 
-/* A copy of a string, the caller's; NULL with *error set. */
+/* A copy of a string, freed by the caller; NULL with *error set. */
 static char *
 copy_string(const struct pprof_tables *tables, uint64_t index,
             struct error *error)
@@ -35,7 +35,7 @@ copy_string(const struct pprof_tables *tables, uint64_t index,
 	return memory_text(text, length, error);
 }
 
-/* Units are named in the plural; gticks are not, and a count has none. */
+/* Units are in the plural, but gticks in the singular; a count has none. */
 static void
 make_gtick(char *unit)
 {
@@ -50,7 +50,10 @@ make_gtick(char *unit)
 			unit[strlen(unit) - 1] = '\0';
 }
 
-/* Names a resource; what the file does not name, or twice, by its column. */
+/*
+ * Names a resource; by its column if the file has no name for it, or uses the
+ * name twice.
+ */
 static int
 add_resource(struct filler *filler, uint32_t column, struct error *error)
 {
@@ -78,7 +81,7 @@ add_resource(struct filler *filler, uint32_t column, struct error *error)
 	return result;
 }
 
-/* As go tool pprof: what the file says, else the last. */
+/* As in go tool pprof: the file's choice, otherwise the last type. */
 static uint32_t
 default_column(const struct pprof_tables *tables)
 {
@@ -97,7 +100,7 @@ default_column(const struct pprof_tables *tables)
 	return (uint32_t)tables->n_types - 1;
 }
 
-/* Moves what stands at `from` to the front. */
+/* Moves the resource at `from` to the front. */
 static void
 move_to_front(void *items, size_t from, size_t size)
 {
@@ -131,8 +134,8 @@ add_resources(struct filler *filler, struct error *error)
 
 /*
  * The resource that counts raw samples: of two resources the one without a
- * gtick, and if both have none, the one that is not shown first; else
- * n_resources, the one that was added for this.
+ * gtick, or if both have none, the one that is not shown first; otherwise
+ * n_resources, the one added for this.
  */
 static uint32_t
 counting_resource(const struct filler *filler)
@@ -149,8 +152,8 @@ counting_resource(const struct filler *filler)
 }
 
 /*
- * Raw samples of one resource: counts, which may be NULL for one a row; none
- * where there is no hit.
+ * The raw samples of one resource: `counts`, or if that is NULL one per row; 0
+ * where there are no hits.
  */
 static uint64_t *
 copy_samples(const uint64_t *hits, const uint64_t *counts, uint32_t n,
@@ -206,7 +209,7 @@ rank_key(const struct pprof_tables *tables, uint64_t key)
 	return rank;
 }
 
-/* The string that names the thread among labels[n]; 0: none. */
+/* The string among labels[n] that names the thread; 0: none. */
 static uint64_t
 thread_string(const struct pprof_tables *tables, const char *labels, size_t n)
 {
@@ -256,7 +259,7 @@ add_thread(struct filler *filler, uint64_t string, struct names *seen,
 	return number;
 }
 
-/* threads[label sets]; 0, or -1 with *error set. */
+/* Fills threads[label sets]; 0, or -1 with *error set. */
 static int
 find_threads(struct filler *filler, uint32_t *threads, struct error *error)
 {
@@ -279,7 +282,10 @@ find_threads(struct filler *filler, uint32_t *threads, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
-/* The tree so far has locations as frames and sets of labels as threads. */
+/*
+ * Finishes the tree, whose frames are locations and whose threads are sets of
+ * labels so far.
+ */
 static int
 make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
 {
@@ -317,7 +323,7 @@ add_process(struct filler *filler, struct error *error)
 	const struct pprof_tables *tables = filler->tables;
 	struct process process = { .start_ns = tables->time_ns };
 
-	/* The program is mapped first: profile.proto says so. */
+	/* By profile.proto, the program is the first mapping. */
 	if (profile->n_modules > 0)
 		process.program = profile->modules[0].path;
 	if (tables->time_ns != 0 && tables->duration_ns != 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_profile.h -- a profile from all that a pprof file held. */
+/* pprof_profile.h -- makes a profile of everything in a pprof file. */
 #ifndef CPPROF_FORMATS_PPROF_PROFILE_H
 #define CPPROF_FORMATS_PPROF_PROFILE_H
 
@@ -11,9 +11,10 @@
 
 /*
  * Fills the profile of the samples' reader from tables and samples, at least
- * one.  may_lack: what is missing in the tables is named by its number, since
- * the file is cut or lines of it were skipped; else that is an error.  0, or -1
- * with *error set, which names the file and, where it is known, the place.
+ * one.  may_lack: entries missing in the tables are named by their numbers,
+ * since the file is cut or lines of it were skipped; otherwise they are an
+ * error.  0, or -1 with *error set, which names the file and, if known, the
+ * place.
  */
 int pprof_profile_fill(const struct pprof_tables *tables,
                        const struct pprof_samples *samples, bool may_lack,

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_raw.c -- what `go tool pprof -raw` prints: a pprof profile as text.
+/* pprof_raw.c -- the output of `go tool pprof -raw`: a pprof profile as text.
  *
- *	PeriodType: cpu nanoseconds
- *	Period: 10000000
- *	Time: 2026-11-21 11:45:55.066997309 +0000 UTC
- *	Samples:
- *	samples/count cpu/nanoseconds[dflt]
- *	          1   10000000: 1 2 3
- *	                thread:[main] label:[two values]
- *	                bytes:[9216]
- *	Locations
- *	     1: 0x49ab90 M=1 strings.Fields /src/strings.go:359 s=340
- *	             main.f /src/main.go:12:3 s=10(main.f.system)
- *	     2: 0x4b6cee M=1
- *	Mappings
- *	1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]
+ * 	PeriodType: cpu nanoseconds
+ * 	Period: 10000000
+ * 	Time: 2026-11-21 11:45:55.066997309 +0000 UTC
+ * 	Samples:
+ * 	samples/count cpu/nanoseconds[dflt]
+ * 	          1   10000000: 1 2 3
+ * 	                thread:[main] label:[two values]
+ * 	                bytes:[9216]
+ * 	Locations
+ * 	     1: 0x49ab90 M=1 strings.Fields /src/strings.go:359 s=340
+ * 	             main.f /src/main.go:12:3 s=10(main.f.system)
+ * 	     2: 0x4b6cee M=1
+ * 	Mappings
+ * 	1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]
  *
- * Each line becomes the message that it was (pprof_builder.h).  Labels that are
+ * Each line becomes its original message (pprof_builder.h).  Labels that are
  * numbers are skipped, except a thread's.  Only a blank separates names from
- * files, and both may have blanks: a file begins at the first " /", else after
- * the last blank.
- * Source: google/pprof, profile/profile.go, String and the functions it calls.
+ * files, and both may contain blanks: a file begins at the first " /",
+ * otherwise after the last blank.  Source: google/pprof, profile/profile.go,
+ * String and the functions it calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,7 +196,10 @@ is_thread_key(const struct line_text *key)
 	return line_begins_with(key, "thread") || line_is(key, "tid");
 }
 
-/* Where the last label's value begins; the line's beginning: nowhere. */
+/*
+ * The beginning of the last label's value; the line's beginning if there is
+ * none.
+ */
 static const char *
 find_last_value(const struct line_text *line)
 {
@@ -557,7 +560,7 @@ pprof_raw_read(struct source *source, const struct read_options *options,
 
 /* ---- probe ---- */
 
-/* What comes before the samples begins as one of these and has a period. */
+/* The lines before the samples begin like these, and there is a period. */
 static int
 pprof_raw_probe(const void *head, size_t size)
 {

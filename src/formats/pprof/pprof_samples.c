@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_samples.c -- the samples of a pprof profile, while they come. */
+/* pprof_samples.c -- enters the samples of a pprof profile as they are read.
+ */
 #include "src/formats/pprof/pprof_samples.h"
 
 #include <endian.h>
@@ -23,9 +24,11 @@ pprof_samples_free(struct pprof_samples *samples)
 	free(samples->last_labels);
 }
 
-/* ---- what a sample has; each 0, or -1 with *error set ---- */
+/*
+ * ---- fields of a sample; each function returns 0, or -1 with *error set ----
+ */
 
-/* Puts bytes[size] behind those in the buffer *to. */
+/* Appends bytes[size] to the buffer *to. */
 static int
 keep_bytes(unsigned char **to, size_t *n, size_t *capacity,
            const unsigned char *bytes, size_t size, struct error *error)
@@ -48,7 +51,7 @@ add_ids(struct pprof_samples *samples, const unsigned char *bytes, size_t size,
 	                  &samples->ids_capacity, bytes, size, error);
 }
 
-/* One that does not come packed is encoded as if it did. */
+/* An id that is not packed is encoded as if it were. */
 static int
 add_id(struct pprof_samples *samples, uint64_t id, struct error *error)
 {
@@ -126,7 +129,7 @@ has_string(const struct protobuf_field *field, struct error *error)
 	return text != 0;
 }
 
-/* Keeps the bytes of a label that has a string, behind their number. */
+/* Keeps the bytes of a label that has a string, after their number. */
 static int
 add_label(struct pprof_samples *samples, const struct protobuf_field *field,
           struct error *error)
@@ -170,7 +173,10 @@ add_field(struct pprof_samples *samples, const struct protobuf_field *field,
 
 /* ---- the whole sample ---- */
 
-/* Values in the first sample, which tell how many all have; 0: malformed. */
+/*
+ * The number of values in the first sample, which all samples must have; 0:
+ * malformed.
+ */
 static uint32_t
 count_values(const struct protobuf_field *field)
 {
@@ -183,7 +189,7 @@ count_values(const struct protobuf_field *field)
 			continue;
 		if (part.wire != PROTOBUF_BYTES)
 			n++;
-		/* Each number has one last byte. */
+		/* Each number has exactly one last byte. */
 		else
 			for (size_t i = 0; i < part.value; i++)
 				n += part.bytes[i] < 0x80;
@@ -203,7 +209,9 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 	samples->n_values = n;
 	samples->counts_records = samples->has_raw || tables->n_types != 2;
 	samples->label_sets = names_new(error);
-	/* Bytes of no ids are looked at, too, and must be somewhere. */
+	/*
+	 * The buffers are compared even if they are empty, so they must exist.
+	 */
 	if (samples->label_sets == NULL ||
 	    reader_add_columns(samples->reader, n + samples->counts_records,
 	                       error) != 0 ||
@@ -217,7 +225,7 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 	       0;
 }
 
-/* The number of the labels that were kept; NO_NAME with *error set. */
+/* The number of the set of kept labels; NO_NAME with *error set. */
 static uint32_t
 label_set(struct pprof_samples *samples, struct error *error)
 {
@@ -245,7 +253,7 @@ label_set(struct pprof_samples *samples, struct error *error)
 	return samples->last_set;
 }
 
-/* How many bytes at both ends are the same, at most n. */
+/* The length of the common end of both, at most n bytes. */
 static size_t
 common_end(const unsigned char *a_end, const unsigned char *b_end, size_t n)
 {
@@ -265,14 +273,14 @@ common_end(const unsigned char *a_end, const unsigned char *b_end, size_t n)
 	return same;
 }
 
-/* Whether an id begins where that many bytes are left of bytes[size]. */
+/* Whether an id begins where `left` bytes are left of bytes[size]. */
 static bool
 is_at_id(const unsigned char *bytes, size_t size, size_t left)
 {
 	return left == size || bytes[size - left - 1] < 0x80;
 }
 
-/* Bytes of the ids at the end that are those of the last sample. */
+/* The bytes of the ids at the end that are shared with the last sample. */
 static size_t
 shared_bytes(const struct pprof_samples *samples)
 {
@@ -285,13 +293,13 @@ shared_bytes(const struct pprof_samples *samples)
 	if (is_at_id(samples->ids, n, same) &&
 	    is_at_id(samples->last_ids, n_last, same))
 		return same;
-	/* It has begun before, in one of them: go on to the next one. */
+	/* The id began earlier, in only one of them: go on to the next id. */
 	while (samples->ids[n - same] >= 0x80)
 		same--;
 	return same - 1;
 }
 
-/* How many ids end in these bytes. */
+/* The number of ids that end in these bytes. */
 static size_t
 count_ids(const unsigned char *bytes, size_t size)
 {
@@ -302,7 +310,10 @@ count_ids(const unsigned char *bytes, size_t size)
 	return n;
 }
 
-/* The locations of ids[size] go to labels[]; how many, or -1 *error set. */
+/*
+ * Writes the locations of ids[size] to labels[]; returns their number, or -1
+ * with *error set.
+ */
 static ssize_t
 find_locations(uint32_t *labels, struct id_table *table,
                const unsigned char *ids, size_t size, struct error *error)

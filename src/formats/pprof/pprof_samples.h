@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_samples.h -- the samples of a pprof profile, while they come.
+/* pprof_samples.h -- enters the samples of a pprof profile as they are read.
  *
- * Neither names nor labels can be told before the strings at the file's end
- * have been read.  So frames are the numbers of their locations, and below the
- * outermost frame stands the number of the sample's set of labels: all those
- * whose values are strings, byte for byte.
+ * Names and labels are unknown until the strings at the end of the file have
+ * been read.  So frames are the numbers of their locations, and a sample's
+ * thread is the number of its set of labels: all those whose values are
+ * strings, byte for byte.
  *
- * Neighbours share most of their frames, so most numbers need not be read: ids
- * stand innermost first, and those that two samples share are the same bytes
+ * Neighbouring samples share most of their frames, so most numbers need not be
+ * read: ids are in the file innermost first, so shared ones are the same bytes
  * at the end.
  *
- * Each record of the file is one raw sample, or several that had one stack.
- * Where there are two types of values the first tells how many ("samples" and
- * "cpu", "contentions" and "delay").  Else the records are counted as if that
- * were one type more, or the raw samples if the reader knows how many they are.
+ * Each record of the file is one raw sample, or several with the same stack.
+ * If there are two types of values the first one counts raw samples ("samples"
+ * and "cpu", "contentions" and "delay").  Otherwise the records are counted as
+ * one more type, or the raw samples if the reader knows their number.
  */
 #ifndef CPPROF_FORMATS_PPROF_SAMPLES_H
 #define CPPROF_FORMATS_PPROF_SAMPLES_H
@@ -27,7 +27,7 @@
 #include "src/formats/pprof/pprof_tables.h"
 #include "src/formats/reader.h"
 
-/* More sets than this are not told apart. */
+/* More sets than this are not distinguished. */
 enum { PPROF_LABEL_SETS_MAX = 65536 };
 
 /* Fields of a label. */
@@ -37,13 +37,13 @@ enum { PPROF_LABEL_KEY = 1, PPROF_LABEL_STRING = 2 };
 struct pprof_samples {
 	struct reader *reader;
 	uint32_t n_values;		/* of each sample; 0: none so far */
-	bool counts_records;		/* there is one column of hits more */
-	bool has_raw;			/* the reader says how many raw samples
-					 * each is: */
+	bool counts_records;		/* there is one more column of hits */
+	bool has_raw;			/* the reader knows the raw samples of
+					 * each: */
 	uint64_t n_raw;
 	unsigned char *ids, *last_ids;	/* of locations, encoded */
 	size_t n_ids, n_last_ids, ids_capacity, last_ids_capacity; /* bytes */
-	size_t last_depth;		/* how many ids are in last_ids */
+	size_t last_depth;		/* number of ids in last_ids */
 	struct names *label_sets;	/* the empty one is number 0 */
 	unsigned char *labels, *last_labels;
 	size_t n_labels, n_last_labels, labels_capacity,
@@ -56,9 +56,9 @@ struct pprof_samples {
 void pprof_samples_free(struct pprof_samples *samples);
 
 /*
- * Enters one sample, of the offset or line `position`, and its locations into
- * the tables' ids.  0, or -1 with *error set to what was expected, without file
- * and offset unless it is of an earlier sample.
+ * Enters a sample, at the offset or line `position`, and its locations into
+ * the tables' ids.  0, or -1 with *error set to what was expected, without
+ * file and offset unless the error is about an earlier sample.
  */
 int pprof_samples_add(struct pprof_samples *samples,
                       struct pprof_tables *tables,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_tables.c -- what a pprof profile holds besides samples, as it comes. */
+/* pprof_tables.c -- everything in a pprof profile except samples, as in the
+ * file.
+ */
 #include "src/formats/pprof/pprof_tables.h"
 
 #include <stdlib.h>
@@ -23,8 +25,8 @@ pprof_tables_free(struct pprof_tables *tables)
 }
 
 /*
- * Stores the numbers among a message's fields: that of field i goes to
- * *values[i] unless that is NULL.  0, or -1 with *error set.
+ * Reads the numbers among a message's fields: that of field i goes to
+ * *values[i], unless that is NULL.  0, or -1 with *error set.
  */
 static int
 read_numbers(const struct protobuf_field *field, uint64_t *const *values,
@@ -63,8 +65,8 @@ add_type(struct pprof_tables *tables, const struct protobuf_field *field,
 }
 
 /*
- * The number of a new id, for which the array *items is grown and zeroed up to
- * there; NO_ID with *error set.
+ * The number of a new id, up to which the array *items is grown and zeroed;
+ * NO_ID with *error set.
  */
 static uint32_t
 enter_id(struct id_table *ids, uint64_t id, void *items, size_t *n,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pprof_tables.h -- what a pprof profile holds besides samples, as it comes.
+/* pprof_tables.h -- everything in a pprof profile except samples, as in the
+ * file.
  *
  * Messages refer to each other by ids and to strings by index, and may come in
- * any order, strings mostly last.  So all is kept as it stands and looked up
- * when the file has been read.
- * Source: google/pprof, proto/profile.proto.
+ * any order, strings mostly last.  So everything is kept as it is, and looked
+ * up when the file has been read.  Source: google/pprof, proto/profile.proto.
  */
 #ifndef CPPROF_FORMATS_PPROF_TABLES_H
 #define CPPROF_FORMATS_PPROF_TABLES_H
@@ -33,17 +33,17 @@ enum {
 
 enum { PPROF_COMMENTS_MAX = 300 };
 
-/* The location of samples that have none: an id that no location may have. */
+/* The location of samples without any: an id that no location may have. */
 #define PPROF_NO_STACK 0
 
-/* Names of all sorts are indices of strings. */
+/* All names are indices of strings. */
 struct pprof_type {
 	uint64_t name, unit;
 };
 
 struct pprof_mapping {
 	uint64_t start, limit, offset, path, build_id;
-	uint64_t has_lines;	/* who wrote it looked for all of them */
+	uint64_t has_lines;	/* the writer looked up all of them */
 };
 
 struct pprof_line {
@@ -68,7 +68,7 @@ struct pprof_string {
 	size_t begin, length;
 };
 
-/* Start with `{ 0 }`.  Things with ids stand at their ids' numbers. */
+/* Start with `{ 0 }`.  Items with ids are at the numbers of their ids. */
 struct pprof_tables {
 	struct id_table mapping_ids, location_ids, function_ids;
 	struct pprof_type *types;
@@ -86,25 +86,25 @@ struct pprof_tables {
 	uint64_t time_ns, duration_ns;
 	uint64_t default_type;		/* a string, 0: none */
 	uint64_t comments[PPROF_COMMENTS_MAX];	/* strings */
-	size_t n_comments;		/* those beyond are passed over */
+	size_t n_comments;		/* further ones are skipped */
 };
 
 void pprof_tables_free(struct pprof_tables *tables);
 
 /*
- * Enters one field of the outermost message; any but samples, unknown ones are
- * passed over.  0, or -1 with *error set to what was expected, without file
- * and offset.
+ * Enters one field of the outermost message, except samples; unknown ones are
+ * skipped.  0, or -1 with *error set to what was expected, without file and
+ * offset.
  */
 int pprof_tables_read(struct pprof_tables *tables,
                       const struct protobuf_field *field,
                       struct error *error);
 
-/* The string of an index, in place; NULL where there is none of it. */
+/* The string with an index, in place; NULL if there is none. */
 const char *pprof_tables_string(const struct pprof_tables *tables,
                                 uint64_t index, size_t *length);
 
-/* Likewise what was read of an id, or NULL. */
+/* Likewise the item with an id, or NULL. */
 const struct pprof_location *
 pprof_tables_location(const struct pprof_tables *tables, uint32_t number);
 const struct pprof_function *

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* protobuf.h -- the encoding that pprof profiles are in.
+/* protobuf.h -- the encoding of pprof profiles.
  *
- * Numbers are read without a look at where the bytes end: PROTOBUF_PADDING
- * bytes behind the end must be readable, whatever they are, and whoever has
- * read compares afterwards.
- * Source: protobuf.dev, "Encoding".
+ * Numbers are read without checking for the end of the bytes.  So
+ * PROTOBUF_PADDING bytes of any value after the end must be readable, and the
+ * position is checked after reading.  Source: protobuf.dev, "Encoding".
  */
 #ifndef CPPROF_FORMATS_PROTOBUF_H
 #define CPPROF_FORMATS_PROTOBUF_H
@@ -30,11 +29,13 @@ struct protobuf {
 struct protobuf_field {
 	uint32_t number;
 	enum protobuf_wire wire;
-	uint64_t value;			/* of bytes: how many */
-	const unsigned char *bytes;	/* of bytes: where */
+	uint64_t value;			/* of bytes: their number */
+	const unsigned char *bytes;	/* of bytes: the first */
 };
 
-/* Behind the number at `at`, or NULL where it has more than ten bytes. */
+/*
+ * The position after the number at `at`; NULL if it has more than ten bytes.
+ */
 static inline const unsigned char *
 protobuf_varint(const unsigned char *at, uint64_t *value)
 {
@@ -62,8 +63,9 @@ enum {
 };
 
 /*
- * The next field.  After PROTOBUF_CUT a field of bytes whose tag and size were
- * whole has its number, wire and value set, else number 0.
+ * Reads the next field.  After PROTOBUF_CUT a field of bytes whose tag and
+ * size are complete has its number, wire and value set; otherwise its number
+ * is 0.
  */
 static inline int
 protobuf_next(struct protobuf *message, struct protobuf_field *field)
@@ -114,7 +116,7 @@ protobuf_next(struct protobuf *message, struct protobuf_field *field)
 	return PROTOBUF_FIELD;
 }
 
-/* The message that a field of bytes holds; of others an empty one. */
+/* The message in a field of bytes; an empty one for other fields. */
 static inline struct protobuf
 protobuf_message(const struct protobuf_field *field)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* protobuf_output.h -- fields of messages, added to a text.
+/* protobuf_output.h -- appends the fields of messages to a text.
  *
- * A message inside another one is made first, in a text of its own, and then
- * added as bytes.  Source: protobuf.dev, "Encoding".
+ * A nested message is made first, in a text of its own, and then added as
+ * bytes.  Source: protobuf.dev, "Encoding".
  */
 #ifndef CPPROF_FORMATS_PROTOBUF_OUTPUT_H
 #define CPPROF_FORMATS_PROTOBUF_OUTPUT_H
@@ -19,7 +19,7 @@ protobuf_add_varint(struct text_buffer *text, uint64_t value)
 	text_add_char(text, (char)value);
 }
 
-/* A field that is a number; 0 is what one that is not there means. */
+/* Adds a field that is a number; 0 is the default, and not written. */
 static inline void
 protobuf_add_number(struct text_buffer *text, uint32_t field, uint64_t value)
 {

@@ -5,10 +5,10 @@
  * {"$schema", "shared": {"frames": [{"name"}, ...]}, "profiles": [{"type":
  * "sampled", "name", "unit", "startValue", "endValue", "samples": [[frame,
  * ...], ...], "weights": [...]}, ...], ...}.  Frames are names; weights are
- * time or bytes where the gtick is a unit that the format has, else gticks.
- * A stack without hits of any resource is in the first profile, with weight 0,
- * which adds nothing there (speedscope passes over it) and is kept by cpprof.
- * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
+ * time or bytes if the gtick is a unit of the format, otherwise gticks.  A
+ * stack without hits of any resource is in the first profile, with weight 0,
+ * which speedscope skips and cpprof keeps.  Source: jlfwong/speedscope,
+ * src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct scoping {
 	uint32_t *frame;		/* [names], UINT32_MAX: none */
 };
 
-/* Units of the format, and how many of them a gtick is. */
+/* Units of the format, and the number of them in a gtick. */
 static const struct scope_unit {
 	const char *gtick, *unit;
 	uint64_t factor;

@@ -335,9 +335,9 @@ read_event(struct speedscope_stacks *stacks, struct event *event)
 }
 
 /*
- * to - from; false where that passes 63 bits.  Both are taken in the smallest
- * unit that 63 bits can hold, and rounded to it: a double is often written with
- * more digits than that, 0.00499999988824129 before 123.4.
+ * to - from; false if that exceeds 63 bits.  Both are taken in the smallest
+ * unit that 63 bits can hold, and rounded to it: a double is often written
+ * with more digits than that, 0.00499999988824129 before 123.4.
  */
 static bool
 subtract(struct decimal to, struct decimal from, struct decimal *difference)
