@@ -3,7 +3,8 @@
  *
  * A resource becomes a type of values in its gticks; a single one has its raw
  * samples beside it, as in Go's own profiles.  A stack becomes a sample, a
- * frame a location (pprof_code.c).  Source: google/pprof, proto/profile.proto.
+ * frame a location (pprof_code.c).
+ * Source: google/pprof, proto/profile.proto.
  */
 #include <inttypes.h>
 #include <stdio.h>

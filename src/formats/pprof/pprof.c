@@ -5,8 +5,8 @@
  * into the tree at once (pprof_samples.h), everything else is kept
  * (pprof_tables.h) until the end, when names are known (pprof_profile.h).  A
  * file that is cut gives its complete samples; the names at its end are then
- * lost.  Time O(bytes), memory that of the tree and the tables.  Source:
- * google/pprof, proto/profile.proto.
+ * lost.  Time O(bytes), memory that of the tree and the tables.
+ * Source: google/pprof, proto/profile.proto.
  */
 #include <stdlib.h>
 #include <string.h>

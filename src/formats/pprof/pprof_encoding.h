@@ -2,8 +2,8 @@
 /* pprof_encoding.h -- encodes profile.proto.
  *
  * Shared by export_pprof.c, which writes resources and samples, and
- * pprof_code.c, which writes modules, functions and locations.  Source:
- * google/pprof, proto/profile.proto.
+ * pprof_code.c, which writes modules, functions and locations.
+ * Source: google/pprof, proto/profile.proto.
  */
 #ifndef CPPROF_FORMATS_PPROF_ENCODING_H
 #define CPPROF_FORMATS_PPROF_ENCODING_H

@@ -19,8 +19,8 @@
  * Each line becomes its original message (pprof_builder.h).  Labels that are
  * numbers are skipped, except a thread's.  Only a blank separates names from
  * files, and both may contain blanks: a file begins at the first " /",
- * otherwise after the last blank.  Source: google/pprof, profile/profile.go,
- * String and the functions it calls.
+ * otherwise after the last blank.
+ * Source: google/pprof, profile/profile.go, String and the functions it calls.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,8 @@
  *
  * Messages refer to each other by ids and to strings by index, and may come in
  * any order, strings mostly last.  So everything is kept as it is, and looked
- * up when the file has been read.  Source: google/pprof, proto/profile.proto.
+ * up when the file has been read.
+ * Source: google/pprof, proto/profile.proto.
  */
 #ifndef CPPROF_FORMATS_PPROF_TABLES_H
 #define CPPROF_FORMATS_PPROF_TABLES_H

@@ -3,7 +3,8 @@
  *
  * Numbers are read without checking for the end of the bytes.  So
  * PROTOBUF_PADDING bytes of any value after the end must be readable, and the
- * position is checked after reading.  Source: protobuf.dev, "Encoding".
+ * position is checked after reading.
+ * Source: protobuf.dev, "Encoding".
  */
 #ifndef CPPROF_FORMATS_PROTOBUF_H
 #define CPPROF_FORMATS_PROTOBUF_H

@@ -2,7 +2,8 @@
 /* protobuf_output.h -- appends the fields of messages to a text.
  *
  * A nested message is made first, in a text of its own, and then added as
- * bytes.  Source: protobuf.dev, "Encoding".
+ * bytes.
+ * Source: protobuf.dev, "Encoding".
  */
 #ifndef CPPROF_FORMATS_PROTOBUF_OUTPUT_H
 #define CPPROF_FORMATS_PROTOBUF_OUTPUT_H

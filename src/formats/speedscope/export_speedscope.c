@@ -7,8 +7,8 @@
  * ...], ...], "weights": [...]}, ...], ...}.  Frames are names; weights are
  * time or bytes if the gtick is a unit of the format, otherwise gticks.  A
  * stack without hits of any resource is in the first profile, with weight 0,
- * which speedscope skips and cpprof keeps.  Source: jlfwong/speedscope,
- * src/lib/file-format-spec.ts.
+ * which speedscope skips and cpprof keeps.
+ * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
