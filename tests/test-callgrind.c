@@ -205,7 +205,7 @@ events_are_reckoned(void **state)
 	assert_graph(profile, 3, "f 26; g 22; f>g 1:22; ");
 	assert_int_equal(profile->n_warnings, 1);
 	assert_string_equal(profile->warnings[0], "event Other = Ir + Nothing "
-	                    "is of events that the file does not have");
+	                    "uses events that the file does not have");
 	profile_free(profile);
 }
 
@@ -524,7 +524,7 @@ errors_name_their_line(void **state)
 	                "before the first cost");
 	assert_rejected("version: 2\n", "cg:1: expected version 1 of the "
 	                "format");
-	assert_rejected("events: A A\n", "cg:1: event A stands there twice");
+	assert_rejected("events: A A\n", "cg:1: event A is listed twice");
 	assert_rejected("events: A\nfn=f\n1 x\n",
 	                "cg:3: expected a number of 64 bits as cost");
 	assert_rejected("events: A\nfn=f\n1 2 3\n",
@@ -534,9 +534,9 @@ errors_name_their_line(void **state)
 	assert_rejected("events: A\nfn=f\n1 0xfffffffffffffffff\n",
 	                "cg:3: expected a number of 64 bits as cost");
 	assert_rejected("events: A\nfn=f\n1 18446744073709551615\n1 1\n",
-	                "cg:4: the sum of costs passes 64 bits");
+	                "cg:4: the sum of costs exceeds 64 bits");
 	assert_rejected("events: A\nfn=f\n1 18446744073709551615\nfn=g\n"
-	                "1 1\n", "cg: the sum of all functions passes 64 "
+	                "1 1\n", "cg: the sum of all functions exceeds 64 "
 	                "bits");
 	assert_rejected("positions: instr line\nevents: A\nfn=f\n1\n",
 	                "cg:4: expected positions before the costs");

@@ -339,11 +339,11 @@ collapsed_fractions_are_cut_off_and_told(void **state)
 	assert_int_equal(hits_of(profile, 0, "a"), 6);
 	assert_int_equal(profile->n_warnings, 1);
 	assert_non_null(strstr(profile->warnings[0], "the fractions of 3 "
-	                       "counts were cut off, 1 hit in all; "));
+	                       "counts were dropped, 1 hit in all; "));
 	profile_free(profile);
 	profile = read_text("a 1.5\n");
 	assert_non_null(strstr(profile->warnings[0], "the fraction of 1 count "
-	                       "was cut off, 0.5 hits; "));
+	                       "was dropped, 0.5 hits; "));
 	profile_free(profile);
 	profile = read_text("a 4.0\n");
 	assert_int_equal(profile->n_warnings, 0);
@@ -470,9 +470,9 @@ collapsed_refuses_bad_lines_with_their_numbers(void **state)
 		{ "a; 1\n", "in:1: an empty name" },
 		{ "b;a 1\nb; 1\n", "in:2: an empty name" },
 		{ "a 18446744073709551615\nb 1\n",
-		  "in:2: the sum of hits passes 64 bits" },
+		  "in:2: the sum of hits exceeds 64 bits" },
 		{ "a 18446744073709551615\nb 1",
-		  "in:2: the sum of hits passes 64 bits" },
+		  "in:2: the sum of hits exceeds 64 bits" },
 		{ "# cpprof 2\na 1\n", "in:1: expected # cpprof 1" },
 		{ "# resource: \na 1\n", "in:1: expected # resource: NAME" },
 		{ "# resource: a; interval=0\n", "in:1: expected interval=N" },

@@ -833,8 +833,8 @@ cpprofdata_leaves_out_orphans(void **state)
 	for (size_t i = 0; i < 8; i++) {
 		whole_image(&image);
 		nodes[1].parent = bad_parents[i];
-		assert_damage(&image, "f: 0x1068: no such parent; left out "
-		    "for want of theirs: 3 nodes",
+		assert_damage(&image, "f: 0x1068: no such parent; 3 nodes "
+		    "without all ancestors left out",
 		    "lib.so+0x1234<sampled_function 1/1\n"
 		    "[jit]<[partial] 4/4\n");
 	}
@@ -908,7 +908,7 @@ cpprofdata_refuses_a_damaged_header(void **state)
 	               "at least 1");
 	whole_image(&image);
 	nodes[1].hits = UINT64_MAX;
-	assert_refused(&image, image.used, "f: 0x1090: the sum of hits passes "
+	assert_refused(&image, image.used, "f: 0x1090: the sum of hits exceeds "
 	               "64 bits");
 }
 

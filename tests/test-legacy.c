@@ -350,7 +350,7 @@ what_does_not_fit_is_refused_with_its_line(void **state)
 		  "1: 9223372036854775808 [1: 5] @ 0x1\n", "in:2: expected N" },
 		{ "heap profile: 1: 5 [1: 5] @ heap_v2/9223372036854775807\n"
 		  "1: 9223372036854775807 [1: 9223372036854775807] @ 0x1\n",
-		  "in:2: the estimate of a value passes" },
+		  "in:2: the estimate of a value exceeds" },
 		{ "heap profile: 1: 5 [1: 5] @ heapprofile\n"
 		  "1: 9223372036854775807 [1: 9223372036854775807] @ 0x1\n"
 		  "1: 9223372036854775807 [1: 9223372036854775807] @ 0x1\n"

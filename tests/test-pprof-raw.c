@@ -117,10 +117,10 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\nLocations\nMappings\n"
 		  "1: 0x\n", "in:7: expected a mapping" },
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\nLocations\nMappings\n",
-		  "in: location 1 or its name is not there" },
+		  "in: location 1 is missing or has no name" },
 		/* By the number that the file gives it. */
 		{ "Period: 1\nSamples:\nx/count\n 1: 70\nLocations\nMappings\n",
-		  "in: location 70 or its name is not there" },
+		  "in: location 70 is missing or has no name" },
 		{ "Period: 1\nSamples:\nx/count\n 1: 1\n",
 		  "in:4: the input is cut off here; no samples before" },
 		{ "Period: 1\nSamples:\nx/count y/count\n 1: 1\nLocations\n"
@@ -168,7 +168,7 @@ raw_text_whose_sum_is_too_large_is_refused_with_its_line(void **state)
 	assert_null(read_memory(&format_pprof_raw, text, sizeof text - 1,
 	                        &error));
 	assert_string_equal(error.text,
-	                    "in:6: the sum of hits passes 64 bits");
+	                    "in:6: the sum of hits exceeds 64 bits");
 }
 
 static void

@@ -538,7 +538,7 @@ pprof_refuses_what_does_not_fit_with_its_offset(void **state)
 
 	buffer = good;
 	put_strings(&buffer);
-	expect_error(&buffer, "location 1 or its name is not there");
+	expect_error(&buffer, "location 1 is missing or has no name");
 
 	buffer.n = 0;
 	put_types(&buffer);
@@ -564,7 +564,7 @@ pprof_refuses_sums_over_64_bits(void **state)
 		MESSAGE(&buffer, SAMPLE, 1, 1, 2, INT64_MAX);
 	put_tables(&buffer);
 	put_strings(&buffer);
-	expect_error(&buffer, "the sum of hits passes 64 bits");
+	expect_error(&buffer, "the sum of hits exceeds 64 bits");
 }
 
 static void

@@ -280,8 +280,8 @@ profile_merge_refuses_counted_beside_measured_calls(void **state)
 	assert_non_null(sum);
 	assert_false(sum->graph->has_hits);
 	assert_null(profile_merge(three, 3, &error));
-	assert_string_equal(error.text, "a profile: cannot merge: some have "
-	                    "what calls used, others only how many there were");
+	assert_string_equal(error.text, "a profile: cannot merge: some files have "
+	                    "costs of calls, others only their numbers");
 	profile_free(sum);
 	profile_free(none);
 	profile_free(measured);

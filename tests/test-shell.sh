@@ -408,7 +408,7 @@ printf '%s\n' 'events: Ir' fn=main cfn=f 'calls=1 1' '1 100' fn=f '1 0' \
 	>"$work/costs-of-calls-alone.out"
 run 0 -e 'down main' "$work/costs-of-calls-alone.out"
 ok 'no threshold is named where the run has no hits' \
-	lacks out_has 'shows it'
+	lacks out_has 'to show it'
 run 1 -F json "$forms" -e nonsense
 ok 'errors are no JSON' test ! -s "$work/out"
 run 0 -F csv "$forms" -e 'threshold 0.8' -e functions

@@ -142,7 +142,7 @@ speedscope_profiles_are_threads_and_units_resources(void **state)
 	assert_string_equal(profile->threads[
 	    profile->sections[2].thread].name, "last");
 	assert_int_equal(profile->n_warnings, 1);
-	assert_non_null(strstr(profile->warnings[0], "weights that were rounded to "
+	assert_non_null(strstr(profile->warnings[0], "weights rounded to "
 	                       "whole numbers: 1"));
 	profile_free(profile);
 }
@@ -219,9 +219,9 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		  "more weights than samples" },
 		{ PROFILE("\"samples\":[[0],[1],[1]],\"weights\":["
 		          "9223372036854775807,9223372036854775807,3]"),
-		  "the sum of hits passes 64 bits" },
+		  "the sum of hits exceeds 64 bits" },
 		{ PROFILE("\"samples\":[[0]],\"weights\":[1e30]"),
-		  "a weight that passes 63 bits" },
+		  "a weight that exceeds 63 bits" },
 		{ "{" FRAMES ",\"profiles\":[{\"samples\":[[0]],"
 		  "\"weights\":[1]}]}", "the profile has no unit" },
 		{ "{" FRAMES ",\"profiles\":[{\"unit\":3600}]}",
@@ -235,7 +235,7 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		          "\"at\":5}]"), "the end of frame 0" },
 		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},"
 		          "{\"type\":\"C\",\"frame\":0,\"at\":4}]"),
-		  "a time before that of the event in front" },
+		  "a time before that of the previous event" },
 		{ PROFILE("\"endValue\":{\"samples\":[[0]]},\"weights\":[1]"),
 		  "in: 0x7d: expected a time" },
 		{ PROFILE("\"events\":[{\"at\":{\"at\":1},\"frame\":0}]"),
@@ -285,7 +285,7 @@ speedscope_warns_of_frames_that_stay_open(void **state)
 	assert_int_equal(hits_of(profile, 0, "main;f"), 6);
 	assert_int_equal(hits_of(profile, 0, "main"), 2);
 	assert_non_null(strstr(profile->warnings[0],
-	                       "frames that no event closes: 2"));
+	                       "frames without a closing event: 2"));
 	profile_free(profile);
 }
 

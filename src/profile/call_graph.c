@@ -193,7 +193,7 @@ call_graph_add_places(struct call_graph *graph, struct error *error)
 		for (uint32_t r = 0; r < graph->n_resources; r++)
 			if (__builtin_add_overflow(to[r], from[r], &to[r]))
 				return error_set(error, "the sum of costs "
-				                 "passes 64 bits");
+				                 "exceeds 64 bits");
 	}
 	call_places_close(graph->places);
 	return 0;
@@ -219,7 +219,7 @@ call_graph_check(const struct call_graph *graph, struct error *error)
 			if (__builtin_add_overflow(total,
 			        call_graph_self(graph, i)[r], &total))
 				return error_set(error, "the sum of all "
-				                 "functions passes 64 bits");
+				                 "functions exceeds 64 bits");
 	}
 	return 0;
 }

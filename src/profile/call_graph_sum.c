@@ -119,7 +119,7 @@ add_counts(uint64_t *to, const uint64_t *from, uint32_t n,
 
 		if (__builtin_mul_overflow(from[r], factor[r], &more) ||
 		    __builtin_add_overflow(*sum, more, sum))
-			return error_set(error, "a sum passes 64 bits");
+			return error_set(error, "a sum exceeds 64 bits");
 	}
 	return 0;
 }
@@ -154,7 +154,7 @@ static int
 add_calls(uint64_t *sum, uint64_t calls, struct error *error)
 {
 	return __builtin_add_overflow(*sum, calls, sum) ?
-	    error_set(error, "calls pass 64 bits") : 0;
+	    error_set(error, "calls exceed 64 bits") : 0;
 }
 
 static int

@@ -201,7 +201,7 @@ add_to_arc(struct naming_graph *naming, uint32_t caller, uint32_t callee,
 	sum = call_graph_hits(to, arc);
 	for (uint32_t r = 0; r < to->n_resources; r++)
 		if (__builtin_add_overflow(sum[r], hits[r], &sum[r])) {
-			error_set(error, "what a line calls passes 64 bits");
+			error_set(error, "the calls from a line exceed 64 bits");
 			return UINT32_MAX;
 		}
 	return arc;

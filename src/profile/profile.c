@@ -400,7 +400,7 @@ add_tally(struct profile *profile, const char *what, uint64_t count,
 		if (strcmp(known->what, what) != 0)
 			continue;
 		if (count > UINT64_MAX - known->count)
-			return error_set(error, "count of %s passes 64 bits",
+			return error_set(error, "the count of %s exceeds 64 bits",
 			                 what);
 		known->count += count;
 		return 0;

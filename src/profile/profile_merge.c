@@ -260,7 +260,7 @@ merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
 		if (to->interval != from->resources[r].interval &&
 		    __builtin_mul_overflow(hits, from->resources[r].interval,
 		                           &hits))
-			return error_set(error, "the sum of %s passes 64 "
+			return error_set(error, "the sum of %s exceeds 64 "
 			                 "bits", to->name);
 		if ((hits != 0 || samples != 0) &&
 		    tree_builder_add(merge->builder, maps->node[node],
@@ -486,9 +486,9 @@ check_kinds(struct profile *const *profiles, uint32_t n, struct error *error)
 		if (first == NULL)
 			first = graph;
 		if (graph->has_hits != first->has_hits)
-			return error_set(error, "%s: cannot merge: some have "
-			                 "what calls used, others only how "
-			                 "many there were", name);
+			return error_set(error, "%s: cannot merge: some files "
+			                 "have costs of calls, others only "
+			                 "their numbers", name);
 	}
 	return 0;
 }

@@ -216,9 +216,9 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 	uint32_t row = builder->row[node];
 
 	if (hits > UINT64_MAX - *total_hits)
-		return error_set(error, "the sum of hits passes 64 bits");
+		return error_set(error, "the sum of hits exceeds 64 bits");
 	if (samples > UINT64_MAX - *total_samples)
-		return error_set(error, "the sum of samples passes 64 bits");
+		return error_set(error, "the sum of samples exceeds 64 bits");
 	if (row == 0 && (row = add_row_of(builder, node, error)) == 0)
 		return -1;
 	if (hits != samples && builder->samples[resource] == NULL &&
@@ -237,7 +237,7 @@ tree_builder_add_returns(struct tree_builder *builder, uint32_t node,
                          uint64_t returns, struct error *error)
 {
 	if (returns > UINT64_MAX - builder->total_returns)
-		return error_set(error, "the sum of returns passes 64 bits");
+		return error_set(error, "the sum of returns exceeds 64 bits");
 	if (builder->returns == NULL) {
 		if (large_array_reserve(&builder->returns, builder->capacity,
 		                        sizeof(uint64_t), error) != 0)

@@ -163,8 +163,8 @@ add_stand_in_lines(const struct sample_set *set, struct table *table,
                    struct error *error)
 {
 	static const char *const what[N_FRAME_STAND_INS] = {
-		[FRAME_OF_JIT] = "passed through code made at run time that "
-		    "has no names, shown as [jit]",
+		[FRAME_OF_JIT] = "passed through code generated at run "
+		    "time without names, shown as [jit]",
 		[FRAME_OF_OTHER_BUILD] = "passed through programs that were "
 		    "rebuilt since, shown as [PROGRAM]",
 	};
@@ -333,8 +333,8 @@ view_explain_hidden_root(const struct view_request *request,
 	if (hits >= measure->least || measure->denominator == 0)
 		return 0;
 	return table_add_footer(table, error, "%s itself is below the "
-	    "threshold: %.4g of the run, %" PRIu64 " hit%s; threshold %.1g "
-	    "shows it", root, fraction, hits, plural(hits),
+	    "threshold: %.4g of the run, %" PRIu64 " hit%s; use threshold "
+	    "%.1g to show it", root, fraction, hits, plural(hits),
 	    threshold_below(fraction));
 }
 

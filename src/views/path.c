@@ -232,8 +232,8 @@ static int
 explain(const struct value *value, struct table *table, struct error *error)
 {
 	if (!value->is_canonical)
-		return table_add_footer(table, error, "such a path has no "
-		    "hits: only its last function may be on it twice");
+		return table_add_footer(table, error, "this path cannot "
+		    "have hits: only its last function may occur twice");
 	return value->is_seen ? 0 :
 	    table_add_footer(table, error, "no stack has this path");
 }

@@ -112,8 +112,8 @@ finish_graph(struct callgrind *input, struct error *error)
 	if (input->has_estimates)
 		forget_call_hits(graph);
 	return graph->n_arcs > 0 ? 0 :
-	    reader_warn(reader, error, "no calls in it; what functions used "
-	                "with their descendants is not known");
+	    reader_warn(reader, error, "no calls in it, so the costs of functions "
+	                "with their descendants are unknown");
 }
 
 static int

@@ -69,7 +69,7 @@ add_costs(const struct callgrind_events *events, const char *at,
 			wrong = "expected a number of 64 bits as cost";
 		else if (__builtin_add_overflow(row[events->columns[i]], cost,
 		                                &sum))
-			wrong = "the sum of costs passes 64 bits";
+			wrong = "the sum of costs exceeds 64 bits";
 		else
 			row[events->columns[i]] = sum;
 		if (wrong != NULL) {
@@ -135,7 +135,7 @@ add_calls(struct callgrind *input, uint64_t *sum, struct error *error)
 	if (!__builtin_add_overflow(*sum, input->calls, sum))
 		return 0;
 	return reader_fail(&input->reader, error,
-	                   "the sum of calls passes 64 bits");
+	                   "the sum of calls exceeds 64 bits");
 }
 
 static uint64_t *

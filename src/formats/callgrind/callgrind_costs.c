@@ -120,7 +120,7 @@ add_cost(struct callgrind_costs *costs, uint32_t resource,
 		       n_resources * sizeof *costs->hits);
 	count = &costs->hits[(size_t)number * n_resources + resource];
 	if (__builtin_add_overflow(*count, hits, count))
-		return error_set(error, "the hits of recursive calls pass 64 "
+		return error_set(error, "the hits of recursive calls exceed 64 "
 		                 "bits");
 	return 0;
 }

@@ -200,7 +200,7 @@ check_column(const struct callgrind_events *events, uint32_t resource,
 
 	for (uint32_t i = 0; i < events->n_columns; i++)
 		if (events->columns[i] == resource)
-			return error_set(error, "event %.*s stands there "
+			return error_set(error, "event %.*s is listed "
 			                 "twice", shown, name);
 	if (resource == UINT32_MAX && events->is_fixed)
 		return error_set(error, "event %.*s is not among those of "
@@ -302,7 +302,7 @@ fix_definition(struct event_definition *definition,
 	size_t n = read_formula(profile, definition->formula, terms);
 
 	if (n == 0)
-		return profile_warn(profile, error, "event %s = %s is of "
+		return profile_warn(profile, error, "event %s = %s uses "
 		                    "events that the file does not have",
 		                    definition->name, definition->formula);
 	definition->terms = arena_alloc(&profile->arena, n * sizeof *terms,
@@ -352,7 +352,7 @@ reckon_row(const struct event_definition *definition, uint64_t *row,
 		if (__builtin_mul_overflow(row[term->resource], term->factor,
 		                           &part) ||
 		    __builtin_add_overflow(*sum, part, sum))
-			return error_set(error, "event %s passes 64 bits",
+			return error_set(error, "event %s exceeds 64 bits",
 			                 definition->name);
 	}
 	return 0;

@@ -95,10 +95,10 @@ charge_times(struct entering *entering, struct error *error)
 	int64_t time = 0, latest = 0, end = 0;
 
 	if (v8->has_start && !find_bound(v8, v8->start, &time))
-		return error_set(error, "a start time that passes 63 bits");
+		return error_set(error, "a start time that exceeds 63 bits");
 	for (size_t i = 0; i <= v8->n_samples && i < v8->n_times; i++) {
 		if (!find_time(v8, i, time, &time))
-			return error_set(error, "the time of sample %zu passes "
+			return error_set(error, "the time of sample %zu exceeds "
 			                 "63 bits", i);
 		if (i > 0 && time > latest)
 			entering->charges[entering->rows_of_ids[

@@ -164,11 +164,11 @@ warn_of_fractions(struct collapsed *input, struct error *error)
 	snprintf(sum, sizeof sum, "%.6g", fractions->sum);
 	return fractions->n == 1 ?
 	    reader_warn(&input->reader, error, "the fraction of 1 count "
-	                "was cut off, %s hits; to keep it multiply all counts, "
-	                "by 1000, say", sum) :
+	                "was dropped, %s hits; to keep it, multiply all "
+		                "counts, for example by 1000", sum) :
 	    reader_warn(&input->reader, error, "the fractions of %llu "
-	                "counts were cut off, %s hit%s in all; to keep them "
-	                "multiply all counts, by 1000, say",
+	                "counts were dropped, %s hit%s in all; to keep them, "
+		                "multiply all counts, for example by 1000",
 	                (unsigned long long)fractions->n, sum,
 	                strcmp(sum, "1") == 0 ? "" : "s");
 }

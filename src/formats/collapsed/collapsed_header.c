@@ -218,8 +218,8 @@ collapsed_header_end(const struct collapsed_header *header,
 	    add_resource(profile, "after", error) != 0)
 		return -1;
 	return profile_warn(profile, error, "%s: two profiles in one, as "
-	                    "difffolded.pl and inferno-diff-folded write "
-	                    "them; they are the resources before and after",
+	                    "written by difffolded.pl and "
+	                    "inferno-diff-folded; shown as the resources before and after",
 	                    name);
 }
 

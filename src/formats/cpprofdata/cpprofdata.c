@@ -429,8 +429,8 @@ warn_of_damage(struct reader *reader, struct error *error)
 		return -1;
 	if (reader->n_left_out > 0 &&
 	    profile_warn(reader->profile, error,
-	        "%s: 0x%zx: no such parent; left out for want of theirs: %"
-	        PRIu64 " node%s", file->name, reader->first_left_out,
+	        "%s: 0x%zx: no such parent; %" PRIu64 " node%s "
+	        "without all ancestors left out", file->name, reader->first_left_out,
 	        reader->n_left_out, reader->n_left_out == 1 ? "" : "s") != 0)
 		return -1;
 	if (reader->n_unknown > 0 &&
@@ -461,7 +461,7 @@ find_jit(struct reader *reader, const struct kept_names *kept,
 		problem = jit_map_problem(reader->jit);
 	}
 	if (problem != NULL &&
-	    profile_warn(reader->profile, error, "%s: code made at run time "
+	    profile_warn(reader->profile, error, "%s: code generated at run time "
 	                 "may lack names: %s", reader->file.name,
 	                 problem) != 0)
 		return -1;
@@ -480,7 +480,7 @@ name_frames(struct reader *reader, struct error *error)
 	                                             error);
 	if (error->is_set ||
 	    (damage.is_set && profile_warn(reader->profile, error, "%s: %s; "
-	        "names that are missing are sought where the programs were",
+	        "missing names are looked up where the programs were",
 	        reader->file.name, damage.text) != 0))
 		return -1;
 	if (kept == NULL &&

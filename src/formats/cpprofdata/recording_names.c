@@ -138,10 +138,10 @@ read_names(const char *path, struct error *why)
 	if (source != NULL)
 		kept = names_file_read(source, &damage, &error);
 	if (error.is_set)
-		error_set(why, "%s; names are sought where the programs were",
+		error_set(why, "%s; names are looked up where the programs were",
 		          error.text);
 	else if (damage.is_set)
-		error_set(why, "%s: %s; names that are missing are sought "
+		error_set(why, "%s: %s; missing names are looked up "
 		          "where the programs were", path, damage.text);
 	source_close(source);
 	return kept;

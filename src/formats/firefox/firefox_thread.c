@@ -65,7 +65,7 @@ read_amounts(struct thread_reading *reading, struct amounts *amounts, int power,
 			          what);
 		else if (!decimal_scale(decimal, power, &number, NULL))
 			json_fail(reading->json, token.offset,
-			          "a number that passes 63 bits");
+			          "a number that exceeds 63 bits");
 		else if (number < 0)
 			json_fail(reading->json, token.offset, "%s", negative);
 		else if (memory_grow(&amounts->values, &amounts->capacity,
@@ -123,7 +123,7 @@ add_sample(struct thread_reading *reading, struct id_table *stacks,
 	if (__builtin_add_overflow(charge->weight, weight, &charge->weight) ||
 	    __builtin_add_overflow(charge->cpu, cpu, &charge->cpu)) {
 		json_fail(reading->json, thread->offset,
-		          "the sum of a stack's samples passes 64 bits");
+		          "the sum of a stack's samples exceeds 64 bits");
 		return -1;
 	}
 	charge->n_samples++;

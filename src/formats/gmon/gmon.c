@@ -52,7 +52,7 @@ read_call(struct gmon_reader *reader, struct error *error)
 		return -1;
 	calls = &reader->profile->graph->arcs[arc].calls;
 	if (__builtin_add_overflow(*calls, count, calls))
-		return error_set(error, "%s: the sum of calls passes 64 bits",
+		return error_set(error, "%s: the sum of calls exceeds 64 bits",
 		                 source_name(reader->source));
 	return 0;
 }

@@ -134,7 +134,7 @@ add_hits(struct gmon_reader *reader, uint32_t function, uint64_t hits,
 	uint64_t *self = call_graph_self(reader->profile->graph, function);
 
 	if (__builtin_add_overflow(*self, hits, self))
-		return error_set(error, "%s: the sum of hits passes 64 bits",
+		return error_set(error, "%s: the sum of hits exceeds 64 bits",
 		                 source_name(reader->source));
 	return 0;
 }

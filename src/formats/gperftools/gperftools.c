@@ -217,7 +217,7 @@ add_frames(struct gperftools *input, const struct gperftools_maps *maps,
 			                           input->known[i], error);
 		if (frame != i)
 			result = error_set(error, "address 0x%" PRIx64
-			    " is there twice", input->known[i]);
+			    " occurs twice", input->known[i]);
 	}
 	if (result == 0)
 		result = address_frames_finish(frames, reader->profile,

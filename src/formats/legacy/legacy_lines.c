@@ -188,7 +188,7 @@ static int
 set_estimate(uint64_t *value, double estimate, struct error *error)
 {
 	if (!(estimate >= 0 && estimate < 0x1p63))
-		return error_set(error, "the estimate of a value passes "
+		return error_set(error, "the estimate of a value exceeds "
 		                 "2^63");
 	*value = (uint64_t)estimate;
 	return 0;

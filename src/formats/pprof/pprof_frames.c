@@ -129,7 +129,7 @@ add_lost_name(struct maker *maker, const char *what, uint64_t number,
               struct error *error)
 {
 	if (!maker->is_cut) {
-		error_set(error, "%s %" PRIu64 " or its name is not there",
+		error_set(error, "%s %" PRIu64 " is missing or has no name",
 		          what, number);
 		return NO_NAME;
 	}
@@ -389,7 +389,7 @@ make_frames(struct maker *maker, struct error *error)
 	free(is_used);
 	if (result == 0 && maker->most_lines > 0)
 		result = profile_warn(maker->profile, error,
-		    "%s: a location of %u inlined calls: of more than %d the "
+		    "%s: a location has %u inlined calls; of more than %d the "
 		    "outer ones are left out", maker->name, maker->most_lines,
 		    LINES_MAX);
 	return result;

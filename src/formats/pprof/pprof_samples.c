@@ -328,8 +328,8 @@ find_locations(uint32_t *labels, struct id_table *table,
 		if (ids == NULL)
 			return error_set(error, "expected locations' ids");
 		if (id == PPROF_NO_STACK)
-			return error_set(error, "location 0, which there "
-			                 "cannot be");
+			return error_set(error, "location 0 is no valid "
+			                 "id");
 		labels[n] = id_table_add(table, id, error);
 		if (labels[n++] == NO_ID)
 			return -1;

@@ -163,7 +163,7 @@ read_exporter(struct speedscope *input, uint64_t offset)
 		return;
 	if (input->n_parts > 0)
 		json_fail(input->json, offset, "expected the exporter, "
-		          "cpprof, in front of the profiles");
+		          "cpprof, before the profiles");
 	input->stacks.is_own = true;
 }
 
@@ -278,16 +278,16 @@ warn(struct speedscope *input, struct error *error)
 	                    "of the frames are missing", error) != 0)
 		return -1;
 	if (stacks->strange_unit_offset > 0 &&
-	    reader_warn(reader, error, "0x%" PRIx64 ": a unit that speedscope "
-	                "does not have; such weights are read as plain numbers",
+	    reader_warn(reader, error, "0x%" PRIx64 ": a unit unknown to "
+	                "speedscope; its weights are read as plain numbers",
 	                stacks->strange_unit_offset) != 0)
 		return -1;
 	if (stacks->n_rounded > 0 &&
-	    reader_warn(reader, error, "weights that were rounded to whole "
+	    reader_warn(reader, error, "weights rounded to whole "
 	                "numbers: %" PRIu64, stacks->n_rounded) != 0)
 		return -1;
 	return stacks->n_open == 0 ? 0 :
-	    reader_warn(reader, error, "frames that no event closes: %" PRIu64
+	    reader_warn(reader, error, "frames without a closing event: %" PRIu64
 	                "; they end with their profiles", stacks->n_open);
 }
 

@@ -103,7 +103,7 @@ add_hits(struct part *part, uint32_t node, struct decimal weight,
 		return;
 	if (!decimal_scale(weight, stacks->is_own ? 0 : part->unit->power,
 	                   &hits, &is_exact))
-		json_fail(part->json, offset, "a weight that passes 63 bits");
+		json_fail(part->json, offset, "a weight that exceeds 63 bits");
 	else if (weight.digits < 0)
 		json_fail(part->json, offset, "a negative weight: "
 		          "differences of profiles cannot be read");
@@ -370,11 +370,11 @@ pass_time(struct part *part, struct decimal at, uint64_t offset)
 	if (stacks->n > 0) {
 		node = stacks->nodes[stacks->n - 1];
 		if (!subtract(at, part->last, &passed)) {
-			json_fail(part->json, offset, "a time that passes "
+			json_fail(part->json, offset, "a time that exceeds "
 			          "63 bits");
 		} else if (passed.digits < 0) {
 			json_fail(part->json, offset, "a time before that "
-			          "of the event in front of it");
+			          "of the previous event");
 		} else if (passed.digits > 0 && is_known(part)) {
 			add_hits(part, node, passed, offset);
 		} else if (passed.digits > 0) {
