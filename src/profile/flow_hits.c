@@ -370,14 +370,6 @@ is_nested(const struct hits_making *hits, uint32_t caller, uint32_t callee)
 	return false;
 }
 
-/* A call out of a cycle never comes back, so no stack has it twice. */
-static bool
-is_between_cycles(const struct hits_making *hits, const struct call_arc *arc)
-{
-	return function_of(hits, arc->caller)->cycle !=
-	    function_of(hits, arc->callee)->cycle;
-}
-
 static void
 add_arcs(struct hits_making *hits)
 {
@@ -386,9 +378,12 @@ add_arcs(struct hits_making *hits)
 	for (uint32_t i = 0; i < making->graph->n_arcs; i++) {
 		const struct call_arc *arc = &making->graph->arcs[i];
 		uint32_t to = making->flow->graph_arcs[i];
+		/* A call out of a cycle never comes back: no stack repeats it. */
+		bool leaves_cycle = function_of(hits, arc->caller)->cycle !=
+		                    function_of(hits, arc->callee)->cycle;
 
 		if (arc->caller != arc->callee &&
-		    (is_between_cycles(hits, arc) ||
+		    (leaves_cycle ||
 		     is_outermost(hits, arc->caller) ||
 		     is_outermost(hits, arc->callee)))
 			making->flow->arcs[to].hits += arc_hits(hits, i);

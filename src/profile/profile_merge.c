@@ -406,33 +406,6 @@ merge_one(struct merge *merge, const struct profile *from,
 	return result;
 }
 
-/*
- * Makes the tree builder or the sum of graphs, once the sum has all resources.
- */
-static int
-begin_nodes(struct merge *merge, bool is_graph, struct error *error)
-{
-	uint32_t n = merge->sum->n_resources;
-
-	if (!is_graph) {
-		merge->builder = tree_builder_new(n, error);
-		return merge->builder != NULL ? 0 : -1;
-	}
-	merge->graph = call_graph_sum_new(merge->sum->names, n, error);
-	return merge->graph != NULL ? 0 : -1;
-}
-
-static int
-finish_nodes(struct merge *merge, struct error *error)
-{
-	if (merge->graph != NULL) {
-		merge->sum->graph = call_graph_sum_take(merge->graph, error);
-		return merge->sum->graph != NULL ? 0 : -1;
-	}
-	merge->sum->tree = tree_builder_finish(merge->builder, error);
-	return merge->sum->tree != NULL ? 0 : -1;
-}
-
 static int
 merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
           struct error *error)
@@ -441,8 +414,16 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 	merge->module_keys = names_new(error);
 	merge->frame_keys = names_new(error);
 	if (error->is_set ||
-	    merge_resources(merge->sum, profiles, n, error) != 0 ||
-	    begin_nodes(merge, profiles[0]->graph != NULL, error) != 0)
+	    merge_resources(merge->sum, profiles, n, error) != 0)
+		return -1;
+	if (profiles[0]->graph != NULL)
+		merge->graph = call_graph_sum_new(merge->sum->names,
+		                                  merge->sum->n_resources,
+		                                  error);
+	else
+		merge->builder = tree_builder_new(merge->sum->n_resources,
+		                                  error);
+	if (error->is_set)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct error why = { 0 };
@@ -456,7 +437,11 @@ merge_all(struct merge *merge, struct profile *const *profiles, uint32_t n,
 			              profile_title(profiles[i]), why.text);
 		merge->sum->n_files += profiles[i]->n_files;
 	}
-	return finish_nodes(merge, error);
+	if (merge->graph != NULL)
+		merge->sum->graph = call_graph_sum_take(merge->graph, error);
+	else
+		merge->sum->tree = tree_builder_finish(merge->builder, error);
+	return error->is_set ? -1 : 0;
 }
 
 /*

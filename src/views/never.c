@@ -10,23 +10,6 @@ static const struct view_kind never_kind = {
 	.title = "Functions Never Called",
 };
 
-static bool
-was_never_called(const struct flow_function *function)
-{
-	return function->is_known && !function->is_used;
-}
-
-static uint32_t
-list_functions(const struct call_flow *flow, uint32_t *names)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < flow->n_names; i++)
-		if (was_never_called(&flow->functions[i]))
-			names[n++] = i;
-	return n;
-}
-
 int
 view_never(const struct view_request *request, struct table *table,
            struct error *error)
@@ -42,8 +25,10 @@ view_never(const struct view_request *request, struct table *table,
 		rows_free(&rows);
 		return -1;
 	}
-	if (knows_all)
-		rows.n = list_functions(flow, rows.name);
+	rows.n = 0;
+	for (uint32_t i = 0; knows_all && i < flow->n_names; i++)
+		if (flow->functions[i].is_known && !flow->functions[i].is_used)
+			rows.name[rows.n++] = i;
 	if (rows_show(&rows, request, &never_kind, &measure, &hidden, table,
 	              error) != 0)
 		return -1;

@@ -99,20 +99,6 @@ is_canonical(const uint32_t *path, size_t n, uint32_t *position)
 }
 
 static int
-count_path(const struct view_request *request,
-           const struct automaton *automaton, struct value *value,
-           struct error *error)
-{
-	const struct sample_set *set = request->set;
-
-	if (set->flow == NULL)
-		return count_hits(set, automaton, value, error);
-	value->is_seen = true;
-	return flow_path_value(set->flow, request->path, request->n_path,
-	                       &value->hits, &value->is_estimated, error);
-}
-
-static int
 value_of(const struct view_request *request, struct value *value,
          struct error *error)
 {
@@ -127,9 +113,14 @@ value_of(const struct view_request *request, struct value *value,
 		return -1;
 	value->is_canonical = is_canonical(request->path, request->n_path,
 	                                   automaton.position);
-	if (value->is_canonical) {
+	if (value->is_canonical && set->flow == NULL) {
 		automaton.n = (uint32_t)request->n_path;
-		status = count_path(request, &automaton, value, error);
+		status = count_hits(set, &automaton, value, error);
+	} else if (value->is_canonical) {
+		value->is_seen = true;
+		status = flow_path_value(set->flow, request->path,
+		                         request->n_path, &value->hits,
+		                         &value->is_estimated, error);
 	}
 	free(automaton.position);
 	return status;
