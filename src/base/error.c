@@ -22,5 +22,7 @@ error_set(struct error *error, const char *format, ...)
 int
 error_out_of_memory(struct error *error)
 {
+	if (!error->is_set)
+		error->is_out_of_memory = true;
 	return error_set(error, "out of memory");
 }

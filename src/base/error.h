@@ -14,6 +14,7 @@
  */
 struct error {
 	bool is_set;
+	bool is_out_of_memory;	/* nothing is wrong with the input */
 	char text[1000];
 };
 
@@ -24,7 +25,7 @@ struct error {
 int error_set(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same when memory runs out. */
+/* The same when memory is short: the text is "out of memory". */
 int error_out_of_memory(struct error *error);
 
 #endif

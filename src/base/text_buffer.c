@@ -17,11 +17,24 @@ text_free(struct text_buffer *text)
 	*text = (struct text_buffer){ 0 };
 }
 
+char *
+text_move(struct text_buffer *text, struct arena *arena, struct error *error)
+{
+	char *copy = NULL;
+
+	if (text->failed)
+		error_out_of_memory(error);
+	else
+		copy = arena_text(arena, text->bytes != NULL ? text->bytes : "",
+		                  text->length, error);
+	text_free(text);
+	return copy;
+}
+
 void
 text_clear(struct text_buffer *text)
 {
 	text->length = 0;
-	text->failed = false;
 }
 
 static bool

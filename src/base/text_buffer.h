@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/base/arena.h"
+
 /* Start with `{ 0 }`.  bytes[length] is not followed by a NUL. */
 struct text_buffer {
 	char *bytes;
@@ -19,7 +21,7 @@ struct text_buffer {
 
 void text_free(struct text_buffer *text);
 
-/* Empties it and keeps its memory. */
+/* Empties it and keeps its memory; what failed stays so. */
 void text_clear(struct text_buffer *text);
 
 void text_add(struct text_buffer *text, const char *bytes, size_t n);
@@ -28,6 +30,13 @@ void text_add_char(struct text_buffer *text, char c);
 void text_add_fill(struct text_buffer *text, char c, size_t n);
 void text_add_format(struct text_buffer *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/*
+ * Frees the text; a copy of it in the arena, with a NUL at its end.  NULL with
+ * *error set when memory is short or was so before.
+ */
+char *text_move(struct text_buffer *text, struct arena *arena,
+                struct error *error);
 
 /* The text followed by a NUL, valid until the next call; "" if it failed. */
 const char *text_string(struct text_buffer *text);

@@ -121,6 +121,8 @@ add_row_as_pairs(struct separated *drawing, const struct table *table,
 		                cells[0].text, table->columns[i].key);
 		status = add_pair(drawing, text_string(&key), cells[i], error);
 	}
+	if (key.failed)
+		status = error_out_of_memory(error);
 	text_free(&key);
 	return status;
 }

@@ -150,6 +150,8 @@ add_samples_line(const struct sample_set *set, struct table *table,
 		status = table_add_header(table, error, "%" PRIu64 " hit%s in %"
 		    PRIu64 " sample%s%s", hits, plural(hits),
 		    n_samples, plural(n_samples), text_string(&interval));
+	if (interval.failed)
+		status = error_out_of_memory(error);
 	text_free(&interval);
 	return status;
 }

@@ -213,6 +213,8 @@ describe_saving(const struct sample_set *set, const struct value *value,
 		status = table_add_header(table, error, "without this path, "
 		    "the run would %s%s", value->is_estimated ? "probably " :
 		    "", text_string(&saving));
+		if (saving.failed)
+			status = error_out_of_memory(error);
 	}
 	text_free(&saving);
 	return status;

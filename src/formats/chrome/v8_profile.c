@@ -57,15 +57,16 @@ v8_profile_clear(struct v8_profile *v8)
 static uint32_t
 add_id(struct v8_profile *v8, uint64_t id, struct error *error)
 {
-	uint32_t n = v8->id_numbers.n;
-	uint32_t number = id_table_add(&v8->id_numbers, id, error);
+	uint32_t n = v8->id_numbers.n, number;
 
-	if (number == NO_ID || number < n)
-		return number;
-	if (memory_grow(&v8->ids, &v8->ids_capacity, (size_t)n + 1,
+	/* Room first: every number must have its place. */
+	if (n >= v8->ids_capacity &&
+	    memory_grow(&v8->ids, &v8->ids_capacity, (size_t)n + 1,
 	                sizeof *v8->ids, error) != 0)
 		return NO_ID;
-	v8->ids[number] = (struct v8_id){ id, NO_ROW, NO_ROW };
+	number = id_table_add(&v8->id_numbers, id, error);
+	if (number != NO_ID && number >= n)
+		v8->ids[number] = (struct v8_id){ id, NO_ROW, NO_ROW };
 	return number;
 }
 

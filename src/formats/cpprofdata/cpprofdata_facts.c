@@ -103,6 +103,8 @@ add_source(const struct cpprofdata_file *file, struct profile *profile,
 		text_add_string(&text, ", places to a tick");
 	result = profile_add_source(profile, &profile->resources[r],
 	                            text_string(&text), error);
+	if (text.failed)
+		result = error_out_of_memory(error);
 	text_free(&text);
 	free(name);
 	return result;

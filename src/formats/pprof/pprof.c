@@ -212,21 +212,17 @@ probe_fields(const unsigned char *head, size_t size)
 	return has_type ? PROBE_SURE : has_sample ? PROBE_MAYBE : PROBE_NO;
 }
 
-/*
- * No bytes follow the head, so what could be read beyond it is not inspected.
- */
+/* The copy has the padding that readers of fields want. */
 static int
 pprof_probe(const void *head, size_t size)
 {
-	unsigned char *copy = calloc(1, size + PROTOBUF_PADDING);
-	int answer;
+	unsigned char copy[FORMAT_HEAD_SIZE + PROTOBUF_PADDING];
 
-	if (copy == NULL)
-		return PROBE_NO;
+	if (size > FORMAT_HEAD_SIZE)
+		size = FORMAT_HEAD_SIZE;
 	memcpy(copy, head, size);
-	answer = probe_fields(copy, size);
-	free(copy);
-	return answer;
+	memset(copy + size, 0, PROTOBUF_PADDING);
+	return probe_fields(copy, size);
 }
 
 const struct format format_pprof = {

@@ -9,17 +9,20 @@
 #include "src/profile/large_array.h"
 
 /*
- * Reads the comments as a header, with the resources of `origin`.  False if
- * cpprof did not write them.
+ * Reads the comments as a header, whose resources become those of `origin`.
+ * *is_ours: whether cpprof wrote them.  0, or -1 with *error set when memory is
+ * short; what is wrong with comments of others does not matter.
  */
-static bool
+static int
 read_comments(const struct pprof_tables *tables, struct profile *origin,
-              struct collapsed_header *header)
+              struct collapsed_header *header, bool *is_ours,
+              struct error *error)
 {
 	static const char first[] = "# cpprof 1";
 
+	*is_ours = false;
 	for (size_t i = 0; i < tables->n_comments; i++) {
-		struct error ignored = { 0 };
+		struct error why = { 0 };
 		size_t length;
 		const char *text = pprof_tables_string(tables,
 		    tables->comments[i], &length);
@@ -27,10 +30,12 @@ read_comments(const struct pprof_tables *tables, struct profile *origin,
 		if (text == NULL || (i == 0 && (length != sizeof first - 1 ||
 		    memcmp(text, first, length) != 0)) ||
 		    collapsed_header_line(header, origin, text, length,
-		                          &ignored) != 0)
-			return false;
+		                          &why) != 0)
+			return why.is_out_of_memory ?
+			       error_out_of_memory(error) : 0;
 	}
-	return tables->n_comments > 0;
+	*is_ours = tables->n_comments > 0;
+	return 0;
 }
 
 static bool
@@ -163,11 +168,13 @@ pprof_origin_restore(struct profile *profile,
 {
 	struct collapsed_header header = { 0 };
 	struct profile *origin = profile_new(error);
-	int result = 0;
+	bool is_ours;
+	int result;
 
 	if (origin == NULL)
 		return -1;
-	if (read_comments(tables, origin, &header))
+	result = read_comments(tables, origin, &header, &is_ours, error);
+	if (result == 0 && is_ours)
 		result = restore(profile, origin, &header.process, front,
 		                 error);
 	profile_free(origin);

@@ -169,12 +169,9 @@ setting_word(const char *text, size_t length, struct arena *arena,
              struct error *error)
 {
 	struct text_buffer word = { 0 };
-	const char *copy;
 
 	text_add_word(&word, text, length);
-	copy = arena_text(arena, word.bytes, word.length, error);
-	text_free(&word);
-	return copy;
+	return text_move(&word, arena, error);
 }
 
 static int

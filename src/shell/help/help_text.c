@@ -151,12 +151,9 @@ text_of(const struct command *command,
         struct table *table, struct error *error)
 {
 	struct text_buffer text = { 0 };
-	const char *copy;
 
 	add(&text, command);
-	copy = arena_text(&table->arena, text.bytes, text.length, error);
-	text_free(&text);
-	return copy;
+	return text_move(&text, &table->arena, error);
 }
 
 int

@@ -338,7 +338,7 @@ loop(struct session *session)
 	char *line;
 
 	while (!session->quit_requested && !end_requested) {
-		text_clear(&prompt);
+		text_free(&prompt);
 		describe_prompt(session, &prompt);
 		line = read_line(text_string(&prompt));
 		if (line == NULL) {

@@ -40,7 +40,7 @@ typedef int stream_demangler(const char *, int, demangle_callbackref, void *);
 struct text {
 	char *bytes;
 	size_t size, capacity;
-	struct error no_memory;		/* as good a reason to give up */
+	struct error *error;
 	jmp_buf give_up;
 };
 
@@ -53,18 +53,22 @@ text_append(const char *bytes, size_t size, void *opaque)
 		return;
 	if (size > DEMANGLED_MAX - text->size ||
 	    memory_grow(&text->bytes, &text->capacity, text->size + size + 1,
-	                1, &text->no_memory) != 0)
+	                1, text->error) != 0)
 		longjmp(text->give_up, 1);
 	memcpy(text->bytes + text->size, bytes, size);
 	text->size += size;
 	text->bytes[text->size] = '\0';
 }
 
-/* The text, or NULL where the name is not of this style or exceeds. */
+/*
+ * The text; NULL where the name is not of this style or too long, and with
+ * *error set when memory is short.
+ */
 static char *
-demangle_stream(stream_demangler *demangler, int options, const char *symbol)
+demangle_stream(stream_demangler *demangler, int options, const char *symbol,
+                struct error *error)
 {
-	struct text text = { 0 };
+	struct text text = { .error = error };
 
 	if (setjmp(text.give_up) == 0 &&
 	    demangler(symbol, options, text_append, &text) && text.size > 0)
@@ -109,12 +113,12 @@ searches_too_long(const char *symbol)
 
 /* The limit on recursion is one on the length, 1024 bytes. */
 static char *
-demangle_cplusplus(const char *symbol)
+demangle_cplusplus(const char *symbol, struct error *error)
 {
 	if (searches_too_long(symbol))
 		return NULL;
 	return demangle_stream(cplus_demangle_v3_callback,
-	    DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT, symbol);
+	    DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT, symbol, error);
 }
 
 /*
@@ -138,11 +142,12 @@ binds_too_many(const char *symbol)
 
 /* Its references may lead into themselves, so the limit on recursion stays. */
 static char *
-demangle_rust(const char *symbol)
+demangle_rust(const char *symbol, struct error *error)
 {
 	if (strncmp(symbol, "_R", 2) == 0 && binds_too_many(symbol))
 		return NULL;
-	return demangle_stream(rust_demangle_callback, DMGL_PARAMS, symbol);
+	return demangle_stream(rust_demangle_callback, DMGL_PARAMS, symbol,
+	                       error);
 }
 
 static char *
@@ -160,15 +165,15 @@ demangle_dlang(const char *symbol)
 }
 
 static char *
-demangle_any(const char *symbol)
+demangle_any(const char *symbol, struct error *error)
 {
 	char *text = NULL;
 
 	/* Old Rust names are C++ names with a hash, so Rust is asked first. */
 	if (strncmp(symbol, "_R", 2) == 0 || strncmp(symbol, "_Z", 2) == 0)
-		text = demangle_rust(symbol);
-	if (text == NULL && strncmp(symbol, "_Z", 2) == 0)
-		text = demangle_cplusplus(symbol);
+		text = demangle_rust(symbol, error);
+	if (text == NULL && !error->is_set && strncmp(symbol, "_Z", 2) == 0)
+		text = demangle_cplusplus(symbol, error);
 	if (text == NULL && strncmp(symbol, "_D", 2) == 0)
 		text = demangle_dlang(symbol);
 	if (text != NULL && strlen(text) > DEMANGLED_MAX) {
@@ -221,8 +226,8 @@ demangle(const char *symbol, struct error *error)
 		memcpy(name + length, "...", 3);
 	if (length > MANGLED_MAX)
 		return name;
-	text = demangle_any(name);
-	if (text == NULL)
+	text = demangle_any(name, error);
+	if (text == NULL && !error->is_set)
 		return name;
 	free(name);
 	return text;
