@@ -29,6 +29,9 @@ case_limit = -D_cmocka_run_group_tests=limited_run_group_tests
 unit_cflags = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS) $(case_limit)
 case_libs = tests/libcaselimit.a $(CMOCKA_LIBS)
 unit_libs = $(core_libs) $(case_libs)
+# Of tests that include tests/failing-memory.h, perhaps by tests/reader-fixture.h.
+failing_memory = -Wl,--wrap=malloc,--wrap=calloc -Wl,--wrap=realloc \
+	-Wl,--wrap=reallocarray,--wrap=aligned_alloc
 
 unit_tests = \
 	tests/test-address-lines \
@@ -55,6 +58,7 @@ unit_tests = \
 	tests/test-module-symbols \
 	tests/test-names \
 	tests/test-naming \
+	tests/test-out-of-memory \
 	tests/test-output \
 	tests/test-pattern \
 	tests/test-gperftools \
@@ -83,12 +87,13 @@ TESTS += $(unit_tests)
 endif
 
 tests_libcaselimit_a_SOURCES = tests/case-limit.c
-tests_libcaselimit_a_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS) $(CMOCKA_CFLAGS)
+tests_libcaselimit_a_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
 tests_test_formats_SOURCES = tests/test-formats.c \
 	tests/examples/trail.c tests/reader-fixture.h
 tests_test_formats_CFLAGS = $(unit_cflags)
 tests_test_formats_LDADD = $(unit_libs)
+tests_test_formats_LDFLAGS = $(failing_memory)
 EXTRA_DIST += tests/examples/sample.trail
 
 tests_test_address_lines_SOURCES = tests/test-address-lines.c \
@@ -120,46 +125,53 @@ tests_test_cpuprofile_SOURCES = tests/test-cpuprofile.c \
 	tests/reader-fixture.h
 tests_test_cpuprofile_CFLAGS = $(unit_cflags)
 tests_test_cpuprofile_LDADD = $(unit_libs)
+tests_test_cpuprofile_LDFLAGS = $(failing_memory)
 
-tests_test_collapsed_SOURCES = tests/test-collapsed.c
+tests_test_collapsed_SOURCES = tests/test-collapsed.c \
+	tests/failing-memory.h
 tests_test_collapsed_CFLAGS = $(unit_cflags)
 tests_test_collapsed_LDADD = $(unit_libs)
-# So that it can have any allocation fail.
-tests_test_collapsed_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc \
-	-Wl,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc
+tests_test_collapsed_LDFLAGS = $(failing_memory)
 
 tests_test_earlier_SOURCES = tests/test-earlier.c
 tests_test_earlier_CFLAGS = $(unit_cflags)
 tests_test_earlier_LDADD = $(unit_libs)
 
 tests_test_gperftools_SOURCES = tests/test-gperftools.c \
-	tests/reader-fixture.h
+	tests/reader-fixture.h tests/failing-memory.h \
+	tests/profile-digest.h
 tests_test_gperftools_CFLAGS = $(unit_cflags)
 tests_test_gperftools_LDADD = $(unit_libs)
+tests_test_gperftools_LDFLAGS = $(failing_memory)
 
 tests_test_json_SOURCES = tests/test-json.c tests/reader-fixture.h \
 	tests/skip.h
 tests_test_json_CFLAGS = $(unit_cflags)
 tests_test_json_LDADD = $(unit_libs)
+tests_test_json_LDFLAGS = $(failing_memory)
 
 tests_test_perf_data_SOURCES = tests/test-perf-data.c \
 	tests/reader-fixture.h
 tests_test_perf_data_CFLAGS = $(unit_cflags)
 tests_test_perf_data_LDADD = $(unit_libs)
+tests_test_perf_data_LDFLAGS = $(failing_memory)
 
 tests_test_perf_script_SOURCES = tests/test-perf-script.c \
 	tests/reader-fixture.h
 tests_test_perf_script_CFLAGS = $(unit_cflags)
 tests_test_perf_script_LDADD = $(unit_libs)
+tests_test_perf_script_LDFLAGS = $(failing_memory)
 
 tests_test_pprof_SOURCES = tests/test-pprof.c tests/reader-fixture.h
 tests_test_pprof_CFLAGS = $(unit_cflags)
 tests_test_pprof_LDADD = $(unit_libs)
+tests_test_pprof_LDFLAGS = $(failing_memory)
 
 tests_test_pprof_raw_SOURCES = tests/test-pprof-raw.c \
 	tests/reader-fixture.h
 tests_test_pprof_raw_CFLAGS = $(unit_cflags)
 tests_test_pprof_raw_LDADD = $(unit_libs)
+tests_test_pprof_raw_LDFLAGS = $(failing_memory)
 
 tests_test_profile_SOURCES = tests/test-profile.c
 tests_test_profile_CFLAGS = $(unit_cflags)
@@ -177,10 +189,12 @@ tests_test_speedscope_SOURCES = tests/test-speedscope.c \
 	tests/reader-fixture.h
 tests_test_speedscope_CFLAGS = $(unit_cflags)
 tests_test_speedscope_LDADD = $(unit_libs)
+tests_test_speedscope_LDFLAGS = $(failing_memory)
 
 tests_test_reader_SOURCES = tests/test-reader.c tests/reader-fixture.h
 tests_test_reader_CFLAGS = $(unit_cflags)
 tests_test_reader_LDADD = $(unit_libs)
+tests_test_reader_LDFLAGS = $(failing_memory)
 
 # Without frame pointers; the shapes as the collector's test has them.
 tests_test_stack_unwinder_SOURCES = tests/test-stack-unwinder.c \
@@ -210,6 +224,7 @@ tests_test_dwarf_LDADD = $(case_libs)
 tests_test_export_SOURCES = tests/test-export.c tests/reader-fixture.h
 tests_test_export_CFLAGS = $(unit_cflags)
 tests_test_export_LDADD = $(unit_libs)
+tests_test_export_LDFLAGS = $(failing_memory)
 
 tests_test_foreign_SOURCES = tests/test-foreign.c tests/skip.h
 tests_test_foreign_CFLAGS = $(unit_cflags)
@@ -218,6 +233,7 @@ tests_test_foreign_LDADD = $(unit_libs)
 tests_test_firefox_SOURCES = tests/test-firefox.c tests/reader-fixture.h
 tests_test_firefox_CFLAGS = $(unit_cflags)
 tests_test_firefox_LDADD = $(unit_libs)
+tests_test_firefox_LDFLAGS = $(failing_memory)
 
 tests_test_function_ranges_SOURCES = tests/test-function-ranges.c \
 	tests/module-fixture.h
@@ -227,6 +243,7 @@ tests_test_function_ranges_LDADD = $(unit_libs)
 tests_test_legacy_SOURCES = tests/test-legacy.c tests/reader-fixture.h
 tests_test_legacy_CFLAGS = $(unit_cflags)
 tests_test_legacy_LDADD = $(unit_libs)
+tests_test_legacy_LDFLAGS = $(failing_memory)
 
 tests_test_module_symbols_SOURCES = tests/test-module-symbols.c \
 	tests/module-fixture.h
@@ -248,6 +265,12 @@ tests_test_names_LDADD = $(unit_libs)
 tests_test_naming_SOURCES = tests/test-naming.c
 tests_test_naming_CFLAGS = $(unit_cflags)
 tests_test_naming_LDADD = $(unit_libs)
+
+tests_test_out_of_memory_SOURCES = tests/test-out-of-memory.c \
+	tests/failing-memory.h
+tests_test_out_of_memory_CFLAGS = $(unit_cflags)
+tests_test_out_of_memory_LDADD = $(unit_libs)
+tests_test_out_of_memory_LDFLAGS = $(failing_memory)
 
 tests_test_output_SOURCES = tests/test-output.c
 tests_test_output_CFLAGS = $(unit_cflags)

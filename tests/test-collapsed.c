@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-collapsed.c -- collapsed stacks, good, bad and cut, and the loader. */
 #include <fcntl.h>
-#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -20,61 +19,9 @@
 #include "src/base/memory.h"
 #include "src/formats/delimiters.h"
 #include "src/formats/format.h"
+#include "tests/failing-memory.h"
 
 extern const struct format format_collapsed;
-
-/*
- * Linked with --wrap: of the program's allocations the one that brings this
- * to 0 fails, and all behind it, as when memory is gone.
- */
-static long allocations_left = LONG_MAX;
-
-static bool
-may_allocate(void)
-{
-	return __atomic_sub_fetch(&allocations_left, 1, __ATOMIC_RELAXED) > 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_reallocarray(void *old, size_t n, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_reallocarray(void *old, size_t n, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *
-__wrap_malloc(size_t size)
-{
-	return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *
-__wrap_calloc(size_t n, size_t size)
-{
-	return may_allocate() ? __real_calloc(n, size) : NULL;
-}
-
-void *
-__wrap_realloc(void *old, size_t size)
-{
-	return may_allocate() ? __real_realloc(old, size) : NULL;
-}
-
-void *
-__wrap_reallocarray(void *old, size_t n, size_t size)
-{
-	return may_allocate() ? __real_reallocarray(old, n, size) : NULL;
-}
-
-void *
-__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-	return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
-}
 
 static struct profile *
 read_bytes(const void *bytes, size_t size, bool lenient, struct error *error)
@@ -910,6 +857,7 @@ load_says_so_whenever_memory_is_short(void **state)
 		struct profile *profile;
 
 		allocations_left = ++n;
+		memory_stays_short = true;
 		profile = load_profiles(paths, 2, &options, &error);
 		is_loaded = allocations_left > 0;
 		allocations_left = LONG_MAX;

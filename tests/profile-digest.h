@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* profile-digest.h -- one number for all that a profile says.
+ *
+ * Profiles that say the same have the same digest, however their names are
+ * numbered.
+ */
+#ifndef TESTS_PROFILE_DIGEST_H
+#define TESTS_PROFILE_DIGEST_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "src/profile/profile.h"
+
+#define DIGEST_START 0xcbf29ce484222325
+
+static inline uint64_t
+digest_number(uint64_t digest, uint64_t number)
+{
+	digest = (digest ^ number) * 0x9e3779b97f4a7c15;
+	return digest ^ digest >> 29;
+}
+
+static inline uint64_t
+digest_bytes(uint64_t digest, const void *bytes, size_t n)
+{
+	const unsigned char *byte = bytes;
+
+	digest = digest_number(digest, n);
+	for (size_t i = 0; i < n; i++)
+		digest = (digest ^ byte[i]) * 0x100000001b3;
+	return digest;
+}
+
+/* NULL and "" are not the same. */
+static inline uint64_t
+digest_text(uint64_t digest, const char *text)
+{
+	return text == NULL ? digest_number(digest, UINT64_MAX) :
+	       digest_bytes(digest, text, strlen(text));
+}
+
+static inline uint64_t
+digest_name(uint64_t digest, const struct names *names, uint32_t name)
+{
+	return name == NO_NAME ? digest_number(digest, UINT64_MAX) :
+	       digest_bytes(digest, names_text(names, name),
+	                    names_length(names, name));
+}
+
+static inline uint64_t
+digest_frames(uint64_t digest, const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_modules; i++) {
+		const struct module *module = &profile->modules[i];
+
+		digest = digest_text(digest, module->path);
+		digest = digest_bytes(digest, module->build_id,
+		                      module->build_id_size);
+		digest = digest_number(digest, module->file_size);
+		digest = digest_number(digest, module->file_mtime_ns);
+	}
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		digest = digest_number(digest, frame->address);
+		digest = digest_number(digest, frame->module);
+		digest = digest_number(digest, frame->function_offset);
+		digest = digest_number(digest, frame->stand_in);
+		digest = digest_number(digest, frame->is_made_up);
+		digest = digest_number(digest, frame->has_debug_lines);
+		for (uint32_t j = 0; j < frame->n_locations; j++) {
+			const struct location *location =
+			    &profile->locations[frame->first_location + j];
+
+			digest = digest_name(digest, profile->names,
+			                     location->function);
+			digest = digest_name(digest, profile->names,
+			                     location->file);
+			digest = digest_number(digest, location->line);
+		}
+	}
+	return digest;
+}
+
+static inline uint64_t
+digest_threads(uint64_t digest, const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		const struct process *process = &profile->processes[i];
+
+		digest = digest_number(digest, process->pid);
+		digest = digest_number(digest, process->parent_pid);
+		digest = digest_text(digest, process->program);
+		digest = digest_text(digest, process->command);
+		digest = digest_text(digest, process->host);
+		digest = digest_number(digest, process->start_ns);
+		digest = digest_number(digest, process->end_ns);
+		digest = digest_number(digest, process->is_running);
+		digest = digest_number(digest, process->cpu_ns);
+		digest = digest_number(digest, process->sampling_ns);
+	}
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		digest = digest_number(digest, profile->threads[i].process);
+		digest = digest_number(digest, profile->threads[i].tid);
+		digest = digest_text(digest, profile->threads[i].name);
+	}
+	for (uint32_t i = 0; i < profile->n_sections; i++) {
+		digest = digest_number(digest, profile->sections[i].begin);
+		digest = digest_number(digest, profile->sections[i].end);
+		digest = digest_number(digest, profile->sections[i].thread);
+	}
+	return digest;
+}
+
+static inline uint64_t
+digest_facts(uint64_t digest, const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_resources; i++) {
+		const struct resource *resource = &profile->resources[i];
+
+		digest = digest_text(digest, resource->name);
+		digest = digest_text(digest, resource->gtick);
+		digest = digest_number(digest, resource->interval);
+		digest = digest_text(digest, resource->source);
+		for (int loss = 0; loss < N_LOSSES; loss++)
+			digest = digest_number(digest, resource->lost[loss]);
+	}
+	for (uint32_t i = 0; i < profile->n_tallies; i++) {
+		digest = digest_text(digest, profile->tallies[i].what);
+		digest = digest_number(digest, profile->tallies[i].count);
+		digest = digest_number(digest, profile->tallies[i].loss);
+	}
+	for (uint32_t i = 0; i < profile->n_warnings; i++)
+		digest = digest_text(digest, profile->warnings[i]);
+	return digest;
+}
+
+static inline uint64_t
+digest_tree(uint64_t digest, const struct sample_tree *tree)
+{
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		digest = digest_number(digest, tree->parent[n]);
+		digest = digest_number(digest, tree->label[n]);
+		for (uint32_t i = 0; i < tree->n_resources; i++) {
+			digest = digest_number(digest,
+			                       sample_tree_hits(tree, i, n));
+			digest = digest_number(digest,
+			    sample_tree_samples(tree, i, n));
+		}
+		if (tree->returns != NULL)
+			digest = digest_number(digest, tree->returns[n]);
+	}
+	return digest;
+}
+
+/* Not of a graph: of that, what it is of. */
+static inline uint64_t
+digest_of_profile(const struct profile *profile)
+{
+	uint64_t digest = digest_frames(DIGEST_START, profile);
+
+	digest = digest_threads(digest, profile);
+	digest = digest_facts(digest, profile);
+	return profile->tree != NULL ? digest_tree(digest, profile->tree) :
+	       digest;
+}
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test-out-of-memory.c -- commands say so when memory is short.
+ *
+ * Each command runs again and again, each time with another allocation that
+ * fails.  It then says "out of memory", or prints what it always does.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/shell/command/interpret.h"
+#include "src/shell/session/session.h"
+#include "tests/failing-memory.h"
+#include "tests/profile-digest.h"
+
+/* A command, in a session whose output goes to a file. */
+struct attempt {
+	struct session *session;
+	const char *command;
+	const char *const *files;	/* of `load`; NULL: a command */
+	size_t n_files;
+	int output;
+};
+
+/* A digest of what was printed since it was asked for last. */
+static uint64_t
+take_output(int file)
+{
+	uint64_t digest = DIGEST_START;
+	char bytes[4096];
+	ssize_t n;
+
+	fflush(stdout);
+	lseek(file, 0, SEEK_SET);
+	while ((n = read(file, bytes, sizeof bytes)) > 0)
+		digest = digest_bytes(digest, bytes, (size_t)n);
+	assert_int_equal(ftruncate(file, 0), 0);
+	lseek(file, 0, SEEK_SET);
+	return digest;
+}
+
+static uint64_t
+run_command(void *data, struct error *error)
+{
+	const struct attempt *attempt = data;
+	int status = interpret_line(attempt->session, attempt->command,
+	                            strlen(attempt->command), error);
+
+	assert_true((status != 0) == error->is_set);
+	return take_output(attempt->output);
+}
+
+static uint64_t
+load_files(void *data, struct error *error)
+{
+	const struct attempt *attempt = data;
+	struct session *session = attempt->session;
+	int status = session_load(session, attempt->files, attempt->n_files,
+	                          error);
+
+	assert_true((status != 0) == error->is_set);
+	return status == 0 ? digest_of_profile(session->profile) : 0;
+}
+
+/* Loads the files, and runs the commands, with memory short in each. */
+static void
+check_all(const char *const *files, const char *const *lines)
+{
+	char path[] = "/tmp/test-out-of-memory-XXXXXX";
+	struct attempt attempt = { .files = files, .output = mkstemp(path) };
+	int output = dup(STDOUT_FILENO);
+	struct session session;
+
+	assert_true(attempt.output >= 0);
+	unlink(path);
+	session_start(&session);
+	session.is_quiet = true;
+	attempt.session = &session;
+	while (files[attempt.n_files] != NULL)
+		attempt.n_files++;
+	fflush(stdout);
+	dup2(attempt.output, STDOUT_FILENO);
+	sweep_memory(files[0], load_files, &attempt, 300);
+	for (; *lines != NULL; lines++) {
+		attempt.command = *lines;
+		sweep_memory(*lines, run_command, &attempt, 300);
+	}
+	session_end(&session);
+	fflush(stdout);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	close(attempt.output);
+}
+
+static void
+views_of_stacks_say_when_memory_is_short(void **state)
+{
+	static const char *const files[] = { "forms.folded", NULL };
+	static const char *const lines[] = {
+		"body", "functions", "functions db*", "flat", "down main",
+		"depth 2", "down", "depth off", "up db_read_record", "tree",
+		"callers db_read_record", "callees main",
+		"path main", "graph", "graph main",
+		"graph --gprof", "info", "find db*", "resource", "show",
+		"limit 3", "tree", "graph", "flat", "limit off",
+		"percent root", "down", "unit gticks", "flat",
+		"granularity module", "functions", "granularity function",
+		"threshold 0", "up", "format json", "tree", "graph",
+		"format csv", "down", "info", "show", NULL,
+	};
+
+	(void)state;
+	check_all(files, lines);
+}
+
+static void
+views_of_calls_say_when_memory_is_short(void **state)
+{
+	static const char *const files[] = { "rdparse.callgrind.gz", NULL };
+	static const char *const lines[] = {
+		"body", "functions", "flat", "down main", "up expr",
+		"callers expr", "callees expr",
+		"path main expr", "graph expr", "graph --gprof",
+		"static on", "graph", "info", "granularity file",
+		"functions", "granularity line", "flat",
+		"export callgrind", NULL,
+	};
+
+	(void)state;
+	check_all(files, lines);
+}
+
+static void
+exports_say_when_memory_is_short(void **state)
+{
+	static const char *const files[] = { "sites.pb.gz", NULL };
+	static const char *const lines[] = {
+		"export collapsed", "export cpprof-text", "export pprof",
+		"export callgrind", "export speedscope", "export cpprofdata",
+		"granularity line", "flat", "granularity callsite", "tree",
+		"granularity address", "flat", "inlines off", "flat", NULL,
+	};
+
+	(void)state;
+	check_all(files, lines);
+}
+
+static void
+merging_says_when_memory_is_short(void **state)
+{
+	static const char *const files[][3] = {
+		{ "forms.folded", "process_db.folded" },
+		{ "../tests/data/raw/labels.pb.gz",
+		  "../tests/data/raw/labels.pb.gz" },
+		{ "sites.pb.gz", "sites.pb.gz" },
+		{ "rdparse.callgrind.gz", "rdparse.callgrind.gz" },
+		{ "../tests/data/go/cpu.pb.gz", "../tests/data/go/heap.pb.gz" },
+	};
+	static const char *const lines[] = { "flat", NULL };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		check_all(files[i], lines);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(views_of_stacks_say_when_memory_is_short),
+		cmocka_unit_test(views_of_calls_say_when_memory_is_short),
+		cmocka_unit_test(exports_say_when_memory_is_short),
+		cmocka_unit_test(merging_says_when_memory_is_short),
+	};
+	const char *source = getenv("srcdir");
+
+	if ((source != NULL && chdir(source) != 0) ||
+	    chdir("sample-data") != 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
