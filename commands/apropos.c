@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/apropos.c -- which commands have to do with something. */
+/* commands/apropos.c -- lists the commands that mention a word. */
 #include <string.h>
 
 #include "src/shell/command/argument_kinds.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/help.c -- what there is to type. */
+/* commands/help.c -- lists or describes commands. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/help/help_text.h"
 
@@ -24,7 +24,8 @@ help_run(struct session *session, const struct arguments *arguments,
 		status = help_add_row(commands[i], table, error);
 	if (status == 0)
 		status = table_add_footer(table, error, "Commands may be "
-		                          "shortened. help COMMAND tells all.");
+		                          "shortened. help COMMAND "
+		                          "describes one.");
 	return status;
 }
 

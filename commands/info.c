@@ -5,7 +5,7 @@
 
 #include "src/shell/command/arguments.h"
 
-/* A time since 1970 as text, in UTC so that it is the same everywhere. */
+/* A time since 1970 as text; in UTC, so that it is the same everywhere. */
 static const char *
 time_text(struct table *table, uint64_t ns, struct error *error)
 {
@@ -23,7 +23,7 @@ static int
 add_text(struct table *table, const char *key, const char *title,
          const char *text, struct error *error)
 {
-	/* In JSON what is not known is null; text leaves it out. */
+	/* An unknown value is null in JSON and left out of text. */
 	if (text == NULL)
 		return table_add_field(table, key, NULL,
 		                       (struct cell){ .kind = CELL_EMPTY },
@@ -38,7 +38,7 @@ add_count(struct table *table, const char *key, const char *title,
 	return table_add_field(table, key, title, cell_count(count), error);
 }
 
-/* The earliest start and the latest end of all processes, 0 unknown. */
+/* The earliest start and the latest end of all processes; 0: unknown. */
 static void
 find_times(const struct profile *profile, uint64_t *start, uint64_t *end)
 {
@@ -76,7 +76,7 @@ add_times(const struct profile *profile, struct table *table,
 	                       error);
 }
 
-/* What ran: the first process, which started the others. */
+/* The first process, which started the others. */
 static int
 add_program(const struct session *session, struct table *table,
             struct error *error)
@@ -109,7 +109,10 @@ count_dropped(const struct profile *profile)
 	return dropped;
 }
 
-/* Of processes that two files tell of one is counted, with one thread less. */
+/*
+ * Processes that continue in a second file are listed twice, and so is one of
+ * their threads.
+ */
 static uint64_t
 count_continuing(const struct profile *profile)
 {
@@ -120,7 +123,7 @@ count_continuing(const struct profile *profile)
 	return n < profile->n_processes ? n : 0;
 }
 
-/* Told only where there are some. */
+/* Text shows the number only if it is not 0. */
 static int
 add_running(const struct profile *profile, struct table *table,
             struct error *error)
@@ -134,8 +137,8 @@ add_running(const struct profile *profile, struct table *table,
 }
 
 /*
- * What sampling cost, where the collector says so: a share of the CPU time of
- * the processes of which that is known.
+ * The cost of sampling, if the collector recorded it: a share of the CPU time
+ * of the processes whose CPU time is known.
  */
 static int
 add_cost(const struct profile *profile, struct table *table,

@@ -34,7 +34,7 @@ static const struct argument record_arguments[] = {
 	ARGUMENTS_END
 };
 
-/* Says no to what cannot be had, and names what is not the best there is. */
+/* Refuses what cannot be recorded; notes sources that are not the best. */
 static int
 check_offers(const struct offers *offers, bool is_random,
              struct error *error)
@@ -58,7 +58,7 @@ check_offers(const struct offers *offers, bool is_random,
 	return 0;
 }
 
-/* What the program may not write, this process may not either. */
+/* A limit on the size of files applies to the program, too. */
 static int
 check_limit(struct error *error)
 {
@@ -78,7 +78,7 @@ has_started(void *recording)
 	recording_started(recording);
 }
 
-/* One recording, from the options to the report. */
+/* A recording, from the options to the report. */
 struct run {
 	struct session *session;
 	const struct record_options *options;
@@ -91,7 +91,7 @@ struct run {
 	char library[PATH_MAX];		/* the collector's, see preload.h */
 };
 
-/* The program that was found, into a directory that is made ready. */
+/* Clears the directory and runs the program. */
 static int
 launch(struct run *run, const char *resources, struct error *error)
 {
@@ -125,7 +125,7 @@ launch(struct run *run, const char *resources, struct error *error)
 	return result;
 }
 
-/* Once the directory is ours. */
+/* Checks what can go wrong, and runs the program; the directory is locked. */
 static int
 run_program(struct run *run, struct error *error)
 {
@@ -158,8 +158,8 @@ choose_earlier(const struct record_options *options)
 }
 
 /*
- * Whether the recording is opened at the prompt.  From a shell, not where
- * that would come between the user and what the program has just said.
+ * Whether the recording is opened at the prompt.  From a shell, by default only
+ * if the program wrote nothing that the user would have to scroll back to.
  */
 static bool
 choose_prompt(const struct run *run)
@@ -178,14 +178,14 @@ choose_prompt(const struct run *run)
 	return !run->terminal.saw_output;
 }
 
-/* So that the recording stands alone; it is one without, too. */
+/* Keeps names in the recording, which is usable without them, too. */
 static void
 name_samples(const struct run *run)
 {
 	struct error error = { 0 };
 	struct sigaction before;
 
-	/* Ctrl-C ends this, not the recording. */
+	/* Ctrl-C ends the naming, not the recording. */
 	sigaction(SIGINT, NULL, &before);
 	if (before.sa_handler == SIG_DFL)
 		interrupt_catch();
@@ -235,7 +235,7 @@ record_into(struct session *session, const struct record_options *options,
 	};
 	int result = recording_open(&run.recording, name, run.earlier, error);
 
-	/* Where there is no room to write, writing fails and is told. */
+	/* At the limit on the size of files, writing fails and is reported. */
 	run.recording.on_limit = signal(SIGXFSZ, SIG_IGN);
 	sampled_time_start(&run.time);
 	if (result == 0)
@@ -305,7 +305,7 @@ add_offer(const struct offer *offer, struct table *table, struct error *error)
 	return table_add_row(table, cells, error);
 }
 
-/* Text has what it is and where it comes from in one cell, to be read. */
+/* Text has a cell that says what a resource is and where it comes from. */
 static void
 start_list(struct table *table)
 {

@@ -39,7 +39,7 @@ root_set(struct session *session, const struct command *setting,
 	                 "still %.200s", value->text, value->n_names, old);
 }
 
-/* The functions that a pattern fits, for the user to choose from. */
+/* Lists the functions that match a pattern, so that the user can choose. */
 static int
 list_functions(const struct session *session, const struct value *value,
                struct table *table, struct error *error)

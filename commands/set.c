@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/set.c -- changes a setting, said the long way. */
+/* commands/set.c -- changes a setting: set NAME VALUE. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/settings.h"
 
 static const struct argument set_arguments[] = {
 	{ "NAME", &arg_setting, ARG_OPTIONAL,
 	  "the setting (default: list all)" },
-	{ "VALUE", &arg_setting_value, ARG_OPTIONAL, "its new value (default: show it)" },
+	{ "VALUE", &arg_setting_value, ARG_OPTIONAL,
+	  "its new value (default: show it)" },
 	ARGUMENTS_END
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/show.c -- what the settings are. */
+/* commands/show.c -- shows the settings. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/settings.h"
 

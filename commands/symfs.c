@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/symfs.c -- where programs and their debug files are sought. */
+/* commands/symfs.c -- where programs and their debug files are searched. */
 #include <string.h>
 
 #include "src/shell/command/argument_kinds.h"

@@ -19,7 +19,10 @@ static const struct argument watch_arguments[] = {
 	ARGUMENTS_END
 };
 
-/* The command behind the seconds, if the text begins with any; or NULL. */
+/*
+ * Reads the seconds if the text begins with a number.  Returns the command
+ * after them, or NULL with *error set.
+ */
 static const char *
 read_seconds(const char *text, double *seconds, struct error *error)
 {
@@ -31,7 +34,7 @@ read_seconds(const char *text, double *seconds, struct error *error)
 	*seconds = strtod(text, &end);
 	end += strspn(end, " \t");
 	if (*end != '\0' && end[-1] != ' ' && end[-1] != '\t')
-		return text;		/* no number: no command either */
+		return text;	/* an unknown command will be reported */
 	if (!(*seconds > 0) || *seconds > MAX_SECONDS) {
 		error_set(error, "%.*s: expected seconds, more than 0",
 		          (int)strcspn(text, " \t"), text);
@@ -44,7 +47,7 @@ read_seconds(const char *text, double *seconds, struct error *error)
 	return end;
 }
 
-/* Until Ctrl-C; then false. */
+/* Waits; false if Ctrl-C ends the wait. */
 static bool
 wait_for(double seconds)
 {
@@ -98,7 +101,7 @@ watch_run(struct session *session, const struct arguments *arguments,
 	session->is_watching = false;
 	if (!interrupt_requested)
 		return status;
-	*error = (struct error){ 0 };	/* is how it is meant to end */
+	*error = (struct error){ 0 };	/* Ctrl-C is the usual end */
 	return 0;
 }
 

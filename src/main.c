@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* main.c -- cpprof: load, run what was asked for, or wait at the prompt.
+/* main.c -- cpprof: loads profiles and runs commands or the prompt.
  *
  * Exit status: 0; 1 when a profile could not be read, a command of a script
  * failed or the output could not be written; 2 for a wrong command line.
@@ -25,7 +25,7 @@
 #include "src/shell/terminal/interrupt.h"
 #include "src/shell/terminal/message.h"
 
-/* Writes to standard output; the exit status. */
+/* Writes to standard output; returns the exit status. */
 static int
 print(const char *bytes, size_t n)
 {
@@ -37,7 +37,7 @@ print(const char *bytes, size_t n)
 	return status != 0;
 }
 
-/* Prints what was asked for in place of a session; the exit status. */
+/* Prints the help, version or manual; returns the exit status. */
 static int
 print_text(const struct options *options)
 {
@@ -57,7 +57,7 @@ print_text(const struct options *options)
 	return status;
 }
 
-/* Runs the first argument as a command on the others. */
+/* Runs a command on the arguments of this program; for `cpprof record`. */
 static int
 run_command(const char *name, int argc, char **argv)
 {
@@ -88,7 +88,7 @@ run_command(const char *name, int argc, char **argv)
 	return session.status;
 }
 
-/* Runs -e and -x in the order given; 0, or -1 when one failed. */
+/* Runs -e and -x in the order given; 0, or -1 if one failed. */
 static int
 run_actions(struct session *session, const struct options *options)
 {
@@ -136,7 +136,7 @@ will_prompt(const struct options *options)
 	    (uses_standard_input(options) || isatty(STDIN_FILENO));
 }
 
-/* Commands from the terminal or a script; 0, or -1 when one failed. */
+/* Runs commands from a terminal or script; 0, or -1 if one failed. */
 static int
 run_input(struct session *session, const struct options *options)
 {
@@ -157,9 +157,9 @@ run_input(struct session *session, const struct options *options)
 	return 0;
 }
 
-/* A word that is no file but a command was meant to be run. */
+/* If a command was given in place of a file, says how to run it. */
 static void
-tell_commands(const struct options *options)
+suggest_commands(const struct options *options)
 {
 	for (size_t i = 0; i < options->n_files; i++) {
 		const char *word = options->files[i];
@@ -177,8 +177,8 @@ tell_commands(const struct options *options)
 }
 
 /*
- * Loads the profiles.  A load that Ctrl-C stops leads to the prompt without
- * one; 0, or -1 when it failed.
+ * Loads the profiles.  0, also if Ctrl-C ends the load, after which the prompt
+ * has no profile; or -1 if it fails.
  */
 static int
 load(struct session *session, const struct options *options)
@@ -193,7 +193,7 @@ load(struct session *session, const struct options *options)
 	                 options->n_files, &error) == 0)
 		return 0;
 	message("cpprof", error.text);
-	tell_commands(options);
+	suggest_commands(options);
 	return interrupt_requested ? 0 : -1;
 }
 
@@ -218,7 +218,7 @@ run_session(struct session *session, const struct options *options)
 		session->settings.format = options->format;
 	if (load(session, options) != 0)
 		return 1;
-	/* Ctrl-C may come when too little was left of the load to end it. */
+	/* Ctrl-C may come too late to end the load. */
 	was_interrupted = interrupt_requested != 0;
 	interrupt_requested = 0;
 	if (!was_interrupted)
@@ -256,7 +256,7 @@ main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	if (argc > 1 && strcmp(argv[1], "record") == 0)
 		return run_command("record", argc - 2, argv + 2);
-	/* Whoever writes sees EPIPE. */
+	/* Writers get EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(&options, argc, argv, &error) == 0) {
 		status = run(&options);

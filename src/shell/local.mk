@@ -17,7 +17,6 @@ libcore_a_SOURCES += \
 	src/shell/record/launch.c src/shell/record/launch.h \
 	src/shell/record/offers.c src/shell/record/offers.h \
 	src/shell/record/preload.c src/shell/record/preload.h \
-	src/shell/record/preload_library.c \
 	src/shell/record/record_options.c src/shell/record/record_options.h \
 	src/shell/record/recording.c src/shell/record/recording.h \
 	src/shell/record/recording_report.c src/shell/record/recording_report.h \

@@ -7,7 +7,7 @@
 
 #include "src/base/near.h"
 
-/* The command's name for i = 0, then its aliases; NULL behind the last. */
+/* The command's name for i = 0, then its aliases; NULL after the last. */
 static const char *
 command_word(const struct command *command, size_t i)
 {
@@ -18,7 +18,7 @@ command_word(const struct command *command, size_t i)
 
 enum match { MATCH_NONE, MATCH_BEGINNING, MATCH_WHOLE };
 
-/* Aliases are not shortened: e is nobody's wish to exit. */
+/* Aliases cannot be shortened: whoever types e does not want to exit. */
 static enum match
 match(const struct command *command, const char *word, size_t length)
 {

@@ -45,8 +45,8 @@ enum { COMMAND_MAX_ARGUMENTS = 3, COMMAND_MAX_ALIASES = 3 };
 
 /* An answer that is no table but the bytes of a file. */
 struct file_answer {
-	const char *path;	/* the file that becomes them; NULL: they go to
-				 * where the line's output goes; the arguments' */
+	const char *path;	/* the file to write, borrowed; NULL: they go
+				 * where the output of the line goes */
 	bool is_binary;		/* not to be written to a terminal */
 };
 
@@ -54,7 +54,7 @@ struct command {
 	const char *name;
 	const char *aliases[COMMAND_MAX_ALIASES];
 	const char *summary;		/* one line, lower case, no full stop */
-	const char *description;	/* paragraphs, apart by an empty line */
+	const char *description;	/* an empty line between paragraphs */
 	const char *example;		/* tests run it on sample-data/forms */
 	const struct argument *arguments;	/* ends with ARGUMENTS_END;
 						 * NULL: none */
@@ -63,17 +63,17 @@ struct command {
 						 * with OPTIONS_END; NULL: none */
 
 	/*
-	 * A command with arg_words offers here what the word after n others,
-	 * of which the first follows the command, may be.
+	 * Completion for arg_words: offers what the word after n others may
+	 * be, of which the first follows the command.
 	 */
 	void (*complete_words)(struct completion *completion,
 	                       const struct word *words, size_t n);
 
 	/*
-	 * Answers: fills the empty table, or leaves it empty where there is
-	 * nothing to show.  Prints nothing.  0, or -1 with *error set; with
-	 * *error unset where the failure has been told already.  A table that
-	 * a failing command has filled is shown before the error.
+	 * Fills the empty table, or leaves it empty if there is nothing to
+	 * show.  Prints nothing.  0, or -1 with *error set, or unset if the
+	 * failure has been reported.  If a command fails after it has filled
+	 * the table, the table is shown before the error.
 	 */
 	int (*run)(struct session *session, const struct arguments *arguments,
 	           struct table *table, struct error *error);
@@ -106,8 +106,8 @@ struct command {
 	int (*set)(struct session *session, const struct command *setting,
 	           const struct value *value, struct error *error);
 
-	/* Of a row of commands/settings.def: its place in struct settings, and
-	 * what depends on it. */
+	/* For commands/settings.def: offset in struct settings, and what
+	 * depends on the setting. */
 	size_t field;
 	enum setting_change change;
 };
@@ -120,9 +120,9 @@ void text_add_description(struct text_buffer *text,
 extern const struct command *const commands[];
 
 /*
- * The command of that name or alias, or whose name alone so begins; NULL with
- * *error set: which ones an ambiguous word may mean, or which are near an
- * unknown one.
+ * The command with that name or alias, or the only one whose name begins with
+ * the word.  NULL with *error saying which commands an ambiguous word may mean,
+ * or which names are similar to an unknown one.
  */
 const struct command *command_lookup(const char *word, size_t length,
                                    struct error *error);

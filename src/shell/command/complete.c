@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* complete.c -- what an unfinished command line may go on with.
+/* complete.c -- completes the last word of a command line.
  *
- * Knows nothing of readline: the line up to the cursor in, candidates out.
- * The first word is a command; what another one may be is for the kind of the
- * argument to say that it will be.
+ * Independent of readline: takes the line up to the cursor and offers
+ * candidates.  The first word is a command.  For any other word, this finds the
+ * argument that it belongs to, whose kind offers candidates.
  */
 #include "src/shell/command/complete.h"
 
@@ -58,8 +58,8 @@ complete_argument(struct completion *completion,
 }
 
 /*
- * Finds the word that the line ends in, which may be empty; its number among
- * the words, or SIZE_MAX where nothing can follow.
+ * Finds the word at the end of the line, which may be empty.  Returns its index
+ * among the words, or SIZE_MAX if it cannot be completed.
  */
 static size_t
 find_fragment(struct completion *completion, const struct words *words,
@@ -81,7 +81,7 @@ find_fragment(struct completion *completion, const struct words *words,
 	return words->n - 1;
 }
 
-/* Behind > and >>: what was typed of the file's name is words->target. */
+/* After > and >>: words->target is the beginning of a file name. */
 static void
 complete_target(struct completion *completion, const struct words *words,
                 const char *line, size_t length)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* complete.h -- what an unfinished command line may go on with. */
+/* complete.h -- completes the last word of a command line. */
 #ifndef CPPROF_SHELL_COMMAND_COMPLETE_H
 #define CPPROF_SHELL_COMMAND_COMPLETE_H
 
@@ -9,8 +9,8 @@
 #include "src/shell/session/session.h"
 
 /*
- * Fills the completion of line[length]; frees nothing before, so use each one
- * once.  Whatever comes out, free.
+ * Sets *completion, which need not be initialised, to the candidates for the
+ * last word of line[length].  Call completion_free afterwards.
  */
 void complete_line(struct completion *completion,
                    const struct session *session, const char *line,

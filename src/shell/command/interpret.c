@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* interpret.c -- one command line, from its bytes to its output. */
+/* interpret.c -- runs a command line. */
 #include "src/shell/command/interpret.h"
 
 #include <errno.h>
@@ -16,18 +16,7 @@
 #include "src/shell/line/words.h"
 #include "src/shell/terminal/terminal.h"
 
-/* Where the first word ends. */
-static size_t
-first_word_length(const char *line, size_t length)
-{
-	size_t n = 0;
-
-	while (n < length && memchr(" \t\r\n|", line[n], 5) == NULL)
-		n++;
-	return n;
-}
-
-/* Writes the bytes of a file; to a terminal nothing that steers it. */
+/* Writes the bytes of a file; to a terminal, without control characters. */
 static int
 write_to_sink(struct session *session, const struct command *command,
               const struct arguments *arguments, struct sink *sink,
@@ -41,13 +30,13 @@ write_to_sink(struct session *session, const struct command *command,
 		                      error);
 	printable_writer_start(&printable, &sink->writer);
 	written = command->write(session, arguments, &printable.writer, error);
-	/* Of other failures the sink's writer knows. */
+	/* The sink's writer reports other failures. */
 	if (printable_writer_end(&printable) == ENOMEM && written == 0)
 		return error_out_of_memory(error);
 	return written;
 }
 
-/* The file is there whole or, if that fails, as it was. */
+/* Replaces the file only if everything was written. */
 static int
 write_to_file(struct session *session, const struct command *command,
               const struct arguments *arguments, const char *path,
@@ -140,14 +129,13 @@ show_table(struct session *session, const struct table *table,
 	return drawn != 0 && error->is_set ? -1 : closed;
 }
 
-/* Runs it with standard output being where the line says. */
+/* Runs a program with its standard output where the line says. */
 static int
 run_redirected(struct session *session, const struct command *command,
                const struct arguments *arguments, const struct words *words,
                struct error *error)
 {
 	struct table table = { .view = command->name };
-	struct layout layout;
 	struct sink sink;
 	int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), status;
 
@@ -163,11 +151,8 @@ run_redirected(struct session *session, const struct command *command,
 	status = command->run(session, arguments, &table, error);
 	dup2(output, STDOUT_FILENO);
 	close(output);
-	if (status == 0 && table.schema != NULL) {
-		layout = text_layout(session, sink.is_terminal);
-		status = session->settings.format->draw(&table, &layout,
-		                                        &sink.writer, error);
-	}
+	if (status == 0)
+		status = draw_table(session, &table, &sink, error);
 	table_free(&table);
 	return sink_close(&sink, session, error) != 0 ? -1 : status;
 }
@@ -219,31 +204,14 @@ parse_and_run(struct session *session, const struct command *command,
 	return status;
 }
 
-static int
-interpret_command(struct session *session, const struct command *command,
-                  const char *rest, size_t length, struct error *error)
-{
-	struct words words;
-	int status;
-
-	status = command->arguments != NULL &&
-	    command->arguments[0].kind->is_raw
-	    ? words_take_whole(&words, rest, length, error)
-	    : words_split(&words, rest, length, error);
-	if (status == 0)
-		status = words_check(&words, error);
-	if (status == 0)
-		status = parse_and_run(session, command, &words, rest, error);
-	words_free(&words);
-	return status;
-}
-
 int
 interpret_line(struct session *session, const char *line, size_t length,
                struct error *error)
 {
 	const struct command *command;
-	size_t n;
+	struct words words;
+	size_t n = 0;
+	int status;
 
 	while (length > 0 && memchr(" \t\r\n", *line, 4) != NULL) {
 		line++;
@@ -255,7 +223,8 @@ interpret_line(struct session *session, const char *line, size_t length,
 		command = command_lookup("shell", 5, error);
 		n = 1;
 	} else {
-		n = first_word_length(line, length);
+		while (n < length && memchr(" \t\r\n|", line[n], 5) == NULL)
+			n++;
 		if (n == 0 || *line == '>')
 			return error_set(error, "a line begins with a "
 			                 "command; try help");
@@ -263,8 +232,18 @@ interpret_line(struct session *session, const char *line, size_t length,
 	}
 	if (command == NULL)
 		return -1;
-	return interpret_command(session, command, line + n, length - n,
-	                         error);
+	line += n;
+	length -= n;
+	status = command->arguments != NULL &&
+	    command->arguments[0].kind->is_raw
+	    ? words_take_whole(&words, line, length, error)
+	    : words_split(&words, line, length, error);
+	if (status == 0)
+		status = words_check(&words, error);
+	if (status == 0)
+		status = parse_and_run(session, command, &words, line, error);
+	words_free(&words);
+	return status;
 }
 
 int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* interpret.h -- one command line, from its bytes to its output. */
+/* interpret.h -- runs a command line. */
 #ifndef CPPROF_SHELL_COMMAND_INTERPRET_H
 #define CPPROF_SHELL_COMMAND_INTERPRET_H
 
@@ -10,14 +10,13 @@
 #include "src/shell/session/session.h"
 
 /*
- * Runs line[length].  Nothing but blanks and comments does nothing.  0, or -1
- * with *error set; with *error unset where the failure has been told already
- * or needs no telling.
+ * Runs line[length]; a blank line or a comment does nothing.  0, or -1 with
+ * *error set, or unset if the failure has been reported or needs no message.
  */
 int interpret_line(struct session *session, const char *line, size_t length,
                    struct error *error);
 
-/* Runs a command on n words, as the program's own arguments give them. */
+/* Runs a command on n words, such as those of cpprof's own command line. */
 int interpret_words(struct session *session, const struct command *command,
                     char *const *words, size_t n, struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resolve.c -- from what was typed to functions and resources. */
+/* resolve.c -- finds the functions and resources that words name. */
 #include "src/shell/command/resolve.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "src/base/near.h"
 #include "src/base/printable.h"
 
-/* Enough of a word for an error to name it. */
+/* Bytes of a word that an error shows. */
 enum { SHOWN = 80 };
 
 void
@@ -31,7 +31,7 @@ resolve_report_unknown(const struct session *session, const char *text,
 	text_free(&near_ones);
 }
 
-/* The functions that fit, counted; written to found unless that is NULL. */
+/* Counts the functions that match; writes them to found unless it is NULL. */
 static size_t
 find_matches(const struct session *session, const struct pattern *pattern,
              uint32_t *found)

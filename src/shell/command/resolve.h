@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resolve.h -- from what was typed to functions and resources. */
+/* resolve.h -- finds the functions and resources that words name. */
 #ifndef CPPROF_SHELL_COMMAND_RESOLVE_H
 #define CPPROF_SHELL_COMMAND_RESOLVE_H
 
@@ -12,28 +12,30 @@
 #include "src/shell/session/session.h"
 
 /*
- * The functions of the profile that a word names: that very one, or, when it
- * was not between bars, all that fit it as a pattern, in byte order.  Returns
- * them in the arena, at least one; NULL with *error set, near ones named.
+ * The functions of the profile that a word names: the one with that name or
+ * else, if it was not between bars, all that match it as a pattern, in byte
+ * order.  Returns at least one, in the arena; NULL with *error naming similar
+ * ones.
  */
 uint32_t *resolve_functions(const struct session *session,
                             const struct word *word, struct arena *arena,
                             size_t *n, struct error *error);
 
-/* Sets *error: the profile has no such function; names near ones. */
+/* Sets *error: the profile has no such function; names similar ones. */
 void resolve_report_unknown(const struct session *session, const char *text,
                             size_t length, struct error *error);
 
 /*
- * A pattern for the word: that very name when it was between bars or the
- * profile has it, else a glob or expression.  pattern_free; NULL with *error.
+ * A pattern for the word: exactly that name if it was between bars or the
+ * profile has it, else a glob or a regular expression.  Free it with
+ * pattern_free.  NULL with *error set.
  */
 struct pattern *resolve_pattern(const struct session *session,
                                 const struct word *word, struct error *error);
 
 /*
- * The resource of that name, or of that unique beginning whatever its case.
- * UINT32_MAX with *error set, which names them.
+ * The resource with that name, or the only one that begins so, in upper or
+ * lower case.  UINT32_MAX with *error set, which lists the resources.
  */
 uint32_t resolve_resource(const struct session *session, const char *text,
                           struct error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sink.c -- where a command's output goes.
  *
- * The pager is $PAGER, else less, else more: a bare system has no less.  One
- * that is not there is no reason to show nothing.
+ * The pager is $PAGER or less or, on systems without less, more.  If it cannot
+ * be started, the output is shown without it.
  */
 #include "src/shell/command/sink.h"
 
@@ -18,8 +18,8 @@
 #include "src/shell/terminal/terminal.h"
 
 /*
- * Whether sh would find the program that a command begins with, or -1 with
- * *error set.  What only sh understands is left to it.
+ * 0 if sh would find the program that a command begins with, or if only sh can
+ * know that; else -1 with *error set.
  */
 static int
 check_program(const char *command, struct error *error)
@@ -46,24 +46,20 @@ pager_command(void)
 	return check_program("less", &error) == 0 ? "less" : "more";
 }
 
-/* Without a word from the user, a dumb terminal scrolls. */
+/* A dumb terminal has a pager only if the user names one. */
 static bool
-wants_pager(void)
+has_pager(const struct session *session)
 {
 	const char *pager = getenv("PAGER");
 
+	if (!session->is_interactive || !session->settings.has_pager ||
+	    !terminal_is_output())
+		return false;
 	return pager == NULL ? !terminal_is_dumb()
 	    : *pager != '\0' && strcmp(pager, "cat") != 0;
 }
 
-static bool
-has_pager(const struct session *session)
-{
-	return session->is_interactive && session->settings.has_pager &&
-	    terminal_is_output() && wants_pager();
-}
-
-/* Whether what is watched is drawn in one place. */
+/* Whether each output of watch replaces the one before. */
 static bool
 takes_screen(const struct session *session)
 {
@@ -71,7 +67,7 @@ takes_screen(const struct session *session)
 	    !terminal_is_dumb();
 }
 
-/* LESS=FRX, unless the user has a LESS, is what git does too. */
+/* Like git, sets LESS=FRX unless the user has set LESS. */
 static void
 start_pager(struct sink *sink)
 {
@@ -99,7 +95,7 @@ release_held(struct sink *sink)
 	return status;
 }
 
-/* Counts the lines that a byte ends, a full one among them. */
+/* Counts lines; a line also ends where it fills the width. */
 static void
 take_byte(struct sink *sink, unsigned char byte)
 {
@@ -117,7 +113,7 @@ take_byte(struct sink *sink, unsigned char byte)
 	sink->column += is_drawn;
 }
 
-/* Holds the output back until it is longer than the screen. */
+/* Holds the output back as long as it fits the screen. */
 static int
 write_to_screen(void *context, const char *bytes, size_t n)
 {
@@ -184,7 +180,7 @@ sink_open(struct sink *sink, const struct session *session,
 	return 0;
 }
 
-/* Who reads a pipe or the pager may stop when it has seen enough. */
+/* It is no error if a pager or the reader of a pipe stops early. */
 static int
 report_writing(const struct sink *sink, struct session *session, int status,
                struct error *error)
@@ -234,7 +230,7 @@ sink_close(struct sink *sink, struct session *session, struct error *error)
 		if (child_end(sink->target, sink->child, error) != 0)
 			result = -1;
 	} else if (sink->child != 0) {
-		/* How the pager ends is between it and the user. */
+		/* It does not matter how the pager ends. */
 		child_end(sink->target, sink->child, &ignored);
 	}
 	return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* view_command.c -- what commands that show a view have in common. */
+/* view_command.c -- runs a view for a command. */
 #include "src/shell/command/view_command.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "src/shell/command/resolve.h"
 #include "src/shell/terminal/message.h"
 
-/* A name that is no pattern and fits nothing was perhaps mistyped. */
+/* A name that is no pattern and matches nothing is perhaps mistyped. */
 static void
 note_unknown(const struct session *session, const struct value *pattern)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* view_command.h -- what commands that show a view have in common. */
+/* view_command.h -- runs a view for a command. */
 #ifndef CPPROF_SHELL_COMMAND_VIEW_COMMAND_H
 #define CPPROF_SHELL_COMMAND_VIEW_COMMAND_H
 
@@ -7,7 +7,7 @@
 #include "src/shell/session/session.h"
 #include "src/views/view.h"
 
-/* The view of the loaded profile with the current root and settings. */
+/* Shows a view of the profile with the current root and settings. */
 int view_command(struct session *session, view_function *view,
                  struct table *table, struct error *error);
 

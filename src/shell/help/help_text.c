@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* help_text.c -- rows of the command table, told. */
+/* help_text.c -- shows rows of the command table. */
 #include "src/shell/help/help_text.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ help_add_row(const struct command *command, struct table *table,
 	return table_add_row(table, cells, error);
 }
 
-/* How much of text[length] fits a line: up to a blank where there is one. */
+/* The part of text[length] that fits a line, up to a blank if there is one. */
 static size_t
 line_length(const char *text, size_t length, size_t width)
 {
@@ -94,7 +94,7 @@ add_aliases(const struct command *command, struct table *table,
 	return status;
 }
 
-/* Of the description's lines, on a terminal that may be a narrow one. */
+/* The width of the description, smaller on a narrow terminal. */
 static size_t
 line_width(void)
 {
@@ -107,7 +107,7 @@ line_width(void)
 	    columns - INDENT : WIDTH;
 }
 
-/* What text shows around the arguments; JSON has the fields instead. */
+/* The lines of text around the arguments; JSON has fields instead. */
 static int
 add_lines(const struct command *command, const char *usage,
           const char *text, struct table *table, struct error *error)
@@ -144,7 +144,7 @@ add_arguments(const struct command *command, struct table *table,
 	return 0;
 }
 
-/* What add adds of the command, as the table's own text; NULL: *error set. */
+/* The text that add adds, in the table's arena; NULL with *error set. */
 static const char *
 text_of(const struct command *command,
         void (*add)(struct text_buffer *text, const struct command *command),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* help_text.h -- rows of the command table, told. */
+/* help_text.h -- shows rows of the command table. */
 #ifndef CPPROF_SHELL_HELP_HELP_TEXT_H
 #define CPPROF_SHELL_HELP_HELP_TEXT_H
 
@@ -7,18 +7,18 @@
 #include "src/base/table.h"
 #include "src/shell/command/command.h"
 
-/* A list of commands with their summaries, one a line. */
+/* A list of commands, one per line with its summary. */
 void help_start_list(struct table *table);
 int help_add_row(const struct command *command, struct table *table,
                  struct error *error);
 
-/* All of one command: usage, arguments, description, an example. */
+/* Describes one command: usage, arguments, description, an example. */
 int help_describe(const struct command *command, struct table *table,
                   struct error *error);
 
 /*
- * Calls line for each line that paragraphs take when they are broken at
- * blanks to fit `width` columns.  Returns what line returned when not 0.
+ * Wraps paragraphs between words to fit `width` columns, and calls line for
+ * each line.  Stops when line does not return 0, and returns what it returned.
  */
 int help_wrap(const char *paragraphs, size_t width,
               int (*line)(void *context, const char *text, size_t length),

@@ -14,7 +14,7 @@
 
 enum { WIDTH = 78 };
 
-/* Text of a man page: backslashes and leading dots and quotes would act. */
+/* Escapes text for a man page: backslashes, dashes, leading dots and quotes. */
 static void
 add_roff(struct text_buffer *text, const char *bytes, size_t n)
 {
@@ -99,10 +99,7 @@ add_man(struct text_buffer *text, const struct command *command)
 	text_free(&description);
 }
 
-/*
- * Text of Markdown: what would be markup is escaped, angles and stars of
- * patterns and arguments above all.
- */
+/* Escapes text for Markdown, such as the stars of patterns. */
 static void
 add_plain(struct text_buffer *text, const char *bytes, size_t n)
 {

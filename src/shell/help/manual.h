@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* manual.h -- the reference of the commands, from their table.
  *
- * doc/manual.md holds the one, doc/cpprof.1 is the other.
+ * In Markdown for doc/manual.md, and as the man page doc/cpprof.1.
  */
 #ifndef CPPROF_SHELL_HELP_MANUAL_H
 #define CPPROF_SHELL_HELP_MANUAL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* describe.c -- what the prompt tells of the session. */
+/* describe.c -- describes the session at the prompt. */
 #include "src/shell/input/describe.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "src/shell/help/help_text.h"
 #include "src/shell/terminal/terminal.h"
 
-/* Columns that a long name may take in the prompt. */
+/* Most columns of a name in the prompt. */
 enum { LONGEST = 30 };
 
 static void
@@ -52,7 +52,7 @@ add_line(void *context, const char *line, size_t length)
 	return 0;
 }
 
-/* Writes lines, on a terminal broken between words, and frees them. */
+/* Writes lines, wrapped between words on a terminal, and frees them. */
 static void
 write_text(struct text_buffer *text, int descriptor)
 {
@@ -79,7 +79,7 @@ add_resource(const struct session *session, uint32_t number,
 	session_hits(session, number, &samples);
 	text_add_format(text, "%" PRIu64 " sample%s", samples,
 	                samples == 1 ? "" : "s");
-	/* Bare counts are no resource that has a name. */
+	/* "614 samples of samples" would say it twice. */
 	if (strcmp(resource->name, "samples") != 0) {
 		text_add_string(text, " of ");
 		text_add_printable(text, resource->name,
@@ -92,7 +92,7 @@ add_resource(const struct session *session, uint32_t number,
 	}
 }
 
-/* All resources are named, the current one first. */
+/* Names all resources, the current one first. */
 static void
 add_profile(const struct session *session, struct text_buffer *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* describe.h -- what the prompt tells of the session. */
+/* describe.h -- describes the session at the prompt. */
 #ifndef CPPROF_SHELL_INPUT_DESCRIBE_H
 #define CPPROF_SHELL_INPUT_DESCRIBE_H
 
@@ -9,10 +9,10 @@
 /* Adds "(cpprof main cpu) ". */
 void describe_prompt(const struct session *session, struct text_buffer *text);
 
-/* Writes one line on the loaded profile: program, samples, resource. */
+/* Writes a line about the profile: program, samples, resource. */
 void describe_profile(const struct session *session, int descriptor);
 
-/* Writes the banner: the version, the profile and how to go on. */
+/* Writes the banner: the version, the profile, the first commands. */
 void describe_welcome(const struct session *session, int descriptor);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* prompt.c -- the command loop at a terminal.
  *
- * Readline's callback interface, so that waiting is ours: signals are blocked
- * but while ppoll waits, and what they mean is done behind it, never inside
- * readline.  Ctrl-C then clears the line, Ctrl-Z leaves the terminal as it
- * was found, and SIGTERM and SIGHUP end the loop as Ctrl-D does.  SIGQUIT
- * (Ctrl-\) is for the programs that we run; here it does nothing.
+ * Uses readline's callback interface, so that the waiting is done here: signals
+ * are blocked except while ppoll waits, and are handled after it, never inside
+ * readline.  So Ctrl-C clears the line, Ctrl-Z leaves the terminal as it was
+ * before, and SIGTERM and SIGHUP end the loop as Ctrl-D does.  SIGQUIT (Ctrl-\)
+ * is for the programs that commands run; the prompt ignores it.
  */
 #include "src/shell/input/prompt.h"
 
@@ -25,7 +25,7 @@
 #include "src/shell/input/describe.h"
 #include "src/shell/terminal/message.h"
 
-/* Readline's callbacks get no context. */
+/* Global, because readline's callbacks get no context. */
 static struct session *current_session;
 static char *typed_line;
 static bool line_is_ready;
@@ -95,8 +95,8 @@ block_signals(void)
 }
 
 /*
- * A key.  After Ctrl-C the answer to what is asked while matches are listed;
- * anywhere else the line is cleared, and the key with it.
+ * Reads a key.  After Ctrl-C it returns 'n', the answer to a question while
+ * matches are listed; elsewhere the line is cleared, and the key with it.
  */
 static int
 wait_for_key(FILE *stream)
@@ -127,8 +127,8 @@ wants_to_see(int n)
 }
 
 /*
- * Readline itself neither asks nor pages below the callback interface, since
- * both wait for a key.  wait_for_key may be waited for.
+ * With the callback interface, readline neither asks nor pages by itself,
+ * because both wait for a key.  With wait_for_key they can wait.
  */
 static void
 list_matches(char **matches, int n, int longest)
@@ -143,7 +143,7 @@ list_matches(char **matches, int n, int longest)
 
 static struct completion completion;
 
-/* The > of a redirection, when a file's name stands right behind it. */
+/* The > of a redirection, if the file name follows without a blank. */
 static const char *lead;
 static size_t lead_length;
 
@@ -181,7 +181,7 @@ attempt_completion(const char *text, int start, int end)
 	if (completion.n == 1 && completion.is_file && *first != '\0' &&
 	    strchr("/|", first[strlen(first) - 1]) != NULL &&
 	    strchr(first, '/') != NULL) {
-		/* A directory: one goes on typing what is in it. */
+		/* A directory: the user continues with a name in it. */
 		rl_completion_append_character = '\0';
 		rl_completion_suppress_quote = 1;
 	}
@@ -189,7 +189,7 @@ attempt_completion(const char *text, int start, int end)
 	return matches;
 }
 
-/* Ctrl-D leaves; a line is handed to the loop, which runs it. */
+/* Readline calls this with a line, or with NULL after Ctrl-D. */
 static void
 take_line(char *line)
 {
@@ -216,7 +216,7 @@ stop_and_go_on(void)
 	raise(SIGSTOP);
 	rl_prep_terminal(1);
 	rl_forced_update_display();
-	window_changed = 1;	/* while we did not look, perhaps */
+	window_changed = 1;	/* perhaps, while stopped */
 }
 
 static void
@@ -232,8 +232,8 @@ handle_signals(void)
 }
 
 /*
- * The next line, to be freed, or NULL at the end.  Watched signals are
- * blocked but while it waits.
+ * Reads a line, which the caller frees; NULL at the end.  Watched signals are
+ * blocked except while it waits.
  */
 static char *
 read_line(const char *prompt)
@@ -262,7 +262,7 @@ read_line(const char *prompt)
 	return typed_line;
 }
 
-/* Whether it came to its end: false after Ctrl-C. */
+/* Runs a line; false if Ctrl-C interrupted it. */
 static bool
 run_line(struct session *session, const char *line, size_t length)
 {
@@ -276,18 +276,18 @@ run_line(struct session *session, const char *line, size_t length)
 	was_interrupted = interrupt_requested != 0;
 	interrupt_requested = 0;
 	if (was_interrupted) {
-		fputc('\n', rl_outstream);	/* behind the ^C */
+		fputc('\n', rl_outstream);	/* after the ^C */
 		fflush(rl_outstream);
 	}
 	if (status != 0 && error.is_set)
 		message(NULL, error.text);
-	session->output_lost = false;	/* the terminal may be back */
+	session->output_lost = false;	/* the next line may work again */
 	if (session->profile != before && !session->is_quiet)
 		describe_profile(session, fileno(rl_outstream));
 	return !was_interrupted;
 }
 
-/* What is pasted may be several lines; Ctrl-C ends them all. */
+/* Pasted text may have several lines; Ctrl-C ends them all. */
 static void
 run_lines(struct session *session, const char *lines)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* script.c -- commands that come from a file. */
+/* script.c -- runs commands from a file. */
 #include "src/shell/input/script.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "src/shell/command/interpret.h"
 #include "src/shell/terminal/message.h"
 
-/* A longer line is no command; a script that runs itself must end. */
+/* Limits: a longer line is no command; a script may run itself. */
 enum { LONGEST_LINE = 16 << 20, DEEPEST = 16 };
 
 int
@@ -30,7 +30,7 @@ script_run_line(struct session *session, const char *line, size_t length,
 	return status;
 }
 
-/* One line without its end.  1, 0 at the end, -1 with *error set. */
+/* Reads a line without its end.  1, or 0 at the end, or -1 with *error set. */
 static int
 read_line(FILE *stream, char **line, size_t *capacity, size_t *length,
           struct error *error)
@@ -53,44 +53,26 @@ read_line(FILE *stream, char **line, size_t *capacity, size_t *length,
 	return memory_grow(line, capacity, 1, 1, error) == 0 ? 1 : -1;
 }
 
-static int
-run_at(struct session *session, const char *name, size_t number,
-       const char *line, size_t length)
-{
-	char place[300];
-
-	snprintf(place, sizeof place, "%.250s:%zu", name, number);
-	return script_run_line(session, line, length, place);
-}
-
-static void
-report_reading(const char *name, size_t number, const struct error *error)
-{
-	char place[300];
-
-	snprintf(place, sizeof place, "%.250s:%zu", name, number);
-	message(place, error->text);
-}
-
 int
 script_run(struct session *session, FILE *stream, const char *name)
 {
 	struct error error = { 0 };
-	char *line = NULL;
+	char *line = NULL, place[300];
 	size_t capacity = 0, length, number = 0;
 	int status = 0, got;
 
 	while (!session->quit_requested && !session->output_lost &&
 	       (status == 0 || session->keeps_going)) {
 		got = read_line(stream, &line, &capacity, &length, &error);
-		number++;
-		if (got < 0)
-			report_reading(name, number, &error);
-		if (got <= 0) {
-			status = got < 0 ? -1 : status;
+		if (got == 0)
+			break;
+		snprintf(place, sizeof place, "%.250s:%zu", name, ++number);
+		if (got < 0) {
+			message(place, error.text);
+			status = -1;
 			break;
 		}
-		if (run_at(session, name, number, line, length) != 0)
+		if (script_run_line(session, line, length, place) != 0)
 			status = -1;
 	}
 	free(line);

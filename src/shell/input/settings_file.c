@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* settings_file.c -- settings that the user keeps. */
+/* settings_file.c -- applies the user's file of settings. */
 #include "src/shell/input/settings_file.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "src/shell/input/script.h"
 #include "src/shell/terminal/message.h"
 
-/* Writes the name to path[PATH_MAX]; false where there is no home. */
+/* Writes the name to path[PATH_MAX]; false if there is no home directory. */
 static bool
 file_name(char *path)
 {
@@ -29,7 +29,7 @@ file_name(char *path)
 	return length > 0 && length < PATH_MAX;
 }
 
-/* Whether a line begins with a setting's name, or is for people only. */
+/* 0 if a line sets a setting, is empty or a comment; else -1 with *error. */
 static int
 check_line(const char *line, struct error *error)
 {

@@ -18,7 +18,7 @@ completion_free(struct completion *completion)
 	arena_free(&completion->arena);
 }
 
-/* As sh reads it: a backslash before what might mean something to it. */
+/* Quotes for sh: a backslash before each byte that may be special. */
 static void
 add_for_sh(struct text_buffer *typed, const char *text, size_t length)
 {
@@ -34,7 +34,7 @@ add_for_sh(struct text_buffer *typed, const char *text, size_t length)
 	}
 }
 
-/* As it is typed: quoted where needed, or as goes between open bars. */
+/* Adds a word as it would be typed, also inside bars that are open. */
 static void
 add_typed(const struct completion *completion, struct text_buffer *typed,
           const char *text, size_t length)
@@ -84,7 +84,7 @@ completion_offer(struct completion *completion, const char *text,
 	text_free(&typed);
 }
 
-/* Where the last component of the prefix begins. */
+/* The length of the prefix up to its last slash. */
 static size_t
 directory_length(const struct completion *completion)
 {
@@ -95,7 +95,7 @@ directory_length(const struct completion *completion)
 	return n;
 }
 
-/* The directory to read: ~/ is the home directory, nothing is here. */
+/* Opens the directory of a prefix: ~/ is the home directory, "" the current. */
 static DIR *
 open_directory(const char *typed)
 {

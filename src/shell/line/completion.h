@@ -11,21 +11,22 @@
 #include "src/shell/line/words.h"
 
 /*
- * The candidates for the word that a line ends in, as typed: from `begin` on,
- * behind an opening bar.
+ * The candidates for the last word of a line, quoted as they would be typed.
+ * They replace the line from `begin` on, which is after an opening bar.
  */
 struct completion {
-	const char *prefix;	/* what it must begin with, without bars;
-				 * while candidates are offered */
+	/* These are only set while candidates are offered. */
+	const char *prefix;	/* how they must begin, without bars */
 	size_t prefix_length;
-	const struct word *before;	/* [n_before] between it and its command;
-				 * while candidates are offered */
+	const struct word *before;	/* [n_before] the words between the
+					 * command and the last one */
 	size_t n_before;
-	bool is_open;		/* inside bars: candidates are without them */
-	bool opens_path;	/* a parenthesis stands before the name */
-	size_t begin;		/* where in the line they belong */
-	bool is_file;		/* they are names of files */
-	bool is_for_sh;		/* sh reads the line, so it quotes */
+
+	bool is_open;		/* the prefix is between bars */
+	bool opens_path;	/* a parenthesis precedes the name */
+	size_t begin;		/* offset in the line */
+	bool is_file;		/* the candidates are file names */
+	bool is_for_sh;		/* sh reads the line: quote as it wants */
 	const char **candidates;	/* [n] */
 	size_t n, capacity;
 	struct arena arena;
@@ -34,11 +35,11 @@ struct completion {
 
 void completion_free(struct completion *completion);
 
-/* Offers a word: taken when it begins with the prefix, quoted as needed. */
+/* Offers a word.  If it begins with the prefix, it is quoted and added. */
 void completion_offer(struct completion *completion, const char *text,
                       size_t length);
 
-/* Offers the files that the prefix, a path, may go on to. */
+/* Offers the files whose paths begin with the prefix. */
 void completion_offer_files(struct completion *completion);
 
 #endif

@@ -97,7 +97,7 @@ enum {
 	FIRST_NAME = UCHAR_MAX + 1,
 };
 
-/* With several letters after one dash, argv[optind] may still be that word. */
+/* optopt is the unknown letter; argv[optind - 1] may then be another word. */
 static int
 report_unknown(char **argv, struct error *error)
 {
@@ -113,7 +113,7 @@ struct getopt_tables {
 	struct option names[N_ROWS + 1];
 };
 
-/* Each is reported by its letter, or by FIRST_NAME and the row's number. */
+/* getopt_long returns the letter, or FIRST_NAME plus the row's number. */
 static void
 fill_tables(struct getopt_tables *tables)
 {

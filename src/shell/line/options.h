@@ -39,8 +39,8 @@ struct options {
 };
 
 /*
- * Reads argv, whose strings are borrowed; profiles are moved after the
- * options.  0, or -1 with *error set.  Whatever it returns, free.
+ * Reads argv, whose strings are borrowed, and moves the profiles after the
+ * options.  0, or -1 with *error set.  Call options_free in either case.
  */
 int options_parse(struct options *options, int argc, char **argv,
                   struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* words.c -- a command line taken apart. */
+/* words.c -- splits a command line into words. */
 #include "src/shell/line/words.h"
 
 #include <stdlib.h>
@@ -71,8 +71,8 @@ hex_digit(char c)
 }
 
 /*
- * One byte of a quoted name, at splitter->at, and past it.  False at the bar
- * that closes.
+ * Reads one byte of a quoted name and moves past it.  False at the closing
+ * bar.
  */
 static bool
 next_quoted(struct splitter *splitter, char *byte)
@@ -116,7 +116,7 @@ add_quoted(struct splitter *splitter)
 	return add_word(splitter, text, n, true, begin);
 }
 
-/* Whether what stands here up to the next blank is /.../, bars and all. */
+/* Whether the text up to the next blank is /.../, whatever is in it. */
 static bool
 is_expression(const struct splitter *splitter)
 {
@@ -145,7 +145,7 @@ add_bare(struct splitter *splitter)
 	return add_word(splitter, text, splitter->at - begin, false, begin);
 }
 
-/* The rest of the line, less the blanks around it, or NULL when empty. */
+/* The target is the rest of the line without the blanks around it. */
 static int
 set_pipe(struct splitter *splitter)
 {
@@ -167,7 +167,7 @@ set_pipe(struct splitter *splitter)
 	return words->target == NULL ? -1 : 0;
 }
 
-/* The word behind > or >> is the file's name. */
+/* The target is the word after > or >>. */
 static int
 set_file(struct splitter *splitter)
 {

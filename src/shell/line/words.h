@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* words.h -- a command line taken apart.
+/* words.h -- splits a command line into words.
  *
  * Words are separated by blanks.  A name between bars is one word, whatever
- * it holds: \| in it is a bar, \xNN the byte of that number, and any other
- * backslash itself.  A bar followed by a blank (or nothing) is a pipe to a
- * shell command; any other bar opens a name, also right behind other
- * characters, but for those of an expression: /(get|read)_record/ is one
- * word.  `>`, `>>` and `#` act at the start of a word: the first two name a
- * file to write, the last one begins a comment.
+ * it contains: \| in it is a bar, \xNN the byte with that number, and any
+ * other backslash is itself.  A bar followed by a blank or the end of the line
+ * is a pipe to a shell command.  Any other bar begins a name, even in the
+ * middle of a word, except in a regular expression: /(get|read)_record/ is one
+ * word.  `>`, `>>` and `#` are special at the start of a word: the first two
+ * precede a file to write, the last one begins a comment.
  */
 #ifndef CPPROF_SHELL_LINE_WORDS_H
 #define CPPROF_SHELL_LINE_WORDS_H
@@ -21,8 +21,8 @@
 struct word {
 	const char *text;	/* without its bars, followed by a NUL */
 	size_t length;
-	bool is_quoted;		/* it stood between bars */
-	size_t begin, end;	/* where in the line, bars included */
+	bool is_quoted;		/* it was between bars */
+	size_t begin, end;	/* offsets in the line, with its bars */
 };
 
 enum redirect { REDIRECT_NONE, REDIRECT_FILE, REDIRECT_APPEND, REDIRECT_PIPE };
@@ -38,23 +38,23 @@ struct words {
 };
 
 /*
- * Takes line[length] apart, which may hold anything.  A line that ends inside
- * bars gives the open name as its last word; what is missing or too much is
- * left to words_check, because completion looks at unfinished lines.  0, or
- * -1 with *error set for want of memory.  Whatever it returns, free.
+ * Splits line[length], which may contain any bytes.  If the line ends inside
+ * bars, the open name is the last word.  Unfinished lines are no error, because
+ * completion needs them; words_check reports what is wrong.  0, or -1 with
+ * *error set if there is no memory.  Call words_free in either case.
  */
 int words_split(struct words *words, const char *line, size_t length,
                 struct error *error);
 void words_free(struct words *words);
 
 /*
- * The whole line as one word, less the blanks around it; none where nothing is
- * left.  Otherwise as words_split.
+ * Makes the whole line one word, without the blanks around it; no word if the
+ * line is blank.  Otherwise like words_split.
  */
 int words_take_whole(struct words *words, const char *line, size_t length,
                      struct error *error);
 
-/* 0, or -1 with *error set where the line is not a whole one. */
+/* 0, or -1 with *error saying what is wrong with the line. */
 int words_check(const struct words *words, struct error *error);
 
 #endif

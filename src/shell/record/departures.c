@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* departures.c -- watches the directory, and notes the time.
+/* departures.c -- watches the directory for files that are closed.
  *
- * The kernel tells of a close when the last who has a file open or mapped lets
- * go of it, so a process that goes is told of at once, whatever ended it.  For
- * the case that this process is killed together with them, it notes twice a
- * second which of them it sees run.
+ * The kernel reports a close when the last process that has a file open or
+ * mapped ends, whatever ended it.  In case this process is killed together with
+ * them, it also notes twice a second which of them are running.
  */
 #include "src/shell/record/departures.h"
 
@@ -44,7 +43,7 @@ departures_end(struct departures *departures)
 	departures->fd = -1;
 }
 
-/* Whether an entry is a process's file, and its path then. */
+/* Whether an entry is the file of a process; if so, sets its path. */
 static bool
 is_process_file(const struct departures *departures, const char *entry,
                 char path[PATH_MAX])
@@ -89,7 +88,7 @@ now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Notes who runs; false if no process of this recording keeps waits. */
+/* Notes which processes run; false if none of them records waits. */
 static bool
 note_running(const struct departures *departures)
 {
@@ -108,8 +107,8 @@ note_running(const struct departures *departures)
 }
 
 /*
- * Until the child ends; ends the watch where nobody will ask for what it notes,
- * and returns at once where the end cannot be told.
+ * Watches until the child ends.  Stops watching if the recording has no waits;
+ * returns at once if poll fails.
  */
 static void
 watch(struct departures *departures, int child)
@@ -128,7 +127,7 @@ watch(struct departures *departures, int child)
 				departures_end(departures);
 				return;
 			}
-			/* Of this process's time at most a hundredth. */
+			/* Use at most a hundredth of the time for it. */
 			if ((now_ms() - due) * 100 > beat_ms)
 				beat_ms = (now_ms() - due) * 100;
 			due += beat_ms;

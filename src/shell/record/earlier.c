@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* earlier.c -- the numbers that earlier recordings get. */
+/* earlier.c -- numbers the earlier recordings of a program. */
 #include "src/shell/record/earlier.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ earlier_rename(const char *from, const char *to)
 
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
 		return 0;
-	/* Some file systems do not know how not to replace. */
+	/* Some file systems do not support RENAME_NOREPLACE. */
 	if (errno != EINVAL && errno != ENOSYS)
 		return errno;
 	if (lstat(to, &status) == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* keep_names.c -- writes names into a recording, once its program has ended.
  *
- * All is done by way of the directory's descriptor, so that it may be moved
- * meanwhile.
+ * Files are opened through the directory's descriptor, so that the directory
+ * may be moved in the meantime.
  */
 #include "src/shell/record/keep_names.h"
 
@@ -24,7 +24,7 @@
 #include "src/formats/cpprofdata/recording_names.h"
 #include "src/shell/terminal/progress_line.h"
 
-/* The processes' files of a recording. */
+/* The files of a recording's processes. */
 struct process_files {
 	char **paths;
 	size_t n, capacity;
@@ -63,7 +63,7 @@ add_file(struct process_files *files, int directory, const char *entry,
 	return 0;
 }
 
-/* No pipe, which would make us wait. */
+/* Not a pipe, which could block. */
 static bool
 is_process_file(int directory, const char *entry)
 {
@@ -97,7 +97,7 @@ list_files(struct process_files *files, int directory, struct error *error)
 	return result;
 }
 
-/* Nobody else can have put anything there. */
+/* Whether no other user can have put files there. */
 static bool
 is_own(int directory)
 {
@@ -125,11 +125,11 @@ write_names(struct writer *writer, const struct process_files *files,
 }
 
 static int
-write_beside(int directory, const char *beside,
-             const struct process_files *files, bool wants_names,
-             const struct symbol_search *search, struct error *error)
+write_new_file(int directory, const char *name,
+               const struct process_files *files, bool wants_names,
+               const struct symbol_search *search, struct error *error)
 {
-	int descriptor = openat(directory, beside, O_WRONLY | O_CREAT |
+	int descriptor = openat(directory, name, O_WRONLY | O_CREAT |
 	    O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	struct writer *writer;
 	int result = -1, number;
@@ -158,32 +158,32 @@ keep_names(int directory, bool wants_names, const char *symfs, int program,
 {
 	struct symbol_search search = { .root = symfs };
 	struct process_files files = { 0 };
-	char beside[40], held[40];
+	char new_name[40], held[40];
 	int result;
 
 	if (!is_own(directory))
 		return error_set(error, "names: the directory belongs to "
 		                 "another user, or others may write to it");
-	snprintf(beside, sizeof beside, CPPROFDATA_NAMES_FILE ".%ld",
+	snprintf(new_name, sizeof new_name, CPPROFDATA_NAMES_FILE ".%ld",
 	         (long)getpid());
 	snprintf(held, sizeof held, "/proc/self/fd/%d", program);
 	if (program >= 0)
 		search.held = held;
-	unlinkat(directory, beside, 0);
+	unlinkat(directory, new_name, 0);
 	result = list_files(&files, directory, error);
 	if (result == 0)
-		result = write_beside(directory, beside, &files, wants_names,
-		                      &search, error);
-	if (result == 0 && renameat(directory, beside, directory,
+		result = write_new_file(directory, new_name, &files,
+		                        wants_names, &search, error);
+	if (result == 0 && renameat(directory, new_name, directory,
 	                            CPPROFDATA_NAMES_FILE) != 0)
 		result = error_set(error, "names: %s", strerror(errno));
 	if (result != 0)
-		unlinkat(directory, beside, 0);
+		unlinkat(directory, new_name, 0);
 	free_files(&files);
 	return result;
 }
 
-/* Whether a recorder or a process that it left behind is at work. */
+/* Whether the recorder or one of the processes still writes. */
 static bool
 is_at_work(int directory, const char *path, const struct process_files *files)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* keep_names.h -- writes names into a recording, once its program has ended.
  *
- * Only into a directory that is the user's own and that nobody else may write
- * to, and only as a whole: beside, and then in place of what was there.
+ * Writes only into a directory that the user owns and nobody else may write to.
+ * The names go to a new file, which replaces the old one when it is complete.
  */
 #ifndef CPPROF_SHELL_RECORD_KEEP_NAMES_H
 #define CPPROF_SHELL_RECORD_KEEP_NAMES_H
@@ -11,24 +11,24 @@
 
 #include "src/base/error.h"
 
-/* Whether an entry of a recording's directory is such a file, or was to be. */
+/* Whether a file of a recording holds names, perhaps unfinished. */
 bool keep_names_is_file(const char *entry);
 
 /*
- * Keeps the names of what the recording in an open directory has sampled so
- * far; wants_names false: keeps none, and says that none are wanted.  symfs as
- * in read_options; program: the file that was run, which may have been removed
- * or replaced meanwhile, or -1.  0, or -1 with *error set, and what was kept
- * before stays.
+ * Names what the recording in an open directory has sampled so far.  If
+ * wants_names is false, the file only says that no names are wanted.  symfs:
+ * as in read_options.  program: the program's file, open because it may have
+ * been removed or replaced since, or -1.  0, or -1 with *error set and the old
+ * names still there.
  */
 int keep_names(int directory, bool wants_names, const char *symfs, int program,
                struct error *error);
 
 /*
- * Does so for a directory whose recorder was killed before it could: one that
- * keeps nothing, or not what a process that it left behind had sampled later,
- * and in which nothing is being written any more.  Leaves anything else as it
- * is.  0, or -1 with *error set when interrupted.
+ * Does the same if names are missing: the recorder was killed before it wrote
+ * them, or a process sampled more after the recorder had ended.  Does nothing
+ * if path is no such directory or is still being written to.  0, or -1 with
+ * *error set if interrupted.
  */
 int keep_names_late(const char *path, const char *symfs, struct error *error);
 

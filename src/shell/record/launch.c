@@ -23,24 +23,24 @@
 static volatile sig_atomic_t child;	/* 0: none */
 
 static void
-hand_on(int number)
+pass_on(int number)
 {
 	if (child != 0)
 		kill((pid_t)child, number);
 }
 
-/* What is changed while the program runs, and how. */
+/* The signals whose action is different while the program runs. */
 static const struct {
 	int number;
 	void (*handler)(int);
 } signals[] = {
 	{ SIGINT, SIG_IGN },
 	{ SIGQUIT, SIG_IGN },
-	{ SIGTERM, hand_on },
-	{ SIGHUP, hand_on },
-	{ SIGUSR1, hand_on },
-	{ SIGUSR2, hand_on },
-	{ SIGCHLD, SIG_DFL },	/* if it is ignored, there is no waiting */
+	{ SIGTERM, pass_on },
+	{ SIGHUP, pass_on },
+	{ SIGUSR1, pass_on },
+	{ SIGUSR2, pass_on },
+	{ SIGCHLD, SIG_DFL },	/* if it is ignored, wait4 fails */
 };
 
 enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
@@ -50,7 +50,7 @@ struct saved_signals {
 	sigset_t mask;
 };
 
-/* They stay blocked until there is a child to hand them on to. */
+/* Signals to pass on stay blocked until the child exists. */
 static void
 change_signals(struct saved_signals *saved)
 {
@@ -58,14 +58,14 @@ change_signals(struct saved_signals *saved)
 
 	sigemptyset(&held);
 	for (int i = 0; i < N_SIGNALS; i++)
-		if (signals[i].handler == hand_on)
+		if (signals[i].handler == pass_on)
 			sigaddset(&held, signals[i].number);
 	sigprocmask(SIG_BLOCK, &held, &saved->mask);
 	for (int i = 0; i < N_SIGNALS; i++) {
 		struct sigaction action = { .sa_handler = signals[i].handler };
 
 		sigaction(signals[i].number, NULL, &saved->actions[i]);
-		/* What nohup and the like ignore stays ignored. */
+		/* A signal that is ignored, as by nohup, stays ignored. */
 		if (saved->actions[i].sa_handler != SIG_IGN ||
 		    signals[i].number == SIGCHLD)
 			sigaction(signals[i].number, &action, NULL);
@@ -80,7 +80,7 @@ restore_signals(const struct saved_signals *saved)
 	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 
-/* Adds to a list in the environment, behind what the user had. */
+/* Appends a word to a variable that is a list with colons. */
 static int
 append_variable(const char *name, const char *word)
 {
@@ -97,7 +97,7 @@ append_variable(const char *name, const char *word)
 	return result;
 }
 
-/* Sets a variable, or with NULL takes it away. */
+/* Sets a variable, or removes it if the value is NULL. */
 static int
 set_variable(const char *name, const char *value)
 {
@@ -111,9 +111,9 @@ set_flag(const char *name, bool is_set)
 }
 
 /*
- * What makes the library be loaded and tells it what to do.  AddressSanitizer
- * refuses to run behind any preloaded library, for fear that it takes its
- * functions' place; this one does not.
+ * The variables that load the library and tell it what to do.
+ * AddressSanitizer refuses to start after any preloaded library, because that
+ * could replace its functions; this library does not.
  */
 static int
 set_environment(const struct launch *launch)
@@ -139,8 +139,8 @@ set_environment(const struct launch *launch)
 }
 
 /*
- * Whether a file that the kernel cannot execute is no shell's either: there is
- * a NUL in its first line, as shells look.
+ * Whether a file that the kernel cannot execute is no shell script either.
+ * Like shells, looks for a NUL in the first line.
  */
 static bool
 is_binary(const char *path)
@@ -159,7 +159,7 @@ is_binary(const char *path)
 	              (size_t)size) != NULL;
 }
 
-/* In the child; reports through the pipe when the program cannot start. */
+/* In the child.  Writes errno to the pipe if the program cannot start. */
 static void
 become_program(const struct launch *launch, int report)
 {
@@ -172,7 +172,7 @@ become_program(const struct launch *launch, int report)
 		execv(launch->program, launch->words);
 	why = errno;
 	if (why == ENOEXEC && !is_binary(launch->program)) {
-		execvp(launch->program, launch->words);	/* by /bin/sh */
+		execvp(launch->program, launch->words);	/* runs /bin/sh */
 		why = errno;
 	}
 	if (write(report, &why, sizeof why) < 0)
@@ -180,7 +180,7 @@ become_program(const struct launch *launch, int report)
 	_exit(127);
 }
 
-/* The program itself was found before. */
+/* ENOENT is not about the program, which was found before. */
 static const char *
 why_not(int error)
 {
@@ -208,7 +208,7 @@ wait_for(pid_t pid, struct departures *departures, int *status,
 	struct rusage usage;
 	int how;
 
-	/* While it is not reaped, its number is nobody else's. */
+	/* Signals go to its number, so forget that before it is reaped. */
 	departures_wait(departures, pid);
 	child = 0;
 	while (wait4(pid, &how, 0, &usage) < 0)
@@ -220,16 +220,17 @@ wait_for(pid_t pid, struct departures *departures, int *status,
 	return 0;
 }
 
-static int
-run_child(const struct launch *launch, const int report[2], int *status,
-          struct error *error)
+int
+launch_program(const struct launch *launch, int *status, struct error *error)
 {
 	struct departures departures;
 	struct saved_signals saved;
-	int why = 0, result;
+	int report[2], why = 0, result;
 	ssize_t size;
 	pid_t pid;
 
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return error_set(error, "pipe: %s", strerror(errno));
 	fflush(NULL);
 	departures_begin(&departures, launch->output);
 	change_signals(&saved);
@@ -260,14 +261,4 @@ run_child(const struct launch *launch, const int report[2], int *status,
 	departures_end(&departures);
 	close(report[0]);
 	return result;
-}
-
-int
-launch_program(const struct launch *launch, int *status, struct error *error)
-{
-	int report[2];
-
-	if (pipe2(report, O_CLOEXEC) != 0)
-		return error_set(error, "pipe: %s", strerror(errno));
-	return run_child(launch, report, status, error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* offers.h -- which resources the collector can give on this machine.
  *
- * Nobody but the collector can tell, so it is asked: it is preloaded into a
- * program of ours, tries its sources, and answers.
+ * Only the collector knows, so this starts a program with the collector
+ * preloaded, which tries its sources and writes an answer.
  */
 #ifndef CPPROF_SHELL_RECORD_OFFERS_H
 #define CPPROF_SHELL_RECORD_OFFERS_H
@@ -13,12 +13,12 @@
 #include "src/base/error.h"
 #include "src/base/text_buffer.h"
 
-/* Texts are in the offers' own memory. */
+/* The texts belong to struct offers. */
 struct offer {
 	const char *name;
-	const char *source;	/* "": it cannot be given */
+	const char *source;	/* "": it cannot be recorded */
 	bool is_coarse, can_be_random;
-	const char *why;	/* why it cannot, or no better; may be "" */
+	const char *why;	/* why not, or why no better source; or "" */
 };
 
 struct offers {
@@ -28,9 +28,9 @@ struct offers {
 };
 
 /*
- * Asks about the resources in a list as CPPROF_RESOURCES has it, or all where
- * that is NULL.  library: see preload.h.  0, or -1 with *error set.  Whatever
- * it returns, free.
+ * Asks about the resources in a list like the value of CPPROF_RESOURCES, or
+ * about all if it is NULL.  library: see preload.h.  0, or -1 with *error set.
+ * Call offers_free in either case.
  */
 int offers_ask(struct offers *offers, const char *library,
                const char *resources, bool is_random, struct error *error);

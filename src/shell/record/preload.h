@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* preload.h -- whether the loader will take our library into a program. */
+/* preload.h -- whether the collector can be preloaded, and from which path. */
 #ifndef CPPROF_SHELL_RECORD_PRELOAD_H
 #define CPPROF_SHELL_RECORD_PRELOAD_H
 
@@ -15,10 +15,10 @@
 int preload_check(const char *path, struct error *error);
 
 /*
- * Finds libcpprof.so beside this program (as built) or where it is installed.
- * Writes a path that can stand in LD_PRELOAD to path[size]: the library's own,
- * or if that has a blank or a colon a symbolic link's that leads there, made
- * if need be.  0, or -1 with *error set.
+ * Finds libcpprof.so in the folder of this program (as built) or where it is
+ * installed.  Writes a path for LD_PRELOAD to path[size]: the library's own,
+ * or, if that contains a blank or a colon, the path of a symbolic link to it,
+ * which is made if necessary.  0, or -1 with *error set.
  */
 int preload_find_library(char *path, size_t size, struct error *error);
 

@@ -166,7 +166,7 @@ match_option(const char *word, const char **rest)
 	return NULL;
 }
 
-/* The same, with *error set where there is none. */
+/* The same; sets *error if there is none. */
 static const struct option_row *
 find_option(const char *word, const char **rest, struct error *error)
 {
@@ -186,7 +186,7 @@ find_option(const char *word, const char **rest, struct error *error)
 	return NULL;
 }
 
-/* -F is the interval of what is counted in time and was given none. */
+/* -F is the interval of resources in time that were given none. */
 static int
 apply_frequency(struct record_options *options, struct error *error)
 {
@@ -246,7 +246,10 @@ record_options_parse(struct record_options *options, char *const *words,
 	return 0;
 }
 
-/* What the word behind n others is: an option's value, or *takes_options. */
+/*
+ * The option whose value the word after n others is, or NULL; then
+ * *takes_options says whether it may be an option.
+ */
 static const struct option_row *
 find_place(const struct word *words, size_t n, bool *takes_options)
 {

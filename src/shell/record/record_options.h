@@ -31,11 +31,11 @@ struct record_options {
 	bool keeps_no_names;
 	uint64_t max_size;	/* of a file; 0: no limit */
 	bool wants_list, wants_help;
-	char *const *program;	/* its words; ends with NULL.  NULL only where
+	char *const *program;	/* its words, then NULL; itself NULL only if
 				 * the list or help is wanted */
 };
 
-/* The rows, whose options are a struct record_options. */
+/* The rows; their options are a struct record_options. */
 extern const struct option_row record_option_rows[];
 
 /*
@@ -45,13 +45,13 @@ extern const struct option_row record_option_rows[];
 int record_options_parse(struct record_options *options, char *const *words,
                          struct error *error);
 
-/* Adds the resources as the collector takes them: "cpu:1000,page-faults". */
+/* Adds the resources as in CPPROF_RESOURCES: "cpu:1000,page-faults". */
 void record_options_add_resources(const struct record_options *options,
                                   struct text_buffer *text);
 
 /*
- * Offers what the word behind n others, the first ones behind `record`, may
- * be: a resource, an option, or a file.
+ * Offers what the word after n others may be, of which the first follows
+ * `record`: a resource, an option, or a file.
  */
 void record_options_complete(struct completion *completion,
                              const struct word *words, size_t n);

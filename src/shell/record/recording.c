@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* recording.c -- the directory that a recording goes into.
+/* recording.c -- the directory that a recording is written to.
  *
- * The lock is flock's, on the directory itself: it needs no file, moves with
- * the directory, and ends with the process that holds it, however that ends.
- * The program does not inherit it.  What the program leaves running is found
- * by who writes the files.
+ * The lock is flock on the directory itself: it needs no file, moves with the
+ * directory, and ends with the process that holds it, however that ends.  The
+ * program does not inherit the lock.  Processes that outlive the program are
+ * found as the writers of their files.
  */
 #include "src/shell/record/recording.h"
 
@@ -25,13 +25,13 @@
 #include "src/shell/record/earlier.h"
 #include "src/shell/record/keep_names.h"
 
-/* How often another recording may move the directory while it is opened. */
+/* How often other recordings may move the directory before opening it fails. */
 enum { MOST_TRIES = 100 };
 
 typedef int entry_function(const char *path, const char *entry, void *context,
                            struct error *error);
 
-/* Calls each for every entry but . and ..; stops where that is not 0. */
+/* Calls each for every entry except . and .., until it does not return 0. */
 static int
 for_each_entry(const char *name, entry_function *each, void *context,
                struct error *error)
@@ -56,7 +56,7 @@ for_each_entry(const char *name, entry_function *each, void *context,
 	return result;
 }
 
-/* Says no to what is no recording's and to what is still being written. */
+/* Refuses files of no recording and files that are still being written. */
 static int
 check_entry(const char *path, const char *entry, void *context,
             struct error *error)
@@ -106,7 +106,7 @@ recording_is_there(const struct recording *recording)
 	    opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/* Whoever planted it would choose which directory is emptied. */
+/* Whoever made a link would choose the directory that is emptied. */
 static bool
 is_link(const char *name)
 {
@@ -114,7 +114,7 @@ is_link(const char *name)
 	size_t length = strlen(name);
 	struct stat status;
 
-	/* With a slash behind it a link is followed. */
+	/* A link is followed if a slash follows its name. */
 	while (length > 1 && name[length - 1] == '/')
 		length--;
 	return (size_t)snprintf(plain, sizeof plain, "%.*s", (int)length,
@@ -122,7 +122,7 @@ is_link(const char *name)
 	       lstat(plain, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* Others must not be able to change what is written there. */
+/* Other users must not be able to change the recording. */
 static int
 check_rights(const struct recording *recording, struct error *error)
 {
@@ -141,7 +141,7 @@ check_rights(const struct recording *recording, struct error *error)
 	                 recording->name);
 }
 
-/* Opens and locks what has the name; makes it if there is nothing. */
+/* Makes the directory if it does not exist; opens and locks it. */
 static int
 try_open(struct recording *recording, struct error *error)
 {
@@ -168,7 +168,7 @@ try_open(struct recording *recording, struct error *error)
 	                 "directory with -o", recording->name);
 }
 
-/* Until the name is of what is locked: others may be about to move it. */
+/* Tries until the locked directory has the name, as others may move it. */
 static int
 lock(struct recording *recording, struct error *error)
 {
@@ -217,11 +217,11 @@ recording_open(struct recording *recording, const char *name,
 }
 
 /*
- * Where the directory itself cannot be renamed (it is a mount point, its
- * parent is somebody else's), what is in it goes before the program starts.
+ * If the directory itself cannot be renamed (it is a mount point, or another
+ * user owns its parent), its contents are removed before the program starts.
  */
 static int
-set_aside(struct recording *recording, struct error *error)
+move_aside(struct recording *recording, struct error *error)
 {
 	size_t size = sizeof recording->aside;
 
@@ -233,16 +233,6 @@ set_aside(struct recording *recording, struct error *error)
 	return for_each_entry(recording->path, remove_entry, NULL, error);
 }
 
-static int
-move_away(struct recording *recording, enum earlier_recording earlier,
-          struct error *error)
-{
-	if (earlier != EARLIER_MOVES)
-		return set_aside(recording, error);
-	recording->n_moved = earlier_move(recording->name, error);
-	return recording->n_moved > 0 ? 0 : -1;
-}
-
 int
 recording_clear(struct recording *recording, enum earlier_recording earlier,
                 struct error *error)
@@ -251,10 +241,16 @@ recording_clear(struct recording *recording, enum earlier_recording earlier,
 
 	if (recording->is_empty)
 		return 0;
-	if (move_away(recording, earlier, error) != 0)
-		return -1;
-	if (recording->n_moved == 0 && recording->aside[0] == '\0')
-		return 0;
+	if (earlier == EARLIER_MOVES) {
+		recording->n_moved = earlier_move(recording->name, error);
+		if (recording->n_moved == 0)
+			return -1;
+	} else {
+		if (move_aside(recording, error) != 0)
+			return -1;
+		if (recording->aside[0] == '\0')
+			return 0;
+	}
 	recording->directory = -1;
 	result = lock(recording, error);
 	if (result == 0 && !recording->is_new)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* recording.h -- the directory that a recording goes into.
+/* recording.h -- the directory that a recording is written to.
  *
- * It is locked for as long as the recording goes on, and nothing that was in
- * it before is touched until the program is about to start:
+ * It is locked until the recording ends.  Its earlier contents are not touched
+ * until the program is about to start.  Call, in this order:
  *
- *	recording_open		makes or locks it; touches nothing
+ *	recording_open		makes it or locks it; changes nothing in it
  *	recording_clear		moves an earlier recording out of the way
- *	recording_started	removes what is replaced
- *	recording_undo		the program did not start: as it was before
- *	recording_close		always; ends the lock
+ *	recording_started	removes the recording that is replaced
+ *	recording_undo		if the program did not start: restores all
+ *	recording_close		in any case; ends the lock
  */
 #ifndef CPPROF_SHELL_RECORD_RECORDING_H
 #define CPPROF_SHELL_RECORD_RECORDING_H
@@ -20,60 +20,60 @@
 #include "src/base/error.h"
 #include "src/formats/cpprofdata/cpprofdata_summary.h"
 
-/* What becomes of an earlier recording of the same name. */
+/* What happens to an earlier recording of the same name. */
 enum earlier_recording {
 	EARLIER_MOVES,		/* gets a number: earlier.h */
-	EARLIER_STAYS,		/* it should not be replaced */
-	EARLIER_GOES,		/* it is replaced */
+	EARLIER_STAYS,		/* must not be replaced */
+	EARLIER_GOES,		/* is replaced */
 };
 
 struct recording {
-	const char *name;	/* as the user knows it; borrowed */
+	const char *name;	/* as given; borrowed */
 	char path[PATH_MAX];	/* absolute */
 	int directory;		/* its descriptor, which holds the lock */
-	int program;		/* the file that is run, open so that it can
-				 * be named though it is removed; -1 */
+	int program;		/* the program's file, or -1; open so that its
+				 * names can be read after it is removed */
 	bool is_new;		/* made here */
 	bool is_empty;		/* holds no earlier recording */
-	bool needs_force;	/* why recording_open failed: it holds one
-				 * that is not to be replaced unasked */
-	unsigned n_moved;	/* earlier recordings that got a number, or
-				 * the next one */
+	bool needs_force;	/* recording_open failed because of an earlier
+				 * recording that must not be replaced */
+	unsigned n_moved;	/* earlier recordings that got a new number */
 	void (*on_limit)(int);	/* what SIGXFSZ does in the program */
-	char aside[PATH_MAX];	/* where the one to be replaced is; or "" */
+	char aside[PATH_MAX];	/* the path of the replaced one; or "" */
 };
 
 /*
- * Makes the directory `name` for the user alone, or opens one that is empty
- * or holds a recording, and locks it.  Fails where it holds anything else,
- * where a recording goes on in it, and where it holds a recording that
- * should stay.  0, or -1 with *error set; close it in either case.
+ * Makes the directory `name`, which only the user can read, or opens one that
+ * is empty or contains a recording, and locks it.  Fails if it contains
+ * anything else, if a recording is being written there, or if it contains a
+ * recording and earlier is EARLIER_STAYS.  0, or -1 with *error set; call
+ * recording_close in either case.
  */
 int recording_open(struct recording *recording, const char *name,
                    enum earlier_recording earlier, struct error *error);
 
 /*
- * Leaves an empty, locked directory of that name: an earlier recording is
- * moved to the name with a number, or set aside to be removed.  0, or -1 with
- * *error set; recording_undo is to follow then.
+ * Makes the directory empty: an earlier recording gets a name with a number,
+ * or is moved aside to be removed.  0, or -1 with *error set; then call
+ * recording_undo.
  */
 int recording_clear(struct recording *recording,
                     enum earlier_recording earlier, struct error *error);
 
 void recording_started(struct recording *recording);
 
-/* Whether the name still is that directory: nobody removed or moved it. */
+/* Whether the directory still has its name: nobody removed or moved it. */
 bool recording_is_there(const struct recording *recording);
 
 /*
- * Gives earlier recordings back their names, and removes the directory if it
- * was made for this recording.
+ * Gives earlier recordings their names back, and removes the directory if
+ * recording_open made it.
  */
 void recording_undo(struct recording *recording);
 
 void recording_close(struct recording *recording);
 
-/* Adds up what the files in it hold; unreadable ones count nothing. */
+/* Sums up the files of a recording; skips those that cannot be read. */
 int recording_summarise(const char *path, struct cpprofdata_summary *summary,
                         struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* recording_report.c -- what became of a recording, in a few lines. */
+/* recording_report.c -- reports on a recording in a few lines. */
 #include "src/shell/record/recording_report.h"
 
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 #include "src/shell/record/earlier.h"
 #include "src/shell/terminal/message.h"
 
-/* Where a process could not have a resource from where most can. */
+/* Processes that had a resource from another source than the usual one. */
 static void
-tell_other_sources(const struct offers *offers,
+report_other_sources(const struct offers *offers,
                    const struct cpprofdata_summary *summary)
 {
 	for (size_t i = 0; i < summary->n_sources; i++) {
@@ -40,9 +40,9 @@ tell_other_sources(const struct offers *offers,
 		             summary->n_by_ticks == 1 ? "" : "es");
 }
 
-/* What the recordings before this one are called now. */
+/* The new names of earlier recordings. */
 static void
-tell_moved(const struct recording *recording)
+report_moved(const struct recording *recording)
 {
 	char first[PATH_MAX], last[PATH_MAX];
 	unsigned n = recording->n_moved;
@@ -60,24 +60,13 @@ tell_moved(const struct recording *recording)
 }
 
 static void
-tell_none(const char *status, const struct sampled_time *time)
+report_none(const char *status, const struct sampled_time *time)
 {
 	struct text_buffer why = { 0 };
 
 	sampled_time_add_none(time, &why);
 	message_note("%sno samples: %s", status, text_string(&why));
 	text_free(&why);
-}
-
-/* What CPU time of the program and its descendants has no samples, and why. */
-static void
-tell_missing(const struct sampled_time *time)
-{
-	struct text_buffer missing = { 0 };
-
-	if (sampled_time_add_missing(time, &missing))
-		message_note("%s", text_string(&missing));
-	text_free(&missing);
 }
 
 /* "82 samples of 1 process" or "82 samples of cpu, 9 of real, of 1 process" */
@@ -106,7 +95,7 @@ add_samples(const struct cpprofdata_summary *summary, struct text_buffer *text)
 
 /* "82 samples of 1 process in p; open them with: cpprof p" */
 static void
-tell_samples(const struct recording_report *report,
+report_samples(const struct recording_report *report,
              const struct cpprofdata_summary *summary)
 {
 	const char *name = report->recording->name;
@@ -118,7 +107,7 @@ tell_samples(const struct recording_report *report,
 		         report->status);
 	add_samples(summary, &samples);
 	if (summary->n_processes == 0)
-		tell_none(status, report->time);
+		report_none(status, report->time);
 	else
 		message_note("%s%s in %s%s%s", status,
 		             text_string(&samples), name,
@@ -128,33 +117,25 @@ tell_samples(const struct recording_report *report,
 }
 
 /*
- * Some of the files that processes made are not there, or no longer make sense.
- * n_told was asked before they were counted, since who still runs makes more.
+ * Reports files that processes made but that are missing or unreadable.
+ * n_made was read before the files were counted, because processes that still
+ * run make more.
  */
 static void
-tell_gone(uint64_t n_told,
+report_gone(uint64_t n_made,
           const struct cpprofdata_summary *summary)
 {
 	const uint64_t n_found = summary->n_files + summary->n_briefs;
 
-	if (n_found > 0 && n_told > n_found)
+	if (n_found > 0 && n_made > n_found)
 		message_note("the samples of %" PRIu64 " of %" PRIu64
 		             " processes are lost: their files were removed "
 		             "or overwritten while the program ran",
-		             n_told - n_found, n_told);
+		             n_made - n_found, n_made);
 }
 
 static void
-tell_rings(uint64_t n_rings)
-{
-	if (n_rings > 0)
-		message_note("what %" PRIu64 " process%s read and "
-		             "wrote by io_uring is not counted", n_rings,
-		             n_rings == 1 ? "" : "es");
-}
-
-static void
-tell_running(uint64_t n_running)
+report_running(uint64_t n_running)
 {
 	if (n_running > 0)
 		message_note(n_running == 1 ?
@@ -168,25 +149,32 @@ void
 recording_report(const struct recording_report *report)
 {
 	const struct sampled_time *time = report->time;
-	const uint64_t n_told = sampled_time_n_recorded(time);
+	const uint64_t n_made = sampled_time_n_recorded(time);
 	struct cpprofdata_summary summary = { 0 };
+	const uint64_t n_rings = sampled_time_n_rings(time);
+	struct text_buffer missing = { 0 };
 	struct error unreadable = { 0 };
 
-	/* The terminal stands behind the ^C that it has shown. */
+	/* The cursor is after the ^C that the terminal has shown. */
 	if (report->status == 128 + SIGINT && isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	recording_summarise(report->recording->path, &summary, &unreadable);
-	tell_samples(report, &summary);
-	tell_gone(n_told, &summary);
-	tell_other_sources(report->offers, &summary);
-	tell_rings(sampled_time_n_rings(time));
-	if (!report->is_alone && summary.n_processes > 0)
-		tell_missing(time);
-	tell_running(summary.n_running);
+	report_samples(report, &summary);
+	report_gone(n_made, &summary);
+	report_other_sources(report->offers, &summary);
+	if (n_rings > 0)
+		message_note("what %" PRIu64 " process%s read and wrote by "
+		             "io_uring is not counted", n_rings,
+		             n_rings == 1 ? "" : "es");
+	if (!report->is_alone && summary.n_processes > 0 &&
+	    sampled_time_add_missing(time, &missing))
+		message_note("%s", text_string(&missing));
+	text_free(&missing);
+	report_running(summary.n_running);
 	if (summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))
 		message_note("next to no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");
-	tell_moved(report->recording);
+	report_moved(report->recording);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* recording_report.h -- what became of a recording, in a few lines. */
+/* recording_report.h -- reports on a recording in a few lines. */
 #ifndef CPPROF_SHELL_RECORD_RECORDING_REPORT_H
 #define CPPROF_SHELL_RECORD_RECORDING_REPORT_H
 
@@ -11,18 +11,18 @@
 
 struct recording_report {
 	const struct recording *recording;
-	const struct offers *offers;	/* what was asked of the collector */
+	const struct offers *offers;	/* for the resources recorded */
 	const struct sampled_time *time;
-	int status;		/* what the program ended with */
-	bool opens;		/* the recording is opened afterwards */
+	int status;		/* the program's, as launch_program has it */
+	bool opens;		/* the recording will be opened */
 	bool is_default;	/* no resource was asked for */
 	bool is_alone;		/* --no-children */
 };
 
 /*
- * Tells how many samples there are or why there are none, what was lost and
- * what was not sampled, and where earlier recordings are now: one line of
- * standard error each.
+ * Reports on standard error, in a line each: how many samples there are or why
+ * there are none, what was lost or not sampled, and the new names of earlier
+ * recordings.
  */
 void recording_report(const struct recording_report *report);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sampled_time.c -- the memory that a recording shares, and what it says. */
+/* sampled_time.c -- the memory that a recording shares. */
 #include "src/shell/record/sampled_time.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #define LEAST_PART 20		/* of the whole: 5% */
 #define EXIT_NS 400000		/* of a process after its last sample */
 
-/* What may be said of so many, one of them and several. */
+/* The text for a number of processes or programs. */
 static const struct {
 	const char *one, *several;
 } reasons[CPPROF_SHARED_N_REASONS] = {
@@ -46,8 +46,8 @@ static const struct {
 };
 
 /*
- * Whether somebody traces this process, and so perhaps all that it starts; what
- * traces from within the recording is seen there.
+ * Whether this process is traced, and so perhaps all that it starts.  A tracer
+ * within the recording is noticed by the collector.
  */
 static bool
 is_traced(void)
@@ -119,12 +119,6 @@ sampled_time_n_recorded(const struct sampled_time *time)
 	    __atomic_load_n(&time->shared->n_recorded, __ATOMIC_RELAXED);
 }
 
-static void
-add_seconds(uint64_t ns, struct text_buffer *text)
-{
-	text_add_format(text, "%.2f", (double)ns / 1e9);
-}
-
 /* "2 programs link statically, 1 process could have no timer" */
 static bool
 add_reasons(const struct sampled_time *time, struct text_buffer *text)
@@ -134,7 +128,7 @@ add_reasons(const struct sampled_time *time, struct text_buffer *text)
 	for (unsigned i = 0; i < CPPROF_SHARED_N_REASONS; i++) {
 		uint64_t n = time->shared->n_reasons[i];
 
-		/* What is taken back more often than it was said is below 0. */
+		/* Below 0 if it was taken back more often than reported. */
 		if (n == 0 || n > INT64_MAX)
 			continue;
 		text_add_format(text, "%s%" PRIu64 " %s", has_one ? ", " : "",
@@ -178,7 +172,7 @@ sampled_time_add_missing(const struct sampled_time *time,
 
 	if (time->shared == NULL)
 		return false;
-	/* Processes that were left behind may yet add to it. */
+	/* Processes that outlive the program may still add to it. */
 	sampled = __atomic_load_n(&time->shared->cpu_ns, __ATOMIC_RELAXED);
 	if (time->cpu_ns <= sampled)
 		return false;
@@ -188,10 +182,8 @@ sampled_time_add_missing(const struct sampled_time *time,
 	if (missing < MUCH_NS + at_ends ||
 	    missing - at_ends < time->cpu_ns / LEAST_PART)
 		return false;
-	add_seconds(missing, text);
-	text_add_string(text, " of ");
-	add_seconds(time->cpu_ns, text);
-	text_add_string(text, " CPU s were not sampled: ");
+	text_add_format(text, "%.2f of %.2f CPU s were not sampled: ",
+	                (double)missing / 1e9, (double)time->cpu_ns / 1e9);
 	if (!add_reasons(time, text))
 		text_add_string(text, "of processes that were killed, or "
 		                "never loaded the collector, or of the "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* naming.c -- the profile's stacks as names, with one resource's weights. */
+/* naming.c -- the profile's stacks as names, with the weights of a resource. */
 #include "src/shell/session/naming.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ naming_free(struct naming *naming)
 	*naming = (struct naming){ 0 };
 }
 
-/* Which names the tree or the flow has; how many. */
+/* Finds the names that occur in the tree or the flow; returns how many. */
 static uint32_t
 find_functions(struct naming *naming)
 {
@@ -68,7 +68,7 @@ compare_names(const void *a, const void *b, void *names)
 	                     *(const uint32_t *)b);
 }
 
-/* Sorting waits until someone asks, because loading should not. */
+/* Sorts only when the names are needed, which keeps loading fast. */
 const uint32_t *
 naming_functions(const struct naming *naming, uint32_t *n)
 {

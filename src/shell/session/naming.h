@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* naming.h -- the profile's stacks as names, with one resource's weights.
+/* naming.h -- the profile's stacks as names, with the weights of a resource.
  *
- * What views work on: the tree of names at one granularity, or, where the
- * profile has calls and no stacks, the flow through these.
+ * Views work on this: the tree of names at one granularity or, if the profile
+ * has calls but no stacks, the flow through the calls.
  */
 #ifndef CPPROF_SHELL_SESSION_NAMING_H
 #define CPPROF_SHELL_SESSION_NAMING_H
@@ -13,7 +13,7 @@
 #include "src/base/error.h"
 #include "src/profile/profile.h"
 
-/* The names that occur; sorted by naming_functions when first asked. */
+/* The names that occur; naming_functions sorts them on the first call. */
 struct function_list {
 	uint32_t n;
 	bool is_sorted;
@@ -34,16 +34,16 @@ struct naming {
 };
 
 /*
- * Names and weights of a profile, of its resource of that number; has_static:
- * a flow has the calls that never happened, too.  0, or -1 with *error set and
- * *naming empty.  The profile must outlive it.
+ * Makes names by a rule, and the weights of one of the profile's resources.
+ * has_static: a flow also has the calls that never happened.  0, or -1 with
+ * *error set and *naming empty.  The profile must outlive the naming.
  */
 int naming_make(struct naming *naming, struct profile *profile,
                 const struct naming_rule *rule, uint32_t resource,
                 bool has_static, struct error *error);
 void naming_free(struct naming *naming);
 
-/* Whether a name occurs; the number of one that does, or NO_NAME. */
+/* Whether a name occurs; the name with that text, or NO_NAME. */
 bool naming_has(const struct naming *naming, uint32_t name);
 uint32_t naming_find(const struct naming *naming, const char *text,
                      size_t length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* root.c -- which function downward views begin at when none is named. */
+/* root.c -- the function that downward views begin at by default. */
 #include "src/shell/session/root.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "src/profile/call_flow.h"
 
 /*
- * The function with most hits of those that nobody calls, else of all; of
- * equals the first in byte order.
+ * The function with the most hits of those that no function calls, or else of
+ * all; of equals the first in byte order.
  */
 static uint32_t
 heaviest_of_flow(const struct naming *naming)
@@ -42,7 +42,9 @@ heaviest_of_flow(const struct naming *naming)
 	return best;
 }
 
-/* The outermost function with most hits; of equals the first in byte order. */
+/*
+ * The outermost function with the most hits; of equals the first in byte order.
+ */
 static uint32_t
 heaviest_outermost(const struct naming *naming)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* root.h -- which function downward views begin at when none is named. */
+/* root.h -- the function that downward views begin at by default. */
 #ifndef CPPROF_SHELL_SESSION_ROOT_H
 #define CPPROF_SHELL_SESSION_ROOT_H
 
@@ -9,14 +9,14 @@
 #include "src/shell/session/naming.h"
 
 /*
- * By call site, a function that calls has other names where it does so, and
- * its own is no root for what happens in it.
+ * Whether a function has a name for each of its call sites.  Its own name is
+ * then only that of its body, so it is no useful root.
  */
 bool root_is_split(const struct naming *naming, const char *function);
 
 /*
- * The user's choice (NULL: none) where it occurs and is not split, else main,
- * else the outermost function with most hits; NO_NAME where there is none.
+ * The user's choice (NULL: none) if it occurs and is not split, else main,
+ * else the outermost function with the most hits; NO_NAME if there is none.
  */
 uint32_t root_choose(const struct naming *naming, const char *choice);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* session.c -- all that a command can see: the profile and the settings. */
+/* session.c -- what commands work on: the profile and the settings. */
 #include "src/shell/session/session.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ session_functions(const struct session *session, uint32_t *n)
 	return naming_functions(&session->naming, n);
 }
 
-/* Notes where the user's root could not stay. */
+/* Chooses the root; a note says if it is not the one the user chose. */
 static void
 choose_root(struct session *session)
 {
@@ -104,7 +104,7 @@ session_hits(const struct session *session, uint32_t resource,
 	return hits;
 }
 
-/* After the names, the weights or the resource have changed. */
+/* For views, after the names, the weights or the resource have changed. */
 static void
 make_set(struct session *session)
 {
@@ -162,7 +162,7 @@ needs_lines(const struct naming_rule *rule)
 	    rule->granularity == GRANULARITY_CALLSITE;
 }
 
-/* Reads debug information and tells its warnings. */
+/* Reads debug information and reports its warnings. */
 static int
 read_lines(struct session *session, struct profile *profile,
            struct error *error)
@@ -184,7 +184,7 @@ read_lines(struct session *session, struct profile *profile,
 	return result;
 }
 
-/* Takes over a profile that was read from files, or leaves all as it was. */
+/* Takes over a profile that was read from files, or changes nothing. */
 static int
 adopt(struct session *session, struct profile *profile,
       const char *const *files, size_t n, struct error *error)
@@ -238,7 +238,7 @@ session_load(struct session *session, const char *const *files, size_t n,
 	progress_line_end(&line);
 	if (profile == NULL)
 		return -1;
-	n_warnings = profile->n_warnings;	/* adopting tells its own */
+	n_warnings = profile->n_warnings;	/* adopt reports its own */
 	if (adopt(session, profile, files, n, error) != 0) {
 		profile_free(profile);
 		return -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* session.h -- all that a command can see: the profile and the settings.
+/* session.h -- what commands work on: the profile and the settings.
  *
- * The session owns the profile, the tree of names by the current naming rule
- * and the weights of the current resource.  Loading and switching either
- * succeed whole or change nothing.
+ * The session owns the profile, the tree of names at the current granularity
+ * and the weights of the current resource.  A function that loads or changes
+ * something either succeeds or changes nothing.
  */
 #ifndef CPPROF_SHELL_SESSION_SESSION_H
 #define CPPROF_SHELL_SESSION_SESSION_H
@@ -21,7 +21,7 @@
 #include "src/symbols/lines/address_lines.h"
 #include "src/views/view.h"
 
-/* Whether `cpprof record` on a terminal goes on to the prompt. */
+/* Whether `cpprof record` opens the prompt on a terminal. */
 enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
 
 enum { DEFAULT_DEPTH = 1000 };
@@ -37,13 +37,13 @@ struct settings {
 	struct naming_rule naming;
 	const struct output_format *format;
 	enum unit unit;
-	bool has_static;		/* calls that never happened, too */
+	bool has_static;		/* also calls that never happened */
 	bool has_pager;
 	enum color_choice color;
 	enum prompt_choice prompt;
 };
 
-/* What depends on a setting. */
+/* What depends on a setting and must follow a change. */
 enum setting_change {
 	CHANGES_OUTPUT,		/* only what is shown from now on */
 	CHANGES_NAMES,		/* the names that views work on */
@@ -58,57 +58,57 @@ struct session {
 	size_t n_files;
 	struct naming naming;
 	uint32_t resource;		/* index into profile->resources */
-	struct sample_set set;		/* all of this as views see it */
+	struct sample_set set;		/* the same for views */
 	uint32_t root;			/* a name, or NO_NAME */
-	char *root_choice;		/* the user's, NULL: the default */
+	char *root_choice;		/* the user's; NULL: the default */
 
-	struct address_lines *lines;	/* what has been read of debug
-					 * information; NULL: nothing */
-	char *symfs;			/* where modules are sought first;
-					 * NULL: only where they were */
+	struct address_lines *lines;	/* the debug information read so far;
+					 * NULL: none */
+	char *symfs;			/* where modules are searched first;
+					 * NULL: only at their own paths */
 
 	/* From the command line. */
 	bool is_lenient, keeps_going, is_quiet;
 
-	bool is_lone_command;		/* `cpprof record`: nothing follows */
+	bool is_lone_command;		/* `cpprof record`: no other command */
 	bool is_interactive;		/* commands come from the prompt */
-	bool is_watching;		/* output is drawn again and again */
+	bool is_watching;		/* watch repeats a command */
 	struct history history;
-	unsigned script_depth;		/* scripts that run scripts */
+	unsigned script_depth;		/* of scripts that run scripts */
 
 	bool quit_requested;
 	bool output_lost;		/* standard output failed: stop */
-	bool stays;			/* the lone command leads to the prompt */
-	int status;			/* what the lone command exits with */
+	bool stays;			/* open the prompt after it */
+	int status;			/* exit status of the lone command */
 };
 
-/* Defaults and no profile. */
+/* Starts with the default settings and no profile. */
 void session_start(struct session *session);
 void session_end(struct session *session);
 
 /*
- * Loads and merges files; what was loaded before stays when that fails.  The
- * resource and the root are kept where the new profile has them; a note says
- * so when the chosen root is not.  Warnings go to standard error.
+ * Loads and merges files.  If that fails, the old profile stays.  The resource
+ * and the root stay if the new profile has them; if it lacks the root that the
+ * user chose, a note says so.  Warnings go to standard error.  0, or -1 with
+ * *error set.
  */
 int session_load(struct session *session, const char *const *files, size_t n,
                  struct error *error);
 int session_reload(struct session *session, struct error *error);
 
-/* 0, or -1 with *error set where no profile is loaded. */
+/* 0, or -1 with *error set if no profile is loaded. */
 int session_need_profile(const struct session *session, struct error *error);
 
 /*
- * Gives the profile's addresses the lines that debug information knows, which
- * names that are in use do not change.  0, or -1 with *error set.
+ * Adds the lines that debug information knows to the profile's addresses.
+ * Names in use do not change.  0, or -1 with *error set.
  */
 int session_read_lines(struct session *session, struct error *error);
 
 /*
- * Call this after a setting was changed.  Makes new names if need be, for which
- * it reads debug information that the profile does not have yet.  0, or -1 with
- * *error set; then the caller sets the old value again, which the session still
- * works with.
+ * Call this after a setting was changed.  Makes new names if necessary, and
+ * first reads debug information that they need.  0, or -1 with *error set and
+ * the names as they were; then the caller restores the setting.
  */
 int session_settings_changed(struct session *session,
                              enum setting_change change, struct error *error);
@@ -118,7 +118,8 @@ int session_set_resource(struct session *session, uint32_t resource,
                          struct error *error);
 
 /*
- * Where modules are sought first, from the next load on; "/": nowhere else.
+ * Sets where modules are searched first from the next load on; "/": only at
+ * their own paths.
  */
 int session_set_symfs(struct session *session, const char *directory,
                       struct error *error);
@@ -127,7 +128,7 @@ int session_set_symfs(struct session *session, const char *directory,
 int session_set_root(struct session *session, uint32_t name,
                      struct error *error);
 
-/* Whether a name is in the tree; the number of one that is, or NO_NAME. */
+/* Whether a name is in the tree; the name with that text, or NO_NAME. */
 bool session_has_function(const struct session *session, uint32_t name);
 uint32_t session_find_function(const struct session *session,
                                const char *text, size_t length);
@@ -137,19 +138,19 @@ const uint32_t *session_functions(const struct session *session, uint32_t *n);
 
 const struct resource *session_resource(const struct session *session);
 
-/* All hits of one of the profile's resources, and the samples they came in. */
+/* All hits of a resource; *samples: how many samples they came in. */
 uint64_t session_hits(const struct session *session, uint32_t resource,
                       uint64_t *samples);
 
 /*
- * The process that began first, and so started the others of a recording,
- * whatever the order of their files; NULL where none is known.
+ * The process that began first, which in a recording started the others; NULL
+ * if no process is known.
  */
 const struct process *session_first_process(const struct session *session);
 
 /*
- * What a view needs with the current root and settings.  It borrows from the
- * session, until that loads or switches something.
+ * The request to a view, from the current root and settings.  It borrows from
+ * the session and is valid until that loads or changes something.
  */
 struct view_request session_request(const struct session *session);
 

@@ -59,7 +59,7 @@ child_find_program(const char *program, char *path, size_t size,
 	return error_set(error, "%s: no such program in PATH", program);
 }
 
-/* No signal ignored, caught or blocked on our account. */
+/* The command ignores, catches and blocks no signal that only we need. */
 static void
 reset_signals(posix_spawnattr_t *attributes)
 {

@@ -17,17 +17,17 @@ int child_find_program(const char *program, char *path, size_t size,
                        struct error *error);
 
 /*
- * Starts `sh -c command` with the signals' usual actions.  With input not
- * NULL, *input becomes the writing end of a pipe that is its standard input,
- * the caller's to close; else it reads what this program reads, or, where
- * that is a script, nothing.  *child is for child_end.
+ * Starts `sh -c command` with the usual signal actions.  If input is not NULL,
+ * the command reads from a pipe: *input is its writing end, which the caller
+ * closes.  Otherwise it reads the standard input of this program if may_read,
+ * else nothing.  Pass *child to child_end.  0, or -1 with *error set.
  */
 int child_start(const char *command, bool may_read, int *input, pid_t *child,
                 struct error *error);
 
 /*
- * Waits for it.  0 when it ended with status 0, or of SIGPIPE; else -1 with
- * *error set to how it ended.
+ * Waits for the command.  0 if it ended with status 0 or by SIGPIPE, else -1
+ * with *error saying how it ended.
  */
 int child_end(const char *command, pid_t child, struct error *error);
 

@@ -45,8 +45,8 @@ history_add(struct history *history, const char *line, struct error *error)
 }
 
 /*
- * The file's name, the caller's to free, "" when there is no home; NULL with
- * *error set.
+ * The file's name, which the caller frees; "" if there is no home directory.
+ * NULL with *error set.
  */
 static char *
 file_name(struct error *error)
@@ -70,8 +70,8 @@ file_name(struct error *error)
 }
 
 /*
- * Makes the directories that a file name goes through, as mkdir -p does; the
- * errno of the first that is missing still, or 0.
+ * Makes the directories of a file name, as mkdir -p does.  Returns the errno
+ * of the first that is still missing, or 0.
  */
 static int
 make_directories(char *name)
@@ -90,7 +90,7 @@ make_directories(char *name)
 	return why;
 }
 
-/* Opens a file to write to, which nobody else may read: lines may be secret. */
+/* Opens a file to write; only the user may read it, as lines may be secret. */
 static FILE *
 open_private(const char *name, int flags, const char *mode)
 {
@@ -101,26 +101,13 @@ open_private(const char *name, int flags, const char *mode)
 
 	if (descriptor < 0)
 		return NULL;
-	/* An older version made it for all to read.  (It may be /dev/null.) */
+	/* An older version let everybody read it.  (It may be /dev/null.) */
 	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
 	    (status.st_mode & 077) != 0)
 		fchmod(descriptor, 0600);
 	file = fdopen(descriptor, mode);
 	if (file == NULL)
 		close(descriptor);
-	return file;
-}
-
-/* Opens the file to add to it, or sets *error. */
-static FILE *
-open_to_append(char *name, struct error *error)
-{
-	int why = make_directories(name);
-	FILE *file = open_private(name, O_APPEND, "a");
-
-	if (file == NULL)
-		error_set(error, "%s: %s", name,
-		          strerror(why != 0 ? why : errno));
 	return file;
 }
 
@@ -135,23 +122,23 @@ drop_oldest(struct history *history, size_t n)
 	        history->n * sizeof *history->lines);
 }
 
-/* Writes the lines anew, beside the file and then over it. */
+/* Writes all lines to a new file, which then replaces the old one. */
 static void
 rewrite_file(const struct history *history, const char *name)
 {
-	char *beside = NULL;
+	char *new_name = NULL;
 	FILE *file;
 
-	if (asprintf(&beside, "%s.new", name) < 0)
+	if (asprintf(&new_name, "%s.new", name) < 0)
 		return;
-	file = open_private(beside, O_TRUNC | O_NOFOLLOW, "w");
+	file = open_private(new_name, O_TRUNC | O_NOFOLLOW, "w");
 	if (file != NULL) {
 		for (size_t i = 0; i < history->n; i++)
 			fprintf(file, "%s\n", history->lines[i]);
-		if (fclose(file) != 0 || rename(beside, name) != 0)
-			unlink(beside);
+		if (fclose(file) != 0 || rename(new_name, name) != 0)
+			unlink(new_name);
 	}
-	free(beside);
+	free(new_name);
 }
 
 static int
@@ -204,7 +191,12 @@ history_save(struct history *history, struct error *error)
 	if (name == NULL)
 		return -1;
 	if (*name != '\0' && history->n_saved < history->n) {
-		file = open_to_append(name, error);
+		int why = make_directories(name);
+
+		file = open_private(name, O_APPEND, "a");
+		if (file == NULL)
+			error_set(error, "%s: %s", name,
+			          strerror(why != 0 ? why : errno));
 		for (size_t i = history->n_saved;
 		     file != NULL && i < history->n; i++)
 			fprintf(file, "%s\n", history->lines[i]);

@@ -19,18 +19,19 @@ struct history {
 void history_free(struct history *history);
 
 /*
- * Adds a line, less the blanks behind it, unless none is left, it repeats the
- * last one or has more than HISTORY_LONGEST bytes.  0, or -1 with *error set.
+ * Adds a line without its trailing blanks.  Does nothing if the line is then
+ * empty, repeats the last one or is longer than HISTORY_LONGEST bytes.  0, or
+ * -1 with *error set.
  */
 int history_add(struct history *history, const char *line,
                 struct error *error);
 
 /*
- * Reads and writes $XDG_STATE_HOME/cpprof/history (~/.local/state without
- * it), in a directory of the user's alone.  A missing file is an empty history.
- * Loading cuts a file that has grown past twice HISTORY_MOST; saving appends
- * what is new, so that two programs at once lose nothing.  0, or -1 with
- * *error set.
+ * Read and write $XDG_STATE_HOME/cpprof/history, or if that is not set
+ * ~/.local/state/cpprof/history, in a directory that only the user can read.
+ * A missing file is an empty history.  Loading shortens a file that has more
+ * than twice HISTORY_MOST lines.  Saving appends the new lines, so that two
+ * programs at the same time lose nothing.  0, or -1 with *error set.
  */
 int history_load(struct history *history, struct error *error);
 int history_save(struct history *history, struct error *error);

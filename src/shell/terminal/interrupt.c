@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* interrupt.c -- Ctrl-C ends what is being done, not the program. */
+/* interrupt.c -- Ctrl-C ends the current work, not the program. */
 #include "src/shell/terminal/interrupt.h"
 
 #include <signal.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress_line.c -- how far long work is, on a terminal.
+/* progress_line.c -- shows the progress of long work on a terminal.
  *
- * Blanks erase what was there: a dumb terminal knows no escapes.
+ * The line is erased with blanks, because a dumb terminal has no escape
+ * sequences.
  */
 #include "src/shell/terminal/progress_line.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress_line.h -- how far long work is, on a terminal. */
+/* progress_line.h -- shows the progress of long work on a terminal. */
 #ifndef CPPROF_SHELL_TERMINAL_PROGRESS_LINE_H
 #define CPPROF_SHELL_TERMINAL_PROGRESS_LINE_H
 
@@ -16,9 +16,9 @@ struct progress_line {
 };
 
 /*
- * For the work that starts now: a line on standard error once it has taken a
- * second, and nothing where that is no terminal.  Valid until _end, which
- * erases the line.
+ * Starts a line on standard error, which appears after the work has taken a
+ * second.  Returns what the work reports to, valid until progress_line_end,
+ * which erases the line; NULL if standard error is no terminal.
  */
 const struct progress *progress_line_start(struct progress_line *line,
                                            const char *what);

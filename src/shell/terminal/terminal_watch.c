@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* terminal_watch.c -- whether something was written to the terminal.
  *
- * The kernel notes in a terminal's modification time when it was last written
- * to, to eight seconds, so that nobody learns from it when keys are struck.
- * Eight seconds are longer than many a program runs; so the time is first set
- * back by more than that, which the terminal's owner may do.  Of somebody
- * else's terminal (after su) only what is written in another eight seconds is
- * seen.
+ * A terminal's modification time says when it was last written to, but only to
+ * eight seconds, so that nobody learns from it when keys are pressed.  Many
+ * programs end sooner.  Therefore the time is first set back by more than
+ * eight seconds, which the owner of the terminal may do.  On another user's
+ * terminal (after su), output is only noticed in a later interval of eight
+ * seconds.
  */
 #include "src/shell/terminal/terminal_watch.h"
 

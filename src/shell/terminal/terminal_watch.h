@@ -13,14 +13,14 @@ struct terminal_watch {
 };
 
 /*
- * Watches the terminal on standard output, where that is one, for what any
- * process writes to it; what is typed and echoed does not count.
+ * If standard output is a terminal, begins to watch for what any process
+ * writes to it.  The echo of what is typed does not count.
  */
 void terminal_watch_start(struct terminal_watch *watch);
 
 /*
- * Ends it: saw_output says whether anything was; false also where that cannot
- * be told.
+ * Ends the watch and sets saw_output: whether anything was written.  It is
+ * false if that is not known.
  */
 void terminal_watch_end(struct terminal_watch *watch);
 
