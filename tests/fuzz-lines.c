@@ -12,9 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/base/memory.h"
-#include "src/base/names.h"
-#include "src/symbols/lines/module_lines.h"
+#include "src/profile/profile.h"
+#include "src/symbols/lines/address_lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,27 +22,29 @@ enum { QUESTIONS = 600, FIRST = 0x1000, STEP = 3 };
 static void
 ask(const char *path)
 {
-	const struct module_file module = {
-		.path = path,
-		.search = { .debug_directory = "/nowhere" },
-	};
-	struct module_lines lines = { 0 };
+	const struct symbol_search search = { .debug_directory = "/nowhere" };
 	struct error error = { 0 };
-	struct names *names = names_new(&error);
-	uint64_t addresses[QUESTIONS];
+	struct address_lines *lines = address_lines_new(&search, &error);
+	struct profile *profile = profile_new(&error);
+	const struct location location = {
+		names_add(profile->names, "f", 1, &error), NO_NAME, 0
+	};
 
-	for (size_t i = 0; i < QUESTIONS; i++)
-		addresses[i] = FIRST + STEP * i;
-	if (module_lines_ask(&lines, &module, addresses, QUESTIONS, names,
-	                     NULL, &error) == 0 &&
-	    lines.n != QUESTIONS)
-		abort();
-	for (size_t i = 0; i < lines.n_locations; i++)
-		if (lines.locations[i].file != NO_NAME &&
-		    lines.locations[i].file >= names_count(names))
+	profile_add_module(profile, path, NULL, 0, &error);
+	for (uint32_t i = 0; i < QUESTIONS; i++)
+		if (profile_add_frame(profile, 0, FIRST + STEP * i, &location,
+		                      1, &error) != i)
 			abort();
-	module_lines_free(&lines);
-	names_free(names);
+	address_lines_apply(lines, profile, NULL, &error);
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		if ((profile->locations[i].function >=
+		     names_count(profile->names)) ||
+		    (profile->locations[i].file != NO_NAME &&
+		     profile->locations[i].file >=
+		     names_count(profile->names)))
+			abort();
+	profile_free(profile);
+	address_lines_free(lines);
 }
 
 int

@@ -11,8 +11,8 @@
 
 #include <sys/mman.h>
 
-#include "src/symbols/lines/debug_lines_child.h"
 #include "src/symbols/elf/elf_file.h"
+#include "src/symbols/lines/debug_lines_child.h"
 #include "src/symbols/lines/source_path.h"
 
 enum { CHAIN_TEXT = 4000 };
@@ -95,8 +95,8 @@ ask(struct answers *answers, const char *path)
 	struct elf_file file;
 
 	assert_int_equal(elf_file_open(&file, path), ELF_FILE_OPEN);
-	assert_int_equal(debug_lines_read(&file, &search, &request, &state,
-	                                  &error), 0);
+	assert_int_equal(debug_lines_read_in_child(&file, &search, &request,
+	                                           &state, &error), 0);
 	elf_file_close(&file);
 	return state;
 }

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "src/formats/format.h"
-#include "src/symbols/elf/debug_file.h"
+#include "src/symbols/elf/module_file.h"
 #include "src/symbols/names/program.h"
 
 extern const struct format format_gmon;

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
-	src/symbols/elf/debug_file.c src/symbols/elf/debug_file.h \
 	src/symbols/elf/elf_file.c src/symbols/elf/elf_file.h \
+	src/symbols/elf/elf_stubs.c \
 	src/symbols/elf/elf_symbols.c src/symbols/elf/elf_symbols.h \
-	src/symbols/elf/elf_zstd.c src/symbols/elf/elf_zstd.h \
+	src/symbols/elf/elf_zstd.c \
 	src/symbols/elf/kernel_symbols.c src/symbols/elf/kernel_symbols.h \
 	src/symbols/elf/module_file.c src/symbols/elf/module_file.h \
-	src/symbols/elf/module_segments.c src/symbols/elf/module_segments.h \
-	src/symbols/elf/plt_symbols.c src/symbols/elf/plt_symbols.h \
 	src/symbols/elf/symbol_table.c src/symbols/elf/symbol_table.h \
 	src/symbols/lines/address_lines.c src/symbols/lines/address_lines.h \
 	src/symbols/lines/debug_lines.c src/symbols/lines/debug_lines.h \
@@ -15,7 +13,6 @@ libcore_a_SOURCES += \
 	src/symbols/lines/debug_lines_child.h \
 	src/symbols/lines/die_walk.c src/symbols/lines/die_walk.h \
 	src/symbols/lines/inlined_calls.c src/symbols/lines/inlined_calls.h \
-	src/symbols/lines/module_lines.c src/symbols/lines/module_lines.h \
 	src/symbols/lines/scoped_names.c src/symbols/lines/scoped_names.h \
 	src/symbols/lines/source_path.c src/symbols/lines/source_path.h \
 	src/symbols/names/address_frames.c src/symbols/names/address_frames.h \
@@ -26,9 +23,7 @@ libcore_a_SOURCES += \
 	src/symbols/names/module_cache.c src/symbols/names/module_cache.h \
 	src/symbols/names/module_symbols.c src/symbols/names/module_symbols.h \
 	src/symbols/names/program.c src/symbols/names/program.h \
-	src/symbols/names/program_functions.c \
-	src/symbols/names/program_functions.h \
-	src/symbols/names/static_calls.c src/symbols/names/static_calls.h \
+	src/symbols/names/static_calls.c \
 	src/symbols/unwind/function_ranges.c \
 	src/symbols/unwind/function_ranges.h \
 	src/symbols/unwind/stack_unwinder.c \

@@ -15,7 +15,7 @@
 #include "src/base/progress.h"
 #include "src/base/writer.h"
 #include "src/profile/profile.h"
-#include "src/symbols/elf/debug_file.h"
+#include "src/symbols/elf/module_file.h"
 #include "src/symbols/names/kept_names.h"
 
 /* The names of the directory that was read last. */

@@ -125,7 +125,9 @@ step(const struct input *input, struct error *error)
 
 /* ---- the header and the events ---- */
 
-/* Each event is followed by the extent of its ids, which lie in `front`, too. */
+/*
+ * Each event is followed by the extent of its ids, which lie in `front`, too.
+ */
 static int
 read_events(struct input *input, const struct bytes *front,
             const struct extent *attrs, uint64_t attr_size,
@@ -493,8 +495,8 @@ read_feature_sections(struct input *input, struct error *error)
 	in = bytes_of(bytes, size);
 	for (size_t i = 0; i < PERF_FEATURES; i++)
 		if (has_feature(input, i))
-			sections[n++] = (struct feature_section){ take_extent(&in),
-				i };
+			sections[n++] = (struct feature_section){
+				take_extent(&in), i };
 	skip(input, in.offset);
 	if (bytes_failed(&in)) {
 		input->is_cut = true;

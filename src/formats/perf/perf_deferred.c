@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_deferred.c -- samples that wait for the frames of their process.
  *
- * Each waiting sample is in two lists, oldest first: of all samples, and of those
- * of its thread.  So the oldest of all is also the oldest of its thread.
+ * Each waiting sample is in two lists, oldest first: of all samples, and of
+ * those of its thread.  So the oldest of all is also the oldest of its thread.
  */
 #include "src/formats/perf/perf_deferred.h"
 

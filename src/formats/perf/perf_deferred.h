@@ -44,13 +44,16 @@ struct perf_labels {
 
 struct perf_deferred;
 
-/* Freed, with all waiting samples, with perf_deferred_free; NULL with *error set. */
+/*
+ * Freed, with all waiting samples, with perf_deferred_free; NULL with *error
+ * set.
+ */
 struct perf_deferred *perf_deferred_new(struct error *error);
 void perf_deferred_free(struct perf_deferred *deferred);
 
 /*
- * Lets a copy of a sample of this thread wait.  The members above "the rest" must
- * be set.  0, or -1 with *error set.
+ * Lets a copy of a sample of this thread wait.  The members above "the rest"
+ * must be set.  0, or -1 with *error set.
  */
 int perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
                        const struct perf_waiting *sample,
@@ -58,8 +61,8 @@ int perf_deferred_wait(struct perf_deferred *deferred, uint32_t tid,
 
 /*
  * Removes the sample that has waited longest: of a thread; or of all, if is_end
- * is set or if they take more memory than they should.  The caller frees it with
- * free().  NULL: there is none.
+ * is set or if they take more memory than they should.  The caller frees it
+ * with free().  NULL: there is none.
  */
 struct perf_waiting *perf_deferred_take(struct perf_deferred *deferred,
                                         uint32_t tid);

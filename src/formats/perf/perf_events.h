@@ -55,8 +55,9 @@ int perf_events_set_name(struct perf_events *events, uint32_t event,
 uint32_t perf_events_find(const struct perf_events *events, uint64_t id);
 
 /*
- * The event of a sample; UINT32_MAX: none that the file describes.  Samples that
- * perf itself makes have the id 0; as in perf, they count for the first event.
+ * The event of a sample; UINT32_MAX: none that the file describes.  Samples
+ * that perf itself makes have the id 0; as in perf, they count for the first
+ * event.
  */
 uint32_t perf_events_of_sample(const struct perf_events *events,
                                const struct perf_record *record);

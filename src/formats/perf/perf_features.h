@@ -41,8 +41,8 @@ int perf_features_section(struct perf_features *features,
                           struct error *error);
 
 /*
- * Gives the modules that have no build-id the one that belongs to their path, and
- * the processes their host and command.  0, or -1 with *error set.
+ * Gives the modules that have no build-id the one that belongs to their path,
+ * and the processes their host and command.  0, or -1 with *error set.
  */
 int perf_features_apply(struct perf_features *features,
                         struct profile *profile, struct error *error);

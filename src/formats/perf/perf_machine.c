@@ -391,8 +391,8 @@ static int
 insert_map(struct perf_machine *machine, struct perf_space *space,
            const struct perf_map *map, struct error *error)
 {
-	struct perf_map by[3];		/* the map and what it leaves of two */
-	size_t i, n = 0, n_by = 0;	/* by[n_by] replace maps[i] .. [i+n-1] */
+	struct perf_map by[3];	/* the map, and what it leaves of two others */
+	size_t i, n = 0, n_by = 0;	/* by[n_by] replaces n maps from i on */
 
 	if (++machine->n_maps > MAPS_MAX) {
 		machine->has_overflowed = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_queue.c -- the records of a perf.data file in the order of their time.
  *
- * A buffer holds the records in the order of the file; their entries are sorted.
- * Records that are kept for the next round move to another buffer, so that each
- * is copied twice at most.
+ * A buffer holds the records in the order of the file; their entries are
+ * sorted.  Records that are kept for the next round move to another buffer, so
+ * that each is copied twice at most.
  */
 #include "src/formats/perf/perf_queue.h"
 

@@ -27,7 +27,9 @@ int perf_queue_add(struct perf_queue *queue, const struct perf_record *record,
 typedef int perf_queue_deliver(void *context, const struct perf_record *record,
                                struct error *error);
 
-/* A round is over: delivers, in order of time, the records that are complete. */
+/*
+ * A round is over: delivers, in order of time, the records that are complete.
+ */
 int perf_queue_round(struct perf_queue *queue, perf_queue_deliver *deliver,
                      void *context, struct error *error);
 

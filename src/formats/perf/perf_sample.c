@@ -59,9 +59,9 @@ read_branches(struct bytes *in, const struct perf_attr *attr,
 }
 
 /*
- * A sample of `perf record --off-cpu` since Linux 6.16, as raw data that its BPF
- * program wrote: { pid, tid, time off the processor, call chain, cgroup }, then
- * up to 4 bytes of padding.  Any BPF program may write to its event.
+ * A sample of `perf record --off-cpu` since Linux 6.16, as raw data that its
+ * BPF program wrote: { pid, tid, time off the processor, call chain, cgroup },
+ * then up to 4 bytes of padding.  Any BPF program may write to its event.
  * Source: linux 6.16, tools/perf/util/bpf_off_cpu.c, off_cpu_write.
  */
 static void
@@ -182,10 +182,10 @@ perf_sample_read_deferred(struct perf_sample *sample, uint64_t *cookie,
 /* ---- what a sample stands for ---- */
 
 /*
- * The last count is kept for each id of an event, since an event has one on each
- * processor or in each thread, and each counts for itself.  Where threads
- * inherit an event, each counts under the same id; so it is kept for each id and
- * thread.
+ * The last count is kept for each id of an event, since an event has one on
+ * each processor or in each thread, and each counts for itself.  Where threads
+ * inherit an event, each counts under the same id; so it is kept for each id
+ * and thread.
  */
 struct perf_values {
 	struct perf_value *list;	/* of one sample */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* perf_script.c -- what `perf script` prints.
  *
- * A sample has a first line with its thread and event (perf_script_line.h), then
- * its frames, innermost first, each on a line that begins with a tab, and then
- * an empty line.  Without recorded stacks it is all on one line.  perf script -F
- * may leave out any or all fields of the first line.  Where people or tools have
- * copied perf's text, frames may begin with blanks or nothing, and an empty line
- * may follow the first line.  Each distinct line of a frame is parsed once and
- * becomes a frame; each event becomes a resource.
- * Time O(bytes), memory that of the tree and of the distinct frames.
+ * A sample has a first line with its thread and event (perf_script_line.h),
+ * then its frames, innermost first, each on a line that begins with a tab, and
+ * then an empty line.  Without recorded stacks it is all on one line.  perf
+ * script -F may leave out any or all fields of the first line.  Where people or
+ * tools have copied perf's text, frames may begin with blanks or nothing, and
+ * an empty line may follow the first line.  Each distinct line of a frame is
+ * parsed once and becomes a frame; each event becomes a resource.  Time
+ * O(bytes), memory that of the tree and of the distinct frames.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,10 +34,11 @@ struct script {
 					 * numbers as bytes */
 	struct names *processes;	/* process i by its pid, as bytes */
 
-	bool is_inside;			/* the last line was part of a sample: */
-	uint64_t first_line;		/* its first line, */
-	size_t depth;			/* how many frames it has so far, */
-	bool is_one_line;		/* and whether these were on that line */
+	/* The sample that the last line was part of, if is_inside. */
+	bool is_inside;
+	uint64_t first_line;
+	size_t depth;			/* frames so far */
+	bool is_one_line;		/* these were on its first line */
 	uint32_t event, thread;
 	uint64_t period;
 	struct text_buffer copy;	/* of a frame that has no tab */
@@ -257,8 +258,8 @@ begin_sample(struct script *script, const struct perf_script_header *header,
 }
 
 /*
- * Whether a line without a tab is a frame of the sample.  A command may look like
- * an address ("a 7 1.5: ..."), but then a time follows.
+ * Whether a line without a tab is a frame of the sample.  A command may look
+ * like an address ("a 7 1.5: ..."), but then a time follows.
  */
 static bool
 is_frame_without_tab(const struct script *script, const char *line,
@@ -459,8 +460,8 @@ name_frame(struct frame_maker *maker, const struct perf_script_frame *frame,
 }
 
 /*
- * An address in a call chain counts from the start of the object's file; with it
- * the frame becomes one of a module.
+ * An address in a call chain counts from the start of the object's file; with
+ * it the frame becomes one of a module.
  */
 static int
 enter_frame(struct frame_maker *maker, const char *line, size_t length,

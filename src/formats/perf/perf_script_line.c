@@ -445,7 +445,8 @@ drop_offset(struct scan *scan)
 
 /*
  * Whether the number can be an address though no symbol follows it (perf script
- * -F ip,dso): "add (/lib/x)" is a symbol, whose name does not begin with a digit.
+ * -F ip,dso): "add (/lib/x)" is a symbol, whose name does not begin with a
+ * digit.
  */
 static bool
 is_lone_address(const char *line, const char *number, const char *end)

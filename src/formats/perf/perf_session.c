@@ -91,9 +91,9 @@ fail(const struct perf_session *session, uint64_t offset,
 
 /*
  * PERF_LOST counts records that found no room, mostly samples.
- * PERF_LOST_SAMPLES counts samples that the processor lost.  Without a time, perf
- * wrote it at the end, for an event: all of its records that found no room, or
- * the samples that a filter of the user's dropped.
+ * PERF_LOST_SAMPLES counts samples that the processor lost.  Without a time,
+ * perf wrote it at the end, for an event: all of its records that found no
+ * room, or the samples that a filter of the user's dropped.
  */
 static int
 count_lost(struct perf_session *session, const struct perf_record *record,

@@ -35,8 +35,8 @@ int perf_session_record(struct perf_session *session,
                         struct error *error);
 
 /*
- * The next records come from another file of a directory, which has a compressed
- * stream of its own.  Copies the name.  0, or -1 with *error set.
+ * The next records come from another file of a directory, which has a
+ * compressed stream of its own.  Copies the name.  0, or -1 with *error set.
  */
 int perf_session_next_file(struct perf_session *session, const char *name,
                            struct error *error);

@@ -280,8 +280,8 @@ add_calls(struct perf_stacks *stacks, struct perf_stack *stack,
 }
 
 /*
- * The call chain; if the process's stack was copied, without the process's part.
- * A damaged word ends the chain: what follows it cannot be trusted.
+ * The call chain; if the process's stack was copied, without the process's
+ * part.  A damaged word ends the chain: what follows it cannot be trusted.
  */
 static int
 add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
@@ -324,8 +324,8 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 }
 
 /*
- * The innermost frame from the registers and the stack that the kernel copied of
- * an x86-64 process; false: they are of no use.
+ * The innermost frame from the registers and the stack that the kernel copied
+ * of an x86-64 process; false: they are of no use.
  */
 static bool
 begin_stack(const struct perf_attr *attr, const struct perf_sample *sample,
@@ -433,7 +433,8 @@ static bool
 lacks_kernel(const struct perf_record *record,
              const struct perf_sample *sample, bool is_copied)
 {
-	uint64_t first = sample->n_chain > 0 ? perf_number_at(sample->chain) : 0;
+	uint64_t first = sample->n_chain > 0 ?
+	    perf_number_at(sample->chain) : 0;
 
 	return context_of(record) == PERF_CONTEXT_KERNEL &&
 	    (sample->n_chain > 0 ? first == PERF_CONTEXT_USER ||

@@ -101,8 +101,8 @@ add_hits(struct perf_tree *tree, uint32_t resource, uint64_t hits)
 }
 
 /*
- * Notes in the reader's hits[] what a sample stands for.  Returns whether that is
- * anything, or -1 with *error set.
+ * Notes in the reader's hits[] what a sample stands for.  Returns whether that
+ * is anything, or -1 with *error set.
  */
 static int
 note_values(struct perf_tree *tree, const struct perf_sample *sample,
@@ -187,7 +187,9 @@ push_waiting(struct perf_tree *tree, struct perf_waiting *sample,
 	return result;
 }
 
-/* Adds waiting samples as they are: at the end all, else those beyond a limit. */
+/*
+ * Adds waiting samples as they are: at the end all, else those beyond a limit.
+ */
 static int
 give_up_waiting(struct perf_tree *tree, bool is_end, struct error *error)
 {

@@ -34,8 +34,8 @@ int perf_tree_add(struct perf_tree *tree, const struct perf_record *record,
                   struct error *error);
 
 /*
- * Likewise adds a deferred call chain: the process's frames that earlier samples
- * of its thread wait for.
+ * Likewise adds a deferred call chain: the process's frames that earlier
+ * samples of its thread wait for.
  */
 int perf_tree_add_deferred(struct perf_tree *tree,
                            const struct perf_record *record,

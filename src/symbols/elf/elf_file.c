@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* elf_file.c -- libelf behind checks on kind, size and place. */
+/* elf_file.c -- one ELF file, opened to read its tables. */
 #include "src/symbols/elf/elf_file.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 enum {
-	NOTES_MAX = 65536,	/* bytes of notes in which an id is sought */
+	NOTES_MAX = 65536,	/* bytes of notes that are searched */
 	NOTE_SEGMENTS_MAX = 32,
-	HOLES_MAX = 1024,	/* looked at */
-	HOLE_BYTES = 64 << 20,	/* that a file may have for nothing */
+	HOLES_MAX = 1024,	/* that are examined */
+	HOLE_BYTES = 64 << 20,	/* that any file may have */
 };
 
 static bool
@@ -27,7 +27,7 @@ is_program(Elf *elf)
 	    (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
-/* Opening a device can do something and a fifo can wait: ask first. */
+/* Asks before it opens: a device may do something, and a fifo may wait. */
 static enum elf_file_state
 open_regular(const char *path, int *descriptor)
 {
@@ -43,9 +43,8 @@ open_regular(const char *path, int *descriptor)
 }
 
 /*
- * Whether most of a file is holes: sections of gigabytes that take no room on
- * the disk would take it in memory.  Where a file system does not tell holes
- * there are none.
+ * Whether most of a file is holes: sections of gigabytes, without room on the
+ * disk, would take it in memory.  Not every file system reports holes.
  */
 static bool
 is_mostly_holes(int descriptor)
@@ -101,8 +100,8 @@ elf_file_open(struct elf_file *file, const char *path)
 }
 
 /*
- * The kernel maps the image whole and writes no size anywhere; its section
- * headers stand last.
+ * The kernel maps the image as a whole and gives its size nowhere; the section
+ * headers are its end.
  */
 enum elf_file_state
 elf_file_open_own_vdso(struct elf_file *file)

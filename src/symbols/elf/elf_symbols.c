@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* elf_symbols.c -- symbols of code, each bounded by its section. */
+/* elf_symbols.c -- symbols of code, each limited to its section. */
 #include "src/symbols/elf/elf_symbols.h"
 
 #include <stdlib.h>
@@ -42,14 +42,14 @@ code_of(struct code *code, const struct elf_file *file, struct error *error)
 	return 0;
 }
 
-/* Assemblers mark data inside code, and their own labels, with such names. */
+/* Assemblers give such names to data inside code and to their own labels. */
 static bool
 is_private_label(const char *name)
 {
 	return name[0] == '$' || strncmp(name, ".L", 2) == 0;
 }
 
-/* Whether it is a symbol of code; fills *symbol then. */
+/* Whether it is a symbol of code, which is then *symbol. */
 static bool
 symbol_of(struct symbol *symbol, const GElf_Sym *raw, const struct code *code,
           const char *strings, size_t strings_size)

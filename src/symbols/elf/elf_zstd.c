@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* elf_zstd.c -- ELF files whose sections zstd has compressed.
+/* elf_zstd.c -- decompresses the sections of an ELF file that zstd compressed.
  *
- * Behind a copy of the file stand the unpacked sections, and the copy's section
- * headers tell so.
+ * The decompressed sections follow a copy of the file, whose section headers
+ * are changed to refer to them.
  */
-#include "src/symbols/elf/elf_zstd.h"
+#include "src/symbols/elf/elf_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,17 @@
 enum {
 	COMPRESSED_BY_ZSTD = 2,	/* ELFCOMPRESS_ZSTD, of newer headers */
 	ALIGNMENT = 16,
-	RATIO_MAX = 4096,	/* bytes of a byte; more is no debug info */
+	RATIO_MAX = 4096,	/* a larger ratio is not debug information */
 };
 
-/* What is copied, and how much it will be. */
+/* The compressed file. */
 struct packed {
 	const char *bytes;
 	size_t size;
 	Elf64_Ehdr header;
 	size_t n_sections;
-	size_t unpacked;	/* bytes of all sections of zstd */
+	size_t unpacked;	/* bytes of all compressed sections, once
+				 * decompressed */
 };
 
 static size_t
@@ -61,7 +62,7 @@ section_of(const struct packed *packed, size_t i)
 	return section;
 }
 
-/* Whether zstd has compressed a section, and then how it is when it is not. */
+/* Whether zstd compressed a section; *compression is then its header. */
 static bool
 is_packed(const struct packed *packed, const Elf64_Shdr *section,
           Elf64_Chdr *compression)
@@ -78,7 +79,7 @@ is_packed(const struct packed *packed, const Elf64_Shdr *section,
 	    compression->ch_size / RATIO_MAX <= section->sh_size;
 }
 
-/* Unpacks a section to image + *at and moves *at behind it. */
+/* Decompresses section i to image + *at, and moves *at to its end. */
 static bool
 unpack(const struct packed *packed, size_t i, char *image, size_t *at)
 {
@@ -103,29 +104,14 @@ unpack(const struct packed *packed, size_t i, char *image, size_t *at)
 	return true;
 }
 
-static char *
-make_image(const struct packed *packed)
-{
-	size_t at = align(packed->size);
-	char *image = malloc(at + packed->unpacked);
-
-	if (image == NULL)
-		return NULL;
-	memcpy(image, packed->bytes, packed->size);
-	for (size_t i = 0; i < packed->n_sections; i++)
-		if (!unpack(packed, i, image, &at)) {
-			free(image);
-			return NULL;
-		}
-	return image;
-}
-
 Elf *
-unpacked_elf_begin(const struct elf_file *file, char **image)
+elf_file_decompress(const struct elf_file *file, char **image)
 {
 	struct packed packed = { 0 };
 	Elf64_Chdr compression;
-	Elf *elf;
+	bool is_whole = true;
+	Elf *elf = NULL;
+	size_t at;
 
 	*image = NULL;
 	if (!read_header(file, &packed))
@@ -138,10 +124,15 @@ unpacked_elf_begin(const struct elf_file *file, char **image)
 	}
 	if (packed.unpacked == 0)
 		return NULL;
-	*image = make_image(&packed);
+	at = align(packed.size);
+	*image = malloc(at + packed.unpacked);
 	if (*image == NULL)
 		return NULL;
-	elf = elf_memory(*image, align(packed.size) + packed.unpacked);
+	memcpy(*image, packed.bytes, packed.size);
+	for (size_t i = 0; i < packed.n_sections && is_whole; i++)
+		is_whole = unpack(&packed, i, *image, &at);
+	if (is_whole)
+		elf = elf_memory(*image, align(packed.size) + packed.unpacked);
 	if (elf == NULL) {
 		free(*image);
 		*image = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernel_symbols.c -- names for the kernel's own addresses.
+/* kernel_symbols.c -- adds the kernel's symbols to a symbol table.
  *
- * A symbol a line, of a loadable module a tab and "[name]" behind it, sizes
- * unknown; the kernel's own by address, those of modules behind them in any
- * order.  Where the kernel hides addresses they are all zero.
+ * /proc/kallsyms has a line for each symbol, without its size.  The kernel's
+ * own come first, by address; then those of modules in any order, with a tab
+ * and "[name]" at the end.  Where the kernel hides addresses they are all zero.
  */
 #include "src/symbols/elf/kernel_symbols.h"
 
@@ -35,7 +35,7 @@ is_kernel_module_path(const char *path)
 	return n > 0 && n < NAME_MAX && strcmp(path + 1 + n, "]") == 0;
 }
 
-/* The build-id among the notes in a file; how many bytes it has, or 0. */
+/* Copies the build-id among the notes in a file; its size in bytes, or 0. */
 static size_t
 read_build_id(const char *path, unsigned char *id, size_t max)
 {
@@ -58,7 +58,6 @@ read_build_id(const char *path, unsigned char *id, size_t max)
 	return ID_SIZE;
 }
 
-/* Where the kernel that runs keeps its build-id: a note like any other. */
 size_t
 kernel_build_id(const char *release, unsigned char *id, size_t max)
 {
@@ -70,7 +69,7 @@ kernel_build_id(const char *release, unsigned char *id, size_t max)
 	return read_build_id("/sys/kernel/notes", id, max);
 }
 
-/* The name of a kernel module, of "[name]". */
+/* The length of the name in "[name]". */
 static int
 name_length(const char *path)
 {
@@ -94,7 +93,7 @@ is_running(const struct module_file *module)
 	    memcmp(id, module->build_id, size) == 0;
 }
 
-/* Past the hexadecimal digits of a number, which wraps around. */
+/* Returns the end of a hexadecimal number, which may wrap around. */
 static const char *
 take_number(const char *at, uint64_t *number)
 {
@@ -109,7 +108,7 @@ take_number(const char *at, uint64_t *number)
 	}
 }
 
-/* "ffffffff81000000 T _text"; whether it is code, of which *symbol is set. */
+/* "ffffffff81000000 T _text"; whether that is a symbol of code. */
 static bool
 read_line(const char *line, struct symbol *symbol)
 {
@@ -125,7 +124,7 @@ read_line(const char *line, struct symbol *symbol)
 	return true;
 }
 
-/* Where the text begins, 0 if that is not told. */
+/* The address of _text; 0: unknown. */
 static uint64_t
 find_base(const char *line, const char *end)
 {
@@ -138,7 +137,7 @@ find_base(const char *line, const char *end)
 	return 0;
 }
 
-/* Ends each line, and what stands before a tab in it, by a NUL. */
+/* Replaces the end of each line, and the first tab in it, by a NUL. */
 static void
 end_lines(char *text, size_t size)
 {
@@ -158,7 +157,7 @@ end_lines(char *text, size_t size)
 	}
 }
 
-/* base: where the addresses count from; 0: from _text on. */
+/* base: where addresses count from; 0: from _text. */
 static int
 add_text(struct symbol_table *table, char *text, size_t size, uint64_t base,
          struct error *error)
@@ -185,6 +184,7 @@ add_text(struct symbol_table *table, char *text, size_t size, uint64_t base,
 	return result;
 }
 
+/* Adds the kernel's symbols. */
 static int
 add_file(struct symbol_table *table, FILE *file, struct error *error)
 {
@@ -206,7 +206,7 @@ add_file(struct symbol_table *table, FILE *file, struct error *error)
 	return result;
 }
 
-/* Likewise of a module alone, path being "[name]", which was loaded at base. */
+/* Adds the lines of one module, with path "[name]", that was loaded at base. */
 static int
 add_lines_of_module(struct symbol_table *table, FILE *file, const char *path,
                     uint64_t base, struct error *error)
@@ -249,8 +249,8 @@ open_below(const char *root, const char *path)
 }
 
 /*
- * Opens what is below the root, else what is this machine's; *root becomes that
- * of what was opened.
+ * Opens the file below the root of the search, or else this machine's.  *root:
+ * the root of the file that was opened.
  */
 static FILE *
 open_symbols(const struct module_file *module, const char **root,
@@ -276,8 +276,8 @@ open_symbols(const struct module_file *module, const char **root,
 }
 
 /*
- * Where the module of a path "[name]" was loaded, 0 if that is not told:
- * "ext4 1019904 1 - Live 0xffffffffc0a01000".
+ * Where the module of a path "[name]" was loaded, 0: unknown.  From a line such
+ * as "ext4 1019904 1 - Live 0xffffffffc0a01000".
  */
 static uint64_t
 find_module_base(const char *root, const char *path)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* module_file.c -- the files that hold what is known of a module. */
+/* module_file.c -- finds the files of a module: its own, and those of its debug
+ * information.
+ */
 #include "src/symbols/elf/module_file.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static bool
-is_vdso(const char *path)
-{
-	return strcmp(path, "[vdso]") == 0 ||
-	    strncmp(last_component(path), "linux-vdso",
-	            strlen("linux-vdso")) == 0;
-}
+#include <zlib.h>
+
+#include "src/base/progress.h"
 
 struct module_file
 module_file_of(const struct module *module, struct symbol_search search)
@@ -28,7 +29,9 @@ module_file_of(const struct module *module, struct symbol_search search)
 	};
 }
 
-/* Whether an open file is the build, as far as that can be told. */
+/* ---- the module's own file ---- */
+
+/* Whether an open file is the build, as far as that is known. */
 static bool
 is_build(const struct module_file *module, const struct elf_file *file,
          bool is_copy)
@@ -48,7 +51,9 @@ is_build(const struct module_file *module, const struct elf_file *file,
 	    (is_copy || module->mtime_ns == mtime_ns);
 }
 
-/* What opening a file led to; it is closed again if it is another build. */
+/*
+ * The result of opening a file, which is closed again if it is another build.
+ */
 static enum module_file_state
 check(const struct module_file *module, struct elf_file *file,
       enum elf_file_state state, bool is_copy)
@@ -64,8 +69,8 @@ check(const struct module_file *module, struct elf_file *file,
 }
 
 static enum module_file_state
-open_below(const struct module_file *module, const char *name,
-           struct elf_file *file)
+open_below_root(const struct module_file *module, const char *name,
+                struct elf_file *file)
 {
 	char path[PATH_MAX];
 	int length = snprintf(path, sizeof path, "%s/%s", module->search.root,
@@ -76,29 +81,21 @@ open_below(const struct module_file *module, const char *name,
 	return check(module, file, elf_file_open(file, path), true);
 }
 
-static bool
-open_held(const struct module_file *module, struct elf_file *file)
-{
-	const char *held = module->search.held;
-
-	return held != NULL &&
-	    (module->build_id_size > 0 || module->size > 0) &&
-	    check(module, file, elf_file_open(file, held), false) ==
-	    MODULE_FILE_OPEN;
-}
-
 enum module_file_state
 module_file_open(const struct module_file *module, struct elf_file *file)
 {
+	const char *base = last_component(module->path);
+	const char *held = module->search.held;
 	enum module_file_state first = MODULE_FILE_MISSING, state;
 
-	if (is_vdso(module->path))
+	if (strcmp(module->path, "[vdso]") == 0 ||
+	    strncmp(base, "linux-vdso", strlen("linux-vdso")) == 0)
 		return check(module, file, elf_file_open_own_vdso(file), true);
 	if (module->search.root != NULL) {
-		first = open_below(module, module->path, file);
+		first = open_below_root(module, module->path, file);
 		if (first == MODULE_FILE_OPEN)
 			return first;
-		state = open_below(module, last_component(module->path), file);
+		state = open_below_root(module, base, file);
 		if (state == MODULE_FILE_OPEN)
 			return state;
 		if (first == MODULE_FILE_MISSING)
@@ -107,23 +104,219 @@ module_file_open(const struct module_file *module, struct elf_file *file)
 	state = *module->path == '/' ?
 	    check(module, file, elf_file_open(file, module->path), false) :
 	    MODULE_FILE_MISSING;
-	if (state != MODULE_FILE_OPEN && open_held(module, file))
+	if (state == MODULE_FILE_OPEN)
+		return state;
+	if (held != NULL && (module->build_id_size > 0 || module->size > 0) &&
+	    check(module, file, elf_file_open(file, held), false) ==
+	    MODULE_FILE_OPEN)
 		return MODULE_FILE_OPEN;
-	return state == MODULE_FILE_OPEN || first == MODULE_FILE_MISSING ?
-	    state : first;
+	return first == MODULE_FILE_MISSING ? state : first;
 }
 
-/* The directory of the file that is open tells where the link leads. */
+uint64_t
+module_file_address(const struct module_file *module, uint64_t offset)
+{
+	uint64_t address = offset;
+	struct elf_file file;
+	size_t n;
+
+	if (module_file_open(module, &file) != MODULE_FILE_OPEN)
+		return offset;
+	if (elf_getphdrnum(file.elf, &n) != 0)
+		n = 0;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr segment;
+
+		if (gelf_getphdr(file.elf, (int)i, &segment) != NULL &&
+		    segment.p_type == PT_LOAD && offset >= segment.p_offset &&
+		    offset - segment.p_offset < segment.p_filesz) {
+			address = offset - segment.p_offset + segment.p_vaddr;
+			break;
+		}
+	}
+	elf_file_close(&file);
+	return address;
+}
+
+/* ---- separate debug files ---- */
+
+static const char *
+debug_directory(const struct symbol_search *search)
+{
+	return search->debug_directory != NULL ? search->debug_directory :
+	    DEBUG_DIRECTORY;
+}
+
+/* Opens the file of that path if it has the build-id. */
+__attribute__((format(printf, 4, 5))) static bool
+open_with_build_id(struct elf_file *file, const unsigned char *id, size_t size,
+                   const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(path, sizeof path, format, arguments);
+	va_end(arguments);
+	if (length < 0 || length >= (int)sizeof path ||
+	    elf_file_open_any(file, path) != ELF_FILE_OPEN)
+		return false;
+	if (elf_file_has_build_id(file, id, size))
+		return true;
+	elf_file_close(file);
+	return false;
+}
+
+/* Opens .build-id/xx/yyyy.debug, below the root of the search first. */
 static bool
-open_by_link(const struct module_file *module, const struct elf_file *own,
+open_by_build_id(const struct symbol_search *search, const unsigned char *id,
+                 size_t size, struct elf_file *file)
+{
+	const char *directory = debug_directory(search);
+	char hex[2 * BUILD_ID_MAX + 1];
+
+	if (size < 2 || size > BUILD_ID_MAX)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	return (search->root != NULL &&
+	        open_with_build_id(file, id, size,
+	            "%s%s/.build-id/%.2s/%s.debug", search->root, directory,
+	            hex, hex + 2)) ||
+	    open_with_build_id(file, id, size, "%s/.build-id/%.2s/%s.debug",
+	                       directory, hex, hex + 2);
+}
+
+/* The .gnu_debuglink of a module: the name of a file, without directory. */
+struct debug_link {
+	const char *name;
+	uint32_t checksum;
+};
+
+static bool
+read_link(const struct elf_file *module, struct debug_link *link)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_named_section(module, ".gnu_debuglink",
+	                                          &header);
+	Elf_Data *data = section != NULL ? elf_file_contents(section) : NULL;
+	Elf_Data raw = { 0 }, native = { 0 };
+	GElf_Ehdr file_header;
+	size_t length, at;
+
+	if (data == NULL || gelf_getehdr(module->elf, &file_header) == NULL)
+		return false;
+	link->name = data->d_buf;
+	length = strnlen(link->name, data->d_size);
+	at = (length + 4) & ~(size_t)3;
+	if (length == 0 || at + 4 > data->d_size ||
+	    memchr(link->name, '/', length) != NULL)
+		return false;
+	raw.d_buf = (char *)data->d_buf + at;
+	native.d_buf = &link->checksum;
+	raw.d_size = native.d_size = sizeof link->checksum;
+	raw.d_type = ELF_T_WORD;
+	raw.d_version = native.d_version = EV_CURRENT;
+	return gelf_xlatetom(module->elf, &native, &raw,
+	                     file_header.e_ident[EI_DATA]) != NULL;
+}
+
+static bool
+has_checksum(const struct elf_file *file, uint32_t wanted)
+{
+	unsigned char block[65536];
+	uLong checksum = crc32(0, NULL, 0);
+	off_t offset = 0;
+	ssize_t n = -1;
+
+	while (!interrupt_requested && (n = pread(file->descriptor, block,
+	           sizeof block, offset)) > 0) {
+		checksum = crc32(checksum, block, (uInt)n);
+		offset += n;
+	}
+	return n == 0 && checksum == wanted;
+}
+
+/* Opens the file of that path if it belongs to the module. */
+__attribute__((format(printf, 4, 5))) static bool
+open_if_same(struct elf_file *file, const struct elf_file *module,
+             uint32_t checksum, const char *format, ...)
+{
+	unsigned char id[BUILD_ID_MAX];
+	size_t size = elf_file_build_id(module, id);
+	char path[PATH_MAX];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(path, sizeof path, format, arguments);
+	va_end(arguments);
+	if (length < 0 || length >= (int)sizeof path ||
+	    elf_file_open(file, path) != ELF_FILE_OPEN)
+		return false;
+	if (size > 0 ? elf_file_has_build_id(file, id, size) :
+	    has_checksum(file, checksum))
+		return true;
+	elf_file_close(file);
+	return false;
+}
+
+/*
+ * The directory that an open file really lies in (the path of a library is
+ * often a link), the caller's to free.  *below_root: the part after the root,
+ * if it lies there, else NULL.  NULL: unknown.
+ */
+static char *
+directory_of(const struct elf_file *file, const char *root,
+             const char **below_root)
+{
+	char link[40], *directory, *real_root;
+	size_t length;
+
+	*below_root = NULL;
+	if (file->descriptor < 0)
+		return NULL;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", file->descriptor);
+	directory = realpath(link, NULL);
+	if (directory == NULL)
+		return NULL;
+	*strrchr(directory, '/') = '\0';
+	real_root = root != NULL ? realpath(root, NULL) : NULL;
+	length = real_root != NULL ? strlen(real_root) : 0;
+	if (length > 1 && strncmp(directory, real_root, length) == 0 &&
+	    (directory[length] == '/' || directory[length] == '\0'))
+		*below_root = directory + length;
+	free(real_root);
+	return directory;
+}
+
+static bool
+open_by_link(const struct symbol_search *search, const struct elf_file *own,
              struct elf_file *file)
 {
-	char path[40];
+	const char *below_root, *directory = debug_directory(search);
+	struct debug_link link;
+	char *own_directory;
+	bool found;
 
-	if (own->descriptor < 0)
+	if (!read_link(own, &link))
 		return false;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", own->descriptor);
-	return debug_file_by_link(file, &module->search, own, path);
+	own_directory = directory_of(own, search->root, &below_root);
+	if (own_directory == NULL)
+		return false;
+	found = open_if_same(file, own, link.checksum, "%s/%s", own_directory,
+	                     link.name) ||
+	    open_if_same(file, own, link.checksum, "%s/.debug/%s",
+	                 own_directory, link.name) ||
+	    (below_root != NULL &&
+	     open_if_same(file, own, link.checksum, "%s%s%s/%s", search->root,
+	                  directory, below_root, link.name)) ||
+	    open_if_same(file, own, link.checksum, "%s%s/%s", directory,
+	                 below_root != NULL ? below_root : own_directory,
+	                 link.name);
+	free(own_directory);
+	return found;
 }
 
 bool
@@ -138,6 +331,31 @@ module_file_open_debug(const struct module_file *module,
 		size = elf_file_build_id(own, id);
 		wanted = id;
 	}
-	return debug_file_by_build_id(file, &module->search, wanted, size) ||
-	    (own != NULL && open_by_link(module, own, file));
+	return open_by_build_id(&module->search, wanted, size, file) ||
+	    (own != NULL && open_by_link(&module->search, own, file));
+}
+
+bool
+module_file_open_supplement(const struct symbol_search *search,
+                            const struct elf_file *file, const char *name,
+                            const unsigned char *id, size_t id_size,
+                            struct elf_file *supplement)
+{
+	const char *below_root;
+	char *directory;
+	bool found;
+
+	if (open_by_build_id(search, id, id_size, supplement))
+		return true;
+	if (*name == '/')
+		return (search->root != NULL &&
+		        open_with_build_id(supplement, id, id_size, "%s%s",
+		                           search->root, name)) ||
+		    open_with_build_id(supplement, id, id_size, "%s", name);
+	directory = directory_of(file, NULL, &below_root);
+	found = directory != NULL &&
+	    open_with_build_id(supplement, id, id_size, "%s/%s", directory,
+	                       name);
+	free(directory);
+	return found;
 }

@@ -2,8 +2,8 @@
 /* symbol_table.c -- overlapping symbols turned into disjoint ranges.
  *
  * Invariant after sorting: the ranges of sized functions are in order and do
- * not overlap; likewise those of the rest.  So a question is two binary
- * searches, however deep a hostile file nests its symbols.
+ * not overlap, and neither do those of all other symbols.  So an address takes
+ * two binary searches, however deep a hostile file nests its symbols.
  */
 #include "src/symbols/elf/symbol_table.h"
 
@@ -12,7 +12,7 @@
 
 #include "src/base/memory.h"
 
-/* Of a name, no more than this many bytes take part in choosing aliases. */
+/* COMPARED_MAX: bytes of a name that are compared to choose between aliases. */
 enum { COMPARED_MAX = 256, STRINGS_MAX = 4 };
 
 struct range {
@@ -100,7 +100,7 @@ is_sized_function(const struct symbol *symbol)
 	return !symbol->is_label && symbol->size > 0;
 }
 
-/* Where the symbol itself says that it ends. */
+/* Where the symbol ends by its own size. */
 static uint64_t
 symbol_end(const struct symbol *symbol)
 {
@@ -135,8 +135,8 @@ compare_names(const char *a, const char *b)
 }
 
 /*
- * By start, the preferred of one start last, so that it comes to lie on top of
- * the others.
+ * By start; of those with the same start the preferred one last, so that it
+ * comes to lie on top of the others.
  */
 static int
 compare_symbols(const void *left, const void *right)
@@ -168,8 +168,8 @@ ranges_add(struct ranges *ranges, uint64_t start, uint64_t end,
 }
 
 /*
- * The symbols that are open at the place the sweep has reached, innermost
- * last.  An entry that lies below another may have ended already.
+ * The symbols that are open where the sweep is, innermost last.  One that lies
+ * below another may already have ended.
  */
 struct open_symbols {
 	uint32_t *items;
@@ -225,7 +225,9 @@ cover_sized(struct symbol_table *table, struct error *error)
 	return result;
 }
 
-/* Of each start the last, which is preferred; it ends at the next start. */
+/*
+ * Of each start the last symbol, which is preferred; it ends at the next start.
+ */
 static int
 cover_rest(struct symbol_table *table, struct error *error)
 {
@@ -244,7 +246,7 @@ cover_rest(struct symbol_table *table, struct error *error)
 	return 0;
 }
 
-/* Some tables come by start, as the kernel's does: aliases alone are left. */
+/* Some tables are already in this order, like the kernel's, but for aliases. */
 static bool
 starts_ascend(const struct symbol_table *table)
 {
@@ -261,27 +263,22 @@ sort_symbols(struct symbol *symbols, size_t n)
 		qsort(symbols, n, sizeof *symbols, compare_symbols);
 }
 
-static void
-sort_aliases(struct symbol_table *table)
-{
-	size_t begin, end;
-
-	for (begin = 0; begin < table->n; begin = end) {
-		end = begin + 1;
-		while (end < table->n && table->symbols[end].start ==
-		       table->symbols[begin].start)
-			end++;
-		sort_symbols(table->symbols + begin, end - begin);
-	}
-}
-
 int
 symbol_table_sort(struct symbol_table *table, struct error *error)
 {
-	if (starts_ascend(table))
-		sort_aliases(table);
-	else
+	if (starts_ascend(table)) {
+		size_t begin, end;
+
+		for (begin = 0; begin < table->n; begin = end) {
+			end = begin + 1;
+			while (end < table->n && table->symbols[end].start ==
+			       table->symbols[begin].start)
+				end++;
+			sort_symbols(table->symbols + begin, end - begin);
+		}
+	} else {
 		sort_symbols(table->symbols, table->n);
+	}
 	table->sized.n = table->rest.n = 0;
 	return cover_sized(table, error) == 0 ? cover_rest(table, error) : -1;
 }

@@ -1,15 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* address_lines.c -- lines and inlined calls for a profile's addresses. */
+/* address_lines.c -- lines and inlined calls for a profile's addresses.
+ *
+ * For each module, the addresses that were asked for are kept in ascending
+ * order, each with its chain of locations.  Addresses that are new are read in
+ * a child process (debug_lines_child.h) and merged in.
+ */
 #include "src/symbols/lines/address_lines.h"
 
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/symbols/lines/module_lines.h"
+#include "src/base/names.h"
+#include "src/symbols/lines/debug_lines_child.h"
+#include "src/symbols/lines/source_path.h"
+#include "src/symbols/names/demangle.h"
+#include "src/symbols/names/module_symbols.h"
 
 enum { MODULES_NAMED = 3 };	/* of those without debug information */
+
+/* The chain of an address: locations[first] .. [first + n - 1]. */
+struct known_address {
+	uint64_t address;
+	uint32_t first;
+	uint32_t n;		/* 0: nothing is known */
+};
+
+/* What is known of a module. */
+struct module_lines {
+	struct known_address *addresses;	/* [n] ascending */
+	size_t n, capacity;
+	/* Outermost first; the outermost function is NO_NAME.  Names are in
+	 * address_lines.names. */
+	struct location *locations;
+	size_t n_locations, locations_capacity;
+	enum debug_lines_state state;	/* once addresses were asked for */
+};
 
 struct address_lines {
 	struct symbol_search search;
@@ -17,25 +46,6 @@ struct address_lines {
 	struct module_lines *modules;	/* by key */
 	size_t capacity;
 	struct names *names;		/* functions and files */
-};
-
-/* What one profile needs. */
-struct applying {
-	struct address_lines *lines;
-	struct profile *profile;
-	const struct progress *progress;
-	uint32_t *frames;		/* [n] that want lines, by module and
-					 * address */
-	size_t n;
-	uint64_t *addresses;		/* [n] room */
-	uint32_t *names;		/* of lines->names in the profile, or
-					 * NO_NAME: not entered yet */
-	size_t names_capacity;
-	uint32_t n_names;
-	struct location *chain;
-	size_t chain_capacity;
-	uint32_t without[MODULES_NAMED];	/* modules */
-	uint32_t n_without;
 };
 
 struct address_lines *
@@ -60,16 +70,18 @@ address_lines_free(struct address_lines *lines)
 {
 	if (lines == NULL)
 		return;
-	if (lines->keys != NULL)
-		for (uint32_t i = 0; i < names_count(lines->keys); i++)
-			module_lines_free(&lines->modules[i]);
+	for (uint32_t i = 0; lines->keys != NULL &&
+	     i < names_count(lines->keys); i++) {
+		free(lines->modules[i].addresses);
+		free(lines->modules[i].locations);
+	}
 	free(lines->modules);
 	names_free(lines->keys);
 	names_free(lines->names);
 	free(lines);
 }
 
-/* What is known of a module, which is entered if new. */
+/* What is known of a module, which is added if new; NULL with *error set. */
 static struct module_lines *
 find_module(struct address_lines *lines, const struct module *module,
             struct error *error)
@@ -87,8 +99,247 @@ find_module(struct address_lines *lines, const struct module *module,
 	return number != NO_NAME ? &lines->modules[number] : NULL;
 }
 
+bool
+address_lines_were_read(const struct address_lines *lines,
+                        const struct module *module)
+{
+	unsigned char build[MODULE_BUILD_MAX];
+	size_t size = module_build(module, build);
+	uint32_t number = names_find_pair(lines->keys, module->path,
+	    strlen(module->path), build, size);
+
+	return number != NO_NAME && lines->modules[number].n > 0 &&
+	    lines->modules[number].state == DEBUG_LINES_READ;
+}
+
+static int
+compare_addresses(const void *left, const void *right)
+{
+	const struct known_address *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* What is known of an address; NULL: it was never asked for. */
+static const struct known_address *
+find_address(const struct module_lines *module, uint64_t address)
+{
+	const struct known_address key = { .address = address };
+
+	if (module->n == 0)
+		return NULL;
+	return bsearch(&key, module->addresses, module->n, sizeof key,
+	               compare_addresses);
+}
+
+/* ---- reading a module's debug information ---- */
+
+/* Addresses that are asked for. */
+struct reading {
+	struct module_lines *lines;
+	const struct module_file *module;
+	struct module_symbols *symbols;	/* NULL before they are needed */
+	struct names *names;
+	struct known_address *new;	/* [n] ascending */
+};
+
+/* The module's symbol at an address, if it has one with a name. */
+static int
+find_symbol(struct reading *reading, uint64_t address,
+            const struct symbol **symbol, struct error *error)
+{
+	enum module_symbols_state state;
+
+	*symbol = NULL;
+	if (reading->symbols == NULL)
+		reading->symbols = module_symbols_of(reading->module, error);
+	if (reading->symbols == NULL ||
+	    module_symbols_read(reading->symbols, &state, error) != 0 ||
+	    module_symbols_find(reading->symbols, address, symbol,
+	                        error) != 0)
+		return -1;
+	if (*symbol != NULL && *(*symbol)->name == '\0')
+		*symbol = NULL;
+	return 0;
+}
+
+/* *name: NO_NAME for an unknown function. */
+static int
+add_function(struct reading *reading, const struct debug_location *location,
+             uint32_t *name, struct error *error)
+{
+	const struct symbol *symbol = NULL;
+	char *text;
+
+	*name = NO_NAME;
+	if (location->function == NULL)
+		return 0;
+	if (location->copy != 0 &&
+	    find_symbol(reading, location->copy, &symbol, error) != 0)
+		return -1;
+	text = symbol != NULL ? module_symbols_name(symbol, error) :
+	    demangle(location->function, error);
+	if (text == NULL)
+		return -1;
+	*name = names_add(reading->names, text, strlen(text), error);
+	free(text);
+	return *name != NO_NAME ? 0 : -1;
+}
+
+/*
+ * *name: NO_NAME if there is no file, which libdw may call "???", or if the
+ * path is too long for any system.
+ */
+static int
+add_file(struct names *names, const struct debug_location *location,
+         uint32_t *name, struct error *error)
+{
+	char clean[PATH_MAX];
+	size_t length = location->file == NULL ||
+	    strcmp(location->file, "???") == 0 ? 0 :
+	    source_path_clean(clean, sizeof clean, location->directory,
+	                      location->file);
+
+	*name = NO_NAME;
+	if (length == 0)
+		return 0;
+	*name = names_add(names, clean, length, error);
+	return *name != NO_NAME ? 0 : -1;
+}
+
+/* Takes the chain of one address. */
+static int
+take_chain(void *context, size_t which, const struct debug_location *chain,
+           size_t n, struct error *error)
+{
+	struct reading *reading = context;
+	struct module_lines *lines = reading->lines;
+
+	if (lines->n_locations + n > UINT32_MAX)
+		return error_set(error, "more than 4,294,967,295 lines");
+	if (memory_grow(&lines->locations, &lines->locations_capacity,
+	                lines->n_locations + n, sizeof *lines->locations,
+	                error) != 0)
+		return -1;
+	reading->new[which].first = (uint32_t)lines->n_locations;
+	reading->new[which].n = (uint32_t)n;
+	for (size_t i = 0; i < n; i++) {
+		struct location *location =
+		    &lines->locations[lines->n_locations++];
+
+		location->line = chain[i].line;
+		if (add_function(reading, &chain[i], &location->function,
+		                 error) != 0 ||
+		    add_file(reading->names, &chain[i], &location->file,
+		             error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Opens the file with the module's debug information; whether there is one. */
 static bool
-wants_lines(const struct profile *profile, const struct frame *frame)
+open_debug_information(const struct module_file *module,
+                       struct elf_file *file)
+{
+	struct elf_file own;
+	bool has_own = module_file_open(module, &own) == MODULE_FILE_OPEN;
+	bool has_debug;
+
+	if (has_own && debug_lines_exist(&own)) {
+		*file = own;
+		return true;
+	}
+	has_debug = module_file_open_debug(module, has_own ? &own : NULL,
+	                                   file);
+	if (has_own)
+		elf_file_close(&own);
+	return has_debug;
+}
+
+/*
+ * Reads the locations of addresses[n], ascending, none of them known.  With a
+ * state other than DEBUG_LINES_READ and _SPLIT nothing is known of them.  0; or
+ * -1 with *error set, and the addresses are as before.
+ */
+static int
+read_module(struct address_lines *lines, struct module_lines *module,
+            const struct module_file *wanted, const uint64_t *addresses,
+            size_t n, const struct progress *progress, struct error *error)
+{
+	struct reading reading = {
+		.lines = module,
+		.module = wanted,
+		.names = lines->names,
+		.new = memory_array(n, sizeof *reading.new, error),
+	};
+	const struct debug_lines_request request = {
+		.addresses = addresses,
+		.n = n,
+		.found = take_chain,
+		.context = &reading,
+		.progress = progress,
+	};
+	size_t n_before = module->n_locations;
+	struct elf_file file;
+	int result = 0;
+
+	if (reading.new == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		reading.new[i].address = addresses[i];
+	module->state = DEBUG_LINES_NONE;
+	if (open_debug_information(wanted, &file)) {
+		result = debug_lines_read_in_child(&file, &wanted->search,
+		    &request, &module->state, error);
+		elf_file_close(&file);
+	}
+	if (result != 0 || (module->state != DEBUG_LINES_READ &&
+	                    module->state != DEBUG_LINES_SPLIT)) {
+		module->n_locations = n_before;
+		for (size_t i = 0; i < n; i++)
+			reading.new[i].n = 0;
+	}
+	if (result == 0)
+		result = memory_grow(&module->addresses, &module->capacity,
+		                     module->n + n, sizeof *reading.new,
+		                     error);
+	if (result == 0) {
+		memcpy(module->addresses + module->n, reading.new,
+		       n * sizeof *reading.new);
+		module->n += n;
+		qsort(module->addresses, module->n, sizeof *reading.new,
+		      compare_addresses);
+	}
+	module_symbols_free(reading.symbols);
+	free(reading.new);
+	return result;
+}
+
+/* ---- giving lines to a profile ---- */
+
+/* What one profile needs. */
+struct applying {
+	struct address_lines *lines;
+	struct profile *profile;
+	const struct progress *progress;
+	uint32_t *frames;		/* [n] frames that lack lines, by module
+					 * and address */
+	size_t n;
+	uint64_t *addresses;		/* [n] room */
+	uint32_t *names;		/* [n_names] number in the profile of
+					 * each of lines->names; NO_NAME: not
+					 * yet added */
+	size_t names_capacity;
+	uint32_t n_names;
+	struct location *chain;
+	size_t chain_capacity;
+	uint32_t without[MODULES_NAMED];	/* modules without */
+	uint32_t n_without;		/* debug information */
+};
+
+static bool
+lacks_lines(const struct profile *profile, const struct frame *frame)
 {
 	const struct location *location =
 	    &profile->locations[frame->first_location];
@@ -98,25 +349,7 @@ wants_lines(const struct profile *profile, const struct frame *frame)
 	    location->line == 0;
 }
 
-static int
-collect_frames(struct applying *applying, struct error *error)
-{
-	struct profile *profile = applying->profile;
-
-	applying->frames = memory_array(profile->n_frames,
-	                                sizeof *applying->frames, error);
-	applying->addresses = memory_array(profile->n_frames,
-	                                   sizeof *applying->addresses, error);
-	if (applying->frames == NULL || applying->addresses == NULL)
-		return -1;
-	for (uint32_t i = 0; i < profile->n_frames; i++)
-		if (wants_lines(profile, &profile->frames[i]))
-			applying->frames[applying->n++] = i;
-	profile_sort_frames(profile, applying->frames, applying->n);
-	return 0;
-}
-
-/* The name's number in the profile, which is NO_NAME for NO_NAME. */
+/* The number of a name in the profile; NO_NAME for NO_NAME. */
 static uint32_t
 name_in_profile(struct applying *applying, uint32_t name, struct error *error)
 {
@@ -137,17 +370,9 @@ name_in_profile(struct applying *applying, uint32_t name, struct error *error)
 	return applying->names[name];
 }
 
-/* The name of an inlined function that debug information does not name. */
-static uint32_t
-unknown_function(struct profile *profile, struct error *error)
-{
-	return names_add(profile->names, "[inlined]", strlen("[inlined]"),
-	                 error);
-}
-
 static int
-give_chain(struct applying *applying, uint32_t number,
-           const struct location *chain, uint32_t n, struct error *error)
+set_chain(struct applying *applying, uint32_t number,
+          const struct location *chain, uint32_t n, struct error *error)
 {
 	struct profile *profile = applying->profile;
 	const struct frame *frame = &profile->frames[number];
@@ -161,7 +386,8 @@ give_chain(struct applying *applying, uint32_t number,
 		    name_in_profile(applying, chain[i].function, error);
 
 		if (function == NO_NAME && !error->is_set)
-			function = unknown_function(profile, error);
+			function = names_add(profile->names, "[inlined]",
+			                     strlen("[inlined]"), error);
 		applying->chain[i] = (struct location){
 			.function = function,
 			.file = name_in_profile(applying, chain[i].file,
@@ -203,56 +429,43 @@ warn_of_module(struct applying *applying, uint32_t module,
 	return 0;
 }
 
-/* Asks for those of frames[n], of one module, of which nothing is known. */
-static int
-ask(struct applying *applying, struct module_lines *known,
-    const uint32_t *frames, size_t n, struct error *error)
-{
-	const struct profile *profile = applying->profile;
-	uint32_t number = profile->frames[frames[0]].module;
-	const struct module *module = &profile->modules[number];
-	const struct module_file file = module_file_of(module,
-	    applying->lines->search);
-	bool is_first = known->n == 0;
-	size_t n_asked = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t address = profile->frames[frames[i]].address;
-
-		if (module_lines_find(known, address) == NULL &&
-		    (n_asked == 0 ||
-		     applying->addresses[n_asked - 1] != address))
-			applying->addresses[n_asked++] = address;
-	}
-	if (n_asked == 0)
-		return 0;
-	if (module_lines_ask(known, &file, applying->addresses, n_asked,
-	                     applying->lines->names, applying->progress,
-	                     error) != 0)
-		return -1;
-	return is_first ?
-	    warn_of_module(applying, number, known->state, error) : 0;
-}
-
-/* frames[n] are those of one module. */
+/* frames[n] are those of one module, by address. */
 static int
 apply_module(struct applying *applying, const uint32_t *frames, size_t n,
              struct error *error)
 {
 	const struct profile *profile = applying->profile;
 	uint32_t number = profile->frames[frames[0]].module;
-	struct module_lines *known = find_module(applying->lines,
+	const struct module_file wanted = module_file_of(
+	    &profile->modules[number], applying->lines->search);
+	struct module_lines *module = find_module(applying->lines,
 	    &profile->modules[number], error);
+	uint64_t *addresses = applying->addresses;
+	size_t n_asked = 0;
+	bool is_first;
 
-	if (known == NULL || progress_step(NULL, 0, 0, error) != 0 ||
-	    ask(applying, known, frames, n, error) != 0)
+	if (module == NULL || progress_step(NULL, 0, 0, error) != 0)
+		return -1;
+	is_first = module->n == 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t address = profile->frames[frames[i]].address;
+
+		if (find_address(module, address) == NULL &&
+		    (n_asked == 0 || addresses[n_asked - 1] != address))
+			addresses[n_asked++] = address;
+	}
+	if (n_asked > 0 &&
+	    (read_module(applying->lines, module, &wanted, addresses, n_asked,
+	                 applying->progress, error) != 0 ||
+	     (is_first && warn_of_module(applying, number, module->state,
+	                                 error) != 0)))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		const struct known_address *found = module_lines_find(known,
+		const struct known_address *found = find_address(module,
 		    profile->frames[frames[i]].address);
 
-		if (found->n > 0 && give_chain(applying, frames[i],
-		        known->locations + found->first, found->n,
+		if (found->n > 0 && set_chain(applying, frames[i],
+		        module->locations + found->first, found->n,
 		        error) != 0)
 			return -1;
 	}
@@ -283,35 +496,25 @@ warn_of_modules_without(struct applying *applying, struct error *error)
 static int
 apply_all(struct applying *applying, struct error *error)
 {
-	const struct frame *frames = applying->profile->frames;
+	struct profile *profile = applying->profile;
+	uint32_t *lacking = applying->frames;
 	size_t begin, end;
 
-	if (collect_frames(applying, error) != 0)
-		return -1;
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		if (lacks_lines(profile, &profile->frames[i]))
+			lacking[applying->n++] = i;
+	profile_sort_frames(profile, lacking, applying->n);
 	for (begin = 0; begin < applying->n; begin = end) {
-		uint32_t module = frames[applying->frames[begin]].module;
+		uint32_t module = profile->frames[lacking[begin]].module;
 
 		for (end = begin + 1; end < applying->n &&
-		     frames[applying->frames[end]].module == module; end++)
+		     profile->frames[lacking[end]].module == module; end++)
 			;
-		if (apply_module(applying, applying->frames + begin,
-		                 end - begin, error) != 0)
+		if (apply_module(applying, lacking + begin, end - begin,
+		                 error) != 0)
 			return -1;
 	}
 	return warn_of_modules_without(applying, error);
-}
-
-bool
-address_lines_were_read(const struct address_lines *lines,
-                        const struct module *module)
-{
-	unsigned char build[MODULE_BUILD_MAX];
-	size_t size = module_build(module, build);
-	uint32_t number = names_find_pair(lines->keys, module->path,
-	    strlen(module->path), build, size);
-
-	return number != NO_NAME && lines->modules[number].n > 0 &&
-	    lines->modules[number].state == DEBUG_LINES_READ;
 }
 
 int
@@ -322,9 +525,15 @@ address_lines_apply(struct address_lines *lines, struct profile *profile,
 		.lines = lines,
 		.profile = profile,
 		.progress = progress,
+		.frames = memory_array(profile->n_frames,
+		                       sizeof *applying.frames, error),
+		.addresses = memory_array(profile->n_frames,
+		                          sizeof *applying.addresses, error),
 	};
-	int result = apply_all(&applying, error);
+	int result = -1;
 
+	if (applying.frames != NULL && applying.addresses != NULL)
+		result = apply_all(&applying, error);
 	free(applying.frames);
 	free(applying.addresses);
 	free(applying.names);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* debug_lines_child.c -- debug information, read in a process of its own.
+/* debug_lines_child.c -- reads debug information in a child process.
  *
- * The process reports through a pipe, in messages that begin with a kind and
- * end with texts.  It has limits of memory and time, prints nothing, and counts
- * as having met a damaged file when it does not say how it ended.
+ * The child reports through a pipe, in messages that have a kind and may be
+ * followed by texts.  It has limits of memory and time, and prints nothing.  If
+ * it does not report how it ended, the file counts as damaged.
  */
 #include "src/symbols/lines/debug_lines_child.h"
 
@@ -21,14 +21,13 @@
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/symbols/lines/debug_lines.h"
 
 enum {
 	TEXT_MAX = 1 << 16,		/* bytes of a name or path */
-	SECONDS_AT_LEAST = 60,		/* and one more for each MiB of file */
+	SECONDS_AT_LEAST = 60,		/* and one for each MiB of the file */
 	BYTES_AT_LEAST = 1 << 30,
-	BYTES_A_BYTE = 32,		/* of the file, which may be compressed */
-#ifdef __SANITIZE_ADDRESS__		/* which takes much for itself */
+	BYTES_A_BYTE = 32,		/* of the file: it may be compressed */
+#ifdef __SANITIZE_ADDRESS__		/* which itself needs much memory */
 	LIMITS_MEMORY = 0,
 #else
 	LIMITS_MEMORY = 1,
@@ -39,31 +38,22 @@ enum message_kind { MESSAGE_FOUND, MESSAGE_PROGRESS, MESSAGE_END };
 
 struct message {
 	uint64_t kind;
-	uint64_t a;	/* which address; done; the state */
-	uint64_t b;	/* levels that follow; total */
+	uint64_t a;	/* FOUND: which address; PROGRESS: done; END: state */
+	uint64_t b;	/* FOUND: n levels, which follow; PROGRESS: total */
 };
 
-/* The three texts of a level follow, TEXT_NONE: not there. */
+/* Followed by the three texts of the level. */
 struct level_message {
 	uint64_t copy;
 	uint32_t line;
-	uint32_t lengths[3];	/* function, file, directory */
+	uint32_t lengths[3];	/* of function, file and directory */
 };
 
-#define TEXT_NONE UINT32_MAX
+#define TEXT_NONE UINT32_MAX	/* the length of a text that is NULL */
 
-bool
-debug_lines_exist(const struct elf_file *file)
-{
-	GElf_Shdr header;
+/* ---- the child ---- */
 
-	return elf_file_named_section(file, ".debug_info", &header) != NULL ||
-	    elf_file_named_section(file, ".zdebug_info", &header) != NULL;
-}
-
-/* ---- in the process that reads ---- */
-
-/* Whether all went well is asked when it is flushed. */
+/* Errors are noticed when the pipe is flushed. */
 static void
 write_message(FILE *pipe, enum message_kind kind, uint64_t a, uint64_t b)
 {
@@ -72,7 +62,7 @@ write_message(FILE *pipe, enum message_kind kind, uint64_t a, uint64_t b)
 	fwrite(&message, sizeof message, 1, pipe);
 }
 
-/* A text that is too long to be true is not there. */
+/* Omits a text that is too long to be genuine. */
 static void
 write_level(FILE *pipe, const struct debug_location *location)
 {
@@ -115,7 +105,7 @@ write_progress(void *context, uint64_t done, uint64_t total)
 	fflush(context);
 }
 
-/* What this process has now, in bytes. */
+/* The size of this process, in bytes. */
 static uint64_t
 address_space(void)
 {
@@ -139,9 +129,9 @@ limit(int resource, uint64_t most)
 		setrlimit(resource, &(struct rlimit){ most, most });
 }
 
-/* So that neither a damaged file nor the library's last words do harm. */
+/* Limits what a damaged file can do, and silences the library. */
 static void
-be_modest(const struct elf_file *file)
+limit_child(const struct elf_file *file)
 {
 	struct stat status = { 0 };
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -175,15 +165,15 @@ read_and_exit(int descriptor, const struct elf_file *file,
 	own.found = write_found;
 	own.context = pipe;
 	own.progress = request->progress != NULL ? &progress : NULL;
-	be_modest(file);
-	if (debug_units_read(file, search, &own, &state, &error) == 0)
+	limit_child(file);
+	if (debug_lines_read(file, search, &own, &state, &error) == 0)
 		write_message(pipe, MESSAGE_END, state, 0);
 	_exit(fflush(pipe) != 0);
 }
 
-/* ---- in the process that asks ---- */
+/* ---- the parent ---- */
 
-/* What comes through the pipe. */
+/* The reading end of the pipe. */
 struct listening {
 	const struct debug_lines_request *request;
 	int descriptor;
@@ -193,7 +183,7 @@ struct listening {
 	char texts[DEBUG_CHAIN_MAX][3][TEXT_MAX];
 };
 
-/* Waits for more in the buffer; false at the end or when interrupted. */
+/* Waits for more bytes; false at the end or after Ctrl-C. */
 static bool
 listen_more(struct listening *listening)
 {
@@ -250,7 +240,7 @@ hear_level(struct listening *listening, struct debug_location *location,
 	return true;
 }
 
-/* 0; -1: with *error set, or the message makes no sense. */
+/* 0; or -1: with *error set, or without if the message makes no sense. */
 static int
 hear_found(struct listening *listening, const struct message *message,
            struct error *error)
@@ -268,7 +258,7 @@ hear_found(struct listening *listening, const struct message *message,
 	                      message->b, error);
 }
 
-/* Until the end, or as long as all goes well. */
+/* Reads messages until the end or the first failure. */
 static void
 hear_all(struct listening *listening, enum debug_lines_state *state,
          struct error *error)
@@ -290,22 +280,23 @@ hear_all(struct listening *listening, enum debug_lines_state *state,
 	progress_step(NULL, 0, 0, error);
 }
 
+/* Starts the child; *descriptor is the reading end of its pipe. */
 static int
-start(int *descriptor, pid_t *reader, const struct elf_file *file,
-      const struct symbol_search *search,
-      const struct debug_lines_request *request, struct error *error)
+start_child(int *descriptor, pid_t *child, const struct elf_file *file,
+            const struct symbol_search *search,
+            const struct debug_lines_request *request, struct error *error)
 {
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return error_set(error, "no pipe: %s", strerror(errno));
-	*reader = fork();
-	if (*reader == 0) {
+	*child = fork();
+	if (*child == 0) {
 		close(ends[0]);
 		read_and_exit(ends[1], file, search, request);
 	}
 	close(ends[1]);
-	if (*reader > 0) {
+	if (*child > 0) {
 		*descriptor = ends[0];
 		return 0;
 	}
@@ -316,13 +307,13 @@ start(int *descriptor, pid_t *reader, const struct elf_file *file,
 }
 
 int
-debug_lines_read(const struct elf_file *file,
-                 const struct symbol_search *search,
-                 const struct debug_lines_request *request,
-                 enum debug_lines_state *state, struct error *error)
+debug_lines_read_in_child(const struct elf_file *file,
+                          const struct symbol_search *search,
+                          const struct debug_lines_request *request,
+                          enum debug_lines_state *state, struct error *error)
 {
 	struct listening *listening;
-	pid_t reader = -1;
+	pid_t child = -1;
 
 	*state = DEBUG_LINES_NONE;
 	if (!debug_lines_exist(file))
@@ -331,13 +322,13 @@ debug_lines_read(const struct elf_file *file,
 	if (listening == NULL)
 		return -1;
 	listening->request = request;
-	if (start(&listening->descriptor, &reader, file, search, request,
-	          error) == 0) {
-		*state = DEBUG_LINES_DAMAGED;	/* unless it says otherwise */
+	if (start_child(&listening->descriptor, &child, file, search, request,
+	                error) == 0) {
+		*state = DEBUG_LINES_DAMAGED;	/* unless the child reports */
 		hear_all(listening, state, error);
 		close(listening->descriptor);
-		kill(reader, SIGKILL);
-		while (waitpid(reader, NULL, 0) < 0 && errno == EINTR)
+		kill(child, SIGKILL);
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
 	free(listening);

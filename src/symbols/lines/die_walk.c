@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* die_walk.c -- over the entries of a unit of debug information. */
+/* die_walk.c -- walks over the DIEs of a unit. */
 #include "src/symbols/lines/die_walk.h"
 
 #include <dwarf.h>
 
-enum { STEPS_A_LOOK = 4096 };	/* between two looks at Ctrl-C */
+enum { STEPS_A_LOOK = 4096 };	/* between two checks for Ctrl-C */
 
 int
-debug_walk_step(struct debug_walk *walk, struct error *error)
+die_walk_step(struct die_walk *walk, struct error *error)
 {
 	if (walk->steps_left == 0)
 		return -1;
@@ -17,9 +17,11 @@ debug_walk_step(struct debug_walk *walk, struct error *error)
 	return progress_step(walk->progress, walk->done, walk->total, error);
 }
 
-/* Goes on to the next entry that was not looked into; 0 at the end, too. */
+/*
+ * Goes on to the next sibling, of the DIE or of a parent.  0, also at the end.
+ */
 static int
-advance(struct debug_walk *walk)
+advance(struct die_walk *walk)
 {
 	while (walk->depth > 0) {
 		Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
@@ -32,15 +34,15 @@ advance(struct debug_walk *walk)
 	return 0;
 }
 
-/* Puts the first child of an entry on the stack, if it has any. */
+/* Pushes the first child of a DIE, if it has any. */
 static int
-enter(struct debug_walk *walk, Dwarf_Die *die, uint32_t within, bool *entered)
+enter(struct die_walk *walk, Dwarf_Die *die, uint32_t within, bool *entered)
 {
-	struct debug_level *level = &walk->levels[walk->depth];
+	struct die_level *level = &walk->levels[walk->depth];
 	int result;
 
 	*entered = false;
-	if (walk->depth == DEBUG_WALK_DEPTH)
+	if (walk->depth == DIE_WALK_DEPTH)
 		return 0;
 	result = dwarf_child(die, &level->die);
 	if (result != 0)
@@ -52,8 +54,8 @@ enter(struct debug_walk *walk, Dwarf_Die *die, uint32_t within, bool *entered)
 }
 
 int
-debug_walk_unit(struct debug_walk *walk, Dwarf_Die *unit, uint32_t within,
-                debug_visitor *visit, void *context, struct error *error)
+die_walk_unit(struct die_walk *walk, Dwarf_Die *unit, uint32_t within,
+                die_visitor *visit, void *context, struct error *error)
 {
 	bool entered;
 
@@ -61,11 +63,11 @@ debug_walk_unit(struct debug_walk *walk, Dwarf_Die *unit, uint32_t within,
 	if (enter(walk, unit, within, &entered) != 0)
 		return -1;
 	while (walk->depth > 0) {
-		struct debug_level *level = &walk->levels[walk->depth - 1];
+		struct die_level *level = &walk->levels[walk->depth - 1];
 		bool enters = false;
 
 		within = level->within;
-		if (debug_walk_step(walk, error) != 0 ||
+		if (die_walk_step(walk, error) != 0 ||
 		    visit(context, walk, &enters, &within, error) != 0)
 			return -1;
 		entered = false;
@@ -77,7 +79,7 @@ debug_walk_unit(struct debug_walk *walk, Dwarf_Die *unit, uint32_t within,
 	return 0;
 }
 
-/* The index of the first address that is not below. */
+/* The number of the first address >= this one. */
 static size_t
 first_at(const uint64_t *addresses, size_t n, uint64_t address)
 {
@@ -95,7 +97,7 @@ first_at(const uint64_t *addresses, size_t n, uint64_t address)
 }
 
 void
-debug_addresses_in(const uint64_t *addresses, size_t n, uint64_t low,
+die_addresses_in(const uint64_t *addresses, size_t n, uint64_t low,
                    uint64_t high, size_t *first, size_t *end)
 {
 	*first = *end = 0;
@@ -108,7 +110,7 @@ debug_addresses_in(const uint64_t *addresses, size_t n, uint64_t low,
 }
 
 const char *
-debug_text(Dwarf_Die *die, unsigned attribute)
+die_text(Dwarf_Die *die, unsigned attribute)
 {
 	Dwarf_Attribute value;
 
@@ -117,7 +119,7 @@ debug_text(Dwarf_Die *die, unsigned attribute)
 }
 
 bool
-debug_origin(Dwarf_Die *die)
+die_origin(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die origin;

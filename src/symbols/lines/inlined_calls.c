@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inlined_calls.c -- which calls were inlined where an address is.
+/* inlined_calls.c -- which inlined calls an address lies in.
  *
- * The entries of a compilation unit form a tree: functions, in them blocks and
- * inlined calls, in these again.  The walk goes only into functions and calls
- * whose ranges hold an address that was asked for; each such call is entered
- * below the call around it.
+ * The DIEs of a compilation unit form a tree: functions, in these blocks and
+ * inlined calls, and in these again.  The walk goes only into functions and
+ * calls whose ranges contain an address that was asked for; each such call is
+ * added below the call around it.
  */
 #include "src/symbols/lines/inlined_calls.h"
 
@@ -14,23 +14,24 @@
 
 #include "src/base/memory.h"
 
-enum { ORIGINS_MAX = 16 };	/* entries that refer to one another */
+enum { ORIGINS_MAX = 16 };	/* DIEs that refer to one another */
 
 struct finding {
 	struct inlined_calls *calls;
-	struct debug_walk *walk;
+	struct die_walk *walk;
 	const uint64_t *addresses;
 	size_t n;
-	bool *is_found;		/* [n] whether a function holds it */
-	bool is_thorough;	/* look for functions inside others, too */
+	bool *is_found;		/* [n] whether a function contains it */
+	bool is_thorough;	/* searches inside of everything, since some
+				 * address was not found */
 	Dwarf_Files *files;
 	size_t n_files;
 };
 
 /*
- * Marks the addresses in an entry's ranges: as found, or as being in `call`
- * where they were in the call around it.  *n_marked: how many; *n_ranges: how
- * many ranges the entry has at all.
+ * Marks the addresses in a DIE's ranges: with NO_CALL as found; else as lying
+ * in `call`, if they lie in the call around it.  *n_marked: how many;
+ * *n_ranges: how many ranges the DIE has.
  */
 static int
 mark(struct finding *finding, Dwarf_Die *die, uint32_t call, size_t *n_marked,
@@ -46,9 +47,9 @@ mark(struct finding *finding, Dwarf_Die *die, uint32_t call, size_t *n_marked,
 	*n_marked = *n_ranges = 0;
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		(*n_ranges)++;
-		if (debug_walk_step(finding->walk, error) != 0)
+		if (die_walk_step(finding->walk, error) != 0)
 			return -1;
-		debug_addresses_in(finding->addresses, finding->n, low, high,
+		die_addresses_in(finding->addresses, finding->n, low, high,
 		                   &first, &end);
 		for (size_t i = first; i < end; i++) {
 			if (call == NO_CALL)
@@ -58,7 +59,7 @@ mark(struct finding *finding, Dwarf_Die *die, uint32_t call, size_t *n_marked,
 			else
 				continue;
 			(*n_marked)++;
-			if (debug_walk_step(finding->walk, error) != 0)
+			if (die_walk_step(finding->walk, error) != 0)
 				return -1;
 		}
 	}
@@ -84,17 +85,17 @@ file_of(const struct finding *finding, uint32_t number)
 	    dwarf_filesrc(finding->files, number, NULL, NULL) : NULL;
 }
 
-/* Sets what was inlined: by the linker's name, else by the programmer's. */
+/* Sets the function that was inlined, or what finds its name. */
 static void
 set_function(struct inlined_call *call, const Dwarf_Die *die)
 {
 	Dwarf_Die origin = *die;
 
-	for (int i = 0; i < ORIGINS_MAX && debug_origin(&origin); i++) {
-		const char *linkage = debug_text(&origin, DW_AT_linkage_name);
+	for (int i = 0; i < ORIGINS_MAX && die_origin(&origin); i++) {
+		const char *linkage = die_text(&origin, DW_AT_linkage_name);
 
 		if (linkage == NULL)
-			linkage = debug_text(&origin,
+			linkage = die_text(&origin,
 			                     DW_AT_MIPS_linkage_name);
 		if (linkage != NULL) {
 			call->function = linkage;
@@ -105,11 +106,11 @@ set_function(struct inlined_call *call, const Dwarf_Die *die)
 			call->origin = origin;
 		call->declaration = origin;
 		if (call->function == NULL)
-			call->function = debug_text(&origin, DW_AT_name);
+			call->function = die_text(&origin, DW_AT_name);
 	}
 }
 
-/* *call: the new one, or NO_CALL where it holds no address. */
+/* *call: the new call, or NO_CALL if it contains no address. */
 static int
 enter_call(struct finding *finding, Dwarf_Die *die, uint32_t outer,
            uint32_t *call, struct error *error)
@@ -135,7 +136,7 @@ enter_call(struct finding *finding, Dwarf_Die *die, uint32_t outer,
 	return 0;
 }
 
-/* What an entry is a copy of; false: it does not say. */
+/* The DIE that another one is a copy of; false: there is none. */
 static bool
 origin_of(Dwarf_Die *die, Dwarf_Die *origin)
 {
@@ -146,12 +147,12 @@ origin_of(Dwarf_Die *die, Dwarf_Die *origin)
 }
 
 /*
- * Whether an inlined call is of the function that it stands in, at the place
- * where that is declared.  Nobody has called it there: the compiler has split
- * the function, and put the parts together again.
+ * Whether an inlined call is to the function around it, from the place where
+ * that function is declared.  There is no such call in the source: the compiler
+ * has split the function and put its parts together again.
  */
 static bool
-is_part(struct debug_walk *walk)
+is_part(struct die_walk *walk)
 {
 	Dwarf_Die *die = &walk->levels[walk->depth - 1].die;
 	Dwarf_Die origin, other = { 0 };
@@ -170,9 +171,9 @@ is_part(struct debug_walk *walk)
 	    number_of(&origin, DW_AT_decl_column, 0);
 }
 
-/* within: the innermost call around the entry. */
+/* within: the innermost call around the DIE. */
 static int
-visit(void *context, struct debug_walk *walk, bool *enters, uint32_t *within,
+visit(void *context, struct die_walk *walk, bool *enters, uint32_t *within,
       struct error *error)
 {
 	struct finding *finding = context;
@@ -219,20 +220,11 @@ walk_unit(struct finding *finding, Dwarf_Die *unit, struct error *error)
 	for (size_t i = 0; i < finding->n; i++)
 		finding->calls->innermost[i] = NO_CALL;
 	finding->calls->n = 0;
-	return debug_walk_unit(finding->walk, unit, NO_CALL, visit, finding,
+	return die_walk_unit(finding->walk, unit, NO_CALL, visit, finding,
 	                       error);
 }
 
-static bool
-all_found(const struct finding *finding)
-{
-	for (size_t i = 0; i < finding->n; i++)
-		if (!finding->is_found[i])
-			return false;
-	return true;
-}
-
-/* In C the linker's name is the programmer's. */
+/* In C, a function's own name is its linkage name. */
 static bool
 has_scopes(Dwarf_Die *unit)
 {
@@ -247,36 +239,30 @@ has_scopes(Dwarf_Die *unit)
 	}
 }
 
-/* Completes the names of functions that have not the linker's. */
 static int
-name_plain(struct inlined_calls *calls, Dwarf_Die *unit,
-           struct plain_functions *plain, struct debug_walk *walk,
-           struct error *error)
+find_all(struct finding *finding, Dwarf_Die *unit, struct scoped_names *names,
+         struct error *error)
 {
+	struct inlined_calls *calls = finding->calls;
 	const Dwarf *main = dwarf_cu_getdwarf(unit->cu);
 
-	for (size_t i = 0; i < calls->n; i++) {
-		struct inlined_call *call = &calls->calls[i];
-
-		if (call->origin.addr != NULL && call->function != NULL &&
-		    plain_functions_find(plain, main, &call->origin,
-		        &call->declaration, &call->function, &call->copy,
-		        walk, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-find_all(struct finding *finding, Dwarf_Die *unit, struct error *error)
-{
 	if (dwarf_getsrcfiles(unit, &finding->files, &finding->n_files) != 0)
 		finding->n_files = 0;
 	if (walk_unit(finding, unit, error) != 0)
 		return -1;
-	if (!all_found(finding)) {
-		finding->is_thorough = true;
-		if (walk_unit(finding, unit, error) != 0)
+	for (size_t i = 0; i < finding->n && !finding->is_thorough; i++)
+		finding->is_thorough = !finding->is_found[i];
+	if (finding->is_thorough && walk_unit(finding, unit, error) != 0)
+		return -1;
+	if (!has_scopes(unit))
+		return 0;
+	for (size_t i = 0; i < calls->n; i++) {
+		struct inlined_call *call = &calls->calls[i];
+
+		if (call->origin.addr != NULL && call->function != NULL &&
+		    scoped_names_find(names, main, &call->origin,
+		        &call->declaration, &call->function, &call->copy,
+		        finding->walk, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -285,7 +271,7 @@ find_all(struct finding *finding, Dwarf_Die *unit, struct error *error)
 int
 inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
                    const uint64_t *addresses, size_t n,
-                   struct plain_functions *plain, struct debug_walk *walk,
+                   struct scoped_names *names, struct die_walk *walk,
                    struct error *error)
 {
 	struct finding finding = {
@@ -293,16 +279,14 @@ inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
 		.walk = walk,
 		.addresses = addresses,
 		.n = n,
+		.is_found = memory_array(n, sizeof *finding.is_found, error),
 	};
 	int result = -1;
 
 	*calls = (struct inlined_calls){ 0 };
 	calls->innermost = memory_array(n, sizeof *calls->innermost, error);
-	finding.is_found = memory_array(n, sizeof *finding.is_found, error);
 	if (calls->innermost != NULL && finding.is_found != NULL)
-		result = find_all(&finding, unit, error);
-	if (result == 0 && has_scopes(unit))
-		result = name_plain(calls, unit, plain, walk, error);
+		result = find_all(&finding, unit, names, error);
 	free(finding.is_found);
 	return result;
 }

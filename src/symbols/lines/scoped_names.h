@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scoped_names.h -- functions that the linker has no name for.
+/* scoped_names.h -- names with their scope, for functions without linkage name.
  *
- * Compilers give debug information the linker's name, which holds scope and
- * parameters, of most functions of C++ and its like, but not of those that are
- * local to a file.  What they have is a plain name, such as "operator()".
+ * For most functions of C++ and similar languages, debug information has the
+ * linkage name, which contains scope and parameters.  A function that is local
+ * to a file has only a plain name, such as "operator()".
  */
 #ifndef CPPROF_SYMBOLS_LINES_SCOPED_NAMES_H
 #define CPPROF_SYMBOLS_LINES_SCOPED_NAMES_H
@@ -15,29 +15,29 @@
 #include "src/base/error.h"
 #include "src/symbols/lines/die_walk.h"
 
-struct plain_functions;
+struct scoped_names;
 
 /*
- * For the functions of one file, and its supplement; freed with
- * plain_functions_free.  NULL with *error set.
+ * For the functions of one file and its supplement.  Freed with
+ * scoped_names_free; NULL with *error set.
  */
-struct plain_functions *plain_functions_new(struct error *error);
-void plain_functions_free(struct plain_functions *functions);
+struct scoped_names *scoped_names_new(struct error *error);
+void scoped_names_free(struct scoped_names *names);
 
 /*
- * The name of a function with its scope, "(anonymous namespace)::f", or the
- * plain one where that is not known; and where the function stands that was not
- * inlined, whose symbol has the whole name, or 0.
+ * Finds the name of a function with its scope, "(anonymous namespace)::f";
+ * *name stays the plain name if the scope is unknown.  *copy: the address of a
+ * copy of the function that was not inlined, whose symbol has the whole name;
+ * 0: none.
  *
- * origin: what inlined calls refer to; declaration: the entry that stands in
- * the scope; main: the file's, not the supplement's.  The unit that has the
- * declaration is walked the first time.  Names are the functions' own.  0; or
- * -1: with *error set for want of memory or when interrupted, else the unit is
- * damaged.
+ * origin: the DIE that inlined calls refer to; declaration: the DIE inside the
+ * scope; main: the file, not its supplement.  The first call for a unit walks
+ * all of it.  Names live as long as `names`.  0; or -1: with *error set for
+ * want of memory or after Ctrl-C, or without if the unit is damaged.
  */
-int plain_functions_find(struct plain_functions *functions, const Dwarf *main,
-                         Dwarf_Die *origin, Dwarf_Die *declaration,
-                         const char **name, uint64_t *copy,
-                         struct debug_walk *walk, struct error *error);
+int scoped_names_find(struct scoped_names *names, const Dwarf *main,
+                      Dwarf_Die *origin, Dwarf_Die *declaration,
+                      const char **name, uint64_t *copy,
+                      struct die_walk *walk, struct error *error);
 
 #endif

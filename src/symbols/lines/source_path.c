@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether clean[n] ends in a component that ".." takes back. */
+/* Whether clean[n] ends in a component that ".." removes. */
 static bool
 ends_in_name(const char *clean, size_t n)
 {
@@ -14,9 +14,9 @@ ends_in_name(const char *clean, size_t n)
 	      (n == 2 || clean[n - 3] == '/'));
 }
 
-/* Without its last component. */
+/* The length of clean[n] without its last component. */
 static size_t
-take_back(const char *clean, size_t n)
+remove_last(const char *clean, size_t n)
 {
 	while (n > 0 && clean[n - 1] != '/')
 		n--;
@@ -37,7 +37,7 @@ append(char *clean, size_t size, size_t n, const char *path)
 			continue;
 		if (length == 2 && memcmp(component, "..", 2) == 0) {
 			if (ends_in_name(clean, n)) {
-				n = take_back(clean, n);
+				n = remove_last(clean, n);
 				continue;
 			}
 			if (n == 1 && clean[0] == '/')

@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 /*
- * Writes the path, one that is not absolute behind the directory (NULL: none),
- * without "//", "/./" and "name/../", which debug information is full of,
- * since compilers join what they were given.  clean[size]; returns its length,
- * or 0 where it does not fit or nothing is left.  By the text alone: links are
- * not looked at.
+ * Writes the path to clean[size], without "//", "/./" and "name/../".
+ * (Compilers join the paths that they were given, so debug information is full
+ * of these.)  A path that is not absolute is appended to the directory (NULL:
+ * none).  Looks only at the text, not at links.  Returns the length; 0: it does
+ * not fit, or nothing is left.
  */
 size_t source_path_clean(char *clean, size_t size, const char *directory,
                          const char *path);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* address_frames.c -- distinct addresses, named module by module.
+/* address_frames.c -- makes a profile's frames from program addresses.
  *
- * Addresses are kept once each through an open-addressing table, at most half
- * full.  For naming they are sorted by module and address: each module is
- * asked for once, and addresses of one function, which then stand together,
- * are demangled once.
+ * A hash table with open addressing, at most half full, finds equal addresses.
+ * To be named, the addresses are sorted by module and address: then each module
+ * is read once, and a name is demangled once for all addresses of its function.
  */
 #include "src/symbols/names/address_frames.h"
 
@@ -17,7 +16,7 @@
 #include "src/base/progress.h"
 #include "src/symbols/names/module_symbols.h"
 
-/* Module of a frame that is a bare name; its address is the name. */
+/* The module of a frame that has only a name; its address is the name. */
 #define BARE_NAME (NO_MODULE - 1)
 
 enum { FIRST_SLOTS = 1024, WARNINGS_MAX = 10 };
@@ -25,12 +24,12 @@ enum { FIRST_SLOTS = 1024, WARNINGS_MAX = 10 };
 struct address {
 	uint64_t address;
 	uint32_t module;
-	uint32_t function;	/* a name, once that is known */
+	uint32_t function;	/* a name, once it is known */
 	uint32_t offset;	/* into the function, or NO_OFFSET */
-	bool is_as_kept;	/* it has the kept name */
-	bool is_made_up;	/* for want of a symbol */
+	bool is_as_kept;	/* its name is the kept one */
+	bool is_made_up;	/* its name is, for want of a symbol */
 	uint8_t stand_in;	/* enum frame_stand_in */
-	const struct kept_address *kept;	/* NULL: nothing */
+	const struct kept_address *kept;	/* NULL: not kept */
 };
 
 struct address_frames {
@@ -40,7 +39,7 @@ struct address_frames {
 	size_t n_slots;		/* a power of two */
 	uint32_t n_unnamed;	/* modules without symbols */
 	const struct kept_names *kept;
-	/* For addresses in no module. */
+	/* For addresses in no module, see address_frames_use_jit. */
 	bool is_jit;
 	const struct kept_range *kept_jit;
 	const struct jit_map *jit;
@@ -162,9 +161,8 @@ address_frames_add_name(struct address_frames *frames, uint32_t name,
 }
 
 /*
- * The name of an address outside of all symbols that are there: of the kernel
- * and the like, which stand in brackets and have no file, the module's own.
- * In another build an address means nothing: one name for all of them.
+ * Names an address outside of all symbols.  In another build an address means
+ * nothing, so all have one name.
  */
 static void
 name_nameless(struct profile *profile, struct address *item, uint64_t address,
@@ -241,8 +239,8 @@ add_kept_name(const struct address_frames *frames, struct profile *profile,
 }
 
 /*
- * Looks up what is kept of the addresses sorted[n] of one module; whether that
- * is a symbol for each of them.
+ * Finds the kept ones among the addresses sorted[n] of one module.  Returns
+ * whether all are kept, and with a symbol.
  */
 static bool
 find_kept(struct address_frames *frames, const struct module *module,
@@ -263,7 +261,7 @@ find_kept(struct address_frames *frames, const struct module *module,
 	return n_symbols == n;
 }
 
-/* A kept name, which may be that of the address before. */
+/* Gives sorted[i] its kept name. */
 static int
 name_as_kept(struct address_frames *frames, struct profile *profile,
              struct address **sorted, size_t i, struct error *error)
@@ -291,7 +289,7 @@ offset_in(const struct symbol *symbol, uint64_t address)
 	return (uint32_t)(address - symbol->start);
 }
 
-/* Names the addresses sorted[n] of one module. */
+/* Names the addresses sorted[n] of a module whose symbols have been read. */
 static int
 name_with(struct address_frames *frames, struct module_symbols *symbols,
           enum module_symbols_state state, bool prefers_kept,
@@ -343,7 +341,7 @@ name_module(struct address_frames *frames, struct profile *profile,
 	const struct module *module = &profile->modules[sorted[0]->module];
 	struct module_symbols *symbols;
 	enum module_symbols_state state;
-	/* Where the user says where to look, what is there is better. */
+	/* A user who gives a root prefers the files below it. */
 	bool is_first, prefers_kept = module_cache_search(modules).root == NULL;
 	size_t n_kept;
 
@@ -366,7 +364,7 @@ name_module(struct address_frames *frames, struct profile *profile,
 	                 n, error);
 }
 
-/* Code that was made at run time: as its process says, now or then. */
+/* Names code that was made at run time, by what its process wrote. */
 static int
 name_jit(struct address_frames *frames, struct profile *profile,
          struct address *item, struct error *error)
@@ -395,20 +393,6 @@ name_jit(struct address_frames *frames, struct profile *profile,
 }
 
 static int
-name_without_module(struct address_frames *frames, struct profile *profile,
-                    struct address *item, struct error *error)
-{
-	if (item->module == NO_MODULE && frames->is_jit)
-		return name_jit(frames, profile, item, error);
-	if (item->module == BARE_NAME)
-		item->function = (uint32_t)item->address;
-	else
-		item->function = names_add_format(profile->names, error,
-		    "0x%" PRIx64, item->address);
-	return item->function != NO_NAME ? 0 : -1;
-}
-
-static int
 compare_addresses(const void *left, const void *right)
 {
 	const struct address *a = *(struct address *const *)left;
@@ -427,21 +411,25 @@ name_all(struct address_frames *frames, struct profile *profile,
 	size_t begin, end;
 
 	for (begin = 0; begin < frames->n; begin = end) {
-		uint32_t module = sorted[begin]->module;
-		int result;
+		struct address *item = sorted[begin];
+		int result = 0;
 
 		end = begin + 1;
-		if (module >= BARE_NAME) {
-			result = name_without_module(frames, profile,
-			                             sorted[begin], error);
+		if (item->module == BARE_NAME) {
+			item->function = (uint32_t)item->address;
+		} else if (item->module == NO_MODULE && frames->is_jit) {
+			result = name_jit(frames, profile, item, error);
+		} else if (item->module == NO_MODULE) {
+			item->function = names_add_format(profile->names,
+			    error, "0x%" PRIx64, item->address);
 		} else {
 			while (end < frames->n &&
-			       sorted[end]->module == module)
+			       sorted[end]->module == item->module)
 				end++;
 			result = name_module(frames, profile, sorted + begin,
 			    end - begin, modules, error);
 		}
-		if (result != 0)
+		if (result != 0 || item->function == NO_NAME)
 			return -1;
 	}
 	if (frames->n_unnamed > WARNINGS_MAX)
@@ -452,7 +440,7 @@ name_all(struct address_frames *frames, struct profile *profile,
 	return 0;
 }
 
-/* Gives the frame of an item the lines that are kept of it. */
+/* Gives the frame of an item its kept lines and inlined calls. */
 static int
 enter_lines(const struct address_frames *frames, struct profile *profile,
             uint32_t number, struct error *error)
@@ -489,7 +477,7 @@ enter_lines(const struct address_frames *frames, struct profile *profile,
 	return 0;
 }
 
-/* The line of code that was made at run time, where it is known. */
+/* Sets the line of code that was made at run time, if it is known. */
 static int
 find_jit_line(const struct address_frames *frames, struct profile *profile,
               const struct address *item, struct location *location,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* demangle.c -- libiberty's demanglers, held within bounds.
+/* demangle.c -- libiberty's demanglers, within limits.
  *
- * The C++ and Rust demanglers hand out their text piece by piece, but have no
- * way of being told to stop; from text that doubles with every byte of the
- * name they would not return in a lifetime.  So the callback leaves by
- * longjmp.  That is sound because these demanglers keep their state in local
- * arrays.  (Rust's holds one buffer of the name's length while it prints an
- * identifier outside ASCII: at worst that is lost, once for a hostile name.)
+ * The C++ and Rust demanglers pass their text on piece by piece, but cannot be
+ * stopped; if the text doubles with every byte of the name, they would not
+ * return in a lifetime.  So the callback leaves by longjmp.  That is sound
+ * because these demanglers keep their state in local arrays.  (Rust's has a
+ * buffer of the name's length while it prints an identifier outside ASCII; at
+ * worst that is lost, once for each hostile name.)
  *
- * Where they can be busy without any text, names are looked at beforehand.  The
- * D demangler builds one string: its back references are counted, too.
+ * Names for which they can be busy without producing text are recognised
+ * beforehand.  The D demangler builds one string, so its back references are
+ * counted beforehand.
  */
 #include "src/symbols/names/demangle.h"
 
@@ -25,11 +26,11 @@
 #include "src/base/memory.h"
 
 enum {
-	DLANG_MAX = 1024,		/* bytes of name */
+	DLANG_MAX = 1024,		/* bytes of a name */
 	DLANG_REFERENCES_MAX = 16,	/* each can double the text */
 	REFERENCES_MAX = 128,		/* of a name with parameter packs */
-	SEARCHED_MAX = 1 << 24,		/* parts of a name, in search of one */
-	LIFETIMES_DIGITS_MAX = 2,	/* of base 62 */
+	SEARCHED_MAX = 1 << 24,		/* parts of a name, in one search */
+	LIFETIMES_DIGITS_MAX = 2,	/* in base 62 */
 };
 
 #define DIGITS_36 "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -61,8 +62,8 @@ text_append(const char *bytes, size_t size, void *opaque)
 }
 
 /*
- * The text; NULL where the name is not of this style or too long, and with
- * *error set when memory is short.
+ * The text; NULL: the name is not of this style, or the text is too long, or
+ * with *error set for want of memory.
  */
 static char *
 demangle_stream(stream_demangler *demangler, int options, const char *symbol,
@@ -78,11 +79,12 @@ demangle_stream(stream_demangler *demangler, int options, const char *symbol,
 }
 
 /*
- * Whether looking for the parameter pack that an expansion (Dp, sp, sZ) is of
- * may take too long: all of the expansion is gone through, each substitution
- * anew.  S0_, S1_, ... stand for parts that refer to lower ones alone; so none
- * is larger than the product, over all of them, of one more than how often it
- * occurs.  What only looks like a reference makes that larger.
+ * Whether the demangler may take too long to find the parameter pack of an
+ * expansion (Dp, sp, sZ): it goes through the whole expansion, and through each
+ * substitution in it again.  S0_, S1_, ... stand for parts that refer only to
+ * lower ones.  So no part is larger than the product, over all of them, of one
+ * more than how often it occurs.  Text that only looks like a reference makes
+ * this limit larger.
  */
 static bool
 searches_too_long(const char *symbol)
@@ -111,7 +113,7 @@ searches_too_long(const char *symbol)
 	return size > SEARCHED_MAX;
 }
 
-/* The limit on recursion is one on the length, 1024 bytes. */
+/* The demangler's limit on recursion would refuse names of 1024 bytes. */
 static char *
 demangle_cplusplus(const char *symbol, struct error *error)
 {
@@ -123,7 +125,7 @@ demangle_cplusplus(const char *symbol, struct error *error)
 
 /*
  * Whether a function or trait object binds more lifetimes (FG..._, DG..._) than
- * anyone writes: they are counted one by one also where they are not printed.
+ * anyone writes: the demangler counts them one by one even if it prints none.
  */
 static bool
 binds_too_many(const char *symbol)
@@ -140,7 +142,7 @@ binds_too_many(const char *symbol)
 	return false;
 }
 
-/* Its references may lead into themselves, so the limit on recursion stays. */
+/* With the limit on recursion: references may lead into themselves. */
 static char *
 demangle_rust(const char *symbol, struct error *error)
 {
@@ -249,9 +251,9 @@ has_rust_hash(const char *name, size_t length)
 }
 
 /*
- * The symbol that a demangler of C++ made such a name of, which it does by
- * halves: "_$LT$a..B$GT$::c::h0123456789abcdef".  NULL with *error set for
- * want of memory.
+ * The symbol from which a C++ demangler made a half-readable name, such as
+ * "_$LT$a..B$GT$::c::h0123456789abcdef".  NULL with *error set for want of
+ * memory.
  */
 static char *
 mangle_again(const char *name, struct error *error)
@@ -274,7 +276,7 @@ mangle_again(const char *name, struct error *error)
 	return symbol;
 }
 
-/* What demangle makes of a name that has_rust_hash, or the name as it is. */
+/* The readable form of a name that has_rust_hash, or else the name itself. */
 static char *
 demangle_again(const char *name, struct error *error)
 {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jit_dump.c -- reads jit-PID.dump, perf's jitdump format.
  *
- * A header and then records, each of which says its size, so that what is not
- * known is skipped.  Lines of a piece of code come in a record before it.  The
- * file may end anywhere: its process may have been killed.
+ * It has a header and then records.  Each record has its size, so that those of
+ * unknown kinds can be skipped.  The lines of a piece of code are in a record
+ * before it.  The file may end anywhere, since its process may have been
+ * killed.
  */
+#include "src/symbols/names/jit_dump.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
-#include "src/symbols/names/jit_dump.h"
 
 enum {
 	MAGIC = 0x4a695444,		/* in the machine's own order */
@@ -53,7 +55,7 @@ struct line_entry {
 
 struct dump {
 	struct jit_entries *entries;
-	/* Those of the piece that comes next. */
+	/* For the piece that comes next. */
 	const struct jit_line *lines;
 	size_t n_lines;
 	uint64_t lines_address;
@@ -112,7 +114,7 @@ take_load(struct dump *dump, size_t size, struct error *error)
 	    (const char *)dump->body + sizeof load, left, error);
 }
 
-/* The last piece that began there, at its new place. */
+/* Adds the last piece that began at the old place again, at its new place. */
 static int
 take_move(struct dump *dump, size_t size, struct error *error)
 {
@@ -124,7 +126,7 @@ take_move(struct dump *dump, size_t size, struct error *error)
 	if (size < sizeof move)
 		return 0;
 	memcpy(&move, dump->body, sizeof move);
-	/* What is moved was most often made of late. */
+	/* Most moved pieces are recent ones. */
 	while (i > 0 && entries->n - i < 256 &&
 	       entries->items[i - 1].start != move.old)
 		i--;
@@ -138,7 +140,7 @@ take_move(struct dump *dump, size_t size, struct error *error)
 	                       strlen(entry.name), error);
 }
 
-/* Lines ascend, or they are not used. */
+/* Lines are used as long as their addresses ascend. */
 static int
 take_lines(struct dump *dump, size_t size, struct error *error)
 {
@@ -171,7 +173,7 @@ take_lines(struct dump *dump, size_t size, struct error *error)
 		    (n > 0 && entry.address - head.address <
 		              lines[n - 1].offset))
 			break;
-		/* One byte 0xff: as before. */
+		/* A single byte 0xff: the same file as before. */
 		if (length != 1 || *at != 0xff)
 			file = arena_text(&dump->entries->arena,
 			    (const char *)at, length < NAME_MAX_LENGTH ?
@@ -189,7 +191,7 @@ take_lines(struct dump *dump, size_t size, struct error *error)
 	return 0;
 }
 
-/* What follows a record's head; whether there is all that is wanted of it. */
+/* Reads the first `wanted` bytes after a record's head, and skips the rest. */
 static bool
 read_body(struct dump *dump, FILE *file, size_t size, size_t wanted,
           struct error *error)
@@ -202,7 +204,7 @@ read_body(struct dump *dump, FILE *file, size_t size, size_t wanted,
 	    fseeko(file, (off_t)(size - wanted), SEEK_CUR) == 0;
 }
 
-/* The code behind a piece's name is not wanted. */
+/* How much of a record to read: not the code after the name of a piece. */
 static size_t
 wanted_of(const struct record *record, size_t size)
 {
@@ -217,54 +219,36 @@ wanted_of(const struct record *record, size_t size)
 	return size < most ? size : most;
 }
 
-static int
-take_record(struct dump *dump, const struct record *record, size_t size,
-            struct error *error)
-{
-	switch (record->kind) {
-	case CODE_LOAD:
-		return take_load(dump, size, error);
-	case CODE_MOVE:
-		return take_move(dump, size, error);
-	case CODE_LINES:
-		return take_lines(dump, size, error);
-	default:
-		return 0;
-	}
-}
-
-static bool
-read_header(FILE *file, uint32_t pid)
-{
-	struct header header;
-
-	return fread(&header, sizeof header, 1, file) == 1 &&
-	    header.magic == MAGIC && header.size >= sizeof header &&
-	    header.pid == pid &&
-	    fseeko(file, (off_t)header.size, SEEK_SET) == 0;
-}
-
 int
 jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
               struct error *error)
 {
 	struct dump dump = { .entries = entries };
+	struct header header;
 	struct record record;
+	int result = 0;
 
-	if (!read_header(file, pid))
+	if (fread(&header, sizeof header, 1, file) != 1 ||
+	    header.magic != MAGIC || header.size < sizeof header ||
+	    header.pid != pid ||
+	    fseeko(file, (off_t)header.size, SEEK_SET) != 0)
 		return 0;
-	for (size_t n = 0; n < RECORDS_MAX && !error->is_set &&
+	for (size_t n = 0; n < RECORDS_MAX && result == 0 &&
 	     fread(&record, sizeof record, 1, file) == 1 &&
 	     record.size >= sizeof record; n++) {
 		size_t size = record.size - sizeof record;
 		size_t wanted = wanted_of(&record, size);
 
-		if (n % RECORDS_A_STEP == 0 &&
-		    progress_step(NULL, 0, 0, error) != 0)
+		if ((n % RECORDS_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0) ||
+		    !read_body(&dump, file, size, wanted, error))
 			break;
-		if (!read_body(&dump, file, size, wanted, error) ||
-		    take_record(&dump, &record, wanted, error) != 0)
-			break;
+		if (record.kind == CODE_LOAD)
+			result = take_load(&dump, wanted, error);
+		else if (record.kind == CODE_MOVE)
+			result = take_move(&dump, wanted, error);
+		else if (record.kind == CODE_LINES)
+			result = take_lines(&dump, wanted, error);
 	}
 	free(dump.body);
 	return error->is_set ? -1 : 0;

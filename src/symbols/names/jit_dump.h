@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jit_dump.h -- pieces of code that were made at run time, in their order.
+/* jit_dump.h -- pieces of code made at run time, from jit-PID.dump.
  *
- * Code may be made where other code was, or be moved: what came last counts.
+ * New code may take the place of older code, and code may be moved.  So the
+ * order matters: the last piece at an address counts.
  */
 #ifndef CPPROF_SYMBOLS_NAMES_JIT_DUMP_H
 #define CPPROF_SYMBOLS_NAMES_JIT_DUMP_H
@@ -13,7 +14,7 @@
 #include "src/base/arena.h"
 #include "src/base/error.h"
 
-/* A line from here to the next of the same piece. */
+/* The line of the code up to the next one of the same piece. */
 struct jit_line {
 	uint64_t offset;	/* from the piece's start */
 	const char *file;
@@ -29,21 +30,21 @@ struct jit_entry {
 
 /* Starts with `{ 0 }`. */
 struct jit_entries {
-	struct jit_entry *items;	/* as they came */
+	struct jit_entry *items;	/* [n] in their order */
 	size_t n, capacity;
 	struct arena arena;		/* texts and lines */
 };
 
 void jit_entries_free(struct jit_entries *entries);
 
-/* Adds one behind the others; name[length] is copied.  0 or -1. */
+/* Adds a piece, with a copy of name[length].  0, or -1 with *error set. */
 int jit_entries_add(struct jit_entries *entries, const struct jit_entry *entry,
                     const char *name, size_t length, struct error *error);
 
 /*
- * Adds what a jitdump file holds, as far as it makes sense; one of another
- * process, and what is no such file, holds nothing.  0, or -1 with *error set
- * for want of memory or when interrupted.
+ * Adds the pieces of a jitdump file, up to the first damaged record; none if it
+ * is of another process or no such file.  0, or -1 with *error set for want of
+ * memory or after Ctrl-C.
  */
 int jit_dump_read(struct jit_entries *entries, FILE *file, uint32_t pid,
                   struct error *error);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jit_map.c -- names for code that a process made at run time.
  *
- * Code may be made anew where other code was.  The pieces are cut, so that
- * each address belongs to the last one that covers it: a sweep over their
- * starts, with those that cover the current place in a heap, the last on top.
+ * New code may take the place of older code.  So the pieces are cut until each
+ * address belongs to the last piece that covers it.  That is a sweep over their
+ * starts; a heap has the pieces that cover the current address, the last on
+ * top.
  */
 #include "src/symbols/names/jit_map.h"
 
@@ -23,7 +24,7 @@
 enum {
 	NAME_MAX_LENGTH = 65536,
 	LINE_MAX_LENGTH = NAME_MAX_LENGTH + 64,	/* and two numbers */
-	/* What is read of a map; the largest seen have some hundred MB. */
+	/* Bytes read of a map; the largest ones seen have some hundred MB. */
 	MAP_MAX = 256 << 20,
 	PIECES_MAX = 4 << 20,
 	PIECES_A_STEP = 4096,
@@ -31,7 +32,7 @@ enum {
 
 static const uint64_t second_ns = 1000000000;
 
-/* From here to the next cut it is that piece, or none. */
+/* From here to the next cut is this piece, or none. */
 struct cut {
 	uint64_t start;
 	size_t entry;		/* index; SIZE_MAX: none */
@@ -55,7 +56,7 @@ jit_map_free(struct jit_map *map)
 	free(map);
 }
 
-/* Keeps why a file, or some of it, was not read; the first one. */
+/* Keeps the first reason why a file, or a part of it, was not read. */
 static void
 set_problem(struct jit_map *map, const char *path, const char *what)
 {
@@ -65,8 +66,8 @@ set_problem(struct jit_map *map, const char *path, const char *what)
 }
 
 /*
- * A regular file: one that waits or acts must not be opened.  NULL: there is
- * none; *why says what else is there, NULL for nothing.
+ * Opens a regular file; opening any other may wait or have effects.  NULL:
+ * there is none, and *why says what is there instead, NULL if nothing.
  */
 static FILE *
 open_regular(const char *path, int more_flags, struct stat *status,
@@ -93,7 +94,7 @@ open_regular(const char *path, int more_flags, struct stat *status,
 	return file;
 }
 
-/* Opens the map that lies in /tmp, where anybody may have made it. */
+/* Opens the map in /tmp, which anybody may have made. */
 static FILE *
 open_own_map(struct jit_map *map, uint32_t pid)
 {
@@ -136,7 +137,7 @@ open_map(struct jit_map *map, const struct symbol_search *search, uint32_t pid)
 	return file != NULL ? file : open_own_map(map, pid);
 }
 
-/* A line that is not understood is passed over. */
+/* Ignores a line that has another form. */
 static int
 add_line(struct jit_map *map, char *line, struct error *error)
 {
@@ -154,7 +155,7 @@ add_line(struct jit_map *map, char *line, struct error *error)
 	                       NAME_MAX_LENGTH, error);
 }
 
-/* Passes over the rest of a line that was too long. */
+/* Skips the rest of a line that is too long. */
 static void
 skip_line(FILE *file, size_t *n_read)
 {
@@ -167,8 +168,8 @@ skip_line(FILE *file, size_t *n_read)
 }
 
 /*
- * A map has no NUL: from there on it is a hole, or something else.  *why says
- * what was not read, NULL if all was.
+ * A map contains no NUL byte; after one, the file has a hole or is something
+ * else. *why says what was not read, NULL if everything was.
  */
 static int
 read_lines(struct jit_map *map, char *line, FILE *file, const char **why,
@@ -262,7 +263,7 @@ end_of(const struct jit_entry *entry)
 	       entry->start + entry->size;
 }
 
-/* From `at` on it is that piece. */
+/* From `at` on is that piece. */
 static int
 add_cut(struct jit_map *map, uint64_t at, size_t entry, struct error *error)
 {
@@ -275,7 +276,7 @@ add_cut(struct jit_map *map, uint64_t at, size_t entry, struct error *error)
 	return 0;
 }
 
-/* Cuts where pieces end before `until`. */
+/* Adds the cuts where pieces end, up to `until`. */
 static int
 end_pieces(struct jit_map *map, struct sweep *sweep, uint64_t until,
            struct error *error)
@@ -285,7 +286,7 @@ end_pieces(struct jit_map *map, struct sweep *sweep, uint64_t until,
 
 		if (at > until)
 			return 0;
-		/* Those below may have ended before it. */
+		/* Pieces below it in the heap may have ended before. */
 		while (sweep->n > 0 &&
 		       end_of(&sweep->entries[sweep->heap[0]]) <= at)
 			pop(sweep);
@@ -296,7 +297,7 @@ end_pieces(struct jit_map *map, struct sweep *sweep, uint64_t until,
 	return 0;
 }
 
-/* One pass: to[] is from[] by one byte of the starts, else as it was. */
+/* One pass of a radix sort: to[] is from[] in the order of one byte. */
 static void
 sort_by_byte(const struct jit_entry *entries, const size_t *from, size_t *to,
              size_t n, int shift)
@@ -315,7 +316,7 @@ sort_by_byte(const struct jit_entry *entries, const size_t *from, size_t *to,
 		to[begin[entries[from[i]].start >> shift & 0xff]++] = from[i];
 }
 
-/* Fills sorted[n] with the pieces by start, then as they came. */
+/* Fills sorted[n] with the pieces by start; equal ones keep their order. */
 static int
 sort_starts(const struct jit_entry *entries, size_t *sorted, size_t *room,
             size_t n, struct error *error)
@@ -353,7 +354,7 @@ cut_sorted(struct jit_map *map, const size_t *sorted, struct sweep *sweep,
 	return end_pieces(map, sweep, UINT64_MAX, error);
 }
 
-/* Once all entries are there. */
+/* Makes the cuts, once all pieces are there. */
 static int
 cut(struct jit_map *map, struct error *error)
 {
@@ -397,7 +398,7 @@ jit_map_new(const struct symbol_search *search, uint32_t pid,
 
 /* ---- a process of this machine ---- */
 
-/* Opens a file that the process wrote; NULL: it is none, *why as above. */
+/* Opens a file that the process wrote; NULL: there is none, *why as above. */
 static FILE *
 open_of_process(const struct jit_process *process, const char *path,
                 const char **why)
@@ -410,8 +411,8 @@ open_of_process(const struct jit_process *process, const char *path,
 		return NULL;
 	written_ns = (uint64_t)status.st_mtim.tv_sec * second_ns +
 	    (uint64_t)status.st_mtim.tv_nsec;
-	/* Clocks of file systems are coarse, and a process's last words late.
-	 * What was written at other times is another process's. */
+	/* Clocks of file systems are coarse, and the last output of a process
+	 * may come late.  Files of other times are another process's. */
 	if (written_ns + second_ns >= process->begin_ns &&
 	    written_ns <= process->end_ns + 60 * second_ns) {
 		if (status.st_uid == process->owner || status.st_uid == 0)
@@ -445,7 +446,7 @@ read_dump(struct jit_map *map, const struct jit_process *process,
 	return result;
 }
 
-/* Perf's agents make a directory of their own for each run. */
+/* Perf's agents make a directory for each run. */
 static int
 read_agents_dumps(struct jit_map *map, const struct jit_process *process,
                   struct error *error)
@@ -483,14 +484,14 @@ read_process(struct jit_map *map, const struct jit_process *process,
 
 	snprintf(path, sizeof path, "/tmp/perf-%u.map", process->pid);
 	file = open_of_process(process, path, &why);
-	/* Without an owner the process is not of this machine. */
+	/* Without an owner, the process was not on this machine. */
 	if (why != NULL && process->owner != (uid_t)-1)
 		set_problem(map, path, why);
 	if (file != NULL) {
 		result = read_map(map, file, process->pid, error);
 		fclose(file);
 	}
-	/* A dump says more, so it comes behind the map. */
+	/* A dump has more details, so it comes after the map. */
 	if (result != 0 || read_dump(map, process, "/tmp", error) != 0 ||
 	    read_dump(map, process, getenv("JITDUMPDIR"), error) != 0 ||
 	    read_agents_dumps(map, process, error) != 0)
@@ -522,26 +523,6 @@ jit_map_problem(const struct jit_map *map)
 	return map->problem;
 }
 
-static void
-find_line(const struct jit_entry *entry, uint64_t offset,
-          struct jit_code *found)
-{
-	size_t low = 0, high = entry->n_lines;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entry->lines[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return;
-	found->file = entry->lines[low - 1].file;
-	found->line = entry->lines[low - 1].line;
-}
-
 bool
 jit_map_at(const struct jit_map *map, uint64_t address, struct jit_code *found)
 {
@@ -560,7 +541,21 @@ jit_map_at(const struct jit_map *map, uint64_t address, struct jit_code *found)
 		return false;
 	entry = &map->entries.items[map->cuts[low - 1].entry];
 	*found = (struct jit_code){ entry->name, entry->start, NULL, 0 };
-	find_line(entry, address - entry->start, found);
+
+	low = 0;
+	high = entry->n_lines;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (entry->lines[middle].offset <= address - entry->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > 0) {
+		found->file = entry->lines[low - 1].file;
+		found->line = entry->lines[low - 1].line;
+	}
 	return true;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jit_map.h -- names for code that a process made at run time.
  *
- * Runtimes write them while they compile, in one of two forms: to
- * /tmp/perf-PID.map, "START SIZE NAME" a line in hexadecimal numbers, or to
- * jit-PID.dump, records with names, lines and the code itself.
+ * Runtimes write the names while they compile, in one of two forms: to
+ * /tmp/perf-PID.map, with a line "START SIZE NAME" for each piece of code, in
+ * hexadecimal; or to jit-PID.dump, as records with names, lines and the code.
  * Source: linux, tools/perf/Documentation/jit-interface.txt and
  * jitdump-specification.txt.
  */
@@ -15,24 +15,25 @@
 #include <sys/types.h>
 
 #include "src/base/error.h"
-#include "src/symbols/elf/debug_file.h"
+#include "src/symbols/elf/module_file.h"
 
 struct jit_map;
 
-/* What stands at an address; texts live as long as the map. */
+/* The code at an address; texts are valid as long as the map. */
 struct jit_code {
 	const char *name;
 	uint64_t start;
-	const char *file;	/* NULL: not known */
-	uint32_t line;		/* 0: not known */
+	const char *file;	/* NULL: unknown */
+	uint32_t line;		/* 0: unknown */
 };
 
 /*
- * Reads a process's map: below the root of the search tmp/perf-PID.map or
- * perf-PID.map, else in /tmp, where it must be root's or our user's, as for
- * perf: anybody can make a file of that name.  search may be NULL.  Empty where
- * there is none; of a very large one the first part is read.  NULL with *error
- * set for want of memory or when interrupted.  Freed with jit_map_free.
+ * Reads the map of a process: tmp/perf-PID.map or perf-PID.map below the root
+ * of the search (which may be NULL), else the one in /tmp.  That one must
+ * belong to root or to our user, as perf also requires, since anybody can make
+ * a file of that name.  Empty if there is none; of a very large map only the
+ * first part is read.  Freed with jit_map_free; NULL with *error set for want
+ * of memory or after Ctrl-C.
  */
 struct jit_map *jit_map_new(const struct symbol_search *search, uint32_t pid,
                             struct error *error);
@@ -48,27 +49,29 @@ struct jit_process {
 
 /*
  * Reads what that process wrote: /tmp/perf-PID.map, and jit-PID.dump in its
- * directory, in /tmp, in $JITDUMPDIR and in what perf's agents make below
- * ~/.debug/jit.  Only regular files, no links, that it or root owns and that
- * were last written while it ran.  Likewise.
+ * directory, in /tmp, in $JITDUMPDIR, and in the directories that perf's agents
+ * make below ~/.debug/jit.  A file must be a regular file and no link, belong
+ * to the process's user or root, and have been written last while the process
+ * ran.  Returns as above.
  */
 struct jit_map *jit_map_of_process(const struct jit_process *process,
                                    struct error *error);
 
 /*
- * Why a /tmp/perf-PID.map that is there, or some of it, was not read: "PATH
- * belongs to another user".  NULL: all was read, or there is none.  The map's.
+ * Why a /tmp/perf-PID.map, or a part of it, was not read: "PATH belongs to
+ * another user".  NULL: it was read completely, or does not exist.  Owned by
+ * the map.
  */
 const char *jit_map_problem(const struct jit_map *map);
 
 /*
- * What is at an address: of pieces of code that took each other's place the
- * last.  Whether there is any; O(log n).
+ * Finds the code at an address, the last piece that was made there.  Returns
+ * whether there is any.  O(log n).
  */
 bool jit_map_at(const struct jit_map *map, uint64_t address,
                 struct jit_code *found);
 
-/* Its name, or NULL. */
+/* Only its name, or NULL. */
 const char *jit_map_find(const struct jit_map *map, uint64_t address);
 
 #endif

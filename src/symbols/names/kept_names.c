@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kept_names.c -- what addresses were found to be when they were recorded.
+/* kept_names.c -- the names and lines of addresses that a recording keeps.
  *
- * Addresses lie in one array, those of a module or process together and
- * ascending.  Which they are is told by a key: of a module its path and what
- * tells its build, of a process its number and start.
+ * All addresses are in one array, those of a module or process together and
+ * ascending.  A key finds them: of a module its path and build, of a process
+ * its pid and start.
  */
 #include "src/symbols/names/kept_names.h"
 
@@ -23,7 +23,7 @@ struct kept_names {
 	size_t ranges_capacity;
 	size_t n_addresses, addresses_capacity;
 	size_t n_locations, locations_capacity;
-	struct kept_range *last;	/* begun last; NULL: passed over */
+	struct kept_range *last;	/* begun last; NULL: ignored */
 };
 
 struct kept_names *
@@ -60,7 +60,7 @@ kept_names_texts(const struct kept_names *kept)
 	return kept->texts;
 }
 
-/* key: the number in keys that a range was just given, or had before. */
+/* key: the range's number in keys, below n_before if it is not new. */
 static int
 begin(struct kept_names *kept, uint32_t n_before, uint32_t key,
       struct error *error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kept_names.h -- what addresses were found to be when they were recorded.
+/* kept_names.h -- the names and lines of addresses that a recording keeps.
  *
- * Programs are rebuilt, removed and left on other machines.  What a recording
- * keeps of their names is used before their files are looked at.
+ * Programs are rebuilt, removed, or left on other machines.  So names that were
+ * kept when the program was recorded are used before its files are searched.
  */
 #ifndef CPPROF_SYMBOLS_NAMES_KEPT_NAMES_H
 #define CPPROF_SYMBOLS_NAMES_KEPT_NAMES_H
@@ -14,18 +14,20 @@
 #include "src/base/names.h"
 #include "src/profile/profile.h"
 
-enum { KEPT_CHAIN_MAX = 256 };	/* locations of an address */
+enum { KEPT_CHAIN_MAX = 256 };	/* locations of one address */
 
 struct kept_address {
 	uint64_t address;
-	uint32_t function;	/* a name of the store */
+	uint32_t function;	/* one of kept_names_texts */
 	uint32_t offset;	/* into the function, or NO_OFFSET */
 	uint32_t first, n;	/* its locations, outermost first */
-	bool is_symbol;		/* else a name for want of a symbol */
-	bool has_lines;		/* debug information was read: n locations
-				 * are all that it knows */
-	bool is_told;		/* or a profile of another format told them */
-	bool is_only_names;	/* the address is a number that nothing is at */
+	bool is_symbol;		/* else a name made up for want of a symbol */
+	bool has_lines;		/* debug information was read; it has these n
+				 * locations and no more */
+	bool is_told;		/* the locations come from a profile of another
+				 * format instead */
+	bool is_only_names;	/* the address is only a number, and no code is
+				 * there */
 };
 
 /* The addresses of one module, or of one process outside all modules. */
@@ -39,13 +41,13 @@ struct kept_names;
 struct kept_names *kept_names_new(struct error *error);
 void kept_names_free(struct kept_names *kept);
 
-/* Functions and files; entered by whoever fills the store. */
+/* The names of functions and files, to which the caller adds. */
 struct names *kept_names_texts(const struct kept_names *kept);
 
 /*
- * Begins the addresses of a module, or of a process; those of a module or
- * process that is there already are passed over: kept_names_add then says so.
- * 0, or -1 with *error set.
+ * Begins the addresses of a module, or those of a process outside all modules.
+ * If that module or process was begun before, kept_names_add will ignore the
+ * addresses.  0, or -1 with *error set.
  */
 int kept_names_begin_module(struct kept_names *kept,
                             const struct module *module, struct error *error);
@@ -53,25 +55,25 @@ int kept_names_begin_process(struct kept_names *kept, uint64_t pid,
                              uint64_t start_ns, struct error *error);
 
 /*
- * Adds an address, greater than the one before, to what was begun last, with
- * n locations, which are copied; address->first is set here.  0, or -1 with
- * *error set.
+ * Adds an address, greater than the last one, to the module or process that was
+ * begun last.  Copies its n locations, and sets `first` in the copy.  0, or -1
+ * with *error set.
  */
 int kept_names_add(struct kept_names *kept, const struct kept_address *address,
                    const struct location *locations, struct error *error);
 
-/* Of what addresses are kept; NULL: of none.  Expected O(1). */
+/* The kept addresses of a module or process; NULL: none.  Expected O(1). */
 const struct kept_range *kept_names_module(const struct kept_names *kept,
                                            const struct module *module);
 const struct kept_range *kept_names_process(const struct kept_names *kept,
                                             uint64_t pid, uint64_t start_ns);
 
-/* An address in a range, which may be NULL; NULL: not kept.  O(log n). */
+/* Finds an address in a range (or NULL); NULL: it is not kept.  O(log n). */
 const struct kept_address *kept_names_find(const struct kept_names *kept,
                                            const struct kept_range *range,
                                            uint64_t address);
 
-/* The locations of an address; names are of kept_names_texts or NO_NAME. */
+/* The locations of an address; their names are of kept_names_texts. */
 const struct location *kept_names_locations(const struct kept_names *kept,
                                             const struct kept_address *found);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* module_cache.c -- modules by build-id and path. */
+/* module_cache.c -- reads the symbols of each module only once. */
 #include "src/symbols/names/module_cache.h"
 
 #include <stdlib.h>
@@ -7,20 +7,19 @@
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
-#include "src/symbols/elf/module_segments.h"
 
-/* When more are held, all are let go: 64 bytes each, and their names. */
+/* Beyond this all modules are freed; a symbol takes 64 bytes and its name. */
 enum { SYMBOLS_MAX = 2000000 };
 
 struct module_cache {
 	struct symbol_search search;
 	struct names *keys;		/* pairs of path and build-id */
-	struct module_symbols **modules;	/* by key; NULL: let go */
+	struct module_symbols **modules;	/* by key; NULL: freed */
 	size_t capacity;
 	size_t n_symbols;
-	/* The one handed out: it may read more, counted at the next call. */
+	/* Returned last; it may read more, which the next call counts. */
 	struct module_symbols *last;
-	size_t last_counted;	/* of its symbols, in n_symbols */
+	size_t last_counted;	/* how many of its symbols are in n_symbols */
 };
 
 struct module_cache *
@@ -41,7 +40,7 @@ module_cache_new(const struct symbol_search *search, struct error *error)
 }
 
 static void
-let_go(struct module_cache *cache)
+free_modules(struct module_cache *cache)
 {
 	for (uint32_t i = 0; i < names_count(cache->keys); i++) {
 		module_symbols_free(cache->modules[i]);
@@ -56,41 +55,10 @@ module_cache_free(struct module_cache *cache)
 {
 	if (cache == NULL)
 		return;
-	let_go(cache);
+	free_modules(cache);
 	free(cache->modules);
 	names_free(cache->keys);
 	free(cache);
-}
-
-/* The number of the module's key. */
-static uint32_t
-add_key(struct module_cache *cache, const struct module *module,
-        bool *is_first, struct error *error)
-{
-	uint32_t n = names_count(cache->keys), number;
-	unsigned char build[MODULE_BUILD_MAX];
-	size_t size = module_build(module, build);
-
-	if (memory_grow(&cache->modules, &cache->capacity, (size_t)n + 1,
-	                sizeof(struct module_symbols *), error) != 0)
-		return NO_NAME;
-	cache->modules[n] = NULL;
-	number = names_add_pair(cache->keys, module->path,
-	    strlen(module->path), build, size, error);
-	*is_first = number == n;
-	return number;
-}
-
-static void
-count_last(struct module_cache *cache)
-{
-	size_t n;
-
-	if (cache->last == NULL)
-		return;
-	n = module_symbols_count(cache->last);
-	cache->n_symbols += n - cache->last_counted;
-	cache->last_counted = n;
 }
 
 struct module_symbols *
@@ -99,15 +67,27 @@ module_cache_get(struct module_cache *cache, const struct module *wanted,
                  struct error *error)
 {
 	const struct module_file file = module_file_of(wanted, cache->search);
-	uint32_t number = add_key(cache, wanted, is_first, error);
+	unsigned char build[MODULE_BUILD_MAX];
+	size_t size = module_build(wanted, build);
+	uint32_t n = names_count(cache->keys), number;
 	struct module_symbols *module;
 
+	if (memory_grow(&cache->modules, &cache->capacity, (size_t)n + 1,
+	                sizeof(struct module_symbols *), error) != 0)
+		return NULL;
+	cache->modules[n] = NULL;
+	number = names_add_pair(cache->keys, wanted->path,
+	    strlen(wanted->path), build, size, error);
 	if (number == NO_NAME)
 		return NULL;
-	count_last(cache);
+	*is_first = number == n;
+	if (cache->last != NULL)
+		cache->n_symbols += module_symbols_count(cache->last) -
+		                    cache->last_counted;
+	cache->last = NULL;
 	if (cache->modules[number] == NULL) {
 		if (cache->n_symbols > SYMBOLS_MAX)
-			let_go(cache);
+			free_modules(cache);
 		cache->modules[number] = module_symbols_of(&file, error);
 	}
 	module = cache->modules[number];
@@ -136,5 +116,5 @@ module_cache_address(const struct module_cache *cache, const char *path,
 		.search = module_cache_search(cache),
 	};
 
-	return module_address_of_offset(&module, offset);
+	return module_file_address(&module, offset);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* module_symbols.c -- find the files, read their tables, close them. */
+/* module_symbols.c -- names for the addresses of one module. */
 #include "src/symbols/names/module_symbols.h"
 
 #include <stdbool.h>
@@ -13,7 +13,6 @@
 #include "src/symbols/unwind/function_ranges.h"
 #include "src/symbols/elf/kernel_symbols.h"
 #include "src/symbols/elf/module_file.h"
-#include "src/symbols/elf/plt_symbols.h"
 
 struct module_symbols {
 	char *path;
@@ -119,37 +118,32 @@ is_stripped(const struct elf_file *file)
 	return elf_file_typed_section(file, SHT_SYMTAB, &header) == NULL;
 }
 
+/* own: the module's file, or NULL if it is missing. */
 static int
-add_symbols(struct module_symbols *module, const struct elf_file *own,
-            struct error *error)
+read_files(struct module_symbols *module, const struct elf_file *own,
+           struct error *error)
 {
 	const struct module_file wanted = file_of(module);
+	struct symbol_table *functions = module->functions;
 	struct elf_file debug;
+	int result = 0;
 
 	if (own != NULL &&
-	    (elf_symbols_add(module->functions, own, SHT_DYNSYM, error) != 0 ||
-	     elf_symbols_add(module->functions, own, SHT_SYMTAB, error) != 0))
+	    (elf_symbols_add(functions, own, SHT_DYNSYM, error) != 0 ||
+	     elf_symbols_add(functions, own, SHT_SYMTAB, error) != 0))
 		return -1;
 	if ((own == NULL || is_stripped(own)) &&
 	    module_file_open_debug(&wanted, own, &debug)) {
-		int result = elf_symbols_add(module->functions, &debug,
-		                             SHT_SYMTAB, error);
-
+		result = elf_symbols_add(functions, &debug, SHT_SYMTAB, error);
 		elf_file_close(&debug);
-		if (result != 0)
-			return -1;
 	}
-	return symbol_table_sort(module->functions, error);
-}
-
-static int
-add_stubs(struct module_symbols *module, const struct elf_file *own,
-          struct error *error)
-{
-	if (plt_symbols_add(module->stubs, module->functions, own,
-	                    error) != 0)
+	if (result != 0 || symbol_table_sort(functions, error) != 0)
 		return -1;
-	return symbol_table_sort(module->stubs, error);
+	if (own == NULL)
+		return 0;
+	return elf_symbols_add_stubs(module->stubs, functions, own,
+	                             error) == 0 ?
+	    symbol_table_sort(module->stubs, error) : -1;
 }
 
 static int
@@ -168,8 +162,9 @@ read_kernel(struct module_symbols *module, struct error *error)
 static int
 read_tables(struct module_symbols *module, struct error *error)
 {
-	struct elf_file file, *own;
-	int result = -1;
+	struct elf_file file;
+	bool is_open;
+	int result;
 
 	module->functions = symbol_table_new(error);
 	module->stubs = symbol_table_new(error);
@@ -179,12 +174,10 @@ read_tables(struct module_symbols *module, struct error *error)
 	    is_kernel_module_path(module->path))
 		return read_kernel(module, error);
 	module->state = open_own(module, &file);
-	own = module->state == MODULE_SYMBOLS_READ ? &file : NULL;
-	if (add_symbols(module, own, error) == 0 &&
-	    (own == NULL || add_stubs(module, own, error) == 0))
-		result = 0;
-	if (own != NULL)
-		elf_file_close(own);
+	is_open = module->state == MODULE_SYMBOLS_READ;
+	result = read_files(module, is_open ? &file : NULL, error);
+	if (is_open)
+		elf_file_close(&file);
 	return result;
 }
 
@@ -219,7 +212,7 @@ module_symbols_read(struct module_symbols *module,
 	return 0;
 }
 
-/* Opens the file once more: most modules never need their ranges. */
+/* Opens the file a second time, since most modules never need their ranges. */
 static int
 read_ranges(struct module_symbols *module, struct error *error)
 {
@@ -242,8 +235,9 @@ read_ranges(struct module_symbols *module, struct error *error)
 }
 
 /*
- * Where only its start is known, a symbol would reach over all functions that
- * stripping has made nameless, up to the next symbol.
+ * Whether two addresses are in the same function.  A symbol without size would
+ * reach over all functions that stripping has made nameless, up to the next
+ * symbol.
  */
 static bool
 is_one_function(const struct symbol_table *ranges, uint64_t one,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* static_calls.c -- which functions a program's code calls.
  *
- * The code is decoded, not searched for bytes that look like calls.  A jump to
- * the start of another function is a call in tail position.
+ * The code is decoded instead of searched for bytes that look like calls.  A
+ * jump to the start of another function is a tail call.
  *
  * Source: Graham, Kessler & McKusick 1982, section 4: static arcs may complete
- * cycles, so that these are the same however the program ran.
+ * cycles, which are then the same in every run of the program.
  */
-#include "src/symbols/names/static_calls.h"
+#include "src/symbols/names/program.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -25,13 +25,13 @@ struct decoder {
 	csh engine;
 	cs_insn *instruction;
 	uint64_t n_decoded;	/* instructions */
-	uint32_t *seen;		/* [functions] the last caller, from 1 */
-	uint32_t *next;		/* [functions + 1] itself where it has not been
-				 * decoded; else one further on, perhaps the
-				 * next that has not */
+	uint32_t *seen;		/* [functions] the last caller + 1 */
+	uint32_t *next;		/* [functions + 1] the function itself if it has
+				 * not been decoded; else a later one, at most
+				 * the next one that has not been */
 };
 
-/* Opens the decoder for the file's machine; false where there is none. */
+/* Opens the decoder for the file's machine; false: there is none. */
 static bool
 decoder_open(struct decoder *decoder, const struct elf_file *file)
 {
@@ -65,7 +65,7 @@ decoder_close(struct decoder *decoder)
 	free(decoder->next);
 }
 
-/* Whether it is a direct call or jump; *target is then where to. */
+/* Whether the instruction is a direct call or jump, to *target. */
 static bool
 is_transfer(const struct decoder *decoder, bool *is_call, uint64_t *target)
 {
@@ -124,7 +124,7 @@ decode_function(struct decoder *decoder, uint32_t number,
 	return 0;
 }
 
-/* The first function from this one on that has not been decoded. */
+/* The first function from this one that has not been decoded. */
 static uint32_t
 next_left(struct decoder *decoder, uint32_t number)
 {
@@ -135,7 +135,7 @@ next_left(struct decoder *decoder, uint32_t number)
 	return number;
 }
 
-/* Those functions that begin in one section, and in none before. */
+/* Decodes the functions that begin in a section, but in none before it. */
 static int
 decode_section(struct decoder *decoder, const GElf_Shdr *header,
                const Elf_Data *data, struct error *error)
@@ -160,23 +160,18 @@ decode_section(struct decoder *decoder, const GElf_Shdr *header,
 	return 0;
 }
 
-/* Sections do not overlap, so all of them are no larger than their file. */
-static uint64_t
-size_of_sections(const struct elf_file *file)
-{
-	struct stat status;
-
-	return file->descriptor >= 0 && fstat(file->descriptor, &status) == 0 ?
-	    (uint64_t)status.st_size : UINT64_MAX;
-}
-
 static int
 decode_file(struct decoder *decoder, const struct elf_file *file,
             struct error *error)
 {
-	uint64_t left = size_of_sections(file);
+	uint64_t left = UINT64_MAX;	/* bytes of sections still to come */
 	Elf_Scn *section = NULL;
+	struct stat status;
 
+	/* Sections do not overlap: together they are no larger than the
+	 * file. */
+	if (file->descriptor >= 0 && fstat(file->descriptor, &status) == 0)
+		left = (uint64_t)status.st_size;
 	while ((section = elf_nextscn(file->elf, section)) != NULL) {
 		GElf_Shdr header;
 		Elf_Data *data;
@@ -215,10 +210,4 @@ static_calls_find(struct static_calls *calls,
 	}
 	decoder_close(&decoder);
 	return result;
-}
-
-void
-static_calls_free(struct static_calls *calls)
-{
-	free(calls->items);
 }

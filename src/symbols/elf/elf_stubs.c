@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plt_symbols.c -- a stub jumps through a slot; a relocation fills the slot.
+/* elf_stubs.c -- the stubs of procedure linkage tables, as symbols.
  *
- * So: all relocations that can fill a slot, sorted by slot; then each stub's
- * instruction gives the slot.
+ * A stub jumps through a slot, and a relocation fills the slot.  So first all
+ * relocations that can fill a slot are read and sorted by slot; then each
+ * stub's instruction gives its slot.
  */
-#include "src/symbols/elf/plt_symbols.h"
+#include "src/symbols/elf/elf_symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct slots {
 	size_t n, capacity;
 };
 
-/* What is needed to name the function of a relocation. */
+/* Names the function of a relocation. */
 struct naming {
 	Elf_Data *symbols;
 	const char *strings;	/* kept by the table of stubs */
@@ -50,7 +51,10 @@ name_of_relocation(const struct naming *naming, const GElf_Rela *relocation)
 	return naming->strings + raw.st_name;
 }
 
-/* With `all`, those without a name too, so that numbers stay in place. */
+/*
+ * Adds the slots that the relocations of a section fill: with `all` also those
+ * without a name, so that a slot's number stays its relocation's.
+ */
 static int
 add_slots(struct slots *slots, const struct elf_file *file,
           const char *section_name, const struct naming *naming, bool all,
@@ -109,8 +113,8 @@ number_at(const unsigned char *bytes)
 }
 
 /*
- * stub[8] or more bytes at an address: [endbr64] [bnd] jmp *slot(%rip), or
- * [endbr64] push $number where the jump stands in .plt.sec.
+ * The name of the stub[size >= 8] at an address: [endbr64] [bnd] jmp
+ * *slot(%rip); or, if the jump is in .plt.sec, [endbr64] push $number.
  */
 static const char *
 name_of_stub(const unsigned char *stub, size_t size, uint64_t address,
@@ -191,41 +195,15 @@ naming_of(struct naming *naming, struct symbol_table *stubs,
 	return naming->strings != NULL ? 0 : -1;
 }
 
-static int
-add_from_slots(struct symbol_table *stubs, const struct elf_file *file,
-               const struct slots *lazy, const struct naming *naming,
-               struct error *error)
-{
-	struct slots sorted = { 0 };
-	int result = -1;
-
-	sorted.items = memory_copy(lazy->items, lazy->n, sizeof *lazy->items,
-	                           error);
-	if (sorted.items == NULL)
-		return -1;
-	sorted.n = sorted.capacity = lazy->n;
-	if (add_slots(&sorted, file, ".rela.dyn", naming, false, error) == 0) {
-		qsort(sorted.items, sorted.n, sizeof *sorted.items,
-		      compare_slots);
-		result = 0;
-	}
-	for (size_t i = 0; i < 3 && result == 0; i++) {
-		static const char *const names[] = { ".plt", ".plt.sec",
-			".plt.got" };
-
-		result = add_stubs(stubs, file, names[i], lazy, &sorted,
-		                   error);
-	}
-	free(sorted.items);
-	return result;
-}
-
 int
-plt_symbols_add(struct symbol_table *stubs, const struct symbol_table *table,
-                const struct elf_file *file, struct error *error)
+elf_symbols_add_stubs(struct symbol_table *stubs,
+                      const struct symbol_table *table,
+                      const struct elf_file *file, struct error *error)
 {
+	static const char *const sections[] = { ".plt", ".plt.sec",
+		".plt.got" };
 	struct naming naming = { .table = table };
-	struct slots lazy = { 0 };
+	struct slots lazy = { 0 }, sorted = { 0 };
 	GElf_Ehdr header;
 	int result = -1;
 
@@ -236,7 +214,19 @@ plt_symbols_add(struct symbol_table *stubs, const struct symbol_table *table,
 	if (naming_of(&naming, stubs, file, error) != 0)
 		return -1;
 	if (add_slots(&lazy, file, ".rela.plt", &naming, true, error) == 0)
-		result = add_from_slots(stubs, file, &lazy, &naming, error);
+		sorted.items = memory_copy(lazy.items, lazy.n,
+		                           sizeof *lazy.items, error);
+	if (sorted.items != NULL) {
+		sorted.n = sorted.capacity = lazy.n;
+		result = add_slots(&sorted, file, ".rela.dyn", &naming, false,
+		                   error);
+		qsort(sorted.items, sorted.n, sizeof *sorted.items,
+		      compare_slots);
+	}
+	for (size_t i = 0; i < 3 && result == 0; i++)
+		result = add_stubs(stubs, file, sections[i], &lazy, &sorted,
+		                   error);
 	free(lazy.items);
+	free(sorted.items);
 	return result;
 }
