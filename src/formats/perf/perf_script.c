@@ -7,8 +7,8 @@
  * script -F may leave out any or all fields of the first line.  Where people or
  * tools have copied perf's text, frames may begin with blanks or nothing, and
  * an empty line may follow the first line.  Each distinct line of a frame is
- * parsed once and becomes a frame; each event becomes a resource.  Time
- * O(bytes), memory that of the tree and of the distinct frames.
+ * parsed once and becomes a frame; each event becomes a resource.
+ * Time O(bytes), memory that of the tree and of the distinct frames.
  */
 #include <inttypes.h>
 #include <stdlib.h>

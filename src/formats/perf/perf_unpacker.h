@@ -6,8 +6,8 @@
  * part, so that zeros up to a multiple of 8 can follow it.  When perf
  * compresses more than 65,519 bytes at once, it writes the rest with a second
  * header; but the first header has the size of everything in its 16 bits, and
- * no zeros follow.  With --aio perf writes no such size and no zeros.  Source:
- * linux 6.19, tools/perf/builtin-record.c, record__pushfn, and
+ * no zeros follow.  With --aio perf writes no such size and no zeros.
+ * Source: linux 6.19, tools/perf/builtin-record.c, record__pushfn, and
  * tools/perf/util/zstd.c.
  */
 #ifndef CPPROF_FORMATS_PERF_UNPACKER_H

@@ -29,7 +29,8 @@ int elf_symbols_add(struct symbol_table *table, const struct elf_file *file,
  * The slot that a stub jumps through is read from its instruction and not
  * derived from the stub's position, since linkers lay out stubs in several
  * ways.  A lazy stub that only pushes a number belongs to that relocation of
- * .rela.plt.  Source: System V ABI, AMD64 supplement, 5.2 and 13.2; binutils'
+ * .rela.plt.
+ * Source: System V ABI, AMD64 supplement, 5.2 and 13.2; binutils'
  * elf_x86_64_get_synthetic_symtab reads the same layouts.
  */
 int elf_symbols_add_stubs(struct symbol_table *stubs,
