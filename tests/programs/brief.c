@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* brief.c -- many threads or processes that each live for a millisecond.
  *
- *	brief MODE N: the main thread uses as much CPU time in spin_main as N
- *	threads, children (that return from main, or leave by _exit) or programs
- *	use in spin_brief, one after another, of 0.5 to 1.5 ms each.
- *	(In mode lookups children fail to execute something first.)
- *	brief MODE N real: the same, but real time.
- *	brief work SEED: one of those programs.
- *	brief spin MS: nothing but MS of CPU time.
- *	brief as USER MS: MS in a child that has become that user.
- *	brief root MS: in a child below another root directory, "/tmp".
- *	brief clone MS: in a child of a raw clone.
- *	brief confined MS: under a filter (seccomp) that kills who makes other
- *	system calls than it makes itself.
- *	brief refused MS: the same, but they fail.
- *	brief full MS: without room for one more open file.
- *	brief missing N: executes and spawns N times what is not there.
+ * 	brief MODE N: the main thread uses as much CPU time in spin_main as N
+ * threads, children (that return from main, or leave by _exit) or programs
+ * 	use in spin_brief, one after another, of 0.5 to 1.5 ms each.
+ * 	(In mode lookups children fail to execute something first.)
+ * 	brief MODE N real: the same, but real time.
+ * 	brief work SEED: one of those programs.
+ * 	brief spin MS: nothing but MS of CPU time.
+ * 	brief as USER MS: MS in a child that has become that user.
+ * 	brief root MS: in a child below another root directory, "/tmp".
+ * 	brief clone MS: in a child of a raw clone.
+ * 	brief confined MS: under a filter (seccomp) that kills who makes other
+ * 	system calls than it makes itself.
+ * 	brief refused MS: the same, but they fail.
+ * 	brief full MS: without room for one more open file.
+ * 	brief missing N: executes and spawns N times what is not there.
  *
  * Prints the microseconds used in spin_main and, as far as it knows, by
  * spin_brief.

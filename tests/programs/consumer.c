@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* consumer.c -- uses up what the kernel counts: `consumer MODE [NUMBER]`.
+/* consumer.c -- uses resources that the kernel counts: `consumer MODE
+ * [NUMBER]`.
  *
- * Each mode spends a known amount of something along two paths, and prints
- * what the kernel says that the process has used, one number of each, on
- * standard error.
+ * Each mode spends a known amount of a resource along two paths, and prints
+ * the kernel's count for the process, a number for each resource, on standard
+ * error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +88,7 @@ touch_rest(volatile char *at, unsigned n)
 		at[n * PAGE] = 1;
 }
 
-/* In turn one fault here and 49 there: a period of 50. */
+/* Alternates one fault here and 49 there: a period of 50. */
 static int
 run_period(long n)
 {
@@ -106,7 +107,7 @@ run_period(long n)
 	return 0;
 }
 
-/* Pages of a file that are in no memory. */
+/* Pages of a file that are not in memory. */
 static int
 run_major(long pages)
 {
@@ -189,7 +190,7 @@ toil(long ms)
 	close(zeros);
 }
 
-/* In turn CPU time here, and three times as much in the kernel. */
+/* Alternates CPU time here, and three times as much in the kernel. */
 static int
 run_modes(long n)
 {

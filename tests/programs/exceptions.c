@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exceptions.c -- raises known numbers of floating-point exceptions.
  *
- *	exceptions MODE N
- * Each kind in a function of its own.  What is printed, results as bits and
- * flags, must not depend on who looks.
+ * 	exceptions MODE N
+ * Each kind in a function of its own.  The output, results as bits and flags,
+ * must not depend on being sampled.
  */
 #include <fenv.h>
 #include <immintrin.h>
@@ -56,7 +56,7 @@ RAISE(by_denormal, 0x1p-1070 + zero)
 RAISE(by_float, (double)((float)one / (float)zero))
 RAISE(by_conversion, (double)(int)(big * one))
 
-/* No processor but x87's own traps these, and only later. */
+/* Only the x87 traps these, and only later. */
 static NOINLINE void
 by_x87(long n)
 {
@@ -170,7 +170,7 @@ jump_out(int number)
 	siglongjmp(place, number);
 }
 
-/* The program's own traps, and what is counted beside and after them. */
+/* The program's own traps, and exceptions counted during and after them. */
 static int
 run_own(long n)
 {
@@ -197,7 +197,7 @@ run_own(long n)
 	return 0;
 }
 
-/* All that the four are, without an action. */
+/* The same four, without an action. */
 static int
 run_enabled(long n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hostile.c -- a program that uses what the collector uses: `hostile MODE`.
  *
- * Each mode does with signals, stacks, descriptors, rights and processes what
- * programs may do, and prints what it saw of it.  Sampled or not, the output
- * must be the same.
+ * Each mode uses signals, stacks, descriptors, rights and processes in a way
+ * that programs may, and prints the results.  The output must be the same with
+ * and without sampling.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -123,7 +123,7 @@ run_later_alternate_stack(void)
 	return on_alternate_stack(8192, true);
 }
 
-/* Too small for any signal: but none comes that asks for it. */
+/* Too small for any signal, but no signal that uses it comes. */
 static int
 run_tiny_alternate_stack(void)
 {
@@ -179,7 +179,10 @@ join_crowd(void *argument)
 	return argument;
 }
 
-/* Many threads at once on the smallest stacks, every other with a second. */
+/*
+ * Many threads at once on the smallest stacks, every other one with an
+ * alternate stack.
+ */
 static int
 run_crowd(void)
 {

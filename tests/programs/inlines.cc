@@ -51,7 +51,7 @@ struct record {
 
 } // namespace records
 
-/* Inlined where it is called, and there for the pointer. */
+/* Inlined where it is called, but kept because of the pointer. */
 static inline int
 copied(int n)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jit.c -- runs code that it makes itself, and tells of it as it is asked to.
+/* jit.c -- runs code that it generates itself, and announces it as asked to.
  *
  * jit WORDS...: map writes /tmp/perf-PID.map, dump ./jit-PID.dump; dispatch
- * enters the functions as interpreters do, without a call; MS the time to run
- * for, of which three quarters belong to one function and one to another.
- * Prints what was the case by its own clock.
+ * enters the functions like interpreters, without a call; MS is the time to
+ * run for, three quarters of it in one function and a quarter in another.
+ * Prints the times by its own clock.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ make_loop(unsigned char *code, uint64_t n)
 	return sizeof head + sizeof n + sizeof tail;
 }
 
-/* Jumps to a function, which returns to behind the jump. */
+/* Jumps to a function, which returns to the instruction after the jump. */
 static void
 make_dispatcher(unsigned char *code, const unsigned char *to)
 {

@@ -59,7 +59,9 @@ compare(const void *a, const void *b)
 int
 main(int argc, char **argv)
 {
-	/* CPU time: as many samples on a busy machine. */
+	/*
+	 * CPU time, so that the number of samples does not depend on the load.
+	 */
 	auto end = std::clock() + static_cast<std::clock_t>(
 	    (argc > 1 ? atoi(argv[1]) : 300) * (CLOCKS_PER_SEC / 1000));
 	static int numbers[4000];

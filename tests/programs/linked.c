@@ -68,7 +68,7 @@ run_phases(const char *name)
 	return 0;
 }
 
-/* What has been reached, by the main thread and by all early ones together. */
+/* The stages reached by the main thread, and by all early threads. */
 static int stage, n_waiting;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -246,7 +246,7 @@ wait_and_work(void *argument)
 	return argument;
 }
 
-/* What threads of the parent have left must not be taken for the child's. */
+/* Leftovers of the parent's threads must not be taken for the child's. */
 static int
 run_fork_threads(const char *name)
 {
@@ -275,7 +275,7 @@ run_fork_threads(const char *name)
 	return 0;
 }
 
-/* Nothing but calls that must not do anything. */
+/* Only calls that must do nothing. */
 static int
 run_never(const char *name)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* parts.c -- measures its own parts: `parts MILLISECONDS [PART...]`.
  *
- * Each part uses CPU time in another way, in a function of its own, some
- * hundred microseconds at a time, in an order and of lengths that keep step
- * with nothing.  The thread's CPU clock is asked before and after, and what
- * each part has used in all is printed at the end: what a profile has to say,
- * too.  Whatever a profiler costs within a part is in both.
+ * Each part uses CPU time in a different way, in a function of its own, some
+ * hundred microseconds at a time, in random order and of random lengths.  The
+ * thread's CPU clock is read before and after, and the total of each part is
+ * printed at the end: a profile must show the same.  The cost of a profiler
+ * within a part is in both.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define PAGE 4096
-#define PART_NS 200000		/* what a part uses at a time, about */
+#define PART_NS 200000		/* about the time of one turn of a part */
 
 static NOINLINE void
 part_user(long n)
@@ -122,7 +122,7 @@ part_futex(long n)
 static struct part {
 	const char *name;
 	void (*run)(long n);
-	long n;			/* of what takes about PART_NS */
+	long n;			/* for about PART_NS */
 	int64_t ns;		/* used so far */
 	int is_wanted;
 } parts[] = {
@@ -158,7 +158,7 @@ run_part(struct part *part, long n)
 	return ns;
 }
 
-/* The fastest of some tries is not disturbed by others. */
+/* The fastest of some tries was not disturbed. */
 static void
 calibrate(struct part *part)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sanitized.c -- what a thread sanitizer watches: locks, memory, plain loops.
+/* sanitized.c -- work that a thread sanitizer watches: locks, memory, plain
+ * loops.
  *
- *	sanitized parts MS	two parts, each for so long of CPU time; prints
- *				the microseconds that each has used
- *	sanitized threads N	that many times six threads that allocate, fill
- *				and lock; prints how often they did
+ * 	sanitized parts MS	two parts, each for so long of CPU time; prints
+ * 				the microseconds that each has used
+ * 	sanitized threads N	that many times six threads that allocate, fill
+ * 				and lock; prints how often they did
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ add(void)
 		sum += i * 0.5;
 }
 
-/* The sanitizer's own code, for the most part. */
+/* Mostly the sanitizer's own code. */
 __attribute__((noinline)) static void
 fill(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shapes.h -- code of the shapes that an unwinder finds hard.
+/* shapes.h -- code shapes that are difficult for an unwinder.
  *
  * Each function works for a while and returns something that depends on all
  * of its work.  Built with optimisation and without frame pointers.
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Recursion of that depth; never a tail call. */
+/* Recursion to that depth, never by a tail call. */
 unsigned shape_recursion(unsigned depth);
 
 /* A comparison function called from inside the C library. */

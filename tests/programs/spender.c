@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* spender.c -- spends known amounts of resources in named functions.
  *
- *	spender MODE ARGUMENT
- * What tests/test-wrappers.py looks for in the profile is spent in functions
- * of its own; each mode prints what shows that nothing else has changed.
+ * 	spender MODE ARGUMENT
+ * What tests/test-wrappers.py expects in the profile is spent in functions of
+ * their own; the output of each mode shows whether anything else has changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Its frame is there when its last call is made. */
+/* Its frame still exists at its last call. */
 #define NOINLINE __attribute__((noipa, optimize("no-optimize-sibling-calls")))
 
 static NOINLINE void

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* spin.h -- CPU time for a program to use.
  *
- * Whoever asks for a thread's CPU time has Linux look whether the thread's turn
- * is over.  A program that asks all the time, and shares its processor, is
- * therefore put off between two of the kernel's ticks, every time: none finds
- * it running, and no timer of CPU time goes off.  This asks seldom.
+ * When a thread's CPU time is read, Linux checks whether its time slice is
+ * over.  So a program that reads it all the time, on a shared processor, is
+ * always suspended between two of the kernel's ticks: no tick finds it
+ * running, and no timer of CPU time expires.  This code reads it rarely.
  */
 #ifndef CPPROF_TESTS_SPIN_H
 #define CPPROF_TESTS_SPIN_H
@@ -22,8 +22,8 @@ thread_ns(void)
 }
 
 /*
- * Uses that much CPU time of its thread, in work(n), which does n equal pieces;
- * `least` of them take some ten microseconds.
+ * Uses that much CPU time of its thread in work(n), which does n equal pieces
+ * of work; `least` of them take some ten microseconds.
  */
 static inline __attribute__((always_inline)) void
 spend(long ms, long least, void (*work)(long n))
@@ -36,7 +36,7 @@ spend(long ms, long least, void (*work)(long n))
 		work(n);
 		done += n;
 		used = thread_ns() - start;
-		/* Half of what is left, as it went up to now. */
+		/* Half of the rest, at the speed so far. */
 		n = done * ((wanted - used) / 1000) / (2 * (used / 1000 + 1));
 		if (n < least)
 			n = least;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stacks.c -- a program whose code runs on various stacks: `stacks KIND N PAGES`.
  *
- * KIND is own, foreign (made by makecontext), growing (MAP_GROWSDOWN), or called
- * or lost (its own, through code that is made here, and tells by what it does
- * next where it was called, or does not).  Each round fills PAGES pages of that
- * stack with frames, then uses a bit of what there is to be sampled: N rounds,
- * each of CALLS system calls beside what else it does.  The output is the same
- * however it is sampled.
+ * KIND is own, foreign (made by makecontext), growing (MAP_GROWSDOWN), called
+ * or lost (its own stack, through generated code whose next instructions show
+ * where it was called, or do not).  Each of N rounds fills PAGES pages of that
+ * stack with frames, then uses a little of each resource and makes CALLS
+ * system calls.  The output is the same however it is sampled.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -41,7 +40,7 @@ call_system(void)
 		sum += (unsigned long)syscall(SYS_getppid) > 0;
 }
 
-/* What else there is; system calls only with `more`. */
+/* Other resources; system calls only with `more`. */
 static NOINLINE void
 use_the_rest(void)
 {
@@ -101,7 +100,7 @@ map(size_t pages, int flags)
 	return memory;
 }
 
-/* Just room for the first frames, where nothing else is to be in its way. */
+/* Room for the first frames only, at a place where the stack can grow. */
 static void *
 map_growing(size_t *size)
 {

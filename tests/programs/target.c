@@ -160,7 +160,8 @@ run_fork(long unused)
 		_exit(7);
 	}
 	waitpid(child, &status, 0);
-	child = (pid_t)syscall(SYS_fork);	/* behind the library's back */
+	child = (pid_t)syscall(SYS_fork);	/* without the library's
+						 * knowledge */
 	if (child == 0) {
 		spin(20);
 		exit(8);
@@ -292,7 +293,7 @@ run_default_action(long ms)
 	return 1;
 }
 
-/* A signal that is blocked waits, and can be waited for; then it is caught. */
+/* A blocked signal stays pending, and can be waited for; then it is caught. */
 static int
 run_blocked_signal(long ms)
 {

@@ -57,7 +57,7 @@ volatile unsigned shape_n_steep_calls;
 
 namespace {
 
-/* What leaves a call by an exception goes by _Unwind_Resume, too. */
+/* An exception that leaves a call also passes through _Unwind_Resume. */
 __attribute__((noinline, section("steep"))) unsigned
 fall_steeply(unsigned depth, unsigned left)
 {

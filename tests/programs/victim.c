@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * victim.c -- a program whose recording somebody else spoils.
+ * victim.c -- a program whose recording is damaged by somebody else.
  *
- *	victim MODE SECONDS
+ * 	victim MODE SECONDS
  *
- * It works for so long in ever new call paths, prints what comes of that, and
- * waits for the end of its input before it goes.  MODE is what it does with
- * SIGBUS, and some modes have faults of their own; what it sees of them is
- * printed.
+ * It works for that time in new call paths, prints the result, and waits for
+ * the end of its input before it exits.  MODE is its action for SIGBUS; some
+ * modes cause faults of their own, and print what they see of them.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -36,7 +35,7 @@ now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* A call path of each number: one frame a binary digit. */
+/* A call path for each number: one frame per binary digit. */
 static uint64_t left(uint64_t number, uint64_t sum);
 static uint64_t right(uint64_t number, uint64_t sum);
 
@@ -64,7 +63,7 @@ right(uint64_t number, uint64_t sum)
 	return go(number, sum) + 2;
 }
 
-/* For a time; what it returns does not depend on how much that was. */
+/* Works for a time, on which the result does not depend. */
 static bool
 work(double seconds)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* waiter.c -- threads that wait for what never comes, each in a way of its own.
+/* waiter.c -- threads that wait for ever, each in a different way.
  *
- *	waiter kinds		a thread for each way to wait; makes a file `fifo`
- *	waiter deadlock		two threads, each with the other's lock
- *	waiter leave HOW MS	some threads wait; after MS milliseconds the
- *				process ends: by exit, _exit, quick_exit, abort,
- *				exec (of true), or a thread is cancelled
- *	waiter unseen		two threads wait in system calls that no library
- *				makes, one at once, one after a sleep
- *	waiter storm N		N short waits, and then one that lasts
+ * 	waiter kinds		a thread for each way to wait; makes a file `fifo`
+ * 	waiter deadlock		two threads, each with the other's lock
+ * 	waiter leave HOW MS	some threads wait; after MS milliseconds the
+ * 				process ends: by exit, _exit, quick_exit, abort,
+ * 				exec (of true), or a thread is cancelled
+ * 	waiter unseen		two threads wait in system calls that no library
+ * 				makes, one at once, one after a sleep
+ * 	waiter storm N		N short waits, and then one that lasts
  *
  * What begins is told on standard output, "NAME NANOSECONDS" by CLOCK_MONOTONIC
  * right before the call, and "ready" when all have begun.
@@ -56,7 +56,7 @@ tell(const char *name)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	n = snprintf(line, sizeof line, "%s %lld\n", name,
 	    now.tv_sec * 1000000000ll + now.tv_nsec);
-	/* Not a call that is measured. */
+	/* A call that is not measured. */
 	if (syscall(SYS_write, STDOUT_FILENO, line, (size_t)n) != n)
 		_exit(9);
 	n_told++;
@@ -131,7 +131,7 @@ wait_for_child(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		/* Not one more process to be sampled for long. */
+		/* This process must not be sampled for long. */
 		close(STDOUT_FILENO);
 		execlp("sleep", "sleep", "60", (char *)NULL);
 		_exit(1);
