@@ -3,12 +3,12 @@
 
 	brief.py CPPROF CHILDREN [ROUNDS [PROCESSES [OTHER-CPPROF]]]
 
-So many children of each kind (bench/programs/children.c), alone, with an empty
-library preloaded, and recorded, in turn; CPU time of a process and of starting
-it in milliseconds, and its page faults.  What recording adds is told of
-medians and of minima: the latter hold on a machine at work, too.  Recordings
-are kept to the end: a file system may be slow to make files where others have
-just been removed.
+Runs PROCESSES children of each kind (bench/programs/children.c) alone, with an
+empty library preloaded, and recorded, in turn.  Prints the CPU time of a
+process, including starting it, in milliseconds, and its page faults.  What
+recording adds is given for medians and for minima; the latter also hold on a
+busy machine.  Recordings are kept until the end, since a file system may be
+slow to create files where others have just been removed.
 """
 import os
 import statistics

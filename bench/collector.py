@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""collector.py [-n ROUNDS] [--short] [PROGRAM...] -- what profiling costs.
+"""collector.py [-n ROUNDS] [--short] [PROGRAM...] -- the cost of profiling.
 
-In each round a program runs by itself and under cpprof and its peers, in an
-order that turns round every time; a run's cost is the ratio of its CPU time
-(user and system, all processes, the profiler's own included) to that of the
-plain run of the same round, since other load changes slowly.  The table has
-the median of the ratios and their range, the samples, and the deepest stack
-that can be shown; for cpprof also the share of the CPU time that it itself
-counts for its samples: below a percent that tells more than the ratio.
+In each round a program runs by itself and under cpprof and other profilers, in
+an order that changes every time.  The cost of a run is the ratio of its CPU
+time (user and system, all processes, the profiler's own included) to that of
+the plain run of the same round, since other load changes slowly.  The table
+has the median of the ratios and their range, the samples, and the deepest
+stack that can be shown; for cpprof also its own count of the time for samples,
+as a share of the CPU time: below one percent that is more accurate than the
+ratio.
 
-What slows a program fifty times (callgrind) gets a small version of it, beside
-plain runs of that, and three rounds at most.  --short has small versions of all.
+A profiler that slows programs fifty times (callgrind) gets small versions of
+them, compared with plain runs of these, and at most three rounds.  --short
+uses small versions for all.
 """
 import argparse
 import os
@@ -27,7 +29,7 @@ import workloads
 
 HEAD = '''\
 | program | profiler | CPU time, ratio: median [min .. max] | samples \
-| deepest stack | share, sampling | us a sample |
+| deepest stack | sampling, share | us per sample |
 |---|---|---|---|---|---|---|'''
 SLOW_ROUNDS = 3
 
@@ -44,7 +46,7 @@ def cpu_seconds(command, environment={}):
 
 
 class Contest:
-    """A profiler, and what its runs of one workload came to."""
+    """A profiler, and the results of its runs of one workload."""
 
     def __init__(self, profiler, workload, size, folder):
         self.profiler, self.folder = profiler, folder
@@ -56,7 +58,7 @@ class Contest:
         self.ratios, self.taken = [], []
 
     def run(self, plain_seconds):
-        """plain_seconds: of the plain commands that ran in this round."""
+        """plain_seconds: those of the plain commands of this round."""
         output = tempfile.mkdtemp(dir=self.folder)
         command, environment = self.profiler.wrap(
             self.command, os.path.join(output, 'profile'))
@@ -91,13 +93,13 @@ class Contest:
 
 
 def can_have(profiler, workload):
-    """Only programs of ours can be built again for a profiler."""
+    """Only the benchmark's own programs can be rebuilt for a profiler."""
     return workload.is_ours or not (profiler.is_instrumentation and
                                     profiler.flags)
 
 
 class Race:
-    """A workload, alone and with every profiler that can have it."""
+    """A workload, alone and with every profiler that can run it."""
 
     def __init__(self, workload, size, everyone, folder):
         self.workload = workload
@@ -110,7 +112,7 @@ class Race:
         self.seconds = []
 
     def warm_up(self):
-        """Warms caches; about how many seconds a round will take."""
+        """Warms caches; returns an estimate of the seconds per round."""
         seconds = {plain: cpu_seconds(list(plain)) for plain in
                    {tuple(contest.plain) for contest in self.contests}}
         return sum(seconds.values()) + sum(
@@ -160,9 +162,10 @@ def run_rounds(entered, rounds):
 
 
 def print_headline(race):
-    """How much less than instrumentation cpprof costs on a recursion that calls
-    all the time; csprof cost a 55th of hiprof in 2004.  By the runs that may
-    drown in noise, so by the share that cpprof counts for itself too."""
+    """Prints how much less cpprof costs than instrumentation on a recursion
+    that calls all the time; in 2004 csprof cost a 55th of hiprof.  Computed
+    from the runs this may be lost in noise, so also from cpprof's own
+    count."""
     runs, counted = race.contests[0].overhead(), race.contests[0].median('share')
     print('\n| %s | overhead | times that of cpprof, %.2f %% by the runs '
           '| times %.2f %%, its own count |\n|---|---|---|---|' % (

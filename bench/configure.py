@@ -3,10 +3,10 @@
 
 	configure.py CPPROF CONFIGURE [ROUNDS]
 
-A configure script in an empty folder: alone, with an empty library preloaded,
-and recorded without and with the naming at the end, in turn.  CPU time in all,
-in seconds, as a median and at least; how many times that of the script alone;
-files and bytes of the recording.
+Runs a configure script in an empty folder: alone, with an empty library
+preloaded, and recorded without and with naming at the end, in turn.  Prints
+the total CPU time in seconds, median and least, its ratio to that of the
+script alone, and the files and bytes of the recording.
 """
 import os
 import resource

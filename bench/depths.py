@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""depths.py [SECONDS] -- what a sample costs, by the depth of the stack.
+"""depths.py [SECONDS] -- the cost of a sample, by the depth of the stack.
 
-A sample at every allocation, so that the first walk of the whole stack (and
-the pause after it, to keep sampling cheap) does not show; the time is that
-inside the collector, which it keeps itself.
+Takes a sample at every allocation, so that the first walk of the whole stack
+(and the pause after it, which limits the cost) does not matter.  The time is
+that inside the collector, by its own count.
 """
 import os
 import resource

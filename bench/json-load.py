@@ -9,8 +9,8 @@ BENCH_MEGABYTES about how large each is (130)
 BENCH_RUNS      runs (5); each runs one after the other
 
 The inputs: samples of a random call tree of 200,000 paths, up to 60 deep, of
-3,000 functions.  Seconds are of CPU; the bar: as fast as json.load, which makes
-nothing of what it read.
+3,000 functions.  Seconds are CPU time; the target: as fast as json.load, which
+makes nothing of what it reads.
 """
 import json
 import os
@@ -108,7 +108,8 @@ def firefox(out, rng):
 
 
 def write(make, path):
-    """In a process of its own, for what it takes is counted with its heirs."""
+    """Runs in a process of its own, whose cost is not counted with the
+    others."""
     child = os.fork()
     if child == 0:
         with open(path + ".new", "w", encoding="utf-8") as out:
@@ -119,7 +120,7 @@ def write(make, path):
 
 
 def measure(*command):
-    """CPU seconds and MiB at the most."""
+    """CPU seconds and peak memory in MiB."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""names.py [CPPROF] -- what keeping the names of a recording takes.
+"""names.py [CPPROF] -- the cost of keeping the names of a recording.
 
 Records gcc's C++ compiler on programs/templates.cc, cpprof itself, which has
-debug information, and 600 short processes; then has each named anew and opened
-with its names, turn about, ROUNDS times (5), and prints medians of CPU time.
+debug information, and 600 short processes.  Then each recording is named
+again, and opened with its names, in turn, ROUNDS times (5).  Prints medians of
+CPU time.
 """
 import os
 import resource
@@ -20,7 +21,7 @@ while [ $i -lt 600 ]; do echo hello | sed s/h/j/; i=$((i + 1)); done"""
 
 
 def cpu(*command):
-    """CPU seconds that a command and its children take."""
+    """CPU seconds of a command and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""profilers.py -- cpprof and its peers: how each is run, what it has got.
+"""profilers.py -- cpprof and other profilers: how to run each and read its
+results.
 
-wrap(command, output): the command that profiles another, and what it needs in
-its environment; output is the path to write to.  read(output): the samples
-taken and the deepest stack that it can show; None where there are no samples.
-flags: what a program of ours is built with for it.
+wrap(command, output): the command that profiles another, and its environment;
+output is the path to write to.  read(output): the number of samples and the
+deepest stack that it can show; None if there are no samples.  flags: compiler
+flags of the benchmark's own programs for it.
 """
 import collections
 import functools
@@ -15,7 +16,7 @@ import shutil
 import struct
 import subprocess
 
-# Samples a second, where it can be told: the default of cpprof.
+# Samples a second, if the rate can be set: the default of cpprof.
 RATE = '250'
 CPPROF = os.environ.get('CPPROF', './cpprof')
 LIBPROFILER = (glob.glob('/usr/lib*/libprofiler.so.0') +
@@ -25,7 +26,7 @@ class Profiler(collections.namedtuple(
         'Profiler', 'name wrap read flags is_here is_instrumentation is_slow',
         defaults=(None, (), True, False, False))):
     def slowness(self):
-        """About how many times as long a program takes, for an estimate."""
+        """An estimate of how many times as long a program takes."""
         return 50 if self.is_slow else 4 if self.is_instrumentation else 1.2
 
 
@@ -55,14 +56,15 @@ def read_cpprof(output):
                  1e6 * seconds / max(info['samples'], 1))
 
 
-# Nothing but the samples: no build-ids, which would be read out of all modules.
+# Only the samples: no build-ids, which would be read from all modules.
 def wrap_perf(how, command, output):
     return ['perf', 'record', '-q', '-B', '-N', '-F', RATE,
             '--call-graph', how, '-o', output, '--', *command], {}
 
 
 def read_perf(output):
-    """perf script gives an address a line, and a blank line after each stack."""
+    """perf script prints an address per line, and a blank line after each
+    stack."""
     samples = depth = deepest = 0
     script = subprocess.Popen(
         ['perf', 'script', '-i', output, '-F', 'ip', '--max-stack', '200000',
@@ -88,8 +90,8 @@ def wrap_gperftools(command, output):
 
 
 def read_gperftools(output):
-    """Words: a header that tells its own length, then count, depth and stack;
-    the last has count 0."""
+    """Words: a header with its own length, then count, depth and stack; the
+    last count is 0."""
     with open(output, 'rb') as file:
         data = file.read()
     words = struct.unpack('=%dQ' % (len(data) // 8), data[:len(data) & ~7])
@@ -142,7 +144,7 @@ def profilers():
                  is_here=len(LIBPROFILER) > 0),
         Profiler('gprof', wrap_gprof, read_gprof, flags=('-pg',),
                  is_instrumentation=True),
-        # libc's own hooks, which do nothing: the least that any tool costs.
+        # libc's own hooks, which do nothing: the least cost of any tool.
         Profiler('-finstrument-functions',
                  lambda command, output: (command, {}),
                  flags=('-finstrument-functions',), is_instrumentation=True),

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""redis.py -- a server that switches all the time, and what sampling does to it.
+"""redis.py -- the effect of sampling on a server whose thread switches all the
+time.
 
 redis-server answers GETs of redis-benchmark (on the loopback interface), by
-itself, with its CPU clock asked around three calls (bench/own-clock.c), and
-under cpprof.  Printed are CPU time per request, and the shares of these calls,
-which are the clock's own and what profiles say.
+itself, with its CPU clock read around three calls (bench/own-clock.c), and
+under cpprof.  Prints the CPU time per request, and the shares of these calls
+by the clock and by profiles.
 
 	python3 bench/redis.py [ROUNDS [REQUESTS [CLIENTS]]]
 
-builddir and CPPROF as for the tests; OTHER names another build's libcpprof.so,
-to be compared with.
+builddir and CPPROF as for the tests; OTHER is the libcpprof.so of another
+build, for comparison.
 """
 import os
 import re

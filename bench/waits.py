@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""waits.py -- what `record -r real` costs where calls could wait, and do not.
+"""waits.py -- the cost of `record -r real` for calls that could wait, but do
+not.
 
 	waits.py CPPROF WAITS [ROUNDS]
 
-Each storm of bench/programs/waits.c by itself and recorded, in turn; the least
-CPU time of one round each, and the difference, in microseconds.
+Runs each storm of bench/programs/waits.c by itself and recorded, in turn.
+Prints the least CPU time of one round each, and the difference, in
+microseconds.
 """
 import subprocess
 import sys

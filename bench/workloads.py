@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""workloads.py -- the programs that bench/collector.py has profiled.
+"""workloads.py -- the programs that bench/collector.py profiles.
 
 Each has three sizes: FULL (seconds), SHORT (a good part of a second) and TINY
 (a tenth of a second, for tools that make a program fifty times slower).
@@ -13,8 +13,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 FULL, SHORT, TINY = range(3)
 
-# command: of a size (a number of this workload's own), in a folder that it may
-# write to, with more compiler flags if it is_ours; None if it is not here.
+# command: for a size (a number of the workload's own), in a folder that it may
+# write to, with more compiler flags if it is_ours; None if it is not
+# installed.
 Workload = collections.namedtuple(
     'Workload', 'name what sizes is_ours command')
 
@@ -59,7 +60,7 @@ GROUP BY y ORDER BY 2 DESC, 1 LIMIT 3;
 
 
 def ours(name, what, source, sizes, arguments=lambda size: [str(size)]):
-    """A program of bench/programs, built as most are but for more flags."""
+    """A program of bench/programs, built with usual and more flags."""
     def command(size, folder, flags=()):
         program = os.path.join(folder, name + ''.join(flags))
         compiler = 'g++' if source.endswith('.cc') else 'gcc'
@@ -72,7 +73,7 @@ def ours(name, what, source, sizes, arguments=lambda size: [str(size)]):
 
 
 def cc1plus(size, folder, flags=()):
-    """The compiler proper, on a file that the preprocessor has seen to."""
+    """The compiler proper, on a preprocessed file."""
     compiler = subprocess.run(['g++', '-print-prog-name=cc1plus'], check=True,
                               capture_output=True, text=True).stdout.strip()
     if shutil.which(compiler) is None:

@@ -128,7 +128,7 @@ def check_none():
     with open(f"/tmp/perf-{pid}.map", "w") as later:
         later.write("1 ffffffffffff0000 somebody else's\n")
     hits, _ = functions("none")
-    check("what others write later is not believed",
+    check("what others write later is not used",
           "somebody else's" not in hits, hits)
     remove(pid)
 

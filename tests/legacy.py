@@ -157,7 +157,7 @@ def named_by_a_program(claims):
                         not answer.stderr else [answer.stdout, answer.stderr])
         answer = body("goroutine.txt")
         unused = body("program", "stacks")
-        claims.make("a program that is not used is told",
+        claims.make("a program that is not used is reported",
                     [] if "program: not used" in unused.stderr and
                     unused.returncode == 0 else [unused.stderr])
         claims.make("without a program, one is asked for",

@@ -69,7 +69,7 @@ def check_sites(profile):
     sites, _, _ = ask(profile, "granularity callsite", "functions")
     body, _, _ = ask(profile, "granularity callsite", "body")
     body = {name: hits for name, hits in body.items() if hits}
-    check("call sites are told apart",
+    check("call sites are distinguished",
           ("copy_record:35",) in sites and ("copy_record:36",) in sites,
           sites)
     check("they add up to their function",

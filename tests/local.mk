@@ -384,7 +384,7 @@ mutate:
 	srcdir=$(srcdir) $(PYTHON3) $(srcdir)/tests/mutate.py $(MUTATE)
 .PHONY: mutate
 
-# What perf's profiles are of: make's own rules would build it anew from rec.c.
+# The program of perf's profiles: make's own rules would rebuild it from rec.c.
 tests/data/perf/rec: ;
 
 # Profiles of other tools, with what these print; made as their sources say.

@@ -59,7 +59,7 @@ is 'but what is neither does not' \
 	"$("$cpprof" record ./garbage 2>err; echo $? "$(cat err)")"
 is 'and leaves nothing' 1 "$([ ! -e garbage.cpprof ]; echo $((!$?)))"
 printf '#!/bin/sh\r\necho hello\r\n' >script
-is 'an interpreter that is not there is told' \
+is 'a missing interpreter is reported' \
 	'cpprof: ./script: the interpreter that it names was not found' \
 	"$("$cpprof" record ./script 2>&1)"
 
@@ -125,7 +125,7 @@ else
 	echo "ok $n - $what # SKIP here it does too much to have no sample"
 fi
 "$cpprof" record -r page-fault true 2>err
-like 'a resource that is nearly one is told' \
+like 'a resource that is nearly valid is reported' \
 	'no resource page-fault .*did you mean page-faults' "$(cat err)"
 "$cpprof" record --radom true 2>err
 like 'and an option' 'no option --radom .*did you mean --random' "$(cat err)"
@@ -157,7 +157,7 @@ like 'each with its number of samples' \
 	"$(grep 'in two.cpprof' err)"
 is 'two resources are recorded at once' 'page-faults cpu ' "$("$cpprof" -q \
 	-F tsv -e resource two.cpprof | cut -f 5 | tail -n +2 | tr '\n' ' ')"
-like 'and info tells where they come from' '"source":"(perf|kernel)' \
+like 'and info shows where they come from' '"source":"(perf|kernel)' \
 	"$(ask info two.cpprof)"
 like 'and what that cost' '"sampling_share":0\.' "$(ask info two.cpprof)"
 "$cpprof" record --no-children -o alone.cpprof -- sh -c \
@@ -193,7 +193,7 @@ mkfifo fifo
 "$cpprof" record -o daemon.cpprof -- sh -c \
 	"sh -c '$spin; echo ready >fifo; read -r line <fifo' & read -r line <fifo" \
 	>/dev/null 2>daemon.err
-like 'what still runs in the end is told' \
+like 'what still runs at the end is reported' \
 	'^cpprof: 1 process still runs, and is recorded until its end' \
 	"$(cat daemon.err)"
 timeout 60 sh -c 'echo go >fifo'
@@ -211,7 +211,7 @@ like 'a recording opens while the program runs' '"samples":[1-9]' \
 before=$(ask info live.cpprof | sed 's/.*"samples":\([0-9]*\).*/\1/')
 kill -KILL "$(cd live.cpprof && ls | sed 's/^cpprofdata\.//')"
 wait $! 2>/dev/null
-is 'kill -9 is told as 137' 137 $?
+is 'kill -9 is reported as 137' 137 $?
 after=$(ask info live.cpprof | sed 's/.*"samples":\([0-9]*\).*/\1/')
 is 'and loses no sample' yes "$([ "$after" -ge "$before" ] && echo yes)"
 }

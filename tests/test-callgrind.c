@@ -253,7 +253,7 @@ levels_and_callers_are_taken_apart(void **state)
 	assert_reads("events: Ir\nfn=f'2\n1 1\n", "f'2 1; ");
 }
 
-/* A call that does not tell the object goes to a function of its file. */
+/* A call without an object goes to a function of its file. */
 static void
 calls_without_object_go_by_their_file(void **state)
 {
@@ -326,7 +326,7 @@ a_number_below_another_object_is_another_function(void **state)
 	profile_free(profile);
 }
 
-/* As go tool pprof -callgrind writes them, before and behind the callee. */
+/* As go tool pprof -callgrind writes them, before and after the callee. */
 static void
 calls_that_name_no_object_are_of_the_functions_there_are(void **state)
 {
@@ -436,7 +436,9 @@ own_events_come_back(void **state)
 	profile_free(profile);
 }
 
-/* What stands behind an event of ours is its unit only if it is one. */
+/*
+ * The text after one of cpprof's events is its unit only if it is a valid one.
+ */
 static void
 units_of_our_own_make_sense(void **state)
 {

@@ -1057,7 +1057,7 @@ perf_data_joins_deferred_call_chains(void **state)
 	put_deferred(&buffer, 7, 1001, CHAIN(0x400010, 0x400021), 5);
 	put_deferred(&buffer, 8, 1002, CHAIN(PERF_CONTEXT_USER, 0x400030,
 	                                     0x400041), 6);
-	/* Those that come behind, before the thread leaves the kernel. */
+	/* Samples that follow before the thread leaves the kernel. */
 	put_waiting(&buffer, 7, IN_KERNEL, 1001, 7);
 	put_deferred(&buffer, 7, 1001, CHAIN(0x400010, 0x400021), 8);
 	mode = PERF_MODE_USER;
@@ -1677,7 +1677,7 @@ perf_data_reads_all_files_of_a_directory(void **state)
 	expect_warning(profile, "/data.3: 0x0: the input is cut off here");
 	profile_free(profile);
 
-	/* Files behind a gap are not lost without a word. */
+	/* Files after a gap are not lost without a message. */
 	snprintf(path, sizeof path, "%s/data.1", root);
 	unlink(path);
 	profile = load_profiles(paths, 1, &options, &error);

@@ -380,7 +380,9 @@ pprof_samples_may_come_before_all_that_they_name(void **state)
 	profile_free(profile);
 }
 
-/* What samples share is told from bytes, which may be parts of numbers. */
+/*
+ * Shared frames are found by comparing bytes, which may be parts of numbers.
+ */
 static void
 pprof_ids_that_end_alike_are_told_apart(void **state)
 {

@@ -49,11 +49,11 @@ lines() { [ "$(wc -l <"$1")" -eq "$2" ]; }
 run 0 --version
 ok '--version prints one line' out_has 'cpprof '
 run 0 --help
-ok '--help tells the usage' out_has 'usage: cpprof [OPTION]'
+ok '--help prints the usage' out_has 'usage: cpprof [OPTION]'
 run 2 --nonsense
 ok 'an unknown option is a usage error' err_has 'there is no option --nonsense'
 run 2 -zq "$forms"
-ok 'also one with others behind its dash' err_has 'there is no option -z'
+ok 'also one that follows others after a dash' err_has 'there is no option -z'
 run 0 -h
 ok '-h is --help' out_has 'usage: cpprof [OPTION]'
 run 2 -F yaml "$forms"
@@ -63,7 +63,7 @@ ok 'an option without its argument is a usage error' err_has '-e needs an'
 run 1 "$work/none.folded"
 ok 'a missing profile is an error' err_has none.folded
 run 1 functions "$forms"
-ok 'a command in its place is told' err_has 'functions is a command: -e'
+ok 'a command in its place is reported' err_has 'functions is a command: -e'
 run 0 "$forms"
 ok 'an empty script does nothing' silent
 run 0 "$forms" -e 'root' -e 'threshold'
@@ -145,7 +145,7 @@ run 1 -e "load $forms" -e "load $work/none" "$process_db"
 ok 'a failing load is an error' err_has 'none'
 mkdir "$work/threads" && : >"$work/threads/data"
 run 1 -e "load $work/threads"
-ok 'an empty file in a directory of perf is told' err_has 'threads/data: the file is empty'
+ok 'an empty file in a directory of perf is reported' err_has 'threads/data: the file is empty'
 printf 'load %s\nload %s/none\nroot\n' "$forms" "$work" >"$work/in"
 run 1 --keep-going
 ok 'and leaves the profile as it was' out_is 'root  main'
@@ -153,7 +153,7 @@ ok 'and leaves the profile as it was' out_is 'root  main'
 status=$? wanted=0
 ok 'a profile comes from standard input' out_is 'root  main'
 printf 'main;b 41' | "$CPPROF" - -e root >"$work/out" 2>"$work/err"
-ok 'and the lack of a last newline is told there, too' \
+ok 'and a missing last newline is reported there, too' \
 	err_has 'standard input:1: no newline at the end of the last line'
 "$CPPROF" - -e reload <"$forms" >"$work/out" 2>"$work/err"
 status=$? wanted=1
@@ -185,7 +185,7 @@ ok 'a file that was named must be whole' err_has 'cpprofdata.2: the file is'
 run 0 "$forms" -e "root > $work/file" -e "threshold >> $work/file"
 ok 'output goes to files' silent
 cp "$work/file" "$work/out"
-ok 'anew or behind what is there' out_is 'root  main
+ok 'from the start or after what is there' out_is 'root  main
 threshold  0.01'
 run 0 "$forms" -e "root > |$work/a file|"
 ok 'a file name may hold blanks' test -s "$work/a file"
@@ -225,7 +225,7 @@ mkfifo "$work/gone"
 	2>"$work/err"; echo $? >"$work/status"; } |
 	{ exec <&-; : >"$work/gone"; }
 status=$(cat "$work/status") wanted=1
-ok 'a reader that went away is told by the status alone' test ! -s "$work/err"
+ok 'a reader that went away is reported only by the status' test ! -s "$work/err"
 run 0 "$forms" -e functions -e up -e tree -e 'help up' -e info
 cp "$work/out" "$work/once"
 run 0 "$forms" -e functions -e up -e tree -e 'help up' -e info
@@ -234,7 +234,7 @@ ok 'and no escapes' lacks out_has "$(printf '\033')"
 
 if [ -e "${builddir:-.}/.libs/libcpprof.so" ]; then
 	run 0 -e "record -o $work/recorded echo hello | tr h H" -e 'info | wc -l'
-	ok 'a redirection behind record is for the program' out_has Hello
+	ok 'a redirection after record is for the program' out_has Hello
 	run 0 record -o "$work/family" sh -c 'env true; exit 0'
 	for order in '' -r; do
 		# shellcheck disable=SC2012,SC2046 # names of our own making
@@ -248,7 +248,7 @@ if [ -e "${builddir:-.}/.libs/libcpprof.so" ]; then
 		out_has "files: $(ls "$work"/family | grep -c cpprofdata)"
 else
 	wanted=0 status=0
-	ok 'redirection behind record # SKIP no collector' true
+	ok 'redirection after record # SKIP no collector' true
 fi
 
 # Settings
@@ -317,12 +317,12 @@ ok 'no path begins a pipe when it is pasted' \
 # Export
 run 0 "$forms" -e "export cpprof-text $work/out.folded" -e 'format csv' \
 	-e "export collapsed > $work/bare.folded"
-ok 'export writes a file, named or behind >' \
+ok 'export writes a file, named or after >' \
 	cmp -s "$work/out.folded" "$forms"
 ok 'and > of export leaves the format of answers alone' \
 	grep -qx 'main;db_update_record;db_read_record 84' "$work/bare.folded"
 run 1 "$forms" -e 'export collapsed /dev/full'
-ok 'export tells of a full disk' err_has '/dev/full: No space left'
+ok 'export reports a full disk' err_has '/dev/full: No space left'
 echo before >"$work/kept"
 chmod 640 "$work/kept"
 ln -s kept "$work/link"

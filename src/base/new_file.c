@@ -17,7 +17,7 @@ fail(const struct new_file *file, int number, struct error *error)
 	return error_set(error, "%.200s: %s", file->name, strerror(number));
 }
 
-/* A name in the target's folder that tells whose it is. */
+/* A name in the target's folder that shows what it belongs to. */
 static char *
 name_beside(const char *target)
 {
@@ -82,7 +82,7 @@ open_somehow(struct new_file *file, const char *name)
 	struct stat old;
 	bool is_old = stat(name, &old) == 0;
 
-	/* What is behind a link is replaced, not the link. */
+	/* Replaces the target of a link, not the link itself. */
 	file->target = is_old ? realpath(name, NULL) : strdup(name);
 	if (file->target == NULL)
 		return false;

@@ -11,7 +11,7 @@
  * Numbers the components of n vertices, those of vertex v's successors being
  * next[first[v]] .. next[first[v + 1] - 1]; component[n] is the caller's.  An
  * arc between two components leads from the higher number to the lower one.
- * Returns how many there are, UINT32_MAX with *error set for want of memory.
+ * Returns how many there are, UINT32_MAX with *error set if memory runs out.
  * O(n + arcs), without recursion.  Source: Tarjan 1972.
  */
 uint32_t components_find(uint32_t n, const uint32_t *first,

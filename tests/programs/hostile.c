@@ -980,7 +980,7 @@ not_allowed(int number)
 	n_caught++;
 }
 
-/* One that would tell the program of each call. */
+/* A filter that would notify the program of each call. */
 static int
 run_trapping_filter(void)
 {

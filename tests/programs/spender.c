@@ -225,7 +225,7 @@ by_write(int fd, long n)
 			abort();
 }
 
-/* Which nobody stands before. */
+/* A call that is not wrapped. */
 static NOINLINE void
 by_system_call(int fd, long n)
 {

@@ -84,9 +84,7 @@ work(double seconds)
 	return true;
 }
 
-/*
- * Faults of the program's own: a page behind the end of a file.
- */
+/* Faults of the program's own: a page after the end of a file. */
 
 static sigjmp_buf out;
 static volatile sig_atomic_t n_caught;

@@ -10,8 +10,8 @@
  * 				makes, one at once, one after a sleep
  * 	waiter storm N		N short waits, and then one that lasts
  *
- * What begins is told on standard output, "NAME NANOSECONDS" by CLOCK_MONOTONIC
- * right before the call, and "ready" when all have begun.
+ * What begins is announced on standard output, "NAME NANOSECONDS" by
+ * CLOCK_MONOTONIC right before the call, and "ready" when all have begun.
  */
 #include <fcntl.h>
 #include <mqueue.h>

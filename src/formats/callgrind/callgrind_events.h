@@ -2,7 +2,7 @@
 /* callgrind_events.h -- the events that a callgrind file counts.
  *
  * 	event: Ir : Instruction Fetch	a long name; becomes the gtick's
- * 	event: Sum = Ir + 2 Dr		an event that is reckoned from others
+ * 	event: Sum = Ir + 2 Dr		an event that is computed from others
  * 	events: Ir Dr			what the costs of each line count
  *
  * Every event is a resource of interval 1: those of the first events: line in

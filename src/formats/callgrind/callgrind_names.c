@@ -9,12 +9,12 @@
 
 enum { FIRST_SLOTS = 256, N_KINDS = 3 };
 
-/* What a number in parentheses means. */
+/* The meaning of a number in parentheses. */
 struct meaning {
 	uint64_t id;
 	uint32_t text;		/* NO_NAME: an empty slot */
-	uint32_t node;		/* of a function, the one that was named last;
-				 * UINT32_MAX before */
+	uint32_t node;		/* of a function, the node named last;
+				 * UINT32_MAX: none yet */
 };
 
 /* Found by open addressing, at most half full. */
@@ -29,7 +29,7 @@ struct function {
 	bool is_object_guessed, is_file_guessed;
 };
 
-/* A function's number below an object, or of a file. */
+/* A function's number as used in an object, or in a file. */
 struct use {
 	uint64_t id;
 	uint32_t text, place;
@@ -38,7 +38,7 @@ struct use {
 /* Keys of some kind, and the node of each. */
 struct node_table {
 	struct names *keys;
-	uint32_t *nodes;	/* [keys]; UINT32_MAX: none any more */
+	uint32_t *nodes;	/* [keys]; UINT32_MAX: no longer valid */
 	size_t capacity;
 };
 
@@ -46,7 +46,7 @@ struct callgrind_names {
 	struct names *texts;	/* of all kinds */
 	struct node_table by_key;	/* struct callgrind_key */
 	struct node_table by_object;	/* struct use */
-	struct node_table by_file;	/* likewise: the one that was last */
+	struct node_table by_file;	/* likewise: the last one */
 	struct function *functions;	/* [nodes] */
 	size_t functions_capacity;
 	struct meanings meanings[N_KINDS];
@@ -126,7 +126,7 @@ grow_meanings(struct meanings *meanings, struct error *error)
 	return 0;
 }
 
-/* Lets the id mean this text from here on. */
+/* Sets the meaning of the id from here on. */
 static struct meaning *
 define(struct meanings *meanings, uint64_t id, uint32_t text,
        struct error *error)
@@ -144,7 +144,10 @@ define(struct meanings *meanings, uint64_t id, uint32_t text,
 	return slot;
 }
 
-/* Reads "(ID)" and blanks behind it; the bytes taken, or 0: no such thing. */
+/*
+ * Reads "(ID)" and the blanks after it; returns the number of bytes, 0 if
+ * there is none.
+ */
 static size_t
 read_id(const char *text, size_t length, uint64_t *id)
 {
@@ -166,8 +169,8 @@ read_id(const char *text, size_t length, uint64_t *id)
 }
 
 /*
- * What the text means: sets *text_number, and *meaning where it is numbered
- * (else NULL).  0, or -1 with *error set.
+ * Sets *text_number for a text, and *meaning if it has a number (otherwise
+ * NULL).  0, or -1 with *error set.
  */
 static int
 read_name(struct callgrind_names *names, enum callgrind_kind kind,
@@ -269,7 +272,10 @@ node_of_key(struct callgrind_names *names, struct call_graph *graph,
 	}, NULL, error);
 }
 
-/* Whether a node, called before, may be what a line with its home defines. */
+/*
+ * Whether a node that was called before may be the function that a line with a
+ * home defines.
+ */
 static bool
 is_awaited(const struct callgrind_names *names, uint32_t node,
            struct callgrind_key key)
@@ -281,7 +287,7 @@ is_awaited(const struct callgrind_names *names, uint32_t node,
 	       find_node(&names->by_key, &key, sizeof key) == UINT32_MAX;
 }
 
-/* Gives a node its real home. */
+/* Gives a node its actual home. */
 static int
 move_home(struct callgrind_names *names, uint32_t node,
           struct callgrind_key key, struct error *error)
@@ -295,7 +301,9 @@ move_home(struct callgrind_names *names, uint32_t node,
 	return set_node(&names->by_key, &key, sizeof key, node, error);
 }
 
-/* The node that a number means below an object which had another last. */
+/*
+ * The node that a number means in an object where it had another meaning last.
+ */
 static uint32_t
 find_numbered(struct callgrind_names *names, struct call_graph *graph,
               const struct meaning *meaning, struct callgrind_key key,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callgrind_names.h -- functions, files and objects of a callgrind file.
  *
- * "fn=(12) parse" says what (12) means from here on, "fn=(12)" uses it, and
- * "fn=parse" does without.  Functions, files and objects number apart.  What a
- * number means may change with the next part of a file.
+ * "fn=(12) parse" defines (12) from here on, "fn=(12)" uses it, and "fn=parse"
+ * needs no number.  Functions, files and objects have separate numbers.  The
+ * meaning of a number may change in the next part of a file.
  *
- * A function is a node of the graph while the file is read, under its whole
- * text and the file and object it is defined in; callgrind_contexts.h makes
- * names of it in the end.
+ * While the file is read a function is a node of the graph, with its whole
+ * text and the file and object in which it is defined; at the end
+ * callgrind_contexts.h makes names of these.
  */
 #ifndef CPPROF_FORMATS_CALLGRIND_NAMES_H
 #define CPPROF_FORMATS_CALLGRIND_NAMES_H
@@ -22,7 +22,7 @@
 
 struct callgrind_names;
 
-/* What a line can name. */
+/* The kinds of names. */
 enum callgrind_kind { CALLGRIND_OBJECT, CALLGRIND_FILE, CALLGRIND_FUNCTION };
 
 /* Freed with callgrind_names_free; NULL with *error set. */
@@ -30,17 +30,18 @@ struct callgrind_names *callgrind_names_new(struct error *error);
 void callgrind_names_free(struct callgrind_names *names);
 
 /*
- * The number of the object or file that text[length], what stands behind the
- * '=', names; a number that means nothing yet is "???".  NO_NAME with *error
- * set for want of memory.
+ * The number of the object or file named by text[length], the text after the
+ * '='; an undefined number is "???".  NO_NAME with *error set if memory runs
+ * out.
  */
 uint32_t callgrind_names_add(struct callgrind_names *names,
                              enum callgrind_kind kind, const char *text,
                              size_t length, struct error *error);
 
 /*
- * Where a function is defined, as texts; NO_NAME: unknown.  Guessed: the line
- * is a call that names none, so that it is taken to be the caller's, or "???".
+ * The object and file in which a function is defined, as texts; NO_NAME:
+ * unknown.  Guessed: the line is a call without them, so those of the caller,
+ * or "???".
  */
 struct callgrind_home {
 	uint32_t object, file;
@@ -48,13 +49,12 @@ struct callgrind_home {
 };
 
 /*
- * The node of the function that is named, which is entered if it is new.  The
- * same number under another object is another function.  But go tool pprof
- * names no objects of calls: a number that is not a function of the caller's
- * object is the function of that file that had the number last; if it is not
- * defined yet, its object is the one under which it will be.  UINT32_MAX with
- * *error set, without file and line: memory is short, or the number means
- * nothing.
+ * The node of the named function, which is entered if it is new.  The same
+ * number in another object is another function.  But go tool pprof writes no
+ * objects of calls: there, a number that is no function of the caller's object
+ * is the function of that file that had the number last; if it is not defined
+ * yet, its object is the one in which it will be.  UINT32_MAX with *error set,
+ * without file and line: memory has run out, or the number is undefined.
  */
 uint32_t callgrind_names_node(struct callgrind_names *names,
                               struct call_graph *graph,
@@ -62,14 +62,14 @@ uint32_t callgrind_names_node(struct callgrind_names *names,
                               size_t length, struct error *error);
 
 /*
- * What tells nodes apart, as texts; NO_NAME: unknown.  A node's name is its
- * text's number, too, and a place's file that of the file's.
+ * What identifies a node, as texts; NO_NAME: unknown.  A node's name is the
+ * number of its text, and a place's file is that of the file's text.
  */
 struct callgrind_key {
 	uint32_t text, file, object;
 };
 
-/* Of a node that was entered. */
+/* The key of a node. */
 struct callgrind_key callgrind_names_key(const struct callgrind_names *names,
                                          uint32_t node);
 

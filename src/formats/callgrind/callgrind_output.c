@@ -60,9 +60,9 @@ callgrind_output_flush(struct callgrind_output *output, struct error *error)
 }
 
 /*
- * A text up to the end of the line; whether all of it stands as it is.  Readers
- * skip blanks in front of it, and so would find none where there are only
- * blanks.
+ * Adds a text up to its line end; returns whether it is complete and
+ * unchanged.  Readers skip blanks before it, so a text of only blanks would be
+ * lost.
  */
 static bool
 add_text(struct text_buffer *text, const char *bytes, size_t n)
@@ -99,8 +99,8 @@ add_numbers(struct callgrind_output *output, const uint64_t *numbers)
 /* ---- the header ---- */
 
 /*
- * An event's short name is letters and digits: those of the resource's name,
- * and its number where that is not enough to tell it from others.
+ * Adds an event's short name: the letters and digits of the resource's name,
+ * and its number if the name is not unique.
  */
 static void
 add_event(struct text_buffer *text, const struct profile *profile, uint32_t r)
@@ -208,8 +208,9 @@ callgrind_output_totals(struct callgrind_output *output, const char *key,
 /* ---- names ---- */
 
 /*
- * "key=(12) name" when something is first named, then "key=(12)"; `names` tells
- * it by its identity.  Without a name the first would read as the second.
+ * Adds "key=(12) name" at the first use, then "key=(12)"; `names` numbers
+ * items by their identity.  An empty name is replaced, since the first form
+ * would read as the second.
  */
 static void
 add_reference(struct callgrind_output *output, const char *key,
@@ -234,7 +235,7 @@ add_reference(struct callgrind_output *output, const char *key,
 	text_add_char(&output->text, '\n');
 }
 
-/* What is not known is "???", as callgrind writes it. */
+/* Unknown names are "???", as in callgrind's files. */
 static void
 add_place(struct callgrind_output *output, const char *key,
           struct names *names, struct callgrind_text name,
@@ -245,7 +246,7 @@ add_place(struct callgrind_output *output, const char *key,
 	add_reference(output, key, names, name, name, error);
 }
 
-/* Functions of one name are others in another object or file. */
+/* Functions of the same name in different objects or files are distinct. */
 static struct callgrind_text
 identify(struct callgrind_output *output,
          const struct callgrind_function *function, struct error *error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* callgrind_reader.h -- what the parts of callgrind's reader share.
+/* callgrind_reader.h -- shared by the parts of callgrind's reader.
  *
- * callgrind.c takes the input apart into lines; those of a head ("KEY: ...")
- * are callgrind_head.c's, all others callgrind_body.c's.
+ * callgrind.c splits the input into lines; callgrind_head.c reads those of a
+ * head ("KEY: ..."), callgrind_body.c all others.
  */
 #ifndef CPPROF_FORMATS_CALLGRIND_READER_H
 #define CPPROF_FORMATS_CALLGRIND_READER_H
@@ -20,33 +20,37 @@ struct callgrind {
 	struct reader reader;
 	struct callgrind_events events;
 	struct callgrind_names *names;
-	struct call_graph *graph;	/* the profile's; NULL before costs */
+	struct call_graph *graph;	/* the profile's; NULL before the first
+					 * cost */
 
 	/* The part's head. */
-	const char *command;		/* NULL: none; the arena's */
+	const char *command;		/* in the arena; NULL: none */
 	uint64_t pid, thread;
 	bool has_pid, has_thread, is_head;
-	bool is_callgrind;		/* the creator is */
-	bool has_estimates;		/* costs of calls are not believed */
-	bool is_uncounted;		/* numbers of calls are not */
-	bool has_end;			/* a line that stands behind costs */
+	bool is_callgrind;		/* created by callgrind itself */
+	bool has_estimates;		/* costs of calls are only estimates */
+	bool is_uncounted;		/* numbers of calls are unknown */
+	bool has_end;			/* a line that follows costs was
+					 * read */
 	uint32_t n_positions;
 	uint32_t line_column;		/* of the positions, UINT32_MAX: none */
 
 	uint64_t positions[MAX_POSITIONS];	/* of the last cost */
 	uint32_t object, file, called_object, called_file;
 	uint32_t code_file;		/* of the costs: the function's, or
-					 * one whose code was inlined */
+					 * that of inlined code */
 	uint32_t node, callee;
-	bool is_call;			/* the next cost is what calls used */
-	bool is_jump;			/* or none: where a jump is */
+	bool is_call;			/* the next cost is that of calls */
+	bool is_jump;			/* the next line is no cost: the place
+					 * of a jump */
 	uint64_t calls;
 	uint32_t place;			/* of the last own costs */
 };
 
 /*
- * Each reads one line, without its end, the key of which ("cfn", "events") has
- * been found, or, of costs, which ends in '\n'.  0, or -1 with *error set.
+ * Each reads one line: without its end if it has a key ("cfn", "events"),
+ * which has been found; ending in '\n' if it has costs.  0, or -1 with *error
+ * set.
  */
 int callgrind_head_line(struct callgrind *input, const char *line,
                         size_t key_length, size_t length,
@@ -57,7 +61,7 @@ int callgrind_name_line(struct callgrind *input, const char *line,
 int callgrind_costs_line(struct callgrind *input, const char *line,
                          struct error *error);
 
-/* The first line behind a head: enters who ran; likewise. */
+/* At the first line after a head: enters the process; likewise. */
 int callgrind_end_head(struct callgrind *input, struct error *error);
 
 #endif

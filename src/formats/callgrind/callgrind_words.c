@@ -13,7 +13,7 @@ hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What stands behind 0x; NULL where it is no number of 64 bits. */
+/* Reads the digits after 0x; NULL if they are no number of 64 bits. */
 static const char *
 read_hex(const char *at, uint64_t *number)
 {

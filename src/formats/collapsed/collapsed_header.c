@@ -55,7 +55,7 @@ collapsed_find_blank(const char *text, size_t length)
 	return NULL;
 }
 
-/* The text behind the key when the line is "# KEY: text", or NULL. */
+/* The text after the key if the line is "# KEY: text", otherwise NULL. */
 static char *
 header_value(char *line, const char *key)
 {

@@ -30,7 +30,7 @@ struct frame_tables {
 
 /*
  * Starts on a profile without frames.  shared: the tables that threads have in
- * common, which may be read later.  json: names the place of errors, and tells
+ * common, which may be read later.  json: gives the place of errors, and
  * whether the input is cut.  cache: of symbols; may be NULL.  All must outlive
  * the result, which firefox_frames_free frees.  NULL with *error set.
  */

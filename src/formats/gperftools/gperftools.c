@@ -109,7 +109,7 @@ add_address(struct gperftools *input, uint64_t address, struct error *error)
 	return number;
 }
 
-/* Enters a sample whose addresses are the words behind the second. */
+/* Enters a sample whose addresses are the words after the second. */
 static int
 add_sample(struct gperftools *input, const unsigned char *bytes, size_t depth,
            uint64_t offset, struct error *error)
@@ -227,7 +227,9 @@ add_frames(struct gperftools *input, const struct gperftools_maps *maps,
 	return result;
 }
 
-/* The mappings behind the samples, which name the modules of addresses. */
+/*
+ * Reads the mappings after the samples, which give the modules of addresses.
+ */
 static int
 read_maps(struct gperftools *input, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* json_probe.c -- tells JSON formats apart by their keys. */
+/* json_probe.c -- recognises JSON formats by their keys. */
 #include "src/formats/json/json_probe.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* json_probe.h -- tells JSON formats apart by their keys. */
+/* json_probe.h -- recognises JSON formats by their keys. */
 #ifndef CPPROF_FORMATS_JSON_JSON_PROBE_H
 #define CPPROF_FORMATS_JSON_JSON_PROBE_H
 
