@@ -108,8 +108,8 @@ def firefox(out, rng):
 
 
 def write(make, path):
-    """Runs in a process of its own, whose cost is not counted with the
-    others."""
+    """Runs in a process of its own, since children inherit the peak memory of
+    their parent."""
     child = os.fork()
     if child == 0:
         with open(path + ".new", "w", encoding="utf-8") as out:

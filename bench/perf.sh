@@ -85,7 +85,7 @@ compare() {
 	done
 	printf 'median %.1f times, ' \
 	    "$(printf '%s\n' "${all[@]}" | awk '{ print $1 / $4 }' | median)"
-	printf '%.1f of CPU (bar 10)\n' \
+	printf '%.1f of CPU (target 10)\n' \
 	    "$(printf '%s\n' "${all[@]}" | awk '{ print $2 / $5 }' | median)"
 }
 

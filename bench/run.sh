@@ -44,7 +44,7 @@ compare() {
 	yard=$(printf '%s\n' "${all[@]}" | awk '{ print $1 }' | median)
 	load=$(printf '%s\n' "${all[@]}" | awk '{ print $2 }' | median)
 	ratio=$(printf '%s\n' "${all[@]}" | awk '{ print $2 / $1 }' | median)
-	printf '%-9s %8.3f %8.3f  %5.2f x %-5s (bar %s)  %s\n' "$1" "$yard" \
+	printf '%-9s %8.3f %8.3f  %5.2f x %-5s (target %s)  %s\n' "$1" "$yard" \
 	    "$load" "$ratio" "$2" "$3" \
 	    "$("$programs/bench-load" "$file" | cut -d, -f2-)"
 }
