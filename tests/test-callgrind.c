@@ -249,7 +249,7 @@ levels_and_callers_are_taken_apart(void **state)
 	             "fn=f'0x0000000000001100'main\n1 2\n"
 	             "fn=f'0x'main\n1 3\nfn=main\n1 1\ntotals: 6\n",
 	             "f<0x0000000000001100<main 2; f'0x'main 3; main 1; ");
-	/* Others may mean anything by an apostrophe. */
+	/* Other writers may use an apostrophe for anything. */
 	assert_reads("events: Ir\nfn=f'2\n1 1\n", "f'2 1; ");
 }
 
@@ -306,7 +306,7 @@ assert_objects(const struct profile *profile, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-/* A number is short for a text; its object is that of the line. */
+/* A number stands for a text; its object is that of the line. */
 static void
 a_number_below_another_object_is_another_function(void **state)
 {
@@ -507,7 +507,7 @@ functions_without_symbol_are_named_by_module(void **state)
 	profile_free(profile);
 }
 
-/* Writers do not always know the files that they number. */
+/* Writers may use numbers of files that they never define. */
 static void
 places_need_no_names(void **state)
 {
@@ -595,7 +595,7 @@ lenient_skips_and_counts(void **state)
 	profile_free(profile);
 }
 
-/* Cut anywhere, the file gives its whole lines, and says so. */
+/* Cut anywhere, the file gives its complete lines, and a warning. */
 static void
 every_truncation_is_an_answer(void **state)
 {

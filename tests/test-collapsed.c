@@ -48,7 +48,7 @@ read_text(const char *text)
 	return profile;
 }
 
-/* Hits of one stack, UINT64_MAX where there is no such node. */
+/* Hits of one stack; UINT64_MAX if there is no such node. */
 static uint64_t
 hits_of(const struct profile *profile, uint32_t resource, const char *stack)
 {
@@ -136,7 +136,7 @@ collapsed_stacks_add_up_in_any_order(void **state)
 	profile_free(profile);
 }
 
-/* Also where the order of the texts says that a name is new. */
+/* Also if the order of the texts shows that a name is new. */
 static void
 collapsed_mangled_names_are_demangled_and_merged(void **state)
 {
@@ -172,7 +172,7 @@ collapsed_takes_crlf_blank_lines_and_no_last_newline(void **state)
 	profile_free(profile);
 }
 
-/* "#" or "# ..."; other names may begin so, in front of all stacks, too. */
+/* "#" or "# ..."; other names may begin with #, also before all stacks. */
 static void
 collapsed_tells_comments_from_names(void **state)
 {
@@ -196,7 +196,7 @@ collapsed_tells_comments_from_names(void **state)
 		assert_int_equal(format_collapsed.probe(texts[i],
 		    strlen(texts[i])), PROBE_LIKELY);
 	}
-	/* Bare marks are no stacks of two counts, and no stacks of none. */
+	/* Lines of "#" are stacks neither of two counts nor of none. */
 	{
 		struct profile *profile = read_text("a 1 2\n#\n#b 3 4\n");
 
@@ -206,7 +206,7 @@ collapsed_tells_comments_from_names(void **state)
 	}
 }
 
-/* Skipped, it leaves the header a header. */
+/* If it is skipped, the header goes on. */
 static void
 collapsed_tells_of_marks_that_are_no_comments(void **state)
 {
@@ -230,7 +230,7 @@ collapsed_tells_of_marks_that_are_no_comments(void **state)
 	profile_free(profile);
 }
 
-/* flamegraph.pl: \s in front of the count. */
+/* flamegraph.pl: \s before the count. */
 static void
 collapsed_takes_a_tab_before_the_count(void **state)
 {
@@ -273,7 +273,7 @@ collapsed_passes_over_comments_behind_stacks(void **state)
 	}
 }
 
-/* As inferno has it: the number in front of the point. */
+/* As in inferno: the number before the point. */
 static void
 collapsed_fractions_are_cut_off_and_told(void **state)
 {
@@ -319,7 +319,7 @@ collapsed_two_counts_are_two_profiles(void **state)
 	assert_int_equal(profile->n_warnings, 1);
 	assert_non_null(strstr(profile->warnings[0], "difffolded.pl"));
 	profile_free(profile);
-	/* Where one line has a name instead, all have. */
+	/* If one line has a name instead, all lines do. */
 	profile = read_text("main;f 31 33\nmain 1\n");
 	assert_int_equal(hits_of(profile, 0, "main;f 31"), 33);
 	profile_free(profile);
@@ -328,7 +328,7 @@ collapsed_two_counts_are_two_profiles(void **state)
 	profile_free(profile);
 }
 
-/* Though the first packet has none but stacks with two numbers. */
+/* Although the first packet has only stacks with two numbers. */
 static void
 collapsed_counts_are_the_same_from_a_pipe(void **state)
 {
@@ -557,7 +557,7 @@ collapsed_packed_and_cut_never_believes_half_a_line(void **state)
 	}
 }
 
-/* What a load says of packed text that is damaged. */
+/* The error of loading damaged packed text. */
 static void
 check_damaged(const char *packed, size_t size, uint64_t total)
 {
@@ -659,7 +659,7 @@ collapsed_stops_when_interrupted(void **state)
 	assert_string_equal(error.text, "interrupted");
 }
 
-/* Writes n bytes to a new file, whose name stays in a static buffer. */
+/* Writes n bytes to a new file; returns its name, in a static buffer. */
 static const char *
 write_file(const char *directory, const char *name, const char *bytes,
            size_t n)
@@ -755,7 +755,7 @@ load_merges_what_it_is_given(void **state)
 	profile_free(profile);
 }
 
-/* Of UTF-8, and of UTF-16 as PowerShell writes. */
+/* Marks of UTF-8, and of UTF-16 as written by PowerShell. */
 static void
 load_passes_over_byte_order_marks(void **state)
 {
@@ -828,7 +828,7 @@ load_refuses_an_endless_line_in_bounded_memory(void **state)
 	const char *path = write_file(*state, "endless", "a;b", 3);
 	struct rusage before, after;
 
-	/* The rest is a hole: NULs.  They are no line either. */
+	/* The rest is a hole of NULs, which are no line either. */
 	assert_int_equal(truncate(path, 1 << 30), 0);
 	getrusage(RUSAGE_SELF, &before);
 	assert_null(load_profiles(&path, 1, &options, &error));

@@ -27,7 +27,7 @@
 COMMAND(count)
 #undef COMMAND
 
-/* In place of those of commands/commands.c, which is not linked then. */
+/* Replaces the list of commands/commands.c, which is then not linked. */
 const struct command *const commands[] = {
 #define COMMAND(name) &command_##name,
 #include "commands/list.def"
@@ -61,7 +61,7 @@ each_command_is_described(void **state)
 	}
 }
 
-/* Exact names are not shadowed: each word belongs to one command. */
+/* No name is shadowed: each word belongs to one command. */
 static void
 each_name_finds_its_command(void **state)
 {
@@ -131,7 +131,7 @@ formats_are_those_of_the_output(void **state)
 	assert_null(choices[i]);
 }
 
-/* A session over the paper's example, in the folder of the samples. */
+/* A session with the paper's example, in the folder of the samples. */
 static int
 set_up(void **state)
 {
@@ -157,7 +157,7 @@ tear_down(void **state)
 	return chdir("..");
 }
 
-/* What get says, set understands, and nothing changes. */
+/* set accepts what get returns, without changing anything. */
 static void
 each_setting_reads_what_it_says(void **state)
 {
@@ -187,7 +187,7 @@ each_setting_reads_what_it_says(void **state)
 	}
 }
 
-/* record's wants the collector; its own tests run it. */
+/* record's example needs the collector; its own tests run it. */
 static bool
 can_run_here(const struct command *command)
 {
@@ -298,7 +298,7 @@ info_sums_every_kind_of_loss(void **state)
 	assert_non_null(strstr(answer, expected));
 }
 
-/* A file's text from the folder of the samples on, the caller's to free. */
+/* The text of a file in the folder of the samples; the caller frees it. */
 static char *
 text_of(const char *name)
 {
@@ -322,7 +322,7 @@ must_show(const char *page, const char *text)
 		         text);
 }
 
-/* What the page says without being tested would soon be wrong. */
+/* Text on the page that is not tested would soon be wrong. */
 static void
 the_page_shows_the_example_as_it_is(void **state)
 {

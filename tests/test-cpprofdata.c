@@ -19,7 +19,7 @@ extern const struct format format_cpprofdata;
 
 enum { IMAGE_MAX = 64 * CPPROFDATA_PAGE, NODE_SIZE = 24 + 16 };
 
-/* A file in the making. */
+/* A file being built. */
 struct image {
 	unsigned char bytes[IMAGE_MAX];
 	size_t used;
@@ -94,7 +94,7 @@ struct test_node {
 	uint64_t offset, returns, hits, samples;
 };
 
-/* Something of this program to be sampled. */
+/* A function of this program to be sampled. */
 __attribute__((noinline)) static int
 sampled_function(int n)
 {
@@ -113,7 +113,9 @@ own_address(void)
 	return (uint64_t)(uintptr_t)address - map->l_addr;
 }
 
-/* Modules: 0 this program, 1 one that is gone.  Strings and where they are: */
+/*
+ * Modules: 0 this program, 1 one that is missing.  Strings and their offsets:
+ */
 static const char strings[] = "\0/proc/self/exe\0/gone/lib.so\0prog\0"
     "two words\0host";
 enum { OWN = 1, GONE = 16, ARGUMENTS = 29, HOST = 44 };
@@ -140,7 +142,7 @@ add_threads(struct image *image)
 	add_chunk(image, CPPROFDATA_THREADS, 0, threads, 2);
 }
 
-/* Numbers of nodes go on at 100: a page has room for (4096 - 64) / 40. */
+/* Numbers of nodes continue at 100: a page has room for (4096 - 64) / 40. */
 static void
 whole_image(struct image *image)
 {
@@ -394,7 +396,7 @@ cpprofdata_tells_how_it_was_counted_and_what_that_cost(void **state)
 	profile_free(profile);
 }
 
-/* Older collectors do not say which resource lost them. */
+/* Older collectors do not record which resource lost them. */
 static void
 cpprofdata_tells_losses_once(void **state)
 {
@@ -460,7 +462,7 @@ cpprofdata_makes_each_thread_a_section(void **state)
 	profile_free(profile);
 }
 
-/* Of the outermost frame of that kind each stack counts, and once. */
+/* Each stack counts once, for the outermost frame of that kind. */
 static void
 cpprofdata_counts_hits_through_code_without_names(void **state)
 {
@@ -498,9 +500,10 @@ static const uint64_t second_ns = 1000000000;
 
 /*
  * The process began at second 1 of the waits' clock, which was second 11 in
- * UTC.  Its first thread is in a call since second 2, at its second node, and
- * has its next hit, of a millisecond, after 400 microseconds.  Its other thread
- * has no node.  No end is known, and a sample was taken at second 1.
+ * UTC.  Its first thread has been in a call since second 2, at its second
+ * node, and has its next hit, of a millisecond, after 400 microseconds.  Its
+ * other thread has no node.  The end is unknown, and a sample was taken at
+ * second 1.
  */
 static struct cpprofdata_thread *
 waiting_image(struct image *image)
@@ -576,7 +579,7 @@ cpprofdata_charges_waits_up_to_the_end_that_is_known_best(void **state)
 	assert_waits(&image, second_of_wait);
 }
 
-/* The waits' clock stood still while the machine slept. */
+/* The waits' clock stopped while the machine was suspended. */
 static void
 cpprofdata_ends_no_process_before_its_last_sample(void **state)
 {
@@ -636,7 +639,7 @@ cpprofdata_charges_waits_without_a_stack(void **state)
 	assert_waits(&image, "sampled_function 7/7\n[unknown] 1000/1\n");
 }
 
-/* Time that was gathered before the call goes on from the wait's last hit. */
+/* Time collected before the call is continued from the wait's last hit. */
 static void
 cpprofdata_charges_what_no_sample_found(void **state)
 {
@@ -651,10 +654,10 @@ cpprofdata_charges_what_no_sample_found(void **state)
 	assert_waits(&image, "sampled_function 7/7\n"
 	             "lib.so+0x1234<sampled_function 1000/1\n"
 	             "[no sample] 1/0\n");
-	wait->columns = 0;		/* it is in no call since then */
+	wait->columns = 0;		/* it has been in no call since then */
 	wait->gathered_ns = second_ns / 2;
 	assert_waits(&image, "sampled_function 7/7\n[no sample] 1500/0\n");
-	wait->left = 2001;		/* no meter has that much left */
+	wait->left = 2001;		/* no meter can have that much left */
 	wait->gathered_ns = 0;
 	assert_waits(&image, "sampled_function 7/7\n[no sample] 1000/0\n");
 }
@@ -684,7 +687,7 @@ cpprofdata_names_phases(void **state)
 	profile_free(profile);
 }
 
-/* Columns that were kept for the program and not taken have no name. */
+/* Columns reserved for the program but not used have no name. */
 static void
 cpprofdata_ignores_resources_without_a_name(void **state)
 {
@@ -774,7 +777,7 @@ cpprofdata_skips_chunks_it_does_not_know(void **state)
 	profile_free(profile);
 }
 
-/* Each of these leaves out one chunk or some nodes, and says why. */
+/* Each of these leaves out one chunk or some nodes, with a warning. */
 static void
 assert_damage(struct image *image, const char *warning, const char *stacks)
 {
@@ -924,7 +927,7 @@ cpprofdata_is_known_by_its_magic(void **state)
 	assert_int_equal(format_cpprofdata.probe("cpprof 1", 8), PROBE_NO);
 }
 
-/* Without a module to read, which takes far longer than the rest. */
+/* Without a module to read, which would take far longer than the rest. */
 static void
 small_image(struct image *image)
 {
@@ -933,7 +936,7 @@ small_image(struct image *image)
 	    OWN] = '*';
 }
 
-/* Whether a whole image has something there, and not only room. */
+/* Whether an undamaged image has data there, not only empty room. */
 static bool
 is_interesting(size_t offset)
 {
@@ -951,7 +954,9 @@ cpprofdata_survives_truncation_at_every_byte(void **state)
 	small_image(&image);
 	for (size_t size = 0; size <= image.used; size++) {
 		struct error error = { 0 };
-		/* A block of its own, so that sanitizers see overruns. */
+		/*
+		 * In a block of its own, so that sanitizers notice overruns.
+		 */
 		unsigned char *copy = malloc(size + 1);
 		struct profile *profile;
 		uint64_t total;

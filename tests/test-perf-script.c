@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-perf-script.c -- what perf script prints, and what breaks others. */
+/* test-perf-script.c -- the output of perf script, and malformed text. */
 #include "tests/reader-fixture.h"
 
 #include "src/formats/perf/perf_script_line.h"
@@ -72,7 +72,7 @@ perf_script_frames_know_modules_and_addresses(void **state)
 	profile_free(profile);
 }
 
-/* What a frame's line says, "ADDRESS|SYMBOL|OBJECT", or "none". */
+/* The parts of a frame's line, "ADDRESS|SYMBOL|OBJECT", or "none". */
 static void
 expect_frame(const char *line, const char *expected)
 {
@@ -146,7 +146,7 @@ perf_script_reads_stacks_of_simpleperf(void **state)
 	profile_free(profile);
 }
 
-/* What an event counts is in its periods; without these there are samples. */
+/* Periods are an event's counts; without them samples are counted. */
 static void
 perf_script_without_periods_counts_samples(void **state)
 {
@@ -211,7 +211,7 @@ perf_script_without_symbols_tells_objects_apart(void **state)
 	profile_free(profile);
 }
 
-/* What a header says, "COMM|PID/TID|PERIOD|EVENT|REST", or "none". */
+/* The parts of a header, "COMM|PID/TID|PERIOD|EVENT|REST", or "none". */
 static void
 expect_header(const char *line, const char *expected)
 {
@@ -289,7 +289,10 @@ perf_script_passes_over_source_lines(void **state)
 	profile_free(profile);
 }
 
-/* Blanks for the tab, nothing for it, and an empty line in front. */
+/*
+ * Blanks instead of the tab, nothing instead of it, and an empty line before
+ * it.
+ */
 static void
 perf_script_reads_frames_that_are_indented_otherwise(void **state)
 {
@@ -501,7 +504,10 @@ perf_script_last_line_without_newline_counts_if_whole(void **state)
 	}
 }
 
-/* As perf script -F prints samples without the time, the event or more. */
+/*
+ * As perf script -F prints samples without the time, the event or other
+ * fields.
+ */
 static void
 perf_script_first_lines_may_lack_any_field(void **state)
 {
@@ -548,7 +554,7 @@ perf_script_first_lines_may_lack_any_field(void **state)
 	}
 }
 
-/* A line that no frame follows is an error there, also in such text. */
+/* A line without a frame after it is an error there, also in such text. */
 static void
 perf_script_brief_lines_need_a_frame(void **state)
 {
@@ -564,7 +570,7 @@ perf_script_brief_lines_need_a_frame(void **state)
 		cut_at_every_byte(&format_perf_script, texts[i],
 		                  strlen(texts[i]));
 	}
-	/* Where first lines are whole, another one is no sample's. */
+	/* If first lines are complete, an incomplete one begins no sample. */
 	expect_error("p 7 cycles: \n\t            1100 f\n"
 	             "\nprog 7\n\t            1100 f\n",
 	             "in:4: expected a sample");
