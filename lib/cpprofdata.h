@@ -121,9 +121,9 @@ struct cpprofdata_drops {
 #define CPPROFDATA_COUNTS_RETURNS 1u	/* nodes' `returns` mean something */
 #define CPPROFDATA_CONFINED 2u	/* the program forbade itself system calls that
 				   sampling needs, which ended there */
-#define CPPROFDATA_CUT 4u	/* somebody cut the file short while it was
+#define CPPROFDATA_TRUNCATED 4u	/* somebody cut the file short while it was
 				   written; it was written again in the end */
-#define CPPROFDATA_RINGS 0x20u	/* the process made a ring of io_uring, and I/O
+#define CPPROFDATA_IO_URING 0x20u	/* the process made a ring of io_uring, and I/O
 				   was to be counted: what goes through the
 				   ring is not */
 #define CPPROFDATA_WAITS 0x40u	/* threads' `wait` means something */
@@ -188,7 +188,7 @@ struct cpprofdata_header {
 	 * them; where the process has ended none will.  May be less than
 	 * nothing for a moment.
 	 */
-	int64_t put_off[CPPROFDATA_MAX_RESOURCES];
+	int64_t pending[CPPROFDATA_MAX_RESOURCES];
 	uint8_t reserved2[2880];	/* from 1216 up to 4096; zero */
 };
 
@@ -345,7 +345,7 @@ struct cpprofdata_named_module {
 #define CPPROFDATA_NAMED_LINES 2u	/* debug information was read: what
 					   locations there are is all that it
 					   knows */
-#define CPPROFDATA_NAMED_TOLD 4u	/* it was another format that told the
+#define CPPROFDATA_NAMED_FOREIGN 4u	/* it was another format that told the
 					   locations, not debug information */
 #define CPPROFDATA_NAMED_ONLY 8u	/* the offset is a mere number: of a
 					   frame that another format had, only

@@ -420,9 +420,9 @@ cpprofdata_tells_what_was_not_sampled_as_it_should_be(void **state)
 		const char *what;
 	} flags[] = {
 		{ CPPROFDATA_CONFINED, "processes not sampled to the end" },
-		{ CPPROFDATA_RINGS, "processes whose I/O by io_uring" },
+		{ CPPROFDATA_IO_URING, "processes whose I/O by io_uring" },
 		{ CPPROFDATA_CLOCK_GIVEN_UP, "processes with CPU time by" },
-		{ CPPROFDATA_CUT, "files that somebody cut short" },
+		{ CPPROFDATA_TRUNCATED, "files that somebody cut short" },
 	};
 	static struct image image;
 

@@ -27,13 +27,13 @@
 	1u << X86_64_R15)
 
 /*
- * How a frame is left, for all but a few rows in ten thousand.  CFA is the
- * value of rsp before the call; the return address lies at CFA - 8, and rbp
- * is unchanged or was saved at CFA + frame_offset.
+ * How a frame is left, for all but a few rows in ten thousand.  The CFA is the
+ * value of rsp before the call.  The return address lies at CFA - 8.  rbp is
+ * unchanged, or was saved at CFA + frame_offset.
  */
 enum compact_kind {
 	COMPACT_NONE,		/* no table covers the address */
-	COMPACT_UNCALLED,	/* nothing returns to it: no call before it */
+	COMPACT_UNCALLED,	/* no call instruction precedes the address */
 	COMPACT_BAD,		/* its table is not understood */
 	COMPACT_GENERIC,	/* needs the whole row */
 	COMPACT_SIGNAL,		/* signal trampoline: needs the whole row */
@@ -52,7 +52,9 @@ struct compact_rule {
 	int64_t cfa_offset : 31;
 };
 
-/* Inline, so that the frame is the caller's; its address is taken at once. */
+/*
+ * Inline, so that the frame is the caller's, and its address is taken at once.
+ */
 static inline __attribute__((always_inline)) void
 arch_here(ucontext_t *context)
 {
@@ -76,7 +78,7 @@ arch_here(ucontext_t *context)
 	    : "rdx", "memory");
 }
 
-/* A system call made here, not in the C library; its result or -errno. */
+/* A system call that bypasses the C library.  Returns the result or -errno. */
 static inline __attribute__((always_inline)) long
 arch_system_call(long number, long a, long b, long c, long d)
 {
@@ -138,8 +140,8 @@ arch_call_result(ucontext_t *context)
 }
 
 /*
- * Whether the processor compares return addresses with a copy of its own;
- * rdssp does nothing if not, or on processors that do not know it.
+ * Whether the processor checks return addresses against a shadow stack.
+ * Without one, and on older processors, rdssp does nothing.
  */
 static inline bool
 arch_has_shadow_stack(void)

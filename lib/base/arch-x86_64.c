@@ -25,10 +25,11 @@ arch_registers(const void *context, struct cfi_registers *registers)
 }
 
 /*
- * The expression of the procedure linkage table: rsp + 8, and 8 more from the
- * instruction at which an entry has pushed its index.  It depends on nothing
- * but rsp and the address, so at one address it is rsp + constant.
- *   breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus
+ * The expression in a procedure linkage table: rsp + 8, plus 8 more after the
+ * instruction by which an entry pushes its index.  It depends only on rsp and
+ * the address, so at a given address it is rsp + constant.
+ *
+ *	breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus
  */
 static bool
 is_plt_expression(const unsigned char *e, size_t size, uint64_t address,
@@ -51,7 +52,9 @@ is_plt_expression(const unsigned char *e, size_t size, uint64_t address,
 	return true;
 }
 
-/* bregN offset; deref, with an offset of one byte: realigned stacks. */
+/*
+ * bregN offset; deref, with an offset of one byte: used for realigned stacks.
+ */
 static bool
 is_load_expression(const unsigned char *e, size_t size, unsigned reg,
     int64_t *offset)
@@ -148,7 +151,9 @@ arch_call_target(const unsigned char *ra)
 	return (uint64_t)(uintptr_t)ra + (uint64_t)(int64_t)distance;
 }
 
-/* add $n, %rsp: bytes of the instruction, or 0; *added is n. */
+/*
+ * add $n, %rsp.  Returns the size of the instruction, or 0; *added becomes n.
+ */
 static size_t
 is_add(const unsigned char *code, size_t size, int32_t *added)
 {
@@ -163,7 +168,7 @@ is_add(const unsigned char *code, size_t size, int32_t *added)
 	return 7;
 }
 
-/* add $n, %rsp and pop, some; then ret */
+/* Recognises add $n, %rsp, then pops, then ret. */
 bool
 arch_is_left(const unsigned char *code, size_t size, uint64_t *cfa,
     int64_t *saved_at)
@@ -208,7 +213,9 @@ arch_is_signal_return(const unsigned char *code)
 	    memcmp(code, with_eax, sizeof with_eax) == 0;
 }
 
-/* The kernel's arguments: the number, siginfo_t, and ucontext_t; rax is 0. */
+/*
+ * The handler's arguments are the number, siginfo_t and ucontext_t; rax is 0.
+ */
 uint64_t
 arch_context_below(const struct cfi_registers *registers)
 {

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* arch.h -- what the collector must know about the machine.
  *
- * A machine gives the names below; registers are numbered as its DWARF does.
+ * A machine's header defines the names below.  Registers have their DWARF
+ * numbers.
+ *
  *   ARCH_N_REGISTERS, ARCH_STACK, ARCH_FRAME, ARCH_RETURN  register numbers
  *   ARCH_PRESERVED       set of registers that calls preserve
  *   ARCH_ELF_MACHINE     e_machine
- *   ARCH_AUDIT           how system call filters name the machine
- *   ARCH_CALL_SIZE       bytes of the instruction that makes a system call
- *   ARCH_STUB_SIZE       bytes of a stub of lib/dispatch-*.S
+ *   ARCH_AUDIT           the machine's name in system call filters
+ *   ARCH_CALL_SIZE       bytes of a system call instruction
+ *   ARCH_STUB_SIZE       bytes of a stub of lib/sources/dispatch-*.S
  *   ARCH_RETURN_SIZE     bytes of code that ends a signal handler
- *   ARCH_LEAVING_SIZE    bytes of code in which most functions leave their frame
+ *   ARCH_LEAVING_SIZE    bytes in which most functions leave their frame
  *   struct compact_rule  how most frames are left, in 64 bits
- *   arch_here(context)   fills in a ucontext_t's registers as a signal at this
- *                        point would find them; only those that calls
- *                        preserve, the others are 0.  Async-signal-safe.
- *   arch_system_call(number, a, b, c, d)  makes one here, not in the C library;
- *                        its result, or -errno; arch_system_call_6(number, a,
- *                        b, c, d, e, f) likewise
- *   arch_pc(context)     where a ucontext_t goes on, to be changed
+ *   arch_here(context)   fills in the registers of a ucontext_t as a signal at
+ *                        this point would find them, but only those that calls
+ *                        preserve; the others are 0
+ *   arch_system_call(number, a, b, c, d), arch_system_call_6(number, a, ..., f)
+ *                        a system call that bypasses the C library; returns the
+ *                        result or -errno
+ *   arch_pc(context)     the pc of a ucontext_t, which can be assigned
  *   arch_call_number(context), arch_call_argument(context, i),
- *   arch_call_result(context)  a system call that was stopped on its way: what
- *                        it is, what it gets, i < 6, and what it gives
- *   arch_call_frame(context)  the context that a stopped rt_sigreturn returns to
+ *   arch_call_result(context)  number, arguments (i < 6) and result of a system
+ *                        call that was stopped
+ *   arch_call_frame(context)  the context that a stopped rt_sigreturn restores
  *   arch_has_shadow_stack()  whether return addresses must not be changed
- * and the functions declared at the end.
+ *
+ * All of these and all functions: async-signal-safe, any thread.
  */
 #ifndef CPPROF_ARCH_H
 #define CPPROF_ARCH_H
@@ -44,40 +47,39 @@
 void arch_registers(const void *context, struct cfi_registers *registers);
 
 /*
- * The compact form of a row at an address, or one of kind COMPACT_GENERIC if
- * it has none.  Async-signal-safe.
+ * The compact form of a row at an address; of kind COMPACT_GENERIC if it has
+ * none.
  */
 struct compact_rule arch_compact(const struct cfi_row *row, uint64_t address);
 
 /*
- * Whether the bytes before a return address are a call.  The 8 bytes before
- * it must be readable.  Async-signal-safe.
+ * Whether a call instruction ends right before a return address.  The 8 bytes
+ * before the address must be readable.
  */
 bool arch_follows_call(const unsigned char *return_address);
 
-/* Where that call leads, if it says so itself; 0: it does not. */
+/* The target of that call; 0 if the instruction does not contain it. */
 uint64_t arch_call_target(const unsigned char *return_address);
 
 /*
- * Whether code does nothing more before it returns than to leave its frame, in
- * up to `size` bytes that must be readable: *cfa is how far above the stack
- * pointer the caller's is, and *saved_at where the frame pointer is taken from,
- * counted from there, too, or -1 if it stays.
+ * Whether the code only leaves its frame and returns, within `size` bytes,
+ * which must be readable.  *cfa becomes the distance from the stack pointer up
+ * to the caller's; *saved_at that to the saved frame pointer, or -1 if it is
+ * not saved.
  */
 bool arch_is_left(const unsigned char *code, size_t size, uint64_t *cfa,
     int64_t *saved_at);
 
 /*
- * Whether the ARCH_RETURN_SIZE bytes at an address, which must be readable,
- * are where a signal handler returns to.  Then the context is at the stack
- * pointer after that return.
+ * Whether a signal handler returns to the ARCH_RETURN_SIZE bytes at an address,
+ * which must be readable.  If so, the context is at the stack pointer after
+ * that return.
  */
 bool arch_is_signal_return(const unsigned char *code);
 
 /*
- * The context that a handler has been called with, if it has not begun yet:
- * another signal came with its own, and found it at its first instruction.  0:
- * it is not so.
+ * The context that a handler was called with, if the handler has not executed
+ * an instruction yet because another signal came.  0 otherwise.
  */
 uint64_t arch_context_below(const struct cfi_registers *registers);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* copying.c -- memcpy, memcmp, strlen and strcmp of our own, which nobody sees.
+/* copying.c -- private memcpy, memcmp, strlen and strcmp.
  *
- * Where the program has a thread sanitizer, its functions stand before the C
- * library's, and would take what a sample writes for races of the program's.
- * And a page of the C library's costs a short process more than these loops.
- * (Compiled so that these loops do not become calls of themselves.)
+ * A thread sanitizer intercepts the C library's functions, and would report
+ * what a sample writes as data races of the program.  And a page of the C
+ * library costs a short process more than these loops.  Compiled so that the
+ * compiler does not turn the loops into calls of themselves.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exported.h -- what programs see of the library: all else is hidden. */
+/* exported.h -- marks the functions that programs see; all others are hidden.
+ */
 #ifndef CPPROF_EXPORTED_H
 #define CPPROF_EXPORTED_H
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* files.h -- opening, reading, mapping and closing, straight from the kernel.
+/* files.h -- opening, reading, mapping and closing, directly by system calls.
  *
- * The collector runs in the program's threads, in signal handlers too.  If the
- * program has cancelled one, it must not be unwound from there: the program
- * was perhaps in a function that must not throw.  None of these is a
- * cancellation point, as those of the C library are.  Nor do they bring the C
- * library's code into memory, or our own wrappers', which is much of what the
- * collector costs a short process: a page that is touched brings 16 with it,
- * and each costs once more when the process ends.  And where the program has a
- * thread sanitizer, that one's functions stand in the place of the C library's,
- * with locks that the interrupted thread may hold.
+ * The collector runs in the program's threads, also in signal handlers.  If the
+ * program has cancelled such a thread, it must not be unwound from there, since
+ * the interrupted function may not be allowed to throw.  So unlike the C
+ * library's functions, none of these is a cancellation point.
  *
- * All return what the call of that name returns, set errno likewise, and are
- * async-signal-safe.
+ * They also touch neither the C library's code nor our own wrappers.  For a
+ * short process that is much of the collector's cost: touching a page maps 16,
+ * and each costs time again when the process ends.  And under a thread
+ * sanitizer, the C library's functions are intercepted by ones with locks that
+ * the interrupted thread may hold.
+ *
+ * All functions: as the system call of that name, with errno;
+ * async-signal-safe, any thread.
  */
 #ifndef CPPROF_FILES_H
 #define CPPROF_FILES_H
@@ -36,7 +37,7 @@ files_result(long result)
 	return -1;
 }
 
-/* mode: of a file that O_CREAT makes. */
+/* mode: of a file that O_CREAT creates. */
 static inline int
 files_open(const char *path, int flags, mode_t mode)
 {
@@ -65,7 +66,7 @@ files_seek(int fd, off_t offset, int whence)
 	    0));
 }
 
-/* A command of fcntl that has no argument. */
+/* fcntl with a command that has no argument. */
 static inline int
 files_control(int fd, int command)
 {
@@ -73,7 +74,7 @@ files_control(int fd, int command)
 	    0));
 }
 
-/* mmap at any address, to be read and written; from the file's start. */
+/* mmap, readable and writable, at any address, from the start of the file. */
 static inline void *
 files_map(size_t size, int flags, int fd)
 {
@@ -81,7 +82,7 @@ files_map(size_t size, int flags, int fd)
 	    (long)size, PROT_READ | PROT_WRITE, flags, fd, 0));
 }
 
-/* A part of a file, MAP_FIXED at an address, or where the kernel likes. */
+/* mmap of a part of a file; with MAP_FIXED at `address`, otherwise at any. */
 static inline void *
 files_map_part(void *address, size_t size, int protection, int flags, int fd,
     off_t offset)

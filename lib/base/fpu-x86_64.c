@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* fpu-x86_64.c -- SSE and AVX: MXCSR and the trap flag.
  *
- * An x87 instruction faults only at the next one that waits, when it can not
- * be executed again: long double arithmetic is left alone.  But the x87 unit
- * has masks of its own, and the C library changes them together with MXCSR's:
- * where the two are alike, the program has set them.
+ * x87 instructions are not counted: they fault only at the next x87 instruction
+ * that waits, when they cannot be executed again.  But the x87 unit has masks
+ * of its own, which the C library changes together with MXCSR's.  If both are
+ * equal, the program has set them.
  *
- * Unmasked, underflow faults for every tiny result; masked, it is raised for
- * those only that are inexact, too.  So what an instruction has raised is known
- * when it is done.  Whether underflow had been raised before cannot be told
- * from MXCSR, which has it after such a fault in any case; it is kept in mind.
+ * If underflow is unmasked, every tiny result faults; if it is masked, only
+ * tiny results that are also inexact raise it.  So which exceptions an
+ * instruction raises is only known after it was executed.  Whether underflow
+ * had been raised before cannot be read from MXCSR, where the fault itself sets
+ * it, so it is remembered.
  */
 #include "lib/base/fpu.h"
 
@@ -18,7 +19,7 @@
 
 #define FLAGS 0x3fu
 #define UNDERFLOW ((uint32_t)FE_UNDERFLOW)
-#define MASKS 0x1f80u			/* bit i + 7 masks flag i */
+#define MASKS 0x1f80u			/* bit i + 7 masks exception i */
 #define COUNTED ((uint32_t)(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | \
     FE_UNDERFLOW) << 7)
 #define TRAP_FLAG 0x100
@@ -55,7 +56,9 @@ unmask(uint32_t control)
 	return (control & MASKS) == MASKS ? control & ~COUNTED : control;
 }
 
-/* Whether what is unmasked is so by us: some of it may be masked by now. */
+/*
+ * Whether we have unmasked what is unmasked.  Some may have been masked since.
+ */
 static bool
 is_ours(uint32_t control, uint16_t x87_control)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* meter.c -- boundaries, and what lies between them. */
+/* meter.c -- boundaries of intervals and the distances between them. */
 #include "lib/base/meter.h"
 
-/* Of more boundaries at once only these are drawn one by one. */
+/* Up to this many boundaries at once are drawn one by one. */
 #define DRAWS_MAX 256
 
 /* The finaliser of splitmix64. */
@@ -27,8 +27,10 @@ meter_draw(struct meter *meter)
 }
 
 /*
- * The first distance is what is left of the interval that happens to be under
- * way.  It is a long one more likely, by its length, as the greater of two is.
+ * The first distance is the rest of the interval that happens to be in
+ * progress.  A point in time is more likely to fall into a long interval, in
+ * proportion to its length.  The greater of two uniform draws has that
+ * distribution.
  */
 void
 meter_start(struct meter *meter, uint64_t interval, bool is_random,

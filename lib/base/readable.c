@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* readable.c -- asks the kernel whether memory can be read.
  *
- * rt_sigprocmask with an impossible `how` first copies the set from user
- * space: EFAULT says that the address is bad, EINVAL that it is good.  Nothing
- * changes, no descriptor is needed, and no system call filter forbids it.
+ * rt_sigprocmask with an invalid `how` first copies the set from user space.
+ * EFAULT means that the address is bad, EINVAL that it is good.  The call
+ * changes nothing, needs no descriptor, and no system call filter forbids it.
  */
 #include "lib/base/readable.h"
 
@@ -12,7 +12,7 @@
 
 #include "lib/base/arch.h"
 
-/* Own stacks are probed downwards at most this far at a time. */
+/* Limit of probing downwards from a thread's own stack at a time. */
 #define LONGEST_EXTENSION ((uintptr_t)1 << 30)
 
 static bool
@@ -23,8 +23,8 @@ page_is_readable(uintptr_t page)
 }
 
 /*
- * The lowest page from `high` down to `low` above which, and which itself, all
- * are readable; `high` if none is.
+ * Going down from `high` to `low`, the lowest page before the first unreadable
+ * one.
  */
 static uintptr_t
 readable_down_to(uintptr_t low, uintptr_t high)
@@ -64,8 +64,9 @@ readable_range(struct readable *readable, uintptr_t address, uintptr_t size)
 	if (low < readable->low && high <= readable->high &&
 	    readable->low - low <= LONGEST_EXTENSION) {
 		/*
-		 * Kept also if it is not enough: coroutines' stacks may lie
-		 * below, beyond the guard page, and are asked for often.
+		 * Keep what was found even if it is too little: stacks of
+		 * coroutines may lie below the guard page, and are probed
+		 * often.
 		 */
 		readable->low = readable_down_to(low, readable->low);
 		if (readable->low == low)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* readable.h -- reading a program's stack without ever faulting.
+/* readable.h -- reads the program's stack without ever faulting.
  *
- * A thread's own stack, from the lowest address seen so far up to its start,
- * stays mapped as long as the thread runs on it, so a range once found
- * readable is remembered and reads in it are plain loads.  Anything else
- * (signal stacks, coroutines, wild pointers) is asked of the kernel page by
- * page and remembered for one sample only.
+ * A thread's own stack, from the lowest address seen so far to its start, stays
+ * mapped while the thread runs on it.  So a range found readable is remembered,
+ * and reads in it are plain loads.  All other memory (signal stacks,
+ * coroutines, wild pointers) is probed page by page, and remembered for one
+ * sample only.
  *
  * All functions: async-signal-safe, on the thread that owns the structure.
  */
@@ -24,23 +24,26 @@ struct readable {
 	uintptr_t other_low, other_high;	/* this sample's other memory */
 };
 
-/* Own stack: the page of `low` up to the end of the page of `high`. */
+/*
+ * Sets the thread's own stack: from the page of `low` to the end of that of
+ * `high`.
+ */
 void readable_init(struct readable *readable, uintptr_t low, uintptr_t high);
 
-/* Forgets what holds for one sample only. */
+/* Forgets what is valid for one sample only. */
 void readable_forget(struct readable *readable);
 
-/* Whether [address, address + size) can be read; asks the kernel. */
+/* Whether [address, address + size) can be read.  May ask the kernel. */
 bool readable_range(struct readable *readable, uintptr_t address,
     uintptr_t size);
 
 /*
- * The same of memory that the program names, once: what cannot be read is the
- * kernel's to refuse.  Any thread.
+ * The same for memory that the program passes to a call.  If it is unreadable,
+ * the real call will fail.  Any thread.
  */
 bool readable_now(const void *address, size_t size);
 
-/* Whether the word lies in the thread's own stack as known so far. */
+/* Whether a word lies in the thread's own stack as known so far. */
 static inline bool
 readable_own(const struct readable *readable, uintptr_t address)
 {
@@ -48,7 +51,7 @@ readable_own(const struct readable *readable, uintptr_t address)
 	    address <= readable->high - sizeof address;
 }
 
-/* The word at `address` (of any alignment) into *word, or false. */
+/* Reads the word at `address`, of any alignment.  False if it is unreadable. */
 static inline bool
 readable_word(struct readable *readable, uintptr_t address, uint64_t *word)
 {

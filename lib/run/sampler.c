@@ -157,7 +157,7 @@ handle_cut(int number, siginfo_t *info, void *context)
 	const int saved = errno;
 	const unsigned char dispatch = dispatch_pause();
 	const bool is_ours = info->si_code > 0 && sampling_is_own_memory() &&
-	    datafile_replace(info->si_addr);
+	    datafile_replace_mapping(info->si_addr);
 
 	dispatch_resume(dispatch);
 	errno = saved;

@@ -303,7 +303,7 @@ resources_note_pending(struct thread *thread)
 		if (owed == noted)
 			continue;
 		account->put_off = owed;
-		datafile_count_put_off(column, (int64_t)(owed - noted));
+		datafile_count_pending(column, (int64_t)(owed - noted));
 	}
 }
 

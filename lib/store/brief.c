@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* brief.c -- the file of brief processes: made by the first, appended to.
+/* brief.c -- the file of brief processes: created by the first, appended to.
  *
- * What is in the file is not read, and nothing of it is mapped.  A record is
- * written by one call, and the file ends where records do, so it lies within a
- * page: it is written whole or, on a full disk, not at all.  Where the first
- * write ends early, the file is a header without records, or is not usable.
+ * The file is never read or mapped.  Each record is one write call.  The file
+ * always ends at a record boundary and no record crosses a page, so a record is
+ * written whole or, on a full disk, not at all.  If the first write is cut
+ * short, the file is a header without records, or not usable.
  */
 #include "lib/store/brief.h"
 
@@ -35,7 +35,10 @@ open_file(int flags)
 	    O_NOCTTY | O_CLOEXEC | flags, 0600);
 }
 
-/* Whether the program's limits let a file grow: else SIGXFSZ may come. */
+/*
+ * Whether the program has no limit on file sizes; otherwise writing might raise
+ * SIGXFSZ.
+ */
 static bool
 is_unlimited(void)
 {
@@ -45,7 +48,7 @@ is_unlimited(void)
 	    (long)&limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
 }
 
-/* A file of this user's, which ends with a whole record. */
+/* Whether it is a regular file of this user that ends at a record boundary. */
 static bool
 is_usable(int fd)
 {
@@ -79,7 +82,7 @@ fill(struct cpprofdata_brief *brief, uint64_t hits, uint64_t cpu_ns)
 	return true;
 }
 
-/* Whoever opens it before it is whole finds it not usable. */
+/* A process that opens the file before it is complete finds it not usable. */
 static bool
 create(unsigned column, const struct cpprofdata_brief *brief)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* brief.h -- the loading of processes that may have no other sample, in a file
- * that they share.
+/* brief.h -- a file shared by processes that have only a sample of their
+ * loading.
  *
  * Of a thousand processes that live for a millisecond, two hundred have a
- * sample of their loading, and a file for each would cost more than all else
- * that the collector does for them.  Each appends a record instead
- * (lib/cpprofdata.h).
+ * sample of their loading.  A file for each of these would cost more than the
+ * rest of the collector's work for them.  Instead, each appends a record to one
+ * file (lib/cpprofdata.h).
+ *
+ * All functions: async-signal-safe, any thread.
  */
 #ifndef CPPROF_BRIEF_H
 #define CPPROF_BRIEF_H
@@ -14,9 +16,9 @@
 #include <stdint.h>
 
 /*
- * Appends this process, with so many hits of a resource's column in one sample,
- * for cpu_ns of CPU time.  False: the file can be neither opened nor made, is
- * not ours, or is as long as it may be.  Async-signal-safe.
+ * Appends a record of this process: one sample with `hits` hits of the resource
+ * in `column`, which stand for cpu_ns of CPU time.  False if the file cannot be
+ * opened or created, is not usable, or would exceed its limits.
  */
 bool brief_add(unsigned column, uint64_t hits, uint64_t cpu_ns);
 

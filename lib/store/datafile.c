@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* datafile.c -- header, chunks and records of the file.
  *
- * Each chunk is mapped by itself, and published when it is whole.  Of the
- * header, and of chunks whose records change, there is a private twin that
- * looks the same; what changes is changed there and then copied.
+ * Each chunk is mapped separately and published when it is complete.  The
+ * header, and chunks whose records change, have a private copy of the same
+ * layout (a twin).  Changes are made to the private copy and then copied to the
+ * mapping.
  */
 #include "lib/store/datafile.h"
 
@@ -21,26 +22,31 @@
 #include "lib/signals/signals.h"
 #include "lib/store/disk.h"
 
-/* The header, and one chunk of each type: for a short process that is all. */
+/*
+ * The header and one chunk of each type, which is all that a short process
+ * needs.
+ */
 #define FIRST_SIZE (5 * (size_t)CPPROFDATA_PAGE)
 #define LOCK_TRIES 500
-#define LONG_WAITS 1000			/* of process_pause */
+#define LONG_WAITS 1000			/* calls of process_pause */
 #define N_TYPES 5
-#define CPU_NOTE_NS 4000000		/* from one to the next at least, */
-#define CPU_NOTE_PART 500		/* and so many times what it takes */
+#define CPU_NOTE_NS 4000000		/* least time between two notes of the
+					   CPU time, */
+#define CPU_NOTE_PART 500		/* and at least this many times its
+					   cost */
 
-/* Sizes of the chunks of a shared type, but for the first. */
+/* Sizes of the chunks of shared types, except the first of each. */
 static const size_t chunk_sizes[N_TYPES] = {
 	[CPPROFDATA_STRINGS] = 8192,
 	[CPPROFDATA_MODULES] = 8192,
 	[CPPROFDATA_THREADS] = 4096,
 };
 
-/* A chunk of a shared type, and its records. */
+/* A chunk of a shared type and the private copy of its records. */
 struct twin {
 	struct datafile_chunk file;
-	struct twin *next;		/* older */
-	size_t size;			/* of the records */
+	struct twin *next;		/* older one of the same type */
+	size_t size;			/* bytes of records */
 	unsigned char records[] __attribute__((aligned(16)));
 };
 
@@ -49,20 +55,26 @@ static uint32_t brief_pid;	/* the last that has a record there */
 
 static struct {
 	uint64_t next_first[N_TYPES];
-	struct twin *_Atomic newest[N_TYPES];	/* which is being filled */
-	struct datafile_chunk *_Atomic last;	/* of all */
+	struct twin *_Atomic newest[N_TYPES];	/* the one being filled */
+	struct datafile_chunk *_Atomic last;	/* newest of any type */
 } chunks WIPED;
 
-/* What the file's header says, and where it is mapped; NULL: no file. */
+/* The private copy of the file's header, and its mapping; NULL: no file. */
 static struct cpprofdata_header header WIPED_TABLE;
 static struct cpprofdata_header *_Atomic mapped_header WIPED;
 static _Atomic uint64_t next_cpu_note_ns WIPED;
-static struct cpprofdata_header *_Atomic header_place WIPED;	/* even before */
-static bool refuses_cuts WIPED;		/* the program does: lock held */
-static _Atomic bool has_counted WIPED;	/* what the file does not have yet */
+static struct cpprofdata_header *_Atomic header_place WIPED;	/* set before
+								   the header is
+								   published */
+static bool refuses_cuts WIPED;		/* the program blocks SIGBUS; valid
+					   while the lock is held */
+static _Atomic bool has_counted WIPED;	/* something that is not in the file
+					   yet */
 static atomic_flag locked WIPED;
 
-/* Counted of every process, so not in the header, which few need. */
+/*
+ * Outside the header, because every process counts these and few have a header.
+ */
 static struct {
 	uint64_t n, n_unsampled;
 } threads WIPED;
@@ -83,7 +95,6 @@ datafile_exists(void)
 	return mapped() != NULL;
 }
 
-/* Where a part of the header is mapped; NULL: nowhere. */
 static void *
 mapped_part(const void *part)
 {
@@ -104,8 +115,9 @@ set_number(uint64_t *number, uint64_t value)
 }
 
 /*
- * Copies a number that several threads count.  The last to copy it leaves its
- * last value in the file: if it was changed meanwhile it is copied again.
+ * Copies a counter that several threads increment.  If it changes meanwhile, it
+ * is copied again, so the last thread to copy it leaves its final value in the
+ * file.
  */
 static void
 copy_number(const uint64_t *number)
@@ -120,7 +132,7 @@ copy_number(const uint64_t *number)
 	} while (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value);
 }
 
-/* The same of one that is counted outside the header. */
+/* As copy_number, for a counter outside the header. */
 static void
 copy_to_header(const uint64_t *number, uint64_t *to)
 {
@@ -132,7 +144,7 @@ copy_to_header(const uint64_t *number, uint64_t *to)
 	} while (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value);
 }
 
-/* What is counted here gets into the file by copy_counted. */
+/* Increments a counter that copy_counted will copy to the file. */
 static void
 count(uint64_t *number, uint64_t n)
 {
@@ -160,7 +172,6 @@ copy_counted(void)
 	copy_to_header(&threads.n_unsampled, &header.n_threads_unsampled);
 }
 
-/* Copies a part of the header as it is. */
 static void
 copy_part(const void *part, size_t size)
 {
@@ -280,7 +291,7 @@ datafile_add_chunk(struct datafile_chunk *chunk)
 	chunk->size = (chunk->size + CPPROFDATA_PAGE - 1) &
 	    -(uint64_t)CPPROFDATA_PAGE;
 	ok = add_chunk(chunk);
-	disk_let_go();
+	disk_close();
 	return ok;
 }
 
@@ -293,7 +304,6 @@ copy_records(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 	    n * chunk->record_size);
 }
 
-/* A chunk of a shared type with room for at least `size` bytes. */
 static struct twin *
 add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
 {
@@ -399,7 +409,7 @@ datafile_add_string(const char *text, size_t size, const char **place)
 }
 
 /*
- * What the header counts.
+ * Counters of the header.
  */
 
 void
@@ -420,9 +430,9 @@ datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
 }
 
 void
-datafile_count_put_off(unsigned column, int64_t hits)
+datafile_count_pending(unsigned column, int64_t hits)
 {
-	uint64_t *number = (uint64_t *)&header.put_off[column];
+	uint64_t *number = (uint64_t *)&header.pending[column];
 	const bool refuses = signals_admit_cuts_if_known();
 
 	__atomic_fetch_add(number, (uint64_t)hits, __ATOMIC_SEQ_CST);
@@ -450,18 +460,23 @@ datafile_note_cpu_time(void)
 	set_number(&header.cpu_sampling_ns, __atomic_load_n(
 	    &header.sampling_ns, __ATOMIC_RELAXED));
 	set_number(&header.cpu_ns, process_cpu_time());
-	/* Whoever is killed, or ends by a call of its own, tells no more. */
+	/*
+	 * If the process is killed or calls _exit by a raw system call, this is
+	 * the last report.
+	 */
 	shared_tell_cpu_time(0);
 }
 
-/* Unless it was done of late: the clock is a call that asks every thread. */
+/*
+ * Not if it was noted recently: this clock is a system call that visits every
+ * thread.
+ */
 static void
 note_cpu_time_at(uint64_t now_ns)
 {
 	uint64_t next = atomic_load_explicit(&next_cpu_note_ns,
 	    memory_order_relaxed), cost;
 
-	/* UTC may be set back. */
 	if (now_ns < next && next - now_ns < 1000000000)
 		return;
 	datafile_note_cpu_time();
@@ -499,7 +514,7 @@ datafile_count_thread(bool is_sampled)
 }
 
 /*
- * The header.
+ * Writing the header.
  */
 
 static struct datafile_column
@@ -541,7 +556,7 @@ datafile_begin_header(struct cpprofdata_header *to)
 	to->used = CPPROFDATA_HEADER_SIZE;
 }
 
-/* All but what has been counted. */
+/* All fields but the counters. */
 static void
 fill_header(void)
 {
@@ -599,7 +614,7 @@ datafile_note_source(unsigned column)
 	copy_part(&resource->source, sizeof resource->source);
 }
 
-/* The name comes last: a column without is not read. */
+/* The name is written last: readers skip a column without a name. */
 void
 datafile_note_own_resource(unsigned column)
 {
@@ -614,7 +629,7 @@ datafile_note_own_resource(unsigned column)
 	copy_part(resource->name, sizeof resource->name);
 }
 
-/* After the other strings: those are worth more where there is little room. */
+/* After the other strings, which matter more if there is little room. */
 static void
 fill_sources(void)
 {
@@ -628,24 +643,18 @@ fill_sources(void)
 	}
 }
 
-/* What short processes need, if the file may be so large. */
-static size_t
-first_size(void)
-{
-	if (process.max_size >= FIRST_SIZE)
-		return FIRST_SIZE;
-	return process.max_size < CPPROFDATA_HEADER_SIZE ?
-	    CPPROFDATA_HEADER_SIZE :
-	    process.max_size & -(size_t)CPPROFDATA_PAGE;
-}
-
 bool
 datafile_create(void)
 {
 	struct cpprofdata_header *to;
+	size_t size = FIRST_SIZE;
 
 	process_read_names();
-	if (!disk_create(first_size()))
+	if (size > process.max_size)
+		size = process.max_size & -(size_t)CPPROFDATA_PAGE;
+	if (size < CPPROFDATA_HEADER_SIZE)
+		size = CPPROFDATA_HEADER_SIZE;
+	if (!disk_create(size))
 		return false;
 	to = disk_map(0, CPPROFDATA_HEADER_SIZE);
 	if (to == NULL) {
@@ -661,29 +670,29 @@ datafile_create(void)
 	copy_part(&header.arguments, offsetof(struct cpprofdata_header,
 	    reserved0) - offsetof(struct cpprofdata_header, arguments));
 	copy_part(header.resources, sizeof header.resources);
-	disk_let_go();
+	disk_close();
 	shared_count_recorded();
 	return true;
 }
 
 void
-datafile_keep(void)
+datafile_keep_open(void)
 {
 	int saved = errno;
 
 	if (!datafile_lock_patiently())
 		return;
-	disk_keep();
+	disk_keep_open();
 	datafile_unlock();
 	errno = saved;
 }
 
 /*
- * A file that was cut short.
+ * When somebody has truncated the file.
  */
 
 bool
-datafile_replace(const void *address)
+datafile_replace_mapping(const void *address)
 {
 	const uintptr_t at = (uintptr_t)address;
 	const struct datafile_chunk *chunk;
@@ -718,14 +727,14 @@ write_chunk_again(const struct datafile_chunk *chunk)
 	return ok;
 }
 
-/* All there is, from private memory.  Lock held. */
+/* Writes the whole file from private memory.  Lock held. */
 static void
 write_again(void)
 {
 	const struct datafile_chunk *chunk;
 	bool ok;
 
-	datafile_flag(CPPROFDATA_CUT);
+	datafile_flag(CPPROFDATA_TRUNCATED);
 	ok = disk_write(&header, 0, sizeof header);
 	for (chunk = chunks.last; chunk != NULL && ok; chunk = chunk->older)
 		ok = write_chunk_again(chunk);
@@ -739,11 +748,11 @@ datafile_finish(void)
 	copy_counted();
 	datafile_note_leaving(true);
 	set_number(&header.end_ns, process_now());
-	/* Without the lock nobody goes beyond `used`. */
-	disk_cut(header.used);
-	if (disk_is_cut())
+	/* Others write beyond `used` only with the lock held. */
+	disk_set_size(header.used);
+	if (disk_is_truncated())
 		write_again();
-	disk_let_go();
+	disk_close();
 }
 
 void

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* datafile.h -- the process's cpprofdata file, mapped and growing.
+/* datafile.h -- the process's cpprofdata file, which is mapped and grows.
  *
- * There is one.  Header and chunks are mapped one by one as they are added and
- * stay where they are, so a record's address is good as long as the process.
- * (No address space is reserved for growth: programs set limits on theirs.)
+ * There is one file.  The header and each chunk are mapped when they are added
+ * and never move, so a record's address is valid as long as the process lives.
+ * No address space is reserved for growth, because programs may limit theirs.
  *
- * Others may be able to write to the file, and the process may be root's: so
- * what is mapped is only written to.  What the collector needs again, sizes,
- * counts, numbers and records, it has in private memory, and copies from there.
- * Who adds a chunk or a record of a shared type holds the lock; nodes of a
- * tree are added by the tree's thread alone, into chunks of its own.
+ * Others may be able to write to the file, and the process may be root's, so
+ * mapped memory is only ever written.  The collector keeps everything that it
+ * needs again (sizes, counts, numbers and records) in private memory and copies
+ * it from there.  Chunks, and records of shared types, are added with the lock
+ * held.  The nodes of a tree are added only by the tree's thread, into chunks
+ * of its own.
  *
- * All functions: async-signal-safe; any thread, unless said otherwise.
+ * All functions: async-signal-safe, any thread, unless stated otherwise.
+ * Functions marked "lock held" require datafile_lock or
+ * datafile_lock_patiently.
  */
 #ifndef CPPROF_DATAFILE_H
 #define CPPROF_DATAFILE_H
@@ -23,20 +26,23 @@
 #include "lib/cpprofdata.h"
 
 /*
- * A chunk: what is known of it, and where its header is mapped.  In private
- * memory, for good.  Should somebody cut the file short, there is memory in
- * the place of what is mapped, and in the end the file is written once more.
+ * A chunk, in private memory that is never freed.  If somebody truncates the
+ * file, the mapping is replaced with private memory, and the file is written
+ * again at the end.
  */
 struct datafile_chunk {
 	struct datafile_chunk *older;
-	struct cpprofdata_chunk *mapped;	/* only written to */
-	uint64_t at;		/* in the file */
+	struct cpprofdata_chunk *mapped;	/* its header; only written */
+	uint64_t at;		/* offset in the file */
 	uint64_t size;
 	uint64_t first;		/* number of its first record */
 	uint64_t count;
 	enum cpprofdata_chunk_type type;
 	uint32_t record_size, owner;
-	/* Its records from number first + i on, as they are in the file. */
+	/*
+	 * Copies records first + i to first + i + n - 1, as the file holds
+	 * them.
+	 */
 	void (*copy)(const struct datafile_chunk *chunk, size_t i, size_t n,
 	    void *to);
 };
@@ -59,36 +65,40 @@ extern struct datafile_columns {
 	void (*describe)(unsigned column, struct datafile_column *to);
 } datafile_columns;
 
-/* Whether there is one. */
+/* Whether the process has a file. */
 bool datafile_exists(void);
 
 /*
- * Zeroed memory beside the file for what is known of it, NULL if there is none.
- * Forked children do not get it: their file is another.
+ * Returns zeroed private memory, NULL if there is none.  Never freed.  Forked
+ * children do not inherit it, as they have another file.
  */
 void *datafile_private_memory(size_t size);
 
 /*
- * Takes the lock, or gives up after some hundred tries: the holder may be
- * this very thread, interrupted.
+ * Takes the lock, or returns false after some hundred attempts: the holder may
+ * be this thread, interrupted.
  */
 bool datafile_lock(void);
 
 /*
- * Takes the lock, at once or after a while; not from a handler, and with ticks
- * held off (threads.h).  The first gives up after a tenth of a second.
+ * Take the lock and wait for it if necessary.  Not from a handler, and only
+ * with ticks held off (threads.h).  The first returns false after a tenth of a
+ * second.
  */
 bool datafile_lock_patiently(void);
 void datafile_lock_wait(void);
 
 void datafile_unlock(void);
 
-/* Counts a thread that has started; the file has it with the next sample. */
+/*
+ * Counts a thread that has started.  The next sample writes the count to the
+ * file.
+ */
 void datafile_count_thread(bool is_sampled);
 
 /*
- * What the header of every file says first, to->n_resources known; and what a
- * column counts.  The rest is zero.
+ * Fill in what the headers of all files have in common, given to->n_resources,
+ * and the description of a column.  The target must be zeroed.
  */
 void datafile_begin_header(struct cpprofdata_header *to);
 void datafile_describe_resource(unsigned column,
@@ -107,13 +117,13 @@ void datafile_note_brief(void);
 bool datafile_create(void);
 
 /*
- * A new chunk of at least chunk->size bytes, already published, count 0; false
- * when there is no room.  The caller has set size, type, record_size, owner and
- * copy.  Lock held.
+ * Adds a new chunk of at least chunk->size bytes, which is published with count
+ * 0.  The caller has set size, type, record_size, owner and copy.  False if
+ * there is no room.  Lock held.
  */
 bool datafile_add_chunk(struct datafile_chunk *chunk);
 
-/* Publishes the n records that were written behind a chunk's others. */
+/* Publishes n records that were written after the chunk's last one. */
 static inline void
 datafile_publish_in(struct datafile_chunk *chunk, uint64_t n)
 {
@@ -123,109 +133,120 @@ datafile_publish_in(struct datafile_chunk *chunk, uint64_t n)
 }
 
 /*
- * Room for n records that follow each other in one chunk, zeroed, not yet
- * published; *number is the first one's.  NULL when there is no room.  What is
- * returned is private memory.  For strings, modules and threads; lock held
+ * Reserves n consecutive records in one chunk, zeroed and not yet published.
+ * Stores the number of the first in *number.  Returns private memory, NULL if
+ * there is no room.  For strings, modules and threads.  The lock must be held
  * until datafile_publish.
  */
 void *datafile_add_records(enum cpprofdata_chunk_type type,
     size_t record_size, size_t n, uint32_t *number);
 
-/* Publishes the n records added last, as they are now. */
+/*
+ * Publishes the n records reserved last, with their present contents.  Lock
+ * held.
+ */
 void datafile_publish(enum cpprofdata_chunk_type type, size_t n);
 
-/* Where a record is mapped, to be written to only; NULL: nowhere. */
+/*
+ * The address where a record is mapped, which must only be written; NULL: none.
+ */
 void *datafile_mapped(enum cpprofdata_chunk_type type, const void *record);
 
 /*
- * Copies to the file what has been changed in a published record, from private
- * memory that datafile_add_records returned.
+ * Copies `size` changed bytes of a published record to the file.  `changed`
+ * points into private memory that datafile_add_records returned.
  */
 void datafile_update(enum cpprofdata_chunk_type type, const void *changed,
     size_t size);
 
 /*
- * A string of `size` bytes, NUL included; its number, or 0 when there is no
- * room.  *place, unless NULL, is a private copy.  Lock held.
+ * Adds a string of `size` bytes, NUL included.  Returns its number, or 0 if
+ * there is no room.  Stores the address of a private copy in *place, unless
+ * that is NULL.  Lock held.
  */
 uint32_t datafile_add_string(const char *text, size_t size,
     const char **place);
 
 /*
- * Notes that a resource has another source now; nothing while there is no file.
- * Lock held.
+ * Notes that a column has another source now.  Does nothing if there is no
+ * file.  Lock held.
  */
 void datafile_note_source(unsigned column);
 
 /*
- * From now on the file stays open: the process may soon be unable to open it.
- * Not from a handler, and with ticks held off.
+ * Keeps the file open from now on, because the process may soon be unable to
+ * open it.  Not from a handler, and only with ticks held off.  Preserves errno.
  */
-void datafile_keep(void);
+void datafile_keep_open(void);
 
-/* Notes that a resource of the program's own has a name and an interval now. */
+/*
+ * Notes that one of the program's own resources has got its name and interval.
+ * Lock held.
+ */
 void datafile_note_own_resource(unsigned column);
 
 /*
- * Counts ticks under a reason.  Does not touch the file, which has them with
- * the next sample.
+ * Counts ticks under a reason.  The next sample writes the counts to the file.
  */
 void datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits);
 
 /*
- * Counts hits of a column that will be in no tree, by one of the reasons
- * CPPROFDATA_LOST_*; besides datafile_count_drop, which has those of all
- * columns together, and comes first.  The file has both at once.
+ * Counts hits of a column that will be in no tree, under a CPPROFDATA_LOST_*
+ * reason.  To be called after datafile_count_drop, which counts all columns
+ * together.  Both counts are written to the file at once.
  */
 void datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
     uint64_t hits);
 
 /*
- * More hits of a column, or with less than nothing fewer, wait for a sample.
- * The file has it at once: there may be no next sample.
+ * Adds `hits`, which may be negative, to the hits of a column that wait for a
+ * sample.  Written to the file at once, because there may be no next sample.
  */
-void datafile_count_put_off(unsigned column, int64_t hits);
+void datafile_count_pending(unsigned column, int64_t hits);
 
-/* Adds to the time that samples have taken.  After a sample. */
+/* Adds to the time that samples have taken.  To be called after a sample. */
 void datafile_count_time(uint64_t ns);
 
 /* Counts a module that is no longer loaded.  Lock held. */
 void datafile_count_closed(void);
 
-/* Notes that there is a sample of this moment, and once in a while the CPU time
- * of the process so far. */
+/*
+ * Notes the time of a sample, and from time to time also the process's CPU
+ * time.
+ */
 void datafile_note_sample(void);
 
 /* Notes the CPU time of the process so far. */
 void datafile_note_cpu_time(void);
 
 /*
- * Notes that the process is about to leave without an end, by _exit or exec;
- * taken back by `false`.  Nothing while there is no file.  Not for a child of
- * vfork.
+ * Notes that the process is about to end by _exit or exec; `false` takes that
+ * back.  Does nothing if there is no file.  Not in a child of vfork.
  */
 void datafile_note_leaving(bool is_leaving);
 
 /*
- * In the handler of SIGBUS: whether the address is in something mapped, which
- * then is memory.
+ * For the SIGBUS handler: whether the address lies in one of the file's
+ * mappings.  If so, the mapping is replaced with private memory.
  */
-bool datafile_replace(const void *address);
+bool datafile_replace_mapping(const void *address);
 
-/* Notes the end of the process and cuts the file; it can still grow.  Lock
- * held. */
+/*
+ * Notes the end of the process and cuts the file to its used size.  The file
+ * can still grow afterwards.  Lock held.
+ */
 void datafile_finish(void);
 
 /* Sets one of header.flags. */
 void datafile_flag(uint32_t flag);
 
-/* Takes back that the process has ended.  Not from a handler. */
+/* Takes back the note that the process has ended.  Not from a handler. */
 void datafile_resume(void);
 
 /*
- * In a forked child: the file is the parent's and its mappings are gone.
- * Closes the inherited descriptor and starts without a file.
+ * To be called in a forked child, whose file is the parent's and whose mappings
+ * are gone.  Closes the inherited descriptor, so that the child has no file.
  */
 void datafile_forked(void);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* disk.c -- opens the file by name, extends it, maps it.
  *
- * Growth is fallocate (a full disk is then an error, not a fault), a look at
- * RLIMIT_FSIZE before it (no SIGXFSZ).  The file is opened by name when it
- * grows, and closed again: a program may look at what it has open, or close it
- * all.  One that is about to lose the right to open it (disk_keep) has the
- * descriptor from then on, high up, out of the way of those that count on low
- * numbers.  Either way it must still be the same file.
+ * The file grows by fallocate, so that a full disk is an error and not a fault,
+ * and only within RLIMIT_FSIZE, so that there is no SIGXFSZ.  It is opened by
+ * name each time it grows and closed again, because programs inspect their open
+ * descriptors or close all of them.  Before a program may lose the right to
+ * open the file (disk_keep_open), a descriptor is kept, with a high number so
+ * that it does not disturb programs that rely on low ones.  In both cases the
+ * file must still be the same.
  */
 #include "lib/store/disk.h"
 
@@ -34,13 +35,13 @@
 
 static struct {
 	size_t size;		/* allocated on disk */
-	unsigned char *first;	/* its first part, mapped at once */
+	unsigned char *first;	/* its first part, which is mapped as a whole */
 	size_t first_size;
 } file WIPED;
 
 static char path[PATH_MAX] WIPED_TABLE;
 
-/* What is open is so in a forked child, too. */
+/* Descriptors are also open in a forked child, so this is not reset there. */
 static struct {
 	int fd;
 	dev_t device;
@@ -48,18 +49,21 @@ static struct {
 } open_file = { .fd = -1 };
 
 static _Atomic bool keeps_descriptor;
-static _Atomic bool is_cut WIPED;
+static _Atomic bool is_truncated WIPED;
 
 bool
 disk_populate(void *address, size_t size)
 {
 	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
 
-	/* EINVAL: a kernel before 5.14; fallocate must then be enough. */
+	/* EINVAL: Linux before 5.14.  There, fallocate must suffice. */
 	if (files_advise((void *)start, (uintptr_t)address + size - start,
 	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
 		return true;
-	/* Beyond the end of the file: what is written will be replaced. */
+	/*
+	 * Beyond the end of the file, which was truncated.  The first write
+	 * will raise SIGBUS, and the mapping will be replaced.
+	 */
 	return errno == EFAULT;
 }
 
@@ -73,11 +77,11 @@ is_ours(int fd)
 	    status.st_ino != open_file.inode)
 		return false;
 	if ((size_t)status.st_size < file.size)
-		is_cut = true;
+		is_truncated = true;
 	return true;
 }
 
-/* The file's descriptor, opened again if the program has closed it. */
+/* The file's descriptor.  Opens the file again if the program has closed it. */
 static int
 descriptor(void)
 {
@@ -86,7 +90,10 @@ descriptor(void)
 	if (is_ours(open_file.fd))
 		return open_file.fd;
 	open_file.fd = -1;
-	/* Another file, with a lease say, could keep us waiting. */
+	/*
+	 * O_NONBLOCK: if another file has that name now, opening it might
+	 * block, for example on a lease.
+	 */
 	fd = files_open(path,
 	    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd < 0)
@@ -109,7 +116,7 @@ close_descriptor(void)
 }
 
 void
-disk_let_go(void)
+disk_close(void)
 {
 	int saved = errno;
 
@@ -118,7 +125,10 @@ disk_let_go(void)
 	errno = saved;
 }
 
-/* Whether the program's limits admit so long a file; else SIGXFSZ comes. */
+/*
+ * Whether RLIMIT_FSIZE admits a file of that size; otherwise SIGXFSZ would
+ * come.
+ */
 static bool
 may_be(size_t size)
 {
@@ -131,10 +141,10 @@ may_be(size_t size)
 }
 
 /*
- * The C library writes to the file, and that is a cancellation point; where the
- * program was interrupted may be none: malloc, say, must not throw.  (A thread
- * sanitizer's function for that must not be called here; there it is left to
- * chance.)
+ * posix_fallocate writes to the file, so it is a cancellation point.  The
+ * interrupted code may not be one: malloc, for example, must not throw.  Under
+ * a thread sanitizer, pthread_setcancelstate is intercepted and must not be
+ * called here; cancellation stays possible there.
  */
 static int
 allocate_by_writing(int fd, size_t from, size_t size)
@@ -149,7 +159,7 @@ allocate_by_writing(int fd, size_t from, size_t size)
 	return failed;
 }
 
-/* 0, or what is wrong. */
+/* Returns 0 or an error number. */
 static int
 allocate(int fd, size_t from, size_t size)
 {
@@ -160,13 +170,13 @@ allocate(int fd, size_t from, size_t size)
 	    failed;
 }
 
-/* Makes the file `size` bytes long, with disk space behind them. */
+/* Extends the file to `size` bytes, with disk space allocated. */
 static bool
 extend(size_t size)
 {
 	int fd = descriptor(), failed;
 
-	if (is_cut) {
+	if (is_truncated) {
 		file.size = size;
 		return true;
 	}
@@ -184,9 +194,9 @@ extend(size_t size)
 }
 
 bool
-disk_is_cut(void)
+disk_is_truncated(void)
 {
-	return is_cut;
+	return is_truncated;
 }
 
 bool
@@ -196,7 +206,7 @@ disk_replace(void *mapping, size_t size)
 	    MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		return false;
 	files_advise(mapping, size, MADV_DONTFORK);
-	is_cut = true;
+	is_truncated = true;
 	return true;
 }
 
@@ -223,9 +233,9 @@ map(size_t at, size_t size)
 	int fd = descriptor();
 	void *memory;
 
-	if (fd < 0 && !is_cut)
+	if (fd < 0 && !is_truncated)
 		return NULL;
-	memory = is_cut ? files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1) :
+	memory = is_truncated ? files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1) :
 	    files_map_part(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 	        (off_t)at);
 	if (memory == MAP_FAILED)
@@ -238,9 +248,9 @@ map(size_t at, size_t size)
 }
 
 /*
- * Most files never grow beyond what was made of them first: that is mapped with
- * the header, and each part of it seen to once more, since it may have been cut
- * off meanwhile.
+ * Most files never grow beyond their first part.  That part is mapped together
+ * with the header.  Each chunk in it is populated when it is added, since the
+ * file may have been truncated meanwhile.
  */
 void *
 disk_map(size_t at, size_t size)
@@ -249,15 +259,16 @@ disk_map(size_t at, size_t size)
 		file.first = map(0, file.size);
 		file.first_size = file.first != NULL ? file.size : 0;
 	}
-	if (is_cut || at + size > file.first_size)
+	if (is_truncated || at + size > file.first_size)
 		return map(at, size);
 	return at == 0 || disk_populate(file.first + at, CPPROFDATA_PAGE) ?
 	    file.first + at : NULL;
 }
 
 /*
- * Extends far beyond `needed` if it can: each time is a tenth of a millisecond,
- * however much it is, and what is left over is cut off in the end.
+ * Extends the file far beyond `needed` if possible.  Each extension takes a
+ * tenth of a millisecond whatever its size, and the excess is cut off at the
+ * end.
  */
 static bool
 grow(size_t needed)
@@ -285,7 +296,7 @@ disk_reserve(size_t size)
 	return size <= file.size || grow(size);
 }
 
-/* Writes a number in decimal; returns the end. */
+/* Writes a decimal number and returns its end. */
 static char *
 put_number(char *at, unsigned long number)
 {
@@ -302,7 +313,6 @@ put_number(char *at, unsigned long number)
 	return at;
 }
 
-/* Opens cpprofdata.PID, or with .1, .2, ... if earlier images took that. */
 static int
 open_new(void)
 {
@@ -361,7 +371,7 @@ disk_create(size_t size)
 }
 
 void
-disk_keep(void)
+disk_keep_open(void)
 {
 	keeps_descriptor = true;
 	if (file.size > 0)
@@ -369,11 +379,11 @@ disk_keep(void)
 }
 
 void
-disk_cut(size_t size)
+disk_set_size(size_t size)
 {
 	int fd = size != file.size ? descriptor() : -1;
 
-	if (fd >= 0 && (!is_cut || may_be(size)) &&
+	if (fd >= 0 && (!is_truncated || may_be(size)) &&
 	    ftruncate(fd, (off_t)size) == 0)
 		file.size = size;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* disk.h -- the file that the process writes: made, extended, mapped.
+/* disk.h -- the file that the process writes: create, extend, map.
  *
- * There is one, and what is in it is datafile.h's.  What opens it leaves it
- * open until disk_let_go.
+ * There is one file, whose contents belong to datafile.h.  Functions that open
+ * it leave it open until disk_close.
  *
- * All functions: async-signal-safe; any thread, with the data file's lock, but
- * for disk_populate.  What can fail sets errno.
+ * All functions: async-signal-safe, any thread, with the data file's lock held
+ * except for disk_populate and disk_replace.  Those that can fail set errno.
  */
 #ifndef CPPROF_DISK_H
 #define CPPROF_DISK_H
@@ -14,56 +14,62 @@
 #include <stddef.h>
 
 /*
- * Makes cpprofdata.PID in process.output, or with .1, .2, ... behind it if
- * earlier images of the process took that.  False: there is none.
+ * Creates cpprofdata.PID in process.output, or cpprofdata.PID.1, .2, ...  if
+ * earlier images of the process have taken that name.  False: there is no file.
  */
 bool disk_create(size_t size);
 
-/* Removes what disk_create has made, keeping errno. */
+/* Removes what disk_create has created.  Preserves errno. */
 void disk_abandon(void);
 
-/* Sees to it that the file is at least so long, with disk space behind it. */
+/*
+ * Ensures that the file has at least `size` bytes, with disk space allocated.
+ */
 bool disk_reserve(size_t size);
 
 /*
- * Maps a part of it, not to be copied into forked children, and sees to its
- * first page; NULL.  With what begins at 0 all that disk_create has made is
- * mapped, and is never mapped again.
+ * Maps a part of the file and populates its first page.  Forked children do not
+ * inherit the mapping.  Returns NULL if that fails.  The first call, with `at`
+ * 0, maps all that disk_create has created; later calls return parts of that
+ * mapping.
  */
 void *disk_map(size_t at, size_t size);
 
 /*
- * Puts zeroed memory in the place of a mapping, whose part of the file is gone.
- * Without the lock.  From then on disk_map gives memory, too, and the file
- * does not grow: disk_is_cut.
+ * Replaces a mapping, whose part of the file was truncated, with zeroed memory.
+ * From then on disk_is_truncated is true, disk_map returns private memory, and
+ * the file does not grow.  Without the lock.
  */
 bool disk_replace(void *mapping, size_t size);
 
 /*
- * Whether somebody else has cut the file short; asked first, and noted, by what
- * is done with the file.
+ * Whether somebody else has truncated the file.  The functions that use the
+ * file check this and remember it.
  */
-bool disk_is_cut(void);
+bool disk_is_truncated(void);
 
-/* Writes a part of it by its descriptor. */
+/* Writes a part of the file through its descriptor. */
 bool disk_write(const void *from, size_t at, size_t size);
 
 /*
- * Makes sure that [address, address + size) of the file is backed by memory,
- * so that writing there cannot fault for want of disk.  False if it is not.
+ * Ensures that [address, address + size), private or of the file, is backed by
+ * memory, so that writing there cannot fault for lack of disk space.  False if
+ * that fails.
  */
 bool disk_populate(void *address, size_t size);
 
-/* Gives it its final size. */
-void disk_cut(size_t size);
+/* Cuts or extends the file to its final size. */
+void disk_set_size(size_t size);
 
-/* Closes it, unless it is to be kept open; keeps errno. */
-void disk_let_go(void);
+/* Closes the file, unless it is to be kept open.  Preserves errno. */
+void disk_close(void);
 
-/* From now on it stays open.  May change errno. */
-void disk_keep(void);
+/* Keeps the file open from now on.  May change errno. */
+void disk_keep_open(void);
 
-/* In a forked child: the file is the parent's, and there is none yet. */
+/*
+ * To be called in a forked child, which has no file yet: closes the parent's.
+ */
 void disk_forked(void);
 
 #endif

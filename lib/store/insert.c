@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* insert.c -- from frames to nodes, many at a time.
+/* insert.c -- from frames to nodes, in batches.
  *
- * Between two samples the program has used the caches for itself, and a deep
- * stack's nodes lie anywhere.  So the places of some frames are found first,
- * which tells where all their nodes are; these are fetched together, and then
- * looked at one after the other.
+ * Between two samples the program has filled the caches with its own data, and
+ * the nodes of a deep stack are scattered.  So the places of several frames are
+ * looked up first, from which the addresses of their nodes follow.  The nodes
+ * are prefetched together and then visited one after the other.
  */
 #include "lib/store/insert.h"
 
@@ -16,7 +16,7 @@
 
 #define AT_ONCE 32
 
-/* Frames that are entered together, with their places and paths. */
+/* Frames that are inserted together, with their places and paths. */
 struct batch {
 	struct frame *frames;
 	size_t n;
@@ -36,7 +36,7 @@ insert_partial(struct thread *thread, struct node *node)
 	    tree_child(&thread->file->tree, &phase, &partial, node);
 }
 
-/* The node below which a stack's outermost frame hangs. */
+/* The node that becomes the parent of a stack's outermost frame. */
 static enum tree_result
 find_root(struct thread *thread, struct node *root)
 {
@@ -45,7 +45,7 @@ find_root(struct thread *thread, struct node *root)
 	return phase_node(&thread->file->tree, thread->file->phase, root);
 }
 
-/* Frames of this library have no nodes. */
+/* Frames of this library get no nodes. */
 static bool
 is_own(uint64_t address)
 {
@@ -59,9 +59,10 @@ is_hidden(const struct frame *frame)
 }
 
 /*
- * What a wrapper calls for the program it calls through a pointer; what it
- * calls by name is for itself, such as the clock, and nothing that the program
- * called.  A signal's handler is the program's again.
+ * A wrapper calls the function that it wraps through a pointer.  What it calls
+ * directly, such as reading the clock, is its own work and not the program's:
+ * those frames are hidden.  The frames of a signal handler are the program's
+ * again.
  */
 static void
 mark_helpers(const struct frames *stack, size_t from)
@@ -92,7 +93,9 @@ find_place(struct thread *thread, uint64_t address, struct place *place)
 	    address, &place->module, &place->offset)];
 }
 
-/* Finds the places of at most n frames, as many as fit, from a path on. */
+/*
+ * Looks up the places of at most n frames, as many as fit, starting at `path`.
+ */
 static enum tree_result
 fill_batch(struct thread *thread, struct batch *batch, size_t n, uint32_t path)
 {
@@ -113,7 +116,7 @@ fill_batch(struct thread *thread, struct batch *batch, size_t n, uint32_t path)
 	return TREE_OK;
 }
 
-/* Gives them nodes below *leaf, as many as can be; *n is how many. */
+/* Inserts the frames below *leaf, and adds the number inserted to *n. */
 static enum tree_result
 insert_batch(struct thread *thread, const struct batch *batch,
     struct node *leaf, size_t *n)

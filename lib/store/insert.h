@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* insert.h -- the nodes of a stack that the unwinder has walked.
+/* insert.h -- inserts the stack that the unwinder has walked into the tree.
  *
- * All functions: async-signal-safe, on the thread.
+ * All functions: async-signal-safe, on the thread.  They return TREE_OK, or why
+ * the stack could not be inserted completely.
  */
 #ifndef CPPROF_INSERT_H
 #define CPPROF_INSERT_H
@@ -10,20 +11,21 @@
 #include "lib/store/tree.h"
 
 /*
- * Enters the unwinder's new frames into the thread's tree; *leaf becomes the
- * innermost frame's node.  The unwinder remembers no frames without nodes.
- * TREE_BUSY also if there is no frame but of this library.
+ * Inserts the unwinder's new frames into the thread's tree.  *leaf becomes the
+ * node of the innermost frame.  Frames without nodes are dropped from the
+ * unwinder's memory.  Returns TREE_BUSY also if all frames belong to this
+ * library.
  */
 enum tree_result insert_stack(struct thread *thread, struct node *leaf);
 
 /*
- * Enters one frame more, of a function that the code at *leaf has called, and
- * *leaf becomes its node.
+ * Inserts a frame of a function called by the code at *leaf.  *leaf becomes its
+ * node.
  */
 enum tree_result insert_function(struct thread *thread, const void *function,
     struct node *leaf);
 
-/* The node that stands for a stack of which nothing is known. */
+/* The node of stacks of which nothing is known. */
 enum tree_result insert_partial(struct thread *thread, struct node *node);
 
 #endif

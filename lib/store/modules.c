@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* modules.c -- asks the loader, without its lock, and keeps what it said.
+/* modules.c -- asks the loader without taking its lock, and keeps the answers.
  *
- * The table is append-only while the process lives: readers in handlers of
- * other threads see an entry once n_entries includes it.  Entries are added
- * and closed under the data file's lock.
+ * The table only grows while the process lives: handlers on other threads see
+ * an entry once n_entries includes it.  Entries are added and closed with the
+ * data file's lock held.
  */
 #include "lib/store/modules.h"
 
@@ -35,11 +35,11 @@ struct entry {
 	const struct link_map *map;
 	_Atomic bool open;
 	uint32_t number;
-	const char *path;		/* private */
+	const char *path;		/* private memory */
 	struct cpprofdata_module *record;
 };
 
-/* What is found out about a module whose record is looked for. */
+/* What identifies a module whose record is looked up. */
 struct identity {
 	uintptr_t start, end;
 	const char *path;
@@ -61,7 +61,7 @@ find_open(const struct dl_find_object *object)
 	while (i > 0) {
 		struct entry *entry = &entries[--i];
 
-		/* What `open` vouches for is read after it. */
+		/* Acquire: the fields guarded by `open` are read after it. */
 		if (atomic_load_explicit(&entry->open, memory_order_acquire) &&
 		    at >= entry->start && at < entry->end &&
 		    entry->map == object->dlfo_link_map)
@@ -70,7 +70,7 @@ find_open(const struct dl_find_object *object)
 	return NULL;
 }
 
-/* The GNU build-id among the notes [at, end). */
+/* Finds the GNU build-id in the notes [at, end). */
 static void
 find_in_notes(const unsigned char *at, const unsigned char *end,
     struct identity *identity)
@@ -98,9 +98,9 @@ find_in_notes(const unsigned char *at, const unsigned char *end,
 }
 
 /*
- * Finds a module's program headers, and from them its build-id and, if it is
- * the program itself, its extent: the kernel leaves holes between a program's
- * segments, and the loader then tells of one segment at a time.
+ * Finds a module's program headers, and from them its build-id.  For the
+ * executable also its extent: the kernel leaves gaps between its segments, and
+ * the loader reports one segment at a time.
  */
 static void
 find_headers(const struct dl_find_object *object, struct identity *identity)
@@ -145,7 +145,7 @@ find_headers(const struct dl_find_object *object, struct identity *identity)
 	}
 }
 
-/* Name, kind and build-id.  Uses a static buffer: lock held. */
+/* Path, kind and build-id.  Uses a static buffer: lock held. */
 static struct identity
 identify(const struct dl_find_object *object)
 {
@@ -177,7 +177,7 @@ identify(const struct dl_find_object *object)
 	return identity;
 }
 
-/* A closed entry of the same file, to be opened again. */
+/* A closed entry of the same file, which can be opened again. */
 static struct entry *
 find_closed(const struct identity *identity)
 {
@@ -196,8 +196,9 @@ find_closed(const struct identity *identity)
 }
 
 /*
- * Without a build-id a module's file tells builds apart.  One that is replaced
- * before it is looked at for the first time is taken for the one that runs.
+ * Without a build-id, builds are told apart by the module's file.  If the file
+ * is replaced before its module is first sampled, the new file is mistaken for
+ * the one that runs.
  */
 static void
 identify_by_file(struct cpprofdata_module *record,
@@ -256,7 +257,7 @@ add_entry(const struct identity *identity)
 	return entry;
 }
 
-/* A module met for the first time, or again.  Lock held. */
+/* Opens a module seen for the first time, or again.  Lock held. */
 static struct entry *
 open_module(const struct dl_find_object *object)
 {
@@ -285,7 +286,9 @@ open_module(const struct dl_find_object *object)
 	return entry;
 }
 
-/* The range with an address, one place nearer to the front; NULL: none. */
+/*
+ * The range that contains an address, moved one place to the front; NULL: none.
+ */
 static const struct module_range *
 find_range(struct module_cache *cache, uint64_t address)
 {
@@ -306,7 +309,9 @@ find_range(struct module_cache *cache, uint64_t address)
 	return NULL;
 }
 
-/* Asks for the module of an object, and remembers it in place of the last. */
+/*
+ * Looks up the module of an object, and caches it in place of the last range.
+ */
 static enum modules_result
 add_range(struct module_cache *cache, const struct dl_find_object *object)
 {

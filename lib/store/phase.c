@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* phase.c -- names of phases, kept for good, and which is the current one.
+/* phase.c -- names of phases, which are kept for good, and the current phase.
  *
- * Phase 0 is none.  A name gets its string in the file with the first sample
- * that needs it: the file of a forked child is made by its first tick.
+ * Phase 0 means none.  The first sample that needs a name adds its string to
+ * the file.  It cannot be added earlier, because a forked child's file is
+ * created by its first tick.
  */
 #include "lib/store/phase.h"
 
@@ -19,14 +20,14 @@
 #define NAME_SIZE 64
 
 static char names[MAX_PHASES][NAME_SIZE] BIG_TABLE;
-static _Atomic uint32_t strings[MAX_PHASES] WIPED_TABLE;	/* 0: not in
-								   the file */
+static _Atomic uint32_t strings[MAX_PHASES] WIPED_TABLE;	/* 0: not in the
+								   file */
 
 static uint32_t n_phases = 1;
 static _Atomic uint32_t current;
 static atomic_flag locked WIPED;
 
-/* The number of a name, new or known; 0 when there is no room.  Lock held. */
+/* The number of a name, new or known; 0 if there is no room.  Lock held. */
 static uint32_t
 find_or_add(const char *name)
 {
@@ -88,7 +89,7 @@ phase_refresh(uint32_t *phase)
 	return true;
 }
 
-/* The string of a phase's name, put into the file if need be. */
+/* The string of a phase's name, which is added to the file if necessary. */
 static enum tree_result
 find_string(uint32_t phase, uint32_t *string)
 {

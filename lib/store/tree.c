@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c -- finds or adds a child; open addressing, doubled at half full.
+/* tree.c -- finds or adds a child in an open-addressing hash table.
  *
- * A chunk's twins are in the order of its nodes.
+ * The table doubles when it is half full.  The twins of a chunk are in the
+ * order of its nodes.
  */
 #include "lib/store/tree.h"
 
@@ -17,7 +18,7 @@
 #define LAST_CHUNK ((size_t)1 << 20)
 #define POPULATE_STEP ((size_t)128 << 10)
 
-/* Twice as many slots, or the first. */
+/* Doubles the table, or creates it. */
 static bool
 grow_slots(struct tree *tree)
 {
@@ -43,11 +44,11 @@ grow_slots(struct tree *tree)
 	return true;
 }
 
-/* Nodes, and where their records are. */
+/* A chunk of nodes and their twins. */
 struct tree_chunk {
 	struct datafile_chunk file;
-	size_t room;		/* for so many nodes */
-	size_t populated;	/* for so many of them memory is there */
+	size_t room;		/* nodes that fit */
+	size_t populated;	/* nodes whose memory is populated */
 	unsigned char twins[] __attribute__((aligned(16)));
 };
 
@@ -98,7 +99,7 @@ copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 	}
 }
 
-/* A chunk of the file, and memory for the twins of its nodes.  Lock held. */
+/* A chunk of the file and memory for the twins of its nodes.  Lock held. */
 static struct tree_chunk *
 new_chunk(size_t size, uint32_t owner)
 {
@@ -144,7 +145,7 @@ add_chunk(struct tree *tree)
 	return TREE_OK;
 }
 
-/* Room for one more node: chunk, memory behind it, and a slot. */
+/* Makes room for one more node: a chunk, populated memory, and a slot. */
 static enum tree_result
 make_room(struct tree *tree)
 {
@@ -154,14 +155,17 @@ make_room(struct tree *tree)
 
 	if (tree->n_used * 2 >= tree->n_slots && !grow_slots(tree))
 		return TREE_FULL;
-	/* The last has none behind it, but may be asked what lies there. */
+	/*
+	 * Leave the last place empty: the place after each node is examined
+	 * (next_twin).
+	 */
 	if (chunk == NULL || chunk->file.count == chunk->room - 1) {
 		result = add_chunk(tree);
 		if (result != TREE_OK)
 			return result;
 		chunk = tree->chunk;
 	}
-	/* With the one behind it. */
+	/* Populate the place of the next node and the one after it. */
 	from = chunk->populated;
 	if (chunk->file.count + 2 <= from)
 		return TREE_OK;
@@ -190,18 +194,19 @@ is_at(const struct tree_node *node, uint32_t parent, const struct place *place)
 }
 
 /*
- * What lies behind a node that may have a child there for the place; NULL: none
- * can be there.  What has not been written yet must not be taken for a node.
+ * The twin after a node's own, which may be its child at `place`; NULL: it
+ * cannot be.  A place of zeros cannot be found there, because memory not yet
+ * written looks the same.
  */
 static inline struct tree_node *
-behind(const struct node *node, const struct place *place)
+next_twin(const struct node *node, const struct place *place)
 {
 	if (node->twin == NULL || (place->offset | place->module) == 0)
 		return NULL;
 	return (void *)((unsigned char *)node->twin + twin_size());
 }
 
-/* The slot of a key: the one that holds it, or the empty one for it. */
+/* The slot that holds a key, or the empty slot where it belongs. */
 static struct tree_slot *
 find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
     const struct place *place)
@@ -218,12 +223,12 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 	}
 }
 
-/* Finds a child of a node, whose path is known. */
+/* Finds a child of a node.  child->path is given. */
 static bool
 find_child(const struct tree *tree, const struct node *parent,
     const struct place *place, struct node *child)
 {
-	struct tree_node *twin = behind(parent, place);
+	struct tree_node *twin = next_twin(parent, place);
 	const struct tree_slot *slot;
 
 	if (twin != NULL && is_at(twin, parent->number, place)) {
@@ -239,7 +244,7 @@ find_child(const struct tree *tree, const struct node *parent,
 	return slot->twin != NULL;
 }
 
-/* There must be room. */
+/* Adds a child; make_room has succeeded. */
 static void
 add_child(struct tree *tree, const struct node *parent,
     const struct place *place, struct node *child)
@@ -258,7 +263,7 @@ add_child(struct tree *tree, const struct node *parent,
 	child->number = (uint32_t)(chunk->file.first + chunk->file.count);
 	child->twin = twin;
 	datafile_publish_in(&chunk->file, 1);
-	if (twin == behind(parent, place))
+	if (twin == next_twin(parent, place))
 		return;
 	slot = find_slot(tree, child->path, parent->number, place);
 	*slot = (struct tree_slot){ child->number, child->path, twin };

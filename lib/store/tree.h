@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tree.h -- a thread's sample tree, in private memory and in the file.
  *
- * Nodes are dense in the file, in chunks of the thread's own, and never move.
- * Somebody else may write to the file, so it is never read: each node has a
- * twin in private memory, which has what it is found by and its counts.  The
- * file gets each change right after the twin.
+ * Nodes lie contiguously in the file, in chunks that belong to the thread, and
+ * never move.  Others may be able to write to the file, so it is never read:
+ * each node has a twin in private memory, which holds its key and its counts.
+ * Each change is made to the twin and then written to the file.
  *
- * A path is mostly new from some frame on, and so most nodes lie right behind
- * their parents: there a child is looked for first.  The others are found by a
+ * In a new path, all nodes from some frame on are new, so most nodes directly
+ * follow their parents.  A child is looked for there first, and otherwise in a
  * hash table.
  *
  * All functions: async-signal-safe, on the tree's thread.
@@ -22,7 +22,7 @@
 #include "lib/cpprofdata.h"
 #include "lib/unwind/unwinder.h"
 
-/* A node's twin; no more of the record is needed. */
+/* A node's twin: what the collector needs of the record. */
 struct tree_node {
 	struct frame_returns returns;	/* the copy is in the node's record */
 	uint64_t offset;
@@ -40,18 +40,18 @@ tree_record(const struct tree_node *node)
 }
 
 /*
- * A node: its number, its twin, and a hash of all the path to it.  So where a
- * frame's node is looked for does not depend on what was found for its caller,
- * and the memory of many can be waited for at once.
+ * A node's number, its twin, and a hash of its whole path.  Because the hash
+ * covers the path, a frame's node can be looked up before its caller's node is
+ * found, so the memory of many nodes can be fetched at once.
  */
 struct node {
 	uint32_t number;
 	uint32_t path;
 	struct tree_node *twin;	/* NULL: of TREE_ROOT */
-	bool is_new;		/* and has no children, so none are looked for */
+	bool is_new;		/* just added, so it has no children yet */
 };
 
-/* Above outermost frames: the parent that is none. */
+/* The parent of outermost frames. */
 #define TREE_ROOT ((struct node){ .number = CPPROFDATA_NO_NODE })
 
 struct tree_slot {
@@ -62,25 +62,25 @@ struct tree_slot {
 
 struct tree {
 	uint32_t owner;		/* number of the thread's record */
-	struct tree_chunk *chunk;	/* being filled */
+	struct tree_chunk *chunk;	/* the one being filled */
 	struct tree_slot *slots;
-	size_t n_slots;		/* power of two */
-	size_t n_used;		/* of them */
+	size_t n_slots;		/* a power of two */
+	size_t n_used;		/* slots in use */
 };
 
 enum tree_result {
 	TREE_OK,
-	TREE_BUSY,	/* the file's lock was taken; try at the next tick */
+	TREE_BUSY,	/* the file's lock is taken; try at the next tick */
 	TREE_FULL	/* no room in file or memory */
 };
 
-/* What tells a node from its siblings. */
+/* What distinguishes a node from its siblings. */
 struct place {
 	uint64_t offset;
 	uint32_t module;
 };
 
-/* The hash of the path that goes on from one to a place. */
+/* The hash of a path extended by a place. */
 static inline uint32_t
 tree_path(uint32_t path, const struct place *place)
 {
@@ -92,24 +92,23 @@ tree_path(uint32_t path, const struct place *place)
 }
 
 /*
- * Has the processor fetch the slots of n paths, then their nodes.  It may be
- * asked for any paths.
+ * Prefetches the slots of n paths and then their nodes.  Any paths are valid.
  */
 void tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n);
 
-/* The child of `parent` at a place. */
+/* Finds or adds the child of `parent` at a place, and stores it in *child. */
 enum tree_result tree_child(struct tree *tree, const struct node *parent,
     const struct place *place, struct node *child);
 
-/* Adds to a node's counts of a resource: one raw sample, and its hits. */
+/* Adds one raw sample with `hits` hits to a node's counts of a resource. */
 void tree_count(const struct node *node, unsigned resource, uint64_t hits);
 
-/* How much memory it has got so far: a number that changes when it gets more. */
+/* A measure of the tree's memory that changes whenever the tree grows. */
 size_t tree_memory(const struct tree *tree);
 
 /*
- * In a forked child: begins an empty one, in another file.  (Of the old one
- * there is no memory here: datafile_private_memory.)
+ * Begins an empty tree in a forked child, which has another file.  The old
+ * tree's memory is not inherited (datafile_private_memory).
  */
 static inline void
 tree_forked(struct tree *tree)

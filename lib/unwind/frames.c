@@ -46,7 +46,7 @@ frames_free(struct frames *frames)
 	*frames = (struct frames){ 0 };
 }
 
-/* Flags that hold from the outermost of the new frames inwards. */
+/* Passes flags on from the outermost new frame inwards. */
 static void
 inherit(struct unwinder *unwinder, size_t from)
 {
@@ -64,10 +64,10 @@ inherit(struct unwinder *unwinder, size_t from)
 }
 
 /*
- * Makes the memory of the walked frames that of the stack, with the remembered
- * ones put to them.  The old memory stays mapped: the trampoline may have been
- * interrupted, out of sight, while it looked at it.  All of it is not more
- * than the new.
+ * Reuses the memory of the walked frames for the whole stack, adding the
+ * remembered frames to it.  The old memory stays mapped, because a tick may
+ * have interrupted the trampoline while it was reading it.  All old memory
+ * together is at most as large as the new.
  */
 static bool
 replace_stack(struct unwinder *unwinder)
@@ -108,7 +108,7 @@ frames_join(struct unwinder *unwinder)
 
 	frames_remember(unwinder, unwinder->n_kept);
 	if (n > stack->capacity && !replace_stack(unwinder)) {
-		/* The innermost frames are what can be told of it. */
+		/* Keep the innermost frames that fit. */
 		unwinder->end = UNWIND_TOO_DEEP;
 		unwinder->n_kept = 0;
 		frames_remember(unwinder, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* look-ahead.c -- guesses from the stack which rules a walk will want. */
+/* look-ahead.c -- guesses from the stack which rules a walk will need. */
 #include "lib/unwind/look-ahead.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ is_near(uint64_t word, uint64_t address)
 	return word - address + AHEAD_NEAR < 2 * AHEAD_NEAR;
 }
 
-/* As far as the first remembered frame that is as it was. */
+/* Stops at the first remembered frame whose return address is unchanged. */
 void
 look_ahead(const struct unwinder *unwinder, const void *context)
 {

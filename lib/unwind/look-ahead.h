@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* look-ahead.h -- what a walk will want, asked for before it begins. */
+/* look-ahead.h -- prefetches what a walk will need. */
 #ifndef CPPROF_LOOK_AHEAD_H
 #define CPPROF_LOOK_AHEAD_H
 
 #include "lib/unwind/unwinder.h"
 
 /*
- * Has the processor fetch, all at once, the rules that a walk from a ucontext_t
- * will want one after the other: those of what looks like return addresses,
- * being near code that runs.  For samples between which the program has used
- * the caches for itself.  Async-signal-safe, on the unwinder's thread.
+ * Prefetches the rules that a walk from a ucontext_t will need one after the
+ * other, all at once: those of words on the stack that look like return
+ * addresses because they are close to code that runs.  Useful if the program
+ * has filled the caches with its own data since the last sample.
+ * Async-signal-safe, on the unwinder's thread.
  */
 void look_ahead(const struct unwinder *unwinder, const void *context);
 

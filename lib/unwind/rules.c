@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rules.c -- from tables and traits to a compact rule, and into the cache.
+/* rules.c -- makes compact rules from tables and traits, and caches them.
  *
- * Most addresses that are met first lie where a rule is known already: most of
- * a function has one row.  So rules are also remembered with the addresses
- * for which they hold, by the block of code in which one was met.
+ * Most of a function has the same row of its unwind table, so most new
+ * addresses share a rule with an address seen earlier.  Therefore rules are
+ * also cached with the address range of their row, by the block of code in
+ * which they were found.
  */
 #include "lib/unwind/rules.h"
 
@@ -18,9 +19,10 @@
 struct rules_set rules_cache[1u << RULES_SET_BITS] BIG_TABLE;
 
 /*
- * By block, the rules of rows met last, as in rules_cache; in `check` is the
- * range, first address and length, XOR what its rule hashes to.  So words of
- * two different stores give a range somewhere in 2^48 addresses.
+ * The rules found last in each block of code, like rules_cache.  `check` is the
+ * range, first address and length, XOR a hash of its rule.  If a reader
+ * combines words of two different stores, it gets a range somewhere in 2^48
+ * addresses.
  */
 static struct rules_set ranges[1u << RANGE_SET_BITS] BIG_TABLE;
 
@@ -37,7 +39,7 @@ hash_rule(uint64_t rule, uint64_t epoch)
 	return (rule ^ epoch) * 0x9e3779b97f4a7c15u;
 }
 
-/* The rule of a row that is known to hold at an address, as a word; or 0. */
+/* The rule of a cached row that contains an address, as a word; 0: none. */
 static uint64_t
 find_in_ranges(uint64_t address, uint64_t epoch)
 {
@@ -81,8 +83,8 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 }
 
 /*
- * Whether a call ends right behind an address, whose code has a table and so is
- * in memory; whether it can be read is asked all the same.
+ * Whether a call instruction ends right after `address`.  The code has a table
+ * and so should be in memory, but check that it can be read.
  */
 static bool
 ends_call(uint64_t address)
@@ -93,7 +95,7 @@ ends_call(uint64_t address)
 	    (const unsigned char *)(uintptr_t)address + 1);
 }
 
-/* Puts it before the others of its set, of which the last drops out. */
+/* Inserts a rule at the front of its set and drops the last. */
 static void
 remember(struct rules_entry *ways, uint64_t word, uint64_t check)
 {
@@ -112,9 +114,8 @@ remember(struct rules_entry *ways, uint64_t word, uint64_t check)
 }
 
 /*
- * Remembers the rule of the row found last for all of the row, if it is one
- * that holds wherever in the row a program is: not where the CFA comes from an
- * expression, which may look at the address.
+ * Caches the rule of the row found last for the whole row.  Not if the CFA is
+ * an expression, which may depend on the address.
  */
 static void
 remember_row(uint64_t address, uint64_t rule, uint64_t epoch,
@@ -149,7 +150,9 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 		memcpy(&rule, &word, sizeof rule);
 	} else {
 		rule = make_rule(scratch, address);
-		/* Code that appears later may cover it: not remembered. */
+		/*
+		 * Not cached, because code that is loaded later may lie there.
+		 */
 		if (rule.kind == COMPACT_NONE)
 			return rule;
 		memcpy(&word, &rule, sizeof word);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* rules.h -- how the frame at an address is left, each looked up once.
+/* rules.h -- how to get from the frame at an address to its caller, cached.
  *
- * The cache is shared by all threads without locks: an entry is two words,
- * the rule and the rule XOR the key, each stored whole.  A reader that sees
- * words of two different stores gets a wrong key and so a miss.  The key is
- * the address and the epoch, so that unloading code empties the cache at once,
- * times an odd number: rules and addresses that differ in a bit or two must
- * not make up for each other.
+ * All threads share the cache without locks.  An entry consists of two words,
+ * each stored atomically: the rule, and the rule XOR the key.  A reader that
+ * combines words of two different stores gets a wrong key and so a miss.  The
+ * key is the address and the epoch, times an odd number.  The epoch empties the
+ * cache at once when code is unloaded.  The multiplication keeps differences of
+ * a bit or two in rules and addresses from cancelling out.
  *
- * All functions: async-signal-safe, on any thread, with a scratch of its own.
+ * All functions: async-signal-safe, any thread, with a scratch of its own.
  */
 #ifndef CPPROF_RULES_H
 #define CPPROF_RULES_H
@@ -20,7 +20,7 @@
 #include "lib/base/arch.h"
 #include "lib/unwind/tables.h"
 
-#define RULES_SET_BITS 11	/* sets, of a cache line each */
+#define RULES_SET_BITS 11	/* sets of one cache line each */
 #define RULES_WAYS 4
 
 struct rules_entry {
@@ -31,11 +31,11 @@ extern struct rules_set {
 	_Alignas(64) struct rules_entry ways[RULES_WAYS];
 } rules_cache[1u << RULES_SET_BITS];
 
-/* Finds one that is not in its set, and puts it there. */
+/* Finds a rule that is not in its set, and inserts it. */
 struct compact_rule rules_look_up(struct cfi_scratch *scratch,
     uint64_t address, uint64_t key, struct rules_set *set);
 
-/* In an address: it is right before one that a call is to return to. */
+/* Set in an address that is a return address minus 1. */
 #define RULES_RETURN ((uint64_t)1 << 47)
 
 static inline uint64_t
@@ -51,7 +51,7 @@ rules_set_of(uint64_t key)
 	return &rules_cache[key >> (64 - RULES_SET_BITS)];
 }
 
-/* Has the processor fetch what tells the rule at an address. */
+/* Prefetches the set of the rule at an address. */
 static inline void
 rules_prefetch(uint64_t address)
 {
@@ -59,8 +59,9 @@ rules_prefetch(uint64_t address)
 }
 
 /*
- * The rule at an address; COMPACT_NONE where no table covers it.  With
- * RULES_RETURN, COMPACT_UNCALLED where no call returns behind it.
+ * The rule at an address; COMPACT_NONE if no table covers it.  With
+ * RULES_RETURN, COMPACT_UNCALLED if no call instruction ends right after the
+ * address.
  */
 static inline struct compact_rule
 rules_find(struct cfi_scratch *scratch, uint64_t address)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* traits.c -- judges modules by their names and dynamic symbols.
+/* traits.c -- classifies modules by their names and dynamic symbols.
  *
- * Looks symbols up by itself (lib/base/lookup.h), since dlsym takes the
- * loader's lock.
+ * Looks symbols up with lib/base/lookup.h, because dlsym takes the loader's
+ * lock.
  */
 #include "lib/unwind/traits.h"
 
@@ -14,44 +14,44 @@
 #include "lib/base/lookup.h"
 #include "lib/base/process.h"
 
-/* What a module was judged to be, found again by its link map. */
-struct judgement {
-	_Atomic uint64_t key;	/* the link map's address and the traits */
+/* The cached traits of a module, found by the address of its link map. */
+struct cached_traits {
+	_Atomic uint64_t key;	/* the link map's address | the traits */
 };
 
-#define N_JUDGEMENTS 256
-#define HAS_CURIOUS 4u		/* some of its functions are */
+#define N_CACHED 256
+#define HAS_SENSITIVE 4u		/* some functions are caller-sensitive */
 
-static struct judgement judgements[N_JUDGEMENTS] BIG_TABLE;
+static struct cached_traits cached[N_CACHED] BIG_TABLE;
 static _Atomic bool forbidden;
 
-/* Defined by Go's runtime, where it can call C or be called by it. */
+/* Defined by Go's runtime if it can call C or be called from C. */
 static const char go_runtime[] = "crosscall2";
 
 /*
- * Defined only by runtimes that walk stacks by return addresses: OCaml, .NET
- * compiled ahead, the Java virtual machine, Go; and by what copies stacks
- * away, greenlet.
+ * Defined only by runtimes that walk stacks by return addresses (OCaml, .NET
+ * compiled ahead of time, the Java virtual machine, Go), and by greenlet, which
+ * copies stacks away.
  */
 static const char *const forbidding[] = {
 	"caml_frametable", "DotNetRuntimeDebugHeader", "JNI_CreateJavaVM",
 	go_runtime, "PyInit__greenlet"
 };
 
-/* Of the C library, these ask who calls them. */
-static const char *const curious[] = {
+/* Functions of the C library that examine their caller's address. */
+static const char *const sensitive[] = {
 	"dlopen", "dlmopen", "dlsym", "dlvsym", "dl_iterate_phdr"
 };
 
-#define N_CURIOUS (sizeof curious / sizeof *curious)
+#define N_SENSITIVE (sizeof sensitive / sizeof *sensitive)
 
-/* Where these are: of the program's own C library, found by the constructor. */
+/* Their addresses in the program's own C library, set by the constructor. */
 static struct libc {
 	const struct link_map *map;
 	struct {
 		uintptr_t start;
 		size_t size;
-	} curious[N_CURIOUS];
+	} sensitive[N_SENSITIVE];
 } own_libc;
 
 void *
@@ -86,7 +86,7 @@ traits_is_go(const void *address)
 	    traits_symbol(object.dlfo_link_map, go_runtime) != NULL;
 }
 
-/* Undefined symbols come before those in the hash table. */
+/* Undefined symbols precede those in the hash table. */
 static bool
 imports(const struct lookup *symbols, const char *name)
 {
@@ -101,9 +101,9 @@ imports(const struct lookup *symbols, const char *name)
 }
 
 /*
- * An unwinder that is linked in statically (-static-libgcc) asks the C library
- * for the tables and exports nothing.  Exceptions that pass a stub would have
- * to be handed on by functions that cannot be found.
+ * A statically linked unwinder (-static-libgcc) asks the C library for unwind
+ * tables and exports nothing.  The stub needs functions of the unwinder to pass
+ * an exception on, and could not find them.
  */
 static bool
 has_hidden_unwinder(const struct lookup *symbols)
@@ -129,7 +129,7 @@ begins(const char *text, const char *start)
 }
 
 static unsigned
-judge(const struct link_map *map)
+classify(const struct link_map *map)
 {
 	const char *name = last_component(map->l_name);
 	struct lookup symbols;
@@ -141,7 +141,7 @@ judge(const struct link_map *map)
 	    begins(name, "ld64") || begins(name, "linux-vdso"))
 		return TRAIT_READS_RETURN;
 	if (begins(name, "libc.so"))
-		return HAS_CURIOUS;
+		return HAS_SENSITIVE;
 	if (!lookup_open(map, &symbols))
 		return 0;
 	for (i = 0; i < sizeof forbidding / sizeof *forbidding; i++)
@@ -153,7 +153,7 @@ judge(const struct link_map *map)
 }
 
 static void
-find_curious(const struct link_map *map, struct libc *libc)
+find_sensitive(const struct link_map *map, struct libc *libc)
 {
 	struct lookup symbols;
 	unsigned i;
@@ -161,30 +161,30 @@ find_curious(const struct link_map *map, struct libc *libc)
 	*libc = (struct libc){ .map = map };
 	if (!lookup_open(map, &symbols))
 		return;
-	for (i = 0; i < N_CURIOUS; i++) {
-		const ElfW(Sym) *symbol = lookup_symbol(&symbols, curious[i]);
+	for (i = 0; i < N_SENSITIVE; i++) {
+		const ElfW(Sym) *symbol = lookup_symbol(&symbols, sensitive[i]);
 
 		if (symbol == NULL)
 			continue;
-		libc->curious[i].start = symbols.bias + symbol->st_value;
-		libc->curious[i].size = symbol->st_size;
+		libc->sensitive[i].start = symbols.bias + symbol->st_value;
+		libc->sensitive[i].size = symbol->st_size;
 	}
 }
 
-/* Whether the address lies in a function of that C library that is curious. */
+/* Whether the address lies in a caller-sensitive function of that C library. */
 static bool
-is_curious(uint64_t address, const struct link_map *map)
+is_sensitive(uint64_t address, const struct link_map *map)
 {
 	const struct libc *libc = &own_libc;
 	struct libc other;
 	unsigned i;
 
 	if (libc->map != map) {		/* loaded by dlmopen */
-		find_curious(map, &other);
+		find_sensitive(map, &other);
 		libc = &other;
 	}
-	for (i = 0; i < N_CURIOUS; i++)
-		if (address - libc->curious[i].start < libc->curious[i].size)
+	for (i = 0; i < N_SENSITIVE; i++)
+		if (address - libc->sensitive[i].start < libc->sensitive[i].size)
 			return true;
 	return false;
 }
@@ -193,15 +193,15 @@ static unsigned
 traits_of(const struct link_map *map)
 {
 	const uint64_t at = (uintptr_t)map;
-	struct judgement *judgement = &judgements[at / 64 % N_JUDGEMENTS];
-	uint64_t key = atomic_load_explicit(&judgement->key,
+	struct cached_traits *entry = &cached[at / 64 % N_CACHED];
+	uint64_t key = atomic_load_explicit(&entry->key,
 	    memory_order_relaxed);
 	unsigned traits;
 
 	if ((key & ~(uint64_t)7) == at)
 		return key & 7;
-	traits = judge(map);
-	atomic_store_explicit(&judgement->key, at | traits,
+	traits = classify(map);
+	atomic_store_explicit(&entry->key, at | traits,
 	    memory_order_relaxed);
 	return traits;
 }
@@ -214,8 +214,8 @@ traits_find(uint64_t address, const struct dl_find_object *object)
 	if (address >= process.own_start && address < process.own_end)
 		return TRAIT_READS_RETURN;
 	traits = traits_of(object->dlfo_link_map);
-	if ((traits & HAS_CURIOUS) != 0)
-		traits = is_curious(address, object->dlfo_link_map) ?
+	if ((traits & HAS_SENSITIVE) != 0)
+		traits = is_sensitive(address, object->dlfo_link_map) ?
 		    TRAIT_READS_RETURN : 0;
 	return traits;
 }
@@ -269,8 +269,8 @@ traits_new_epoch(void)
 {
 	unsigned i;
 
-	for (i = 0; i < N_JUDGEMENTS; i++)
-		atomic_store_explicit(&judgements[i].key, 0,
+	for (i = 0; i < N_CACHED; i++)
+		atomic_store_explicit(&cached[i].key, 0,
 		    memory_order_relaxed);
 }
 
@@ -283,6 +283,6 @@ traits_begin(void)
 	for (; n > 0; n--, map = map->l_next)
 		if (((uintptr_t)map->l_ld < process.own_start ||
 		    (uintptr_t)map->l_ld >= process.own_end) &&
-		    (traits_of(map) & HAS_CURIOUS) != 0)
-			find_curious(map, &own_libc);
+		    (traits_of(map) & HAS_SENSITIVE) != 0)
+			find_sensitive(map, &own_libc);
 }

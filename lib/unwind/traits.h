@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* traits.h -- what a load module's code does with return addresses.
+/* traits.h -- what the code of a load module does with return addresses.
  *
- * Most code leaves them alone; the loader, unwinders and some runtimes do
- * not.  A module is looked at once, when code of it is first met.
+ * Most code leaves them alone, but the loader, unwinders and some runtimes do
+ * not.  A module is examined once, when its code is first seen.
+ *
+ * All functions: async-signal-safe, any thread, unless stated otherwise.  The
+ * module must not be unloaded meanwhile.
  */
 #ifndef CPPROF_TRAITS_H
 #define CPPROF_TRAITS_H
@@ -12,50 +15,51 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TRAIT_READS_RETURN 1u	/* a function that looks at its own */
-#define TRAIT_UNWINDS 2u	/* reads everyone's */
+#define TRAIT_READS_RETURN 1u	/* a function that reads its own */
+#define TRAIT_UNWINDS 2u	/* reads those of all frames */
 
 /*
- * Traits of the code at an address, which lies in that object.
- * Async-signal-safe, any thread.
+ * The traits of the code at an address, which lies in `object`.
  */
 unsigned traits_find(uint64_t address, const struct dl_find_object *object);
 
 /*
- * Whether code lies at an address, in a segment that may be executed.
- * Async-signal-safe, any thread.
+ * Whether an address lies in an executable segment of a module.
  */
 bool traits_is_code(uint64_t address);
 
 /*
- * Whether some module met so far forbids trampolines in the whole process:
- * it has an unwinder of its own that no one can see, or walks the stack to
- * collect garbage.  Async-signal-safe, any thread.
+ * Whether a module seen so far forbids trampolines in the whole process: it has
+ * a hidden unwinder of its own, or walks the stack, for example to collect
+ * garbage.
  */
 bool traits_forbid_trampoline(void);
 
-/* After modules were unloaded: others may be taken for them.  Any thread. */
+/*
+ * Forgets the traits of all modules.  To be called after modules were unloaded,
+ * since others may take over their link maps' addresses.
+ */
 void traits_new_epoch(void);
 
 /*
- * Meets all modules that were loaded with the program.  Before the first
- * sample; async-signal-safe.
+ * Examines all modules that were loaded with the program.  Before the first
+ * sample.
  */
 void traits_begin(void);
 
 /*
- * Whether a module that is loaded now runs Go: most of its code is on stacks
- * too small for a signal, and makes system calls itself.  From the
+ * Whether a loaded module runs Go.  Most of Go's code runs on stacks too small
+ * for a signal, and makes system calls without the C library.  From the
  * constructor.
  */
 bool traits_have_go(void);
 
-/* Whether the module at an address, which calls us, does.  Any thread. */
+/* Whether the module at an address, which has called this library, runs Go. */
 bool traits_is_go(const void *address);
 
 /*
- * The address of a symbol that a module defines, NULL if it does not.  Takes
- * no lock: the module must not be unloaded meanwhile.  Async-signal-safe.
+ * The address of a symbol that a module defines, NULL if it does not.  Takes no
+ * lock.
  */
 void *traits_symbol(const struct link_map *map, const char *name);
 

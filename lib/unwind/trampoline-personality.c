@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* trampoline-personality.c -- what unwinders ask when they pass the stub.
+/* trampoline-personality.c -- the stub's personality routine.
  *
- * The stub catches nothing.  When an exception is to pass it, it goes on from
- * trampoline_land, which has the unwinder resume from the true caller: for an
- * unwinder the stub's frame is the same as its caller's (they have one CFA),
- * and if the caller is where the exception will be caught, libgcc's insists
- * that something happens in this frame (gcc_assert in
- * _Unwind_RaiseException_Phase2, unwind.inc).
+ * The stub catches no exceptions.  When an exception is to pass it, control
+ * goes to trampoline_land, which makes the unwinder resume from the true
+ * caller.  This is necessary because for an unwinder the stub's frame is the
+ * same as its caller's (they have one CFA).  If the caller is where the
+ * exception will be caught, libgcc's unwinder insists on a landing in this
+ * frame (gcc_assert in _Unwind_RaiseException_Phase2, unwind.inc).
  *
- * Several unwinders can be in a process, so the one that asks is found by
- * where the call comes from, and its functions without the loader's lock.
+ * A process can contain several unwinders, so the one that calls is identified
+ * by the return address, and its functions are found without the loader's lock.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -56,7 +56,10 @@ trampoline_personality(int version, _Unwind_Action actions,
 	struct functions functions;
 
 	(void)version, (void)class;
-	/* Those that come back by cleaning up will not meet it any more. */
+	/*
+	 * In the cleanup phase, unwinders that restart do not meet the mark
+	 * again.
+	 */
 	trampoline_before_jump();
 	if ((actions & _UA_CLEANUP_PHASE) == 0 ||
 	    (actions & _UA_FORCE_UNWIND) != 0 ||

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* trampoline-table.h -- where true return addresses are kept, for C, assembly
- * and the expression in the stub's unwind tables. */
+/* trampoline-table.h -- where true return addresses are kept.
+ *
+ * Included by C, by assembly, and used in the expression of the stub's unwind
+ * tables.
+ */
 #ifndef CPPROF_TRAMPOLINE_TABLE_H
 #define CPPROF_TRAMPOLINE_TABLE_H
 
 /*
- * A CFA's entry is the ((cfa ^ cfa >> 20) & KEY_MASK) / 8th: no search, since
- * unwind tables cannot loop well.
+ * A CFA's entry has index ((cfa ^ cfa >> 20) & KEY_MASK) / 8.  There is no
+ * search, since expressions in unwind tables should not loop.
  */
 #define TRAMPOLINE_ENTRIES 8192
 #define TRAMPOLINE_KEY_MASK ((TRAMPOLINE_ENTRIES - 1) * 8)
@@ -21,12 +24,12 @@
 enum trampoline_state {
 	TRAMPOLINE_EMPTY,
 	TRAMPOLINE_SET,		/* the slot holds the stub, or did */
-	TRAMPOLINE_FIRED,	/* the frame has returned, or gone on without:
-				   no copy is left */
-	TRAMPOLINE_RESTORED,	/* the slot holds the truth again, but the
-				   stub may have been read from it */
-	TRAMPOLINE_LOST		/* the slot was overwritten, or moved away
-				   with its stack, nobody knows when */
+	TRAMPOLINE_FIRED,	/* the frame has returned or was skipped: no
+				   copy of the stub's address is left */
+	TRAMPOLINE_RESTORED,	/* the slot holds the true address again, but
+				   someone may have read the stub's before */
+	TRAMPOLINE_LOST		/* the slot was overwritten, or moved with its
+				   stack, at an unknown time */
 };
 
 struct trampoline_entry {
@@ -35,7 +38,8 @@ struct trampoline_entry {
 	struct unwinder *owner;
 	uint32_t generation;	/* of the owner's stack */
 	uint16_t state;
-	_Atomic uint16_t is_locked;	/* may not become another slot's */
+	_Atomic uint16_t is_locked;	/* must not be reused for another
+					   slot */
 };
 
 _Static_assert(sizeof(struct trampoline_entry) == 32,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* trampoline-x86_64.S -- where marked frames return to.
+/* trampoline-x86_64.S -- the stub that marked frames return to.
  *
- * A function returns here with the stack pointer at its CFA (psABI 3.2.2) and
- * with its slot, which holds our address, right below.  Callers that know the
- * function may rely on any general register (gcc -fipa-ra), so all are kept,
- * and the flags; vector registers are not touched, by the C code neither.
+ * A function returns here with the stack pointer at its CFA (psABI 3.2.2).  Its
+ * slot, right below, holds the address of the stub.  Callers that know the
+ * function may rely on any general register (gcc -fipa-ra), so all registers
+ * and the flags are preserved.  Vector registers are not touched, nor does the
+ * C code called from here use them.
  *
- * The unwind tables are written out, because the true return address is found
- * by an expression that has the address of trampoline.c's table in it.  The
- * loader must fill that in, which is why this .eh_frame is writable until
- * then.  It depends on the CFA alone, not on what the slot holds: an unwinder
- * may look long after it has read the slot.
+ * The unwind tables are written by hand, because the true return address is
+ * found by an expression that contains the address of trampoline.c's table.
+ * The loader must fill that in, so this .eh_frame is writable until then.  The
+ * expression depends only on the CFA, not on what the slot holds, because an
+ * unwinder may use it long after it has read the slot.
  */
 #include "lib/unwind/trampoline-table.h"
 
@@ -22,7 +23,10 @@
 	.type	trampoline_stub, @function
 	.type	trampoline_land, @function
 
-	/* Unwinders, and debuggers for a name, look at the byte before. */
+	/*
+	 * Unwinders look up the byte before a return address, and so do
+	 * debuggers for its name.
+	 */
 	.balign	16
 	.type	trampoline_frame, @function
 trampoline_frame:
@@ -44,7 +48,7 @@ trampoline_stub:
 	movq	%r10, 16(%rsp)
 	movq	%r11, 8(%rsp)
 	leaq	112(%rsp), %rdi
-	call	trampoline_hit		/* the slot now holds the truth */
+	call	trampoline_hit		/* slot = true return address */
 	movq	8(%rsp), %r11
 	movq	16(%rsp), %r10
 	movq	24(%rsp), %r9
@@ -64,7 +68,7 @@ trampoline_stub:
 	.size	trampoline_stub, . - trampoline_stub
 
 	/*
-	 * The unwinder goes on from here as if the true caller had called its
+	 * The unwinder continues here as if the true caller had called its
 	 * _Unwind_Resume: rax is the exception, rdx that function.
 	 */
 	.balign	16
@@ -79,7 +83,7 @@ trampoline_land:
 	leaq	24(%rsp), %rdi
 	subq	$8, %rsp
 .Lland_4:
-	call	trampoline_landed	/* the slot now holds the truth */
+	call	trampoline_landed	/* slot = true return address */
 	addq	$8, %rsp
 .Lland_5:
 	popq	%rdi
@@ -90,7 +94,7 @@ trampoline_land:
 .Lland_end:
 	.size	trampoline_land, . - trampoline_land
 
-	.macro	return_address		/* DW_CFA_expression, of register 16 */
+	.macro	return_address		/* DW_CFA_expression for register 16 */
 	.byte	0x10, 16
 	.uleb128 .Lexpression_end\@ - .Lexpression\@
 .Lexpression\@:				/* the CFA is on the stack */
@@ -124,7 +128,7 @@ trampoline_land:
 	.uleb128 6
 	.byte	0x1b			/* personality: pcrel sdata4 */
 	.long	trampoline_personality - .
-	.byte	0x1b			/* FDEs' addresses likewise */
+	.byte	0x1b			/* addresses in FDEs likewise */
 	.byte	0x0c, 7, 0		/* DW_CFA_def_cfa rsp, 0 */
 	.balign	8
 .Lcie_end:

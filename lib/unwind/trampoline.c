@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* trampoline.c -- sets the mark, moves it, takes it back.
  *
- * trampoline_hit runs wherever the program returns, and may be interrupted at
- * any instruction, and left for good, by the program's own signal handlers.
- * Ticks that find it on the stack are deferred (see unwind), so that it and
- * the sampler do not work on one unwinder at once; if that should fail, what it
- * reads is memory that stays mapped, and what it writes is checked against the
- * stack and the table.
+ * trampoline_hit runs wherever the program returns.  The program's signal
+ * handlers may interrupt it at any instruction and never return to it.  Ticks
+ * that find it on the stack are deferred (see unwind), so that it and the
+ * sampler do not use one unwinder at the same time.  If that fails
+ * nevertheless, it only reads memory that stays mapped, and checks what it
+ * writes against the stack and the table.
  *
- * An entry of the table may be used for another slot only when nothing can
- * come for it any more: the frame was seen to return; or the mark was taken
- * back and since then the slot was overwritten, so that the frame is gone; or
- * the thread is.  Otherwise the mark is not set there: the next frame out has
+ * An entry of the table may be reused for another slot only if nothing can
+ * refer to it any more: the frame was seen to return; or the mark was taken
+ * back and the slot was overwritten since, so the frame is gone; or the thread
+ * is gone.  Otherwise no mark is set in that frame; the next frame out has
  * another entry.
  */
-/* Callers keep values in vector registers across calls that use none. */
+/* Callers may keep values in vector registers across calls that use none. */
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("general-regs-only"))), \
     apply_to = function)
@@ -30,18 +30,21 @@
 #include "lib/unwind/traits.h"
 #include "lib/unwind/trampoline-table.h"
 
-/* So that ticks in it can be told; calls nothing but inline functions. */
+/*
+ * A section of its own, so that ticks in this code can be recognised.  Such
+ * code may only call inline functions.
+ */
 #define IN_STUB __attribute__((section("cpprof_trampoline")))
 
 /*
- * A sample that had to look at more frames than DEEP_FRAMES sets the mark
- * DEEP_DISTANCE below the innermost: the frames between are compared, and
- * returns among them cost nothing.  Measured: a comparison costs about as much
- * as a hit.
+ * A sample that examined more than DEEP_FRAMES frames sets the mark
+ * DEEP_DISTANCE frames out from the innermost.  The frames inside the mark are
+ * compared at each sample, and their returns cost nothing.  A comparison was
+ * measured to cost about as much as a hit of the stub.
  */
 #define DEEP_FRAMES 192
 #define DEEP_DISTANCE 64
-#define MAX_TRIES 32		/* frames looked at for a slot to mark */
+#define MAX_TRIES 32		/* frames examined for one that can be marked */
 
 struct trampoline_entry trampoline_table[TRAMPOLINE_ENTRIES] BIG_TABLE;
 
@@ -78,7 +81,7 @@ trampoline_begin(enum trampoline_use use)
 	return use != TRAMPOLINE_NEVER;
 }
 
-/* Whether nothing can come for an entry any more.  It is locked. */
+/* Whether nothing can refer to an entry any more.  The entry is locked. */
 static inline bool IN_STUB
 is_free(const struct trampoline_entry *entry, const struct unwinder *unwinder)
 {
@@ -96,14 +99,20 @@ is_free(const struct trampoline_entry *entry, const struct unwinder *unwinder)
 	return word != entry->true_return && !trampoline_is_stub(word);
 }
 
-/* Enters a slot, and its content, in the table; false: it has no room. */
+/*
+ * Adds a slot and its true return address to the table.  False: the entry is in
+ * use.
+ */
 static inline bool IN_STUB
 enter(struct unwinder *unwinder, uint64_t cfa, uint64_t true_return)
 {
 	struct trampoline_entry *entry = entry_of(cfa);
 	bool ok;
 
-	/* Who is interrupted in here for good blocks the entry. */
+	/*
+	 * A thread that is interrupted here and never returns leaves the entry
+	 * locked.
+	 */
 	if (atomic_exchange_explicit(&entry->is_locked, 1,
 	    memory_order_acquire) != 0)
 		return false;
@@ -121,9 +130,9 @@ enter(struct unwinder *unwinder, uint64_t cfa, uint64_t true_return)
 }
 
 /*
- * Marks the return address of frame `index`, if the frame has made a call, is
- * left by tables that say where the address is, and returns to code with
- * tables; and if the stack says so too.
+ * Marks the return address of frame `index`.  Only if the frame has made a
+ * call, its return address is known from unwind tables and confirmed by the
+ * stack, and it returns to code with tables.
  */
 static inline bool IN_STUB
 set_mark(struct unwinder *unwinder, size_t index)
@@ -147,7 +156,7 @@ set_mark(struct unwinder *unwinder, size_t index)
 	return true;
 }
 
-/* Marks the first that will do from frame `index` outwards. */
+/* Marks the first possible frame from `index` outwards. */
 static inline bool IN_STUB
 set_mark_from(struct unwinder *unwinder, size_t index)
 {
@@ -172,7 +181,10 @@ count_return(const struct frame *frame)
 	__atomic_store_n(returns->copy, returns->n, __ATOMIC_RELAXED);
 }
 
-/* The marked frame has returned: the mark goes out, by the present stride. */
+/*
+ * The marked frame has returned: moves the mark further out by the present
+ * stride.
+ */
 static inline void IN_STUB
 move_mark(struct unwinder *unwinder)
 {
@@ -198,8 +210,8 @@ void trampoline_hit(uint64_t cfa);
 void trampoline_landed(uint64_t cfa);
 
 /*
- * A frame has returned to the stub: its slot, right below the CFA, is given the
- * true return address, to which the stub goes on.
+ * A frame has returned to the stub.  Stores the true return address in its
+ * slot, right below the CFA; the stub then returns there.
  */
 void IN_STUB
 trampoline_hit(uint64_t cfa)
@@ -208,14 +220,14 @@ trampoline_hit(uint64_t cfa)
 	struct unwinder *unwinder = attached;
 
 	if (atomic_load_explicit(&entry->cfa, memory_order_relaxed) != cfa)
-		__builtin_trap();	/* there is nowhere to go */
+		__builtin_trap();	/* there is nowhere to return to */
 	*(volatile uint64_t *)slot_of(cfa) = entry->true_return;
 	if (unwinder != NULL && unwinder->trampoline.cfa == cfa)
 		move_mark(unwinder);
 	entry->state = TRAMPOLINE_FIRED;
 }
 
-/* The same where an exception has thrown the marked frame away. */
+/* The same after an exception has discarded the marked frame. */
 void IN_STUB
 trampoline_landed(uint64_t cfa)
 {
@@ -238,7 +250,7 @@ trampoline_forget(struct unwinder *unwinder)
 	unwinder->trampoline.generation++;
 }
 
-/* Gives a slot its true return address back, if it still has the stub's. */
+/* Stores the true return address in a slot if it still holds the stub's. */
 static void
 restore(uint64_t cfa, enum trampoline_state state)
 {
@@ -279,7 +291,10 @@ trampoline_before_jump(void)
 		trampoline_withdraw(attached);
 }
 
-/* The mark where this sample wants it: the frame, or 0 to leave it alone. */
+/*
+ * The frame that should have the mark after this sample; 0: leave the mark
+ * alone.
+ */
 static size_t
 wanted_index(const struct unwinder *unwinder)
 {
@@ -288,7 +303,10 @@ wanted_index(const struct unwinder *unwinder)
 	if (unwinder->end != UNWIND_COMPLETE || n < 3 ||
 	    (unwinder->stack.frames[n - 1].flags & FRAME_UNWINDING) != 0)
 		return 0;
-	/* The innermost frame may be about to read its return address. */
+	/*
+	 * n - 2, because the innermost frame may be about to read its return
+	 * address.
+	 */
 	if (wanted_use == TRAMPOLINE_ALWAYS)
 		return n - 2;
 	if (unwinder->n_walked + unwinder->n_compared <= DEEP_FRAMES)
@@ -297,9 +315,10 @@ wanted_index(const struct unwinder *unwinder)
 }
 
 /*
- * What becomes of the entry of a mark that this walk has met.  A function that
- * waits for one it has called, with nobody unwinding, is not one that was just
- * about to save its own return address: then no copy of the stub is left.
+ * The new state of the entry of a mark that this walk has found.  A function
+ * that waits for one that it has called cannot have just read its own return
+ * address.  So if no unwinder is running either, no copy of the stub's address
+ * is left.
  */
 static enum trampoline_state
 state_after(const struct unwinder *unwinder, size_t index)
@@ -330,7 +349,10 @@ trampoline_place(struct unwinder *unwinder)
 		return;
 	if (!set_mark_from(unwinder, index) || mark->cfa == old.cfa)
 		return;
-	/* After the new one, which so cannot get the old one's entry. */
+	/*
+	 * After setting the new mark, which so cannot reuse the old one's
+	 * entry.
+	 */
 	if (old.cfa != 0)
 		restore(old.cfa, state_after(unwinder, old.index));
 }

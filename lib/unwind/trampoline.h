@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* trampoline.h -- a mark on the stack that tells how much of it has changed.
+/* trampoline.h -- a mark on the stack that shows how much of it has changed.
  *
- * The return address of one frame of the thread's stack is replaced by that of
- * a stub.  As long as it stands there, no frame further out has returned, and
- * what the unwinder remembers of them holds without a look: a sample costs
- * only what lies above the mark.  When the frame returns, the stub goes on to
- * the true caller and sets the mark anew, further out.  Each such hit is one
- * return seen, which is what return counts count.
+ * The return address of one frame of the thread's stack is replaced with that
+ * of a stub.  As long as it is there, no frame further out has returned, so the
+ * remembered frames further out are valid without examining them.  A sample
+ * then costs only the frames inside the mark.  When the marked frame returns,
+ * the stub continues at the true caller and sets a new mark further out.  If
+ * all returns are to be counted, each such hit counts as one.
  *
- * What makes it safe is one rule: a true return address is found by the place
- * it was taken from, in a table of the process, and it stays there as long as
- * any copy of the stub's address may be left, in the slot itself or in
- * something that has read it (an unwinder in the middle of its walk, a saved
- * context).  So a stub that was forgotten, or is met on another thread or in a
- * forked child, still returns where it must; all other state is there for speed
- * and may be lost at any instant.  The stub preserves all registers and flags,
- * has unwind tables, so that exceptions, cancellation, backtrace and debuggers
- * pass through it, and is not used at all where something else reads return
- * addresses (lib/unwind/traits.h) or checks them (user shadow stacks).
+ * Safety rests on one rule: the true return address is stored in a table of the
+ * process, found by the address of its slot.  It stays there as long as any
+ * copy of the stub's address may exist, in the slot itself or in whatever has
+ * read it (an unwinder in the middle of a walk, a saved context).  So a stub
+ * that was forgotten, or is met on another thread or in a forked child, still
+ * returns to the right place.  All other state only serves speed and may be
+ * lost at any time.  The stub preserves all registers and flags.  It has unwind
+ * tables, so that exceptions, cancellation, backtrace and debuggers can pass
+ * it.  It is not used if something else reads return addresses
+ * (lib/unwind/traits.h) or checks them (user shadow stacks).
+ *
+ * All functions: async-signal-safe, on the unwinder's thread, unless stated
+ * otherwise.
  *
  * Source: Froyd, Mellor-Crummey & Fowler 2004, sections 2.2, 2.3 and 3.4.
  */
@@ -31,43 +34,43 @@
 #include "lib/unwind/unwinder.h"
 
 enum trampoline_use {
-	TRAMPOLINE_NEVER,	/* the default, until told */
-	TRAMPOLINE_DEEP,	/* where a stack is so deep that it pays */
-	TRAMPOLINE_ALWAYS	/* and count returns */
+	TRAMPOLINE_NEVER,	/* the default */
+	TRAMPOLINE_DEEP,	/* on stacks so deep that it saves time */
+	TRAMPOLINE_ALWAYS	/* on all stacks, to count returns */
 };
 
 /*
- * What the process wants; false if it may not have that, and then it is
- * TRAMPOLINE_NEVER.  From the constructor.
+ * Sets when to use marks.  If the process must not use them, returns false and
+ * uses none.  From the constructor.
  */
 bool trampoline_begin(enum trampoline_use use);
 
 /*
- * The unwinder whose marks the calling thread's returns move; NULL: none any
- * more, and its mark is taken back.  Async-signal-safe.
+ * Sets the unwinder whose marks the calling thread moves when it returns.
+ * NULL: none, and the present mark is taken back.
  */
 void trampoline_attach(struct unwinder *unwinder);
 
 /*
- * After a sample, when all frames have their nodes: sets the mark where it is
- * wanted, or leaves it.  On the thread, with all signals blocked or ticks held
- * off; async-signal-safe.
+ * To be called after a sample, when all frames have their nodes: sets the mark
+ * in the best place, or leaves it where it is.  With all signals blocked or
+ * ticks held off.
  */
 void trampoline_place(struct unwinder *unwinder);
 
-/* Takes the mark back.  On the thread; async-signal-safe. */
+/* Takes the mark back. */
 void trampoline_withdraw(struct unwinder *unwinder);
 
-/* Forgets the mark of a thread whose stack is gone.  Async-signal-safe. */
+/* Forgets the mark of a thread whose stack is gone.  Any thread. */
 void trampoline_forget(struct unwinder *unwinder);
 
 /*
- * Before the thread leaves frames otherwise than by returning: longjmp.
- * Async-signal-safe.
+ * To be called before the thread leaves frames other than by returning
+ * (longjmp).
  */
 void trampoline_before_jump(void);
 
-/* The stub, and all code that runs in its place. */
+/* The stub, and the section of all code that runs in it. */
 extern const char trampoline_stub[] __attribute__((visibility("hidden")));
 extern const char __start_cpprof_trampoline[], __stop_cpprof_trampoline[]
     __attribute__((visibility("hidden")));
@@ -86,8 +89,8 @@ trampoline_has(uint64_t address)
 }
 
 /*
- * The true return address of a slot that holds the stub, found by the stack
- * pointer after the return; 0 if none is known.  Async-signal-safe.
+ * The true return address of a slot that holds the stub's, found by the stack
+ * pointer after the return; 0: not known.  Any thread.
  */
 uint64_t trampoline_true_return(uint64_t cfa);
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind.c -- walks by compact rules, up to a frame that is remembered. */
+/* unwind.c -- walks the stack by compact rules up to a remembered frame.
+ *
+ * walk_out is the loop.  At each frame, find_remembered checks whether the walk
+ * has reached a frame of the last sample, and still_holds whether the frames
+ * from there outwards are unchanged; if so, the walk ends.  Otherwise `step`
+ * finds the caller: most frames by a compact rule (step_compact), frames with
+ * other unwind tables by interpreting them (step_generic), and code without
+ * tables by guessing (step_by_guess).  A walk follows only sp, fp and pc.  If
+ * some frame needs another register, the walk starts again and follows all of
+ * them (`careful`).
+ */
 #include "lib/unwind/unwind.h"
 
 #include <string.h>
@@ -11,23 +21,25 @@
 #include "lib/unwind/trampoline.h"
 
 #define MAX_SWITCHES 256	/* of stacks, by signal frames */
-#define FAR ((uint64_t)1 << 32)	/* more than a stack */
-#define LEAF_SIZE 4096		/* of functions without frames, from their start */
-#define NEAR ((uint64_t)1 << 28)	/* within one cache of code made at run time */
+#define FAR ((uint64_t)1 << 32)	/* larger than a stack */
+#define LEAF_SIZE 4096		/* of functions without frames, from their
+				   start */
+#define NEAR ((uint64_t)1 << 28)	/* size of a cache of code compiled at
+					   run time */
 
-/* Where a walk is. */
+/* The state of a walk. */
 struct walk {
 	struct unwinder *unwinder;
 	uint64_t address, sp, fp;
 	bool exact;
-	bool unwinds;			/* some frame so far unwinds */
+	bool unwinds;			/* a frame so far is an unwinder's */
 	size_t candidate;	/* remembered frames not yet passed */
 	bool is_marked;		/* came here by the stack's mark */
 	bool in_trampoline;	/* and is of no use */
 	bool is_entered;	/* at code that was returned to without a call */
 	struct cfi_registers registers;	/* as far as known; see `known` */
 	const void *context;
-	bool careful;		/* all registers are followed */
+	bool careful;		/* follows all registers */
 	unsigned n_switches;
 };
 
@@ -37,8 +49,8 @@ enum step {
 	STEP_NO_RULES,
 	STEP_BAD_RULES,
 	STEP_BAD_STACK,
-	STEP_AGAIN,		/* the same frame, from another address */
-	STEP_CAREFULLY		/* start again with all registers */
+	STEP_AGAIN,		/* the same frame, but an exact address */
+	STEP_CAREFULLY		/* start again, following all registers */
 };
 
 void
@@ -72,16 +84,15 @@ find_remembered(struct walk *walk)
 		if (frame->sp == walk->sp && frame->fp == walk->fp &&
 		    frame->address == walk->address)
 			return walk->candidate - 1;
-		/* Several frames can have one sp only across signals. */
+		/* Several frames with the same sp occur only across signals. */
 		return SIZE_MAX;
 	}
 	return SIZE_MAX;
 }
 
 /*
- * The outermost of the remembered frames `from` and outwards that cannot be
- * told to be left as it was; 0 if there is none.  Frames further out than the
- * mark are.
+ * Going outwards from remembered frame `from`, the first that is not provably
+ * left as it was; 0: none.  Frames outside the mark are unchanged.
  */
 static size_t
 find_changed(struct unwinder *unwinder, size_t from)
@@ -121,8 +132,8 @@ find_changed(struct unwinder *unwinder, size_t from)
 }
 
 /*
- * Whether the remembered frames from `from` outwards are still the stack.  If
- * not, the candidate becomes the next frame that may be.
+ * Whether the remembered frames from `from` outwards are still on the stack.
+ * If not, sets walk->candidate to the next frame that may be.
  */
 static bool
 still_holds(struct walk *walk, size_t from)
@@ -139,7 +150,7 @@ still_holds(struct walk *walk, size_t from)
 	return false;
 }
 
-/* Takes down the present frame; its way out is filled in by the step. */
+/* Records the present frame.  The step fills in how it was left. */
 static struct frame *
 add_frame(struct walk *walk)
 {
@@ -157,7 +168,9 @@ add_frame(struct walk *walk)
 	return frame;
 }
 
-/* The caller, whose return address lies right below its stack pointer. */
+/*
+ * Goes to the caller, whose return address lies right below its stack pointer.
+ */
 static inline enum step
 go_to_caller(struct walk *walk, uint64_t cfa, uint64_t fp)
 {
@@ -238,7 +251,10 @@ step_generic(struct walk *walk, bool is_signal, struct frame *frame)
 
 	frame->flags |= FRAME_UNCHECKED;
 	if (is_signal) {
-		/* The trampoline's first byte, where the handler returns to */
+		/*
+		 * The first byte of the signal trampoline, where the handler
+		 * returns to.
+		 */
 		frame->address += !walk->exact;
 		frame->flags |= FRAME_EXACT;
 		if (++walk->n_switches > MAX_SWITCHES)
@@ -270,19 +286,18 @@ step_generic(struct walk *walk, bool is_signal, struct frame *frame)
 		    trampoline_true_return(cfa);
 	if (walk->registers.value[ARCH_RETURN] == 0)
 		return STEP_END;
-	/* longjmp's last instructions stand on their caller's stack pointer. */
+	/* In the last instructions of longjmp, sp is already the caller's. */
 	if (!is_signal && (walk->sp < sp ||
 	    (walk->sp == sp && ++walk->n_switches > MAX_SWITCHES)))
 		return STEP_BAD_STACK;
 	walk->exact = is_signal;
 	walk->address = walk->registers.value[ARCH_RETURN] - !is_signal;
-	/* Another stack may hold remembered frames further up or down. */
+	/* On another stack, remembered frames may lie above or below. */
 	if (is_signal)
 		walk->candidate = unwinder->stack.n;
 	return STEP_ON;
 }
 
-/* Whether a word can be a return address. */
 static bool
 is_return_address(struct unwinder *unwinder, uint64_t ra)
 {
@@ -290,7 +305,9 @@ is_return_address(struct unwinder *unwinder, uint64_t ra)
 	    arch_follows_call((const unsigned char *)(uintptr_t)ra);
 }
 
-/* From the context of a signal, wherever it came from, on another stack maybe. */
+/*
+ * Goes to the context that a signal interrupted, which may be on another stack.
+ */
 static enum step
 go_to_context(struct walk *walk, uint64_t at)
 {
@@ -308,7 +325,10 @@ go_to_context(struct walk *walk, uint64_t at)
 	return STEP_ON;
 }
 
-/* Handlers return to code of the C library, which has tables, or to their own. */
+/*
+ * Handlers return to code of the C library, which has tables, or to the
+ * program's own.
+ */
 static bool
 returns_from_signal(struct walk *walk)
 {
@@ -317,15 +337,7 @@ returns_from_signal(struct walk *walk)
 	    (const unsigned char *)(uintptr_t)walk->address + 1);
 }
 
-/* It was none: what was taken for a return address is something else. */
-static enum step
-drop_frame(struct walk *walk)
-{
-	walk->unwinder->fresh.n--;
-	return STEP_BAD_STACK;
-}
-
-/* The walk goes on, or ends, where the address says, not in a call before. */
+/* The address is exact, and not inside a call instruction before it. */
 static void
 make_exact(struct walk *walk, struct frame *frame)
 {
@@ -336,15 +348,15 @@ make_exact(struct walk *walk, struct frame *frame)
 }
 
 /*
- * A word where the return address should be, and no call lies before the code
- * that it leads to.
+ * A supposed return address that no call instruction precedes.
  *
- * The start of a thread's own stack is the loader's, or the kernel's; other
- * stacks are begun by the program, and below the first function lies where it
- * is to return to: the start of another (makecontext), or code that no table
- * covers (boost.context, goroutines).  There the stack is whole.
+ * On a stack that the program has created, the word below the first function is
+ * where that function returns to: the start of another function (makecontext),
+ * or code without tables (boost.context, goroutines).  There the stack is
+ * complete.  The stack of a thread itself begins in the loader or the kernel,
+ * so there such an address is wrong.
  *
- * An exception's handler is entered as if by a return.
+ * The handler of an exception is entered by a return without a call, too.
  */
 static enum step
 step_uncalled(struct walk *walk, struct frame *frame, bool has_table)
@@ -353,15 +365,19 @@ step_uncalled(struct walk *walk, struct frame *frame, bool has_table)
 	const bool is_own = readable_own(&unwinder->readable, walk->sp - 8);
 
 	if (!traits_is_code(walk->address + 1) ||
-	    (is_own && !(has_table && walk->unwinds)))
-		return drop_frame(walk);
+	    (is_own && !(has_table && walk->unwinds))) {
+		/* What looked like a return address is something else. */
+		unwinder->fresh.n--;
+		return STEP_BAD_STACK;
+	}
 	make_exact(walk, frame);
 	return has_table && walk->unwinds ? STEP_AGAIN : STEP_END;
 }
 
 /*
- * Whether a word on top of the stack is where a leaf function returns to: to
- * code with tables, or behind a call of code right before where it is.
+ * Whether a word on top of the stack is the return address of a leaf function:
+ * it leads to code with tables, or follows a call to code just before the
+ * present address.
  */
 static bool
 is_caller(struct walk *walk, uint64_t ra)
@@ -375,8 +391,8 @@ is_caller(struct walk *walk, uint64_t ra)
 }
 
 /*
- * Whether the frame pointer leads to another stack, further down: code that
- * switches stacks for a call leaves it alone (Go's, for C).
+ * Whether the frame pointer points to another stack, further down.  Code that
+ * switches stacks for a call does not change it (Go calling C).
  */
 static bool
 is_elsewhere(struct walk *walk)
@@ -386,8 +402,8 @@ is_elsewhere(struct walk *walk)
 }
 
 /*
- * Whether code outside all modules lies there, near where the walk is: in the
- * same cache of code made at run time.
+ * Whether an address is code outside all modules and close to the present code,
+ * so that both lie in one cache of code compiled at run time.
  */
 static bool
 is_made_nearby(struct walk *walk, uint64_t address)
@@ -403,9 +419,10 @@ is_made_nearby(struct walk *walk, uint64_t address)
 }
 
 /*
- * Interpreters made at run time (Java's) jump to a function and have it return
- * to where they dispatch from, behind no call.  So such an address counts if
- * the frame further out has one, too, or one behind a call.
+ * Interpreters generated at run time (Java) jump to a function and make it
+ * return to their dispatcher, so the return address follows no call.  Such an
+ * address is accepted if the next frame out has one, too, or one that follows a
+ * call.
  */
 static bool
 is_dispatched(struct walk *walk, uint64_t fp, uint64_t ra)
@@ -420,9 +437,9 @@ is_dispatched(struct walk *walk, uint64_t fp, uint64_t ra)
 }
 
 /*
- * Whether these are what a frame has saved: a return address, or what a stack
- * of the program's own making begins with, which is nothing or where to go from
- * there.
+ * Whether fp and ra are what a frame has saved: a return address, or the start
+ * of a stack that the program has created, which holds zeros or where to go
+ * from there.
  */
 static bool
 ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
@@ -440,8 +457,9 @@ ends_frame(struct walk *walk, uint64_t fp, uint64_t ra)
 }
 
 /*
- * Code that only calls, as interpreters make it for each function (CPython):
- * what it does next says where its caller is.  False: it does something else.
+ * Interpreters generate code for each function that only makes a call
+ * (CPython).  The instructions after the call show where its caller is.  False:
+ * other code.
  */
 static bool
 is_about_to_return(struct walk *walk, uint64_t *cfa, uint64_t *fp,
@@ -472,8 +490,8 @@ is_about_to_return(struct walk *walk, uint64_t *cfa, uint64_t *fp,
 }
 
 /*
- * Code without tables: hand-written leaf functions keep the return address on
- * top of the stack; most compilers at run time keep frame pointers.
+ * Code without tables.  Handwritten leaf functions have the return address on
+ * top of the stack, and most compilers at run time use frame pointers.
  */
 static enum step
 step_by_guess(struct walk *walk, struct frame *frame)
@@ -491,7 +509,7 @@ step_by_guess(struct walk *walk, struct frame *frame)
 	if (!walk->exact && !is_entered &&
 	    !is_return_address(unwinder, walk->address + 1))
 		return step_uncalled(walk, frame, false);
-	/* The loader's start, which calls constructors; psABI 3.4.1. */
+	/* The loader's entry point, which calls constructors; psABI 3.4.1. */
 	if (!walk->exact && walk->fp == 0 &&
 	    walk->sp >= unwinder->readable.high - READABLE_PAGE &&
 	    walk->sp < unwinder->readable.high)
@@ -556,7 +574,10 @@ start_walk(struct walk *walk)
 	uint64_t below;
 
 	arch_registers(walk->context, &walk->registers);
-	/* The time up to a handler's first instruction is not the handler's. */
+	/*
+	 * If a handler has not executed an instruction yet, the time belongs to
+	 * the code that it interrupted.
+	 */
 	while ((below = arch_context_below(&walk->registers)) != 0 &&
 	    go_to_context(walk, below) == STEP_ON)
 		;
@@ -571,8 +592,8 @@ start_walk(struct walk *walk)
 }
 
 /*
- * Goes outwards; returns how many remembered frames stand for the rest, and
- * sets the end unless there are some.
+ * Walks outwards.  Returns the number of remembered frames that complete the
+ * stack.  If there are none, sets unwinder->end.
  */
 static size_t
 walk_out(struct walk *walk)

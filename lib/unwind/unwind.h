@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind.h -- the stack of the sampled thread, new frames only.
+/* unwind.h -- walks the stack of the sampled thread, new frames only.
  *
- * An unwinder belongs to one thread and remembers the stack of its last
- * sample.  A walk goes outwards from the interrupted instruction until it
- * meets a remembered frame (same address, stack and frame pointer).  What
- * lies further out was derived from nothing but return addresses and saved
- * frame pointers in the stack, so if these slots still hold the same words the
- * remembered frames are still the stack, and are kept with the tree nodes
- * they belong to.  So a deep stack costs one comparison a frame, not a walk;
- * and what lies further out than the stack's mark (trampoline.h) costs nothing.
+ * An unwinder belongs to one thread and remembers the stack of its last sample.
+ * A walk goes outwards from the interrupted instruction until it reaches a
+ * remembered frame (same address, stack pointer and frame pointer).  The frames
+ * further out depend only on return addresses and saved frame pointers in the
+ * stack.  If these slots hold the same words as before, the remembered frames
+ * are still the stack, and are kept together with their tree nodes.  So a deep
+ * stack costs one comparison per frame instead of a walk, and frames outside
+ * the stack's mark (trampoline.h) cost nothing.
  *
  * All functions: async-signal-safe, on the unwinder's thread.
  */
@@ -24,12 +24,12 @@
 
 /*
  * Walks the stack from a ucontext_t into unwinder->stack.  The frames from
- * n_kept on are new; the caller sets their nodes.  False, and nothing has
- * changed, when the trampoline is at work on this unwinder.
+ * n_kept on are new, and the caller sets their nodes.  Returns false and
+ * changes nothing if the trampoline is running on this unwinder.
  */
 bool unwind(struct unwinder *unwinder, const void *context);
 
-/* Keeps only the n outermost frames as remembered. */
+/* Forgets all but the n outermost frames. */
 static inline void
 unwind_remember(struct unwinder *unwinder, size_t n)
 {
@@ -37,15 +37,15 @@ unwind_remember(struct unwinder *unwinder, size_t n)
 }
 
 /*
- * Gives the memory back; the unwinder can be used again.  Not while any stack
- * has marks of it.
+ * Frees the memory; the unwinder can be used again.  Not while a stack contains
+ * its marks.
  */
 void unwind_free(struct unwinder *unwinder);
 
 /*
- * In a forked child: nothing is remembered.  Memory is given back if it is
- * much: most children will not walk, and to unmap it costs them more than to
- * have it.
+ * To be called in a forked child: forgets all frames.  Frees the memory only if
+ * it is large, because most children do not walk stacks, and unmapping it costs
+ * them more than keeping it.
  */
 static inline void
 unwind_forked(struct unwinder *unwinder)
@@ -57,8 +57,9 @@ unwind_forked(struct unwinder *unwinder)
 }
 
 /*
- * To be called after code was unmapped: what was learnt of addresses is void
- * in all threads.  (Each thread's own unwind_remember(.., 0) is its affair.)
+ * To be called after code was unmapped: invalidates what all threads have
+ * cached of addresses.  The remembered frames of each thread are its own
+ * concern (unwind_remember).
  */
 void unwind_new_epoch(void);
 

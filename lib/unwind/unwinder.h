@@ -16,15 +16,17 @@
 
 /* frame.flags */
 #define FRAME_EXACT 1u		/* address is the pc, not a return address - 1 */
-#define FRAME_UNCHECKED 2u	/* left by a rule that slots alone cannot prove */
-#define FRAME_HAS_TABLE 4u	/* and is no signal's */
-#define FRAME_IN_CALL 8u	/* by tables, its return address lies right
-				   below its caller's sp, and it may be
-				   replaced if the frame is not exact */
-#define FRAME_UNWINDING 16u	/* some frame from here outwards unwinds, */
-#define FRAME_GUESSED 32u	/* or was left by guess */
-#define FRAME_BY_FP 64u		/* left by its frame pointer, by tables */
-#define FRAME_HELPER 128u	/* the collector called it for itself */
+#define FRAME_UNCHECKED 2u	/* left by a rule that comparing slots cannot
+				   verify */
+#define FRAME_HAS_TABLE 4u	/* and is not a signal's */
+#define FRAME_IN_CALL 8u	/* by its tables, its return address lies right
+				   below its caller's sp.  May be replaced
+				   unless FRAME_EXACT */
+#define FRAME_UNWINDING 16u	/* it or a frame further out belongs to an
+				   unwinder, */
+#define FRAME_GUESSED 32u	/* or was left by a guess */
+#define FRAME_BY_FP 64u		/* its tables use the frame pointer */
+#define FRAME_HELPER 128u	/* called by the collector for itself */
 
 /*
  * How often frames of one place in the program have returned, as the
@@ -39,7 +41,7 @@ struct frame_returns {
 struct frame {
 	uint64_t address;	/* inside the executing instruction */
 	uint64_t sp, fp;	/* in this frame */
-	uint64_t fp_slot;	/* where the caller's fp was saved; 0: unsaved */
+	uint64_t fp_slot;	/* where the caller's fp is saved; 0: nowhere */
 	uint32_t flags;
 	uint32_t node, path;	/* the caller's: number, hash of the path, */
 	struct frame_returns *returns;	/* and what its place has; or NULL */
@@ -62,20 +64,20 @@ enum unwind_end {
 
 /* An unwinder's mark. */
 struct trampoline {
-	uint64_t cfa;	/* right above the marked slot; 0: there is none */
-	size_t index;	/* the frame whose return address it was */
-	size_t stride;	/* how far out the next mark goes when this is hit */
+	uint64_t cfa;	/* right above the marked slot; 0: no mark */
+	size_t index;	/* the frame whose return address is replaced */
+	size_t stride;	/* how many frames further out the next mark is set */
 	uint32_t generation;	/* of the stack */
 };
 
 struct unwinder {
 	struct frames stack;	/* outermost first */
-	size_t n_kept;		/* of them, remembered and still with nodes */
-	enum unwind_end end;	/* how the stack's outer end was reached */
-	bool guessed;		/* some frame was left by guess */
+	size_t n_kept;		/* remembered ones, which have nodes */
+	enum unwind_end end;	/* why the walk ended */
+	bool guessed;		/* some frame was left by a guess */
 	size_t n_walked;	/* frames walked for this sample */
 	size_t n_compared;	/* remembered frames compared for it */
-	struct frames fresh;	/* this walk, innermost first */
+	struct frames fresh;	/* of this walk, innermost first */
 	struct trampoline trampoline;
 	struct readable readable;
 	struct cfi_scratch scratch;

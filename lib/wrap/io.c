@@ -201,7 +201,7 @@ io_note_ring(void)
 	    resource_is_wanted(RESOURCE_BYTES_WRITTEN)) ||
 	    atomic_flag_test_and_set(&is_noted))
 		return;
-	datafile_flag(CPPROFDATA_RINGS);
+	datafile_flag(CPPROFDATA_IO_URING);
 	shared_count_ring();
 }
 

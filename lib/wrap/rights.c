@@ -23,7 +23,7 @@ keep_file(void)
 		return;
 	thread_hold_off();
 	sample_prepare_file();
-	datafile_keep();
+	datafile_keep_open();
 	thread_resume();
 }
 

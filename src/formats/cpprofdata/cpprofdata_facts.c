@@ -169,13 +169,13 @@ add_losses(const struct cpprofdata_file *file, struct profile *profile,
 	return 0;
 }
 
-/* If the process has ended, postponed hits are lost: no sample took them. */
+/* Hits still pending when the process ended are lost. */
 static int
-add_put_off(const struct cpprofdata_file *file, struct profile *profile,
+add_pending(const struct cpprofdata_file *file, struct profile *profile,
             struct error *error)
 {
 	for (uint32_t r = 0; r < file->n_named; r++) {
-		int64_t hits = file->header.put_off[r];
+		int64_t hits = file->header.pending[r];
 
 		if (hits > 0 && profile_add_loss(profile, r,
 		        LOSS_THREAD_ENDED, (uint64_t)hits, error) != 0)
@@ -240,7 +240,7 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	                      "end: they forbade themselves system calls", 1,
 	                      error) != 0)
 		return -1;
-	if ((header->flags & CPPROFDATA_RINGS) != 0 &&
+	if ((header->flags & CPPROFDATA_IO_URING) != 0 &&
 	    profile_add_tally(profile, "processes whose I/O by io_uring is "
 	                      "not counted", 1, error) != 0)
 		return -1;
@@ -248,7 +248,7 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	    profile_add_tally(profile, "processes with CPU time by ticks in "
 	                      "threads that switched often", 1, error) != 0)
 		return -1;
-	if ((header->flags & CPPROFDATA_CUT) != 0 &&
+	if ((header->flags & CPPROFDATA_TRUNCATED) != 0 &&
 	    profile_add_tally(profile, "files that somebody cut short, "
 	                      "written again when the process ended", 1,
 	                      error) != 0)
@@ -269,7 +269,7 @@ cpprofdata_add_facts(const struct cpprofdata_file *file,
 	if (((file->header.flags & CPPROFDATA_BRIEF) == 0 &&
 	     add_process(file, end, profile, error) != 0) ||
 	    add_resources(file, profile, error) != 0 ||
-	    (!end->is_running && add_put_off(file, profile, error) != 0))
+	    (!end->is_running && add_pending(file, profile, error) != 0))
 		return -1;
 	return add_drops(file, profile, error);
 }

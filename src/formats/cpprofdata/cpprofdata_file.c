@@ -56,7 +56,7 @@ swap_header(struct cpprofdata_header *h)
 		resource->flags = le32toh(resource->flags);
 		for (size_t k = 0; k < CPPROFDATA_N_LOST; k++)
 			h->lost[k][i] = le64toh(h->lost[k][i]);
-		h->put_off[i] = (int64_t)le64toh((uint64_t)h->put_off[i]);
+		h->pending[i] = (int64_t)le64toh((uint64_t)h->pending[i]);
 	}
 }
 

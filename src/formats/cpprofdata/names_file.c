@@ -157,7 +157,7 @@ take_address(struct names_reader *reader, uint64_t number, uint64_t *last,
 	address.has_lines = (le32toh(record.flags) &
 	                     CPPROFDATA_NAMED_LINES) != 0;
 	address.is_told = (le32toh(record.flags) &
-	                   CPPROFDATA_NAMED_TOLD) != 0;
+	                   CPPROFDATA_NAMED_FOREIGN) != 0;
 	address.is_only_names = (le32toh(record.flags) &
 	                         CPPROFDATA_NAMED_ONLY) != 0;
 	address.offset = le32toh(record.in_function);

@@ -133,7 +133,7 @@ add_address(struct names_chunks *writer, uint32_t number,
 	if (has_own_lines || lines_were_read)
 		flags |= CPPROFDATA_NAMED_LINES;
 	if (has_own_lines && !frame->has_debug_lines)
-		flags |= CPPROFDATA_NAMED_TOLD;
+		flags |= CPPROFDATA_NAMED_FOREIGN;
 	if (address_of(writer->names, number) != frame->address)
 		flags |= CPPROFDATA_NAMED_ONLY;
 	if (has_own_lines) {
