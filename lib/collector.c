@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* collector.c -- the rooms put together, and where the library begins.
+/* collector.c -- puts the rooms together; the library's constructor.
  *
  * Rooms call downwards only: base, signals, unwind, store, sources, run, wrap
- * (doc/architecture.md).  What a lower one has to ask of a higher one it gets
- * here, before anything is sampled: this file alone knows all of them.
+ * (doc/architecture.md).  Where a lower room must call a higher one, it gets
+ * the function here, before anything is sampled.  Only this file knows all
+ * rooms.
  *
- * The linker is told that the constructor is the first of all (initfirst), so
- * that threads and time of other libraries' constructors are sampled too.  The
- * C library's own has not run then: its environment, for one, is not there.
+ * The linker makes this constructor the first of all (initfirst), so that
+ * threads and time of other libraries' constructors are sampled, too.  The C
+ * library's own constructor has not run then, so its environment, for example,
+ * is not available.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -74,9 +76,9 @@ static const struct start_parts start_parts_here = {
 };
 
 /*
- * clang's thread sanitizer is part of the program, stands before most of the C
- * library, and cannot be called before it has begun.  gcc's leak sanitizer
- * begins in a constructor, and before that its pthread_key_create fails.
+ * clang's thread sanitizer is part of the program, intercepts most of the C
+ * library, and cannot be called before it is initialised.  gcc's leak sanitizer
+ * is initialised in a constructor; before that its pthread_key_create fails.
  */
 void __tsan_init(void) __attribute__((weak));
 void __lsan_init(void) __attribute__((weak));

@@ -27,7 +27,7 @@ make(const char *path, const char *mark)
 }
 
 static bool
-is_there(const char *path)
+is_available(const char *path)
 {
 	return access(path, F_OK) == 0;
 }
@@ -65,9 +65,9 @@ all_move_up_to_the_first_free_number(void **state)
 	make("calc.1.cpprof", "before");
 	make("calc.3.cpprof", "other");
 	assert_int_equal(earlier_move(name, &error), 2);
-	assert_false(is_there("calc.cpprof"));
-	assert_true(is_there("calc.1.cpprof/newest"));
-	assert_true(is_there("calc.2.cpprof/before"));
+	assert_false(is_available("calc.cpprof"));
+	assert_true(is_available("calc.1.cpprof/newest"));
+	assert_true(is_available("calc.2.cpprof/before"));
 	earlier_move_back(name, 2);
 	take_away("calc.cpprof", "newest");
 	take_away("calc.1.cpprof", "before");
@@ -85,7 +85,7 @@ what_cannot_be_moved_leaves_all_as_it_was(void **state)
 	make("calc.2.cpprof", "first");
 	assert_int_equal(earlier_move(name, &error), 0);
 	assert_true(error.is_set);
-	assert_false(is_there("calc.3.cpprof"));
+	assert_false(is_available("calc.3.cpprof"));
 	take_away("calc.1.cpprof", "before");
 	take_away("calc.2.cpprof", "first");
 }

@@ -186,7 +186,7 @@ pprof_frames_keep_modules_addresses_files_and_lines(void **state)
 {
 	struct buffer buffer = { .n = 0 };
 	struct profile *profile;
-	bool is_there = false;
+	bool is_available = false;
 
 	(void)state;
 	put_profile(&buffer);
@@ -201,7 +201,7 @@ pprof_frames_keep_modules_addresses_files_and_lines(void **state)
 
 		if (frame->n_locations != 2)
 			continue;
-		is_there = true;
+		is_available = true;
 		assert_int_equal(frame->address, 0x1002);
 		assert_int_equal(frame->module, 0);
 		assert_int_equal(l[0].line, 12);
@@ -210,7 +210,7 @@ pprof_frames_keep_modules_addresses_files_and_lines(void **state)
 		assert_int_equal(l[1].line, 13);
 		assert_int_equal(l[1].file, NO_NAME);
 	}
-	assert_true(is_there);
+	assert_true(is_available);
 	profile_free(profile);
 }
 

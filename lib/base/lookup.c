@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup.c -- the GNU hash table of a module, and of those behind this one.
+/* lookup.c -- searches the GNU hash tables of modules.
  *
- * Sources: the ELF specification, chapter 5, and for the GNU hash table
+ * Sources: the ELF specification, chapter 5; for the GNU hash table
  * https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html.
  */
 #include "lib/base/lookup.h"
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define HIDDEN_VERSION 0x8000	/* of a versym entry */
+#define HIDDEN_VERSION 0x8000	/* flag of a versym entry */
 #define BITS (8 * sizeof(ElfW(Addr)))
 
-/* The loader adds the bias to these in memory, but for read-only modules. */
+/* The loader adds the bias to these in memory, except in read-only modules. */
 static uintptr_t
 relocated(const struct link_map *map, uintptr_t address)
 {
@@ -97,10 +97,10 @@ lookup_default(const struct lookup *lookup, const char *name)
 	return find(lookup, name, gnu_hash(name), true);
 }
 
-/* The modules that were there when this was first asked for: no others then. */
+/* The modules that were loaded when this was first called. */
 static struct {
 	const struct link_map *_Atomic own;
-	size_t n, n_behind;	/* in all, and behind our own */
+	size_t n, n_after;	/* all, and those after our own */
 } loaded;
 
 static void
@@ -108,7 +108,7 @@ find_loaded(void)
 {
 	const struct link_map *map, *own = NULL;
 	struct dl_find_object object;
-	size_t n = 0, n_behind = 0;
+	size_t n = 0, n_after = 0;
 
 	if (atomic_load_explicit(&loaded.own, memory_order_acquire) != NULL)
 		return;
@@ -116,10 +116,10 @@ find_loaded(void)
 		own = object.dlfo_link_map;
 	for (map = _r_debug.r_map; map != NULL; map = map->l_next) {
 		n++;
-		n_behind = map == own ? 0 : n_behind + 1;
+		n_after = map == own ? 0 : n_after + 1;
 	}
 	loaded.n = n;
-	loaded.n_behind = n_behind;
+	loaded.n_after = n_after;
 	atomic_store_explicit(&loaded.own, own, memory_order_release);
 }
 
@@ -131,7 +131,10 @@ lookup_loaded(size_t *n)
 	return _r_debug.r_map;
 }
 
-/* Clears what a miss has left for the program's dlerror to tell. */
+/*
+ * Clears the message of a failure, which would otherwise show in the program's
+ * dlerror.
+ */
 static void *
 ask_loader(const char *name)
 {
@@ -153,7 +156,7 @@ lookup_next(const char *name)
 
 	find_loaded();
 	map = atomic_load_explicit(&loaded.own, memory_order_acquire);
-	for (n = loaded.n_behind; map != NULL && n > 0; n--) {
+	for (n = loaded.n_after; map != NULL && n > 0; n--) {
 		map = map->l_next;
 		if (!lookup_open(map, &lookup))
 			break;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup.h -- symbols of load modules, found without the loader.
+/* lookup.h -- finds symbols of load modules without the loader.
  *
- * dlsym takes the loader's lock, may allocate, and costs a microsecond; a
- * process that lives for one millisecond has no time for two hundred of them.
- * All functions: async-signal-safe, any thread; the module must not be unloaded
- * meanwhile.
+ * dlsym takes the loader's lock, may allocate, and costs a microsecond.  A
+ * process that lives for a millisecond has no time for two hundred calls of it.
+ *
+ * All functions: async-signal-safe, any thread.  The module must not be
+ * unloaded meanwhile.
  */
 #ifndef CPPROF_LOOKUP_H
 #define CPPROF_LOOKUP_H
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The tables of a module's dynamic symbols, where they are mapped. */
+/* A module's tables of dynamic symbols, where they are mapped. */
 struct lookup {
 	const ElfW(Sym) *symbols;
 	const char *strings;
@@ -26,26 +27,26 @@ struct lookup {
 /* False if the module has no such tables. */
 bool lookup_open(const struct link_map *map, struct lookup *lookup);
 
-/* What the module itself defines by that name, or NULL. */
+/* The symbol of that name that the module defines, or NULL. */
 const ElfW(Sym) *lookup_symbol(const struct lookup *lookup, const char *name);
 
 /*
- * The same, or what it would give to who asks for no version: not one that is
- * kept for old programs alone.
+ * The same, but not a version that is kept only for old programs.
  */
 const ElfW(Sym) *lookup_default(const struct lookup *lookup, const char *name);
 
 /*
- * What dlsym(RTLD_NEXT, name) finds when called from this library, NULL if
- * nothing: the definition of the next library that was loaded with the program.
- * (Those are never unloaded.  Where one of them has no tables, or the symbol is
- * an indirect function, it is dlsym that is asked.)
+ * What dlsym(RTLD_NEXT, name) would find when called from this library, or
+ * NULL: the definition in the next library that was loaded with the program.
+ * Such libraries are never unloaded.  If one of them has no tables, or the
+ * symbol is an indirect function, calls dlsym, which is not async-signal-safe.
  */
 void *lookup_next(const char *name);
 
 /*
- * Stores that in *place, a pointer to a function.  Each wrapper calls it at its
- * first call: most processes are short and call few of the functions.
+ * Stores the address that lookup_next finds in *place, a pointer to a function.
+ * Each wrapper calls it at its first call, because most processes are short and
+ * call few of the functions.
  */
 void lookup_real(const char *name, void *place);
 
@@ -59,8 +60,8 @@ first_##name parameters							\
 }
 
 /*
- * The first of the modules that were loaded with the program, which stay for
- * good, and how many they are; asked for by the constructor first.
+ * The first module loaded with the program, and in *n how many there are.  They
+ * are never unloaded.  The constructor calls this first.
  */
 const struct link_map *lookup_loaded(size_t *n);
 

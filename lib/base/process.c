@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c -- what is known of this process, and its clocks. */
+/* process.c -- facts about this process, and clocks. */
 #include "lib/base/process.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ process_has_thread_sanitizer(void)
 int
 process_read_clock(clockid_t clock, struct timespec *now)
 {
-	/* Those of CPU time only the kernel knows. */
+	/* CPU time clocks need a system call in any case. */
 	if (clock != CLOCK_PROCESS_CPUTIME_ID &&
 	    clock != CLOCK_THREAD_CPUTIME_ID &&
 	    !process_has_thread_sanitizer())
@@ -134,7 +134,7 @@ process_read_executable(void)
 {
 	long n;
 
-	/* Known by a variable that is there anyway. */
+	/* Not by looking at the name, whose page may be untouched. */
 	if (process.has_executable)
 		return;
 	n = arch_system_call(SYS_readlink, (long)"/proc/self/exe",

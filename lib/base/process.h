@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* process.h -- what is known of this process, and its clocks.
+/* process.h -- facts about this process, and clocks.
  *
- * lib/run/settings.c fills it in, from the constructor; the rest of the
- * collector only reads it.
+ * lib/run/settings.c fills the facts in when the library is loaded.  The rest
+ * of the collector only reads them.
+ *
+ * All functions: async-signal-safe, any thread, unless stated otherwise.
  */
 #ifndef CPPROF_PROCESS_H
 #define CPPROF_PROCESS_H
@@ -13,36 +15,37 @@
 #include <stdint.h>
 #include <time.h>
 
-#define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* of a file, in any case */
+#define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* limit of any file */
 
 struct process {
 	char *arguments;		/* one after another, each with NUL */
 	size_t arguments_size;
 	uint32_t n_arguments;
-	bool may_speak;			/* on stderr, when it cannot sample */
-	bool is_alone;			/* forked children are not sampled */
+	bool may_speak;			/* on stderr, if it cannot sample */
+	bool is_alone;			/* do not sample forked children */
 	uint64_t max_size;		/* of the file */
-	bool counts_returns;		/* wanted, and then: done */
+	bool counts_returns;		/* wanted, and later: active */
 	uintptr_t own_start, own_end;	/* where this library is mapped */
 	const char *directory;
-	const char *output;		/* directory for the files */
-	uint32_t user;			/* effective, when it began */
-	bool has_executable;		/* process_names has */
+	const char *output;		/* directory of the files */
+	uint32_t user;			/* effective user when it began */
+	bool has_executable;		/* process_names.executable is valid */
 };
 
 extern struct process process;
 
-/* Of this process, and not of its forked children (lib/base/wiped.h). */
+/* Of this process only: zeroed in forked children (lib/base/wiped.h). */
 struct process_own {
 	uint32_t pid, parent_pid;
-	uint64_t start_ns, start_mono_ns;	/* of one moment, on two clocks */
+	uint64_t start_ns, start_mono_ns;	/* the same moment on two
+						   clocks */
 	uint64_t start_cpu_ns;		/* CPU time used before it */
-	bool is_given_up;		/* it cannot be sampled */
+	bool is_given_up;		/* the process cannot be sampled */
 };
 
 extern struct process_own process_own;
 
-/* What only files tell; "" before process_read_names. */
+/* Only needed in files; "" until process_read_names. */
 struct process_names {
 	char executable[PATH_MAX];
 	char host[256];
@@ -51,55 +54,53 @@ struct process_names {
 extern struct process_names process_names;
 
 /*
- * Finds out what only the file is to tell, before it is made: the executable,
- * the host.  Async-signal-safe; with the file's lock, or before the program
- * runs.
+ * Finds the host's and the executable's names, which only the file needs.  With
+ * the file's lock held, or before the program runs.
  */
 void process_read_names(void);
 void process_read_executable(void);
 
 /*
- * Fills in process_own: from the constructor, and in a forked child.
- * Async-signal-safe.
+ * Fills in process_own, when sampling begins and in a forked child.
  */
 void process_begin(void);
 
 /*
- * A descriptor far from those that programs count on, in place of `fd`, which
- * stays if there is none.  Closed at exec.  Async-signal-safe.
+ * Moves a descriptor to a number higher than programs rely on, and returns it;
+ * the same one if that fails.  It is closed at exec.
  */
 int process_move_up(int fd);
 
 /*
- * Whether the program has a thread sanitizer: its functions stand before some
- * of the C library's, with locks that an interrupted thread may hold.
+ * Whether the program has a thread sanitizer, which intercepts functions of the
+ * C library and uses locks that an interrupted thread may hold.
  */
 bool process_has_thread_sanitizer(void);
 
-/* clock_gettime; async-signal-safe under a thread sanitizer, too. */
+/* As clock_gettime, but async-signal-safe under a thread sanitizer, too. */
 int process_read_clock(clockid_t clock, struct timespec *now);
 
-/* What a clock shows in ns, 0 if there is none such.  Async-signal-safe. */
+/* The time of a clock in ns, 0 if it does not exist. */
 uint64_t process_clock(clockid_t clock);
 
 /*
- * The same by a system call, where little has run yet: the C library's clocks
- * bring pages that cost more.  Async-signal-safe.
+ * The same by a system call.  For processes that have hardly run: the pages for
+ * the C library's clocks cost more.
  */
 uint64_t process_ask_clock(clockid_t clock);
 
-/* What a tick of the kernel stands for, in ns.  Async-signal-safe. */
+/* The kernel's tick in ns. */
 uint64_t process_kernel_tick(void);
 
-/* UTC in ns since 1970.  Async-signal-safe. */
+/* UTC in ns since 1970. */
 uint64_t process_now(void);
 
-/* CPU time of the process since its start.  Async-signal-safe. */
+/* CPU time of the process since its start, in ns. */
 uint64_t process_cpu_time(void);
 
 /*
- * Lets others run, also those of lower priority: for who waits for a lock.
- * Async-signal-safe, and no cancellation point.
+ * Sleeps briefly, so that others can run, even of lower priority.  For loops
+ * that wait for a lock.  Not a cancellation point.
  */
 void process_pause(void);
 

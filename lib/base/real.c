@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* real.c -- looks the real functions up, each when it is first called. */
+/* real.c -- looks each real function up when it is first called. */
 #include "lib/base/real.h"
 
 #include <signal.h>
@@ -81,7 +81,7 @@ FIRST(int, posix_spawnp, (pid_t *pid, const char *file,
     char *const *words, char *const *variables),
     (pid, file, actions, attr, words, variables))
 
-/* Others, by names of their own here or with an ellipsis. */
+/* Functions under another name here, or with an ellipsis. */
 
 static __sighandler_t
 first_strict_signal(int number, __sighandler_t handler)
@@ -90,7 +90,7 @@ first_strict_signal(int number, __sighandler_t handler)
 	return next.strict_signal(number, handler);
 }
 
-/* More words are handed on than were given: they are not looked at. */
+/* Passes on more arguments than may have been given; those are not used. */
 #define GET_WORDS(words, last, n) do {					\
 	va_list list_;							\
 	unsigned i_;							\

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* real.h -- the C library's own versions of the functions we stand before. */
+/* real.h -- the C library's own versions of functions that we wrap.
+ *
+ * All functions: async-signal-safe, any thread.
+ */
 #ifndef CPPROF_REAL_H
 #define CPPROF_REAL_H
 
@@ -56,17 +59,20 @@ struct real {
 };
 
 /*
- * All of them, each looked up when it is first called: other libraries'
- * constructors call before ours runs.  Async-signal-safe.
+ * The table of real functions.  Each is looked up when it is first called,
+ * because constructors of other libraries may call before ours runs.
  */
 const struct real *real(void);
 
-/* Looks up the one whose address samples show. */
+/*
+ * Looks up the functions that samples show as frames, so that their addresses
+ * are known.
+ */
 void real_prepare(void);
 
 /*
- * Looks up those that most forked children call, once for all of them: there it
- * would be in vain.  Async-signal-safe.
+ * Looks up the functions that most forked children call, so that not every
+ * child has to.
  */
 void real_prepare_for_children(void);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampling.c -- whether this process is sampled, and whether it is the one. */
+/* sampling.c -- whether this process is sampled, and whether this is that
+ * process.
+ */
 #include "lib/base/sampling.h"
 
 #include <stdatomic.h>

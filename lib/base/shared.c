@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.c -- counts into the recording's shared memory. */
+/* shared.c -- counts in the recording's shared memory. */
 #include "lib/base/shared.h"
 
 #include <fcntl.h>
@@ -15,18 +15,20 @@
 #define MOST_TAKEN_NS 1000000000
 
 static struct cpprof_shared *page;
-static uint64_t told_ns WIPED;	/* CPU time of the process, by its clock */
+static uint64_t reported_ns WIPED;	/* CPU time of the process reported so far, by
+				   its clock */
 
 /*
- * The kind of processes that execute this program, and of this one if it was
- * forked since; 0: it was not, or not from this thread.  Never 0 else.  (Where
- * a thread is, a child writes anyway.)
+ * The kind of processes that execute this program, and the kind of this process
+ * if it was forked since; 0: not forked, or not from this thread.  A kind is
+ * never 0.  The second is thread-local because a child writes to that page
+ * anyway.
  */
 static uint64_t kind_of_program;
 static __thread uint64_t kind_of_child;
 
 bool
-shared_is_there(void)
+shared_is_mapped(void)
 {
 	return page != NULL;
 }
@@ -47,7 +49,9 @@ hash(const char *text)
 	return sum | 1;
 }
 
-/* Sealed, it can be mapped without fear of faults. */
+/*
+ * Only sealed memory is mapped: it cannot shrink, so reading it cannot fault.
+ */
 static void *
 map(const char *name)
 {
@@ -64,7 +68,7 @@ map(const char *name)
 	return memory;
 }
 
-/* What the process had used when it executed this program. */
+/* Takes over what the process had used when it executed this program. */
 static void
 take_exec(void)
 {
@@ -74,9 +78,9 @@ take_exec(void)
 	    process_own.pid)
 		return;
 	page->execs[at].pid = 0;
-	told_ns = page->execs[at].cpu_ns;
-	if (told_ns > process_own.start_cpu_ns)
-		told_ns = 0;
+	reported_ns = page->execs[at].cpu_ns;
+	if (reported_ns > process_own.start_cpu_ns)
+		reported_ns = 0;
 }
 
 void
@@ -107,15 +111,15 @@ shared_note_exec(void)
 
 	if (page == NULL)
 		return;
-	shared_tell_cpu_time(0);
-	page->execs[at].cpu_ns = told_ns;
+	shared_report_cpu_time(0);
+	page->execs[at].cpu_ns = reported_ns;
 	__atomic_store_n(&page->execs[at].pid, process_own.pid, __ATOMIC_RELEASE);
 }
 
 uint64_t
 shared_time_before(void)
 {
-	return told_ns;
+	return reported_ns;
 }
 
 static uint64_t
@@ -124,7 +128,10 @@ own_kind(void)
 	return kind_of_child != 0 ? kind_of_child : kind_of_program;
 }
 
-/* To read first brings all pages at once; to write, each by itself. */
+/*
+ * The first access is a read, which maps all pages at once; a write would map
+ * only its own.
+ */
 void
 shared_forked(void)
 {
@@ -183,30 +190,36 @@ shared_count_tracer(void)
 bool
 shared_has_tracers(void)
 {
-	/* A program that is linked statically is not seen to trace. */
+	/* A statically linked program may trace without being counted. */
 	return page == NULL || page->n_tracers != 0 ||
 	    page->n_reasons[CPPROF_SHARED_STATIC] != 0;
 }
 
 void
-shared_tell_cpu_time(uint64_t before_ns)
+shared_report_cpu_time(uint64_t before_ns)
 {
 	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
-	uint64_t told = __atomic_load_n(&told_ns, __ATOMIC_RELAXED);
+	uint64_t reported = __atomic_load_n(&reported_ns, __ATOMIC_RELAXED);
 
-	/* Several threads may tell, and one that asked earlier come later. */
+	/*
+	 * Several threads may report at once; the one with the later clock
+	 * wins.
+	 */
 	do {
-		if (now <= told)
+		if (now <= reported)
 			return;
-	} while (!__atomic_compare_exchange_n(&told_ns, &told, now, false,
+	} while (!__atomic_compare_exchange_n(&reported_ns, &reported, now, false,
 	    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	if (page == NULL)
 		return;
-	add(&page->cpu_ns, now - told);
+	add(&page->cpu_ns, now - reported);
 	add(&page->before_ns, before_ns);
 }
 
-/* The account of this kind of process, taken if need be; NULL: no room. */
+/*
+ * The account of this kind of process, which is claimed if necessary; NULL: no
+ * room.
+ */
 static int64_t *
 account(enum cpprof_shared_time which)
 {
@@ -238,7 +251,7 @@ shared_give_time(enum cpprof_shared_time which, int64_t *ns)
 	*ns = 0;
 }
 
-/* Others may have written anything there. */
+/* Limited, because others may have written anything there. */
 int64_t
 shared_take_time(enum cpprof_shared_time which)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.h -- this process's part in what a recording's processes share.
+/* shared.h -- what this process contributes to a recording's shared memory.
  *
- * Where there is none (no `cpprof record`, no /proc, another user) nothing is
- * counted, and nothing told.
+ * Without shared memory (no `cpprof record`, no /proc, another user), nothing
+ * is counted.
  *
- * All functions: async-signal-safe, any thread, unless said otherwise.
+ * All functions: async-signal-safe, any thread, unless stated otherwise.
  */
 #ifndef CPPROF_SHARED_PAGE_H
 #define CPPROF_SHARED_PAGE_H
@@ -15,58 +15,67 @@
 #include "lib/cpprof-shared.h"
 
 /*
- * Maps it, by the name in the environment, NULL: there is none; and counts this
- * image of the process.  From the constructor.
+ * Maps the memory named in the environment (NULL: none) and counts this image
+ * of the process.  From the constructor.
  */
 void shared_begin(const char *name);
 
-/* In a forked child: it is one more process, of another kind. */
+/* In a forked child: counts another process, which is of another kind. */
 void shared_forked(void);
 
-/* Why the process, or one that it executes, is not sampled. */
+/*
+ * Counts a reason why the process, or one that it executes, is not sampled;
+ * takes it back.
+ */
 void shared_count(enum cpprof_shared_reason reason, int error);
 void shared_uncount(enum cpprof_shared_reason reason);
 
-/* The same of this process, and for good: only the first reason counts. */
+/*
+ * The same for this process, which is not sampled from then on.  Only the first
+ * reason counts.
+ */
 void shared_give_up(enum cpprof_shared_reason reason, int error);
 
-/* The process does I/O by io_uring. */
+/* Counts that the process does I/O by io_uring. */
 void shared_count_ring(void);
 
-/* The process has made a file, or has a record in the brief one. */
+/*
+ * Counts that the process has created a file, or has a record in the brief
+ * file.
+ */
 void shared_count_recorded(void);
 
 /*
- * The process traces others; and whether that is so of any, or not known: then
- * it is worth asking the kernel.  (Who traces from outside the recording finds
- * `record` first, which counts as one.)
+ * Counts that the process traces others; whether any process does or may do so.
+ * Then it is worth asking the kernel for a tracer.  (A tracer from outside the
+ * recording traces `record` first, which counts as one.)
  */
 void shared_count_tracer(void);
 bool shared_has_tracers(void);
 
 /*
- * Tells the CPU time of the process up to now that was not told before: it was
- * sampled.  `before_ns` of it was spent before the library came.
+ * Reports the process's CPU time up to now, minus what was reported before, as
+ * sampled.  `before_ns` of it was spent before the library was loaded.
  */
-void shared_tell_cpu_time(uint64_t before_ns);
+void shared_report_cpu_time(uint64_t before_ns);
 
 /*
- * Notes that the process is about to execute another program, with what it has
- * used; and says in that one what it was, 0 if it is not known.
+ * Notes that the process is about to execute another program, and the CPU time
+ * it has used; returns that time in the new program, 0 if it is not known.
  */
 void shared_note_exec(void);
 uint64_t shared_time_before(void);
 
 /*
- * Time of processes that are of one kind with this one, short ones of the same
- * program: what no sample stands for is given here by who ends, and taken by
- * who is sampled next.  Both may be less than nothing.  What was taken over is
- * no longer the giver's: *ns is 0.  One takes a second at most.
+ * Passes on time between short processes of one kind (of the same program).  A
+ * process that ends gives the time that its samples do not account for, and the
+ * next one that is sampled takes it.  Both may be negative.  If the time was
+ * passed on, *ns becomes 0.  At most a second is taken at once.
  */
 void shared_give_time(enum cpprof_shared_time which, int64_t *ns);
 int64_t shared_take_time(enum cpprof_shared_time which);
 
-/* Whether there is somebody to take it. */
-bool shared_is_there(void);
+/* Whether there is shared memory. */
+bool shared_is_mapped(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.h -- a sampled thread, as every room knows it.
+/* thread.h -- a sampled thread, as every room sees it.
  *
  * Each room keeps what it needs of a thread in a structure of its own, which
- * only this room and those above it know.  Here are pointers to these
- * structures and the few facts that every room needs.  lib/run/threads.c makes
- * all of them in one piece and sets the pointers before a thread uses them.
+ * only that room and those above it know.  This structure has pointers to them,
+ * and the few facts that every room needs.  lib/run/threads.c allocates them
+ * all together and sets the pointers before a thread uses them.
  *
  * All functions: async-signal-safe, on the thread.
  */
@@ -22,24 +22,24 @@ struct thread {
 	struct thread_meters *meters;	/* lib/sources/thread-meters.h */
 	struct thread_run *run;		/* lib/run/thread-run.h */
 	struct thread_waits *waits;	/* lib/run/waits.h */
-	struct thread *next;		/* of all states ever made */
-	const void *routine;		/* that it runs; NULL: not known */
+	struct thread *next;		/* list of all states ever created */
+	const void *routine;		/* its start routine; NULL: not known */
 	uint32_t tid;
 	bool is_main;
-	volatile bool is_sampling;	/* what it spends now is the collector's,
-					   not the program's */
+	volatile bool is_sampling;	/* what it spends now is the
+					   collector's, not the program's */
 	volatile sig_atomic_t held_off;	/* > 0: ticks are deferred */
-	/* What the collector did outside of samples, to be left out: */
+	/* What the collector did outside samples, which must not be counted: */
 	uint32_t n_own_calls;		/* system calls */
 	uint64_t own_bytes_read;
 };
 
-/* The state of the calling thread; NULL: it is not sampled. */
+/* The calling thread's state; NULL: not sampled. */
 extern __thread struct thread *thread_self;
 
 /*
- * Ticks of the calling thread are deferred between the two; nests.  Needed
- * around locks that the handler may also want.
+ * Between these two, ticks of the calling thread are deferred.  They nest.
+ * Needed around locks that a handler may also take.
  */
 static inline void
 thread_hold_off(void)
@@ -60,8 +60,8 @@ thread_resume(void)
 }
 
 /*
- * The collector makes a system call now, outside of a sample, by
- * arch_system_call.
+ * To be called when the collector has made a system call outside a sample
+ * (arch_system_call).
  */
 static inline void
 thread_made_call(struct thread *thread)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wiped.c -- both ends of the memory that forked children find cleared. */
+/* wiped.c -- the bounds of the memory that is zeroed in forked children. */
 #include "lib/base/wiped.h"
 
 #include <errno.h>
@@ -15,7 +15,9 @@
 static char start[1] END("0");
 static char end[0] END("9");
 
-/* If the linker does not sort, there is nothing between the two ends. */
+/*
+ * If the linker has not sorted the sections, nothing lies between the bounds.
+ */
 static bool
 is_between(const volatile void *variable)
 {

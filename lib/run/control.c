@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* control.c -- sampling started and stopped by the program itself.
+/* control.c -- the program starts and stops sampling itself.
  *
- * Each thread makes, arms and frees its own timers, so others are asked to:
- * a thread that should begin gets a timer on its CPU clock that goes off once,
- * at once when it next runs, and never interrupts one that sleeps.  A thread
- * that should stop sees it at its next tick.
+ * Each thread creates, arms and frees its own timers, so other threads must be
+ * asked to do it.  A thread that should begin gets a timer on its CPU clock
+ * that expires once, as soon as it runs; so sleeping threads are never
+ * interrupted.  A thread that should stop notices it at its next tick.
  *
- * A thread's state is found by its id then, because thread_self is not set.
- * States are only ever added, at the head of a list, so that a handler may
- * walk it.  Who takes the stage TO_BE_WOKEN from a state has it for itself.
+ * Until then a thread's state is found by its id, because thread_self is not
+ * set.  States are only added, at the head of a list, so a handler may walk it.
+ * Whoever changes a state's stage from TO_BE_WOKEN owns the state.
  */
 #include "lib/run/control.h"
 
@@ -38,10 +38,10 @@
 #include "lib/store/phase.h"
 #include "lib/store/thread-file.h"
 
-static const char wake_mark;	/* its address marks the waking timers */
+static const char wake_mark;	/* its address identifies the waking timers */
 static atomic_flag locked WIPED;
 
-/* Handlers never take it. */
+/* Handlers never take this lock. */
 static void
 lock(void)
 {
@@ -60,7 +60,7 @@ unlock(void)
  * Waking.
  */
 
-/* The clock of a thread's CPU time, as the kernel numbers it. */
+/* The CPU clock of a thread, as the kernel numbers it. */
 static clockid_t
 cpu_clock(pid_t tid)
 {
@@ -79,7 +79,10 @@ arm_wake(struct thread *thread)
 	return false;
 }
 
-/* Whether it still is to be woken, and then no more by its timer. */
+/*
+ * Claims a state that is to be woken, and frees its timer.  False: another was
+ * faster.
+ */
 static bool
 take_wake(struct thread *thread, enum thread_stage next)
 {
@@ -111,7 +114,9 @@ wake(const siginfo_t *info, const void *context)
 	return true;
 }
 
-/* Takes hold of the thread's state, or a new one; NULL: it needs no waking. */
+/*
+ * Claims the thread's state, or takes a new one.  NULL: it need not be woken.
+ */
 static struct thread *
 find_sleeper(uint32_t tid)
 {
@@ -134,7 +139,10 @@ find_sleeper(uint32_t tid)
 	return thread;
 }
 
-/* Those that have not run since they were to be woken, and strays. */
+/*
+ * Gives back the states of threads that have not run since they were to be
+ * woken, and of those that belong to no thread.
+ */
 static void
 forget_sleepers(void)
 {
@@ -148,7 +156,7 @@ forget_sleepers(void)
 			take_wake(thread, THREAD_ASLEEP);
 }
 
-/* Has all threads but this one begin, unless they have or are about to. */
+/* Makes all other threads begin, unless they have begun or are about to. */
 static void
 wake_others(void)
 {
@@ -177,7 +185,7 @@ wake_others(void)
 }
 
 /*
- * The interface.
+ * The functions of cpprof.h.
  */
 
 static bool
@@ -195,7 +203,7 @@ begin(const char *directory)
 	return true;
 }
 
-/* The calling thread's own sampling, and those that are to be woken. */
+/* Stops the calling thread's sampling and cancels the waking of others. */
 static void
 stop_here(void)
 {
@@ -203,7 +211,7 @@ stop_here(void)
 
 	if (self != NULL) {
 		sampler_stop(self);
-		sample_take_rest(self);
+		sample_take_last(self);
 	}
 	sampling_stop(true);
 	if (thread_self != NULL)

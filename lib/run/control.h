@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Completes the recording and ends sampling for good, in all threads; a flag of
- * the file says why, 0 for none.  Not from the handler.
+ * Completes the recording and ends sampling for good in all threads.  `flag`,
+ * one of header.flags, says why; 0: none.  Not from a handler.
  */
 void control_end(uint32_t flag);
 

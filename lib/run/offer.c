@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* offer.c -- tells the launcher which resources can be had here. */
+/* offer.c -- lists for the launcher which resources are available here. */
 #include "lib/run/offer.h"
 
 #include <stdbool.h>

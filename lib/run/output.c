@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c -- makes the directory that a recording goes into.
+/* output.c -- creates the directory of a recording.
  *
- * Several processes of one run may share it, and may start at the same moment,
- * so who looks into it holds its lock (flock, as `cpprof record` does), and
- * looks again if the name means another directory by then.
+ * Several processes of one run may share it and start at the same moment.  So
+ * each takes the directory's lock (flock, as `cpprof record` does) before it
+ * looks inside, and starts again if the name refers to another directory by
+ * then.
  */
 #include "lib/run/output.h"
 
@@ -24,12 +25,12 @@
 
 #define PREFIX_SIZE (sizeof CPPROFDATA_FILE_PREFIX - 1)
 #define SUFFIX ".cpprof"
-#define TRIES 1000		/* for the lock, a tenth of a millisecond each */
+#define TRIES 1000		/* to lock, a tenth of a millisecond each */
 
-/* Ordered: the whole is what the most of its entries is. */
+/* In order: a directory's content is the greatest of its entries'. */
 enum content {
 	EMPTY,
-	OF_PAST,		/* processes that have gone */
+	OF_PAST,		/* of processes that have ended */
 	OF_PRESENT,
 	OTHER,
 	UNREADABLE
@@ -78,7 +79,7 @@ content_of_folder(int folder)
 	return most;
 }
 
-/* "calc.cpprof" is "calc.2.cpprof" then, and other names "name.2". */
+/* "calc.cpprof" becomes "calc.2.cpprof"; other names become "name.2". */
 static bool
 number_name(const char *name, unsigned number, char numbered[PATH_MAX])
 {
@@ -91,7 +92,10 @@ number_name(const char *name, unsigned number, char numbered[PATH_MAX])
 	        name, number, name + length - end)) < PATH_MAX;
 }
 
-/* The newest earlier recording gets number 1, and so on; none is replaced. */
+/*
+ * Renames the recordings so that the newest earlier one has number 1, and so
+ * on.  Replaces none.
+ */
 static bool
 move_away(const char *name)
 {
@@ -139,7 +143,7 @@ is_named(int folder, const char *name)
 
 enum outcome {
 	READY,
-	AGAIN,			/* there is another directory of that name */
+	AGAIN,			/* the name refers to another directory */
 	FAILED
 };
 

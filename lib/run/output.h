@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* output.h -- the directory of a recording that the program starts itself. */
+/* output.h -- creates the directory of a recording that the program itself
+ * starts.
+ */
 #ifndef CPPROF_OUTPUT_H
 #define CPPROF_OUTPUT_H
 
@@ -7,11 +9,12 @@
 #include <stddef.h>
 
 /*
- * Makes the directory `name` for the user alone, NULL: PROGRAM.cpprof, or uses
- * an empty one, or one into which others that still run record.  An earlier
- * recording of that name is renamed first: PROGRAM.1.cpprof, and what had that
- * name is number 2, and so on.  Writes its absolute path to path[size].  False
- * with errno set; EAGAIN: `cpprof record` records there.  Not from a handler.
+ * Creates the directory `name` (NULL: PROGRAM.cpprof) with access for the user
+ * only, or uses an empty one or one into which processes that still run are
+ * recording.  An earlier recording of that name is first renamed to
+ * PROGRAM.1.cpprof, one that has that name to number 2, and so on.  Stores the
+ * absolute path in path[size].  False with errno set; EAGAIN: `cpprof record`
+ * is recording there.  Not from a handler.
  */
 bool output_prepare(const char *name, char *path, size_t size);
 

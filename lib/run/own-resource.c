@@ -88,7 +88,7 @@ is_text(const char *text)
 	return text != NULL && *text != '\0' && strlen(text) < TEXT_SIZE;
 }
 
-/* The error of a declaration, 0 for none.  Lock held. */
+/* Checks a declaration.  Returns an error number, or 0.  Lock held. */
 static int
 check(const char *name, const char *gtick, uint64_t interval)
 {
@@ -107,7 +107,9 @@ check(const char *name, const char *gtick, uint64_t interval)
 	return resources.n > 0 && n_kept == 0 ? EBUSY : 0;
 }
 
-/* A kept column of the file gets its name last. */
+/*
+ * Gives a reserved column of the file to a resource; its name is written last.
+ */
 static void
 name_column(unsigned i)
 {
@@ -146,7 +148,7 @@ cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 	return -1;
 }
 
-/* A thread that began before the interval was known begins its meter again. */
+/* A thread that began before the interval was known starts its meter again. */
 static void
 check_meter(struct thread *thread, unsigned column)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* own-resource.h -- resources that the program itself names and spends.
+/* own-resource.h -- resources that the program itself declares and spends.
  *
- * They have the last columns.  How many columns there are is fixed when the
- * file is made; a program that declares its resources later, because sampling
- * has been on from its start, finds columns kept for it, if it is linked with
- * the library and so may want them.  One that is not taken has no name.
+ * They have the last columns.  The number of columns is fixed when the file is
+ * created.  If sampling is on from the program's start, the program declares
+ * its resources later; columns are reserved for it if it is linked with the
+ * library, since then it may declare some.  A reserved column that is not used
+ * has no name.
  */
 #ifndef CPPROF_OWN_RESOURCE_H
 #define CPPROF_OWN_RESOURCE_H
@@ -14,12 +15,16 @@
 #include "lib/sources/resource.h"
 
 /*
- * Gives columns to what has been declared; with `keeps` also to what may yet
- * be.  Before the file is made, once all other columns are there.
+ * Adds columns for the declared resources, and with `keeps` also for resources
+ * that may yet be declared.  Before the file is created, after all other
+ * columns are there.  From the constructor or cpprof_start.
  */
 void own_resources_add(bool keeps);
 
-/* Whether the program, or a library that came with it, is linked with us. */
+/*
+ * Whether the program, or a library loaded with it, is linked with this
+ * library.  From the constructor.
+ */
 bool own_resources_are_likely(void);
 
 #endif

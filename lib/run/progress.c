@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.c -- compares the registers at one signal with those at the next. */
+/* progress.c -- compares the registers at successive signals. */
 #include "lib/run/progress.h"
 
 #include "lib/base/arch.h"

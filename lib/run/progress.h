@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h -- whether a program gets on between its samples.
+/* progress.h -- whether a program makes progress between its samples.
  *
- * Nothing that the collector does makes a sample due (lib/sources/own-work.h).
- * Should it all the same, on some kernel or by some source to come, the next
- * signal follows on the return of the last handler and the program never
- * moves.  It is known by its registers, which are then the same at every
- * signal; where they are that for long, the thread needs rests between its
- * samples.  So does a program that waits in a loop: it is none the worse, for
- * all of its samples are of one stack.
+ * Nothing that the collector does should make a sample due
+ * (lib/sources/own-work.h).  If it did nevertheless, on some kernel or with
+ * some future source, the next signal would follow as soon as the handler
+ * returns, and the program would never advance.  Its registers would then be
+ * the same at every signal.  If that lasts, the thread gets pauses between its
+ * samples.  A program that waits in a loop gets them, too, which does no harm,
+ * since all of its samples have the same stack.
  *
  * Async-signal-safe, on the thread.
  */
@@ -17,15 +17,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PROGRESS_SIGNALS 1000	/* in a row, the same or others */
+#define PROGRESS_SIGNALS 1000	/* in a row, equal or different */
 
 struct progress {
-	uint64_t registers;	/* at the last signal, hashed */
+	uint64_t registers;	/* hash of those at the last signal */
 	uint32_t n_same, n_other;	/* in a row */
 	bool is_lacking;
 };
 
-/* A signal that has interrupted this (a ucontext_t). */
+/* Notes the context (a ucontext_t) that a signal has interrupted. */
 void progress_note(struct progress *progress, const void *context);
 
 #endif

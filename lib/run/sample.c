@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* sample.c -- from registers to counts in the tree, within a budget.
  *
- * Takes no lock that it cannot give up on, allocates only by mmap, and leaves
- * errno as it was.
+ * Takes no lock that it cannot give up on, allocates only by mmap, and
+ * preserves errno.
  *
- * Budget: time earns half a percent of itself (a tick the CPU time that it
- * stands for, other samples what has passed since the last); each sample costs
- * what it took.  While a thread is in debt its samples are deferred: no stack
- * is taken, and their hits go to the next one.  So even stacks of 100,000
- * frames cost half a percent, at fewer samples of more hits each.  A sample of
- * few frames costs no more than it has earned: on a busy machine its time is
- * mostly others', and deferring for that would only distort the shares.
+ * Budget: time earns half a percent of itself (for a tick, the CPU time that it
+ * stands for; for other samples, the time since the last), and each sample
+ * costs the time that it takes.  While a thread's balance is negative its
+ * samples are deferred: no stack is taken, and the hits go to the next sample.
+ * So even stacks of 100,000 frames cost only half a percent, with fewer samples
+ * of more hits each.  A sample of few frames is never charged more than it has
+ * earned: on a busy machine most of its time is other threads', and deferring
+ * samples for that would only distort the shares.
  *
- * Samples of what sampling itself uses up, such as time, leave the thread REST
- * times as long as the last one took before they come again: should sampling be
- * slower than the interval, the program still gets on.  So do all samples of a
- * program that does not (lib/run/progress.h).
+ * If sampling itself uses up the resource, such as time, the thread pauses
+ * sampling for REST times as long as the last sample took.  So the program
+ * advances even if a sample takes longer than the interval.  Other samples
+ * pause, too, if the program makes no progress (lib/run/progress.h).
  */
 #include "lib/run/sample.h"
 
@@ -45,17 +46,18 @@
 #include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwind.h"
 
-#define BUDGET_PART 200			/* of the time, for sampling */
+#define BUDGET_PART 200			/* of the time may be spent on
+					   sampling */
 #define ALLOWANCE_MAX_NS 1000000
-#define ALLOWANCE_MIN_NS (-2000000)	/* debt beyond it is forgiven */
+#define ALLOWANCE_MIN_NS (-2000000)	/* more debt than this is forgiven */
 #define FEW_FRAMES 256
 #define REST 4
 #define REST_MAX_NS 100000000
-#define NOTE_EVERY 1024		/* samples, what changes slowly */
+#define NOTE_EVERY 1024		/* samples; for what changes slowly */
 /*
- * Time beyond this in a handler that did n things was another's; where the
- * tree has got more memory, and has a table of so many bytes, this may come on
- * top.
+ * The most that a handler that did n things can have taken itself; longer means
+ * that another thread ran.  If the tree grew, its table of `bytes` bytes may
+ * take this in addition.
  */
 #define COST_MAX_NS(n) (50000 + 1000 * (int64_t)(n))
 #define GROWTH_MAX_NS(bytes) (200000 + 2 * (int64_t)(bytes))
@@ -90,21 +92,21 @@ count_drops(const struct unwinder *unwinder, uint64_t hits, uint64_t overrun)
 bool
 sample_make_file(void)
 {
-	static bool has_met_modules;
+	static bool has_seen_modules;
 
 	if (datafile_exists())
 		return true;
-	if (!has_met_modules) {
+	if (!has_seen_modules) {
 		traits_begin();
 		process.counts_returns = trampoline_begin(
 		    process.counts_returns ? TRAMPOLINE_ALWAYS :
 		    TRAMPOLINE_DEEP) && process.counts_returns;
-		has_met_modules = true;
+		has_seen_modules = true;
 	}
 	return datafile_create();
 }
 
-/* Where there is none yet. */
+/* Creates the file if there is none. */
 static bool
 make_file(void)
 {
@@ -136,9 +138,12 @@ sample_prepare_file(void)
 	errno = saved;
 }
 
-/* Everything that the thread owes of these columns, to one node. */
+/*
+ * Counts all pending hits of these columns at one node; if that is NULL, as
+ * lost.
+ */
 static void
-pay(struct thread *thread, uint32_t columns, const struct node *leaf,
+count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
     uint64_t *hits)
 {
 	unsigned column;
@@ -147,15 +152,15 @@ pay(struct thread *thread, uint32_t columns, const struct node *leaf,
 	for (column = 0; column < resources.n; column++) {
 		struct account *account = &thread->meters->accounts[column];
 
-		if ((columns >> column & 1) == 0 || account->owed == 0)
+		if ((columns >> column & 1) == 0 || account->pending == 0)
 			continue;
 		if (leaf != NULL)
-			tree_count(leaf, column, account->owed);
+			tree_count(leaf, column, account->pending);
 		else
 			datafile_count_lost(CPPROFDATA_LOST_FULL, column,
-			    account->owed);
-		*hits += account->owed;
-		account->owed = 0;
+			    account->pending);
+		*hits += account->pending;
+		account->pending = 0;
 	}
 }
 
@@ -201,21 +206,21 @@ sample_enter_partial(struct thread *thread, const void *function,
 }
 
 static enum tree_result
-take(struct thread *thread, const struct occasion *occasion,
+take(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
 	enum tree_result result;
 	struct node leaf;
 	uint64_t hits;
 
-	if (occasion->spends_itself)
+	if (request->counts_sampling)
 		look_ahead(thread->unwinder, context);
-	result = sample_enter(thread, occasion->function, context, &leaf);
+	result = sample_enter(thread, request->function, context, &leaf);
 	if (result != TREE_OK)
 		return result;
-	pay(thread, occasion->columns, &leaf, &hits);
-	count_drops(thread->unwinder, hits, occasion->overrun);
-	/* Names change; once in a while is often enough. */
+	count_pending(thread, request->columns, &leaf, &hits);
+	count_drops(thread->unwinder, hits, request->overrun);
+	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;
 	if ((thread->run->n_samples & (thread->run->n_samples - 1)) == 0 ||
 	    thread->run->n_samples % NOTE_EVERY == 0)
@@ -239,8 +244,8 @@ least(int64_t a, int64_t b)
 }
 
 /*
- * Counts a sample's time, and charges it to the thread's allowance.  Returns
- * what of it was the sample's.
+ * Adds a sample's time to the statistics and charges it to the thread's
+ * allowance.  Returns how much of it was the sample's.
  */
 static int64_t
 charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
@@ -261,40 +266,40 @@ charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
 	return cost;
 }
 
-/* Takes it, or says why not. */
+/* Takes a sample, or counts why that failed. */
 static void
-try(struct thread *thread, const struct occasion *occasion,
+try(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
 	uint64_t lost;
 
-	switch (take(thread, occasion, context)) {
+	switch (take(thread, request, context)) {
 	case TREE_OK:
 		break;
 	case TREE_BUSY:
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
-		    occasion->hits);
+		    request->hits);
 		break;
 	case TREE_FULL:
-		pay(thread, occasion->columns, NULL, &lost);
+		count_pending(thread, request->columns, NULL, &lost);
 		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
 		break;
 	}
 }
 
-/* Whether one may be taken now, after earning what it stands for. */
+/* Earns the sample's time; whether a sample may be taken now. */
 static bool
-may_take(struct thread *thread, const struct occasion *occasion)
+may_take(struct thread *thread, const struct sample_request *request)
 {
-	earn(thread, occasion->time_ns);
+	earn(thread, request->time_ns);
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
-		    occasion->hits);
-	else if (thread->run->allowance_ns < 0 || ((occasion->spends_itself ||
+		    request->hits);
+	else if (thread->run->allowance_ns < 0 || ((request->counts_sampling ||
 	    thread->run->progress.is_lacking) &&
 	    clock_ns(CLOCK_MONOTONIC) < thread->run->rest_until_ns))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
-		    occasion->hits);
+		    request->hits);
 	else
 		return true;
 	resources_note_pending(thread);
@@ -302,7 +307,7 @@ may_take(struct thread *thread, const struct occasion *occasion)
 }
 
 static void
-take_and_charge(struct thread *thread, const struct occasion *occasion,
+take_and_charge(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
 	int64_t start = clock_ns(CLOCK_MONOTONIC), now, rest;
@@ -310,44 +315,44 @@ take_and_charge(struct thread *thread, const struct occasion *occasion,
 	const size_t memory = tree_memory(tree);
 
 	thread->is_sampling = true;
-	try(thread, occasion, context);
+	try(thread, request, context);
 	resources_note_pending(thread);
 	now = clock_ns(CLOCK_MONOTONIC);
 	rest = REST * charge(thread, now - start, tree_memory(tree) != memory,
-	    occasion->time_ns);
+	    request->time_ns);
 	thread->run->rest_until_ns = now + (rest < REST_MAX_NS ? rest :
 	    REST_MAX_NS);
 	thread->is_sampling = false;
 }
 
 void
-sample_take(struct thread *thread, const struct occasion *occasion,
+sample_take(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
 	progress_note(&thread->run->progress, context);
-	if (may_take(thread, occasion))
-		take_and_charge(thread, occasion, context);
+	if (may_take(thread, request))
+		take_and_charge(thread, request, context);
 }
 
 uint64_t
 sample_time_passed(struct thread *thread)
 {
 	const uint64_t now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
-	const uint64_t passed = now - thread->run->last_asked_ns;
+	const uint64_t passed = now - thread->run->last_sample_ns;
 
-	thread->run->last_asked_ns = now;
+	thread->run->last_sample_ns = now;
 	return passed;
 }
 
 /*
- * Signals are blocked, as they are in the handler, since a handler of the
- * program could jump out of here; by the kernel's own call, which leaves none
- * out.
+ * Blocks all signals, as in the handlers, because a handler of the program
+ * could jump out of here.  By a raw system call, which includes those that the
+ * C library hides.
  */
 static bool
 block_signals(struct thread *thread, uint64_t *mask)
 {
-	const uint64_t all = signals_for_work();
+	const uint64_t all = signals_blocked_for_work();
 
 	thread_made_call(thread);
 	return arch_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
@@ -367,17 +372,17 @@ void
 sample_take_here(struct thread *thread, uint32_t columns, uint64_t hits,
     const void *function)
 {
-	struct occasion occasion = { .columns = columns, .hits = hits,
+	struct sample_request request = { .columns = columns, .hits = hits,
 	    .function = function };
 	uint64_t mask;
 	ucontext_t here;
 
-	occasion.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &occasion) || !block_signals(thread, &mask))
+	request.time_ns = sample_time_passed(thread);
+	if (!may_take(thread, &request) || !block_signals(thread, &mask))
 		return;
 	arch_here(&here);
 	own_work_begin(thread);
-	take_and_charge(thread, &occasion, &here);
+	take_and_charge(thread, &request, &here);
 	own_work_end(thread);
 	restore_signals(thread, mask);
 }
@@ -386,14 +391,14 @@ void
 sample_take_at(struct thread *thread, uint32_t columns, uint64_t hits,
     const void *context)
 {
-	struct occasion occasion = { .columns = columns, .hits = hits };
+	struct sample_request request = { .columns = columns, .hits = hits };
 	uint64_t mask;
 
-	occasion.time_ns = sample_time_passed(thread);
-	if (!may_take(thread, &occasion) || !block_signals(thread, &mask))
+	request.time_ns = sample_time_passed(thread);
+	if (!may_take(thread, &request) || !block_signals(thread, &mask))
 		return;
 	own_work_begin(thread);
-	take_and_charge(thread, &occasion, context);
+	take_and_charge(thread, &request, context);
 	own_work_end(thread);
 	restore_signals(thread, mask);
 }
@@ -402,11 +407,11 @@ void
 sample_due(struct thread *thread, unsigned column, uint64_t hits,
     const void *function, const void *context)
 {
-	/* A vfork child's are not the parent's, whose memory this is. */
+	/* Not in a child of vfork, whose memory is its parent's. */
 	if (context == NULL && (sampling_is_stopped() ||
 	    !sampling_check_process() || !sampling_is_own_process()))
 		return;
-	thread->meters->accounts[column].owed += hits;
+	thread->meters->accounts[column].pending += hits;
 	if (context == NULL)
 		sample_take_here(thread, 1u << column, hits, function);
 	else
@@ -414,7 +419,7 @@ sample_due(struct thread *thread, unsigned column, uint64_t hits,
 }
 
 void
-sample_take_rest(struct thread *thread)
+sample_take_last(struct thread *thread)
 {
 	uint64_t hits;
 	const uint32_t columns = resources_end(thread, &hits);
@@ -461,12 +466,12 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 
 	if (!sample_guard_begin(thread, &guard))
 		return;
-	thread->meters->accounts[column].owed += hits;
+	thread->meters->accounts[column].pending += hits;
 	if (enter_name(thread, name, &leaf) == TREE_OK) {
-		pay(thread, 1u << column, &leaf, &hits);
+		count_pending(thread, 1u << column, &leaf, &hits);
 		datafile_note_sample();
 	} else {
-		pay(thread, 1u << column, NULL, &hits);
+		count_pending(thread, 1u << column, NULL, &hits);
 		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, hits);
 	}
 	sample_guard_end(thread, &guard);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.c -- the signal handlers.
+/* sampler.c -- the handlers of our signals.
  *
- * In a handler all signals are blocked, so that no other handler can jump
- * out of it half way; it leaves errno as it was.
+ * All signals are blocked in a handler, so that no other handler can jump out
+ * of it.  Handlers preserve errno.
  */
 #include "lib/run/sampler.h"
 
@@ -27,19 +27,19 @@
 #include "lib/sources/timer.h"
 #include "lib/store/datafile.h"
 
-/* What the rooms' upper floors do for the handlers. */
+/* Functions of the files above this one. */
 static struct {
 	bool (*wake)(const siginfo_t *info, const void *context);
 	void (*put_to_sleep)(struct thread *thread);
 } parts;
 
-/* A tick, of so many expiries of the thread's timer. */
+/* Handles a tick that brings that many expiries of the thread's timer. */
 static void
 tick(struct thread *thread, uint64_t expiries, void *context)
 {
-	struct occasion occasion = {
+	struct sample_request request = {
 		.time_ns = expiries * resources.tick_ns,
-		.spends_itself = true,
+		.counts_sampling = true,
 	};
 
 	if (sampling_is_stopped()) {
@@ -47,39 +47,42 @@ tick(struct thread *thread, uint64_t expiries, void *context)
 		return;
 	}
 	own_work_begin(thread);
-	occasion.columns = resources_tick(thread, expiries, &occasion.hits,
-	    &occasion.overrun);
+	request.columns = resources_tick(thread, expiries, &request.hits,
+	    &request.overrun);
 	thread->meters->n_expiries += expiries;
-	if (occasion.columns != 0)
-		sample_take(thread, &occasion, context);
+	if (request.columns != 0)
+		sample_take(thread, &request, context);
 	perf_end_tick(thread);
 	own_work_end(thread);
 	if (exceptions_are_wanted())
 		exceptions_tick(context);
 }
 
-/* An event has counted to its end; see source-perf.h. */
+/*
+ * Handles the trap of a perf event that has counted an interval
+ * (lib/sources/perf.h).
+ */
 static void
 take_trap(unsigned column, const void *context)
 {
 	struct thread *thread = thread_self;
-	struct occasion occasion = {
-		.spends_itself = perf_measures_work(column),
+	struct sample_request request = {
+		.counts_sampling = perf_measures_work(column),
 	};
 
 	if (thread == NULL || !sampling_is_on() || sampling_is_stopped())
 		return;
 	own_work_begin(thread);
-	occasion.columns = perf_trap(thread, column, &occasion.hits);
-	if (occasion.hits > 0) {
-		occasion.time_ns = sample_time_passed(thread);
-		sample_take(thread, &occasion, context);
+	request.columns = perf_trap(thread, column, &request.hits);
+	if (request.hits > 0) {
+		request.time_ns = sample_time_passed(thread);
+		sample_take(thread, &request, context);
 	}
 	perf_end_trap(thread, column);
 	own_work_end(thread);
 }
 
-/* The thread that exceptions are counted for, or NULL. */
+/* The thread for which exceptions are counted, or NULL. */
 static struct thread *
 sampled_thread(void)
 {
@@ -87,23 +90,23 @@ sampled_thread(void)
 	    thread_self : NULL;
 }
 
-/* An instruction has raised a floating-point exception. */
+/* Samples an instruction that has raised a floating-point exception. */
 static void
 take_exception(const void *context)
 {
 	const unsigned column = resources.place[RESOURCE_FP_EXCEPTIONS] - 1u;
 	struct thread *thread = sampled_thread();
-	struct occasion occasion = { .columns = 1u << column };
+	struct sample_request request = { .columns = 1u << column };
 
 	if (thread == NULL)
 		return;
-	occasion.hits = meter_spend(&thread->meters->accounts[column].meter, 1);
-	if (occasion.hits == 0 || !sampling_is_own_process())
+	request.hits = meter_spend(&thread->meters->accounts[column].meter, 1);
+	if (request.hits == 0 || !sampling_is_own_process())
 		return;
-	thread->meters->accounts[column].owed += occasion.hits;
-	occasion.time_ns = sample_time_passed(thread);
+	thread->meters->accounts[column].pending += request.hits;
+	request.time_ns = sample_time_passed(thread);
 	own_work_begin(thread);
-	sample_take(thread, &occasion, context);
+	sample_take(thread, &request, context);
 	own_work_end(thread);
 }
 
@@ -114,13 +117,13 @@ handle_trap(int number, siginfo_t *info, void *context)
 	const unsigned char dispatch = dispatch_pause();
 	bool is_programs, has_raised;
 
-	if (signals_put_off(number, info, context)) {
+	if (signals_defer(number, info, context)) {
 		dispatch_resume(dispatch);
 		errno = saved;
 		return;
 	}
-	signals_allow_cuts(context);
-	/* An event's may have come in its place: SIGTRAP does not queue. */
+	signals_unblock_bus_in_handler(context);
+	/* SIGTRAP does not queue, so an event's may have come in its place. */
 	is_programs = exceptions_end_step(context, &has_raised);
 	if (has_raised) {
 		take_exception(context);
@@ -129,30 +132,30 @@ handle_trap(int number, siginfo_t *info, void *context)
 	if (column >= 0)
 		take_trap((unsigned)column, context);
 	else if (is_programs)
-		signals_hand_on(number, info, context);
+		signals_pass_on(number, info, context);
 	errno = saved;
 	dispatch_again();
 }
 
 static void
-handle_fault(int number, siginfo_t *info, void *context)
+handle_exception(int number, siginfo_t *info, void *context)
 {
 	const int saved = errno;
 
 	dispatch_pause();
-	signals_allow_cuts(context);
+	signals_unblock_bus_in_handler(context);
 	if (!exceptions_take(sampled_thread() != NULL, info, context))
-		signals_hand_on(number, info, context);
+		signals_pass_on(number, info, context);
 	errno = saved;
 	dispatch_again();
 }
 
 /*
- * A file of others, or of ours that has been cut short.  May be in the middle
- * of a handler of ours.
+ * SIGBUS: our file was truncated, or the program has caused it.  May interrupt
+ * our own handlers.
  */
 static void
-handle_cut(int number, siginfo_t *info, void *context)
+handle_bus_error(int number, siginfo_t *info, void *context)
 {
 	const int saved = errno;
 	const unsigned char dispatch = dispatch_pause();
@@ -162,7 +165,7 @@ handle_cut(int number, siginfo_t *info, void *context)
 	dispatch_resume(dispatch);
 	errno = saved;
 	if (!is_ours)
-		signals_hand_on(number, info, context);
+		signals_pass_on(number, info, context);
 }
 
 static void
@@ -174,11 +177,11 @@ handle_tick(int number, siginfo_t *info, void *context)
 	if (parts.wake != NULL && parts.wake(info, context))
 		return;
 	dispatch_pause();
-	signals_allow_cuts(context);
+	signals_unblock_bus_in_handler(context);
 	thread = thread_self;
 	saved = errno;
 	if (!timer_sent(info))
-		signals_hand_on(number, info, context);
+		signals_pass_on(number, info, context);
 	else if (thread != NULL && sampling_is_on())
 		tick(thread, 1 + (uint64_t)(info->si_overrun > 0 ?
 		    info->si_overrun : 0), context);
@@ -191,11 +194,14 @@ take(enum our_signal which, signals_handler *handler)
 {
 	if (signals_take(which, handler) != 0)
 		return -1;
-	sigsys_handle_at_once(signals_number(which), handler);
+	sigsys_bypass_sanitizer(signals_number(which), handler);
 	return 0;
 }
 
-/* A signal of ours came that the program wants, and has blocked. */
+/*
+ * The program has sent and blocked one of our signals: stops sampling this
+ * thread.
+ */
 static void
 stop_at_yield(void *context)
 {
@@ -218,14 +224,14 @@ sampler_install(void (*put_to_sleep)(struct thread *))
 
 	parts.put_to_sleep = put_to_sleep;
 	signals_on_yield(stop_at_yield);
-	if (take(OUR_CUTS, handle_cut) != 0 ||
+	if (take(OUR_BUS_ERRORS, handle_bus_error) != 0 ||
 	    take(OUR_TICKS, handle_tick) != 0)
 		return -1;
 	if ((perf_is_used() || exceptions_are_wanted()) &&
 	    take(OUR_TRAPS, handle_trap) != 0)
 		return -1;
 	if (exceptions_are_wanted() &&
-	    take(OUR_FAULTS, handle_fault) != 0)
+	    take(OUR_EXCEPTIONS, handle_exception) != 0)
 		return -1;
 	sampling_turn(true);
 	if (real()->sigaltstack(NULL, &stack) == 0 &&

@@ -21,7 +21,7 @@
 #include "lib/run/own-resource.h"
 #include "lib/sources/resource.h"
 
-#define MAX_ARGUMENTS_SIZE 32768	/* a longer command line is cut */
+#define MAX_ARGUMENTS_SIZE 32768	/* longer command lines are truncated */
 #define MAX_VARIABLES 32
 
 static bool
@@ -44,8 +44,8 @@ settings_variable(char **environment, const char *name)
 }
 
 /*
- * The variables that say anything to us, so that a long environment is gone
- * through once; if they are too many, all.
+ * Picks the variables that concern the collector, so that a long environment is
+ * searched only once.  If there are too many, returns the whole environment.
  */
 static char **
 pick_variables(char **environment, char *picked[MAX_VARIABLES])
@@ -66,8 +66,7 @@ pick_variables(char **environment, char *picked[MAX_VARIABLES])
 }
 
 /*
- * The text of a file in /proc, as far as it fits, "" if there is none; and its
- * end.
+ * Reads a file in /proc as far as it fits, "" if that fails; *end is its end.
  */
 static void
 read_file(const char *path, char *text, size_t size, char **end)
@@ -101,8 +100,8 @@ is_watched(char **environment)
 }
 
 /*
- * Whether the launcher has started this process, or nobody has.  (strtoul would
- * touch two pages of the C library.)
+ * Whether the launcher has started this process, or there is no launcher.  Not
+ * with strtoul, which would touch two pages of the C library.
  */
 static bool
 is_launched(const char *launcher)
@@ -130,7 +129,10 @@ read_size(const char *text)
 	return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
-/* Where to, the arguments, and the working directory, one after another. */
+/*
+ * The output directory, the arguments and the working directory, one after
+ * another.
+ */
 static char texts[PATH_MAX + MAX_ARGUMENTS_SIZE + PATH_MAX] BIG_TABLE;
 
 static void
@@ -150,8 +152,8 @@ add_argument(const char *word, size_t size)
 }
 
 /*
- * The command line: the words before the program can change them, or else as
- * the kernel has it.
+ * The command line: the words of main, before the program can change them, or
+ * else from the kernel.
  */
 static void
 read_arguments(char **words)
@@ -180,7 +182,7 @@ find_own_mapping(void)
 	process.own_end = (uintptr_t)object.dlfo_map_end;
 }
 
-/* What the environment asks for, but where to.  False with errno EINVAL. */
+/* Reads all settings except the output directory.  False with errno EINVAL. */
 static bool
 read_settings(char **environment, const char **problem)
 {
@@ -200,7 +202,7 @@ read_settings(char **environment, const char **problem)
 	    CPPROF_ENVIRONMENT_MAX_SIZE));
 }
 
-/* Whether to sample at all, and what may be said of it. */
+/* Whether to sample, and whether messages may be written. */
 static bool
 is_to_sample(char **environment)
 {
@@ -220,7 +222,7 @@ is_to_sample(char **environment)
 	return process.may_speak || !process.is_alone;
 }
 
-/* What will be other facts later. */
+/* Reads what will change later. */
 static void
 read_facts(char **words, const char *output)
 {
@@ -246,7 +248,10 @@ settings_read(char **environment, char **words, const char *output,
 
 	*problem = NULL;
 	environment = pick_variables(environment, picked);
-	/* Written before it is read, its page comes only once. */
+	/*
+	 * The first access to this page is a write, which costs only one page
+	 * fault.
+	 */
 	process.user = (uint32_t)getauxval(AT_EUID);
 	if (output == NULL)
 		output = settings_variable(environment,

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* start.c -- begin and end of the process, forks, and threads' ends.
+/* start.c -- beginning and end of the process, of its forks and its threads.
  *
- * The beginning comes before all other constructors (lib/collector.c); for the
- * same reason the end is the last of all exit handlers.
+ * Sampling begins before all other constructors (lib/collector.c).  For the
+ * same reason it ends with the last of all exit handlers.
  *
- * The library speaks at most once, on stderr, when it cannot sample; then it
- * stays out of the way.
+ * The library writes at most one message, on stderr, when it cannot sample, and
+ * does nothing afterwards.
  *
- * The file is made by the first sample, since most processes are short and have
- * none; that of the program that was launched is made at once, while there is
- * somebody to tell that it cannot be.
+ * The first sample creates the file, since most processes are short and have no
+ * sample.  Only the program that was launched creates it at once, while a
+ * failure can still be reported.
  *
- * Our signal is blocked while fork runs: it would restart the call, and a fork
- * that takes longer than an interval would never end.  Memory that the kernel
- * wipes in children (lib/base/wiped.h) tells those whose fork did not go
- * through the C library.  A child of fork makes its timer and its accounts, and
- * nothing else: most execute a program at once, and each page touched before is
- * wasted.  A child of vfork shares our memory and is left alone.
+ * Our signals are blocked during fork, because they would restart the call, and
+ * a fork that takes longer than an interval would never end.  Forks that bypass
+ * the C library are noticed by memory that the kernel wipes in children
+ * (lib/base/wiped.h).  A child of fork creates its timer and accounts and
+ * nothing else: most children execute a program at once, so each page that they
+ * touch before is wasted.  A child of vfork shares our memory and is left
+ * alone.
  */
 #include "lib/run/start.h"
 
@@ -55,15 +56,16 @@
 #include "lib/store/thread-file.h"
 #include "lib/unwind/trampoline.h"
 
-extern void *__libc_stack_end;	/* ld.so: where the kernel put argc */
+extern void *__libc_stack_end;	/* ld.so: where the kernel stored argc */
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 extern int __cxa_at_quick_exit(void (*)(void *), void *);
-/* What pthread_atfork calls, which each program has a copy of. */
+/* Called by pthread_atfork, which is statically linked into each program. */
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
     void *);
 
-#define LONGEST_STACK ((uintptr_t)64 << 20)	/* that is looked through */
-#define LOADING "loading"	/* what comes before our constructor */
+#define LONGEST_STACK ((uintptr_t)64 << 20)	/* searched for the stack's
+						   end */
+#define LOADING "loading"	/* name of the time before our constructor */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
 static const struct start_parts *parts;
@@ -71,7 +73,7 @@ static pthread_key_t end_key;
 static bool has_warned;
 static __thread bool was_unblocked;
 
-/* One line, once.  Not from a handler: descriptor 2 is stderr early only. */
+/* Writes one line, once.  Only early: later, descriptor 2 may not be stderr. */
 static void
 warn(const char *what, int error)
 {
@@ -89,22 +91,22 @@ warn(const char *what, int error)
 	}
 	*at++ = '\n';
 	if (files_write(STDERR_FILENO, line, (size_t)(at - line)) < 0)
-		return;		/* nobody to tell */
+		return;		/* nobody to report to */
 }
 
 /*
  * Threads.
  */
 
-/* On the thread: its last tick has come. */
+/* On the thread, after its last tick. */
 static void
 end_sampling(struct thread *thread)
 {
-	const bool refuses_cuts = signals_admit_cuts();
+	const bool bus_was_blocked = signals_unblock_bus();
 
 	sampler_stop(thread);
 	parts->end_calls(thread);
-	sample_take_rest(thread);
+	sample_take_last(thread);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trampoline_attach(NULL);
@@ -114,10 +116,10 @@ end_sampling(struct thread *thread)
 		thread_file_note_name(thread);
 		thread_file_note_end(thread);
 	}
-	signals_refuse_cuts(refuses_cuts);
+	signals_block_bus_again(bus_was_blocked);
 }
 
-/* Runs in a thread that returns, exits or is cancelled. */
+/* Called in a thread that returns, exits or is cancelled. */
 static void
 end_thread(void *state)
 {
@@ -132,8 +134,9 @@ end_thread(void *state)
 }
 
 /*
- * Begins to sample this thread, which runs on its own stack between the two.
- * May be in the handler: then there may be no key for its end.
+ * Begins to sample this thread, whose own stack lies between the two addresses.
+ * In the handler, has_key may have to be false; then the thread's end is not
+ * noticed.
  */
 static void
 begin_thread(struct thread *thread, const void *stack, const void *stack_end,
@@ -145,7 +148,10 @@ begin_thread(struct thread *thread, const void *stack, const void *stack_end,
 	threads_begin(thread, stack, stack_end);
 	ok = (!has_key || pthread_setspecific(end_key, thread) == 0) &&
 	    sampler_start(thread);
-	/* Later, descriptor 2 may be anything: the count must do. */
+	/*
+	 * Later, descriptor 2 may be anything, so other threads are only
+	 * counted.
+	 */
 	if (!ok && thread->is_main)
 		warn("no timer", errno);
 	if (!ok && thread->is_main)
@@ -163,13 +169,13 @@ start_thread_sampling(struct thread *thread)
 
 	if (above < here || above - here > 1 << 20)
 		above = here;
-	signals_inherit(thread->run->beliefs);
+	signals_inherit(thread->run->program_mask);
 	begin_thread(thread, (const void *)here, (const void *)above, true);
 }
 
 /*
- * Where the thread's own stack ends, if the kernel says that all from `stack`
- * up to there is one; else `stack` itself: it may run on another.
+ * The end of the thread's own stack, if all memory from `stack` up to there is
+ * readable.  Otherwise `stack`, since the thread may run on another one.
  */
 static uintptr_t
 find_stack_end(uintptr_t stack, bool is_main)
@@ -185,7 +191,9 @@ find_stack_end(uintptr_t stack, bool is_main)
 	return end;
 }
 
-/* On the thread, which runs on `stack`; in the handler there may be no key. */
+/*
+ * On the thread, which runs on `stack`.  In the handler, has_key may be false.
+ */
 static void
 begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 {
@@ -214,7 +222,9 @@ stack_of(const void *context)
 void
 start_woken_thread(struct thread *thread, const void *context)
 {
-	/* The first keys' values lie in the thread's own descriptor. */
+	/*
+	 * The values of the first keys are stored in the thread's descriptor.
+	 */
 	const bool has_key = end_key < KEYS_IN_PLACE;
 
 	if (thread_self == NULL)
@@ -237,7 +247,7 @@ start_calling_thread(void)
 	if (thread == NULL)
 		return false;
 	if (!thread->run->has_begun)
-		signals_inherit(signals_beliefs());
+		signals_inherit(signals_program_mask());
 	begin_or_resume(thread, (uintptr_t)__builtin_frame_address(0), true);
 	return true;
 }
@@ -252,7 +262,10 @@ start_put_to_sleep(struct thread *thread)
 	waits_end(thread, 0, 0);
 	thread_self = NULL;
 	thread->run->stage = THREAD_ASLEEP;
-	/* Meant to go on again meanwhile, and nobody will tell? */
+	/*
+	 * Sampling may have been resumed meanwhile, and nobody else would wake
+	 * this thread.
+	 */
 	if (!sampling_is_stopped() && atomic_compare_exchange_strong(
 	    &thread->run->stage, &asleep, THREAD_RUNNING))
 		begin_or_resume(thread, 0, true);
@@ -262,7 +275,7 @@ start_put_to_sleep(struct thread *thread)
  * Forks.
  */
 
-/* Everything that the child must not share with its parent. */
+/* Replaces everything that the child must not share with its parent. */
 static void
 set_up_child(void)
 {
@@ -285,7 +298,7 @@ before_fork(void)
 {
 	const bool is_unblocked = sampling_is_on() && signals_block();
 
-	/* Each write after a fork costs a page. */
+	/* After a fork, each write costs a page. */
 	if (was_unblocked != is_unblocked)
 		was_unblocked = is_unblocked;
 	if (sampling_is_on())
@@ -299,13 +312,13 @@ after_fork(void)
 		signals_unblock();
 }
 
-/* (Does not fail but for want of a timer: errno is not worth a page.) */
+/* Only a missing timer can make this fail; saving errno is not worth a page. */
 static void
 after_fork_in_child(void)
 {
 	if (!sampling_is_on())
 		return;
-	/* As long as it is known which are ours. */
+	/* While it is still known which signals are ours. */
 	if (process.is_alone)
 		after_fork();
 	set_up_child();
@@ -328,7 +341,10 @@ watch_forks(void)
 		return false;
 	sampling_on_fork(set_up_child);
 	sampling_same_process = 1;
-	/* Any address but a module's handle: it is never unloaded. */
+	/*
+	 * Any address that is not a module's handle, so that it is never
+	 * unloaded.
+	 */
 	is_registered = is_registered || __register_atfork(before_fork,
 	    after_fork, after_fork_in_child, &end_key) == 0;
 	return is_registered;
@@ -348,22 +364,22 @@ make_file(void)
 void
 start_leave(bool is_leaving)
 {
-	bool refuses_cuts;
+	bool bus_was_blocked;
 
 	if (!datafile_exists() || !sampling_is_on() ||
 	    !sampling_is_own_process() || sampling_is_stopped())
 		return;
-	refuses_cuts = signals_admit_cuts();
+	bus_was_blocked = signals_unblock_bus();
 	datafile_note_leaving(is_leaving);
-	signals_refuse_cuts(refuses_cuts);
+	signals_block_bus_again(bus_was_blocked);
 }
 
 /*
- * What the process has used, and no sample stands for, is left to the next of
- * its kind.  Once: programs look for one to execute along PATH, by failures.
+ * Passes the time that no sample accounts for to the next process of its kind.
+ * Only once, although exec may be called several times to search PATH.
  */
 static void
-give_rest(struct thread *self)
+pass_on_time(struct thread *self)
 {
 	if (self == NULL || self->tid != process_own.pid)
 		return;
@@ -372,17 +388,17 @@ give_rest(struct thread *self)
 }
 
 static void
-hand_over(struct thread *self)
+report_time(struct thread *self)
 {
-	give_rest(self);
+	pass_on_time(self);
 	if (!process_own.is_given_up)
-		shared_tell_cpu_time(0);
+		shared_report_cpu_time(0);
 }
 
 /*
- * The last of the exit handlers, after all destructors.  Threads that still
- * run are sampled until the process is gone.  (A handler of the program that
- * calls exit may have interrupted who holds a lock.)
+ * The last exit handler, after all destructors.  Other threads are sampled
+ * until the process is gone.  datafile_lock_patiently, because a handler of the
+ * program that calls exit may have interrupted the holder of the lock.
  */
 static void
 finish(void *unused)
@@ -398,7 +414,7 @@ finish(void *unused)
 		datafile_finish();
 		datafile_unlock();
 	}
-	hand_over(self);
+	report_time(self);
 }
 
 void
@@ -415,7 +431,7 @@ start_end(void)
 		datafile_finish();
 		datafile_unlock();
 	}
-	hand_over(self);
+	report_time(self);
 }
 
 void
@@ -424,12 +440,12 @@ start_execute(void)
 	struct thread *self = thread_self;
 
 	if (self != NULL && self->held_off == 0 && !self->is_sampling)
-		sample_take_rest(self);
-	give_rest(self);
+		sample_take_last(self);
+	pass_on_time(self);
 	shared_note_exec();
 }
 
-/* Most processes have no other sample, and need no file of their own. */
+/* Most processes have no other sample and need no file of their own. */
 static bool
 add_brief(unsigned column, uint64_t hits, uint64_t ns)
 {
@@ -444,9 +460,9 @@ add_brief(unsigned column, uint64_t hits, uint64_t ns)
 }
 
 /*
- * What the process has used of CPU time before it could be sampled, for the
- * kernel's loading of the program and the loader's of its libraries, is so many
- * hits on average.
+ * Counts the CPU time that the process used before it could be sampled, for the
+ * kernel's loading of the program and the loader's of its libraries.  It is
+ * rounded to hits at random, so that it is right on average.
  */
 static void
 count_time_before(void)
@@ -459,7 +475,7 @@ count_time_before(void)
 	if (now <= before)
 		return;
 	ns = now - before;
-	shared_tell_cpu_time(ns);
+	shared_report_cpu_time(ns);
 	if (place == 0 || thread_self == NULL)
 		return;
 	interval = resources.columns[place - 1].interval * 1000;
@@ -515,7 +531,9 @@ start_library(const struct start_parts *start_parts, char **environment,
 		    CPPROF_ENVIRONMENT_RANDOM) != NULL));
 	if (!start_process(environment, words, NULL, &problem) &&
 	    problem != NULL)
-		warn(problem, errno == EINVAL ? 0 : errno);	/* said */
+		warn(problem, errno == EINVAL ? 0 : errno);	/* if EINVAL,
+								   the message
+								   says it */
 	if (!sampling_is_on())
 		parts->open_gates(false);
 }

@@ -8,64 +8,71 @@
 
 #include "lib/base/thread.h"
 
-/* What the room above does at the beginning, and where a thread ends. */
+/* What the room above does when sampling begins and when a thread ends. */
 struct start_parts {
 	/*
-	 * Resources are chosen: functions that stand before those of the C
-	 * library measure what is wanted, or nothing.  Not from a handler.
+	 * Called when resources are chosen: opens the gates of the wrappers, or
+	 * closes them all.  Not from a handler.
 	 */
 	void (*open_gates)(bool is_sampled);
 	/*
-	 * The calling thread ends, perhaps cancelled in a call that is measured.
-	 * Async-signal-safe.
+	 * Called when the calling thread ends, perhaps cancelled in a measured
+	 * call.  Async-signal-safe.
 	 */
 	void (*end_calls)(struct thread *thread);
 };
 
 /*
- * The library has been loaded: samples the process, if the environment says so.
- * Or, if that asks for it, tells the launcher which resources can be had here
- * (offer.h), and ends the process.  From the constructor.
+ * To be called when the library has been loaded.  Samples the process if the
+ * environment says so.  If the environment asks for it, instead lists the
+ * available resources (offer.h) and ends the process.  From the constructor.
  */
 void start_library(const struct start_parts *parts, char **environment,
     char **words);
 
 /*
- * Begins to sample this process, with the calling thread.  With the
- * environment's settings; `output` is the absolute path of an existing
- * directory, or NULL: the environment's.  `words`: as main gets them, NULL
- * where they may have changed.  False with errno set; *problem is what to tell
- * the user, NULL if nothing.  Not from a handler.
+ * Begins to sample this process, with the calling thread and the environment's
+ * settings.  `output` is the absolute path of an existing directory; NULL:
+ * named in the environment.  `words` is main's argv; NULL if the program may
+ * have changed it.  False with errno set; *problem is then a message, or NULL.
+ * Not from a handler.
  */
 bool start_process(char **environment, char **words, const char *output,
     const char **problem);
 
 /*
- * Notes that the process is about to leave in another way than by exit, which
- * `false` takes back.  Async-signal-safe.
+ * Notes that the process is about to end other than by exit; `false` takes that
+ * back.  Async-signal-safe.
  */
 void start_leave(bool is_leaving);
 
 /*
- * What the process has used is counted: it ends without exit handlers, or is
- * about to execute another program.  Of its own process (see above) it is; the
- * first async-signal-safe.  May change errno.
+ * Count what the process has used so far: start_end before an end without exit
+ * handlers, start_execute before another program is executed.  start_execute
+ * only in the sampled process itself (sampling_is_own_process).  start_end is
+ * async-signal-safe.  May change errno.
  */
 void start_end(void);
 void start_execute(void);
 
-/* First thing in a thread that has a state: begins it and starts its timer. */
+/*
+ * First in a new thread that has a state: begins the thread and starts its
+ * timer.  On that thread, not from a handler.
+ */
 void start_thread_sampling(struct thread *thread);
 
-/* Samples the calling thread, which is not sampled yet or sleeps. */
+/*
+ * Samples the calling thread, which is not sampled yet or sleeps.  False if
+ * there is no memory.  Not from a handler.
+ */
 bool start_calling_thread(void);
 
-/* The same for the interrupted thread, with that state.  In the handler. */
+/* Samples the interrupted thread, with that state.  In the handler. */
 void start_woken_thread(struct thread *thread, const void *context);
 
 /*
- * Samples the calling thread no more until it is woken, which control.h tells
- * to.  Its timers are gone.  Also in the handler.
+ * Stops sampling the calling thread until control.c wakes it.  Its timers are
+ * freed.  Also in the handler.
  */
 void start_put_to_sleep(struct thread *thread);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread-run.h -- how a thread is sampled: its stage, and its budget. */
+/* thread-run.h -- how a thread is sampled: its stage and its budget. */
 #ifndef CPPROF_THREAD_RUN_H
 #define CPPROF_THREAD_RUN_H
 
@@ -10,27 +10,27 @@
 #include "lib/run/progress.h"
 
 /*
- * Other threads than the state's own take only the first and the last step,
- * each while the thread does nothing with it.
+ * Other threads take only the first and the last step, each while the thread
+ * does not use its state.
  */
 enum thread_stage {
 	THREAD_IDLE,		/* nobody's, or its thread has not begun */
 	THREAD_TO_BE_WOKEN,	/* by a timer: control.c */
 	THREAD_RUNNING,		/* sampled; thread_self points to it */
 	THREAD_ASLEEP,		/* not sampled for now */
-	THREAD_HELD		/* in the hands of control.c */
+	THREAD_HELD		/* claimed by control.c */
 };
 
 /* The part of a thread's state that belongs to lib/run. */
 struct thread_run {
-	struct thread *next_idle;	/* of those without a thread */
+	struct thread *next_idle;	/* of the states without a thread */
 	void *argument;			/* of its routine */
-	unsigned beliefs;		/* of its maker: signals.h */
+	unsigned program_mask;		/* of its creator; signals.h */
 	_Atomic enum thread_stage stage;
 	bool has_begun;			/* its thread has been sampled */
 	int64_t allowance_ns;		/* that sampling may still cost */
 	int64_t rest_until_ns;		/* monotonic: no sample before */
-	uint64_t last_asked_ns;		/* monotonic: see sample_time_passed */
+	uint64_t last_sample_ns;		/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
 	struct progress progress;	/* of the program */
 };

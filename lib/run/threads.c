@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.c -- states of threads: taken, used, given back. */
+/* threads.c -- the states of threads: taken, used, given back. */
 #include "lib/run/threads.h"
 
 #include <stdatomic.h>
@@ -19,12 +19,12 @@
 #include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwind.h"
 
-/* Sampling may cost this at once before it has to pause. */
+/* What sampling may cost at the beginning before it must pause. */
 #define FIRST_ALLOWANCE_NS 1000000
 
 /*
- * All of a state.  What most processes and forked children write to comes
- * first, and together.
+ * A complete state.  What most processes and forked children write to comes
+ * first and together.
  */
 struct state {
 	struct thread thread;
@@ -40,14 +40,14 @@ static struct thread *idle WIPED;
 static atomic_flag locked WIPED;
 
 /*
- * Of the first thread.  It shares a page with the other variables, which lie
- * before it.
+ * The first thread's.  It shares a page with other variables that every process
+ * uses, which lie before it.
  */
 static struct state first __attribute__((aligned(2048),
     section(".bss.cpprof_after")));
 static bool first_is_taken;
 
-/* The lists' lock; handlers never take it. */
+/* The lock of the lists; handlers never take it. */
 static void
 lock(void)
 {
@@ -136,15 +136,15 @@ threads_all(void)
 }
 
 /*
- * What was so of the state's last thread, or of the parent's: a fork may come
- * while other threads are being sampled, and their states are taken again.
+ * Resets what belonged to the state's last thread or to the parent: a fork may
+ * come while other threads are sampled, and their states are used again.
  */
 static void
 start_afresh(struct thread *thread)
 {
 	thread->meters->own_work.has_usage = false;
 	thread->run->progress = (struct progress){ 0 };
-	/* Debts would leave short threads and children unseen. */
+	/* With a debt, short threads and children would have no samples. */
 	thread->run->allowance_ns = FIRST_ALLOWANCE_NS;
 	thread->run->rest_until_ns = 0;
 	thread->waits->allowance_ns = 0;
@@ -184,7 +184,7 @@ threads_resume_sampling(struct thread *thread)
 	thread_self = thread;
 }
 
-/* What a thread had in the parent's file; most have nothing. */
+/* What a thread had in the parent's file; most had nothing. */
 static void
 forget_file(struct thread *thread)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.h -- states of threads, and who gets them next.
+/* threads.h -- the states of threads, and which thread gets them next.
  *
- * A state is one piece of memory, in which each room has its own part
+ * A state is one block of memory, in which each room has its own part
  * (lib/base/thread.h).  A thread that ends gives its state to the next one with
- * the same start routine, so that there are never more states (and trees in the
- * file) than were alive at once.
+ * the same start routine.  So there are never more states, and trees in the
+ * file, than there were threads at once.
  */
 #ifndef CPPROF_THREADS_H
 #define CPPROF_THREADS_H
@@ -12,34 +12,37 @@
 #include "lib/base/thread.h"
 
 /*
- * A state for a thread that will run `routine`, with an argument for it; an
- * idle one's if that ran the same.  NULL for want of memory.  Not from a
+ * Returns a state for a thread that will run `routine` with `argument`: an idle
+ * one if its last thread ran the same.  NULL if there is no memory.  Not from a
  * handler.
  */
 struct thread *threads_take(const void *routine, void *argument);
 
-/* Gives a state back whose thread was not created or has ended. */
+/*
+ * Gives back a state whose thread was not created or has ended.  Not from a
+ * handler.
+ */
 void threads_give_back(struct thread *thread);
 
-/* All states there are; a handler may follow their `next`, too. */
+/* The list of all states.  Async-signal-safe. */
 struct thread *threads_all(void);
 
 /*
- * First in a thread that is to be sampled, whose stack is at `stack` now and
- * goes up to `stack_end`.  Makes thread_self point to the state.
- * Async-signal-safe.
+ * First in a thread that is to be sampled: sets up its state and makes
+ * thread_self point to it.  Its stack is at `stack` now and ends at
+ * `stack_end`.  Async-signal-safe.
  */
 void threads_begin(struct thread *thread, const void *stack,
     const void *stack_end);
 
 /*
- * The calling thread, which slept, is sampled again.  Async-signal-safe.
+ * Samples the calling thread again, which was asleep.  Async-signal-safe.
  */
 void threads_resume_sampling(struct thread *thread);
 
 /*
  * In a forked child: the other threads are gone, and no state has anything in
- * the file.  Async-signal-safe.
+ * the child's file.  Async-signal-safe.
  */
 void threads_forked(void);
 

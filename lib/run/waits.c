@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* waits.c -- where threads wait: remembered places, and the records. */
+/* waits.c -- where threads wait: the remembered sites, and the threads'
+ * records.
+ */
 #include "lib/run/waits.h"
 
 #include <string.h>
@@ -23,15 +25,15 @@
 #include "lib/unwind/unwinder.h"
 
 #define N_SETS 16		/* of sites; a power of two */
-#define N_WAYS 4		/* sites in each; likewise */
-#define N_BARE 32		/* likewise */
-#define MAX_WORDS 120		/* of the stack, that a site is known by */
-#define TRIES_MAX 50		/* for the file, a pause between two */
-#define BUDGET_PART 50		/* of the time, for walking */
+#define N_WAYS 4		/* sites in each set; a power of two */
+#define N_BARE 32		/* a power of two */
+#define MAX_WORDS 120		/* words of the stack that identify a site */
+#define TRIES_MAX 50		/* to use the file, with a pause each */
+#define BUDGET_PART 50		/* of the time may be spent walking */
 #define ALLOWANCE_MAX_NS 2000000
 #define COST_MAX_NS 200000
 
-/* A place at which the thread has waited, and what the stack was then. */
+/* A site at which the thread has waited, and the stack at that time. */
 struct site {
 	uintptr_t frame;
 	const void *function;
@@ -45,7 +47,7 @@ struct site {
 	} words[MAX_WORDS];
 };
 
-/* A function below CPPROFDATA_PARTIAL. */
+/* A function directly below CPPROFDATA_PARTIAL. */
 struct bare {
 	const void *function;
 	struct node node;
@@ -76,7 +78,7 @@ is_current(const struct thread *thread, uint32_t generation, uint64_t epoch,
 	    epoch == modules_epoch() && phase == phase_current();
 }
 
-/* Whether the stack is the site's. */
+/* Whether the stack is the one that the site remembers. */
 static bool
 matches(const struct thread *thread, const struct site *site, uintptr_t frame,
     const void *function)
@@ -109,7 +111,7 @@ find_site(const struct thread *thread, uintptr_t frame, const void *function)
 	return NULL;
 }
 
-/* The one to be filled; there may be others of that place, by other callers. */
+/* The site to fill.  Others may exist for that place, with other callers. */
 static struct site *
 choose_site(const struct thread *thread, uintptr_t frame,
     const void *function)
@@ -131,10 +133,10 @@ add_word(struct site *site, const struct readable *readable, uintptr_t at,
 }
 
 /*
- * Takes down the words by which the stack was walked, from the frame outwards:
- * return addresses, and saved frame pointers where a frame further out is left
- * by its own.  (Elsewhere that register holds anything.)  False if these alone
- * do not prove the stack.
+ * Records the words that the walk has used, from the frame outwards: return
+ * addresses, and saved frame pointers if a frame further out depends on its
+ * own.  (Otherwise that register may hold anything.)  False if these words do
+ * not determine the stack.
  */
 static bool
 add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
@@ -157,7 +159,10 @@ add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
 		if ((frames[i].flags & FRAME_UNCHECKED) != 0 ||
 		    !add_word(site, readable, at, ra))
 			return false;
-		/* The stack's mark moves, and what it hides is not compared. */
+		/*
+		 * The stack's mark moves, and frames outside it were not
+		 * compared.
+		 */
 		memcpy(&word, (const void *)at, sizeof word);
 		if (word != ra)
 			return false;
@@ -172,7 +177,7 @@ add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
 	return false;
 }
 
-/* Signals are blocked. */
+/* With signals blocked. */
 static void
 remember(struct thread *thread, uintptr_t frame, const void *function,
     const struct node *node)
@@ -207,7 +212,7 @@ make_sites(struct thread *thread)
 }
 
 /*
- * Another thread may be adding to the file; it will not take long, and the
+ * Another thread may be adding to the file.  That will not take long, while the
  * wait may.
  */
 static enum tree_result
@@ -227,7 +232,7 @@ enter(struct thread *thread, const void *function, const void *context,
 	}
 }
 
-/* The stack, up to who called this library. */
+/* Walks the stack from this library's caller outwards. */
 static __attribute__((noinline)) bool
 walk(struct thread *thread, uintptr_t frame, const void *function,
     struct node *node)
@@ -270,14 +275,14 @@ enter_bare(struct thread *thread, const void *function, struct node *node)
 	return true;
 }
 
-/* Earns, and says whether the last walks have left enough. */
+/* Earns the time that has passed; whether the last walks have left enough. */
 static bool
 may_walk(struct thread *thread, uint64_t now_ns)
 {
-	const uint64_t earned = (now_ns - thread->waits->asked_ns) /
+	const uint64_t earned = (now_ns - thread->waits->last_check_ns) /
 	    BUDGET_PART;
 
-	thread->waits->asked_ns = now_ns;
+	thread->waits->last_check_ns = now_ns;
 	if (earned >= ALLOWANCE_MAX_NS)
 		thread->waits->allowance_ns = ALLOWANCE_MAX_NS;
 	else
@@ -287,7 +292,7 @@ may_walk(struct thread *thread, uint64_t now_ns)
 	return thread->waits->allowance_ns >= 0;
 }
 
-/* Time beyond what it can have taken was another's. */
+/* Charges at most what a walk can have taken; the rest was other threads'. */
 static void
 charge(struct thread *thread, uint64_t cost_ns)
 {
@@ -297,7 +302,7 @@ charge(struct thread *thread, uint64_t cost_ns)
 	datafile_count_time(cost_ns);
 }
 
-/* Finds it with signals blocked. */
+/* Finds the node with signals blocked. */
 static __attribute__((noinline)) uint64_t
 find_anew(struct thread *thread, uintptr_t frame, const void *function,
     uint64_t now_ns, bool walks)
@@ -341,7 +346,7 @@ waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
 }
 
 /*
- * The record.
+ * The threads' records.
  */
 
 static uint64_t
@@ -355,11 +360,11 @@ static void
 publish(struct thread *thread, const struct cpprofdata_wait *wait)
 {
 	struct cpprofdata_wait *to;
-	bool refuses_cuts;
+	bool bus_was_blocked;
 
 	if (!sampling_check_process() || thread->file->wait_mapped == NULL)
 		return;
-	refuses_cuts = signals_admit_cuts_if_known();
+	bus_was_blocked = signals_unblock_bus_if_needed();
 	to = thread->file->wait_mapped;
 	__atomic_store_n(&to->since_ns, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&to->check_ns, 0, __ATOMIC_RELAXED);
@@ -371,7 +376,7 @@ publish(struct thread *thread, const struct cpprofdata_wait *wait)
 	to->gathered_ns = wait->gathered_ns;
 	__atomic_store_n(&to->check_ns, wait->since_ns, __ATOMIC_RELEASE);
 	__atomic_store_n(&to->since_ns, wait->since_ns, __ATOMIC_RELEASE);
-	signals_refuse_cuts(refuses_cuts);
+	signals_block_bus_again(bus_was_blocked);
 }
 
 void

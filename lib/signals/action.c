@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* action.c -- actions of the program's own signals, and the stacks for them.
+/* action.c -- actions of the program's own signals, and the stacks that they
+ * use.
  *
- * A tick takes the kernel's frame, which holds all registers, and the
- * handler's.  Our action asks for the alternate stack, as it must: a program
- * may run on stacks of a few kilobytes that grow in its own way, as Go does,
- * and have an alternate stack for signals.  But some programs' alternate stack
- * is too small even for one tick: they get ticks where they run.  Others' is
- * too small for a tick within a handler of theirs: ticks wait for its end.
+ * A tick needs stack for the kernel's frame, which holds all registers, and for
+ * the handler.  Our action asks for the alternate stack, because a program may
+ * run on stacks of a few kilobytes that it grows itself, as Go does, and have
+ * an alternate stack for signals.  If a program's alternate stack is too small
+ * even for one tick, ticks use the stack that they interrupt.  If it is too
+ * small for a tick within one of the program's handlers, ticks wait until the
+ * handler has returned.
  */
 #include "lib/signals/action.h"
 
@@ -19,14 +21,15 @@
 #include "lib/base/sampling.h"
 #include "lib/signals/ours.h"
 
-#define FRAME_SIZE_OLD 2048		/* what kernels before 5.14 say */
-#define TICK_SIZE 4096			/* the handler's part, and more */
-#define PROGRAM_SIZE 16384		/* what a handler of theirs may take */
-#define STOPS 4				/* calls stopped within each other's
-					   handlers */
+#define FRAME_SIZE_OLD 2048		/* reported by kernels before 5.14 */
+#define TICK_SIZE 4096			/* for our handler, with a reserve */
+#define PROGRAM_SIZE 16384		/* for a handler of the program */
+#define STOPS 4				/* nested calls stopped in handlers */
 
-/* Bit number - 1: whether that signal's action masks this one of ours. */
-static _Atomic uint64_t had_ours[OUR_SIGNALS];
+/*
+ * Bit number - 1: the program's action for that signal masks this one of ours.
+ */
+static _Atomic uint64_t masked_by_program[OUR_SIGNALS];
 static _Atomic bool are_stacks_small;
 
 static uint64_t
@@ -36,7 +39,7 @@ bit_of(int number)
 }
 
 static bool
-must_wait(const struct sigaction *action)
+masks_ours(const struct sigaction *action)
 {
 	return are_stacks_small && (action->sa_flags & SA_ONSTACK) != 0 &&
 	    action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
@@ -63,7 +66,7 @@ action_adapt(const struct sigaction *action, struct sigaction *copy)
 		number = signals_number(i);
 		if (!signals_are_ours(number))
 			continue;
-		is_masked = must_wait(action);
+		is_masked = masks_ours(action);
 		if (is_masked == (sigismember(&action->sa_mask, number) == 1))
 			continue;
 		if (adapted != copy)
@@ -86,17 +89,17 @@ action_note(int number, const struct sigaction *action, struct sigaction *old)
 		if (!signals_are_ours(ours))
 			continue;
 		if (old != NULL)
-			put(&old->sa_mask, ours, (had_ours[i] & bit) != 0);
+			put(&old->sa_mask, ours, (masked_by_program[i] & bit) != 0);
 		if (action == NULL)
 			continue;
 		if (sigismember(&action->sa_mask, ours) == 1)
-			atomic_fetch_or(&had_ours[i], bit);
+			atomic_fetch_or(&masked_by_program[i], bit);
 		else
-			atomic_fetch_and(&had_ours[i], ~bit);
+			atomic_fetch_and(&masked_by_program[i], ~bit);
 	}
 }
 
-/* For handlers that were installed before the stack was known. */
+/* Adapts handlers that were installed before the stack was known. */
 static void
 adapt_all(void)
 {
@@ -110,7 +113,7 @@ adapt_all(void)
 			real()->sigaction(number, &copy, NULL);
 }
 
-/* The kernel's frame for a signal. */
+/* The size of the kernel's frame for a signal. */
 static size_t
 frame_size(void)
 {
@@ -119,7 +122,7 @@ frame_size(void)
 	return size < FRAME_SIZE_OLD ? FRAME_SIZE_OLD : size;
 }
 
-/* What is too small for a tick within a handler of the program. */
+/* The least size for a tick within a handler of the program. */
 static size_t
 least_size(void)
 {

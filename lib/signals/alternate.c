@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* alternate.c -- alternate stacks with room for stopped system calls.
  *
- * What the program asks of the kernel is a call of the program's; what is asked
- * for ourselves is asked here, where it is not stopped.
+ * System calls on behalf of the program are made by the C library's function.
+ * Those of the collector are made here, where they are not stopped.
  */
 #include "lib/signals/alternate.h"
 
@@ -22,8 +22,8 @@
 
 static __thread struct {
 	bool is_wanted;
-	void *memory;		/* of our stack; NULL: there is none */
-	stack_t programs;	/* that ours stands for */
+	void *memory;		/* our stack; NULL: none */
+	stack_t programs;	/* the one that ours replaces */
 } ours;
 
 static bool
@@ -40,7 +40,10 @@ is_to_be_replaced(const stack_t *stack)
 	    stack->ss_size >= LEAST_SIZE && action_is_small(stack->ss_size);
 }
 
-/* Ours, made by the first who needs it; false if there is no memory. */
+/*
+ * Gets our stack, which is allocated when it is first needed.  False: no
+ * memory.
+ */
 static bool
 get_ours(stack_t *larger)
 {
@@ -55,7 +58,7 @@ get_ours(stack_t *larger)
 	return ours.memory != NULL;
 }
 
-/* What the program is to see of the stack that the kernel has. */
+/* Makes the program see its own stack where the kernel has ours. */
 static void
 show(stack_t *stack)
 {
@@ -67,7 +70,7 @@ show(stack_t *stack)
 	stack->ss_flags = flags;
 }
 
-/* With ours in its place. */
+/* Installs ours in the place of `stack`. */
 static int
 replace(const stack_t *stack, const stack_t *larger, stack_t *old)
 {
@@ -127,7 +130,7 @@ alternate_end(void)
 	ours.is_wanted = false;
 	if (ours.memory == NULL || !ask_kernel(NULL, &now))
 		return;
-	/* Where the thread ends on it, it stays. */
+	/* A thread that ends while running on our stack keeps it. */
 	if (now.ss_sp == ours.memory && !ask_kernel(&ours.programs, NULL))
 		return;
 	files_unmap(ours.memory, action_size_for_calls());

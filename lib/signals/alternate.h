@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* alternate.h -- alternate stacks with room for stopped system calls.
  *
- * A system call that is stopped (lib/sources/dispatch.h) brings a signal
- * wherever it is made, and that cannot wait: on a small alternate stack, below
- * a handler of the program, there would be no room for it.  So a thread whose
- * calls are stopped gets a larger one of ours in place of a small one.  The
- * program sees its own.
+ * A stopped system call (lib/sources/dispatch.h) raises a signal wherever it is
+ * made, and the signal cannot wait.  In a handler of the program, a small
+ * alternate stack has no room for it.  So a thread whose calls are stopped gets
+ * a larger stack of ours in place of a small one.  The program sees its own.
+ *
+ * All functions: on the calling thread, not from a handler.
  */
 #ifndef CPPROF_ALTERNATE_H
 #define CPPROF_ALTERNATE_H
@@ -13,23 +14,25 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* For the program, as sigaltstack(2).  Any thread. */
+/* As sigaltstack(2), for the program. */
 int alternate_set(const stack_t *stack, stack_t *old);
 
 /*
- * The program is about to have an alternate stack of that size: where that is
- * too small for ticks, they wait or do without it.  Any thread; not from a
- * handler.
+ * To be called before the program gets an alternate stack of `size` bytes.  If
+ * that is too small for ticks, they will wait or not use it.
  */
 void alternate_fit(size_t size);
 
 /*
- * The calling thread's calls are about to be stopped: the stack that it has,
- * unless it is on it, is replaced if it is small.
+ * To be called before the calling thread's calls are stopped.  If it has a
+ * small alternate stack and is not running on it, replaces it.
  */
 void alternate_begin(void);
 
-/* The calling thread ends, and makes its calls itself again. */
+/*
+ * To be called when the calling thread ends, after its calls are no longer
+ * stopped.
+ */
 void alternate_end(void);
 
 #endif

@@ -13,15 +13,15 @@ signals_number(enum our_signal which)
 {
 	static const int numbers[] = {
 		[OUR_TRAPS] = SIGTRAP,
-		[OUR_FAULTS] = SIGFPE,
-		[OUR_CUTS] = SIGBUS,
+		[OUR_EXCEPTIONS] = SIGFPE,
+		[OUR_BUS_ERRORS] = SIGBUS,
 	};
 	static int ticks;
 
 	if (which != OUR_TICKS)
 		return numbers[which];
 	if (ticks == 0)
-		ticks = SIGRTMAX - 1;	/* is a call */
+		ticks = SIGRTMAX - 1;	/* SIGRTMAX is a function call */
 	return ticks;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* ours.h -- which signals the collector takes, by number.
+/* ours.h -- which signals the collector uses.
  *
- * Ticks come as SIGRTMAX - 1.  SIGPROF belongs to programs and to other
- * profilers (some install a handler for it and die of a signal they did not
- * ask for); real-time signals near the top are hardly ever used.  Perf events
- * come as SIGTRAP and floating-point exceptions as SIGFPE, which are the
- * kernel's choice, and these are ours only where such events are counted.
- * SIGBUS comes when someone else has cut the recording's file short
- * (lib/store/datafile.h): it is ours, too, though hardly ever meant for us.
+ * Ticks come as SIGRTMAX - 1.  SIGPROF belongs to programs and other profilers:
+ * some install a handler for it and die of a signal that they did not ask for.
+ * Real-time signals near the top are hardly ever used.  The kernel sends perf
+ * events as SIGTRAP and floating-point exceptions as SIGFPE; these are ours
+ * only if such events are counted.  SIGBUS comes if somebody has truncated the
+ * recording's file (lib/store/datafile.h).  It is always ours, although it is
+ * hardly ever meant for us.
  *
- * All functions: any thread; async-signal-safe.
+ * All functions: async-signal-safe, any thread.
  */
 #ifndef CPPROF_OURS_H
 #define CPPROF_OURS_H
@@ -21,8 +21,8 @@
 enum our_signal {
 	OUR_TICKS,
 	OUR_TRAPS,
-	OUR_FAULTS,
-	OUR_CUTS,
+	OUR_EXCEPTIONS,
+	OUR_BUS_ERRORS,
 	OUR_SIGNALS
 };
 
@@ -31,10 +31,10 @@ typedef void signals_handler(int number, siginfo_t *info, void *context);
 /* Our handlers; NULL: the signal is not ours.  Set by signals.c. */
 extern signals_handler *our_handlers[OUR_SIGNALS];
 
-/* Its number, a constant of the process. */
+/* The signal's number, a constant of the process. */
 int signals_number(enum our_signal which);
 
-/* Which of ours has that number; OUR_SIGNALS: none. */
+/* Which of our signals has that number; OUR_SIGNALS: none. */
 enum our_signal signals_find(int number);
 
 /* Whether sampling is on and a signal is one of ours. */

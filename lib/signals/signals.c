@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.c -- taken, given back, and handed on where they are not ours. */
+/* signals.c -- installs our handlers, and emulates the program's use of the
+ * same signals.
+ *
+ * The program's masks: program_blocks is the part of its mask that concerns our
+ * signals; in the kernel's mask they stay unblocked.  Its actions:
+ * program_actions holds what it asked for, and signals_pass_on does what the
+ * kernel would have done when a signal comes that is not ours.  Both are given
+ * back before exec and when sampling ends.
+ */
 #include "lib/signals/signals.h"
 
 #include <stdint.h>
@@ -17,15 +25,18 @@
 
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
 static int install(enum our_signal, struct sigaction *);
-static __thread volatile bool believed_blocked[OUR_SIGNALS];
+static __thread volatile bool program_blocks[OUR_SIGNALS];
 static __thread bool has_yielded;
-static __thread bool refuses_cuts;	/* or did, as a handler saw */
+static __thread bool bus_was_blocked;	/* a handler has found SIGBUS blocked */
 static void (*stop_sampling)(void *context);
 static int stack_flag = SA_ONSTACK;	/* of our actions */
-/* The child of vfork that has taken its mask into its own hands; 0: none. */
+/*
+ * The child of vfork whose mask the kernel keeps (signals_kernel_keeps_mask);
+ * 0: none.
+ */
 static __thread pid_t child_with_mask;
 
-/* By the kernel's own call, from this library: it is not the program's. */
+/* By a raw system call, so that it is not counted as the program's. */
 static uint64_t
 change_mask(int how, uint64_t set)
 {
@@ -77,7 +88,7 @@ signals_unblock(void)
 
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (our_handlers[i] != NULL &&
-		    (sampling_is_on() || !believed_blocked[i]))
+		    (sampling_is_on() || !program_blocks[i]))
 			ours |= bit_of(signals_number(i));
 	change_mask(SIG_UNBLOCK, ours);
 }
@@ -89,13 +100,13 @@ signals_fill(sigset_t *set)
 }
 
 uint64_t
-signals_for_work(void)
+signals_blocked_for_work(void)
 {
-	return our_handlers[OUR_CUTS] != NULL ? ~bit_of(SIGBUS) : UINT64_MAX;
+	return our_handlers[OUR_BUS_ERRORS] != NULL ? ~bit_of(SIGBUS) : UINT64_MAX;
 }
 
 static uint64_t
-change_cuts(int how)
+change_bus(int how)
 {
 	const uint64_t cuts = bit_of(SIGBUS);
 
@@ -103,61 +114,61 @@ change_cuts(int how)
 }
 
 bool
-signals_admit_cuts(void)
+signals_unblock_bus(void)
 {
-	return our_handlers[OUR_CUTS] != NULL && change_cuts(SIG_UNBLOCK) != 0;
+	return our_handlers[OUR_BUS_ERRORS] != NULL && change_bus(SIG_UNBLOCK) != 0;
 }
 
 bool
-signals_admit_cuts_if_known(void)
+signals_unblock_bus_if_needed(void)
 {
-	return refuses_cuts && signals_admit_cuts();
+	return bus_was_blocked && signals_unblock_bus();
 }
 
 void
-signals_refuse_cuts(bool again)
+signals_block_bus_again(bool again)
 {
 	if (again)
-		change_cuts(SIG_BLOCK);
+		change_bus(SIG_BLOCK);
 }
 
 void
-signals_allow_cuts(const void *context)
+signals_unblock_bus_in_handler(const void *context)
 {
 	const ucontext_t *interrupted = context;
 
-	if (our_handlers[OUR_CUTS] == NULL ||
+	if (our_handlers[OUR_BUS_ERRORS] == NULL ||
 	    sigismember(&interrupted->uc_sigmask, SIGBUS) == 0)
 		return;
-	refuses_cuts = true;
-	change_cuts(SIG_UNBLOCK);
+	bus_was_blocked = true;
+	change_bus(SIG_UNBLOCK);
 }
 
 bool
-signals_are_believed_blocked(enum our_signal which)
+signals_program_blocks(enum our_signal which)
 {
-	return believed_blocked[which];
+	return program_blocks[which];
 }
 
 void
-signals_believe_blocked(enum our_signal which, bool is_blocked)
+signals_set_program_blocks(enum our_signal which, bool is_blocked)
 {
 	if (our_handlers[which] != NULL)
-		believed_blocked[which] = is_blocked;
+		program_blocks[which] = is_blocked;
 }
 
 unsigned
-signals_beliefs(void)
+signals_program_mask(void)
 {
-	unsigned beliefs = 0, i;
+	unsigned program_mask = 0, i;
 
 	for (i = 0; i < OUR_SIGNALS; i++)
-		beliefs |= (unsigned)believed_blocked[i] << i;
-	return beliefs;
+		program_mask |= (unsigned)program_blocks[i] << i;
+	return program_mask;
 }
 
 void
-signals_inherit(unsigned beliefs)
+signals_inherit(unsigned program_mask)
 {
 	sigset_t mask;
 	unsigned i;
@@ -165,27 +176,29 @@ signals_inherit(unsigned beliefs)
 	sigemptyset(&mask);
 	real()->pthread_sigmask(SIG_BLOCK, NULL, &mask);
 	for (i = 0; i < OUR_SIGNALS; i++)
-		signals_believe_blocked(i, (beliefs >> i & 1) != 0 ||
+		signals_set_program_blocks(i, (program_mask >> i & 1) != 0 ||
 		    sigismember(&mask, signals_number(i)) == 1);
 }
 
-/* Those of the program's beliefs, and no others; blocked or not. */
+/*
+ * Blocks or unblocks the signals that the program has blocked, and no others.
+ */
 static void
-block_believed(int how)
+change_program_blocked(int how)
 {
 	uint64_t set = 0;
 	unsigned i;
 
 	for (i = 0; i < OUR_SIGNALS; i++)
-		if (believed_blocked[i])
+		if (program_blocks[i])
 			set |= bit_of(signals_number(i));
 	if (set != 0)
 		change_mask(how, set);
 }
 
 /*
- * What a child of vfork changes is the kernel's to keep: this memory is its
- * parent's.
+ * A child of vfork shares this memory with its parent, so its changes are left
+ * to the kernel.
  */
 static bool
 is_child_of_vfork(void)
@@ -200,13 +213,13 @@ has_mask_of_child(void)
 }
 
 bool
-signals_leave_mask(bool is_changed)
+signals_kernel_keeps_mask(bool is_changed)
 {
 	if (has_mask_of_child())
 		return true;
 	if (!is_changed || !is_child_of_vfork())
 		return false;
-	block_believed(SIG_BLOCK);
+	change_program_blocked(SIG_BLOCK);
 	child_with_mask = getpid();
 	return true;
 }
@@ -238,7 +251,7 @@ signals_program_action(int number, const struct sigaction *action,
 			previous = *kept;
 	} else if (action != NULL) {
 		*kept = *action;
-		if (which == OUR_CUTS)
+		if (which == OUR_BUS_ERRORS)
 			install(which, NULL);
 	}
 	if (old != NULL)
@@ -246,10 +259,13 @@ signals_program_action(int number, const struct sigaction *action,
 }
 
 /*
- * Handing on.
+ * Passing on.
  */
 
-/* An event's that came meanwhile would swallow it: SIGTRAP does not queue. */
+/*
+ * An event's SIGTRAP that is pending would swallow the program's, as SIGTRAP
+ * does not queue.
+ */
 static void
 drop_pending_trap(void)
 {
@@ -261,24 +277,30 @@ drop_pending_trap(void)
 	syscall(SYS_rt_sigtimedwait, &set, NULL, &no_time, _NSIG / 8);
 }
 
-/* To the process once more: another thread may wait for it. */
+/*
+ * Sends the signal to the process again, because another thread may wait for
+ * it.
+ */
 static void
 send_on(int number, siginfo_t *info)
 {
 	if (syscall(SYS_rt_sigqueueinfo, getpid(), number, info) == 0)
 		return;
-	/* Only the first thread may say that it was kill. */
+	/* Only a process's first thread may send it as if by kill. */
 	info->si_code = SI_QUEUE;
 	syscall(SYS_rt_sigqueueinfo, getpid(), number, info);
 }
 
-/* Whether it is the collector at work: nobody else blocks all but SIGBUS. */
+/*
+ * Whether the collector was interrupted at work: only it blocks all signals but
+ * SIGBUS.
+ */
 static bool
 has_interrupted_us(const ucontext_t *interrupted)
 {
 	const uint64_t never = (uint64_t)1 << (SIGKILL - 1) |
 	    (uint64_t)1 << (SIGSTOP - 1) | (uint64_t)1 << (SIGSYS - 1);
-	const uint64_t wanted = signals_for_work();
+	const uint64_t wanted = signals_blocked_for_work();
 	uint64_t mask;
 
 	memcpy(&mask, &interrupted->uc_sigmask, sizeof mask);
@@ -287,12 +309,12 @@ has_interrupted_us(const ucontext_t *interrupted)
 }
 
 /*
- * Pending again when the handler returns, and blocked where it returns to.
- * (Of one that was queued it is not known whether to the process or, as few
- * are, to the thread.)
+ * Makes the signal pending again, and blocked in the context to which the
+ * handler returns.  For a queued signal it is not known whether it was sent to
+ * the process or, which is rare, to the thread.
  */
 static void
-put_off(int number, siginfo_t *info, void *context)
+defer(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *interrupted = context;
 
@@ -305,28 +327,32 @@ put_off(int number, siginfo_t *info, void *context)
 }
 
 bool
-signals_put_off(int number, siginfo_t *info, void *context)
+signals_defer(int number, siginfo_t *info, void *context)
 {
 	if (!has_interrupted_us(context))
 		return false;
-	put_off(number, info, context);
+	defer(number, info, context);
 	return true;
 }
 
-/* The program's, who has it blocked. */
+/*
+ * The program has blocked the signal: leaves it pending and stops sampling this
+ * thread.
+ */
 static void
-hold_back(int number, siginfo_t *info, void *context)
+leave_pending(int number, siginfo_t *info, void *context)
 {
 	has_yielded = true;
 	stop_sampling(context);
 	if (number == SIGTRAP)
 		drop_pending_trap();
-	put_off(number, info, context);
+	defer(number, info, context);
 }
 
 /*
- * Delivered, and deadly unless it is ignored, when this handler returns.  (A
- * SIGBUS of an instruction comes again by itself, from there.)
+ * Delivers the signal with its default action, which kills unless it is
+ * ignored, when this handler returns.  A SIGBUS of an instruction comes again
+ * by itself when the instruction is repeated.
  */
 static void
 act_by_default(int number, const siginfo_t *info)
@@ -355,7 +381,10 @@ signals_have_action(enum our_signal which)
 	    !is_plain(&program_actions[which], SIG_IGN);
 }
 
-/* Where the kernel has done all else as the program wants it. */
+/*
+ * Calls the program's handler of SIGBUS.  The kernel has done everything else
+ * as the program wants it, because our action imitates the program's.
+ */
 static void
 call_program_handler(int number, siginfo_t *info, void *context)
 {
@@ -405,42 +434,45 @@ run_program_action(int number, siginfo_t *info, void *context)
 }
 
 /*
- * One that an instruction of the program brought kills it if blocked or
- * ignored: it cannot wait.
+ * A signal raised by an instruction kills the program if it is blocked or
+ * ignored, as it cannot wait.
  */
 static bool
 is_forced(enum our_signal which, const siginfo_t *info)
 {
 	return which != OUR_TICKS && info->si_code > 0 &&
-	    (believed_blocked[which] ||
+	    (program_blocks[which] ||
 	    is_plain(&program_actions[which], SIG_IGN));
 }
 
 void
-signals_hand_on(int number, siginfo_t *info, void *context)
+signals_pass_on(int number, siginfo_t *info, void *context)
 {
 	const enum our_signal which = signals_find(number);
 
 	if (is_forced(which, info))
 		act_by_default(number, info);
-	else if (which == OUR_CUTS && info->si_code <= 0 &&
-	    signals_put_off(number, info, context))
+	else if (which == OUR_BUS_ERRORS && info->si_code <= 0 &&
+	    signals_defer(number, info, context))
 		;
-	else if (believed_blocked[which])
-		hold_back(number, info, context);
+	else if (program_blocks[which])
+		leave_pending(number, info, context);
 	else
 		run_program_action(number, info, context);
 }
 
 /*
- * Taking and giving back.
+ * Installing and giving back.
  */
 
-/* The program's own, but for the handler; so its handler can be called. */
+/*
+ * Gives our action for SIGBUS the mask and flags of the program's, so that its
+ * handler can be called from ours.
+ */
 static void
 imitate(struct sigaction *action)
 {
-	const struct sigaction *kept = &program_actions[OUR_CUTS];
+	const struct sigaction *kept = &program_actions[OUR_BUS_ERRORS];
 	struct sigaction copy;
 
 	if (is_plain(kept, SIG_DFL) || is_plain(kept, SIG_IGN)) {
@@ -461,20 +493,21 @@ install(enum our_signal which, struct sigaction *old)
 	action.sa_sigaction = our_handlers[which];
 	action.sa_flags = SA_SIGINFO | SA_RESTART | stack_flag;
 	signals_fill(&action.sa_mask);
-	if (our_handlers[OUR_CUTS] != NULL)
+	if (our_handlers[OUR_BUS_ERRORS] != NULL)
 		sigdelset(&action.sa_mask, SIGBUS);
-	if (which == OUR_CUTS)
+	if (which == OUR_BUS_ERRORS)
 		imitate(&action);
 	/*
-	 * A handler that may stop a call must not have it blocked
-	 * (lib/sources/dispatch.h).  But a trap that comes with a stopped call
-	 * comes first, and that call's signal has to wait until it is over.
+	 * SIGSYS must not be blocked in handlers that may make system calls
+	 * (lib/sources/dispatch.h).  But a trap that comes together with a
+	 * stopped call is handled first, and the call's SIGSYS must wait until
+	 * the trap's handler has returned.
 	 */
 	if (which != OUR_TRAPS)
 		sigdelset(&action.sa_mask, SIGSYS);
 	if (real()->sigaction(signals_number(which), &action, old) != 0)
 		return -1;
-	sigsys_return_by_ours(signals_number(which));
+	sigsys_set_restorer(signals_number(which));
 	return 0;
 }
 
@@ -490,10 +523,10 @@ signals_take(enum our_signal which, signals_handler *handler)
 	const bool is_taken = our_handlers[which] != NULL;
 
 	our_handlers[which] = handler;
-	if (which == OUR_CUTS && !is_taken &&
+	if (which == OUR_BUS_ERRORS && !is_taken &&
 	    real()->sigaction(SIGBUS, NULL, &program_actions[which]) != 0)
 		return -1;
-	return install(which, is_taken || which == OUR_CUTS ? NULL :
+	return install(which, is_taken || which == OUR_BUS_ERRORS ? NULL :
 	    &program_actions[which]);
 }
 
@@ -509,13 +542,13 @@ signals_avoid_alternate_stack(void)
 }
 
 void
-signals_bequeath(void)
+signals_prepare_exec(void)
 {
 	struct sigaction now;
 	unsigned i;
 
 	if (!has_mask_of_child())
-		block_believed(SIG_BLOCK);
+		change_program_blocked(SIG_BLOCK);
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (our_handlers[i] != NULL &&
 		    is_plain(&program_actions[i], SIG_IGN) &&
@@ -526,7 +559,7 @@ signals_bequeath(void)
 }
 
 void
-signals_keep(void)
+signals_undo_exec(void)
 {
 	struct sigaction now;
 	unsigned i;
@@ -538,7 +571,7 @@ signals_keep(void)
 		    is_plain(&now, SIG_IGN))
 			install(i, NULL);
 	if (!has_yielded && !has_mask_of_child())
-		block_believed(SIG_UNBLOCK);
+		change_program_blocked(SIG_UNBLOCK);
 }
 
 void
@@ -555,7 +588,7 @@ signals_give_back(void)
 		real()->sigaction(number, &program_actions[i], NULL);
 		sigemptyset(&set);
 		sigaddset(&set, number);
-		if (believed_blocked[i])
+		if (program_blocks[i])
 			real()->pthread_sigmask(SIG_BLOCK, &set, NULL);
 		our_handlers[i] = NULL;
 	}

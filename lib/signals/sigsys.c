@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sigsys.c -- SIGSYS, where stopped system calls need it.
+/* sigsys.c -- keeps SIGSYS unblocked and ours while system calls are stopped.
  *
- * Masks and actions are the kernel's here, not the C library's: what stops is
- * the system call itself.
+ * Masks and actions are those of the kernel here, not of the C library, because
+ * it is system calls that are stopped.
  */
 #include "lib/signals/sigsys.h"
 
@@ -19,7 +19,7 @@
 #define RESTORER 0x04000000		/* SA_RESTORER */
 #define N_MASKS 8
 
-/* What the kernel takes for an action. */
+/* An action as the kernel takes it. */
 struct kernel_action {
 	union {
 		__sighandler_t plain;
@@ -30,17 +30,20 @@ struct kernel_action {
 	uint64_t mask;
 };
 
-/* The last argument of calls that have too many. */
+/* The last argument of calls that would have too many. */
 struct mask_argument {
 	long long mask;
 	uint64_t size;
 };
 
-void dispatch_restorer(void);		/* lib/restorer-*.S */
+void dispatch_restorer(void);		/* lib/signals/restorer-*.S */
 
 static bool is_taken;
 static struct kernel_action program_action;
-/* Masks that are passed on; some, as handlers may interrupt each other. */
+/*
+ * Masks passed on to the kernel.  There are several because handlers may
+ * interrupt each other.
+ */
 static __thread uint64_t masks[N_MASKS];
 static __thread struct mask_argument mask_arguments[N_MASKS];
 static __thread unsigned next_mask;
@@ -65,7 +68,7 @@ change_mask(ucontext_t *call)
 	return result;
 }
 
-/* Whether 8 bytes can be read: lib/base/readable.c. */
+/* Whether 8 bytes can be read; as in lib/base/readable.c. */
 static bool
 can_be_read(long long address)
 {
@@ -90,7 +93,7 @@ change_our_action(const struct kernel_action *action,
 	return 0;
 }
 
-/* One that the kernel cannot read it will refuse itself. */
+/* An action that cannot be read is passed on, and the kernel refuses it. */
 static long
 change_action(ucontext_t *call)
 {
@@ -113,9 +116,9 @@ change_action(ucontext_t *call)
 	    (long)old, (long)mask_size);
 }
 
-/* Gives a call another mask in place of one that blocks ours. */
+/* Replaces a mask that blocks ours. */
 static void
-leave_ours_out(long long *mask)
+unblock_ours(long long *mask)
 {
 	uint64_t *copy = &masks[next_mask % N_MASKS];
 
@@ -127,9 +130,9 @@ leave_ours_out(long long *mask)
 	*mask = (intptr_t)copy;
 }
 
-/* The same where the argument is the address of the mask's, and its size. */
+/* The same for an argument that points to the mask's address and size. */
 static void
-leave_ours_out_behind(long long *argument)
+unblock_ours_in_argument(long long *argument)
 {
 	struct mask_argument *copy = &mask_arguments[next_mask % N_MASKS];
 	const struct mask_argument *given = (const void *)*argument;
@@ -137,14 +140,14 @@ leave_ours_out_behind(long long *argument)
 	if (given == NULL || !can_be_read(*argument))
 		return;
 	*copy = *given;
-	leave_ours_out(&copy->mask);
+	unblock_ours(&copy->mask);
 	if (copy->mask != given->mask)
 		*argument = (intptr_t)copy;
 }
 
-/* A handler may have changed what is blocked behind it. */
+/* A handler may have changed the mask in its frame. */
 static void
-leave_ours_out_of_frame(ucontext_t *frame)
+unblock_ours_in_frame(ucontext_t *frame)
 {
 	uint64_t mask;
 
@@ -168,30 +171,30 @@ sigsys_make(ucontext_t *call)
 		*arch_call_result(call) = change_action(call);
 		return true;
 	case SYS_rt_sigreturn:
-		leave_ours_out_of_frame(arch_call_frame(call));
+		unblock_ours_in_frame(arch_call_frame(call));
 		break;
 	case SYS_rt_sigsuspend:
-		leave_ours_out(arch_call_argument(call, 0));
+		unblock_ours(arch_call_argument(call, 0));
 		break;
 	case SYS_ppoll:
-		leave_ours_out(arch_call_argument(call, 3));
+		unblock_ours(arch_call_argument(call, 3));
 		break;
 	case SYS_epoll_pwait:
 #ifdef SYS_epoll_pwait2
 	case SYS_epoll_pwait2:
 #endif
-		leave_ours_out(arch_call_argument(call, 4));
+		unblock_ours(arch_call_argument(call, 4));
 		break;
 	case SYS_pselect6:
 	case SYS_io_pgetevents:
-		leave_ours_out_behind(arch_call_argument(call, 5));
+		unblock_ours_in_argument(arch_call_argument(call, 5));
 		break;
 	}
 	return false;
 }
 
 void
-sigsys_hand_on(int number, siginfo_t *info, void *context)
+sigsys_pass_on(int number, siginfo_t *info, void *context)
 {
 	struct kernel_action action = program_action;
 
@@ -209,7 +212,7 @@ sigsys_hand_on(int number, siginfo_t *info, void *context)
 }
 
 void
-sigsys_return_by_ours(int number)
+sigsys_set_restorer(int number)
 {
 	struct kernel_action action;
 
@@ -221,7 +224,7 @@ sigsys_return_by_ours(int number)
 }
 
 void
-sigsys_handle_at_once(int number, signals_handler *handler)
+sigsys_bypass_sanitizer(int number, signals_handler *handler)
 {
 	struct kernel_action action;
 
@@ -247,7 +250,7 @@ install(signals_handler *handler)
 	    (long)&program_action, MASK_SIZE);
 	for (i = 0; i < OUR_SIGNALS; i++)
 		if (signals_are_ours(signals_number(i)))
-			sigsys_return_by_ours(signals_number(i));
+			sigsys_set_restorer(signals_number(i));
 }
 
 void

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sigsys.h -- SIGSYS, where stopped system calls need it.
+/* sigsys.h -- keeps SIGSYS unblocked and ours while system calls are stopped.
  *
- * In a thread whose calls are stopped (lib/sources/dispatch.h) it must never be blocked, and the action
- * must stay ours.  So the calls that would change that are made here, or with
- * another mask.  What the program wants of SIGSYS itself is kept, and done when
- * one comes that is not ours (from a seccomp filter, say); but it cannot block
- * it.
+ * In a thread whose calls are stopped (lib/sources/dispatch.h), SIGSYS must
+ * never be blocked, and its action must stay ours.  So system calls that would
+ * change that are made here, or with another mask.  The program's own action
+ * for SIGSYS is kept, and applied when a SIGSYS comes that is not ours (for
+ * example from a seccomp filter).  But the program cannot block it.
  *
- * All functions: async-signal-safe; of the calling thread.
+ * All functions: async-signal-safe, on the calling thread.
  */
 #ifndef CPPROF_SIGSYS_H
 #define CPPROF_SIGSYS_H
@@ -19,29 +19,33 @@
 #include "lib/signals/ours.h"
 
 /*
- * Makes its action ours, the first time, and unblocks it.  From then on the
- * handlers of our other signals return from this library's own code, which is
- * not stopped.
+ * Installs our action, the first time, and unblocks the signal.  From then on,
+ * the handlers of our other signals return through this library's own code,
+ * which is not stopped.
  */
 void sigsys_take(signals_handler *handler);
 
-/* The action of a signal of ours has been set anew: the same for that. */
-void sigsys_return_by_ours(int number);
-
 /*
- * Makes the kernel call a handler that sigaction has set.  A thread sanitizer's
- * sigaction sets a handler of its own, which calls ours at the program's next
- * library call, with a context that is out of date by then.
+ * To be called after the action of one of our signals was set: makes its
+ * handler return through this library's code.
  */
-void sigsys_handle_at_once(int number, signals_handler *handler);
+void sigsys_set_restorer(int number);
 
 /*
- * A system call that was stopped: whether it is done, its result in the
- * context; else it is to be made, with what its arguments are then.
+ * Makes the kernel call `handler` directly.  A thread sanitizer's sigaction
+ * installs its own handler, which would call ours only at the program's next
+ * library call, with an outdated context.
+ */
+void sigsys_bypass_sanitizer(int number, signals_handler *handler);
+
+/*
+ * Makes a stopped system call that concerns SIGSYS.  True: the call was made,
+ * and its result is in the context.  False: it is still to be made, with the
+ * arguments now in the context.
  */
 bool sigsys_make(ucontext_t *call);
 
-/* One came that the program, or a filter that it has set, has caused. */
-void sigsys_hand_on(int number, siginfo_t *info, void *context);
+/* Handles a SIGSYS that the program or one of its filters has caused. */
+void sigsys_pass_on(int number, siginfo_t *info, void *context);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch-sites.h -- how many sites of system calls there can be. */
+/* dispatch-sites.h -- the number of system call sites that can have a stub. */
 #ifndef CPPROF_DISPATCH_SITES_H
 #define CPPROF_DISPATCH_SITES_H
 
-/* A power of two; the C library has some 600, used or not. */
+/* A power of two.  The C library has some 600, used or not. */
 #define DISPATCH_SITES 4096
 
 #endif

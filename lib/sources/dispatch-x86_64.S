@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch-x86_64.S -- where system calls that were stopped are made.
+/* dispatch-x86_64.S -- the stubs that make stopped system calls.
  *
- * A stub makes the call with the registers as they are and goes on where the
- * program would have: nothing but rip differs, so the call may block, be
- * interrupted and restarted, make a thread or never return.  The stub of a
- * site is dispatch_stubs + 8 i if dispatch_sites[i] is the site.
+ * A stub makes the call with the registers unchanged and continues where the
+ * program would have.  Only rip differs, so the call may block, be interrupted
+ * and restarted, create a thread or never return.  The stub of a site is
+ * dispatch_stubs + 8 i if dispatch_sites[i] is the site.
  *
- * For unwinders a stub is a signal frame that was entered at its site, which
- * the unwind table finds by the distance of dispatch_sites from the stubs: the
- * loader has nothing to fill in, and need not bring the page.
+ * For unwinders, a stub is a signal frame that was entered at its site.  The
+ * unwind table finds the site by the distance of dispatch_sites from the stubs,
+ * so the loader need not relocate anything here or touch the page.
  */
 #include "lib/sources/dispatch-sites.h"
 
@@ -20,7 +20,7 @@
 
 	.type	dispatch_stubs, @function
 	.balign	16
-	nop				/* looked up at pc - 1, too */
+	nop				/* unwinders also look up pc - 1 */
 	.balign	16, 0x90
 dispatch_stubs:
 	.set	i, 0
@@ -57,7 +57,7 @@ dispatch_stubs:
 	.byte	0x10, 16		/* rip is saved at */
 	.uleb128 .Lexpression_end - .Lexpression
 .Lexpression:
-	.byte	0x80, 0			/* breg16 0 */
+	.byte	0x80, 0			/* breg16 0: rip */
 	.byte	0x09, 0xf8		/* const1s -8: the stub's start */
 	.byte	0x1a			/* and */
 	.byte	0x0d			/* const4s */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch.c -- the handler of stopped system calls.
  *
- * Almost every call goes on in a stub as it is; for the others see
- * lib/signals/sigsys.h.
+ * Almost every call is made unchanged by a stub; lib/signals/sigsys.h has the
+ * exceptions.
  *
- * A program that loads code of Go as it runs cannot be dispatched any more: its
- * stacks have no room for the signal.  Such a library first makes a thread, and
- * from then on the wrappers count (lib/wrap/kernel.c).
+ * If a program loads Go code while it runs, dispatch must end, because Go's
+ * stacks have no room for the signal.  Such a library first creates a thread.
+ * From then on the wrappers count (lib/wrap/kernel.c).
  *
- * The kernel forgets the dispatch in a new thread or process, and where a
- * program is executed; those that are sampled begin their own.
+ * The kernel does not inherit dispatch to a new thread or process, or across
+ * exec; each that is sampled turns it on for itself.
  */
 #include "lib/sources/dispatch.h"
 
@@ -91,7 +91,7 @@ stop_here(void)
 	is_dispatched = false;
 }
 
-/* The site's stub, or NULL when there is no room for it. */
+/* The stub of a site, or NULL if there is no room. */
 static const char *
 find_stub(uintptr_t site)
 {
@@ -109,7 +109,9 @@ find_stub(uintptr_t site)
 	return NULL;
 }
 
-/* The context is past the instruction, where a function may have ended. */
+/*
+ * The context is after the instruction, which may be the last of its function.
+ */
 static void
 count(ucontext_t *call)
 {
@@ -119,7 +121,10 @@ count(ucontext_t *call)
 
 	if (thread == NULL || thread->is_sampling || sampling_is_stopped())
 		return;
-	/* What ends a handler is none of its calls; the tracepoint agrees. */
+	/*
+	 * The return from a handler is not a call of the program.  The
+	 * tracepoint does not count it either.
+	 */
 	if (arch_call_number(call) == SYS_rt_sigreturn)
 		return;
 	hits = meter_spend(&thread->meters->accounts[column].meter, 1);
@@ -138,7 +143,7 @@ handle(int number, siginfo_t *info, void *context)
 	const char *stub;
 
 	if (info->si_code != STOPPED_BY_DISPATCH) {
-		sigsys_hand_on(number, info, context);
+		sigsys_pass_on(number, info, context);
 		return;
 	}
 	if (is_given_up) {
@@ -202,7 +207,7 @@ const struct source source_dispatch = {
 	.can_be_random = true,
 };
 
-/* What are calls of the wrappers only from some time on. */
+/* The source once the wrappers have taken over. */
 static const struct source source_calls_since = {
 	.name = "syscall user dispatch, later library calls",
 	.can_be_random = true,
@@ -215,8 +220,8 @@ dispatch_was_given_up(void)
 }
 
 /*
- * Threads of other code stop by themselves, at their next call: they have to
- * make one on their own stack before they can run any Go.
+ * Threads that run other code turn dispatch off at their next call.  They have
+ * to make one on their own stack before they can run any Go code.
  */
 void
 dispatch_check_caller(const void *return_address)

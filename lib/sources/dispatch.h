@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch.h -- system calls, stopped on their way: syscall user dispatch.
+/* dispatch.h -- stops and counts system calls by syscall user dispatch.
  *
- * A thread that is dispatched gets a SIGSYS for each system call that it makes
- * outside this library.  Its handler counts the call and has it made by a stub
- * of ours (lib/sources/dispatch-x86_64.S).  SIGSYS is then never blocked: the
- * kernel would end the process.
+ * A dispatched thread gets a SIGSYS for each system call that it makes outside
+ * this library.  The handler counts the call, and a stub of ours makes it
+ * (lib/sources/dispatch-x86_64.S).  SIGSYS must never be blocked then, or the
+ * kernel would kill the process.
  */
 #ifndef CPPROF_DISPATCH_H
 #define CPPROF_DISPATCH_H
@@ -16,21 +16,26 @@
 extern const struct source source_dispatch;
 
 /*
- * Around the collector's own work, on this thread: its calls are let through.
- * Returns what to give to dispatch_resume.  Async-signal-safe.
+ * Let the collector's own calls on this thread pass, and stop calls again.
+ * dispatch_pause returns the state to give to dispatch_resume.
+ * Async-signal-safe.
  */
 unsigned char dispatch_pause(void);
 void dispatch_resume(unsigned char state);
 
 /*
- * A function of ours has been called from there: if that is Go, no calls are
- * stopped any more in this process, and the wrappers count them.  Any thread;
- * not from a handler.
+ * To be called when a function of ours was called, with its return address.  If
+ * the caller is Go code, ends dispatch in this process, and the wrappers count
+ * instead.  dispatch_was_given_up says so afterwards.  Any thread, not from a
+ * handler.
  */
 void dispatch_check_caller(const void *return_address);
 bool dispatch_was_given_up(void);
 
-/* At a tick: calls are stopped again, if for want of a stub they were not. */
+/*
+ * At the end of a handler: stops calls again, even if a missing stub had let
+ * them pass.  Async-signal-safe.
+ */
 void dispatch_again(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* exceptions.c -- counts faults, and has the instructions executed.
+/* exceptions.c -- counts faulting instructions and executes them.
  *
- * Between the two signals of a fault no other comes, so that no handler of the
- * program can jump out: all are blocked but those that instructions bring.
+ * Between the two signals of a fault, all signals are blocked except those that
+ * instructions raise, so that no handler of the program can jump away.
  */
 #include "lib/sources/exceptions.h"
 
@@ -17,7 +17,7 @@
 
 static __thread struct {
 	struct fpu_step step;
-	sigset_t mask;		/* that the program has */
+	sigset_t mask;		/* the program's */
 	bool is_stepping;
 } state;
 
@@ -55,7 +55,7 @@ begin_step(void *context)
 bool
 exceptions_take(bool is_sampled, const siginfo_t *info, void *context)
 {
-	if (!fpu_has_faulted(info, context, signals_have_action(OUR_FAULTS)))
+	if (!fpu_has_faulted(info, context, signals_have_action(OUR_EXCEPTIONS)))
 		return false;
 	if (is_sampled)
 		begin_step(context);
@@ -119,7 +119,7 @@ no_hits(struct thread *thread, unsigned column, uint64_t expiries)
 }
 
 /*
- * Whether the machine really traps: emulators may not.
+ * Whether the machine really traps; emulators may not.
  */
 
 static void

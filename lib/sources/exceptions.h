@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* exceptions.h -- floating-point exceptions, each trapped and counted.
  *
- * Exceptions that lib/base/fpu.h names are unmasked in threads that are
- * sampled. The instruction that raises some brings a SIGFPE, whose handler has
- * it executed again, masked and alone: it leaves its default result and brings
- * a SIGTRAP, whose handler counts one and unmasks.  So the program goes on as
- * it would; it could only see from its masks what is done.
+ * The exceptions that lib/base/fpu.h lists are unmasked in sampled threads.  An
+ * instruction that raises one causes a SIGFPE.  Its handler masks the
+ * exceptions and single-steps the instruction, which leaves its default result
+ * and causes a SIGTRAP.  That handler counts one exception and unmasks again.
+ * So the program continues as it would without us; it can notice only by
+ * reading the masks.
  *
- * Exceptions are masked again where the program sets the masks itself, and in
+ * The exceptions become masked when the program sets the masks itself, and in
  * its signal handlers, which the kernel starts with all masked.  Ticks find
- * that and unmask them, unless SIGFPE is blocked there or it was the program
- * that has unmasked some: those SIGFPE it gets.
+ * this and unmask them, unless SIGFPE is blocked or the program itself has
+ * unmasked some, in which case the program gets its SIGFPEs.
+ *
+ * All functions: async-signal-safe, on the thread.
  */
 #ifndef CPPROF_EXCEPTIONS_H
 #define CPPROF_EXCEPTIONS_H
@@ -27,27 +30,28 @@ extern const struct source source_exceptions;
 bool exceptions_are_wanted(void);
 
 /*
- * At a SIGFPE: whether it is such a fault.  It is the last where the thread is
- * not sampled any more.  In the handler.
+ * In the handler of SIGFPE: whether it was caused by our unmasking.  If so,
+ * starts the single step; if the thread is not sampled any more, masks the
+ * exceptions instead.
  */
 bool exceptions_take(bool is_sampled, const siginfo_t *info, void *context);
 
 /*
- * At a SIGTRAP: whether it is for the program, and not the end of such an
- * execution.  If that has raised an exception, a sample is due (*has_raised):
- * the context is put to the instruction, until exceptions_go_on.  In the
- * handler.
+ * In the handler of SIGTRAP: false if it was the end of a single step of ours
+ * and nothing else.  *has_raised: the instruction has raised an exception and a
+ * sample is due; the context then points to the instruction until
+ * exceptions_go_on.
  */
 bool exceptions_end_step(void *context, bool *has_raised);
 void exceptions_go_on(void *context);
 
-/* At a tick of a thread that is sampled.  In the handler. */
+/* At a tick of a sampled thread, in the handler. */
 void exceptions_tick(void *context);
 
 /*
- * The program is about to unmask exceptions by feenableexcept: the masks that
- * it finds must not be ours.  And it clears flags by feclearexcept, a set of
- * FE_*.  Both async-signal-safe, on the thread.
+ * To be called before the program unmasks exceptions by feenableexcept, so that
+ * it finds the masks as it would without us; after it has cleared flags, a set
+ * of FE_*, by feclearexcept.
  */
 void exceptions_program_enables(void);
 void exceptions_program_clears(int exceptions);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own-work.c -- begins and ends it, for each way of counting. */
+/* own-work.c -- excludes the collector's own work from each way of counting. */
 #include "lib/sources/own-work.h"
 
 #include "lib/sources/dispatch.h"

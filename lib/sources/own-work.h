@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* own-work.h -- what the collector does is none of the program's doing.
+/* own-work.h -- excludes the collector's own work from what is counted.
  *
- * Between the two calls nothing that the thread uses counts for any resource
- * but time: stopped system calls are let through, the tracepoint's event stands
- * still, and faults and switches are left out of the kernel's counts.  So no
- * sample can become due from within a sample.
+ * Between the two calls, what the thread uses counts for no resource but time:
+ * stopped system calls are let through, the tracepoint's event is disabled, and
+ * faults and switches are subtracted from the kernel's counts.  So no sample
+ * can become due during a sample.
  *
- * The two: on the thread, with all signals blocked; async-signal-safe.
+ * Both: async-signal-safe, on the thread, with all signals blocked.
  */
 #ifndef CPPROF_OWN_WORK_H
 #define CPPROF_OWN_WORK_H

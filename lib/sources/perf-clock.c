@@ -14,11 +14,11 @@
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/usage.h"
 
-#define LOOK_US 10000		/* of CPU time, between two looks at switches, */
-#define LONG_LOOK_US 200000	/* and where it is given up */
-#define STALLED_TICKS 8		/* that long without a trap that is due, */
-#define STALLED_PERIODS 8	/* or as many of user mode */
-#define SWITCHES_MAX 2000	/* in a second of CPU time */
+#define CHECK_US 10000		/* CPU time between two checks of switches, */
+#define LONG_CHECK_US 200000	/* and while the event is closed */
+#define STALLED_TICKS 8		/* ticks without a trap that is due, */
+#define STALLED_PERIODS 8	/* or periods of user mode */
+#define SWITCHES_MAX 2000	/* per second of CPU time */
 
 static uint64_t
 count_switches(void)
@@ -37,15 +37,15 @@ perf_clock_start(struct thread *thread, unsigned column)
 
 	thread->meters->clock = (struct perf_clock){
 		.n_switches = count_switches(),
-		.looked_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000,
+		.checked_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000,
 	};
 	meter_start(&thread->meters->clock.of_kernel, meter->interval,
 	    resources.is_random, meter->left + ((uint64_t)thread->tid << 40));
 }
 
 /*
- * The trap's way into the handler and the handler's own system calls are of the
- * kernel, too, and a tick may find those.  It waits for the handler's end then.
+ * The trap's way into the handler and the handler's own system calls are kernel
+ * time, too.  A tick that finds those waits for the end of the handler.
  */
 static bool
 is_tick_pending(void)
@@ -65,10 +65,10 @@ perf_clock_end_trap(struct thread *thread)
 }
 
 /*
- * A trap stands for its whole period, though a tick may have charged a part of
- * that time to the kernel: the next such ticks are charged as much less.  Where
- * the event's clock is faster than the thread's, as on a virtual machine that
- * others put off, the account stays at most two intervals ahead.
+ * A trap counts its whole period, although a tick may have charged a part of
+ * that time to the kernel; the following such ticks are charged less.  If the
+ * event's clock is faster than the thread's, as on a virtual machine that was
+ * not running, the account stays at most two intervals ahead.
  */
 static uint64_t
 user_hits(struct thread *thread, unsigned column, uint64_t period)
@@ -88,7 +88,8 @@ uint64_t
 perf_clock_trap(struct thread *thread, unsigned column, uint64_t period)
 {
 	thread->meters->clock.n_user_ticks = 0;
-	if (thread->meters->clock.is_given_up)	/* and this was on its way */
+	if (thread->meters->clock.is_given_up)	/* a trap that was still on its
+						   way */
 		return 0;
 	if (!thread->meters->clock.is_of_user_mode)
 		return usage_hits_of(thread, column, UINT64_MAX);
@@ -105,11 +106,11 @@ has_found_kernel(struct thread *thread)
 }
 
 /*
- * What is charged at a tick is from the last such tick up to it; so what comes
- * after the last one of a thread is never charged.  A tick's worth at the first
- * one makes good for that, less an interval, which traps may be ahead at the
- * end.  If the first tick of all is such a one, the time up to it is a part of
- * that worth.
+ * A kernel tick charges the time since the last kernel tick, so the time after
+ * a thread's last one is never charged.  To compensate, the first one counts a
+ * whole tick more, minus an interval, because traps may be that far ahead at
+ * the end.  If the thread's first tick is a kernel tick, the time up to it is
+ * part of that tick.
  */
 static uint64_t
 kernel_hits(struct thread *thread, unsigned column)
@@ -119,14 +120,14 @@ kernel_hits(struct thread *thread, unsigned column)
 	uint64_t us = usage_unseen(thread, column), more = 0;
 
 	account->seen += us;
-	if (!clock->has_met_kernel) {
-		const uint64_t less = clock->has_met_tick ?
+	if (!clock->has_seen_kernel) {
+		const uint64_t less = clock->has_seen_tick ?
 		    account->meter.interval : us;
 
 		more = process_kernel_tick() / 1000;
 		more -= less < more ? less : more;
 	}
-	clock->has_met_kernel = true;
+	clock->has_seen_kernel = true;
 	return meter_spend(&clock->of_kernel, us + more);
 }
 
@@ -141,7 +142,7 @@ last_hits(struct thread *thread, unsigned column)
 	return usage_hits_of(thread, column, us);
 }
 
-/* Hits of an event that should have trapped by now, and has not. */
+/* The hits of an event that should have trapped by now but has not. */
 static uint64_t
 stalled_hits(struct thread *thread, unsigned column)
 {
@@ -150,7 +151,7 @@ stalled_hits(struct thread *thread, unsigned column)
 	    period = thread->meters->accounts[column].period;
 	uint64_t most = UINT64_MAX;
 
-	/* Periods may end in the kernel, and a few in a row will. */
+	/* Some periods end in the kernel, sometimes a few in a row. */
 	if (clock->is_of_user_mode) {
 		clock->n_user_ticks += thread->meters->tick_mode == TICK_OF_USER;
 		most = clock->n_user_ticks * tick_us;
@@ -181,15 +182,15 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 		hits = usage_hits(thread, column, expiries);
 	} else if (clock->is_at_tick) {
 		clock->seen = account->seen;
-		clock->had_met_kernel = clock->has_met_kernel;
+		clock->had_seen_kernel = clock->has_seen_kernel;
 		clock->left = clock->of_kernel.left;
-		clock->aside = account->owed;
-		account->owed = 0;
+		clock->pending_traps = account->pending;
+		account->pending = 0;
 		hits = kernel_hits(thread, column);
 	} else {
 		hits = stalled_hits(thread, column);
 	}
-	clock->has_met_tick = true;
+	clock->has_seen_tick = true;
 	return hits;
 }
 
@@ -204,33 +205,33 @@ perf_clock_end_tick(struct thread *thread, unsigned column)
 	if (!clock->is_at_tick)
 		return is_stalled;
 	clock->is_at_tick = false;
-	if (account->owed > 0) {
+	if (account->pending > 0) {
 		account->seen = clock->seen;
-		clock->has_met_kernel = clock->had_met_kernel;
+		clock->has_seen_kernel = clock->had_seen_kernel;
 		clock->of_kernel.left = clock->left;
 	}
-	account->owed = clock->aside;
+	account->pending = clock->pending_traps;
 	return is_stalled;
 }
 
 enum perf_clock_change
-perf_clock_look(struct thread *thread)
+perf_clock_check(struct thread *thread)
 {
 	struct perf_clock *clock = &thread->meters->clock;
 	const bool was_given_up = clock->is_given_up;
 	const uint64_t now_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
-	const uint64_t us = now_us - clock->looked_us;
+	const uint64_t us = now_us - clock->checked_us;
 	uint64_t n, rate;
 
-	if (us < (was_given_up ? LONG_LOOK_US : LOOK_US))
-		return PERF_CLOCK_AS_IT_WAS;
+	if (us < (was_given_up ? LONG_CHECK_US : CHECK_US))
+		return PERF_CLOCK_UNCHANGED;
 	n = count_switches();
 	rate = (n - clock->n_switches) * 1000000 / us;
 	clock->n_switches = n;
-	clock->looked_us = now_us;
+	clock->checked_us = now_us;
 	clock->is_given_up = rate > (was_given_up ? SWITCHES_MAX / 4 :
 	    SWITCHES_MAX);
 	if (clock->is_given_up == was_given_up)
-		return PERF_CLOCK_AS_IT_WAS;
-	return was_given_up ? PERF_CLOCK_TAKE_UP : PERF_CLOCK_GIVE_UP;
+		return PERF_CLOCK_UNCHANGED;
+	return was_given_up ? PERF_CLOCK_OPEN : PERF_CLOCK_CLOSE;
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* perf-clock.h -- CPU time by a perf event: who says what its traps do not see.
+/* perf-clock.h -- CPU time by a perf event, and what the event does not see.
  *
- * Without rights the event traps in user mode alone.  Each of its traps is then
- * one period, of user mode; the rest of the thread's CPU time was spent in the
- * kernel, and goes to where ticks find the thread in the kernel, and nowhere
- * else (lib/sources/tick-mode.h).
+ * Without privileges, the event traps only in user mode.  Each trap then is one
+ * period of user mode.  The rest of the thread's CPU time was spent in the
+ * kernel.  It is charged only where ticks find the thread in the kernel
+ * (lib/sources/tick-mode.h).
  *
- * An event that runs on the kernel's fine timers has these set anew each time
- * that its thread leaves a processor and comes back.  Where threads do that all
- * the time, it costs more than the samples, and its cost falls into the calls
- * that wait; and what passes between the thread's clock and the event's goes to
- * wherever the next trap is.  So such a thread has its event closed, and is
- * sampled at ticks (CPPROFDATA_CLOCK_GIVEN_UP) until it switches less.
+ * An event uses the kernel's high-resolution timers, which are set again each
+ * time the thread leaves a processor and comes back.  If a thread does this
+ * very often, it costs more than the samples, and the cost falls into the calls
+ * that wait; the difference between the thread's clock and the event's goes to
+ * wherever the next trap is.  Therefore such a thread's event is closed, and
+ * the thread is sampled at ticks (CPPROFDATA_CLOCK_GIVEN_UP) until it switches
+ * less.
  *
- * And should an event have stopped to trap, as some under --random have on a
- * busy machine for a quarter of a second, ticks notice: it is opened anew.
+ * If an event has stopped trapping, as some with --random have for a quarter of
+ * a second on a busy machine, ticks notice, and it is opened again.
  *
- * All of this is for the handler, on the thread, or with its ticks and traps
- * held off; async-signal-safe.
+ * All functions: async-signal-safe, in the handler on the thread, or with its
+ * ticks and traps held off.
  */
 #ifndef CPPROF_PERF_CLOCK_H
 #define CPPROF_PERF_CLOCK_H
@@ -27,33 +28,35 @@
 
 #include "lib/base/thread.h"
 
-/* A new event, on a thread that begins. */
+/* Begins a new event on a thread. */
 void perf_clock_start(struct thread *thread, unsigned column);
 
-/* New hits at a trap of a period's length. */
+/* The new hits at a trap after `period` microseconds. */
 uint64_t perf_clock_trap(struct thread *thread, unsigned column,
     uint64_t period);
 
-/* At the end of the handler of such a trap. */
+/* To be called at the end of the handler of such a trap. */
 void perf_clock_end_trap(struct thread *thread);
 
-/* New hits at a tick, or with no expiries when the thread ends. */
+/* The new hits at a tick; with 0 expiries, when the thread ends. */
 uint64_t perf_clock_tick(struct thread *thread, unsigned column,
     uint64_t expiries);
 
 /*
- * The sample of that tick has been taken, or put off: then the kernel's part
- * waits for another such tick.  Whether the event is to be opened anew.
+ * To be called when that tick's sample has been taken or deferred.  If it was
+ * deferred, the kernel's part waits for another such tick.  Returns whether the
+ * event must be opened again.
  */
 bool perf_clock_end_tick(struct thread *thread, unsigned column);
 
 /*
- * Looks, once in a while, at how often the thread switches: the event is to be
- * closed, or opened again, and is_given_up says so from then on.
+ * Checks from time to time how often the thread switches, and says whether its
+ * event is to be closed (given up) or opened again.  is_given_up is set
+ * accordingly.
  */
 enum perf_clock_change {
-	PERF_CLOCK_AS_IT_WAS, PERF_CLOCK_GIVE_UP, PERF_CLOCK_TAKE_UP
+	PERF_CLOCK_UNCHANGED, PERF_CLOCK_CLOSE, PERF_CLOCK_OPEN
 };
-enum perf_clock_change perf_clock_look(struct thread *thread);
+enum perf_clock_change perf_clock_check(struct thread *thread);
 
 #endif

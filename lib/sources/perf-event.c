@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf-event.c -- what the kernel is asked for, and told by. */
+/* perf-event.c -- opens perf events and recognises their signals. */
 #include "lib/sources/perf-event.h"
 
 #include <errno.h>
@@ -19,14 +19,17 @@
 
 #define LONG_PERIOD 1000000
 
-/* What the kernel tells of such a signal; newer C libraries know it. */
+/*
+ * The kernel's siginfo of such a signal, which older C libraries do not
+ * declare.
+ */
 struct trap_info {
 	int number, error, code;
 	void *address;
 	unsigned long data;
 };
 
-static const char mark;		/* its address marks our events' signals */
+static const char mark;		/* its address identifies our events' signals */
 
 static uint64_t
 to_data(unsigned column)
@@ -46,7 +49,7 @@ perf_event_sender(const siginfo_t *info)
 	    (int)column : -1;
 }
 
-/* Decimal digits from a file, or 0. */
+/* The decimal number in a file, or 0. */
 static uint64_t
 read_number(const char *path)
 {
@@ -64,7 +67,7 @@ read_number(const char *path)
 	return number;
 }
 
-/* The number of the tracepoint that every system call passes, or 0. */
+/* The number of the tracepoint that every system call passes; 0: not known. */
 static uint64_t
 syscall_tracepoint(void)
 {
@@ -82,10 +85,13 @@ syscall_tracepoint(void)
 #define TEXT_OF(number) #number
 #define AS_TEXT(number) TEXT_OF(number)
 
-/* The call that ends a handler, as of each sample, would be counted too. */
+/*
+ * Do not count the system call that returns from a handler, which each sample
+ * makes.
+ */
 static const char no_return[] = "id != " AS_TEXT(SYS_rt_sigreturn);
 
-/* It does not run yet. */
+/* Opens an event, disabled. */
 static int
 open_event(const struct source *source, uint64_t period, unsigned column,
     bool excludes_kernel)
@@ -158,7 +164,7 @@ explain(int error)
 }
 
 bool
-perf_event_is_there(const struct source *source, bool with_kernel,
+perf_event_is_available(const struct source *source, bool with_kernel,
     const char **why)
 {
 	bool had_to;

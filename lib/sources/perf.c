@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.c -- the perf events of a thread: armed, counted, closed. */
+/* perf.c -- the perf events of a thread: opened, counted, closed. */
 #include "lib/sources/perf.h"
 
 #include <linux/perf_event.h>
@@ -18,11 +18,12 @@
 #include "lib/store/datafile.h"
 
 #define TRACEPOINT_MIN 16	/* system calls between its traps */
-#define LONG_INTERVAL_US 4000	/* for which ticks are always enough */
-#define HOLDING_CALLS 2		/* that are counted before the event stands */
-#define LEAST_CALLS 4		/* to a trap, so that ours alone bring none */
+#define LONG_INTERVAL_US 4000	/* ticks suffice for longer intervals */
+#define HOLDING_CALLS 2		/* counted before the event is disabled */
+#define LEAST_CALLS 4		/* between traps, so that our own calls cause
+				   none */
 
-/* One row has one such source. */
+/* A row has only one source with this function. */
 static bool
 probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
@@ -31,26 +32,26 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 	(void)interval;
 	while ((*sources)->probe != probe)
 		sources++;
-	return perf_event_is_there(*sources, false, why);
+	return perf_event_is_available(*sources, false, why);
 }
 
 /*
- * The calls that hold the tracepoint's event are counted themselves: where it
- * traps at every one, there would be no end.  Dispatch needs none, and is no
- * dearer where there are many samples.
+ * The calls that disable the tracepoint's event are counted themselves.  If it
+ * trapped at each call, there would be no end.  Dispatch needs no such calls,
+ * and costs no more if there are many samples.
  */
 static bool
 probe_calls(const struct resource_row *row, uint64_t interval,
     const char **why)
 {
 	(void)row;
-	if (!perf_event_is_there(&source_perf_syscalls, false, why))
+	if (!perf_event_is_available(&source_perf_syscalls, false, why))
 		return false;
 	*why = "samples make system calls, too";
 	return interval >= TRACEPOINT_MIN;
 }
 
-/* The timer is as good and cheaper where ticks come often enough. */
+/* If ticks come often enough, the timer is as good and cheaper. */
 static bool
 needs_clock(uint64_t interval)
 {
@@ -65,7 +66,7 @@ probe_clock(const struct resource_row *row, uint64_t interval,
 	(void)row;
 	*why = "";
 	return needs_clock(interval) &&
-	    perf_event_is_there(&source_perf_clock, true, why);
+	    perf_event_is_available(&source_perf_clock, true, why);
 }
 
 static bool
@@ -75,7 +76,7 @@ probe_user_clock(const struct resource_row *row, uint64_t interval,
 	(void)row;
 	*why = "";
 	if (!needs_clock(interval) ||
-	    !perf_event_is_there(&source_perf_user_clock, false, why))
+	    !perf_event_is_available(&source_perf_user_clock, false, why))
 		return false;
 	if (!tick_mode_is_known())
 		*why = "this kernel's processors have no ticks (nohz_full)";
@@ -110,7 +111,7 @@ counts_calls(const struct source *source)
 	return source->event_type == PERF_TYPE_TRACEPOINT;
 }
 
-/* What an event counts in a gtick. */
+/* Counts of the event per gtick. */
 static uint64_t
 scale(const struct source *source)
 {
@@ -124,10 +125,10 @@ is_clock(unsigned column)
 }
 
 /*
- * Opens the event; whether it is there, and counts all that it should.  The
- * first period may be shorter than a trap takes, so there is none before the
- * handler can set the next: traps would follow on each other for ever.  A clock
- * that is not there is left to ticks.
+ * Opens the event.  Returns whether it is open and counts everything that it
+ * should.  The period given here may be shorter than a trap takes, so no trap
+ * may come before the handler can set the next one, or traps would follow each
+ * other for ever.  If a clock cannot be opened, ticks are used.
  */
 static bool
 arm(struct thread *thread, unsigned column)
@@ -137,7 +138,7 @@ arm(struct thread *thread, unsigned column)
 	bool had_to = false;
 	int fd;
 
-	/* What is left of an interval that is under way. */
+	/* The rest of the interval in progress. */
 	account->period = account->meter.left;
 	if (counts_calls(source)) {
 		account->seen = 0;
@@ -159,12 +160,13 @@ arm(struct thread *thread, unsigned column)
 	    MAP_SHARED, account->fd, 0);
 	if (account->page == MAP_FAILED)
 		account->page = NULL;
-	if (!counts_calls(source))	/* else when it is released */
+	if (!counts_calls(source))	/* the tracepoint's is enabled by
+					   perf_release */
 		ioctl(account->fd, PERF_EVENT_IOC_ENABLE, 0);
 	return !had_to || source->event_type == PERF_TYPE_HARDWARE;
 }
 
-/* What the kernel counts anyway can be looked at at ticks, too. */
+/* Counts that the kernel keeps anyway can also be read at ticks. */
 static bool
 start(struct thread *thread, unsigned column)
 {
@@ -173,7 +175,7 @@ start(struct thread *thread, unsigned column)
 
 	if (is_counted)
 		usage_start(thread, column);
-	if (is_clock(column))	/* before a trap looks at the parent's */
+	if (is_clock(column))	/* before a trap uses the parent's */
 		perf_clock_start(thread, column);
 	thread->meters->accounts[column].is_armed = true;
 	ok = arm(thread, column);
@@ -183,8 +185,8 @@ start(struct thread *thread, unsigned column)
 }
 
 /*
- * It is stopped first: a child that was forked by the kernel's own call, or has
- * not come so far yet, holds the event, too, and it would live on.
+ * Disables the event first: a child of a raw fork, or one that is not set up
+ * yet, also holds the event, which would live on.
  */
 static void
 close_event(struct account *account)
@@ -205,8 +207,8 @@ stop(struct thread *thread, unsigned column)
 }
 
 /*
- * A new period begins when the event next begins to run; given to one that
- * runs, it would end at once, at the very next fault or call.
+ * Disables the event first: a period set while an event runs would end at the
+ * very next fault or call.
  */
 static bool
 change_period(const struct account *account, uint64_t number)
@@ -221,7 +223,7 @@ change_period(const struct account *account, uint64_t number)
 	return ok;
 }
 
-/* Has the next trap come at the meter's next boundary. */
+/* Makes the next trap come at the meter's next boundary. */
 static void
 set_period(struct account *account, const struct source *source)
 {
@@ -240,14 +242,15 @@ set_period(struct account *account, const struct source *source)
 /*
  * System calls.
  *
- * The collector makes some in every sample, and the tracepoint passes those,
- * too: where one more page of a stack is looked at with each, the next trap
- * would be due before the sample has ended.  So the event stands while the
- * collector works, and its count, read then, says exactly how many calls the
- * program has made.
+ * Each sample makes system calls, which pass the tracepoint.  If a sample has
+ * to probe one more page of a stack with each call, the next trap would be due
+ * before the sample has ended.  So the event is disabled while the collector
+ * works.  Its count, read then, gives the exact number of the program's calls.
  */
 
-/* The account of a thread whose calls the tracepoint counts, or NULL. */
+/*
+ * The account of a thread whose calls are counted by the tracepoint, or NULL.
+ */
 static struct account *
 calls_account(struct thread *thread)
 {
@@ -292,7 +295,7 @@ perf_hold(struct thread *thread)
 		    (uint64_t)calls);
 }
 
-/* Whatever the event has counted of its period, it begins anew. */
+/* Starts a new period, whatever the event has counted of the last. */
 void
 perf_release(struct thread *thread)
 {
@@ -314,11 +317,14 @@ take_unsampled(struct account *account)
 	const uint64_t hits = account->unsampled;
 
 	account->unsampled = 0;
-	account->owed += hits;
+	account->pending += hits;
 	return hits;
 }
 
-/* What no usage counts is known by its own traps alone: each is a period. */
+/*
+ * What the kernel's usage does not include is only known from the event's own
+ * traps: each is one period.
+ */
 static uint64_t
 count(struct thread *thread, unsigned column, bool is_own_trap)
 {
@@ -336,19 +342,19 @@ count(struct thread *thread, unsigned column, bool is_own_trap)
 		hits = meter_spend(&account->meter, spent);
 	if (hits > 0 || is_own_trap)
 		set_period(account, source);
-	account->owed += hits;
+	account->pending += hits;
 	return hits;
 }
 
 /*
- * Whether to ask what a column has spent at another's trap: one of its own may
- * have been lost to that.  What counts events has lost one if a boundary was
- * crossed.  A clock crosses them anywhere, and if whatever trap comes next
- * noticed, the time would go where those traps are; its own is lost once more
- * than its period has passed.  Of one of user mode that cannot be told.
+ * Whether to check a column at another column's trap, since a trap of its own
+ * may have been lost to it.  A source that counts events has lost one if a
+ * boundary was crossed.  A clock crosses boundaries anywhere: if any trap were
+ * used, its time would go to where other traps are.  So it has lost one only if
+ * more than its period has passed.  For a clock of user mode this is not known.
  */
 static bool
-is_asked_too(const struct thread *thread, unsigned column)
+may_have_lost_trap(const struct thread *thread, unsigned column)
 {
 	return !is_clock(column) || (!thread->meters->clock.is_of_user_mode &&
 	    !thread->meters->clock.is_given_up &&
@@ -365,10 +371,10 @@ perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 	for (i = 0; i < resources.n; i++) {
 		if (resources.columns[i].source->start != start ||
 		    !thread->meters->accounts[i].is_armed ||
-		    (i != column && !is_asked_too(thread, i)))
+		    (i != column && !may_have_lost_trap(thread, i)))
 			continue;
 		*hits += count(thread, i, i == column);
-		if (thread->meters->accounts[i].owed > 0)
+		if (thread->meters->accounts[i].pending > 0)
 			columns |= 1u << i;
 	}
 	return columns;
@@ -383,7 +389,7 @@ perf_measures_work(unsigned column)
 	    source->event_type == PERF_TYPE_HARDWARE;
 }
 
-/* At ticks, and at the end. */
+/* At ticks, and when the thread ends. */
 static uint64_t
 hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
@@ -410,16 +416,16 @@ clock_column(const struct thread *thread)
 }
 
 static void
-look_at_clock(struct thread *thread, unsigned column)
+check_clock(struct thread *thread, unsigned column)
 {
-	switch (perf_clock_look(thread)) {
-	case PERF_CLOCK_AS_IT_WAS:
+	switch (perf_clock_check(thread)) {
+	case PERF_CLOCK_UNCHANGED:
 		break;
-	case PERF_CLOCK_GIVE_UP:
+	case PERF_CLOCK_CLOSE:
 		close_event(&thread->meters->accounts[column]);
 		datafile_flag(CPPROFDATA_CLOCK_GIVEN_UP);
 		break;
-	case PERF_CLOCK_TAKE_UP:
+	case PERF_CLOCK_OPEN:
 		arm(thread, column);
 	}
 }
@@ -429,7 +435,7 @@ perf_end_trap(struct thread *thread, unsigned column)
 {
 	if ((int)column != clock_column(thread))
 		return;
-	look_at_clock(thread, column);
+	check_clock(thread, column);
 	perf_clock_end_trap(thread);
 }
 
@@ -444,7 +450,7 @@ perf_end_tick(struct thread *thread)
 		close_event(&thread->meters->accounts[column]);
 		arm(thread, (unsigned)column);
 	}
-	look_at_clock(thread, (unsigned)column);
+	check_clock(thread, (unsigned)column);
 }
 
 void
@@ -487,7 +493,7 @@ perf_forked(struct thread *thread)
 {
 	unsigned i;
 
-	/* The pages are not there in a child. */
+	/* The pages are not mapped in a child. */
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->meters->accounts[i];
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.h -- the kernel's perf events, each interval a trap.
+/* perf.h -- the kernel's perf events, with a trap at each interval.
  *
- * An event counts in one thread, and each time it has counted an interval the
+ * An event counts in one thread.  Whenever it has counted an interval, the
  * thread gets a SIGTRAP (attr.sigtrap, Linux 5.13) on its way back to user
- * space: at the very instruction, or at the end of the system call or the wait
- * that brought it, and never by cutting a call short.  The program's own use
- * of SIGTRAP is kept (signals.h).
+ * space: right at the instruction, or at the end of the system call or wait
+ * that caused it.  It never interrupts a call.  The program can still use
+ * SIGTRAP (signals.h).
  *
- * What the kernel counts for the thread anyway (time, faults, switches) is
- * asked for at each trap, so that totals are exact whatever traps are lost.
+ * What the kernel counts for the thread anyway (time, faults, switches) is read
+ * at each trap, so totals are exact even if traps are lost.
  *
- * An event's page is mapped and its descriptor closed as soon as it is not
- * needed any more: the mapping keeps the event alive, the program may close
- * what it likes, and a forked child inherits neither.  It goes at exec.
+ * An event's page is mapped, and its descriptor is closed as soon as it is not
+ * needed any more.  The mapping keeps the event alive, the program may close
+ * what it likes, and a forked child inherits neither.  The event ends at exec.
+ *
+ * All functions: async-signal-safe, on the thread.
  */
 #ifndef CPPROF_SOURCE_PERF_H
 #define CPPROF_SOURCE_PERF_H
@@ -28,42 +30,41 @@ extern const struct source source_perf_clock, source_perf_user_clock,
     source_perf_syscalls, source_perf_cycles, source_perf_instructions,
     source_perf_cache_misses, source_perf_branch_misses;
 
-/* Whether a resource that is sampled comes from such events. */
+/* Whether a sampled resource uses such events. */
 bool perf_is_used(void);
 
-/* Whether a column's events count what the handler, too, must use. */
+/* Whether the events of a column also count what the handler uses. */
 bool perf_measures_work(unsigned column);
 
 /*
- * What a trap of that column has brought goes to what the thread owes, and the
- * event is set to its next interval.  So is what traps of other columns would
- * have brought that came at the same time: SIGTRAP does not queue.  Returns the
- * set of columns that owe something, *hits the new hits.  Handler.
+ * Adds the hits of a trap of that column to the pending hits, and sets the
+ * event's next interval.  Does the same for other columns whose traps may have
+ * come at the same time, since SIGTRAP does not queue.  Returns the set of
+ * columns with pending hits; *hits are the new ones.  In the handler.
  */
 uint32_t perf_trap(struct thread *thread, unsigned column, uint64_t *hits);
 
 /*
- * Between the two, system calls of the calling thread do not count where the
- * tracepoint counts them (own-work.h).
+ * Between these, system calls of the calling thread are not counted by the
+ * tracepoint (own-work.h).
  */
 void perf_hold(struct thread *thread);
 void perf_release(struct thread *thread);
 
 /*
- * When the samples of a trap of that column, or of a tick, have been taken.
- * Handler.
+ * To be called when the sample of a trap of that column, or of a tick, has been
+ * taken.  In the handler.
  */
 void perf_end_trap(struct thread *thread, unsigned column);
 void perf_end_tick(struct thread *thread);
 
 /*
- * Takes the calling thread's events away, and brings them back.
- * Async-signal-safe.
+ * Close the calling thread's events, and open them again.
  */
 void perf_pause(struct thread *thread);
 void perf_go_on(struct thread *thread);
 
-/* In a forked child: the parent's events are not ours.  Async-signal-safe. */
+/* In a forked child: forgets the parent's events. */
 void perf_forked(struct thread *thread);
 
 #endif

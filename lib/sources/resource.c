@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resource.c -- which resources there are, which are sampled, and accounts. */
+/* resource.c -- chooses the resources to sample; the accounts of threads. */
 #include "lib/sources/resource.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "lib/sources/tick-mode.h"
 #include "lib/store/datafile.h"
 
-#define TICK_NS 4000000		/* of what is only looked at at ticks */
+#define TICK_NS 4000000		/* for sources that only need ticks */
 #define EACH_TICK_NS 50000	/* shorter than any tick of the kernel */
 
 struct resources resources;
@@ -30,7 +30,7 @@ resources_begin(const struct resource_parts *parts)
 	resource_parts = parts;
 }
 
-/* Reads decimal digits; the end of them, or NULL if there is no such number. */
+/* Reads a decimal number.  Returns its end, or NULL if there is none. */
 static const char *
 read_number(const char *text, uint64_t *number)
 {
@@ -63,7 +63,7 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 	return NULL;
 }
 
-/* Gives a resource the next column; NULL, or what is wrong. */
+/* Gives a resource the next column.  Returns NULL or an error message. */
 static const char *
 add_column(enum resource_id id, uint64_t interval)
 {
@@ -126,7 +126,10 @@ resource_exists(const char *name)
 	return find_row(name, strlen(name)) != RESOURCE_N;
 }
 
-/* Each tick that finds the thread is looked at, if one's mode matters. */
+/*
+ * If the mode that a tick finds matters, the timer expires at each tick of the
+ * kernel.
+ */
 static void
 choose_ticks(void)
 {
@@ -140,8 +143,8 @@ choose_ticks(void)
 		sets_ticks |= source->sets_ticks;
 		needs_mode |= source->needs_mode;
 	}
-	resources.asks_mode = needs_mode && tick_mode_is_known();
-	if ((resources.asks_mode || has_clock) && !sets_ticks)
+	resources.needs_mode = needs_mode && tick_mode_is_known();
+	if ((resources.needs_mode || has_clock) && !sets_ticks)
 		resources.tick_ns = EACH_TICK_NS;
 }
 
@@ -181,7 +184,7 @@ start_accounts(struct thread *thread)
 		meter_start(&account->meter, resource->interval,
 		    resources.is_random && resource->source->can_be_random,
 		    seed + i);
-		account->owed = account->put_off = account->unsampled = 0;
+		account->pending = account->noted = account->unsampled = 0;
 		account->needs_ticks = resource->source->needs_ticks;
 	}
 }
@@ -201,7 +204,7 @@ resources_start(struct thread *thread)
 			error = errno;
 		needs_ticks |= thread->meters->accounts[i].needs_ticks;
 	}
-	if (resources.asks_mode)
+	if (resources.needs_mode)
 		tick_mode_start(&thread->meters->tick_clocks);
 	if (needs_ticks && !resource_parts->start_ticks(thread))
 		error = errno;
@@ -232,8 +235,8 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 	unsigned i;
 
 	*hits = *overrun = 0;
-	thread->meters->tick_mode = resources.asks_mode ?
-	    tick_mode_look(&thread->meters->tick_clocks) : TICK_NOT_ASKED;
+	thread->meters->tick_mode = resources.needs_mode ?
+	    tick_mode_read(&thread->meters->tick_clocks) : TICK_NO_MODE;
 	for (i = 0; i < resources.n; i++) {
 		const struct source *source = resources.columns[i].source;
 		uint64_t n;
@@ -242,11 +245,11 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 		    thread->meters->accounts[i].unsampled == 0)
 			continue;
 		n = source->hits(thread, i, expiries);
-		thread->meters->accounts[i].owed += n;
+		thread->meters->accounts[i].pending += n;
 		*hits += n;
 		if (i + 1 == resources.place[RESOURCE_CPU] && n > 1)
 			*overrun = n - 1;
-		if (thread->meters->accounts[i].owed > 0)
+		if (thread->meters->accounts[i].pending > 0)
 			columns |= 1u << i;
 	}
 	return columns;
@@ -264,9 +267,9 @@ resources_end(struct thread *thread, uint64_t *hits)
 		struct account *account = &thread->meters->accounts[i];
 
 		if (source->hits != NULL)
-			account->owed += source->hits(thread, i, 0);
-		*hits += account->owed;
-		if (account->owed > 0)
+			account->pending += source->hits(thread, i, 0);
+		*hits += account->pending;
+		if (account->pending > 0)
 			columns |= 1u << i;
 	}
 	return columns;
@@ -280,17 +283,17 @@ resources_forget(struct thread *thread)
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->meters->accounts[i];
 
-		if (account->owed > 0)
+		if (account->pending > 0)
 			datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1,
-			    account->owed);
+			    account->pending);
 		datafile_count_lost(CPPROFDATA_LOST_AT_EXIT, i,
-		    account->owed);
-		account->owed = 0;
+		    account->pending);
+		account->pending = 0;
 	}
 	resources_note_pending(thread);
 }
 
-/* A tick that comes meanwhile may change what is pending, and note it. */
+/* A tick that comes meanwhile may change the pending hits and note them. */
 void
 resources_note_pending(struct thread *thread)
 {
@@ -298,12 +301,12 @@ resources_note_pending(struct thread *thread)
 
 	for (column = 0; column < resources.n; column++) {
 		struct account *account = &thread->meters->accounts[column];
-		const uint64_t owed = account->owed, noted = account->put_off;
+		const uint64_t pending = account->pending, noted = account->noted;
 
-		if (owed == noted)
+		if (pending == noted)
 			continue;
-		account->put_off = owed;
-		datafile_count_pending(column, (int64_t)(owed - noted));
+		account->noted = pending;
+		datafile_count_pending(column, (int64_t)(pending - noted));
 	}
 }
 
@@ -333,7 +336,7 @@ resources_describe(void)
 	datafile_columns.describe = describe;
 }
 
-/* An interval has passed, perhaps several. */
+/* One or more intervals have passed. */
 static __attribute__((noinline)) void
 spend_on(struct thread *thread, unsigned column, uint64_t beyond,
     const void *function)

@@ -8,12 +8,12 @@
 #include "lib/base/files.h"
 #include "lib/base/process.h"
 
-/* CPU clocks of the calling thread, as linux/posix-timers.h numbers them. */
+/* CPU clocks of the calling thread, numbered as in linux/posix-timers.h. */
 #define OF_THIS_THREAD (~0u << 3 | 4)
 #define CLOCK_OF_BOTH ((clockid_t)(OF_THIS_THREAD | 0))
 #define CLOCK_OF_USER ((clockid_t)(OF_THIS_THREAD | 1))
 
-/* The file names such processors, if there are any. */
+/* The file lists the processors without ticks, if any. */
 bool
 tick_mode_is_known(void)
 {
@@ -39,7 +39,7 @@ tick_mode_start(struct tick_clocks *clocks)
 }
 
 enum tick_mode
-tick_mode_look(struct tick_clocks *clocks)
+tick_mode_read(struct tick_clocks *clocks)
 {
 	const struct tick_clocks before = *clocks;
 	uint64_t all, user;

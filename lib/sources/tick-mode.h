@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tick-mode.h -- in which mode a tick has found the thread.
  *
- * The kernel charges each of its ticks to user mode or to itself, by where it
- * found the thread, and its clocks of both, which no division by other clocks
- * has smoothed, tell which it was (getrusage's times are smoothed: they move a
- * little at every tick).  The handler cannot tell otherwise: it runs on the way
- * back to user mode in either case.
+ * The kernel charges each of its ticks to user mode or to itself, depending on
+ * where it found the thread.  Its clocks of both show which it was, because
+ * they are not smoothed by other clocks.  (getrusage's times are smoothed: both
+ * move a little at every tick.)  The handler cannot tell otherwise, since it
+ * always runs on the way back to user mode.
  */
 #ifndef CPPROF_TICK_MODE_H
 #define CPPROF_TICK_MODE_H
@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 enum tick_mode {
-	TICK_NOT_ASKED,
+	TICK_NO_MODE,
 	TICK_OF_USER, TICK_OF_KERNEL,
-	TICK_UNCLEAR		/* there were several, of both modes; or the
-				   time was another virtual machine's */
+	TICK_UNCLEAR		/* several ticks of both modes, or the time was
+				   another virtual machine's */
 };
 
 struct tick_clocks {
@@ -25,14 +25,16 @@ struct tick_clocks {
 };
 
 /*
- * Whether the kernel charges whole ticks: on processors without (nohz_full) it
- * measures both modes instead.  Once, in the constructor.
+ * Whether the kernel charges whole ticks.  On processors without ticks
+ * (nohz_full) it measures both modes instead.  Once, from the constructor.
  */
 bool tick_mode_is_known(void);
 
-/* On the thread: begins, and says in which mode its ticks since then, or since
- * the last time, have found it.  Async-signal-safe. */
+/*
+ * Begins on the calling thread; returns the mode in which its ticks have found
+ * it since the last call.  Async-signal-safe.
+ */
 void tick_mode_start(struct tick_clocks *clocks);
-enum tick_mode tick_mode_look(struct tick_clocks *clocks);
+enum tick_mode tick_mode_read(struct tick_clocks *clocks);
 
 #endif

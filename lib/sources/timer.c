@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* timer.c -- ticks of CPU time.
  *
- * The kernel looks at such timers at its own ticks alone, when one finds the
- * thread running.  So a timer that expires with the thread's first nanosecond
- * goes off at the first tick that finds the thread, and a thread that lives
- * for a quarter of a tick is found by one in four: what a tick stands for is
- * counted then, whatever the thread has used by now, and short threads count
- * in sum what they use.  (Of intervals longer than a tick the first one begins
- * at a random tick.)
+ * The kernel checks CPU timers only at its own ticks, if one finds the thread
+ * running.  So a timer that expires with the thread's first nanosecond goes off
+ * at the first tick that finds the thread, and a thread that lives for a
+ * quarter of a tick is found by one tick in four.  Such a tick counts as a
+ * whole, whatever the thread has used so far.  So the counts of many short
+ * threads add up to what they use.  If intervals are longer than a tick, the
+ * first begins at a random tick.
  *
- * But threads that begin and wake by the tick are found by too few or too many.
- * So what no tick has counted yet is kept: less than nothing, where one counted
- * more than there was.  The thread's own later ticks count it, and so do those
- * of the next thread that runs the same routine, and of the next process that
- * runs the same program (lib/base/shared.h).  Where it is more than a tick and
- * nobody takes it, it is counted when the thread ends.
+ * But threads that start and wake in step with the ticks are found too rarely
+ * or too often.  So the time that no tick has counted yet is kept; it is
+ * negative if a tick has counted too much.  It passes to the thread's later
+ * ticks, to the next thread with the same start routine, and to the next
+ * process of the same program (lib/base/shared.h).  If it is more than a tick
+ * and nobody takes it, it is counted when the thread ends.
  */
 #include "lib/sources/timer.h"
 
@@ -32,7 +32,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-static const char mark;		/* its address marks our timers' signals */
+static const char mark;		/* its address identifies our timers' signals */
 
 static uint64_t
 cpu_now(void)
@@ -54,7 +54,7 @@ seed(const struct thread *thread)
 	    ((uint64_t)thread->tid << 40));
 }
 
-/* The first expiry, from now on. */
+/* Nanoseconds to the first expiry. */
 static uint64_t
 choose_phase(const struct thread *thread)
 {
@@ -127,7 +127,7 @@ timer_unit(void)
 	    resources.tick_ns : process_kernel_tick());
 }
 
-/* Intervals in so many of them, on average. */
+/* The number of intervals in n units, on average. */
 static uint64_t
 intervals_in(const struct thread *thread, int64_t n)
 {
@@ -138,7 +138,10 @@ intervals_in(const struct thread *thread, int64_t n)
 	    (rest > 0 && seed(thread) % resources.tick_ns < rest);
 }
 
-/* What the thread has used since its last tick is to be counted, too. */
+/*
+ * Adds what the thread has used since its last tick to the uncounted time, and
+ * returns it.
+ */
 static int64_t
 take_time(struct thread *thread)
 {
@@ -150,7 +153,7 @@ take_time(struct thread *thread)
 	return passed;
 }
 
-/* Units that a tick counts: what is begun is whole. */
+/* Units that a tick counts; a unit that has begun counts as a whole. */
 static int64_t
 units_at_tick(const struct thread *thread)
 {
@@ -162,7 +165,10 @@ units_at_tick(const struct thread *thread)
 	    -TIMER_MOST_AHEAD * timer_unit();
 }
 
-/* At the end, those that were due since the last tick: others may take more. */
+/*
+ * At the end, only the units that were due since the last tick; the next thread
+ * or process takes the rest.
+ */
 static int64_t
 units_at_end(const struct thread *thread, int64_t passed)
 {

@@ -35,7 +35,7 @@ part_of(const struct rusage *usage, unsigned what)
 	}
 }
 
-/* What the calling thread has spent so far; one system call at most. */
+/* What the calling thread has spent so far, by at most one system call. */
 static uint64_t
 usage_now(unsigned what)
 {
@@ -88,7 +88,10 @@ usage_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	return usage_hits_of(thread, column, UINT64_MAX);
 }
 
-/* Time of one mode is for ticks that have found the thread in that mode. */
+/*
+ * Time of one mode is charged only at ticks that have found the thread in that
+ * mode.
+ */
 static uint64_t
 mode_hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
@@ -96,13 +99,13 @@ mode_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	    resources.columns[column].source->usage == USAGE_USER ?
 	    TICK_OF_USER : TICK_OF_KERNEL;
 
-	if (expiries > 0 && thread->meters->tick_mode != TICK_NOT_ASKED &&
+	if (expiries > 0 && thread->meters->tick_mode != TICK_NO_MODE &&
 	    thread->meters->tick_mode != mode)
 		return 0;
 	return usage_hits_of(thread, column, UINT64_MAX);
 }
 
-/* Whether a column counts what happens to the collector, too, but is no time. */
+/* Whether a column also counts what the collector causes and is not time. */
 static bool
 is_held(unsigned column)
 {

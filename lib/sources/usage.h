@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* usage.h -- what the kernel counts for each thread.
  *
- * Totals are the kernel's own (getrusage).  Where it was spent is known to a
- * tick of CPU time only: what came between two ticks is charged to the stack
- * that the second finds.  For `user` and `system` that is as good as it gets:
- * a kernel that counts CPU time by ticks charges each tick to the one or the
- * other by where it finds the thread, and our tick is that one.
+ * Totals are the kernel's own (getrusage).  The place is only known at ticks of
+ * CPU time: what came between two ticks is charged to the stack that the second
+ * finds.  For `user` and `system` nothing better is possible: a kernel that
+ * counts CPU time by ticks charges each tick to user mode or to itself,
+ * depending on where it finds the thread, and our tick is the same one.
+ *
+ * All functions: async-signal-safe, on the thread.
  */
 #ifndef CPPROF_SOURCE_USAGE_H
 #define CPPROF_SOURCE_USAGE_H
@@ -17,7 +19,7 @@
 extern const struct source source_user, source_system, source_page_faults,
     source_major_faults, source_minor_faults, source_context_switches;
 
-/* A source's `usage`. */
+/* Values of a source's `usage`. */
 enum usage {
 	USAGE_NONE,
 	USAGE_CPU, USAGE_USER, USAGE_SYSTEM,	/* microseconds */
@@ -26,22 +28,22 @@ enum usage {
 };
 
 /*
- * What the calling thread has spent since usage_hits last saw it, in gticks.
- * Async-signal-safe.
+ * What the calling thread has spent since the last hits were counted, in
+ * gticks.
  */
 uint64_t usage_unseen(const struct thread *thread, unsigned column);
 
-/* As struct source has them, for one with a `usage`; async-signal-safe. */
+/* `start` and `hits` of a source with a `usage`. */
 bool usage_start(struct thread *thread, unsigned column);
 uint64_t usage_hits(struct thread *thread, unsigned column,
     uint64_t expiries);
 
-/* The same of that many gticks at most; the rest stays unseen. */
+/* The same, but of at most that many gticks; the rest remains unseen. */
 uint64_t usage_hits_of(struct thread *thread, unsigned column, uint64_t most);
 
 /*
- * Between the two, faults and switches of the calling thread do not count; who
- * asks meanwhile is told what it was at the beginning (lib/sources/own-work.h).
+ * Between these, faults and switches of the calling thread do not count.
+ * usage_unseen returns what it was at the beginning (lib/sources/own-work.h).
  */
 void usage_hold(struct thread *thread);
 void usage_release(struct thread *thread);

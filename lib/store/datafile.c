@@ -66,7 +66,7 @@ static _Atomic uint64_t next_cpu_note_ns WIPED;
 static struct cpprofdata_header *_Atomic header_place WIPED;	/* set before
 								   the header is
 								   published */
-static bool refuses_cuts WIPED;		/* the program blocks SIGBUS; valid
+static bool bus_was_blocked WIPED;		/* the program blocks SIGBUS; valid
 					   while the lock is held */
 static _Atomic bool has_counted WIPED;	/* something that is not in the file
 					   yet */
@@ -204,7 +204,7 @@ datafile_lock_patiently(void)
 
 	for (i = 0; i < LONG_WAITS; i++) {
 		if (datafile_lock()) {
-			refuses_cuts = signals_admit_cuts();
+			bus_was_blocked = signals_unblock_bus();
 			return true;
 		}
 		process_pause();
@@ -222,11 +222,11 @@ datafile_lock_wait(void)
 void
 datafile_unlock(void)
 {
-	const bool refuses = refuses_cuts;
+	const bool was_blocked = bus_was_blocked;
 
-	refuses_cuts = false;
+	bus_was_blocked = false;
 	atomic_flag_clear_explicit(&locked, memory_order_release);
-	signals_refuse_cuts(refuses);
+	signals_block_bus_again(was_blocked);
 }
 
 /*
@@ -433,11 +433,11 @@ void
 datafile_count_pending(unsigned column, int64_t hits)
 {
 	uint64_t *number = (uint64_t *)&header.pending[column];
-	const bool refuses = signals_admit_cuts_if_known();
+	const bool was_blocked = signals_unblock_bus_if_needed();
 
 	__atomic_fetch_add(number, (uint64_t)hits, __ATOMIC_SEQ_CST);
 	copy_number(number);
-	signals_refuse_cuts(refuses);
+	signals_block_bus_again(was_blocked);
 }
 
 void
@@ -464,7 +464,7 @@ datafile_note_cpu_time(void)
 	 * If the process is killed or calls _exit by a raw system call, this is
 	 * the last report.
 	 */
-	shared_tell_cpu_time(0);
+	shared_report_cpu_time(0);
 }
 
 /*

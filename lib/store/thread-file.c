@@ -9,9 +9,11 @@
 #include "lib/base/process.h"
 #include "lib/store/datafile.h"
 
-static __thread char given_name[16];	/* by the program; "": none */
+static __thread char given_name[16];	/* set by the program; "": none */
 
-/* A record for a state that has none, and what does not change in it. */
+/*
+ * Adds a record for a state that has none, with the fields that never change.
+ */
 static enum tree_result
 add_record(struct thread *thread)
 {
@@ -43,7 +45,7 @@ add_record(struct thread *thread)
 	return record != NULL ? TREE_OK : TREE_FULL;
 }
 
-/* Brings the file up to what a thread's record is now, but for its waits. */
+/* Copies a thread's record to the file, except for its waits. */
 static void
 note(const struct thread *thread)
 {

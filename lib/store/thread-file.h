@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* thread-file.h -- what a thread has in the file: its record and its tree.
+/* thread-file.h -- a thread's record and its tree in the file.
  *
  * All functions: async-signal-safe, on the thread, in a handler or with ticks
- * held off.
+ * held off, unless stated otherwise.
  */
 #ifndef CPPROF_THREAD_FILE_H
 #define CPPROF_THREAD_FILE_H
@@ -17,35 +17,35 @@
 
 /* The part of a thread's state that belongs to lib/store. */
 struct thread_file {
-	struct cpprofdata_thread *record;	/* private, as datafile.h says;
-					   NULL: none in the file yet */
+	struct cpprofdata_thread *record;	/* private (datafile.h); NULL:
+						   none in the file yet */
 	struct cpprofdata_wait *wait_mapped;	/* in the record's mapping, only
-					   written to; NULL: no record */
+						   written; NULL: no record */
 	bool is_announced;	/* the record names this thread */
-	uint32_t phase;		/* that the remembered nodes belong to */
+	uint32_t phase;		/* of the remembered nodes */
 	struct tree tree;
 	struct module_cache modules;
 };
 
 /*
- * Gives the thread its record in the file, or takes over the one that its
- * state has from an earlier thread.
+ * Gives the thread a record in the file, or takes over the one that its state
+ * has from an earlier thread.
  */
 enum tree_result thread_file_announce(struct thread *thread);
 
-/* Notes in its record that the thread has ended, or its present name. */
+/* Note in its record that the thread has ended, or its present name. */
 void thread_file_note_end(struct thread *thread);
 void thread_file_note_name(struct thread *thread);
 
 /*
- * Names the calling thread, whether it is sampled or not; NULL: as the system
- * does.  Not from a handler.
+ * Names the calling thread, whether it is sampled or not; NULL: restores the
+ * system's name.  Not from a handler.
  */
 void thread_file_name(const char *name);
 
 /*
- * In a forked child: the thread has nothing in the new file.  On any thread's
- * state.
+ * In a forked child: the thread has nothing in the child's file.  For any
+ * thread's state.
  */
 void thread_file_forked(struct thread *thread);
 

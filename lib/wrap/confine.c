@@ -258,7 +258,7 @@ confine_expect(unsigned long operation, unsigned long flags,
 	    (operation == SECCOMP_SET_MODE_FILTER &&
 	    !admits_sampling(filter))))
 		return;
-	shared_tell_cpu_time(0);
+	shared_report_cpu_time(0);
 	shared_give_up(CPPROF_SHARED_CONFINED, 0);
 	control_end(CPPROFDATA_CONFINED);
 }

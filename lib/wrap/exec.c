@@ -58,7 +58,7 @@ count_unsampled(const char *path, char *const variables[], bool is_own)
 	struct sample_guard guard;
 	bool is_guarded;
 
-	if (!shared_is_there() || !sampling_is_on())
+	if (!shared_is_mapped() || !sampling_is_on())
 		return CPPROF_SHARED_N_REASONS;
 	is_guarded = thread != NULL && thread->held_off == 0 &&
 	    !thread->is_sampling && is_own &&
@@ -98,7 +98,7 @@ before_exec(const char *path, char *const variables[])
 		timer_stop(undo.thread);
 	}
 	if (sampling_is_on())
-		signals_bequeath();
+		signals_prepare_exec();
 	dispatch_resume(dispatch);
 	if (!is_own)
 		errno = saved;
@@ -113,7 +113,7 @@ after_failed_exec(const struct undo *undo)
 
 	start_leave(false);
 	if (sampling_is_on())
-		signals_keep();
+		signals_undo_exec();
 	if (undo->thread != NULL)
 		perf_go_on(undo->thread);
 	if (undo->has_timer)

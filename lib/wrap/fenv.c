@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fenv.c -- what the program does to its floating-point environment. */
+/* fenv.c -- wrappers of functions that change the floating-point environment.
+ */
 #include <fenv.h>
 
 #include "lib/base/exported.h"

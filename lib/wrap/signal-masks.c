@@ -128,14 +128,14 @@ siginterrupt(int number, int interrupt)
  * Whether the program sees a signal of ours as blocked after the change.
  */
 static bool
-belief_after(enum our_signal which, int how, const sigset_t *set)
+is_blocked_after(enum our_signal which, int how, const sigset_t *set)
 {
 	const bool named = set != NULL &&
 	    sigismember(set, signals_number(which)) == 1;
 
 	if (set != NULL && how == SIG_SETMASK)
 		return named;
-	return named ? how == SIG_BLOCK : signals_are_believed_blocked(which);
+	return named ? how == SIG_BLOCK : signals_program_blocks(which);
 }
 
 static int
@@ -151,21 +151,21 @@ change_mask(int (*change)(int, const sigset_t *, sigset_t *), int how,
 	if (!sampling_is_on())
 		return change(how, set, old);
 	for (i = 0; i < OUR_SIGNALS; i++) {
-		were_blocked[i] = signals_are_believed_blocked(i);
-		are_blocked[i] = belief_after(i, how, set);
+		were_blocked[i] = signals_program_blocks(i);
+		are_blocked[i] = is_blocked_after(i, how, set);
 		is_changed |= are_blocked[i] != were_blocked[i];
 	}
-	if (signals_leave_mask(is_changed))
+	if (signals_kernel_keeps_mask(is_changed))
 		return change(how, set, old);
 	/* Before the change: an unblocked signal arrives during it. */
 	for (i = 0; i < OUR_SIGNALS; i++)
-		signals_believe_blocked(i, are_blocked[i]);
+		signals_set_program_blocks(i, are_blocked[i]);
 	if (how != SIG_UNBLOCK && !signals_have_yielded())
 		set = signals_without_ours(set, &copy);
 	result = change(how, set, old);
 	for (i = 0; i < OUR_SIGNALS; i++) {
 		if (result != 0)
-			signals_believe_blocked(i, were_blocked[i]);
+			signals_set_program_blocks(i, were_blocked[i]);
 		else if (old != NULL && were_blocked[i])
 			sigaddset(old, signals_number(i));
 	}

@@ -102,7 +102,7 @@ wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 
 	if (!sampling_is_on())
 		return real()->sigtimedwait(set, info, timeout);
-	is_undisturbed = signals_beliefs() != 0 && !may_be_interrupted();
+	is_undisturbed = signals_program_mask() != 0 && !may_be_interrupted();
 	process_read_clock(CLOCK_MONOTONIC, &start);
 	for (;;) {
 		had_yielded = signals_have_yielded();

@@ -71,7 +71,7 @@ take_state(const void *start, void *argument)
 		thread_resume();
 	}
 	if (thread != NULL)
-		thread->run->beliefs = signals_beliefs();
+		thread->run->program_mask = signals_program_mask();
 	return thread;
 }
 
