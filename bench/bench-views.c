@@ -70,7 +70,7 @@ random_number(uint64_t *state)
 	return *state;
 }
 
-/* The names function_0 .. */
+/* The names function_0, function_1, ... */
 static struct names *
 make_names(uint32_t n, struct error *error)
 {
@@ -87,8 +87,8 @@ make_names(uint32_t n, struct error *error)
 }
 
 /*
- * Walks from function 0 down a fixed call graph, most calls going to few
- * callees, until there are about n nodes; each walk is a hit.
+ * Walks from function 0 through a fixed call graph, in which most calls go to
+ * few callees, until there are about n nodes.  Each walk is a hit.
  */
 static struct sample_tree *
 make_tree(uint32_t n, struct error *error)
@@ -126,7 +126,7 @@ make_tree(uint32_t n, struct error *error)
 	return tree;
 }
 
-/* One stack of n frames, of n_names functions in turn. */
+/* One stack of n frames, which are n_names functions in turn. */
 static struct sample_tree *
 make_chain(uint32_t n, uint32_t n_names, struct error *error)
 {

@@ -148,14 +148,14 @@ choose_callee(int caller)
 	double kind = uniform();
 	int callee;
 
-	if (kind < .02)		/* itself */
+	if (kind < .02)		/* the function itself */
 		callee = caller;
 	else if (kind < .10)	/* back: mutual recursion */
 		callee = caller - power_law(caller < 600 ? caller + 1 : 600,
 		                            1.1);
 	else if (kind < .40)
 		callee = FIRST_LEAF + power_law(N_FUNCTIONS - FIRST_LEAF, 1.2);
-	else			/* forward, not far */
+	else			/* forward, nearby */
 		callee = caller + 1 + power_law(2500, 1.05);
 	if (callee >= N_FUNCTIONS)
 		callee = N_FUNCTIONS - 1 - power_law(2000, 1.1);

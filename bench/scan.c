@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scan.c -- how fast this machine can look at every byte of a file.
+/* scan.c -- how fast this machine can read every byte of a file.
  *
- *	scan lines FILE		memchr for every end of line
- *	scan hash FILE		split lines at each ';' and hash what is
- *				between: the least that interning names takes
+ * scan lines FILE		memchr for every end of line
+ * scan hash FILE		split lines at each ';' and hash the parts: the
+ *			least that interning names takes
  *
- * Over a mapping of the file.  Prints seconds.  The first run may read the
- * disk.
+ * Maps the file and prints seconds.  The first run may read the disk.
  */
 #include <err.h>
 #include <fcntl.h>

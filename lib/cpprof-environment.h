@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* cpprof-environment.h -- how the launcher speaks to the preloaded collector.
+/* cpprof-environment.h -- how the launcher configures the preloaded collector.
  *
- * The launcher puts the library's absolute path at the end of LD_PRELOAD
- * (names there are separated by colons or blanks; what the user had stays)
- * and sets the variables below.  Programs that are started by the program
- * inherit them and are sampled too, each process into a file of its own.
+ * The launcher appends the library's absolute path to LD_PRELOAD (whose names
+ * are separated by colons or blanks), and sets the variables below.  Programs
+ * that the program starts inherit them and are sampled, too, each process into
+ * its own file.
  */
 #ifndef CPPROF_ENVIRONMENT_H
 #define CPPROF_ENVIRONMENT_H
 
-#define CPPROF_ENVIRONMENT_PREFIX "CPPROF_"	/* of all of them */
+#define CPPROF_ENVIRONMENT_PREFIX "CPPROF_"	/* of all variables */
 
 /*
- * Absolute path of the existing directory to write into.  Without it the
- * library does nothing at all.
+ * Absolute path of the existing directory to write into.  Without it, the
+ * library does nothing.
  */
 #define CPPROF_ENVIRONMENT_OUTPUT "CPPROF_OUTPUT"
 
 /*
- * What to sample: names of lib/resources.def, each perhaps with an interval in
- * gticks, decimal: "cpu:1000,page-faults".  Without it, CPU time.
+ * What to sample: names from lib/resources.def, each optionally with a decimal
+ * interval in gticks: "cpu:1000,page-faults".  Without it, CPU time.
  */
 #define CPPROF_ENVIRONMENT_RESOURCES "CPPROF_RESOURCES"
 
-/* If set, intervals are randomised where they can be. */
+/* If set, intervals are randomised if possible. */
 #define CPPROF_ENVIRONMENT_RANDOM "CPPROF_RANDOM"
 
 /*
@@ -32,34 +32,37 @@
  */
 #define CPPROF_ENVIRONMENT_ALONE "CPPROF_ALONE"
 
-/* If set, calls are seen to return, and nodes' `returns` are counted. */
+/* If set, returns of calls are counted in nodes' `returns`. */
 #define CPPROF_ENVIRONMENT_RETURNS "CPPROF_RETURNS"
 
-/* Bytes that a process's file may grow to, decimal. */
+/* The maximal size of a process's file in bytes, decimal. */
 #define CPPROF_ENVIRONMENT_MAX_SIZE "CPPROF_MAX_SIZE"
 
 /*
- * Process id, decimal, of who started the program: only to its own child does
- * the library say on stderr why it cannot sample.  Children of the program may
- * run in places or with rights with which they cannot write, and what they
- * print there is not ours to spoil.  Without the variable all are told.
+ * Decimal process id of the launcher.  Only a child of that process reports on
+ * stderr why it cannot be sampled.  Other descendants may run in places or with
+ * permissions that do not let them write, and their output must not be
+ * disturbed.  Without the variable, all processes report.
  */
 #define CPPROF_ENVIRONMENT_LAUNCHER "CPPROF_LAUNCHER"
 
 /*
- * If set, the library samples nothing: it says which of the resources can be
- * had here (lib/run/offer.h), and ends the process.
+ * If set, the library does not sample.  It lists the available resources
+ * (lib/run/offer.h) and ends the process.
  */
 #define CPPROF_ENVIRONMENT_OFFER "CPPROF_OFFER"
 
 /*
  * Path of the memory that the recording's processes share
- * (lib/cpprof-shared.h), "/proc/PID/fd/N".  Without it, or where it cannot be
- * opened, each is alone.
+ * (lib/cpprof-shared.h), "/proc/PID/fd/N".  Without it, or if it cannot be
+ * opened, a process shares nothing.
  */
 #define CPPROF_ENVIRONMENT_SHARED "CPPROF_SHARED"
 
-/* The library's file name, to look for beside the program or in libdir. */
+/*
+ * The library's file name, which is looked for next to the program and in
+ * libdir.
+ */
 #define CPPROF_LIBRARY "libcpprof.so"
 
 #endif

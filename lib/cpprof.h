@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cpprof.h -- sampling that a program starts itself: link with -lcpprof.
+/* cpprof.h -- lets a program start sampling itself: link with -lcpprof.
  *
- * A program that `cpprof record` runs needs none of this.  One that should be
- * sampled now and then, or wants to say what it is doing, calls:
+ * A program that `cpprof record` runs needs none of this.  A program that
+ * should be sampled only at times, or that tells the profiler what it is doing,
+ * calls:
  *
  *	cpprof_start(NULL);
  *	cpprof_phase("load");
@@ -11,13 +12,13 @@
  *	solve();
  *	cpprof_stop();
  *
- * and `cpprof PROGRAM.cpprof` shows where the time went.  Until cpprof_start
- * the library does nothing.  Under `cpprof record` sampling is on from the
- * beginning, cpprof_start goes on after a cpprof_stop, and the recording is
- * record's; everything else is the same.
+ * Then `cpprof PROGRAM.cpprof` shows where the time went.  Until cpprof_start,
+ * the library does nothing.  Under `cpprof record`, sampling is on from the
+ * beginning, cpprof_start resumes it after cpprof_stop, and the recording is
+ * that of `record`.  Everything else is the same.
  *
  * All functions may be called from any thread at any time, but not from a
- * signal handler.  Those that return int return 0, or -1 with errno set.
+ * signal handler.  Functions that return int return 0, or -1 with errno set.
  * Nothing is ever printed.  Manual: libcpprof(3).
  */
 #ifndef CPPROF_H
@@ -30,60 +31,61 @@ extern "C" {
 #endif
 
 /*
- * Starts sampling all threads of the process, those to come too, and children
- * that it forks.  The recording goes into the directory, made if need be;
- * NULL: into PROGRAM.cpprof in the working directory.  An earlier recording
- * there is moved to PROGRAM.1.cpprof, the one before to PROGRAM.2.cpprof, and so
- * on; one into which others that run record is shared.  After cpprof_stop it
- * goes on with the recording that was begun first.  No effect while sampling is
- * on.
+ * Starts sampling all threads of the process, including later ones, and
+ * children that it forks.  The recording goes into `directory`, which is
+ * created if necessary; NULL: PROGRAM.cpprof in the working directory.  An
+ * earlier recording there is renamed to PROGRAM.1.cpprof, the one before it to
+ * PROGRAM.2.cpprof, and so on.  A directory into which other processes are
+ * recording is shared.  After cpprof_stop, continues the first recording.  Has
+ * no effect while sampling is on.
  *
- * ENOTEMPTY: the directory holds something else.  EAGAIN: `cpprof record`
- * records there.  EBUSY: a debugger watches
- * the process.  EPERM: the program runs with other rights than its caller's.
+ * ENOTEMPTY: the directory contains something else.  EAGAIN: `cpprof record` is
+ * recording there.  EBUSY: a debugger watches the process.  EPERM: the program
+ * has other privileges than its caller.
  */
 int cpprof_start(const char *directory);
 
 /*
- * Stops sampling.  The recording is then complete, and stays so should the
- * process be killed.  (It is readable at every moment before, too.)
+ * Stops sampling.  The recording is then complete, and remains so if the
+ * process is killed.  (It is readable at any time before, too.)
  */
 void cpprof_stop(void);
 
 /*
- * Begins a phase, which ends when the next begins; NULL: none.  It is one of
- * the whole process.  In the profile the stacks of all samples of the phase
- * lie below a frame `[name]`, outside of main.  Names are cut after 63 bytes.
- * A phase can be begun again and before sampling has been started.
+ * Begins a phase, which ends when the next one begins; NULL: no phase.  The
+ * whole process is in one phase at a time.  In the profile, the stacks of all
+ * samples of the phase are below a frame `[name]`, outside of main.  Names are
+ * truncated after 63 bytes.  A phase can be begun again, and before sampling
+ * has started.
  *
  * ENOSPC: more than 1,023 different names.
  */
 int cpprof_phase(const char *name);
 
 /*
- * Names the calling thread in the profile, where it would have the name that
- * the system knows it by.  Names are cut after 15 bytes.
+ * Names the calling thread in the profile, which otherwise uses the system's
+ * name.  Names are truncated after 15 bytes.  NULL: the system's name again.
  */
 void cpprof_name_thread(const char *name);
 
 /*
- * Declares a resource of the program's own, beside those that are sampled
- * anyway: its name, the unit that it is counted in (its gtick), and how many of
- * these make one sample.  Returns its number for cpprof_spend.  At most
- * CPPROF_RESOURCES_MAX, before sampling is started; where that is on from the
- * beginning, at any time.  Names are at most 23 bytes long.
+ * Declares a resource of the program's own, in addition to those that are
+ * sampled: its name, the unit in which it is counted (its gtick), and how many
+ * of these make one sample.  Returns its number for cpprof_spend.  At most
+ * CPPROF_RESOURCES_MAX resources, declared before sampling starts; if sampling
+ * is on from the beginning, at any time.  Names have at most 23 bytes.
  *
- * EBUSY: sampling has been started.  EEXIST: there is a resource of that name.
- * ENOSPC: too many.
+ * EBUSY: sampling has started.  EEXIST: a resource has that name.  ENOSPC: too
+ * many resources.
  */
 #define CPPROF_RESOURCES_MAX 3
 int cpprof_resource(const char *name, const char *gtick, uint64_t interval);
 
 /*
- * The calling thread has used so many gticks of a resource here.  Each
- * interval-th gtick is a sample of the stack of the caller.  Cheap: a few
- * nanoseconds when no sample is due, less when sampling is off.  Nothing
- * happens if the resource is a failed cpprof_resource's -1.
+ * The calling thread has used that many gticks of a resource here.  Every
+ * interval-th gtick is a sample of the caller's stack.  Costs a few nanoseconds
+ * if no sample is due, less if sampling is off.  Does nothing if `resource` is
+ * -1, which a failed cpprof_resource returns.
  */
 void cpprof_spend(int resource, uint64_t gticks);
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* cpprofdata.h -- the file that libcpprof writes and the analyser reads.
  *
- * A file is one header of 4096 bytes and then chunks, one after the other.
- * A chunk is a whole number of pages: a chunk header of 64 bytes and then
- * records of one type and one size.  All numbers are little-endian.
+ * A file is one header of 4096 bytes, followed by chunks.  A chunk is a whole
+ * number of pages: a chunk header of 64 bytes, then records of one type and one
+ * size.  All numbers are little-endian.
  *
- * The file is written through a shared mapping by the process that is
- * sampled, so at every instant it is a whole profile: a record is filled in
- * before the count that includes it is published, a chunk before the `used`
- * that includes it.  A reader takes `used` (or the file's length, if less)
- * and each chunk's `count` as they stand and may trust nothing else: the file
- * may be cut short, still be growing, or be corrupt.
+ * The sampled process writes the file through a shared mapping, so the file is
+ * a complete profile at every instant: a record is written before the count
+ * that includes it is published, and a chunk before the `used` that includes
+ * it.  A reader uses the present values of `used` (or the file's length, if
+ * less) and of each chunk's `count`.  It must trust nothing else: the file may
+ * be truncated, still growing, or corrupt.
  *
- * Records of one type are numbered through the whole file: the first chunk of
- * a type holds numbers 0 .. capacity-1, the next goes on from there, where
- * capacity = (size - 64) / record_size.  Numbers at or above first + count in
- * a chunk are not (yet) records.  Strings are records of one byte.
+ * Records of one type are numbered throughout the file: the first chunk of a
+ * type holds numbers 0 .. capacity-1, the next continues from there, where
+ * capacity = (size - 64) / record_size.  Numbers from first + count on in a
+ * chunk are not (yet) records.  Strings are records of one byte.
  *
- * doc/cpprofdata.md has the same as tables, and what a reader must check.
- * This header needs nothing but <stdint.h> and is the only one that the
- * collector and the analyser share.
+ * doc/cpprofdata.md has the same as tables, and says what a reader must check.
+ * This header needs only <stdint.h> and is the only one that the collector and
+ * the analyser share.
  */
 #ifndef CPPROFDATA_H
 #define CPPROFDATA_H
@@ -35,41 +35,43 @@
 #define CPPROFDATA_FILE_PREFIX "cpprofdata."
 
 /*
- * The file beside them with the names of what was sampled.  It has no
- * resource, the flag CPPROFDATA_NAMES and chunks of types of its own.  A file
- * that `export cpprofdata` wrote has such chunks beside those of its samples.
+ * The file in the same directory with the names of what was sampled.  It has no
+ * resource, the flag CPPROFDATA_NAMES and chunk types of its own.  A file
+ * written by `export cpprofdata` contains such chunks together with those of
+ * its samples.
  */
 #define CPPROFDATA_NAMES_FILE "names"
 
 /*
- * The file beside them that stands for processes whose only sample is of their
- * loading.  It has the flag CPPROFDATA_BRIEF, one resource, and behind its
- * header no chunks but a struct cpprofdata_brief for each of them, up to the
+ * The file in the same directory for processes whose only sample is of their
+ * loading.  It has the flag CPPROFDATA_BRIEF, one resource, and no chunks.
+ * After its header comes a struct cpprofdata_brief for each process, up to the
  * end of the file; `used` is the header's size.  Each process appends its own
- * record in one piece, and no record crosses a page.
+ * record in one write, and no record crosses a page.
  */
 #define CPPROFDATA_BRIEF_FILE CPPROFDATA_FILE_PREFIX "brief"
 
 #define CPPROFDATA_NO_NODE UINT32_MAX	/* parent of an outermost frame */
-#define CPPROFDATA_NO_MODULE UINT32_MAX	/* offset is then a bare address */
+#define CPPROFDATA_NO_MODULE UINT32_MAX	/* the offset is then an address */
 
 /*
- * Module of the pseudo frame that stands for the outer frames of a stack that
- * could not be walked to its end.  It has no parent but a phase, and its
+ * Module of the pseudo frame that represents the outer frames of a stack that
+ * could not be walked to its end.  Its parent is a phase or none, and its
  * offset is 0.
  */
 #define CPPROFDATA_PARTIAL (UINT32_MAX - 1)
 
 /*
- * Module of the pseudo frame of a phase, under which the program itself has
- * put the stack.  It has no parent, and its offset is the number of a string:
- * the phase's name.  A CPPROFDATA_PARTIAL frame may stand below it.
+ * Module of the pseudo frame of a phase that the program has begun.  It has no
+ * parent.  Its offset is the number of the string with the phase's name.  A
+ * CPPROFDATA_PARTIAL frame may be its child.
  */
 #define CPPROFDATA_PHASE (UINT32_MAX - 2)
 
 /*
- * A resource: something that grows.  Texts are NUL-padded.  The last ones may
- * have no name: kept for resources of the program's own, and not taken.
+ * A resource: something that a program uses up.  Texts are NUL-padded.  The
+ * last ones may have no name: they were reserved for the program's own
+ * resources and not used.
  */
 struct cpprofdata_resource {
 	char name[24];		/* "cpu" */
@@ -87,16 +89,16 @@ struct cpprofdata_resource {
 #define CPPROFDATA_MAX_RESOURCES 8
 
 /*
- * Ticks whose stack is not recorded as it should be, by reason.
- * lost: their hits are nowhere in the trees.  deferred: no stack was taken,
- * the hits were added to the thread's next sample.  partial: recorded below a
- * CPPROFDATA_PARTIAL frame.  overrun: hits of recorded samples beyond the
- * first, because several intervals passed between two ticks.
+ * Ticks whose stack is not recorded as it should be, by reason.  lost: their
+ * hits are in no tree.  deferred: no stack was taken, and the hits were added
+ * to the thread's next sample.  partial: recorded below a CPPROFDATA_PARTIAL
+ * frame.  overrun: hits of recorded samples beyond the first, because several
+ * intervals passed between two ticks.
  */
 enum cpprofdata_drop {
 	CPPROFDATA_LOST_FULL,		/* neither file nor memory could grow */
-	CPPROFDATA_LOST_AT_EXIT,	/* deferred, or no tick came any more,
-					   when the thread ended */
+	CPPROFDATA_LOST_AT_EXIT,	/* deferred, or spent since the last
+					   tick, when the thread ended */
 	CPPROFDATA_DEFERRED_UNSAFE,	/* the collector itself was at work */
 	CPPROFDATA_DEFERRED_BACK_OFF,	/* sampling would have cost too much */
 	CPPROFDATA_PARTIAL_NO_RULES,	/* code without unwind tables */
@@ -104,12 +106,13 @@ enum cpprofdata_drop {
 	CPPROFDATA_PARTIAL_BAD_STACK,	/* stack not readable or not growing */
 	CPPROFDATA_PARTIAL_TOO_DEEP,	/* no memory for that many frames */
 	CPPROFDATA_OVERRUN,
-	CPPROFDATA_GUESSED,		/* whole, but through code without unwind
-					   tables, by its frame pointer */
+	CPPROFDATA_GUESSED,		/* whole, but a frame without unwind
+					   tables was left by its frame
+					   pointer */
 	CPPROFDATA_N_DROPS
 };
 
-#define CPPROFDATA_N_LOST 2	/* reasons of hits that are in no tree */
+#define CPPROFDATA_N_LOST 2	/* reasons for hits that are in no tree */
 #define CPPROFDATA_MAX_DROPS 16
 
 struct cpprofdata_drops {
@@ -118,23 +121,24 @@ struct cpprofdata_drops {
 };
 
 /* header.flags */
-#define CPPROFDATA_COUNTS_RETURNS 1u	/* nodes' `returns` mean something */
+#define CPPROFDATA_COUNTS_RETURNS 1u	/* nodes' `returns` are valid */
 #define CPPROFDATA_CONFINED 2u	/* the program forbade itself system calls that
-				   sampling needs, which ended there */
-#define CPPROFDATA_TRUNCATED 4u	/* somebody cut the file short while it was
-				   written; it was written again in the end */
-#define CPPROFDATA_IO_URING 0x20u	/* the process made a ring of io_uring, and I/O
-				   was to be counted: what goes through the
-				   ring is not */
-#define CPPROFDATA_WAITS 0x40u	/* threads' `wait` means something */
-#define CPPROFDATA_NAMES 0x200u	/* names, and no samples */
-#define CPPROFDATA_NO_NAMES 0x400u	/* with it: none are wanted */
-#define CPPROFDATA_BRIEF 0x800u		/* processes, and no chunks */
-#define CPPROFDATA_CONTINUES 0x1000u	/* this process is in the file of brief
-					   ones, too */
-#define CPPROFDATA_CLOCK_GIVEN_UP 0x100u	/* some threads switched so
-				   often that ticks took the place of the perf
-				   event for CPU time */
+				   sampling needs; sampling ended there */
+#define CPPROFDATA_TRUNCATED 4u	/* somebody truncated the file while it was
+				   written; it was written again at the end */
+#define CPPROFDATA_IO_URING 0x20u	/* I/O was to be counted, and the
+					   process used io_uring, whose I/O is
+					   not counted */
+#define CPPROFDATA_WAITS 0x40u	/* threads' `wait` is valid */
+#define CPPROFDATA_NAMES 0x200u	/* names and no samples */
+#define CPPROFDATA_NO_NAMES 0x400u	/* and no names, on purpose */
+#define CPPROFDATA_BRIEF 0x800u		/* brief processes, no chunks */
+#define CPPROFDATA_CONTINUES 0x1000u	/* this process is also in the file of
+					   brief ones */
+#define CPPROFDATA_CLOCK_GIVEN_UP 0x100u	/* threads that switched often
+						   had CPU time sampled at ticks
+						   instead of by the perf
+						   event */
 
 struct cpprofdata_header {
 	char magic[8];
@@ -150,43 +154,45 @@ struct cpprofdata_header {
 	uint32_t parent_pid;
 	uint64_t start_ns;		/* when the process, or the image it
 					   executes, began; UTC since 1970 */
-	uint64_t end_ns;		/* 0: still running, or killed */
+	uint64_t end_ns;		/* 0: running, killed, _exit or exec */
 	uint64_t last_sample_ns;	/* 0: none yet */
-	uint32_t arguments;		/* string: first of n_arguments that
-					   follow each other */
-	uint32_t n_arguments;		/* argv[0] counts */
+	uint32_t arguments;		/* string: the first of n_arguments
+					   consecutive ones */
+	uint32_t n_arguments;		/* argv[0] included */
 	uint32_t host;			/* strings */
 	uint32_t executable;
 	uint32_t directory;		/* working directory at the start */
 	uint32_t reserved0;
-	uint64_t n_threads;		/* ever started, the first one too */
-	uint64_t n_threads_unsampled;	/* that could have no timer */
-	uint64_t n_closed;		/* modules closed so far, an epoch */
-	uint64_t sampling_ns;		/* in samples, by the wall clock; of one
-					   that takes so long that others must
-					   have run meanwhile, the first part */
-	uint64_t cpu_ns;		/* CPU time of the process, as of some
-					   late sample or the end */
+	uint64_t n_threads;		/* ever started, the first included */
+	uint64_t n_threads_unsampled;	/* those that could have no timer */
+	uint64_t n_closed;		/* modules closed so far */
+	uint64_t sampling_ns;		/* spent taking samples, by the wall
+					   clock; of a sample that other threads
+					   must have interrupted, only the first
+					   part */
+	uint64_t cpu_ns;		/* CPU time of the process, at some late
+					   sample or the end */
 	uint8_t reserved1[40];
 	/* By the clock of threads' waits, CLOCK_MONOTONIC: */
 	uint64_t start_mono_ns;		/* at start_ns */
-	uint64_t end_mono_ns;		/* at end_ns, or when the process called
-					   _exit; 0: neither */
-	uint64_t gone_mono_ns;		/* when `record` found the process gone,
-					   which wrote this; 0: it did not */
-	uint64_t cpu_sampling_ns;	/* sampling_ns, when cpu_ns was noted */
-	uint64_t seen_mono_ns;		/* when `record` last saw the process
-					   run, which wrote this; 0: not yet */
+	uint64_t end_mono_ns;		/* at end_ns, _exit or exec; 0: none of
+					   these yet */
+	uint64_t gone_mono_ns;		/* when `record`, which writes this,
+					   found that the process was gone; 0:
+					   it did not */
+	uint64_t cpu_sampling_ns;	/* sampling_ns when cpu_ns was noted */
+	uint64_t seen_mono_ns;		/* when `record`, which writes this,
+					   last saw the process running; 0:
+					   never */
 	uint8_t reserved3[40];		/* up to 256 */
 	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
 	struct cpprofdata_resource
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */
-	/* Hits in no tree, by reason and column: what drops have together. */
+	/* Hits in no tree, by reason and column.  The drops have their sums. */
 	uint64_t lost[CPPROFDATA_N_LOST][CPPROFDATA_MAX_RESOURCES];
 	/*
-	 * Hits of each column that were put off, and wait for a sample to take
-	 * them; where the process has ended none will.  May be less than
-	 * nothing for a moment.
+	 * Hits of each column that wait for a sample.  When the process has
+	 * ended, they are in no tree.  May be negative for a moment.
 	 */
 	int64_t pending[CPPROFDATA_MAX_RESOURCES];
 	uint8_t reserved2[2880];	/* from 1216 up to 4096; zero */
@@ -196,9 +202,9 @@ enum cpprofdata_chunk_type {
 	CPPROFDATA_STRINGS = 1,
 	CPPROFDATA_MODULES = 2,
 	CPPROFDATA_THREADS = 3,
-	CPPROFDATA_NODES = 4,	/* a reader skips types it does not know */
+	CPPROFDATA_NODES = 4,	/* readers skip unknown types */
 
-	/* Only in the file of names, which has strings, too. */
+	/* Only in the file of names, which also has strings. */
 	CPPROFDATA_NAMED_MODULES = 5,
 	CPPROFDATA_NAMED_ADDRESSES = 6,
 	CPPROFDATA_NAMED_LOCATIONS = 7,
@@ -218,13 +224,13 @@ struct cpprofdata_chunk {
 	uint64_t first;		/* number of its first record */
 	uint32_t record_size;	/* 1, or the size of the records below */
 	uint32_t owner;		/* NODES: number of the thread; else 0 */
-	uint64_t count;		/* whole records in it; published last */
+	uint64_t count;		/* complete records in it; published last */
 	uint64_t reserved[3];
 };
 
 /*
  * Strings end with a NUL inside their chunk.  String number 0 is empty and
- * stands for "not known".
+ * means "not known".
  */
 
 /* module.flags */
@@ -232,19 +238,19 @@ struct cpprofdata_chunk {
 #define CPPROFDATA_MODULE_VDSO 2u	/* the kernel's, in no file */
 
 struct cpprofdata_module {
-	uint64_t start;		/* where it is (was last) mapped, */
+	uint64_t start;		/* where it is, or was last, mapped */
 	uint64_t end;		/* exclusive */
 	uint64_t bias;		/* address - bias = address in the ELF file,
-				   which is what nodes hold */
+				   which nodes hold */
 	uint64_t opened_ns;	/* when first seen */
 	uint64_t closed_ns;	/* 0: open */
-	uint32_t path;		/* string; absolute, but for the vdso */
+	uint32_t path;		/* string; absolute, except for the vdso */
 	uint32_t flags;
 	uint32_t n_opened;	/* a module opened again keeps its record */
 	uint32_t build_id_size;	/* 0: none */
 	uint8_t build_id[32];	/* its first 32 bytes */
-	uint64_t file_size;	/* of a module without build-id, when it was
-				   first seen; 0: not known */
+	uint64_t file_size;	/* of a module without build-id, when first
+				   seen; 0: not known */
 	uint64_t file_mtime_ns;	/* likewise, UTC since 1970 */
 	uint64_t file_inode;
 	uint64_t reserved[2];
@@ -254,35 +260,35 @@ struct cpprofdata_module {
 #define CPPROFDATA_THREAD_MAIN 1u
 
 /*
- * What a thread has spent of `real` and `io-time` and is in no node's hits yet:
- * the call in which it waits.  The time from since_ns up to the end of the
- * process, or up to now if it runs, is to be charged to `node`, as hits of each
- * of `columns`: the first of them after `left` gticks, the others an interval
- * apart.  While it is being written, since_ns and check_ns differ or are 0; of
- * the two a reader reads one before the rest and one behind it.
+ * The call in which a thread waits: what it has spent of `real` and `io-time`
+ * that is not in a node's hits yet.  The time from since_ns to the end of the
+ * process (or to now, if it runs) is to be charged to `node`, as hits of each
+ * of `columns`: the first after `left` gticks, the others at one interval each.
+ * While the record is being written, since_ns and check_ns differ or are 0.  A
+ * reader reads since_ns first and check_ns last.
  */
 struct cpprofdata_wait {
 	uint64_t since_ns;	/* CLOCK_MONOTONIC; 0: not known */
 	uint32_t node;		/* of this thread; NO_NODE: it does not wait, or
 				   its stack could not be walked */
 	uint32_t columns;	/* set of resources; 0: it does not wait */
-	uint64_t left;		/* gticks of `real` up to its next hit */
+	uint64_t left;		/* gticks of `real` to its next hit */
 	uint64_t io_left;	/* of `io-time` */
-	uint64_t gathered_ns;	/* of `real`, before since_ns, outside calls: to
-				   be charged to where the next tick of CPU time
+	uint64_t gathered_ns;	/* of `real`, before since_ns and between calls;
+				   to be charged where the next tick of CPU time
 				   finds the thread */
 	uint64_t check_ns;	/* since_ns again */
 };
 
 /*
- * A thread, or several that ran the same start routine one after another: a
- * thread that ends leaves its record and its tree to the next.
+ * A thread, or several consecutive ones with the same start routine: a thread
+ * that ends leaves its record and its tree to the next.
  */
 struct cpprofdata_thread {
 	uint32_t tid;		/* of the last of them */
 	uint32_t n_threads;	/* how many so far */
 	char name[16];		/* of the last of them, NUL-padded */
-	uint64_t start_offset;	/* start routine: as a node's address */
+	uint64_t start_offset;	/* start routine, as in a node */
 	uint32_t start_module;
 	uint32_t flags;
 	uint64_t start_ns;	/* of the first */
@@ -293,7 +299,7 @@ struct cpprofdata_thread {
 
 struct cpprofdata_count {
 	uint64_t hits;		/* intervals of the resource */
-	uint64_t samples;	/* raw samples that brought them */
+	uint64_t samples;	/* raw samples that gave these hits */
 };
 
 /*
@@ -303,16 +309,16 @@ struct cpprofdata_count {
 struct cpprofdata_node {
 	uint32_t parent;	/* node of the same thread, or NO_NODE */
 	uint32_t module;	/* number, NO_MODULE, PARTIAL or PHASE */
-	uint64_t offset;	/* an address inside the instruction: of an
-				   innermost frame the instruction's own, of
-				   a caller's the return address minus 1 */
-	uint64_t returns;	/* calls seen to return; see header.flags */
+	uint64_t offset;	/* inside the instruction: its own address in an
+				   innermost frame, the return address minus 1
+				   in a caller */
+	uint64_t returns;	/* returns that were seen; see header.flags */
 	struct cpprofdata_count counts[];	/* n_resources of them */
 };
 
 /*
- * A process that has used CPU time before the collector was loaded; what else
- * it used, if anything, is in a file of its own.
+ * A process that used CPU time before the collector was loaded.  If it used
+ * anything else, that is in a file of its own.
  */
 struct cpprofdata_brief {
 	uint32_t pid;
@@ -325,9 +331,9 @@ struct cpprofdata_brief {
 };
 
 /*
- * What the names of one build of a module are kept by: its path, and its
- * build-id or, where it has none, its file's size and time.  Of its addresses
- * the numbers ascend.
+ * The key of the names of one build of a module: its path and its build-id, or
+ * its file's size and time if it has no build-id.  Its addresses have ascending
+ * offsets.
  */
 struct cpprofdata_named_module {
 	uint32_t path;		/* string */
@@ -342,18 +348,19 @@ struct cpprofdata_named_module {
 
 /* named_address.flags */
 #define CPPROFDATA_NAMED_SYMBOL 1u	/* the name is a symbol's */
-#define CPPROFDATA_NAMED_LINES 2u	/* debug information was read: what
-					   locations there are is all that it
-					   knows */
-#define CPPROFDATA_NAMED_FOREIGN 4u	/* it was another format that told the
-					   locations, not debug information */
-#define CPPROFDATA_NAMED_ONLY 8u	/* the offset is a mere number: of a
-					   frame that another format had, only
-					   the names are known */
+#define CPPROFDATA_NAMED_LINES 2u	/* debug information was read, and these
+					   are all its locations */
+#define CPPROFDATA_NAMED_FOREIGN 4u	/* the locations come from another
+					   format, not from debug information */
+#define CPPROFDATA_NAMED_ONLY 8u	/* the offset is only a number: for a
+					   frame of another format, only the
+					   names are known */
 
-/* What an address is; its offset in the module, or an address of a process. */
+/*
+ * The names of an address: an offset in the module, or an address in a process.
+ */
 struct cpprofdata_named_address {
-	uint64_t offset;	/* as a node has it */
+	uint64_t offset;	/* as in a node */
 	uint32_t function;	/* string: the function, demangled */
 	uint32_t in_function;	/* bytes from the function's start, or
 				   UINT32_MAX */
@@ -364,18 +371,19 @@ struct cpprofdata_named_address {
 };
 
 /*
- * One function that was inlined at an address, and the line in it.  The chain
- * of an address begins with the outermost, the function itself.
+ * A function that was inlined at an address, and the line in it.  The chain of
+ * an address begins with the outermost function.
  */
 struct cpprofdata_named_location {
-	uint32_t function;	/* string; of the outermost 0 */
+	uint32_t function;	/* string; 0 for the outermost */
 	uint32_t file;		/* string; 0: not known */
-	uint32_t line;		/* 0: not known; but for the innermost that of
-				   the inlined call */
+	uint32_t line;		/* 0: not known.  In the innermost, the
+				   address's line; in others, the inlined
+				   call's */
 	uint32_t reserved;
 };
 
-/* Addresses of a process outside all modules: code made at run time. */
+/* Addresses of a process outside all modules: code compiled at run time. */
 struct cpprofdata_named_process {
 	uint32_t pid;
 	uint32_t reserved0;
@@ -386,21 +394,21 @@ struct cpprofdata_named_process {
 };
 
 /*
- * Reserved: counts of a node in one slice of the run's time.  The chunk's
- * owner is the thread; resource and slice tell which of the counts.
+ * Reserved: counts of a node in one slice of the run's time.  The chunk's owner
+ * is the thread.
  */
 struct cpprofdata_slice {
 	uint32_t node;
 	uint16_t resource;
 	uint16_t reserved;
 	uint64_t begin_ns;	/* of the slice, since header.start_ns */
-	uint64_t width_ns;	/* of this slice; they may differ */
+	uint64_t width_ns;	/* slices may differ */
 	struct cpprofdata_count count;
 };
 
 /*
- * Reserved: counts of a node in one of the groups that the members of a sum
- * were put into.
+ * Reserved: counts of a node in one of the groups into which the members of a
+ * sum were divided.
  */
 struct cpprofdata_column {
 	uint32_t node;

@@ -46,7 +46,7 @@ struct thread {
 static __thread struct thread *self;
 static struct oracle_tally tally;
 static struct cpprofdata_node record;
-/* Of all frames. */
+/* The node of all frames. */
 static struct tree_node node = { .returns.copy = &record.returns };
 static char *report;			/* LINE_SIZE bytes of the file */
 static bool sets_marks;

@@ -64,7 +64,7 @@ meter_may_have_an_interval_of_one(void **state)
 	}
 }
 
-/* A thread that spends a tenth of an interval is seen once in ten. */
+/* A thread that spends a tenth of an interval has a hit in one of ten runs. */
 static void
 meter_begins_anywhere(void **state)
 {
@@ -90,24 +90,24 @@ meter_begins_anywhere(void **state)
 static void
 meter_is_unbiased_when_random(void **state)
 {
-	uint64_t cheap = 0, dear = 0;
+	uint64_t cheap = 0, expensive = 0;
 	struct meter meter;
 
 	(void)state;
 	meter_start(&meter, INTERVAL, false, 3);
 	for (int i = 0; i < 100000; i++) {
 		cheap += meter_spend(&meter, 1);
-		dear += meter_spend(&meter, INTERVAL - 1);
+		expensive += meter_spend(&meter, INTERVAL - 1);
 	}
-	assert_true(cheap == 0 || dear == 0);
-	assert_int_equal(cheap + dear, 100000);
-	cheap = dear = 0;
+	assert_true(cheap == 0 || expensive == 0);
+	assert_int_equal(cheap + expensive, 100000);
+	cheap = expensive = 0;
 	meter_start(&meter, INTERVAL, true, 3);
 	for (int i = 0; i < 1000000; i++) {
 		cheap += meter_spend(&meter, 1);
-		dear += meter_spend(&meter, INTERVAL - 1);
+		expensive += meter_spend(&meter, INTERVAL - 1);
 	}
-	assert_in_range(cheap + dear, 1000000 - 2900, 1000000 + 2900);
+	assert_in_range(cheap + expensive, 1000000 - 2900, 1000000 + 2900);
 	/* 10,000 expected; five standard deviations of 100. */
 	assert_in_range(cheap, 9500, 10500);
 }

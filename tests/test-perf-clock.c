@@ -26,7 +26,7 @@ enum { TICK_US = 4000, STRETCH_US = 500, LONG_US = 400 * 1000 * 1000 };
 
 static uint64_t now_us;
 
-/* What the collector is linked with. */
+/* What the collector links with. */
 struct resources resources;
 __thread struct thread *thread_self;
 
@@ -80,7 +80,7 @@ start(struct machine *machine, uint64_t interval, bool is_random)
 	machine->trap_us = account->period;
 }
 
-/* As lib/sources/perf.c does. */
+/* As in lib/sources/perf.c. */
 static void
 end_period(struct machine *machine)
 {

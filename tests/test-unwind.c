@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-unwind.c -- the collector's unwinder against libgcc's, frame for frame.
+/* test-unwind.c -- compares the collector's unwinder with libgcc's at every
+ * frame.
  *
  * Code of difficult shapes runs under the processor's trace flag, which raises
  * SIGTRAP after every instruction, and under a fast timer.  The handler walks
@@ -9,7 +10,7 @@
  * the trampoline, and once with its mark set again in every handler, so that
  * the program returns, throws and jumps through it as often as possible.
  *
- * Faults of libgcc's unwinder are counted; the collector's must have none.
+ * Faults of libgcc's unwinder are counted.  The collector's must have none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,14 +41,14 @@
 #define TRACE_FLAG 0x100
 
 extern void *__libc_stack_end;
-struct process process;		/* none of the code is the library's own */
+struct process process;		/* no code counts as the library's own */
 
 static struct unwinder remembering, forgetting;
 static struct oracle_tally tally;
 static unsigned long n_deferred, n_marked;
 static bool sets_marks, is_ticking;
 static struct cpprofdata_node record;
-/* Of all frames. */
+/* The node of all frames. */
 static struct tree_node node = { .returns.copy = &record.returns };
 
 /* Only now and then, or no marked frame would be left to return by itself. */
@@ -216,7 +217,10 @@ check_steep_calls(const struct unwinder *unwinder)
 	size_t i;
 
 	for (i = 1; i < unwinder->stack.n; i++) {
-		/* The return address, there up to the last instruction. */
+		/*
+		 * The return address, which is there until the last
+		 * instruction.
+		 */
 		const uint64_t local = (uintptr_t)shape_steep_calls[n] + 8;
 
 		if (frames[i].address - (uintptr_t)__start_steep >=
@@ -282,8 +286,8 @@ steps_through_unwinding_itself(void **state)
 }
 
 /*
- * Two signals at once: the second finds the first's handler at its first
- * instruction, which it has not executed.
+ * Two signals at once: the second interrupts the first's handler at its first
+ * instruction, before it was executed.
  */
 
 static uint64_t entered[64];
@@ -338,7 +342,7 @@ handlers_that_have_not_begun_are_no_frames(void **state)
 	assert_true(n_entered >= 4);
 	for (i = 0; i < n_entered; i++)
 		assert_int_not_equal(entered[i], (uintptr_t)take_first);
-	/* Where the mask was changed: in the C library. */
+	/* Where the mask was changed, in the C library. */
 	assert_int_not_equal(dladdr((void *)(uintptr_t)entered[0], &function),
 	    0);
 	assert_non_null(strstr(function.dli_fname, "libc"));
@@ -396,7 +400,7 @@ tick_in_thread(void *argument)
 	return argument;
 }
 
-/* The timer's signal is the process's: the main thread blocks it. */
+/* The timer's signal is sent to the process, so the main thread blocks it. */
 static void
 ticks_agree_in_a_thread(void **state)
 {
@@ -452,7 +456,7 @@ walks_100000_frames(void **state)
 	report("deep");
 }
 
-/* A stack pointer that leads nowhere must end the walk, not the program. */
+/* An invalid stack pointer must end the walk, not the program. */
 static void
 survives_wild_registers(void **state)
 {
@@ -481,7 +485,7 @@ survives_wild_registers(void **state)
 			}
 }
 
-/* From the first of these on, for the rest of the process. */
+/* From the first of these on, it applies for the rest of the process. */
 static int
 set_up_marks(void **state)
 {

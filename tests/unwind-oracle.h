@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unwind-oracle.h -- the collector's stacks compared with libgcc's.
+/* unwind-oracle.h -- compares the collector's stacks with libgcc's.
  *
  * For a signal handler, one thread at a time: oracle_ask records the
  * interrupted stack as _Unwind_Backtrace finds it, oracle_compare checks

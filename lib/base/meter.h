@@ -8,7 +8,7 @@
  * spends: the expected hits are gticks / interval.
  *
  * With randomised intervals, the distance from one boundary to the next is
- * drawn uniformly from 1 ..  2 * interval - 1, whose mean is the interval, and
+ * drawn uniformly from 1 .. 2 * interval - 1, whose mean is the interval, and
  * each boundary is one hit.  So a program that spends periodically cannot keep
  * step with the sampling.  The price is that n hits have a standard error of
  * the square root of n / 3.  (Counting the gticks since the last boundary and

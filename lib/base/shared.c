@@ -15,8 +15,7 @@
 #define MOST_TAKEN_NS 1000000000
 
 static struct cpprof_shared *page;
-static uint64_t reported_ns WIPED;	/* CPU time of the process reported so far, by
-				   its clock */
+static uint64_t reported_ns WIPED;	/* of the process's CPU clock */
 
 /*
  * The kind of processes that execute this program, and the kind of this process
@@ -113,7 +112,8 @@ shared_note_exec(void)
 		return;
 	shared_report_cpu_time(0);
 	page->execs[at].cpu_ns = reported_ns;
-	__atomic_store_n(&page->execs[at].pid, process_own.pid, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->execs[at].pid, process_own.pid,
+	    __ATOMIC_RELEASE);
 }
 
 uint64_t
@@ -208,8 +208,8 @@ shared_report_cpu_time(uint64_t before_ns)
 	do {
 		if (now <= reported)
 			return;
-	} while (!__atomic_compare_exchange_n(&reported_ns, &reported, now, false,
-	    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&reported_ns, &reported, now,
+	    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	if (page == NULL)
 		return;
 	add(&page->cpu_ns, now - reported);

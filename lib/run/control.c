@@ -88,7 +88,8 @@ take_wake(struct thread *thread, enum thread_stage next)
 {
 	enum thread_stage expected = THREAD_TO_BE_WOKEN;
 
-	if (!atomic_compare_exchange_strong(&thread->run->stage, &expected, next))
+	if (!atomic_compare_exchange_strong(&thread->run->stage, &expected,
+	    next))
 		return false;
 	timer_free(thread);
 	return true;
@@ -235,7 +236,8 @@ control_end(uint32_t flag)
 	lock();
 	stop_here();
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->run->stage == THREAD_RUNNING && thread->meters->has_timer)
+		if (thread->run->stage == THREAD_RUNNING &&
+		    thread->meters->has_timer)
 			timer_free(thread);
 	datafile_flag(flag);
 	complete_file();

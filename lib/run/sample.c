@@ -172,7 +172,8 @@ sample_prepare(struct thread *thread)
 	if (modules_refresh(&thread->file->modules) |
 	    phase_refresh(&thread->file->phase))
 		unwind_remember(thread->unwinder, 0);
-	return thread->file->is_announced ? TREE_OK : thread_file_announce(thread);
+	return thread->file->is_announced ? TREE_OK :
+	    thread_file_announce(thread);
 }
 
 enum tree_result
@@ -254,13 +255,14 @@ charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
 	const struct unwinder *unwinder = thread->unwinder;
 	const uint64_t n_frames = unwinder->n_walked + unwinder->n_compared;
 	const int64_t most = COST_MAX_NS(n_frames) + (!has_grown ? 0 :
-	    GROWTH_MAX_NS(thread->file->tree.n_slots * sizeof(struct tree_slot)));
+	    GROWTH_MAX_NS(thread->file->tree.n_slots *
+	    sizeof(struct tree_slot)));
 	const int64_t earned = (int64_t)(time_ns / BUDGET_PART);
 	const int64_t cost = least(elapsed_ns, most);
 
 	datafile_count_time((uint64_t)cost);
-	thread->run->allowance_ns -= n_frames <= FEW_FRAMES ? least(cost, earned) :
-	    cost;
+	thread->run->allowance_ns -= n_frames <= FEW_FRAMES ?
+	    least(cost, earned) : cost;
 	if (thread->run->allowance_ns < ALLOWANCE_MIN_NS)
 		thread->run->allowance_ns = ALLOWANCE_MIN_NS;
 	return cost;
@@ -453,8 +455,8 @@ enter_name(struct thread *thread, const char *name, struct node *leaf)
 	const enum tree_result result = phase != 0 ? sample_prepare(thread) :
 	    TREE_FULL;
 
-	return result == TREE_OK ? phase_node(&thread->file->tree, phase, leaf) :
-	    result;
+	return result != TREE_OK ? result :
+	    phase_node(&thread->file->tree, phase, leaf);
 }
 
 void

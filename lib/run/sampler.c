@@ -86,8 +86,8 @@ take_trap(unsigned column, const void *context)
 static struct thread *
 sampled_thread(void)
 {
-	return sampling_is_on() && !sampling_is_stopped() && !signals_have_yielded() ?
-	    thread_self : NULL;
+	return sampling_is_on() && !sampling_is_stopped() &&
+	    !signals_have_yielded() ? thread_self : NULL;
 }
 
 /* Samples an instruction that has raised a floating-point exception. */

@@ -30,7 +30,7 @@ struct thread_run {
 	bool has_begun;			/* its thread has been sampled */
 	int64_t allowance_ns;		/* that sampling may still cost */
 	int64_t rest_until_ns;		/* monotonic: no sample before */
-	uint64_t last_sample_ns;		/* monotonic; for sample_time_passed */
+	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
 	struct progress progress;	/* of the program */
 };

@@ -67,7 +67,8 @@ find_idle(const void *routine)
 {
 	struct thread **link, *thread;
 
-	for (link = &idle; (thread = *link) != NULL; link = &thread->run->next_idle)
+	for (link = &idle; (thread = *link) != NULL;
+	    link = &thread->run->next_idle)
 		if (thread->routine == routine) {
 			*link = thread->run->next_idle;
 			return thread;

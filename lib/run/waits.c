@@ -271,7 +271,8 @@ enter_bare(struct thread *thread, const void *function, struct node *node)
 	if (enter(thread, function, NULL, node) != TREE_OK)
 		return false;
 	*bare_of(thread, function) = (struct bare){ function, *node,
-	    thread->waits->generation, thread->file->phase, thread->file->modules.epoch };
+	    thread->waits->generation, thread->file->phase,
+	    thread->file->modules.epoch };
 	return true;
 }
 

@@ -89,7 +89,8 @@ action_note(int number, const struct sigaction *action, struct sigaction *old)
 		if (!signals_are_ours(ours))
 			continue;
 		if (old != NULL)
-			put(&old->sa_mask, ours, (masked_by_program[i] & bit) != 0);
+			put(&old->sa_mask, ours,
+			    (masked_by_program[i] & bit) != 0);
 		if (action == NULL)
 			continue;
 		if (sigismember(&action->sa_mask, ours) == 1)

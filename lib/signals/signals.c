@@ -102,7 +102,8 @@ signals_fill(sigset_t *set)
 uint64_t
 signals_blocked_for_work(void)
 {
-	return our_handlers[OUR_BUS_ERRORS] != NULL ? ~bit_of(SIGBUS) : UINT64_MAX;
+	return our_handlers[OUR_BUS_ERRORS] != NULL ? ~bit_of(SIGBUS) :
+	    UINT64_MAX;
 }
 
 static uint64_t
@@ -116,7 +117,8 @@ change_bus(int how)
 bool
 signals_unblock_bus(void)
 {
-	return our_handlers[OUR_BUS_ERRORS] != NULL && change_bus(SIG_UNBLOCK) != 0;
+	return our_handlers[OUR_BUS_ERRORS] != NULL &&
+	    change_bus(SIG_UNBLOCK) != 0;
 }
 
 bool

@@ -55,7 +55,8 @@ begin_step(void *context)
 bool
 exceptions_take(bool is_sampled, const siginfo_t *info, void *context)
 {
-	if (!fpu_has_faulted(info, context, signals_have_action(OUR_EXCEPTIONS)))
+	if (!fpu_has_faulted(info, context,
+	    signals_have_action(OUR_EXCEPTIONS)))
 		return false;
 	if (is_sampled)
 		begin_step(context);

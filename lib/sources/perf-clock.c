@@ -137,7 +137,8 @@ last_hits(struct thread *thread, unsigned column)
 	const uint64_t tick_us = process_kernel_tick() / 1000;
 	uint64_t us = usage_unseen(thread, column);
 
-	if (thread->meters->clock.is_of_user_mode && !thread->meters->clock.is_given_up)
+	if (thread->meters->clock.is_of_user_mode &&
+	    !thread->meters->clock.is_given_up)
 		us -= us < tick_us ? us : tick_us;
 	return usage_hits_of(thread, column, us);
 }
@@ -153,7 +154,8 @@ stalled_hits(struct thread *thread, unsigned column)
 
 	/* Some periods end in the kernel, sometimes a few in a row. */
 	if (clock->is_of_user_mode) {
-		clock->n_user_ticks += thread->meters->tick_mode == TICK_OF_USER;
+		clock->n_user_ticks +=
+		    thread->meters->tick_mode == TICK_OF_USER;
 		most = clock->n_user_ticks * tick_us;
 		clock->is_stalled = clock->n_user_ticks >= STALLED_TICKS &&
 		    most >= STALLED_PERIODS * period;

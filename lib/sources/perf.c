@@ -358,7 +358,8 @@ may_have_lost_trap(const struct thread *thread, unsigned column)
 {
 	return !is_clock(column) || (!thread->meters->clock.is_of_user_mode &&
 	    !thread->meters->clock.is_given_up &&
-	    usage_unseen(thread, column) > thread->meters->accounts[column].period);
+	    usage_unseen(thread, column) >
+	    thread->meters->accounts[column].period);
 }
 
 uint32_t

@@ -301,7 +301,8 @@ resources_note_pending(struct thread *thread)
 
 	for (column = 0; column < resources.n; column++) {
 		struct account *account = &thread->meters->accounts[column];
-		const uint64_t pending = account->pending, noted = account->noted;
+		const uint64_t pending = account->pending;
+		const uint64_t noted = account->noted;
 
 		if (pending == noted)
 			continue;
@@ -357,6 +358,7 @@ resource_spend_column(unsigned column, uint64_t gticks, const void *function)
 
 	if (thread == NULL || thread->is_sampling)
 		return;
-	if (meter_reaches(&thread->meters->accounts[column].meter, gticks, &beyond))
+	if (meter_reaches(&thread->meters->accounts[column].meter, gticks,
+	    &beyond))
 		spend_on(thread, column, beyond, function);
 }

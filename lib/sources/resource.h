@@ -94,7 +94,7 @@ extern const struct resource_row resource_rows[RESOURCE_N];
  * depend on them.  Set by the constructor before resources_choose.
  */
 struct resource_parts {
-	/* The sources of each resource, best first; each list ends with NULL. */
+	/* The sources of each resource, best first, ending with NULL. */
 	const struct source *const (*sources)[RESOURCE_SOURCES_MAX];
 	/*
 	 * Start and stop the ticks of the calling thread, as in struct source.

@@ -88,8 +88,8 @@ timer_set(const struct thread *thread, uint64_t first_ns, uint64_t interval_ns)
 	const struct itimerspec when = { .it_value = to_timespec(first_ns),
 	    .it_interval = to_timespec(interval_ns) };
 
-	return files_result(arch_system_call(SYS_timer_settime, thread->meters->timer,
-	    0, (long)&when, 0)) == 0;
+	return files_result(arch_system_call(SYS_timer_settime,
+	    thread->meters->timer, 0, (long)&when, 0)) == 0;
 }
 
 void
@@ -160,7 +160,8 @@ units_at_tick(const struct thread *thread)
 	const bool is_first = thread->meters->n_expiries == 0;
 
 	if (thread->meters->uncounted_ns > 0)
-		return (thread->meters->uncounted_ns + timer_unit() - 1) / timer_unit();
+		return (thread->meters->uncounted_ns + timer_unit() - 1) /
+		    timer_unit();
 	return is_first && thread->meters->uncounted_ns >
 	    -TIMER_MOST_AHEAD * timer_unit();
 }
@@ -186,7 +187,8 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	(void)column;
 	if (expiries > 0 && thread->meters->n_expiries == 0 &&
 	    thread->tid == process_own.pid)
-		thread->meters->uncounted_ns += shared_take_time(CPPROF_SHARED_CPU);
+		thread->meters->uncounted_ns +=
+		    shared_take_time(CPPROF_SHARED_CPU);
 	n = expiries > 0 ? units_at_tick(thread) :
 	    units_at_end(thread, passed);
 	thread->meters->uncounted_ns -= n * timer_unit();

@@ -158,14 +158,18 @@ const struct source source_system = {
 	COUNT_AT_TICKS(mode_hits), .needs_mode = true, .usage = USAGE_SYSTEM
 };
 const struct source source_page_faults = {
-	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_PAGE_FAULTS
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
+	.usage = USAGE_PAGE_FAULTS
 };
 const struct source source_major_faults = {
-	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_MAJOR_FAULTS
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
+	.usage = USAGE_MAJOR_FAULTS
 };
 const struct source source_minor_faults = {
-	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_MINOR_FAULTS
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
+	.usage = USAGE_MINOR_FAULTS
 };
 const struct source source_context_switches = {
-	COUNT_AT_TICKS(usage_hits), .is_coarse = true, .usage = USAGE_CONTEXT_SWITCHES
+	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
+	.usage = USAGE_CONTEXT_SWITCHES
 };

@@ -66,8 +66,7 @@ static _Atomic uint64_t next_cpu_note_ns WIPED;
 static struct cpprofdata_header *_Atomic header_place WIPED;	/* set before
 								   the header is
 								   published */
-static bool bus_was_blocked WIPED;		/* the program blocks SIGBUS; valid
-					   while the lock is held */
+static bool bus_was_blocked WIPED;	/* before the lock was taken */
 static _Atomic bool has_counted WIPED;	/* something that is not in the file
 					   yet */
 static atomic_flag locked WIPED;

@@ -47,21 +47,21 @@ struct datafile_chunk {
 	    void *to);
 };
 
-/* What a column of counts is, for the header: a resource that is sampled. */
+/* A column of counts for the header: a resource that is sampled. */
 struct datafile_column {
-	const char *name, *gtick;	/* of the resource, and its unit */
+	const char *name, *gtick;	/* of the resource; its unit */
 	const char *source;		/* where its counts come from */
 	uint64_t interval;		/* in gticks */
 	uint32_t flags;			/* CPPROFDATA_COARSE, ..._RANDOM */
 };
 
 /*
- * The columns, as the room above sets them from the constructor.  `describe` is
- * async-signal-safe.
+ * The columns, set by lib/sources/resource.c from the constructor.  `describe`
+ * is async-signal-safe.
  */
 extern struct datafile_columns {
 	unsigned n;
-	bool has_waits;		/* waits that last are in the threads' records */
+	bool has_waits;		/* threads' records have their waits */
 	void (*describe)(unsigned column, struct datafile_column *to);
 } datafile_columns;
 

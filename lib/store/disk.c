@@ -235,7 +235,8 @@ map(size_t at, size_t size)
 
 	if (fd < 0 && !is_truncated)
 		return NULL;
-	memory = is_truncated ? files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1) :
+	memory = is_truncated ?
+	    files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1) :
 	    files_map_part(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 	        (off_t)at);
 	if (memory == MAP_FAILED)

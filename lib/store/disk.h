@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 /*
- * Creates cpprofdata.PID in process.output, or cpprofdata.PID.1, .2, ...  if
+ * Creates cpprofdata.PID in process.output, or cpprofdata.PID.1, .2, ... if
  * earlier images of the process have taken that name.  False: there is no file.
  */
 bool disk_create(size_t size);

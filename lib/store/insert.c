@@ -137,7 +137,8 @@ insert_batch(struct thread *thread, const struct batch *batch,
 		}
 		frame->node = leaf->number;
 		frame->path = leaf->path;
-		frame->returns = leaf->twin != NULL ? &leaf->twin->returns : NULL;
+		frame->returns = leaf->twin != NULL ?
+		    &leaf->twin->returns : NULL;
 	}
 	return TREE_OK;
 }

@@ -20,7 +20,7 @@ struct cached_traits {
 };
 
 #define N_CACHED 256
-#define HAS_SENSITIVE 4u		/* some functions are caller-sensitive */
+#define HAS_SENSITIVE 4u	/* some functions are caller-sensitive */
 
 static struct cached_traits cached[N_CACHED] BIG_TABLE;
 static _Atomic bool forbidden;
@@ -184,7 +184,8 @@ is_sensitive(uint64_t address, const struct link_map *map)
 		libc = &other;
 	}
 	for (i = 0; i < N_SENSITIVE; i++)
-		if (address - libc->sensitive[i].start < libc->sensitive[i].size)
+		if (address - libc->sensitive[i].start <
+		    libc->sensitive[i].size)
 			return true;
 	return false;
 }

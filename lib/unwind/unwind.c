@@ -431,7 +431,8 @@ is_dispatched(struct walk *walk, uint64_t fp, uint64_t ra)
 	uint64_t next;
 
 	return fp > walk->fp && fp % 8 == 0 && readable_own(readable, fp + 8) &&
-	    is_made_nearby(walk, ra) && readable_word(readable, fp + 8, &next) &&
+	    is_made_nearby(walk, ra) &&
+	    readable_word(readable, fp + 8, &next) &&
 	    (is_return_address(walk->unwinder, next) ||
 	    is_made_nearby(walk, next));
 }

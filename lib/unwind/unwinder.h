@@ -15,23 +15,22 @@
 #include "lib/base/readable.h"
 
 /* frame.flags */
-#define FRAME_EXACT 1u		/* address is the pc, not a return address - 1 */
+#define FRAME_EXACT 1u		/* address is a pc, not a return address - 1 */
 #define FRAME_UNCHECKED 2u	/* left by a rule that comparing slots cannot
 				   verify */
-#define FRAME_HAS_TABLE 4u	/* and is not a signal's */
+#define FRAME_HAS_TABLE 4u	/* has a table, and is not a signal's */
 #define FRAME_IN_CALL 8u	/* by its tables, its return address lies right
 				   below its caller's sp.  May be replaced
 				   unless FRAME_EXACT */
-#define FRAME_UNWINDING 16u	/* it or a frame further out belongs to an
-				   unwinder, */
+#define FRAME_UNWINDING 16u	/* it or one further out is an unwinder's, */
 #define FRAME_GUESSED 32u	/* or was left by a guess */
 #define FRAME_BY_FP 64u		/* its tables use the frame pointer */
 #define FRAME_HELPER 128u	/* called by the collector for itself */
 
 /*
- * How often frames of one place in the program have returned, as the
- * trampoline counts it: n, and a copy of it where others read it.  The room
- * above has more to say of such a place, and puts this first.
+ * How often frames of one node have returned, as the trampoline counts it, and
+ * a copy of that in the file.  The first member of the node's structure in
+ * lib/store/tree.h.
  */
 struct frame_returns {
 	uint64_t n;
@@ -43,8 +42,8 @@ struct frame {
 	uint64_t sp, fp;	/* in this frame */
 	uint64_t fp_slot;	/* where the caller's fp is saved; 0: nowhere */
 	uint32_t flags;
-	uint32_t node, path;	/* the caller's: number, hash of the path, */
-	struct frame_returns *returns;	/* and what its place has; or NULL */
+	uint32_t node, path;	/* its tree node's number and path hash, */
+	struct frame_returns *returns;	/* and returns; NULL: no node */
 };
 
 struct frames {

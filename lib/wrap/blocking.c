@@ -147,7 +147,8 @@ static struct next next = {
 static void
 look_up(void)
 {
-#define BLOCKING(type, name, parameters, arguments) lookup_real(#name, &next.name);
+#define BLOCKING(type, name, parameters, arguments)			\
+	lookup_real(#name, &next.name);
 #include "lib/wrap/blocking.def"
 #undef BLOCKING
 	lookup_real("syscall", &next.syscall);

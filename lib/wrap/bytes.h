@@ -30,8 +30,8 @@ void bytes_spend(enum direction direction, uint64_t n, bool is_in_kernels,
     const void *function);
 
 /*
- * Tells how many bytes wait in standard output's buffer, to be written at exit;
- * NULL: nobody knows.  Set by stdio.c.
+ * Returns the bytes in standard output's buffer that will be written at exit.
+ * NULL: not known.  Set by stdio.c.
  */
 extern uint64_t (*bytes_pending)(void);
 

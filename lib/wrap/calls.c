@@ -31,7 +31,7 @@ void (*calls_real_fentry)(void);
 __thread int64_t calls_left;	/* < 0: this call completes the interval */
 
 static __typeof__(__cyg_profile_func_enter) *next_func_enter;
-static __thread int64_t granted;	/* the value last stored in calls_left */
+static __thread int64_t granted;	/* last stored in calls_left */
 
 /*
  * Spends the calls made so far, and sets calls_left to the number that remains

@@ -82,7 +82,8 @@ before_exec(const char *path, char *const variables[])
 {
 	struct undo undo = { NULL };
 	const unsigned char dispatch = dispatch_pause();
-	const bool is_own = sampling_check_process() && sampling_is_own_process();
+	const bool is_own = sampling_check_process() &&
+	    sampling_is_own_process();
 	const int saved = is_own ? 0 : errno;
 
 	start_leave(true);
@@ -254,8 +255,8 @@ static enum cpprof_shared_reason
 count_spawned(const char *path, char *const variables[])
 {
 	const int saved = errno;
-	const enum cpprof_shared_reason reason = count_unsampled(path, variables,
-	    sampling_check_process() && sampling_is_own_process());
+	const enum cpprof_shared_reason reason = count_unsampled(path,
+	    variables, sampling_check_process() && sampling_is_own_process());
 
 	errno = saved;
 	return reason;

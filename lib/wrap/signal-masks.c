@@ -117,7 +117,8 @@ sigignore(int number)
 EXPORTED int
 siginterrupt(int number, int interrupt)
 {
-	return signals_are_ours(number) ? 0 : real()->siginterrupt(number, interrupt);
+	return signals_are_ours(number) ? 0 :
+	    real()->siginterrupt(number, interrupt);
 }
 
 /*

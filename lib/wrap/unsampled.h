@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unsampled.h -- recognises programs that will not be sampled before they start.
- */
+/* unsampled.h -- recognises programs that will not be sampled. */
 #ifndef CPPROF_UNSAMPLED_H
 #define CPPROF_UNSAMPLED_H
 

@@ -320,7 +320,8 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	wall.gathered_ns = 0;
 	thread->meters->unfound_ns += (int64_t)spent;
 	if (expiries > 0 && !wall.was_found && thread->tid == process_own.pid)
-		thread->meters->unfound_ns += shared_take_time(CPPROF_SHARED_REAL);
+		thread->meters->unfound_ns +=
+		    shared_take_time(CPPROF_SHARED_REAL);
 	due = expiries > 0 ? due_at_tick(thread) : due_at_end(thread, spent);
 	wall.was_found |= expiries > 0;
 	thread->meters->unfound_ns -= due;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* brief.c -- many threads or processes that each live for a millisecond.
  *
- * 	brief MODE N: the main thread uses as much CPU time in spin_main as N
- * threads, children (that return from main, or leave by _exit) or programs
- * 	use in spin_brief, one after another, of 0.5 to 1.5 ms each.
- * 	(In mode lookups children fail to execute something first.)
- * 	brief MODE N real: the same, but real time.
- * 	brief work SEED: one of those programs.
- * 	brief spin MS: nothing but MS of CPU time.
- * 	brief as USER MS: MS in a child that has become that user.
- * 	brief root MS: in a child below another root directory, "/tmp".
- * 	brief clone MS: in a child of a raw clone.
- * 	brief confined MS: under a filter (seccomp) that kills who makes other
- * 	system calls than it makes itself.
- * 	brief refused MS: the same, but they fail.
- * 	brief full MS: without room for one more open file.
- * 	brief missing N: executes and spawns N times what is not there.
+ * brief MODE N: the main thread uses as much CPU time in spin_main as N
+ *	threads, children (which return from main or call _exit) or programs
+ *	use in spin_brief, one after another, 0.5 to 1.5 ms each.  In mode
+ *	lookups, children first fail to execute something.
+ * brief MODE N real: the same, but real time.
+ * brief work SEED: one of those programs.
+ * brief spin MS: only MS of CPU time.
+ * brief as USER MS: MS in a child that has become that user.
+ * brief root MS: in a child with "/tmp" as its root directory.
+ * brief clone MS: in a child of a raw clone.
+ * brief confined MS: under a seccomp filter that kills at any system call that
+ *	the program itself does not make.
+ * brief refused MS: the same, but the calls fail.
+ * brief full MS: with no room for another open file.
+ * brief missing N: executes and spawns a program that does not exist, N times.
  *
- * Prints the microseconds used in spin_main and, as far as it knows, by
+ * Prints the microseconds used in spin_main and, if it knows them, in
  * spin_brief.
  */
 #include <linux/filter.h>

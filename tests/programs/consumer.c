@@ -2,9 +2,8 @@
 /* consumer.c -- uses resources that the kernel counts: `consumer MODE
  * [NUMBER]`.
  *
- * Each mode spends a known amount of a resource along two paths, and prints
- * the kernel's count for the process, a number for each resource, on standard
- * error.
+ * Each mode spends a known amount of something along two paths.  It prints the
+ * kernel's count for the process, one number for each path, on standard error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +36,7 @@ print_usage(void)
 	    usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec);
 }
 
-/* That many page faults, one for each page. */
+/* Causes that many page faults, one in each page. */
 static NOINLINE void
 touch(size_t pages)
 {
@@ -88,7 +87,7 @@ touch_rest(volatile char *at, unsigned n)
 		at[n * PAGE] = 1;
 }
 
-/* Alternates one fault here and 49 there: a period of 50. */
+/* Alternates between one fault here and 49 there: a period of 50. */
 static int
 run_period(long n)
 {
@@ -107,7 +106,7 @@ run_period(long n)
 	return 0;
 }
 
-/* Pages of a file that are not in memory. */
+/* Reads pages of a file that are not in memory. */
 static int
 run_major(long pages)
 {
@@ -190,7 +189,7 @@ toil(long ms)
 	close(zeros);
 }
 
-/* Alternates CPU time here, and three times as much in the kernel. */
+/* Alternates between CPU time here and three times as much in the kernel. */
 static int
 run_modes(long n)
 {
@@ -227,7 +226,7 @@ run_calls(long n)
 	return 0;
 }
 
-/* Closes every descriptor but the standard ones, and goes on. */
+/* Closes all descriptors but the standard ones, and continues. */
 static int
 run_close(long n)
 {
@@ -243,7 +242,7 @@ fault_in_thread(void *n)
 	return n;
 }
 
-/* One after the other, so that the order of faults is nobody's choice. */
+/* One after the other, so that the order of faults is fixed. */
 static int
 run_threads(long n)
 {
@@ -274,7 +273,7 @@ run_fork(long n)
 	return WEXITSTATUS(status) - 7;
 }
 
-/* Replaces itself, having just failed to. */
+/* Replaces itself after a failed attempt. */
 static int
 run_exec(long n)
 {
@@ -307,7 +306,7 @@ trap(void)
 #endif
 }
 
-/* The program's own traps, while ours come. */
+/* The program's own traps while ours come. */
 static int
 run_traps(long n)
 {

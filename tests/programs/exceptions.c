@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exceptions.c -- raises known numbers of floating-point exceptions.
  *
- * 	exceptions MODE N
- * Each kind in a function of its own.  The output, results as bits and flags,
- * must not depend on being sampled.
+ *	exceptions MODE N
+ *
+ * Each kind is raised in a function of its own.  The output, results as bits
+ * and flags, must not depend on sampling.
  */
 #include <fenv.h>
 #include <immintrin.h>
@@ -50,13 +51,13 @@ RAISE(by_division, one / zero)
 RAISE(by_invalid, zero / zero)
 RAISE(by_overflow, big * big)
 RAISE(by_underflow, least * least)
-RAISE(by_tiny, least * 0.5)		/* underflows, and is exact */
+RAISE(by_tiny, least * 0.5)		/* underflows, but is exact */
 RAISE(by_inexact, one / 3)
 RAISE(by_denormal, 0x1p-1070 + zero)
 RAISE(by_float, (double)((float)one / (float)zero))
 RAISE(by_conversion, (double)(int)(big * one))
 
-/* Only the x87 traps these, and only later. */
+/* Only x87 traps these, and only later. */
 static NOINLINE void
 by_x87(long n)
 {
@@ -66,7 +67,7 @@ by_x87(long n)
 		keep((double)(x / y));
 }
 
-/* One instruction raises one exception or several. */
+/* One instruction raises one or several exceptions. */
 __attribute__((target("avx"))) static NOINLINE void
 by_vector(long n)
 {
@@ -170,7 +171,7 @@ jump_out(int number)
 	siglongjmp(place, number);
 }
 
-/* The program's own traps, and exceptions counted during and after them. */
+/* The program's own traps, and what is counted during and after them. */
 static int
 run_own(long n)
 {
@@ -197,7 +198,7 @@ run_own(long n)
 	return 0;
 }
 
-/* The same four, without an action. */
+/* All of the four together, without an action. */
 static int
 run_enabled(long n)
 {
@@ -210,7 +211,7 @@ run_enabled(long n)
 	return 0;
 }
 
-/* What a program may do to its environment and masks without being hurt. */
+/* Everything that a program may do to its environment and masks. */
 static int
 run_environment(long n)
 {
@@ -256,7 +257,7 @@ divide(int number)
 	by_division(1);
 }
 
-/* A timer's handler jumps out, or divides itself, wherever it comes. */
+/* A timer's handler that interrupts anywhere jumps out, or divides itself. */
 static int
 run_alarms(long n)
 {
@@ -279,7 +280,7 @@ run_alarms(long n)
 	return 0;
 }
 
-/* With time for ticks in between. */
+/* Leaves time for ticks in between. */
 static int
 run_again(long n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hostile.c -- a program that uses what the collector uses: `hostile MODE`.
  *
- * Each mode uses signals, stacks, descriptors, rights and processes in a way
- * that programs may, and prints the results.  The output must be the same with
- * and without sampling.
+ * Each mode does something that programs may do with signals, stacks,
+ * descriptors, permissions and processes, and prints what it sees.  The output
+ * must be the same whether it is sampled or not.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -38,12 +38,12 @@
 #include "tests/programs/spin.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define OURS (SIGRTMAX - 1)	/* which is the collector's, too */
+#define OURS (SIGRTMAX - 1)	/* the collector uses it, too */
 
 extern char **environ;
 static volatile sig_atomic_t n_caught;
 
-/* New call paths, so that the file grows. */
+/* New call paths make the file grow. */
 static NOINLINE void
 recurse(unsigned depth, long ms)
 {
@@ -123,7 +123,7 @@ run_later_alternate_stack(void)
 	return on_alternate_stack(8192, true);
 }
 
-/* Too small for any signal, but no signal that uses it comes. */
+/* Too small for any signal, but no signal comes that would use it. */
 static int
 run_tiny_alternate_stack(void)
 {
@@ -180,7 +180,7 @@ join_crowd(void *argument)
 }
 
 /*
- * Many threads at once on the smallest stacks, every other one with an
+ * Many threads at once on the smallest stacks, every second one with an
  * alternate stack.
  */
 static int
@@ -205,7 +205,7 @@ run_crowd(void)
 	return 0;
 }
 
-/* What the program sets it sees again. */
+/* The program must see the masks and actions that it has set. */
 static int
 run_views(void)
 {
@@ -246,7 +246,7 @@ run_views(void)
 	return 0;
 }
 
-/* A thread that takes all signals must not be handed the collector's. */
+/* A thread that takes all signals must not receive the collector's. */
 static int
 run_waiting(void)
 {
@@ -296,7 +296,10 @@ wait_for_ours(void *argument)
 	return NULL;
 }
 
-/* A signal of the process, that one thread waits for and none is to get. */
+/*
+ * A signal for the process, which one thread waits for and no other may
+ * receive.
+ */
 static int
 run_waiting_thread(void)
 {
@@ -318,7 +321,10 @@ run_waiting_thread(void)
 	return 0;
 }
 
-/* What the program's own handler interrupts, though it is gone then. */
+/*
+ * A wait that the program's own handler interrupts, although SA_RESETHAND has
+ * removed the handler by then.
+ */
 static int
 run_interrupted_wait(void)
 {
@@ -345,7 +351,7 @@ block_behind(int number, siginfo_t *info, void *context)
 	sigfillset(&((ucontext_t *)context)->uc_sigmask);
 }
 
-/* A handler that changes what is blocked when it returns. */
+/* A handler that changes the mask for the time after it. */
 static int
 run_masks_behind(void)
 {
@@ -370,7 +376,7 @@ tell(long result)
 	printf("%ld %d ", result, result < 0 ? errno : 0);
 }
 
-/* Masks of calls that it makes itself, good and bad. */
+/* Masks in raw system calls, valid and invalid. */
 static int
 run_raw_masks(void)
 {
@@ -398,7 +404,7 @@ run_raw_masks(void)
 	return 0;
 }
 
-/* What a program is executed with. */
+/* What an executed program inherits. */
 static int
 run_inherited(void)
 {
@@ -414,8 +420,8 @@ run_inherited(void)
 }
 
 /*
- * How often it can have gone off is known from the clock that it is of; on a
- * busy machine ticks find the process more often than it has run.
+ * The number of expiries follows from the timer's clock.  On a busy machine,
+ * ticks find the process more often than it has run.
  */
 static int
 run_interval_timers(void)
@@ -452,7 +458,7 @@ take_value(int number, siginfo_t *info, void *context)
 	values += info->si_code == SI_TIMER ? info->si_value.sival_int : 1000;
 }
 
-/* Timers of its own, that send the collector's signal. */
+/* The program's own timers that send the collector's signal. */
 static int
 run_own_timers(void)
 {
@@ -478,7 +484,7 @@ run_own_timers(void)
 	return 0;
 }
 
-/* Jumps out of handlers, with the mask that was saved. */
+/* Jumps out of handlers, restoring the mask. */
 static sigjmp_buf out;
 
 static void
@@ -536,7 +542,7 @@ run_descriptors(void)
 	return 0;
 }
 
-/* Lower than what is open, and none to spare. */
+/* Below the open descriptors, and no spare one. */
 static int
 run_no_descriptors(void)
 {
@@ -602,7 +608,10 @@ child_of(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* With all blocked, what is under way when the program ends must not stay. */
+/*
+ * With all signals blocked, what is pending when the program ends must not
+ * remain.
+ */
 static int
 run_exec(void)
 {
@@ -630,7 +639,7 @@ run_exec(void)
 	return 0;
 }
 
-/* All that are the collector's, too. */
+/* Signals that the collector uses, too. */
 #define N_SHARED 4
 
 static int
@@ -672,8 +681,8 @@ set_shared(void (*handler)(int), int how)
 }
 
 /*
- * In memory that it shares with its parent a child sets actions and a mask of
- * its own, and executes a program with them.
+ * A child that shares its parent's memory sets its own actions and mask, and
+ * executes a program with them.
  */
 static void
 set_in_vfork(void (*handler)(int), int how)
@@ -724,7 +733,7 @@ try_exec(const char *path, char *const *words, char *const *variables)
 	pid_t child;
 
 	printf("%d ", execve(path, words, variables) == -1 ? errno : 0);
-	/* The C library counts the words itself. */
+	/* The C library counts the arguments itself. */
 	if ((uintptr_t)words > 4096)
 		printf("%d ", posix_spawn(&child, path, NULL, NULL, words,
 		    variables));
@@ -734,7 +743,7 @@ try_exec(const char *path, char *const *words, char *const *variables)
 	printf("%d\n", child_of(child));
 }
 
-/* Where the kernel finds nothing to read. */
+/* An address that the kernel cannot read. */
 static int
 run_bad_addresses(void)
 {
@@ -753,7 +762,7 @@ run_bad_addresses(void)
 	return 0;
 }
 
-/* Addresses of nothing, and what goes on up to where there is nothing. */
+/* Invalid addresses, and valid ones that end before an invalid page. */
 static int
 run_bad_exec(void)
 {
@@ -790,7 +799,7 @@ in_new_process(void *argument)
 	_exit(9);
 }
 
-/* Every way to have a child. */
+/* All ways to have a child. */
 static int
 run_children(void)
 {
@@ -856,7 +865,7 @@ fork_below(unsigned depth)
 	return child;
 }
 
-/* A child that the C library knows nothing of returns as its parent does. */
+/* A child unknown to the C library returns as its parent does. */
 static int
 run_raw_fork(void)
 {
@@ -868,7 +877,7 @@ run_raw_fork(void)
 	return 0;
 }
 
-/* A child that it traces, whose every signal it sees. */
+/* A child that the program traces, whose every signal it sees. */
 static int
 run_traced(void)
 {
@@ -893,7 +902,7 @@ run_traced(void)
 	return 0;
 }
 
-/* Threads that the C library does not know. */
+/* Threads unknown to the C library. */
 static volatile int raw_done;
 
 static int
@@ -925,7 +934,7 @@ run_raw_thread(void)
 	return 0;
 }
 
-/* Only what a careful program would let itself do. */
+/* Only the system calls that a careful program would allow itself. */
 static int
 forbid_all_but_little(unsigned action)
 {
@@ -980,7 +989,7 @@ not_allowed(int number)
 	n_caught++;
 }
 
-/* A filter that would notify the program of each call. */
+/* A filter that notifies the program of each call. */
 static int
 run_trapping_filter(void)
 {
@@ -1010,7 +1019,7 @@ forbid(unsigned number, unsigned other)
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0;
 }
 
-/* One in which the collector can go on. */
+/* A filter under which the collector can continue. */
 static int
 run_mild_filter(void)
 {
@@ -1028,7 +1037,7 @@ wait_long(void *argument)
 	return argument;
 }
 
-/* One in which it can, unless it needs events, or asks who waits. */
+/* The same, unless it needs perf events or `real`. */
 static int
 run_events_filter(void)
 {
@@ -1060,7 +1069,7 @@ run_strict(void)
 	return 0;
 }
 
-/* Ends, after work that must not be lost with it. */
+/* Ends after work that must not be lost. */
 static int
 end_kill(void)
 {
@@ -1096,7 +1105,7 @@ end_group(void)
 	return (int)syscall(SYS_exit_group, 7);
 }
 
-/* So deep that samples are put off, which never come. */
+/* So deep that samples are deferred, which then never come. */
 static NOINLINE void
 allocate_below(unsigned depth, int signal)
 {

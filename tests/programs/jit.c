@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jit.c -- runs code that it generates itself, and announces it as asked to.
+/* jit.c -- runs code that it generates, and reports it as requested.
  *
- * jit WORDS...: map writes /tmp/perf-PID.map, dump ./jit-PID.dump; dispatch
- * enters the functions like interpreters, without a call; MS is the time to
- * run for, three quarters of it in one function and a quarter in another.
- * Prints the times by its own clock.
+ * jit WORDS...
+ *	map: writes /tmp/perf-PID.map
+ *	dump: writes ./jit-PID.dump
+ *	dispatch: enters the functions as interpreters do, without a call
+ *	MS: the time to run, three quarters in one function, one in another
+ *
+ * Prints what each used by its own clock.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +28,7 @@ cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A frame with a frame pointer around a loop of n rounds. */
+/* A frame with a frame pointer around a loop of n iterations. */
 static size_t
 make_loop(unsigned char *code, uint64_t n)
 {
@@ -40,7 +43,7 @@ make_loop(unsigned char *code, uint64_t n)
 	return sizeof head + sizeof n + sizeof tail;
 }
 
-/* Jumps to a function, which returns to the instruction after the jump. */
+/* Jumps to a function, which returns to the code after the jump. */
 static void
 make_dispatcher(unsigned char *code, const unsigned char *to)
 {

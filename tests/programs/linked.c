@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* linked.c -- a program that is linked with libcpprof: `linked MODE [NAME]`.
  *
- * It is built as a user's would be, against the installed header and library,
- * and prints one line that does not depend on being sampled.
+ * It is built as a user would build it, against the installed header and
+ * library, and prints one line that does not depend on sampling.
  */
 #include <cpprof.h>
 
@@ -68,7 +68,7 @@ run_phases(const char *name)
 	return 0;
 }
 
-/* The stages reached by the main thread, and by all early threads. */
+/* The stage of the main thread, and the early threads that wait for it. */
 static int stage, n_waiting;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -103,7 +103,7 @@ wait_for_early_threads(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Alive before sampling begins, and when it is stopped and goes on. */
+/* Alive before sampling begins, and when it is stopped and resumed. */
 static NOINLINE void *
 early_thread(void *argument)
 {
@@ -246,7 +246,7 @@ wait_and_work(void *argument)
 	return argument;
 }
 
-/* Leftovers of the parent's threads must not be taken for the child's. */
+/* What the parent's threads have left must not count as the child's. */
 static int
 run_fork_threads(const char *name)
 {
@@ -275,7 +275,7 @@ run_fork_threads(const char *name)
 	return 0;
 }
 
-/* Only calls that must do nothing. */
+/* Only calls that must have no effect. */
 static int
 run_never(const char *name)
 {

@@ -2,10 +2,10 @@
 /* parts.c -- measures its own parts: `parts MILLISECONDS [PART...]`.
  *
  * Each part uses CPU time in a different way, in a function of its own, some
- * hundred microseconds at a time, in random order and of random lengths.  The
- * thread's CPU clock is read before and after, and the total of each part is
- * printed at the end: a profile must show the same.  The cost of a profiler
- * within a part is in both.
+ * hundred microseconds at a time.  Order and lengths are random, so that they
+ * keep step with nothing.  The thread's CPU clock is read before and after
+ * each, and the total of each part is printed at the end.  A profile must show
+ * the same totals.  Whatever a profiler costs within a part is in both.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define PAGE 4096
-#define PART_NS 200000		/* about the time of one turn of a part */
+#define PART_NS 200000		/* what a part uses at a time, roughly */
 
 static NOINLINE void
 part_user(long n)
@@ -76,7 +76,7 @@ part_naps(long n)
 	sink++;
 }
 
-/* Two threads wake each other: whose turn it is. */
+/* Two threads wake each other; whose turn it is. */
 static _Atomic uint32_t turn;
 static int64_t partner_ns;
 
@@ -158,7 +158,7 @@ run_part(struct part *part, long n)
 	return ns;
 }
 
-/* The fastest of some tries was not disturbed. */
+/* The fastest of several attempts, which nothing has disturbed. */
 static void
 calibrate(struct part *part)
 {

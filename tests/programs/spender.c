@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* spender.c -- spends known amounts of resources in named functions.
  *
- * 	spender MODE ARGUMENT
- * What tests/test-wrappers.py expects in the profile is spent in functions of
- * their own; the output of each mode shows whether anything else has changed.
+ *	spender MODE ARGUMENT
+ *
+ * What tests/test-wrappers.py looks for in the profile is spent in functions of
+ * their own.  Each mode prints values that show that nothing else has changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Its frame still exists at its last call. */
+/* Keeps the function's frame until its last call. */
 #define NOINLINE __attribute__((noipa, optimize("no-optimize-sibling-calls")))
 
 static NOINLINE void
@@ -103,7 +104,7 @@ by_mmap(long n)
 
 	munmap(block, (size_t)n * 100);
 	block = mmap(NULL, (size_t)n * 100, PROT_NONE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);	/* counts nothing */
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);	/* not counted */
 	munmap(block, (size_t)n * 100);
 }
 
@@ -121,7 +122,7 @@ run_memory(long n)
 	return 0;
 }
 
-/* As fast as can be, for timing. */
+/* As fast as possible, for timing. */
 static int
 run_malloc(long n)
 {
@@ -225,7 +226,7 @@ by_write(int fd, long n)
 			abort();
 }
 
-/* A call that is not wrapped. */
+/* This function is not wrapped. */
 static NOINLINE void
 by_system_call(int fd, long n)
 {
@@ -288,7 +289,7 @@ by_sendfile(int out, int in, long n)
 			abort();
 }
 
-/* The kernel's count of bytes read and written, up to before this call. */
+/* The kernel's count of bytes read and written before this call. */
 static void
 kernel_counts(unsigned long counts[2])
 {
@@ -353,7 +354,7 @@ run_bytes(long n)
 	return 0;
 }
 
-/* Bytes that pass no wrapper. */
+/* Bytes that pass through no wrapper. */
 static int
 run_unseen_bytes(long n)
 {
@@ -377,7 +378,7 @@ run_unseen_bytes(long n)
 	return 0;
 }
 
-/* There and back: of the bytes of these calls the kernel keeps no count. */
+/* Both directions.  The kernel does not count the bytes of these calls. */
 static int
 run_sockets(long n)
 {
@@ -604,7 +605,7 @@ static void
 on_signal(int number)
 {
 	(void)number;
-	getppid();	/* where SIGSYS may be thought to be blocked */
+	getppid();	/* the program might think that SIGSYS is blocked */
 	n_caught++;
 }
 
@@ -615,7 +616,10 @@ on_system(int number)
 	n_system++;
 }
 
-/* All that is done with masks and actions; the number of what went well. */
+/*
+ * Everything that is done with masks and actions; prints how many calls
+ * succeeded.
+ */
 static int
 use_signals(void)
 {
@@ -689,7 +693,7 @@ on_alarm(int number)
 	(void)number;
 }
 
-/* The program's own signals still interrupt its calls. */
+/* The program's own signals must still interrupt its calls. */
 static int
 run_interrupted(long ms)
 {
@@ -740,7 +744,7 @@ deeper(long depth, long ms)
 	}
 }
 
-/* Jumps out of a call, and then is where that was. */
+/* Jumps out of a call, then calls where that call was. */
 static int
 run_jumps(long ms)
 {
@@ -793,7 +797,7 @@ read_above(void *stack)
 	return NULL;
 }
 
-/* A handler within a call, on an alternate stack above the thread's. */
+/* A handler during a call, on an alternate stack above the thread's. */
 static int
 run_above(long ms)
 {
@@ -857,7 +861,7 @@ wait_in_getc(void *argument)
 	return argument;
 }
 
-/* Threads are cancelled in calls, and leave no lock behind. */
+/* Cancels threads in calls, which must leave no lock locked. */
 static int
 run_cancelled(long n)
 {
@@ -893,7 +897,7 @@ wait_in_poll(void *argument)
 	return argument;
 }
 
-/* Ends while threads wait, WAITERS in each way. */
+/* Ends while WAITERS threads wait in each way. */
 static int
 run_waiting(long ms)
 {

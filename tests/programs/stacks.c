@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stacks.c -- a program whose code runs on various stacks: `stacks KIND N PAGES`.
+/* stacks.c -- runs code on various stacks: `stacks KIND N PAGES`.
  *
- * KIND is own, foreign (made by makecontext), growing (MAP_GROWSDOWN), called
- * or lost (its own stack, through generated code whose next instructions show
- * where it was called, or do not).  Each of N rounds fills PAGES pages of that
- * stack with frames, then uses a little of each resource and makes CALLS
- * system calls.  The output is the same however it is sampled.
+ * KIND is own, foreign (made by makecontext), growing (MAP_GROWSDOWN), or
+ * called or lost (its own stack, through generated code whose next instructions
+ * show where it was called, or do not).  Each of N rounds fills PAGES pages of
+ * that stack with frames, then uses a little of every resource, among it CALLS
+ * system calls.  The output does not depend on sampling.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -40,7 +40,7 @@ call_system(void)
 		sum += (unsigned long)syscall(SYS_getppid) > 0;
 }
 
-/* Other resources; system calls only with `more`. */
+/* Uses the other resources; system calls only with `more`. */
 static NOINLINE void
 use_the_rest(void)
 {
@@ -100,7 +100,7 @@ map(size_t pages, int flags)
 	return memory;
 }
 
-/* Room for the first frames only, at a place where the stack can grow. */
+/* Just enough room for the first frames, with free address space below. */
 static void *
 map_growing(size_t *size)
 {
@@ -126,8 +126,8 @@ run_on(void *stack, size_t size)
 }
 
 /*
- * Code that does nothing but call, as CPython makes it for each function.  The
- * first has something in the frame pointer's register that is none.
+ * Code that only makes a call, as CPython generates it for each function.  The
+ * first uses the frame pointer's register for something else.
  */
 typedef void caller(const void *a, const void *b, const void *frame,
     void (*function)(void));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* target.c -- a program for the collector to sample: `target MODE [NUMBER]`.
  *
- * Each mode does one thing that makes sampling hard, prints one line that
- * does not depend on being sampled, and exits with a status of its own.
+ * Each mode does one thing that makes sampling difficult, prints one line that
+ * does not depend on sampling, and exits with a status of its own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -143,7 +143,7 @@ static NOINLINE void
 in_child(void)
 {
 	spin(80);
-	sink++;		/* no tail call: the frame must be there */
+	sink++;		/* not a tail call, so that the frame exists */
 }
 
 static int
@@ -160,8 +160,7 @@ run_fork(long unused)
 		_exit(7);
 	}
 	waitpid(child, &status, 0);
-	child = (pid_t)syscall(SYS_fork);	/* without the library's
-						 * knowledge */
+	child = (pid_t)syscall(SYS_fork);	/* unnoticed by the library */
 	if (child == 0) {
 		spin(20);
 		exit(8);
@@ -250,7 +249,7 @@ run_block_all(long ms)
 	return 0;
 }
 
-/* All actions set to the default, and then to a handler that works. */
+/* Sets all actions to the default, then to a handler that works. */
 static volatile sig_atomic_t n_caught;
 
 static void
@@ -293,7 +292,7 @@ run_default_action(long ms)
 	return 1;
 }
 
-/* A blocked signal stays pending, and can be waited for; then it is caught. */
+/* A blocked signal stays pending and can be waited for; then it is caught. */
 static int
 run_blocked_signal(long ms)
 {
@@ -320,8 +319,8 @@ run_blocked_signal(long ms)
 }
 
 /*
- * Four call paths to one function, which does 10, 20, 30 and 40 % of its work
- * for them, in small pieces in no regular order.
+ * Four call paths to one function, which does 10, 20, 30 and 40% of its work
+ * for them, in small pieces without a regular order.
  */
 static NOINLINE void
 work(unsigned n)
@@ -360,7 +359,7 @@ share_40(void)
 	sink++;
 }
 
-/* Each as often as the others, from a random one on. */
+/* Each equally often, starting with a random one. */
 static inline __attribute__((always_inline)) void
 share(long n)
 {
@@ -426,7 +425,7 @@ poll_often(long n)
 	}
 }
 
-/* Interruptible calls must not be seen to fail. */
+/* Interruptible calls must not fail. */
 static int
 run_poll(long ms)
 {
@@ -454,7 +453,7 @@ run_small_file(long limit)
 	return 0;
 }
 
-/* A library loaded, used and unloaded again and again. */
+/* Loads, uses and unloads a library again and again. */
 static int
 run_load(long n)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * victim.c -- a program whose recording is damaged by somebody else.
+ * victim.c -- a program whose recording somebody else damages.
  *
  * 	victim MODE SECONDS
  *
- * It works for that time in new call paths, prints the result, and waits for
- * the end of its input before it exits.  MODE is its action for SIGBUS; some
- * modes cause faults of their own, and print what they see of them.
+ * It works for that time in ever new call paths, prints the result, and waits
+ * for the end of its input before it exits.  MODE is what it does with SIGBUS.
+ * Some modes cause such faults themselves and print what they see of them.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 #define PAGE 4096
 #define NOINLINE __attribute__((noinline, noclone))
 
-static __thread char *volatile sink;	/* so that the compiler leaves it */
+static __thread char *volatile sink;	/* so that the compiler keeps it */
 
 static double
 now(void)
@@ -63,7 +63,7 @@ right(uint64_t number, uint64_t sum)
 	return go(number, sum) + 2;
 }
 
-/* Works for a time, on which the result does not depend. */
+/* Works for a time; the result does not depend on how much was done. */
 static bool
 work(double seconds)
 {
@@ -84,7 +84,9 @@ work(double seconds)
 	return true;
 }
 
-/* Faults of the program's own: a page after the end of a file. */
+/*
+ * The program's own faults: a page beyond the end of a file.
+ */
 
 static sigjmp_buf out;
 static volatile sig_atomic_t n_caught;
@@ -187,7 +189,7 @@ block(void)
 	printf("blocked %d\n", sigismember(&seen, SIGBUS));
 }
 
-/* As a program does that has a library of its own. */
+/* As a program whose own library handles SIGBUS. */
 static void
 block_by_kernel(void)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* waiter.c -- threads that wait for ever, each in a different way.
+/* waiter.c -- threads that wait for what never comes, each in a different way.
  *
- * 	waiter kinds		a thread for each way to wait; makes a file `fifo`
- * 	waiter deadlock		two threads, each with the other's lock
- * 	waiter leave HOW MS	some threads wait; after MS milliseconds the
- * 				process ends: by exit, _exit, quick_exit, abort,
- * 				exec (of true), or a thread is cancelled
- * 	waiter unseen		two threads wait in system calls that no library
- * 				makes, one at once, one after a sleep
- * 	waiter storm N		N short waits, and then one that lasts
+ * waiter kinds		a thread for each way to wait; makes a file `fifo`
+ * waiter deadlock	two threads, each wanting the other's lock
+ * waiter leave HOW MS	some threads wait; after MS milliseconds the process
+ *			ends: by exit, _exit, quick_exit, abort, exec (of
+ *			true), or a thread is cancelled
+ * waiter unseen		two threads wait in raw system calls, one now,
+ *			one after a sleep
+ * waiter storm N		N short waits, and then one that lasts
  *
- * What begins is announced on standard output, "NAME NANOSECONDS" by
- * CLOCK_MONOTONIC right before the call, and "ready" when all have begun.
+ * Each wait is reported on standard output as "NAME NANOSECONDS" by
+ * CLOCK_MONOTONIC right before the call, then "ready" when all have begun.
  */
 #include <fcntl.h>
 #include <mqueue.h>
@@ -131,7 +131,7 @@ wait_for_child(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		/* This process must not be sampled for long. */
+		/* No further process that would be sampled for long. */
 		close(STDOUT_FILENO);
 		execlp("sleep", "sleep", "60", (char *)NULL);
 		_exit(1);
@@ -280,7 +280,7 @@ run_kinds(char **words)
 	prepare();
 	for (i = 0; i < N_WAYS; i++)
 		pthread_create(&threads[i], NULL, ways[i], NULL);
-	while (n_told < N_WAYS + 1)	/* one tells again, by its child */
+	while (n_told < N_WAYS + 1)	/* one reports twice, by its child */
 		usleep(1000);
 	usleep(100000);
 	tell("ready");
@@ -296,7 +296,7 @@ static __attribute__((noinline)) void
 take(pthread_mutex_t *mutex)
 {
 	pthread_mutex_lock(mutex);
-	byte++;			/* no call in its tail */
+	byte++;			/* not a tail call */
 }
 
 static void *
@@ -410,7 +410,7 @@ run_unseen(char **words)
 	return 0;
 }
 
-/* Waits at many places of the stack, none of them long; and then does. */
+/* Waits at many places of the stack, each time briefly; then for long. */
 static __attribute__((noinline)) void
 wait_below(int depth)
 {
