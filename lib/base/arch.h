@@ -43,7 +43,7 @@
 #error "the collector does not know this machine yet"
 #endif
 
-/* Registers at a signal, from the ucontext_t.  Async-signal-safe. */
+/* Registers at a signal, from the ucontext_t. */
 void arch_registers(const void *context, struct cfi_registers *registers);
 
 /*

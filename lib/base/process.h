@@ -25,7 +25,7 @@ struct process {
 	bool is_alone;			/* do not sample forked children */
 	uint64_t max_size;		/* of the file */
 	bool counts_returns;		/* wanted, and later: active */
-	uintptr_t own_start, own_end;	/* where this library is mapped */
+	uintptr_t own_start, own_end;	/* of the file */
 	const char *directory;
 	const char *output;		/* directory of the files */
 	uint32_t user;			/* effective user when it began */

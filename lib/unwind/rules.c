@@ -137,7 +137,10 @@ struct compact_rule
 rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
     struct rules_set *set)
 {
-	/* What is found out now holds in this epoch, whatever comes meanwhile. */
+	/*
+	 * Read first: what is found now belongs to this epoch, even if another
+	 * begins meanwhile.
+	 */
 	const uint64_t epoch = atomic_load_explicit(&tables_epoch,
 	    memory_order_relaxed);
 	const bool is_return = (address & RULES_RETURN) != 0;

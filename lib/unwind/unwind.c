@@ -34,9 +34,12 @@ struct walk {
 	bool exact;
 	bool unwinds;			/* a frame so far is an unwinder's */
 	size_t candidate;	/* remembered frames not yet passed */
-	bool is_marked;		/* came here by the stack's mark */
-	bool in_trampoline;	/* and is of no use */
-	bool is_entered;	/* at code that was returned to without a call */
+	bool is_marked;		/* the present frame was reached through the
+				   mark */
+	bool in_trampoline;	/* has met the trampoline's code: discard the
+				   walk */
+	bool is_entered;	/* the present code is returned to without a
+				   call */
 	struct cfi_registers registers;	/* as far as known; see `known` */
 	const void *context;
 	bool careful;		/* follows all registers */
@@ -241,7 +244,10 @@ read_memory(void *readable, uint64_t address, size_t size, uint64_t *number)
 	return true;
 }
 
-/* A row that is not compact: signal frames, realigned stacks, odd code. */
+/*
+ * Interprets a row that has no compact rule: signal frames, realigned stacks,
+ * unusual code.
+ */
 static enum step
 step_generic(struct walk *walk, bool is_signal, struct frame *frame)
 {
