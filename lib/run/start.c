@@ -499,7 +499,7 @@ start_process(char **environment, char **words, const char *output,
 		shared_give_up(CPPROF_SHARED_NO_FILE, errno);
 		return false;
 	}
-	*problem = "cannot set up";
+	*problem = "cannot install its handlers";
 	if (!watch_forks() || __cxa_atexit(finish, NULL, NULL) != 0 ||
 	    __cxa_at_quick_exit(finish, NULL) != 0)
 		return false;

@@ -109,9 +109,9 @@ signals_blocked_for_work(void)
 static uint64_t
 change_bus(int how)
 {
-	const uint64_t cuts = bit_of(SIGBUS);
+	const uint64_t bus = bit_of(SIGBUS);
 
-	return change_mask(how, cuts) & cuts;
+	return change_mask(how, bus) & bus;
 }
 
 bool

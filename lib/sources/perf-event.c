@@ -172,7 +172,7 @@ perf_event_is_available(const struct source *source, bool with_kernel,
 
 	if (source->event_type == PERF_TYPE_TRACEPOINT &&
 	    syscall_tracepoint() == 0) {
-		*why = "the kernel's tracing (tracefs) is not to be had";
+		*why = "the kernel's tracing (tracefs) is not accessible";
 		return false;
 	}
 	fd = perf_event_open(source, LONG_PERIOD, 0, &had_to);

@@ -52,7 +52,7 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 	const struct source *const *sources = resource_sources(row);
 	const char *against = "";
 
-	*why = *sources != NULL ? "" : "no source of it is known here";
+	*why = *sources != NULL ? "" : "this machine has no source for it";
 	for (; *sources != NULL; sources++) {
 		if ((*sources)->probe == NULL ||
 		    (*sources)->probe(row, interval, &against))

@@ -82,8 +82,8 @@ bool datafile_lock(void);
 
 /*
  * Take the lock and wait for it if necessary.  Not from a handler, and only
- * with ticks held off (threads.h).  The first returns false after a tenth of a
- * second.
+ * with ticks held off (lib/base/thread.h).  The first returns false after a
+ * tenth of a second.
  */
 bool datafile_lock_patiently(void);
 void datafile_lock_wait(void);
@@ -105,8 +105,8 @@ void datafile_describe_resource(unsigned column,
     struct cpprofdata_resource *to);
 
 /*
- * This process has a record in the brief file (brief.h), and a file of its own
- * continues that.
+ * Notes that the process has a record in the brief file (brief.h), so a file of
+ * its own will be marked as continuing it.
  */
 void datafile_note_brief(void);
 
@@ -181,7 +181,6 @@ void datafile_keep_open(void);
 
 /*
  * Notes that one of the program's own resources has got its name and interval.
- * Lock held.
  */
 void datafile_note_own_resource(unsigned column);
 

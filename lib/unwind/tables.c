@@ -13,7 +13,10 @@
 
 #include "lib/base/big.h"
 
-/* Everything that .eh_frame_hdr's index names is at most this far from it. */
+/*
+ * Everything that the index of .eh_frame_hdr refers to lies within this
+ * distance.
+ */
 #define TABLE_REACH ((size_t)1 << 31)
 
 /* Encodings of the number of rows, and of the rows' two columns. */
@@ -43,7 +46,9 @@ struct table {
 	size_t n;
 };
 
-/* By page: 36 bits of its number, and a row.  Pages that follow are together. */
+/*
+ * By page: 36 bits of its number, and a row.  Neighbouring pages are adjacent.
+ */
 static struct {
 	_Alignas(64) _Atomic uint64_t pages[HINT_PAGES];
 } hints[1u << HINT_BITS] BIG_TABLE;
@@ -94,7 +99,7 @@ halve(const struct table *table, int64_t address, size_t low, size_t high)
 	return low;
 }
 
-/* The same, beginning at row `near`, in strides that double. */
+/* The same, starting at row `near`, in strides that double. */
 static size_t
 search_from(const struct table *table, int64_t address, size_t near)
 {
@@ -127,7 +132,7 @@ hints_near(uint64_t page)
 	    (64 - HINT_BITS)].pages;
 }
 
-/* The row remembered for this page or the one nearest; SIZE_MAX: none. */
+/* The row remembered for this page or for the nearest one; SIZE_MAX: none. */
 static size_t
 find_hint(uint64_t page)
 {
@@ -187,7 +192,7 @@ tables_find(uint64_t address, const struct dl_find_object *object,
 
 	if (header == NULL)
 		return CFI_NO_TABLE;
-	/* Asked for now, so that it comes together with the header. */
+	/* Fetched now, together with the header. */
 	if (near != SIZE_MAX)
 		__builtin_prefetch(header + HEADER_SIZE + near * sizeof *row);
 	if (!open_table(object, &table))

@@ -16,7 +16,7 @@
 
 #include "dwarf/cfi.h"
 
-/* Has the processor fetch what tables_find will need first for that address. */
+/* Prefetches what tables_find needs first for that address. */
 void tables_prefetch(uint64_t address, const struct cfi_scratch *scratch);
 
 /*
@@ -26,12 +26,12 @@ void tables_prefetch(uint64_t address, const struct cfi_scratch *scratch);
 enum cfi_result tables_find(uint64_t address,
     const struct dl_find_object *object, struct cfi_scratch *scratch);
 
-/* To be called after code was unmapped: no CIE read before is used again. */
+/* To be called after code was unmapped: forgets all CIEs read before. */
 void tables_new_epoch(void);
 
 /*
- * The number of those calls so far.  Whoever keeps something about code keeps
- * the epoch with it.
+ * The number of those calls so far.  Whatever is cached about code must be
+ * cached together with the epoch.
  */
 extern _Atomic uint64_t tables_epoch;
 

@@ -298,7 +298,7 @@ probe_partly(const struct resource_row *row, uint64_t interval,
     const char **why)
 {
 	(void)row, (void)interval;
-	*why = "the program brings its own malloc";
+	*why = "the program has its own malloc";
 	return wrapped_is_ours("malloc");
 }
 
