@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-# libcpprof: linked eagerly, because binding a symbol in a signal handler could
-# wait for the loader's lock, and so could finding a thread-local variable in
-# any other model; begun before all other libraries (see lib/run/start.c);
-# without the compiler's start files, whose _fini is a page at the far end that
-# every process would touch, and which end nothing of ours; in three mappings
-# instead of five, which every process makes and every fork copies
-# (noseparate-code: our constants lie beside the code); nothing visible but what
-# is EXPORTED.
+# How libcpprof is linked, and why:
+# - All symbols are bound at the start: binding one in a signal handler could wait
+#   for the loader's lock.  For the same reason thread-local variables use the
+#   initial-exec model.
+# - Its constructor runs before those of all other libraries (lib/collector.c).
+# - Without the compiler's start files: nothing here needs them, and their _fini
+#   lies on a separate page that every process would touch.
+# - In three mappings instead of five (noseparate-code: constants lie next to the
+#   code), because every process creates them and every fork copies them.
+# - Only EXPORTED functions are visible.
 EXTRA_DIST += lib/COPYING
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
@@ -19,10 +21,10 @@ include_HEADERS += lib/cpprof.h
 pkgconfig_DATA += lib/libcpprof.pc
 endif
 
-# The files of the first block lie in memory in this order.  They are what runs
-# in every process, and in a forked child before it executes a program: the
-# kernel brings pages of code by sixteen, and most processes are short.  The
-# other blocks are the rest of each room, lowest first.
+# The files of the first block are in memory in this order.  They run in every
+# process, and in a forked child before it executes a program.  The kernel maps
+# sixteen pages of code at a time, and most processes are short.  The other blocks
+# are the rest of each room, lowest first.
 libcpprof_la_SOURCES = \
 	lib/base/copying.c lib/base/process.c lib/run/settings.c \
 	lib/base/sampling.c lib/base/shared.c lib/collector.c lib/run/start.c \
@@ -95,7 +97,7 @@ libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,defs -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst -Wl,--sort-section=name \
 	-Wl,-z,noseparate-code -XCClinker -nostartfiles
 
-# Tests, on code of the kind that most programs are made of.
+# Tests, on code like that of most programs.
 EXTRA_DIST += tests/compat.sh tests/kills.py tests/suites.sh \
 	tests/undisturbed.py tests/live.py tests/linked.py tests/programs/linked.c
 EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
@@ -132,7 +134,7 @@ endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
 
-# Many that live briefly, and what is not sampled.
+# Many short processes, and programs that are not sampled.
 EXTRA_DIST += tests/brief.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/brief
@@ -161,7 +163,7 @@ tests_programs_exceptions_SOURCES = tests/programs/exceptions.c \
 tests_programs_exceptions_CFLAGS = $(shape_flags) -frounding-math
 tests_programs_exceptions_LDADD = -lm
 
-# Others who write to a recording, or cut it short.
+# Other programs that write to a recording or truncate it.
 EXTRA_DIST += tests/test-attacks.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/victim
@@ -190,7 +192,7 @@ endif
 tests_programs_stacks_SOURCES = tests/programs/stacks.c
 tests_programs_stacks_CFLAGS = $(shape_flags)
 
-# Shares of CPU time, by every way of sampling it.
+# Shares of CPU time, by each way of sampling it.
 EXTRA_DIST += tests/test-parts.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/parts
@@ -214,7 +216,7 @@ tests_test_progress_SOURCES = tests/test-progress.c lib/run/progress.c \
 tests_test_progress_CFLAGS = $(unit_cflags)
 tests_test_progress_LDADD = $(case_libs)
 
-# C++ links it, for the exceptions.
+# Linked by the C++ compiler, because of exceptions.
 tests_test_unwind_SOURCES = tests/test-unwind.c \
 	tests/single-step.h \
 	tests/unwind-oracle.c tests/unwind-oracle.h \
@@ -258,7 +260,7 @@ check-storm: libcpprof.la tests/programs/target tests/programs/storm
 check-kills: all tests/programs/target
 	$(AM_TESTS_ENVIRONMENT) KILLS=1000 $(PYTHON3) $(srcdir)/tests/kills.py
 
-# Other projects' own tests; see tests/suites.sh for where bash's are looked for.
+# Other projects' own tests; tests/suites.sh says where it looks for bash's.
 check-suites: all
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/suites.sh
 

@@ -107,19 +107,6 @@ check(const char *name, const char *gtick, uint64_t interval)
 	return resources.n > 0 && n_kept == 0 ? EBUSY : 0;
 }
 
-/*
- * Gives a reserved column of the file to a resource; its name is written last.
- */
-static void
-name_column(unsigned i)
-{
-	const unsigned column = own[i].column;
-
-	resources.columns[column].interval = own[i].row.interval;
-	n_kept--;
-	datafile_note_own_resource(column);
-}
-
 EXPORTED int
 cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 {
@@ -136,10 +123,14 @@ cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 		own[i].row = (struct resource_row){ own[i].name, own[i].gtick,
 		    interval, 1 };
 		n_own++;
-		if (resources.n > 0)
-			name_column((unsigned)i);
-		else
+		if (resources.n > 0) {
+			/* It gets one of the reserved columns. */
+			resources.columns[own[i].column].interval = interval;
+			n_kept--;
+			datafile_note_own_resource(own[i].column);
+		} else {
 			own[i].column = NO_COLUMN;
+		}
 	}
 	atomic_flag_clear_explicit(&locked, memory_order_release);
 	if (error == 0)

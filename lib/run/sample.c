@@ -230,14 +230,6 @@ take(struct thread *thread, const struct sample_request *request,
 	return TREE_OK;
 }
 
-static void
-earn(struct thread *thread, uint64_t time_ns)
-{
-	thread->run->allowance_ns += (int64_t)(time_ns / BUDGET_PART);
-	if (thread->run->allowance_ns > ALLOWANCE_MAX_NS)
-		thread->run->allowance_ns = ALLOWANCE_MAX_NS;
-}
-
 static int64_t
 least(int64_t a, int64_t b)
 {
@@ -293,7 +285,9 @@ try(struct thread *thread, const struct sample_request *request,
 static bool
 may_take(struct thread *thread, const struct sample_request *request)
 {
-	earn(thread, request->time_ns);
+	thread->run->allowance_ns += (int64_t)(request->time_ns / BUDGET_PART);
+	if (thread->run->allowance_ns > ALLOWANCE_MAX_NS)
+		thread->run->allowance_ns = ALLOWANCE_MAX_NS;
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    request->hits);

@@ -185,40 +185,29 @@ threads_resume_sampling(struct thread *thread)
 	thread_self = thread;
 }
 
-/* What a thread had in the parent's file; most had nothing. */
-static void
-forget_file(struct thread *thread)
-{
-	struct unwinder *unwinder = thread->unwinder;
-
-	thread_file_forked(thread);
-	if (unwinder->stack.frames != NULL || unwinder->fresh.frames != NULL)
-		unwind_forked(unwinder);
-}
-
-static void
-begin_in_child(struct thread *thread)
-{
-	perf_forked(thread);
-	waits_forget(thread);
-	start_afresh(thread);
-	thread->meters->has_timer = false;
-	thread->meters->uncounted_ns = 0;
-	thread->meters->unfound_ns = 0;
-}
-
 void
 threads_forked(void)
 {
+	struct unwinder *unwinder;
 	struct thread *thread;
 
 	for (thread = all; thread != NULL; thread = thread->next) {
+		unwinder = thread->unwinder;
 		if (thread != thread_self)
-			trampoline_forget(thread->unwinder);
-		else if (thread->unwinder->trampoline.cfa != 0)
-			trampoline_withdraw(thread->unwinder);
-		forget_file(thread);
-		begin_in_child(thread);
+			trampoline_forget(unwinder);
+		else if (unwinder->trampoline.cfa != 0)
+			trampoline_withdraw(unwinder);
+		thread_file_forked(thread);
+		/* Most states have no frames; leave their pages alone. */
+		if (unwinder->stack.frames != NULL ||
+		    unwinder->fresh.frames != NULL)
+			unwind_forked(unwinder);
+		perf_forked(thread);
+		waits_forget(thread);
+		start_afresh(thread);
+		thread->meters->has_timer = false;
+		thread->meters->uncounted_ns = 0;
+		thread->meters->unfound_ns = 0;
 		if (thread == thread_self) {
 			thread->tid = process_own.pid;
 			thread->run->stage = THREAD_RUNNING;

@@ -22,7 +22,7 @@ int perf_event_sender(const siginfo_t *info);
 
 /*
  * Whether the event can be opened in this process, with the kernel's part if
- * with_kernel; if not, *why is the reason.
+ * with_kernel; if not, *why is the reason.  From the constructor.
  */
 bool perf_event_is_available(const struct source *source, bool with_kernel,
     const char **why);

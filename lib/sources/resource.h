@@ -129,7 +129,7 @@ resource_sources(const struct resource_row *row)
 const char *resources_next(const char **text, enum resource_id *id,
     uint64_t *interval);
 
-/* Whether a resource of that name exists, sampled or not. */
+/* Whether a resource of that name exists, sampled or not.  Any thread. */
 bool resource_exists(const char *name);
 
 static inline bool

@@ -36,15 +36,6 @@ insert_partial(struct thread *thread, struct node *node)
 	    tree_child(&thread->file->tree, &phase, &partial, node);
 }
 
-/* The node that becomes the parent of a stack's outermost frame. */
-static enum tree_result
-find_root(struct thread *thread, struct node *root)
-{
-	if (thread->unwinder->end != UNWIND_COMPLETE)
-		return insert_partial(thread, root);
-	return phase_node(&thread->file->tree, thread->file->phase, root);
-}
-
 /* Frames of this library get no nodes. */
 static bool
 is_own(uint64_t address)
@@ -157,8 +148,11 @@ insert_stack(struct thread *thread, struct node *leaf)
 		leaf->path = stack->frames[i - 1].path;
 		leaf->twin = (struct tree_node *)stack->frames[i - 1].returns;
 		leaf->is_new = false;
+	} else if (unwinder->end == UNWIND_COMPLETE) {
+		result = phase_node(&thread->file->tree, thread->file->phase,
+		    leaf);
 	} else {
-		result = find_root(thread, leaf);
+		result = insert_partial(thread, leaf);
 	}
 	mark_helpers(stack, i);
 	while (i < stack->n && result == TREE_OK) {

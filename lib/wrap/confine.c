@@ -195,13 +195,6 @@ run(const struct sock_fprog *program, const struct seccomp_data *data)
 	return REFUSED;
 }
 
-/* A handler that cannot return would end the program. */
-static bool
-may_fail(int number)
-{
-	return number != SYS_rt_sigreturn;
-}
-
 /* Whether the filter allows the calls, or makes them fail with an errno. */
 static bool
 lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
@@ -218,9 +211,10 @@ lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
 		case SECCOMP_RET_LOG:
 			break;
 		case SECCOMP_RET_ERRNO:
-			if (may_fail(data.nr))
-				break;
-			return false;
+			/* A handler that cannot return ends the program. */
+			if (data.nr == SYS_rt_sigreturn)
+				return false;
+			break;
 		default:
 			return false;
 		}
@@ -232,20 +226,17 @@ lets_pass(const struct sock_fprog *program, const int *numbers, size_t n)
 	lets_pass(program, numbers, sizeof (numbers) / sizeof *(numbers))
 
 static bool
-has_more_sources(void)
-{
-	return resources.n > 1 || resources.columns[0].source != &source_timer;
-}
-
-static bool
 admits_sampling(const struct sock_fprog *program)
 {
+	const bool has_other_sources = resources.n > 1 ||
+	    resources.columns[0].source != &source_timer;
+
 	if (!readable_now(program, sizeof *program) || program->len == 0 ||
 	    !readable_now(program->filter,
 	    program->len * sizeof *program->filter))
 		return true;
 	return LETS_PASS(program, always_needed) &&
-	    (!has_more_sources() || LETS_PASS(program, needed_by_sources)) &&
+	    (!has_other_sources || LETS_PASS(program, needed_by_sources)) &&
 	    (!perf_is_used() || LETS_PASS(program, needed_by_events));
 }
 
