@@ -13,6 +13,7 @@
 #include "src/base/arena.h"
 #include "src/base/bytes.h"
 #include "src/base/call_paths.h"
+#include "src/base/index.h"
 #include "src/base/memory.h"
 #include "src/base/names.h"
 #include "src/base/progress.h"
@@ -180,6 +181,73 @@ names_hold_any_bytes(void **state)
 	names_free(names);
 }
 
+static bool
+is_number(const void *numbers, uint32_t i, const void *key)
+{
+	return ((const uint32_t *)numbers)[i] == *(const uint32_t *)key;
+}
+
+static void
+index_finds_things_whose_hashes_are_equal(void **state)
+{
+	enum { N = 3000, N_HASHES = 70 };
+	static uint32_t numbers[N];
+	struct error error = { 0 };
+	struct index index = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t number = i * 7 + 1, hash = number % N_HASHES;
+		struct index_slot *slot;
+
+		assert_int_equal(index_find(&index, hash, is_number, numbers,
+		                            &number), NO_INDEX);
+		slot = index_seek(&index, hash, is_number, numbers, &number,
+		                  &error);
+		assert_non_null(slot);
+		assert_int_equal(slot->number, 0);
+		numbers[i] = number;
+		index_fill(&index, slot, hash, i);
+	}
+	assert_int_equal(index.n, N);
+	assert_true(index.n_slots >= 2 * N);
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t hash = numbers[i] % N_HASHES, other = numbers[i] + 1;
+
+		assert_int_equal(index_find(&index, hash, is_number, numbers,
+		                            &numbers[i]), i);
+		assert_int_equal(index_seek(&index, hash, is_number, numbers,
+		                            &numbers[i], &error)->number,
+		                 i + 1);
+		assert_int_equal(index_find(&index, hash, is_number, numbers,
+		                            &other), NO_INDEX);
+	}
+	index_free(&index);
+	assert_int_equal(index_find(&index, 0, is_number, numbers,
+	                            &numbers[0]), NO_INDEX);
+}
+
+static void
+index_is_as_it_was_if_nothing_is_filled(void **state)
+{
+	const uint32_t numbers[] = { 5, 6 };
+	struct error error = { 0 };
+	struct index index = { 0 };
+	struct index_slot *slot;
+
+	(void)state;
+	slot = index_seek(&index, 9, is_number, numbers, &numbers[0], &error);
+	index_fill(&index, slot, 9, 0);
+	slot = index_seek(&index, 9, is_number, numbers, &numbers[1], &error);
+	assert_int_equal(slot->number, 0);
+	assert_int_equal(index.n, 1);
+	assert_int_equal(index_find(&index, 9, is_number, numbers,
+	                            &numbers[1]), NO_INDEX);
+	assert_int_equal(index_find(&index, 9, is_number, numbers,
+	                            &numbers[0]), 0);
+	index_free(&index);
+}
+
 static void
 bytes_stick_at_the_first_underflow(void **state)
 {
@@ -327,6 +395,8 @@ main(void)
 		cmocka_unit_test(names_take_what_a_format_makes),
 		cmocka_unit_test(names_tell_pairs_apart),
 		cmocka_unit_test(names_hold_any_bytes),
+		cmocka_unit_test(index_finds_things_whose_hashes_are_equal),
+		cmocka_unit_test(index_is_as_it_was_if_nothing_is_filled),
 		cmocka_unit_test(bytes_stick_at_the_first_underflow),
 		cmocka_unit_test(call_paths_walk_either_way),
 		cmocka_unit_test(table_keeps_rows_fields_and_lines),

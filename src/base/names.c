@@ -1,55 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* names.c -- strings kept once each and named by a small number.
  *
- * Texts lie in an arena and never move.  An open-addressing table of slots, at
- * most half full, holds each name's number and the upper half of its hash, so
- * that a probe reads a text only when it almost certainly matches.
+ * Texts lie in an arena and never move; an index finds them.
  */
 #include "src/base/names.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "src/base/arena.h"
+#include "src/base/index.h"
 #include "src/base/memory.h"
-
-struct slot {
-	uint32_t name_plus_one;		/* 0: empty */
-	uint32_t tag;
-};
 
 struct text {
 	const char *bytes;
 	size_t length;
 };
 
+_Static_assert(NO_NAME == NO_INDEX, "what is not found has no name");
+
 struct names {
 	struct arena arena;
 	struct text *texts;
 	size_t texts_capacity;
 	uint32_t n_texts;
-	struct slot *slots;
-	size_t n_slots;			/* a power of two */
+	struct index index;
 };
 
 struct names *
 names_new(struct error *error)
 {
-	struct names *names = memory_array(1, sizeof *names, error);
-
-	if (names == NULL)
-		return NULL;
-	names->n_slots = 1024;
-	names->slots = memory_array(names->n_slots, sizeof *names->slots,
-	                            error);
-	if (names->slots == NULL) {
-		free(names);
-		return NULL;
-	}
-	return names;
+	return memory_array(1, sizeof(struct names), error);
 }
 
 void
@@ -59,71 +44,41 @@ names_free(struct names *names)
 		return;
 	arena_free(&names->arena);
 	free(names->texts);
-	free(names->slots);
+	index_free(&names->index);
 	free(names);
 }
 
-static uint64_t
+static uint32_t
 hash_text(const char *text, size_t length)
 {
-	return XXH3_64bits(text, length);
+	return (uint32_t)XXH3_64bits(text, length);
 }
 
-/* The slot that holds the text, or the empty one where it belongs. */
-static struct slot *
-find_slot(const struct names *names, const char *text, size_t length,
-          uint64_t hash)
+static bool
+is_text(const void *texts, uint32_t name, const void *key)
 {
-	size_t mask = names->n_slots - 1;
-	uint32_t tag = (uint32_t)(hash >> 32);
+	const struct text *known = &((const struct text *)texts)[name];
+	const struct text *sought = key;
 
-	for (size_t i = hash & mask;; i = (i + 1) & mask) {
-		struct slot *slot = &names->slots[i];
-		const struct text *known;
-
-		if (slot->name_plus_one == 0)
-			return slot;
-		if (slot->tag != tag)
-			continue;
-		known = &names->texts[slot->name_plus_one - 1];
-		if (known->length == length &&
-		    (length == 0 || memcmp(known->bytes, text, length) == 0))
-			return slot;
-	}
+	return known->length == sought->length &&
+	    (sought->length == 0 ||
+	     memcmp(known->bytes, sought->bytes, sought->length) == 0);
 }
 
-static int
-grow_slots(struct names *names, struct error *error)
+uint32_t
+names_add(struct names *names, const char *text, size_t length,
+          struct error *error)
 {
-	struct slot *old = names->slots;
-	size_t n_new = names->n_slots * 2;
-	struct slot *slots = memory_array(n_new, sizeof *slots, error);
-
-	if (slots == NULL)
-		return -1;
-	for (uint32_t name = 0; name < names->n_texts; name++) {
-		const struct text *text = &names->texts[name];
-		uint64_t hash = hash_text(text->bytes, text->length);
-		size_t i = hash & (n_new - 1);
-
-		while (slots[i].name_plus_one != 0)
-			i = (i + 1) & (n_new - 1);
-		slots[i].name_plus_one = name + 1;
-		slots[i].tag = (uint32_t)(hash >> 32);
-	}
-	names->slots = slots;
-	names->n_slots = n_new;
-	free(old);
-	return 0;
-}
-
-static uint32_t
-enter(struct names *names, struct slot *slot, const char *text, size_t length,
-      uint64_t hash, struct error *error)
-{
-	uint32_t name = names->n_texts;
+	const struct text key = { text, length };
+	uint32_t hash = hash_text(text, length), name = names->n_texts;
+	struct index_slot *slot = index_seek(&names->index, hash, is_text,
+	                                     names->texts, &key, error);
 	const char *copy;
 
+	if (slot == NULL)
+		return NO_NAME;
+	if (slot->number != 0)
+		return slot->number - 1;
 	if (name >= NO_NAME - 1) {
 		error_set(error, "more than 4,294,967,294 distinct names");
 		return NO_NAME;
@@ -135,25 +90,8 @@ enter(struct names *names, struct slot *slot, const char *text, size_t length,
 	if (copy == NULL)
 		return NO_NAME;
 	names->texts[name] = (struct text){ copy, length };
-	names->n_texts++;
-	slot->name_plus_one = name + 1;
-	slot->tag = (uint32_t)(hash >> 32);
-	if (names->n_texts > names->n_slots / 2 &&
-	    grow_slots(names, error) != 0)
-		return NO_NAME;
-	return name;
-}
-
-uint32_t
-names_add(struct names *names, const char *text, size_t length,
-          struct error *error)
-{
-	uint64_t hash = hash_text(text, length);
-	struct slot *slot = find_slot(names, text, length, hash);
-
-	if (slot->name_plus_one != 0)
-		return slot->name_plus_one - 1;
-	return enter(names, slot, text, length, hash, error);
+	index_fill(&names->index, slot, hash, name);
+	return names->n_texts++;
 }
 
 uint32_t
@@ -197,10 +135,10 @@ names_add_format(struct names *names, struct error *error, const char *format,
 uint32_t
 names_find(const struct names *names, const char *text, size_t length)
 {
-	const struct slot *slot = find_slot(names, text, length,
-	                                    hash_text(text, length));
+	const struct text key = { text, length };
 
-	return slot->name_plus_one - 1;		/* empty: NO_NAME */
+	return index_find(&names->index, hash_text(text, length), is_text,
+	                  names->texts, &key);
 }
 
 uint32_t

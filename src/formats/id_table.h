@@ -2,7 +2,7 @@
 /* id_table.h -- small numbers for ids that a file may choose as it likes.
  *
  * Most files count from 1, and some use addresses: small ids index an array,
- * others go through a hash table.
+ * others go through an index.
  */
 #ifndef CPPROF_FORMATS_ID_TABLE_H
 #define CPPROF_FORMATS_ID_TABLE_H
@@ -11,16 +11,18 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/index.h"
 
 #define NO_ID UINT32_MAX
 
 /* Start with `{ 0 }`. */
 struct id_table {
 	uint32_t n;		/* ids so far */
+	uint64_t *ids;		/* [n], by number */
+	size_t ids_capacity;
 	uint32_t *dense;	/* number + 1 of each small id; 0: none */
 	size_t n_dense;
-	struct id_slot *slots;	/* of the others, at most half full */
-	size_t n_slots, n_slots_used;
+	struct index others;
 };
 
 void id_table_free(struct id_table *table);
@@ -34,9 +36,6 @@ uint32_t id_table_enter(struct id_table *table, uint64_t id,
 
 /* The number of an id, or NO_ID when it was never entered. */
 uint32_t id_table_find(const struct id_table *table, uint64_t id);
-
-/* The ids by number, [n], the caller's to free; NULL with *error set. */
-uint64_t *id_table_ids(const struct id_table *table, struct error *error);
 
 /* id_table_enter where it can be had without a call. */
 static inline uint32_t

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* call_graph.c -- functions and the calls between them, without stacks.
- *
- * Arcs are found through an open-addressing table that is at most half full.
- */
+/* call_graph.c -- functions and the calls between them, without stacks. */
 #include "src/profile/call_graph.h"
 
 #include <stdlib.h>
@@ -10,27 +7,13 @@
 
 #include "src/base/memory.h"
 
-enum { FIRST_SLOTS = 1024 };
-
-struct arc_slot {
-	uint32_t caller, callee;
-	uint32_t arc;		/* from 1; 0: empty */
-};
-
 struct call_graph *
 call_graph_new(uint32_t n_resources, struct error *error)
 {
 	struct call_graph *graph = memory_array(1, sizeof *graph, error);
 
-	if (graph == NULL)
-		return NULL;
-	graph->n_resources = n_resources;
-	graph->n_slots = FIRST_SLOTS;
-	graph->slots = memory_array(FIRST_SLOTS, sizeof *graph->slots, error);
-	if (graph->slots == NULL) {
-		free(graph);
-		return NULL;
-	}
+	if (graph != NULL)
+		graph->n_resources = n_resources;
 	return graph;
 }
 
@@ -44,7 +27,7 @@ call_graph_free(struct call_graph *graph)
 	free(graph->arcs);
 	free(graph->self);
 	free(graph->hits);
-	free(graph->slots);
+	index_free(&graph->arc_index);
 	call_places_free(graph->places);
 	free(graph);
 }
@@ -114,55 +97,28 @@ call_graph_set_node(struct call_graph *graph, uint32_t number,
 	return 0;
 }
 
-static struct arc_slot *
-find_slot(struct arc_slot *slots, size_t n_slots, uint32_t caller,
-          uint32_t callee)
+static bool
+is_arc(const void *arcs, uint32_t number, const void *key)
 {
-	uint64_t key = ((uint64_t)caller << 32 | callee) *
-	               UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(key ^ key >> 32) & (n_slots - 1);
+	const struct call_arc *arc = &((const struct call_arc *)arcs)[number];
+	const struct call_arc *sought = key;
 
-	while (slots[i].arc != 0 && (slots[i].caller != caller ||
-	                             slots[i].callee != callee))
-		i = (i + 1) & (n_slots - 1);
-	return &slots[i];
-}
-
-static int
-grow_slots(struct call_graph *graph, struct error *error)
-{
-	size_t n = graph->n_slots * 2;
-	struct arc_slot *slots = memory_array(n, sizeof *slots, error);
-
-	if (slots == NULL)
-		return -1;
-	for (size_t i = 0; i < graph->n_slots; i++) {
-		const struct arc_slot *old = &graph->slots[i];
-
-		if (old->arc != 0)
-			*find_slot(slots, n, old->caller, old->callee) = *old;
-	}
-	free(graph->slots);
-	graph->slots = slots;
-	graph->n_slots = n;
-	return 0;
+	return arc->caller == sought->caller && arc->callee == sought->callee;
 }
 
 uint32_t
 call_graph_arc(struct call_graph *graph, uint32_t caller, uint32_t callee,
                struct error *error)
 {
-	struct arc_slot *slot = find_slot(graph->slots, graph->n_slots,
-	                                  caller, callee);
+	const struct call_arc arc = { caller, callee, 0 };
+	uint32_t hash = index_hash((uint64_t)caller << 32 | callee);
+	struct index_slot *slot = index_seek(&graph->arc_index, hash, is_arc,
+	                                     graph->arcs, &arc, error);
 
-	if (slot->arc != 0)
-		return slot->arc - 1;
-	if (2 * ((size_t)graph->n_arcs + 1) > graph->n_slots) {
-		if (grow_slots(graph, error) != 0)
-			return UINT32_MAX;
-		slot = find_slot(graph->slots, graph->n_slots, caller,
-		                 callee);
-	}
+	if (slot == NULL)
+		return UINT32_MAX;
+	if (slot->number != 0)
+		return slot->number - 1;
 	if (graph->n_arcs == UINT32_MAX - 1) {
 		error_set(error, "more than 4,294,967,294 arcs");
 		return UINT32_MAX;
@@ -173,9 +129,9 @@ call_graph_arc(struct call_graph *graph, uint32_t caller, uint32_t callee,
 	    add_row(graph, &graph->hits, &graph->hits_capacity, graph->n_arcs,
 	            error) != 0)
 		return UINT32_MAX;
-	graph->arcs[graph->n_arcs] = (struct call_arc){ caller, callee, 0 };
-	*slot = (struct arc_slot){ caller, callee, ++graph->n_arcs };
-	return graph->n_arcs - 1;
+	graph->arcs[graph->n_arcs] = arc;
+	index_fill(&graph->arc_index, slot, hash, graph->n_arcs);
+	return graph->n_arcs++;
 }
 
 int

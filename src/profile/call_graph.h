@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/index.h"
 #include "src/base/names.h"
 #include "src/profile/call_places.h"
 
@@ -40,7 +41,6 @@ struct call_arc {
 	uint64_t calls;		/* 0: unknown, or none seen */
 };
 
-struct arc_slot;
 
 struct call_graph {
 	uint32_t n_resources, n_nodes, n_arcs;
@@ -60,8 +60,7 @@ struct call_graph {
 	/* Used while the graph is filled. */
 	size_t nodes_capacity, callers_capacity, arcs_capacity, self_capacity,
 	    hits_capacity;
-	struct arc_slot *slots;
-	size_t n_slots;
+	struct index arc_index;		/* by caller and callee */
 };
 
 /* Empty; freed with call_graph_free, NULL with *error set. */

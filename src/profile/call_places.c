@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* call_places.c -- where in the source a call graph's hits were spent.
- *
- * Places are found through an open-addressing table that is at most half full.
- * Most lookups are of a new place.  So slots hold hashes: a lookup of a new
- * place rarely reads another place, and growing the table reads none.
- */
+/* call_places.c -- where in the source a call graph's hits were spent. */
 #include "src/profile/call_places.h"
 
 #include <stdbool.h>
@@ -13,28 +8,13 @@
 
 #include "src/base/memory.h"
 
-enum { FIRST_SLOTS = 1024 };
-
-struct place_slot {
-	uint32_t hash;
-	uint32_t place;		/* from 1; 0: empty */
-};
-
 struct call_places *
 call_places_new(uint32_t n_resources, struct error *error)
 {
 	struct call_places *places = memory_array(1, sizeof *places, error);
 
-	if (places == NULL)
-		return NULL;
-	places->n_resources = n_resources;
-	places->n_slots = FIRST_SLOTS;
-	places->slots = memory_array(FIRST_SLOTS, sizeof *places->slots,
-	                             error);
-	if (places->slots == NULL) {
-		free(places);
-		return NULL;
-	}
+	if (places != NULL)
+		places->n_resources = n_resources;
 	return places;
 }
 
@@ -45,21 +25,22 @@ call_places_free(struct call_places *places)
 		return;
 	free(places->items);
 	free(places->hits);
-	free(places->slots);
+	index_free(&places->index);
 	free(places);
 }
 
 void
 call_places_close(struct call_places *places)
 {
-	free(places->slots);
-	places->slots = NULL;
-	places->n_slots = 0;
+	index_free(&places->index);
 }
 
 static bool
-is_same(const struct call_place *a, const struct call_place *b)
+is_place(const void *items, uint32_t number, const void *key)
 {
+	const struct call_place *a = (const struct call_place *)items + number;
+	const struct call_place *b = key;
+
 	return a->node == b->node && a->arc == b->arc && a->file == b->file &&
 	    a->line == b->line;
 }
@@ -78,43 +59,6 @@ hash_of(const struct call_place *place)
 	return (uint32_t)key + place->line + 8 * (place->arc + 1);
 }
 
-/* The place's slot, or the empty one where it belongs. */
-static struct place_slot *
-find_slot(const struct call_places *places, const struct call_place *place,
-          uint32_t hash)
-{
-	size_t i = hash & (places->n_slots - 1);
-
-	while (places->slots[i].place != 0 &&
-	       (places->slots[i].hash != hash ||
-	        !is_same(&places->items[places->slots[i].place - 1], place)))
-		i = (i + 1) & (places->n_slots - 1);
-	return &places->slots[i];
-}
-
-static int
-grow_slots(struct call_places *places, struct error *error)
-{
-	size_t n = places->n_slots * 2;
-	struct place_slot *slots = memory_array(n, sizeof *slots, error);
-
-	if (slots == NULL)
-		return -1;
-	for (size_t k = 0; k < places->n_slots; k++) {
-		size_t i = places->slots[k].hash & (n - 1);
-
-		if (places->slots[k].place == 0)
-			continue;
-		while (slots[i].place != 0)
-			i = (i + 1) & (n - 1);
-		slots[i] = places->slots[k];
-	}
-	free(places->slots);
-	places->slots = slots;
-	places->n_slots = n;
-	return 0;
-}
-
 static int
 make_room(struct call_places *places, struct error *error)
 {
@@ -130,7 +74,7 @@ make_room(struct call_places *places, struct error *error)
 	if (width > 0)
 		memset(places->hits + n * width, 0,
 		       width * sizeof *places->hits);
-	return 2 * (n + 1) > places->n_slots ? grow_slots(places, error) : 0;
+	return 0;
 }
 
 uint32_t
@@ -138,17 +82,17 @@ call_places_at(struct call_places *places, struct call_place place,
                struct error *error)
 {
 	uint32_t hash = hash_of(&place);
-	size_t n_slots = places->n_slots;
-	struct place_slot *slot = find_slot(places, &place, hash);
+	struct index_slot *slot = index_seek(&places->index, hash, is_place,
+	                                     places->items, &place, error);
 
-	if (slot->place != 0)
-		return slot->place - 1;
+	if (slot == NULL)
+		return UINT32_MAX;
+	if (slot->number != 0)
+		return slot->number - 1;
 	if (make_room(places, error) != 0)
 		return UINT32_MAX;
-	if (places->n_slots != n_slots)
-		slot = find_slot(places, &place, hash);
 	place.calls = 0;
-	places->items[places->n++] = place;
-	*slot = (struct place_slot){ hash, places->n };
-	return places->n - 1;
+	places->items[places->n] = place;
+	index_fill(&places->index, slot, hash, places->n);
+	return places->n++;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/index.h"
 
 #define NO_ARC UINT32_MAX
 
@@ -23,7 +24,6 @@ struct call_place {
 	uint64_t calls;		/* made from there */
 };
 
-struct place_slot;
 
 struct call_places {
 	uint32_t n_resources, n;
@@ -32,8 +32,7 @@ struct call_places {
 
 	/* Used while places are entered. */
 	size_t items_capacity, hits_capacity;
-	struct place_slot *slots;
-	size_t n_slots;
+	struct index index;
 };
 
 /* Empty; freed with call_places_free, NULL with *error set. */

@@ -6,21 +6,22 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/id_table.h"
 
-enum { FIRST_SLOTS = 256, N_KINDS = 3 };
+enum { N_KINDS = 3 };
 
 /* The meaning of a number in parentheses. */
 struct meaning {
 	uint64_t id;
-	uint32_t text;		/* NO_NAME: an empty slot */
+	uint32_t text;
 	uint32_t node;		/* of a function, the node named last;
 				 * UINT32_MAX: none yet */
 };
 
-/* Found by open addressing, at most half full. */
 struct meanings {
-	struct meaning *slots;
-	size_t n, n_slots;
+	struct id_table ids;
+	struct meaning *items;		/* [ids.n] */
+	size_t capacity;
 };
 
 /* A node of the graph. */
@@ -88,60 +89,44 @@ callgrind_names_free(struct callgrind_names *names)
 	node_table_free(&names->by_object);
 	node_table_free(&names->by_file);
 	free(names->functions);
-	for (int i = 0; i < N_KINDS; i++)
-		free(names->meanings[i].slots);
+	for (int i = 0; i < N_KINDS; i++) {
+		id_table_free(&names->meanings[i].ids);
+		free(names->meanings[i].items);
+	}
 	free(names);
 }
 
+/* What the id means so far; NULL: nothing. */
 static struct meaning *
-find_slot(const struct meanings *meanings, uint64_t id)
+find_meaning(const struct meanings *meanings, uint64_t id)
 {
-	size_t mask = meanings->n_slots - 1;
-	size_t i = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+	uint32_t number = id_table_find(&meanings->ids, id);
 
-	while (meanings->slots[i].text != NO_NAME &&
-	       meanings->slots[i].id != id)
-		i = (i + 1) & mask;
-	return &meanings->slots[i];
+	return number != NO_ID ? &meanings->items[number] : NULL;
 }
 
-static int
-grow_meanings(struct meanings *meanings, struct error *error)
-{
-	struct meanings grown = { .n = meanings->n };
-
-	grown.n_slots = meanings->n_slots == 0 ? FIRST_SLOTS :
-	                meanings->n_slots * 2;
-	grown.slots = memory_array(grown.n_slots, sizeof *grown.slots, error);
-	if (grown.slots == NULL)
-		return -1;
-	for (size_t i = 0; i < grown.n_slots; i++)
-		grown.slots[i].text = NO_NAME;
-	for (size_t i = 0; i < meanings->n_slots; i++)
-		if (meanings->slots[i].text != NO_NAME)
-			*find_slot(&grown, meanings->slots[i].id) =
-			    meanings->slots[i];
-	free(meanings->slots);
-	*meanings = grown;
-	return 0;
-}
-
-/* Sets the meaning of the id from here on. */
+/* Sets the meaning of the id from here on; NULL with *error set. */
 static struct meaning *
 define(struct meanings *meanings, uint64_t id, uint32_t text,
        struct error *error)
 {
-	struct meaning *slot;
+	struct meaning *known = find_meaning(meanings, id);
+	uint32_t number;
 
-	if (2 * (meanings->n + 1) > meanings->n_slots &&
-	    grow_meanings(meanings, error) != 0)
-		return NULL;
-	slot = find_slot(meanings, id);
-	if (slot->text == text)
-		return slot;
-	meanings->n += slot->text == NO_NAME;
-	*slot = (struct meaning){ id, text, UINT32_MAX };
-	return slot;
+	if (known == NULL) {
+		if (memory_grow(&meanings->items, &meanings->capacity,
+		                (size_t)meanings->ids.n + 1,
+		                sizeof *meanings->items, error) != 0)
+			return NULL;
+		number = id_table_add(&meanings->ids, id, error);
+		if (number == NO_ID)
+			return NULL;
+		known = &meanings->items[number];
+	} else if (known->text == text) {
+		return known;
+	}
+	*known = (struct meaning){ id, text, UINT32_MAX };
+	return known;
 }
 
 /*
@@ -188,9 +173,8 @@ read_name(struct callgrind_names *names, enum callgrind_kind kind,
 	taken = read_id(text, length, &id);
 	*meaning = NULL;
 	if (taken > 0 && taken == length) {
-		if (meanings->n_slots > 0)
-			*meaning = find_slot(meanings, id);
-		if (*meaning != NULL && (*meaning)->text != NO_NAME) {
+		*meaning = find_meaning(meanings, id);
+		if (*meaning != NULL) {
 			*text_number = (*meaning)->text;
 			return 0;
 		}

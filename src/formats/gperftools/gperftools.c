@@ -30,10 +30,8 @@ struct words {
 struct gperftools {
 	struct reader reader;
 	struct words words;
-	struct id_table addresses;	/* of the process; their numbers are
-					 * labels, and index: */
-	uint64_t *known;
-	size_t known_capacity;
+	struct id_table addresses;	/* of the process; their numbers are the
+					 * frames */
 	bool has_end;			/* the last sample was read */
 };
 
@@ -95,20 +93,6 @@ read_header(struct gperftools *input, struct error *error)
 
 /* ---- samples ---- */
 
-/* The number of an address, as a label; NO_ID with *error set. */
-static uint32_t
-add_address(struct gperftools *input, uint64_t address, struct error *error)
-{
-	uint32_t number = id_table_add(&input->addresses, address, error);
-
-	if (number == NO_ID ||
-	    memory_grow(&input->known, &input->known_capacity,
-	                (size_t)number + 1, sizeof address, error) != 0)
-		return NO_ID;
-	input->known[number] = address;
-	return number;
-}
-
 /* Enters a sample whose addresses are the words after the second. */
 static int
 add_sample(struct gperftools *input, const unsigned char *bytes, size_t depth,
@@ -123,7 +107,8 @@ add_sample(struct gperftools *input, const unsigned char *bytes, size_t depth,
 		uint64_t address = word_at(&input->words, bytes, 2 + i);
 
 		/* A call may be the last instruction of its function. */
-		labels[i] = add_address(input, address - (i > 0), error);
+		labels[i] = id_table_add(&input->addresses, address - (i > 0),
+		                         error);
 		if (labels[i] == NO_ID)
 			return -1;
 	}
@@ -205,19 +190,20 @@ add_frames(struct gperftools *input, const struct gperftools_maps *maps,
 {
 	struct reader *reader = &input->reader;
 	struct address_frames *frames = address_frames_new(error);
+	const uint64_t *ids = input->addresses.ids;
 	int result = frames != NULL ? 0 : -1;
 
 	for (uint32_t i = 0; result == 0 && i < input->addresses.n; i++) {
-		uint64_t address = input->known[i];
+		uint64_t address = ids[i];
 		uint32_t module = gperftools_maps_find(maps, &address), frame;
 
 		frame = address_frames_add(frames, module, address, error);
 		if (frame < i)
-			frame = address_frames_add(frames, NO_MODULE,
-			                           input->known[i], error);
+			frame = address_frames_add(frames, NO_MODULE, ids[i],
+			                           error);
 		if (frame != i)
 			result = error_set(error, "address 0x%" PRIx64
-			    " occurs twice", input->known[i]);
+			    " occurs twice", ids[i]);
 	}
 	if (result == 0)
 		result = address_frames_finish(frames, reader->profile,
@@ -281,7 +267,6 @@ gperftools_read(struct source *source, const struct read_options *options,
 	if (result == 0)
 		result = read_profile(&input, error);
 	id_table_free(&input.addresses);
-	free(input.known);
 	return reader_end(&input.reader, result);
 }
 

@@ -39,8 +39,6 @@ struct maker {
 	struct mapped *mapped;		/* [n_mappings] */
 	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
 	uint32_t *frames;		/* [ids], the result */
-	uint64_t *location_ids;		/* NULL unless a location has been
-					 * lost */
 	struct location locations[LINES_MAX];	/* of one frame */
 	uint32_t most_lines;	/* of a location that has too many, or 0 */
 };
@@ -313,12 +311,8 @@ add_lost_location(struct maker *maker, uint32_t number, struct error *error)
 		name = names_add(maker->profile->names, "[no stack]", 10,
 		                 error);
 	} else {
-		if (maker->location_ids == NULL)
-			maker->location_ids = id_table_ids(ids, error);
-		if (maker->location_ids == NULL)
-			return UINT32_MAX;
 		name = add_lost_name(maker, "location",
-		                     maker->location_ids[number], error);
+		                     ids->ids[number], error);
 	}
 
 	return name == NO_NAME ? UINT32_MAX :
@@ -406,7 +400,6 @@ pprof_frames_enter(struct profile *profile, const char *name,
 
 	free(maker.mapped);
 	free(maker.function_names);
-	free(maker.location_ids);
 	if (result == 0)
 		return maker.frames;
 	free(maker.frames);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* address_frames.c -- makes a profile's frames from program addresses.
  *
- * A hash table with open addressing, at most half full, finds equal addresses.
- * To be named, the addresses are sorted by module and address: then each module
- * is read once, and a name is demangled once for all addresses of its function.
+ * Each address is kept once.  To be named, the addresses are sorted by module
+ * and address: then each module is read once, and a name is demangled once for
+ * all addresses of its function.
  */
 #include "src/symbols/names/address_frames.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "src/base/index.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/symbols/names/module_symbols.h"
@@ -19,7 +20,7 @@
 /* The module of a frame that has only a name; its address is the name. */
 #define BARE_NAME (NO_MODULE - 1)
 
-enum { FIRST_SLOTS = 1024, WARNINGS_MAX = 10 };
+enum { WARNINGS_MAX = 10 };
 
 struct address {
 	uint64_t address;
@@ -35,8 +36,7 @@ struct address {
 struct address_frames {
 	struct address *items;
 	size_t n, capacity;
-	uint32_t *slots;	/* number of an item + 1; 0: empty */
-	size_t n_slots;		/* a power of two */
+	struct index index;	/* by module and address */
 	uint32_t n_unnamed;	/* modules without symbols */
 	const struct kept_names *kept;
 	/* For addresses in no module, see address_frames_use_jit. */
@@ -48,18 +48,7 @@ struct address_frames {
 struct address_frames *
 address_frames_new(struct error *error)
 {
-	struct address_frames *frames = memory_array(1, sizeof *frames, error);
-
-	if (frames == NULL)
-		return NULL;
-	frames->n_slots = FIRST_SLOTS;
-	frames->slots = memory_array(FIRST_SLOTS, sizeof *frames->slots,
-	                             error);
-	if (frames->slots == NULL) {
-		free(frames);
-		return NULL;
-	}
-	return frames;
+	return memory_array(1, sizeof(struct address_frames), error);
 }
 
 void
@@ -68,7 +57,7 @@ address_frames_free(struct address_frames *frames)
 	if (frames == NULL)
 		return;
 	free(frames->items);
-	free(frames->slots);
+	index_free(&frames->index);
 	free(frames);
 }
 
@@ -89,52 +78,31 @@ address_frames_use_jit(struct address_frames *frames,
 	frames->jit = jit;
 }
 
-/* The slot that holds the address, or the empty one where it belongs. */
-static uint32_t *
-find_slot(const struct address_frames *frames, uint32_t module,
-          uint64_t address)
+static bool
+is_address(const void *items, uint32_t number, const void *key)
 {
-	const uint64_t key[2] = { address, module };
-	size_t mask = frames->n_slots - 1;
+	const struct address *known = &((const struct address *)items)[number];
+	const struct address *sought = key;
 
-	for (size_t i = XXH3_64bits(key, sizeof key) & mask;;
-	     i = (i + 1) & mask) {
-		uint32_t *slot = &frames->slots[i];
-		const struct address *known;
-
-		if (*slot == 0)
-			return slot;
-		known = &frames->items[*slot - 1];
-		if (known->address == address && known->module == module)
-			return slot;
-	}
-}
-
-static int
-grow_slots(struct address_frames *frames, struct error *error)
-{
-	uint32_t *slots = memory_array(frames->n_slots * 2, sizeof *slots,
-	                               error);
-
-	if (slots == NULL)
-		return -1;
-	free(frames->slots);
-	frames->slots = slots;
-	frames->n_slots *= 2;
-	for (size_t i = 0; i < frames->n; i++)
-		*find_slot(frames, frames->items[i].module,
-		           frames->items[i].address) = (uint32_t)i + 1;
-	return 0;
+	return known->address == sought->address &&
+	    known->module == sought->module;
 }
 
 uint32_t
 address_frames_add(struct address_frames *frames, uint32_t module,
                    uint64_t address, struct error *error)
 {
-	uint32_t *slot = find_slot(frames, module, address);
+	const struct address new = { address, module, NO_NAME, NO_OFFSET,
+		false, false, FRAME_IS_NAMED, NULL };
+	const uint64_t key[2] = { address, module };
+	uint32_t hash = (uint32_t)XXH3_64bits(key, sizeof key);
+	struct index_slot *slot = index_seek(&frames->index, hash, is_address,
+	                                     frames->items, &new, error);
 
-	if (*slot != 0)
-		return *slot - 1;
+	if (slot == NULL)
+		return UINT32_MAX;
+	if (slot->number != 0)
+		return slot->number - 1;
 	if (frames->n >= UINT32_MAX - 1) {
 		error_set(error, "more than 4,294,967,294 addresses");
 		return UINT32_MAX;
@@ -142,15 +110,9 @@ address_frames_add(struct address_frames *frames, uint32_t module,
 	if (memory_grow(&frames->items, &frames->capacity, frames->n + 1,
 	                sizeof *frames->items, error) != 0)
 		return UINT32_MAX;
-	if (frames->n >= frames->n_slots / 2) {
-		if (grow_slots(frames, error) != 0)
-			return UINT32_MAX;
-		slot = find_slot(frames, module, address);
-	}
-	frames->items[frames->n] = (struct address){ address, module,
-		NO_NAME, NO_OFFSET, false, false, FRAME_IS_NAMED, NULL };
-	*slot = (uint32_t)++frames->n;
-	return *slot - 1;
+	frames->items[frames->n] = new;
+	index_fill(&frames->index, slot, hash, (uint32_t)frames->n);
+	return (uint32_t)frames->n++;
 }
 
 uint32_t
