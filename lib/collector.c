@@ -26,7 +26,8 @@
 #include "lib/wrap/wrapped.h"
 
 /* Where each resource comes from, best first. */
-static const struct source *const sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
+static const struct resource_source *const
+sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_CPU] = { &source_perf_clock, &source_perf_user_clock,
 	    &source_timer },
 	[RESOURCE_USER] = { &source_user },

@@ -9,7 +9,7 @@
 # - In three mappings instead of five (noseparate-code: constants lie next to the
 #   code), because every process creates them and every fork copies them.
 # - Only EXPORTED functions are visible.
-EXTRA_DIST += lib/COPYING
+EXTRA_DIST += lib/COPYING lib/README.md
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
 	lib/cpprof-shared.h \
@@ -65,7 +65,7 @@ libcpprof_la_SOURCES = \
 	\
 	lib/store/brief.h lib/store/datafile.h lib/store/disk.h \
 	lib/store/insert.c lib/store/insert.h lib/store/modules.h \
-	lib/store/phase.h lib/store/thread-file.h lib/store/tree.c \
+	lib/store/phase.h lib/store/result.h lib/store/thread-file.h lib/store/tree.c \
 	lib/store/tree.h \
 	\
 	lib/sources/dispatch-sites.h lib/sources/dispatch-x86_64.S \

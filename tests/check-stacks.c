@@ -35,7 +35,7 @@
 #define LINE_SIZE 1024
 
 /* With own_start at the end, no address is the library's own. */
-struct process process;
+struct process_facts process;
 
 extern void *__libc_stack_end;
 

@@ -145,6 +145,15 @@ for room in base signals unwind store sources run wrap; do
 done
 includes 'the collector includes nothing of the program' lib 'lib/.*|dwarf/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'
+# types FOLDER...: the structures, unions and enumerations of the headers there.
+types() {
+	find "$@" -name '*.h' -exec grep -hE \
+		'^(struct|union|enum) [a-z_0-9]+ \{' {} + | cut -d ' ' -f 2 | sort -u
+}
+
+# (A thread is the same there, in a profile, and here, where it runs.)
+claim 'no type of the collector has the name of one of the program' "$(
+	{ types src; types lib dwarf; } | sort | uniq -d | grep -vx thread)"
 claim 'dwarf includes nothing of libc that allocates, prints or waits' \
 	"$(sources dwarf | search "${include}<" |
 		grep -vE '<(endian|stdbool|stddef|stdint|string)\.h>')"

@@ -58,7 +58,7 @@ struct machine {
 	uint64_t used[2], hits[2];	/* in user mode, in the kernel */
 };
 
-static const struct source clock_source = { .usage = USAGE_CPU };
+static const struct resource_source clock_source = { .usage = USAGE_CPU };
 
 static void
 start(struct machine *machine, uint64_t interval, bool is_random)

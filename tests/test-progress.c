@@ -12,7 +12,7 @@
 #include "lib/run/progress.h"
 
 static void
-signal_at(struct progress *progress, long long pc, long long counter)
+signal_at(struct thread_progress *progress, long long pc, long long counter)
 {
 	ucontext_t context;
 
@@ -25,7 +25,7 @@ signal_at(struct progress *progress, long long pc, long long counter)
 static void
 progress_is_lacking_where_registers_stay_the_same(void **state)
 {
-	struct progress progress = { 0 };
+	struct thread_progress progress = { 0 };
 	int i;
 
 	(void)state;
@@ -40,7 +40,7 @@ progress_is_lacking_where_registers_stay_the_same(void **state)
 static void
 progress_is_made_where_one_register_changes(void **state)
 {
-	struct progress progress = { 0 };
+	struct thread_progress progress = { 0 };
 	int i;
 
 	(void)state;
@@ -53,7 +53,7 @@ progress_is_made_where_one_register_changes(void **state)
 static void
 progress_stays_lacking_while_signals_follow_on_each_other(void **state)
 {
-	struct progress progress = { 0 };
+	struct thread_progress progress = { 0 };
 	int i;
 
 	(void)state;

@@ -41,7 +41,7 @@
 #define TRACE_FLAG 0x100
 
 extern void *__libc_stack_end;
-struct process process;		/* no code counts as the library's own */
+struct process_facts process;	/* no code counts as the library's own */
 
 static struct unwinder remembering, forgetting;
 static struct oracle_tally tally;
@@ -212,7 +212,7 @@ find_wrong_steep(const char *what, size_t i, const struct unwinder *unwinder)
 static void
 check_steep_calls(const struct unwinder *unwinder)
 {
-	const struct frame *frames = unwinder->stack.frames;
+	const struct walked_frame *frames = unwinder->stack.frames;
 	unsigned n = 0;
 	size_t i;
 

@@ -90,12 +90,13 @@ oracle_depth(void)
 
 /* Compares frames from the innermost on; returns how many agree. */
 static size_t
-count_equal(const struct frame *innermost, ptrdiff_t outwards, size_t n)
+count_equal(const struct walked_frame *innermost, ptrdiff_t outwards, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n && i < n_expected; i++) {
-		const struct frame *frame = innermost + (ptrdiff_t)i * outwards;
+		const struct walked_frame *frame =
+		    innermost + (ptrdiff_t)i * outwards;
 
 		if (frame->address != expected[i] &&
 		    /* libgcc calls a signal trampoline's address inexact */
@@ -117,7 +118,7 @@ is_call(uint64_t address)
 }
 
 static bool
-has_guess(const struct frame *innermost, ptrdiff_t outwards, size_t n)
+has_guess(const struct walked_frame *innermost, ptrdiff_t outwards, size_t n)
 {
 	size_t i;
 
@@ -129,7 +130,7 @@ has_guess(const struct frame *innermost, ptrdiff_t outwards, size_t n)
 }
 
 static bool
-compare(const struct unwinder *unwinder, const struct frame *innermost,
+compare(const struct unwinder *unwinder, const struct walked_frame *innermost,
     ptrdiff_t outwards, size_t n, const char *which,
     struct oracle_tally *tally)
 {

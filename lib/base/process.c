@@ -16,7 +16,7 @@
 #include "lib/base/files.h"
 #include "lib/base/wiped.h"
 
-struct process process;
+struct process_facts process;
 struct process_own process_own WIPED;
 struct process_names process_names BIG_TABLE;
 

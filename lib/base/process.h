@@ -17,7 +17,7 @@
 
 #define PROCESS_MAX_SIZE ((uint64_t)1 << 36)	/* limit of any file */
 
-struct process {
+struct process_facts {
 	char *arguments;		/* one after another, each with NUL */
 	size_t arguments_size;
 	uint32_t n_arguments;
@@ -32,7 +32,7 @@ struct process {
 	bool has_executable;		/* process_names.executable is valid */
 };
 
-extern struct process process;
+extern struct process_facts process;
 
 /* Of this process only: zeroed in forked children (lib/base/wiped.h). */
 struct process_own {

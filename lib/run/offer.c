@@ -12,7 +12,7 @@
 #define LINE_MAX_SIZE 512
 
 static bool
-offer(const struct resource_row *row, const struct source *source,
+offer(const struct resource_row *row, const struct resource_source *source,
     const char *why)
 {
 	char line[LINE_MAX_SIZE], *at = line, *const end = line + sizeof line;
@@ -35,7 +35,7 @@ offer_alone(enum resource_id id, uint64_t interval)
 {
 	const struct resource_row *row = &resource_rows[id];
 	const char *why;
-	const struct source *source = resources_find_source(row,
+	const struct resource_source *source = resources_find_source(row,
 	    interval != 0 ? interval : row->interval, &why);
 
 	return offer(row, source, why);
@@ -44,11 +44,12 @@ offer_alone(enum resource_id id, uint64_t interval)
 static bool
 offer_each(const char *list)
 {
+	const char *problem;
 	enum resource_id id;
 	uint64_t interval;
 
 	while (list != NULL)
-		if (resources_next(&list, &id, &interval) != NULL ||
+		if (!resources_next(&list, &id, &interval, &problem) ||
 		    !offer_alone(id, interval))
 			return false;
 	return true;

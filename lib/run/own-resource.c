@@ -19,7 +19,7 @@
 #define TEXT_SIZE sizeof ((struct cpprofdata_resource *)NULL)->name
 #define NO_COLUMN 255
 
-static const struct source source_program = {
+static const struct resource_source source_program = {
 	.name = "the program",
 	.can_be_random = true
 };
@@ -36,7 +36,7 @@ static atomic_flag locked WIPED;
 static void
 fill_column(unsigned i, unsigned column)
 {
-	struct resource *to = &resources.columns[column];
+	struct sampled_resource *to = &resources.columns[column];
 
 	to->row = &own[i].row;
 	to->source = &source_program;
@@ -143,7 +143,7 @@ cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 static void
 check_meter(struct thread *thread, unsigned column)
 {
-	const struct resource *resource = &resources.columns[column];
+	const struct sampled_resource *resource = &resources.columns[column];
 	struct meter *meter = &thread->meters->accounts[column].meter;
 
 	if (meter->interval != resource->interval)

@@ -16,7 +16,7 @@ hash(const struct cfi_registers *registers)
 }
 
 void
-progress_note(struct progress *progress, const void *context)
+progress_note(struct thread_progress *progress, const void *context)
 {
 	struct cfi_registers registers;
 	uint64_t now;

@@ -19,13 +19,13 @@
 
 #define PROGRESS_SIGNALS 1000	/* in a row, equal or different */
 
-struct progress {
+struct thread_progress {
 	uint64_t registers;	/* hash of those at the last signal */
 	uint32_t n_same, n_other;	/* in a row */
 	bool is_lacking;
 };
 
 /* Notes the context (a ucontext_t) that a signal has interrupted. */
-void progress_note(struct progress *progress, const void *context);
+void progress_note(struct thread_progress *progress, const void *context);
 
 #endif

@@ -164,60 +164,60 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 	}
 }
 
-enum tree_result
+enum store_result
 sample_prepare(struct thread *thread)
 {
 	if (!datafile_exists() && !make_file())
-		return TREE_FULL;
+		return STORE_FULL;
 	if (modules_refresh(&thread->file->modules) |
 	    phase_refresh(&thread->file->phase))
 		unwind_remember(thread->unwinder, 0);
-	return thread->file->is_announced ? TREE_OK :
+	return thread->file->is_announced ? STORE_OK :
 	    thread_file_announce(thread);
 }
 
-enum tree_result
+enum store_result
 sample_enter(struct thread *thread, const void *function, const void *context,
     struct node *leaf)
 {
-	enum tree_result result = sample_prepare(thread);
+	enum store_result result = sample_prepare(thread);
 
-	if (result != TREE_OK)
+	if (result != STORE_OK)
 		return result;
 	if (!unwind(thread->unwinder, context))
-		return TREE_BUSY;
+		return STORE_BUSY;
 	result = insert_stack(thread, leaf);
-	if (result == TREE_OK && function != NULL)
+	if (result == STORE_OK && function != NULL)
 		result = insert_function(thread, function, leaf);
-	if (result == TREE_OK)
+	if (result == STORE_OK)
 		trampoline_place(thread->unwinder);
 	return result;
 }
 
-enum tree_result
+enum store_result
 sample_enter_partial(struct thread *thread, const void *function,
     struct node *leaf)
 {
-	enum tree_result result = sample_prepare(thread);
+	enum store_result result = sample_prepare(thread);
 
-	if (result == TREE_OK)
+	if (result == STORE_OK)
 		result = insert_partial(thread, leaf);
-	return result == TREE_OK ? insert_function(thread, function, leaf) :
+	return result == STORE_OK ? insert_function(thread, function, leaf) :
 	    result;
 }
 
-static enum tree_result
+static enum store_result
 take(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
-	enum tree_result result;
+	enum store_result result;
 	struct node leaf;
 	uint64_t hits;
 
 	if (request->counts_sampling)
 		look_ahead(thread->unwinder, context);
 	result = sample_enter(thread, request->function, context, &leaf);
-	if (result != TREE_OK)
+	if (result != STORE_OK)
 		return result;
 	count_pending(thread, request->columns, &leaf, &hits);
 	count_drops(thread->unwinder, hits, request->overrun);
@@ -227,7 +227,7 @@ take(struct thread *thread, const struct sample_request *request,
 	    thread->run->n_samples % NOTE_EVERY == 0)
 		thread_file_note_name(thread);
 	datafile_note_sample();
-	return TREE_OK;
+	return STORE_OK;
 }
 
 static int64_t
@@ -268,13 +268,13 @@ try(struct thread *thread, const struct sample_request *request,
 	uint64_t lost;
 
 	switch (take(thread, request, context)) {
-	case TREE_OK:
+	case STORE_OK:
 		break;
-	case TREE_BUSY:
+	case STORE_BUSY:
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    request->hits);
 		break;
-	case TREE_FULL:
+	case STORE_FULL:
 		count_pending(thread, request->columns, NULL, &lost);
 		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
 		break;
@@ -442,14 +442,14 @@ sample_guard_end(struct thread *thread, const struct sample_guard *guard)
 	restore_signals(thread, guard->mask);
 }
 
-static enum tree_result
+static enum store_result
 enter_name(struct thread *thread, const char *name, struct node *leaf)
 {
 	const uint32_t phase = phase_number(name);
-	const enum tree_result result = phase != 0 ? sample_prepare(thread) :
-	    TREE_FULL;
+	const enum store_result result = phase != 0 ? sample_prepare(thread) :
+	    STORE_FULL;
 
-	return result != TREE_OK ? result :
+	return result != STORE_OK ? result :
 	    phase_node(&thread->file->tree, phase, leaf);
 }
 
@@ -463,7 +463,7 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 	if (!sample_guard_begin(thread, &guard))
 		return;
 	thread->meters->accounts[column].pending += hits;
-	if (enter_name(thread, name, &leaf) == TREE_OK) {
+	if (enter_name(thread, name, &leaf) == STORE_OK) {
 		count_pending(thread, 1u << column, &leaf, &hits);
 		datafile_note_sample();
 	} else {

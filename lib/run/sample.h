@@ -97,16 +97,16 @@ bool sample_guard_begin(struct thread *thread, struct sample_guard *guard);
 void sample_guard_end(struct thread *thread, const struct sample_guard *guard);
 
 /* Prepares what must be in the file before the thread's first node. */
-enum tree_result sample_prepare(struct thread *thread);
+enum store_result sample_prepare(struct thread *thread);
 
 /*
  * Inserts the stack of a context (a ucontext_t), and the function that it calls
  * unless that is NULL, without counting hits.  *leaf is its node.  The second
  * inserts only the function, below CPPROFDATA_PARTIAL.
  */
-enum tree_result sample_enter(struct thread *thread, const void *function,
+enum store_result sample_enter(struct thread *thread, const void *function,
     const void *context, struct node *leaf);
-enum tree_result sample_enter_partial(struct thread *thread,
+enum store_result sample_enter_partial(struct thread *thread,
     const void *function, struct node *leaf);
 
 #endif

@@ -189,13 +189,13 @@ handle_tick(int number, siginfo_t *info, void *context)
 	dispatch_again();
 }
 
-static int
+static bool
 take(enum our_signal which, signals_handler *handler)
 {
-	if (signals_take(which, handler) != 0)
-		return -1;
+	if (!signals_take(which, handler))
+		return false;
 	sigsys_bypass_sanitizer(signals_number(which), handler);
-	return 0;
+	return true;
 }
 
 /*
@@ -217,27 +217,27 @@ sampler_on_wake(bool (*wake)(const siginfo_t *, const void *))
 	parts.wake = wake;
 }
 
-int
+bool
 sampler_install(void (*put_to_sleep)(struct thread *))
 {
 	stack_t stack;
 
 	parts.put_to_sleep = put_to_sleep;
 	signals_on_yield(stop_at_yield);
-	if (take(OUR_BUS_ERRORS, handle_bus_error) != 0 ||
-	    take(OUR_TICKS, handle_tick) != 0)
-		return -1;
+	if (!take(OUR_BUS_ERRORS, handle_bus_error) ||
+	    !take(OUR_TICKS, handle_tick))
+		return false;
 	if ((perf_is_used() || exceptions_are_wanted()) &&
-	    take(OUR_TRAPS, handle_trap) != 0)
-		return -1;
+	    !take(OUR_TRAPS, handle_trap))
+		return false;
 	if (exceptions_are_wanted() &&
-	    take(OUR_EXCEPTIONS, handle_exception) != 0)
-		return -1;
+	    !take(OUR_EXCEPTIONS, handle_exception))
+		return false;
 	sampling_turn(true);
 	if (real()->sigaltstack(NULL, &stack) == 0 &&
 	    (stack.ss_flags & SS_DISABLE) == 0)
 		alternate_fit(stack.ss_size);
-	return 0;
+	return true;
 }
 
 void

@@ -13,10 +13,10 @@
 
 /*
  * Installs the handlers and turns sampling on.  If the program has stopped
- * sampling, a thread's next tick calls put_to_sleep, in the handler.  From the
- * constructor or cpprof_start; 0, or -1 with errno.
+ * sampling, a thread's next tick calls put_to_sleep, in the handler.  False with
+ * errno set.  From the constructor or cpprof_start.
  */
-int sampler_install(void (*put_to_sleep)(struct thread *));
+bool sampler_install(void (*put_to_sleep)(struct thread *));
 
 /*
  * Sets a function that the handler of ticks calls first: whether the signal was

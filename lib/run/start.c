@@ -506,7 +506,7 @@ start_process(char **environment, char **words, const char *output,
 	if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
 		return false;
 	has_key = true;
-	if (sampler_install(start_put_to_sleep) != 0)
+	if (!sampler_install(start_put_to_sleep))
 		return false;
 	parts->open_gates(true);
 	if (!start_calling_thread())

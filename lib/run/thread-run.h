@@ -32,7 +32,7 @@ struct thread_run {
 	int64_t rest_until_ns;		/* monotonic: no sample before */
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
-	struct progress progress;	/* of the program */
+	struct thread_progress progress;	/* of the program */
 };
 
 #endif

@@ -26,7 +26,7 @@
  * A complete state.  What most processes and forked children write to comes
  * first and together.
  */
-struct state {
+struct thread_state {
 	struct thread thread;
 	struct thread_run run;
 	struct thread_waits waits;
@@ -43,7 +43,7 @@ static atomic_flag locked WIPED;
  * The first thread's.  It shares a page with other variables that every process
  * uses, which lie before it.
  */
-static struct state first __attribute__((aligned(2048),
+static struct thread_state first __attribute__((aligned(2048),
     section(".bss.cpprof_after")));
 static bool first_is_taken;
 
@@ -80,7 +80,7 @@ find_idle(const void *routine)
 static struct thread *
 make_state(const void *routine)
 {
-	struct state *state = &first;
+	struct thread_state *state = &first;
 	void *memory;
 
 	if (first_is_taken) {
@@ -144,7 +144,7 @@ static void
 start_afresh(struct thread *thread)
 {
 	thread->meters->own_work.has_usage = false;
-	thread->run->progress = (struct progress){ 0 };
+	thread->run->progress = (struct thread_progress){ 0 };
 	/* With a debt, short threads and children would have no samples. */
 	thread->run->allowance_ns = FIRST_ALLOWANCE_NS;
 	thread->run->rest_until_ns = 0;

@@ -141,14 +141,14 @@ add_word(struct site *site, const struct readable *readable, uintptr_t at,
 static bool
 add_words(struct site *site, const struct unwinder *unwinder, uintptr_t frame)
 {
-	const struct frame *frames = unwinder->stack.frames;
+	const struct walked_frame *frames = unwinder->stack.frames;
 	const struct readable *readable = &unwinder->readable;
 	bool needs_fp = unwinder->stack.n > 0 &&
 	    (frames[0].flags & FRAME_HAS_TABLE) == 0;
 	size_t i;
 
 	for (i = 1; i < unwinder->stack.n; i++) {
-		const struct frame *caller = &frames[i - 1];
+		const struct walked_frame *caller = &frames[i - 1];
 		const uintptr_t at = caller->sp - 8;
 		const uint64_t ra = caller->address +
 		    !(caller->flags & FRAME_EXACT);
@@ -215,18 +215,18 @@ make_sites(struct thread *thread)
  * Another thread may be adding to the file.  That will not take long, while the
  * wait may.
  */
-static enum tree_result
+static enum store_result
 enter(struct thread *thread, const void *function, const void *context,
     struct node *node)
 {
-	enum tree_result result;
+	enum store_result result;
 	int i;
 
 	for (i = 0;; i++) {
 		result = context != NULL ? sample_enter(thread, function,
 		    context, node) : sample_enter_partial(thread, function,
 		    node);
-		if (result != TREE_BUSY || i == TRIES_MAX)
+		if (result != STORE_BUSY || i == TRIES_MAX)
 			return result;
 		process_pause();
 	}
@@ -240,7 +240,7 @@ walk(struct thread *thread, uintptr_t frame, const void *function,
 	ucontext_t here;
 
 	arch_here(&here);
-	if (enter(thread, function, &here, node) != TREE_OK)
+	if (enter(thread, function, &here, node) != STORE_OK)
 		return false;
 	remember(thread, frame, function, node);
 	return true;
@@ -268,7 +268,7 @@ find_bare(const struct thread *thread, const void *function,
 static bool
 enter_bare(struct thread *thread, const void *function, struct node *node)
 {
-	if (enter(thread, function, NULL, node) != TREE_OK)
+	if (enter(thread, function, NULL, node) != STORE_OK)
 		return false;
 	*bare_of(thread, function) = (struct bare){ function, *node,
 	    thread->waits->generation, thread->file->phase,
@@ -419,7 +419,7 @@ waits_begin_thread(struct thread *thread, uint64_t since_ns)
 
 	if (!sample_guard_begin(thread, &guard))
 		return;
-	if (sample_prepare(thread) == TREE_OK)
+	if (sample_prepare(thread) == STORE_OK)
 		waits_end(thread, since_ns, 0);
 	sample_guard_end(thread, &guard);
 }

@@ -24,7 +24,7 @@
 #include "lib/signals/sigsys.h"
 
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
-static int install(enum our_signal, struct sigaction *);
+static bool install(enum our_signal, struct sigaction *);
 static __thread volatile bool program_blocks[OUR_SIGNALS];
 static __thread bool has_yielded;
 static __thread bool bus_was_blocked;	/* a handler has found SIGBUS blocked */
@@ -486,7 +486,7 @@ imitate(struct sigaction *action)
 	action->sa_flags = (kept->sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
 }
 
-static int
+static bool
 install(enum our_signal which, struct sigaction *old)
 {
 	struct sigaction action;
@@ -508,9 +508,9 @@ install(enum our_signal which, struct sigaction *old)
 	if (which != OUR_TRAPS)
 		sigdelset(&action.sa_mask, SIGSYS);
 	if (real()->sigaction(signals_number(which), &action, old) != 0)
-		return -1;
+		return false;
 	sigsys_set_restorer(signals_number(which));
-	return 0;
+	return true;
 }
 
 void
@@ -519,7 +519,7 @@ signals_on_yield(void (*stop)(void *context))
 	stop_sampling = stop;
 }
 
-int
+bool
 signals_take(enum our_signal which, signals_handler *handler)
 {
 	const bool is_taken = our_handlers[which] != NULL;
@@ -527,7 +527,7 @@ signals_take(enum our_signal which, signals_handler *handler)
 	our_handlers[which] = handler;
 	if (which == OUR_BUS_ERRORS && !is_taken &&
 	    real()->sigaction(SIGBUS, NULL, &program_actions[which]) != 0)
-		return -1;
+		return false;
 	return install(which, is_taken || which == OUR_BUS_ERRORS ? NULL :
 	    &program_actions[which]);
 }

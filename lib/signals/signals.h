@@ -65,9 +65,9 @@ void signals_unblock_bus_in_handler(const void *context);
 /*
  * Installs our handler for a signal.  It runs with all signals blocked; that of
  * OUR_BUS_ERRORS runs like the program's own, with the same stack and mask.
- * From the constructor; 0, or -1 with errno.
+ * False with errno set.  From the constructor.
  */
-int signals_take(enum our_signal which, signals_handler *handler);
+bool signals_take(enum our_signal which, signals_handler *handler);
 
 /*
  * Sets the function that stops the sampling of the calling thread when a signal

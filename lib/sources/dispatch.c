@@ -199,7 +199,7 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 	return turn(PR_SYS_DISPATCH_ON) && turn(PR_SYS_DISPATCH_OFF);
 }
 
-const struct source source_dispatch = {
+const struct resource_source source_dispatch = {
 	.name = "syscall user dispatch",
 	.probe = probe,
 	.start = start,
@@ -208,7 +208,7 @@ const struct source source_dispatch = {
 };
 
 /* The source once the wrappers have taken over. */
-static const struct source source_calls_since = {
+static const struct resource_source source_calls_since = {
 	.name = "syscall user dispatch, later library calls",
 	.can_be_random = true,
 };

@@ -13,7 +13,7 @@
 
 #include "lib/sources/source.h"
 
-extern const struct source source_dispatch;
+extern const struct resource_source source_dispatch;
 
 /*
  * Let the collector's own calls on this thread pass, and stop calls again.

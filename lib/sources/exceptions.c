@@ -176,7 +176,7 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 	return was_tried;
 }
 
-const struct source source_exceptions = {
+const struct resource_source source_exceptions = {
 	.name = "traps of SSE and AVX instructions",
 	.probe = probe,
 	.start = start,

@@ -24,7 +24,7 @@
 
 #include "lib/sources/source.h"
 
-extern const struct source source_exceptions;
+extern const struct resource_source source_exceptions;
 
 /* Whether they are counted in this process. */
 bool exceptions_are_wanted(void);

@@ -93,8 +93,8 @@ static const char no_return[] = "id != " AS_TEXT(SYS_rt_sigreturn);
 
 /* Opens an event, disabled. */
 static int
-open_event(const struct source *source, uint64_t period, unsigned column,
-    bool excludes_kernel)
+open_event(const struct resource_source *source, uint64_t period,
+    unsigned column, bool excludes_kernel)
 {
 	struct perf_event_attr attr;
 	int fd;
@@ -123,8 +123,8 @@ open_event(const struct source *source, uint64_t period, unsigned column,
 }
 
 int
-perf_event_open(const struct source *source, uint64_t period, unsigned column,
-    bool *had_to)
+perf_event_open(const struct resource_source *source, uint64_t period,
+    unsigned column, bool *had_to)
 {
 	int fd = -1;
 
@@ -164,7 +164,7 @@ explain(int error)
 }
 
 bool
-perf_event_is_available(const struct source *source, bool with_kernel,
+perf_event_is_available(const struct resource_source *source, bool with_kernel,
     const char **why)
 {
 	bool had_to;

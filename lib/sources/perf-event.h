@@ -14,7 +14,7 @@
  * set.  *had_to: it excludes the kernel, as more is not allowed.
  * perf_event_sender recognises its traps by `column`.  Async-signal-safe.
  */
-int perf_event_open(const struct source *source, uint64_t period,
+int perf_event_open(const struct resource_source *source, uint64_t period,
     unsigned column, bool *had_to);
 
 /* The column whose event has sent a SIGTRAP, or -1.  Async-signal-safe. */
@@ -24,7 +24,7 @@ int perf_event_sender(const siginfo_t *info);
  * Whether the event can be opened in this process, with the kernel's part if
  * with_kernel; if not, *why is the reason.  From the constructor.
  */
-bool perf_event_is_available(const struct source *source, bool with_kernel,
-    const char **why);
+bool perf_event_is_available(const struct resource_source *source,
+    bool with_kernel, const char **why);
 
 #endif

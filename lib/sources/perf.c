@@ -27,7 +27,7 @@
 static bool
 probe(const struct resource_row *row, uint64_t interval, const char **why)
 {
-	const struct source *const *sources = resource_sources(row);
+	const struct resource_source *const *sources = resource_sources(row);
 
 	(void)interval;
 	while ((*sources)->probe != probe)
@@ -106,14 +106,14 @@ close_descriptor(struct account *account)
 }
 
 static bool
-counts_calls(const struct source *source)
+counts_calls(const struct resource_source *source)
 {
 	return source->event_type == PERF_TYPE_TRACEPOINT;
 }
 
 /* Counts of the event per gtick. */
 static uint64_t
-scale(const struct source *source)
+scale(const struct resource_source *source)
 {
 	return source->usage == USAGE_CPU ? 1000 : 1;
 }
@@ -133,7 +133,7 @@ is_clock(unsigned column)
 static bool
 arm(struct thread *thread, unsigned column)
 {
-	const struct source *source = resources.columns[column].source;
+	const struct resource_source *source = resources.columns[column].source;
 	struct account *account = &thread->meters->accounts[column];
 	bool had_to = false;
 	int fd;
@@ -225,7 +225,7 @@ change_period(const struct account *account, uint64_t number)
 
 /* Makes the next trap come at the meter's next boundary. */
 static void
-set_period(struct account *account, const struct source *source)
+set_period(struct account *account, const struct resource_source *source)
 {
 	const bool is_random = account->meter.random != 0;
 	uint64_t period = is_random ? account->meter.left :
@@ -328,7 +328,7 @@ take_unsampled(struct account *account)
 static uint64_t
 count(struct thread *thread, unsigned column, bool is_own_trap)
 {
-	const struct source *source = resources.columns[column].source;
+	const struct resource_source *source = resources.columns[column].source;
 	struct account *account = &thread->meters->accounts[column];
 	uint64_t spent = is_own_trap ? account->period : 0, hits;
 
@@ -384,7 +384,7 @@ perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 bool
 perf_measures_work(unsigned column)
 {
-	const struct source *source = resources.columns[column].source;
+	const struct resource_source *source = resources.columns[column].source;
 
 	return source->usage == USAGE_CPU ||
 	    source->event_type == PERF_TYPE_HARDWARE;
@@ -394,7 +394,7 @@ perf_measures_work(unsigned column)
 static uint64_t
 hits(struct thread *thread, unsigned column, uint64_t expiries)
 {
-	const struct source *source = resources.columns[column].source;
+	const struct resource_source *source = resources.columns[column].source;
 	struct account *account = &thread->meters->accounts[column];
 	const uint64_t found = account->unsampled;
 
@@ -518,44 +518,44 @@ perf_forked(struct thread *thread)
 #define HARDWARE(number) \
 	.event_type = PERF_TYPE_HARDWARE, .event = PERF_COUNT_HW_##number
 
-const struct source source_perf_clock = {
+const struct resource_source source_perf_clock = {
 	PERF_EVENT("perf event", probe_clock), SOFTWARE(TASK_CLOCK),
 	.usage = USAGE_CPU, .is_clock = true, .needs_mode = true
 };
-const struct source source_perf_user_clock = {
+const struct resource_source source_perf_user_clock = {
 	PERF_EVENT("perf event for user mode, ticks for the kernel",
 	    probe_user_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU,
 	.is_clock = true, .needs_mode = true
 };
-const struct source source_perf_faults = {
+const struct resource_source source_perf_faults = {
 	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS),
 	.usage = USAGE_PAGE_FAULTS
 };
-const struct source source_perf_major_faults = {
+const struct resource_source source_perf_major_faults = {
 	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MAJ),
 	.usage = USAGE_MAJOR_FAULTS
 };
-const struct source source_perf_minor_faults = {
+const struct resource_source source_perf_minor_faults = {
 	PERF_EVENT("perf event", probe), SOFTWARE(PAGE_FAULTS_MIN),
 	.usage = USAGE_MINOR_FAULTS
 };
-const struct source source_perf_switches = {
+const struct resource_source source_perf_switches = {
 	PERF_EVENT("perf event", probe), SOFTWARE(CONTEXT_SWITCHES),
 	.usage = USAGE_CONTEXT_SWITCHES
 };
-const struct source source_perf_syscalls = {
+const struct resource_source source_perf_syscalls = {
 	PERF_EVENT("perf event", probe_calls), .release = perf_release,
 	.event_type = PERF_TYPE_TRACEPOINT
 };
-const struct source source_perf_cycles = {
+const struct resource_source source_perf_cycles = {
 	PERF_EVENT("perf event", probe), HARDWARE(CPU_CYCLES)
 };
-const struct source source_perf_instructions = {
+const struct resource_source source_perf_instructions = {
 	PERF_EVENT("perf event", probe), HARDWARE(INSTRUCTIONS)
 };
-const struct source source_perf_cache_misses = {
+const struct resource_source source_perf_cache_misses = {
 	PERF_EVENT("perf event", probe), HARDWARE(CACHE_MISSES)
 };
-const struct source source_perf_branch_misses = {
+const struct resource_source source_perf_branch_misses = {
 	PERF_EVENT("perf event", probe), HARDWARE(BRANCH_MISSES)
 };

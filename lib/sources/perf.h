@@ -24,7 +24,7 @@
 
 #include "lib/sources/source.h"
 
-extern const struct source source_perf_clock, source_perf_user_clock,
+extern const struct resource_source source_perf_clock, source_perf_user_clock,
     source_perf_faults,
     source_perf_major_faults, source_perf_minor_faults, source_perf_switches,
     source_perf_syscalls, source_perf_cycles, source_perf_instructions,

@@ -45,11 +45,11 @@ read_number(const char *text, uint64_t *number)
 	return *number <= RESOURCE_INTERVAL_MAX ? text : NULL;
 }
 
-const struct source *
+const struct resource_source *
 resources_find_source(const struct resource_row *row, uint64_t interval,
     const char **why)
 {
-	const struct source *const *sources = resource_sources(row);
+	const struct resource_source *const *sources = resource_sources(row);
 	const char *against = "";
 
 	*why = *sources != NULL ? "" : "this machine has no source for it";
@@ -63,28 +63,32 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 	return NULL;
 }
 
-/* Gives a resource the next column.  Returns NULL or an error message. */
-static const char *
-add_column(enum resource_id id, uint64_t interval)
+/* Gives a resource the next column. */
+static bool
+add_column(enum resource_id id, uint64_t interval, const char **problem)
 {
-	struct resource *column = &resources.columns[resources.n];
+	struct sampled_resource *column = &resources.columns[resources.n];
 
+	*problem = "a resource is named twice";
 	if (resources.place[id] != 0)
-		return "a resource is named twice";
+		return false;
+	*problem = "too many resources";
 	if (resources.n == CPPROFDATA_MAX_RESOURCES)
-		return "too many resources";
+		return false;
 	column->row = &resource_rows[id];
 	column->interval = interval != 0 ? interval : column->row->interval;
+	*problem = "an interval is too short";
 	if (column->interval < column->row->least)
-		return "an interval is too short";
+		return false;
 	column->source = resources_find_source(column->row, column->interval,
 	    &column->why);
+	*problem = column->why;
 	if (column->source == NULL)
-		return column->why;
+		return false;
 	resources.place[id] = (unsigned char)++resources.n;
 	if (column->source->sets_ticks)
 		resources.tick_ns = column->interval * 1000;
-	return NULL;
+	return true;
 }
 
 static enum resource_id
@@ -99,8 +103,9 @@ find_row(const char *name, size_t length)
 	return (enum resource_id)id;
 }
 
-const char *
-resources_next(const char **text, enum resource_id *id, uint64_t *interval)
+bool
+resources_next(const char **text, enum resource_id *id, uint64_t *interval,
+    const char **problem)
 {
 	const char *at = *text;
 	size_t length;
@@ -110,14 +115,16 @@ resources_next(const char **text, enum resource_id *id, uint64_t *interval)
 	length = (size_t)(at - *text);
 	*interval = 0;
 	*id = find_row(*text, length);
+	*problem = "no such resource";
 	if (*id == RESOURCE_N)
-		return "no such resource";
+		return false;
 	if (*at == ':')
 		at = read_number(at + 1, interval);
+	*problem = "not an interval in gticks";
 	if (at == NULL || (*at != ',' && *at != '\0'))
-		return "not an interval in gticks";
+		return false;
 	*text = *at == ',' ? at + 1 : NULL;
-	return NULL;
+	return true;
 }
 
 bool
@@ -137,7 +144,8 @@ choose_ticks(void)
 	unsigned i;
 
 	for (i = 0; i < resources.n; i++) {
-		const struct source *source = resources.columns[i].source;
+		const struct resource_source *source =
+		    resources.columns[i].source;
 
 		has_clock |= source->is_clock;
 		sets_ticks |= source->sets_ticks;
@@ -159,13 +167,11 @@ resources_choose(const char *text, bool is_random, const char **problem)
 	resources.tick_ns = TICK_NS;
 	if (text == NULL)
 		text = resource_rows[RESOURCE_CPU].name;
-	while (text != NULL) {
-		*problem = resources_next(&text, &id, &interval);
-		if (*problem == NULL)
-			*problem = add_column(id, interval);
-		if (*problem != NULL)
+	while (text != NULL)
+		if (!resources_next(&text, &id, &interval, problem) ||
+		    !add_column(id, interval, problem))
 			return false;
-	}
+	*problem = NULL;
 	choose_ticks();
 	return true;
 }
@@ -179,7 +185,7 @@ start_accounts(struct thread *thread)
 
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->meters->accounts[i];
-		const struct resource *resource = &resources.columns[i];
+		const struct sampled_resource *resource = &resources.columns[i];
 
 		meter_start(&account->meter, resource->interval,
 		    resources.is_random && resource->source->can_be_random,
@@ -198,7 +204,8 @@ resources_start(struct thread *thread)
 
 	start_accounts(thread);
 	for (i = 0; i < resources.n; i++) {
-		const struct source *source = resources.columns[i].source;
+		const struct resource_source *source =
+		    resources.columns[i].source;
 
 		if (source->start != NULL && !source->start(thread, i))
 			error = errno;
@@ -238,7 +245,8 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 	thread->meters->tick_mode = resources.needs_mode ?
 	    tick_mode_read(&thread->meters->tick_clocks) : TICK_NO_MODE;
 	for (i = 0; i < resources.n; i++) {
-		const struct source *source = resources.columns[i].source;
+		const struct resource_source *source =
+		    resources.columns[i].source;
 		uint64_t n;
 
 		if (!thread->meters->accounts[i].needs_ticks &&
@@ -263,7 +271,8 @@ resources_end(struct thread *thread, uint64_t *hits)
 
 	*hits = 0;
 	for (i = 0; i < resources.n; i++) {
-		const struct source *source = resources.columns[i].source;
+		const struct resource_source *source =
+		    resources.columns[i].source;
 		struct account *account = &thread->meters->accounts[i];
 
 		if (source->hits != NULL)
@@ -314,7 +323,7 @@ resources_note_pending(struct thread *thread)
 static void
 describe(unsigned column, struct datafile_column *to)
 {
-	const struct resource *from = &resources.columns[column];
+	const struct sampled_resource *from = &resources.columns[column];
 
 	*to = (struct datafile_column){
 		.name = from->row->name,

@@ -49,9 +49,9 @@ struct resource_row {
 };
 
 /* A resource that is sampled. */
-struct resource {
+struct sampled_resource {
 	const struct resource_row *row;
-	const struct source *source;
+	const struct resource_source *source;
 	uint64_t interval;
 	const char *why;		/* why no better source is used, or
 					   "" */
@@ -63,7 +63,7 @@ struct resource {
  * place[id]: column + 1; 0 if the resource is not sampled.
  */
 extern struct resources {
-	struct resource columns[CPPROFDATA_MAX_RESOURCES];
+	struct sampled_resource columns[CPPROFDATA_MAX_RESOURCES];
 	unsigned n;
 	bool is_random;			/* intervals are randomised if
 					   possible */
@@ -83,8 +83,8 @@ bool resources_choose(const char *text, bool is_random, const char **problem);
  * The first of a row's sources that can be used for an interval, or NULL.  *why
  * is the reason against the source before it, or "".
  */
-const struct source *resources_find_source(const struct resource_row *row,
-    uint64_t interval, const char **why);
+const struct resource_source *resources_find_source(
+    const struct resource_row *row, uint64_t interval, const char **why);
 
 /* All resources, by id. */
 extern const struct resource_row resource_rows[RESOURCE_N];
@@ -95,9 +95,10 @@ extern const struct resource_row resource_rows[RESOURCE_N];
  */
 struct resource_parts {
 	/* The sources of each resource, best first, ending with NULL. */
-	const struct source *const (*sources)[RESOURCE_SOURCES_MAX];
+	const struct resource_source *const (*sources)[RESOURCE_SOURCES_MAX];
 	/*
-	 * Start and stop the ticks of the calling thread, as in struct source.
+	 * Start and stop the ticks of the calling thread, as in struct
+	 * resource_source.
 	 */
 	bool (*start_ticks)(struct thread *thread);
 	void (*stop_ticks)(struct thread *thread);
@@ -116,7 +117,7 @@ extern const struct resource_parts *resource_parts;
 void resources_begin(const struct resource_parts *parts);
 
 /* The sources of a row of resource_rows. */
-static inline const struct source *const *
+static inline const struct resource_source *const *
 resource_sources(const struct resource_row *row)
 {
 	return resource_parts->sources[row - resource_rows];
@@ -124,10 +125,10 @@ resource_sources(const struct resource_row *row)
 
 /*
  * Parses the next entry of such a list and advances *text, to NULL at the end.
- * *interval is 0 if none is given.  Returns NULL or an error message.
+ * *interval is 0 if none is given.  False with *problem set to a message.
  */
-const char *resources_next(const char **text, enum resource_id *id,
-    uint64_t *interval);
+bool resources_next(const char **text, enum resource_id *id,
+    uint64_t *interval, const char **problem);
 
 /* Whether a resource of that name exists, sampled or not.  Any thread. */
 bool resource_exists(const char *name);

@@ -21,7 +21,7 @@
 struct resource_row;
 struct thread;
 
-struct source {
+struct resource_source {
 	/* For info and `record --list`, such as "perf event". */
 	const char *name;
 

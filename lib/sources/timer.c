@@ -195,7 +195,7 @@ timer_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	return intervals_in(thread, n);
 }
 
-const struct source source_timer = {
+const struct resource_source source_timer = {
 	.name = "thread CPU timer",
 	.hits = timer_hits,
 	.needs_ticks = true,

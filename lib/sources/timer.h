@@ -23,7 +23,7 @@
 #include "lib/sources/source.h"
 
 /* CPU time: counts the expiries themselves. */
-extern const struct source source_timer;
+extern const struct resource_source source_timer;
 
 /*
  * Create and start the calling thread's timer, with interval resources.tick_ns;

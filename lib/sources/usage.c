@@ -54,7 +54,7 @@ usage_now(unsigned what)
 bool
 usage_start(struct thread *thread, unsigned column)
 {
-	const struct source *source = resources.columns[column].source;
+	const struct resource_source *source = resources.columns[column].source;
 
 	thread->meters->accounts[column].seen = usage_now(source->usage);
 	return true;
@@ -151,25 +151,25 @@ usage_release(struct thread *thread)
 	.hits = hits_, \
 	.needs_ticks = true
 
-const struct source source_user = {
+const struct resource_source source_user = {
 	COUNT_AT_TICKS(mode_hits), .needs_mode = true, .usage = USAGE_USER
 };
-const struct source source_system = {
+const struct resource_source source_system = {
 	COUNT_AT_TICKS(mode_hits), .needs_mode = true, .usage = USAGE_SYSTEM
 };
-const struct source source_page_faults = {
+const struct resource_source source_page_faults = {
 	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
 	.usage = USAGE_PAGE_FAULTS
 };
-const struct source source_major_faults = {
+const struct resource_source source_major_faults = {
 	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
 	.usage = USAGE_MAJOR_FAULTS
 };
-const struct source source_minor_faults = {
+const struct resource_source source_minor_faults = {
 	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
 	.usage = USAGE_MINOR_FAULTS
 };
-const struct source source_context_switches = {
+const struct resource_source source_context_switches = {
 	COUNT_AT_TICKS(usage_hits), .is_coarse = true,
 	.usage = USAGE_CONTEXT_SWITCHES
 };

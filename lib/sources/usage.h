@@ -16,8 +16,9 @@
 
 #include "lib/sources/source.h"
 
-extern const struct source source_user, source_system, source_page_faults,
-    source_major_faults, source_minor_faults, source_context_switches;
+extern const struct resource_source source_user, source_system,
+    source_page_faults, source_major_faults, source_minor_faults,
+    source_context_switches;
 
 /* Values of a source's `usage`. */
 enum usage {

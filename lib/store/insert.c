@@ -18,21 +18,21 @@
 
 /* Frames that are inserted together, with their places and paths. */
 struct batch {
-	struct frame *frames;
+	struct walked_frame *frames;
 	size_t n;
-	struct place places[AT_ONCE];
+	struct tree_place places[AT_ONCE];
 	uint32_t paths[AT_ONCE];
 };
 
-enum tree_result
+enum store_result
 insert_partial(struct thread *thread, struct node *node)
 {
-	const struct place partial = { .module = CPPROFDATA_PARTIAL };
-	enum tree_result result;
+	const struct tree_place partial = { .module = CPPROFDATA_PARTIAL };
+	enum store_result result;
 	struct node phase;
 
 	result = phase_node(&thread->file->tree, thread->file->phase, &phase);
-	return result != TREE_OK ? result :
+	return result != STORE_OK ? result :
 	    tree_child(&thread->file->tree, &phase, &partial, node);
 }
 
@@ -44,7 +44,7 @@ is_own(uint64_t address)
 }
 
 static bool
-is_hidden(const struct frame *frame)
+is_hidden(const struct walked_frame *frame)
 {
 	return is_own(frame->address) || (frame->flags & FRAME_HELPER) != 0;
 }
@@ -61,7 +61,7 @@ mark_helpers(const struct frames *stack, size_t from)
 	size_t i;
 
 	for (i = from > 0 ? from : 1; i < stack->n; i++) {
-		const struct frame *caller = &stack->frames[i - 1];
+		const struct walked_frame *caller = &stack->frames[i - 1];
 
 		if (is_hidden(caller) && (caller->flags & FRAME_EXACT) == 0 &&
 		    ((caller->flags & FRAME_HELPER) != 0 || arch_call_target(
@@ -71,59 +71,48 @@ mark_helpers(const struct frames *stack, size_t from)
 	}
 }
 
-static enum tree_result
-find_place(struct thread *thread, uint64_t address, struct place *place)
-{
-	static const unsigned char results[] = {
-		[MODULES_OK] = TREE_OK,
-		[MODULES_BUSY] = TREE_BUSY,
-		[MODULES_FULL] = TREE_FULL,
-	};
-
-	return (enum tree_result)results[modules_find(&thread->file->modules,
-	    address, &place->module, &place->offset)];
-}
-
 /*
  * Looks up the places of at most n frames, as many as fit, starting at `path`.
  */
-static enum tree_result
+static enum store_result
 fill_batch(struct thread *thread, struct batch *batch, size_t n, uint32_t path)
 {
-	enum tree_result result;
+	enum store_result result;
 
 	for (batch->n = 0; batch->n < n && batch->n < AT_ONCE; batch->n++) {
-		struct place *place = &batch->places[batch->n];
-		const struct frame *frame = &batch->frames[batch->n];
+		struct tree_place *place = &batch->places[batch->n];
+		const struct walked_frame *frame = &batch->frames[batch->n];
 
 		if (!is_hidden(frame)) {
-			result = find_place(thread, frame->address, place);
-			if (result != TREE_OK)
+			result = modules_find(&thread->file->modules,
+			    frame->address, &place->module,
+			    &place->offset);
+			if (result != STORE_OK)
 				return result;
 			path = tree_path(path, place);
 		}
 		batch->paths[batch->n] = path;
 	}
-	return TREE_OK;
+	return STORE_OK;
 }
 
 /* Inserts the frames below *leaf, and adds the number inserted to *n. */
-static enum tree_result
+static enum store_result
 insert_batch(struct thread *thread, const struct batch *batch,
     struct node *leaf, size_t *n)
 {
-	enum tree_result result;
+	enum store_result result;
 	size_t i;
 
 	if (!leaf->is_new)
 		tree_prefetch(&thread->file->tree, batch->paths, batch->n);
 	for (i = 0; i < batch->n; i++, (*n)++) {
-		struct frame *frame = &batch->frames[i];
+		struct walked_frame *frame = &batch->frames[i];
 
 		if (!is_hidden(frame)) {
 			result = tree_child(&thread->file->tree, leaf,
 			    &batch->places[i], leaf);
-			if (result != TREE_OK)
+			if (result != STORE_OK)
 				return result;
 		}
 		frame->node = leaf->number;
@@ -131,15 +120,15 @@ insert_batch(struct thread *thread, const struct batch *batch,
 		frame->returns = leaf->twin != NULL ?
 		    &leaf->twin->returns : NULL;
 	}
-	return TREE_OK;
+	return STORE_OK;
 }
 
-enum tree_result
+enum store_result
 insert_stack(struct thread *thread, struct node *leaf)
 {
 	struct unwinder *unwinder = thread->unwinder;
 	const struct frames *stack = &unwinder->stack;
-	enum tree_result result = TREE_OK, inserted;
+	enum store_result result = STORE_OK, inserted;
 	size_t i = unwinder->n_kept;
 	struct batch batch;
 
@@ -155,30 +144,31 @@ insert_stack(struct thread *thread, struct node *leaf)
 		result = insert_partial(thread, leaf);
 	}
 	mark_helpers(stack, i);
-	while (i < stack->n && result == TREE_OK) {
+	while (i < stack->n && result == STORE_OK) {
 		batch.frames = &stack->frames[i];
 		result = fill_batch(thread, &batch, stack->n - i, leaf->path);
 		inserted = insert_batch(thread, &batch, leaf, &i);
-		if (inserted != TREE_OK)
+		if (inserted != STORE_OK)
 			result = inserted;
 	}
 	unwind_remember(unwinder, i);
-	if (result == TREE_OK && leaf->number == CPPROFDATA_NO_NODE)
-		result = TREE_BUSY;
+	if (result == STORE_OK && leaf->number == CPPROFDATA_NO_NODE)
+		result = STORE_BUSY;
 	return result;
 }
 
-enum tree_result
+enum store_result
 insert_function(struct thread *thread, const void *function,
     struct node *leaf)
 {
-	enum tree_result result;
-	struct place place;
+	enum store_result result;
+	struct tree_place place;
 
 	if (is_own((uintptr_t)function))
-		return TREE_OK;
-	result = find_place(thread, (uintptr_t)function, &place);
-	if (result != TREE_OK)
+		return STORE_OK;
+	result = modules_find(&thread->file->modules, (uintptr_t)function,
+	    &place.module, &place.offset);
+	if (result != STORE_OK)
 		return result;
 	return tree_child(&thread->file->tree, leaf, &place, leaf);
 }

@@ -30,7 +30,7 @@
 #define MAX_MODULES 65536
 #define MAX_BUILD_ID 32
 
-struct entry {
+struct module_entry {
 	uint64_t start, end, bias;
 	const struct link_map *map;
 	_Atomic bool open;
@@ -48,18 +48,18 @@ struct identity {
 	uint32_t flags;
 };
 
-static struct entry *entries;
+static struct module_entry *entries;
 static _Atomic size_t n_entries WIPED;
 static _Atomic uint64_t epoch WIPED;
 
-static struct entry *
+static struct module_entry *
 find_open(const struct dl_find_object *object)
 {
 	const uintptr_t at = (uintptr_t)object->dlfo_map_start;
 	size_t i = atomic_load_explicit(&n_entries, memory_order_acquire);
 
 	while (i > 0) {
-		struct entry *entry = &entries[--i];
+		struct module_entry *entry = &entries[--i];
 
 		/* Acquire: the fields guarded by `open` are read after it. */
 		if (atomic_load_explicit(&entry->open, memory_order_acquire) &&
@@ -178,13 +178,13 @@ identify(const struct dl_find_object *object)
 }
 
 /* A closed entry of the same file, which can be opened again. */
-static struct entry *
+static struct module_entry *
 find_closed(const struct identity *identity)
 {
 	size_t n = n_entries, i;
 
 	for (i = 0; i < n; i++) {
-		struct entry *entry = &entries[i];
+		struct module_entry *entry = &entries[i];
 
 		if (!entry->open && strcmp(entry->path, identity->path) == 0 &&
 		    entry->record->build_id_size == identity->build_id_size &&
@@ -219,11 +219,11 @@ identify_by_file(struct cpprofdata_module *record,
 	record->file_inode = status.st_ino;
 }
 
-static struct entry *
+static struct module_entry *
 add_entry(const struct identity *identity)
 {
 	struct cpprofdata_module *record;
-	struct entry *entry;
+	struct module_entry *entry;
 	const char *text = "";
 	uint32_t number, path;
 
@@ -258,11 +258,11 @@ add_entry(const struct identity *identity)
 }
 
 /* Opens a module seen for the first time, or again.  Lock held. */
-static struct entry *
+static struct module_entry *
 open_module(const struct dl_find_object *object)
 {
 	struct identity identity = identify(object);
-	struct entry *entry = find_closed(&identity);
+	struct module_entry *entry = find_closed(&identity);
 	bool is_new = entry == NULL;
 
 	if (is_new)
@@ -290,7 +290,7 @@ open_module(const struct dl_find_object *object)
  * The range that contains an address, moved one place to the front; NULL: none.
  */
 static const struct module_range *
-find_range(struct module_cache *cache, uint64_t address)
+find_range(struct recent_modules *cache, uint64_t address)
 {
 	struct module_range *ranges = cache->ranges;
 	size_t i;
@@ -312,50 +312,50 @@ find_range(struct module_cache *cache, uint64_t address)
 /*
  * Looks up the module of an object, and caches it in place of the last range.
  */
-static enum modules_result
-add_range(struct module_cache *cache, const struct dl_find_object *object)
+static enum store_result
+add_range(struct recent_modules *cache, const struct dl_find_object *object)
 {
-	struct entry *entry = find_open(object);
+	struct module_entry *entry = find_open(object);
 
 	if (entry == NULL) {
 		if (!datafile_lock())
-			return MODULES_BUSY;
+			return STORE_BUSY;
 		entry = find_open(object);
 		if (entry == NULL)
 			entry = open_module(object);
 		datafile_unlock();
 	}
 	if (entry == NULL)
-		return MODULES_FULL;
+		return STORE_FULL;
 	cache->ranges[MODULE_CACHE_SIZE - 1] = (struct module_range){
 		.start = (uintptr_t)object->dlfo_map_start,
 		.end = (uintptr_t)object->dlfo_map_end,
 		.bias = entry->bias, .number = entry->number };
-	return MODULES_OK;
+	return STORE_OK;
 }
 
-enum modules_result
-modules_find(struct module_cache *cache, uint64_t address, uint32_t *module,
+enum store_result
+modules_find(struct recent_modules *cache, uint64_t address, uint32_t *module,
     uint64_t *offset)
 {
 	const struct module_range *range = find_range(cache, address);
 	struct dl_find_object object;
-	enum modules_result result;
+	enum store_result result;
 
 	if (range == NULL) {
 		if (_dl_find_object((void *)(uintptr_t)address, &object) != 0) {
 			*module = CPPROFDATA_NO_MODULE;
 			*offset = address;
-			return MODULES_OK;
+			return STORE_OK;
 		}
 		result = add_range(cache, &object);
-		if (result != MODULES_OK)
+		if (result != STORE_OK)
 			return result;
 		range = &cache->ranges[MODULE_CACHE_SIZE - 1];
 	}
 	*module = range->number;
 	*offset = address - range->bias;
-	return MODULES_OK;
+	return STORE_OK;
 }
 
 uint64_t
@@ -365,7 +365,7 @@ modules_epoch(void)
 }
 
 bool
-modules_refresh(struct module_cache *cache)
+modules_refresh(struct recent_modules *cache)
 {
 	uint64_t now = modules_epoch();
 
@@ -377,7 +377,7 @@ modules_refresh(struct module_cache *cache)
 }
 
 static bool
-is_still_loaded(const struct entry *entry)
+is_still_loaded(const struct module_entry *entry)
 {
 	struct dl_find_object object;
 
@@ -393,7 +393,7 @@ modules_unloaded(void)
 
 	datafile_lock_wait();
 	for (i = 0; i < n_entries; i++) {
-		struct entry *entry = &entries[i];
+		struct module_entry *entry = &entries[i];
 
 		if (!entry->open || is_still_loaded(entry))
 			continue;

@@ -12,13 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/store/result.h"
+
 #define MODULE_CACHE_SIZE 16
 
 /*
  * A thread's cache of module ranges, most recently used first, so that a few
  * cache lines serve a whole stack.
  */
-struct module_cache {
+struct recent_modules {
 	struct module_range {
 		uint64_t start, end;	/* end 0: unused */
 		uint64_t bias;
@@ -27,18 +29,12 @@ struct module_cache {
 	uint64_t epoch;
 };
 
-enum modules_result {
-	MODULES_OK,
-	MODULES_BUSY,	/* another thread is adding something */
-	MODULES_FULL	/* no room for a record */
-};
-
 /*
  * Finds the module number and offset of an address; CPPROFDATA_NO_MODULE and
  * the address itself if it is in no module.  Async-signal-safe, on the cache's
  * thread.
  */
-enum modules_result modules_find(struct module_cache *cache, uint64_t address,
+enum store_result modules_find(struct recent_modules *cache, uint64_t address,
     uint32_t *module, uint64_t *offset);
 
 /*
@@ -46,7 +42,7 @@ enum modules_result modules_find(struct module_cache *cache, uint64_t address,
  * returns true, and everything that the thread remembers of addresses is
  * invalid.  Async-signal-safe, on the cache's thread.
  */
-bool modules_refresh(struct module_cache *cache);
+bool modules_refresh(struct recent_modules *cache);
 
 /*
  * The current epoch.  A cache of an earlier epoch is invalid.
@@ -65,7 +61,7 @@ void modules_unloaded(void);
  * parent's file.  Async-signal-safe.
  */
 static inline void
-modules_forget(struct module_cache *cache)
+modules_forget(struct recent_modules *cache)
 {
 	cache->epoch = UINT64_MAX;
 }

@@ -90,37 +90,36 @@ phase_refresh(uint32_t *phase)
 }
 
 /* The string of a phase's name, which is added to the file if necessary. */
-static enum tree_result
+static enum store_result
 find_string(uint32_t phase, uint32_t *string)
 {
 	const char *name = names[phase];
 
 	*string = strings[phase];
 	if (*string != 0)
-		return TREE_OK;
+		return STORE_OK;
 	if (!datafile_lock())
-		return TREE_BUSY;
+		return STORE_BUSY;
 	if (strings[phase] == 0)
 		strings[phase] = datafile_add_string(name,
 		    strlen(name) + 1, NULL);
 	*string = strings[phase];
 	datafile_unlock();
-	return *string != 0 ? TREE_OK : TREE_FULL;
+	return *string != 0 ? STORE_OK : STORE_FULL;
 }
 
-enum tree_result
+enum store_result
 phase_node(struct tree *tree, uint32_t phase, struct node *node)
 {
-	enum tree_result result;
+	enum store_result result;
 	uint32_t string;
 
 	*node = TREE_ROOT;
 	if (phase == 0)
-		return TREE_OK;
+		return STORE_OK;
 	result = find_string(phase, &string);
-	if (result != TREE_OK)
+	if (result != STORE_OK)
 		return result;
-	return tree_child(tree, &TREE_ROOT,
-	    &(struct place){ .module = CPPROFDATA_PHASE, .offset = string },
-	    node);
+	return tree_child(tree, &TREE_ROOT, &(struct tree_place){
+	    .module = CPPROFDATA_PHASE, .offset = string }, node);
 }

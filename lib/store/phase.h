@@ -39,7 +39,7 @@ bool phase_refresh(uint32_t *phase);
  * The node of a phase in a thread's tree; of phase 0, TREE_ROOT.
  * Async-signal-safe, on the tree's thread.
  */
-enum tree_result phase_node(struct tree *tree, uint32_t phase,
+enum store_result phase_node(struct tree *tree, uint32_t phase,
     struct node *node);
 
 #endif

@@ -14,7 +14,7 @@ static __thread char given_name[16];	/* set by the program; "": none */
 /*
  * Adds a record for a state that has none, with the fields that never change.
  */
-static enum tree_result
+static enum store_result
 add_record(struct thread *thread)
 {
 	struct cpprofdata_thread *record;
@@ -23,10 +23,10 @@ add_record(struct thread *thread)
 
 	if (!thread->is_main &&
 	    modules_find(&thread->file->modules, (uintptr_t)thread->routine,
-	    &module, &offset) == MODULES_BUSY)
-		return TREE_BUSY;
+	    &module, &offset) == STORE_BUSY)
+		return STORE_BUSY;
 	if (!datafile_lock())
-		return TREE_BUSY;
+		return STORE_BUSY;
 	record = datafile_add_records(CPPROFDATA_THREADS, sizeof *record, 1,
 	    &number);
 	if (record != NULL) {
@@ -42,7 +42,7 @@ add_record(struct thread *thread)
 		thread->file->tree.owner = number;
 	}
 	datafile_unlock();
-	return record != NULL ? TREE_OK : TREE_FULL;
+	return record != NULL ? STORE_OK : STORE_FULL;
 }
 
 /* Copies a thread's record to the file, except for its waits. */
@@ -53,14 +53,14 @@ note(const struct thread *thread)
 	    offsetof(struct cpprofdata_thread, wait));
 }
 
-enum tree_result
+enum store_result
 thread_file_announce(struct thread *thread)
 {
-	enum tree_result result = TREE_OK;
+	enum store_result result = STORE_OK;
 
 	if (thread->file->record == NULL)
 		result = add_record(thread);
-	if (result != TREE_OK)
+	if (result != STORE_OK)
 		return result;
 	thread->file->record->tid = thread->tid;
 	thread->file->record->n_threads++;
@@ -68,7 +68,7 @@ thread_file_announce(struct thread *thread)
 	note(thread);
 	thread->file->is_announced = true;
 	thread_file_note_name(thread);
-	return TREE_OK;
+	return STORE_OK;
 }
 
 void

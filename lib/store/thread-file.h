@@ -24,14 +24,14 @@ struct thread_file {
 	bool is_announced;	/* the record names this thread */
 	uint32_t phase;		/* of the remembered nodes */
 	struct tree tree;
-	struct module_cache modules;
+	struct recent_modules modules;
 };
 
 /*
  * Gives the thread a record in the file, or takes over the one that its state
  * has from an earlier thread.
  */
-enum tree_result thread_file_announce(struct thread *thread);
+enum store_result thread_file_announce(struct thread *thread);
 
 /* Note in its record that the thread has ended, or its present name. */
 void thread_file_note_end(struct thread *thread);

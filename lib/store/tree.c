@@ -123,7 +123,7 @@ new_chunk(size_t size, uint32_t owner)
 	return chunk;
 }
 
-static enum tree_result
+static enum store_result
 add_chunk(struct tree *tree)
 {
 	struct tree_chunk *chunk;
@@ -134,49 +134,49 @@ add_chunk(struct tree *tree)
 	else if (tree->chunk != NULL)
 		size = LAST_CHUNK;
 	if (!datafile_lock())
-		return TREE_BUSY;
+		return STORE_BUSY;
 	chunk = new_chunk(size, tree->owner);
 	if (chunk == NULL && size > FIRST_CHUNK)
 		chunk = new_chunk(FIRST_CHUNK, tree->owner);
 	datafile_unlock();
 	if (chunk == NULL)
-		return TREE_FULL;
+		return STORE_FULL;
 	tree->chunk = chunk;
-	return TREE_OK;
+	return STORE_OK;
 }
 
 /* Makes room for one more node: a chunk, populated memory, and a slot. */
-static enum tree_result
+static enum store_result
 make_room(struct tree *tree)
 {
 	struct tree_chunk *chunk = tree->chunk;
-	enum tree_result result;
+	enum store_result result;
 	size_t from, n;
 
 	if (tree->n_used * 2 >= tree->n_slots && !grow_slots(tree))
-		return TREE_FULL;
+		return STORE_FULL;
 	/*
 	 * Leave the last place empty: the place after each node is examined
 	 * (next_twin).
 	 */
 	if (chunk == NULL || chunk->file.count == chunk->room - 1) {
 		result = add_chunk(tree);
-		if (result != TREE_OK)
+		if (result != STORE_OK)
 			return result;
 		chunk = tree->chunk;
 	}
 	/* Populate the place of the next node and the one after it. */
 	from = chunk->populated;
 	if (chunk->file.count + 2 <= from)
-		return TREE_OK;
+		return STORE_OK;
 	n = chunk->room - from;
 	if (n > POPULATE_STEP / node_size())
 		n = POPULATE_STEP / node_size();
 	if (!disk_populate(record_at(chunk, from), n * node_size()) ||
 	    !disk_populate(twin_at(chunk, from), n * twin_size()))
-		return TREE_FULL;
+		return STORE_FULL;
 	chunk->populated = from + n;
-	return TREE_OK;
+	return STORE_OK;
 }
 
 size_t
@@ -187,7 +187,8 @@ tree_memory(const struct tree *tree)
 }
 
 static inline bool
-is_at(const struct tree_node *node, uint32_t parent, const struct place *place)
+is_at(const struct tree_node *node, uint32_t parent,
+    const struct tree_place *place)
 {
 	return node->parent == parent && node->offset == place->offset &&
 	    node->module == place->module;
@@ -199,7 +200,7 @@ is_at(const struct tree_node *node, uint32_t parent, const struct place *place)
  * written looks the same.
  */
 static inline struct tree_node *
-next_twin(const struct node *node, const struct place *place)
+next_twin(const struct node *node, const struct tree_place *place)
 {
 	if (node->twin == NULL || (place->offset | place->module) == 0)
 		return NULL;
@@ -209,7 +210,7 @@ next_twin(const struct node *node, const struct place *place)
 /* The slot that holds a key, or the empty slot where it belongs. */
 static struct tree_slot *
 find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
-    const struct place *place)
+    const struct tree_place *place)
 {
 	size_t at = hash & (tree->n_slots - 1);
 
@@ -226,7 +227,7 @@ find_slot(const struct tree *tree, uint32_t hash, uint32_t parent,
 /* Finds a child of a node.  child->path is given. */
 static bool
 find_child(const struct tree *tree, const struct node *parent,
-    const struct place *place, struct node *child)
+    const struct tree_place *place, struct node *child)
 {
 	struct tree_node *twin = next_twin(parent, place);
 	const struct tree_slot *slot;
@@ -247,7 +248,7 @@ find_child(const struct tree *tree, const struct node *parent,
 /* Adds a child; make_room has succeeded. */
 static void
 add_child(struct tree *tree, const struct node *parent,
-    const struct place *place, struct node *child)
+    const struct tree_place *place, struct node *child)
 {
 	struct tree_chunk *chunk = tree->chunk;
 	struct cpprofdata_node *record = record_at(chunk, chunk->file.count);
@@ -288,23 +289,23 @@ tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n)
 	}
 }
 
-enum tree_result
+enum store_result
 tree_child(struct tree *tree, const struct node *parent,
-    const struct place *place, struct node *child)
+    const struct tree_place *place, struct node *child)
 {
 	struct node found = { .path = tree_path(parent->path, place) };
-	enum tree_result result;
+	enum store_result result;
 
 	if (parent->is_new ||
 	    !find_child(tree, parent, place, &found)) {
 		result = make_room(tree);
-		if (result != TREE_OK)
+		if (result != STORE_OK)
 			return result;
 		add_child(tree, parent, place, &found);
 		found.is_new = true;
 	}
 	*child = found;
-	return TREE_OK;
+	return STORE_OK;
 }
 
 void

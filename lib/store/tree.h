@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "lib/cpprofdata.h"
+#include "lib/store/result.h"
 #include "lib/unwind/unwinder.h"
 
 /* A node's twin: what the collector needs of the record. */
@@ -68,21 +69,15 @@ struct tree {
 	size_t n_used;		/* slots in use */
 };
 
-enum tree_result {
-	TREE_OK,
-	TREE_BUSY,	/* the file's lock is taken; try at the next tick */
-	TREE_FULL	/* no room in file or memory */
-};
-
 /* What distinguishes a node from its siblings. */
-struct place {
+struct tree_place {
 	uint64_t offset;
 	uint32_t module;
 };
 
 /* The hash of a path extended by a place. */
 static inline uint32_t
-tree_path(uint32_t path, const struct place *place)
+tree_path(uint32_t path, const struct tree_place *place)
 {
 	uint64_t h = place->offset + ((uint64_t)path << 32 | place->module);
 
@@ -97,8 +92,8 @@ tree_path(uint32_t path, const struct place *place)
 void tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n);
 
 /* Finds or adds the child of `parent` at a place, and stores it in *child. */
-enum tree_result tree_child(struct tree *tree, const struct node *parent,
-    const struct place *place, struct node *child);
+enum store_result tree_child(struct tree *tree, const struct node *parent,
+    const struct tree_place *place, struct node *child);
 
 /* Adds one raw sample with `hits` hits to a node's counts of a resource. */
 void tree_count(const struct node *node, unsigned resource, uint64_t hits);

@@ -80,7 +80,7 @@ replace_stack(struct unwinder *unwinder)
 	for (i = unwinder->n_kept; i > 0; i--)
 		fresh->frames[fresh->n++] = stack->frames[i - 1];
 	for (i = 0; i < n / 2; i++) {
-		struct frame inner = fresh->frames[i];
+		struct walked_frame inner = fresh->frames[i];
 
 		fresh->frames[i] = fresh->frames[n - 1 - i];
 		fresh->frames[n - 1 - i] = inner;

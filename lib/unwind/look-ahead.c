@@ -22,7 +22,7 @@ look_ahead(const struct unwinder *unwinder, const void *context)
 {
 	const struct readable *readable = &unwinder->readable;
 	const struct frames *stack = &unwinder->stack;
-	const struct frame *frame = &stack->frames[stack->n];
+	const struct walked_frame *frame = &stack->frames[stack->n];
 	struct cfi_registers registers;
 	uint64_t at, end, near, other, word;
 

@@ -40,7 +40,7 @@ struct table_row {
 	int32_t fde;
 };
 
-struct table {
+struct module_table {
 	const unsigned char *header, *start, *end;
 	const struct table_row *rows;
 	size_t n;
@@ -54,7 +54,7 @@ static struct {
 } hints[1u << HINT_BITS] BIG_TABLE;
 
 static bool
-open_table(const struct dl_find_object *object, struct table *table)
+open_table(const struct dl_find_object *object, struct module_table *table)
 {
 	struct dwarf_input in;
 
@@ -86,7 +86,8 @@ open_table(const struct dl_find_object *object, struct table *table)
 
 /* How many rows are at or below the address: at least low, at most high. */
 static size_t
-halve(const struct table *table, int64_t address, size_t low, size_t high)
+halve(const struct module_table *table, int64_t address, size_t low,
+    size_t high)
 {
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -101,7 +102,7 @@ halve(const struct table *table, int64_t address, size_t low, size_t high)
 
 /* The same, starting at row `near`, in strides that double. */
 static size_t
-search_from(const struct table *table, int64_t address, size_t near)
+search_from(const struct module_table *table, int64_t address, size_t near)
 {
 	const struct table_row *rows = table->rows;
 	size_t stride = FIRST_STRIDE, low = near, high = near;
@@ -162,7 +163,7 @@ tables_prefetch(uint64_t address, const struct cfi_scratch *scratch)
 
 /* The last row at or below the address; NULL if there is none. */
 static const struct table_row *
-find_row(const struct table *table, uint64_t address, size_t near)
+find_row(const struct module_table *table, uint64_t address, size_t near)
 {
 	const uint64_t page = address >> PAGE_BITS;
 	const int64_t at =
@@ -187,7 +188,7 @@ tables_find(uint64_t address, const struct dl_find_object *object,
 	const size_t near = find_hint(address >> PAGE_BITS);
 	const struct table_row *row;
 	struct cfi_section section;
-	struct table table;
+	struct module_table table;
 	struct cfi_fde fde;
 
 	if (header == NULL)

@@ -138,8 +138,8 @@ static inline bool IN_STUB
 set_mark(struct unwinder *unwinder, size_t index)
 {
 	struct trampoline *mark = &unwinder->trampoline;
-	const struct frame *frame = &unwinder->stack.frames[index];
-	const struct frame *caller = frame - 1;
+	const struct walked_frame *frame = &unwinder->stack.frames[index];
+	const struct walked_frame *caller = frame - 1;
 	uint64_t cfa = caller->sp;
 	volatile uint64_t *slot = slot_of(cfa);
 
@@ -170,7 +170,7 @@ set_mark_from(struct unwinder *unwinder, size_t index)
 }
 
 static inline void IN_STUB
-count_return(const struct frame *frame)
+count_return(const struct walked_frame *frame)
 {
 	struct frame_returns *returns = frame->returns;
 
@@ -323,7 +323,7 @@ wanted_index(const struct unwinder *unwinder)
 static enum trampoline_state
 state_after(const struct unwinder *unwinder, size_t index)
 {
-	const struct frame *frame = &unwinder->stack.frames[index];
+	const struct walked_frame *frame = &unwinder->stack.frames[index];
 
 	return index + 1 < unwinder->stack.n &&
 	    (frame->flags & (FRAME_IN_CALL | FRAME_EXACT)) == FRAME_IN_CALL ?

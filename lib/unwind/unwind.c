@@ -75,8 +75,8 @@ unwind_new_epoch(void)
 static inline size_t
 find_remembered(struct walk *walk)
 {
-	const struct frame *frames = walk->unwinder->stack.frames;
-	const struct frame *frame;
+	const struct walked_frame *frames = walk->unwinder->stack.frames;
+	const struct walked_frame *frame;
 
 	while (walk->candidate > 0) {
 		frame = &frames[walk->candidate - 1];
@@ -101,7 +101,7 @@ static size_t
 find_changed(struct unwinder *unwinder, size_t from)
 {
 	const struct readable *readable = &unwinder->readable;
-	const struct frame *frame, *caller;
+	const struct walked_frame *frame, *caller;
 	size_t i;
 
 	for (i = from; i > 0; i--) {
@@ -154,11 +154,11 @@ still_holds(struct walk *walk, size_t from)
 }
 
 /* Records the present frame.  The step fills in how it was left. */
-static struct frame *
+static struct walked_frame *
 add_frame(struct walk *walk)
 {
 	struct frames *fresh = &walk->unwinder->fresh;
-	struct frame *frame;
+	struct walked_frame *frame;
 
 	if (fresh->n == fresh->capacity && !frames_reserve(fresh, fresh->n + 1))
 		return NULL;
@@ -197,7 +197,8 @@ go_to_caller(struct walk *walk, uint64_t cfa, uint64_t fp)
 }
 
 static inline enum step
-step_compact(struct walk *walk, struct compact_rule rule, struct frame *frame)
+step_compact(struct walk *walk, struct compact_rule rule,
+    struct walked_frame *frame)
 {
 	struct readable *readable = &walk->unwinder->readable;
 	uint64_t cfa, fp = walk->fp;
@@ -249,7 +250,7 @@ read_memory(void *readable, uint64_t address, size_t size, uint64_t *number)
  * unusual code.
  */
 static enum step
-step_generic(struct walk *walk, bool is_signal, struct frame *frame)
+step_generic(struct walk *walk, bool is_signal, struct walked_frame *frame)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	uint64_t cfa = 0, sp = walk->sp;
@@ -345,7 +346,7 @@ returns_from_signal(struct walk *walk)
 
 /* The address is exact, and not inside a call instruction before it. */
 static void
-make_exact(struct walk *walk, struct frame *frame)
+make_exact(struct walk *walk, struct walked_frame *frame)
 {
 	walk->address++;
 	walk->exact = true;
@@ -365,7 +366,7 @@ make_exact(struct walk *walk, struct frame *frame)
  * The handler of an exception is entered by a return without a call, too.
  */
 static enum step
-step_uncalled(struct walk *walk, struct frame *frame, bool has_table)
+step_uncalled(struct walk *walk, struct walked_frame *frame, bool has_table)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	const bool is_own = readable_own(&unwinder->readable, walk->sp - 8);
@@ -501,7 +502,7 @@ is_about_to_return(struct walk *walk, uint64_t *cfa, uint64_t *fp,
  * top of the stack, and most compilers at run time use frame pointers.
  */
 static enum step
-step_by_guess(struct walk *walk, struct frame *frame)
+step_by_guess(struct walk *walk, struct walked_frame *frame)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	const bool is_entered = walk->is_entered;
@@ -545,7 +546,7 @@ step_by_guess(struct walk *walk, struct frame *frame)
 }
 
 static inline enum step
-step(struct walk *walk, struct frame *frame)
+step(struct walk *walk, struct walked_frame *frame)
 {
 	struct compact_rule rule;
 
@@ -616,7 +617,7 @@ walk_out(struct walk *walk)
 
 	start_walk(walk);
 	while (result == STEP_ON) {
-		struct frame *frame;
+		struct walked_frame *frame;
 		size_t remembered;
 
 		remembered = find_remembered(walk);

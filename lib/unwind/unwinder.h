@@ -37,7 +37,7 @@ struct frame_returns {
 	uint64_t *copy;
 };
 
-struct frame {
+struct walked_frame {
 	uint64_t address;	/* inside the executing instruction */
 	uint64_t sp, fp;	/* in this frame */
 	uint64_t fp_slot;	/* where the caller's fp is saved; 0: nowhere */
@@ -47,7 +47,7 @@ struct frame {
 };
 
 struct frames {
-	struct frame *frames;
+	struct walked_frame *frames;
 	size_t n, capacity;
 };
 

@@ -141,7 +141,7 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 	return ask_kernel(counts);
 }
 
-const struct source source_bytes = {
+const struct resource_source source_bytes = {
 	.name = "library calls, and /proc/thread-self/io at ticks",
 	.probe = probe,
 	.start = start,
@@ -150,7 +150,7 @@ const struct source source_bytes = {
 	.can_be_random = true,
 };
 
-const struct source source_bytes_seen = {
+const struct resource_source source_bytes_seen = {
 	.name = "library calls",
 	.can_be_random = true,
 };

@@ -156,7 +156,7 @@ probe(const struct resource_row *row, uint64_t interval, const char **why)
 	return false;
 }
 
-const struct source source_calls = {
+const struct resource_source source_calls = {
 	.name = "mcount, __fentry__, __cyg_profile_func_enter",
 	.probe = probe,
 	.start = start,
@@ -168,7 +168,7 @@ const struct source source_calls = {
  * The fallback: a module loaded later may be instrumented, and so may another
  * program of the same recording.
  */
-const struct source source_no_calls = {
+const struct resource_source source_no_calls = {
 	.name = "no module was instrumented when the program began",
 	.start = start,
 	.hits = hits,

@@ -16,7 +16,7 @@
 #include "lib/wrap/io.h"
 #include "lib/wrap/wrapped.h"
 
-enum kind {
+enum io_kind {
 	IO_READ,
 	IO_WRITE,
 	IO_RECEIVE,	/* not in the kernel's count of bytes */
@@ -114,7 +114,7 @@ io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
 }
 
 static void
-leave(struct wrapped_call *call, enum kind kind, ssize_t result)
+leave(struct wrapped_call *call, enum io_kind kind, ssize_t result)
 {
 	const uint64_t n = result > 0 ? (uint64_t)result : 0;
 
@@ -181,7 +181,7 @@ sendmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags)
 	return result;
 }
 
-const struct source source_io_time = {
+const struct resource_source source_io_time = {
 	.name = "library calls",
 	.can_be_random = true,
 };

@@ -65,7 +65,7 @@ kernel_##name(long a, long b, long c, long d, long e, long f)		\
 #include "lib/wrap/kernel.def"
 #undef KERNEL
 
-const struct source source_kernel_calls = {
+const struct resource_source source_kernel_calls = {
 	.name = "library calls that enter the kernel",
 	.can_be_random = true,
 };

@@ -302,19 +302,19 @@ probe_partly(const struct resource_row *row, uint64_t interval,
 	return wrapped_is_ours("malloc");
 }
 
-const struct source source_memory = {
+const struct resource_source source_memory = {
 	.name = "library calls",
 	.probe = probe,
 	.can_be_random = true,
 };
 
-const struct source source_memory_partly = {
+const struct resource_source source_memory_partly = {
 	.name = "library calls; a sanitizer hides some, such as operator new",
 	.probe = probe_partly,
 	.can_be_random = true,
 };
 
-const struct source source_mappings = {
+const struct resource_source source_mappings = {
 	.name = "library calls, mmap only: the program has its own malloc",
 	.can_be_random = true,
 };

@@ -342,7 +342,7 @@ wrapped_end_thread(struct thread *thread)
 	wall.mark_ns = now;
 }
 
-const struct source source_wall = {
+const struct resource_source source_wall = {
 	.name = "blocking calls, and ticks of CPU time",
 	.start = start_wall,
 	.hits = wall_hits,

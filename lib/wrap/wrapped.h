@@ -110,8 +110,8 @@ bool wrapped_is_inside(void);
 void wrapped_end_thread(struct thread *thread);
 
 /* For the table in lib/collector.c. */
-extern const struct source source_wall, source_bytes, source_bytes_seen,
-    source_io_time, source_memory, source_memory_partly, source_mappings,
+extern const struct resource_source source_wall, source_bytes,
+    source_bytes_seen, source_io_time, source_memory, source_memory_partly, source_mappings,
     source_calls, source_no_calls, source_kernel_calls;
 
 /*
