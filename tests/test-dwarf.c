@@ -74,7 +74,7 @@ reading_beyond_the_end_sticks(void **state)
 
 /* ---- sections ---- */
 
-/* A section in the making. */
+/* A section being built. */
 struct making {
 	unsigned char bytes[512];
 	size_t n;

@@ -298,7 +298,7 @@ names_do_not_share_locations(void **state)
 	bool is_damage;
 
 	(void)state;
-	/* Of the file's three, the second address has two. */
+	/* The second address has two of the file's three. */
 	addresses[0].n_locations = 1;
 	assert_non_null(read_changed(&bytes, &is_damage, &kept));
 	kept_names_free(kept);

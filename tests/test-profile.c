@@ -459,7 +459,7 @@ profile_merge_keeps_threads_modules_and_tallies(void **state)
 	profile_free(sum);
 }
 
-/* What is known of frames and modules beside their names. */
+/* Facts of frames and modules other than their names. */
 static void
 profile_merge_keeps_what_is_known_of_frames(void **state)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* near.c -- what the user may have meant.
+/* near.c -- similar words for "did you mean".
  *
  * Optimal string alignment distance, three rows of the dynamic program kept.
- * Long names are not compared letter by letter: nobody mistypes those.
+ * Long names are not compared letter by letter, since hardly anyone types
+ * them.
  */
 #include "src/base/near.h"
 
@@ -67,7 +68,7 @@ holds(const char *text, size_t length, const char *part, size_t n_part)
 	return false;
 }
 
-/* Edits, or HOLDS for a word that merely contains it. */
+/* The number of edits, or HOLDS for a word that merely contains it. */
 static unsigned
 rate(const struct near *near, const char *text, size_t length)
 {
@@ -79,7 +80,7 @@ rate(const struct near *near, const char *text, size_t length)
 		return FAR;
 	if (longer <= LONGEST && difference <= most)
 		edits = distance(near->wanted, n, text, length);
-	/* A word of which nothing is left is not near. */
+	/* A word with all letters changed is not near. */
 	if (edits > most || edits >= longer)
 		edits = FAR;
 	if (n >= 3 && edits > HOLDS && holds(text, length, near->wanted, n))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* near.h -- what the user may have meant. */
+/* near.h -- similar words for "did you mean". */
 #ifndef CPPROF_BASE_NEAR_H
 #define CPPROF_BASE_NEAR_H
 
@@ -9,7 +9,7 @@
 
 enum { NEAR_MOST = 5 };
 
-/* The nearest of the words shown to it so far, best first. */
+/* The nearest of the words offered so far, best first. */
 struct near {
 	const char *wanted;
 	size_t length;
@@ -25,13 +25,13 @@ struct near {
 void near_start(struct near *near, const char *wanted, size_t length);
 
 /*
- * Offers a word: kept when it is within a third of its letters of what is
- * wanted (insertions, deletions, exchanges, swaps of neighbours, whatever the
- * case), or holds it.  Of equally near ones the first offered wins.
+ * Offers a word, which is kept if it contains the wanted one, or differs in at
+ * most a third of its letters (insertions, deletions, replacements, swaps of
+ * neighbours, ignoring case).  Of equally near words the first one wins.
  */
 void near_offer(struct near *near, const char *text, size_t length);
 
-/* Adds "; did you mean a, b or c?", or nothing when nothing is near. */
+/* Adds "; did you mean a, b or c?", or nothing if no word is near. */
 void near_add(const struct near *near, struct text_buffer *text);
 
 #endif

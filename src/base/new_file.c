@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new_file.c -- a file that is there whole or not at all. */
+/* new_file.c -- a file that is written completely or not at all. */
 #include "src/base/new_file.h"
 
 #include <errno.h>
@@ -29,7 +29,10 @@ name_beside(const char *target)
 	                (long)getpid()) < 0 ? NULL : name;
 }
 
-/* Gives the new file what the old one has; whether that could be. */
+/*
+ * Gives the new file the owner and permissions of the old one; whether that
+ * succeeded.
+ */
 static bool
 keep_rights(int descriptor, const struct stat *old)
 {
@@ -43,7 +46,10 @@ keep_rights(int descriptor, const struct stat *old)
 	return fchmod(descriptor, old->st_mode & 07777) == 0;
 }
 
-/* old: what is replaced; NULL: nothing.  Whether the file was begun. */
+/*
+ * Creates the file beside its target.  old: the file to replace, or NULL.
+ * Returns whether that succeeded.
+ */
 static bool
 open_beside(struct new_file *file, const struct stat *old)
 {
@@ -51,7 +57,7 @@ open_beside(struct new_file *file, const struct stat *old)
 
 	if (beside == NULL)
 		return false;
-	/* Nobody may open it who could not open the old one. */
+	/* Users that could not open the old file must not open this one. */
 	file->descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL |
 	                        O_CLOEXEC, old == NULL ? 0666 : 0600);
 	if (file->descriptor >= 0 && (old == NULL ||
@@ -67,7 +73,7 @@ open_beside(struct new_file *file, const struct stat *old)
 	return false;
 }
 
-/* Whether an old file may be replaced: it is one, and ours to write. */
+/* Whether an old file may be replaced: it is a regular file, and writable. */
 static bool
 is_replaceable(const char *target, const struct stat *old)
 {
@@ -75,7 +81,10 @@ is_replaceable(const char *target, const struct stat *old)
 	    access(target, W_OK) == 0;
 }
 
-/* Whether it could be begun, beside or in place; errno says why not. */
+/*
+ * Begins the file, beside its target or in place; returns whether that
+ * succeeded, with errno set if not.
+ */
 static bool
 open_somehow(struct new_file *file, const char *name)
 {

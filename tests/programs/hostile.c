@@ -650,7 +650,7 @@ shared_number(size_t i)
 	return i + 1 < N_SHARED ? numbers[i] : OURS;
 }
 
-/* How many of those have that handler, and how many are blocked. */
+/* How many of these have that handler, and how many are blocked. */
 static int
 n_as(void (*handler)(int))
 {

@@ -317,7 +317,7 @@ run_refused(const char *name)
 	return 0;
 }
 
-/* No room for the file at first. */
+/* There is no room for the file at first. */
 static int
 run_second_attempt(const char *name)
 {

@@ -402,7 +402,7 @@ run_sockets(long n)
 }
 
 /*
- * Wall time: `ms` in each function, and what it took by the clock, in
+ * Wall time: `ms` in each function, and the time by the clock, in
  * microseconds, on standard error.
  */
 
@@ -683,9 +683,7 @@ run_calls(long n)
 	return 0;
 }
 
-/*
- * What must stay as it is.
- */
+/* Behaviour that must not change. */
 
 static void
 on_alarm(int number)

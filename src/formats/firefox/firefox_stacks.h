@@ -19,9 +19,9 @@ struct firefox_stacks {
 
 /*
  * Begins with the stacks of a thread, or of the shared tables; they and all
- * that they refer to must have been read.  Of a cut input the rows that are
- * whole; else a row that does not fit is an error.  json: as for frames.  0, or
- * -1 with *error set; then firefox_stacks_free, too.
+ * that they refer to must have been read.  If the input is cut, only complete
+ * rows; otherwise an invalid row is an error.  json: as for frames.  0, or -1
+ * with *error set; then firefox_stacks_free, too.
  */
 int firefox_stacks_begin(struct firefox_stacks *stacks,
                          struct firefox_frames *frames,

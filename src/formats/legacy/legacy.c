@@ -522,7 +522,7 @@ read_line(void *context, const char *bytes, size_t length,
 
 /* ---- the whole input ---- */
 
-/* Of a cut input the last thread's stack may lack something. */
+/* If the input is cut, the last thread's stack may be incomplete. */
 static int
 end_source(struct legacy *legacy, struct error *error)
 {

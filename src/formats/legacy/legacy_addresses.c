@@ -115,7 +115,10 @@ legacy_addresses_is_named(const struct legacy_addresses *addresses,
 	return number != NO_ID && addresses->known[number].n_lines > 0;
 }
 
-/* Those of the map; else the program, as what is everywhere. */
+/*
+ * Enters the mappings of the map; if there are none, one of the program over
+ * all addresses.
+ */
 static int
 enter_mappings(const struct memory_mapping *mappings, size_t n,
                const char *program, struct pprof_builder *builder,

@@ -42,7 +42,7 @@ enum legacy_kind {
 
 struct legacy_header {
 	enum legacy_kind kind;
-	struct line_text name;	/* of what is counted, LEGACY_COUNT only */
+	struct line_text name;	/* name of the count, LEGACY_COUNT only */
 	bool has_allocated;	/* samples have two pairs of values: what was
 				 * allocated, and what of it is in use */
 	bool is_scaled;		/* by the rate; LEGACY_HEAP only */

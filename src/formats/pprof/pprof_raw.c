@@ -528,8 +528,8 @@ read_profile(struct raw *raw, struct error *error)
 	if (reader_lines(reader, LINE_MAX_MIB, read_line, raw, error) != 0)
 		return -1;
 	/*
-	 * All parts are printed, also those that are empty.  Of a cut input the
-	 * last stack or location may lack something: neither is entered.
+	 * All parts are printed, even if they are empty.  If the input is cut,
+	 * the last stack or location may be incomplete, so neither is entered.
 	 */
 	reader->is_cut |= raw->part != PART_MAPPINGS;
 	if (raw->n_samples == 0)
