@@ -34,11 +34,11 @@ open_entry(const struct cfi_section *section, const unsigned char *at,
 	if (in->failed || length > (uint64_t)(in->end - in->at))
 		return false;
 	in->end = in->at + length;
-	entry->is_cie = true;
 	entry->cie = NULL;
-	/* An empty one ends a list; linkers may leave it in the middle. */
-	if (length == 0)
-		return true;
+	/*
+	 * An empty one ends a list, and linkers may leave it in the middle.  It
+	 * has no identification, and so it is refused as an FDE, too.
+	 */
 	id_at = in->at;
 	id = dwarf_take_unsigned(in, id_size);
 	if (section->is_debug_frame) {

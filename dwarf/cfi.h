@@ -7,9 +7,10 @@
  * changes.  A row has a rule for each register, and one for the CFA, the
  * canonical frame address.
  *
- * libdw reads the same tables, but it allocates, which a signal handler must
- * not do, and it builds trees that grow with every address looked up.  It
- * also wants an ELF file where a process has nothing but its mapping.
+ * libdw reads the same tables, but it allocates at every look-up, which a signal
+ * handler must not do, and keeps what it has read in trees that only grow.  It
+ * also needs an ELF file where a process has just its mapping, and its licence
+ * is not one under which any program may contain the collector.
  *
  * Nothing in a section is trusted: no byte outside of it is read, and the
  * number of instructions run for one row is bounded.  Nothing is allocated.

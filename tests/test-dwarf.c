@@ -174,6 +174,7 @@ assert_range(uint64_t start, uint64_t end)
 static const unsigned char all_rules[] = {
 	0x0a,				/* remember_state */
 	0x0e, 16, 0x83, 2,		/* def_cfa_offset, offset rbx */
+	0x80 | 17, 1, 0xc0 | 17,	/* offset, restore: of no register */
 	0x41,				/* advance_loc 1 */
 	0x0d, 6,			/* def_cfa_register */
 	0x05, 12, 3, 0x11, 13, 0x7e,	/* offset_extended, and signed: -2 */
@@ -182,10 +183,11 @@ static const unsigned char all_rules[] = {
 	0x07, 2, 0x08, 3,		/* undefined, same_value */
 	0x2f, 8, 2, 0x2e, 24,		/* GNU: negative offset, args_size */
 	0x05, 99, 1,			/* of no register that is known */
+	0x05, 16, 5,			/* offset_extended rip */
 	0x02, 1,			/* advance_loc1 */
-	0xc0 | 16, 0x06, 12, 0x07, 16,	/* restore, restore_extended */
+	0xc0 | 16, 0x06, 12,		/* restore, restore_extended */
 	0x03, 1, 0,			/* advance_loc2 */
-	0x0b,				/* restore_state */
+	0x07, 16, 0x0b,			/* restore_state */
 	0x04, 1, 0, 0, 0,		/* advance_loc4 */
 	0x12, 6, 0x7c, 0x10, 3, 1, 0x9c, /* def_cfa_sf, expression */
 	0x16, 12, 2, 0x08, 5,		/* val_expression */
@@ -213,9 +215,12 @@ check_all_rules(const struct cfi_section *section)
 	assert_rule(2, CFI_UNDEFINED, 0);
 	assert_rule(3, CFI_SAME, 0);
 	assert_rule(8, CFI_OFFSET, 16);
+	assert_rule(X86_64_RIP, CFI_OFFSET, -40);
+	assert_range(0x1001, 0x1002);
 	assert_true(has_row(section, 0x1002));
 	assert_rule(12, CFI_UNSPECIFIED, 0);
-	assert_rule(X86_64_RIP, CFI_UNDEFINED, 0);
+	assert_rule(X86_64_RIP, CFI_OFFSET, -8);
+	assert_range(0x1002, 0x1003);
 	assert_true(has_row(section, 0x1003));
 	assert_cfa(X86_64_RSP, 8);
 	assert_rule(3, CFI_UNSPECIFIED, 0);
@@ -364,6 +369,12 @@ static const struct form forms[] = {
 	  BYTES("\0\x10\0\0\0\0\0\0" "\x20\0\0\0\0\0\0\0"), 0x1000, 0x1020 },
 	{ "version 4 is .debug_frame's", BYTES("\4\0\x08\0\1\x78\x10" RULES),
 	  BYTES("\0\x10\0\0\0\0\0\0" "\x20\0\0\0\0\0\0\0"), 0, 0 },
+	{ "8 bytes", BYTES("\1zR\0\1\x78\x10\1\x04" RULES),
+	  BYTES("\0\x10\0\0\0\0\0\x80" "\x20\0\0\0\0\0\0\0\0"),
+	  0x8000000000001000, 0x8000000000001020 },
+	{ "signed, 8 bytes", BYTES("\1zR\0\1\x78\x10\1\x0c" RULES),
+	  BYTES("\0\x10\0\0\0\0\0\x80" "\x20\0\0\0\0\0\0\0\0"),
+	  0x8000000000001000, 0x8000000000001020 },
 	{ "relative, signed, 4 bytes", BYTES("\1zR\0\1\x78\x10\1\x1b" RULES),
 	  BYTES("\xf0\xff\xff\xff" "\x20\0\0\0\0"), 1, 0 },
 	{ "unsigned, 4 bytes", BYTES("\1zR\0\1\x78\x10\1\x03" RULES),
@@ -382,12 +393,18 @@ static const struct form forms[] = {
 	  BYTES("\0\x10\0\0" "\x20\0\0\0\0"), 0x1000, 0x1020 },
 	{ "unknown letter before R",
 	  BYTES("\1zxR\0\1\x78\x10\4\x03\1\2\x03" RULES),
-	  BYTES("\0\x10\0\0" "\x20\0\0\0\0"), 0, 0 },
+	  BYTES("\0\x10\0\0\0\0\0\0" "\x20\0\0\0\0\0\0\0\0"), 0, 0 },
+	{ "letter without its data", BYTES("\1zR\0\1\x78\x10\0" RULES),
+	  BYTES("\0\x10\0\0\0\0\0\0\0\0\0\0" "\x20\0\0\0\0"), 0, 0 },
+	{ "CIE cut off", BYTES("\1\0\1\x78"),
+	  BYTES("\0\x10\0\0\0\0\0\0" "\x20\0\0\0\0\0\0\0\0"), 0, 0 },
 	{ "augmentation without size", BYTES("\1eh\0\1\x78\x10" RULES),
 	  BYTES("\0\x10\0\0\0\0\0\0" "\x20\0\0\0\0\0\0\0"), 0, 0 },
+	{ "many letters", BYTES("\1zRLSBLSB\0\1\x78\x10\3\x03\1\1" RULES),
+	  BYTES("\0\x10\0\0" "\x20\0\0\0\0"), 0x1000, 0x1020 },
 	{ "too many letters",
-	  BYTES("\1zRLSBLSBL\0\1\x78\x10\4\x03\1\1\1" RULES),
-	  BYTES("\0\x10\0\0" "\x20\0\0\0\0"), 0, 0 },
+	  BYTES("\1zRLSBLSBB\0\1\x78\x10\3\x03\1\1" RULES),
+	  BYTES("\0\x10\0\0" "\x20\0\0\0\0\0\0\0\0\0\0\0"), 0, 0 },
 	{ "indirect", BYTES("\1zR\0\1\x78\x10\1\x9b" RULES),
 	  BYTES("\0\x10\0\0" "\x20\0\0\0\0"), 0, 0 },
 	{ "LEB128", BYTES("\1zR\0\1\x78\x10\1\x01" RULES),
@@ -508,16 +525,153 @@ cies_are_kept_for_a_generation(void **state)
 
 	(void)state;
 	assert_true(has_row(&section, 0x1000));
-	assert_cfa(X86_64_RSP, 8);
-	making.bytes[15] = 24;
-	for (section.generation = 0; section.generation < 2;
-	     section.generation++) {
+	for (unsigned i = 0; i < 6; i++) {
+		making.bytes[15] = (unsigned char)(24 + i);
+		section.generation = i / 2;
 		assert_true(cfi_read_fde(&section, fde_at, &scratch.cie,
 		    &fde));
 		assert_int_equal(cfi_find_row(&section, &fde, 0x1000,
 		    &scratch), CFI_FOUND);
-		assert_cfa(X86_64_RSP, section.generation == 0 ? 8 : 24);
+		assert_cfa(X86_64_RSP, i < 2 ? 8 : 24 + i / 2 * 2);
 	}
+}
+
+static size_t
+put_cie(struct making *making, const void *bytes, size_t n)
+{
+	const size_t at = making->n;
+
+	put_number(making, 4 + n, 4);
+	put_number(making, 0, 4);
+	put(making, bytes, n);
+	return at;
+}
+
+/* Of a CIE at an offset, maybe beyond the section. */
+static void
+put_fde(struct making *making, size_t cie, const void *bytes, size_t n)
+{
+	put_number(making, 4 + n, 4);
+	put_number(making, making->n - cie, 4);
+	put(making, bytes, n);
+}
+
+#define RANGE(start) start "\x10\0\0" "\x20\0\0\0"
+#define LONG_RANGE(start) start "\x10\0\0\0\0\0\0" "\x20\0\0\0\0\0\0\0"
+
+/*
+ * Entries that refer to this CIE and to that, to none, and to one that is
+ * damaged: each is read as if it were the only one.
+ */
+static void
+cies_do_not_mix(void **state)
+{
+	struct making making = { .n = 0 };
+	struct cfi_section section;
+	const unsigned char *next;
+	struct cfi_fde fde;
+	size_t signal, plain, damaged, like_cie;
+	static const struct {
+		uint64_t start;
+		bool is_signal;
+		int64_t cfa_offset, rbx;
+	} expected[] = {
+		{ 0x1001, true, 8, 0 }, { 0x1002, false, 16, -24 },
+		{ 0x1003, true, 8, 0 }, { 0x1004, true, 24, 0 },
+		{ 0x1005, true, 8, 0 }, { 0x1006, true, 8, 0 },
+		{ 0x78010001, true, 8, 0 }, { 0x1009, false, 16, 0 },
+	};
+
+	(void)state;
+	signal = put_cie(&making,
+	    BYTES("\1zRS\0\1\x78\x10\1\x03\x0c\x07\x08\x90\x01"));
+	plain = put_cie(&making,
+	    BYTES("\1\0\2\x7c\x10\x0c\x07\x10\x90\x01"));
+	damaged = put_cie(&making, BYTES("\1zRx\0\3\x74\x10\x7f\x1b"));
+	put_fde(&making, signal, BYTES(RANGE("\1") "\0"));
+	put_fde(&making, plain, BYTES(LONG_RANGE("\2") "\x83\x06"));
+	put_fde(&making, signal, BYTES(RANGE("\3") "\0"));
+	put_fde(&making, signal, BYTES(RANGE("\4") "\3\x0b\x0b\x0b\x0e\x18"));
+	put_fde(&making, signal, BYTES(RANGE("\5") "\0"));
+	put_fde(&making, damaged, BYTES(RANGE("\5") "\0"));
+	put_fde(&making, signal, BYTES(RANGE("\6") "\0"));
+	like_cie = making.n;
+	put_fde(&making, signal, BYTES("\1\0\1\x78" "\x10\x0c\x07\x08"
+	    "\0\x90\x01"));
+	put_fde(&making, like_cie, BYTES(LONG_RANGE("\7")));
+	put_fde(&making, making.n + 100, BYTES(RANGE("\7") "\0"));
+	put_fde(&making, making.n, BYTES(RANGE("\x8") "\0"));
+	put_fde(&making, plain, BYTES(LONG_RANGE("\x9")));
+	section = section_of(making.bytes, making.n, false);
+	next = section.start;
+	memset(&scratch, 0, sizeof scratch);
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		assert_non_null(cfi_next_fde(&section, &next, &scratch.cie,
+		    &fde));
+		assert_int_equal(fde.start, expected[i].start);
+		assert_int_equal(cfi_find_row(&section, &fde, fde.start,
+		    &scratch), CFI_FOUND);
+		assert_cfa(X86_64_RSP, expected[i].cfa_offset);
+		assert_int_equal(row->is_signal, expected[i].is_signal);
+		assert_rule(X86_64_RBX, expected[i].rbx != 0 ? CFI_OFFSET :
+		    CFI_UNSPECIFIED, expected[i].rbx);
+	}
+	assert_null(cfi_next_fde(&section, &next, &scratch.cie, &fde));
+}
+
+/* Of other machines, of other sizes, or with a program that is damaged. */
+static void
+foreign_cies_give_no_row(void **state)
+{
+	static const struct {
+		const char *cie;
+		size_t n;
+		enum cfi_result result;
+	} cies[] = {
+		{ BYTES("\4\0\x08\0\1\x78\x10" RULES), CFI_FOUND },
+		{ BYTES("\4\0\x04\0\1\x78\x10" RULES), CFI_NO_TABLE },
+		{ BYTES("\4\0\x08\2\1\x78\x10" RULES), CFI_NO_TABLE },
+		{ BYTES("\5\0\x08\0\1\x78\x10" RULES), CFI_NO_TABLE },
+		{ BYTES("\3\0\1\x78\x0f" RULES), CFI_BAD },
+		{ BYTES("\3\0\1\x78\x10" "\x0b" RULES), CFI_BAD },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cies / sizeof *cies; i++)
+		for (size_t size = 4; size <= 8; size += 4) {
+			struct making making = { .n = 0 };
+			struct cfi_section section;
+
+			if (size == 8)
+				put_number(&making, UINT32_MAX, 4);
+			put_number(&making, size + cies[i].n, size);
+			put_number(&making, UINT64_MAX, size);
+			put(&making, cies[i].cie, cies[i].n);
+			if (size == 8)
+				put_number(&making, UINT32_MAX, 4);
+			put_number(&making, size + 16 + 3, size);
+			put_number(&making, 0, size);
+			put(&making, BYTES(LONG_RANGE("\0") "\x0c\7\x10"));
+			section = section_of(making.bytes, making.n, true);
+			assert_int_equal(find_row(&section, 0x1000),
+			    cies[i].result);
+		}
+}
+
+/* Sixteen of them nest, and no more. */
+static void
+states_nest(void **state)
+{
+	static const unsigned char rules[] = {
+		0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a,
+		0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0e, 99, 0x0b };
+	struct making making;
+	struct cfi_section section = make_section(&making, false, rules,
+	    sizeof rules);
+
+	(void)state;
+	assert_true(has_row(&section, 0x1000));
+	assert_cfa(X86_64_RSP, 8);
 }
 
 /* ---- expressions ---- */
@@ -563,8 +717,12 @@ static const struct computed computations[] = {
 	{ { 0x35, 0x33, 0x16, 0x1c }, 4, UINT64_C(-2) },	/* swap */
 	{ { 0x35, 0x33, 0x14, 0x22, 0x22 }, 5, 13 },	/* over, plus */
 	{ { 0x35, 0x12, 0x1e }, 3, 25 },	/* dup, mul */
-	{ { 0x35, 0x33, 0x15, 1, 0x13, 0x21 }, 6, 7 },	/* pick, drop, or */
-	{ { 0x35, 0x1f, 0x19 }, 3, 5 },		/* neg, abs */
+	{ { 0x35, 0x33, 0x15, 1, 0x13, 0x1c }, 6, 2 },	/* pick, drop */
+	{ { 0x35, 0x33, 0x39, 0x15, 2, 0x1c }, 6, 4 },
+	{ { 0x35, 0x32, 0x21 }, 3, 7 },		/* or */
+	{ { 0x35, 0x1f }, 2, UINT64_C(-5) },	/* neg */
+	{ { 0x35, 0x1f, 0x19 }, 3, 5 },		/* abs */
+	{ { 0x39, 0x35, 0x19, 0x1c }, 4, 4 },
 	{ { 0x30, 0x20 }, 2, UINT64_MAX },	/* not */
 	{ { 0x35, 0x33, 0x1a }, 3, 1 },		/* and */
 	{ { 0x35, 0x33, 0x27 }, 3, 6 },		/* xor */
@@ -629,10 +787,11 @@ expressions_give_up(void **state)
 		{ { 0x30, 0x2f, 1, 0 }, 4, 0 },
 		{ { 0x30, 0x2f, 0xfc, 0xff }, 4, 0 },	/* too deep */
 		{ { 0x35, 0x15, 1 }, 3, 0 },	/* no value there to pick */
-		{ { 0x70, 0 }, 2, 0 },		/* rax is not known */
-		{ { 0x81, 0 }, 2, 0 },		/* no such register */
+		{ { 0x35, 0x70, 0 }, 3, 0 },	/* rax is not known */
+		{ { 0x35, 0x81, 0 }, 3, 0 },	/* no such register */
 		{ { 0x08 }, 1, 0 },
 		{ { 0xff }, 1, 0 },
+		{ { 0x35, 0x33, 0xff }, 3, 0 },
 		{ { 0 }, 0, 0 },
 	};
 
@@ -643,6 +802,29 @@ expressions_give_up(void **state)
 		assert_false(cfi_evaluate(wrong[i].expression, wrong[i].n,
 		    &machine, &registers, NULL, &value));
 	}
+}
+
+/* n literals, and as many operations that do nothing. */
+static bool
+evaluates(size_t n_literals, size_t n_nops)
+{
+	unsigned char expression[1200];
+	uint64_t value;
+
+	memset(expression, 0x35, n_literals);
+	memset(expression + n_literals, 0x96, n_nops);
+	return cfi_evaluate(expression, n_literals + n_nops, &machine,
+	    &registers, NULL, &value);
+}
+
+static void
+expressions_have_limits(void **state)
+{
+	(void)state;
+	assert_true(evaluates(CFI_VALUES_MAX, 0));
+	assert_false(evaluates(CFI_VALUES_MAX + 1, 0));
+	assert_true(evaluates(1, 999));
+	assert_false(evaluates(1, 1000));
 }
 
 static void
@@ -702,7 +884,8 @@ steps_restore_what_can_be_known(void **state)
 	assert_int_equal(caller.value[X86_64_RBX], 3);
 
 	assert_int_equal(step(&(struct cfi_row){
-	    .kinds = { [X86_64_RDX] = CFI_SAME, [X86_64_RBX] = CFI_OFFSET,
+	    .kinds = { [X86_64_RAX] = CFI_VALUE_OFFSET,
+		[X86_64_RDX] = CFI_SAME, [X86_64_RBX] = CFI_OFFSET,
 		[X86_64_RBP] = CFI_VALUE_OFFSET, [X86_64_R8] = CFI_REGISTER,
 		[X86_64_R9] = CFI_EXPRESSION, [X86_64_R10] = CFI_UNDEFINED,
 		[X86_64_R11] = CFI_VALUE_EXPRESSION,
@@ -715,8 +898,9 @@ steps_restore_what_can_be_known(void **state)
 		[X86_64_R12] = { X86_64_RAX }, [X86_64_R13] = { 8 },
 		[X86_64_R14] = { CFI_REGISTERS } } }, &caller), CFI_STEP_DONE);
 	assert_int_equal(caller.known, 1 << X86_64_RIP | 1 << X86_64_RSP |
-	    1 << X86_64_RDX | 1 << X86_64_RBX | 1 << X86_64_RBP |
+	    1 << X86_64_RAX | 1 << X86_64_RDX | 1 << X86_64_RBX | 1 << X86_64_RBP |
 	    1 << X86_64_R8 | 1 << X86_64_R9 | 1 << X86_64_R11);
+	assert_int_equal(caller.value[X86_64_RAX], STACK_START + 16);
 	assert_int_equal(caller.value[X86_64_RDX], 5);
 	assert_int_equal(caller.value[X86_64_RBX], 0);
 	assert_int_equal(caller.value[X86_64_RBP], STACK_START - 16);
@@ -742,6 +926,49 @@ below_the_stack_pointer_registers_are_popped(void **state)
 	assert_int_equal(step(&(struct cfi_row){
 	    .kinds = { [X86_64_RIP] = CFI_OFFSET },
 	    .operands = { [X86_64_RIP] = { -24 } } }, &caller),
+	    CFI_STEP_FAILED);
+}
+
+/* ... and at it they are in memory, if at all. */
+static void
+at_the_stack_pointer_registers_are_saved(void **state)
+{
+	struct cfi_registers caller = registers;
+	uint64_t cfa;
+
+	(void)state;
+	caller.value[X86_64_RSP] = 0x3000;
+	caller.known |= 1 << X86_64_RBX;
+	assert_int_equal(cfi_step(&(struct cfi_row){
+	    .kinds = { [CFI_CFA] = CFI_REGISTER, [X86_64_RBX] = CFI_OFFSET,
+		[X86_64_RIP] = CFI_VALUE_OFFSET },
+	    .cfa_register = X86_64_RSP,
+	    .operands = { [CFI_CFA] = { 16 }, [X86_64_RBX] = { -16 } } },
+	    &machine, &caller, &cfa), CFI_STEP_DONE);
+	assert_int_equal(caller.known, 1 << X86_64_RIP | 1 << X86_64_RSP);
+}
+
+static void
+cfas_can_be_computed(void **state)
+{
+	static const unsigned char rbp_16[] = { 2, 0x76, 16 },
+	    rax[] = { 2, 0x70, 0 };
+	struct cfi_registers caller = { .value = { [X86_64_RBP] = STACK_START },
+		.known = 1 << X86_64_RBP };
+	struct cfi_row rules = { .kinds = {
+		[CFI_CFA] = CFI_VALUE_EXPRESSION, [X86_64_RIP] = CFI_OFFSET },
+		.operands = { [CFI_CFA] = { .expression = rbp_16 },
+		[X86_64_RIP] = { -8 } } };
+	uint64_t cfa = 0;
+
+	(void)state;
+	assert_int_equal(cfi_step(&rules, &machine, &caller, &cfa),
+	    CFI_STEP_DONE);
+	assert_int_equal(cfa, STACK_START + 16);
+	assert_int_equal(caller.known, 1 << X86_64_RIP | 1 << X86_64_RSP);
+	assert_int_equal(caller.value[X86_64_RSP], STACK_START + 16);
+	rules.operands[CFI_CFA].expression = rax;
+	assert_int_equal(cfi_step(&rules, &machine, &caller, &cfa),
 	    CFI_STEP_FAILED);
 }
 
@@ -780,11 +1007,17 @@ main(void)
 		cmocka_unit_test(pointers_of_four_bytes_wrap_at_four),
 		cmocka_unit_test(empty_entries_are_passed_over),
 		cmocka_unit_test(cies_are_kept_for_a_generation),
+		cmocka_unit_test(cies_do_not_mix),
+		cmocka_unit_test(foreign_cies_give_no_row),
+		cmocka_unit_test(states_nest),
 		cmocka_unit_test(expressions_compute),
 		cmocka_unit_test(expressions_give_up),
+		cmocka_unit_test(expressions_have_limits),
 		cmocka_unit_test(expressions_begin_with_a_value),
 		cmocka_unit_test(steps_restore_what_can_be_known),
 		cmocka_unit_test(below_the_stack_pointer_registers_are_popped),
+		cmocka_unit_test(at_the_stack_pointer_registers_are_saved),
+		cmocka_unit_test(cfas_can_be_computed),
 		cmocka_unit_test(steps_end_without_return_address_or_stack),
 	};
 

@@ -238,6 +238,8 @@ fill_registers(struct walk *walk)
 static bool
 read_memory(void *readable, uint64_t address, size_t size, uint64_t *number)
 {
+	if (size == sizeof *number)
+		return readable_word(readable, address, number);
 	if (!readable_range(readable, address, size))
 		return false;
 	*number = 0;
