@@ -16,21 +16,16 @@ libcore_a_SOURCES += \
 	src/formats/stack_writer.c src/formats/stack_writer.h \
 	src/formats/unpacker.c src/formats/unpacker.h \
 	src/formats/callgrind/callgrind.c \
-	src/formats/callgrind/callgrind_body.c \
 	src/formats/callgrind/callgrind_contexts.c \
 	src/formats/callgrind/callgrind_contexts.h \
 	src/formats/callgrind/callgrind_costs.c \
 	src/formats/callgrind/callgrind_costs.h \
 	src/formats/callgrind/callgrind_events.c \
 	src/formats/callgrind/callgrind_events.h \
-	src/formats/callgrind/callgrind_graph.c \
-	src/formats/callgrind/callgrind_graph.h \
-	src/formats/callgrind/callgrind_head.c \
 	src/formats/callgrind/callgrind_names.c \
 	src/formats/callgrind/callgrind_names.h \
 	src/formats/callgrind/callgrind_output.c \
 	src/formats/callgrind/callgrind_output.h \
-	src/formats/callgrind/callgrind_reader.h \
 	src/formats/callgrind/callgrind_words.c \
 	src/formats/callgrind/callgrind_words.h \
 	src/formats/callgrind/export_callgrind.c \

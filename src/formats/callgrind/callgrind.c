@@ -19,10 +19,545 @@
 #include <string.h>
 
 #include "src/formats/callgrind/callgrind_contexts.h"
-#include "src/formats/callgrind/callgrind_reader.h"
+#include "src/formats/callgrind/callgrind_events.h"
+#include "src/formats/callgrind/callgrind_names.h"
 #include "src/formats/callgrind/callgrind_words.h"
+#include "src/formats/reader.h"
 
-enum { LINE_MAX_MIB = 64 };
+#define NO_NODE_YET UINT32_MAX
+#define NO_PLACE UINT32_MAX
+
+enum { LINE_MAX_MIB = 64, MAX_POSITIONS = 3 };
+
+struct callgrind {
+	struct reader reader;
+	struct callgrind_events events;
+	struct callgrind_names *names;
+	struct call_graph *graph;	/* the profile's; NULL before the first
+					 * cost */
+
+	/* The part's head. */
+	const char *command;		/* in the arena; NULL: none */
+	uint64_t pid, thread;
+	bool has_pid, has_thread, is_head;
+	bool is_callgrind;		/* created by callgrind itself */
+	bool has_estimates;		/* costs of calls are only estimates */
+	bool is_uncounted;		/* numbers of calls are unknown */
+	bool has_end;			/* a line that follows costs was
+					 * read */
+	uint32_t n_positions;
+	uint32_t line_column;		/* of the positions, UINT32_MAX: none */
+
+	uint64_t positions[MAX_POSITIONS];	/* of the last cost */
+	uint32_t object, file, called_object, called_file;
+	uint32_t code_file;		/* of the costs: the function's, or
+					 * that of inlined code */
+	uint32_t node, callee;
+	bool is_call;			/* the next cost is that of calls */
+	bool is_jump;			/* the next line is no cost: the place
+					 * of a jump */
+	uint64_t calls;
+	uint32_t place;			/* of the last own costs */
+};
+
+/* ---- the head of a part: the process, and what the lines count ---- */
+
+/* The number of the process of the part that begins, which is added if new. */
+static uint32_t
+find_process(struct callgrind *input, struct error *error)
+{
+	struct profile *profile = input->reader.profile;
+	struct process process = { .pid = input->pid,
+		                   .command = input->command };
+	size_t length;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		if (profile->processes[i].pid == input->pid)
+			return i;
+	if (input->command != NULL && *input->command != '\0') {
+		length = strcspn(input->command, " ");
+		process.program = arena_text(&profile->arena, input->command,
+		                             length, error);
+		if (process.program == NULL)
+			return UINT32_MAX;
+	}
+	return profile_add_process(profile, &process, error);
+}
+
+/* The first line after a head: adds the process and thread. */
+static int
+end_head(struct callgrind *input, struct error *error)
+{
+	struct profile *profile = input->reader.profile;
+	struct thread thread = { .tid = input->thread };
+
+	input->is_head = false;
+	if (!input->has_pid && input->command == NULL)
+		return 0;
+	thread.process = find_process(input, error);
+	if (thread.process == UINT32_MAX)
+		return -1;
+	for (uint32_t i = 0; i < profile->n_threads; i++)
+		if (profile->threads[i].tid == thread.tid &&
+		    profile->threads[i].process == thread.process)
+			return 0;
+	return !input->has_thread || profile_add_thread(profile, &thread,
+	    error) != UINT32_MAX ? 0 : -1;
+}
+
+/* A line "KEY: ..." begins a new part. */
+static void
+begin_head(struct callgrind *input)
+{
+	if (input->is_head)
+		return;
+	input->is_head = true;
+	input->object = input->file = input->code_file = NO_NAME;
+	input->called_object = input->called_file = NO_NAME;
+	input->node = input->callee = NO_NODE_YET;
+	input->place = NO_PLACE;
+	input->is_call = input->is_jump = false;
+}
+
+static int
+set_positions(struct callgrind *input, const char *text, size_t length,
+              struct error *error)
+{
+	uint32_t n = 0, line_column = UINT32_MAX;
+	size_t word;
+
+	while ((word = callgrind_next_word(&text, &length)) > 0) {
+		if (n == MAX_POSITIONS)
+			return reader_reject(&input->reader,
+			    "more than three positions", error);
+		if (callgrind_is_key(text, word, "line"))
+			line_column = n;
+		n++;
+		text += word;
+		length -= word;
+	}
+	if (n == 0)
+		return reader_reject(&input->reader,
+		                     "expected kinds of positions", error);
+	input->n_positions = n;
+	input->line_column = line_column;
+	return 0;
+}
+
+static int
+set_number(struct callgrind *input, const char *text, uint64_t *number,
+           bool *has_number, struct error *error)
+{
+	if (callgrind_number(callgrind_skip_blanks(text), number) == NULL)
+		return reader_reject(&input->reader, "expected a number",
+		                     error);
+	*has_number = true;
+	return 0;
+}
+
+/* KEY: TEXT.  Other keys are skipped. */
+static int
+head_line(struct callgrind *input, const char *line, size_t key_length,
+          size_t length, struct error *error)
+{
+	static const char compared[] = "Files compared:";
+	struct reader *reader = &input->reader;
+	const char *text = line + key_length + 1;
+	struct error wrong = { 0 };
+	bool has_part;
+	uint64_t number;
+
+	length -= key_length + 1;
+	if (callgrind_is_key(line, key_length, "totals") ||
+	    callgrind_is_key(line, key_length, "summary")) {
+		input->has_end |= callgrind_is_key(line, key_length, "totals");
+		return 0;
+	}
+	begin_head(input);
+	if (callgrind_is_key(line, key_length, "events")) {
+		if (callgrind_events_columns(&input->events, reader->profile,
+		                             text, length, &wrong) != 0)
+			return reader_fail(reader, error, "%s", wrong.text);
+	} else if (callgrind_is_key(line, key_length, "event")) {
+		if (callgrind_events_define(&input->events, reader->profile,
+		                            text, length, &wrong) != 0)
+			return reader_fail(reader, error, "%s", wrong.text);
+	} else if (callgrind_is_key(line, key_length, "positions")) {
+		return set_positions(input, text, length, error);
+	} else if (callgrind_is_key(line, key_length, "version")) {
+		if (callgrind_number(callgrind_skip_blanks(text),
+		                     &number) == NULL || number > 1)
+			return reader_fail(reader, error,
+			    "expected version 1 of the format");
+	} else if (callgrind_is_key(line, key_length, "cmd")) {
+		callgrind_trim(&text, &length);
+		input->command = arena_text(&reader->profile->arena, text,
+		                            length, error);
+		if (input->command == NULL)
+			return -1;
+	} else if (callgrind_is_key(line, key_length, "pid")) {
+		return set_number(input, text, &input->pid, &input->has_pid,
+		                  error);
+	} else if (callgrind_is_key(line, key_length, "thread")) {
+		return set_number(input, text, &input->thread,
+		                  &input->has_thread, error);
+	} else if (callgrind_is_key(line, key_length, "part")) {
+		return set_number(input, text, &number, &has_part, error);
+	} else if (callgrind_is_key(line, key_length, "creator")) {
+		input->is_callgrind = memmem(text, length, "callgrind",
+		                             9) != NULL;
+		input->events.is_own = memmem(text, length, "cpprof",
+		                              6) != NULL;
+	} else if (callgrind_is_key(line, key_length, "desc")) {
+		/* From callgrind_output.c, and from cg_diff. */
+		callgrind_trim(&text, &length);
+		if (length >= sizeof compared - 1 &&
+		    memcmp(text, compared, sizeof compared - 1) == 0)
+			return reader_fail(reader, error, "%s",
+			                   CALLGRIND_IS_DIFFERENCE);
+		input->has_estimates |= callgrind_is_key(text, length,
+		    CALLGRIND_ESTIMATES);
+		input->is_uncounted |= callgrind_is_key(text, length,
+		    CALLGRIND_UNCOUNTED);
+	}
+	return 0;
+}
+
+/*
+ * ---- costs ----
+ *
+ * Most of the time is spent in the loop over the costs of a line, which reads
+ * each byte once.
+ */
+
+/*
+ * Reads one of a cost's positions: NUMBER, or +NUMBER, -NUMBER or * relative
+ * to the previous one, *position.  NULL if it is none.
+ */
+static const char *
+read_position(const char *at, uint64_t *position)
+{
+	uint64_t number;
+	char sign = *at;
+
+	if (sign == '*')
+		return at + 1;
+	at = callgrind_number(sign == '+' || sign == '-' ? at + 1 : at,
+	                      &number);
+	if (sign == '+')
+		number = *position + number;
+	else if (sign == '-')
+		number = *position - number;
+	*position = number;
+	return at;
+}
+
+/* Subtracts the first n costs of a line that turned out to be malformed. */
+static void
+take_back(const struct callgrind_events *events, const char *at, uint64_t *row,
+          uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t cost = 0;
+
+		at = callgrind_skip_blanks(at);
+		at = *at == '.' ? at + 1 : callgrind_number(at, &cost);
+		row[events->columns[i]] -= cost;
+	}
+}
+
+/*
+ * Adds the costs of a line that ends in '\n' to row[resource].  NULL; or what
+ * is wrong, with nothing added.
+ */
+static const char *
+add_costs(const struct callgrind_events *events, const char *at,
+          uint64_t *row)
+{
+	const char *first = at, *wrong = NULL;
+	uint32_t i;
+
+	for (i = 0; *(at = callgrind_skip_blanks(at)) != '\n'; i++) {
+		uint64_t cost = 0, sum;
+
+		if (i == events->n_columns)
+			wrong = "more costs than events";
+		else if (*at == '.')
+			at++;
+		else if (*at == '-')
+			wrong = "a cost below zero: " CALLGRIND_IS_DIFFERENCE;
+		else if ((at = callgrind_number(at, &cost)) == NULL)
+			wrong = "expected a number of 64 bits as cost";
+		else if (__builtin_add_overflow(row[events->columns[i]], cost,
+		                                &sum))
+			wrong = "the sum of costs exceeds 64 bits";
+		else
+			row[events->columns[i]] = sum;
+		if (wrong != NULL) {
+			take_back(events, first, row, i);
+			return wrong;
+		}
+	}
+	return NULL;
+}
+
+/* Handles the first cost: from here on the events are known. */
+static int
+begin_costs(struct callgrind *input, struct error *error)
+{
+	struct profile *profile = input->reader.profile;
+	struct error wrong = { 0 };
+
+	if (callgrind_events_fix(&input->events, profile, &wrong) != 0)
+		return reader_fail(&input->reader, error, "%s", wrong.text);
+	input->graph = call_graph_new(profile->n_resources, error);
+	profile->graph = input->graph;
+	if (input->graph == NULL)
+		return -1;
+	input->graph->has_hits = true;
+	input->graph->places = call_places_new(profile->n_resources, error);
+	return input->graph->places != NULL ? 0 : -1;
+}
+
+/* The place of the next cost, without an arc. */
+static struct call_place
+place_of(const struct callgrind *input)
+{
+	struct call_place place = { .node = input->node, .arc = NO_ARC,
+		                    .file = input->code_file };
+	uint64_t line = 0;
+
+	if (input->line_column < input->n_positions)
+		line = input->positions[input->line_column];
+	if (line <= UINT32_MAX)
+		place.line = (uint32_t)line;
+	return place;
+}
+
+/* Most own costs belong to the same place as the cost before. */
+static uint64_t *
+find_own_row(struct callgrind *input, struct error *error)
+{
+	struct call_places *places = input->graph->places;
+	struct call_place place = place_of(input);
+	const struct call_place *last = input->place == NO_PLACE ? NULL :
+	    &places->items[input->place];
+
+	if (last == NULL || last->node != place.node ||
+	    last->file != place.file || last->line != place.line)
+		input->place = call_places_at(places, place, error);
+	return input->place == NO_PLACE ? NULL :
+	    call_places_hits(places, input->place);
+}
+
+static int
+add_calls(struct callgrind *input, uint64_t *sum, struct error *error)
+{
+	if (!__builtin_add_overflow(*sum, input->calls, sum))
+		return 0;
+	return reader_fail(&input->reader, error,
+	                   "the sum of calls exceeds 64 bits");
+}
+
+static uint64_t *
+find_call_row(struct callgrind *input, struct error *error)
+{
+	struct call_graph *graph = input->graph;
+	struct call_place place = place_of(input);
+	uint32_t number;
+
+	place.arc = call_graph_arc(graph, input->node, input->callee, error);
+	if (place.arc == UINT32_MAX)
+		return NULL;
+	number = call_places_at(graph->places, place, error);
+	if (number == UINT32_MAX ||
+	    add_calls(input, &graph->arcs[place.arc].calls, error) != 0 ||
+	    add_calls(input, &graph->places->items[number].calls, error) != 0)
+		return NULL;
+	input->is_call = false;
+	input->called_object = input->called_file = NO_NAME;
+	return call_places_hits(graph->places, number);
+}
+
+/* The row of counters that the next cost is added to; NULL with *error set. */
+static uint64_t *
+find_row(struct callgrind *input, struct error *error)
+{
+	if (input->node == NO_NODE_YET)
+		input->node = callgrind_names_node(input->names,
+		    input->graph, (struct callgrind_home){
+			.object = input->object, .file = input->file,
+		    }, "???", 3, error);
+	if (input->node == NO_NODE_YET)
+		return NULL;
+	return input->is_call ? find_call_row(input, error) :
+	    find_own_row(input, error);
+}
+
+static int
+costs_line(struct callgrind *input, const char *at, struct error *error)
+{
+	const char *wrong = NULL;
+	uint64_t *row;
+
+	if (input->graph == NULL && begin_costs(input, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < input->n_positions && at != NULL; i++)
+		at = read_position(callgrind_skip_blanks(at),
+		                   &input->positions[i]);
+	if (at == NULL || (*at != ' ' && *at != '\t' && *at != '\r' &&
+	                   *at != '\n'))
+		return reader_reject(&input->reader,
+		    input->n_positions == 1 ?
+		    "expected a position before the costs" :
+		    "expected positions before the costs", error);
+	if (input->is_jump && *callgrind_skip_blanks(at) == '\n') {
+		input->is_jump = false;
+		return 0;
+	}
+	row = find_row(input, error);
+	if (row == NULL)
+		return -1;
+	wrong = add_costs(&input->events, at, row);
+	return wrong == NULL ? 0 :
+	       reader_reject(&input->reader, wrong, error);
+}
+
+/* ---- names ---- */
+
+/* KEY=NAME of an object or a file. */
+static int
+set_name(struct callgrind *input, uint32_t *number,
+         enum callgrind_kind kind, const char *text, size_t length,
+         struct error *error)
+{
+	struct error wrong = { 0 };
+	uint32_t name = callgrind_names_add(input->names, kind, text, length,
+	                                    &wrong);
+
+	if (name == NO_NAME)
+		return reader_reject(&input->reader, wrong.text, error);
+	*number = name;
+	return 0;
+}
+
+static int
+set_node(struct callgrind *input, uint32_t *node,
+         struct callgrind_home home, const char *text, size_t length,
+         struct error *error)
+{
+	struct error wrong = { 0 };
+	uint32_t found;
+
+	if (input->graph == NULL && begin_costs(input, error) != 0)
+		return -1;
+	found = callgrind_names_node(input->names, input->graph, home, text,
+	                             length, &wrong);
+	if (found == UINT32_MAX)
+		return reader_reject(&input->reader, wrong.text, error);
+	*node = found;
+	return 0;
+}
+
+/* Whether a call's object or file is missing or unknown. */
+static bool
+is_unknown(const struct callgrind *input, uint32_t text)
+{
+	return text == NO_NAME || strcmp(names_text(
+	    callgrind_names_texts(input->names), text), "???") == 0;
+}
+
+/* fn=, cfn= */
+static int
+set_function(struct callgrind *input, bool is_called, const char *text,
+             size_t length, struct error *error)
+{
+	struct callgrind_home home = { .object = input->object,
+		.file = input->file };
+
+	if (!is_called) {
+		input->called_object = input->called_file = NO_NAME;
+		input->code_file = input->file;
+		return set_node(input, &input->node, home, text, length,
+		                error);
+	}
+	home.is_object_guessed = is_unknown(input, input->called_object);
+	home.is_file_guessed = is_unknown(input, input->called_file);
+	if (input->called_object != NO_NAME)
+		home.object = input->called_object;
+	if (input->called_file != NO_NAME)
+		home.file = input->called_file;
+	return set_node(input, &input->callee, home, text, length, error);
+}
+
+/* KEY=TEXT */
+static int
+name_line(struct callgrind *input, const char *line, size_t key_length,
+          size_t length, struct error *error)
+{
+	const char *text = line + key_length + 1;
+	uint32_t unused;
+
+	length -= key_length + 1;
+	if (input->is_head && end_head(input, error) != 0)
+		return -1;
+	if (callgrind_is_key(line, key_length, "fn"))
+		return set_function(input, false, text, length, error);
+	if (callgrind_is_key(line, key_length, "cfn"))
+		return set_function(input, true, text, length, error);
+	if (callgrind_is_key(line, key_length, "calls") ||
+	    callgrind_is_key(line, key_length, "rcalls")) {
+		if (input->callee == NO_NODE_YET)
+			return reader_reject(&input->reader, "calls of no "
+			    "function; expected cfn= before", error);
+		if (callgrind_number(callgrind_skip_blanks(text),
+		                     &input->calls) == NULL)
+			return reader_reject(&input->reader,
+			    "expected a number of calls", error);
+		if (input->is_uncounted)
+			input->calls = 0;
+		input->is_call = true;
+		return 0;
+	}
+	/* The file in which functions are defined, with their own code. */
+	if (callgrind_is_key(line, key_length, "fl")) {
+		if (set_name(input, &input->file, CALLGRIND_FILE, text,
+		             length, error) != 0)
+			return -1;
+		input->code_file = input->file;
+		return 0;
+	}
+	if (callgrind_is_key(line, key_length, "fi") ||
+	    callgrind_is_key(line, key_length, "fe"))
+		return set_name(input, &input->code_file, CALLGRIND_FILE,
+		                text, length, error);
+	if (callgrind_is_key(line, key_length, "cfi") ||
+	    callgrind_is_key(line, key_length, "cfl"))
+		return set_name(input, &input->called_file, CALLGRIND_FILE,
+		                text, length, error);
+	if (callgrind_is_key(line, key_length, "ob"))
+		return set_name(input, &input->object, CALLGRIND_OBJECT,
+		                text, length, error);
+	if (callgrind_is_key(line, key_length, "cob"))
+		return set_name(input, &input->called_object,
+		                CALLGRIND_OBJECT, text, length, error);
+	if (callgrind_is_key(line, key_length, "jump") ||
+	    callgrind_is_key(line, key_length, "jcnd")) {
+		input->is_jump = true;
+		return 0;
+	}
+	/* A jump only defines the numbers of its names. */
+	if (callgrind_is_key(line, key_length, "jfi"))
+		return set_name(input, &unused, CALLGRIND_FILE, text, length,
+		                error);
+	if (callgrind_is_key(line, key_length, "jfn"))
+		return set_name(input, &unused, CALLGRIND_FUNCTION, text,
+		                length, error);
+	return reader_reject(&input->reader, "expected a cost, a name or a "
+	                     "head", error);
+}
+
+/* ---- lines ---- */
 
 /*
  * Whether the line only sums up what came before, so that losing it loses
@@ -50,17 +585,15 @@ line_of_words(struct callgrind *input, const char *line, size_t length,
 	                        (line[key] >= 'A' && line[key] <= 'Z')))
 		key++;
 	if (key < length && line[key] == '=')
-		return callgrind_name_line(input, line, key, length, error);
+		return name_line(input, line, key, length, error);
 	/* "timeframe (BB): ..." is one, too. */
 	while (key < length && line[key] != ':' && line[key] != '=')
 		key++;
 	if (key < length && line[key] == ':')
-		return callgrind_head_line(input, line, key, length, error);
+		return head_line(input, line, key, length, error);
 	return reader_reject(&input->reader, "expected a cost, a name or a "
 	                     "head", error);
 }
-
-/* ---- the whole input ---- */
 
 static int
 read_line(void *context, const char *line, size_t length, struct error *error)
@@ -70,9 +603,9 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 
 	if ((first >= '0' && first <= '9') || first == '+' || first == '-' ||
 	    first == '*') {
-		if (input->is_head && callgrind_end_head(input, error) != 0)
+		if (input->is_head && end_head(input, error) != 0)
 			return -1;
-		return callgrind_costs_line(input, line, error);
+		return costs_line(input, line, error);
 	}
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
@@ -80,6 +613,8 @@ read_line(void *context, const char *line, size_t length, struct error *error)
 		return 0;
 	return line_of_words(input, line, length, error);
 }
+
+/* ---- the whole input ---- */
 
 /*
  * Drops costs of calls that are estimates; they are computed again from the
@@ -112,8 +647,8 @@ finish_graph(struct callgrind *input, struct error *error)
 	if (input->has_estimates)
 		forget_call_hits(graph);
 	return graph->n_arcs > 0 ? 0 :
-	    reader_warn(reader, error, "no calls in it, so the costs of functions "
-	                "with their descendants are unknown");
+	    reader_warn(reader, error, "no calls in it, so the costs of "
+	                "functions with their descendants are unknown");
 }
 
 static int
