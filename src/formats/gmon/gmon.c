@@ -29,92 +29,92 @@ static const char magic[8] = "gmon\1\0\0\0";
 /* ---- calls ---- */
 
 static int
-read_call(struct gmon_reader *reader, struct error *error)
+read_call(struct gmon *input, struct error *error)
 {
 	const struct program_functions *functions =
-	    &reader->program->functions;
-	uint64_t from = gmon_read_address(reader);
-	uint64_t self = gmon_read_address(reader);
-	uint64_t count = bytes_number(&reader->bytes, 4);
+	    &input->program->functions;
+	uint64_t from = gmon_read_address(input);
+	uint64_t self = gmon_read_address(input);
+	uint64_t count = bytes_number(&input->bytes, 4);
 	uint32_t caller = program_functions_find(functions, from);
 	uint32_t callee = program_functions_find(functions, self);
+	struct call_graph *graph = input->reader.profile->graph;
 	uint64_t *calls;
 	uint32_t arc;
 
-	if (bytes_failed(&reader->bytes))
+	if (bytes_failed(&input->bytes))
 		return 0;
 	if (caller == UINT32_MAX || callee == UINT32_MAX) {
-		reader->n_lost_calls += count;
+		input->n_lost_calls += count;
 		return 0;
 	}
-	arc = call_graph_arc(reader->profile->graph, caller, callee, error);
+	arc = call_graph_arc(graph, caller, callee, error);
 	if (arc == UINT32_MAX)
 		return -1;
-	calls = &reader->profile->graph->arcs[arc].calls;
+	calls = &graph->arcs[arc].calls;
 	if (__builtin_add_overflow(*calls, count, calls))
-		return error_set(error, "%s: the sum of calls exceeds 64 bits",
-		                 source_name(reader->source));
+		return reader_fail_file(&input->reader, error,
+		                        "the sum of calls exceeds 64 bits");
 	return 0;
 }
 
 static int
-skip_blocks(struct gmon_reader *reader)
+skip_blocks(struct gmon *input)
 {
-	uint64_t n = bytes_number(&reader->bytes, 4);
+	uint64_t n = bytes_number(&input->bytes, 4);
 
-	bytes_take(&reader->bytes, n * 2 * reader->program->pointer_size);
+	bytes_take(&input->bytes, n * 2 * input->program->pointer_size);
 	return 0;
 }
 
 /* ---- the whole file ---- */
 
 static int
-read_record(struct gmon_reader *reader, struct error *error)
+read_record(struct gmon *input, struct error *error)
 {
-	size_t offset = reader->bytes.offset;
-	uint64_t kind = bytes_number(&reader->bytes, 1);
+	size_t offset = input->bytes.offset;
+	uint64_t kind = bytes_number(&input->bytes, 1);
 
 	switch (kind) {
 	case RECORD_HISTOGRAM:
-		return gmon_read_histogram(reader, error);
+		return gmon_read_histogram(input, error);
 	case RECORD_CALL:
-		return read_call(reader, error);
+		return read_call(input, error);
 	case RECORD_BLOCKS:
-		return skip_blocks(reader);
+		return skip_blocks(input);
 	}
-	return gmon_fail_at(reader, offset, error, "expected a record of kind 0, "
-	                    "1 or 2");
+	return reader_fail_at(&input->reader, offset, error,
+	                      "expected a record of kind 0, 1 or 2");
 }
 
-/* Reads complete records; the rest of a record that is cut is ignored. */
+/* Reads whole records; the rest of one that is cut is left out. */
 static int
-read_records(struct gmon_reader *reader, struct error *error)
+read_records(struct gmon *input, struct error *error)
 {
-	while (reader->bytes.offset < reader->bytes.size) {
-		size_t offset = reader->bytes.offset;
+	struct reader *reader = &input->reader;
 
-		if (read_record(reader, error) != 0)
+	while (input->bytes.offset < input->bytes.size) {
+		reader->place = input->bytes.offset;
+		if (read_record(input, error) != 0)
 			return -1;
-		if (!bytes_failed(&reader->bytes))
+		if (!bytes_failed(&input->bytes))
 			continue;
-		if (reader->n_histograms == 0 &&
+		if (input->n_histograms == 0 &&
 		    reader->profile->graph->n_arcs == 0)
-			return gmon_fail_at(reader, offset, error,
-			                    "cut off in its first record");
-		return profile_warn(reader->profile, error, "%s: 0x%zx: the "
-		                    "input is cut off in this record; what "
-		                    "came before was read",
-		                    source_name(reader->source), offset);
+			return reader_fail(reader, error,
+			                   "cut off in its first record");
+		reader->is_cut = true;
+		return reader_warn_cut(reader, "", error);
 	}
 	return 0;
 }
 
 /* Each function of the program is a node of the same number. */
 static int
-add_functions(struct gmon_reader *reader, const char *path, struct error *error)
+add_functions(struct gmon *input, const char *path, struct error *error)
 {
-	const struct program *program = reader->program;
-	struct profile *profile = reader->profile;
+	const struct program *program = input->program;
+	struct profile *profile = input->reader.profile;
 	uint32_t object = names_add(profile->names, path, strlen(path),
 	                            error);
 
@@ -152,12 +152,12 @@ add_program(struct profile *profile, const char *path, struct error *error)
 }
 
 static int
-add_static_calls(struct gmon_reader *reader, struct error *error)
+add_static_calls(struct gmon *input, struct error *error)
 {
-	const struct program *program = reader->program;
+	const struct program *program = input->program;
 
 	for (uint32_t i = 0; i < program->calls.n; i++)
-		if (call_graph_arc(reader->profile->graph,
+		if (call_graph_arc(input->reader.profile->graph,
 		                   program->calls.items[i].caller,
 		                   program->calls.items[i].callee,
 		                   error) == UINT32_MAX)
@@ -166,67 +166,61 @@ add_static_calls(struct gmon_reader *reader, struct error *error)
 }
 
 static int
-add_lost(struct gmon_reader *reader, struct error *error)
+add_lost(struct gmon *input, struct error *error)
 {
-	struct profile *profile = reader->profile;
+	struct profile *profile = input->reader.profile;
 
-	if (reader->n_lost > 0 &&
+	if (input->n_lost > 0 &&
 	    profile_add_tally(profile, "ticks outside the program's functions",
-	                      reader->n_lost, error) != 0)
+	                      input->n_lost, error) != 0)
 		return -1;
-	if (reader->n_lost_calls > 0 &&
+	if (input->n_lost_calls > 0 &&
 	    profile_add_tally(profile, "calls outside the program's functions",
-	                      reader->n_lost_calls, error) != 0)
+	                      input->n_lost_calls, error) != 0)
 		return -1;
-	if (reader->n_lost + reader->n_lost_calls == 0)
+	if (input->n_lost + input->n_lost_calls == 0)
 		return 0;
-	return profile_warn(profile, error, "%s: %" PRIu64 " ticks and %"
-	                    PRIu64 " calls are at addresses outside of the "
-	                    "program's functions; is it the program that wrote "
-	                    "it?", source_name(reader->source),
-	                    reader->n_lost, reader->n_lost_calls);
+	return reader_warn(&input->reader, error, "%" PRIu64 " ticks and %"
+	                   PRIu64 " calls are at addresses outside of the "
+	                   "program's functions; is it the program that wrote "
+	                   "it?", input->n_lost, input->n_lost_calls);
 }
 
 static int
-read_all(struct gmon_reader *reader, const char *path, struct error *error)
+read_all(struct gmon *input, const char *path, struct error *error)
 {
-	reader->bytes.offset = HEADER_SIZE;
-	if (reader->bytes.size < HEADER_SIZE)
-		return gmon_fail_at(reader, reader->bytes.size, error,
+	input->bytes.offset = HEADER_SIZE;
+	if (input->bytes.size < HEADER_SIZE)
+		return reader_fail_at(&input->reader, input->bytes.size, error,
 		                    "cut off in its header");
-	if (add_functions(reader, path, error) != 0 ||
-	    add_program(reader->profile, path, error) != 0 ||
-	    read_records(reader, error) != 0)
+	if (add_functions(input, path, error) != 0 ||
+	    add_program(input->reader.profile, path, error) != 0 ||
+	    read_records(input, error) != 0)
 		return -1;
-	if (gmon_add_histograms(reader, error) != 0 ||
-	    add_static_calls(reader, error) != 0 ||
-	    add_lost(reader, error) != 0)
+	if (gmon_add_histograms(input, error) != 0 ||
+	    add_static_calls(input, error) != 0 ||
+	    add_lost(input, error) != 0)
 		return -1;
-	return call_graph_check(reader->profile->graph, error);
+	return call_graph_check(input->reader.profile->graph, error);
 }
 
-/*
- * Reads the file, with the program's functions and the whole file in memory.
- */
-static struct profile *
-read_gmon(struct source *source, const char *path, struct program *program,
-          struct profile *profile, struct error *error)
+/* With the program's functions at hand. */
+static int
+read_profile(struct gmon *input, const char *path, struct error *error)
 {
-	struct gmon_reader reader = { .source = source, .program = program,
-		                 .profile = profile };
+	struct reader *reader = &input->reader;
 	size_t size;
-	const void *bytes = source_peek(source, SIZE_MAX, &size, error);
-	int result = -1;
+	const void *bytes = reader_peek(reader, SIZE_MAX, &size, error);
+	int result;
 
-	if (bytes != NULL && size > MAX_SIZE)
-		error_set(error, "%s: more than 1 GiB", source_name(source));
-	if (!error->is_set) {
-		reader.bytes = bytes_of(bytes, size);
-		result = read_all(&reader, path, error);
-		source_skip(source, size);
-	}
-	free(reader.histograms);
-	return result == 0 ? profile : NULL;
+	if (bytes == NULL)
+		return -1;
+	if (size > MAX_SIZE)
+		return reader_fail_file(reader, error, "more than 1 GiB");
+	input->bytes = bytes_of(bytes, size);
+	result = read_all(input, path, error);
+	source_skip(reader->source, size);
+	return result;
 }
 
 static struct profile *
@@ -234,29 +228,26 @@ gmon_read(struct source *source, const struct read_options *options,
           struct error *error)
 {
 	const struct symbol_search search = { .root = options->symfs };
-	struct profile *profile, *read = NULL;
-	struct program *program;
+	const char *path = options->program;
+	struct gmon input = { .program = NULL };
+	struct program *program = NULL;
+	int result = reader_begin(&input.reader, source, options,
+	                          READER_OFFSETS, error);
 
-	if (options->program == NULL) {
-		error_set(error, "%s: needs the program that wrote it beside "
-		          "it: cpprof PROGRAM %s", source_name(source),
-		          source_name(source));
-		return NULL;
-	}
-	if (options->is_program_used != NULL)
+	if (result == 0 && path == NULL)
+		result = reader_fail_file(&input.reader, error, "needs the "
+		    "program that wrote it beside it: cpprof PROGRAM %s",
+		    source_name(source));
+	if (result == 0 && options->is_program_used != NULL)
 		*options->is_program_used = true;
-	profile = profile_new(error);
-	if (profile == NULL)
-		return NULL;
-	program = program_read(options->program, &search, profile->names,
-	                       error);
-	if (program != NULL)
-		read = read_gmon(source, options->program, program, profile,
-		                 error);
+	if (result == 0)
+		program = program_read(path, &search,
+		                       input.reader.profile->names, error);
+	input.program = program;
+	result = program != NULL ? read_profile(&input, path, error) : -1;
+	free(input.histograms);
 	program_free(program);
-	if (read == NULL)
-		profile_free(profile);
-	return read;
+	return reader_end(&input.reader, result);
 }
 
 static int

@@ -21,32 +21,34 @@ enum {
 __extension__ typedef unsigned __int128 wide;
 
 int
-gmon_read_histogram(struct gmon_reader *reader, struct error *error)
+gmon_read_histogram(struct gmon *input, struct error *error)
 {
-	size_t offset = reader->bytes.offset;
+	size_t offset = input->bytes.offset;
 	struct gmon_histogram read = { 0 };
 
-	read.low = gmon_read_address(reader);
-	read.high = gmon_read_address(reader);
-	read.n_bins = (uint32_t)bytes_number(&reader->bytes, 4);
-	read.rate = (uint32_t)bytes_number(&reader->bytes, 4);
-	read.dimension = bytes_take(&reader->bytes, 16);
-	read.bins = bytes_take(&reader->bytes, (size_t)read.n_bins * 2);
-	if (bytes_failed(&reader->bytes))
+	read.low = gmon_read_address(input);
+	read.high = gmon_read_address(input);
+	read.n_bins = (uint32_t)bytes_number(&input->bytes, 4);
+	read.rate = (uint32_t)bytes_number(&input->bytes, 4);
+	read.dimension = bytes_take(&input->bytes, 16);
+	read.bins = bytes_take(&input->bytes, (size_t)read.n_bins * 2);
+	if (bytes_failed(&input->bytes))
 		return 0;
 	if (read.high < read.low || read.rate == 0 ||
 	    read.rate > INT32_MAX || read.n_bins > INT32_MAX)
-		return gmon_fail_at(reader, offset, error, "expected a "
-		                    "histogram with a range and a rate");
-	if (reader->n_histograms > 0 &&
-	    (read.rate != reader->histograms[0].rate ||
-	     memcmp(read.dimension, reader->histograms[0].dimension, 15)))
-		return gmon_fail_at(reader, offset, error, "expected all "
-		                    "histograms to count the same");
-	if (memory_grow(&reader->histograms, &reader->capacity,
-	                reader->n_histograms + 1, sizeof read, error) != 0)
+		return reader_fail_at(&input->reader, offset, error,
+		                      "expected a histogram with a range and "
+		                      "a rate");
+	if (input->n_histograms > 0 &&
+	    (read.rate != input->histograms[0].rate ||
+	     memcmp(read.dimension, input->histograms[0].dimension, 15)))
+		return reader_fail_at(&input->reader, offset, error,
+		                      "expected all histograms to count the "
+		                      "same");
+	if (memory_grow(&input->histograms, &input->capacity,
+	                input->n_histograms + 1, sizeof read, error) != 0)
 		return -1;
-	reader->histograms[reader->n_histograms++] = read;
+	input->histograms[input->n_histograms++] = read;
 	return 0;
 }
 
@@ -105,9 +107,9 @@ overlap(const struct program_function *function, uint64_t begin, uint64_t end)
  * hits.
  */
 static uint64_t
-shares_of(const struct gmon_reader *reader, const struct gmon_histogram *histogram)
+shares_of(const struct gmon *input, const struct gmon_histogram *histogram)
 {
-	const struct program *program = reader->program;
+	const struct program *program = input->program;
 	uint64_t shares = 1;
 	uint32_t at = 0;
 
@@ -128,14 +130,15 @@ shares_of(const struct gmon_reader *reader, const struct gmon_histogram *histogr
 }
 
 static int
-add_hits(struct gmon_reader *reader, uint32_t function, uint64_t hits,
+add_hits(struct gmon *input, uint32_t function, uint64_t hits,
          struct error *error)
 {
-	uint64_t *self = call_graph_self(reader->profile->graph, function);
+	uint64_t *self = call_graph_self(input->reader.profile->graph,
+	                                 function);
 
 	if (__builtin_add_overflow(*self, hits, self))
-		return error_set(error, "%s: the sum of hits exceeds 64 bits",
-		                 source_name(reader->source));
+		return reader_fail_file(&input->reader, error,
+		                        "the sum of hits exceeds 64 bits");
 	return 0;
 }
 
@@ -143,11 +146,11 @@ add_hits(struct gmon_reader *reader, uint32_t function, uint64_t hits,
  * Divides a bin's ticks among its functions; the last one gets the remainder.
  */
 static int
-split_bin(struct gmon_reader *reader, uint64_t begin, uint64_t end, uint32_t *at,
+split_bin(struct gmon *input, uint64_t begin, uint64_t end, uint32_t *at,
           uint64_t ticks, struct error *error)
 {
-	const struct program *program = reader->program;
-	uint64_t left = ticks * reader->shares, all = left, covered = 0;
+	const struct program *program = input->program;
+	uint64_t left = ticks * input->shares, all = left, covered = 0;
 	uint32_t first, last = UINT32_MAX;
 
 	first = *at = seek_function(program, begin, *at);
@@ -164,18 +167,18 @@ split_bin(struct gmon_reader *reader, uint64_t begin, uint64_t end, uint32_t *at
 			continue;
 		last = i;
 		left -= part;
-		if (add_hits(reader, i, part, error) != 0)
+		if (add_hits(input, i, part, error) != 0)
 			return -1;
 	}
 	if (last == UINT32_MAX) {
-		reader->n_lost += ticks;
+		input->n_lost += ticks;
 		return 0;
 	}
-	return add_hits(reader, last, left, error);
+	return add_hits(input, last, left, error);
 }
 
 static int
-add_histogram(struct gmon_reader *reader, const struct gmon_histogram *histogram,
+add_histogram(struct gmon *input, const struct gmon_histogram *histogram,
               struct error *error)
 {
 	uint32_t at = 0;
@@ -187,7 +190,7 @@ add_histogram(struct gmon_reader *reader, const struct gmon_histogram *histogram
 
 		if (end == begin)
 			end++;
-		if (ticks > 0 && split_bin(reader, begin, end, &at, ticks,
+		if (ticks > 0 && split_bin(input, begin, end, &at, ticks,
 		                           error) != 0)
 			return -1;
 	}
@@ -196,10 +199,10 @@ add_histogram(struct gmon_reader *reader, const struct gmon_histogram *histogram
 
 /* The interval of a hit, a part of a clock tick, in whole gticks. */
 static int
-add_resource(struct gmon_reader *reader, struct error *error)
+add_resource(struct gmon *input, struct error *error)
 {
-	const struct gmon_histogram *first = reader->histograms;
-	uint64_t parts = reader->shares * (first != NULL ? first->rate : 100);
+	const struct gmon_histogram *first = input->histograms;
+	uint64_t parts = input->shares * (first != NULL ? first->rate : 100);
 	const char *gtick = "microsecond";
 	uint64_t second = 1000000;
 	uint32_t number;
@@ -208,7 +211,7 @@ add_resource(struct gmon_reader *reader, struct error *error)
 		char dimension[16] = "";
 
 		memcpy(dimension, first->dimension, 15);
-		number = profile_add_resource(reader->profile, "hits",
+		number = profile_add_resource(input->reader.profile, "hits",
 		                              dimension, 1, error);
 		return number == UINT32_MAX ? -1 : 0;
 	}
@@ -216,26 +219,26 @@ add_resource(struct gmon_reader *reader, struct error *error)
 		gtick = "nanosecond";
 		second *= 1000;
 	}
-	number = profile_add_resource(reader->profile, "cpu", gtick,
+	number = profile_add_resource(input->reader.profile, "cpu", gtick,
 	                              second / parts > 0 ? second / parts : 1,
 	                              error);
 	return number == UINT32_MAX ? -1 : 0;
 }
 
 int
-gmon_add_histograms(struct gmon_reader *reader, struct error *error)
+gmon_add_histograms(struct gmon *input, struct error *error)
 {
-	reader->shares = 1;
-	for (size_t i = 0; i < reader->n_histograms; i++) {
-		uint64_t shares = shares_of(reader, &reader->histograms[i]);
+	input->shares = 1;
+	for (size_t i = 0; i < input->n_histograms; i++) {
+		uint64_t shares = shares_of(input, &input->histograms[i]);
 
-		if (shares > reader->shares)
-			reader->shares = shares;
+		if (shares > input->shares)
+			input->shares = shares;
 	}
-	if (add_resource(reader, error) != 0)
+	if (add_resource(input, error) != 0)
 		return -1;
-	for (size_t i = 0; i < reader->n_histograms; i++)
-		if (add_histogram(reader, &reader->histograms[i], error) != 0)
+	for (size_t i = 0; i < input->n_histograms; i++)
+		if (add_histogram(input, &input->histograms[i], error) != 0)
 			return -1;
 	return 0;
 }

@@ -8,7 +8,7 @@
 #define CPPROF_FORMATS_GMON_READER_H
 
 #include "src/base/bytes.h"
-#include "src/formats/format.h"
+#include "src/formats/reader.h"
 #include "src/symbols/names/program.h"
 
 /* Start of one histogram in the file. */
@@ -19,10 +19,9 @@ struct gmon_histogram {
 	const char *dimension;		/* [15] */
 };
 
-struct gmon_reader {
-	struct source *source;
+struct gmon {
+	struct reader reader;
 	const struct program *program;
-	struct profile *profile;
 	struct bytes bytes;
 	struct gmon_histogram *histograms;
 	size_t n_histograms, capacity;
@@ -30,28 +29,19 @@ struct gmon_reader {
 	uint64_t n_lost, n_lost_calls;	/* outside of known functions */
 };
 
-/* Sets an error at that offset; returns -1. */
-static inline int
-gmon_fail_at(const struct gmon_reader *reader, size_t offset,
-             struct error *error, const char *what)
-{
-	return error_set(error, "%s: 0x%zx: %s", source_name(reader->source),
-	                 offset, what);
-}
-
 static inline uint64_t
-gmon_read_address(struct gmon_reader *reader)
+gmon_read_address(struct gmon *input)
 {
-	return bytes_number(&reader->bytes, reader->program->pointer_size);
+	return bytes_number(&input->bytes, input->program->pointer_size);
 }
 
 /*
  * Reads the head of a histogram; the bins are read later, when all histograms
  * are known.  0, or -1 with *error set.
  */
-int gmon_read_histogram(struct gmon_reader *reader, struct error *error);
+int gmon_read_histogram(struct gmon *input, struct error *error);
 
 /* Enters the resource and the hits of all histograms; likewise. */
-int gmon_add_histograms(struct gmon_reader *reader, struct error *error);
+int gmon_add_histograms(struct gmon *input, struct error *error);
 
 #endif
