@@ -204,6 +204,10 @@ formats_fit_a_line_of_help(void **state)
 		assert_true(strlen(formats[i]->name) <= 22);
 		assert_true(strlen(formats[i]->summary) <= 80 - 26);
 	}
+	for (size_t i = 0; exporter_names[i] != NULL; i++) {
+		assert_true(strlen(exporter_names[i]) <= 22);
+		assert_true(strlen(exporters[i]->summary) <= 80 - 26);
+	}
 }
 
 int

@@ -413,7 +413,7 @@ callgrind_write(const struct export_source *source, struct writer *writer,
 }
 
 const struct exporter exporter_callgrind = {
-	.summary = "functions and calls, for KCachegrind",
+	.summary = "functions and calls for KCachegrind",
 	.holds_graphs = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_LINES,
 	.write = callgrind_write,

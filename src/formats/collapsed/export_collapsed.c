@@ -185,13 +185,13 @@ write_whole(const struct export_source *source, struct writer *writer,
 }
 
 const struct exporter exporter_collapsed = {
-	.summary = "stacks of names and one count, of the current resource",
+	.summary = "stacks and one count, for flame graph tools",
 	.carries = EXPORT_PATHS,
 	.write = write_bare,
 };
 
 const struct exporter exporter_cpprof_text = {
-	.summary = "the same with a header and a count for each resource",
+	.summary = "the same with a header and all resources",
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_PATHS,
 	.write = write_whole,
 };

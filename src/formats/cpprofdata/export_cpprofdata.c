@@ -663,7 +663,7 @@ cpprofdata_write(const struct export_source *source, struct writer *writer,
 }
 
 const struct exporter exporter_cpprofdata = {
-	.summary = "addresses and their names, as `cpprof record` writes them",
+	.summary = "addresses and names, as `cpprof record` writes them",
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
 	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES |

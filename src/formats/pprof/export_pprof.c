@@ -316,7 +316,7 @@ pprof_write(const struct export_source *source, struct writer *writer,
 }
 
 const struct exporter exporter_pprof = {
-	.summary = "profile.proto packed by gzip, for go tool pprof",
+	.summary = "profile.proto, packed, for `go tool pprof`",
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
 	    EXPORT_PATHS | EXPORT_ADDRESSES | EXPORT_LINES |

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* manual.c -- the reference of commands and resources, from their tables. */
+#include "src/formats/exporter.h"
 #include "src/formats/format.h"
 #include "src/shell/help/manual.h"
 
@@ -209,6 +210,10 @@ static const char man_formats[] =
     ".SH FORMATS\n"
     "The formats of profiles, detected from content and not from names:\n";
 
+static const char man_exporters[] =
+    ".PP\n"
+    "The formats that the command \\fBexport\\fR writes:\n";
+
 static const char man_resources[] =
     ".SH RESOURCES\n"
     "What \\fB\\-r\\fR of\n"
@@ -259,16 +264,24 @@ add_man_options(struct text_buffer *text)
 }
 
 static void
+add_man_entry(struct text_buffer *text, const char *name, const char *summary)
+{
+	text_add_string(text, ".TP\n.B ");
+	add_roff_string(text, name);
+	text_add_char(text, '\n');
+	add_roff_string(text, summary);
+	text_add_char(text, '\n');
+}
+
+static void
 add_man_formats(struct text_buffer *text)
 {
 	text_add_string(text, man_formats);
-	for (size_t i = 0; formats[i] != NULL; i++) {
-		text_add_string(text, ".TP\n.B ");
-		add_roff_string(text, formats[i]->name);
-		text_add_char(text, '\n');
-		add_roff_string(text, formats[i]->summary);
-		text_add_char(text, '\n');
-	}
+	for (size_t i = 0; formats[i] != NULL; i++)
+		add_man_entry(text, formats[i]->name, formats[i]->summary);
+	text_add_string(text, man_exporters);
+	for (size_t i = 0; exporter_names[i] != NULL; i++)
+		add_man_entry(text, exporter_names[i], exporters[i]->summary);
 }
 
 void
@@ -278,6 +291,10 @@ manual_add_formats(struct text_buffer *text)
 	for (size_t i = 0; formats[i] != NULL; i++)
 		text_add_format(text, "  %-22s  %s\n", formats[i]->name,
 		                formats[i]->summary);
+	text_add_string(text, "\nFormats that the command export writes:\n");
+	for (size_t i = 0; exporter_names[i] != NULL; i++)
+		text_add_format(text, "  %-22s  %s\n", exporter_names[i],
+		                exporters[i]->summary);
 }
 
 static void
