@@ -6,7 +6,7 @@
  * alternate stack has no room for it.  So a thread whose calls are stopped gets
  * a larger stack of ours in place of a small one.  The program sees its own.
  *
- * All functions: on the calling thread, not from a handler.
+ * All functions: on the calling thread; async-signal-safe.
  */
 #ifndef CPPROF_ALTERNATE_H
 #define CPPROF_ALTERNATE_H

@@ -209,15 +209,10 @@ const struct resource_source source_dispatch = {
 
 /* The source once the wrappers have taken over. */
 static const struct resource_source source_calls_since = {
+	.is_of_wrappers = true,
 	.name = "syscall user dispatch, later library calls",
 	.can_be_random = true,
 };
-
-bool
-dispatch_was_given_up(void)
-{
-	return is_given_up;
-}
 
 /*
  * Threads that run other code turn dispatch off at their next call.  They have

@@ -26,11 +26,9 @@ void dispatch_resume(unsigned char state);
 /*
  * To be called when a function of ours was called, with its return address.  If
  * the caller is Go code, ends dispatch in this process, and the wrappers count
- * instead.  dispatch_was_given_up says so afterwards.  Any thread, not from a
- * handler.
+ * instead.  Any thread, not from a handler.
  */
 void dispatch_check_caller(const void *return_address);
-bool dispatch_was_given_up(void);
 
 /*
  * At the end of a handler: stops calls again, even if a missing stub had let

@@ -65,6 +65,8 @@ struct resource_source {
 	bool is_coarse;		/* charges to where a tick found the thread, not
 				   to where it was spent */
 	bool can_be_random;	/* intervals can be randomised */
+	bool is_of_wrappers;	/* wrappers of library calls count, each its
+				   own call */
 
 	/*
 	 * For the source's own use: what the kernel counts (enum usage), and

@@ -19,8 +19,8 @@
 /* A thread's part of a column. */
 struct account {
 	struct meter meter;
-	uint64_t pending;		/* hits that are in no sample yet */
-	uint64_t noted;	/* of these, how many the file shows */
+	uint64_t pending;	/* hits that are in no sample yet */
+	uint64_t noted;		/* of these, how many the file shows */
 	uint64_t seen;		/* counted by the source so far */
 	bool needs_ticks;	/* may differ from the source's */
 
@@ -54,7 +54,7 @@ struct perf_clock {
 
 	/* While a tick is being sampled: */
 	bool is_at_tick;
-	uint64_t pending_traps;		/* pending hits of traps */
+	uint64_t pending_traps;	/* pending hits of traps */
 	uint64_t seen, left;	/* before the tick */
 	bool had_seen_kernel;
 

@@ -66,6 +66,7 @@ kernel_##name(long a, long b, long c, long d, long e, long f)		\
 #undef KERNEL
 
 const struct resource_source source_kernel_calls = {
+	.is_of_wrappers = true,
 	.name = "library calls that enter the kernel",
 	.can_be_random = true,
 };

@@ -29,7 +29,6 @@
 #include "lib/base/meter.h"
 #include "lib/base/shared.h"
 #include "lib/run/waits.h"
-#include "lib/sources/dispatch.h"
 #include "lib/sources/source.h"
 #include "lib/sources/thread-meters.h"
 #include "lib/sources/timer.h"
@@ -236,9 +235,10 @@ wrapped_leave(struct wrapped_call *call)
 bool
 wrapped_counts_calls(void)
 {
-	return resource_is_wanted(RESOURCE_SYSCALLS) &&
-	    (resources.columns[resources.place[RESOURCE_SYSCALLS] - 1].source
-	    == &source_kernel_calls || dispatch_was_given_up());
+	const unsigned place = resources.place[RESOURCE_SYSCALLS];
+
+	return place != 0 &&
+	    resources.columns[place - 1].source->is_of_wrappers;
 }
 
 void
