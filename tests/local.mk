@@ -112,14 +112,17 @@ tests_test_call_flow_LDADD = $(unit_libs)
 tests_test_callgrind_SOURCES = tests/test-callgrind.c
 tests_test_callgrind_CFLAGS = $(unit_cflags)
 tests_test_callgrind_LDADD = $(unit_libs)
+tests_test_callgrind_LDFLAGS = $(failing_memory)
 
 tests_test_gmon_SOURCES = tests/test-gmon.c
 tests_test_gmon_CFLAGS = $(unit_cflags)
 tests_test_gmon_LDADD = $(unit_libs)
+tests_test_gmon_LDFLAGS = $(failing_memory)
 
 tests_test_cpprofdata_SOURCES = tests/test-cpprofdata.c
 tests_test_cpprofdata_CFLAGS = $(unit_cflags)
 tests_test_cpprofdata_LDADD = $(unit_libs)
+tests_test_cpprofdata_LDFLAGS = $(failing_memory)
 
 tests_test_cpuprofile_SOURCES = tests/test-cpuprofile.c \
 	tests/reader-fixture.h
@@ -139,7 +142,7 @@ tests_test_earlier_LDADD = $(unit_libs)
 
 tests_test_gperftools_SOURCES = tests/test-gperftools.c \
 	tests/reader-fixture.h tests/failing-memory.h \
-	tests/profile-digest.h
+	tests/profile-digest.h tests/reading-again.h
 tests_test_gperftools_CFLAGS = $(unit_cflags)
 tests_test_gperftools_LDADD = $(unit_libs)
 tests_test_gperftools_LDFLAGS = $(failing_memory)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "src/profile/call_graph.h"
 #include "src/profile/profile.h"
 
 #define DIGEST_START 0xcbf29ce484222325
@@ -154,7 +155,34 @@ digest_tree(uint64_t digest, const struct sample_tree *tree)
 	return digest;
 }
 
-/* Not of a graph: of that, what it is of. */
+static inline uint64_t
+digest_graph(uint64_t digest, const struct call_graph *graph,
+             const struct names *names)
+{
+	uint32_t n = graph->n_resources;
+
+	for (uint32_t i = 0; i < graph->n_nodes; i++) {
+		const struct call_node *node = &graph->nodes[i];
+
+		digest = digest_name(digest, names, node->name);
+		digest = digest_name(digest, names, node->object);
+		digest = digest_name(digest, names, node->file);
+		digest = digest_number(digest, node->level);
+		digest = digest_number(digest, node->n_callers);
+		digest = digest_number(digest, node->is_part);
+		digest = digest_bytes(digest, call_graph_self(graph, i),
+		                      n * sizeof(uint64_t));
+	}
+	for (uint32_t i = 0; i < graph->n_arcs; i++) {
+		digest = digest_number(digest, graph->arcs[i].caller);
+		digest = digest_number(digest, graph->arcs[i].callee);
+		digest = digest_number(digest, graph->arcs[i].calls);
+		digest = digest_bytes(digest, call_graph_hits(graph, i),
+		                      n * sizeof(uint64_t));
+	}
+	return digest;
+}
+
 static inline uint64_t
 digest_of_profile(const struct profile *profile)
 {
@@ -163,7 +191,7 @@ digest_of_profile(const struct profile *profile)
 	digest = digest_threads(digest, profile);
 	digest = digest_facts(digest, profile);
 	return profile->tree != NULL ? digest_tree(digest, profile->tree) :
-	       digest;
+	       digest_graph(digest, profile->graph, profile->names);
 }
 
 #endif

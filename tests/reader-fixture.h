@@ -15,8 +15,7 @@
 #include <string.h>
 
 #include "src/formats/format.h"
-#include "tests/failing-memory.h"
-#include "tests/profile-digest.h"
+#include "tests/reading-again.h"
 #include "tests/skip.h"
 
 /* Bytes being built. */
@@ -118,63 +117,6 @@ check_tree(const struct profile *profile)
 	}
 }
 
-/* One input, to be read again and again. */
-struct reading {
-	const struct format *format;
-	const struct read_options *options;
-	const void *bytes;
-	size_t n;
-};
-
-static inline uint64_t
-read_again(void *data, struct error *error)
-{
-	const struct reading *reading = data;
-	struct source *source = source_of_memory("in", reading->bytes,
-	                                         reading->n, error);
-	struct profile *profile;
-	uint64_t digest;
-
-	if (source == NULL)
-		return 0;
-	profile = reading->format->read(source, reading->options, error);
-	source_close(source);
-	assert_true((profile == NULL) == error->is_set);
-	digest = profile == NULL ? 0 : digest_of_profile(profile);
-	profile_free(profile);
-	return digest;
-}
-
-/* The smaller the input, the more allocations fail in turn. */
-static inline void
-read_with_failing_memory(const struct format *format,
-                         const struct read_options *options,
-                         const void *bytes, size_t n)
-{
-	struct reading reading = { format, options, bytes, n };
-	long n_attempts = (long)(400000 / (n + 1));
-
-	sweep_memory(format->name, read_again, &reading,
-	             n_attempts < 40 ? n_attempts : 40);
-}
-
-/* A sum of one profile is that profile, unless it has equal frames. */
-static inline void
-check_merged(struct profile *profile)
-{
-	struct error error = { 0 };
-	struct profile *sum = profile_merge(&profile, 1, &error);
-
-	if (sum == NULL)
-		fail_msg("%s", error.text);
-	assert_true(digest_threads(0, sum) == digest_threads(0, profile));
-	assert_true(digest_facts(0, sum) == digest_facts(0, profile));
-	if (sum->n_frames == profile->n_frames)
-		assert_true(digest_of_profile(sum) ==
-		            digest_of_profile(profile));
-	profile_free(sum);
-}
-
 /*
  * Reads bytes that must be valid, and again with failing allocations: then the
  * reader must say so.
@@ -189,8 +131,7 @@ must_read(const struct format *format, const void *bytes, size_t n)
 	if (profile == NULL)
 		fail_msg("%s", error.text);
 	check_tree(profile);
-	check_merged(profile);
-	read_with_failing_memory(format, &options, bytes, n);
+	check_again(format, &options, bytes, n, profile);
 	return profile;
 }
 
@@ -206,7 +147,7 @@ must_read_leniently(const struct format *format, const char *text)
 	if (profile == NULL)
 		fail_msg("%s", error.text);
 	check_tree(profile);
-	read_with_failing_memory(format, &options, text, strlen(text));
+	check_again(format, &options, text, strlen(text), profile);
 	return profile;
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "src/formats/format.h"
+#include "tests/reading-again.h"
 
 extern const struct format format_callgrind;
 
@@ -57,12 +58,14 @@ read_bytes(const char *text, size_t size, bool lenient, struct error *error)
 static struct profile *
 read_text(const char *text)
 {
+	const struct read_options options = { 0 };
 	struct error error = { 0 };
 	struct profile *profile = read_bytes(text, strlen(text), false,
 	                                     &error);
 
 	if (profile == NULL)
 		fail_msg("%s", error.text);
+	check_again(&format_callgrind, &options, text, strlen(text), profile);
 	return profile;
 }
 

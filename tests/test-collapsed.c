@@ -19,7 +19,7 @@
 #include "src/base/memory.h"
 #include "src/formats/delimiters.h"
 #include "src/formats/format.h"
-#include "tests/failing-memory.h"
+#include "tests/reading-again.h"
 
 extern const struct format format_collapsed;
 
@@ -39,12 +39,14 @@ read_bytes(const void *bytes, size_t size, bool lenient, struct error *error)
 static struct profile *
 read_text(const char *text)
 {
+	const struct read_options options = { 0 };
 	struct error error = { 0 };
 	struct profile *profile = read_bytes(text, strlen(text), false,
 	                                     &error);
 
 	if (profile == NULL)
 		fail_msg("%s", error.text);
+	check_again(&format_collapsed, &options, text, strlen(text), profile);
 	return profile;
 }
 

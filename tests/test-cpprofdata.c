@@ -14,6 +14,7 @@
 
 #include "lib/cpprofdata.h"
 #include "src/formats/format.h"
+#include "tests/reading-again.h"
 
 extern const struct format format_cpprofdata;
 
@@ -189,11 +190,14 @@ read_bytes(const void *bytes, size_t size, struct error *error)
 static struct profile *
 read_image(const struct image *image)
 {
+	const struct read_options options = { 0 };
 	struct error error = { 0 };
 	struct profile *profile = read_bytes(image->bytes, image->used,
 	                                     &error);
 
 	assert_string_equal(error.text, "");
+	check_again(&format_cpprofdata, &options, image->bytes, image->used,
+	            profile);
 	return profile;
 }
 

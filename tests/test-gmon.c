@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "src/formats/format.h"
+#include "tests/reading-again.h"
 #include "src/symbols/elf/module_file.h"
 #include "src/symbols/names/program.h"
 
@@ -90,12 +91,14 @@ read_file(const struct file *file, size_t size, const char *program,
 static struct profile *
 read_whole(const struct file *file)
 {
+	const struct read_options options = { .program = self_path };
 	struct error error = { 0 };
 	struct profile *profile = read_file(file, file->size, self_path,
 	                                    &error);
 
 	if (profile == NULL)
 		fail_msg("%s", error.text);
+	check_again(&format_gmon, &options, file->bytes, file->size, profile);
 	assert_int_equal(profile->n_processes, 1);
 	assert_string_equal(profile->processes[0].program, self_path);
 	return profile;
