@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* failing-memory.h -- what the program does when memory is short.
+/* failing-memory.h -- what the program does when memory is short, or the user
+ * presses Ctrl-C.
  *
- * A test that includes this is linked with $(failing_memory), which has the
- * program's own allocations come here; those of libraries do not.  Whatever is
- * attempted must then fail with "out of memory", or give the same result as
- * ever, and leak nothing, which a build with sanitizers notices.
+ * A test that includes this is linked with $(failing_memory), which sends the
+ * program's own allocations here, not those of libraries, and its calls of
+ * progress_step.  An attempt must then fail with "out of memory" or
+ * "interrupted", or have the usual result, and leak nothing, which a build with
+ * sanitizers notices.
  */
 #ifndef TESTS_FAILING_MEMORY_H
 #define TESTS_FAILING_MEMORY_H
@@ -20,11 +22,14 @@
 #include <string.h>
 
 #include "src/base/error.h"
+#include "src/base/progress.h"
 
 /* The allocation that brings this to 0 fails. */
 static long allocations_left = LONG_MAX;
 /* All after it fail, too. */
 static bool memory_stays_short;
+/* The step that brings this to 0 is interrupted. */
+static long steps_left = LONG_MAX;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -36,6 +41,10 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__wrap_reallocarray(void *old, size_t n, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __real_progress_step(const struct progress *progress, uint64_t done,
+                         uint64_t total, struct error *error);
+int __wrap_progress_step(const struct progress *progress, uint64_t done,
+                         uint64_t total, struct error *error);
 
 static bool
 may_allocate(void)
@@ -75,6 +84,37 @@ __wrap_aligned_alloc(size_t alignment, size_t size)
 	return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
 }
 
+int
+__wrap_progress_step(const struct progress *progress, uint64_t done,
+                     uint64_t total, struct error *error)
+{
+	if (__atomic_sub_fetch(&steps_left, 1, __ATOMIC_RELAXED) == 0)
+		interrupt_requested = 1;
+	return __real_progress_step(progress, done, total, error);
+}
+
+/* Attempts the same with an interrupt at each step, or the first of them. */
+static inline void
+sweep_interrupts(const char *what,
+                 uint64_t (*attempt)(void *data, struct error *error),
+                 void *data, long n_attempts, long n_steps, uint64_t wanted)
+{
+	for (long i = 0; i < n_attempts && i < n_steps; i++) {
+		struct error error = { 0 };
+		uint64_t digest;
+
+		steps_left = i + 1;
+		digest = attempt(data, &error);
+		steps_left = LONG_MAX;
+		interrupt_requested = 0;
+		if (error.is_set ? strstr(error.text, "interrupted") == NULL :
+		    digest != wanted)
+			fail_msg("%s: interrupted at step %ld of %ld: %s", what,
+			         i + 1, n_steps, error.is_set ? error.text :
+			         "another result");
+	}
+}
+
 /*
  * Attempts the same again and again, with one allocation failing each time:
  * with every one of them, if there are no more than n_attempts; else with the
@@ -89,13 +129,14 @@ sweep_memory(const char *what,
 	static long n_sweeps;
 	struct error first_error = { 0 };
 	uint64_t wanted;
-	long n_allocations;
+	long n_allocations, n_steps;
 
-	allocations_left = LONG_MAX;
+	allocations_left = steps_left = LONG_MAX;
 	wanted = attempt(data, &first_error);
 	if (first_error.is_set)
 		fail_msg("%s: %s", what, first_error.text);
 	n_allocations = LONG_MAX - allocations_left;
+	n_steps = LONG_MAX - steps_left;
 	n_sweeps++;
 	for (long i = 0; i < n_attempts && i < n_allocations; i++) {
 		long which = i, n_others = n_allocations - n_attempts / 2;
@@ -116,6 +157,8 @@ sweep_memory(const char *what,
 			         which + 1, n_allocations, error.is_set ?
 			         error.text : "another result");
 	}
+	steps_left = LONG_MAX;
+	sweep_interrupts(what, attempt, data, n_attempts / 4, n_steps, wanted);
 }
 
 #endif

@@ -31,7 +31,7 @@ case_libs = tests/libcaselimit.a $(CMOCKA_LIBS)
 unit_libs = $(core_libs) $(case_libs)
 # Of tests that include tests/failing-memory.h, perhaps by tests/reader-fixture.h.
 failing_memory = -Wl,--wrap=malloc,--wrap=calloc -Wl,--wrap=realloc \
-	-Wl,--wrap=reallocarray,--wrap=aligned_alloc
+	-Wl,--wrap=reallocarray,--wrap=aligned_alloc -Wl,--wrap=progress_step
 
 unit_tests = \
 	tests/test-address-lines \
