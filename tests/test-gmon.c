@@ -13,12 +13,14 @@
 
 #include <cmocka.h>
 
+#include "src/formats/exporter.h"
 #include "src/formats/format.h"
 #include "tests/reading-again.h"
 #include "src/symbols/elf/module_file.h"
 #include "src/symbols/names/program.h"
 
-extern const struct format format_gmon;
+extern const struct format format_gmon, format_callgrind;
+extern const struct exporter exporter_callgrind;
 
 static const char self_path[] = "/proc/self/exe";
 
@@ -215,6 +217,53 @@ calls_are_counted(void **state)
 	profile_free(profile);
 }
 
+static int
+take(void *context, const char *bytes, size_t n)
+{
+	text_add(context, bytes, n);
+	return 0;
+}
+
+/* A graph that has no lines. */
+static void
+calls_come_back_from_callgrind(void **state)
+{
+	struct pair pair = find_pair();
+	struct file file = { 0 };
+	struct text_buffer text = { 0 };
+	struct error error = { 0 };
+	const struct read_options options = { 0 };
+	static struct writer writer;
+	struct profile *profile, *back;
+	struct export_source what;
+	struct source *source;
+	uint64_t n_changed, calls = 0;
+
+	(void)state;
+	put_head(&file);
+	put_histogram(&file, pair.second - 8, (uint16_t[]){ 1, 2, 30 }, 3);
+	put_call(&file, pair.first + 4, pair.second + 8, 7);
+	profile = read_whole(&file);
+	what = (struct export_source){ .profile = profile,
+		.inlines = INLINES_ON };
+	writer_start(&writer, take, &text);
+	assert_int_equal(exporter_callgrind.write(&what, &writer, &n_changed,
+	                                          &error), 0);
+	assert_int_equal(writer_flush(&writer), 0);
+	source = source_of_memory("text", text.bytes, text.length, &error);
+	back = format_callgrind.read(source, &options, &error);
+	if (back == NULL)
+		fail_msg("%s", error.text);
+	assert_int_equal(call_graph_total(back->graph, 0), 33);
+	for (uint32_t i = 0; i < back->graph->n_arcs; i++)
+		calls += back->graph->arcs[i].calls;
+	assert_int_equal(calls, 7);
+	profile_free(back);
+	source_close(source);
+	text_free(&text);
+	profile_free(profile);
+}
+
 /* main of this test calls cmocka directly. */
 static void
 calls_in_the_code_are_arcs(void **state)
@@ -329,6 +378,7 @@ main(void)
 		cmocka_unit_test(ticks_fall_on_functions),
 		cmocka_unit_test(a_shared_bin_is_split),
 		cmocka_unit_test(calls_are_counted),
+		cmocka_unit_test(calls_come_back_from_callgrind),
 		cmocka_unit_test(calls_in_the_code_are_arcs),
 		cmocka_unit_test(wrong_input_is_named),
 		cmocka_unit_test(every_truncation_is_an_answer),

@@ -107,6 +107,35 @@ put_map(struct buffer *buffer, uint32_t pid, uint64_t start, uint64_t size,
 	put_map_of(buffer, pid, start, size, 0x1000, path, time);
 }
 
+/* The newer record, with a build-id or with the device and file. */
+static void
+put_map2(struct buffer *buffer, uint64_t start, const char *path,
+         const char *build_id, uint64_t time)
+{
+	size_t size = strlen(build_id);
+	size_t begin = begin_record(buffer, PERF_MMAP2, mode |
+	    (size > 0 ? PERF_MISC_MMAP_BUILD_ID : 0));
+	char padded[20] = "";
+
+	buffer_number(buffer, 7, 4);
+	buffer_number(buffer, 7, 4);
+	buffer_number(buffer, start, 8);
+	buffer_number(buffer, 0x1000, 8);
+	buffer_number(buffer, 0x1000, 8);
+	if (size > 0) {
+		memcpy(padded, build_id, size);
+		buffer_number(buffer, size, 4);
+		buffer_add(buffer, padded, sizeof padded);
+	} else {
+		for (int i = 0; i < 3; i++)
+			buffer_number(buffer, 0x1122334455667788, 8);
+	}
+	buffer_number(buffer, 0x200000005, 8);	/* protection and flags */
+	put_text(buffer, path);
+	put_trailer(buffer, time);
+	end_record(buffer, begin);
+}
+
 static void
 put_command(struct buffer *buffer, uint32_t pid, uint16_t misc,
             const char *name, uint64_t time)
@@ -886,6 +915,35 @@ perf_data_modules_of_the_kernel_are_modules(void **state)
 	assert_string_equal(profile->modules[0].path, "[ext4]");
 	assert_int_equal(profile->modules[0].build_id_size, 20);
 	assert_int_equal(profile->modules[1].build_id_size, 0);
+	profile_free(profile);
+}
+
+static void
+perf_data_newer_mappings_may_have_build_ids(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map2(&buffer, 0x400000, "/gone/plain", "", 1);
+	put_map2(&buffer, 0x500000, "/gone/long", "0123456789abcdefghij", 1);
+	put_map2(&buffer, 0x600000, "/gone/short", "01234567", 1);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010, 0x500010, 0x600010), 3);
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_modules, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct module *module = &profile->modules[i];
+		bool is_plain = strcmp(module->path, "/gone/plain") == 0;
+		bool is_long = strcmp(module->path, "/gone/long") == 0;
+
+		assert_true(is_plain || is_long ||
+		            strcmp(module->path, "/gone/short") == 0);
+		assert_int_equal(module->build_id_size,
+		                 is_plain ? 0 : is_long ? 20 : 8);
+		assert_memory_equal(module->build_id, "0123456789abcdefghij",
+		                    module->build_id_size);
+	}
 	profile_free(profile);
 }
 
@@ -1839,6 +1897,7 @@ main(void)
 		    perf_data_unpacks_records_that_are_cut_anywhere),
 		cmocka_unit_test(perf_data_reads_time_off_the_processor),
 		cmocka_unit_test(perf_data_modules_of_the_kernel_are_modules),
+		cmocka_unit_test(perf_data_newer_mappings_may_have_build_ids),
 		cmocka_unit_test(
 		    perf_data_names_functions_of_kernel_modules_wherever_they_are),
 		cmocka_unit_test(

@@ -10,7 +10,7 @@
 
 /*
  * Reads the comments as a header, whose resources become those of `origin`.
- * *is_ours: whether cpprof wrote them.  0, or -1 with *error set when memory is
+ * *is_ours is set if cpprof wrote them.  0, or -1 with *error set when memory is
  * short; what is wrong with comments of others does not matter.
  */
 static int
@@ -20,7 +20,6 @@ read_comments(const struct pprof_tables *tables, struct profile *origin,
 {
 	static const char first[] = "# cpprof 1";
 
-	*is_ours = false;
 	for (size_t i = 0; i < tables->n_comments; i++) {
 		struct error why = { 0 };
 		size_t length;
@@ -168,7 +167,7 @@ pprof_origin_restore(struct profile *profile,
 {
 	struct collapsed_header header = { 0 };
 	struct profile *origin = profile_new(error);
-	bool is_ours;
+	bool is_ours = false;
 	int result;
 
 	if (origin == NULL)
