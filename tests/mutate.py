@@ -180,6 +180,8 @@ def of_constants(line, plain):
 def end_of_statement(plain_lines, first):
     """The number of its last line, if it is one to remove; or None."""
     text = ""
+    if not plain_lines[first].strip():
+        return None
     for number in range(first, min(first + 8, len(plain_lines))):
         text += " " + plain_lines[number].strip()
         if text.endswith(";"):

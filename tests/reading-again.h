@@ -64,7 +64,7 @@ check_again(const struct format *format, const struct read_options *options,
             const void *bytes, size_t n, struct profile *profile)
 {
 	struct reading reading = { format, options, bytes, n };
-	long n_attempts = (long)(400000 / (n + 1));
+	long n_attempts = (long)(2000000 / (n + 1));
 
 	check_merged(profile);
 	sweep_memory(format->name, read_again, &reading,

@@ -135,11 +135,13 @@ raw_text_that_does_not_fit_is_refused_with_its_line(void **state)
 
 /* As of any profile that cpprof itself has exported. */
 static void
-raw_text_restores_the_intervals_that_comments_tell(void **state)
+raw_text_restores_what_comments_tell(void **state)
 {
 	static const char text[] =
 	    "Comment: # cpprof 1\n"
 	    "Comment: # resource: Real Time; gtick=us; interval=50\n"
+	    "Comment: # command: prog -x\n"
+	    "Comment: # host: here\n"
 	    "PeriodType: \n"
 	    "Period: 0\n"
 	    "Samples:\n"
@@ -150,6 +152,9 @@ raw_text_restores_the_intervals_that_comments_tell(void **state)
 
 	(void)state;
 	assert_int_equal(profile->resources[0].interval, 50);
+	assert_null(profile->processes[0].program);
+	assert_string_equal(profile->processes[0].command, "prog -x");
+	assert_string_equal(profile->processes[0].host, "here");
 	assert_int_equal(hits_of(profile, 0, "main"), 10);
 	profile_free(profile);
 }
@@ -214,7 +219,7 @@ main(void)
 		cmocka_unit_test(
 		    raw_text_that_does_not_fit_is_refused_with_its_line),
 		cmocka_unit_test(
-		    raw_text_restores_the_intervals_that_comments_tell),
+		    raw_text_restores_what_comments_tell),
 		cmocka_unit_test(
 		    raw_text_whose_sum_is_too_large_is_refused_with_its_line),
 		cmocka_unit_test(other_texts_are_none),

@@ -2,6 +2,7 @@
 /* order.c -- the order of rows: by hits, then by names as bytes. */
 #include "src/views/order.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,14 +32,11 @@ compare_names(const void *a, const void *b, void *names)
 static uint64_t
 name_start(const struct names *names, uint32_t name)
 {
-	unsigned char bytes[8] = { 0 };
 	size_t length = names_length(names, name);
 	uint64_t start = 0;
 
-	memcpy(bytes, names_text(names, name), length < 8 ? length : 8);
-	for (int i = 0; i < 8; i++)
-		start = start << 8 | bytes[i];
-	return start;
+	memcpy(&start, names_text(names, name), length < 8 ? length : 8);
+	return be64toh(start);
 }
 
 /* Lists the distinct names; position[name] is 1 for these, else 0. */
