@@ -8,14 +8,14 @@ enum { AUGMENTATION_MAX = 8 };	/* letters; compilers write up to 5 */
 
 /* ---- entries ---- */
 
-/* An entry without its length and its identification. */
+/* An entry, without its length and identification. */
 struct entry {
 	struct dwarf_input in;
 	bool is_cie;
 	const unsigned char *cie;	/* of an FDE; NULL: not in the section */
 };
 
-/* False where there is no whole entry. */
+/* False if there is no complete entry. */
 static bool
 open_entry(const struct cfi_section *section, const unsigned char *at,
     struct entry *entry)
@@ -36,8 +36,8 @@ open_entry(const struct cfi_section *section, const unsigned char *at,
 	in->end = in->at + length;
 	entry->cie = NULL;
 	/*
-	 * An empty one ends a list, and linkers may leave it in the middle.  It
-	 * has no identification, and so it is refused as an FDE, too.
+	 * An empty entry ends a list, and linkers may leave one in the middle.
+	 * It has no identification, so it is refused as an FDE, too.
 	 */
 	id_at = in->at;
 	id = dwarf_take_unsigned(in, id_size);
@@ -53,7 +53,7 @@ open_entry(const struct cfi_section *section, const unsigned char *at,
 	return true;
 }
 
-/* The bytes of an encoded pointer; 0: none, of varying length, or unknown. */
+/* The size of an encoded pointer in bytes; 0: none, variable, or unknown. */
 static size_t
 encoded_size(const struct cfi_section *section, unsigned encoding)
 {
@@ -70,7 +70,7 @@ encoded_size(const struct cfi_section *section, unsigned encoding)
 	return 0;
 }
 
-/* An address, which is absolute or relative to where it is written. */
+/* Reads an address, which is absolute or relative to its own place. */
 static uint64_t
 take_address(const struct cfi_section *section, struct dwarf_input *in,
     unsigned encoding)
@@ -92,7 +92,7 @@ take_address(const struct cfi_section *section, struct dwarf_input *in,
 	return section->pointer_size == 4 ? address & UINT32_MAX : address;
 }
 
-/* The data that a CIE's augmentation letters, after the 'z', announce. */
+/* Reads the data announced by a CIE's augmentation letters after the 'z'. */
 static bool
 read_augmentation(const struct cfi_section *section, struct dwarf_input *in,
     const unsigned char *letters, struct cfi_cie *cie)
@@ -124,7 +124,9 @@ read_augmentation(const struct cfi_section *section, struct dwarf_input *in,
 	return !in->failed;
 }
 
-/* Makes *cie the one at `at`; false, and it is none, where that cannot be. */
+/*
+ * Reads the CIE at `at` into *cie.  False if there is none; then *cie is empty.
+ */
 static bool
 read_cie(const struct cfi_section *section, const unsigned char *at,
     struct cfi_cie *cie)
@@ -151,7 +153,7 @@ read_cie(const struct cfi_section *section, const unsigned char *at,
 			return false;
 	if (version == 4 && (*dwarf_take(in, 1) != section->pointer_size ||
 	    *dwarf_take(in, 1) != 0))
-		return false;		/* other addresses, or segments */
+		return false;		/* other address sizes, or segments */
 	cie->code_align = dwarf_take_uleb(in);
 	cie->data_align = dwarf_take_sleb(in);
 	cie->return_register = version == 1 ? *dwarf_take(in, 1) :
@@ -223,12 +225,12 @@ cfi_next_fde(const struct cfi_section *section, const unsigned char **next,
 
 /* ---- rows ---- */
 
-/* A run through the program of a CIE or an FDE. */
+/* One run of the program of a CIE or an FDE. */
 struct run {
 	const struct cfi_section *section;
 	struct cfi_scratch *scratch;
 	uint64_t row_start;	/* of the present row, and of the next, */
-	uint64_t location;	/* once an instruction has given it */
+	uint64_t location;	/* once an instruction has set it */
 	uint64_t address;	/* run until location is beyond it */
 };
 
@@ -294,8 +296,8 @@ factored(uint64_t n, const struct cfi_cie *cie)
 }
 
 /*
- * Runs a program until it ends or the location is beyond the address; false
- * where it is malformed or too long.
+ * Runs a program until it ends or the location is beyond the address.  False if
+ * the program is malformed or too long.
  */
 static bool
 run_program(struct run *run, struct dwarf_input in)
@@ -441,12 +443,12 @@ run_program(struct run *run, struct dwarf_input in)
 	return !in.failed;
 }
 
-/* The row that a CIE's program leaves, made once; false where it cannot be. */
+/* Makes the row that a CIE's program leaves, once.  False if that fails. */
 static bool
 make_initial(const struct cfi_section *section, struct cfi_scratch *scratch)
 {
 	struct cfi_cie *cie = &scratch->cie;
-	/* Its program does not advance, and restores nothing. */
+	/* The program does not advance and restores nothing. */
 	struct run run = { .section = section, .scratch = scratch };
 
 	if (cie->has_initial)
@@ -493,7 +495,7 @@ const unsigned char *
 cfi_expression(const struct cfi_row *row, unsigned reg, size_t *size)
 {
 	const unsigned char *at = row->operands[reg].expression;
-	/* It was read when the row was made, so it is whole. */
+	/* It was read when the row was made, so it is complete. */
 	struct dwarf_input in = { .at = at, .end = at + 10 };
 
 	*size = (size_t)dwarf_take_uleb(&in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cfi.h -- call frame information: by which rules the frame at an address is left.
+/* cfi.h -- call frame information: the rules for leaving the frame at an address.
  *
  * A section is a sequence of entries: frame descriptions (FDE), one for each
  * range of code, and common information (CIE), to which they point.  Both hold
@@ -35,8 +35,10 @@ struct cfi_section {
 	uint64_t address;	/* of its first byte, where the program runs */
 	size_t pointer_size;	/* 4 or 8 bytes */
 	bool is_debug_frame;	/* else .eh_frame */
-	/* A CIE read in one generation is read again in the next, as other
-	 * bytes may be there. */
+	/*
+	 * A CIE read in one generation is read again in the next, since other
+	 * bytes may be there.
+	 */
 	uint64_t generation;
 };
 
@@ -47,8 +49,8 @@ enum cfi_kind {
 	CFI_OFFSET,		/* saved at CFA + offset */
 	CFI_VALUE_OFFSET,	/* is CFA + offset */
 	CFI_REGISTER,		/* is in register `offset` */
-	CFI_EXPRESSION,		/* saved where the expression says */
-	CFI_VALUE_EXPRESSION	/* is what the expression says */
+	CFI_EXPRESSION,		/* saved at the expression's value */
+	CFI_VALUE_EXPRESSION	/* is the expression's value */
 };
 
 union cfi_operand {
@@ -68,9 +70,9 @@ enum {
 };
 
 /*
- * The CFA's kind is CFI_REGISTER, cfa_register + offset, or
- * CFI_VALUE_EXPRESSION.  A row is mostly made in memory that no cache holds:
- * so it is small, and an operand is set only where the kind has one.
+ * The CFA's kind is CFI_REGISTER (cfa_register + offset) or
+ * CFI_VALUE_EXPRESSION.  A row is usually written to memory that is in no
+ * cache, so it is small, and operands are set only if the kind has one.
  */
 struct cfi_row {
 	uint8_t kinds[CFI_REGISTERS + 1];	/* enum cfi_kind */
@@ -81,16 +83,16 @@ struct cfi_row {
 
 /* What a CIE says about its FDEs. */
 struct cfi_cie {
-	const unsigned char *at;	/* where it is; NULL: none is read */
+	const unsigned char *at;	/* where it is; NULL: none was read */
 	uint64_t generation;		/* of the section */
 	uint64_t code_align;
 	int64_t data_align;
 	uint64_t return_register;
 	uint8_t encoding;		/* of addresses, DWARF_EH_PE_* */
-	bool has_augmentation;		/* FDEs have a size and so many bytes
-					 * before their program */
+	bool has_augmentation;		/* FDEs have a size and that many bytes
+					   before their program */
 	bool is_signal;
-	bool has_initial;		/* `initial` has been made */
+	bool has_initial;		/* `initial` is valid */
 	struct dwarf_input program;
 	struct cfi_row initial;		/* the row after its program */
 };
@@ -102,28 +104,30 @@ struct cfi_fde {
 };
 
 /*
- * Working memory, too big for a signal handler's stack; zero before its first
- * use.  It keeps the last CIE, which most FDEs of a module have in common.
+ * Working memory, which is too large for a signal handler's stack; zero before
+ * its first use.  It keeps the last CIE, which most FDEs of a module share.
  */
 struct cfi_scratch {
 	struct cfi_cie cie;
-	uint64_t row_start, row_end;	/* addresses for which the row holds */
+	uint64_t row_start, row_end;	/* addresses for which the row is
+					   valid */
 	struct cfi_row row;
 	struct cfi_row remembered[CFI_REMEMBERED];
 };
 
 /*
- * Reads the FDE at `at`, in the section, and its CIE unless that is *cie
- * already.  False where there is none, or one of the two is malformed or not
- * understood.
+ * Reads the FDE at `at` in the section, and its CIE unless that is in *cie
+ * already.  False if there is none, or if one of them is malformed or not
+ * supported.
  */
 bool cfi_read_fde(const struct cfi_section *section, const unsigned char *at,
     struct cfi_cie *cie, struct cfi_fde *fde);
 
 /*
- * The next FDE at *next or after it, which is the section's start at first and
- * then set to the entry after the FDE; those that cfi_read_fde refuses are
- * passed over.  Returns where the FDE is; NULL at the end.  O(1) an entry.
+ * Finds the next FDE at *next or after it, and sets *next to the entry after
+ * it.  At first, *next must be the start of the section.  FDEs that
+ * cfi_read_fde refuses are skipped.  Returns the FDE's address; NULL at the
+ * end.  O(1) per entry.
  */
 const unsigned char *cfi_next_fde(const struct cfi_section *section,
     const unsigned char **next, struct cfi_cie *cie, struct cfi_fde *fde);
@@ -131,21 +135,21 @@ const unsigned char *cfi_next_fde(const struct cfi_section *section,
 enum cfi_result {
 	CFI_FOUND,
 	CFI_NO_TABLE,	/* nothing covers the address */
-	CFI_BAD		/* malformed, or not understood */
+	CFI_BAD		/* malformed or not supported */
 };
 
 /*
- * Sets scratch->row to the row that holds at an address, and row_start and
- * row_end to the addresses around it with the same row.  scratch->cie is the
- * FDE's.  The address is inside the instruction: for callers, the return
- * address minus 1.  Time O(bytes of the program).
+ * Sets scratch->row to the row for an address, and row_start and row_end to the
+ * range of addresses that share it.  scratch->cie must be the FDE's.  The
+ * address lies inside the instruction (for callers, the return address minus
+ * 1).  Time: O(bytes of the program).
  */
 enum cfi_result cfi_find_row(const struct cfi_section *section,
     const struct cfi_fde *fde, uint64_t address, struct cfi_scratch *scratch);
 
 /*
- * The expression that is the rule of a register or CFI_CFA: its bytes, which
- * are in the section, and their number.
+ * The expression that is the rule of a register or CFI_CFA.  Returns its bytes,
+ * which are in the section, and stores their number in *size.
  */
 const unsigned char *cfi_expression(const struct cfi_row *row, unsigned reg,
     size_t *size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* read.h -- bounded reading of DWARF's numbers, little-endian ones.
+/* read.h -- bounded reading of DWARF's little-endian numbers.
  *
- * Sticky: decode straight through and ask `failed` once; the first read beyond
- * the end sets it, and whatever is read from then on is zero.  Async-signal-safe.
+ * Sticky: decode straight through and check `failed` once.  The first read
+ * beyond the end sets it, and all later reads return zero.  Async-signal-safe.
  *
  * Source: DWARF 5, 7.6.
  */
@@ -15,13 +15,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The bytes still to be read; they belong to the caller. */
+/* The bytes that remain to be read; they belong to the caller. */
 struct dwarf_input {
 	const unsigned char *at, *end;
 	bool failed;
 };
 
-/* The next bytes; where so many are not left, eight zeros. */
+/* The next n bytes; eight zeros if fewer remain. */
 static inline const unsigned char *
 dwarf_take(struct dwarf_input *in, uint64_t size)
 {
@@ -68,9 +68,10 @@ dwarf_take_signed(struct dwarf_input *in, size_t size)
 }
 
 /*
- * Reads a LEB128 number of up to 10 bytes, which has *bits bits.  Returns where
- * it ends; NULL where it does not.  Not inline, and not given the input, so
- * that callers keep that in registers: nearly all numbers have one byte.
+ * Reads a LEB128 number of up to 10 bytes, and stores its number of bits in
+ * *bits.  Returns its end, or NULL if it does not end.  Not inline, and without
+ * the input as an argument, so that callers keep that in registers: nearly all
+ * numbers have one byte.
  */
 static __attribute__((noinline, unused)) const unsigned char *
 dwarf_read_leb128(const unsigned char *at, const unsigned char *end,

@@ -41,7 +41,7 @@ push_copy(struct evaluation *e, unsigned below_top)
 		push(e, e->machine->values[e->n - 1 - below_top]);
 }
 
-/* A register and an offset, which is the next operand. */
+/* A register plus an offset, which is the next operand. */
 static void
 push_register(struct evaluation *e, uint64_t reg)
 {
@@ -237,9 +237,9 @@ evaluate_rule(const struct cfi_row *row, unsigned reg,
 }
 
 /*
- * What was saved at an address.  Epilogues pop registers and leave the rule as
- * it was: below the stack pointer, where memory may not be known any more, the
- * register has its old value again.
+ * Reads what was saved at an address.  Epilogues pop registers without changing
+ * the rule.  Below the stack pointer, where memory may not be known any more,
+ * the register already has its old value again.
  */
 static bool
 read_saved(const struct cfi_machine *machine, unsigned reg, uint64_t address,
@@ -253,7 +253,7 @@ read_saved(const struct cfi_machine *machine, unsigned reg, uint64_t address,
 	    address < registers->value[CFI_STACK];
 }
 
-/* The caller's value of a register; false: it is not known. */
+/* The caller's value of a register.  False: not known. */
 static bool
 restore(const struct cfi_row *row, unsigned reg, struct cfi_machine *machine,
     const struct cfi_registers *registers, uint64_t cfa, uint64_t *value)

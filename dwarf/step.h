@@ -14,7 +14,7 @@
 
 #include "dwarf/cfi.h"
 
-/* Bit r of `known`: whether value[r] means anything. */
+/* Bit r of `known`: value[r] is valid. */
 struct cfi_registers {
 	uint64_t value[CFI_REGISTERS];
 	uint32_t known;
@@ -22,17 +22,22 @@ struct cfi_registers {
 
 enum { CFI_VALUES_MAX = 64 };	/* on the stack of an expression */
 
-/* What a step works with; it belongs to the caller, and serves many steps. */
+/*
+ * What a step works with.  It belongs to the caller and can be used for many
+ * steps.
+ */
 struct cfi_machine {
 	/*
-	 * Reads the little-endian number of 1 to 8 bytes at an address; false
-	 * where that memory is not known.
+	 * Reads the little-endian number of 1 to 8 bytes at an address.  False
+	 * if that memory is not known.
 	 */
 	bool (*read)(void *context, uint64_t address, size_t size,
 	    uint64_t *number);
 	void *context;
-	/* The registers that keep their values where a row has no rule for
-	 * them, as a set of bits. */
+	/*
+	 * The set of registers that keep their values if a row has no rule for
+	 * them.
+	 */
 	uint32_t preserved;
 	uint64_t values[CFI_VALUES_MAX];	/* working memory */
 };
@@ -40,21 +45,23 @@ struct cfi_machine {
 enum cfi_step_result {
 	CFI_STEP_DONE,
 	CFI_STEP_OUTERMOST,	/* the row says that there is no caller */
-	CFI_STEP_FAILED		/* a register or memory needed is not known */
+	CFI_STEP_FAILED		/* a register or memory that is needed is not
+				   known */
 };
 
 /*
- * Makes *registers those of the caller, and *cfa the frame's CFA.  The caller's
- * stack pointer and return address are known then; its other registers where
- * they could be restored.  Unless it is done, *registers and *cfa mean nothing.
+ * Sets *registers to those of the caller, and *cfa to the frame's CFA.  The
+ * caller's stack pointer and return address are then known, and its other
+ * registers if they could be restored.  If the step fails, *registers and *cfa
+ * are undefined.
  */
 enum cfi_step_result cfi_step(const struct cfi_row *row,
     struct cfi_machine *machine, struct cfi_registers *registers,
     uint64_t *cfa);
 
 /*
- * Evaluates an expression.  initial: the value that is on the stack at first;
- * NULL: none.  False where it is malformed, takes more than 1000 operations, or
+ * Evaluates an expression.  initial: the first value on the stack; NULL: none.
+ * False if the expression is malformed, takes more than 1000 operations, or
  * needs a register or memory that is not known.
  */
 bool cfi_evaluate(const unsigned char *expression, size_t size,

@@ -51,7 +51,7 @@ struct cpprof_shared {
 	uint64_t before_ns;	/* of it, before the collector was loaded */
 	uint64_t n_reasons[CPPROF_SHARED_MAX_REASONS];
 	uint64_t error;		/* errno */
-	uint64_t n_rings;	/* processes with I/O by io_uring, where I/O is
+	uint64_t n_rings;	/* processes whose I/O by io_uring is not
 				   counted */
 	uint64_t n_tracers;	/* processes that trace others */
 	uint64_t n_recorded;	/* files created, and records in the brief

@@ -103,7 +103,8 @@ enum cpprofdata_drop {
 	CPPROFDATA_DEFERRED_BACK_OFF,	/* sampling would have cost too much */
 	CPPROFDATA_PARTIAL_NO_RULES,	/* code without unwind tables */
 	CPPROFDATA_PARTIAL_BAD_RULES,	/* unwind tables not understood */
-	CPPROFDATA_PARTIAL_BAD_STACK,	/* stack not readable or not growing */
+	CPPROFDATA_PARTIAL_BAD_STACK,	/* stack not readable, or frames that do
+					   not rise */
 	CPPROFDATA_PARTIAL_TOO_DEEP,	/* no memory for that many frames */
 	CPPROFDATA_OVERRUN,
 	CPPROFDATA_GUESSED,		/* whole, but a frame without unwind
@@ -152,8 +153,8 @@ struct cpprofdata_header {
 					   published last */
 	uint32_t pid;
 	uint32_t parent_pid;
-	uint64_t start_ns;		/* when the process, or the image it
-					   executes, began; UTC since 1970 */
+	uint64_t start_ns;		/* when the process, or the program that
+					   it executes, began; UTC since 1970 */
 	uint64_t end_ns;		/* 0: running, killed, _exit or exec */
 	uint64_t last_sample_ns;	/* 0: none yet */
 	uint32_t arguments;		/* string: the first of n_arguments
@@ -210,7 +211,7 @@ enum cpprofdata_chunk_type {
 	CPPROFDATA_NAMED_LOCATIONS = 7,
 	CPPROFDATA_NAMED_PROCESSES = 8,
 
-	/* Reserved; see struct cpprofdata_slice and cpprofdata_column. */
+	/* Reserved: struct cpprofdata_slice and cpprofdata_column. */
 	CPPROFDATA_SLICES = 9,
 	CPPROFDATA_COLUMNS = 10
 };
@@ -246,7 +247,8 @@ struct cpprofdata_module {
 	uint64_t closed_ns;	/* 0: open */
 	uint32_t path;		/* string; absolute, except for the vdso */
 	uint32_t flags;
-	uint32_t n_opened;	/* a module opened again keeps its record */
+	uint32_t n_opened;	/* a module that is opened again keeps its
+				   record */
 	uint32_t build_id_size;	/* 0: none */
 	uint8_t build_id[32];	/* its first 32 bytes */
 	uint64_t file_size;	/* of a module without build-id, when first
@@ -303,7 +305,7 @@ struct cpprofdata_count {
 };
 
 /*
- * A node of a thread's sample tree: one frame below one call path.  Its
+ * A node of a thread's sample tree: a frame at the end of a call path.  Its
  * number is greater than its parent's.  Hits are its own, not its children's.
  */
 struct cpprofdata_node {
@@ -347,7 +349,7 @@ struct cpprofdata_named_module {
 };
 
 /* named_address.flags */
-#define CPPROFDATA_NAMED_SYMBOL 1u	/* the name is a symbol's */
+#define CPPROFDATA_NAMED_SYMBOL 1u	/* the name comes from a symbol */
 #define CPPROFDATA_NAMED_LINES 2u	/* debug information was read, and these
 					   are all its locations */
 #define CPPROFDATA_NAMED_FOREIGN 4u	/* the locations come from another

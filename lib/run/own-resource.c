@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own-resource.c -- resources that the program itself names and spends. */
+/* own-resource.c -- resources that the program itself declares and spends. */
 #include "lib/run/own-resource.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* settings.c -- reads environment and words once, before the program runs. */
+/* settings.c -- reads environment and arguments once, before the program runs.
+ */
 #include "lib/run/settings.h"
 
 #include <dlfcn.h>

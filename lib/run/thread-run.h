@@ -15,7 +15,7 @@
  */
 enum thread_stage {
 	THREAD_IDLE,		/* nobody's, or its thread has not begun */
-	THREAD_TO_BE_WOKEN,	/* by a timer: control.c */
+	THREAD_TO_BE_WOKEN,	/* by a timer of control.c */
 	THREAD_RUNNING,		/* sampled; thread_self points to it */
 	THREAD_ASLEEP,		/* not sampled for now */
 	THREAD_HELD		/* claimed by control.c */
@@ -28,8 +28,8 @@ struct thread_run {
 	unsigned program_mask;		/* of its creator; signals.h */
 	_Atomic enum thread_stage stage;
 	bool has_begun;			/* its thread has been sampled */
-	int64_t allowance_ns;		/* that sampling may still cost */
-	int64_t rest_until_ns;		/* monotonic: no sample before */
+	int64_t allowance_ns;		/* what sampling may still cost */
+	int64_t rest_until_ns;		/* monotonic; no sample before then */
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
 	struct thread_progress progress;	/* of the program */

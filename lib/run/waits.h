@@ -26,7 +26,7 @@
 #include "lib/cpprofdata.h"
 #include "lib/store/tree.h"
 
-/* The part of a thread's state that is about its waits. */
+/* The part of a thread's state for its waits. */
 struct thread_waits {
 	struct wait_sites *sites;	/* NULL: none yet */
 	uint32_t generation;		/* in which the sites are valid */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ours.c -- which signals the collector takes, by number. */
+/* ours.c -- which signals the collector uses. */
 #include "lib/signals/ours.h"
 
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* restorer-x86_64.S -- returns from a signal as the C library does, from here.
+/* restorer-x86_64.S -- returns from a signal handler as the C library does, but
+ * from this library.
  *
- * The registers are those of the ucontext_t that the stack pointer points to.
+ * The stack pointer points to the ucontext_t with the registers.
  */
 	.section .note.GNU-stack, "", @progbits
 	.text

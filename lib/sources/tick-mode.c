@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tick-mode.c -- the kernel's clocks that move by ticks. */
+/* tick-mode.c -- reads the kernel's clocks that advance by ticks. */
 #include "lib/sources/tick-mode.h"
 
 #include <fcntl.h>

@@ -51,7 +51,7 @@ struct twin {
 };
 
 struct datafile_columns datafile_columns;
-static uint32_t brief_pid;	/* the last that has a record there */
+static uint32_t brief_pid;	/* the last process with a record there */
 
 static struct {
 	uint64_t next_first[N_TYPES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread-file.c -- a thread's record in the file. */
+/* thread-file.c -- writes a thread's record. */
 #include "lib/store/thread-file.h"
 
 #include <stddef.h>

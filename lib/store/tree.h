@@ -25,14 +25,14 @@
 
 /* A node's twin: what the collector needs of the record. */
 struct tree_node {
-	struct frame_returns returns;	/* the copy is in the node's record */
+	struct frame_returns returns;	/* its copy is in the node's record */
 	uint64_t offset;
 	uint32_t parent;
 	uint32_t module;
 	struct cpprofdata_count counts[];	/* one for each resource */
 };
 
-/* A node's record in the file: only written to. */
+/* A node's record in the file, which must only be written. */
 static inline struct cpprofdata_node *
 tree_record(const struct tree_node *node)
 {

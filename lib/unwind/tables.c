@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tables.c -- finds the frame description for an address.
  *
- * .eh_frame_hdr has an index sorted by address that names the frame description
- * entry (FDE) of each function.  A binary search in the index of a big program
- * touches a dozen cache lines that no cache holds, which takes longer than all
- * the rest.  So the index row found last is remembered for each page of code,
- * and the next search begins there, or at the row of a page nearby.  That is a
- * hint, which threads share without locks and which may be wrong: the search
- * finds the right row from wherever it begins.
+ * The index of .eh_frame_hdr is sorted by address and refers to the frame
+ * description entry (FDE) of each function.  In a big program, a binary search
+ * in it touches a dozen cache lines that are in no cache, which takes longer
+ * than everything else.  So the row found last is remembered for each page of
+ * code.  The next search begins there, or at the row of a nearby page.  This is
+ * only a hint, which threads share without locks and which may be wrong: the
+ * search finds the right row from any starting point.
  */
 #include "lib/unwind/tables.h"
 
@@ -34,7 +34,7 @@
 
 _Atomic uint64_t tables_epoch;
 
-/* One row of .eh_frame_hdr's index, both relative to the header. */
+/* A row of the index; both are relative to the header. */
 struct table_row {
 	int32_t address;
 	int32_t fde;
@@ -62,7 +62,7 @@ open_table(const struct dl_find_object *object, struct module_table *table)
 	table->start = object->dlfo_map_start;
 	table->end = object->dlfo_map_end;
 	/*
-	 * For a program with holes between its segments, the loader reports
+	 * If a program's segments have gaps between them, the loader reports
 	 * only the segment with the address.  The index has 32-bit offsets.
 	 */
 	if (table->header < table->start || table->header >= table->end) {
@@ -84,7 +84,10 @@ open_table(const struct dl_find_object *object, struct module_table *table)
 	    sizeof *table->rows;
 }
 
-/* How many rows are at or below the address: at least low, at most high. */
+/*
+ * The number of rows at or below the address, which is at least low and at most
+ * high.
+ */
 static size_t
 halve(const struct module_table *table, int64_t address, size_t low,
     size_t high)
@@ -140,7 +143,10 @@ find_hint(uint64_t page)
 	const _Atomic uint64_t *near = hints_near(page);
 	uint64_t i, hint;
 
-	/* The page itself, then one that is one bit off, and so on. */
+	/*
+	 * The page itself, then pages whose numbers differ in one bit, and so
+	 * on.
+	 */
 	for (i = 0; i < HINT_PAGES; i++) {
 		hint = atomic_load_explicit(&near[(page ^ i) % HINT_PAGES],
 		    memory_order_relaxed);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tables.h -- the unwind tables of the modules in this process, by address.
  *
- * Reads .eh_frame in place, through .eh_frame_hdr's index, when an address is
- * first seen: nothing is built beforehand and nothing is allocated.  Source:
- * LSB 5.0 core, 10.6.2.
+ * Reads .eh_frame in place, through the index of .eh_frame_hdr, when an address
+ * is first seen.  Nothing is built beforehand and nothing is allocated.
+ * Source: LSB 5.0 core, 10.6.2.
  *
- * All functions: async-signal-safe, on any thread, with a scratch of its own.
+ * All functions: async-signal-safe, any thread, with a scratch of its own.
  */
 #ifndef CPPROF_UNWIND_TABLES_H
 #define CPPROF_UNWIND_TABLES_H
@@ -20,8 +20,9 @@
 void tables_prefetch(uint64_t address, const struct cfi_scratch *scratch);
 
 /*
- * Sets scratch->row, row_start and row_end for an address, which lies in that
- * object and inside the instruction: for callers, the return address minus 1.
+ * Sets scratch->row, row_start and row_end for an address, which lies in
+ * `object` and inside the instruction (for callers, the return address minus
+ * 1).
  */
 enum cfi_result tables_find(uint64_t address,
     const struct dl_find_object *object, struct cfi_scratch *scratch);

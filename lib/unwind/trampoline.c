@@ -174,7 +174,10 @@ count_return(const struct walked_frame *frame)
 {
 	struct frame_returns *returns = frame->returns;
 
-	/* In a child of a raw fork what it points to is not there. */
+	/*
+	 * In a child of a raw fork, the memory that it points to does not
+	 * exist.
+	 */
 	if (returns == NULL || sampling_same_process == 0)
 		return;
 	__atomic_store_n(&returns->n, returns->n + 1, __ATOMIC_RELAXED);

@@ -221,7 +221,7 @@ step_compact(struct walk *walk, struct compact_rule rule,
 	return go_to_caller(walk, cfa, fp);
 }
 
-/* Puts the walk's own registers where cfi_step takes them from. */
+/* Stores the walk's own registers where cfi_step expects them. */
 static void
 fill_registers(struct walk *walk)
 {
@@ -234,7 +234,7 @@ fill_registers(struct walk *walk)
 	    1u << ARCH_RETURN;
 }
 
-/* A cfi_machine's reader. */
+/* Reads memory for cfi_step; see struct cfi_machine. */
 static bool
 read_memory(void *readable, uint64_t address, size_t size, uint64_t *number)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* unwinder.h -- what a thread remembers of its stack.
  *
- * This is the part of a thread's state that belongs to lib/unwind; unwind.h
- * fills it, and trampoline.h keeps it up to date between two samples.
+ * The part of a thread's state that belongs to lib/unwind.  unwind.h fills it,
+ * and trampoline.h keeps it up to date between two samples.
  */
 #ifndef CPPROF_UNWINDER_H
 #define CPPROF_UNWINDER_H

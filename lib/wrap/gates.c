@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gates.c -- which groups of wrapped functions measure anything. */
+/* gates.c -- opens the gates of wrappers that measure something. */
 #include "lib/wrap/gates.h"
 
 #include "lib/base/real.h"

@@ -115,7 +115,7 @@ extern const struct resource_source source_wall, source_bytes,
     source_calls, source_no_calls, source_kernel_calls;
 
 /*
- * What gates.c calls, one for each group.  Marked cold so that the code lies
+ * Called by gates.c, one for each group.  Marked cold so that the code lies
  * together: each page of code costs a short process a page fault.
  */
 #define BEGINS __attribute__((cold))
