@@ -368,7 +368,7 @@ def case(make, *asked, lacks="", notes="", status=(0, 1), ask=()):
 CASES = {
     "pprof: a location of 12,000 lines on a stack 40,000 times":
         case(many_lines, "threshold 0",
-             notes="location of 12000 inlined calls"),
+             notes="location has 12000 inlined calls"),
     "collapsed: a stack of 17,000 names, all of it":
         case(deep_stack, "threshold 0"),
     "a module of a relative path is not opened":
@@ -404,7 +404,7 @@ CASES = {
         case(threads_that_repeat, notes="counted without their names"),
     "heap profile: a symbol of 6,000 inlined calls":
         case(inlined_in_text, "threshold 0",
-             notes="location of 6000 inlined calls"),
+             notes="location has 6000 inlined calls"),
     "goroutines: a memory map of long paths":
         case(long_paths, ask=("info", "functions")),
     "pprof -raw: a label without an end":
