@@ -69,10 +69,6 @@ libcore_a_SOURCES += \
 	src/formats/firefox/firefox.c \
 	src/formats/firefox/firefox_frames.c \
 	src/formats/firefox/firefox_frames.h \
-	src/formats/firefox/firefox_modules.c \
-	src/formats/firefox/firefox_modules.h \
-	src/formats/firefox/firefox_stacks.c \
-	src/formats/firefox/firefox_stacks.h \
 	src/formats/firefox/firefox_tables.c \
 	src/formats/firefox/firefox_tables.h \
 	src/formats/firefox/firefox_thread.c \

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/formats/firefox/firefox_modules.h"
 #include "src/symbols/names/address_frames.h"
 #include "src/symbols/names/demangle.h"
 
@@ -31,7 +30,9 @@ struct firefox_frames {
 	const struct firefox_tables *shared;
 	struct json_reader *json;
 	struct module_cache *cache;
-	struct firefox_modules *modules;
+	struct names *modules;		/* module i, by path and code id */
+	uint64_t *bases;		/* of module i: its first segment */
+	size_t bases_capacity;
 	struct names *known;		/* known_frame i, as bytes */
 	uint32_t *shared_names;		/* by shared string; NO_NAME: not yet */
 };
@@ -50,7 +51,7 @@ firefox_frames_new(struct profile *profile,
 	frames->shared = shared;
 	frames->json = json;
 	frames->cache = cache;
-	frames->modules = firefox_modules_new(profile, cache, error);
+	frames->modules = names_new(error);
 	frames->known = names_new(error);
 	if (!error->is_set)
 		return frames;
@@ -63,10 +64,79 @@ firefox_frames_free(struct firefox_frames *frames)
 {
 	if (frames == NULL)
 		return;
-	firefox_modules_free(frames->modules);
+	names_free(frames->modules);
+	free(frames->bases);
 	names_free(frames->known);
 	free(frames->shared_names);
 	free(frames);
+}
+
+/* ---- modules ---- */
+
+static size_t
+parse_build_id(const char *text, size_t length, unsigned char *id, size_t max)
+{
+	size_t n = 0;
+
+	for (; n < max && 2 * n + 1 < length &&
+	     isxdigit((unsigned char)text[2 * n]) &&
+	     isxdigit((unsigned char)text[2 * n + 1]); n++) {
+		const char digits[3] = { text[2 * n], text[2 * n + 1], '\0' };
+
+		id[n] = (unsigned char)strtoul(digits, NULL, 16);
+	}
+	return 2 * n == length ? n : 0;
+}
+
+static int
+add_module(struct firefox_frames *frames, const char *path,
+           size_t path_length, const char *id_text, size_t id_length,
+           struct error *error)
+{
+	unsigned char id[sizeof frames->profile->modules->build_id];
+	size_t size = parse_build_id(id_text, id_length, id, sizeof id);
+	char *copy = memory_text(path, path_length, error);
+	uint32_t module = NO_MODULE;
+
+	if (copy != NULL)
+		module = profile_add_module(frames->profile, copy, id,
+		                            (uint32_t)size, error);
+	if (module != NO_MODULE &&
+	    memory_grow(&frames->bases, &frames->bases_capacity,
+	                (size_t)module + 1, sizeof *frames->bases,
+	                error) == 0)
+		frames->bases[module] = module_cache_address(frames->cache,
+		    copy, id, size, 0);
+	free(copy);
+	return error->is_set ? -1 : 0;
+}
+
+/*
+ * The module of a library, added to the profile when it is new; libraries of
+ * the same path and code id are one module.  NO_MODULE: the library has no
+ * path, or *error is set.
+ */
+static uint32_t
+find_module(struct firefox_frames *frames,
+            const struct text_column *libraries, uint32_t library,
+            struct error *error)
+{
+	size_t path_length, id_length;
+	const char *path = text_column_at(libraries, 2 * (size_t)library,
+	                                  &path_length);
+	const char *id = text_column_at(libraries, 2 * (size_t)library + 1,
+	                                &id_length);
+	uint32_t n = names_count(frames->modules), module;
+
+	path_length = strnlen(path, path_length);
+	if (path_length == 0)
+		return NO_MODULE;
+	module = names_add_pair(frames->modules, path, path_length, id,
+	                        id_length, error);
+	if (module == NO_NAME || (module == n &&
+	    add_module(frames, path, path_length, id, id_length, error) != 0))
+		return NO_MODULE;
+	return module;
 }
 
 /* ---- tables ---- */
@@ -294,13 +364,12 @@ make_label(struct firefox_frames *frames, const struct frame_tables *tables,
 		return found < 0 ? NO_LABEL :
 		       firefox_frames_add_name(frames, "[unknown]", error);
 	if (address != NO_ADDRESS && rows.library != NO_INDEX)
-		known.module = firefox_modules_find(frames->modules,
+		known.module = find_module(frames,
 		    &tables->libraries->libraries, rows.library, error);
 	if (error->is_set)
 		return NO_LABEL;
 	if (known.module != NO_MODULE)
-		known.address = firefox_modules_address(frames->modules,
-		    known.module, address);
+		known.address = frames->bases[known.module] + address;
 	name = text_column_at(&tables->strings->strings, rows.name, &length);
 	if (known.module == NO_MODULE || !is_address(name, length)) {
 		known.function = name_function(frames, tables, rows.name,

@@ -14,13 +14,12 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/formats/firefox/firefox_frames.h"
-#include "src/formats/firefox/firefox_stacks.h"
 
 /* A file may have this many nodes, and one more for each of its bytes. */
 enum { NODES_MIN = 4 << 20 };
 
-/* Charges between two checks for an interrupt. */
-enum { CHARGES_A_STEP = 1 << 14 };
+/* Charges, or rows, between two checks for an interrupt. */
+enum { CHARGES_A_STEP = 1 << 14, ROWS_A_STEP = 1 << 14 };
 
 struct kind {
 	const char *name, *gtick;
@@ -40,13 +39,20 @@ static const struct kind cpu_units[N_CPU_UNITS] = {
 	[CPU_CYCLES] = { "cpu-cycles", "cycle" },
 };
 
+/* A table of stacks.  Starts with zeroes. */
+struct stacks {
+	struct frame_tables tables;
+	uint32_t *parent, *label;	/* [rows.n] */
+	struct stack_rows rows;
+};
+
 struct firefox_tree {
 	struct reader *reader;
 	const struct firefox_tables *shared;
 	const struct firefox_meta *meta;
 	struct json_reader *json;
 	struct firefox_frames *frames;
-	struct firefox_stacks common;		/* of the shared tables */
+	struct stacks common;		/* of the shared tables */
 	bool has_common;
 	uint32_t n_merged;			/* threads in the last section */
 	struct names *pids;			/* process i, by its text */
@@ -54,6 +60,111 @@ struct firefox_tree {
 	uint32_t cpu;				/* likewise */
 	uint64_t n_samples, n_rounded;
 };
+
+/* ---- a table of stacks ---- */
+
+static void
+stacks_free(struct stacks *stacks)
+{
+	frame_tables_free(&stacks->tables);
+	stack_rows_free(&stacks->rows);
+	free(stacks->parent);
+	free(stacks->label);
+}
+
+/* The callers' rows, of either form; 0, or -1 with the error set. */
+static int
+make_parents(struct stacks *stacks, struct json_reader *json,
+             uint32_t n)
+{
+	const struct index_column *offsets =
+	    &stacks->tables.frames->stack_offset;
+	const struct index_column *prefixes =
+	    &stacks->tables.frames->stack_prefix;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t back;
+
+		if (prefixes->n > 0) {
+			stacks->parent[i] = prefixes->values[i];
+			if (prefixes->values[i] != NO_INDEX &&
+			    prefixes->values[i] >= n)
+				return index_column_fail(prefixes, json,
+				    "stackTable.prefix", i, n);
+			continue;
+		}
+		back = offsets->values[i];
+		if (back != NO_INDEX && back > i)
+			return index_column_fail(offsets, json,
+			    "stackTable.prefixOffset", i, n);
+		stacks->parent[i] = back == NO_INDEX || back == 0 ? NO_ROW :
+		                    i - back;
+	}
+	return 0;
+}
+
+static int
+make_labels(struct stacks *stacks, struct firefox_frames *frames,
+            struct json_reader *json, uint32_t n, struct error *error)
+{
+	const struct index_column *rows = &stacks->tables.frames->stack_frame;
+	size_t n_frames = stacks->tables.frames->frame_function.n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t row = rows->values[i];
+
+		if (i % ROWS_A_STEP == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+		if (row < n_frames)
+			stacks->label[i] = firefox_frames_label(frames,
+			    &stacks->tables, row, error);
+		else if (json_is_cut(json))
+			stacks->label[i] = firefox_frames_add_name(frames,
+			    "[unknown]", error);
+		else
+			return index_column_fail(rows, json,
+			    "stackTable.frame", i, n_frames);
+		if (error->is_set)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Begins with the stacks of a thread, or of the shared tables; they and all
+ * that they refer to must have been read.  If the input is cut, only complete
+ * rows; otherwise an invalid row is an error.  0, or -1 with *error set.
+ */
+static int
+stacks_begin(struct stacks *stacks, struct firefox_frames *frames,
+             const struct firefox_tables *tables, struct json_reader *json,
+             struct error *error)
+{
+	size_t n = tables->stack_frame.n;
+	size_t n_callers = tables->stack_prefix.n > 0 ?
+	                   tables->stack_prefix.n : tables->stack_offset.n;
+
+	if (n != n_callers && !json_is_cut(json)) {
+		json_fail(json, tables->stack_frame.offset,
+		          "%zu stacks have %zu callers", n, n_callers);
+		return -1;
+	}
+	if (n > n_callers)
+		n = n_callers;
+	if (n >= NO_ROW)
+		return error_set(error, "more than 4,294,967,294 stacks");
+	stacks->parent = memory_array(n, sizeof *stacks->parent, error);
+	stacks->label = memory_array(n, sizeof *stacks->label, error);
+	stacks->rows = (struct stack_rows){ .parent = stacks->parent,
+		.label = stacks->label, .n = (uint32_t)n };
+	return !error->is_set &&
+	    frame_tables_begin(&stacks->tables, frames, tables, error) == 0 &&
+	    make_parents(stacks, json, (uint32_t)n) == 0 &&
+	    make_labels(stacks, frames, json, (uint32_t)n, error) == 0 ? 0 : -1;
+}
+
+/* ---- threads ---- */
 
 struct firefox_tree *
 firefox_tree_new(struct reader *reader, const struct firefox_tables *shared,
@@ -82,7 +193,7 @@ firefox_tree_free(struct firefox_tree *tree)
 {
 	if (tree == NULL)
 		return;
-	firefox_stacks_free(&tree->common);
+	stacks_free(&tree->common);
 	firefox_frames_free(tree->frames);
 	names_free(tree->pids);
 	free(tree);
@@ -122,7 +233,7 @@ need_cpu(struct firefox_tree *tree, struct error *error)
 
 /* The node of a stack; NO_NODE with *error set. */
 static uint32_t
-find_node(struct firefox_tree *tree, struct firefox_stacks *stacks,
+find_node(struct firefox_tree *tree, struct stacks *stacks,
           const struct firefox_thread *thread, uint32_t stack,
           struct error *error)
 {
@@ -179,7 +290,7 @@ add_charge(struct firefox_tree *tree, const struct firefox_thread *thread,
 
 static int
 add_charges(struct firefox_tree *tree, const struct firefox_thread *thread,
-            struct firefox_stacks *stacks, struct error *error)
+            struct stacks *stacks, struct error *error)
 {
 	for (size_t i = 0; i < thread->n_charges; i++) {
 		const struct firefox_charge *charge = &thread->charges[i];
@@ -229,7 +340,7 @@ find_process(struct firefox_tree *tree, const struct firefox_thread *thread,
 
 static int
 add_thread(struct firefox_tree *tree, const struct firefox_thread *from,
-           struct firefox_stacks *stacks, struct error *error)
+           struct stacks *stacks, struct error *error)
 {
 	struct reader *reader = tree->reader;
 	struct thread thread = { .tid = number_of(from->tid),
@@ -256,7 +367,7 @@ add_shared_thread(struct firefox_tree *tree,
                   const struct firefox_thread *thread, struct error *error)
 {
 	if (!tree->has_common &&
-	    firefox_stacks_begin(&tree->common, tree->frames, tree->shared,
+	    stacks_begin(&tree->common, tree->frames, tree->shared,
 	                         tree->json, error) != 0)
 		return -1;
 	tree->has_common = true;
@@ -272,16 +383,16 @@ int
 firefox_tree_add(struct firefox_tree *tree,
                  const struct firefox_thread *thread, struct error *error)
 {
-	struct firefox_stacks own = { .parent = NULL };
+	struct stacks own = { .parent = NULL };
 	int result;
 
 	if (!thread->tables.has_stacks)
 		return add_shared_thread(tree, thread, error);
-	result = firefox_stacks_begin(&own, tree->frames, &thread->tables,
+	result = stacks_begin(&own, tree->frames, &thread->tables,
 	                              tree->json, error);
 	if (result == 0)
 		result = add_thread(tree, thread, &own, error);
-	firefox_stacks_free(&own);
+	stacks_free(&own);
 	return result;
 }
 
