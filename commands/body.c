@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/body.c -- what each function's own body used. */
+/* commands/body.c -- the use of each function's own body. */
 #include "src/shell/command/view_command.h"
 
 static int

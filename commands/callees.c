@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/callees.c -- whom a function calls. */
+/* commands/callees.c -- the functions that a function calls. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 

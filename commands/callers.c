@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/callers.c -- who calls a function. */
+/* commands/callers.c -- the functions that call a function. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/down.c -- what a function's time goes into. */
+/* commands/down.c -- the call paths below a function. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 

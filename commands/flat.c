@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/flat.c -- each function's own use, as gprof lists it. */
+/* commands/flat.c -- the flat profile, as gprof lists it. */
 #include "src/shell/command/view_command.h"
 
 static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/functions.c -- what each function used with all it called. */
+/* commands/functions.c -- the use of each function and all that it called. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/history.c -- what was typed before. */
+/* commands/history.c -- lists the lines typed at the prompt. */
 #include "src/shell/command/arguments.h"
 
 static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/path.c -- one call path, and what the run would be without it. */
+/* commands/path.c -- one call path, and the run without it. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/quit.c -- leaves. */
+/* commands/quit.c -- leaves cpprof. */
 #include "src/shell/command/arguments.h"
 
 static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/record.c -- run a program and sample what it uses. */
+/* commands/record.c -- runs a program and samples what it uses. */
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -47,8 +47,8 @@ check_offers(const struct offers *offers, bool is_random,
 			                 "%s", offer->name, offer->why);
 		if (is_random && !offer->can_be_random)
 			return error_set(error, "--random: the intervals of %s "
-			    "cannot be randomised: ticks come regularly, and "
-			    "its source is the %s%s%s",
+			    "cannot be randomised, because it is sampled at "
+			    "regular ticks of the %s%s%s",
 			    offer->name, offer->source,
 			    *offer->why != '\0' ? ", since " : "", offer->why);
 		if (*offer->why != '\0')
@@ -67,8 +67,8 @@ check_limit(struct error *error)
 	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
 	    limit.rlim_cur >= CPPROF_SHARED_SIZE)
 		return 0;
-	return error_set(error, "files may not be longer than %ju bytes here, "
-	                 "too short for a recording: raise the limit with "
+	return error_set(error, "the limit on the size of files, %ju bytes, "
+	                 "is too small for a recording: raise it with "
 	                 "ulimit -f", (uintmax_t)limit.rlim_cur);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/resource.c -- whose use is shown. */
+/* commands/resource.c -- the resource that views show. */
 #include <string.h>
 
 #include "src/shell/command/argument_kinds.h"

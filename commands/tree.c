@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/tree.c -- every stack, as it was seen. */
+/* commands/tree.c -- the tree of all sampled stacks. */
 #include "src/shell/command/view_command.h"
 
 enum { TREE_DEPTH = 1000000 };

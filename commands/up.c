@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* commands/up.c -- which callers make a function expensive. */
+/* commands/up.c -- the call paths that end in a function. */
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
 

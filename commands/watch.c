@@ -71,7 +71,7 @@ repeat(struct session *session, const char *command, double seconds,
 			return -1;
 		if (!profile_is_growing(session->profile)) {
 			message_note(n == 0
-			    ? "no program that is running writes this profile"
+			    ? "no running program is writing this profile"
 			    : "the program has ended");
 			return 0;
 		}

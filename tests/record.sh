@@ -194,7 +194,7 @@ mkfifo fifo
 	"sh -c '$spin; echo ready >fifo; read -r line <fifo' & read -r line <fifo" \
 	>/dev/null 2>daemon.err
 like 'what still runs at the end is reported' \
-	'^cpprof: 1 process still runs, and is recorded until its end' \
+	'^cpprof: 1 process is still running and will be recorded until it ends' \
 	"$(cat daemon.err)"
 timeout 60 sh -c 'echo go >fifo'
 

@@ -349,7 +349,7 @@ commands_may_be_shortened(void **state)
 	assert_string_equal(command_lookup("q", 1, &error)->name, "quit");
 	assert_null(command_lookup("f", 1, &error));
 	assert_string_equal(error.text,
-	                    "\"f\" may be functions, flat, find, format");
+	                    "\"f\" is ambiguous: functions, flat, find, format");
 	error = (struct error){ 0 };
 	assert_null(command_lookup("treshold", 8, &error));
 	assert_non_null(strstr(error.text, "did you mean threshold"));

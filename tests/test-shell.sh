@@ -119,7 +119,7 @@ run 1 -x "$work/none.cmd" "$forms"
 ok 'a script that is not there' err_has 'No such file'
 echo "source $work/c.cmd" >"$work/c.cmd"
 run 1 -x "$work/c.cmd" "$forms"
-ok 'a script that runs itself ends' err_has 'scripts inside each other'
+ok 'a script that runs itself ends' err_has 'scripts run each other'
 printf 'quit\nnonsense\n' >"$work/in"
 run 0 "$forms"
 ok 'quit ends a script' silent

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* argument_kinds.c -- each kind of argument, a row with all of its behaviour. */
+/* argument_kinds.c -- the kinds of argument that commands share. */
 #include "src/shell/command/argument_kinds.h"
 
 #include <errno.h>
@@ -318,7 +318,7 @@ is_whole_number(const char *text)
 	return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-/* Digits alone, below SIZE_MAX. */
+/* Reads digits only; 0, or -1 if the text is anything else or too large. */
 static int
 parse_count(const char *text, size_t *count)
 {
@@ -395,7 +395,7 @@ report_choice(const struct reading *reading, const char *text)
 	return -1;
 }
 
-/* A choice, or its unique beginning. */
+/* A choice may be shortened to a unique prefix. */
 static int
 read_choice(struct reading *reading, struct value *value)
 {
@@ -480,7 +480,7 @@ const struct argument_kind arg_resource = {
 	.complete = complete_resources,
 };
 
-/* ~/ at the front of a bare word is the home directory. */
+/* ~/ at the start of a word is the home directory, unless between bars. */
 static const char *
 expand_home(const struct reading *reading, const struct word *word)
 {
@@ -493,7 +493,7 @@ expand_home(const struct reading *reading, const struct word *word)
 	                    "%s%s", home, word->text + 1);
 }
 
-/* n words in the arena, as a list that NULL ends. */
+/* Reads n words into a list in the arena, which ends with NULL. */
 static int
 read_list(struct reading *reading, struct value *value, size_t n,
           bool are_files)
@@ -658,7 +658,7 @@ read_word(struct reading *reading, struct value *value)
 
 const struct argument_kind arg_word = { .read = read_word };
 
-/* The shell reads the line, so names are quoted as it wants them. */
+/* File names are quoted for sh, which reads the line. */
 static void
 complete_for_sh(struct completion *completion, const struct session *session,
                 const struct command *command)

@@ -42,7 +42,7 @@ report_ambiguous(const char *word, size_t length, struct error *error)
 		if (match(commands[i], word, length) != MATCH_NONE)
 			text_add_format(&text, "%s%s", n++ > 0 ? ", " : "",
 			                commands[i]->name);
-	error_set(error, "\"%.*s\" may be %s", (int)length, word,
+	error_set(error, "\"%.*s\" is ambiguous: %s", (int)length, word,
 	          text_string(&text));
 	text_free(&text);
 }

@@ -87,8 +87,8 @@ script_run_file(struct session *session, const char *path,
 	int status;
 
 	if (session->script_depth == DEEPEST)
-		return error_set(error, "%.200s: more than %d scripts inside "
-		                 "each other", path, DEEPEST);
+		return error_set(error, "%.200s: scripts run each other "
+		                 "more than %d deep", path, DEEPEST);
 	stream = fopen(path, "re");
 	if (stream == NULL)
 		return error_set(error, "%.200s: %s", path, strerror(errno));

@@ -77,8 +77,8 @@ earlier_move(const char *name, struct error *error)
 	}
 	if (status == 0)
 		return n;
-	error_set(error, "%s: an earlier recording that cannot be moved: %s "
-	          "(-o names another directory)", name, strerror(status));
+	error_set(error, "%s: cannot rename the earlier recording: %s; "
+	          "choose another directory with -o", name, strerror(status));
 	return 0;
 }
 

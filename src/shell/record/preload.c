@@ -40,13 +40,13 @@ check_rights(const char *path, int file, struct error *error)
 	if (((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) ||
 	    ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
 	     status.st_gid != getegid()))
-		return error_set(error, "%s runs with its owner's rights "
-		                 "(set-user-ID or set-group-ID), and the "
-		                 "loader then preloads nothing", path);
+		return error_set(error, "%s is set-user-ID or "
+		                 "set-group-ID: the collector cannot be "
+		                 "preloaded", path);
 	if (geteuid() != 0 &&
 	    fgetxattr(file, "security.capability", NULL, 0) > 0)
-		return error_set(error, "%s runs with file capabilities, and "
-		                 "the loader then preloads nothing", path);
+		return error_set(error, "%s has file capabilities: the "
+		                 "collector cannot be preloaded", path);
 	return 0;
 }
 

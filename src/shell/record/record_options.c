@@ -208,8 +208,8 @@ apply_frequency(struct record_options *options, struct error *error)
 		n++;
 	}
 	if (n == 0)
-		return error_set(error, "-F %u: no resource that is "
-		                 "measured in time lacks an interval",
+		return error_set(error, "-F %u: expected a resource "
+		                 "in time without an interval, like -r cpu",
 		                 options->frequency);
 	return 0;
 }

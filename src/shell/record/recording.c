@@ -92,8 +92,8 @@ remove_entry(const char *path, const char *entry, void *context,
 static int
 fail(const struct recording *recording, int number, struct error *error)
 {
-	return error_set(error, "%s: %s (-o names another directory)",
-	                 recording->name, strerror(number));
+	return error_set(error, "%s: %s; choose another directory with "
+	                 "-o", recording->name, strerror(number));
 }
 
 bool

@@ -139,10 +139,10 @@ report_running(uint64_t n_running)
 {
 	if (n_running > 0)
 		message_note(n_running == 1 ?
-		             "%" PRIu64 " process still runs, and is recorded "
-		             "until its end" :
-		             "%" PRIu64 " processes still run, and are "
-		             "recorded until their ends", n_running);
+		             "%" PRIu64 " process is still running and will be "
+		             "recorded until it ends" :
+		             "%" PRIu64 " processes are still running and will "
+		             "be recorded until they end", n_running);
 }
 
 void
@@ -163,8 +163,8 @@ recording_report(const struct recording_report *report)
 	report_gone(n_made, &summary);
 	report_other_sources(report->offers, &summary);
 	if (n_rings > 0)
-		message_note("what %" PRIu64 " process%s read and wrote by "
-		             "io_uring is not counted", n_rings,
+		message_note("%" PRIu64 " process%s used io_uring, whose I/O "
+		             "is not counted", n_rings,
 		             n_rings == 1 ? "" : "es");
 	if (!report->is_alone && summary.n_processes > 0 &&
 	    sampled_time_add_missing(time, &missing))
@@ -174,7 +174,7 @@ recording_report(const struct recording_report *report)
 	if (summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
 	    !sampled_time_is_much(time))
-		message_note("next to no CPU time was used; try "
+		message_note("almost no CPU time was used; try "
 		             "-r real, which counts waiting, or -r cpu:1ms");
 	report_moved(report->recording);
 }

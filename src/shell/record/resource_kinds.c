@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resource_kinds.c -- the resources that the collector knows, by name. */
+/* resource_kinds.c -- the resources that the collector knows. */
 #include "src/shell/record/resource_kinds.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ const struct resource_kind resource_kinds[] = {
 	{ NULL, NULL, 0, 0, NULL }
 };
 
-/* Intervals end here: sums of them stay far from 64 bits. */
+/* The longest interval; sums of intervals stay far below 64 bits. */
 #define MOST ((uint64_t)1 << 40)
 
 struct unit {
@@ -65,7 +65,7 @@ resource_kind_find(const char *name, size_t length, struct error *error)
 	return NULL;
 }
 
-/* A number with one of the units, at least `least`; false if it is none. */
+/* Reads a number with one of the units; false if it is wrong or too small. */
 static bool
 read_amount(const char *text, const struct unit *units, uint64_t least,
             uint64_t *amount)
@@ -73,7 +73,7 @@ read_amount(const char *text, const struct unit *units, uint64_t least,
 	char *end;
 	double number;
 
-	/* Of what strtod reads, decimals only. */
+	/* strtod also reads hexadecimal numbers, which are refused. */
 	if (strspn(text, "0123456789.") == 0)
 		return false;
 	number = strtod(text, &end);

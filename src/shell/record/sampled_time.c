@@ -161,7 +161,7 @@ sampled_time_add_none(const struct sampled_time *time,
 		text_add_string(text, "the collector was loaded, but no tick "
 		                "reached it");
 	else
-		text_add_string(text, "next to no CPU time was used");
+		text_add_string(text, "almost no CPU time was used");
 }
 
 bool
