@@ -280,6 +280,44 @@ reader_sorts_mixed_threads_into_sections(void **state)
 }
 
 static void
+reader_takes_no_frames_from_another_thread(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile;
+	struct reader reader;
+	uint32_t *frames;
+
+	(void)state;
+	begin(&reader, "", false);
+	reader_add_resource(&reader, "cpu", "", 1, &error);
+	add_thread(&reader, "one");
+	add_thread(&reader, "two");
+	push_named(&reader, 0, "a");
+	for (uint32_t i = 0; i < 2; i++) {
+		/* First whole, then "main" is known to be shared. */
+		frames = reader_frames(&reader, 2, &error);
+		frames[0] = reader_named_frame(&reader, i == 0 ? "b" : "c", 1,
+		                               &error);
+		frames[1] = reader_named_frame(&reader, "main", 4, &error);
+		reader.thread = 1;
+		reader.hits[0] = 1;
+		assert_int_equal(reader_push_rest(&reader, i, 2 - i, 1, 0,
+		                                  &error), 0);
+	}
+	assert_int_equal(reader_finish_stacks(&reader, NULL, &error), 0);
+	profile = end(&reader, 0);
+	check_tree(profile);
+	assert_int_equal(profile->tree->n_nodes, 5);
+	assert_int_equal(section_of(profile, 0)->end, 2);
+	assert_int_equal(section_of(profile, 1)->begin, 2);
+	assert_int_equal(section_of(profile, 1)->end, 5);
+	assert_int_equal(hits_of(profile, 0, "main;a"), 1);
+	assert_int_equal(hits_of(profile, 0, "main;b"), 1);
+	assert_int_equal(hits_of(profile, 0, "main;c"), 1);
+	profile_free(profile);
+}
+
+static void
 reader_looks_up_threads_at_the_end(void **state)
 {
 	const uint32_t threads[] = { NO_THREAD, 0, NO_THREAD };
@@ -475,6 +513,7 @@ main(void)
 		cmocka_unit_test(
 		    reader_takes_the_callers_word_for_shared_frames),
 		cmocka_unit_test(reader_sorts_mixed_threads_into_sections),
+		cmocka_unit_test(reader_takes_no_frames_from_another_thread),
 		cmocka_unit_test(reader_looks_up_threads_at_the_end),
 		cmocka_unit_test(reader_enters_rows_for_each_thread),
 		cmocka_unit_test(reader_refuses_rows_that_call_themselves),
