@@ -83,6 +83,7 @@ TESTS = {
                     "tests/test-legacy", "tests/test-pprof-raw",
                     "tests/test-shell.sh", *FORMATS],
     "src/formats/callgrind": ["tests/test-callgrind", "tests/callgrind.py",
+                              "tests/test-gmon",
                               "tests/random-calls.py", *FORMATS],
     "src/formats/chrome": ["tests/test-cpuprofile", "tests/cpuprofile.py",
                            *FORMATS],
