@@ -426,7 +426,7 @@ cpprofdata_tells_what_was_not_sampled_as_it_should_be(void **state)
 		{ CPPROFDATA_CONFINED, "processes not sampled to the end" },
 		{ CPPROFDATA_IO_URING, "processes whose I/O by io_uring" },
 		{ CPPROFDATA_CLOCK_GIVEN_UP, "processes with CPU time by" },
-		{ CPPROFDATA_TRUNCATED, "files that somebody cut short" },
+		{ CPPROFDATA_TRUNCATED, "files truncated while recorded" },
 	};
 	static struct image image;
 
@@ -571,8 +571,8 @@ cpprofdata_charges_waits_up_to_the_end_that_is_known_best(void **state)
 		assert_stacks(profile, second_of_wait);
 		assert_int_equal(profile->processes[0].end_ns, 13 * second_ns);
 		assert_true(has_tally(profile, "threads waiting at the end"));
-		assert_int_equal(has_tally(profile, "processes whose end "
-		                           "nobody saw"), i == 2);
+		assert_int_equal(has_tally(profile, "processes whose end was "
+		                           "not observed"), i == 2);
 		profile_free(profile);
 	}
 	waiting_image(&image);

@@ -219,7 +219,7 @@ permute_nodes(struct tree_builder *builder, uint32_t *place,
 
 /* Checks for Ctrl-C between two passes over the nodes. */
 static int
-may_go_on(struct error *error)
+check_interrupt(struct error *error)
 {
 	return progress_step(NULL, 0, 0, error);
 }
@@ -235,16 +235,16 @@ order_nodes(struct tree_builder *builder, struct error *error)
 	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
 		return -1;
 	count_subtrees(builder->parent, n_nodes, builder->end);
-	if (may_go_on(error) == 0) {
+	if (check_interrupt(error) == 0) {
 		find_places(builder->parent, n_nodes, builder->end, place);
-		result = may_go_on(error);
+		result = check_interrupt(error);
 	}
 	if (result == 0)
 		result = find_runs(place, n_nodes, &runs, error);
 	if (result == 0)
 		result = permute_nodes(builder, place, &runs, error);
 	if (result == 0)
-		result = may_go_on(error);
+		result = check_interrupt(error);
 	if (result == 0)
 		builder->deepest = find_deepest(builder->parent, n_nodes,
 		                                place);

@@ -254,8 +254,8 @@ read_position(const char *at, uint64_t *position)
 
 /* Subtracts the first n costs of a line that turned out to be malformed. */
 static void
-take_back(const struct callgrind_events *events, const char *at, uint64_t *row,
-          uint32_t n)
+subtract_costs(const struct callgrind_events *events, const char *at,
+               uint64_t *row, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t cost = 0;
@@ -294,7 +294,7 @@ add_costs(const struct callgrind_events *events, const char *at,
 		else
 			row[events->columns[i]] = sum;
 		if (wrong != NULL) {
-			take_back(events, first, row, i);
+			subtract_costs(events, first, row, i);
 			return wrong;
 		}
 	}

@@ -170,7 +170,7 @@ add_caller(struct resolving *resolving, struct call_node *node,
  * with *error set.
  */
 static int
-take_apart(struct resolving *resolving, const char *text, size_t length,
+split_text(struct resolving *resolving, const char *text, size_t length,
            uint32_t object, struct call_node *node, struct error *error)
 {
 	const char *end = text + length;
@@ -257,7 +257,7 @@ resolve_node(struct resolving *resolving, uint32_t number, bool has_contexts,
 	int result = 0;
 
 	if (has_parts)
-		result = take_apart(resolving, text, length, object, &node,
+		result = split_text(resolving, text, length, object, &node,
 		                    error);
 	if (result < 0)
 		return -1;

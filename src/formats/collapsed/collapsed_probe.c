@@ -43,7 +43,7 @@ ends_in_operator(const char *text, size_t length)
 }
 
 static void
-look_at_line(struct evidence *evidence, const char *line, size_t length)
+inspect_line(struct evidence *evidence, const char *line, size_t length)
 {
 	const char *blank = collapsed_find_blank(line, length);
 	uint64_t count;
@@ -73,7 +73,7 @@ look_at_line(struct evidence *evidence, const char *line, size_t length)
  * complete.
  */
 static struct evidence
-look_at_lines(const char *text, size_t size, bool is_whole)
+inspect_lines(const char *text, size_t size, bool is_whole)
 {
 	struct evidence evidence = { 0 };
 	const char *stop = text + size, *end;
@@ -91,7 +91,7 @@ look_at_lines(const char *text, size_t size, bool is_whole)
 		if (length > 0 && line[length - 1] == '\r')
 			length--;
 		if (length > 0 && !collapsed_is_comment(line, length))
-			look_at_line(&evidence, line, length);
+			inspect_line(&evidence, line, length);
 	}
 	return evidence;
 }
@@ -104,7 +104,7 @@ collapsed_probe(const void *head, size_t size)
 
 	if (size >= 10 && memcmp(head, "# cpprof 1", 10) == 0)
 		return PROBE_SURE;
-	evidence = look_at_lines(head, size, size < FORMAT_HEAD_SIZE);
+	evidence = inspect_lines(head, size, size < FORMAT_HEAD_SIZE);
 	if (evidence.n_lines == 0)
 		return is_text ? PROBE_MAYBE : PROBE_NO;
 	if (!evidence.is_binary &&

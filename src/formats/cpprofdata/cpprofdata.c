@@ -403,7 +403,7 @@ add_nodes(struct recording *input, struct error *error)
 }
 
 static int
-tell_waiting(struct recording *input, struct error *error)
+add_waiting_tally(struct recording *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 
@@ -413,8 +413,8 @@ tell_waiting(struct recording *input, struct error *error)
 	        input->n_waiting, error) != 0)
 		return -1;
 	if (input->n_waiting > 0 && !input->end.is_seen &&
-	    profile_add_tally(profile, "processes whose end nobody "
-	        "saw: waits are charged up to their last sign of life", 1,
+	    profile_add_tally(profile, "processes whose end was "
+	        "not observed: waits are charged up to their last sign of life", 1,
 	        error) != 0)
 		return -1;
 	return 0;
@@ -529,7 +529,7 @@ fill_profile(struct recording *input, struct error *error)
 	    add_nodes(input, error) != 0 ||
 	    add_briefs(input, error) != 0 ||
 	    add_waits_without_nodes(input, error) != 0 ||
-	    tell_waiting(input, error) != 0 ||
+	    add_waiting_tally(input, error) != 0 ||
 	    warn_of_damage(input, error) != 0 ||
 	    name_frames(input, error) != 0)
 		return -1;

@@ -201,13 +201,13 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 		[CPPROFDATA_DEFERRED_BACK_OFF] =
 		    { "samples taken late: to keep sampling cheap", false },
 		[CPPROFDATA_PARTIAL_NO_RULES] =
-		    { "stacks cut short: code without unwind tables", false },
+		    { "stacks incomplete: code without unwind tables", false },
 		[CPPROFDATA_PARTIAL_BAD_RULES] =
-		    { "stacks cut short: odd unwind tables", false },
+		    { "stacks incomplete: invalid unwind tables", false },
 		[CPPROFDATA_PARTIAL_BAD_STACK] =
-		    { "stacks cut short: unreadable stack memory", false },
+		    { "stacks incomplete: unreadable stack memory", false },
 		[CPPROFDATA_PARTIAL_TOO_DEEP] =
-		    { "stacks cut short: too deep for memory", false },
+		    { "stacks incomplete: too deep for memory", false },
 		[CPPROFDATA_OVERRUN] =
 		    { "hits counted with the next sample", true },
 		[CPPROFDATA_GUESSED] =
@@ -249,13 +249,13 @@ add_drops(const struct cpprofdata_file *file, struct profile *profile,
 	                      "threads that switched often", 1, error) != 0)
 		return -1;
 	if ((header->flags & CPPROFDATA_TRUNCATED) != 0 &&
-	    profile_add_tally(profile, "files that somebody cut short, "
+	    profile_add_tally(profile, "files truncated while recorded, "
 	                      "written again when the process ended", 1,
 	                      error) != 0)
 		return -1;
 	if (header->n_threads_unsampled > 0 &&
 	    profile_add_tally(profile,
-	                      "threads not sampled: no timer to be had",
+	                      "threads not sampled: no timer available",
 	                      header->n_threads_unsampled, error) != 0)
 		return -1;
 	return 0;

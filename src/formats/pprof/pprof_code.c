@@ -22,7 +22,7 @@ struct function_key {
 };
 
 static void
-look_at_frame(const struct pprof_encoding *encoding,
+inspect_frame(const struct pprof_encoding *encoding,
               const struct frame *frame, unsigned char *has)
 {
 	const struct profile *profile = encoding->source->profile;
@@ -84,7 +84,7 @@ write_mappings(struct pprof_encoding *encoding, struct error *error)
 		const struct frame *frame = &profile->frames[i];
 
 		if (frame->module != NO_MODULE)
-			look_at_frame(encoding, frame, &has[frame->module]);
+			inspect_frame(encoding, frame, &has[frame->module]);
 	}
 	for (uint32_t i = 0; result == 0 && i < profile->n_modules; i++)
 		result = write_mapping(encoding, i, has[i], error);

@@ -338,7 +338,7 @@ find_locations(uint32_t *labels, struct id_table *table,
 }
 
 static void
-take_turns(struct pprof_samples *samples, size_t depth)
+swap_ids(struct pprof_samples *samples, size_t depth)
 {
 	unsigned char *ids = samples->ids;
 	size_t capacity = samples->ids_capacity;
@@ -373,7 +373,7 @@ push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
 	if (same > 0)
 		n_shared = samples->last_depth - count_ids(samples->last_ids,
 		    samples->n_last_ids - same);
-	take_turns(samples, n_shared + (size_t)n);
+	swap_ids(samples, n_shared + (size_t)n);
 	if (n_shared + (size_t)n == 0 &&
 	    (labels[n++] = id_table_add(table, PPROF_NO_STACK,
 	                                error)) == NO_ID)
