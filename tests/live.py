@@ -109,7 +109,7 @@ def watch_follows_to_the_end():
         assert result.stderr == 'cpprof: the program has ended\n'
         result = run('-e', 'watch 0.2 functions spin', recording.path)
         assert counts(result.stdout) == hits[-1:]
-        assert 'no program that is running' in result.stderr
+        assert 'no running program is writing this' in result.stderr
 
 
 def watch_gives_one_json_document_a_line():

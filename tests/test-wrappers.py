@@ -191,8 +191,8 @@ def a_ring_is_told():
                 if result.returncode == 77:
                     raise Skip('the kernel has no io_uring')
                 assert result.returncode == 0, result
-                found = ('what 1 process read and wrote by io_uring is not '
-                         'counted' in result.stderr)
+                found = ('1 process used io_uring, whose I/O is not counted'
+                         in result.stderr)
                 assert found == told, (options, result)
 
 
