@@ -287,7 +287,7 @@ class Copy:
         os.makedirs(self.build, exist_ok=True)
         if not os.path.exists(os.path.join(self.build, "Makefile")):
             subprocess.run(["autoreconf", "-fi"], cwd=self.source, check=True)
-            subprocess.run(["../configure", "-q", "CFLAGS=-g -O1",
+            subprocess.run(["../configure", "-q", "CFLAGS=-g -O2",
                             *([] if is_plain else ["--enable-sanitizers"])],
                            cwd=self.build, check=True)
         subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "check",
