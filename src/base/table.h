@@ -2,7 +2,7 @@
 /* table.h -- the answer of a command: typed cells, no layout.
  *
  * Views and commands fill a table; one layout engine (src/output/) draws it as
- * text, TSV, CSV or JSON.  CELL_COUNT
+ * text, TSV, CSV or JSON.
  */
 #ifndef CPPROF_BASE_TABLE_H
 #define CPPROF_BASE_TABLE_H

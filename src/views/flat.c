@@ -89,7 +89,11 @@ per_call(uint64_t hits, uint64_t calls, const struct shape *shape)
 	                     (double)calls);
 }
 
-/* Correct with recursion, too: inclusive counts nothing twice. */
+/*
+ * Adds the cells of the columns between inclusive and path, in the order of
+ * add_columns.  Averages are right with recursion, too: inclusive counts
+ * nothing twice.
+ */
 static uint32_t
 add_cells(struct cell *cells, uint32_t n, const struct function_total *total,
           const struct shape *shape)
@@ -98,14 +102,14 @@ add_cells(struct cell *cells, uint32_t n, const struct function_total *total,
 
 	if (shape->has_estimates)
 		cells[n++] = cell_flag(total->is_estimated);
+	if (shape->has_calls) {
+		cells[n++] = is_known ? cell_count(total->calls) :
+		             (struct cell){ .kind = CELL_EMPTY };
+		cells[n++] = per_call(total->self, total->calls, shape);
+		cells[n++] = per_call(total->inclusive, total->calls, shape);
+	}
 	if (shape->has_returns)
 		cells[n++] = cell_hits(total->returns);
-	if (!shape->has_calls)
-		return n;
-	cells[n++] = is_known ? cell_count(total->calls) :
-	             (struct cell){ .kind = CELL_EMPTY };
-	cells[n++] = per_call(total->self, total->calls, shape);
-	cells[n++] = per_call(total->inclusive, total->calls, shape);
 	return n;
 }
 
@@ -120,7 +124,7 @@ add_rows(struct table *table, const struct rows *rows, uint32_t n_rows,
 	for (uint32_t i = 0; i < n_rows; i++) {
 		uint32_t row = rows->order[i], n;
 		uint64_t hits = rows->hits[row];
-		struct cell cells[10];
+		struct cell cells[TABLE_MAX_COLUMNS];
 
 		cumulative += hits;
 		cells[0] = cell_percent(measure_fraction(measure, hits));

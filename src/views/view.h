@@ -68,8 +68,8 @@ struct view_request {
  * threshold; path always shows its one row; in tree the depth of a node is its
  * path's length.  Each view's file states its cost.
  *
- * For a flow, rows also have the column estimated: whether hits is computed by
- * gprof's rule instead of measured.  Hidden paths are counted if they extend a
+ * For a flow, rows also have the column estimated: whether hits, in flat
+ * inclusive, is computed by gprof's rule instead of measured.  Hidden paths are counted if they extend a
  * path shown; their own extensions are not.
  */
 typedef int view_function(const struct view_request *request,
