@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # reference.sh -- the manual's reference and the man page match the command
-# table.
+# table, and the manual describes each view.
 set -u
 srcdir=${srcdir:-.}
 work=$(mktemp -d)
@@ -13,7 +13,7 @@ check() {
 	if diff "$work/$1" "$srcdir/doc/$1" >"$work/diff"; then
 		echo "ok $n - doc/$1 says what the command table says"
 	else
-		echo "not ok $n - doc/$1 is not the table's: make reference"
+		echo "not ok $n - doc/$1 is not the table's: run make reference in the build directory"
 		sed 's/^/# /' "$work/diff"
 	fi
 }
@@ -22,6 +22,17 @@ cp "$srcdir/doc/manual.md" "$work/" && chmod u+w "$work/manual.md"
 "$srcdir/doc/make-reference" "${CPPROF:-./cpprof}" "$work"
 check manual.md
 check cpprof.1
+n=$((n + 1))
+missing=$(cd "$srcdir" && grep -l 'command/view_command\.h' commands/*.c |
+	sed 's|.*/\(.*\)\.c|\1|' | while read -r view; do
+		grep -q "^| .*\`$view\`.* | \`cpprof\." doc/manual.md ||
+			echo "$view"
+	done)
+if [ -z "$missing" ]; then
+	echo "ok $n - doc/manual.md describes the JSON of each view"
+else
+	echo "not ok $n - doc/manual.md does not describe the JSON of:" $missing
+fi
 n=$((n + 1))
 if ! command -v man >/dev/null; then
 	echo "ok $n - man shows cpprof.1 # SKIP no man"

@@ -16,7 +16,8 @@ extern const struct argument_kind
     arg_pattern,	/* a name, glob or /expression/: pattern */
     arg_path,		/* (main f |operator new(unsigned long)|): names */
     arg_fraction,	/* 0.01 or 1%: fraction */
-    arg_count,		/* a positive number or "off": count */
+    arg_count,		/* a positive number or "off", called N|off in the
+			 * row: count */
     arg_digits,		/* a number from 0 to 15: count */
     arg_choice,		/* one of the command's choices: count */
     arg_resource,	/* a resource of the profile: count */
