@@ -579,15 +579,16 @@ neighbours_are_calls(struct fixture *fixture,
 	free(out.list);
 }
 
+/* Those whose rows are hits of a function or a path. */
+static view_function *const views[] = {
+	view_down, view_up, view_functions, view_body, view_tree,
+	view_callers, view_callees, view_flat,
+};
+
 static void
 threshold_hides_the_rest(struct fixture *fixture,
                          const struct profile_of_words *profile, char root)
 {
-	static view_function *const views[] = {
-		view_down, view_up, view_functions, view_body, view_tree,
-		view_callers, view_callees, view_flat,
-	};
-
 	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
 		struct values all, some;
 		uint64_t hidden, least;
@@ -628,10 +629,6 @@ threshold_hides_the_rest(struct fixture *fixture,
 static bool
 same_views(const struct profile_of_words *a, const struct profile_of_words *b)
 {
-	static view_function *const views[] = {
-		view_down, view_up, view_functions, view_body, view_tree,
-		view_callers, view_callees, view_flat,
-	};
 	struct fixture one, other;
 	bool same = true;
 
@@ -681,11 +678,6 @@ order_of_input_changes_nothing(void **state)
 static void
 views_of_a_sum_are_sums_of_views(void **state)
 {
-	static view_function *const views[] = {
-		view_down, view_up, view_functions, view_body, view_callers,
-		view_callees, view_tree,
-	};
-
 	(void)state;
 	for (uint64_t s = 1; s <= n_seeds / 3; s++) {
 		struct profile_of_words a, b, both;
@@ -843,7 +835,7 @@ three_turns_of_recursion_are_as_two(void **state)
 	for (uint64_t s = 1; s <= n_seeds; s++) {
 		struct profile_of_words two, many;
 		size_t i, from, to, length;
-		static view_function *const views[] = { view_down, view_up };
+		static view_function *const both[] = { view_down, view_up };
 
 		random_profile(&two, s);
 		i = draw(two.n);
@@ -855,9 +847,9 @@ three_turns_of_recursion_are_as_two(void **state)
 		repeat_piece(many.stacks[i].word, from, to, 3 + draw(2));
 		for (char root = 'a'; root < 'a' + MOST_NAMES; root++)
 			for (size_t v = 0; v < 2; v++) {
-				struct values a = ask_once(&two, views[v],
+				struct values a = ask_once(&two, both[v],
 				                           root);
-				struct values b = ask_once(&many, views[v],
+				struct values b = ask_once(&many, both[v],
 				                           root);
 
 				check(values_equal(&a, &b),
