@@ -154,7 +154,6 @@ read_short_end(struct line_text text, struct memory_mapping *mapping,
 		if (!line_take_hex(&text, &mapping->offset))
 			mapping->offset = 0;
 		line_take(&text, ")");
-		line_skip_blanks(&text);
 	}
 	word = rest = line_word(&text);
 	while (rest.at < rest.end && line_is_hex_digit(*rest.at))
