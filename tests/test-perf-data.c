@@ -1213,6 +1213,7 @@ perf_data_lets_only_so_many_samples_wait(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 20; i++) {
 		sample.cookie = i;
+		sample.labels[sample.n_labels - 1] = (uint32_t)i;
 		assert_int_equal(perf_deferred_wait(deferred, (uint32_t)i % 3,
 		                                    &sample, &error), 0);
 	}
@@ -1225,6 +1226,8 @@ perf_data_lets_only_so_many_samples_wait(void **state)
 	assert_null(perf_deferred_take_oldest(deferred, false));
 	taken = perf_deferred_take(deferred, 1);
 	assert_int_equal(taken->cookie, 7);
+	assert_int_equal(taken->n_labels, sample.n_labels);
+	assert_int_equal(taken->labels[taken->n_labels - 1], 7);
 	free(taken);
 	taken = perf_deferred_take_oldest(deferred, true);
 	assert_int_equal(taken->cookie, 5);
