@@ -82,6 +82,24 @@ gperftools_reads_words_of_all_kinds(void **state)
 }
 
 static void
+gperftools_replaces_build_by_nothing_if_it_is_empty(void **state)
+{
+	struct maker maker = { .size = 8 };
+	struct profile *profile;
+
+	(void)state;
+	PUT(&maker, 0, 3, 0, 10000, 0);
+	PUT(&maker, 1, 1, 0x400010);
+	PUT(&maker, 0, 1, 0);
+	put_text(&maker, "build=\n"
+	    "00400000-00401000 r-xp 00001000 fe:00 12    $build\n");
+	profile = read_profile(&maker);
+	assert_int_equal(profile->n_modules, 1);
+	assert_string_equal(profile->modules[0].path, "");
+	profile_free(profile);
+}
+
+static void
 expect_error(const struct maker *maker, const char *expected)
 {
 	must_refuse(&format_gperftools, maker->buffer.bytes, maker->buffer.n,
@@ -145,6 +163,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gperftools_reads_words_of_all_kinds),
+		cmocka_unit_test(
+		    gperftools_replaces_build_by_nothing_if_it_is_empty),
 		cmocka_unit_test(
 		    gperftools_refuses_what_does_not_fit_with_its_offset),
 		cmocka_unit_test(
