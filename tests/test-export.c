@@ -734,6 +734,18 @@ what_ends_a_name_or_a_line_is_replaced_and_counted(void **state)
 	assert_non_null(strstr(text_string(&text), ") [empty]\n"));
 	assert_int_equal(n_changed, 2);
 	profile_free(profile);
+	/* A unit that would end its field counts as a changed name. */
+	profile = profile_new(&error);
+	profile_add_resource(profile, "cpu", "a;b", 1, &error);
+	builder = tree_builder_new(1, &error);
+	profile->tree = tree_builder_finish(builder, &error);
+	tree_builder_free(builder);
+	text_clear(&text);
+	assert_int_equal(try_export(&exporter_cpprof_text, profile, 0, take,
+	                            &text, &n_changed, &error), 0);
+	assert_non_null(strstr(text_string(&text), "gtick=a?b; interval=1"));
+	assert_int_equal(n_changed, 1);
+	profile_free(profile);
 	/* But a name that would not be read as a comment is kept. */
 	profile = parse("#;b 1\n#<Class:0x1>;#b 1\n");
 	text_clear(&text);
