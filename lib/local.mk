@@ -111,9 +111,9 @@ TESTS += tests/rooms.sh tests/test-collector.py tests/linked.py tests/live.py \
 	tests/storm-collector.sh
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test-meter tests/test-perf-clock tests/test-progress \
-	tests/test-unwind
+	tests/test-store tests/test-unwind
 TESTS += tests/test-meter tests/test-perf-clock tests/test-progress \
-	tests/test-unwind
+	tests/test-store tests/test-unwind
 endif
 endif
 
@@ -215,6 +215,11 @@ tests_test_progress_SOURCES = tests/test-progress.c lib/run/progress.c \
 	lib/base/arch-x86_64.c $(dwarf_sources)
 tests_test_progress_CFLAGS = $(unit_cflags)
 tests_test_progress_LDADD = $(case_libs)
+
+tests_test_store_SOURCES = tests/test-store.c lib/store/tree.c \
+	lib/store/datafile.c lib/store/disk.c lib/base/process.c
+tests_test_store_CFLAGS = $(unit_cflags)
+tests_test_store_LDADD = $(case_libs)
 
 # Linked by the C++ compiler, because of exceptions.
 tests_test_unwind_SOURCES = tests/test-unwind.c \

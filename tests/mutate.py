@@ -113,6 +113,8 @@ TESTS = {
     "lib": ["tests/test-unwind", "tests/test-progress",
             "tests/real-stacks.py", "tests/test-stacks.py",
             "tests/test-collector.py"],
+    "lib/store": ["tests/test-store", "tests/test-stacks.py",
+                  "tests/test-collector.py"],
 }
 # They measure time: a failure counts if it happens twice.
 UNSTEADY = {"tests/test-stacks.py", "tests/test-collector.py",
