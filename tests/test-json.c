@@ -245,6 +245,7 @@ json_probe_finds_keys_by_their_path(void **state)
 		{ "{\"a\": [{\"b\": {\"d\": {\"c\": 1}}, \"c\": 1}]}",
 		  PROBE_NO },
 		{ "x {\"a\": [{\"b\": {\"c\"", PROBE_NO },
+		{ "{\"a\": [{\"b\": {\"c\": x}}]}", PROBE_SURE },
 		{ "", PROBE_NO },
 	};
 

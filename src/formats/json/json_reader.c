@@ -47,6 +47,8 @@ struct json_reader {
 	unsigned n_blocks;
 	bool is_complete;		/* the outermost value has ended */
 	bool is_end;
+	bool is_malformed;		/* after the tokens of the queue, at */
+	uint64_t malformed;		/* this offset */
 };
 
 /* ---- what yajl calls: 1 to go on, 0 to stop ---- */
@@ -304,9 +306,9 @@ parse_block(struct json_reader *json)
 	if (status == yajl_status_error && !json->error->is_set) {
 		if (is_damaged(json))
 			json->is_end = json->reader->is_cut = true;
-		else
-			fail_malformed(json, json->reader->place +
-			    yajl_get_bytes_consumed(json->parser) - 1);
+		json->is_malformed = !json->is_end;
+		json->malformed = json->reader->place +
+		                  yajl_get_bytes_consumed(json->parser) - 1;
 		return;
 	}
 	source_skip(json->source, size);
@@ -320,8 +322,12 @@ json_next(struct json_reader *json, struct json_token *token)
 	const struct kept_token *kept;
 
 	while (json->at == json->n_tokens && !json->is_end &&
-	       !json->error->is_set)
-		parse_block(json);
+	       !json->error->is_set) {
+		if (json->is_malformed)
+			fail_malformed(json, json->malformed);
+		else
+			parse_block(json);
+	}
 	*token = (struct json_token){ .type = JSON_END,
 		.offset = json->reader->place };
 	if (json->error->is_set || json->at == json->n_tokens)
