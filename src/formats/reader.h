@@ -189,7 +189,8 @@ uint32_t *reader_frames(struct reader *reader, size_t n, struct error *error);
 /*
  * Enters the n >= 1 frames in the room as a stack.  hits[], a number for each
  * column, are its hits, and all 0 afterwards.  n_samples: how many raw samples
- * they are; 0: each hit is one.  place: where the stack began, for errors.
+ * they are; 0: each hit is one, so a stack without hits is none.  place: where
+ * the stack began, for errors.
  */
 int reader_push(struct reader *reader, size_t n, uint64_t place,
                 uint32_t n_samples, struct error *error);
