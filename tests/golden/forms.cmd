@@ -25,3 +25,7 @@ digits 4
 threshold 15%
 up db_update_record
 down db_update_record
+threshold 0
+graph main
+graph db_read_record
+functions
