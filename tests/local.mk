@@ -205,7 +205,7 @@ tests_test_stack_unwinder_SOURCES = tests/test-stack-unwinder.c \
 	tests/programs/shapes.c tests/programs/shapes.h
 tests_test_stack_unwinder_CFLAGS = $(unit_cflags) -O2 -fomit-frame-pointer
 tests_test_stack_unwinder_LDADD = $(unit_libs)
-EXTRA_DIST += tests/fuzz-dwarf.c
+EXTRA_DIST += tests/circles.awk tests/fuzz-dwarf.c
 
 tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 	tests/module-fixture.h
