@@ -111,16 +111,12 @@ libcore_a_SOURCES += \
 	src/formats/pprof/export_pprof.c \
 	src/formats/pprof/pprof.c \
 	src/formats/pprof/pprof_builder.c src/formats/pprof/pprof_builder.h \
-	src/formats/pprof/pprof_code.c src/formats/pprof/pprof_code.h \
-	src/formats/pprof/pprof_encoding.c src/formats/pprof/pprof_encoding.h \
 	src/formats/pprof/pprof_frames.c src/formats/pprof/pprof_frames.h \
-	src/formats/pprof/pprof_origin.c src/formats/pprof/pprof_origin.h \
 	src/formats/pprof/pprof_profile.c src/formats/pprof/pprof_profile.h \
 	src/formats/pprof/pprof_raw.c \
 	src/formats/pprof/pprof_samples.c src/formats/pprof/pprof_samples.h \
 	src/formats/pprof/pprof_tables.c src/formats/pprof/pprof_tables.h \
 	src/formats/pprof/protobuf.h \
-	src/formats/pprof/protobuf_output.h \
 	src/formats/speedscope/export_speedscope.c \
 	src/formats/speedscope/speedscope.c \
 	src/formats/speedscope/speedscope_stacks.c \

@@ -3,20 +3,89 @@
  *
  * A resource becomes a type of values in its gticks; a single one has its raw
  * samples beside it, as in Go's own profiles.  A stack becomes a sample, a
- * frame a location (pprof_code.c).
+ * frame a location, its inlined calls the location's lines, innermost first; a
+ * function is a name in a file.  Addresses are those in the modules' files,
+ * which pprof expresses as a mapping of the whole address space.
  * Source: google/pprof, proto/profile.proto.
  */
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/names.h"
 #include "src/formats/collapsed/collapsed_header.h"
+#include "src/formats/exporter.h"
 #include "src/formats/gzip_output.h"
-#include "src/formats/pprof/pprof_code.h"
-#include "src/formats/pprof/pprof_encoding.h"
+#include "src/formats/pprof/protobuf.h"
+#include "src/profile/frame_labels.h"
 #include "src/profile/stack_walk.h"
+
+struct function_key {
+	uint32_t name, file;
+};
+
+struct encoding {
+	const struct export_source *source;
+	struct writer *writer;		/* packs */
+	struct names *strings;		/* the table; 0 is empty */
+	struct names *functions;	/* struct function_key; ids from 1 */
+	struct text_buffer fields;	/* of the profile */
+	struct text_buffer message, inner;	/* scratch */
+	bool counts_samples;		/* a first value of raw samples */
+};
+
+/* ---- strings and messages ---- */
+
+/* The number of a string; 0 with *error set if memory runs out. */
+static uint64_t
+string_id(struct encoding *encoding, const char *text, size_t length,
+          struct error *error)
+{
+	uint32_t id = names_add(encoding->strings, text, length, error);
+
+	return id != NO_NAME ? id : 0;
+}
+
+static uint64_t
+text_id(struct encoding *encoding, const char *text, struct error *error)
+{
+	return string_id(encoding, text, strlen(text), error);
+}
+
+/* Likewise for a name of the profile, which may be NO_NAME. */
+static uint64_t
+name_id(struct encoding *encoding, uint32_t name, struct error *error)
+{
+	const struct names *names = encoding->source->profile->names;
+
+	if (name == NO_NAME)
+		return 0;
+	return string_id(encoding, names_text(names, name),
+	                 names_length(names, name), error);
+}
+
+/* Ends the message in encoding->message. */
+static void
+end_message(struct encoding *encoding, uint32_t field)
+{
+	protobuf_add_message(&encoding->fields, field, &encoding->message);
+	text_clear(&encoding->message);
+}
+
+/*
+ * Writes the fields so far; 0, or -1 with *error set, also by earlier calls.
+ */
+static int
+flush(struct encoding *encoding, struct error *error)
+{
+	if (error->is_set)
+		return -1;
+	return export_flush(&encoding->fields, encoding->writer, error);
+}
 
 /* ---- resources ---- */
 
@@ -39,7 +108,7 @@ samples_name(const struct profile *profile)
 
 /* pprof's name for a gtick: known units are in the plural. */
 static uint64_t
-unit_id(struct pprof_encoding *encoding, const struct resource *resource,
+unit_id(struct encoding *encoding, const struct resource *resource,
         struct error *error)
 {
 	static const char *const known[] = { "nanosecond", "microsecond",
@@ -48,28 +117,27 @@ unit_id(struct pprof_encoding *encoding, const struct resource *resource,
 	char plural[16];
 
 	if (is_count(resource) || *resource->gtick == '\0')
-		return pprof_text_id(encoding, "count", error);
+		return text_id(encoding, "count", error);
 	for (size_t i = 0; known[i] != NULL; i++)
 		if (strcmp(resource->gtick, known[i]) == 0) {
 			strcpy(stpcpy(plural, known[i]), "s");
-			return pprof_text_id(encoding, plural, error);
+			return text_id(encoding, plural, error);
 		}
-	return pprof_text_id(encoding, resource->gtick, error);
+	return text_id(encoding, resource->gtick, error);
 }
 
 static void
-add_type(struct pprof_encoding *encoding, uint32_t field, uint64_t type,
+add_type(struct encoding *encoding, uint32_t field, uint64_t type,
          uint64_t unit)
 {
 	protobuf_add_number(&encoding->message, TYPE_TYPE, type);
 	protobuf_add_number(&encoding->message, TYPE_UNIT, unit);
-	pprof_add_message(encoding, field);
+	end_message(encoding, field);
 }
 
 /* The tools sum values in signed 64 bits. */
 static int
-check_total(const struct pprof_encoding *encoding, uint32_t r,
-            struct error *error)
+check_total(const struct encoding *encoding, uint32_t r, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct sample_tree *tree = profile->tree;
@@ -81,7 +149,7 @@ check_total(const struct pprof_encoding *encoding, uint32_t r,
 }
 
 static int
-write_types(struct pprof_encoding *encoding, struct error *error)
+write_types(struct encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct resource *current =
@@ -89,31 +157,30 @@ write_types(struct pprof_encoding *encoding, struct error *error)
 
 	if (encoding->counts_samples)
 		add_type(encoding, PROFILE_SAMPLE_TYPE,
-		         pprof_text_id(encoding, samples_name(profile),
-		                       error),
-		         pprof_text_id(encoding, "count", error));
+		         text_id(encoding, samples_name(profile), error),
+		         text_id(encoding, "count", error));
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
 
 		if (check_total(encoding, r, error) != 0)
 			return -1;
 		add_type(encoding, PROFILE_SAMPLE_TYPE,
-		         pprof_text_id(encoding, resource->name, error),
+		         text_id(encoding, resource->name, error),
 		         unit_id(encoding, resource, error));
 	}
 	add_type(encoding, PROFILE_PERIOD_TYPE,
-	         pprof_text_id(encoding, current->name, error),
+	         text_id(encoding, current->name, error),
 	         unit_id(encoding, current, error));
 	protobuf_add_number(&encoding->fields, PROFILE_PERIOD,
 	                    current->interval);
 	protobuf_add_number(&encoding->fields, PROFILE_DEFAULT_SAMPLE_TYPE,
-	                    pprof_text_id(encoding, current->name, error));
-	return pprof_flush(encoding, error);
+	                    text_id(encoding, current->name, error));
+	return flush(encoding, error);
 }
 
 /* When it ran. */
 static int
-write_process(struct pprof_encoding *encoding, struct error *error)
+write_process(struct encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct process *process = profile->processes;
@@ -125,12 +192,15 @@ write_process(struct pprof_encoding *encoding, struct error *error)
 	if (process->start_ns != 0 && process->end_ns > process->start_ns)
 		protobuf_add_number(&encoding->fields, PROFILE_DURATION_NANOS,
 		                    process->end_ns - process->start_ns);
-	return pprof_flush(encoding, error);
+	return flush(encoding, error);
 }
 
-/* Comments for what the format cannot represent: see pprof_origin.h. */
+/*
+ * Comments for what the format cannot represent, from which pprof_profile.c
+ * restores it.
+ */
 static int
-write_comments(struct pprof_encoding *encoding, struct error *error)
+write_comments(struct encoding *encoding, struct error *error)
 {
 	struct text_buffer header = { 0 };
 
@@ -141,19 +211,151 @@ write_comments(struct pprof_encoding *encoding, struct error *error)
 		size_t length = (size_t)(end - line);
 
 		protobuf_add_number(&encoding->fields, PROFILE_COMMENT,
-		                    pprof_string_id(encoding, line, length,
-		                                    error));
+		                    string_id(encoding, line, length, error));
 		at += length + 1;
 	}
 	encoding->fields.failed |= header.failed;
 	text_free(&header);
-	return pprof_flush(encoding, error);
+	return flush(encoding, error);
+}
+
+/* ---- modules, functions and locations ---- */
+
+/* Flags of a mapping that hold for all of its locations. */
+enum { HAS_FILES = 1, HAS_LINES = 2, HAS_INLINES = 4 };
+
+static void
+inspect_frame(const struct encoding *encoding, const struct frame *frame,
+              unsigned char *has)
+{
+	const struct profile *profile = encoding->source->profile;
+	const struct location *locations =
+	    &profile->locations[frame->first_location];
+	uint32_t n = frame_shown_locations(frame, encoding->source->inlines);
+
+	*has |= n > 1 ? HAS_INLINES : 0;
+	for (uint32_t i = 0; i < n; i++)
+		*has |= (unsigned char)(
+		    (locations[i].file != NO_NAME ? HAS_FILES : 0) |
+		    (locations[i].line != 0 ? HAS_LINES : 0));
+}
+
+static int
+write_mapping(struct encoding *encoding, uint32_t number, unsigned char has,
+              struct error *error)
+{
+	const struct module *module =
+	    &encoding->source->profile->modules[number];
+	struct text_buffer *message = &encoding->message;
+	char build_id[2 * sizeof module->build_id + 1] = "";
+
+	for (uint32_t i = 0; i < module->build_id_size; i++)
+		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
+	protobuf_add_number(message, MAPPING_ID, (uint64_t)number + 1);
+	protobuf_add_number(message, MAPPING_MEMORY_LIMIT, UINT64_MAX);
+	protobuf_add_number(message, MAPPING_FILENAME,
+	                    text_id(encoding, module->path, error));
+	protobuf_add_number(message, MAPPING_BUILD_ID,
+	                    text_id(encoding, build_id, error));
+	protobuf_add_number(message, MAPPING_HAS_FUNCTIONS, 1);
+	protobuf_add_number(message, MAPPING_HAS_FILENAMES,
+	                    (has & HAS_FILES) != 0);
+	protobuf_add_number(message, MAPPING_HAS_LINE_NUMBERS,
+	                    (has & HAS_LINES) != 0);
+	protobuf_add_number(message, MAPPING_HAS_INLINE_FRAMES,
+	                    (has & HAS_INLINES) != 0);
+	end_message(encoding, PROFILE_MAPPING);
+	return flush(encoding, error);
+}
+
+static int
+write_mappings(struct encoding *encoding, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	unsigned char *has = memory_array(profile->n_modules, 1, error);
+	int result = has != NULL ? 0 : -1;
+
+	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		if (frame->module != NO_MODULE)
+			inspect_frame(encoding, frame, &has[frame->module]);
+	}
+	for (uint32_t i = 0; result == 0 && i < profile->n_modules; i++)
+		result = write_mapping(encoding, i, has[i], error);
+	free(has);
+	return result;
+}
+
+/* The id of a function; a new one is added to the fields. */
+static uint64_t
+function_id(struct encoding *encoding, const struct location *location,
+            struct error *error)
+{
+	struct function_key key = { location->function, location->file };
+	uint32_t n = names_count(encoding->functions);
+	uint32_t number = names_add(encoding->functions, (const char *)&key,
+	                            sizeof key, error);
+	struct text_buffer *inner = &encoding->inner;
+	uint64_t name;
+
+	if (number != n || number == NO_NAME)
+		return (uint64_t)number + 1;
+	name = name_id(encoding, key.name, error);
+	protobuf_add_number(inner, FUNCTION_ID, (uint64_t)number + 1);
+	protobuf_add_number(inner, FUNCTION_NAME, name);
+	protobuf_add_number(inner, FUNCTION_SYSTEM_NAME, name);
+	protobuf_add_number(inner, FUNCTION_FILENAME,
+	                    name_id(encoding, key.file, error));
+	protobuf_add_message(&encoding->fields, PROFILE_FUNCTION, inner);
+	text_clear(inner);
+	return (uint64_t)number + 1;
+}
+
+static void
+add_line(struct encoding *encoding, const struct location *location,
+         struct error *error)
+{
+	uint64_t function = function_id(encoding, location, error);
+	struct text_buffer *inner = &encoding->inner;
+
+	protobuf_add_number(inner, LINE_FUNCTION_ID, function);
+	protobuf_add_number(inner, LINE_LINE, location->line);
+	protobuf_add_message(&encoding->message, LOCATION_LINE, inner);
+	text_clear(inner);
+}
+
+static int
+write_locations(struct encoding *encoding, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	struct text_buffer *message = &encoding->message;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+		uint32_t n = frame_shown_locations(frame,
+		    encoding->source->inlines);
+
+		protobuf_add_number(message, LOCATION_ID, (uint64_t)i + 1);
+		if (frame->module != NO_MODULE)
+			protobuf_add_number(message, LOCATION_MAPPING_ID,
+			                    (uint64_t)frame->module + 1);
+		protobuf_add_number(message, LOCATION_ADDRESS,
+		                    frame->address);
+		while (n-- > 0)
+			add_line(encoding, &profile->locations[
+			         frame->first_location + n], error);
+		end_message(encoding, PROFILE_LOCATION);
+		if (flush(encoding, error) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- samples ---- */
 
 static void
-add_stack(struct pprof_encoding *encoding, const struct stack_walk *walk)
+add_stack(struct encoding *encoding, const struct stack_walk *walk)
 {
 	struct text_buffer *inner = &encoding->inner;
 
@@ -166,7 +368,7 @@ add_stack(struct pprof_encoding *encoding, const struct stack_walk *walk)
 
 /* The total has been checked, so no product can overflow. */
 static void
-add_values(struct pprof_encoding *encoding, uint32_t node)
+add_values(struct encoding *encoding, uint32_t node)
 {
 	const struct profile *profile = encoding->source->profile;
 	const struct sample_tree *tree = profile->tree;
@@ -183,8 +385,7 @@ add_values(struct pprof_encoding *encoding, uint32_t node)
 
 /* The thread's name, or its number if it has none. */
 static void
-add_thread(struct pprof_encoding *encoding, uint32_t number,
-           struct error *error)
+add_thread(struct encoding *encoding, uint32_t number, struct error *error)
 {
 	const struct thread *thread;
 	struct text_buffer *inner = &encoding->inner;
@@ -195,9 +396,9 @@ add_thread(struct pprof_encoding *encoding, uint32_t number,
 	thread = &encoding->source->profile->threads[number];
 	snprintf(digits, sizeof digits, "%" PRIu64, thread->tid);
 	protobuf_add_number(inner, LABEL_KEY,
-	                    pprof_text_id(encoding, "thread", error));
+	                    text_id(encoding, "thread", error));
 	protobuf_add_number(inner, LABEL_STR,
-	                    pprof_text_id(encoding, thread->name != NULL ?
+	                    text_id(encoding, thread->name != NULL ?
 	                            thread->name : digits, error));
 	protobuf_add_message(&encoding->message, SAMPLE_LABEL, inner);
 	text_clear(inner);
@@ -227,7 +428,7 @@ is_sample(const struct sample_tree *tree, uint32_t node)
 }
 
 static int
-write_samples(struct pprof_encoding *encoding, struct error *error)
+write_samples(struct encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 	struct stack_walk walk = { .tree = profile->tree };
@@ -241,8 +442,8 @@ write_samples(struct pprof_encoding *encoding, struct error *error)
 			add_values(encoding, n);
 			add_thread(encoding, thread_of(profile, n, &section),
 			           error);
-			pprof_add_message(encoding, PROFILE_SAMPLE);
-			result = pprof_flush(encoding, error);
+			end_message(encoding, PROFILE_SAMPLE);
+			result = flush(encoding, error);
 		}
 		if (result == 0)
 			result = export_may_go_on(n, encoding->writer, error);
@@ -252,7 +453,7 @@ write_samples(struct pprof_encoding *encoding, struct error *error)
 }
 
 static int
-write_strings(struct pprof_encoding *encoding, struct error *error)
+write_strings(struct encoding *encoding, struct error *error)
 {
 	uint32_t n = names_count(encoding->strings);
 
@@ -260,7 +461,7 @@ write_strings(struct pprof_encoding *encoding, struct error *error)
 		protobuf_add_bytes(&encoding->fields, PROFILE_STRING_TABLE,
 		                   names_text(encoding->strings, i),
 		                   names_length(encoding->strings, i));
-		if (pprof_flush(encoding, error) != 0 ||
+		if (flush(encoding, error) != 0 ||
 		    export_may_go_on(i, encoding->writer, error) != 0)
 			return -1;
 	}
@@ -270,7 +471,7 @@ write_strings(struct pprof_encoding *encoding, struct error *error)
 /* ---- the whole ---- */
 
 static int
-write_profile(struct pprof_encoding *encoding, struct error *error)
+write_profile(struct encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
 
@@ -281,11 +482,12 @@ write_profile(struct pprof_encoding *encoding, struct error *error)
 	encoding->functions = names_new(error);
 	if (encoding->strings == NULL || encoding->functions == NULL)
 		return -1;
-	pprof_text_id(encoding, "", error);
+	text_id(encoding, "", error);
 	if (write_types(encoding, error) != 0 ||
 	    write_process(encoding, error) != 0 ||
 	    write_comments(encoding, error) != 0 ||
-	    pprof_write_code(encoding, error) != 0 ||
+	    write_mappings(encoding, error) != 0 ||
+	    write_locations(encoding, error) != 0 ||
 	    write_samples(encoding, error) != 0)
 		return -1;
 	return write_strings(encoding, error);
@@ -295,7 +497,7 @@ static int
 pprof_write(const struct export_source *source, struct writer *writer,
             uint64_t *n_changed, struct error *error)
 {
-	struct pprof_encoding encoding = { .source = source };
+	struct encoding encoding = { .source = source };
 	struct gzip_output *gzip = gzip_output_new(writer, error);
 	int result = -1;
 

@@ -35,7 +35,7 @@ read_field(struct pprof *pprof, const struct protobuf_field *field,
 	int result;
 
 	why.is_set = false;	/* its text need not be zeroed */
-	result = field->number == PPROF_SAMPLE ?
+	result = field->number == PROFILE_SAMPLE ?
 	    pprof_samples_add(&pprof->samples, &pprof->tables, field, offset,
 	                      &why) :
 	    pprof_tables_read(&pprof->tables, field, &why);
@@ -186,22 +186,29 @@ is_sample(const struct protobuf_field *field)
  * files have, too.
  */
 static int
-probe_fields(const unsigned char *head, size_t size)
+pprof_probe(const void *head, size_t size)
 {
-	struct protobuf message = { head, head + size };
+	/* With the padding that readers of fields want. */
+	unsigned char copy[FORMAT_HEAD_SIZE + PROTOBUF_PADDING];
+	struct protobuf message;
 	struct protobuf_field field;
 	bool has_type = false, has_sample = false;
 	int found;
 
+	if (size > FORMAT_HEAD_SIZE)
+		size = FORMAT_HEAD_SIZE;
+	memcpy(copy, head, size);
+	memset(copy + size, 0, PROTOBUF_PADDING);
+	message = (struct protobuf){ copy, copy + size };
 	while ((found = protobuf_next(&message, &field)) == PROTOBUF_FIELD) {
 		if (!is_profile_field(&field))
 			return PROBE_NO;
-		if (field.number == PPROF_SAMPLE_TYPE) {
+		if (field.number == PROFILE_SAMPLE_TYPE) {
 			if (!is_type(&field))
 				return PROBE_NO;
 			has_type |= field.value > 0;
 		}
-		if (field.number == PPROF_SAMPLE) {
+		if (field.number == PROFILE_SAMPLE) {
 			if (!is_sample(&field))
 				return PROBE_NO;
 			has_sample = true;
@@ -210,19 +217,6 @@ probe_fields(const unsigned char *head, size_t size)
 	if (found == PROTOBUF_MALFORMED)
 		return PROBE_NO;
 	return has_type ? PROBE_SURE : has_sample ? PROBE_MAYBE : PROBE_NO;
-}
-
-/* The copy has the padding that readers of fields want. */
-static int
-pprof_probe(const void *head, size_t size)
-{
-	unsigned char copy[FORMAT_HEAD_SIZE + PROTOBUF_PADDING];
-
-	if (size > FORMAT_HEAD_SIZE)
-		size = FORMAT_HEAD_SIZE;
-	memcpy(copy, head, size);
-	memset(copy + size, 0, PROTOBUF_PADDING);
-	return probe_fields(copy, size);
 }
 
 const struct format format_pprof = {

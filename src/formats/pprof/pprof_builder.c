@@ -4,20 +4,6 @@
 
 #include <string.h>
 
-#include "src/formats/pprof/protobuf_output.h"
-
-enum {
-	TYPE_NAME = 1, TYPE_UNIT = 2,
-	SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3,
-	MAPPING_ID = 1, MAPPING_START = 2, MAPPING_LIMIT = 3,
-	MAPPING_OFFSET = 4, MAPPING_PATH = 5, MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_LINES = 9,
-	LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3,
-	LOCATION_LINE = 4,
-	LINE_FUNCTION = 1, LINE_NUMBER = 2,
-	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILE = 4,
-};
-
 /* Ends the message; *field becomes the field with it; 0 or -1. */
 static int
 end_message(struct pprof_builder *builder, uint32_t number,
@@ -51,7 +37,7 @@ add_string(struct pprof_builder *builder, const char *text, size_t length,
 	uint32_t n = names_count(builder->strings);
 	uint32_t number = names_add(builder->strings, text, length, error);
 	struct protobuf_field field = {
-		.number = PPROF_STRING, .wire = PROTOBUF_BYTES,
+		.number = PROFILE_STRING_TABLE, .wire = PROTOBUF_BYTES,
 		.value = length, .bytes = (const unsigned char *)text,
 	};
 
@@ -95,9 +81,9 @@ pprof_builder_type(struct pprof_builder *builder, const char *name,
 	if (name_index == UINT64_MAX || unit_index == UINT64_MAX)
 		return -1;
 	text_clear(&builder->message);
-	protobuf_add_number(&builder->message, TYPE_NAME, name_index);
+	protobuf_add_number(&builder->message, TYPE_TYPE, name_index);
 	protobuf_add_number(&builder->message, TYPE_UNIT, unit_index);
-	return enter(builder, PPROF_SAMPLE_TYPE, error);
+	return enter(builder, PROFILE_SAMPLE_TYPE, error);
 }
 
 int
@@ -116,7 +102,7 @@ int
 pprof_builder_comment(struct pprof_builder *builder, const char *text,
                       size_t length, struct error *error)
 {
-	struct protobuf_field field = { .number = PPROF_COMMENT,
+	struct protobuf_field field = { .number = PROFILE_COMMENT,
 		.wire = PROTOBUF_VARINT };
 
 	field.value = add_string(builder, text, length, error);
@@ -139,13 +125,14 @@ pprof_builder_mapping(struct pprof_builder *builder,
 		return -1;
 	text_clear(message);
 	protobuf_add_number(message, MAPPING_ID, mapping->id);
-	protobuf_add_number(message, MAPPING_START, mapping->start);
-	protobuf_add_number(message, MAPPING_LIMIT, mapping->limit);
-	protobuf_add_number(message, MAPPING_OFFSET, mapping->offset);
-	protobuf_add_number(message, MAPPING_PATH, path);
+	protobuf_add_number(message, MAPPING_MEMORY_START, mapping->start);
+	protobuf_add_number(message, MAPPING_MEMORY_LIMIT, mapping->limit);
+	protobuf_add_number(message, MAPPING_FILE_OFFSET, mapping->offset);
+	protobuf_add_number(message, MAPPING_FILENAME, path);
 	protobuf_add_number(message, MAPPING_BUILD_ID, build_id);
-	protobuf_add_number(message, MAPPING_HAS_LINES, mapping->has_lines);
-	return enter(builder, PPROF_MAPPING, error);
+	protobuf_add_number(message, MAPPING_HAS_LINE_NUMBERS,
+	                    mapping->has_lines);
+	return enter(builder, PROFILE_MAPPING, error);
 }
 
 uint64_t
@@ -170,8 +157,8 @@ pprof_builder_function(struct pprof_builder *builder, const char *name,
 	protobuf_add_number(&builder->message, FUNCTION_ID,
 	                    (uint64_t)number + 1);
 	protobuf_add_number(&builder->message, FUNCTION_NAME, name_index);
-	protobuf_add_number(&builder->message, FUNCTION_FILE, file_index);
-	return enter(builder, PPROF_FUNCTION, error) == 0 ?
+	protobuf_add_number(&builder->message, FUNCTION_FILENAME, file_index);
+	return enter(builder, PROFILE_FUNCTION, error) == 0 ?
 	       (uint64_t)number + 1 : 0;
 }
 
@@ -185,17 +172,17 @@ pprof_builder_location(struct pprof_builder *builder, uint64_t id,
 
 	text_clear(message);
 	protobuf_add_number(message, LOCATION_ID, id);
-	protobuf_add_number(message, LOCATION_MAPPING, mapping);
+	protobuf_add_number(message, LOCATION_MAPPING_ID, mapping);
 	protobuf_add_number(message, LOCATION_ADDRESS, address);
 	for (size_t i = 0; i < n; i++) {
 		text_clear(&builder->part);
-		protobuf_add_number(&builder->part, LINE_FUNCTION,
+		protobuf_add_number(&builder->part, LINE_FUNCTION_ID,
 		                    lines[i].function);
-		protobuf_add_number(&builder->part, LINE_NUMBER,
+		protobuf_add_number(&builder->part, LINE_LINE,
 		                    lines[i].line);
 		protobuf_add_message(message, LOCATION_LINE, &builder->part);
 	}
-	return enter(builder, PPROF_LOCATION, error);
+	return enter(builder, PROFILE_LOCATION, error);
 }
 
 /* ---- samples ---- */
@@ -230,7 +217,7 @@ pprof_builder_value(struct pprof_builder *builder, uint64_t value)
 void
 pprof_builder_stack(struct pprof_builder *builder, uint64_t location)
 {
-	add_value(&builder->message, SAMPLE_LOCATION, location);
+	add_value(&builder->message, SAMPLE_LOCATION_ID, location);
 }
 
 int
@@ -244,8 +231,8 @@ pprof_builder_label(struct pprof_builder *builder, const char *key,
 	if (key_index == UINT64_MAX || text_index == UINT64_MAX)
 		return -1;
 	text_clear(&builder->part);
-	protobuf_add_number(&builder->part, PPROF_LABEL_KEY, key_index);
-	protobuf_add_number(&builder->part, PPROF_LABEL_STRING, text_index);
+	protobuf_add_number(&builder->part, LABEL_KEY, key_index);
+	protobuf_add_number(&builder->part, LABEL_STR, text_index);
 	protobuf_add_message(&builder->message, SAMPLE_LABEL, &builder->part);
 	return 0;
 }
@@ -256,7 +243,7 @@ pprof_builder_end_sample(struct pprof_builder *builder, uint64_t position,
 {
 	struct protobuf_field field;
 
-	return end_message(builder, PPROF_SAMPLE, &field, error) == 0 ?
+	return end_message(builder, PROFILE_SAMPLE, &field, error) == 0 ?
 	       pprof_samples_add(&builder->samples, &builder->tables, &field,
 	                         position, error) : -1;
 }

@@ -47,7 +47,7 @@ int pprof_builder_default_type(struct pprof_builder *builder,
                                const char *name, size_t length,
                                struct error *error);
 
-/* A comment, such as those by which pprof_origin.h restores intervals. */
+/* A comment, such as those by which pprof_profile.c restores intervals. */
 int pprof_builder_comment(struct pprof_builder *builder, const char *text,
                           size_t length, struct error *error);
 

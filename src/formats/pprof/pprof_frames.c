@@ -260,25 +260,13 @@ add_addresses(struct maker *maker, struct error *error)
 	return result;
 }
 
-static bool
-has_all_lines(const struct maker *maker,
-              const struct pprof_location *location)
-{
-	uint32_t number = id_table_find(&maker->tables->mapping_ids,
-	                                location->mapping);
-
-	return location->mapping != 0 &&
-	       number < maker->tables->n_mappings &&
-	       maker->tables->mappings[number].has_lines != 0;
-}
-
 static uint32_t
 add_lines(struct maker *maker, const struct pprof_location *location,
           struct error *error)
 {
 	const struct pprof_line *lines = maker->tables->lines +
 	    location->first_line;
-	uint32_t n = location->n_lines, module, frame;
+	uint32_t n = location->n_lines, module, frame, mapping;
 	uint64_t address;
 
 	if (n > LINES_MAX) {
@@ -295,25 +283,25 @@ add_lines(struct maker *maker, const struct pprof_location *location,
 	address = address_in_module(maker, location, &module);
 	frame = profile_add_frame(maker->profile, module, address,
 	                          maker->locations, n, error);
-	/* The file has all lines, so none are looked up. */
-	if (frame != UINT32_MAX && n == 1 && has_all_lines(maker, location))
+	if (frame == UINT32_MAX || n != 1 || location->mapping == 0)
+		return frame;
+	/* If the file has all lines, none are looked up. */
+	mapping = id_table_find(&maker->tables->mapping_ids,
+	                        location->mapping);
+	if (mapping < maker->tables->n_mappings &&
+	    maker->tables->mappings[mapping].has_lines != 0)
 		maker->profile->frames[frame].has_debug_lines = true;
 	return frame;
 }
 
+/* The frame of a location that the file lacks, or of stacks without any. */
 static uint32_t
 add_lost_location(struct maker *maker, uint32_t number, struct error *error)
 {
-	const struct id_table *ids = &maker->tables->location_ids;
-	uint32_t name;
-
-	if (number == id_table_find(ids, PPROF_NO_STACK)) {
-		name = names_add(maker->profile->names, "[no stack]", 10,
-		                 error);
-	} else {
-		name = add_lost_name(maker, "location",
-		                     ids->ids[number], error);
-	}
+	uint64_t id = maker->tables->location_ids.ids[number];
+	uint32_t name = id == PPROF_NO_STACK ?
+	    names_add(maker->profile->names, "[no stack]", 10, error) :
+	    add_lost_name(maker, "location", id, error);
 
 	return name == NO_NAME ? UINT32_MAX :
 	       profile_add_named_frame(maker->profile, name, error);

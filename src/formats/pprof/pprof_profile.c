@@ -8,12 +8,13 @@
  */
 #include "src/formats/pprof/pprof_profile.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/pprof/pprof_frames.h"
-#include "src/formats/pprof/pprof_origin.h"
 #include "src/profile/large_array.h"
 
 struct filler {
@@ -223,19 +224,19 @@ thread_string(const struct pprof_tables *tables, const char *labels, size_t n)
 			         sizeof size,
 		};
 		struct protobuf message;
-		uint64_t values[PPROF_LABEL_STRING + 1] = { 0 };
+		uint64_t values[LABEL_STR + 1] = { 0 };
 		size_t rank;
 
 		memcpy(&size, labels + at, sizeof size);
 		label.value = size;
 		message = protobuf_message(&label);
 		while (protobuf_next(&message, &part) == PROTOBUF_FIELD)
-			if (part.number <= PPROF_LABEL_STRING)
+			if (part.number <= LABEL_STR)
 				values[part.number] = part.value;
-		rank = rank_key(tables, values[PPROF_LABEL_KEY]);
+		rank = rank_key(tables, values[LABEL_KEY]);
 		if (rank < best) {
 			best = rank;
-			string = values[PPROF_LABEL_STRING];
+			string = values[LABEL_STR];
 		}
 	}
 	return string;
@@ -314,6 +315,169 @@ make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
 	return set_samples(filler, error);
 }
 
+/*
+ * ---- what cpprof says of a profile in its comments ----
+ *
+ * profile.proto has no place for intervals.  So the comments of an exported
+ * profile are the header lines of collapsed stacks (collapsed_header.h), with
+ * which hits are restored.  Their resources are the file's types of values in
+ * order; if there is one more type, the first one is raw samples.
+ */
+
+/*
+ * Reads the comments as a header, whose resources become those of `origin`.
+ * *is_ours is set if cpprof wrote them.  0, or -1 with *error set when memory is
+ * short; what is wrong with comments of others does not matter.
+ */
+static int
+read_comments(const struct pprof_tables *tables, struct profile *origin,
+              struct collapsed_header *header, bool *is_ours,
+              struct error *error)
+{
+	static const char first[] = "# cpprof 1";
+
+	for (size_t i = 0; i < tables->n_comments; i++) {
+		struct error why = { 0 };
+		size_t length;
+		const char *text = pprof_tables_string(tables,
+		    tables->comments[i], &length);
+
+		if (text == NULL || (i == 0 && (length != sizeof first - 1 ||
+		    memcmp(text, first, length) != 0)) ||
+		    collapsed_header_line(header, origin, text, length,
+		                          &why) != 0)
+			return why.is_out_of_memory ?
+			       error_out_of_memory(error) : 0;
+	}
+	*is_ours = tables->n_comments > 0;
+	return 0;
+}
+
+static bool
+is_divisible(const uint64_t *values, uint32_t n, uint64_t by)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (values[i] % by != 0)
+			return false;
+	return true;
+}
+
+static int
+restore_resource(struct profile *profile, uint32_t r,
+                 const struct resource *was, bool has_samples,
+                 struct error *error)
+{
+	struct sample_tree *tree = profile->tree;
+	struct resource *resource = &profile->resources[r];
+	size_t size = tree->n_rows * sizeof *tree->hits[r];
+	const char *gtick;
+
+	if (!is_divisible(tree->hits[r], tree->n_rows, was->interval))
+		return 0;
+	gtick = arena_text(&profile->arena, was->gtick, strlen(was->gtick),
+	                   error);
+	if (gtick == NULL)
+		return -1;
+	for (uint32_t i = 0; i < tree->n_rows; i++)
+		tree->hits[r][i] /= was->interval;
+	resource->gtick = gtick;
+	resource->interval = was->interval;
+	/*
+	 * Raw samples are kept if they had a column of their own and a hit is
+	 * not always one.
+	 */
+	if (tree->samples[r] != NULL && (!has_samples ||
+	    memcmp(tree->samples[r], tree->hits[r], size) == 0)) {
+		large_array_free(tree->samples[r]);
+		tree->samples[r] = NULL;
+	}
+	return 0;
+}
+
+/* Drops the column of raw samples, which are beside the hits by now. */
+static void
+drop_resource(struct profile *profile, uint32_t r)
+{
+	struct sample_tree *tree = profile->tree;
+	size_t n_behind = --profile->n_resources - r;
+
+	tree->n_resources--;
+	large_array_free(tree->hits[r]);
+	large_array_free(tree->samples[r]);
+	memmove(&profile->resources[r], &profile->resources[r + 1],
+	        n_behind * sizeof *profile->resources);
+	memmove(&tree->hits[r], &tree->hits[r + 1],
+	        n_behind * sizeof *tree->hits);
+	memmove(&tree->samples[r], &tree->samples[r + 1],
+	        n_behind * sizeof *tree->samples);
+}
+
+static int
+restore_text(struct profile *profile, const char **text, const char *was,
+             struct error *error)
+{
+	if (was == NULL)
+		return 0;
+	*text = arena_text(&profile->arena, was, strlen(was), error);
+	return *text != NULL ? 0 : -1;
+}
+
+/* The resource of a type of values. */
+static uint32_t
+resource_of(uint32_t type, uint32_t front)
+{
+	return type == front ? 0 : type < front ? type + 1 : type;
+}
+
+static int
+restore_resources(struct profile *profile, const struct profile *origin,
+                  uint32_t front, struct error *error)
+{
+	uint32_t n = origin->n_resources;
+	bool has_samples = n == 1 && profile->n_resources == 2;
+
+	if (profile->n_resources != n + has_samples)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (restore_resource(profile,
+		    resource_of(i + has_samples, front),
+		    &origin->resources[i], has_samples, error) != 0)
+			return -1;
+	if (has_samples)
+		drop_resource(profile, resource_of(0, front));
+	return 0;
+}
+
+/*
+ * Undoes the conversion by export, if the comments describe it and the hits
+ * agree: values become hits of their interval, and raw samples are no
+ * resource.  front: the type whose resource was moved to the front.
+ */
+static int
+restore_origin(struct profile *profile, const struct pprof_tables *tables,
+               uint32_t front, struct error *error)
+{
+	struct collapsed_header header = { 0 };
+	const struct process *was = &header.process;
+	struct profile *origin = profile_new(error);
+	struct process *to = profile->processes;
+	bool is_ours = false;
+	int result;
+
+	if (origin == NULL)
+		return -1;
+	result = read_comments(tables, origin, &header, &is_ours, error);
+	if (result == 0 && is_ours)
+		result = restore_resources(profile, origin, front, error);
+	if (result == 0 && is_ours && profile->n_processes > 0 &&
+	    (restore_text(profile, &to->program, was->program, error) != 0 ||
+	     restore_text(profile, &to->command, was->command, error) != 0 ||
+	     restore_text(profile, &to->host, was->host, error) != 0))
+		result = -1;
+	profile_free(origin);
+	return result;
+}
+
 /* ---- all together ---- */
 
 static int
@@ -353,8 +517,8 @@ pprof_profile_fill(const struct pprof_tables *tables,
 		return reader_fail_file(reader, error, "%s", why.text);
 	if (add_process(&filler, error) == 0 &&
 	    make_tree(&filler, frames, error) == 0)
-		result = pprof_origin_restore(reader->profile, tables,
-		                              default_column(tables), error);
+		result = restore_origin(reader->profile, tables,
+		                        default_column(tables), error);
 	free(frames);
 	return result;
 }

@@ -11,9 +11,6 @@
 #include "src/base/memory.h"
 #include "src/profile/profile.h"
 
-/* Fields of a sample. */
-enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-
 void
 pprof_samples_free(struct pprof_samples *samples)
 {
@@ -121,7 +118,7 @@ has_string(const struct protobuf_field *field, struct error *error)
 	int found;
 
 	while ((found = protobuf_next(&label, &part)) == PROTOBUF_FIELD)
-		if (part.number == PPROF_LABEL_STRING &&
+		if (part.number == LABEL_STR &&
 		    part.wire == PROTOBUF_VARINT)
 			text = part.value;
 	if (found != PROTOBUF_END)
@@ -157,7 +154,7 @@ add_field(struct pprof_samples *samples, const struct protobuf_field *field,
 
 	if (field->number > SAMPLE_LABEL)
 		return 0;
-	if (is_packed && field->number == SAMPLE_LOCATION)
+	if (is_packed && field->number == SAMPLE_LOCATION_ID)
 		return add_ids(samples, field->bytes, (size_t)field->value,
 		               error);
 	if (is_packed && field->number == SAMPLE_VALUE)
@@ -166,7 +163,7 @@ add_field(struct pprof_samples *samples, const struct protobuf_field *field,
 		return add_label(samples, field, error);
 	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_VALUE)
 		return add_value(samples, field->value, n_values, error);
-	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_LOCATION)
+	if (field->wire == PROTOBUF_VARINT && field->number == SAMPLE_LOCATION_ID)
 		return add_id(samples, field->value, error);
 	return error_set(error, "expected a sample");
 }

@@ -30,9 +30,6 @@
 /* More sets than this are not distinguished. */
 enum { PPROF_LABEL_SETS_MAX = 65536 };
 
-/* Fields of a label. */
-enum { PPROF_LABEL_KEY = 1, PPROF_LABEL_STRING = 2 };
-
 /* Start with the reader, which gets the stacks and must outlive this. */
 struct pprof_samples {
 	struct reader *reader;

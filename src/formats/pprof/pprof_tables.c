@@ -160,7 +160,8 @@ add_location(struct pprof_tables *tables, const struct protobuf_field *field,
 	if (read_numbers(field, values, 4, "location", error) != 0)
 		return -1;
 	while (protobuf_next(&message, &part) == PROTOBUF_FIELD)
-		if (part.number == 4 && add_line(tables, &part, error) != 0)
+		if (part.number == LOCATION_LINE &&
+		    add_line(tables, &part, error) != 0)
 			return -1;
 	if (tables->n_lines - location.first_line > UINT32_MAX)
 		return error_set(error, "a location of too many lines");
@@ -218,24 +219,24 @@ pprof_tables_read(struct pprof_tables *tables,
                   const struct protobuf_field *field, struct error *error)
 {
 	switch (field->number) {
-	case PPROF_SAMPLE_TYPE:
+	case PROFILE_SAMPLE_TYPE:
 		return add_type(tables, field, error);
-	case PPROF_MAPPING:
+	case PROFILE_MAPPING:
 		return add_mapping(tables, field, error);
-	case PPROF_LOCATION:
+	case PROFILE_LOCATION:
 		return add_location(tables, field, error);
-	case PPROF_FUNCTION:
+	case PROFILE_FUNCTION:
 		return add_function(tables, field, error);
-	case PPROF_STRING:
+	case PROFILE_STRING_TABLE:
 		return add_string(tables, field, error);
-	case PPROF_TIME:
+	case PROFILE_TIME_NANOS:
 		return read_number(field, &tables->time_ns, error);
-	case PPROF_DURATION:
+	case PROFILE_DURATION_NANOS:
 		return read_number(field, &tables->duration_ns, error);
-	case PPROF_COMMENT:
+	case PROFILE_COMMENT:
 		add_comment(tables, field);
 		return 0;
-	case PPROF_DEFAULT_TYPE:
+	case PROFILE_DEFAULT_SAMPLE_TYPE:
 		return read_number(field, &tables->default_type, error);
 	default:
 		return 0;

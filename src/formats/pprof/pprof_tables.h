@@ -18,20 +18,6 @@
 #include "src/formats/id_table.h"
 #include "src/formats/pprof/protobuf.h"
 
-/* Fields of the outermost message. */
-enum {
-	PPROF_SAMPLE_TYPE = 1,
-	PPROF_SAMPLE = 2,
-	PPROF_MAPPING = 3,
-	PPROF_LOCATION = 4,
-	PPROF_FUNCTION = 5,
-	PPROF_STRING = 6,
-	PPROF_TIME = 9,
-	PPROF_DURATION = 10,
-	PPROF_COMMENT = 13,
-	PPROF_DEFAULT_TYPE = 14,
-};
-
 enum { PPROF_COMMENTS_MAX = 300 };
 
 /* The location of samples without any: an id that no location may have. */

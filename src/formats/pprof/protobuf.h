@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* protobuf.h -- the encoding of pprof profiles.
+/* protobuf.h -- the encoding of pprof profiles, and their fields.
  *
+ * A nested message is written to a text of its own, and then added as bytes.
  * Numbers are read without checking for the end of the bytes.  So
  * PROTOBUF_PADDING bytes of any value after the end must be readable, and the
  * position is checked after reading.
- * Source: protobuf.dev, "Encoding".
+ * Source: protobuf.dev, "Encoding"; google/pprof, proto/profile.proto.
  */
 #ifndef CPPROF_FORMATS_PROTOBUF_H
 #define CPPROF_FORMATS_PROTOBUF_H
@@ -13,7 +14,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/text_buffer.h"
+
 enum { PROTOBUF_PADDING = 32, VARINT_MAX = 10 };
+
+/* Fields of the messages, by their names in profile.proto. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+
+	TYPE_TYPE = 1, TYPE_UNIT = 2,
+	SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3,
+	LABEL_KEY = 1, LABEL_STR = 2,
+	MAPPING_ID = 1, MAPPING_MEMORY_START = 2, MAPPING_MEMORY_LIMIT = 3,
+	MAPPING_FILE_OFFSET = 4, MAPPING_FILENAME = 5, MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_FILENAMES = 8,
+	MAPPING_HAS_LINE_NUMBERS = 9, MAPPING_HAS_INLINE_FRAMES = 10,
+	LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION_ID = 1, LINE_LINE = 2,
+	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+};
 
 enum protobuf_wire {
 	PROTOBUF_VARINT = 0,
@@ -21,6 +53,8 @@ enum protobuf_wire {
 	PROTOBUF_BYTES = 2,
 	PROTOBUF_FIXED32 = 5,
 };
+
+/* ---- reading ---- */
 
 /* The rest of a message. */
 struct protobuf {
@@ -124,6 +158,43 @@ protobuf_message(const struct protobuf_field *field)
 	if (field->wire != PROTOBUF_BYTES)
 		return (struct protobuf){ NULL, NULL };
 	return (struct protobuf){ field->bytes, field->bytes + field->value };
+}
+
+/* ---- writing: appends the fields of messages to a text ---- */
+
+static inline void
+protobuf_add_varint(struct text_buffer *text, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		text_add_char(text, (char)(value | 0x80));
+	text_add_char(text, (char)value);
+}
+
+/* Adds a field that is a number; 0 is the default, and not written. */
+static inline void
+protobuf_add_number(struct text_buffer *text, uint32_t field, uint64_t value)
+{
+	if (value == 0)
+		return;
+	protobuf_add_varint(text, field << 3);
+	protobuf_add_varint(text, value);
+}
+
+static inline void
+protobuf_add_bytes(struct text_buffer *text, uint32_t field,
+                   const char *bytes, size_t n)
+{
+	protobuf_add_varint(text, field << 3 | 2);
+	protobuf_add_varint(text, n);
+	text_add(text, bytes, n);
+}
+
+static inline void
+protobuf_add_message(struct text_buffer *text, uint32_t field,
+                     const struct text_buffer *message)
+{
+	protobuf_add_bytes(text, field, message->bytes, message->length);
+	text->failed |= message->failed;
 }
 
 #endif
