@@ -44,22 +44,14 @@ libcore_a_SOURCES += \
 	src/formats/collapsed/collapsed_stack.h \
 	src/formats/collapsed/export_collapsed.c \
 	src/formats/cpprofdata/cpprofdata.c \
-	src/formats/cpprofdata/cpprofdata_brief.c \
-	src/formats/cpprofdata/cpprofdata_brief.h \
-	src/formats/cpprofdata/cpprofdata_facts.c \
-	src/formats/cpprofdata/cpprofdata_facts.h \
+	src/formats/cpprofdata/cpprofdata_code.c \
+	src/formats/cpprofdata/cpprofdata_code.h \
 	src/formats/cpprofdata/cpprofdata_file.c \
 	src/formats/cpprofdata/cpprofdata_file.h \
-	src/formats/cpprofdata/cpprofdata_jit.c \
-	src/formats/cpprofdata/cpprofdata_jit.h \
-	src/formats/cpprofdata/cpprofdata_modules.c \
-	src/formats/cpprofdata/cpprofdata_modules.h \
+	src/formats/cpprofdata/cpprofdata_process.c \
+	src/formats/cpprofdata/cpprofdata_process.h \
 	src/formats/cpprofdata/cpprofdata_summary.c \
 	src/formats/cpprofdata/cpprofdata_summary.h \
-	src/formats/cpprofdata/cpprofdata_waits.c \
-	src/formats/cpprofdata/cpprofdata_waits.h \
-	src/formats/cpprofdata/cpprofdata_writer.c \
-	src/formats/cpprofdata/cpprofdata_writer.h \
 	src/formats/cpprofdata/export_cpprofdata.c \
 	src/formats/cpprofdata/names_file.c \
 	src/formats/cpprofdata/names_file.h \

@@ -16,24 +16,24 @@
  */
 #include <endian.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/cpprofdata.h"
 #include "src/base/memory.h"
-#include "src/formats/cpprofdata/cpprofdata_brief.h"
-#include "src/formats/cpprofdata/cpprofdata_facts.h"
+#include "src/base/text_buffer.h"
+#include "src/formats/cpprofdata/cpprofdata_code.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_jit.h"
-#include "src/formats/cpprofdata/cpprofdata_modules.h"
-#include "src/formats/cpprofdata/recording_names.h"
-#include "src/formats/cpprofdata/cpprofdata_waits.h"
+#include "src/formats/cpprofdata/cpprofdata_process.h"
 #include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/recording_names.h"
 #include "src/formats/reader.h"
 #include "src/symbols/names/address_frames.h"
 
 enum {
+	COMMAND_MAX = 65536,		/* of a command line */
 	PHASE_MAX = 255,		/* of a phase's name */
 	NODES_A_STEP = 65536,		/* between checks for Ctrl-C */
 };
@@ -66,6 +66,267 @@ cpprofdata_probe(const void *head, size_t size)
 	return size >= n && memcmp(head, CPPROFDATA_MAGIC, n) == 0 ?
 	    PROBE_SURE : PROBE_NO;
 }
+
+/* ---- the facts in the header ---- */
+
+/* The arguments, joined by blanks. */
+static char *
+copy_command(const struct cpprofdata_file *file, struct error *error)
+{
+	char *command = memory_array(COMMAND_MAX + 1, 1, error);
+	uint64_t number = file->header.arguments;
+	size_t n = 0, length;
+
+	if (command == NULL || number == 0)
+		return command;
+	for (uint32_t i = 0; i < file->header.n_arguments; i++) {
+		const char *text;
+
+		if (n == COMMAND_MAX || cpprofdata_runs_find(
+		        &file->runs[CPPROFDATA_STRINGS], number) == NULL)
+			break;
+		if (i > 0)
+			command[n++] = ' ';
+		text = cpprofdata_string(file, number, COMMAND_MAX - n,
+		                         &length);
+		memcpy(command + n, text, length);
+		n += length;
+		number += length + 1;
+	}
+	return command;
+}
+
+static int
+add_process(const struct cpprofdata_file *file,
+            const struct cpprofdata_end *end, struct profile *profile,
+            struct error *error)
+{
+	const struct cpprofdata_header *header = &file->header;
+	char *program = cpprofdata_copy_string(file, header->executable,
+	                                       error);
+	char *host = cpprofdata_copy_string(file, header->host, error);
+	char *command = copy_command(file, error);
+	int result = -1;
+
+	if (program != NULL && host != NULL && command != NULL) {
+		struct process process = {
+			.pid = header->pid,
+			.parent_pid = header->parent_pid,
+			.program = *program != '\0' ? program : NULL,
+			.command = *command != '\0' ? command : NULL,
+			.host = *host != '\0' ? host : NULL,
+			.start_ns = header->start_ns,
+			.end_ns = end->utc_ns,
+			.is_running = end->is_running,
+			.cpu_ns = header->cpu_ns,
+			/* Both are of the same moment. */
+			.sampling_ns = header->cpu_sampling_ns != 0 ?
+			    header->cpu_sampling_ns : header->sampling_ns,
+			.cpu_is_least = !end->is_running &&
+			    header->end_ns == 0 && header->end_mono_ns == 0,
+			.continues = (header->flags &
+			    CPPROFDATA_CONTINUES) != 0,
+		};
+
+		if (profile_add_process(profile, &process,
+		                        error) != UINT32_MAX)
+			result = 0;
+	}
+	free(program);
+	free(host);
+	free(command);
+	return result;
+}
+
+/* How a resource was counted, according to the collector. */
+static int
+add_source(const struct cpprofdata_file *file, struct profile *profile,
+           uint32_t r, struct error *error)
+{
+	const struct cpprofdata_resource *raw = &file->header.resources[r];
+	char *name = cpprofdata_copy_string(file, raw->source, error);
+	struct text_buffer text = { 0 };
+	int result = -1;
+
+	if (name == NULL)
+		return -1;
+	if (*name == '\0') {
+		free(name);
+		return 0;
+	}
+	text_add_string(&text, name);
+	if ((raw->flags & CPPROFDATA_RANDOM) != 0)
+		text_add_string(&text, ", random intervals");
+	if ((raw->flags & CPPROFDATA_COARSE) != 0)
+		text_add_string(&text, ", places to a tick");
+	result = profile_add_source(profile, &profile->resources[r],
+	                            text_string(&text), error);
+	if (text.failed)
+		result = error_out_of_memory(error);
+	text_free(&text);
+	free(name);
+	return result;
+}
+
+static int
+add_resources(const struct cpprofdata_file *file, struct profile *profile,
+              struct error *error)
+{
+	const struct cpprofdata_header *header = &file->header;
+
+	for (uint32_t i = 0; i < file->n_named; i++) {
+		const struct cpprofdata_resource *raw = &header->resources[i];
+		char name[sizeof raw->name + 1] = "";
+		char gtick[sizeof raw->gtick + 1] = "";
+
+		memcpy(name, raw->name, sizeof raw->name);
+		memcpy(gtick, raw->gtick, sizeof raw->gtick);
+		if (profile_find_resource(profile, name) != NO_RESOURCE)
+			return error_set(error,
+			    "%s: 0x%zx: a second resource of that name",
+			    file->name,
+			    offsetof(struct cpprofdata_header, resources[i]));
+		if (profile_add_resource(profile, name, gtick,
+		                         raw->interval, error) == UINT32_MAX ||
+		    add_source(file, profile, i, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Adds hits that are in no tree: those still pending when the process ended,
+ * and those dropped, whose resource older collectors do not record.
+ */
+static int
+add_losses(const struct cpprofdata_file *file, bool is_running,
+           struct profile *profile, struct error *error)
+{
+	static const enum loss losses[CPPROFDATA_N_LOST] = {
+		[CPPROFDATA_LOST_FULL] = LOSS_NO_ROOM,
+		[CPPROFDATA_LOST_AT_EXIT] = LOSS_THREAD_ENDED,
+	};
+	const struct cpprofdata_header *header = &file->header;
+
+	for (uint32_t r = 0; r < file->n_named && !is_running; r++)
+		if (header->pending[r] > 0 && profile_add_loss(profile, r,
+		        LOSS_THREAD_ENDED, (uint64_t)header->pending[r],
+		        error) != 0)
+			return -1;
+	for (size_t i = 0; i < CPPROFDATA_N_LOST; i++) {
+		uint64_t left = header->drops[i].hits;
+
+		for (uint32_t r = 0; r < file->n_named; r++) {
+			uint64_t hits = header->lost[i][r];
+
+			if (hits == 0)
+				continue;
+			left -= hits < left ? hits : left;
+			if (profile_add_loss(profile, r, losses[i], hits,
+			                     error) != 0)
+				return -1;
+		}
+		if (left > 0 && profile_add_loss(profile, file->n_named == 1 ?
+		        0 : NO_RESOURCE, losses[i], left, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Adds a tally for each reason, of hits or of samples, whichever is more
+ * informative.
+ */
+static int
+add_drops(const struct cpprofdata_file *file, struct profile *profile,
+          struct error *error)
+{
+	static const struct {
+		const char *what;
+		bool is_hits;
+	} drops[CPPROFDATA_MAX_DROPS] = {
+		[CPPROFDATA_DEFERRED_UNSAFE] =
+		    { "samples taken late: collector was busy", false },
+		[CPPROFDATA_DEFERRED_BACK_OFF] =
+		    { "samples taken late: to keep sampling cheap", false },
+		[CPPROFDATA_PARTIAL_NO_RULES] =
+		    { "stacks incomplete: code without unwind tables", false },
+		[CPPROFDATA_PARTIAL_BAD_RULES] =
+		    { "stacks incomplete: invalid unwind tables", false },
+		[CPPROFDATA_PARTIAL_BAD_STACK] =
+		    { "stacks incomplete: unreadable stack memory", false },
+		[CPPROFDATA_PARTIAL_TOO_DEEP] =
+		    { "stacks incomplete: too deep for memory", false },
+		[CPPROFDATA_OVERRUN] =
+		    { "hits counted with the next sample", true },
+		[CPPROFDATA_GUESSED] =
+		    { "stacks partly guessed: code without unwind tables",
+		      false },
+	};
+	const struct cpprofdata_header *header = &file->header;
+	/* The file that this one continues has counted the first thread. */
+	uint64_t n_threads = header->n_threads - (header->n_threads > 0 &&
+	    (header->flags & CPPROFDATA_CONTINUES) != 0);
+
+	for (size_t i = CPPROFDATA_N_LOST; i < CPPROFDATA_MAX_DROPS; i++) {
+		uint64_t count = drops[i].is_hits ? header->drops[i].hits :
+		    header->drops[i].samples;
+		/* A newer collector may have reasons unknown here. */
+		const char *what = drops[i].what != NULL ? drops[i].what :
+		    "samples marked for a reason not known here";
+
+		if (count > 0 && profile_add_tally(profile, what,
+		                                   count, error) != 0)
+			return -1;
+	}
+	if (n_threads > 0 && profile_add_tally(profile, "threads started",
+	                                       n_threads, error) != 0)
+		return -1;
+	if ((header->flags & CPPROFDATA_CONFINED) != 0 &&
+	    profile_add_tally(profile, "processes not sampled to the "
+	                      "end: they forbade themselves system calls", 1,
+	                      error) != 0)
+		return -1;
+	if ((header->flags & CPPROFDATA_IO_URING) != 0 &&
+	    profile_add_tally(profile, "processes whose I/O by io_uring is "
+	                      "not counted", 1, error) != 0)
+		return -1;
+	if ((header->flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0 &&
+	    profile_add_tally(profile, "processes with CPU time by ticks in "
+	                      "threads that switched often", 1, error) != 0)
+		return -1;
+	if ((header->flags & CPPROFDATA_TRUNCATED) != 0 &&
+	    profile_add_tally(profile, "files truncated while recorded, "
+	                      "written again when the process ended", 1,
+	                      error) != 0)
+		return -1;
+	if (header->n_threads_unsampled > 0 &&
+	    profile_add_tally(profile,
+	                      "threads not sampled: no timer available",
+	                      header->n_threads_unsampled, error) != 0)
+		return -1;
+	return 0;
+}
+
+/*
+ * Gives the profile its process, its resources, numbered as in the file, and
+ * the tallies of what was dropped, late or truncated.
+ */
+static int
+add_facts(struct recording *input, struct error *error)
+{
+	const struct cpprofdata_file *file = &input->file;
+	struct profile *profile = input->reader.profile;
+
+	if (((file->header.flags & CPPROFDATA_BRIEF) == 0 &&
+	     add_process(file, &input->end, profile, error) != 0) ||
+	    add_resources(file, profile, error) != 0 ||
+	    add_losses(file, input->end.is_running, profile, error) != 0)
+		return -1;
+	return add_drops(file, profile, error);
+}
+
+/* ---- modules, threads and nodes ---- */
 
 /* The index in the profile of record `number`, or UINT32_MAX. */
 static uint32_t
@@ -324,36 +585,7 @@ add_sections(struct recording *input, struct cpprofdata_run **sorted, size_t n,
 	return 0;
 }
 
-/*
- * Enters the threads that have neither nodes nor waits; found[]: those with
- * nodes.
- */
-static int
-add_unfound(struct recording *input, const bool *found, struct error *error)
-{
-	const struct cpprofdata_runs *runs =
-	    &input->file.runs[CPPROFDATA_THREADS];
-
-	for (size_t i = 0; i < runs->n; i++)
-		for (uint64_t k = 0; k < runs->items[i].n; k++) {
-			uint64_t thread = runs->items[i].n_before + k;
-			uint32_t begin;
-
-			if (found[thread])
-				continue;
-			begin = tree_builder_begin_section(input->builder);
-			if (add_wait(input, (uint32_t)(runs->items[i].first +
-			        k), error) != 0)
-				return -1;
-			if (tree_builder_count(input->builder) > begin &&
-			    profile_add_section(input->reader.profile, begin,
-			        tree_builder_count(input->builder),
-			        (uint32_t)thread, error) == UINT32_MAX)
-				return -1;
-		}
-	return 0;
-}
-
+/* Enters the waits of threads that have no nodes. */
 static int
 add_waits_without_nodes(struct recording *input, struct error *error)
 {
@@ -361,23 +593,41 @@ add_waits_without_nodes(struct recording *input, struct error *error)
 	    &input->file.runs[CPPROFDATA_THREADS];
 	const struct cpprofdata_runs *nodes =
 	    &input->file.runs[CPPROFDATA_NODES];
-	bool *found;
-	int result;
+	struct tree_builder *builder = input->builder;
+	bool *has_nodes;
+	int result = 0;
 
 	if ((input->file.header.flags & CPPROFDATA_WAITS) == 0)
 		return 0;
-	found = memory_array(cpprofdata_runs_count(threads), sizeof *found,
-	                     error);
-	if (found == NULL)
+	has_nodes = memory_array(cpprofdata_runs_count(threads),
+	                         sizeof *has_nodes, error);
+	if (has_nodes == NULL)
 		return -1;
 	for (size_t i = 0; i < nodes->n; i++) {
 		uint32_t thread = index_of(threads, nodes->items[i].owner);
 
 		if (thread != UINT32_MAX)
-			found[thread] = true;
+			has_nodes[thread] = true;
 	}
-	result = add_unfound(input, found, error);
-	free(found);
+	for (size_t i = 0; result == 0 && i < threads->n; i++) {
+		const struct cpprofdata_run *run = &threads->items[i];
+
+		for (uint64_t k = 0; result == 0 && k < run->n; k++) {
+			uint32_t thread = (uint32_t)(run->n_before + k), begin;
+
+			if (has_nodes[thread])
+				continue;
+			begin = tree_builder_begin_section(builder);
+			if (add_wait(input, (uint32_t)(run->first + k),
+			             error) != 0 ||
+			    (tree_builder_count(builder) > begin &&
+			     profile_add_section(input->reader.profile, begin,
+			         tree_builder_count(builder), thread,
+			         error) == UINT32_MAX))
+				result = -1;
+		}
+	}
+	free(has_nodes);
 	return result;
 }
 
@@ -401,6 +651,75 @@ add_nodes(struct recording *input, struct error *error)
 	free(sorted);
 	return result;
 }
+
+/* ---- briefs: processes that left a single record ---- */
+
+/* Adds a process with a thread and a section of one node, `frame`. */
+static int
+add_brief(struct recording *input, const struct cpprofdata_brief *brief,
+          uint32_t frame, struct error *error)
+{
+	struct profile *profile = input->reader.profile;
+	struct tree_builder *builder = input->builder;
+	char executable[sizeof brief->executable + 1] = "";
+	char name[sizeof brief->name + 1] = "";
+	struct process process = {
+		.pid = le32toh(brief->pid),
+		.parent_pid = le32toh(brief->parent_pid),
+		.start_ns = le64toh(brief->start_ns),
+		.end_ns = le64toh(brief->start_ns),
+		.cpu_ns = le64toh(brief->cpu_ns),
+		.cpu_is_least = true,
+	};
+	struct thread thread = {
+		.process = (uint32_t)profile->n_processes,
+		.tid = le32toh(brief->pid),
+	};
+	uint32_t number, begin, node;
+
+	memcpy(executable, brief->executable, sizeof brief->executable);
+	process.program = executable[0] != '\0' ? executable : NULL;
+	memcpy(name, brief->name, sizeof brief->name);
+	thread.name = name[0] != '\0' ? name : NULL;
+	if (profile_add_process(profile, &process, error) == UINT32_MAX)
+		return -1;
+	number = profile_add_thread(profile, &thread, error);
+	if (number == UINT32_MAX)
+		return -1;
+	begin = tree_builder_begin_section(builder);
+	node = tree_builder_child(builder, NO_NODE, frame, error);
+	if (node == NO_NODE || tree_builder_add(builder, node, 0,
+	        le64toh(brief->count.hits), le64toh(brief->count.samples),
+	        error) != 0)
+		return -1;
+	return profile_add_section(profile, begin, tree_builder_count(builder),
+	                           number, error) != UINT32_MAX ? 0 : -1;
+}
+
+static int
+add_briefs(struct recording *input, struct error *error)
+{
+	const struct cpprofdata_file *file = &input->file;
+	uint32_t frame;
+
+	if (file->n_briefs == 0)
+		return 0;
+	frame = named_frame(input, "[loading]", error);
+	if (frame == UINT32_MAX)
+		return -1;
+	for (size_t i = 0; i < file->n_briefs; i++) {
+		struct cpprofdata_brief brief;
+
+		memcpy(&brief, file->bytes + CPPROFDATA_HEADER_SIZE +
+		       i * sizeof brief, sizeof brief);
+		if (add_brief(input, &brief, frame, error) != 0)
+			return -1;
+	}
+	return profile_add_tally(input->reader.profile, "threads started",
+	                         file->n_briefs, error);
+}
+
+/* ---- the whole ---- */
 
 static int
 add_waiting_tally(struct recording *input, struct error *error)
@@ -498,19 +817,6 @@ name_frames(struct recording *input, struct error *error)
 }
 
 static int
-add_briefs(struct recording *input, struct error *error)
-{
-	uint32_t frame;
-
-	if (input->file.n_briefs == 0)
-		return 0;
-	frame = named_frame(input, "[loading]", error);
-	return frame == UINT32_MAX ? -1 :
-	    cpprofdata_add_briefs(&input->file, frame, input->builder,
-	                          input->reader.profile, error);
-}
-
-static int
 fill_profile(struct recording *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
@@ -520,8 +826,7 @@ fill_profile(struct recording *input, struct error *error)
 	if (input->builder == NULL || input->frames == NULL)
 		return -1;
 	input->end = cpprofdata_find_end(&input->file);
-	if (cpprofdata_add_facts(&input->file, &input->end, profile,
-	                         error) != 0 ||
+	if (add_facts(input, error) != 0 ||
 	    cpprofdata_file_each(&input->file, CPPROFDATA_MODULES,
 	                         add_module, input, error) != 0 ||
 	    cpprofdata_file_each(&input->file, CPPROFDATA_THREADS,

@@ -320,28 +320,23 @@ read_briefs(struct cpprofdata_file *file, struct source *source,
 		          sizeof(struct cpprofdata_brief));
 }
 
-static void
-read_chunks(struct cpprofdata_file *file, struct source *source,
-            struct error *error)
-{
-	size_t size = read_bytes(file, source, error);
-
-	if (file->bytes != NULL)
-		walk_chunks(file, size, error);
-}
-
 static int
 open_as(struct cpprofdata_file *file, struct source *source, bool is_names,
         struct error *error)
 {
+	size_t size;
+
 	*file = (struct cpprofdata_file){ .name = source_name(source) };
 	if (read_header(file, source, is_names, error) != 0)
 		return -1;
 	set_record_sizes(file, is_names);
-	if (!is_names && (file->header.flags & CPPROFDATA_BRIEF) != 0)
+	if (!is_names && (file->header.flags & CPPROFDATA_BRIEF) != 0) {
 		read_briefs(file, source, error);
-	else
-		read_chunks(file, source, error);
+	} else {
+		size = read_bytes(file, source, error);
+		if (file->bytes != NULL)
+			walk_chunks(file, size, error);
+	}
 	if (!error->is_set)
 		return 0;
 	cpprofdata_file_close(file);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "src/formats/cpprofdata/cpprofdata_waits.h"
+#include "src/formats/cpprofdata/cpprofdata_process.h"
 
 /* Samples of a file, by its column of the resource. */
 struct samples {

@@ -16,9 +16,8 @@
 #include <time.h>
 
 #include "src/base/memory.h"
+#include "src/formats/cpprofdata/cpprofdata_code.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_jit.h"
-#include "src/formats/cpprofdata/cpprofdata_modules.h"
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/symbols/names/address_frames.h"
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_writer.h"
+#include "src/formats/cpprofdata/cpprofdata_process.h"
 
 #define BEAT_MS 500
 

@@ -19,7 +19,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_writer.h"
+#include "src/formats/cpprofdata/cpprofdata_process.h"
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/formats/cpprofdata/recording_names.h"
 #include "src/shell/terminal/progress_line.h"

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "src/formats/cpprofdata/cpprofdata_file.h"
-#include "src/formats/cpprofdata/cpprofdata_writer.h"
+#include "src/formats/cpprofdata/cpprofdata_process.h"
 #include "src/shell/record/earlier.h"
 #include "src/shell/record/keep_names.h"
 

@@ -1,17 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpprofdata_waits.h -- when a process ended, and what its threads waited for.
+/* cpprofdata_process.h -- the process of a recording: whether it still runs,
+ * when it ended, and what its threads waited for.
  *
  * The collector writes where a thread waits when the wait begins, and charges
  * its time when it ends.  Waits that were still going on when the process
  * ended, in whatever way, or that are going on now, are charged here.
  */
-#ifndef CPPROF_FORMATS_CPPROFDATA_WAITS_H
-#define CPPROF_FORMATS_CPPROFDATA_WAITS_H
+#ifndef CPPROF_FORMATS_CPPROFDATA_PROCESS_H
+#define CPPROF_FORMATS_CPPROFDATA_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "src/formats/cpprofdata/cpprofdata_file.h"
+
+/*
+ * Whether the process has the file mapped, so that it may still grow.  False
+ * if that is unknown: a process of another machine or another user.
+ */
+bool cpprofdata_is_written_by(const char *path, uint64_t pid);
+
+/*
+ * Records in a file that its process has ended without recording its end; does
+ * nothing if it runs, or its end is recorded.
+ */
+void cpprofdata_note_gone(const char *path);
+
+/*
+ * Records in a file that its process runs now, if it keeps waits; false if it
+ * keeps none, so that this is not needed.
+ */
+bool cpprofdata_note_seen(const char *path);
 
 /*
  * Finds out whether the process still runs, and up to when its threads are
