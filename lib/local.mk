@@ -56,6 +56,7 @@ libcpprof_la_SOURCES = \
 	lib/signals/restorer-x86_64.S lib/signals/signals.h \
 	lib/signals/sigsys.h \
 	\
+	lib/unwind/compact-x86_64.c lib/unwind/compact.h \
 	lib/unwind/frames.c lib/unwind/frames.h lib/unwind/look-ahead.c \
 	lib/unwind/look-ahead.h lib/unwind/rules.c lib/unwind/rules.h \
 	lib/unwind/traits.c lib/unwind/traits.h \
@@ -212,7 +213,7 @@ tests_test_perf_clock_CFLAGS = $(unit_cflags)
 tests_test_perf_clock_LDADD = $(case_libs) -lm
 
 tests_test_progress_SOURCES = tests/test-progress.c lib/run/progress.c \
-	lib/base/arch-x86_64.c $(dwarf_sources)
+	lib/base/arch-x86_64.c
 tests_test_progress_CFLAGS = $(unit_cflags)
 tests_test_progress_LDADD = $(case_libs)
 
@@ -235,7 +236,8 @@ tests_test_unwind_LDFLAGS = -Wl,-z,lazy
 
 # Preloaded by tests/real-stacks.py.
 unwinder = \
-	$(dwarf_sources) lib/base/arch-x86_64.c lib/unwind/tables.c \
+	$(dwarf_sources) lib/base/arch-x86_64.c \
+	lib/unwind/compact-x86_64.c lib/unwind/tables.c \
 	lib/unwind/frames.c lib/base/lookup.c lib/base/readable.c \
 	lib/unwind/rules.c lib/unwind/traits.c lib/unwind/trampoline.c \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-x86_64.S \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch-inline-x86_64.h -- x86-64: registers and the compact rule; see arch.h. */
+/* arch-inline-x86_64.h -- x86-64: registers and system calls; see arch.h. */
 #ifndef CPPROF_ARCH_INLINE_X86_64_H
 #define CPPROF_ARCH_INLINE_X86_64_H
 
@@ -25,32 +25,6 @@
 #define ARCH_PRESERVED (1u << X86_64_RBX | 1u << X86_64_RBP | \
 	1u << X86_64_R12 | 1u << X86_64_R13 | 1u << X86_64_R14 | \
 	1u << X86_64_R15)
-
-/*
- * How a frame is left, for all but a few rows in ten thousand.  The CFA is the
- * value of rsp before the call.  The return address lies at CFA - 8.  rbp is
- * unchanged, or was saved at CFA + frame_offset.
- */
-enum compact_kind {
-	COMPACT_NONE,		/* no table covers the address */
-	COMPACT_UNCALLED,	/* no call instruction precedes the address */
-	COMPACT_BAD,		/* its table is not understood */
-	COMPACT_GENERIC,	/* needs the whole row */
-	COMPACT_SIGNAL,		/* signal trampoline: needs the whole row */
-	COMPACT_END,		/* outermost frame */
-	COMPACT_STACK,		/* CFA = rsp + cfa_offset */
-	COMPACT_FRAME,		/* CFA = rbp + cfa_offset */
-	COMPACT_STACK_LOAD,	/* CFA = *(rsp + cfa_offset) */
-	COMPACT_FRAME_LOAD	/* CFA = *(rbp + cfa_offset) */
-};
-
-struct compact_rule {
-	uint64_t kind : 4;
-	uint64_t saves_frame : 1;
-	uint64_t traits : 2;	/* TRAIT_* of the code */
-	int64_t frame_offset : 26;
-	int64_t cfa_offset : 31;
-};
 
 /*
  * Inline, so that the frame is the caller's, and its address is taken at once.

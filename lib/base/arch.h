@@ -12,7 +12,6 @@
  *   ARCH_STUB_SIZE       bytes of a stub of lib/sources/dispatch-*.S
  *   ARCH_RETURN_SIZE     bytes of code that ends a signal handler
  *   ARCH_LEAVING_SIZE    bytes in which most functions leave their frame
- *   struct compact_rule  how most frames are left, in 64 bits
  *   arch_here(context)   fills in the registers of a ucontext_t as a signal at
  *                        this point would find them, but only those that calls
  *                        preserve; the others are 0
@@ -45,12 +44,6 @@
 
 /* Registers at a signal, from the ucontext_t. */
 void arch_registers(const void *context, struct cfi_registers *registers);
-
-/*
- * The compact form of a row at an address; of kind COMPACT_GENERIC if it has
- * none.
- */
-struct compact_rule arch_compact(const struct cfi_row *row, uint64_t address);
 
 /*
  * Whether a call instruction ends right before a return address.  The 8 bytes

@@ -8,6 +8,7 @@
  */
 #include "lib/unwind/rules.h"
 
+#include "lib/base/arch.h"
 #include "lib/base/big.h"
 #include "lib/base/readable.h"
 #include "lib/unwind/traits.h"
@@ -70,7 +71,7 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 		return rule;
 	switch (tables_find(address, &object, scratch)) {
 	case CFI_FOUND:
-		rule = arch_compact(&scratch->row, address);
+		rule = compact_row(&scratch->row, address);
 		break;
 	case CFI_NO_TABLE:
 		return rule;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lib/base/arch.h"
+#include "lib/unwind/compact.h"
 #include "lib/unwind/tables.h"
 
 #define RULES_SET_BITS 11	/* sets of one cache line each */
