@@ -88,6 +88,8 @@ includes 'symbols include only base, profile, symbols and dwarf' src/symbols \
 	'src/(base|profile|symbols)/.*|dwarf/.*'
 includes 'of symbols, elf includes no other room' src/symbols/elf \
 	'src/(base|profile|symbols/elf)/.*'
+includes 'of symbols, unwind includes only elf and unwind' \
+	src/symbols/unwind 'src/(base|profile|symbols/(elf|unwind))/.*|dwarf/.*'
 includes 'of symbols, names include only elf, unwind and names' \
 	src/symbols/names 'src/(base|profile|symbols/(elf|unwind|names))/.*'
 includes 'of symbols, lines include only elf, names and lines' \

@@ -4,8 +4,8 @@
 
 #include "src/symbols/names/address_frames.h"
 #include "src/symbols/elf/elf_file.h"
-#include "src/symbols/unwind/function_ranges.h"
 #include "src/symbols/elf/symbol_table.h"
+#include "src/symbols/unwind/unwind_table.h"
 
 /* libgcc's: the unwind table of an address, and where its function starts. */
 struct dwarf_eh_bases {
@@ -19,7 +19,7 @@ ranges_of(const struct elf_file *file)
 	struct error error = { 0 };
 	struct symbol_table *ranges = symbol_table_new(&error);
 
-	assert_int_equal(function_ranges_add(ranges, file, &error), 0);
+	assert_int_equal(unwind_ranges_add(ranges, file, &error), 0);
 	assert_int_equal(symbol_table_sort(ranges, &error), 0);
 	return ranges;
 }

@@ -24,8 +24,6 @@ libcore_a_SOURCES += \
 	src/symbols/names/module_symbols.c src/symbols/names/module_symbols.h \
 	src/symbols/names/program.c src/symbols/names/program.h \
 	src/symbols/names/static_calls.c \
-	src/symbols/unwind/function_ranges.c \
-	src/symbols/unwind/function_ranges.h \
 	src/symbols/unwind/stack_unwinder.c \
 	src/symbols/unwind/stack_unwinder.h \
 	src/symbols/unwind/unwind_table.c src/symbols/unwind/unwind_table.h

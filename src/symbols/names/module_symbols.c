@@ -10,7 +10,7 @@
 #include "src/symbols/names/demangle.h"
 #include "src/symbols/elf/elf_file.h"
 #include "src/symbols/elf/elf_symbols.h"
-#include "src/symbols/unwind/function_ranges.h"
+#include "src/symbols/unwind/unwind_table.h"
 #include "src/symbols/elf/kernel_symbols.h"
 #include "src/symbols/elf/module_file.h"
 
@@ -223,7 +223,7 @@ read_ranges(struct module_symbols *module, struct error *error)
 	if (ranges == NULL)
 		return -1;
 	if (open_own(module, &file) == MODULE_SYMBOLS_READ) {
-		result = function_ranges_add(ranges, &file, error);
+		result = unwind_ranges_add(ranges, &file, error);
 		elf_file_close(&file);
 	}
 	if (result != 0 || symbol_table_sort(ranges, error) != 0) {

@@ -64,7 +64,7 @@ size_t module_symbols_count(const struct module_symbols *module);
  * unwind tables, with an empty name; else NULL.  Equal symbols are equal
  * pointers, valid as long as the module.  Only after module_symbols_read.
  *
- * Reads the unwind tables (function_ranges.h) of the module's own file when
+ * Reads the unwind tables (unwind_table.h) of the module's own file when
  * they are first needed.  0 with *found, or -1 with *error set for want of
  * memory.
  */

@@ -28,9 +28,14 @@ struct unwind_table {
 	struct part parts[SECTIONS];
 };
 
-bool
-unwind_section_find(struct cfi_section *section, const struct elf_file *file,
-                    bool is_debug_frame)
+/*
+ * Finds .eh_frame, which every program carries, or .debug_frame, which is debug
+ * information.  The bytes live as long as the file is open.  False where there
+ * is no such section, or its numbers are big-endian.
+ */
+static bool
+find_section(struct cfi_section *section, const struct elf_file *file,
+             bool is_debug_frame)
 {
 	GElf_Shdr header;
 	GElf_Ehdr file_header;
@@ -51,6 +56,32 @@ unwind_section_find(struct cfi_section *section, const struct elf_file *file,
 		.is_debug_frame = is_debug_frame,
 	};
 	return true;
+}
+
+int
+unwind_ranges_add(struct symbol_table *ranges, const struct elf_file *file,
+                  struct error *error)
+{
+	struct cfi_section section;
+	struct cfi_cie cie = { 0 };
+	struct cfi_fde fde;
+	const unsigned char *next;
+
+	if (!find_section(&section, file, false))
+		return 0;
+	next = section.start;
+	while (cfi_next_fde(&section, &next, &cie, &fde) != NULL) {
+		const struct symbol symbol = {
+			.name = "",
+			.start = fde.start,
+			.size = fde.size,
+			.limit = fde.start + fde.size,
+		};
+
+		if (symbol_table_add(ranges, &symbol, error) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 void
@@ -96,7 +127,7 @@ read_part(struct part *part, const struct elf_file *file, bool is_debug_frame,
 	bool is_sorted = true;
 	size_t size;
 
-	if (!unwind_section_find(section, file, is_debug_frame))
+	if (!find_section(section, file, is_debug_frame))
 		return 0;
 	size = (size_t)(section->end - section->start);
 	part->bytes = memory_copy(section->start, size, 1, error);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unwind_table.h -- the unwind tables of an ELF file, and of a module by address. */
+/* unwind_table.h -- the unwind tables of an ELF file: where its functions lie,
+ * and by address, how to get to a caller.
+ */
 #ifndef CPPROF_SYMBOLS_UNWIND_UNWIND_TABLE_H
 #define CPPROF_SYMBOLS_UNWIND_UNWIND_TABLE_H
 
@@ -11,14 +13,19 @@
 #include "src/base/error.h"
 #include "src/symbols/elf/elf_file.h"
 #include "src/symbols/elf/module_file.h"
+#include "src/symbols/elf/symbol_table.h"
 
 /*
- * Finds .eh_frame, which every program carries, or .debug_frame, which is debug
- * information.  The bytes live as long as the file is open.  False where there
- * is no such section, or its numbers are big-endian.
+ * Enters one symbol with an empty name for each range of code that the file's
+ * .eh_frame describes: a function, the cold part of one, a table of stubs.
+ * Stripping leaves these ranges, since unwinding needs them.  Ranges that are
+ * not understood are passed over; a file without any, or of big-endian numbers,
+ * adds none.
+ * Time and memory O(bytes of the section).  0, or -1 with *error set for want
+ * of memory.
  */
-bool unwind_section_find(struct cfi_section *section,
-                         const struct elf_file *file, bool is_debug_frame);
+int unwind_ranges_add(struct symbol_table *ranges, const struct elf_file *file,
+                      struct error *error);
 
 struct unwind_table;
 
