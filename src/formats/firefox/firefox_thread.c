@@ -173,7 +173,6 @@ read_samples(struct thread_reading *reading)
 
 	if (!json_open_object(reading->json, "samples, an object"))
 		return;
-	reading->thread->offset = json_offset(reading->json);
 	while (json_next_key(reading->json, &key)) {
 		reading->thread->offset = key.offset;
 		if (json_is(&key, "schema"))
