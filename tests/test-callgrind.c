@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "src/formats/callgrind/callgrind_words.h"
 #include "src/formats/format.h"
 #include "tests/reading-again.h"
 
@@ -209,6 +210,25 @@ events_are_reckoned(void **state)
 	assert_int_equal(profile->n_warnings, 1);
 	assert_string_equal(profile->warnings[0], "event Other = Ir + Nothing "
 	                    "uses events that the file does not have");
+	profile_free(profile);
+}
+
+/* They are no hits of calls, and nothing may take them for such. */
+static void
+costs_of_calls_that_are_estimates_are_dropped(void **state)
+{
+	struct profile *profile = read_text(
+	    "creator: cpprof\ndesc: " CALLGRIND_ESTIMATES "\nevents: A\n"
+	    "fn=main\n1 1\ncfn=f\ncalls=3 1\n1 50\nfn=f\n1 7\n");
+
+	(void)state;
+	assert_graph(profile, 0, "main 1; f 7; main>f 3:0; ");
+	assert_false(profile->graph->has_hits);
+	assert_null(profile->graph->places);
+	profile_free(profile);
+	profile = read_text("events: A\nfn=main\n1 1\n"
+	                    "cfn=f\ncalls=3 1\n1 50\nfn=f\n1 7\n");
+	assert_true(profile->graph->has_hits);
 	profile_free(profile);
 }
 
@@ -709,6 +729,8 @@ main(void)
 		cmocka_unit_test(positions_are_read_over),
 		cmocka_unit_test(missing_costs_are_zero),
 		cmocka_unit_test(events_are_reckoned),
+		cmocka_unit_test(
+		    costs_of_calls_that_are_estimates_are_dropped),
 		cmocka_unit_test(parts_add_up),
 		cmocka_unit_test(levels_and_callers_are_taken_apart),
 		cmocka_unit_test(calls_without_object_go_by_their_file),

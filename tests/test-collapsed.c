@@ -330,6 +330,34 @@ collapsed_two_counts_are_two_profiles(void **state)
 	profile_free(profile);
 }
 
+/* Lines have two counts if those of the first 32 KiB have. */
+static void
+collapsed_seeks_two_counts_in_the_first_32_kib(void **state)
+{
+	static const char two[] = "main;functn 1 2\n";
+	static const char one[] = "main;functn12 2\n";
+	enum { LINE = sizeof two - 1, LINES = (32 << 10) / LINE };
+	static char text[(LINES + 1) * LINE + 1];
+	struct error error = { 0 };
+	struct profile *profile;
+
+	(void)state;
+	for (int i = 0; i < LINES; i++)
+		memcpy(text + i * LINE, two, LINE);
+	/* The last line that is inspected. */
+	memcpy(text + (LINES - 1) * LINE, one, LINE);
+	profile = read_text(text);
+	assert_int_equal(profile->n_resources, 1);
+	assert_int_equal(hits_of(profile, 0, "main;functn 1"),
+	                 2 * (LINES - 1));
+	profile_free(profile);
+	/* The first that is not. */
+	memcpy(text + (LINES - 1) * LINE, two, LINE);
+	memcpy(text + LINES * LINE, one, LINE);
+	assert_null(read_bytes(text, strlen(text), false, &error));
+	assert_non_null(strstr(error.text, "in:2049: "));
+}
+
 /* Although the first packet has only stacks with two numbers. */
 static void
 collapsed_counts_are_the_same_from_a_pipe(void **state)
@@ -936,6 +964,8 @@ main(void)
 		cmocka_unit_test(collapsed_passes_over_comments_behind_stacks),
 		cmocka_unit_test(collapsed_fractions_are_cut_off_and_told),
 		cmocka_unit_test(collapsed_two_counts_are_two_profiles),
+		cmocka_unit_test(
+		    collapsed_seeks_two_counts_in_the_first_32_kib),
 		cmocka_unit_test(collapsed_counts_are_the_same_from_a_pipe),
 		cmocka_unit_test(collapsed_keeps_odd_names_as_they_are),
 		cmocka_unit_test(collapsed_names_of_all_lengths_stay_distinct),

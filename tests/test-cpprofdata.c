@@ -400,6 +400,51 @@ cpprofdata_tells_how_it_was_counted_and_what_that_cost(void **state)
 	profile_free(profile);
 }
 
+/* Of each reason it says hits or samples, whichever says more. */
+static void
+cpprofdata_tells_what_was_late_or_incomplete(void **state)
+{
+	static const struct {
+		int drop;
+		const char *what;
+		uint64_t count;
+	} drops[] = {
+		{ CPPROFDATA_DEFERRED_UNSAFE,
+		  "samples taken late: collector was busy", 3 },
+		{ CPPROFDATA_DEFERRED_BACK_OFF,
+		  "samples taken late: to keep sampling cheap", 3 },
+		{ CPPROFDATA_PARTIAL_NO_RULES,
+		  "stacks incomplete: code without unwind tables", 3 },
+		{ CPPROFDATA_PARTIAL_BAD_RULES,
+		  "stacks incomplete: invalid unwind tables", 3 },
+		{ CPPROFDATA_PARTIAL_BAD_STACK,
+		  "stacks incomplete: unreadable stack memory", 3 },
+		{ CPPROFDATA_PARTIAL_TOO_DEEP,
+		  "stacks incomplete: too deep for memory", 3 },
+		{ CPPROFDATA_OVERRUN, "hits counted with the next sample", 8 },
+		{ CPPROFDATA_GUESSED,
+		  "stacks partly guessed: code without unwind tables", 3 },
+		{ CPPROFDATA_MAX_DROPS - 1,
+		  "samples marked for a reason not known here", 3 },
+	};
+	static struct image image;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof drops / sizeof *drops; i++) {
+		struct profile *profile;
+		uint32_t tally = 0;
+
+		whole_image(&image);
+		header_of(&image)->drops[drops[i].drop].samples = 3;
+		header_of(&image)->drops[drops[i].drop].hits = 8;
+		profile = read_image(&image);
+		while (strcmp(profile->tallies[tally].what, drops[i].what) != 0)
+			assert_true(++tally < profile->n_tallies);
+		assert_int_equal(profile->tallies[tally].count, drops[i].count);
+		profile_free(profile);
+	}
+}
+
 /* Older collectors do not record which resource lost them. */
 static void
 cpprofdata_tells_losses_once(void **state)
@@ -617,6 +662,10 @@ cpprofdata_charges_no_wait_that_cannot_be(void **state)
 	wait->since_ns = wait->check_ns = second_ns / 2;
 	header_of(&image)->end_mono_ns = 3 * second_ns;
 	assert_waits(&image, alone);	/* it began before the process */
+	waiting_image(&image);
+	header_of(&image)->end_mono_ns = 3 * second_ns;
+	header_of(&image)->flags = 0;
+	assert_waits(&image, alone);	/* none was recorded */
 }
 
 /* Its node's owner is another thread; it has no node; it has no stack. */
@@ -1019,6 +1068,7 @@ main(void)
 		cmocka_unit_test(cpprofdata_makes_each_thread_a_section),
 		cmocka_unit_test(
 		    cpprofdata_counts_hits_through_code_without_names),
+		cmocka_unit_test(cpprofdata_tells_what_was_late_or_incomplete),
 		cmocka_unit_test(cpprofdata_tells_losses_once),
 		cmocka_unit_test(
 		    cpprofdata_tells_what_was_not_sampled_as_it_should_be),

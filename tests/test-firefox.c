@@ -141,6 +141,51 @@ firefox_waits_for_libraries_behind_threads(void **state)
 	profile_free(profile);
 }
 
+/* A path ends at its first NUL; one that begins with a NUL is no path. */
+static void
+firefox_cuts_a_librarys_path_at_a_nul(void **state)
+{
+	static const char text[] = "{" META ",\"libs\":["
+	    "{\"path\":\"/nowhere/x.so\"},"
+	    "{\"path\":\"/nowhere/x.so\\u0000y\"},"
+	    "{\"path\":\"\\u0000z\"}],\"threads\":["
+	    THREAD("\"stack\":[2]", "\"stackTable\":{\"frame\":[0,1,2],"
+	    "\"prefix\":[null,0,1]},\"frameTable\":{\"func\":[0,1,2],"
+	    "\"address\":[5,7,9]},\"funcTable\":{\"name\":[0,1,2],"
+	    "\"resource\":[0,1,2]},\"resourceTable\":{\"lib\":[0,1,2]},"
+	    STRINGS) "]}";
+	struct profile *profile = read_text(text);
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "main;f;a.js"), 1);
+	assert_int_equal(profile->n_modules, 1);
+	assert_string_equal(profile->modules[0].path, "/nowhere/x.so");
+	assert_int_equal(profile->frames[0].module, 0);
+	assert_int_equal(profile->frames[1].module, 0);
+	assert_int_equal(profile->frames[2].module, NO_MODULE);
+	profile_free(profile);
+}
+
+/* As in JSON everywhere, the last of two columns of one name counts. */
+static void
+firefox_takes_the_last_of_equal_columns(void **state)
+{
+	struct profile *profile = read_text(PROFILE("\"stack\":[1]", STACKS
+	    ",\"frameTable\":{\"func\":[0,1],\"line\":[1,2],"
+	    "\"line\":[null,12]}," FUNCTIONS "," STRINGS));
+	bool has_f = false;
+
+	(void)state;
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		if (strcmp(names_text(profile->names,
+		        profile->locations[i].function), "f") == 0) {
+			assert_int_equal(profile->locations[i].line, 12);
+			has_f = true;
+		}
+	assert_true(has_f);
+	profile_free(profile);
+}
+
 static void
 firefox_takes_weights_of_any_type(void **state)
 {
@@ -284,6 +329,8 @@ main(void)
 		cmocka_unit_test(
 		    firefox_reads_shared_tables_before_or_behind_threads),
 		cmocka_unit_test(firefox_waits_for_libraries_behind_threads),
+		cmocka_unit_test(firefox_cuts_a_librarys_path_at_a_nul),
+		cmocka_unit_test(firefox_takes_the_last_of_equal_columns),
 		cmocka_unit_test(firefox_takes_weights_of_any_type),
 		cmocka_unit_test(
 		    firefox_refuses_what_does_not_fit_with_its_offset),

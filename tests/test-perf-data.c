@@ -39,10 +39,15 @@ end_record(struct buffer *buffer, size_t begin)
 	memcpy(buffer->bytes + begin + 6, &size, sizeof size);
 }
 
+/* Whether records other than samples say of which event, and when. */
+static bool has_trailers = true;
+
 /* What every record but samples ends in: pid, tid, time, id. */
 static void
 put_trailer(struct buffer *buffer, uint64_t time)
 {
+	if (!has_trailers)
+		return;
 	buffer_number(buffer, 0, 8);
 	buffer_number(buffer, time, 8);
 	buffer_number(buffer, 0, 8);
@@ -71,7 +76,8 @@ put_event_of(struct buffer *buffer, uint64_t config, uint64_t id,
 	buffer_number(buffer, 77, 8);
 	buffer_number(buffer, TYPE | more, 8);
 	buffer_number(buffer, read_format, 8);
-	buffer_number(buffer, PERF_ATTR_SAMPLE_ID_ALL | flags, 8);
+	buffer_number(buffer, (has_trailers ? PERF_ATTR_SAMPLE_ID_ALL : 0) |
+	              flags, 8);
 	for (int i = 0; i < 2; i++)
 		buffer_number(buffer, 0, 8);
 	buffer_number(buffer, id, 8);
@@ -278,6 +284,28 @@ perf_data_takes_records_in_the_order_of_time(void **state)
 	profile = read_buffer(&buffer);
 	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 10);
 	assert_int_equal(hits_of(profile, 0, "b+0x1010"), 20);
+	profile_free(profile);
+}
+
+/* They end in a path or the like, which is no time. */
+static void
+perf_data_records_without_time_take_effect_at_once(void **state)
+{
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	has_trailers = false;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/with-a-long-name", 0);
+	put_sample(&buffer, 5, 7, CHAIN(0x400010), 3);
+	has_trailers = true;
+	profile = read_buffer(&buffer);
+	assert_int_equal(profile->n_frames, 1);
+	assert_int_equal(profile->n_modules, 1);
+	assert_int_equal(profile->frames[0].module, 0);
+	assert_string_equal(profile->modules[0].path,
+	                    "/gone/with-a-long-name");
 	profile_free(profile);
 }
 
@@ -887,6 +915,7 @@ begin_kernel(struct buffer *buffer)
 	put_kernel_symbol(buffer, BPF, 0, "bpf_prog_12_f", 2);
 	put_build_id(buffer, "/lib/modules/6.1.0-18/kernel/fs/ext4/ext4.ko.xz",
 	             PERF_MODE_KERNEL);
+	put_build_id(buffer, "[kernel.kallsyms]_text", PERF_MODE_KERNEL);
 	mode = PERF_MODE_KERNEL;
 	put_sample(buffer, 5, 7, CHAIN(EXT4 + 0x110, TABLES + 0x11,
 	    XFS + 0x11, TEXT + 0x111, BPF + 0x11, BPF + 0x101), 3);
@@ -903,6 +932,7 @@ perf_data_modules_of_the_kernel_are_modules(void **state)
 {
 	struct buffer buffer;
 	struct profile *profile;
+	uint32_t kernel = 0;
 
 	(void)state;
 	begin_kernel(&buffer);
@@ -915,6 +945,10 @@ perf_data_modules_of_the_kernel_are_modules(void **state)
 	assert_string_equal(profile->modules[0].path, "[ext4]");
 	assert_int_equal(profile->modules[0].build_id_size, 20);
 	assert_int_equal(profile->modules[1].build_id_size, 0);
+	while (strcmp(profile->modules[kernel].path, "[kernel]") != 0)
+		assert_true(++kernel < profile->n_modules);
+	/* By its name with a suffix, too. */
+	assert_int_equal(profile->modules[kernel].build_id_size, 20);
 	profile_free(profile);
 }
 
@@ -1878,6 +1912,8 @@ main(void)
 		cmocka_unit_test(perf_data_names_frames_by_their_mappings),
 		cmocka_unit_test(perf_data_ends_chains_where_they_are_damaged),
 		cmocka_unit_test(perf_data_takes_records_in_the_order_of_time),
+		cmocka_unit_test(
+		    perf_data_records_without_time_take_effect_at_once),
 		cmocka_unit_test(
 		    perf_data_children_begin_with_their_parents_mappings),
 		cmocka_unit_test(

@@ -525,6 +525,8 @@ perf_script_first_lines_may_lack_any_field(void **state)
 		{ "        12 page-faults:u: ", "", "page-faults:u", 0, 12 },
 		{ "prog  6040 [003] ", "prog", "samples", 6040, 1 },
 		{ "prog  3634.655102: ", "prog", "samples", 0, 1 },
+		{ "prog [003] 3634.655102: ", "prog", "samples", 0, 1 },
+		{ "prog  6040 3634.655102: ", "prog", "samples", 6040, 1 },
 		{ "page-faults:u: ", "", "page-faults:u", 0, 1 },
 		{ "swapper    -1 ", "swapper", "samples", 0, 1 },
 	};

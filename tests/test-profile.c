@@ -622,6 +622,28 @@ profile_pile_names_the_files_that_do_not_fit(void **state)
 	profile_pile_free(&pile);
 }
 
+/* Then it frees all of them; a build with sanitizers notices if not. */
+static void
+profile_pile_says_when_it_is_full(void **state)
+{
+	static struct profile_pile pile;
+	struct error error = { 0 };
+
+	(void)state;
+	for (int level = 0; level < PILE_LEVELS; level++)
+		while (pile.n[level] < PILE_WIDTH - 1) {
+			struct profile *one = parse("a 1\n");
+
+			one->n_files = 1;
+			pile.profiles[level][pile.n[level]++] = one;
+		}
+	assert_int_equal(profile_pile_add(&pile, parse("a 1\n"), &error), -1);
+	assert_string_equal(error.text, "too many files");
+	for (int level = 0; level < PILE_LEVELS; level++)
+		assert_int_equal(pile.n[level], 0);
+	profile_pile_free(&pile);
+}
+
 static void
 profile_keeps_warnings_in_order(void **state)
 {
@@ -679,6 +701,7 @@ main(void)
 		cmocka_unit_test(profile_merge_keeps_what_is_known_of_frames),
 		cmocka_unit_test(profile_pile_is_the_sum_of_all),
 		cmocka_unit_test(profile_pile_names_the_files_that_do_not_fit),
+		cmocka_unit_test(profile_pile_says_when_it_is_full),
 		cmocka_unit_test(profile_keeps_warnings_in_order),
 		cmocka_unit_test(
 		    profile_takes_no_more_resources_than_it_has_room_for),

@@ -475,6 +475,31 @@ reader_refuses_lines_that_are_too_long(void **state)
 	free(text);
 }
 
+/* Its length does not count with that of the lines before it. */
+static void
+reader_takes_a_line_just_short_enough(void **state)
+{
+	size_t n = 1 << 20;
+	char *text = malloc(2 * n + 1);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < n; i += 8)
+		memcpy(text + i, "good...\n", 8);
+	memset(text + n, 'x', n - 1);
+	memcpy(text + n, "good", 4);
+	text[2 * n - 1] = '\0';
+	/* All but the last byte of a MiB, and no newline. */
+	read_lines(text, false, "", "in:131073: no newline at the end of the "
+	           "last line, which was read; its last number or name may be "
+	           "cut off\n");
+	/* Then there is one. */
+	text[2 * n - 1] = '\n';
+	text[2 * n] = '\0';
+	read_lines(text, false, "", "");
+	free(text);
+}
+
 static void
 reader_names_the_place_of_messages(void **state)
 {
@@ -519,6 +544,7 @@ main(void)
 		cmocka_unit_test(reader_refuses_rows_that_call_themselves),
 		cmocka_unit_test(reader_says_what_is_wrong_with_lines),
 		cmocka_unit_test(reader_refuses_lines_that_are_too_long),
+		cmocka_unit_test(reader_takes_a_line_just_short_enough),
 		cmocka_unit_test(reader_names_the_place_of_messages),
 	};
 

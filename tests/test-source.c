@@ -360,6 +360,36 @@ source_ends_where_it_unpacks_to_too_much(void **state)
 	}
 }
 
+/* The limit follows from what was unpacked, not from what lies behind it. */
+static void
+source_counts_no_bytes_that_are_not_unpacked_yet(void **state)
+{
+	enum { ZEROS = 80 << 20, BEHIND = 1 << 20 };
+	char *zeros = calloc(ZEROS, 1), *small = malloc(2 * BEHIND);
+	size_t n = pack_zstd(zeros, ZEROS, small, BEHIND), size;
+	struct error error = { 0 };
+	struct source *source;
+	uint64_t done = 0;
+
+	(void)state;
+	/* Behind the zeros, much that takes as much room as it does packed. */
+	srand(7);
+	for (size_t i = 0; i < BEHIND / 2; i++)
+		zeros[i] = (char)rand();
+	n += pack_zstd(zeros, BEHIND / 2, small + n, BEHIND);
+	source = source_of_memory("zeros", small, n, &error);
+	assert_non_null(source);
+	while (source_peek(source, 1, &size, &error) && size > 0) {
+		done += size;
+		source_skip(source, size);
+	}
+	assert_true(source_is_too_much(source));
+	assert_true(done >= 16 << 20 && done < 32 << 20);
+	source_close(source);
+	free(zeros);
+	free(small);
+}
+
 static void
 source_says_why_it_cannot_open(void **state)
 {
@@ -395,6 +425,8 @@ main(void)
 		cmocka_unit_test(source_holds_the_whole_input_when_asked),
 		cmocka_unit_test(source_reads_pipes_in_pieces),
 		cmocka_unit_test(source_ends_where_it_unpacks_to_too_much),
+		cmocka_unit_test(
+		    source_counts_no_bytes_that_are_not_unpacked_yet),
 		cmocka_unit_test(source_says_why_it_cannot_open),
 		cmocka_unit_test(source_says_why_it_cannot_read),
 	};
