@@ -115,17 +115,6 @@ find_pseudo(struct recording *recording, uint32_t number, bool is_inner)
 	return true;
 }
 
-static int
-compare_locations(const struct profile *profile, const struct frame *a,
-                  const struct frame *b)
-{
-	if (a->n_locations != b->n_locations)
-		return a->n_locations < b->n_locations ? -1 : 1;
-	return memcmp(&profile->locations[a->first_location],
-	              &profile->locations[b->first_location],
-	              a->n_locations * sizeof *profile->locations);
-}
-
 /* A stand-in sorts after the other frames of its address. */
 static int
 compare_contents(const struct profile *profile, const struct frame *a,
@@ -139,7 +128,11 @@ compare_contents(const struct profile *profile, const struct frame *a,
 		return a->has_debug_lines ? -1 : 1;
 	if (a->is_made_up != b->is_made_up)
 		return a->is_made_up ? 1 : -1;
-	return compare_locations(profile, a, b);
+	if (a->n_locations != b->n_locations)
+		return a->n_locations < b->n_locations ? -1 : 1;
+	return memcmp(&profile->locations[a->first_location],
+	              &profile->locations[b->first_location],
+	              a->n_locations * sizeof *profile->locations);
 }
 
 static int

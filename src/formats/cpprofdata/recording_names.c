@@ -217,18 +217,6 @@ collect_modules(struct collecting *collecting,
 }
 
 static int
-collect_outside(struct collecting *collecting, uint64_t address,
-                struct error *error)
-{
-	if (memory_grow(&collecting->outside, &collecting->outside_capacity,
-	                collecting->n_outside + 1,
-	                sizeof *collecting->outside, error) != 0)
-		return -1;
-	collecting->outside[collecting->n_outside++] = address;
-	return 0;
-}
-
-static int
 collect_node(struct collecting *collecting, const struct cpprofdata_file *file,
              size_t offset, struct error *error)
 {
@@ -238,9 +226,16 @@ collect_node(struct collecting *collecting, const struct cpprofdata_file *file,
 
 	memcpy(&node, file->bytes + offset, sizeof node);
 	module = le32toh(node.module);
-	if (module == CPPROFDATA_NO_MODULE)
-		return collect_outside(collecting, le64toh(node.offset),
-		                       error);
+	if (module == CPPROFDATA_NO_MODULE) {
+		if (memory_grow(&collecting->outside,
+		                &collecting->outside_capacity,
+		                collecting->n_outside + 1,
+		                sizeof *collecting->outside, error) != 0)
+			return -1;
+		collecting->outside[collecting->n_outside++] =
+		    le64toh(node.offset);
+		return 0;
+	}
 	run = cpprofdata_runs_find(&file->runs[CPPROFDATA_MODULES], module);
 	if (run == NULL)
 		return 0;
@@ -438,33 +433,6 @@ write_collected(struct collecting *collecting,
 	return result;
 }
 
-static int
-collect_and_write(struct collecting *collecting, const char *const *files,
-                  size_t n, const struct symbol_search *search,
-                  const struct progress *progress, struct writer *writer,
-                  struct error *error)
-{
-	struct recording_names *known = recording_names_new(error);
-	int result = known != NULL ? 0 : -1;
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	collecting->named_ns = (uint64_t)now.tv_sec * 1000000000 +
-	    (uint64_t)now.tv_nsec;
-
-	if (result == 0 && n > 0)
-		result = recording_names_beside(known, files[0],
-		    collecting->profile, &collecting->kept, error);
-	for (size_t i = 0; i < n && result == 0; i++)
-		result = collect_file(collecting, files[i], error);
-	address_frames_use(collecting->frames, collecting->kept);
-	if (result == 0)
-		result = write_collected(collecting, search, progress, writer,
-		                         error);
-	recording_names_free(known);
-	return result;
-}
-
 int
 recording_names_write(const char *const *files, size_t n,
                       const struct symbol_search *search,
@@ -476,11 +444,24 @@ recording_names_write(const char *const *files, size_t n,
 		.frames = address_frames_new(error),
 		.modules = names_new(error),
 	};
-	int result = -1;
+	struct recording_names *known = recording_names_new(error);
+	int result = error->is_set ? -1 : 0;
+	struct timespec now;
 
-	if (!error->is_set)
-		result = collect_and_write(&collecting, files, n, search,
-		                           progress, writer, error);
+	clock_gettime(CLOCK_REALTIME, &now);
+	collecting.named_ns = (uint64_t)now.tv_sec * 1000000000 +
+	    (uint64_t)now.tv_nsec;
+	if (result == 0 && n > 0)
+		result = recording_names_beside(known, files[0],
+		    collecting.profile, &collecting.kept, error);
+	for (size_t i = 0; i < n && result == 0; i++)
+		result = collect_file(&collecting, files[i], error);
+	if (result == 0) {
+		address_frames_use(collecting.frames, collecting.kept);
+		result = write_collected(&collecting, search, progress, writer,
+		                         error);
+	}
+	recording_names_free(known);
 	profile_free(collecting.profile);
 	address_frames_free(collecting.frames);
 	names_free(collecting.modules);

@@ -135,23 +135,11 @@ add_type(struct encoding *encoding, uint32_t field, uint64_t type,
 	end_message(encoding, field);
 }
 
-/* The tools sum values in signed 64 bits. */
-static int
-check_total(const struct encoding *encoding, uint32_t r, struct error *error)
-{
-	const struct profile *profile = encoding->source->profile;
-	const struct sample_tree *tree = profile->tree;
-	uint64_t gticks;
-
-	return export_gticks(&profile->resources[r],
-	                     sample_tree_total(tree, tree->hits[r]),
-	                     INT64_MAX, &gticks, error);
-}
-
 static int
 write_types(struct encoding *encoding, struct error *error)
 {
 	const struct profile *profile = encoding->source->profile;
+	const struct sample_tree *tree = profile->tree;
 	const struct resource *current =
 	    &profile->resources[encoding->source->resource];
 
@@ -161,8 +149,12 @@ write_types(struct encoding *encoding, struct error *error)
 		         text_id(encoding, "count", error));
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
+		uint64_t gticks;
 
-		if (check_total(encoding, r, error) != 0)
+		/* The tools sum values in signed 64 bits. */
+		if (export_gticks(resource,
+		                  sample_tree_total(tree, tree->hits[r]),
+		                  INT64_MAX, &gticks, error) != 0)
 			return -1;
 		add_type(encoding, PROFILE_SAMPLE_TYPE,
 		         text_id(encoding, resource->name, error),

@@ -334,20 +334,6 @@ find_locations(uint32_t *labels, struct id_table *table,
 	return n;
 }
 
-static void
-swap_ids(struct pprof_samples *samples, size_t depth)
-{
-	unsigned char *ids = samples->ids;
-	size_t capacity = samples->ids_capacity;
-
-	samples->ids = samples->last_ids;
-	samples->ids_capacity = samples->last_ids_capacity;
-	samples->last_ids = ids;
-	samples->last_ids_capacity = capacity;
-	samples->n_last_ids = samples->n_ids;
-	samples->last_depth = depth;
-}
-
 /* Enters the sample whose fields have been read. */
 static int
 push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
@@ -356,6 +342,8 @@ push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
 	uint32_t set = label_set(samples, error);
 	bool is_same_set = set == samples->pushed_set;
 	size_t same = is_same_set ? shared_bytes(samples) : 0, n_shared = 0;
+	unsigned char *ids = samples->ids;
+	size_t capacity = samples->ids_capacity;
 	struct reader *reader = samples->reader;
 	uint32_t *labels = reader_frames(reader, samples->n_ids - same + 1,
 	                                 error);
@@ -363,14 +351,18 @@ push(struct pprof_samples *samples, struct id_table *table, uint64_t position,
 
 	if (labels == NULL || set == NO_NAME)
 		return -1;
-	n = find_locations(labels, table, samples->ids, samples->n_ids - same,
-	                   error);
+	n = find_locations(labels, table, ids, samples->n_ids - same, error);
 	if (n < 0)
 		return -1;
 	if (same > 0)
 		n_shared = samples->last_depth - count_ids(samples->last_ids,
 		    samples->n_last_ids - same);
-	swap_ids(samples, n_shared + (size_t)n);
+	samples->ids = samples->last_ids;
+	samples->ids_capacity = samples->last_ids_capacity;
+	samples->last_ids = ids;
+	samples->last_ids_capacity = capacity;
+	samples->n_last_ids = samples->n_ids;
+	samples->last_depth = n_shared + (size_t)n;
 	if (n_shared + (size_t)n == 0 &&
 	    (labels[n++] = id_table_add(table, PPROF_NO_STACK,
 	                                error)) == NO_ID)

@@ -206,14 +206,6 @@ read_number(const struct protobuf_field *field, uint64_t *value,
 	return 0;
 }
 
-static void
-add_comment(struct pprof_tables *tables, const struct protobuf_field *field)
-{
-	if (field->wire == PROTOBUF_VARINT &&
-	    tables->n_comments < PPROF_COMMENTS_MAX)
-		tables->comments[tables->n_comments++] = field->value;
-}
-
 int
 pprof_tables_read(struct pprof_tables *tables,
                   const struct protobuf_field *field, struct error *error)
@@ -234,7 +226,9 @@ pprof_tables_read(struct pprof_tables *tables,
 	case PROFILE_DURATION_NANOS:
 		return read_number(field, &tables->duration_ns, error);
 	case PROFILE_COMMENT:
-		add_comment(tables, field);
+		if (field->wire == PROTOBUF_VARINT &&
+		    tables->n_comments < PPROF_COMMENTS_MAX)
+			tables->comments[tables->n_comments++] = field->value;
 		return 0;
 	case PROFILE_DEFAULT_SAMPLE_TYPE:
 		return read_number(field, &tables->default_type, error);
