@@ -12,6 +12,7 @@
 
 #include "src/formats/callgrind/callgrind_words.h"
 #include "src/formats/format.h"
+#include "src/profile/named_graph.h"
 #include "tests/reading-again.h"
 
 extern const struct format format_callgrind;
@@ -439,6 +440,38 @@ costs_have_their_places(void **state)
 	profile_free(profile);
 }
 
+/*
+ * By line, own costs and those of calls pass through the function's lines, of
+ * every event.
+ */
+static void
+lines_have_the_costs_of_every_event(void **state)
+{
+	static const struct naming_rule rule = { GRANULARITY_LINE,
+		INLINES_ON };
+	struct profile *profile = read_text(
+	    "events: A B\nfl=a.c\nfn=f\n3 1 10\n4 2 20\n"
+	    "cfn=g\ncalls=2 7\n4 5 50\n5 3 30\nfn=g\n7 5 50\n");
+	struct error error = { 0 };
+	struct call_graph *graph, *own = profile->graph;
+	bool is_own;
+
+	(void)state;
+	graph = named_graph_new(profile, &rule, &is_own, &error);
+	assert_non_null(graph);
+	assert_true(is_own);
+	profile->graph = graph;
+	assert_graph(profile, 0, "f 0; g 0; a.c:3 1; a.c:4 2; a.c:5 3; "
+	             "a.c:7 5; f>a.c:3 0:1; f>a.c:4 0:7; a.c:4>g 2:5; "
+	             "f>a.c:5 0:3; g>a.c:7 0:5; ");
+	assert_graph(profile, 1, "f 0; g 0; a.c:3 10; a.c:4 20; a.c:5 30; "
+	             "a.c:7 50; f>a.c:3 0:10; f>a.c:4 0:70; a.c:4>g 2:50; "
+	             "f>a.c:5 0:30; g>a.c:7 0:50; ");
+	profile->graph = own;
+	call_graph_free(graph);
+	profile_free(profile);
+}
+
 static void
 own_events_come_back(void **state)
 {
@@ -740,6 +773,7 @@ main(void)
 		cmocka_unit_test(
 		    calls_that_name_no_object_are_of_the_functions_there_are),
 		cmocka_unit_test(costs_have_their_places),
+		cmocka_unit_test(lines_have_the_costs_of_every_event),
 		cmocka_unit_test(own_events_come_back),
 		cmocka_unit_test(units_of_our_own_make_sense),
 		cmocka_unit_test(old_spellings_are_known),

@@ -445,6 +445,27 @@ pprof_comes_back_with_lines_modules_and_threads(void **state)
 	}
 }
 
+/* Hits that are mere counts have raw samples beside them, too. */
+static void
+pprof_of_counts_comes_back_with_raw_samples(void **state)
+{
+	const struct aspects aspects = { .names = true, .samples = true };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct profile *profile = random_profile(seed, 1, true), *back;
+
+		profile->resources[0].gtick = seed % 2 == 0 ? "" : "sample";
+		profile->resources[0].interval = 1;
+		assert_non_null(profile->tree->samples[0]);
+		back = round_trip(&exporter_pprof, &format_pprof, profile, 0);
+		assert_int_equal(back->n_resources, 1);
+		assert_same(profile, back, &aspects);
+		profile_free(back);
+		profile_free(profile);
+	}
+}
+
 static void
 pprof_of_names_comes_back(void **state)
 {
@@ -950,6 +971,7 @@ main(void)
 		cmocka_unit_test(collapsed_comes_back_as_one_resource),
 		cmocka_unit_test(
 		    pprof_comes_back_with_lines_modules_and_threads),
+		cmocka_unit_test(pprof_of_counts_comes_back_with_raw_samples),
 		cmocka_unit_test(pprof_of_names_comes_back),
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_addresses_samples_and_threads),

@@ -2,6 +2,8 @@
 /* test-pprof.c -- profiles made by hand, good, odd, damaged and cut. */
 #include "tests/reader-fixture.h"
 
+#include <link.h>
+#include <sys/auxv.h>
 #include <zlib.h>
 
 extern const struct format format_pprof;
@@ -50,7 +52,7 @@ put_message(struct buffer *buffer, uint32_t field, const uint64_t *pairs)
 /* ---- pieces of profiles ---- */
 
 enum { TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, TIME = 9,
-       DURATION = 10, DEFAULT = 14 };
+       DURATION = 10, COMMENT = 13, DEFAULT = 14 };
 
 /* Strings by number; 0 is empty. */
 enum { S_NONE, S_SAMPLES, S_COUNT, S_CPU, S_NANOSECONDS, S_MAIN, S_WORK,
@@ -298,6 +300,90 @@ pprof_default_type_comes_first(void **state)
 	assert_int_equal(hits_of(profile, 0, "main"), 2);
 	assert_int_equal(hits_of(profile, 1, "main"), 20);
 	profile_free(profile);
+}
+
+/*
+ * cpprof's own export, which says so in comments, with the raw samples made
+ * the default type: they are no resource, whichever column they are in.
+ */
+static void
+pprof_raw_samples_of_our_own_may_come_first(void **state)
+{
+	static const char *const comments[] = { "# cpprof 1",
+		"# resource: cpu; gtick=ns; interval=10" };
+
+	(void)state;
+	for (uint64_t type = S_SAMPLES; type <= S_CPU;
+	     type += S_CPU - S_SAMPLES) {
+		struct buffer buffer = { .n = 0 };
+		struct profile *profile;
+		uint64_t n = 0;
+
+		put_profile(&buffer);
+		while (strings[n] != NULL)
+			n++;
+		for (size_t i = 0; i < 2; i++) {
+			put_bytes(&buffer, STRING, comments[i],
+			          strlen(comments[i]));
+			put_number(&buffer, COMMENT, n + i);
+		}
+		put_number(&buffer, DEFAULT, type);
+		profile = read_buffer(&buffer);
+		assert_int_equal(profile->n_resources, 1);
+		assert_int_equal(profile->tree->n_resources, 1);
+		assert_string_equal(profile->resources[0].name, "cpu");
+		assert_string_equal(profile->resources[0].gtick, "ns");
+		assert_int_equal(profile->resources[0].interval, 10);
+		assert_int_equal(hits_of(profile, 0, "main;work|inlined"), 3);
+		assert_int_equal(hits_of(profile, 0, "main"), 2);
+		profile_free(profile);
+	}
+}
+
+/*
+ * Addresses of a mapping that begins where the file does lie elsewhere than
+ * their bytes; a mapping of everything says that they are addresses already.
+ */
+static void
+pprof_takes_addresses_of_a_mapping_of_everything_as_they_are(void **state)
+{
+	const ElfW(Phdr) *segment = (const void *)getauxval(AT_PHDR);
+	unsigned long left = getauxval(AT_PHNUM);
+
+	(void)state;
+	while (left > 0 && (segment->p_type != PT_LOAD ||
+	       segment->p_offset == segment->p_vaddr ||
+	       segment->p_filesz == 0)) {
+		segment++;
+		left--;
+	}
+	if (left == 0)
+		skip_since("this program lies in its file as in memory");
+	for (int is_whole = 0; is_whole <= 1; is_whole++) {
+		struct buffer buffer = { .n = 0 };
+		struct buffer location = { .n = 0 };
+		struct profile *profile;
+
+		put_types(&buffer);
+		put_sample(&buffer, IDS(4), 1, 0);
+		MESSAGE(&buffer, MAPPING, 1, 1, 2, 0, 3, is_whole ?
+		        UINT64_MAX : UINT64_MAX - 1, 4, 0, 5, S_PATH);
+		put_number(&location, 1, 4);
+		put_number(&location, 2, 1);
+		put_number(&location, 3, segment->p_offset);
+		put_bytes(&buffer, LOCATION, location.bytes, location.n);
+		for (size_t i = 0; strings[i] != NULL; i++) {
+			const char *text = i != S_PATH ? strings[i] :
+			                   "/proc/self/exe";
+
+			put_bytes(&buffer, STRING, text, strlen(text));
+		}
+		profile = read_buffer(&buffer);
+		assert_int_equal(profile->frames[0].module, 0);
+		assert_int_equal(profile->frames[0].address, is_whole ?
+		                 segment->p_offset : segment->p_vaddr);
+		profile_free(profile);
+	}
 }
 
 /* Raw samples of all nodes. */
@@ -690,6 +776,9 @@ main(void)
 		    pprof_samples_may_come_before_all_that_they_name),
 		cmocka_unit_test(pprof_ids_that_end_alike_are_told_apart),
 		cmocka_unit_test(pprof_ids_need_not_be_packed),
+		cmocka_unit_test(pprof_raw_samples_of_our_own_may_come_first),
+		cmocka_unit_test(
+		    pprof_takes_addresses_of_a_mapping_of_everything_as_they_are),
 		cmocka_unit_test(pprof_raw_samples_are_what_the_file_counts),
 		cmocka_unit_test(
 		    pprof_takes_any_order_of_fields_and_ids_of_any_size),
