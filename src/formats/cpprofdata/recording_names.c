@@ -391,9 +391,8 @@ collect_file(struct collecting *collecting, const char *path,
 	if (progress_step(NULL, 0, 0, error) != 0)
 		return -1;
 	source = source_open(path, &unreadable);
-	if (source == NULL)
-		return 0;
-	if (cpprofdata_file_open(&file, source, &unreadable) == 0) {
+	if (source != NULL &&
+	    cpprofdata_file_open(&file, source, &unreadable) == 0) {
 		if (collect_modules(collecting, &file, error) != 0 ||
 		    collect_nodes(collecting, &file, error) != 0 ||
 		    name_outside(collecting, &file, error) != 0)
@@ -401,6 +400,8 @@ collect_file(struct collecting *collecting, const char *path,
 		cpprofdata_file_close(&file);
 	}
 	source_close(source);
+	if (unreadable.is_out_of_memory)
+		return error_out_of_memory(error);
 	return result;
 }
 
