@@ -11,8 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/cpprofdata.h"
+#include "src/formats/cpprofdata/names_file.h"
+#include "src/formats/cpprofdata/recording_names.h"
 #include "src/formats/format.h"
 #include "tests/reading-again.h"
 
@@ -926,6 +929,97 @@ cpprofdata_keeps_hits_without_module_or_thread(void **state)
 	profile_free(profile);
 }
 
+/* ---- names of what a file has sampled ---- */
+
+/* A file of names. */
+struct names_image {
+	char bytes[16 * CPPROFDATA_PAGE];
+	size_t n;
+};
+
+static int
+take_bytes(void *context, const char *bytes, size_t n)
+{
+	struct names_image *names = context;
+
+	assert_true(n <= sizeof names->bytes - names->n);
+	memcpy(names->bytes + names->n, bytes, n);
+	names->n += n;
+	return 0;
+}
+
+/* Whether a file of names knows sampled_function by its second address. */
+static bool
+has_own_name(const struct names_image *names)
+{
+	const struct module module = { .path = "/proc/self/exe" };
+	struct error damage = { 0 }, error = { 0 };
+	struct source *source = source_of_memory("names", names->bytes,
+	                                         names->n, &error);
+	struct kept_names *kept = names_file_read(source, &damage, &error);
+	const struct kept_address *found;
+	bool result;
+
+	assert_non_null(kept);
+	assert_false(damage.is_set);
+	found = kept_names_find(kept, kept_names_module(kept, &module),
+	                        own_address() + 1);
+	result = found != NULL && strcmp("sampled_function",
+	    names_text(kept_names_texts(kept), found->function)) == 0;
+	kept_names_free(kept);
+	source_close(source);
+	return result;
+}
+
+/* Names what the file has sampled whose path is *data. */
+static uint64_t
+write_names(void *data, struct error *error)
+{
+	static const struct symbol_search search;
+	static struct names_image names;
+	static struct writer writer;
+	const char *path = data;
+	uint64_t result = 0;
+
+	names.n = 0;
+	writer_start(&writer, take_bytes, &names);
+	if (recording_names_write(&path, 1, &search, NULL, &writer,
+	                          error) == 0) {
+		long n_allocations = allocations_left, n_steps = steps_left;
+
+		assert_int_equal(writer_flush(&writer), 0);
+		assert_int_equal(interrupt_requested, 0);
+		allocations_left = steps_left = LONG_MAX;
+		result = 1 + has_own_name(&names);
+		allocations_left = n_allocations;
+		steps_left = n_steps;
+	}
+	assert_true((result == 0) == error->is_set);
+	return result;
+}
+
+/* A node whose module is missing has no name; those behind it have. */
+static void
+names_are_written_of_modules_that_are_there(void **state)
+{
+	static struct image image;
+	struct test_node *nodes = (struct test_node *)
+	    (image.bytes + CPPROFDATA_PAGE + sizeof(struct cpprofdata_chunk));
+	char path[] = "/tmp/test-cpprofdata-XXXXXX";
+	struct error error = { 0 };
+	int file = mkstemp(path);
+
+	(void)state;
+	whole_image(&image);
+	nodes[1].module = 2;
+	assert_true(file >= 0);
+	assert_int_equal(write(file, image.bytes, image.used), image.used);
+	close(file);
+	assert_int_equal(write_names(path, &error), 2);
+	sweep_memory("names", write_names, path, 200);
+	unlink(path);
+}
+
 static void
 assert_refused(const struct image *image, size_t size, const char *message)
 {
@@ -1088,6 +1182,7 @@ main(void)
 		cmocka_unit_test(cpprofdata_leaves_out_orphans),
 		cmocka_unit_test(
 		    cpprofdata_keeps_hits_without_module_or_thread),
+		cmocka_unit_test(names_are_written_of_modules_that_are_there),
 		cmocka_unit_test(cpprofdata_refuses_a_damaged_header),
 		cmocka_unit_test(cpprofdata_survives_truncation_at_every_byte),
 		cmocka_unit_test(cpprofdata_survives_damage_at_every_byte),
