@@ -29,6 +29,7 @@ static const struct {
 	view_function *view;
 	bool has_root;
 } views[] = {
+	{ "top", view_top, false },
 	{ "flat", view_flat, false },
 	{ "body", view_body, false },
 	{ "functions", view_functions, false },

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/flat.c -- the flat profile, as gprof lists it. */
+#include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/view_command.h"
+
+static const struct argument flat_arguments[] = {
+	LISTING_ARGUMENTS
+};
 
 static int
 flat_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
 {
-	(void)arguments;
-	return view_command(session, view_flat, table, error);
+	return view_command_listing(session, view_flat, arguments, table,
+	                            error);
 }
 
 const struct command command_flat = {
@@ -21,7 +26,11 @@ const struct command command_flat = {
 	    "The bodies sum to the whole run. If the input counts calls, "
 	    "three more columns show the number of calls by other functions, "
 	    "as gprof does, and the gticks per call: for the body, and with "
-	    "everything that it called.",
+	    "everything that it called.\n\n"
+	    "A number sets how many rows are shown, whatever the threshold; a "
+	    "pattern selects functions, as in top. The running sum is that of "
+	    "the rows shown.",
 	.example = "flat",
+	.arguments = flat_arguments,
 	.run = flat_run,
 };

@@ -4,17 +4,15 @@
 #include "src/shell/command/view_command.h"
 
 static const struct argument functions_arguments[] = {
-	{ "PATTERN", &arg_pattern, ARG_OPTIONAL,
-	  "which functions to list (default: all)" },
-	ARGUMENTS_END
+	LISTING_ARGUMENTS
 };
 
 static int
 functions_run(struct session *session, const struct arguments *arguments,
               struct table *table, struct error *error)
 {
-	return view_command_matching(session, view_functions,
-	                             &arguments->values[0], table, error);
+	return view_command_listing(session, view_functions, arguments, table,
+	                            error);
 }
 
 const struct command command_functions = {
@@ -28,7 +26,8 @@ const struct command command_functions = {
 	    "functions with root, up and down.\n\n"
 	    "A pattern is a name, a glob with * and ?, or an extended regular "
 	    "expression between slashes. A function with exactly that name "
-	    "takes precedence.",
+	    "takes precedence. A number, before or after the pattern, sets how "
+	    "many rows are shown, whatever the threshold.",
 	.example = "functions db_*",
 	.arguments = functions_arguments,
 	.run = functions_run,

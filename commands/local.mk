@@ -28,5 +28,6 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/show.c \
 	commands/source.c \
 	commands/symfs.c \
+	commands/top.c \
 	commands/tree.c \
 	commands/up.c

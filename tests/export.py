@@ -21,7 +21,8 @@ from claims import Claims  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 N_RANDOM = 25
-VIEWS = ["threshold 0", "functions", "flat", "down", "up", "tree", "info"]
+VIEWS = ["threshold 0", "top", "functions", "flat", "down", "up", "tree",
+         "info"]
 
 
 def run(*arguments):

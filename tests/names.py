@@ -22,7 +22,7 @@ CPPROF = os.environ.get("CPPROF", "./cpprof")
 BUILD = os.environ.get("builddir", ".")
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
                       "kept.cc")
-VIEWS = ["threshold 0", "functions", "down", "up", "tree", "flat",
+VIEWS = ["threshold 0", "functions", "down", "up", "tree", "flat", "top",
          "callers main", "callees main"]
 for granularity in ("module", "file", "line", "callsite", "address"):
     VIEWS += [f"granularity {granularity}", "functions", "tree"]

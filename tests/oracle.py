@@ -9,10 +9,10 @@ is a resource's name or its number from 0; the first by default.  Where a view
 has no root, ROOT is "-".  VIEW is one of
 
     down up callers callees     around ROOT
-    body functions tree         of the whole profile
+    body functions top tree     of the whole profile
     all                         all of these, one document a line: body,
-                                functions, tree, then the four views of each
-                                function, functions in byte order
+                                functions, top, tree, then the four views of
+                                each function, functions in byte order
     commands                    the cpprof script that prints what "all" does
     expected                    FILE is a *.expected (sample-data/recursion):
                                 compare each line; status 1 if one differs
@@ -23,7 +23,8 @@ Each document is one line of JSON: view, root, resource (null if FILE has no
 headers), total, denominator, and rows of hits, fraction and path, every record
 (threshold 0) in cpprof's order: hits descending, then the path element by
 element as bytes.  The rows of tree are its nodes in preorder, siblings in that
-order; path is the whole stack down to the node.
+order; path is the whole stack down to the node.  The rows of top have a
+member inclusive, and equal hits are in its order.
 
 The oracle shares nothing with cpprof: it has no tree and no lock.  A path's
 value is the sum of the stacks that have a frame whose canonical call path,
@@ -155,18 +156,27 @@ def tree_rows(profile):
     return rows
 
 
+def top_rows(profile):
+    own, whole = body(profile, None), functions(profile, None)
+    return sorted(own.items(), key=lambda row: (
+        -row[1], -whole[row[0]], as_bytes(row[0][0])))
+
+
 ROOTED = {"down": down, "up": up, "callers": callers, "callees": callees}
-WHOLE = {"body": body, "functions": functions, "tree": None}
+WHOLE = {"body": body, "functions": functions, "top": None, "tree": None}
 
 
 def view_rows(profile, view, root):
     if view == "tree":
         return tree_rows(profile)
+    if view == "top":
+        return top_rows(profile)
     values = {**ROOTED, **WHOLE}[view](profile, root)
     return sorted(values.items(), key=row_order)
 
 
 def document(profile, view, root):
+    whole = functions(profile, None) if view == "top" else None
     return {
         "view": view,
         "root": root if view in ROOTED else None,
@@ -175,7 +185,8 @@ def document(profile, view, root):
         "denominator": profile.total,
         "rows": [{"hits": hits,
                   "fraction": hits / profile.total if profile.total else 0,
-                  "path": path}
+                  "path": path,
+                  **({"inclusive": whole[path]} if whole else {})}
                  for path, hits in view_rows(profile, view, root)],
     }
 

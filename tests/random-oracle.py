@@ -52,10 +52,10 @@ def difference(want, got):
     if len(views) != len(want):
         return f"{len(views)} views, not {len(want)}"
     for expected, view in zip(want, views):
-        rows = [{key: row[key] for key in ("hits", "path")}
-                for row in view["rows"]]
-        right = [{key: row[key] for key in ("hits", "path")}
-                 for row in expected["rows"]]
+        keys = ("hits", "path") + (
+            ("inclusive",) if view["view"] == "top" else ())
+        rows = [{key: row[key] for key in keys} for row in view["rows"]]
+        right = [{key: row[key] for key in keys} for row in expected["rows"]]
         for key in ("view", "root", "total"):
             if view[key] != expected[key]:
                 return f"{key} {view[key]}, not {expected[key]}"
@@ -67,6 +67,10 @@ def difference(want, got):
             share = row["hits"] / view["total"] if view["total"] else 0
             if abs(row["fraction"] - share) > 1e-12:
                 return f"{row}: fraction is not {share}"
+            if "inclusive_fraction" in row and abs(
+                    row["inclusive_fraction"] * view["total"]
+                    - row["inclusive"]) > 1e-6:
+                return f"{row}: inclusive_fraction is wrong"
     return None
 
 

@@ -26,7 +26,7 @@ N_RANDOM = 6
 SETUP = ["threshold 0", "depth 100000"]
 INLINES = ["auto", "on", "off"]
 PATHS = ["down", "up", "tree"]
-VIEWS = ["functions", "flat", "body", *PATHS]
+VIEWS = ["top", "functions", "flat", "body", *PATHS]
 GRANULARITIES = ["function", "module", "file", "line", "callsite"]
 
 # What each word of the line about what is left out excuses.

@@ -415,6 +415,9 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "limit o", 6, "off;");
 	check_completion(fixture, "help apr", 5, "apropos;");
 	check_completion(fixture, "up main x", 8, "");
+	check_completion(fixture, "top db_", 4, "db_read;db_write;");
+	check_completion(fixture, "top 3 db_", 6, "db_read;db_write;");
+	check_completion(fixture, "top db_read 3", 12, "");
 	check_completion(fixture, "watch thr", 6, "threshold;");
 	check_completion(fixture, "watch 0.5 thr", 10, "threshold;");
 	check_completion(fixture, "watch 2 up db_w", 11, "db_write;");
@@ -442,6 +445,60 @@ files_complete_behind_redirections(void **state)
 	check_completion(fixture, line, 5, expected);
 }
 
+static void
+a_number_of_rows_may_stand_anywhere(void **state)
+{
+	static const struct {
+		const char *words;
+		size_t n_rows;		/* 0: none given */
+		const char *pattern;	/* NULL: none given */
+		const char *error;
+	} cases[] = {
+		{ "", 0, NULL, NULL },
+		{ "3", 3, NULL, NULL },
+		{ "db*", 0, "db*", NULL },
+		{ "3 db*", 3, "db*", NULL },
+		{ "db* 3", 3, "db*", NULL },
+		{ "|3|", 0, "3", NULL },
+		{ "|3| 4", 4, "3", NULL },
+		{ "0", 0, NULL, "0: expected a positive number" },
+		{ "3 4", 0, NULL, "unexpected 4" },
+		{ "3 db* 4", 0, NULL, "unexpected 4" },
+		{ "db* x", 0, NULL, "unexpected x" },
+		{ "99999999999999999999999", 0, NULL, "expected a positive" },
+	};
+	struct error error = { 0 };
+	const struct command *top = command_lookup("top", 3, &error);
+	struct session session;
+
+	(void)state;
+	session_start(&session);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct arguments arguments;
+		int status = arguments_parse_text(&arguments, &session, top,
+		                                  cases[i].words, &error);
+		const struct value *n_rows = &arguments.values[0];
+		const struct value *pattern = &arguments.values[1];
+
+		if (cases[i].error != NULL) {
+			assert_int_equal(status, -1);
+			assert_non_null(strstr(error.text, cases[i].error));
+			error = (struct error){ 0 };
+		} else {
+			assert_int_equal(status, 0);
+			assert_int_equal(n_rows->is_given ? n_rows->count : 0,
+			                 cases[i].n_rows);
+			assert_int_equal(pattern->is_given,
+			                 cases[i].pattern != NULL);
+			if (cases[i].pattern != NULL)
+				assert_string_equal(pattern->text,
+				                    cases[i].pattern);
+		}
+		arguments_free(&arguments);
+	}
+	session_end(&session);
+}
+
 int
 main(void)
 {
@@ -454,6 +511,7 @@ main(void)
 		cmocka_unit_test(files_and_comments_begin_words),
 		cmocka_unit_test(any_line_splits),
 		cmocka_unit_test(commands_may_be_shortened),
+		cmocka_unit_test(a_number_of_rows_may_stand_anywhere),
 		cmocka_unit_test(near_words_come_nearest_first),
 		SESSION_TEST(functions_are_named_exactly_or_by_pattern),
 		SESSION_TEST(paths_may_be_pasted),

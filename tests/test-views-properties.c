@@ -582,7 +582,7 @@ neighbours_are_calls(struct fixture *fixture,
 /* Those whose rows are hits of a function or a path. */
 static view_function *const views[] = {
 	view_down, view_up, view_functions, view_body, view_tree,
-	view_callers, view_callees, view_flat,
+	view_callers, view_callees, view_flat, view_top,
 };
 
 static void

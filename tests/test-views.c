@@ -272,6 +272,93 @@ flat_keeps_each_function_beside_its_own_total(void **state)
 }
 
 static void
+top_shows_both_numbers_of_each_function(void **state)
+{
+	struct fixture fixture;
+	struct table table = { 0 };
+	struct error error = { 0 };
+	struct cell cells[TABLE_MAX_COLUMNS];
+	char *text;
+
+	(void)state;
+	fixture_begin(&fixture, "main 1\nmain;x;c;a 10\nmain;c;x;z;b 5\n"
+	              "main;x;z;z 5\nmain;x;z;b;d 5\n");
+	fixture.request.limit = 5;
+	assert_int_equal(view_top(&fixture.request, &table, &error), 0);
+	text = rows_text(&table);
+	/* b, d and z have 5 each: by their totals, then by their names. */
+	assert_string_equal(text, "(a)10 (z)5 (b)5 (d)5 (main)1");
+	table_get_row(&table, 4, cells);
+	assert_int_equal(cells[find_column(&table, "inclusive")].count, 26);
+	assert_true(cells[find_column(&table, "inclusive_fraction")].fraction
+	            == 1);
+	table_get_row(&table, 1, cells);
+	assert_int_equal(cells[find_column(&table, "inclusive")].count, 15);
+	free(text);
+	table_free(&table);
+	fixture_end(&fixture);
+}
+
+/* Asks a view for what matches; returns its last footer, or "". */
+static const char *
+footer_of(struct fixture *fixture, view_function *view, const char *pattern,
+          struct table *table)
+{
+	struct error error = { 0 };
+
+	fixture->request.pattern = pattern == NULL ? NULL :
+	                           pattern_new(pattern, &error);
+	assert_int_equal(view(&fixture->request, table, &error), 0);
+	pattern_free((struct pattern *)fixture->request.pattern);
+	return table->n_footer == 0 ? "" : table->footer[table->n_footer - 1];
+}
+
+static void
+an_empty_table_says_which_threshold_would_show_a_row(void **state)
+{
+	static const struct {
+		view_function *view;
+		const char *pattern, *root, *footer;
+	} cases[] = {
+		{ view_top, "b*", "m", "the largest, bb, is below the "
+		  "threshold: 0.03 of the run, 3 hits; use threshold 0.03 to "
+		  "show it" },
+		{ view_flat, "b*", "m", "the largest, bb, is below the "
+		  "threshold: 0.03 of the run, 3 hits; use threshold 0.03 to "
+		  "show it" },
+		{ view_body, "ba", "m", "ba is below the threshold: 0.02 of "
+		  "the run, 2 hits; use threshold 0.02 to show it" },
+		{ view_functions, "b*", "m", "the largest, bb, is below the "
+		  "threshold: 0.03 of the run, 3 hits; use threshold 0.03 to "
+		  "show it" },
+		{ view_callees, NULL, "q", "the largest, (q bb), is below the "
+		  "threshold: 0.03 of the run, 3 hits; use threshold 0.03 to "
+		  "show it" },
+		{ view_callers, NULL, "ba", "(q ba) is below the threshold: 0.02 "
+		  "of the run, 2 hits; use threshold 0.02 to show it" },
+		{ view_functions, "none*", "m",
+		  "no function matches the pattern" },
+		{ view_body, "q", "m", "no hits of Real Time" },
+		{ view_functions, "a*", "m", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct fixture fixture;
+		struct table table = { 0 };
+
+		fixture_begin(&fixture, "m;a 95\nm;q;ba 2\nm;q;bb 3");
+		fixture.request.root = fixture_name(&fixture, cases[i].root);
+		fixture.request.threshold = 0.5;
+		assert_string_equal(footer_of(&fixture, cases[i].view,
+		                              cases[i].pattern, &table),
+		                    cases[i].footer);
+		table_free(&table);
+		fixture_end(&fixture);
+	}
+}
+
+static void
 a_threshold_shows_what_reaches_it(void **state)
 {
 	(void)state;
@@ -788,6 +875,9 @@ main(void)
 		cmocka_unit_test(
 		    rows_of_equal_hits_compare_name_by_name_as_bytes),
 		cmocka_unit_test(flat_adds_bodies_up),
+		cmocka_unit_test(top_shows_both_numbers_of_each_function),
+		cmocka_unit_test(
+		    an_empty_table_says_which_threshold_would_show_a_row),
 		cmocka_unit_test(
 		    flat_keeps_each_function_beside_its_own_total),
 		cmocka_unit_test(a_threshold_shows_what_reaches_it),

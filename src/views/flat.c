@@ -16,28 +16,6 @@ static const struct view_kind flat_kind = {
 	.title = "Flat Profile",
 };
 
-/* Makes row i of totals[i], after removing the totals that are not shown. */
-static int
-keep_bodies(struct rows *rows, const struct view_request *request,
-            struct function_total *totals, uint32_t n, uint64_t least,
-            struct hidden *hidden, struct error *error)
-{
-	if (rows_of_functions(rows, request->set, n, error) != 0)
-		return -1;
-	rows->n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		if (totals[i].self < least)
-			continue;
-		totals[rows->n] = totals[i];
-		rows->name[rows->n] = totals[i].name;
-		if (rows->returns != NULL)
-			rows->returns[rows->n] = totals[i].returns;
-		rows->hits[rows->n++] = totals[i].self;
-	}
-	hidden->below_threshold = n - rows->n;
-	return 0;
-}
-
 /* The columns, depending on what the input has. */
 struct shape {
 	bool has_calls;		/* the input counts calls */
@@ -151,15 +129,17 @@ show(const struct view_request *request, struct rows *rows,
 	                                       error);
 	uint32_t n_rows;
 
-	if (paths == NULL || keep_bodies(rows, request, totals, n,
-	                                 measure.least, &hidden,
-	                                 error) != 0 ||
+	if (paths == NULL ||
+	    rows_of_bodies(rows, request, totals, n, &measure, &hidden,
+	                   error) != 0 ||
 	    rows_sort(rows, request->set->names, error) != 0)
 		return -1;
 	paths->names = request->set->names;
 	n_rows = rows_limit(request, rows->n, &hidden);
 	if (view_describe(request, &flat_kind, &measure, &hidden, table,
-	                  error) != 0)
+	                  error) != 0 ||
+	    view_explain_hidden_rows(request, &measure, &hidden, rows->n,
+	                             "", "", table, error) != 0)
 		return -1;
 	add_columns(table, &shape);
 	return add_rows(table, rows, n_rows, totals, &measure, paths, &shape,

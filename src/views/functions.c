@@ -35,16 +35,6 @@ inclusive_of(const struct function_total *total)
 	return total->inclusive;
 }
 
-static bool
-is_wanted(const struct view_request *request, uint32_t name)
-{
-	const struct names *names = request->set->names;
-
-	return request->pattern == NULL ||
-	    pattern_matches(request->pattern, names_text(names, name),
-	                    names_length(names, name));
-}
-
 static void
 keep_functions(struct rows *rows, const struct function_total *totals,
                const struct view_request *request,
@@ -57,10 +47,10 @@ keep_functions(struct rows *rows, const struct function_total *totals,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t hits = hits_of(&totals[i]);
 
-		if (!is_wanted(request, totals[i].name))
+		if (!view_wants(request, totals[i].name))
 			continue;
 		if (hits < least) {
-			hidden->below_threshold++;
+			hidden_add_small(hidden, totals[i].name, hits);
 			continue;
 		}
 		rows->name[rows->n] = totals[i].name;

@@ -304,6 +304,16 @@ add_footer(const struct view_request *request, const struct hidden *hidden,
 	                     hidden->least_searched);
 }
 
+bool
+view_wants(const struct view_request *request, uint32_t name)
+{
+	const struct names *names = request->set->names;
+
+	return request->pattern == NULL ||
+	    pattern_matches(request->pattern, names_text(names, name),
+	                    names_length(names, name));
+}
+
 /* The largest threshold of one digit that is not above the fraction. */
 static double
 threshold_below(double fraction)
@@ -315,6 +325,21 @@ threshold_below(double fraction)
 	return digit * (double)(int)(fraction / digit);
 }
 
+/* Says that a function, or a path, is below the threshold. */
+static int
+explain_hidden(const struct view_request *request,
+               const struct measure *measure, const char *what, uint64_t hits,
+               struct table *table, struct error *error)
+{
+	double fraction = measure_fraction(measure, hits);
+
+	return table_add_footer(table, error, "%s is below the threshold: "
+	    "%.4g of the %s, %" PRIu64 " hit%s; use threshold %.1g to show it",
+	    what, fraction, request->percent == PERCENT_ROOT &&
+	    request->root != NO_NAME ? "root" : "run", hits, plural(hits),
+	    threshold_below(fraction));
+}
+
 int
 view_explain_hidden_root(const struct view_request *request,
                          const struct measure *measure, struct table *table,
@@ -322,7 +347,6 @@ view_explain_hidden_root(const struct view_request *request,
 {
 	const struct sample_set *set = request->set;
 	uint64_t hits = measure_function(set, request->root);
-	double fraction = measure_fraction(measure, hits);
 	const char *root = view_name_text(set->names, request->root, table,
 	                                  error);
 
@@ -334,10 +358,40 @@ view_explain_hidden_root(const struct view_request *request,
 	/* If the run has no hits, no threshold would show the root. */
 	if (hits >= measure->least || measure->denominator == 0)
 		return 0;
-	return table_add_footer(table, error, "%s itself is below the "
-	    "threshold: %.4g of the run, %" PRIu64 " hit%s; use threshold "
-	    "%.1g to show it", root, fraction, hits, plural(hits),
-	    threshold_below(fraction));
+	root = table_text(table, error, "%s itself", root);
+	return root == NULL ? -1 :
+	    explain_hidden(request, measure, root, hits, table, error);
+}
+
+int
+view_explain_hidden_rows(const struct view_request *request,
+                         const struct measure *measure,
+                         const struct hidden *hidden, uint32_t n_kept,
+                         const char *before, const char *after,
+                         struct table *table, struct error *error)
+{
+	const char *name, *one = hidden->below_threshold == 1 ? "" :
+	                         "the largest, ";
+
+	/* Of an exact name that is unknown, the caller has said so. */
+	if (n_kept == 0 && hidden->below_threshold == 0 &&
+	    request->pattern != NULL && pattern_is_general(request->pattern))
+		return table_add_footer(table, error, "no function matches "
+		                        "the pattern");
+	if (n_kept > 0 || hidden->below_threshold == 0 ||
+	    measure->denominator == 0)
+		return 0;
+	if (hidden->largest == 0)
+		return table_add_footer(table, error, "no hits of %s",
+		                        request->set->resource->name);
+	name = view_name_text(request->set->names, hidden->largest_name,
+	                      table, error);
+	if (name != NULL)
+		name = table_text(table, error, "%s%s%s%s%s", one, before,
+		                  name, after, *one == '\0' ? "" : ",");
+	return name == NULL ? -1 :
+	    explain_hidden(request, measure, name, hidden->largest, table,
+	                   error);
 }
 
 int

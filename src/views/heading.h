@@ -37,6 +37,22 @@ int view_explain_hidden_root(const struct view_request *request,
                              struct table *table, struct error *error);
 
 /*
+ * If no row is shown, adds a footer that says why: no function matches the
+ * pattern, or all records are below the threshold; then it names the largest
+ * and a threshold that would show it.  n_kept: the rows that are not below.
+ * before, after: what stands around the largest one's name, such as the other
+ * names of its path.  0, or -1 with *error set.
+ */
+int view_explain_hidden_rows(const struct view_request *request,
+                             const struct measure *measure,
+                             const struct hidden *hidden, uint32_t n_kept,
+                             const char *before, const char *after,
+                             struct table *table, struct error *error);
+
+/* Whether the request's pattern, if it has one, matches the name. */
+bool view_wants(const struct view_request *request, uint32_t name);
+
+/*
  * A function's name as a string, complete even if it holds NULs; it lives as
  * long as table and names.  NULL with *error set.
  */

@@ -15,6 +15,7 @@ libcore_a_SOURCES += \
 	src/views/path.c \
 	src/views/path_trie.c src/views/path_trie.h \
 	src/views/rows.c src/views/rows.h \
+	src/views/top.c \
 	src/views/totals.c src/views/totals.h \
 	src/views/tree.c \
 	src/views/up.c \

@@ -13,6 +13,15 @@ measure_next_node(const struct sample_tree *tree, uint32_t node,
 	return node;
 }
 
+void
+hidden_add_small(struct hidden *hidden, uint32_t name, uint64_t hits)
+{
+	if (hidden->below_threshold++ > 0 && hits <= hidden->largest)
+		return;
+	hidden->largest = hits;
+	hidden->largest_name = name;
+}
+
 uint64_t
 measure_hits(long double hits)
 {

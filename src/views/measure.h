@@ -20,7 +20,19 @@ struct hidden {
 	uint64_t below_threshold, too_long, beyond_limit;
 	uint64_t least_searched;	/* paths of fewer hits were too many to
 					 * search; 0: all were searched */
+	/*
+	 * Of those below the threshold, where hidden_add_small counted them:
+	 * the one with the most hits, of equals the first.
+	 */
+	uint64_t largest;
+	uint32_t largest_name;
 };
+
+/*
+ * Counts a record below the threshold whose own name is `name`: the function,
+ * or of a path the one that tells it from its neighbours.
+ */
+void hidden_add_small(struct hidden *hidden, uint32_t name, uint64_t hits);
 
 /* The measure of a request.  O(1); O(N) if percentages are of the root. */
 struct measure measure_of(const struct view_request *request);

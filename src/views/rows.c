@@ -115,6 +115,32 @@ rows_of_functions(struct rows *rows, const struct sample_set *set, uint32_t n,
 	return rows->name == NULL || rows->hits == NULL ? -1 : 0;
 }
 
+int
+rows_of_bodies(struct rows *rows, const struct view_request *request,
+               struct function_total *totals, uint32_t n,
+               const struct measure *measure, struct hidden *hidden,
+               struct error *error)
+{
+	if (rows_of_functions(rows, request->set, n, error) != 0)
+		return -1;
+	rows->n = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!view_wants(request, totals[i].name))
+			continue;
+		if (totals[i].self < measure->least) {
+			hidden_add_small(hidden, totals[i].name,
+			                 totals[i].self);
+			continue;
+		}
+		totals[rows->n] = totals[i];
+		rows->name[rows->n] = totals[i].name;
+		if (rows->returns != NULL)
+			rows->returns[rows->n] = totals[i].returns;
+		rows->hits[rows->n++] = totals[i].self;
+	}
+	return 0;
+}
+
 static int
 sort_by_path(struct rows *rows, const uint32_t *rank, uint32_t n_ranks,
              struct error *error)
@@ -268,6 +294,10 @@ rows_show(struct rows *rows, const struct view_request *request,
 		return -1;
 	if (n_kept == 0 && kind->has_root &&
 	    view_explain_hidden_root(request, measure, table, error) != 0)
+		return -1;
+	if (!kind->has_root &&
+	    view_explain_hidden_rows(request, measure, hidden, n_kept, "", "",
+	                             table, error) != 0)
 		return -1;
 	rows_add_columns(table, request->set, has_paths, has_returns);
 	table->row = get_row;

@@ -12,6 +12,7 @@
 
 #include "src/views/heading.h"
 #include "src/views/path_trie.h"
+#include "src/views/totals.h"
 
 /*
  * The records to show; the arrays are on the heap, freed by rows_free (or by
@@ -45,6 +46,16 @@ int rows_from_trie(struct rows *rows, const struct path_trie *trie,
 /* Makes room for n functions of the set, to be filled in. */
 int rows_of_functions(struct rows *rows, const struct sample_set *set,
                       uint32_t n, struct error *error);
+
+/*
+ * Rows of the functions that the request wants and whose bodies have at least
+ * measure->least hits; the others of these are counted as hidden.  Also moves
+ * the totals, so that row i is of totals[i].
+ */
+int rows_of_bodies(struct rows *rows, const struct view_request *request,
+                   struct function_total *totals, uint32_t n,
+                   const struct measure *measure, struct hidden *hidden,
+                   struct error *error);
 
 /* Fills rows->order: hits descending, then names as bytes. */
 int rows_sort(struct rows *rows, const struct names *names,

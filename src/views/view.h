@@ -46,7 +46,8 @@ struct view_request {
 	size_t limit;		/* rows at most, SIZE_MAX off */
 	size_t depth;		/* names a path may have, SIZE_MAX off */
 	enum percent_base percent;
-	const struct pattern *pattern;	/* functions, find; NULL: all */
+	const struct pattern *pattern;	/* of functions; NULL: all.  For top,
+					 * flat, body, functions, find */
 	const uint32_t *path;		/* path: the names of one call path */
 	size_t n_path;
 	uint32_t function;	/* graph: the one to show; NO_NAME: all */
@@ -68,15 +69,15 @@ struct view_request {
  * threshold; path always shows its one row; in tree the depth of a node is its
  * path's length.  Each view's file states its cost.
  *
- * For a flow, rows also have the column estimated: whether hits, in flat
- * inclusive, is computed by gprof's rule instead of measured.  Hidden paths are counted if they extend a
- * path shown; their own extensions are not.
+ * For a flow, rows also have the column estimated: whether hits, in top and
+ * flat inclusive, is computed by gprof's rule instead of measured.  Hidden
+ * paths are counted if they extend a path shown; their own extensions are not.
  */
 typedef int view_function(const struct view_request *request,
                           struct table *table, struct error *error);
 
-view_function view_flat, view_body, view_functions, view_down, view_up,
-    view_tree, view_callers, view_callees, view_path, view_find,
+view_function view_top, view_flat, view_body, view_functions, view_down,
+    view_up, view_tree, view_callers, view_callees, view_path, view_find,
     view_graph, view_never;
 
 #endif

@@ -368,6 +368,28 @@ const struct argument_kind arg_count = {
 	.complete = complete_off,
 };
 
+/* A function that is called 10 is written between bars. */
+static bool
+is_number(const struct word *word)
+{
+	return !word->is_quoted && is_whole_number(word->text);
+}
+
+static int
+read_rows(struct reading *reading, struct value *value)
+{
+	value->text = next_word(reading)->text;
+	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
+		return 0;
+	return error_set(reading->error, "%.*s: expected a positive number",
+	                 SHOWN, value->text);
+}
+
+const struct argument_kind arg_rows = {
+	.read = read_rows,
+	.wants = is_number,
+};
+
 static int
 read_digits(struct reading *reading, struct value *value)
 {

@@ -18,6 +18,7 @@ extern const struct argument_kind
     arg_fraction,	/* 0.01 or 1%: fraction */
     arg_count,		/* a positive number or "off", called N|off in the
 			 * row: count */
+    arg_rows,		/* a positive number: count */
     arg_digits,		/* a number from 0 to 15: count */
     arg_choice,		/* one of the command's choices: count */
     arg_resource,	/* a resource of the profile: count */

@@ -70,28 +70,104 @@ is_passed_over(const struct reading *reading)
 }
 
 static int
+read_argument(struct reading *reading, const struct argument *argument)
+{
+	size_t i = (size_t)(argument - reading->command->arguments);
+	struct value *value = &reading->arguments->values[i];
+
+	reading->argument = argument;
+	value->is_given = true;
+	return argument->kind->read(reading, value);
+}
+
+/* The argument that may stand anywhere and wants a word, or NULL. */
+static const struct argument *
+find_anywhere(const struct command *command, const struct word *word)
+{
+	const struct argument *argument = command->arguments;
+
+	for (; argument->name != NULL; argument++)
+		if ((argument->flags & ARG_ANYWHERE) != 0 &&
+		    argument->kind->wants(word))
+			return argument;
+	return NULL;
+}
+
+/* Reads the words that arguments want which may stand anywhere. */
+static int
+read_anywhere(struct reading *reading)
+{
+	const struct command *command = reading->command;
+
+	while (reading->at < reading->words->n) {
+		const struct argument *argument = find_anywhere(command,
+		    &reading->words->words[reading->at]);
+
+		if (argument == NULL)
+			return 0;
+		if (reading->arguments->values[argument -
+		    command->arguments].is_given)
+			return report_too_many(reading);
+		if (read_argument(reading, argument) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
 read_arguments(struct reading *reading)
 {
 	const struct command *command = reading->command;
-	struct value *value = reading->arguments->values;
+	const struct argument *argument = command->arguments;
 
-	reading->argument = command->arguments;
-	for (; reading->argument != NULL && reading->argument->name != NULL;
-	     reading->argument++, value++) {
-		if (is_passed_over(reading))
+	for (; argument != NULL && argument->name != NULL; argument++) {
+		if (read_anywhere(reading) != 0)
+			return -1;
+		reading->argument = argument;
+		if ((argument->flags & ARG_ANYWHERE) != 0 ||
+		    is_passed_over(reading))
 			continue;
 		if (reading->at < reading->words->n) {
-			value->is_given = true;
-			if (reading->argument->kind->read(reading, value) != 0)
+			if (read_argument(reading, argument) != 0)
 				return -1;
-		} else if (!(reading->argument->flags & ARG_OPTIONAL)) {
+		} else if (!(argument->flags & ARG_OPTIONAL)) {
 			return report_usage("something is missing", command,
 			                    reading->error);
 		}
 	}
+	if (command->arguments != NULL && read_anywhere(reading) != 0)
+		return -1;
 	if (reading->at < reading->words->n)
 		return report_too_many(reading);
 	return 0;
+}
+
+/* The next argument in the fixed order from `argument` on; its name may be
+ * NULL. */
+static const struct argument *
+next_in_order(const struct argument *argument)
+{
+	while (argument->name != NULL &&
+	       (argument->flags & ARG_ANYWHERE) != 0)
+		argument++;
+	return argument;
+}
+
+const struct argument *
+arguments_find(const struct command *command, const struct word *words,
+               size_t n)
+{
+	const struct argument *argument;
+
+	if (command->arguments == NULL)
+		return NULL;
+	argument = next_in_order(command->arguments);
+	for (size_t i = 1; i < n && argument->name != NULL; i++)
+		if (find_anywhere(command, &words[i]) == NULL &&
+		    !(argument->flags & ARG_REPEATED) &&
+		    !argument->kind->takes_rest)
+			argument = next_in_order(argument + 1);
+	return argument->name != NULL ? argument : NULL;
 }
 
 int

@@ -60,6 +60,12 @@ struct argument_kind {
 	 */
 	int (*read)(struct reading *reading, struct value *value);
 
+	/*
+	 * For ARG_ANYWHERE: whether a word is this argument rather than
+	 * another.
+	 */
+	bool (*wants)(const struct word *word);
+
 	/* Offers all that the argument may be; NULL: offers nothing. */
 	void (*complete)(struct completion *completion,
 	                 const struct session *session,
@@ -106,6 +112,13 @@ int arguments_parse_text(struct arguments *arguments,
                          struct error *error);
 
 void arguments_free(struct arguments *arguments);
+
+/*
+ * The argument that words[n] belongs to, where words[0] is the command and
+ * words[n] may be unfinished; NULL if there is none.
+ */
+const struct argument *arguments_find(const struct command *command,
+                                      const struct word *words, size_t n);
 
 /* Adds "down [ROOT]". */
 void text_add_usage(struct text_buffer *text, const struct command *command);

@@ -12,21 +12,6 @@
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/command.h"
 
-/* The argument that word n after the command belongs to, or NULL. */
-static const struct argument *
-argument_at(const struct command *command, size_t n)
-{
-	const struct argument *argument = command->arguments;
-
-	if (argument == NULL)
-		return NULL;
-	for (; argument->name != NULL && n > 0; n--)
-		if (!(argument->flags & ARG_REPEATED) &&
-		    !argument->kind->takes_rest)
-			argument++;
-	return argument->name != NULL ? argument : NULL;
-}
-
 /* words[n], n > 0, is being completed; words[0] names a command. */
 static void
 complete_argument(struct completion *completion,
@@ -43,7 +28,7 @@ complete_argument(struct completion *completion,
 		    ? command_lookup("shell", 5, &error)
 		    : command_lookup(words[0].text, words[0].length, &error);
 		argument = command == NULL ? NULL
-		    : argument_at(command, n - 1);
+		    : arguments_find(command, words, n);
 		if (argument == NULL)
 			return;
 		n_before = argument->kind->find_command == NULL ? 0

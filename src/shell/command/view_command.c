@@ -43,19 +43,44 @@ view_command(struct session *session, view_function *view,
 	return view_command_rooted(session, view, NULL, table, error);
 }
 
-int
-view_command_matching(struct session *session, view_function *view,
-                      const struct value *pattern, struct table *table,
-                      struct error *error)
+/*
+ * n_rows: NULL, or an argument that may take the place of limit and threshold:
+ * who asks for ten rows wants ten.
+ */
+static int
+show_matching(struct session *session, view_function *view,
+              const struct value *n_rows, const struct value *pattern,
+              struct table *table, struct error *error)
 {
 	struct view_request request;
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	request = session_request(session);
+	if (n_rows != NULL && n_rows->is_given) {
+		request.limit = n_rows->count;
+		request.threshold = 0;
+	}
 	if (pattern->is_given) {
 		request.pattern = pattern->pattern;
 		note_unknown(session, pattern);
 	}
 	return view(&request, table, error);
+}
+
+int
+view_command_matching(struct session *session, view_function *view,
+                      const struct value *pattern, struct table *table,
+                      struct error *error)
+{
+	return show_matching(session, view, NULL, pattern, table, error);
+}
+
+int
+view_command_listing(struct session *session, view_function *view,
+                     const struct arguments *arguments, struct table *table,
+                     struct error *error)
+{
+	return show_matching(session, view, &arguments->values[0],
+	                     &arguments->values[1], table, error);
 }

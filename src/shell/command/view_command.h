@@ -21,4 +21,19 @@ int view_command_matching(struct session *session, view_function *view,
                           const struct value *pattern, struct table *table,
                           struct error *error);
 
+/*
+ * The arguments [N] [PATTERN], in either order, and what runs a view with
+ * them.
+ */
+#define LISTING_ARGUMENTS \
+	{ "N", &arg_rows, ARG_OPTIONAL | ARG_ANYWHERE, \
+	  "how many rows (default: as limit and threshold say)" }, \
+	{ "PATTERN", &arg_pattern, ARG_OPTIONAL, \
+	  "which functions to list (default: all)" }, \
+	ARGUMENTS_END
+
+int view_command_listing(struct session *session, view_function *view,
+                         const struct arguments *arguments,
+                         struct table *table, struct error *error);
+
 #endif

@@ -137,7 +137,7 @@ describe_welcome(const struct session *session, int descriptor)
 	else
 		text_add_string(&text, "No profile yet: load FILE opens one, "
 		                "record PROG makes one.\n");
-	text_add_string(&text, "Try functions, root FUNCTION, up, down; help "
+	text_add_string(&text, "Try top, functions, root FUNCTION, up, down; help "
 	                "lists all commands, quit leaves.\n");
 	write_text(&text, descriptor);
 }

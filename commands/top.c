@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/top.c -- where the time goes, and below which functions. */
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/view_command.h"
+
+static const struct argument top_arguments[] = {
+	LISTING_ARGUMENTS
+};
+
+static int
+top_run(struct session *session, const struct arguments *arguments,
+        struct table *table, struct error *error)
+{
+	return view_command_listing(session, view_top, arguments, table,
+	                            error);
+}
+
+const struct command command_top = {
+	.name = "top",
+	.summary = "the functions that used most: self, and with descendants",
+	.description =
+	    "Lists functions by what their own bodies used. Beside it is what "
+	    "each used with everything that it called, each hit counted once. "
+	    "Start here: a function that is expensive by itself can be made "
+	    "faster; if only its descendants are expensive, see down.\n\n"
+	    "top 10 shows ten rows, whatever the threshold, and top db_* the "
+	    "functions that match; both can be given, in either order. A function whose name is a number "
+	    "goes between bars: top |10|. A pattern is a name, a glob with * "
+	    "and ?, or an extended regular expression between slashes. A "
+	    "function with exactly that name takes precedence.\n\n"
+	    "Without a number, functions whose bodies are below the threshold "
+	    "are hidden, even if their descendants are not; functions ranks by "
+	    "the latter.",
+	.example = "top 5",
+	.arguments = top_arguments,
+	.run = top_run,
+};
