@@ -334,11 +334,19 @@ perf_data_children_begin_with_their_parents_mappings(void **state)
 	assert_int_equal(hits_of(profile, 0, "sh+0x2010"), 10);
 	assert_int_equal(hits_of(profile, 0, "sh+0x3020"), 10);
 	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
-	assert_int_equal(profile->n_processes, 2);
+	assert_int_equal(profile->n_processes, 3);
 	assert_int_equal(profile->n_threads, 3);
 	assert_string_equal(profile->threads[0].name, "sh");
 	assert_string_equal(profile->threads[1].name, "ls");
 	assert_int_equal(profile->processes[0].parent_pid, 7);
+	/* Another program counts as another process, which continues it. */
+	assert_string_equal(profile->processes[0].program, "sh");
+	assert_string_equal(profile->processes[1].program, "ls");
+	assert_int_equal(profile->processes[1].pid, 8);
+	assert_int_equal(profile->threads[1].process, 1);
+	assert_false(profile->processes[0].continues);
+	assert_true(profile->processes[1].continues);
+	assert_false(profile->processes[2].continues);
 	profile_free(profile);
 }
 

@@ -311,7 +311,8 @@ perf_features_apply(struct perf_features *features, struct profile *profile,
 		if (features->host != NULL)
 			process->host = arena_text(&profile->arena,
 			    features->host, strlen(features->host), error);
-		if (features->command != NULL)
+		/* perf's own command line, so of the whole run. */
+		if (features->command != NULL && i == 0)
 			process->command = arena_text(&profile->arena,
 			    features->command, strlen(features->command),
 			    error);

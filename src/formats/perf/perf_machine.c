@@ -31,6 +31,8 @@ struct process_state {
 	struct perf_space *space;	/* NULL: nothing is known of it */
 	uint32_t pid, parent;
 	uint32_t number;	/* in the profile, UINT32_MAX: not yet */
+	bool continues;		/* after samples of another program */
+	char program[NAME_SIZE];	/* of its last exec; empty: unknown */
 };
 
 struct thread_state {
@@ -164,6 +166,25 @@ find_thread(struct perf_machine *machine, uint32_t pid, uint32_t tid,
 	return &machine->threads[number];
 }
 
+/*
+ * The name of a process's program: the one that it had when it was executed, or
+ * its main thread's, or that of one of its threads.
+ */
+static const char *
+program_name(const struct perf_machine *machine,
+             const struct process_state *process,
+             const struct thread_state *thread)
+{
+	uint32_t number = id_table_find(&machine->tids,
+	                                (uint64_t)process->pid << 32 |
+	                                process->pid);
+
+	if (process->program[0] != '\0')
+		return process->program;
+	return number != NO_ID && machine->threads[number].name[0] != '\0' ?
+	       machine->threads[number].name : thread->name;
+}
+
 uint32_t
 perf_machine_thread(struct perf_machine *machine, uint32_t pid, uint32_t tid,
                     struct error *error)
@@ -183,7 +204,9 @@ perf_machine_thread(struct perf_machine *machine, uint32_t pid, uint32_t tid,
 		return UINT32_MAX;
 	if (owner->number == UINT32_MAX) {
 		const struct process process = { .pid = pid,
-			.program = state->name, .parent_pid = owner->parent };
+			.program = program_name(machine, owner, state),
+			.parent_pid = owner->parent,
+			.continues = owner->continues };
 
 		owner->number = profile_add_process(machine->profile, &process,
 		                                    error);
@@ -564,6 +587,7 @@ apply_command(struct perf_machine *machine, const struct perf_record *record,
               struct error *error)
 {
 	struct bytes in = bytes_of(record->bytes, record->size);
+	struct process_state *process;
 	struct thread_state *thread;
 	struct perf_space *space;
 	uint32_t pid, tid;
@@ -583,9 +607,15 @@ apply_command(struct perf_machine *machine, const struct perf_record *record,
 	snprintf(thread->name, sizeof thread->name, "%s", name);
 	if ((record->misc & PERF_MISC_COMM_EXEC) == 0)
 		return 0;
+	/* Another program counts as another process. */
+	thread->number = UINT32_MAX;
 	space = unshare_space(machine, pid, error);
 	if (space == NULL)
 		return -1;
+	process = find_process(machine, pid, error);
+	process->continues = process->number != UINT32_MAX;
+	process->number = UINT32_MAX;
+	snprintf(process->program, sizeof process->program, "%s", name);
 	space->n = 0;
 	space->version = ++machine->version;
 	return 0;
@@ -616,12 +646,16 @@ apply_fork(struct perf_machine *machine, const struct perf_record *record,
 
 		if (space == NULL || child == NULL)
 			return -1;
+		memcpy(child->program, find_process(machine, parent_pid,
+		                                    error)->program,
+		       sizeof child->program);
 		space->n_users++;
 		release_space(child->space);
 		child->space = space;
 		child->parent = parent_pid;
 		/* The pid may have been another process's. */
 		child->number = UINT32_MAX;
+		child->continues = false;
 	}
 	thread = find_thread(machine, parent_pid, parent_tid, error);
 	if (thread == NULL)

@@ -108,9 +108,17 @@ add_thread(struct script *script, const struct perf_script_header *header,
 		.name = keep_text(script, &header->comm, error),
 	};
 
-	return thread.process != UINT32_MAX && thread.name != NULL &&
-	    profile_add_thread(script->reader.profile, &thread, error) !=
-	        UINT32_MAX ? 0 : -1;
+	struct process *process;
+
+	if (thread.process == UINT32_MAX || thread.name == NULL)
+		return -1;
+	/* A process is named by its main thread, or by one of its threads. */
+	process = &script->reader.profile->processes[thread.process];
+	if (header->pid != 0 &&
+	    (process->program == NULL || header->tid == header->pid))
+		process->program = thread.name;
+	return profile_add_thread(script->reader.profile, &thread, error) !=
+	       UINT32_MAX ? 0 : -1;
 }
 
 static int
