@@ -17,6 +17,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/load.c \
 	commands/never.c \
 	commands/path.c \
+	commands/processes.c \
 	commands/quit.c \
 	commands/record.c \
 	commands/reload.c \
@@ -28,6 +29,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/show.c \
 	commands/source.c \
 	commands/symfs.c \
+	commands/threads.c \
 	commands/top.c \
 	commands/tree.c \
 	commands/up.c

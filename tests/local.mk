@@ -68,6 +68,7 @@ unit_tests = \
 	tests/test-pprof-raw \
 	tests/test-profile \
 	tests/test-sample-tree \
+	tests/test-sections \
 	tests/test-source \
 	tests/test-speedscope \
 	tests/test-reader \
@@ -184,6 +185,10 @@ tests_test_sample_tree_SOURCES = tests/test-sample-tree.c
 tests_test_sample_tree_CFLAGS = $(unit_cflags)
 tests_test_sample_tree_LDADD = $(unit_libs)
 
+tests_test_sections_SOURCES = tests/test-sections.c
+tests_test_sections_CFLAGS = $(unit_cflags)
+tests_test_sections_LDADD = $(unit_libs)
+
 tests_test_source_SOURCES = tests/test-source.c
 tests_test_source_CFLAGS = $(unit_cflags)
 tests_test_source_LDADD = $(unit_libs)
@@ -211,6 +216,7 @@ tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 	tests/module-fixture.h
 tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
+EXTRA_DIST += tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/kept.cc \
 	tests/fuzz-lines.c
@@ -323,7 +329,8 @@ script_tests = \
 	tests/reference.sh \
 	tests/round-trips.py \
 	tests/test-prompt.py \
-	tests/test-shell.sh
+	tests/test-shell.sh \
+	tests/threads.py
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)

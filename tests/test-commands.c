@@ -79,6 +79,41 @@ each_name_finds_its_command(void **state)
 				    command->aliases[j],
 				    strlen(command->aliases[j]), &error),
 				    command);
+		for (size_t j = 0; j < COMMAND_MAX_SHORT; j++) {
+			const char *word = command->short_forms[j];
+
+			if (word == NULL)
+				continue;
+			assert_int_equal(strncmp(word, command->name,
+			                         strlen(word)), 0);
+			assert_ptr_equal(command_lookup(word, strlen(word),
+			                                &error), command);
+		}
+	}
+}
+
+/* What was unique before other commands began so still means the same. */
+static void
+old_abbreviations_stay(void **state)
+{
+	static const char *const words[][2] = {
+		{ "b", "body" }, { "fl", "flat" }, { "fu", "functions" },
+		{ "th", "threshold" }, { "thr", "threshold" },
+		{ "thre", "threshold" }, { "pr", "prompt" },
+		{ "pro", "prompt" }, { "ca", NULL }, { "threa", "threads" },
+		{ "proc", "processes" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		struct error error = { 0 };
+		const struct command *found = command_lookup(words[i][0],
+		    strlen(words[i][0]), &error);
+
+		if (words[i][1] == NULL)
+			assert_null(found);
+		else
+			assert_string_equal(found->name, words[i][1]);
 	}
 }
 
@@ -390,6 +425,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_command_is_described),
 		cmocka_unit_test(each_name_finds_its_command),
+		cmocka_unit_test(old_abbreviations_stay),
 		cmocka_unit_test(each_argument_can_be_read),
 		cmocka_unit_test(formats_are_those_of_the_output),
 		cmocka_unit_test_setup_teardown(

@@ -17,6 +17,7 @@ libcore_a_SOURCES += \
 	src/profile/profile_named_tree.c \
 	src/profile/profile_pile.c src/profile/profile_pile.h \
 	src/profile/sample_tree.c src/profile/sample_tree.h \
+	src/profile/sections.c src/profile/sections.h \
 	src/profile/short_paths.c src/profile/short_paths.h \
 	src/profile/stack_walk.h \
 	src/profile/tree_builder.c src/profile/tree_builder.h \

@@ -39,6 +39,9 @@ profile_free(struct profile *profile)
 	free(profile->processes);
 	free(profile->threads);
 	free(profile->sections);
+	free(profile->labels);
+	free(profile->label_sets);
+	names_free(profile->label_set_keys);
 	free(profile->tallies);
 	free(profile->warnings);
 	arena_free(&profile->arena);
@@ -264,8 +267,72 @@ profile_add_section(struct profile *profile, uint32_t begin, uint32_t end,
 	              error) != 0)
 		return UINT32_MAX;
 	profile->sections[profile->n_sections] =
-	    (struct section){ begin, end, thread };
+	    (struct section){ begin, end, thread, NO_LABELS };
 	return profile->n_sections++;
+}
+
+/* The order of two labels of a set, by the bytes of key, value and unit. */
+static int
+compare_labels(const void *left, const void *right, void *context)
+{
+	const struct label *a = left, *b = right;
+	const struct names *names = context;
+	int order = names_compare(names, a->key, b->key);
+
+	if (order == 0)
+		order = names_compare(names, a->value, b->value);
+	if (order != 0 || a->unit == b->unit)
+		return order;
+	if (a->unit == NO_NAME || b->unit == NO_NAME)
+		return a->unit == NO_NAME ? -1 : 1;
+	return names_compare(names, a->unit, b->unit);
+}
+
+/* Sorts the labels and leaves out those that are there twice; how many stay. */
+static uint32_t
+sort_labels(const struct profile *profile, struct label *labels, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	if (n > 1)
+		qsort_r(labels, n, sizeof *labels, compare_labels,
+		        profile->names);
+	for (uint32_t i = 0; i < n; i++)
+		if (kept == 0 || memcmp(&labels[kept - 1], &labels[i],
+		                        sizeof *labels) != 0)
+			labels[kept++] = labels[i];
+	return kept;
+}
+
+uint32_t
+profile_add_label_set(struct profile *profile, struct label *labels,
+                      uint32_t n, struct error *error)
+{
+	uint32_t number;
+
+	if (n == 0)
+		return NO_LABELS;
+	n = sort_labels(profile, labels, n);
+	if (profile->label_set_keys == NULL)
+		profile->label_set_keys = names_new(error);
+	if (profile->label_set_keys == NULL)
+		return NO_LABELS;
+	number = names_add(profile->label_set_keys, (const char *)labels,
+	                   n * sizeof *labels, error);
+	if (number == NO_NAME || number < profile->n_label_sets)
+		return number;
+	if (make_room(&profile->labels, &profile->labels_capacity,
+	              profile->n_labels, n, sizeof *labels, error) != 0 ||
+	    make_room(&profile->label_sets, &profile->label_sets_capacity,
+	              profile->n_label_sets, 1, sizeof *profile->label_sets,
+	              error) != 0)
+		return NO_LABELS;
+	memcpy(&profile->labels[profile->n_labels], labels,
+	       n * sizeof *labels);
+	profile->label_sets[profile->n_label_sets++] =
+	    (struct label_set){ profile->n_labels, n };
+	profile->n_labels += n;
+	return number;
 }
 
 static int

@@ -20,6 +20,7 @@
 #define NO_MODULE UINT32_MAX
 #define NO_RESOURCE UINT32_MAX
 #define NO_THREAD UINT32_MAX
+#define NO_LABELS UINT32_MAX
 #define NO_OFFSET UINT32_MAX
 
 /* Files with more resources are rejected, since each node has hits of all. */
@@ -132,14 +133,30 @@ struct process {
 
 struct thread {
 	uint32_t process;	/* index into processes */
-	uint64_t tid;
-	const char *name;	/* NULL: unknown */
+	uint64_t tid;		/* 0: unknown */
+	const char *name;	/* the last one; NULL: unknown */
+	uint64_t n_earlier;	/* threads that ended before it, and whose
+				 * samples are among its own */
 };
 
-/* A range of the tree that holds the samples of one thread. */
+/* What a program says of its samples: "route" is "/login", "bytes" is 512. */
+struct label {
+	uint32_t key;		/* a name */
+	uint32_t value;		/* a name; of a number its decimal digits */
+	uint32_t unit;		/* a number's, a name, which may be empty;
+				 * NO_NAME: the value is no number */
+};
+
+/* Labels that samples have together, sorted by key and value. */
+struct label_set {
+	uint32_t first, n;	/* index into labels */
+};
+
+/* A range of the tree: the samples of one thread with the same labels. */
 struct section {
 	uint32_t begin, end;	/* nodes [begin, end) */
 	uint32_t thread;	/* NO_THREAD: unknown */
+	uint32_t label_set;	/* NO_LABELS: none */
 };
 
 /* A count that `info` shows: "dropped: no memory". */
@@ -162,14 +179,19 @@ struct profile {
 	struct location *locations;
 	struct process *processes;
 	struct thread *threads;
-	struct section *sections;
+	struct section *sections;	/* in the order of their nodes */
+	struct label *labels;
+	struct label_set *label_sets;
+	struct names *label_set_keys;	/* set i by its labels; NULL: none */
 	struct tally *tallies;
 	const char **warnings;	/* one line each, for the shell to print once */
 	uint32_t n_resources, n_modules, n_frames, n_locations, n_processes,
-	    n_threads, n_sections, n_tallies, n_warnings;
+	    n_threads, n_sections, n_labels, n_label_sets, n_tallies,
+	    n_warnings;
 	size_t resources_capacity, modules_capacity, frames_capacity,
 	    locations_capacity, processes_capacity, threads_capacity,
-	    sections_capacity, tallies_capacity, warnings_capacity;
+	    sections_capacity, labels_capacity, label_sets_capacity,
+	    tallies_capacity, warnings_capacity;
 
 	/* Either a tree, whose labels are frames, or a graph; never both. */
 	struct sample_tree *tree;
@@ -206,9 +228,18 @@ uint32_t profile_add_process(struct profile *profile,
                              struct error *error);
 uint32_t profile_add_thread(struct profile *profile,
                             const struct thread *thread, struct error *error);
+/* A section without labels, which the caller may set. */
 uint32_t profile_add_section(struct profile *profile, uint32_t begin,
                              uint32_t end, uint32_t thread,
                              struct error *error);
+
+/*
+ * The set of n labels, which are sorted in place; those that are twice in it
+ * count once.  The same number for the same labels; NO_LABELS for none, and
+ * with *error set if memory runs out.
+ */
+uint32_t profile_add_label_set(struct profile *profile, struct label *labels,
+                               uint32_t n, struct error *error);
 
 /*
  * A frame that is a bare name; a frame that is an address, with n >= 1

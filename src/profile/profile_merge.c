@@ -35,7 +35,7 @@ struct merge {
 
 /* Maps from an input's numbers to those of the sum. */
 struct maps {
-	uint32_t *resource, *module, *frame, *thread, *node;
+	uint32_t *resource, *module, *frame, *thread, *label_set, *node;
 };
 
 static void
@@ -57,6 +57,7 @@ maps_free(struct maps *maps)
 	free(maps->module);
 	free(maps->frame);
 	free(maps->thread);
+	free(maps->label_set);
 	free(maps->node);
 }
 
@@ -208,6 +209,37 @@ merge_processes_and_threads(struct profile *sum, const struct profile *from,
 }
 
 static int
+merge_label_sets(struct merge *merge, const struct profile *from,
+                 uint32_t *label_set_map, struct error *error)
+{
+	struct label *labels = memory_array(from->n_labels, sizeof *labels,
+	                                    error);
+
+	if (labels == NULL)
+		return -1;
+	for (uint32_t i = 0; i < from->n_label_sets && !error->is_set; i++) {
+		const struct label_set *set = &from->label_sets[i];
+
+		for (uint32_t k = 0; k < set->n; k++) {
+			const struct label *old = &from->labels[set->first +
+			                                        k];
+
+			labels[k] = (struct label){
+				.key = copy_name(merge, from, old->key, error),
+				.value = copy_name(merge, from, old->value,
+				                   error),
+				.unit = copy_name(merge, from, old->unit,
+				                  error),
+			};
+		}
+		label_set_map[i] = profile_add_label_set(merge->sum, labels,
+		                                         set->n, error);
+	}
+	free(labels);
+	return error->is_set ? -1 : 0;
+}
+
+static int
 merge_tallies_and_warnings(struct profile *sum, const struct profile *from,
                            struct error *error)
 {
@@ -297,20 +329,25 @@ merge_nodes(struct merge *merge, const struct profile *from, uint32_t begin,
 }
 
 static int
-merge_section(struct merge *merge, const struct profile *from, uint32_t begin,
-              uint32_t end, uint32_t thread, const struct maps *maps,
+merge_section(struct merge *merge, const struct profile *from,
+              const struct section *section, const struct maps *maps,
               struct error *error)
 {
-	uint32_t first = tree_builder_begin_section(merge->builder);
+	uint32_t first = tree_builder_begin_section(merge->builder), number;
+	uint32_t thread = section->thread, label_set = section->label_set;
 
-	if (begin == end)
+	if (section->begin == section->end)
 		return 0;
-	if (merge_nodes(merge, from, begin, end, maps, error) != 0)
+	if (merge_nodes(merge, from, section->begin, section->end, maps,
+	                error) != 0)
 		return -1;
-	if (profile_add_section(merge->sum, first,
-	                        tree_builder_count(merge->builder), thread,
-	                        error) == UINT32_MAX)
+	number = profile_add_section(merge->sum, first,
+	    tree_builder_count(merge->builder),
+	    thread == NO_THREAD ? NO_THREAD : maps->thread[thread], error);
+	if (number == UINT32_MAX)
 		return -1;
+	merge->sum->sections[number].label_set = label_set == NO_LABELS ?
+	    NO_LABELS : maps->label_set[label_set];
 	return 0;
 }
 
@@ -319,23 +356,19 @@ static int
 merge_sections(struct merge *merge, const struct profile *from,
                const struct maps *maps, struct error *error)
 {
-	uint32_t done = 0;
+	struct section between = { 0, 0, NO_THREAD, NO_LABELS };
 
 	for (uint32_t i = 0; i < from->n_sections; i++) {
 		const struct section *section = &from->sections[i];
-		uint32_t thread = section->thread;
 
-		if (thread != NO_THREAD)
-			thread = maps->thread[thread];
-		if (merge_section(merge, from, done, section->begin, NO_THREAD,
-		                  maps, error) != 0 ||
-		    merge_section(merge, from, section->begin, section->end,
-		                  thread, maps, error) != 0)
+		between.end = section->begin;
+		if (merge_section(merge, from, &between, maps, error) != 0 ||
+		    merge_section(merge, from, section, maps, error) != 0)
 			return -1;
-		done = section->end;
+		between.begin = section->end;
 	}
-	return merge_section(merge, from, done, from->tree->n_nodes, NO_THREAD,
-	                     maps, error);
+	between.end = from->tree->n_nodes;
+	return merge_section(merge, from, &between, maps, error);
 }
 
 static int
@@ -346,6 +379,8 @@ maps_alloc(struct maps *maps, const struct profile *from, struct error *error)
 	maps->module = memory_array(from->n_modules, sizeof(uint32_t), error);
 	maps->frame = memory_array(from->n_frames, sizeof(uint32_t), error);
 	maps->thread = memory_array(from->n_threads, sizeof(uint32_t), error);
+	maps->label_set = memory_array(from->n_label_sets, sizeof(uint32_t),
+	                               error);
 	maps->node = memory_array(from->tree == NULL ? 0 :
 	                          from->tree->n_nodes, sizeof(uint32_t),
 	                          error);
@@ -396,6 +431,7 @@ merge_one(struct merge *merge, const struct profile *from,
 	    merge_modules_and_frames(merge, from, &maps, error) == 0 &&
 	    merge_processes_and_threads(merge->sum, from, maps.thread,
 	                                error) == 0 &&
+	    merge_label_sets(merge, from, maps.label_set, error) == 0 &&
 	    merge_tallies_and_warnings(merge->sum, from, error) == 0) {
 		merge_losses(merge->sum, from, maps.resource);
 		result = merge->graph != NULL ?

@@ -34,6 +34,13 @@ struct sample_set {
 	uint64_t n_samples;		/* raw samples of the whole run */
 	/* Hits of stacks with frames that share a stand-in name. */
 	uint64_t stand_ins[N_FRAME_STAND_INS];
+	/*
+	 * For views of threads, processes and labels: the profile, its tree or
+	 * a copy with other rows, refined, and the resource's number there.
+	 */
+	const struct profile *profile;
+	const struct sample_tree *stacks;	/* NULL: a flow */
+	uint32_t resource_number;
 };
 
 /* What fractions are relative to. */
@@ -52,6 +59,9 @@ struct view_request {
 	size_t n_path;
 	uint32_t function;	/* graph: the one to show; NO_NAME: all */
 	bool is_classic;	/* graph: cycles are collapsed */
+	bool is_each;		/* threads, processes: a row for each, not for
+				 * each name */
+	const char *label_key;	/* labels: the one to show; NULL: all */
 };
 
 /*
@@ -79,5 +89,11 @@ typedef int view_function(const struct view_request *request,
 view_function view_top, view_flat, view_body, view_functions, view_down,
     view_up, view_tree, view_callers, view_callees, view_path, view_find,
     view_graph, view_never;
+
+/*
+ * The same for what is outside the stacks: threads, processes and labels.  The
+ * rows have no path, and sum to the hits that the set's stacks have.
+ */
+view_function view_threads, view_processes, view_labels;
 
 #endif

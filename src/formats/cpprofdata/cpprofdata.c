@@ -360,6 +360,9 @@ add_thread(void *context, const unsigned char *bytes, struct error *error)
 	memcpy(name, raw.name, sizeof raw.name);
 	thread.tid = le32toh(raw.tid);
 	thread.name = name[0] != '\0' ? name : NULL;
+	thread.n_earlier = le32toh(raw.n_threads);
+	if (thread.n_earlier > 0)
+		thread.n_earlier--;
 	return profile_add_thread(input->reader.profile, &thread,
 	                          error) != UINT32_MAX ? 0 : -1;
 }

@@ -18,6 +18,12 @@ command_word(const struct command *command, size_t i)
 
 enum match { MATCH_NONE, MATCH_BEGINNING, MATCH_WHOLE };
 
+static bool
+is_word(const char *known, const char *word, size_t length)
+{
+	return strlen(known) == length && memcmp(known, word, length) == 0;
+}
+
 /* Aliases cannot be shortened: whoever types e does not want to exit. */
 static enum match
 match(const struct command *command, const char *word, size_t length)
@@ -25,8 +31,11 @@ match(const struct command *command, const char *word, size_t length)
 	const char *known;
 
 	for (size_t i = 0; (known = command_word(command, i)) != NULL; i++)
-		if (strlen(known) == length &&
-		    memcmp(known, word, length) == 0)
+		if (is_word(known, word, length))
+			return MATCH_WHOLE;
+	for (size_t i = 0; i < COMMAND_MAX_SHORT &&
+	     (known = command->short_forms[i]) != NULL; i++)
+		if (is_word(known, word, length))
 			return MATCH_WHOLE;
 	return strncmp(command->name, word, length) == 0
 	    ? MATCH_BEGINNING : MATCH_NONE;

@@ -43,7 +43,8 @@ struct argument {
 
 #define ARGUMENTS_END { NULL, NULL, 0, NULL }
 
-enum { COMMAND_MAX_ARGUMENTS = 3, COMMAND_MAX_ALIASES = 3 };
+enum { COMMAND_MAX_ARGUMENTS = 3, COMMAND_MAX_ALIASES = 3,
+       COMMAND_MAX_SHORT = 4 };
 
 /* An answer that is no table but the bytes of a file. */
 struct file_answer {
@@ -55,6 +56,11 @@ struct file_answer {
 struct command {
 	const char *name;
 	const char *aliases[COMMAND_MAX_ALIASES];
+	/*
+	 * Beginnings of the name that mean this command although newer ones
+	 * begin so, too: what has once been unique stays.
+	 */
+	const char *short_forms[COMMAND_MAX_SHORT];
 	const char *summary;		/* one line, lower case, no full stop */
 	const char *description;	/* an empty line between paragraphs */
 	const char *example;		/* tests run it on sample-data/forms */

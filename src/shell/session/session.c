@@ -118,6 +118,9 @@ make_set(struct session *session)
 		.names = session->profile->names,
 		.resource = session_resource(session),
 		.weight = naming->weight,
+		.profile = session->profile,
+		.stacks = session->profile->tree,
+		.resource_number = session->resource,
 	};
 	if (tree != NULL)
 		set->self = tree->hits[session->resource];

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/processes.c -- how much each process used. */
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/view_command.h"
+
+static const char *const processes_choices[] = { "all", NULL };
+
+static const struct argument processes_arguments[] = {
+	{ "all", &arg_choice, ARG_OPTIONAL,
+	  "a row for each process (default: for each program)" },
+	ARGUMENTS_END
+};
+
+static int
+processes_run(struct session *session, const struct arguments *arguments,
+              struct table *table, struct error *error)
+{
+	struct view_request request;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	request = session_request(session);
+	request.is_each = arguments->values[0].is_given;
+	return view_processes(&request, table, error);
+}
+
+const struct command command_processes = {
+	.name = "processes",
+	.summary = "what the processes of each program used",
+	.description =
+	    "Shows what processes used: the share, hits and samples of all "
+	    "processes that run the same program, and how many processes and "
+	    "threads they are. The rows sum to the whole run.\n\n"
+	    "processes all shows a row for each process, with its number and "
+	    "its command line where that is known. A process that executes "
+	    "another program counts once for each program.\n\n"
+	    "[unknown] stands for samples whose process is unknown.",
+	.example = "processes",
+	.arguments = processes_arguments,
+	.choices = processes_choices,
+	.run = processes_run,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/threads.c -- how much each thread used. */
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/view_command.h"
+
+static const char *const threads_choices[] = { "all", NULL };
+
+static const struct argument threads_arguments[] = {
+	{ "all", &arg_choice, ARG_OPTIONAL,
+	  "a row for each thread (default: for each name)" },
+	ARGUMENTS_END
+};
+
+static int
+threads_run(struct session *session, const struct arguments *arguments,
+            struct table *table, struct error *error)
+{
+	struct view_request request;
+
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	request = session_request(session);
+	request.is_each = arguments->values[0].is_given;
+	return view_threads(&request, table, error);
+}
+
+const struct command command_threads = {
+	.name = "threads",
+	.summary = "what the threads of each name used",
+	.description =
+	    "Shows what threads used: the share, hits and samples of all "
+	    "threads that have the same name and run the same program, and how "
+	    "many they are. The rows sum to the whole run.\n\n"
+	    "threads all shows a row for each thread, with the number of its "
+	    "process and its own. In a recording of cpprof record, a thread "
+	    "that has ended leaves its place to the next one with the same "
+	    "start routine; these threads share a row, which has the number "
+	    "of the last one.\n\n"
+	    "A thread has the last name that it had. [unknown] stands for "
+	    "samples without a thread, and for threads without a name.",
+	.example = "threads",
+	.arguments = threads_arguments,
+	.choices = threads_choices,
+	.run = threads_run,
+};

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* threads.c -- who used it: threads, processes, labels.
+ *
+ * Rows are sums over sections of the profile's tree (sections.h), so the hits
+ * of all rows are those of the stacks; only values of a label that a stack has
+ * twice count it in both rows.  Threads and processes are one row for each
+ * name, or for each of them.  Cost: one pass over the nodes, O(N), and over the
+ * sections.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/profile/sections.h"
+#include "src/views/heading.h"
+
+#define NO_ITEM UINT32_MAX
+
+/* A row: the sections of one name, or of one thread, process or value. */
+struct group {
+	uint32_t item;		/* the first thread, process or label in it;
+				 * NO_ITEM: what is unknown */
+	uint32_t process;	/* threads: of the first, or NO_PROCESS */
+	uint64_t hits, samples;
+	uint64_t n_threads, n_processes, n_values;
+	uint32_t last_section;	/* keys: the last that was added, + 1 */
+};
+
+struct groups {
+	const struct view_request *request;
+	const struct profile *profile;
+	struct section_total *totals;	/* [n_sections + 1] */
+	struct names *keys;		/* group i by what it has in common */
+	struct group *items;		/* [n] */
+	size_t n, capacity;
+	uint32_t *shown;		/* [n_shown] in order */
+	uint32_t n_shown;
+};
+
+static void
+groups_free(struct groups *groups)
+{
+	free(groups->totals);
+	names_free(groups->keys);
+	free(groups->items);
+	free(groups->shown);
+}
+
+static int
+groups_start(struct groups *groups, const struct view_request *request,
+             const char *what, struct error *error)
+{
+	const struct sample_set *set = request->set;
+
+	*groups = (struct groups){ .request = request,
+		.profile = set->profile };
+	if (set->stacks == NULL)
+		return error_set(error, "the profile has calls between "
+		    "functions and no stacks, so it has no %s", what);
+	groups->keys = names_new(error);
+	groups->totals = memory_array(set->profile->n_sections + (size_t)1,
+	                              sizeof *groups->totals, error);
+	if (error->is_set)
+		return -1;
+	section_totals(set->profile, set->stacks, set->resource_number,
+	               groups->totals);
+	return 0;
+}
+
+/* The group of a key, made if new; NULL with *error set. */
+static struct group *
+find_group(struct groups *groups, const char *first, const void *second,
+           size_t n_second, uint32_t item, struct error *error)
+{
+	uint32_t number = names_add_pair(groups->keys, first, strlen(first),
+	                                 second, n_second, error);
+
+	if (number == NO_NAME)
+		return NULL;
+	if (number == groups->n) {
+		if (memory_grow(&groups->items, &groups->capacity,
+		                groups->n + 1, sizeof *groups->items,
+		                error) != 0)
+			return NULL;
+		groups->items[groups->n++] = (struct group){ .item = item,
+			.process = NO_PROCESS };
+	}
+	return &groups->items[number];
+}
+
+/* Whether a section has hits that no thread or label explains. */
+static bool
+is_empty(const struct section_total *total)
+{
+	return total->hits == 0 && total->samples == 0;
+}
+
+static void
+add_total(struct group *group, const struct section_total *total)
+{
+	group->hits += total->hits;
+	group->samples += total->samples;
+}
+
+/* ---- sorting and showing ---- */
+
+struct comparison {
+	const struct groups *groups;
+	/* The order of two groups with the same hits. */
+	int (*compare)(const struct groups *groups, const struct group *a,
+	               const struct group *b);
+};
+
+static int
+compare_groups(const void *left, const void *right, void *context)
+{
+	const struct comparison *comparison = context;
+	const struct groups *groups = comparison->groups;
+	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+	const struct group *a = &groups->items[i], *b = &groups->items[j];
+	int order;
+
+	if (a->hits != b->hits)
+		return a->hits > b->hits ? -1 : 1;
+	order = comparison->compare(groups, a, b);
+	return order != 0 ? order : i < j ? -1 : i > j;
+}
+
+/* Sorts what is above the threshold, and describes the view in the table. */
+static int
+show(struct groups *groups, const struct view_kind *kind,
+     int (*compare)(const struct groups *groups, const struct group *a,
+                    const struct group *b),
+     struct measure *measure, struct table *table, struct error *error)
+{
+	struct comparison comparison = { groups, compare };
+	struct hidden hidden = { 0 };
+
+	*measure = measure_of(groups->request);
+	groups->shown = memory_array(groups->n, sizeof *groups->shown, error);
+	if (groups->shown == NULL)
+		return -1;
+	for (uint32_t i = 0; i < groups->n; i++)
+		if (groups->items[i].hits >= measure->least)
+			groups->shown[groups->n_shown++] = i;
+		else
+			hidden.below_threshold++;
+	if (groups->n_shown > 1)
+		qsort_r(groups->shown, groups->n_shown, sizeof *groups->shown,
+		        compare_groups, &comparison);
+	if (groups->n_shown > groups->request->limit) {
+		hidden.beyond_limit = groups->n_shown -
+		                      groups->request->limit;
+		groups->n_shown = (uint32_t)groups->request->limit;
+	}
+	if (view_describe(groups->request, kind, measure, &hidden, table,
+	                  error) != 0)
+		return -1;
+	table_add_column(table, "fraction", "share", CELL_FRACTION);
+	table_add_column(table, "hits", "hits", CELL_HITS);
+	table_add_column(table, "samples", "samples", CELL_COUNT);
+	return 0;
+}
+
+/* Writes the cells that all rows begin with; returns their number. */
+static size_t
+begin_row(const struct group *group, const struct measure *measure,
+          struct cell *cells)
+{
+	cells[0] = cell_fraction(measure_fraction(measure, group->hits));
+	cells[1] = cell_hits(group->hits);
+	cells[2] = cell_count(group->samples);
+	return 3;
+}
+
+/* A number that is known, or nothing. */
+static struct cell
+cell_number(uint64_t number)
+{
+	return number != 0 ? cell_count(number) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
+/* ---- threads ---- */
+
+static const struct view_kind threads_kind = {
+	.schema = "cpprof.threads/1",
+	.title = "Thread Profile",
+};
+
+/* The group of a thread: with others of its name and program, or its own. */
+static struct group *
+group_of_thread(struct groups *groups, uint32_t thread, uint32_t process,
+                struct error *error)
+{
+	const struct profile *profile = groups->profile;
+	const char *program = process_title(profile, process);
+	struct group *group = groups->request->is_each ?
+	    find_group(groups, "", &thread, sizeof thread, thread, error) :
+	    find_group(groups, thread_title(profile, thread), program,
+	               strlen(program), thread, error);
+
+	if (group != NULL && group->process == NO_PROCESS)
+		group->process = process;
+	return group;
+}
+
+static int
+collect_threads(struct groups *groups, struct error *error)
+{
+	const struct profile *profile = groups->profile;
+	struct group *group;
+
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		const struct thread *thread = &profile->threads[i];
+		const struct section section = { .thread = i };
+
+		group = group_of_thread(groups, i,
+		    section_process(profile, &section), error);
+		if (group == NULL)
+			return -1;
+		group->n_threads += 1 + thread->n_earlier;
+	}
+	for (uint32_t i = 0; i <= profile->n_sections; i++) {
+		struct section section = section_of(profile, i);
+
+		if (section.thread == NO_THREAD && is_empty(&groups->totals[i]))
+			continue;
+		group = group_of_thread(groups, section.thread,
+		    section_process(profile, &section), error);
+		if (group == NULL)
+			return -1;
+		add_total(group, &groups->totals[i]);
+	}
+	return 0;
+}
+
+static uint64_t
+tid_of(const struct groups *groups, const struct group *group)
+{
+	return group->item == NO_ITEM ? 0 :
+	       groups->profile->threads[group->item].tid;
+}
+
+static uint64_t
+pid_of(const struct groups *groups, const struct group *group)
+{
+	return group->process == NO_PROCESS ? 0 :
+	       groups->profile->processes[group->process].pid;
+}
+
+static int
+compare_threads(const struct groups *groups, const struct group *a,
+                const struct group *b)
+{
+	const struct profile *profile = groups->profile;
+	int order = strcmp(thread_title(profile, a->item),
+	                   thread_title(profile, b->item));
+	uint64_t pid_a = pid_of(groups, a), pid_b = pid_of(groups, b);
+	uint64_t tid_a = tid_of(groups, a), tid_b = tid_of(groups, b);
+
+	if (order == 0)
+		order = strcmp(process_title(profile, a->process),
+		               process_title(profile, b->process));
+	if (order != 0)
+		return order;
+	if (pid_a != pid_b)
+		return pid_a < pid_b ? -1 : 1;
+	return tid_a < tid_b ? -1 : tid_a > tid_b;
+}
+
+static int
+add_thread_rows(const struct groups *groups, const struct measure *measure,
+                struct table *table, struct error *error)
+{
+	const struct profile *profile = groups->profile;
+	bool is_each = groups->request->is_each;
+
+	table_add_column(table, "threads", "threads", CELL_COUNT);
+	if (is_each) {
+		table_add_column(table, "pid", "pid", CELL_COUNT);
+		table_add_column(table, "tid", "tid", CELL_COUNT);
+	}
+	table_add_column(table, "program", "program", CELL_TEXT);
+	table_add_column(table, "name", "name", CELL_TEXT);
+	for (uint32_t i = 0; i < groups->n_shown; i++) {
+		const struct group *group = &groups->items[groups->shown[i]];
+		struct cell cells[TABLE_MAX_COLUMNS];
+		size_t n = begin_row(group, measure, cells);
+
+		cells[n++] = cell_number(group->n_threads);
+		if (is_each) {
+			cells[n++] = cell_number(pid_of(groups, group));
+			cells[n++] = cell_number(tid_of(groups, group));
+		}
+		cells[n++] = cell_text(process_title(profile, group->process));
+		cells[n++] = cell_text(thread_title(profile, group->item));
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+view_threads(const struct view_request *request, struct table *table,
+             struct error *error)
+{
+	struct measure measure;
+	struct groups groups;
+	int result = -1;
+
+	if (groups_start(&groups, request, "threads", error) == 0 &&
+	    collect_threads(&groups, error) == 0 &&
+	    show(&groups, &threads_kind, compare_threads, &measure, table,
+	         error) == 0 &&
+	    add_thread_rows(&groups, &measure, table, error) == 0)
+		result = sections_know(request->set->profile,
+		                       SECTION_THREAD) ? 0 :
+		    table_add_footer(table, error, "the profile does not tell "
+		                     "threads apart");
+	groups_free(&groups);
+	return result;
+}
+
+/* ---- processes ---- */
+
+static const struct view_kind processes_kind = {
+	.schema = "cpprof.processes/1",
+	.title = "Process Profile",
+};
+
+static struct group *
+group_of_process(struct groups *groups, uint32_t process, struct error *error)
+{
+	return groups->request->is_each ?
+	    find_group(groups, "", &process, sizeof process, process, error) :
+	    find_group(groups, process_title(groups->profile, process), "", 0,
+	               process, error);
+}
+
+static int
+collect_processes(struct groups *groups, struct error *error)
+{
+	const struct profile *profile = groups->profile;
+	struct group *group;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		group = group_of_process(groups, i, error);
+		if (group == NULL)
+			return -1;
+		group->n_processes++;
+	}
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		const struct section section = { .thread = i };
+
+		group = group_of_process(groups, section_process(profile,
+		                                      &section), error);
+		if (group == NULL)
+			return -1;
+		group->n_threads += 1 + profile->threads[i].n_earlier;
+	}
+	for (uint32_t i = 0; i <= profile->n_sections; i++) {
+		struct section section = section_of(profile, i);
+		uint32_t process = section_process(profile, &section);
+
+		if (process == NO_PROCESS && is_empty(&groups->totals[i]))
+			continue;
+		group = group_of_process(groups, process, error);
+		if (group == NULL)
+			return -1;
+		add_total(group, &groups->totals[i]);
+	}
+	return 0;
+}
+
+static int
+compare_processes(const struct groups *groups, const struct group *a,
+                  const struct group *b)
+{
+	const struct profile *profile = groups->profile;
+	int order = strcmp(process_title(profile, a->item),
+	                   process_title(profile, b->item));
+	uint64_t pid_a, pid_b;
+
+	if (order != 0 || a->item == NO_ITEM || b->item == NO_ITEM)
+		return order;
+	pid_a = profile->processes[a->item].pid;
+	pid_b = profile->processes[b->item].pid;
+	return pid_a < pid_b ? -1 : pid_a > pid_b;
+}
+
+static int
+add_process_rows(const struct groups *groups, const struct measure *measure,
+                 struct table *table, struct error *error)
+{
+	const struct profile *profile = groups->profile;
+	bool is_each = groups->request->is_each;
+
+	if (!is_each)
+		table_add_column(table, "processes", "processes", CELL_COUNT);
+	table_add_column(table, "threads", "threads", CELL_COUNT);
+	if (is_each)
+		table_add_column(table, "pid", "pid", CELL_COUNT);
+	table_add_column(table, "program", "program", CELL_TEXT);
+	if (is_each)
+		table_add_column(table, "command", "command",
+		                 CELL_TEXT)->is_elastic = true;
+	for (uint32_t i = 0; i < groups->n_shown; i++) {
+		const struct group *group = &groups->items[groups->shown[i]];
+		const struct process *process = group->item == NO_ITEM ? NULL :
+		    &profile->processes[group->item];
+		struct cell cells[TABLE_MAX_COLUMNS];
+		size_t n = begin_row(group, measure, cells);
+
+		if (!is_each)
+			cells[n++] = cell_number(group->n_processes);
+		cells[n++] = cell_number(group->n_threads);
+		if (is_each)
+			cells[n++] = cell_number(process == NULL ? 0 :
+			                         process->pid);
+		cells[n++] = cell_text(process_title(profile, group->item));
+		cells[n++] = process != NULL && process->command != NULL ?
+		    cell_text(process->command) :
+		    (struct cell){ .kind = CELL_EMPTY };
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+view_processes(const struct view_request *request, struct table *table,
+               struct error *error)
+{
+	struct measure measure;
+	struct groups groups;
+	int result = -1;
+
+	if (groups_start(&groups, request, "processes", error) == 0 &&
+	    collect_processes(&groups, error) == 0 &&
+	    show(&groups, &processes_kind, compare_processes, &measure, table,
+	         error) == 0 &&
+	    add_process_rows(&groups, &measure, table, error) == 0)
+		result = sections_know(request->set->profile,
+		                       SECTION_PROCESS) ? 0 :
+		    table_add_footer(table, error, "the profile does not tell "
+		                     "processes apart");
+	groups_free(&groups);
+	return result;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* named.c -- threads with names that say how long they computed.
+ *
+ * Two readers, a writer and one that hardly computes run at once; then three
+ * called turn run one after another, with the same start routine.  Each
+ * prints its name, its process, its number and its CPU time in milliseconds.
+ * With an argument, the path of a copy of this program, a child process executes
+ * that, whose only thread is called other.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct work {
+	const char *name;
+	int ms;
+};
+
+static volatile unsigned sink;
+
+static double
+used_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void
+spin(const struct work *work)
+{
+	while (used_ms() < work->ms)
+		for (int i = 0; i < 10000; i++)
+			sink += (unsigned)i;
+	printf("%s %ld %ld %.3f\n", work->name, (long)getpid(),
+	       (long)syscall(SYS_gettid), used_ms());
+	fflush(stdout);
+}
+
+static void *
+run(void *argument)
+{
+	const struct work *work = argument;
+
+	prctl(PR_SET_NAME, work->name);
+	spin(work);
+	return NULL;
+}
+
+static void *
+run_in_turn(void *argument)
+{
+	return run(argument);
+}
+
+int
+main(int n, char **arguments)
+{
+	struct work at_once[] = { { "reader", 300 }, { "writer", 600 },
+		{ "reader", 200 }, { "idle", 10 } };
+	struct work in_turn[] = { { "turn", 100 }, { "turn", 200 },
+		{ "turn", 100 } };
+	struct work own = { n > 0 && strcmp(arguments[0], "other") == 0 ?
+	    "other" : "main", 150 };
+	pthread_t threads[4];
+	pid_t child;
+
+	prctl(PR_SET_NAME, own.name);
+	if (n > 1 && (child = fork()) == 0) {
+		execl(arguments[1], "other", (char *)NULL);
+		_exit(1);
+	} else if (n > 1) {
+		waitpid(child, NULL, 0);
+	}
+	if (strcmp(own.name, "main") == 0) {
+		for (int i = 0; i < 4; i++)
+			pthread_create(&threads[i], NULL, run, &at_once[i]);
+		for (int i = 0; i < 4; i++)
+			pthread_join(threads[i], NULL);
+		for (int i = 0; i < 3; i++) {
+			pthread_create(&threads[0], NULL, run_in_turn,
+			               &in_turn[i]);
+			pthread_join(threads[0], NULL);
+		}
+	}
+	spin(&own);
+	return 0;
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""threads.py -- threads and processes used what others say that they used.
+
+A program's threads print their own CPU clocks; a recording of it and perf's of
+it show these times for each name, and perf report the same for each thread.
+Speaks TAP.
+"""
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
+                      "named.c")
+claims = Claims()
+
+
+def rows(profile, command, *before):
+    words = [CPPROF, "-q", "-F", "json", "-e", "threshold 0"]
+    for line in (*before, command):
+        words += ["-e", line]
+    run = subprocess.run([*words, profile], capture_output=True, text=True,
+                         timeout=60, check=True)
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def sums(table, *keys):
+    """Hits for each value of the keys, a tuple if there are several."""
+    found = collections.Counter()
+    for row in table["rows"]:
+        key = tuple(row[k] for k in keys)
+        found[key if len(keys) > 1 else key[0]] += row["hits"]
+    return dict(found)
+
+
+def clocks(text):
+    """(milliseconds by name, the same by thread, threads by name)."""
+    by_name = collections.Counter()
+    by_tid = {}
+    n = collections.Counter()
+    for line in text.splitlines():
+        name, pid, tid, ms = line.split()
+        by_name[name] += float(ms)
+        by_tid[int(pid), int(tid)] = float(ms)
+        n[name] += 1
+    return by_name, by_tid, n
+
+
+def far(found, expected, ms_a_hit):
+    """Those that differ by more than chance and a tick at each end allow."""
+    wrong = []
+    for key in set(found) | set(expected):
+        ms = found.get(key, 0) * ms_a_hit
+        true = expected.get(key, 0)
+        if abs(ms - true) > 25 + 0.12 * true:
+            wrong.append(f"{key}: {ms:.1f} ms, its clock says {true:.1f}")
+    return wrong
+
+
+def check_sums(profile):
+    """The rows of each view sum to the whole run."""
+    for command in ("threads", "threads all", "processes", "processes all"):
+        table = rows(profile, command)
+        assert sum(row["hits"] for row in table["rows"]) == table["total"], \
+            f"{command}: {table}"
+
+
+def check_recording(directory, program):
+    recording = os.path.join(directory, "r.cpprof")
+    run = subprocess.run([CPPROF, "record", "--no-prompt", "-o", recording,
+                          program, program + "-2"], capture_output=True, text=True,
+                         timeout=120)
+    if run.returncode != 0 or not os.path.isdir(recording):
+        claims.skip("a recording", "no collector here")
+        return
+    by_name, _, n = clocks(run.stdout)
+    table = rows(recording, "threads")
+    ms = table["resource"]["interval"] / 1000
+    claims.make("a recording has the clocks of the threads of each name",
+                far(sums(table, "name"), by_name, ms))
+    found = {row["name"]: row["threads"] for row in table["rows"]}
+    claims.check("a recording counts the threads of each name", found == n,
+                 f"{found}, expected {n}")
+    programs = {(row["name"], row["program"]) for row in table["rows"]}
+    claims.check("a thread's program is the one that it ran",
+                 programs == {(name, "named-2" if name == "other" else
+                               "named") for name in n}, table)
+    claims.attempt("a recording's rows sum to the whole run", check_sums,
+                   recording)
+    table = rows(recording, "processes")
+    found = {row["program"]: (row["processes"], row["threads"])
+             for row in table["rows"]}
+    claims.check("a recording's processes have their programs and threads",
+                 found == {"named": (1, sum(n.values()) - 1),
+                           "named-2": (1, 1)}, table)
+
+
+def perf_rows(data, keys):
+    """perf report's own samples for each comm and thread or process."""
+    text = subprocess.run(
+        ["perf", "report", "-i", data, "--no-children", "-g", "none",
+         "--stdio", "--sort", keys, "-F", "sample," + keys, "-t", "@"],
+        capture_output=True, text=True, timeout=120, check=True).stdout
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            yield [word.strip() for word in line.split("@") if word.strip()]
+
+
+def check_perf(directory, program):
+    data = os.path.join(directory, "perf.data")
+    run = None
+    if shutil.which("perf"):
+        run = subprocess.run(["perf", "record", "-q", "-g", "-e", "cpu-clock",
+                              "-F", "997", "-o", data, program, program + "-2"],
+                             capture_output=True, text=True, timeout=120)
+    if run is None or run.returncode != 0:
+        claims.skip("a profile of perf", "no perf, or it may not record")
+        return
+    expected = {}
+    # perf's "pid" is the thread's number, and a name.
+    for samples, comm, thread in perf_rows(data, "comm,pid"):
+        expected[comm, int(thread.partition(":")[0])] = int(samples)
+    table = rows(data, "threads all")
+    found = {(row["name"], row["tid"]): row["samples"]
+             for row in table["rows"]}
+    claims.check("perf.data: threads are those of perf report --sort "
+                 "comm,pid", found == expected, f"{found}\n{expected}")
+    expected = collections.Counter()
+    for (comm, _), samples in expected_by_comm(data).items():
+        expected[comm] += samples
+    table = rows(data, "threads")
+    found = collections.Counter()
+    for row in table["rows"]:
+        found[row["name"]] += row["samples"]
+    claims.check("perf.data: names are those of perf report --sort comm",
+                 found == expected, f"{found}\n{expected}")
+    by_name, _, _ = clocks(run.stdout)
+    claims.make("perf.data has the clocks of the threads of each name",
+                [line for line in far(sums(table, "name"), by_name, 1e-6)
+                 if not line.startswith("perf-exec")])
+    claims.attempt("perf.data's rows sum to the whole run", check_sums, data)
+    table = rows(data, "processes")
+    claims.check("perf.data: processes are named after what they execute",
+                 {row["program"] for row in table["rows"]} ==
+                 {"named", "named-2"}, table)
+    check_script(directory, data, rows(data, "threads all"))
+
+
+def expected_by_comm(data):
+    return {(comm, None): int(samples)
+            for samples, comm in perf_rows(data, "comm")}
+
+
+def check_script(directory, data, expected):
+    """The same from what perf script prints."""
+    path = os.path.join(directory, "script")
+    text = subprocess.run(
+        ["perf", "script", "-i", data, "-F",
+         "comm,pid,tid,time,event,period,ip,sym"], capture_output=True,
+        timeout=120, check=True).stdout
+    with open(path, "wb") as out:
+        out.write(text)
+    found = rows(path, "threads all")
+    keys = ("pid", "tid", "name")
+    claims.check("perf script: the same threads as perf.data",
+                 sums(found, *keys) == sums(expected, *keys),
+                 f"{sums(found, *keys)}\n{sums(expected, *keys)}")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        program = os.path.join(directory, "named")
+        subprocess.run([os.environ.get("CC", "cc"), "-g", "-O1", "-pthread",
+                        "-o", program, SOURCE], check=True)
+        shutil.copy(program, program + "-2")
+        check_recording(directory, program)
+        check_perf(directory, program)
+    claims.end()
+
+
+main()
