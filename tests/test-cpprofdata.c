@@ -464,6 +464,29 @@ cpprofdata_tells_losses_once(void **state)
 	profile_free(profile);
 }
 
+/* The number is signed: one below 0 is no loss. */
+static void
+cpprofdata_tells_what_was_pending_at_the_end(void **state)
+{
+	static const struct {
+		int64_t pending;
+		uint64_t lost;
+	} cases[] = { { 5, 5 }, { 0, 0 }, { -5, 0 } };
+	static struct image image;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile *profile;
+
+		whole_image(&image);
+		header_of(&image)->pending[0] = cases[i].pending;
+		profile = read_image(&image);
+		assert_int_equal(profile->resources[0].lost[LOSS_THREAD_ENDED],
+		                 cases[i].lost);
+		profile_free(profile);
+	}
+}
+
 static void
 cpprofdata_tells_what_was_not_sampled_as_it_should_be(void **state)
 {
@@ -877,6 +900,10 @@ cpprofdata_stops_at_a_damaged_chunk(void **state)
 	last->record_size++;
 	assert_damage(&image, "f: 0x6000: records of 41 bytes, expected 40; "
 	    "what comes before is shown", rest);
+	whole_image(&image);
+	header_of(&image)->used = 0;
+	assert_damage(&image, "f: 0x20: 0 bytes in use, expected 4096 or "
+	    "more; what comes before is shown", "");
 }
 
 static void
@@ -1164,6 +1191,7 @@ main(void)
 		    cpprofdata_counts_hits_through_code_without_names),
 		cmocka_unit_test(cpprofdata_tells_what_was_late_or_incomplete),
 		cmocka_unit_test(cpprofdata_tells_losses_once),
+		cmocka_unit_test(cpprofdata_tells_what_was_pending_at_the_end),
 		cmocka_unit_test(
 		    cpprofdata_tells_what_was_not_sampled_as_it_should_be),
 		cmocka_unit_test(

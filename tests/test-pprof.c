@@ -216,6 +216,41 @@ pprof_frames_keep_modules_addresses_files_and_lines(void **state)
 	profile_free(profile);
 }
 
+/* Not where calls are inlined, of which the writer may lack some. */
+static void
+pprof_lines_that_the_writer_looked_up_are_final(void **state)
+{
+	(void)state;
+	for (uint64_t has_lines = 0; has_lines < 2; has_lines++) {
+		struct buffer buffer = { .n = 0 };
+		struct profile *profile;
+		uint32_t n = 0;
+
+		put_types(&buffer);
+		put_sample(&buffer, IDS(3, 2, 1), 1, 0);
+		MESSAGE(&buffer, MAPPING, 1, 1, 2, 0x401000, 3, 0x409000,
+		        5, S_PATH, 9, has_lines);
+		put_location(&buffer, 1, 1, IDS(1));
+		put_location(&buffer, 2, 1, IDS(3, 2));
+		put_location(&buffer, 3, 0, IDS(1));
+		MESSAGE(&buffer, FUNCTION, 1, 1, 2, S_MAIN);
+		MESSAGE(&buffer, FUNCTION, 1, 2, 2, S_WORK);
+		MESSAGE(&buffer, FUNCTION, 1, 3, 2, S_INLINED);
+		put_strings(&buffer);
+		profile = read_buffer(&buffer);
+		for (uint32_t i = 0; i < profile->n_frames; i++) {
+			const struct frame *frame = &profile->frames[i];
+
+			assert_int_equal(frame->has_debug_lines,
+			    has_lines && frame->module == 0 &&
+			    frame->n_locations == 1);
+			n += frame->has_debug_lines;
+		}
+		assert_int_equal(n, has_lines);
+		profile_free(profile);
+	}
+}
+
 static void
 pprof_locations_keep_the_outermost_and_255_lines(void **state)
 {
@@ -767,6 +802,7 @@ main(void)
 		cmocka_unit_test(pprof_gives_stacks_resources_and_the_process),
 		cmocka_unit_test(
 		    pprof_frames_keep_modules_addresses_files_and_lines),
+		cmocka_unit_test(pprof_lines_that_the_writer_looked_up_are_final),
 		cmocka_unit_test(
 		    pprof_locations_keep_the_outermost_and_255_lines),
 		cmocka_unit_test(pprof_labels_of_threads_become_sections),

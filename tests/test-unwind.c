@@ -32,6 +32,7 @@
 #include "lib/base/process.h"
 #include "lib/cpprofdata.h"
 #include "lib/store/tree.h"
+#include "lib/unwind/compact.h"
 #include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwind.h"
 #include "tests/programs/shapes.h"
@@ -499,6 +500,41 @@ set_up_marks(void **state)
 #define WITH_MARKS(test) \
 	cmocka_unit_test_setup(test, set_up_marks)
 
+/* Compilers rarely write these, so that no shape above has them. */
+static void
+rows_that_load_the_cfa_are_compact(void **state)
+{
+	enum { RBP = 6, RSP = 7, BREG = 0x70, DEREF = 0x06 };
+	static const struct {
+		unsigned char expression[4];	/* the length first */
+		enum compact_kind kind;
+		int offset;
+	} cases[] = {
+		{ { 3, BREG + RBP, 0x40, DEREF }, COMPACT_FRAME_LOAD, -64 },
+		{ { 3, BREG + RBP, 0x20, DEREF }, COMPACT_FRAME_LOAD, 32 },
+		{ { 3, BREG + RSP, 24, DEREF }, COMPACT_STACK_LOAD, 24 },
+		{ { 3, BREG + 3, 24, DEREF }, COMPACT_GENERIC, 0 },
+		{ { 2, BREG + RBP, 24 }, COMPACT_GENERIC, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct cfi_row row = { .kinds[CFI_RETURN] = CFI_OFFSET,
+			.kinds[CFI_CFA] = CFI_VALUE_EXPRESSION };
+		struct compact_rule rule;
+
+		row.operands[CFI_RETURN].offset = -8;
+		row.operands[CFI_CFA].expression = cases[i].expression;
+		rule = compact_row(&row, 0);
+		assert_int_equal(rule.kind, cases[i].kind);
+		assert_int_equal(rule.cfa_offset, cases[i].offset);
+		assert_false(rule.saves_frame);
+		/* Where rbp is saved by an expression, all of it is needed. */
+		row.kinds[RBP] = CFI_EXPRESSION;
+		assert_int_equal(compact_row(&row, 0).kind, COMPACT_GENERIC);
+	}
+}
+
 int
 main(void)
 {
@@ -513,6 +549,7 @@ main(void)
 		cmocka_unit_test(steps_through_exceptions),
 		cmocka_unit_test(steps_through_unwinding_itself),
 		cmocka_unit_test(handlers_that_have_not_begun_are_no_frames),
+		cmocka_unit_test(rows_that_load_the_cfa_are_compact),
 		cmocka_unit_test(ticks_agree),
 		cmocka_unit_test(ticks_agree_in_a_thread),
 		cmocka_unit_test(walks_100000_frames),
