@@ -5,6 +5,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/callees.c \
 	commands/callers.c \
 	commands/commands.c \
+	commands/directories.c \
 	commands/down.c \
 	commands/export.c \
 	commands/find.c \
@@ -14,6 +15,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/help.c \
 	commands/history.c \
 	commands/info.c \
+	commands/list.c \
 	commands/load.c \
 	commands/never.c \
 	commands/path.c \

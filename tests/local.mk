@@ -316,6 +316,7 @@ script_tests = \
 	tests/layers.sh \
 	tests/legacy.py \
 	tests/lines.py \
+	tests/list.py \
 	tests/manual.py \
 	tests/names.py \
 	tests/other-tools.py \

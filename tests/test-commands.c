@@ -229,6 +229,18 @@ can_run_here(const struct command *command)
 	return strcmp(command->name, "record") != 0;
 }
 
+/* The examples of commands for lines need a profile that has some. */
+static void
+load_for(struct session *session, const struct command *command)
+{
+	bool needs_lines = strcmp(command->name, "list") == 0;
+	const char *file = needs_lines ? "sites.pb.gz" : "forms.folded";
+	struct error error = { 0 };
+
+	if (strcmp(session->files[0], file) != 0)
+		assert_int_equal(session_load(session, &file, 1, &error), 0);
+}
+
 static void
 each_example_runs(void **state)
 {
@@ -242,6 +254,7 @@ each_example_runs(void **state)
 
 		if (!can_run_here(commands[i]))
 			continue;
+		load_for(session, commands[i]);
 		fflush(stdout);
 		dup2(nowhere, STDOUT_FILENO);
 		status = interpret_line(session, example, strlen(example),

@@ -16,6 +16,7 @@ libcore_a_SOURCES += \
 	src/base/sort.c src/base/sort.h \
 	src/base/table.c src/base/table.h \
 	src/base/text_buffer.c src/base/text_buffer.h \
+	src/base/text_lines.c src/base/text_lines.h \
 	src/base/units.c src/base/units.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/worker.c src/base/worker.h \

@@ -122,6 +122,7 @@ struct column {
 				 * last column */
 	bool is_elastic;	/* last column only: CELL_TEXT too wide for the
 				 * terminal is shortened, not wrapped */
+	bool hides_zero;	/* aligned text shows a number 0 as nothing */
 	char mark;		/* of a CELL_FLAG, in aligned text; 0: '*' */
 };
 
@@ -166,10 +167,14 @@ struct table {
 	/* Key of a CELL_COUNT column that indents rows in text, or NULL. */
 	const char *indent_key;
 	/*
-	 * Key of a column, or NULL: where its value changes, aligned text has
-	 * an empty line.
+	 * Key of a CELL_COUNT column, or NULL: where its value changes, aligned
+	 * text has an empty line.  If group_lines is not NULL, the value is a
+	 * group's number from 1 on, and aligned text has the group's line
+	 * instead, also before the first row; none if that is NULL.
 	 */
 	const char *group_key;
+	const char *const *group_lines;	/* [n_group_lines], borrowed */
+	size_t n_group_lines;
 
 	/*
 	 * Not NULL where the fields matter as much as the rows.  TSV and CSV

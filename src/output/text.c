@@ -78,7 +78,7 @@ draw_rule(struct drawing *drawing, struct error *error)
 	return draw_line(drawing, DIM, rule, error);
 }
 
-/* An empty line separates groups of rows. */
+/* An empty line separates groups of rows, or each begins with its line. */
 static int
 draw_gap(struct drawing *drawing, size_t row, uint64_t *group,
          struct error *error)
@@ -92,7 +92,14 @@ draw_gap(struct drawing *drawing, size_t row, uint64_t *group,
 		return 0;
 	column = drawing_find_column(table, key, strlen(key));
 	*group = drawing->cells[column].count;
-	return row == 0 || *group == before ? 0 : drawing_flush(drawing, error);
+	if (row > 0 && *group == before)
+		return 0;
+	if (table->group_lines != NULL)
+		return *group - 1 < table->n_group_lines &&
+		    table->group_lines[*group - 1] != NULL ?
+		    draw_line(drawing, DIM, table->group_lines[*group - 1],
+		              error) : 0;
+	return row == 0 ? 0 : drawing_flush(drawing, error);
 }
 
 static int

@@ -45,6 +45,18 @@ add_aligned(struct drawing *drawing, size_t column)
 		text_add_string(&drawing->line, "  ");
 }
 
+/* Whether a cell is shown as nothing. */
+static bool
+is_hidden_zero(const struct drawing *drawing, size_t column)
+{
+	const struct cell *cell = &drawing->cells[column];
+
+	if (!drawing->table->columns[column].hides_zero)
+		return false;
+	return cell->kind == CELL_FRACTION || cell->kind == CELL_PERCENT ?
+	       cell->fraction == 0 : is_number(cell->kind) && cell->count == 0;
+}
+
 /* Writes a cell's text to `rest`. */
 static int
 make_cell(struct drawing *drawing, size_t column, struct error *error)
@@ -54,6 +66,8 @@ make_cell(struct drawing *drawing, size_t column, struct error *error)
 	size_t used = drawing_width(&drawing->line);
 
 	text_clear(&drawing->rest);
+	if (is_hidden_zero(drawing, column))
+		return 0;
 	return drawing_add_cell(drawing, &drawing->rest, cell, is_last ?
 	                        drawing_room(drawing, used) : 0, error);
 }

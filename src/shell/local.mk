@@ -22,16 +22,20 @@ libcore_a_SOURCES += \
 	src/shell/record/recording_report.c src/shell/record/recording_report.h \
 	src/shell/record/resource_kinds.c src/shell/record/resource_kinds.h \
 	src/shell/record/sampled_time.c src/shell/record/sampled_time.h \
+	src/shell/session/code.c src/shell/session/code.h \
 	src/shell/session/naming.c src/shell/session/naming.h \
 	src/shell/session/root.c src/shell/session/root.h \
 	src/shell/session/session.c src/shell/session/session.h \
 	src/shell/command/argument_kinds.c src/shell/command/argument_kinds.h \
 	src/shell/command/arguments.c src/shell/command/arguments.h \
+	src/shell/command/code_argument.c \
+	src/shell/command/code_argument.h \
 	src/shell/command/command.c src/shell/command/command.h \
 	src/shell/command/complete.c src/shell/command/complete.h \
 	src/shell/command/interpret.c src/shell/command/interpret.h \
 	src/shell/command/settings.c src/shell/command/settings.h \
 	src/shell/command/resolve.c src/shell/command/resolve.h \
+	src/shell/command/resolve_code.c src/shell/command/resolve_code.h \
 	src/shell/command/sink.c src/shell/command/sink.h \
 	src/shell/command/view_command.c src/shell/command/view_command.h \
 	src/shell/help/help_text.c src/shell/help/help_text.h \

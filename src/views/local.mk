@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/views/code_hits.c src/views/code_hits.h \
 	src/views/down.c \
 	src/views/flat.c \
 	src/views/flow_paths.c src/views/flow_paths.h \
@@ -8,6 +9,7 @@ libcore_a_SOURCES += \
 	src/views/graph.c \
 	src/views/graph_entries.c src/views/graph_entries.h \
 	src/views/heading.c src/views/heading.h \
+	src/views/list.c src/views/list.h \
 	src/views/measure.c src/views/measure.h \
 	src/views/neighbours.c \
 	src/views/never.c \

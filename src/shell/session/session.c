@@ -46,6 +46,8 @@ session_end(struct session *session)
 	free(session->root_choice);
 	address_lines_free(session->lines);
 	free(session->symfs);
+	free_files(session->directories, session->n_directories);
+	code_free(&session->code);
 	history_free(&session->history);
 }
 
@@ -209,6 +211,7 @@ adopt(struct session *session, struct profile *profile,
 		return -1;
 	}
 	naming_free(&session->naming);
+	code_free(&session->code);
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
 	session->naming = naming;
@@ -359,6 +362,35 @@ session_set_symfs(struct session *session, const char *directory,
 	session->symfs = copy;
 	address_lines_free(session->lines);
 	session->lines = NULL;
+	return 0;
+}
+
+int
+session_set_directories(struct session *session,
+                        const char *const *directories, size_t n,
+                        struct error *error)
+{
+	char **copy = copy_files(directories, n, error);
+
+	if (copy == NULL)
+		return -1;
+	free_files(session->directories, session->n_directories);
+	session->directories = copy;
+	session->n_directories = n;
+	return 0;
+}
+
+int
+session_code(struct session *session, struct code_set *set,
+             struct error *error)
+{
+	const struct naming_rule *rule = &session->settings.naming;
+
+	if (code_make(&session->code, session->profile, session->resource,
+	              rule->inlines != INLINES_OFF, set, error) != 0)
+		return -1;
+	if (rule->granularity == GRANULARITY_FUNCTION)
+		set->flow = session->naming.flow;
 	return 0;
 }
 

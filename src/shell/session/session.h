@@ -15,6 +15,7 @@
 #include "src/base/error.h"
 #include "src/output/output.h"
 #include "src/profile/profile.h"
+#include "src/shell/session/code.h"
 #include "src/shell/session/naming.h"
 #include "src/shell/terminal/history.h"
 #include "src/shell/terminal/terminal.h"
@@ -57,6 +58,7 @@ struct session {
 	char **files;			/* [n_files] it came from */
 	size_t n_files;
 	struct naming naming;
+	struct code code;		/* see session_code */
 	uint32_t resource;		/* index into profile->resources */
 	struct sample_set set;		/* the same for views */
 	uint32_t root;			/* a name, or NO_NAME */
@@ -66,6 +68,9 @@ struct session {
 					 * NULL: none */
 	char *symfs;			/* where modules are searched first;
 					 * NULL: only at their own paths */
+	char **directories;		/* [n_directories] where sources are
+					 * searched first */
+	size_t n_directories;
 
 	/* From the command line. */
 	bool is_lenient, keeps_going, is_quiet;
@@ -123,6 +128,19 @@ int session_set_resource(struct session *session, uint32_t resource,
  */
 int session_set_symfs(struct session *session, const char *directory,
                       struct error *error);
+
+/* Sets where sources are searched first; n may be 0. */
+int session_set_directories(struct session *session,
+                            const char *const *directories, size_t n,
+                            struct error *error);
+
+/*
+ * The profile's stacks as places in its code, for the current resource; inlined
+ * calls are among them unless the setting inlines is off.  Valid until the
+ * session loads or changes something.  0, or -1 with *error set.
+ */
+int session_code(struct session *session, struct code_set *set,
+                 struct error *error);
 
 /* A name that occurs in the tree. */
 int session_set_root(struct session *session, uint32_t name,

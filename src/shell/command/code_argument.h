@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* code_argument.h -- what list and disasm share: their argument, and why there
+ * is nothing to show.
+ */
+#ifndef CPPROF_SHELL_COMMAND_CODE_ARGUMENT_H
+#define CPPROF_SHELL_COMMAND_CODE_ARGUMENT_H
+
+#include "src/shell/command/arguments.h"
+#include "src/views/code_hits.h"
+
+/*
+ * Code, as resolve_code reads it: the rest of the line, which may hold blanks,
+ * or a word between bars.  Sets only text, since the command may have to read
+ * lines first.
+ */
+extern const struct argument_kind
+    arg_code,			/* a function, a file, or a line of one */
+    arg_code_function;		/* a function, perhaps an inlined one */
+
+/*
+ * Sets *error to why a function (NO_NAME: a file) has no lines, and what to do.
+ * Returns -1.
+ */
+int code_explain_no_lines(const struct session *session, uint32_t function,
+                          struct error *error);
+
+#endif

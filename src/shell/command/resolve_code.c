@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* resolve_code.c -- finds the code that a word names: a function or a file. */
+#include "src/shell/command/resolve_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/near.h"
+#include "src/base/pattern.h"
+#include "src/base/printable.h"
+
+/* Bytes of a word, and how many of several names, that an error shows. */
+enum { SHOWN = 80, LISTED = 8 };
+
+/* What each of the profile's names is. */
+struct known {
+	const struct names *names;
+	uint32_t n_names;
+	bool *is_function, *is_file;	/* [n_names] */
+};
+
+static void
+know(struct known *known, uint32_t function, uint32_t file)
+{
+	if (function != NO_NAME)
+		known->is_function[function] = true;
+	if (file != NO_NAME)
+		known->is_file[file] = true;
+}
+
+static void
+know_graph(struct known *known, const struct call_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		know(known, graph->nodes[i].name, graph->nodes[i].file);
+	for (uint32_t i = 0; graph->places != NULL && i < graph->places->n; i++)
+		know(known, NO_NAME, graph->places->items[i].file);
+}
+
+/* 0, or -1 with *error set; known_free in either case. */
+static int
+known_make(struct known *known, const struct profile *profile,
+           enum code_kinds kinds, struct error *error)
+{
+	known->names = profile->names;
+	known->n_names = names_count(profile->names);
+	known->is_function = memory_array(known->n_names, sizeof(bool), error);
+	known->is_file = memory_array(known->n_names, sizeof(bool), error);
+	if (known->is_function == NULL || known->is_file == NULL)
+		return -1;
+	if (profile->graph != NULL)
+		know_graph(known, profile->graph);
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		for (uint32_t k = 0; k < frame->n_locations; k++) {
+			const struct location *location =
+			    &profile->locations[frame->first_location + k];
+
+			know(known, location->function, location->file);
+		}
+	}
+	if (kinds == CODE_FUNCTIONS)
+		memset(known->is_file, 0, known->n_names * sizeof(bool));
+	return 0;
+}
+
+static void
+known_free(struct known *known)
+{
+	free(known->is_function);
+	free(known->is_file);
+}
+
+/* The first marked name in byte order that comes after another, or NO_NAME. */
+static uint32_t
+next_match(const struct known *known, const bool *is_match, uint32_t after)
+{
+	uint32_t next = NO_NAME;
+
+	for (uint32_t i = 0; i < known->n_names; i++)
+		if (is_match[i] && (after == NO_NAME ||
+		        names_compare(known->names, i, after) > 0) &&
+		    (next == NO_NAME ||
+		     names_compare(known->names, i, next) < 0))
+			next = i;
+	return next;
+}
+
+/* Reports that a text may mean several of the names that are marked. */
+static int
+report_several(const struct known *known, const char *text, const char *what,
+               const bool *is_match, size_t n, struct error *error)
+{
+	struct text_buffer list = { 0 };
+	uint32_t name = NO_NAME;
+
+	for (size_t i = 0; i < n && i < LISTED; i++) {
+		name = next_match(known, is_match, name);
+		text_add_string(&list, i == 0 ? "" : ", ");
+		text_add_word(&list, names_text(known->names, name),
+		              names_length(known->names, name));
+	}
+	error_set(error, "%.*s matches %zu %s: %s%s", SHOWN, text, n, what,
+	          text_string(&list), n > LISTED ? ", ..." : "");
+	text_free(&list);
+	return -1;
+}
+
+static int
+report_unknown(const struct known *known, enum code_kinds kinds,
+               const char *text, struct error *error)
+{
+	struct text_buffer near_ones = { 0 };
+	struct near near;
+
+	near_start(&near, text, strlen(text));
+	for (uint32_t i = 0; i < known->n_names; i++)
+		if (known->is_function[i])
+			near_offer(&near, names_text(known->names, i),
+			           names_length(known->names, i));
+	for (uint32_t i = 0; i < known->n_names; i++) {
+		const char *path = names_text(known->names, i);
+
+		if (known->is_file[i])
+			near_offer(&near, last_component(path),
+			           strlen(last_component(path)));
+	}
+	near_add(&near, &near_ones);
+	error_set(error, "the profile has no function%s %.*s%s",
+	          kinds == CODE_FUNCTIONS ? "" : " or source file", SHOWN,
+	          text, text_string(&near_ones));
+	text_free(&near_ones);
+	return -1;
+}
+
+/* Whether text[n] is a path, or whole components at the end of it. */
+static bool
+is_end_of(const char *path, size_t length, const char *text, size_t n)
+{
+	return n > 0 && n <= length &&
+	    memcmp(path + length - n, text, n) == 0 &&
+	    (n == length || text[0] == '/' || path[length - n - 1] == '/');
+}
+
+/*
+ * The file that text[n] names; the whole path counts before ends of others.
+ * Marks all that match, and returns their number with one of them in *file.
+ */
+static size_t
+match_files(const struct known *known, const char *text, size_t n,
+            bool *is_match, uint32_t *file)
+{
+	uint32_t whole = names_find(known->names, text, n);
+	size_t n_found = 0;
+
+	if (whole != NO_NAME && known->is_file[whole]) {
+		*file = whole;
+		return 1;
+	}
+	for (uint32_t i = 0; i < known->n_names; i++) {
+		is_match[i] = known->is_file[i] &&
+		    is_end_of(names_text(known->names, i),
+		              names_length(known->names, i), text, n);
+		if (is_match[i]) {
+			*file = i;
+			n_found++;
+		}
+	}
+	return n_found;
+}
+
+static size_t
+match_functions(const struct known *known, const struct pattern *pattern,
+                bool *is_match, uint32_t *function)
+{
+	size_t n_found = 0;
+
+	for (uint32_t i = 0; i < known->n_names; i++) {
+		is_match[i] = known->is_function[i] &&
+		    pattern_matches(pattern, names_text(known->names, i),
+		                    names_length(known->names, i));
+		if (is_match[i]) {
+			*function = i;
+			n_found++;
+		}
+	}
+	return n_found;
+}
+
+/* The length of FILE in FILE:LINE, and its *line; 0: it has another form. */
+static size_t
+split_line(const char *text, uint32_t *line)
+{
+	const char *colon = strrchr(text, ':');
+	unsigned long number;
+	char *end;
+
+	if (colon == NULL || colon[1] < '0' || colon[1] > '9')
+		return 0;
+	number = strtoul(colon + 1, &end, 10);
+	if (*end != '\0' || number == 0 || number > INT32_MAX)
+		return 0;
+	*line = (uint32_t)number;
+	return (size_t)(colon - text);
+}
+
+static int
+resolve_file(const struct known *known, const char *text, size_t n,
+             bool *is_match, struct code_scope *scope, struct error *error)
+{
+	size_t n_found = match_files(known, text, n, is_match, &scope->file);
+
+	if (n_found > 1)
+		return report_several(known, text, "files", is_match, n_found,
+		                      error);
+	return n_found == 1 ? 1 : 0;
+}
+
+/* 1: found; 0: not; -1 with *error set. */
+static int
+resolve_pattern_function(const struct known *known, const char *text,
+                         bool *is_match, struct code_scope *scope,
+                         struct error *error)
+{
+	struct pattern *pattern = pattern_new(text, error);
+	size_t n_found;
+
+	if (pattern == NULL)
+		return -1;
+	n_found = match_functions(known, pattern, is_match, &scope->function);
+	pattern_free(pattern);
+	if (n_found > 1)
+		return report_several(known, text, "functions", is_match,
+		                      n_found, error);
+	return n_found == 1 ? 1 : 0;
+}
+
+static int
+resolve(const struct known *known, enum code_kinds kinds, const char *text,
+        bool *is_match, struct code_scope *scope, uint32_t *line,
+        struct error *error)
+{
+	uint32_t name = names_find(known->names, text, strlen(text));
+	size_t n_file;
+	int found = 0;
+
+	if (name != NO_NAME && known->is_function[name]) {
+		scope->function = name;
+		return 0;
+	}
+	n_file = kinds == CODE_FUNCTIONS ? 0 : split_line(text, line);
+	if (n_file > 0)
+		found = resolve_file(known, text, n_file, is_match, scope,
+		                     error);
+	if (found == 0) {
+		*line = 0;
+		found = resolve_file(known, text, strlen(text), is_match,
+		                     scope, error);
+	}
+	if (found == 0)
+		found = resolve_pattern_function(known, text, is_match, scope,
+		                                 error);
+	if (found == 0)
+		return report_unknown(known, kinds, text, error);
+	return found > 0 ? 0 : -1;
+}
+
+int
+resolve_code(const struct profile *profile, enum code_kinds kinds,
+             const char *text, struct code_scope *scope, uint32_t *line,
+             struct error *error)
+{
+	struct known known = { 0 };
+	bool *is_match = NULL;
+	int status = -1;
+
+	*scope = (struct code_scope){ NO_NAME, NO_NAME };
+	*line = 0;
+	if (known_make(&known, profile, kinds, error) == 0)
+		is_match = memory_array(known.n_names, sizeof *is_match,
+		                        error);
+	if (is_match != NULL)
+		status = resolve(&known, kinds, text, is_match, scope, line,
+		                 error);
+	free(is_match);
+	known_free(&known);
+	return status;
+}
+
+void
+resolve_code_complete(const struct profile *profile, enum code_kinds kinds,
+                      struct completion *completion)
+{
+	struct known known = { 0 };
+
+	if (known_make(&known, profile, kinds, &completion->error) == 0)
+		for (uint32_t i = 0; i < known.n_names; i++)
+			if (known.is_function[i] || known.is_file[i])
+				completion_offer(completion,
+				    names_text(known.names, i),
+				    names_length(known.names, i));
+	known_free(&known);
+}

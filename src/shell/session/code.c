@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* code.c -- the profile's stacks as places in its code. */
+#include "src/shell/session/code.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+
+void
+code_free(struct code *code)
+{
+	sample_tree_free(code->tree);
+	free(code->weight);
+	free(code->frame);
+	*code = (struct code){ 0 };
+}
+
+/*
+ * The chains of sample_tree_relabel: a frame's locations follow each other, so
+ * each chain is a range of numbers.
+ */
+static int
+chain_locations(const struct profile *profile, bool has_inlines,
+                uint32_t **first, uint32_t **labels, uint32_t *frame,
+                struct error *error)
+{
+	uint32_t n = 0;
+	size_t n_labels = 0;
+
+	for (uint32_t i = 0; i < profile->n_locations; i++)
+		frame[i] = UINT32_MAX;
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		n_labels += profile->frames[i].n_locations;
+	*first = memory_array((size_t)profile->n_frames + 1, sizeof **first,
+	                      error);
+	*labels = memory_array(n_labels, sizeof **labels, error);
+	if (*first == NULL || *labels == NULL)
+		return -1;
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *of = &profile->frames[i];
+		uint32_t n_shown = has_inlines ? of->n_locations : 1;
+
+		(*first)[i] = n;
+		for (uint32_t k = 0; k < n_shown; k++) {
+			(*labels)[n++] = of->first_location + k;
+			frame[of->first_location + k] = i;
+		}
+	}
+	(*first)[profile->n_frames] = n;
+	return 0;
+}
+
+static int
+make_tree(struct code *code, const struct profile *profile, bool has_inlines,
+          struct error *error)
+{
+	uint32_t *first = NULL, *labels = NULL;
+
+	code->frame = memory_array(profile->n_locations, sizeof *code->frame,
+	                           error);
+	if (code->frame != NULL &&
+	    chain_locations(profile, has_inlines, &first, &labels,
+	                    code->frame, error) == 0)
+		code->tree = sample_tree_relabel(profile->tree, first, labels,
+		                                 error);
+	free(first);
+	free(labels);
+	if (code->tree == NULL)
+		return -1;
+	code->n_locations = profile->n_locations;
+	code->has_inlines = has_inlines;
+	code->resource = NO_RESOURCE;
+	code->weight = memory_array(code->tree->n_nodes, sizeof *code->weight,
+	                            error);
+	return code->weight != NULL ? 0 : -1;
+}
+
+int
+code_make(struct code *code, const struct profile *profile, uint32_t resource,
+          bool has_inlines, struct code_set *set, struct error *error)
+{
+	*set = (struct code_set){ .profile = profile, .resource = resource };
+	if (profile->tree == NULL)
+		return 0;
+	if (code->tree == NULL || code->n_locations != profile->n_locations ||
+	    code->has_inlines != has_inlines) {
+		code_free(code);
+		if (make_tree(code, profile, has_inlines, error) != 0) {
+			code_free(code);
+			return -1;
+		}
+	}
+	if (code->resource != resource)
+		sample_tree_weights(code->tree, code->tree->hits[resource],
+		                    code->weight);
+	code->resource = resource;
+	set->tree = code->tree;
+	set->frame = code->frame;
+	set->self = code->tree->hits[resource];
+	set->weight = code->weight;
+	return 0;
+}

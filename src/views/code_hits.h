@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* code_hits.h -- the hits of places in the code: source lines, instructions.
+ *
+ * A place is a set of stacks, those that have it: each stack counts once,
+ * however often recursion repeats the place.  So no place has more hits than
+ * its function, and lines do not sum to the function's hits.
+ */
+#ifndef CPPROF_VIEWS_CODE_HITS_H
+#define CPPROF_VIEWS_CODE_HITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/profile/call_flow.h"
+#include "src/profile/profile.h"
+
+/*
+ * The stacks as places.  Borrowed.  Which stacks count is a matter of the
+ * tree's rows: a node in row 0 has no hits.  Either a tree or, where the input
+ * has no stacks, the profile's graph.
+ */
+struct code_set {
+	const struct profile *profile;
+	const struct sample_tree *tree;	/* labels: indexes of
+					 * profile->locations; NULL: a graph */
+	const uint32_t *frame;		/* [n_locations] whose location it is;
+					 * UINT32_MAX: of none */
+	const uint64_t *self;		/* [n_rows] hits of the resource */
+	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
+	const struct call_flow *flow;	/* of a graph, by function; NULL:
+					 * unknown */
+	uint32_t resource;
+};
+
+/* The code that is asked for: that of a function, or of a file. */
+struct code_scope {
+	uint32_t function;	/* a name; NO_NAME: any */
+	uint32_t file;		/* a name; NO_NAME: any */
+};
+
+struct line_hits {
+	uint32_t file;		/* a name; NO_NAME: unknown */
+	uint32_t line;		/* 0: unknown */
+	uint64_t self;		/* hits of its own code, without calls,
+				 * inlined or not */
+	uint64_t inclusive;	/* hits of the stacks that contain it */
+	bool is_estimated;	/* inclusive is */
+};
+
+struct code_hits {
+	struct line_hits *lines;	/* [n] by file and line; a function's
+					 * own file (that with most hits)
+					 * first, no file last */
+	uint32_t n;
+	uint64_t self, inclusive;	/* of all the code in the scope */
+	bool is_estimated;		/* inclusive is */
+};
+
+/*
+ * The hits of the lines in the scope; lines without hits of the resource are
+ * among them.  O(nodes + locations) for a tree, O(places) for a graph.  Freed
+ * with code_hits_free.  0, or -1 with *error set.
+ */
+int code_hits_find(struct code_hits *hits, const struct code_set *set,
+                   const struct code_scope *scope, struct error *error);
+void code_hits_free(struct code_hits *hits);
+
+#endif
