@@ -399,7 +399,7 @@ each_argument_completes_by_its_kind(void **state)
 {
 	struct fixture *fixture = *state;
 
-	check_completion(fixture, "thr", 0, "threshold;");
+	check_completion(fixture, "thr", 0, "threads;threshold;");
 	check_completion(fixture, "up db_", 3, "db_read;db_write;");
 	check_completion(fixture, "up o", 3,
 	                 "off;|operator new(unsigned long)|;");
@@ -418,8 +418,8 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "top db_", 4, "db_read;db_write;");
 	check_completion(fixture, "top 3 db_", 6, "db_read;db_write;");
 	check_completion(fixture, "top db_read 3", 12, "");
-	check_completion(fixture, "watch thr", 6, "threshold;");
-	check_completion(fixture, "watch 0.5 thr", 10, "threshold;");
+	check_completion(fixture, "watch thr", 6, "threads;threshold;");
+	check_completion(fixture, "watch 0.5 thr", 10, "threads;threshold;");
 	check_completion(fixture, "watch 2 up db_w", 11, "db_write;");
 	check_completion(fixture, "watch watch set percent r", 24, "root;");
 	check_completion(fixture, "set percent root x", 17, "");
@@ -428,6 +428,100 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "record --max", 7, "--max-size;");
 	check_completion(fixture, "flat | he", 0, "");
 	check_completion(fixture, "nonsense x", 9, "");
+}
+
+/* Makes the rows of a view around a function the last ones shown. */
+static void
+show_view(struct fixture *fixture, view_function *view, const char *root)
+{
+	struct session *session = &fixture->session;
+	struct view_request request = session_request(session);
+	struct table table = { .view = "test" };
+	struct error error = { 0 };
+
+	request.root = session_find_function(session, root, strlen(root));
+	request.threshold = 0;
+	assert_int_equal(view(&request, &table, &error), 0);
+	assert_int_equal(last_rows_keep(&session->last_rows, &table, &error),
+	                 0);
+	table_free(&table);
+}
+
+static void
+a_handle_is_the_function_or_the_path_of_its_row(void **state)
+{
+	struct fixture *fixture = *state;
+
+	/* Row 6: (main db_write |a\|b|). */
+	show_view(fixture, view_down, "main");
+	check_names(fixture, "path", "%6", "main;db_write;a|b;");
+	check_names(fixture, "path", "(%6)", "main;db_write;a|b;");
+	check_names(fixture, "path", "( %6 )", "main;db_write;a|b;");
+	check_names(fixture, "path", "(%6 db_read)",
+	            "main;db_write;a|b;db_read;");
+	check_names(fixture, "path", "off %6 db_read",
+	            "off;main;db_write;a|b;db_read;");
+	check_names(fixture, "up", "%6", "a|b;");
+	check_names(fixture, "root", "%6", "a|b;");
+	/* A path from below is about its outermost function. */
+	show_view(fixture, view_up, "a|b");
+	check_names(fixture, "path", "%3", "main;db_write;a|b;");
+	check_names(fixture, "up", "%3", "main;");
+	show_view(fixture, view_callers, "a|b");
+	check_names(fixture, "path", "%1", "db_write;a|b;");
+	check_names(fixture, "up", "%1", "db_write;");
+	show_view(fixture, view_callees, "db_write");
+	check_names(fixture, "path", "%1", "db_write;a|b;");
+	check_names(fixture, "up", "%1", "a|b;");
+	show_view(fixture, view_tree, "main");
+	check_names(fixture, "path", "%6", "main;db_write;a|b;");
+	check_names(fixture, "up", "%6", "a|b;");
+	show_view(fixture, view_top, "main");
+	check_names(fixture, "path", "%1", "malloc;");
+	check_names(fixture, "up", "%1", "malloc;");
+}
+
+static void
+a_handle_without_a_row_says_why(void **state)
+{
+	struct fixture *fixture = *state;
+	struct error error = { 0 };
+
+	last_rows_free(&fixture->session.last_rows);
+	check_error(fixture, "up", "%1", "%1: no view with row numbers has "
+	            "been shown yet");
+	show_view(fixture, view_callers, "a|b");
+	check_error(fixture, "up", "%0", "%0: the last view has 1 row");
+	check_error(fixture, "up", "%2", "%2: the last view has 1 row");
+	check_error(fixture, "path", "(main %2)", "%2: the last view has 1 row");
+	check_error(fixture, "up", "%99999999999999999999999",
+	            "the last view has 1 row");
+	check_error(fixture, "up", "|%1|", "no function %1");
+	check_error(fixture, "up", "%1x", "no function %1x");
+	check_error(fixture, "up", "%", "no function %");
+	check_error(fixture, "up", "(%1)", "no function (%1)");
+	assert_int_equal(session_reload(&fixture->session, &error), 0);
+	check_error(fixture, "up", "%1", "%1: a profile has been loaded since");
+	show_view(fixture, view_callers, "a|b");
+	fixture->session.is_watching = true;
+	assert_int_equal(session_reload(&fixture->session, &error), 0);
+	fixture->session.is_watching = false;
+	check_names(fixture, "up", "%1", "db_write;");
+}
+
+static void
+handles_complete_behind_a_percent_sign(void **state)
+{
+	struct fixture *fixture = *state;
+
+	show_view(fixture, view_up, "a|b");
+	check_completion(fixture, "up %", 3, "%1;%2;%3;");
+	check_completion(fixture, "top %2", 4, "%2;");
+	check_completion(fixture, "path (%", 5, "(%1;(%2;(%3;");
+	check_completion(fixture, "path main %3", 10, "%3;");
+	check_completion(fixture, "path |%", 6, "");
+	check_completion(fixture, "limit %", 6, "");
+	check_completion(fixture, "watch 2 up %1", 11, "%1;");
 }
 
 static void
@@ -519,6 +613,9 @@ main(void)
 		SESSION_TEST(counts_and_choices_are_checked),
 		SESSION_TEST(resources_may_be_shortened),
 		SESSION_TEST(each_argument_completes_by_its_kind),
+		SESSION_TEST(a_handle_is_the_function_or_the_path_of_its_row),
+		SESSION_TEST(a_handle_without_a_row_says_why),
+		SESSION_TEST(handles_complete_behind_a_percent_sign),
 		SESSION_TEST(files_complete_behind_redirections),
 	};
 

@@ -339,12 +339,57 @@ def long_paths_fit_the_width():
     terminal.expect("samples) ")
     terminal.type("down\n")
     shown = terminal.expect("(cpprof main samples) ")
-    rows = [row for row in shown.split("\r\n") if row.startswith("1.0")]
+    rows = [row for row in shown.split("\r\n") if "  1.0" in row]
     assert len(rows) == 100, len(rows)
     assert all(len(row) <= 60 for row in rows)
-    assert re.fullmatch(r"1\.0000 \(main .*\.\.\. .*function_98\) \[1\]",
+    assert re.fullmatch(r"100  1\.0000 \(main .*\.\.\. .*function_98\) \[1\]",
                         rows[-1]), rows[-1]
     terminal.type("\x04")
+    assert terminal.status() == 0
+
+
+def rows_have_numbers_that_commands_take():
+    terminal = Terminal("-q", FORMS, columns=100, rows=60)
+    terminal.expect(PROMPT)
+    terminal.type("callers %1\n")
+    terminal.expect("%1: no view with row numbers has been shown yet")
+    terminal.expect(PROMPT)
+    terminal.type("up db_get_property\n")
+    shown = ESCAPES.sub("", terminal.expect(PROMPT))
+    rows = shown.split("\r\n")
+    assert "format: %N  usage_fraction (call path) [#hits]" in rows, rows
+    assert " 1  0.8632 (db_get_property) [530]" in rows, rows
+    assert ("10  0.1368 (main form_NJ_1040 address_information "
+            "db_get_property) [84]") in rows, rows
+    # No numbers in a file or a pipe, which leave the last view as it was.
+    out = os.path.join(HOME, "rows")
+    for where in f"> {out}", f"| cat > {out}":
+        terminal.type(f"functions {where}\n")
+        terminal.expect(PROMPT)
+        with open(out) as file:
+            assert "\n1.0000 db_read_record [614]\n" in file.read()
+    terminal.type("path %10\n")
+    terminal.expect("0.1368 (main form_NJ_1040 address_information")
+    terminal.expect(PROMPT)
+    terminal.type("granularity module\ncallers %1\n")
+    terminal.expect("(cpprof")
+    terminal.type("granularity function\ntop 2\n")
+    shown = ESCAPES.sub("", terminal.expect("beyond limit 2"))
+    assert "%N  self       %" in shown, shown
+    assert "\n 2     0    0.00               614  100.00  main" in shown, shown
+    terminal.type("root %1\n")
+    terminal.expect("(cpprof db_read_record Real Time) ")
+    # A list to choose from is numbered, too.
+    terminal.type("root db_*\n")
+    terminal.expect("3  db_update_record")
+    terminal.type("root %3\n")
+    terminal.expect("(cpprof db_update_record Real Time) ")
+    terminal.type("format tsv\ndown main\n")
+    shown = terminal.expect("main;db_update_record")
+    assert "%N" not in shown, shown
+    terminal.type("format text\nreload\nup %1\n")
+    terminal.expect("%1: a profile has been loaded since; show a view again")
+    terminal.type("quit\n")
     assert terminal.status() == 0
 
 

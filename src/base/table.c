@@ -130,6 +130,19 @@ table_add_row(struct table *table, const struct cell *cells,
 	return 0;
 }
 
+size_t
+table_path_column(const struct table *table)
+{
+	size_t i = 0;
+
+	while (i < table->n_columns &&
+	       (strcmp(table->columns[i].key, "path") != 0 ||
+	        (table->columns[i].kind != CELL_PATH &&
+	         table->columns[i].kind != CELL_NAME)))
+		i++;
+	return i;
+}
+
 void
 table_get_row(const struct table *table, size_t i, struct cell *cells)
 {

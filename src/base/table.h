@@ -227,6 +227,12 @@ struct column *table_add_column(struct table *table, const char *key,
 int table_add_row(struct table *table, const struct cell *cells,
                   struct error *error);
 
+/*
+ * The column `path` if it holds call paths or functions, which row numbers at
+ * the prompt stand for; n_columns if there is none.
+ */
+size_t table_path_column(const struct table *table);
+
 /* Writes row i to cells[n_columns], kept or made. */
 void table_get_row(const struct table *table, size_t i, struct cell *cells);
 

@@ -12,6 +12,7 @@
 enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
 
 #define CYAN "\033[36m"
+#define DIM "\033[2m"
 #define RESET "\033[0m"
 
 /* The character for a flag that is set, in columns. */
@@ -116,7 +117,63 @@ drawing_flush(struct drawing *drawing, struct error *error)
 		return error_out_of_memory(error);
 	writer_put(drawing->writer, line->bytes, line->length);
 	text_clear(line);
+	drawing->unseen = 0;
 	return 0;
+}
+
+/* Adds the bytes of a colour to the line. */
+static void
+add_color(struct drawing *drawing, const char *color)
+{
+	if (!drawing->layout->has_color)
+		return;
+	text_add_string(&drawing->line, color);
+	drawing->unseen += printable_width(color, strlen(color));
+}
+
+static bool
+has_numbers(const struct drawing *drawing)
+{
+	return drawing->layout->has_numbers &&
+	    table_path_column(drawing->table) < drawing->table->n_columns;
+}
+
+/* The columns of the largest row number, which "%N" heads. */
+static int
+number_width(const struct drawing *drawing)
+{
+	size_t n = drawing->table->n_rows;
+	int width = 1;
+
+	while (n >= 10) {
+		n /= 10;
+		width++;
+	}
+	return drawing->table->is_plain || drawing->table->pattern != NULL ||
+	    width > 2 ? width : 2;
+}
+
+void
+drawing_add_lead(struct drawing *drawing, size_t row)
+{
+	if (!has_numbers(drawing))
+		return;
+	add_color(drawing, DIM);
+	text_add_format(&drawing->line, "%*zu", number_width(drawing),
+	                row + 1);
+	add_color(drawing, RESET);
+	text_add_string(&drawing->line, "  ");
+}
+
+void
+drawing_add_lead_title(struct drawing *drawing)
+{
+	if (!has_numbers(drawing))
+		return;
+	if (drawing->table->pattern == NULL)
+		text_add_fill(&drawing->line, ' ',
+		              (size_t)number_width(drawing) - 2);
+	text_add_string(&drawing->line, "%N  ");
 }
 
 void
@@ -145,6 +202,12 @@ size_t
 drawing_width(const struct text_buffer *text)
 {
 	return printable_width(text->bytes, text->length);
+}
+
+size_t
+drawing_used(const struct drawing *drawing)
+{
+	return drawing_width(&drawing->line) - drawing->unseen;
 }
 
 size_t

@@ -18,6 +18,8 @@ struct drawing {
 	const struct layout *layout;
 	struct writer *writer;
 	struct text_buffer line;	/* not written yet */
+	size_t unseen;			/* columns that drawing_width counts for
+					 * colours in the line */
 	struct text_buffer rest;	/* scratch */
 	struct path_names path;
 	struct cell cells[TABLE_MAX_COLUMNS];	/* of the row being drawn */
@@ -32,6 +34,14 @@ int drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 /* Writes the line and empties it. */
 int drawing_flush(struct drawing *drawing, struct error *error);
 
+/*
+ * What stands before each row on a terminal: its number, if the layout wants
+ * numbers and the table has paths.  drawing_add_lead_title adds a title in its
+ * place.
+ */
+void drawing_add_lead(struct drawing *drawing, size_t row);
+void drawing_add_lead_title(struct drawing *drawing);
+
 /* Indents the line by the row's depth, where the table has one. */
 void drawing_indent(struct drawing *drawing);
 
@@ -44,6 +54,9 @@ size_t drawing_find_column(const struct table *table, const char *key,
 
 /* The columns that a text takes on a terminal. */
 size_t drawing_width(const struct text_buffer *text);
+
+/* The columns that the line takes so far. */
+size_t drawing_used(const struct drawing *drawing);
 
 /* The columns left for an elastic cell when `used` are taken; 0: no limit. */
 size_t drawing_room(const struct drawing *drawing, size_t used);

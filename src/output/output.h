@@ -33,6 +33,7 @@ struct layout {
 	enum unit unit;		/* of hits */
 	size_t width;		/* of the terminal; 0: nothing is shortened */
 	bool has_color;
+	bool has_numbers;	/* rows with a path have numbers, for %N */
 };
 
 /* The formats, in the order of output_formats. */

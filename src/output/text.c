@@ -114,6 +114,7 @@ draw_rows(struct drawing *drawing, struct error *error)
 		table_get_row(table, i, drawing->cells);
 		if (draw_gap(drawing, i, &group, error) != 0)
 			return -1;
+		drawing_add_lead(drawing, i);
 		status = table->pattern != NULL
 		    ? draw_pattern_row(drawing, error)
 		    : draw_aligned_row(drawing, error);

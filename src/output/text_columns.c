@@ -63,7 +63,7 @@ make_cell(struct drawing *drawing, size_t column, struct error *error)
 {
 	const struct cell *cell = &drawing->cells[column];
 	bool is_last = column + 1 == drawing->table->n_columns;
-	size_t used = drawing_width(&drawing->line);
+	size_t used = drawing_used(drawing);
 
 	text_clear(&drawing->rest);
 	if (is_hidden_zero(drawing, column))
@@ -77,7 +77,7 @@ static int
 add_last_text(struct drawing *drawing, bool is_elastic, struct error *error)
 {
 	const struct text_buffer *text = &drawing->rest;
-	size_t used = drawing_width(&drawing->line);
+	size_t used = drawing_used(drawing);
 	size_t room = drawing_room(drawing, used);
 
 	if (!is_elastic || room == 0)
@@ -118,6 +118,7 @@ draw_headings(struct drawing *drawing, struct error *error)
 {
 	const struct table *table = drawing->table;
 
+	drawing_add_lead_title(drawing);
 	for (size_t i = 0; i < table->n_columns; i++) {
 		if (table->columns[i].is_data_only)
 			continue;

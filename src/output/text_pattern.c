@@ -71,7 +71,7 @@ draw_pattern_row(struct drawing *drawing, struct error *error)
 		}
 	}
 	if (elastic != NULL) {
-		room = drawing_room(drawing, drawing_width(&drawing->line) +
+		room = drawing_room(drawing, drawing_used(drawing) +
 		                    drawing_width(&drawing->rest));
 		if (drawing_add_cell(drawing, &drawing->line, elastic, room,
 		                     error) != 0)
@@ -90,6 +90,7 @@ draw_format_line(struct drawing *drawing, struct error *error)
 	size_t n, column;
 
 	text_add_string(&drawing->line, "format: ");
+	drawing_add_lead_title(drawing);
 	while (next_part(table, &pattern, &at, &n, &column)) {
 		if (column == table->n_columns)
 			text_add(&drawing->line, at, n);

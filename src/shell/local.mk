@@ -23,6 +23,7 @@ libcore_a_SOURCES += \
 	src/shell/record/resource_kinds.c src/shell/record/resource_kinds.h \
 	src/shell/record/sampled_time.c src/shell/record/sampled_time.h \
 	src/shell/session/code.c src/shell/session/code.h \
+	src/shell/session/last_rows.c src/shell/session/last_rows.h \
 	src/shell/session/naming.c src/shell/session/naming.h \
 	src/shell/session/root.c src/shell/session/root.h \
 	src/shell/session/session.c src/shell/session/session.h \
@@ -32,6 +33,7 @@ libcore_a_SOURCES += \
 	src/shell/command/code_argument.h \
 	src/shell/command/command.c src/shell/command/command.h \
 	src/shell/command/complete.c src/shell/command/complete.h \
+	src/shell/command/handles.c src/shell/command/handles.h \
 	src/shell/command/interpret.c src/shell/command/interpret.h \
 	src/shell/command/settings.c src/shell/command/settings.h \
 	src/shell/command/resolve.c src/shell/command/resolve.h \

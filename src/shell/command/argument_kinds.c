@@ -256,22 +256,26 @@ complete_path(struct completion *completion, const struct session *session,
 const struct argument_kind arg_function = {
 	.read = read_function,
 	.complete = complete_functions,
+	.handle = HANDLE_FUNCTION,
 };
 
 const struct argument_kind arg_functions = {
 	.read = read_functions,
 	.complete = complete_functions,
+	.handle = HANDLE_FUNCTION,
 };
 
 const struct argument_kind arg_pattern = {
 	.read = read_pattern,
 	.complete = complete_functions,
+	.handle = HANDLE_FUNCTION,
 };
 
 const struct argument_kind arg_path = {
 	.read = read_path,
 	.complete = complete_path,
 	.takes_rest = true,
+	.handle = HANDLE_PATH,
 };
 
 /* A plain decimal number, perhaps with a point and an exponent. */

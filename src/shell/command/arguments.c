@@ -77,7 +77,15 @@ read_argument(struct reading *reading, const struct argument *argument)
 
 	reading->argument = argument;
 	value->is_given = true;
-	return argument->kind->read(reading, value);
+	reading->words = handles_replace(reading->session,
+	                                 argument->kind->handle,
+	                                 reading->words, reading->at,
+	                                 argument->kind->takes_rest ?
+	                                 reading->words->n : reading->at + 1,
+	                                 &reading->arguments->arena,
+	                                 reading->error);
+	return reading->words == NULL ? -1 :
+	    argument->kind->read(reading, value);
 }
 
 /* The argument that may stand anywhere and wants a word, or NULL. */

@@ -12,6 +12,7 @@
 #include "src/base/pattern.h"
 #include "src/base/text_buffer.h"
 #include "src/shell/command/command.h"
+#include "src/shell/command/handles.h"
 #include "src/shell/line/completion.h"
 #include "src/shell/line/words.h"
 #include "src/shell/session/session.h"
@@ -82,6 +83,12 @@ struct argument_kind {
 	 * command, or 0 if words[n] is no argument of an inner command.
 	 */
 	size_t (*find_command)(const struct word *words, size_t n);
+
+	/*
+	 * What %3 is here.  It is replaced before `read`, which therefore
+	 * never sees it, and completed after `complete`.
+	 */
+	enum handle_kind handle;
 
 	/* All words that are left belong to the argument, the last one. */
 	bool takes_rest;

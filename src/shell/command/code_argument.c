@@ -43,12 +43,14 @@ complete_code_function(struct completion *completion,
 const struct argument_kind arg_code = {
 	.read = read_code,
 	.complete = complete_code,
+	.handle = HANDLE_FUNCTION,
 	.takes_rest = true,
 };
 
 const struct argument_kind arg_code_function = {
 	.read = read_code,
 	.complete = complete_code_function,
+	.handle = HANDLE_FUNCTION,
 	.takes_rest = true,
 };
 

@@ -11,6 +11,7 @@
 
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/command.h"
+#include "src/shell/command/handles.h"
 
 /* words[n], n > 0, is being completed; words[0] names a command. */
 static void
@@ -40,6 +41,8 @@ complete_argument(struct completion *completion,
 	completion->n_before = n - 1;
 	if (argument->kind->complete != NULL)
 		argument->kind->complete(completion, session, command);
+	if (argument->kind->handle != HANDLE_NONE)
+		handles_complete(completion, session);
 }
 
 /*

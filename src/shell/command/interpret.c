@@ -83,6 +83,17 @@ run_writing(struct session *session, const struct command *command,
 	return written != 0 && error->is_set ? -1 : closed;
 }
 
+/*
+ * Whether rows have numbers: at the prompt on a terminal, so that the output
+ * of scripts, files and pipes does not change.
+ */
+static bool
+has_numbers(const struct session *session, bool to_terminal)
+{
+	return to_terminal && session->is_interactive &&
+	    !session->is_watching && session->settings.format == output_formats;
+}
+
 /* How text is laid out for a terminal, or for a file or pipe. */
 static struct layout
 text_layout(const struct session *session, bool to_terminal)
@@ -93,6 +104,7 @@ text_layout(const struct session *session, bool to_terminal)
 		.unit = settings->unit,
 		.has_color = terminal_wants_color(settings->color,
 		                                  to_terminal),
+		.has_numbers = has_numbers(session, to_terminal),
 	};
 	size_t lines;
 
@@ -103,13 +115,16 @@ text_layout(const struct session *session, bool to_terminal)
 
 /* Draws a table that has something to show. */
 static int
-draw_table(const struct session *session, const struct table *table,
+draw_table(struct session *session, const struct table *table,
            struct sink *sink, struct error *error)
 {
 	struct layout layout = text_layout(session, sink->is_terminal);
 
 	if (table->schema == NULL)
 		return 0;
+	if (layout.has_numbers && table_path_column(table) < table->n_columns &&
+	    last_rows_keep(&session->last_rows, table, error) != 0)
+		return -1;
 	return session->settings.format->draw(table, &layout, &sink->writer,
 	                                      error);
 }

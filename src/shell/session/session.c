@@ -49,6 +49,7 @@ session_end(struct session *session)
 	free_files(session->directories, session->n_directories);
 	code_free(&session->code);
 	history_free(&session->history);
+	last_rows_free(&session->last_rows);
 }
 
 bool
@@ -249,6 +250,9 @@ session_load(struct session *session, const char *const *files, size_t n,
 		profile_free(profile);
 		return -1;
 	}
+	/* What watch repeats may name a row that was shown before. */
+	if (!session->is_watching)
+		last_rows_forget(&session->last_rows);
 	for (uint32_t i = 0; i < n_warnings; i++)
 		message_note("%s", profile->warnings[i]);
 	return 0;

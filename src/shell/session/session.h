@@ -16,6 +16,7 @@
 #include "src/output/output.h"
 #include "src/profile/profile.h"
 #include "src/shell/session/code.h"
+#include "src/shell/session/last_rows.h"
 #include "src/shell/session/naming.h"
 #include "src/shell/terminal/history.h"
 #include "src/shell/terminal/terminal.h"
@@ -78,6 +79,7 @@ struct session {
 	bool is_lone_command;		/* `cpprof record`: no other command */
 	bool is_interactive;		/* commands come from the prompt */
 	bool is_watching;		/* watch repeats a command */
+	struct last_rows last_rows;	/* of the last view at the prompt */
 	struct history history;
 	unsigned script_depth;		/* of scripts that run scripts */
 
