@@ -74,7 +74,7 @@ circles() {
 }
 
 claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
-	grep -vE '^src/(base|formats|output|profile|shell|symbols|views)$'
+	grep -vE '^src/(base|formats|output|profile|refine|shell|symbols|views)$'
 	find src/symbols -mindepth 1 -type d |
 	grep -vE '^src/symbols/(elf|lines|names|unwind)$'
 	find lib -mindepth 1 -type d |
@@ -82,6 +82,8 @@ claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
 includes 'base includes only base' src/base 'src/base/.*'
 includes 'profile includes only base, without tables, and profile' \
 	src/profile 'src/(base|profile)/.*' 'src/base/table\.h'
+includes 'refine includes only base, profile and refine, and no tables' \
+	src/refine 'src/(base|profile|refine)/.*' 'src/base/table\.h'
 includes 'views include only base, profile and views' src/views \
 	'src/(base|profile|views)/.*'
 includes 'symbols include only base, profile, symbols and dwarf' src/symbols \
@@ -101,7 +103,7 @@ includes 'output includes only base and output' src/output \
 shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
 includes 'of commands the shell includes the settings, of lib what both share' \
 	'src/shell src/main.c' "src/.*|commands/settings\.def|$shared"
-below='src/(base|profile|views|formats|symbols|output)/.*'
+below='src/(base|profile|refine|views|formats|symbols|output)/.*'
 room='src/shell/('
 settings='commands/settings\.def'
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \

@@ -40,7 +40,7 @@ compile(struct pattern *pattern, struct error *error)
 
 	pattern->text[pattern->length - 1] = '\0';
 	status = regcomp(&pattern->expression, pattern->text + 1,
-	                 REG_EXTENDED | REG_NOSUB);
+	                 REG_EXTENDED);
 	pattern->text[pattern->length - 1] = '/';
 	if (status == 0)
 		return 0;
@@ -141,15 +141,41 @@ glob_matches(const char *glob, size_t n_glob, const char *name, size_t n_name)
 	return g == n_glob;
 }
 
-/* REG_STARTEND: names may hold NUL bytes. */
+/* REG_STARTEND: names may hold NUL bytes.  No captures are asked for. */
 static bool
 expression_matches(const struct pattern *pattern, const char *name,
                    size_t length)
 {
 	regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)length };
 
-	return regexec(&pattern->expression, name, 1, &range,
+	return regexec(&pattern->expression, name, 0, &range,
 	               REG_STARTEND) == 0;
+}
+
+bool
+pattern_captures(const struct pattern *pattern, const char *name,
+                 size_t length, struct capture captures[N_CAPTURES])
+{
+	regmatch_t ranges[N_CAPTURES] = {
+		{ .rm_so = 0, .rm_eo = (regoff_t)length },
+	};
+
+	if (pattern->kind != PATTERN_EXPRESSION ||
+	    regexec(&pattern->expression, name, N_CAPTURES, ranges,
+	            REG_STARTEND) != 0)
+		return false;
+	for (int i = 0; i < N_CAPTURES; i++)
+		captures[i] = ranges[i].rm_so < 0 ? (struct capture){ 0 } :
+		    (struct capture){ (size_t)ranges[i].rm_so,
+			(size_t)(ranges[i].rm_eo - ranges[i].rm_so) };
+	return true;
+}
+
+size_t
+pattern_n_captures(const struct pattern *pattern)
+{
+	return pattern->kind == PATTERN_EXPRESSION ?
+	    pattern->expression.re_nsub : 0;
 }
 
 bool

@@ -28,4 +28,21 @@ bool pattern_is_general(const struct pattern *pattern);
 bool pattern_matches(const struct pattern *pattern, const char *name,
                      size_t length);
 
+/* A part of a name. */
+struct capture {
+	size_t begin, length;
+};
+
+enum { N_CAPTURES = 10 };
+
+/*
+ * Whether a regular expression matches, and what it matched: the whole, then
+ * its groups (...), empty if they took no part.  False for other patterns.
+ */
+bool pattern_captures(const struct pattern *pattern, const char *name,
+                      size_t length, struct capture captures[N_CAPTURES]);
+
+/* The number of groups (...) of a regular expression; otherwise 0. */
+size_t pattern_n_captures(const struct pattern *pattern);
+
 #endif

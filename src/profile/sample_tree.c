@@ -4,13 +4,12 @@
 
 #include <stdlib.h>
 
+#include "src/base/memory.h"
 #include "src/profile/large_array.h"
 
-void
-sample_tree_free(struct sample_tree *tree)
+static void
+free_rows(struct sample_tree *tree)
 {
-	if (tree == NULL)
-		return;
 	for (uint32_t r = 0; r < tree->n_resources; r++) {
 		if (tree->hits != NULL)
 			large_array_free(tree->hits[r]);
@@ -19,12 +18,53 @@ sample_tree_free(struct sample_tree *tree)
 	}
 	free(tree->hits);
 	free(tree->samples);
+}
+
+void
+sample_tree_free(struct sample_tree *tree)
+{
+	if (tree == NULL)
+		return;
+	if (!tree->borrows_counts)
+		free_rows(tree);
 	large_array_free(tree->parent);
 	large_array_free(tree->end);
 	large_array_free(tree->label);
 	large_array_free(tree->row);
 	large_array_free(tree->returns);
 	free(tree);
+}
+
+struct sample_tree *
+sample_tree_borrow(const struct sample_tree *from, struct error *error)
+{
+	struct sample_tree *tree = memory_array(1, sizeof *tree, error);
+	uint32_t n = from->n_nodes;
+
+	if (tree == NULL)
+		return NULL;
+	*tree = (struct sample_tree){
+		.n_resources = from->n_resources,
+		.deepest = from->deepest,
+		.n_rows = from->n_rows,
+		.hits = from->hits,
+		.samples = from->samples,
+		.borrows_counts = true,
+	};
+	if (large_array_reserve(&tree->parent, n, sizeof *tree->parent,
+	                        error) == 0 &&
+	    large_array_reserve(&tree->end, n, sizeof *tree->end,
+	                        error) == 0 &&
+	    large_array_reserve(&tree->label, n, sizeof *tree->label,
+	                        error) == 0 &&
+	    large_array_reserve(&tree->row, n, sizeof *tree->row,
+	                        error) == 0 &&
+	    (from->returns == NULL ||
+	     large_array_reserve(&tree->returns, n, sizeof *tree->returns,
+	                         error) == 0))
+		return tree;
+	sample_tree_free(tree);
+	return NULL;
 }
 
 void

@@ -13,6 +13,7 @@
 #ifndef CPPROF_PROFILE_SAMPLE_TREE_H
 #define CPPROF_PROFILE_SAMPLE_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,9 +37,18 @@ struct sample_tree {
 				 * each hit is one sample */
 	uint64_t *returns;	/* [n_nodes], how often the frame was seen to
 				 * return; NULL: not counted */
+	bool borrows_counts;	/* the rows belong to another tree */
 };
 
 void sample_tree_free(struct sample_tree *tree);
+
+/*
+ * A tree without nodes, with room for as many as another has, and the rows of
+ * that one, which must outlive it.  The caller fills in the nodes.  NULL with
+ * *error set.
+ */
+struct sample_tree *sample_tree_borrow(const struct sample_tree *from,
+                                       struct error *error);
 
 /* A node's own hits of a resource, and the raw samples they came in. */
 static inline uint64_t
@@ -81,8 +91,10 @@ uint64_t sample_tree_total(const struct sample_tree *tree,
 /*
  * The same stacks with other labels.  Node n is replaced by the chain
  * labels[first[label[n]]] .. labels[first[label[n] + 1] - 1], outermost first
- * (several where calls were inlined, never none).  Its hits go to the last,
- * its returns to the first, which is the function that was called.  Equal
+ * (several where calls were inlined).  Its hits go to the last, its returns to
+ * the first, which is the function that was called.  A node that has none is
+ * one with its parent, which gets its hits and children; an outermost node has
+ * at least one.  Equal
  * siblings are merged, whatever section they came from.  Freed with
  * sample_tree_free; NULL with *error set.  O(N + the greatest label) in time
  * and memory.

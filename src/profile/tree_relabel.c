@@ -126,21 +126,6 @@ add_origin(struct relabelling *relabelling, uint32_t parent, uint32_t node,
 	return 0;
 }
 
-/* Groups the roots of the nodes begin .. end - 1, which are whole subtrees. */
-static int
-add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
-            uint32_t end, struct error *error)
-{
-	const struct sample_tree *tree = relabelling->tree;
-
-	for (uint32_t n = begin; n < end; n = tree->end[n])
-		if (add_origin(relabelling, parent, n,
-		               relabelling->first[tree->label[n]],
-		               error) != 0)
-			return -1;
-	return 0;
-}
-
 /* Adds the counts of one node, for all resources. */
 static int
 add_counts(struct relabelling *relabelling, uint32_t to, uint32_t from,
@@ -158,6 +143,34 @@ add_counts(struct relabelling *relabelling, uint32_t to, uint32_t from,
 		    tree_builder_add(relabelling->builder, to, r, hits,
 		                     samples, error) != 0)
 			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Groups the roots of the nodes begin .. end - 1, which are whole subtrees, as
+ * children of parent.  A node without a label is one with parent.
+ */
+static int
+add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
+            uint32_t end, struct error *error)
+{
+	const struct sample_tree *tree = relabelling->tree;
+
+	for (uint32_t n = begin; n < end;) {
+		const uint32_t *first =
+		    &relabelling->first[tree->label[n]];
+
+		if (first[0] == first[1]) {
+			if (add_counts(relabelling, parent, n, error) != 0)
+				return -1;
+			n++;
+		} else {
+			if (add_origin(relabelling, parent, n, first[0],
+			               error) != 0)
+				return -1;
+			n = tree->end[n];
+		}
 	}
 	return 0;
 }

@@ -36,6 +36,7 @@ libcore_a_SOURCES += \
 	src/shell/command/handles.c src/shell/command/handles.h \
 	src/shell/command/interpret.c src/shell/command/interpret.h \
 	src/shell/command/settings.c src/shell/command/settings.h \
+	src/shell/command/path_words.c src/shell/command/path_words.h \
 	src/shell/command/resolve.c src/shell/command/resolve.h \
 	src/shell/command/resolve_code.c src/shell/command/resolve_code.h \
 	src/shell/command/sink.c src/shell/command/sink.h \

@@ -86,6 +86,7 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
 		{ "resource.gtick", cell_text(resource->gtick) },
 		{ "resource.interval", cell_count(resource->interval) },
 		{ "total", cell_count(request->set->total) },
+		{ "refined", cell_count(request->set->left) },
 		{ "denominator", cell_count(measure->denominator) },
 		{ "hidden", cell_count(hidden->below_threshold +
 		    hidden->too_long + hidden->beyond_limit) },
@@ -98,7 +99,9 @@ add_fields(const struct view_request *request, const struct view_kind *kind,
 	if (hidden->least_searched == 0)
 		n--;
 	for (size_t i = 0; i < n; i++)
-		if (table_add_field(table, fields[i].key, NULL,
+		if ((request->set->n_steps > 0 ||
+		     strcmp(fields[i].key, "refined") != 0) &&
+		    table_add_field(table, fields[i].key, NULL,
 		                    fields[i].value, error) != 0)
 			return -1;
 	return add_lost_fields(resource, table, error);
@@ -260,6 +263,15 @@ add_header(const struct view_request *request, const struct view_kind *kind,
 	    add_lost_line(set->resource, set->n_samples, true, table,
 	                  error) != 0)
 		return -1;
+	if (set->n_steps > 0 &&
+	    table_add_header(table, error, "refined: %" PRIu64 " of %" PRIu64
+	        " hit%s (%.1f%% of the run)", set->left, set->total,
+	        plural(set->total), set->total == 0 ? 0 :
+	        100 * (double)set->left / (double)set->total) != 0)
+		return -1;
+	if (request->percent == PERCENT_REFINED)
+		return table_add_header(table, error, "percentages of what is "
+		    "left (%" PRIu64 " hit%s)", hits, plural(hits));
 	if (request->percent == PERCENT_ROOT && root != NULL)
 		return table_add_header(table, error, "percentages of root %s "
 		    "(%" PRIu64 " hit%s)", root, hits, plural(hits));

@@ -73,6 +73,8 @@ measure_of(const struct view_request *request)
 	if (request->percent == PERCENT_ROOT && request->root != NO_NAME)
 		measure.denominator = measure_function(request->set,
 		                                       request->root);
+	if (request->percent == PERCENT_REFINED)
+		measure.denominator = request->set->left;
 	measure.least = measure_least(request->threshold,
 	                              measure.denominator);
 	/* Shares of nothing are 0, which is below any threshold. */

@@ -31,6 +31,8 @@ struct sample_set {
 	const uint64_t *self;		/* [n_rows] hits, refined */
 	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
 	uint64_t total;			/* hits of the whole run, unrefined */
+	uint64_t left;			/* hits that the refinement left */
+	size_t n_steps;			/* of the refinement; 0: left is total */
 	uint64_t n_samples;		/* raw samples of the whole run */
 	/* Hits of stacks with frames that share a stand-in name. */
 	uint64_t stand_ins[N_FRAME_STAND_INS];
@@ -44,7 +46,7 @@ struct sample_set {
 };
 
 /* What fractions are relative to. */
-enum percent_base { PERCENT_TOTAL, PERCENT_ROOT };
+enum percent_base { PERCENT_TOTAL, PERCENT_ROOT, PERCENT_REFINED };
 
 struct view_request {
 	const struct sample_set *set;

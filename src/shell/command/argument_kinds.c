@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/printable.h"
+#include "src/shell/command/path_words.h"
 #include "src/shell/command/resolve.h"
 
 /* How much of a word, and how many of several functions, an error names. */
@@ -121,68 +122,32 @@ read_pattern(struct reading *reading, struct value *value)
 	return value->pattern == NULL ? -1 : 0;
 }
 
-/*
- * One word of a path without the parentheses around the whole path: *name is
- * empty if the word was only a parenthesis.  A name that contains parentheses
- * is written between bars, but the last one may be bare: `(main f())`.
- */
-static void
-strip_parentheses(const struct reading *reading, size_t i, size_t first,
-                  struct word *name)
-{
-	const struct words *words = reading->words;
-	const struct word *opening = &words->words[first];
-	bool has_opening = !opening->is_quoted && opening->text[0] == '(';
-
-	*name = words->words[i];
-	if (name->is_quoted || !has_opening)
-		return;
-	if (i == first) {
-		name->text++;
-		name->length--;
-	}
-	if (i + 1 == words->n && name->length > 0 &&
-	    name->text[name->length - 1] == ')')
-		name->length--;
-}
-
-/* Whether a path that opens with a parenthesis also closes with one. */
-static bool
-is_balanced(const struct words *words, size_t first)
-{
-	const struct word *opening = &words->words[first];
-	const struct word *last = &words->words[words->n - 1];
-
-	if (opening->is_quoted || opening->text[0] != '(')
-		return true;
-	return !last->is_quoted && last->text[last->length - 1] == ')';
-}
-
 /* Whether a name is the "..." that a view on a terminal shows for several. */
 static bool
-is_gap(const struct reading *reading, const struct word *word)
+is_gap(const struct reading *reading, const struct pattern_word *word)
 {
-	return !word->is_quoted && strcmp(word->text, "...") == 0 &&
-	    session_find_function(reading->session, "...", 3) == NO_NAME;
+	return !word->is_exact && (strcmp(word->text, "...") == 0 ||
+	                           strcmp(word->text, "…") == 0) &&
+	    session_find_function(reading->session, word->text,
+	                          word->length) == NO_NAME;
 }
 
 static int
-add_path_name(struct reading *reading, const struct word *stripped,
+add_path_name(struct reading *reading, const struct pattern_word *name,
               uint32_t *path, size_t *n)
 {
-	struct arena *arena = &reading->arguments->arena;
-	struct word word = *stripped;
+	const struct word word = { .text = name->text,
+		.length = name->length, .is_quoted = name->is_exact };
 	size_t n_found;
 	uint32_t *found;
 
-	word.text = arena_text(arena, word.text, word.length, reading->error);
-	if (word.text == NULL)
-		return -1;
-	if (is_gap(reading, &word))
-		return error_set(reading->error, "... replaces names that did "
-		                 "not fit on the line; add | cat to a view to "
-		                 "see whole paths");
-	found = resolve_functions(reading->session, &word, arena, &n_found,
+	if (is_gap(reading, name))
+		return error_set(reading->error, "%s stands for names that "
+		                 "are left out, and this command needs all; "
+		                 "narrow takes paths with ... between",
+		                 name->text);
+	found = resolve_functions(reading->session, &word,
+	                          &reading->arguments->arena, &n_found,
 	                          reading->error);
 	if (found == NULL)
 		return -1;
@@ -195,31 +160,30 @@ add_path_name(struct reading *reading, const struct word *stripped,
 static int
 read_path(struct reading *reading, struct value *value)
 {
-	const struct words *words = reading->words;
-	size_t first = reading->at;
-	uint32_t *path = arena_alloc(&reading->arguments->arena,
-	                             (words->n - first) * sizeof *path,
-	                             reading->error);
+	size_t n;
+	struct pattern_word *words = path_words_read(reading, &n);
+	uint32_t *path;
 
+	if (words == NULL)
+		return -1;
+	path = arena_alloc(&reading->arguments->arena, n * sizeof *path,
+	                   reading->error);
 	if (path == NULL)
 		return -1;
-	if (!is_balanced(words, first))
-		return error_set(reading->error, "a path that begins with ( "
-		                 "must end with )");
-	for (; reading->at < words->n; reading->at++) {
-		struct word name;
-
-		strip_parentheses(reading, reading->at, first, &name);
-		if (name.length == 0 && !name.is_quoted)
-			continue;
-		if (add_path_name(reading, &name, path, &value->n_names) != 0)
+	for (size_t i = 0; i < n; i++)
+		if (add_path_name(reading, &words[i], path,
+		                  &value->n_names) != 0)
 			return -1;
-	}
 	value->names = path;
-	if (value->n_names == 0)
-		return error_set(reading->error, "a path needs at least one "
-		                 "function");
 	return 0;
+}
+
+static int
+read_path_pattern(struct reading *reading, struct value *value)
+{
+	value->pattern_words = path_words_read(reading,
+	                                       &value->n_pattern_words);
+	return value->pattern_words != NULL ? 0 : -1;
 }
 
 static void
@@ -276,6 +240,13 @@ const struct argument_kind arg_path = {
 	.complete = complete_path,
 	.takes_rest = true,
 	.handle = HANDLE_PATH,
+};
+
+const struct argument_kind arg_path_pattern = {
+	.read = read_path_pattern,
+	.complete = complete_path,
+	.handle = HANDLE_PATH,
+	.takes_rest = true,
 };
 
 /* A plain decimal number, perhaps with a point and an exponent. */

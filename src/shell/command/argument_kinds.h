@@ -15,6 +15,8 @@ extern const struct argument_kind
     arg_functions,	/* the same, but a pattern may match several: names */
     arg_pattern,	/* a name, glob or /expression/: pattern */
     arg_path,		/* (main f |operator new(unsigned long)|): names */
+    arg_path_pattern,	/* the same with patterns and "..."; also a
+			 * list of patterns: pattern_words */
     arg_fraction,	/* 0.01 or 1%: fraction */
     arg_count,		/* a positive number or "off", called N|off in the
 			 * row: count */

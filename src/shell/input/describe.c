@@ -28,7 +28,9 @@ void
 describe_prompt(const struct session *session, struct text_buffer *text)
 {
 	const struct resource *resource = session_resource(session);
+	size_t n_steps;
 
+	refinement_steps(&session->refinement, &n_steps);
 	text_add_string(text, "(cpprof");
 	if (session->root != NO_NAME) {
 		struct names *names = session->profile->names;
@@ -41,6 +43,9 @@ describe_prompt(const struct session *session, struct text_buffer *text)
 		text_add_char(text, ' ');
 		add_short(text, resource->name, strlen(resource->name));
 	}
+	if (n_steps > 0)
+		text_add_format(text, ", %zu step%s", n_steps,
+		                n_steps == 1 ? "" : "s");
 	text_add_string(text, ") ");
 }
 

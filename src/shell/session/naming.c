@@ -7,6 +7,7 @@
 #include "src/base/memory.h"
 #include "src/profile/call_flow.h"
 #include "src/profile/named_graph.h"
+#include "src/refine/startup.h"
 
 void
 naming_free(struct naming *naming)
@@ -15,6 +16,7 @@ naming_free(struct naming *naming)
 		sample_tree_free(naming->tree);
 	call_flow_free(naming->flow);
 	free(naming->weight);
+	free(naming->skipped);
 	free(naming->functions);
 	free(naming->occurs);
 	*naming = (struct naming){ 0 };
@@ -85,55 +87,84 @@ naming_functions(const struct naming *naming, uint32_t *n)
 }
 
 static int
-make_flow(struct naming *naming, struct profile *profile, uint32_t resource,
+make_flow(struct naming *naming, const struct naming_request *request,
           struct error *error)
 {
 	bool is_own;
-	struct call_graph *graph = named_graph_new(profile, &naming->rule,
+	struct profile *profile = request->profile;
+	struct call_graph *graph = named_graph_new(profile, &request->rule,
 	                                           &is_own, error);
 
 	if (graph == NULL)
 		return -1;
 	naming->flow = call_flow_new(graph, names_count(profile->names),
-	                             resource, naming->has_static, error);
+	                             request->resource, request->has_static,
+	                             error);
 	if (is_own)
 		call_graph_free(graph);
 	return naming->flow == NULL ? -1 : list_functions(naming, error);
 }
 
+/* The tree of what the steps leave. */
 static int
-make_tree(struct naming *naming, struct profile *profile, uint32_t resource,
+refine(struct naming *naming, const struct naming_request *request,
+       struct error *error)
+{
+	struct stacks stacks;
+
+	naming->skipped = memory_array(request->n_steps,
+	                               sizeof *naming->skipped, error);
+	if (naming->skipped == NULL)
+		return -1;
+	naming->tree_is_own = true;
+	if (stacks_make(&stacks, request->profile, request->profile->tree,
+	                &request->rule, request->hides_startup, error) == 0)
+		naming->tree = refine_tree(&stacks, request->steps,
+		    request->n_steps, naming->skipped, &naming->why_last, error);
+	stacks_free(&stacks);
+	return naming->tree != NULL ? 0 : -1;
+}
+
+static int
+make_tree(struct naming *naming, const struct naming_request *request,
           struct error *error)
 {
 	const struct sample_tree *tree;
+	int is_refined = request->n_steps > 0;
 
-	tree = naming->tree = profile_named_tree(profile, &naming->rule,
-	                                         &naming->tree_is_own, error);
+	if (!is_refined && request->hides_startup)
+		is_refined = startup_is_present(request->profile, error);
+	if (is_refined < 0 ||
+	    (is_refined && refine(naming, request, error) != 0))
+		return -1;
+	if (!is_refined)
+		naming->tree = profile_named_tree(request->profile,
+		    &request->rule, &naming->tree_is_own, error);
+	tree = naming->tree;
 	if (tree == NULL)
 		return -1;
 	naming->weight = memory_array(tree->n_nodes, sizeof *naming->weight,
 	                              error);
 	if (naming->weight == NULL)
 		return -1;
-	sample_tree_weights(tree, tree->hits[resource], naming->weight);
+	sample_tree_weights(tree, tree->hits[request->resource],
+	                    naming->weight);
 	return list_functions(naming, error);
 }
 
 int
-naming_make(struct naming *naming, struct profile *profile,
-            const struct naming_rule *rule, uint32_t resource,
-            bool has_static, struct error *error)
+naming_make(struct naming *naming, const struct naming_request *request,
+            struct error *error)
 {
 	int status;
 
 	*naming = (struct naming){
-		.rule = *rule,
-		.names = profile->names,
-		.has_static = has_static,
+		.rule = request->rule,
+		.names = request->profile->names,
 	};
-	status = profile->graph != NULL ?
-	         make_flow(naming, profile, resource, error) :
-	         make_tree(naming, profile, resource, error);
+	status = request->profile->graph != NULL ?
+	         make_flow(naming, request, error) :
+	         make_tree(naming, request, error);
 	if (status != 0)
 		naming_free(naming);
 	return status;

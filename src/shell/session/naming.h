@@ -12,12 +12,25 @@
 
 #include "src/base/error.h"
 #include "src/profile/profile.h"
+#include "src/refine/refine.h"
 
 /* The names that occur; naming_functions sorts them on the first call. */
 struct function_list {
 	uint32_t n;
 	bool is_sorted;
 	uint32_t names[];
+};
+
+/* What names are to be made of. */
+struct naming_request {
+	struct profile *profile;
+	struct naming_rule rule;
+	bool hides_startup;
+	struct step *const *steps;	/* [n_steps] of the refinement */
+	size_t n_steps;
+	uint32_t resource;		/* one of the profile's */
+	bool has_static;		/* a flow also has the calls that never
+					 * happened */
 };
 
 struct naming {
@@ -27,20 +40,20 @@ struct naming {
 	bool tree_is_own;
 	uint64_t *weight;		/* [n_nodes], of the resource */
 	struct call_flow *flow;		/* of the resource */
-	bool has_static;		/* in the flow */
+	bool *skipped;			/* [n_steps] steps that matched nothing,
+					 * or would have left nothing */
+	struct error why_last;		/* why the last step was, if it was */
 	struct function_list *functions;
 	unsigned char *occurs;		/* [n_names] whether in the tree */
 	uint32_t n_names;
 };
 
 /*
- * Makes names by a rule, and the weights of one of the profile's resources.
- * has_static: a flow also has the calls that never happened.  0, or -1 with
- * *error set and *naming empty.  The profile must outlive the naming.
+ * Makes names, and the weights of a resource.  0, or -1 with *error set and
+ * *naming empty.  The profile must outlive the naming.
  */
-int naming_make(struct naming *naming, struct profile *profile,
-                const struct naming_rule *rule, uint32_t resource,
-                bool has_static, struct error *error);
+int naming_make(struct naming *naming, const struct naming_request *request,
+                struct error *error);
 void naming_free(struct naming *naming);
 
 /* Whether a name occurs; the name with that text, or NO_NAME. */

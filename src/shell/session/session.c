@@ -41,6 +41,7 @@ void
 session_end(struct session *session)
 {
 	naming_free(&session->naming);
+	refinement_free(&session->refinement);
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
 	free(session->root_choice);
@@ -94,7 +95,7 @@ uint64_t
 session_hits(const struct session *session, uint32_t resource,
              uint64_t *samples)
 {
-	const struct sample_tree *tree = session->naming.tree;
+	const struct sample_tree *tree = session->profile->tree;
 	uint64_t hits;
 
 	if (tree == NULL) {
@@ -127,8 +128,11 @@ make_set(struct session *session)
 	};
 	if (tree != NULL)
 		set->self = tree->hits[session->resource];
-	set->total = session_hits(session, session->resource,
-	                          &set->n_samples);
+	set->total = set->left = session_hits(session, session->resource,
+	                                      &set->n_samples);
+	refinement_steps(&session->refinement, &set->n_steps);
+	if (set->n_steps > 0 && tree != NULL)
+		set->left = sample_tree_total(tree, set->self);
 	profile_stand_in_hits(session->profile, session->resource,
 	                      set->stand_ins);
 }
@@ -190,44 +194,95 @@ read_lines(struct session *session, struct profile *profile,
 	return result;
 }
 
-/* Takes over a profile that was read from files, or changes nothing. */
+static struct naming_request
+naming_request(const struct session *session, struct profile *profile,
+               uint32_t resource)
+{
+	struct naming_request request = {
+		.profile = profile,
+		.rule = session->settings.naming,
+		.hides_startup = session->settings.startup == STARTUP_HIDE,
+		.resource = resource,
+		.has_static = session->settings.has_static,
+	};
+
+	request.steps = refinement_steps(&session->refinement,
+	                                 &request.n_steps);
+	return request;
+}
+
+/* Notes the steps that do not fit the profile or its names, but stay. */
+static void
+note_skipped(const struct session *session)
+{
+	size_t n;
+	struct step *const *steps = refinement_steps(&session->refinement,
+	                                             &n);
+
+	for (size_t i = 0; session->naming.skipped != NULL && i < n; i++)
+		if (session->naming.skipped[i])
+			message_note("step %zu matches nothing here and is "
+			             "skipped: %.200s", i + 1,
+			             steps[i]->text);
+}
+
+/* Takes over new names. */
+static void
+use_naming(struct session *session, const struct naming *naming)
+{
+	naming_free(&session->naming);
+	session->naming = *naming;
+	make_set(session);
+	choose_root(session);
+}
+
+/*
+ * Takes over a profile that was read from files, or changes nothing.  The
+ * refinement is that of the profile before only if it was read from the same
+ * files.
+ */
 static int
 adopt(struct session *session, struct profile *profile,
-      const char *const *files, size_t n, struct error *error)
+      const char *const *files, size_t n, bool is_reload, struct error *error)
 {
-	struct naming naming;
 	uint32_t resource = same_resource(session, profile);
+	struct naming_request request = naming_request(session, profile,
+	                                               resource);
+	struct naming naming;
 	char **copy;
 
+	if (!is_reload)
+		request.n_steps = 0;
 	if (profile->n_resources == 0)
 		return error_set(error, "the profile has no resource");
 	if ((needs_lines(&session->settings.naming) &&
 	     read_lines(session, profile, error) != 0) ||
-	    naming_make(&naming, profile, &session->settings.naming, resource,
-	                session->settings.has_static, error) != 0)
+	    naming_make(&naming, &request, error) != 0)
 		return -1;
 	copy = copy_files(files, n, error);
 	if (copy == NULL) {
 		naming_free(&naming);
 		return -1;
 	}
+	if (!is_reload)
+		refinement_free(&session->refinement);
 	naming_free(&session->naming);
 	code_free(&session->code);
+	session->naming = (struct naming){ 0 };
 	profile_free(session->profile);
 	free_files(session->files, session->n_files);
-	session->naming = naming;
 	session->profile = profile;
 	session->files = copy;
 	session->n_files = n;
 	session->resource = resource;
-	make_set(session);
-	choose_root(session);
+	use_naming(session, &naming);
+	note_skipped(session);
 	return 0;
 }
 
-int
-session_load(struct session *session, const char *const *files, size_t n,
-             struct error *error)
+static int
+load(struct session *session, const char *const *files, size_t n,
+     bool is_reload, struct error *error)
 {
 	struct progress_line line;
 	struct read_options options = {
@@ -246,7 +301,7 @@ session_load(struct session *session, const char *const *files, size_t n,
 	if (profile == NULL)
 		return -1;
 	n_warnings = profile->n_warnings;	/* adopt reports its own */
-	if (adopt(session, profile, files, n, error) != 0) {
+	if (adopt(session, profile, files, n, is_reload, error) != 0) {
 		profile_free(profile);
 		return -1;
 	}
@@ -259,6 +314,13 @@ session_load(struct session *session, const char *const *files, size_t n,
 }
 
 int
+session_load(struct session *session, const char *const *files, size_t n,
+             struct error *error)
+{
+	return load(session, files, n, false, error);
+}
+
+int
 session_reload(struct session *session, struct error *error)
 {
 	if (session_need_profile(session, error) != 0)
@@ -267,8 +329,8 @@ session_reload(struct session *session, struct error *error)
 		if (strcmp(session->files[i], "-") == 0)
 			return error_set(error, "cannot reload a profile "
 			                 "that was read from standard input");
-	return session_load(session, (const char *const *)session->files,
-	                    session->n_files, error);
+	return load(session, (const char *const *)session->files,
+	            session->n_files, true, error);
 }
 
 int
@@ -292,6 +354,8 @@ rename_stacks(struct session *session, struct error *error)
 {
 	const struct naming_rule *rule = &session->settings.naming;
 	const struct call_graph *graph = session->profile->graph;
+	struct naming_request request = naming_request(session,
+	    session->profile, session->resource);
 	struct naming naming;
 
 	if (graph != NULL &&
@@ -301,13 +365,139 @@ rename_stacks(struct session *session, struct error *error)
 		                 "is %s", graph->places == NULL ? "function" :
 		                 "function, module, file, line or callsite");
 	if ((needs_lines(rule) && session_read_lines(session, error) != 0) ||
-	    naming_make(&naming, session->profile, rule, session->resource,
-	                session->settings.has_static, error) != 0)
+	    naming_make(&naming, &request, error) != 0)
 		return -1;
-	naming_free(&session->naming);
-	session->naming = naming;
-	make_set(session);
-	choose_root(session);
+	use_naming(session, &naming);
+	note_skipped(session);
+	return 0;
+}
+
+/* A refinement needs stacks: calls do not say what lies below a path. */
+static int
+need_stacks(const struct session *session, struct error *error)
+{
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	if (session->profile->tree != NULL)
+		return 0;
+	return error_set(error, "this profile has calls and no stacks, so its "
+	                 "stacks cannot be grouped or selected");
+}
+
+/* Names made with one more step, if that matches something. */
+static int
+try_step(const struct session *session, struct step *step,
+         struct naming *naming, struct error *error)
+{
+	struct naming_request request = naming_request(session,
+	    session->profile, session->resource);
+	size_t n = request.n_steps;
+	struct step **steps = memory_array(n + 1, sizeof *steps, error);
+	int result;
+
+	if (steps == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		steps[i] = request.steps[i];
+	steps[request.n_steps++] = step;
+	request.steps = steps;
+	result = naming_make(naming, &request, error);
+	free(steps);
+	if (result != 0 || !naming->skipped[n])
+		return result;
+	*error = naming->why_last;
+	naming_free(naming);
+	return -1;
+}
+
+int
+session_add_step(struct session *session, struct step *step,
+                 struct error *error)
+{
+	struct naming naming;
+
+	if (step == NULL)
+		return -1;
+	if (need_stacks(session, error) != 0 ||
+	    try_step(session, step, &naming, error) != 0) {
+		step_release(step);
+		return -1;
+	}
+	if (refinement_add(&session->refinement, step, error) != 0) {
+		naming_free(&naming);
+		step_release(step);
+		return -1;
+	}
+	use_naming(session, &naming);
+	return 0;
+}
+
+/* Makes names after the steps have changed; else undoes the change. */
+static int
+follow_steps(struct session *session, const struct refinement *before,
+             struct error *error)
+{
+	if (session->profile == NULL || rename_stacks(session, error) == 0)
+		return 0;
+	session->refinement.at = before->at;
+	return -1;
+}
+
+int
+session_remove_group(struct session *session, const char *name,
+                     struct error *error)
+{
+	const struct refinement before = session->refinement;
+
+	if (refinement_remove_group(&session->refinement, name, error) != 0)
+		return -1;
+	return follow_steps(session, &before, error);
+}
+
+int
+session_remove_steps(struct session *session, struct error *error)
+{
+	const struct refinement before = session->refinement;
+
+	if (refinement_clear(&session->refinement, error) != 0)
+		return -1;
+	return follow_steps(session, &before, error);
+}
+
+int
+session_undo(struct session *session, size_t n, struct error *error)
+{
+	const struct refinement before = session->refinement;
+
+	if (refinement_undo(&session->refinement, n, error) != 0)
+		return -1;
+	return follow_steps(session, &before, error);
+}
+
+int
+session_redo(struct session *session, size_t n, struct error *error)
+{
+	const struct refinement before = session->refinement;
+
+	if (refinement_redo(&session->refinement, n, error) != 0)
+		return -1;
+	return follow_steps(session, &before, error);
+}
+
+int
+session_hits_after(const struct session *session, size_t n, uint64_t *hits,
+                   struct error *error)
+{
+	struct naming_request request = naming_request(session,
+	    session->profile, session->resource);
+	struct naming naming;
+
+	request.n_steps = n;
+	if (naming_make(&naming, &request, error) != 0)
+		return -1;
+	*hits = sample_tree_total(naming.tree,
+	                          naming.tree->hits[session->resource]);
+	naming_free(&naming);
 	return 0;
 }
 
@@ -329,14 +519,15 @@ session_set_resource(struct session *session, uint32_t resource,
                      struct error *error)
 {
 	const struct sample_tree *tree = session->naming.tree;
-	struct naming naming;
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	if (tree == NULL) {
-		if (naming_make(&naming, session->profile,
-		                &session->settings.naming, resource,
-		                session->settings.has_static, error) != 0)
+		struct naming_request request = naming_request(session,
+		    session->profile, resource);
+		struct naming naming;
+
+		if (naming_make(&naming, &request, error) != 0)
 			return -1;
 		naming_free(&session->naming);
 		session->naming = naming;

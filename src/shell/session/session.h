@@ -15,6 +15,7 @@
 #include "src/base/error.h"
 #include "src/output/output.h"
 #include "src/profile/profile.h"
+#include "src/refine/refinement.h"
 #include "src/shell/session/code.h"
 #include "src/shell/session/last_rows.h"
 #include "src/shell/session/naming.h"
@@ -25,6 +26,9 @@
 
 /* Whether `cpprof record` opens the prompt on a terminal. */
 enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
+
+/* Whether views show the start-up frames at the outer ends of stacks. */
+enum startup_choice { STARTUP_HIDE, STARTUP_SHOW };
 
 enum { DEFAULT_DEPTH = 1000 };
 
@@ -40,6 +44,7 @@ struct settings {
 	const struct output_format *format;
 	enum unit unit;
 	bool has_static;		/* also calls that never happened */
+	enum startup_choice startup;
 	bool has_pager;
 	enum color_choice color;
 	enum prompt_choice prompt;
@@ -58,7 +63,8 @@ struct session {
 	struct profile *profile;	/* NULL before the first load */
 	char **files;			/* [n_files] it came from */
 	size_t n_files;
-	struct naming naming;
+	struct refinement refinement;
+	struct naming naming;		/* what the refinement leaves */
 	struct code code;		/* see session_code */
 	uint32_t resource;		/* index into profile->resources */
 	struct sample_set set;		/* the same for views */
@@ -120,6 +126,28 @@ int session_read_lines(struct session *session, struct error *error);
 int session_settings_changed(struct session *session,
                              enum setting_change change, struct error *error);
 
+/*
+ * Each changes the refinement and makes the names anew: adds a step, which the
+ * session takes over (NULL: *error says why there is none); removes the groups
+ * of a name; removes all steps; goes n changes back or forward.  0, or -1 with
+ * *error set and nothing changed, also if the new step matches nothing or would
+ * leave nothing.
+ */
+int session_add_step(struct session *session, struct step *step,
+                     struct error *error);
+int session_remove_group(struct session *session, const char *name,
+                         struct error *error);
+int session_remove_steps(struct session *session, struct error *error);
+int session_undo(struct session *session, size_t n, struct error *error);
+int session_redo(struct session *session, size_t n, struct error *error);
+
+/*
+ * The hits of the current resource that the first n steps leave.  0, or -1 with
+ * *error set.  O(nodes) for each step.
+ */
+int session_hits_after(const struct session *session, size_t n,
+                       uint64_t *hits, struct error *error);
+
 /* resource: an index below profile->n_resources. */
 int session_set_resource(struct session *session, uint32_t resource,
                          struct error *error);
@@ -158,7 +186,10 @@ const uint32_t *session_functions(const struct session *session, uint32_t *n);
 
 const struct resource *session_resource(const struct session *session);
 
-/* All hits of a resource; *samples: how many samples they came in. */
+/*
+ * All hits of a resource in the run, whatever the refinement leaves; *samples:
+ * how many samples they came in.
+ */
 uint64_t session_hits(const struct session *session, uint32_t resource,
                       uint64_t *samples);
 

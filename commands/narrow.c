@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/narrow.c -- keeps the stacks that have a path. */
+#include "src/shell/command/argument_kinds.h"
+
+static const struct argument narrow_arguments[] = {
+	{ "PATH", &arg_path_pattern, 0, "functions or patterns that the stacks "
+	  "have, outermost first" },
+	ARGUMENTS_END
+};
+
+static int
+narrow_run(struct session *session, const struct arguments *arguments,
+           struct table *table, struct error *error)
+{
+	const struct value *path = &arguments->values[0];
+	struct step *step = step_new_path(false, path->pattern_words,
+	                                  path->n_pattern_words, error);
+
+	(void)table;
+	return session_add_step(session, step, error);
+}
+
+const struct command command_narrow = {
+	.name = "narrow",
+	.summary = "keeps only the stacks that have a path",
+	.description =
+	    "Every view then shows a profile of these stacks alone. They are "
+	    "the stacks that the path's own line in a profile counts, so the "
+	    "path has all hits that are left. Percentages stay those of the "
+	    "whole run (see percent).\n\n"
+	    "Names side by side are direct calls; ... stands for any number "
+	    "of calls between: narrow main ... parse malloc. In place of a "
+	    "name there may be a glob (parse_*), a regular expression "
+	    "(/^xml/), a module (@libssl), a source file (file:db.c) or a "
+	    "ready group: @libc, @libstdc++, @rust, @go-runtime, @kernel, "
+	    "@python.\n\n"
+	    "steps lists what is in force, undo takes the last step back.",
+	.example = "narrow main ... db_get_property",
+	.arguments = narrow_arguments,
+	.run = narrow_run,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/save.c -- the settings and steps as a script. */
+#include <string.h>
+
+#include "src/base/writer.h"
+#include "src/shell/command/argument_kinds.h"
+#include "src/shell/command/settings.h"
+
+static const struct argument save_arguments[] = {
+	{ "FILE", &arg_file, ARG_OPTIONAL,
+	  "the script to write (default: standard output, > or |)" },
+	ARGUMENTS_END
+};
+
+static int
+save_prepare(struct session *session, const struct arguments *arguments,
+             struct file_answer *file, struct error *error)
+{
+	(void)session;
+	(void)error;
+	if (arguments->values[0].is_given)
+		file->path = arguments->values[0].words[0];
+	return 0;
+}
+
+static int
+add_setting(const struct session *session, const struct command *setting,
+            struct text_buffer *text, struct arena *arena,
+            struct error *error)
+{
+	const char *value = setting->get(session, setting, arena, error);
+
+	if (value == NULL)
+		return -1;
+	if (*value != '\0')
+		text_add_format(text, "%s %s\n", setting->name, value);
+	return 0;
+}
+
+/* The root comes last, since it may be a group. */
+static int
+add_lines(const struct session *session, struct text_buffer *text,
+          struct arena *arena, struct error *error)
+{
+	const struct command *root = NULL;
+	size_t n;
+	struct step *const *steps = refinement_steps(&session->refinement,
+	                                             &n);
+
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		if (commands[i]->get == NULL)
+			continue;
+		if (strcmp(commands[i]->name, "root") == 0)
+			root = commands[i];
+		else if (add_setting(session, commands[i], text, arena,
+		                     error) != 0)
+			return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		text_add_format(text, "%s\n", steps[i]->text);
+	return root == NULL ? 0 :
+	    add_setting(session, root, text, arena, error);
+}
+
+static int
+save_write(struct session *session, const struct arguments *arguments,
+           struct writer *writer, struct error *error)
+{
+	struct text_buffer text = { 0 };
+	struct arena arena = { 0 };
+	int status;
+
+	(void)arguments;
+	status = add_lines(session, &text, &arena, error);
+	if (status == 0 && text.failed)
+		status = error_out_of_memory(error);
+	if (status == 0)
+		writer_put(writer, text.bytes, text.length);
+	text_free(&text);
+	arena_free(&arena);
+	return status;
+}
+
+const struct command command_save = {
+	.name = "save",
+	.summary = "writes the settings and steps as a script that source reads",
+	.description =
+	    "The script has a line for each setting, then one for each step of "
+	    "the refinement, then the root. source FILE at the prompt or "
+	    "cpprof -x FILE PROFILE brings everything back, also for another "
+	    "profile.",
+	.example = "save",
+	.arguments = save_arguments,
+	.prepare = save_prepare,
+	.write = save_write,
+};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands/steps.c -- the steps of the refinement, with what each left. */
+#include "src/shell/command/argument_kinds.h"
+
+static int
+steps_run(struct session *session, const struct arguments *arguments,
+          struct table *table, struct error *error)
+{
+	size_t n;
+	struct step *const *steps = refinement_steps(&session->refinement,
+	                                             &n);
+
+	(void)arguments;
+	if (session_need_profile(session, error) != 0)
+		return -1;
+	table->schema = "cpprof.steps/1";
+	table_add_column(table, "left", "hits_left", CELL_HITS);
+	table_add_column(table, "fraction", "fraction", CELL_FRACTION);
+	table_add_column(table, "step", "step", CELL_TEXT);
+	table->columns[table->n_columns - 1].is_elastic = true;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t total = session->set.total, left;
+
+		if (session_hits_after(session, i + 1, &left, error) != 0 ||
+		    table_add_row(table, (struct cell[]){
+			cell_hits(left),
+			cell_fraction(total == 0 ? 0 :
+			              (double)left / (double)total),
+			cell_text(steps[i]->text),
+		    }, error) != 0)
+			return -1;
+	}
+	return n > 0 ? 0 : table_add_footer(table, error,
+	    "no steps: views show the whole run; add one with narrow, drop or "
+	    "group");
+}
+
+const struct command command_steps = {
+	.name = "steps",
+	.summary = "the steps of the refinement, with what each left",
+	.description =
+	    "Lists what group, narrow and drop made, in order. Each line is a "
+	    "command that makes the step again, after the hits that it and "
+	    "the steps before it leave, and their share of the run.",
+	.example = "steps",
+	.run = steps_run,
+};

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* frame_pattern.c -- which frames a user means. */
+#include "src/refine/frame_pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/near.h"
+#include "src/base/printable.h"
+
+enum { SHOWN = 80, MOST_GLOBS = 24 };	/* bytes of a word in an error */
+
+struct ready_group {
+	const char *name;
+	const char *modules[MOST_GLOBS], *names[MOST_GLOBS];	/* globs */
+};
+
+static const struct ready_group ready_groups[] = {
+#define GLOBS(...) { __VA_ARGS__ }
+#define READY_GROUP(name, modules, names) { name, modules, names },
+#include "src/refine/ready_groups.def"
+#undef READY_GROUP
+#undef GLOBS
+};
+
+enum { N_READY_GROUPS = sizeof ready_groups / sizeof *ready_groups };
+
+enum subject { OF_NAME, OF_MODULE, OF_FILE };
+
+struct frame_pattern {
+	char *text;
+	size_t length;
+	bool is_exact;
+	enum subject subject;
+	struct pattern *pattern;	/* of what follows @ or file: */
+	/* A ready group; both end with NULL, and are NULL for other patterns. */
+	struct pattern *modules[MOST_GLOBS], *names[MOST_GLOBS];
+};
+
+static int
+make_globs(struct pattern **patterns, const char *const *globs,
+           struct error *error)
+{
+	for (size_t i = 0; i < MOST_GLOBS && globs[i] != NULL; i++) {
+		patterns[i] = pattern_new(globs[i], error);
+		if (patterns[i] == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+fill_ready_group(struct frame_pattern *pattern, struct error *error)
+{
+	for (size_t i = 0; i < N_READY_GROUPS; i++)
+		if (strcmp(ready_groups[i].name, pattern->text + 1) == 0)
+			return make_globs(pattern->modules,
+			                  ready_groups[i].modules, error) |
+			    make_globs(pattern->names, ready_groups[i].names,
+			               error);
+	return 0;
+}
+
+static int
+fill(struct frame_pattern *pattern, const struct pattern_word *word,
+     struct error *error)
+{
+	const char *rest = pattern->text;
+
+	if (!word->is_exact && rest[0] == '@' && rest[1] != '\0') {
+		pattern->subject = OF_MODULE;
+		rest++;
+	} else if (!word->is_exact && strncmp(rest, "file:", 5) == 0 &&
+	           rest[5] != '\0' && rest[5] != ':') {
+		pattern->subject = OF_FILE;
+		rest += 5;
+	}
+	pattern->pattern = word->is_exact ? pattern_new_exact(rest, error) :
+	    pattern_new(rest, error);
+	if (pattern->pattern == NULL)
+		return -1;
+	return pattern->subject == OF_MODULE ?
+	    fill_ready_group(pattern, error) : 0;
+}
+
+struct frame_pattern *
+frame_pattern_new(const struct pattern_word *word, struct error *error)
+{
+	struct frame_pattern *pattern = memory_array(1, sizeof *pattern,
+	                                             error);
+
+	if (pattern == NULL)
+		return NULL;
+	pattern->is_exact = word->is_exact;
+	pattern->length = word->length;
+	pattern->text = memory_text(word->text, word->length, error);
+	if (pattern->text == NULL || fill(pattern, word, error) != 0) {
+		frame_pattern_free(pattern);
+		return NULL;
+	}
+	return pattern;
+}
+
+void
+frame_pattern_free(struct frame_pattern *pattern)
+{
+	if (pattern == NULL)
+		return;
+	for (size_t i = 0; i < MOST_GLOBS; i++) {
+		pattern_free(pattern->modules[i]);
+		pattern_free(pattern->names[i]);
+	}
+	pattern_free(pattern->pattern);
+	free(pattern->text);
+	free(pattern);
+}
+
+/* As it was typed: a bare word with blanks is a regular expression. */
+void
+frame_pattern_add_text(const struct frame_pattern *pattern,
+                       struct text_buffer *text)
+{
+	if (pattern->is_exact)
+		text_add_between_bars(text, pattern->text, pattern->length);
+	else
+		text_add_printable(text, pattern->text, pattern->length);
+}
+
+static bool
+any_matches(struct pattern *const *patterns, const char *text, size_t length)
+{
+	for (size_t i = 0; i < MOST_GLOBS && patterns[i] != NULL; i++)
+		if (pattern_matches(patterns[i], text, length))
+			return true;
+	return false;
+}
+
+/* A module is "libc.so.6" as well as "libc". */
+static bool
+matches_module(const struct frame_pattern *pattern, const char *module)
+{
+	const char *end = strstr(module, ".so");
+	size_t length = end != NULL && end > module ?
+	                (size_t)(end - module) : strlen(module);
+
+	return pattern_matches(pattern->pattern, module, strlen(module)) ||
+	    pattern_matches(pattern->pattern, module, length) ||
+	    any_matches(pattern->modules, module, length);
+}
+
+/* A file is "/usr/src/a/b.c" as well as "a/b.c" and "b.c". */
+static bool
+matches_file(const struct frame_pattern *pattern, const char *file)
+{
+	for (;;) {
+		const char *slash = strchr(file, '/');
+
+		if (pattern_matches(pattern->pattern, file, strlen(file)))
+			return true;
+		if (slash == NULL)
+			return false;
+		file = slash + 1;
+	}
+}
+
+static bool
+matches_name(const struct frame_pattern *pattern, const struct names *names,
+             uint32_t name)
+{
+	const char *text = names_text(names, name);
+	size_t length = names_length(names, name);
+
+	if (pattern->subject == OF_NAME)
+		return pattern_matches(pattern->pattern, text, length);
+	return any_matches(pattern->names, text, length);
+}
+
+/* What is known of a name, or of a module, so far. */
+enum { UNKNOWN, MATCHES, DIFFERS };
+
+static int
+match_kinds(const struct frame_pattern *pattern, const struct stacks *stacks,
+            const struct frame_kind *kinds, uint32_t n,
+            struct frame_matches *matches, struct error *error)
+{
+	const struct profile *profile = stacks->profile;
+	const struct names *names = profile->names;
+	unsigned char *by_name = memory_array(names_count(names), 1, error);
+	unsigned char *by_module = memory_array(profile->n_modules, 1, error);
+
+	for (uint32_t i = 0; by_name != NULL && by_module != NULL && i < n;
+	     i++) {
+		const struct frame_kind *kind = &kinds[i];
+		unsigned char *known = &by_name[kind->name];
+		bool found;
+
+		if (*known == UNKNOWN)
+			*known = matches_name(pattern, names, kind->name) ?
+			         MATCHES : DIFFERS;
+		found = *known == MATCHES &&
+		    (pattern->subject == OF_NAME || !kind->is_group);
+		if (!found && pattern->subject == OF_MODULE &&
+		    kind->module != NO_MODULE) {
+			known = &by_module[kind->module];
+			if (*known == UNKNOWN)
+				*known = matches_module(pattern,
+				    profile_module_name(profile, kind->module))
+				    ? MATCHES : DIFFERS;
+			found = *known == MATCHES;
+		}
+		if (!found && pattern->subject == OF_FILE &&
+		    kind->file != NO_NAME)
+			found = matches_file(pattern,
+			                     names_text(names, kind->file));
+		matches->kinds[i] = found;
+		matches->n += found;
+	}
+	free(by_name);
+	free(by_module);
+	return by_name != NULL && by_module != NULL ? 0 : -1;
+}
+
+/* Whether some kind has exactly the pattern's text as its name. */
+static uint32_t
+find_exact(const struct frame_pattern *pattern, const struct names *names,
+           const struct frame_kind *kinds, uint32_t n)
+{
+	uint32_t name = names_find(names, pattern->text, pattern->length);
+
+	for (uint32_t i = 0; name != NO_NAME && i < n; i++)
+		if (kinds[i].name == name)
+			return name;
+	return NO_NAME;
+}
+
+int
+frame_pattern_match(const struct frame_pattern *pattern,
+                    const struct stacks *stacks,
+                    const struct frame_kind *kinds, uint32_t n,
+                    struct frame_matches *matches, struct error *error)
+{
+	*matches = (struct frame_matches){ .name = NO_NAME };
+	matches->kinds = memory_array(n, 1, error);
+	if (matches->kinds == NULL)
+		return -1;
+	matches->name = find_exact(pattern, stacks->profile->names, kinds, n);
+	if (matches->name == NO_NAME)
+		return match_kinds(pattern, stacks, kinds, n, matches, error);
+	for (uint32_t i = 0; i < n; i++) {
+		matches->kinds[i] = kinds[i].name == matches->name;
+		matches->n += matches->kinds[i];
+	}
+	return 0;
+}
+
+void
+frame_pattern_expand(const struct frame_pattern *pattern, const char *name,
+                     size_t length, const char *template,
+                     struct text_buffer *text)
+{
+	struct capture captures[N_CAPTURES] = { { 0, length } };
+	const char *at = template;
+
+	pattern_captures(pattern->pattern, name, length, captures);
+	while (*at != '\0') {
+		if (at[0] == '{' && at[1] >= '0' && at[1] <= '9' &&
+		    at[2] == '}') {
+			const struct capture *capture =
+			    &captures[at[1] - '0'];
+
+			text_add(text, name + capture->begin,
+			         capture->length);
+			at += 3;
+		} else {
+			text_add_char(text, *at++);
+		}
+	}
+}
+
+size_t
+frame_pattern_n_captures(const struct frame_pattern *pattern)
+{
+	return pattern_n_captures(pattern->pattern);
+}
+
+int
+frame_pattern_report_none(const struct frame_pattern *pattern,
+                          const struct stacks *stacks,
+                          const struct frame_kind *kinds, uint32_t n,
+                          struct error *error)
+{
+	const struct profile *profile = stacks->profile;
+	struct text_buffer near_ones = { 0 };
+	struct near near;
+	const char *what = pattern->subject == OF_MODULE ? "of the module" :
+	    pattern->subject == OF_FILE ? "of the file" : "called";
+	const char *wanted = pattern->text +
+	    (pattern->subject == OF_MODULE ? 1 :
+	     pattern->subject == OF_FILE ? 5 : 0);
+	unsigned char *seen = memory_array(names_count(profile->names), 1,
+	                                   error);
+
+	if (seen == NULL)
+		return -1;
+	near_start(&near, wanted, strlen(wanted));
+	for (uint32_t i = 0; pattern->subject == OF_NAME && i < n; i++) {
+		uint32_t name = kinds[i].name;
+
+		if (!seen[name])
+			near_offer(&near, names_text(profile->names, name),
+			           names_length(profile->names, name));
+		seen[name] = 1;
+	}
+	for (uint32_t i = 0; pattern->subject == OF_MODULE &&
+	     i < profile->n_modules; i++) {
+		const char *name = profile_module_name(profile, i);
+
+		near_offer(&near, name, strlen(name));
+	}
+	near_add(&near, &near_ones);
+	error_set(error, "no frame is %s %.*s%s", what, SHOWN, wanted,
+	          text_string(&near_ones));
+	text_free(&near_ones);
+	free(seen);
+	return -1;
+}

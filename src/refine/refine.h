@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* refine.h -- the stacks that the steps of a refinement leave.
+ *
+ * A step sees names and stacks as the steps before it left them.  The sum of
+ * what `narrow PATH` and `drop PATH` leave is what there was before.
+ */
+#ifndef CPPROF_REFINE_REFINE_H
+#define CPPROF_REFINE_REFINE_H
+
+#include "src/refine/stacks.h"
+#include "src/refine/step.h"
+
+/*
+ * The tree of names that n steps leave, freed with sample_tree_free; equal
+ * siblings are merged.  A step that matches nothing, or would leave nothing, is
+ * skipped, and skipped[i] set; *why says why if the last step is.  NULL with
+ * *error set.  O(nodes) for each step.
+ */
+struct sample_tree *refine_tree(const struct stacks *stacks,
+                                struct step *const *steps, size_t n,
+                                bool *skipped, struct error *why,
+                                struct error *error);
+
+#endif

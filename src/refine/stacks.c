@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stacks.c -- a profile's stacks before they are refined. */
+#include "src/refine/stacks.h"
+
+#include <stdlib.h>
+
+#include "src/base/index.h"
+#include "src/base/memory.h"
+#include "src/profile/frame_labels.h"
+#include "src/refine/startup.h"
+
+static bool
+is_kind(const void *kinds, uint32_t number, const void *key)
+{
+	const struct frame_kind *a = &((const struct frame_kind *)kinds)[number];
+	const struct frame_kind *b = key;
+
+	return a->name == b->name && a->module == b->module &&
+	    a->file == b->file;
+}
+
+/* The number of a kind, entered if it is new; NO_INDEX with *error set. */
+static uint32_t
+add_kind(struct stacks *stacks, struct index *index,
+         const struct frame_kind *kind, struct error *error)
+{
+	uint32_t hash = index_hash(
+	    ((uint64_t)kind->name << 32 | kind->module) ^
+	    (uint64_t)kind->file * UINT64_C(0x9e3779b97f4a7c15));
+	struct index_slot *slot = index_seek(index, hash, is_kind,
+	                                     stacks->kinds, kind, error);
+
+	if (slot == NULL)
+		return NO_INDEX;
+	if (slot->number != 0)
+		return slot->number - 1;
+	if (memory_grow(&stacks->kinds, &stacks->kinds_capacity,
+	                (size_t)stacks->n_kinds + 1, sizeof *stacks->kinds,
+	                error) != 0)
+		return NO_INDEX;
+	stacks->kinds[stacks->n_kinds] = *kind;
+	index_fill(index, slot, hash, stacks->n_kinds);
+	return stacks->n_kinds++;
+}
+
+static int
+find_kinds(struct stacks *stacks, const struct frame_labels *labels,
+           struct error *error)
+{
+	const struct profile *profile = stacks->profile;
+	struct index index = { 0 };
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+		const struct location *locations =
+		    &profile->locations[frame->first_location];
+
+		for (uint32_t e = labels->first[i]; e < labels->first[i + 1];
+		     e++) {
+			struct frame_kind kind = {
+				.name = labels->labels[e],
+				.module = frame->module,
+				.file = locations[e - labels->first[i]].file,
+			};
+
+			stacks->frame_of[e] = i;
+			stacks->kind_of[e] = add_kind(stacks, &index, &kind,
+			                              error);
+			if (stacks->kind_of[e] == NO_INDEX)
+				result = -1;
+		}
+	}
+	index_free(&index);
+	return result;
+}
+
+/* Gives each name of a frame's chain a node of its own. */
+static int
+spread_chains(struct stacks *stacks, const struct sample_tree *tree,
+              const struct frame_labels *labels, struct error *error)
+{
+	uint32_t *elements;
+
+	if (stacks->n_elements == stacks->profile->n_frames) {
+		stacks->tree = tree;
+		return 0;
+	}
+	elements = memory_array(stacks->n_elements, sizeof *elements, error);
+	if (elements == NULL)
+		return -1;
+	for (uint32_t e = 0; e < stacks->n_elements; e++)
+		elements[e] = e;
+	stacks->tree = stacks->spread =
+	    sample_tree_relabel(tree, labels->first, elements, error);
+	free(elements);
+	return stacks->tree != NULL ? 0 : -1;
+}
+
+int
+stacks_make(struct stacks *stacks, struct profile *profile,
+            const struct sample_tree *tree, const struct naming_rule *rule,
+            bool hides_startup, struct error *error)
+{
+	struct frame_labels labels = { 0 };
+	int result = -1;
+
+	*stacks = (struct stacks){ .profile = profile };
+	if (frame_labels_make(&labels, profile, rule, error) == 0) {
+		uint32_t n = stacks->n_elements = labels.first[profile->n_frames];
+
+		stacks->frame_of = memory_array(n, sizeof *stacks->frame_of,
+		                                error);
+		stacks->kind_of = memory_array(n, sizeof *stacks->kind_of,
+		                               error);
+		if (stacks->frame_of != NULL && stacks->kind_of != NULL &&
+		    find_kinds(stacks, &labels, error) == 0)
+			result = spread_chains(stacks, tree, &labels, error);
+	}
+	frame_labels_free(&labels);
+	if (result == 0 && hides_startup)
+		result = startup_fold(profile, stacks->tree, stacks->frame_of,
+		                      &stacks->folded, error);
+	if (result == 0 && stacks->folded != NULL)
+		stacks->tree = stacks->folded;
+	return result;
+}
+
+void
+stacks_free(struct stacks *stacks)
+{
+	sample_tree_free(stacks->folded);
+	sample_tree_free(stacks->spread);
+	free(stacks->frame_of);
+	free(stacks->kind_of);
+	free(stacks->kinds);
+	*stacks = (struct stacks){ 0 };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stacks.h -- a profile's stacks before they are refined.
+ *
+ * Views see names, but steps may ask for a frame's module and file as well.  So
+ * these stacks keep apart what has one name and comes from several places.
+ */
+#ifndef CPPROF_REFINE_STACKS_H
+#define CPPROF_REFINE_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/profile/profile.h"
+
+/* What steps can tell about a frame. */
+struct frame_kind {
+	uint32_t name;
+	uint32_t module;	/* NO_MODULE: unknown, or a group */
+	uint32_t file;		/* a name; NO_NAME: unknown, or a group */
+	uint32_t group;		/* which group it belongs to, from 1; 0: none */
+	bool is_group;		/* it has the group's name */
+};
+
+struct stacks {
+	struct profile *profile;
+	const struct sample_tree *tree;	/* labels are elements; siblings may
+					 * have equal ones */
+	struct sample_tree *spread;	/* a tree of its own, with chains */
+	struct sample_tree *folded;	/* likewise, with the counts of the
+					 * former, without start-up frames */
+	uint32_t n_elements;	/* one for each name in a frame's chain */
+	uint32_t *frame_of;	/* [n_elements] of the profile */
+	uint32_t *kind_of;	/* [n_elements] */
+	struct frame_kind *kinds;	/* all different */
+	uint32_t n_kinds;
+	size_t kinds_capacity;
+};
+
+/*
+ * The stacks of a profile that has a tree, under the names of a rule.  `tree`
+ * is profile->tree or has the same nodes and other counts, and must outlive the
+ * stacks.  hides_startup: without the frames of startup.def at their outer
+ * ends, unless they have no others.  0, or -1 with *error set; call stacks_free
+ * in either case.  O(nodes + frames).
+ */
+int stacks_make(struct stacks *stacks, struct profile *profile,
+                const struct sample_tree *tree, const struct naming_rule *rule,
+                bool hides_startup, struct error *error);
+void stacks_free(struct stacks *stacks);
+
+#endif

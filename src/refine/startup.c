@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* startup.c -- frames that every stack begins with, folded away. */
+#include "src/refine/startup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/pattern.h"
+#include "src/profile/large_array.h"
+
+static const char *const startup_globs[] = {
+#define STARTUP(glob) glob,
+#include "src/refine/startup.def"
+#undef STARTUP
+};
+
+enum { N_GLOBS = sizeof startup_globs / sizeof *startup_globs };
+
+/* Which names are start-up functions', as far as they have been asked for. */
+struct known {
+	struct pattern *globs[N_GLOBS];
+	unsigned char *by_name;	/* [names] UNKNOWN, STARTUP or OTHER */
+};
+
+enum { UNKNOWN, IS_STARTUP, IS_OTHER };
+
+static int
+known_begin(struct known *known, const struct profile *profile,
+            struct error *error)
+{
+	*known = (struct known){
+		.by_name = memory_array(names_count(profile->names), 1,
+		                        error),
+	};
+	for (size_t i = 0; i < N_GLOBS; i++) {
+		known->globs[i] = pattern_new(startup_globs[i], error);
+		if (known->globs[i] == NULL)
+			return -1;
+	}
+	return known->by_name != NULL ? 0 : -1;
+}
+
+static void
+known_end(struct known *known)
+{
+	for (size_t i = 0; i < N_GLOBS; i++)
+		pattern_free(known->globs[i]);
+	free(known->by_name);
+}
+
+static bool
+is_startup(const struct known *known, const struct profile *profile,
+           uint32_t number)
+{
+	const struct frame *frame = &profile->frames[number];
+	uint32_t name = profile->locations[frame->first_location].function;
+	const char *text = names_text(profile->names, name);
+
+	if (known->by_name[name] != UNKNOWN)
+		return known->by_name[name] == IS_STARTUP;
+	known->by_name[name] = IS_OTHER;
+	for (size_t i = 0; i < N_GLOBS; i++)
+		if (pattern_matches(known->globs[i], text,
+		                    names_length(profile->names, name)))
+			known->by_name[name] = IS_STARTUP;
+	return known->by_name[name] == IS_STARTUP;
+}
+
+int
+startup_is_present(const struct profile *profile, struct error *error)
+{
+	const struct sample_tree *tree = profile->tree;
+	struct known known;
+	int result = known_begin(&known, profile, error);
+
+	for (uint32_t node = 0; result == 0 && node < tree->n_nodes;
+	     node = tree->end[node])
+		result = is_startup(&known, profile, tree->label[node]);
+	known_end(&known);
+	return result;
+}
+
+/* What becomes of a node. */
+enum fate {
+	STAYS,			/* a user's frame, or below one */
+	GOES,			/* a start-up frame */
+	LEADS,			/* likewise, but stacks of nothing else end in
+				 * it or below it */
+};
+
+/* Returns how many nodes go or lead. */
+static uint32_t
+choose_fates(const struct profile *profile, const struct sample_tree *tree,
+             const uint32_t *frame_of, const struct known *known,
+             unsigned char *fates)
+{
+	uint32_t n = 0;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		uint32_t parent = tree->parent[node];
+
+		fates[node] = (parent == NO_NODE || fates[parent] == GOES) &&
+		    is_startup(known, profile, frame_of[tree->label[node]]) ?
+		    GOES : STAYS;
+		n += fates[node] == GOES;
+	}
+	for (uint32_t node = tree->n_nodes; n > 0 && node-- > 0;) {
+		uint32_t parent = tree->parent[node];
+
+		if (fates[node] == GOES && (tree->row[node] != 0 ||
+		                            tree->end[node] == node + 1))
+			fates[node] = LEADS;
+		if (fates[node] == LEADS && parent != NO_NODE)
+			fates[parent] = LEADS;
+	}
+	return n;
+}
+
+struct folding {
+	const struct sample_tree *from;
+	struct sample_tree *to;
+	uint32_t *place;	/* [n_nodes of from] in to */
+};
+
+static void
+copy_node(struct folding *folding, uint32_t node, uint32_t parent,
+          uint32_t row)
+{
+	struct sample_tree *to = folding->to;
+	uint32_t n = to->n_nodes++;
+
+	folding->place[node] = n;
+	to->parent[n] = parent;
+	to->label[n] = folding->from->label[node];
+	to->row[n] = row;
+	to->end[n] = n + 1;
+	if (to->returns != NULL)
+		to->returns[n] = folding->from->returns[node];
+}
+
+/*
+ * Copies the stacks of start-up frames only, then the others.  Both keep the
+ * depth-first order.
+ */
+static void
+copy_nodes(struct folding *folding, const unsigned char *fates)
+{
+	const struct sample_tree *from = folding->from;
+	struct sample_tree *to = folding->to;
+
+	for (int fate = LEADS; fate >= STAYS; fate -= LEADS)
+		for (uint32_t node = 0; node < from->n_nodes; node++) {
+			uint32_t parent = from->parent[node];
+
+			if (fates[node] != fate)
+				continue;
+			copy_node(folding, node, parent == NO_NODE ||
+			          fates[parent] != fate ? NO_NODE :
+			          folding->place[parent], from->row[node]);
+		}
+	for (uint32_t n = to->n_nodes; n-- > 0;)
+		if (to->parent[n] != NO_NODE &&
+		    to->end[to->parent[n]] < to->end[n])
+			to->end[to->parent[n]] = to->end[n];
+}
+
+int
+startup_fold(const struct profile *profile, const struct sample_tree *tree,
+             const uint32_t *frame_of, struct sample_tree **folded,
+             struct error *error)
+{
+	struct folding folding = { .from = tree };
+	unsigned char *fates = NULL;
+	struct known known;
+	int result = -1;
+
+	if (known_begin(&known, profile, error) == 0 &&
+	    large_array_reserve(&fates, tree->n_nodes, 1, error) == 0)
+		result = 0;
+	if (result == 0 &&
+	    choose_fates(profile, tree, frame_of, &known, fates) > 0) {
+		folding.to = sample_tree_borrow(tree, error);
+		if (folding.to == NULL ||
+		    large_array_reserve(&folding.place, tree->n_nodes,
+		                        sizeof *folding.place, error) != 0)
+			result = -1;
+	}
+	if (result == 0 && folding.to != NULL) {
+		copy_nodes(&folding, fates);
+		*folded = folding.to;
+	} else {
+		sample_tree_free(folding.to);
+	}
+	large_array_free(folding.place);
+	large_array_free(fates);
+	known_end(&known);
+	return result;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* startup.h -- frames that every stack begins with, folded away. */
+#ifndef CPPROF_REFINE_STARTUP_H
+#define CPPROF_REFINE_STARTUP_H
+
+#include "src/profile/profile.h"
+
+/*
+ * Whether some stack begins with a start-up frame.  O(outermost nodes + names
+ * of these); -1 with *error set.
+ */
+int startup_is_present(const struct profile *profile, struct error *error);
+
+/*
+ * A tree without the start-up frames at the outer ends of stacks; *folded stays
+ * NULL if there are none.  A stack that has no other frames keeps them.  To cut
+ * a stack at its outer end invents no call path.  frame_of[label] is the frame
+ * of a node.  Two outermost nodes of the tree may have the same label, and it
+ * borrows the counts.  0, or -1 with *error set.  O(nodes + names).
+ */
+int startup_fold(const struct profile *profile,
+                 const struct sample_tree *tree, const uint32_t *frame_of,
+                 struct sample_tree **folded, struct error *error);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step.c -- one step of a refinement: it renames frames or selects stacks. */
+#include "src/refine/step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/printable.h"
+#include "src/profile/large_array.h"
+
+enum { SHOWN = 80 };		/* bytes of a step that an error shows */
+
+static int
+keep_text(struct step *step, struct text_buffer *text, struct error *error)
+{
+	int result = text->failed ? error_out_of_memory(error) : 0;
+
+	if (result == 0) {
+		step->text = memory_text(text_string(text), text->length,
+		                         error);
+		result = step->text != NULL ? 0 : -1;
+	}
+	text_free(text);
+	return result;
+}
+
+/* Whether the name asks for no group (...) that the pattern lacks. */
+static int
+check_captures(const char *name, const struct frame_pattern *pattern,
+               struct error *error)
+{
+	size_t n = frame_pattern_n_captures(pattern);
+
+	for (const char *at = name; (at = strchr(at, '{')) != NULL; at++)
+		if (at[1] >= '0' && at[1] <= '9' && at[2] == '}' &&
+		    (size_t)(at[1] - '0') > n)
+			return error_set(error, "{%c} needs a regular "
+			                 "expression with %c groups (...)",
+			                 at[1], at[1]);
+	return 0;
+}
+
+static int
+fill_group(struct step *step, const char *name,
+           const struct pattern_word *patterns, size_t n, struct error *error)
+{
+	struct text_buffer text = { 0 };
+
+	step->name = memory_string(name, error);
+	step->patterns = memory_array(n, sizeof *step->patterns, error);
+	if (step->name == NULL || step->patterns == NULL)
+		return -1;
+	text_add_string(&text, "group ");
+	text_add_word(&text, name, strlen(name));
+	text_add_string(&text, step->kind == STEP_ENTRIES ? " =>" : " =");
+	for (size_t i = 0; i < n; i++) {
+		struct frame_pattern *pattern =
+		    frame_pattern_new(&patterns[i], error);
+
+		step->patterns[i] = pattern;
+		if (pattern == NULL ||
+		    check_captures(name, pattern, error) != 0) {
+			step->n_patterns = i + (pattern != NULL);
+			text_free(&text);
+			return -1;
+		}
+		text_add_char(&text, ' ');
+		frame_pattern_add_text(pattern, &text);
+	}
+	step->n_patterns = n;
+	return keep_text(step, &text, error);
+}
+
+struct step *
+step_new_group(const char *name, bool keeps_entries,
+               const struct pattern_word *patterns, size_t n,
+               struct error *error)
+{
+	struct step *step = memory_array(1, sizeof *step, error);
+
+	if (step == NULL)
+		return NULL;
+	step->kind = keeps_entries ? STEP_ENTRIES : STEP_GROUP;
+	step->n_owners = 1;
+	if (fill_group(step, name, patterns, n, error) != 0) {
+		step_release(step);
+		return NULL;
+	}
+	return step;
+}
+
+struct step *
+step_new_path(bool drops, const struct pattern_word *words, size_t n,
+              struct error *error)
+{
+	struct step *step = memory_array(1, sizeof *step, error);
+	struct text_buffer text = { 0 };
+
+	if (step == NULL)
+		return NULL;
+	step->kind = STEP_PATH;
+	step->drops = drops;
+	step->n_owners = 1;
+	step->path = path_pattern_new(words, n, error);
+	if (step->path != NULL) {
+		text_add_string(&text, drops ? "drop (" : "narrow (");
+		path_pattern_add_text(step->path, &text);
+		text_add_char(&text, ')');
+	}
+	if (step->path == NULL || keep_text(step, &text, error) != 0) {
+		step_release(step);
+		return NULL;
+	}
+	return step;
+}
+
+struct step *
+step_share(struct step *step)
+{
+	step->n_owners++;
+	return step;
+}
+
+void
+step_release(struct step *step)
+{
+	if (step == NULL || --step->n_owners > 0)
+		return;
+	for (size_t i = 0; i < step->n_patterns; i++)
+		frame_pattern_free(step->patterns[i]);
+	free(step->patterns);
+	path_pattern_free(step->path);
+	free(step->name);
+	free(step->text);
+	free(step);
+}
+
+static int
+add_kind(struct refining *refining, struct frame_kind kind, uint32_t *number,
+         struct error *error)
+{
+	if (memory_grow(&refining->kinds, &refining->kinds_capacity,
+	                (size_t)refining->n_kinds + 1,
+	                sizeof *refining->kinds, error) != 0)
+		return -1;
+	*number = refining->n_kinds;
+	refining->kinds[refining->n_kinds++] = kind;
+	return 0;
+}
+
+/*
+ * The kind of the group with that name, entered if it is new.  Groups of one
+ * name are one group, whatever steps made them.  by_name: [names] kind + 1.
+ */
+static int
+find_group(struct refining *refining, uint32_t name, uint32_t **by_name,
+           size_t *capacity, uint32_t *number, struct error *error)
+{
+	size_t n = *capacity;
+
+	if (memory_grow(by_name, capacity, (size_t)name + 1, sizeof **by_name,
+	                error) != 0)
+		return -1;
+	for (; n < *capacity; n++)
+		(*by_name)[n] = 0;
+	if ((*by_name)[name] != 0) {
+		*number = (*by_name)[name] - 1;
+		return 0;
+	}
+	if (add_kind(refining, (struct frame_kind){
+		.name = name,
+		.module = NO_MODULE,
+		.file = NO_NAME,
+		.group = ++refining->n_groups,
+		.is_group = true,
+	    }, number, error) != 0)
+		return -1;
+	(*by_name)[name] = *number + 1;
+	return 0;
+}
+
+/* The name that a group's template makes of a function's. */
+static uint32_t
+expand_name(const struct step *step, const struct frame_pattern *pattern,
+            struct names *names, uint32_t name, struct error *error)
+{
+	struct text_buffer text = { 0 };
+	uint32_t expanded = NO_NAME;
+
+	if (strchr(step->name, '{') == NULL)
+		return names_add(names, step->name, strlen(step->name),
+		                 error);
+	frame_pattern_expand(pattern, names_text(names, name),
+	                     names_length(names, name), step->name, &text);
+	if (text.failed)
+		error_out_of_memory(error);
+	else if (text.length == 0)
+		expanded = name;
+	else
+		expanded = names_add(names, text_string(&text), text.length,
+		                     error);
+	text_free(&text);
+	return expanded;
+}
+
+struct grouping {
+	uint32_t *to;		/* [kinds before] the new kind, or the old */
+	uint32_t *by_name;	/* [by_name_capacity] group's kind + 1 */
+	size_t by_name_capacity;
+	uint32_t entries;	/* the group of all entries; 0: none */
+};
+
+/* Gives a kind that a pattern matches its new kind. */
+static int
+map_kind(const struct step *step, const struct frame_pattern *pattern,
+         struct refining *refining, struct grouping *grouping, uint32_t kind,
+         struct error *error)
+{
+	struct frame_kind entry = refining->kinds[kind];
+	uint32_t name;
+
+	if (step->kind == STEP_ENTRIES) {
+		entry.group = grouping->entries;
+		return add_kind(refining, entry, &grouping->to[kind], error);
+	}
+	name = expand_name(step, pattern, refining->stacks->profile->names,
+	                   entry.name, error);
+	return name == NO_NAME ? -1 :
+	    find_group(refining, name, &grouping->by_name,
+	               &grouping->by_name_capacity, &grouping->to[kind],
+	               error);
+}
+
+/* The first pattern that matches a kind decides.  As step_apply. */
+static int
+map_kinds(const struct step *step, struct refining *refining,
+          struct grouping *grouping, uint32_t n, struct error *error)
+{
+	for (size_t i = 0; i < step->n_patterns; i++) {
+		const struct frame_pattern *pattern = step->patterns[i];
+		struct frame_matches matches;
+		int result = frame_pattern_match(pattern, refining->stacks,
+		                                 refining->kinds, n, &matches,
+		                                 error);
+
+		for (uint32_t kind = 0; result == 0 && kind < n; kind++)
+			if (matches.kinds[kind] && grouping->to[kind] == kind)
+				result = map_kind(step, pattern, refining,
+				                  grouping, kind, error);
+		free(matches.kinds);
+		if (result != 0)
+			return -1;
+		if (matches.n > 0)
+			continue;
+		frame_pattern_report_none(pattern, refining->stacks,
+		                          refining->kinds, n, error);
+		return 1;
+	}
+	return 0;
+}
+
+/* Gives the nodes their new kinds; neighbours in one group are one frame. */
+static void
+group_nodes(struct refining *refining, const uint32_t *to)
+{
+	const struct sample_tree *tree = refining->tree;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		uint32_t parent = tree->parent[node];
+		uint32_t kind = to[refining->kind[node]];
+		uint32_t group = refining->kinds[kind].group;
+
+		if (parent != NO_NODE && (group != 0 &&
+		    refining->kinds[refining->kind[parent]].group == group)) {
+			refining->flags[node] |= NODE_JOINED;
+			kind = refining->kind[parent];
+		}
+		refining->kind[node] = kind;
+	}
+	refining->has_groups = true;
+}
+
+static int
+apply_group(const struct step *step, struct refining *refining,
+            struct error *error)
+{
+	struct grouping grouping = { 0 };
+	uint32_t n = refining->n_kinds, n_groups = refining->n_groups;
+	int result = -1;
+
+	grouping.to = memory_array(n, sizeof *grouping.to, error);
+	for (uint32_t kind = 0; grouping.to != NULL && kind < n; kind++) {
+		const struct frame_kind *old = &refining->kinds[kind];
+
+		grouping.to[kind] = kind;
+		if (old->is_group && memory_grow(&grouping.by_name,
+		    &grouping.by_name_capacity, (size_t)old->name + 1,
+		    sizeof *grouping.by_name, error) != 0)
+			goto end;
+	}
+	if (grouping.to == NULL)
+		goto end;
+	for (size_t i = 0; i < grouping.by_name_capacity; i++)
+		grouping.by_name[i] = 0;
+	for (uint32_t kind = 0; kind < n; kind++)
+		if (refining->kinds[kind].is_group)
+			grouping.by_name[refining->kinds[kind].name] =
+			    kind + 1;
+	if (step->kind == STEP_ENTRIES)
+		grouping.entries = ++refining->n_groups;
+	result = map_kinds(step, refining, &grouping, n, error);
+	if (result == 0) {
+		group_nodes(refining, grouping.to);
+	} else {
+		refining->n_kinds = n;
+		refining->n_groups = n_groups;
+	}
+end:
+	free(grouping.to);
+	free(grouping.by_name);
+	return result;
+}
+
+static int
+apply_path(const struct step *step, struct refining *refining,
+           struct error *error)
+{
+	const struct sample_tree *tree = refining->tree;
+	unsigned char *matched = NULL;
+	uint32_t n_matched = 0, n_others = 0;
+	int result = -1;
+
+	if (large_array_zeroed(&matched, tree->n_nodes, 1, error) == 0)
+		result = path_pattern_match(step->path, refining, matched,
+		                            error);
+	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++) {
+		if (!ends_stack(tree, node) ||
+		    refining->flags[node] & NODE_DROPPED)
+			continue;
+		n_matched += matched[node];
+		n_others += !matched[node];
+	}
+	if (result == 0 && (n_matched == 0 || (step->drops && n_others == 0))) {
+		error_set(error, n_matched == 0 ? "no stack has the path %.*s" :
+		          "every stack has the path %.*s, so nothing would be "
+		          "left", SHOWN, strchr(step->text, ' ') + 1);
+		result = 1;
+	}
+	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++)
+		if (matched[node] == step->drops)
+			refining->flags[node] |= NODE_DROPPED;
+	refining->has_dropped |= result == 0;
+	large_array_free(matched);
+	return result;
+}
+
+int
+step_apply(const struct step *step, struct refining *refining,
+           struct error *error)
+{
+	switch (step->kind) {
+	case STEP_GROUP:
+	case STEP_ENTRIES:
+		return apply_group(step, refining, error);
+	case STEP_PATH:
+		break;
+	}
+	return apply_path(step, refining, error);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step.h -- one step of a refinement: it renames frames or selects stacks. */
+#ifndef CPPROF_REFINE_STEP_H
+#define CPPROF_REFINE_STEP_H
+
+#include "src/refine/path_pattern.h"
+
+enum step_kind {
+	STEP_GROUP,		/* frames that match take a name */
+	STEP_ENTRIES,		/* frames that match belong to the frame that
+				 * entered them from outside */
+	STEP_PATH,		/* stacks with a path */
+};
+
+/* Unchangeable once made, and shared by counting. */
+struct step {
+	enum step_kind kind;
+	bool drops;		/* STEP_PATH: keeps the other stacks */
+	char *name;		/* of groups; may have {1} */
+	struct frame_pattern **patterns;	/* [n_patterns], of groups */
+	size_t n_patterns;
+	struct path_pattern *path;
+	char *text;		/* as a command that makes the step */
+	unsigned n_owners;
+};
+
+/*
+ * Each copies the words and returns a step with one owner; NULL with *error
+ * set.  A group has n >= 1 patterns.
+ */
+struct step *step_new_group(const char *name, bool keeps_entries,
+                            const struct pattern_word *patterns, size_t n,
+                            struct error *error);
+struct step *step_new_path(bool drops, const struct pattern_word *words,
+                           size_t n, struct error *error);
+
+struct step *step_share(struct step *step);
+void step_release(struct step *step);
+
+/*
+ * Applies a step to all stacks.  0; 1 if it matches nothing or would leave
+ * nothing, with *error saying so and the stacks as they were; -1 with *error
+ * set.  O(nodes).
+ */
+int step_apply(const struct step *step, struct refining *refining,
+               struct error *error);
+
+#endif
