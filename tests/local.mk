@@ -344,6 +344,7 @@ EXTRA_DIST += \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \
 	tests/golden/process_db.cmd tests/golden/process_db.out \
+	tests/golden/refine.cmd tests/golden/refine.out \
 	tests/golden/separated.cmd tests/golden/separated.out
 
 # It counts ticks of CPU time: best with the machine to itself.
