@@ -38,6 +38,9 @@ static const struct {
 	{ "up", view_up, true },
 	{ "callers", view_callers, true },
 	{ "callees", view_callees, true },
+	{ "icicle_tree", view_icicle_tree, false },
+	{ "icicle_down", view_icicle_down, true },
+	{ "icicle_up", view_icicle_up, true },
 };
 
 /* A function, and its number of nodes. */
@@ -270,7 +273,7 @@ time_rooted(size_t view, struct view_request request, const uint32_t *roots,
 		rows = these_rows;
 		hidden = this_hidden;
 	}
-	printf("  %-10s %8.2f ms %6.1f passes, %zu rows, %" PRIu64
+	printf("  %-11s %8.2f ms %6.1f passes, %zu rows, %" PRIu64
 	       " hidden, root %s\n", views[view].name, slowest,
 	       slowest / pass, rows, hidden,
 	       names_text(request.set->names, root));
@@ -313,7 +316,7 @@ time_views(const char *what, const struct sample_tree *tree,
 			continue;
 		}
 		spent = time_view(views[i].view, &request, &rows, &hidden);
-		printf("  %-10s %8.2f ms %6.1f passes, %zu rows, %" PRIu64
+		printf("  %-11s %8.2f ms %6.1f passes, %zu rows, %" PRIu64
 		       " hidden\n", views[i].name, spent, spent / pass, rows,
 		       hidden);
 	}

@@ -10,6 +10,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/drop.c \
 	commands/export.c \
 	commands/find.c \
+	commands/flame.c \
 	commands/flat.c \
 	commands/functions.c \
 	commands/graph.c \
@@ -17,7 +18,6 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/help.c \
 	commands/history.c \
 	commands/info.c \
-	commands/labels.c \
 	commands/list.c \
 	commands/load.c \
 	commands/narrow.c \

@@ -309,11 +309,11 @@ script_tests = \
 	tests/dist.sh \
 	tests/export.py \
 	tests/firefox.py \
+	tests/flame.py \
 	tests/gmon.py \
 	tests/golden.sh \
 	tests/hostile.py \
 	tests/jit.py \
-	tests/labels.py \
 	tests/layers.sh \
 	tests/legacy.py \
 	tests/lines.py \
@@ -341,6 +341,7 @@ EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \
+	tests/golden/flame.cmd tests/golden/flame.out \
 	tests/golden/forms.cmd tests/golden/forms.out \
 	tests/golden/json.cmd tests/golden/json.out \
 	tests/golden/language.cmd tests/golden/language.out \

@@ -22,7 +22,8 @@ CPPROF = os.environ.get("CPPROF", "./cpprof")
 BUILD = os.environ.get("builddir", ".")
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
                       "kept.cc")
-VIEWS = ["threshold 0", "functions", "down", "up", "tree", "flat", "top",
+VIEWS = ["threshold 0", "functions", "down", "up", "tree", "flame", "flat",
+         "top",
          "callers main", "callees main"]
 for granularity in ("module", "file", "line", "callsite", "address"):
     VIEWS += [f"granularity {granularity}", "functions", "tree"]

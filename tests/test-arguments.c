@@ -347,9 +347,12 @@ commands_may_be_shortened(void **state)
 	assert_string_equal(command_lookup("body+descendants", 16,
 	                                   &error)->name, "functions");
 	assert_string_equal(command_lookup("q", 1, &error)->name, "quit");
+	assert_string_equal(command_lookup("fl", 2, &error)->name, "flat");
+	assert_string_equal(command_lookup("fla", 3, &error)->name, "flat");
 	assert_null(command_lookup("f", 1, &error));
 	assert_string_equal(error.text,
-	                    "\"f\" is ambiguous: functions, flat, find, format");
+	                    "\"f\" is ambiguous: functions, flat, flame, "
+	                    "find, format");
 	error = (struct error){ 0 };
 	assert_null(command_lookup("treshold", 8, &error));
 	assert_non_null(strstr(error.text, "did you mean threshold"));

@@ -108,6 +108,7 @@ views_of_stacks_say_when_memory_is_short(void **state)
 		"body", "functions", "functions db*", "flat", "top",
 		"top 2 db*", "down main",
 		"depth 2", "down", "depth off", "up db_read_record", "tree",
+		"flame", "flame up db_read_record", "flame tree",
 		"callers db_read_record", "callees main",
 		"path main", "graph", "graph main",
 		"graph --gprof", "info", "find db*", "resource", "show",

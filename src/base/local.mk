@@ -11,6 +11,7 @@ libcore_a_SOURCES += \
 	src/base/near.c src/base/near.h \
 	src/base/new_file.c src/base/new_file.h \
 	src/base/pattern.c src/base/pattern.h \
+	src/base/picture.h \
 	src/base/printable.c src/base/printable.h \
 	src/base/progress.c src/base/progress.h \
 	src/base/sort.c src/base/sort.h \

@@ -15,6 +15,8 @@
 #include "src/base/call_paths.h"
 #include "src/base/error.h"
 
+struct picture;
+
 enum cell_kind {
 	CELL_EMPTY,	/* nothing; null in JSON */
 	CELL_TEXT,	/* prose or a name; may be untrusted */
@@ -164,6 +166,11 @@ struct table {
 	 */
 	const char *pattern;
 	bool is_plain;
+	/*
+	 * Not NULL: text draws this in place of the rows.  It belongs to
+	 * row_source.
+	 */
+	const struct picture *picture;
 	/* Key of a CELL_COUNT column that indents rows in text, or NULL. */
 	const char *indent_key;
 	/*

@@ -709,30 +709,25 @@ move_nodes(struct sample_tree *tree, uint32_t begin, uint32_t end,
  * down by k + 1.
  */
 static int
-split_threads(struct profile *profile, const struct reader_section *sections,
+split_threads(struct profile *profile, const uint32_t *threads,
               struct error *error)
 {
 	struct sample_tree *tree = profile->tree;
 	uint32_t n_nodes = tree->n_nodes, down = 0;
 
 	for (uint32_t root = 0, end; root < n_nodes; root = end) {
-		uint32_t thread = tree->label[root] - 1, number;
-		struct reader_section section = { thread, NO_LABELS };
+		uint32_t thread = tree->label[root] - 1;
 		bool is_only = root == 0 && tree->end[root] == n_nodes;
 
-		if (sections != NULL && thread != NO_THREAD)
-			section = sections[thread];
+		if (threads != NULL && thread != NO_THREAD)
+			thread = threads[thread];
 		end = tree->end[root];
 		down++;
 		move_nodes(tree, root + 1, end, down);
-		if (section.thread == NO_THREAD &&
-		    section.label_set == NO_LABELS && is_only)
-			continue;
-		number = profile_add_section(profile, root + 1 - down,
-		    end - down, section.thread, error);
-		if (number == UINT32_MAX)
+		if ((thread != NO_THREAD || !is_only) &&
+		    profile_add_section(profile, root + 1 - down, end - down,
+		                        thread, error) == UINT32_MAX)
 			return -1;
-		profile->sections[number].label_set = section.label_set;
 	}
 	tree->n_nodes -= down;
 	if (tree->deepest > 0)
@@ -741,8 +736,7 @@ split_threads(struct profile *profile, const struct reader_section *sections,
 }
 
 int
-reader_finish_stacks(struct reader *reader,
-                     const struct reader_section *sections,
+reader_finish_stacks(struct reader *reader, const uint32_t *threads,
                      struct error *error)
 {
 	struct profile *profile = reader->profile;
@@ -751,5 +745,5 @@ reader_finish_stacks(struct reader *reader,
 	    stack_writer_finish(reader->stacks->writer, error) :
 	    tree_builder_finish(reader->builder, error);
 	return profile->tree != NULL ?
-	       split_threads(profile, sections, error) : -1;
+	       split_threads(profile, threads, error) : -1;
 }

@@ -74,6 +74,12 @@ int draw_pattern_row(struct drawing *drawing, struct error *error);
 int draw_format_line(struct drawing *drawing, struct error *error);
 
 /*
+ * Draws the table's picture, and lines that say what is not drawn and what
+ * hatching means.
+ */
+int draw_picture(struct drawing *drawing, struct error *error);
+
+/*
  * For a table without a pattern: measures the widths, before any row is drawn.
  */
 int measure_columns(struct drawing *drawing, struct error *error);

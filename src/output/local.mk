@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/output/box_label.c src/output/box_label.h \
 	src/output/drawing.c src/output/drawing.h \
 	src/output/json.c \
 	src/output/number_text.c src/output/number_text.h \
 	src/output/output.c src/output/output.h \
 	src/output/path_text.c src/output/path_text.h \
+	src/output/picture_script.c src/output/picture_script.h \
+	src/output/picture_svg.c \
+	src/output/picture_text.c \
 	src/output/printable_writer.c src/output/printable_writer.h \
 	src/output/separated.c \
 	src/output/text.c \

@@ -32,12 +32,19 @@ struct layout {
 	int digits;		/* decimal places of fractions */
 	enum unit unit;		/* of hits */
 	size_t width;		/* of the terminal; 0: nothing is shortened */
+	size_t height;		/* of the terminal; 0: any; for pictures */
 	bool has_color;
 	bool has_numbers;	/* rows with a path have numbers, for %N */
 };
 
 /* The formats, in the order of output_formats. */
 draw_function output_text, output_tsv, output_csv, output_json;
+
+/*
+ * A table with a picture as an SVG document of at most about a million bytes,
+ * and the same in a page.
+ */
+draw_function output_svg, output_html;
 
 /*
  * Each of these calls it for row i; now and then it checks whether the user

@@ -133,6 +133,9 @@ draw_body(struct drawing *drawing, struct error *error)
 
 	if (table->n_columns == 0)
 		return 0;
+	if (table->picture != NULL)
+		return draw_rule(drawing, error) != 0 ? -1 :
+		    draw_picture(drawing, error);
 	if (table->pattern == NULL && measure_columns(drawing, error) != 0)
 		return -1;
 	if (table->is_plain)

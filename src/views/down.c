@@ -51,7 +51,7 @@ struct walk {
 
 static int
 walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
-           struct error *error)
+           bool counts_own, struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
 	uint32_t n_names = names_count(set->names);
@@ -65,6 +65,8 @@ walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
 	                        sizeof *walk->open, error) != 0)
 		return -1;
 	if (path_trie_begin(&walk->trie, root, tree->n_nodes, error) != 0)
+		return -1;
+	if (counts_own && path_trie_count_own(&walk->trie, error) != 0)
 		return -1;
 	return tree->returns == NULL ? 0 :
 	    path_trie_count_returns(&walk->trie, error);
@@ -149,6 +151,9 @@ walk_subtree(struct walk *walk, uint32_t top, struct error *error)
 			return -1;
 		path_trie_count(&walk->trie, record, node, tree->end[node],
 		                walk->set->weight[node]);
+		if (walk->trie.own != NULL)
+			walk->trie.own[record] +=
+			    walk->set->self[tree->row[node]];
 		if (tree->returns != NULL)
 			count_returns(walk, record, node);
 		if (tree->end[node] > node + 1)
@@ -178,16 +183,16 @@ count_paths(struct walk *walk, uint32_t root, struct error *error)
 	return 0;
 }
 
-/* The rows of a tree. */
-static int
-count_rows(struct rows *rows, const struct view_request *request,
-           const struct measure *measure, struct hidden *hidden,
-           struct error *error)
+int
+rows_down(struct rows *rows, const struct view_request *request,
+          const struct measure *measure, bool counts_own,
+          struct hidden *hidden, struct error *error)
 {
 	struct walk walk;
 	int status = -1;
 
-	if (walk_begin(&walk, request->set, request->root, error) == 0 &&
+	if (walk_begin(&walk, request->set, request->root, counts_own,
+	               error) == 0 &&
 	    count_paths(&walk, request->root, error) == 0)
 		status = rows_from_trie(rows, &walk.trie, request, measure,
 		                        hidden, error);
@@ -208,7 +213,7 @@ view_down(const struct view_request *request, struct table *table,
 		return -1;
 	status = request->set->flow != NULL ?
 	    flow_paths_down(&rows, request, &measure, &hidden, error) :
-	    count_rows(&rows, request, &measure, &hidden, error);
+	    rows_down(&rows, request, &measure, false, &hidden, error);
 	if (status != 0) {
 		rows_free(&rows);
 		return -1;

@@ -9,6 +9,7 @@ libcore_a_SOURCES += \
 	src/views/graph.c \
 	src/views/graph_entries.c src/views/graph_entries.h \
 	src/views/heading.c src/views/heading.h \
+	src/views/icicle.c \
 	src/views/list.c src/views/list.h \
 	src/views/measure.c src/views/measure.h \
 	src/views/neighbours.c \
@@ -19,7 +20,7 @@ libcore_a_SOURCES += \
 	src/views/rows.c src/views/rows.h \
 	src/views/top.c \
 	src/views/totals.c src/views/totals.h \
-	src/views/sections.c \
+	src/views/threads.c \
 	src/views/tree.c \
 	src/views/up.c \
 	src/views/view.h

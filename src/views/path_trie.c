@@ -44,6 +44,9 @@ reserve_records(struct path_trie *trie, uint32_t n, struct error *error)
 	                        sizeof *trie->lines, error) != 0 ||
 	    (trie->returns != NULL &&
 	     large_array_reserve(&trie->returns, n, sizeof *trie->returns,
+	                         error) != 0) ||
+	    (trie->own != NULL &&
+	     large_array_reserve(&trie->own, n, sizeof *trie->own,
 	                         error) != 0))
 		return -1;
 	trie->capacity = n;
@@ -75,6 +78,8 @@ new_record(struct path_trie *trie, uint32_t parent, uint32_t name,
 	};
 	if (trie->returns != NULL)
 		trie->returns[record] = 0;
+	if (trie->own != NULL)
+		trie->own[record] = 0;
 	trie->n_records++;
 	return record;
 }
@@ -115,11 +120,22 @@ path_trie_count_returns(struct path_trie *trie, struct error *error)
 	return 0;
 }
 
+int
+path_trie_count_own(struct path_trie *trie, struct error *error)
+{
+	if (large_array_reserve(&trie->own, trie->capacity,
+	                        sizeof *trie->own, error) != 0)
+		return -1;
+	trie->own[0] = 0;
+	return 0;
+}
+
 void
 path_trie_free(struct path_trie *trie)
 {
 	large_array_free(trie->records);
 	large_array_free(trie->returns);
+	large_array_free(trie->own);
 	large_array_free(trie->lines);
 	large_array_free(trie->overflow);
 	*trie = (struct path_trie){ 0 };

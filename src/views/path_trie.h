@@ -34,6 +34,8 @@ struct path_trie {
 	uint32_t n_records, capacity;
 	struct path_record *records;	/* [n_records] */
 	uint64_t *returns;		/* likewise; NULL: not counted */
+	uint64_t *own;			/* hits of the stacks that end in the
+					 * record; likewise */
 	struct path_line *lines;	/* children, near their parent */
 	struct path_slot *overflow;	/* children that found no room in a
 					 * line */
@@ -68,6 +70,9 @@ uint32_t path_trie_child(struct path_trie *trie, uint32_t parent,
  * or -1 with *error set.
  */
 int path_trie_count_returns(struct path_trie *trie, struct error *error);
+
+/* Likewise for the hits of stacks that end in a record. */
+int path_trie_count_own(struct path_trie *trie, struct error *error);
 
 /*
  * Adds the weight of a node whose subtree ends before `end` to a record,

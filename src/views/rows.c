@@ -15,6 +15,8 @@ rows_free(struct rows *rows)
 	free(rows->parent);
 	free(rows->hits);
 	free(rows->returns);
+	free(rows->own);
+	free(rows->solid);
 	free(rows->is_estimated);
 	free(rows->order);
 	*rows = (struct rows){ 0 };
@@ -62,12 +64,34 @@ keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
 		rows->hits[row] = record->hits;
 		if (rows->returns != NULL)
 			rows->returns[row] = trie->returns[r];
+		if (rows->own != NULL)
+			rows->own[row] = trie->own[r];
 		rows->n++;
 	}
 }
 
+/* Adds each record's own hits to those of all that it extends. */
+static void
+sum_own(struct path_trie *trie)
+{
+	for (uint32_t r = trie->n_records; r-- > 1;)
+		trie->own[trie->records[r].parent] += trie->own[r];
+}
+
+/* For the rows that keep_records has made. */
+static void
+keep_solid(struct rows *rows, const struct path_trie *trie, uint64_t least)
+{
+	for (uint32_t r = 0; r < trie->n_records; r++) {
+		uint32_t row = trie->records[r].until;
+
+		if (trie->records[r].hits >= least && row != NO_RECORD)
+			rows->solid[row] = trie->own[r];
+	}
+}
+
 int
-rows_from_trie(struct rows *rows, const struct path_trie *trie,
+rows_from_trie(struct rows *rows, struct path_trie *trie,
                const struct view_request *request,
                const struct measure *measure, struct hidden *hidden,
                struct error *error)
@@ -80,13 +104,23 @@ rows_from_trie(struct rows *rows, const struct path_trie *trie,
 	rows->hits = memory_array(n, sizeof *rows->hits, error);
 	if (trie->returns != NULL)
 		rows->returns = memory_array(n, sizeof *rows->returns, error);
+	if (trie->own != NULL) {
+		rows->own = memory_array(n, sizeof *rows->own, error);
+		rows->solid = memory_array(n, sizeof *rows->solid, error);
+	}
 	if (length == NULL || rows->parent == NULL || rows->name == NULL ||
 	    rows->hits == NULL ||
-	    (trie->returns != NULL && rows->returns == NULL)) {
+	    (trie->returns != NULL && rows->returns == NULL) ||
+	    (trie->own != NULL &&
+	     (rows->own == NULL || rows->solid == NULL))) {
 		free(length);
 		return -1;
 	}
 	keep_records(rows, trie, request->depth, measure->least, length);
+	if (trie->own != NULL) {
+		sum_own(trie);
+		keep_solid(rows, trie, measure->least);
+	}
 	hidden->below_threshold = trie->n_records - n;
 	hidden->too_long = n - rows->n;
 	free(length);

@@ -24,6 +24,10 @@ struct rows {
 	uint32_t *parent;	/* [n], or NULL: rows are functions */
 	uint64_t *hits;		/* [n] */
 	uint64_t *returns;	/* [n], or NULL: not counted */
+	uint64_t *own;		/* [n], likewise: hits of the stacks that end
+				 * in the path, see rows_down */
+	uint64_t *solid;	/* [n], likewise: own and that of all
+				 * extensions, hidden ones too */
 	bool *is_estimated;	/* [n], or NULL: nothing is */
 	uint32_t *order;	/* [n], the order shown; NULL before
 				 * rows_sort */
@@ -38,10 +42,29 @@ void rows_free(struct rows *rows);
  * most that of the same path without its first or its last name, so the parent
  * of a record that is kept is kept, too.  O(records).
  */
-int rows_from_trie(struct rows *rows, const struct path_trie *trie,
+int rows_from_trie(struct rows *rows, struct path_trie *trie,
                    const struct view_request *request,
                    const struct measure *measure, struct hidden *hidden,
                    struct error *error);
+
+/*
+ * The paths of the request's tree that begin with its root (down.c), or end in
+ * it (up.c), as rows_from_trie keeps them.
+ *
+ * counts_own: also count rows->own and rows->solid, which give each hit of the
+ * root to one path.  Downward that is the path of the stack's innermost frame:
+ * where the stack is now, after all returns to an earlier name.  Upward it is
+ * the path from the stack's outermost frame to the innermost activation of the
+ * root.  So the solid hits of a path are its own and the solid hits of its
+ * extensions, and those of the root are all its hits.  A path's other hits
+ * passed through it and re-entered one of its functions, or the root, later.
+ */
+int rows_down(struct rows *rows, const struct view_request *request,
+              const struct measure *measure, bool counts_own,
+              struct hidden *hidden, struct error *error);
+int rows_up(struct rows *rows, const struct view_request *request,
+            const struct measure *measure, bool counts_own,
+            struct hidden *hidden, struct error *error);
 
 /* Makes room for n functions of the set, to be filled in. */
 int rows_of_functions(struct rows *rows, const struct sample_set *set,

@@ -52,6 +52,11 @@ struct open_node {
 	bool was_listed;
 };
 
+/* An activation of the root, and the record of its whole stack's path. */
+struct open_root {
+	uint32_t end, record;
+};
+
 struct walk {
 	const struct sample_set *set;
 	struct path_trie trie;
@@ -61,12 +66,14 @@ struct walk {
 	struct open_node *open;
 	uint32_t n_open;
 	uint32_t *chain;		/* nodes about to be opened */
+	struct open_root *roots;	/* where own hits are counted */
+	uint32_t n_roots;
 	uint64_t n_steps;
 };
 
 static int
 walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
-           struct error *error)
+           bool counts_own, struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
 	uint32_t n_names = names_count(set->names);
@@ -84,6 +91,11 @@ walk_begin(struct walk *walk, const struct sample_set *set, uint32_t root,
 	walk->names[n_names].newer = walk->names[n_names].older = n_names;
 	if (path_trie_begin(&walk->trie, root, tree->n_nodes, error) != 0)
 		return -1;
+	if (counts_own &&
+	    (path_trie_count_own(&walk->trie, error) != 0 ||
+	     large_array_reserve(&walk->roots, deepest, sizeof *walk->roots,
+	                         error) != 0))
+		return -1;
 	return tree->returns == NULL ? 0 :
 	    path_trie_count_returns(&walk->trie, error);
 }
@@ -95,6 +107,7 @@ walk_free(struct walk *walk)
 	free(walk->names);
 	large_array_free(walk->open);
 	large_array_free(walk->chain);
+	large_array_free(walk->roots);
 }
 
 static void
@@ -202,6 +215,29 @@ count_returns(struct walk *walk, uint32_t node, uint32_t name,
 	return 0;
 }
 
+/*
+ * The hits of a node named like the root are those of the path from the
+ * outermost frame, and no longer those of the activation of the root before.
+ */
+static void
+count_own(struct walk *walk, uint32_t node)
+{
+	const struct sample_tree *tree = walk->set->tree;
+	uint64_t weight = walk->set->weight[node];
+	uint32_t record = walk->n_open == 0 ? 0 :
+	    walk->names[tree->label[walk->open[0].node]].record;
+
+	while (walk->n_roots > 0 &&
+	       walk->roots[walk->n_roots - 1].end <= node)
+		walk->n_roots--;
+	if (walk->n_roots > 0)
+		walk->trie.own[walk->roots[walk->n_roots - 1].record] -=
+		    weight;
+	walk->trie.own[record] += weight;
+	walk->roots[walk->n_roots++] =
+	    (struct open_root){ tree->end[node], record };
+}
+
 /* Counts a node named like the root for all paths that end in it. */
 static int
 count_node(struct walk *walk, uint32_t node, struct error *error)
@@ -232,6 +268,8 @@ count_node(struct walk *walk, uint32_t node, struct error *error)
 		    progress_step(NULL, node, 0, error) != 0)
 			return -1;
 	}
+	if (walk->trie.own != NULL)
+		count_own(walk, node);
 	return 0;
 }
 
@@ -252,16 +290,16 @@ count_paths(struct walk *walk, uint32_t root, struct error *error)
 	return 0;
 }
 
-/* The rows of a tree. */
-static int
-count_rows(struct rows *rows, const struct view_request *request,
-           const struct measure *measure, struct hidden *hidden,
-           struct error *error)
+int
+rows_up(struct rows *rows, const struct view_request *request,
+        const struct measure *measure, bool counts_own,
+        struct hidden *hidden, struct error *error)
 {
 	struct walk walk;
 	int status = -1;
 
-	if (walk_begin(&walk, request->set, request->root, error) == 0 &&
+	if (walk_begin(&walk, request->set, request->root, counts_own,
+	               error) == 0 &&
 	    count_paths(&walk, request->root, error) == 0)
 		status = rows_from_trie(rows, &walk.trie, request, measure,
 		                        hidden, error);
@@ -282,7 +320,7 @@ view_up(const struct view_request *request, struct table *table,
 		return -1;
 	status = request->set->flow != NULL ?
 	    flow_paths_up(&rows, request, &measure, &hidden, error) :
-	    count_rows(&rows, request, &measure, &hidden, error);
+	    rows_up(&rows, request, &measure, false, &hidden, error);
 	if (status != 0) {
 		rows_free(&rows);
 		return -1;

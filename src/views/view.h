@@ -64,6 +64,9 @@ struct view_request {
 	bool is_each;		/* threads, processes: a row for each, not for
 				 * each name */
 	const char *label_key;	/* labels: the one to show; NULL: all */
+	uint32_t resolution;	/* icicles: a box is left out if it is
+				 * narrower than this part of the root's box;
+				 * 0: the threshold decides */
 };
 
 /*
@@ -97,5 +100,12 @@ view_function view_top, view_flat, view_body, view_functions, view_down,
  * rows have no path, and sum to the hits that the set's stacks have.
  */
 view_function view_threads, view_processes, view_labels;
+
+/*
+ * Pictures (icicle.c): rows are boxes, each before those below it.  They also
+ * have the columns solid, own, begin and depth, and the table a picture if
+ * there is a resolution.
+ */
+view_function view_icicle_down, view_icicle_up, view_icicle_tree;
 
 #endif

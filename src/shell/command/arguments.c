@@ -58,15 +58,26 @@ report_too_many(const struct reading *reading)
 	return -1;
 }
 
-/* Whether the argument is a switch and the next word is something else. */
+/* Whether the argument is a switch and the word is something else. */
+static bool
+passes_over(const struct command *command, const struct argument *argument,
+            const struct word *word)
+{
+	const char *const *choice = command->choices;
+
+	if ((argument->flags & ARG_SWITCH) == 0)
+		return false;
+	while (*choice != NULL && strcmp(word->text, *choice) != 0)
+		choice++;
+	return *choice == NULL;
+}
+
 static bool
 is_passed_over(const struct reading *reading)
 {
-	const char *const *choices = reading->command->choices;
-
-	return (reading->argument->flags & ARG_SWITCH) != 0 &&
-	    reading->at < reading->words->n &&
-	    strcmp(reading->words->words[reading->at].text, choices[0]) != 0;
+	return reading->at < reading->words->n &&
+	    passes_over(reading->command, reading->argument,
+	                &reading->words->words[reading->at]);
 }
 
 static int
@@ -170,11 +181,25 @@ arguments_find(const struct command *command, const struct word *words,
 	if (command->arguments == NULL)
 		return NULL;
 	argument = next_in_order(command->arguments);
-	for (size_t i = 1; i < n && argument->name != NULL; i++)
-		if (find_anywhere(command, &words[i]) == NULL &&
-		    !(argument->flags & ARG_REPEATED) &&
-		    !argument->kind->takes_rest)
-			argument = next_in_order(argument + 1);
+	for (size_t i = 1; i < n && argument->name != NULL; i++) {
+		const struct argument *next = argument + 1;
+
+		if (find_anywhere(command, &words[i]) != NULL ||
+		    (argument->flags & ARG_REPEATED) ||
+		    argument->kind->takes_rest)
+			continue;
+		if (passes_over(command, argument, &words[i])) {
+			next = next_in_order(next);
+			next += next->name != NULL;
+		}
+		argument = next_in_order(next);
+	}
+	if (argument->name != NULL)
+		return argument;
+	argument = command->arguments;
+	while (argument->name != NULL &&
+	       (argument->flags & ARG_ANYWHERE) == 0)
+		argument++;
 	return argument->name != NULL ? argument : NULL;
 }
 

@@ -29,7 +29,7 @@ enum argument_flags {
 	ARG_OPTIONAL = 1,
 	ARG_REPEATED = 2,	/* one or more; arg_file and the last only */
 	ARG_SWITCH = 4,		/* an arg_choice that is passed over if the
-				 * word is not the choice */
+				 * word is none of the choices in full */
 	ARG_ANYWHERE = 8,	/* optional, of a kind with `wants`: before,
 				 * between or after the others */
 };

@@ -43,6 +43,9 @@ complete_argument(struct completion *completion,
 		argument->kind->complete(completion, session, command);
 	if (argument->kind->handle != HANDLE_NONE)
 		handles_complete(completion, session);
+	if ((argument->flags & ARG_SWITCH) != 0 &&
+	    argument[1].name != NULL && argument[1].kind->complete != NULL)
+		argument[1].kind->complete(completion, session, command);
 }
 
 /*

@@ -106,10 +106,9 @@ text_layout(const struct session *session, bool to_terminal)
 		                                  to_terminal),
 		.has_numbers = has_numbers(session, to_terminal),
 	};
-	size_t lines;
 
 	if (to_terminal)
-		terminal_size(&layout.width, &lines);
+		terminal_size(&layout.width, &layout.height);
 	return layout;
 }
 

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* picture_svg.c -- boxes below boxes as SVG, alone or in a page.
+ *
+ * One file that needs no other.  A box is an svg element in the one that holds
+ * all of them: it cuts off what its text is too long for, and since its place
+ * and width are percentages, the picture fits any width without a script.  Its
+ * title has three lines: the name; the row of the view; and what is solid.
+ * Boxes are in depth-first order and not nested, so that no reader meets
+ * elements as deep as stacks.  Attributes for the script: data-h is a box's
+ * hits, and data-s its solid hits where they differ.  A rect of class o after
+ * a box marks how far boxes below it overhang it.
+ *
+ * Boxes narrower than a pixel are not drawn, and a file has an upper size: the
+ * least width is raised until the boxes fit it, and then there are fewer
+ * levels.
+ *
+ * Names are untrusted: they are made printable, then escaped.  They only
+ * appear as the text of title and text elements.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/picture.h"
+#include "src/base/printable.h"
+#include "src/output/box_label.h"
+#include "src/output/drawing.h"
+#include "src/output/picture_script.h"
+
+enum {
+	PIXELS = 1200,			/* the width that boxes are made for */
+	LEVEL = 18, BOX = 17,		/* heights */
+	LINE = 16,
+	PADDING = 10,
+	CHARACTER_TENTHS = 66,		/* the width of one, in the font */
+	NAME_COLUMNS = 300, PATH_COLUMNS = 200,		/* in a title */
+	ROOM_FOR_BOXES = 900 * 1000,	/* bytes */
+	FEWEST_BOXES = 100,		/* drawn even if their names are longer
+					 * than that */
+	MOST_LEVELS = 1000,
+	WIDEST_LEFT_OUT = 20,		/* a box that wide, this part of the
+					 * picture, is only left out for its
+					 * depth */
+};
+
+struct svg {
+	struct drawing drawing;
+	const struct picture *picture;
+	struct text_buffer head, boxes, scratch;
+	uint64_t least;			/* narrower boxes are left out */
+	uint32_t most_levels;		/* deeper boxes, likewise */
+	uint64_t n_drawn;
+	uint32_t n_levels;		/* that are drawn */
+	bool has_deeper;
+	bool has_hatched;
+};
+
+/* ---- text ---- */
+
+/* Adds printable text as the content of an element. */
+static void
+add_escaped(struct text_buffer *text, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		switch (bytes[i]) {
+		case '<':
+			text_add_string(text, "&lt;");
+			break;
+		case '>':
+			text_add_string(text, "&gt;");
+			break;
+		case '&':
+			text_add_string(text, "&amp;");
+			break;
+		default:
+			text_add_char(text, bytes[i]);
+		}
+}
+
+static void
+add_untrusted(struct svg *svg, struct text_buffer *text, const char *bytes,
+              size_t n)
+{
+	text_clear(&svg->scratch);
+	text_add_printable(&svg->scratch, bytes, n);
+	add_escaped(text, svg->scratch.bytes, svg->scratch.length);
+}
+
+/* ---- boxes ---- */
+
+/* Adds  name="12.3457%". */
+static void
+add_share(const struct svg *svg, const char *name, uint64_t hits)
+{
+	struct text_buffer *text = (struct text_buffer *)&svg->boxes;
+	long double share = (long double)hits * 100 /
+	                    (long double)svg->picture->extent;
+
+	text_add_format(text, " %s=\"%.7Lg%%\"", name, share);
+}
+
+static int
+add_title(struct svg *svg, uint32_t number, const char *name, size_t n,
+          struct error *error)
+{
+	const struct table *table = svg->drawing.table;
+	const struct picture_box *box = &svg->picture->boxes[number];
+	struct cell cells[TABLE_MAX_COLUMNS];
+	struct text_buffer *text = &svg->boxes;
+
+	table_get_row(table, number, cells);
+	text_add_string(text, "<title>");
+	text_clear(&svg->drawing.rest);
+	text_add_printable(&svg->drawing.rest, name, n);
+	text_clear(&svg->scratch);
+	text_add_elided(&svg->scratch, svg->drawing.rest.bytes,
+	                svg->drawing.rest.length, NAME_COLUMNS);
+	add_escaped(text, svg->scratch.bytes, svg->scratch.length);
+
+	text_clear(&svg->scratch);
+	text_add_char(&svg->scratch, '\n');
+	if (drawing_add_cell(&svg->drawing, &svg->scratch, &cells[1], 0,
+	                     error) != 0)
+		return -1;
+	text_add_string(&svg->scratch, " (");
+	if (drawing_add_cell(&svg->drawing, &svg->scratch,
+	                     &cells[table->n_columns - 1], PATH_COLUMNS,
+	                     error) != 0)
+		return -1;
+	text_add_string(&svg->scratch, ") [");
+	if (drawing_add_cell(&svg->drawing, &svg->scratch, &cells[0], 0,
+	                     error) != 0)
+		return -1;
+	text_add_char(&svg->scratch, ']');
+	if (box->own > 0)
+		text_add_format(&svg->scratch, "\nown %" PRIu64, box->own);
+	if (box->solid < box->value)
+		text_add_format(&svg->scratch, "\nsolid %" PRIu64 ", passed "
+		    "through and re-entered %" PRIu64, box->solid,
+		    box->value - box->solid);
+	add_escaped(text, svg->scratch.bytes, svg->scratch.length);
+	text_add_string(text, "</title>");
+	return 0;
+}
+
+/* The rectangles: what is solid, then what is hatched. */
+static void
+add_rectangles(struct svg *svg, const struct picture_box *box,
+               struct box_color color)
+{
+	struct text_buffer *text = &svg->boxes;
+	double solid = 100 * (double)box->solid / (double)box->value;
+
+	if (box->solid > 0)
+		text_add_format(text, "<rect class=\"c%u\" width=\"%.5g%%\" "
+		                "height=\"%d\"/>",
+		                color.hue * BOX_SHADES + color.shade, solid,
+		                BOX);
+	if (box->solid == box->value)
+		return;
+	svg->has_hatched = true;
+	text_add_format(text, "<rect class=\"g\" x=\"%.5g%%\" "
+	                "width=\"%.5g%%\" height=\"%d\"/>", solid,
+	                100 - solid, BOX);
+}
+
+static int
+add_label(struct svg *svg, const struct picture_box *box, const char *name,
+          size_t n, struct error *error)
+{
+	const struct picture *picture = svg->picture;
+	long double pixels = (long double)box->value * PIXELS /
+	                     (long double)picture->extent;
+	size_t room = pixels < 6 ? 0 :
+	    (size_t)((pixels - 6) * 10 / CHARACTER_TENTHS);
+	struct cell fraction = cell_fraction((double)box->value /
+	                                     (double)picture->denominator);
+	struct text_buffer *label = &svg->scratch;
+	struct text_buffer *number = &svg->drawing.rest;
+
+	text_clear(label);
+	text_clear(number);
+	text_add_label(label, name, n, room);
+	if (label->length == 0)
+		return 0;
+	if (drawing_add_cell(&svg->drawing, number, &fraction, 0, error) != 0)
+		return -1;
+	if (drawing_width(label) + 1 + number->length <= room) {
+		text_add_char(label, ' ');
+		text_add(label, number->bytes, number->length);
+	}
+	text_add_string(&svg->boxes, box->solid < box->value / 2 ?
+	                "<text class=\"w\" x=\"3\" y=\"13\">" :
+	                "<text x=\"3\" y=\"13\">");
+	add_escaped(&svg->boxes, label->bytes, label->length);
+	text_add_string(&svg->boxes, "</text>");
+	return 0;
+}
+
+/* Marks how far the boxes below overhang this one. */
+static void
+add_overhang(struct svg *svg, const struct picture_box *box,
+             struct box_color color)
+{
+	if (box->extent == box->value)
+		return;
+	text_add_format(&svg->boxes, "<rect class=\"o c%u\"",
+	                color.hue * BOX_SHADES + color.shade);
+	add_share(svg, "x", box->begin + box->value);
+	add_share(svg, "width", box->extent - box->value);
+	text_add_format(&svg->boxes, " y=\"%" PRIu64 "\" height=\"%d\"/>\n",
+	                (uint64_t)box->depth * LEVEL, BOX);
+}
+
+static int
+add_box(struct svg *svg, uint32_t number, struct error *error)
+{
+	const struct picture_box *box = &svg->picture->boxes[number];
+	const struct call_paths *paths = svg->picture->paths;
+	uint32_t name = paths->name[box->record];
+	const char *bytes = names_text(paths->names, name);
+	size_t n = names_length(paths->names, name);
+	struct text_buffer *text = &svg->boxes;
+
+	text_add_string(text, "<svg class=\"b\"");
+	add_share(svg, "x", box->begin);
+	add_share(svg, "width", box->value);
+	text_add_format(text, " y=\"%" PRIu64 "\" height=\"%d\" data-h=\"%"
+	                PRIu64 "\"", (uint64_t)box->depth * LEVEL, BOX,
+	                box->value);
+	if (box->solid < box->value)
+		text_add_format(text, " data-s=\"%" PRIu64 "\"", box->solid);
+	text_add_char(text, '>');
+	if (add_title(svg, number, bytes, n, error) != 0)
+		return -1;
+	add_rectangles(svg, box, box_color(bytes, n));
+	if (add_label(svg, box, bytes, n, error) != 0)
+		return -1;
+	text_add_string(text, "</svg>\n");
+	add_overhang(svg, box, box_color(bytes, n));
+	if (box->depth >= svg->n_levels)
+		svg->n_levels = box->depth + 1;
+	svg->n_drawn++;
+	return 0;
+}
+
+/* Draws all boxes that are wide enough; stops when there is no more room. */
+static int
+try_boxes(struct svg *svg, bool *fits, struct error *error)
+{
+	const struct picture *picture = svg->picture;
+
+	text_clear(&svg->boxes);
+	svg->n_drawn = svg->n_levels = 0;
+	svg->has_hatched = svg->has_deeper = false;
+	*fits = true;
+	for (uint32_t i = 0; i < picture->n_boxes && *fits; i++) {
+		if (picture->boxes[i].value < svg->least)
+			continue;
+		if (picture->boxes[i].depth >= svg->most_levels) {
+			svg->has_deeper = true;
+			continue;
+		}
+		if (add_box(svg, i, error) != 0)
+			return -1;
+		*fits = svg->n_drawn <= FEWEST_BOXES ||
+		    svg->boxes.length <= ROOM_FOR_BOXES;
+	}
+	if (svg->boxes.failed || svg->scratch.failed ||
+	    svg->drawing.rest.failed)
+		return error_out_of_memory(error);
+	return 0;
+}
+
+static int
+draw_boxes(struct svg *svg, struct error *error)
+{
+	bool fits;
+
+	svg->least = svg->picture->extent / PIXELS;
+	if (svg->least * PIXELS < svg->picture->extent)
+		svg->least++;
+	svg->most_levels = MOST_LEVELS;
+	for (;;) {
+		if (try_boxes(svg, &fits, error) != 0 ||
+		    output_may_go_on(0, svg->drawing.writer, error) != 0)
+			return -1;
+		if (fits)
+			return 0;
+		if (svg->least < svg->picture->extent / WIDEST_LEFT_OUT)
+			svg->least += svg->least / 4 + 1;
+		else
+			svg->most_levels /= 2;
+	}
+}
+
+/* ---- what surrounds the boxes ---- */
+
+static void
+add_line(struct svg *svg, int number, const char *attributes,
+         const char *line)
+{
+	text_add_format(&svg->head, "<text x=\"%d\" y=\"%d\"%s>", PADDING,
+	                PADDING + LINE * number - 4, attributes);
+	add_untrusted(svg, &svg->head, line, strlen(line));
+	text_add_string(&svg->head, "</text>\n");
+}
+
+/* Hues around the circle in calm tones; darker ones for dark screens. */
+static void
+add_style(struct text_buffer *text)
+{
+	static const unsigned hues[BOX_HUES] = {
+		12, 32, 48, 70, 100, 150, 175, 195, 212, 232, 270, 330,
+	};
+
+	text_add_string(text, "<style>\n"
+	    "#cpprof-picture { background: #fff; "
+	    "font: 11px 'DejaVu Sans Mono', Menlo, Consolas, monospace }\n"
+	    "text { fill: #111 }\n"
+	    "#cpprof-map text { pointer-events: none }\n"
+	    ".b, .m { cursor: pointer }\n"
+	    ".b:hover rect { opacity: .75 }\n"
+	    ".m rect { fill: #d6409f }\n"
+	    ".w { paint-order: stroke; stroke: #f6f6f6; stroke-width: 3px }\n"
+	    ".o { opacity: .25 }\n"
+	    ".t { font-weight: bold }\n"
+	    ".a { cursor: pointer; text-decoration: underline }\n"
+	    ".g { fill: url(#cpprof-hatch) }\n"
+	    ".h { fill: #f0f0f0 }\n"
+	    ".i { fill: #b4b4b4 }\n"
+	    ".s { fill: none; stroke: #fff; stroke-width: 1px }\n");
+	for (unsigned i = 0; i < BOX_HUES * BOX_SHADES; i++)
+		text_add_format(text, ".c%u { fill: hsl(%u,%u%%,%u%%) }\n", i,
+		                hues[i / BOX_SHADES], 60u,
+		                72 + i % BOX_SHADES * 5);
+	text_add_string(text, "@media (prefers-color-scheme: dark) {\n"
+	    "#cpprof-picture { background: #1b1b1d }\n"
+	    "text { fill: #eee }\n"
+	    ".w { stroke: #2a2a2c }\n"
+	    ".h { fill: #2a2a2c }\n"
+	    ".i { fill: #5a5a5e }\n");
+	for (unsigned i = 0; i < BOX_HUES * BOX_SHADES; i++)
+		text_add_format(text, ".c%u { fill: hsl(%u,%u%%,%u%%) }\n", i,
+		                hues[i / BOX_SHADES], 35u,
+		                28 + i % BOX_SHADES * 5);
+	text_add_string(text, "}\n</style>\n"
+	    "<defs><pattern id=\"cpprof-hatch\" width=\"6\" height=\"6\" "
+	    "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+	    "<rect class=\"h\" width=\"6\" height=\"6\"/>"
+	    "<rect class=\"i\" width=\"2\" height=\"6\"/></pattern></defs>\n");
+}
+
+/* The lines of the view, what is not drawn, and what hatching means. */
+static int
+add_lines(struct svg *svg)
+{
+	const struct table *table = svg->drawing.table;
+	const struct picture *picture = svg->picture;
+	uint64_t n_all = (uint64_t)picture->n_boxes + picture->n_left_out;
+	struct text_buffer line = { 0 };
+	int number = 0;
+
+	for (size_t i = 0; i < table->n_header; i++)
+		add_line(svg, ++number, i == 0 ? " class=\"t\"" : "",
+		         table->header[i]);
+	for (size_t i = 0; i < table->n_footer; i++)
+		add_line(svg, ++number, "", table->footer[i]);
+	text_add_format(&line, "%" PRIu64 " of %" PRIu64 " path%s drawn",
+	                svg->n_drawn, n_all, n_all == 1 ? "" : "s");
+	if (svg->n_drawn < n_all)
+		text_add_format(&line, "; the others are narrower than %.3g%% "
+		    "of the picture", 100 * (double)svg->least /
+		    (double)(picture->extent > 0 ? picture->extent : 1));
+	if (svg->has_deeper)
+		text_add_format(&line, " or deeper than %" PRIu32 " levels",
+		                svg->most_levels);
+	if (svg->has_hatched)
+		text_add_string(&line, ". Hatched: passed through the path "
+		    "and re-entered it, solid elsewhere. Pale: room for what "
+		    "is below");
+	add_line(svg, ++number, "", text_string(&line));
+	text_free(&line);
+	add_line(svg, ++number, " id=\"cpprof-line\"", "");
+	return PADDING + LINE * number + PADDING / 2;
+}
+
+static void
+add_head(struct svg *svg, int top, bool is_document)
+{
+	const struct table *table = svg->drawing.table;
+	struct text_buffer *lines = &svg->head, head = { 0 };
+	uint64_t height = svg->n_levels > 0 ?
+	    (uint64_t)svg->n_levels * LEVEL : 1;
+
+	if (is_document)
+		text_add_string(&head, "<?xml version=\"1.0\" "
+		                "encoding=\"UTF-8\"?>\n");
+	text_add_format(&head, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+	    "id=\"cpprof-picture\" width=\"%d\" height=\"%" PRIu64 "\" "
+	    "data-all=\"%" PRIu64 "\"%s>\n<title>", PIXELS,
+	    (uint64_t)top + height + PADDING, svg->picture->denominator,
+	    svg->picture->paths->is_innermost_first ? " data-up=\"\"" : "");
+	add_untrusted(svg, &head, table->header[0], strlen(table->header[0]));
+	text_add_string(&head, "</title>\n");
+	add_style(&head);
+	text_add(&head, lines->bytes, lines->length);
+	text_add_format(&head, "<svg id=\"cpprof-map\" y=\"%d\" "
+	                "width=\"100%%\" height=\"%" PRIu64 "\">\n", top,
+	                height);
+	head.failed |= lines->failed;
+	text_free(lines);
+	*lines = head;
+}
+
+static void
+put(struct writer *writer, const char *text)
+{
+	writer_put(writer, text, strlen(text));
+}
+
+static void
+put_script(struct writer *writer)
+{
+	put(writer, "<script><![CDATA[\n");
+	for (size_t i = 0; picture_script[i] != NULL; i++) {
+		put(writer, picture_script[i]);
+		put(writer, "\n");
+	}
+	put(writer, "]]></script>\n");
+}
+
+static int
+draw_svg(struct svg *svg, bool is_document, struct error *error)
+{
+	struct writer *writer = svg->drawing.writer;
+
+	if (draw_boxes(svg, error) != 0)
+		return -1;
+	add_head(svg, add_lines(svg), is_document);
+	if (svg->head.failed || svg->scratch.failed)
+		return error_out_of_memory(error);
+	writer_put(writer, svg->head.bytes, svg->head.length);
+	writer_put(writer, svg->boxes.bytes, svg->boxes.length);
+	put(writer, "</svg>\n");
+	put_script(writer);
+	put(writer, "</svg>\n");
+	return 0;
+}
+
+static int
+output(const struct table *table, const struct layout *layout,
+       struct writer *writer, bool is_document, struct error *error)
+{
+	struct svg svg = {
+		.drawing = { .table = table, .layout = layout,
+			     .writer = writer },
+		.picture = table->picture,
+	};
+	int status = draw_svg(&svg, is_document, error);
+
+	text_free(&svg.head);
+	text_free(&svg.boxes);
+	text_free(&svg.scratch);
+	text_free(&svg.drawing.rest);
+	path_names_free(&svg.drawing.path);
+	return status;
+}
+
+int
+output_svg(const struct table *table, const struct layout *layout,
+           struct writer *writer, struct error *error)
+{
+	return output(table, layout, writer, true, error);
+}
+
+int
+output_html(const struct table *table, const struct layout *layout,
+            struct writer *writer, struct error *error)
+{
+	put(writer, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+	    "<meta charset=\"utf-8\">\n"
+	    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+	    "<title>cpprof</title>\n"
+	    "<style>html { background: #fff } body { margin: 0 } "
+	    "#cpprof-picture { width: 100%; display: block }\n"
+	    "@media (prefers-color-scheme: dark) "
+	    "{ html { background: #1b1b1d } }</style>\n</head>\n<body>\n");
+	if (output(table, layout, writer, false, error) != 0)
+		return -1;
+	put(writer, "</body>\n</html>\n");
+	return 0;
+}

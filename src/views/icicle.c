@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* icicle.c -- the call paths of a root as boxes, for pictures.
+ *
+ * An icicle has a box for each path of the downward or upward profile, as wide
+ * as the path's value there.  The solid part is the path's share of a
+ * partition of the root's hits (rows_down says which): what a flame graph
+ * shows if there is no recursion.  The rest are hits that passed through the
+ * path and re-entered it, and which are solid elsewhere.  So a recursive
+ * function has as many boxes as it has canonical paths, not as many as the
+ * recursion is deep.  The third picture is the sample tree as it is, which is
+ * all solid.
+ *
+ * The boxes below a box are sorted by what is solid, most first.  They stand side by side from the box's left edge and may overhang it
+ * on the right, because a hit can belong to several of them.
+ *
+ * Cost: that of the view; then linear passes over the paths that are wide
+ * enough.
+ */
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+#include "src/base/picture.h"
+#include "src/base/progress.h"
+#include "src/views/order.h"
+#include "src/views/rows.h"
+
+/* What the table owns: the boxes, and the paths that they name. */
+struct box_source {
+	struct picture picture;
+	struct call_paths paths;
+	struct rows rows;
+	struct measure measure;
+	struct picture_box *boxes;
+};
+
+/* ---- the sample tree as rows ---- */
+
+static uint32_t
+count_nodes(const struct sample_set *set, uint64_t least)
+{
+	const struct sample_tree *tree = set->tree;
+	uint32_t n = 0, node = 0;
+
+	while (node < tree->n_nodes) {
+		if (set->weight[node] < least) {
+			node = tree->end[node];
+		} else {
+			n++;
+			node++;
+		}
+	}
+	return n;
+}
+
+/* A node that is kept, and is an ancestor of the next node. */
+struct open_node {
+	uint32_t end, row;
+};
+
+static void
+keep_node(struct rows *rows, const struct sample_set *set, uint32_t node,
+          uint32_t parent)
+{
+	uint32_t row = rows->n++;
+
+	rows->parent[row] = parent;
+	rows->name[row] = set->tree->label[node];
+	rows->hits[row] = rows->solid[row] = set->weight[node];
+	rows->own[row] = set->self[set->tree->row[node]];
+}
+
+static int
+keep_nodes(struct rows *rows, const struct view_request *request,
+           uint64_t least, struct open_node *open, struct hidden *hidden,
+           struct error *error)
+{
+	const struct sample_set *set = request->set;
+	const struct sample_tree *tree = set->tree;
+	uint32_t node = 0, n_open = 0, n_steps = 0;
+
+	while (node < tree->n_nodes) {
+		if ((n_steps++ & 0xffff) == 0 &&
+		    progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+		while (n_open > 0 && open[n_open - 1].end <= node)
+			n_open--;
+		if (set->weight[node] < least) {
+			hidden->below_threshold += tree->end[node] - node;
+			node = tree->end[node];
+		} else if (n_open == request->depth) {
+			hidden->too_long += tree->end[node] - node;
+			node = tree->end[node];
+		} else {
+			keep_node(rows, set, node, n_open == 0 ? NO_RECORD :
+			          open[n_open - 1].row);
+			open[n_open++] = (struct open_node){
+				tree->end[node], rows->n - 1,
+			};
+			node++;
+		}
+	}
+	return 0;
+}
+
+static int
+rows_tree(struct rows *rows, const struct view_request *request,
+          const struct measure *measure, struct hidden *hidden,
+          struct error *error)
+{
+	const struct sample_tree *tree = request->set->tree;
+	uint32_t n = count_nodes(request->set, measure->least);
+	struct open_node *open = memory_array((size_t)tree->deepest + 1,
+	                                      sizeof *open, error);
+	int status = -1;
+
+	rows->parent = memory_array(n, sizeof *rows->parent, error);
+	rows->name = memory_array(n, sizeof *rows->name, error);
+	rows->hits = memory_array(n, sizeof *rows->hits, error);
+	rows->own = memory_array(n, sizeof *rows->own, error);
+	rows->solid = memory_array(n, sizeof *rows->solid, error);
+	if (open != NULL && rows->parent != NULL && rows->name != NULL &&
+	    rows->hits != NULL && rows->own != NULL && rows->solid != NULL)
+		status = keep_nodes(rows, request, measure->least, open,
+		                    hidden, error);
+	free(open);
+	return status;
+}
+
+/* ---- rows as boxes ---- */
+
+/*
+ * Sorts siblings by solid hits, then by all hits, then by name, and puts
+ * parents before their children.  So what overhangs a box is hatched as far as
+ * that is possible.
+ */
+static int
+sort_boxes(struct rows *rows, const struct names *names, struct error *error)
+{
+	uint32_t n = rows->n, n_ranks;
+	uint32_t *rank = memory_array(n, sizeof *rank, error);
+	int status = -1;
+
+	rows->order = memory_array(n, sizeof *rows->order, error);
+	if (rank == NULL || rows->order == NULL) {
+		free(rank);
+		return -1;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		rows->order[i] = i;
+	n_ranks = order_rank_names(names, rows->name, n, rank, error);
+	if (n_ranks != UINT32_MAX &&
+	    order_ascending(rows->order, n, rank, n_ranks, error) == 0 &&
+	    order_descending(rows->order, n, rows->hits, error) == 0 &&
+	    order_descending(rows->order, n, rows->solid, error) == 0)
+		status = order_preorder(rows->order, n, rows->parent, error);
+	free(rank);
+	return status;
+}
+
+/*
+ * A box extends as far as the boxes below it, or its own width.  extent[n] is
+ * zeroed.  Rows come after their parents.
+ */
+static int
+measure_extents(const struct rows *rows, uint64_t *extent, uint64_t *all,
+                struct error *error)
+{
+	*all = 0;
+	for (uint32_t row = rows->n; row-- > 0;) {
+		uint32_t parent = rows->parent[row];
+		uint64_t *sum = parent == NO_RECORD ? all : &extent[parent];
+
+		if (extent[row] < rows->hits[row])
+			extent[row] = rows->hits[row];
+		if (__builtin_add_overflow(*sum, extent[row], sum))
+			return error_set(error, "the picture is too wide: the "
+			                 "boxes below one box have more than "
+			                 "2^64 hits");
+	}
+	return 0;
+}
+
+/* next[row]: where the next box below it begins; depth[row] its depth. */
+static void
+place_boxes(struct box_source *source, const uint64_t *extent, uint64_t *next,
+            uint32_t *depth)
+{
+	const struct rows *rows = &source->rows;
+	struct picture *picture = &source->picture;
+	uint64_t top = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint32_t row = rows->order[i], parent = rows->parent[row];
+		uint64_t *begin = parent == NO_RECORD ? &top : &next[parent];
+
+		depth[row] = parent == NO_RECORD ? 0 : depth[parent] + 1;
+		if (depth[row] >= picture->n_levels)
+			picture->n_levels = depth[row] + 1;
+		source->boxes[i] = (struct picture_box){
+			.begin = *begin,
+			.extent = extent[row],
+			.value = rows->hits[row],
+			.solid = rows->solid[row],
+			.own = rows->own[row],
+			.record = row,
+			.depth = depth[row],
+		};
+		next[row] = *begin;
+		*begin += extent[row];
+	}
+}
+
+static int
+make_boxes(struct box_source *source, struct error *error)
+{
+	uint32_t n = source->rows.n;
+	uint64_t *extent = memory_array(n, sizeof *extent, error);
+	uint64_t *next = memory_array(n, sizeof *next, error);
+	uint32_t *depth = memory_array(n, sizeof *depth, error);
+	int status = -1;
+
+	source->boxes = memory_array(n, sizeof *source->boxes, error);
+	if (extent != NULL && next != NULL && depth != NULL &&
+	    source->boxes != NULL &&
+	    measure_extents(&source->rows, extent, &source->picture.extent,
+	                    error) == 0) {
+		place_boxes(source, extent, next, depth);
+		status = 0;
+	}
+	free(extent);
+	free(next);
+	free(depth);
+	return status;
+}
+
+/* ---- the table ---- */
+
+static void
+free_source(void *row_source)
+{
+	struct box_source *source = row_source;
+
+	rows_free(&source->rows);
+	free(source->boxes);
+	free(source);
+}
+
+static void
+get_row(const struct table *table, size_t i, struct cell *cells)
+{
+	const struct box_source *source = table->row_source;
+	const struct picture_box *box = &source->boxes[i];
+
+	cells[0] = cell_hits(box->value);
+	cells[1] = cell_fraction(measure_fraction(&source->measure,
+	                                          box->value));
+	cells[2] = cell_hits(box->solid);
+	cells[3] = cell_hits(box->own);
+	cells[4] = cell_hits(box->begin);
+	cells[5] = cell_count(box->depth);
+	cells[6] = cell_path(&source->paths, box->record);
+}
+
+static void
+add_columns(struct table *table)
+{
+	table_add_column(table, "hits", "#hits", CELL_HITS);
+	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
+	table_add_column(table, "solid", "solid", CELL_HITS);
+	table_add_column(table, "own", "own", CELL_HITS);
+	table_add_column(table, "begin", "begin", CELL_HITS);
+	table_add_column(table, "depth", "depth", CELL_COUNT);
+	table_add_column(table, "path", "call path", CELL_PATH);
+	table->pattern = "{fraction} ({path}) [{hits}]";
+}
+
+/* The picture of all boxes; the rows are as many of them as the limit says. */
+static int
+give_to_table(struct box_source *source, const struct view_request *request,
+              const struct view_kind *kind, struct hidden *hidden,
+              struct table *table, struct error *error)
+{
+	struct picture *picture = &source->picture;
+	uint32_t n_rows = 0;
+
+	source->paths = (struct call_paths){
+		.names = request->set->names,
+		.parent = source->rows.parent,
+		.name = source->rows.name,
+		.is_innermost_first = source->rows.is_innermost_first,
+	};
+	picture->paths = &source->paths;
+	picture->boxes = source->boxes;
+	picture->n_boxes = source->rows.n;
+	picture->denominator = source->measure.denominator;
+	if (request->resolution > 0) {
+		picture->n_left_out = hidden->below_threshold;
+		hidden->below_threshold = 0;
+		table->picture = picture;
+	} else {
+		n_rows = rows_limit(request, source->rows.n, hidden);
+	}
+	table->row = get_row;
+	if (view_describe(request, kind, &source->measure, hidden, table,
+	                  error) != 0)
+		return -1;
+	add_columns(table);
+	table->n_rows = n_rows;
+	return 0;
+}
+
+/* What the paths are to be at least, so that they can be seen. */
+static struct measure
+measure_boxes(const struct view_request *request, bool has_root)
+{
+	const struct sample_tree *tree = request->set->tree;
+	struct measure measure = measure_of(request);
+	uint64_t width = 0;
+
+	if (request->resolution == 0)
+		return measure;
+	if (has_root)
+		width = measure_function(request->set, request->root);
+	else
+		for (uint32_t node = 0; node < tree->n_nodes;
+		     node = tree->end[node])
+			width += request->set->weight[node];
+	measure.least = width / request->resolution;
+	if (measure.least == 0)
+		measure.least = 1;
+	return measure;
+}
+
+typedef int rows_function(struct rows *rows,
+                          const struct view_request *request,
+                          const struct measure *measure, bool counts_own,
+                          struct hidden *hidden, struct error *error);
+
+/* paths: NULL: the sample tree. */
+static int
+draw_boxes(const struct view_request *request, const struct view_kind *kind,
+           rows_function *paths, struct table *table, struct error *error)
+{
+	struct hidden hidden = { 0 };
+	struct box_source *source;
+	int status;
+
+	if (request->set->flow != NULL)
+		return error_set(error, "%s draws stacks, and this profile "
+		                 "has calls between functions without "
+		                 "stacks; try down, up or graph",
+		                 table->view);
+	if (kind->has_root && view_need_root(request, table, error) != 0)
+		return -1;
+	source = memory_array(1, sizeof *source, error);
+	if (source == NULL)
+		return -1;
+	table->row_source = source;
+	table->row_source_free = free_source;
+	source->measure = measure_boxes(request, kind->has_root);
+	source->rows.is_innermost_first = paths == rows_up;
+	status = paths != NULL ?
+	    paths(&source->rows, request, &source->measure, true, &hidden,
+	          error) :
+	    rows_tree(&source->rows, request, &source->measure, &hidden,
+	              error);
+	if (status != 0 ||
+	    sort_boxes(&source->rows, request->set->names, error) != 0 ||
+	    make_boxes(source, error) != 0 ||
+	    give_to_table(source, request, kind, &hidden, table, error) != 0)
+		return -1;
+	return source->rows.n > 0 || !kind->has_root ? 0 :
+	    view_explain_hidden_root(request, &source->measure, table, error);
+}
+
+int
+view_icicle_down(const struct view_request *request, struct table *table,
+                 struct error *error)
+{
+	static const struct view_kind kind = {
+		.schema = "cpprof.boxes/1",
+		.title = "Downward Call Path Icicle",
+		.has_root = true,
+	};
+
+	return draw_boxes(request, &kind, rows_down, table, error);
+}
+
+int
+view_icicle_up(const struct view_request *request, struct table *table,
+               struct error *error)
+{
+	static const struct view_kind kind = {
+		.schema = "cpprof.boxes/1",
+		.title = "Upward Call Path Icicle",
+		.has_root = true,
+	};
+
+	return draw_boxes(request, &kind, rows_up, table, error);
+}
+
+int
+view_icicle_tree(const struct view_request *request, struct table *table,
+                 struct error *error)
+{
+	static const struct view_kind kind = {
+		.schema = "cpprof.boxes/1",
+		.title = "Sample Tree Icicle",
+	};
+
+	return draw_boxes(request, &kind, NULL, table, error);
+}

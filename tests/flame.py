@@ -1,0 +1,465 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""flame.py -- pictures show what a brute force computes, and nothing else.
+
+The boxes of random recursive profiles agree with a program that has no tree:
+value, solid and own hits of every path, and where the boxes lie.  Pictures are
+read with XML and HTML parsers: each box has the numbers of its row, names stay
+text whatever they hold, and a picture of many nodes keeps its size.
+
+    flame.py [FIRST-SEED [SEEDS]]
+"""
+import html.parser
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import oracle  # noqa: E402
+from claims import Claims  # noqa: E402
+from terminal import Terminal, has_terminals  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),
+                       "sample-data")
+SVG = "{http://www.w3.org/2000/svg}"
+SIZE_MAX = 1 << 20
+claims = Claims()
+
+
+def run(*arguments, **options):
+    return subprocess.run([CPPROF, "-q", *arguments],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120, check=False,
+                          **options)
+
+
+def ask(*arguments):
+    """The output of commands that must succeed."""
+    done = run(*arguments)
+    assert done.returncode == 0 and not done.stderr, (arguments, done.stderr)
+    return done.stdout
+
+
+def commands(*lines):
+    return [word for line in lines for word in ("-e", line)]
+
+
+# ---- the boxes ----
+
+def last_path(stack, root, is_up):
+    """The path to which the solid hits of a stack belong."""
+    if not is_up:
+        return list(oracle.canonical_paths(stack, root))[-1]
+    innermost = len(stack) - stack[::-1].index(root)
+    return list(oracle.canonical_paths(stack[:innermost], stack[0]))[-1]
+
+
+def icicle(profile, root, is_up):
+    """Path: (value, solid, own), stack by stack."""
+    values = (oracle.up if is_up else oracle.down)(profile, root)
+    own, solid = dict.fromkeys(values, 0), dict.fromkeys(values, 0)
+    for stack, hits in profile.stacks.items():
+        if root not in stack:
+            continue
+        path = last_path(stack, root, is_up)
+        own[path] += hits
+        while path:
+            solid[path] += hits
+            path = path[1:] if is_up else path[:-1]
+    return {path: (values[path], solid[path], own[path]) for path in values}
+
+
+def sample_tree(profile):
+    return {path: (hits, hits, profile.stacks.get(path, 0))
+            for path, hits in oracle.weights(profile).items()}
+
+
+def check_layout(rows, is_up):
+    """Boxes below a box are within its extent and do not overlap."""
+    below, extent = {}, {}
+    for row in rows:
+        path = tuple(row["path"])
+        above = path[1:] if is_up else path[:-1]
+        assert len(path) == row["depth"] + 1, row
+        assert above == () or above in below, f"{row} precedes its box"
+        below.setdefault(above, []).append(row)
+        below[path] = []
+    for path in sorted(below, key=len, reverse=True):
+        extent[path] = sum(extent[tuple(row["path"])] for row in below[path])
+        if path:
+            hits = next(row["hits"] for row in
+                        below[path[1:] if is_up else path[:-1]]
+                        if tuple(row["path"]) == path)
+            extent[path] = max(extent[path], hits)
+    begin = {(): 0}
+    for row in rows:
+        path = tuple(row["path"])
+        above = path[1:] if is_up else path[:-1]
+        assert row["begin"] == begin[above], (row, begin[above])
+        begin[path] = row["begin"]
+        begin[above] += extent[path]
+    for rows_below in below.values():
+        order = [(-row["solid"], -row["hits"],
+                  oracle.as_bytes(row["path"][0 if is_up else -1]))
+                 for row in rows_below]
+        assert order == sorted(order), rows_below
+
+
+def check_rows(rows, expected, is_up):
+    got = {tuple(row["path"]): (row["hits"], row["solid"], row["own"])
+           for row in rows}
+    assert len(got) == len(rows), "a path has two boxes"
+    assert got == expected, [(path, got.get(path), expected.get(path))
+                             for path in got.keys() | expected.keys()
+                             if got.get(path) != expected.get(path)]
+    below = {}
+    for path, (value, solid, own) in expected.items():
+        assert 0 <= own <= solid <= value, path
+        above = path[1:] if is_up else path[:-1]
+        below[above] = below.get(above, 0) + solid
+    for path, (value, solid, own) in expected.items():
+        assert solid == own + below.get(path, 0), f"{path}: no partition"
+        assert len(path) > 1 or solid == value, path
+    check_layout(rows, is_up)
+
+
+def check_random(seed, folder):
+    shape = random.Random(seed)
+    path = os.path.join(folder, "random.folded")
+    with open(path, "wb") as file:
+        subprocess.run(
+            [sys.executable, os.path.join(HERE, "random-stacks.py"),
+             str(seed), str(shape.randint(1, 40)), str(shape.randint(1, 7)),
+             str(shape.randint(1, 14))], stdout=file, check=True, timeout=120)
+    with open(path, encoding="utf-8", newline="\n") as file:
+        profile = oracle.Profile(file)
+    queries = [(way, name) for name in profile.functions
+               for way in ("down", "up")]
+    lines = [f"flame {way} {oracle.quoted(name)}" for way, name in queries]
+    output = ask("-F", "json", *commands("threshold 0", "depth off", *lines,
+                                         "flame tree"), path)
+    documents = [json.loads(line) for line in output.splitlines()]
+    assert len(documents) == len(queries) + 1
+    for (way, name), document in zip(queries, documents):
+        assert document["root"] == name and document["hidden"] == 0
+        assert document["schema"] == "cpprof.boxes/1"
+        check_rows(document["rows"], icicle(profile, name, way == "up"),
+                   way == "up")
+    check_rows(documents[-1]["rows"], sample_tree(profile), False)
+
+
+# ---- pictures ----
+
+def picture(folder, profile, *lines, name="picture.svg"):
+    path = os.path.join(folder, name)
+    ask(*commands(*lines, "flame " + path), profile)
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return file.read()
+
+
+class Box:
+    """A box as it is drawn: shares are of the picture's width."""
+
+    def __init__(self, element):
+        self.depth = int(element.get("y")) // 18
+        self.begin = float(element.get("x").rstrip("%"))
+        self.width = float(element.get("width").rstrip("%"))
+        self.hits = int(element.get("data-h"))
+        self.solid = int(element.get("data-s", self.hits))
+        title = element.find(SVG + "title").text
+        self.name, self.row = title.split("\n")[:2]
+        self.rectangles = [
+            (rect.get("class"), float(rect.get("x", "0").rstrip("%")),
+             float(rect.get("width").rstrip("%")))
+            for rect in element.findall(SVG + "rect")]
+
+
+def boxes_of(text):
+    svg = ElementTree.fromstring(text.encode())
+    return [Box(element) for element in svg.iter(SVG + "svg")
+            if element.get("class") == "b"]
+
+
+def check_drawing(boxes, rows, extent):
+    """Boxes have the numbers, places and parts of rows."""
+    assert len(boxes) == len(rows), (len(boxes), len(rows))
+    for box, row in zip(boxes, rows):
+        close = 1e-4
+        assert box.hits == row["hits"] and box.solid == row["solid"], row
+        assert box.depth == row["depth"], row
+        assert abs(box.begin - 100 * row["begin"] / extent) < close, row
+        assert abs(box.width - 100 * row["hits"] / extent) < close, row
+        assert box.row.startswith("%.4f (" % row["fraction"]), row
+        assert box.row.endswith(") [%d]" % row["hits"]), row
+        solid = 100 * row["solid"] / row["hits"]
+        wide = {kind == "g": (begin, width)
+                for kind, begin, width in box.rectangles}
+        assert (True in wide) == (row["solid"] < row["hits"]), row
+        assert (False in wide) == (row["solid"] > 0), row
+        if False in wide:
+            assert wide[False][0] == 0 and abs(wide[False][1] - solid) < 1e-2
+        if True in wide:
+            assert abs(wide[True][0] - solid) < 1e-2, row
+            assert abs(sum(wide[True]) - 100) < 1e-2, row
+
+
+def check_picture(folder, profile, query, root):
+    rows = json.loads(ask("-F", "json", *commands(
+        "threshold 0", f"flame {query} {root}"), profile))["rows"]
+    extent = max(row["begin"] + row["hits"] for row in rows)
+    text = picture(folder, profile, "root " + root,
+                   name=f"{query}.svg") if query == "down" else None
+    path = os.path.join(folder, "picture.svg")
+    ask(*commands(f"flame {query} {root} {path}"), profile)
+    with open(path, encoding="utf-8") as file:
+        drawn = file.read()
+    assert text is None or text == drawn, "root and ROOT differ"
+    # What is narrower than a pixel is not drawn, and counted.
+    wide = [row for row in rows if row["hits"] * 1200 >= extent]
+    check_drawing(boxes_of(drawn), wide, extent)
+    assert f"{len(wide)} of {len(rows)} paths drawn" in drawn, drawn[:2000]
+
+
+HOSTILE = ["<script>alert(1)</script>", "]]>", "<![CDATA[", "&amp", "a&b<c>",
+           "\"onload='x()'", "--><b>", "\x1b[31mred\x1b[0m", "\x07", "a\x7fb",
+           "</title></svg>", "\u202egnp", "\ufffe", "\x85", "</script>",
+           "</style><b>", "{ } #id", "名前::関数()", "x" * 5000,
+           "std::map<int, std::vector<char> >::find(int const&) const"]
+
+
+def write_hostile(folder):
+    path = os.path.join(folder, "hostile.folded")
+    with open(path, "wb") as file:
+        for name in HOSTILE:
+            file.write(b"main;" + name.encode() + b" 10\n")
+        file.write(b"main;bad\xff\xfe\xc0\xaf 10\n")
+    return path
+
+
+class Page(html.parser.HTMLParser):
+    """The elements and the text outside of scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.titles = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+        if tag == "title":
+            self.titles.append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "title":
+            self.titles[-1] += data
+
+
+KNOWN = {"html", "head", "meta", "title", "style", "body", "svg", "defs",
+         "pattern", "rect", "text", "script"}
+ATTRIBUTES = {"xmlns", "id", "class", "x", "y", "width", "height", "data-all",
+              "data-up", "data-h", "data-s", "patternunits",
+              "patterntransform", "charset", "name", "content", "lang"}
+
+
+def check_hostile(folder):
+    profile = write_hostile(folder)
+    text = picture(folder, profile)
+    controls = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ufffe]",
+                          text)
+    assert not controls, controls
+    names = {box.name for box in boxes_of(text)}
+    for name in HOSTILE:
+        if name.isprintable() and len(name) < 100:
+            assert name in names, name
+    assert "\\x1b[31mred\\x1b[0m" in names and "\\x07" in names
+    assert "bad\\xff\\xfe\\xc0\\xaf" in names, names
+    svg = ElementTree.fromstring(text.encode())
+    tags = {element.tag.replace(SVG, "") for element in svg.iter()}
+    assert tags <= KNOWN, tags
+    assert len(list(svg.iter(SVG + "script"))) == 1
+    assert text.count("]]>") == 1 and text.count("<![CDATA[") == 1
+
+
+def check_page(folder):
+    profile = write_hostile(folder)
+    text = picture(folder, profile, name="page.html")
+    page = Page(text)
+    assert {tag for tag, _ in page.tags} <= KNOWN, page.tags
+    used = {name for _, attributes in page.tags for name in attributes}
+    assert used <= ATTRIBUTES, used - ATTRIBUTES
+    assert sum(tag == "script" for tag, _ in page.tags) == 1
+    names = {title.split("\n")[0] for title in page.titles}
+    assert {"<script>alert(1)</script>", "]]>", "</title></svg>"} <= names
+    svg = picture(folder, profile)
+    assert svg.split("<svg ", 1)[1] in text, "the page has another picture"
+
+
+def check_alone(folder):
+    """Nothing is loaded from anywhere."""
+    for name in "alone.svg", "alone.html":
+        text = picture(folder, os.path.join(SAMPLES, "forms.folded"),
+                       name=name)
+        found = re.findall(r"(?:href|src)\s*=|@import|url\((?!#)", text)
+        assert not found, found
+        links = set(re.findall(r"https?://[^\"'<> ]*", text))
+        assert links <= {"http://www.w3.org/2000/svg",
+                         "http://www.w3.org/1999/xhtml"}, links
+
+
+def write_large(folder):
+    """Many stacks, of long names, each as likely as the others."""
+    draw = random.Random(1)
+    path = os.path.join(folder, "large.folded")
+    with open(path, "w", encoding="ascii") as file:
+        for _ in range(60000):
+            depth = draw.randint(10, 60)
+            names = (f"library::component<int, char>::function_{n}(int const&)"
+                     for n in (draw.randint(0, 40) for _ in range(depth)))
+            file.write("main;" + ";".join(names) + " 1\n")
+    return path
+
+
+def check_large(folder):
+    profile = write_large(folder)
+    for query in "down", "tree", "up |library::component<int, char>::" \
+            "function_7(int const&)|":
+        path = os.path.join(folder, "large.svg")
+        ask(*commands(f"flame {query} {path}"), profile)
+        size = os.path.getsize(path)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        boxes = boxes_of(text)
+        assert size < SIZE_MAX, (query, size)
+        assert len(boxes) >= 40, (query, len(boxes))
+        drawn, n = map(int, re.search(r"(\d+) of (\d+) paths drawn",
+                                      text).groups())
+        assert drawn == len(boxes) < n, (query, drawn, n)
+        least = float(re.search(r"narrower than ([\d.e-]+)% of", text)[1])
+        assert min(box.width for box in boxes) >= least * .99, query
+
+
+def check_deep(folder):
+    """No element is nested as deep as the stack."""
+    path = os.path.join(folder, "deep.folded")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(";".join(f"f{i}" for i in range(100000)) + " 1\n")
+    text = picture(folder, path, "depth off", "root f0", name="deep.svg")
+    assert len(text) < SIZE_MAX, len(text)
+    boxes = boxes_of(text)
+    assert 500 < len(boxes) <= 1000, len(boxes)
+    assert f"deeper than {len(boxes)} levels" in text
+    assert max(box.depth for box in boxes) == len(boxes) - 1
+
+
+def check_units(folder):
+    text = picture(folder, os.path.join(SAMPLES, "forms.folded"),
+                   "unit gticks", "digits 2")
+    assert boxes_of(text)[0].row == "1.00 (main) [123 s]"
+
+
+# ---- files ----
+
+def check_files(folder):
+    profile = os.path.join(SAMPLES, "forms.folded")
+    path = os.path.join(folder, "kept.svg")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("old")
+    os.chmod(path, 0o640)
+    # A picture that cannot be made leaves the file as it was.
+    for wrong in "flame nosuch kept.svg", "flame tree main kept.svg":
+        assert run("-e", wrong, profile, cwd=folder).returncode == 1
+    calls = os.path.join(SAMPLES, "rdparse.callgrind.gz")
+    failed = run("-e", "flame kept.svg", calls, cwd=folder)
+    assert failed.returncode == 1 and b"stacks" in failed.stderr
+    assert failed.stderr.count(b"\n") == 1, failed.stderr
+    with open(path, encoding="ascii") as file:
+        assert file.read() == "old"
+    before = set(os.listdir(folder))
+    done = run("-e", "flame kept.svg", profile, cwd=folder)
+    assert done.returncode == 0 and not done.stdout + done.stderr
+    assert os.stat(path).st_mode & 0o777 == 0o640
+    assert set(os.listdir(folder)) == before, "something was left behind"
+    assert len(boxes_of(open(path, encoding="utf-8").read())) == 33
+    limited = subprocess.run(
+        ["sh", "-c", "ulimit -f 8; exec \"$0\" -q -e 'flame kept.svg' \"$1\"",
+         CPPROF, profile], cwd=folder, stderr=subprocess.PIPE, timeout=60,
+        check=False)
+    assert limited.returncode == 1 and b"kept.svg" in limited.stderr
+    assert len(boxes_of(open(path, encoding="utf-8").read())) == 33
+
+
+# ---- terminals ----
+
+def check_terminal(columns, rows):
+    """The picture, its legend and the next prompt fit the screen."""
+    terminal = Terminal("-q", os.path.join(SAMPLES, "rdparse.folded.gz"),
+                        columns=columns, rows=rows, TERM="xterm-256color")
+    terminal.expect("cpu) ")
+    terminal.type("flame tree\n")
+    plain = terminal.expect(" drawn")
+    assert "\x1b[48;5;" in terminal.seen, "no colour"
+    lines = plain.replace("\r", "").split("\n")
+    first = next(i for i, line in enumerate(lines)
+                 if line.startswith("Sample Tree"))
+    picture_lines = lines[first + 4:]
+    assert len(lines) - first + 1 <= rows, (len(lines), rows)
+    assert len(lines) - first >= rows - 6, (len(lines), rows)
+    assert all(len(line) <= columns for line in picture_lines), picture_lines
+    assert picture_lines[0].startswith("main 1.0000"), picture_lines
+    assert len(picture_lines[0]) == columns
+    assert "below the screen" in plain + terminal.expect("cpu) ")
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
+def main():
+    first, count = (int(argument) for argument in
+                    (sys.argv[1:] + ["1", "60"][len(sys.argv) - 1:]))
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, first + count):
+            claims.attempt(f"random stacks {seed}", check_random, seed,
+                           folder)
+        rdparse = os.path.join(SAMPLES, "rdparse.folded.gz")
+        for query, root in (("down", "main"), ("up", "number"),
+                            ("down", "expr"), ("up", "expr")):
+            claims.attempt(f"{query} {root} as SVG has the rows' numbers",
+                           check_picture, folder, rdparse, query, root)
+        claims.attempt("hostile names stay text in SVG", check_hostile,
+                       folder)
+        claims.attempt("hostile names stay text in HTML", check_page, folder)
+        claims.attempt("pictures need no other file", check_alone, folder)
+        claims.attempt("pictures of many paths keep their size", check_large,
+                       folder)
+        claims.attempt("a stack of 100,000 functions is drawn", check_deep,
+                       folder)
+        claims.attempt("unit and digits apply to pictures", check_units,
+                       folder)
+        claims.attempt("files are replaced by whole pictures only",
+                       check_files, folder)
+        for columns, rows in (80, 24), (120, 40), (40, 12):
+            claim = f"a picture fits {columns}x{rows}"
+            if has_terminals():
+                claims.attempt(claim, check_terminal, columns, rows)
+            else:
+                claims.skip(claim, "no pseudo-terminals")
+    claims.end()
+
+
+main()
