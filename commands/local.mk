@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += commands/list.def commands/settings.def \
+	commands/abbreviations.def commands/words.def \
 	commands/apropos.c \
 	commands/body.c \
 	commands/callees.c \

@@ -101,11 +101,12 @@ includes 'formats include no view, output, shell or command' src/formats \
 includes 'output includes only base and output' src/output \
 	'src/(base|output)/.*'
 shared='lib/(cpprofdata|cpprof-(environment|shared))\.h|lib/resources\.def'
-includes 'of commands the shell includes the settings, of lib what both share' \
-	'src/shell src/main.c' "src/.*|commands/settings\.def|$shared"
+includes 'of commands the shell includes lists, of lib what both share' \
+	'src/shell src/main.c' \
+	"src/.*|commands/(settings|words|abbreviations)\.def|$shared"
 below='src/(base|profile|refine|views|formats|symbols|output)/.*'
 room='src/shell/('
-settings='commands/settings\.def'
+settings='commands/(settings|words|abbreviations)\.def'
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
 	! -path 'src/shell/*/*' ! -name local.mk | grep -vE \
 	'^src/shell/(terminal|line|record|session|command|help|input)$')"

@@ -66,7 +66,7 @@ bars_quote_names(void **state)
 	assert_string_equal(shown("|# > x|"), "[Q:# > x]");
 	assert_string_equal(shown("(|a b| |c d|)"),
 	                    "[(][Q:a b][Q:c d][)]");
-	assert_string_equal(shown("a|b|c"), "[a][Q:b][c]");
+	assert_string_equal(shown("key=|a b| c"), "[key=][Q:a b][c]");
 	assert_string_equal(shown("|abc"), "[Q:abc] !");
 	assert_string_equal(shown("|abc\\"), "[Q:abc\\] !");
 }
@@ -79,6 +79,13 @@ a_bar_and_a_blank_are_a_pipe(void **state)
 	assert_string_equal(shown("up| head"), "[up] 3:head");
 	assert_string_equal(shown("up |x| | y # z "), "[up][Q:x] 3:y # z");
 	assert_string_equal(shown("up |"), "[up] 3:- !");
+	assert_string_equal(shown("functions|wc -l"), "[functions] 3:wc -l");
+	assert_string_equal(shown("up main|grep -c '|' "),
+	                    "[up][main] 3:grep -c '|'");
+	assert_string_equal(shown("a|b|c"), "[a] 3:b|c");
+	assert_string_equal(shown("up |a b||wc"), "[up][Q:a b] 3:wc");
+	assert_string_equal(shown("up /(a|b)/ |wc|"), "[up][/(a|b)/][Q:wc]");
+	assert_string_equal(shown("up > f|wc"), "[up] 3:wc !");
 	assert_string_equal(shown("up |   "), "[up] 3:- !");
 }
 
@@ -470,6 +477,7 @@ a_handle_is_the_function_or_the_path_of_its_row(void **state)
 	show_view(fixture, view_up, "a|b");
 	check_names(fixture, "path", "%3", "main;db_write;a|b;");
 	check_names(fixture, "up", "%3", "main;");
+	check_names(fixture, "path", "%2", "db_write;a|b;");
 	show_view(fixture, view_callers, "a|b");
 	check_names(fixture, "path", "%1", "db_write;a|b;");
 	check_names(fixture, "up", "%1", "db_write;");
@@ -542,6 +550,157 @@ files_complete_behind_redirections(void **state)
 	check_completion(fixture, line, 5, expected);
 }
 
+/* Prefixes that were unique in the first versions keep their meaning. */
+static void
+abbreviations_mean_what_they_meant(void **state)
+{
+	static const struct {
+		const char *shortest, *command;
+	} known[] = {
+		{ "fu", "functions" },
+		{ "b", "body" },
+		{ "fl", "flat" },
+		{ "do", "down" },
+		{ "tr", "tree" },
+		{ "caller", "callers" },
+		{ "callee", "callees" },
+		{ "grap", "graph" },
+		{ "n", "never" },
+		{ "pat", "path" },
+		{ "fi", "find" },
+		{ "res", "resource" },
+		{ "gran", "granularity" },
+		{ "inl", "inlines" },
+		{ "st", "static" },
+		{ "ro", "root" },
+		{ "th", "threshold" },
+		{ "li", "limit" },
+		{ "de", "depth" },
+		{ "pe", "percent" },
+		{ "fo", "format" },
+		{ "un", "unit" },
+		{ "di", "digits" },
+		{ "pag", "pager" },
+		{ "co", "color" },
+		{ "pr", "prompt" },
+		{ "inf", "info" },
+		{ "rec", "record" },
+		{ "lo", "load" },
+		{ "rel", "reload" },
+		{ "w", "watch" },
+		{ "e", "export" },
+		{ "sy", "symfs" },
+		{ "so", "source" },
+		{ "se", "set" },
+		{ "sho", "show" },
+		{ "he", "help" },
+		{ "a", "apropos" },
+		{ "hi", "history" },
+		{ "she", "shell" },
+		{ "q", "quit" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		for (size_t n = strlen(known[i].shortest);
+		     n <= strlen(known[i].command); n++) {
+			struct error error = { 0 };
+			const struct command *command;
+
+			command = command_lookup(known[i].command, n, &error);
+			if (command == NULL ||
+			    strcmp(command->name, known[i].command) != 0)
+				fail_msg("%.*s is no longer %s: %s", (int)n,
+				         known[i].command, known[i].command,
+				         command == NULL ? error.text :
+				         command->name);
+		}
+}
+
+static bool
+is_command(const char *name)
+{
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		if (strcmp(commands[i]->name, name) == 0)
+			return true;
+		for (size_t k = 0; k < COMMAND_MAX_ALIASES; k++)
+			if (commands[i]->aliases[k] != NULL &&
+			    strcmp(commands[i]->aliases[k], name) == 0)
+				return true;
+	}
+	return false;
+}
+
+static void
+words_of_other_programs_are_understood(void **state)
+{
+	static const struct {
+		const char *line, *command, *error;
+		size_t n, n_words;
+	} cases[] = {
+		{ "? up", "help", NULL, 1, 1 },
+		{ "h", "help", NULL, 1, 1 },
+		{ "peek main", "graph", NULL, 4, 1 },
+		{ "info", "info", NULL, 4, 1 },
+		{ "info functions db_*", "functions", NULL, 14, 2 },
+		{ "info   functions|wc", "functions", NULL, 16, 2 },
+		{ "info|wc", "info", NULL, 4, 1 },
+		{ "info functionsx", "info", NULL, 4, 1 },
+		{ "bt", NULL, "there is no command \"bt\"; type up FUNCTION",
+		  2, 1 },
+		{ "run a.out", NULL, "type record PROGRAM ARGUMENTS", 3, 1 },
+		{ "top10", NULL, "type top 10", 5, 1 },
+		{ "topx10", NULL, "there is no command \"topx10\"", 6, 1 },
+		{ "%3", NULL, "%3 is a row of the last view", 2, 1 },
+		{ "b", "body", NULL, 1, 1 },
+		{ "f", NULL, "ambiguous: functions, flat, find, format", 1,
+		  1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct error error = { 0 };
+		size_t n, n_words;
+		const struct command *command = command_of_line(cases[i].line,
+		    strlen(cases[i].line), &n, &n_words, &error);
+
+		if (cases[i].command == NULL) {
+			assert_null(command);
+			if (strstr(error.text, cases[i].error) == NULL)
+				fail_msg("%s: %s", cases[i].line, error.text);
+		} else {
+			assert_non_null(command);
+			assert_string_equal(command->name, cases[i].command);
+		}
+		assert_int_equal(n, cases[i].n);
+		assert_int_equal(n_words, cases[i].n_words);
+	}
+}
+
+/* No row is dead for good, or takes the place of something that worked. */
+static void
+words_of_other_programs_take_no_ones_place(void **state)
+{
+	(void)state;
+	for (const struct command_word *row = command_words;
+	     row->word != NULL; row++) {
+		size_t length = strlen(row->word);
+
+		if (is_command(row->word))
+			fail_msg("%s is a command", row->word);
+		for (const struct command_word *kept = command_abbreviations;
+		     kept->word != NULL; kept++)
+			if (length >= strlen(kept->word) &&
+			    strncmp(kept->command, row->word, length) == 0)
+				fail_msg("%s is short for %s", row->word,
+				         kept->command);
+		for (const struct command_word *other = row + 1;
+		     other->word != NULL; other++)
+			if (strcmp(other->word, row->word) == 0)
+				fail_msg("%s has two rows", row->word);
+	}
+}
+
 static void
 a_number_of_rows_may_stand_anywhere(void **state)
 {
@@ -608,6 +767,9 @@ main(void)
 		cmocka_unit_test(files_and_comments_begin_words),
 		cmocka_unit_test(any_line_splits),
 		cmocka_unit_test(commands_may_be_shortened),
+		cmocka_unit_test(abbreviations_mean_what_they_meant),
+		cmocka_unit_test(words_of_other_programs_are_understood),
+		cmocka_unit_test(words_of_other_programs_take_no_ones_place),
 		cmocka_unit_test(a_number_of_rows_may_stand_anywhere),
 		cmocka_unit_test(near_words_come_nearest_first),
 		SESSION_TEST(functions_are_named_exactly_or_by_pattern),

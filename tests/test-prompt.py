@@ -335,13 +335,14 @@ def long_paths_fit_the_width():
     with open(path, "w") as file:
         file.write(";".join(["main"] + [f"function_{i}" for i in range(99)])
                    + " 1\n")
-    terminal = Terminal("-q", path, "-i", "-e", "pager off", columns=60)
+    terminal = Terminal("-q", path, "-i", "-e", "pager off", columns=52)
     terminal.expect("samples) ")
     terminal.type("down\n")
     shown = terminal.expect("(cpprof main samples) ")
     rows = [row for row in shown.split("\r\n") if "  1.0" in row]
     assert len(rows) == 100, len(rows)
-    assert all(len(row) <= 60 for row in rows)
+    assert all(len(row) <= 52 for row in rows)
+    assert len(rows[-1]) > 49, rows[-1]
     assert re.fullmatch(r"100  1\.0000 \(main .*\.\.\. .*function_98\) \[1\]",
                         rows[-1]), rows[-1]
     terminal.type("\x04")
@@ -387,6 +388,8 @@ def rows_have_numbers_that_commands_take():
     terminal.type("format tsv\ndown main\n")
     shown = terminal.expect("main;db_update_record")
     assert "%N" not in shown, shown
+    terminal.type("path %4\n")
+    terminal.expect("%4: the last view has 3 rows")
     terminal.type("format text\nreload\nup %1\n")
     terminal.expect("%1: a profile has been loaded since; show a view again")
     terminal.type("quit\n")
@@ -659,6 +662,7 @@ TESTS = [
     history_lasts,
     a_home_that_takes_no_history_is_told_once,
     long_paths_fit_the_width,
+    rows_have_numbers_that_commands_take,
     pager_gets_what_is_longer_than_the_screen,
     lines_that_wrap_count_as_several,
     a_pager_that_is_missing_hides_nothing,

@@ -128,11 +128,30 @@ void text_add_description(struct text_buffer *text,
 extern const struct command *const commands[];
 
 /*
- * The command with that name or alias, or the only one whose name begins with
- * the word.  NULL with *error saying which commands an ambiguous word may mean,
- * or which names are similar to an unknown one.
+ * The command with that name or alias; or what commands/words.def says; or the
+ * one that commands/abbreviations.def says; or the only one whose name begins
+ * with the word.  NULL with *error saying which commands an ambiguous word may
+ * mean, what to type instead of the word of another program, or which names are
+ * similar to an unknown one.
  */
 const struct command *command_lookup(const char *word, size_t length,
                                    struct error *error);
+
+/*
+ * The same for the first word of line[length], or its first two if
+ * commands/words.def has these.  *n: the bytes of the line up to the end of the
+ * word or words; *n_words: how many they are.
+ */
+const struct command *command_of_line(const char *line, size_t length,
+                                      size_t *n, size_t *n_words,
+                                      struct error *error);
+
+/* The rows of the two files, for tests; each ends with a NULL word. */
+struct command_word {
+	const char *word;
+	const char *command;	/* a command's name, or NULL */
+	const char *type;	/* what to type instead, if command is NULL */
+};
+extern const struct command_word command_words[], command_abbreviations[];
 
 #endif

@@ -205,12 +205,12 @@ run(struct session *session, const struct command *command,
 
 static int
 parse_and_run(struct session *session, const struct command *command,
-              const struct words *words, const char *line,
+              const struct words *words, size_t first, const char *line,
               struct error *error)
 {
 	struct arguments arguments;
-	int status = arguments_parse(&arguments, session, command, words, 0,
-	                             line, error);
+	int status = arguments_parse(&arguments, session, command, words,
+	                             first, line, error);
 
 	if (status == 0)
 		status = run(session, command, &arguments, words, error);
@@ -224,7 +224,8 @@ interpret_line(struct session *session, const char *line, size_t length,
 {
 	const struct command *command;
 	struct words words;
-	size_t n = 0;
+	size_t n = 1, n_words = 1;
+	bool is_raw;
 	int status;
 
 	while (length > 0 && memchr(" \t\r\n", *line, 4) != NULL) {
@@ -233,29 +234,26 @@ interpret_line(struct session *session, const char *line, size_t length,
 	}
 	if (length == 0 || *line == '#')
 		return 0;
-	if (*line == '!') {
-		command = command_lookup("shell", 5, error);
-		n = 1;
-	} else {
-		while (n < length && memchr(" \t\r\n|", line[n], 5) == NULL)
-			n++;
-		if (n == 0 || *line == '>')
-			return error_set(error, "a line begins with a "
-			                 "command; try help");
-		command = command_lookup(line, n, error);
-	}
+	if (*line == '|' || *line == '>')
+		return error_set(error, "a line begins with a command; try "
+		                 "help");
+	command = *line == '!' ? command_lookup("shell", 5, error)
+	    : command_of_line(line, length, &n, &n_words, error);
 	if (command == NULL)
 		return -1;
-	line += n;
-	length -= n;
-	status = command->arguments != NULL &&
-	    command->arguments[0].kind->is_raw
-	    ? words_take_whole(&words, line, length, error)
-	    : words_split(&words, line, length, error);
+	is_raw = command->arguments != NULL &&
+	    command->arguments[0].kind->is_raw;
+	if (is_raw) {
+		n_words = 0;
+		status = words_take_whole(&words, line + n, length - n, error);
+	} else {
+		status = words_split(&words, line, length, error);
+	}
 	if (status == 0)
 		status = words_check(&words, error);
 	if (status == 0)
-		status = parse_and_run(session, command, &words, line, error);
+		status = parse_and_run(session, command, &words, n_words,
+		                       line, error);
 	words_free(&words);
 	return status;
 }
@@ -276,7 +274,7 @@ interpret_words(struct session *session, const struct command *command,
 			.length = strlen(texts[i]),
 			.is_quoted = true,
 		};
-	status = parse_and_run(session, command, &words, "", error);
+	status = parse_and_run(session, command, &words, 0, "", error);
 	words_free(&words);
 	return status;
 }

@@ -202,7 +202,8 @@ static const char man_language[] =
     "passed over.\n"
     ".PP\n"
     "After any command, > FILE and >> FILE write its output to a file, and\n"
-    "a bar followed by a blank pipes it to a shell command; when that\n"
+    "a bar after a word (functions|wc) or before a blank pipes it to a\n"
+    "shell command; when that\n"
     "command fails, so does the line.\n"
     ".SH COMMANDS\n";
 

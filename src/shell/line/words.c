@@ -11,6 +11,7 @@ struct splitter {
 	struct words *words;
 	const char *line;
 	size_t length, at;
+	size_t word_end;	/* after the last word; 0: there is none */
 	struct error *error;
 };
 
@@ -42,6 +43,20 @@ is_pipe(const struct splitter *splitter)
 	                       is_blank(bar[1]));
 }
 
+/*
+ * Whether the bar at `at` follows a word, and so ends it.  After the
+ * parenthesis of a path, and after the sign of KEY=|VALUE|, a name begins.
+ */
+static bool
+follows_word(const struct splitter *splitter)
+{
+	char before = splitter->at == 0 ? '\0' :
+	              splitter->line[splitter->at - 1];
+
+	return splitter->word_end > 0 && splitter->word_end == splitter->at &&
+	    before != '(' && before != '=';
+}
+
 static int
 add_word(struct splitter *splitter, const char *text, size_t length,
          bool is_quoted, size_t begin)
@@ -49,6 +64,7 @@ add_word(struct splitter *splitter, const char *text, size_t length,
 	struct words *words = splitter->words;
 	struct error *error = splitter->error;
 
+	splitter->word_end = splitter->at;
 	if (memory_grow(&words->words, &words->capacity, words->n + 1,
 	                sizeof *words->words, error) != 0)
 		return -1;
@@ -196,7 +212,7 @@ int
 words_split(struct words *words, const char *line, size_t length,
             struct error *error)
 {
-	struct splitter splitter = { words, line, length, 0, error };
+	struct splitter splitter = { words, line, length, 0, 0, error };
 	int status = 0;
 
 	*words = (struct words){ 0 };
@@ -206,7 +222,8 @@ words_split(struct words *words, const char *line, size_t length,
 
 		if (c == '#')
 			break;
-		if (is_pipe(&splitter))
+		if (is_pipe(&splitter) ||
+		    (c == '|' && follows_word(&splitter)))
 			status = set_pipe(&splitter);
 		else if (c == '>')
 			status = set_file(&splitter);
@@ -222,7 +239,7 @@ int
 words_take_whole(struct words *words, const char *line, size_t length,
                  struct error *error)
 {
-	struct splitter splitter = { words, line, length, 0, error };
+	struct splitter splitter = { words, line, length, 0, 0, error };
 	size_t begin;
 	const char *text;
 

@@ -4,8 +4,9 @@
  * Words are separated by blanks.  A name between bars is one word, whatever
  * it contains: \| in it is a bar, \xNN the byte with that number, and any
  * other backslash is itself.  A bar followed by a blank or the end of the line
- * is a pipe to a shell command.  Any other bar begins a name, even in the
- * middle of a word, except in a regular expression: /(get|read)_record/ is one
+ * is a pipe to a shell command, and so is one that directly follows a word:
+ * functions|wc.  At the start of a word, after "(" and after "=", it begins a
+ * name.  In a regular expression it is itself: /(get|read)_record/ is one
  * word.  `>`, `>>` and `#` are special at the start of a word: the first two
  * precede a file to write, the last one begins a comment.
  */
