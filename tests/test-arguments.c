@@ -307,7 +307,7 @@ counts_and_choices_are_checked(void **state)
 	                 0);
 	assert_true(arguments.values[0].count == SIZE_MAX);
 	arguments_free(&arguments);
-	assert_int_equal(parse(fixture, "percent", "r", &arguments, &error),
+	assert_int_equal(parse(fixture, "percent", "ro", &arguments, &error),
 	                 0);
 	assert_int_equal(arguments.values[0].count, 1);
 	arguments_free(&arguments);
@@ -418,7 +418,7 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "up |a", 4, "a\\|b;");
 	check_completion(fixture, "path (mai", 5, "(main;");
 	check_completion(fixture, "path (main db_r", 11, "db_read;");
-	check_completion(fixture, "percent ", 8, "total;root;");
+	check_completion(fixture, "percent ", 8, "total;root;refined;");
 	check_completion(fixture, "set percent r", 12, "root;");
 	check_completion(fixture, "set thr", 4, "threshold;");
 	check_completion(fixture, "resource P", 9, "|Page Faults|;");
