@@ -19,6 +19,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/help.c \
 	commands/history.c \
 	commands/info.c \
+	commands/labels.c \
 	commands/list.c \
 	commands/load.c \
 	commands/narrow.c \

@@ -314,6 +314,7 @@ script_tests = \
 	tests/golden.sh \
 	tests/hostile.py \
 	tests/jit.py \
+	tests/labels.py \
 	tests/layers.sh \
 	tests/legacy.py \
 	tests/lines.py \

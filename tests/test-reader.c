@@ -320,7 +320,8 @@ reader_takes_no_frames_from_another_thread(void **state)
 static void
 reader_looks_up_threads_at_the_end(void **state)
 {
-	const uint32_t threads[] = { NO_THREAD, 0, NO_THREAD };
+	const struct reader_section sections[] = {
+		{ NO_THREAD, NO_LABELS }, { 0, 5 }, { NO_THREAD, NO_LABELS } };
 	struct error error = { 0 };
 	struct profile *profile;
 	struct reader reader;
@@ -331,12 +332,14 @@ reader_looks_up_threads_at_the_end(void **state)
 	push_named(&reader, 2, "a");
 	push_named(&reader, 1, "b");
 	add_thread(&reader, "one");
-	assert_int_equal(reader_finish_stacks(&reader, threads, &error), 0);
+	assert_int_equal(reader_finish_stacks(&reader, sections, &error), 0);
 	profile = end(&reader, 0);
 	check_tree(profile);
 	assert_int_equal(profile->n_sections, 2);
 	assert_int_equal(section_of(profile, NO_THREAD)->begin, 0);
 	assert_int_equal(section_of(profile, 0)->begin, 2);
+	assert_int_equal(section_of(profile, 0)->label_set, 5);
+	assert_int_equal(section_of(profile, NO_THREAD)->label_set, NO_LABELS);
 	profile_free(profile);
 }
 

@@ -104,6 +104,7 @@ libcore_a_SOURCES += \
 	src/formats/pprof/pprof.c \
 	src/formats/pprof/pprof_builder.c src/formats/pprof/pprof_builder.h \
 	src/formats/pprof/pprof_frames.c src/formats/pprof/pprof_frames.h \
+	src/formats/pprof/pprof_labels.c src/formats/pprof/pprof_labels.h \
 	src/formats/pprof/pprof_profile.c src/formats/pprof/pprof_profile.h \
 	src/formats/pprof/pprof_raw.c \
 	src/formats/pprof/pprof_samples.c src/formats/pprof/pprof_samples.h \

@@ -709,25 +709,30 @@ move_nodes(struct sample_tree *tree, uint32_t begin, uint32_t end,
  * down by k + 1.
  */
 static int
-split_threads(struct profile *profile, const uint32_t *threads,
+split_threads(struct profile *profile, const struct reader_section *sections,
               struct error *error)
 {
 	struct sample_tree *tree = profile->tree;
 	uint32_t n_nodes = tree->n_nodes, down = 0;
 
 	for (uint32_t root = 0, end; root < n_nodes; root = end) {
-		uint32_t thread = tree->label[root] - 1;
+		uint32_t thread = tree->label[root] - 1, number;
+		struct reader_section section = { thread, NO_LABELS };
 		bool is_only = root == 0 && tree->end[root] == n_nodes;
 
-		if (threads != NULL && thread != NO_THREAD)
-			thread = threads[thread];
+		if (sections != NULL && thread != NO_THREAD)
+			section = sections[thread];
 		end = tree->end[root];
 		down++;
 		move_nodes(tree, root + 1, end, down);
-		if ((thread != NO_THREAD || !is_only) &&
-		    profile_add_section(profile, root + 1 - down, end - down,
-		                        thread, error) == UINT32_MAX)
+		if (section.thread == NO_THREAD &&
+		    section.label_set == NO_LABELS && is_only)
+			continue;
+		number = profile_add_section(profile, root + 1 - down,
+		    end - down, section.thread, error);
+		if (number == UINT32_MAX)
 			return -1;
+		profile->sections[number].label_set = section.label_set;
 	}
 	tree->n_nodes -= down;
 	if (tree->deepest > 0)
@@ -736,7 +741,8 @@ split_threads(struct profile *profile, const uint32_t *threads,
 }
 
 int
-reader_finish_stacks(struct reader *reader, const uint32_t *threads,
+reader_finish_stacks(struct reader *reader,
+                     const struct reader_section *sections,
                      struct error *error)
 {
 	struct profile *profile = reader->profile;
@@ -745,5 +751,5 @@ reader_finish_stacks(struct reader *reader, const uint32_t *threads,
 	    stack_writer_finish(reader->stacks->writer, error) :
 	    tree_builder_finish(reader->builder, error);
 	return profile->tree != NULL ?
-	       split_threads(profile, threads, error) : -1;
+	       split_threads(profile, sections, error) : -1;
 }

@@ -264,13 +264,19 @@ void stack_rows_reset(struct stack_rows *rows);
 
 /* ---- the end ---- */
 
+/* What the stacks with one value of `thread` have in common. */
+struct reader_section {
+	uint32_t thread;	/* of the profile, or NO_THREAD */
+	uint32_t label_set;	/* likewise, or NO_LABELS */
+};
+
 /*
  * Makes all stacks or nodes the profile's tree, with a section for each thread.
- * threads: NULL, or where `thread` was not a thread of the profile but an index
- * into this array of such threads (or NO_THREAD).  There must be a stack or a
- * node.
+ * sections: NULL, or where `thread` was not a thread of the profile but an index
+ * into this array (or NO_THREAD).  There must be a stack or a node.
  */
-int reader_finish_stacks(struct reader *reader, const uint32_t *threads,
+int reader_finish_stacks(struct reader *reader,
+                         const struct reader_section *sections,
                          struct error *error);
 
 #endif

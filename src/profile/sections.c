@@ -66,6 +66,16 @@ sections_know(const struct profile *profile, enum section_kind kind)
 	return false;
 }
 
+bool
+sections_has_key(const struct profile *profile, const char *key)
+{
+	for (uint32_t i = 0; i < profile->n_labels; i++)
+		if (strcmp(names_text(profile->names, profile->labels[i].key),
+		           key) == 0)
+			return true;
+	return false;
+}
+
 static void
 add_nodes(const struct sample_tree *tree, uint32_t resource, uint32_t begin,
           uint32_t end, struct section_total *total)
@@ -386,16 +396,6 @@ add_similar(const struct profile *profile, enum section_kind kind,
 	names_free(texts);
 }
 
-static bool
-has_key(const struct profile *profile, const char *key)
-{
-	for (uint32_t i = 0; i < profile->n_labels; i++)
-		if (strcmp(names_text(profile->names, profile->labels[i].key),
-		           key) == 0)
-			return true;
-	return false;
-}
-
 int
 sections_report_none(const struct profile *profile,
                      const struct section_selector *selector,
@@ -421,7 +421,7 @@ sections_report_none(const struct profile *profile,
 		    "labels");
 	if (!sections_know(profile, selector->kind))
 		return error_set(error, "%s", texts[selector->kind].nothing);
-	if (selector->kind == SECTION_LABEL && !has_key(profile, key)) {
+	if (selector->kind == SECTION_LABEL && !sections_has_key(profile, key)) {
 		text_add_format(&text, "no label is called %s", key);
 		add_similar(profile, SECTION_LABEL, NULL, key, &text);
 	} else {

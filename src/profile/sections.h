@@ -49,6 +49,9 @@ const char *process_title(const struct profile *profile, uint32_t process);
 /* Whether any section of a profile with a tree has a thread, process, label. */
 bool sections_know(const struct profile *profile, enum section_kind kind);
 
+/* Whether any sample has a label with that key. */
+bool sections_has_key(const struct profile *profile, const char *key);
+
 /*
  * Adds up one resource: totals[n_sections + 1].  tree: the profile's own, or a
  * copy of it with other rows.  O(nodes).

@@ -20,7 +20,7 @@ libcore_a_SOURCES += \
 	src/views/rows.c src/views/rows.h \
 	src/views/top.c \
 	src/views/totals.c src/views/totals.h \
-	src/views/threads.c \
+	src/views/sections.c \
 	src/views/tree.c \
 	src/views/up.c \
 	src/views/view.h

@@ -238,6 +238,24 @@ pprof_builder_label(struct pprof_builder *builder, const char *key,
 }
 
 int
+pprof_builder_number(struct pprof_builder *builder, const char *key,
+                     size_t key_length, int64_t number, const char *unit,
+                     size_t unit_length, struct error *error)
+{
+	uint64_t key_index = add_string(builder, key, key_length, error);
+	uint64_t unit_index = add_string(builder, unit, unit_length, error);
+
+	if (key_index == UINT64_MAX || unit_index == UINT64_MAX)
+		return -1;
+	text_clear(&builder->part);
+	protobuf_add_number(&builder->part, LABEL_KEY, key_index);
+	protobuf_add_number(&builder->part, LABEL_NUM, (uint64_t)number);
+	protobuf_add_number(&builder->part, LABEL_NUM_UNIT, unit_index);
+	protobuf_add_message(&builder->message, SAMPLE_LABEL, &builder->part);
+	return 0;
+}
+
+int
 pprof_builder_end_sample(struct pprof_builder *builder, uint64_t position,
                          struct error *error)
 {

@@ -88,6 +88,9 @@ void pprof_builder_stack(struct pprof_builder *builder, uint64_t location);
 int pprof_builder_label(struct pprof_builder *builder, const char *key,
                         size_t key_length, const char *text,
                         size_t text_length, struct error *error);
+int pprof_builder_number(struct pprof_builder *builder, const char *key,
+                         size_t key_length, int64_t number, const char *unit,
+                         size_t unit_length, struct error *error);
 
 /* Ends it; position: its line. */
 int pprof_builder_end_sample(struct pprof_builder *builder, uint64_t position,

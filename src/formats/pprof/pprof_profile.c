@@ -15,6 +15,7 @@
 #include "src/base/memory.h"
 #include "src/formats/collapsed/collapsed_header.h"
 #include "src/formats/pprof/pprof_frames.h"
+#include "src/formats/pprof/pprof_labels.h"
 #include "src/profile/large_array.h"
 
 struct filler {
@@ -191,98 +192,6 @@ set_samples(const struct filler *filler, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
-/* ---- threads ---- */
-
-/* Keys that producers name a thread by, the best first. */
-static const char *const thread_keys[] = { "thread", "thread name",
-	"thread_name", "comm", "thread id", "thread_id", "tid", NULL };
-
-static size_t
-rank_key(const struct pprof_tables *tables, uint64_t key)
-{
-	size_t length, rank = 0;
-	const char *text = pprof_tables_string(tables, key, &length);
-
-	while (thread_keys[rank] != NULL &&
-	       (strlen(thread_keys[rank]) != length ||
-	        memcmp(thread_keys[rank], text, length) != 0))
-		rank++;
-	return rank;
-}
-
-/* The string among labels[n] that names the thread; 0: none. */
-static uint64_t
-thread_string(const struct pprof_tables *tables, const char *labels, size_t n)
-{
-	size_t best = sizeof thread_keys / sizeof *thread_keys - 1;
-	uint64_t string = 0, size;
-
-	for (size_t at = 0; at < n; at += sizeof size + size) {
-		struct protobuf_field part, label = {
-			.wire = PROTOBUF_BYTES,
-			.bytes = (const unsigned char *)labels + at +
-			         sizeof size,
-		};
-		struct protobuf message;
-		uint64_t values[LABEL_STR + 1] = { 0 };
-		size_t rank;
-
-		memcpy(&size, labels + at, sizeof size);
-		label.value = size;
-		message = protobuf_message(&label);
-		while (protobuf_next(&message, &part) == PROTOBUF_FIELD)
-			if (part.number <= LABEL_STR)
-				values[part.number] = part.value;
-		rank = rank_key(tables, values[LABEL_KEY]);
-		if (rank < best) {
-			best = rank;
-			string = values[LABEL_STR];
-		}
-	}
-	return string;
-}
-
-/* The thread of that name, entered if new; seen: names of threads so far. */
-static uint32_t
-add_thread(struct filler *filler, uint64_t string, struct names *seen,
-           struct error *error)
-{
-	uint32_t n_seen = names_count(seen), number;
-	char *name = copy_string(filler->tables, string, error);
-	struct thread thread = { .process = 0, .name = name };
-
-	if (name == NULL)
-		return NO_THREAD;
-	number = names_add(seen, name, strlen(name), error);
-	if (number != NO_NAME && number == n_seen)
-		number = profile_add_thread(filler->profile, &thread, error);
-	free(name);
-	return number;
-}
-
-/* Fills threads[label sets]; 0, or -1 with *error set. */
-static int
-find_threads(struct filler *filler, uint32_t *threads, struct error *error)
-{
-	const struct names *sets = filler->samples->label_sets;
-	struct names *seen = names_new(error);
-
-	if (seen == NULL)
-		return -1;
-	for (uint32_t i = 0; i < names_count(sets); i++) {
-		uint64_t string = thread_string(filler->tables,
-		    names_text(sets, i), names_length(sets, i));
-		size_t length;
-
-		threads[i] = NO_THREAD;
-		pprof_tables_string(filler->tables, string, &length);
-		if (length > 0)
-			threads[i] = add_thread(filler, string, seen, error);
-	}
-	names_free(seen);
-	return error->is_set ? -1 : 0;
-}
-
 /*
  * Finishes the tree, whose frames are locations and whose threads are sets of
  * labels so far.
@@ -291,27 +200,24 @@ static int
 make_tree(struct filler *filler, const uint32_t *frames, struct error *error)
 {
 	struct profile *profile = filler->profile;
-	uint32_t *threads = memory_array(
-	    names_count(filler->samples->label_sets), sizeof *threads, error);
+	struct reader_section *sections = memory_array(
+	    names_count(filler->samples->label_sets), sizeof *sections,
+	    error);
 	int result = -1;
 
-	if (threads == NULL)
+	if (sections == NULL)
 		return -1;
-	if (find_threads(filler, threads, error) == 0)
-		result = reader_finish_stacks(filler->samples->reader, threads,
-		                              error);
-	free(threads);
+	if (pprof_labels_enter(filler->tables, filler->samples, sections,
+	                       error) == 0)
+		result = reader_finish_stacks(filler->samples->reader,
+		                              sections, error);
+	free(sections);
 	if (result != 0)
 		return -1;
 	for (uint32_t n = 0; n < profile->tree->n_nodes; n++)
 		profile->tree->label[n] = frames[profile->tree->label[n]];
 	move_to_front(profile->tree->hits, default_column(filler->tables),
 	              sizeof *profile->tree->hits);
-	if (filler->samples->has_too_many_sets &&
-	    reader_warn(filler->samples->reader, error, "samples have more "
-	                "than %d combinations of labels; the threads of the "
-	                "rest are unknown", PPROF_LABEL_SETS_MAX) != 0)
-		return -1;
 	return set_samples(filler, error);
 }
 

@@ -16,8 +16,8 @@
  * 	Mappings
  * 	1: 0x400000/0x4b7000/0x0 /tmp/work BUILDID [FN][FL][LN][IN]
  *
- * Each line becomes its original message (pprof_builder.h).  Labels that are
- * numbers are skipped, except a thread's.  Only a blank separates names from
+ * Each line becomes its original message (pprof_builder.h).  Labels that look
+ * like numbers are taken for numbers, except a thread's.  Only a blank separates names from
  * files, and both may contain blanks: a file begins at the first " /",
  * otherwise after the last blank.
  * Source: google/pprof, profile/profile.go, String and the functions it calls.
@@ -179,15 +179,19 @@ begin_sample(struct raw *raw, struct line_text line,
 	return 0;
 }
 
-/* A number, perhaps with a unit: "9216", "16384 bytes". */
+/* Takes a number, perhaps with a unit: "9216", "16384 bytes". */
 static bool
-is_number(struct line_text value)
+take_number(struct line_text *value, int64_t *number)
 {
-	uint64_t number;
+	bool is_negative = line_take(value, "-");
+	uint64_t digits;
 
-	line_take(&value, "-");
-	return line_take_number(&value, &number) &&
-	       (value.at == value.end || *value.at == ' ');
+	if (!line_take_number(value, &digits) || digits > INT64_MAX ||
+	    (value->at < value->end && *value->at != ' '))
+		return false;
+	*number = is_negative ? -(int64_t)digits : (int64_t)digits;
+	line_skip_blanks(value);
+	return true;
 }
 
 static bool
@@ -222,6 +226,22 @@ find_value_end(const struct line_text *line, const char *last_value)
 	return at < line->end ? at : NULL;
 }
 
+/* The text does not tell numbers from strings; a thread's number is a name. */
+static int
+add_label(struct raw *raw, const struct line_text *key,
+          const struct line_text *value, struct error *error)
+{
+	struct line_text unit = *value;
+	int64_t number;
+
+	if (is_thread_key(key) || !take_number(&unit, &number))
+		return pprof_builder_label(&raw->builder, key->at,
+		                           line_left(key), value->at,
+		                           line_left(value), error);
+	return pprof_builder_number(&raw->builder, key->at, line_left(key),
+	                            number, unit.at, line_left(&unit), error);
+}
+
 /* "thread:[main] label:[two values]" of the sample that is read */
 static int
 read_labels(struct raw *raw, struct line_text line, struct error *error)
@@ -245,10 +265,7 @@ read_labels(struct raw *raw, struct line_text line, struct error *error)
 			              error);
 		line.at = value.end + 1;
 		line_skip_blanks(&line);
-		if ((!is_number(value) || is_thread_key(&key)) &&
-		    pprof_builder_label(&raw->builder, key.at,
-		                        line_left(&key), value.at,
-		                        line_left(&value), error) != 0)
+		if (add_label(raw, &key, &value, error) != 0)
 			return -1;
 	}
 	return 0;

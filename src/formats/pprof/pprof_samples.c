@@ -108,36 +108,45 @@ is_last_label(const struct pprof_samples *samples,
 	              field->bytes, size) == 0;
 }
 
-/* 1 if the label has a string, 0 if not, -1 with *error set. */
+enum { LABEL_IS_EMPTY, LABEL_IS_STRING, LABEL_IS_NUMBER };
+
+/* What the label's value is; -1 with *error set. */
 static int
-has_string(const struct protobuf_field *field, struct error *error)
+kind_of(const struct protobuf_field *field, struct error *error)
 {
 	struct protobuf label = protobuf_message(field);
 	struct protobuf_field part;
-	uint64_t text = 0;
+	uint64_t text = 0, number = 0;
 	int found;
 
-	while ((found = protobuf_next(&label, &part)) == PROTOBUF_FIELD)
-		if (part.number == LABEL_STR &&
-		    part.wire == PROTOBUF_VARINT)
+	while ((found = protobuf_next(&label, &part)) == PROTOBUF_FIELD) {
+		if (part.wire != PROTOBUF_VARINT)
+			continue;
+		if (part.number == LABEL_STR)
 			text = part.value;
+		else if (part.number == LABEL_NUM ||
+		         part.number == LABEL_NUM_UNIT)
+			number |= part.value;
+	}
 	if (found != PROTOBUF_END)
 		return error_set(error, "expected a label");
-	return text != 0;
+	return text != 0 ? LABEL_IS_STRING :
+	       number != 0 ? LABEL_IS_NUMBER : LABEL_IS_EMPTY;
 }
 
-/* Keeps the bytes of a label that has a string, after their number. */
+/* Keeps the bytes of a label, after their number. */
 static int
 add_label(struct pprof_samples *samples, const struct protobuf_field *field,
           struct error *error)
 {
 	size_t size = (size_t)field->value;
-	int is_kept = is_last_label(samples, field) ? 1 :
-	              has_string(field, error);
+	int kind = is_last_label(samples, field) ? LABEL_IS_STRING :
+	           kind_of(field, error);
 
-	if (is_kept != 1)
-		return is_kept;
-	if (keep_bytes(&samples->labels, &samples->n_labels,
+	if (kind == LABEL_IS_EMPTY ||
+	    (kind == LABEL_IS_NUMBER && samples->drops_numbers))
+		return 0;
+	if (kind < 0 || keep_bytes(&samples->labels, &samples->n_labels,
 	               &samples->labels_capacity, (unsigned char *)&size,
 	               sizeof size, error) != 0)
 		return -1;
@@ -222,32 +231,65 @@ begin(struct pprof_samples *samples, const struct pprof_tables *tables,
 	       0;
 }
 
+/* Whether any of the kept labels is a number. */
+static bool
+has_number(const struct pprof_samples *samples)
+{
+	size_t size;
+
+	for (size_t at = 0; at < samples->n_labels; at += sizeof size + size) {
+		struct error none = { 0 };
+		struct protobuf_field field = { .wire = PROTOBUF_BYTES,
+			.bytes = samples->labels + at + sizeof size };
+
+		memcpy(&size, samples->labels + at, sizeof size);
+		field.value = size;
+		if (kind_of(&field, &none) == LABEL_IS_NUMBER)
+			return true;
+	}
+	return false;
+}
+
+/* Enters the kept labels as a new set; its number, NO_NAME with *error set. */
+static uint32_t
+add_set(struct pprof_samples *samples, struct error *error)
+{
+	if (names_count(samples->label_sets) >= PPROF_LABEL_SETS_MAX) {
+		samples->has_too_many_sets = true;
+		return 0;
+	}
+	samples->n_number_sets += has_number(samples);
+	return names_add(samples->label_sets, (const char *)samples->labels,
+	                 samples->n_labels, error);
+}
+
 /* The number of the set of kept labels; NO_NAME with *error set. */
 static uint32_t
 label_set(struct pprof_samples *samples, struct error *error)
 {
 	unsigned char *labels = samples->labels;
 	size_t n = samples->n_labels, capacity = samples->labels_capacity;
+	uint32_t set;
 
 	if (n == samples->n_last_labels &&
 	    (n == 0 || memcmp(labels, samples->last_labels, n) == 0))
 		return samples->last_set;
-	samples->last_set = names_find(samples->label_sets,
-	                               (const char *)labels, n);
-	if (samples->last_set == NO_NAME &&
-	    names_count(samples->label_sets) >= PPROF_LABEL_SETS_MAX) {
-		samples->has_too_many_sets = true;
-		samples->last_set = 0;
-	} else if (samples->last_set == NO_NAME) {
-		samples->last_set = names_add(samples->label_sets,
-		                              (const char *)labels, n, error);
-	}
+	set = names_find(samples->label_sets, (const char *)labels, n);
+	if (set == NO_NAME)
+		set = add_set(samples, error);
 	samples->labels = samples->last_labels;
 	samples->labels_capacity = samples->last_labels_capacity;
 	samples->last_labels = labels;
 	samples->last_labels_capacity = capacity;
 	samples->n_last_labels = n;
-	return samples->last_set;
+	samples->last_set = set;
+	if (samples->n_number_sets > PPROF_NUMBER_SETS_MAX &&
+	    !samples->drops_numbers) {
+		/* The next sample is compared with one without labels. */
+		samples->drops_numbers = true;
+		samples->n_last_labels = samples->last_set = 0;
+	}
+	return set;
 }
 
 /* The length of the common end of both, at most n bytes. */

@@ -3,8 +3,9 @@
  *
  * Names and labels are unknown until the strings at the end of the file have
  * been read.  So frames are the numbers of their locations, and a sample's
- * thread is the number of its set of labels: all those whose values are
- * strings, byte for byte.
+ * thread is the number of its set of labels, byte for byte.  Numbers may differ
+ * from sample to sample (times, sizes), and each set has a tree of its own; so
+ * if they have too many combinations they are left out from then on.
  *
  * Neighbouring samples share most of their frames, so most numbers need not be
  * read: ids are in the file innermost first, so shared ones are the same bytes
@@ -30,6 +31,9 @@
 /* More sets than this are not distinguished. */
 enum { PPROF_LABEL_SETS_MAX = 65536 };
 
+/* More sets than this with numbers, and numbers are left out. */
+enum { PPROF_NUMBER_SETS_MAX = 1024 };
+
 /* Start with the reader, which gets the stacks and must outlive this. */
 struct pprof_samples {
 	struct reader *reader;
@@ -48,6 +52,8 @@ struct pprof_samples {
 	uint32_t last_set;		/* that of last_labels */
 	uint32_t pushed_set;		/* that of last_ids' sample */
 	bool has_too_many_sets;
+	uint32_t n_number_sets;		/* sets with numbers */
+	bool drops_numbers;		/* they were too many */
 };
 
 void pprof_samples_free(struct pprof_samples *samples);

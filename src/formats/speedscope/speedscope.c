@@ -231,21 +231,22 @@ make_labels(struct profile *profile, struct error *error)
 	return result;
 }
 
-/* The threads of the profile that parts are: threads[n_parts]. */
+/* The threads of the profile that parts are: sections[n_parts]. */
 static int
-add_threads(struct speedscope *input, uint32_t *threads, struct error *error)
+add_threads(struct speedscope *input, struct reader_section *sections,
+            struct error *error)
 {
 	bool are_threads = !input->stacks.is_own && input->n_parts > 1;
 
 	for (size_t i = 0; i < input->n_parts; i++) {
 		struct thread thread = { .name = input->parts[i].name };
 
-		threads[i] = NO_THREAD;
+		sections[i] = (struct reader_section){ NO_THREAD, NO_LABELS };
 		if (!are_threads || !input->parts[i].has_nodes)
 			continue;
-		threads[i] = profile_add_thread(input->reader.profile, &thread,
-		                                error);
-		if (threads[i] == NO_THREAD)
+		sections[i].thread = profile_add_thread(input->reader.profile,
+		                                        &thread, error);
+		if (sections[i].thread == NO_THREAD)
 			return -1;
 	}
 	return 0;
@@ -255,16 +256,16 @@ static int
 make_tree(struct speedscope *input, struct error *error)
 {
 	struct process process = { .program = input->program };
-	uint32_t *threads = memory_array(input->n_parts, sizeof *threads,
-	                                 error);
+	struct reader_section *sections = memory_array(input->n_parts,
+	    sizeof *sections, error);
 	int result = -1;
 
-	if (threads != NULL &&
+	if (sections != NULL &&
 	    profile_add_process(input->reader.profile, &process, error) !=
-	        UINT32_MAX && add_threads(input, threads, error) == 0 &&
-	    reader_finish_stacks(&input->reader, threads, error) == 0)
+	        UINT32_MAX && add_threads(input, sections, error) == 0 &&
+	    reader_finish_stacks(&input->reader, sections, error) == 0)
 		result = make_labels(input->reader.profile, error);
-	free(threads);
+	free(sections);
 	return result;
 }
 

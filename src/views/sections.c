@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* threads.c -- who used it: threads, processes, labels.
+/* sections.c -- who used it: threads, processes, labels.
  *
  * Rows are sums over sections of the profile's tree (sections.h), so the hits
  * of all rows are those of the stacks; only values of a label that a stack has
@@ -446,6 +446,191 @@ view_processes(const struct view_request *request, struct table *table,
 		                       SECTION_PROCESS) ? 0 :
 		    table_add_footer(table, error, "the profile does not tell "
 		                     "processes apart");
+	groups_free(&groups);
+	return result;
+}
+
+/* ---- labels ---- */
+
+static const struct view_kind labels_kind = {
+	.schema = "cpprof.labels/1",
+	.title = "Label Profile",
+};
+
+/* A number with its unit, or a text; NULL with *error set. */
+static const char *
+value_text(const struct profile *profile, const struct label *label,
+           struct table *table, struct error *error)
+{
+	const char *value = names_text(profile->names, label->value);
+
+	if (label->unit == NO_NAME ||
+	    names_length(profile->names, label->unit) == 0)
+		return value;
+	return table_text(table, error, "%s %s", value,
+	                  names_text(profile->names, label->unit));
+}
+
+/* Adds a section's hits to a group, once. */
+static void
+add_section(struct groups *groups, struct group *group, uint32_t section)
+{
+	if (group->last_section == section + 1)
+		return;
+	group->last_section = section + 1;
+	add_total(group, &groups->totals[section]);
+}
+
+/* Adds a section to the groups of its labels; *found: whether it has any. */
+static int
+collect_set(struct groups *groups, uint32_t number,
+            const struct label_set *set, bool *found, struct error *error)
+{
+	const struct profile *profile = groups->profile;
+	const char *key = groups->request->label_key;
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		uint32_t item = set->first + i;
+		const struct label *label = &profile->labels[item];
+		const char *known = names_text(profile->names, label->key);
+		struct group *group;
+
+		if (key != NULL && strcmp(known, key) != 0)
+			continue;
+		*found = true;
+		group = key == NULL ? find_group(groups, known, "", 0, item,
+		                                 error) :
+		    find_group(groups, names_text(profile->names, label->value),
+		               &label->unit, sizeof label->unit, item, error);
+		if (group == NULL)
+			return -1;
+		add_section(groups, group, number);
+	}
+	return 0;
+}
+
+static int
+collect_labels(struct groups *groups, struct error *error)
+{
+	const struct profile *profile = groups->profile;
+
+	for (uint32_t i = 0; i <= profile->n_sections; i++) {
+		struct section section = section_of(profile, i);
+		struct group *group;
+		bool found = false;
+
+		if (section.label_set != NO_LABELS &&
+		    collect_set(groups, i,
+		                &profile->label_sets[section.label_set],
+		                &found, error) != 0)
+			return -1;
+		if (found || groups->request->label_key == NULL ||
+		    is_empty(&groups->totals[i]))
+			continue;
+		group = find_group(groups, "", NULL, 0, NO_ITEM, error);
+		if (group == NULL)
+			return -1;
+		add_total(group, &groups->totals[i]);
+	}
+	return 0;
+}
+
+/* Counts the different values of each key. */
+static int
+count_values(struct groups *groups, struct error *error)
+{
+	const struct profile *profile = groups->profile;
+	struct names *seen = names_new(error);
+
+	for (uint32_t i = 0; seen != NULL && i < profile->n_labels; i++) {
+		const struct label *label = &profile->labels[i];
+		uint32_t n = names_count(seen);
+		uint32_t number = names_add(seen, (const char *)label,
+		                            sizeof *label, error);
+		struct group *group;
+
+		if (number == NO_NAME)
+			break;
+		group = find_group(groups, names_text(profile->names,
+		                   label->key), "", 0, i, error);
+		if (group == NULL)
+			break;
+		group->n_values += number == n;
+	}
+	names_free(seen);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+compare_label_groups(const struct groups *groups, const struct group *a,
+                     const struct group *b)
+{
+	const struct profile *profile = groups->profile;
+	const struct label *left, *right;
+
+	if (a->item == NO_ITEM || b->item == NO_ITEM)
+		return a->item == NO_ITEM ? 1 : -1;
+	left = &profile->labels[a->item];
+	right = &profile->labels[b->item];
+	return groups->request->label_key == NULL ?
+	    names_compare(profile->names, left->key, right->key) :
+	    names_compare(profile->names, left->value, right->value);
+}
+
+static int
+add_label_rows(const struct groups *groups, const struct measure *measure,
+               struct table *table, struct error *error)
+{
+	const struct profile *profile = groups->profile;
+	bool are_keys = groups->request->label_key == NULL;
+
+	if (are_keys)
+		table_add_column(table, "values", "values", CELL_COUNT);
+	table_add_column(table, are_keys ? "key" : "value",
+	                 are_keys ? "key" : "value", CELL_TEXT);
+	for (uint32_t i = 0; i < groups->n_shown; i++) {
+		const struct group *group = &groups->items[groups->shown[i]];
+		const struct label *label = group->item == NO_ITEM ? NULL :
+		    &profile->labels[group->item];
+		struct cell cells[TABLE_MAX_COLUMNS];
+		size_t n = begin_row(group, measure, cells);
+		const char *text = label == NULL ? NO_VALUE : are_keys ?
+		    names_text(profile->names, label->key) :
+		    value_text(profile, label, table, error);
+
+		if (text == NULL)
+			return -1;
+		if (are_keys)
+			cells[n++] = cell_count(group->n_values);
+		cells[n++] = cell_text(text);
+		if (table_add_row(table, cells, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+view_labels(const struct view_request *request, struct table *table,
+            struct error *error)
+{
+	struct measure measure;
+	struct groups groups;
+	int result = -1;
+
+	if (groups_start(&groups, request, "labels", error) == 0 &&
+	    collect_labels(&groups, error) == 0 &&
+	    (request->label_key != NULL ||
+	     count_values(&groups, error) == 0) &&
+	    show(&groups, &labels_kind, compare_label_groups, &measure, table,
+	         error) == 0 &&
+	    (request->label_key == NULL ||
+	     table_add_header(table, error, "label: %s",
+	                      request->label_key) == 0) &&
+	    add_label_rows(&groups, &measure, table, error) == 0)
+		result = sections_know(request->set->profile,
+		                       SECTION_LABEL) ? 0 :
+		    table_add_footer(table, error, "the profile has no "
+		                     "labels");
 	groups_free(&groups);
 	return result;
 }
