@@ -304,10 +304,10 @@ const struct command command_list = {
 	    "line that calls it.\n\n"
 	    "Lines with less than the threshold's share of the listed code "
 	    "are shown only beside others; ... stands for lines that were "
-	    "left out. Lines come from the profile or from debug information, "
-	    "which is read once. directories says where source files are if "
-	    "they have moved. If a source file is newer than the program, the "
-	    "heading says so.",
+	    "left out, and threshold 0 shows all lines of a file. Lines come "
+	    "from the profile or from debug information, which is read once. "
+	    "directories says where source files are if they have moved. If a "
+	    "source file is newer than the program, the heading says so.",
 	.example = "list copy_record",
 	.arguments = list_arguments,
 	.run = list_run,

@@ -7,6 +7,7 @@ libcore_a_SOURCES += commands/list.def commands/settings.def \
 	commands/callers.c \
 	commands/commands.c \
 	commands/directories.c \
+	commands/disasm.c \
 	commands/down.c \
 	commands/drop.c \
 	commands/export.c \

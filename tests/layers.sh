@@ -76,7 +76,7 @@ circles() {
 claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
 	grep -vE '^src/(base|formats|output|profile|refine|shell|symbols|views)$'
 	find src/symbols -mindepth 1 -type d |
-	grep -vE '^src/symbols/(elf|lines|names|unwind)$'
+	grep -vE '^src/symbols/(code|elf|lines|names|unwind)$'
 	find lib -mindepth 1 -type d |
 	grep -vE '^lib/(base|signals|unwind|store|sources|run|wrap)$')"
 includes 'base includes only base' src/base 'src/base/.*'
@@ -96,6 +96,8 @@ includes 'of symbols, names include only elf, unwind and names' \
 	src/symbols/names 'src/(base|profile|symbols/(elf|unwind|names))/.*'
 includes 'of symbols, lines include only elf, names and lines' \
 	src/symbols/lines 'src/(base|profile|symbols/(elf|names|lines))/.*'
+includes 'of symbols, code include only elf, names and code' \
+	src/symbols/code 'src/(base|profile|symbols/(elf|names|code))/.*'
 includes 'formats include no view, output, shell or command' src/formats \
 	'src/(base|profile|symbols|formats)/.*|lib/cpprofdata\.h'
 includes 'output includes only base and output' src/output \

@@ -306,6 +306,7 @@ tests_test_views_properties_LDADD = $(unit_libs)
 script_tests = \
 	tests/callgrind.py \
 	tests/cpuprofile.py \
+	tests/disasm.py \
 	tests/dist.sh \
 	tests/export.py \
 	tests/firefox.py \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
+	src/symbols/code/disassembly.c src/symbols/code/disassembly.h \
 	src/symbols/elf/elf_file.c src/symbols/elf/elf_file.h \
 	src/symbols/elf/elf_stubs.c \
 	src/symbols/elf/elf_symbols.c src/symbols/elf/elf_symbols.h \

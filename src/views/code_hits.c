@@ -306,3 +306,81 @@ code_hits_free(struct code_hits *hits)
 {
 	free(hits->lines);
 }
+
+int
+code_hits_of_frames(const struct code_set *set, const uint32_t *place,
+                    uint32_t n, struct place_hits *hits,
+                    struct place_hits *all, struct error *error)
+{
+	const struct sample_tree *tree = set->tree;
+	uint32_t *covered = memory_array(n, sizeof *covered, error);
+	uint32_t all_covered = 0;
+
+	if (covered == NULL)
+		return -1;
+	*all = (struct place_hits){ 0 };
+	for (uint32_t i = 0; i < n; i++)
+		hits[i] = (struct place_hits){ 0 };
+	/* The locations of one frame are nodes of their own, each below the
+	 * one before; hits are in the last. */
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		uint32_t number = place[set->frame[tree->label[node]]];
+		uint64_t self;
+
+		if (number == NO_PLACE)
+			continue;
+		self = set->self[tree->row[node]];
+		hits[number].self += self;
+		all->self += self;
+		if (node >= covered[number]) {
+			hits[number].inclusive += set->weight[node];
+			covered[number] = tree->end[node];
+		}
+		if (node >= all_covered) {
+			all->inclusive += set->weight[node];
+			all_covered = tree->end[node];
+		}
+	}
+	free(covered);
+	return 0;
+}
+
+static int
+compare_values(const void *left, const void *right, void *context)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const uint64_t *values = context;
+
+	if (values[a] != values[b])
+		return values[a] > values[b] ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+bool *
+code_hits_choose(const uint64_t *values, uint32_t n, uint64_t whole,
+                 double threshold, size_t limit, struct error *error)
+{
+	uint64_t least = measure_least(threshold, whole);
+	uint32_t *order = memory_array(n, sizeof *order, error);
+	bool *is_shown = memory_array(n, sizeof *is_shown, error);
+	size_t n_shown = 0;
+
+	if (order == NULL || is_shown == NULL) {
+		free(order);
+		free(is_shown);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	if (n > 0)
+		qsort_r(order, n, sizeof *order, compare_values,
+		        (void *)values);
+	for (uint32_t i = 0; i < n && n_shown < limit; i++) {
+		if (values[order[i]] == 0 || values[order[i]] < least)
+			break;
+		is_shown[order[i]] = true;
+		n_shown++;
+	}
+	free(order);
+	return is_shown;
+}

@@ -66,4 +66,27 @@ int code_hits_find(struct code_hits *hits, const struct code_set *set,
                    const struct code_scope *scope, struct error *error);
 void code_hits_free(struct code_hits *hits);
 
+struct place_hits {
+	uint64_t self, inclusive;	/* as in line_hits */
+};
+
+/*
+ * The hits of places made of frames, such as instructions.  place[n_frames]:
+ * the number of each frame's place, below n, or NO_PLACE.  Fills hits[n], and
+ * *all with those of all places together; they are zeroed first.  Only for a
+ * tree.  O(nodes).  0, or -1 with *error set.
+ */
+#define NO_PLACE UINT32_MAX
+int code_hits_of_frames(const struct code_set *set, const uint32_t *place,
+                        uint32_t n, struct place_hits *hits,
+                        struct place_hits *all, struct error *error);
+
+/*
+ * Which of n places a view shows: those of at least the threshold's share of
+ * the whole, at most `limit` of them, and none without hits.  Of equals, the
+ * first.  Returns is_shown[n], to be freed; NULL with *error set.
+ */
+bool *code_hits_choose(const uint64_t *values, uint32_t n, uint64_t whole,
+                       double threshold, size_t limit, struct error *error);
+
 #endif

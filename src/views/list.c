@@ -34,48 +34,20 @@ struct drawing_up {
 /* ---- which lines ---- */
 
 static int
-compare_hits(const void *left, const void *right, void *context)
-{
-	const struct line_hits *lines = context;
-	const struct line_hits *a = &lines[*(const uint32_t *)left];
-	const struct line_hits *b = &lines[*(const uint32_t *)right];
-
-	if (a->inclusive != b->inclusive)
-		return a->inclusive > b->inclusive ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-/* Chooses by threshold and limit; a line without hits is never chosen. */
-static int
 choose_lines(struct drawing_up *up, struct error *error)
 {
 	const struct code_hits *hits = up->listing->hits;
-	uint64_t least = measure_least(up->request->threshold,
-	                               hits->inclusive);
-	uint32_t *order = memory_array(hits->n, sizeof *order, error);
-	size_t n_shown = 0;
+	uint64_t *values = memory_array(hits->n, sizeof *values, error);
 
-	up->is_shown = memory_array(hits->n, sizeof *up->is_shown, error);
-	if (order == NULL || up->is_shown == NULL) {
-		free(order);
+	if (values == NULL)
 		return -1;
-	}
 	for (uint32_t i = 0; i < hits->n; i++)
-		order[i] = i;
-	if (hits->n > 0)
-		qsort_r(order, hits->n, sizeof *order, compare_hits,
-		        hits->lines);
-	for (uint32_t i = 0; i < hits->n; i++) {
-		uint64_t value = hits->lines[order[i]].inclusive;
-
-		if (value > 0 && value >= least &&
-		    n_shown < up->request->limit) {
-			up->is_shown[order[i]] = true;
-			n_shown++;
-		}
-	}
-	free(order);
-	return 0;
+		values[i] = hits->lines[i].inclusive;
+	up->is_shown = code_hits_choose(values, hits->n, hits->inclusive,
+	                                up->request->threshold,
+	                                up->request->limit, error);
+	free(values);
+	return up->is_shown != NULL ? 0 : -1;
 }
 
 /* Counts lines with hits that have no row. */
@@ -304,6 +276,10 @@ add_file(struct drawing_up *up, const struct listed_file *file,
 		if (is_shown[i] && lines[i].line > 0)
 			want(wanted, n_lines, (int64_t)lines[i].line - CONTEXT,
 			     (int64_t)lines[i].line + CONTEXT);
+	if (asked == 0 && (file->first > 0 || up->listing->scope.function ==
+	        NO_NAME) && up->request->threshold <= 0 &&
+	    up->request->limit == SIZE_MAX)
+		want(wanted, n_lines, 1, n_lines);
 	if (asked > 0)
 		want(wanted, n_lines, (int64_t)asked - AROUND,
 		     (int64_t)asked + AROUND);

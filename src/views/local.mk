@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
 	src/views/code_hits.c src/views/code_hits.h \
+	src/views/disasm.c src/views/disasm.h \
 	src/views/down.c \
 	src/views/flat.c \
 	src/views/flow_paths.c src/views/flow_paths.h \

@@ -2,7 +2,10 @@
 /* code_argument.c -- what list and disasm share. */
 #include "src/shell/command/code_argument.h"
 
+#include "src/base/printable.h"
 #include "src/shell/command/resolve_code.h"
+
+enum { LISTED = 3 };	/* functions that a message names */
 
 static int
 read_code(struct reading *reading, struct value *value)
@@ -69,6 +72,55 @@ frame_of(const struct profile *profile, uint32_t function)
 	return NULL;
 }
 
+/* Adds the functions into which one was inlined, at most LISTED of them. */
+static size_t
+add_callers(const struct profile *profile, uint32_t function,
+            struct text_buffer *text)
+{
+	uint32_t listed[LISTED];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < profile->n_frames && n < LISTED; i++) {
+		const struct frame *frame = &profile->frames[i];
+		const struct location *chain =
+		    &profile->locations[frame->first_location];
+		bool is_listed = false;
+
+		for (size_t j = 0; j < n; j++)
+			is_listed |= listed[j] == chain[0].function;
+		for (uint32_t k = 1; k < frame->n_locations && !is_listed;
+		     k++) {
+			if (chain[k].function != function)
+				continue;
+			text_add_string(text, n == 0 ? "" : ", ");
+			text_add_word(text, names_text(profile->names,
+			              chain[0].function), names_length(
+			              profile->names, chain[0].function));
+			listed[n++] = chain[0].function;
+			is_listed = true;
+		}
+	}
+	return n;
+}
+
+bool
+code_is_inlined_only(const struct profile *profile, uint32_t function,
+                     const char *what, struct error *error)
+{
+	struct text_buffer callers = { 0 };
+
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		if (profile->locations[profile->frames[i].first_location].
+		    function == function)
+			return false;
+	if (add_callers(profile, function, &callers) > 0)
+		error_set(error, "%.80s was inlined wherever it occurs, into "
+		          "%s: %s", names_text(profile->names, function),
+		          text_string(&callers), what);
+	text_free(&callers);
+	return error->is_set;
+}
+
 int
 code_explain_no_lines(const struct session *session, uint32_t function,
                       struct error *error)
@@ -79,6 +131,9 @@ code_explain_no_lines(const struct session *session, uint32_t function,
 	    names_text(profile->names, function);
 	const char *module;
 
+	if (function != NO_NAME && code_is_inlined_only(profile, function,
+	    "inlines is off; say \"inlines auto\"", error))
+		return -1;
 	if (profile->graph != NULL)
 		return error_set(error, "no lines are known for %.80s: compile "
 		                 "the program with -g and profile it again",

@@ -18,6 +18,13 @@ extern const struct argument_kind
     arg_code_function;		/* a function, perhaps an inlined one */
 
 /*
+ * Whether a function has no code of its own because it was always inlined; then
+ * *error says into which functions, and what to do.
+ */
+bool code_is_inlined_only(const struct profile *profile, uint32_t function,
+                          const char *what, struct error *error);
+
+/*
  * Sets *error to why a function (NO_NAME: a file) has no lines, and what to do.
  * Returns -1.
  */

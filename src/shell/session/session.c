@@ -172,19 +172,26 @@ needs_lines(const struct naming_rule *rule)
 	    rule->granularity == GRANULARITY_CALLSITE;
 }
 
+struct address_lines *
+session_address_lines(struct session *session, struct error *error)
+{
+	const struct symbol_search search = { .root = session->symfs };
+
+	if (session->lines == NULL)
+		session->lines = address_lines_new(&search, error);
+	return session->lines;
+}
+
 /* Reads debug information and reports its warnings. */
 static int
 read_lines(struct session *session, struct profile *profile,
            struct error *error)
 {
-	const struct symbol_search search = { .root = session->symfs };
 	uint32_t n_before = profile->n_warnings;
 	struct progress_line line;
 	int result;
 
-	if (session->lines == NULL)
-		session->lines = address_lines_new(&search, error);
-	if (session->lines == NULL)
+	if (session_address_lines(session, error) == NULL)
 		return -1;
 	result = address_lines_apply(session->lines, profile,
 	    progress_line_start(&line, "debug information"), error);

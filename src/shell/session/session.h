@@ -119,6 +119,13 @@ int session_need_profile(const struct session *session, struct error *error);
 int session_read_lines(struct session *session, struct error *error);
 
 /*
+ * The debug information read so far, to ask it for more addresses; owned by the
+ * session.  NULL with *error set.
+ */
+struct address_lines *session_address_lines(struct session *session,
+                                            struct error *error);
+
+/*
  * Call this after a setting was changed.  Makes new names if necessary, and
  * first reads debug information that they need.  0, or -1 with *error set and
  * the names as they were; then the caller restores the setting.

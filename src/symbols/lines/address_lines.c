@@ -316,6 +316,45 @@ read_module(struct address_lines *lines, struct module_lines *module,
 	return result;
 }
 
+int
+address_lines_find(struct address_lines *lines, const struct module *module,
+                   const uint64_t *addresses, size_t n,
+                   const struct progress *progress,
+                   int (*found)(void *context, size_t which,
+                                const struct location *chain, size_t n,
+                                const struct names *names,
+                                struct error *error),
+                   void *context, struct error *error)
+{
+	const struct module_file wanted = module_file_of(module,
+	                                                 lines->search);
+	struct module_lines *known = find_module(lines, module, error);
+	uint64_t *asked = memory_array(n, sizeof *asked, error);
+	size_t n_asked = 0;
+	int status = 0;
+
+	if (known == NULL || asked == NULL) {
+		free(asked);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (find_address(known, addresses[i]) == NULL)
+			asked[n_asked++] = addresses[i];
+	if (n_asked > 0)
+		status = read_module(lines, known, &wanted, asked, n_asked,
+		                     progress, error);
+	free(asked);
+	for (size_t i = 0; status == 0 && i < n; i++) {
+		const struct known_address *at = find_address(known,
+		                                              addresses[i]);
+
+		if (at->n > 0)
+			status = found(context, i, known->locations +
+			               at->first, at->n, lines->names, error);
+	}
+	return status;
+}
+
 /* ---- giving lines to a profile ---- */
 
 /* What one profile needs. */

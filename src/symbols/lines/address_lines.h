@@ -46,6 +46,23 @@ int address_lines_apply(struct address_lines *lines, struct profile *profile,
                         struct error *error);
 
 /*
+ * Finds the locations of addresses[n], ascending, of a module, and remembers
+ * them.  Calls found once for each address of which something is known, with
+ * its index and its chain, outermost first; the outermost function is NO_NAME,
+ * and names are numbers in *names, valid as long as `lines`.  0, or -1 with
+ * *error set, by found, too.
+ */
+int address_lines_find(struct address_lines *lines,
+                       const struct module *module,
+                       const uint64_t *addresses, size_t n,
+                       const struct progress *progress,
+                       int (*found)(void *context, size_t which,
+                                    const struct location *chain, size_t n,
+                                    const struct names *names,
+                                    struct error *error),
+                       void *context, struct error *error);
+
+/*
  * Whether the debug information of a module was read for all frames of the last
  * profile.
  */

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""disasm: instructions as objdump has them, and their hits as brute force has
+them; calls have the hits of what they called."""
+import collections
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
+FUNCTIONS = ["qsort", "printf", "getenv", "strtol", "fread", "system",
+             "regcomp", "vfprintf"]
+PREFIXES = {"rep", "repz", "repnz", "repe", "repne", "lock", "bnd", "notrack",
+            "data16", "cs", "ds", "es", "fs", "gs", "ss", "addr32", "xacquire",
+            "xrelease", "rex.W"}
+claims = Claims()
+
+
+# ---- a profile of addresses in a library ----
+
+def varint(number):
+    encoded = b""
+    while number > 127:
+        encoded += bytes([number & 127 | 128])
+        number >>= 7
+    return encoded + bytes([number])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def write_profile(library, stacks):
+    """pprof; a stack is (addresses, hits), outermost first, addresses those in
+    the library's file."""
+    bias = 0x10000000
+    strings = ["", "samples", "count", library]
+    numbers = {}
+    samples = b""
+    for stack, hits in stacks:
+        ids = b"".join(varint(numbers.setdefault(address, len(numbers) + 1))
+                       for address in reversed(stack))
+        samples += field(2, field(1, ids) + field(2, varint(hits)))
+    locations = b"".join(
+        field(4, field(1, number) + field(2, 1) + field(3, address + bias))
+        for address, number in numbers.items())
+    mapping = field(3, field(1, 1) + field(2, bias) +
+                    field(3, bias + (1 << 28)) + field(5, 3))
+    path = os.path.join(WORK, "addresses.pb")
+    with open(path, "wb") as file:
+        file.write(field(1, field(1, 1) + field(2, 2)) + samples + mapping +
+                   locations + b"".join(field(6, string.encode())
+                                        for string in strings))
+    return path
+
+
+def run(*words, check=True):
+    return subprocess.run(words, stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, check=check, timeout=120)
+
+
+def ask(profile, *commands):
+    words = [CPPROF, "-q", "-F", "json"]
+    for command in commands:
+        words += ["-e", command]
+    answer = run(*words, profile, check=False)
+    return ([json.loads(line) for line in answer.stdout.splitlines()],
+            answer.stderr)
+
+
+# ---- objdump ----
+
+def library_of(program):
+    for line in run("ldd", program).stdout.splitlines():
+        if "libc.so" in line and "=> /" in line:
+            return os.path.realpath(line.split("=> ")[1].split(" ")[0])
+    return None
+
+
+def symbols_of(library):
+    """(start, size) of each function that the library exports."""
+    found = {}
+    for line in run("nm", "-DS", "--defined-only", library).stdout.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[2] in "TW":
+            name = words[3].split("@")[0]
+            found.setdefault(name, (int(words[0], 16), int(words[1], 16)))
+    return found
+
+
+def objdump(library, start, size):
+    """[(address, mnemonic)], without prefixes."""
+    text = run("objdump", "-d", "-M", "intel", "--no-show-raw-insn",
+               f"--start-address={start}", f"--stop-address={start + size}",
+               library).stdout
+    found = re.findall(r"^ +([0-9a-f]+):\t(.*)$", text, re.M)
+    return [(int(address, 16), mnemonic(line)) for address, line in found]
+
+
+def mnemonic(text):
+    words = text.split()
+    while len(words) > 1 and words[0] in PREFIXES:
+        words.pop(0)
+    return words[0]
+
+
+def check_instructions(library, symbols):
+    names = [name for name in FUNCTIONS if name in symbols]
+    profile = write_profile(library, [([symbols[name][0]], 1)
+                                      for name in names])
+    wrong, n_instructions = [], 0
+    for name in names:
+        start, size = symbols[name]
+        documents, notes = ask(profile, "threshold 0", f"disasm {name}")
+        theirs = objdump(library, start, size)
+        ours = [(int(row["address"], 16), mnemonic(row["instruction"]))
+                for row in documents[0]["rows"]] if documents else notes
+        n_instructions += len(theirs)
+        if ours != theirs:
+            wrong.append((name, [pair for pair in zip(ours, theirs)
+                                 if pair[0] != pair[1]][:5]))
+    claims.make(f"{len(names)} functions of {os.path.basename(library)} have "
+                "the instructions that objdump shows", wrong)
+    claims.check("that was worth while", n_instructions > 200, n_instructions)
+
+
+# ---- hits ----
+
+def check_hits(library, symbols):
+    """Stacks of random addresses in two functions, with recursion."""
+    wrong = []
+    names = [name for name in FUNCTIONS if name in symbols][:2]
+    code = {name: objdump(library, *symbols[name]) for name in names}
+    ends = {name: [address for address, _ in code[name][1:]] +
+            [sum(symbols[name])] for name in names}
+    for seed in range(15):
+        rng = random.Random(seed)
+        stacks = []
+        for _ in range(rng.randint(1, 30)):
+            stack = []
+            for _ in range(rng.randint(1, 6)):
+                name = rng.choice(names)
+                i = rng.randrange(min(12, len(code[name])))
+                # Any byte of it: of a caller, the last byte of the call.
+                stack.append((name, i, rng.randrange(code[name][i][0],
+                                                     ends[name][i])))
+            stacks.append((stack, rng.randint(0, 9)))
+        profile = write_profile(library, [
+            ([address for _, _, address in stack], hits)
+            for stack, hits in stacks])
+        for name in names:
+            expected = collections.defaultdict(lambda: [0, 0])
+            whole = [0, 0]
+            for stack, hits in stacks:
+                for i in {i for of, i, _ in stack if of == name}:
+                    expected[code[name][i][0]][1] += hits
+                whole[1] += hits * any(of == name for of, _, _ in stack)
+                if stack[-1][0] == name:
+                    expected[code[name][stack[-1][1]][0]][0] += hits
+                    whole[0] += hits
+            documents, notes = ask(profile, "threshold 0", "disasm " + name)
+            if not documents:
+                if any(of == name for stack, _ in stacks
+                       for of, _, _ in stack):
+                    wrong.append((seed, name, notes))
+                continue
+            ours = {int(row["address"], 16): [row["self"], row["hits"]]
+                    for row in documents[0]["rows"] if row["hits"]}
+            theirs = {at: own for at, own in expected.items() if own[1]}
+            if ours != theirs or whole != [documents[0]["self"],
+                                           documents[0]["hits"]]:
+                wrong.append((seed, name, ours, theirs, whole))
+    claims.make("random stacks with recursion: instructions have the hits of "
+                "brute force", wrong)
+
+
+def check_errors(library, symbols):
+    profile = write_profile(library + ".gone", [([symbols["qsort"][0]], 1)])
+    _, notes = ask(profile, "disasm *")
+    claims.check("a file that is missing is named",
+                 ".gone was not found; say where it is with \"symfs DIR\""
+                 in notes, notes)
+    folded = os.path.join(WORK, "a.folded")
+    with open(folded, "w", encoding="utf-8") as file:
+        file.write("main;f 3\n")
+    _, notes = ask(folded, "disasm f")
+    claims.check("a profile of names says that it has no addresses",
+                 "the profile has no addresses for it" in notes, notes)
+    _, notes = ask(os.path.join(SOURCE, "sample-data", "rdparse.callgrind.gz"),
+                   "disasm main")
+    claims.check("so does a profile of calls", "disasm needs addresses" in
+                 notes, notes)
+
+
+# ---- a recording ----
+
+def check_recording():
+    claim = "a program that was recorded"
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        claims.skip(claim, "no gcc")
+        return
+    program = os.path.join(WORK, "sites")
+    run(compiler, "-O2", "-g", os.path.join(SOURCE, "sample-data", "sites.c"),
+        "-o", program)
+    recording = os.path.join(WORK, "sites.cpprof")
+    made = run(CPPROF, "record", "--no-prompt", "-o", recording, program,
+               "10000", check=False)
+    if not os.path.isdir(recording):
+        claims.skip(claim, made.stderr.strip().splitlines()[-1])
+        return
+    documents, notes = ask(recording, "threshold 0", "disasm copy_record",
+                           "disasm --source checksum", "functions")
+    functions = {row["path"][0]: row["hits"] for row in documents[2]["rows"]}
+    claims.check("the heading has the function's value",
+                 documents[0]["hits"] == functions["copy_record"] and
+                 documents[1]["hits"] == functions["checksum"], documents)
+    calls = [row for row in documents[0]["rows"] if row["hits"] > row["self"]]
+    claims.check("what was called is charged to the call",
+                 calls and all(row["instruction"].startswith("call ")
+                               for row in calls), calls)
+    claims.check("a call names its function",
+                 any(row["instruction"].endswith(" <checksum>")
+                     for row in calls), calls)
+    lines = collections.Counter()
+    for row in documents[1]["rows"]:
+        lines[row["line"]] += row["hits"]
+    listed, notes = ask(recording, "threshold 0", "list checksum", "list mix")
+    own = {row["line"]: row["self"] for document in listed
+           for row in document["rows"] if row["self"]}
+    claims.check("--source has the lines that list has",
+                 {line: hits for line, hits in lines.items() if hits} == own,
+                 (lines, own))
+    text = run(CPPROF, "-q", "-e", "disasm --source checksum", recording).stdout
+    claims.check("--source shows them between instructions",
+                 re.search(r"sites\.c:19  return \(sum << 5 \|.*\n.* 0x", text),
+                 text)
+    _, notes = ask(recording, "disasm mix")
+    claims.check("an inlined function has no code of its own",
+                 "mix was inlined wherever it occurs, into checksum" in notes,
+                 notes)
+
+
+def main():
+    library = library_of("/bin/sh") if shutil.which("ldd") else None
+    if library is None or os.uname().machine != "x86_64" or not all(
+            map(shutil.which, ("objdump", "nm"))):
+        claims.skip("instructions are those of objdump", "no library or "
+                    "objdump for x86-64")
+    else:
+        symbols = symbols_of(library)
+        check_instructions(library, symbols)
+        check_hits(library, symbols)
+        check_errors(library, symbols)
+    check_recording()
+    claims.end()
+
+
+with tempfile.TemporaryDirectory() as WORK:
+    main()
