@@ -180,6 +180,47 @@ def compare_random(recurses):
     return wrong
 
 
+def check_refinement():
+    """narrow and drop select the stacks that are listed."""
+    wrong = []
+    for seed in range(N_RANDOM):
+        rng = random.Random(seed)
+        stacks = random_stacks(rng, True)
+        profile = write_profile("random.pb", stacks)
+        inlines = rng.random() < 0.6
+
+        def names(stack):
+            return [level[0] for site in stack
+                    for level in (site if inlines else site[:1])]
+
+        def has(stack, a, b):
+            found = names(stack)
+            return a in found and b in found[found.index(a) + 1:]
+
+        a, b, c = (rng.choice("fghij") for _ in range(3))
+        left = [(stack, hits) for stack, hits in stacks
+                if has(stack, a, b) and c not in names(stack)]
+        commands = ["threshold 0", "inlines " + ("auto" if inlines else "off"),
+                    f"narrow {a} ... {b}", f"drop {c}"]
+        functions = sorted({level[0] for stack, _ in stacks for site in stack
+                            for level in (site if inlines else site[:1])})
+        if not left or c not in {
+                name for stack, _ in stacks if has(stack, a, b)
+                for name in names(stack)}:
+            continue
+        documents, notes = ask(profile, *commands,
+                               *["list " + name for name in functions])
+        if len(documents) != len(functions):
+            wrong.append((seed, commands, notes))
+        for name, document in zip(functions, documents):
+            theirs = expected(left, lambda at, name=name: at[0] == name,
+                              inlines)
+            if listed(document) != theirs:
+                wrong.append((seed, commands, name, listed(document), theirs))
+    claims.make("lines have the hits of the stacks that a refinement leaves",
+                wrong)
+
+
 def check_heading():
     """The value in the heading is that of functions."""
     wrong = []
@@ -435,6 +476,7 @@ def main():
     claims.make("random stacks with recursion and inlined calls: lines have "
                 "the hits of brute force", compare_random(True))
     claims.make("likewise without recursion", compare_random(False))
+    check_refinement()
     check_heading()
     check_pprof()
     check_sources()

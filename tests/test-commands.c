@@ -102,6 +102,9 @@ old_abbreviations_stay(void **state)
 		{ "thre", "threshold" }, { "pr", "prompt" },
 		{ "pro", "prompt" }, { "ca", NULL }, { "threa", "threads" },
 		{ "proc", "processes" },
+		{ "li", "limit" }, { "lim", "limit" }, { "lis", "list" },
+		{ "di", "digits" }, { "dig", "digits" },
+		{ "dis", "disasm" }, { "dir", "directories" },
 	};
 
 	(void)state;
@@ -132,7 +135,8 @@ check_argument(const struct command *command, const struct argument *argument)
 		assert_true(is_last);
 	if (argument->kind->is_raw || argument->kind->runs_program)
 		assert_true(is_last && argument == command->arguments);
-	if (!is_last && (argument->flags & ARG_OPTIONAL))
+	if (!is_last && (argument->flags & ARG_OPTIONAL) &&
+	    !(argument->flags & ARG_SWITCH))
 		assert_true(argument[1].flags & ARG_OPTIONAL);
 }
 

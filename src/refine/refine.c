@@ -26,8 +26,13 @@ begin(struct refining *refining, const struct stacks *stacks,
 	for (uint32_t i = 0; i < stacks->n_kinds; i++)
 		refining->kinds[i] = stacks->kinds[i];
 	refining->n_kinds = stacks->n_kinds;
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		refining->kind[node] = stacks->kind_of[tree->label[node]];
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		uint32_t element = tree->label[node];
+
+		refining->kind[node] = stacks->kind_of[element];
+		if (stacks->is_joined != NULL && stacks->is_joined[element])
+			refining->flags[node] = NODE_JOINED;
+	}
 	return 0;
 }
 
@@ -119,27 +124,58 @@ make_tree(const struct refining *refining, struct error *error)
 	return tree;
 }
 
+/* Applies the steps; *why: why the last one was skipped, if it was. */
+static int
+apply(struct refining *refining, struct step *const *steps, size_t n,
+      bool *skipped, struct error *why, struct error *error)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct error reason = { 0 };
+		int result = step_apply(steps[i], refining, &reason);
+
+		skipped[i] = result == 1;
+		*why = reason;
+		if (result == -1) {
+			*error = reason;
+			return -1;
+		}
+	}
+	return 0;
+}
+
 struct sample_tree *
 refine_tree(const struct stacks *stacks, struct step *const *steps, size_t n,
             bool *skipped, struct error *why, struct error *error)
 {
 	struct refining refining;
 	struct sample_tree *tree = NULL;
-	int result = begin(&refining, stacks, error);
 
-	for (size_t i = 0; result == 0 && i < n; i++) {
-		struct error reason = { 0 };
-
-		result = step_apply(steps[i], &refining, &reason);
-		skipped[i] = result == 1;
-		*why = reason;
-		if (result == -1)
-			*error = reason;
-		else
-			result = 0;
-	}
-	if (result == 0)
+	if (begin(&refining, stacks, error) == 0 &&
+	    apply(&refining, steps, n, skipped, why, error) == 0)
 		tree = make_tree(&refining, error);
 	finish(&refining);
 	return tree;
+}
+
+int
+refine_rows(const struct stacks *stacks, struct step *const *steps, size_t n,
+            bool *dropped, struct error *error)
+{
+	const struct sample_tree *tree = stacks->tree;
+	bool *skipped = memory_array(n, sizeof *skipped, error);
+	struct refining refining = { 0 };
+	struct error why;
+	int result = skipped != NULL ? begin(&refining, stacks, error) : -1;
+
+	if (result == 0)
+		result = apply(&refining, steps, n, skipped, &why, error);
+	for (uint32_t row = 0; row < tree->n_rows; row++)
+		dropped[row] = false;
+	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++)
+		if ((refining.flags[node] & NODE_DROPPED) &&
+		    tree->row[node] != 0)
+			dropped[tree->row[node]] = true;
+	finish(&refining);
+	free(skipped);
+	return result;
 }

@@ -21,4 +21,12 @@ struct sample_tree *refine_tree(const struct stacks *stacks,
                                 bool *skipped, struct error *why,
                                 struct error *error);
 
+/*
+ * The rows of the stacks' tree whose stacks n steps drop: sets
+ * dropped[tree->n_rows], which is zeroed first.  Steps that match nothing are
+ * skipped.  0, or -1 with *error set.  O(nodes) for each step.
+ */
+int refine_rows(const struct stacks *stacks, struct step *const *steps,
+                size_t n, bool *dropped, struct error *error);
+
 #endif

@@ -126,6 +126,71 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 	return result;
 }
 
+/* Gives the locations of a frame the kinds of the names that it is shown by. */
+static int
+find_location_kinds(struct stacks *stacks, const struct frame_labels *labels,
+                    struct index *index, uint32_t number, struct error *error)
+{
+	const struct frame *frame = &stacks->profile->frames[number];
+	uint32_t first = labels->first[number];
+	uint32_t n_shown = labels->first[number + 1] - first;
+
+	for (uint32_t k = 0; k < frame->n_locations; k++) {
+		uint32_t element = frame->first_location + k;
+		struct frame_kind kind = { .module = frame->module };
+
+		stacks->is_joined[element] = k >= n_shown;
+		if (k >= n_shown) {
+			stacks->kind_of[element] = stacks->kind_of[element - 1];
+			continue;
+		}
+		kind.name = labels->labels[first + k];
+		kind.file = stacks->profile->locations[element].file;
+		stacks->kind_of[element] = add_kind(stacks, index, &kind,
+		                                    error);
+		if (stacks->kind_of[element] == NO_INDEX)
+			return -1;
+	}
+	return 0;
+}
+
+int
+stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
+                         const struct sample_tree *tree,
+                         const uint32_t *frame_of,
+                         const struct naming_rule *rule, bool hides_startup,
+                         struct error *error)
+{
+	struct frame_labels labels = { 0 };
+	struct index index = { 0 };
+	uint32_t n = profile->n_locations;
+	int result;
+
+	*stacks = (struct stacks){
+		.profile = profile,
+		.tree = tree,
+		.n_elements = n,
+	};
+	result = frame_labels_make(&labels, profile, rule, error);
+	stacks->frame_of = memory_copy(frame_of, n, sizeof *frame_of, error);
+	stacks->kind_of = memory_array(n, sizeof *stacks->kind_of, error);
+	stacks->is_joined = memory_array(n, sizeof *stacks->is_joined, error);
+	if (stacks->frame_of == NULL || stacks->kind_of == NULL ||
+	    stacks->is_joined == NULL)
+		result = -1;
+	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++)
+		result = find_location_kinds(stacks, &labels, &index, i,
+		                             error);
+	index_free(&index);
+	frame_labels_free(&labels);
+	if (result == 0 && hides_startup)
+		result = startup_fold(profile, tree, stacks->frame_of,
+		                      &stacks->folded, error);
+	if (result == 0 && stacks->folded != NULL)
+		stacks->tree = stacks->folded;
+	return result;
+}
+
 void
 stacks_free(struct stacks *stacks)
 {
@@ -133,6 +198,7 @@ stacks_free(struct stacks *stacks)
 	sample_tree_free(stacks->spread);
 	free(stacks->frame_of);
 	free(stacks->kind_of);
+	free(stacks->is_joined);
 	free(stacks->kinds);
 	*stacks = (struct stacks){ 0 };
 }

@@ -32,6 +32,8 @@ struct stacks {
 	uint32_t n_elements;	/* one for each name in a frame's chain */
 	uint32_t *frame_of;	/* [n_elements] of the profile */
 	uint32_t *kind_of;	/* [n_elements] */
+	bool *is_joined;	/* [n_elements] it is one frame with the element
+				 * before it; NULL: none is */
 	struct frame_kind *kinds;	/* all different */
 	uint32_t n_kinds;
 	size_t kinds_capacity;
@@ -48,5 +50,17 @@ int stacks_make(struct stacks *stacks, struct profile *profile,
                 const struct sample_tree *tree, const struct naming_rule *rule,
                 bool hides_startup, struct error *error);
 void stacks_free(struct stacks *stacks);
+
+/*
+ * The same for a tree whose labels are locations, indexes of
+ * profile->locations; frame_of[n_locations] is the frame of each, or
+ * UINT32_MAX.  Locations that the rule does not show are joined to those before
+ * them, so that a step selects the same stacks.  The counts are the tree's.
+ */
+int stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
+                             const struct sample_tree *tree,
+                             const uint32_t *frame_of,
+                             const struct naming_rule *rule,
+                             bool hides_startup, struct error *error);
 
 #endif

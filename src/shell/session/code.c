@@ -10,6 +10,7 @@ void
 code_free(struct code *code)
 {
 	sample_tree_free(code->tree);
+	free(code->row);
 	free(code->weight);
 	free(code->frame);
 	*code = (struct code){ 0 };
@@ -69,17 +70,84 @@ make_tree(struct code *code, const struct profile *profile, bool has_inlines,
 		return -1;
 	code->n_locations = profile->n_locations;
 	code->has_inlines = has_inlines;
-	code->resource = NO_RESOURCE;
 	code->weight = memory_array(code->tree->n_nodes, sizeof *code->weight,
 	                            error);
 	return code->weight != NULL ? 0 : -1;
 }
 
-int
-code_make(struct code *code, const struct profile *profile, uint32_t resource,
-          bool has_inlines, struct code_set *set, struct error *error)
+void
+code_forget_refinement(struct code *code)
 {
-	*set = (struct code_set){ .profile = profile, .resource = resource };
+	code->is_refined = false;
+}
+
+/* A stack that was dropped has no counts, so its node is in row 0. */
+static int
+hide_rows(struct code *code, const bool *dropped, struct error *error)
+{
+	const struct sample_tree *tree = code->tree;
+
+	free(code->row);
+	code->row = memory_array(tree->n_nodes, sizeof *code->row, error);
+	if (code->row == NULL)
+		return -1;
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if (!dropped[tree->row[node]])
+			code->row[node] = tree->row[node];
+	return 0;
+}
+
+static int
+apply_steps(struct code *code, const struct naming_request *request,
+            struct error *error)
+{
+	bool *dropped = memory_array(code->tree->n_rows, sizeof *dropped,
+	                             error);
+	struct stacks stacks = { 0 };
+	int status = -1;
+
+	if (dropped != NULL &&
+	    stacks_make_of_locations(&stacks, request->profile, code->tree,
+	                             code->frame, &request->rule,
+	                             request->hides_startup, error) == 0 &&
+	    refine_rows(&stacks, request->steps, request->n_steps, dropped,
+	                error) == 0)
+		status = hide_rows(code, dropped, error);
+	stacks_free(&stacks);
+	free(dropped);
+	return status;
+}
+
+static int
+refine(struct code *code, const struct naming_request *request,
+       struct error *error)
+{
+	free(code->row);
+	code->row = NULL;
+	if (request->n_steps > 0 && apply_steps(code, request, error) != 0)
+		return -1;
+	code->refined = *code->tree;
+	if (code->row != NULL)
+		code->refined.row = code->row;
+	sample_tree_weights(&code->refined,
+	                    code->refined.hits[request->resource],
+	                    code->weight);
+	code->resource = request->resource;
+	code->is_refined = true;
+	return 0;
+}
+
+int
+code_make(struct code *code, const struct naming_request *request,
+          struct code_set *set, struct error *error)
+{
+	const struct profile *profile = request->profile;
+	bool has_inlines = request->rule.inlines != INLINES_OFF;
+
+	*set = (struct code_set){
+		.profile = profile,
+		.resource = request->resource,
+	};
 	if (profile->tree == NULL)
 		return 0;
 	if (code->tree == NULL || code->n_locations != profile->n_locations ||
@@ -90,13 +158,12 @@ code_make(struct code *code, const struct profile *profile, uint32_t resource,
 			return -1;
 		}
 	}
-	if (code->resource != resource)
-		sample_tree_weights(code->tree, code->tree->hits[resource],
-		                    code->weight);
-	code->resource = resource;
-	set->tree = code->tree;
+	if ((!code->is_refined || code->resource != request->resource) &&
+	    refine(code, request, error) != 0)
+		return -1;
+	set->tree = &code->refined;
 	set->frame = code->frame;
-	set->self = code->tree->hits[resource];
+	set->self = code->tree->hits[request->resource];
 	set->weight = code->weight;
 	return 0;
 }

@@ -10,27 +10,35 @@
 
 #include "src/base/error.h"
 #include "src/profile/profile.h"
+#include "src/shell/session/naming.h"
 #include "src/views/code_hits.h"
 
 /* Starts with `{ 0 }`. */
 struct code {
 	struct sample_tree *tree;	/* NULL: not made yet */
-	uint64_t *weight;		/* of the resource */
 	uint32_t *frame;		/* [n_locations] see code_hits.h */
 	uint32_t n_locations;		/* of the profile when it was made */
-	uint32_t resource;
 	bool has_inlines;
+
+	/* What the refinement leaves. */
+	struct sample_tree refined;	/* the tree with other rows */
+	uint32_t *row;			/* its rows; NULL: those of the tree */
+	uint64_t *weight;		/* of the resource */
+	uint32_t resource;
+	bool is_refined;		/* these are up to date */
 };
 
 /*
- * Fills *set with the profile's stacks of one resource, which stay valid until
- * the next call.  has_inlines: whether inlined calls are places of their own.
- * Makes only what changed since the last call, which must have been for the
- * same profile.  0, or -1 with *error set.
+ * Fills *set with the stacks of one resource that the request's steps leave;
+ * they stay valid until the next call.  Inlined calls are places of their own
+ * unless the rule hides all.  Makes only what changed since the last call,
+ * which must have been for the same profile.  0, or -1 with *error set.
  */
-int code_make(struct code *code, const struct profile *profile,
-              uint32_t resource, bool has_inlines, struct code_set *set,
-              struct error *error);
+int code_make(struct code *code, const struct naming_request *request,
+              struct code_set *set, struct error *error);
+
+/* Call this when the steps or the names that they see have changed. */
+void code_forget_refinement(struct code *code);
 
 /* Frees all of it, for the next profile. */
 void code_free(struct code *code);

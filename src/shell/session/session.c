@@ -239,6 +239,7 @@ use_naming(struct session *session, const struct naming *naming)
 {
 	naming_free(&session->naming);
 	session->naming = *naming;
+	code_forget_refinement(&session->code);
 	make_set(session);
 	choose_root(session);
 }
@@ -586,12 +587,12 @@ int
 session_code(struct session *session, struct code_set *set,
              struct error *error)
 {
-	const struct naming_rule *rule = &session->settings.naming;
+	const struct naming_request request = naming_request(session,
+	    session->profile, session->resource);
 
-	if (code_make(&session->code, session->profile, session->resource,
-	              rule->inlines != INLINES_OFF, set, error) != 0)
+	if (code_make(&session->code, &request, set, error) != 0)
 		return -1;
-	if (rule->granularity == GRANULARITY_FUNCTION)
+	if (request.rule.granularity == GRANULARITY_FUNCTION)
 		set->flow = session->naming.flow;
 	return 0;
 }

@@ -172,9 +172,10 @@ int session_set_directories(struct session *session,
                             struct error *error);
 
 /*
- * The profile's stacks as places in its code, for the current resource; inlined
- * calls are among them unless the setting inlines is off.  Valid until the
- * session loads or changes something.  0, or -1 with *error set.
+ * What the refinement leaves of the profile as places in its code, for the
+ * current resource; inlined calls are among them unless the setting inlines is
+ * off.  Valid until the session loads or changes something.  0, or -1 with
+ * *error set.
  */
 int session_code(struct session *session, struct code_set *set,
                  struct error *error);
