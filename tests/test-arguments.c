@@ -419,7 +419,7 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "path (mai", 5, "(main;");
 	check_completion(fixture, "path (main db_r", 11, "db_read;");
 	check_completion(fixture, "percent ", 8, "total;root;refined;");
-	check_completion(fixture, "set percent r", 12, "root;");
+	check_completion(fixture, "set percent ro", 12, "root;");
 	check_completion(fixture, "set thr", 4, "threshold;");
 	check_completion(fixture, "resource P", 9, "|Page Faults|;");
 	check_completion(fixture, "limit o", 6, "off;");
@@ -431,7 +431,7 @@ each_argument_completes_by_its_kind(void **state)
 	check_completion(fixture, "watch thr", 6, "threads;threshold;");
 	check_completion(fixture, "watch 0.5 thr", 10, "threads;threshold;");
 	check_completion(fixture, "watch 2 up db_w", 11, "db_write;");
-	check_completion(fixture, "watch watch set percent r", 24, "root;");
+	check_completion(fixture, "watch watch set percent ro", 24, "root;");
 	check_completion(fixture, "set percent root x", 17, "");
 	check_completion(fixture, "show percent r", 13, "");
 	check_completion(fixture, "record -r page-fa", 10, "page-faults;");
@@ -653,8 +653,7 @@ words_of_other_programs_are_understood(void **state)
 		{ "topx10", NULL, "there is no command \"topx10\"", 6, 1 },
 		{ "%3", NULL, "%3 is a row of the last view", 2, 1 },
 		{ "b", "body", NULL, 1, 1 },
-		{ "f", NULL, "ambiguous: functions, flat, find, format", 1,
-		  1 },
+		{ "f", NULL, "\"f\" is ambiguous: functions, flat", 1, 1 },
 	};
 
 	(void)state;
