@@ -19,6 +19,7 @@
 #include "src/shell/input/prompt.h"
 #include "src/shell/input/script.h"
 #include "src/shell/input/settings_file.h"
+#include "src/shell/input/startup.h"
 #include "src/shell/help/manual.h"
 #include "src/shell/line/options.h"
 #include "src/shell/session/session.h"
@@ -81,6 +82,8 @@ run_command(const char *name, int argc, char **argv)
 	if (status == 0 && session.stays) {
 		session.is_lone_command = false;
 		signal(SIGPIPE, SIG_IGN);
+		startup_run_own(&session);
+		startup_run_local(&session);
 		prompt_run(&session, stdin);
 		session.status = session.output_lost;
 	}
@@ -201,14 +204,17 @@ static int
 run_session(struct session *session, const struct options *options)
 {
 	struct error error = { 0 };
-	bool was_interrupted;
+	bool was_interrupted, has_startup;
 	int status = 0;
 
 	session->is_quiet = options->is_quiet;
 	session->keeps_going = options->keeps_going;
 	session->is_lenient = options->is_lenient;
-	if (will_prompt(options))
+	has_startup = will_prompt(options) && !options->has_no_startup;
+	if (has_startup) {
 		settings_file_apply(session);
+		startup_run_own(session);
+	}
 	if (options->symfs != NULL &&
 	    session_set_symfs(session, options->symfs, &error) != 0) {
 		message("cpprof", error.text);
@@ -221,6 +227,8 @@ run_session(struct session *session, const struct options *options)
 	/* Ctrl-C may come too late to end the load. */
 	was_interrupted = interrupt_requested != 0;
 	interrupt_requested = 0;
+	if (!was_interrupted && has_startup)
+		startup_run_local(session);
 	if (!was_interrupted)
 		status = run_actions(session, options);
 	if (status == 0 || session->keeps_going || options->stays)

@@ -5,6 +5,7 @@ import glob
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -396,6 +397,128 @@ def rows_have_numbers_that_commands_take():
     assert terminal.status() == 0
 
 
+class Startup:
+    """A home with start-up files, and a folder to begin in."""
+
+    def __init__(self, init=None, local=None):
+        self.home = tempfile.mkdtemp(dir=HOME)
+        self.init = os.path.join(self.home, ".config/cpprof/init")
+        self.local = os.path.join(self.home, "work/.cpprofrc")
+        for path, text in (self.init, init), (self.local, local):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if text is not None:
+                with open(path, "w") as file:
+                    file.write(text)
+
+    def start(self, *arguments, **environment):
+        """What is seen up to the prompt, and at the end of `show`."""
+        before = os.getcwd()
+        os.chdir(os.path.dirname(self.local))
+        try:
+            terminal = Terminal(*arguments, FORMS, HOME=self.home, rows=60,
+                                columns=200, **environment)
+        finally:
+            os.chdir(before)
+        banner = terminal.expect(") ")
+        terminal.type("show\n")
+        shown = terminal.expect("autoload") + terminal.expect("\r\n")
+        terminal.expect(") ")
+        terminal.type("autoload on\n")
+        terminal.expect("autoload on")
+        answer = terminal.expect(") ")
+        terminal.type("quit\n")
+        assert terminal.status() == 0
+        return banner, shown, answer
+
+
+ALLOWED = 'the line "autoload on" in '
+REFUSED = "autoload can only be changed in ~/.config/cpprof/init"
+
+
+def start_up_files_run_before_the_prompt():
+    files = Startup("threshold 0.125\ndigits 3\n",
+                    "digits 5\nroot db_read_record\n")
+    banner, shown, answer = files.start()
+    assert ".cpprofrc was not read; " + ALLOWED + files.init in banner, banner
+    assert "threshold    0.125" in shown and "digits       3" in shown, shown
+    assert "root         main" in shown, shown
+    assert REFUSED in answer, answer
+    # The user's own file allows the other one, which runs with the profile.
+    files = Startup("autoload on\ndigits 3\n",
+                    "digits 5\nroot db_read_record\n")
+    banner, shown, answer = files.start()
+    assert "not read" not in banner, banner
+    assert "digits       5" in shown, shown
+    assert "root         db_read_record" in shown, shown
+    assert REFUSED not in answer, answer
+    # -n reads neither, and without files there is nothing to say.
+    for start in (files.start("-n"), Startup().start()):
+        banner, shown, answer = start
+        assert "cpprofrc" not in banner, banner
+        assert "digits       4" in shown, shown
+    banner, shown, answer = Startup("", "digits 5\n").start("-q")
+    assert "cpprofrc" not in banner, banner
+    # The place of the first file.
+    other = Startup("digits 7\n")
+    shown = files.start(XDG_CONFIG_HOME=other.home + "/.config")[1]
+    assert "digits       7" in shown, shown
+
+
+def a_start_up_file_that_fails_is_named():
+    files = Startup("digits 3\nnonsense\ndigits 5\n")
+    banner, shown, answer = files.start()
+    assert "/init:2: there is no command" in banner, banner
+    assert "digits       3" in shown, shown
+    # Of two, the second cannot allow itself, nor can what it sources.
+    files = Startup("", "autoload on\n")
+    assert REFUSED in files.start()[2]
+    files = Startup("autoload on\n", "autoload off\ndigits 5\n")
+    banner, shown, answer = files.start()
+    assert ".cpprofrc:1: autoload can only be changed" in banner, banner
+    assert "digits       4" in shown, shown
+
+
+def a_local_start_up_file_of_others_is_not_run():
+    files = Startup("autoload on\n", "digits 5\n")
+    os.chmod(files.local, 0o666)
+    banner, shown, answer = files.start()
+    assert ".cpprofrc was not read: everyone can write it" in banner, banner
+    assert "digits       4" in shown, shown
+    os.rename(files.local, files.local + "-other")
+    os.chmod(files.local + "-other", 0o644)
+    os.symlink(".cpprofrc-other", files.local)
+    banner, shown, answer = files.start()
+    assert ".cpprofrc was not read: it is a symbolic link" in banner, banner
+    assert "digits       4" in shown, shown
+    os.unlink(files.local)
+    os.mkdir(files.local)
+    banner, shown, answer = files.start()
+    assert "not read: it is not a plain file" in banner, banner
+    os.rmdir(files.local)
+    os.mkfifo(files.local)
+    banner, shown, answer = files.start()
+    assert "not read: it is not a plain file" in banner, banner
+    if os.geteuid() != 0:
+        return
+    os.unlink(files.local)
+    os.rename(files.local + "-other", files.local)
+    os.chown(files.local, 12345, -1)
+    banner, shown, answer = files.start()
+    assert "not read: it belongs to another user" in banner, banner
+    assert "digits       4" in shown, shown
+
+
+def scripts_read_no_start_up_files():
+    files = Startup("autoload on\ndigits 3\n", "digits 5\n")
+    environment = {**os.environ, "HOME": files.home}
+    environment.pop("XDG_CONFIG_HOME", None)
+    shown = subprocess.run([CPPROF, "-e", "show digits", FORMS],
+                           env=environment, stdin=subprocess.DEVNULL,
+                           cwd=os.path.dirname(files.local),
+                           stdout=subprocess.PIPE, check=True).stdout
+    assert shown == b"digits  4\n", shown
+
+
 def pager_gets_what_is_longer_than_the_screen():
     terminal = Terminal("-q", FORMS, PAGER="sed s/^/paged:/")
     terminal.expect(PROMPT)
@@ -663,6 +786,10 @@ TESTS = [
     a_home_that_takes_no_history_is_told_once,
     long_paths_fit_the_width,
     rows_have_numbers_that_commands_take,
+    start_up_files_run_before_the_prompt,
+    a_start_up_file_that_fails_is_named,
+    a_local_start_up_file_of_others_is_not_run,
+    scripts_read_no_start_up_files,
     pager_gets_what_is_longer_than_the_screen,
     lines_that_wrap_count_as_several,
     a_pager_that_is_missing_hides_nothing,

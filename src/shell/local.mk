@@ -46,4 +46,5 @@ libcore_a_SOURCES += \
 	src/shell/input/describe.c src/shell/input/describe.h \
 	src/shell/input/prompt.c src/shell/input/prompt.h \
 	src/shell/input/script.c src/shell/input/script.h \
-	src/shell/input/settings_file.c src/shell/input/settings_file.h
+	src/shell/input/settings_file.c src/shell/input/settings_file.h \
+	src/shell/input/startup.c src/shell/input/startup.h

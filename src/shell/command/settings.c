@@ -125,6 +125,29 @@ get_flag(const struct session *session, const struct command *setting,
 
 DEFINE_SET(flag, value->count == 1)
 
+/*
+ * A flag that only the user's own files may change: what else runs commands,
+ * such as a script that came with a profile, could give itself more rights.
+ */
+#define TYPED_guarded TYPED_flag
+#define HELD_guarded HELD_flag
+#define get_guarded get_flag
+
+static int
+set_guarded(struct session *session, const struct command *setting,
+            const struct value *value, struct error *error)
+{
+	bool *field = FIELD(session, setting, guarded);
+	bool is_on = value->count == 1;
+
+	if (is_on != *field && !session->reads_own_files)
+		return error_set(error, "%s can only be changed in "
+		                 "~/.config/cpprof/init, which is read before "
+		                 "the prompt opens", setting->name);
+	*field = is_on;
+	return 0;
+}
+
 /* A choice of the output formats. */
 #define TYPED_format TYPED_choice
 #define HELD_format const struct output_format *

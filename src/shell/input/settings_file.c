@@ -11,19 +11,18 @@
 #include "src/shell/input/script.h"
 #include "src/shell/terminal/message.h"
 
-/* Writes the name to path[PATH_MAX]; false if there is no home directory. */
-static bool
-file_name(char *path)
+bool
+settings_file_name(const char *file, char *path)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	int length;
 
 	if (config != NULL && config[0] == '/')
-		length = snprintf(path, PATH_MAX, "%s/cpprof/settings",
-		                  config);
+		length = snprintf(path, PATH_MAX, "%s/cpprof/%s", config,
+		                  file);
 	else if (home != NULL && home[0] == '/')
-		length = snprintf(path, PATH_MAX, "%s/.config/cpprof/settings",
-		                  home);
+		length = snprintf(path, PATH_MAX, "%s/.config/cpprof/%s", home,
+		                  file);
 	else
 		return false;
 	return length > 0 && length < PATH_MAX;
@@ -73,10 +72,13 @@ void
 settings_file_apply(struct session *session)
 {
 	char path[PATH_MAX];
-	FILE *file = file_name(path) ? fopen(path, "re") : NULL;
+	FILE *file = settings_file_name("settings", path) ?
+	             fopen(path, "re") : NULL;
 
 	if (file == NULL)
 		return;
+	session->reads_own_files = true;
 	apply(session, file, path);
+	session->reads_own_files = false;
 	fclose(file);
 }

@@ -3,7 +3,15 @@
 #ifndef CPPROF_SHELL_INPUT_SETTINGS_FILE_H
 #define CPPROF_SHELL_INPUT_SETTINGS_FILE_H
 
+#include <stdbool.h>
+
 #include "src/shell/session/session.h"
+
+/*
+ * Writes $XDG_CONFIG_HOME/cpprof/FILE or ~/.config/cpprof/FILE to
+ * path[PATH_MAX]; false if there is no home directory.
+ */
+bool settings_file_name(const char *file, char *path);
 
 /*
  * Applies $XDG_CONFIG_HOME/cpprof/settings or ~/.config/cpprof/settings, if it

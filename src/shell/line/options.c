@@ -80,6 +80,7 @@ const struct option_row option_rows[] = {
 	{ "-F", NULL, "FORMAT", "print answers as text, tsv, csv or json",
 	  take_format, 0 },
 	{ "-q", NULL, NULL, "print no banner", FLAG(is_quiet) },
+	{ "-n", NULL, NULL, "read no start-up files", FLAG(has_no_startup) },
 	{ NULL, "--keep-going", NULL,
 	  "continue a script after a command that fails", FLAG(keeps_going) },
 	{ NULL, "--symfs", "DIR",

@@ -48,6 +48,7 @@ struct settings {
 	bool has_pager;
 	enum color_choice color;
 	enum prompt_choice prompt;
+	bool has_autoload;		/* .cpprofrc is run */
 };
 
 /* What depends on a setting and must follow a change. */
@@ -85,6 +86,8 @@ struct session {
 	bool is_lone_command;		/* `cpprof record`: no other command */
 	bool is_interactive;		/* commands come from the prompt */
 	bool is_watching;		/* watch repeats a command */
+	bool reads_own_files;		/* commands come from the user's own
+					 * files, read at the start */
 	struct last_rows last_rows;	/* of the last view at the prompt */
 	struct history history;
 	unsigned script_depth;		/* of scripts that run scripts */
