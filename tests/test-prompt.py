@@ -421,7 +421,8 @@ class Startup:
             os.chdir(before)
         banner = terminal.expect(") ")
         terminal.type("show\n")
-        shown = terminal.expect("autoload") + terminal.expect("\r\n")
+        shown = terminal.expect("autoload") + "autoload" \
+            + terminal.expect("\r\n")
         terminal.expect(") ")
         terminal.type("autoload on\n")
         terminal.expect("autoload on")
@@ -432,7 +433,7 @@ class Startup:
 
 
 ALLOWED = 'the line "autoload on" in '
-REFUSED = "autoload can only be changed in ~/.config/cpprof/init"
+REFUSED = "is still off: only ~/.config/cpprof/init can change it"
 
 
 def start_up_files_run_before_the_prompt():
@@ -474,8 +475,9 @@ def a_start_up_file_that_fails_is_named():
     assert REFUSED in files.start()[2]
     files = Startup("autoload on\n", "autoload off\ndigits 5\n")
     banner, shown, answer = files.start()
-    assert ".cpprofrc:1: autoload can only be changed" in banner, banner
-    assert "digits       4" in shown, shown
+    assert "autoload is still on: only" in banner, banner
+    assert "autoload     on" in shown, shown
+    assert "digits       5" in shown, shown
 
 
 def a_local_start_up_file_of_others_is_not_run():

@@ -9,6 +9,7 @@
 
 #include "src/base/printable.h"
 #include "src/shell/command/argument_kinds.h"
+#include "src/shell/terminal/message.h"
 
 /* The field of a setting whose type is HELD_kind. */
 #define FIELD(session, setting, kind) \
@@ -128,6 +129,7 @@ DEFINE_SET(flag, value->count == 1)
 /*
  * A flag that only the user's own files may change: what else runs commands,
  * such as a script that came with a profile, could give itself more rights.
+ * That is no error, so that what show and save write can be read by others.
  */
 #define TYPED_guarded TYPED_flag
 #define HELD_guarded HELD_flag
@@ -140,11 +142,13 @@ set_guarded(struct session *session, const struct command *setting,
 	bool *field = FIELD(session, setting, guarded);
 	bool is_on = value->count == 1;
 
-	if (is_on != *field && !session->reads_own_files)
-		return error_set(error, "%s can only be changed in "
-		                 "~/.config/cpprof/init, which is read before "
-		                 "the prompt opens", setting->name);
-	*field = is_on;
+	(void)error;
+	if (is_on == *field || session->reads_own_files)
+		*field = is_on;
+	else
+		message_note("%s is still %s: only ~/.config/cpprof/init can "
+		             "change it", setting->name,
+		             setting->choices[*field]);
 	return 0;
 }
 
