@@ -60,6 +60,18 @@
 #define CPPROF_ENVIRONMENT_SHARED "CPPROF_SHARED"
 
 /*
+ * When the recording began, "UTC:MONOTONIC": ns since 1970, and the same moment
+ * by CLOCK_MONOTONIC.  Without it, when the process began.
+ */
+#define CPPROF_ENVIRONMENT_ORIGIN "CPPROF_ORIGIN"
+
+/*
+ * The width of the narrowest slices of time in ns, decimal; for tests.  Without
+ * it, 1/64 s.
+ */
+#define CPPROF_ENVIRONMENT_SLICE "CPPROF_SLICE"
+
+/*
  * The library's file name, which is looked for next to the program and in
  * libdir.
  */

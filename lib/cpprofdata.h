@@ -185,7 +185,14 @@ struct cpprofdata_header {
 	uint64_t seen_mono_ns;		/* when `record`, which writes this,
 					   last saw the process running; 0:
 					   never */
-	uint8_t reserved3[40];		/* up to 256 */
+	/* Of slices: */
+	uint64_t origin_ns;		/* when slices begin: the start of the
+					   recording, the same in all of its
+					   files; UTC since 1970 */
+	uint64_t origin_mono_ns;	/* likewise, by CLOCK_MONOTONIC */
+	uint64_t slice_ns;		/* width of the narrowest; 0: there are
+					   no slices */
+	uint8_t reserved3[16];		/* up to 256 */
 	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
 	struct cpprofdata_resource
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */
@@ -211,9 +218,8 @@ enum cpprofdata_chunk_type {
 	CPPROFDATA_NAMED_LOCATIONS = 7,
 	CPPROFDATA_NAMED_PROCESSES = 8,
 
-	/* Reserved: struct cpprofdata_slice and cpprofdata_column. */
 	CPPROFDATA_SLICES = 9,
-	CPPROFDATA_COLUMNS = 10
+	CPPROFDATA_COLUMNS = 10	/* reserved: struct cpprofdata_column */
 };
 
 #define CPPROFDATA_CHUNK_MAGIC 0x6b637063u	/* "cpck" */
@@ -224,7 +230,8 @@ struct cpprofdata_chunk {
 	uint64_t size;		/* bytes, this header included */
 	uint64_t first;		/* number of its first record */
 	uint32_t record_size;	/* 1, or the size of the records below */
-	uint32_t owner;		/* NODES: number of the thread; else 0 */
+	uint32_t owner;		/* NODES, SLICES: number of the thread; else
+				   0 */
 	uint64_t count;		/* complete records in it; published last */
 	uint64_t reserved[3];
 };
@@ -396,17 +403,29 @@ struct cpprofdata_named_process {
 };
 
 /*
- * Reserved: counts of a node in one slice of the run's time.  The chunk's owner
- * is the thread.
+ * The part of a node's counts of one resource that belongs to one slice of
+ * time.  The slice is slice_ns << doublings wide and begins `slice` times that
+ * after the origin.  Slices are as narrow as they can be while 64 of them reach
+ * from the origin to the present.  As time passes they double in width, but a
+ * node's records are folded into wider ones only when the node is next counted.
+ * So one node has at most 64 records of a resource, all of one width.
+ *
+ * While a node's records are being folded, a record may be there together with
+ * the wider one that has its counts already.  A reader ignores a record that
+ * lies in a wider one of the same node and resource.  Counts that are in no
+ * record have no time: a node's own counts are the truth.
  */
 struct cpprofdata_slice {
-	uint32_t node;
-	uint16_t resource;
-	uint16_t reserved;
-	uint64_t begin_ns;	/* of the slice, since header.start_ns */
-	uint64_t width_ns;	/* slices may differ */
+	uint32_t node;		/* of the chunk's thread; NO_NODE: the record
+				   is free */
+	uint8_t resource;
+	uint8_t doublings;	/* at most CPPROFDATA_MAX_DOUBLINGS */
+	uint16_t slice;
 	struct cpprofdata_count count;
 };
+
+#define CPPROFDATA_N_SLICES 64
+#define CPPROFDATA_MAX_DOUBLINGS 58
 
 /*
  * Reserved: counts of a node in one of the groups into which the members of a
@@ -429,7 +448,7 @@ _Static_assert(sizeof(struct cpprofdata_named_module) == 128, "name size");
 _Static_assert(sizeof(struct cpprofdata_named_address) == 32, "name size");
 _Static_assert(sizeof(struct cpprofdata_named_location) == 16, "name size");
 _Static_assert(sizeof(struct cpprofdata_named_process) == 64, "name size");
-_Static_assert(sizeof(struct cpprofdata_slice) == 40, "slice size");
+_Static_assert(sizeof(struct cpprofdata_slice) == 24, "slice size");
 _Static_assert(sizeof(struct cpprofdata_column) == 24, "column size");
 
 #endif

@@ -66,7 +66,8 @@ libcpprof_la_SOURCES = \
 	\
 	lib/store/brief.h lib/store/datafile.h lib/store/disk.h \
 	lib/store/insert.c lib/store/insert.h lib/store/modules.h \
-	lib/store/phase.h lib/store/result.h lib/store/thread-file.h lib/store/tree.c \
+	lib/store/phase.h lib/store/result.h lib/store/slices.c \
+	lib/store/slices.h lib/store/thread-file.h lib/store/tree.c \
 	lib/store/tree.h \
 	\
 	lib/sources/dispatch-sites.h lib/sources/dispatch-x86_64.S \
@@ -173,6 +174,15 @@ endif
 tests_programs_victim_SOURCES = tests/programs/victim.c
 tests_programs_victim_CFLAGS = $(shape_flags) -fno-optimize-sibling-calls
 
+# When hits were counted.
+EXTRA_DIST += tests/test-slices.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/phases
+TESTS += tests/test-slices.py
+endif
+tests_programs_phases_SOURCES = tests/programs/phases.c tests/programs/spin.h
+tests_programs_phases_CFLAGS = $(shape_flags)
+
 # Resources that the kernel counts.
 EXTRA_DIST += tests/test-resources.py
 if COLLECTOR
@@ -218,7 +228,8 @@ tests_test_progress_CFLAGS = $(unit_cflags)
 tests_test_progress_LDADD = $(case_libs)
 
 tests_test_store_SOURCES = tests/test-store.c lib/store/tree.c \
-	lib/store/datafile.c lib/store/disk.c lib/base/process.c
+	lib/store/slices.c lib/store/datafile.c lib/store/disk.c \
+	lib/base/process.c
 tests_test_store_CFLAGS = $(unit_cflags)
 tests_test_store_LDADD = $(case_libs)
 

@@ -13,7 +13,8 @@ import subprocess
 NO_NODE = NO_MODULE = 0xffffffff
 PARTIAL, PHASE = 0xfffffffe, 0xfffffffd
 WAITS = 0x40
-STRINGS, MODULES, THREADS, NODES = 1, 2, 3, 4
+STRINGS, MODULES, THREADS, NODES, SLICES = 1, 2, 3, 4, 9
+N_SLICES = 64
 DROPS = ('lost-full', 'lost-at-exit', 'unsafe', 'back-off', 'no-rules',
          'bad-rules', 'bad-stack', 'too-deep', 'overrun', 'guessed')
 
@@ -26,6 +27,8 @@ Wait = collections.namedtuple(
     'Wait', 'since node columns left io_left gathered check')
 Node = collections.namedtuple(
     'Node', 'parent module offset returns counts owner hits samples')
+Slice = collections.namedtuple(
+    'Slice', 'node resource doublings number hits samples owner')
 Resource = collections.namedtuple(
     'Resource', 'name gtick interval source is_coarse is_random')
 
@@ -36,7 +39,7 @@ class Profile:
         with open(path, 'rb') as file:
             self.data = file.read()
         self.modules, self.threads, self.nodes = {}, {}, {}
-        self.strings = []
+        self.strings, self.slices = [], []
         self.read_header()
         self.read_chunks()
         self.check_references()
@@ -118,9 +121,11 @@ class Profile:
          self.directory_at) = self.unpack('2I3Q5I', 40)
         (self.n_threads, self.n_unsampled, self.n_closed, self.sampling_ns,
          self.cpu_ns) = self.unpack('5Q', 96)
-        assert not any(self.data[136:176]) and not any(self.data[216:256])
+        assert not any(self.data[136:176]) and not any(self.data[240:256])
         (self.start_mono, self.end_mono, self.gone_mono,
          self.cpu_sampling_ns, self.seen_mono) = self.unpack('5Q', 176)
+        (self.origin, self.origin_mono, self.slice_ns) = self.unpack('3Q', 216)
+        assert self.origin_mono <= self.start_mono
         assert self.end == 0 or self.end_mono >= self.start_mono > 0
         assert self.cpu_sampling_ns <= self.sampling_ns
         self.drops = {}
@@ -149,7 +154,8 @@ class Profile:
                 self.unpack('2I2Q2IQ', at)
             assert magic == 0x6b637063 and size >= 4096 and size % 4096 == 0
             assert record_size == {STRINGS: 1, MODULES: 128, THREADS: 128,
-                                   NODES: self.node_size}[kind]
+                                   NODES: self.node_size,
+                                   SLICES: 24}[kind]
             capacity = (size - 64) // record_size
             assert number == first[kind] and count <= capacity
             first[kind] += capacity
@@ -171,6 +177,10 @@ class Profile:
                 assert wait.since == 0 or self.flags & WAITS
                 self.threads[number + i] = Thread(
                     *t[:2], t[2].rstrip(b'\0').decode(), *t[3:], wait)
+            elif kind == SLICES:
+                s = Slice(*self.unpack('I2BH2Q', at + 24 * i), owner)
+                if s.node != NO_NODE:
+                    self.slices.append(s)
             else:
                 n = self.unpack('2I%dQ' % (2 + 2 * len(self.raw_resources)),
                                 at + self.node_size * i)
@@ -190,6 +200,43 @@ class Profile:
             if node.parent != NO_NODE:
                 assert node.parent < number
                 assert self.nodes[node.parent].owner == node.owner
+
+        self.check_slices()
+
+    def check_slices(self):
+        """What a node's slices must be, in a file that does not grow."""
+        sums = collections.defaultdict(lambda: [0, 0])
+        last_moment = max(self.end_mono, self.gone_mono, self.seen_mono,
+                          self.start_mono + self.last_sample - self.start)
+        self.slices = without_folded(self.slices)
+        for one in self.slices:
+            assert one.doublings < 58 and one.number < N_SLICES
+            assert one.owner == self.nodes[one.node].owner
+            assert (one.number * self.slice_ns << one.doublings) <= \
+                last_moment - self.origin_mono, one
+            both = sums[one.node, one.resource]
+            both[0] += one.hits
+            both[1] += one.samples
+        for (node, resource), both in sums.items():
+            counts = self.nodes[node].counts[2 * resource:2 * resource + 2]
+            assert both[0] <= counts[0] and both[1] <= counts[1], node
+
+    def hits_at(self, begin, end, *names, column=0):
+        """Hits of stacks with these names, in the slices that begin in
+        [begin, end), in seconds since the origin."""
+        return sum(one.hits for one in self.slices
+                   if one.resource == column and begin <= self.begin_of(one)
+                   < end and has_names(self.stack_of(one.node), names))
+
+    def begin_of(self, one):
+        return (one.number * self.slice_ns << one.doublings) / 1e9
+
+    def stack_of(self, number):
+        stack = []
+        while number != NO_NODE:
+            stack.append(self.name(self.nodes[number]))
+            number = self.nodes[number].parent
+        return stack[::-1]
 
     def string(self, number):
         if number == 0:     # not known; there may be no strings yet
@@ -270,10 +317,26 @@ class Profile:
         """Hits of the stacks that contain these names in that order."""
         total = 0
         for stack, hits in self.stacks().items():
-            rest = iter(stack)
-            if all(name in rest for name in names):
+            if has_names(stack, names):
                 total += hits
         return total
+
+
+def has_names(stack, names):
+    rest = iter(stack)
+    return all(name in rest for name in names)
+
+
+def without_folded(slices):
+    """The slices without those that lie in wider ones of the same node."""
+    wide, kept = set(), []
+    for one in sorted(slices, key=lambda one: -one.doublings):
+        place = one.node, one.resource
+        if not any(place + (k, one.number >> k - one.doublings) in wide
+                   for k in range(one.doublings, 58)):
+            wide.add(place + (one.doublings, one.number))
+            kept.append(one)
+    return kept
 
 
 def feed(gticks, left, interval):

@@ -2,7 +2,8 @@
 /* test-store.c -- the collector's trees of stacks, in memory and in the file.
  *
  * Random stacks go into the trees of two threads and into a naive model.  Every
- * node and every count must be the same in both, and in the file.
+ * node and every count must be the same in both, and in the file.  For slices
+ * of time, the model keeps the moment of every hit.
  *
  * A process has one file, so each case runs in a child.  There, CHECK takes the
  * place of cmocka's assertions, which are for the parent.
@@ -31,6 +32,7 @@
 #include "lib/signals/signals.h"
 #include "lib/store/datafile.h"
 #include "lib/store/tree.h"
+#include "tests/single-step.h"
 
 #define PAGE ((size_t)CPPROFDATA_PAGE)
 #define N_TREES 2
@@ -39,6 +41,9 @@
 #define NODE_SIZE (sizeof(struct cpprofdata_node) + \
     N_COLUMNS * sizeof(struct cpprofdata_count))
 #define MAX_PAGES 20			/* of files that are full */
+#define ORIGIN 123456789
+#define WIDTH 1000			/* of the narrowest slices */
+#define STEP 700			/* between hits of column 1 */
 #define LAST_SIZE ((uint64_t)1 << 20)	/* of chunks of nodes */
 
 #define CHECK(condition) ((condition) ? (void)0 : give_up(#condition, __LINE__))
@@ -98,7 +103,19 @@ struct model_node {
 	uint32_t parent, path, child, sibling;	/* NO_NODE: none */
 	struct tree_place place;
 	struct cpprofdata_count counts[N_COLUMNS];
+	uint64_t width[N_COLUMNS];	/* of its slices, when last counted */
 };
+
+/* A hit, or for `samples` a sample without its hits. */
+struct moment {
+	uint32_t node, column;
+	uint64_t at;		/* since the origin */
+	uint64_t hits, samples;
+};
+
+static struct moment *moments;
+static size_t n_moments, moments_capacity;
+static uint64_t now = ORIGIN;
 
 static struct model_node *model;
 static uint32_t first_children[N_TREES];	/* of the roots */
@@ -219,6 +236,75 @@ step(unsigned tree, struct node *at, const struct tree_place *place)
 	CHECK(at->twin->module == place->module);
 }
 
+static void
+note_moment(uint32_t node, unsigned column, uint64_t at, uint64_t hits,
+    uint64_t samples)
+{
+	if (n_moments == moments_capacity) {
+		moments_capacity = moments_capacity * 2 + 1000;
+		moments = realloc(moments, moments_capacity * sizeof *moments);
+		CHECK(moments != NULL);
+	}
+	moments[n_moments++] = (struct moment){ node, column,
+	    at > ORIGIN ? at - ORIGIN : 0, hits, samples };
+}
+
+/* Counts in the tree and in the model. */
+static void
+count_hits(unsigned tree, const struct node *at, unsigned column,
+    uint64_t hits)
+{
+	struct model_node *node = &model[at->number];
+	uint64_t i, width = WIDTH;
+
+	tree_count(&trees[tree], at, column, hits, now);
+	node->counts[column].hits += hits;
+	node->counts[column].samples++;
+	note_moment(at->number, column, now, 0, 1);
+	if (column == 0)
+		note_moment(at->number, column, now, hits, 0);
+	for (i = 0; column == 1 && i < hits; i++)
+		note_moment(at->number, column,
+		    now > i * STEP ? now - i * STEP : 0, 1, 0);
+	while (now > ORIGIN && (now - ORIGIN) / width >= 64)
+		width *= 2;
+	node->width[column] = width;
+}
+
+static int
+compare_moments(const void *left, const void *right)
+{
+	const struct moment *a = left, *b = right;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->column != b->column)
+		return a->column < b->column ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* Adds up sorted moments of one slice; returns their number. */
+static size_t
+add_up(struct moment *sorted, size_t n)
+{
+	size_t i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		const uint64_t width =
+		    model[sorted[i].node].width[sorted[i].column];
+
+		sorted[i].at -= sorted[i].at % width;
+		if (k > 0 && compare_moments(&sorted[k - 1], &sorted[i]) ==
+		    0) {
+			sorted[k - 1].hits += sorted[i].hits;
+			sorted[k - 1].samples += sorted[i].samples;
+		} else {
+			sorted[k++] = sorted[i];
+		}
+	}
+	return k;
+}
+
 /* Some with the place of zeros, and some with equal offsets in two modules. */
 static struct tree_place
 random_place(void)
@@ -239,7 +325,7 @@ add_stacks(unsigned n)
 		const unsigned tree = random_below(N_TREES);
 		const unsigned depth = 1 + random_below(24);
 		const unsigned column = random_below(N_COLUMNS);
-		const uint64_t hits = random_below(1000);
+		const uint64_t hits = random_below(column == 0 ? 1000 : 90);
 		struct node at = TREE_ROOT;
 
 		for (unsigned k = 0; k < 32; k++)
@@ -250,10 +336,56 @@ add_stacks(unsigned n)
 
 			step(tree, &at, &place);
 		}
-		tree_count(&at, column, hits);
-		model[at.number].counts[column].hits += hits;
-		model[at.number].counts[column].samples++;
+		now += random_below(n_moments % 7 == 0 ? 5 * WIDTH : 50);
+		count_hits(tree, &at, column, hits);
 	}
+}
+
+/* The slices of the file, sorted; frees *slices. */
+static void
+check_slices(struct moment *slices, size_t n)
+{
+	struct moment *expected = malloc((n_moments + 1) * sizeof *expected);
+	size_t i, n_expected;
+
+	CHECK(expected != NULL);
+	if (n_moments > 0)
+		memcpy(expected, moments, n_moments * sizeof *expected);
+	qsort(expected, n_moments, sizeof *expected, compare_moments);
+	n_expected = add_up(expected, n_moments);
+	qsort(slices, n, sizeof *slices, compare_moments);
+	CHECK(n == n_expected);
+	for (i = 0; i < n; i++) {
+		CHECK(compare_moments(&slices[i], &expected[i]) == 0);
+		CHECK(slices[i].hits == expected[i].hits);
+		CHECK(slices[i].samples == expected[i].samples);
+	}
+	free(expected);
+	free(slices);
+}
+
+/* A chunk of slices of the file, without free records. */
+static size_t
+read_slices(const struct cpprofdata_chunk *chunk, const void *bytes,
+    struct moment *slices)
+{
+	const struct cpprofdata_slice *record = bytes;
+	size_t n = 0;
+
+	CHECK(chunk->record_size == sizeof *record);
+	for (uint64_t i = 0; i < chunk->count; i++, record++) {
+		if (record->node == CPPROFDATA_NO_NODE)
+			continue;
+		CHECK(record->slice < CPPROFDATA_N_SLICES);
+		CHECK(record->node < MAX_NODES && record->resource < N_COLUMNS);
+		CHECK((uint64_t)WIDTH << record->doublings ==
+		    model[record->node].width[record->resource]);
+		CHECK(chunk->owner == model[record->node].owner);
+		slices[n++] = (struct moment){ record->node, record->resource,
+		    (uint64_t)record->slice * WIDTH << record->doublings,
+		    record->count.hits, record->count.samples };
+	}
+	return n;
 }
 
 /* Compares all nodes in the file with the model. */
@@ -262,13 +394,16 @@ check_file(void)
 {
 	const int fd = open(file_name, O_RDONLY);
 	struct cpprofdata_header header;
-	size_t n = 0;
+	size_t n = 0, n_slices = 0;
+	struct moment *slices;
 	struct stat status;
 	char *text;
 
 	CHECK(fd >= 0 && fstat(fd, &status) == 0);
 	text = malloc((size_t)status.st_size);
-	CHECK(text != NULL &&
+	slices = malloc((size_t)status.st_size /
+	    sizeof(struct cpprofdata_slice) * sizeof *slices);
+	CHECK(slices != NULL && text != NULL &&
 	    pread(fd, text, (size_t)status.st_size, 0) == status.st_size);
 	close(fd);
 	memcpy(&header, text, sizeof header);
@@ -280,6 +415,9 @@ check_file(void)
 		memcpy(&chunk, text + at, sizeof chunk);
 		CHECK(chunk.magic == CPPROFDATA_CHUNK_MAGIC);
 		CHECK(chunk.size != 0 && chunk.size <= header.used - at);
+		if (chunk.type == CPPROFDATA_SLICES)
+			n_slices += read_slices(&chunk, text + at +
+			    sizeof chunk, slices + n_slices);
 		for (uint64_t i = 0; chunk.type == CPPROFDATA_NODES &&
 		    i < chunk.count; i++, n++) {
 			const struct cpprofdata_node *record = (const void *)
@@ -300,6 +438,7 @@ check_file(void)
 		at += chunk.size;
 	}
 	CHECK(n == n_nodes);
+	check_slices(slices, n_slices);
 	free(text);
 }
 
@@ -314,6 +453,9 @@ begin(void)
 	    "%u", folder, (unsigned)getpid());
 	datafile_columns.n = N_COLUMNS;
 	datafile_columns.describe = describe_column;
+	datafile_columns.step_ns[1] = STEP;
+	process.origin_mono_ns = ORIGIN;
+	process.slice_ns = WIDTH;
 	model = calloc(MAX_NODES, sizeof *model);
 	CHECK(model != NULL);
 	for (unsigned i = 0; i < N_TREES; i++) {
@@ -444,7 +586,7 @@ fill_up(void)
 	CHECK(stat(file_name, &status) == 0 &&
 	    (size_t)status.st_size <= MAX_PAGES * PAGE);
 	/* What is in the tree is still found, and counted. */
-	tree_count(&at, 1, 7);
+	tree_count(&trees[0], &at, 1, 7, now);
 	model[at.number].counts[1] = (struct cpprofdata_count){ 7, 1 };
 	at = TREE_ROOT;
 	CHECK(tree_child(&trees[0], &TREE_ROOT, &model[0].place, &at) ==
@@ -558,6 +700,149 @@ begin_again(void)
 	CHECK(at.is_new && at.number > last);
 }
 
+/* The file as it is at this moment, for the handler of single steps. */
+static struct {
+	const char *bytes;
+	uint64_t before, added;		/* hits in slices */
+	uint64_t n_steps, n_covered;
+} watched;
+
+/*
+ * Hits of node 0 in the slices of the file, as a reader finds them: records in
+ * wider ones do not count.  Counts the records, too.
+ */
+static uint64_t
+hits_in_slices(size_t *n_records, uint64_t *n_covered)
+{
+	const struct cpprofdata_slice *found[1000];
+	size_t n = 0, at = CPPROFDATA_HEADER_SIZE;
+	struct cpprofdata_header header;
+	uint64_t hits = 0;
+
+	memcpy(&header, watched.bytes, sizeof header);
+	*n_records = 0;
+	while (at < header.used) {
+		const struct cpprofdata_chunk *chunk = (const void *)
+		    (watched.bytes + at);
+		const struct cpprofdata_slice *record =
+		    (const void *)(chunk + 1);
+
+		at += chunk->size;
+		if (chunk->type != CPPROFDATA_SLICES)
+			continue;
+		*n_records += chunk->count;
+		for (uint64_t i = 0; i < chunk->count; i++, record++)
+			if (record->node == 0)
+				found[n++] = record;
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool is_covered = false;
+
+		for (size_t k = 0; k < n; k++) {
+			const int more = found[k]->doublings -
+			    found[i]->doublings;
+
+			CHECK(k == i || more != 0 ||
+			    found[k]->slice != found[i]->slice);
+			is_covered |= more > 0 &&
+			    found[i]->slice >> more == found[k]->slice;
+		}
+		*n_covered += is_covered;
+		hits += is_covered ? 0 : found[i]->count.hits;
+	}
+	return hits;
+}
+
+/* Were the process killed here, time would have all hits but the last. */
+static void
+check_instant(int number)
+{
+	uint64_t hits;
+	size_t n;
+
+	(void)number;
+	watched.n_steps++;
+	hits = hits_in_slices(&n, &watched.n_covered);
+	if (hits != watched.before && hits != watched.before + watched.added)
+		give_up("hits at every instant", __LINE__);
+}
+
+static void
+watch_file(void)
+{
+	const int fd = open(file_name, O_RDONLY);
+
+	CHECK(fd >= 0);
+	watched.bytes = mmap(NULL, (size_t)1 << 20, PROT_READ, MAP_SHARED, fd,
+	    0);
+	CHECK(watched.bytes != MAP_FAILED);
+	close(fd);
+}
+
+static void
+be_killed_at_any_instruction(void)
+{
+	struct node at = TREE_ROOT;
+	uint64_t n_covered = 0;
+	size_t n;
+
+	CHECK(add_distinct(&at) == STORE_OK && at.number == 0);
+	count_hits(0, &at, 0, 1);
+	watch_file();
+	CHECK(signal(SIGTRAP, check_instant) != SIG_ERR);
+	for (unsigned i = 0; i < 120; i++) {
+		now += i < 90 ? WIDTH * 3 / 2 : WIDTH * 100;
+		watched.before = hits_in_slices(&n, &n_covered);
+		watched.added = 1 + i;
+		set_trace_flag(true);
+		tree_count(&trees[0], &at, 0, watched.added, now);
+		set_trace_flag(false);
+		CHECK(hits_in_slices(&n, &n_covered) ==
+		    watched.before + watched.added);
+		CHECK(n <= CPPROFDATA_N_SLICES + 1);
+	}
+	CHECK(n_covered == 0 && watched.n_covered > 100);
+	CHECK(watched.n_steps > 10000);
+}
+
+/* Slices take half of the file; then hits have no time. */
+static void
+leave_room_for_nodes(void)
+{
+	struct node at = TREE_ROOT;
+	struct stat status;
+	uint64_t n_covered = 0;
+	size_t n;
+
+	process.max_size = MAX_PAGES * PAGE;
+	CHECK(add_distinct(&at) == STORE_OK);
+	for (unsigned i = 0; i < 2000; i++) {
+		struct node leaf = at;
+
+		CHECK(add_distinct(&leaf) == STORE_OK || n_nodes > 300);
+		tree_count(&trees[0], &leaf, 0, 1, now);
+		if (leaf.number == at.number)
+			break;
+	}
+	watch_file();
+	hits_in_slices(&n, &n_covered);
+	CHECK(n > nodes_in(4) / 2);
+	CHECK(n * sizeof(struct cpprofdata_slice) < MAX_PAGES * PAGE / 2);
+	CHECK(n_nodes > n);
+	CHECK(stat(file_name, &status) == 0 &&
+	    (size_t)status.st_size <= MAX_PAGES * PAGE);
+}
+
+static void
+keep_no_slices(void)
+{
+	process.slice_ns = 0;
+	add_stacks(500);
+	n_moments = 0;
+	finish();
+	check_file();
+}
+
 #define CASE(name, body) \
 	static void \
 	name(void **state) \
@@ -574,6 +859,9 @@ CASE(the_lock_is_not_waited_for, wait_for_the_lock)
 CASE(lack_of_memory_of_the_file_is_an_error, lack_memory_of_the_file)
 CASE(lack_of_memory_of_twins_is_an_error, lack_memory_of_twins)
 CASE(forked_trees_are_empty, begin_again)
+CASE(slices_are_whole_at_every_instruction, be_killed_at_any_instruction)
+CASE(slices_leave_room_for_nodes, leave_room_for_nodes)
+CASE(slices_can_be_off, keep_no_slices)
 
 int
 main(void)
@@ -587,6 +875,9 @@ main(void)
 		cmocka_unit_test(lack_of_memory_of_the_file_is_an_error),
 		cmocka_unit_test(lack_of_memory_of_twins_is_an_error),
 		cmocka_unit_test(forked_trees_are_empty),
+		cmocka_unit_test(slices_are_whole_at_every_instruction),
+		cmocka_unit_test(slices_leave_room_for_nodes),
+		cmocka_unit_test(slices_can_be_off),
 	};
 	int failed;
 

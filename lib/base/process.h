@@ -24,6 +24,9 @@ struct process_facts {
 	bool may_speak;			/* on stderr, if it cannot sample */
 	bool is_alone;			/* do not sample forked children */
 	uint64_t max_size;		/* of the file */
+	uint64_t origin_ns, origin_mono_ns;	/* when the recording began */
+	uint64_t slice_ns;		/* width of the narrowest slices; 0:
+					   none are kept */
 	bool counts_returns;		/* wanted, and later: active */
 	uintptr_t own_start, own_end;	/* of the file */
 	const char *directory;

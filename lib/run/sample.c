@@ -139,12 +139,12 @@ sample_prepare_file(void)
 }
 
 /*
- * Counts all pending hits of these columns at one node; if that is NULL, as
- * lost.
+ * Counts all pending hits of these columns at one node, at the time now_ns; if
+ * the node is NULL, as lost.
  */
 static void
 count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
-    uint64_t *hits)
+    uint64_t now_ns, uint64_t *hits)
 {
 	unsigned column;
 
@@ -155,7 +155,8 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 		if ((columns >> column & 1) == 0 || account->pending == 0)
 			continue;
 		if (leaf != NULL)
-			tree_count(leaf, column, account->pending);
+			tree_count(&thread->file->tree, leaf, column,
+			    account->pending, now_ns);
 		else
 			datafile_count_lost(CPPROFDATA_LOST_FULL, column,
 			    account->pending);
@@ -208,7 +209,7 @@ sample_enter_partial(struct thread *thread, const void *function,
 
 static enum store_result
 take(struct thread *thread, const struct sample_request *request,
-    const void *context)
+    const void *context, uint64_t now_ns)
 {
 	enum store_result result;
 	struct node leaf;
@@ -219,7 +220,7 @@ take(struct thread *thread, const struct sample_request *request,
 	result = sample_enter(thread, request->function, context, &leaf);
 	if (result != STORE_OK)
 		return result;
-	count_pending(thread, request->columns, &leaf, &hits);
+	count_pending(thread, request->columns, &leaf, now_ns, &hits);
 	count_drops(thread->unwinder, hits, request->overrun);
 	/* Threads may be renamed; checking from time to time is enough. */
 	thread->run->n_samples++;
@@ -263,11 +264,11 @@ charge(struct thread *thread, int64_t elapsed_ns, bool has_grown,
 /* Takes a sample, or counts why that failed. */
 static void
 try(struct thread *thread, const struct sample_request *request,
-    const void *context)
+    const void *context, uint64_t now_ns)
 {
 	uint64_t lost;
 
-	switch (take(thread, request, context)) {
+	switch (take(thread, request, context, now_ns)) {
 	case STORE_OK:
 		break;
 	case STORE_BUSY:
@@ -275,7 +276,7 @@ try(struct thread *thread, const struct sample_request *request,
 		    request->hits);
 		break;
 	case STORE_FULL:
-		count_pending(thread, request->columns, NULL, &lost);
+		count_pending(thread, request->columns, NULL, now_ns, &lost);
 		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, lost);
 		break;
 	}
@@ -311,7 +312,7 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	const size_t memory = tree_memory(tree);
 
 	thread->is_sampling = true;
-	try(thread, request, context);
+	try(thread, request, context, (uint64_t)start);
 	resources_note_pending(thread);
 	now = clock_ns(CLOCK_MONOTONIC);
 	rest = REST * charge(thread, now - start, tree_memory(tree) != memory,
@@ -464,10 +465,11 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 		return;
 	thread->meters->accounts[column].pending += hits;
 	if (enter_name(thread, name, &leaf) == STORE_OK) {
-		count_pending(thread, 1u << column, &leaf, &hits);
+		count_pending(thread, 1u << column, &leaf,
+		    process_clock(CLOCK_MONOTONIC), &hits);
 		datafile_note_sample();
 	} else {
-		count_pending(thread, 1u << column, NULL, &hits);
+		count_pending(thread, 1u << column, NULL, 0, &hits);
 		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, hits);
 	}
 	sample_guard_end(thread, &guard);

@@ -24,6 +24,7 @@
 
 #define MAX_ARGUMENTS_SIZE 32768	/* longer command lines are truncated */
 #define MAX_VARIABLES 32
+#define SLICE_NS 15625000		/* 1/64 s */
 
 static bool
 begins(const char *text, const char *start)
@@ -130,6 +131,41 @@ read_size(const char *text)
 	return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
+/* Reads a decimal number up to `end`; 0: there is none. */
+static uint64_t
+read_time(const char *text, char end, const char **rest)
+{
+	uint64_t number = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		number = number * 10 + (uint64_t)(*text - '0');
+	*rest = text + 1;
+	return *text == end ? number : 0;
+}
+
+/* The start of the recording, and of this process if there is no recorder. */
+static void
+read_times(const char *origin, const char *slice)
+{
+	const char *rest;
+
+	process.origin_ns = process_own.start_ns;
+	process.origin_mono_ns = process_own.start_mono_ns;
+	process.slice_ns = SLICE_NS;
+	if (origin != NULL) {
+		const uint64_t utc = read_time(origin, ':', &rest);
+		const uint64_t mono = utc != 0 ? read_time(rest, '\0', &rest) :
+		    0;
+
+		if (mono != 0 && mono <= process_own.start_mono_ns) {
+			process.origin_ns = utc;
+			process.origin_mono_ns = mono;
+		}
+	}
+	if (slice != NULL)
+		process.slice_ns = read_time(slice, '\0', &rest);
+}
+
 /*
  * The output directory, the arguments and the working directory, one after
  * another.
@@ -197,6 +233,8 @@ read_settings(char **environment, const char **problem)
 		return false;
 	process.counts_returns = settings_variable(environment,
 	    CPPROF_ENVIRONMENT_RETURNS) != NULL;
+	read_times(settings_variable(environment, CPPROF_ENVIRONMENT_ORIGIN),
+	    settings_variable(environment, CPPROF_ENVIRONMENT_SLICE));
 	*problem = CPPROF_ENVIRONMENT_MAX_SIZE
 	    " is not a usable number of bytes";
 	return read_size(settings_variable(environment,

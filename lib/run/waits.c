@@ -438,7 +438,8 @@ waits_charge_last(struct thread *thread, uint64_t now_ns)
 			continue;
 		hits = meter_spend(&thread->meters->accounts[column].meter, us);
 		if (hits > 0)
-			tree_count(&thread->waits->node, column, hits);
+			tree_count(&thread->file->tree, &thread->waits->node,
+			    column, hits, now_ns);
 	}
 	waits_end(thread, 0, 0);
 }

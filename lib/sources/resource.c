@@ -340,6 +340,12 @@ describe(unsigned column, struct datafile_column *to)
 void
 resources_describe(void)
 {
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++)
+		datafile_columns.step_ns[i] = strcmp(
+		    resources.columns[i].row->gtick, "microsecond") == 0 ?
+		    resources.columns[i].interval * 1000 : 0;
 	datafile_columns.n = resources.n;
 	datafile_columns.has_waits = resource_is_wanted(RESOURCE_REAL) ||
 	    resource_is_wanted(RESOURCE_IO_TIME);

@@ -26,10 +26,10 @@
  * The header and one chunk of each type, which is all that a short process
  * needs.
  */
-#define FIRST_SIZE (5 * (size_t)CPPROFDATA_PAGE)
+#define FIRST_SIZE (6 * (size_t)CPPROFDATA_PAGE)
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* calls of process_pause */
-#define N_TYPES 5
+#define N_TYPES (CPPROFDATA_SLICES + 1)
 #define CPU_NOTE_NS 4000000		/* least time between two notes of the
 					   CPU time, */
 #define CPU_NOTE_PART 500		/* and at least this many times its
@@ -257,6 +257,14 @@ chunk_header(const struct datafile_chunk *chunk)
 	};
 }
 
+/* Slices leave room for nodes, which matter more. */
+static uint64_t
+largest_end(const struct datafile_chunk *chunk)
+{
+	return chunk->type == CPPROFDATA_SLICES ? process.max_size / 2 :
+	    process.max_size;
+}
+
 static bool
 add_chunk(struct datafile_chunk *chunk)
 {
@@ -268,6 +276,7 @@ add_chunk(struct datafile_chunk *chunk)
 	chunk->first = *next_first;
 	chunk->count = 0;
 	if (!datafile_exists() || chunk->size > PROCESS_MAX_SIZE ||
+	    chunk->at + chunk->size > largest_end(chunk) ||
 	    *next_first + capacity >= CPPROFDATA_PHASE ||
 	    !disk_reserve(chunk->at + chunk->size))
 		return false;
@@ -552,6 +561,9 @@ datafile_begin_header(struct cpprofdata_header *to)
 	    to->n_resources * sizeof(struct cpprofdata_count));
 	to->start_ns = process_own.start_ns;
 	to->start_mono_ns = process_own.start_mono_ns;
+	to->origin_ns = process.origin_ns;
+	to->origin_mono_ns = process.origin_mono_ns;
+	to->slice_ns = process.slice_ns;
 	to->used = CPPROFDATA_HEADER_SIZE;
 }
 

@@ -62,6 +62,11 @@ struct datafile_column {
 extern struct datafile_columns {
 	unsigned n;
 	bool has_waits;		/* threads' records have their waits */
+	/*
+	 * The time between two hits of a column in ns, if it counts time; 0: it
+	 * counts anything else.
+	 */
+	uint64_t step_ns[CPPROFDATA_MAX_RESOURCES];
 	void (*describe)(unsigned column, struct datafile_column *to);
 } datafile_columns;
 

@@ -56,7 +56,7 @@ static inline size_t
 twin_size(void)
 {
 	return sizeof(struct tree_node) +
-	    datafile_columns.n * sizeof(struct cpprofdata_count);
+	    datafile_columns.n * sizeof(struct tree_count);
 }
 
 static inline size_t
@@ -84,6 +84,7 @@ copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 {
 	const struct tree_chunk *whole = (const struct tree_chunk *)chunk;
 	struct cpprofdata_node *record = to;
+	unsigned column;
 
 	for (; n > 0; n--, i++) {
 		const struct tree_node *twin = (const void *)(whole->twins +
@@ -93,8 +94,8 @@ copy_nodes(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 		record->module = twin->module;
 		record->offset = twin->offset;
 		record->returns = twin->returns.n;
-		memcpy(record->counts, twin->counts,
-		    datafile_columns.n * sizeof *record->counts);
+		for (column = 0; column < datafile_columns.n; column++)
+			record->counts[column] = twin->counts[column].count;
 		record = (void *)((unsigned char *)record + node_size());
 	}
 }
@@ -182,7 +183,8 @@ make_room(struct tree *tree)
 size_t
 tree_memory(const struct tree *tree)
 {
-	return tree->n_slots + (tree->chunk == NULL ? 0 :
+	return tree->n_slots + slices_memory(&tree->slices) +
+	    (tree->chunk == NULL ? 0 :
 	    (size_t)tree->chunk->file.first + tree->chunk->populated);
 }
 
@@ -309,14 +311,18 @@ tree_child(struct tree *tree, const struct node *parent,
 }
 
 void
-tree_count(const struct node *node, unsigned resource, uint64_t hits)
+tree_count(struct tree *tree, const struct node *node, unsigned resource,
+    uint64_t hits, uint64_t now_ns)
 {
-	struct cpprofdata_count *count = &node->twin->counts[resource];
+	struct tree_count *twin = &node->twin->counts[resource];
 	struct cpprofdata_count *record =
 	    &tree_record(node->twin)->counts[resource];
 
-	count->hits += hits;
-	count->samples++;
-	__atomic_store_n(&record->hits, count->hits, __ATOMIC_RELAXED);
-	__atomic_store_n(&record->samples, count->samples, __ATOMIC_RELAXED);
+	twin->count.hits += hits;
+	twin->count.samples++;
+	__atomic_store_n(&record->hits, twin->count.hits, __ATOMIC_RELAXED);
+	__atomic_store_n(&record->samples, twin->count.samples,
+	    __ATOMIC_RELEASE);
+	slices_count(&tree->slices, &twin->slices, tree->owner, node->number,
+	    resource, hits, datafile_columns.step_ns[resource], now_ns);
 }

@@ -21,6 +21,7 @@
 
 #include "lib/cpprofdata.h"
 #include "lib/store/result.h"
+#include "lib/store/slices.h"
 #include "lib/unwind/unwinder.h"
 
 /* A node's twin: what the collector needs of the record. */
@@ -29,7 +30,10 @@ struct tree_node {
 	uint64_t offset;
 	uint32_t parent;
 	uint32_t module;
-	struct cpprofdata_count counts[];	/* one for each resource */
+	struct tree_count {
+		struct cpprofdata_count count;
+		struct slice *slices;	/* when; NULL: none */
+	} counts[];		/* one for each resource */
 };
 
 /* A node's record in the file, which must only be written. */
@@ -67,6 +71,7 @@ struct tree {
 	struct tree_slot *slots;
 	size_t n_slots;		/* a power of two */
 	size_t n_used;		/* slots in use */
+	struct slices slices;
 };
 
 /* What distinguishes a node from its siblings. */
@@ -95,8 +100,12 @@ void tree_prefetch(const struct tree *tree, const uint32_t *paths, size_t n);
 enum store_result tree_child(struct tree *tree, const struct node *parent,
     const struct tree_place *place, struct node *child);
 
-/* Adds one raw sample with `hits` hits to a node's counts of a resource. */
-void tree_count(const struct node *node, unsigned resource, uint64_t hits);
+/*
+ * Adds one raw sample with `hits` hits to a node's counts of a resource, and to
+ * the slices up to now_ns (CLOCK_MONOTONIC).
+ */
+void tree_count(struct tree *tree, const struct node *node, unsigned resource,
+    uint64_t hits, uint64_t now_ns);
 
 /* A measure of the tree's memory that changes whenever the tree grows. */
 size_t tree_memory(const struct tree *tree);

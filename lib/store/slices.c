@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* slices.c -- finds, adds and folds the records of a node's slices. */
+#include "lib/store/slices.h"
+
+#include <string.h>
+
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/store/datafile.h"
+#include "lib/store/disk.h"
+
+#define FIRST_CHUNK ((size_t)4 << 10)
+#define LAST_CHUNK ((size_t)256 << 10)
+#define POPULATE_STEP ((size_t)16 << 10)
+#define N_BITS 6			/* CPPROFDATA_N_SLICES is 1 << N_BITS */
+
+_Static_assert(CPPROFDATA_N_SLICES == 1 << N_BITS, "slices");
+_Static_assert(sizeof(union slice_key) == 8 &&
+    offsetof(struct cpprofdata_slice, count) == 8, "key");
+
+/* A chunk of records and their twins, in the same order. */
+struct slice_chunk {
+	struct datafile_chunk file;
+	size_t room;		/* records that fit */
+	size_t populated;	/* records whose memory is populated */
+	struct slice twins[];
+};
+
+static inline struct cpprofdata_slice *
+record_at(const struct slice_chunk *chunk, size_t i)
+{
+	return (struct cpprofdata_slice *)(chunk->file.mapped + 1) + i;
+}
+
+static void
+copy_slices(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
+{
+	const struct slice_chunk *whole = (const struct slice_chunk *)chunk;
+	struct cpprofdata_slice *record = to;
+
+	for (; n > 0; n--, i++, record++) {
+		memcpy(record, &whole->twins[i].key, sizeof(union slice_key));
+		record->count = whole->twins[i].count;
+	}
+}
+
+/* Lock held. */
+static struct slice_chunk *
+new_chunk(size_t size, uint32_t owner)
+{
+	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
+	    sizeof(struct cpprofdata_slice);
+	struct slice_chunk *chunk = datafile_private_memory(sizeof *chunk +
+	    room * sizeof *chunk->twins);
+
+	if (chunk == NULL)
+		return NULL;
+	chunk->file.size = size;
+	chunk->file.type = CPPROFDATA_SLICES;
+	chunk->file.record_size = sizeof(struct cpprofdata_slice);
+	chunk->file.owner = owner;
+	chunk->file.copy = copy_slices;
+	chunk->room = room;
+	if (!datafile_add_chunk(&chunk->file)) {
+		files_unmap(chunk, sizeof *chunk +
+		    room * sizeof *chunk->twins);
+		return NULL;
+	}
+	return chunk;
+}
+
+static bool
+add_chunk(struct slices *slices, uint32_t owner)
+{
+	const struct slice_chunk *last = slices->chunk;
+	size_t size = last == NULL ? FIRST_CHUNK :
+	    last->file.size < LAST_CHUNK ? last->file.size * 2 : LAST_CHUNK;
+	struct slice_chunk *chunk;
+
+	if (!datafile_lock())
+		return false;
+	chunk = new_chunk(size, owner);
+	datafile_unlock();
+	if (chunk != NULL)
+		slices->chunk = chunk;
+	return chunk != NULL;
+}
+
+/* Populates the memory of the next record. */
+static bool
+populate(struct slice_chunk *chunk)
+{
+	const size_t from = chunk->populated;
+	size_t n = chunk->room - from;
+
+	if (chunk->file.count < from)
+		return true;
+	if (n > POPULATE_STEP / sizeof *chunk->twins)
+		n = POPULATE_STEP / sizeof *chunk->twins;
+	if (!disk_populate(record_at(chunk, from),
+	    n * sizeof(struct cpprofdata_slice)) ||
+	    !disk_populate(&chunk->twins[from], n * sizeof *chunk->twins))
+		return false;
+	chunk->populated = from + n;
+	return true;
+}
+
+/* A record that counts nothing, which has been published; NULL: none. */
+static struct slice *
+new_slice(struct slices *slices, uint32_t owner)
+{
+	struct slice_chunk *chunk = slices->chunk;
+	struct slice *slice;
+
+	if (chunk == NULL || chunk->file.count == chunk->room) {
+		if (!add_chunk(slices, owner))
+			return NULL;
+		chunk = slices->chunk;
+	}
+	if (!populate(chunk))
+		return NULL;
+	slice = &chunk->twins[chunk->file.count];
+	slice->key.node = CPPROFDATA_NO_NODE;
+	slice->record = record_at(chunk, chunk->file.count);
+	slice->record->node = CPPROFDATA_NO_NODE;
+	datafile_publish_in(&chunk->file, 1);
+	return slice;
+}
+
+/* A free record, which leaves the reserve; NULL: there is no room. */
+static struct slice *
+take(struct slices *slices, uint32_t owner)
+{
+	struct slice *slice = slices->free;
+
+	if (slices->reserve == NULL)
+		slices->reserve = new_slice(slices, owner);
+	if (slices->reserve == NULL)
+		return NULL;
+	if (slice == NULL)
+		return new_slice(slices, owner);
+	slices->free = slice->older;
+	return slice;
+}
+
+static void
+set_key(struct slice *slice, union slice_key key)
+{
+	slice->key = key;
+	__atomic_store_n((uint64_t *)(void *)slice->record, key.all,
+	    __ATOMIC_RELEASE);
+}
+
+/* Frees a record.  The reserve comes first. */
+static void
+give_back(struct slices *slices, struct slice *slice)
+{
+	set_key(slice, (union slice_key){ .node = CPPROFDATA_NO_NODE });
+	if (slices->reserve == NULL) {
+		slices->reserve = slice;
+		return;
+	}
+	slice->older = slices->free;
+	slices->free = slice;
+}
+
+/*
+ * Replaces *first and the records after it that lie in the same wider slice
+ * with one, which becomes *first.
+ */
+static void
+fold_into(struct slices *slices, struct slice **first, union slice_key key)
+{
+	const unsigned shift = key.doublings - (*first)->key.doublings;
+	struct slice *narrow = *first, *wide = slices->reserve, *end;
+	uint64_t hits = 0, samples = 0;
+
+	if (narrow->older == NULL ||
+	    narrow->older->key.slice >> shift != key.slice) {
+		set_key(narrow, key);
+		return;
+	}
+	for (end = narrow; end != NULL && end->key.slice >> shift == key.slice;
+	    end = end->older) {
+		hits += end->count.hits;
+		samples += end->count.samples;
+	}
+	slices->reserve = NULL;
+	slice_set(wide, hits, samples);
+	wide->older = end;
+	set_key(wide, key);
+	*first = wide;
+	while (narrow != end) {
+		struct slice *next = narrow->older;
+
+		give_back(slices, narrow);
+		narrow = next;
+	}
+}
+
+static void
+fold(struct slices *slices, struct slice **link, unsigned doublings)
+{
+	const unsigned shift = doublings - (*link)->key.doublings;
+
+	for (; *link != NULL; link = &(*link)->older) {
+		union slice_key key = (*link)->key;
+
+		key.doublings = (uint8_t)doublings;
+		key.slice = (uint16_t)(key.slice >> shift);
+		fold_into(slices, link, key);
+	}
+}
+
+/*
+ * Gives a key and the records of its list the same width.  The key's slice is
+ * the wider one, unless the clock has gone backwards.
+ */
+static void
+make_equal(struct slices *slices, struct slice **newest, union slice_key *key)
+{
+	const struct slice *slice = *newest;
+	unsigned doublings;
+
+	if (slice == NULL || slice->key.doublings == key->doublings)
+		return;
+	doublings = slice->key.doublings;
+	if (doublings < key->doublings) {
+		fold(slices, newest, key->doublings);
+		return;
+	}
+	key->slice = (uint16_t)(key->slice >> (doublings - key->doublings));
+	key->doublings = (uint8_t)doublings;
+}
+
+/*
+ * Adds to the record of a key, from *link on.  Returns where it is, so that the
+ * next older one is found from there.
+ */
+static struct slice **
+add(struct slices *slices, struct slice **link, uint32_t owner,
+    union slice_key key, uint64_t hits, uint64_t samples)
+{
+	struct slice *slice;
+
+	while (*link != NULL && (*link)->key.slice > key.slice)
+		link = &(*link)->older;
+	slice = *link;
+	if (slice != NULL && slice->key.slice == key.slice) {
+		slice_set(slice, slice->count.hits + hits,
+		    slice->count.samples + samples);
+		return link;
+	}
+	slice = take(slices, owner);
+	if (slice == NULL)
+		return link;
+	slice_set(slice, hits, samples);
+	slice->older = *link;
+	set_key(slice, key);
+	*link = slice;
+	return link;
+}
+
+/* Adds hits that are step_ns apart, the last one elapsed_ns after the origin. */
+static void
+spread(struct slices *slices, struct slice **link, uint32_t owner,
+    union slice_key key, uint64_t hits, uint64_t step_ns, uint64_t elapsed_ns)
+{
+	const uint64_t width = process.slice_ns << key.doublings;
+	uint64_t done = 0, samples = 1, until;
+
+	for (; done < hits; done = until, samples = 0, key.slice--) {
+		until = key.slice == 0 ? hits :
+		    (elapsed_ns - key.slice * width) / step_ns + 1;
+		if (until > hits)
+			until = hits;
+		if (until > done)
+			link = add(slices, link, owner, key, until - done,
+			    samples);
+	}
+}
+
+/* Finds the slice of a moment, as narrow as it can be. */
+static void
+find_slice(struct slices *slices, uint64_t elapsed_ns)
+{
+	const uint64_t n = elapsed_ns / process.slice_ns;
+	unsigned doublings = 0;
+
+	if (n >= CPPROFDATA_N_SLICES)
+		doublings = 64 - N_BITS - (unsigned)__builtin_clzll(n);
+	slices->present.doublings = (uint8_t)doublings;
+	slices->present.slice = (uint16_t)(n >> doublings);
+	slices->width_ns = process.slice_ns << doublings;
+	slices->begin_ns = process.origin_mono_ns +
+	    slices->present.slice * slices->width_ns;
+}
+
+void
+slices_count_anew(struct slices *slices, struct slice **newest,
+    const struct cpprofdata_slice *what, uint32_t owner, uint64_t step_ns,
+    uint64_t now_ns)
+{
+	const uint64_t elapsed_ns = now_ns > process.origin_mono_ns ?
+	    now_ns - process.origin_mono_ns : 0;
+	const uint64_t hits = what->count.hits;
+	union slice_key key;
+
+	if (process.slice_ns == 0)
+		return;
+	if (now_ns - slices->begin_ns >= slices->width_ns)
+		find_slice(slices, elapsed_ns);
+	key = slices->present;
+	key.node = what->node;
+	key.resource = what->resource;
+	make_equal(slices, newest, &key);
+	if (hits > 1 && step_ns > 0)
+		spread(slices, newest, owner, key, hits, step_ns, elapsed_ns);
+	else
+		add(slices, newest, owner, key, hits, 1);
+}
+
+size_t
+slices_memory(const struct slices *slices)
+{
+	return slices->chunk == NULL ? 0 :
+	    (size_t)slices->chunk->file.first + slices->chunk->populated;
+}

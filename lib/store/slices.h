@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* slices.h -- when a node's hits were counted, in slices of the run's time.
+ *
+ * lib/cpprofdata.h says what slices are and how wide.  How wide depends on the
+ * time alone, so nothing happens when they double.  A node notices when it is
+ * next counted that its records are too narrow, and folds them.
+ *
+ * A record in the file has a twin in private memory, as a node has
+ * (lib/store/tree.h).  The twins of a node's records of one resource form a
+ * list, newest slice first.  Usually the first one is the present slice's, and
+ * counting takes one comparison.
+ *
+ * The file is valid at every instant: a record that is new, or used again, gets
+ * its counts first and then, by a single store, what it counts.  A fold writes
+ * the wider record before it frees the narrower ones, which readers ignore
+ * once the wider one is there.  One record is always kept in reserve for that.
+ *
+ * All functions: async-signal-safe, on the tree's thread.
+ */
+#ifndef CPPROF_SLICES_H
+#define CPPROF_SLICES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/cpprofdata.h"
+
+/* The first 8 bytes of a record. */
+union slice_key {
+	struct {
+		uint32_t node;
+		uint8_t resource;
+		uint8_t doublings;
+		uint16_t slice;
+	};
+	uint64_t all;
+};
+
+#define SLICE_KEY_OF_NODE 40	/* its low bits: node and resource */
+
+/* The twin of a record. */
+struct slice {
+	union slice_key key;
+	struct cpprofdata_count count;
+	struct cpprofdata_slice *record;	/* only written */
+	struct slice *older;	/* of the same node and resource; or the next
+				   free one */
+};
+
+/* The records of a tree. */
+struct slices {
+	struct slice_chunk *chunk;	/* the one being filled; NULL: none */
+	struct slice *free;
+	struct slice *reserve;	/* for folding; NULL: none yet */
+	/* The slice of the last sample: */
+	uint64_t begin_ns, width_ns;	/* CLOCK_MONOTONIC; width 0: none */
+	union slice_key present;	/* of no node and resource */
+};
+
+/* Makes a record's counts these. */
+static inline void
+slice_set(struct slice *slice, uint64_t hits, uint64_t samples)
+{
+	slice->count.hits = hits;
+	slice->count.samples = samples;
+	__atomic_store_n(&slice->record->count.hits, hits, __ATOMIC_RELAXED);
+	__atomic_store_n(&slice->record->count.samples, samples,
+	    __ATOMIC_RELAXED);
+}
+
+/*
+ * The same as slices_count if the node has no record for the present slice, or
+ * several hits have to be spread.
+ */
+void slices_count_anew(struct slices *slices, struct slice **newest,
+    const struct cpprofdata_slice *what, uint32_t owner, uint64_t step_ns,
+    uint64_t now_ns);
+
+/*
+ * Counts one raw sample with `hits` hits at the time now_ns (CLOCK_MONOTONIC).
+ * If a hit stands for step_ns of time, the hits are that far apart, and the
+ * last one is now; step_ns 0: they are all now.  *newest: the list of this
+ * node and resource, NULL at first.  If there is no room, or the file's lock is
+ * taken, the hits are in no slice.
+ */
+static inline void
+slices_count(struct slices *slices, struct slice **newest, uint32_t owner,
+    uint32_t node, unsigned resource, uint64_t hits, uint64_t step_ns,
+    uint64_t now_ns)
+{
+	struct slice *slice = *newest;
+
+	if (slice != NULL && now_ns - slices->begin_ns < slices->width_ns &&
+	    slice->key.all >> SLICE_KEY_OF_NODE ==
+	    slices->present.all >> SLICE_KEY_OF_NODE &&
+	    (hits <= 1 || step_ns == 0))
+		slice_set(slice, slice->count.hits + hits,
+		    slice->count.samples + 1);
+	else
+		slices_count_anew(slices, newest,
+		    &(struct cpprofdata_slice){ .node = node,
+		    .resource = (uint8_t)resource, .count.hits = hits },
+		    owner, step_ns, now_ns);
+}
+
+/* A measure of their memory that changes whenever it grows. */
+size_t slices_memory(const struct slices *slices);
+
+#endif
