@@ -69,6 +69,7 @@ unit_tests = \
 	tests/test-profile \
 	tests/test-sample-tree \
 	tests/test-sections \
+	tests/test-timeline \
 	tests/test-source \
 	tests/test-speedscope \
 	tests/test-reader \
@@ -180,6 +181,10 @@ tests_test_pprof_raw_LDFLAGS = $(failing_memory)
 tests_test_profile_SOURCES = tests/test-profile.c
 tests_test_profile_CFLAGS = $(unit_cflags)
 tests_test_profile_LDADD = $(unit_libs)
+
+tests_test_timeline_SOURCES = tests/test-timeline.c
+tests_test_timeline_CFLAGS = $(unit_cflags)
+tests_test_timeline_LDADD = $(unit_libs)
 
 tests_test_sample_tree_SOURCES = tests/test-sample-tree.c
 tests_test_sample_tree_CFLAGS = $(unit_cflags)

@@ -49,6 +49,22 @@ digest_name(uint64_t digest, const struct names *names, uint32_t name)
 	                    names_length(names, name));
 }
 
+/* When the hits of a node were counted. */
+static inline uint64_t
+digest_times(uint64_t digest, const struct timeline *timeline, uint32_t row)
+{
+	for (size_t i = timeline->first[row]; i < timeline->first[row + 1];
+	     i++) {
+		digest = digest_number(digest, timeline->slice[i]);
+		for (uint32_t r = 0; r < timeline->n_resources; r++) {
+			digest = digest_number(digest, timeline->hits[r][i]);
+			digest = digest_number(digest,
+			                       timeline->samples[r][i]);
+		}
+	}
+	return digest;
+}
+
 static inline uint64_t
 digest_frames(uint64_t digest, const struct profile *profile)
 {
@@ -151,6 +167,14 @@ digest_tree(uint64_t digest, const struct sample_tree *tree)
 		}
 		if (tree->returns != NULL)
 			digest = digest_number(digest, tree->returns[n]);
+		if (tree->timeline != NULL)
+			digest = digest_times(digest, tree->timeline,
+			                      tree->row[n]);
+	}
+	if (tree->timeline != NULL) {
+		digest = digest_number(digest, tree->timeline->origin_ns);
+		digest = digest_number(digest, tree->timeline->width_ns);
+		digest = digest_number(digest, tree->timeline->n_slices);
 	}
 	return digest;
 }

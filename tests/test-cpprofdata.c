@@ -27,7 +27,7 @@ enum { IMAGE_MAX = 64 * CPPROFDATA_PAGE, NODE_SIZE = 24 + 16 };
 struct image {
 	unsigned char bytes[IMAGE_MAX];
 	size_t used;
-	uint64_t next[CPPROFDATA_NODES + 1];
+	uint64_t next[CPPROFDATA_SLICES + 1];
 };
 
 static struct cpprofdata_header *
@@ -63,7 +63,8 @@ static size_t
 record_size(uint32_t type)
 {
 	return type == CPPROFDATA_STRINGS ? 1 :
-	    type == CPPROFDATA_NODES ? NODE_SIZE : 128;
+	    type == CPPROFDATA_NODES ? NODE_SIZE :
+	    type == CPPROFDATA_SLICES ? sizeof(struct cpprofdata_slice) : 128;
 }
 
 /* A chunk of n records, one page; returns its offset. */
@@ -1176,6 +1177,187 @@ cpprofdata_survives_damage_at_every_byte(void **state)
 	}
 }
 
+enum { SLICE_NS = 1000, ORIGIN_NS = 700 };
+
+/* whole_image() with slices; returns the records of the main thread. */
+static struct cpprofdata_slice *
+image_with_slices(struct image *image)
+{
+	const struct cpprofdata_slice of_main[] = {
+		{ 1, 0, 1, 3, { 2, 2 } },	/* 6000 to 8000 */
+		{ 3, 0, 1, 3, { 1, 1 } },	/* of the same stack */
+		{ 1, 0, 0, 6, { 1, 1 } },	/* in the first */
+		{ 1, 0, 0, 7, { 1, 1 } },	/* likewise */
+		{ 1, 0, 0, 8, { 3, 1 } },	/* 8000 to 9000 */
+		{ 2, 0, 0, 63, { 9, 9 } },	/* more than the node has */
+		{ CPPROFDATA_NO_NODE, 0, 0, 1, { 1, 1 } },
+		{ 100, 0, 0, 1, { 4, 4 } },	/* of another thread */
+		{ 99, 0, 0, 1, { 4, 4 } },	/* not there */
+		{ 6, 1, 0, 1, { 4, 4 } },	/* no such resource */
+		{ 101, 0, 0, 64, { 4, 4 } },	/* no such slice */
+		{ 101, 0, 59, 0, { 4, 4 } },	/* no such width */
+	};
+	const struct cpprofdata_slice of_other[] = {
+		{ 101, 0, 2, 0, { 3, 3 } },	/* 0 to 4000 */
+		{ 101, 0, 0, 64, { 1, 1 } },
+		{ 1, 0, 0, 0, { 1, 1 } },	/* of another thread */
+	};
+	size_t at;
+
+	whole_image(image);
+	header_of(image)->slice_ns = SLICE_NS;
+	header_of(image)->origin_ns = ORIGIN_NS;
+	at = add_chunk(image, CPPROFDATA_SLICES, 0, of_main,
+	               sizeof of_main / sizeof *of_main);
+	add_chunk(image, CPPROFDATA_SLICES, 1, of_other, 3);
+	return (void *)(image->bytes + at + sizeof(struct cpprofdata_chunk));
+}
+
+/* As assert_stacks: " slice:hits/samples ..." of each node with hits. */
+static void
+assert_times(const struct profile *profile, uint64_t width_ns,
+             const char *expected)
+{
+	const struct sample_tree *tree = profile->tree;
+	const struct timeline *timeline = tree->timeline;
+	char text[2000] = "";
+	size_t n = 0;
+
+	assert_non_null(timeline);
+	assert_int_equal(timeline->width_ns, width_ns);
+	assert_int_equal(timeline->n_rows, tree->n_rows);
+	for (uint32_t i = 0; i < tree->n_nodes; i++) {
+		const uint32_t row = tree->row[i];
+
+		if (sample_tree_hits(tree, 0, i) == 0)
+			continue;
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s",
+		    name_of(profile, i));
+		for (size_t k = timeline->first[row];
+		     k < timeline->first[row + 1]; k++)
+			n += (size_t)snprintf(text + n, sizeof text - n,
+			    " %u:%u/%u", timeline->slice[k],
+			    (unsigned)timeline->hits[0][k],
+			    (unsigned)timeline->samples[0][k]);
+		n += (size_t)snprintf(text + n, sizeof text - n, "\n");
+	}
+	assert_string_equal(text, expected);
+}
+
+/* The widest slice of any node is 4000 wide, and 64 x 1000 / 4000 is 16. */
+static const char times[] = "lib.so+0x1234 1:3/3 2:3/1\n"
+    "sampled_function 15:2/2\n"
+    "lib.so+0x10\n"
+    "[jit] 0:3/3\n";
+
+static void
+cpprofdata_reads_when_hits_were_counted(void **state)
+{
+	static struct image image;
+	struct profile *profile;
+
+	(void)state;
+	image_with_slices(&image);
+	profile = read_image(&image);
+	assert_stacks(profile, whole_stacks);
+	assert_times(profile, 4 * SLICE_NS, times);
+	assert_int_equal(profile->tree->timeline->origin_ns, ORIGIN_NS);
+	assert_int_equal(profile->tree->timeline->n_slices, 16);
+	profile_free(profile);
+	for (int i = 0; i < 2; i++) {
+		image_with_slices(&image);
+		header_of(&image)->slice_ns = i == 0 ? 0 :
+		    (uint64_t)1 << 57;
+		profile = read_image(&image);
+		assert_stacks(profile, whole_stacks);
+		assert_null(profile->tree->timeline);
+		profile_free(profile);
+	}
+}
+
+static void
+cpprofdata_takes_no_more_time_than_hits(void **state)
+{
+	static const unsigned char values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	static struct image image;
+	unsigned char *bytes = (void *)image_with_slices(&image);
+	const unsigned char *end = bytes + 6 * sizeof(struct cpprofdata_slice);
+	unsigned char *header = image.bytes +
+	    offsetof(struct cpprofdata_header, origin_ns);
+
+	(void)state;
+	for (; bytes < end; bytes = bytes == header + 23 ? (unsigned char *)end
+	     : bytes + 1 == end ? header : bytes + 1) {
+		const unsigned char byte = *bytes;
+
+		for (size_t k = 0; k < sizeof values; k++) {
+			struct error error = { 0 };
+			struct profile *profile;
+			const struct timeline *timeline;
+
+			*bytes = values[k];
+			profile = read_bytes(image.bytes, image.used, &error);
+			assert_non_null(profile);
+			timeline = profile->tree->timeline;
+			for (uint32_t i = 0; timeline != NULL &&
+			     i < timeline->n_rows; i++) {
+				uint64_t hits = 0;
+
+				for (size_t j = timeline->first[i];
+				     j < timeline->first[i + 1]; j++)
+					hits += timeline->hits[0][j];
+				assert_true(hits <=
+				            profile->tree->hits[0][i]);
+			}
+			profile_free(profile);
+		}
+		*bytes = byte;
+	}
+}
+
+/* 1,000 hits from 1 s to 2 s after the origin. */
+static void
+cpprofdata_spreads_waits_over_time(void **state)
+{
+	static struct image image;
+	struct cpprofdata_header *const header = header_of(&image);
+	struct profile *profile;
+	uint64_t other[4];
+
+	(void)state;
+	waiting_image(&image);
+	header->end_mono_ns = 3 * second_ns;
+	header->slice_ns = second_ns / 64;
+	header->origin_mono_ns = second_ns;
+	profile = read_image(&image);
+	assert_times(profile, second_ns / 16, "sampled_function\n"
+	    "lib.so+0x1234 16:62/0 17:63/0 18:62/0 19:63/0 20:62/0 21:63/0 "
+	    "22:62/0 23:63/0 24:62/0 25:63/0 26:62/0 27:63/0 28:62/0 "
+	    "29:63/0 30:62/0 31:63/1\n");
+	profile_free(profile);
+	/* What no sample found came before the wait. */
+	waiting_image(&image)->wait.gathered_ns = second_ns / 2;
+	header->end_mono_ns = 3 * second_ns;
+	header->slice_ns = second_ns / 4;
+	header->origin_mono_ns = second_ns;
+	profile = read_image(&image);
+	memset(other, 0, sizeof other);
+	for (uint32_t i = 0; i < profile->tree->n_nodes; i++) {
+		const struct timeline *timeline = profile->tree->timeline;
+		const uint32_t row = profile->tree->row[i];
+
+		if (strcmp(name_of(profile, i), "[no sample]") != 0)
+			continue;
+		for (size_t k = timeline->first[row];
+		     k < timeline->first[row + 1]; k++)
+			other[timeline->slice[k]] += timeline->hits[0][k];
+	}
+	assert_int_equal(other[0] + other[1], 0);
+	assert_int_equal(other[2], 250);
+	assert_int_equal(other[3], 250);
+	profile_free(profile);
+}
+
 int
 main(void)
 {
@@ -1212,6 +1394,9 @@ main(void)
 		    cpprofdata_keeps_hits_without_module_or_thread),
 		cmocka_unit_test(names_are_written_of_modules_that_are_there),
 		cmocka_unit_test(cpprofdata_refuses_a_damaged_header),
+		cmocka_unit_test(cpprofdata_reads_when_hits_were_counted),
+		cmocka_unit_test(cpprofdata_takes_no_more_time_than_hits),
+		cmocka_unit_test(cpprofdata_spreads_waits_over_time),
 		cmocka_unit_test(cpprofdata_survives_truncation_at_every_byte),
 		cmocka_unit_test(cpprofdata_survives_damage_at_every_byte),
 	};

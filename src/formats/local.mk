@@ -50,6 +50,8 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/cpprofdata_file.h \
 	src/formats/cpprofdata/cpprofdata_process.c \
 	src/formats/cpprofdata/cpprofdata_process.h \
+	src/formats/cpprofdata/cpprofdata_slices.c \
+	src/formats/cpprofdata/cpprofdata_slices.h \
 	src/formats/cpprofdata/cpprofdata_summary.c \
 	src/formats/cpprofdata/cpprofdata_summary.h \
 	src/formats/cpprofdata/export_cpprofdata.c \

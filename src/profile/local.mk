@@ -20,6 +20,8 @@ libcore_a_SOURCES += \
 	src/profile/sections.c src/profile/sections.h \
 	src/profile/short_paths.c src/profile/short_paths.h \
 	src/profile/stack_walk.h \
+	src/profile/timeline.c src/profile/timeline.h \
 	src/profile/tree_builder.c src/profile/tree_builder.h \
+	src/profile/tree_time.c src/profile/tree_time.h \
 	src/profile/tree_children.c \
 	src/profile/tree_order.c src/profile/tree_relabel.c

@@ -31,6 +31,8 @@ struct merge {
 	char *key;			/* scratch */
 	size_t locations_capacity, key_capacity;
 	bool has_sections;
+	bool has_times;			/* of an input so far */
+	uint64_t origin_ns;		/* of all of these; 0: they differ */
 };
 
 /* Maps from an input's numbers to those of the sum. */
@@ -305,6 +307,54 @@ merge_counts(struct merge *merge, const struct profile *from, uint32_t node,
 	                             tree->returns[node], error);
 }
 
+/*
+ * Adds when the hits were counted.  Times count from the start of each
+ * recording, so a sum of several recordings has no origin.
+ */
+static int
+merge_times(struct merge *merge, const struct profile *from, uint32_t node,
+            const struct maps *maps, struct error *error)
+{
+	const struct sample_tree *tree = from->tree;
+	const struct timeline *timeline = tree->timeline;
+	const uint32_t row = tree->row[node];
+
+	for (size_t i = timeline->first[row]; i < timeline->first[row + 1];
+	     i++)
+		for (uint32_t r = 0; r < tree->n_resources; r++) {
+			const uint64_t interval =
+			    from->resources[r].interval;
+			uint64_t hits = timeline->hits[r][i];
+
+			if (merge->sum->resources[maps->resource[r]].interval !=
+			    interval)
+				hits *= interval;	/* the row's fit */
+			if ((hits != 0 || timeline->samples[r][i] != 0) &&
+			    tree_builder_add_time(merge->builder,
+			        maps->node[node], maps->resource[r],
+			        timeline->slice[i] * timeline->width_ns,
+			        timeline->width_ns, hits,
+			        timeline->samples[r][i], error) != 0)
+				return -1;
+		}
+	return 0;
+}
+
+static void
+merge_origin(struct merge *merge, const struct profile *from)
+{
+	const struct timeline *timeline = from->tree->timeline;
+
+	if (timeline == NULL)
+		return;
+	if (merge->has_times && timeline->origin_ns != merge->origin_ns)
+		merge->origin_ns = 0;
+	else
+		merge->origin_ns = timeline->origin_ns;
+	merge->has_times = true;
+	tree_builder_set_origin(merge->builder, merge->origin_ns);
+}
+
 static int
 merge_nodes(struct merge *merge, const struct profile *from, uint32_t begin,
             uint32_t end, const struct maps *maps, struct error *error)
@@ -321,6 +371,8 @@ merge_nodes(struct merge *merge, const struct profile *from, uint32_t begin,
 		                                   error);
 		if (maps->node[n] == NO_NODE ||
 		    merge_counts(merge, from, n, maps, error) != 0 ||
+		    (tree->timeline != NULL && tree->row[n] != 0 &&
+		     merge_times(merge, from, n, maps, error) != 0) ||
 		    (n % NODES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
@@ -413,6 +465,7 @@ static int
 merge_stacks(struct merge *merge, const struct profile *from,
              const struct maps *maps, struct error *error)
 {
+	merge_origin(merge, from);
 	if (merge->has_sections)
 		return merge_sections(merge, from, maps, error);
 	return merge_nodes(merge, from, 0, from->tree->n_nodes, maps, error);

@@ -18,6 +18,7 @@ free_rows(struct sample_tree *tree)
 	}
 	free(tree->hits);
 	free(tree->samples);
+	timeline_free(tree->timeline);
 }
 
 void
@@ -49,6 +50,7 @@ sample_tree_borrow(const struct sample_tree *from, struct error *error)
 		.n_rows = from->n_rows,
 		.hits = from->hits,
 		.samples = from->samples,
+		.timeline = from->timeline,
 		.borrows_counts = true,
 	};
 	if (large_array_reserve(&tree->parent, n, sizeof *tree->parent,
@@ -70,6 +72,8 @@ sample_tree_borrow(const struct sample_tree *from, struct error *error)
 void
 sample_tree_keep_resources(struct sample_tree *tree, uint32_t n)
 {
+	if (tree->timeline != NULL)
+		timeline_keep_resources(tree->timeline, n);
 	while (tree->n_resources > n) {
 		uint32_t last = --tree->n_resources;
 

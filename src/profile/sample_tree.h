@@ -19,6 +19,7 @@
 
 #include "src/base/error.h"
 #include "src/base/names.h"
+#include "src/profile/timeline.h"
 
 #define NO_NODE UINT32_MAX
 
@@ -37,7 +38,10 @@ struct sample_tree {
 				 * each hit is one sample */
 	uint64_t *returns;	/* [n_nodes], how often the frame was seen to
 				 * return; NULL: not counted */
-	bool borrows_counts;	/* the rows belong to another tree */
+	struct timeline *timeline;	/* when the hits were counted; NULL:
+					 * unknown */
+	bool borrows_counts;	/* the rows and the timeline belong
+					 * to another tree */
 };
 
 void sample_tree_free(struct sample_tree *tree);
@@ -66,6 +70,14 @@ sample_tree_samples(const struct sample_tree *tree, uint32_t resource,
 
 	return samples != NULL ? samples[tree->row[node]] :
 	       tree->hits[resource][tree->row[node]];
+}
+
+/* A tree's rows of counts, as timelines see them. */
+static inline struct timeline_rows
+sample_tree_rows(const struct sample_tree *tree)
+{
+	return (struct timeline_rows){ tree->n_rows, tree->n_resources,
+		tree->hits, tree->samples };
 }
 
 /* Drops all resources except the first n. */
@@ -170,6 +182,19 @@ int tree_builder_add_resource(struct tree_builder *builder,
 int tree_builder_add(struct tree_builder *builder, uint32_t node,
                      uint32_t resource, uint64_t hits, uint64_t samples,
                      struct error *error);
+
+/*
+ * Notes when hits of a node were counted, which tree_builder_add has added: in
+ * the part of the run that begins at begin_ns; width_ns 0: at that moment.
+ * Times count from the origin, or if there is none from the earliest of them.
+ */
+int tree_builder_add_time(struct tree_builder *builder, uint32_t node,
+                          uint32_t resource, uint64_t begin_ns,
+                          uint64_t width_ns, uint64_t hits, uint64_t samples,
+                          struct error *error);
+
+/* Sets the origin of times, which is at utc_ns since 1970; 0: unknown. */
+void tree_builder_set_origin(struct tree_builder *builder, uint64_t utc_ns);
 
 /*
  * Adds to the number of times that a node was seen to return; 0 records only

@@ -71,6 +71,7 @@ tree_builder_free(struct tree_builder *builder)
 	large_array_free(builder->label);
 	large_array_free(builder->end);
 	large_array_free(builder->row);
+	large_array_free(builder->moments);
 	free(builder);
 }
 
@@ -229,6 +230,64 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 	builder->hits[resource][row] += hits;
 	if (builder->samples[resource] != NULL)
 		builder->samples[resource][row] += samples;
+	return 0;
+}
+
+void
+tree_builder_set_origin(struct tree_builder *builder, uint64_t utc_ns)
+{
+	builder->has_origin = true;
+	builder->origin_ns = utc_ns;
+}
+
+/* Whether the last moment is of the same counts; many samples are. */
+static bool
+is_last_moment(const struct tree_builder *builder, const struct moment *moment)
+{
+	const struct moment *last;
+
+	if (builder->n_moments == 0)
+		return false;
+	last = &builder->moments[builder->n_moments - 1];
+	return last->row == moment->row && last->begin_ns == moment->begin_ns &&
+	    last->width_ns == moment->width_ns &&
+	    last->resource == moment->resource;
+}
+
+int
+tree_builder_add_time(struct tree_builder *builder, uint32_t node,
+                      uint32_t resource, uint64_t begin_ns, uint64_t width_ns,
+                      uint64_t hits, uint64_t samples, struct error *error)
+{
+	const struct moment moment = { .begin_ns = begin_ns,
+		.width_ns = width_ns, .hits = hits, .samples = samples,
+		.row = builder->row[node], .resource = resource };
+
+	if (moment.row == 0)
+		return 0;
+	if (is_last_moment(builder, &moment)) {
+		struct moment *last =
+		    &builder->moments[builder->n_moments - 1];
+
+		if (!__builtin_add_overflow(last->hits, hits, &last->hits) &&
+		    !__builtin_add_overflow(last->samples, samples,
+		                            &last->samples))
+			return 0;
+		last->hits = last->samples = UINT64_MAX;
+		return 0;
+	}
+	if (builder->n_moments == builder->moments_capacity) {
+		const size_t capacity = builder->moments_capacity > 0 ?
+		    2 * builder->moments_capacity : FIRST_CAPACITY;
+
+		if (large_array_reserve(&builder->moments, capacity,
+		                        sizeof *builder->moments, error) != 0)
+			return -1;
+		builder->moments_capacity = capacity;
+	}
+	if (builder->n_moments == 0 || begin_ns < builder->earliest_ns)
+		builder->earliest_ns = begin_ns;
+	builder->moments[builder->n_moments++] = moment;
 	return 0;
 }
 

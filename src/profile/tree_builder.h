@@ -31,6 +31,11 @@ struct tree_builder {
 	uint64_t *total_hits, *total_samples;
 	uint64_t *returns;	/* [capacity]; NULL until some are added */
 	uint64_t total_returns;
+	struct moment *moments;
+	size_t n_moments, moments_capacity;
+	uint64_t earliest_ns;	/* of these */
+	bool has_origin;
+	uint64_t origin_ns;
 	uint32_t section_begin;
 
 	/*

@@ -253,6 +253,23 @@ order_nodes(struct tree_builder *builder, struct error *error)
 	return result;
 }
 
+/* Makes the tree's timeline of the moments that are known. */
+static int
+add_timeline(struct tree_builder *builder, struct sample_tree *tree,
+             struct error *error)
+{
+	const struct timeline_rows rows = sample_tree_rows(tree);
+
+	if (builder->n_moments == 0)
+		return 0;
+	tree->timeline = timeline_new(&rows, builder->moments,
+	    builder->n_moments, builder->has_origin ? 0 : builder->earliest_ns,
+	    builder->origin_ns, error);
+	large_array_free(builder->moments);
+	builder->moments = NULL;
+	return tree->timeline != NULL ? 0 : -1;
+}
+
 struct sample_tree *
 tree_builder_finish(struct tree_builder *builder, struct error *error)
 {
@@ -287,5 +304,9 @@ tree_builder_finish(struct tree_builder *builder, struct error *error)
 	builder->parent = builder->end = builder->label = builder->row = NULL;
 	builder->hits = builder->samples = NULL;
 	builder->returns = NULL;
+	if (add_timeline(builder, tree, error) != 0) {
+		sample_tree_free(tree);
+		return NULL;
+	}
 	return tree;
 }

@@ -45,6 +45,8 @@ struct relabelling {
 	struct origin *others;	/* of groups with several */
 	size_t n_others, others_capacity;
 	uint32_t free;		/* among others, a list; NO_NODE: none */
+	uint32_t *to_row;	/* [tree's rows] of the new tree; NULL: the
+				 * tree has no timeline */
 };
 
 static int
@@ -144,6 +146,9 @@ add_counts(struct relabelling *relabelling, uint32_t to, uint32_t from,
 		                     samples, error) != 0)
 			return -1;
 	}
+	if (relabelling->to_row != NULL)
+		relabelling->to_row[tree->row[from]] =
+		    relabelling->builder->row[to];
 	return 0;
 }
 
@@ -245,6 +250,17 @@ enter_next(struct relabelling *relabelling, struct error *error)
 	return progress_step(NULL, 0, 0, error);
 }
 
+static int
+move_timeline(const struct relabelling *relabelling, struct sample_tree *to,
+              struct error *error)
+{
+	const struct timeline_rows rows = sample_tree_rows(to);
+
+	to->timeline = timeline_move(relabelling->tree->timeline, &rows,
+	                             relabelling->to_row, error);
+	return to->timeline != NULL ? 0 : -1;
+}
+
 struct sample_tree *
 sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
                     const uint32_t *labels, struct error *error)
@@ -255,7 +271,10 @@ sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
 	int result = -1;
 
 	relabelling.builder = tree_builder_new(tree->n_resources, error);
-	if (relabelling.builder != NULL)
+	if (tree->timeline != NULL)
+		relabelling.to_row = memory_array(tree->n_rows,
+		    sizeof *relabelling.to_row, error);
+	if (!error->is_set)
 		result = add_origins(&relabelling, NO_NODE, 0, tree->n_nodes,
 		                     error);
 	if (result == 0)
@@ -264,6 +283,12 @@ sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
 		result = enter_next(&relabelling, error);
 	if (result == 0)
 		relabelled = tree_builder_finish(relabelling.builder, error);
+	if (relabelled != NULL && tree->timeline != NULL &&
+	    move_timeline(&relabelling, relabelled, error) != 0) {
+		sample_tree_free(relabelled);
+		relabelled = NULL;
+	}
+	free(relabelling.to_row);
 	tree_builder_free(relabelling.builder);
 	free(relabelling.groups);
 	free(relabelling.place);

@@ -27,6 +27,7 @@
 #include "src/formats/cpprofdata/cpprofdata_code.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/formats/cpprofdata/cpprofdata_process.h"
+#include "src/formats/cpprofdata/cpprofdata_slices.h"
 #include "src/formats/cpprofdata/names_file.h"
 #include "src/formats/cpprofdata/recording_names.h"
 #include "src/formats/reader.h"
@@ -555,7 +556,10 @@ add_wait(struct recording *input, uint32_t owner, struct error *error)
 		node = node_of_charge(input, &charges[i], owner, error);
 		if (node == NO_NODE || tree_builder_add(input->builder, node,
 		        charges[i].resource, charges[i].hits,
-		        charges[i].is_wait, error) != 0)
+		        charges[i].is_wait, error) != 0 ||
+		    cpprofdata_add_charge_times(&input->file, &charges[i],
+		                                node, input->builder,
+		                                error) != 0)
 			return -1;
 	}
 	return 0;
@@ -674,6 +678,8 @@ add_brief(struct recording *input, const struct cpprofdata_brief *brief,
 		.cpu_ns = le64toh(brief->cpu_ns),
 		.cpu_is_least = true,
 	};
+	const struct cpprofdata_count count = { le64toh(brief->count.hits),
+		le64toh(brief->count.samples) };
 	struct thread thread = {
 		.process = (uint32_t)profile->n_processes,
 		.tid = le32toh(brief->pid),
@@ -692,8 +698,9 @@ add_brief(struct recording *input, const struct cpprofdata_brief *brief,
 	begin = tree_builder_begin_section(builder);
 	node = tree_builder_child(builder, NO_NODE, frame, error);
 	if (node == NO_NODE || tree_builder_add(builder, node, 0,
-	        le64toh(brief->count.hits), le64toh(brief->count.samples),
-	        error) != 0)
+	        count.hits, count.samples, error) != 0 ||
+	    cpprofdata_add_brief_time(&input->file, process.start_ns, &count,
+	                              node, builder, error) != 0)
 		return -1;
 	return profile_add_section(profile, begin, tree_builder_count(builder),
 	                           number, error) != UINT32_MAX ? 0 : -1;
@@ -835,6 +842,8 @@ fill_profile(struct recording *input, struct error *error)
 	    cpprofdata_file_each(&input->file, CPPROFDATA_THREADS,
 	                         add_thread, input, error) != 0 ||
 	    add_nodes(input, error) != 0 ||
+	    cpprofdata_add_slices(&input->file, input->built, input->builder,
+	                          error) != 0 ||
 	    add_briefs(input, error) != 0 ||
 	    add_waits_without_nodes(input, error) != 0 ||
 	    add_waiting_tally(input, error) != 0 ||

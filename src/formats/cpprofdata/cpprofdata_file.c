@@ -16,6 +16,9 @@
 
 enum { TEXT_MAX = 4096 };		/* bytes of a path or another text */
 
+/* If the narrowest slices are wider, the file counts as one without. */
+#define SLICE_MAX_NS ((uint64_t)1 << 56)
+
 /* Loads a number that another process may be publishing. */
 static uint64_t
 load_published(const unsigned char *bytes)
@@ -38,7 +41,8 @@ swap_header(struct cpprofdata_header *h)
 		&h->last_sample_ns, &h->n_threads, &h->n_threads_unsampled,
 		&h->n_closed, &h->sampling_ns, &h->cpu_ns,
 		&h->start_mono_ns, &h->end_mono_ns, &h->gone_mono_ns,
-		&h->cpu_sampling_ns, &h->seen_mono_ns };
+		&h->cpu_sampling_ns, &h->seen_mono_ns, &h->origin_ns,
+		&h->origin_mono_ns, &h->slice_ns };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		*words[i] = le32toh(*words[i]);
@@ -139,6 +143,8 @@ read_header(struct cpprofdata_file *file, struct source *source,
 	       file->header.resources[file->n_named].name[0] != '\0')
 		file->n_named++;
 	file->header.used = used;
+	if (file->header.slice_ns > SLICE_MAX_NS)
+		file->header.slice_ns = 0;
 	return check_header(file, is_names, error);
 }
 
@@ -295,6 +301,7 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	runs[CPPROFDATA_THREADS].record_size =
 	    sizeof(struct cpprofdata_thread);
 	runs[CPPROFDATA_NODES].record_size = file->header.node_size;
+	runs[CPPROFDATA_SLICES].record_size = sizeof(struct cpprofdata_slice);
 }
 
 /*

@@ -18,7 +18,7 @@
 #include "src/formats/source.h"
 
 /* The chunk types that a reader knows are below this number. */
-enum { CPPROFDATA_N_TYPES = CPPROFDATA_NAMED_PROCESSES + 1 };
+enum { CPPROFDATA_N_TYPES = CPPROFDATA_SLICES + 1 };
 
 /* Records of one type that lie together. */
 struct cpprofdata_run {

@@ -267,7 +267,7 @@ cpprofdata_wait_charges(const struct cpprofdata_file *file,
                         struct cpprofdata_charge *charges, bool *waits)
 {
 	struct cpprofdata_wait wait;
-	uint64_t passed_us, gathered_ns;
+	uint64_t passed_us, gathered_ns, gathered_until;
 	size_t n = 0;
 
 	*waits = false;
@@ -277,6 +277,7 @@ cpprofdata_wait_charges(const struct cpprofdata_file *file,
 	*waits = wait.columns != 0;
 	passed_us = (end->mono_ns - wait.since_ns) / 1000;
 	gathered_ns = wait.gathered_ns;
+	gathered_until = *waits ? wait.since_ns : end->mono_ns;
 	if (!*waits)
 		gathered_ns += end->mono_ns - wait.since_ns;
 	for (uint32_t r = 0; r < file->n_named; r++) {
@@ -287,12 +288,16 @@ cpprofdata_wait_charges(const struct cpprofdata_file *file,
 		if ((wait.columns >> r & 1) != 0)
 			charges[n++] = (struct cpprofdata_charge){
 				r, wait.node, true,
-				feed(passed_us, interval, left)
+				feed(passed_us, interval, left),
+				wait.since_ns, end->mono_ns,
 			};
 		if (is_real(file, r))
 			charges[n++] = (struct cpprofdata_charge){
 				r, CPPROFDATA_NO_NODE, false,
-				feed(gathered_ns / 1000, interval, left)
+				feed(gathered_ns / 1000, interval, left),
+				gathered_ns < gathered_until ?
+				gathered_until - gathered_ns : 0,
+				gathered_until,
 			};
 	}
 	return n;

@@ -53,6 +53,7 @@ struct cpprofdata_charge {
 	bool is_wait;		/* a call that has not returned; otherwise time
 				 * without a sample so far */
 	uint64_t hits;
+	uint64_t begin_ns, end_ns;	/* when; on the clock of the waits */
 };
 
 enum { CPPROFDATA_CHARGES_MAX = CPPROFDATA_MAX_RESOURCES + 1 };

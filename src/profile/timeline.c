@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* timeline.c -- counts by row and slice.
+ *
+ * Whatever a timeline is made of is first put in the order of rows by a
+ * counting sort.  Then a row is added up in an array with a place for each
+ * slice, from which the places in use are copied.
+ */
+#include "src/profile/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/profile/large_array.h"
+
+/*
+ * The narrowest slices that moments make: 1/512 s.  The collector's slices are
+ * such times a power of two.
+ */
+#define LEAST_WIDTH_NS 1953125u
+
+/* A row that is being added up. */
+struct sum {
+	uint64_t used;		/* bit i: slice i has counts */
+	uint64_t *hits, *samples;	/* [TIMELINE_SLICES][n_resources] */
+};
+
+struct making {
+	struct timeline *timeline;
+	const struct timeline_rows *rows;
+	size_t n, capacity;	/* entries */
+	size_t counts_capacity;
+	struct sum sum;
+};
+
+static void
+free_counts(uint64_t **counts, uint32_t n)
+{
+	for (uint32_t r = 0; counts != NULL && r < n; r++)
+		large_array_free(counts[r]);
+	free(counts);
+}
+
+void
+timeline_free(struct timeline *timeline)
+{
+	if (timeline == NULL)
+		return;
+	free_counts(timeline->hits, timeline->n_resources);
+	free_counts(timeline->samples, timeline->n_resources);
+	large_array_free(timeline->first);
+	large_array_free(timeline->slice);
+	free(timeline);
+}
+
+void
+timeline_keep_resources(struct timeline *timeline, uint32_t n)
+{
+	while (timeline->n_resources > n) {
+		const uint32_t last = --timeline->n_resources;
+
+		large_array_free(timeline->hits[last]);
+		large_array_free(timeline->samples[last]);
+	}
+}
+
+static int
+making_begin(struct making *making, const struct timeline_rows *rows,
+             struct error *error)
+{
+	struct timeline *timeline = memory_array(1, sizeof *timeline, error);
+	const size_t n = (size_t)TIMELINE_SLICES * rows->n_resources;
+
+	*making = (struct making){ .timeline = timeline, .rows = rows };
+	if (timeline == NULL)
+		return -1;
+	timeline->n_rows = rows->n_rows;
+	timeline->n_resources = rows->n_resources;
+	timeline->width_ns = 1;
+	timeline->n_slices = 1;
+	timeline->hits = memory_array(rows->n_resources,
+	                              sizeof *timeline->hits, error);
+	timeline->samples = memory_array(rows->n_resources,
+	                                 sizeof *timeline->samples, error);
+	making->sum.hits = memory_array(n, sizeof(uint64_t), error);
+	making->sum.samples = memory_array(n, sizeof(uint64_t), error);
+	return error->is_set ? -1 :
+	    large_array_zeroed(&timeline->first, (size_t)rows->n_rows + 1,
+	                       sizeof *timeline->first, error);
+}
+
+/* The timeline if all went well; otherwise frees it and returns NULL. */
+static struct timeline *
+making_end(struct making *making, const struct error *error)
+{
+	free(making->sum.hits);
+	free(making->sum.samples);
+	if (!error->is_set)
+		return making->timeline;
+	timeline_free(making->timeline);
+	return NULL;
+}
+
+static void
+add_up(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
+static void
+sum_add(struct making *making, uint32_t slice, uint32_t resource,
+        uint64_t hits, uint64_t samples)
+{
+	const size_t at = (size_t)slice * making->rows->n_resources + resource;
+
+	making->sum.used |= (uint64_t)1 << slice;
+	add_up(&making->sum.hits[at], hits);
+	add_up(&making->sum.samples[at], samples);
+}
+
+static int
+grow_entries(struct making *making, struct error *error)
+{
+	struct timeline *timeline = making->timeline;
+	size_t capacity = making->capacity > 0 ? 2 * making->capacity : 1024;
+
+	if (making->n + TIMELINE_SLICES <= making->capacity)
+		return 0;
+	for (uint32_t r = 0; r < timeline->n_resources; r++)
+		if (large_array_reserve(&timeline->hits[r], capacity,
+		                        sizeof(uint64_t), error) != 0 ||
+		    large_array_reserve(&timeline->samples[r], capacity,
+		                        sizeof(uint64_t), error) != 0)
+			return -1;
+	if (large_array_reserve(&timeline->slice, capacity,
+	                        sizeof *timeline->slice, error) != 0)
+		return -1;
+	making->capacity = capacity;
+	return 0;
+}
+
+/* The part of `count` that is left of what a row has. */
+static uint64_t
+take_of(uint64_t *left, uint64_t count)
+{
+	if (count > *left)
+		count = *left;
+	*left -= count;
+	return count;
+}
+
+/*
+ * Makes a row's entries of the sum, which is empty afterwards.  Later slices
+ * lose what is beyond the row's own counts.
+ */
+static int
+sum_finish(struct making *making, uint32_t row, struct error *error)
+{
+	const struct timeline_rows *rows = making->rows;
+	struct timeline *timeline = making->timeline;
+	const uint32_t n_resources = rows->n_resources;
+
+	if (grow_entries(making, error) != 0)
+		return -1;
+	for (uint32_t r = 0; r < n_resources; r++) {
+		uint64_t hits = rows->hits[r][row], used = making->sum.used;
+		uint64_t samples = rows->samples[r] != NULL ?
+		    rows->samples[r][row] : hits;
+
+		for (size_t i = making->n; used != 0; used &= used - 1, i++) {
+			const size_t at = (size_t)__builtin_ctzll(used) *
+			    n_resources + r;
+
+			timeline->hits[r][i] = take_of(&hits,
+			    making->sum.hits[at]);
+			timeline->samples[r][i] = take_of(&samples,
+			    making->sum.samples[at]);
+			making->sum.hits[at] = making->sum.samples[at] = 0;
+		}
+	}
+	for (; making->sum.used != 0; making->sum.used &= making->sum.used - 1) {
+		const uint32_t slice =
+		    (uint32_t)__builtin_ctzll(making->sum.used);
+
+		timeline->slice[making->n++] = (uint8_t)slice;
+		if (slice >= timeline->n_slices)
+			timeline->n_slices = slice + 1;
+	}
+	timeline->first[row + 1] = making->n;
+	return 0;
+}
+
+/*
+ * Turns the numbers of items per row, [row + 1], into their places; place[row]
+ * is then where the next item of that row goes.
+ */
+static void
+find_places(size_t *place, uint32_t n_rows)
+{
+	for (uint32_t i = 1; i <= n_rows; i++)
+		place[i] += place[i - 1];
+}
+
+/* ---- of moments ---- */
+
+static uint64_t
+choose_width(const struct moment *moments, size_t n, uint64_t from_ns)
+{
+	uint64_t width = 0, last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (moments[i].width_ns > width)
+			width = moments[i].width_ns;
+		if (moments[i].begin_ns > last)
+			last = moments[i].begin_ns;
+	}
+	if (width == 0)
+		width = LEAST_WIDTH_NS;
+	last = last > from_ns ? last - from_ns : 0;
+	while (last / width >= TIMELINE_SLICES && width <= UINT64_MAX / 2)
+		width *= 2;
+	return width;
+}
+
+static int
+add_moments(struct making *making, const struct moment *moments,
+            const size_t *place, const uint32_t *order, uint64_t from_ns,
+            struct error *error)
+{
+	const uint64_t width = making->timeline->width_ns;
+
+	for (uint32_t row = 0; row < making->rows->n_rows; row++) {
+		/* After the sort, place[row] is the end of the row's items. */
+		size_t i = row > 0 ? place[row - 1] : 0;
+
+		for (; i < place[row]; i++) {
+			const struct moment *one = &moments[order[i]];
+			const uint64_t slice = one->begin_ns > from_ns ?
+			    (one->begin_ns - from_ns) / width : 0;
+
+			sum_add(making, (uint32_t)(slice < TIMELINE_SLICES ?
+			        slice : TIMELINE_SLICES - 1), one->resource,
+			        one->hits, one->samples);
+		}
+		if (sum_finish(making, row, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+sort_moments(struct making *making, const struct moment *moments, size_t n,
+             uint64_t from_ns, struct error *error)
+{
+	const uint32_t n_rows = making->rows->n_rows;
+	size_t *place = NULL;
+	uint32_t *order = NULL;
+	int result = -1;
+
+	if (n > UINT32_MAX)
+		return error_set(error, "more than 4,294,967,295 moments");
+	if (large_array_zeroed(&place, (size_t)n_rows + 1, sizeof *place,
+	                       error) == 0 &&
+	    large_array_reserve(&order, n, sizeof *order, error) == 0) {
+		for (size_t i = 0; i < n; i++)
+			place[moments[i].row + 1]++;
+		find_places(place, n_rows);
+		for (size_t i = 0; i < n; i++)
+			order[place[moments[i].row]++] = (uint32_t)i;
+		result = add_moments(making, moments, place, order, from_ns,
+		                     error);
+	}
+	large_array_free(place);
+	large_array_free(order);
+	return result;
+}
+
+struct timeline *
+timeline_new(const struct timeline_rows *rows, const struct moment *moments,
+             size_t n, uint64_t from_ns, uint64_t origin_ns,
+             struct error *error)
+{
+	struct making making;
+
+	if (making_begin(&making, rows, error) == 0) {
+		making.timeline->width_ns = choose_width(moments, n, from_ns);
+		making.timeline->origin_ns = origin_ns;
+		sort_moments(&making, moments, n, from_ns, error);
+	}
+	return making_end(&making, error);
+}
+
+/* ---- of another timeline ---- */
+
+static void
+add_row(struct making *making, const struct timeline *from, uint32_t row)
+{
+	for (size_t i = from->first[row]; i < from->first[row + 1]; i++)
+		for (uint32_t r = 0; r < from->n_resources; r++)
+			sum_add(making, from->slice[i], r, from->hits[r][i],
+			        from->samples[r][i]);
+}
+
+static int
+add_rows(struct making *making, const struct timeline *from,
+         const uint32_t *to, struct error *error)
+{
+	const uint32_t n_rows = making->rows->n_rows;
+	size_t *place = NULL;
+	uint32_t *order = NULL;
+	int result = -1;
+
+	if (large_array_zeroed(&place, (size_t)n_rows + 1, sizeof *place,
+	                       error) == 0 &&
+	    large_array_reserve(&order, from->n_rows, sizeof *order,
+	                        error) == 0) {
+		for (uint32_t i = 0; i < from->n_rows; i++)
+			place[to[i] + 1]++;
+		find_places(place, n_rows);
+		for (uint32_t i = 0; i < from->n_rows; i++)
+			order[place[to[i]]++] = i;
+		result = 0;
+	}
+	for (uint32_t row = 0; result == 0 && row < n_rows; row++) {
+		size_t i = row > 0 ? place[row - 1] : place[0];
+
+		for (; i < place[row]; i++)
+			add_row(making, from, order[i]);
+		result = sum_finish(making, row, error);
+	}
+	large_array_free(place);
+	large_array_free(order);
+	return result;
+}
+
+struct timeline *
+timeline_move(const struct timeline *from, const struct timeline_rows *rows,
+              const uint32_t *to, struct error *error)
+{
+	struct making making;
+
+	if (making_begin(&making, rows, error) == 0) {
+		making.timeline->width_ns = from->width_ns;
+		making.timeline->origin_ns = from->origin_ns;
+		add_rows(&making, from, to, error);
+		if (making.timeline->n_slices < from->n_slices)
+			making.timeline->n_slices = from->n_slices;
+	}
+	return making_end(&making, error);
+}
+
+struct slice_set
+timeline_range(const struct timeline *timeline, uint64_t begin_ns,
+               uint64_t end_ns)
+{
+	const uint64_t first = begin_ns / timeline->width_ns;
+	uint64_t end = end_ns / timeline->width_ns +
+	    (end_ns % timeline->width_ns != 0);
+	struct slice_set set = { 0 };
+
+	if (end > timeline->n_slices)
+		end = timeline->n_slices;
+	for (uint64_t i = first; i < end; i++)
+		set.slices |= (uint64_t)1 << i;
+	return set;
+}
