@@ -9,11 +9,14 @@ text whatever they hold, and a picture of many nodes keeps its size.
 
     flame.py [FIRST-SEED [SEEDS]]
 """
+import gzip
+import html
 import html.parser
 import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -374,6 +377,93 @@ def check_units(folder):
     assert boxes_of(text)[0].row == "1.00 (main) [123 s]"
 
 
+# ---- scripts ----
+
+PROBE = """<script>
+window.onload = function () {
+  function one(s) { return document.querySelector(s); }
+  var boxes = [].slice.call(document.querySelectorAll("#cpprof-map > svg"));
+  var input = one("input"), out = {search: {}};
+  function width(box) { return parseFloat(box.getAttribute("width")); }
+  function seen() {
+    return boxes.filter(function (b) { return b.style.display !== "none"; });
+  }
+  PATTERNS.forEach(function (pattern) {
+    input.value = pattern;
+    input.dispatchEvent(new Event("input"));
+    out.search[pattern] =
+      one("#cpprof-picture > text[text-anchor=end]:not(.a)").textContent;
+  });
+  boxes[3].dispatchEvent(new MouseEvent("mouseover", {bubbles: true}));
+  out.line = one("#cpprof-line").textContent;
+  boxes[3].querySelector("rect")
+    .dispatchEvent(new MouseEvent("click", {bubbles: true}));
+  out.zoomed = seen().map(function (b) {
+    return b.querySelector("title").textContent.split("\\n")[0];
+  });
+  out.root = width(boxes[0]);
+  out.share = width(boxes[4]) / width(boxes[3]);
+  document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
+  out.all = seen().length;
+  document.title = "found " + JSON.stringify(out);
+};
+</script>
+"""
+
+
+def browser():
+    return next(filter(None, map(shutil.which, (
+        "chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def matched(profile, root, pattern):
+    """Hits of the root's stacks with a canonical path that matches."""
+    return sum(hits for stack, hits in profile.stacks.items()
+               if root in stack and
+               re.search(pattern, "\n".join(stack[stack.index(root):]),
+                         re.MULTILINE))
+
+
+def check_script(folder):
+    """Search counts each hit once; zoom shows a box, what is above and below."""
+    path = os.path.join(SAMPLES, "rdparse.folded.gz")
+    patterns = ["expr", "number", "^unary$", "^(factor|skip)$", "^(gen|rnd)$",
+                "nothing", "("]
+    with open(os.path.join(folder, "probe.html"), "w",
+              encoding="utf-8") as file:
+        file.write(picture(folder, path, name="page.html").replace(
+            "</body>", PROBE.replace("PATTERNS", json.dumps(patterns)) +
+            "</body>"))
+    shown = subprocess.run(
+        [browser(), "--headless", "--no-sandbox", "--disable-gpu",
+         "--dump-dom", "file://" + os.path.join(folder, "probe.html")],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=100,
+        check=True, encoding="utf-8").stdout
+    found = json.loads(html.unescape(
+        re.search("<title>found (.*?)</title>", shown)[1]))
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        profile = oracle.Profile(file)
+    for pattern in patterns[:-1]:
+        true = 100 * matched(profile, "main", pattern) / profile.total
+        shares = [float(share) for share in
+                  re.findall(r"([\d.]+)%", found["search"][pattern])]
+        assert min(shares) - .006 <= true <= max(shares) + .006, (
+            pattern, true, shares)
+        # Only several boxes side by side leave anything open.
+        assert len(shares) == 1 or "|" in pattern, (pattern, shares)
+    assert found["search"]["("] == "not a regular expression"
+    assert found["line"] == "0.9611 [321] main > expr > term > factor"
+    rows = json.loads(ask("-F", "json", *commands("threshold 0", "flame"),
+                          path))["rows"]
+    zoomed = [row["path"][-1] for row in rows
+              if row["path"][:4] == rows[3]["path"] or
+              row["path"] == rows[3]["path"][:len(row["path"])]]
+    assert found["zoomed"] == zoomed, (found["zoomed"], zoomed)
+    assert found["root"] == 100
+    assert abs(found["share"] - rows[4]["hits"] / rows[3]["hits"]) < 1e-3
+    assert found["all"] == len(rows)
+
+
 # ---- files ----
 
 def check_files(folder):
@@ -451,6 +541,11 @@ def main():
                        folder)
         claims.attempt("unit and digits apply to pictures", check_units,
                        folder)
+        claim = "search and zoom work where scripts run"
+        if browser():
+            claims.attempt(claim, check_script, folder)
+        else:
+            claims.skip(claim, "no browser")
         claims.attempt("files are replaced by whole pictures only",
                        check_files, folder)
         for columns, rows in (80, 24), (120, 40), (40, 12):

@@ -322,13 +322,13 @@ add_style(struct text_buffer *text)
 	    ".b:hover rect { opacity: .75 }\n"
 	    ".m rect { fill: #d6409f }\n"
 	    ".w { paint-order: stroke; stroke: #f6f6f6; stroke-width: 3px }\n"
+	    "#cpprof-map rect { stroke: #fff; stroke-width: .6px }\n"
 	    ".o { opacity: .25 }\n"
 	    ".t { font-weight: bold }\n"
 	    ".a { cursor: pointer; text-decoration: underline }\n"
 	    ".g { fill: url(#cpprof-hatch) }\n"
 	    ".h { fill: #f0f0f0 }\n"
-	    ".i { fill: #b4b4b4 }\n"
-	    ".s { fill: none; stroke: #fff; stroke-width: 1px }\n");
+	    ".i { fill: #b4b4b4 }\n");
 	for (unsigned i = 0; i < BOX_HUES * BOX_SHADES; i++)
 		text_add_format(text, ".c%u { fill: hsl(%u,%u%%,%u%%) }\n", i,
 		                hues[i / BOX_SHADES], 60u,
@@ -336,6 +336,7 @@ add_style(struct text_buffer *text)
 	text_add_string(text, "@media (prefers-color-scheme: dark) {\n"
 	    "#cpprof-picture { background: #1b1b1d }\n"
 	    "text { fill: #eee }\n"
+	    "#cpprof-map rect { stroke: #1b1b1d }\n"
 	    ".w { stroke: #2a2a2c }\n"
 	    ".h { fill: #2a2a2c }\n"
 	    ".i { fill: #5a5a5e }\n");
@@ -374,12 +375,13 @@ add_lines(struct svg *svg)
 	if (svg->has_deeper)
 		text_add_format(&line, " or deeper than %" PRIu32 " levels",
 		                svg->most_levels);
-	if (svg->has_hatched)
-		text_add_string(&line, ". Hatched: passed through the path "
-		    "and re-entered it, solid elsewhere. Pale: room for what "
-		    "is below");
 	add_line(svg, ++number, "", text_string(&line));
+	svg->head.failed |= line.failed;
 	text_free(&line);
+	if (svg->has_hatched)
+		add_line(svg, ++number, "", "Hatched: passed through the path "
+		         "and re-entered it, solid elsewhere. Pale: room for "
+		         "what is below");
 	add_line(svg, ++number, " id=\"cpprof-line\"", "");
 	return PADDING + LINE * number + PADDING / 2;
 }
