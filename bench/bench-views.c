@@ -19,10 +19,58 @@
 
 #include "src/base/memory.h"
 #include "src/formats/format.h"
+#include "src/output/output.h"
 #include "src/views/totals.h"
 #include "src/views/view.h"
 
 enum { RUNS = 5, ROOTS = 10, FUNCTIONS = 5000, CALLEES = 8, DEEPEST = 60 };
+
+/* ---- pictures ---- */
+
+static int
+discard(void *context, const char *bytes, size_t n)
+{
+	(void)context;
+	(void)bytes;
+	(void)n;
+	return 0;
+}
+
+/* A picture as SVG, with everything that flame FILE.svg does but the file. */
+static int
+draw(view_function *view, const struct view_request *request,
+     struct table *table, struct error *error)
+{
+	const struct layout layout = { .digits = 4 };
+	struct view_request finer = *request;
+	static struct writer writer;
+
+	finer.resolution = 1200;
+	writer_start(&writer, discard, NULL);
+	return view(&finer, table, error) != 0 ? -1 :
+	    output_svg(table, &layout, &writer, error);
+}
+
+static int
+draw_tree(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	return draw(view_icicle_tree, request, table, error);
+}
+
+static int
+draw_down(const struct view_request *request, struct table *table,
+          struct error *error)
+{
+	return draw(view_icicle_down, request, table, error);
+}
+
+static int
+draw_up(const struct view_request *request, struct table *table,
+        struct error *error)
+{
+	return draw(view_icicle_up, request, table, error);
+}
 
 static const struct {
 	const char *name;
@@ -41,6 +89,9 @@ static const struct {
 	{ "icicle_tree", view_icicle_tree, false },
 	{ "icicle_down", view_icicle_down, true },
 	{ "icicle_up", view_icicle_up, true },
+	{ "svg_tree", draw_tree, false },
+	{ "svg_down", draw_down, true },
+	{ "svg_up", draw_up, true },
 };
 
 /* A function, and its number of nodes. */

@@ -10,11 +10,8 @@ enum { DOWN, UP, TREE };
 
 static const char *const flame_choices[] = { "down", "up", "tree", NULL };
 
-/*
- * The finest part of the root's box that a picture can show.  Terminals and
- * files have fewer, unless boxes overhang very far.
- */
-enum { RESOLUTION = 10000 };
+/* The parts of a file's width in which boxes are drawn: pixels. */
+enum { FILE_RESOLUTION = 1200 };
 
 static const struct {
 	const char *ending;
@@ -125,6 +122,21 @@ write_picture(struct session *session, const struct view_request *request,
 	return status;
 }
 
+/* Those of a terminal: halves of columns, or columns where there is no
+ * colour. */
+static uint32_t
+text_resolution(const struct session *session)
+{
+	bool is_terminal = terminal_is_output();
+	bool has_color = terminal_wants_color(session->settings.color,
+	                                      is_terminal);
+	size_t columns = PICTURE_COLUMNS, lines;
+
+	if (is_terminal)
+		terminal_size(&columns, &lines);
+	return (uint32_t)(has_color ? 2 * columns : columns - 1);
+}
+
 static int
 flame_run(struct session *session, const struct arguments *arguments,
           struct table *table, struct error *error)
@@ -146,11 +158,13 @@ flame_run(struct session *session, const struct arguments *arguments,
 	request = session_request(session);
 	if (root->is_given)
 		request.root = root->names[0];
-	if (file->is_given || session->settings.format->draw == output_text)
-		request.resolution = RESOLUTION;
-	if (file->is_given)
+	if (file->is_given) {
+		request.resolution = FILE_RESOLUTION;
 		return write_picture(session, &request, views[choice],
 		                     file->words[0], error);
+	}
+	if (session->settings.format->draw == output_text)
+		request.resolution = text_resolution(session);
 	return views[choice](&request, table, error);
 }
 

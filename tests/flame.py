@@ -160,9 +160,9 @@ def check_random(seed, folder):
 
 # ---- pictures ----
 
-def picture(folder, profile, *lines, name="picture.svg"):
+def picture(folder, profile, *lines, name="picture.svg", query=""):
     path = os.path.join(folder, name)
-    ask(*commands(*lines, "flame " + path), profile)
+    ask(*commands(*lines, f"flame {query} {path}"), profile)
     with open(path, encoding="utf-8", newline="\n") as file:
         return file.read()
 
@@ -213,21 +213,44 @@ def check_drawing(boxes, rows, extent):
             assert abs(sum(wide[True]) - 100) < 1e-2, row
 
 
+def lay_out(rows, least, is_up):
+    """The rows that are at least so wide, placed without the others; extent."""
+    kept = [dict(row) for row in rows if row["hits"] >= least]
+    extent = {}
+    for row in sorted(kept, key=lambda row: -row["depth"]):
+        path = tuple(row["path"])
+        above = path[1:] if is_up else path[:-1]
+        extent[path] = max(extent.get(path, 0), row["hits"])
+        extent[above] = extent.get(above, 0) + extent[path]
+    begin = {(): 0}
+    for row in kept:
+        path = tuple(row["path"])
+        above = path[1:] if is_up else path[:-1]
+        row["begin"] = begin[path] = begin[above]
+        begin[above] += extent[path]
+    return kept, extent[()]
+
+
 def check_picture(folder, profile, query, root):
+    """A picture is the rows from some width on, which a pixel has."""
+    is_up = query == "up"
     rows = json.loads(ask("-F", "json", *commands(
         "threshold 0", f"flame {query} {root}"), profile))["rows"]
-    extent = max(row["begin"] + row["hits"] for row in rows)
-    text = picture(folder, profile, "root " + root,
-                   name=f"{query}.svg") if query == "down" else None
     path = os.path.join(folder, "picture.svg")
-    ask(*commands(f"flame {query} {root} {path}"), profile)
-    with open(path, encoding="utf-8") as file:
-        drawn = file.read()
-    assert text is None or text == drawn, "root and ROOT differ"
-    # What is narrower than a pixel is not drawn, and counted.
-    wide = [row for row in rows if row["hits"] * 1200 >= extent]
-    check_drawing(boxes_of(drawn), wide, extent)
-    assert f"{len(wide)} of {len(rows)} paths drawn" in drawn, drawn[:2000]
+    drawn = picture(folder, profile, name=path, query=f"{query} {root}")
+    boxes = boxes_of(drawn)
+    kept, extent = lay_out(rows, min(box.hits for box in boxes), is_up)
+    check_drawing(boxes, kept, extent)
+    assert f"{len(kept)} of {len(rows)} paths drawn" in drawn, drawn[:2000]
+    # The least width is about a pixel.
+    least = kept and min(row["hits"] for row in kept)
+    assert least * 1200 >= extent, (least, extent)
+    finer, wider = lay_out(rows, 0.87 * least - 1, is_up)
+    assert len(finer) == len(kept) or \
+        min(row["hits"] for row in finer) * 1200 < wider * 1.15, (
+            least, extent, wider)
+    if query == "down":
+        assert drawn == picture(folder, profile, "root " + root), "no ROOT"
 
 
 HOSTILE = ["<script>alert(1)</script>", "]]>", "<![CDATA[", "&amp", "a&b<c>",
@@ -326,21 +349,22 @@ def check_alone(folder):
                          "http://www.w3.org/1999/xhtml"}, links
 
 
-def write_large(folder):
-    """Many stacks, of long names, each as likely as the others."""
+def write_large(folder, n_stacks, name="function_{}"):
+    """Many stacks of few functions, each as likely as the others."""
     draw = random.Random(1)
     path = os.path.join(folder, "large.folded")
     with open(path, "w", encoding="ascii") as file:
-        for _ in range(60000):
-            depth = draw.randint(10, 60)
-            names = (f"library::component<int, char>::function_{n}(int const&)"
-                     for n in (draw.randint(0, 40) for _ in range(depth)))
+        for _ in range(n_stacks):
+            depth = draw.randint(1, 60)
+            names = (name.format(n) for n in
+                     (draw.randint(0, 40) for _ in range(depth)))
             file.write("main;" + ";".join(names) + " 1\n")
     return path
 
 
 def check_large(folder):
-    profile = write_large(folder)
+    profile = write_large(folder, 60000, "library::component<int, char>::"
+                          "function_{}(int const&)")
     for query in "down", "tree", "up |library::component<int, char>::" \
             "function_7(int const&)|":
         path = os.path.join(folder, "large.svg")
@@ -531,6 +555,10 @@ def main():
                             ("down", "expr"), ("up", "expr")):
             claims.attempt(f"{query} {root} as SVG has the rows' numbers",
                            check_picture, folder, rdparse, query, root)
+        large = write_large(folder, 3000)
+        for query, root in (("down", "main"), ("up", "function_3")):
+            claims.attempt(f"{query} {root} of many paths draws the widest",
+                           check_picture, folder, large, query, root)
         claims.attempt("hostile names stay text in SVG", check_hostile,
                        folder)
         claims.attempt("hostile names stay text in HTML", check_page, folder)

@@ -25,6 +25,9 @@ struct output_format {
 /* Text is the first; ends with a NULL name. */
 extern const struct output_format output_formats[];
 
+/* The width of pictures as text where no terminal says it. */
+enum { PICTURE_COLUMNS = 80 };
+
 enum unit { UNIT_HITS, UNIT_GTICKS };
 
 /* Settings for text; the other formats give every number in full. */

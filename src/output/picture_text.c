@@ -23,7 +23,6 @@
 #define DOT "\xc2\xb7"
 
 enum {
-	PLAIN_WIDTH = 80,	/* where no terminal says it */
 	FEWEST_LEVELS = 3,
 	OTHER_LINES = 5,	/* two rules, two lines about the picture, and
 				 * the prompt */
@@ -76,7 +75,7 @@ canvas_begin(struct canvas *canvas, struct drawing *drawing,
 	*canvas = (struct canvas){
 		.drawing = drawing,
 		.picture = picture,
-		.width = layout->width > 1 ? layout->width : PLAIN_WIDTH,
+		.width = layout->width > 1 ? layout->width : PICTURE_COLUMNS,
 		.n_levels = picture->n_levels,
 		.ink = NO_COLOR,
 		.ground = NO_COLOR,

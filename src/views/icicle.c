@@ -17,6 +17,7 @@
  * enough.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/picture.h"
@@ -158,18 +159,21 @@ sort_boxes(struct rows *rows, const struct names *names, struct error *error)
 }
 
 /*
- * A box extends as far as the boxes below it, or its own width.  extent[n] is
- * zeroed.  Rows come after their parents.
+ * A box extends as far as the boxes below it, or its own width.  Rows of fewer
+ * hits than `least` have no box.  Rows come after their parents.
  */
 static int
-measure_extents(const struct rows *rows, uint64_t *extent, uint64_t *all,
-                struct error *error)
+measure_extents(const struct rows *rows, uint64_t least, uint64_t *extent,
+                uint64_t *all, struct error *error)
 {
 	*all = 0;
+	memset(extent, 0, rows->n * sizeof *extent);
 	for (uint32_t row = rows->n; row-- > 0;) {
 		uint32_t parent = rows->parent[row];
 		uint64_t *sum = parent == NO_RECORD ? all : &extent[parent];
 
+		if (rows->hits[row] < least)
+			continue;
 		if (extent[row] < rows->hits[row])
 			extent[row] = rows->hits[row];
 		if (__builtin_add_overflow(*sum, extent[row], sum))
@@ -180,10 +184,30 @@ measure_extents(const struct rows *rows, uint64_t *extent, uint64_t *all,
 	return 0;
 }
 
+/*
+ * Likewise, and raises `least` until each box has its part of the picture.
+ * Boxes that are too narrow would otherwise leave room that nothing fills.  It
+ * rises in small steps, since without them the others need less room.
+ */
+static int
+fit_extents(const struct rows *rows, uint32_t resolution, uint64_t *least,
+            uint64_t *extent, uint64_t *all, struct error *error)
+{
+	for (;;) {
+		if (measure_extents(rows, *least, extent, all, error) != 0)
+			return -1;
+		if (resolution == 0 || *all / resolution < *least)
+			return 0;
+		if (progress_step(NULL, 0, 0, error) != 0)
+			return -1;
+		*least += *least / 8 + 1;
+	}
+}
+
 /* next[row]: where the next box below it begins; depth[row] its depth. */
 static void
-place_boxes(struct box_source *source, const uint64_t *extent, uint64_t *next,
-            uint32_t *depth)
+place_boxes(struct box_source *source, uint64_t least, const uint64_t *extent,
+            uint64_t *next, uint32_t *depth)
 {
 	const struct rows *rows = &source->rows;
 	struct picture *picture = &source->picture;
@@ -193,10 +217,14 @@ place_boxes(struct box_source *source, const uint64_t *extent, uint64_t *next,
 		uint32_t row = rows->order[i], parent = rows->parent[row];
 		uint64_t *begin = parent == NO_RECORD ? &top : &next[parent];
 
+		if (rows->hits[row] < least) {
+			picture->n_left_out++;
+			continue;
+		}
 		depth[row] = parent == NO_RECORD ? 0 : depth[parent] + 1;
 		if (depth[row] >= picture->n_levels)
 			picture->n_levels = depth[row] + 1;
-		source->boxes[i] = (struct picture_box){
+		source->boxes[picture->n_boxes++] = (struct picture_box){
 			.begin = *begin,
 			.extent = extent[row],
 			.value = rows->hits[row],
@@ -211,9 +239,11 @@ place_boxes(struct box_source *source, const uint64_t *extent, uint64_t *next,
 }
 
 static int
-make_boxes(struct box_source *source, struct error *error)
+make_boxes(struct box_source *source, const struct view_request *request,
+           struct error *error)
 {
 	uint32_t n = source->rows.n;
+	uint64_t least = source->measure.least;
 	uint64_t *extent = memory_array(n, sizeof *extent, error);
 	uint64_t *next = memory_array(n, sizeof *next, error);
 	uint32_t *depth = memory_array(n, sizeof *depth, error);
@@ -222,9 +252,9 @@ make_boxes(struct box_source *source, struct error *error)
 	source->boxes = memory_array(n, sizeof *source->boxes, error);
 	if (extent != NULL && next != NULL && depth != NULL &&
 	    source->boxes != NULL &&
-	    measure_extents(&source->rows, extent, &source->picture.extent,
-	                    error) == 0) {
-		place_boxes(source, extent, next, depth);
+	    fit_extents(&source->rows, request->resolution, &least, extent,
+	                &source->picture.extent, error) == 0) {
+		place_boxes(source, least, extent, next, depth);
 		status = 0;
 	}
 	free(extent);
@@ -291,10 +321,9 @@ give_to_table(struct box_source *source, const struct view_request *request,
 	};
 	picture->paths = &source->paths;
 	picture->boxes = source->boxes;
-	picture->n_boxes = source->rows.n;
 	picture->denominator = source->measure.denominator;
 	if (request->resolution > 0) {
-		picture->n_left_out = hidden->below_threshold;
+		picture->n_left_out += hidden->below_threshold;
 		hidden->below_threshold = 0;
 		table->picture = picture;
 	} else {
@@ -366,7 +395,7 @@ draw_boxes(const struct view_request *request, const struct view_kind *kind,
 	              error);
 	if (status != 0 ||
 	    sort_boxes(&source->rows, request->set->names, error) != 0 ||
-	    make_boxes(source, error) != 0 ||
+	    make_boxes(source, request, error) != 0 ||
 	    give_to_table(source, request, kind, &hidden, table, error) != 0)
 		return -1;
 	return source->rows.n > 0 || !kind->has_root ? 0 :

@@ -65,8 +65,8 @@ struct view_request {
 				 * each name */
 	const char *label_key;	/* labels: the one to show; NULL: all */
 	uint32_t resolution;	/* icicles: a box is left out if it is
-				 * narrower than this part of the root's box;
-				 * 0: the threshold decides */
+				 * narrower than this part of the picture; 0:
+				 * the threshold decides */
 };
 
 /*
