@@ -676,7 +676,36 @@ words_of_other_programs_are_understood(void **state)
 	}
 }
 
-/* No row is dead for good, or takes the place of something that worked. */
+/* A row of a command that does not exist is passed over. */
+static void
+check_word(const struct command_word *row)
+{
+	struct error error = { 0 };
+	const struct command *command;
+	char name[40];
+	size_t n, n_words;
+	bool exists;
+
+	snprintf(name, sizeof name, "%s", row->command != NULL ?
+	         row->command : row->type);
+	name[strcspn(name, " ,")] = '\0';
+	exists = is_command(name);
+	command = command_of_line(row->word, strlen(row->word), &n, &n_words,
+	                          &error);
+	if (exists && row->command != NULL &&
+	    (command == NULL || strcmp(command->name, name) != 0))
+		fail_msg("%s: %s", row->word, error.text);
+	if (exists && row->command == NULL &&
+	    (command != NULL || strstr(error.text, row->type) == NULL))
+		fail_msg("%s: %s", row->word, error.text);
+	if (!exists && strchr(row->word, ' ') == NULL &&
+	    (command != NULL ||
+	     strstr(error.text, "there is no command") == NULL ||
+	     strstr(error.text, "; type") != NULL))
+		fail_msg("%s: %s is no command", row->word, name);
+}
+
+/* No row takes the place of something that worked. */
 static void
 words_of_other_programs_take_no_ones_place(void **state)
 {
@@ -687,6 +716,7 @@ words_of_other_programs_take_no_ones_place(void **state)
 
 		if (is_command(row->word))
 			fail_msg("%s is a command", row->word);
+		check_word(row);
 		for (const struct command_word *kept = command_abbreviations;
 		     kept->word != NULL; kept++)
 			if (length >= strlen(kept->word) &&

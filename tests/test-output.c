@@ -298,6 +298,73 @@ color_is_only_where_asked_for(void **state)
 	assert_null(strchr(draw(fixture, output_json, layout), '\033'));
 }
 
+/* Rows of a share, one with descendants, and a name. */
+static void
+add_shares(struct fixture *fixture)
+{
+	static const double shares[][2] = {
+		{ 1, 1 }, { 0.5, 0.75 }, { 0.2578125, 0.2578125 }, { 1e-9, 0 },
+		{ 0, 0.5 }, { 0, 0 }, { 7, 9 },
+	};
+	struct table *table = &fixture->table;
+
+	table_add_column(table, "fraction", "%", CELL_PERCENT);
+	table_add_column(table, "inclusive_fraction", "%", CELL_PERCENT)->
+	    is_data_only = true;
+	table_add_column(table, "path", "name", CELL_NAME);
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+		struct cell cells[] = {
+			cell_percent(shares[i][0]), cell_percent(shares[i][1]),
+			cell_name(&fixture->paths, MAIN)
+		};
+
+		table_add_row(table, cells, &fixture->error);
+	}
+}
+
+static void
+bars_show_shares(void **state)
+{
+	struct fixture *fixture = *state;
+	const char *shown;
+
+	add_shares(fixture);
+	shown = draw(fixture, output_text, (struct layout){
+		.bar_width = 8, .has_blocks = true });
+	assert_non_null(strstr(shown, "            %  name\n"));
+	assert_non_null(strstr(shown, "\n████████  100  main\n"));
+	assert_non_null(strstr(shown, "\n████░░     50  main\n"));
+	assert_non_null(strstr(shown, "\n██▏        26  main\n"));
+	assert_non_null(strstr(shown, "\n▏           0  main\n"));
+	assert_non_null(strstr(shown, "\n░░░░        0  main\n"));
+	assert_non_null(strstr(shown, "\n            0  main\n"));
+	assert_non_null(strstr(shown, "\n████████  700  main\n"));
+	shown = draw(fixture, output_text, (struct layout){
+		.bar_width = 8, .has_numbers = true });
+	assert_non_null(strstr(shown, "%N              %  name\n"));
+	assert_non_null(strstr(shown, "\n 2  ####--     50  main\n"));
+	assert_non_null(strstr(shown, "\n 3  ###        26  main\n"));
+	shown = draw(fixture, output_text, (struct layout){ .digits = 2 });
+	assert_null(strstr(shown, "#"));
+}
+
+static void
+colors_take_no_room(void **state)
+{
+	struct fixture *fixture = *state;
+	struct layout layout = {
+		.width = 36, .bar_width = 4, .has_numbers = true,
+		.has_color = true,
+	};
+	const char *shown;
+
+	add_rows(fixture, NEW, NEW + 1, false);
+	fixture->table.pattern = "{path}";
+	shown = draw(fixture, output_text, layout);
+	assert_non_null(strstr(shown, "\033[2m1\033[0m  \033[32m##\033[0m    "
+	                       "operator new(unsigned long)\n"));
+}
+
 static void
 csv_quotes_and_joins_paths(void **state)
 {
@@ -668,6 +735,8 @@ main(void)
 		TABLE_TEST(text_fits_a_terminal_and_keeps_the_ends_of_paths),
 		TABLE_TEST(text_indents_up_to_forty_columns),
 		TABLE_TEST(color_is_only_where_asked_for),
+		TABLE_TEST(bars_show_shares),
+		TABLE_TEST(colors_take_no_room),
 		TABLE_TEST(csv_quotes_and_joins_paths),
 		TABLE_TEST(csv_of_fields_alone_lists_them),
 		TABLE_TEST(csv_of_fields_and_rows_is_one_list),

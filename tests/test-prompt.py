@@ -351,7 +351,7 @@ def long_paths_fit_the_width():
 
 
 def rows_have_numbers_that_commands_take():
-    terminal = Terminal("-q", FORMS, columns=100, rows=60)
+    terminal = Terminal("-q", FORMS, columns=99, rows=60)
     terminal.expect(PROMPT)
     terminal.type("callers %1\n")
     terminal.expect("%1: no view with row numbers has been shown yet")
@@ -618,6 +618,40 @@ def color_is_for_terminals_that_want_it():
     assert not escapes(TERM="dumb")
 
 
+def bars_are_for_wide_color_terminals():
+    def has_bars(*commands, columns=100, **environment):
+        terminal = Terminal("-q", FORMS, columns=columns, rows=60,
+                            **environment)
+        terminal.expect(PROMPT)
+        for command in (*commands, "functions"):
+            terminal.type(command + "\n")
+            shown = terminal.expect(PROMPT)
+        terminal.type("quit\n")
+        assert terminal.status() == 0
+        return "█" in shown or "##" in shown
+
+    assert has_bars()
+    assert not has_bars(columns=99)
+    assert has_bars("bars on", columns=60)
+    assert not has_bars("bars off")
+    assert not has_bars(NO_COLOR="1")
+    assert not has_bars("functions > /dev/null", "bars on", "format csv")
+    terminal = Terminal("-q", FORMS, columns=100, LC_ALL="C")
+    terminal.expect(PROMPT)
+    terminal.type("top 2\n")
+    shown = terminal.expect(PROMPT)
+    assert " 1  ##########   614" in shown, shown
+    assert " 2  ----------     0" in shown, shown
+    out = os.path.join(HOME, "bars")
+    terminal.type(f"bars on\ntop > {out}\n")
+    terminal.expect(out)
+    terminal.expect(PROMPT)
+    with open(out) as file:
+        assert "##" not in file.read()
+    terminal.type("quit\n")
+    assert terminal.status() == 0
+
+
 def pasted_lines_run_one_by_one():
     terminal = Terminal("-q", FORMS)
     terminal.expect(PROMPT)
@@ -799,6 +833,7 @@ TESTS = [
     a_dumb_terminal_gets_plain_text,
     a_pager_that_quits_early_is_quiet,
     color_is_for_terminals_that_want_it,
+    bars_are_for_wide_color_terminals,
     pasted_lines_run_one_by_one,
     a_profile_on_standard_input_leaves_the_terminal_for_commands,
     tab_completes_what_record_takes,

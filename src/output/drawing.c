@@ -12,6 +12,7 @@
 enum { INDENT_STEP = 2, INDENT_MOST = 40, NARROWEST = 16 };
 
 #define CYAN "\033[36m"
+#define GREEN "\033[32m"
 #define DIM "\033[2m"
 #define RESET "\033[0m"
 
@@ -153,27 +154,105 @@ number_width(const struct drawing *drawing)
 	    width > 2 ? width : 2;
 }
 
+/* The column whose share a bar shows, or n_columns: none does. */
+static size_t
+bar_column(const struct drawing *drawing)
+{
+	const struct table *table = drawing->table;
+	size_t column = drawing_find_column(table, "fraction", 8);
+
+	if (drawing->layout->bar_width == 0 || column == table->n_columns)
+		return table->n_columns;
+	/* Lines of code are long, and have shares in columns of their own. */
+	return table->columns[column].kind == CELL_FRACTION ||
+	    table_path_column(table) < table->n_columns ? column :
+	    table->n_columns;
+}
+
+/* A share in eighths of a column; one that is not 0 is seen. */
+static size_t
+eighths_of(double fraction, size_t width)
+{
+	double eighths = fraction * (double)width * 8;
+
+	if (!(eighths > 0))
+		return 0;
+	if (eighths >= (double)width * 8)
+		return width * 8;
+	return eighths < 1 ? 1 : (size_t)(eighths + 0.5);
+}
+
+/*
+ * Adds a bar of so many columns: solid for the share, and lighter up to that
+ * with descendants, if the table has one.
+ */
+static void
+add_bar(struct drawing *drawing, double fraction, double inclusive)
+{
+	static const char *const blocks[] = {
+		"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a",
+		"\u2589",
+	};
+	const struct layout *layout = drawing->layout;
+	size_t width = layout->bar_width, at = 0;
+	size_t eighths = eighths_of(fraction, width);
+	size_t lighter = (eighths_of(inclusive, width) + 7) / 8;
+
+	add_color(drawing, GREEN);
+	for (; at < eighths / 8; at++)
+		text_add_string(&drawing->line,
+		                layout->has_blocks ? "\u2588" : "#");
+	if (at < width && eighths % 8 > 0) {
+		text_add_string(&drawing->line, layout->has_blocks ?
+		                blocks[eighths % 8] : "#");
+		at++;
+	}
+	for (; at < lighter; at++)
+		text_add_string(&drawing->line,
+		                layout->has_blocks ? "\u2591" : "-");
+	add_color(drawing, RESET);
+	text_add_fill(&drawing->line, ' ', width - at + 2);
+}
+
 void
 drawing_add_lead(struct drawing *drawing, size_t row)
 {
-	if (!has_numbers(drawing))
+	const struct table *table = drawing->table;
+	size_t bar = bar_column(drawing), inclusive;
+
+	if (has_numbers(drawing)) {
+		add_color(drawing, DIM);
+		text_add_format(&drawing->line, "%*zu", number_width(drawing),
+		                row + 1);
+		add_color(drawing, RESET);
+		text_add_string(&drawing->line, "  ");
+	}
+	if (bar == table->n_columns)
 		return;
-	add_color(drawing, DIM);
-	text_add_format(&drawing->line, "%*zu", number_width(drawing),
-	                row + 1);
-	add_color(drawing, RESET);
-	text_add_string(&drawing->line, "  ");
+	inclusive = drawing_find_column(table, "inclusive_fraction", 18);
+	add_bar(drawing, drawing->cells[bar].kind == CELL_EMPTY ? 0 :
+	        drawing->cells[bar].fraction, inclusive < table->n_columns ?
+	        drawing->cells[inclusive].fraction : 0);
 }
 
 void
 drawing_add_lead_title(struct drawing *drawing)
 {
-	if (!has_numbers(drawing))
+	const struct table *table = drawing->table;
+
+	if (has_numbers(drawing)) {
+		if (table->pattern == NULL)
+			text_add_fill(&drawing->line, ' ',
+			              (size_t)number_width(drawing) - 2);
+		text_add_string(&drawing->line, "%N  ");
+	}
+	if (bar_column(drawing) == table->n_columns)
 		return;
-	if (drawing->table->pattern == NULL)
+	if (table->pattern != NULL)
+		text_add_string(&drawing->line, "bar  ");
+	else
 		text_add_fill(&drawing->line, ' ',
-		              (size_t)number_width(drawing) - 2);
-	text_add_string(&drawing->line, "%N  ");
+		              drawing->layout->bar_width + 2);
 }
 
 void

@@ -35,9 +35,9 @@ int drawing_add_cell(struct drawing *drawing, struct text_buffer *text,
 int drawing_flush(struct drawing *drawing, struct error *error);
 
 /*
- * What stands before each row on a terminal: its number, if the layout wants
- * numbers and the table has paths.  drawing_add_lead_title adds a title in its
- * place.
+ * What stands before each row on a terminal, if the layout wants it: its
+ * number, if the table has paths, and a bar of its share.
+ * drawing_add_lead_title adds a title in the place of both.
  */
 void drawing_add_lead(struct drawing *drawing, size_t row);
 void drawing_add_lead_title(struct drawing *drawing);

@@ -38,6 +38,9 @@ struct layout {
 	size_t height;		/* of the terminal; 0: any; for pictures */
 	bool has_color;
 	bool has_numbers;	/* rows with a path have numbers, for %N */
+	size_t bar_width;	/* columns of a bar of each row's share; 0: no
+				 * bars */
+	bool has_blocks;	/* bars of block characters, else of # */
 };
 
 /* The formats, in the order of output_formats. */

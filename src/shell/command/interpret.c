@@ -16,6 +16,9 @@
 #include "src/shell/line/words.h"
 #include "src/shell/terminal/terminal.h"
 
+/* Columns of a bar, and of a terminal that has room for them. */
+enum { BAR_WIDTH = 10, ROOM_FOR_BARS = 100 };
+
 /* Writes the bytes of a file; to a terminal, without control characters. */
 static int
 write_to_sink(struct session *session, const struct command *command,
@@ -107,8 +110,13 @@ text_layout(const struct session *session, bool to_terminal)
 		.has_numbers = has_numbers(session, to_terminal),
 	};
 
-	if (to_terminal)
-		terminal_size(&layout.width, &layout.height);
+	if (!to_terminal)
+		return layout;
+	terminal_size(&layout.width, &layout.height);
+	if (settings->bars == BARS_ON || (settings->bars == BARS_AUTO &&
+	    layout.has_color && layout.width >= ROOM_FOR_BARS))
+		layout.bar_width = BAR_WIDTH;
+	layout.has_blocks = terminal_has_unicode();
 	return layout;
 }
 

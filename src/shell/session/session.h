@@ -30,6 +30,9 @@ enum prompt_choice { PROMPT_AUTO, PROMPT_ALWAYS, PROMPT_NEVER };
 /* Whether views show the start-up frames at the outer ends of stacks. */
 enum startup_choice { STARTUP_HIDE, STARTUP_SHOW };
 
+/* When rows have bars on a terminal. */
+enum bars_choice { BARS_AUTO, BARS_ON, BARS_OFF };
+
 enum { DEFAULT_DEPTH = 1000 };
 
 /* What commands/settings.def has rows for. */
@@ -47,6 +50,7 @@ struct settings {
 	enum startup_choice startup;
 	bool has_pager;
 	enum color_choice color;
+	enum bars_choice bars;
 	enum prompt_choice prompt;
 	bool has_autoload;		/* .cpprofrc is run */
 };

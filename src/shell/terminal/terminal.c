@@ -2,6 +2,7 @@
 /* terminal.c -- what the terminal can do. */
 #include "src/shell/terminal/terminal.h"
 
+#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -26,6 +27,12 @@ terminal_size(size_t *columns, size_t *lines)
 		*columns = size.ws_col;
 	if (size.ws_row > 0)
 		*lines = size.ws_row;
+}
+
+bool
+terminal_has_unicode(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
 bool

@@ -12,6 +12,9 @@ bool terminal_is_output(void);
 /* Whether it only scrolls: it has no colour and no cursor to move. */
 bool terminal_is_dumb(void);
 
+/* Whether it shows characters beyond ASCII, as the locale says. */
+bool terminal_has_unicode(void);
+
 /* Its size in columns and lines; 80 by 24 if it does not say. */
 void terminal_size(size_t *columns, size_t *lines);
 
