@@ -6,8 +6,8 @@
 #include "src/base/memory.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/code_argument.h"
+#include "src/shell/command/function_code.h"
 #include "src/shell/command/resolve_code.h"
-#include "src/symbols/code/disassembly.h"
 #include "src/symbols/lines/source_file.h"
 #include "src/views/disasm.h"
 
@@ -23,17 +23,9 @@ static const struct argument disasm_arguments[] = {
 /* What is gathered for the view; texts are the table's. */
 struct gathering {
 	struct session *session;
-	uint32_t function;
 	struct table *table;
-	uint32_t *frames;		/* [n_frames] the function's, by module
-					 * and address */
-	size_t n_frames;
-	struct disassembly disassembly;
-	enum disassembly_state state;	/* of the last module without code */
-	uint32_t without;		/* that module */
-	uint32_t *place;		/* [profile's frames] instruction */
-	struct listed_instruction *instructions;
-	uint64_t *addresses;		/* room */
+	struct function_code code;
+	struct listed_instruction *instructions;	/* [of the code] */
 	struct place_hits *hits;
 	/* The sources that were read, one after the other. */
 	struct source_file *sources;
@@ -48,104 +40,40 @@ gathering_free(struct gathering *gathering)
 		source_file_free(&gathering->sources[i]);
 	free(gathering->sources);
 	free(gathering->source_names);
-	free(gathering->frames);
-	free(gathering->place);
 	free(gathering->instructions);
-	free(gathering->addresses);
 	free(gathering->hits);
-	disassembly_free(&gathering->disassembly);
+	function_code_free(&gathering->code);
 }
 
-/* ---- which code ---- */
-
-/* The frames whose code is the function's. */
 static int
-find_frames(struct gathering *gathering, struct error *error)
+list_instructions(struct gathering *gathering, struct error *error)
 {
-	const struct profile *profile = gathering->session->profile;
+	const struct function_code *code = &gathering->code;
+	struct listed_instruction *list = memory_array(code->disassembly.n,
+	                                               sizeof *list, error);
 
-	gathering->frames = memory_array(profile->n_frames,
-	                                 sizeof *gathering->frames, error);
-	gathering->place = memory_array(profile->n_frames,
-	                                sizeof *gathering->place, error);
-	if (gathering->frames == NULL || gathering->place == NULL)
-		return -1;
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
+	gathering->instructions = list;
+	for (size_t k = 0; list != NULL && k < code->n_modules; k++) {
+		const struct module_code *part = &code->modules[k];
 
-		gathering->place[i] = NO_PLACE;
-		if (frame->module != NO_MODULE &&
-		    profile->locations[frame->first_location].function ==
-		    gathering->function)
-			gathering->frames[gathering->n_frames++] = i;
+		for (size_t i = part->first; i < part->end; i++) {
+			const struct instruction *from =
+			    &code->disassembly.items[i];
+
+			list[i] = (struct listed_instruction){
+				.address = from->address,
+				.text = table_text(gathering->table, error,
+				                   "%s", from->text),
+				.module = profile_module_name(
+				    gathering->session->profile,
+				    part->module),
+				.part = from->part,
+			};
+			if (list[i].text == NULL)
+				return -1;
+		}
 	}
-	profile_sort_frames(profile, gathering->frames, gathering->n_frames);
-	return 0;
-}
-
-/* Decodes the code of frames[n], all of one module. */
-static int
-decode_module(struct gathering *gathering, const uint32_t *frames, size_t n,
-              struct error *error)
-{
-	const struct profile *profile = gathering->session->profile;
-	const struct module *module =
-	    &profile->modules[profile->frames[frames[0]].module];
-	const struct module_file wanted = module_file_of(module,
-	    (struct symbol_search){ .root = gathering->session->symfs });
-	struct disassembly *disassembly = &gathering->disassembly;
-	uint64_t *addresses = memory_array(n, sizeof *addresses, error);
-	size_t first = disassembly->n;
-	enum disassembly_state state;
-	int status;
-
-	if (addresses == NULL)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		addresses[i] = profile->frames[frames[i]].address;
-	status = disassembly_add(disassembly, &wanted, addresses, n, &state,
-	                         error);
-	if (status == 0 && state != DISASSEMBLY_READ) {
-		gathering->state = state;
-		gathering->without = profile->frames[frames[0]].module;
-	}
-	for (size_t i = 0; status == 0 && i < n; i++) {
-		size_t at = disassembly_find(disassembly, first,
-		                             disassembly->n, addresses[i]);
-
-		gathering->place[frames[i]] = at == SIZE_MAX ? NO_PLACE :
-		                              (uint32_t)at;
-	}
-	free(addresses);
-	return status;
-}
-
-/* Takes over the instructions of the module that was decoded last. */
-static int
-list_instructions(struct gathering *gathering, size_t first,
-                  const char *module, struct error *error)
-{
-	const struct disassembly *disassembly = &gathering->disassembly;
-	struct listed_instruction *more = reallocarray(
-	    gathering->instructions, disassembly->n + 1, sizeof *more);
-
-	if (more == NULL)
-		return error_out_of_memory(error);
-	gathering->instructions = more;
-	for (size_t i = first; i < disassembly->n; i++) {
-		const struct instruction *from = &disassembly->items[i];
-
-		more[i] = (struct listed_instruction){
-			.address = from->address,
-			.text = table_text(gathering->table, error, "%s",
-			                   from->text),
-			.module = module,
-			.part = from->part,
-		};
-		if (more[i].text == NULL)
-			return -1;
-	}
-	return 0;
+	return list != NULL ? 0 : -1;
 }
 
 /* ---- source lines ---- */
@@ -187,79 +115,25 @@ source_line(struct gathering *gathering, const char *file, uint32_t line,
 	                  text->lines[line - 1]) : NULL;
 }
 
-/* The addresses of one module's instructions, from number `first` on. */
-struct asking {
-	struct gathering *gathering;
-	size_t first;
-};
-
 static int
-take_line(void *context, size_t which, const struct location *chain, size_t n,
-          const struct names *names, struct error *error)
+take_line(void *context, size_t number, const struct location *chain,
+          size_t n, const struct names *names, struct error *error)
 {
-	const struct asking *asking = context;
+	struct gathering *gathering = context;
 	struct listed_instruction *instruction =
-	    &asking->gathering->instructions[asking->first + which];
+	    &gathering->instructions[number];
 	const struct location *innermost = &chain[n - 1];
 
 	if (innermost->file == NO_NAME || innermost->line == 0)
 		return 0;
 	instruction->file = names_text(names, innermost->file);
 	instruction->line = innermost->line;
-	instruction->source = source_line(asking->gathering,
-	    instruction->file, instruction->line, error);
+	instruction->source = source_line(gathering, instruction->file,
+	                                  instruction->line, error);
 	return error->is_set ? -1 : 0;
 }
 
-static int
-find_lines(struct gathering *gathering, size_t first,
-           const struct module *module, struct error *error)
-{
-	size_t n = gathering->disassembly.n - first;
-	struct address_lines *lines = session_address_lines(
-	    gathering->session, error);
-	uint64_t *addresses = memory_array(n, sizeof *addresses, error);
-	struct asking asking = { gathering, first };
-	int status = -1;
-
-	for (size_t i = 0; addresses != NULL && i < n; i++)
-		addresses[i] = gathering->instructions[first + i].address;
-	if (lines != NULL && addresses != NULL)
-		status = address_lines_find(lines, module, addresses, n, NULL,
-		                            take_line, &asking, error);
-	free(addresses);
-	return status;
-}
-
 /* ---- the command ---- */
-
-static int
-gather(struct gathering *gathering, bool has_lines, struct error *error)
-{
-	const struct profile *profile = gathering->session->profile;
-	size_t begin, end;
-
-	for (begin = 0; begin < gathering->n_frames; begin = end) {
-		uint32_t module =
-		    profile->frames[gathering->frames[begin]].module;
-		size_t first = gathering->disassembly.n;
-
-		for (end = begin + 1; end < gathering->n_frames &&
-		     profile->frames[gathering->frames[end]].module == module;
-		     end++)
-			;
-		if (decode_module(gathering, gathering->frames + begin,
-		                  end - begin, error) != 0 ||
-		    list_instructions(gathering, first,
-		                      profile_module_name(profile, module),
-		                      error) != 0 ||
-		    (has_lines && find_lines(gathering, first,
-		                             &profile->modules[module],
-		                             error) != 0))
-			return -1;
-	}
-	return 0;
-}
 
 /* Why there is no instruction, and what to do. */
 static int
@@ -277,16 +151,18 @@ explain_no_code(const struct gathering *gathering, struct error *error)
 		    "the samples",
 	};
 	const struct profile *profile = gathering->session->profile;
-	const char *name = names_text(profile->names, gathering->function);
+	const struct function_code *code = &gathering->code;
+	const char *name = names_text(profile->names, code->function);
 
-	if (gathering->n_frames == 0)
-		return code_is_inlined_only(profile, gathering->function,
+	if (code->n_frames == 0)
+		return code_is_inlined_only(profile, code->function,
 		    "disassemble that", error) ? -1 :
 		    error_set(error, "%.80s has no code that can be shown: "
-		              "the profile has no addresses for it", name);
+		              "the profile has no address of it in a file",
+		              name);
 	return error_set(error, "no code for %.80s: %.200s %s", name,
-	                 profile->modules[gathering->without].path,
-	                 why[gathering->state]);
+	                 profile->modules[code->without].path,
+	                 why[code->state]);
 }
 
 static int
@@ -294,28 +170,34 @@ show(struct gathering *gathering, bool has_lines, struct error *error)
 {
 	struct session *session = gathering->session;
 	const struct view_request request = session_request(session);
-	uint32_t n = (uint32_t)gathering->disassembly.n;
-	struct disassembled code = {
-		.function = gathering->function,
-		.instructions = gathering->instructions,
+	struct function_code *code = &gathering->code;
+	uint32_t n = (uint32_t)code->disassembly.n;
+	struct disassembled disassembled = {
+		.function = code->function,
 		.n = n,
 		.has_lines = has_lines,
 	};
 	struct code_set set;
 
+	if (list_instructions(gathering, error) != 0 ||
+	    (has_lines && function_code_lines(code, session, UINT64_MAX,
+	                                      take_line, gathering,
+	                                      error) != 0))
+		return -1;
 	/* Addresses that no instruction has share a place. */
-	for (size_t i = 0; i < gathering->n_frames; i++)
-		if (gathering->place[gathering->frames[i]] == NO_PLACE)
-			gathering->place[gathering->frames[i]] = n;
+	for (size_t i = 0; i < code->n_frames; i++)
+		if (code->place[code->frames[i]] == NO_PLACE)
+			code->place[code->frames[i]] = n;
 	gathering->hits = memory_array((size_t)n + 1, sizeof *gathering->hits,
 	                               error);
 	if (gathering->hits == NULL ||
 	    session_code(session, &set, error) != 0 ||
-	    code_hits_of_frames(&set, gathering->place, n + 1,
-	                        gathering->hits, &code.all, error) != 0)
+	    code_hits_of_frames(&set, code->place, n + 1, gathering->hits,
+	                        &disassembled.all, error) != 0)
 		return -1;
-	code.hits = gathering->hits;
-	return view_disasm(&request, &code, gathering->table, error);
+	disassembled.instructions = gathering->instructions;
+	disassembled.hits = gathering->hits;
+	return view_disasm(&request, &disassembled, gathering->table, error);
 }
 
 /* Inlined functions are known only once lines were read. */
@@ -343,17 +225,20 @@ disasm_run(struct session *session, const struct arguments *arguments,
 {
 	bool has_lines = arguments->values[0].is_given;
 	struct gathering gathering = { .session = session, .table = table };
-	int status = -1;
+	uint32_t function;
+	int status;
 
 	if (session_need_profile(session, error) != 0)
 		return -1;
 	if (session->profile->tree == NULL)
 		return error_set(error, "disasm needs addresses, and a profile "
 		                 "of calls without stacks has none");
-	if (resolve(session, arguments->values[1].text, &gathering.function,
-	            error) == 0 && find_frames(&gathering, error) == 0 &&
-	    gather(&gathering, has_lines, error) == 0)
-		status = gathering.disassembly.n == 0 ?
+	if (resolve(session, arguments->values[1].text, &function,
+	            error) != 0)
+		return -1;
+	status = function_code_read(&gathering.code, session, function, error);
+	if (status == 0)
+		status = gathering.code.disassembly.n == 0 ?
 		         explain_no_code(&gathering, error) :
 		         show(&gathering, has_lines, error);
 	gathering_free(&gathering);

@@ -7,6 +7,7 @@
 #include "src/base/memory.h"
 #include "src/shell/command/argument_kinds.h"
 #include "src/shell/command/code_argument.h"
+#include "src/shell/command/function_code.h"
 #include "src/shell/command/resolve_code.h"
 #include "src/symbols/lines/source_file.h"
 #include "src/views/list.h"
@@ -82,6 +83,60 @@ sources_read(struct sources *sources, const struct session *session,
 			return -1;
 	}
 	return 0;
+}
+
+/* ---- where the function begins and ends ---- */
+
+/* Beyond it, lines of all the function's code would take too long to read. */
+enum { DEBUG_BYTES_MOST = 32 << 20 };
+
+/* The file whose lines are looked for, and the first and last of them. */
+struct extent {
+	const char *file;
+	uint32_t first, last;
+};
+
+static int
+take_line(void *context, size_t instruction, const struct location *chain,
+          size_t n, const struct names *names, struct error *error)
+{
+	struct extent *extent = context;
+
+	(void)instruction;
+	(void)n;
+	(void)error;
+	if (chain[0].line == 0 || chain[0].file == NO_NAME ||
+	    strcmp(names_text(names, chain[0].file), extent->file) != 0)
+		return 0;
+	if (extent->first == 0 || chain[0].line < extent->first)
+		extent->first = chain[0].line;
+	if (chain[0].line > extent->last)
+		extent->last = chain[0].line;
+	return 0;
+}
+
+/*
+ * Finds the first and the last line that the function has code for, in the file
+ * with most of its hits.  They stay unknown if its code or its debug
+ * information is not at hand.
+ */
+static int
+find_extent(struct session *session, uint32_t function,
+            struct listed_file *file, struct error *error)
+{
+	struct extent extent = {
+		.file = names_text(session->profile->names, file->file),
+	};
+	struct function_code code;
+	int status = function_code_read(&code, session, function, error);
+
+	if (status == 0)
+		status = function_code_lines(&code, session, DEBUG_BYTES_MOST,
+		                             take_line, &extent, error);
+	function_code_free(&code);
+	file->first = extent.first;
+	file->last = extent.last;
+	return status;
 }
 
 /* ---- notes about the files ---- */
@@ -242,13 +297,18 @@ has_lines(const struct code_hits *hits)
 }
 
 static int
-show(const struct session *session, const struct code_set *set,
+show(struct session *session, const struct code_set *set,
      struct listing *listing, struct table *table, struct error *error)
 {
 	const struct view_request request = session_request(session);
 	struct sources sources = { 0 };
 	int status = sources_read(&sources, session, listing->hits, error);
 
+	if (status == 0 && listing->scope.function != NO_NAME &&
+	    sources.n > 0 && sources.files[0].text != NULL &&
+	    session->profile->tree != NULL)
+		status = find_extent(session, listing->scope.function,
+		                     &sources.files[0], error);
 	listing->has_hidden_copies = has_hidden_copies(session,
 	    listing->scope.function);
 	listing->files = sources.files;

@@ -196,7 +196,7 @@ def check_errors(library, symbols):
         file.write("main;f 3\n")
     _, notes = ask(folded, "disasm f")
     claims.check("a profile of names says that it has no addresses",
-                 "the profile has no addresses for it" in notes, notes)
+                 "the profile has no address of it in a file" in notes, notes)
     _, notes = ask(os.path.join(SOURCE, "sample-data", "rdparse.callgrind.gz"),
                    "disasm main")
     claims.check("so does a profile of calls", "disasm needs addresses" in
@@ -242,6 +242,13 @@ def check_recording():
     claims.check("--source has the lines that list has",
                  {line: hits for line, hits in lines.items() if hits} == own,
                  (lines, own))
+    listed, notes = ask(recording, "list main", "list copy_record",
+                        "threshold 0", "list checksum")
+    claims.check("list shows the whole function, and no other",
+                 [[row["line"] for row in document["rows"]]
+                  for document in listed] ==
+                 [[*range(42, 58)], [*range(32, 41)], [*range(22, 31)]],
+                 (listed, notes))
     text = run(CPPROF, "-q", "-e", "disasm --source checksum", recording).stdout
     claims.check("--source shows them between instructions",
                  re.search(r"sites\.c:19  return \(sum << 5 \|.*\n.* 0x", text),

@@ -34,6 +34,8 @@ libcore_a_SOURCES += \
 	src/shell/command/command.c src/shell/command/command.h \
 	src/shell/command/complete.c src/shell/command/complete.h \
 	src/shell/command/handles.c src/shell/command/handles.h \
+	src/shell/command/function_code.c \
+	src/shell/command/function_code.h \
 	src/shell/command/interpret.c src/shell/command/interpret.h \
 	src/shell/command/settings.c src/shell/command/settings.h \
 	src/shell/command/path_words.c src/shell/command/path_words.h \

@@ -16,6 +16,7 @@
 enum {
 	CONTEXT = 3,		/* lines before and after one with hits */
 	AROUND = 10,		/* the same for a line that was asked for */
+	GAP = 5,		/* so few lines are not left out */
 	TAB = 8,
 };
 
@@ -244,7 +245,7 @@ want(bool *wanted, uint32_t n_lines, int64_t first, int64_t last)
 		wanted[i] = true;
 }
 
-/* Marks gaps of at most CONTEXT lines, which "..." would hardly shorten. */
+/* Marks gaps of at most GAP lines, which "..." would hardly shorten. */
 static void
 close_gaps(bool *wanted, uint32_t n_lines)
 {
@@ -253,10 +254,32 @@ close_gaps(bool *wanted, uint32_t n_lines)
 	for (uint32_t i = 1; i <= n_lines; i++) {
 		if (!wanted[i])
 			continue;
-		if (last > 0 && i - last - 1 <= CONTEXT)
+		if (last > 0 && i - last - 1 <= GAP)
 			want(wanted, n_lines, last, i);
 		last = i;
 	}
+}
+
+/*
+ * Where a function's first lines are shown from: code begins at its brace or
+ * after it, so the lines before, up to an empty one or the end of another
+ * function, are its name and arguments.
+ */
+static uint32_t
+head_of(const struct listed_file *file)
+{
+	uint32_t first = file->first;
+
+	while (first > 1 && first <= file->text->n &&
+	       file->first - first <= CONTEXT) {
+		const char *before = file->text->lines[first - 2];
+
+		if (before[strspn(before, " \t")] == '\0' ||
+		    strchr("}#", *before) != NULL)
+			break;
+		first--;
+	}
+	return first;
 }
 
 static int
@@ -266,6 +289,7 @@ add_file(struct drawing_up *up, const struct listed_file *file,
 {
 	uint32_t n_lines = file->text != NULL ? file->text->n : 0;
 	uint32_t asked = up->listing->line;
+	uint32_t head = file->first > 0 ? head_of(file) : 0;
 	bool *wanted = memory_array((size_t)n_lines + 1, sizeof *wanted,
 	                            error);
 	int status;
@@ -285,11 +309,10 @@ add_file(struct drawing_up *up, const struct listed_file *file,
 		     (int64_t)asked + AROUND);
 	/* Not the function before, nor the one after. */
 	for (uint32_t i = 1; i <= n_lines && file->first > 0; i++)
-		if (i < file->first || i > file->last)
+		if (i < head || i > file->last)
 			wanted[i] = false;
 	if (file->first > 0) {
-		want(wanted, n_lines, file->first,
-		     (int64_t)file->first + CONTEXT - 1);
+		want(wanted, n_lines, head, file->first);
 		want(wanted, n_lines, file->last, file->last);
 	}
 	close_gaps(wanted, n_lines);

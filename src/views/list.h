@@ -11,8 +11,8 @@
 struct listed_file {
 	uint32_t file;			/* its name in the profile */
 	const struct text_lines *text;	/* NULL: it was not found */
-	uint32_t first, last;		/* where the function begins and ends;
-					 * 0: unknown */
+	uint32_t first, last;		/* the first and last line that the
+					 * function has code for; 0: unknown */
 };
 
 /* Borrowed. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "src/base/memory.h"
 #include "src/base/names.h"
@@ -316,10 +317,26 @@ read_module(struct address_lines *lines, struct module_lines *module,
 	return result;
 }
 
+/* Whether the file with a module's debug information is that small. */
+static bool
+is_small(const struct module_file *wanted, uint64_t most_bytes)
+{
+	struct elf_file file;
+	struct stat status;
+	bool is_small;
+
+	if (!open_debug_information(wanted, &file))
+		return true;
+	is_small = file.descriptor >= 0 &&
+	    fstat(file.descriptor, &status) == 0 &&
+	    (uint64_t)status.st_size <= most_bytes;
+	elf_file_close(&file);
+	return is_small;
+}
+
 int
 address_lines_find(struct address_lines *lines, const struct module *module,
-                   const uint64_t *addresses, size_t n,
-                   const struct progress *progress,
+                   const uint64_t *addresses, size_t n, uint64_t most_bytes,
                    int (*found)(void *context, size_t which,
                                 const struct location *chain, size_t n,
                                 const struct names *names,
@@ -340,15 +357,16 @@ address_lines_find(struct address_lines *lines, const struct module *module,
 	for (size_t i = 0; i < n; i++)
 		if (find_address(known, addresses[i]) == NULL)
 			asked[n_asked++] = addresses[i];
-	if (n_asked > 0)
+	if (n_asked > 0 && (most_bytes == UINT64_MAX ||
+	                    is_small(&wanted, most_bytes)))
 		status = read_module(lines, known, &wanted, asked, n_asked,
-		                     progress, error);
+		                     NULL, error);
 	free(asked);
 	for (size_t i = 0; status == 0 && i < n; i++) {
 		const struct known_address *at = find_address(known,
 		                                              addresses[i]);
 
-		if (at->n > 0)
+		if (at != NULL && at->n > 0)
 			status = found(context, i, known->locations +
 			               at->first, at->n, lines->names, error);
 	}

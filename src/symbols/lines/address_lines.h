@@ -10,6 +10,7 @@
 #define CPPROF_SYMBOLS_LINES_ADDRESS_LINES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "src/base/error.h"
 #include "src/base/progress.h"
@@ -49,13 +50,14 @@ int address_lines_apply(struct address_lines *lines, struct profile *profile,
  * Finds the locations of addresses[n], ascending, of a module, and remembers
  * them.  Calls found once for each address of which something is known, with
  * its index and its chain, outermost first; the outermost function is NO_NAME,
- * and names are numbers in *names, valid as long as `lines`.  0, or -1 with
- * *error set, by found, too.
+ * and names are numbers in *names, valid as long as `lines`.  Does not open a
+ * file with more than most_bytes, for a question that is not worth the wait.
+ * 0, or -1 with *error set, by found, too.
  */
 int address_lines_find(struct address_lines *lines,
                        const struct module *module,
                        const uint64_t *addresses, size_t n,
-                       const struct progress *progress,
+                       uint64_t most_bytes,
                        int (*found)(void *context, size_t which,
                                     const struct location *chain, size_t n,
                                     const struct names *names,
