@@ -395,6 +395,46 @@ def check_deep(folder):
     assert max(box.depth for box in boxes) == len(boxes) - 1
 
 
+def check_refined(folder):
+    """What a step left is drawn, with the numbers of the views."""
+    profile = os.path.join(SAMPLES, "rdparse.folded.gz")
+    steps = ["threshold 0", "narrow expr ... unary"]
+    for query in "down main", "up number", "down term":
+        path = os.path.join(folder, "refined.svg")
+        output = ask("-F", "json", *commands(
+            *steps, query, "flame " + query, f"flame {query} {path}"),
+                     profile)
+        view, flame = (json.loads(line)["rows"] for line in
+                       output.splitlines()[-2:])
+        values = {tuple(row["path"]): row["hits"] for row in flame}
+        assert values == {tuple(row["path"]): row["hits"] for row in view}
+        assert flame[0]["solid"] == flame[0]["hits"]
+        assert sum(row["own"] for row in flame) == flame[0]["hits"]
+        with open(path, encoding="utf-8") as file:
+            drawn = file.read()
+        assert "refined: 182 of 334 hits" in drawn
+        n = sum(row["hits"] > 0 for row in flame)
+        assert f"of {n} paths drawn" in drawn, (n, drawn[:3000])
+        kept = [row for row in flame
+                if row["hits"] * 1200 >= flame[0]["hits"] * 4]
+        assert [box.hits for box in boxes_of(drawn)
+                if box.hits * 1200 >= flame[0]["hits"] * 4] == [
+                    row["hits"] for row in kept]
+
+
+def check_empty(folder):
+    """Paths without hits of the resource are no boxes and not counted."""
+    path = os.path.join(folder, "empty.folded")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("# cpprof 1\n# resource: a; gtick=x; interval=1\n"
+                   "# resource: b; gtick=y; interval=1\n"
+                   "main;f 3 0\nmain;f;g 0 5\nmain;h 0 2\n")
+    for query in "", "tree", "up f":
+        text = picture(folder, path, query=query)
+        assert "2 of 2 paths drawn<" in text, (query, text)
+        assert [box.hits for box in boxes_of(text)] == [3, 3], query
+
+
 def check_units(folder):
     text = picture(folder, os.path.join(SAMPLES, "forms.folded"),
                    "unit gticks", "digits 2")
@@ -566,6 +606,9 @@ def main():
         claims.attempt("pictures of many paths keep their size", check_large,
                        folder)
         claims.attempt("a stack of 100,000 functions is drawn", check_deep,
+                       folder)
+        claims.attempt("refinements apply to pictures", check_refined, folder)
+        claims.attempt("paths without hits are not drawn", check_empty,
                        folder)
         claims.attempt("unit and digits apply to pictures", check_units,
                        folder)

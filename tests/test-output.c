@@ -12,6 +12,7 @@
 
 #include "src/base/names.h"
 #include "src/base/progress.h"
+#include "src/output/box_label.h"
 #include "src/output/number_text.h"
 #include "src/output/output.h"
 #include "src/base/printable.h"
@@ -720,6 +721,82 @@ printable_writer_needs_no_whole_characters(void **state)
 		}
 }
 
+static void
+labels_keep_the_last_identifier(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t width;
+		const char *label;
+	} cases[] = {
+		{ "main", 4, "main" },
+		{ "main", 2, "" },
+		{ "db_read_record", 8, "db_read\u2026" },
+		{ "std::vector<int, A<b> >::push_back(int&&)", 80,
+		  "std::vector<int, A<b> >::push_back(int&&)" },
+		{ "std::vector<int, A<b> >::push_back(int&&)", 12,
+		  "\u2026push_back" },
+		{ "std::vector<int, A<b> >::push_back(int&&)", 9,
+		  "push_back" },
+		{ "std::vector<int, A<b> >::push_back(int&&)", 6,
+		  "push_\u2026" },
+		{ "void ns::apply<f(int)>(int) const", 10, "\u2026apply" },
+		{ "(anonymous namespace)::find(char const*)", 10,
+		  "\u2026find" },
+		{ "ns::run(int)::{lambda(int)#1}::operator()(int) const", 14,
+		  "\u2026operator()" },
+		{ "ns::A::operator<<(std::ostream&)", 13, "\u2026operator<<" },
+		{ "ns::cooperator<int>(int)", 13, "\u2026cooperator" },
+		{ "operator new(unsigned long)", 14, "operator new" },
+		{ "github.com/a/b.(*T).Method", 14, "\u2026b.(*T).Method" },
+		{ "ns::{lambda(int)#1}", 18, "\u2026{lambda(int)#1}" },
+		{ "[unknown program]", 8, "[unknow\u2026" },
+		{ "\u540d\u524d::\u95a2\u6570()", 6, "\u2026\u95a2\u6570" },
+		{ "\u540d\u524d::\u95a2\u6570()", 4, "\u95a2\u6570" },
+		{ "\u540d\u524d::\u95a2\u6570()", 3, "\u95a2\u2026" },
+		{ "a\033[31mb", 5, "a\\x1b" },
+		{ "", 9, "" },
+		{ "::", 9, "::" },
+		{ "a::b::", 4, "a::\u2026" },
+		{ ")))>>>]]]", 5, ")))>\u2026" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct text_buffer text = { 0 };
+
+		text_add_label(&text, cases[i].name, strlen(cases[i].name),
+		               cases[i].width);
+		assert_string_equal(text_string(&text), cases[i].label);
+		assert_true(printable_width(text.bytes, text.length) <=
+		            cases[i].width);
+		text_free(&text);
+	}
+}
+
+static void
+boxes_of_a_family_have_one_hue(void **state)
+{
+	struct box_color read = box_color("db_read_record", 14);
+	struct box_color get = box_color("db_get_property", 15);
+	unsigned seen = 0;
+
+	(void)state;
+	assert_int_equal(read.hue, get.hue);
+	assert_int_equal(box_color("std::sort(int*, int*)", 21).hue,
+	                 box_color("std::vector<int>::at(int)", 25).hue);
+	/* Names that differ in their arguments' scopes only. */
+	assert_int_equal(box_color("sort(a::b)", 10).shade,
+	                 box_color("sort(a::b)", 10).shade);
+	for (char c = 'a'; c <= 'z'; c++) {
+		struct box_color color = box_color(&c, 1);
+
+		assert_true(color.hue < BOX_HUES && color.shade < BOX_SHADES);
+		seen |= 1u << color.hue;
+	}
+	assert_true(__builtin_popcount(seen) > BOX_HUES / 2);
+}
+
 int
 main(void)
 {
@@ -751,6 +828,8 @@ main(void)
 		cmocka_unit_test(a_writer_fails_once_and_for_good),
 		cmocka_unit_test(utf8_is_decoded_strictly),
 		cmocka_unit_test(wide_characters_take_two_columns),
+		cmocka_unit_test(labels_keep_the_last_identifier),
+		cmocka_unit_test(boxes_of_a_family_have_one_hue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

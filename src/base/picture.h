@@ -33,7 +33,8 @@ struct picture {
 	uint32_t n_boxes;
 	uint32_t n_levels;
 	uint64_t extent;	/* of all boxes */
-	uint64_t n_left_out;	/* paths that are too narrow for a box */
+	uint64_t n_left_out;	/* paths with hits that are too narrow for a
+				 * box */
 	uint64_t denominator;	/* of fractions */
 };
 

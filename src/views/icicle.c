@@ -53,6 +53,16 @@ count_nodes(const struct sample_set *set, uint64_t least)
 	return n;
 }
 
+static uint64_t
+count_empty(const struct sample_set *set)
+{
+	uint64_t n = 0;
+
+	for (uint32_t node = 0; node < set->tree->n_nodes; node++)
+		n += set->weight[node] == 0;
+	return n;
+}
+
 /* A node that is kept, and is an ancestor of the next node. */
 struct open_node {
 	uint32_t end, row;
@@ -114,6 +124,8 @@ rows_tree(struct rows *rows, const struct view_request *request,
 	                                      sizeof *open, error);
 	int status = -1;
 
+	if (measure->least > 0)
+		hidden->empty = count_empty(request->set);
 	rows->parent = memory_array(n, sizeof *rows->parent, error);
 	rows->name = memory_array(n, sizeof *rows->name, error);
 	rows->hits = memory_array(n, sizeof *rows->hits, error);
@@ -323,7 +335,8 @@ give_to_table(struct box_source *source, const struct view_request *request,
 	picture->boxes = source->boxes;
 	picture->denominator = source->measure.denominator;
 	if (request->resolution > 0) {
-		picture->n_left_out += hidden->below_threshold;
+		picture->n_left_out += hidden->below_threshold -
+		                       hidden->empty;
 		hidden->below_threshold = 0;
 		table->picture = picture;
 	} else {

@@ -70,6 +70,16 @@ keep_records(struct rows *rows, const struct path_trie *trie, size_t depth,
 	}
 }
 
+static uint32_t
+count_empty(const struct path_trie *trie)
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < trie->n_records; r++)
+		n += trie->records[r].hits == 0;
+	return n;
+}
+
 /* Adds each record's own hits to those of all that it extends. */
 static void
 sum_own(struct path_trie *trie)
@@ -118,6 +128,8 @@ rows_from_trie(struct rows *rows, struct path_trie *trie,
 	}
 	keep_records(rows, trie, request->depth, measure->least, length);
 	if (trie->own != NULL) {
+		if (measure->least > 0)
+			hidden->empty = count_empty(trie);
 		sum_own(trie);
 		keep_solid(rows, trie, measure->least);
 	}
