@@ -335,6 +335,7 @@ script_tests = \
 	tests/record.sh \
 	tests/recordings.sh \
 	tests/recursion.py \
+	tests/refinements.py \
 	tests/reference.sh \
 	tests/round-trips.py \
 	tests/test-prompt.py \

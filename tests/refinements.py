@@ -175,8 +175,9 @@ class Group:
                 continue
             group = pattern.expand(self.name, frame.name) or frame.name
             if self.keeps_entries:
+                own = {frame.name} if frame.module is GROUP else set()
                 return Frame(frame.name, frame.module, frame.file,
-                             frame.groups | {group})
+                             frozenset(own | {group}))
             return Frame(group, GROUP, None, frozenset((group,)))
         return frame
 
@@ -194,13 +195,12 @@ class Group:
 
 
 def canonical_paths(frames):
-    """Each canonical path of a stack, for each frame that it ends at.
+    """Each canonical path of a stack, and the frame that it ends at.
 
-    From the outermost frame of each name: a name that returns erases the
-    loop, and stands for its newest frame.
+    From each frame: a name that returns erases the loop, and stands for its
+    newest frame.
     """
-    for start in {frame.name: at for at, frame in
-                  reversed(list(enumerate(frames)))}.values():
+    for start in range(len(frames)):
         path = []
         for at in range(start, len(frames)):
             yield at, path + [frames[at]]
@@ -262,7 +262,8 @@ ALPHABETS = (
 MODULES = (None, "app", "libx.so.1", "liby.so", "libc.so.6")
 FILES = (None, "a.c", "/usr/src/net/a.c", "net/b.c")
 EXPRESSIONS = ("/a/", "/^[ab]/", "/^([a-z])::/", "/::(f|g)$/", "/./",
-               "/^(x|y)?.*[fg]/", "/f 7/", "/new|free/")
+               "/^(x|y)?.*[fg]/", "/f 7/", "/new|free/",
+               "/^(f|operator) [7n]/")
 TEMPLATES = ("G", "H", "a", "main", "two words", "{1}", "{1}-{0}", "{0}")
 
 
@@ -345,6 +346,11 @@ def as_pprof(stacks):
     return out + b"".join(field(6, string.encode()) for string in strings)
 
 
+def names_of(stacks):
+    return {frame.name for stack, _ in stacks for site in stack
+            for frame in site}
+
+
 def as_collapsed(stacks):
     return "".join(";".join(frame.name for site in stack for frame in site) +
                    f" {hits}\n" for stack, hits in stacks).encode()
@@ -373,9 +379,7 @@ def random_select(rng, names, has_places, drops=None):
                  for _ in range(rng.choice((1, 1, 2, 2, 3, 4)))]
                 for _ in range(rng.choice((1, 1, 2, 3)))]
     return Select(rng.random() < 0.35 if drops is None else drops, segments,
-                  rng.random() < 0.2 and not any(
-                      pattern.text[0] == "/" and not pattern.is_exact
-                      for segment in segments for pattern in segment))
+                  rng.random() < 0.2)
 
 
 def random_group(rng, names, has_places):
@@ -721,8 +725,9 @@ def batch(seed, folder, n_profiles=PROFILES_A_BATCH):
         path = os.path.join(folder, f"p{number}")
         script.profile = f"seed {seed}, profile {number}"
         with open(path, "wb") as file:
-            file.write(as_pprof(stacks) if has_places or rng.random() < 0.2
-                       else as_collapsed(stacks))
+            # "f 7 2" would be two counts.
+            file.write(as_pprof(stacks) if has_places or "f 7" in names_of(
+                stacks) or rng.random() < 0.2 else as_collapsed(stacks))
         shows_startup = rng.random() < 0.3
         script.add("load " + path)
         script.add("startup " + ("show" if shows_startup else "hide"))

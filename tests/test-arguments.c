@@ -72,6 +72,17 @@ bars_quote_names(void **state)
 }
 
 static void
+bars_in_regular_expressions_are_themselves(void **state)
+{
+	(void)state;
+	assert_string_equal(shown("/(a|b)c/ d"), "[/(a|b)c/][d]");
+	assert_string_equal(shown("/^(a|b) / d"), "[/^(a|b)][/][d]");
+	assert_string_equal(shown("(x /a|b/)"), "[(x][/a|b/)]");
+	assert_string_equal(shown("(/a|b/ x)"), "[(/a|b/][x)]");
+	assert_string_equal(shown("/a|b"), "[/a] 3:b");
+}
+
+static void
 a_bar_and_a_blank_are_a_pipe(void **state)
 {
 	(void)state;
@@ -792,6 +803,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blanks_separate_words),
 		cmocka_unit_test(bars_quote_names),
+		cmocka_unit_test(bars_in_regular_expressions_are_themselves),
 		cmocka_unit_test(a_bar_and_a_blank_are_a_pipe),
 		cmocka_unit_test(files_and_comments_begin_words),
 		cmocka_unit_test(any_line_splits),

@@ -180,21 +180,25 @@ matches_name(const struct frame_pattern *pattern, const struct names *names,
 enum { UNKNOWN, MATCHES, DIFFERS };
 
 static int
-match_kinds(const struct frame_pattern *pattern, const struct stacks *stacks,
-            const struct frame_kind *kinds, uint32_t n,
-            struct frame_matches *matches, struct error *error)
+match_kinds(const struct frame_pattern *pattern,
+            const struct refining *refining, struct frame_matches *matches,
+            struct error *error)
 {
-	const struct profile *profile = stacks->profile;
+	const struct profile *profile = refining->stacks->profile;
 	const struct names *names = profile->names;
 	unsigned char *by_name = memory_array(names_count(names), 1, error);
 	unsigned char *by_module = memory_array(profile->n_modules, 1, error);
 
-	for (uint32_t i = 0; by_name != NULL && by_module != NULL && i < n;
-	     i++) {
-		const struct frame_kind *kind = &kinds[i];
+	matches->kinds = memory_array(refining->n_kinds, 1, error);
+	if (by_name == NULL || by_module == NULL || matches->kinds == NULL)
+		goto fail;
+	for (uint32_t i = 0; i < refining->n_kinds; i++) {
+		const struct frame_kind *kind = &refining->kinds[i];
 		unsigned char *known = &by_name[kind->name];
 		bool found;
 
+		if (!kind->is_used)
+			continue;
 		if (*known == UNKNOWN)
 			*known = matches_name(pattern, names, kind->name) ?
 			         MATCHES : DIFFERS;
@@ -214,43 +218,30 @@ match_kinds(const struct frame_pattern *pattern, const struct stacks *stacks,
 			found = matches_file(pattern,
 			                     names_text(names, kind->file));
 		matches->kinds[i] = found;
-		matches->n += found;
+		matches->any |= found;
 	}
 	free(by_name);
 	free(by_module);
-	return by_name != NULL && by_module != NULL ? 0 : -1;
-}
-
-/* Whether some kind has exactly the pattern's text as its name. */
-static uint32_t
-find_exact(const struct frame_pattern *pattern, const struct names *names,
-           const struct frame_kind *kinds, uint32_t n)
-{
-	uint32_t name = names_find(names, pattern->text, pattern->length);
-
-	for (uint32_t i = 0; name != NO_NAME && i < n; i++)
-		if (kinds[i].name == name)
-			return name;
-	return NO_NAME;
+	return 0;
+fail:
+	free(by_name);
+	free(by_module);
+	return -1;
 }
 
 int
 frame_pattern_match(const struct frame_pattern *pattern,
-                    const struct stacks *stacks,
-                    const struct frame_kind *kinds, uint32_t n,
+                    const struct refining *refining,
                     struct frame_matches *matches, struct error *error)
 {
+	uint32_t name = names_find(refining->stacks->profile->names,
+	                           pattern->text, pattern->length);
+
 	*matches = (struct frame_matches){ .name = NO_NAME };
-	matches->kinds = memory_array(n, 1, error);
-	if (matches->kinds == NULL)
-		return -1;
-	matches->name = find_exact(pattern, stacks->profile->names, kinds, n);
-	if (matches->name == NO_NAME)
-		return match_kinds(pattern, stacks, kinds, n, matches, error);
-	for (uint32_t i = 0; i < n; i++) {
-		matches->kinds[i] = kinds[i].name == matches->name;
-		matches->n += matches->kinds[i];
-	}
+	if (name >= refining->n_names || !refining->has_name[name])
+		return match_kinds(pattern, refining, matches, error);
+	matches->name = name;
+	matches->any = true;
 	return 0;
 }
 
@@ -262,7 +253,8 @@ frame_pattern_expand(const struct frame_pattern *pattern, const char *name,
 	struct capture captures[N_CAPTURES] = { { 0, length } };
 	const char *at = template;
 
-	pattern_captures(pattern->pattern, name, length, captures);
+	if (pattern->subject == OF_NAME)
+		pattern_captures(pattern->pattern, name, length, captures);
 	while (*at != '\0') {
 		if (at[0] == '{' && at[1] >= '0' && at[1] <= '9' &&
 		    at[2] == '}') {
@@ -281,16 +273,16 @@ frame_pattern_expand(const struct frame_pattern *pattern, const char *name,
 size_t
 frame_pattern_n_captures(const struct frame_pattern *pattern)
 {
-	return pattern_n_captures(pattern->pattern);
+	return pattern->subject == OF_NAME ?
+	    pattern_n_captures(pattern->pattern) : 0;
 }
 
 int
 frame_pattern_report_none(const struct frame_pattern *pattern,
-                          const struct stacks *stacks,
-                          const struct frame_kind *kinds, uint32_t n,
+                          const struct refining *refining,
                           struct error *error)
 {
-	const struct profile *profile = stacks->profile;
+	const struct profile *profile = refining->stacks->profile;
 	struct text_buffer near_ones = { 0 };
 	struct near near;
 	const char *what = pattern->subject == OF_MODULE ? "of the module" :
@@ -298,20 +290,13 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 	const char *wanted = pattern->text +
 	    (pattern->subject == OF_MODULE ? 1 :
 	     pattern->subject == OF_FILE ? 5 : 0);
-	unsigned char *seen = memory_array(names_count(profile->names), 1,
-	                                   error);
 
-	if (seen == NULL)
-		return -1;
 	near_start(&near, wanted, strlen(wanted));
-	for (uint32_t i = 0; pattern->subject == OF_NAME && i < n; i++) {
-		uint32_t name = kinds[i].name;
-
-		if (!seen[name])
+	for (uint32_t name = 0; pattern->subject == OF_NAME &&
+	     name < refining->n_names; name++)
+		if (refining->has_name[name])
 			near_offer(&near, names_text(profile->names, name),
 			           names_length(profile->names, name));
-		seen[name] = 1;
-	}
 	for (uint32_t i = 0; pattern->subject == OF_MODULE &&
 	     i < profile->n_modules; i++) {
 		const char *name = profile_module_name(profile, i);
@@ -322,6 +307,5 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 	error_set(error, "no frame is %s %.*s%s", what, SHOWN, wanted,
 	          text_string(&near_ones));
 	text_free(&near_ones);
-	free(seen);
 	return -1;
 }

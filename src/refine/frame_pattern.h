@@ -21,7 +21,7 @@
 #include "src/base/error.h"
 #include "src/base/pattern.h"
 #include "src/base/text_buffer.h"
-#include "src/refine/stacks.h"
+#include "src/refine/refining.h"
 
 /* A word as it was typed. */
 struct pattern_word {
@@ -41,22 +41,30 @@ void frame_pattern_free(struct frame_pattern *pattern);
 void frame_pattern_add_text(const struct frame_pattern *pattern,
                             struct text_buffer *text);
 
-/* Which kinds of frame a pattern matches among those of some stacks. */
+/* Which kinds of frame a pattern matches among those that are used. */
 struct frame_matches {
-	unsigned char *kinds;	/* [n_kinds] 0 or 1 */
-	uint32_t n;		/* how many */
 	uint32_t name;		/* the only name that matches, whatever the
-				 * module and the file; NO_NAME: others do */
+				 * module and the file; NO_NAME: see kinds */
+	unsigned char *kinds;	/* [n_kinds] 0 or 1; NULL: see name */
+	bool any;		/* some kind matches */
 };
 
 /*
- * Looks at all n kinds; free matches->kinds with free().  O(kinds), and the
- * time of one match for each name.  0, or -1 with *error set.
+ * Looks at the kinds that refining_look has found.  Free matches->kinds with
+ * free().  O(1) for the name of a function, else O(kinds) and the time of one
+ * match for each name.  0, or -1 with *error set.
  */
 int frame_pattern_match(const struct frame_pattern *pattern,
-                        const struct stacks *stacks,
-                        const struct frame_kind *kinds, uint32_t n,
+                        const struct refining *refining,
                         struct frame_matches *matches, struct error *error);
+
+static inline bool
+frame_matches(const struct frame_matches *matches,
+              const struct frame_kind *kinds, uint32_t kind)
+{
+	return matches->kinds == NULL ? kinds[kind].name == matches->name :
+	    matches->kinds[kind] != 0;
+}
 
 /*
  * Replaces {0} to {9} of a template by what the groups of a regular expression
@@ -73,8 +81,7 @@ size_t frame_pattern_n_captures(const struct frame_pattern *pattern);
  * Sets *error: no function matches; names similar ones.
  */
 int frame_pattern_report_none(const struct frame_pattern *pattern,
-                              const struct stacks *stacks,
-                              const struct frame_kind *kinds, uint32_t n,
+                              const struct refining *refining,
                               struct error *error);
 
 #endif

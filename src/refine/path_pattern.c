@@ -5,12 +5,8 @@
  * is sought, and how much of it has been found.  Once a segment is found, the
  * next one begins below that node; below the last, all nodes match.
  *
- * A segment of plain names is found by the automaton of src/views/path.c.  With
- * patterns, a node ends a canonical path for each name on its stack: the path
- * goes from that name's last activation to the function that it called, from
- * that function's last activation to the one that it called, and so on.  As
- * the names are visited in the order of their last activations, the newest
- * first, each step of a path is known before it is needed.
+ * A segment of plain names is found by the automaton of src/views/path.c, one of
+ * three elements or more with patterns by path_chains.h.
  */
 #include "src/refine/path_pattern.h"
 
@@ -20,6 +16,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/large_array.h"
+#include "src/refine/path_chains.h"
 
 enum { NODES_A_STEP = 1 << 16 };
 
@@ -121,51 +118,45 @@ path_pattern_add_text(const struct path_pattern *path,
 /* Where a node stands in the path. */
 struct state {
 	uint32_t segment;
-	uint32_t found : 30;	/* plain: how many names so far; otherwise
-				 * how many frames lie above the segment */
+	uint32_t found : 30;	/* plain: how many names so far */
 	uint32_t is_detour : 1;	/* plain: and then the stack left them */
 	uint32_t is_begun : 1;	/* the state has seen a frame */
 };
 
-/* A name that has an activation above the current node. */
-struct activation {
-	uint32_t newer, older;	/* neighbours in the list, names */
-	uint32_t depth;		/* of the last activation, from 1; 0: none */
+enum how {
+	BY_NAMES,		/* plain names: by the automaton */
+	BY_CALLS,		/* one or two elements, each by itself */
+	BY_CHAINS,
+	NOWHERE,		/* in a canonical path only the last name may
+				 * occur twice, so no stack has this one */
 };
 
-/* What a node changed, to be undone on the way up. */
-struct change {
-	uint32_t name;		/* of the frame */
-	uint32_t newer;		/* where its name was in the list */
-	uint32_t depth;		/* of its activation before; 0: none */
+/* Where a name is in a segment. */
+struct place {
+	uint32_t name;
+	uint32_t at;		/* from 1 */
+};
+
+struct segment {
+	uint32_t begin, last;	/* elements */
+	enum how how;
+	struct place *places;	/* BY_NAMES: [last - begin] by name, of all
+				 * but the last element */
+	struct path_chains *chains;	/* BY_CHAINS */
+	uint64_t *element_bits;	/* BY_CHAINS: [n_kinds] bit i: matches element
+				 * begin + i */
 };
 
 struct matching {
 	const struct path_pattern *path;
 	const struct refining *refining;
 	struct frame_matches *matches;	/* [n_elements] */
-	bool *is_plain;			/* [n_segments] */
-	bool needs_stack;		/* a segment of three or more is not */
-	uint32_t **position;		/* [n_segments][names] of a plain one's
-					 * names but the last, from 1; else 0 */
+	struct segment *segments;	/* [n_segments] */
 	struct state *states;		/* [n_nodes] */
-
-	/* Only if needs_stack.  The list is a ring around the item `ring`. */
-	struct activation *activations;	/* [names + 1] */
-	uint32_t *n_matched;		/* [names] calls from its activation
-					 * to the node, if all on the way
-					 * match; else 0 */
-	uint32_t ring;
-	struct change *changes;		/* [depth] */
-	uint32_t *open;			/* [depth] nodes, outermost first */
-	uint32_t depth;
+	uint32_t *open;			/* [depth] nodes that are in chains,
+					 * outermost first */
+	uint32_t n_open;
 };
-
-static uint32_t
-segment_begin(const struct path_pattern *path, uint32_t segment)
-{
-	return segment == 0 ? 0 : path->segment_end[segment - 1];
-}
 
 static uint32_t
 name_of(const struct matching *matching, uint32_t node)
@@ -179,112 +170,140 @@ static bool
 element_matches(const struct matching *matching, uint32_t element,
                 uint32_t node)
 {
-	return matching->matches[element].kinds[
-	    matching->refining->kind[node]] != 0;
+	const struct refining *refining = matching->refining;
+
+	return frame_matches(&matching->matches[element], refining->kinds,
+	                     refining->kind[node]);
 }
 
 static int
 match_elements(struct matching *matching, struct error *error)
 {
-	const struct refining *refining = matching->refining;
-
 	for (size_t i = 0; i < matching->path->n_elements; i++) {
 		const struct frame_pattern *element =
 		    matching->path->elements[i];
 
-		if (frame_pattern_match(element, refining->stacks,
-		                        refining->kinds, refining->n_kinds,
+		if (frame_pattern_match(element, matching->refining,
 		                        &matching->matches[i], error) != 0)
 			return -1;
-		if (matching->matches[i].n > 0)
+		if (matching->matches[i].any)
 			continue;
-		frame_pattern_report_none(element, refining->stacks,
-		                          refining->kinds, refining->n_kinds,
-		                          error);
+		frame_pattern_report_none(element, matching->refining, error);
 		return 1;
 	}
 	return 0;
 }
 
-/*
- * Prepares the automaton of a segment if its elements are plain names.  In a
- * canonical path only the last name may occur twice; another path with a name
- * twice is no stack's, which is what the general way finds.
- */
 static int
-prepare_segment(struct matching *matching, uint32_t segment,
-                struct error *error)
+compare_places(const void *a, const void *b)
 {
-	const struct path_pattern *path = matching->path;
-	uint32_t begin = segment_begin(path, segment);
-	uint32_t end = path->segment_end[segment];
-	uint32_t *position;
+	uint32_t one = ((const struct place *)a)->name;
+	uint32_t other = ((const struct place *)b)->name;
 
-	matching->is_plain[segment] = true;
-	for (uint32_t i = begin; i < end; i++)
-		if (matching->matches[i].name == NO_NAME)
-			matching->is_plain[segment] = false;
-	if (!matching->is_plain[segment]) {
-		matching->needs_stack |= end - begin > 2;
-		return 0;
-	}
-	position = matching->position[segment] = memory_array(
-	    names_count(matching->refining->stacks->profile->names),
-	    sizeof *position, error);
-	if (position == NULL)
+	return one < other ? -1 : one > other;
+}
+
+/* From 1; 0: the name is not among those before the last. */
+static uint32_t
+find_place(const struct segment *segment, uint32_t name)
+{
+	const struct place key = { .name = name }, *place;
+
+	place = bsearch(&key, segment->places, segment->last - segment->begin,
+	                sizeof *segment->places, compare_places);
+	return place == NULL ? 0 : place->at;
+}
+
+static int
+prepare_names(const struct matching *matching, struct segment *segment,
+              struct error *error)
+{
+	uint32_t n = segment->last - segment->begin;
+
+	segment->places = memory_array(n, sizeof *segment->places, error);
+	if (segment->places == NULL)
 		return -1;
-	for (uint32_t i = begin; i + 1 < end; i++) {
-		uint32_t *at = &position[matching->matches[i].name];
-
-		if (*at != 0) {
-			matching->is_plain[segment] = false;
-			matching->needs_stack |= end - begin > 2;
-		}
-		*at = i - begin + 1;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		segment->places[i] = (struct place){
+			matching->matches[segment->begin + i].name, i + 1
+		};
+	qsort(segment->places, n, sizeof *segment->places, compare_places);
+	for (uint32_t i = 1; i < n; i++)
+		if (segment->places[i].name == segment->places[i - 1].name)
+			segment->how = NOWHERE;
 	return 0;
 }
 
 static int
-prepare_stack(struct matching *matching, struct error *error)
+prepare_chains(struct matching *matching, struct segment *segment,
+               struct error *error)
 {
-	uint32_t n = names_count(matching->refining->stacks->profile->names);
-	uint32_t depth = matching->refining->tree->deepest;
+	const struct refining *refining = matching->refining;
+	uint32_t n = segment->last - segment->begin;
 
-	matching->activations = memory_array((size_t)n + 1,
-	    sizeof *matching->activations, error);
-	matching->n_matched = memory_array(n, sizeof *matching->n_matched,
-	                                   error);
-	matching->changes = memory_array(depth, sizeof *matching->changes,
-	                                 error);
-	matching->open = memory_array(depth, sizeof *matching->open, error);
-	if (matching->activations == NULL || matching->n_matched == NULL ||
-	    matching->changes == NULL || matching->open == NULL)
+	if (n > MOST_CHAINED) {
+		error_set(error, "a path with patterns may have at most %d "
+		          "elements side by side; put ... between some",
+		          MOST_CHAINED + 1);
+		return 1;
+	}
+	segment->chains = path_chains_new(n, refining->n_names,
+	                                  refining->tree->deepest, error);
+	segment->element_bits = memory_array(refining->n_kinds,
+	    sizeof *segment->element_bits, error);
+	if (segment->chains == NULL || segment->element_bits == NULL)
 		return -1;
-	for (uint32_t i = 0; i <= n; i++)
-		matching->activations[i] = (struct activation){ i, i, 0 };
-	matching->ring = n;
+	for (uint32_t kind = 0; kind < refining->n_kinds; kind++)
+		for (uint32_t i = 0; i < n; i++)
+			if (frame_matches(&matching->matches[segment->begin +
+			    i], refining->kinds, kind))
+				segment->element_bits[kind] |=
+				    UINT64_C(1) << i;
 	return 0;
+}
+
+/* 0; 1 or -1 with *error set, as path_pattern_match. */
+static int
+prepare_segment(struct matching *matching, size_t number, struct error *error)
+{
+	const struct path_pattern *path = matching->path;
+	struct segment *segment = &matching->segments[number];
+
+	segment->begin = number == 0 ? 0 : path->segment_end[number - 1];
+	segment->last = path->segment_end[number] - 1;
+	segment->how = BY_NAMES;
+	for (uint32_t i = segment->begin; i <= segment->last; i++)
+		if (matching->matches[i].name == NO_NAME)
+			segment->how = segment->last - segment->begin < 2 ?
+			               BY_CALLS : BY_CHAINS;
+	if (segment->how == BY_NAMES)
+		return prepare_names(matching, segment, error);
+	return segment->how == BY_CHAINS ?
+	    prepare_chains(matching, segment, error) : 0;
 }
 
 static int
 prepare(struct matching *matching, struct error *error)
 {
 	const struct path_pattern *path = matching->path;
+	const struct sample_tree *tree = matching->refining->tree;
+	int status;
 
 	matching->matches = memory_array(path->n_elements,
 	                                 sizeof *matching->matches, error);
-	matching->is_plain = memory_array(path->n_segments,
-	                                  sizeof *matching->is_plain, error);
-	matching->position = memory_array(path->n_segments,
-	                                  sizeof *matching->position, error);
-	if (matching->matches == NULL || matching->is_plain == NULL ||
-	    matching->position == NULL ||
-	    large_array_reserve(&matching->states,
-	                        matching->refining->tree->n_nodes,
+	matching->segments = memory_array(path->n_segments,
+	                                  sizeof *matching->segments, error);
+	matching->open = memory_array(tree->deepest, sizeof *matching->open,
+	                              error);
+	if (matching->matches == NULL || matching->segments == NULL ||
+	    matching->open == NULL ||
+	    large_array_reserve(&matching->states, tree->n_nodes,
 	                        sizeof *matching->states, error) != 0)
 		return -1;
-	return match_elements(matching, error);
+	status = match_elements(matching, error);
+	for (size_t i = 0; status == 0 && i < path->n_segments; i++)
+		status = prepare_segment(matching, i, error);
+	return status;
 }
 
 static void
@@ -293,136 +312,80 @@ finish(struct matching *matching)
 	for (size_t i = 0; matching->matches != NULL &&
 	     i < matching->path->n_elements; i++)
 		free(matching->matches[i].kinds);
-	for (size_t i = 0; matching->position != NULL &&
-	     i < matching->path->n_segments; i++)
-		free(matching->position[i]);
+	for (size_t i = 0; matching->segments != NULL &&
+	     i < matching->path->n_segments; i++) {
+		free(matching->segments[i].places);
+		path_chains_free(matching->segments[i].chains);
+		free(matching->segments[i].element_bits);
+	}
 	free(matching->matches);
-	free(matching->is_plain);
-	free(matching->position);
-	large_array_free(matching->states);
-	free(matching->activations);
-	free(matching->n_matched);
-	free(matching->changes);
+	free(matching->segments);
 	free(matching->open);
+	large_array_free(matching->states);
 }
 
-static void
-unlink_name(struct activation *activations, uint32_t name)
-{
-	struct activation *activation = &activations[name];
-
-	activations[activation->newer].older = activation->older;
-	activations[activation->older].newer = activation->newer;
-}
-
-static void
-link_after(struct activation *activations, uint32_t name, uint32_t newer)
-{
-	uint32_t older = activations[newer].older;
-
-	activations[name].newer = newer;
-	activations[name].older = older;
-	activations[newer].older = activations[older].newer = name;
-}
-
-/* Takes back the newest frame. */
-static void
-close_node(struct matching *matching)
-{
-	const struct change *change = &matching->changes[--matching->depth];
-	struct activation *activation = &matching->activations[change->name];
-
-	unlink_name(matching->activations, change->name);
-	activation->depth = change->depth;
-	if (change->depth != 0)
-		link_after(matching->activations, change->name,
-		           change->newer);
-}
-
-/* Makes a frame's name the newest. */
-static void
-open_node(struct matching *matching, uint32_t node)
-{
-	uint32_t name = name_of(matching, node);
-	struct activation *activation = &matching->activations[name];
-
-	matching->open[matching->depth] = node;
-	matching->changes[matching->depth++] = (struct change){ name,
-		activation->newer, activation->depth };
-	if (activation->depth != 0)
-		unlink_name(matching->activations, name);
-	activation->depth = matching->depth;
-	link_after(matching->activations, name, matching->ring);
-}
-
-/*
- * Whether a canonical path that ends at a node that matches the last element
- * matches the elements begin .. last.  The frames above the node are open; the
- * first n_above of them do not count.
- */
+/* Whether a segment of plain names ends at a node; moves the state on. */
 static bool
-ends_path(struct matching *matching, uint32_t begin, uint32_t last,
-          uint32_t n_above)
+names_end(const struct matching *matching, const struct segment *segment,
+          struct state *state, uint32_t node)
 {
-	const struct activation *activations = matching->activations;
+	uint32_t name = name_of(matching, node), at;
 
-	for (uint32_t name = activations[matching->ring].older;
-	     name != matching->ring && activations[name].depth > n_above;
-	     name = activations[name].older) {
-		uint32_t depth = activations[name].depth, n = 1;
-
-		if (depth < matching->depth) {
-			uint32_t called = matching->open[depth];
-
-			n = matching->n_matched[name_of(matching, called)];
-			n += n != 0;
-		}
-		if (n == 0 || n > last - begin ||
-		    !element_matches(matching, last - n,
-		                     matching->open[depth - 1]))
-			n = 0;
-		matching->n_matched[name] = n;
-		if (n == last - begin)
-			return true;
+	if (!state->is_detour &&
+	    matching->matches[segment->begin + state->found].name == name) {
+		state->found++;
+		return state->found == segment->last - segment->begin + 1;
+	}
+	at = find_place(segment, name);
+	if (at != 0 && at <= state->found) {
+		state->found = at & 0x3fffffff;
+		state->is_detour = false;
+	} else {
+		state->is_detour = state->found > 0;
 	}
 	return false;
 }
 
 /* Whether the segment that the state seeks ends at the node. */
 static bool
-segment_ends(struct matching *matching, struct state *state, uint32_t node)
+segment_ends(const struct matching *matching, struct state *state,
+             uint32_t node)
 {
-	const struct path_pattern *path = matching->path;
-	uint32_t begin = segment_begin(path, state->segment);
-	uint32_t last = path->segment_end[state->segment] - 1;
-	uint32_t parent = matching->refining->tree->parent[node];
+	const struct segment *segment = &matching->segments[state->segment];
 	bool is_begun = state->is_begun;
 
 	state->is_begun = true;
-	if (matching->is_plain[state->segment]) {
-		uint32_t name = name_of(matching, node);
-		uint32_t at = matching->position[state->segment][name];
-
-		if (!state->is_detour &&
-		    matching->matches[begin + state->found].name == name) {
-			state->found++;
-		} else if (at != 0 && at <= state->found) {
-			state->found = at & 0x3fffffff;
-			state->is_detour = false;
-		} else {
-			state->is_detour = state->found > 0;
-		}
-		return state->found == last - begin + 1;
+	switch (segment->how) {
+	case BY_NAMES:
+		return names_end(matching, segment, state, node);
+	case BY_CALLS:
+		return element_matches(matching, segment->last, node) &&
+		    (segment->last == segment->begin || (is_begun &&
+		     element_matches(matching, segment->begin,
+		                     matching->refining->tree->parent[node])));
+	case BY_CHAINS:
+		return is_begun &&
+		    element_matches(matching, segment->last, node) &&
+		    path_chains_reach(segment->chains);
+	case NOWHERE:
+		break;
 	}
-	if (!is_begun)
-		state->found = matching->depth & 0x3fffffff;
-	if (!element_matches(matching, last, node))
-		return false;
-	if (last == begin)
-		return true;
-	if (last == begin + 1)
-		return is_begun && element_matches(matching, begin, parent);
-	return ends_path(matching, begin, last, state->found);
+	return false;
+}
+
+/* Takes the frames away that are not above a node. */
+static void
+close_nodes(struct matching *matching, uint32_t node)
+{
+	const uint32_t *end = matching->refining->tree->end;
+
+	while (matching->n_open > 0 &&
+	       end[matching->open[matching->n_open - 1]] <= node) {
+		uint32_t last = matching->open[--matching->n_open];
+		uint32_t segment = matching->states[last].segment;
+
+		path_chains_pop(matching->segments[segment].chains);
+	}
 }
 
 /* Moves on to a node; the nodes come in order, perhaps without subtrees. */
@@ -430,9 +393,9 @@ static bool
 visit(struct matching *matching, uint32_t node)
 {
 	const struct refining *refining = matching->refining;
-	const struct sample_tree *tree = refining->tree;
-	uint32_t parent = tree->parent[node];
+	uint32_t parent = refining->tree->parent[node];
 	struct state state = { 0 };
+	const struct segment *segment;
 	bool ends;
 
 	if (parent != NO_NODE)
@@ -441,17 +404,19 @@ visit(struct matching *matching, uint32_t node)
 		matching->states[node] = state;
 		return false;
 	}
-	while (matching->depth > 0 &&
-	       tree->end[matching->open[matching->depth - 1]] <= node)
-		close_node(matching);
+	close_nodes(matching, node);
 	ends = segment_ends(matching, &state, node);
 	if (ends && state.segment + 1 == matching->path->n_segments)
 		return true;
-	if (ends)
+	segment = &matching->segments[state.segment];
+	if (ends) {
 		state = (struct state){ .segment = state.segment + 1 };
+	} else if (segment->how == BY_CHAINS) {
+		path_chains_push(segment->chains, name_of(matching, node),
+		    segment->element_bits[refining->kind[node]]);
+		matching->open[matching->n_open++] = node;
+	}
 	matching->states[node] = state;
-	if (matching->needs_stack)
-		open_node(matching, node);
 	return false;
 }
 
@@ -486,10 +451,6 @@ path_pattern_match(const struct path_pattern *path,
 	struct matching matching = { .path = path, .refining = refining };
 	int status = prepare(&matching, error);
 
-	for (uint32_t i = 0; status == 0 && i < path->n_segments; i++)
-		status = prepare_segment(&matching, i, error);
-	if (status == 0 && matching.needs_stack)
-		status = prepare_stack(&matching, error);
 	if (status == 0)
 		status = match_nodes(&matching, matched, error);
 	finish(&matching);

@@ -31,9 +31,8 @@ void path_pattern_add_text(const struct path_pattern *path,
 /*
  * Sets matched[n_nodes], zeroed by the caller, to 1 for the nodes whose stacks
  * the path means.  0; 1 if no frame matches an element, with *error naming
- * similar ones; -1 with *error set.  O(nodes) and one look at each kind for
- * each element; if three or more elements side by side are not all plain names,
- * also the different names on the stack of each node that the last one matches.
+ * similar ones, or too many patterns are side by side (path_chains.h); -1 with
+ * *error set.  O(nodes) and one look at each kind for each pattern.
  */
 int path_pattern_match(const struct path_pattern *path,
                        const struct refining *refining,

@@ -30,8 +30,9 @@ begin(struct refining *refining, const struct stacks *stacks,
 		uint32_t element = tree->label[node];
 
 		refining->kind[node] = stacks->kind_of[element];
+		refining->flags[node] = NODE_LEFT;
 		if (stacks->is_joined != NULL && stacks->is_joined[element])
-			refining->flags[node] = NODE_JOINED;
+			refining->flags[node] |= NODE_JOINED;
 	}
 	return 0;
 }
@@ -40,11 +41,10 @@ static void
 finish(struct refining *refining)
 {
 	free(refining->kinds);
+	free(refining->has_name);
 	large_array_free(refining->kind);
 	large_array_free(refining->flags);
 }
-
-enum { NODE_STAYS = 0x80 };	/* in flags: a stack that is left has it */
 
 /*
  * Copies the nodes that are left, with names as labels; a frame that is one
@@ -55,20 +55,12 @@ copy_nodes(struct sample_tree *to, const struct refining *refining,
            uint32_t joined, uint32_t *place)
 {
 	const struct sample_tree *from = refining->tree;
-	unsigned char *flags = refining->flags;
+	const unsigned char *flags = refining->flags;
 
-	for (uint32_t node = from->n_nodes; node-- > 0;) {
-		uint32_t parent = from->parent[node];
-
-		if (!(flags[node] & NODE_DROPPED) && ends_stack(from, node))
-			flags[node] |= NODE_STAYS;
-		if ((flags[node] & NODE_STAYS) && parent != NO_NODE)
-			flags[parent] |= NODE_STAYS;
-	}
 	for (uint32_t node = 0; node < from->n_nodes; node++) {
 		uint32_t parent = from->parent[node], n = to->n_nodes;
 
-		if (!(flags[node] & NODE_STAYS))
+		if (!(flags[node] & NODE_LEFT))
 			continue;
 		place[node] = n;
 		to->n_nodes++;

@@ -12,6 +12,7 @@
 enum node_flags {
 	NODE_JOINED = 1,	/* it is one frame with its parent */
 	NODE_DROPPED = 2,	/* the stack that ends here is dropped */
+	NODE_LEFT = 4,		/* a stack that is left has it */
 };
 
 struct refining {
@@ -19,12 +20,13 @@ struct refining {
 	const struct sample_tree *tree;		/* that of the stacks */
 	struct frame_kind *kinds;	/* those of the stacks, then those of
 					 * groups */
-	uint32_t n_kinds, n_groups;
+	uint32_t n_kinds;
 	size_t kinds_capacity;
+	unsigned char *has_name;	/* [n_names] a kind that is used has
+					 * the name */
+	uint32_t n_names;
 	uint32_t *kind;			/* [n_nodes] */
 	unsigned char *flags;		/* [n_nodes] enum node_flags */
-	bool has_groups, has_dropped;	/* some step has made groups, has
-					 * dropped stacks */
 };
 
 /*
@@ -35,5 +37,14 @@ ends_stack(const struct sample_tree *tree, uint32_t node)
 {
 	return tree->row[node] != 0 || tree->end[node] == node + 1;
 }
+
+/*
+ * Finds which kinds are used, and the names that they have.  Call it before a
+ * step.  0, or -1 with *error set.  O(nodes + names).
+ */
+int refining_look(struct refining *refining, struct error *error);
+
+/* Finds the nodes that are left, after stacks have been dropped.  O(nodes). */
+void refining_find_left(struct refining *refining);
 
 #endif

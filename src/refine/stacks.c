@@ -62,6 +62,7 @@ find_kinds(struct stacks *stacks, const struct frame_labels *labels,
 				.name = labels->labels[e],
 				.module = frame->module,
 				.file = locations[e - labels->first[i]].file,
+				.group = NO_NAME,
 			};
 
 			stacks->frame_of[e] = i;
@@ -137,7 +138,10 @@ find_location_kinds(struct stacks *stacks, const struct frame_labels *labels,
 
 	for (uint32_t k = 0; k < frame->n_locations; k++) {
 		uint32_t element = frame->first_location + k;
-		struct frame_kind kind = { .module = frame->module };
+		struct frame_kind kind = {
+			.module = frame->module,
+			.group = NO_NAME,
+		};
 
 		stacks->is_joined[element] = k >= n_shown;
 		if (k >= n_shown) {

@@ -18,8 +18,10 @@ struct frame_kind {
 	uint32_t name;
 	uint32_t module;	/* NO_MODULE: unknown, or a group */
 	uint32_t file;		/* a name; NO_NAME: unknown, or a group */
-	uint32_t group;		/* which group it belongs to, from 1; 0: none */
-	bool is_group;		/* it has the group's name */
+	uint32_t group;		/* the name of the group that it belongs to;
+				 * NO_NAME: none */
+	bool is_group;		/* its name is that of a group */
+	bool is_used;		/* a stack that is left has such a frame */
 };
 
 struct stacks {

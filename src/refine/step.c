@@ -149,37 +149,6 @@ add_kind(struct refining *refining, struct frame_kind kind, uint32_t *number,
 	return 0;
 }
 
-/*
- * The kind of the group with that name, entered if it is new.  Groups of one
- * name are one group, whatever steps made them.  by_name: [names] kind + 1.
- */
-static int
-find_group(struct refining *refining, uint32_t name, uint32_t **by_name,
-           size_t *capacity, uint32_t *number, struct error *error)
-{
-	size_t n = *capacity;
-
-	if (memory_grow(by_name, capacity, (size_t)name + 1, sizeof **by_name,
-	                error) != 0)
-		return -1;
-	for (; n < *capacity; n++)
-		(*by_name)[n] = 0;
-	if ((*by_name)[name] != 0) {
-		*number = (*by_name)[name] - 1;
-		return 0;
-	}
-	if (add_kind(refining, (struct frame_kind){
-		.name = name,
-		.module = NO_MODULE,
-		.file = NO_NAME,
-		.group = ++refining->n_groups,
-		.is_group = true,
-	    }, number, error) != 0)
-		return -1;
-	(*by_name)[name] = *number + 1;
-	return 0;
-}
-
 /* The name that a group's template makes of a function's. */
 static uint32_t
 expand_name(const struct step *step, const struct frame_pattern *pattern,
@@ -206,10 +175,37 @@ expand_name(const struct step *step, const struct frame_pattern *pattern,
 
 struct grouping {
 	uint32_t *to;		/* [kinds before] the new kind, or the old */
-	uint32_t *by_name;	/* [by_name_capacity] group's kind + 1 */
-	size_t by_name_capacity;
-	uint32_t entries;	/* the group of all entries; 0: none */
+	uint32_t *by_name;	/* [capacity] the group's kind + 1; 0: none */
+	size_t capacity;
 };
+
+/* The kind of the group with that name, entered if it is new. */
+static int
+find_group(struct refining *refining, struct grouping *grouping, uint32_t name,
+           uint32_t *number, struct error *error)
+{
+	size_t n = grouping->capacity;
+
+	if (memory_grow(&grouping->by_name, &grouping->capacity,
+	                (size_t)name + 1, sizeof *grouping->by_name,
+	                error) != 0)
+		return -1;
+	for (; n < grouping->capacity; n++)
+		grouping->by_name[n] = 0;
+	if (grouping->by_name[name] == 0) {
+		if (add_kind(refining, (struct frame_kind){
+			.name = name,
+			.module = NO_MODULE,
+			.file = NO_NAME,
+			.group = name,
+			.is_group = true,
+		    }, number, error) != 0)
+			return -1;
+		grouping->by_name[name] = *number + 1;
+	}
+	*number = grouping->by_name[name] - 1;
+	return 0;
+}
 
 /* Gives a kind that a pattern matches its new kind. */
 static int
@@ -218,18 +214,17 @@ map_kind(const struct step *step, const struct frame_pattern *pattern,
          struct error *error)
 {
 	struct frame_kind entry = refining->kinds[kind];
-	uint32_t name;
+	uint32_t name = expand_name(step, pattern,
+	                            refining->stacks->profile->names,
+	                            entry.name, error);
 
-	if (step->kind == STEP_ENTRIES) {
-		entry.group = grouping->entries;
-		return add_kind(refining, entry, &grouping->to[kind], error);
-	}
-	name = expand_name(step, pattern, refining->stacks->profile->names,
-	                   entry.name, error);
-	return name == NO_NAME ? -1 :
-	    find_group(refining, name, &grouping->by_name,
-	               &grouping->by_name_capacity, &grouping->to[kind],
-	               error);
+	if (name == NO_NAME)
+		return -1;
+	if (step->kind == STEP_GROUP)
+		return find_group(refining, grouping, name,
+		                  &grouping->to[kind], error);
+	entry.group = name;
+	return add_kind(refining, entry, &grouping->to[kind], error);
 }
 
 /* The first pattern that matches a kind decides.  As step_apply. */
@@ -240,24 +235,33 @@ map_kinds(const struct step *step, struct refining *refining,
 	for (size_t i = 0; i < step->n_patterns; i++) {
 		const struct frame_pattern *pattern = step->patterns[i];
 		struct frame_matches matches;
-		int result = frame_pattern_match(pattern, refining->stacks,
-		                                 refining->kinds, n, &matches,
+		int result = frame_pattern_match(pattern, refining, &matches,
 		                                 error);
 
 		for (uint32_t kind = 0; result == 0 && kind < n; kind++)
-			if (matches.kinds[kind] && grouping->to[kind] == kind)
+			if (grouping->to[kind] == kind &&
+			    frame_matches(&matches, refining->kinds, kind))
 				result = map_kind(step, pattern, refining,
 				                  grouping, kind, error);
 		free(matches.kinds);
 		if (result != 0)
 			return -1;
-		if (matches.n > 0)
+		if (matches.any)
 			continue;
-		frame_pattern_report_none(pattern, refining->stacks,
-		                          refining->kinds, n, error);
+		frame_pattern_report_none(pattern, refining, error);
 		return 1;
 	}
 	return 0;
+}
+
+/* Groups of one name are one group, whatever steps made them. */
+static bool
+share_group(const struct frame_kind *a, const struct frame_kind *b)
+{
+	return (a->group != NO_NAME && a->group == b->group) ||
+	    (a->is_group && b->is_group && a->name == b->name) ||
+	    (a->is_group && a->name == b->group) ||
+	    (b->is_group && b->name == a->group);
 }
 
 /* Gives the nodes their new kinds; neighbours in one group are one frame. */
@@ -269,16 +273,14 @@ group_nodes(struct refining *refining, const uint32_t *to)
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		uint32_t parent = tree->parent[node];
 		uint32_t kind = to[refining->kind[node]];
-		uint32_t group = refining->kinds[kind].group;
 
-		if (parent != NO_NODE && (group != 0 &&
-		    refining->kinds[refining->kind[parent]].group == group)) {
+		if (parent != NO_NODE && share_group(&refining->kinds[kind],
+		    &refining->kinds[refining->kind[parent]])) {
 			refining->flags[node] |= NODE_JOINED;
 			kind = refining->kind[parent];
 		}
 		refining->kind[node] = kind;
 	}
-	refining->has_groups = true;
 }
 
 static int
@@ -286,37 +288,19 @@ apply_group(const struct step *step, struct refining *refining,
             struct error *error)
 {
 	struct grouping grouping = { 0 };
-	uint32_t n = refining->n_kinds, n_groups = refining->n_groups;
+	uint32_t n = refining->n_kinds;
 	int result = -1;
 
 	grouping.to = memory_array(n, sizeof *grouping.to, error);
-	for (uint32_t kind = 0; grouping.to != NULL && kind < n; kind++) {
-		const struct frame_kind *old = &refining->kinds[kind];
-
-		grouping.to[kind] = kind;
-		if (old->is_group && memory_grow(&grouping.by_name,
-		    &grouping.by_name_capacity, (size_t)old->name + 1,
-		    sizeof *grouping.by_name, error) != 0)
-			goto end;
+	if (grouping.to != NULL) {
+		for (uint32_t kind = 0; kind < n; kind++)
+			grouping.to[kind] = kind;
+		result = map_kinds(step, refining, &grouping, n, error);
 	}
-	if (grouping.to == NULL)
-		goto end;
-	for (size_t i = 0; i < grouping.by_name_capacity; i++)
-		grouping.by_name[i] = 0;
-	for (uint32_t kind = 0; kind < n; kind++)
-		if (refining->kinds[kind].is_group)
-			grouping.by_name[refining->kinds[kind].name] =
-			    kind + 1;
-	if (step->kind == STEP_ENTRIES)
-		grouping.entries = ++refining->n_groups;
-	result = map_kinds(step, refining, &grouping, n, error);
-	if (result == 0) {
+	if (result == 0)
 		group_nodes(refining, grouping.to);
-	} else {
+	else
 		refining->n_kinds = n;
-		refining->n_groups = n_groups;
-	}
-end:
 	free(grouping.to);
 	free(grouping.by_name);
 	return result;
@@ -350,7 +334,8 @@ apply_path(const struct step *step, struct refining *refining,
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes; node++)
 		if (matched[node] == step->drops)
 			refining->flags[node] |= NODE_DROPPED;
-	refining->has_dropped |= result == 0;
+	if (result == 0)
+		refining_find_left(refining);
 	large_array_free(matched);
 	return result;
 }
@@ -359,6 +344,8 @@ int
 step_apply(const struct step *step, struct refining *refining,
            struct error *error)
 {
+	if (refining_look(refining, error) != 0)
+		return -1;
 	switch (step->kind) {
 	case STEP_GROUP:
 	case STEP_ENTRIES:

@@ -132,16 +132,24 @@ add_quoted(struct splitter *splitter)
 	return add_word(splitter, text, n, true, begin);
 }
 
-/* Whether the text up to the next blank is /.../, whatever is in it. */
+/*
+ * Whether a regular expression begins here, perhaps after the parenthesis of a
+ * path: a slash before a blank or that parenthesis closes it.
+ */
 static bool
 is_expression(const struct splitter *splitter)
 {
 	const char *text = splitter->line + splitter->at;
-	size_t left = splitter->length - splitter->at, n = 0;
+	size_t left = splitter->length - splitter->at;
+	size_t n = text[0] == '(' ? 1 : 0;
 
-	while (n < left && !is_blank(text[n]))
-		n++;
-	return n > 2 && text[0] == '/' && text[n - 1] == '/';
+	if (n == left || text[n] != '/')
+		return false;
+	for (n += 2; n < left; n++)
+		if (text[n] == '/' && (n + 1 == left || is_blank(text[n + 1]) ||
+		                       text[n + 1] == ')'))
+			return true;
+	return false;
 }
 
 static int

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* refining.c -- what the stacks have before a step. */
+#include "src/refine/refining.h"
+
+#include <stdlib.h>
+
+#include "src/base/memory.h"
+
+int
+refining_look(struct refining *refining, struct error *error)
+{
+	const struct sample_tree *tree = refining->tree;
+	uint32_t n_names = names_count(refining->stacks->profile->names);
+	unsigned char *has_name = memory_array(n_names, 1, error);
+
+	if (has_name == NULL)
+		return -1;
+	free(refining->has_name);
+	refining->has_name = has_name;
+	refining->n_names = n_names;
+	for (uint32_t i = 0; i < refining->n_kinds; i++)
+		refining->kinds[i].is_used = false;
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		if (refining->flags[node] & NODE_LEFT)
+			refining->kinds[refining->kind[node]].is_used = true;
+	for (uint32_t i = 0; i < refining->n_kinds; i++)
+		has_name[refining->kinds[i].name] |= refining->kinds[i].is_used;
+	return 0;
+}
+
+void
+refining_find_left(struct refining *refining)
+{
+	const struct sample_tree *tree = refining->tree;
+	unsigned char *flags = refining->flags;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		flags[node] &= (unsigned char)~NODE_LEFT;
+	for (uint32_t node = tree->n_nodes; node-- > 0;) {
+		uint32_t parent = tree->parent[node];
+
+		if (!(flags[node] & NODE_DROPPED) && ends_stack(tree, node))
+			flags[node] |= NODE_LEFT;
+		if ((flags[node] & NODE_LEFT) && parent != NO_NODE)
+			flags[parent] |= NODE_LEFT;
+	}
+}
